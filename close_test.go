@@ -1,9 +1,7 @@
 package sosgo_test
 
 import (
-	"context"
 	"io"
-	"reflect"
 	"runtime"
 	"sync"
 	"testing"
@@ -16,6 +14,7 @@ import (
 	"github.com/sosgo/sosgo/app/memory"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/test/answers"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/metadata"
@@ -36,23 +35,11 @@ func TestCloseDuringEachCall(t *testing.T) {
 	if testcase.Complete() {
 		c = testdump.Open(t, "net10-zoo")
 	}
-	var names []string
-	for m := range reflect.TypeFor[*sosgo.View]().Methods() {
-		names = append(names, "View."+m.Name)
-	}
-	for name := range dumpCalls {
-		names = append(names, "Dump."+name)
-	}
-	for i, name := range names {
+	for i, name := range callNames() {
 		d := openAgain(t, c)
 		v, err := d.View("")
 		require.NoError(t, err)
-		f := dumpCalls[name[5:]]
-		if name[:4] == "View" {
-			if f = viewCalls[name[5:]]; f == nil {
-				f = answerCall(name[5:])
-			}
-		}
+		f := callOf(name)
 		if i%3 == 0 {
 			_, _ = v.Heap()
 		}
@@ -109,12 +96,10 @@ func TestAfterClose(t *testing.T) {
 	at := h.Segments()[0].Objects.Start
 	require.NoError(t, d.Close())
 
-	for m := range reflect.TypeFor[*sosgo.View]().Methods() {
-		if isAnswer(m) {
-			_, err := callAnswer(v, m.Name, context.Background())
-			assert.ErrorIs(t, err, target.ErrUnsupported, m.Name)
-			assert.ErrorContains(t, err, "closed", m.Name)
-		}
+	for name := range answers.All {
+		_, err := answers.Call(t.Context(), name, v.Process)
+		assert.ErrorIs(t, err, target.ErrUnsupported, name)
+		assert.ErrorContains(t, err, "closed", name)
 	}
 	_, err = h.Stats(t.Context(), nil, heap.ScanOptions{})
 	assert.ErrorIs(t, err, target.ErrUnsupported)

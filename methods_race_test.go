@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -24,6 +26,7 @@ import (
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/graph/roots"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/test/answers"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -36,10 +39,15 @@ type call func(d *sosgo.Dump, v *sosgo.View, where string) any
 
 // dumpCalls are the public methods of a Dump, but for Close.
 var dumpCalls = map[string]call{
-	"CrashRecord": func(d *sosgo.Dump, _ *sosgo.View, _ string) any {
-		c, err := crash.Read(d.Default(), crash.Options{})
-		return said(c != nil, err)
+	"Default":     func(d *sosgo.Dump, _ *sosgo.View, _ string) any { return d.Default() != nil },
+	"Environment": func(d *sosgo.Dump, _ *sosgo.View, _ string) any { l, err := d.Environment(); return said(len(l), err) },
+	"ModuleFile": func(d *sosgo.Dump, _ *sosgo.View, _ string) any {
+		m, err := d.ModuleFile(&d.Target().Modules()[0])
+		return said(m.Path, err)
 	},
+	"Process":      func(d *sosgo.Dump, _ *sosgo.View, _ string) any { p, err := d.Process("0"); return said(p != nil, err) },
+	"ProcessOf":    func(d *sosgo.Dump, _ *sosgo.View, _ string) any { return len(d.Processes()) },
+	"Processes":    func(d *sosgo.Dump, _ *sosgo.View, _ string) any { return len(d.Processes()) },
 	"File":         func(d *sosgo.Dump, _ *sosgo.View, _ string) any { return d.File().Size },
 	"FileProblems": func(d *sosgo.Dump, _ *sosgo.View, _ string) any { return d.FileProblems() },
 	"Heap":         func(d *sosgo.Dump, _ *sosgo.View, _ string) any { h, err := d.Heap(); return said(h != nil, err) },
@@ -74,9 +82,6 @@ var dumpCalls = map[string]call{
 		p, _ := d.PackFile(canceled(), f.Name()+".new", nil)
 		return p != nil
 	},
-	"Resolve": func(d *sosgo.Dump, _ *sosgo.View, _ string) any {
-		return resolve.Address(context.Background(), d.Default(), anAddress(d)).Kind
-	},
 	"Runtime":         func(d *sosgo.Dump, _ *sosgo.View, _ string) any { rt, err := d.Runtime(); return said(rt != nil, err) },
 	"Runtimes":        func(d *sosgo.Dump, _ *sosgo.View, _ string) any { return len(d.Runtimes()) },
 	"Scanner":         func(d *sosgo.Dump, _ *sosgo.View, _ string) any { s, err := d.Scanner(); return said(s != nil, err) },
@@ -86,18 +91,17 @@ var dumpCalls = map[string]call{
 	"Threads":         func(d *sosgo.Dump, _ *sosgo.View, _ string) any { t, err := d.Threads(); return said(len(t), err) },
 	"Truncated":       func(d *sosgo.Dump, _ *sosgo.View, _ string) any { return d.Truncated() },
 	"View":            func(d *sosgo.Dump, _ *sosgo.View, _ string) any { v, err := d.View("0"); return said(v != nil, err) },
-	"Walk": func(d *sosgo.Dump, _ *sosgo.View, _ string) any {
-		t, err := d.Threads()
-		if err != nil {
-			return err
-		}
-		return frames(slices.Collect(d.Default().Walk(context.Background(), &t[0], stackwalk.WalkOptions{})))
-	},
-	"Walker": func(d *sosgo.Dump, _ *sosgo.View, _ string) any { w, err := d.Walker(); return said(w != nil, err) },
+	"Walker":          func(d *sosgo.Dump, _ *sosgo.View, _ string) any { w, err := d.Walker(); return said(w != nil, err) },
 }
 
 // viewCalls are the public methods of a View.
 var viewCalls = map[string]call{
+	"Dump":   func(_ *sosgo.Dump, v *sosgo.View, _ string) any { return v.Dump() != nil },
+	"Memory": func(d *sosgo.Dump, v *sosgo.View, _ string) any { return len(v.Process.Memory().Span(anAddress(d))) },
+	"Target": func(_ *sosgo.Dump, v *sosgo.View, _ string) any { return v.Target().Process().ID },
+	"Scanning": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
+		return v.Scanning(context.Background(), "scanning", heap.ScanOptions{}).Jobs
+	},
 	"Crash": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
 		c, err := crash.Describe(context.Background(), v.Process, crash.Options{})
 		text, _ := json.Marshal(c)
@@ -115,7 +119,6 @@ var viewCalls = map[string]call{
 		return crash.DescribeBriefly(v.Process, crash.Options{}) != nil
 	},
 	"Diagnose": func(_ *sosgo.Dump, v *sosgo.View, _ string) any { return doctor.Of(v.Process, true).Modules },
-	"Dump":     func(_ *sosgo.Dump, v *sosgo.View, _ string) any { return v.Dump().Jobs() },
 	"FoldedWalk": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
 		return frames(slices.Collect(v.FoldedWalk(context.Background(), v.Dump().Target().Threads()[0].ID, stackwalk.WalkOptions{})))
 	},
@@ -268,49 +271,50 @@ func isAnswer(m reflect.Method) bool {
 	return m.Type.NumIn() > 1 && m.Type.In(1) == reflect.TypeFor[context.Context]() && m.Type.NumOut() == 2
 }
 
-// answerCall calls a method that returns an answer, with zero values for all that follows the context.
+// answerCall calls a function that returns an answer, with zero values for all that follows the process.
 func answerCall(name string) call {
 	return func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
-		out, err := callAnswer(v, name, context.Background())
+		out, err := answers.Call(context.Background(), name, v.Process)
 		return said(!out.IsZero(), err)
 	}
 }
 
-func callAnswer(v *sosgo.View, name string, ctx context.Context) (reflect.Value, error) {
-	m := reflect.ValueOf(v).MethodByName(name)
-	args := []reflect.Value{reflect.ValueOf(&ctx).Elem()}
-	for i := 1; i < m.Type().NumIn() && !(m.Type().IsVariadic() && i == m.Type().NumIn()-1); i++ {
-		args = append(args, reflect.Zero(m.Type().In(i)))
+// callOf returns the call with a name: Dump.Method, View.Method, or a function that returns an answer.
+func callOf(name string) call {
+	if m, ok := strings.CutPrefix(name, "Dump."); ok {
+		return dumpCalls[m]
 	}
-	out := m.Call(args)
-	err, _ := out[1].Interface().(error)
-	return out[0], err
+	if m, ok := strings.CutPrefix(name, "View."); ok {
+		return viewCalls[m]
+	}
+	return answerCall(name)
 }
 
-// askAll calls every method, beginning with another one for each first.
+// callNames lists the names of all calls, sorted.
+func callNames() []string {
+	var names []string
+	for name := range dumpCalls {
+		names = append(names, "Dump."+name)
+	}
+	for name := range viewCalls {
+		names = append(names, "View."+name)
+	}
+	names = slices.AppendSeq(names, maps.Keys(answers.All))
+	slices.Sort(names)
+	return names
+}
+
+// askAll makes every call, beginning with another one for each first.
 func askAll(d *sosgo.Dump, where string, first int) map[string]any {
 	out := map[string]any{}
 	v, err := d.View("")
-	var list []string
-	for name := range dumpCalls {
-		list = append(list, "Dump."+name)
+	list := callNames()
+	if err != nil {
+		list = slices.DeleteFunc(list, func(name string) bool { return !strings.HasPrefix(name, "Dump.") })
 	}
-	for m := range reflect.TypeFor[*sosgo.View]().Methods() {
-		if err == nil {
-			list = append(list, "View."+m.Name)
-		}
-	}
-	slices.Sort(list)
 	for i := range list {
 		name := list[(i+first*7)%len(list)]
-		c := dumpCalls[name[5:]]
-		if name[:4] == "View" {
-			c = viewCalls[name[5:]]
-		}
-		if c == nil {
-			c = answerCall(name[5:])
-		}
-		out[name] = fmt.Sprint(c(d, v, where))
+		out[name] = fmt.Sprint(callOf(name)(d, v, where))
 	}
 	return out
 }

@@ -17,7 +17,7 @@
 //
 // # How do I …
 //
-//   - look at one of several runtimes: [Dump.Runtimes] lists them, [Dump.View] is one of them; Dump's own Runtime, Heap, Objects … belong to
+//   - look at one of several runtimes: [process.Dump.Runtimes] lists them, [Dump.View] is one of them; Dump's own Runtime, Heap, Objects … belong to
 //     the default
 //   - list the objects of the heap: [heap.Heap.Objects]; count them by type: [View.HeapStats]
 //   - find a type by its name: [objects.Reader.TypeByName]; ask what it is: [objects.Type.Implements], [objects.Type.Fields],

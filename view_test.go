@@ -2,7 +2,6 @@ package sosgo_test
 
 import (
 	"encoding/json"
-	"reflect"
 	"strconv"
 	"strings"
 	"sync"
@@ -20,16 +19,18 @@ import (
 	"github.com/sosgo/sosgo/app/tasks"
 	"github.com/sosgo/sosgo/app/values"
 	"github.com/sosgo/sosgo/export/summary"
+	"github.com/sosgo/sosgo/internal/test/answers"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/collections"
+	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/query"
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestViewIsOne: whoever asks for a runtime, however and at once with others,
+// TestProcessIsOne: whoever asks for a runtime, however and at once with others,
 // gets its only view.
-func TestViewIsOne(t *testing.T) {
+func TestProcessIsOne(t *testing.T) {
 	d := testdump.Open(t, "net8-zoo")
 	inst := d.Runtimes()[0]
 	var wg sync.WaitGroup
@@ -45,7 +46,7 @@ func TestViewIsOne(t *testing.T) {
 	}
 	wg.Wait()
 	for _, v := range views {
-		assert.Same(t, views[0], v)
+		assert.Same(t, views[0].Process, v.Process)
 	}
 	got, err := views[0].Instance()
 	require.NoError(t, err)
@@ -106,18 +107,16 @@ func TestZeroValues(t *testing.T) {
 	var d sosgo.Dump
 	v, err := d.View("")
 	require.ErrorIs(t, err, sosgo.ErrUnsupported)
-	for _, v := range []*sosgo.View{v, {}} {
+	for _, v := range []*sosgo.View{v, {Process: new(process.Process)}} {
 		_, err = v.Runtime()
 		assert.ErrorIs(t, err, sosgo.ErrUnsupported)
 		_, err = v.Heap()
 		assert.ErrorIs(t, err, sosgo.ErrUnsupported)
 		_, err = v.Threads()
 		assert.ErrorIs(t, err, sosgo.ErrUnsupported)
-		for m := range reflect.TypeFor[*sosgo.View]().Methods() {
-			if isAnswer(m) {
-				_, err = callAnswer(v, m.Name, nil)
-				assert.ErrorIs(t, err, sosgo.ErrUnsupported, m.Name)
-			}
+		for name := range answers.All {
+			_, err = answers.Call(t.Context(), name, v.Process)
+			assert.ErrorIs(t, err, sosgo.ErrUnsupported, name)
 		}
 	}
 	assert.NoError(t, d.Close())

@@ -19,36 +19,40 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A cache keeps compressed dumps unpacked, so that many commands cost one unpacking. The folder is the user's alone. An entry is two files:
+// A cache keeps unpacked copies of compressed dumps, so that many commands unpack a dump once. Its
+// folder belongs to one user. An entry is two files:
 //
 //	KEY.dump   the unpacked dump
 //	KEY.json   an entryRecord
 //
-// KEY is the SHA-256 of the whole compressed file: another file can't take an entry's place. An entry counts only as
-// long as its file is what was written: of the same size and time, with the same bytes where samples were taken, and
-// writable by no one else. Entries unused for days go, and then those unused for longest, until the rest fits.
+// KEY is the SHA-256 of the whole compressed file, so that another file can't take an entry's
+// place. An entry is valid only if its file is unchanged: it has the recorded size and time and the
+// same bytes at the sampled places, and only the user can write to it. Entries that were unused for
+// days are removed. Then the least recently used ones are removed until the rest fits.
 //
-// Several processes may share a cache: files are written beside, and a file that another process has open stays until it is closed.
+// Several processes may share a cache. Files are written under a temporary name and linked, and a
+// file that another process has open stays until it is closed.
 type cache struct {
 	dir  string
-	size int64 // that all entries may have together
+	size int64 // maximum number of bytes of all entries
 }
 
-// What entries are called.
+// Parts of the names of files in the cache.
 const (
 	entryDump   = ".dump"
 	entryJSON   = ".json"
-	entryUnborn = "unpacking-" // while it is written
+	entryUnborn = "unpacking-" // prefix while the file is written
 )
 
-// An entryRecord describes how an entry was written.
+// An entryRecord describes an entry as it was written.
 type entryRecord struct {
 	Size    int64     `json:"size"`
 	Written time.Time `json:"written"`
 	Samples string    `json:"samples"` // SHA-256 of the samples
 }
 
-// DefaultCache returns the folder for unpacked dumps in the user's cache folder; empty where the user has none.
+// DefaultCache returns the folder for unpacked dumps in the user's cache folder, or "" if the user
+// has none.
 func DefaultCache() string {
 	dir, err := os.UserCacheDir()
 	if err != nil {
@@ -57,7 +61,7 @@ func DefaultCache() string {
 	return filepath.Join(dir, "sosgo", "unpacked")
 }
 
-// cache returns the cache to use for a file of that size, nil if there is none.
+// cache returns the cache for a compressed file of the given size, or nil.
 func (o *Options) cache(size int64) *cache {
 	least := int64(limits.CacheLeast)
 	if o.CacheLeast > 0 {
@@ -73,7 +77,7 @@ func (o *Options) cache(size int64) *cache {
 	if err := os.MkdirAll(c.dir, 0o700); err != nil {
 		return nil
 	}
-	if info, err := os.Stat(c.dir); err != nil || !info.IsDir() || !private(info) {
+	if info, err := os.Stat(c.dir); err != nil || !info.IsDir() || !isPrivate(info) {
 		return nil
 	}
 	return c
@@ -91,7 +95,7 @@ func (c *cache) key(ctx context.Context, src target.Source) (string, error) {
 
 func (c *cache) path(key, suffix string) string { return filepath.Join(c.dir, key+suffix) }
 
-// open returns the unpacked dump of that key, nil if there is no trustworthy one.
+// open returns the unpacked dump with the key, or nil if there is no valid one.
 func (c *cache) open(key string) *os.File {
 	c.sweep(0)
 	text, err := os.ReadFile(c.path(key, entryJSON))
@@ -109,26 +113,26 @@ func (c *cache) open(key string) *os.File {
 		return nil
 	}
 	now := time.Now()
-	_ = os.Chtimes(c.path(key, entryJSON), now, now) // it was used; if that can't be recorded, it only goes earlier
+	_ = os.Chtimes(c.path(key, entryJSON), now, now) // records the use; on failure the entry is only removed earlier
 	return f
 }
 
-// describes reports whether f is as it was written.
+// describes reports whether f is unchanged.
 func (r *entryRecord) describes(f *os.File) bool {
 	info, err := os.Lstat(f.Name())
-	if err != nil || !info.Mode().IsRegular() || !private(info) || info.Size() != r.Size || !info.ModTime().Equal(r.Written) {
+	if err != nil || !info.Mode().IsRegular() || !isPrivate(info) || info.Size() != r.Size || !info.ModTime().Equal(r.Written) {
 		return false
 	}
 	opened, err := f.Stat()
 	if err != nil || !os.SameFile(info, opened) {
 		return false
 	}
-	samples, err := sampled(f, r.Size)
+	samples, err := hashSamples(f, r.Size)
 	return err == nil && samples == r.Samples
 }
 
-// sampled hashes pages of r, which has size bytes: the first and the last, and some between them.
-func sampled(r io.ReaderAt, size int64) (string, error) {
+// hashSamples hashes pages of r, which has size bytes: the first, the last, and some between them.
+func hashSamples(r io.ReaderAt, size int64) (string, error) {
 	const page, count = 4096, 256
 	h := sha256.New()
 	b := make([]byte, page)
@@ -145,11 +149,11 @@ func sampled(r io.ReaderAt, size int64) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// create creates the file that is to become an entry, wherever others go.
+// create creates the file for a new entry, in the folder of the cache.
 func (c *cache) create(string) (*os.File, error) { return os.CreateTemp(c.dir, entryUnborn+"*") }
 
-// keep makes f, which is written completely, the entry of that key, and makes room
-// for it. Where it can't, f is still there, without a name.
+// keep makes f, which is complete, the entry of the key, and makes room for it. On failure f stays
+// open but has no name.
 func (c *cache) keep(key string, f *os.File) {
 	if !c.store(key, f) {
 		os.Remove(f.Name())
@@ -163,7 +167,7 @@ func (c *cache) store(key string, f *os.File) bool {
 	}
 	c.sweep(info.Size())
 	record := entryRecord{Size: info.Size(), Written: info.ModTime()}
-	if record.Samples, err = sampled(f, record.Size); err != nil {
+	if record.Samples, err = hashSamples(f, record.Size); err != nil {
 		return false
 	}
 	text, err := json.Marshal(record)
@@ -174,7 +178,8 @@ func (c *cache) store(key string, f *os.File) bool {
 	if err := os.WriteFile(beside, text, 0o600); err != nil {
 		return false
 	}
-	// Of several that unpacked one dump at once the first makes the entry: unlike a rename, a link replaces nothing.
+	// If several processes unpacked one dump at once, the first one makes the entry: unlike a
+	// rename, a link replaces nothing.
 	defer os.Remove(beside)
 	if os.Link(f.Name(), c.path(key, entryDump)) != nil {
 		return false
@@ -188,11 +193,12 @@ func (c *cache) remove(key string) {
 	os.Remove(c.path(key, entryDump))
 }
 
-// unrecorded is how long a dump may wait for its record, which is written right
-// after it, before it counts as left by a process that was ended.
+// unrecorded is the time that a writer has for the record of its dump. A dump without a record is
+// then a leftover of a killed process.
 const unrecorded = time.Minute
 
-// sweep removes what is old and, for an entry of that size, what was not used for longest.
+// sweep removes old entries and, to make room for a new entry of the given size, the least recently
+// used ones.
 func (c *cache) sweep(room int64) {
 	type entry struct {
 		key  string
@@ -213,14 +219,14 @@ func (c *cache) sweep(room int64) {
 		}
 		key, isDump := strings.CutSuffix(file.Name(), entryDump)
 		if !isDump {
-			// A record without its dump, or what a process left that was ended.
+			// A record without a dump, or a leftover of a killed process.
 			unborn := strings.HasPrefix(key, entryUnborn) && info.ModTime().Before(left)
 			if unborn || info.ModTime().Before(old) && isRecord(key) {
 				os.Remove(filepath.Join(c.dir, file.Name()))
 			}
 			continue
 		}
-		e := entry{key: key, size: info.Size()} // never used, if there is no record
+		e := entry{key: key, size: info.Size()} // used stays zero without a record
 		if record, err := os.Stat(c.path(key, entryJSON)); err == nil {
 			e.used = record.ModTime()
 		} else if !errors.Is(err, fs.ErrNotExist) || time.Since(info.ModTime()) < unrecorded {

@@ -17,7 +17,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// unpackings opens a dump and reports how often it was unpacked.
+// unpackings opens a dump and returns how often it was unpacked.
 func unpackings(t *testing.T, path string, o dump.Options, want byte) int {
 	n := 0
 	o.CacheLeast = 1
@@ -60,7 +60,7 @@ func TestCache(t *testing.T) {
 				require.NoError(t, err)
 				assert.EqualValues(t, 0o600, info.Mode().Perm(), f)
 			}
-			// The content is the key, not the name.
+			// The key depends on the content, not on the name.
 			require.NoError(t, os.Rename(path, path+"2"))
 			assert.Equal(t, 0, unpackings(t, path+"2", o, 1))
 			require.NoError(t, os.WriteFile(path+"2", pack(t, filled(2)), 0o600))
@@ -70,7 +70,7 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// TestDamagedCache: an entry that is not as it was written is unpacked anew.
+// TestDamagedCache: a changed entry is unpacked again.
 func TestDamagedCache(t *testing.T) {
 	for name, damage := range map[string]func(t *testing.T, entry string){
 		"written to": func(t *testing.T, entry string) { require.NoError(t, os.WriteFile(entry, filled(3), 0o600)) },
@@ -111,8 +111,8 @@ func TestDamagedCache(t *testing.T) {
 	}
 }
 
-// TestCacheBounds: what was used least goes, what is old goes, and nothing that is
-// too large is kept.
+// TestCacheBounds: least recently used and old entries are removed, and a dump that is too large is
+// not kept.
 func TestCacheBounds(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.Chmod(dir, 0o700))
@@ -121,7 +121,7 @@ func TestCacheBounds(t *testing.T) {
 		require.NoError(t, os.WriteFile(p, zst(t, filled(i)), 0o600))
 		return p
 	}
-	o := dump.Options{Cache: dir, CacheSize: 5 << 19} // two of them
+	o := dump.Options{Cache: dir, CacheSize: 5 << 19} // room for two
 	one, two := path(1), path(2)
 	unpackings(t, one, o, 1)
 	unpackings(t, two, o, 2)
@@ -142,15 +142,14 @@ func TestCacheBounds(t *testing.T) {
 	assert.Equal(t, 1, unpackings(t, one, o, 1))
 	assert.Empty(t, entries(t, dir, "*"))
 
-	// A folder that others can write to is not used.
+	// A folder that other users can write to is not used.
 	require.NoError(t, os.Chmod(dir, 0o777))
 	o.CacheSize = 0
 	assert.Equal(t, 1, unpackings(t, one, o, 1))
 	assert.Empty(t, entries(t, dir, "*"))
 }
 
-// TestCacheShared: processes that unpack the same dump at once don't disturb one
-// another.
+// TestCacheShared: processes that unpack the same dump at once don't disturb each other.
 func TestCacheShared(t *testing.T) {
 	dir, path := t.TempDir(), filepath.Join(t.TempDir(), "dump")
 	require.NoError(t, os.Chmod(dir, 0o700))
@@ -164,7 +163,7 @@ func TestCacheShared(t *testing.T) {
 	assert.Len(t, entries(t, dir, "*"), 2)
 }
 
-// TestCacheOfWhatIsNone: a file that can't be opened leaves nothing behind.
+// TestCacheOfWhatIsNone: a file that can't be opened leaves no entry.
 func TestCacheOfWhatIsNone(t *testing.T) {
 	dir, path := t.TempDir(), filepath.Join(t.TempDir(), "dump")
 	require.NoError(t, os.Chmod(dir, 0o700))
@@ -177,7 +176,8 @@ func TestCacheOfWhatIsNone(t *testing.T) {
 	}
 }
 
-// TestOrphanedRecord: an old record without its dump is swept away; a file that the cache did not write stays.
+// TestOrphanedRecord: an old record without a dump is removed; a file that the cache did not write
+// stays.
 func TestOrphanedRecord(t *testing.T) {
 	dir, path := t.TempDir(), filepath.Join(t.TempDir(), "dump")
 	require.NoError(t, os.WriteFile(path, gz(t, filled(1)), 0o600))

@@ -9,13 +9,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A ceiling is the largest size of an unpacked dump, and why it is not larger.
+// A ceiling is the maximum size of an unpacked dump, and the reason for it.
 type ceiling struct {
 	bytes int64
 	err   func() error
 }
 
-// ceiling returns the lowest of the bounds for a dump that is unpacked from size bytes into f. A limit that the user set is used unchanged.
+// ceiling returns the lowest limit for a dump of size bytes that is unpacked into f. A limit set by
+// the user is not adjusted.
 func (o *Options) ceiling(size int64, f *os.File) ceiling {
 	c := ceiling{limits.DecompressedSize, nil}
 	if o.MaxDecompressed > 0 {

@@ -19,7 +19,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// filled returns a core whose memory is filled with b.
+// filled returns a core with memory that is filled with b.
 func filled(b byte) []byte {
 	c := &synth.ELFCore{Segments: []synth.ELFSegment{{Addr: 0x10000, Data: bytes.Repeat([]byte{b}, 1<<20), Flags: 6}}}
 	return c.Bytes()
@@ -30,11 +30,11 @@ func bomb(t *testing.T, megabytes int) []byte {
 	w, err := zstd.NewWriter(nil)
 	require.NoError(t, err)
 	defer w.Close()
-	zeros := w.EncodeAll(make([]byte, 1<<20), nil) // a frame, which is followed by others like it
+	zeros := w.EncodeAll(make([]byte, 1<<20), nil) // a frame, to be repeated
 	return append(w.EncodeAll(filled(1), nil), bytes.Repeat(zeros, megabytes)...)
 }
 
-// TestBomb: a small file does not fill the disk, unless its user wants it.
+// TestBomb: a small file does not fill the disk unless its user allows it.
 func TestBomb(t *testing.T) {
 	file := bomb(t, 1200)
 	require.Less(t, len(file), 1<<20)
@@ -44,7 +44,7 @@ func TestBomb(t *testing.T) {
 	require.ErrorIs(t, err, target.ErrUnsupported)
 	assert.ErrorContains(t, err, "--limit ratio")
 	assert.NotZero(t, read)
-	if !testcase.Complete() { // more than a gigabyte is unpacked
+	if !testcase.Complete() { // unpacks more than a gigabyte
 		return
 	}
 	o.MaxRatio = 1 << 20
@@ -54,8 +54,8 @@ func TestBomb(t *testing.T) {
 	require.NoError(t, f.Close())
 }
 
-// TestNoTemporaryFolder: where nothing can be unpacked to, as in an image of nothing but sosgo, that is said, and not
-// that the dump is missing.
+// TestNoTemporaryFolder: if there is no folder for temporary files, as in a container image that
+// holds only sosgo, the error says so, and not that the dump is missing.
 func TestNoTemporaryFolder(t *testing.T) {
 	packed := bomb(t, 1)
 	o := dump.Options{TempDir: filepath.Join(t.TempDir(), "missing")}
@@ -67,7 +67,7 @@ func TestNoTemporaryFolder(t *testing.T) {
 	assert.NotErrorIs(t, err, fs.ErrNotExist)
 }
 
-// TestStream: a dump from a pipe, packed or not, is a dump.
+// TestStream opens dumps from a pipe, compressed and not.
 func TestStream(t *testing.T) {
 	for _, b := range [][]byte{filled(7), zst(t, filled(7))} {
 		dir := t.TempDir()
@@ -92,7 +92,7 @@ func TestStream(t *testing.T) {
 	assert.ErrorIs(t, err, target.ErrCorrupt)
 }
 
-// TestLimits: the ceilings reach the containers.
+// TestLimits: the containers obey the limits.
 func TestLimits(t *testing.T) {
 	c := &synth.ELFCore{}
 	for i := range uint64(20) {
@@ -118,7 +118,7 @@ func TestLimits(t *testing.T) {
 	assert.Empty(t, f.Warnings())
 }
 
-// TestTruncated: what the file lacks is counted, whatever is cut.
+// TestTruncated counts the missing bytes of cut files.
 func TestTruncated(t *testing.T) {
 	c := synth.ELFCore{Notes: []synth.ELFNote{synth.ELFThread(1, 0, make([]uint64, 27))},
 		Segments: []synth.ELFSegment{{Addr: 0x10000, Data: make([]byte, 0x3000)}, {Addr: 0x20000, Data: make([]byte, 0x1000)}}}

@@ -17,10 +17,11 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// maxWindow is the largest zstd window that is unpacked ("zstd --long=27"). It bounds the memory that unpacking takes.
+// maxWindow is the size of the largest zstd window that is supported ("zstd --long=27"). It bounds
+// the memory for unpacking.
 const maxWindow = 128 << 20
 
-// A compression is a way in which dumps are compressed.
+// A compression is a compression format of dumps.
 type compression struct {
 	name  string
 	magic string
@@ -47,8 +48,8 @@ func openZstd(r io.Reader) (io.ReadCloser, error) {
 	return d.IOReadCloser(), nil
 }
 
-// openDump opens the dump in src, which is compressed in this way: one that is unpacked
-// in the cache already, or a temporary file that vanishes when it is closed.
+// openDump opens the compressed dump in src: from the cache, or unpacked into a temporary file that
+// vanishes when it is closed.
 func (c *compression) openDump(src target.Source, o Options) (*File, error) {
 	cached := o.cache(src.Size())
 	var key string
@@ -80,7 +81,8 @@ func (c *compression) openDump(src target.Source, o Options) (*File, error) {
 	return f, err
 }
 
-// unpack streams the dump in src into a file of the cache or, if there is none, into one without a name.
+// unpack unpacks the dump in src into a file of the cache or, without a cache, into a temporary
+// file.
 func (c *compression) unpack(src target.Source, o Options, cached *cache) (*os.File, error) {
 	in := &progressReader{ctx: o.context(), r: io.NewSectionReader(src, 0, src.Size()), total: src.Size(), report: o.Progress}
 	r, err := c.open(in)
@@ -93,11 +95,11 @@ func (c *compression) unpack(src target.Source, o Options, cached *cache) (*os.F
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, unpackError(err)
 	}
-	// The content is identified before a terabyte is written.
+	// Identify the content before writing a terabyte of it.
 	if head = head[:n]; !elfcore.Sniff(head) && !machocore.Sniff(head) && !minidump.Sniff(head) && !isTar(head) {
 		return nil, notADump(head, int64(n))
 	}
-	create := temporary
+	create := createTemporary
 	if cached != nil {
 		create = cached.create
 	}
@@ -115,9 +117,10 @@ func (c *compression) unpack(src target.Source, o Options, cached *cache) (*os.F
 	return tmp, nil
 }
 
-// temporary creates a file in dir, or in the system's folder for such files, that vanishes when it is closed. Its error
-// is no other one's: that this folder is missing, as in an image of nothing but sosgo, does not mean that the dump is.
-func temporary(dir string) (*os.File, error) {
+// createTemporary creates a file in dir, or in the system's folder for temporary files, that
+// vanishes when it is closed. Its error does not wrap fs.ErrNotExist: a missing folder, as in a
+// container image that holds only sosgo, does not mean that the dump is missing.
+func createTemporary(dir string) (*os.File, error) {
 	f, err := createTemp(dir)
 	if err != nil {
 		//nolint:errorlint // a missing folder in the chain would mean that the dump is missing
@@ -126,10 +129,10 @@ func temporary(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// copyLimited copies r to w, which fails beyond the ceiling.
+// copyLimited copies r to w and fails above the ceiling.
 func copyLimited(w io.Writer, r io.Reader, c ceiling) error {
 	from := &sourceReader{r: r}
-	// The buffer is that large for few system calls; wrapping the writer makes io.CopyBuffer use it.
+	// A large buffer saves system calls; io.CopyBuffer uses it because the writer is wrapped.
 	n, err := io.CopyBuffer(struct{ io.Writer }{w}, io.LimitReader(from, c.bytes), make([]byte, 1<<20))
 	if err == nil && n == c.bytes {
 		if extra, _ := io.ReadFull(from, make([]byte, 1)); extra > 0 {
@@ -145,7 +148,7 @@ func copyLimited(w io.Writer, r io.Reader, c ceiling) error {
 	return nil
 }
 
-// A sourceReader remembers why reading failed, to distinguish it from failed writing.
+// A sourceReader records errors of reading, to distinguish them from errors of writing.
 type sourceReader struct {
 	r   io.Reader
 	err error
@@ -159,12 +162,13 @@ func (s *sourceReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// unpackError returns a typed error for a stream that can't be unpacked.
+// unpackError converts an error of unpacking to a typed error.
 func unpackError(err error) error {
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
-	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded): // of what is in one segment, the size is the window
+	// In a single segment, the size is the window.
+	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
 		return target.Unsupportedf("the zstd window is larger than %d MB (zstd --long=27): compress the dump with a smaller one", maxWindow>>20)
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return target.Corruptf("the compressed file ends early: it was not copied completely")
@@ -172,7 +176,7 @@ func unpackError(err error) error {
 	return target.Corruptf("can't unpack: %w", err)
 }
 
-// A progressReader reports how much of a stream has been read, and ends it with the context.
+// A progressReader reports how much of a stream was read, and fails when its context ends.
 type progressReader struct {
 	ctx         context.Context
 	r           io.Reader

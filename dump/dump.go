@@ -1,5 +1,6 @@
-// Package dump opens a dump of a process, whatever its container: it looks at the content of the file, never at its
-// name, unpacks it if it is compressed, and leaves the rest to packages elfcore, machocore and minidump.
+// Package dump opens a dump of a process in any container. It identifies the container by the
+// content of the file, never by its name, unpacks a compressed file, and leaves the rest to
+// packages elfcore, machocore, minidump and crashreport. Start reading at Open.
 //
 // Stability: unstable.
 package dump
@@ -24,8 +25,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The formats that a File can have. The format of a minidump that a crash reporter wrote
-// on another system names the system: "minidump of a Linux process (Breakpad)".
+// The formats of a File. A minidump that a crash reporter wrote on a system other than Windows has
+// another format, which names the system: "minidump of a Linux process (Breakpad)".
 const (
 	FormatELFCore   = "ELF core"
 	FormatMachOCore = "Mach-O core"
@@ -33,38 +34,43 @@ const (
 	FormatReport    = "crash report of .NET"
 )
 
-// Options describes how to open a dump. The zero value is the usual way.
+// Options describes how to open a dump. The zero value suits most callers.
 type Options struct {
-	// NoMmap reads the file with ReadAt instead of mapping it. It is slower, and safe for a file that is truncated
-	// while it is open (see internal/base/mmapfile: with a mapping that ends the program).
+	// NoMmap reads the file with ReadAt instead of mapping it. Reading is slower, but safe for a
+	// file that may be truncated while it is open; see internal/base/mmapfile.
 	NoMmap bool
-	// MaxDecompressed is the largest size in bytes of an unpacked dump; 0 stands for limits.DecompressedSize (1 TB).
+	// MaxDecompressed is the maximum size of an unpacked dump in bytes; 0 means
+	// limits.DecompressedSize (1 TB).
 	MaxDecompressed int64
-	// MaxRatio is how many bytes a dump may unpack to for each byte of its file, if
-	// it is more than 1 GB; 0 means limits.DecompressedRatio (1000).
+	// MaxRatio is the maximum number of unpacked bytes for each byte of the file, for dumps of more
+	// than 1 GB; 0 means limits.DecompressedRatio (1000).
 	MaxRatio int64
-	Limits   target.Limits // bound what the dump can make its reader hold
-	// Cache is a folder in which large compressed dumps are kept unpacked for the next time, for this user alone;
-	// DefaultCache is the usual one. Empty keeps none, and so do systems other than Unix.
+	Limits   target.Limits // bound the memory that the dump can make its reader allocate
+	// Cache is a folder for unpacked copies of large compressed dumps, for this user alone;
+	// DefaultCache is the usual one. If it is empty, and on systems other than Unix, no copies are
+	// kept.
 	Cache string
-	// CacheSize is how many bytes of them are kept; 0 means limits.CacheSize (64 GB). CacheLeast is the size of the
-	// compressed files that are worth it; 0 stands for limits.CacheLeast (4 MB).
+	// CacheSize is the maximum number of bytes in the cache; 0 means limits.CacheSize (64 GB).
+	// CacheLeast is the minimum size of a compressed file to be cached; 0 means limits.CacheLeast
+	// (4 MB).
 	CacheSize, CacheLeast int64
-	TempDir               string // the folder for unpacked dumps; empty stands for os.TempDir
-	// Context, if not nil, returns the context that ends unpacking; Open then returns its error.
+	TempDir               string // the folder for unpacked dumps; empty means os.TempDir
+	// Context, if not nil, returns a context. When it ends, unpacking stops and Open returns its
+	// error.
 	Context func() context.Context
-	// Progress, if not nil, is called while a dump is unpacked, with the compressed bytes done and in all.
+	// Progress, if not nil, is called during unpacking with the number of compressed bytes that are
+	// done, and the total.
 	Progress func(done, total int64)
 }
 
-// A File is an open dump. It is safe for concurrent use, Close included.
+// A File is an open dump. All methods, including Close, are safe for concurrent use.
 type File struct {
 	target.Target
 
 	Path       string // empty if the dump was opened from an io.ReaderAt
-	Format     string // FormatELFCore, FormatMachOCore, FormatMinidump, or what a foreign minidump is
+	Format     string // FormatELFCore, FormatMachOCore, FormatMinidump, or the kind of a foreign minidump
 	Compressed string // "gzip" or "zstd"; empty if the dump is not compressed
-	Size       int64  // of the dump in bytes, unpacked
+	Size       int64  // of the unpacked dump in bytes
 
 	close   sync.Once
 	closers []io.Closer
@@ -72,8 +78,8 @@ type File struct {
 	src     target.Source
 }
 
-// Environment lists the environment variables of a process of Linux as NAME=VALUE,
-// empty where the dump does not have them. They may hold secrets.
+// Environment lists the environment variables of a Linux process as NAME=VALUE. It is empty if the
+// dump does not have them. They may hold secrets.
 func (f *File) Environment() []string {
 	if t, ok := f.Target.(interface{ Environment() []string }); ok {
 		return t.Environment()
@@ -81,10 +87,12 @@ func (f *File) Environment() []string {
 	return nil
 }
 
-// An AuxEntry is an entry of the auxiliary vector that the kernel of Linux handed to the process (linux/auxvec.h).
+// An AuxEntry is an entry of the auxiliary vector that the kernel passed to the process
+// (linux/auxvec.h).
 type AuxEntry struct{ Tag, Value uint64 }
 
-// Auxv returns the auxiliary vector of a process of Linux or a BSD without its terminator, empty where the dump does not have it.
+// Auxv returns the auxiliary vector of a Linux or BSD process without its terminator. It is empty
+// if the dump does not have it.
 func (f *File) Auxv() []AuxEntry {
 	var out []AuxEntry
 	switch t := f.Target.(type) {
@@ -100,7 +108,8 @@ func (f *File) Auxv() []AuxEntry {
 	return out
 }
 
-// UnloadedModules lists the images that had been unloaded before the dump was written, where the dump has such a list.
+// UnloadedModules lists the images that were unloaded before the dump was written, if the dump has
+// such a list.
 func (f *File) UnloadedModules() []minidump.UnloadedModule {
 	if m, ok := f.Target.(*minidump.File); ok {
 		return m.UnloadedModules()
@@ -114,7 +123,8 @@ func (f *File) Claims() *target.Claims { return target.ClaimsOf(f.Target) }
 // NextStored implements target.SparseMemory.
 func (f *File) NextStored(a target.Addr) (target.Addr, bool) { return target.NextStored(f.Target, a) }
 
-// Contents counts what the dump holds beside memory, modules and threads, where its container has such things.
+// Contents counts what the dump holds besides memory, modules and threads. It is nil if the
+// container has nothing else.
 func (f *File) Contents() []target.Content {
 	if c, ok := f.Target.(interface{ Contents() []target.Content }); ok {
 		return c.Contents()
@@ -122,7 +132,7 @@ func (f *File) Contents() []target.Content {
 	return nil
 }
 
-// Report returns the crash report that the file is, nil if it is a dump.
+// Report returns the crash report if the file is one, and nil for a dump.
 func (f *File) Report() *crashreport.Report {
 	if f == nil {
 		return nil
@@ -131,7 +141,8 @@ func (f *File) Report() *crashreport.Report {
 	return r
 }
 
-// LeftOut reports whether sosgo shrink wrote the dump. Reads of what it left out fail with target.ErrLeftOut.
+// LeftOut reports whether sosgo shrink wrote the dump. Reads of memory that was left out fail with
+// target.ErrLeftOut.
 func (f *File) LeftOut() bool {
 	if f == nil {
 		return false
@@ -152,8 +163,8 @@ func (f *File) LeftOutBytes() uint64 {
 	return s.LeftOutBytes()
 }
 
-// Truncated returns an error if the file is shorter than the dump's headers promise, and by how many bytes:
-// target.ErrCorrupt, or nil. What is missing is answered as not in the dump.
+// Truncated returns an error that wraps target.ErrCorrupt if the file is shorter than the dump's
+// headers state, and otherwise nil. Reads of the missing memory fail with target.ErrNotInDump.
 func (f *File) Truncated() error {
 	if f == nil {
 		return nil
@@ -165,7 +176,8 @@ func (f *File) Truncated() error {
 	return target.Corruptf("the dump is cut: %d bytes that it lists lie past the end of the file (%d bytes)", c.Cut(), f.Size)
 }
 
-// Content returns the dump itself, unpacked, as an io.ReaderAt of Size bytes. It is nil for a caller's target.
+// Content returns the unpacked dump as an io.ReaderAt of Size bytes. It is nil for a caller's
+// target.
 func (f *File) Content() io.ReaderAt {
 	if f.src == nil {
 		return nil
@@ -173,13 +185,13 @@ func (f *File) Content() io.ReaderAt {
 	return f.src
 }
 
-// Fingerprint identifies the content of the dump, unpacked: it is computed from the dump's size and
-// some hundred pages spread over it. A change elsewhere may go unnoticed.
+// Fingerprint identifies the content of the unpacked dump. It is computed from the dump's size and
+// a few hundred pages of it; a change elsewhere goes unnoticed.
 func (f *File) Fingerprint() ([]byte, error) {
 	if f.src == nil {
 		return nil, target.Unsupportedf("a target that is no dump's has no fingerprint")
 	}
-	samples, err := sampled(f.src, f.Size)
+	samples, err := hashSamples(f.src, f.Size)
 	if err != nil {
 		return nil, err
 	}
@@ -187,8 +199,8 @@ func (f *File) Fingerprint() ([]byte, error) {
 	return h[:], nil
 }
 
-// Close releases the dump. From now on its memory can't be read, and every read fails with target.ErrUnsupported. What
-// View and Span lent before stays readable as long as the File is reachable. Closing again does nothing.
+// Close releases the dump. After that every read fails with target.ErrUnsupported. Memory that View
+// and Span lent stays readable as long as the File is reachable. Closing again does nothing.
 func (f *File) Close() error {
 	var errs []error
 	f.close.Do(func() {
@@ -199,8 +211,8 @@ func (f *File) Close() error {
 	return errors.Join(errs...)
 }
 
-// Open opens the dump in the file of that name. If that is no dump, the error is target.ErrUnsupported and names the
-// apparent format, or target.ErrCorrupt if it is a damaged dump.
+// Open opens the dump in the named file. The error is target.ErrCorrupt for a damaged dump, and
+// target.ErrUnsupported for another file; it names the apparent format.
 func Open(path string, o Options) (*File, error) {
 	src, err := mmapfile.Open(path, o.NoMmap)
 	if err != nil {
@@ -216,8 +228,8 @@ func Open(path string, o Options) (*File, error) {
 	return f, nil
 }
 
-// OpenReaderAt opens the dump of size bytes that r holds. r must serve
-// concurrent reads as long as the File is used; Close does not close it.
+// OpenReaderAt opens the dump of size bytes in r. r must serve concurrent reads as long as the File
+// is in use; Close does not close it.
 func OpenReaderAt(r io.ReaderAt, size int64, o Options) (*File, error) {
 	if r == nil {
 		return nil, fmt.Errorf("open dump: %w", target.Unsupportedf("no reader"))
@@ -243,8 +255,8 @@ func OpenReaderAt(r io.ReaderAt, size int64, o Options) (*File, error) {
 // FormatTarget is the format of a File over a caller's target.
 const FormatTarget = "target"
 
-// OfTarget returns a File over a process that the caller reads. A memory that lends nothing is read in blocks, which are kept.
-// Close does not close the target.
+// OfTarget returns a File over a caller's target. A memory that lends nothing is read in blocks,
+// which are cached. Close does not close the target.
 func OfTarget(t target.Target) (*File, error) {
 	if t == nil {
 		return nil, target.Unsupportedf("no target")
@@ -266,7 +278,7 @@ func OfTarget(t target.Target) (*File, error) {
 	return &File{Target: t, Format: FormatTarget}, nil
 }
 
-// A cachedTarget is a target whose memory is read in blocks.
+// A cachedTarget is a target whose memory is read in cached blocks.
 type cachedTarget struct {
 	target.Target
 
@@ -278,10 +290,10 @@ func (t *cachedTarget) ReadMemory(p []byte, a target.Addr) (int, error) {
 	return t.memory.ReadMemory(p, a)
 }
 
-// View implements target.Memory; it lends nothing.
+// View implements target.Memory. It lends nothing.
 func (t *cachedTarget) View(target.Addr, int) ([]byte, bool) { return nil, false }
 
-// Span implements target.Memory; it lends nothing.
+// Span implements target.Memory. It lends nothing.
 func (t *cachedTarget) Span(target.Addr) []byte { return nil }
 
 // NextStored implements target.SparseMemory.
@@ -289,14 +301,14 @@ func (t *cachedTarget) NextStored(a target.Addr) (target.Addr, bool) {
 	return target.NextStored(t.memory, a)
 }
 
-// A closingSource refuses to read once it is closed.
+// A closingSource fails after it is closed.
 type closingSource struct {
 	target.Source
 
 	closed atomic.Bool
 }
 
-// Bytes lends bytes of the source, or nil once it is closed.
+// Bytes lends bytes of the source, or returns nil after Close.
 func (s *closingSource) Bytes(off int64, n int) []byte {
 	if s.closed.Load() {
 		return nil
@@ -304,7 +316,7 @@ func (s *closingSource) Bytes(off int64, n int) []byte {
 	return s.Source.Bytes(off, n)
 }
 
-// ReadAt reads from the source, or fails once it is closed.
+// ReadAt reads from the source and fails after Close.
 func (s *closingSource) ReadAt(p []byte, off int64) (int, error) {
 	if s.closed.Load() {
 		return 0, target.Unsupportedf("the dump is closed")
@@ -312,22 +324,23 @@ func (s *closingSource) ReadAt(p []byte, off int64) (int, error) {
 	return s.Source.ReadAt(p, off)
 }
 
-// Close ends reading. The reader below is the caller's and stays open.
+// Close ends reading. The underlying reader belongs to the caller and stays open.
 func (s *closingSource) Close() error {
 	s.closed.Store(true)
 	return nil
 }
 
-// OpenStream opens the dump that r gives, such as a pipe: it is copied into a temporary file that vanishes on Close.
+// OpenStream opens the dump read from r, such as a pipe. It copies r to a temporary file that
+// vanishes on Close.
 func OpenStream(r io.Reader, o Options) (*File, error) {
 	if r == nil {
 		return nil, fmt.Errorf("open dump: %w", target.Unsupportedf("no reader"))
 	}
-	tmp, err := temporary(o.TempDir)
+	tmp, err := createTemporary(o.TempDir)
 	if err != nil {
 		return nil, fmt.Errorf("open dump: %w", err)
 	}
-	// Its compressed size does not bound its unpacked size.
+	// The compressed size is unknown, so it does not bound the unpacked size.
 	limit := o.ceiling(math.MaxInt64, tmp)
 	in := &progressReader{ctx: o.context(), r: r, report: o.Progress}
 	if err := copyLimited(tmp, in, limit); err != nil {
@@ -348,7 +361,7 @@ func OpenStream(r io.Reader, o Options) (*File, error) {
 	return f, nil
 }
 
-// open opens the dump in src, unpacking it first if needed.
+// open opens the dump in src and unpacks it if needed.
 func open(src target.Source, o Options) (*File, error) {
 	head, err := readHead(src)
 	if err != nil {
@@ -366,7 +379,7 @@ func open(src target.Source, o Options) (*File, error) {
 	return f, nil
 }
 
-// openUnpacked opens the dump in a temporary file, which it owns.
+// openUnpacked opens the dump in a temporary file and takes ownership of it.
 func openUnpacked(tmp *os.File, o Options) (*File, error) {
 	src, err := mmapfile.FromFile(tmp, o.NoMmap)
 	if err != nil {
@@ -385,7 +398,7 @@ func openUnpacked(tmp *os.File, o Options) (*File, error) {
 	return nil, err
 }
 
-// openPlain opens an uncompressed dump, or a pack, that begins with head.
+// openPlain opens an uncompressed dump or pack that begins with head.
 func openPlain(src target.Source, head []byte, o *Options) (*File, error) {
 	if isTar(head) {
 		return openPack(src, o)
@@ -426,7 +439,8 @@ func openContainer(src target.Source, head []byte, o *Options) (*File, error) {
 	return f, nil
 }
 
-// headSize is how much of a file is read to identify it: as far as the mark of a tar archive, and enough text to distinguish it from data.
+// headSize is the number of bytes to identify a file by: up to the mark of a tar archive, and
+// enough to tell text from data.
 const headSize = 512
 
 func readHead(r interface {

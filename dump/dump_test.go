@@ -114,7 +114,7 @@ func TestMinidump(t *testing.T) {
 	assert.ErrorIs(t, err, target.ErrCorrupt, "recognised, and cut")
 }
 
-// TestDamagedInside: a damaged dump that is compressed is told as such.
+// TestDamagedInside: a damaged dump inside of a compressed file is reported as damaged.
 func TestDamagedInside(t *testing.T) {
 	for name, b := range map[string][]byte{
 		"core":     core()[:100],
@@ -153,8 +153,7 @@ func TestProgress(t *testing.T) {
 	assert.EqualValues(t, len(file), calls[len(calls)-1])
 }
 
-// TestUnpackingEnds: the context ends unpacking, and nothing else is said of
-// the file.
+// TestUnpackingEnds: when the context ends, unpacking stops with the context's error alone.
 func TestUnpackingEnds(t *testing.T) {
 	big := append(core(), bytes.Repeat([]byte("0123456789abcdef"), 1<<20)...)
 	for name, file := range map[string][]byte{"gzip": gz(t, big), "zstd": zst(t, big)} {
@@ -208,7 +207,8 @@ func TestDamagedCompression(t *testing.T) {
 }
 
 func TestLargeWindow(t *testing.T) {
-	// Frame headers that want a window of 2 GB (RFC 8878, 3.1.1.1.2), and, for all in one segment, of 1 TB (zstd --long=31).
+	// Frame headers with a window of 2 GB (RFC 8878, 3.1.1.1.2), and with a single segment of 1 TB
+	// (zstd --long=31).
 	for _, header := range []string{"\x00\xa8\x01\x00\x00", "\xe0\x00\x00\x00\x00\x00\x01\x00\x00\x01\x00\x00"} {
 		file := []byte("\x28\xb5\x2f\xfd" + header)
 		_, err := dump.OpenReaderAt(bytes.NewReader(file), int64(len(file)), dump.Options{})
@@ -296,7 +296,7 @@ func TestNotAFile(t *testing.T) {
 	assert.Error(t, err)
 }
 
-// brokenReader can't be read.
+// brokenReader fails.
 type brokenReader struct{}
 
 func (brokenReader) ReadAt([]byte, int64) (int, error) { return 0, io.ErrNoProgress }

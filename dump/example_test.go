@@ -7,8 +7,7 @@ import (
 	"github.com/sosgo/sosgo/dump"
 )
 
-// Open a dump, of Linux or of Windows, and list what it holds of the memory that
-// one file is mapped to.
+// Open a dump of any system, and list the stored memory that one file is mapped to.
 func ExampleOpen() {
 	f, err := dump.Open("../testdata/dumps/net10-zoo/net10-zoo.dmp.zst", dump.Options{})
 	if err != nil {

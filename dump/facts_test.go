@@ -11,7 +11,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestFacts: what a dump's container tells beside memory is the File's too, and its memory goes on where it stores some.
+// TestFacts: a File has the container's data besides memory, and its SparseMemory.
 func TestFacts(t *testing.T) {
 	cases, err := testcase.CannedCases()
 	require.NoError(t, err)
@@ -35,7 +35,7 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-// TestDefaultCache: it lies in the user's folder for caches, and there is none without one.
+// TestDefaultCache: the cache is in the user's cache folder, if the user has one.
 func TestDefaultCache(t *testing.T) {
 	home := t.TempDir()
 	for _, name := range []string{"XDG_CACHE_HOME", "HOME", "LocalAppData"} {

@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// FuzzPack opens what may be packs, whose files lie inside.
+// FuzzPack opens archives that may be packs. Packed files lie inside of them.
 func FuzzPack(f *testing.F) {
 	t := &testing.T{}
 	f.Add(pack(t, entry{dump.PackMark, "", dump.PackMarkText}, entry{"dump/core", "", string(core()[:4096])},

@@ -11,15 +11,15 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A pack is a tar archive, usually compressed, with a dump and files of the modules that the process had loaded, so
-// that a dump can be moved and still be complete. Its entries:
+// A pack is a tar archive, usually compressed, with a dump and the files of its modules, so that a
+// dump is complete on another machine. Its entries:
 //
 //	sosgo-pack        the text "sosgo pack 1\n"; the first entry
 //	dump/NAME         the dump
 //	modules/N/NAME    the file of a module; the record "SOSGO.path" of its
-//	                  header is the path that the dump has for the module
+//	                  header is the path of the module in the dump
 //
-// What else is in it is left alone.
+// Other entries are ignored.
 const (
 	PackMark       = "sosgo-pack"
 	PackMarkText   = "sosgo pack 1\n"
@@ -30,17 +30,17 @@ const (
 
 // A PackedFile is a module's file in a pack.
 type PackedFile struct {
-	Path string // that the dump has for the module
+	Path string // the path of the module in the dump
 	src  target.Source
 }
 
-// Source returns the file's content. It is valid until the dump is closed.
+// Source returns the content of the file. It is valid until the dump is closed.
 func (p *PackedFile) Source() target.Source { return p.src }
 
 // PackedFiles lists the module files of a dump that was opened from a pack.
 func (f *File) PackedFiles() []PackedFile { return f.packed }
 
-// tarMagic stands at tarMagicAt of every tar archive (POSIX.1-1988, ustar).
+// tarMagic is at offset tarMagicAt of every tar archive (POSIX.1-1988, ustar).
 const (
 	tarMagic   = "ustar"
 	tarMagicAt = 257
@@ -50,7 +50,8 @@ func isTar(head []byte) bool {
 	return len(head) >= tarMagicAt+len(tarMagic) && string(head[tarMagicAt:tarMagicAt+len(tarMagic)]) == tarMagic
 }
 
-// openPack opens the dump in a pack. The archive is not unpacked: dump and files are parts of src.
+// openPack opens the dump in a pack. The archive is not unpacked: the dump and the files are
+// sections of src.
 func openPack(src target.Source, o *Options) (*File, error) {
 	counter := &positionReader{r: io.NewSectionReader(src, 0, src.Size())}
 	archive := tar.NewReader(counter)
@@ -73,7 +74,7 @@ func openPack(src target.Source, o *Options) (*File, error) {
 		if h.Typeflag != tar.TypeReg {
 			continue
 		}
-		// The archive reader has read the header and nothing else.
+		// The archive reader has read the header but not the content.
 		part := &section{src: src, off: counter.pos, size: h.Size}
 		if part.size > src.Size()-part.off {
 			return nil, target.Corruptf("pack: %s is cut off", h.Name)
@@ -100,7 +101,7 @@ func openPack(src target.Source, o *Options) (*File, error) {
 	return f, nil
 }
 
-// positionReader counts what was read or skipped.
+// positionReader counts the bytes that were read or skipped.
 type positionReader struct {
 	r   *io.SectionReader
 	pos int64

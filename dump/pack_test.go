@@ -66,8 +66,7 @@ func TestBadPacks(t *testing.T) {
 	}
 }
 
-// TestPackedFileBounds: what is read of a packed file ends where the file does,
-// not where the archive does.
+// TestPackedFileBounds: a packed file ends at its own end, not at the archive's.
 func TestPackedFileBounds(t *testing.T) {
 	b := pack(t, entry{dump.PackMark, "", dump.PackMarkText}, entry{"dump/core", "", string(core())},
 		entry{"modules/0/libx.so", "/app/libx.so", "the library"}, entry{"modules/1/liby.so", "/app/liby.so", "another"})
@@ -87,8 +86,8 @@ func TestPackedFileBounds(t *testing.T) {
 	}
 }
 
-// TestPackIsBounded: folders in a pack are left alone, and one of more entries
-// than a process has modules is refused.
+// TestPackIsBounded: folders in a pack are ignored, and a pack with more entries than a process has
+// modules is rejected.
 func TestPackIsBounded(t *testing.T) {
 	entries := []entry{{dump.PackMark, "", dump.PackMarkText}, {"dump/", "", ""}, {"dump/core", "", string(core())}}
 	b := pack(t, entries...)

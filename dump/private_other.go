@@ -4,5 +4,6 @@ package dump
 
 import "io/fs"
 
-// private is not known here, and a file that is open can't be renamed or removed on Windows: nothing is kept.
-func private(fs.FileInfo) bool { return false }
+// isPrivate always reports false, so that nothing is cached: the owner of a file is unknown here,
+// and Windows can't rename or remove an open file.
+func isPrivate(fs.FileInfo) bool { return false }

@@ -8,14 +8,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A signature recognises a kind of file that is no dump sosgo reads.
+// A signature identifies a kind of file that sosgo does not read.
 type signature struct {
 	off   int
 	magic string
 	what  string
 }
 
-// The signatures of files that people take for dumps, or that dumps come in.
+// The signatures of files that resemble dumps, or that contain dumps.
 var signatures = [...]signature{
 	{0, "PAGEDU64", "a Windows kernel dump (64-bit): sosgo reads dumps of processes"},
 	{0, "PAGEDUMP", "a Windows kernel dump (32-bit): sosgo reads dumps of processes"},
@@ -41,7 +41,7 @@ var signatures = [...]signature{
 	{0, "\xca\xfe\xba\xbe", "a Mach-O universal binary or a Java class, not a dump"},
 }
 
-// notADump describes a file that is neither of the containers.
+// notADump returns an error that describes a file of an unknown container.
 func notADump(head []byte, size int64) error {
 	switch {
 	case size == 0:
@@ -64,12 +64,12 @@ func notADump(head []byte, size int64) error {
 	return target.Unsupportedf("not a dump: neither an ELF core, a Mach-O core nor a Windows minidump (it begins with % x)", head[:min(8, len(head))])
 }
 
-// isText reports whether head looks like UTF-8 text without controls.
+// isText reports whether head looks like UTF-8 text without control characters.
 func isText(head []byte) bool {
 	for i := 0; i < len(head); {
 		r, n := utf8.DecodeRune(head[i:])
 		if r == utf8.RuneError && n == 1 {
-			return len(head)-i < utf8.UTFMax && len(head) == headSize // a rune cut in two
+			return len(head)-i < utf8.UTFMax && len(head) == headSize // the end of head may split a character
 		}
 		if r < ' ' && r != '\n' && r != '\r' && r != '\t' {
 			return false

@@ -11,14 +11,14 @@ import (
 	"github.com/sosgo/sosgo/internal/base/limits"
 )
 
-// The file systems that keep files in memory (linux/magic.h).
+// The file systems that store files in memory (linux/magic.h).
 const (
 	tmpfsMagic = 0x01021994
 	ramfsMagic = 0x858458f6
 )
 
-// freeSpace returns how many bytes may be written to the file system that f is on. Where
-// that is memory, a part of what is available counts.
+// freeSpace returns how many bytes may be written to the file system of f. If it is in memory, this
+// is a fraction of the available memory.
 func freeSpace(f *os.File) (int64, bool) {
 	var s syscall.Statfs_t
 	if err := syscall.Fstatfs(int(f.Fd()), &s); err != nil || s.Bsize <= 0 {

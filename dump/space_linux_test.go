@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestAvailableMemory: the kernel tells it in kB.
+// TestAvailableMemory: the result is in bytes, while the kernel counts kB.
 func TestAvailableMemory(t *testing.T) {
 	n, ok := availableMemory()
 	assert.True(t, ok)

@@ -4,5 +4,5 @@ package dump
 
 import "os"
 
-// freeSpace is not known here: a full disk is an error of writing.
+// freeSpace is unknown here: a full disk is an error of writing.
 func freeSpace(*os.File) (int64, bool) { return 0, false }

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// freeSpace returns how many bytes may be written to the volume that f is on.
+// freeSpace returns how many bytes may be written to the volume of f.
 func freeSpace(f *os.File) (int64, bool) {
 	dir, err := windows.UTF16PtrFromString(filepath.Dir(f.Name()))
 	if err != nil {

@@ -4,7 +4,8 @@ package dump
 
 import "os"
 
-// createTemp creates a file that has no name any more: it is gone when it is closed or the program ends in any way.
+// createTemp creates a file and removes its name, so that it is gone when it is closed or the
+// program ends.
 func createTemp(dir string) (*os.File, error) {
 	f, err := os.CreateTemp(dir, "sosgo-dump-*")
 	if err != nil {

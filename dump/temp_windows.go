@@ -6,7 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// createTemp creates a file that Windows deletes when its last handle is closed, however the program ends.
+// createTemp creates a file that Windows deletes when its last handle is closed, even if the
+// program is killed.
 func createTemp(dir string) (*os.File, error) {
 	f, err := os.CreateTemp(dir, "sosgo-dump-*")
 	if err != nil {

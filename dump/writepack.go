@@ -18,31 +18,33 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Packed lists the content that Pack wrote.
+// Packed describes the content that Pack wrote.
 type Packed struct {
 	Files   []PackEntry
-	Missing []target.Module // images of the process whose files were not found
-	Others  int             // further ones, which no answer needs
+	Missing []target.Module // images whose files were not found
+	Others  int             // images whose files were not found and are not needed
 }
 
-// A PackEntry is a file that is put into a pack.
+// A PackEntry is a file to put into a pack.
 type PackEntry struct {
-	Path   string      // of the file, on this machine or in the pack that the dump came in
+	Path   string      // on this machine, or in the pack that the dump came in
 	Size   int64       // bytes
-	Module string      // the path that the process had it under; of a PDB, what the module names
-	Source io.ReaderAt // if not nil, has the content; otherwise the file at Path has it
+	Module string      // the module's path in the process; for a PDB the path that the module names
+	Source io.ReaderAt // the content; if nil, the file at Path
 }
 
-// A PackFinder finds the files that belong to a module of the process: its image
-// and its PDB. It returns only files that are proved to be the loaded ones. The error is ErrNotNeeded if there is none and no answer needs it.
+// A PackFinder finds the files of a module: its image and its PDB. It returns only files that are
+// proved to be the loaded ones. The error is ErrNotNeeded if it finds none and no answer needs
+// them.
 type PackFinder func(context.Context, *target.Module) ([]PackEntry, error)
 
 // ErrNotNeeded reports that no answer needs the files of a module.
 var ErrNotNeeded = errors.New("no answer needs its files")
 
-// Pack writes a pack of the dump to w: one .tar.zst with the dump and the files of its modules, which Open opens
-// directly, so that a dump can be moved and still be complete. find finds them. progress, if not nil, receives the
-// bytes that were read, and how many there are in all. Pack ends with the context's error when ctx does.
+// Pack writes a pack of the dump to w: one .tar.zst with the dump and the files of its modules, so
+// that the dump is complete on another machine. Open opens it directly. find finds the files.
+// progress, if not nil, receives the number of bytes read so far, and the total. If ctx ends, Pack
+// fails with its error.
 func (f *File) Pack(ctx context.Context, w io.Writer, find PackFinder,
 	progress func(done, total int64)) (*Packed, error) {
 	if f.src == nil {
@@ -74,8 +76,8 @@ func (f *File) Pack(ctx context.Context, w io.Writer, find PackFinder,
 	return result, nil
 }
 
-// PackFile writes a pack, see Pack, to a new file of that name, which is seen when it is whole, and has no more permissions than the
-// dump's. One that is there already is fs.ErrExist.
+// PackFile writes a pack (see Pack) to a new file, which appears when it is complete and has at
+// most the dump's permissions. An existing file is fs.ErrExist.
 func (f *File) PackFile(ctx context.Context, name string, find PackFinder,
 	progress func(done, total int64)) (*answer.Pack, error) {
 	var packed *Packed
@@ -96,7 +98,7 @@ func (f *File) PackFile(ctx context.Context, name string, find PackFinder,
 	return result, nil
 }
 
-// packContents finds the files that belong beside the dump.
+// packContents finds the files to pack with the dump.
 func (f *File) packContents(ctx context.Context, find PackFinder) (*Packed, error) {
 	result := &Packed{}
 	seen := map[string]bool{}
@@ -126,7 +128,7 @@ func (f *File) packContents(ctx context.Context, find PackFinder) (*Packed, erro
 	return result, ctx.Err()
 }
 
-// add adds a file, if it is one.
+// add adds a file if it is a regular file.
 func (c *Packed) add(e PackEntry) bool {
 	if e.Source == nil {
 		st, err := os.Stat(e.Path)
@@ -197,7 +199,7 @@ func (p *packer) entry(h *tar.Header, r io.Reader, size int64) error {
 	return err
 }
 
-// packReader counts what is read and stops when the context is cancelled.
+// packReader counts the bytes read and fails when the context ends.
 type packReader struct {
 	p *packer
 	r io.Reader

@@ -22,7 +22,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// processWith returns a dump of a process that has modules at those paths.
+// processWith returns a dump of a process with modules at the given paths.
 func processWith(paths ...string) []byte {
 	d := synth.NewMinidump()
 	d.SystemInfo(synth.MinidumpAMD64)
@@ -43,8 +43,8 @@ func openBytes(t *testing.T, b []byte, o dump.Options) *dump.File {
 	return f
 }
 
-// inFolder finds the modules' files, and their PDBs, by name in a folder. What is
-// not there is found nowhere, and of libraries needed nowhere.
+// inFolder finds modules' files and PDBs by name in a folder. Files of libraries that are missing
+// are not needed.
 func inFolder(dir string) dump.PackFinder {
 	return func(_ context.Context, m *target.Module) ([]dump.PackEntry, error) {
 		p := filepath.Join(dir, target.BaseName(m.Path))
@@ -63,7 +63,7 @@ func inFolder(dir string) dump.PackFinder {
 	}
 }
 
-// folder writes files of those contents into a new folder.
+// folder writes files with the given contents to a new folder.
 func folder(t *testing.T, files map[string]string) string {
 	dir := t.TempDir()
 	for name, content := range files {
@@ -85,8 +85,8 @@ func assertEmpty(t *testing.T, dir string) {
 	assert.Empty(t, left)
 }
 
-// TestPackFile writes a pack and opens it again: the dump is there byte for
-// byte, and with each file the path that the process had it under.
+// TestPackFile writes a pack and opens it: the dump is unchanged, and each file has its module's
+// path.
 func TestPackFile(t *testing.T) {
 	raw := processWith("/srv/App.dll", "/srv/libx.so", "/srv/gone.dll", "/srv/App.dll", "/srv/folder.dll", "/usr/lib/libc.so")
 	modules := folder(t, map[string]string{"App.dll": "the program", "App.pdb": "its lines", "libx.so": "the library"})
@@ -139,8 +139,7 @@ func TestPackFile(t *testing.T) {
 	}
 }
 
-// TestPackNames: the dump keeps its file's name, and one that has no file is
-// called "dump".
+// TestPackNames: the dump keeps its file's name; a dump without a file is named "dump".
 func TestPackNames(t *testing.T) {
 	raw := processWith()
 	path := write(t, raw)
@@ -169,8 +168,7 @@ func TestPackNames(t *testing.T) {
 	}
 }
 
-// TestPackFileIsThere: a file that is there is not written over, nor are the
-// modules looked for.
+// TestPackFileIsThere: an existing file is not overwritten, and no modules are searched.
 func TestPackFileIsThere(t *testing.T) {
 	f := openBytes(t, processWith("/srv/App.dll"), dump.Options{})
 	name := write(t, []byte("precious"))
@@ -187,8 +185,8 @@ func TestPackFileIsThere(t *testing.T) {
 	assert.ErrorIs(t, err, fs.ErrNotExist)
 }
 
-// TestCancelledPack cancels a pack while its files are looked for, and while
-// they are written: the error is the context's, and no file is left.
+// TestCancelledPack cancels a pack while files are searched and while they are written. The error
+// is the context's, and no file is left.
 func TestCancelledPack(t *testing.T) {
 	f := openBytes(t, processWith("/srv/App.dll", "/srv/libx.so"), dump.Options{})
 	modules := folder(t, map[string]string{"App.dll": "the program", "libx.so": "the library"})
@@ -213,8 +211,7 @@ func TestCancelledPack(t *testing.T) {
 	})
 }
 
-// TestModuleFileChanges: a module's file that shrinks or goes while the dump is
-// written ends the pack, which says which file it was.
+// TestModuleFileChanges: if a module's file shrinks or vanishes during writing, the error names it.
 func TestModuleFileChanges(t *testing.T) {
 	f := openBytes(t, processWith("/srv/App.dll"), dump.Options{})
 	for name, c := range map[string]struct {
@@ -240,7 +237,7 @@ func TestModuleFileChanges(t *testing.T) {
 	}
 }
 
-// fullDisk can't be written to.
+// fullDisk is a writer that fails.
 type fullDisk struct{}
 
 var errFull = errors.New("no space left")

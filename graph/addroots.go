@@ -6,24 +6,23 @@ import (
 	"sort"
 
 	"github.com/sosgo/sosgo/internal/base/digraph"
-	"github.com/sosgo/sosgo/internal/base/offheap"
 	"github.com/sosgo/sosgo/target"
 )
 
-// addRoots adds the rows of the Sources and of the root.
+// addRoots adds the rows of the Sources and of the root node.
 func (b *builder) addRoots() error {
 	b.checkDependents()
 	r := b.r
 	n := len(r.Sources)
 	first := uint32(b.objects)
-	rows := make([]uint32, n+2) // start of each row, including the root's
+	rows := make([]uint32, n+2) // start of each row, including the root node's
 	place := func(parent int) int {
 		if parent == UnderRoot {
 			return n
 		}
 		return parent
 	}
-	nodes := make([]uint32, len(r.Edges)) // nodes of the roots, None for roots that lead to no object
+	nodes := make([]uint32, len(r.Edges)) // objects of the roots, None for a root without an object
 	for i := range r.Sources {
 		if p := r.Sources[i].Parent; p != InTable {
 			rows[place(p)+1]++
@@ -42,10 +41,10 @@ func (b *builder) addRoots() error {
 	if err := digraph.CheckSize(b.objects+uint64(n)+1, total); err != nil {
 		return err
 	}
-	if err := cmp.Or(offheap.Grow(b.arrays.targets, int(total)), offheap.Grow(b.arrays.offsets, int(b.objects)+n+2), offheap.Grow(b.arrays.sizes, int(b.objects)+n+1)); err != nil {
+	if err := cmp.Or(b.arrays.targets.Grow(int(total)), b.arrays.offsets.Grow(int(b.objects)+n+2), b.arrays.sizes.Grow(int(b.objects)+n+1)); err != nil {
 		return err
 	}
-	offsets, targets := offheap.Slice(b.arrays.offsets), offheap.Slice(b.arrays.targets)
+	offsets, targets := b.arrays.offsets.Slice(), b.arrays.targets.Slice()
 	for i := range n + 1 {
 		offsets[int(first)+1+i] = uint32(b.edges) + rows[i+1]
 	}
@@ -69,7 +68,7 @@ func (b *builder) addRoots() error {
 	return nil
 }
 
-// rootNode returns the object that a root refers to, None if there is none.
+// rootNode returns the object that a root refers to. It returns None and counts a fault if there is no object.
 func (b *builder) rootNode(a target.Addr) uint32 {
 	if n, ok := b.x.find(a); ok {
 		return n
@@ -86,8 +85,8 @@ func (b *builder) rootFault(a target.Addr) Fault {
 	return b.fault(uint64(a))
 }
 
-// checkDependents counts the dependent handles whose primary object does not exist. References to secondary objects
-// count as references of the primary ones.
+// checkDependents counts the dependent handles without a primary object. A reference to a secondary object counts as a
+// reference of the primary one.
 func (b *builder) checkDependents() {
 	for i := range b.r.Dependents {
 		d := &b.r.Dependents[i]
@@ -100,7 +99,7 @@ func (b *builder) checkDependents() {
 	slices.SortStableFunc(b.pairs, func(x, y Dependent) int { return cmp.Compare(x.Primary, y.Primary) })
 }
 
-// takeRoots takes over the parts of the roots that the graph keeps.
+// takeRoots moves the parts of the roots that the graph keeps into the graph.
 func (g *Graph) takeRoots(b *builder) {
 	g.slots, g.refs, g.slotsFrom, g.pairs = b.slots, b.refs, b.slotsFrom, b.pairs
 	g.kept = b.r.Kept
@@ -117,7 +116,7 @@ func (g *Graph) takeRoots(b *builder) {
 	}
 }
 
-// dependentsOf returns the range of a primary object's handles in pairs.
+// dependentsOf returns the range in pairs of the handles of a primary object.
 func dependentsOf(pairs []Dependent, a target.Addr) (from, to int) {
 	from = sort.Search(len(pairs), func(i int) bool { return pairs[i].Primary >= a })
 	to = from

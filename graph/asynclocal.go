@@ -8,19 +8,19 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Types of execution contexts (AsyncLocal.cs, ExecutionContext.cs). A context refers to a map from AsyncLocals to their values: an object with a few
-// pairs, or one with an array or the entries of a dictionary of them.
+// Types of execution contexts (AsyncLocal.cs, ExecutionContext.cs). A context refers to a map from AsyncLocals to their
+// values: an object with a few pairs, an array of pairs, or a dictionary's entries.
 const (
 	asyncLocalOf  = "System.Threading.AsyncLocal`1"
 	asyncLocalKey = "System.Threading.IAsyncLocal"
 	asyncLocalMap = "System.Threading.AsyncLocalValueMap+"
 )
 
-// referenceSize is the size of a key in a pair, in the processes that sosgo reads.
+// referenceSize is the size of a key in a pair, in bytes.
 const referenceSize = 8
 
-// asyncLocal returns the static field, or else the type and address, of the AsyncLocal whose value an edge of an object is. The name is empty for any
-// other edge, and where the AsyncLocal can't be read.
+// asyncLocal names the AsyncLocal with the value that an edge of an object leads to: by its static field, or by type
+// and address. The name is empty for any other edge, and if the AsyncLocal is unreadable.
 func (x *Names) asyncLocal(o objects.Object, e *Edge) string {
 	if e.Kind != EdgeField || o.Type == nil {
 		return ""
@@ -32,7 +32,7 @@ func (x *Names) asyncLocal(o objects.Object, e *Edge) string {
 	var key target.Addr
 	if n, ok := strings.CutPrefix(e.Name, "_value"); ok { // before .NET 8
 		key, err = o.Field("_key" + n).Addr()
-	} else if strings.HasSuffix(e.Name, ".value") { // of a pair or an entry, whose key is before it
+	} else if strings.HasSuffix(e.Name, ".value") { // field of a pair or an entry, after its key
 		key, err = target.Pointer(x.g.h.Memory(), e.Slot-referenceSize)
 	}
 	if err != nil || key == 0 {
@@ -41,7 +41,7 @@ func (x *Names) asyncLocal(o objects.Object, e *Edge) string {
 	return x.keyName(key)
 }
 
-// keyName names an AsyncLocal. It is empty for any other object.
+// keyName returns the name of an AsyncLocal. It is empty for any other object.
 func (x *Names) keyName(key target.Addr) string {
 	o, err := x.r.Object(key)
 	if err != nil {

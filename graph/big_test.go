@@ -19,7 +19,7 @@ import (
 	"github.com/sosgo/sosgo/heap"
 )
 
-// cpu returns what the process took of the processors.
+// cpu returns the processor time that the process has used.
 func cpu() (user, system time.Duration) {
 	var u syscall.Rusage
 	_ = syscall.Getrusage(0, &u)
@@ -27,7 +27,7 @@ func cpu() (user, system time.Duration) {
 }
 
 // TestBig measures a graph of the dump that SOSGO_BENCH_DUMP names, in a process of its own: go test -c, then -test.run
-// TestBig -test.v. What docs/performance.md says of graphs is from make-dump big 4000000.
+// TestBig -test.v. The figures in docs/performance.md are from make-dump big 4000000.
 func TestBig(t *testing.T) {
 	name := os.Getenv("SOSGO_BENCH_DUMP")
 	if name == "" {
@@ -81,7 +81,8 @@ func TestBig(t *testing.T) {
 	fmt.Println(s.Objects, s.Edges, s.Faults, s.RootFaults, float64(now)/float64(s.Objects), float64(peak)/float64(s.Objects), s.Warnings())
 }
 
-// TestBigCancel cancels each step on the dump that SOSGO_BENCH_DUMP names at many points, and says how long it went on.
+// TestBigCancel cancels each step on the dump that SOSGO_BENCH_DUMP names at many points, and logs how long the step
+// continued.
 func TestBigCancel(t *testing.T) {
 	name := os.Getenv("SOSGO_BENCH_DUMP")
 	if name == "" {

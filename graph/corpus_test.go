@@ -37,7 +37,7 @@ func withGraph(t *testing.T, want testcase.Filter, f func(t *testing.T, d *testd
 
 func always(*testcase.Case) bool { return true }
 
-// TestOracleRoots: what the oracle calls a root lives here, and so does all that live objects refer to.
+// TestOracleRoots: the oracle's roots are live, and so is everything that live objects refer to.
 func TestOracleRoots(t *testing.T) {
 	withGraph(t, always, func(t *testing.T, d *testdump.Dump, g *graph.Graph) int {
 		reach, err := g.Reach(t.Context())
@@ -81,7 +81,7 @@ func number(s string) uint64 {
 	return n
 }
 
-// TestLiveOfSOS: all that SOS calls live lives here, type by type.
+// TestLiveOfSOS: SOS's live objects are live, counted type by type.
 func TestLiveOfSOS(t *testing.T) {
 	withGraph(t, always, func(t *testing.T, d *testdump.Dump, g *graph.Graph) int {
 		text := d.SOS(t, "dumpheap-stat-live.txt")
@@ -125,7 +125,7 @@ func TestLiveOfSOS(t *testing.T) {
 var objsizeLine = regexp.MustCompile(`(?m)^\$ objsize ([0-9a-f]+)$`)
 var totalLine = regexp.MustCompile(`(?m)^Total ([\d,]+) objects, ([\d,]+) bytes`)
 
-// TestObjectSizesOfSOS: what can be reached from an object is as much as SOS says.
+// TestObjectSizesOfSOS: as much is reachable from an object as in SOS.
 func TestObjectSizesOfSOS(t *testing.T) {
 	withGraph(t, always, func(t *testing.T, d *testdump.Dump, g *graph.Graph) int {
 		v, err := d.View("")
@@ -171,8 +171,8 @@ func sosPaths(text string) []string {
 	return paths
 }
 
-// TestPathsOfSOS: in SOS's form there is each path that SOS found, object by object. Which path that is depends on all the
-// roots before, whether they lead to the object or not.
+// TestPathsOfSOS: in SOS's form there is each path that SOS found, object by object. Which path that is depends on all
+// earlier roots, whether they lead to the object or not.
 func TestPathsOfSOS(t *testing.T) {
 	withGraph(t, always, func(t *testing.T, d *testdump.Dump, g *graph.Graph) int {
 		files, err := filepath.Glob(filepath.Join(d.Case.Dir, "sos", "gcroot-*.txt"))

@@ -18,8 +18,8 @@ type typeCount struct {
 	first       int // + 1
 }
 
-// CountLive counts the live objects by type. f selects them by type and size. It gives the result of Heap.Stats with f
-// and LiveStarts, without reading the heap. Types are in the order of their first such objects.
+// CountLive counts the live objects that f selects, by type. The result equals Heap.Stats with f and LiveStarts,
+// without reading the heap. Types are in the order of their first selected objects.
 func (g *Graph) CountLive(ctx context.Context, f *heap.Filter) (heap.Stats, error) {
 	return using(ctx, g, func(ctx context.Context) (heap.Stats, error) {
 		live, err := g.Live(ctx)
@@ -30,7 +30,7 @@ func (g *Graph) CountLive(ctx context.Context, f *heap.Filter) (heap.Stats, erro
 	})
 }
 
-// CountTypes counts all objects by type. It gives the result of Heap.Stats without free blocks, and without reading the
+// CountTypes counts all objects by type. The result equals Heap.Stats without free blocks, without reading the
 // heap. Types are in the order of their first objects.
 func (g *Graph) CountTypes(ctx context.Context) (heap.Stats, error) {
 	return using(ctx, g, func(ctx context.Context) (heap.Stats, error) {
@@ -38,7 +38,7 @@ func (g *Graph) CountTypes(ctx context.Context) (heap.Stats, error) {
 	})
 }
 
-// countTypes counts the objects that f selects and that are in live, if live is not nil.
+// countTypes counts the objects that f selects. If live is not nil, it counts only live objects.
 func (g *Graph) countTypes(ctx context.Context, live *Liveness, f *heap.Filter) (heap.Stats, error) {
 	refused := make([]bool, len(g.types))
 	for i, mt := range g.types {

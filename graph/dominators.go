@@ -13,8 +13,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Dominators has the retained size of each node. A node is dominated by the nodes that are on all of its paths from the
-// root; the last of them is its immediate dominator. Dead objects have a tree of their own, whose root is Garbage.
+// Dominators has the retained size of each node. A node is dominated by the nodes on all of its paths from the root;
+// the last of them is its immediate dominator. Dead objects are in a tree of their own with the root Garbage.
 // Dominators is safe for concurrent use until the graph is closed.
 type Dominators struct {
 	g        *Graph
@@ -23,8 +23,8 @@ type Dominators struct {
 	children lazy.Value[*digraph.Children]
 }
 
-// Dominators computes the dominators and retained sizes of all nodes, once. It needs 8 bytes per node, 10 if the objects have 4 GB and more, and at
-// most 18 more during the computation.
+// Dominators computes the dominators and retained sizes of all nodes, once. It needs 8 bytes per node (10 if the
+// objects have 4 GB or more), and up to 18 more during the computation.
 func (g *Graph) Dominators(ctx context.Context) (*Dominators, error) {
 	return g.lazy.doms.GetContext(ctx, func(ctx context.Context) (*Dominators, error) {
 		return using(ctx, g, func(ctx context.Context) (*Dominators, error) {
@@ -51,7 +51,7 @@ func (g *Graph) dominators(ctx context.Context) (*Dominators, error) {
 		return nil, err
 	}
 	tree.FreeReached()
-	var more map[Node]uint64 // of objects of 4 GB and more: what does not fit in 32 bits
+	var more map[Node]uint64 // the part of sizes of 4 GB and more that does not fit in 32 bits
 	if len(g.huge) > 0 {
 		more = make(map[Node]uint64, len(g.huge))
 		for n, size := range g.huge {
@@ -73,12 +73,12 @@ func (d *Dominators) free() {
 	forget(&d.children, (*digraph.Children).Free)
 }
 
-// Garbage returns the node that stands for no owner: the immediate dominator of dead objects that no single dead object
-// owns. It is not a node of the graph.
+// Garbage returns the node that is the immediate dominator of dead objects without a dominating dead object. It is not
+// a node of the graph.
 func (d *Dominators) Garbage() Node { return Node(d.g.Nodes()) }
 
 // Idom returns the immediate dominator of n: the object or Source without which n would not be alive. It is n itself
-// for the root and for Garbage, and Garbage for dead objects that no single dead object owns.
+// for the root and for Garbage, and Garbage for dead objects without a dominating dead object.
 func (d *Dominators) Idom(n Node) Node {
 	if d.tree == nil {
 		return NoNode
@@ -89,8 +89,8 @@ func (d *Dominators) Idom(n Node) Node {
 	return d.tree.Idom[n]
 }
 
-// Retained returns the retained size of n in bytes: the size of all objects that n dominates, including n. For the root
-// it is the size of all live objects, for Garbage of all dead ones.
+// Retained returns the retained size of n in bytes: the size of all objects that n dominates, including n. It is the
+// size of all live objects for the root, and of all dead objects for Garbage.
 func (d *Dominators) Retained(n Node) uint64 {
 	if int(n) >= d.retained.Len() {
 		return 0
@@ -98,12 +98,12 @@ func (d *Dominators) Retained(n Node) uint64 {
 	return d.retained.At(n)
 }
 
-// Children returns the nodes that n immediately dominates, in the order of nodes. The first call computes about 1 byte per node.
+// Children returns the nodes that n immediately dominates, in order. The first call computes about 1 byte per node.
 func (d *Dominators) Children(ctx context.Context, n Node) ([]Node, error) {
 	return d.AppendChildren(ctx, nil, n)
 }
 
-// AppendChildren appends the nodes that n immediately dominates to a list, in the order of nodes.
+// AppendChildren appends the nodes that n immediately dominates to a list, in order.
 func (d *Dominators) AppendChildren(ctx context.Context, list []Node, n Node) ([]Node, error) {
 	c, err := d.allChildren(ctx)
 	if err != nil {
@@ -123,13 +123,13 @@ func (d *Dominators) allChildren(ctx context.Context) (*digraph.Children, error)
 	})
 }
 
-// bySize orders nodes by their retained sizes, the largest first; equal ones keep the order of nodes.
+// bySize orders nodes by retained size, the largest first, and nodes of equal size by number.
 func (d *Dominators) bySize(a, b Node) int {
 	return cmp.Or(cmp.Compare(d.Retained(b), d.Retained(a)), cmp.Compare(a, b))
 }
 
-// Largest returns the children of n with the largest retained sizes, at most most of them, in that order; equal ones
-// keep the order of nodes. others is the number of the other children, and size their retained size.
+// Largest returns the children of n with the largest retained sizes, at most most, ordered by size and then by node.
+// others is the number of the other children, and size their retained size.
 func (d *Dominators) Largest(ctx context.Context, n Node, most int) (top []Node, others int, size uint64, err error) {
 	children, err := d.Children(ctx, n)
 	if err != nil {
@@ -163,7 +163,7 @@ const (
 	PartDead
 )
 
-// sumByClass sums retained sizes by class over the topmost objects of each class in a part.
+// sumByClass sums retained sizes by class over the topmost objects of each class in one part of the heap.
 func sumByClass[C uint8 | uint16 | uint32](ctx context.Context, d *Dominators, p Part, classes []C, count int) ([]uint64, error) {
 	children, err := d.allChildren(ctx)
 	if err != nil {
@@ -176,8 +176,8 @@ func sumByClass[C uint8 | uint16 | uint32](ctx context.Context, d *Dominators, p
 	return digraph.SumByClass(ctx, children, top, classes, count, d.retained, d.g.lazy.options)
 }
 
-// ByType returns what the objects of each type retain together, by TypeIndex. It is the sum over the objects that no
-// object of the same type dominates, since that one already includes them.
+// ByType returns the size that the objects of each type retain together, by TypeIndex. It sums over the objects that no
+// object of the same type dominates.
 func (d *Dominators) ByType(ctx context.Context, p Part) ([]uint64, error) {
 	return using(ctx, d.g, func(ctx context.Context) ([]uint64, error) {
 		if len(d.g.rare) == 0 {
@@ -191,16 +191,16 @@ func (d *Dominators) ByType(ctx context.Context, p Part) ([]uint64, error) {
 	})
 }
 
-// ByTypeClass is ByType for classes of types, such as assemblies or namespaces. class has the class of each type, from
-// 0 to count-1, by TypeIndex.
+// ByTypeClass is ByType for classes of types, such as assemblies or namespaces. class holds the class of each type,
+// from 0 to count-1, by TypeIndex.
 func (d *Dominators) ByTypeClass(ctx context.Context, p Part, class []uint32, count int) ([]uint64, error) {
 	return using(ctx, d.g, func(ctx context.Context) ([]uint64, error) {
 		array, err := offheap.Make[uint32](d.g.budget, d.g.objects)
 		if err != nil {
 			return nil, err
 		}
-		defer offheap.Free(array)
-		classes := offheap.Slice(array)
+		defer array.Free()
+		classes := array.Slice()
 		none := func() struct{} { return struct{}{} }
 		err = parallel(ctx, d.g.lazy.options.Workers, len(classes), numberPiece, none, func(_ struct{}, from, to int) {
 			for i := from; i < to; i++ {
@@ -214,15 +214,15 @@ func (d *Dominators) ByTypeClass(ctx context.Context, p Part, class []uint32, co
 	})
 }
 
-// ByGeneration returns what the objects of each generation retain together, as in ByType, by heap.Generation.
+// ByGeneration returns the size that the objects of each heap.Generation retain together, as ByType does.
 func (d *Dominators) ByGeneration(ctx context.Context, p Part) ([]uint64, error) {
 	return using(ctx, d.g, func(ctx context.Context) ([]uint64, error) {
 		array, err := d.g.byGeneration(ctx)
 		if err != nil {
 			return nil, err
 		}
-		defer offheap.Free(array)
-		return sumByClass(ctx, d, p, offheap.Slice(array), int(heap.GenerationUnknown)+1)
+		defer array.Free()
+		return sumByClass(ctx, d, p, array.Slice(), int(heap.GenerationUnknown)+1)
 	})
 }
 
@@ -231,14 +231,14 @@ type generationRun struct {
 	gen      heap.Generation
 }
 
-// generationRuns returns the runs of objects in segments, in order. A generation is contiguous in a segment.
+// generationRuns returns the runs of objects of one generation, in order. A generation is contiguous in a segment.
 func (g *Graph) generationRuns(ctx context.Context) ([]generationRun, error) {
 	var runs []generationRun
 	last := Node(0)
 	for i := range g.h.Segments() {
 		s := &g.h.Segments()[i]
-		from := max(last, g.index.from(s.Objects.Start))
-		to := g.index.from(s.Objects.End)
+		from := max(last, g.index.firstFrom(s.Objects.Start))
+		to := g.index.firstFrom(s.Objects.End)
 		for from < to {
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
@@ -247,7 +247,7 @@ func (g *Graph) generationRuns(ctx context.Context) ([]generationRun, error) {
 			end := to
 			if s.Kind == heap.KindEphemeral {
 				for _, cut := range [...]target.Addr{s.Gen1.Start, s.Gen0.Start, s.Gen0.End} {
-					if at := g.index.from(cut); at > from {
+					if at := g.index.firstFrom(cut); at > from {
 						end = min(end, at)
 					}
 				}
@@ -268,7 +268,7 @@ func (g *Graph) generations(ctx context.Context, out []uint8) error {
 	return parallel(ctx, g.lazy.options.Workers, len(out), numberPiece, none, func(_ struct{}, from, to int) {
 		i := sort.Search(len(runs), func(i int) bool { return int(runs[i].to) > from })
 		for n := from; n < to; {
-			gen, end := heap.GenerationUnknown, to // after all segments
+			gen, end := heap.GenerationUnknown, to // after the last segment
 			if i < len(runs) {
 				if r := &runs[i]; n < int(r.from) {
 					end = min(to, int(r.from))
@@ -290,7 +290,7 @@ func (g *Graph) liveAs(ctx context.Context, words []uint64) (*Liveness, error) {
 	if err != nil {
 		return nil, err
 	}
-	copy(offheap.Slice(array), words)
+	copy(array.Slice(), words)
 	l, err := g.newLive(ctx, array)
 	return g.keepLive(ctx, l, err)
 }

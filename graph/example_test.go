@@ -13,7 +13,7 @@ import (
 // keeps one object of each kind.
 const zoo = "../testdata/dumps/net10-zoo/net10-zoo.dmp.zst"
 
-// Show what holds the object that would free most if it were gone.
+// Show what keeps the object with the largest retained size alive.
 func Example() {
 	d, err := sosgo.Open(zoo, sosgo.Options{})
 	if err != nil {

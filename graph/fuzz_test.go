@@ -19,7 +19,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// numbers are random numbers that the fuzzer chooses, and others behind those: rand never ends over zeros.
+// A numbers yields numbers that the fuzzer chooses, then random ones, because rand does not end with only zeros.
 type numbers struct {
 	b    []byte
 	more *rand.PCG
@@ -34,14 +34,14 @@ func (n *numbers) Uint64() uint64 {
 	return binary.LittleEndian.Uint64(word[:])
 }
 
-// A smallHeap has an object of each of some types of a canned heap, with references among them, and nothing else; so a
-// graph of it is built in no time.
+// A smallHeap has an object of some types of a canned heap, and references among the objects. Its graph is built at
+// once.
 type smallHeap struct {
 	*stopped
 	picks *picks
 }
 
-// newSmallHeap copies objects, and opens the heap that has the copies alone.
+// newSmallHeap copies objects and opens the heap that has only the copies.
 func newSmallHeap(t testing.TB, name string) *smallHeap {
 	d := testdump.Open(t, name)
 	l := newLargeHeap(t, d)
@@ -54,7 +54,7 @@ func newSmallHeap(t testing.TB, name string) *smallHeap {
 	put := func(a target.Addr, size uint64) target.Addr {
 		b, err := target.Bytes(d.Target(), a, int(size))
 		if err != nil {
-			return 0 // a slice lacks parts of objects
+			return 0 // a slice does not have all parts of objects
 		}
 		to := largeStart + target.Addr(len(image))
 		image = append(append(image, b...), make([]byte, -size&7)...)
@@ -99,8 +99,8 @@ func newSmallHeap(t testing.TB, name string) *smallHeap {
 	return h
 }
 
-// FuzzGraph: words of a heap's objects are overwritten, as TestDamagedHeaps does of whole heaps. Two ways to build have to
-// come to the same.
+// FuzzGraph overwrites words of a heap's objects, as TestDamagedHeaps does for whole heaps. Two ways to build a graph
+// must give the same.
 func FuzzGraph(f *testing.F) {
 	h := newSmallHeap(f, "net10-zoo")
 	memory := h.view.Dump().Target()
@@ -124,15 +124,14 @@ func FuzzGraph(f *testing.F) {
 			copy(word, w.Bytes)
 		}
 		other := narrow
-		if len(b)%4 == 3 { // bytes that are left over: eight goroutines take longer than a small heap does
+		if len(b)%4 == 3 { // the rest of the bytes is used up: eight goroutines are slower for a small heap
 			other = jobs(8)
 		}
 		testBuilds(t, h.heap, h.roots, 0, jobs(1), other)
 	})
 }
 
-// FuzzKept: words of the arrays of a file, whose checksums are right, are overwritten. Whatever is made of it ends
-// without a panic.
+// FuzzKept overwrites words of the arrays in a file with right checksums. No content may cause a panic.
 func FuzzKept(f *testing.F) {
 	h := newSmallHeap(f, "net10-zoo")
 	for i, kind := range []graph.SourceKind{graph.SourceHandles, graph.SourceFinalizer} {
@@ -157,7 +156,7 @@ func FuzzKept(f *testing.F) {
 		sound[part] = data
 	}
 	parts := slices.Sorted(maps.Keys(keptParts))
-	unsound := parts // what the last input may have left otherwise
+	unsound := parts // parts that the last input may have left damaged
 	for i := range parts {
 		f.Add(uint8(i), uint8(0), uint32(40), uint32(7))
 		f.Add(uint8(i), uint8(1), uint32(4000), uint32(1<<31))
@@ -183,7 +182,7 @@ func FuzzKept(f *testing.F) {
 		got := describe(t, again)
 		if len(again.Notes()) > 0 {
 			require.Equal(t, want, got, "what was refused says nothing")
-			unsound = []string{p} // if it is not written anew; nothing else was made of what is wrong
+			unsound = []string{p} // if it is not rewritten; no other part was made from it
 		}
 	})
 }

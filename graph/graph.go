@@ -15,16 +15,18 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Node is an object, or a Source, which keeps objects alive from outside of the heap. Objects have the numbers from 0 in the order of
-// their addresses. Sources follow in the order of Build's input. The last node is the root, on which all other Sources depend.
+// A Node is an object, or a Source, which keeps objects alive from outside of the heap. Objects have the numbers from 0
+// on, in the order of addresses. Sources follow in the order of Build's input. The last node is the root; all other
+// Sources depend on it.
 type Node = uint32
 
-// NoNode means no node.
+// NoNode is the absence of a node.
 const NoNode Node = digraph.None
 
-// A Graph has the objects of a heap, their references, and what keeps them alive. Build makes it, and it does not change. Its methods are
-// safe for concurrent use until Close. A method that takes a context may run while another goroutine calls Close. All other methods must
-// run between Use and its done, or when nothing calls Close, for Close frees the memory immediately.
+// A Graph holds the objects of a heap, their references, and what keeps them alive. It does not change after Build. Its
+// methods are safe for concurrent use until Close. A method that takes a context may run while another goroutine calls
+// Close. All other methods must run between Use and its done, or when nothing calls Close, because Close frees the
+// memory immediately.
 type Graph struct {
 	h       *heap.Heap
 	budget  *offheap.Budget
@@ -33,32 +35,32 @@ type Graph struct {
 
 	arrays arrays
 	rows   digraph.Graph // arrays.offsets and arrays.targets
-	size   []uint32      // arrays.sizes: bytes, hugeSize for larger ones
+	size   []uint32      // arrays.sizes: bytes, or hugeSize
 	typ    []uint16      // arrays.types and arrays.rare: index in types
 	rare   []uint8
 	huge   map[Node]uint64
 	types  []*dac.MethodTable
 
 	sources   []Source
-	slots     []target.Addr // of the edges from Sources, from slotsFrom on
+	slots     []target.Addr // of the edges of Sources, from slotsFrom on
 	refs      []uint32
 	kept      []roots.Root // by refs - 1
 	slotsFrom uint32
 	fields    map[target.Addr]Node // static fields by slot
-	tables    map[Node][]Node      // the static fields in an object that don't depend on it
+	tables    map[Node][]Node      // static fields by the object that contains them without keeping them alive
 	pairs     []Dependent          // by Primary, which is an object
 
 	stats Stats
 	lazy  lazies
-	store *kept // nil if nothing is kept in files
+	store *kept // nil if no files are kept
 	users *inuse.Gate
 }
 
-// hugeSize marks a size that is in Graph.huge.
+// hugeSize stands for a size in Graph.huge.
 const hugeSize = math.MaxUint32
 
-// Close frees all memory. It stops everything that uses the graph, with an error, and waits for it: methods with a
-// context, and code between Use and its done. Afterwards the graph is empty; earlier nodes and slices are invalid.
+// Close frees all memory. It cancels methods with a context and the contexts of Use, and waits for them. Afterwards the
+// graph is empty; earlier nodes and slices are invalid.
 func (g *Graph) Close() {
 	if g.users == nil || !g.users.Close() {
 		return
@@ -70,10 +72,10 @@ func (g *Graph) Close() {
 	g.forget()
 }
 
-// Heap returns the heap whose objects the graph has.
+// Heap returns the heap with the objects of the graph.
 func (g *Graph) Heap() *heap.Heap { return g.h }
 
-// Objects returns the number of objects. Smaller node numbers are objects.
+// Objects returns the number of objects. Nodes with a smaller number are objects.
 func (g *Graph) Objects() int {
 	if g == nil {
 		return 0
@@ -92,10 +94,10 @@ func (g *Graph) Nodes() int {
 // Edges returns the number of edges.
 func (g *Graph) Edges() int { return g.rows.Edges() }
 
-// Root returns the root, from which all live nodes can be reached.
+// Root returns the root, which reaches all live nodes.
 func (g *Graph) Root() Node { return Node(g.objects + len(g.sources)) }
 
-// IsObject reports whether n is an object, and not a Source.
+// IsObject reports whether n is an object, as opposed to a Source.
 func (g *Graph) IsObject(n Node) bool {
 	if g == nil {
 		return false
@@ -103,7 +105,7 @@ func (g *Graph) IsObject(n Node) bool {
 	return int(n) < g.objects
 }
 
-// Source returns the Source of node n, nil for an object.
+// Source returns the Source of node n, or nil for an object.
 func (g *Graph) Source(n Node) *Source {
 	if g == nil {
 		return nil
@@ -121,7 +123,7 @@ func (g *Graph) Source(n Node) *Source {
 // SourceNode returns the node of the Source with an index in Build's input.
 func (g *Graph) SourceNode(i int) Node { return Node(g.objects + i) }
 
-// Node returns the object that starts at a. It is exact, and free blocks are not objects.
+// Node returns the object that starts at a. Free blocks are not objects.
 func (g *Graph) Node(a target.Addr) (Node, bool) {
 	if g == nil || g.index == nil {
 		return NoNode, false
@@ -135,27 +137,27 @@ func (g *Graph) Containing(a target.Addr) (Node, bool) {
 	if g == nil || g.index == nil {
 		return NoNode, false
 	}
-	n, ok := g.index.last(a)
+	n, ok := g.index.lastAt(a)
 	if !ok || uint64(a-g.Address(n)) >= (g.Size(n)+7)&^7 {
 		return NoNode, false
 	}
 	return n, true
 }
 
-// Address returns the start of an object, 0 for a Source.
+// Address returns the start of an object, or 0 for a Source.
 func (g *Graph) Address(n Node) target.Addr {
 	if !g.IsObject(n) {
 		return 0
 	}
-	return g.index.address(g.index.selected(n))
+	return g.index.address(g.index.granuleOf(n))
 }
 
-// Addresses appends to dst the starts of the objects from from up to to. It takes a tenth of the time of Address.
+// Addresses appends the starts of the objects from from up to to to dst. It takes a tenth of the time of Address.
 func (g *Graph) Addresses(dst []target.Addr, from, to Node) []target.Addr {
 	return g.index.appendAddresses(dst, from, min(to, Node(g.objects)))
 }
 
-// Size returns the size of an object in bytes, as SOS counts it, without rounding. The size of a Source is 0.
+// Size returns the size of an object in bytes, as in SOS: not rounded up. The size of a Source is 0.
 func (g *Graph) Size(n Node) uint64 {
 	if !g.IsObject(n) {
 		return 0
@@ -166,7 +168,7 @@ func (g *Graph) Size(n Node) uint64 {
 	return g.huge[n]
 }
 
-// Type returns the type of an object, nil for a Source.
+// Type returns the type of an object, or nil for a Source.
 func (g *Graph) Type(n Node) *dac.MethodTable {
 	if !g.IsObject(n) {
 		return nil
@@ -174,7 +176,7 @@ func (g *Graph) Type(n Node) *dac.MethodTable {
 	return g.types[g.TypeIndex(n)]
 }
 
-// TypeIndex returns the index in Types of an object's type, -1 for a Source and for a node of another graph.
+// TypeIndex returns the index in Types of an object's type, or -1 for a Source and for a node of another graph.
 func (g *Graph) TypeIndex(n Node) int {
 	if int(n) >= len(g.typ) {
 		return -1
@@ -202,9 +204,9 @@ func (g *Graph) Generation(n Node) heap.Generation {
 	return heap.GenerationUnknown
 }
 
-// Referents returns the nodes that n refers to, each as often as n does. For an object these are the references in the
-// order of its memory, then those of dependent handles, last the LoaderAllocator of its type. For a Source these are
-// Sources, then objects. The slice belongs to the graph.
+// Referents returns the nodes that n refers to, each as often as n refers to it. For an object these are the references
+// in memory order, then the references of dependent handles, then the LoaderAllocator of its type. For a Source these
+// are Sources, then objects. The slice belongs to the graph.
 func (g *Graph) Referents(n Node) []Node {
 	if int(n) >= g.rows.Nodes() {
 		return nil
@@ -212,8 +214,8 @@ func (g *Graph) Referents(n Node) []Node {
 	return g.rows.Row(n)
 }
 
-// Statics returns the static fields that have their values in the object n, which is a table of the runtime, and that depend on
-// SourceStatics or a thread. The object refers to the values too, but has no edges to them. The order is that of RootsOf.
+// Statics returns the static fields with values in the object n, a table of the runtime, that depend on SourceStatics
+// or a thread. The object refers to the values but has no edges to them. The order is as in RootsOf.
 func (g *Graph) Statics(n Node) []Node { return g.tables[n] }
 
 // A RootRef is one of the references of a Source.
@@ -239,7 +241,8 @@ func (g *Graph) RootRefs(n Node) iter.Seq[RootRef] {
 	}
 }
 
-// RootOf returns the root of a Source's reference, for roots.Reader.Describe. It reports false if Build got none.
+// RootOf returns the root of a Source's reference, for roots.Reader.Describe. It reports false if Build did not get the
+// root.
 func (g *Graph) RootOf(n Node, r RootRef) (roots.Root, bool) {
 	if r.ref > 0 && int(r.ref) <= len(g.kept) {
 		return g.kept[r.ref-1], true
@@ -260,8 +263,8 @@ func (g *Graph) RootOf(n Node, r RootRef) (roots.Root, bool) {
 	return out, true
 }
 
-// Unproved returns the number of roots that only look like references: words of stacks whose code has no readable GC info, or of a process whose
-// collector is conservative.
+// Unproved returns the number of roots that only look like references: words of stacks without readable GC info, or of
+// a process with a conservative collector.
 func (g *Graph) Unproved() int {
 	n := 0
 	for i := range g.kept {
@@ -272,18 +275,18 @@ func (g *Graph) Unproved() int {
 	return n
 }
 
-// Stats returns the counts of Build.
+// Stats returns the counts made by Build.
 func (g *Graph) Stats() *Stats { return &g.stats }
 
-// Memory returns the bytes that the graph uses now and has used at most, apart from the dump.
+// Memory returns the number of bytes that the graph uses now, and its maximum so far, apart from the dump.
 func (g *Graph) Memory() (now, peak int64) { return g.budget.InUse(), g.budget.Peak() }
 
-// Allow raises the limit of memory to that of a caller who allows more; 0 removes it. See Options.MaxMemory.
+// Allow raises the memory limit to maxMemory bytes, if that is higher; 0 removes the limit. See Options.MaxMemory.
 func (g *Graph) Allow(maxMemory int64) { g.budget.Raise(maxMemory) }
 
-// Use prevents Close from freeing g's memory until done is called, so that the methods of g and of computed data can be
-// used until then. The returned context ends when Close is called, which waits for done; its error then says so. The
-// error is target.ErrUnsupported if g is closed. Methods that take a context call Use themselves.
+// Use prevents Close from freeing memory until done is called. Until then, the methods of g and of computed data can be
+// used. The returned context is cancelled when Close is called, which waits for done. The error is
+// target.ErrUnsupported if g is closed. Methods that take a context call Use themselves.
 func (g *Graph) Use(ctx context.Context) (used context.Context, done func(), err error) {
 	if g == nil || g.users == nil {
 		return ctx, func() {}, errNoGraph
@@ -291,7 +294,7 @@ func (g *Graph) Use(ctx context.Context) (used context.Context, done func(), err
 	return g.users.Use(ctx)
 }
 
-// forget makes g a graph without objects and Sources when its memory is freed. Methods called later find nothing.
+// forget makes g empty when its memory has been freed. Later calls of methods find nothing.
 func (g *Graph) forget() {
 	g.index, g.objects, g.arrays, g.rows = &index{}, 0, arrays{}, digraph.Graph{Offsets: []uint32{0, 0}}
 	g.size, g.typ, g.rare, g.huge = nil, nil, nil, nil
@@ -299,7 +302,7 @@ func (g *Graph) forget() {
 	g.slots, g.refs, g.slotsFrom = nil, nil, 0
 }
 
-// using calls f while g can't be closed, and returns its results. The context of f ends when Close is called, too.
+// using calls f while g can't be closed, and returns its results. The context of f is also cancelled by Close.
 func using[T any](ctx context.Context, g *Graph, f func(ctx context.Context) (T, error)) (T, error) {
 	ctx, done, err := g.Use(ctx)
 	if err != nil {
@@ -310,8 +313,9 @@ func using[T any](ctx context.Context, g *Graph, f func(ctx context.Context) (T,
 	return f(ctx)
 }
 
-// Common calls f for the objects of two graphs at equal addresses: n of g, m of other. It compares bits, and walks
-// neither heap. Several goroutines call f, each with its own result of create. The error is the context's.
+// Common calls f for the objects of two graphs at equal addresses: n of g, m of other. It compares bits, without
+// walking a heap. Several goroutines call f, each with its own result of create. Common fails only with the error of
+// ctx.
 func Common[T any](ctx context.Context, g, other *Graph, create func() T, f func(with T, n, m Node)) error {
 	if g == nil || other == nil || g.index == nil || other.index == nil {
 		return errNoGraph

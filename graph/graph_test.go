@@ -20,7 +20,7 @@ func built(t testing.TB, d *testdump.Dump, o graph.Options) (*graph.Graph, *grap
 	return builtTuned(t, d, way{Options: o})
 }
 
-// A way is how a graph is built. With bounds, a small heap is read and numbered as large ones are.
+// A way is how a graph is built. With bounds, a small heap is read and numbered like a large one.
 type way struct {
 	graph.Options
 	tuning.Bounds
@@ -49,15 +49,14 @@ func builtTuned(t testing.TB, d *testdump.Dump, w way) (*graph.Graph, *graph.Roo
 	return g, r
 }
 
-// needsRuntime skips a process that has a heap, but no CLR that says what keeps its
-// objects alive.
+// needsRuntime skips a process with a heap but without a CLR, which has no known roots.
 func needsRuntime(t testing.TB, v *sosgo.View) {
 	if _, err := v.Runtime(); errors.Is(err, target.ErrUnsupported) {
 		t.Skip(err)
 	}
 }
 
-// TestObjects: the nodes are the objects of the walk, found by address and by what lies in them.
+// TestObjects: the nodes are the objects of the walk, found by their start and by addresses inside them.
 func TestObjects(t *testing.T) {
 	testdump.Kinds(t, func(t *testing.T, d *testdump.Dump) {
 		h, err := d.Heap()
@@ -101,8 +100,8 @@ func TestObjects(t *testing.T) {
 	})
 }
 
-// TestEdges: the row of each object is what heap.Edges says that it refers to, but for the slots of static
-// fields, whose nodes stand for them, and with what dependent handles add.
+// TestEdges: the row of each object has the references of heap.Edges and of dependent handles. The slot of a static
+// field is replaced by the field's node.
 func TestEdges(t *testing.T) {
 	testdump.Kinds(t, func(t *testing.T, d *testdump.Dump) {
 		h, err := d.Heap()
@@ -161,7 +160,7 @@ func TestEdges(t *testing.T) {
 	})
 }
 
-// reached returns what can be reached from the root without a node.
+// reached returns the nodes that the root reaches without passing one node.
 func reached(g *graph.Graph, without graph.Node) []bool {
 	seen := make([]bool, g.Nodes())
 	if without == g.Root() {
@@ -179,8 +178,8 @@ func reached(g *graph.Graph, without graph.Node) []bool {
 	return seen
 }
 
-// TestLive: what lives is what can be reached, each path leads there, and what refers to a node is
-// what has it in its row.
+// TestLive: live nodes are the reachable ones, each path leads to its node, and the referrers of a node have it in
+// their rows.
 func TestLive(t *testing.T) {
 	testdump.Kinds(t, func(t *testing.T, d *testdump.Dump) {
 		if _, err := d.Heap(); err != nil {
@@ -215,7 +214,7 @@ func TestLive(t *testing.T) {
 	})
 }
 
-// sumOf returns the size of what two sets differ in.
+// sumOf returns the size of the objects that are only in the first set.
 func sumOf(g *graph.Graph, in, notIn []bool) (size uint64) {
 	for n := range graph.Node(g.Objects()) {
 		if in[n] && !notIn[n] {
@@ -225,8 +224,8 @@ func sumOf(g *graph.Graph, in, notIn []bool) (size uint64) {
 	return size
 }
 
-// TestDominators: what an object retains is what can't be reached any more without it, for every object of
-// the heap that has references, and others at random.
+// TestDominators: an object retains what can't be reached without it. All objects with references are tested, and
+// others at random.
 func TestDominators(t *testing.T) {
 	for _, name := range []string{"net10-zoo", "win-net10-zoo", "net31-zoo", "net10-zoo-noregions"} {
 		t.Run(name, func(t *testing.T) {
@@ -292,8 +291,7 @@ func testChildren(t *testing.T, g *graph.Graph, dom *graph.Dominators) {
 	}
 }
 
-// TestRetainedByClass: what the types, and the generations, retain together is what those retain that no
-// other of the same one dominates.
+// TestRetainedByClass: the objects of a type or generation retain together what its topmost objects retain.
 func TestRetainedByClass(t *testing.T) {
 	for _, name := range []string{"net10-zoo", "net31-zoo"} {
 		g, _ := built(t, testdump.Open(t, name), graph.Options{})
@@ -332,8 +330,8 @@ func TestRetainedByClass(t *testing.T) {
 	}
 }
 
-// TestPaths: the paths of each kind, Source and reference are as short as the nodes before an object allow, and
-// there is one for each that can reach it.
+// TestPaths: the paths from each kind, Source and reference are as short as possible, and there is one from each that
+// reaches the object.
 func TestPaths(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	g, r := built(t, d, graph.Options{})

@@ -12,18 +12,18 @@ import (
 
 // HandleOptions selects what is described about the objects that GC handles keep alive.
 type HandleOptions struct {
-	Types []heap.HandleType // only handles of these types; without any, all that keep objects alive
-	Top   int               // number of listed handles and types of objects; 0 for all
-	Holds int               // number of types listed in a handle's retained size
-	Path  bool              // what else keeps the object alive, if anything does
+	Types []heap.HandleType // only handles of these types; if empty, all that keep objects alive
+	Top   int               // maximum number of listed handles, and of types of objects; 0 for all
+	Holds int               // maximum number of types listed in a handle's retained size
+	Path  bool              // also describe another path to the object, if there is one
 }
 
-func (o *HandleOptions) chosen(t heap.HandleType) bool {
+func (o *HandleOptions) selects(t heap.HandleType) bool {
 	return len(o.Types) == 0 || slices.Contains(o.Types, t)
 }
 
-// A held is what one handle keeps alive.
-type held struct {
+// A heldObject is the object that a handle keeps alive.
+type heldObject struct {
 	handle target.Addr
 	typ    heap.HandleType
 	from   Node // the Source of the type's handles; for a dependent handle, the primary object
@@ -34,7 +34,8 @@ type held struct {
 }
 
 // HandlesHold returns the retained size of each GC handle, from Dominators. It is 0 if something else, such as another
-// handle, keeps the object alive too. The content of a table of static fields belongs to the fields, not to the handle.
+// handle, also keeps the object alive. The content of a table of static fields belongs to the fields, not to the
+// handle.
 func (x *Holders) HandlesHold(ctx context.Context, o HandleOptions) (*answer.HandlesHold, error) {
 	return using(ctx, x.g, func(ctx context.Context) (*answer.HandlesHold, error) {
 		d, err := x.g.Dominators(ctx)
@@ -56,14 +57,14 @@ func (x *Holders) HandlesHold(ctx context.Context, o HandleOptions) (*answer.Han
 			return nil, err
 		}
 		for i := range x.g.sources {
-			if s := &x.g.sources[i]; s.Kind == SourceHandles && o.chosen(s.Handle) {
-				if err := h.ofType(ctx, x.g.SourceNode(i), s.Handle); err != nil {
+			if s := &x.g.sources[i]; s.Kind == SourceHandles && o.selects(s.Handle) {
+				if err := h.addType(ctx, x.g.SourceNode(i), s.Handle); err != nil {
 					return nil, err
 				}
 			}
 		}
-		if o.chosen(heap.HandleDependent) {
-			if err := h.dependent(ctx); err != nil {
+		if o.selects(heap.HandleDependent) {
+			if err := h.addDependents(ctx); err != nil {
 				return nil, err
 			}
 		}
@@ -71,25 +72,27 @@ func (x *Holders) HandlesHold(ctx context.Context, o HandleOptions) (*answer.Han
 	})
 }
 
-// handleHolds collects what handles keep alive.
+// A handleHolds collects what handles keep alive.
 type handleHolds struct {
 	x         *Holders
 	d         *Dominators
 	live      *Liveness
 	referrers *Referrers
-	list      []held
+	list      []heldObject
 	types     map[int]*answer.HandleSum // by TypeIndex of the objects
 	out       *answer.HandlesHold
 }
 
-// ofType adds the handles of one type, which share a Source.
-func (h *handleHolds) ofType(ctx context.Context, source Node, typ heap.HandleType) error {
+// addType adds the handles of one type, which share a Source.
+func (h *handleHolds) addType(ctx context.Context, source Node, typ heap.HandleType) error {
 	first := len(h.list)
 	for r := range h.x.g.RootRefs(source) {
-		h.list = append(h.list, held{handle: r.Slot, typ: typ, from: source, object: r.Object})
+		h.list = append(h.list, heldObject{handle: r.Slot, typ: typ, from: source, object: r.Object})
 	}
 	list := h.list[first:]
-	slices.SortFunc(list, func(a, b held) int { return cmp.Or(cmp.Compare(a.object, b.object), cmp.Compare(a.handle, b.handle)) })
+	slices.SortFunc(list, func(a, b heldObject) int {
+		return cmp.Or(cmp.Compare(a.object, b.object), cmp.Compare(a.handle, b.handle))
+	})
 	for i := 0; i < len(list); {
 		end := i + 1
 		for end < len(list) && list[end].object == list[i].object {
@@ -114,8 +117,8 @@ func (h *handleHolds) ofType(ctx context.Context, source Node, typ heap.HandleTy
 	return nil
 }
 
-// dependent adds the dependent handles. Each is a reference of its primary object.
-func (h *handleHolds) dependent(ctx context.Context) error {
+// addDependents adds the dependent handles. Each is a reference of its primary object.
+func (h *handleHolds) addDependents(ctx context.Context) error {
 	sum := answer.HandleSum{Name: answer.Text{S: heap.HandleDependent.String()}, AtLeast: true}
 	for i := range h.x.g.pairs {
 		p := &h.x.g.pairs[i]
@@ -124,7 +127,7 @@ func (h *handleHolds) dependent(ctx context.Context) error {
 		if !ok || !ok2 {
 			continue
 		}
-		row := held{handle: p.Handle, typ: heap.HandleDependent, from: from, object: to}
+		row := heldObject{handle: p.Handle, typ: heap.HandleDependent, from: from, object: to}
 		if h.live.Live(from) && from != to {
 			alone, err := h.heldBy(ctx, from, to)
 			if err != nil {
@@ -151,7 +154,7 @@ func (h *handleHolds) dependent(ctx context.Context) error {
 	return nil
 }
 
-// count adds handles to the sums of their object's type.
+// count adds handles to the sums for their object's type.
 func (h *handleHolds) count(object Node, handles int, alone bool) {
 	i := h.x.g.TypeIndex(object)
 	s := h.types[i]
@@ -165,7 +168,8 @@ func (h *handleHolds) count(object Node, handles int, alone bool) {
 	}
 }
 
-// heldBy reports whether only references of from keep an object alive: all other live referrers are kept alive by the object itself.
+// heldBy reports whether only references of from keep an object alive: the object itself dominates all other live
+// referrers.
 func (h *handleHolds) heldBy(ctx context.Context, from, object Node) (bool, error) {
 	if h.d.Idom(object) != from {
 		return false, nil
@@ -179,16 +183,16 @@ func (h *handleHolds) heldBy(ctx context.Context, from, object Node) (bool, erro
 	if len(others) == 0 {
 		return true, nil
 	}
-	err := h.x.belowAll(ctx, h.d, object, func(n Node) { delete(others, n) })
+	err := h.x.visitAllBelow(ctx, h.d, object, func(n Node) { delete(others, n) })
 	return len(others) == 0, err
 }
 
 // answer describes the handles with the largest retained sizes, and the sums.
 func (h *handleHolds) answer(ctx context.Context, o HandleOptions) error {
-	slices.SortFunc(h.list, func(a, b held) int {
+	slices.SortFunc(h.list, func(a, b heldObject) int {
 		return cmp.Or(cmp.Compare(b.freed, a.freed), cmp.Compare(h.d.Retained(b.object), h.d.Retained(a.object)), cmp.Compare(a.handle, b.handle))
 	})
-	shown, more := cut(h.list, o.Top)
+	shown, more := cutRows(h.list, o.Top)
 	h.out.More = more
 	all := h.out.Live.Size
 	for i := range shown {
@@ -209,7 +213,7 @@ func (h *handleHolds) answer(ctx context.Context, o HandleOptions) error {
 	slices.SortStableFunc(h.out.Types, func(a, b answer.HandleSum) int {
 		return cmp.Or(cmp.Compare(b.Freed, a.Freed), cmp.Compare(b.Count, a.Count), cmp.Compare(a.MethodTable, b.MethodTable))
 	})
-	h.out.Types, h.out.MoreTypes = cut(h.out.Types, o.Top)
+	h.out.Types, h.out.MoreTypes = cutRows(h.out.Types, o.Top)
 	for i := range h.out.Types {
 		s := &h.out.Types[i]
 		s.Name = h.x.rt.NamedType(&h.out.Gaps, s.MethodTable)
@@ -217,8 +221,8 @@ func (h *handleHolds) answer(ctx context.Context, o HandleOptions) error {
 	return nil
 }
 
-// row describes what a handle keeps alive.
-func (h *handleHolds) row(ctx context.Context, e *held, o HandleOptions) (answer.HandleHolds, error) {
+// row describes the object that a handle keeps alive.
+func (h *handleHolds) row(ctx context.Context, e *heldObject, o HandleOptions) (answer.HandleHolds, error) {
 	x := h.x
 	row := answer.HandleHolds{Handle: e.handle, Type: e.typ.String(), Object: x.object(&h.out.Gaps, e.object), Live: h.live.Live(e.object),
 		Retained: h.d.Retained(e.object), Freed: e.freed, Same: e.same, Statics: len(x.g.Statics(e.object))}
@@ -234,13 +238,13 @@ func (h *handleHolds) row(ctx context.Context, e *held, o HandleOptions) (answer
 		}
 	}
 	if o.Path && e.freed == 0 && row.Live {
-		row.Else, err = x.pathBeside(ctx, &h.out.Gaps, e)
+		row.Else, err = x.otherPath(ctx, &h.out.Gaps, e)
 	}
 	return row, err
 }
 
-// pathBeside returns the shortest path to a handle's object that does not start with the handle, nil if there is none.
-func (x *Holders) pathBeside(ctx context.Context, g *answer.Gaps, e *held) (*answer.RootPath, error) {
+// otherPath returns the shortest path to a handle's object that does not start with the handle, or nil.
+func (x *Holders) otherPath(ctx context.Context, g *answer.Gaps, e *heldObject) (*answer.RootPath, error) {
 	met := map[[2]Node]int{}
 	for p, err := range x.g.Paths(ctx, e.object, PathOptions{Each: EachRoot}) {
 		if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// livesWithout returns what lives in bytes if skip leaves out references: the i-th of a node.
+// livesWithout returns the live bytes if skip omits references: the i-th of a node.
 func livesWithout(g *graph.Graph, skip func(n graph.Node, i int) bool) uint64 {
 	size := uint64(0)
 	met := make([]bool, g.Nodes())
@@ -31,8 +31,8 @@ func livesWithout(g *graph.Graph, skip func(n graph.Node, i int) bool) uint64 {
 	return size
 }
 
-// TestHandlesHold: what would be free without a handle is what does not live when its reference is left out, and of all handles
-// of a type when the type's node is.
+// TestHandlesHold: a handle retains what is not live if its reference is omitted. The handles of a type retain what is
+// not live if the type's node is omitted.
 func TestHandlesHold(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
 		x, g := holders(t, d)

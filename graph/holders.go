@@ -19,7 +19,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Holders answers questions about what keeps objects alive, and what these keep alive. It is safe for concurrent use.
+// A Holders answers questions about what keeps objects alive, and what they keep alive. It is safe for concurrent use.
 type Holders struct {
 	g     *Graph
 	names *Names
@@ -27,7 +27,7 @@ type Holders struct {
 	rt    *dac.Runtime
 }
 
-// NewHolders returns a Holders for g. The readers are of the same runtime: r names fields, and rr describes roots.
+// NewHolders returns a Holders for g. r names fields, and rr describes roots. Both are readers of g's runtime.
 func NewHolders(g *Graph, r *objects.Reader, rr *roots.Reader) *Holders {
 	if g == nil {
 		return &Holders{}
@@ -36,7 +36,7 @@ func NewHolders(g *Graph, r *objects.Reader, rr *roots.Reader) *Holders {
 }
 
 // Object returns the node of the object at an address. The error is target.ErrCorrupt if there is no object,
-// target.ErrUnsupported for a free block, and target.ErrNotInDump if the dump lacks the decisive parts.
+// target.ErrUnsupported for a free block, and target.ErrNotInDump if the deciding memory is not in the dump.
 func (x *Holders) Object(a target.Addr) (Node, error) {
 	if x.g == nil {
 		return NoNode, errNoGraph
@@ -55,14 +55,15 @@ func (x *Holders) Object(a target.Addr) (Node, error) {
 
 // HoldOptions selects paths from roots to an object.
 type HoldOptions struct {
-	All      bool // a path from each Source that leads to the object and each handle, instead of each kind
+	All      bool // a path from each handle and each Source that leads to the object, instead of each kind
 	NoStacks bool // ignore stacks
 	Limit    int  // maximum number of paths; 0 for no limit
-	Disjoint int  // if not 0, selects at most that many paths that have nothing in common but the object
-	// Condemned, if not nil, is the generation that is assumed to be collected. Objects of older generations keep their referents alive.
+	Disjoint int  // if not 0, select at most that many paths that have only the object in common
+	// Condemned, if not nil, is the generation that is assumed to be collected. Objects of older generations keep
+	// their referents alive.
 	Condemned *int
-	Retained  bool // adds the object's retained size
-	// Order chooses among the paths. OrderSOS ignores All, Disjoint and Retained, and has no meaning with Condemned.
+	Retained  bool // add the object's retained size
+	// Order chooses among the paths. OrderSOS ignores All, Disjoint and Retained, and has no effect with Condemned.
 	Order PathOrder
 }
 
@@ -71,10 +72,11 @@ type PathOrder uint8
 
 // The orders of paths.
 const (
-	OrderShortest PathOrder = iota // finds the shortest path from each kind of root
-	// OrderSOS finds a path from each root: the path that gcroot and pathto of SOS find, with the roots in SOS's order. SOS's search marks
-	// objects as done when it has only seen them, and so loses paths. The answer notes lost paths, and has the shortest paths if SOS's
-	// search finds none. Roots that SOS does not know, such as thread statics since .NET 9, come last.
+	OrderShortest PathOrder = iota // the shortest path from each kind of root
+	// OrderSOS finds a path from each root: the path of SOS's gcroot and pathto, with the roots in SOS's order.
+	// SOS's search marks objects as done when it has only seen them, and so loses paths. The answer notes lost
+	// paths, and has the shortest paths if SOS's search finds none. Roots unknown to SOS, such as thread statics
+	// since .NET 9, come last.
 	OrderSOS
 )
 
@@ -99,7 +101,7 @@ func (x *Holders) RootPaths(ctx context.Context, a target.Addr, o HoldOptions) (
 				return nil, err
 			}
 		}
-		if out.Older = o.Condemned != nil && x.older(n, *o.Condemned); out.Older {
+		if out.Older = o.Condemned != nil && x.isOlder(n, *o.Condemned); out.Older {
 			out.Verdict = answer.Held
 			return out, nil
 		}
@@ -121,12 +123,12 @@ func (x *Holders) RootPaths(ctx context.Context, a target.Addr, o HoldOptions) (
 
 // paths calls found with paths to n, including Sources, until found returns false.
 func (x *Holders) paths(ctx context.Context, n Node, o HoldOptions, found func([]Node) bool) error {
-	skip := x.skipped(o.NoStacks)
+	skip := x.stackFilter(o.NoStacks)
 	switch {
 	case o.Condemned != nil:
 		return x.youngPaths(ctx, n, *o.Condemned, skip, found)
 	case o.Disjoint > 0:
-		return x.disjoint(ctx, n, o.Disjoint, skip, found)
+		return x.disjointPaths(ctx, n, o.Disjoint, skip, found)
 	}
 	each := EachKind
 	if o.All {
@@ -140,8 +142,8 @@ func (x *Holders) paths(ctx context.Context, n Node, o HoldOptions, found func([
 	return nil
 }
 
-// skipped returns a function that omits stacks, or nil.
-func (x *Holders) skipped(noStacks bool) func(Node) bool {
+// stackFilter returns a function that reports whether a node belongs to stacks, or nil if noStacks is false.
+func (x *Holders) stackFilter(noStacks bool) func(Node) bool {
 	if !noStacks {
 		return nil
 	}
@@ -152,8 +154,8 @@ func (x *Holders) skipped(noStacks bool) func(Node) bool {
 	}
 }
 
-// disjoint finds paths that have nothing in common but n.
-func (x *Holders) disjoint(ctx context.Context, n Node, count int, skip func(Node) bool, found func([]Node) bool) error {
+// disjointPaths finds paths that have only n in common.
+func (x *Holders) disjointPaths(ctx context.Context, n Node, count int, skip func(Node) bool, found func([]Node) bool) error {
 	held, err := x.g.Referrers(ctx)
 	if err != nil {
 		return err
@@ -169,7 +171,7 @@ func (x *Holders) disjoint(ctx context.Context, n Node, count int, skip func(Nod
 }
 
 // youngPaths finds the paths that matter in a collection of the generations up to gen. It finds the shortest path from
-// each kind of root, and from each object of an older generation whose young referents lead to n.
+// each kind of root, and from each object of an older generation with young referents that lead to n.
 func (x *Holders) youngPaths(ctx context.Context, n Node, gen int, skip func(Node) bool, found func([]Node) bool) error {
 	held, err := x.g.Referrers(ctx)
 	if err != nil {
@@ -201,7 +203,7 @@ func (x *Holders) youngPaths(ctx context.Context, n Node, gen int, skip func(Nod
 				if !found(path(chain, at)) {
 					return nil
 				}
-			case x.g.IsObject(r) && x.older(r, gen):
+			case x.g.IsObject(r) && x.isOlder(r, gen):
 				next[r] = at
 				if !found(path([]Node{r}, at)) {
 					return nil
@@ -215,8 +217,8 @@ func (x *Holders) youngPaths(ctx context.Context, n Node, gen int, skip func(Nod
 	return ctx.Err()
 }
 
-// older reports whether an object belongs to an older generation than gen. Large and pinned objects are of the oldest.
-func (x *Holders) older(n Node, gen int) bool {
+// isOlder reports whether an object belongs to a generation older than gen. Large and pinned objects are in the oldest.
+func (x *Holders) isOlder(n Node, gen int) bool {
 	g := x.g.Generation(n)
 	return g > heap.Generation(min(gen, int(heap.Generation2))) && (gen < int(heap.Generation2) || g == heap.GenerationFrozen)
 }
@@ -279,8 +281,8 @@ func (x *Holders) object(g *answer.Gaps, n Node) answer.PathObject {
 		Size: x.g.Size(n), Generation: x.g.Generation(n).String()}
 }
 
-// rootPath describes a path: Sources and objects, with static fields between. met counts the paths for each pair of a
-// Source and its object, since each of several such references has a path.
+// rootPath describes a path: Sources and objects, with static fields between them. met counts the paths for each pair
+// of a Source and its object, because each of several references has a path.
 func (x *Holders) rootPath(ctx context.Context, g *answer.Gaps, nodes []Node, met map[[2]Node]int) answer.RootPath {
 	first := 0
 	for first < len(nodes) && !x.g.IsObject(nodes[first]) {
@@ -330,7 +332,8 @@ func (x *Holders) edge(ctx context.Context, g *answer.Gaps, from, to Node) *answ
 	return &answer.PathEdge{Kind: list[0].Kind.String(), Name: answer.Text{S: list[0].Name}, More: len(list) > 1}
 }
 
-// staticEdge describes the reference of a table of static fields to a field's value. In the graph, that reference belongs to the field.
+// staticEdge describes the reference of a table of static fields to a field's value. In the graph, the field has that
+// reference.
 func (x *Holders) staticEdge(g *answer.Gaps, from, to Node, err error) *answer.PathEdge {
 	if o, readErr := x.g.Object(from); readErr == nil {
 		for r := range x.g.h.References(o) {
@@ -346,14 +349,14 @@ func (x *Holders) staticEdge(g *answer.Gaps, from, to Node, err error) *answer.P
 	return &answer.PathEdge{Kind: EdgeField.String(), Name: answer.Text{Err: err}}
 }
 
-// Kinds of roots that package roots does not have.
+// Kinds of roots in addition to the kinds of package roots.
 const (
 	rootStatic       = "static field"
 	rootThreadStatic = "thread static"
 	rootOlder        = "older generation"
 )
 
-// root describes the reference number time of a Source to the object n.
+// root describes a reference of a Source to the object n: the one with the index time among several.
 func (x *Holders) root(ctx context.Context, g *answer.Gaps, source, n Node, time int) answer.GCRoot {
 	s := x.g.Source(source)
 	if s.Kind == SourceField {
@@ -389,7 +392,7 @@ func fieldName(s *Source, name string) string {
 	return "static " + name
 }
 
-// oldObject describes an object that keeps younger ones alive because it is not collected.
+// oldObject describes an object that is not collected and so keeps younger ones alive.
 func (x *Holders) oldObject(g *answer.Gaps, n Node) answer.GCRoot {
 	o := x.object(g, n)
 	return answer.GCRoot{Kind: rootOlder, Object: o.Address, Strong: true, Name: fmt.Sprintf("an object of generation %s", o.Generation)}
@@ -400,11 +403,11 @@ func (x *Holders) sosRootPaths(ctx context.Context, n Node, o HoldOptions) (*ans
 	out.NoteAll(x.g.stats.Warnings())
 	out.Object = x.object(&out.Gaps, n)
 	search := x.g.SOSSearch(n)
-	toward, err := x.g.toward(ctx, n)
+	toward, err := x.g.pathsToward(ctx, n)
 	if err != nil {
 		return nil, err
 	}
-	defer offheap.Free(toward)
+	defer toward.Free()
 	var lost []roots.Root
 	for root := range x.rootsOfSOS(ctx, o.NoStacks) {
 		start, ok := x.g.Node(root.Object)
@@ -414,7 +417,7 @@ func (x *Holders) sosRootPaths(ctx context.Context, n Node, o HoldOptions) (*ans
 		if out.Limited = o.Limit > 0 && len(out.Paths) == o.Limit; out.Limited {
 			break
 		}
-		if offheap.Slice(toward)[start] == 0 {
+		if toward.Slice()[start] == 0 {
 			if err := search.Pass(ctx, start); err != nil {
 				return nil, err
 			}
@@ -439,12 +442,12 @@ func (x *Holders) sosRootPaths(ctx context.Context, n Node, o HoldOptions) (*ans
 			break
 		}
 		start, _ := x.g.Node(lost[i].Object)
-		out.Paths = append(out.Paths, x.sosPath(ctx, &out.Gaps, &lost[i], along(offheap.Slice(toward), start)))
+		out.Paths = append(out.Paths, x.sosPath(ctx, &out.Gaps, &lost[i], follow(toward.Slice(), start)))
 	}
 	return out, ctx.Err()
 }
 
-// rootsOfSOS returns the roots in SOS's order: handles of a table are sorted by type.
+// rootsOfSOS returns the roots in SOS's order, with the handles of a table sorted by type.
 func (x *Holders) rootsOfSOS(ctx context.Context, noStacks bool) iter.Seq[roots.Root] {
 	return func(yield func(roots.Root) bool) {
 		var handles []roots.Root
@@ -481,9 +484,9 @@ func (x *Holders) sosPath(ctx context.Context, g *answer.Gaps, root *roots.Root,
 	return p
 }
 
-// toward computes shortest ways to n along references in memory and dependent handles. For each object that leads to n
-// it returns the next object + 1, for n itself n + 1, and 0 for others.
-func (g *Graph) toward(ctx context.Context, n Node) (*offheap.Array[uint32], error) {
+// pathsToward computes shortest paths to n along references in memory and dependent handles. For each object that leads
+// to n, the result has the next object + 1. It has n + 1 for n itself, and 0 for other objects.
+func (g *Graph) pathsToward(ctx context.Context, n Node) (*offheap.Array[uint32], error) {
 	held, err := g.Referrers(ctx)
 	if err != nil {
 		return nil, err
@@ -492,14 +495,14 @@ func (g *Graph) toward(ctx context.Context, n Node) (*offheap.Array[uint32], err
 	if err != nil {
 		return nil, err
 	}
-	next, queue := offheap.Slice(toward), []Node{n}
+	next, queue := toward.Slice(), []Node{n}
 	next[n] = n + 1
 	for i, left := 0, searchStep; i < len(queue); i++ {
 		at := queue[i]
 		for _, r := range held.Of(at) {
 			if left--; left == 0 {
 				if left = searchStep; ctx.Err() != nil {
-					offheap.Free(toward)
+					toward.Free()
 					return nil, ctx.Err()
 				}
 			}
@@ -518,8 +521,8 @@ func (g *Graph) toward(ctx context.Context, n Node) (*offheap.Array[uint32], err
 	return toward, nil
 }
 
-// along returns the way from a node in the result of toward.
-func along(toward []uint32, n Node) []Node {
+// follow returns the path from a node in the result of pathsToward.
+func follow(toward []uint32, n Node) []Node {
 	nodes := []Node{n}
 	for toward[n] != n+1 {
 		n = toward[n] - 1
@@ -543,9 +546,9 @@ func (x *Holders) PathTo(ctx context.Context, from, to target.Addr, order PathOr
 		out.From, out.To = x.object(&out.Gaps, a), x.object(&out.Gaps, b)
 		var nodes []Node
 		if order == OrderSOS {
-			nodes, err = x.g.SOSSearch(b).From(ctx, a) // finds all there are: nothing was searched before
+			nodes, err = x.g.SOSSearch(b).From(ctx, a) // finds every path, because nothing was searched before
 		} else {
-			nodes, err = x.shortest(ctx, a, b)
+			nodes, err = x.shortestPath(ctx, a, b)
 		}
 		if err != nil {
 			return nil, err
@@ -559,17 +562,17 @@ func (x *Holders) PathTo(ctx context.Context, from, to target.Addr, order PathOr
 	})
 }
 
-// shortest returns a shortest path from one object to another, nil if there is none.
-func (x *Holders) shortest(ctx context.Context, a, b Node) ([]Node, error) {
+// shortestPath returns a shortest path from one object to another, or nil.
+func (x *Holders) shortestPath(ctx context.Context, a, b Node) ([]Node, error) {
 	tree, err := x.g.rows.ShortestPaths(ctx, []uint32{a}, x.g.lazy.options)
 	if err != nil {
 		return nil, err
 	}
-	defer offheap.Free(tree)
-	return digraph.Path(offheap.Slice(tree), b), nil
+	defer tree.Free()
+	return digraph.Path(tree.Slice(), b), nil
 }
 
-// Graph returns the graph that x queries.
+// Graph returns the graph that x reads.
 func (x *Holders) Graph() *Graph {
 	if x == nil {
 		return nil
@@ -580,7 +583,7 @@ func (x *Holders) Graph() *Graph {
 // Names returns the names of the graph's edges.
 func (x *Holders) Names() *Names { return x.names }
 
-// Describe describes an object. Unknown parts are recorded in g.
+// Describe describes an object. Unknown parts are noted in g.
 func (x *Holders) Describe(g *answer.Gaps, n Node) answer.PathObject {
 	if x.g == nil {
 		return answer.PathObject{}
@@ -588,7 +591,7 @@ func (x *Holders) Describe(g *answer.Gaps, n Node) answer.PathObject {
 	return x.object(g, n)
 }
 
-// DescribePath describes the nodes of a Path: Sources, then objects. Unknown parts are recorded in g.
+// DescribePath describes the nodes of a Path: Sources, then objects. Unknown parts are noted in g.
 func (x *Holders) DescribePath(ctx context.Context, g *answer.Gaps, nodes []Node) answer.RootPath {
 	if x.g == nil || len(nodes) == 0 {
 		return answer.RootPath{}
@@ -596,7 +599,8 @@ func (x *Holders) DescribePath(ctx context.Context, g *answer.Gaps, nodes []Node
 	return x.rootPath(ctx, g, nodes, map[[2]Node]int{})
 }
 
-// TypesBelow counts the objects that n dominates, including n, by type. It returns the top largest types, 0 for all.
+// TypesBelow counts the objects that n dominates, including n, by type. It returns the top largest types, or all if top
+// is 0.
 func (x *Holders) TypesBelow(ctx context.Context, g *answer.Gaps, n Node, top int) ([]answer.TypeCount, error) {
 	return using(ctx, x.g, func(ctx context.Context) ([]answer.TypeCount, error) {
 		d, err := x.g.Dominators(ctx)
@@ -604,7 +608,7 @@ func (x *Holders) TypesBelow(ctx context.Context, g *answer.Gaps, n Node, top in
 			return nil, err
 		}
 		t := x.newTypeSums()
-		if err := x.below(ctx, d, n, t.add); err != nil {
+		if err := x.visitBelow(ctx, d, n, t.add); err != nil {
 			return nil, err
 		}
 		rows, _ := t.rows(g, top)

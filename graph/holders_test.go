@@ -17,7 +17,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// holders returns what answers questions about a dump's first heap.
+// holders returns a Holders for a dump's first heap.
 func holders(t *testing.T, d *testdump.Dump) (*graph.Holders, *graph.Graph) {
 	t.Helper()
 	v, err := d.View("")
@@ -37,13 +37,13 @@ func holders(t *testing.T, d *testdump.Dump) (*graph.Holders, *graph.Graph) {
 	return x, g
 }
 
-// address returns where the object of a fact is: "0x7efbcd805be8 Debuggee.Zoo.Everything gen0".
+// address returns the address in a fact: "0x7efbcd805be8 Debuggee.Zoo.Everything gen0".
 func address(fact string) target.Addr {
 	a, _, _ := strings.Cut(fact, " ")
 	return testdump.Address(a)
 }
 
-// edgesHold requires that each object of a path refers to the next one, or holds it by a dependent handle.
+// edgesHold requires that each object of a path refers to the next one, or keeps it alive by a dependent handle.
 func edgesHold(t *testing.T, g *graph.Graph, steps []answer.PathStep) {
 	t.Helper()
 	for i := 1; i < len(steps); i++ {
@@ -66,8 +66,8 @@ func edgesHold(t *testing.T, g *graph.Graph, steps []answer.PathStep) {
 	}
 }
 
-// TestRootPaths: what the debuggee keeps in fields of its one object, which a static field has, is found there, by the
-// names of the fields, in each form of the question.
+// TestRootPaths: the objects in fields of the debuggee's root, which is in a static field, have a path with the names
+// of the fields, whatever the options.
 func TestRootPaths(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
 		root, ok := d.Manifest.Fact("root")
@@ -84,12 +84,12 @@ func TestRootPaths(t *testing.T) {
 				continue // the pointer was boxed to be printed, and the box is garbage
 			}
 			if _, err := x.Object(fact.Addr); err != nil {
-				continue // the slice lacks it
+				continue // not in the slice
 			}
 			out, err := x.RootPaths(t.Context(), fact.Addr, graph.HoldOptions{})
 			require.NoError(t, err)
 			if out.Object.Generation == heap.GenerationFrozen.String() {
-				continue // whoever needs it has its address in code
+				continue // code has its address
 			}
 			require.Equal(t, answer.Held, out.Verdict, fact.Name)
 			last := 0
@@ -131,8 +131,8 @@ func TestRootPaths(t *testing.T) {
 	})
 }
 
-// TestSOSRoots: in SOS's form each root that leads to an object has a path, unless SOS's search loses it; there are
-// paths if there is a root at all.
+// TestSOSRoots: in SOS's form each root that leads to an object has a path, unless SOS's search loses it. If there is a
+// root, there is a path.
 func TestSOSRoots(t *testing.T) {
 	testdump.Kinds(t, func(t *testing.T, d *testdump.Dump) {
 		x, g := holders(t, d)
@@ -169,7 +169,7 @@ func TestSOSRoots(t *testing.T) {
 	})
 }
 
-// disjoint asks for chains that have nothing in common.
+// disjoint requires paths that have only the object in common.
 func disjoint(t *testing.T, x *graph.Holders, a target.Addr) {
 	t.Helper()
 	out, err := x.RootPaths(t.Context(), a, graph.HoldOptions{Disjoint: 4})
@@ -184,7 +184,8 @@ func disjoint(t *testing.T, x *graph.Holders, a target.Addr) {
 	}
 }
 
-// TestStackOnly: what only a local variable holds has paths from stacks alone, and none without them.
+// TestStackOnly: an object that only a local variable refers to has paths from stacks alone, and no path without
+// stacks.
 func TestStackOnly(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
 		fact, ok := d.Manifest.Fact("stack only")
@@ -208,7 +209,7 @@ func TestStackOnly(t *testing.T) {
 	})
 }
 
-// TestGarbage: an object that does not live has no path and is called garbage only if nothing is missing.
+// TestGarbage: a dead object has no path. It is called garbage only if nothing is missing.
 func TestGarbage(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
 		x, g := holders(t, d)
@@ -238,8 +239,8 @@ func TestGarbage(t *testing.T) {
 	})
 }
 
-// TestYoungPaths: in a collection of generation 0 every path ends its way back at the first object of an older
-// generation, and passes none.
+// TestYoungPaths: in a collection of generation 0 every path starts at an object of an older generation, and passes no
+// other.
 func TestYoungPaths(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
 		x, g := holders(t, d)
@@ -267,7 +268,7 @@ func TestYoungPaths(t *testing.T) {
 	})
 }
 
-// TestPathTo: what has a shortest path has one in SOS's order, which is no shorter.
+// TestPathTo: an object with a shortest path also has one in SOS's order, which is no shorter.
 func TestPathTo(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
 		fact, ok := d.Manifest.Fact("root")
@@ -300,7 +301,7 @@ func TestPathTo(t *testing.T) {
 	})
 }
 
-// TestFreeBlock: a free block is told from what the heap has nothing at, and from an object.
+// TestFreeBlock: a free block has another error than an address without an object.
 func TestFreeBlock(t *testing.T) {
 	free := 0
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {

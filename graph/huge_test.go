@@ -19,7 +19,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A stretched is a file with zeros behind its end, and some bytes in them.
+// A stretched is a file followed by zeros, with some bytes in them.
 type stretched struct {
 	pieces []testdump.Damage // at offsets
 	size   int64
@@ -40,19 +40,19 @@ func (s *stretched) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// A largeHeap has, in the place of its large objects, one segment of zeros with objects in it, of which the dump
-// holds only parts.
+// A largeHeap replaces the large objects by one segment of zeros with objects in it. The dump holds only parts of the
+// segment.
 type largeHeap struct {
 	raw     []byte
 	heap    *heap.Heap
 	segment heap.Segment
 	objects []testdump.Damage // heads of objects, and references
-	at      target.Addr       // where the next one goes
+	at      target.Addr       // address of the next object
 }
 
 const largeStart = target.Addr(0x600000000000)
 
-// add puts an object with a length behind those before it.
+// add adds an object with a length after the earlier ones.
 func (l *largeHeap) add(mt target.Addr, length uint32, size uint64) target.Addr {
 	a := l.at
 	l.objects = append(l.objects, testdump.Words(a, uint64(mt), uint64(length)))
@@ -60,7 +60,7 @@ func (l *largeHeap) add(mt target.Addr, length uint32, size uint64) target.Addr 
 	return a
 }
 
-// open opens the dump with the segment, of which it holds what is stored.
+// open opens the dump with the segment. The dump holds the ranges stored.
 func (l *largeHeap) open(t testing.TB, o sosgo.Options, stored ...target.Range) *sosgo.Dump {
 	raw := slices.Clone(l.raw)
 	s := &stretched{}
@@ -92,7 +92,7 @@ func (l *largeHeap) open(t testing.TB, o sosgo.Options, stored ...target.Range) 
 	s.pieces = append(s.pieces, testdump.Damage{Bytes: raw}, testdump.Damage{At: target.Addr(end), Bytes: headers})
 	s.size = int64(data)
 	var source io.ReaderAt = s
-	if s.size < 1<<28 { // memory that is lent is walked faster
+	if s.size < 1<<28 { // memory without copies is walked faster
 		whole := make([]byte, s.size)
 		_, err := s.ReadAt(whole, 0)
 		require.NoError(t, err)
@@ -117,11 +117,11 @@ func newLargeHeap(t testing.TB, d *testdump.Dump) *largeHeap {
 	return l
 }
 
-// point lets the members of the segment that say where its objects are say where the new ones are.
+// point changes the members of the segment with the bounds of its objects to the new objects.
 func (l *largeHeap) point(t testing.TB, o sosgo.Options) {
 	d, err := sosgo.OpenReaderAt(target.BytesSource(l.raw), int64(len(l.raw)), o)
 	require.NoError(t, err)
-	words, ok := d.Target().View(l.segment.Addr, 0x60) // lends raw
+	words, ok := d.Target().View(l.segment.Addr, 0x60) // without a copy: memory of raw
 	require.True(t, ok)
 	to := map[target.Addr]target.Addr{l.segment.Objects.Start: largeStart, l.segment.Objects.End: l.at,
 		l.segment.Committed.End: l.at, l.segment.Reserved.End: l.at}
@@ -135,7 +135,7 @@ func (l *largeHeap) point(t testing.TB, o sosgo.Options) {
 	require.GreaterOrEqual(t, found, 3)
 }
 
-// empty lets all other segments end where they begin, in whatever the runtime has that says where they end.
+// empty makes all other segments empty, in all structures of the runtime that have their ends.
 func (l *largeHeap) empty() {
 	ends := map[uint64]target.Addr{}
 	for _, s := range l.heap.Segments() {
@@ -172,9 +172,9 @@ func (l *largeHeap) types(t testing.TB) (objects, bytes, small target.Addr) {
 	return objects, bytes, small
 }
 
-// TestHugeObjects: an array of a billion references of which the dump has the beginning and the end, objects of more
-// than 4 GB, and a heap of more than 32 GB, whose granules have numbers of more than 32 bits. Build takes neither
-// time nor memory for what is not there; sizes, edges and what is retained are exact.
+// TestHugeObjects: the dump has the start and the end of an array of a billion references, objects of more than 4 GB,
+// and a heap of more than 32 GB, with granule numbers of more than 32 bits. Build uses neither time nor memory for
+// missing memory. Sizes, edges and retained sizes are exact.
 func TestHugeObjects(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	l := newLargeHeap(t, d)
@@ -282,7 +282,7 @@ func checkHuge(t testing.TB, g *graph.Graph, first, half, small target.Addr, blo
 	require.True(t, starts(blocks[3]))
 }
 
-// TestManyRoots: a million handles, and a million dependent ones, some of them to one object, are edges with their
+// TestManyRoots: a million handles and a million dependent handles, some of them to one object, are edges with their
 // slots.
 func TestManyRoots(t *testing.T) {
 	many := testcase.Part(t, 1_000_000, 10)

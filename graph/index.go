@@ -10,20 +10,21 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Granules of 8 bytes, at which objects start, and chunks of chunkSize bytes number the heap's memory. Only chunks with
-// data in the dump have numbers. A heap with many distant pieces or holes costs only the stored part.
+// Objects start at granules of 8 bytes. The index numbers the heap's memory in chunks of chunkSize bytes. Only chunks
+// with data in the dump have numbers, so that a heap with distant pieces or holes costs only the stored part.
 const (
 	granuleShift  = 3
 	chunkShift    = 16
 	chunkSize     = 1 << chunkShift
 	chunkGranules = chunkSize >> granuleShift
 	chunkWords    = chunkGranules / 64
-	// A block is the granules between two counts: 512, which fit in a cache line. Twice as many make lookups no faster.
+	// A block is the 512 granules between two counts, which fit in a cache line. Smaller blocks make lookups no
+	// faster.
 	blockWords = 8
 )
 
-// The directory finds the chunk of an address in two steps: a page for each gigabyte, an entry for each chunk. Anything
-// beyond maxPages, which only occurs in hostile dumps, is found by binary search.
+// The directory finds the chunk of an address in two steps: a page for each gigabyte, an entry for each chunk.
+// Addresses past maxPages, which occur only in hostile dumps, are found by binary search.
 const (
 	pageShift   = 30
 	pageEntries = 1 << (pageShift - chunkShift)
@@ -35,49 +36,50 @@ const (
 type extent struct {
 	start target.Addr
 	first uint64 // number of its first chunk
-	n     uint64 // chunks
+	n     uint64 // number of chunks
 }
 
-// A page has the number + 1 of each chunk of a gigabyte, 0 if there is none.
+// A page has the number + 1 of each chunk of a gigabyte, or 0.
 type page [pageEntries]uint32
 
-// An index maps the addresses of objects to ordinals and back. It has a bit for each granule at which an object starts, and a count for
-// each block. That is 1/64 of the heap's bytes plus 1/16 of that: 1.5 bytes per object if objects have 88 bytes. A lookup takes 6 ns in
-// order and 25 ns at random. A Go map takes 34 bytes and 200 ns, binary search among sorted addresses 8 bytes and 520 ns.
+// An index maps the addresses of objects to ordinals and back. It has a bit for each granule, set if an object starts
+// there, and a count for each block. That is 1/64 of the heap's bytes plus 1/16 of that: 1.5 bytes per object of 88
+// bytes. A lookup takes 6 ns in order and 25 ns at random. A Go map takes 34 bytes and 200 ns, binary search in sorted
+// addresses 8 bytes and 520 ns.
 type index struct {
 	extents []extent
 	chunks  uint64
 
-	top    []int32 // by gigabyte from minTop on: the page, -1 for none
+	top    []int32 // by gigabyte from minTop on: the index of the page, or -1
 	minTop uint64
 	pages  []*page
 
 	bits   *offheap.Array[uint64]
-	counts *offheap.Array[uint32] // objects before each block, and their number at the end
-	words  []uint64               // bits
-	before []uint32               // counts
+	counts *offheap.Array[uint32] // number of objects before each block, and the total
+	words  []uint64               // content of bits
+	before []uint32               // content of counts
 }
 
-// newIndex numbers the granules of the stored parts of a heap. It has no room for objects yet.
+// newIndex numbers the granules of the stored parts of a heap. The index has no memory for objects yet.
 func newIndex(h *heap.Heap) *index {
 	x := &index{}
 	for _, r := range h.Stored() {
 		x.cover(r)
 	}
-	x.directory()
+	x.buildDirectory()
 	return x
 }
 
 // size returns the number of words that hold a bit for each granule.
 func (x *index) size() int { return int(x.chunks) * chunkWords }
 
-// make makes room for objects. It contains none yet.
+// make allocates memory for objects.
 func (x *index) make(b *offheap.Budget) error {
 	bits, err := offheap.Make[uint64](b, x.size())
 	if err != nil {
 		return err
 	}
-	return x.take(b, offheap.Sparse(bits))
+	return x.take(b, bits.Sparse())
 }
 
 // take takes over bits.
@@ -87,16 +89,16 @@ func (x *index) take(b *offheap.Budget, bits *offheap.Array[uint64]) (err error)
 		x.free()
 		return err
 	}
-	x.words, x.before = offheap.Slice(x.bits), offheap.Slice(offheap.Sparse(x.counts))
+	x.words, x.before = x.bits.Slice(), x.counts.Sparse().Slice()
 	return nil
 }
 
 func (x *index) free() {
-	offheap.Free(x.bits)
-	offheap.Free(x.counts)
+	x.bits.Free()
+	x.counts.Free()
 }
 
-// cover numbers the chunks of a range that follows the previous ones.
+// cover numbers the chunks of a range that follows the earlier ones.
 func (x *index) cover(r target.Range) {
 	start := r.Start &^ (chunkSize - 1)
 	end := (r.End + chunkSize - 1) &^ (chunkSize - 1)
@@ -118,8 +120,8 @@ func (x *index) cover(r target.Range) {
 	x.chunks += n
 }
 
-// directory makes the tables that find chunks.
-func (x *index) directory() {
+// buildDirectory builds the tables that find chunks.
+func (x *index) buildDirectory() {
 	if len(x.extents) == 0 {
 		return
 	}
@@ -151,7 +153,7 @@ func (x *index) directory() {
 
 func (x *index) granules() uint64 { return x.chunks * chunkGranules }
 
-// granule returns the number of the granule that starts at a, and whether there is one.
+// granule returns the number of the granule that starts at a. It reports whether there is one.
 func (x *index) granule(a uint64) (uint64, bool) {
 	if t := a>>pageShift - x.minTop; t < uint64(len(x.top)) {
 		if p := x.top[t]; p >= 0 {
@@ -163,7 +165,7 @@ func (x *index) granule(a uint64) (uint64, bool) {
 	return x.granuleFar(a)
 }
 
-// granuleFar is granule for addresses outside of the directory. Most are outside of the heap.
+// granuleFar is granule for addresses outside of the directory. Most of them are outside of the heap.
 func (x *index) granuleFar(a uint64) (uint64, bool) {
 	i := sort.Search(len(x.extents), func(i int) bool { return uint64(x.extents[i].start) > a }) - 1
 	if i < 0 || (a-uint64(x.extents[i].start))>>chunkShift >= x.extents[i].n {
@@ -180,10 +182,10 @@ func (x *index) address(g uint64) target.Addr {
 	return e.start + target.Addr((g-e.first*chunkGranules)<<granuleShift)
 }
 
-// countStep is the number of blocks between two checks of the context.
+// countStep is the number of blocks between two checks of ctx.
 const countStep = 1 << 13
 
-// count counts the objects before each block, once all bits are set. The error is the context's.
+// count counts the objects before each block, once all bits are set. It fails only with the error of ctx.
 func (x *index) count(ctx context.Context) (objects uint64, err error) {
 	for i := range len(x.before) - 1 {
 		if i%countStep == 0 && ctx.Err() != nil {
@@ -198,7 +200,7 @@ func (x *index) count(ctx context.Context) (objects uint64, err error) {
 	return objects, nil
 }
 
-// rank returns the ordinal of the object that starts at granule g, and whether there is one.
+// rank returns the ordinal of the object that starts at granule g. It reports whether there is one.
 func (x *index) rank(g uint64) (uint32, bool) {
 	w := x.words[g>>6]
 	bit := uint64(1) << (g & 63)
@@ -218,8 +220,8 @@ func (x *index) find(a target.Addr) (uint32, bool) {
 	return x.rank(g)
 }
 
-// selected returns the granule at which the object with an ordinal starts.
-func (x *index) selected(ordinal uint32) uint64 {
+// granuleOf returns the granule at which the object with an ordinal starts.
+func (x *index) granuleOf(ordinal uint32) uint64 {
 	block := sort.Search(len(x.before)-1, func(i int) bool { return x.before[i+1] > ordinal })
 	left := int(ordinal - x.before[block])
 	for i := block * blockWords; ; i++ {
@@ -235,8 +237,8 @@ func (x *index) selected(ordinal uint32) uint64 {
 	}
 }
 
-// last returns the ordinal of the last object that starts at or before a.
-func (x *index) last(a target.Addr) (uint32, bool) {
+// lastAt returns the ordinal of the last object that starts at or before a.
+func (x *index) lastAt(a target.Addr) (uint32, bool) {
 	i := sort.Search(len(x.extents), func(i int) bool { return x.extents[i].start > a }) - 1
 	if i < 0 {
 		return 0, false
@@ -250,25 +252,25 @@ func (x *index) last(a target.Addr) (uint32, bool) {
 	return n - 1, n > 0
 }
 
-// from returns the ordinal of the first object that starts at or after a.
-func (x *index) from(a target.Addr) uint32 {
-	n, ok := x.last(a)
+// firstFrom returns the ordinal of the first object that starts at or after a.
+func (x *index) firstFrom(a target.Addr) uint32 {
+	n, ok := x.lastAt(a)
 	if !ok {
 		return 0
 	}
-	if x.address(x.selected(n)) < a {
+	if x.address(x.granuleOf(n)) < a {
 		n++
 	}
 	return n
 }
 
-// appendAddresses appends the starts of the objects with the ordinals from up to to.
+// appendAddresses appends the starts of the objects with the ordinals from from up to to.
 func (x *index) appendAddresses(dst []target.Addr, from, to uint32) []target.Addr {
 	if from >= to {
 		return dst
 	}
-	g := x.selected(from)
-	e, end := (*extent)(nil), uint64(0) // of the granules of e
+	g := x.granuleOf(from)
+	e, end := (*extent)(nil), uint64(0) // end is the end of the granules of e
 	w := x.words[g>>6] &^ (1<<(g&63) - 1)
 	for i, left := g>>6, to-from; ; {
 		for ; w != 0 && left > 0; w &= w - 1 {

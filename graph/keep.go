@@ -19,19 +19,20 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Keep describes files that keep the arrays of a graph for the next start. One has the rows (17 bytes per object).
-// Others have the live objects (1/8), the reversed edges (9) and the dominators (16); they are written when first
-// computed. The files are mapped and verified before use: checksums, bounds, and the rows of hundreds of objects.
+// A Keep describes files that keep the arrays of a graph for the next start. One file has the rows (17 bytes per
+// object). Others have the live objects (1/8), the reversed edges (9) and the dominators (16); they are written when
+// first computed. The files are mapped and verified before use: checksums, bounds, and the rows of hundreds of objects.
 //
-// A file counts only for the same dump, the same build of sosgo and the same roots. Other and damaged files are
-// recorded (Graph.Notes), rebuilt and replaced. Failed writes are recorded too. The graph of a heap that can't be
-// walked or read completely is not kept, since its files would have to describe what is missing.
+// A file is used only for the same dump, the same build of sosgo and the same roots. Other and damaged files are noted
+// (Graph.Notes), rebuilt and replaced. Failed writes are noted too. The graph of an incomplete heap is not kept,
+// because its files would have to describe what is missing.
 //
-// If another program truncates a mapped file, this program crashes, as with the dump itself. Set NoMmap for folders where that may happen.
+// If another program truncates a mapped file, this program crashes, as with the dump itself. Set NoMmap if that may
+// happen.
 type Keep struct {
-	Dir    string // created if it does not exist; nothing is kept in one that others own or may write in
+	Dir    string // created if needed; not used if another user owns it or may write in it
 	Name   string // prefix of the files' names
-	Dump   []byte // identifies the content of the dump, at this time
+	Dump   []byte // identifies the current content of the dump
 	NoMmap bool   // read the files instead of mapping them
 }
 
@@ -47,13 +48,13 @@ const (
 	keptSuffix     = ".sosgo"
 )
 
-// kept are the files of one graph. Its methods are safe for concurrent use.
+// A kept is the set of files of one graph. Its methods are safe for concurrent use.
 type kept struct {
 	o       *Keep
 	key     arrayfile.Key
 	workers int
 	budget  *offheap.Budget
-	off     bool // the heap is incomplete: neither keep nor look for files
+	off     bool // the heap is incomplete: do not use files
 
 	mu    sync.Mutex
 	files []*arrayfile.File
@@ -74,7 +75,7 @@ func newKept(b *builder) *kept {
 	return k
 }
 
-// build identifies this build of sosgo, as far as it is known.
+// build identifies this build of sosgo. It is empty if that is unknown.
 func build() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -90,7 +91,7 @@ func build() string {
 	return text
 }
 
-// heapKey adds what identifies the places of a heap's objects.
+// heapKey writes what identifies the places of a heap's objects.
 func heapKey(w hash.Hash, b *builder) {
 	fmt.Fprintln(w, b.h.Runtime().WellKnown().Free, b.h.Regions(), b.h.Server(), b.h.Stored(), b.h.AllocContexts())
 	for i := range b.h.Segments() {
@@ -99,7 +100,7 @@ func heapKey(w hash.Hash, b *builder) {
 	}
 }
 
-// rootsKey adds everything that a graph keeps from its roots.
+// rootsKey writes everything that a graph keeps from its roots.
 func rootsKey(w hash.Hash, r *Roots) {
 	var row []byte
 	put := func(values ...uint64) {
@@ -136,7 +137,7 @@ func (k *kept) close() {
 	k.files = nil
 }
 
-// note records an error for Graph.Notes, except that the caller stopped.
+// note records an error for Graph.Notes, unless it reports that the caller stopped.
 func (k *kept) note(format string, args ...any) {
 	err := fmt.Errorf(format, args...)
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
@@ -147,8 +148,8 @@ func (k *kept) note(format string, args ...any) {
 	k.notes = append(k.notes, err)
 }
 
-// Notes returns what went wrong with the files of Options.Keep since the last call: a rejected file, a failed write.
-// The graph is complete nevertheless.
+// Notes returns the errors of the files of Options.Keep since the last call: a rejected file, a failed write. The graph
+// is complete nevertheless.
 func (g *Graph) Notes() []error {
 	if g.store == nil {
 		return nil
@@ -166,7 +167,8 @@ func (k *kept) keyOf(part string) arrayfile.Key {
 	return sha256.Sum256(append(k.key[:len(k.key):len(k.key)], part...))
 }
 
-// load opens a file and reports whether it fits, which take decides. The error is the context's.
+// load opens a file and passes it to take, which may reject it. It reports whether the file is used. It fails only with
+// the error of ctx.
 func (k *kept) load(ctx context.Context, part string, take func(*arrayfile.File) error) (bool, error) {
 	if k == nil || k.off {
 		return false, nil
@@ -185,13 +187,13 @@ func (k *kept) load(ctx context.Context, part string, take func(*arrayfile.File)
 		return false, ctx.Err()
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		k.note("%s is not used: %w", k.path(part), unfit(err))
+		k.note("%s is not used: %w", k.path(part), keyError(err))
 	}
 	return false, nil
 }
 
-// unfit describes what a file with another key means here.
-func unfit(err error) error {
+// keyError describes the error for a file with another key.
+func keyError(err error) error {
 	if errors.Is(err, arrayfile.ErrKey) {
 		return target.Unsupportedf("it belongs to another dump, another state of this dump, or another build of sosgo")
 	}
@@ -215,7 +217,7 @@ func array[T any](name string, values []T) arrayfile.Section {
 	return arrayfile.Section{Name: name, Data: arrayfile.Bytes(values)}
 }
 
-// A taker takes the arrays of a file, until one is missing or has the wrong length.
+// A taker takes the arrays of a file. It records an error if an array is missing or has the wrong length.
 type taker struct {
 	f   *arrayfile.File
 	err error

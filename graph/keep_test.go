@@ -21,7 +21,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// describe is print, and what lives and who refers to whom, each asked of g itself.
+// describe returns print of g, and its live objects and referrers.
 func describe(t testing.TB, g *graph.Graph) string {
 	t.Helper()
 	h := fnv.New64a()
@@ -43,7 +43,7 @@ func describe(t testing.TB, g *graph.Graph) string {
 	return fmt.Sprintln(h.Sum64(), objects, size) + print(t, g)
 }
 
-// keepIn are options that keep a graph in a folder, and count how often the heap is read.
+// keepIn returns options that keep a graph in a folder, and counts how often the heap is read.
 func keepIn(dir string, walks *int) graph.Options {
 	return graph.Options{Keep: &graph.Keep{Dir: dir, Name: "heap", Dump: []byte("this dump")}, Progress: func(p graph.Progress) {
 		if p.Phase == "objects" && p.Done == p.Total {
@@ -61,10 +61,10 @@ var keptParts = map[string][]string{
 	"dominators": {"dominators", "retained"},
 }
 
-// keptPath returns where keepIn keeps a part of a graph.
+// keptPath returns the file of keepIn for a part of a graph.
 func keptPath(dir, part string) string { return filepath.Join(dir, "heap."+part+".sosgo") }
 
-// forge writes a kept file again, with other arrays and right checksums.
+// forge rewrites a kept file with other arrays and right checksums.
 func forge(ctx context.Context, path string, names []string, change func(name string, data []byte) []byte) error {
 	head, err := os.ReadFile(path)
 	if err != nil {
@@ -87,7 +87,7 @@ func forge(ctx context.Context, path string, names []string, change func(name st
 	return arrayfile.Write(ctx, path, key, sections)
 }
 
-// TestKeep: the second graph is there without reading the heap, and says the same.
+// TestKeep: the second graph is opened without reading the heap, and is the same.
 func TestKeep(t *testing.T) {
 	for _, name := range []string{"net10-zoo", "net31-zoo", "win-net10-zoo", "net10-zoo-servergc"} {
 		t.Run(name, func(t *testing.T) {
@@ -123,8 +123,8 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// TestKeptFlips: a bit of a file that has turned never changes an answer: the file is refused, with a note, or it was
-// a bit that means nothing.
+// TestKeptFlips: a flipped bit in a file never changes an answer. The file is rejected with a note, unless the bit is
+// unused.
 func TestKeptFlips(t *testing.T) {
 	d := testdump.Open(t, "net31-zoo")
 	dir, walks := t.TempDir(), 0
@@ -138,7 +138,7 @@ func TestKeptFlips(t *testing.T) {
 		for i := range 12 {
 			at := r.IntN(len(whole))
 			if i < 4 {
-				at = r.IntN(300) // the head
+				at = r.IntN(300) // in the head
 			}
 			flipped := bytes.Clone(whole)
 			flipped[at] ^= 1 << r.IntN(8)
@@ -159,7 +159,7 @@ func TestKeptFlips(t *testing.T) {
 	require.Greater(t, refused, 20)
 }
 
-// TestKeptForeign: what was kept of something else is not believed, and is replaced.
+// TestKeptForeign: a file of another dump is rejected and replaced.
 func TestKeptForeign(t *testing.T) {
 	d, other := testdump.Open(t, "net10-zoo"), testdump.Open(t, "net10-zoo-servergc")
 	dir, walks := t.TempDir(), 0
@@ -213,8 +213,7 @@ func TestKeptForeign(t *testing.T) {
 	})
 }
 
-// TestKeptHeap: a file whose checksums are right but whose rows are not those of the heap is refused, and so is one
-// that is no graph.
+// TestKeptHeap: a file with right checksums is rejected if its rows are another heap's, or if it is not a graph.
 func TestKeptHeap(t *testing.T) {
 	d := testdump.Open(t, "net31-zoo")
 	dir, walks := t.TempDir(), 0
@@ -223,7 +222,7 @@ func TestKeptHeap(t *testing.T) {
 	for part, names := range keptParts {
 		for _, name := range names {
 			if part == "live" || part == "rows" && slices.Contains([]string{"slots of roots", "roots of slots", "facts"}, name) {
-				continue // of any content they are something
+				continue // any content is valid
 			}
 			require.NoError(t, forge(t.Context(), keptPath(dir, part), keptParts[part], func(n string, data []byte) []byte {
 				if n == name && len(data) > 0 {
@@ -245,7 +244,7 @@ func TestKeptHeap(t *testing.T) {
 	}
 }
 
-// TestNotKept: where nothing can be written, and of a heap that is not whole, there is a graph and a note.
+// TestNotKept: if no file can be written, and for an incomplete heap, there is a graph and a note.
 func TestNotKept(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	plain, _ := built(t, d, graph.Options{})
@@ -277,7 +276,7 @@ func TestNotKept(t *testing.T) {
 	}
 }
 
-// TestKeepCancel: who wants no more gets its context's error, and leaves no half files.
+// TestKeepCancel: a cancelled call returns its context's error and leaves no partial file.
 func TestKeepCancel(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	dir, walks := t.TempDir(), 0

@@ -16,7 +16,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestLyingGCDesc: a type whose GCDesc lies has the references that are there by what it says, or none and a warning.
+// TestLyingGCDesc: a type with a wrong GCDesc has the references that the GCDesc describes, or no references and a
+// warning.
 func TestLyingGCDesc(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	h, err := d.Heap()
@@ -41,11 +42,11 @@ func TestLyingGCDesc(t *testing.T) {
 	}
 	mt, instances := most.Type.Addr, counts[most]
 	for name, c := range map[string]struct {
-		words []uint64 // that end where the MethodTable begins
+		words []uint64 // the words before the MethodTable
 		blind bool
 	}{
 		"too many series":      {[]uint64{1 << 40}, true},
-		"as many as there may": {[]uint64{1 << 16}, true}, // what is before them is no series, or not in the dump
+		"as many as there may": {[]uint64{1 << 16}, true}, // the words before are not series, or are not in the dump
 		"all of the object":    {[]uint64{0, 8, 1}, false},
 		"behind the object":    {[]uint64{0, 1 << 20, 1}, false},
 		"one slot twice":       {[]uint64{0, 8, 0, 8, 2}, false},
@@ -88,7 +89,7 @@ func TestLyingGCDesc(t *testing.T) {
 	}
 }
 
-// TestOverlappingSegments: of segments that overlap each object is in the graph once, and what was done about them is told.
+// TestOverlappingSegments: each object of overlapping segments is in the graph once, and the overlap is reported.
 func TestOverlappingSegments(t *testing.T) {
 	for _, name := range []string{"net10-zoo", "win-net10-zoo"} {
 		d := testdump.Open(t, name)
@@ -116,7 +117,7 @@ func TestOverlappingSegments(t *testing.T) {
 			again, err := v.Heap()
 			require.NoError(t, err)
 			if len(again.Warnings()) == len(h.Warnings()) && len(again.Lost()) == len(h.Lost()) {
-				continue // the end of that segment is told elsewhere
+				continue // tested elsewhere: the end of that segment
 			}
 			tried++
 			g, err := v.Graph(t.Context(), graph.Options{})
@@ -142,8 +143,8 @@ func TestOverlappingSegments(t *testing.T) {
 	}
 }
 
-// TestLyingThreadTable: a table of thread statics that claims four billion elements of which the dump lacks most costs no
-// time: where the heap's segments are not in the dump, nothing else bounds it.
+// TestLyingThreadTable: a table of thread statics that claims four billion elements, most of them not in the dump,
+// takes no time, even if the dump does not have the heap's segments, which would bound it.
 func TestLyingThreadTable(t *testing.T) {
 	tried := 0
 	for _, name := range []string{"net10-crash-null-triage", "net10-zoo", "net8-zoo"} {

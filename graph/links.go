@@ -12,8 +12,8 @@ import (
 
 // LinkOptions selects what is described about the neighbours of an object.
 type LinkOptions struct {
-	Limit int  // number of listed ones; 0 for all
-	Types bool // count them by type instead of listing
+	Limit int  // maximum number of listed neighbours; 0 for all
+	Types bool // count neighbours by type instead of listing them
 }
 
 // Referrers returns what refers to an object: other objects, live or not, and roots.
@@ -46,7 +46,8 @@ func (x *Holders) Referents(ctx context.Context, a target.Addr, o LinkOptions) (
 	})
 }
 
-// neighbours describes the nodes at the other ends of references. nodes has each as often as there are references.
+// neighbours describes the nodes at the other ends of references. nodes contains each node as often as there are
+// references.
 func (x *Holders) neighbours(ctx context.Context, n Node, referrers bool, nodes []Node, o LinkOptions) (*answer.Links, error) {
 	d, err := x.g.Dominators(ctx)
 	if err != nil {
@@ -61,7 +62,7 @@ func (x *Holders) neighbours(ctx context.Context, n Node, referrers bool, nodes 
 		out.NoteAll(x.g.stats.Warnings())
 	}
 	out.Object = x.object(&out.Gaps, n)
-	counts := counted(nodes)
+	counts := countNodes(nodes)
 	if o.Types {
 		out.Types = x.neighbourTypes(&out.Gaps, counts, live)
 		return out, nil
@@ -92,10 +93,10 @@ func (x *Holders) neighbours(ctx context.Context, n Node, referrers bool, nodes 
 	return out, nil
 }
 
-// errNoObject replaces the retained size of a node that is not an object.
+// errNoObject is the error for the retained size of a node that is not an object.
 var errNoObject = errors.New("a root is no object")
 
-// neighbour describes the reference between n and m. It returns the object that stands for m, NoNode for none.
+// neighbour describes the reference between n and m. It returns the object that represents m, or NoNode.
 func (x *Holders) neighbour(ctx context.Context, g *answer.Gaps, b *answer.Link, n, m Node, referrer bool) Node {
 	from, to := n, m
 	if referrer {
@@ -121,14 +122,14 @@ func (x *Holders) neighbour(ctx context.Context, g *answer.Gaps, b *answer.Link,
 	return NoNode
 }
 
-// A multiple is a node and the number of its occurrences.
+// A multiple is a node with the number of its occurrences.
 type multiple struct {
 	node  Node
 	times int
 }
 
-// counted returns the different nodes, in order.
-func counted(nodes []Node) []multiple {
+// countNodes returns the different nodes, in order.
+func countNodes(nodes []Node) []multiple {
 	sorted := slices.Sorted(slices.Values(nodes))
 	var out []multiple
 	for _, n := range sorted {

@@ -15,8 +15,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestLiveAlike: what lives is the same, whether the shortest paths, the dominators or nobody was asked for before,
-// and LiveStarts says it of addresses: of those of objects, of others no.
+// TestLiveAlike: the same objects are live whether or not shortest paths or dominators were computed before. LiveStarts
+// reports the addresses of live objects and no others.
 func TestLiveAlike(t *testing.T) {
 	for _, name := range []string{"net10-zoo", "win-net10-zoo"} {
 		d := testdump.Open(t, name)
@@ -62,8 +62,7 @@ func startsObject(g *graph.Graph, a target.Addr) bool {
 	return ok
 }
 
-// TestCountLive: what is counted by the graph alone is what a walk counts, in the same order, of all objects and of
-// some.
+// TestCountLive: the graph counts the same as a walk, in the same order, for all objects and for a selection.
 func TestCountLive(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
 		h, err := d.Heap()
@@ -104,7 +103,7 @@ func TestCountLive(t *testing.T) {
 	})
 }
 
-// TestLiveProved: an object lives without unproved roots exactly if one of the roots that lead to it is proved.
+// TestLiveProved: an object is live without unproved roots if and only if a proved root leads to it.
 func TestLiveProved(t *testing.T) {
 	d := testdump.Open(t, "win-net10-zoo") // without GC info of the frames' methods
 	x, _ := holders(t, d)

@@ -15,7 +15,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An EdgeKind is the way in which a node refers to another.
+// An EdgeKind is how a node refers to another.
 type EdgeKind uint8
 
 // The kinds.
@@ -36,17 +36,18 @@ func (k EdgeKind) String() string { return enum.Name(edgeNames[:], k, "EdgeKind"
 // An Edge is one of possibly several references of a node to another.
 type Edge struct {
 	Kind EdgeKind
-	// Slot is the place of the reference: in the object, the handle, the word of the stack; 0 if there is none.
+	// Slot is the place of the reference: in the object, the handle, the word of the stack; 0 for other kinds.
 	Slot target.Addr
 	// Name is its name in a path: "_items", "[3]", "_entries[5].value", "(static) Cache.s_all", "(dependent handle)",
 	// "(loader allocator)". It is empty for edges of Sources.
 	Name string
-	// Local names the AsyncLocal whose value the edge leads to, by the static field that refers to it. It is empty for all other edges.
+	// Local names the AsyncLocal with the value that the edge leads to, by the static field that refers to it. It
+	// is empty for all other edges.
 	Local string
 	Root  RootRef // for EdgeRoot
 }
 
-// Names returns the names of edges. It reads the object each time. It is safe for concurrent use.
+// Names returns the names of edges. It reads the object on each call. It is safe for concurrent use.
 type Names struct {
 	g *Graph
 	r *objects.Reader
@@ -55,15 +56,15 @@ type Names struct {
 	caches []bool // by type
 	locals struct {
 		once  sync.Once
-		names map[target.Addr]string // of the static fields that refer to AsyncLocals
+		names map[target.Addr]string // static fields that refer to AsyncLocals
 	}
 }
 
 // Names returns the names of g's edges. r reads the objects of the same runtime.
 func (g *Graph) Names(r *objects.Reader) *Names { return &Names{g: g, r: r} }
 
-// Edges returns the references of from to to, at most most, in the order of memory. If parts of from are unreadable, it
-// returns an error too.
+// Edges returns the references of from to to, at most most, in memory order. If parts of from are unreadable, it also
+// returns an error.
 func (x *Names) Edges(ctx context.Context, from, to Node, most int) ([]Edge, error) {
 	if !x.g.IsObject(from) {
 		return x.g.rootEdges(from, to, most), nil
@@ -76,7 +77,7 @@ func (x *Names) Edges(ctx context.Context, from, to Node, most int) ([]Edge, err
 	if err != nil {
 		return nil, err
 	}
-	list, err := x.stored(ctx, &o, to, most)
+	list, err := x.storedEdges(ctx, &o, to, most)
 	at := x.g.Address(to)
 	for _, p := range x.g.dependents(o.Addr) {
 		if p.Secondary == at && len(list) < most {
@@ -90,8 +91,8 @@ func (x *Names) Edges(ctx context.Context, from, to Node, most int) ([]Edge, err
 	return list, errors.Join(err, keeperErr)
 }
 
-// stored returns the references in the memory of o.
-func (x *Names) stored(ctx context.Context, o *heap.Object, to Node, most int) (list []Edge, err error) {
+// storedEdges returns the references in the memory of o.
+func (x *Names) storedEdges(ctx context.Context, o *heap.Object, to Node, most int) (list []Edge, err error) {
 	at := x.g.Address(to)
 	edges := x.g.h.Edges(heap.EdgeOptions{})
 	var named objects.Object
@@ -119,7 +120,7 @@ func (x *Names) stored(ctx context.Context, o *heap.Object, to Node, most int) (
 	return list, err
 }
 
-// Name returns the name of the first reference of from to to, empty for edges of Sources.
+// Name returns the name of the first reference of from to to. It is empty for edges of Sources.
 func (x *Names) Name(ctx context.Context, from, to Node) (string, error) {
 	list, err := x.Edges(ctx, from, to, 1)
 	if len(list) == 0 {
@@ -142,7 +143,7 @@ func (g *Graph) rootEdges(from, to Node, most int) []Edge {
 	return list
 }
 
-// Source returns the name of a Source: a frame's method, or a field's class and name.
+// Source returns the name of a Source: a frame's method, or a field with its class.
 func (x *Names) Source(n Node) (string, error) {
 	s := x.g.Source(n)
 	switch {
@@ -162,7 +163,8 @@ func (x *Names) Source(n Node) (string, error) {
 	return s.Kind.String(), nil
 }
 
-// Text returns the name of a Source. For a static field without a readable name, it is the declaring type's.
+// Text returns the name of a Source. For a static field without a readable name, it returns the name of the declaring
+// type.
 func (x *Names) Text(g *answer.Gaps, n Node) answer.Text {
 	text := g.Text(x.Source(n))
 	if s := x.g.Source(n); text.Err != nil && s != nil && s.Static != nil {
@@ -181,7 +183,7 @@ func (x *Names) frame(f *roots.Frame) (string, error) {
 	return code.Of(x.r.Runtime()).MethodName(f.Method, code.MethodFull)
 }
 
-// Object reads an object in the form of a heap walk.
+// Object reads an object as a heap walk does.
 func (g *Graph) Object(n Node) (heap.Object, error) {
 	if !g.IsObject(n) {
 		return heap.Object{}, target.Unsupportedf("a Source of roots is not an object")
@@ -189,7 +191,7 @@ func (g *Graph) Object(n Node) (heap.Object, error) {
 	return g.h.ObjectAt(g.Address(n))
 }
 
-// dependents returns the dependent handles whose primary object is at a.
+// dependents returns the dependent handles with the primary object at a.
 func (g *Graph) dependents(a target.Addr) []Dependent {
 	i, j := dependentsOf(g.pairs, a)
 	return g.pairs[i:j]

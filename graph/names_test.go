@@ -12,7 +12,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestNames: each edge of the graph has a name, as many times as it is there, and none that is not there.
+// TestNames: each edge of the graph has a name, as often as it occurs, and other pairs of nodes have no name.
 func TestNames(t *testing.T) {
 	for _, name := range []string{"net10-zoo", "net31-zoo", "net10-zoo-noregions"} {
 		t.Run(name, func(t *testing.T) {
@@ -66,7 +66,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestAsyncLocalNames: edges from execution contexts' maps name the AsyncLocal of each value, and no other edge has one.
+// TestAsyncLocalNames: edges from execution contexts' maps name the AsyncLocal of each value. Other edges have no
+// AsyncLocal.
 func TestAsyncLocalNames(t *testing.T) {
 	d := testdump.OpenWeb(t, "web-net10")
 	g, _ := built(t, d, graph.Options{})

@@ -7,13 +7,12 @@ import (
 	"sync/atomic"
 
 	"github.com/sosgo/sosgo/internal/base/digraph"
-	"github.com/sosgo/sosgo/internal/base/offheap"
 	"github.com/sosgo/sosgo/internal/base/workers"
 	"github.com/sosgo/sosgo/target"
 )
 
-// parallel calls f for pieces of 0 to n, each of at most size, in several goroutines. create makes the data of one
-// goroutine. The error is the context's.
+// parallel calls f for pieces of 0 to n, each of at most size, in several goroutines. create returns the data of one
+// goroutine. parallel fails only with the error of ctx.
 func parallel[T any](ctx context.Context, jobs, n, size int, create func() T, f func(with T, from, to int)) error {
 	if jobs <= 0 {
 		jobs = runtime.GOMAXPROCS(0)
@@ -38,7 +37,7 @@ func parallel[T any](ctx context.Context, jobs, n, size int, create func() T, f 
 
 // fill reads the references of the deferred pieces.
 func (b *builder) fill() error {
-	targets, high := offheap.Slice(b.arrays.targets), offheap.Slice(b.arrays.high)
+	targets, high := b.arrays.targets.Slice(), b.arrays.high.Slice()
 	create := func() *collector { return newCollector(b) }
 	return parallel(b.ctx, b.o.Jobs, len(b.deferred), 1, create, func(c *collector, i, _ int) {
 		d := &b.deferred[i]
@@ -58,13 +57,13 @@ func (b *builder) fill() error {
 	})
 }
 
-// numberPiece is the number of references that a worker numbers at a time: less than a millisecond's work between two
-// checks of the context.
+// numberPiece is the number of references that a worker numbers at a time, in less than a millisecond between two
+// checks of ctx.
 const numberPiece = 1 << 15
 
-// number replaces granules by nodes, in place, and by None if no object starts at the granule.
+// number replaces granules by nodes in place, or by None if no object starts at the granule.
 func (b *builder) number() error {
-	targets, high := offheap.Slice(b.arrays.targets), offheap.Slice(b.arrays.high)
+	targets, high := b.arrays.targets.Slice(), b.arrays.high.Slice()
 	create := func() *free { return &free{b: b, mem: target.NewWindow(b.h.Memory())} }
 	return parallel(b.ctx, b.o.Jobs, len(targets), numberPiece, create, func(f *free, from, to int) {
 		x := b.x
@@ -114,18 +113,18 @@ func (f *free) fault(a target.Addr) Fault {
 }
 
 func (b *builder) inObject(a target.Addr) bool {
-	n, ok := b.x.last(a)
+	n, ok := b.x.lastAt(a)
 	if !ok {
 		return false
 	}
-	size := uint64(offheap.Slice(b.arrays.sizes)[n])
+	size := uint64(b.arrays.sizes.Slice()[n])
 	if size == hugeSize {
 		size = b.huge[n]
 	}
-	return uint64(a-b.x.address(b.x.selected(n))) < size
+	return uint64(a-b.x.address(b.x.granuleOf(n))) < size
 }
 
-// corrupt reports whether a lies in a place where the walk could not go on.
+// corrupt reports whether a lies in a place where the walk could not continue.
 func (b *builder) corrupt(a target.Addr) bool {
 	list := b.stats.Corruptions
 	i := sort.Search(len(list), func(i int) bool { return list[i].Addr > a }) - 1
@@ -141,7 +140,7 @@ func (b *builder) compact() error {
 	if !lost {
 		return nil
 	}
-	offsets, targets := offheap.Slice(b.arrays.offsets), offheap.Slice(b.arrays.targets)
+	offsets, targets := b.arrays.offsets.Slice(), b.arrays.targets.Slice()
 	to := uint32(0)
 	from := offsets[0]
 	for n := range b.objects {

@@ -8,14 +8,14 @@ import (
 	"github.com/sosgo/sosgo/internal/base/offheap"
 )
 
-// A Path leads from outside of the heap to an object. It has the Sources, from the one at the root to the one that
-// refers to the first object, and then the objects. The last object is the path's end.
+// A Path leads from outside of the heap to an object. It has Sources, from the one at the root to the one that refers
+// to the first object, and then objects. The last object is the end of the path.
 type Path struct{ Nodes []Node }
 
 // PathOptions selects paths.
 type PathOptions struct {
-	Each  PathEach        // selects the starts: there is a path from each of them
-	Skip  func(Node) bool // if not nil, excludes nodes from paths, such as the Source of the stacks
+	Each  PathEach        // the starts; each has a path
+	Skip  func(Node) bool // if not nil, excludes nodes, such as the Source of the stacks
 	Below *Set            // if not nil, excludes all objects that are not in the set
 }
 
@@ -29,21 +29,21 @@ const (
 	EachRoot                   // each reference of such a Source: each handle
 )
 
-// Paths iterates over the shortest path to n from each start, the shortest first. Equally short paths are in the order
-// of their last Source, then of their objects. One search backwards from n finds them, and ends when the caller stops.
-// It needs 4 bytes for each visited node.
+// Paths iterates over the shortest path to n from each start, the shortest first. Equally short paths are ordered by
+// their last Source, then by their objects. One search backwards from n finds the paths, and ends when the caller
+// stops. It needs 4 bytes for each visited node.
 //
-// The last element may be an error, which is the context's or that of a limit.
+// The last element may be an error: the error of ctx, or of a limit.
 func (g *Graph) Paths(ctx context.Context, n Node, o PathOptions) iter.Seq2[Path, error] {
 	return func(yield func(Path, error) bool) {
 		ctx, done, err := g.Use(ctx)
 		defer done()
 		var s *backSearch
 		if err == nil {
-			s, err = g.backwards(ctx, n, o)
+			s, err = g.newBackSearch(ctx, n, o)
 		}
 		if err == nil {
-			defer offheap.Free(s.next)
+			defer s.next.Free()
 			err = s.run(ctx, func(p Path) bool { return yield(p, nil) })
 		}
 		if err != nil {
@@ -57,13 +57,13 @@ type backSearch struct {
 	g       *Graph
 	reverse *Referrers
 	o       PathOptions
-	next    *offheap.Array[uint32] // by node: 1 + the next node on the way to the object; 0 if not visited
+	next    *offheap.Array[uint32] // by node: 1 + the next node towards the object; 0 if not visited
 	queue   []Node
 	seen    map[Node]bool // kinds or Sources that have a path
 	kinds   int           // number of kinds
 }
 
-func (g *Graph) backwards(ctx context.Context, n Node, o PathOptions) (*backSearch, error) {
+func (g *Graph) newBackSearch(ctx context.Context, n Node, o PathOptions) (*backSearch, error) {
 	reverse, err := g.Referrers(ctx)
 	if err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (g *Graph) backwards(ctx context.Context, n Node, o PathOptions) (*backSear
 	if err != nil {
 		return nil, err
 	}
-	offheap.Slice(next)[n] = n + 1
+	next.Slice()[n] = n + 1
 	s := &backSearch{g: g, reverse: reverse, o: o, next: next, queue: []Node{n}, seen: map[Node]bool{}}
 	for _, k := range g.Referents(g.Root()) {
 		if o.Skip == nil || !o.Skip(k) {
@@ -82,11 +82,11 @@ func (g *Graph) backwards(ctx context.Context, n Node, o PathOptions) (*backSear
 	return s, nil
 }
 
-// searchStep is the number of edges between two checks of the context.
+// searchStep is the number of edges between two checks of ctx.
 const searchStep = 1 << 14
 
 func (s *backSearch) run(ctx context.Context, yield func(Path) bool) error {
-	next, left := offheap.Slice(s.next), searchStep
+	next, left := s.next.Slice(), searchStep
 	for i := 0; i < len(s.queue); i++ {
 		n := s.queue[i]
 		for row := s.reverse.Of(n); len(row) > 0; row = row[1:] {
@@ -99,7 +99,7 @@ func (s *backSearch) run(ctx context.Context, yield func(Path) bool) error {
 			switch r := row[0]; {
 			case s.o.Skip != nil && s.o.Skip(r):
 			case !s.g.IsObject(r) && !s.g.inTable(r):
-				if more := s.root(r, n, yield); !more {
+				if more := s.yieldPath(r, n, yield); !more {
 					return nil
 				}
 			case next[r] == 0 && (s.o.Below == nil || s.o.Below.Has(r)):
@@ -117,8 +117,9 @@ func (g *Graph) inTable(n Node) bool {
 	return s != nil && s.Parent == InTable
 }
 
-// root yields the path from the Source r, which refers to n, unless there was one. It reports whether more may follow.
-func (s *backSearch) root(r, n Node, yield func(Path) bool) bool {
+// yieldPath yields the path from the Source r, which refers to n, unless there was one. It reports whether more may
+// follow.
+func (s *backSearch) yieldPath(r, n Node, yield func(Path) bool) bool {
 	chain := s.g.SourceChain(r)
 	key := r
 	if s.o.Each == EachKind {
@@ -135,7 +136,7 @@ func (s *backSearch) root(r, n Node, yield func(Path) bool) bool {
 		}
 		s.seen[key] = true
 	}
-	p, next := Path{Nodes: chain}, offheap.Slice(s.next)
+	p, next := Path{Nodes: chain}, s.next.Slice()
 	for {
 		p.Nodes = append(p.Nodes, n)
 		if next[n] == n+1 {
@@ -146,7 +147,8 @@ func (s *backSearch) root(r, n Node, yield func(Path) bool) bool {
 	return yield(p) && (s.o.Each != EachKind || len(s.seen) < s.kinds)
 }
 
-// SourceChain returns a Source after the ones it depends on, starting at the root. A static field that its table keeps alive is alone.
+// SourceChain returns a Source after the Sources that it depends on, from the root on. A static field that its table
+// keeps alive is alone.
 func (g *Graph) SourceChain(n Node) []Node {
 	var chain []Node
 	for i := int(n) - g.objects; i >= 0 && i < len(g.sources); i = g.sources[i].Parent {

@@ -12,7 +12,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// lazies is the data that is computed from a graph when first needed, and cached.
+// lazies holds the data that is computed from a graph when first needed.
 type lazies struct {
 	options digraph.Options
 	reach   lazy.Value[*Reach]
@@ -22,16 +22,16 @@ type lazies struct {
 	doms    lazy.Value[*Dominators]
 }
 
-// free frees everything. Later calls get an error, and earlier results are empty.
+// free frees everything. Later calls fail, and earlier results are empty.
 func (l *lazies) free() {
-	forget(&l.reach, func(r *Reach) { offheap.Free(r.parents); *r = Reach{Liveness: &Liveness{}} })
-	forget(&l.live, func(r *Liveness) { offheap.Free(r.bits); *r = Liveness{} })
-	forget(&l.starts, offheap.Free[uint64])
+	forget(&l.reach, func(r *Reach) { r.parents.Free(); *r = Reach{Liveness: &Liveness{}} })
+	forget(&l.live, func(r *Liveness) { r.bits.Free(); *r = Liveness{} })
+	forget(&l.starts, (*offheap.Array[uint64]).Free)
 	forget(&l.reverse, func(r *Referrers) { r.rows.Free(); r.rows = &digraph.Graph{} })
 	forget(&l.doms, (*Dominators).free)
 }
 
-// forget frees a value, if there is one.
+// forget frees a value if it was computed. Later calls of Get fail.
 func forget[T any](v *lazy.Value[T], free func(T)) {
 	if x, ok := v.Take(); ok {
 		free(x)
@@ -44,15 +44,16 @@ func closed[T any]() (T, error) {
 	return none, errClosed
 }
 
-// A Reach has a shortest path from the root to each live node. It is safe for concurrent use until the graph is closed.
+// A Reach holds a shortest path from the root to each live node. It is safe for concurrent use until the graph is
+// closed.
 type Reach struct {
 	*Liveness
 	parents *offheap.Array[uint32] // 4 bytes a node
 	tree    []uint32
 }
 
-// Reach finds a shortest path to each live object. It is computed once. It needs 4 bytes per node, and a quarter of the
-// time of Build. Use Live to find only which objects are live.
+// Reach finds a shortest path to each live object, once. It needs 4 bytes per node, and a quarter of the time of Build.
+// Use Live to find only which objects are live.
 func (g *Graph) Reach(ctx context.Context) (*Reach, error) {
 	return g.lazy.reach.GetContext(ctx, func(ctx context.Context) (*Reach, error) {
 		return using(ctx, g, func(ctx context.Context) (*Reach, error) {
@@ -60,10 +61,10 @@ func (g *Graph) Reach(ctx context.Context) (*Reach, error) {
 			if err != nil {
 				return nil, err
 			}
-			r := &Reach{parents: parents, tree: offheap.Slice(parents)}
+			r := &Reach{parents: parents, tree: parents.Slice()}
 			r.Liveness, err = g.lazy.live.GetContext(ctx, func(ctx context.Context) (*Liveness, error) { return g.liveIn(ctx, r.tree) })
 			if err != nil {
-				offheap.Free(parents)
+				parents.Free()
 				return nil, err
 			}
 			return r, nil
@@ -71,15 +72,15 @@ func (g *Graph) Reach(ctx context.Context) (*Reach, error) {
 	})
 }
 
-// A Liveness has the live nodes, which the root reaches. It is safe for concurrent use until the graph is closed.
+// A Liveness holds the live nodes, which the root reaches. It is safe for concurrent use until the graph is closed.
 type Liveness struct {
 	bits          *offheap.Array[uint64] // a bit for each node
 	words         []uint64
 	objects, size uint64
 }
 
-// Live returns which objects are live. It is computed as a part of Reach and of Dominators, and costs the same as Reach
-// if neither was computed. It needs a bit for each node.
+// Live returns the live nodes. They are computed as a part of Reach or of Dominators. If neither was computed, Live
+// takes the time of Reach. It needs a bit for each node.
 func (g *Graph) Live(ctx context.Context) (*Liveness, error) {
 	if l, ok := g.lazy.live.Known(); ok {
 		return l, nil
@@ -94,7 +95,7 @@ func (g *Graph) Live(ctx context.Context) (*Liveness, error) {
 				return nil, err
 			}
 		}
-		return g.lazy.live.GetContext(ctx, func(context.Context) (*Liveness, error) { return l, nil }) // otherwise Reach has computed it
+		return g.lazy.live.GetContext(ctx, func(context.Context) (*Liveness, error) { return l, nil }) // nil: by Reach
 	})
 }
 
@@ -104,7 +105,7 @@ func (g *Graph) liveIn(ctx context.Context, tree []uint32) (*Liveness, error) {
 	if err != nil {
 		return nil, err
 	}
-	words := offheap.Slice(bits)
+	words := bits.Slice()
 	none := func() struct{} { return struct{}{} }
 	err = parallel(ctx, g.lazy.options.Workers, len(words), numberPiece/64, none, func(_ struct{}, from, to int) {
 		for w := from; w < to; w++ {
@@ -118,16 +119,16 @@ func (g *Graph) liveIn(ctx context.Context, tree []uint32) (*Liveness, error) {
 		}
 	})
 	if err != nil {
-		offheap.Free(bits)
+		bits.Free()
 		return nil, err
 	}
 	l, err := g.newLive(ctx, bits)
 	return g.keepLive(ctx, l, err)
 }
 
-// newLive counts the live objects. It takes over bits.
+// newLive counts the live objects. It takes over array.
 func (g *Graph) newLive(ctx context.Context, array *offheap.Array[uint64]) (*Liveness, error) {
-	l := &Liveness{bits: array, words: offheap.Slice(array)}
+	l := &Liveness{bits: array, words: array.Slice()}
 	var live, size atomic.Uint64
 	none := func() struct{} { return struct{}{} }
 	err := parallel(ctx, g.lazy.options.Workers, len(l.words), numberPiece/64, none, func(_ struct{}, from, to int) {
@@ -146,14 +147,14 @@ func (g *Graph) newLive(ctx context.Context, array *offheap.Array[uint64]) (*Liv
 		size.Add(bytes)
 	})
 	if err != nil {
-		offheap.Free(array)
+		array.Free()
 		return nil, err
 	}
 	l.objects, l.size = live.Load(), size.Load()
 	return l, nil
 }
 
-// keepLive stores what was computed.
+// keepLive stores the live nodes in a file, unless err is not nil.
 func (g *Graph) keepLive(ctx context.Context, l *Liveness, err error) (*Liveness, error) {
 	if err == nil {
 		g.store.save(ctx, keptLive, array("live", l.words))
@@ -167,10 +168,11 @@ func (l *Liveness) Live(n Node) bool {
 	return w < len(l.words) && l.words[w]&(1<<(n%64)) != 0
 }
 
-// Count returns the number of live objects, and their size in bytes.
+// Count returns the number of live objects and their size in bytes.
 func (l *Liveness) Count() (objects, size uint64) { return l.objects, l.size }
 
-// Parent returns the node before n on its shortest path from the root. It is the root for the root, and NoNode for a dead node.
+// Parent returns the node before n on its shortest path from the root. It is the root for the root, and NoNode for a
+// dead node.
 func (r *Reach) Parent(n Node) Node {
 	if int(n) >= len(r.tree) {
 		return NoNode
@@ -179,7 +181,7 @@ func (r *Reach) Parent(n Node) Node {
 }
 
 // Path returns a shortest path from the root to n, including both: the root, Sources, and objects. It is nil if n is
-// dead. Of nodes on equally short paths it takes the first in the order of nodes.
+// dead. Of equally short paths it returns the one through the first nodes.
 func (r *Reach) Path(n Node) []Node {
 	if r.Parent(n) == NoNode {
 		return nil
@@ -187,10 +189,11 @@ func (r *Reach) Path(n Node) []Node {
 	return digraph.Path(r.tree, n)
 }
 
-// A Referrers has the reversed edges. It is safe for concurrent use until the graph is closed.
+// A Referrers holds the reversed edges. It is safe for concurrent use until the graph is closed.
 type Referrers struct{ rows digraph.Rows }
 
-// Referrers reverses the edges, once. It needs 4 bytes per node and 4 bytes an edge; a third of that where the dominators are known.
+// Referrers reverses the edges, once. It needs 4 bytes per node and 4 bytes per edge. It takes a third of the time if
+// the dominators are known.
 func (g *Graph) Referrers(ctx context.Context) (*Referrers, error) {
 	return g.lazy.reverse.GetContext(ctx, func(ctx context.Context) (*Referrers, error) {
 		return using(ctx, g, func(ctx context.Context) (*Referrers, error) {
@@ -218,7 +221,7 @@ func (g *Graph) Referrers(ctx context.Context) (*Referrers, error) {
 	})
 }
 
-// Of returns the nodes that refer to n, in order, each as often as it does. The slice belongs to the graph.
+// Of returns the nodes that refer to n, in order, each as often as it refers to n. The slice belongs to the graph.
 func (r *Referrers) Of(n Node) []Node {
 	if r.rows == nil || int(n) >= r.rows.Nodes() {
 		return nil
@@ -226,7 +229,7 @@ func (r *Referrers) Of(n Node) []Node {
 	return r.rows.Row(n)
 }
 
-// A Set is a set of nodes, with a bit for each.
+// A Set is a set of nodes, with a bit for each node.
 type Set struct{ words []uint64 }
 
 // NewSet returns an empty set for the nodes of g.
@@ -240,7 +243,7 @@ func (s *Set) Has(n Node) bool {
 	return s.words[n/64]&(1<<(n%64)) != 0
 }
 
-// Add adds n, and reports whether it is new.
+// Add adds n and reports whether it is new.
 func (s *Set) Add(n Node) bool {
 	if int(n/64) >= len(s.words) {
 		return false
@@ -253,7 +256,7 @@ func (s *Set) Add(n Node) bool {
 	return true
 }
 
-// All calls yield with the nodes of the set, in order, until it returns false.
+// All calls yield with the nodes of the set, in order, until yield returns false.
 func (s *Set) All(yield func(Node) bool) {
 	for i, w := range s.words {
 		for ; w != 0; w &= w - 1 {
@@ -289,7 +292,7 @@ func (g *Graph) starts(ctx context.Context, in func(Node) bool) (*offheap.Array[
 	if err != nil {
 		return nil, err
 	}
-	out := offheap.Slice(offheap.Sparse(array))
+	out := array.Sparse().Slice()
 	none := func() struct{} { return struct{}{} }
 	err = parallel(ctx, g.lazy.options.Workers, len(x.before)-1, numberPiece/512, none, func(_ struct{}, from, to int) {
 		n := x.before[from]
@@ -307,23 +310,24 @@ func (g *Graph) starts(ctx context.Context, in func(Node) bool) (*offheap.Array[
 		}
 	})
 	if err != nil {
-		offheap.Free(array)
+		array.Free()
 		return nil, err
 	}
 	return array, nil
 }
 
-// startsIn returns a function that reports whether one of starts is at an address: none once they are freed.
+// startsIn returns a function that reports whether a start is at an address. It returns false once starts are freed.
 func (g *Graph) startsIn(starts *offheap.Array[uint64]) func(target.Addr) bool {
 	x := g.index
 	return func(a target.Addr) bool {
 		n, ok := x.granule(uint64(a))
-		words := offheap.Slice(starts)
+		words := starts.Slice()
 		return ok && n>>6 < uint64(len(words)) && words[n>>6]&(1<<(n&63)) != 0
 	}
 }
 
-// LiveWithout is LiveStarts for objects that are live even without the Sources of one kind. It is computed each time.
+// LiveWithout is LiveStarts for objects that are live even without the Sources of one kind. Each call computes it
+// again.
 func (g *Graph) LiveWithout(ctx context.Context, kind SourceKind) (func(target.Addr) bool, error) {
 	return using(ctx, g, func(ctx context.Context) (func(target.Addr) bool, error) {
 		var from []uint32
@@ -336,7 +340,8 @@ func (g *Graph) LiveWithout(ctx context.Context, kind SourceKind) (func(target.A
 	})
 }
 
-// LiveProved is LiveStarts for objects that are live even without the roots that Unproved counts. It is computed each time.
+// LiveProved is LiveStarts for objects that are live even without the roots that Unproved counts. Each call computes it
+// again.
 func (g *Graph) LiveProved(ctx context.Context) (func(target.Addr) bool, error) {
 	return using(ctx, g, func(ctx context.Context) (func(target.Addr) bool, error) {
 		var from []uint32
@@ -359,7 +364,7 @@ func (g *Graph) LiveProved(ctx context.Context) (func(target.Addr) bool, error) 
 	})
 }
 
-// liveFrom returns a function that reports whether an object that nodes reach starts at an address.
+// liveFrom returns a function that reports whether an object reachable from the nodes starts at an address.
 func (g *Graph) liveFrom(ctx context.Context, from []Node) (func(target.Addr) bool, error) {
 	set, err := g.rows.NewReach(g.lazy.options)
 	if err != nil {
@@ -373,6 +378,6 @@ func (g *Graph) liveFrom(ctx context.Context, from []Node) (func(target.Addr) bo
 	if err != nil {
 		return nil, err
 	}
-	defer offheap.Free(starts)
-	return g.startsIn(offheap.Lent(slices.Clone(offheap.Slice(starts)))), nil
+	defer starts.Free()
+	return g.startsIn(offheap.Lent(slices.Clone(starts.Slice()))), nil
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Class is what objects are grouped by.
+// A Class is a property by which objects are grouped.
 type Class uint8
 
 // The classes.
@@ -34,10 +34,10 @@ func (c Class) String() string { return enum.Name(classNames[:], c, "Class") }
 // RetainedOptions selects rows of the retained sizes of classes.
 type RetainedOptions struct {
 	By      Class
-	Garbage bool   // of garbage
-	Top     int    // number of rows; 0 for all
+	Garbage bool   // of garbage instead of live objects
+	Top     int    // maximum number of rows; 0 for all
 	Least   uint64 // smallest retained size of a row in bytes
-	// Type chooses the rows of types; nil for all.
+	// Type selects the rows of types; nil for all.
 	Type func(*dac.MethodTable) bool
 }
 
@@ -95,8 +95,8 @@ func (x *Holders) Retained(ctx context.Context, o RetainedOptions) (*answer.Reta
 		slices.SortStableFunc(out.Rows, func(a, b answer.RetainedRow) int {
 			return cmp.Or(cmp.Compare(b.Retained, a.Retained), cmp.Compare(b.Garbage.Size, a.Garbage.Size), cmp.Compare(a.Name.S, b.Name.S))
 		})
-		out.Rows, out.More = cut(out.Rows, o.Top)
-		if o.By == ByType { // names of the shown rows
+		out.Rows, out.More = cutRows(out.Rows, o.Top)
+		if o.By == ByType { // names of the listed rows
 			for i := range out.Rows {
 				out.Rows[i].Name = x.rt.NamedType(&out.Gaps, out.Rows[i].MethodTable)
 			}
@@ -105,7 +105,8 @@ func (x *Holders) Retained(ctx context.Context, o RetainedOptions) (*answer.Reta
 	})
 }
 
-// Incomplete records the missing parts of the graph and reports whether any are. A graph without objects is an error.
+// Incomplete notes the missing parts of the graph and reports whether there are any. It fails for a graph without
+// objects.
 func (x *Holders) Incomplete(g *answer.Gaps) (bool, error) {
 	if x.g == nil {
 		return true, errNoGraph
@@ -130,18 +131,18 @@ func percent(part, all uint64) float64 {
 	return 100 * float64(part) / float64(all)
 }
 
-// cut returns the first top rows, all if top is 0, and the number of the others.
-func cut[T any](rows []T, top int) ([]T, int) {
+// cutRows returns the first top rows, or all if top is 0, and the number of the other rows.
+func cutRows[T any](rows []T, top int) ([]T, int) {
 	if top <= 0 || len(rows) <= top {
 		return rows, 0
 	}
 	return rows[:top], len(rows) - top
 }
 
-// classes maps all objects to classes.
+// A classes maps all objects to classes.
 type classes struct {
 	by     Class
-	names  []answer.Text // of each class; nil by type
+	names  []answer.Text // by class; nil for ByType
 	byType []uint32      // class of each type, or nil
 	byNode []uint8       // class of each object
 	free   func()
@@ -155,7 +156,7 @@ func (x *Holders) classes(ctx context.Context, g *answer.Gaps, by Class) (*class
 		if err != nil {
 			return nil, err
 		}
-		c.byNode, c.free = offheap.Slice(array), func() { offheap.Free(array) }
+		c.byNode, c.free = array.Slice(), func() { array.Free() }
 		for gen := heap.Generation0; gen <= heap.GenerationUnknown; gen++ {
 			c.names = append(c.names, answer.Text{S: gen.String()})
 		}
@@ -175,7 +176,7 @@ func (x *Holders) classes(ctx context.Context, g *answer.Gaps, by Class) (*class
 	return c, nil
 }
 
-// classTypes groups types by name. Types without a readable name are one more class.
+// classTypes groups types by name. Types without a readable name are a class of their own.
 func (x *Holders) classTypes(g *answer.Gaps, c *classes, name func(target.Addr) (string, error)) {
 	known := map[string]uint32{}
 	unknown := -1
@@ -199,7 +200,7 @@ func (x *Holders) classTypes(g *answer.Gaps, c *classes, name func(target.Addr) 
 	}
 }
 
-// namespace returns the namespace of a type, empty if it has none.
+// namespace returns the namespace of a type, which may be empty.
 func (x *Holders) namespace(mt target.Addr) (string, error) {
 	name, err := x.rt.TypeName(mt, dac.NameManaged)
 	if i := strings.IndexAny(name, "<[+`"); i > 0 {
@@ -218,8 +219,8 @@ func (c *classes) retained(ctx context.Context, d *Dominators, p Part) ([]uint64
 	return d.ByTypeClass(ctx, p, c.byType, len(c.names))
 }
 
-// classSums counts the objects of a class: live ones, dead ones, and those of frozen segments that no root reaches and
-// that are never collected.
+// A classSums counts the objects of a class: live objects, dead objects, and objects of frozen segments, which no root
+// reaches and which are never collected.
 type classSums struct{ live, dead, frozen answer.HeapPart }
 
 func (g *Graph) count(ctx context.Context, c *classes) ([]classSums, error) {
@@ -254,7 +255,7 @@ func (g *Graph) count(ctx context.Context, c *classes) ([]classSums, error) {
 	return sums, nil
 }
 
-// A span is a run of objects that are all in frozen segments, or all outside of them.
+// A span is a run of objects that are all inside frozen segments, or all outside of them.
 type span struct {
 	from, to Node
 	frozen   bool
@@ -264,7 +265,7 @@ func (g *Graph) spans() []span {
 	var out []span
 	for i := range g.h.Segments() {
 		if s := &g.h.Segments()[i]; s.Kind == heap.KindFrozen {
-			out = append(out, span{g.index.from(s.Objects.Start), g.index.from(s.Objects.End), true})
+			out = append(out, span{g.index.firstFrom(s.Objects.Start), g.index.firstFrom(s.Objects.End), true})
 		}
 	}
 	slices.SortFunc(out, func(a, b span) int { return cmp.Compare(a.from, b.from) })
@@ -286,19 +287,19 @@ func (g *Graph) byGeneration(ctx context.Context) (*offheap.Array[uint8], error)
 	if err != nil {
 		return nil, err
 	}
-	if err := g.generations(ctx, offheap.Slice(array)); err != nil {
-		offheap.Free(array)
+	if err := g.generations(ctx, array.Slice()); err != nil {
+		array.Free()
 		return nil, err
 	}
 	return array, nil
 }
 
-// RetainedBy returns the retained size of each of several objects. It fails if the first address is not an object; it
-// records others. top is the number of types listed for each, 0 for all.
+// RetainedBy returns the retained size of each of several objects. It fails if the first address is not an object, and
+// notes the error for others. top is the maximum number of types listed for each, 0 for all.
 func (x *Holders) RetainedBy(ctx context.Context, objects []target.Addr, top int) (*answer.Retained, error) {
 	return using(ctx, x.g, func(ctx context.Context) (*answer.Retained, error) {
 		out := &answer.Retained{}
-		if _, err := x.g.Dominators(ctx); err != nil { // computes the live objects too
+		if _, err := x.g.Dominators(ctx); err != nil { // also computes the live objects
 			return nil, err
 		}
 		var err error
@@ -327,7 +328,7 @@ func (x *Holders) RetainedBy(ctx context.Context, objects []target.Addr, top int
 	})
 }
 
-// Parts counts the live, the dead and the frozen objects. Only frozen segments are counted one by one.
+// Parts counts the live, the dead and the frozen objects. It visits only the objects of frozen segments.
 func (x *Holders) Parts(ctx context.Context) (live, dead, frozen answer.HeapPart, err error) {
 	ctx, done, err := x.g.Use(ctx)
 	if err != nil {
@@ -369,24 +370,24 @@ func (x *Holders) retainedBy(ctx context.Context, r *answer.Retained, n Node, to
 	}
 	out.Share = percent(out.Retained, all)
 	t := x.newTypeSums()
-	if err := x.below(ctx, d, n, func(m Node) { t.add(m); out.Count++ }); err != nil {
+	if err := x.visitBelow(ctx, d, n, func(m Node) { t.add(m); out.Count++ }); err != nil {
 		return nil, err
 	}
 	out.Types, out.More = t.rows(&r.Gaps, top)
 	return out, nil
 }
 
-// below calls visit with the objects that n dominates, including n.
-func (x *Holders) below(ctx context.Context, d *Dominators, n Node, visit func(Node)) error {
-	return x.belowAll(ctx, d, n, func(n Node) {
+// visitBelow calls visit with the objects that n dominates, including n.
+func (x *Holders) visitBelow(ctx context.Context, d *Dominators, n Node, visit func(Node)) error {
+	return x.visitAllBelow(ctx, d, n, func(n Node) {
 		if x.g.IsObject(n) {
 			visit(n)
 		}
 	})
 }
 
-// belowAll calls visit with the nodes that n dominates, including n.
-func (x *Holders) belowAll(ctx context.Context, d *Dominators, n Node, visit func(Node)) error {
+// visitAllBelow calls visit with the nodes that n dominates, including n.
+func (x *Holders) visitAllBelow(ctx context.Context, d *Dominators, n Node, visit func(Node)) error {
 	stack := []Node{n}
 	for i := 0; len(stack) > 0; i++ {
 		if i%searchStep == 0 && ctx.Err() != nil {
@@ -403,7 +404,7 @@ func (x *Holders) belowAll(ctx context.Context, d *Dominators, n Node, visit fun
 	return nil
 }
 
-// typeSums counts objects by type.
+// A typeSums counts objects by type.
 type typeSums struct {
 	x    *Holders
 	sums map[int]*answer.HeapPart // by TypeIndex
@@ -411,7 +412,7 @@ type typeSums struct {
 
 func (x *Holders) newTypeSums() *typeSums { return &typeSums{x: x, sums: map[int]*answer.HeapPart{}} }
 
-func (t *typeSums) of(n Node) *answer.HeapPart {
+func (t *typeSums) sum(n Node) *answer.HeapPart {
 	i := t.x.g.TypeIndex(n)
 	s := t.sums[i]
 	if s == nil {
@@ -421,9 +422,9 @@ func (t *typeSums) of(n Node) *answer.HeapPart {
 	return s
 }
 
-func (t *typeSums) add(n Node) { addPart(t.of(n), answer.HeapPart{Objects: 1, Size: t.x.g.Size(n)}) }
+func (t *typeSums) add(n Node) { addPart(t.sum(n), answer.HeapPart{Objects: 1, Size: t.x.g.Size(n)}) }
 
-// order returns the types, those with the largest size first.
+// order returns the types, the largest size first.
 func (t *typeSums) order() []int {
 	list := make([]int, 0, len(t.sums))
 	for i := range t.sums {
@@ -436,7 +437,7 @@ func (t *typeSums) order() []int {
 }
 
 func (t *typeSums) rows(g *answer.Gaps, top int) ([]answer.TypeCount, int) {
-	list, more := cut(t.order(), top)
+	list, more := cutRows(t.order(), top)
 	rows := make([]answer.TypeCount, 0, len(list))
 	for _, i := range list {
 		mt := t.x.g.types[i]

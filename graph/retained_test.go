@@ -13,8 +13,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestRetained: each class counts all objects once, none retains more than lives or less than it is, and what one
-// object of a type retains is the type's.
+// TestRetained: each class counts all objects once. It retains at most all live objects and at least its own. A single
+// object of a type retains what the type does.
 func TestRetained(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
 		x, g := holders(t, d)
@@ -50,8 +50,7 @@ func TestRetained(t *testing.T) {
 	})
 }
 
-// TestRetainedBy: the one object that the debuggee keeps everything in retains what its type does, and what is below
-// it adds up to that.
+// TestRetainedBy: the debuggee's root object retains what its type does, and the types below it add up to that.
 func TestRetainedBy(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	x, _ := holders(t, d)
@@ -76,7 +75,7 @@ func TestRetainedBy(t *testing.T) {
 	require.ErrorIs(t, err, target.ErrCorrupt)
 }
 
-// TestDominatorTree: the children of a row retain no more than it does, and each row as much as was asked for.
+// TestDominatorTree: the children of a row retain no more than the row, and each row at least the minimum.
 func TestDominatorTree(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
 		x, g := holders(t, d)
@@ -105,7 +104,7 @@ func TestDominatorTree(t *testing.T) {
 	})
 }
 
-// TestDominatorsOf: the object that a static field and locals hold is nobody's, and owns what it has alone.
+// TestDominatorsOf: an object held by a static field and by locals has no owner. It owns what only it refers to.
 func TestDominatorsOf(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	x, g := holders(t, d)
@@ -135,7 +134,8 @@ func TestDominatorsOf(t *testing.T) {
 	assert.Empty(t, below.Object.Holders)
 }
 
-// TestDominatorChildren: pages of children are the children in order, and together with its own size what an object retains.
+// TestDominatorChildren: pages of children are all children in order. With its own size they add up to the retained
+// size.
 func TestDominatorChildren(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	x, _ := holders(t, d)
@@ -181,7 +181,7 @@ func TestDominatorChildren(t *testing.T) {
 	require.Error(t, err)
 }
 
-// TestLinks: what refers to an object refers to it by the field of that name, and the other way round.
+// TestLinks: a referrer of an object refers to it by the named field, and the other way round.
 func TestLinks(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	x, g := holders(t, d)
@@ -216,7 +216,7 @@ func TestLinks(t *testing.T) {
 	require.ErrorIs(t, err, target.ErrCorrupt)
 }
 
-// factAt returns where the object of a fact is.
+// factAt returns the address of the object of a fact.
 func factAt(t *testing.T, d *testdump.Dump, name string) target.Addr {
 	t.Helper()
 	fact, ok := d.Manifest.Fact(name)

@@ -13,15 +13,15 @@ import (
 // A SourceKind is the kind of a node that is not an object.
 type SourceKind uint8
 
-// The kinds. Those up to SourceRuntime group others and depend on the root of the graph. RootsOf makes no SourceRuntime: the runtime holds
-// its own objects (preallocated exceptions, thread objects, LoaderAllocators) by handles, which roots.Reader.Holder describes.
+// The kinds. Those up to SourceRuntime are groups and depend on the root of the graph. RootsOf does not use
+// SourceRuntime: handles keep the runtime's own objects alive, and roots.Reader.Holder describes them.
 const (
-	SourceRoot          SourceKind = iota // the root of the graph, from which all live nodes can be reached
-	SourceStacks                          // of all threads
-	SourceHandles                         // of one type: strong, pinned …
+	SourceRoot          SourceKind = iota // the root of the graph, which reaches all live nodes
+	SourceStacks                          // the stacks of all threads
+	SourceHandles                         // handles of one type: strong, pinned …
 	SourceStatics                         // static fields
-	SourceThreadStatics                   // those of all threads
-	SourceFinalizer                       // objects whose finalizers have yet to run
+	SourceThreadStatics                   // thread statics of all threads
+	SourceFinalizer                       // objects awaiting finalization
 	SourceRuntime                         // objects of the runtime itself
 	SourceThread                          // a thread, under SourceStacks or SourceThreadStatics
 	SourceFrame                           // a frame of a thread
@@ -37,33 +37,33 @@ func (k SourceKind) String() string { return enum.Name(sourceNames[:], k, "Sourc
 // Values of Source.Parent that are not the index of another Source.
 const (
 	UnderRoot = -1 // the root of the graph
-	// InTable is the parent of a static field that is kept alive by the object that contains its slot. Fields of
-	// collectible types are, by the LoaderAllocator's table.
+	// InTable is the parent of a static field that is kept alive by the object that contains its slot. An example
+	// is a field of a collectible type, in the LoaderAllocator's table.
 	InTable = -2
 )
 
-// A Source is a node that is not an object: something that keeps objects alive, or a group of these. Each frame and each static field has a
-// node. All handles of a type share one: nodes with one edge each would add nothing, since each edge has its slot, the handle.
+// A Source is a node that is not an object: something that keeps objects alive, or a group of these. Each frame and
+// each static field has a node. All handles of a type share a node, and each handle is the slot of an edge.
 type Source struct {
 	Kind   SourceKind
 	Parent int // index of an earlier Source, or UnderRoot or InTable
-	// Name is its name, if known in advance. Otherwise Names.Source derives it from the following fields.
+	// Name is the Source's name, if known in advance. Otherwise Names.Source derives it from the following fields.
 	Name   string
 	Handle heap.HandleType // for SourceHandles
 	Thread *threads.Thread // for SourceThread, SourceFrame, and a thread's SourceField
 	Frame  *roots.Frame    // for SourceFrame
 	Static *roots.Static   // for SourceField
-	// Slot is the place of a SourceField's value. If it is in an object, which is an object[] of the runtime, that
-	// object's edge belongs to the field.
+	// Slot is the place of a SourceField's value. If it is in an object[] of the runtime, the edge of that object
+	// belongs to the field.
 	Slot target.Addr
 }
 
 // A RootEdge is a reference to an object from outside of the heap.
 type RootEdge struct {
-	Source int         // index of the Source that holds it
+	Source int         // index of the Source with the reference
 	Object target.Addr // start of an object
 	Slot   target.Addr // place of the reference: the handle, a word of the stack; 0 for a register
-	Ref    uint32      // 1 + the index of the root in Roots.Kept, 0 for none
+	Ref    uint32      // 1 + the index of the root in Roots.Kept, or 0
 }
 
 // A Dependent is a dependent handle. Secondary is alive as long as Primary is.
@@ -72,13 +72,13 @@ type Dependent struct {
 	Primary, Secondary target.Addr
 }
 
-// Roots keep objects alive from outside of the heap.
+// Roots are what keeps objects alive from outside of the heap.
 type Roots struct {
 	Sources    []Source // each after its parent
 	Edges      []RootEdge
 	Dependents []Dependent
-	Kept       []roots.Root // holds roots that need more detail than an edge has: those of stacks
-	Errors     []error      // the unreadable parts; there may be more roots
+	Kept       []roots.Root // roots that need more detail than an edge has: roots of stacks
+	Errors     []error      // unreadable parts, which may have more roots
 }
 
 // Add adds a Source and returns its index.

@@ -10,11 +10,12 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// RootsOf returns the roots of a heap for Build, grouped. Static fields stand before the runtime's object[]s that contain them. If a root
-// or a thread holds such a table, the field depends on SourceStatics or the thread, and the table's edge is omitted. If something else
-// holds it, such as the LoaderAllocator of a collectible type, the field is between the table and its value.
+// RootsOf returns the roots of a heap for Build, grouped. A static field precedes the runtime's object[] that contains
+// it. If a root or a thread keeps such a table alive, the field depends on SourceStatics or the thread, and the table's
+// edge is omitted. If something else does, such as the LoaderAllocator of a collectible type, the field is between the
+// table and its value.
 //
-// The error is the context's. Unreadable parts are in Roots.Errors.
+// RootsOf fails only with the error of ctx. Roots.Errors has the unreadable parts.
 func RootsOf(ctx context.Context, h *heap.Heap, r *roots.Reader) (*Roots, error) {
 	if r == nil {
 		return nil, errNoGraph
@@ -23,7 +24,7 @@ func RootsOf(ctx context.Context, h *heap.Heap, r *roots.Reader) (*Roots, error)
 	c := rootCollector{out: &Roots{}, handles: map[heap.HandleType]int{}, threads: map[threadKey]int{}, frames: map[*roots.Frame]int{},
 		groups: map[SourceKind]int{}, held: map[target.Addr]bool{}}
 	for root, err := range r.All(ctx, roots.Options{}) {
-		c.root(&root, err)
+		c.addRoot(&root, err)
 	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -32,10 +33,10 @@ func RootsOf(ctx context.Context, h *heap.Heap, r *roots.Reader) (*Roots, error)
 		return nil, err
 	}
 	for s, err := range r.Statics(ctx) {
-		c.static(&s, err)
+		c.addStatic(&s, err)
 	}
 	for d, err := range r.Dependents(ctx) {
-		c.failed(err)
+		c.note(err)
 		if err == nil {
 			c.out.Dependents = append(c.out.Dependents, Dependent{d.Handle, d.Primary, d.Secondary})
 		}
@@ -50,17 +51,17 @@ type rootCollector struct {
 	handles map[heap.HandleType]int
 	threads map[threadKey]int
 	frames  map[*roots.Frame]int
-	held    map[target.Addr]bool // objects held by a root, or by a thread for its thread statics
+	held    map[target.Addr]bool // objects kept alive by a root, or by a thread for its thread statics
 	tables  []target.Addr        // tables of thread statics
 }
 
 type threadKey struct {
 	group SourceKind
 	id    uint32
-	addr  target.Addr // address of the managed thread, which may have no other id
+	addr  target.Addr // address of the managed thread, which may have no OS id
 }
 
-func (c *rootCollector) failed(err error) {
+func (c *rootCollector) note(err error) {
 	if err != nil && len(c.out.Errors) < maxErrors {
 		c.out.Errors = append(c.out.Errors, err)
 	}
@@ -88,8 +89,8 @@ func (c *rootCollector) thread(group SourceKind, t *threads.Thread) int {
 	return i
 }
 
-func (c *rootCollector) root(r *roots.Root, err error) {
-	c.failed(err)
+func (c *rootCollector) addRoot(r *roots.Root, err error) {
+	c.note(err)
 	if r.Object == 0 || !r.Strong() {
 		return
 	}
@@ -131,13 +132,13 @@ func (c *rootCollector) frame(r *roots.Root) int {
 	return i
 }
 
-// threadTables adds the referents of the threads' tables of thread statics: an object[] for each type that has some.
-// The error is the context's.
+// threadTables adds the referents of the threads' tables of thread statics: an object[] for each type. It fails only
+// with the error of ctx.
 func (c *rootCollector) threadTables(ctx context.Context, h *heap.Heap) error {
 	for _, a := range c.tables {
 		o, err := h.ObjectAt(a)
 		if err != nil {
-			continue // its fields stay where they are
+			continue // its fields keep their places
 		}
 		for ref, err := range h.References(o) {
 			if err == nil {
@@ -151,8 +152,8 @@ func (c *rootCollector) threadTables(ctx context.Context, h *heap.Heap) error {
 	return nil
 }
 
-func (c *rootCollector) static(s *roots.Static, err error) {
-	c.failed(err)
+func (c *rootCollector) addStatic(s *roots.Static, err error) {
+	c.note(err)
 	if err != nil || s.Object == 0 {
 		return
 	}

@@ -21,7 +21,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// print returns all that a graph says, in few bytes.
+// print returns a digest of everything in a graph.
 func print(t testing.TB, g *graph.Graph) string {
 	t.Helper()
 	reach, err := g.Reach(t.Context())
@@ -48,8 +48,8 @@ func print(t testing.TB, g *graph.Graph) string {
 	return fmt.Sprintln(h.Sum64(), s.Objects, s.Bytes, s.Edges, s.Faults, s.RootFaults, s.MissingSlots, s.BlindObjects, s.Corrupt, s.Warnings())
 }
 
-// TestSame: the graph depends neither on the number of workers nor on what is read late or how wide numbers are
-// while it is built.
+// TestSame: the graph depends neither on the number of workers, nor on which objects are read late, nor on the width of
+// numbers during the build.
 func TestSame(t *testing.T) {
 	for _, name := range []string{"net10-zoo", "net31-zoo", "net10-crash-nested", "win-net10-zoo"} {
 		d := testdump.Open(t, name)
@@ -66,7 +66,7 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// TestSameOfCorpus is TestSame of a heap with many runs.
+// TestSameOfCorpus is TestSame for a heap with many runs.
 func TestSameOfCorpus(t *testing.T) {
 	testdump.Corpus(t, func(c *testcase.Case) bool { return strings.HasPrefix(c.Name, "web-net10") }, func(t *testing.T, d *testdump.Dump) int {
 		var want string
@@ -82,13 +82,13 @@ func TestSameOfCorpus(t *testing.T) {
 	})
 }
 
-// damaged are up to six words of objects that are overwritten: with the addresses of objects, of their middle, of free
-// blocks, of nothing; type pointers, lengths and references alike.
+// damaged returns up to six words that overwrite parts of objects, with the addresses of objects, of their middle, of
+// free blocks or of other memory. They overwrite type pointers, lengths and references alike.
 func damaged(d *testdump.Dump, h *heap.Heap, r *rand.Rand) []testdump.Damage {
 	return pick(h).damaged(d.Target(), r)
 }
 
-// picks are the objects of a heap that damage is made of.
+// A picks has the objects of a heap from which damage is made.
 type picks struct{ objects, frees []heap.Object }
 
 func pick(h *heap.Heap) *picks {
@@ -128,15 +128,15 @@ func (p *picks) damaged(in target.Target, r *rand.Rand) []testdump.Damage {
 		case 5:
 			v += 3
 		}
-		if _, ok := in.View(at, 8); ok { // a slice lacks parts of objects
+		if _, ok := in.View(at, 8); ok { // a slice does not have all parts of objects
 			list = append(list, testdump.Words(at, v))
 		}
 	}
 	return list
 }
 
-// TestDamagedHeaps: of a heap that is damaged in whatever way there is a graph, the same for every number of
-// workers, whose edges all lead to objects, and it says that something is wrong where references are.
+// TestDamagedHeaps: a damaged heap has a graph, the same for every number of workers. All its edges lead to objects,
+// and it reports damaged references.
 func TestDamagedHeaps(t *testing.T) {
 	for _, name := range []string{"net10-zoo", "win-net10-zoo", "net10-zoo-noregions", "net31-zoo", "net10-zoo-servergc"} {
 		t.Run(name, func(t *testing.T) {
@@ -163,12 +163,12 @@ func testDamage(t testing.TB, d *sosgo.Dump, seed uint64) {
 	testBuilds(t, h, r, seed, jobs(1), narrow, jobs(8))
 }
 
-// narrow has a small heap read and numbered as large ones are.
+// narrow reads and numbers a small heap like a large one.
 var narrow = way{graph.Options{Jobs: 2}, tuning.Bounds{DeferFrom: 64, Piece: 64, Wide: true}}
 
 func jobs(n int) way { return way{Options: graph.Options{Jobs: n}} }
 
-// testBuilds builds the graph of a heap in several ways, which have to come to the same.
+// testBuilds builds the graph of a heap in several ways, which must give the same.
 func testBuilds(t testing.TB, h *heap.Heap, r *graph.Roots, seed uint64, ways ...way) {
 	var one string
 	for _, w := range ways {
@@ -192,7 +192,7 @@ func testBuilds(t testing.TB, h *heap.Heap, r *graph.Roots, seed uint64, ways ..
 	}
 }
 
-// TestFaults: each kind of reference that leads to no object is counted as what it is.
+// TestFaults: each kind of reference that leads to no object is counted as its kind.
 func TestFaults(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	h, err := d.Heap()
@@ -241,7 +241,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestCancel: building and asking end soon once their context does.
+// TestCancel: building and queries end soon after their context is done.
 func TestCancel(t *testing.T) {
 	const soon = 50 * time.Millisecond
 	d := testdump.Open(t, "net10-zoo")
@@ -268,7 +268,7 @@ func TestCancel(t *testing.T) {
 	require.NoError(t, err, "who asks next gets an answer")
 }
 
-// TestMemory: what would take more than the limit fails and says so; a graph that is closed holds nothing.
+// TestMemory: work that needs more memory than the limit fails with the amount. A closed graph holds no memory.
 func TestMemory(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	g, r := built(t, d, graph.Options{})

@@ -8,10 +8,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A SOSSearch finds paths in SOS's order. Of all paths it finds the one that gcroot and pathto of SOS show (ClrMD, GCRoot.cs). That is not
-// the shortest one, and the graph alone does not determine it: package sosorder describes the search.
+// A SOSSearch finds paths in SOS's order: the path that gcroot and pathto of SOS show (ClrMD, GCRoot.cs). It is not the
+// shortest path, and the graph alone does not determine it: package sosorder describes the search.
 //
-// It needs two bits a node. It is not safe for concurrent use.
+// A SOSSearch needs two bits per node. It is not safe for concurrent use.
 type SOSSearch struct {
 	search *sosorder.Search
 }
@@ -21,13 +21,13 @@ func (g *Graph) SOSSearch(to Node) *SOSSearch {
 	rows := g.memoryRows(false)
 	var five, six Node
 	if g.objects > 0 {
-		five, six = g.index.from(1<<40), g.index.from(1<<48)
+		five, six = g.index.firstFrom(1<<40), g.index.firstFrom(1<<48)
 	}
-	return &SOSSearch{sosorder.New(g.Nodes(), to, five, six, rows.sos)}
+	return &SOSSearch{sosorder.New(g.Nodes(), to, five, six, rows.sosRow)}
 }
 
-// From returns the path from an object to the target, including both, nil if SOS finds none. The result depends on
-// earlier searches. The error is the context's.
+// From returns the path from an object to the target, including both, or nil if SOS finds none. The result depends on
+// earlier searches. It fails only with the error of ctx.
 func (s *SOSSearch) From(ctx context.Context, start Node) ([]Node, error) {
 	if s.search == nil {
 		return nil, errNoGraph
@@ -36,7 +36,7 @@ func (s *SOSSearch) From(ctx context.Context, start Node) ([]Node, error) {
 }
 
 // Pass has the effect of From on later searches, for an object that does not lead to the target: everything reachable
-// from it is marked as seen, and no longer takes room in a record. The error is the context's.
+// from it is marked as seen, and takes no room in a record. It fails only with the error of ctx.
 func (s *SOSSearch) Pass(ctx context.Context, start Node) error {
 	if s.search == nil {
 		return errNoGraph
@@ -44,11 +44,11 @@ func (s *SOSSearch) Pass(ctx context.Context, start Node) error {
 	return s.search.Pass(ctx, start)
 }
 
-// memoryRows returns the rows of objects as in memory, after those of dependent handles. There, a table of static
-// fields refers to the values, not to the fields. It is not safe for concurrent use.
+// A memoryRows returns the rows of objects as in memory, after references of dependent handles. A table of static
+// fields refers to the values in memory, not to the fields. It is not safe for concurrent use.
 type memoryRows struct {
 	g       *Graph
-	special []uint64 // objects whose row in the graph differs
+	special []uint64 // objects with another row in the graph
 	keepers bool     // include LoaderAllocators, before the references in memory
 	edges   *heap.Edges
 	row     []Node
@@ -72,8 +72,8 @@ func (g *Graph) memoryRows(keepers bool) *memoryRows {
 	return m
 }
 
-// of returns the row of an object, valid until the next call.
-func (m *memoryRows) of(n Node) []Node {
+// rowOf returns the row of an object, valid until the next call.
+func (m *memoryRows) rowOf(n Node) []Node {
 	if !has(m.special, n) && !m.g.h.Runtime().IsCollectible(m.g.Type(n)) {
 		return m.g.Referents(n)
 	}
@@ -96,13 +96,13 @@ func (m *memoryRows) of(n Node) []Node {
 	return m.row
 }
 
-// sos returns the result of ClrMD's EnumerateReferenceAddresses, valid until the next call. It is empty for an object without references in
-// memory, even if dependent handles add some.
-func (m *memoryRows) sos(n Node) []Node {
+// sosRow returns the result of ClrMD's EnumerateReferenceAddresses, valid until the next call. It is empty for an
+// object without references in memory, even if dependent handles add some.
+func (m *memoryRows) sosRow(n Node) []Node {
 	if !m.g.Type(n).ContainsPointers() {
 		return nil
 	}
-	return m.of(n)
+	return m.rowOf(n)
 }
 
 func (m *memoryRows) add(a target.Addr) {

@@ -13,8 +13,8 @@ import (
 	"github.com/sosgo/sosgo/graph/internal/sosorder"
 )
 
-// A naiveSearch does what ClrMD's GCRoot does, byte by byte: maps of addresses, and records of 32 bytes of which the
-// first is the position.
+// A naiveSearch does what ClrMD's GCRoot does, byte by byte: maps of addresses, and records of 32 bytes that start with
+// their position.
 type naiveSearch struct {
 	target uint64
 	refs   map[uint64][]uint64
@@ -28,7 +28,7 @@ type naiveLink struct {
 	next   *naiveLink
 }
 
-// put stores an address at an offset of a record, and returns the offset after it, 0 if there is no room.
+// put stores an address at an offset of a record. It returns the offset after it, or 0 if there is no room.
 func put(record []byte, a uint64, offset int) int {
 	if a == 0 {
 		return offset
@@ -52,7 +52,7 @@ func put(record []byte, a uint64, offset int) int {
 	return offset
 }
 
-// get reads the address at an offset, 0 at the end, and returns the offset after it.
+// get reads the address at an offset. It returns the address, 0 at the end, and the offset after it.
 func get(record []byte, offset int) (uint64, int) {
 	if offset >= len(record) {
 		return 0, offset
@@ -182,8 +182,8 @@ func (s *naiveSearch) from(start uint64) *naiveLink {
 	return nil
 }
 
-// TestSOSSearch compares the search with one that is written as SOS's is, on random graphs whose objects lie at
-// addresses of 5, 6 and 8 bytes, from several roots one after the other.
+// TestSOSSearch compares the search with one written like SOS's, on random graphs with objects at addresses of 5, 6 and
+// 8 bytes, from several roots one after the other.
 func TestSOSSearch(t *testing.T) {
 	found := 0
 	for seed := range uint64(2000) {

@@ -23,30 +23,31 @@ const (
 var faultNames = [faults]string{"lead outside of the heap", "lead into the middle of objects", "lead to free memory",
 	"lead to objects that are not in the dump or unreadable"}
 
-// String returns what references with that fault do.
+// String describes references with that fault.
 func (f Fault) String() string { return enum.Name(faultNames[:], f, "Fault") }
 
-// Stats counts what Build found. References with a Fault, and everything below them, are missing from the graph.
+// Stats counts what Build found. A reference with a Fault, and everything below it, is missing from the graph.
 type Stats struct {
 	Objects   uint64
 	Bytes     uint64 // of all objects
-	Free      uint64 // free blocks
-	FreeBytes uint64 // bytes of free blocks
-	Edges     uint64 // followed references, including those of Sources and dependent handles
+	Free      uint64 // number of free blocks
+	FreeBytes uint64 // of free blocks
+	Edges     uint64 // followed references, including references of Sources and dependent handles
 
 	Faults     [faults]uint64 // references of objects that are not followed
 	RootFaults [faults]uint64 // roots and dependent handles that are not followed
 	// MissingSlots is the number of words of objects that are not in the dump. Some of them held references.
 	MissingSlots uint64
-	// BlindObjects counts the objects of types with unknown references. BlindTypes has the errors of the first types.
+	// BlindObjects counts the objects of types with unknown references. BlindTypes has the errors of the first
+	// types.
 	BlindObjects uint64
 	BlindTypes   []error
-	Keepers      []error // has the errors of the first types whose LoaderAllocator is unknown
-	// Corruptions has the first places where the walk could not go on, Corrupt their number.
+	Keepers      []error // errors of the first types with an unknown LoaderAllocator
+	// Corruptions has the first places where the walk could not continue. Corrupt is their number.
 	Corruptions []*heap.Corruption
 	Corrupt     int
-	Lost        []heap.LostSegment // has the unreadable segments
-	Roots       []error            // has the errors of unreadable roots
+	Lost        []heap.LostSegment // unreadable segments
+	Roots       []error            // errors of unreadable roots
 }
 
 // maxErrors bounds the errors of a kind in Stats.
@@ -55,8 +56,8 @@ const maxErrors = 1000
 // Complete reports whether the graph has no known missing part.
 func (s *Stats) Complete() bool { return len(s.Warnings()) == 0 }
 
-// Followed reports whether all references of all objects are known, and lead to objects. Those of static fields are in objects, too, and count
-// among the roots.
+// Followed reports whether all references of all objects are known and lead to objects. References of static fields
+// count as references of objects and as roots.
 func (s *Stats) Followed() bool {
 	return s.Faults == [faults]uint64{} && s.RootFaults == [faults]uint64{} && s.MissingSlots == 0 && s.BlindObjects == 0 && s.Corrupt == 0 && len(s.Lost) == 0
 }

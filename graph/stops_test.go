@@ -28,16 +28,15 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A phase is a step of what commands do with a heap that may take long, with one worker, over a graph that was only
-// built.
+// A phase is a step of the work on a heap that may take long, with one worker, over a graph that was just built.
 type phase struct {
 	name string
 	run  func(ctx context.Context, g *graph.Graph) error
-	// scans says that the heap is scanned, by workers that look at a context of their own.
+	// scans is set if the heap is scanned by workers that check a context of their own.
 	scans bool
 }
 
-// A stopped is a heap whose phases are looked at.
+// A stopped is a heap on which phases are measured.
 type stopped struct {
 	view   *sosgo.View
 	heap   *heap.Heap
@@ -64,12 +63,12 @@ func (s *stopped) build(ctx context.Context, o graph.Options) (*graph.Graph, err
 	return graph.Build(ctx, s.heap, s.roots, o)
 }
 
-// timed returns a phase that asks a graph for something.
+// timed returns a phase that calls of with a graph.
 func timed[T any](name string, of func(*graph.Graph, context.Context) (T, error)) phase {
 	return phase{name: name, run: func(ctx context.Context, g *graph.Graph) error { _, err := of(g, ctx); return err }}
 }
 
-// dominated returns a phase that asks the dominators for something; they are computed outside of it.
+// dominated returns a phase that calls of with the dominators, which are computed outside of it.
 func dominated(t testing.TB, name string, of func(context.Context, *graph.Dominators) error) phase {
 	return phase{name: name, run: func(ctx context.Context, g *graph.Graph) error {
 		d, err := g.Dominators(t.Context())
@@ -161,7 +160,7 @@ func (s *stopped) phases(t testing.TB) []phase {
 	}
 }
 
-// A watching context notes how much processor time the process takes between two looks at it.
+// A watching context records how much processor time the process uses between two checks of it.
 type watching struct {
 	context.Context
 	mu    sync.Mutex
@@ -183,7 +182,7 @@ func watch(ctx context.Context) *watching {
 	return w
 }
 
-// begin forgets what was before.
+// begin discards earlier records.
 func (w *watching) begin() {
 	w.start = used()
 	w.last, w.looks, w.gap = w.start, 0, 0
@@ -202,7 +201,7 @@ func (w *watching) Err() error {
 	return w.Context.Err()
 }
 
-// look runs a phase and looks at it once more at the end.
+// look runs a phase and checks the context once more at the end.
 func (s *stopped) look(t testing.TB, p phase) (w *watching, all time.Duration) {
 	g, err := s.build(t.Context(), graph.Options{})
 	require.NoError(t, err)
@@ -213,8 +212,7 @@ func (s *stopped) look(t testing.TB, p phase) (w *watching, all time.Duration) {
 	return w, w.last - w.start
 }
 
-// TestBigGaps says how long the phases of the dump that SOSGO_BENCH_DUMP names are at work without a look at their
-// context.
+// TestBigGaps logs how long the phases on the dump that SOSGO_BENCH_DUMP names work without checking their context.
 func TestBigGaps(t *testing.T) {
 	name := os.Getenv("SOSGO_BENCH_DUMP")
 	if name == "" {
@@ -233,8 +231,8 @@ func TestBigGaps(t *testing.T) {
 	}
 }
 
-// madeHeap returns the heap of a canned dump with a segment of n more objects: a tree of arrays with a string each, which
-// live, and as many arrays and arrays of bytes that don't.
+// madeHeap returns the heap of a canned dump with a segment of n more objects: a live tree of arrays with a string
+// each, and as many dead arrays and arrays of bytes.
 func madeHeap(t testing.TB, n int) *stopped {
 	d := testdump.Open(t, "net10-zoo")
 	l := newLargeHeap(t, d)
@@ -278,12 +276,11 @@ func madeHeap(t testing.TB, n int) *stopped {
 	return s
 }
 
-// TestPhasesLook: who wants no more does not wait for longer where a heap is larger. Each phase of what is done with a
-// heap looks at its context all the time: never is it at work without for longer than three times what 50 ms of 18
-// million objects would be, or, where it scans the heap, goes on for a third of its time when it was stopped. (A
-// machine with nothing else to do needs a third of that; TestBigGaps says what large dumps take.) That is of processor
-// time, since a clock tells nothing on a busy machine; and of five tries the best one counts, for Go's collector and
-// the system have things to do, too.
+// TestPhasesLook: a cancelled call does not take longer on a larger heap. Each phase checks its context all the time:
+// it never works without a check for longer than three times what 50 ms of 18 million objects would be, or, if it scans
+// the heap, it does not continue for a third of its time after it was stopped. (An idle machine needs a third of that;
+// TestBigGaps logs the times of large dumps.) These are processor times, because the clock means nothing on a busy
+// machine. The best of five tries is used, because Go's collector and the system need time too.
 func TestPhasesLook(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a million objects are walked dozens of times")
@@ -294,11 +291,11 @@ func TestPhasesLook(t *testing.T) {
 	for _, p := range testcase.Sample(t, s.phases(t), 6) {
 		t.Run(strings.ReplaceAll(p.name, " ", "_"), func(t *testing.T) {
 			best, bound := time.Hour, most
-			for try := 0; try < 5 && best >= bound; try++ { // once as a rule
+			for try := 0; try < 5 && best >= bound; try++ { // usually once
 				w, all := s.look(t, p)
 				gap := w.gap
 				if p.scans {
-					gap, bound = s.stop(t, p, all), all/3 // with what a step takes to end
+					gap, bound = s.stop(t, p, all), all/3 // including the time that a step takes to end
 				}
 				best = min(best, gap)
 				t.Logf("%v of %v in all, %d looks\n%s", gap, all, w.looks, w.to)
@@ -308,7 +305,8 @@ func TestPhasesLook(t *testing.T) {
 	}
 }
 
-// stop stops a phase that takes so much processor time at several moments, and returns the longest that it went on.
+// stop stops a phase of that much processor time at several moments. It returns the longest time that the phase
+// continued.
 func (s *stopped) stop(t testing.TB, p phase, all time.Duration) (longest time.Duration) {
 	const moments = 5
 	for i := range time.Duration(moments) {

@@ -6,18 +6,18 @@ import (
 	"github.com/sosgo/sosgo/internal/base/enum"
 )
 
-// A Strength is the strength of a reference in reports about owners. All strengths keep the referent alive; weak
-// references, which don't, are not edges.
+// A Strength is the strength of a reference in reports about owners. All strengths keep the referent alive. Weak
+// references are not edges.
 type Strength uint8
 
 // The strengths.
 const (
 	Strong Strength = iota // an ordinary reference
-	// Cached is a reference from a cache, which may drop its entries, or whose content is unknown: entries of a
+	// Cached is a reference from a cache, which may drop its entries, or with content that is unknown: entries of a
 	// MemoryCache, buckets of an ArrayPool.
 	Cached
-	// Attached is a reference by a dependent handle, an entry of a ConditionalWeakTable. The referent is alive no
-	// longer than the object that it is attached to.
+	// Attached is a reference by a dependent handle, an entry of a ConditionalWeakTable. The referent does not
+	// outlive the object that it is attached to.
 	Attached
 )
 
@@ -31,7 +31,7 @@ func (x *Names) Strength(from, to Node) Strength {
 	if !x.g.IsObject(from) {
 		return Strong
 	}
-	if x.cache(from) {
+	if x.isCache(from) {
 		return Cached
 	}
 	pairs := x.g.dependents(x.g.Address(from))
@@ -56,8 +56,8 @@ func (x *Names) Strength(from, to Node) Strength {
 	return Strong
 }
 
-// cache reports whether n is a part of a cache. A type without a readable name is not.
-func (x *Names) cache(n Node) bool {
+// isCache reports whether n is a part of a cache. It reports false for a type without a readable name.
+func (x *Names) isCache(n Node) bool {
 	x.once.Do(func() {
 		x.caches = make([]bool, len(x.g.types))
 		for i, mt := range x.g.types {

@@ -11,7 +11,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestCaches: the names are those of dumpheap; what only begins like a cache's is none.
+// TestCaches: names are as in dumpheap. A name that only starts like a cache's is not a cache.
 func TestCaches(t *testing.T) {
 	for name, want := range map[string]bool{
 		"System.Buffers.SharedArrayPool<System.Byte>":                                     true,
@@ -30,7 +30,7 @@ func TestCaches(t *testing.T) {
 	}
 }
 
-// TestStrength: dependent handles attach, an object that is stored too is held.
+// TestStrength: a dependent handle attaches. An object that is also referred to from memory is held.
 func TestStrength(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	sound, r := built(t, d, graph.Options{})
@@ -56,7 +56,7 @@ func TestStrength(t *testing.T) {
 	}
 }
 
-// TestBadRoots: roots that don't fit together are refused; roots of what is no object are counted.
+// TestBadRoots: roots that do not fit together are refused. Roots that lead to no object are counted.
 func TestBadRoots(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	sound, _ := built(t, d, graph.Options{})

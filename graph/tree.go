@@ -13,18 +13,18 @@ import (
 type TreeOptions struct {
 	Least   uint64  // smallest retained size of a row in bytes
 	Percent float64 // the same as a percentage of the live bytes, if Least is 0
-	Depth   int     // number of levels; 0 for maxTreeDepth
+	Depth   int     // maximum number of levels; 0 for maxTreeDepth
 }
 
 const (
 	maxTreeDepth = 1 << 10
 	maxTreeRows  = 1 << 16
-	maxChain     = 1 << 8 // rows of a chain of dominators
-	maxHolders   = 4      // disjoint paths to an object without an owner
-	foldedTypes  = 1 << 4 // rows of types owned by an object
+	maxChain     = 1 << 8 // maximum rows of a chain of dominators
+	maxHolders   = 4      // maximum disjoint paths to an object without an owner
+	foldedTypes  = 1 << 4 // maximum rows of types owned by an object
 )
 
-// DominatorTree returns the owners of most live bytes: the dominator tree, in which small objects are folded by type.
+// DominatorTree returns the owners of most live bytes: the dominator tree, with small objects folded by type.
 func (x *Holders) DominatorTree(ctx context.Context, o TreeOptions) (*answer.Dominators, error) {
 	return using(ctx, x.g, func(ctx context.Context) (*answer.Dominators, error) {
 		d, err := x.g.Dominators(ctx)
@@ -59,12 +59,12 @@ type treeWriter struct {
 	out *answer.Dominators
 }
 
-// children writes the large enough children of n, each followed by its own, and then the types of the others.
+// children writes the large children of n, each followed by its own children, and then the types of the others.
 func (t *treeWriter) children(ctx context.Context, n Node, depth int) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	big, err := t.big(ctx, n)
+	big, err := t.largeChildren(ctx, n)
 	if err != nil {
 		return err
 	}
@@ -84,12 +84,12 @@ func (t *treeWriter) children(ctx context.Context, n Node, depth int) error {
 	if err := f.fold(ctx, t.d, n, func(c Node) bool { return t.d.Retained(c) >= t.out.Least }); err != nil {
 		return err
 	}
-	t.out.Tree = append(t.out.Tree, f.folded(&t.out.Gaps, depth, t.out.Live.Size, t.out.Least, 0)...)
+	t.out.Tree = append(t.out.Tree, f.foldedRows(&t.out.Gaps, depth, t.out.Live.Size, t.out.Least, 0)...)
 	return nil
 }
 
-// big returns the large enough children of n, the largest first.
-func (t *treeWriter) big(ctx context.Context, n Node) ([]Node, error) {
+// largeChildren returns the children of n of at least the minimum size, the largest first.
+func (t *treeWriter) largeChildren(ctx context.Context, n Node) ([]Node, error) {
 	children, err := t.d.Children(ctx, n)
 	if err != nil {
 		return nil, err
@@ -104,8 +104,8 @@ func (t *treeWriter) big(ctx context.Context, n Node) ([]Node, error) {
 	return out, nil
 }
 
-// fold adds what n owns directly, except what skip selects: objects with their retained sizes. It replaces a Source by
-// the objects that it owns.
+// fold adds the objects that n owns directly, with their retained sizes, except those that skip selects. It replaces a
+// Source by the objects that it owns.
 func (t *typeSums) fold(ctx context.Context, d *Dominators, n Node, skip func(Node) bool) error {
 	children, err := d.Children(ctx, n)
 	if err != nil {
@@ -115,7 +115,7 @@ func (t *typeSums) fold(ctx context.Context, d *Dominators, n Node, skip func(No
 		switch {
 		case skip(c):
 		case t.x.g.IsObject(c):
-			addPart(t.of(c), answer.HeapPart{Objects: 1, Size: d.Retained(c)})
+			addPart(t.sum(c), answer.HeapPart{Objects: 1, Size: d.Retained(c)})
 		default:
 			if err := t.fold(ctx, d, c, skip); err != nil {
 				return err
@@ -125,8 +125,9 @@ func (t *typeSums) fold(ctx context.Context, d *Dominators, n Node, skip func(No
 	return nil
 }
 
-// folded returns rows of large enough types, at most top, all if top is 0, and one row of the others if large enough.
-func (t *typeSums) folded(g *answer.Gaps, depth int, all, least uint64, top int) []answer.DominatorRow {
+// foldedRows returns rows of types of at least least bytes, at most top, 0 for all, and a row of the rest if that is
+// large enough.
+func (t *typeSums) foldedRows(g *answer.Gaps, depth int, all, least uint64, top int) []answer.DominatorRow {
 	var rows []answer.DominatorRow
 	rest := answer.DominatorRow{Depth: depth}
 	for _, i := range t.order() {
@@ -159,7 +160,7 @@ func (x *Holders) row(g *answer.Gaps, d *Dominators, n Node, depth int, all uint
 	return row
 }
 
-// sourceName returns the name of a Source in the form of gcroot.
+// sourceName returns the name of a Source as in gcroot.
 func (x *Holders) sourceName(g *answer.Gaps, n Node) answer.Text {
 	name := x.names.Text(g, n)
 	if s := x.g.Source(n); name.Err == nil && s.Kind == SourceField {
@@ -198,22 +199,22 @@ func (x *Holders) DominatorsOf(ctx context.Context, a target.Addr, top int) (*an
 		out.Object = own
 		own.Chain = x.chain(&out.Gaps, d, n, all)
 		if own.Live && !x.g.IsObject(d.Idom(n)) {
-			if err := x.holders(ctx, &out.Gaps, own, n); err != nil {
+			if err := x.addHolders(ctx, &out.Gaps, own, n); err != nil {
 				return nil, err
 			}
 		}
-		return out, x.owns(ctx, out, d, n, top, all)
+		return out, x.addOwned(ctx, out, d, n, top, all)
 	})
 }
 
-// ChildOptions select children of a node of the dominator tree.
+// ChildOptions selects children of a node of the dominator tree.
 type ChildOptions struct {
-	Object target.Addr // 0 for the root: the objects that no other object owns
-	From   int         // number of the largest that are left out
-	Top    int         // at most so many follow; 0 for all
+	Object target.Addr // 0 for the root: objects without an owner
+	From   int         // number of the largest to skip
+	Top    int         // maximum number of the following to list; 0 for all
 }
 
-// DominatorChildren lists the objects that an object owns at first hand, or those that no other object owns, the largest first.
+// DominatorChildren lists the objects that an object owns directly, or the objects without an owner, the largest first.
 func (x *Holders) DominatorChildren(ctx context.Context, o ChildOptions) (*answer.Dominators, error) {
 	return using(ctx, x.g, func(ctx context.Context) (*answer.Dominators, error) {
 		at := x.g.Root()
@@ -265,7 +266,7 @@ func (x *Holders) DominatorChildren(ctx context.Context, o ChildOptions) (*answe
 	})
 }
 
-// objectsBelow appends the objects that a node owns at first hand. A Source is replaced by the objects that it owns.
+// objectsBelow appends the objects that a node owns directly. It replaces a Source by the objects that it owns.
 func (x *Holders) objectsBelow(ctx context.Context, d *Dominators, n Node, list []Node) ([]Node, error) {
 	children, err := d.Children(ctx, n)
 	if err != nil {
@@ -283,7 +284,7 @@ func (x *Holders) objectsBelow(ctx context.Context, d *Dominators, n Node, list 
 	return list, nil
 }
 
-// chain returns the dominators of n from the root to n. It omits the middle of a very long chain.
+// chain returns the dominators of n, from the root on. It omits the middle of a very long chain.
 func (x *Holders) chain(g *answer.Gaps, d *Dominators, n Node, all uint64) []answer.DominatorRow {
 	var list []Node
 	for at := n; at != x.g.Root() && at != d.Garbage(); at = d.Idom(at) {
@@ -302,10 +303,10 @@ func (x *Holders) chain(g *answer.Gaps, d *Dominators, n Node, all uint64) []ans
 	return rows
 }
 
-// holders finds what holds an object that no other one owns.
-func (x *Holders) holders(ctx context.Context, g *answer.Gaps, own *answer.Owned, n Node) error {
+// addHolders adds the paths that keep an object without an owner alive.
+func (x *Holders) addHolders(ctx context.Context, g *answer.Gaps, own *answer.Owned, n Node) error {
 	met := map[[2]Node]int{}
-	err := x.disjoint(ctx, n, maxHolders, nil, func(p []Node) bool {
+	err := x.disjointPaths(ctx, n, maxHolders, nil, func(p []Node) bool {
 		own.Holders = append(own.Holders, x.rootPath(ctx, g, p, met))
 		return true
 	})
@@ -313,7 +314,7 @@ func (x *Holders) holders(ctx context.Context, g *answer.Gaps, own *answer.Owned
 	return err
 }
 
-func (x *Holders) owns(ctx context.Context, out *answer.Dominators, d *Dominators, n Node, top int, all uint64) error {
+func (x *Holders) addOwned(ctx context.Context, out *answer.Dominators, d *Dominators, n Node, top int, all uint64) error {
 	list, others, _, err := d.Largest(ctx, n, top)
 	if err != nil {
 		return err
@@ -330,6 +331,6 @@ func (x *Holders) owns(ctx context.Context, out *answer.Dominators, d *Dominator
 	if err := t.fold(ctx, d, n, func(c Node) bool { return listed[c] }); err != nil {
 		return err
 	}
-	out.Object.Others = t.folded(&out.Gaps, 0, all, 0, foldedTypes)
+	out.Object.Others = t.foldedRows(&out.Gaps, 0, all, 0, foldedTypes)
 	return nil
 }

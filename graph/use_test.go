@@ -14,8 +14,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestCloseWaits: a graph that is closed while somebody uses it keeps its memory until that one is done, who is told to be. Whoever
-// comes later is refused, and what was given before has no objects.
+// TestCloseWaits: Close of a graph in use cancels the user's context and keeps the memory until the user is done. Later
+// users are refused, and earlier results have no objects.
 func TestCloseWaits(t *testing.T) {
 	g, _ := built(t, testdump.Open(t, "net10-zoo"), graph.Options{})
 	live, err := g.Live(t.Context())
@@ -78,7 +78,7 @@ func TestCloseWaits(t *testing.T) {
 	assert.ErrorIs(t, err, target.ErrUnsupported)
 }
 
-// TestUseEnds: what is asked under Use ends with the context of who asks, as that one's error.
+// TestUseEnds: a call under Use ends with its own context, and returns that context's error.
 func TestUseEnds(t *testing.T) {
 	g, _ := built(t, testdump.Open(t, "net10-zoo"), graph.Options{})
 	outer, cancel := context.WithCancel(t.Context())

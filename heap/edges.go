@@ -280,12 +280,12 @@ func newEdgeTypes(rt *dac.Runtime, mem target.Memory) *edgeTypes {
 }
 
 func (t *edgeTypes) of(mt *dac.MethodTable) *typeEdges {
-	if e := addrmap.Get(&t.byAddr, mt.Addr); e != nil {
+	if e := t.byAddr.Get(mt.Addr); e != nil {
 		return e
 	}
 	e := typeEdges{mt: mt}
 	e.desc, e.err = ReadGCDesc(t.mem, mt)
 	e.keeper, e.keeperErr = t.keeper(mt)
 	e.none = e.err == nil && e.keeperErr == nil && e.keeper == 0 && e.desc.Empty()
-	return addrmap.Add(&t.byAddr, mt.Addr, e)
+	return t.byAddr.Add(mt.Addr, e)
 }

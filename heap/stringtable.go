@@ -43,7 +43,7 @@ func (r *stringRoom) chunk() ([]stringEntry, error) {
 		if err != nil {
 			return nil, err
 		}
-		r.slabs, r.left = append(r.slabs, slab), offheap.Slice(slab)
+		r.slabs, r.left = append(r.slabs, slab), slab.Slice()
 	}
 	chunk := r.left[:stringChunk:stringChunk]
 	r.left = r.left[stringChunk:]
@@ -52,7 +52,7 @@ func (r *stringRoom) chunk() ([]stringEntry, error) {
 
 func (r *stringRoom) free() {
 	for _, slab := range r.slabs {
-		offheap.Free(slab)
+		slab.Free()
 	}
 	r.slabs, r.left = nil, nil
 }
@@ -167,7 +167,7 @@ func (p *stringPart) grow() error {
 		if err != nil {
 			return err
 		}
-		p.slots, p.own = offheap.Slice(own), own
+		p.slots, p.own = own.Slice(), own
 	}
 	mask := uint64(len(p.slots) - 1)
 	for _, v := range old {
@@ -179,13 +179,13 @@ func (p *stringPart) grow() error {
 		}
 		p.slots[at] = v
 	}
-	offheap.Free(before)
+	before.Free()
 	return nil
 }
 
 // free releases the memory of a part except for its entries.
 func (p *stringPart) free() {
-	offheap.Free(p.own)
+	p.own.Free()
 	p.slots, p.own, p.chunks, p.n = nil, nil, nil, 0
 }
 

@@ -55,7 +55,7 @@ func (t *typeTable) lookup(a target.Addr) (*typeInfo, error) {
 	if t == nil {
 		return nil, errNoHeap
 	}
-	if info := addrmap.Get(&t.byAddr, a); info != nil {
+	if info := t.byAddr.Get(a); info != nil {
 		return info, nil
 	}
 	// A heap in the dump comes with its types' classes, but a hole in them does not make the object corrupt.
@@ -76,13 +76,14 @@ func (t *typeTable) lookup(a target.Addr) (*typeInfo, error) {
 func (t *typeTable) add(mt *dac.MethodTable, proven bool) *typeInfo {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if info := addrmap.Get(&t.byAddr, mt.Addr); info != nil {
+	if info := t.byAddr.Get(mt.Addr); info != nil {
 		return info
 	}
-	info := addrmap.Add(&t.byAddr, mt.Addr, typeInfo{
+	info := t.byAddr.Add(mt.Addr, typeInfo{
 		addr: mt.Addr, mt: mt, base: mt.BaseSize, comp: uint32(mt.ComponentSize),
 		id: uint32(len(t.byID)), free: mt.Addr == t.free, proven: proven,
 	})
+
 	t.byID = append(t.byID, info)
 	return info
 }

@@ -11,17 +11,19 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// errNoFileBytes reports an RVA whose bytes begin as zeros in the process. Their content is in the dump or nowhere.
+// errNoFileBytes reports an RVA without bytes in the file: memory there starts as zeros, so only a
+// dump holds its content.
 var errNoFileBytes = fmt.Errorf("the file has no bytes there: %w", target.ErrNotInDump)
 
-// pageSize is the unit in which dumps hold memory and loaders map files on the architectures that are read in full.
+// pageSize is the size of a page in dumps and of loaders' mappings, on the architectures that are
+// interpreted completely.
 const pageSize = 4096
 
-// readChunk bounds what a lying size can make readBytes allocate beyond the bytes that exist.
+// readChunk limits what readBytes allocates for a wrong size beyond the bytes that exist.
 const readChunk = 1 << 20
 
-// readBytes is target.Bytes for a size that comes from the image itself: it
-// allocates no more than one chunk ahead of the bytes that can be read.
+// readBytes is target.Bytes for a size from the image itself: it allocates at most one chunk more
+// than the bytes that can be read.
 func readBytes(mem target.Memory, a target.Addr, n int) ([]byte, error) {
 	if n < 0 {
 		return nil, target.Corruptf("%d bytes at %#x", n, uint64(a))
@@ -43,7 +45,7 @@ func readBytes(mem target.Memory, a target.Addr, n int) ([]byte, error) {
 	return out, nil
 }
 
-// An area is a window of a Memory, addressed from 0.
+// An area is a window of a Memory, with addresses from 0.
 type area struct {
 	mem  target.Memory
 	base target.Addr
@@ -97,7 +99,7 @@ func (s area) bytes(off uint64, n int) ([]byte, error) { return readBytes(s, tar
 
 func fileArea(src target.Source) area { return area{fileMemory{src}, 0, uint64(src.Size())} }
 
-// fileMemory addresses a file by offset. Its area keeps offsets inside it.
+// fileMemory is a Memory with file offsets as addresses. Its area keeps offsets inside the file.
 type fileMemory struct{ src target.Source }
 
 func (f fileMemory) ReadMemory(p []byte, a target.Addr) (int, error) {
@@ -116,7 +118,7 @@ func (f fileMemory) View(a target.Addr, n int) ([]byte, bool) {
 	return b, b != nil
 }
 
-// NextStored implements target.SparseMemory: a file has no holes.
+// NextStored implements target.SparseMemory. A file has no holes.
 func (f fileMemory) NextStored(a target.Addr) (target.Addr, bool) {
 	return a, uint64(a) < uint64(f.src.Size())
 }
@@ -132,7 +134,8 @@ type extent struct {
 	writable    bool
 }
 
-// sortExtents orders extents by RVA and cuts those that overlap an earlier one; valid images have none.
+// sortExtents sorts extents by RVA and cuts an extent that overlaps an earlier one; extents of
+// valid images don't overlap.
 func sortExtents(list []extent) []extent {
 	slices.SortStableFunc(list, func(a, b extent) int { return cmp.Compare(a.rva, b.rva) })
 	out := list[:0]
@@ -163,7 +166,7 @@ func findExtent(list []extent, rva uint64) (int, bool) {
 	return i, ok
 }
 
-// flatArea addresses a flat image by RVA.
+// flatArea is a Memory of a flat image with RVAs as addresses.
 type flatArea struct {
 	raw     area
 	extents []extent
@@ -187,7 +190,7 @@ func (f flatArea) ReadMemory(p []byte, a target.Addr) (int, error) {
 	return done, nil
 }
 
-// NextStored implements target.SparseMemory: what is stored are the parts of the extents that the file reaches.
+// NextStored implements target.SparseMemory. The parts of extents inside the file are stored.
 func (f flatArea) NextStored(a target.Addr) (target.Addr, bool) {
 	for _, e := range f.extents {
 		at := max(uint64(a), e.rva)

@@ -16,7 +16,8 @@ const (
 	metadataMagic = "BSJB"
 	r2rMagic      = 0x00525452 // "RTR"
 	r2rHeaderSize = 16
-	// r2rSections bounds the ReadyToRun section table: the format defines some thirty section types.
+	// r2rSections bounds the ReadyToRun section table: the format defines about thirty section
+	// types.
 	r2rSections = 1024
 )
 
@@ -40,7 +41,7 @@ type CLRHeader struct {
 	ManagedNativeHeader Directory // ReadyToRun header
 }
 
-// CLRHeader reads the CLR header. An image that is not managed is target.ErrUnsupported.
+// CLRHeader reads the CLR header. It is target.ErrUnsupported for an image that is not managed.
 func (im *Image) CLRHeader() (CLRHeader, error) {
 	d, err := im.peDirectory(dirCLR, "CLR header")
 	if err != nil {
@@ -71,18 +72,19 @@ func directoryAt(b []byte, off int) Directory {
 // Metadata is the metadata of a managed image.
 type Metadata struct {
 	RVA  RVA
-	Data []byte // don't write to it
-	// Gaps are the parts of Data that the dump does not hold; they read as zeros. Empty when all is there.
+	Data []byte // read-only
+	// Gaps are the parts of Data that the dump does not hold and that read as zeros.
 	Gaps []Gap
 }
 
-// missing reports whether any of the n bytes at off of Data is in a gap.
-func (md *Metadata) missing(off, n int) bool {
+// overlapsGap reports whether any of the n bytes at off of Data is in a gap.
+func (md *Metadata) overlapsGap(off, n int) bool {
 	return slices.ContainsFunc(md.Gaps, func(g Gap) bool { return g.overlaps(off, n) })
 }
 
-// Metadata returns the image's metadata, lent by the dump or file if it is stored in one piece. It fails with
-// target.ErrNotInDump when its first bytes are missing, because those locate everything else.
+// Metadata returns the image's metadata. The dump or file lends it if it is stored in one piece.
+// The error is target.ErrNotInDump if its first bytes are missing, because they locate everything
+// else.
 func (im *Image) Metadata() (Metadata, error) {
 	d, bias, err := im.metadataRange()
 	if err != nil {
@@ -91,7 +93,8 @@ func (im *Image) Metadata() (Metadata, error) {
 	return im.metadataIn(d, bias)
 }
 
-// metadataRange returns where the metadata is, and how far apart RVAs there and addresses are that decide what a page is.
+// metadataRange returns the range of the metadata, and bias, the difference between addresses,
+// which define pages, and RVAs.
 func (im *Image) metadataRange() (d Directory, bias uint64, err error) {
 	h, err := im.CLRHeader()
 	if err != nil {
@@ -103,12 +106,12 @@ func (im *Image) metadataRange() (d Directory, bias uint64, err error) {
 	}
 	bias = uint64(im.base)
 	if at, err := im.Address(d.RVA); err == nil {
-		bias = uint64(at) - uint64(d.RVA) // of a file as it is, a section begins elsewhere in a page than in memory
+		bias = uint64(at) - uint64(d.RVA) // in a flat image, a section begins elsewhere in a page than in memory
 	}
 	return d, bias, nil
 }
 
-// metadataIn returns the metadata in a range that begins where the image's metadata does.
+// metadataIn returns the metadata in the range d, which begins at the start of the metadata.
 func (im *Image) metadataIn(d Directory, bias uint64) (md Metadata, err error) {
 	md.RVA = d.RVA
 	md.Data, md.Gaps, err = readSparse(im.rvas, target.Addr(d.RVA), int(d.Size), bias)
@@ -127,16 +130,17 @@ type ReadyToRunHeader struct {
 	Major    uint16
 	Minor    uint16
 	Flags    uint32
-	Sections []ReadyToRunSection // in the image's order, which is by Type
+	Sections []ReadyToRunSection // in the image's order, by Type
 }
 
-// A ReadyToRunSection is a part of the ReadyToRun data. Type is a ReadyToRunSectionType of the runtime's readytorun.h.
+// A ReadyToRunSection is a part of the ReadyToRun data. Type is a ReadyToRunSectionType of the
+// runtime's readytorun.h.
 type ReadyToRunSection struct {
 	Type uint32
 	Directory
 }
 
-// Section finds a section by type.
+// Section returns the section with a type, and whether there is one.
 func (h *ReadyToRunHeader) Section(typ uint32) (Directory, bool) {
 	for _, s := range h.Sections {
 		if s.Type == typ {
@@ -146,8 +150,8 @@ func (h *ReadyToRunHeader) Section(typ uint32) (Directory, bool) {
 	return Directory{}, false
 }
 
-// ReadyToRun reads the ReadyToRun header: of a managed image through its CLR header, of a composite image through the
-// export RTR_HEADER. An image without one is target.ErrUnsupported.
+// ReadyToRun reads the ReadyToRun header: through the CLR header of a managed image, or through the
+// export RTR_HEADER of a composite image. It is target.ErrUnsupported for other images.
 func (im *Image) ReadyToRun() (ReadyToRunHeader, error) {
 	h, err := im.CLRHeader()
 	if errors.Is(err, target.ErrUnsupported) {
@@ -188,7 +192,8 @@ func (im *Image) readyToRunAt(rva RVA) (ReadyToRunHeader, error) {
 	return h, nil
 }
 
-// MVID returns the module version id of a managed image as stored: a new GUID for each compilation (ECMA-335 II.22.30).
+// MVID returns the module version id of a managed image as stored: a new GUID for each compilation
+// (ECMA-335 II.22.30).
 func (im *Image) MVID() ([16]byte, error) {
 	var id [16]byte
 	d, bias, err := im.metadataRange()
@@ -199,11 +204,11 @@ func (im *Image) MVID() ([16]byte, error) {
 	if err != nil {
 		return id, err
 	}
-	if md.missing(0, metadataHead) {
+	if md.overlapsGap(0, metadataHead) {
 		return id, fmt.Errorf("MVID: %w", target.ErrNotInDump)
 	}
 	off, err := mvidOffset(md.Data, int(d.Size))
-	if err != nil { // its tables are farther behind the start than compilers put them, or it has none
+	if err != nil { // the tables are farther from the start than usual, or missing
 		if md, err = im.metadataIn(d, bias); err != nil {
 			return id, err
 		}
@@ -211,22 +216,23 @@ func (im *Image) MVID() ([16]byte, error) {
 			return id, err
 		}
 	}
-	// A page counts as missing from its first missing byte on, so that it is read from its start.
+	// A page counts as missing from its first missing byte on, so read it from its start.
 	from := max(0, off-(pageSize-pageRest(uint64(d.RVA)+uint64(off)+bias)))
 	b, gaps, err := readSparse(im.rvas, target.Addr(d.RVA)+target.Addr(from), off+len(id)-from, bias)
 	md = Metadata{Gaps: gaps}
-	if err != nil || md.missing(off-from, len(id)) {
+	if err != nil || md.overlapsGap(off-from, len(id)) {
 		return id, fmt.Errorf("MVID: %w", target.ErrNotInDump)
 	}
 	copy(id[:], b[off-from:])
 	return id, nil
 }
 
-// metadataHead is what mvidOffset reads of the metadata's start, at most: root, stream headers and first rows.
+// metadataHead is the maximum size of the part of the metadata that mvidOffset reads: root, stream
+// headers and first rows.
 const metadataHead = 512
 
-// mvidOffset follows row 1 of the Module table, always the first table of #~, to its GUID (ECMA-335 II.24.2) in metadata of a size, which
-// begins with b.
+// mvidOffset returns the offset of the GUID of row 1 in the Module table, the first table of #~
+// (ECMA-335 II.24.2). b is the beginning of metadata of the given size.
 func mvidOffset(b []byte, size int) (int, error) {
 	c := cursor.New(b, 0)
 	c.Seek(12)

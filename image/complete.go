@@ -11,39 +11,41 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Completed is the memory of a process, completed by module files. The file of a module is looked for when the first
-// byte is missed in it, and not before. It is safe for concurrent use.
+// A Completed is the memory of a process, completed by module files. It searches for a module's
+// file when a byte in the module is missing for the first time. It is safe for concurrent use.
 type Completed struct {
 	base    target.Target
 	overlay *Overlay
 	find    func(*target.Module) (*Image, error)
 	listed  completions
-	more    func() []target.Module // sorted by Base; nil for none
+	more    func() []target.Module // sorted by Base; may be nil
 	late    sync.Once
-	others  completions // more's
+	others  completions // the modules that more returned
 }
 
-// completions are modules with what became of completing each.
+// completions are modules and the states of their completion.
 type completions struct {
 	modules []target.Module // sorted by Base
-	done    []completion    // beside modules
+	done    []completion    // by index of modules
 }
 
 func completionsOf(modules []target.Module) completions {
 	return completions{modules, make([]completion, len(modules))}
 }
 
-// A completion is done once, unless the search for the file is stopped.
+// A completion is done once, or again if its search for the file was stopped.
 type completion struct {
 	mu   sync.Mutex
 	done atomic.Bool
 }
 
-// Complete returns the memory of t, completed by the files that find returns. A file that contradicts the dump is left
-// out, see Overlay; find is called once at most for each module, also by several goroutines at once for different ones.
-// If its error is a context's, it is called again at the next need.
+// Complete returns the memory of t, completed by the files that find returns. A file that
+// contradicts the dump is ignored; see Overlay. find is called at most once for each module,
+// possibly by several goroutines for different modules. If its error is a context's, it is called
+// again when a byte is missing next.
 //
-// more, if not nil, lists images that t does not: those in bundles. It is called once, when a byte outside all modules of t is missing.
+// more, if not nil, lists further images, in bundles. It is called once, when a byte outside all
+// modules of t is missing.
 func Complete(t target.Target, find func(*target.Module) (*Image, error), more func() []target.Module) *Completed {
 	t = absent.Process(t)
 	if find == nil {
@@ -52,8 +54,9 @@ func Complete(t target.Target, find func(*target.Module) (*Image, error), more f
 	return &Completed{base: t, overlay: NewOverlay(t), find: find, listed: completionsOf(t.Modules()), more: more}
 }
 
-// miss makes the file of the module at a available; it reports whether the overlay may have the byte now.
-func (m *Completed) miss(a target.Addr) bool {
+// addFileAt adds the file of the module at a, and reports whether the overlay may have the byte
+// now.
+func (m *Completed) addFileAt(a target.Addr) bool {
 	in := &m.listed
 	i := target.ModuleIndex(in.modules, a)
 	if i < 0 && m.more != nil {
@@ -78,7 +81,7 @@ func (m *Completed) complete(c *completion, of *target.Module) {
 	}
 	img, err := m.find(of)
 	if err == nil {
-		_ = m.overlay.Add(of, img) // else the bytes stay absent
+		_ = m.overlay.Add(of, img) // on failure the bytes stay missing
 	}
 	c.done.Store(!errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded))
 }
@@ -87,7 +90,7 @@ func (m *Completed) complete(c *completion, of *target.Module) {
 func (m *Completed) ReadMemory(p []byte, a target.Addr) (int, error) {
 	n, err := absent.Process(m.base).ReadMemory(p, a)
 	var missing *target.MemoryError
-	if err == nil || !errors.As(err, &missing) || !errors.Is(err, target.ErrNotInDump) || !m.miss(missing.Addr) {
+	if err == nil || !errors.As(err, &missing) || !errors.Is(err, target.ErrNotInDump) || !m.addFileAt(missing.Addr) {
 		return n, err
 	}
 	return m.overlay.ReadMemory(p, a)
@@ -98,7 +101,7 @@ func (m *Completed) View(a target.Addr, n int) ([]byte, bool) {
 	if m.base == nil {
 		return nil, false
 	}
-	if b, ok := m.base.View(a, n); ok || !m.miss(a) {
+	if b, ok := m.base.View(a, n); ok || !m.addFileAt(a) {
 		return b, ok
 	}
 	return m.overlay.View(a, n)
@@ -109,24 +112,24 @@ func (m *Completed) Span(a target.Addr) []byte {
 	if m.base == nil {
 		return nil
 	}
-	if b := m.base.Span(a); b != nil || !m.miss(a) {
+	if b := m.base.Span(a); b != nil || !m.addFileAt(a) {
 		return b
 	}
 	return m.overlay.Span(a)
 }
 
-// NextStored implements target.SparseMemory for the dump's own bytes.
+// NextStored implements target.SparseMemory for the bytes in the dump.
 func (m *Completed) NextStored(a target.Addr) (target.Addr, bool) {
 	return target.NextStored(m.base, a)
 }
 
-// Source returns where the byte at a comes from, as Overlay.Source does.
+// Source returns the source of the byte at a; see Overlay.Source.
 func (m *Completed) Source(a target.Addr) string {
 	if m.base == nil {
 		return ""
 	}
 	if m.base.Span(a) == nil {
-		m.miss(a)
+		m.addFileAt(a)
 	}
 	return m.overlay.Source(a)
 }

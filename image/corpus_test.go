@@ -21,7 +21,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A corpusCase is a case of the corpus with its dump opened.
+// A corpusCase is a case of the corpus with its opened dump.
 type corpusCase struct {
 	*testcase.Case
 	target.Target
@@ -32,8 +32,8 @@ func (c *corpusCase) NextStored(a target.Addr) (target.Addr, bool) {
 	return target.NextStored(c.Target, a)
 }
 
-// eachCase runs f for the cases of the corpus that want picks; f returns how
-// much it compared.
+// eachCase calls f for the cases of the corpus that want selects. f returns how many facts it
+// compared.
 func eachCase(t *testing.T, want testcase.Filter, f func(t *testing.T, c *corpusCase) int) {
 	testcase.Corpus(t, want, func(t *testing.T, c *testcase.Case) int { return f(t, openCase(t, c)) })
 }
@@ -80,7 +80,7 @@ type moduleLine struct {
 	}
 }
 
-// runtimes returns the CLRs of a case with the dump's module for each.
+// runtimes returns the CLRs of a case, with their modules in the dump.
 func runtimes(t *testing.T, c *corpusCase) []runtimeLine {
 	return append(testcase.Oracle[runtimeLine](t, c.Case, "runtime"), testcase.OracleIfAny[runtimeLine](t, c.Case, "clr1/runtime")...)
 }
@@ -95,12 +95,12 @@ func moduleAt(c *corpusCase, base addr) *target.Module {
 	return nil
 }
 
-// fileOf returns the module set's file of a path in the dump.
+// fileOf returns the file in the module set for a path in the dump.
 func (c *corpusCase) fileOf(path string) string {
 	parts := strings.Split(strings.ReplaceAll(path, `\`, "/"), "/")
 	file := filepath.Join(c.Case.Modules, parts[len(parts)-1])
 	if len(parts) > 1 {
-		// sxs: a folder for each runtime.
+		// The case sxs has a folder for each runtime.
 		if sub := filepath.Join(c.Case.Modules, parts[len(parts)-2], parts[len(parts)-1]); exists(sub) {
 			return sub
 		}
@@ -113,7 +113,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// TestCorpusRuntime holds the runtime library of every dump to the oracle.
+// TestCorpusRuntime compares the runtime library of every dump with the oracle.
 func TestCorpusRuntime(t *testing.T) {
 	eachCase(t, (*testcase.Case).HasRuntime, func(t *testing.T, c *corpusCase) int {
 		testcase.NeedModules(t, c.Case)
@@ -139,9 +139,9 @@ func buildOf(t *testing.T, im *image.Image) string {
 	return hex.EncodeToString(id)
 }
 
-// checkSymbols: g_dacTable is exported since 8.0, the contract descriptor
-// since 9.0, and the tables that say so are in every kind of dump. The dumps
-// of 3.1 lack the hash table; that library exports neither.
+// checkSymbols: g_dacTable is exported since 8.0, the contract descriptor since 9.0, and every kind
+// of dump holds the tables for them. The dumps of 3.1 don't hold the hash table; that library
+// exports neither.
 func checkSymbols(t *testing.T, c *corpusCase, im *image.Image, rt runtimeLine) {
 	_, size, err := im.Symbol("g_dacTable")
 	switch {
@@ -166,7 +166,7 @@ func checkSymbols(t *testing.T, c *corpusCase, im *image.Image, rt runtimeLine) 
 	exports := 0
 	for e, err := range im.Exports() {
 		if err != nil {
-			// Only what the writer of the dump looked up is there for sure.
+			// The dump holds only what its writer looked up.
 			require.ErrorIs(t, err, target.ErrNotInDump)
 			continue
 		}
@@ -242,12 +242,12 @@ func (h holed) Span(a target.Addr) []byte {
 	return s
 }
 
-// TestCorpusVersion compares version strings with what eeversion prints: from
-// the dump where it holds them, else through the module file.
+// TestCorpusVersion compares version strings with eeversion: from the dump if it holds them,
+// otherwise from the module file.
 func TestCorpusVersion(t *testing.T) {
 	eachCase(t, (*testcase.Case).HasRuntime, func(t *testing.T, c *corpusCase) int {
 		testcase.NeedModules(t, c.Case)
-		for _, rt := range runtimes(t, c)[:1] { // eeversion speaks of the first runtime
+		for _, rt := range runtimes(t, c)[:1] { // eeversion describes the first runtime
 			m := moduleAt(c, rt.Base)
 			im, err := image.OpenMemory(c, m)
 			require.NoError(t, err)
@@ -272,8 +272,8 @@ func TestCorpusVersion(t *testing.T) {
 	})
 }
 
-// TestCorpusManaged holds layouts, metadata and PDB records to the oracle:
-// through an overlay with the module files, so that nothing is missing.
+// TestCorpusManaged compares layouts, metadata and PDB records with the oracle, through an overlay
+// with all module files.
 func TestCorpusManaged(t *testing.T) {
 	eachCase(t, (*testcase.Case).HasRuntime, func(t *testing.T, c *corpusCase) int {
 		testcase.NeedModules(t, c.Case)
@@ -287,7 +287,7 @@ func TestCorpusManaged(t *testing.T) {
 			im, err := image.OpenMemory(o, m)
 			require.NoError(t, err)
 			if testcase.OnLinux(c.Case) && !strings.HasPrefix(c.Name, "net31") {
-				// On 3.1 the reader that made the oracle takes flat for mapped.
+				// The oracle's reader for 3.1 confuses flat and mapped.
 				assert.Equal(t, map[string]image.Layout{"Mapped": image.Loaded, "Flat": image.Flat}[line.Layout], im.Layout(), m.Path)
 			}
 			checkManaged(t, im, line)
@@ -298,7 +298,7 @@ func TestCorpusManaged(t *testing.T) {
 	})
 }
 
-// overlay completes a case's memory by all its module files that fit.
+// overlay completes a case's memory with all module files that fit.
 func overlay(t testing.TB, c *corpusCase) *image.Overlay {
 	o := image.NewOverlay(c)
 	for _, m := range c.Target.Modules() {
@@ -340,7 +340,7 @@ func guid(b [16]byte) string {
 		binary.LittleEndian.Uint16(b[6:]), b[8:10], b[10:])
 }
 
-// TestCorpusResource reads 6.0's table of globals (layouts: u32 120, u32 68).
+// TestCorpusResource reads the table of globals of 6.0 (layouts: u32 120, u32 68).
 func TestCorpusResource(t *testing.T) {
 	eachCase(t, testcase.Named("win-net6-*"), func(t *testing.T, c *corpusCase) int {
 		im, err := image.OpenFile(filepath.Join(c.Case.Modules, "coreclr.dll"))
@@ -355,7 +355,7 @@ func TestCorpusResource(t *testing.T) {
 	})
 }
 
-// TestCorpusStaticSymbol finds 3.1's g_dacTable in .symtab (layouts 1.2).
+// TestCorpusStaticSymbol finds g_dacTable of 3.1 in .symtab (layouts 1.2).
 func TestCorpusStaticSymbol(t *testing.T) {
 	eachCase(t, testcase.Named("net31-zoo-withheap"), func(t *testing.T, c *corpusCase) int {
 		im, err := image.OpenFile(filepath.Join(c.Case.Modules, "libcoreclr.so"))
@@ -369,7 +369,7 @@ func TestCorpusStaticSymbol(t *testing.T) {
 	})
 }
 
-// BenchmarkSymbol measures a lookup in a dump, opening included.
+// BenchmarkSymbol measures a lookup in a dump, including opening the image.
 func BenchmarkSymbol(b *testing.B) {
 	c := openCase(b, testcase.Open(b, "net10-zoo-withheap"))
 	var m *target.Module
@@ -391,7 +391,7 @@ func BenchmarkSymbol(b *testing.B) {
 	}
 }
 
-// BenchmarkOverlayView measures what an overlay adds to a view of the dump.
+// BenchmarkOverlayView measures the cost of an overlay for a view of the dump.
 func BenchmarkOverlayView(b *testing.B) {
 	c := openCase(b, testcase.Open(b, "net10-zoo-withheap"))
 	sp, ok := c.Threads()[0].Registers.SP()

@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// System V ABI, chapters 4 and 5.
+// Numbers of the System V ABI, chapters 4 and 5.
 const (
 	elfMagic      = "\x7fELF"
 	elfHeaderSize = 64
@@ -35,18 +35,18 @@ const (
 	emAArch64 = 183
 
 	ntGNUBuildID = 3
-	elfNotesSize = 1 << 20 // bounds a note segment: those of libraries have a few hundred bytes
-	elfNotes     = 32      // bounds the note segments that are looked at
+	elfNotesSize = 1 << 20 // maximum size of a note segment: a library's has a few hundred bytes
+	elfNotes     = 32      // maximum number of note segments to read
 )
 
-// elfImage is what an ELF image has beyond an Image.
+// elfImage holds the fields of an ELF image.
 type elfImage struct {
 	bias    uint64 // virtual address of RVA 0
 	dynamic Directory
 	notes   []Directory
 	ehFrame Directory
-	relro   Directory // what is read-only once it is relocated
-	entry   uint64    // virtual address, 0 for none
+	relro   Directory // read-only after relocation
+	entry   uint64    // virtual address, or 0
 	shoff   uint64
 	shnum   int
 	dyn     func() (*elfDynamic, error)
@@ -90,7 +90,7 @@ func (im *Image) openELF(l Layout) error {
 		return err
 	}
 	if l == LayoutUnknown {
-		l = Loaded // nothing copies a shared library into memory unloaded
+		l = Loaded // shared libraries are not copied to memory flat
 	}
 	im.setLayout(l)
 	im.elf.dyn = sync.OnceValues(im.readDynamic)
@@ -98,8 +98,8 @@ func (im *Image) openELF(l Layout) error {
 	return nil
 }
 
-// ProgramEntry returns where the system starts a program, or the dynamic linker. It reports false for an image that names no place, and
-// for one that is no ELF image.
+// ProgramEntry returns where the system starts a program, or the dynamic linker. It reports false
+// for an image without an entry point, and for other formats.
 func (im *Image) ProgramEntry() (RVA, bool) {
 	if im.elf == nil || im.elf.entry == 0 {
 		return 0, false
@@ -133,7 +133,7 @@ func elfPhdrs(table []byte) []elfPhdr {
 	return out
 }
 
-// setSegments takes over the program headers.
+// setSegments sets the sections and extents from the program headers.
 func (im *Image) setSegments(phdrs []elfPhdr) error {
 	first := true
 	var end uint64
@@ -183,7 +183,8 @@ func elfProt(flags uint32) target.Protection {
 	return target.ProtectionOf(flags, pfRead, pfWrite, pfExec)
 }
 
-// BuildID returns the GNU build id of an ELF image or the UUID of a Mach-O image. It is target.ErrUnsupported if the image has none.
+// BuildID returns the GNU build id of an ELF image or the UUID of a Mach-O image, or
+// target.ErrUnsupported if the image has neither.
 func (im *Image) BuildID() ([]byte, error) {
 	if im.macho != nil && len(im.macho.uuid) > 0 {
 		return im.macho.uuid, nil
@@ -203,7 +204,7 @@ func (im *Image) BuildID() ([]byte, error) {
 	return nil, target.Unsupportedf("the ELF image has no build id")
 }
 
-// buildIDNote finds NT_GNU_BUILD_ID in a note segment. All fields of these notes are aligned to 4 bytes, whatever the segment's alignment.
+// buildIDNote finds NT_GNU_BUILD_ID in a note segment. All fields of these notes are aligned to 4
 func buildIDNote(b []byte) ([]byte, error) {
 	c := cursor.New(b, 0)
 	for c.Len() >= 12 {
@@ -225,7 +226,7 @@ func buildIDNote(b []byte) ([]byte, error) {
 	return nil, nil
 }
 
-// EHFrameHeader returns the range of .eh_frame_hdr (PT_GNU_EH_FRAME), zero where the image has none.
+// EHFrameHeader returns the range of .eh_frame_hdr (PT_GNU_EH_FRAME), or zero.
 func (im *Image) EHFrameHeader() Directory {
 	if im.elf == nil {
 		return Directory{}
@@ -233,8 +234,8 @@ func (im *Image) EHFrameHeader() Directory {
 	return im.elf.ehFrame
 }
 
-// elfRVA turns a pointer of the dynamic section into an RVA. glibc relocates these pointers in place when it loads a
-// library, musl does not, and the vDSO's are never relocated.
+// elfRVA converts a pointer in the dynamic section to an RVA. glibc relocates these pointers in
+// place when it loads a library; musl and the vDSO don't.
 func (im *Image) elfRVA(v uint64) (RVA, error) {
 	if d := v - uint64(im.base); im.base != 0 && v >= uint64(im.base) && d < im.size {
 		return RVA(d), nil

@@ -27,13 +27,13 @@ const (
 	elfSymSize = 24 // sizeof(Elf64_Sym)
 	shnUndef   = 0
 	shtSymTab  = 2
-	sttFunc    = 2 // and before it objects, and what has no type
+	sttFunc    = 2 // lower types are objects and untyped
 	sttTLS     = 6
 
-	elfDynamicSize = 1 << 16 // bounds PT_DYNAMIC: real ones have under a hundred entries
+	elfDynamicSize = 1 << 16 // maximum size of PT_DYNAMIC: real ones have under a hundred entries
 )
 
-// elfDynamic holds the dynamic section's entries about symbols.
+// elfDynamic holds the entries of the dynamic section about symbols.
 type elfDynamic struct {
 	symtab, strtab RVA
 	strsz          uint64
@@ -97,8 +97,8 @@ func decodeSym(b []byte) elfSym {
 	}
 }
 
-// defined reports whether the symbol is an address of this image.
-func (s *elfSym) defined() bool { return s.shndx != shnUndef && s.info&15 != sttTLS }
+// isDefined reports whether the symbol is an address of this image.
+func (s *elfSym) isDefined() bool { return s.shndx != shnUndef && s.info&15 != sttTLS }
 
 func (im *Image) dynSym(d *elfDynamic, i uint32) (elfSym, error) {
 	b, err := im.BytesRVA(d.symtab+RVA(uint64(i)*elfSymSize), elfSymSize)
@@ -108,7 +108,7 @@ func (im *Image) dynSym(d *elfDynamic, i uint32) (elfSym, error) {
 	return decodeSym(b), nil
 }
 
-// dynName reports whether the dynamic string at off is name.
+// dynNameIs reports whether the dynamic string at off is name.
 func (im *Image) dynNameIs(d *elfDynamic, off uint32, name string) (bool, error) {
 	if uint64(off) >= d.strsz || uint64(len(name)) >= d.strsz-uint64(off) {
 		return false, nil
@@ -120,7 +120,7 @@ func (im *Image) dynNameIs(d *elfDynamic, off uint32, name string) (bool, error)
 	return b[len(name)] == 0 && string(b[:len(name)]) == name, nil
 }
 
-// elfSymbol looks name up among the dynamic symbols, then in .symtab.
+// elfSymbol looks up name in the dynamic symbols and then in .symtab.
 func (im *Image) elfSymbol(name string) (RVA, uint64, error) {
 	s, err := im.dynamicSymbol(name)
 	if err != nil && im.layout == Flat {
@@ -190,7 +190,7 @@ func (im *Image) gnuLookup(d *elfDynamic, name string) (elfSym, error) {
 	if err != nil {
 		return elfSym{}, err
 	}
-	// The Bloom filter only saves time on misses: it is left out.
+	// The Bloom filter would only speed up failing lookups, so it is not used.
 	h := gnuHash(name)
 	i, err := im.uint32At(g.buckets + RVA(4*uint64(h%g.nbuckets)))
 	if err != nil {
@@ -223,7 +223,7 @@ func (im *Image) matchDynSym(d *elfDynamic, i uint32, name string) (elfSym, bool
 		return s, false, err
 	}
 	ok, err := im.dynNameIs(d, s.name, name)
-	return s, ok && s.defined(), err
+	return s, ok && s.isDefined(), err
 }
 
 func sysvHash(name string) uint32 {
@@ -266,8 +266,8 @@ func (im *Image) sysvLookup(d *elfDynamic, name string) (elfSym, error) {
 
 func (im *Image) uint32At(rva RVA) (uint32, error) { return target.Uint32(im.rvas, target.Addr(rva)) }
 
-// dynSymCount returns the number of dynamic symbols, which no tag records: DT_HASH
-// has as many chains; in DT_GNU_HASH the longest chain ends the table.
+// dynSymCount returns the number of dynamic symbols. DT_HASH has as many chains; in DT_GNU_HASH the
+// end of the longest chain is the end of the table.
 func (im *Image) dynSymCount(d *elfDynamic) (uint32, error) {
 	if d.gnuHash == 0 {
 		if d.hash == 0 {
@@ -326,7 +326,7 @@ func (im *Image) elfExports() iter.Seq2[Export, error] {
 
 func (im *Image) elfExport(d *elfDynamic, i uint32) (Export, bool, error) {
 	s, err := im.dynSym(d, i)
-	if err != nil || !s.defined() || s.value < im.elf.bias {
+	if err != nil || !s.isDefined() || s.value < im.elf.bias {
 		return Export{}, false, err
 	}
 	name, err := target.CString(im.rvas, target.Addr(d.strtab)+target.Addr(s.name), limits.IdentifierBytes)
@@ -336,7 +336,7 @@ func (im *Image) elfExport(d *elfDynamic, i uint32) (Export, bool, error) {
 	return Export{Name: name, RVA: RVA(s.value - im.elf.bias), Size: s.size}, true, nil
 }
 
-// elfSymtab is .symtab and its strings, in files only.
+// elfSymtab is .symtab and its strings, which only files have.
 type elfSymtab struct{ syms, strs []byte }
 
 func (im *Image) readSymtab() (*elfSymtab, error) {
@@ -370,7 +370,8 @@ func (im *Image) sectionBytes(shdr []byte) ([]byte, error) {
 	return im.raw.bytes(off, int(n))
 }
 
-// StaticSymbols yields the functions and data of .symtab that the image defines. Only files have it, and debug files.
+// StaticSymbols yields the functions and data in .symtab that the image defines. Only files have
+// it, including debug files.
 func (im *Image) StaticSymbols() iter.Seq2[Export, error] {
 	return func(yield func(Export, error) bool) {
 		if im.elf == nil {
@@ -385,7 +386,7 @@ func (im *Image) StaticSymbols() iter.Seq2[Export, error] {
 		for b := t.syms; len(b) >= elfSymSize; b = b[elfSymSize:] {
 			s := decodeSym(b)
 			name, ok := t.name(s.name)
-			if kind := s.info & 15; !ok || name == "" || !s.defined() || kind > sttFunc || s.value < im.elf.bias {
+			if kind := s.info & 15; !ok || name == "" || !s.isDefined() || kind > sttFunc || s.value < im.elf.bias {
 				continue
 			}
 			if !yield(Export{Name: name, RVA: RVA(s.value - im.elf.bias), Size: s.size}, nil) {
@@ -395,7 +396,7 @@ func (im *Image) StaticSymbols() iter.Seq2[Export, error] {
 	}
 }
 
-// name returns the string at an offset, false for none.
+// name returns the string at an offset. It reports false if there is none.
 func (t *elfSymtab) name(off uint32) (string, bool) {
 	if int64(off) >= int64(len(t.strs)) {
 		return "", false
@@ -416,7 +417,7 @@ func (im *Image) staticSymbol(name string) (elfSym, error) {
 	want := append([]byte(name), 0)
 	for b := t.syms; len(b) >= elfSymSize; b = b[elfSymSize:] {
 		s := decodeSym(b)
-		if s.defined() && int64(s.name) < int64(len(t.strs)) && bytes.HasPrefix(t.strs[s.name:], want) {
+		if s.isDefined() && int64(s.name) < int64(len(t.strs)) && bytes.HasPrefix(t.strs[s.name:], want) {
 			return s, nil
 		}
 	}

@@ -10,16 +10,16 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An embedded portable PDB in the debug directory (PE-COFF.md of dotnet/runtime, "Embedded Portable PDB Debug Directory
-// Entry"): a signature, the size once it is unpacked, and a deflate stream.
+// An embedded portable PDB in the debug directory (PE-COFF.md of dotnet/runtime, "Embedded Portable
+// PDB Debug Directory Entry") has a signature, its unpacked size, and a deflate stream.
 const (
 	debugEmbeddedPDB     = 17
 	embeddedPDBSignature = "MPDB"
 	embeddedPDBHead      = 8
 )
 
-// EmbeddedPDB returns the portable PDB that stands in the image itself, if it has
-// the GUID that the image names. An image without one is target.ErrUnsupported.
+// EmbeddedPDB returns the portable PDB inside of the image if it has the given GUID. It is
+// target.ErrUnsupported if there is none.
 func (im *Image) EmbeddedPDB(guid target.GUID) ([]byte, error) {
 	entries, err := im.debugEntries(debugEmbeddedPDB)
 	if err != nil {
@@ -40,7 +40,8 @@ func (im *Image) EmbeddedPDB(guid target.GUID) ([]byte, error) {
 	return unpackPDB(data, guid)
 }
 
-// unpackPDB unpacks an embedded PDB: first its head, for the id, and then no more than it says and a PDB can have.
+// unpackPDB unpacks an embedded PDB. It unpacks the head first to check the id, and then at most
+// the size in the entry, within the limits of a PDB.
 func unpackPDB(data []byte, guid target.GUID) ([]byte, error) {
 	size := uint64(le32(data, 4))
 	if string(data[:4]) != embeddedPDBSignature || size > limits.EmbeddedPDB || size > limits.EmbeddedRatio*uint64(len(data)) {
@@ -51,7 +52,7 @@ func unpackPDB(data []byte, guid target.GUID) ([]byte, error) {
 	if _, err := io.ReadFull(z, head); err != nil {
 		return nil, target.Corruptf("embedded PDB: %w", err)
 	}
-	// The id lies in the head, or no compiler wrote the PDB.
+	// Compilers write the id in the head.
 	got, err := PortablePDBID(bytes.NewReader(head), int64(len(head)))
 	if err != nil {
 		return nil, fmt.Errorf("embedded PDB: %w", err)

@@ -25,7 +25,7 @@ func packPDB(t testing.TB, content []byte, size uint32) []byte {
 	return b.Bytes()
 }
 
-// portablePDB returns the head of a portable PDB with that GUID, and n more bytes.
+// portablePDB returns the head of a portable PDB with the GUID, and n more bytes.
 func portablePDB(guid target.GUID, n int) []byte {
 	le := binary.LittleEndian
 	b := le.AppendUint32([]byte("BSJB\x01\x00\x01\x00\x00\x00\x00\x00"), 12)
@@ -57,8 +57,8 @@ func TestUnpackPDB(t *testing.T) {
 	}
 }
 
-// TestUnpackPDBCosts: an embedded PDB that claims much, or unpacks to much, costs
-// little before it is refused.
+// TestUnpackPDBCosts: an embedded PDB with a huge size, or huge content, is rejected before it
+// takes much memory.
 func TestUnpackPDBCosts(t *testing.T) {
 	zeros := make([]byte, 64<<20)
 	other := packPDB(t, append(portablePDB(target.GUID{9}, 64), zeros...), 64<<20)

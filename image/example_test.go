@@ -8,7 +8,7 @@ import (
 	"github.com/sosgo/sosgo/image"
 )
 
-// Say which builds of the runtime's libraries were loaded.
+// Print which builds of the runtime's libraries were loaded.
 func ExampleIdentityOf() {
 	f, err := dump.Open("../testdata/dumps/net10-zoo/net10-zoo.dmp.zst", dump.Options{})
 	if err != nil {

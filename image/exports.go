@@ -7,22 +7,23 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An Export is a name that an image offers to others.
+// An Export is an exported name.
 type Export struct {
 	Name    string
 	RVA     RVA
 	Size    uint64 // 0 for PE and Mach-O images, which don't record it
-	Forward string // PE: the export of another module that it stands for
+	Forward string // PE: the export of another module that this one forwards to
 }
 
-// ErrNoSymbol reports a name that the image's tables, which are readable, do not have. It is target.ErrUnsupported too.
+// ErrNoSymbol reports a name that is not in the image's tables. It wraps target.ErrUnsupported.
 var ErrNoSymbol = fmt.Errorf("no such symbol: %w", target.ErrUnsupported)
 
 func noSymbol(name string) error { return fmt.Errorf("%s: %w", name, ErrNoSymbol) }
 
-// Symbol finds an exported name: through DT_GNU_HASH or DT_HASH in ELF images (and .symtab in ELF files), by a binary
-// search of the export directory in PE images, through the trie of exports or the table of symbols in Mach-O images. The size is 0 but for ELF. The error is ErrNoSymbol if the tables do not have
-// the name, target.ErrNotInDump if the tables are not in the dump.
+// Symbol looks up an exported name: in ELF images through DT_GNU_HASH or DT_HASH (and .symtab in
+// files), in PE images by a binary search of the export directory, in Mach-O images through the
+// export trie or the symbol table. Only ELF has sizes; otherwise size is 0. The error is
+// ErrNoSymbol if the name is not in the tables, and target.ErrNotInDump if the tables are missing.
 func (im *Image) Symbol(name string) (rva RVA, size uint64, err error) {
 	if im == nil {
 		return 0, 0, target.Unsupportedf("no image")
@@ -38,14 +39,14 @@ func (im *Image) Symbol(name string) (rva RVA, size uint64, err error) {
 	return rva, 0, err
 }
 
-// Bounds of Exports on what a file or dump can make it do.
+// Limits of Exports for hostile files and dumps.
 const (
-	exportErrors = 4096     // entries that can't be read before it gives up
+	exportErrors = 4096     // unreadable entries before it ends
 	exportBytes  = 64 << 20 // of names
 )
 
-// Exports yields the exported names in the table's order. An entry that can't be read is an error and not the end, but
-// after many of them, and after an impossible table, the rest is left out.
+// Exports yields the exported names in the table's order. An unreadable entry is an error, and the
+// next entry follows. After too many of them, or after an impossible table, the sequence ends.
 func (im *Image) Exports() iter.Seq2[Export, error] {
 	if im.elf != nil {
 		return im.elfExports()
@@ -56,7 +57,8 @@ func (im *Image) Exports() iter.Seq2[Export, error] {
 	return im.peExports()
 }
 
-// eachExport yields entries 0 to n-1 within the bounds. get reports false for an entry that is no export.
+// eachExport yields entries 0 to n-1 within the limits. get reports false for an entry that is not
+// an export.
 func eachExport(n uint32, get func(i uint32) (Export, bool, error), yield func(Export, error) bool) {
 	failed, bytes := 0, 0
 	for i := range n {

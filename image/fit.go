@@ -9,35 +9,39 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Fit reports how far a file agrees with what a dump holds of a module beside its identity: where parts of the file
-// were mapped, and what the loader and the process left in the pages that they wrote to.
+// A Fit reports how well a file agrees with a module in a dump besides its identity: in the mapped
+// parts of the file, and in pages that the loader and the process wrote to.
 type Fit struct {
-	// Mappings is the number of ranges that the dump records as mapped from the file, each where the headers have it.
+	// Mappings is the number of ranges that were mapped from the file according to the dump. Each
+	// agrees with the file's headers.
 	Mappings int
-	// Words is the number of pointers in writable pages of the dump that the loader relocated, and Same how many of
+	// Words is the number of relocated pointers in writable pages of the dump. Same is how many of
 	// them have the value that the file gives them.
 	Words, Same int
-	// Fixed is how many of Words are read-only once relocated, and Differ how many of these have another value.
+	// Fixed is how many of Words are read-only after relocation. Differ is how many of these have
+	// another value.
 	Fixed, Differ int
 }
 
-// The least that proves a file by itself: so many pointers that are read-only once
-// they are relocated, or that many, most of them equal to the file's.
+// The minimum numbers of words that prove a file: pointers that are read-only after relocation, or
+// pointers that mostly equal the file's.
 const (
 	fitFixedWords = 24
 	fitWords      = 64
-	// fitChanged: one of so many variables may have been changed. fitInit: one of so many words is set by the image's
-	// own start-up code before it becomes read-only, in the dynamic linker's for example.
+	// fitChanged: up to one in this many variables may have changed. fitInit: up to one in this
+	// many read-only words may have been set by the image's own start-up code, as in the dynamic
+	// linker.
 	fitChanged = 4
 	fitInit    = 32
 )
 
-// Proves reports whether the words prove the file without anything else. Of two builds of an image hardly one pointer in ten is the same.
+// Proves reports whether the words alone prove the file. In two different builds hardly one pointer
+// in ten is equal.
 func (f *Fit) Proves() bool {
 	return f.Fixed >= fitFixedWords || f.Words >= fitWords && f.Same >= f.Words-f.Words/fitChanged
 }
 
-// String formats the words: "18,601 of 18,644 relocated words fit".
+// String formats the counts: "18,601 of 18,644 relocated words fit".
 func (f *Fit) String() string {
 	if f.Words == 0 {
 		return fmt.Sprintf("%d of %d mapped ranges fit", f.Mappings, f.Mappings)
@@ -45,8 +49,8 @@ func (f *Fit) String() string {
 	return fmt.Sprintf("%d of %d relocated words fit", f.Same, f.Words)
 }
 
-// FitFile compares im, an image from a file, with what mem holds of m. The error is
-// ErrMismatch with what differs where the file can't be the one that was loaded.
+// FitFile compares im, an image from a file, with m in a dump's memory. If the file can't be the
+// loaded one, the error wraps ErrMismatch and describes the difference.
 func (im *Image) FitFile(mem target.Memory, m *target.Module) (Fit, error) {
 	var fit Fit
 	if im.layout != Flat || im.base != 0 {
@@ -73,25 +77,26 @@ func (im *Image) FitFile(mem target.Memory, m *target.Module) (Fit, error) {
 	}
 	switch {
 	case err != nil:
-		return Fit{Mappings: fit.Mappings}, nil // a file whose relocations can't be read proves nothing by them
+		return Fit{Mappings: fit.Mappings}, nil // unreadable relocations prove nothing
 	case fit.Differ > fit.Fixed/fitInit, fit.Words >= fitWords && fit.Same < fit.Words/fitChanged:
 		return fit, fmt.Errorf("%d of %d relocated words differ: %w", fit.Words-fit.Same, fit.Words, ErrMismatch)
 	}
 	return fit, nil
 }
 
-// fitMapping compares a mapped range with where the file's headers have that
-// part of it. In a flat image offsets are distances from the base.
+// fitMapping compares a mapped range with the file's headers. In a flat image file offsets equal
+// distances from the base.
 func (im *Image) fitMapping(m *target.Module, p *target.Mapping, l Layout) error {
 	n, end, d := uint64(p.End-p.Start), pageEnd(im.raw.size, maxPageSize), uint64(p.Start-m.Base)
 	if im.inGap(d, n, p.Offset) {
-		return nil // it may lie behind the file's end
+		return nil // it may be past the file's end
 	}
 	if p.Offset >= end || n > end-p.Offset {
 		return fmt.Errorf("the process mapped %d bytes at offset %#x of the file, this one has %d: %w", n, p.Offset, im.raw.size, ErrMismatch)
 	}
 	if l == Flat {
-		// The runtime maps such a file as a whole. Of a file in a bundle a core may list only the first pages.
+		// The runtime maps such a file as a whole. For a file in a bundle, a core may list only the
+		// first pages.
 		if p.Offset == 0 && len(m.Mappings) == 1 && n < im.raw.size && m.Bundle == nil {
 			return fmt.Errorf("the process mapped a file of at most %d bytes, this one has %d: %w", n, im.raw.size, ErrMismatch)
 		}
@@ -102,7 +107,7 @@ func (im *Image) fitMapping(m *target.Module, p *target.Mapping, l Layout) error
 	}
 	for i := range im.extents {
 		e := &im.extents[i]
-		// A mapping begins at the start of a page of the file, before the part itself.
+		// A mapping begins at the start of a page of the file, before the extent.
 		if e.rva-e.off == d-p.Offset && d+n > e.rva && d < pageEnd(e.rva+e.n, maxPageSize) {
 			return nil
 		}
@@ -110,9 +115,10 @@ func (im *Image) fitMapping(m *target.Module, p *target.Mapping, l Layout) error
 	return fmt.Errorf("offset %#x is mapped %#x bytes after the base, where the file has nothing: %w", p.Offset, d, ErrMismatch)
 }
 
-// inGap reports whether n bytes at d lie between the parts of an ELF file, at the offset that the first part's mapping goes on to.
-// The dynamic loader maps the whole span of a library by its first part, and then the other parts over it. Where the parts stand
-// 64 KB apart, as on ARM64, pages between them keep the first mapping without access, and a kernel's core lists them.
+// inGap reports whether the n bytes at d are between the extents of an ELF file, at the offset that
+// continues the first extent's mapping. The dynamic loader maps the whole range of a library with
+// its first extent, and then the others over it. If extents are 64 KB apart, as on ARM64, pages
+// between them keep the first mapping without access, and a kernel's core lists them.
 func (im *Image) inGap(d, n, offset uint64) bool {
 	if im.kind != KindELF || len(im.extents) == 0 || im.extents[0].rva-im.extents[0].off != d-offset {
 		return false
@@ -128,15 +134,15 @@ func (im *Image) inGap(d, n, offset uint64) bool {
 	return behind
 }
 
-// minPageSize is the smallest page of the machines that dumps are of.
+// minPageSize is the smallest page size of the machines that dumps come from.
 const minPageSize = 4 << 10
 
-// maxPageSize is the largest page of the machines that dumps are of.
+// maxPageSize is the largest page size of the machines that dumps come from.
 const maxPageSize = 64 << 10
 
 func pageEnd(n, page uint64) uint64 { return (n + page - 1) &^ (page - 1) }
 
-// fitELF compares the relative relocations' words with the dump's.
+// fitELF compares the words that relative relocations set.
 func (im *Image) fitELF(fit *Fit, mem target.Memory, m *target.Module) error {
 	fixed := im.elf.relro
 	w := target.NewWindow(mem)
@@ -165,8 +171,8 @@ func (im *Image) fitELF(fit *Fit, mem target.Memory, m *target.Module) error {
 	})
 }
 
-// fitDynamic compares the entries of the dynamic section, which give where the symbols, strings and relocations of a
-// library lie and how many there are. The dynamic linker relocates those that are addresses, or leaves them.
+// fitDynamic compares the entries of the dynamic section, which locate and count symbols, strings
+// and relocations. The dynamic linker may have relocated addresses in it.
 func (im *Image) fitDynamic(fit *Fit, w *target.Window, m *target.Module, load uint64) error {
 	d := im.elf.dynamic
 	b, err := im.directory(d, elfDynamicSize)
@@ -194,8 +200,8 @@ func (im *Image) fitDynamic(fit *Fit, w *target.Window, m *target.Module, load u
 	return nil
 }
 
-// relativeWords calls f with the RVA and the unrelocated value of each word that
-// a relative relocation sets: DT_RELA's and DT_RELR's (gABI).
+// relativeWords calls f with the RVA and the unrelocated value of each word that a relative
+// relocation in DT_RELA or DT_RELR (gABI) sets.
 func (im *Image) relativeWords(f func(at RVA, value uint64) error) error {
 	rela, err := im.elfRelocations()
 	if err != nil {
@@ -233,7 +239,7 @@ func (im *Image) relativeWords(f func(at RVA, value uint64) error) error {
 			next = entry + 8
 			continue
 		}
-		for i := uint64(0); i < 63; i++ { // a bitmap of the words after it
+		for i := uint64(0); i < 63; i++ { // a bitmap of the following words
 			if entry>>(i+1)&1 != 0 {
 				if err := inPlace(next + 8*i); err != nil {
 					return err
@@ -245,7 +251,7 @@ func (im *Image) relativeWords(f func(at RVA, value uint64) error) error {
 	return nil
 }
 
-// fitPE compares the words that base relocations change in writable sections.
+// fitPE compares the words in writable sections that base relocations change.
 func (im *Image) fitPE(fit *Fit, mem target.Memory, m *target.Module) error {
 	relocs, err := im.relocations(relocDir64)
 	if err != nil {
@@ -274,7 +280,8 @@ func (im *Image) fitPE(fit *Fit, mem target.Memory, m *target.Module) error {
 	return nil
 }
 
-// FileOffset returns where the byte at rva lies in the image's file.
+// FileOffset returns the offset in the image's file of the byte at rva, and whether the file has
+// it.
 func (im *Image) FileOffset(rva RVA) (uint64, bool) {
 	i, ok := findExtent(im.extents, uint64(rva))
 	if !ok {

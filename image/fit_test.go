@@ -12,8 +12,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestFitMappings: a file fits where each range that was mapped is a part of it at
-// that place, flat or laid out.
+// TestFitMappings: a file fits if each mapped range is a part of it at that place, in a flat and in
+// a loaded image.
 func TestFitMappings(t *testing.T) {
 	text := target.Mapping{Start: testBase + peTextRVA, End: testBase + peTextRVA + 0x1000, Offset: peTextOff &^ 0xfff}
 	for name, c := range map[string]struct {
@@ -37,8 +37,7 @@ func TestFitMappings(t *testing.T) {
 	}
 }
 
-// TestFitNothing: where no word was relocated, nothing is proved, and nothing is
-// refused.
+// TestFitNothing: without relocated words nothing is proved, and nothing contradicts.
 func TestFitNothing(t *testing.T) {
 	im, err := image.NewBytes(buildELF(true, 0), image.Flat)
 	require.NoError(t, err)
@@ -52,7 +51,7 @@ func TestFitNothing(t *testing.T) {
 	assert.ErrorIs(t, err, target.ErrUnsupported, "not a file")
 }
 
-// FuzzFitFile: a file that is no image, or a damaged one, ends in an error or a fit.
+// FuzzFitFile: a damaged file yields an error or a fit.
 func FuzzFitFile(f *testing.F) {
 	f.Add([]byte(buildPE()))
 	f.Add([]byte(buildELF(true, 0)))
@@ -69,9 +68,11 @@ func FuzzFitFile(f *testing.F) {
 	})
 }
 
-// TestFitGap: between the parts of a library that stand 64 KB apart, the loader leaves pages of its first mapping of the whole.
+// TestFitGap: the loader leaves pages of its first mapping between the extents of a library that
+// are 64 KB apart.
 func TestFitGap(t *testing.T) {
-	const text, data, shift = 0x11084, 0x11b20, 0x10000 // the second part is mapped 64 KB behind its place in the file
+	// The second extent is mapped 64 KB after its offset in the file.
+	const text, data, shift = 0x11084, 0x11b20, 0x10000
 	raw := make([]byte, data+0x100)
 	copy(raw, "\x7fELF\x02\x01\x01")
 	word := binary.LittleEndian

@@ -12,11 +12,11 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// ErrMismatch reports a file that is not the one that was loaded.
+// ErrMismatch reports a file that is not the loaded one.
 var ErrMismatch = errors.New("not the file that was loaded")
 
-// An Identity distinguishes one build of a file from another, as far as the dump records it for a module. The zero
-// value has no information; each part that is not zero must agree.
+// An Identity distinguishes builds of a file, as far as the dump records them for a module. Each
+// field that is not zero must agree. The zero value has no information.
 type Identity struct {
 	BuildID       []byte   // ELF; the UUID of Mach-O
 	TimeDateStamp uint32   // PE, with SizeOfImage
@@ -49,7 +49,7 @@ func IdentityOf(mem target.Memory, m *target.Module) Identity {
 	return id
 }
 
-// String names the build by its build id, or its time stamp and size.
+// String returns the build id, or the time stamp and the size.
 func (id Identity) String() string {
 	if len(id.BuildID) > 0 {
 		return "build id " + hex.EncodeToString(id.BuildID)
@@ -65,7 +65,7 @@ func (id *Identity) Known() bool {
 	return len(id.BuildID) > 0 || id.SizeOfImage != 0 || id.MVID != [16]byte{}
 }
 
-// Kind names what Check goes by.
+// Kind returns the name of the field that Check compares.
 func (id *Identity) Kind() string {
 	switch {
 	case len(id.BuildID) > 0:
@@ -78,7 +78,8 @@ func (id *Identity) Kind() string {
 	return "nothing"
 }
 
-// Check compares a file to the identity. It returns ErrMismatch with the difference, or why the file is unreadable.
+// Check compares a file with the identity. It returns an error that wraps ErrMismatch, with the
+// difference, or the reason why the file is unreadable.
 func (id *Identity) Check(im *Image) error {
 	if len(id.BuildID) > 0 {
 		got, err := im.BuildID()
@@ -105,11 +106,12 @@ func (id *Identity) Check(im *Image) error {
 	return nil
 }
 
-// pdbIDSize is the size of a portable PDB's id: a GUID and a stamp (portable PDB v1.0, "#Pdb stream").
+// pdbIDSize is the size of a portable PDB's id: a GUID and a stamp (portable PDB v1.0, "#Pdb
+// stream").
 const pdbIDSize = 20
 
-// PortablePDBID reads the GUID of the portable PDB of size bytes in r. No more than its head is read, so that a file
-// can be refused before it costs anything. What is no portable PDB is target.ErrCorrupt.
+// PortablePDBID reads the GUID of the portable PDB of size bytes in r. It reads only the head, so
+// that rejecting a file is cheap. Other files are target.ErrCorrupt.
 func PortablePDBID(r io.ReaderAt, size int64) (target.GUID, error) {
 	var id target.GUID
 	if r == nil || size < 0 {

@@ -1,12 +1,15 @@
-// Package image reads PE, ELF and Mach-O images: as the loader laid them out in the memory of a dump, as a flat copy of the file in that memory, or
-// as files on disk. It finds exports, build identities, version strings, resources and the parts of managed images (CLR header, metadata,
-// ReadyToRun header), and it supplies a dump with the read-only bytes that its writer left to the files (Overlay).
+// Package image reads PE, ELF and Mach-O images from memory of a dump, in the loader's layout or
+// flat, and from files. It finds exports, build identities, version strings, resources and the
+// parts of managed images: CLR header, metadata, ReadyToRun header. An Overlay supplies read-only
+// bytes from files that the dump omits. Metadata and code are decoded by other packages. Start
+// reading at Image and OpenMemory.
 //
-// Only headers are read when an image is opened; the rest is read when asked for. An Image is immutable and safe for
-// concurrent use. Bytes that a dump does not hold are target.ErrNotInDump, never zeros.
+// An Image is immutable and safe for concurrent use. It reads headers when it is opened, and the
+// rest on demand. Bytes that a dump does not hold are target.ErrNotInDump, never zeros.
 //
-// Formats: the PE/COFF specification (learn.microsoft.com/windows/win32/debug/pe-format), the System V ABI with its GNU extensions
-// (refspecs.linuxbase.org), xnu's mach-o/loader.h, ECMA-335 partition II.25 and the runtime's docs/design/coreclr/botr/readytorun-format.md.
+// Formats: PE/COFF specification (learn.microsoft.com/windows/win32/debug/pe-format), System V ABI
+// with GNU extensions (refspecs.linuxbase.org), mach-o/loader.h of xnu, ECMA-335 partition II.25,
+// readytorun-format.md of the runtime.
 //
 // Stability: unstable.
 package image
@@ -24,14 +27,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An RVA is a distance in bytes from a loaded image's base. For ELF it counts from the page of the lowest PT_LOAD, for Mach-O from the
-// segment that begins the file.
+// An RVA is a distance in bytes from the base of a loaded image. The base is the page of the lowest
+// PT_LOAD in ELF, and the segment at the start of the file in Mach-O.
 type RVA uint64
 
 // A Kind is the format of an image.
 type Kind uint8
 
-// The formats that the package reads.
+// The formats of images.
 const (
 	KindUnknown Kind = iota
 	KindPE
@@ -43,7 +46,7 @@ var kindNames = [...]string{KindPE: "PE", KindELF: "ELF", KindMachO: "Mach-O"}
 
 func (k Kind) String() string { return enum.Name(kindNames[:], k, "Kind") }
 
-// A Layout is the order of an image's bytes.
+// A Layout is the arrangement of an image's bytes.
 type Layout uint8
 
 // The layouts. A loaded image has its sections at their RVAs; a flat one is a copy of the file.
@@ -63,11 +66,11 @@ type Section struct {
 	RVA      RVA
 	Size     uint64 // bytes in memory
 	Offset   uint64 // in the file
-	FileSize uint64 // bytes in the file; those from there to Size start as zeros
+	FileSize uint64 // bytes in the file; the rest of Size starts as zeros
 	Prot     target.Protection
 }
 
-// A Directory is a range of an image. Both values are zero where the image has none.
+// A Directory is a range of an image. The zero Directory means that the image does not have it.
 type Directory struct {
 	RVA  RVA
 	Size uint64
@@ -77,12 +80,12 @@ type Directory struct {
 type Image struct {
 	kind     Kind
 	layout   Layout
-	guessed  bool // layout is what is usual
+	guessed  bool // layout is the usual one, without evidence
 	arch     target.Arch
 	path     string
 	base     target.Addr
 	size     uint64 // bytes once loaded
-	raw      area   // the bytes as they lie in memory or in the file
+	raw      area   // the bytes in memory or in the file
 	rvas     target.Memory
 	sections []Section
 	extents  []extent
@@ -96,21 +99,22 @@ type Image struct {
 // Kind returns the image's format.
 func (im *Image) Kind() Kind { return im.kind }
 
-// Layout reports how the image's bytes lie where it was opened.
+// Layout returns the layout of the image's bytes.
 func (im *Image) Layout() Layout { return im.layout }
 
-// LayoutKnown reports whether the image itself, its mappings or the loader give its
-// Layout. If none of them is in the dump, an image is read as a loaded one.
+// LayoutKnown reports whether the image itself, its mappings or the loader determine its Layout. If
+// the dump holds none of them, Loaded is assumed.
 func (im *Image) LayoutKnown() bool { return !im.guessed }
 
-// Arch returns the processor that the image is for: ArchUnknown for images without native code or headers.
+// Arch returns the processor of the image, or ArchUnknown for images without native code or
+// headers.
 func (im *Image) Arch() target.Arch { return im.arch }
 
-// Path returns the file that the image was opened from, or what the dump's module list calls it.
+// Path returns the file that the image was opened from, or its path in the dump's module list.
 func (im *Image) Path() string { return im.path }
 
-// File returns the file that the image was opened from, nil for an image in a target. It
-// can be longer than the image: what follows a program is in it, too.
+// File returns the file that the image was opened from, or nil for an image in a target. The file
+// can be longer than the image.
 func (im *Image) File() target.Source {
 	if f, ok := im.raw.mem.(fileMemory); ok {
 		return f.src
@@ -118,24 +122,25 @@ func (im *Image) File() target.Source {
 	return nil
 }
 
-// Base returns the address of the image in the target, 0 for one opened from a file.
+// Base returns the address of the image in the target, or 0 for an image from a file.
 func (im *Image) Base() target.Addr { return im.base }
 
-// Size returns the number of bytes that the image takes once it is loaded.
+// Size returns the size in bytes of the loaded image.
 func (im *Image) Size() uint64 { return im.size }
 
-// Sections returns the sections (PE), PT_LOAD segments (ELF) or segments (Mach-O) in the headers' order. Don't change them. A PE image
-// whose section headers are not in the dump has none.
+// Sections returns the sections (PE), PT_LOAD segments (ELF) or segments (Mach-O) in the headers'
+// order. The caller must not change them. It is empty for a PE image whose section headers are not
+// in the dump.
 func (im *Image) Sections() []Section { return im.sections }
 
-// HasHeaders reports whether the image's headers could be read. Minidumps can lack those of a module in their list:
-// such an image has the list's identity, exports if the dump holds the export directory, and all else is
-// target.ErrNotInDump.
+// HasHeaders reports whether the image's headers are readable. Minidumps may omit them: the image
+// then has the identity in the module list, and its exports if the dump holds the export directory;
+// everything else is target.ErrNotInDump.
 func (im *Image) HasHeaders() bool {
 	return im.elf != nil || im.macho != nil || im.pe != nil && im.pe.hasHeaders
 }
 
-// Close releases the file of an image from OpenFile. Views of it die with it.
+// Close closes the file of an image from OpenFile. Views of the image become invalid.
 func (im *Image) Close() error {
 	if im.closer == nil {
 		return nil
@@ -143,14 +148,16 @@ func (im *Image) Close() error {
 	return im.closer.Close()
 }
 
-// OpenMemory opens the image of m in the memory of a target. m needs Base; the other fields help where headers are
-// missing or don't distinguish loaded from flat. Missing headers are target.ErrNotInDump, unless m has SizeOfImage:
-// then the image is one without headers (HasHeaders). Bytes that are none of the formats are target.ErrCorrupt.
+// OpenMemory opens the image of m in the memory of a target. m needs Base; the other fields help if
+// headers are missing or don't determine the layout. Missing headers are target.ErrNotInDump,
+// unless m has SizeOfImage: the image then has no headers (HasHeaders). Unknown formats are
+// target.ErrCorrupt.
 func OpenMemory(mem target.Memory, m *target.Module) (*Image, error) {
 	return OpenMemoryLayout(mem, m, LayoutUnknown)
 }
 
-// OpenMemoryLayout is OpenMemory for a caller that knows the layout, from the runtime's PEImageLayout for example.
+// OpenMemoryLayout is OpenMemory for a caller that knows the layout, for example from the runtime's
+// PEImageLayout.
 func OpenMemoryLayout(mem target.Memory, m *target.Module, l Layout) (*Image, error) {
 	if m == nil {
 		return nil, target.Unsupportedf("image: no module")
@@ -158,7 +165,7 @@ func OpenMemoryLayout(mem target.Memory, m *target.Module, l Layout) (*Image, er
 	im := &Image{path: m.Path, base: m.Base, raw: area{mem, m.Base, ^uint64(m.Base)}}
 	err := im.open(l, m)
 	if errors.Is(err, target.ErrNotInDump) && m.SizeOfImage != 0 {
-		return headless(mem, m), nil
+		return openHeadless(mem, m), nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("image at %#x (%s): %w", uint64(m.Base), m.Path, err)
@@ -179,7 +186,8 @@ func OpenFile(path string) (*Image, error) {
 	return im, nil
 }
 
-// OpenFrom is OpenSource for an image that closes closer when it is closed. Where it fails it does not close it.
+// OpenFrom is OpenSource for an image that owns closer: Close closes it. If OpenFrom fails, it does
+// not close it.
 func OpenFrom(path string, src target.Source, closer io.Closer) (*Image, error) {
 	if src == nil {
 		return nil, target.Unsupportedf("image: no file")
@@ -191,7 +199,8 @@ func OpenFrom(path string, src target.Source, closer io.Closer) (*Image, error) 
 	return im, err
 }
 
-// OpenSource opens an image whose file is src; path is what it is called in messages. The image does not close src.
+// OpenSource opens an image in the file src; path is its name in messages. The image does not close
+// src.
 func OpenSource(path string, src target.Source) (*Image, error) {
 	if src == nil {
 		return nil, target.Unsupportedf("image: no file")
@@ -203,8 +212,8 @@ func OpenSource(path string, src target.Source) (*Image, error) {
 	return im, nil
 }
 
-// Through returns the image with wrap's result between it and its bytes, which
-// are addressed by RVA. What Overlay takes from the image does not pass there.
+// Through returns the image with its bytes, addressed by RVA, read through wrap's result. An
+// Overlay of the image is not affected.
 func (im *Image) Through(wrap func(target.Memory) target.Memory) *Image {
 	w := *im
 	if wrap != nil {
@@ -213,7 +222,7 @@ func (im *Image) Through(wrap func(target.Memory) target.Memory) *Image {
 	return &w
 }
 
-// NewBytes opens an image that is in b, as it lies in a file or as it was loaded. It keeps b.
+// NewBytes opens an image in b, with the layout of a file or of a loaded image. It keeps b.
 func NewBytes(b []byte, l Layout) (*Image, error) {
 	im := &Image{raw: fileArea(target.BytesSource(b))}
 	if err := im.open(l, nil); err != nil {
@@ -239,7 +248,7 @@ func (im *Image) open(l Layout, m *target.Module) error {
 	return target.Corruptf("neither a PE, an ELF nor a Mach-O image: it begins with % x", magic)
 }
 
-// setLayout fixes how RVAs map to bytes. The extents must be known.
+// setLayout sets the mapping from RVAs to bytes. The extents must be set.
 func (im *Image) setLayout(l Layout) {
 	im.layout = l
 	if l == Flat {
@@ -250,24 +259,26 @@ func (im *Image) setLayout(l Layout) {
 	im.rvas = im.raw
 }
 
-// ReadRVA copies the bytes at rva into p. When n < len(p) the error gives the reason why: target.ErrNotInDump where the
-// dump or the file has no such bytes, target.ErrCorrupt where they would lie outside the image.
+// ReadRVA copies the bytes at rva into p. If n < len(p), the error is target.ErrNotInDump if the
+// dump or the file does not have the bytes, and target.ErrCorrupt if they are outside of the image.
 func (im *Image) ReadRVA(p []byte, rva RVA) (n int, err error) {
 	return absent.Memory(im.rvas).ReadMemory(p, target.Addr(rva))
 }
 
-// ViewRVA lends the n bytes at rva without copying them. It reports false if they are in several pieces; use BytesRVA.
+// ViewRVA lends the n bytes at rva without copying them. It reports false if they are not
+// contiguous; use BytesRVA then.
 func (im *Image) ViewRVA(rva RVA, n int) ([]byte, bool) {
 	return absent.Memory(im.rvas).View(target.Addr(rva), n)
 }
 
-// BytesRVA returns the n bytes at rva, lent or copied. Don't write to them.
+// BytesRVA returns the n bytes at rva, lent or copied. They are read-only.
 func (im *Image) BytesRVA(rva RVA, n int) ([]byte, error) {
 	return readBytes(im.rvas, target.Addr(rva), n)
 }
 
-// Address returns where the byte at rva lies in the target's memory. It fails with target.ErrUnsupported for an image
-// from a file, and with target.ErrNotInDump for a part of a flat image that the file does not have.
+// Address returns the address in the target of the byte at rva. The error is target.ErrUnsupported
+// for an image from a file, and target.ErrNotInDump for a part of a flat image that is not in the
+// file.
 func (im *Image) Address(rva RVA) (target.Addr, error) {
 	switch {
 	case im.base == 0:
@@ -282,7 +293,7 @@ func (im *Image) Address(rva RVA) (target.Addr, error) {
 	return im.base + target.Addr(im.extents[i].off+uint64(rva)-im.extents[i].rva), nil
 }
 
-// directory returns the bytes of a directory whose size came from the image.
+// directory returns the bytes of a directory with a size from the image.
 func (im *Image) directory(d Directory, limit uint64) ([]byte, error) {
 	if d.Size > limit {
 		return nil, target.Corruptf("%d bytes at RVA %#x: more than %d", d.Size, uint64(d.RVA), limit)
@@ -290,7 +301,7 @@ func (im *Image) directory(d Directory, limit uint64) ([]byte, error) {
 	return im.BytesRVA(d.RVA, int(d.Size))
 }
 
-// openSource maps the file at path, so that only the pages that are looked at are read.
+// openSource maps the file at path, so that only used pages are read.
 func openSource(path string) (target.Source, io.Closer, error) {
 	f, err := mmapfile.Open(path, false)
 	if err != nil {

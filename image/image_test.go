@@ -15,7 +15,7 @@ import (
 
 const testBase = 0x7f0000000000
 
-// peViews returns the ways to open the synthetic PE image.
+// peViews returns the synthetic PE image opened in all ways.
 func peViews(t *testing.T) map[string]*image.Image {
 	file := buildPE()
 	path := filepath.Join(t.TempDir(), "synth.dll")
@@ -57,7 +57,8 @@ func TestPE(t *testing.T) {
 	}
 }
 
-// TestLayoutUnknown: of an image whose headers alone the dump has, nothing tells how the rest lies, unless a loader listed it.
+// TestLayoutUnknown: if the dump holds only the headers of an image, its layout is unknown, unless
+// a loader listed the image.
 func TestLayoutUnknown(t *testing.T) {
 	for name, im := range peViews(t) {
 		assert.True(t, im.LayoutKnown(), name)
@@ -71,8 +72,8 @@ func TestLayoutUnknown(t *testing.T) {
 	}
 }
 
-// TestSmallFileMapped: a mapping for the headers that has all of a small file does not make an image flat whose sections a loader
-// copied to their places; what lies at these places tells.
+// TestSmallFileMapped: the mapping of an image's headers may hold all of a small file. The image is
+// not flat if the loader copied its sections to their RVAs; the bytes there decide.
 func TestSmallFileMapped(t *testing.T) {
 	file := buildPE()
 	all := []target.Mapping{{Start: testBase, End: testBase + 0x10000}}
@@ -163,7 +164,7 @@ func TestELF(t *testing.T) {
 			t.Run(fmt.Sprintf("gnu=%v/relocated=%v", gnu, relocated), func(t *testing.T) {
 				var add uint64
 				if relocated {
-					add = testBase - elfVaddr // what glibc adds
+					add = testBase - elfVaddr // glibc adds it
 				}
 				im, err := image.OpenMemory(elfMemory(buildELF(gnu, add), testBase), &target.Module{Base: testBase})
 				require.NoError(t, err)
@@ -214,7 +215,7 @@ func checkELF(t *testing.T, im *image.Image) {
 	assert.ErrorIs(t, err, target.ErrUnsupported)
 }
 
-// TestMissing: what the dump lacks is told, and told apart from what is wrong.
+// TestMissing: missing data and wrong data are different errors.
 func TestMissing(t *testing.T) {
 	loaded := loadPE(buildPE())
 	m := &target.Module{Base: testBase}
@@ -261,7 +262,7 @@ func TestReadSparse(t *testing.T) {
 	assert.ErrorIs(t, err, target.ErrNotInDump, "a size that lies allocates nothing")
 }
 
-// TestLies: one per number that a file can lie about.
+// TestLies has a case for each number in a file that may be wrong.
 func TestLies(t *testing.T) {
 	const text = peTextOff
 	pe := func(change func(b blob)) blob { b := buildPE(); change(b); return b }
@@ -269,7 +270,7 @@ func TestLies(t *testing.T) {
 	tests := []struct {
 		name string
 		file blob
-		use  func(im *image.Image) error // nil: opening fails
+		use  func(im *image.Image) error // nil if opening fails
 	}{
 		{"empty", blob{}, nil},
 		{"text", blob("just some text, no image"), nil},
@@ -327,7 +328,7 @@ func resource(im *image.Image) error {
 	return err
 }
 
-// touch uses all that an image offers.
+// touch calls every method of an image.
 func touch(im *image.Image) {
 	for range im.Exports() {
 	}

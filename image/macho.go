@@ -13,7 +13,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// machoImage is what a Mach-O image has beyond an Image.
+// machoImage holds the fields of a Mach-O image.
 type machoImage struct {
 	uuid    []byte
 	bias    uint64    // virtual address of RVA 0
@@ -24,7 +24,8 @@ type machoImage struct {
 	frames  Directory // the section __eh_frame
 }
 
-// The structures of symbols (mach-o/nlist.h; for the trie dyld: common/MachOFile.cpp, mach-o/loader.h).
+// The structures of symbols (mach-o/nlist.h) and of the export trie (dyld: common/MachOFile.cpp,
+// mach-o/loader.h).
 const (
 	nlistSize     = 16
 	nlistKind     = 0x0e // N_TYPE
@@ -35,7 +36,7 @@ const (
 	trieReexport = 0x08 // EXPORT_SYMBOL_FLAGS_REEXPORT
 	trieAbsolute = 0x02 // EXPORT_SYMBOL_FLAGS_KIND_ABSOLUTE
 
-	// trieSteps bounds the nodes on the way to a name: an edge may have no characters.
+	// trieSteps bounds the nodes on the way to a name, because an edge may be empty.
 	trieSteps = 4096
 )
 
@@ -51,7 +52,7 @@ func (im *Image) openMachO(l Layout) error {
 	im.macho = &machoImage{uuid: head.UUID, bias: head.Base}
 	for i := range head.Segments {
 		s := &head.Segments[i]
-		if s.Addr < head.Base || s.Size == 0 { // the part that nobody may use
+		if s.Addr < head.Base || s.Size == 0 { // the inaccessible segment
 			continue
 		}
 		rva := RVA(s.Addr - head.Base)
@@ -67,7 +68,7 @@ func (im *Image) openMachO(l Layout) error {
 		im.setLayout(l)
 		return nil
 	}
-	// The symbols of an image in the shared cache lie outside what is its own.
+	// The symbols of an image in the shared cache are outside of its own range.
 	im.layout = Loaded
 	var end uint64
 	for _, e := range im.extents {
@@ -78,7 +79,7 @@ func (im *Image) openMachO(l Layout) error {
 	return nil
 }
 
-// textSection returns the range of a section beside the code, zero if the image has none.
+// textSection returns the range of a section in the segment of the code, or zero.
 func textSection(head *macho.Image, name string) Directory {
 	for i := range head.Segments {
 		if head.Segments[i].Name != macho.SegmentText {
@@ -93,8 +94,8 @@ func textSection(head *macho.Image, name string) Directory {
 	return Directory{}
 }
 
-// CompactUnwind returns the ranges of a Mach-O image's compact unwind information and of the call frame information that it refers to, zero
-// where the image has none.
+// CompactUnwind returns the ranges of a Mach-O image's compact unwind information and of the call
+// frame information that it refers to, or zero.
 func (im *Image) CompactUnwind() (compact, frames Directory) {
 	if im == nil || im.macho == nil {
 		return Directory{}, Directory{}
@@ -102,7 +103,8 @@ func (im *Image) CompactUnwind() (compact, frames Directory) {
 	return im.macho.unwind, im.macho.frames
 }
 
-// addCommand notes where a load command places symbols. Their places are offsets in the file, which a segment maps.
+// addCommand records the ranges of symbols in a load command. Their positions are offsets in the
+// file, which a segment maps.
 func (im *Image) addCommand(c *macho.Command) {
 	word := func(i int) uint64 {
 		if len(c.Data) < 4*(i+1) {
@@ -112,18 +114,19 @@ func (im *Image) addCommand(c *macho.Command) {
 	}
 	switch c.Kind {
 	case macho.CmdSymtab:
-		im.macho.symbols = im.mapped(word(2), word(3)*nlistSize)
-		im.macho.names = im.mapped(word(4), word(5))
+		im.macho.symbols = im.linksRange(word(2), word(3)*nlistSize)
+		im.macho.names = im.linksRange(word(4), word(5))
 	case macho.CmdDyldInfo, macho.CmdDyldInfoOnly:
-		im.macho.trie = im.mapped(word(10), word(11))
+		im.macho.trie = im.linksRange(word(10), word(11))
 	case macho.CmdExportsTrie:
-		im.macho.trie = im.mapped(word(2), word(3))
+		im.macho.trie = im.linksRange(word(2), word(3))
 	}
 }
 
-// mapped returns the range of the segment with the symbols that holds n bytes at an offset of the file, nothing if it does not hold them all. In
-// the shared cache only this segment is in the file that the offset counts in.
-func (im *Image) mapped(off, n uint64) Directory {
+// linksRange returns the range of n bytes at a file offset in the segment with the symbols, or zero
+// if it does not hold all of them. In the shared cache, only this segment is in the file of the
+// offset.
+func (im *Image) linksRange(off, n uint64) Directory {
 	for i := range im.sections {
 		s := &im.sections[i]
 		if s.Name == macho.SegmentLinks && n > 0 && off >= s.Offset && off-s.Offset <= s.FileSize && n <= s.FileSize-(off-s.Offset) {
@@ -133,7 +136,7 @@ func (im *Image) mapped(off, n uint64) Directory {
 	return Directory{}
 }
 
-// machoSymbol finds an exported name, which the image has with an underscore in front.
+// machoSymbol finds an exported name. Names in the image have a leading underscore.
 func (im *Image) machoSymbol(name string) (RVA, error) {
 	rva, err := im.trieSymbol("_" + name)
 	if err == nil {
@@ -143,17 +146,17 @@ func (im *Image) machoSymbol(name string) (RVA, error) {
 	if terr == nil {
 		return found, nil
 	}
-	// A table that is missing may have had the name.
+	// If one table is missing, it may have contained the name.
 	if errors.Is(err, ErrNoSymbol) || !errors.Is(terr, ErrNoSymbol) && im.macho.trie.Size == 0 {
 		return 0, terr
 	}
 	return 0, err
 }
 
-// errNoTable reports symbols that the image does not have.
+// errNoTable reports an image without symbols.
 var errNoTable = fmt.Errorf("no table of symbols: %w", ErrNoSymbol)
 
-// A trieCursor reads the trie of exports.
+// A trieCursor reads the export trie.
 type trieCursor struct {
 	im  *Image
 	at  uint64
@@ -193,7 +196,8 @@ func (c *trieCursor) number() uint64 {
 	return 0
 }
 
-// edge reads the characters of an edge, and reports how many of them begin name, or false if not all do.
+// edge reads the characters of an edge. n is their number; ok is false if they are not a prefix of
+// name.
 func (c *trieCursor) edge(name string) (n int, ok bool) {
 	ok = true
 	for {
@@ -267,8 +271,8 @@ type machoSym struct {
 	value uint64
 }
 
-// exported reports whether the symbol is an address of this image that others can use.
-func (s *machoSym) exported() bool {
+// isExported reports whether the symbol is an address of this image that other images can use.
+func (s *machoSym) isExported() bool {
 	return s.kind&nlistExternal != 0 && s.kind&nlistDebug == 0 && s.kind&nlistKind == nlistDefined
 }
 
@@ -288,7 +292,7 @@ func (im *Image) machoSym(i uint32) (machoSym, error) {
 	return machoSym{le32(b, 0), b[4], le64(b, 8)}, nil
 }
 
-// tableSymbol looks through the table of symbols, which has no order to rely on.
+// tableSymbol searches the symbol table, which is not sorted.
 func (im *Image) tableSymbol(name string) (RVA, error) {
 	count, err := im.machoSymCount()
 	if err != nil {
@@ -305,7 +309,7 @@ func (im *Image) tableSymbol(name string) (RVA, error) {
 			missing = err
 			continue
 		}
-		if !s.exported() || uint64(s.name)+uint64(len(want)) > im.macho.names.Size {
+		if !s.isExported() || uint64(s.name)+uint64(len(want)) > im.macho.names.Size {
 			continue
 		}
 		switch b, err := im.BytesRVA(im.macho.names.RVA+RVA(s.name), len(want)); {
@@ -328,7 +332,7 @@ func (im *Image) machoRVA(v uint64) (RVA, error) {
 	return RVA(v - im.macho.bias), nil
 }
 
-// machoExports yields the symbols of the table that the image defines for others, without their underscores.
+// machoExports yields the exported symbols in the table, without underscores.
 func (im *Image) machoExports() iter.Seq2[Export, error] {
 	return func(yield func(Export, error) bool) {
 		count, err := im.machoSymCount()
@@ -342,7 +346,7 @@ func (im *Image) machoExports() iter.Seq2[Export, error] {
 
 func (im *Image) machoExport(i uint32) (Export, bool, error) {
 	s, err := im.machoSym(i)
-	if err != nil || !s.exported() || uint64(s.name) >= im.macho.names.Size {
+	if err != nil || !s.isExported() || uint64(s.name) >= im.macho.names.Size {
 		return Export{}, false, err
 	}
 	name, err := target.CString(im.rvas, target.Addr(im.macho.names.RVA)+target.Addr(s.name), int(min(limits.IdentifierBytes, im.macho.names.Size-uint64(s.name))))

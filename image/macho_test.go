@@ -15,14 +15,15 @@ import (
 
 const (
 	machoPage  = 0x1000
-	machoStart = 0x100000000 // where the image wants to be
+	machoStart = 0x100000000 // the preferred base
 	machoLinks = 4 * machoPage
 	machoARM64 = 0x0100000c
 )
 
 var machoSymbols = []synth.MachOSymbol{{Name: "_first", Value: 0x1010}, {Name: "_second", Value: 0x2020}, {Name: "_firstling", Value: 0x1030}, {Name: "bare", Value: 0x1040}}
 
-// buildMachO returns the file of an image with symbols in a table, in a trie, or in none of them. Its data take more memory than the file has.
+// buildMachO returns the file of an image with a symbol table, a trie, both or neither. Its data
+// segment is larger in memory than in the file.
 func buildMachO(table, trie bool, flags uint32) blob {
 	m := &synth.MachOImage{CPU: machoARM64, Flags: flags, Name: "@rpath/libx.dylib", UUID: [16]byte{7, 8, 9}, Segments: []synth.MachOSegment{
 		{Name: "__PAGEZERO", Size: machoStart},
@@ -37,8 +38,10 @@ func buildMachO(table, trie bool, flags uint32) blob {
 			local = append(local, synth.MachOSymbol{Name: s.Name, Value: machoStart + s.Value})
 		}
 		syms, names := synth.MachOSymbols(local...)
-		syms = append(syms, synth.Fields(uint32(2), uint8(0x01), uint8(0), uint16(0), uint64(0))...)                 // one that the image imports
-		syms = append(syms, synth.Fields(uint32(2), uint8(0x2f), uint8(1), uint16(0), uint64(machoStart+0x1234))...) // one for debuggers
+		// An imported symbol.
+		syms = append(syms, synth.Fields(uint32(2), uint8(0x01), uint8(0), uint16(0), uint64(0))...)
+		// A debugger's symbol.
+		syms = append(syms, synth.Fields(uint32(2), uint8(0x2f), uint8(1), uint16(0), uint64(machoStart+0x1234))...)
 		m.Symbols, m.SymbolCount, m.Names, m.NamesSize = 3*machoPage, uint32(len(syms)/16), 3*machoPage+uint64(len(syms)), uint32(len(names))
 		copy(links, append(syms, names...))
 	}
@@ -53,7 +56,7 @@ func buildMachO(table, trie bool, flags uint32) blob {
 	return append(file, links...)
 }
 
-// loadMachO lays the file out as the dynamic linker does.
+// loadMachO lays out the file as the dynamic linker does.
 func loadMachO(file blob) []byte {
 	b := make([]byte, machoLinks+machoPage)
 	copy(b, file[:3*machoPage])
@@ -111,7 +114,8 @@ func TestMachO(t *testing.T) {
 	}
 }
 
-// TestMachOInCache is about an image of the shared cache: its own size ends with its code, and its symbols lie far behind.
+// TestMachOInCache covers an image of the shared cache: its own range ends with its code, and its
+// symbols are far away.
 func TestMachOInCache(t *testing.T) {
 	im, err := image.OpenMemory(memory(loadMachO(buildMachO(true, false, 0x80000000)), testBase), &target.Module{Base: testBase})
 	require.NoError(t, err)
@@ -121,7 +125,7 @@ func TestMachOInCache(t *testing.T) {
 	assert.Equal(t, image.RVA(0x2020), rva)
 }
 
-// TestMachOMissing is about an image whose symbols the dump has in part, or not at all.
+// TestMachOMissing covers images with missing or incomplete symbols.
 func TestMachOMissing(t *testing.T) {
 	for _, trie := range []bool{false, true} {
 		b := loadMachO(buildMachO(!trie, trie, 0))
@@ -130,7 +134,7 @@ func TestMachOMissing(t *testing.T) {
 		_, _, err = im.Symbol("first")
 		assert.ErrorIs(t, err, target.ErrNotInDump)
 	}
-	// The table answers for a trie that is missing.
+	// The table is used if the trie is missing.
 	both := loadMachO(buildMachO(true, true, 0))
 	im, err := image.OpenMemory(memory(both[:machoLinks+0x800], testBase), &target.Module{Base: testBase})
 	require.NoError(t, err)
@@ -150,7 +154,7 @@ func TestMachOMissing(t *testing.T) {
 
 // TestMachOLies changes single fields of the headers.
 func TestMachOLies(t *testing.T) {
-	const first = 32 + 72 // of the segment __TEXT
+	const first = 32 + 72 // the segment __TEXT
 	for _, tt := range []struct {
 		name    string
 		at      int
@@ -173,7 +177,7 @@ func TestMachOLies(t *testing.T) {
 		require.ErrorIs(t, err, target.ErrCorrupt, tt.name)
 		assert.ErrorContains(t, err, tt.message)
 	}
-	// No segment holds the header.
+	// No segment contains the header.
 	b := buildMachO(false, false, 0)
 	b.str(first+8, "__NOTEXT")
 	b.u64(first+40, 0x800)
@@ -182,7 +186,7 @@ func TestMachOLies(t *testing.T) {
 	require.ErrorContains(t, err, "no segment holds the header")
 }
 
-// TestMachOTrieLoops is about tries whose nodes lead back, or nowhere.
+// TestMachOTrieLoops covers tries with loops and invalid edges.
 func TestMachOTrieLoops(t *testing.T) {
 	at := 3*machoPage + 0x800
 	for name, trie := range map[string][]byte{
@@ -221,7 +225,7 @@ func TestMachOTruncated(t *testing.T) {
 	assert.Positive(t, opened)
 }
 
-// TestMachOOverlay supplies what a dump lacks from the file of the same image, and from no other.
+// TestMachOOverlay supplies missing bytes from the file of the image, and from no other file.
 func TestMachOOverlay(t *testing.T) {
 	file := buildMachO(true, false, 0)
 	im, err := image.NewBytes(file, image.Flat)

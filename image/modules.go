@@ -15,18 +15,18 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Module is an image that was mapped into a process, managed or not.
+// A Module is an image that was mapped into a process, managed or native.
 type Module struct {
 	target.Module
-	// ImageSize is the size in bytes that debuggers show: of a PE image in an ELF core its SizeOfImage, up to where the
-	// next file is mapped, even where the image lies flat.
+	// ImageSize is the size in bytes that debuggers show. For a PE image in an ELF core it is
+	// SizeOfImage up to the next mapped file, even for a flat image.
 	ImageSize uint64
-	// Headless: neither the dump nor a module's file has its first bytes. That it is
-	// an image is given by its name, and its size by what was mapped of its file.
+	// Headless is set if the first bytes of the image are neither in the dump nor in a module file.
+	// That it is an image is then known from its name, and its size from its mappings.
 	Headless bool
 }
 
-// Modules returns the images of a process by address. mem is t's memory, or an overlay of it.
+// Modules returns the images of a process by address. mem is t's memory or an overlay of it.
 func Modules(t target.Target, mem target.Memory) []Module {
 	t, mem = absent.Process(t), absent.Memory(mem)
 	mods := t.Modules()
@@ -37,12 +37,13 @@ func Modules(t target.Target, mem target.Memory) []Module {
 		if !m.Listed && !headless {
 			completeModule(t, mem, &m)
 		}
-		out[i] = Module{Module: m, ImageSize: shownSize(m, next), Headless: headless}
+		out[i] = Module{Module: m, ImageSize: displaySize(m, next), Headless: headless}
 	}
 	return out
 }
 
-// completeModule fills in m from the headers of its image, if the container lacks them and a module's file has them.
+// completeModule sets fields of m from the headers in the module file, if the dump does not have
+// them.
 func completeModule(t target.Target, mem target.Memory, m *target.Module) {
 	if m.SizeOfImage != 0 || target.Available(t, m.Base, 2) {
 		return
@@ -57,7 +58,7 @@ func completeModule(t target.Target, mem target.Memory, m *target.Module) {
 	}
 }
 
-// ModuleAt returns the image that holds a. Where none does the error is target.ErrNotInDump.
+// ModuleAt returns the image that contains a. The error is target.ErrNotInDump if there is none.
 func ModuleAt(t target.Target, mem target.Memory, a target.Addr) (Module, error) {
 	for _, m := range Modules(t, mem) {
 		if m.Base == a || m.Contains(a) {
@@ -83,7 +84,7 @@ func mappedFiles(t target.Target) []mappedFile {
 	return out
 }
 
-func shownSize(m target.Module, files []mappedFile) uint64 {
+func displaySize(m target.Module, files []mappedFile) uint64 {
 	if m.SizeOfImage == 0 {
 		return m.Size
 	}
@@ -95,8 +96,9 @@ func shownSize(m target.Module, files []mappedFile) uint64 {
 	return uint64(m.SizeOfImage)
 }
 
-// FileVersion returns the file version of a module as the dump's module list or its version resource has it, "10.0.1426.52326". It is
-// empty, without an error, for an ELF image, and target.ErrUnsupported for a PE image that has none.
+// FileVersion returns the file version of a module from the dump's module list or from its version
+// resource, such as "10.0.1426.52326". For an ELF image it is empty without an error. For a PE
+// image without a version it is target.ErrUnsupported.
 func FileVersion(mem target.Memory, m *target.Module) (string, error) {
 	if m == nil {
 		return "", target.Unsupportedf("no module")
@@ -117,7 +119,7 @@ func FileVersion(mem target.Memory, m *target.Module) (string, error) {
 
 func dotted(v [4]uint16) string { return fmt.Sprintf("%d.%d.%d.%d", v[0], v[1], v[2], v[3]) }
 
-// DescribeVersion is FileVersion as a part of an answer: empty where the image has none.
+// DescribeVersion is FileVersion for an answer: empty for an image without a version.
 func DescribeVersion(gaps *answer.Gaps, mem target.Memory, m *target.Module) answer.Text {
 	v, err := FileVersion(mem, m)
 	if errors.Is(err, target.ErrUnsupported) {
@@ -126,7 +128,7 @@ func DescribeVersion(gaps *answer.Gaps, mem target.Memory, m *target.Module) ans
 	return gaps.Text(v, err)
 }
 
-// DescribePDB returns the symbol file that the image names, nil if it names none.
+// DescribePDB returns the PDB that the image names, or nil.
 func (im *Image) DescribePDB() (*answer.PDB, error) {
 	id, err := im.PDB()
 	switch {
@@ -138,16 +140,17 @@ func (im *Image) DescribePDB() (*answer.PDB, error) {
 	return &answer.PDB{GUID: id.GUID.String(), Age: id.Age, Path: id.Path}, nil
 }
 
-// ListOptions select the images that List describes, and how much of each.
+// ListOptions select the images and the details that List describes.
 type ListOptions struct {
-	Match    func(name string) bool // if not nil, chooses images by the last part of their paths
-	At       *target.Addr           // if not nil, chooses the image that holds the address
-	Sections bool                   // lists the sections or segments of each image, too
-	Exports  []string               // the symbols that are looked for in each image
+	Match    func(name string) bool // if not nil, selects images by the last part of their paths
+	At       *target.Addr           // if not nil, selects the image that contains the address
+	Sections bool                   // list the sections or segments of each image
+	Exports  []string               // symbols to look up in each image
 }
 
-// List describes the images of a process. Missing parts of a row are recorded in the answer while the rows are ranged over. mem is t's
-// memory, or an overlay of it. If an image is requested by address and none holds it, the error is target.ErrNotInDump.
+// List describes the images of a process. Missing parts of a row are recorded in the answer while
+// the rows are iterated. mem is t's memory or an overlay of it. If o.At is in no image, the error
+// is target.ErrNotInDump.
 func List(ctx context.Context, t target.Target, mem target.Memory, o ListOptions) (*answer.Images, error) {
 	a := &answer.Images{}
 	var chosen []Module
@@ -199,7 +202,7 @@ func describe(row *answer.Image, img *Image, o *ListOptions) {
 	if row.PE.Value {
 		_, err := img.CLRHeader()
 		row.Managed.Value = err == nil
-		if !errors.Is(err, target.ErrUnsupported) { // which is no CLR header
+		if !errors.Is(err, target.ErrUnsupported) { // no CLR header
 			row.Managed.Err = err
 		}
 		if flat := img.Layout() == Flat; img.LayoutKnown() {
@@ -207,7 +210,7 @@ func describe(row *answer.Image, img *Image, o *ListOptions) {
 		}
 		stamp := answer.Hex(img.TimeDateStamp())
 		row.FileSize, row.TimeStamp = img.SizeOfImage(), &stamp
-		row.PDB, _ = img.DescribePDB() // optional: a row without a PDB is complete
+		row.PDB, _ = img.DescribePDB() // optional
 	}
 	if id, err := img.BuildID(); err == nil {
 		row.BuildID, row.BuildIDCut = hex.EncodeToString(id), false
@@ -229,8 +232,8 @@ func describe(row *answer.Image, img *Image, o *ListOptions) {
 	}
 }
 
-// SaveFile rebuilds the file of the image that holds a, see Image.Save, and
-// writes it to a new file of that name, which is seen when it is whole, and which the user alone can read.
+// SaveFile rebuilds the file of the image that contains a (see Image.Save) and writes it to a new
+// file, which appears when it is complete and only the user can read.
 func SaveFile(ctx context.Context, t target.Target, mem target.Memory, a target.Addr, name string) (*answer.SavedImage, error) {
 	m, err := ModuleAt(t, mem, a)
 	if err != nil {
@@ -269,12 +272,12 @@ func saveModule(ctx context.Context, mem target.Memory, m *target.Module, w io.W
 	return saved, err
 }
 
-// A noImageError is an address that no image holds.
+// A noImageError is an address in no image.
 type noImageError target.Addr
 
 func (e noImageError) Error() string { return fmt.Sprintf("%016x is in no image", uint64(e)) }
 
 func (noImageError) Unwrap() error { return target.ErrNotInDump }
 
-// Advice returns what lists the images.
+// Advice returns which command lists the images.
 func (noImageError) Advice() string { return "check the address: modules lists the images with theirs" }

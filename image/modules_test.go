@@ -19,8 +19,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// zoo returns a canned dump as the readers of containers give it: those of runtimes
-// import this package, and would be compiled again for its tests.
+// zoo returns a canned dump opened by package dump. A runtime's opener would import this package
+// and be compiled again for its tests.
 func zoo(t *testing.T) *dump.File {
 	t.Helper()
 	f, err := dump.Open("../testdata/dumps/net10-zoo/net10-zoo.dmp.zst", dump.Options{})
@@ -29,7 +29,7 @@ func zoo(t *testing.T) *dump.File {
 	return f
 }
 
-// module returns the module of f whose file has that name.
+// module returns the module of f with that file name.
 func module(t *testing.T, f *dump.File, name string) target.Module {
 	t.Helper()
 	all := f.Modules()
@@ -68,7 +68,7 @@ func TestList(t *testing.T) {
 	assert.Nil(t, app.Exports)
 }
 
-// holeAt is memory without the first page of one image.
+// holeAt is a memory without the first page of one image.
 type holeAt struct {
 	target.Memory
 	page target.Range
@@ -84,8 +84,7 @@ func (h holeAt) ReadMemory(p []byte, a target.Addr) (int, error) {
 func (h holeAt) View(target.Addr, int) ([]byte, bool) { return nil, false }
 func (h holeAt) Span(target.Addr) []byte              { return nil }
 
-// TestListUnreadable: of an image that can't be opened nobody knows whether it is
-// managed.
+// TestListUnreadable: it is unknown whether an unreadable image is managed.
 func TestListUnreadable(t *testing.T) {
 	d := zoo(t)
 	app := module(t, d, "Debuggee.dll")
@@ -103,8 +102,7 @@ func TestListUnreadable(t *testing.T) {
 	assert.True(t, found)
 }
 
-// TestListHeadless: images whose headers are nowhere are listed with the size that
-// was mapped of their files.
+// TestListHeadless: images without headers are listed with the size of their mappings.
 func TestListHeadless(t *testing.T) {
 	core := synth.ELFCore{
 		Notes:    []synth.ELFNote{synth.ELFFiles(4096, synth.ELFFile{Start: 0x10000, End: 0x14000, Path: "/lib/a.so"}, synth.ELFFile{Start: 0x20000, End: 0x22000, Path: "/lib/b.so"})},
@@ -144,7 +142,8 @@ func TestListOne(t *testing.T) {
 	require.ErrorIs(t, err, target.ErrNotInDump)
 }
 
-// TestSaveFile: what was saved is an image again, no file is overwritten, and one that was stopped leaves none behind.
+// TestSaveFile: a saved file is an image again, no file is overwritten, and a cancelled save leaves
+// no file.
 func TestSaveFile(t *testing.T) {
 	d := zoo(t)
 	name := filepath.Join(t.TempDir(), "clr")

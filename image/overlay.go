@@ -14,26 +14,29 @@ import (
 )
 
 const (
-	// SourceDump is what Overlay.Source calls the dump itself.
+	// SourceDump is the result of Overlay.Source for bytes of the dump.
 	SourceDump = "dump"
 
-	// overlaySpan bounds what Span lends from a file: to find its end each page is looked up in the dump.
+	// overlaySpan is the maximum number of bytes of a file that Span lends: to find their end it
+	// looks up each page in the dump.
 	overlaySpan      = 256 << 10
-	overlayProbes    = 64 // the number of stored pages that Add compares
-	overlayTolerance = 4  // how many pages must be equal for one that differs
+	overlayProbes    = 64 // number of stored pages that Add compares
+	overlayTolerance = 4  // equal pages that are required for each different one
 )
 
-// An Overlay is a dump's memory completed by module files. The dump comes first. Where it has no byte, the file of the
-// module there supplies it if the loader maps that part of the file unchanged: ELF segments and PE sections that aren't
-// writable, and headers; PE base relocations are applied. What the loader writes to (import tables, control-flow guard
-// pointers) stays absent; so do writable sections, but for the table of unwind data.
+// An Overlay is a dump's memory completed by module files. The dump has priority. A missing byte is
+// taken from the module's file if the loader maps that part of the file unchanged: headers, and ELF
+// segments and PE sections that aren't writable, with PE base relocations applied. Ranges that the
+// loader writes to (import tables, control-flow guard pointers) stay missing. So do writable
+// sections, except for the table of unwind data.
 //
-// Within one page the file supplies all that follows the first missing byte.
+// Within a page, the file supplies everything from the first missing byte on.
 //
-// An Overlay is safe for concurrent use, also while modules are added. The images must stay open as long as it is used.
+// An Overlay is safe for concurrent use, also while modules are added. The images must stay open
+// while it is in use.
 type Overlay struct {
 	dump  target.Memory
-	mu    sync.Mutex // serialises Add
+	mu    sync.Mutex // serializes Add
 	parts atomic.Pointer[[]part]
 }
 
@@ -42,14 +45,14 @@ var _ interface {
 	target.SparseMemory
 } = (*Overlay)(nil)
 
-// NewOverlay returns an Overlay over mem with no files.
+// NewOverlay returns an Overlay over mem without files.
 func NewOverlay(mem target.Memory) *Overlay {
 	o := &Overlay{dump: mem}
 	o.parts.Store(&[]part{})
 	return o
 }
 
-// A part is a range of addresses whose bytes a file can supply.
+// A part is a range of addresses with bytes from a file.
 type part struct {
 	start, end target.Addr
 	off        uint64 // of start in the file
@@ -59,12 +62,13 @@ type part struct {
 type overlayFile struct {
 	im     *Image
 	base   target.Addr
-	delta  uint64                   // what a base relocation adds
+	delta  uint64                   // added by base relocations
 	relocs func() ([]uint32, error) // RVAs of relocated quadwords, ascending
 }
 
-// Add lets img, opened from a file, supply the bytes of m that are not in the dump. It fails with target.ErrCorrupt,
-// and adds nothing, when img is not the file that was loaded: its identity, or bytes that the dump holds, differ.
+// Add lets img, opened from a file, supply the missing bytes of m. If img is not the loaded file,
+// because its identity or bytes in the dump differ, Add fails with target.ErrCorrupt and adds
+// nothing.
 func (o *Overlay) Add(m *target.Module, img *Image) error {
 	if img == nil || m == nil {
 		return target.Unsupportedf("overlay: no image or module")
@@ -90,7 +94,7 @@ func (o *Overlay) Add(m *target.Module, img *Image) error {
 	return nil
 }
 
-// sameIdentity compares the identity of a module in the dump with that of its file.
+// sameIdentity compares the identity of a module in the dump with its file's.
 func sameIdentity(mem target.Memory, m *target.Module, img *Image) error {
 	if img.kind == KindPE {
 		if m.SizeOfImage != 0 && (m.TimeDateStamp != img.pe.timeDateStamp || m.SizeOfImage != img.pe.sizeOfImage) {
@@ -101,7 +105,7 @@ func sameIdentity(mem target.Memory, m *target.Module, img *Image) error {
 	}
 	loaded, err := OpenMemory(mem, m)
 	if err != nil {
-		return nil // the bytes of the parts are compared in any case
+		return nil // Add compares bytes in any case
 	}
 	want, err := loaded.BuildID()
 	if err != nil {
@@ -113,7 +117,7 @@ func sameIdentity(mem target.Memory, m *target.Module, img *Image) error {
 	return nil
 }
 
-// parts lists what the file can supply of m.
+// parts returns the parts of m that the file can supply.
 func (f *overlayFile) parts(mem target.Memory, m *target.Module) ([]part, error) {
 	im := f.im
 	f.relocs = func() ([]uint32, error) { return nil, nil }
@@ -126,7 +130,7 @@ func (f *overlayFile) parts(mem target.Memory, m *target.Module) ([]part, error)
 	if im.kind == KindMachO {
 		return f.cut(im.extents, nil), nil
 	}
-	// The layout is that of the dump: its bytes, under the file's headers.
+	// The bytes in the dump, together with the file's headers, determine the layout.
 	probe := *im
 	probe.base, probe.raw = m.Base, area{mem, m.Base, ^uint64(m.Base)}
 	if l, _ := probe.detectLayout(m); l == Flat {
@@ -143,8 +147,8 @@ func (f *overlayFile) parts(mem target.Memory, m *target.Module) ([]part, error)
 	return f.unwindTable(f.cut(im.extents, holes)), nil
 }
 
-// unwindTable appends the table of the image's unwind data if it is in a writable section, as in precompiled images of
-// .NET 10 for Linux. The table has no relocations, and nothing writes to it.
+// unwindTable appends the table of unwind data if it is in a writable section, as in precompiled
+// images of .NET 10 for Linux. The table has no relocations, and nothing writes to it.
 func (f *overlayFile) unwindTable(out []part) []part {
 	table := f.im.ExceptionDirectory()
 	start, end := uint64(table.RVA), uint64(table.RVA)+table.Size
@@ -156,7 +160,7 @@ func (f *overlayFile) unwindTable(out []part) []part {
 	return out
 }
 
-// cut turns the read-only extents, without the ranges in holes, into parts.
+// cut converts the read-only extents, without the ranges in holes, to parts.
 func (f *overlayFile) cut(extents []extent, holes []Directory) []part {
 	holes = mergeHoles(holes)
 	var out []part
@@ -183,7 +187,7 @@ func (f *overlayFile) cut(extents []extent, holes []Directory) []part {
 	return out
 }
 
-// mergeHoles sorts holes and joins those that overlap.
+// mergeHoles sorts holes and joins overlapping ones.
 func mergeHoles(holes []Directory) []Directory {
 	slices.SortStableFunc(holes, func(a, b Directory) int { return cmp.Compare(a.RVA, b.RVA) })
 	out := holes[:0]
@@ -204,7 +208,7 @@ func (f *overlayFile) appendPart(out []part, e extent, rva, end uint64) []part {
 	return append(out, part{f.base + target.Addr(rva), f.base + target.Addr(end), e.off + rva - e.rva, f})
 }
 
-// mergeParts sorts parts and cuts those that overlap one that was added before them, in the order of their addresses.
+// mergeParts sorts parts by address and cuts a part that overlaps an earlier one.
 func mergeParts(parts []part) []part {
 	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(a.start, b.start) })
 	out := parts[:0]
@@ -221,8 +225,8 @@ func mergeParts(parts []part) []part {
 	return out
 }
 
-// compare checks some pages that the dump has against the file. One page of many may differ: the process can have made
-// it writable (libcoreclr.so of .NET 10 does so with a page of .rodata).
+// compare compares some stored pages with the file. A few pages may differ, because the process can
+// have made them writable (libcoreclr.so of .NET 10 does so with a page of .rodata).
 func (o *Overlay) compare(parts []part) error {
 	var total uint64
 	for _, p := range parts {
@@ -230,7 +234,7 @@ func (o *Overlay) compare(parts []part) error {
 	}
 	step := (total/overlayProbes + 1) * pageSize
 	same, different := 0, 0
-	// Many small parts, between what is relocated, are compared in part.
+	// If there are many small parts between relocations, only some are compared.
 	for i := 0; i < len(parts); i += len(parts)/overlayProbes + 1 {
 		p := &parts[i]
 		for off := uint64(0); off < uint64(p.end-p.start); off += step {
@@ -252,7 +256,8 @@ func (o *Overlay) compare(parts []part) error {
 	return nil
 }
 
-// comparePage compares the n bytes that the dump has from a to the end of its page with the file's.
+// comparePage compares the stored bytes from a to the end of its page with the file. n is their
+// number.
 func (o *Overlay) comparePage(p *part, a target.Addr) (n int, equal bool, err error) {
 	var have, want [pageSize]byte
 	n = int(min(uint64(pageRest(uint64(a))), uint64(p.end-a)))
@@ -263,7 +268,7 @@ func (o *Overlay) comparePage(p *part, a target.Addr) (n int, equal bool, err er
 	return n, bytes.Equal(have[:n], want[:n]), nil
 }
 
-// find returns the part that holds a, or nil.
+// find returns the part that contains a, or nil.
 func (o *Overlay) find(a target.Addr) *part {
 	if o.dump == nil {
 		return nil
@@ -284,7 +289,7 @@ func (o *Overlay) find(a target.Addr) *part {
 	return &parts[i]
 }
 
-// read copies the process's bytes at a, which are in the part.
+// read copies the process's bytes at a, which must be in the part.
 func (p *part) read(b []byte, a target.Addr) error {
 	if n, err := p.file.im.raw.ReadMemory(b, target.Addr(p.off+uint64(a-p.start))); n < len(b) {
 		return err
@@ -329,7 +334,7 @@ func (o *Overlay) View(a target.Addr, n int) ([]byte, bool) {
 	return nil, false
 }
 
-// Span implements target.Memory. Of a file it lends no more than 256 KB.
+// Span implements target.Memory. It lends at most 256 KB of a file.
 func (o *Overlay) Span(a target.Addr) []byte {
 	if o.dump == nil {
 		return nil
@@ -363,15 +368,16 @@ func (o *Overlay) NextStored(a target.Addr) (target.Addr, bool) {
 	return next, true
 }
 
-// lend returns at most limit bytes of a file, up to the dump's own bytes, the part's end, or a relocation.
+// lend returns at most limit bytes of a file, up to a stored byte, the end of the part, or a
+// relocation.
 func (o *Overlay) lend(a target.Addr, limit int) []byte {
 	p := o.find(a)
 	if p == nil || limit <= 0 {
 		return nil
 	}
-	n := p.file.unrelocated(uint64(a-p.file.base), min(uint64(limit), uint64(p.end-a)))
+	n := p.file.unrelocatedLen(uint64(a-p.file.base), min(uint64(limit), uint64(p.end-a)))
 	var absent uint64
-	for absent < n && !o.stored(a+target.Addr(absent)) {
+	for absent < n && !o.isStored(a+target.Addr(absent)) {
 		absent += uint64(pageRest(uint64(a) + absent))
 	}
 	b, _ := p.file.im.raw.View(target.Addr(p.off+uint64(a-p.start)), int(min(n, absent)))
@@ -381,8 +387,8 @@ func (o *Overlay) lend(a target.Addr, limit int) []byte {
 	return b
 }
 
-// stored reports whether the dump itself has the byte at a.
-func (o *Overlay) stored(a target.Addr) bool {
+// isStored reports whether the dump itself has the byte at a.
+func (o *Overlay) isStored(a target.Addr) bool {
 	if o.dump == nil {
 		return false
 	}
@@ -394,9 +400,10 @@ func (o *Overlay) stored(a target.Addr) bool {
 	return !errors.Is(err, target.ErrNotInDump)
 }
 
-// Source returns where the byte at a comes from: SourceDump, the path of a file, or "" for a byte that neither has.
+// Source returns the source of the byte at a: SourceDump, the path of a file, or "" for a missing
+// byte.
 func (o *Overlay) Source(a target.Addr) string {
-	if o.stored(a) {
+	if o.isStored(a) {
 		return SourceDump
 	}
 	if p := o.find(a); p != nil {

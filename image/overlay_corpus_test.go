@@ -13,14 +13,12 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// patched are the bytes of a library that the process changed although they
-// are in a read-only segment: the runtime's copies of the write barrier in
-// 3.1, and one quadword of .rodata in all.
+// patched is the maximum number of bytes in read-only segments of a library that the process
+// changed: the runtime's copies of the write barrier in 3.1, and one quadword of .rodata in all.
 const patched = 256
 
-// TestCorpusOverlayAgrees compares what an overlay supplies for every module
-// file with every byte of the module that the dump holds: the two must agree,
-// or the overlay would invent memory where the dump has none.
+// TestCorpusOverlayAgrees compares the bytes that an overlay supplies from every module file with
+// the bytes in the dump. They must agree; otherwise the overlay would make up memory.
 func TestCorpusOverlayAgrees(t *testing.T) {
 	empty, _ := memmap.New(target.BytesSource(nil), nil)
 	eachCase(t, hasModules, func(t *testing.T, c *corpusCase) int {
@@ -28,11 +26,11 @@ func TestCorpusOverlayAgrees(t *testing.T) {
 		for _, m := range c.Target.Modules() {
 			path := c.fileOf(m.Path)
 			if !exists(path) || target.BaseName(path) == "ucrtbase.dll" {
-				continue // the C runtime of another system than the process's
+				continue // the C runtime of another system
 			}
 			im, err := image.OpenFile(path)
 			require.NoError(t, err)
-			// Over no memory at all: every byte comes from the file.
+			// Over an empty memory every byte comes from the file.
 			alone := image.NewOverlay(empty)
 			require.NoError(t, alone.Add(&m, im))
 			assert.NoError(t, image.NewOverlay(c).Add(&m, im))

@@ -11,8 +11,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// relocated returns the synthetic PE image as a loader that moves it to testBase
-// leaves it, with what the loader writes.
+// relocated returns the synthetic PE image after a loader moved it to testBase, including the
+// loader's writes.
 func relocated() blob {
 	b := loadPE(buildPE())
 	b.u64(peTextRVA+pePointer, testBase+peDataRVA)
@@ -58,8 +58,8 @@ func TestOverlayPE(t *testing.T) {
 	checkCLR(t, im)
 }
 
-// TestOverlayUnwindTable: the table of unwind data comes from the file also where it is in a section that can be written to,
-// and nothing else of that section does.
+// TestOverlayUnwindTable: the table of unwind data is supplied even from a writable section, but
+// nothing else of the section.
 func TestOverlayUnwindTable(t *testing.T) {
 	const table, size = peDataRVA + 0x80, 24
 	file := buildPE()
@@ -89,7 +89,7 @@ func TestOverlayUnwindTable(t *testing.T) {
 func TestOverlayDumpFirst(t *testing.T) {
 	m := &target.Module{Base: testBase, Size: peImageSize}
 	mem := relocated()
-	mem[peTextRVA+0xff0] = 0x77 // a byte that the process changed
+	mem[peTextRVA+0xff0] = 0x77 // changed by the process
 	o := image.NewOverlay(memory(mem, testBase, 3, 4))
 	file := peFile(t)
 	require.NoError(t, o.Add(m, file))
@@ -130,7 +130,7 @@ func TestOverlayELF(t *testing.T) {
 	assert.Equal(t, target.Addr(testBase+0x2000), me.Addr)
 }
 
-// TestOverlayRefuses: a file that is not the module's adds nothing.
+// TestOverlayRefuses: a file of another module adds nothing.
 func TestOverlayRefuses(t *testing.T) {
 	file := peFile(t)
 	o := image.NewOverlay(memory(relocated(), testBase))

@@ -12,7 +12,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// PE/COFF specification, "PE Header" and "Section Table".
+// Numbers of the PE/COFF specification, "PE Header" and "Section Table".
 const (
 	peMagic       = 'M' | 'Z'<<8
 	peSignature   = "PE\x00\x00"
@@ -20,7 +20,7 @@ const (
 	peLfanewMax   = 64 << 10
 	peFileHeader  = 24 // signature and IMAGE_FILE_HEADER
 	peSectionSize = 40
-	// ImageBase is in these bytes of the optional header, in PE32 (with BaseOfData before it) and in PE32+.
+	// ImageBase is in these bytes of the optional header, in PE32 (after BaseOfData) and in PE32+.
 	peImageBaseAt  = 24
 	peImageBaseEnd = 32
 
@@ -48,23 +48,23 @@ const (
 	peResourceSize = limits.ResourceBytes
 )
 
-// machineOS are the values that a ReadyToRun compiler XORs into the machine for systems other than Windows
-// (readytorun-format.md, "PE Headers and CLI Headers").
+// machineOS are the values that a ReadyToRun compiler XORs into the machine for systems other than
+// Windows (readytorun-format.md, "PE Headers and CLI Headers").
 var machineOS = [...]uint16{0, 0x7b79, 0x4644, 0xadc4, 0x1993, 0x1992}
 
-// peImage is what a PE image has beyond an Image.
+// peImage holds the fields of a PE image.
 type peImage struct {
 	hasHeaders    bool
 	machine       uint16
 	timeDateStamp uint32
 	sizeOfHeaders uint32
 	imageBase     uint64
-	imageBaseAt   RVA // of the header's own field
+	imageBaseAt   RVA // of the field ImageBase
 	sizeOfImage   uint32
 	checkSum      uint32
 	plus          bool
 	dirs          [dirCount]Directory
-	scan          func() (Directory, error) // without headers: finds the export directory
+	scan          func() (Directory, error) // finds the export directory without headers
 }
 
 func (im *Image) openPE(l Layout, m *target.Module) error {
@@ -72,8 +72,8 @@ func (im *Image) openPE(l Layout, m *target.Module) error {
 	if err != nil {
 		return err
 	}
-	// Windows minidumps with heap hold the headers up to the data directories
-	// and not the section headers after them. A loaded image does without.
+	// Windows minidumps with heap hold the headers up to the data directories, but not the section
+	// headers. A loaded image does not need them.
 	err = im.readSections(off, sections)
 	if errors.Is(err, target.ErrNotInDump) && l != Flat {
 		l, err = Loaded, nil
@@ -88,7 +88,8 @@ func (im *Image) openPE(l Layout, m *target.Module) error {
 	return nil
 }
 
-// readPEHeaders decodes the file and optional headers; it returns the offset and number of the section headers.
+// readPEHeaders decodes the file and optional headers. It returns the offset and number of the
+// section headers.
 func (im *Image) readPEHeaders() (off uint64, sections int, err error) {
 	b, err := im.raw.bytes(peLfanew, 4)
 	if err != nil {
@@ -118,8 +119,8 @@ func (im *Image) readPEHeaders() (off uint64, sections int, err error) {
 	return off + uint64(optSize), sections, nil
 }
 
-// readOptional reads the optional header, n bytes at offset off. The field
-// ImageBase, which loaders change, may be missing: only files need it.
+// readOptional reads the optional header, n bytes at offset off. ImageBase, which loaders change,
+// may be missing: only files need it.
 func (pe *peImage) readOptional(raw area, off uint64, n int) error {
 	if n < peImageBaseEnd {
 		return target.Corruptf("PE optional header of %d bytes", n)
@@ -140,7 +141,7 @@ func (pe *peImage) readOptional(raw area, off uint64, n int) error {
 	return pe.decodeOptional(b, off)
 }
 
-// decodeOptional decodes the optional header b, which lies at offset at.
+// decodeOptional decodes the optional header b at offset at.
 func (pe *peImage) decodeOptional(b []byte, at uint64) error {
 	c := cursor.New(b, int64(at))
 	magic := c.Uint16()
@@ -160,7 +161,7 @@ func (pe *peImage) decodeOptional(b []byte, at uint64) error {
 	pe.checkSum = c.Uint32()
 	c.Skip(4) // Subsystem, DllCharacteristics
 	if c.Skip(16); pe.plus {
-		c.Skip(16) // four sizes, of 8 bytes instead of 4
+		c.Skip(16) // the second half of four sizes, which have 8 bytes in PE32+
 	}
 	c.Skip(4) // LoaderFlags
 	n := min(c.Uint32(), dirCount)
@@ -181,7 +182,7 @@ func peArch(machine uint16) target.Arch {
 		case machineARM64:
 			return target.ArchARM64
 		case machineI386:
-			return target.Arch386 // also the machine of images of pure IL
+			return target.Arch386 // also used by pure IL
 		case machineARMNT:
 			return target.ArchARM
 		}
@@ -204,11 +205,12 @@ func (im *Image) readSections(off uint64, n int) error {
 		c.Skip(12) // relocations and line numbers of object files
 		flags := c.Uint32()
 		s.Prot = peProt(flags)
-		if s.Size == 0 { // so old linkers wrote it
+		if s.Size == 0 { // written by old linkers
 			s.Size = s.FileSize
 		}
 		im.sections = append(im.sections, s)
-		// The file's part is padded to the file alignment: what lies past the section's size is not the section's.
+		// The data in the file is padded to the file alignment; bytes past the section's size don't
+		// belong to it.
 		im.extents = append(im.extents, extent{uint64(s.RVA), s.Offset, min(s.FileSize, s.Size), flags&scnMemWrite != 0})
 	}
 	im.extents = sortExtents(im.extents)
@@ -219,10 +221,11 @@ func peProt(flags uint32) target.Protection {
 	return target.ProtectionOf(flags, scnMemRead, scnMemWrite, scnMemExecute)
 }
 
-// detectLayout decides whether a PE image in memory is loaded or flat: by the file mappings if the dump has them, then by where metadata is
-// found, then by whether the module has room for the loaded image. Without any of these an image counts as loaded, which is a guess where
-// no loader listed it. Mappings that have all of a small file do so for its headers alone, where a loader copied the sections to their
-// places: such an image is flat only if nothing else is found there.
+// detectLayout decides whether a PE image in memory is loaded or flat. It uses, in this order, the
+// file mappings, the place of the metadata, and whether the module has room for the loaded image.
+// Without evidence an image is assumed to be loaded; guessed is set unless a loader listed it. The
+// mapping of an image's headers may hold all of a small file although a loader copied its sections:
+// such an image is flat only if nothing is found at the sections' RVAs.
 func (im *Image) detectLayout(m *target.Module) (l Layout, guessed bool) {
 	mapped := LayoutUnknown
 	if m != nil {
@@ -248,14 +251,14 @@ func (im *Image) detectLayout(m *target.Module) (l Layout, guessed bool) {
 	return Loaded, m == nil || !m.Listed
 }
 
-// beyondHeaders reports whether the bytes of rva follow the file's first page. That page is also the first of a loaded
-// image, with whatever of the sections it holds, and proves nothing.
+// beyondHeaders reports whether the byte at rva is after the file's first page. That page is also
+// the first page of a loaded image, including any sections in it, so it proves nothing.
 func (im *Image) beyondHeaders(rva RVA) bool {
 	i, ok := findExtent(im.extents, uint64(rva))
 	return ok && im.extents[i].off+uint64(rva)-im.extents[i].rva >= pageSize
 }
 
-// sectionsEnd returns the end of the last section once it is loaded.
+// sectionsEnd returns the end of the last section of a loaded image.
 func (im *Image) sectionsEnd() uint64 {
 	var end uint64
 	for _, s := range im.sections {
@@ -264,7 +267,7 @@ func (im *Image) sectionsEnd() uint64 {
 	return end
 }
 
-// A verdict is the answer to a question that missing memory can leave open.
+// A verdict is yes, no, or unknown because of missing memory.
 type verdict uint8
 
 const (
@@ -273,7 +276,8 @@ const (
 	yes
 )
 
-// metadataAt reports whether a CLR header, and metadata where it points, are at their RVAs, and the metadata's RVA.
+// metadataAt reports whether a CLR header and the metadata that it points to are at their RVAs. It
+// also returns the RVA of the metadata.
 func (im *Image) metadataAt() (verdict, RVA) {
 	h, err := im.CLRHeader()
 	if err != nil {
@@ -296,19 +300,20 @@ func verdictOf(err error) verdict {
 	return unknown
 }
 
-// layoutOfMappings compares the file mappings of a module to its sections: a loaded image has a section mapped at its
-// RVA, a flat one the last bytes of a section at their offset. (The first page of the file is where it is in both.)
+// layoutOfMappings compares the file mappings of a module with its sections. In a loaded image, a
+// section is mapped at its RVA; in a flat image, the last bytes of a section are mapped at their
+// offset. The first page of the file is at the same place in both.
 func layoutOfMappings(m *target.Module, sections []Section) Layout {
 	flat := false
 	for _, s := range sections {
 		if uint64(s.RVA) == s.Offset || s.FileSize == 0 {
 			continue
 		}
-		if mapped(m, uint64(s.RVA), s.Offset) {
+		if isMapped(m, uint64(s.RVA), s.Offset) {
 			return Loaded
 		}
 		last := s.Offset + s.FileSize - 1
-		flat = flat || mapped(m, last, last)
+		flat = flat || isMapped(m, last, last)
 	}
 	if flat {
 		return Flat
@@ -316,8 +321,8 @@ func layoutOfMappings(m *target.Module, sections []Section) Layout {
 	return LayoutUnknown
 }
 
-// mapped reports whether offset off of the file is mapped at distance d from the module's base.
-func mapped(m *target.Module, d, off uint64) bool {
+// isMapped reports whether offset off of the file is mapped at distance d from the module's base.
+func isMapped(m *target.Module, d, off uint64) bool {
 	a := m.Base + target.Addr(d)
 	return slices.ContainsFunc(m.Mappings, func(p target.Mapping) bool {
 		return a >= p.Start && a < p.End && p.Offset+uint64(a-p.Start) == off
@@ -339,8 +344,9 @@ func (im *Image) peDirectory(i int, what string) (Directory, error) {
 	return im.pe.dirs[i], nil
 }
 
-// TimeDateStamp returns the PE header's: seconds since 1970, or a hash in deterministic builds. Together with
-// SizeOfImage it identifies a PE image. For an image without headers it is the module list's. 0 for ELF.
+// TimeDateStamp returns the time stamp in the PE header: seconds since 1970, or a hash in
+// deterministic builds. Together with SizeOfImage it identifies a PE image. For an image without
+// headers it is from the module list. It is 0 for other formats.
 func (im *Image) TimeDateStamp() uint32 {
 	if im.pe == nil {
 		return 0
@@ -348,7 +354,7 @@ func (im *Image) TimeDateStamp() uint32 {
 	return im.pe.timeDateStamp
 }
 
-// SizeOfImage returns the PE header's, in bytes; 0 for ELF.
+// SizeOfImage returns the size in the PE header in bytes, or 0 for other formats.
 func (im *Image) SizeOfImage() uint32 {
 	if im.pe == nil {
 		return 0
@@ -356,7 +362,8 @@ func (im *Image) SizeOfImage() uint32 {
 	return im.pe.sizeOfImage
 }
 
-// ExceptionDirectory returns the range of the RUNTIME_FUNCTION table (.pdata) of a PE image, zero if it has none.
+// ExceptionDirectory returns the range of the RUNTIME_FUNCTION table (.pdata) of a PE image, or
+// zero.
 func (im *Image) ExceptionDirectory() Directory {
 	if im.pe == nil {
 		return Directory{}

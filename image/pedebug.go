@@ -17,14 +17,14 @@ const (
 	maxDebugEntries   = 256
 )
 
-// A CodeView is a CodeView entry of the debug directory: it names a PDB.
+// A CodeView is a CodeView entry of the debug directory. It names a PDB.
 type CodeView struct {
 	target.PDBID
-	Portable bool // a portable PDB; else a Windows one, such as the *.ni.pdb of ReadyToRun code
+	Portable bool // a portable PDB; otherwise a Windows PDB, such as the *.ni.pdb of ReadyToRun code
 }
 
-// CodeViews returns the CodeView entries in the image's order. What could be read is returned together with the error.
-// target.ErrUnsupported: the image has no debug directory.
+// CodeViews returns the CodeView entries in the image's order. With an error it returns the entries
+// that could be read. An image without a debug directory is target.ErrUnsupported.
 func (im *Image) CodeViews() ([]CodeView, error) {
 	entries, err := im.debugEntries(debugCodeView)
 	var out []CodeView
@@ -39,7 +39,7 @@ func (im *Image) CodeViews() ([]CodeView, error) {
 	return out, err
 }
 
-// debugEntries returns the entries of one kind in the debug directory.
+// debugEntries returns the entries of a kind in the debug directory.
 func (im *Image) debugEntries(kind uint32) (out [][]byte, err error) {
 	d, err := im.peDirectory(dirDebug, "debug directory")
 	if err != nil {
@@ -57,7 +57,7 @@ func (im *Image) debugEntries(kind uint32) (out [][]byte, err error) {
 	return out, nil
 }
 
-// codeView reads the data of one entry; ok is false for the older formats (NB10), which name no GUID.
+// codeView reads the data of an entry. ok is false for older formats (NB10), which have no GUID.
 func (im *Image) codeView(entry []byte) (cv CodeView, ok bool, err error) {
 	n, rva := le32(entry, 16), RVA(le32(entry, 20))
 	if n < codeViewHead || n > codeViewHead+limits.PathBytes {
@@ -78,7 +78,8 @@ func (im *Image) codeView(entry []byte) (cv CodeView, ok bool, err error) {
 	return cv, true, nil
 }
 
-// debugData reads the data of a debug entry. Outside of a section, it has an offset in the file and no RVA.
+// debugData reads the data of a debug entry. Data outside of all sections has a file offset but no
+// RVA.
 func (im *Image) debugData(rva RVA, off uint64, n int) ([]byte, error) {
 	if rva != 0 {
 		return im.BytesRVA(rva, n)
@@ -89,7 +90,8 @@ func (im *Image) debugData(rva RVA, off uint64, n int) ([]byte, error) {
 	return im.raw.bytes(off, n)
 }
 
-// PDB returns the identity of the PDB with line numbers and locals: a managed image's portable entry, else the first.
+// PDB returns the identity of the PDB with line numbers and locals: the portable entry of a managed
+// image, otherwise the first entry.
 func (im *Image) PDB() (target.PDBID, error) {
 	list, err := im.CodeViews()
 	for _, cv := range list {

@@ -12,10 +12,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// exportScan bounds the search for an export directory; coreclr.dll has 5 MB.
+// exportScan bounds the search for an export directory in bytes; coreclr.dll has 5 MB.
 const exportScan = 32 << 20
 
-// exportFunctionsAt is where an IMAGE_EXPORT_DIRECTORY keeps AddressOfFunctions.
+// exportFunctionsAt is the offset of AddressOfFunctions in an IMAGE_EXPORT_DIRECTORY.
 const exportFunctionsAt = 28
 
 // exportDir is an IMAGE_EXPORT_DIRECTORY.
@@ -94,7 +94,7 @@ func (im *Image) exportName(e *exportDir, i uint32) (string, error) {
 	return s, nil
 }
 
-// exportAddress returns the address table's value for name i.
+// exportAddress returns the entry of the address table for name i.
 func (im *Image) exportAddress(e *exportDir, i uint32) (RVA, error) {
 	ord, err := target.Uint16(im.rvas, target.Addr(e.ordinals)+target.Addr(2*uint64(i)))
 	if err != nil {
@@ -110,7 +110,8 @@ func (im *Image) exportAddress(e *exportDir, i uint32) (RVA, error) {
 	return RVA(rva), nil
 }
 
-// forwards reports whether an exported RVA is the name of another module's export: those lie in the export directory.
+// forwards reports whether an exported RVA is a forwarder, that is, the name of another module's
+// export inside of the export directory.
 func (e *exportDir) forwards(rva RVA) bool {
 	return rva >= e.self.RVA && uint64(rva-e.self.RVA) < e.self.Size
 }
@@ -126,12 +127,12 @@ func (im *Image) exportRVA(e *exportDir, i uint32) (RVA, error) {
 	return rva, err
 }
 
-// peExports yields the named exports, sorted by name as the linker sorted them.
+// peExports yields the named exports in the table's order, which the linker sorted by name.
 func (im *Image) peExports() iter.Seq2[Export, error] {
 	return func(yield func(Export, error) bool) {
 		e, err := im.exportDir()
 		if err != nil {
-			// An image without exports yields none; whatever kept the directory from being read is an error.
+			// An image without exports yields none; a directory that can't be read is an error.
 			if !errors.Is(err, target.ErrUnsupported) {
 				yield(Export{}, err)
 			}
@@ -157,10 +158,11 @@ func (im *Image) peExport(e *exportDir, i uint32) (Export, error) {
 	return Export{Name: name, Forward: fwd}, err
 }
 
-// headless returns a PE image whose headers are missing. It has what the module list records, and its exports if the
-// dump has the export directory: Windows minidumps with heap keep that of the runtime's library, because the
-// data-access library reads it while the dump is written.
-func headless(mem target.Memory, m *target.Module) *Image {
+// openHeadless returns a PE image without headers. It has the identity in the module list, and its
+// exports if the dump has the export directory. Windows minidumps with heap hold the export
+// directory of the runtime's library, because the data-access library reads it while the dump is
+// written.
+func openHeadless(mem target.Memory, m *target.Module) *Image {
 	im := &Image{
 		kind: KindPE, path: m.Path, base: m.Base,
 		size: max(m.Size, uint64(m.SizeOfImage)),
@@ -172,12 +174,13 @@ func headless(mem target.Memory, m *target.Module) *Image {
 	return im
 }
 
-// scanExportDir searches the stored bytes of an image for its export directory. Minidumps hold it as a piece of its
-// own, anywhere in a page. The test is strict: the counts and tables fit, and the directory's name is the module's file
-// name. All stored bytes of all libraries may have to be searched: what memory lends is searched word by word in place.
+// scanExportDir searches the stored bytes of an image for its export directory. Minidumps hold the
+// directory as a separate range, anywhere in a page. The test is strict: the counts and tables must
+// fit, and the directory's name must be the module's file name. It may have to search all stored
+// bytes of all libraries, so it searches lent memory word by word in place.
 func (im *Image) scanExportDir() (Directory, error) {
 	file := target.BaseName(im.path)
-	var joined [exportDirSize]byte // pieces that lie together in memory may lie apart in the file
+	var joined [exportDirSize]byte // for ranges that are adjacent in memory but not in the file
 	for off, end := uint64(0), min(im.raw.size, exportScan); off+exportDirSize <= end; {
 		b := im.raw.Span(target.Addr(off))
 		if len(b) < exportDirSize {
@@ -194,10 +197,10 @@ func (im *Image) scanExportDir() (Directory, error) {
 		b = b[:min(uint64(len(b)), end-off)]
 		for ; len(b) >= exportDirSize; b, off = b[4:], off+4 {
 			if uint64(le32(b, exportFunctionsAt)) != off+exportDirSize {
-				continue // decides nearly always, and cheaply
+				continue // almost always, and cheap
 			}
 			d := Directory{RVA: RVA(off)}
-			if e := decodeExportDir(b, d); e.plausible(im.size) && im.exportDirNamed(&e, file) {
+			if e := decodeExportDir(b, d); e.isPlausible(im.size) && im.exportDirNamed(&e, file) {
 				d.Size = im.exportDirEnd(&e)
 				return d, nil
 			}
@@ -206,9 +209,9 @@ func (im *Image) scanExportDir() (Directory, error) {
 	return Directory{}, fmt.Errorf("headers and export directory: %w", target.ErrNotInDump)
 }
 
-// plausible reports whether e can be the export directory of an image of size
-// bytes: the linker lays the tables out after it in one fixed order.
-func (e *exportDir) plausible(size uint64) bool {
+// isPlausible reports whether e can be the export directory of an image of size bytes: linkers
+// place its tables after it in a fixed order.
+func (e *exportDir) isPlausible(size uint64) bool {
 	return e.functions == e.self.RVA+exportDirSize &&
 		e.nFuncs > 0 && e.nFuncs <= limits.ExportNames && e.nNames <= e.nFuncs &&
 		e.names == e.functions+RVA(4*uint64(e.nFuncs)) &&
@@ -221,8 +224,8 @@ func (im *Image) exportDirNamed(e *exportDir, file string) bool {
 	return err == nil && b[len(file)] == 0 && bytes.EqualFold(b[:len(file)], []byte(file))
 }
 
-// exportDirEnd returns the size of a directory without its header: up to
-// the end of its last name, or of its tables if that name is missing.
+// exportDirEnd returns the size of a directory that was found without headers: up to the end of its
+// last name, or of its tables if that name is missing.
 func (im *Image) exportDirEnd(e *exportDir) uint64 {
 	end := e.name
 	if e.nNames > 0 {

@@ -17,7 +17,8 @@ const (
 	relocsMax     = 64 << 20
 )
 
-// relocations reads the base relocations of a file: the RVAs, ascending, of what moves with the image. All must be of the given type.
+// relocations returns the RVAs, ascending, in a file's base relocations. All relocations must be of
+// the given type.
 func (im *Image) relocations(typ uint16) ([]uint32, error) {
 	d := im.pe.dirs[dirBaseReloc]
 	if d.Size == 0 {
@@ -49,7 +50,8 @@ func (im *Image) relocations(typ uint16) ([]uint32, error) {
 	return slices.Compact(out), nil
 }
 
-// relocate applies the base relocations to b, the file's bytes at rva. A quadword that b holds in part is taken from the file as a whole.
+// relocate applies the base relocations to b, the file's bytes at rva. For a quadword that is only
+// partly in b it reads the whole from the file.
 func (f *overlayFile) relocate(b []byte, rva uint64) error {
 	relocs, err := f.relocs()
 	if err != nil {
@@ -72,7 +74,7 @@ func (f *overlayFile) relocate(b []byte, rva uint64) error {
 	return nil
 }
 
-// firstReloc returns the index of the first relocation that reaches beyond rva.
+// firstReloc returns the index of the first relocation that ends after rva.
 func firstReloc(relocs []uint32, rva uint64) int {
 	i, _ := slices.BinarySearchFunc(relocs, rva, func(r uint32, v uint64) int {
 		if uint64(r)+relocSize <= v {
@@ -83,8 +85,8 @@ func firstReloc(relocs []uint32, rva uint64) int {
 	return i
 }
 
-// unrelocated returns the number of bytes from rva, at most n, that no relocation changes.
-func (f *overlayFile) unrelocated(rva, n uint64) uint64 {
+// unrelocatedLen returns the number of bytes from rva, at most n, that no relocation changes.
+func (f *overlayFile) unrelocatedLen(rva, n uint64) uint64 {
 	relocs, err := f.relocs()
 	if err != nil {
 		return 0
@@ -99,11 +101,13 @@ func (f *overlayFile) unrelocated(rva, n uint64) uint64 {
 	return 0
 }
 
-// guardPointers are the offsets in IMAGE_LOAD_CONFIG_DIRECTORY64 of the addresses of pointers that the loader sets:
-// control-flow guard's check and dispatch, those of XFG, cast guard and memcpy guard (winnt.h).
+// guardPointers are offsets in IMAGE_LOAD_CONFIG_DIRECTORY64. The fields are addresses of pointers
+// that the loader sets: check and dispatch of control-flow guard and XFG, cast guard, memcpy guard
+// (winnt.h).
 var guardPointers = [...]int{112, 120, 280, 288, 296, 304, 312}
 
-// loaderWrites lists what the Windows loader writes to in read-only parts of an image that it moves by delta.
+// loaderWrites returns the ranges in read-only parts of an image that the Windows loader writes to
+// when it moves the image by delta.
 func (im *Image) loaderWrites(delta uint64) ([]Directory, error) {
 	holes := []Directory{im.pe.dirs[dirIAT]}
 	if !im.pe.plus {
@@ -120,7 +124,8 @@ func (im *Image) loaderWrites(delta uint64) ([]Directory, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load configuration: %w", err)
 	}
-	// The structure's own size counts: in some images the directory has the size of Windows XP's structure.
+	// The structure's own size is used: in some images the directory has the size of Windows XP's
+	// structure.
 	b, err := im.BytesRVA(d.RVA, int(min(le32(head, 0), pageSize)))
 	if err != nil {
 		return nil, fmt.Errorf("load configuration: %w", err)
@@ -136,8 +141,8 @@ func (im *Image) loaderWrites(delta uint64) ([]Directory, error) {
 	return holes, nil
 }
 
-// loaderWrites32 is loaderWrites for a PE32 image. In a 64-bit process that is one of pure IL: its headers are
-// rewritten as PE32+ when it is loaded, and what is relocated is an entry stub that no one needs.
+// loaderWrites32 is loaderWrites for a PE32 image. In a 64-bit process it is an image of pure IL:
+// the loader rewrites its headers as PE32+, and only an unused entry stub is relocated.
 func (im *Image) loaderWrites32(holes []Directory) ([]Directory, error) {
 	relocs, err := im.relocations(relocHighLow)
 	if err != nil {

@@ -19,7 +19,7 @@ const (
 	resourceDirSize   = 16
 	resourceEntrySize = 8
 	resourceEntries   = 1 << 16
-	resourceHigh      = 1 << 31 // of a name: it is a string; of an offset: it is a directory
+	resourceHigh      = 1 << 31 // in a name: a string; in an offset: a directory
 )
 
 // resourceTree is the resource directory of a PE image (PE/COFF specification, "The .rsrc Section").
@@ -28,8 +28,8 @@ type resourceTree struct {
 	root Directory
 }
 
-// Resource returns the data of the resource of the given type and name, in the first language that it has. Names
-// compare without case; "#5" is number 5. A resource that the image does not have is target.ErrUnsupported.
+// Resource returns the data of the resource with the given type and name, in its first language.
+// Names are compared without case; "#5" is number 5. A missing resource is target.ErrUnsupported.
 func (im *Image) Resource(typ uint16, name string) ([]byte, error) {
 	d, err := im.peDirectory(dirResource, "resources")
 	if err != nil {
@@ -60,8 +60,8 @@ func (t *resourceTree) bytes(off uint32, n int) ([]byte, error) {
 	return t.im.BytesRVA(t.root.RVA+RVA(off), n)
 }
 
-// find returns what the entry with the given name of the directory at dir points to; "" is the first entry. The tree
-// has three levels and find is called once for each, so that no cycle can trap it.
+// find returns the value of the entry with a name in the directory at dir; "" means the first
+// entry. The tree has three levels, and find is called once for each, so a cycle can't trap it.
 func (t *resourceTree) find(dir uint32, name string) (uint32, error) {
 	dir &^= resourceHigh
 	h, err := t.bytes(dir, resourceDirSize)
@@ -80,7 +80,7 @@ func (t *resourceTree) find(dir uint32, name string) (uint32, error) {
 		if name == "" {
 			return le32(b, 4), nil
 		}
-		ok, err := t.named(le32(b, 0), name)
+		ok, err := t.hasName(le32(b, 0), name)
 		if err != nil {
 			return 0, err
 		}
@@ -91,8 +91,8 @@ func (t *resourceTree) find(dir uint32, name string) (uint32, error) {
 	return 0, target.Unsupportedf("the image has no such resource")
 }
 
-// named reports whether v, the name of an entry, is name.
-func (t *resourceTree) named(v uint32, name string) (bool, error) {
+// hasName reports whether the name v of an entry equals name.
+func (t *resourceTree) hasName(v uint32, name string) (bool, error) {
 	if v&resourceHigh == 0 {
 		return fmt.Sprintf("#%d", v) == name, nil
 	}
@@ -101,7 +101,7 @@ func (t *resourceTree) named(v uint32, name string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	// Most names are distinguished by their length.
+	// Most names differ in length.
 	n := int(le16(b, 0))
 	if n != len(utf16.Encode([]rune(name))) {
 		return false, nil

@@ -16,8 +16,8 @@ const (
 	relaLimit = 1 << 26 // bytes of a relocation table
 )
 
-// PointerRVA returns the RVA that the pointer at rva of a file holds once the image is loaded: the loader's relocations, which a file does
-// not have applied yet, are taken into account. It fails with target.ErrCorrupt where no relative relocation is at rva.
+// PointerRVA returns the RVA in the pointer at rva of a file, after the relocations that the loader
+// would apply. It is target.ErrCorrupt if no relative relocation is at rva.
 func (im *Image) PointerRVA(rva RVA) (RVA, error) {
 	b, err := im.BytesRVA(rva, 8)
 	if err != nil {
@@ -44,17 +44,18 @@ func (im *Image) PointerRVA(rva RVA) (RVA, error) {
 			return im.elfRVA(addend)
 		}
 	}
-	// DT_RELR packs the relocations and leaves the addend in place.
+	// DT_RELR stores the addend in place.
 	if v != 0 {
 		return im.elfRVA(v)
 	}
 	return 0, target.Corruptf("no relocation fills the pointer at RVA %#x", uint64(rva))
 }
 
-// elfRelocations returns the DT_RELA table, nil if there is none.
+// elfRelocations returns the DT_RELA table, or nil.
 func (im *Image) elfRelocations() ([]byte, error) { return im.dynamicTable(dtRela, dtRelaSz) }
 
-// dynamicTable returns the table whose address and size have these tags in the dynamic section, nil if there is none.
+// dynamicTable returns the table with the given tags for its address and size in the dynamic
+// section, or nil.
 func (im *Image) dynamicTable(at, bytes uint64) ([]byte, error) {
 	b, err := im.directory(im.elf.dynamic, elfDynamicSize)
 	if err != nil {

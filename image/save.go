@@ -11,16 +11,16 @@ import (
 // A Saved describes what Save wrote.
 type Saved struct {
 	Size    uint64 // bytes of the file
-	Missing uint64 // bytes that neither the dump nor a file has; they are zeros
+	Missing uint64 // bytes that are neither in the dump nor in a file, written as zeros
 }
 
-// maxSavedImage bounds the size of a file that headers can ask for.
+// maxSavedImage bounds the size of a file that headers can request.
 const maxSavedImage = 4 << 30
 
-// Save rebuilds the file of an image from its memory: headers, and each section or segment at its place in the file.
-// What the loader changed stays changed: relocations, import tables, writable data. What is missing is counted. An
-// image without sections is target.ErrUnsupported, sections that lie outside of what a file may be are
-// target.ErrCorrupt. It ends with the context's error when ctx does.
+// Save rebuilds the file of an image from its memory: headers, and each section or segment at its
+// file offset. The loader's changes remain: relocations, import tables, writable data. Missing
+// bytes are counted. An image without sections is target.ErrUnsupported, and sections outside of
+// the maximum size are target.ErrCorrupt. If ctx ends, Save fails with its error.
 func (m *Image) Save(ctx context.Context, w io.WriterAt) (Saved, error) {
 	sections := slices.Clone(m.Sections())
 	if len(sections) == 0 {
@@ -44,7 +44,7 @@ func (m *Image) Save(ctx context.Context, w io.WriterAt) (Saved, error) {
 	return s, nil
 }
 
-// save writes the part of a section that the file has.
+// save writes the part of a section that is in the file.
 func (s *Saved) save(ctx context.Context, w io.WriterAt, img *Image, sec Section) error {
 	n := min(sec.FileSize, sec.Size)
 	if sec.Offset > maxSavedImage || sec.FileSize > maxSavedImage-sec.Offset {
@@ -57,7 +57,7 @@ func (s *Saved) save(ctx context.Context, w io.WriterAt, img *Image, sec Section
 			return err
 		}
 		part := buf[:min(uint64(len(buf)), n-done)]
-		got, _ := img.ReadRVA(part, sec.RVA+RVA(done)) // what is missing is counted
+		got, _ := img.ReadRVA(part, sec.RVA+RVA(done)) // missing bytes are counted
 		if got > 0 {
 			if _, err := w.WriteAt(part[:got], int64(sec.Offset+done)); err != nil {
 				return err
@@ -73,5 +73,5 @@ func (s *Saved) save(ctx context.Context, w io.WriterAt, img *Image, sec Section
 	return nil
 }
 
-// missingPage is the unit in which dumps leave memory out.
+// missingPage is the unit in which dumps omit memory.
 const missingPage = 4096

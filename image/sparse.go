@@ -8,24 +8,26 @@ import (
 )
 
 const (
-	// sparseSmall is the size up to which a range may be nearly empty: a bigger one must have at least one byte in
-	// sparseRatio stored, so that a lying size can't make the reader allocate.
+	// sparseSmall is the maximum size of a range that may be nearly empty. A larger range must have
+	// at least one byte in sparseRatio stored, so that a wrong size can't make the reader allocate.
 	sparseSmall = 64 << 20
 	sparseRatio = 4096
 )
 
-// A Gap is a part of a byte slice that stands for memory which is not in the dump.
+// A Gap is a part of a byte slice for memory that is not in the dump.
 type Gap struct{ Off, Len int }
 
 func (g Gap) overlaps(off, n int) bool { return off < g.Off+g.Len && g.Off < off+n }
 
-// ReadSparse returns the n bytes at a with those that are not in the dump as zeros, and where these are. It fails with target.ErrNotInDump
-// when there is none at a itself. Within a page, what follows the first missing byte counts as missing too.
+// ReadSparse returns the n bytes at a, with zeros for missing bytes, and the gaps. It fails with
+// target.ErrNotInDump if the byte at a is missing. Within a page, everything after the first
+// missing byte counts as missing.
 func ReadSparse(mem target.Memory, a target.Addr, n int) ([]byte, []Gap, error) {
 	return readSparse(mem, a, n, 0)
 }
 
-// readSparse is ReadSparse for a Memory whose addresses are off by bias from those that decide what a page is.
+// readSparse is ReadSparse for a Memory with addresses that differ by bias from those that define
+// pages.
 func readSparse(mem target.Memory, a target.Addr, n int, bias uint64) ([]byte, []Gap, error) {
 	if n < 0 {
 		return nil, nil, target.Corruptf("%d bytes at %#x", n, uint64(a))
@@ -60,7 +62,7 @@ func readSparse(mem target.Memory, a target.Addr, n int, bias uint64) ([]byte, [
 // pageRest returns the number of bytes from a to the end of its page.
 func pageRest(a uint64) int { return pageSize - int(a%pageSize) }
 
-// addGap appends g, joined to the last gap where they touch.
+// addGap appends g, or joins it to the last gap if they are adjacent.
 func addGap(gaps []Gap, g Gap) []Gap {
 	if i := len(gaps) - 1; i >= 0 && gaps[i].Off+gaps[i].Len == g.Off {
 		gaps[i].Len += g.Len
@@ -69,7 +71,7 @@ func addGap(gaps []Gap, g Gap) []Gap {
 	return append(gaps, g)
 }
 
-// storedPages counts the pages of a range whose first byte is stored.
+// storedPages counts the pages of a range with a stored first byte.
 func storedPages(mem target.Memory, a target.Addr, n int, bias uint64) int {
 	var b [1]byte
 	stored := 0

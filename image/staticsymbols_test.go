@@ -10,7 +10,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestStaticSymbols: a file yields what its .symtab defines; a PE file has none.
+// TestStaticSymbols: an ELF file yields the symbols that .symtab defines; a PE file has no such
+// table.
 func TestStaticSymbols(t *testing.T) {
 	img, err := image.OpenSource("x", target.BytesSource(buildELF(true, 0)))
 	require.NoError(t, err)

@@ -13,8 +13,8 @@ import (
 // A Symbol names an address in native code.
 type Symbol struct {
 	Module target.Module
-	Name   string // the export that the address belongs to, or empty
-	Offset uint64 // that of the address from the export, or from the module where there is no Name
+	Name   string // the export that contains the address, or empty
+	Offset uint64 // from the export, or from the module if Name is empty
 }
 
 // String returns "libc.so.6!pthread_cond_wait+0x1b8", or "libc.so.6+0x7f1b8".
@@ -26,12 +26,12 @@ func (s Symbol) String() string {
 	return fmt.Sprintf("%s+%#x", name, s.Offset)
 }
 
-// Symbols names addresses by the modules that hold them and by what those export. It keeps the exports of the modules
-// that it looked up, and is safe for concurrent use.
+// Symbols names addresses by the modules that contain them and by their exports. It caches the
+// exports of modules. It is safe for concurrent use.
 type Symbols struct {
 	mem     target.Memory
 	modules []target.Module                           // by address
-	exports []moduleExports                           // beside modules
+	exports []moduleExports                           // by index of modules
 	others  []func(target.Addr) (string, target.Addr) // see AlsoNamed
 }
 
@@ -47,18 +47,18 @@ type export struct {
 	name string
 }
 
-// NewSymbols names the code of modules, which are sorted by Base, by their images in mem.
+// NewSymbols returns Symbols for modules, which are sorted by Base, with images in mem.
 func NewSymbols(mem target.Memory, modules []target.Module) *Symbols {
 	return &Symbols{mem: mem, modules: modules, exports: make([]moduleExports, len(modules))}
 }
 
-// AlsoNamed adds who names code better than exports do: the name of the function at an address, and where it begins;
-// empty if there is none. Set it before the first use of the Symbols.
+// AlsoNamed adds a function with better names than exports: it returns the name of the function at
+// an address and its start, or "". Call AlsoNamed before the first use of the Symbols.
 func (s *Symbols) AlsoNamed(name func(target.Addr) (string, target.Addr)) {
 	s.others = append(s.others, name)
 }
 
-// At names the address a. It reports false where no module holds it.
+// At names the address a. It reports false if no module contains it.
 func (s *Symbols) At(a target.Addr) (Symbol, bool) {
 	i := target.ModuleIndex(s.modules, a)
 	if i < 0 {
@@ -72,18 +72,18 @@ func (s *Symbols) At(a target.Addr) (Symbol, bool) {
 	}
 	x := &s.exports[i]
 	x.once.Do(func() { x.list = readExports(s.mem, m) })
-	if e := x.before(a); e != nil {
+	if e := x.exportAt(a); e != nil {
 		return Symbol{Module: *m, Name: e.name, Offset: uint64(a - e.addr)}, true
 	}
 	return Symbol{Module: *m, Offset: uint64(a - m.Base)}, true
 }
 
-// maxExportDistance bounds how far after an export without a size, as PE images have them, an address is named after
-// it: functions that are not exported lie between, and most functions are shorter.
+// maxExportDistance is the maximum distance of a named address from an export without a size, as in
+// PE images. Functions between exports have no name, and most functions are shorter.
 const maxExportDistance = 0x1000
 
-// before returns the export that a belongs to, nil if there is none.
-func (x *moduleExports) before(a target.Addr) *export {
+// exportAt returns the export that contains a, or nil.
+func (x *moduleExports) exportAt(a target.Addr) *export {
 	i := sort.Search(len(x.list), func(i int) bool { return x.list[i].addr > a }) - 1
 	if i < 0 {
 		return nil
@@ -97,7 +97,7 @@ func (x *moduleExports) before(a target.Addr) *export {
 	return e
 }
 
-// readExports reads what can be read of a module's exports; code without them is named by its module.
+// readExports returns the readable exports of a module. Without any, code is named by its module.
 func readExports(mem target.Memory, m *target.Module) []export {
 	img, err := OpenMemory(mem, m)
 	if err != nil {
@@ -112,7 +112,7 @@ func readExports(mem target.Memory, m *target.Module) []export {
 			list = append(list, export{a, e.Size, e.Name})
 		}
 	}
-	// One address can have several names: the first in the table stays.
+	// If an address has several names, the first in the table is used.
 	slices.SortStableFunc(list, func(a, b export) int {
 		switch {
 		case a.addr < b.addr:

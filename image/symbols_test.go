@@ -17,19 +17,19 @@ func TestExportBefore(t *testing.T) {
 		{0xfff, ""},
 		{0x1000, "sized"},
 		{0x100f, "sized"},
-		{0x1010, ""}, // behind its end: a function that is not exported
+		{0x1010, ""}, // after its end: a function that is not exported
 		{0x2000, "unsized"},
 		{0x2fff, "unsized"},
 		{0x3000, ""},
 		{^target.Addr(0), ""},
 	} {
 		got := ""
-		if e := x.before(c.addr); e != nil {
+		if e := x.exportAt(c.addr); e != nil {
 			got = e.name
 		}
 		assert.Equal(t, c.want, got, "%#x", uint64(c.addr))
 	}
-	assert.Nil(t, (&moduleExports{}).before(0x1000))
+	assert.Nil(t, (&moduleExports{}).exportAt(0x1000))
 }
 
 func TestSymbolText(t *testing.T) {
@@ -38,8 +38,8 @@ func TestSymbolText(t *testing.T) {
 	assert.Equal(t, "libc.so.6+0x20", Symbol{Module: m, Offset: 0x20}.String())
 }
 
-// TestSymbolsWithoutMemory: a module whose image the dump lacks names its
-// addresses by itself.
+// TestSymbolsWithoutMemory: if a module's image is not in the dump, its addresses have the module's
+// name.
 func TestSymbolsWithoutMemory(t *testing.T) {
 	m := target.Module{Base: 0x1000, Size: 0x1000, Path: "a.so"}
 	s := &Symbols{mem: noMemory{}, modules: []target.Module{m}, exports: make([]moduleExports, 1)}

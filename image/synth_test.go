@@ -8,8 +8,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The builders below have their own constants on purpose: a test that shared
-// them with the readers would prove nothing.
+// The builders below have their own constants on purpose: with the reader's constants, a test would
+// prove nothing.
 
 // blob is a byte image under construction.
 type blob []byte
@@ -40,8 +40,8 @@ func (b blob) utf16(off int, s string) int {
 	return 2 * len(u)
 }
 
-// Where the synthetic PE file has its parts: two sections of 0x1000 bytes, one
-// with everything that is read-only and one for data.
+// The places of parts in the synthetic PE file: two sections of 0x1000 bytes, one with all
+// read-only parts and one for data.
 const (
 	peTextRVA, peTextOff = 0x2000, 0x400
 	peDataRVA, peDataOff = 0x4000, 0x1400
@@ -64,8 +64,8 @@ const (
 	peLoadCfg  = 0x980
 )
 
-// buildPE makes a managed PE32+ file with two exports, PDB records, resources,
-// a relocated pointer and ReadyToRun code.
+// buildPE returns a managed PE32+ file with two exports, PDB records, resources, a relocated
+// pointer and ReadyToRun code.
 func buildPE() blob {
 	b := make(blob, peFileSize)
 	b.str(0, "MZ")
@@ -146,7 +146,7 @@ func buildText(t blob) {
 	t.u64(peLoadCfg+112, peBase+peTextRVA+0x970)
 }
 
-// buildMetadata makes metadata with one row in Module.
+// buildMetadata writes metadata with one row in Module.
 func buildMetadata(m blob) {
 	m.str(0, "BSJB")
 	m.u16(4, 1, 1)
@@ -166,7 +166,7 @@ func buildMetadata(m blob) {
 	}
 }
 
-// buildResources makes RT_RCDATA "TABLE" and RT_VERSION 1.
+// buildResources writes RT_RCDATA "TABLE" and RT_VERSION 1.
 func buildResources(r blob) {
 	const high = 1 << 31
 	folder := func(off int, named, ids uint16, entries ...uint32) {
@@ -191,7 +191,7 @@ func buildResources(r blob) {
 	v.utf16((108+6+n+2+3)&^3, text)
 }
 
-// loadPE lays a PE file out as a loader does that moves nothing.
+// loadPE lays out a PE file at its preferred base.
 func loadPE(file blob) blob {
 	b := make(blob, peImageSize)
 	copy(b, file[:min(len(file), 0x400)])
@@ -200,11 +200,11 @@ func loadPE(file blob) blob {
 	return b
 }
 
-// Where the synthetic ELF library has its parts.
+// The places of parts in the synthetic ELF library.
 const (
 	elfVaddr    = 0x10000
 	elfFileSize = 0x2400
-	elfDynamic  = 0x1000 // of the second segment
+	elfDynamic  = 0x1000 // the second segment
 	elfHash     = 0x300
 	elfSymtab   = 0x400
 	elfStrtab   = 0x500
@@ -213,7 +213,7 @@ const (
 	elfStatic   = 0x2000
 )
 
-// hashGNU and hashSysV are the hash functions by their definition.
+// hashGNU and hashSysV implement the hash functions by definition.
 func hashGNU(s string) uint32 {
 	h := uint32(5381)
 	for _, c := range []byte(s) {
@@ -222,9 +222,9 @@ func hashGNU(s string) uint32 {
 	return h
 }
 
-// buildELF makes a shared library with the dynamic symbols alpha and beta (in
-// a hash table of the given kind), gamma in .symtab, a build id and a version
-// constant. add is what a loader added to the dynamic section's pointers.
+// buildELF returns a shared library with the dynamic symbols alpha and beta, in a hash table of the
+// given kind, gamma in .symtab, a build id and a version constant. add is the loader's addition to
+// pointers in the dynamic section.
 func buildELF(gnu bool, add uint64) blob {
 	b := make(blob, elfFileSize)
 	b.str(0, "\x7fELF\x02\x01\x01")
@@ -287,7 +287,7 @@ func buildELF(gnu bool, add uint64) blob {
 	return b
 }
 
-// elfMemory lays a library out at base.
+// elfMemory lays out a library at base.
 func elfMemory(file blob, base target.Addr) *memmap.Map {
 	m, _ := memmap.New(target.BytesSource(file[:0x2000]), []memmap.Range{{Addr: base, Size: 0x2000}})
 	return m

@@ -13,19 +13,20 @@ import (
 const (
 	fixedInfoMagic = 0xfeef04bd // VS_FIXEDFILEINFO.dwSignature
 	fixedInfoSize  = 52
-	// The runtime's build puts this constant into every native library (sccsid of eng/native/version: @(#)Version 8.0.23.53103 @Commit: …).
+	// The runtime's build puts this constant into every native library (sccsid of
+	// eng/native/version: @(#)Version 8.0.23.53103 @Commit: …).
 	sccsPrefix = "@(#)Version "
 	sccsMax    = 512
-	// sccsScan bounds the search, in bytes. The runtime's library has 8 MB.
+	// sccsScan bounds the search in bytes. The runtime's library has 8 MB.
 	sccsScan   = 64 << 20
-	sccsPiece  = 64 << 10 // read at once: a call for each page takes as long as the search
+	sccsPiece  = 64 << 10 // read at once: reading single pages would double the time
 	versionMax = 64 << 10
 )
 
 // VersionInfo is the version resource of a PE image.
 type VersionInfo struct {
 	File, Product  [4]uint16
-	FileVersion    string // as the resource words it, of the first language
+	FileVersion    string // text of the resource in the first language
 	ProductVersion string
 }
 
@@ -51,13 +52,14 @@ func (im *Image) VersionInfo() (VersionInfo, error) {
 	return v, nil
 }
 
-// versionNumbers decodes a pair of doublewords, the high one first, whose words are the numbers.
+// versionNumbers decodes four words, stored as two doublewords with the high word first.
 func versionNumbers(b []byte) [4]uint16 {
 	return [4]uint16{le16(b, 2), le16(b, 0), le16(b, 6), le16(b, 4)}
 }
 
-// versionValue returns the value of a String structure, empty if there is none: three words (length in bytes, length of
-// the value in characters, type), the key with its NUL, padding to four bytes, the value.
+// versionValue returns the value of a String structure, or "". The structure has three words
+// (length in bytes, length of the value in characters, type), the key with its NUL, padding to four
+// bytes, and the value.
 func versionValue(b []byte, key string) string {
 	k := make([]byte, 0, 2*len(key)+2)
 	for i := range len(key) {
@@ -76,9 +78,10 @@ func versionValue(b []byte, key string) string {
 	return strings.TrimSpace(s)
 }
 
-// VersionString returns the version that the image gives itself, in the form "10.0.1426.52326 @Commit: 0427b9ab…": the
-// FileVersion of the version resource of a PE image, the @(#)Version constant of another image of the runtime. The error
-// is target.ErrUnsupported where the image has none, and target.ErrNotInDump where what is missing may have held it.
+// VersionString returns the version in the image, such as "10.0.1426.52326 @Commit: 0427b9ab…":
+// FileVersion of the version resource of a PE image, or the @(#)Version constant of another image
+// of the runtime. The error is target.ErrUnsupported if the image has no version, and
+// target.ErrNotInDump if missing parts may hold it.
 func (im *Image) VersionString() (string, error) {
 	if im == nil {
 		return "", target.Unsupportedf("no image")
@@ -90,7 +93,7 @@ func (im *Image) VersionString() (string, error) {
 		}
 		return dottedVersion(v.FileVersion), nil
 	}
-	// The constant lies in .data of most builds, which dumps hold more often.
+	// In most builds the constant is in .data, which more dumps hold.
 	complete, budget := true, uint64(sccsScan)
 	for _, writable := range []bool{true, false} {
 		for _, e := range im.extents {
@@ -112,7 +115,8 @@ func (im *Image) VersionString() (string, error) {
 	return "", target.Unsupportedf("the image has no version string")
 }
 
-// dottedVersion replaces the commas of the resource compiler's number, "10,0,1426,52326 @Commit: …", by dots.
+// dottedVersion replaces the commas in the resource compiler's number, "10,0,1426,52326 @Commit:
+// …", with dots.
 func dottedVersion(s string) string {
 	number, rest, _ := strings.Cut(s, " ")
 	s = strings.ReplaceAll(number, ",", ".")
@@ -122,7 +126,7 @@ func dottedVersion(s string) string {
 	return s
 }
 
-// scanVersion searches the stored bytes of an extent. whole reports that none was missing.
+// scanVersion searches the stored bytes of an extent. whole is false if bytes were missing.
 func scanVersion(mem target.Memory, e extent) (s string, whole bool) {
 	whole = true
 	buf := make([]byte, 0, sccsPiece+sccsMax)
@@ -143,7 +147,7 @@ func scanVersion(mem target.Memory, e extent) (s string, whole bool) {
 			a = uint64(next)
 			continue
 		}
-		// Keep what a string that crosses into the next piece needs.
+		// Keep enough for a string that crosses into the next piece.
 		tail := min(len(buf), sccsMax)
 		buf = buf[:copy(buf[:tail], buf[len(buf)-tail:])]
 		a += uint64(k)

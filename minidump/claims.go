@@ -5,8 +5,8 @@ import "github.com/sosgo/sosgo/target"
 // withFullMemory is MiniDumpWithFullMemory (minidumpapiset.h).
 const withFullMemory = 2
 
-// Claims reports which memory the process had: what is stored, the modules, and what the MemoryInfoList has that was
-// committed. With such a list, or all memory stored, there was no other.
+// Claims returns the memory that the process had: stored ranges, modules, and committed memory in
+// the MemoryInfoList. With such a list, or if all memory is stored, there was no other.
 func (f *File) Claims() *target.Claims { return f.claims.get(f.loadClaims) }
 
 func (f *File) loadClaims(*notes) *target.Claims {

@@ -6,14 +6,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// readsContexts reports whether the contexts of an architecture are read.
+// readsContexts reports whether contexts of the architecture are supported.
 func readsContexts(a target.Arch) bool {
 	_, err := a.RegisterFile()
 	return err == nil
 }
 
-// registers reads the thread context at loc. The architecture must be one
-// that readsContexts. Registers that the context does not claim stay unknown.
+// registers reads the thread context at loc. readsContexts must be true for the architecture.
+// Registers that the context does not claim stay unknown.
 func (f *File) registers(stream string, loc location) (target.Registers, error) {
 	regs := target.Registers{Arch: f.platform.Arch}
 	processor, err := f.platform.Arch.RegisterFile()

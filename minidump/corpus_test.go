@@ -75,7 +75,7 @@ func checkThreads(t *testing.T, f *minidump.File, m *testcase.Manifest) {
 		assert.Equal(t, want.Comm, name)
 	}
 	assert.Len(t, names, len(m.Threads))
-	if m.Kind != "triage" { // which is written without MiniDumpWithThreadInfo
+	if m.Kind != "triage" { // written without MiniDumpWithThreadInfo
 		assert.Len(t, f.ThreadInfos(), len(f.Threads()))
 	}
 }
@@ -100,7 +100,7 @@ func checkModules(t *testing.T, f *minidump.File, c *testcase.Case) {
 	}
 	for _, m := range f.Modules() {
 		got = append(got, module{hex(m.Base), m.Path, hex(m.SizeOfImage), hex(m.TimeDateStamp)})
-		// The oracle reads the version from the image, so mostly it has none.
+		// The oracle reads the version from the image, which most dumps don't hold.
 		if v := m.Version; versions[m.Path] != "0.0" {
 			assert.Equal(t, versions[m.Path], fmt.Sprintf("%d.%d.%d.%d", v[0], v[1], v[2], v[3]), m.Path)
 		}
@@ -113,8 +113,8 @@ func checkModules(t *testing.T, f *minidump.File, c *testcase.Case) {
 	assert.Equal(t, want, got)
 }
 
-// checkException asserts that the dumps of a postmortem debugger, and no
-// others, have an exception, and that it is one that the runtime raises.
+// checkException: only dumps of a postmortem debugger have an exception, and it is one that the
+// runtime raises.
 func checkException(t *testing.T, f *minidump.File, m *testcase.Manifest) {
 	e, ok := f.Exception()
 	require.Equal(t, m.Tool == "debugger", ok)
@@ -127,8 +127,8 @@ func checkException(t *testing.T, f *minidump.File, m *testcase.Manifest) {
 	raised := slices.ContainsFunc(f.Modules(), func(m target.Module) bool { return m.Contains(ip) })
 	assert.True(t, raised, "the instruction pointer %v is in no module", ip)
 	if e.Code == 0xc0000005 {
-		// A null reference: reading an address in the first page. The runtime
-		// raises it again, so that the address is the first fault's.
+		// A null reference: reading an address in the first page. The runtime raises it again, so
+		// the address is the first fault's.
 		require.Len(t, e.Parameters, 2)
 		assert.Less(t, e.Parameters[1], uint64(0x1000))
 		return
@@ -141,8 +141,7 @@ func checkException(t *testing.T, f *minidump.File, m *testcase.Manifest) {
 	assert.Equal(t, `C:\app\net`+strings.Split(m.Runtime, ".")[0]+`\coreclr.dll`, f.Modules()[i].Path)
 }
 
-// checkRegions asserts that the regions are ascending and disjoint, and that
-// they account for every stored byte.
+// checkRegions: the regions are ascending and disjoint, and account for every stored byte.
 func checkRegions(t *testing.T, f *minidump.File) {
 	var end target.Addr
 	var stored uint64
@@ -159,8 +158,8 @@ func checkRegions(t *testing.T, f *minidump.File) {
 	assert.Equal(t, minidump.StoredBytes(f), stored)
 }
 
-// checkStacks compares the threads' stacks with what the runtime knows of
-// them, and asserts that the oracle's frames lie in them.
+// checkStacks compares the threads' stacks with the runtime's data. The oracle's frames must lie in
+// them.
 func checkStacks(t *testing.T, f *minidump.File, c *testcase.Case) {
 	threads := make(map[uint32]target.Thread)
 	for _, th := range f.Threads() {

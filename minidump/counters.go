@@ -6,14 +6,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A counterField is a place of a stream that counts memory.
+// A counterField is a field of a stream that counts memory.
 type counterField struct {
 	off  int
 	name string
-	flag uint16 // that reports that the field is filled in, 0 for always
+	flag uint16 // set if the field is filled in; 0 means always
 }
 
-// MINIDUMP_PROCESS_VM_COUNTERS_1, and _2, which has flags and more fields.
+// MINIDUMP_PROCESS_VM_COUNTERS_1 and _2; the second has flags and more fields.
 const (
 	vmCountersRevision2 = 2
 	vmCountersFlags     = 2 // offset
@@ -35,8 +35,8 @@ var (
 	}
 )
 
-// MINIDUMP_SYSTEM_MEMORY_INFO_1: how large pages are, how many the machine has,
-// and MINIDUMP_SYSTEM_BASIC_PERFORMANCE_INFORMATION, which counts pages.
+// MINIDUMP_SYSTEM_MEMORY_INFO_1: the page size, the number of physical pages, and
+// MINIDUMP_SYSTEM_BASIC_PERFORMANCE_INFORMATION, which counts pages.
 const (
 	systemFlags         = 2
 	systemPageSize      = 4 + 4
@@ -51,7 +51,7 @@ var systemCounters = []counterField{
 	{132, "system: commit limit", systemBasicPerformance}, {140, "system: peak committed", systemBasicPerformance},
 }
 
-// memoryCounters lists what the dump counts of the process's and the machine's memory.
+// memoryCounters returns the counters of the process's and the machine's memory.
 func (f *File) memoryCounters(n *notes) []target.Counter {
 	out := f.vmCounters(n)
 	if s, ok := f.section(SystemMemoryInfoStream, n); ok {
@@ -61,7 +61,7 @@ func (f *File) memoryCounters(n *notes) []target.Counter {
 		}
 		page := uint64(le.Uint32(s.b[systemPageSize:]))
 		out = appendCounter(out, "system: physical memory", uint64(le.Uint32(s.b[systemPhysicalPages:])), page)
-		out = s.counters(out, systemCounters, le.Uint16(s.b[systemFlags:]), page)
+		out = s.appendCounters(out, systemCounters, le.Uint16(s.b[systemFlags:]), page)
 	}
 	return out
 }
@@ -76,13 +76,13 @@ func (f *File) vmCounters(n *notes) []target.Counter {
 		return nil
 	}
 	if le.Uint16(s.b) >= vmCountersRevision2 {
-		return s.counters(nil, vmCounters2, le.Uint16(s.b[vmCountersFlags:]), 1)
+		return s.appendCounters(nil, vmCounters2, le.Uint16(s.b[vmCountersFlags:]), 1)
 	}
-	return s.counters(nil, vmCounters1, 0, 1)
+	return s.appendCounters(nil, vmCounters1, 0, 1)
 }
 
-// counters appends the fields that are there and filled in; each counts units of that many bytes.
-func (s *section) counters(out []target.Counter, fields []counterField, flags uint16, unit uint64) []target.Counter {
+// appendCounters appends the fields that are present and filled in, in units of unit bytes.
+func (s *section) appendCounters(out []target.Counter, fields []counterField, flags uint16, unit uint64) []target.Counter {
 	for _, c := range fields {
 		if len(s.b) >= c.off+8 && (c.flag == 0 || flags&c.flag != 0) {
 			out = appendCounter(out, c.name, le.Uint64(s.b[c.off:]), unit)
@@ -91,7 +91,7 @@ func (s *section) counters(out []target.Counter, fields []counterField, flags ui
 	return out
 }
 
-// appendCounter leaves out what no machine has.
+// appendCounter appends a counter unless it is impossibly large.
 func appendCounter(out []target.Counter, name string, count, unit uint64) []target.Counter {
 	if unit == 0 || count > math.MaxInt64/unit {
 		return out

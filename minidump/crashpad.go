@@ -7,7 +7,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// What Crashpad's minidump/minidump_extensions.h documents, packed: sizes in bytes.
+// Sizes in bytes of the packed structures in Crashpad's minidump/minidump_extensions.h.
 const (
 	crashpadInfoSize       = 52 // MinidumpCrashpadInfo, version 1
 	crashpadModuleSize     = 20 // MinidumpModuleCrashpadInfo, version 1
@@ -21,11 +21,11 @@ const (
 
 // A CrashpadInfo holds what Crashpad adds to a minidump.
 type CrashpadInfo struct {
-	Report, Client target.GUID // zero where there is none
+	Report, Client target.GUID // zero if missing
 	Annotations    []target.Annotation
 }
 
-// identifiers returns the ids of the report and of the client as annotations. Crashpad writes none as zeros.
+// identifiers returns the ids of the report and of the client as annotations. A zero id is missing.
 func (c *CrashpadInfo) identifiers() []target.Annotation {
 	var out []target.Annotation
 	for _, id := range []struct {
@@ -39,7 +39,7 @@ func (c *CrashpadInfo) identifiers() []target.Annotation {
 	return out
 }
 
-// Crashpad returns what Crashpad added, and whether it wrote the dump.
+// Crashpad returns Crashpad's additions, and whether it wrote the dump.
 func (f *File) Crashpad() (CrashpadInfo, bool) {
 	c := f.crashpad.get(f.loadCrashpad)
 	if c == nil {
@@ -64,14 +64,14 @@ func (f *File) loadCrashpad(n *notes) *CrashpadInfo {
 	return r.out
 }
 
-// An annotationReader follows the structures that the stream points to.
+// An annotationReader follows the pointers in the stream.
 type annotationReader struct {
 	*nameReader
 	notes *notes
 	out   *CrashpadInfo
 }
 
-// list reads a count and so many elements.
+// list reads a count and its elements.
 func (r *annotationReader) list(loc location, stride int) table {
 	if loc.size == 0 {
 		return table{}

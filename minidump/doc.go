@@ -1,14 +1,14 @@
-// Package minidump reads Windows minidump files and presents them as a target.Target. It handles the container only:
-// nothing here depends on the CLR, and nothing reads module files from disk.
+// Package minidump reads Windows minidump files and presents them as a target.Target. It handles
+// only the container: it knows nothing about the CLR, and it does not read module files from disk.
+// Start reading at Open and File.
 //
-// Opening costs one pass over the stream directory and the memory lists. The other streams are decoded on their first
-// use. A stream that is corrupt does not take the dump down: what can be used is used, and File.Warnings lists the
-// rest. Every count, size and RVA is checked against the bytes that are there before anything is allocated.
+// Open reads the stream directory and the memory lists. Other streams are decoded on first use. A
+// corrupt stream does not make the dump unusable; File.Warnings reports it. Every count, size and
+// RVA is checked against the file before anything is allocated. A File is safe for concurrent use.
 //
-// A File is safe for concurrent use.
-//
-// The format is documented with MiniDumpWriteDump: minidumpapiset.h, and
-// https://learn.microsoft.com/windows/win32/api/minidumpapiset/. The register contexts are those of winnt.h.
+// The format is documented in minidumpapiset.h
+// (https://learn.microsoft.com/windows/win32/api/minidumpapiset/), the register contexts in
+// winnt.h.
 //
 // Stability: stable.
 package minidump

@@ -10,7 +10,7 @@ import (
 type FormatError struct {
 	Stream string // name of the stream, "header" or "directory"
 	Off    int64  // file offset of the fault in bytes
-	Msg    string // what is wrong there
+	Msg    string // what is wrong
 	Err    error  // the cause, or nil
 }
 
@@ -22,7 +22,7 @@ func (e *FormatError) Error() string {
 	return s
 }
 
-// Unwrap returns target.ErrCorrupt, and Err where there is one.
+// Unwrap returns target.ErrCorrupt, and Err if it is set.
 func (e *FormatError) Unwrap() []error {
 	if e.Err == nil {
 		return []error{target.ErrCorrupt}
@@ -30,7 +30,8 @@ func (e *FormatError) Unwrap() []error {
 	return []error{target.ErrCorrupt, e.Err}
 }
 
-// maxNotes is the number of warnings that one part of the dump may give: a million broken threads get a few lines.
+// maxNotes limits the warnings of one part of the dump, so that a million broken threads yield a
+// few lines.
 const maxNotes = 16
 
 // notes collects the warnings of one part of the dump.
@@ -47,7 +48,7 @@ func (n *notes) add(err error) {
 	n.list = append(n.list, err)
 }
 
-// appendTo adds the warnings to all, with a line for those left out.
+// appendTo appends the warnings to all, and a line that counts the dropped ones.
 func (n *notes) appendTo(all []error, part string) []error {
 	all = append(all, n.list...)
 	if n.dropped > 0 {

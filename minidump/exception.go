@@ -13,8 +13,8 @@ const (
 	exceptionMaxParameters = 15
 )
 
-// Exception implements target.Target. Its registers are from the moment of the
-// exception; the thread list's are from the moment of the dump.
+// Exception implements target.Target. Its registers are from the moment of the exception; those of
+// Threads are from the moment of the dump.
 func (f *File) Exception() (target.Exception, bool) {
 	e := f.exception.get(f.loadException)
 	if e == nil {

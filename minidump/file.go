@@ -17,7 +17,8 @@ const (
 	entrySize  = 12
 )
 
-// signature and formatVersion are MINIDUMP_SIGNATURE and MINIDUMP_VERSION; the version's upper half is the writer's.
+// signature and formatVersion are MINIDUMP_SIGNATURE and MINIDUMP_VERSION. The upper half of the
+// stored version belongs to the writer.
 const (
 	signature     = "MDMP"
 	formatVersion = 0xa793
@@ -36,7 +37,7 @@ type File struct {
 	streams  []Stream
 	platform target.Platform
 	mem      memmap.Map
-	notes    notes // of opening
+	notes    notes // warnings of opening
 
 	misc        lazy[MiscInfo]
 	process     lazy[target.Process]
@@ -59,7 +60,7 @@ type File struct {
 
 var _ target.Target = (*File)(nil)
 
-// A lazy value is decoded at its first use.
+// A lazy value is decoded on first use.
 type lazy[T any] struct {
 	once  sync.Once
 	value T
@@ -71,7 +72,7 @@ func (l *lazy[T]) get(load func(*notes) T) T {
 	return l.value
 }
 
-// header is MINIDUMP_HEADER.
+// A header is the MINIDUMP_HEADER.
 type header struct {
 	streams      uint32
 	directoryRVA uint32
@@ -79,11 +80,12 @@ type header struct {
 	flags        uint64
 }
 
-// Open reads the directory and the memory lists of the minidump in src. It fails with a *FormatError if there is no usable directory.
-// Lesser faults are warnings, also a dump without memory. The File reads src as long as it is used and does not close it.
+// Open reads the directory and the memory lists of the minidump in src. It fails with a
+// *FormatError if there is no usable directory. Lesser faults, and a dump without memory, are
+// warnings. The File reads src while it is in use and does not close it.
 func Open(src target.Source) (*File, error) { return OpenLimited(src, target.Limits{}) }
 
-// OpenLimited is Open with ceilings of the caller's. What lists have beyond them is left out, with a warning.
+// OpenLimited is Open with the caller's limits. Longer lists are cut with a warning.
 func OpenLimited(src target.Source, l target.Limits) (*File, error) {
 	f := &File{src: src, limits: l.Or(target.Limits{Ranges: limits.MemoryRanges, Threads: limits.Threads})}
 	if err := f.readHeader(); err != nil {
@@ -111,7 +113,7 @@ func OpenLimited(src target.Source, l target.Limits) (*File, error) {
 		f.mem.LeaveOut(mark)
 	}
 	if len(f.mem.Ranges()) == 0 {
-		if err := f.noMemory(); err != nil {
+		if err := f.checkNoMemory(); err != nil {
 			return nil, err
 		}
 	}
@@ -138,8 +140,8 @@ func (f *File) readHeader() error {
 	return nil
 }
 
-// readDirectory reads the directory. Of one that is cut, or impossibly long,
-// the entries that are there are used: the streams stand in front.
+// readDirectory reads the directory. If the directory is cut, or claims too many entries, the
+// existing ones are used: the important streams come first.
 func (f *File) readDirectory() error {
 	off, count := int64(f.header.directoryRVA), int64(f.header.streams)
 	fit := max(f.src.Size()-off, 0) / entrySize
@@ -173,10 +175,11 @@ func (f *File) readDirectory() error {
 // Flags returns the MINIDUMP_TYPE flags with which the dump was written.
 func (f *File) Flags() uint64 { return f.header.flags }
 
-// LeftOut reports whether sosgo shrink wrote the dump, so that memory is left out of it (target.ErrLeftOut).
+// LeftOut reports whether sosgo shrink wrote the dump, leaving out memory (target.ErrLeftOut).
 func (f *File) LeftOut() bool { return f.mem.LeftOut() }
 
-// LeftOutBytes returns the number of bytes that were left out. It reads all memory of such a dump.
+// LeftOutBytes returns the number of bytes that sosgo shrink left out. It reads all memory of such
+// a dump.
 func (f *File) LeftOutBytes() uint64 { return f.mem.LeftOutBytes() }
 
 // ReadMemory implements target.Memory.
@@ -197,8 +200,8 @@ func (f *File) Span(a target.Addr) []byte { return f.mem.Span(a) }
 // NextStored implements target.SparseMemory.
 func (f *File) NextStored(a target.Addr) (target.Addr, bool) { return f.mem.NextStored(a) }
 
-// Warnings returns what opening and decoding had to skip or to decide. It decodes every stream that has not been used
-// yet, so that the answer does not depend on earlier calls.
+// Warnings returns what opening and decoding skipped or decided. It decodes all remaining streams
+// first, so that the result does not depend on earlier calls.
 func (f *File) Warnings() []error {
 	f.Process()
 	f.Threads()
@@ -232,7 +235,7 @@ func (f *File) Warnings() []error {
 	return f.crashpad.notes.appendTo(all, "Crashpad")
 }
 
-// addr makes an address of v. Older createdumps sign-extend the addresses of 32-bit processes.
+// addr converts v to an address. Older createdumps sign-extend the addresses of 32-bit processes.
 func (f *File) addr(v uint64) target.Addr {
 	if f.platform.Arch.PointerSize() == 4 && v >= math.MaxUint64-math.MaxInt32 {
 		v &= math.MaxUint32
@@ -240,8 +243,9 @@ func (f *File) addr(v uint64) target.Addr {
 	return target.Addr(v)
 }
 
-// noMemory judges a dump without memory: it has its threads and modules, or it is an error.
-func (f *File) noMemory() error {
+// checkNoMemory accepts a dump without memory if it has threads and modules, and otherwise returns
+// an error.
+func (f *File) checkNoMemory() error {
 	e := &FormatError{Stream: "directory", Off: int64(f.header.directoryRVA), Msg: "neither memory nor threads nor modules are in the file"}
 	for _, t := range [...]StreamType{MemoryListStream, Memory64ListStream} {
 		if s, ok := f.stream(t); ok {

@@ -16,15 +16,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// crash adds an exception stream with flags.
+// crash adds an exception stream with the given flags.
 func crash(m *synth.Minidump, thread, code, flags uint32, address uint64, parameters []uint64, context []byte) {
 	rva := m.Place(context)
 	m.Stream(6, synth.Fields(thread, uint32(0), code, flags, uint64(0), address, uint32(len(parameters)), uint32(0), parameters,
 		make([]uint64, 15-len(parameters)), uint32(len(context)), rva))
 }
 
-// breakpad returns a dump of a process of Linux as Breakpad writes it, without an
-// exception.
+// breakpad returns a dump of a Linux process in Breakpad's form, without an exception.
 func breakpad() *synth.Minidump {
 	m := synth.NewMinidump()
 	m.ForeignSystem(synth.MinidumpAMD64, synth.MinidumpLinux, "Linux 6.1.0-18-amd64 #1 SMP x86_64")
@@ -87,8 +86,7 @@ func TestBreakpadOfLinux(t *testing.T) {
 	assert.False(t, ok)
 }
 
-// TestSignals: what Breakpad and Crashpad keep of a signal of Linux in an exception
-// record.
+// TestSignals: Breakpad and Crashpad store a signal of Linux in an exception record.
 func TestSignals(t *testing.T) {
 	const sender = 1000<<32 | 77
 	for _, c := range []struct {
@@ -129,7 +127,7 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// TestRequestedDumps: nothing had happened to these processes.
+// TestRequestedDumps: no fault had happened in these processes.
 func TestRequestedDumps(t *testing.T) {
 	for platform, code := range map[uint32]uint32{2: 0x517a7ed, synth.MinidumpLinux: 0xffffffff, synth.MinidumpAndroid: 0xffffffff, synth.MinidumpMacOS: 0x43507378} {
 		m := synth.NewMinidump()
@@ -191,7 +189,7 @@ func TestCrashpad(t *testing.T) {
 	assert.Equal(t, "04030201060508070000000000000000", fmt.Sprintf("%x", f.Modules()[1].BuildID), "Crashpad writes a UUID")
 }
 
-// TestWithoutMemory: modules, threads and the exception are answers, too.
+// TestWithoutMemory: a dump may have only modules, threads and the exception.
 func TestWithoutMemory(t *testing.T) {
 	m := synth.NewMinidump()
 	m.SystemInfo(synth.MinidumpX86)
@@ -237,7 +235,7 @@ func TestFunctionTables(t *testing.T) {
 	}, f.FunctionTables())
 }
 
-// TestContents: what else is in a dump is counted.
+// TestContents counts the other contents of a dump.
 func TestContents(t *testing.T) {
 	m := synth.NewMinidump()
 	process(m)
@@ -282,8 +280,8 @@ func TestAssertion(t *testing.T) {
 	assert.Contains(t, open(t, m.Bytes()).Process().Comment, "the C runtime was given an invalid parameter: p != null, in print (a.c:12)")
 }
 
-// everything returns a dump of Linux with each stream of Breakpad and Crashpad, tables of
-// functions and counters of memory.
+// everything returns a Linux dump with all streams of Breakpad and Crashpad, function tables and
+// memory counters.
 func everything() *synth.Minidump {
 	m := breakpad()
 	m.Crashpad([]synth.MinidumpNote{{Key: "a", Value: "b"}}, 0, []string{"line"}, []synth.MinidumpNote{{Key: "c", Value: "d"}}, []synth.MinidumpNote{{Key: "e", Value: "f"}})
@@ -295,9 +293,8 @@ func everything() *synth.Minidump {
 	return m
 }
 
-// TestDamagedStreams cuts each stream at each length and makes each of its words
-// the largest and an offset near the end: nothing panics, and every warning is of a
-// kind.
+// TestDamagedStreams cuts each stream at each length, and sets each of its words to the maximum and
+// to an offset near the end. Nothing panics, and every warning wraps a known error.
 func TestDamagedStreams(t *testing.T) {
 	whole := everything().Bytes()
 	f := open(t, whole)
@@ -332,7 +329,7 @@ func TestDamagedStreams(t *testing.T) {
 	}
 }
 
-// TestForeignFiles: the facts that corpus-foreign/README.md has of these dumps.
+// TestForeignFiles checks the facts in corpus-foreign/README.md.
 func TestForeignFiles(t *testing.T) {
 	for _, c := range []struct {
 		file, container string

@@ -13,17 +13,17 @@ const (
 	functionTableDescriptorSize = 32
 )
 
-// A FunctionTable is a table of unwind data that the process had registered for
-// code that it made while it ran (RtlAddFunctionTable and its like).
+// A FunctionTable is a table of unwind data that the process registered for generated code
+// (RtlAddFunctionTable and related functions).
 type FunctionTable struct {
-	Code      target.Range // that the table is about
-	Base      target.Addr  // that the entries' offsets are relative to
+	Code      target.Range // the code that the table describes
+	Base      target.Addr  // the base of the entries' offsets
 	Functions int
-	Entries   []byte // the entries as they are (RUNTIME_FUNCTION), read-only
+	Entries   []byte // the raw entries (RUNTIME_FUNCTION), read-only
 }
 
-// FunctionTables lists the tables in the dump's order; it is empty where the dump
-// was written without them. The caller must not change the slice.
+// FunctionTables lists the tables in the dump's order. It is empty if the dump was written without
+// them. The caller must not change the slice.
 func (f *File) FunctionTables() []FunctionTable { return f.functions.get(f.loadFunctionTables) }
 
 func (f *File) loadFunctionTables(n *notes) []FunctionTable {

@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// isKnown reports whether err answers to one of the sentinels.
+// isKnown reports whether err wraps one of the sentinel errors.
 func isKnown(err error) bool {
 	return errors.Is(err, target.ErrCorrupt) || errors.Is(err, target.ErrUnsupported) || errors.Is(err, target.ErrNotInDump)
 }

@@ -6,7 +6,8 @@ import (
 	"github.com/sosgo/sosgo/internal/base/limits"
 )
 
-// MINIDUMP_HANDLE_DATA_STREAM and MINIDUMP_HANDLE_DESCRIPTOR; the descriptor's second form adds fields at its end.
+// MINIDUMP_HANDLE_DATA_STREAM and MINIDUMP_HANDLE_DESCRIPTOR. The second form of the descriptor has
+// additional fields at its end.
 const (
 	handleDataSize       = 16
 	handleDescriptorSize = 32
@@ -16,14 +17,15 @@ const (
 type Handle struct {
 	Value         uint64
 	Type          string // "Event", "File", …
-	Name          string // of the object, empty for most
+	Name          string // of the object, mostly empty
 	Attributes    uint32
 	GrantedAccess uint32
-	HandleCount   uint32 // of the object, over all processes
+	HandleCount   uint32 // of the object, in all processes
 	PointerCount  uint32
 }
 
-// Handles lists the handles in the dump's order; it is empty where the dump was written without them. The caller must not change the slice.
+// Handles lists the handles in the dump's order. It is empty if the dump was written without them.
+// The caller must not change the slice.
 func (f *File) Handles() []Handle { return f.handles.get(f.loadHandles) }
 
 func (f *File) loadHandles(n *notes) []Handle {
@@ -31,7 +33,7 @@ func (f *File) loadHandles(n *notes) []Handle {
 	if !ok {
 		return nil
 	}
-	t := s.headed(handleDataSize, handleDescriptorSize, false, limits.Handles, n)
+	t := s.headedList(handleDataSize, handleDescriptorSize, false, limits.Handles, n)
 	r := f.names(s.name)
 	out := make([]Handle, t.len())
 	for i := range out {

@@ -15,17 +15,17 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// maxAlloc is what a dump of a few kilobytes may make the reader allocate.
+// maxAlloc is the number of bytes that a dump of a few kilobytes may make the reader allocate.
 const maxAlloc = 1 << 20
 
-// TestLies has one dump a lie. Each still opens, gives what the lie leaves of
-// it, and tells of the lie.
+// TestLies tests one false field per dump. Each dump still opens, yields its remaining data, and
+// reports a warning.
 func TestLies(t *testing.T) {
 	const far = math.MaxUint32 - 3
 	for _, c := range []struct {
 		name  string
 		lie   func(m *synth.Minidump)
-		check func(t *testing.T, f *minidump.File) // what is left
+		check func(t *testing.T, f *minidump.File) // checks the remaining data
 		words string
 	}{
 		{"thread count", func(m *synth.Minidump) {
@@ -125,7 +125,7 @@ func TestLies(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := synth.NewMinidump()
-			c.lie(m) // in front: of two streams of a kind the first counts
+			c.lie(m) // before the true streams: the first of two streams of a type counts
 			process(m)
 			m.Memory64(memory()...)
 			b := m.Bytes()
@@ -146,7 +146,7 @@ func TestLies(t *testing.T) {
 	}
 }
 
-// TestHopeless has the dumps that can't be opened.
+// TestHopeless tests dumps that can't be opened.
 func TestHopeless(t *testing.T) {
 	build := func(add func(m *synth.Minidump)) []byte {
 		m := synth.NewMinidump()
@@ -192,8 +192,7 @@ func TestHopeless(t *testing.T) {
 	}
 }
 
-// TestManyStreams has a directory that claims more than there is, in front of
-// streams that are there.
+// TestManyStreams has a directory that claims too many streams, followed by valid streams.
 func TestManyStreams(t *testing.T) {
 	m := synth.NewMinidump()
 	process(m)
@@ -204,8 +203,8 @@ func TestManyStreams(t *testing.T) {
 	assert.ErrorContains(t, f.Warnings()[0], "4194304 streams claimed")
 }
 
-// TestSharedNames has ten thousand handles with one name of 60 KB: reading it
-// for each would cost 1.2 GB.
+// TestSharedNames has ten thousand handles that share one name of 60 KB. Reading it for each would
+// take 1.2 GB.
 func TestSharedNames(t *testing.T) {
 	m := synth.NewMinidump()
 	m.Memory(memory()...)
@@ -219,7 +218,7 @@ func TestSharedNames(t *testing.T) {
 	assert.Less(t, allocated(func() { assert.Len(t, f.Handles(), 10_000) }), uint64(16<<20))
 }
 
-// TestListLimit has more unloaded modules than any process.
+// TestListLimit has more unloaded modules than the limit.
 func TestListLimit(t *testing.T) {
 	m := synth.NewMinidump()
 	m.Stream(14, append(synth.Fields(uint32(12), uint32(24), uint32(100_001)), make([]byte, 24*100_001)...))
@@ -236,7 +235,7 @@ func TestListLimit(t *testing.T) {
 	})
 }
 
-// TestUnloadedModules has a list in which few entries make sense. The others are left out, and counted once.
+// TestUnloadedModules has a list of mostly impossible entries. They are skipped, with one warning.
 func TestUnloadedModules(t *testing.T) {
 	entry := func(base uint64, size, name uint32) []byte {
 		return synth.Fields(base, size, uint32(0), uint32(0), name)

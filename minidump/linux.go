@@ -10,13 +10,13 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The streams that Breakpad and Crashpad write of processes of Linux are files of
-// /proc and /etc as they are (google_breakpad/common/minidump_format.h).
+// For processes of Linux, Breakpad and Crashpad copy files of /proc and /etc to streams
+// (google_breakpad/common/minidump_format.h).
 
-// maxText is the part of a stream of text that is read, in bytes.
+// maxText is the maximum number of bytes of a text stream to read.
 const maxText = 16 << 20
 
-// text returns the content of a stream of text, empty where the dump has none.
+// text returns the content of a text stream, or "".
 func (f *File) text(t StreamType, n *notes) string {
 	s, ok := f.section(t, n)
 	if !ok {
@@ -28,7 +28,8 @@ func (f *File) text(t StreamType, n *notes) string {
 	return strings.TrimRight(string(s.b[:min(len(s.b), maxText)]), "\x00")
 }
 
-// values splits a text of lines "key: value" or "key=value" and yields them in order, without white space and quotes.
+// values splits a text of lines "key: value" or "key=value" and yields them in order, without white
+// space and quotes.
 func values(text, separator string) func(yield func(key, value string) bool) {
 	return func(yield func(key, value string) bool) {
 		for line := range strings.Lines(text) {
@@ -40,13 +41,13 @@ func values(text, separator string) func(yield func(key, value string) bool) {
 	}
 }
 
-// A procStatus holds the used lines of /proc/PID/status.
+// A procStatus holds the relevant lines of /proc/PID/status.
 type procStatus struct {
 	pid      uint32
 	counters []target.Counter // of memory
 }
 
-// status reads /proc/PID/status. A thread group is what other systems call a process.
+// status reads /proc/PID/status. Its Tgid, the thread group, is the process id.
 func (f *File) status(n *notes) procStatus {
 	var s procStatus
 	for key, value := range values(f.text(LinuxProcStatusStream, n), ":") {
@@ -63,10 +64,10 @@ func (f *File) status(n *notes) procStatus {
 	return s
 }
 
-// maxCounters is more counters of memory than /proc/PID/status has.
+// maxCounters exceeds the number of memory counters in /proc/PID/status.
 const maxCounters = 32
 
-// processors reads /proc/cpuinfo: how many processors there were, and what the first is called.
+// processors reads the number of processors and the model of the first from /proc/cpuinfo.
 func (f *File) processors(n *notes) (count int, model string) {
 	for key, value := range values(f.text(LinuxCPUInfoStream, n), ":") {
 		switch key {
@@ -77,7 +78,7 @@ func (f *File) processors(n *notes) (count int, model string) {
 				model = value
 			}
 		case "Processor":
-			// On ARM the model, where other systems number the processors.
+			// On ARM this is the model; on other systems it is the number of the processor.
 			if _, err := strconv.Atoi(value); err != nil && model == "" {
 				model = value
 			}
@@ -86,7 +87,7 @@ func (f *File) processors(n *notes) (count int, model string) {
 	return count, model
 }
 
-// distribution reads /etc/lsb-release or, as newer writers do, /etc/os-release.
+// distribution reads /etc/lsb-release or, from newer writers, /etc/os-release.
 func (f *File) distribution(n *notes) string {
 	var id, release string
 	for key, value := range values(f.text(LinuxLSBReleaseStream, n), "=") {
@@ -102,7 +103,7 @@ func (f *File) distribution(n *notes) string {
 	return strings.TrimSpace(id + " " + release)
 }
 
-// list splits a stream of texts that each end with a zero.
+// list splits a stream of zero-terminated texts.
 func (f *File) list(t StreamType, n *notes) []string {
 	text := f.text(t, n)
 	if text == "" {
@@ -111,16 +112,18 @@ func (f *File) list(t StreamType, n *notes) []string {
 	return strings.Split(text, "\x00")
 }
 
-// Environment lists the environment variables of a process of Linux as NAME=VALUE, where the dump has them. They may
-// hold secrets. The caller must not change the slice.
+// Environment lists the environment variables of a Linux process as NAME=VALUE, if the dump has
+// them. They may hold secrets. The caller must not change the slice.
 func (f *File) Environment() []string {
 	return f.environment.get(func(n *notes) []string { return f.list(LinuxEnvironStream, n) })
 }
 
-// An AuxEntry is an entry of the auxiliary vector that the kernel of Linux handed to the process (linux/auxvec.h).
+// An AuxEntry is an entry of the auxiliary vector that the Linux kernel passed to the process
+// (linux/auxvec.h).
 type AuxEntry struct{ Tag, Value uint64 }
 
-// Auxv returns the auxiliary vector without its terminator, empty if there is none. Callers must not change it.
+// Auxv returns the auxiliary vector without its terminator. It is empty if missing. The caller must
+// not change the slice.
 func (f *File) Auxv() []AuxEntry { return f.auxv.get(f.loadAuxv) }
 
 func (f *File) loadAuxv(n *notes) []AuxEntry {
@@ -150,16 +153,17 @@ func (f *File) word(b []byte) uint64 {
 
 // A LinkMap is an entry of the dynamic linker's list of objects (link.h).
 type LinkMap struct {
-	Base    target.Addr // what was added to the addresses in the file
+	Base    target.Addr // added to the addresses in the file
 	Dynamic target.Addr // the dynamic section
 	Path    string      // empty for the program itself
 }
 
-// LinkMaps lists the objects that the dynamic linker had loaded, in its order;
-// it is empty where the dump does not show it. The caller must not change the slice.
+// LinkMaps lists the objects that the dynamic linker had loaded, in its order. It is empty if not
+// recorded. The caller must not change the slice.
 func (f *File) LinkMaps() []LinkMap { return f.linkMaps.get(f.loadLinkMaps) }
 
-// loadLinkMaps reads MDRawDebug32 or 64 and its array of MDRawLinkMap, aligned as the writer's compiler did.
+// loadLinkMaps reads MDRawDebug32 or 64 and its array of MDRawLinkMap, with the alignment of the
+// writer's compiler.
 func (f *File) loadLinkMaps(n *notes) []LinkMap {
 	s, ok := f.section(LinuxDSODebugStream, n)
 	if !ok {
@@ -266,8 +270,8 @@ func (m *mapping) region() target.Region {
 	return r
 }
 
-// mapped gives the modules their mappings, as far as /proc/PID/maps has them.
-func (f *File) mapped(modules []target.Module) {
+// addMappings adds the mappings in /proc/PID/maps to the modules.
+func (f *File) addMappings(modules []target.Module) {
 	maps := f.mappings()
 	for i := range modules {
 		m := &modules[i]

@@ -15,8 +15,8 @@ const (
 	memoryDescriptor64Size = 16
 )
 
-// loadRanges reads the memory lists in the order in which the dump has them. The thread list names stacks too, but they
-// are in the lists as well, and createdump leaves the offsets there zero: only the lists are read.
+// loadRanges reads the memory lists in the dump's order. It ignores the stacks in the thread list:
+// the memory lists contain them, and createdump sets their offsets to zero.
 func (f *File) loadRanges(n *notes) []memmap.Range {
 	var ranges []memmap.Range
 	var done32, done64 bool
@@ -28,7 +28,7 @@ func (f *File) loadRanges(n *notes) []memmap.Range {
 			ranges, done64 = f.memory64List(ranges, n), true
 		}
 	}
-	return f.plausible(ranges, n)
+	return f.dropImpossible(ranges, n)
 }
 
 // memoryList reads MINIDUMP_MEMORY_LIST.
@@ -47,7 +47,8 @@ func (f *File) memoryList(ranges []memmap.Range, n *notes) []memmap.Range {
 	return ranges
 }
 
-// memory64List reads MINIDUMP_MEMORY64_LIST: its ranges lie one after the other from one 64-bit file offset on.
+// memory64List reads MINIDUMP_MEMORY64_LIST. Its ranges are consecutive in the file from a 64-bit
+// offset on.
 func (f *File) memory64List(ranges []memmap.Range, n *notes) []memmap.Range {
 	s, ok := f.section(Memory64ListStream, n)
 	if !ok {
@@ -75,9 +76,9 @@ func (f *File) memory64List(ranges []memmap.Range, n *notes) []memmap.Range {
 	return ranges
 }
 
-// plausible leaves out ranges that would read the dump's own header, and
-// those that reach the end of the address space: no process has memory there.
-func (f *File) plausible(ranges []memmap.Range, n *notes) []memmap.Range {
+// dropImpossible removes ranges that overlap the header of the dump, and ranges that reach the end
+// of the address space, where no process has memory.
+func (f *File) dropImpossible(ranges []memmap.Range, n *notes) []memmap.Range {
 	kept := ranges[:0]
 	for _, r := range ranges {
 		if r.Size > 0 && (r.Offset < headerSize || r.Size > math.MaxUint64-uint64(r.Addr)) {

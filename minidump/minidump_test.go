@@ -18,7 +18,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The addresses of the sample process.
+// Addresses in the sample process.
 const (
 	tebAddr   = 0x7f_0000_0000
 	pebAddr   = tebAddr + 0x1000
@@ -37,15 +37,15 @@ var (
 	regs = [16]uint64{10, 11, 12, 13, stackAddr + 0x100, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25}
 )
 
-// page is memory whose first bytes are fields.
+// page returns memory that begins with fields.
 func page(fields ...any) []byte {
 	b := make([]byte, 0x100)
 	copy(b, synth.Fields(fields...))
 	return b
 }
 
-// memory returns the sample process's: TEB, PEB, process parameters and command
-// line, stack and heap.
+// memory returns the memory of the sample process: TEB, PEB, process parameters and command line,
+// stack and heap.
 func memory() []synth.MinidumpRange {
 	return []synth.MinidumpRange{
 		{Addr: tebAddr, Data: page(uint64(0), uint64(stackBase), uint64(stackAddr-0x1000), make([]byte, 0x48), uint64(pebAddr))},
@@ -59,7 +59,7 @@ func memory() []synth.MinidumpRange {
 	}
 }
 
-// process adds everything but memory.
+// process adds all streams except memory.
 func process(m *synth.Minidump) {
 	m.SystemInfo(synth.MinidumpAMD64)
 	context := synth.AMD64Context(allGroups, regs, dllAddr+0x1234, 0x246)
@@ -94,7 +94,7 @@ func process(m *synth.Minidump) {
 	)
 }
 
-// sample returns an honest dump with every stream that the reader decodes.
+// sample returns a valid dump with every stream that the reader decodes.
 func sample() []byte {
 	m := synth.NewMinidump()
 	process(m)
@@ -187,7 +187,7 @@ func TestThreads(t *testing.T) {
 	assert.Equal(t, uint32(4), infos[1].DumpFlags)
 }
 
-// registersOf returns the known registers of a thread whose context is given.
+// registersOf returns the known registers of a thread with the given context.
 func registersOf(t *testing.T, arch uint16, context []byte) (map[string]uint64, target.Registers, []error) {
 	m := synth.NewMinidump()
 	m.SystemInfo(arch)
@@ -299,8 +299,7 @@ func TestBadContexts(t *testing.T) {
 	}
 }
 
-// TestThreadInfoFlags asserts that what the writer could not get is not taken
-// from the dump.
+// TestThreadInfoFlags: data that the writer could not get is not used.
 func TestThreadInfoFlags(t *testing.T) {
 	m := synth.NewMinidump()
 	m.SystemInfo(synth.MinidumpAMD64)
@@ -397,7 +396,7 @@ func TestBothComments(t *testing.T) {
 	assert.Equal(t, "narrow\nwide", open(t, m.Bytes()).Process().Comment)
 }
 
-// TestPlatforms has the systems whose minidumps others than Windows write.
+// TestPlatforms covers the systems of minidumps that other writers than Windows produce.
 func TestPlatforms(t *testing.T) {
 	for id, want := range map[uint32]target.OS{2: target.OSWindows, 0x8101: target.OSDarwin, 0x8201: target.OSLinux, 7: target.OSUnknown} {
 		m := synth.NewMinidump()
@@ -409,7 +408,7 @@ func TestPlatforms(t *testing.T) {
 	}
 }
 
-// TestMissingStreams asserts that what the writer left out is told as such.
+// TestMissingStreams: a missing stream is reported as target.ErrNotInDump.
 func TestMissingStreams(t *testing.T) {
 	m := synth.NewMinidump()
 	m.Memory(memory()...)
@@ -471,7 +470,7 @@ func TestRegions(t *testing.T) {
 		{Start: dllAddr + 0x1000, Size: 0x100, Stored: 0x100, Kind: "image", Prot: rx, Path: dll},
 	}, got)
 	for range open(t, sample()).Regions() {
-		break // must not go on after the consumer has stopped
+		break // must not continue after the consumer has stopped
 	}
 }
 
@@ -488,8 +487,7 @@ func TestRegionsWithoutInfos(t *testing.T) {
 	}, slices.Collect(open(t, m.Bytes()).Regions()))
 }
 
-// TestProtection has the page protections of winnt.h, with and without the
-// guard bit.
+// TestProtection covers the page protections of winnt.h, with and without the guard bit.
 func TestProtection(t *testing.T) {
 	for protect, want := range map[uint32]string{0: "---", 1: "---", 2: "r--", 4: "rw-", 8: "rw-", 0x10: "--x", 0x20: "r-x",
 		0x40: "rwx", 0x80: "rwx", 0x104: "rw-"} {
@@ -502,7 +500,7 @@ func TestProtection(t *testing.T) {
 	}
 }
 
-// TestPaddedLists has lists whose elements are aligned to eight bytes.
+// TestPaddedLists has lists with elements aligned to eight bytes.
 func TestPaddedLists(t *testing.T) {
 	m := synth.NewMinidump()
 	m.SystemInfo(synth.MinidumpAMD64)
@@ -521,7 +519,7 @@ func TestPaddedLists(t *testing.T) {
 	assert.Equal(t, uint64(0xabcd), v)
 }
 
-// TestSignExtended has a 32-bit dump as older createdumps write it.
+// TestSignExtended has a 32-bit dump in the form of older createdumps.
 func TestSignExtended(t *testing.T) {
 	const extended = 0xffffffff_80000000
 	m := synth.NewMinidump()
@@ -536,7 +534,7 @@ func TestSignExtended(t *testing.T) {
 	assert.True(t, target.Available(f, 0x80001000, 0x100))
 }
 
-// TestDuplicates asserts that the first of several streams counts.
+// TestDuplicates: the first of several streams of a type counts.
 func TestDuplicates(t *testing.T) {
 	m := synth.NewMinidump()
 	process(m)
@@ -552,7 +550,7 @@ func TestDuplicates(t *testing.T) {
 	}
 }
 
-// A sparseSource is a file with a hole: head at 0, tail at the offset at.
+// A sparseSource is a file with a hole: head at offset 0, and tail at offset at.
 type sparseSource struct {
 	head, tail []byte
 	at         int64
@@ -573,7 +571,7 @@ func (s sparseSource) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// TestLargeFile has memory after the reach of a 32-bit offset.
+// TestLargeFile has memory at an offset beyond 32 bits.
 func TestLargeFile(t *testing.T) {
 	const first, second = 3 << 30, 6 << 30 // bytes of the first range, offset of the second
 	m := synth.NewMinidump()
@@ -590,7 +588,7 @@ func TestLargeFile(t *testing.T) {
 	assert.Equal(t, uint64(first+0x100), minidump.StoredBytes(f))
 }
 
-// TestReaderAt asserts that a source that lends nothing gives the same dump.
+// TestReaderAt: a source that lends nothing yields the same dump.
 func TestReaderAt(t *testing.T) {
 	b := sample()
 	lent := open(t, b)
@@ -602,7 +600,7 @@ func TestReaderAt(t *testing.T) {
 	assert.Equal(t, slices.Collect(lent.Regions()), slices.Collect(read.Regions()))
 }
 
-// TestReadFailure asserts that a fault of the host is not called corruption.
+// TestReadFailure: an I/O error of the host is not reported as corruption.
 func TestReadFailure(t *testing.T) {
 	broken := errors.New("disk on fire")
 	_, err := minidump.Open(target.ReaderAtSource(failingReader{broken}, 1000))
@@ -626,7 +624,7 @@ func TestConcurrentUse(t *testing.T) {
 	}
 }
 
-// touch uses every accessor of f and returns a number that depends on it.
+// touch calls every accessor of f and returns a number that depends on the results.
 func touch(f *minidump.File) int {
 	n := len(f.Modules()) + len(f.Threads()) + len(f.ThreadInfos()) + len(f.MemoryInfos()) + len(f.Handles()) +
 		len(f.UnloadedModules()) + len(f.Streams()) + len(f.Process().Comment) + len(f.Platform().OSVersion) +
@@ -662,7 +660,7 @@ func touch(f *minidump.File) int {
 
 func TestTruncation(t *testing.T) {
 	m := synth.NewMinidump()
-	m.Memory(memory()...) // in front, so that most of the cut dumps open
+	m.Memory(memory()...) // first, so that most of the cut dumps open
 	process(m)
 	for _, b := range [][]byte{sample(), m.Bytes()} {
 		opened := 0

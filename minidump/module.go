@@ -16,7 +16,7 @@ const (
 	unloadedModuleSize     = 24
 )
 
-// VS_FIXEDFILEINFO.dwSignature (verrsrc.h): what lies there is a version.
+// VS_FIXEDFILEINFO.dwSignature (verrsrc.h) precedes a version.
 const fixedFileInfoSignature = 0xfeef04bd
 
 // A CodeView record of the form RSDS has a GUID and an age before the path.
@@ -25,10 +25,10 @@ const (
 	codeViewRSDSSize = 24
 )
 
-// A CodeView record of Breakpad for ELF images has the build id, as long as it is (MDCVInfoELF).
+// Breakpad's CodeView record for ELF images holds the complete build id (MDCVInfoELF).
 const codeViewBuildID = "LEpB"
 
-// moduleList is the module list, and the paths in the dump's own order, the first of which is the program itself.
+// moduleList is the module list, and the paths in the dump's order. The first path is the program.
 type moduleList struct {
 	sorted []target.Module
 	listed []string
@@ -41,8 +41,9 @@ func (l *moduleList) program() string {
 	return l.listed[0]
 }
 
-// Modules implements target.Target. A module's Size and SizeOfImage are those of the module list. Mappings is empty for a process of
-// Windows, whose loader maps an image as a whole, and if the dump has no /proc/PID/maps. The caller must not change the slice.
+// Modules implements target.Target. Size and SizeOfImage of a module are from the module list.
+// Mappings is empty for a process of Windows, which maps an image as a whole, and if the dump does
+// not have /proc/PID/maps. The caller must not change the slice.
 func (f *File) Modules() []target.Module { return f.modules.get(f.loadModules).sorted }
 
 func (f *File) loadModules(n *notes) moduleList {
@@ -67,7 +68,7 @@ func (f *File) loadModules(n *notes) moduleList {
 			n.add(target.Corruptf("minidump: modules %q at %#x and %q at %#x overlap", p.Path, uint64(p.Base), m.Path, uint64(m.Base)))
 		}
 	}
-	f.mapped(modules)
+	f.addMappings(modules)
 	return list
 }
 
@@ -93,20 +94,21 @@ func (f *File) module(e []byte, r *nameReader, n *notes) target.Module {
 	if err = f.codeView(&m, r, locationAt(e[76:])); err != nil {
 		n.add(fmt.Errorf("module at %#x: CodeView record: %w", uint64(m.Base), err))
 	}
-	// An ELF or Mach-O image has no SizeOfImage that would identify it. Modules of Wine or of .NET have the stamp of their PE image.
-	if f.foreign() && m.TimeDateStamp == 0 {
+	// SizeOfImage does not identify an ELF or Mach-O image. Modules of Wine and .NET have the time
+	// stamp of their PE image.
+	if f.isForeign() && m.TimeDateStamp == 0 {
 		m.SizeOfImage = 0
 	}
 	return m
 }
 
-// foreign reports whether the process was one of another system than Windows.
-func (f *File) foreign() bool {
+// isForeign reports whether the process ran on another system than Windows.
+func (f *File) isForeign() bool {
 	return f.platform.OS != target.OSWindows && f.platform.OS != target.OSUnknown
 }
 
-// codeView reads the CodeView record at loc: RSDS, or the build id of an ELF image.
-// Records of other forms identify no file that .NET processes load.
+// codeView reads the CodeView record at loc: RSDS, or the build id of an ELF image. It ignores
+// other forms, which no file of a .NET process has.
 func (f *File) codeView(m *target.Module, r *nameReader, loc location) error {
 	if loc.size == 0 {
 		return nil
@@ -124,7 +126,7 @@ func (f *File) codeView(m *target.Module, r *nameReader, loc location) error {
 			m.BuildID = slices.Clone(id)
 		}
 	case len(b) < codeViewRSDSSize || string(b[:4]) != codeViewRSDS:
-	case f.foreign() && m.TimeDateStamp == 0:
+	case f.isForeign() && m.TimeDateStamp == 0:
 		m.BuildID, m.BuildIDCut = f.buildID(target.GUID(b[4:20]))
 	default:
 		m.PDB = &target.PDBID{GUID: target.GUID(b[4:20]), Age: le.Uint32(b[20:]), Path: decodeBytes(b[codeViewRSDSSize:])}
@@ -132,8 +134,9 @@ func (f *File) codeView(m *target.Module, r *nameReader, loc location) error {
 	return nil
 }
 
-// buildID converts the GUID of an RSDS record to the image's identity: on macOS its UUID, elsewhere the beginning of its build id. Breakpad
-// copied the bytes of a build id as they are; a writer that reads a UUID, such as Crashpad, stores it as a GUID.
+// buildID converts the GUID of an RSDS record to the identity of the image: the UUID on macOS,
+// otherwise the beginning of the build id. Breakpad copies the bytes of a build id; writers that
+// read a UUID, such as Crashpad, store it as a GUID.
 func (f *File) buildID(g target.GUID) (id []byte, cut bool) {
 	if isZero(g[:]) {
 		return nil, false
@@ -158,7 +161,7 @@ func isZero(b []byte) bool {
 }
 
 // An UnloadedModule is an image that was unloaded before the dump was written
-// (MINIDUMP_UNLOADED_MODULE). Its addresses may since belong to another.
+// (MINIDUMP_UNLOADED_MODULE). Another image may use its addresses now.
 type UnloadedModule struct {
 	Base          target.Addr
 	Size          uint32 // bytes
@@ -175,7 +178,7 @@ func (f *File) loadUnloaded(n *notes) []UnloadedModule {
 	if !ok {
 		return nil
 	}
-	t := s.headed(unloadedModuleListSize, unloadedModuleSize, false, limits.Modules, n)
+	t := s.headedList(unloadedModuleListSize, unloadedModuleSize, false, limits.Modules, n)
 	r := f.names(s.name)
 	var out []UnloadedModule
 	for i := range t.len() {
@@ -200,7 +203,8 @@ func (f *File) loadUnloaded(n *notes) []UnloadedModule {
 	return out
 }
 
-// isImage reports whether an image can have been where an entry has it: on a page of the process's memory, with a size.
+// isImage reports whether an entry is a possible image: page-aligned, not empty, and in the
+// process's address space.
 func (f *File) isImage(m *UnloadedModule) bool {
 	const page = 4096
 	end := uint64(m.Base) + uint64(m.Size)

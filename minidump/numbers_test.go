@@ -10,7 +10,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestSystemNumbers: processors and systems by the numbers of winnt.h and minidump_format.h; others are unknown.
+// TestSystemNumbers covers the processors and systems of winnt.h and minidump_format.h; other
+// numbers are unknown.
 func TestSystemNumbers(t *testing.T) {
 	for v, want := range map[uint16]target.Arch{
 		0: target.Arch386, 10: target.Arch386, 1: target.ArchMIPS, 3: target.ArchPPC, 5: target.ArchARM, 6: target.ArchIA64, 9: target.ArchAMD64,
@@ -27,7 +28,7 @@ func TestSystemNumbers(t *testing.T) {
 	}
 }
 
-// TestTimes: 0 is no time, not 1970; a duration that can't be is not known.
+// TestTimes: a time of 0, and an impossible duration, are not recorded.
 func TestTimes(t *testing.T) {
 	assert.True(t, unixTime(0).IsZero())
 	assert.Equal(t, time.Date(2106, 2, 7, 6, 28, 15, 0, time.UTC), unixTime(math.MaxUint32))

@@ -22,10 +22,11 @@ const (
 	memMapped  = 0x40000
 	memImage   = 0x1000000
 
-	pageAccess = 0xff // the bits that name the access; guard and cache are above
+	pageAccess = 0xff // the access bits; guard and cache bits are above
 )
 
-// A MemoryInfo is VirtualQuery's description of a range of pages (MINIDUMP_MEMORY_INFO). Values are from winnt.h.
+// A MemoryInfo is VirtualQuery's description of a range of pages (MINIDUMP_MEMORY_INFO), with
+// values of winnt.h.
 type MemoryInfo struct {
 	Start          target.Addr
 	Size           uint64 // bytes
@@ -52,7 +53,7 @@ func (i *MemoryInfo) kind() string {
 	return ""
 }
 
-// protection translates PAGE_xxx. Copy-on-write is writable to the process.
+// protection converts PAGE_xxx. Copy-on-write counts as writable.
 func (i *MemoryInfo) protection() target.Protection {
 	const r, w, x = target.ProtRead, target.ProtWrite, target.ProtExec
 	switch i.Protect & pageAccess {
@@ -70,8 +71,8 @@ func (i *MemoryInfo) protection() target.Protection {
 	return 0
 }
 
-// MemoryInfos lists the dump's MemoryInfoList by address, without overlaps;
-// it is empty where the dump has none. The caller must not change the slice.
+// MemoryInfos lists the dump's MemoryInfoList by address, without overlaps. It is empty if missing.
+// The caller must not change the slice.
 func (f *File) MemoryInfos() []MemoryInfo { return f.infos.get(f.loadMemoryInfos) }
 
 func (f *File) loadMemoryInfos(n *notes) []MemoryInfo {
@@ -79,7 +80,7 @@ func (f *File) loadMemoryInfos(n *notes) []MemoryInfo {
 	if !ok {
 		return nil
 	}
-	t := s.headed(memoryInfoListSize, memoryInfoSize, true, int(f.limits.Ranges), n)
+	t := s.headedList(memoryInfoListSize, memoryInfoSize, true, int(f.limits.Ranges), n)
 	all := make([]MemoryInfo, 0, t.len())
 	for i := range t.len() {
 		e := t.at(i)
@@ -115,36 +116,35 @@ func (f *File) loadMemoryInfos(n *notes) []MemoryInfo {
 	return kept
 }
 
-// Regions implements target.Target.
-//
-// They are the regions of the MemoryInfoList or of /proc/PID/maps, and what is stored outside of them or without such a
-// list; of the latter only the size is known, and whether it is part of a module. A region that the dump holds in part
-// is given in pieces that each start where stored bytes start.
+// Regions implements target.Target. It yields the regions of the MemoryInfoList or of
+// /proc/PID/maps, and the stored ranges outside of these regions. Of a stored range only the size
+// is known, and whether it is part of a module. A region that is partly stored is divided at the
+// starts of stored bytes.
 func (f *File) Regions() iter.Seq[target.Region] {
 	return func(yield func(target.Region) bool) {
 		w := regionWalk{runs: f.storedRuns(), modules: f.Modules(), yield: yield}
 		for _, info := range f.MemoryInfos() {
-			if !w.unlisted(info.Start) {
+			if !w.yieldUnlisted(info.Start) {
 				return
 			}
 			r := target.Region{Start: info.Start, Size: info.Size, Kind: info.kind(), Prot: info.protection()}
-			if !w.listed(r) {
+			if !w.yieldListed(r) {
 				return
 			}
 		}
 		if len(f.MemoryInfos()) == 0 {
 			maps := f.mappings()
 			for i := range maps {
-				if !w.unlisted(maps[i].Start) || !w.listed(maps[i].region()) {
+				if !w.yieldUnlisted(maps[i].Start) || !w.yieldListed(maps[i].region()) {
 					return
 				}
 			}
 		}
-		w.unlisted(math.MaxUint64)
+		w.yieldUnlisted(math.MaxUint64)
 	}
 }
 
-// storedRuns returns the stored ranges, joined where one follows the other in the address space.
+// storedRuns returns the stored ranges, joining adjacent ones.
 func (f *File) storedRuns() []target.Range {
 	ranges := f.mem.Ranges()
 	runs := make([]target.Range, 0, len(ranges))
@@ -161,25 +161,25 @@ func (f *File) storedRuns() []target.Range {
 
 // A regionWalk merges listed regions with stored runs.
 type regionWalk struct {
-	runs    []target.Range // what of the stored bytes has not been given yet
+	runs    []target.Range // stored bytes that are not yielded yet
 	modules []target.Module
 	yield   func(target.Region) bool
 }
 
-// unlisted gives the runs below limit: no listed region has them.
-func (w *regionWalk) unlisted(limit target.Addr) bool {
+// yieldUnlisted yields the runs below limit, which are in no listed region.
+func (w *regionWalk) yieldUnlisted(limit target.Addr) bool {
 	for len(w.runs) > 0 && w.runs[0].Start < limit {
 		run := w.runs[0]
 		run.End = min(run.End, limit, w.moduleEdge(run.Start))
 		w.drop(run.End)
-		if !w.give(target.Region{Start: run.Start, Size: run.Size(), Stored: run.Size()}) {
+		if !w.yieldRegion(target.Region{Start: run.Start, Size: run.Size(), Stored: run.Size()}) {
 			return false
 		}
 	}
 	return true
 }
 
-// moduleEdge returns the lowest address above a where a module begins or ends.
+// moduleEdge returns the lowest address above a at which a module begins or ends.
 func (w *regionWalk) moduleEdge(a target.Addr) target.Addr {
 	i := sort.Search(len(w.modules), func(i int) bool { return w.modules[i].Base > a })
 	edge := target.Addr(math.MaxUint64)
@@ -192,11 +192,11 @@ func (w *regionWalk) moduleEdge(a target.Addr) target.Addr {
 	return edge
 }
 
-// module returns the module that a is in, or nil.
+// module returns the module that contains a, or nil.
 func (w *regionWalk) module(a target.Addr) *target.Module { return target.ModuleAt(w.modules, a) }
 
-// listed gives r in pieces. The runs below r have been given.
-func (w *regionWalk) listed(r target.Region) bool {
+// yieldListed yields r in pieces. The runs below r were yielded before.
+func (w *regionWalk) yieldListed(r target.Region) bool {
 	for end := r.Start + target.Addr(r.Size); r.Start < end; {
 		r.Stored = 0
 		if len(w.runs) > 0 && w.runs[0].Start == r.Start {
@@ -209,7 +209,7 @@ func (w *regionWalk) listed(r target.Region) bool {
 			stop = min(stop, w.runs[0].Start)
 		}
 		r.Size = uint64(stop - r.Start)
-		if !w.give(r) {
+		if !w.yieldRegion(r) {
 			return false
 		}
 		r.Start = stop
@@ -217,18 +217,18 @@ func (w *regionWalk) listed(r target.Region) bool {
 	return true
 }
 
-// drop takes what is below limit from the first run.
+// drop removes the addresses below limit from the first run.
 func (w *regionWalk) drop(limit target.Addr) {
 	if w.runs[0].End <= limit {
 		w.runs = w.runs[1:]
 		return
 	}
-	// The runs are the walk's own copy.
+	// The runs are this walk's own copy.
 	w.runs[0].Start = limit
 }
 
-// give yields r with the path of the module that it is a part of.
-func (w *regionWalk) give(r target.Region) bool {
+// yieldRegion yields r with the path of its module.
+func (w *regionWalk) yieldRegion(r target.Region) bool {
 	if r.Kind == "" || r.Kind == "image" || r.Kind == "mapped" && r.Path != "" {
 		if m := w.module(r.Start); m != nil {
 			r.Kind, r.Path = "image", m.Path

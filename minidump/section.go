@@ -52,12 +52,12 @@ func readSource(src target.Source, stream string, off, n int64) ([]byte, error) 
 type section struct {
 	name string
 	off  int64
-	size uint32 // as the directory has it: padding is recognised by it
+	size uint32 // as in the directory; list detects padding by it
 	b    []byte
 }
 
-// section returns the body of the stream of type t, and false where the dump
-// has none. A stream that reaches past the end of the file is cut.
+// section returns the body of the stream of type t, and whether there is one. A stream that reaches
+// past the end of the file is cut with a warning.
 func (f *File) section(t StreamType, n *notes) (section, bool) {
 	st, ok := f.stream(t)
 	if !ok {
@@ -81,7 +81,7 @@ func (f *File) section(t StreamType, n *notes) (section, bool) {
 	return s, true
 }
 
-// errorf makes the error of the byte at off of the section.
+// errorf returns an error for the byte at off of the section.
 func (s *section) errorf(off int, err error, format string, args ...any) *FormatError {
 	return &FormatError{Stream: s.name, Off: s.off + int64(off), Msg: fmt.Sprintf(format, args...), Err: err}
 }
@@ -89,7 +89,7 @@ func (s *section) errorf(off int, err error, format string, args ...any) *Format
 // cursor returns a cursor at the start of the section.
 func (s *section) cursor() *cursor.Cursor { return cursor.New(s.b, s.off) }
 
-// A table is the elements of a list stream: whole elements of stride bytes.
+// A table holds the elements of a list stream: whole elements of stride bytes.
 type table struct {
 	b      []byte
 	stride int
@@ -104,8 +104,8 @@ func (t table) len() int {
 
 func (t table) at(i int) []byte { return t.b[i*t.stride:][:t.stride] }
 
-// list reads a list of the form {uint32 count, elements}. Some writers align
-// the elements to eight bytes, which only the size of the stream shows.
+// list reads a list of the form {uint32 count, elements}. Some writers align the elements to eight
+// bytes; only the size of the stream shows it.
 func (s *section) list(stride, limit int, n *notes) table {
 	c := s.cursor()
 	count := uint64(c.Uint32())
@@ -119,9 +119,10 @@ func (s *section) list(stride, limit int, n *notes) table {
 	return s.table(c.Offset(), count, stride, limit, n)
 }
 
-// headed reads a list of the form {uint32 header size, uint32 element size, count, elements}, whose writers may append
-// fields to header and elements (MINIDUMP_MEMORY_INFO_LIST and its like). The count has eight bytes where wide is set.
-func (s *section) headed(header, stride int, wide bool, limit int, n *notes) table {
+// headedList reads a list of the form {uint32 header size, uint32 element size, count, elements}
+// (MINIDUMP_MEMORY_INFO_LIST and others). Writers may append fields to the header and to elements.
+// If wide is set, the count has eight bytes.
+func (s *section) headedList(header, stride int, wide bool, limit int, n *notes) table {
 	c := s.cursor()
 	headerSize, elementSize := uint64(c.Uint32()), uint64(c.Uint32())
 	var count uint64
@@ -138,7 +139,7 @@ func (s *section) headed(header, stride int, wide bool, limit int, n *notes) tab
 		n.add(s.errorf(0, nil, "header size %d", headerSize))
 		return table{}
 	case elementSize < uint64(stride) || elementSize > uint64(s.size):
-		// An empty list may well leave the size of its elements out.
+		// An empty list may omit the size of its elements.
 		if count > 0 {
 			n.add(s.errorf(4, nil, "element size %d", elementSize))
 		}
@@ -147,7 +148,7 @@ func (s *section) headed(header, stride int, wide bool, limit int, n *notes) tab
 	return s.table(int(headerSize), count, int(elementSize), limit, n)
 }
 
-// table cuts count elements to those that are there and allowed.
+// table returns count elements, cut to those in the file and within the limit.
 func (s *section) table(off int, count uint64, stride, limit int, n *notes) table {
 	if fit := uint64((len(s.b) - off) / stride); count > fit {
 		n.add(s.errorf(off, io.ErrUnexpectedEOF, "%d elements of %d bytes claimed, %d are there", count, stride, fit))
@@ -160,8 +161,9 @@ func (s *section) table(off int, count uint64, stride, limit int, n *notes) tabl
 	return table{s.b[off:][:int(count)*stride], stride}
 }
 
-// A nameReader reads what the elements of one list point to. The total is limited to the size of the file: honest
-// records don't overlap, and a list whose elements all point to one long name can't make the reader allocate.
+// A nameReader reads what the elements of one list point to. The total is limited to the size of
+// the file: valid records don't overlap, and a list of elements that all point to one long name
+// must not make the reader allocate.
 type nameReader struct {
 	f      *File
 	stream string
@@ -184,7 +186,7 @@ func (r *nameReader) bytes(rva uint32, n int64) ([]byte, error) {
 	return b, err
 }
 
-// maxName is the longest name that is read, in bytes of UTF-16.
+// maxName is the maximum length of a name in bytes of UTF-16.
 const maxName = 2 * limits.PathBytes
 
 // string reads the MINIDUMP_STRING at rva: a length in bytes and UTF-16 text. The RVA 0 is the empty string.

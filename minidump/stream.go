@@ -7,10 +7,10 @@ import (
 	"github.com/sosgo/sosgo/internal/base/leftout"
 )
 
-// A StreamType describes what a stream holds (minidumpapiset.h, MINIDUMP_STREAM_TYPE).
+// A StreamType is the type of a stream's content (minidumpapiset.h, MINIDUMP_STREAM_TYPE).
 type StreamType uint32
 
-// The streams that minidumpapiset.h documents.
+// The stream types in minidumpapiset.h.
 const (
 	ThreadListStream          StreamType = 3
 	ModuleListStream          StreamType = 4
@@ -36,7 +36,8 @@ const (
 	ThreadNamesStream         StreamType = 24
 )
 
-// The streams of Breakpad (google_breakpad/common/minidump_format.h) and Crashpad (minidump/minidump_extensions.h).
+// The stream types of Breakpad (google_breakpad/common/minidump_format.h) and Crashpad
+// (minidump/minidump_extensions.h).
 const (
 	BreakpadInfoStream     StreamType = 0x47670001
 	AssertionInfoStream    StreamType = 0x47670002
@@ -51,7 +52,7 @@ const (
 	CrashpadInfoStream     StreamType = 0x43500001
 )
 
-// unusedStream marks directory entries that the writer reserved and left.
+// unusedStream marks directory entries that the writer reserved and did not use.
 const unusedStream StreamType = 0
 
 var streamNames = [...]string{3: "ThreadList", 4: "ModuleList", 5: "MemoryList", 6: "Exception", 7: "SystemInfo",
@@ -62,7 +63,8 @@ var streamNames = [...]string{3: "ThreadList", 4: "ModuleList", 5: "MemoryList",
 var breakpadStreamNames = [...]string{1: "BreakpadInfo", 2: "AssertionInfo", 3: "/proc/cpuinfo", 4: "/proc/PID/status", 5: "/etc/lsb-release",
 	6: "/proc/PID/cmdline", 7: "/proc/PID/environ", 8: "/proc/PID/auxv", 9: "/proc/PID/maps", 0xa: "DSODebug"}
 
-// String returns the name of t in minidumpapiset.h without the suffix "Stream". A stream that is a file has its name.
+// String returns the name of t in minidumpapiset.h without the suffix "Stream". For a stream that
+// copies a file it returns the file's name.
 func (t StreamType) String() string {
 	if i := uint64(t - BreakpadInfoStream + 1); t >= BreakpadInfoStream && i < uint64(len(breakpadStreamNames)) {
 		return breakpadStreamNames[i]
@@ -89,10 +91,12 @@ type Stream struct {
 // Name returns the name of the stream's type.
 func (s Stream) Name() string { return s.Type.String() }
 
-// Streams lists the directory in the dump's order, without its unused entries. The caller must not change the slice.
+// Streams lists the directory in the dump's order, without its unused entries. The caller must not
+// change the slice.
 func (f *File) Streams() []Stream { return f.streams }
 
-// Cut returns the number of bytes that the dump's lists name and that lie past its end: of memory and of streams.
+// Cut returns the number of bytes of memory and streams that the dump places past the end of the
+// file.
 func (f *File) Cut() uint64 {
 	cut := f.mem.Cut()
 	for _, s := range f.streams {
@@ -103,13 +107,13 @@ func (f *File) Cut() uint64 {
 	return cut
 }
 
-// StreamBytes returns the bytes of s: a *FormatError where the file does not
-// hold them all. The slice is read-only and valid until the dump is closed.
+// StreamBytes returns the bytes of s, or a *FormatError if the file does not hold all of them. The
+// slice is read-only and valid until the dump is closed.
 func (f *File) StreamBytes(s Stream) ([]byte, error) {
 	return f.read(s.Name(), int64(s.RVA), int64(s.Size))
 }
 
-// stream returns the first stream of type t, which is the one that counts.
+// stream returns the first stream of type t.
 func (f *File) stream(t StreamType) (Stream, bool) {
 	for _, s := range f.streams {
 		if s.Type == t {

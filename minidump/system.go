@@ -12,7 +12,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// systemInfoSize is the part of MINIDUMP_SYSTEM_INFO in front of the processor's features, which nothing needs.
+// systemInfoSize is the size of MINIDUMP_SYSTEM_INFO without the processor's features.
 const systemInfoSize = 32
 
 // loadPlatform reads MINIDUMP_SYSTEM_INFO.
@@ -33,7 +33,7 @@ func (f *File) loadPlatform(n *notes) target.Platform {
 		Arch: processorArch(le.Uint16(b)),
 		CPUs: int(b[6]),
 	}
-	// Breakpad writes no version of Linux: the whole text is in the service pack.
+	// Breakpad writes no version number of Linux: the whole text is in the service pack.
 	if !isZero(b[8:20]) {
 		p.OSVersion = fmt.Sprintf("%d.%d.%d", le.Uint32(b[8:]), le.Uint32(b[12:]), le.Uint32(b[16:]))
 	}
@@ -50,11 +50,11 @@ func (f *File) loadPlatform(n *notes) target.Platform {
 	return p
 }
 
-// processorArch maps PROCESSOR_ARCHITECTURE_xxx of winnt.h, and the values that
-// Breakpad and Crashpad add (minidump_format.h, minidump_extensions.h).
+// processorArch converts PROCESSOR_ARCHITECTURE_xxx of winnt.h, and the values of Breakpad and
+// Crashpad (minidump_format.h, minidump_extensions.h).
 func processorArch(v uint16) target.Arch {
 	switch v {
-	case 0, 10: // 10 is x86 on a 64-bit Windows
+	case 0, 10: // 10 is x86 on 64-bit Windows
 		return target.Arch386
 	case 1:
 		return target.ArchMIPS
@@ -82,7 +82,8 @@ func processorArch(v uint16) target.Arch {
 	return target.ArchUnknown
 }
 
-// platformOS maps VER_PLATFORM_xxx of winnt.h, and the values that Breakpad and Crashpad add for other systems (minidump_format.h).
+// platformOS converts VER_PLATFORM_xxx of winnt.h, and the values of Breakpad and Crashpad
+// (minidump_format.h).
 func platformOS(v uint32) target.OS {
 	switch v {
 	case 0, 1, 2, 3:
@@ -104,7 +105,8 @@ const (
 	platformAndroid = 0x8203
 )
 
-// Container returns what kind of minidump it is: "Windows minidump", "minidump of a Linux process (Breakpad)".
+// Container describes the kind of minidump: "Windows minidump", "minidump of a Linux process
+// (Breakpad)".
 func (f *File) Container() string {
 	what := "minidump of an unknown system's process"
 	switch f.platform.OS {
@@ -133,7 +135,7 @@ func (f *File) Container() string {
 // Platform implements target.Target.
 func (f *File) Platform() target.Platform { return f.platform }
 
-// The versions of MINIDUMP_MISC_INFO are distinguished by their size: where each version's fields end.
+// The versions of MINIDUMP_MISC_INFO differ in size. These are the ends of their fields.
 const (
 	miscInfo1 = 24
 	miscInfo2 = 44
@@ -142,7 +144,7 @@ const (
 	miscInfo5 = 1364
 )
 
-// MINIDUMP_MISC_INFO.Flags1: which fields hold something.
+// The bits of MINIDUMP_MISC_INFO.Flags1 for fields that are recorded.
 const (
 	miscProcessID    = 0x01
 	miscProcessTimes = 0x02
@@ -156,7 +158,7 @@ const (
 // A MiscInfo is the MiscInfo stream (MINIDUMP_MISC_INFO to _INFO_5). A zero field is not recorded.
 type MiscInfo struct {
 	ProcessID      uint32
-	HasTimes       bool // Created, User and Kernel were recorded
+	HasTimes       bool // Created, User and Kernel are recorded
 	Created        time.Time
 	User, Kernel   time.Duration
 	MaxMHz         uint32 // of the processor
@@ -164,12 +166,12 @@ type MiscInfo struct {
 	IntegrityLevel uint32        // of the process, SECURITY_MANDATORY_xxx_RID
 	TimeZone       string        // name of the standard time
 	UTCOffset      time.Duration // of the standard time, east of Greenwich
-	Build          string        // of the system, as it words it
-	DebuggerBuild  string        // of the writer of the dump
+	Build          string        // of the system, as text
+	DebuggerBuild  string        // of the dump's writer
 	ProcessCookie  uint32
 }
 
-// MiscInfo returns what the MiscInfo stream holds.
+// MiscInfo returns the content of the MiscInfo stream.
 func (f *File) MiscInfo() MiscInfo { return f.misc.get(f.loadMisc) }
 
 func (f *File) loadMisc(n *notes) MiscInfo {
@@ -218,7 +220,7 @@ func (f *File) loadMisc(n *notes) MiscInfo {
 	return m
 }
 
-// unixTime converts a time_t of 32 bits, unsigned so that it lasts.
+// unixTime converts an unsigned 32-bit time_t; 0 is the zero time.
 func unixTime(v uint32) time.Time {
 	if v == 0 {
 		return time.Time{}
@@ -226,8 +228,8 @@ func unixTime(v uint32) time.Time {
 	return time.Unix(int64(v), 0).UTC()
 }
 
-// Process implements target.Target. Command is the command line in the process environment block where the dump has it,
-// or in /proc/PID/cmdline, else the path of the first module, which is the program.
+// Process implements target.Target. Command is the command line in the process environment block or
+// in /proc/PID/cmdline; if the dump has neither, it is the path of the first module, the program.
 func (f *File) Process() target.Process { return f.process.get(f.loadProcess) }
 
 func (f *File) loadProcess(n *notes) target.Process {
@@ -258,7 +260,7 @@ func (f *File) loadProcess(n *notes) target.Process {
 	return p
 }
 
-// Contents counts what the dump holds beside memory, modules and threads.
+// Contents counts what the dump holds besides memory, modules and threads.
 func (f *File) Contents() []target.Content {
 	all := []target.Content{
 		{Name: "handles", Count: len(f.Handles())},
@@ -271,7 +273,7 @@ func (f *File) Contents() []target.Content {
 	return slices.DeleteFunc(all, func(c target.Content) bool { return c.Count == 0 })
 }
 
-// comment joins the two comment streams, and what Breakpad has of a failed assertion.
+// comment joins the two comment streams and Breakpad's failed assertion.
 func (f *File) comment(n *notes) string {
 	var lines []string
 	if s, ok := f.section(CommentStreamA, n); ok {
@@ -286,8 +288,8 @@ func (f *File) comment(n *notes) string {
 	return strings.Join(lines, "\n")
 }
 
-// assertion words an MDRawAssertionInfo: what was asserted, the function and the
-// file, each in 128 UTF-16 units, then the line and the kind.
+// assertion formats an MDRawAssertionInfo: expression, function and file, each in 128 UTF-16 units,
+// then the line and the kind.
 func (s *section) assertion(n *notes) string {
 	const field, end = 256, 776
 	if len(s.b) < end {
@@ -314,10 +316,10 @@ func (s *section) assertion(n *notes) string {
 	return text
 }
 
-// maxComment is the part of a comment stream that is read, in bytes.
+// maxComment is the maximum number of bytes of a comment stream to read.
 const maxComment = 1 << 20
 
-// What winternl.h documents of the way from the process environment block to the command line, for 64-bit processes.
+// The path from the process environment block to the command line in a 64-bit process (winternl.h).
 const (
 	pebProcessParameters = 0x20 // PEB.ProcessParameters
 	paramsCommandLine    = 0x70 // RTL_USER_PROCESS_PARAMETERS.CommandLine
@@ -327,7 +329,7 @@ const (
 // commandLine reads the command line from the process environment block.
 func (f *File) commandLine() (string, bool) {
 	threads := f.Threads()
-	if len(threads) == 0 || threads[0].TEB == 0 || f.foreign() || f.platform.Arch.PointerSize() != 8 {
+	if len(threads) == 0 || threads[0].TEB == 0 || f.isForeign() || f.platform.Arch.PointerSize() != 8 {
 		return "", false
 	}
 	peb, err := teb.PEB(&f.mem, threads[0].TEB)

@@ -9,7 +9,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Sizes of MINIDUMP_THREAD, MINIDUMP_THREAD_EX, MINIDUMP_THREAD_INFO_LIST, MINIDUMP_THREAD_INFO and MINIDUMP_THREAD_NAME.
+// Sizes of MINIDUMP_THREAD, MINIDUMP_THREAD_EX, MINIDUMP_THREAD_INFO_LIST, MINIDUMP_THREAD_INFO and
+// MINIDUMP_THREAD_NAME.
 const (
 	threadSize         = 48
 	threadExSize       = 64
@@ -18,19 +19,19 @@ const (
 	threadNameSize     = 12
 )
 
-// The bits of ThreadInfo.DumpFlags that mark what the writer could not get.
+// The bits of ThreadInfo.DumpFlags for data that the writer could not get.
 const (
 	threadInvalidInfo    = 0x08
 	threadInvalidContext = 0x10
 	threadInvalidTEB     = 0x20
 )
 
-// A ThreadInfo is the entry of a thread in the ThreadInfoList (MINIDUMP_THREAD_INFO). The list may have threads that
-// ended before the dump was written.
+// A ThreadInfo is the entry of a thread in the ThreadInfoList (MINIDUMP_THREAD_INFO). The list may
+// contain threads that ended before the dump was written.
 type ThreadInfo struct {
 	ID         uint32
 	DumpFlags  uint32 // MINIDUMP_THREAD_INFO_xxx
-	DumpError  uint32 // HRESULT of what the writer failed at
+	DumpError  uint32 // HRESULT of the writer's failure
 	ExitStatus uint32 // 0x103 while the thread runs
 	Created    time.Time
 	Exited     time.Time // zero while the thread runs
@@ -40,7 +41,8 @@ type ThreadInfo struct {
 	Affinity   uint64
 }
 
-// ThreadInfos lists the dump's ThreadInfoList in its order; it is empty if there is none. Callers must not change it.
+// ThreadInfos lists the dump's ThreadInfoList in its order. It is empty if missing. The caller must
+// not change the slice.
 func (f *File) ThreadInfos() []ThreadInfo { return f.threadInfos.get(f.loadThreadInfos) }
 
 func (f *File) loadThreadInfos(n *notes) []ThreadInfo {
@@ -48,7 +50,7 @@ func (f *File) loadThreadInfos(n *notes) []ThreadInfo {
 	if !ok {
 		return nil
 	}
-	t := s.headed(threadInfoListSize, threadInfoSize, false, int(f.limits.Threads), n)
+	t := s.headedList(threadInfoListSize, threadInfoSize, false, int(f.limits.Threads), n)
 	out := make([]ThreadInfo, t.len())
 	for i := range out {
 		e := t.at(i)
@@ -68,7 +70,8 @@ func (f *File) loadThreadInfos(n *notes) []ThreadInfo {
 	return out
 }
 
-// fileTime converts a FILETIME: 100 ns since 1601. Zero, and what exceeds FILETIME's signed form, is the zero time.
+// fileTime converts a FILETIME: 100 ns since 1601. Zero, and values above FILETIME's signed range,
+// are the zero time.
 func fileTime(v uint64) time.Time {
 	const perSecond, from1601 = 10_000_000, 11_644_473_600
 	if v == 0 || v > math.MaxInt64 {
@@ -77,7 +80,7 @@ func fileTime(v uint64) time.Time {
 	return time.Unix(int64(v/perSecond)-from1601, int64(v%perSecond)*100).UTC()
 }
 
-// ticks converts a duration of 100 ns units; one that no thread can have run is zero, which is "not known".
+// ticks converts a duration of 100 ns units. An impossibly long one is 0, which means not recorded.
 func ticks(v uint64) time.Duration {
 	if v > math.MaxInt64/100 {
 		return 0
@@ -87,16 +90,17 @@ func ticks(v uint64) time.Duration {
 
 // Threads implements target.Target.
 //
-// Stack is the range in the thread's TEB, if the dump has the TEB, and otherwise the range that the thread list names.
-// The registers are those of the moment of the dump; for the thread of an exception see Exception. Their Float lends
-// the dump's bytes, as View does. The caller must not change the slice.
+// Stack is the range in the thread's TEB if the dump has it, otherwise the range in the thread
+// list. The registers are from the moment of the dump; for the thread of an exception see
+// Exception. Registers.Float lends the dump's bytes, like View. The caller must not change the
+// slice.
 func (f *File) Threads() []target.Thread { return f.threads.get(f.loadThreads) }
 
 func (f *File) loadThreads(n *notes) []target.Thread {
 	s, ok := f.section(ThreadListStream, n)
 	stride := threadSize
 	if !ok {
-		// Only Itanium needs the longer form, but it begins like the other.
+		// Only Itanium needs the longer form, which begins like the other.
 		if s, ok = f.section(ThreadExListStream, n); !ok {
 			n.add(fmt.Errorf("minidump: thread list: %w", target.ErrNotInDump))
 			return nil
@@ -156,7 +160,8 @@ func (f *File) thread(s *section, e []byte, info ThreadInfo, listed bool, n *not
 	return t
 }
 
-// stackDescriptor returns the address range of the MINIDUMP_THREAD's stack. Its file offset is not to be used: createdump writes zero.
+// stackDescriptor returns the address range of the MINIDUMP_THREAD's stack. Its file offset is not
+// used: createdump writes zero.
 func (f *File) stackDescriptor(e []byte) target.Range {
 	start, size := f.addr(le.Uint64(e[24:])), target.Addr(le.Uint32(e[32:]))
 	if start+size < start {
@@ -165,7 +170,8 @@ func (f *File) stackDescriptor(e []byte) target.Range {
 	return target.Range{Start: start, End: start + size}
 }
 
-// stack chooses between the range in the thread list, the used part, and the limits in the TEB, the whole stack.
+// stack chooses between the range in the thread list, the used part, and the limits in the TEB, the
+// whole stack.
 func (f *File) stack(t *target.Thread, named target.Range, n *notes) target.Range {
 	whole, err := teb.Stack(&f.mem, t.TEB, f.platform.Arch)
 	if err != nil {

@@ -23,8 +23,7 @@ func fieldNamed(t *testing.T, l *answer.FieldList, name string) *answer.Field {
 	return nil
 }
 
-// TestDescribe holds what an answer says of fields against what the program
-// stored.
+// TestDescribe compares the fields in answers with what the program stored.
 func TestDescribe(t *testing.T) {
 	zooReader(t, "root.Primitives", func(t *testing.T, r *objects.Reader, o objects.Object) {
 		a, err := r.Describe(context.Background(), o.Addr, objects.DescribeOptions{References: true})
@@ -51,7 +50,7 @@ func TestDescribe(t *testing.T) {
 	})
 }
 
-// TestDescribeNothing: an address without an object is an InvalidError.
+// TestDescribeNothing: the error for an address without an object is an InvalidError.
 func TestDescribeNothing(t *testing.T) {
 	zooReader(t, "root.Primitives", func(t *testing.T, r *objects.Reader, o objects.Object) {
 		ctx := context.Background()

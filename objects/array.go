@@ -18,7 +18,7 @@ type Array struct {
 	Rank        int
 	Len         uint32  // in all dimensions
 	Lengths     []int32 // by dimension
-	LowerBounds []int32 // by dimension; zeros for most
+	LowerBounds []int32 // by dimension; usually zeros
 
 	data target.Addr
 	elem metadata.ElementType
@@ -50,7 +50,7 @@ func (o Object) array() (Array, error) {
 	if a.Len, err = o.Length(); err != nil {
 		return Array{}, err
 	}
-	// Everything but the elements stands before them, except the header word of the next object, which BaseSize counts.
+	// BaseSize counts what precedes the elements, and the header word of the next object.
 	a.data = o.Addr + target.Addr(mt.BaseSize) - 8
 	if err := a.readBounds(); err != nil {
 		return Array{}, err
@@ -58,7 +58,7 @@ func (o Object) array() (Array, error) {
 	return a, a.readElement()
 }
 
-// readBounds reads lengths and lower bounds. Only arrays that are not an SZArray have them.
+// readBounds reads lengths and lower bounds. An SZArray does not store them.
 func (a *Array) readBounds() error {
 	mt := a.Type.MT
 	if mt.Category() == dac.CategorySZArray {
@@ -117,7 +117,7 @@ func (a *Array) ElementType() metadata.ElementType { return a.elem }
 // Element returns the type of the elements, nil for pointers.
 func (a *Array) Element() *Type { return a.typ }
 
-// ElementAddr returns the address of an element. It takes one index for each dimension, which includes the lower bound.
+// ElementAddr returns the address of an element. It takes one index for each dimension, counted from the lower bound.
 // The error is target.ErrUnsupported if an index is out of bounds.
 func (a *Array) ElementAddr(index ...int32) (target.Addr, error) {
 	if a.Type == nil {
@@ -141,7 +141,7 @@ func (a *Array) addr(n uint64) target.Addr {
 	return a.data + target.Addr(n*uint64(a.Type.MT.ComponentSize))
 }
 
-// At returns the n-th element in the order of memory, 0 <= n < Len.
+// At returns the n-th element in memory order, 0 <= n < Len.
 func (a *Array) At(n uint32) Value {
 	if n >= a.Len {
 		return Value{err: target.Unsupportedf("element %d of %d", n, a.Len)}
@@ -149,7 +149,8 @@ func (a *Array) At(n uint32) Value {
 	return a.Type.r.value(a.elem, a.addr(uint64(n)), nil, a.typ)
 }
 
-// Index returns the index, by dimension, of the n-th element in memory order. It uses dst if the rank fits.
+// Index returns the index, by dimension, of the n-th element in memory order. It uses the memory of dst if it is
+// enough.
 func (a *Array) Index(n uint32, dst []int32) []int32 {
 	dst = slices.Grow(dst[:0], a.Rank)[:a.Rank]
 	for d := a.Rank - 1; d >= 0; d-- {
@@ -161,7 +162,7 @@ func (a *Array) Index(n uint32, dst []int32) []int32 {
 	return dst
 }
 
-// Values iterates over the elements in the order of memory.
+// Values iterates over the elements in memory order.
 func (a *Array) Values() iter.Seq2[uint32, Value] {
 	return func(yield func(uint32, Value) bool) {
 		for n := range a.Len {
@@ -172,8 +173,9 @@ func (a *Array) Values() iter.Seq2[uint32, Value] {
 	}
 }
 
-// Stored iterates over the first n elements in the order of memory; n is at most Len. The length of an array may be corrupt. A run of
-// elements that are not in the dump yields one error. Elements past the end of the segment yield nothing but a last error.
+// Stored iterates over the first n elements in memory order, at most Len. The length of an array may be corrupt: an
+// element past the end of the segment ends the iteration with an error. Adjacent elements that are not in the dump are
+// one error.
 func (a *Array) Stored(n uint32) iter.Seq2[Value, error] {
 	return func(yield func(Value, error) bool) {
 		fit, beyond := a.inSegment(0, min(n, a.Len))
@@ -182,7 +184,7 @@ func (a *Array) Stored(n uint32) iter.Seq2[Value, error] {
 			err := v.Err()
 			if err == nil && !target.Available(a.Type.r.Runtime().Memory(), v.Location(), int(a.Type.MT.ComponentSize)) {
 				next := a.nextStored(i)
-				err = a.gap(i, max(next, i+1))
+				err = a.gapError(i, max(next, i+1))
 				i = max(next, i+1) - 1
 			}
 			if !yield(v, err) {

@@ -17,8 +17,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// corpus calls f for each row of a section of the oracle, in every case that has
-// a runtime; f counts what it compares.
+// corpus calls f for each row of a section of the oracle, in every case that has a runtime. f counts what it compares.
 func corpus[T any](t *testing.T, section string, f func(r *objects.Reader, s *score, row T)) {
 	testdump.CorpusRuntimes(t, func(t *testing.T, d *testdump.Dump) int {
 		r, err := d.Objects()
@@ -40,7 +39,7 @@ func number(s string) target.Addr {
 	return target.Addr(n)
 }
 
-// A score counts what agrees with the oracle.
+// A score counts agreements with the oracle.
 type score struct {
 	t         *testing.T
 	good, bad int
@@ -66,8 +65,7 @@ type fieldRow struct {
 	Value                                                           json.RawMessage
 }
 
-// TestFields holds each field of the oracle against ours: where it is, what it
-// is called, and its type.
+// TestFields compares each field's place, name and type with the oracle's.
 func TestFields(t *testing.T) {
 	corpus(t, "fields", func(r *objects.Reader, s *score, row fieldRow) {
 		typ, err := r.Type(number(row.MT))
@@ -105,9 +103,8 @@ func find(fields []*objects.Field, row fieldRow) *objects.Field {
 	return nil
 }
 
-// sameType reports whether a name is the oracle's. That names types by the
-// instance that shared code uses, gives the arguments of an outer type to an
-// inner one, and takes another type, or a word, for one that is not loaded.
+// sameType reports whether a name is the oracle's. The oracle names types by the instance that shared code uses, gives
+// the arguments of an outer type to an inner one, and replaces a type that is not loaded by another type or a word.
 func sameType(name, want string, f *objects.Field) bool {
 	switch {
 	case name == want, strings.Contains(want, ",,,,"), strings.Contains(want, "__Canon"), strings.Contains(want, "`"), strings.Contains(name, "?"),
@@ -122,12 +119,11 @@ func sameType(name, want string, f *objects.Field) bool {
 	return err == nil && (th == 0 || th&2 != 0)
 }
 
-// TestStatics holds each static of the oracle against ours: whether it is
-// initialised, where it is, and its value.
+// TestStatics compares the state, place and value of each static field with the oracle's.
 func TestStatics(t *testing.T) {
 	corpus(t, "statics", func(r *objects.Reader, s *score, row fieldRow) {
 		if row.Initialized == nil || row.ElementType == "FunctionPointer" {
-			return // no statement, or one that is known to be wrong
+			return // unknown, or known to be wrong
 		}
 		typ, err := r.Type(number(row.MT))
 		if err != nil {
@@ -151,13 +147,13 @@ func TestStatics(t *testing.T) {
 		}
 		switch {
 		case got.Err != nil:
-			// Windows dumps lack flags that were there when the oracle was made.
+			// Windows dumps do not have some flags that the oracle could read.
 			s.want(errors.Is(got.Err, target.ErrNotInDump), "%s.%s: %v", row.Type, row.Name, got.Err)
 			return
 		case !*row.Initialized || typ.MT.IsOpen():
-			return // an address of a class that is not initialised says nothing
+			return // the address of an uninitialised class means nothing
 		case f.Thread && got.State == dac.StaticNotInitialized && isZero(row.Value):
-			return // a thread that has not used its statics: the oracle reads zeros
+			return // the oracle reads zeros for a thread that has not used its statics
 		}
 		s.want(got.State != dac.StaticNotInitialized && got.Slot == number(row.Address), "%s %s.%s thread %x: state %d at %v, want %s",
 			row.MT, row.Type, row.Name, row.OSID, got.State, got.Slot, row.Address)
@@ -209,7 +205,7 @@ func sameValue(v objects.Value, raw json.RawMessage) bool {
 	case float64:
 		return sameNumber(v, w, string(raw))
 	}
-	return true // a struct's fields: TestValues has those
+	return true // TestValues compares a struct's fields
 }
 
 func sameNumber(v objects.Value, f float64, text string) bool {
@@ -236,8 +232,7 @@ type valueField struct {
 	Value                   json.RawMessage
 }
 
-// TestValues holds the fields of the oracle's objects, and of the structs in
-// them, against ours.
+// TestValues compares the fields of objects, and of the structs in them, with the oracle's.
 func TestValues(t *testing.T) {
 	corpus(t, "values", func(r *objects.Reader, s *score, row valueRow) {
 		var fields []valueField
@@ -261,7 +256,7 @@ func compareFields(s *score, name string, typ *objects.Type, data target.Addr, w
 	}
 	for _, w := range want {
 		if strings.Contains(w.Type, "<T") {
-			continue // the oracle took the definition for an instance it did not find
+			continue // the oracle used the definition because it did not find the instance
 		}
 		var f *objects.Field
 		for _, g := range fields {

@@ -12,9 +12,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestArrayBeyondItsSegment: of an array whose number of elements was
-// overwritten, those are listed that its segment has room for, and the number is
-// called wrong.
+// TestArrayBeyondItsSegment: an array with an overwritten length lists the elements that fit in its segment, and an
+// error.
 func TestArrayBeyondItsSegment(t *testing.T) {
 	d := testdump.Open(t, "net8-zoo")
 	facts := d.Manifest.Objects()

@@ -15,13 +15,13 @@ import (
 type DelegateCall struct {
 	Delegate   target.Addr // the delegate, or a member of its invocation list
 	Target     target.Addr // _target; the delegate itself for a static method
-	Entry      target.Addr // called code, 0 if MethodDesc is known without it
+	Entry      target.Addr // called code, 0 if only MethodDesc is known
 	MethodDesc target.Addr
 
 	r *Reader
 }
 
-// Method returns the method that the call reaches.
+// Method returns the called method.
 func (c DelegateCall) Method() (*code.MethodDesc, error) {
 	if c.MethodDesc != 0 {
 		return code.Of(c.r.Runtime()).TrustedMethodDesc(c.MethodDesc)
@@ -32,14 +32,14 @@ func (c DelegateCall) Method() (*code.MethodDesc, error) {
 // maxInvocations bounds the list of a multicast delegate.
 const maxInvocations = 1 << 20
 
-// Delegate returns the calls that a delegate makes, in order. The error is target.ErrUnsupported if the object lacks
-// the fields of System.MulticastDelegate. Calls found before an unreadable part are returned with the error.
+// Delegate returns the calls that a delegate makes, in order. The error is target.ErrUnsupported if the object does not
+// have the fields of System.MulticastDelegate. Calls before an unreadable part are returned with the error.
 func (o Object) Delegate() ([]DelegateCall, error) {
 	call, err := o.delegateCall()
 	if err != nil {
 		return nil, fmt.Errorf("delegate %016x: %w", uint64(o.Addr), err)
 	}
-	list := o.either("_invocationList", "_helperObject")
+	list := o.fieldOr("_invocationList", "_helperObject")
 	if err := list.Err(); err != nil {
 		return nil, fmt.Errorf("delegate %016x: %w", uint64(o.Addr), err)
 	}
@@ -51,7 +51,9 @@ func (o Object) Delegate() ([]DelegateCall, error) {
 		return []DelegateCall{call}, err
 	}
 	if !l.Type.MT.IsArray() {
-		return []DelegateCall{call}, nil // it keeps a collectible or dynamic method alive, or is the reflection object of the method
+		// The object is a collectible or dynamic method that the delegate keeps alive, or the method's reflection
+		// object.
+		return []DelegateCall{call}, nil
 	}
 	return o.invocations(l)
 }
@@ -61,7 +63,7 @@ func (o Object) invocations(list Object) ([]DelegateCall, error) {
 	if err != nil {
 		return nil, err
 	}
-	count, err := o.either("_invocationCount", "_extraData").Addr()
+	count, err := o.fieldOr("_invocationCount", "_extraData").Addr()
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +72,7 @@ func (o Object) invocations(list Object) ([]DelegateCall, error) {
 	}
 	var out []DelegateCall
 	for i := range uint32(count) {
-		d, err := invoked(a.At(i))
+		d, err := invokedDelegate(a.At(i))
 		if err != nil {
 			return out, err
 		}
@@ -83,8 +85,9 @@ func (o Object) invocations(list Object) ([]DelegateCall, error) {
 	return out, nil
 }
 
-// invoked returns the delegate in an element of an invocation list. Since .NET 11 the elements are structs with one field.
-func invoked(v Value) (Object, error) {
+// invokedDelegate returns the delegate in an element of an invocation list. Since .NET 11 the elements are structs with
+// one field.
+func invokedDelegate(v Value) (Object, error) {
 	if v.Kind() == KindStruct {
 		s, err := v.Struct()
 		if err != nil {
@@ -99,18 +102,18 @@ func invoked(v Value) (Object, error) {
 	return v.Object()
 }
 
-// either returns the field with the first name that the type has.
-func (o Object) either(name, since11 string) Value {
+// fieldOr returns the field with the first name that the type has.
+func (o Object) fieldOr(name, since11 string) Value {
 	if v := o.Field(name); !errors.Is(v.Err(), target.ErrUnsupported) {
 		return v
 	}
 	return o.Field(since11)
 }
 
-// delegateCall reads the call of one delegate (comdelegate.cpp describes the forms; dotnet/runtime pull request 99200 those of
-// .NET 11). For a static method, or an instance method without a target, _methodPtrAux has the method and _methodPtr a thunk.
-// For a virtual method without a target, _invocationCount or _extraData is the MethodDesc; since .NET 11 also for others, and
-// _helperObject may be an object of reflection.
+// delegateCall reads the call of one delegate; comdelegate.cpp describes the forms, and dotnet/runtime pull request
+// 99200 describes them for .NET 11. For a static method, or an instance method without a target, _methodPtrAux is the
+// method and _methodPtr a thunk. For a virtual method without a target, _invocationCount or _extraData is the
+// MethodDesc. Since .NET 11 it is so for other methods too, and _helperObject may be an object of reflection.
 func (o Object) delegateCall() (DelegateCall, error) {
 	if o.Type == nil {
 		return DelegateCall{}, errNoObject
@@ -133,7 +136,7 @@ func (o Object) delegateCall() (DelegateCall, error) {
 	}
 	call.Target = read("_target")
 	ptr, aux := read("_methodPtr"), read("_methodPtrAux")
-	count, countErr := o.either("_invocationCount", "_extraData").Addr()
+	count, countErr := o.fieldOr("_invocationCount", "_extraData").Addr()
 	if err = cmp.Or(err, countErr); err != nil {
 		return DelegateCall{}, err
 	}
@@ -150,7 +153,7 @@ func (o Object) delegateCall() (DelegateCall, error) {
 	return call, nil
 }
 
-// A NotDelegateError reports that an object makes no calls that can be listed.
+// A NotDelegateError reports that an object is not a delegate with readable calls.
 type NotDelegateError struct {
 	Type answer.Text // the object's type
 	Err  error       // why
@@ -165,8 +168,8 @@ func (e *NotDelegateError) Error() string {
 
 func (e *NotDelegateError) Unwrap() error { return e.Err }
 
-// DelegateCalls lists the calls that the delegate at a makes, in order. Unreadable parts are errors yielded first. The
-// error is an *InvalidError if there is no object at a, and a *NotDelegateError if it is not a delegate.
+// DelegateCalls lists the calls that the delegate at a makes, in order. Errors for unreadable parts come first. The
+// error is an *InvalidError if there is no object at a, and a *NotDelegateError if the object is not a delegate.
 func (r *Reader) DelegateCalls(a target.Addr) (iter.Seq2[answer.DelegateCall, error], error) {
 	o, err := r.Proven(a)
 	if err != nil {
@@ -191,7 +194,7 @@ func (r *Reader) DelegateCalls(a target.Addr) (iter.Seq2[answer.DelegateCall, er
 	}, nil
 }
 
-// methodName returns the method that the call reaches, and its name.
+// methodName returns the address and the name of the called method.
 func (c DelegateCall) methodName() (target.Addr, string, error) {
 	md, err := c.Method()
 	if err != nil {

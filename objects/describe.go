@@ -10,10 +10,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// LineChars is the maximum number of UTF-16 code units of a string in an answer's one-line value. Forms may show fewer.
+// LineChars is the maximum number of UTF-16 code units of a string in an answer's one-line value.
 const LineChars = 256
 
-// A describer builds answers about objects. It serves one answer and one goroutine.
+// A describer builds answers about objects. It is for one answer and one goroutine.
 type describer struct {
 	r    *Reader
 	note func(error) // records a missing part
@@ -21,7 +21,7 @@ type describer struct {
 	threads    []dac.Thread
 	hasThreads bool
 
-	// Memory that a Scratch lends until Reset. Other describers allocate.
+	// A Scratch reuses this memory after Reset. Other describers allocate.
 	scratch bool
 	pieces  answer.Line
 	parts   []answer.Member
@@ -54,8 +54,8 @@ func (d *describer) managedThreads() []dac.Thread {
 	return d.threads
 }
 
-// missing records err if it is not nil.
-func (d *describer) missing(err error) {
+// noteMissing records err if it is not nil.
+func (d *describer) noteMissing(err error) {
 	if err != nil {
 		d.note(err)
 	}
@@ -63,11 +63,11 @@ func (d *describer) missing(err error) {
 
 // text records err as the reason why s is missing.
 func (d *describer) text(s string, err error) answer.Text {
-	d.missing(err)
+	d.noteMissing(err)
 	return answer.Text{S: s, Err: err}
 }
 
-// file returns the file of the module that defines t, or an empty text if the module has none.
+// file returns the file of the module that defines t. It is empty for a module without a file.
 func (d *describer) file(t *Type) answer.Text {
 	m, err := t.Module()
 	if err != nil {
@@ -83,9 +83,9 @@ func (d *describer) stored(v Value) answer.Stored {
 		return answer.Stored{Missing: answer.Reason{Err: err}}
 	}
 	s := answer.Stored{Value: v.answer()}
-	if s.Value.Kind != KindBool { // the text of a Boolean adds nothing
+	if s.Value.Kind != KindBool { // the text of a Boolean only repeats its value
 		s.Text = d.line(&v, 0)
-		d.missing(s.Text.Err())
+		d.noteMissing(s.Text.Err())
 	}
 	if v.Kind() == KindStruct {
 		s.Members = d.members(&v, 0)
@@ -93,7 +93,7 @@ func (d *describer) stored(v Value) answer.Stored {
 	return s
 }
 
-// A Scratch formats many values, one after the other, for answers. It reuses memory, and is for one goroutine.
+// A Scratch formats many values for answers, one after the other, and reuses memory. It is not safe for concurrent use.
 type Scratch struct{ d describer }
 
 // NewScratch returns a Scratch for values of the reader.
@@ -101,20 +101,20 @@ func (r *Reader) NewScratch() *Scratch {
 	return &Scratch{describer{r: r, note: func(error) {}, scratch: true}}
 }
 
-// Stored returns the value in the form of answers. Text and members are valid until Reset.
+// Stored returns the value as in answers. Its text and members are valid until Reset.
 func (s *Scratch) Stored(v Value) answer.Stored { return s.d.stored(v) }
 
 // Reset reuses the memory of everything that Stored has returned.
 func (s *Scratch) Reset() { s.d.pieces, s.d.parts = s.d.pieces[:0], s.d.parts[:0] }
 
-// Stored returns the value in the form of answers.
+// Stored returns the value as in answers.
 func (v Value) Stored() answer.Stored {
 	d := &describer{r: v.r, note: func(error) {}}
 	return d.stored(v)
 }
 
-// members returns the fields of a value type in place, or the elements of an inline array, at least as deep and as many
-// as a line of text shows. If some are missing, the last member has no name and carries the reason.
+// members returns the fields of a value type in place, or the elements of an inline array. It returns at least those
+// that a line of text shows. If some are missing, the last member has no name and carries the reason.
 func (d *describer) members(v *Value, depth int) answer.Members {
 	if depth > inlineDepth {
 		return answer.Members{}
@@ -165,12 +165,12 @@ func (d *describer) listMembers(s Struct, depth int) []answer.Member {
 			}
 		}
 	} else {
-		memory := s.Type.lent(s.Addr)
+		memory := s.Type.view(s.Addr)
 		for _, f := range fields {
 			if f.Static {
 				continue
 			}
-			v := f.in(memory, s.Addr)
+			v := f.readFrom(memory, s.Addr)
 			if out = append(out, d.member(f.name(), &v, depth)); len(out)-from == mostMembers {
 				break
 			}
@@ -199,13 +199,13 @@ func (d *describer) member(name answer.Text, v *Value, depth int) answer.Member 
 	return m
 }
 
-// missingMember returns a member that stands for the unreadable ones.
+// missingMember returns a member that stands for unreadable members.
 func missingMember(err error) answer.Member {
 	return answer.Member{Name: answer.Text{Err: err}, Stored: answer.Stored{Missing: answer.Reason{Err: err}}}
 }
 
-// Fields lists the fields of the type mt without an instance: statics have values, instance fields have offsets only.
-// It calls note with each missing part.
+// Fields lists the fields of the type mt without an instance: statics have values, instance fields only offsets. It
+// calls note with the error of each missing part.
 func (r *Reader) Fields(mt target.Addr, note func(error)) (*answer.FieldList, error) {
 	t, err := r.Type(mt)
 	if err != nil {
@@ -218,7 +218,8 @@ func (r *Reader) Fields(mt target.Addr, note func(error)) (*answer.FieldList, er
 // objectHeader is the number of bytes before the fields of an object. SOS counts field offsets from the object's start.
 const objectHeader = 8
 
-// fields lists all fields of t. data is the address of its fields, 0 without an instance; header is added to offsets.
+// fields lists all fields of t. data is the address of the fields, or 0 without an instance. header is added to
+// offsets.
 func (d *describer) fields(t *Type, data target.Addr, header uint32) *answer.FieldList {
 	fields, err := t.Fields()
 	if err != nil {
@@ -258,7 +259,7 @@ func (d *describer) field(a *answer.Field, f *Field, data target.Addr) {
 	}
 }
 
-// name returns the field's name, or why it is unknown.
+// name returns the field's name, or the reason why it is unknown.
 func (f *Field) name() answer.Text {
 	if f.Name == "" {
 		return answer.Text{Err: f.err}
@@ -266,13 +267,13 @@ func (f *Field) name() answer.Text {
 	return answer.Text{S: f.Name}
 }
 
-// fieldType fills in the field's type, as declared for the instance and as SOS shows it.
+// fieldType fills in the field's type, both as declared for the instance and as SOS shows it.
 func (d *describer) fieldType(a *answer.Field, f *Field) {
 	a.Type.S, a.Type.Err = f.TypeName(dac.NameNative)
 	a.MethodTable = answer.Of(f.TypeHandle())
-	if f.Err() == nil { // noted once already
-		d.missing(a.Type.Err)
-		d.missing(a.MethodTable.Err)
+	if f.Err() == nil { // otherwise noted already
+		d.noteMissing(a.Type.Err)
+		d.noteMissing(a.MethodTable.Err)
 	}
 	a.Exact = d.typeName(f, a.MethodTable)
 	if a.Type.Err == nil {
@@ -281,8 +282,8 @@ func (d *describer) fieldType(a *answer.Field, f *Field) {
 	a.Shared = d.typeName(f, answer.Of(f.SharedTypeHandle()))
 }
 
-// typeName returns the type name of a field in SOS's form. A type without a MethodTable has the name of its element
-// type; a pointer is a number of its size.
+// typeName returns the type name of a field as SOS prints it. A type without a MethodTable has the name of its element
+// type. A pointer is an integer of its size.
 func (d *describer) typeName(f *Field, th answer.Maybe[target.Addr]) answer.TypeName {
 	rt := d.r.Runtime()
 	mt := th
@@ -296,7 +297,7 @@ func (d *describer) typeName(f *Field, th answer.Maybe[target.Addr]) answer.Type
 		mt = answer.Of(rt.TypeHandleMethodTable(th.Value))
 	}
 	if th.Err == nil {
-		d.missing(mt.Err)
+		d.noteMissing(mt.Err)
 	}
 	return answer.TypeName{MethodTable: mt, Name: d.listedName(f, mt)}
 }
@@ -307,7 +308,7 @@ func (d *describer) listedName(f *Field, mt answer.Maybe[target.Addr]) answer.Te
 	if class && mt.Err == nil && mt.Value != 0 {
 		name, err := d.r.Runtime().TypeName(mt.Value, dac.NameNative)
 		sig := f.Signature()
-		if err != nil && sig != nil && sig.Kind == et { // the field's declaration may name a type that is not in the dump
+		if err != nil && sig != nil && sig.Kind == et { // the declaration may name a type that is not in the dump
 			if declared, lacks := f.TypeName(dac.NameNative); lacks == nil {
 				name, err = declared, nil
 			}

@@ -13,8 +13,8 @@ import (
 
 // ArrayOptions selects elements of an array. The zero value selects all.
 type ArrayOptions struct {
-	// Start is the first index and Length the number of elements; nil means from the start and to the end. They are for
-	// arrays of one dimension. A Length past the end of the array is cut.
+	// Start is the first index and Length the number of elements; nil selects from the start and to the end. Both
+	// require an array of one dimension. A Length past the end of the array is cut.
 	Start, Length *int64
 	Details       bool // also describe objects and structs in elements
 	NoFields      bool // omit their fields
@@ -23,7 +23,7 @@ type ArrayOptions struct {
 // ErrNotArray reports that an object is not an array.
 var ErrNotArray = target.Unsupportedf("not an array")
 
-// A RangeError reports that an array does not have the elements that ArrayOptions select.
+// A RangeError reports that an array does not have the elements that ArrayOptions selects.
 type RangeError struct {
 	Array  *Array
 	Option string // "Start" or "Length"
@@ -44,8 +44,9 @@ func (e *RangeError) Error() string {
 		e.Value, e.Array.Len, e.Array.LowerBounds[0])
 }
 
-// DescribeArray describes the array at a. It reads the elements while they are iterated. The error is an *InvalidError
-// if there is no object at a, ErrNotArray if it is not an array, and a *RangeError if it lacks the selected elements.
+// DescribeArray describes the array at a. The elements are read while they are iterated. The error is an *InvalidError
+// if there is no object at a, ErrNotArray if it is not an array, and a *RangeError if it does not have the selected
+// elements.
 func (r *Reader) DescribeArray(ctx context.Context, a target.Addr, options ArrayOptions) (*answer.Array, error) {
 	o, err := r.Proven(a)
 	if err != nil {
@@ -100,7 +101,8 @@ func (a *Array) choose(o *ArrayOptions) (first, n uint32, err error) {
 	return uint32(start), uint32(length), nil
 }
 
-// elements reads n elements, starting at position first. Missing parts of an element's description are errors yielded before the element.
+// elements reads n elements from position first on. It yields the missing parts of an element as errors before the
+// element.
 func (a *Array) elements(ctx context.Context, first, n uint32, o *ArrayOptions) iter.Seq2[answer.Element, error] {
 	return func(yield func(answer.Element, error) bool) {
 		var lacks []error
@@ -128,7 +130,7 @@ func (a *Array) elements(ctx context.Context, first, n uint32, o *ArrayOptions) 
 			}
 			if missing == limits.MissingElements {
 				next := min(a.nextStored(i), first+n)
-				if next > i+1 && !yield(answer.Element{}, a.gap(i+1, next)) {
+				if next > i+1 && !yield(answer.Element{}, a.gapError(i+1, next)) {
 					return
 				}
 				missing, i = 0, next-1
@@ -140,8 +142,8 @@ func (a *Array) elements(ctx context.Context, first, n uint32, o *ArrayOptions) 
 	}
 }
 
-// inSegment returns how many of n elements, starting at first, lie in the array's segment. If it is fewer than n, the
-// array's length is corrupt.
+// inSegment returns how many of n elements from first on lie in the array's segment. If it is fewer than n, the array's
+// length is corrupt, and it returns an error.
 func (a *Array) inSegment(first, n uint32) (uint32, error) {
 	if a.Type == nil {
 		return 0, errNoObject
@@ -161,7 +163,7 @@ func (a *Array) inSegment(first, n uint32) (uint32, error) {
 	return fit, target.Corruptf("array %016x claims %d elements, and its segment ends after %d", uint64(a.Addr), a.Len, first+fit)
 }
 
-// nextStored returns the position of the first element after i that is at least partly in the dump, or their number.
+// nextStored returns the position of the first element after i that is at least partly in the dump, or Len.
 func (a *Array) nextStored(i uint32) uint32 {
 	at := a.addr(uint64(i) + 1)
 	next, ok := target.NextStored(a.Type.r.Runtime().Memory(), at)
@@ -171,14 +173,14 @@ func (a *Array) nextStored(i uint32) uint32 {
 	return a.Len
 }
 
-// gap returns the error for elements from first up to end that are not in the dump.
-func (a *Array) gap(first, end uint32) error {
+// gapError returns the error for elements from first up to end that are not in the dump.
+func (a *Array) gapError(first, end uint32) error {
 	at := a.addr(uint64(first))
 	err := &target.MemoryError{Addr: at, Size: int(min(uint64(a.addr(uint64(end))-at), 1<<31-1)), Err: target.ErrNotInDump}
 	return fmt.Errorf("%d elements from %d on: %w", end-first, first, err)
 }
 
-// element reads one element. The Gaps record the missing parts of its description.
+// element reads one element. The Gaps are the missing parts of its description.
 func (d *describer) element(ctx context.Context, a *Array, i uint32, o *ArrayOptions) (e answer.Element, g answer.Gaps) {
 	v := a.At(i)
 	e = answer.Element{Index: a.Index(i, make([]int32, a.Rank)), Address: v.Location(), Stored: d.stored(v)}
@@ -196,7 +198,7 @@ func (d *describer) element(ctx context.Context, a *Array, i uint32, o *ArrayOpt
 		e.Object = d.object(ctx, obj, options)
 		return e, e.Object.Gaps
 	}
-	if t, err := v.Type(); err == nil && t != nil { // otherwise a pointer
+	if t, err := v.Type(); err == nil && t != nil { // nil for a pointer
 		e.Struct = d.structure(Struct{Addr: v.Location(), Type: t}, options)
 		return e, e.Struct.Gaps
 	}

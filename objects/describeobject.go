@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// StringChars is the maximum number of UTF-16 code units of a string in the answer about an object. It is SOS's limit.
+// StringChars is the maximum number of UTF-16 code units of a string in the answer about an object, as in SOS.
 // WriteText has no limit.
 const StringChars = 0x200000
 
@@ -23,7 +23,7 @@ type DescribeOptions struct {
 	References bool // list outgoing references
 }
 
-// Describe returns everything known about the object at a. The error is target.ErrCorrupt if there is no object.
+// Describe describes the object at a. The error is target.ErrCorrupt if there is no object.
 func (r *Reader) Describe(ctx context.Context, a target.Addr, o DescribeOptions) (*answer.Object, error) {
 	obj, err := r.Proven(a)
 	if err != nil {
@@ -34,7 +34,7 @@ func (r *Reader) Describe(ctx context.Context, a target.Addr, o DescribeOptions)
 }
 
 // DescribeLoadContext describes the AssemblyLoadContext of the type of the object at a. The default context has an
-// object only if managed code has asked for it.
+// object only if managed code has requested it.
 func (r *Reader) DescribeLoadContext(ctx context.Context, a target.Addr) (*answer.LoadContext, error) {
 	o, err := r.Proven(a)
 	if err != nil {
@@ -58,7 +58,7 @@ func (r *Reader) DescribeLoadContext(ctx context.Context, a target.Addr) (*answe
 	return &answer.LoadContext{Object: object}, nil
 }
 
-// object describes o. The answer records the missing parts.
+// object describes o. Missing parts are recorded in the answer.
 func (d *describer) object(ctx context.Context, o Object, options DescribeOptions) *answer.Object {
 	t := o.Type
 	a := &answer.Object{Address: o.Addr, MethodTable: t.MT.Addr, Free: o.IsFree()}
@@ -111,7 +111,7 @@ func (d *describer) object(ctx context.Context, o Object, options DescribeOption
 // wordsOfObject bounds the listed words of an object.
 const wordsOfObject = 64
 
-// words returns the words of an object whose fields are unknown.
+// words returns the words of an object with unknown fields.
 func (d *describer) words(ctx context.Context, o Object) []answer.Word {
 	obj, err := o.Heap()
 	if err != nil {
@@ -175,7 +175,7 @@ func (d *describer) array(a *answer.Object, o Object) {
 	}
 }
 
-// elementWord returns SOS's word for the kind of the elements. SOS counts an enum as a struct.
+// elementWord returns SOS's word for the kind of the elements. For SOS an enum is a struct.
 func (a *Array) elementWord() string {
 	t := a.Element()
 	switch {
@@ -210,7 +210,7 @@ func (a *Array) content() (string, error) {
 	return string(text), nil
 }
 
-// runtimeType adds the type that a System.RuntimeType object stands for.
+// runtimeType adds the type that a System.RuntimeType object represents.
 func (d *describer) runtimeType(a *answer.Object, o Object) {
 	th, ok, err := o.RuntimeType()
 	if !ok {
@@ -246,7 +246,7 @@ func (d *describer) thinLock(a *answer.Object, o Object) {
 	}
 }
 
-// DescribeStruct returns everything known about the value of type mt at a. The error is target.ErrUnsupported if mt is not a value type.
+// DescribeStruct describes the value of type mt at a. The error is target.ErrUnsupported if mt is not a value type.
 func (r *Reader) DescribeStruct(mt, a target.Addr) (*answer.Struct, error) {
 	s, err := r.Struct(mt, a)
 	if err != nil {
@@ -256,7 +256,7 @@ func (r *Reader) DescribeStruct(mt, a target.Addr) (*answer.Struct, error) {
 	return d.structure(s, DescribeOptions{}), nil
 }
 
-// structure describes s. The answer records the missing parts.
+// structure describes s. Missing parts are recorded in the answer.
 func (d *describer) structure(s Struct, options DescribeOptions) *answer.Struct {
 	mt := s.Type.MT
 	a := &answer.Struct{Address: s.Addr, MethodTable: mt.Addr, Size: uint64(mt.BaseSize), Text: s.appendInline(nil, LineChars, 0)}

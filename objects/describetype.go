@@ -13,11 +13,11 @@ import (
 // TypeOptions selects the lists in the description of a type.
 type TypeOptions struct {
 	Methods bool
-	Fields  bool // with the values of statics
+	Fields  bool // with the values of static fields
 }
 
-// DescribeType describes the type whose MethodTable is at a. It ignores the two lowest bits of a, which are flags of a
-// type handle. If the parts that prove a MethodTable are not in the dump, a name is proof enough.
+// DescribeType describes the type with the MethodTable at a. It ignores the two lowest bits of a, which are flags of a
+// TypeHandle. If the dump has too little to prove a MethodTable, a readable name is enough.
 func (r *Reader) DescribeType(a target.Addr, o TypeOptions) (*answer.Type, error) {
 	mt, err := r.methodTable(a)
 	if err != nil {
@@ -30,10 +30,11 @@ func (r *Reader) DescribeType(a target.Addr, o TypeOptions) (*answer.Type, error
 	return r.describeType(mt, o), nil
 }
 
-// errFree explains why the type of free space has neither name nor file.
+// errFree is the error for the name and the file of free space.
 var errFree = target.Unsupportedf("the type of free space belongs to no module")
 
-// DescribeClass describes the type of an EEClass: its canonical MethodTable. It accepts a MethodTable's address too.
+// DescribeClass describes the type of an EEClass: its canonical MethodTable. It also accepts the address of a
+// MethodTable.
 func (r *Reader) DescribeClass(a target.Addr, o TypeOptions) (*answer.Type, error) {
 	mt, err := r.methodTable(a)
 	if err != nil {
@@ -49,7 +50,7 @@ func (r *Reader) DescribeClass(a target.Addr, o TypeOptions) (*answer.Type, erro
 	return r.describeType(mt, o), nil
 }
 
-// methodTable returns the type at a. It ignores the low bits of a TypeHandle.
+// methodTable returns the type at a. It ignores the two lowest bits, which are flags of a TypeHandle.
 func (r *Reader) methodTable(a target.Addr) (*dac.MethodTable, error) {
 	mt, _, err := r.Runtime().MethodTableAt(a &^ 3)
 	switch {
@@ -76,7 +77,7 @@ func (r *Reader) describeType(mt *dac.MethodTable, o TypeOptions) *answer.Type {
 	r.describeEEClass(mt, o, t)
 	var err error
 	t.InitializerFailed, err = r.Runtime().InitializerFailed(mt)
-	t.Note(withoutAbsence(err))
+	t.Note(ignoreAbsence(err))
 	t.Interfaces, err = r.Runtime().Interfaces(mt)
 	t.Note(err)
 	if o.Methods {
@@ -85,15 +86,15 @@ func (r *Reader) describeType(mt *dac.MethodTable, o TypeOptions) *answer.Type {
 	return t
 }
 
-// withoutAbsence returns err, or nil if the dump lacks memory: the answer then makes no statement.
-func withoutAbsence(err error) error {
+// ignoreAbsence returns err, or nil if it only reports missing memory: the answer leaves the part out.
+func ignoreAbsence(err error) error {
 	if errors.Is(err, target.ErrNotInDump) {
 		return nil
 	}
 	return err
 }
 
-// describeLoading adds the file and the load context of the type. Runtimes before 8 don't record the load context.
+// describeLoading adds the file and the load context of the type. Runtimes before 8 do not record the load context.
 func (r *Reader) describeLoading(mt *dac.MethodTable, t *answer.Type) {
 	t.LoaderAllocator = t.Pointer(r.Runtime().LoaderAllocatorObject(mt))
 	m, err := r.Runtime().ModuleOf(mt)
@@ -128,7 +129,7 @@ func (r *Reader) describeEEClass(mt *dac.MethodTable, o TypeOptions, t *answer.T
 	}
 }
 
-// classOf returns the EEClass of the type mt, 0 if it has none.
+// classOf returns the EEClass of the type mt, or 0 if mt is 0.
 func (r *Reader) classOf(mt target.Addr) (target.Addr, error) {
 	if mt == 0 {
 		return 0, nil

@@ -12,8 +12,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestDescribeTypes describes the types that the program knew by their
-// MethodTables, and by their EEClasses.
+// TestDescribeTypes describes the types in the program's manifest by their MethodTables, and by their EEClasses.
 func TestDescribeTypes(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
 		if !d.HasRuntime() {
@@ -49,8 +48,7 @@ func TestDescribeTypes(t *testing.T) {
 	})
 }
 
-// TestDescribeFreeType: the type of free space is none of a module, and what is
-// no type is corrupt.
+// TestDescribeFreeType: the type of free space belongs to no module, and an address without a type is corrupt.
 func TestDescribeFreeType(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	rt, err := d.Runtime()
@@ -70,7 +68,7 @@ func TestDescribeFreeType(t *testing.T) {
 	require.ErrorContains(t, err, "0000000000000001 is not", "the address as it was given, with the bits of a TypeHandle")
 }
 
-// TestFieldTypesOfDeclarations: a field's declaration names its type where the dump lacks the type itself.
+// TestFieldTypesOfDeclarations: a field's declaration names its type if the type itself is not in the dump.
 func TestFieldTypesOfDeclarations(t *testing.T) {
 	d := testdump.OpenCase(t, "net31-zoo-normal")
 	t.Attr("case", d.Name)

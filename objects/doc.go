@@ -1,11 +1,12 @@
-// Package objects turns objects of a dumped process into values: fields with type, offset and value, array elements,
-// strings, statics and names of enum values.
+// Package objects reads values from the objects of a dumped process: fields with type, offset and value, array
+// elements, strings, statics and names of enum values. It does not find objects (package heap), and does not interpret
+// the fields of library types (packages shapes and collections). Start at [Reader] and [Value].
 //
 //	r := objects.New(rt)
 //	o, err := r.Object(addr)
 //	name, err := o.Field("_name").Text(100)
 //
-// A Value that is not in the dump carries an error; it is never zero. A Reader caches types and is safe for concurrent use.
+// A Value that is not in the dump carries an error; it is never zero.
 //
 // Stability: stable.
 package objects

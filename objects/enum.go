@@ -10,10 +10,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An Enum is the metadata of an enum type.
+// An Enum describes an enum type.
 type Enum struct {
 	Underlying metadata.ElementType
-	Flags      bool // it has the FlagsAttribute
+	Flags      bool // the type has the FlagsAttribute
 	Members    []EnumMember
 }
 
@@ -23,7 +23,7 @@ type EnumMember struct {
 	Value uint64
 }
 
-// IsEnum reports whether the type is an enum: its base class is System.Enum.
+// IsEnum reports whether the type is an enum. The base class of an enum is System.Enum.
 func (t *Type) IsEnum() bool {
 	t = t.orNone()
 	if t.MT.Category() != dac.CategoryPrimitive || t.MT.Parent == 0 {
@@ -92,7 +92,7 @@ func hasAttribute(md *metadata.Metadata, parent metadata.Token, name string) (bo
 	return row != nil, err
 }
 
-// findAttribute returns the first custom attribute of parent with that class name, nil if there is none.
+// findAttribute returns the first custom attribute of parent with that class name, or nil.
 func findAttribute(md *metadata.Metadata, parent metadata.Token, name string) (*metadata.CustomAttributeRow, error) {
 	attributes, err := md.CustomAttributes(parent)
 	if err != nil {
@@ -136,7 +136,8 @@ func (e *Enum) Format(bits uint64) string {
 	return strconv.FormatUint(bits, 10)
 }
 
-// flags joins the names whose values make up bits. It picks the largest first and prints it last. The text is empty if bits are left over.
+// flags joins the names of the flags that make up bits. It selects the largest first and prints it last. The text is
+// empty if some bits have no name.
 func (e *Enum) flags(bits uint64) string {
 	order := make([]*EnumMember, 0, len(e.Members))
 	for i := range e.Members {

@@ -16,8 +16,7 @@ import (
 // that keeps one object of each kind.
 const zooDump = "../testdata/dumps/net10-zoo/net10-zoo.dmp.zst"
 
-// Find a type by its name, its objects on the heap, a field of each, and a
-// static.
+// Find a type by its name, its objects on the heap, a field of each, and a static field.
 func Example() {
 	d, err := sosgo.Open(zooDump, sosgo.Options{})
 	if err != nil {

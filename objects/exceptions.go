@@ -10,11 +10,12 @@ import (
 	"github.com/sosgo/sosgo/heap"
 )
 
-// errUnread replaces facts that follow a list that was not read or has failed.
+// errUnread is the error for a fact that is known only after a list has been read.
 var errUnread = errors.New("the objects were not read")
 
-// Exceptions lists the exception objects of the heap that f selects, all if f is nil, in the order of addresses. Each has its message and
-// innermost frame. Once the list has been read, the answer records places where the heap walk could not go on.
+// Exceptions lists the exception objects on the heap that f selects, in the order of addresses. A nil f selects all.
+// Each row has the message and the innermost frame. The answer records places where the heap walk failed after the list
+// was read.
 func (r *Reader) Exceptions(ctx context.Context, h *heap.Heap, f *heap.Filter, o heap.ScanOptions) *answer.Exceptions {
 	a := &answer.Exceptions{Count: answer.Maybe[uint64]{Err: errUnread}}
 	only := heap.Filter{}
@@ -30,7 +31,7 @@ func (r *Reader) Exceptions(ctx context.Context, h *heap.Heap, f *heap.Filter, o
 		n := uint64(0)
 		list := h.List(ctx, heap.ListOptions{Filter: &only, OnlyObjects: true, Scan: o})
 		for x, err := range list.Objects.All() {
-			if err != nil { // the list ends with err
+			if err != nil { // err ends the list
 				a.Fail(err)
 				return
 			}
@@ -49,7 +50,7 @@ func (r *Reader) Exceptions(ctx context.Context, h *heap.Heap, f *heap.Filter, o
 	return a
 }
 
-// exception returns the row of an exception object. It records the missing parts in g.
+// exception returns the row of an exception object. It records missing parts in g.
 func (r *Reader) exception(g *answer.Gaps, o *answer.HeapObject) answer.HeapException {
 	row := answer.HeapException{Address: o.Address, MethodTable: o.MethodTable}
 	row.Type = g.Text(r.Runtime().TypeName(o.MethodTable, dac.NameManaged))

@@ -13,11 +13,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// faultyObjects bounds how many of the facts a sweep asks about.
+// faultyObjects bounds the facts that a sweep uses.
 const faultyObjects = 40
 
-// TestFaults describes objects, their types and statics while parts of the dump
-// are missing or garbage.
+// TestFaults describes objects, their types and statics while parts of the dump are missing or random.
 func TestFaults(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads the same thousands of times")
@@ -33,8 +32,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// add adds an answer in its JSON form, which has no addresses of this process;
-// what it lacks by its own word is an error.
+// add adds an answer in its JSON form, which has no addresses of this process. A gap that the answer notes is an error.
 func add(a *testdump.Answers, name string, v interface{ Noted() []error }, err error) {
 	if err == nil {
 		err = errors.Join(v.Noted()...)
@@ -43,8 +41,7 @@ func add(a *testdump.Answers, name string, v interface{ Noted() []error }, err e
 	a.Add(name, said, errors.Join(err, lacks))
 }
 
-// facts returns the JSON form, and an error where it says itself that a value or its text
-// is missing.
+// facts returns the JSON form of v, and an error if it reports that a value or its text is missing.
 func facts(v any) (string, error) {
 	b, _ := json.Marshal(v)
 	for _, missing := range []string{`"missing":`, `"text":null`, `"boxed":null`} {

@@ -16,8 +16,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestFixedBuffers: a buffer of fixed size in a struct has all its elements, as the program of
-// testdata/dumps/emitted stored them, and no more.
+// TestFixedBuffers: a fixed-size buffer in a struct has all elements that the program of testdata/dumps/emitted stored,
+// and no more.
 func TestFixedBuffers(t *testing.T) {
 	const dir = "../testdata/dumps/emitted/net10-emit"
 	facts, err := os.ReadFile(filepath.Join(dir, "facts.txt"))

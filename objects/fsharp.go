@@ -6,8 +6,8 @@ import (
 	"github.com/sosgo/sosgo/answer"
 )
 
-// fsharpObject returns the short form of a class of FSharp.Core, as F# Interactive prints it, or nil.
-func fsharpObject(name string) func(Object, int) answer.Line {
+// fsharpObjectForm returns the short form of a class of FSharp.Core, as in F# Interactive, or nil.
+func fsharpObjectForm(name string) func(Object, int) answer.Line {
 	class, ok := strings.CutPrefix(name, "Microsoft.FSharp.")
 	if !ok {
 		return nil
@@ -28,8 +28,8 @@ func fsharpObject(name string) func(Object, int) answer.Line {
 	return nil
 }
 
-// fsharpStruct returns the short form of a value type of FSharp.Core, or nil.
-func fsharpStruct(name string) func(Struct, int, int) (answer.Line, bool) {
+// fsharpStructForm returns the short form of a value type of FSharp.Core, or nil.
+func fsharpStructForm(name string) func(Struct, int, int) (answer.Line, bool) {
 	switch name {
 	case "Microsoft.FSharp.Core.FSharpResult`2":
 		return func(s Struct, limit, _ int) (answer.Line, bool) {
@@ -55,7 +55,7 @@ func fsharpStruct(name string) func(Struct, int, int) (answer.Line, bool) {
 	return nil
 }
 
-// caseOf returns a case of a union with its value, or nothing if the class does not have the field.
+// caseOf formats a case of a union with its value. It is empty if the class does not have the field.
 func caseOf(name string, v Value, limit int) answer.Line {
 	if v.err != nil {
 		return formless(v.err)
@@ -63,7 +63,8 @@ func caseOf(name string, v Value, limit int) answer.Line {
 	return append(appendWords(nil, name+" "), v.leaf(limit)...)
 }
 
-// leaf returns a value on one line, and of objects and structs, which may contain each other, no more than text or the type.
+// leaf formats a value on one line. For an object or a struct, which may contain each other, it is only the text or
+// type.
 func (v Value) leaf(limit int) answer.Line {
 	var t *Type
 	switch v.Kind() {
@@ -84,8 +85,8 @@ func (v Value) leaf(limit int) answer.Line {
 		if err != nil {
 			return appendMissing(nil, err)
 		}
-		if form, err := s.Type.lineForm(); err == nil && form.known != nil {
-			if text, ok := form.known(s); ok {
+		if form, err := s.Type.lineForm(); err == nil && form.text != nil {
+			if text, ok := form.text(s); ok {
 				return appendWords(nil, text)
 			}
 		}
@@ -97,7 +98,7 @@ func (v Value) leaf(limit int) answer.Line {
 	return appendMissing(appendWords(nil, name), err)
 }
 
-// mailboxState says whether the body of a MailboxProcessor waits for a message. Its number of elements is that of its queue.
+// mailboxState reports whether the body of a MailboxProcessor waits for a message.
 func (o Object) mailboxState(int) answer.Line {
 	mailbox, err := o.Field("mailbox").Object()
 	if err != nil {

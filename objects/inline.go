@@ -15,11 +15,11 @@ const (
 	inlineFields = 16 // of one struct
 )
 
-// Inline returns a short, readable line for the value. That is a quoted string of at most limit UTF-16 code units, the name of an enum's
-// value, the date of a DateTime, or the fields of a struct in braces. The line is empty if it would only repeat the number or address.
+// Inline returns a short line for the value: a quoted string of at most limit UTF-16 code units, the name of an enum's
+// value, the date of a DateTime, or the fields of a struct in braces. It is empty for a plain number or address.
 func (v Value) Inline(limit int) string { return v.Line(limit).String() }
 
-// Line returns Inline in pieces, so that a caller can shorten the strings in it.
+// Line returns Inline in pieces, so that a caller can shorten its strings.
 func (v Value) Line(limit int) answer.Line { return v.appendInline(nil, limit, 0) }
 
 // appendInline appends the line of a value at a nesting depth.
@@ -66,7 +66,8 @@ func appendMissing(l answer.Line, err error) answer.Line {
 	return append(l, answer.LinePiece{Err: err})
 }
 
-// Plain returns Inline, or the number or address if Inline is empty. For an unreadable value it returns the reason in angle brackets.
+// Plain returns Inline or, if that is empty, the number or address. For an unreadable value it returns the reason in
+// angle brackets.
 func (v Value) Plain(limit int) string { return v.appendPlain(nil, limit, 0).String() }
 
 // appendPlain appends the line of a value, or its number if it has no line.
@@ -81,17 +82,17 @@ func (v *Value) appendPlain(l answer.Line, limit, depth int) answer.Line {
 	return l
 }
 
-// Answer returns the value in the form of answers, without its text.
+// Answer returns the value as in answers, without its text.
 func (v Value) Answer() answer.Value { return v.answer() }
 
 func (v Value) answer() answer.Value {
 	return answer.Value{Kind: v.Kind(), Size: v.Size(), Bits: v.bits, At: v.at}
 }
 
-// appendEnum appends the name of an enum's value, and nothing for a plain number.
+// appendEnum appends the name of an enum's value. It appends nothing for a plain number.
 func (v *Value) appendEnum(l answer.Line) answer.Line {
 	if v.field != nil {
-		// The signature of a plain integer is its element type: no type has to be looked up.
+		// If the signature is the element type, the field is a plain integer, and no type is needed.
 		if sig := v.field.Signature(); sig == nil || sig.Kind == v.elem {
 			return l
 		}
@@ -111,10 +112,10 @@ func (v *Value) appendEnum(l answer.Line) answer.Line {
 }
 
 // Inline returns the object on one line: the text of a string, a boxed value, the type and lengths of an array, the
-// type of other objects. A collection has its number of elements too.
+// type of another object. A collection also has its number of elements.
 func (o Object) Inline(limit int) string { return o.Line(limit).String() }
 
-// Line is Inline in pieces, with the errors of those that are missing.
+// Line is Inline in pieces. A missing part is a piece with its error.
 func (o Object) Line(limit int) answer.Line { return o.appendInline(nil, limit, 0, nil) }
 
 // appendInline appends the line of an object. from is the field that refers to it, or nil.
@@ -135,20 +136,20 @@ func (o Object) appendInline(l answer.Line, limit, depth int, from *Field) answe
 		text, err := o.arrayText()
 		return appendMissing(appendWords(l, text), err)
 	}
-	known := o.known(limit)
+	short := o.shortForm(limit)
 	if depth > 0 {
-		return append(l, known...)
+		return append(l, short...)
 	}
-	// The field's declaration does not imply the type.
+	// Name the type unless the field's declaration implies it.
 	var unnamed error
 	if from != nil {
 		th, err := from.TypeHandle()
 		if err == nil && th == o.Type.MT.Addr {
-			n := o.counted()
-			if n != "" && len(known) > 0 {
+			n := o.countText()
+			if n != "" && len(short) > 0 {
 				n += " "
 			}
-			return append(appendWords(l, n), known...)
+			return append(appendWords(l, n), short...)
 		}
 		unnamed = err
 	}
@@ -156,26 +157,26 @@ func (o Object) appendInline(l answer.Line, limit, depth int, from *Field) answe
 	if err != nil {
 		return appendMissing(l, err)
 	}
-	if n := o.counted(); n != "" {
+	if n := o.countText(); n != "" {
 		name += " " + n
 	}
-	if len(known) > 0 {
+	if len(short) > 0 {
 		name += " "
 	}
-	return appendMissing(append(appendWords(l, name), known...), unnamed)
+	return appendMissing(append(appendWords(l, name), short...), unnamed)
 }
 
-// known returns the short form of an object of the class library, empty for others.
-func (o Object) known(limit int) answer.Line {
+// shortForm returns the short form of an object of the class library. It is empty for others.
+func (o Object) shortForm(limit int) answer.Line {
 	form, err := o.Type.lineForm()
 	if err != nil || form.object == nil {
-		return nil // the type's name is reported where it is asked for
+		return nil // reported by the caller that asks for the type's name
 	}
 	return form.object(o, limit)
 }
 
-// counted returns the number of elements of a collection, as in "(3)", or why it is unknown, and nothing for others.
-func (o Object) counted() string {
+// countText returns the number of elements of a collection, as in "(3)", or why it is unknown. It is empty for others.
+func (o Object) countText() string {
 	if o.Type.r.count == nil {
 		return ""
 	}
@@ -189,7 +190,7 @@ func (o Object) counted() string {
 	return "(" + strconv.FormatUint(n, 10) + ")"
 }
 
-// boxed returns the value in a box, with its type.
+// boxed returns the value in the box, with its type.
 func (o Object) boxed() Value {
 	et, err := o.Type.ElementType()
 	if err != nil {
@@ -198,7 +199,7 @@ func (o Object) boxed() Value {
 	return o.Type.r.value(et, o.data(), nil, o.Type)
 }
 
-// Boxed returns the value in a box.
+// Boxed returns the value in the box.
 func (o Object) Boxed() Value {
 	if !o.IsBoxed() {
 		return Value{err: target.Unsupportedf("object %016x is not a boxed value", uint64(o.Addr))}
@@ -206,7 +207,7 @@ func (o Object) Boxed() Value {
 	return o.boxed()
 }
 
-// appendQuoted appends the text of a string, up to the first part that is not in the dump.
+// appendQuoted appends the text of a string up to the first unreadable part, and that part's error.
 func (o Object) appendQuoted(l answer.Line, limit int) answer.Line {
 	n, err := o.Length()
 	if err != nil {
@@ -237,7 +238,7 @@ func (o Object) arrayText() (string, error) {
 		return "", err
 	}
 	var b strings.Builder
-	// The outermost brackets come last in the type's name.
+	// The brackets of the outermost array come last in the type's name.
 	elem := strings.TrimSuffix(name, "<*>")
 	if i := strings.LastIndexByte(elem, '['); i >= 0 && elem == name {
 		elem = elem[:i]
@@ -260,25 +261,25 @@ func (o Object) arrayText() (string, error) {
 	return b.String(), nil
 }
 
-// A structForm describes how values of a type, or objects, are written on one line.
-type structForm struct {
+// A lineForm describes how objects or structs of a type are written on one line.
+type lineForm struct {
 	nullable bool
-	known    func(Struct) (string, bool)                // nil for types without a short form
-	part     func(Struct, int, int) (answer.Line, bool) // nil for types that are no part of other memory
+	text     func(Struct) (string, bool)                // nil for types without a short form
+	part     func(Struct, int, int) (answer.Line, bool) // nil for types that are not a part of other memory
 	object   func(Object, int) answer.Line              // nil for types without a short form
 }
 
 // lineForm returns how values of the type are written on one line.
-func (t *Type) lineForm() (structForm, error) {
-	return t.form.Get(func() (structForm, error) {
+func (t *Type) lineForm() (lineForm, error) {
+	return t.form.Get(func() (lineForm, error) {
 		name, err := t.Name()
 		if err != nil {
-			return structForm{}, err
+			return lineForm{}, err
 		}
 		if i := strings.IndexByte(name, '['); i > 0 {
 			name = name[:i]
 		}
-		return structForm{nullable: name == "System.Nullable`1", known: known(name), part: knownPart(name), object: knownObject(name)}, nil
+		return lineForm{nullable: name == "System.Nullable`1", text: textForm(name), part: partForm(name), object: objectForm(name)}, nil
 	})
 }
 
@@ -299,8 +300,8 @@ func (s Struct) appendInline(l answer.Line, limit, depth int) answer.Line {
 			return l
 		}
 	}
-	if form.known != nil {
-		if text, ok := form.known(s); ok {
+	if form.text != nil {
+		if text, ok := form.text(s); ok {
 			return appendWords(l, text)
 		}
 	}
@@ -339,7 +340,7 @@ func (s Struct) appendBraces(l answer.Line, limit, depth int) answer.Line {
 		return appendMissing(l, err)
 	}
 	fields, _ := s.Type.Fields()
-	memory, n := s.Type.lent(s.Addr), 0
+	memory, n := s.Type.view(s.Addr), 0
 	for _, f := range fields {
 		if f.Static {
 			continue
@@ -350,7 +351,7 @@ func (s Struct) appendBraces(l answer.Line, limit, depth int) answer.Line {
 		}
 		l = append(l, answer.LinePiece{Text: labels[n]})
 		l = appendMissing(l, f.Err())
-		v := f.in(memory, s.Addr)
+		v := f.readFrom(memory, s.Addr)
 		l = v.appendPlain(l, limit, depth+1)
 		n++
 	}
@@ -376,7 +377,7 @@ func (t *Type) bracedLabels() ([]string, error) {
 	})
 }
 
-// FieldLabel returns a field's name as in source code. A backing field has the name of its automatic property.
+// FieldLabel returns a field's name as in source code. For a backing field it is the name of the automatic property.
 func FieldLabel(name string) string {
 	if strings.HasPrefix(name, "<") {
 		if p, ok := strings.CutSuffix(name[1:], ">k__BackingField"); ok {
@@ -391,7 +392,7 @@ func FieldLabel(name string) string {
 
 // SlotName returns the name of the place at an offset in bytes from the object's start. In an object it is the field,
 // "_items", with dots through structs in place, "_entry._value". In an array it is the element, "[3]", "[1,2]" or
-// "[5].value". Without a name it is the offset, "+0x18".
+// "[5].value". If the place has no name, it is the offset, "+0x18".
 func (o Object) SlotName(offset uint64) string {
 	name := ""
 	switch {
@@ -407,7 +408,7 @@ func (o Object) SlotName(offset uint64) string {
 	return name
 }
 
-// elementName returns SlotName for an array. It is empty outside the elements.
+// elementName returns SlotName for an array. It is empty for a place outside the elements.
 func (o Object) elementName(offset uint64) string {
 	a, err := o.Array()
 	size := uint64(o.Type.MT.ComponentSize)

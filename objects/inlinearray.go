@@ -8,11 +8,11 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// inlineArrayAttribute turns a struct with one field into an array of such fields (.NET 8).
+// inlineArrayAttribute makes a struct with one field an array of such fields (.NET 8).
 const inlineArrayAttribute = "System.Runtime.CompilerServices.InlineArrayAttribute"
 
 // InlineLength returns the number of elements of a struct with InlineArrayAttribute, 0 for other types. It reads
-// metadata, for the runtime does not store the number.
+// metadata, because the runtime does not store the number.
 func (t *Type) InlineLength() (int, error) {
 	t = t.orNone()
 	return t.row.Get(t.readInlineLength)
@@ -27,7 +27,7 @@ func (t *Type) readInlineLength() (int, error) {
 		return 0, err
 	}
 	row, err := findAttribute(md, t.MT.Token, inlineArrayAttribute)
-	if err != nil && t.fullOfFields() {
+	if err != nil && t.fillsBox() {
 		return 0, nil
 	}
 	if err != nil || row == nil {
@@ -48,7 +48,7 @@ func (t *Type) readInlineLength() (int, error) {
 }
 
 // fixedField is the only field of the struct that the C# compiler generates for a fixed-size buffer (fixed int
-// Buffer[4]). It is the first element.
+// Buffer[4]). The field is the first element.
 const fixedField = "FixedElementField"
 
 // elements returns the number of elements of an inline array or a C# fixed-size buffer, 0 for other structs.
@@ -79,7 +79,7 @@ func (t *Type) countElements() (int, error) {
 	return 0, target.Corruptf("type %016x: a buffer of %d bytes", uint64(t.MT.Addr), row.ClassSize)
 }
 
-// layout returns the size and packing that a StructLayout attribute gives the type, zeros without one.
+// layout returns the size and packing of the type's StructLayout attribute, or zeros.
 func (t *Type) layout() (metadata.ClassLayoutRow, error) {
 	md, err := t.metadata()
 	if err != nil {
@@ -89,9 +89,9 @@ func (t *Type) layout() (metadata.ClassLayoutRow, error) {
 	return row, err
 }
 
-// fullOfFields reports whether the type cannot be an inline array, despite its attributes. An inline array has one
-// field, and room for several of it.
-func (t *Type) fullOfFields() bool {
+// fillsBox reports whether the type's fields leave no room for further elements, so that it can't be an inline array.
+// An inline array has one field and room for several.
+func (t *Type) fillsBox() bool {
 	fields, err := t.Fields()
 	if err != nil {
 		return false
@@ -116,8 +116,8 @@ func (t *Type) roomFor(size uint64) uint64 {
 	return (uint64(t.MT.BaseSize) - min(uint64(t.MT.BaseSize), boxBytes)) / size
 }
 
-// elementSize returns the size in bytes of an element of an inline array with n elements. The size of the type must
-// match, apart from padding to a pointer.
+// elementSize returns the size in bytes of an element of an inline array with n elements. The elements must fill the
+// type, apart from padding to a pointer's size.
 func (t *Type) elementSize(f *Field, n int) (uint64, error) {
 	size, _, err := f.extent(0)
 	if err != nil {
@@ -129,13 +129,13 @@ func (t *Type) elementSize(f *Field, n int) (uint64, error) {
 	return size, nil
 }
 
-// fits reports whether values of the type may have size bytes: a box has their size, rounded up to that of a pointer.
+// fits reports whether values of the type may have size bytes. A box has their size, rounded up to a pointer's size.
 func (t *Type) fits(size uint64) bool {
 	whole := uint64(t.MT.BaseSize) - min(uint64(t.MT.BaseSize), boxBytes)
 	return size <= whole && whole-size < 8
 }
 
-// boxBytes is the number of bytes of a box beside its value: object header and MethodTable.
+// boxBytes is the number of bytes in a box besides its value: object header and MethodTable.
 const boxBytes = 16
 
 // extent returns the size and alignment of the field's value in place.
@@ -177,7 +177,7 @@ func (t *Type) extent(depth int) (size, align uint64, err error) {
 	return max((size+align-1)/align*align, uint64(row.ClassSize)), align, err
 }
 
-// Elements iterates over the elements of an inline array or a fixed-size buffer. Other structs have none.
+// Elements iterates over the elements of an inline array or a fixed-size buffer. It yields nothing for other structs.
 func (s Struct) Elements() iter.Seq2[int, Value] {
 	return func(yield func(int, Value) bool) {
 		n, err := s.Type.elements()

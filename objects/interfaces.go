@@ -13,14 +13,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An Interface is an interface that a type implements. The process may not have loaded a generic instance; its
-// arguments are known regardless.
+// An Interface is an interface that a type implements. Its arguments are known even if the process has not loaded the
+// generic instance.
 type Interface struct {
-	// Definition is the interface in the type's interface map. For a generic interface that may be the definition, if
-	// no instance was needed yet.
+	// Definition is the interface in the type's interface map. For a generic interface it is the generic definition
+	// if no instance was needed yet.
 	Definition *Type
 	Type       *Type         // the interface with its arguments, nil if it is not loaded or unknown
-	Arguments  []target.Addr // has the TypeHandle of each generic argument, 0 if it is not loaded
+	Arguments  []target.Addr // TypeHandle of each generic argument, 0 if it is not loaded
 }
 
 // Name returns the interface's name with its arguments, in the form of ManagedName.
@@ -45,8 +45,8 @@ func (i *Interface) Name() (string, error) {
 	return name + "<" + strings.Join(args, ", ") + ">", nil
 }
 
-// is reports whether i is the interface t. If t is a generic definition, any instance of it matches.
-func (i *Interface) is(t *Type, args []target.Addr) bool {
+// matches reports whether i is the interface t. If t is a generic definition, any instance of it matches.
+func (i *Interface) matches(t *Type, args []target.Addr) bool {
 	if i.Type == t {
 		return true
 	}
@@ -57,9 +57,9 @@ func (i *Interface) is(t *Type, args []target.Addr) bool {
 // Interfaces returns the interfaces that the type implements, directly or through base classes and other interfaces, in
 // the order of the runtime.
 //
-// To load fewer types, the runtime puts the definition of a generic interface into the map in place of an instance that
-// can be derived (methodtable.h, IsSpecialMarkerTypeForGenericCasting, since .NET 6). The map of System.Decimal has
-// IEquatable<T> for IEquatable<System.Decimal>. Since .NET 9 that of IList<System.Char> has ICollection<T> for
+// To load fewer types, the runtime puts the definition of a generic interface into the map instead of an instance that
+// it can derive (methodtable.h, IsSpecialMarkerTypeForGenericCasting, since .NET 6). The map of System.Decimal has
+// IEquatable<T> for IEquatable<System.Decimal>. Since .NET 9 the map of IList<System.Char> has ICollection<T> for
 // ICollection<System.Char>. The map of a partly loaded type has definitions in all versions. Interfaces resolves these.
 func (t *Type) Interfaces() ([]Interface, error) { return t.ifaces.Get(t.readInterfaces) }
 
@@ -83,7 +83,7 @@ func (t *Type) readInterfaces() ([]Interface, error) {
 			list = append(list, Interface{Definition: i, Type: i, Arguments: args})
 			continue
 		}
-		marked, err := t.marked(i, &declared)
+		marked, err := t.resolveMarker(i, &declared)
 		if err != nil {
 			return list, err
 		}
@@ -92,9 +92,9 @@ func (t *Type) readInterfaces() ([]Interface, error) {
 	return list, nil
 }
 
-// marked returns the interface that the definition i in t's map stands for. For a loaded type that is the instance over the marker
-// argument. For a partly loaded type it is the declaration in metadata, or that instance if the interface comes with another one.
-func (t *Type) marked(i *Type, declared *declaredInterfaces) (Interface, error) {
+// resolveMarker returns the interface that the definition i in t's map stands for. For a loaded type it is the instance
+// over the marker argument. For a partly loaded type it is the declaration in metadata, or else that instance.
+func (t *Type) resolveMarker(i *Type, declared *declaredInterfaces) (Interface, error) {
 	out := Interface{Definition: i}
 	loaded, err := t.r.Runtime().IsFullyLoaded(t.MT)
 	if !loaded {
@@ -115,7 +115,7 @@ func (t *Type) marked(i *Type, declared *declaredInterfaces) (Interface, error) 
 		}
 		out.Arguments = slices.Repeat([]target.Addr{self}, len(params))
 	}
-	// If the dump lacks the instance, the definition and the arguments are the answer.
+	// If the instance is not in the dump, the definition and the arguments are the answer.
 	if th, _ := t.r.Runtime().GenericInstance(i.MT, out.Arguments); th != 0 {
 		var err error
 		if out.Type, err = t.r.Type(th); err != nil {
@@ -125,8 +125,8 @@ func (t *Type) marked(i *Type, declared *declaredInterfaces) (Interface, error) 
 	return out, nil
 }
 
-// markerArgument returns the type argument that a special marker in t's map stands for (methodtable.h,
-// GetSpecialInstantiationType). For a generic interface that is its first argument, for other types the type itself.
+// markerArgument returns the type argument of a marker in t's map (methodtable.h, GetSpecialInstantiationType). For a
+// generic interface it is the first argument, for other types the type itself.
 func (t *Type) markerArgument() (target.Addr, error) {
 	args, err := t.Arguments()
 	if err == nil && t.MT.IsInterface() && len(args) > 0 {
@@ -141,8 +141,8 @@ type declaredKey struct {
 }
 
 // declaredInterfaces maps the definitions of generic interfaces to the arguments with which metadata declares them for
-// a type and its base classes. It omits interfaces that are implemented with several arguments, since they have no
-// marker. It omits unreadable ones too; err is the first reason.
+// a type and its base classes. It omits interfaces with several declarations, which have no marker, and unreadable
+// ones. err is the first reason for the latter.
 type declaredInterfaces struct {
 	of  map[declaredKey][]target.Addr
 	err error
@@ -155,15 +155,15 @@ func (d *declaredInterfaces) read(t *Type) {
 	}
 	d.of = map[declaredKey][]target.Addr{}
 	for depth := 0; t != nil && depth < limits.ParentChain; depth++ {
-		d.lacks(d.add(t))
+		d.note(d.add(t))
 		base, err := t.Base()
-		d.lacks(err)
+		d.note(err)
 		t = base
 	}
 }
 
-// lacks records the first error.
-func (d *declaredInterfaces) lacks(err error) { d.err = cmp.Or(d.err, err) }
+// note records the first error.
+func (d *declaredInterfaces) note(err error) { d.err = cmp.Or(d.err, err) }
 
 // add adds the declarations of t itself.
 func (d *declaredInterfaces) add(t *Type) error {
@@ -182,11 +182,11 @@ func (d *declaredInterfaces) add(t *Type) error {
 	seen := map[declaredKey]bool{}
 	for rid, err := range rows.All() {
 		if err != nil {
-			d.lacks(err)
+			d.note(err)
 			continue
 		}
 		key, args, ok, err := t.declaredInterface(md, rid, c)
-		if d.lacks(err); !ok {
+		if d.note(err); !ok {
 			continue
 		}
 		if _, inherited := d.of[key]; seen[key] || inherited {
@@ -199,8 +199,8 @@ func (d *declaredInterfaces) add(t *Type) error {
 	return nil
 }
 
-// declaredInterface resolves a row of the InterfaceImpl table. It reports whether the row names an instance of a
-// generic interface whose types are loaded.
+// declaredInterface resolves a row of the InterfaceImpl table. ok reports whether the row is an instance of a generic
+// interface with loaded types.
 func (t *Type) declaredInterface(md *metadata.Metadata, rid uint32, c dac.SigContext) (key declaredKey, args []target.Addr, ok bool, err error) {
 	row, err := md.InterfaceImpl(rid)
 	if err != nil || row.Interface.Table() != metadata.TableTypeSpec {
@@ -227,8 +227,9 @@ func (t *Type) declaredInterface(md *metadata.Metadata, rid uint32, c dac.SigCon
 	return declaredKey{mt.Module, mt.Token}, args, true, nil
 }
 
-// Implements reports whether the type implements the interface i. If i is a generic definition, any instance counts. Variance and the
-// generic interfaces of arrays do not count. If some interfaces are unknown and i is not among the others, it returns an error.
+// Implements reports whether the type implements the interface i. Any instance of a generic definition i counts.
+// Variance and the generic interfaces of arrays do not count. If some interfaces are unknown and no known one matches,
+// it fails.
 func (t *Type) Implements(i *Type) (bool, error) {
 	t = t.orNone()
 	if t == nil || i == nil {
@@ -239,15 +240,15 @@ func (t *Type) Implements(i *Type) (bool, error) {
 	if aerr != nil {
 		return false, aerr
 	}
-	if slices.ContainsFunc(list, func(x Interface) bool { return x.is(i, args) }) {
+	if slices.ContainsFunc(list, func(x Interface) bool { return x.matches(i, args) }) {
 		return true, nil
 	}
 	return false, err
 }
 
 // IsAssignableTo reports whether a variable of type to can hold an object of this type. It can if to is the type, a
-// base class or an implemented interface. It can too if both are arrays of references of the same rank and the elements
-// are assignable. Variance does not count.
+// base class or an implemented interface, or if both are arrays of the same rank with assignable references as
+// elements. Variance does not count.
 func (t *Type) IsAssignableTo(to *Type) (bool, error) {
 	t = t.orNone()
 	if t == nil || to == nil {

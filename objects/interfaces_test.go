@@ -25,8 +25,7 @@ func typeNamed(t *testing.T, r *objects.Reader, name string) *objects.Type {
 	return found[0]
 }
 
-// TestInterfacesOfMarkers: what stands in an interface map as a definition is
-// the instance that the type implements.
+// TestInterfacesOfMarkers: a definition in an interface map is resolved to the instance that the type implements.
 func TestInterfacesOfMarkers(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	r, err := d.Objects()
@@ -34,7 +33,7 @@ func TestInterfacesOfMarkers(t *testing.T) {
 	for typ, want := range map[string][]string{
 		"System.Decimal": {"System.IEquatable<System.Decimal>", "System.Numerics.IAdditionOperators<System.Decimal, System.Decimal, System.Decimal>", "System.IConvertible"},
 		"System.Int32":   {"System.IComparable<System.Int32>", "System.Numerics.IShiftOperators<System.Int32, System.Int32, System.Int32>"},
-		// That it is of Byte the definition alone can't tell.
+		// The definition does not show that it is of Byte.
 		"System.Runtime.Intrinsics.Vector64<System.Byte>": {"System.Runtime.Intrinsics.ISimdVector<System.Runtime.Intrinsics.Vector64<System.Byte>, System.Byte>"},
 		"System.Collections.Generic.IList<System.Char>":   {"System.Collections.Generic.ICollection<System.Char>", "System.Collections.Generic.IEnumerable<System.Char>"},
 		"System.String": {"System.IComparable<System.String>"},
@@ -53,8 +52,7 @@ func TestInterfacesOfMarkers(t *testing.T) {
 	}
 }
 
-// TestInterfacesLeaveNoMarker: no type but an open one implements an open
-// interface, in any runtime.
+// TestInterfacesLeaveNoMarker: in any runtime, only an open type implements an open interface.
 func TestInterfacesLeaveNoMarker(t *testing.T) {
 	for _, name := range []string{"net10-zoo", "net9-zoo", "net8-zoo", "win-net6-zoo", "net31-zoo"} {
 		t.Run(name, func(t *testing.T) {
@@ -71,7 +69,7 @@ func TestInterfacesLeaveNoMarker(t *testing.T) {
 				}
 				list, err := typ.Interfaces()
 				if err != nil {
-					continue // a slice lacks parts of types
+					continue // a slice does not have all parts of types
 				}
 				types++
 				for i := range list {
@@ -152,8 +150,8 @@ func TestTypeByName(t *testing.T) {
 	require.True(t, slices.ContainsFunc(statics, func(f *objects.Field) bool { return f.Name == "Empty" }))
 }
 
-// TestInterfacesWithoutMetadata: the markers of a type that is loaded to the end stand for one instance, which needs no
-// metadata; those of another type stand for what metadata declares, and without it that is not guessed.
+// TestInterfacesWithoutMetadata: a marker of a fully loaded type stands for one instance, which needs no metadata. A
+// marker of another type stands for a declaration in metadata, and is not guessed without metadata.
 func TestInterfacesWithoutMetadata(t *testing.T) {
 	const notLoaded = 0x40 // methodtable.h, enum_flag_IsNotFullyLoaded
 	for _, name := range []string{"net10-zoo", "net8-zoo"} {
@@ -199,7 +197,7 @@ func TestInterfacesWithoutMetadata(t *testing.T) {
 	}
 }
 
-// markedType returns a type that is loaded to the end and has a marker among its interfaces, and a base class.
+// markedType returns a fully loaded type with a marker among its interfaces and a base class.
 func markedType(t *testing.T, r *objects.Reader) *objects.Type {
 	rt := r.Runtime()
 	for mt, err := range rt.LoadedTypes() {

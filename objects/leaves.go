@@ -6,11 +6,11 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Leaf is a part of a struct that has no parts of its own: a number, a pointer or a reference.
+// A Leaf is an indivisible part of a struct: a number, a pointer or a reference.
 type Leaf struct {
 	Offset uint64 // within the struct
 	Type   metadata.ElementType
-	Field  *Field // the innermost one
+	Field  *Field // the innermost field
 }
 
 // Size returns the number of bytes of the leaf.
@@ -19,8 +19,9 @@ func (l Leaf) Size() uint64 { return uint64(Value{elem: l.Type}.Size()) }
 // IsReference reports whether the leaf refers to an object.
 func (l Leaf) IsReference() bool { return Value{elem: l.Type}.Kind() == KindReference }
 
-// Leaves returns the leaves of a struct, including those of nested structs and of all elements of inline arrays. They come in the order of
-// memory, as far as the runtime lists fields in that order. The error is target.ErrUnsupported if there are more than limits.StructLeaves.
+// Leaves returns the leaves of a struct, including the leaves of nested structs and of all elements of inline arrays.
+// They come in the order in which the runtime lists fields, usually memory order. The error is target.ErrUnsupported if
+// there are more than limits.StructLeaves.
 func (t *Type) Leaves() ([]Leaf, error) {
 	t = t.orNone()
 	return t.leaves(nil, 0, 0)

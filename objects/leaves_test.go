@@ -12,8 +12,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestLeavesOfEveryType: the parts of every type lie in it, one after another. A struct in it whose own type the
-// process has not loaded yet is an error.
+// TestLeavesOfEveryType: the parts of every type lie in it, one after another. A struct of a type that is not loaded is
+// an error.
 func TestLeavesOfEveryType(t *testing.T) {
 	unloaded := 0
 	for _, name := range []string{"net31-zoo", "net8-zoo", "net10-zoo", "win-net10-zoo"} {

@@ -10,11 +10,12 @@ import (
 	"github.com/sosgo/sosgo/dac/code"
 )
 
-// TypeByName iterates over the loaded types with a name. assembly restricts them to the assembly with that simple name; empty means all.
-// Several types may match: assemblies, and load contexts of one assembly, have types of their own. The name must match exactly. It is
-// either the name in metadata, "System.Collections.Generic.List`1" or "Ns.Outer+Inner", which finds the definition of a generic type. Or it
-// is the form of ManagedName for an array or a generic instance, "System.Collections.Generic.List<System.Int32>", which examines all loaded
-// types. Errors are yielded, and the iteration continues.
+// TypeByName iterates over the loaded types with a name. assembly, if not empty, is the simple name of their assembly.
+// Several types may match, because assemblies and load contexts have types of their own. The name must match exactly.
+// It is either the name in metadata, "System.Collections.Generic.List`1" or "Ns.Outer+Inner", which finds the
+// definition of a generic type. Or it is the form of ManagedName for an array or a generic instance,
+// "System.Collections.Generic.List<System.Int32>", which examines all loaded types. After an error the iteration
+// continues.
 func (r *Reader) TypeByName(name, assembly string) iter.Seq2[*Type, error] {
 	return func(yield func(*Type, error) bool) {
 		if strings.ContainsAny(name, "<[*&") {
@@ -33,10 +34,10 @@ func (r *Reader) TypeByName(name, assembly string) iter.Seq2[*Type, error] {
 	}
 }
 
-// NoTypeError is the error for a name that no loaded type has.
+// A NoTypeError reports that no loaded type has a name.
 type NoTypeError struct {
 	Name string
-	Err  error // why that is not certain: types that could not be read; nil if all were
+	Err  error // why a type may have been missed: unreadable names; nil if all were read
 }
 
 func (e *NoTypeError) Error() string {
@@ -49,7 +50,7 @@ func (e *NoTypeError) Error() string {
 // Unwrap returns Err.
 func (e *NoTypeError) Unwrap() error { return e.Err }
 
-// Named returns the first type that TypeByName yields. The error is a *NoTypeError if there is none.
+// Named returns the first type that TypeByName yields. The error is a *NoTypeError if it yields no type.
 func (r *Reader) Named(name, assembly string) (*Type, error) {
 	none := &NoTypeError{Name: name}
 	for t, err := range r.TypeByName(name, assembly) {
@@ -76,15 +77,15 @@ func (r *Reader) constructedByName(name, assembly string, yield func(*Type, erro
 		if mt.IsOpen() || !mt.IsArray() && !mt.IsGeneric() {
 			continue
 		}
-		t, err := r.named(mt, name, assembly)
+		t, err := r.matchName(mt, name, assembly)
 		if (t != nil || err != nil) && !yield(t, err) {
 			return
 		}
 	}
 }
 
-// named returns the type with the MethodTable mt, nil if its name differs.
-func (r *Reader) named(mt *dac.MethodTable, name, assembly string) (*Type, error) {
+// matchName returns the type with the MethodTable mt, or nil if it has another name.
+func (r *Reader) matchName(mt *dac.MethodTable, name, assembly string) (*Type, error) {
 	have, err := r.Runtime().TypeName(mt.Addr, dac.NameManaged)
 	if err != nil || have != name {
 		return nil, err
@@ -97,15 +98,15 @@ func (r *Reader) named(mt *dac.MethodTable, name, assembly string) (*Type, error
 	return r.typeOf(mt), nil
 }
 
-// Methods iterates over the methods that the type itself declares, as dac.Runtime.Methods does. An instance of a
-// generic type has the methods of the type whose code it shares.
+// Methods iterates over the methods that the type itself declares, as dac.Runtime.Methods does. A generic instance
+// yields the methods of the type with its shared code.
 func (t *Type) Methods() iter.Seq2[*code.MethodDesc, error] {
 	t = t.orNone()
 	return code.Of(t.r.Runtime()).Methods(t.MT)
 }
 
 // Statics returns the static fields that the type itself declares, including thread statics. Readable fields are
-// returned along with an error.
+// returned even with an error.
 func (t *Type) Statics() ([]*Field, error) {
 	t = t.orNone()
 	own, err := t.OwnFields()

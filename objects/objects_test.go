@@ -15,8 +15,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// zoo calls f for each dump of the program that holds one object of every kind,
-// with the object that a fact of its manifest names.
+// zoo calls f for each dump of the program that holds one object of every kind, with the object of a fact in its
+// manifest.
 func zoo(t *testing.T, fact string, f func(t *testing.T, o objects.Object)) {
 	zooReader(t, fact, func(t *testing.T, _ *objects.Reader, o objects.Object) { f(t, o) })
 }
@@ -80,14 +80,13 @@ func TestPrimitives(t *testing.T) {
 	})
 }
 
-// TestInline holds the one-line form of every kind of value against what the
-// program stored.
+// TestInline compares the one-line form of every kind of value with what the program stored.
 func TestInline(t *testing.T) {
 	zoo(t, "root.Primitives", func(t *testing.T, o objects.Object) {
 		for name, want := range map[string]string{
 			"True":          "true",
 			"Char":          "'Ω'",
-			"Int32":         "", // the number says all
+			"Int32":         "", // the number is enough
 			"String":        `"hello, wörld 你好"`,
 			"Empty":         `""`,
 			"Null":          "",
@@ -120,8 +119,8 @@ func TestInline(t *testing.T) {
 	})
 }
 
-// TestInlineArray holds all elements of an inline array against what the program
-// stored: each is its index times eleven.
+// TestInlineArray compares all elements of an inline array with what the program stored: each is its index times
+// eleven.
 func TestInlineArray(t *testing.T) {
 	zoo(t, "root.Newer", func(t *testing.T, o objects.Object) {
 		v := o.Field("Inline")
@@ -156,7 +155,7 @@ func TestFieldsOfBaseClasses(t *testing.T) {
 			names = append(names, f.Name)
 		}
 		assert.Equal(t, []string{"name", "Legs", "s_created", "LastName", "name2", "name", "Friend", "Coat"}, names)
-		// Two classes have a field of that name: the derived one wins.
+		// Two classes have a field of that name: the derived one is used.
 		f, err := o.Type.InstanceField("name")
 		require.NoError(t, err)
 		assert.Same(t, o.Type, f.Declaring)
@@ -251,7 +250,7 @@ func TestNotAnObject(t *testing.T) {
 	}
 }
 
-// openPatched opens a canned dump whose memory can be changed.
+// openPatched opens a canned dump with memory that can be changed.
 func openPatched(t testing.TB, name string) (*objects.Reader, *testdump.Overlay) {
 	d, over := testdump.OpenOverlaid(t, name)
 	r, err := d.Objects()
@@ -259,8 +258,7 @@ func openPatched(t testing.TB, name string) (*objects.Reader, *testdump.Overlay)
 	return r, over
 }
 
-// FuzzObject reads an object whose bytes are anything: every field, and what
-// the fields refer to, in every form.
+// FuzzObject reads an object with arbitrary bytes: every field, and what the fields refer to, in every form.
 func FuzzObject(f *testing.F) {
 	d := testdump.Open(f, "net10-zoo")
 	r, p := openPatched(f, d.Name)
@@ -282,8 +280,7 @@ func FuzzObject(f *testing.F) {
 	})
 }
 
-// exercise asks for all that an object can tell. Errors are fine; panics and
-// endless loops are not.
+// exercise calls all methods of an object. Errors are accepted; panics and endless loops are not.
 func exercise(o objects.Object) {
 	_, _ = o.Size()
 	_ = o.Inline(64)
@@ -307,8 +304,7 @@ func exercise(o objects.Object) {
 	}
 }
 
-// TestLyingLengths reads arrays and strings whose lengths the memory does not
-// bear out.
+// TestLyingLengths reads arrays and strings with lengths that exceed their memory.
 func TestLyingLengths(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	r, p := openPatched(t, d.Name)

@@ -9,8 +9,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// knownPart returns the short form of a struct that is a part of an array, a string or other memory, nil for other names.
-func knownPart(name string) func(Struct, int, int) (answer.Line, bool) {
+// partForm returns the short form of a struct that is a part of an array, a string or other memory, or nil.
+func partForm(name string) func(Struct, int, int) (answer.Line, bool) {
 	var run func(Struct) (part, bool)
 	switch name {
 	case "System.Span`1", "System.ReadOnlySpan`1":
@@ -22,7 +22,7 @@ func knownPart(name string) func(Struct, int, int) (answer.Line, bool) {
 	case "System.Collections.Immutable.ImmutableArray`1":
 		run = Struct.immutableArray
 	default:
-		return fsharpStruct(name)
+		return fsharpStructForm(name)
 	}
 	return func(s Struct, limit, depth int) (answer.Line, bool) {
 		p, ok := run(s)
@@ -43,7 +43,7 @@ type part struct {
 	typ  *Type // the elements' type, nil for pointers
 }
 
-// line returns the number of elements and the first of them, or text in quotes.
+// line formats the number of elements and the first elements, or quoted text.
 func (p *part) line(limit, depth int) answer.Line {
 	if p.elem == metadata.ElementChar {
 		return p.text(limit)
@@ -79,7 +79,7 @@ func (p *part) text(limit int) answer.Line {
 	return answer.Line{{Text: utf16text.String(b), Quoted: true, Chars: uint32(p.n)}}
 }
 
-// span returns what a Span refers to. Its byref has a struct of its own before .NET 7.
+// span returns the memory of a Span. Before .NET 7 its byref is in a struct.
 func (s Struct) span() (part, bool) {
 	n, err := s.Field("_length").Int()
 	if err != nil || n < 0 {
@@ -94,11 +94,11 @@ func (s Struct) span() (part, bool) {
 		return part{}, false
 	}
 	p := part{r: s.Type.r, at: a, n: n}
-	return p, p.of(s.Type)
+	return p, p.setElement(s.Type)
 }
 
-// of sets the elements' type, which is the argument of a generic type. It reports false if their size is unknown.
-func (p *part) of(t *Type) bool {
+// setElement sets the elements' type, the argument of a generic type. It reports whether their size is known.
+func (p *part) setElement(t *Type) bool {
 	args, err := t.Arguments()
 	if err != nil || len(args) != 1 {
 		return false
@@ -127,7 +127,8 @@ func (p *part) of(t *Type) bool {
 	return true
 }
 
-// memory returns the part of an array or string that a Memory is. The highest bit of the index marks a pinned array.
+// memory returns the part of an array or string that a Memory covers. The highest bit of the index marks a pinned
+// array.
 func (s Struct) memory() (part, bool) {
 	from, err := s.Field("_index").Bits()
 	n, err2 := s.Field("_length").Int()
@@ -161,13 +162,13 @@ func (s Struct) arraySegment() (part, bool) {
 	return o.part(err, from, n)
 }
 
-// immutableArray returns all elements. One that was not initialised has no array, and no short form.
+// immutableArray returns all elements. An uninitialised ImmutableArray has no array and no short form.
 func (s Struct) immutableArray() (part, bool) {
 	o, err := s.Field("array").Object()
 	return o.part(err, 0, -1)
 }
 
-// part returns n elements of an array, all if n is negative, unless err is an error.
+// part returns n elements of an array, or all if n is negative. It reports false if err is not nil.
 func (o Object) part(err error, from, n int64) (part, bool) {
 	if err != nil || o.Type == nil || !o.Type.MT.IsArray() {
 		return part{}, false

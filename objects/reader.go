@@ -16,13 +16,13 @@ type Reader struct {
 	mem  target.Memory
 	open func() (*heap.Heap, error) // nil without a heap
 
-	count func(Object) (n uint64, ok bool, err error) // nil if nothing counts
+	count func(Object) (n uint64, ok bool, err error) // counts the elements of a collection; may be nil
 
 	mu    sync.RWMutex
 	types map[target.Addr]*Type
 }
 
-// CountsBy sets a function that counts the elements of an object that is a collection, for the lines of values. Call it
+// CountsBy sets the function that counts the elements of a collection, for the lines of values. It must be called
 // before the Reader is shared.
 func (r *Reader) CountsBy(count func(Object) (n uint64, ok bool, err error)) { r.count = count }
 
@@ -40,7 +40,7 @@ func (r *Reader) Runtime() *dac.Runtime {
 	return dac.OrNone(r.rt)
 }
 
-// Type returns the type with the MethodTable at mt. The error is target.ErrCorrupt if there is none.
+// Type returns the type with the MethodTable at mt. The error is target.ErrCorrupt if there is no MethodTable.
 func (r *Reader) Type(mt target.Addr) (*Type, error) {
 	r.mu.RLock()
 	t := r.types[mt]
@@ -55,7 +55,7 @@ func (r *Reader) Type(mt target.Addr) (*Type, error) {
 	return r.typeOf(m), nil
 }
 
-// Of returns an object that a heap walk or Heap.ObjectAt has found. It reads no memory, since the type is known.
+// Of returns an object that a heap walk or Heap.ObjectAt has found. It reads no memory.
 func (r *Reader) Of(o heap.Object) (Object, error) {
 	if o.Type == nil {
 		return Object{}, errNoObject
@@ -80,7 +80,7 @@ func (r *Reader) typeOf(mt *dac.MethodTable) *Type {
 	return t
 }
 
-// errNoObject is the error of the zero Object, the zero Struct and the nil Type.
+// errNoObject is the error for the zero Object, the zero Struct and the nil Type.
 var errNoObject = target.Unsupportedf("the zero value is not an object")
 
 // An Object is an object on the heap. Methods of the zero Object fail with target.ErrUnsupported.
@@ -104,15 +104,15 @@ func (o Object) Heap() (heap.Object, error) {
 // An InvalidError reports that there is no object at an address.
 type InvalidError struct {
 	Addr target.Addr
-	Err  error // target.ErrCorrupt, or target.ErrNotInDump
+	Err  error // target.ErrCorrupt or target.ErrNotInDump
 }
 
 func (e *InvalidError) Error() string { return fmt.Sprintf("object %016x: %v", uint64(e.Addr), e.Err) }
 
 func (e *InvalidError) Unwrap() error { return e.Err }
 
-// Object returns the object at a, which must come from a reference: the object's type is the only proof. Use Proven for
-// addresses of other origin. The error is an *InvalidError if there is no object at a.
+// Object returns the object at a, which must be a reference from the dump: the object's type is the only proof. Use
+// Proven for other addresses. The error is an *InvalidError if there is no object at a.
 func (r *Reader) Object(a target.Addr) (Object, error) {
 	o, err := r.object(a)
 	if err != nil {
@@ -139,7 +139,8 @@ func (r *Reader) object(a target.Addr) (Object, error) {
 	return Object{Addr: a, Type: t}, nil
 }
 
-// Length returns the number of elements of an array, or of UTF-16 code units of a string, and 0 for other objects.
+// Length returns the number of elements of an array, the number of UTF-16 code units of a string, and 0 for other
+// objects.
 func (o Object) Length() (uint32, error) {
 	if o.Type == nil {
 		return 0, errNoObject
@@ -165,7 +166,7 @@ func (o Object) IsFree() bool { return o.Type != nil && o.Type.IsFree() }
 // IsString reports whether the object is a string.
 func (o Object) IsString() bool { return o.Type.IsString() }
 
-// IsBoxed reports whether the object is a value type in a box.
+// IsBoxed reports whether the object is a boxed value type.
 func (o Object) IsBoxed() bool { return o.Type != nil && o.Type.MT.IsValueType() }
 
 // Unbox returns the value in the box.
@@ -179,13 +180,14 @@ func (o Object) Unbox() (Struct, error) {
 // data returns the address of the fields.
 func (o Object) data() target.Addr { return o.Addr + dac.ObjectHeaderBytes }
 
-// Field returns the value of an instance field. Of several with that name, the most derived class's counts.
+// Field returns the value of an instance field. If several classes declare the name, the most derived one is used.
 func (o Object) Field(name string) Value { return o.Type.read(o.data(), name) }
 
 // Value returns the value of one instance field of the object's type.
 func (o Object) Value(f *Field) Value { return f.At(o.data()) }
 
-// Fields iterates over the instance fields with their values, base classes first. If fields can't be listed, Type.Fields returns the error.
+// Fields iterates over the instance fields with their values, base classes first. If fields can't be listed, it stops;
+// Type.Fields returns the error.
 func (o Object) Fields() iter.Seq2[*Field, Value] { return o.Type.values(o.data()) }
 
 // A Struct is a value type in place: in an object, an array, another struct or a box.

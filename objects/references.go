@@ -10,7 +10,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// References lists the objects that the object at a refers to, as the GC sees them. The LoaderAllocator of a collectible type comes last.
+// References lists the objects that the object at a refers to, as the GC sees them. The LoaderAllocator of a
+// collectible type comes last.
 func (r *Reader) References(ctx context.Context, a target.Addr) (iter.Seq2[answer.Reference, error], error) {
 	o, err := r.Proven(a)
 	if err != nil {
@@ -35,7 +36,7 @@ func (o Object) references(ctx context.Context) iter.Seq2[answer.Reference, erro
 			row := answer.Reference{}
 			if err == nil {
 				row = o.reference(ref)
-				err = cmp.Or(row.Type.Err, row.Field.Err) // the row has it, and the list warns about it
+				err = cmp.Or(row.Type.Err, row.Field.Err) // the error is in the row and in the list
 			}
 			if err != nil && !yield(answer.Reference{}, err) {
 				return
@@ -68,7 +69,7 @@ func (r *Reader) typeNameAt(a target.Addr) (string, error) {
 }
 
 // FieldPath returns the name of the field at an offset in an instance of t, with dots through structs in place. It is
-// empty if there is no field. It fails if the facts that decide are missing.
+// empty if there is no field. It fails if a needed field is unreadable.
 func (t *Type) FieldPath(offset uint64) (string, error) {
 	t = t.orNone()
 	path := ""
@@ -95,8 +96,8 @@ func (t *Type) FieldPath(offset uint64) (string, error) {
 	}
 }
 
-// fieldAt returns the instance field of t that covers an offset, which is the last one that starts at or before it, or
-// nil. If some fields can't be read, only a field that starts exactly there is certain.
+// fieldAt returns the instance field of t that covers an offset, or nil. It is the last field that starts at or before
+// the offset. If some fields are unreadable, only a field that starts exactly there is certain.
 func (t *Type) fieldAt(offset uint64) (*Field, error) {
 	if t.MT.IsArray() {
 		return nil, nil

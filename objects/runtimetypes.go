@@ -11,8 +11,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// RuntimeTypes lists the System.RuntimeType objects of the heap with the types that they stand for. Missing parts of a
-// row are errors yielded before it.
+// RuntimeTypes lists the System.RuntimeType objects on the heap with the types that they represent. It yields the
+// missing parts of a row as errors before the row.
 func (r *Reader) RuntimeTypes(ctx context.Context, h *heap.Heap) (iter.Seq2[answer.RuntimeType, error], error) {
 	wanted, err := r.coreType("System.RuntimeType")
 	if err != nil {
@@ -43,8 +43,8 @@ func (r *Reader) RuntimeTypes(ctx context.Context, h *heap.Heap) (iter.Seq2[answ
 	}, nil
 }
 
-// runtimeType returns the row of a System.RuntimeType object. A row without an Address is empty; an error with a row
-// explains why it has no name.
+// runtimeType returns the row of a System.RuntimeType object. It returns a row with an Address and an error if only the
+// name is unknown.
 func (r *Reader) runtimeType(a target.Addr) (answer.RuntimeType, error) {
 	o, err := r.Object(a)
 	if err != nil {
@@ -80,14 +80,14 @@ func (r *Reader) coreType(name string) (target.Addr, error) {
 	return mt, err
 }
 
-// RuntimeType returns the TypeHandle that a System.RuntimeType object stands for. ok is false for other objects.
+// RuntimeType returns the TypeHandle that a System.RuntimeType object represents. ok is false for other objects.
 func (o Object) RuntimeType() (th target.Addr, ok bool, err error) {
 	if o.Type == nil {
 		return 0, false, errNoObject
 	}
 	name, err := o.Type.Name()
 	if err != nil || name != "System.RuntimeType" {
-		return 0, false, nil // reported where the name is asked for
+		return 0, false, nil // reported by the caller that asks for the name
 	}
 	th, err = o.Field("m_handle").Addr()
 	return th, true, err

@@ -13,8 +13,8 @@ import (
 	"github.com/sosgo/sosgo/objects"
 )
 
-// TestScratch: telling of a value type with its members allocates nothing once there is room, and says what a Storer
-// says.
+// TestScratch: formatting a value type with its members allocates nothing after warm-up, and gives the result of a
+// Storer.
 func TestScratch(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	v, err := d.View("")
@@ -45,7 +45,7 @@ func TestScratch(t *testing.T) {
 			row := jsonenc.Row[answer.Stored]()
 			assert.Equal(t, string(row(nil, &want)), string(row(nil, &got)))
 			s.Reset()
-			if st, err := v.Struct(); err == nil && numbers(st) && strconv.IntSize == 64 { // words of 32 bits are for agreement, not for speed
+			if st, err := v.Struct(); err == nil && numbers(st) && strconv.IntSize == 64 { // not for 32 bits
 				var b []byte
 				assert.Zero(t, testing.AllocsPerRun(10, func() {
 					got = s.Stored(v)
@@ -59,7 +59,7 @@ func TestScratch(t *testing.T) {
 	assert.True(t, measured || strconv.IntSize == 32, "no structs of numbers")
 }
 
-// numbers reports whether a value type has a few integers and is written as its fields.
+// numbers reports whether a value type has a few integers and no short form.
 func numbers(s objects.Struct) bool {
 	n := 0
 	for f, v := range s.Fields() {

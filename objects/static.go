@@ -10,19 +10,20 @@ import (
 )
 
 // ErrNotInitialised reports that a static field has no value yet, not even zero: the class constructor has not
-// finished, or the storage does not exist. It wraps target.ErrUnsupported, as the error of a null reference does.
+// finished, or the storage does not exist. It wraps target.ErrUnsupported.
 var ErrNotInitialised = answer.ErrNotInitialised
 
-// A Static is the value of a static field, or the reason why it has none.
+// A Static is the value of a static field, or the reason why the field has no value.
 type Static struct {
 	State dac.StaticState
-	Slot  target.Addr // where the field is stored; for a struct, the reference to its box; 0 if not stored
+	Slot  target.Addr // where the field is stored; for a struct, the reference to its box; 0 if it has no storage
 	Err   error       // why the storage was not found
 
-	// Value is the field's value. Its error is Err if that is not nil, and ErrNotInitialised if there is no value yet. It is
-	// target.ErrNotInDump if zero is stored and the dump does not show whether the class constructor has run (dac.StaticUnknown).
+	// Value is the field's value. It fails with Err if that is not nil, and with ErrNotInitialised if there is no value
+	// yet. If zero is stored and the dump does not show whether the class constructor has run (dac.StaticUnknown), it
+	// fails with target.ErrNotInDump.
 	Value Value
-	// Stored is the content of the memory at Slot, whatever State is. If Slot is 0, it is meaningless KindUnknown.
+	// Stored is the content of the memory at Slot, whatever State is. It is of KindUnknown if Slot is 0.
 	Stored Value
 }
 
@@ -50,14 +51,14 @@ func (f *Field) static(at dac.StaticAddr, err error) Static {
 		f.readStatic(&s)
 	}
 	s.Value = s.Stored
-	if err := s.lack(); err != nil && f.Declaring != nil {
+	if err := s.valueErr(); err != nil && f.Declaring != nil {
 		s.Value = Value{r: f.Declaring.r, at: s.Stored.at, elem: f.ElementType, field: f, err: err}
 	}
 	return s
 }
 
-// lack returns why the static field has no value, nil if it has one.
-func (s *Static) lack() error {
+// valueErr returns why the static field has no value, or nil.
+func (s *Static) valueErr() error {
 	switch {
 	case s.Err != nil:
 		return s.Err
@@ -77,7 +78,7 @@ func (s *Static) lack() error {
 func (f *Field) readStatic(s *Static) {
 	r, data := f.Declaring.r, s.Slot
 	if f.ElementType == metadata.ElementValueType && !f.RVA {
-		// The slot refers to a box.
+		// The slot refers to a boxed struct.
 		box, err := target.Pointer(r.mem, s.Slot)
 		if err != nil || box == 0 {
 			s.Stored = Value{r: r, elem: f.ElementType, field: f, err: err}

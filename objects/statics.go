@@ -12,13 +12,12 @@ import (
 
 // StaticsOptions selects static fields. The zero value selects all.
 type StaticsOptions struct {
-	Type       string // only types whose name contains this, in any case
+	Type       string // only types with a name that contains this, ignoring case
 	References bool   // only fields that refer to objects
 }
 
-// Statics lists the static fields of the loaded types. A thread static has one row for each thread that has used it, which
-// names the thread by its ids alone.
-// Missing parts of a field are errors yielded before it.
+// Statics lists the static fields of the loaded types. A thread static has one row for each thread that has used it,
+// which has only the ids of the thread. The list has the missing parts of a field as errors before the field.
 func (r *Reader) Statics(ctx context.Context, o StaticsOptions) iter.Seq2[answer.StaticField, error] {
 	return func(yield func(answer.StaticField, error) bool) {
 		ctx := absent.Context(ctx)
@@ -32,7 +31,7 @@ func (r *Reader) Statics(ctx context.Context, o StaticsOptions) iter.Seq2[answer
 			case err != nil:
 				l.note(err)
 			case !mt.IsArray() && !mt.IsOpen() && !mt.IsShared():
-				l.types(mt)
+				l.listType(mt)
 			}
 			if l.ended {
 				return
@@ -46,13 +45,13 @@ type staticsLister struct {
 	refs    bool
 	pattern string // lower case
 	yield   func(answer.StaticField, error) bool
-	ended   bool // the consumer has stopped
+	ended   bool // the caller has stopped the list
 }
 
 func (l *staticsLister) emit(f answer.StaticField, err error) { l.ended = l.ended || !l.yield(f, err) }
 
-// types lists the statics of one type if the pattern selects it.
-func (l *staticsLister) types(mt *dac.MethodTable) {
+// listType lists the statics of one type if the pattern selects it.
+func (l *staticsLister) listType(mt *dac.MethodTable) {
 	class, err := l.r.Runtime().EEClass(mt)
 	if err != nil {
 		l.note(err)
@@ -83,7 +82,7 @@ func (l *staticsLister) types(mt *dac.MethodTable) {
 
 func (l *staticsLister) field(declaring answer.Text, f *Field) {
 	if !f.Thread {
-		l.one(declaring, f, f.StaticValue(), nil)
+		l.emitField(declaring, f, f.StaticValue(), nil)
 		return
 	}
 	threads := l.managedThreads()
@@ -95,11 +94,11 @@ func (l *staticsLister) field(declaring answer.Text, f *Field) {
 		if s.Err == nil && s.State == dac.StaticNotInitialized {
 			continue // the thread never used it
 		}
-		l.one(declaring, f, s, &threads[i])
+		l.emitField(declaring, f, s, &threads[i])
 	}
 }
 
-func (l *staticsLister) one(declaring answer.Text, f *Field, s Static, thread *dac.Thread) {
+func (l *staticsLister) emitField(declaring answer.Text, f *Field, s Static, thread *dac.Thread) {
 	if l.refs && (s.Err != nil || s.Slot == 0 || s.Stored.Kind() != KindReference || s.Stored.IsNull()) {
 		return
 	}

@@ -14,8 +14,8 @@ import (
 // stringChunk is the number of UTF-16 code units read at once.
 const stringChunk = 16 << 10
 
-// Text returns the first limit UTF-16 code units of a string, all if it is negative. Lone surrogates stand
-// as their three bytes (ED A0 80 to ED BF BF), which are not UTF-8, so that texts that differ stay different.
+// Text returns the first limit UTF-16 code units of a string, or all if limit is negative. A lone surrogate becomes its
+// three bytes (ED A0 80 to ED BF BF), which are not UTF-8, so that different strings have different texts.
 func (o Object) Text(limit int) (string, error) {
 	if s, ok := o.plainText(limit); ok {
 		return s, nil
@@ -28,7 +28,7 @@ func (o Object) Text(limit int) (string, error) {
 	return string(b), err
 }
 
-// plainText returns the text of an ASCII string whose memory can be lent, which most can. It allocates once.
+// plainText returns the text of an ASCII string that can be read without a copy, as most can. It allocates once.
 func (o Object) plainText(limit int) (string, bool) {
 	if !o.IsString() {
 		return "", false
@@ -63,8 +63,8 @@ func (o Object) plainText(limit int) (string, bool) {
 	return string(chars[:n]), true
 }
 
-// WriteText writes the text of a string as Text has it. It uses a buffer of fixed size. Before it returns an error, it writes
-// everything that precedes the missing part.
+// WriteText writes the text of a string as Text returns it, through a buffer of fixed size. On an error it has written
+// everything before the unreadable part.
 func (o Object) WriteText(w io.Writer) error {
 	return o.text(-1, func(part []byte) error {
 		_, err := w.Write(part)
@@ -109,7 +109,7 @@ func decode(d *utf16text.Decoder, mem target.Memory, a target.Addr, n int64) err
 	return nil
 }
 
-// errEnough stops the writing of a text when the consumer stops.
+// errEnough ends the writing of a text when the consumer stops.
 var errEnough = errors.New("enough")
 
 // DescribeString returns the whole text of the string at a. The error is target.ErrUnsupported for other objects.
@@ -119,7 +119,7 @@ func (r *Reader) DescribeString(a target.Addr) (*answer.String, error) {
 		return nil, err
 	}
 	if !o.IsString() {
-		name, _ := o.Type.Name() // used in the message only
+		name, _ := o.Type.Name() // used only in the message
 		return nil, target.Unsupportedf("object %016x is not a string but %s", uint64(a), name)
 	}
 	n, err := o.Length()

@@ -13,7 +13,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Type is the type of objects or values. It is shared, and safe for concurrent use.
+// A Type is the type of objects or values. It is shared and safe for concurrent use.
 type Type struct {
 	MT *dac.MethodTable
 	r  *Reader
@@ -28,14 +28,14 @@ type Type struct {
 	parts  lazy.Value[int] // see elements
 
 	native, managed lazy.Value[string]
-	labels          lazy.Value[[]string]   // see Struct.braces
-	form            lazy.Value[structForm] // see Struct.appendInline
+	labels          lazy.Value[[]string] // see Struct.braces
+	form            lazy.Value[lineForm] // see Struct.appendInline
 }
 
 // noType is the type of the zero Object.
 var noType = &Type{MT: &dac.MethodTable{}, r: New(nil)}
 
-// orNone returns t, or noType for a nil or zero Type: its methods fail, or report what is true of no type.
+// orNone returns t, or noType if t is nil or zero.
 func (t *Type) orNone() *Type {
 	if t == nil || t.MT == nil {
 		return noType
@@ -89,7 +89,7 @@ func (t *Type) IsString() bool {
 	return t.MT.HasComponents() && !t.MT.IsArray() && t.MT.ComponentSize == 2
 }
 
-// ElementType returns the runtime's normalised element type: the underlying type of an enum, metadata.ElementValueType
+// ElementType returns the runtime's normalised element type: the underlying type for an enum, metadata.ElementValueType
 // for most structs, Class for classes.
 func (t *Type) ElementType() (metadata.ElementType, error) { return t.r.Runtime().ElementType(t.MT) }
 
@@ -116,7 +116,7 @@ func (t *Type) Arguments() ([]target.Addr, error) {
 	return t.args.Get(func() ([]target.Addr, error) { return t.r.Runtime().TypeArguments(t.MT) })
 }
 
-// context returns the generic context of signatures in the type's definition.
+// context returns the generic context for signatures in the type's definition.
 func (t *Type) context() (dac.SigContext, error) {
 	m, err := t.Module()
 	if err != nil {
@@ -129,21 +129,21 @@ func (t *Type) context() (dac.SigContext, error) {
 // OwnFields returns the fields that the type itself declares, in the runtime's order: instance fields, then statics.
 func (t *Type) OwnFields() ([]*Field, error) {
 	t = t.orNone()
-	return t.own.Get(t.readOwn)
+	return t.own.Get(t.readOwnFields)
 }
 
-// IsFree reports whether t is the type of free blocks, whose MethodTable has no class and no module.
+// IsFree reports whether t is the type of free blocks. Its MethodTable has neither class nor module.
 func (t *Type) IsFree() bool {
 	t = t.orNone()
 	return t.MT.Addr == t.r.Runtime().WellKnown().Free
 }
 
-func (t *Type) readOwn() ([]*Field, error) {
+func (t *Type) readOwnFields() ([]*Field, error) {
 	if t.IsFree() {
 		return nil, nil
 	}
 	descs, err := t.r.Runtime().Fields(t.MT)
-	// One allocation for all fields: a type is read as a whole.
+	// One allocation for all fields, because a type is read as a whole.
 	all, out := make([]Field, len(descs)), make([]*Field, len(descs))
 	for i := range descs {
 		all[i] = Field{FieldDesc: descs[i], Declaring: t}
@@ -153,8 +153,8 @@ func (t *Type) readOwn() ([]*Field, error) {
 	return out, err
 }
 
-// Fields returns all fields, instance and static, base classes first. dumpobj prints them in this order. If a class
-// can't be read, the other fields are returned along with the error.
+// Fields returns all fields, instance and static, base classes first, in the order of dumpobj. If a class is
+// unreadable, the other fields are returned with the error.
 func (t *Type) Fields() ([]*Field, error) {
 	t = t.orNone()
 	return t.fields.Get(t.readFields)
@@ -185,7 +185,8 @@ func (t *Type) readFields() ([]*Field, error) {
 	return out, firstErr
 }
 
-// InstanceField returns an instance field by name. If several classes have one, it returns the most derived class's.
+// InstanceField returns an instance field by name. If several classes declare the name, it returns the most derived
+// field.
 func (t *Type) InstanceField(name string) (*Field, error) {
 	t = t.orNone()
 	m, err := t.byName.Get(func() (map[string]*Field, error) {
@@ -247,7 +248,7 @@ func (t *Type) values(data target.Addr) iter.Seq2[*Field, Value] {
 	}
 }
 
-// A Field is a field of a type. The embedded FieldDesc comes from the runtime; name and declared type from metadata.
+// A Field is a field of a type. FieldDesc comes from the runtime; name and declared type come from metadata.
 type Field struct {
 	dac.FieldDesc
 	Name       string
@@ -261,14 +262,15 @@ type Field struct {
 	shared lazy.Value[target.Addr]
 }
 
-// lent returns the memory of a value of the type, for use with in. It is nil if the memory is not in one piece.
-func (t *Type) lent(data target.Addr) []byte {
+// view returns the memory of a value of the type, for use with Field.readFrom. It is nil if the memory is not in one
+// piece.
+func (t *Type) view(data target.Addr) []byte {
 	b, _ := t.r.mem.View(data, int(t.MT.BaseSize-min(t.MT.BaseSize, boxBytes)))
 	return b
 }
 
-// in reads the field as At does, from b if the value's memory was lent.
-func (f *Field) in(b []byte, data target.Addr) Value {
+// readFrom reads the field as At does, from b if b is not nil.
+func (f *Field) readFrom(b []byte, data target.Addr) Value {
 	if int(f.ElementType) < len(kinds) {
 		size := uint64(kinds[f.ElementType].size)
 		if end := uint64(f.Offset) + size; size > 0 && end <= uint64(len(b)) {
@@ -278,7 +280,7 @@ func (f *Field) in(b []byte, data target.Addr) Value {
 	return f.At(data)
 }
 
-// read fills in the facts from metadata.
+// read reads the field's name, attributes and signature from metadata.
 func (f *Field) read() {
 	f.err = func() error {
 		md, err := f.Declaring.metadata()
@@ -305,10 +307,10 @@ func (f *Field) read() {
 	}
 }
 
-// Err returns why the field's name or signature is unknown, nil if both are known.
+// Err returns why the field's name or signature is unknown, or nil.
 func (f *Field) Err() error { return f.err }
 
-// Signature returns the field's declared type. It is nil exactly if Err is not.
+// Signature returns the field's declared type. It is nil if and only if Err is not nil.
 func (f *Field) Signature() *metadata.TypeSig {
 	if f.err != nil {
 		return nil
@@ -316,19 +318,20 @@ func (f *Field) Signature() *metadata.TypeSig {
 	return f.sig.Unmodified()
 }
 
-// InPlace reports whether the field holds a value, not a reference or pointer. SOS marks it VT.
+// InPlace reports whether the field holds a value, as opposed to a reference or pointer. SOS marks it VT.
 func (f *Field) InPlace() bool {
 	et := f.ElementType
 	return et >= metadata.ElementBoolean && et <= metadata.ElementR8 || et == metadata.ElementValueType ||
 		et == metadata.ElementI || et == metadata.ElementU
 }
 
-// TypeHandle returns the field's type, 0 if it is not loaded. Type parameters become the object's type arguments.
+// TypeHandle returns the field's type, 0 if it is not loaded. Type parameters are replaced by the object's type
+// arguments.
 func (f *Field) TypeHandle() (target.Addr, error) {
 	return f.exact.Get(func() (target.Addr, error) { return f.resolve(f.Declaring) })
 }
 
-// declared returns the field's type, nil if it is not loaded or has no MethodTable.
+// declared returns the field's type, or nil if it is not loaded or has no MethodTable.
 func (f *Field) declared() (*Type, error) {
 	return f.typ.Get(func() (*Type, error) {
 		r := f.Declaring.r
@@ -343,8 +346,8 @@ func (f *Field) declared() (*Type, error) {
 	})
 }
 
-// SharedTypeHandle returns TypeHandle in the form of shared generic code, and of SOS: references among the type
-// arguments are System.__Canon.
+// SharedTypeHandle returns TypeHandle as in shared generic code and in SOS: type arguments that are references are
+// System.__Canon.
 func (f *Field) SharedTypeHandle() (target.Addr, error) {
 	return f.shared.Get(func() (target.Addr, error) {
 		if f.Declaring == nil {
@@ -384,7 +387,8 @@ func (f *Field) TypeName(style dac.NameStyle) (string, error) {
 	return f.Declaring.r.Runtime().SigTypeName(&f.sig, c, style)
 }
 
-// At reads an instance field. data is the address of the instance's fields: the object's address plus eight, or the address of a struct.
+// At reads an instance field. data is the address of the instance's fields: the object's address plus eight, or the
+// address of a struct.
 func (f *Field) At(data target.Addr) Value {
 	if f == nil || f.Declaring == nil {
 		return Value{err: target.Unsupportedf("no field")}

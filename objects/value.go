@@ -12,9 +12,9 @@ import (
 // A Kind is the kind of a Value.
 type Kind = answer.ValueKind
 
-// The kinds of values, with the methods of Value that read them.
+// The kinds of values, each with the method of Value that reads it.
 const (
-	KindUnknown   = answer.KindUnknown   // Err has the reason
+	KindUnknown   = answer.KindUnknown   // Err returns the reason
 	KindBool      = answer.KindBool      // Bool
 	KindChar      = answer.KindChar      // Char
 	KindInt       = answer.KindInt       // Int
@@ -26,7 +26,7 @@ const (
 	KindStruct    = answer.KindStruct    // Struct
 )
 
-// kinds has the kind and the size in bytes of each element type, by number.
+// kinds lists the kind and the size in bytes of each element type, by number.
 var kinds = [...]struct {
 	kind Kind
 	size uint8
@@ -59,17 +59,17 @@ var kinds = [...]struct {
 	metadata.ElementMVar:       {KindReference, 8},
 }
 
-// A Value is the value of a field or element, or the reason why it is unknown. It costs no allocation. Methods that
-// return the value fail with that reason, or with target.ErrUnsupported if the kind does not fit.
+// A Value is the value of a field or element, or the reason why it is unknown. It does not allocate. A method that
+// returns the value fails with that reason, or with target.ErrUnsupported if the value is of another kind.
 type Value struct {
 	r    *Reader
-	at   target.Addr // where it is stored
+	at   target.Addr // address of the value
 	bits uint64      // as stored, not sign-extended
 	err  error
 	elem metadata.ElementType
 
-	field *Field // has the type, if not nil
-	typ   *Type  // a struct's or enum's type, without a field
+	field *Field // gives the type, if not nil
+	typ   *Type  // the type of a struct or enum without a field
 }
 
 func (r *Reader) value(et metadata.ElementType, a target.Addr, f *Field, t *Type) Value {
@@ -112,7 +112,7 @@ func (v Value) Kind() Kind {
 	return v.kind()
 }
 
-// Err returns why the value is unknown, nil if it is known.
+// Err returns why the value is unknown, or nil.
 func (v Value) Err() error { return v.err }
 
 // Location returns the address where the value is stored.
@@ -124,7 +124,7 @@ func (v Value) ElementType() metadata.ElementType { return v.elem }
 // Field returns the field that holds the value, nil for elements and boxes.
 func (v Value) Field() *Field { return v.field }
 
-// Size returns the number of bytes of the value; 0 for a struct.
+// Size returns the value's size in bytes, 0 for a struct.
 func (v Value) Size() int {
 	if int(v.elem) < len(kinds) {
 		return int(kinds[v.elem].size)
@@ -132,7 +132,7 @@ func (v Value) Size() int {
 	return 0
 }
 
-// Bits returns the bytes of the value as a little-endian number, not sign-extended, and 0 for a struct.
+// Bits returns the bytes of the value as a little-endian number, not sign-extended. It is 0 for a struct.
 func (v Value) Bits() (uint64, error) { return v.bits, v.err }
 
 func (v Value) want(k Kind) error {
@@ -180,7 +180,7 @@ func (v Value) IsNull() bool {
 	return err == nil && a == 0
 }
 
-// Object returns the object that a reference refers to. The error for null is target.ErrUnsupported.
+// Object returns the object that a reference refers to. The error is target.ErrUnsupported for null.
 func (v Value) Object() (Object, error) {
 	if err := v.want(KindReference); err != nil {
 		return Object{}, err
@@ -191,7 +191,8 @@ func (v Value) Object() (Object, error) {
 	return v.r.Object(target.Addr(v.bits))
 }
 
-// Type returns the declared type of the value, nil if it is not loaded. A reference may lead to a derived type.
+// Type returns the declared type of the value, or nil if it is not loaded. The object of a reference may be of a
+// derived type.
 func (v Value) Type() (*Type, error) {
 	if v.typ != nil {
 		return v.typ, nil
@@ -202,7 +203,7 @@ func (v Value) Type() (*Type, error) {
 	return v.field.declared()
 }
 
-// Struct returns the value type that is stored in place.
+// Struct returns the value type stored in place.
 func (v Value) Struct() (Struct, error) {
 	if err := v.want(KindStruct); err != nil {
 		return Struct{}, err
@@ -217,7 +218,7 @@ func (v Value) Struct() (Struct, error) {
 	return Struct{Addr: v.at, Type: t}, nil
 }
 
-// Text returns the first limit UTF-16 code units of the string that the value refers to, all if limit is negative.
+// Text returns the first limit UTF-16 code units of the string that the value refers to, or all if limit is negative.
 func (v Value) Text(limit int) (string, error) {
 	o, err := v.Object()
 	if err != nil {
@@ -226,14 +227,14 @@ func (v Value) Text(limit int) (string, error) {
 	return o.Text(limit)
 }
 
-// ValueAt reads the value of a variable that is stored at a. et is how it is stored. t is the type of a struct or enum,
-// and may be nil for others.
+// ValueAt reads the value of a variable at a. et is how it is stored. t is the type of a struct or enum, and may be nil
+// for other values.
 func (r *Reader) ValueAt(et metadata.ElementType, a target.Addr, t *Type) Value {
 	return r.value(et, a, nil, t)
 }
 
-// ValueOf returns the value of a variable in a register, from the register's low bytes. The error for a struct is
-// target.ErrUnsupported, since its fields have no address.
+// ValueOf returns the value of a variable in a register, from the register's low bytes. The error is
+// target.ErrUnsupported for a struct, because its fields have no address.
 func (r *Reader) ValueOf(et metadata.ElementType, bits uint64, t *Type) Value {
 	v := Value{r: r, elem: et, typ: t}
 	size := v.Size()

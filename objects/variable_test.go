@@ -10,8 +10,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestValueOf: a value in a register is its low bytes; what is above them
-// belongs to something else.
+// TestValueOf: a value in a register is its low bytes; the higher bytes are not part of it.
 func TestValueOf(t *testing.T) {
 	r := &objects.Reader{}
 	for _, tt := range []struct {

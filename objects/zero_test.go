@@ -95,7 +95,7 @@ func TestOf(t *testing.T) {
 	require.Greater(t, n, 2000)
 }
 
-// TestArrayIndex: who gives no room for an index gets some.
+// TestArrayIndex: Index allocates if dst has no room.
 func TestArrayIndex(t *testing.T) {
 	a := objects.Array{Rank: 2, Lengths: []int32{2, 3}, LowerBounds: []int32{0, 10}}
 	require.Equal(t, []int32{1, 11}, a.Index(4, nil))
@@ -104,8 +104,8 @@ func TestArrayIndex(t *testing.T) {
 	require.Equal(t, []int32{1, 11}, room)
 }
 
-// TestStaticsThatHaveNoValue: of every static field of a process, either there
-// is a value or an error says why not; none reads as zero for want of one.
+// TestStaticsThatHaveNoValue: every static field of a process has a value or an error. A missing value never reads as
+// zero.
 func TestStaticsThatHaveNoValue(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	r, err := d.Objects()

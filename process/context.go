@@ -42,7 +42,7 @@ func (p *Process) jobs(ctx context.Context) int {
 	if n, ok := ctx.Value(jobsKey{}).(int); ok && n > 0 {
 		return n
 	}
-	return p.dump.Jobs()
+	return p.Dump().Jobs()
 }
 
 // background returns ctx, or the background context for nil.
@@ -61,6 +61,7 @@ func progressOf(ctx context.Context) ProgressFunc {
 
 // Scanning completes the options of a scan with the goroutines and the progress of ctx. Work names the scan for people.
 func (p *Process) Scanning(ctx context.Context, work string, o heap.ScanOptions) heap.ScanOptions {
+	ctx = background(ctx)
 	if o.Jobs == 0 {
 		o.Jobs = p.jobs(ctx)
 	}

@@ -18,9 +18,7 @@ import (
 // it; Jobs of 0 means Options.Jobs. It is closed with the dump. A failed graph is not kept: the next caller builds it anew. The largest
 // MaxMemory of all callers bounds its memory. A heap without a readable object is an error.
 func (p *Process) Graph(ctx context.Context, o graph.Options) (*graph.Graph, error) {
-	if p == nil || p.dump == nil {
-		return nil, ErrNoDump
-	}
+	p = p.orNone()
 	g, err := p.graph.GetContext(background(ctx), func(ctx context.Context) (*graph.Graph, error) { return p.buildGraph(ctx, o) })
 	if err != nil {
 		return nil, err
@@ -94,9 +92,7 @@ func (p *Process) keep() (*graph.Keep, error) {
 
 // Holders answers what holds objects, by the Graph, which is built with o if nobody has yet.
 func (p *Process) Holders(ctx context.Context, o graph.Options) (*graph.Holders, error) {
-	if p == nil || p.dump == nil {
-		return nil, ErrNoDump
-	}
+	p = p.orNone()
 	ctx, done, err := p.dump.users.Use(background(ctx))
 	if err != nil {
 		return nil, err
@@ -133,6 +129,7 @@ func (d *Dump) closeGraphs() {
 // RootReader reads what keeps the objects of the runtime's heap alive; see package
 // roots. Where stacks can't be walked at all, its All says so.
 func (p *Process) RootReader() (*roots.Reader, error) {
+	p = p.orNone()
 	return p.roots.Get(func() (*roots.Reader, error) {
 		h, err := p.Heap()
 		if err != nil {

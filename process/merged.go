@@ -56,5 +56,5 @@ func (d *Dump) MergedWalk(ctx context.Context, osThread uint32, o stackwalk.Walk
 // runtimes; see stackwalk.FoldOthers.
 func (p *Process) FoldedWalk(ctx context.Context, osThread uint32, o stackwalk.WalkOptions) iter.Seq[stackwalk.Frame] {
 	rt, _ := p.Runtime() // without one all frames are others'
-	return stackwalk.FoldOthers(p.dump.orNone().MergedWalk(ctx, osThread, o), rt)
+	return stackwalk.FoldOthers(p.orNone().dump.MergedWalk(ctx, osThread, o), rt)
 }

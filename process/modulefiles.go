@@ -129,6 +129,10 @@ func (d *Dump) FileProblems() []error {
 
 // ModuleFile returns what came of looking for a module's file.
 func (d *Dump) ModuleFile(m *target.Module) (answer.ModuleFile, error) {
+	d = d.orNone()
+	if m == nil {
+		return answer.ModuleFile{}, target.Unsupportedf("no module was given")
+	}
 	r := d.files.Look(d.searching(), m)
 	f := answer.ModuleFile{Path: m.Path, Proof: string(r.Proof)}
 	if r.Image != nil {

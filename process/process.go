@@ -64,7 +64,7 @@ type Process struct {
 // of the operating system, and the signal or exception record.
 func (d *Dump) Process(runtime string) (*Process, error) {
 	if d == nil || d.file == nil {
-		return &Process{err: ErrNoDump}, ErrNoDump
+		return noProcess(), ErrNoDump
 	}
 	inst, err := d.choose(runtime)
 	if err != nil {
@@ -75,12 +75,26 @@ func (d *Dump) Process(runtime string) (*Process, error) {
 
 // ProcessOf returns the Process of a runtime.
 func (d *Dump) ProcessOf(inst *dac.Instance) *Process {
+	if d == nil || d.file == nil || inst == nil {
+		return noProcess()
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	p := d.processes[inst]
 	if p == nil {
 		p = &Process{dump: d, inst: inst}
 		d.processes[inst] = p
+	}
+	return p
+}
+
+// noProcess stands for a nil or zero Process.
+var noProcess = sync.OnceValue(func() *Process { return &Process{dump: none(), err: ErrNoDump} })
+
+// orNone returns p, or noProcess for a nil or zero Process: its readers fail with ErrNoDump.
+func (p *Process) orNone() *Process {
+	if p == nil || p.dump == nil {
+		return noProcess()
 	}
 	return p
 }
@@ -140,27 +154,28 @@ func (d *Dump) choose(want string) (*dac.Instance, error) {
 	return nil, target.Unsupportedf("the process has no runtime %q; it has %s", want, strings.Join(titles, ", "))
 }
 
-// Dump returns the dump of the process. It is nil for a zero Process.
-func (p *Process) Dump() *Dump { return p.dump }
+// Dump returns the dump of the process.
+func (p *Process) Dump() *Dump { return p.orNone().dump }
 
 // Target returns the dumped process with the memory that the dump holds.
-func (p *Process) Target() target.Target { return p.dump.orNone().file }
+func (p *Process) Target() target.Target { return p.orNone().dump.file }
 
 // Memory returns the process's memory, completed by the read-only parts of module files where the dump lacks them.
-func (p *Process) Memory() target.Memory { return p.dump.orNone().read }
+func (p *Process) Memory() target.Memory { return p.orNone().dump.read }
 
 // Instance returns the runtime in the dump, or why there is none.
-func (p *Process) Instance() (*dac.Instance, error) { return p.inst, p.err }
+func (p *Process) Instance() (*dac.Instance, error) {
+	p = p.orNone()
+	return p.inst, p.err
+}
 
 // Runtime opens the runtime. The error lists the layouts that were tried and why each was refused. For
 // a NativeAOT program the runtime provides what such a program shares with a CLR: see
 // dac.Instance.Open.
 func (p *Process) Runtime() (*dac.Runtime, error) {
+	p = p.orNone()
 	if p.err != nil {
 		return nil, p.err
-	}
-	if p.inst == nil {
-		return nil, ErrNoDump
 	}
 	return p.runtime.Get(p.inst.Open)
 }
@@ -168,16 +183,15 @@ func (p *Process) Runtime() (*dac.Runtime, error) {
 // StacksOnly reports whether the dump has none of the runtime's data (dac.StacksOnlyError, or a crash report). If so, Threads
 // returns the operating system's threads, or the threads that a crash report lists, and NativeWalker walks their stacks.
 func (p *Process) StacksOnly() bool {
+	p = p.orNone()
 	_, err := p.Runtime()
-	return errors.As(err, new(*dac.StacksOnlyError)) || p.dump.orNone().file.Report() != nil
+	return errors.As(err, new(*dac.StacksOnlyError)) || p.orNone().dump.file.Report() != nil
 }
 
 // Heap opens the runtime's GC heap.
 func (p *Process) Heap() (*heap.Heap, error) {
+	p = p.orNone()
 	return p.heap.Get(func() (*heap.Heap, error) {
-		if p.err != nil {
-			return nil, p.err
-		}
 		rt, err := p.Runtime()
 		if err != nil {
 			return nil, err
@@ -188,6 +202,7 @@ func (p *Process) Heap() (*heap.Heap, error) {
 
 // Objects returns the reader of the runtime's objects.
 func (p *Process) Objects() (*objects.Reader, error) {
+	p = p.orNone()
 	return p.objects.Get(func() (*objects.Reader, error) {
 		rt, err := p.Runtime()
 		if err != nil {
@@ -207,6 +222,7 @@ func (p *Process) Objects() (*objects.Reader, error) {
 
 // Shapes binds shapes, which describe how types of class libraries are read, to the types of the runtime.
 func (p *Process) Shapes() (*shapes.Binder, error) {
+	p = p.orNone()
 	return p.shapes.Get(func() (*shapes.Binder, error) {
 		r, err := p.Objects()
 		if err != nil {
@@ -218,6 +234,7 @@ func (p *Process) Shapes() (*shapes.Binder, error) {
 
 // Collections reads the collections among the runtime's objects.
 func (p *Process) Collections() (*collections.Reader, error) {
+	p = p.orNone()
 	return p.collections.Get(func() (*collections.Reader, error) {
 		b, err := p.Shapes()
 		if err != nil {
@@ -231,6 +248,7 @@ func (p *Process) Collections() (*collections.Reader, error) {
 // has too little of the heap to open it, the scanner goes by the objects' types
 // alone.
 func (p *Process) Scanner() (*stackscan.Scanner, error) {
+	p = p.orNone()
 	return p.scanner.Get(func() (*stackscan.Scanner, error) {
 		rt, err := p.Runtime()
 		if err != nil {
@@ -247,6 +265,7 @@ func (p *Process) Scanner() (*stackscan.Scanner, error) {
 // Walker walks the stacks of the runtime's threads. Code of the other runtimes
 // in the process is unwound through.
 func (p *Process) Walker() (*stackwalk.Walker, error) {
+	p = p.orNone()
 	return p.walker.Get(func() (*stackwalk.Walker, error) {
 		rt, err := p.Runtime()
 		if err != nil {
@@ -259,8 +278,9 @@ func (p *Process) Walker() (*stackwalk.Walker, error) {
 // NativeWalker walks stacks of native code alone, and needs no runtime: see
 // stackwalk.NewNativeWalker.
 func (p *Process) NativeWalker() *stackwalk.Walker {
+	p = p.orNone()
 	w, _ := p.native.Get(func() (*stackwalk.Walker, error) {
-		return stackwalk.NewNativeWalker(p.dump.orNone().Target(), p.dump.orNone().Memory()), nil
+		return stackwalk.NewNativeWalker(p.orNone().dump.Target(), p.orNone().dump.Memory()), nil
 	})
 	return w
 }
@@ -269,7 +289,7 @@ func (p *Process) NativeWalker() *stackwalk.Walker {
 // out, and its code is like any other native code.
 func (p *Process) otherRuntimes() []*dac.Runtime {
 	var out []*dac.Runtime
-	for _, inst := range p.dump.orNone().Runtimes() {
+	for _, inst := range p.orNone().dump.Runtimes() {
 		if inst == p.inst || inst.Flavor != dac.FlavorCoreCLR {
 			continue
 		}
@@ -284,9 +304,7 @@ func (p *Process) otherRuntimes() []*dac.Runtime {
 // knows; see threads.List. Where the runtime can't be opened they are those of
 // the operating system, with the error; without an error where the dump has none of the runtime's data.
 func (p *Process) Threads() ([]threads.Thread, error) {
-	if p.dump == nil {
-		return nil, ErrNoDump
-	}
+	p = p.orNone()
 	rt, err := p.Runtime()
 	if p.StacksOnly() {
 		err = nil
@@ -302,7 +320,11 @@ func (p *Process) Threads() ([]threads.Thread, error) {
 // frames. If the walk cannot start, it yields one frame with Err set.
 func (p *Process) Walk(ctx context.Context, t *threads.Thread, o stackwalk.WalkOptions) iter.Seq[stackwalk.Frame] {
 	walker, err := p.Walker()
-	if err == nil && t.OS == nil {
+	switch {
+	case err != nil:
+	case t == nil:
+		err = ErrNoThread
+	case t.OS == nil:
 		err = fmt.Errorf("registers of thread %#x: %w", t.ID(), target.ErrNotInDump)
 	}
 	if err != nil {

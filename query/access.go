@@ -21,7 +21,7 @@ import (
 type form uint8
 
 const (
-	formUnknown form = iota // err says why
+	formUnknown form = iota // err is the reason
 	formBool
 	formChar
 	formSigned
@@ -32,18 +32,19 @@ const (
 	formReference
 	formStruct
 	formDecimal
-	formNullable // of the value at inner, if the bool at has is true
+	formNullable // the value at inner, if the bool at has is true
 )
 
-// An access is how a field, an element or a box's content is read: bound once to a type, and read without allocating.
+// An access describes how a field, an element or a box's content is read. It is bound to a type once, and reads do not
+// allocate.
 type access struct {
 	form   form
 	size   uint8
-	off    uint32        // of a field, from the start of its type's fields
+	off    uint32        // offset of a field from the start of its type's fields
 	typ    *objects.Type // of a struct or enum
 	static *objects.Field
-	has    uint32  // of a Nullable: where it says whether it has a value
-	inner  *access // of a Nullable: the value, whose off counts from the Nullable
+	has    uint32  // of a Nullable: offset of hasValue
+	inner  *access // of a Nullable: the value, with off counted from the Nullable
 	err    error
 }
 
@@ -63,7 +64,7 @@ var primitiveForms = map[metadata.ElementType]access{
 	metadata.ElementObject: {form: formReference, size: 8},
 }
 
-// accessOf returns how a value of element type et is read, of type t if it is a struct or enum.
+// accessOf returns how a value of element type et is read. t is the type of a struct or enum.
 func accessOf(et metadata.ElementType, t *objects.Type, err error) *access {
 	a, ok := primitiveForms[et]
 	switch {
@@ -82,7 +83,7 @@ func accessOf(et metadata.ElementType, t *objects.Type, err error) *access {
 	return structAccess(t)
 }
 
-// structAccess returns how a value type is read: decimals and what is null or not have forms of their own.
+// structAccess returns how a value type is read. Decimals and Nullables have forms of their own.
 func structAccess(t *objects.Type) *access {
 	name, err := t.Name()
 	if err != nil {
@@ -129,23 +130,22 @@ func fieldAccess(f *objects.Field) *access {
 	return a
 }
 
-// isEnumField reports whether the signature has another type than the byte of the field: an enum.
+// isEnumField reports whether the field is an enum: its signature differs from its element type.
 func isEnumField(f *objects.Field) bool {
 	sig := f.Signature()
 	return sig != nil && sig.Kind != f.ElementType
 }
 
-// declaredType returns the type of a field, nil where it is not loaded. It is given by the field, not by its place: no
-// memory is read at 0.
+// declaredType returns the type of a field, or nil if it is not loaded. It reads no memory: the field knows its type.
 func declaredType(f *objects.Field) (*objects.Type, error) { return f.At(0).Type() }
 
-// maxMembers is how many members an error about a wrong name lists.
+// maxMembers is the maximum number of members that an error about a wrong name lists.
 const maxMembers = 12
 
-// errNoMember says that a type has no member of a name.
+// errNoMember reports that a type has no member with a name.
 var errNoMember = errors.New("no such member")
 
-// An ambiguousError says that several fields may be meant.
+// An ambiguousError reports that a name may mean several fields.
 type ambiguousError struct {
 	name   string
 	fields []string
@@ -155,9 +155,9 @@ func (e *ambiguousError) Error() string {
 	return fmt.Sprintf("%s is ambiguous: the type has %s; write the field's name, between back-ticks if need be", e.name, strings.Join(e.fields, ", "))
 }
 
-// findField finds what a name means for a type: the first of these steps that has an answer. A field with exactly this
-// name, of the type or of the nearest base class; what the compiler made of it, <name>…; what habits make of it: _name,
-// m_name, s_name, _Name, name. Several fields of one step are an ambiguousError.
+// findField finds the field that a name means for a type. It takes the first of these that exists, in the type or its
+// nearest base class: the name itself; the compiler's <name>…; a habit, that is _name, m_name, s_name, _Name or name.
+// If several fields fit one of these, the error is an ambiguousError.
 func findField(t *objects.Type, name string, static bool) (*objects.Field, error) {
 	fields, err := t.Fields()
 	if err != nil && len(fields) == 0 {
@@ -178,13 +178,14 @@ func findField(t *objects.Type, name string, static bool) (*objects.Field, error
 	}
 	for _, f := range fields {
 		if f.Static == static && f.Name == "" && f.Err() != nil {
-			return nil, f.Err() // it may be the one
+			return nil, f.Err() // it may be the field
 		}
 	}
 	return nil, errNoMember
 }
 
-// oneField returns the field whose name is one that counts. Of fields with one name the most derived type's is last.
+// oneField returns the only field with a name for which is returns true. If several types have it, the most derived is
+// used.
 func oneField(fields []*objects.Field, name string, static bool, is func(string) bool) (*objects.Field, error) {
 	var found *objects.Field
 	var names []string
@@ -203,7 +204,7 @@ func oneField(fields []*objects.Field, name string, static bool, is func(string)
 	return found, nil
 }
 
-// isHabit reports whether a field is how people name what a property of that name returns.
+// isHabit reports whether a field's name is a usual one for a property of that name.
 func isHabit(field, name string) bool {
 	first, n := utf8.DecodeRuneInString(name)
 	lower := string(unicode.ToLower(first)) + name[n:]
@@ -214,7 +215,7 @@ func isHabit(field, name string) bool {
 	return false
 }
 
-// read reads a value whose type's fields, or that itself, starts at base.
+// read reads a value at a.off from base, the start of its type's fields.
 func (f *frame) read(a *access, base target.Addr, w *target.Window) Value {
 	at := base + target.Addr(a.off)
 	switch a.form {
@@ -243,7 +244,7 @@ func (f *frame) read(a *access, base target.Addr, w *target.Window) Value {
 	return a.decode(b)
 }
 
-// readOther returns a static field, or an error.
+// readOther reads a static field, or returns an error.
 func (f *frame) readOther(a *access) Value {
 	if a.static == nil {
 		return Failed(a.err)
@@ -254,7 +255,7 @@ func (f *frame) readOther(a *access) Value {
 	return f.fromValue(a.static.StaticValue().Value)
 }
 
-// decode makes a value of its bytes.
+// decode returns the value with these bytes.
 func (a *access) decode(b []byte) Value {
 	switch a.form {
 	case formBool:
@@ -286,7 +287,7 @@ func signed(b []byte) int64 {
 	return int64(cursor.Uint(b)<<shift) >> shift
 }
 
-// fromValue returns a value as the library has it.
+// fromValue converts a value of package objects.
 func (f *frame) fromValue(v objects.Value) Value {
 	if v.Err() != nil {
 		return Failed(v.Err())
@@ -339,7 +340,7 @@ func (f *frame) typeOf(v Value) (*objects.Type, error) {
 	return o.Type, nil
 }
 
-// object returns a reference as the library has it.
+// object returns the object that a reference refers to.
 func (f *frame) object(v Value) (objects.Object, error) {
 	if v.typ != nil {
 		return objects.Object{Addr: v.Addr(), Type: v.typ}, nil
@@ -355,7 +356,7 @@ func (f *frame) isString(v Value) bool {
 	return err == nil && t.IsString()
 }
 
-// plain returns what operators work with: the content of a box.
+// plain returns the operand of operators for v: the content of a box, or v itself.
 func (f *frame) plain(v Value) Value {
 	if v.kind != KindObject {
 		return v
@@ -368,14 +369,14 @@ func (f *frame) plain(v Value) Value {
 		v.typ = t
 		return v
 	}
-	return f.unboxed(v, t)
+	return f.readBox(v, t)
 }
 
-func (f *frame) unboxed(v Value, t *objects.Type) Value {
+func (f *frame) readBox(v Value, t *objects.Type) Value {
 	return f.read(f.e.boxAccess(t), v.Addr()+dac.ObjectHeaderBytes, f.far)
 }
 
-// boxAccess returns how a boxed value of a type is read.
+// boxAccess returns how the content of a box is read.
 func (e *engine) boxAccess(t *objects.Type) *access {
 	if a, ok := e.boxes.Load(t); ok {
 		return a.(*access)
@@ -389,7 +390,7 @@ func (e *engine) boxAccess(t *objects.Type) *access {
 	return kept.(*access)
 }
 
-// fieldOf returns how a member of a type is read; the access of a member that there is not has the error errNoMember.
+// fieldOf returns how a member of a type is read. If there is no such member, its err is errNoMember.
 func (e *engine) fieldOf(t *objects.Type, name string) *access {
 	key := memberKey{t, name}
 	if a, ok := e.members.Load(key); ok {
@@ -410,8 +411,8 @@ func (e *engine) fieldOf(t *objects.Type, name string) *access {
 	return kept.(*access)
 }
 
-// isCounted reports whether a name is the element count of a known collection whose similarly named
-// field means something else: _count of a dictionary includes free entries.
+// isCounted reports whether a name is the element count of a known collection that has a similarly named field with
+// another meaning: _count of a dictionary includes free entries.
 func (e *engine) isCounted(t *objects.Type, name string, f *objects.Field) bool {
 	return (name == "Count" || name == "Length") && f.Name != name && e.env.collections.Is(t)
 }
@@ -421,9 +422,9 @@ type memberKey struct {
 	name string
 }
 
-// registerValue returns a register by its name; is reports whether there is one.
+// registerValue returns a register by name. is reports whether the register exists.
 func registerValue(r *target.Registers, name string) (v uint64, known, is bool) {
-	switch name { // their roles, on every processor
+	switch name { // roles, on every processor
 	case "ip", "pc":
 		a, ok := r.IP()
 		return uint64(a), ok, true
@@ -443,7 +444,7 @@ func registerValue(r *target.Registers, name string) (v uint64, known, is bool) 
 	return 0, false, false
 }
 
-// pathText returns the first path as one text: the root, then the objects with the fields between them.
+// pathText formats the first path: the root, then the objects with the fields between them.
 func pathText(p *answer.RootPaths) Value {
 	if len(p.Paths) == 0 {
 		if p.Verdict == "garbage" {

@@ -14,24 +14,24 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An aggregate is a function of groups as a query has it.
+// An aggregate is a function of groups in a query.
 type aggregate struct {
 	name     string
-	arg      *node // nil: rows are counted
+	arg      *node // nil counts rows
 	distinct bool
 }
 
-// An accumulator gathers what one aggregate is of one group.
+// An accumulator computes one aggregate of one group.
 type accumulator struct {
 	count    uint64 // values that are not null
-	low      uint64 // of the sum of integers, with 128 bits
+	low      uint64 // sum of integers, 128 bits with high
 	high     uint64
 	float    float64
-	rat      *big.Rat // of decimals; nil without any
+	rat      *big.Rat // sum of decimals, or nil
 	isFloat  bool
 	best     Value
 	distinct map[string]struct{}
-	missing  uint64 // values that are not known
+	missing  uint64 // values that could not be computed
 	err      error  // the first reason
 }
 
@@ -113,7 +113,7 @@ func (a *accumulator) addInteger(low, high uint64) {
 	a.high, _ = bits.Add64(a.high, high, carry)
 }
 
-// merge adds what another part of the rows gave.
+// merge adds the result of another part of the rows.
 func (a *accumulator) merge(b *accumulator, g *aggregate) {
 	first := a.count == 0
 	if g.distinct {
@@ -151,7 +151,7 @@ func (a *accumulator) merge(b *accumulator, g *aggregate) {
 	a.err = cmp.Or(a.err, b.err)
 }
 
-// value returns the result. Where no value is known of those that there are, it is the reason.
+// value returns the result. If no value could be computed, it is the reason.
 func (a *accumulator) value(g *aggregate) Value {
 	if a.count == 0 && a.missing > 0 && g.name != "count" {
 		return Failed(a.err)
@@ -209,8 +209,8 @@ func (a *accumulator) mean() Value {
 	return Float(a.total() / float64(a.count))
 }
 
-// sortable returns a value in the form in which it is sorted: texts of strings, ticks of times, numbers of boxes and enums. It holds
-// nothing that only its frame can read.
+// sortable returns a value in the form for sorting: the text of a string, the ticks of a time, the number of a box or
+// enum. The result does not depend on the frame.
 func (f *frame) sortable(v Value) Value {
 	v = f.plain(v)
 	switch {
@@ -225,7 +225,7 @@ func (f *frame) sortable(v Value) Value {
 	return v
 }
 
-// sortRank returns the order of kinds that can't be compared with each other: null comes first, and what is not known last.
+// sortRank returns the order of kinds that can't be compared with each other: null is first, and errors are last.
 func sortRank(v Value) int {
 	switch v.kind {
 	case KindNull:
@@ -242,7 +242,7 @@ func sortRank(v Value) int {
 	return 2
 }
 
-// compareSorted orders values that sortable made.
+// compareSorted orders results of sortable.
 func compareSorted(a, b Value) int {
 	x, y := sortRank(a), sortRank(b)
 	if x != y {
@@ -251,7 +251,7 @@ func compareSorted(a, b Value) int {
 	switch x {
 	case 2:
 		c, err := orderNumbers(a, b)
-		if err == errNaN { // as .NET sorts them: first
+		if err == errNaN { // first, as in .NET
 			return compareNaN(a, b)
 		}
 		return c
@@ -286,7 +286,7 @@ func compareNaN(a, b Value) int {
 	return 0
 }
 
-// appendKey appends bytes that are equal for equal values alone.
+// appendKey appends bytes that are equal if and only if the values are equal.
 func (f *frame) appendKey(b []byte, v Value) []byte {
 	v = f.plain(v)
 	if s, ok, err := f.textOf(v); ok && v.kind != KindType {
@@ -336,7 +336,7 @@ func (f *frame) appendStructKey(b []byte, v Value) []byte {
 	return append(b, raw...)
 }
 
-// reason numbers the reasons for which a value is not known: rows without it are one group each.
+// reason numbers the reasons for which a value is missing. Rows with the same reason are one group.
 func reason(err error) byte {
 	switch {
 	case errors.Is(err, target.ErrNotInDump):

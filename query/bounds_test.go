@@ -16,7 +16,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestErrors: what is wrong is told with its place and with what may have been meant.
+// TestErrors: a fault is reported with its place and a suggestion.
 func TestErrors(t *testing.T) {
 	p := envOf(t, testdump.Open(t, "net10-zoo").Dump)
 	for text, want := range map[string]string{
@@ -76,7 +76,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestOpenGenerics: the names of generic types without arguments, or with those of their parameters, mean all instances, in quotes too.
+// TestOpenGenerics: a generic type without arguments, or with the names of its parameters, means all instances, in
+// quotes too.
 func TestOpenGenerics(t *testing.T) {
 	p := envOf(t, testdump.Open(t, "net10-zoo").Dump)
 	count := func(of string) string {
@@ -92,15 +93,15 @@ func TestOpenGenerics(t *testing.T) {
 	}
 }
 
-// TestAmbiguousField: a name that several fields may be is an error that lists them.
+// TestAmbiguousField: a name that fits several fields is an error that lists them.
 func TestAmbiguousField(t *testing.T) {
 	p := envOf(t, testdump.Open(t, "net10-zoo").Dump)
-	// System.Threading.Thread has _name; Debuggee.Zoo.Dog has name and, of its base, name: the nearer one is meant.
+	// System.Threading.Thread has _name. Debuggee.Zoo.Dog and its base both have name: the nearer one is used.
 	assert.Equal(t, `"hidden"`, evaluate(p, "Debuggee.Zoo.Scenario.Root.Dog.name"))
 	assert.Equal(t, `"hidden"`, evaluate(p, "Debuggee.Zoo.Scenario.Root.Dog.Name"))
 }
 
-// TestLargeExpressions: however large an expression is, it is answered or refused at once.
+// TestLargeExpressions: a large expression is answered or refused at once.
 func TestLargeExpressions(t *testing.T) {
 	p := envOf(t, testdump.Open(t, "net10-zoo").Dump)
 	const n = 10_000
@@ -131,7 +132,7 @@ func TestLargeExpressions(t *testing.T) {
 	assert.Equal(t, "1", evaluate(p, strings.Repeat("(", 5000)+"1"+strings.Repeat(")", 5000)))
 }
 
-// TestLimits: rows, memory and time of a query are bounded, and what is cut is told.
+// TestLimits: rows, memory and time of a query are bounded, and the answer reports a cut.
 func TestLimits(t *testing.T) {
 	p := envOf(t, testdump.Open(t, "net10-zoo").Dump)
 	got, q := rowsOf(t, p, "from objects | select address", query.Options{Rows: 7})
@@ -157,7 +158,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// FuzzEvaluate: no text makes the parser or the evaluator panic, or last.
+// FuzzEvaluate: no text makes the parser or the evaluator panic or run for long.
 func FuzzEvaluate(f *testing.F) {
 	p := envOf(f, testdump.Open(f, "net10-zoo").Dump)
 	for _, fact := range zooFacts {
@@ -202,8 +203,7 @@ func FuzzQuery(f *testing.F) {
 	})
 }
 
-// TestLyingArray: an array that claims to have four billion elements is looked through as far as it can be there: to look for
-// each of them took minutes.
+// TestLyingArray: an array that claims four billion elements is searched only as far as its memory goes.
 func TestLyingArray(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	p := envOf(t, d.Dump)
@@ -214,7 +214,7 @@ func TestLyingArray(t *testing.T) {
 	assert.Contains(t, evaluate(envOf(t, bad), "Debuggee.Zoo.Statics.Array.Contains(987654321)"), "segment")
 }
 
-// TestUnreadHeap: of a heap of which no segment can be read no query says that it has no objects.
+// TestUnreadHeap: if no segment of the heap can be read, no query reports zero objects.
 func TestUnreadHeap(t *testing.T) {
 	d := testdump.Open(t, "net31-zoo")
 	h, err := d.Heap()

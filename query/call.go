@@ -22,13 +22,13 @@ import (
 type function struct {
 	name, args string
 	summary    string
-	min, max   int // arguments
+	min, max   int // number of arguments
 	need       func(*engine) error
 	call       func(*frame, []Value) Value
-	raw        bool // call gets errors as well
+	raw        bool // call also gets errors
 }
 
-// ofObject returns the function that call is of an object, which may be given by its address.
+// ofObject returns a function that applies call to an object, which may be given by its address.
 func ofObject(call func(*frame, objects.Object) Value) func(*frame, []Value) Value {
 	return func(f *frame, v []Value) Value {
 		o, err := f.anObject(v[0])
@@ -39,7 +39,7 @@ func ofObject(call func(*frame, objects.Object) Value) func(*frame, []Value) Val
 	}
 }
 
-// orNull returns call with null for null.
+// orNull returns call, except that the result for null is null.
 func orNull(call func(*frame, []Value) Value) func(*frame, []Value) Value {
 	return func(f *frame, v []Value) Value {
 		if v[0].kind == KindNull {
@@ -49,7 +49,7 @@ func orNull(call func(*frame, []Value) Value) func(*frame, []Value) Value {
 	}
 }
 
-// valueOr returns v, or the error.
+// valueOr returns v, or err as a value.
 func valueOr(v Value, err error) Value {
 	if err != nil {
 		return Failed(err)
@@ -57,7 +57,7 @@ func valueOr(v Value, err error) Value {
 	return v
 }
 
-// functions returns those of the language, in the order of their documentation.
+// functions returns the functions of the language, in the order of their documentation.
 func functions() []function {
 	return []function{
 		{name: "obj", args: "address", summary: "the object at an address", min: 1, max: 1, call: callObject},
@@ -161,13 +161,13 @@ func (s *scope) unknownFunction(n *node) error {
 		return s.e.errorf(n, "%s is a function of groups: it stands in select, order by and having", n.name)
 	}
 	bad := s.e.errorf(n, "there is no function %s", n.name)
-	if bad.Hint = meant(n.name, functionNames()); bad.Hint == "" {
+	if bad.Hint = suggest(n.name, functionNames()); bad.Hint == "" {
 		bad.Hint = "nothing of the program can be called; the functions are " + strings.Join(functionNames(), ", ")
 	}
 	return bad
 }
 
-// anObject returns the object of an argument, which may be an address.
+// anObject returns the object of an argument. The argument may be an address.
 func (f *frame) anObject(v Value) (objects.Object, error) {
 	switch {
 	case v.kind == KindObject:
@@ -220,7 +220,7 @@ func (f *frame) retained(a target.Addr) Value {
 	return Uint(f.e.retains.Retained(node))
 }
 
-// retainedByType returns the bytes that would be freed with the live objects of a type.
+// retainedByType returns the number of bytes that would be freed with the live objects of a type.
 func (f *frame) retainedByType(t *objects.Type) Value {
 	sizes, err := f.e.retains.ByType(f.e.ctx, graph.PartLive)
 	if err != nil {
@@ -265,7 +265,7 @@ func callRefs(f *frame, o objects.Object) Value {
 		return Failed(err)
 	}
 	return listOf(func(yield func(Value) bool) {
-		var gap error // before a row it may be about its names alone, which are not asked for
+		var gap error // the error before a row may concern only its names, which are not needed
 		for r, err := range refs {
 			if gap != nil && (err != nil || r.Type.Err == nil && r.Field.Err == nil) && !yield(Failed(gap)) {
 				return
@@ -341,7 +341,7 @@ func callText(f *frame, v []Value) Value {
 	if v[0].kind == KindObject && !f.isString(v[0]) {
 		return f.line(v[0])
 	}
-	return TextOr(f.shown(v[0]))
+	return TextOr(f.format(v[0]))
 }
 
 func (f *frame) line(v Value) Value {
@@ -371,7 +371,7 @@ func callOr(f *frame, v []Value) Value {
 	return Value{kind: KindUint, bits: a.bits | b.bits, hex: true}
 }
 
-// memory reads a number at an address, of the process's whole memory.
+// memory returns a function that reads a number at an address of the process.
 func memory(et metadata.ElementType) func(*frame, []Value) Value {
 	a := primitiveForms[et]
 	return func(f *frame, v []Value) Value {
@@ -386,7 +386,7 @@ func memory(et metadata.ElementType) func(*frame, []Value) Value {
 	}
 }
 
-// variable is $_ and the like, or a register as gdb writes it.
+// variable compiles a variable such as $_, or a register as in gdb.
 func (s *scope) variable(n *node) (code, error) {
 	if v, ok := s.e.env.Variables[strings.ToLower(n.name)]; ok {
 		return constantCode(v), nil
@@ -401,7 +401,7 @@ func (s *scope) variable(n *node) (code, error) {
 	return code{}, bad
 }
 
-// register is @rax: of the current thread.
+// register compiles a register of the current thread, such as @rax.
 func (s *scope) register(n *node) (code, error) {
 	name := strings.ToLower(n.name[1:])
 	if s.e.env.Thread == nil {
@@ -428,13 +428,13 @@ func (s *scope) register(n *node) (code, error) {
 	return constantCode(Value{kind: KindUint, bits: v, hex: true}), nil
 }
 
-// method compiles x.Name(…): the few methods of strings and collections that the language knows.
+// method compiles x.Name(…), one of the methods of strings and collections that the language implements.
 func (s *scope) method(n *node) (code, error) {
 	m, ok := methods[n.name]
 	if !ok {
 		bad := s.e.errorf(n, "nothing of the program can be called, and %s is no method that is known", n.name)
 		names := slices.Sorted(maps.Keys(methods))
-		if bad.Hint = meant(n.name, names); bad.Hint == "" {
+		if bad.Hint = suggest(n.name, names); bad.Hint == "" {
 			bad.Hint = "these are " + strings.Join(names, ", ")
 		}
 		return code{}, bad
@@ -465,7 +465,7 @@ func (s *scope) method(n *node) (code, error) {
 			}
 		}
 		if of.kind == KindUint && of.hex {
-			of = f.proven(of)
+			of = f.proveObject(of)
 		}
 		return m.call(f, of, values)
 	})
@@ -476,7 +476,7 @@ type method struct {
 	call     func(*frame, Value, []Value) Value
 }
 
-// methods are the methods that are known without their program.
+// methods are the methods that the language implements.
 var methods map[string]method
 
 func init() {
@@ -543,7 +543,7 @@ func textChange(change func(string) string) func(*frame, Value, []Value) Value {
 	}
 }
 
-// letters returns a change of letters: whole does it for UTF-8, and each for text with lone surrogates.
+// letters returns a function that changes letters: whole for UTF-8, and each for text with lone surrogates.
 func letters(whole func(string) string, each func(rune) rune) func(string) string {
 	return func(s string) string {
 		if utf8.ValidString(s) {
@@ -557,7 +557,7 @@ func letters(whole func(string) string, each func(rune) rune) func(string) strin
 	}
 }
 
-// contains returns the method Contains of strings and collections.
+// contains implements the method Contains of strings and collections.
 func contains(f *frame, v Value, args []Value) Value {
 	if f.isText(v) || v.kind == KindType {
 		return textTest(strings.Contains)(f, v, args)
@@ -598,7 +598,7 @@ func indexOf(f *frame, v Value, args []Value) Value {
 	return Int(int64(i))
 }
 
-// substring counts characters as .NET does, in UTF-16 code units.
+// substring implements Substring. It counts in UTF-16 code units, as .NET does.
 func substring(f *frame, v Value, args []Value) Value {
 	s, ok, err := f.textOf(f.plain(v))
 	switch {
@@ -648,7 +648,7 @@ func hasFlag(f *frame, v Value, args []Value) Value {
 	return Bool(v.bits&flag.bits == flag.bits)
 }
 
-// specialMembers are members that are no fields, and are known without the program.
+// specialMembers are members that the language computes without a field.
 var specialMembers map[string]func(*frame, Value) (Value, bool)
 
 func init() {
@@ -673,7 +673,8 @@ func init() {
 	}
 }
 
-// valueOf is x.Value of a Nullable, which is read as its value or null. A struct may have a property of that name, which can't be computed.
+// valueOf implements x.Value of a Nullable. A Nullable is read as its value or null. A struct's property Value is not
+// computed.
 func valueOf(_ *frame, v Value) (Value, bool) {
 	if v.kind == KindObject || v.kind == KindStruct && v.note != noteNullable {
 		return Value{}, false
@@ -712,7 +713,7 @@ func typeName1(_ *frame, v Value) (Value, bool) {
 	return Text(full), true
 }
 
-// lengthOf returns how many elements something has; false for what has none.
+// lengthOf returns the number of elements. It reports false for a value without elements.
 func (f *frame) lengthOf(v Value) (Value, bool) {
 	switch v.kind {
 	case KindObject, KindStruct, KindText, KindList:
@@ -722,7 +723,7 @@ func (f *frame) lengthOf(v Value) (Value, bool) {
 	return Value{}, false
 }
 
-// length returns how many characters or elements a value has.
+// length returns the number of characters or elements of a value.
 func (f *frame) length(v Value) Value {
 	switch v.kind {
 	case KindText:
@@ -738,7 +739,7 @@ func (f *frame) length(v Value) Value {
 		}
 		return Int(n)
 	case KindUint:
-		v = f.proven(v)
+		v = f.proveObject(v)
 	}
 	if v.kind == KindError {
 		return v
@@ -759,7 +760,7 @@ func (f *frame) length(v Value) Value {
 	return f.collectionLength(v)
 }
 
-// invert is ~v.
+// invert computes ~v.
 func (f *frame) invert(v Value) Value {
 	v = f.plain(v)
 	switch {

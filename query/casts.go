@@ -11,7 +11,7 @@ import (
 
 // cast compiles (T)x and x as T.
 func (s *scope) cast(n *node, of code) (code, error) {
-	types, err := s.e.must(n.typ)
+	types, err := s.e.mustFind(n.typ)
 	if err != nil {
 		return code{}, err
 	}
@@ -29,7 +29,7 @@ func (s *scope) cast(n *node, of code) (code, error) {
 	})
 }
 
-// cast is v as one of the types; soft: null where it is none.
+// cast returns v as one of the types. If v is of another type, it returns null if soft is set, and an error otherwise.
 func (f *frame) cast(v Value, set *typeSet, title string, soft bool) Value {
 	if v.kind == KindUint || v.kind == KindInt && v.bits >= leastObject && !isNumeric(set.list[0]) { // an address
 		o, err := f.e.env.objects.Proven(v.Addr())
@@ -64,14 +64,14 @@ func (f *frame) cast(v Value, set *typeSet, title string, soft bool) Value {
 	return Failed(noAnswer("%s is no %s", f.describeKind(Value{kind: v.kind, typ: t}), title))
 }
 
-// isNumeric reports whether a type is a primitive one or an enum.
+// isNumeric reports whether a type is primitive or an enum.
 func isNumeric(t *objects.Type) bool {
 	et, err := t.ElementType()
 	_, ok := primitiveForms[et]
 	return err == nil && ok && t.MT.IsValueType()
 }
 
-// convert returns a number as one of another type: its bits are cut, as C#'s unchecked conversions do.
+// convert converts a number to another type. It cuts bits as C#'s unchecked conversions do.
 func (f *frame) convert(v Value, t *objects.Type, title string) Value {
 	name, err := t.Name()
 	if err != nil {
@@ -113,7 +113,7 @@ func (f *frame) convert(v Value, t *objects.Type, title string) Value {
 
 // is compiles x is T.
 func (s *scope) is(n *node, of code) (code, error) {
-	types, err := s.e.must(n.typ)
+	types, err := s.e.mustFind(n.typ)
 	if err != nil {
 		return code{}, err
 	}
@@ -128,7 +128,7 @@ func (s *scope) is(n *node, of code) (code, error) {
 		}
 		return constantCode(Bool(ok)), nil
 	}
-	var last *objects.Type // the one that was asked about last
+	var last *objects.Type // the last checked type
 	var was bool
 	return testCode(func(f *frame) truth {
 		v := of.eval(f)
@@ -161,7 +161,7 @@ func (s *scope) is(n *node, of code) (code, error) {
 	})
 }
 
-// matchCode is x matches /re/. Texts that are the same for many rows, such as names of types, are matched once.
+// matchCode compiles x matches /re/. It caches the result for a text that repeats in many rows, such as a type's name.
 func matchCode(n *node, of code) (code, error) {
 	re := n.re
 	var last string
@@ -177,7 +177,7 @@ func matchCode(n *node, of code) (code, error) {
 			f.err = v.Err()
 			return undecided
 		case !ok && err == nil:
-			s, err = f.shown(v)
+			s, err = f.format(v)
 		}
 		if err != nil {
 			f.err = err
@@ -190,7 +190,7 @@ func matchCode(n *node, of code) (code, error) {
 	})
 }
 
-// matchable returns s for a regular expression, which knows no lone surrogate: one is a character of a private area, each another.
+// matchable returns s for a regular expression. It replaces lone surrogates, each by another private-use character.
 func matchable(s string) string {
 	if utf8.ValidString(s) {
 		return s
@@ -205,7 +205,7 @@ func matchable(s string) string {
 	return b.String()
 }
 
-// surrogateArea makes a surrogate a character of plane 16, which is for private use (U+10D800 to U+10DFFF).
+// surrogateArea moves a surrogate to private-use characters of plane 16 (U+10D800 to U+10DFFF).
 const surrogateArea = 0x100000
 
 // index compiles x[i, …].
@@ -218,7 +218,7 @@ func (s *scope) index(n *node) (code, error) {
 	return valueCode(func(f *frame) Value {
 		v := args[0].eval(f)
 		if v.kind == KindUint && v.hex {
-			v = f.proven(v)
+			v = f.proveObject(v)
 		}
 		switch {
 		case v.kind == KindError:
@@ -238,7 +238,7 @@ func (s *scope) index(n *node) (code, error) {
 	})
 }
 
-func (f *frame) proven(v Value) Value {
+func (f *frame) proveObject(v Value) Value {
 	o, err := f.e.env.objects.Proven(v.Addr())
 	if err != nil {
 		return Failed(err)

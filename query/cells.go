@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// cellChars is how much of a string a cell has.
+// cellChars is the maximum number of characters of a string in a cell.
 const cellChars = 4096
 
 func (f *frame) cell(v Value) answer.Cell {
@@ -92,7 +92,7 @@ func (f *frame) objectCell(v Value) answer.Cell {
 		return c
 	}
 	if t.MT.IsValueType() {
-		inner := f.cell(f.unboxed(v, t))
+		inner := f.cell(f.readBox(v, t))
 		if inner.Kind != answer.CellStruct {
 			return inner
 		}
@@ -101,7 +101,7 @@ func (f *frame) objectCell(v Value) answer.Cell {
 	return c
 }
 
-// evaluation describes a value with what a person wants to know of it.
+// evaluation describes a value for display.
 func (f *frame) evaluation(expression string, v Value) answer.Evaluation {
 	if v.kind == KindUint && v.hex {
 		if o, err := f.e.env.objects.Proven(v.Addr()); err == nil {
@@ -138,5 +138,5 @@ func (f *frame) evaluation(expression string, v Value) answer.Evaluation {
 	return out
 }
 
-// maxItems is how many items of a list an answer has.
+// maxItems is the maximum number of items of a list in an answer.
 const maxItems = 1000

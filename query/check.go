@@ -12,20 +12,20 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A checker holds the names of expressions against the types of the dump before anything runs.
+// A checker checks the names of expressions against the types of the dump before anything runs.
 type checker struct {
 	s     *scope
-	types []*objects.Type // of the rows' objects; nil: not known
+	types []*objects.Type // types of the rows' objects; nil if unknown
 }
 
-// knows checks the names of an expression about an object whose type is known.
-func (s *scope) knows(n *node) error {
+// checkNames checks the names of an expression about an object of known type.
+func (s *scope) checkNames(n *node) error {
 	c := checker{s: s, types: []*objects.Type{s.typ}}
 	_, err := c.check(n)
 	return err
 }
 
-// check returns the types that a node may be of, nil where that is not known.
+// check returns the possible types of a node, or nil if they are unknown.
 func (c *checker) check(n *node) ([]*objects.Type, error) {
 	if c.s.known != nil && c.s.known(n) >= 0 {
 		return nil, nil
@@ -41,7 +41,7 @@ func (c *checker) check(n *node) ([]*objects.Type, error) {
 		if _, err := c.check(n.args[0]); err != nil {
 			return nil, err
 		}
-		list, err := c.s.e.must(n.typ)
+		list, err := c.s.e.mustFind(n.typ)
 		return c.s.e.typesOf(list), err
 	}
 	for _, a := range n.args {
@@ -52,7 +52,7 @@ func (c *checker) check(n *node) ([]*objects.Type, error) {
 	return nil, nil
 }
 
-// name returns a name that stands alone.
+// name returns the possible types of a name without an object before it.
 func (c *checker) name(n *node) ([]*objects.Type, error) {
 	if c.column(n) {
 		return nil, nil
@@ -62,11 +62,11 @@ func (c *checker) name(n *node) ([]*objects.Type, error) {
 	}
 	types, found := c.fields(c.types, n.name)
 	if found {
-		c.s.e.own(n.name)
+		c.s.e.markOwned(n.name)
 		return types, nil
 	}
 	if _, special := specialMembers[n.name]; special {
-		c.s.e.own(n.name)
+		c.s.e.markOwned(n.name)
 		return nil, nil
 	}
 	if _, ok, err := c.s.typePath(n); ok || err != nil {
@@ -75,19 +75,20 @@ func (c *checker) name(n *node) ([]*objects.Type, error) {
 	return nil, c.unknown(n)
 }
 
-// column reports whether a name is a column, without its code: that may need the graph.
+// column reports whether a name is a column. It does not compile the column, which may need the graph.
 func (c *checker) column(n *node) bool {
 	return slices.ContainsFunc(c.s.columns, func(col Column) bool { return col.Name == n.name })
 }
 
-func (e *engine) own(name string) {
+func (e *engine) markOwned(name string) {
 	if e.owned == nil {
 		e.owned = map[string]bool{}
 	}
 	e.owned[name] = true
 }
 
-// fields returns the declared types of the fields that a name means for types, nil if unknown; found: one has it.
+// fields returns the declared types of the fields that a name means for types, or nil if unknown. found reports whether
+// one of types has it.
 func (c *checker) fields(types []*objects.Type, name string) (declared []*objects.Type, found bool) {
 	known := true
 	for _, t := range types {
@@ -117,7 +118,8 @@ func (c *checker) fields(types []*objects.Type, name string) (declared []*object
 	return declared, found
 }
 
-// isClosed reports whether the declared type determines the members: not System.Object, interfaces and shared generics.
+// isClosed reports whether the declared type determines the members. System.Object, interfaces and shared generics do
+// not.
 func isClosed(t *objects.Type) bool {
 	if t.MT.IsInterface() || t.MT.Parent == 0 || t.MT.IsArray() {
 		return false
@@ -144,7 +146,7 @@ func (c *checker) member(n *node) ([]*objects.Type, error) {
 	return declared, nil
 }
 
-// isTypePath reports whether a path begins with a type: its root is no column and no member of the rows.
+// isTypePath reports whether a path begins with a type: its root is neither a column nor a member of the rows.
 func (c *checker) isTypePath(n *node) bool {
 	root := n
 	for root.op == opMember {
@@ -157,14 +159,14 @@ func (c *checker) isTypePath(n *node) bool {
 		return false
 	}
 	if _, found := c.fields(c.types, root.name); found {
-		c.s.e.own(root.name)
+		c.s.e.markOwned(root.name)
 		return false
 	}
 	_, ok, err := c.s.typePath(n)
 	return ok && err == nil
 }
 
-// derivedHave reports whether a loaded type that derives from one of types has a member of that name.
+// derivedHave reports whether a loaded type that derives from one of types has a member with that name.
 func (c *checker) derivedHave(types []*objects.Type, name string) bool {
 	set := typeSet{e: c.s.e, list: types, types: map[*objects.Type]bool{}}
 	for _, n := range c.s.e.table().all {
@@ -199,7 +201,7 @@ func membersHint(name string, types []*objects.Type, names ...string) string {
 			break
 		}
 	}
-	if hint := meant(name, names); hint != "" || len(names) == 0 {
+	if hint := suggest(name, names); hint != "" || len(names) == 0 {
 		return hint
 	}
 	more := ""
@@ -209,11 +211,11 @@ func membersHint(name string, types []*objects.Type, names ...string) string {
 	return "it has " + strings.Join(names, ", ") + more
 }
 
-// unknown returns the error about a name that no type of the rows has.
+// unknown returns the error for a name that no type of the rows has.
 func (c *checker) unknown(n *node) error {
 	if c.s.source != nil {
 		bad := c.s.e.errorf(n, "no column of %s is named %s, and no field of the rows' objects", c.s.source.Name, n.name)
-		bad.Hint = meantColumn(n.name, c.s.columns)
+		bad.Hint = suggestColumn(n.name, c.s.columns)
 		return c.s.e.unsure(bad)
 	}
 	title := "the objects"
@@ -229,7 +231,7 @@ func (c *checker) unknown(n *node) error {
 	return c.s.e.unsure(bad)
 }
 
-// typeOf returns the type of a MethodTable that the runtime's own tables name.
+// typeOf returns the type of a MethodTable from the runtime's tables.
 func (e *engine) typeOf(n *namedType) *objects.Type {
 	o, err := e.env.objects.Of(heap.Object{Type: n.mt})
 	if err != nil {
@@ -248,12 +250,12 @@ func (e *engine) typesOf(list []*namedType) []*objects.Type {
 	return out
 }
 
-// An Error says what is wrong with what the user wrote: its form, or a name that the dump does not know.
+// An Error reports a fault in what the user wrote: its form, or a name that is not in the dump.
 type Error struct {
-	Column int    // where, in characters from 1; 0 for nowhere
-	Text   string // what is wrong
-	Near   string // what stands there
-	Hint   string // what may have been meant; may be empty
+	Column int    // place of the fault in characters, from 1; 0 if it has no place
+	Text   string // the fault
+	Near   string // the source at Column
+	Hint   string // a suggestion; may be empty
 }
 
 func (e *Error) Error() string {
@@ -272,10 +274,10 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// nearBytes is how much of the source an Error quotes.
+// nearBytes is the maximum number of bytes of the source that an Error quotes.
 const nearBytes = 24
 
-// errorAt returns an Error about the byte pos of src.
+// errorAt returns an Error at the byte pos of src.
 func errorAt(src string, pos int, format string, args ...any) *Error {
 	e := &Error{Text: fmt.Sprintf(format, args...)}
 	if src == "" {
@@ -291,5 +293,5 @@ func errorAt(src string, pos int, format string, args ...any) *Error {
 	return e
 }
 
-// notInDump says that the dump lacks something.
+// notInDump returns the error for something that is not in the dump.
 func notInDump(what string) error { return fmt.Errorf("%s: %w", what, target.ErrNotInDump) }

@@ -16,7 +16,7 @@ func isNoCollection(err error) bool { return errors.Is(err, collections.ErrNotCo
 // A pair is an element of a collection.
 type pair struct{ key, value Value }
 
-// collection returns what a value holds.
+// collection opens the collection that a value is.
 func (f *frame) collection(v Value) (*collections.Collection, error) {
 	t, err := f.typeOf(v)
 	if err != nil {
@@ -89,7 +89,7 @@ func (f *frame) arrayItems(o objects.Object, yield func(pair, error) bool) {
 		return
 	}
 	n := 0
-	for v, err := range a.Stored(a.Len) { // the length can lie
+	for v, err := range a.Stored(a.Len) { // the length may be corrupt
 		if n++; n&1023 == 0 && f.e.ctx.Err() != nil {
 			yield(pair{}, f.e.ctx.Err())
 			return
@@ -104,7 +104,7 @@ func (f *frame) arrayItems(o objects.Object, yield func(pair, error) bool) {
 	}
 }
 
-// indexCollection is list[3] or dictionary["key"].
+// indexCollection computes list[3] or dictionary["key"].
 func (f *frame) indexCollection(v Value, keys []Value) Value {
 	if len(keys) != 1 {
 		return Failed(noAnswer("a collection has one index"))
@@ -150,7 +150,7 @@ func (f *frame) indexCollection(v Value, keys []Value) Value {
 	return Failed(noAnswer("the collection has no element [%s]: it has %d", f.short(keys[0]), at))
 }
 
-// indexRow returns an element of a buffer of fixed size or of an inline array; false for other structs.
+// indexRow returns an element of a fixed-size buffer or an inline array. It reports false for other structs.
 func (f *frame) indexRow(v, key Value) (Value, bool) {
 	n := uint64(0)
 	for i, item := range (objects.Struct{Addr: v.Addr(), Type: v.typ}).Elements() {
@@ -175,8 +175,8 @@ func (f *frame) noIndex(v Value, err error) Value {
 	return Failed(err)
 }
 
-// findKey looks a key up. The elements are compared one by one: what the program's comparer thinks is not known, and
-// strings are compared by their characters. The error says what could not be looked at.
+// findKey searches for a key. It compares the elements one by one, strings by their characters, because the program's
+// comparer is unknown. gap is the error of an unreadable element.
 func (f *frame) findKey(v, key Value) (found Value, ok bool, gap error) {
 	looked := 0
 	for item, err := range f.items(v) {
@@ -200,7 +200,7 @@ func (f *frame) findKey(v, key Value) (found Value, ok bool, gap error) {
 	return Value{}, false, gap
 }
 
-// collectionLength returns how many elements a collection says that it has.
+// collectionLength returns the number of elements as the collection counts them.
 func (f *frame) collectionLength(v Value) Value {
 	if v.kind != KindObject && v.kind != KindStruct {
 		return Failed(collections.ErrNotCollection)

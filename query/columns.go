@@ -14,29 +14,32 @@ import (
 type Column struct {
 	Name    string // lower case
 	Summary string
-	// Kind is what the values are if they are neither null nor unreadable. It is zero for a column of several kinds.
+	// Kind is the kind of the values that are neither null nor unreadable. It is zero for a column of several
+	// kinds.
 	Kind   Kind
-	Count  bool              // marks counts and bytes, which are written with commas
-	Hidden bool              // left out of select *
-	Hex    bool              // marks addresses and ids, which are written in hexadecimal
-	Tag    reflect.StructTag // the tag of the column's field in a row that is a struct
+	Count  bool              // counts and bytes, which are written with commas
+	Hidden bool              // omitted by select *
+	Hex    bool              // addresses and ids, which are written in hexadecimal
+	Tag    reflect.StructTag // tag of the column's field, if the row is a struct
 
-	object bool // the rows are about the object in this column
+	object bool // rows are about the object in this column
 }
 
-// A Source has rows that queries ask for with from. Packages add theirs to Env.Sources, most by NewSource.
+// A Source yields rows that queries select with from. Packages add theirs to Env.Sources, most of them with
+// NewSource.
 type Source struct {
 	Name    string // lower case
 	Aliases []string
 	Summary string
 	Columns []Column
-	// Object is the index of the column with the object that the row is about, or -1. Members of that object are names in
-	// a query, as columns are.
+	// Object is the index of the column with the object that the row is about, or -1. In a query, members of that
+	// object are names like columns.
 	Object int
-	// Of names the classes of these objects; an object is of one of them or of a class derived from one. No name stands for any class.
+	// Of names the classes of these objects. An object is of one of them or of a derived class. If Of is empty, it
+	// may be of any class.
 	Of []string
-	// Rows yields a value for each column. The slice is valid until the next row. An error stands for rows
-	// that are missing; the list goes on unless the error is the context's.
+	// Rows yields a value for each column. The slice is valid until the next row. An error stands for missing rows.
+	// The list continues after it, unless it is the error of ctx.
 	Rows func(context.Context) iter.Seq2[[]Value, error]
 }
 
@@ -47,7 +50,7 @@ func (s *Source) is(name string) bool {
 	return slices.ContainsFunc(s.Aliases, func(a string) bool { return strings.EqualFold(a, name) })
 }
 
-// heapSources are the sources whose rows are objects, which a scan of the heap yields.
+// heapSources are the sources with objects as rows, from a scan of the heap.
 var heapSources = []Source{
 	{Name: "objects", Summary: "all objects of the heap", Columns: heapColumns},
 	{Name: "live", Summary: "objects that something keeps alive", Columns: heapColumns},
@@ -56,7 +59,7 @@ var heapSources = []Source{
 	{Name: "exceptions", Summary: "exceptions, with _message, _HResult and the other fields of System.Exception", Columns: heapColumns},
 }
 
-// HeapSources returns the sources whose rows are objects of the heap, without their rows.
+// HeapSources returns the sources with objects of the heap as rows. Their Rows are nil.
 func HeapSources() []Source { return append([]Source(nil), heapSources...) }
 
 var heapColumns = []Column{
@@ -73,7 +76,7 @@ var heapColumns = []Column{
 	{Name: "text", Summary: "the object on one line", Hidden: true},
 }
 
-// column compiles the name of a column; ok is false where it is none. A name with one letter in upper case is a member's.
+// column compiles the name of a column. ok reports whether it is one. A name with an upper-case letter is a member.
 func (s *scope) column(n *node) (c code, ok bool, err error) {
 	for i := range s.columns {
 		if s.columns[i].Name != n.name {
@@ -88,7 +91,7 @@ func (s *scope) column(n *node) (c code, ok bool, err error) {
 	return code{}, false, nil
 }
 
-// heapColumn returns a column of an object of the heap. A value that depends on the type alone is constant.
+// heapColumn compiles a column of an object of the heap. A value that depends only on the type is constant.
 func (s *scope) heapColumn(n *node) (code, error) {
 	switch n.name {
 	case "address":
@@ -151,8 +154,8 @@ func (s *scope) typeColumn() (code, error) {
 
 func generationColumn(f *frame) int64 { return generationNumber(f.seg.Generation(f.obj.Addr)) }
 
-// generationNames are the generations by their numbers in expressions. GC.GetGeneration has 2 for large and pinned objects and
-// int.MaxValue for frozen ones, which could not be asked for by themselves.
+// generationNames are the generations by their numbers in expressions. GC.GetGeneration returns 2 for large and pinned
+// objects and int.MaxValue for frozen ones, which would make them indistinguishable.
 var generationNames = [...]string{heap.Generation0: "gen0", heap.Generation1: "gen1", heap.Generation2: "gen2", 3: "loh", 4: "poh", 5: "frozen"}
 
 // generationNumber returns the number of a generation, or -1 if it is unknown.
@@ -178,7 +181,7 @@ func generationName(n uint64) string {
 	return "unknown"
 }
 
-// generationValue returns a generation as a number that is shown by its name.
+// generationValue returns a generation as a number that is displayed by name.
 func generationValue(g heap.Generation) Value {
 	v := Int(generationNumber(g))
 	v.note = noteGeneration

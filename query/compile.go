@@ -14,23 +14,23 @@ import (
 // A code is a compiled expression. It is for one goroutine.
 type code struct {
 	eval     func(*frame) Value
-	test     func(*frame) truth // nil: use eval
-	constant *Value             // the expression's value if it is the same in every frame, else nil
-	// number reads an integer that is never missing, nil if the expression is no such: a column of the heap.
+	test     func(*frame) truth // if nil, use eval
+	constant *Value             // the value, if it is the same in every frame; otherwise nil
+	// number reads an integer that is never missing, such as a column of the heap. It is nil for other expressions.
 	number func(*frame) int64
-	field  *access // the integer that the expression reads from the row's object
+	field  *access // the integer field of the row's object that the expression reads
 }
 
-// A scope is where an expression stands.
+// A scope is the context of an expression.
 type scope struct {
 	e       *engine
 	columns []Column        // of the source
-	source  *Source         // of rows that are no objects of the heap, else nil
-	object  int             // the column whose members are names, -1 for none
+	source  *Source         // for rows that are not objects of the heap; otherwise nil
+	object  int             // the column with members that are names, or -1
 	heap    bool            // rows are objects of the heap
-	typ     *objects.Type   // of the row's object, where it is known
-	known   func(*node) int // the output column that an expression is, -1 for none; nil where there is no output
-	output  int             // where in the row the output's columns start
+	typ     *objects.Type   // type of the row's object, if known
+	known   func(*node) int // returns the output column that an expression is, or -1; may be nil
+	output  int             // index in the row of the first output column
 }
 
 func constantCode(v Value) code {
@@ -51,7 +51,7 @@ func testCode(test func(*frame) truth) (code, error) {
 	return code{test: test, eval: func(f *frame) Value { return f.truthValue(test(f)) }}, nil
 }
 
-// compile makes code of an expression. What depends on nothing is computed at once.
+// compile compiles an expression. A part without variables is computed at once.
 func (s *scope) compile(n *node) (code, error) {
 	if s.known != nil {
 		if i := s.known(n); i >= 0 {
@@ -97,7 +97,7 @@ func (s *scope) compileAll(list []*node) ([]code, error) {
 	return out, nil
 }
 
-// operator compiles what has operands.
+// operator compiles an operator.
 func (s *scope) operator(n *node) (code, error) {
 	args, err := s.compileAll(n.args)
 	if err != nil {
@@ -134,7 +134,7 @@ func (s *scope) operation(n *node, args []code) (code, error) {
 		a, b := args[0].eval, args[1].eval
 		return valueCode(func(f *frame) Value {
 			if v := a(f); v.kind != KindNull {
-				return v // also an error: what is missing is not null
+				return v // also an error: a missing value is not null
 			}
 			return b(f)
 		})
@@ -165,9 +165,9 @@ func notCode(a code) (code, error) {
 	})
 }
 
-// logicCode is && or ||: what is undecided on one side may be decided by the other. The type may decide it alone.
+// logicCode compiles && or ||. If one side is undecided, the other may decide. The object's type may decide alone.
 func logicCode(op opcode, a, b code) (code, error) {
-	stop := no // what decides alone
+	stop := no // the value that decides alone
 	if op == opOr {
 		stop = yes
 	}
@@ -248,11 +248,11 @@ func binaryCode(op string, a, b code) (code, error) {
 	return testCode(func(f *frame) truth { return f.compare(op, a.eval(f), b.eval(f)) })
 }
 
-// mirrored is the operator with its sides changed.
+// mirrored maps an operator to the one for exchanged sides.
 var mirrored = map[string]string{"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 
-// comparedNumber returns a comparison of a column or field that is an integer with a constant one: the most frequent
-// question, for which no Value is made.
+// comparedNumber compiles the comparison of an integer column or field with a constant. It is the most frequent test,
+// and works without a Value.
 func comparedNumber(op string, a, b code) (code, bool) {
 	if a.constant != nil {
 		a, b, op = b, a, mirrored[op]
@@ -289,7 +289,7 @@ func numberTest(op string, number func(*frame) int64, limit int64) func(*frame) 
 	return func(f *frame) truth { return truthOf(number(f) >= limit) }
 }
 
-// fieldTest compares an integer field of the row's object.
+// fieldTest returns the comparison of an integer field of the row's object.
 func fieldTest(op string, a *access, limit int64) func(*frame) truth {
 	var missing error
 	compare := numberTest(op, func(f *frame) int64 {
@@ -312,7 +312,7 @@ func fieldTest(op string, a *access, limit int64) func(*frame) truth {
 	}
 }
 
-// this returns the object of the row.
+// this compiles the object of the row.
 func (s *scope) this(n *node) (code, error) {
 	switch {
 	case s.heap:
@@ -352,11 +352,11 @@ func (s *scope) name(n *node) (code, error) {
 	return code{}, s.unknownName(n)
 }
 
-// unknownName returns the error about a name that means nothing.
+// unknownName returns the error for an unknown name.
 func (s *scope) unknownName(n *node) error {
 	if s.source != nil {
 		bad := s.e.errorf(n, "no column of %s is named %s", s.source.Name, n.name)
-		bad.Hint = meantColumn(n.name, s.columns)
+		bad.Hint = suggestColumn(n.name, s.columns)
 		return s.e.unsure(bad)
 	}
 	if s.object < 0 {
@@ -370,18 +370,19 @@ func (s *scope) unknownName(n *node) error {
 		names = append(names, c.Name)
 	}
 	names = append(names, functionNames()...)
-	if bad.Hint = meant(n.name, names); bad.Hint == "" {
+	if bad.Hint = suggest(n.name, names); bad.Hint == "" {
 		if t, _ := scanType(n.name, 0, false); t != nil {
-			bad.Hint = s.e.meantType(t)
+			bad.Hint = s.e.suggestType(t)
 		}
 		return s.e.unsure(bad)
 	}
 	return bad
 }
 
-// ownMember returns a member of the row's object, whose type is known: a type that has none is null, for others have it.
+// ownMember compiles a member of the row's object of known type. A missing member is null, because other types may have
+// it.
 func (s *scope) ownMember(n *node) (code, error) {
-	if v, is := s.special(n.name); is {
+	if v, is := s.specialMember(n.name); is {
 		return v, nil
 	}
 	a := s.e.fieldOf(s.typ, n.name)
@@ -411,8 +412,8 @@ func (s *scope) typeTitle() string {
 	return name
 }
 
-// special returns the members of strings and arrays that are columns of the heap's rows.
-func (s *scope) special(name string) (code, bool) {
+// specialMember compiles the members of strings and arrays that are columns of the heap's rows.
+func (s *scope) specialMember(name string) (code, bool) {
 	if name == "Length" && s.typ.MT.HasComponents() && (s.typ.IsString() || s.typ.MT.IsArray()) {
 		return lengthColumn(), true
 	}
@@ -438,8 +439,9 @@ func (s *scope) memberCode(n *node) (code, error) {
 	return s.dynamicMember(n.name, s.e.inQuery || n.maybe, of, false)
 }
 
-// dynamicMember returns a member of a value whose type only the frame determines. It caches the type of the last row, since the next row
-// likely has the same. With optional, a type without the member yields null, because the names were checked before.
+// dynamicMember compiles a member of a value with a type that only the frame determines. It caches the type of the last
+// row, which the next row likely has too. If optional is set, a missing member is null, because the names were checked
+// before.
 func (s *scope) dynamicMember(name string, nullable bool, of code, optional bool) (code, error) {
 	m := memberReader{e: s.e, name: name, nullable: nullable, optional: optional || s.e.inQuery}
 	return valueCode(func(f *frame) Value { return m.read(f, of.eval(f)) })
@@ -450,13 +452,13 @@ type memberReader struct {
 	e        *engine
 	name     string
 	nullable bool // a member of null is null
-	optional bool // a member that there is not is null
+	optional bool // a missing member is null
 	last     *objects.Type
 	access   *access
-	met      *rowName // of a name about the rows of a source; else nil
+	met      *rowName // for a name about the rows of a source; otherwise nil
 }
 
-// A rowName is a name that is no column of a source: a member of the objects that rows are about, or misspelt.
+// A rowName is a name that is not a column of a source. It is a member of the objects that rows are about, or misspelt.
 type rowName struct {
 	name    string
 	columns []Column
@@ -464,7 +466,7 @@ type rowName struct {
 	found   bool // some row's object has it
 }
 
-// rowName returns the rowName of a name. The rows of a source are looked at by one goroutine.
+// rowName returns the rowName of a name. Only one goroutine examines the rows of a source.
 func (e *engine) rowName(name string, columns []Column) *rowName {
 	for _, n := range e.rowNames {
 		if n.name == name {
@@ -480,7 +482,7 @@ func (n *rowName) err() error {
 	if !n.seen || n.found {
 		return nil
 	}
-	return target.Unsupportedf("no column is named %s, and no field of the rows' objects; %s", n.name, meantColumn(n.name, n.columns))
+	return target.Unsupportedf("no column is named %s, and no field of the rows' objects; %s", n.name, suggestColumn(n.name, n.columns))
 }
 
 func (m *memberReader) read(f *frame, v Value) Value {
@@ -494,7 +496,7 @@ func (m *memberReader) read(f *frame, v Value) Value {
 		switch {
 		case m.nullable:
 			return null
-		case m.name == "HasValue": // of a Nullable
+		case m.name == "HasValue": // a member of Nullable
 			return Bool(false)
 		}
 		return Failed(m.ofNull())
@@ -519,12 +521,12 @@ func (m *memberReader) read(f *frame, v Value) Value {
 	return f.memberOrNothing(v, m.name, m.optional)
 }
 
-// leastObject is below every address of an object: numbers below are numbers.
+// leastObject is below the address of any object. A smaller number is not an address.
 const leastObject = 1 << 16
 
 func (m *memberReader) ofNull() error { return nullError{m.name} }
 
-// A nullError says that a member of null is wanted.
+// A nullError reports that an expression reads a member of null.
 type nullError struct{ member string }
 
 func (e nullError) Error() string { return "." + e.member + " of a null reference; ?. is null there" }
@@ -559,13 +561,13 @@ func (m *memberReader) ofObject(f *frame, v Value) Value {
 	return f.read(m.access, v.Addr()+dac.ObjectHeaderBytes, f.far)
 }
 
-// member returns a member of a value, for the functions of this package.
+// member returns a member of a value, for use in this package.
 func (f *frame) member(v Value, name string, optional bool) Value {
 	m := memberReader{e: f.e, name: name, optional: optional}
 	return m.read(f, v)
 }
 
-// memberOrNothing returns a member that is no field: one of the few that the language knows, or else an error or null.
+// memberOrNothing returns a member without a field: a special member, or else null if optional is set, or an error.
 func (f *frame) memberOrNothing(v Value, name string, optional bool) Value {
 	if special, ok := specialMembers[name]; ok {
 		if out, ok := special(f, v); ok {
@@ -578,7 +580,7 @@ func (f *frame) memberOrNothing(v Value, name string, optional bool) Value {
 	return Failed(f.noMember(v, name))
 }
 
-// A memberError says that a type has no member of a name. It is no gap of the dump.
+// A memberError reports that a type has no member with a name. It does not report a gap of the dump.
 type memberError struct{ text string }
 
 func (e *memberError) Error() string { return e.text }
@@ -588,7 +590,7 @@ func (e *memberError) Unwrap() error { return target.ErrUnsupported }
 func (f *frame) noMember(v Value, name string) error {
 	text := "there is no " + name + " in " + f.describeKind(v)
 	if v.kind == KindObject || v.kind == KindStruct {
-		if hint := meant(name, memberNames(v.typ)); hint != "" {
+		if hint := suggest(name, memberNames(v.typ)); hint != "" {
 			return &memberError{text + "; " + hint}
 		}
 		if names := memberNames(v.typ); len(names) > 0 {
@@ -602,12 +604,12 @@ func (f *frame) noMember(v Value, name string) error {
 	return &memberError{text}
 }
 
-// memberNames returns the names under which the fields of a type can be written.
+// memberNames returns the names for the fields of a type in expressions.
 func memberNames(t *objects.Type) []string {
 	if t == nil {
 		return nil
 	}
-	fields, _ := t.Fields() // those that can be read
+	fields, _ := t.Fields() // the readable ones
 	var out []string
 	for _, f := range fields {
 		if name := objects.FieldLabel(f.Name); name != "" && !slices.Contains(out, name) {
@@ -620,7 +622,7 @@ func memberNames(t *objects.Type) []string {
 	return out
 }
 
-// typePath compiles a path that begins with the name of a type, unless a column or member has its first name.
+// typePath compiles a path that begins with a type's name, unless its first name is a column or member.
 func (s *scope) typePath(n *node) (code, bool, error) {
 	var path []*node
 	for at := n; ; at = at.args[0] {
@@ -640,7 +642,7 @@ func (s *scope) typePath(n *node) (code, bool, error) {
 	var ambiguous error
 	for k := len(path); k > 0; k-- {
 		if k == 1 && (s.heap || s.object >= 0) && (len(path) == 1 || !s.heap) {
-			continue // a word alone is a member of the row's object
+			continue // a single word is a member of the row's object
 		}
 		t := &typeName{pos: root.pos}
 		for _, p := range path[:k] {
@@ -676,7 +678,7 @@ func (s *scope) typePath(n *node) (code, bool, error) {
 	return code{}, false, ambiguous
 }
 
-// unknownPath returns the error about a path that begins with no type.
+// unknownPath returns the error for a path that does not begin with a type.
 func (s *scope) unknownPath(path []*node) error {
 	bad := s.e.errorf(path[0], "%s is neither a name of the language nor the start of the name of a type in this dump", path[0].name)
 	t := &typeName{}
@@ -696,12 +698,12 @@ func (s *scope) unknownPath(path []*node) error {
 		}
 	}
 	if bad.Hint = hint; hint == "" {
-		bad.Hint = s.e.meantType(&typeName{parts: []namePart{{name: path[0].name}}})
+		bad.Hint = s.e.suggestType(&typeName{parts: []namePart{{name: path[0].name}}})
 	}
 	return s.e.unsure(bad)
 }
 
-// namespace returns the error about a path with which names of types begin, but which is none of them; nil if it is not such a path.
+// namespace returns the error for a path that is only the start of types' names, or nil.
 func (s *scope) namespace(path ...*node) *Error {
 	t := &typeName{}
 	for _, p := range path {
@@ -716,17 +718,17 @@ func (s *scope) namespace(path ...*node) *Error {
 	return bad
 }
 
-// isOwn reports whether a name is a member of the row's object, or may be where its type is not known.
+// isOwn reports whether a name is a member of the row's object, or may be one if the object's type is unknown.
 func (s *scope) isOwn(name string) bool {
 	if s.typ == nil {
 		return s.e.owned[name]
 	}
-	_, special := s.special(name)
+	_, special := s.specialMember(name)
 	return special || s.e.fieldOf(s.typ, name).err != errNoMember || s.e.owned[name]
 }
 
 func (s *scope) typeCode(n *node) (code, error) {
-	list, err := s.e.must(n.typ)
+	list, err := s.e.mustFind(n.typ)
 	if err != nil {
 		return code{}, err
 	}
@@ -737,7 +739,7 @@ func (s *scope) typeCode(n *node) (code, error) {
 	return constantCode(Value{kind: KindType, typ: t}), nil
 }
 
-// staticMember returns a static field of a type, or a name of an enum.
+// staticMember compiles a static field of a type, or a name of an enum.
 func (s *scope) staticMember(n *node, v Value) (code, error) {
 	if v.typ.IsEnum() {
 		e, err := v.typ.Enum()
@@ -776,7 +778,7 @@ func (s *scope) staticMember(n *node, v Value) (code, error) {
 	}
 	name, _ := v.typ.ManagedName()
 	bad := s.e.errorf(n, "%s has no static field %s", name, n.name)
-	bad.Hint = meant(n.name, staticNames(v.typ))
+	bad.Hint = suggest(n.name, staticNames(v.typ))
 	return code{}, bad
 }
 

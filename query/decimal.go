@@ -9,10 +9,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// maxScale is the largest number of digits behind the point of a System.Decimal (System.Decimal.cs).
+// maxScale is the maximum number of digits after the point of a System.Decimal (System.Decimal.cs).
 const maxScale = 28
 
-// decimalOf reads a System.Decimal of 16 bytes: flags with sign and scale, the high 32 bits of the number, its low 64
+// decimalOf decodes a System.Decimal of 16 bytes: flags with sign and scale, the high 32 bits of the number, its low 64
 // bits (Decimal.cs, the layout of COM's DECIMAL).
 func decimalOf(b []byte) Value {
 	flags := binary.LittleEndian.Uint32(b)
@@ -44,7 +44,7 @@ func (v Value) decimalFloat() float64 {
 	return f
 }
 
-// rat returns a number that is no float as a fraction.
+// rat returns a number that is not a float as a fraction.
 func (v Value) rat() *big.Rat {
 	switch v.kind {
 	case KindInt:
@@ -61,7 +61,7 @@ func (v Value) rat() *big.Rat {
 	return new(big.Rat).SetUint64(v.bits)
 }
 
-// ofRat returns a fraction as a decimal, rounded to the 28 digits that one has; a number that is too large is a float.
+// ofRat returns a fraction as a decimal, rounded to 28 digits. A number that is too large becomes a float.
 func ofRat(r *big.Rat) Value {
 	for scale := maxScale; scale >= 0; scale-- {
 		n := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil)
@@ -71,7 +71,7 @@ func ofRat(r *big.Rat) Value {
 		if n.BitLen() > 96 {
 			continue
 		}
-		for ten, rest := big.NewInt(10), new(big.Int); scale > 0; scale-- { // no zeros at the end
+		for ten, rest := big.NewInt(10), new(big.Int); scale > 0; scale-- { // no trailing zeros
 			q, m := new(big.Int).QuoRem(n, ten, rest)
 			if m.Sign() != 0 {
 				break
@@ -89,7 +89,7 @@ func ofRat(r *big.Rat) Value {
 	return Float(f)
 }
 
-// parseDecimal reads a literal such as 12.50m.
+// parseDecimal parses a literal such as 12.50m.
 func parseDecimal(digits string) (Value, bool) {
 	whole, part, _ := strings.Cut(digits, ".")
 	n, ok := new(big.Int).SetString(whole+part, 10)
@@ -101,7 +101,7 @@ func parseDecimal(digits string) (Value, bool) {
 	return v, true
 }
 
-// decimalText returns a decimal with the digits that it has behind the point, as Decimal.ToString writes it.
+// decimalText formats a decimal with all its digits after the point, as Decimal.ToString does.
 func (v Value) decimalText() string {
 	_, scale, _ := v.decimalParts()
 	return v.rat().FloatString(scale)

@@ -82,14 +82,14 @@ type engine struct {
 	boxes   sync.Map // *objects.Type to *access
 	holders *graph.Holders
 	live    func(target.Addr) bool
-	weighs  bool        // whether guessed is wanted
-	guessed atomic.Bool // live has counted an object that only unproved roots hold
+	weighs  bool        // set guessed
+	guessed atomic.Bool // live has counted an object that only unproved roots keep alive
 	retains *graph.Dominators
 
 	inQuery bool            // a member of null is null
 	owned   map[string]bool // names that some type of the rows has
 
-	rowNames []*rowName // names about the rows of a source that are no columns
+	rowNames []*rowName // names about the rows of a source that are not columns
 }
 
 // check returns ErrNoDump for an Env without a process.
@@ -111,19 +111,19 @@ func (e *engine) errorf(n *node, format string, args ...any) *Error {
 	return errorAt(e.src, n.pos, format, args...)
 }
 
-// A frame is what an expression is evaluated in: one row, by one goroutine.
+// A frame is the environment of an evaluation: one row, for one goroutine.
 type frame struct {
 	e    *engine
-	near *target.Window // of the row's object
-	far  *target.Window // of what it refers to
+	near *target.Window // for the row's object
+	far  *target.Window // for what it refers to
 	row  []Value        // columns of a Source
-	seg  *heap.Segment  // of the heap's rows
+	seg  *heap.Segment  // for rows of the heap
 	obj  *heap.Object
 	typ  *objects.Type
 	err  error // why the last truth was undecided
 
 	lastType *objects.Type
-	key      []byte // room for appendKey
+	key      []byte // buffer for appendKey
 }
 
 func (e *engine) newFrame() *frame {
@@ -133,7 +133,7 @@ func (e *engine) newFrame() *frame {
 
 func (f *frame) this() Value { return Value{kind: KindObject, bits: uint64(f.obj.Addr), typ: f.typ} }
 
-// needGraph has the graph built before an expression is evaluated that asks it.
+// needGraph builds the graph. It is called before an expression that needs the graph is evaluated.
 func (e *engine) needGraph() error {
 	if e.holders != nil {
 		return nil
@@ -146,7 +146,7 @@ func (e *engine) needGraph() error {
 	return nil
 }
 
-// graphGaps returns what the graph lacks, if it was asked: an object may live by what can't be read.
+// graphGaps returns the missing parts of the graph, if it was used: they may keep objects alive.
 func (e *engine) graphGaps() []error {
 	if e.holders == nil {
 		return nil
@@ -168,7 +168,7 @@ func (e *engine) needLive() error {
 	return err
 }
 
-// weigh makes live note whether it counted an object that only unproved roots hold.
+// weigh makes live record whether it counted an object that only unproved roots keep alive.
 func (e *engine) weigh() error {
 	live := e.live
 	proved, err := e.holders.Graph().LiveProved(e.ctx)
@@ -207,7 +207,7 @@ func (f *frame) threadStatic(field *objects.Field) Value {
 	return f.fromValue(field.ThreadStatic(t.Managed).Value)
 }
 
-// isGap reports whether err says that the dump lacks or damaged something, or that it is not understood.
+// isGap reports whether err is one of the three errors of package target.
 func isGap(err error) bool {
 	return errors.Is(err, target.ErrNotInDump) || errors.Is(err, target.ErrCorrupt) || errors.Is(err, target.ErrUnsupported)
 }

@@ -9,8 +9,15 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Evaluate returns what expressions between commas are worth. An *Error says what is wrong with one of them. What the dump lacks
-// is a value of the answer; if it is all that there is, the answer comes with its error.
+// Evaluate evaluates expressions separated by commas. An *Error reports a fault in one of them. A value that is not in
+// the dump is a value of the answer. If it is the only value, Evaluate returns the answer and its error.
+//
+// A value that can't be read is an error value (KindError), as is everything computed from it. Only && and || may have
+// a result without it; x ?? y does not replace it.
+//
+// x.Name is the field Name of x, of its type or the nearest base class. If there is no such field, it is the field that
+// the compiler made of the name, <Name>k__BackingField, or else the one that habit makes of it: _name, m_name, s_name,
+// _Name or name. A name that fits several fields is an *Error.
 func Evaluate(ctx context.Context, env *Env, src string) (*answer.Evaluations, error) {
 	if err := env.check(); err != nil {
 		return nil, err
@@ -18,7 +25,7 @@ func Evaluate(ctx context.Context, env *Env, src string) (*answer.Evaluations, e
 	return evaluate(newEngine(ctx, env, src), src, nil)
 }
 
-// EvaluateOf is Evaluate where the members of an object are names, and this is the object.
+// EvaluateOf is Evaluate with an object: its members are names, and this is the object.
 func EvaluateOf(ctx context.Context, env *Env, o objects.Object, src string) (*answer.Evaluations, error) {
 	if err := env.check(); err != nil {
 		return nil, err
@@ -33,7 +40,7 @@ func evaluate(e *engine, src string, of *objects.Object) (*answer.Evaluations, e
 	}
 	s, f := scope{e: e, object: -1}, e.newFrame()
 	if of != nil {
-		if err := s.about(f, *of); err != nil {
+		if err := s.enterObject(f, *of); err != nil {
 			return nil, err
 		}
 	}
@@ -41,7 +48,7 @@ func evaluate(e *engine, src string, of *objects.Object) (*answer.Evaluations, e
 	e.weighs = true
 	for _, it := range items {
 		if of != nil {
-			if err := s.knows(it.expr); err != nil {
+			if err := s.checkNames(it.expr); err != nil {
 				return nil, err
 			}
 		}
@@ -63,12 +70,12 @@ func evaluate(e *engine, src string, of *objects.Object) (*answer.Evaluations, e
 	}
 	out.NoteAll(e.graphGaps())
 	if len(out.Values) == 1 && out.Values[0].Value.Err != nil {
-		return failed(out)
+		return failedAnswer(out)
 	}
 	return out, nil
 }
 
-func (s *scope) about(f *frame, o objects.Object) error {
+func (s *scope) enterObject(f *frame, o objects.Object) error {
 	s.heap, s.typ, s.columns = true, o.Type, heapColumns
 	h, err := s.e.heap()
 	if err != nil {
@@ -85,9 +92,9 @@ func (s *scope) about(f *frame, o objects.Object) error {
 	return nil
 }
 
-// failed returns the answer where the only expression has no value. What it asks of an object that does not have it, or of null, is
-// the user's to put right, and no gap of the dump.
-func failed(out *answer.Evaluations) (*answer.Evaluations, error) {
+// failedAnswer returns the answer for a single expression without a value. If the expression names a missing member, or
+// reads a member of null, the error is an *Error and not a gap of the dump.
+func failedAnswer(out *answer.Evaluations) (*answer.Evaluations, error) {
 	err := out.Values[0].Value.Err
 	var member *memberError
 	var null nullError

@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/query"
 )
 
-// Ask which dogs of a program there are, by the colour of their coat.
+// List the dogs of a program by the colour of their coat.
 func Example() {
 	d, err := sosgo.Open("../testdata/dumps/net10-zoo/net10-zoo.dmp.zst", sosgo.Options{})
 	if err != nil {

@@ -28,7 +28,7 @@ var expressions = [][2]string{
 	// Numbers of more than 64 bits, and times.
 	{"18446744073709551615 - 18446744073709551614, 18446744073709551615 / 5, 18446744073709551615 % 10", "1, 3689348814741910323, 5"},
 	{"S.When - S.When, S.When - R.Primitives.TimeSpan, S.When == S.Int, S.Struct < S.Struct", "0, <not supported>, <not supported>, <not supported>"},
-	// What has no answer.
+	// No result.
 	{`S.String["x"], S.Array[7], R.Collections.List[-1], R.Collections.ByName[1], S.Int[0]`, "<not supported>, <not supported>, <not supported>, <not supported>, <not supported>"},
 	{`"abc".Substring(9), !S.String, -S.String, S.Array + 1, S.Bool + 1`, "<not supported>, <not supported>, <not supported>, <not supported>, <not supported>"},
 	{"S.Struct == S.StructWithReference, S.Struct == 1, S.Array == S.FromData, S.When == 'no date', S.When.Nonesuch", "false, <not supported>, false, <not supported>, <not supported>"},
@@ -87,7 +87,7 @@ var expressions = [][2]string{
 
 var short = strings.NewReplacer("S.", "Debuggee.Zoo.Statics.", "R.", "Debuggee.Zoo.Scenario.Root.")
 
-// TestExpressions: expressions without and with members have the values that they have in C#.
+// TestExpressions: expressions with and without members have the values that C# gives them.
 func TestExpressions(t *testing.T) {
 	p := envOf(t, testdump.Open(t, "net10-zoo").Dump)
 	for _, x := range expressions {
@@ -103,7 +103,7 @@ func TestExpressions(t *testing.T) {
 	}
 }
 
-// TestAnObjectsMembers: about an object its fields are names, and this is the object.
+// TestAnObjectsMembers: for EvaluateOf, the object's fields are names, and this is the object.
 func TestAnObjectsMembers(t *testing.T) {
 	p := envOf(t, testdump.Open(t, "net10-zoo").Dump)
 	e, err := query.Evaluate(t.Context(), p, "Debuggee.Zoo.Scenario.Root.Dog")
@@ -122,7 +122,7 @@ func TestAnObjectsMembers(t *testing.T) {
 	require.ErrorAs(t, err, new(*query.Error))
 }
 
-// TestLists: the objects that an array refers to, and what refers to them, are the same by both ways, and a path leads to each.
+// TestLists: refs and referrers agree about the objects of an array, and a path leads to each.
 func TestLists(t *testing.T) {
 	p := envOf(t, testdump.Open(t, "net10-zoo").Dump)
 	e, err := query.Evaluate(t.Context(), p, "refs(Debuggee.Zoo.Scenario.Root.Arrays), referrers(Debuggee.Zoo.Scenario.Root.Arrays)")
@@ -148,7 +148,7 @@ func sumRetained(t *testing.T, p *query.Env) string {
 	return list[0]
 }
 
-// TestGenerations: groups are named as generations are, and sorted by their numbers.
+// TestGenerations: groups have the names of generations, and are sorted by their numbers.
 func TestGenerations(t *testing.T) {
 	p := envOf(t, testdump.Open(t, "net10-zoo").Dump)
 	got, q := rowsOf(t, p, "from objects | group by gen | select gen | order by gen", query.Options{})
@@ -159,7 +159,7 @@ func TestGenerations(t *testing.T) {
 	assert.Equal(t, byNumber, byName)
 }
 
-// TestChoice: a condition chooses among objects as a query with it does.
+// TestChoice: a condition selects the same objects as a query with it.
 func TestChoice(t *testing.T) {
 	p := envOf(t, testdump.Open(t, "net10-zoo").Dump)
 	h, err := p.Process().Heap()
@@ -204,7 +204,7 @@ type testRow struct {
 	Wrong int8                   `row:"wrong"`
 }
 
-// TestRowsOfStructs: the fields of a struct are columns, and its values their values; null and missing values are told apart.
+// TestRowsOfStructs: the fields of a struct are columns. Null and missing values differ.
 func TestRowsOfStructs(t *testing.T) {
 	lost := errors.New("lost")
 	s := query.NewSource(query.Source{Name: "x"}, func(context.Context) iter.Seq2[testRow, error] {

@@ -21,7 +21,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// envOf returns what questions about a dump are about.
+// envOf returns the Env of a dump.
 func envOf(t testing.TB, d *sosgo.Dump) *query.Env {
 	t.Helper()
 	v, err := d.View("")
@@ -31,7 +31,7 @@ func envOf(t testing.TB, d *sosgo.Dump) *query.Env {
 	return p
 }
 
-// evaluate returns what an expression is, as text, or its error.
+// evaluate returns the result of an expression as text, or its error.
 func evaluate(p *query.Env, expression string) string {
 	e, err := query.Evaluate(context.Background(), p, expression)
 	if err != nil {
@@ -41,7 +41,7 @@ func evaluate(p *query.Env, expression string) string {
 	return c.Plain()
 }
 
-// rowsOf returns the rows of a query as lines of text, with what it noted.
+// rowsOf returns the rows of a query as lines of text, and the answer.
 func rowsOf(t testing.TB, p *query.Env, text string, o query.Options) ([]string, *answer.Query) {
 	t.Helper()
 	q, err := query.Run(context.Background(), p, text, o)
@@ -58,7 +58,7 @@ func rowsOf(t testing.TB, p *query.Env, text string, o query.Options) ([]string,
 	return out, q
 }
 
-// zooFacts are expressions about objects of Zoo.cs and what its source says that they are worth. R is the root.
+// zooFacts are expressions about objects of Zoo.cs with the results that its source determines. R is the root.
 var zooFacts = []struct{ expression, want string }{
 	{"R.Dog.name", `"hidden"`},
 	{"((Debuggee.Zoo.Animal)R.Dog).name", `"Rex"`},
@@ -123,7 +123,7 @@ var zooFacts = []struct{ expression, want string }{
 	{"size(R.Dog) == R.Dog.size || size(R.Dog) > 0", "true"},
 }
 
-// TestZooFacts: what Zoo.cs says of its objects, on every runtime and both systems.
+// TestZooFacts: the results that Zoo.cs determines, on every runtime and both systems.
 func TestZooFacts(t *testing.T) {
 	n := 0
 	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
@@ -139,7 +139,7 @@ func TestZooFacts(t *testing.T) {
 			}
 			got := evaluate(p, strings.ReplaceAll(f.expression, "R.", address+"."))
 			if strings.Contains(f.expression, ".Statics.") && strings.Contains(got, "not in the dump") && testcase.OnWindows(d.Case) {
-				continue // minidumps with heap lack the statics that are no references
+				continue // minidumps with heap have only statics that are references
 			}
 			n++
 			assert.Equal(t, f.want, got, f.expression)
@@ -151,7 +151,7 @@ func TestZooFacts(t *testing.T) {
 	require.NotZero(t, n)
 }
 
-// TestZooQueries: queries whose answers Zoo.cs tells, and their spelling in SQL.
+// TestZooQueries: queries with answers that Zoo.cs determines, and the same in SQL.
 func TestZooQueries(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
 		if root, ok := d.Manifest.Fact("root"); !ok || !strings.Contains(root, "Debuggee.Zoo.Everything") || d.Manifest.Kind != "withheap" {
@@ -182,7 +182,7 @@ func TestZooQueries(t *testing.T) {
 	})
 }
 
-// TestColumnNames: columns are named by as, or by what was asked; no two have one name.
+// TestColumnNames: columns are named by as, or by their expression. Names are unique.
 func TestColumnNames(t *testing.T) {
 	p := envOf(t, testdump.Open(t, "net10-zoo").Dump)
 	_, q := rowsOf(t, p, "SELECT Id AS number, Next.Id AS 'the next', size,  size FROM Debuggee.Zoo.Node LIMIT 1", query.Options{})
@@ -193,7 +193,7 @@ func TestColumnNames(t *testing.T) {
 	assert.Equal(t, []string{"number", "the next", "size", "size (2)"}, names)
 }
 
-// TestWorkers: the answer does not depend on how many workers look.
+// TestWorkers: the answer does not depend on the number of workers.
 func TestWorkers(t *testing.T) {
 	p := envOf(t, testdump.Open(t, "net10-zoo").Dump)
 	for _, text := range []string{
@@ -214,8 +214,8 @@ func TestWorkers(t *testing.T) {
 	}
 }
 
-// stringInterfaces returns the addresses of the MethodTable of strings and of the list of its interfaces: the one that it points at
-// and that begins with one of them.
+// stringInterfaces returns the addresses of the MethodTable of strings and of the list of its interfaces, found by a
+// pointer to a list that starts with one of them.
 func stringInterfaces(t *testing.T, d *sosgo.Dump) (mt, list target.Addr) {
 	t.Helper()
 	h, err := d.Heap()
@@ -244,8 +244,8 @@ func stringInterfaces(t *testing.T, d *sosgo.Dump) (mt, list target.Addr) {
 	return 0, 0
 }
 
-// TestDoubts: a type that may be wanted or not, as the dump lacks the list of its interfaces, is told of once, however many
-// workers meet it in however many parts of the heap.
+// TestDoubts: if the interfaces of a type are not in the dump, it is unknown whether its objects are selected. That is
+// reported once, however many workers meet the type in however many parts of the heap.
 func TestDoubts(t *testing.T) {
 	sound := testdump.Open(t, "net10-zoo")
 	str, list := stringInterfaces(t, sound.Dump)
@@ -265,7 +265,7 @@ func TestDoubts(t *testing.T) {
 	}
 }
 
-// TestCountsAreTheHeaps: what a query counts is what the heap's own statistics count.
+// TestCountsAreTheHeaps: a query has the counts of the heap's own statistics.
 func TestCountsAreTheHeaps(t *testing.T) {
 	d := testdump.Open(t, "net8-zoo")
 	h, err := d.Heap()
@@ -289,7 +289,7 @@ func TestCountsAreTheHeaps(t *testing.T) {
 	assert.Equal(t, want, got)
 }
 
-// TestAbsentIsNoNull: what the dump lacks is neither null nor zero, in expressions and in queries.
+// TestAbsentIsNoNull: a value that is not in the dump is neither null nor zero, in expressions and in queries.
 func TestAbsentIsNoNull(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	root, _ := d.Manifest.Fact("root")
@@ -308,7 +308,7 @@ func TestAbsentIsNoNull(t *testing.T) {
 		assert.Equal(t, want, evaluate(p, strings.ReplaceAll(expression, "R.", address+".")), expression)
 	}
 	got, q := rowsOf(t, p, "from Debuggee.Zoo.Node | where Next.Id >= 0 | select count()", query.Options{})
-	assert.Equal(t, []string{"18"}, got) // 20, of which the last has no next and one can't be decided
+	assert.Equal(t, []string{"18"}, got) // 20 without the last, which has no next, and one that is undecided
 	require.Len(t, q.Noted(), 1)
 	assert.ErrorIs(t, q.Noted()[0], target.ErrCorrupt)
 	assert.Contains(t, q.Noted()[0].Error(), "1 rows are left out")
@@ -318,7 +318,7 @@ func TestAbsentIsNoNull(t *testing.T) {
 	assert.ErrorIs(t, q.Noted()[0], target.ErrCorrupt)
 }
 
-// TestNothingIsNotZero: of a heap that is not in the dump nothing is counted, also not zero objects.
+// TestNothingIsNotZero: if the heap is not in the dump, nothing is counted, not even zero objects.
 func TestNothingIsNotZero(t *testing.T) {
 	p := envOf(t, testdump.Open(t, "win-net10-zoo-triage").Dump)
 	q, err := query.Run(t.Context(), p, "from objects | select count()", query.Options{})
@@ -333,7 +333,7 @@ func TestNothingIsNotZero(t *testing.T) {
 	assert.ErrorIs(t, err, target.ErrNotInDump)
 }
 
-// TestSources: every source has rows, and its columns can be asked for.
+// TestSources: every source has rows, and its columns can be selected.
 func TestSources(t *testing.T) {
 	found := map[string]int{}
 	for _, d := range []*testdump.Dump{testdump.Open(t, "net10-zoo"), testdump.OpenWeb(t, "web-net10")} {
@@ -358,7 +358,7 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// askAll asks for all columns of a source and returns how many rows there were.
+// askAll selects all columns of a source. It returns the number of rows.
 func askAll(t *testing.T, p *query.Env, s query.Source) (n int) {
 	var names []string
 	for _, c := range s.Columns {
@@ -374,7 +374,7 @@ func askAll(t *testing.T, p *query.Env, s query.Source) (n int) {
 	return n
 }
 
-// TestWebCollections: collections of a web program are asked for by name, as its manifest has them.
+// TestWebCollections: collections of a web program, selected by name, are as in its manifest.
 func TestWebCollections(t *testing.T) {
 	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		p := envOf(t, d.Dump)
@@ -394,7 +394,7 @@ func TestWebCollections(t *testing.T) {
 	})
 }
 
-// TestLiveStrength: live is possible, and no more, for an object that only unproved roots hold.
+// TestLiveStrength: live has the strength possible if only unproved roots keep an object alive.
 func TestLiveStrength(t *testing.T) {
 	d := testdump.Open(t, "win-net10-zoo").Dump
 	p := envOf(t, d)

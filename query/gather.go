@@ -12,40 +12,40 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A group is what was gathered of the rows with the same keys.
+// A group holds the aggregates of the rows with the same keys.
 type group struct {
 	keys []Value
 	accs []accumulator
 }
 
-// A result is a row that waits for its turn.
+// A result is a row that waits to be sorted.
 type result struct {
 	cells  []answer.Cell
 	orders []Value
 }
 
-// A gap is how many rows lack something.
+// A gap counts the rows that have the same kind of missing part.
 type gap struct {
 	what  string
 	count uint64
 	err   error
 }
 
-// The gaps of a query.
+// The kinds of gaps of a query.
 const (
 	gapCondition = iota
 	gapAggregate
 	gapCount
 )
 
-// A partial is what was gathered of a part of the rows. It is for one goroutine.
+// A partial is the result for a part of the rows. It is for one goroutine.
 type partial struct {
 	r       *run
 	groups  map[string]*group
 	order   []*group
 	names   []string // keys of order
 	results []result
-	bytes   int64 // about how much memory groups and results take
+	bytes   int64 // estimated memory of groups and results
 	looked  uint64
 	gaps    [gapCount]gap
 	corrupt []error
@@ -60,30 +60,30 @@ func (p *partial) reset() {
 	p.bytes, p.looked, p.gaps, p.corrupt, p.doubts, p.fatal = 0, 0, [gapCount]gap{}, nil, nil, nil
 }
 
-// corrupted records rows that are missing.
-func (p *partial) corrupted(err error) {
+// noteCorrupt records missing rows.
+func (p *partial) noteCorrupt(err error) {
 	if len(p.corrupt) < heap.MaxCorruptions {
 		p.corrupt = append(p.corrupt, err)
 	}
 }
 
-// doubted records that it is unknown whether the objects of a type are wanted. It is noted by every part that has some, as
-// nobody knows which parts count or whether there are earlier ones, and counts once for all of them.
-func (p *partial) doubted(mt target.Addr, err error) {
+// noteDoubt records that it is unknown whether the objects of a type are selected. Every part with such objects records
+// it. It is counted once for all parts.
+func (p *partial) noteDoubt(mt target.Addr, err error) {
 	if p.doubts == nil {
 		p.doubts = map[target.Addr]error{}
 	}
 	p.doubts[mt] = err
 }
 
-func (p *partial) lacks(which int, what string, err error) {
+func (p *partial) noteGap(which int, what string, err error) {
 	g := &p.gaps[which]
 	if g.count++; g.err == nil {
 		g.what, g.err = what, err
 	}
 }
 
-// add looks at a row.
+// add processes a row.
 func (p *partial) add(f *frame, prog *program) {
 	p.looked++
 	if prog.never {
@@ -94,7 +94,7 @@ func (p *partial) add(f *frame, prog *program) {
 		case no:
 			return
 		case undecided:
-			p.lacks(gapCondition, "rows are left out, because the condition can't be decided", f.err)
+			p.noteGap(gapCondition, "rows are left out, because the condition can't be decided", f.err)
 			return
 		}
 	}
@@ -117,7 +117,7 @@ func (p *partial) add(f *frame, prog *program) {
 	p.results = append(p.results, res)
 }
 
-// About how many bytes a cell, a value and a group take.
+// Estimated bytes of a cell, a value and a group.
 const (
 	cellBytes  = 80
 	valueBytes = 96
@@ -170,7 +170,7 @@ func (p *partial) put(key string, g *group) {
 	p.bytes += groupBytes + int64(len(key)) + int64(len(g.keys)+len(g.accs))*2*valueBytes
 }
 
-// merge adds what another part of the rows gave, which comes behind p's.
+// merge adds the result for a later part of the rows.
 func (p *partial) merge(b *partial) {
 	for i, g := range b.order {
 		mine := p.groups[b.names[i]]
@@ -195,25 +195,25 @@ func (p *partial) merge(b *partial) {
 		p.gaps[i].count += b.gaps[i].count
 	}
 	for _, err := range b.corrupt {
-		p.corrupted(err)
+		p.noteCorrupt(err)
 	}
 	for mt, err := range b.doubts {
-		p.doubted(mt, err)
+		p.noteDoubt(mt, err)
 	}
 }
 
-// A sink takes the parts in order and yields the rows.
+// A sink receives the parts in order and yields the rows.
 type sink struct {
 	r       *run
 	yield   func(answer.QueryRow, error) bool
 	all     partial
-	seen    map[string]struct{} // rows that there were, for distinct
+	seen    map[string]struct{} // rows that were yielded, for distinct
 	skipped int
 	yielded uint64
-	stopped bool // the reader wants no more
+	stopped bool // the caller stopped
 }
 
-// take merges a part. Rows that need not wait are yielded.
+// take merges a part. It yields the rows that need not wait.
 func (s *sink) take(p *partial) error {
 	if s.all.r == nil {
 		s.all.r = s.r
@@ -237,7 +237,7 @@ func (s *sink) take(p *partial) error {
 	if top := s.wanted(); !s.r.grouped && top > 0 && len(s.all.results) > 2*top+1024 && !s.r.q.unique {
 		s.sort()
 		s.all.results = slices.Clone(s.all.results[:top])
-		s.all.bytes = 0 // of top rows, which were there before
+		s.all.bytes = 0 // for top rows, which were there before
 	}
 	switch {
 	case s.all.bytes > memory:
@@ -248,7 +248,7 @@ func (s *sink) take(p *partial) error {
 	return nil
 }
 
-// wanted returns how many sorted rows are needed, 0 for all.
+// wanted returns the number of sorted rows to keep, or 0 for all.
 func (s *sink) wanted() int {
 	top := s.r.o.Rows
 	if n := s.r.q.limit; n >= 0 && (top == 0 || n < top) {
@@ -260,7 +260,7 @@ func (s *sink) wanted() int {
 	return top + s.r.q.offset + 1 // one more shows that there are more
 }
 
-// An unreadError says that nothing could be looked at.
+// An unreadError reports that nothing could be read.
 type unreadError struct{ err error }
 
 func (e *unreadError) Error() string {
@@ -269,7 +269,7 @@ func (e *unreadError) Error() string {
 
 func (e *unreadError) Unwrap() error { return e.err }
 
-// sort sorts the rows; those that are equal keep their order.
+// sort sorts the rows. Equal rows keep their order.
 func (s *sink) sort() {
 	if len(s.r.q.orders) == 0 {
 		return
@@ -278,7 +278,7 @@ func (s *sink) sort() {
 		for i := range a.orders {
 			c := compareSorted(a.orders[i], b.orders[i])
 			known := a.orders[i].kind != KindError && b.orders[i].kind != KindError
-			if s.r.q.orders[i].desc && known { // what is not known is always last
+			if s.r.q.orders[i].desc && known { // missing values are always last
 				c = -c
 			}
 			if c != 0 {
@@ -292,7 +292,7 @@ func (s *sink) sort() {
 // finish yields the rows that waited.
 func (s *sink) finish() error {
 	if s.all.looked == 0 && len(s.all.corrupt) > 0 {
-		return &unreadError{s.all.corrupt[0]} // and not zero rows
+		return &unreadError{s.all.corrupt[0]} // instead of zero rows
 	}
 	if s.r.grouped {
 		if err := s.groups(); err != nil {
@@ -308,7 +308,7 @@ func (s *sink) finish() error {
 	return nil
 }
 
-// emit yields a row, if it is among those that the query wants.
+// emit yields a row if it is within the limits of the query.
 func (s *sink) emit(cells []answer.Cell) error {
 	if s.r.q.unique {
 		if isNew, err := s.isNew(cells); !isNew || err != nil {
@@ -349,7 +349,7 @@ func (s *sink) isNew(cells []answer.Cell) (bool, error) {
 	return true, nil
 }
 
-// groupCode is what is computed of each group.
+// A groupCode is compiled from the expressions about a group.
 type groupCode struct{ items, having, orders []code }
 
 func (r *run) compileGroups() (*groupCode, error) {
@@ -357,7 +357,7 @@ func (r *run) compileGroups() (*groupCode, error) {
 	out := &groupCode{}
 	for i, it := range r.outputs {
 		s2 := *s
-		s2.known = func(n *node) int { // an output is no part of itself or of those before
+		s2.known = func(n *node) int { // an output must not refer to itself or to later outputs
 			if j := s.known(n); j < len(r.q.groups)+len(r.aggregates)+i {
 				return j
 			}
@@ -391,7 +391,7 @@ func (r *run) compileGroups() (*groupCode, error) {
 	return out, nil
 }
 
-// notGrouped explains the error about a name that rows have and groups do not.
+// notGrouped explains the error for a name that rows have and groups do not.
 func (r *run) notGrouped(n *node, err error) error {
 	name := firstName(n)
 	if name == nil {
@@ -422,7 +422,7 @@ func firstName(n *node) *node {
 	return nil
 }
 
-// groups makes rows of the groups. Without group by all rows are one group, also if there are none.
+// groups makes a row of each group. Without group by, all rows are one group, even if there is no row.
 func (s *sink) groups() error {
 	prog, err := s.r.compileGroups()
 	if err != nil {
@@ -464,7 +464,7 @@ func (s *sink) groupRow(f *frame, prog *groupCode, g *group) {
 		case no:
 			return
 		case undecided:
-			s.all.lacks(gapCondition, "groups are left out, because the condition can't be decided", f.err)
+			s.all.noteGap(gapCondition, "groups are left out, because the condition can't be decided", f.err)
 			return
 		}
 	}
@@ -474,7 +474,7 @@ func (s *sink) groupRow(f *frame, prog *groupCode, g *group) {
 	s.all.results = append(s.all.results, res)
 }
 
-// scanHeap looks at the objects of the heap with several workers.
+// scanHeap scans the objects of the heap with several workers.
 func (r *run) scanHeap(s *sink) error {
 	h, err := r.e.heap()
 	if err != nil {
@@ -493,7 +493,7 @@ func (r *run) scanHeap(s *sink) error {
 	}, func(c *collector) error { return s.take(&c.partial) })
 }
 
-// liveness returns what the source wants to be alive or dead, nil for all.
+// liveness returns a test for objects that the source selects as live or dead, or nil for all.
 func (r *run) liveness() func(*heap.Object) bool {
 	live := r.e.live
 	switch r.source.Name {
@@ -505,7 +505,7 @@ func (r *run) liveness() func(*heap.Object) bool {
 	return nil
 }
 
-// A collector looks at objects of the heap, for one goroutine at a time. Its programs stay from run to run.
+// A collector processes objects of the heap, for one goroutine at a time. It keeps its programs between runs.
 type collector struct {
 	partial
 	f     *frame
@@ -514,7 +514,7 @@ type collector struct {
 	progs []*program // by TypeNumber
 }
 
-// neverProgram is that of types none of whose objects count.
+// neverProgram is the program for types without selected objects.
 var neverProgram = &program{never: true}
 
 func (c *collector) Objects(s *heap.Segment, batch []heap.Object) {
@@ -538,7 +538,7 @@ func (c *collector) Objects(s *heap.Segment, batch []heap.Object) {
 		if p.never {
 			c.looked++
 			if p.doubt != nil {
-				c.doubted(p.mt, p.doubt)
+				c.noteDoubt(p.mt, p.doubt)
 			}
 			continue
 		}
@@ -581,10 +581,10 @@ func (c *collector) learn(n uint32, o *heap.Object) {
 	}
 }
 
-// Corrupt records where the walk could not go on.
-func (c *collector) Corrupt(e *heap.Corruption) { c.corrupted(e) }
+// Corrupt records a place where the walk could not continue.
+func (c *collector) Corrupt(e *heap.Corruption) { c.noteCorrupt(e) }
 
-// Reset forgets the rows.
+// Reset discards the rows.
 func (c *collector) Reset() {
 	c.partial.reset()
 	for _, p := range c.progs {

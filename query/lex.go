@@ -28,11 +28,11 @@ type token struct {
 	value    Value  // of a literal
 }
 
-// operators are all operators, the longer ones first where one starts another.
+// operators lists all operators. An operator precedes those that are a prefix of it.
 var operators = []string{"?.", "??", "?[", "==", "!=", "<>", "<=", ">=", "<<", "&&", "||", "=~", "+", "-", "*", "/", "%", "<", ">", "=", "!", "~",
 	"&", "^", "|", "?", ":", ".", ",", "(", ")", "[", "]", ";"}
 
-// A lexer cuts a text into tokens.
+// A lexer splits a text into tokens.
 type lexer struct {
 	src string
 	pos int
@@ -50,7 +50,7 @@ func (l *lexer) next() (token, error) {
 	case c >= '0' && c <= '9' || c == '.' && start+1 < len(l.src) && isDigit(l.src[start+1]):
 		return l.number()
 	case c == '"' || c == '\'' || c == '@' && strings.HasPrefix(l.src[start:], `@"`):
-		return l.quoted()
+		return l.quotedText()
 	case c == '$' || c == '@':
 		l.pos++
 		name := l.word()
@@ -68,7 +68,7 @@ func (l *lexer) next() (token, error) {
 	}
 	for _, op := range operators {
 		if strings.HasPrefix(l.src[start:], op) {
-			// x?.5:1 has no ?.
+			// In x?.5:1 the first token after x is ?, not ?.
 			if op == "?." && start+2 < len(l.src) && isDigit(l.src[start+2]) {
 				op = "?"
 			}
@@ -93,8 +93,8 @@ func (l *lexer) word() string {
 	return l.src[start:l.pos]
 }
 
-// number reads a number: as C# writes it, with a unit of bytes (1kb, 10mb), or as
-// an address of at least eight hexadecimal digits without 0x.
+// number reads a number as in C#, a number with a unit of bytes (1kb, 10mb), or an address of at least eight
+// hexadecimal digits without 0x.
 func (l *lexer) number() (token, error) {
 	start := l.pos
 	word := l.word()
@@ -102,7 +102,7 @@ func (l *lexer) number() (token, error) {
 		l.pos++
 		l.word()
 	}
-	// 1e-5
+	// An exponent with a sign, as in 1e-5.
 	if t := l.src[start:l.pos]; (strings.HasSuffix(t, "e") || strings.HasSuffix(t, "E")) && !isPrefixed(t) &&
 		l.pos+1 < len(l.src) && (l.src[l.pos] == '-' || l.src[l.pos] == '+') && isDigit(l.src[l.pos+1]) {
 		l.pos++
@@ -125,7 +125,7 @@ func cut(s string) string {
 
 func isPrefixed(s string) bool { return len(s) > 1 && s[0] == '0' && (s[1] == 'x' || s[1] == 'X') }
 
-// sizeUnits are the units of bytes; m alone is the suffix of a decimal.
+// sizeUnits are the units of bytes. A single m is the suffix of a decimal.
 var sizeUnits = []struct {
 	suffix string
 	shift  uint
@@ -171,13 +171,13 @@ func numberOf(t string) (Value, bool) {
 		}
 		return v, true
 	}
-	n, err := strconv.ParseUint(t, 16, 64) // an address with e in it
+	n, err := strconv.ParseUint(t, 16, 64) // an address that contains e
 	return Value{kind: KindUint, bits: n, hex: true}, err == nil && len(t) >= 8
 }
 
-// quoted reads a string or char: "…" with C#'s escapes, @"…" without, and '…', which is a
-// char if it is one character and a string as SQL has it if not.
-func (l *lexer) quoted() (token, error) {
+// quotedText reads a string or char: "…" with C#'s escapes, @"…" without, and '…'. The last is a char if it has one
+// character, and otherwise a string as in SQL.
+func (l *lexer) quotedText() (token, error) {
 	start := l.pos
 	verbatim := l.src[l.pos] == '@'
 	if verbatim {
@@ -216,7 +216,7 @@ func (l *lexer) literal(start int, quote byte, text string) token {
 	return t
 }
 
-// escape reads what follows a back-slash.
+// escape reads the rest of an escape sequence after the backslash.
 func (l *lexer) escape(b *[]byte) error {
 	at := l.pos - 1
 	if l.pos >= len(l.src) {

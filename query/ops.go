@@ -20,8 +20,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// ErrNoAnswer is the class of errors of expressions that nothing can answer, whatever the dump holds: a division by zero, a member of null,
-// an element that is not there, an operator that is not defined for its operands. They are target.ErrUnsupported, too.
+// ErrNoAnswer is wrapped by the error of an expression without a result, whatever the dump holds: a division by zero, a
+// member of null, a missing element, an operator that is not defined for its operands. Such errors also wrap
+// target.ErrUnsupported.
 var ErrNoAnswer = errors.New("the expression has no answer")
 
 type noAnswerError struct{ text string }
@@ -32,7 +33,7 @@ func (e *noAnswerError) Unwrap() []error { return []error{ErrNoAnswer, target.Er
 
 func noAnswer(format string, args ...any) error { return &noAnswerError{fmt.Sprintf(format, args...)} }
 
-// ErrNull says that an expression wants a member of null.
+// ErrNull reports that an expression reads a member of null.
 var ErrNull = noAnswer("a null reference")
 
 var (
@@ -40,7 +41,7 @@ var (
 	errZero     = noAnswer("a division by zero")
 )
 
-// kindError says that an operator can't do with values of these kinds.
+// kindError returns the error for an operator that is not defined for values of these kinds.
 func (f *frame) kindError(op string, vs ...Value) Value {
 	words := make([]string, len(vs))
 	for i, v := range vs {
@@ -61,7 +62,7 @@ func (f *frame) describeKind(v Value) string {
 	return v.kind.String()
 }
 
-// binary computes an arithmetic operator.
+// binary computes a binary operator.
 func (f *frame) binary(op string, a, b Value) Value {
 	a, b = f.plain(a), f.plain(b)
 	switch {
@@ -145,7 +146,7 @@ func decimals(op string, a, b Value) Value {
 	return ofRat(z)
 }
 
-// integers computes with 64 bits, and never wraps: what does not fit is an error.
+// integers computes with 64 bits. A result with more bits is an error.
 func integers(op string, a, b Value) Value {
 	switch op {
 	case "&", "^", "<<", ">>":
@@ -156,11 +157,11 @@ func integers(op string, a, b Value) Value {
 		}
 	}
 	if a.kind != KindUint && b.kind != KindUint {
-		if v, ok := small(op, int64(a.bits), int64(b.bits)); ok {
+		if v, ok := computeSmall(op, int64(a.bits), int64(b.bits)); ok {
 			return v
 		}
 	}
-	v := large(op, a.big(), b.big())
+	v := computeLarge(op, a.big(), b.big())
 	v.hex = (a.hex || b.hex) && v.kind != KindError
 	if v.hex {
 		v.kind = KindUint
@@ -168,8 +169,8 @@ func integers(op string, a, b Value) Value {
 	return v
 }
 
-// small computes where the result surely fits.
-func small(op string, a, b int64) (Value, bool) {
+// computeSmall computes if the result certainly fits.
+func computeSmall(op string, a, b int64) (Value, bool) {
 	const half = 1 << 31
 	fits := a > -half && a < half && b > -half && b < half
 	switch {
@@ -194,7 +195,7 @@ func (v Value) big() *big.Int {
 	return new(big.Int).SetUint64(v.bits)
 }
 
-func large(op string, a, b *big.Int) Value {
+func computeLarge(op string, a, b *big.Int) Value {
 	z := new(big.Int)
 	switch op {
 	case "+":
@@ -241,7 +242,7 @@ func bitwise(op string, a, b Value) Value {
 	return Uint(n)
 }
 
-// negate is -v.
+// negate computes -v.
 func (f *frame) negate(v Value) Value {
 	v = f.plain(v)
 	switch v.kind {
@@ -262,7 +263,7 @@ func (f *frame) negate(v Value) Value {
 
 func (f *frame) isText(v Value) bool { return v.kind == KindText || f.isString(v) }
 
-// plainText returns a literal as text.
+// plainText returns the text of a literal.
 func (v Value) plainText() string {
 	if v.kind == KindChar {
 		return utf16text.FromUnits([]uint16{uint16(v.bits)})
@@ -270,7 +271,7 @@ func (v Value) plainText() string {
 	return v.text
 }
 
-// textOf returns the text of a string, a char or text; ok is false for others.
+// textOf returns the text of a string, a char or a literal. ok is false for other values.
 func (f *frame) textOf(v Value) (s string, ok bool, err error) {
 	switch {
 	case v.kind == KindText:
@@ -298,11 +299,11 @@ func (f *frame) textOf(v Value) (s string, ok bool, err error) {
 }
 
 func (f *frame) concat(a, b Value) Value {
-	x, err := f.shown(a)
+	x, err := f.format(a)
 	if err != nil {
 		return Failed(err)
 	}
-	y, err := f.shown(b)
+	y, err := f.format(b)
 	if err != nil {
 		return Failed(err)
 	}
@@ -317,7 +318,7 @@ type truth uint8
 const (
 	no truth = iota
 	yes
-	undecided // frame.err says why
+	undecided // frame.err is the reason
 )
 
 func truthOf(b bool) truth {
@@ -327,7 +328,7 @@ func truthOf(b bool) truth {
 	return no
 }
 
-// isTrue returns a value as a condition; null is not true.
+// isTrue returns a value as a condition. null is false.
 func (f *frame) isTrue(v Value) truth {
 	v = f.plain(v)
 	switch v.kind {
@@ -350,7 +351,7 @@ func (f *frame) truthValue(t truth) Value {
 	return Bool(t == yes)
 }
 
-// compare returns a comparison operator. What is null is equal to null alone, and neither less nor greater, as in C#.
+// compare computes a comparison. null equals only null, and is neither less nor greater than any value, as in C#.
 func (f *frame) compare(op string, a, b Value) truth {
 	a, b = f.plain(a), f.plain(b)
 	switch {
@@ -395,11 +396,11 @@ func holds(op string, c int) bool {
 	return c >= 0
 }
 
-// errNaN says that a number is none, so that nothing is less or greater.
+// errNaN reports a NaN, which is neither less nor greater than any number.
 var errNaN = errors.New("not a number")
 
-// equal reports whether two values are equal: numbers by what they are, strings by their text, an enum's value also by
-// its name, structs by their bytes, other objects if they are the same.
+// equal reports whether two values are equal. It compares numbers by value, strings by text, an enum also by name,
+// structs by bytes, and other objects by identity.
 func (f *frame) equal(a, b Value) (bool, error) {
 	if a.isNumber() && b.isNumber() {
 		c, err := orderNumbers(a, b)
@@ -475,7 +476,7 @@ func (f *frame) stringLength(v Value) (uint32, error) {
 	return n, err
 }
 
-// utf16Length returns how many UTF-16 code units a text has.
+// utf16Length returns the number of UTF-16 code units in a text.
 func utf16Length(s string) int {
 	_, n := answer.CutText(s, -1)
 	return int(n)
@@ -497,7 +498,7 @@ func (f *frame) equalStructs(a, b Value) (bool, error) {
 	return err == nil && bytes.Equal(x, y), err
 }
 
-// order compares numbers, texts and times.
+// order compares numbers, texts or times.
 func (f *frame) order(a, b Value) (int, error) {
 	if a.isNumber() && b.isNumber() {
 		return orderNumbers(a, b)
@@ -565,7 +566,7 @@ func exact(v Value) *big.Rat {
 	return v.rat()
 }
 
-// A timeUnit says what the ticks of a value count.
+// A timeUnit is the unit of a tickTime.
 type timeUnit uint8
 
 const (
@@ -579,10 +580,10 @@ type tickTime struct {
 	unit  timeUnit
 }
 
-// dateMask are the bits of a DateTime that are no kind of time (DateTime.cs, TicksMask).
+// dateMask selects the ticks of a DateTime, without its kind (DateTime.cs, TicksMask).
 const dateMask = 0x3fffffffffffffff
 
-// ticks returns a time value of the class library.
+// ticks returns the value of a time type of the class library.
 func (f *frame) ticks(v Value) (tickTime, bool) {
 	if v.kind != KindStruct {
 		return tickTime{}, false
@@ -600,7 +601,7 @@ func (f *frame) ticks(v Value) (tickTime, bool) {
 		if inner.kind != KindStruct {
 			inner = f.member(v, "m_dateTime", false)
 		}
-		return f.ticks(inner) // which is UTC
+		return f.ticks(inner) // in UTC
 	case "System.TimeSpan", "System.TimeOnly":
 		field = "_ticks"
 	case "System.DateOnly":
@@ -634,10 +635,10 @@ func (f *frame) orderTimes(a, b Value) (c int, ok bool, err error) {
 	return cmp.Compare(x.ticks, y.ticks), true, err
 }
 
-// dateForms are how a date may be written.
+// dateForms are the accepted forms of a date.
 var dateForms = []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999", "2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02"}
 
-// parseTime reads a time as text: a date, or a duration as .NET ([d.]hh:mm[:ss[.f]]) or Go (1h30m) write it.
+// parseTime parses a time: a date, or a duration in the form of .NET ([d.]hh:mm[:ss[.f]]) or Go (1h30m).
 func parseTime(unit timeUnit, s string) (int64, error) {
 	if unit == unitSpan {
 		return parseSpan(s)
@@ -674,7 +675,7 @@ func parseSpan(s string) (int64, error) {
 	return 0, noAnswer("%q is no duration: write 1h30m or 01:30:00", s)
 }
 
-// timeArithmetic subtracts times: the result is a number of ticks, of days for DateOnly.
+// timeArithmetic subtracts times. The result is a number of ticks, or of days for DateOnly.
 func (f *frame) timeArithmetic(op string, a, b Value) (Value, bool) {
 	if op != "-" {
 		return Value{}, false
@@ -690,7 +691,7 @@ func (f *frame) timeArithmetic(op string, a, b Value) (Value, bool) {
 	return Int(x.ticks - y.ticks), true
 }
 
-// enumName returns the name of an enum's value; empty if it has none.
+// enumName returns the name of an enum's value, or "".
 func enumName(v Value) (string, error) {
 	e, err := v.typ.Enum()
 	if err != nil {
@@ -721,8 +722,8 @@ func (f *frame) structText(v Value) string {
 	return objects.Struct{Addr: v.Addr(), Type: v.typ}.Inline(objects.LineChars)
 }
 
-// shown returns a value as text, for + and text(x).
-func (f *frame) shown(v Value) (string, error) {
+// format returns a value as text, for + and text(x).
+func (f *frame) format(v Value) (string, error) {
 	v = f.plain(v)
 	if v.kind == KindError {
 		return "", v.Err()

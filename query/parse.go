@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/internal/encoding/utf16text"
 )
 
-// An opcode says what a node of an expression does.
+// An opcode is the operation of a node.
 type opcode uint8
 
 const (
@@ -53,14 +53,14 @@ type node struct {
 	re       *regexp.Regexp
 }
 
-// A parser reads expressions and queries.
+// A parser parses expressions and queries.
 type parser struct {
 	lexer
 	tok    token
 	depth  int
 	nodes  int
-	naming bool  // as gives the column before it a name, and does not cast
-	err    error // the first; the parser is then at the end of its source, where no loop goes on
+	naming bool  // as names a column and does not cast
+	err    error // the first error; the parser is then at the end of its source, which ends all loops
 }
 
 func newParser(src string) *parser {
@@ -81,7 +81,7 @@ func parseExpression(src string) (*node, error) {
 	return n, p.err
 }
 
-// parseExpressions reads expressions between commas, each perhaps with a name: x as Name.
+// parseExpressions parses expressions separated by commas, each optionally with a name: x as Name.
 func parseExpressions(src string) ([]item, error) {
 	p := newParser(src)
 	list := p.items()
@@ -100,7 +100,7 @@ func (p *parser) advance() {
 	p.fail(err)
 }
 
-// seek goes on at a place of the source.
+// seek continues at a place of the source.
 func (p *parser) seek(pos int) {
 	if p.err == nil {
 		p.pos = pos
@@ -108,14 +108,14 @@ func (p *parser) seek(pos int) {
 	}
 }
 
-// fail keeps the first error, and goes to the end of the source.
+// fail records the first error and moves to the end of the source.
 func (p *parser) fail(err error) {
 	if err != nil && p.err == nil {
 		p.err, p.pos, p.tok = err, len(p.src), token{pos: len(p.src), end: len(p.src)}
 	}
 }
 
-// failf fails at a place of the source. The node that it returns is nobody's: there is an error.
+// failf records a syntax error at pos. The returned node must not be used.
 func (p *parser) failf(pos int, format string, args ...any) *node {
 	p.fail(errorAt(p.src, pos, format, args...))
 	return &node{}
@@ -132,7 +132,7 @@ func (p *parser) isOp(texts ...string) bool {
 	return p.tok.kind == tokenOperator && slices.Contains(texts, p.tok.text)
 }
 
-// isWord reports whether the token is one of these words, in any case.
+// isWord reports whether the token is one of these words, ignoring case.
 func (p *parser) isWord(words ...string) bool {
 	return p.tok.kind == tokenName && slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(p.tok.text, w) })
 }
@@ -159,7 +159,7 @@ func (p *parser) expect(op string) {
 	}
 }
 
-// make returns a node, whose depth and number are bounded.
+// make returns a node. It fails if the expression is too deep or too large.
 func (p *parser) make(n node) *node {
 	n.depth = 1
 	for _, a := range n.args {
@@ -172,10 +172,10 @@ func (p *parser) make(n node) *node {
 	return &n
 }
 
-// parserLevels is how many functions of the parser that enter stand between a parenthesis and the one in it.
+// parserLevels is the number of calls of enter between a parenthesis and one inside it.
 const parserLevels = 3
 
-// enter counts how deep the parser itself is.
+// enter increments the depth of recursion and reports whether to continue.
 func (p *parser) enter() bool {
 	if p.depth++; p.depth > parserLevels*limits.ExpressionDepth {
 		p.failf(p.tok.pos, "more than %d parts stand inside each other", limits.ExpressionDepth)
@@ -185,7 +185,7 @@ func (p *parser) enter() bool {
 
 func (p *parser) leave() { p.depth-- }
 
-// expression reads a ?: or what binds closer.
+// expression parses ?: and everything of higher precedence.
 func (p *parser) expression() *node {
 	defer p.leave()
 	if !p.enter() {
@@ -216,14 +216,14 @@ func (p *parser) coalesce() *node {
 	return p.make(node{op: opCoalesce, pos: pos, args: []*node{left, right}})
 }
 
-// levels are the binary operators, those that bind least first.
+// levels are the binary operators, from the lowest precedence to the highest.
 var levels = [][]string{
 	{"||"}, {"&&"}, {"^"}, {"&"}, {"==", "!=", "=", "<>", "=~"}, {"<", ">", "<=", ">="}, {"<<", ">>"}, {"+", "-"}, {"*", "/", "%"},
 }
 
 const relational = 5 // the level of is, as, in, like and matches
 
-// binary reads operators of a level and of those that bind closer. Operators of one level are taken from the left without recursion.
+// binary parses operators of a level and above. Operators of one level associate to the left, without recursion.
 func (p *parser) binary(level int) *node {
 	if level == len(levels) {
 		return p.unary()
@@ -245,7 +245,7 @@ func (p *parser) binary(level int) *node {
 	}
 }
 
-// operation reads the right side of an operator.
+// operation parses the right side of an operator.
 func (p *parser) operation(left *node, op string, pos, level int) *node {
 	at := p.tok.pos
 	if op == "=~" {
@@ -253,7 +253,7 @@ func (p *parser) operation(left *node, op string, pos, level int) *node {
 		return p.matches(left)
 	}
 	p.advance()
-	if op == ">>" { // two tokens, as List<List<int>> wants it
+	if op == ">>" { // two tokens, because List<List<int>> needs it
 		p.advance()
 	}
 	right := p.binary(level + 1)
@@ -271,7 +271,7 @@ func (p *parser) operation(left *node, op string, pos, level int) *node {
 	return p.make(n)
 }
 
-// operator returns the operator of a level that stands here, empty if there is none.
+// operator returns the operator of a level at the current token, or "".
 func (p *parser) operator(level int) string {
 	switch {
 	case level == 0 && p.isWord("or"):
@@ -288,7 +288,7 @@ func (p *parser) operator(level int) string {
 	return ""
 }
 
-// relation reads is, as, in, like, matches and their negations; more is false where none stands.
+// relation parses is, as, in, like, matches and their negations. more reports whether there is one.
 func (p *parser) relation(left *node) (n *node, more bool) {
 	pos := p.tok.pos
 	negate := p.acceptWord("not")
@@ -318,8 +318,7 @@ func (p *parser) relation(left *node) (n *node, more bool) {
 	return n, true
 }
 
-// asType reports whether as casts, and does not name a column: a column's name is one word, with the end, a comma or
-// a step of the query after it, and starts in lower case or is quoted.
+// asType reports whether as casts, as opposed to naming a column.
 func (p *parser) asType() bool {
 	t, _ := scanType(p.src, p.tok.end, false)
 	return t != nil && !p.naming
@@ -334,7 +333,7 @@ func (p *parser) typeBehind() *typeName {
 	return t
 }
 
-// isType reads is T, is not T, is null and is not null.
+// isType parses is T, is not T, is null and is not null.
 func (p *parser) isType(left *node) *node {
 	pos := p.tok.pos
 	end := p.tok.end
@@ -382,7 +381,7 @@ func (p *parser) between(left *node) *node {
 	return p.make(node{op: opAnd, pos: pos, args: []*node{from, to}})
 }
 
-// matches reads a regular expression: /…/, perhaps with i behind, or a string.
+// matches parses a regular expression: /…/, optionally followed by i, or a string.
 func (p *parser) matches(left *node) *node {
 	for p.pos < len(p.src) && p.src[p.pos] == ' ' {
 		p.pos++
@@ -432,7 +431,7 @@ func (p *parser) pattern(left *node, text string, pos int) *node {
 	return p.make(node{op: opMatches, pos: pos, re: re, args: []*node{left}})
 }
 
-// like reads SQL's pattern, in which % is any text and _ any character.
+// like parses an SQL pattern: % is any text and _ any character.
 func (p *parser) like(left *node) *node {
 	p.advance()
 	pos := p.tok.pos
@@ -487,7 +486,8 @@ func (p *parser) unary() *node {
 	return p.postfix()
 }
 
-// cast reads (T)x; nil if the parenthesis is none of a cast. As in C# it is one if a name, a literal, a parenthesis, ! or ~ follows.
+// cast parses (T)x. It returns nil if the parenthesis is not a cast. As in C#, a cast is followed by a name, a literal,
+// a parenthesis, ! or ~.
 func (p *parser) cast() *node {
 	pos := p.tok.pos
 	t, end := scanType(p.src, p.tok.end, false)
@@ -515,7 +515,7 @@ func (p *parser) cast() *node {
 	return p.make(node{op: opCast, pos: pos, typ: t, args: []*node{of}})
 }
 
-// isKeyword reports whether the type is one that C# has a word for.
+// isKeyword reports whether C# has a keyword for the type.
 func isKeyword(t *typeName) bool {
 	if len(t.parts) != 2 || t.parts[0].name != "System" || len(t.arrays) > 0 {
 		return false
@@ -528,7 +528,7 @@ func isKeyword(t *typeName) bool {
 	return false
 }
 
-// infix are the words that stand between expressions.
+// infix are the words that may follow an expression.
 var infix = []string{"and", "or", "is", "as", "in", "like", "matches", "between", "not", "asc", "desc", "from", "where", "group", "order", "limit", "having",
 	"select", "top", "take", "skip", "offset", "union"}
 
@@ -556,7 +556,7 @@ func (p *parser) postfix() *node {
 	}
 }
 
-// member reads a name behind a point: an identifier, or between back-ticks anything, such as `<Main>b__0`.
+// member parses the name after a point: an identifier, or any text in back-ticks, such as `<Main>b__0`.
 func (p *parser) member(of *node, maybe bool) *node {
 	start := p.tok.end
 	for start < len(p.src) && (p.src[start] == ' ' || p.src[start] == '\n') {
@@ -588,8 +588,8 @@ func (p *parser) member(of *node, maybe bool) *node {
 	return p.make(node{op: opMethod, pos: pos, name: name, maybe: maybe, args: append([]*node{of}, args...)})
 }
 
-// genericAt returns the type whose name with generic arguments starts at pos, nil if what stands there is none: as in C#,
-// what looks like one is one if a point or a parenthesis follows.
+// genericAt returns the type with generic arguments at pos, or nil. As in C#, it is a type only if a
+// point or a parenthesis follows.
 func (p *parser) genericAt(pos int) *typeName {
 	t, end := scanType(p.src, pos, false)
 	if t == nil {
@@ -611,8 +611,7 @@ func (p *parser) genericAt(pos int) *typeName {
 	return nil
 }
 
-// typeMember joins names before a generic part to the type that they belong to: Ns.Gen<int>.Field, whose last part
-// is a member of it.
+// typeMember joins the names before a generic part to its type. In Ns.Gen<int>.Field the last part is a member.
 func (p *parser) typeMember(of *node, t *typeName, pos int) *node {
 	var front []namePart
 	for n := of; n != nil; {
@@ -631,7 +630,7 @@ func (p *parser) typeMember(of *node, t *typeName, pos int) *node {
 	return p.typeAndMembers(t, pos)
 }
 
-// typeAndMembers takes the parts after the last generic one off t: they are members.
+// typeAndMembers splits the parts after the last generic one off t: they are members.
 func (p *parser) typeAndMembers(t *typeName, pos int) *node {
 	last := 0
 	for i := range t.parts {
@@ -650,7 +649,7 @@ func (p *parser) typeAndMembers(t *typeName, pos int) *node {
 	return n
 }
 
-// arguments reads expressions up to a closing bracket.
+// arguments parses expressions up to a closing bracket.
 func (p *parser) arguments(closing string) []*node {
 	naming := p.naming
 	p.naming = false
@@ -681,7 +680,7 @@ func (p *parser) primary() *node {
 		}
 		return p.make(node{op: op, pos: t.pos, name: t.text})
 	case tokenName:
-		return p.named()
+		return p.wordOperand()
 	case tokenEnd:
 		return p.failf(t.pos, "an expression is missing")
 	}
@@ -697,8 +696,8 @@ func (p *parser) primary() *node {
 	return n
 }
 
-// named reads what starts with a word.
-func (p *parser) named() *node {
+// wordOperand parses an operand that starts with a word.
+func (p *parser) wordOperand() *node {
 	t := p.tok
 	constant, is := null, true
 	switch t.text {
@@ -733,7 +732,7 @@ func (p *parser) named() *node {
 	return p.make(node{op: opName, pos: t.pos, name: t.text})
 }
 
-// call reads the arguments of a function: count(*) and count(distinct x) have forms of their own.
+// call parses the arguments of a function, including count(*) and count(distinct x).
 func (p *parser) call(name token) *node {
 	p.advance()
 	n := node{op: opCall, pos: name.pos, name: name.text}

@@ -9,40 +9,40 @@ import (
 // An item is an expression with the name of its column.
 type item struct {
 	expr *node
-	name string // as given by as, or the expression's own text
-	as   bool   // as gave it
+	name string // given by as, or the expression's own text
+	as   bool   // name was given by as
 }
 
-// A sorting is what rows are sorted by.
+// A sorting is a sort key of rows.
 type sorting struct {
 	item
-	column int // of the output, from 1; 0 for an expression
+	column int // output column, from 1; 0 for an expression
 	desc   bool
 }
 
-// A plan is a query, of either spelling.
+// A plan is a parsed query, in either syntax.
 type plan struct {
 	src     string
 	source  string    // name of the Source
 	of      *typeName // only objects of this type
-	ofText  string    // the same between quotes: the whole name, or a pattern with * and ?
+	ofText  string    // type in quotes: a whole name, or a pattern with * and ?
 	ofPos   int
-	exactly bool // and not of types that derive from it
+	exactly bool // exclude derived types
 	where   []*node
 	groups  []item
 	grouped bool
 	items   []item
 	star    bool // select *
-	chosen  bool // there is a select
+	chosen  bool // the query has a select
 	having  []*node
 	orders  []sorting
-	limit   int // -1 for none
+	limit   int // -1 for no limit
 	offset  int
 	unique  bool // distinct
 	sql     bool
 }
 
-// parseQuery reads a query: from … | …, or SELECT … FROM ….
+// parseQuery parses a query: from … | …, or SELECT … FROM ….
 func parseQuery(src string) (*plan, error) {
 	p, q := newParser(src), &plan{src: src, limit: -1}
 	if q.sql = p.acceptWord("select"); q.sql {
@@ -56,10 +56,10 @@ func parseQuery(src string) (*plan, error) {
 	return q, p.err
 }
 
-// steps are the words that a step of a query starts with.
+// steps are the words that start a step of a query.
 var steps = []string{"where", "group by", "select", "order by", "top", "skip", "distinct", "having"}
 
-// pipeline reads from SOURCE [of TYPE] | step | ….
+// pipeline parses from SOURCE [of TYPE] | step | ….
 func (p *parser) pipeline(q *plan) {
 	p.acceptWord("from")
 	p.from(q)
@@ -68,7 +68,7 @@ func (p *parser) pipeline(q *plan) {
 	}
 }
 
-// from reads where the rows come from.
+// from parses the source of the rows.
 func (p *parser) from(q *plan) {
 	if p.quotedType(q) {
 		q.source = "objects"
@@ -102,7 +102,7 @@ func (p *parser) from(q *plan) {
 	}
 }
 
-// quotedType reads a type's name between quotes, if it stands here.
+// quotedType parses a type's name in quotes and reports whether there is one.
 func (p *parser) quotedType(q *plan) bool {
 	is := p.tok.kind == tokenValue && p.tok.value.kind == KindText
 	if is {
@@ -155,12 +155,12 @@ func (p *parser) step(q *plan) {
 		q.unique = true
 	default:
 		e := errorAt(p.src, pos, "%s is no step; the steps are %s", cut(word), strings.Join(steps, ", "))
-		e.Hint = meant(word, steps)
+		e.Hint = suggest(word, steps)
 		p.fail(e)
 	}
 }
 
-// sql reads what follows SELECT.
+// sql parses a query after SELECT.
 func (p *parser) sql(q *plan) {
 	q.unique = p.acceptWord("distinct")
 	if p.acceptWord("top") {
@@ -205,7 +205,7 @@ func (p *parser) selection(q *plan) {
 	}
 }
 
-// items reads expressions between commas, each perhaps with as and a name.
+// items parses expressions separated by commas, each optionally with as and a name.
 func (p *parser) items() (list []item) {
 	for {
 		p.columns(len(list))
@@ -222,14 +222,14 @@ func (p *parser) items() (list []item) {
 	}
 }
 
-// columns fails where n columns are as many as there may be.
+// columns fails if n columns are the maximum.
 func (p *parser) columns(n int) {
 	if n == limits.QueryColumns {
 		p.failf(p.tok.pos, "more than %d columns", limits.QueryColumns)
 	}
 }
 
-// column reads an expression, whose text is the name of its column.
+// column parses an expression. Its text is the name of the column.
 func (p *parser) column() item {
 	start := p.tok.pos
 	e := p.expression()
@@ -271,7 +271,7 @@ func (p *parser) orderBy(q *plan) {
 	}
 }
 
-// count reads a number of rows.
+// count parses a number of rows.
 func (p *parser) count(into *int) {
 	v := p.tok.value
 	if p.tok.kind != tokenValue || v.kind != KindInt || v.bits > limits.QueryRows {

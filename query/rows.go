@@ -9,34 +9,34 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Ref is a column with a reference to an object; 0 is null.
+// A Ref is a reference to an object in a column; 0 is null.
 type Ref target.Addr
 
-// A Scalar is the type of a column. Bytes are text that is valid until the next row.
+// A Scalar is the type of a column. A []byte is text that is valid until the next row.
 type Scalar interface {
 	int64 | uint64 | float64 | bool | string | []byte | target.Addr | Ref
 }
 
-// An Opt is a column whose value may be null or unreadable. The zero Opt is null.
+// An Opt is a value of a column that may be null or unreadable. The zero Opt is null.
 type Opt[T Scalar] struct {
 	value T
 	err   error
 	known bool
 }
 
-// Some returns a column with a value.
+// Some returns a known value.
 func Some[T Scalar](v T) Opt[T] { return Opt[T]{value: v, known: true} }
 
-// Unread returns a column whose value could not be read.
+// Unread returns an unreadable value with its reason.
 func Unread[T Scalar](err error) Opt[T] { return Opt[T]{err: err} }
 
-// SomeOr returns a column with v or, if err is not nil, one that could not be read.
+// SomeOr returns v, or an unreadable value if err is not nil.
 func SomeOr[T Scalar](v T, err error) Opt[T] { return Opt[T]{value: v, err: err, known: err == nil} }
 
-// SomeIf returns a column with v, which is null unless known is true.
+// SomeIf returns v if known is true, and null otherwise.
 func SomeIf[T Scalar](v T, known bool) Opt[T] { return Opt[T]{value: v, known: known} }
 
-// Get returns the value. It reports false for one that is null or unreadable.
+// Get returns the value. known is false for null and for an unreadable value.
 func (o *Opt[T]) Get() (v T, known bool) { return o.value, o.known }
 
 func (o *Opt[T]) columnValue() Value {
@@ -51,7 +51,7 @@ func (o *Opt[T]) columnValue() Value {
 
 func (o *Opt[T]) columnKind() Kind { return fieldKind(&o.value) }
 
-// A columnField is a field whose type is no Scalar.
+// A columnField is a field with a type other than a Scalar.
 type columnField interface {
 	columnValue() Value
 	columnKind() Kind
@@ -107,10 +107,10 @@ func fieldKind(p any) Kind {
 	return KindError
 }
 
-// Fields returns the columns of the struct that row points to, and for each column a pointer to its field.
+// Fields returns the columns of the struct that row points to, and a pointer to the field of each column.
 //
-// The tag row has the name of the column, and then options: hidden, count and object (see Column and Source). The tag doc has its
-// summary. A field is a Scalar, an Opt of one, or a Value for a column of several kinds.
+// The tag row has the name of the column, then options: hidden, count and object (see Column and Source). The tag doc
+// has the summary. A field is a Scalar, an Opt of one, or a Value for a column of several kinds.
 func Fields(row any) (columns []Column, fields []any) {
 	v := reflect.ValueOf(row)
 	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
@@ -142,8 +142,8 @@ func Fields(row any) (columns []Column, fields []any) {
 	return columns, fields
 }
 
-// NewSource returns s with the columns and the rows of a struct of type T; Fields describes its tags. The column with the option
-// object is the source's Object.
+// NewSource returns s with the columns and the rows of a struct of type T; see Fields for its tags. The column with the
+// option object is the source's Object.
 func NewSource[T any](s Source, rows func(context.Context) iter.Seq2[T, error]) Source {
 	s.Columns, _ = Fields(new(T))
 	s.Object = -1
@@ -156,7 +156,7 @@ func NewSource[T any](s Source, rows func(context.Context) iter.Seq2[T, error]) 
 	return s
 }
 
-// values yields the values of each row's columns.
+// values converts rows to the values of their columns.
 func values[T any](rows iter.Seq2[T, error]) iter.Seq2[[]Value, error] {
 	return func(yield func([]Value, error) bool) {
 		row := new(T)

@@ -24,7 +24,7 @@ type saleRow struct {
 	Paid  bool                   `row:"paid"`
 }
 
-// sales are rows with a null, a value that is not in the dump, and a number that is none.
+// sales are rows with a null, a value that is not in the dump, and a NaN.
 var sales = []saleRow{
 	{query.Some("Oslo"), 2024, query.Some(1.5), query.Some(target.Addr(0x10)), true},
 	{query.Some("Rome"), 2024, query.Some(4.0), query.Some(target.Addr(0x20)), false},
@@ -34,7 +34,7 @@ var sales = []saleRow{
 	{query.Some("Bern"), -1, query.Opt[float64]{}, query.Some(target.Addr(0x40)), false},
 }
 
-// withSales adds the source sales to what queries about a dump can ask for.
+// withSales adds the source sales to the Env of a dump.
 func withSales(t *testing.T) *query.Env {
 	p := envOf(t, testdump.Open(t, "net10-zoo").Dump)
 	p.Sources = append(p.Sources, query.NewSource(query.Source{Name: "sales", Aliases: []string{"orders"}}, func(context.Context) iter.Seq2[saleRow, error] {
@@ -61,7 +61,7 @@ var questions = []struct {
 	{"from sales | group by city | select city, count() | order by city", []string{"null | 1", "Bern | 1", "Oslo | 2", "Rome | 2"}},
 	{"from sales | where city == 'Oslo' | select sum(sum), avg(sum), min(sum), max(sum), any(city), count(at)", []string{"4 | 2 | 1.5 | 2.5 | Oslo | 1"}},
 	{"from sales | select sum(year), avg(year), min(year), max(year), count(distinct year)", []string{"10123 | 1687.1666666666667 | -1 | 2026 | 4"}},
-	{"from sales | where sum == sum | select sum", []string{"1.5", "4", "2.5", "null"}}, // a number that is none is not equal to itself
+	{"from sales | where sum == sum | select sum", []string{"1.5", "4", "2.5", "null"}}, // NaN is not equal to itself
 	{"from sales | where missing(sum) | select year", []string{"2026"}},
 	{"from sales | where isnull(at) | select year", []string{"2025"}},
 	{"from sales | where sum is null | select year", []string{"-1"}},
@@ -78,7 +78,7 @@ var questions = []struct {
 	{"from sales | where false | select count(), sum(year), max(year)", []string{"0 | 0 | null"}},
 }
 
-// TestQuestions: steps and SQL give the rows that a person would count.
+// TestQuestions: pipelines and SQL give the rows that a person would count.
 func TestQuestions(t *testing.T) {
 	p := withSales(t)
 	for _, q := range questions {
@@ -102,7 +102,7 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
-// TestQuestionErrors: what is wrong with a question is said, with what may have been meant.
+// TestQuestionErrors: a fault in a question is reported with a suggestion.
 func TestQuestionErrors(t *testing.T) {
 	p := withSales(t)
 	for text, want := range map[string]string{
@@ -128,7 +128,7 @@ func TestQuestionErrors(t *testing.T) {
 	}
 }
 
-// TestRegisters: the registers of the current thread have their names, and thread statics their values on it.
+// TestRegisters: registers of the current thread have names, and thread statics have its values.
 func TestRegisters(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	p := envOf(t, d.Dump)
@@ -169,7 +169,7 @@ func TestRegisters(t *testing.T) {
 	assert.Contains(t, evaluate(p, "@nonesuch"), "there is no register @nonesuch")
 }
 
-// TestNames: completion knows the functions and the sources.
+// TestNames: completion offers the functions and the sources.
 func TestNames(t *testing.T) {
 	names := map[string]bool{}
 	for _, s := range query.HeapSources() {
@@ -179,7 +179,7 @@ func TestNames(t *testing.T) {
 	assert.Contains(t, fmt.Sprint(query.Functions()), "retained")
 }
 
-// TestGroupsOfValues: structs, decimals, times, enums and boxes are keys of groups, and are sorted.
+// TestGroupsOfValues: structs, decimals, times, enums and boxes are keys of groups, and can be sorted.
 func TestGroupsOfValues(t *testing.T) {
 	p := envOf(t, testdump.Open(t, "net10-zoo").Dump)
 	for text, want := range map[string][]string{
@@ -202,7 +202,7 @@ func TestGroupsOfValues(t *testing.T) {
 	}
 }
 
-// TestRowMembers: members of the object that a row of a source is about are names.
+// TestRowMembers: members of the object that a source's row is about are names.
 func TestRowMembers(t *testing.T) {
 	p := envOf(t, testdump.Open(t, "net10-async").Dump)
 	want, _ := rowsOf(t, p, "from tasks | select flags", query.Options{})
@@ -220,8 +220,8 @@ func TestRowMembers(t *testing.T) {
 	assert.NotEqual(t, "0", list[0])
 }
 
-// TestNothingToRead: without a heap in the dump a question about objects is an error, and one about threads has rows with
-// the reasons for what is missing.
+// TestNothingToRead: without a heap in the dump, a question about objects is an error, and one about threads has rows
+// with errors for missing parts.
 func TestNothingToRead(t *testing.T) {
 	p := envOf(t, testdump.Open(t, "win-net10-zoo-triage").Dump)
 	for _, text := range []string{"from objects | select address", "from strings | group by length | select count()", "from live | select count()"} {

@@ -16,19 +16,19 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Options bound a query. The zero value has the usual bounds.
+// Options are the limits of a query. The zero value selects the default limits.
 type Options struct {
-	Rows   int           // rows of the answer; 0 for as many as there are
-	Memory int64         // bytes that groups, or rows that wait to be sorted, may take; 0 for limits.QueryMemory
-	Time   time.Duration // 0 for as long as it takes
-	// Filter selects objects of the heap before the query does; nil selects all. The caller that sets
-	// it reports the heap's Warnings; without a Filter the answer includes them.
+	Rows   int           // maximum number of rows of the answer; 0 for all
+	Memory int64         // maximum number of bytes for groups and rows to sort; 0 for limits.QueryMemory
+	Time   time.Duration // maximum time; 0 for no limit
+	// Filter selects objects of the heap before the query does; nil selects all. A caller that sets Filter reports
+	// the heap's Warnings; otherwise the answer includes them.
 	Filter *heap.Filter
-	// Thread has the registers and the thread statics; nil stands for that of Env.Thread.
+	// Thread is the thread for registers and thread statics; nil selects Env.Thread.
 	Thread *threads.Thread
 }
 
-// ErrLimit says that a query came to one of its limits.
+// ErrLimit reports that a query exceeded one of its limits.
 var ErrLimit = target.Unsupportedf("a limit of the query")
 
 type limitError struct{ text string }
@@ -37,8 +37,8 @@ func (e *limitError) Error() string { return e.text }
 
 func (e *limitError) Unwrap() error { return ErrLimit }
 
-// Run answers a query: from SOURCE [of TYPE] | where … | group by … | select … | order by … | top N, or the same as SQL
-// spells it. An *Error says what is wrong with it. The rows are read while they are listed.
+// Run answers a query: from SOURCE [of TYPE] | where … | group by … | select … | order by … | top N, or the same in
+// SQL. An *Error reports a fault in the query. The rows are read while they are iterated.
 func Run(ctx context.Context, env *Env, src string, o Options) (*answer.Query, error) {
 	if err := env.check(); err != nil {
 		return nil, err
@@ -50,8 +50,8 @@ func Run(ctx context.Context, env *Env, src string, o Options) (*answer.Query, e
 	return newEngine(ctx, env.OfThread(o.Thread), src).run(q, o)
 }
 
-// Select answers a query about the objects that o.Filter chooses: those for which where is true, with columns as a list
-// of expressions. Either may be empty.
+// Select answers a query about the objects that o.Filter selects. where is a condition, and columns a list of
+// expressions. Either may be empty.
 func Select(ctx context.Context, env *Env, where, columns string, o Options) (*answer.Query, error) {
 	if err := env.check(); err != nil {
 		return nil, err
@@ -78,15 +78,15 @@ func Select(ctx context.Context, env *Env, where, columns string, o Options) (*a
 	return e.run(q, o)
 }
 
-// A run is a query that is ready to run.
+// A run is a query that was checked and can run.
 type run struct {
 	e          *engine
 	q          *plan
 	o          Options
 	source     *Source
-	types      *typeSet // only objects of these; nil for all
-	outputs    []item   // the columns of the answer
-	grouped    bool     // Of a query with groups, or with aggregates of all rows:
+	types      *typeSet // only objects of these types; nil for all
+	outputs    []item   // columns of the answer
+	grouped    bool     // the query has groups, or aggregates of all rows
 	aggregates []aggregate
 	out        *answer.Query
 	scan       heap.ScanOptions
@@ -117,7 +117,7 @@ func (r *run) findSource() error {
 			names = append(names, list[i].Name)
 		}
 	}
-	// FROM Order: a type without its namespace.
+	// The source may be a type without its namespace: FROM Order.
 	if t, end := scanType(r.q.source, 0, false); t != nil && end == len(r.q.source) && r.q.of == nil && r.q.ofText == "" {
 		t.pos = r.q.ofPos
 		if list, err := r.e.find(t); err != nil {
@@ -128,7 +128,7 @@ func (r *run) findSource() error {
 		}
 	}
 	bad := errorAt(r.e.src, r.q.ofPos, "there is no source %s", cut(r.q.source))
-	if bad.Hint = meant(r.q.source, names); bad.Hint == "" {
+	if bad.Hint = suggest(r.q.source, names); bad.Hint == "" {
 		bad.Hint = "the sources are " + strings.Join(names, ", ") + "; or give the name of a type"
 	}
 	return bad
@@ -153,17 +153,17 @@ func (r *run) findTypes() error {
 	var err error
 	switch {
 	case q.of != nil:
-		list, err = r.e.must(q.of)
+		list, err = r.e.mustFind(q.of)
 	case q.ofText != "":
-		if list, err = r.e.quoted(q.ofText); len(list) == 0 && err == nil {
+		if list, err = r.e.findQuoted(q.ofText); len(list) == 0 && err == nil {
 			bad := errorAt(r.e.src, q.ofPos, "no loaded type is named %q", cut(q.ofText))
 			bad.Hint = "the name in quotes is whole, or has * in it"
 			err = r.e.unsure(bad)
 		}
 	case r.source.Name == "strings":
-		list, err = r.e.must(systemType("String"))
+		list, err = r.e.mustFind(systemType("String"))
 	case r.source.Name == "exceptions":
-		list, err = r.e.must(systemType("Exception"))
+		list, err = r.e.mustFind(systemType("Exception"))
 	default:
 		return nil
 	}
@@ -178,7 +178,7 @@ func systemType(name string) *typeName {
 	return &typeName{parts: []namePart{{name: "System"}, {name: name}}}
 }
 
-// arrange decides which columns the answer has, and what of it is gathered in groups.
+// arrange determines the columns of the answer and the aggregates.
 func (r *run) arrange() error {
 	q := r.q
 	for i := range q.items {
@@ -193,7 +193,7 @@ func (r *run) arrange() error {
 		r.outputs = []item{{expr: &node{op: opCall, name: "count"}, name: "count()"}}
 		fallthrough
 	case r.grouped && !q.sql:
-		for _, g := range q.groups { // behind, so that order by 2 is the second that was asked for
+		for _, g := range q.groups { // last, so that order by 2 is the second selected column
 			if !slices.ContainsFunc(r.outputs, func(it item) bool { return sameNode(it.expr, g.expr) }) {
 				r.outputs = append(r.outputs, g)
 			}
@@ -209,15 +209,15 @@ func (r *run) arrange() error {
 		if o := &q.orders[i]; o.column > len(r.outputs) {
 			return errorAt(r.e.src, o.expr.pos, "there is no column %d: there are %d", o.column, len(r.outputs))
 		} else if o.column == 0 && !r.grouped {
-			o.expr = r.renamed(o.expr)
+			o.expr = r.replaceNames(o.expr)
 		}
 	}
 	for i := range q.where {
-		q.where[i] = r.renamed(q.where[i])
+		q.where[i] = r.replaceNames(q.where[i])
 	}
 	if !r.grouped {
 		for _, h := range q.having {
-			q.where = append(q.where, r.renamed(h))
+			q.where = append(q.where, r.replaceNames(h))
 		}
 		q.having = nil
 	}
@@ -234,8 +234,8 @@ func (r *run) arrange() error {
 	return nil
 }
 
-// renamed returns an expression in which a name that select gave stands for what it was given to.
-func (r *run) renamed(n *node) *node {
+// replaceNames returns an expression with the names that select gave replaced by their expressions.
+func (r *run) replaceNames(n *node) *node {
 	if n.op == opName {
 		for _, it := range r.q.items {
 			if it.as && it.name == n.name && it.expr != n {
@@ -245,7 +245,7 @@ func (r *run) renamed(n *node) *node {
 		return n
 	}
 	for i, a := range n.args {
-		n.args[i] = r.renamed(a)
+		n.args[i] = r.replaceNames(a)
 	}
 	return n
 }
@@ -261,12 +261,12 @@ func (r *run) uniqueNames() {
 	}
 }
 
-// isGroupCall reports whether a node is an aggregate; count, min and max are only with one argument.
+// isGroupCall reports whether a node is an aggregate. count, min and max have one argument at most.
 func isGroupCall(n *node) bool { return n.op == opCall && isAggregate(n.name) && len(n.args) <= 1 }
 
 func hasAggregate(n *node) bool { return isGroupCall(n) || slices.ContainsFunc(n.args, hasAggregate) }
 
-// gather makes the aggregates that an expression has.
+// gather collects the aggregates in an expression.
 func (r *run) gather(n *node) {
 	if r.grouped && isGroupCall(n) {
 		if r.aggregateOf(n) < 0 {
@@ -283,7 +283,7 @@ func (r *run) gather(n *node) {
 	}
 }
 
-// aggregateOf returns which aggregate a node is, -1 if there is none.
+// aggregateOf returns the index of the aggregate that a node is, or -1.
 func (r *run) aggregateOf(n *node) int {
 	if !isGroupCall(n) {
 		return -1
@@ -300,7 +300,7 @@ func (r *run) aggregateOf(n *node) int {
 	return -1
 }
 
-// sameNode reports whether two expressions say the same.
+// sameNode reports whether two expressions are equal.
 func sameNode(a, b *node) bool {
 	if a == b {
 		return true
@@ -317,7 +317,7 @@ func sameNode(a, b *node) bool {
 	return slices.EqualFunc(a.args, b.args, sameNode)
 }
 
-// rowScope returns where expressions about a row stand.
+// rowScope returns the scope for expressions about a row.
 func (r *run) rowScope(t *objects.Type) *scope {
 	s := &scope{e: r.e, columns: r.source.Columns, object: r.source.Object, heap: r.onHeap(), typ: t}
 	if s.heap {
@@ -328,7 +328,7 @@ func (r *run) rowScope(t *objects.Type) *scope {
 	return s
 }
 
-// groupScope returns where expressions about a group stand: its row has the keys, the aggregates, and the outputs.
+// groupScope returns the scope for expressions about a group. Its row has the keys, the aggregates, and the outputs.
 func (r *run) groupScope() *scope {
 	return &scope{e: r.e, object: -1, known: func(n *node) int {
 		for i, g := range r.q.groups {
@@ -350,7 +350,7 @@ func (r *run) groupScope() *scope {
 	}}
 }
 
-// check holds all names against the dump before the query runs.
+// check checks all names against the dump before the query runs.
 func (r *run) check() error {
 	c := checker{s: r.rowScope(nil)}
 	if r.onHeap() {
@@ -389,7 +389,7 @@ func (r *run) check() error {
 	return r.compileOnce()
 }
 
-// compileOnce compiles all expressions once, before anything runs: for a type that has everything, or for none.
+// compileOnce compiles all expressions without a type, to find errors before anything runs.
 func (r *run) compileOnce() error {
 	if _, err := r.compile(nil); err != nil {
 		return err
@@ -401,7 +401,7 @@ func (r *run) compileOnce() error {
 	return nil
 }
 
-// objectTypes returns the types that the objects may be of that the rows of a source are about, nil where that is not known.
+// objectTypes returns the possible types of the objects that the rows of a source are about, or nil if unknown.
 func (r *run) objectTypes() []*objects.Type {
 	if r.e.table().gap != nil {
 		return nil
@@ -421,7 +421,7 @@ func (r *run) objectTypes() []*objects.Type {
 	return out
 }
 
-// rowTypes returns the types that rows may be of, nil where all may.
+// rowTypes returns the possible types of rows, or nil for all.
 func (r *run) rowTypes() []*objects.Type {
 	var out []*objects.Type
 	for _, n := range r.e.table().all {
@@ -500,14 +500,14 @@ func (r *run) rows(yield func(answer.QueryRow, error) bool) {
 	yield(answer.QueryRow{}, err)
 }
 
-// errEnough ends a query that has all the rows that it wants.
+// errEnough ends a query that has all its rows.
 var errEnough = errors.New("enough rows")
 
-// note reports what the rows lack.
+// note reports what is missing from the rows.
 func (r *run) note(p *partial) {
 	r.out.Looked = p.looked
 	if r.onHeap() && r.o.Filter == nil {
-		if h, err := r.e.heap(); err == nil { // else there are no rows
+		if h, err := r.e.heap(); err == nil { // on an error there are no rows
 			r.out.NoteAll(h.Warnings())
 		}
 	}
@@ -531,7 +531,7 @@ func (r *run) note(p *partial) {
 	}
 }
 
-// feed passes the rows of the source on.
+// feed passes the rows of the source to s.
 func (r *run) feed(s *sink) error {
 	if r.onHeap() {
 		return r.scanHeap(s)
@@ -547,7 +547,7 @@ func (r *run) feed(s *sink) error {
 			return r.e.ctx.Err()
 		}
 		if err != nil {
-			part.corrupted(err)
+			part.noteCorrupt(err)
 			continue
 		}
 		f.row = row
@@ -560,19 +560,19 @@ func (r *run) feed(s *sink) error {
 	return s.take(part)
 }
 
-// A program is what is computed of each row of one type.
+// A program is the compiled query for rows of one type.
 type program struct {
-	typ    *objects.Type // of the rows' objects; nil where rows are none
-	never  bool          // no row counts
-	mt     target.Addr   // of the type that doubt is about
-	doubt  error         // why it is unknown whether rows of the type are selected; then never is set
+	typ    *objects.Type // type of the rows' objects; nil for other rows
+	never  bool          // no row is selected
+	mt     target.Addr   // type that doubt is about
+	doubt  error         // why it is unknown whether rows of the type are selected; never is then set
 	test   func(*frame) truth
 	keys   []code
-	args   []code // of aggregates; without eval where rows are counted
+	args   []code // arguments of aggregates; without eval to count rows
 	items  []code
-	orders []code // orders that are not columns
+	orders []code // sort keys that are not columns
 	single bool   // the keys are the same for all rows
-	group  *group // that of the rows of the current part, if single
+	group  *group // if single, the group of the rows of the current part
 }
 
 func (r *run) compile(t *objects.Type) (*program, error) {
@@ -594,7 +594,7 @@ func (r *run) compile(t *objects.Type) (*program, error) {
 		tests = append(tests, c)
 	}
 	for _, c := range tests {
-		p.also(c.condition())
+		p.addTest(c.condition())
 	}
 	var err error
 	for _, g := range r.q.groups {
@@ -635,7 +635,7 @@ func (r *run) compile(t *objects.Type) (*program, error) {
 	return p, nil
 }
 
-func (p *program) also(test func(*frame) truth) {
+func (p *program) addTest(test func(*frame) truth) {
 	if before := p.test; before != nil {
 		second := test
 		test = func(f *frame) truth {

@@ -12,7 +12,7 @@ import (
 	"github.com/sosgo/sosgo/stackwalk/threads"
 )
 
-// TestOfThread: a copy for a thread has all that the process has, and the thread.
+// TestOfThread: a copy for a thread has all fields of the process, and the thread.
 func TestOfThread(t *testing.T) {
 	p := envOf(t, testdump.Open(t, "net10-zoo").Dump)
 	p.Variables, p.Sources, p.Graph.Jobs = map[string]query.Value{"$_": {}}, []query.Source{{}}, 3

@@ -14,18 +14,18 @@ import (
 
 type namedType struct {
 	mt   *dac.MethodTable
-	full string // as the runtime writes it
+	full string // as written by the runtime
 	name *typeName
 }
 
-// A typeTable has the loaded types by the last part of their names.
+// A typeTable holds the loaded types by the last part of their names.
 type typeTable struct {
 	all    []*namedType
 	byLast map[string][]*namedType
-	gap    error // why some lack; nil if none does
+	gap    error // why some types are missing, or nil
 }
 
-// table reads the names of all loaded types, when they are first wanted.
+// table reads the names of all loaded types, once.
 func (e *engine) table() *typeTable {
 	t, _ := e.env.types.Get(func() (*typeTable, error) { return e.readTypes(), nil })
 	return t
@@ -57,7 +57,7 @@ func (e *engine) readTypes() *typeTable {
 func (t *typeTable) add(mt *dac.MethodTable, full string) {
 	name, end := scanType(full, 0, false)
 	if name == nil || end != len(full) {
-		name = &typeName{parts: []namePart{{name: full}}} // found by a pattern alone
+		name = &typeName{parts: []namePart{{name: full}}} // found only by a pattern
 	}
 	n := &namedType{mt: mt, full: full, name: name}
 	t.all = append(t.all, n)
@@ -70,8 +70,8 @@ func lastName(t *typeName) string {
 	return name
 }
 
-// find returns the types with a name: those with that full name or, if there are none, those whose name ends with it. A
-// name of several namespaces is an Error that lists them. The result may be empty.
+// find returns the types with a name: those with that full name, or else those with a name that ends with it. If these
+// are in several namespaces, it returns an Error that lists them. The result may be empty.
 func (e *engine) find(t *typeName) ([]*namedType, error) {
 	table := e.table()
 	list := table.byLast[lastName(t)]
@@ -101,7 +101,8 @@ func (e *engine) find(t *typeName) ([]*namedType, error) {
 	return nil, nil
 }
 
-// oneDefinition fails unless the types are instances of one definition: assemblies may have types of one name.
+// oneDefinition fails unless the types are instances of one definition. Different assemblies may have types of one
+// name.
 func (e *engine) oneDefinition(t *typeName, list []*namedType) error {
 	var names []string
 	for _, n := range list {
@@ -121,31 +122,32 @@ func (e *engine) oneDefinition(t *typeName, list []*namedType) error {
 	return errorAt(e.src, t.pos, "%s is ambiguous: write one of %s%s", t, strings.Join(names, ", "), more)
 }
 
-// must is find for names that have to mean something.
-func (e *engine) must(t *typeName) ([]*namedType, error) {
+// mustFind is find, except that it fails if there is no type.
+func (e *engine) mustFind(t *typeName) ([]*namedType, error) {
 	list, err := e.findOpen(t)
 	if err != nil || len(list) > 0 {
 		return list, err
 	}
 	bad := errorAt(e.src, t.pos, "no loaded type is named %s", t)
-	bad.Hint = e.meantType(t)
+	bad.Hint = e.suggestType(t)
 	return nil, e.unsure(bad)
 }
 
-// findOpen is find also for a generic type with the names of its parameters, Dictionary<TKey, TValue>: these are all instances.
+// findOpen is find, except that a generic type with names of type parameters, Dictionary<TKey, TValue>, finds all
+// instances.
 func (e *engine) findOpen(t *typeName) ([]*namedType, error) {
 	list, err := e.find(t)
 	if err != nil || slices.ContainsFunc(list, func(n *namedType) bool { return !n.mt.IsOpen() }) {
 		return list, err
 	}
-	if open := t.opened(); open != nil {
+	if open := t.withoutParameters(); open != nil {
 		return e.find(open)
 	}
 	return list, nil
 }
 
-// quoted returns the types that a text in quotes names: with the whole name, by a pattern, or as C# writes generic types.
-func (e *engine) quoted(text string) ([]*namedType, error) {
+// findQuoted returns the types for a text in quotes: a whole name, a pattern, or a generic type as in C#.
+func (e *engine) findQuoted(text string) ([]*namedType, error) {
 	if list := e.pattern(text); len(list) > 0 || !strings.Contains(text, "<") {
 		return list, nil
 	}
@@ -156,8 +158,8 @@ func (e *engine) quoted(text string) ([]*namedType, error) {
 	return e.findOpen(t)
 }
 
-// unsure returns the error about a name that no loaded type and no field of one has. Where not all of them can be read, the
-// name may be right, and what the dump lacks is a part of the error.
+// unsure returns the error for a name that no readable type or field has. If some types are unreadable, the error says
+// so, because the name may be right.
 func (e *engine) unsure(bad *Error) error {
 	if gap := e.table().gap; gap != nil {
 		return fmt.Errorf("%w; not all types can be read: %w", bad, gap)
@@ -165,7 +167,7 @@ func (e *engine) unsure(bad *Error) error {
 	return bad
 }
 
-// nearType returns the type whose whole name is spelt nearly as t, empty if there is none.
+// nearType returns a type with a whole name that is spelt nearly as t, or "".
 func (e *engine) nearType(t *typeName) string {
 	if len(t.parts) < 2 {
 		return ""
@@ -180,7 +182,7 @@ func (e *engine) nearType(t *typeName) string {
 	return nearest(t.definition(), slices.Compact(names))
 }
 
-// typeIn returns the first type, by name, of those whose whole names go on after t; empty if there is none.
+// typeIn returns the first type, by name, with a whole name that continues t, or "".
 func (e *engine) typeIn(t *typeName) string {
 	first := ""
 	for _, n := range e.table().all {
@@ -195,7 +197,7 @@ func (e *engine) typeIn(t *typeName) string {
 	return first
 }
 
-func (e *engine) meantType(t *typeName) string {
+func (e *engine) suggestType(t *typeName) string {
 	if name := e.nearType(t); name != "" {
 		return "did you mean " + name + "?"
 	}
@@ -217,7 +219,7 @@ func (e *engine) meantType(t *typeName) string {
 	return "types lists what is loaded"
 }
 
-// pattern returns the types that a text in quotes names: as the runtime does, with points for pluses, or with * and ?.
+// pattern returns the types for a text in quotes: a name as in the runtime, with points for pluses, or with * and ?.
 func (e *engine) pattern(text string) []*namedType {
 	var out []*namedType
 	for _, n := range e.table().all {
@@ -233,7 +235,6 @@ type typeSet struct {
 	types map[*objects.Type]bool
 	list  []*objects.Type
 	exact bool
-	// The names of types whose MethodTables the dump may hide: those of objects are compared by name as well.
 }
 
 func (e *engine) newTypeSet(list []*namedType, exact bool) (*typeSet, error) {
@@ -254,7 +255,7 @@ func (e *engine) newTypeSet(list []*namedType, exact bool) (*typeSet, error) {
 	return s, nil
 }
 
-// has reports whether objects of type t are of one of the types, or of one that derives from or implements one.
+// has reports whether objects of type t are of one of the types, or of a type that derives from or implements one.
 func (s *typeSet) has(t *objects.Type) (bool, error) {
 	if s.types[t] {
 		return true, nil
@@ -275,17 +276,17 @@ func (s *typeSet) has(t *objects.Type) (bool, error) {
 	return false, first
 }
 
-// meant returns the hint that names what was meant by a wrong name; empty where nothing is near.
-func meant(name string, candidates []string) string {
+// suggest returns a hint with the candidate that a wrong name may stand for, or "".
+func suggest(name string, candidates []string) string {
 	if s := nearest(name, candidates); s != "" {
 		return "did you mean " + s + "?"
 	}
 	return ""
 }
 
-// meantColumn returns which columns somebody may have meant: one that is spelt nearly so, those that have the name in them or in the
-// words about them, or else any that a row shows.
-func meantColumn(name string, columns []Column) string {
+// suggestColumn returns a hint with columns for a wrong name: one that is spelt nearly so, those with the name in their
+// name or summary, or else all that are not hidden.
+func suggestColumn(name string, columns []Column) string {
 	var names, shown, like []string
 	for _, c := range columns {
 		names = append(names, c.Name)
@@ -297,7 +298,7 @@ func meantColumn(name string, columns []Column) string {
 			like = append(like, c.Name)
 		}
 	}
-	if hint := meant(name, names); hint != "" {
+	if hint := suggest(name, names); hint != "" {
 		return hint
 	}
 	if len(like) > 0 && len(like) <= maxMembers {
@@ -306,8 +307,8 @@ func meantColumn(name string, columns []Column) string {
 	return "the columns are " + strings.Join(shown, ", ")
 }
 
-// nearest returns the candidate that is spelt nearly as name: in another case, or with at most two letters wrong; the first
-// of equally near ones. A name of two letters is near to too many.
+// nearest returns the candidate that is spelt nearly as name: in another case, or with at most two wrong letters. It
+// returns the first of equally near ones. Names of two letters or less match only in another case.
 func nearest(name string, candidates []string) string {
 	best, distance := "", 3
 	for _, c := range candidates {
@@ -332,10 +333,10 @@ func nearest(name string, candidates []string) string {
 	return best
 }
 
-// maxSuggested is how long a name may be for something near to be looked for.
+// maxSuggested is the maximum length of a name for which a near one is searched.
 const maxSuggested = 60
 
-// editDistance counts the letters that have to be put in, taken out or changed to come from a to b.
+// editDistance returns the number of letters to insert, delete or change to turn a into b.
 func editDistance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -9,20 +9,20 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Kind says what a Value is.
+// A Kind is the kind of a Value.
 type Kind uint8
 
 // The kinds of values.
 const (
-	KindError   Kind = iota // it could not be read or computed
-	KindNull                // the null reference, and the value of a Nullable that has none
+	KindError   Kind = iota // a value that could not be read or computed
+	KindNull                // a null reference, or a Nullable without a value
 	KindBool                // true or false
 	KindChar                // a UTF-16 code unit
 	KindInt                 // a signed integer
 	KindUint                // an unsigned integer, an address, a pointer
 	KindFloat               // a Single or Double
 	KindDecimal             // a System.Decimal
-	KindText                // text that is no object of the dump
+	KindText                // text that is not an object of the dump
 	KindObject              // an object; a string is one
 	KindStruct              // a value type in place
 	KindType                // a type
@@ -34,16 +34,16 @@ var kindWords = [...]string{"error", "null", "bool", "char", "integer", "integer
 // String returns the kind in words.
 func (k Kind) String() string { return kindWords[k] }
 
-// A Value is the value of an expression. The zero Value is an error without a reason. It needs no allocation.
+// A Value is the value of an expression. The zero Value is an error without a reason. A Value does not allocate.
 type Value struct {
 	kind Kind
-	hex  bool   // of a KindUint: it is an address, and an object if one starts there
-	note note   // what else a number is
+	hex  bool   // of a KindUint: an address, and an object if one starts there
+	note note   // qualifies a number
 	bits uint64 // the number; the address of an object or struct; of a decimal its low 64 bits
 	aux  uint64 // of a decimal: the high 32 bits, the scale << 32, the sign << 63
 	text string
-	typ  *objects.Type // of an object, where it is known, a struct, an enum; the type that a KindType is
-	as   *objects.Type // the class that a cast made an object one of: its fields go before those that hide them
+	typ  *objects.Type // type of an object, if known, of a struct, of an enum; the type that a KindType is
+	as   *objects.Type // class to which a cast changed an object: its fields precede those that hide them
 	list *list
 	err  error
 }
@@ -56,7 +56,7 @@ const (
 	noteNullable        // a KindStruct that is the value of a Nullable
 	noteGeneration      // a KindInt that is the number of a generation (generationNumber)
 	noteSingle          // a KindFloat that is a System.Single
-	noteLiteral         // a KindFloat that the user wrote without a type: it has the type of what it is compared with
+	noteLiteral         // a KindFloat that the user wrote without a type: it takes the type of the other operand
 )
 
 // A list is the value of refs and referrers.
@@ -87,7 +87,7 @@ func Uint(n uint64) Value {
 	return Value{kind: KindUint, bits: n}
 }
 
-// Address returns an address, which is shown in hexadecimal.
+// Address returns an address. It is displayed in hexadecimal.
 func Address(a target.Addr) Value { return Value{kind: KindUint, bits: uint64(a), hex: true} }
 
 // Float returns a floating-point number.
@@ -97,20 +97,20 @@ func single(f float32) Value {
 	return Value{kind: KindFloat, bits: math.Float64bits(float64(f)), note: noteSingle}
 }
 
-// shortest returns a float as the Double that has the shortest decimal form of its type: 0.1 for the Single 0.1, whose nearest Double
-// is 0.10000000149011612.
+// shortest returns a float as the Double with the shortest decimal form of its type: 0.1 for the Single 0.1, although
+// the nearest Double is 0.10000000149011612.
 func (v Value) shortest() float64 {
 	f := v.float()
 	if v.note == noteSingle && !math.IsNaN(f) && !math.IsInf(f, 0) {
-		f, _ = strconv.ParseFloat(strconv.FormatFloat(f, 'g', -1, 32), 64) // it is a number
+		f, _ = strconv.ParseFloat(strconv.FormatFloat(f, 'g', -1, 32), 64) // never fails: it is a number
 	}
 	return f
 }
 
-// Text is text.
+// Text returns a text.
 func Text(s string) Value { return Value{kind: KindText, text: s} }
 
-// Object returns a reference to the object at a, null if a is 0.
+// Object returns a reference to the object at a, or null if a is 0.
 func Object(a target.Addr) Value {
 	if a == 0 {
 		return null
@@ -118,10 +118,10 @@ func Object(a target.Addr) Value {
 	return Value{kind: KindObject, bits: uint64(a)}
 }
 
-// Failed returns a value that is not known, for one of the three errors of package target.
+// Failed returns a missing value. err is one of the three errors of package target.
 func Failed(err error) Value { return Value{kind: KindError, err: err} }
 
-// TextOr is text or, with err, the reason for which it is missing.
+// TextOr returns a text or, if err is not nil, a missing value.
 func TextOr(s string, err error) Value {
 	if err != nil {
 		return Failed(err)
@@ -132,7 +132,7 @@ func TextOr(s string, err error) Value {
 // Kind returns the kind of the value.
 func (v Value) Kind() Kind { return v.kind }
 
-// Err returns why a KindError is not known, nil for others.
+// Err returns why a KindError is missing, or nil for other kinds.
 func (v Value) Err() error {
 	if v.kind != KindError {
 		return nil
@@ -143,8 +143,8 @@ func (v Value) Err() error {
 	return v.err
 }
 
-// Plain returns the value as text for tables: numbers in decimal, objects and addresses in hexadecimal. It reports false for null, for
-// what is not known (Err) and for structs, types and lists.
+// Plain returns the value as text for tables: numbers in decimal, objects and addresses in hexadecimal. It reports
+// false for null, errors, structs, types and lists.
 func (v Value) Plain() (string, bool) {
 	switch v.kind {
 	case KindBool:
@@ -182,7 +182,7 @@ func (v Value) isInteger() bool { return v.kind == KindInt || v.kind == KindUint
 
 func (v Value) isNumber() bool { return v.isInteger() || v.kind == KindFloat || v.kind == KindDecimal }
 
-// float returns a number as a double.
+// float returns a number as a float64.
 func (v Value) float() float64 {
 	switch v.kind {
 	case KindInt:

@@ -17,8 +17,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// root is a line of oracle/stackroots.jsonl: a reference that the GC itself
-// would report.
+// A root is a line of oracle/stackroots.jsonl: a reference that the GC would report.
 type root struct {
 	OSID     uint32 `json:"osId"`
 	Address  string `json:"address"`
@@ -26,9 +25,8 @@ type root struct {
 	Interior bool   `json:"interior"`
 }
 
-// TestRootsAreFound compares with the roots that the GC reports for each
-// stack: the conservative scan must find every one that lies on the stack and
-// is the address of an object.
+// TestRootsAreFound compares with the roots that the GC reports for each stack. The scan must find every root that lies
+// on the stack and is the address of an object.
 func TestRootsAreFound(t *testing.T) {
 	cases := testcase.Named("net10-stacks-withheap", "net9-stacks-withheap", "net8-stacks-withheap", "net10-zoo-servergc-withheap",
 		"win-net8-stacks-withheap")
@@ -79,8 +77,7 @@ func number(s string) target.Addr {
 	return target.Addr(v)
 }
 
-// BenchmarkThread scans the stack of one thread of a real dump, which must be
-// named by SOSGO_BENCH_DUMP.
+// BenchmarkThread scans the stack of one thread of the dump that SOSGO_BENCH_DUMP names.
 func BenchmarkThread(b *testing.B) {
 	path := os.Getenv("SOSGO_BENCH_DUMP")
 	if path == "" {
@@ -103,7 +100,7 @@ func BenchmarkThread(b *testing.B) {
 			}
 		}
 	}
-	run() // the first walks the heap around the objects
+	run() // the first run walks the heap around the objects
 	b.SetBytes(int64(stack.Ranges[0].Size()))
 	b.ReportAllocs()
 	for b.Loop() {

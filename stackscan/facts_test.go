@@ -21,7 +21,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// eachZoo calls f for the dumps of the scenario "zoo" that were written with the heap.
+// eachZoo calls f for the dumps of the scenario "zoo" with the heap.
 func eachZoo(t *testing.T, f func(t *testing.T, d *testdump.Dump, s *stackscan.Scanner)) {
 	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
 		if d.Manifest.Scenario != "zoo" || !d.HasHeap() {
@@ -61,8 +61,8 @@ func listAll(t *testing.T, d *sosgo.Dump, s *stackscan.Scanner, verify bool, gap
 	return out
 }
 
-// TestListHasTheFacts: the stacks refer to objects whose addresses and types the
-// program told of, and texts are those of its source.
+// TestListHasTheFacts: the stacks refer to objects with the addresses and types in the manifest, and with the texts in
+// the program's source.
 func TestListHasTheFacts(t *testing.T) {
 	eachZoo(t, func(t *testing.T, d *testdump.Dump, s *stackscan.Scanner) {
 		var gaps answer.Gaps
@@ -88,8 +88,8 @@ func TestListHasTheFacts(t *testing.T) {
 	})
 }
 
-// TestVerifyLeavesOnlySound: what is verified is a part of what is found, none of it
-// unproven; and in a process that is sound, what the GC reports stays.
+// TestVerifyLeavesOnlySound: Verify selects a part of the slots, all of them proven. In a sound process it keeps what
+// the GC reports.
 func TestVerifyLeavesOnlySound(t *testing.T) {
 	eachZoo(t, func(t *testing.T, d *testdump.Dump, s *stackscan.Scanner) {
 		var gaps answer.Gaps
@@ -113,7 +113,7 @@ func TestVerifyLeavesOnlySound(t *testing.T) {
 	})
 }
 
-// TestListOfExceptions: an exception is given by its message.
+// TestListOfExceptions: the value of an exception is its message.
 func TestListOfExceptions(t *testing.T) {
 	d := testdump.Open(t, "net10-crash-nested")
 	s, err := d.Scanner()
@@ -127,8 +127,8 @@ func TestListOfExceptions(t *testing.T) {
 	assert.Equal(t, `"The input string 'not a number 1042' was not in a correct format."`, messages["System.FormatException"])
 }
 
-// TestWithoutAHeap: without a heap that can be walked the same references of the
-// program's objects are found, and all are unproven; Verify leaves none.
+// TestWithoutAHeap: without a heap that can be walked, the same references are found and are unproven. Verify then
+// finds nothing.
 func TestWithoutAHeap(t *testing.T) {
 	for _, name := range []string{"net10-zoo", "win-net10-zoo"} {
 		d := testdump.Open(t, name)
@@ -152,8 +152,7 @@ func TestWithoutAHeap(t *testing.T) {
 	}
 }
 
-// TestTriageIsUnproven: a dump without the heap has references that only look like
-// those to objects, if any.
+// TestTriageIsUnproven: in a dump without the heap, all references are unproven.
 func TestTriageIsUnproven(t *testing.T) {
 	for _, name := range []string{"net10-crash-null-triage", "win-net10-zoo-triage"} {
 		d := testdump.Open(t, name)
@@ -166,7 +165,7 @@ func TestTriageIsUnproven(t *testing.T) {
 	}
 }
 
-// TestScanEndsWithTheContext: within 50 ms, with the context's error as the last.
+// TestScanEndsWithTheContext: a scan ends within 50 ms, with the context's error.
 func TestScanEndsWithTheContext(t *testing.T) {
 	d := testdump.Open(t, "net10-stacks")
 	s, err := d.Scanner()
@@ -191,8 +190,7 @@ func TestSources(t *testing.T) {
 	assert.Equal(t, "stack", stackscan.SourceStack.String())
 }
 
-// TestVerifyLeavesOutTheDamaged: an array one of whose references points into the
-// middle of an object is found, but not verified.
+// TestVerifyLeavesOutTheDamaged: an array with a reference into the middle of an object is found, but not verified.
 func TestVerifyLeavesOutTheDamaged(t *testing.T) {
 	for _, name := range []string{"net10-zoo", "win-net10-zoo"} {
 		d := testdump.Open(t, name)
@@ -229,7 +227,7 @@ func TestVerifyLeavesOutTheDamaged(t *testing.T) {
 	}
 }
 
-// objectFact returns the address of an object that the dumped program told of.
+// objectFact returns the address of an object in the manifest.
 func objectFact(t *testing.T, d *testdump.Dump, name string) target.Addr {
 	facts := d.Manifest.Objects()
 	i := slices.IndexFunc(facts, func(o testcase.ObjectFact) bool { return o.Name == name })

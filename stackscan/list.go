@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Runtime returns the runtime whose objects are searched, nil for the zero value.
+// Runtime returns the runtime with the objects that the Scanner searches for, nil for the zero value.
 func (s *Scanner) Runtime() *dac.Runtime {
 	if s == nil {
 		return nil
@@ -19,7 +19,7 @@ func (s *Scanner) Runtime() *dac.Runtime {
 }
 
 // List is Scan with a description of each object: type, text of a string, message of an exception, boxed value. It
-// records unreadable types in gaps.
+// notes unreadable types in gaps.
 func (s *Scanner) List(ctx context.Context, o Options, gaps *answer.Gaps) iter.Seq2[answer.StackObject, error] {
 	return func(yield func(answer.StackObject, error) bool) {
 		l := lister{s: s, gaps: gaps, names: map[target.Addr]answer.Text{}}
@@ -68,7 +68,7 @@ func (l *lister) name(s *Slot) answer.Text {
 // maxInline is the maximum number of characters of text in a line.
 const maxInline = 80
 
-// value returns a short text of the object's content, or nothing.
+// value returns a short text of the object's content. It may be empty.
 func (l *lister) value(s *Slot) string {
 	if s.Free {
 		return ""
@@ -101,7 +101,7 @@ func (l *lister) message(a target.Addr) string {
 	return answer.Quote(cutEnd(text, maxInline))
 }
 
-// cutEnd shortens s to n characters, the last three of which are dots.
+// cutEnd shortens s to n characters. The last three are dots.
 func cutEnd(s string, n int) string {
 	const dots = "..."
 	if start, _ := answer.CutText(s, n); start == s {

@@ -35,18 +35,19 @@ type Slot struct {
 	Object   target.Addr
 	Type     *dac.MethodTable
 	Free     bool // a free block of the heap, not an object
-	// Unproven reports that the heap around the object is not in the dump, so that no heap walk can reach it. Only the
-	// first word, a MethodTable, suggests an object. If Unproven is false, a walk reaches the object.
+	// Unproven is set if the heap around the object is not in the dump, so that no heap walk can reach it. Only the
+	// first word, a MethodTable, suggests an object.
 	Unproven bool
 }
 
 // Options selects what is scanned.
 type Options struct {
-	// Ranges are the stacks, in the order of the report. Words are aligned to 8 bytes. A part that is not in the dump
-	// is an error in the sequence.
+	// Ranges are the stacks, in the order of the report. Words are aligned to 8 bytes. A part that is not in the
+	// dump is an error in the sequence.
 	Ranges    []target.Range
-	Registers *target.Registers // if not nil, come before the stacks
-	// Verify omits unproven objects, and damaged ones, which end past their segment or refer to something that is not an object.
+	Registers *target.Registers // if not nil, reported before the stacks
+	// Verify omits unproven objects, and damaged ones: they end past their segment or refer to something that is
+	// not an object.
 	Verify bool
 }
 
@@ -59,7 +60,8 @@ type Scanner struct {
 	complete bool // all objects lie in known segments
 }
 
-// New returns a Scanner for the objects of rt. h is its heap, or nil if the dump has too little of it; then all results are Unproven.
+// New returns a Scanner for the objects of rt. h is its heap, or nil if the dump has too little of it. If h is nil, all
+// results are Unproven.
 func New(rt *dac.Runtime, h *heap.Heap) *Scanner {
 	s := &Scanner{rt: rt, heap: h}
 	if h != nil {
@@ -68,8 +70,9 @@ func New(rt *dac.Runtime, h *heap.Heap) *Scanner {
 	return s
 }
 
-// Scan yields the references to objects in registers and stacks. It allocates nothing per word. A part of a stack that is not in the dump
-// is an error in the sequence, and does not end it; an error of ctx does. The zero Scanner fails with target.ErrUnsupported.
+// Scan yields the references to objects in registers and stacks. It allocates nothing per word. A part of a stack that
+// is not in the dump is an error in the sequence, which continues. An error of ctx ends it. The zero Scanner fails with
+// target.ErrUnsupported.
 func (s *Scanner) Scan(ctx context.Context, o Options) iter.Seq2[Slot, error] {
 	return func(yield func(Slot, error) bool) {
 		if s.rt == nil {
@@ -85,14 +88,14 @@ func (s *Scanner) Scan(ctx context.Context, o Options) iter.Seq2[Slot, error] {
 		if s.heap != nil && o.Verify {
 			edges = s.heap.Edges(heap.EdgeOptions{LoaderAllocators: true})
 		}
-		var slot Slot // shared by all words, since its address escapes
+		var slot Slot // shared by all words, because its address escapes
 		scan := wordscan.Scan{Memory: s.rt.Target(), Processor: processor, Bounds: s.bounds, Elsewhere: !s.complete,
 			Found: func(w wordscan.Word) bool {
 				slot = Slot{Source: SourceStack, Addr: w.Addr, Object: w.Value}
 				if w.InRegister {
 					slot.Source, slot.Register = SourceRegister, w.Register
 				}
-				return !s.object(&slot, &o, edges) || yield(slot, nil)
+				return !s.completeSlot(&slot, &o, edges) || yield(slot, nil)
 			},
 			Lost: func(err error) bool { return yield(Slot{}, err) },
 		}
@@ -107,29 +110,30 @@ func (s *Scanner) Scan(ctx context.Context, o Options) iter.Seq2[Slot, error] {
 	}
 }
 
-// object completes a slot. It reports false if the address is not an object's. edges is used for Options.Verify only,
-// and is nil without a heap.
-func (s *Scanner) object(slot *Slot, o *Options, edges *heap.Edges) bool {
+// completeSlot completes a slot. It reports whether the address is an object's. edges is needed for Options.Verify, and
+// is nil without a heap.
+func (s *Scanner) completeSlot(slot *Slot, o *Options, edges *heap.Edges) bool {
 	a := slot.Object
 	if s.heap == nil || s.heap.Segment(a) == nil {
-		return !s.complete && !o.Verify && s.plausible(slot, o.Ranges)
+		return !s.complete && !o.Verify && s.completeUnproven(slot, o.Ranges)
 	}
 	switch start, err := s.starts.IsStart(a); {
 	case err != nil:
-		return !o.Verify && s.plausible(slot, o.Ranges)
+		return !o.Verify && s.completeUnproven(slot, o.Ranges)
 	case !start:
 		return false
 	}
 	obj, err := s.heap.ObjectAt(a)
 	if err != nil {
-		return false // the walk read it: an I/O error of the host
+		return false // an I/O error of the host: the walk has read it
 	}
 	slot.Type, slot.Free = obj.Type, obj.Free
-	return !o.Verify || s.sound(&obj, edges)
+	return !o.Verify || s.isSound(&obj, edges)
 }
 
-// plausible completes a slot whose object no walk can reach. Stacks contain no objects.
-func (s *Scanner) plausible(slot *Slot, stacks []target.Range) bool {
+// completeUnproven completes a slot with an object that no walk can reach. It reports false for addresses in stacks,
+// which hold no objects.
+func (s *Scanner) completeUnproven(slot *Slot, stacks []target.Range) bool {
 	a := slot.Object
 	for _, r := range stacks {
 		if r.Contains(a) {
@@ -141,24 +145,24 @@ func (s *Scanner) plausible(slot *Slot, stacks []target.Range) bool {
 		return false
 	}
 	mt, err := s.rt.MethodTable(target.Addr(word))
-	if err != nil || mt.BaseSize < minObject || s.image(a) {
+	if err != nil || mt.BaseSize < minObject || s.inImage(a) {
 		return false
 	}
 	slot.Unproven, slot.Type, slot.Free = true, mt, mt.Addr == s.rt.WellKnown().Free
 	return true
 }
 
-// minObject is the smallest base size of a type: a header word and the MethodTable.
+// minObject is the smallest base size of a type: a header word and the MethodTable pointer.
 const minObject = 16
 
-// image reports whether a lies in a module. Anything like an object there is a pointer to a MethodTable.
-func (s *Scanner) image(a target.Addr) bool {
+// inImage reports whether a lies in a module. What looks like an object there is a pointer to a MethodTable.
+func (s *Scanner) inImage(a target.Addr) bool {
 	return target.ModuleAt(s.rt.Target().Modules(), a) != nil
 }
 
-// sound reports whether an object that a walk reaches is undamaged: it ends inside its segment, and refers to objects,
-// as far as a walk can decide.
-func (s *Scanner) sound(o *heap.Object, edges *heap.Edges) bool {
+// isSound reports whether an object that a walk reaches is undamaged: it ends inside its segment, and refers to
+// objects, as far as a walk can decide.
+func (s *Scanner) isSound(o *heap.Object, edges *heap.Edges) bool {
 	if seg := s.heap.Segment(o.Addr); seg == nil || o.Size > uint64(seg.Objects.End-o.Addr) {
 		return false
 	}
@@ -167,7 +171,7 @@ func (s *Scanner) sound(o *heap.Object, edges *heap.Edges) bool {
 	}
 	for ref, err := range edges.Of(o) {
 		if err != nil {
-			continue // missing data is not damage
+			continue // missing memory is not damage
 		}
 		if start, err := s.starts.IsStart(ref.Target); err == nil && !start && s.complete {
 			return false

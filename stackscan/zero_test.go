@@ -12,7 +12,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestZeroValues: a Scanner without a runtime says so, and ranges over once.
+// TestZeroValues: a Scanner without a runtime fails, and its sequence has one element.
 func TestZeroValues(t *testing.T) {
 	for _, s := range []*stackscan.Scanner{new(stackscan.Scanner), stackscan.New(nil, nil)} {
 		assert.Nil(t, s.Runtime())
@@ -29,7 +29,7 @@ func TestZeroValues(t *testing.T) {
 	}
 }
 
-// TestZeroOptions: nothing to scan is no result and no error.
+// TestZeroOptions: without anything to scan there is neither a result nor an error.
 func TestZeroOptions(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
 		if !d.HasRuntime() {

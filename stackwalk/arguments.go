@@ -11,8 +11,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// This file finds the arguments that an explicit frame of a stub keeps. They belong to a call whose method has not started, because it is
-// being compiled or looked up. Nothing else refers to them then (callingconvention.h, ArgIterator).
+// This file finds the arguments that an explicit frame of a stub keeps. The called method has not started, because it
+// is being compiled or resolved, so nothing else refers to the arguments (callingconvention.h, ArgIterator).
 
 // A heldSlot is a word that holds a reference.
 type heldSlot struct {
@@ -31,11 +31,11 @@ func heldArguments(f *Frame, area dac.ArgumentArea, abi *target.ABI) ([]heldSlot
 		return nil, target.Unsupportedf("the called method is not known yet")
 	}
 	a := &arguments{rt: f.Runtime, abi: abi, area: area, method: md, reader: objects.New(f.Runtime)}
-	err = a.all()
+	err = a.collect()
 	return a.slots, err
 }
 
-// arguments iterates over the arguments of a call.
+// An arguments iterates over the arguments of a call.
 type arguments struct {
 	rt      *dac.Runtime
 	abi     *target.ABI
@@ -48,9 +48,9 @@ type arguments struct {
 	slots                   []heldSlot
 }
 
-// all finds the arguments in the order of the calling convention: this, the address of the result, the generic context,
-// and the arguments of the signature.
-func (a *arguments) all() error {
+// collect finds the arguments in the order of the calling convention: this, the address of the result, the generic
+// context, and the arguments of the signature.
+func (a *arguments) collect() error {
 	sig, _, err := a.method.Signature()
 	if err != nil {
 		return err
@@ -72,24 +72,24 @@ func (a *arguments) all() error {
 		return err
 	}
 	if sig.Conv.HasThis() {
-		a.hold(a.integer(), mt.IsValueType())
+		a.hold(a.takeInteger(), mt.IsValueType())
 	}
 	buffer, err := a.returnsByBuffer(&sig.Return)
 	if err != nil {
 		return err
 	}
 	if buffer {
-		a.integer()
+		a.takeInteger()
 	}
 	shared, err := a.hasContext(mt)
 	if err != nil {
 		return err
 	}
 	if shared {
-		a.integer()
+		a.takeInteger()
 	}
 	for i := range sig.Params {
-		if err := a.argument(&sig.Params[i]); err != nil {
+		if err := a.addArgument(&sig.Params[i]); err != nil {
 			return fmt.Errorf("argument %d: %w", i, err)
 		}
 	}
@@ -117,7 +117,7 @@ func (a *arguments) sharedArgument() (bool, error) {
 	return false, nil
 }
 
-// returnsByBuffer reports whether the caller passes the address of the result.
+// returnsByBuffer reports whether the caller passes the address for the result.
 func (a *arguments) returnsByBuffer(sig *metadata.TypeSig) (bool, error) {
 	if a.abi.ResultBuffer != target.NoReg {
 		return false, nil // in a register that is not used for arguments
@@ -133,39 +133,39 @@ func (a *arguments) returnsByBuffer(sig *metadata.TypeSig) (bool, error) {
 	return !ok, err
 }
 
-// integer takes the place of the next argument that is not a floating-point number.
-func (a *arguments) integer() target.Addr {
+// takeInteger takes the place of the next argument that is not a floating-point number.
+func (a *arguments) takeInteger() target.Addr {
 	if a.abi.ArgumentSlots {
-		return a.word()
+		return a.takeWord()
 	}
 	if a.integers == len(a.abi.Arguments) {
-		return a.word()
+		return a.takeWord()
 	}
 	a.integers++
 	return a.area.Registers + target.Addr(8*(a.integers-1))
 }
 
-// word takes the next word of the stack, or the next slot if arguments have slots.
-func (a *arguments) word() target.Addr {
+// takeWord takes the next word of the stack, or the next slot if arguments have slots.
+func (a *arguments) takeWord() target.Addr {
 	a.words++
 	return a.area.Stack + target.Addr(8*(a.words-1))
 }
 
-// float takes the place of the next floating-point number.
-func (a *arguments) float() {
+// takeFloat takes the place of the next floating-point number.
+func (a *arguments) takeFloat() {
 	if !a.abi.ArgumentSlots && a.floats < a.abi.FloatArguments {
 		a.floats++
 		return
 	}
-	a.word()
+	a.takeWord()
 }
 
 func (a *arguments) hold(at target.Addr, interior bool) {
 	a.slots = append(a.slots, heldSlot{at, interior})
 }
 
-// argument takes the place of an argument and records the references in it.
-func (a *arguments) argument(sig *metadata.TypeSig) error {
+// addArgument takes the place of an argument and records the references in it.
+func (a *arguments) addArgument(sig *metadata.TypeSig) error {
 	kind := sig.Unmodified().Kind
 	if kind == metadata.ElementTypedByRef {
 		return target.Unsupportedf("a TypedReference")
@@ -175,18 +175,18 @@ func (a *arguments) argument(sig *metadata.TypeSig) error {
 		return err
 	}
 	if v != nil {
-		return a.structure(v)
+		return a.addStruct(v)
 	}
 	switch kind {
 	case metadata.ElementR4, metadata.ElementR8:
-		a.float()
+		a.takeFloat()
 	case metadata.ElementByRef:
-		a.hold(a.integer(), true)
+		a.hold(a.takeInteger(), true)
 	case metadata.ElementString, metadata.ElementClass, metadata.ElementObject, metadata.ElementArray, metadata.ElementSZArray,
 		metadata.ElementGenericInst, metadata.ElementVar, metadata.ElementMVar, metadata.ElementInternal:
-		a.hold(a.integer(), false)
+		a.hold(a.takeInteger(), false)
 	default:
-		a.integer()
+		a.takeInteger()
 	}
 	return nil
 }
@@ -198,7 +198,7 @@ type structValue struct {
 	leaves []objects.Leaf
 }
 
-// value returns the struct that a signature means, nil for other types.
+// value returns the struct that a signature describes, or nil for other types.
 func (a *arguments) value(sig *metadata.TypeSig) (*structValue, error) {
 	sig = sig.Unmodified()
 	kind := sig.Kind
@@ -249,18 +249,18 @@ func sizeOf(t *objects.Type, leaves []objects.Leaf) uint64 {
 // fitsSlot reports whether a struct of that size is passed in a slot.
 func fitsSlot(size uint64) bool { return size <= 8 && size&(size-1) == 0 }
 
-// structure takes the places of a struct.
-func (a *arguments) structure(v *structValue) error {
+// addStruct takes the places of a struct and records the references in it.
+func (a *arguments) addStruct(v *structValue) error {
 	if a.abi.ArgumentSlots {
-		if at := a.word(); fitsSlot(v.size) {
-			a.references(v, at, 0, 8)
+		if at := a.takeWord(); fitsSlot(v.size) {
+			a.addReferences(v, at, 0, 8)
 		} else {
 			a.hold(at, true) // address of a copy
 		}
 		return nil
 	}
 	if a.abi.Aggregates {
-		a.aggregate(v)
+		a.addAggregate(v)
 		return nil
 	}
 	eightbytes, ok, err := v.registers()
@@ -276,25 +276,25 @@ func (a *arguments) structure(v *structValue) error {
 		}
 	}
 	if !ok || a.integers+integers > len(a.abi.Arguments) || a.floats+floats > a.abi.FloatArguments {
-		at := a.word()
+		at := a.takeWord()
 		a.words += int((v.size+7)/8) - 1
-		a.references(v, at, 0, v.size)
+		a.addReferences(v, at, 0, v.size)
 		return nil
 	}
 	for i, float := range eightbytes {
 		if float {
-			a.float()
+			a.takeFloat()
 			continue
 		}
 		from := uint64(8 * i)
-		a.references(v, a.integer(), from, from+8)
+		a.addReferences(v, a.takeInteger(), from, from+8)
 	}
 	return nil
 }
 
-// aggregate takes the places of a struct if the ABI has Aggregates. A struct that no longer fits in the registers of
+// addAggregate takes the places of a struct if the ABI has Aggregates. A struct that no longer fits in the registers of
 // its kind uses up the rest of them (Procedure Call Standard for the Arm 64-bit Architecture, 6.8.2).
-func (a *arguments) aggregate(v *structValue) {
+func (a *arguments) addAggregate(v *structValue) {
 	words := int(v.size+7) / 8
 	floats := v.homogeneous()
 	switch {
@@ -304,22 +304,22 @@ func (a *arguments) aggregate(v *structValue) {
 		a.floats = a.abi.FloatArguments
 		a.words += words
 	case v.size > 16:
-		a.hold(a.integer(), true) // address of a copy
+		a.hold(a.takeInteger(), true) // address of a copy
 	case a.integers+words <= len(a.abi.Arguments):
 		for i := range words {
 			from := uint64(8 * i)
-			a.references(v, a.integer(), from, from+8)
+			a.addReferences(v, a.takeInteger(), from, from+8)
 		}
 	default:
 		a.integers = len(a.abi.Arguments)
-		at := a.word()
+		at := a.takeWord()
 		a.words += words - 1
-		a.references(v, at, 0, v.size)
+		a.addReferences(v, at, 0, v.size)
 	}
 }
 
-// homogeneous returns the number of floating-point numbers in the struct if it has one to four, all of one type, and
-// nothing else. Otherwise it returns 0.
+// homogeneous returns the number of floating-point numbers in a struct of one to four numbers of one type, and 0 for
+// other structs.
 func (v *structValue) homogeneous() int {
 	n := len(v.leaves)
 	if n == 0 || n > 4 || uint64(n)*v.leaves[0].Size() != v.size {
@@ -333,8 +333,9 @@ func (v *structValue) homogeneous() int {
 	return n
 }
 
-// references records the references among a struct's leaves between two offsets; at is the address of the first offset.
-func (a *arguments) references(v *structValue, at target.Addr, from, to uint64) {
+// addReferences records the references among a struct's leaves between two offsets. at is the address of the first
+// offset.
+func (a *arguments) addReferences(v *structValue, at target.Addr, from, to uint64) {
 	for _, l := range v.leaves {
 		if l.Offset < from || l.Offset >= to {
 			continue
@@ -346,8 +347,9 @@ func (a *arguments) references(v *structValue, at target.Addr, from, to uint64) 
 	}
 }
 
-// registers returns the kind of register for each eightbyte of a struct under the System V convention, true for floating-point. ok is false
-// if the struct is passed on the stack (System V ABI 3.2.3; methodtable.cpp, ClassifyEightBytes).
+// registers returns the kind of register for each eightbyte of a struct under the System V convention, true for
+// floating-point. ok is false if the struct is passed on the stack (System V ABI 3.2.3; methodtable.cpp,
+// ClassifyEightBytes).
 func (v *structValue) registers() ([]bool, bool, error) {
 	if v.size > 16 {
 		return nil, false, nil

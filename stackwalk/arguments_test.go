@@ -38,16 +38,16 @@ func structOf(size uint64, leaves ...objects.Leaf) *structValue {
 	return &structValue{size: size, leaves: leaves}
 }
 
-// TestStructArguments: where the references are that structs hold as arguments, by the
-// documents of the calling conventions. Registers begin at 0x1000 and the stack at 0x2000.
+// TestStructArguments: the places of references in struct arguments, by the documents of the calling conventions.
+// Registers begin at 0x1000 and the stack at 0x2000.
 func TestStructArguments(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		abi     *target.ABI
-		before  int // integers that were passed before
+		before  int // integers passed before
 		structs []*structValue
 		want    []heldSlot
-		// What is taken then.
+		// Registers and words taken.
 		integers, floats, words int
 	}{
 		{name: "System V: two eightbytes in registers", abi: target.SystemVAMD64(), structs: []*structValue{twoObjects, objectDouble},
@@ -72,7 +72,7 @@ func TestStructArguments(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			a := &arguments{abi: c.abi, area: dac.ArgumentArea{Registers: 0x1000, Stack: 0x2000}, integers: c.before}
 			for _, v := range c.structs {
-				require.NoError(t, a.structure(v))
+				require.NoError(t, a.addStruct(v))
 			}
 			assert.Equal(t, c.want, a.slots)
 			assert.Equal(t, [3]int{c.integers, c.floats, c.words}, [3]int{a.integers, a.floats, a.words}, "integers, floats, words")

@@ -8,8 +8,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// frameContext returns the meaning of the type parameters in the signatures of f's method. Shared code receives its exact type arguments.
-// If the frame no longer has them, the shared ones are used. places are the places of the method's variables.
+// frameContext returns the meaning of the type parameters in the signatures of f's method. Shared code gets its exact
+// type arguments, or the shared ones if the frame no longer has them. places are the places of the method's variables.
 func frameContext(f *Frame, places []codeinfo.Variable, this bool) dac.SigContext {
 	rt, m := f.Runtime, f.Code.Method
 	var c dac.SigContext
@@ -48,8 +48,8 @@ func frameContext(f *Frame, places []codeinfo.Variable, this bool) dac.SigContex
 	return c
 }
 
-// contextVariable finds the generic context among the variables, for methods whose context the garbage collector does
-// not need. It is the hidden argument, or else this.
+// contextVariable finds the generic context among the variables, for methods with a context that the garbage collector
+// does not need. It is the hidden argument, or else this.
 func contextVariable(f *Frame, places []codeinfo.Variable, this, generic bool) (codeinfo.GenericContext, target.Addr) {
 	if a := placeWord(f, places, codeinfo.VarTypeArg); a != 0 && generic {
 		return codeinfo.ContextMethodDesc, a
@@ -62,7 +62,7 @@ func contextVariable(f *Frame, places []codeinfo.Variable, this, generic bool) (
 	return codeinfo.ContextThis, placeWord(f, places, 0)
 }
 
-// placeWord returns the pointer in a variable's place, 0 if it is unknown.
+// placeWord returns the pointer in a variable's place, or 0.
 func placeWord(f *Frame, places []codeinfo.Variable, number int32) target.Addr {
 	l, ok := codeinfo.Locate(places, number, f.Code.Offset)
 	if !ok {
@@ -84,7 +84,7 @@ func placeWord(f *Frame, places []codeinfo.Variable, number int32) target.Addr {
 }
 
 // genericContext reads the generic context that f's method keeps in its frame. It is a MethodTable, a MethodDesc or an
-// object, depending on the kind, and 0 if there is none.
+// object, depending on the kind, and 0 if it is unknown.
 func genericContext(f *Frame) (codeinfo.GenericContext, target.Addr, error) {
 	var d codeinfo.GCDecoder
 	err := code.Of(f.Runtime).DecodeGCInfo(&d, f.Code)
@@ -106,7 +106,8 @@ func genericContext(f *Frame) (codeinfo.GenericContext, target.Addr, error) {
 	return d.Context, a, err
 }
 
-// argumentsOf returns the type arguments of exact, or of its base class, that shares the code of mt. If there is none it returns otherwise.
+// argumentsOf returns the type arguments of exact, or of the base class of exact that shares the code of mt. If neither
+// does, it returns otherwise.
 func argumentsOf(rt *dac.Runtime, exact target.Addr, mt *dac.MethodTable, otherwise []target.Addr) []target.Addr {
 	for range limits.ParentChain {
 		t, err := rt.MethodTable(exact)

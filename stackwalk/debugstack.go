@@ -11,9 +11,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// DebugStack lists the stack of t, given its registers, in the form of the debugging API (ICorDebugStackWalk). Runs of
-// native code are one frame each, methods have signatures as in metadata, and some frames of the runtime have labels.
-// It starts where Walk does. It records unreadable names in gaps.
+// DebugStack lists the stack of t, given its registers, as the debugging API does (ICorDebugStackWalk). Each run of
+// native code is one frame, methods have signatures as in metadata, and some frames of the runtime have labels. It
+// starts where Walk does. It notes unreadable names in gaps.
 func (w *Walker) DebugStack(ctx context.Context, t *dac.Thread, regs target.Registers, o WalkOptions,
 	gaps *answer.Gaps) iter.Seq2[answer.DebugFrame, error] {
 	return func(yield func(answer.DebugFrame, error) bool) {
@@ -73,7 +73,7 @@ func (w *Walker) internalFrames(t *dac.Thread, gaps *answer.Gaps) (out []answer.
 	return out
 }
 
-// debugLabel returns the debugging API's name of an explicit frame, empty for frames that it omits.
+// debugLabel returns the debugging API's name of an explicit frame, or "" for a frame that the API omits.
 func debugLabel(k dac.FrameKind, throws bool) string {
 	switch {
 	case throws:

@@ -19,10 +19,10 @@ type DescribeOptions struct {
 	Pretty            bool // methods in source form (metadata.PrettyMethod)
 	Registers         bool
 	Arguments, Locals bool
-	Symbols           *image.Symbols // names native code; nil: only its module
+	Symbols           *image.Symbols // names native code; if nil, native code has only its module
 }
 
-// A Describer describes frames. It caches facts that frames share, and is not safe for concurrent use.
+// A Describer describes frames. It caches facts that frames share. It is not safe for concurrent use.
 type Describer struct {
 	options DescribeOptions
 	lines   map[sourcePlace]sourceLine
@@ -41,12 +41,12 @@ type sourceLine struct {
 	line int
 }
 
-// NewDescriber returns a Describer that records unreadable parts in gaps.
+// NewDescriber returns a Describer that notes unreadable parts in gaps.
 func NewDescriber(o DescribeOptions, gaps *answer.Gaps) *Describer {
 	return &Describer{options: o, lines: map[sourcePlace]sourceLine{}, objects: map[*dac.Runtime]*objects.Reader{}, gaps: gaps}
 }
 
-// Frame describes f. The caller fills in OSID and References.
+// Frame describes f, except OSID and References.
 func (d *Describer) Frame(f *Frame) *answer.Frame {
 	if f == nil {
 		return &answer.Frame{}
@@ -76,7 +76,7 @@ func (d *Describer) Frame(f *Frame) *answer.Frame {
 	return out
 }
 
-// place returns a register of f. If the registers are known, 0 is a value: a call through a null pointer leads there.
+// place returns a register of f. A known register of 0 is a value: it results from a call through a null pointer.
 func (f *Frame) place(a target.Addr, known bool) answer.Maybe[target.Addr] {
 	if a != 0 || known {
 		return answer.Known(a)
@@ -101,7 +101,7 @@ func (d *Describer) symbol(f *Frame, out *answer.Frame) {
 	}
 }
 
-// method names f's method and its place in it.
+// method sets the name of f's method and the place in it.
 func (d *Describer) method(f *Frame, out *answer.Frame) {
 	md, err := f.Method()
 	if err != nil {
@@ -134,8 +134,8 @@ func (d *Describer) method(f *Frame, out *answer.Frame) {
 	}
 }
 
-// source returns f's place in the source. It is empty if there is none, or if the PDB is not available, which is not a
-// fault of the dump.
+// source returns f's place in the source. It is empty if f has no source or the PDB is not available. Neither is an
+// error of the dump.
 func (d *Describer) source(f *Frame) (file string, line int) {
 	if !d.options.Source {
 		return "", 0
@@ -201,7 +201,7 @@ func (d *Describer) variable(v *Variable) answer.Variable {
 // maxInline is the maximum number of characters of text in a line.
 const maxInline = 80
 
-// variableText returns a value and, for a reference, its address, which other commands accept.
+// variableText formats a value. A reference starts with its address, which other commands accept.
 func variableText(v objects.Value) string {
 	text := v.Plain(maxInline)
 	if a, err := v.Addr(); err == nil && v.Kind() == objects.KindReference && a != 0 {
@@ -213,7 +213,7 @@ func variableText(v objects.Value) string {
 	return text
 }
 
-// DescribeRoot describes a reference that a frame holds. r reads the objects; unreadable parts are recorded in gaps.
+// DescribeRoot describes a reference that a frame holds. r reads the objects. Unreadable parts are noted in gaps.
 func DescribeRoot(root *Root, r *objects.Reader, gaps *answer.Gaps) answer.Root {
 	if root == nil {
 		return answer.Root{}
@@ -228,7 +228,7 @@ func DescribeRoot(root *Root, r *objects.Reader, gaps *answer.Gaps) answer.Root 
 	return out
 }
 
-// describeObject returns an object's type, and the text of a string.
+// describeObject returns an object's type. For a string it also returns the text.
 func describeObject(a target.Addr, r *objects.Reader, gaps *answer.Gaps) (name answer.Text, text answer.QuotedText) {
 	o, err := r.Object(a)
 	if err == nil {

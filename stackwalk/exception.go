@@ -7,14 +7,15 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// raised is the exception that a dump was written for, if its thread has continued since: it runs the handler, which writes the dump.
+// A raised is the exception that a dump was written for, if its thread has continued since to run the code that wrote
+// it.
 type raised struct {
 	thread  uint32
-	at, now target.Registers // when it was raised, and when the dump was written
+	at, now target.Registers // at the exception and in the dump
 }
 
-// raisedIn returns the raised exception, nil if there is none.
-func raisedIn(t target.Target) *raised {
+// findRaised returns the raised exception, or nil.
+func findRaised(t target.Target) *raised {
 	x, ok := t.Exception()
 	if !ok || x.Requested || x.ThreadID == 0 || !x.Registers.Known() {
 		return nil
@@ -36,8 +37,8 @@ func samePlace(a, b *target.Registers) bool {
 	return aok == bok && asok == bsok && aip == bip && asp == bsp
 }
 
-// start returns the registers where the walk of a thread starts, given its current registers. It reports whether that
-// is where the thread raised the exception.
+// start returns the registers where the walk of a thread starts, given its current registers. It reports whether they
+// are the registers of the exception.
 func (w *Walker) start(ctx context.Context, t *dac.Thread, regs *target.Registers, o WalkOptions) (*target.Registers, bool) {
 	if o.Now {
 		return regs, false
@@ -47,18 +48,18 @@ func (w *Walker) start(ctx context.Context, t *dac.Thread, regs *target.Register
 	case x == nil || !samePlace(regs, &x.now):
 		return regs, false
 	case !x.now.Known():
-		if t.OSID != x.thread { // the thread may have no registers
+		if t.OSID != x.thread { // the thread may not have registers
 			return regs, false
 		}
-	case w.leftSince(ctx, t, x):
+	case w.hasLeft(ctx, t, x):
 		return regs, false
 	}
 	return &x.at, true
 }
 
-// leftSince reports whether the thread has left the place of the exception, or has newer managed code on its stack. A
-// walk from that place would lack those frames.
-func (w *Walker) leftSince(ctx context.Context, t *dac.Thread, x *raised) bool {
+// hasLeft reports whether the thread has left the place of the exception, or has newer managed code on its stack. A
+// walk from that place would miss those frames.
+func (w *Walker) hasLeft(ctx context.Context, t *dac.Thread, x *raised) bool {
 	raised, ok := x.at.SP()
 	now, known := x.now.SP()
 	if !ok || !known {

@@ -37,31 +37,32 @@ func (k FrameKind) String() string {
 // A Frame is one entry of a stack walk.
 type Frame struct {
 	Kind FrameKind
-	// IP and SP are those of the activation. For an explicit frame, SP is its address, and IP comes from the registers
-	// known when the walk reached it. For an interpreted method, IP is in its byte code, and SP is the address of the
-	// explicit frame that stands for it.
+	// IP and SP are the registers of the activation. For an explicit frame, SP is its address, and IP is the
+	// register when the walk reached it. For an interpreted method, IP is in its byte code, and SP is the address
+	// of its explicit frame.
 	IP, SP target.Addr
-	// Regs are the registers of the activation. Outside of the leaf, registers that a callee may destroy are unknown.
+	// Regs are the registers of the activation. Except in the leaf, registers that a callee may destroy are
+	// unknown.
 	Regs  target.Registers
 	Trust unwind.Trust
 	// CallerSP is the stack pointer of the caller after a FrameManaged has returned, 0 if the caller is unknown.
 	CallerSP target.Addr
-	// Exact reports that IP is the instruction that runs next, or that faulted, and not the one after a call.
+	// Exact is set if IP is the instruction that runs next or that faulted, and not the one after a call.
 	Exact bool
-	// AtException reports that the walk started here, at the registers of the exception that the dump was written for.
+	// AtException is set if the walk started here, at the registers of the exception that the dump was written for.
 	AtException bool
 
 	Runtime  *dac.Runtime  // owner of the frame; nil for FrameNative
 	Code     code.Info     // for FrameManaged
 	Explicit dac.Frame     // for FrameExplicit
-	Module   target.Module // for FrameNative: the module of IP, zero if there is none
-	// Generated reports for FrameNative that IP is in code that a runtime made which can't be read: a compiled method, or a
-	// stub. Module is zero then.
+	Module   target.Module // for FrameNative: the module of IP; zero outside of modules
+	// Generated is set on a FrameNative in unreadable code that a runtime generated: a compiled method, or a stub.
+	// Module is zero.
 	Generated bool
-	Count     int // for FrameOther: the number of frames it stands for
+	Count     int // for FrameOther: the number of frames
 
 	// Lost is set if managed activations may be missing before the frame. Either the native code of a thread in
-	// cooperative mode could not be unwound to its caller, or the previous explicit frame does not have its caller.
+	// cooperative mode could not be unwound to its caller, or the previous explicit frame has no readable caller.
 	Lost error
 
 	unplaced error // why the place of an interpreted method is unknown
@@ -70,8 +71,8 @@ type Frame struct {
 	Err error
 }
 
-// Missing returns why frames of the stack are missing at f: before it, or behind it where the walk did not reach the end. It is
-// nil if none are.
+// Missing returns why frames are missing before f, or after it because the walk ended early. It is nil if the walk is
+// complete there.
 func (f *Frame) Missing() error {
 	switch {
 	case f.Err != nil:
@@ -82,7 +83,7 @@ func (f *Frame) Missing() error {
 	return nil
 }
 
-// Method returns the method that the frame runs or stands for, nil if there is none.
+// Method returns the frame's method, or nil.
 func (f *Frame) Method() (*code.MethodDesc, error) {
 	switch f.Kind {
 	case FrameManaged:

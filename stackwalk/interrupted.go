@@ -6,10 +6,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Interrupted returns the registers of the code that a signal interrupted, if the thread runs the signal's handler,
-// given the thread's registers. The trust is that of unwinding the handler. On a stack that is not the thread's own, it
-// is unwind.TrustScan: the registers are the first data in the shape of the kernel's signal frame. It reports false if
-// the thread handles no signal, or if that can't be decided. t is nil for a thread that the runtime does not know.
+// Interrupted returns the registers of the code that a signal interrupted, given the registers of a thread that runs
+// the signal's handler. The trust is the trust of the unwound handler. On a stack other than the thread's own, it is
+// unwind.TrustScan: the registers are the first data in the shape of the kernel's signal frame. It reports false if the
+// thread handles no signal, or if that is unknown. t is nil for a thread without a managed Thread.
 func (w *Walker) Interrupted(t *dac.Thread, regs target.Registers) (target.Registers, unwind.Trust, bool) {
 	if w.unwinder == nil {
 		return target.Registers{}, 0, false

@@ -4,11 +4,11 @@ import (
 	"github.com/sosgo/sosgo/metadata"
 )
 
-// hiddenVariable marks a local that the compiler generated (portable PDB format, LocalVariable attributes).
+// hiddenVariable marks a local that the compiler generated (portable PDB format, attributes of LocalVariable).
 const hiddenVariable = 1
 
-// localNames returns the names of the locals whose scopes contain the frame's instruction, by index. Without a PDB
-// there are none, which is not an error.
+// localNames returns the names of the locals that are in scope at the frame's instruction, by index. It is empty
+// without a PDB.
 func (v *variables) localNames() map[int]string {
 	names := map[int]string{}
 	m, err := v.method.Module()

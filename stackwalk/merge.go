@@ -10,23 +10,23 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A StackTree merges the stacks of threads, starting at their outermost callers. Threads share the nodes of common calls.
+// A StackTree merges the stacks of threads, from their outermost callers on. Threads share the nodes of common calls.
 type StackTree struct {
 	Roots   []*StackNode // in order of appearance
 	Threads []uint32     // OS ids of all threads with a stack
-	Program *code.Reader // names native frames that are methods of a program; nil for none
+	Program *code.Reader // names native frames of a NativeAOT program; nil otherwise
 }
 
 // A StackNode is one call in a StackTree.
 type StackNode struct {
 	Method  *code.MethodDesc  // nil for a NativeAOT program
 	Native  code.NativeMethod // for a NativeAOT program
-	Threads []uint32          // whose stack includes this call
+	Threads []uint32          // with this call on their stack
 	Calls   []*StackNode      // callees, in order of appearance
 }
 
-// Add merges the stack of a thread, whose frames start at the leaf. It omits frames that are not wanted or have no
-// method; a stack without remaining frames does not count. It returns the first error in finding a frame's method.
+// Add merges the stack of a thread, given its frames, the leaf first. It omits frames that are not wanted or have no
+// method. It omits a stack without remaining frames. It returns the first error for a frame's method.
 func (t *StackTree) Add(thread uint32, frames iter.Seq[Frame], wanted func(*Frame) bool) error {
 	var methods []StackNode
 	var firstErr error
@@ -59,7 +59,7 @@ func (t *StackTree) Add(thread uint32, frames iter.Seq[Frame], wanted func(*Fram
 	return firstErr
 }
 
-// call returns the node of a frame's method, or a node without a method.
+// call returns the node of a frame's method. The node of a frame without a method has no method either.
 func (t *StackTree) call(f *Frame) (StackNode, error) {
 	if t.Program == nil || f.Kind != FrameNative {
 		md, err := f.Method()
@@ -79,7 +79,7 @@ func (t *StackTree) call(f *Frame) (StackNode, error) {
 	return StackNode{Native: m}, nil
 }
 
-// at returns an address that identifies the node's method, 0 if there is none.
+// at returns an address that identifies the node's method, or 0.
 func (n *StackNode) at() target.Addr {
 	if n.Method != nil {
 		return n.Method.Addr
@@ -96,7 +96,7 @@ func nodeOf(nodes *[]*StackNode, method target.Addr) *StackNode {
 	return nil
 }
 
-// Own returns the threads whose leaf is the node.
+// Own returns the threads that have the node as their leaf.
 func (n *StackNode) Own() []uint32 {
 	below := map[uint32]bool{}
 	for _, c := range n.Calls {

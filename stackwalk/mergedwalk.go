@@ -11,16 +11,16 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Part is a thread as one of several runtimes knows it.
+// A Part is a thread as seen by one of several runtimes.
 type Part struct {
 	Walker    *Walker
 	Thread    *dac.Thread
 	Registers target.Registers
 }
 
-// MergedWalk walks the stack of one thread through several runtimes. Each runtime walks its own frames. They are merged
-// by stack pointer, those on a stack for signals first, a runtime's explicit frames before the frames they stand on. With several CLRs every frame has its
-// Runtime. A walk that ends early ends with a frame that has Err; the others continue.
+// MergedWalk walks the stack of one thread through several runtimes. Each runtime walks its own frames. The frames are
+// merged by stack pointer: a signal stack first, and explicit frames before the frames that they are in. With several
+// CLRs every frame has its Runtime. A walk that ends early ends with a frame that has Err; the others continue.
 func MergedWalk(ctx context.Context, parts []Part, o WalkOptions) iter.Seq[Frame] {
 	return func(yield func(Frame) bool) {
 		var all []Frame
@@ -49,7 +49,7 @@ func MergedWalk(ctx context.Context, parts []Part, o WalkOptions) iter.Seq[Frame
 	}
 }
 
-// seenNative reports whether an earlier walk has yielded f, which is native code: each runtime sees it. The frames are sorted by SP.
+// seenNative reports whether f is native code that another runtime's walk has yielded. The frames are sorted by SP.
 func seenNative(before []Frame, f *Frame) bool {
 	if f.Kind != FrameNative {
 		return false
@@ -62,11 +62,11 @@ func seenNative(before []Frame, f *Frame) bool {
 	return false
 }
 
-// FoldOthers returns a MergedWalk as one of the runtimes sees it. Each run of other frames is one FrameOther at the
-// place of the run's first frame. Runs end at frames of rt and of a third runtime.
+// FoldOthers returns a MergedWalk from the view of one runtime. Each run of other frames becomes one FrameOther at the
+// place of its first frame. A run ends at a frame of rt or of a third runtime.
 func FoldOthers(frames iter.Seq[Frame], rt *dac.Runtime) iter.Seq[Frame] {
 	return func(yield func(Frame) bool) {
-		var run Frame // Count is 0 outside of a run
+		var run Frame // Count is 0 outside a run
 		flush := func() bool {
 			was := run
 			run = Frame{}

@@ -21,8 +21,8 @@ func (f *Frame) Name() (string, error) {
 	return code.Of(f.Runtime).MethodName(md, code.MethodFull)
 }
 
-// ExactName returns Name with exact type arguments in place of System.__Canon. They come from GenericContext. If the
-// frame has none, it returns Name.
+// ExactName returns Name with the exact type arguments of GenericContext in place of System.__Canon. If they are
+// unknown, it returns Name.
 func (f *Frame) ExactName() (string, error) {
 	c, err := f.GenericContext()
 	if err != nil || len(c.TypeArgs) == 0 && len(c.MethodArgs) == 0 {
@@ -31,9 +31,9 @@ func (f *Frame) ExactName() (string, error) {
 	return code.Of(f.Runtime).MethodNameIn(f.Code.Method, c)
 }
 
-// CallSite returns the place in its method that the frame stands for. The instruction pointer of a calling frame is
-// after the call, which may be the last instruction of a line, a scope, an exception clause or the method. Such a frame
-// counts from the byte before, inside the call. An Exact frame counts from its instruction.
+// CallSite returns the place of the frame in its method. The instruction pointer of a calling frame is after the call,
+// and may be in the next line, scope, exception clause or method. CallSite moves it back by a byte, into the call. It
+// does not move an Exact frame.
 func (f *Frame) CallSite() code.Info {
 	at := f.Code
 	if !f.Exact && at.Offset > 0 {
@@ -42,9 +42,9 @@ func (f *Frame) CallSite() code.Info {
 	return at
 }
 
-// SourceLine returns the place of the frame in the source: the call it waits for, or its instruction (see CallSite).
-// The error is target.ErrUnsupported for a frame without one, such as native code or a stub. If the module's PDB is not
-// available, it is the error of Module.PDB.
+// SourceLine returns the place of the frame in the source: the line of its call, or of its instruction (see CallSite).
+// The error is target.ErrUnsupported for a frame without source, such as native code or a stub. If the module's PDB is
+// not available, it is the error of Module.PDB.
 func (f *Frame) SourceLine() (code.SourceLine, error) {
 	if f.unplaced != nil {
 		return code.SourceLine{}, f.unplaced
@@ -55,8 +55,8 @@ func (f *Frame) SourceLine() (code.SourceLine, error) {
 	return code.Of(f.Runtime).SourceLine(f.CallSite())
 }
 
-// GenericContext returns the meaning of the type parameters in the signature and code of the frame's method. Shared code receives its exact
-// type arguments. If the frame no longer has them, the result has the shared ones (System.__Canon).
+// GenericContext returns the meaning of the type parameters in the signature and code of the frame's method. Shared
+// code gets its exact type arguments, or System.__Canon if the frame no longer has them.
 func (f *Frame) GenericContext() (dac.SigContext, error) {
 	if f.Kind != FrameManaged || f.Runtime == nil || f.Code.Method == nil {
 		return dac.SigContext{}, target.Unsupportedf("a frame of kind %v has no generic context", f.Kind)
@@ -72,7 +72,7 @@ func (f *Frame) GenericContext() (dac.SigContext, error) {
 	return frameContext(f, places, sig.Conv.HasThis()), nil
 }
 
-// ShortName returns a method's name for diagrams of many stacks: its type in full, its parameters without namespaces.
+// ShortName returns a method's name for diagrams of many stacks: the type in full, the parameters without namespaces.
 func ShortName(rt *dac.Runtime, md *code.MethodDesc) (string, error) {
 	full, err := code.Of(rt).MethodName(md, code.MethodFull)
 	if err != nil {
@@ -89,10 +89,11 @@ func ShortName(rt *dac.Runtime, md *code.MethodDesc) (string, error) {
 	return class + "." + name + shortParameters(parameters(full)), nil
 }
 
-// dynamicClass is the class name of methods without a class.
+// dynamicClass is the class name for methods without a class.
 const dynamicClass = "(dynamicClass)"
 
-// parameters returns the parameter list in a method's full name: from the first parenthesis outside of type arguments on.
+// parameters returns the parameter list of a method's full name, from the first parenthesis outside of type arguments
+// on.
 func parameters(full string) string {
 	depth := 0
 	for i := range len(full) {

@@ -12,8 +12,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A codeMap describes all code of the process to the unwinder: the code of the runtimes and of the modules. It
-// implements unwind.CodeMap.
+// A codeMap describes all code of the process to the unwinder: the code of runtimes and of modules. It implements
+// unwind.CodeMap.
 type codeMap struct {
 	runtimes []*code.Reader
 	native   *nativeCode
@@ -35,7 +35,7 @@ func (m *codeMap) InCode(ip target.Addr) bool {
 		return true
 	}
 	if len(m.runtimes) == 0 && m.native.module(ip) == nil {
-		x := m.native.mapped() // what programs compile at run time is in no module
+		x := m.native.mapped() // code that a program compiles at run time is in no module
 		return x.contains(ip)
 	}
 	for _, rt := range m.runtimes {
@@ -43,7 +43,7 @@ func (m *codeMap) InCode(ip target.Addr) bool {
 		if err == nil {
 			return true
 		}
-		if errors.Is(err, target.ErrNotInDump) { // the method is not in the dump, but it is compiled code
+		if errors.Is(err, target.ErrNotInDump) { // compiled code, but its method is not in the dump
 			if kind, err := rt.KindAt(ip); err == nil && kind == code.JIT {
 				return true
 			}
@@ -60,7 +60,7 @@ func managedCode(c *code.Info) unwind.Code {
 	}
 }
 
-// nativeCode finds the unwind data of the process's modules. It caches them, and is safe for concurrent use.
+// A nativeCode finds the unwind data of the process's modules. It caches them and is safe for concurrent use.
 type nativeCode struct {
 	mem     target.Memory
 	arch    target.Arch
@@ -69,13 +69,13 @@ type nativeCode struct {
 	mapped  func() executable
 }
 
-// executable is what the dump records of executable memory.
+// An executable is what the dump records about executable memory.
 type executable struct {
-	known  bool           // the dump records what memory is for, also of memory that it lacks
+	known  bool           // the dump also records the protection of memory that it does not hold
 	ranges []target.Range // executable and not writable, by address
 }
 
-// executableIn lists the executable memory of t, without what is writable, too: pages of data may be so.
+// executableIn lists the executable memory of t. It omits writable memory, because pages of data may be executable too.
 func executableIn(t target.Target) executable {
 	var x executable
 	for r := range t.Regions() {
@@ -92,11 +92,11 @@ func (x *executable) contains(a target.Addr) bool {
 	return i < len(x.ranges) && x.ranges[i].Contains(a)
 }
 
-// generated is the file in which the runtime keeps code that it makes: what it compiles, and its stubs. It maps the file
-// executable in one place and writable in another (minipal/Unix/doublemapping.cpp of .NET 7 and later, memfd_create).
+// generated is the file that holds the code that the runtime generates: compiled methods and stubs. The runtime maps
+// the file twice, executable and writable (minipal/Unix/doublemapping.cpp of .NET 7 and later, memfd_create).
 const generated = "/memfd:doublemapper"
 
-// IsGenerated reports whether m is a part of the file of generated code. The kernel names it as deleted.
+// IsGenerated reports whether m is a part of the file of generated code. The kernel lists that file as deleted.
 func IsGenerated(m *target.Module) bool {
 	return m != nil && strings.TrimSuffix(m.Path, " (deleted)") == generated
 }
@@ -114,15 +114,15 @@ func newNativeCode(t target.Target, mem target.Memory) *nativeCode {
 		mapped: sync.OnceValue(func() executable { return executableIn(t) })}
 }
 
-// module returns the module at a, nil if there is none.
+// module returns the module at a, or nil.
 func (n *nativeCode) module(a target.Addr) *target.Module {
 	return target.ModuleAt(n.modules, a)
 }
 
 func (n *nativeCode) index(a target.Addr) int { return target.ModuleIndex(n.modules, a) }
 
-// at returns the code of the module at a, nil if there is none.
-func (n *nativeCode) at(a target.Addr) *moduleCode {
+// codeAt returns the code of the module at a, or nil.
+func (n *nativeCode) codeAt(a target.Addr) *moduleCode {
 	i := n.index(a)
 	if i < 0 {
 		return nil
@@ -134,16 +134,16 @@ func (n *nativeCode) at(a target.Addr) *moduleCode {
 
 // FindCode finds native code and its unwind data.
 func (n *nativeCode) FindCode(ip target.Addr) (unwind.Code, bool) {
-	if m := n.at(ip); m != nil {
+	if m := n.codeAt(ip); m != nil {
 		return m.Find(ip)
 	}
 	return unwind.Code{}, false
 }
 
-// InCode reports whether ip is in the code of a module. For a module without readable headers, the dump's record of
-// executable memory decides, if it has one.
+// InCode reports whether ip is in the code of a module. If the module's headers are unreadable, the dump's record of
+// executable memory decides.
 func (n *nativeCode) InCode(ip target.Addr) bool {
-	m := n.at(ip)
+	m := n.codeAt(ip)
 	if m == nil {
 		return false
 	}

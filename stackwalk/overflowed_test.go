@@ -8,7 +8,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestOverflowed: only what an interrupted frame has below the end of the stack holds nothing. Elsewhere, memory that is missing is a gap.
+// TestOverflowed: only memory of an interrupted frame below the end of the stack holds nothing. Other missing memory is
+// a gap.
 func TestOverflowed(t *testing.T) {
 	damaged := target.Corruptf("the process had no memory there")
 	for _, c := range []struct {
@@ -25,6 +26,6 @@ func TestOverflowed(t *testing.T) {
 		{"at a call", Frame{SP: 0xff0, CallerSP: 0x1030}, 0xff8, damaged, false},
 		{"not in the dump", Frame{SP: 0xff0, CallerSP: 0x1030, Exact: true}, 0xff8, target.ErrNotInDump, false},
 	} {
-		assert.Equal(t, c.want, overflowed(&c.frame, c.at, c.unread), c.name)
+		assert.Equal(t, c.want, isOverflow(&c.frame, c.at, c.unread), c.name)
 	}
 }

@@ -9,15 +9,15 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Return is a word of a stack that is the address after a call instruction. It remains from a call that is still active or has ended.
+// A Return is a word of a stack with the address after a call instruction. The call is still active or has ended.
 type Return struct {
 	Slot   target.Addr
 	IP     target.Addr // value of the word, without a signature
-	Callee target.Addr // called code, 0 if the code alone does not show it
+	Callee target.Addr // called code, 0 if the instruction does not show it
 }
 
-// Returns iterates over the return addresses among the words of a range. It needs no unwind data, so it works on damaged stacks. A part
-// that is not in the dump is an error in the sequence, and the scan continues after it; an error of ctx ends it.
+// Returns iterates over the return addresses among the words of a range. It needs no unwind data, so it works on
+// damaged stacks. A part that is not in the dump is an error in the sequence, which continues. An error of ctx ends it.
 func (w *Walker) Returns(ctx context.Context, r target.Range) iter.Seq2[Return, error] {
 	return func(yield func(Return, error) bool) {
 		if w.unwinder == nil {
@@ -58,7 +58,7 @@ func (w *Walker) Returns(ctx context.Context, r target.Range) iter.Seq2[Return, 
 	}
 }
 
-// signature returns the bits of code addresses that hold signatures in the process. All threads have the same.
+// signature returns the bits of code addresses that hold signatures. All threads of a process have the same.
 func (w *Walker) signature() uint64 {
 	for _, t := range w.target.Threads() {
 		return t.Registers.Signature
@@ -66,10 +66,10 @@ func (w *Walker) signature() uint64 {
 	return 0
 }
 
-// contextBytes is the number of bytes scanned between two checks of the context.
+// contextBytes is the number of bytes scanned between two checks of ctx.
 const contextBytes = 4096
 
-// Module returns the native module at a, and whether there is one.
+// Module returns the native module at a. It reports whether there is one.
 func (w *Walker) Module(a target.Addr) (target.Module, bool) {
 	if w.codes == nil {
 		return target.Module{}, false
@@ -80,7 +80,7 @@ func (w *Walker) Module(a target.Addr) (target.Module, bool) {
 	return target.Module{}, false
 }
 
-// Runtime returns the runtime whose threads are walked, nil for a Walker of native code.
+// Runtime returns the runtime of the walked threads, or nil for a Walker of native code.
 func (w *Walker) Runtime() *dac.Runtime {
 	if w == nil {
 		return dac.OrNone(nil)

@@ -9,9 +9,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// VariableOf returns the name of the argument or local in a slot of a managed activation's GC info. Examples are "items", "pair.Key" for a
-// part and, without a name, "local 2" or "argument 0". It is empty if the slot is not in a variable, such as a temporary of the compiler.
-// address is the address of the slot, 0 for a register. An error means that not all variables are known.
+// VariableOf returns the name of the argument or local in a slot of a managed activation's GC info: "items", "pair.Key"
+// for a part and, without a name, "local 2" or "argument 0". It is empty if the slot is not in a variable, such as a
+// temporary of the compiler. address is the address of the slot, 0 for a register. An error means that not all
+// variables are known.
 func VariableOf(f *Frame, slot codeinfo.Slot, address target.Addr, r *objects.Reader) (string, error) {
 	args, locals, err := Variables(f, r)
 	for i := range args {
@@ -27,7 +28,7 @@ func VariableOf(f *Frame, slot codeinfo.Slot, address target.Addr, r *objects.Re
 	return "", err
 }
 
-// holds reports whether the slot is in the variable, and returns the name of that part.
+// holds reports whether the slot is in the variable, and returns the name of that part of the variable.
 func (a *Variable) holds(slot codeinfo.Slot, address target.Addr, nameless string) (string, bool) {
 	if !a.Located || a.frame == nil {
 		return "", false
@@ -64,5 +65,5 @@ func (a *Variable) extent() target.Addr {
 	return 8
 }
 
-// boxBytes is the number of bytes of a boxed struct beside its fields: object header and MethodTable.
+// boxBytes is the number of bytes of a boxed struct besides its fields: object header and MethodTable.
 const boxBytes = 16

@@ -19,38 +19,41 @@ import (
 
 // A Root is a register or a stack word that holds a reference, as the garbage collector sees it.
 type Root struct {
-	// Frame is the index of the frame in Walk, without native activations; 0 is the leaf. It is -1 for roots outside of frames.
+	// Frame is the index of the frame in Walk, without native activations; 0 is the leaf. It is -1 outside of
+	// frames.
 	Frame int
-	// FrameIP and FrameSP are those of the frame that holds the reference.
+	// FrameIP and FrameSP identify the frame that holds the reference.
 	FrameIP, FrameSP target.Addr
 	Method           *code.MethodDesc
-	// Explicit is the class of the explicit frame that holds the reference, empty for an activation. Such a reference
-	// has no Slot, and has a Method only if it is an argument of a call.
+	// Explicit is the class of the explicit frame that holds the reference, empty for an activation. Such a
+	// reference has no Slot, and has a Method only if it is an argument of a call.
 	Explicit string
-	// Chained reports that Explicit is in the thread's own chain of GCFrames (.NET 5 and later), which Walk does not
-	// yield. FrameSP is its address, FrameIP is 0.
+	// Chained is set if Explicit is in the thread's own chain of GCFrames (.NET 5 and later), which Walk does not
+	// yield. FrameSP is its address, and FrameIP is 0.
 	Chained bool
 
 	Slot codeinfo.Slot
 	Addr target.Addr // of the word, 0 for a register
-	// Object is the content of the word or register: null, the address of an object, or any address for an Interior reference.
+	// Object is the content of the word or register: null, the address of an object, or any address if Interior is
+	// set.
 	Object   target.Addr
 	Interior bool // may point into an object, or to none
 	Pinned   bool // keeps the object where it is
 
-	// Undecoded comes with an error: some or all references of the frame are unknown.
+	// Undecoded is set, with an error, if some or all references of the frame are unknown.
 	Undecoded bool
 }
 
-// Roots iterates over the references that the frames of t hold at the thread's current position, starting at the leaf, and then over the
-// ones that the runtime's own code protects (dac.Runtime.GCFrames). Explicit frames count if they keep references for native code, or the
-// arguments of a call that passes through a stub. Frames that an exception has abandoned hold none. A method with a running funclet is
-// reported through the funclet. The arguments of a tail call that the thread is about to make come last.
+// Roots iterates over the references that the frames of t hold at the thread's current position, the leaf first. The
+// references that the runtime's own code protects follow (dac.Runtime.GCFrames), and then the arguments of a tail call
+// that the thread is about to make. An explicit frame holds references for native code, or the arguments of a call
+// through a stub. Frames that an exception has abandoned hold no references. A method with a running funclet is
+// reported through the funclet.
 //
-// References that only a conservative collection sees (DOTNET_gcConservative) are not included: see package roots.
+// Roots omits references that only a conservative collection sees (DOTNET_gcConservative): see package roots.
 //
-// If the references of a frame are unknown, the sequence has an error and continues with the next frame; an error of
-// ctx ends it. If the GCFrames are unknown, the last error reports it.
+// If the references of a frame are unknown, the sequence has an error and continues with the next frame. An error of
+// ctx ends it. If the GCFrames are unknown, the sequence ends with an error.
 func (w *Walker) Roots(ctx context.Context, t *dac.Thread, regs target.Registers) iter.Seq2[Root, error] {
 	return func(yield func(Root, error) bool) {
 		if w.rt == nil || t == nil {
@@ -71,7 +74,7 @@ func (w *Walker) Roots(ctx context.Context, t *dac.Thread, regs target.Registers
 			if f.Lost != nil && !yield(Root{Frame: s.index, FrameIP: f.IP, FrameSP: f.SP, Undecoded: true}, f.Lost) {
 				return
 			}
-			if !s.frame(&f, yield) {
+			if !s.yieldFrame(&f, yield) {
 				return
 			}
 			s.index++
@@ -79,13 +82,13 @@ func (w *Walker) Roots(ctx context.Context, t *dac.Thread, regs target.Registers
 				return
 			}
 		}
-		if w.protected(t, yield) && w.handled(t, yield) {
-			w.tailCall(t, s.tailCall, yield)
+		if w.yieldGCFrames(t, yield) && w.yieldHandled(t, yield) {
+			w.yieldTailCall(t, s.tailCall, yield)
 		}
 	}
 }
 
-// tailCallHelpers are the prefixes of the names of the methods that make explicit tail calls (tailcallhelp.cpp).
+// tailCallHelpers are prefixes of the names of the methods that make explicit tail calls (tailcallhelp.cpp).
 var tailCallHelpers = [...]string{"ILStubClass.IL_STUB_StoreTailCallArgs(", "ILStubClass.IL_STUB_CallTailCallTarget(",
 	"System.Runtime.CompilerServices.RuntimeHelpers.DispatchTailCalls("}
 
@@ -94,8 +97,8 @@ func isTailCallHelper(name string) bool {
 	return slices.ContainsFunc(tailCallHelpers[:], func(helper string) bool { return strings.HasPrefix(name, helper) })
 }
 
-// makesTailCall reports whether f, one of the first frames of t, shows that t may be about to make a tail call. It does
-// if f runs managed code in a helper of tail calls, or in code that a helper called.
+// makesTailCall reports whether f, one of the first frames of t, shows that t may be about to make a tail call: f runs
+// managed code in a helper of tail calls, or in code that a helper called.
 func (s *rootScan) makesTailCall(f *Frame) bool {
 	if f.Kind != FrameManaged || !s.thread.Cooperative || s.index > 1 {
 		return false
@@ -104,9 +107,9 @@ func (s *rootScan) makesTailCall(f *Frame) bool {
 	return err == nil && isTailCallHelper(name)
 }
 
-// tailCall yields the arguments of a tail call that t is about to make. It reports unreadable arguments only if the
-// thread may be making one.
-func (w *Walker) tailCall(t *dac.Thread, making bool, yield func(Root, error) bool) {
+// yieldTailCall yields the arguments of a tail call that t is about to make. It yields an error for unreadable
+// arguments only if making is set.
+func (w *Walker) yieldTailCall(t *dac.Thread, making bool, yield func(Root, error) bool) {
 	r := Root{Frame: -1, Explicit: "TailCallArgBuffer"}
 	words, err := w.rt.TailCallArguments(t)
 	if errors.Is(err, target.ErrUnsupported) && !making {
@@ -126,8 +129,8 @@ func (w *Walker) tailCall(t *dac.Thread, making bool, yield func(Root, error) bo
 	}
 }
 
-// protected yields the references in the GCFrames of t, and reports whether the caller wants more.
-func (w *Walker) protected(t *dac.Thread, yield func(Root, error) bool) bool {
+// yieldGCFrames yields the references in the GCFrames of t. It reports whether the caller wants more.
+func (w *Walker) yieldGCFrames(t *dac.Thread, yield func(Root, error) bool) bool {
 	for f, err := range w.rt.GCFrames(t) {
 		r := Root{Frame: -1, FrameSP: f.Addr, Explicit: "GCFrame", Chained: true, Interior: f.Interior}
 		if err != nil && !yield(r, err) {
@@ -146,8 +149,8 @@ func (w *Walker) protected(t *dac.Thread, yield func(Root, error) bool) bool {
 	return true
 }
 
-// handled yields the exceptions that t is handling, and reports whether the caller wants more.
-func (w *Walker) handled(t *dac.Thread, yield func(Root, error) bool) bool {
+// yieldHandled yields the exceptions that t is handling. It reports whether the caller wants more.
+func (w *Walker) yieldHandled(t *dac.Thread, yield func(Root, error) bool) bool {
 	slots, err := w.rt.ExceptionSlots(t)
 	r := Root{Frame: -1, Explicit: "ExInfo"}
 	if err != nil && !yield(r, fmt.Errorf("exceptions that thread %d is handling: %w", t.ManagedID, err)) {
@@ -164,7 +167,7 @@ func (w *Walker) handled(t *dac.Thread, yield func(Root, error) bool) bool {
 	return true
 }
 
-// rootScan is the state of a scan for the roots of one thread.
+// A rootScan is the state of a scan for the roots of one thread.
 type rootScan struct {
 	w          *Walker
 	thread     *dac.Thread
@@ -174,41 +177,42 @@ type rootScan struct {
 	slots      []codeinfo.Slot
 	index      int           // of the frame
 	tailCall   bool          // the thread may be making a tail call
-	unrecorded error         // why some references of the frame are unknown, nil if all are known
-	above      dac.FrameKind // the previous frame's kind, if that was explicit
+	unrecorded error         // why some references of the frame are unknown, or nil
+	above      dac.FrameKind // kind of the previous frame, if that was explicit
 	parent     parent
 
-	// dispatching reports that the frames after a funclet belong to the runtime's managed exception handling, which
-	// called it. They are alive, unlike frames after the explicit frame of a throw.
+	// dispatching is set if the frames after a funclet belong to the runtime's managed exception handling, which
+	// called the funclet. They are alive, unlike frames after the explicit frame of a throw.
 	dispatching bool
 }
 
-// parent is the activation that a funclet belongs to. Frames before it were abandoned by the exception. A filter runs before that.
+// A parent is the activation that a funclet belongs to. The exception abandoned the frames before it, unless the
+// funclet is a filter.
 type parent struct {
-	start  target.Addr // of the method, 0 for none
+	start  target.Addr // start of the method, 0 for no parent
 	fp     target.Addr
 	filter bool
 }
 
-// of reports whether f is the parent. Its funclets have its frame pointer.
-func (p *parent) of(f *Frame) bool {
+// matches reports whether f is the parent. A funclet and its parent have the same frame pointer.
+func (p *parent) matches(f *Frame) bool {
 	fp, _ := f.Regs.FP()
 	return f.Code.Start == p.start && fp == p.fp
 }
 
-// frame yields the roots of one frame.
-func (s *rootScan) frame(f *Frame, yield func(Root, error) bool) bool {
+// yieldFrame yields the roots of one frame.
+func (s *rootScan) yieldFrame(f *Frame, yield func(Root, error) bool) bool {
 	if f.Kind != FrameManaged {
 		if s.above = f.Explicit.Kind; s.above != dac.FrameInlinedCall {
 			s.dispatching = false
 		}
-		return f.Kind != FrameExplicit || s.protected(f, yield)
+		return f.Kind != FrameExplicit || s.yieldProtected(f, yield)
 	}
 	above := s.above
 	s.above, s.unrecorded = dac.FrameUnknown, nil
-	state, skip, err := s.state(f, above)
+	state, skip, err := s.frameState(f, above)
 	if err == nil && !skip {
-		err = s.live(f, state)
+		err = s.readSlots(f, state)
 	}
 	if err != nil {
 		err = fmt.Errorf("references of the frame %016x: %w", uint64(f.SP), err)
@@ -218,8 +222,8 @@ func (s *rootScan) frame(f *Frame, yield func(Root, error) bool) bool {
 		return true
 	}
 	for i := range s.slots {
-		r, err := s.root(f, s.slots[i])
-		if err != nil && overflowed(f, r.Addr, err) {
+		r, err := s.readRoot(f, s.slots[i])
+		if err != nil && isOverflow(f, r.Addr, err) {
 			continue
 		}
 		if !yield(r, err) {
@@ -233,11 +237,11 @@ func (s *rootScan) frame(f *Frame, yield func(Root, error) bool) bool {
 	return yield(Root{Frame: s.index, FrameIP: f.IP, FrameSP: f.SP, Method: f.Code.Method, Undecoded: true}, err)
 }
 
-// protected yields the references in an explicit frame.
-func (s *rootScan) protected(f *Frame, yield func(Root, error) bool) bool {
+// yieldProtected yields the references in an explicit frame.
+func (s *rootScan) yieldProtected(f *Frame, yield func(Root, error) bool) bool {
 	r := Root{Frame: s.index, FrameIP: f.IP, FrameSP: f.SP, Explicit: f.Explicit.Class}
 	if f.Explicit.Kind == dac.FrameTransition {
-		r.Method, _ = f.Method() // heldBy has the error
+		r.Method, _ = f.Method() // heldBy returns the error
 	}
 	slots, err := s.heldBy(f)
 	for i := range slots {
@@ -254,7 +258,7 @@ func (s *rootScan) protected(f *Frame, yield func(Root, error) bool) bool {
 	return err == nil || yield(r, err)
 }
 
-// heldBy returns the words that hold the references of an explicit frame. With an error, it returns the known ones.
+// heldBy returns the words that hold the references of an explicit frame. With an error, it returns the known words.
 func (s *rootScan) heldBy(f *Frame) ([]heldSlot, error) {
 	area, held, err := f.Runtime.FrameArguments(&f.Explicit)
 	if err == nil && held {
@@ -307,8 +311,8 @@ func heldInValue(f *Frame, v *dac.ProtectedValue) ([]heldSlot, error) {
 	return out, err
 }
 
-// state returns the state of the frame as the garbage collector would see it, and whether the frame is dead.
-func (s *rootScan) state(f *Frame, above dac.FrameKind) (state codeinfo.FrameState, skip bool, err error) {
+// frameState returns the state of the frame for the garbage collector, and whether the frame is dead.
+func (s *rootScan) frameState(f *Frame, above dac.FrameKind) (state codeinfo.FrameState, skip bool, err error) {
 	switch {
 	case above == dac.FrameFault || above == dac.FrameSoftwareException:
 		state = codeinfo.ExecutionAborted
@@ -319,12 +323,12 @@ func (s *rootScan) state(f *Frame, above dac.FrameKind) (state codeinfo.FrameSta
 		if !f.Code.Funclet {
 			return state, false, nil
 		}
-		return s.funclet(f, state)
+		return s.enterFunclet(f, state)
 	}
 	p := s.parent
-	if f.Code.Funclet || !p.of(f) {
-		// The exception of a funclet abandoned these frames. Another funclet of the same activation shares its frame,
-		// which was reported already.
+	if f.Code.Funclet || !p.matches(f) {
+		// The exception of a funclet abandoned these frames, or another funclet of the same activation shares its
+		// frame, which was reported already.
 		s.dispatching = s.dispatching && !f.Code.Funclet
 		skip = !p.filter && !s.dispatching
 		s.dispatching = s.dispatching || f.Code.Funclet
@@ -337,8 +341,8 @@ func (s *rootScan) state(f *Frame, above dac.FrameKind) (state codeinfo.FrameSta
 	return state, false, nil
 }
 
-// funclet returns state for the first funclet of an activation.
-func (s *rootScan) funclet(f *Frame, state codeinfo.FrameState) (codeinfo.FrameState, bool, error) {
+// enterFunclet returns the state of the first funclet of an activation.
+func (s *rootScan) enterFunclet(f *Frame, state codeinfo.FrameState) (codeinfo.FrameState, bool, error) {
 	filter, err := s.isFilter(f)
 	fp, _ := f.Regs.FP()
 	s.parent, s.dispatching = parent{start: f.Code.Start, fp: fp, filter: filter}, true
@@ -363,13 +367,13 @@ func (s *rootScan) isFilter(f *Frame) (bool, error) {
 	return false, nil
 }
 
-// live decodes the slots that are live in a frame.
-func (s *rootScan) live(f *Frame, state codeinfo.FrameState) error {
+// readSlots decodes the live slots of a frame.
+func (s *rootScan) readSlots(f *Frame, state codeinfo.FrameState) error {
 	s.slots = s.slots[:0]
 	if err := s.w.code.DecodeGCInfo(&s.decoder, f.Code); err != nil {
 		return err
 	}
-	between := s.between(f, state)
+	between := s.isUninterruptible(f, state)
 	if f.Exact && !f.Code.Funclet && !s.cursor.Framed(&unwind.Frame{Regs: f.Regs, Exact: true}, managedCode(&f.Code)) {
 		state |= codeinfo.NoUntracked // the slots do not exist yet, or no longer
 	}
@@ -381,20 +385,20 @@ func (s *rootScan) live(f *Frame, state codeinfo.FrameState) error {
 	return err
 }
 
-// between reports whether f may be at an instruction where no collection could happen: it is the first frame of a
-// thread that runs in cooperative mode.
-func (s *rootScan) between(f *Frame, state codeinfo.FrameState) bool {
+// isUninterruptible reports whether f may be at an instruction where no collection can happen: it is the first frame of
+// a thread in cooperative mode.
+func (s *rootScan) isUninterruptible(f *Frame, state codeinfo.FrameState) bool {
 	return s.index == 0 && s.thread.Cooperative && state&^codeinfo.ActiveFrame == 0 && !f.AtException
 }
 
-// overflowed reports whether the slot at a could not be read because the stack overflowed: it lies in the part of an interrupted frame for which
-// the process had no memory, where nothing was ever written.
-func overflowed(f *Frame, a target.Addr, unread error) bool {
+// isOverflow reports whether the slot at a is unreadable because the stack overflowed. It lies in the part of an
+// interrupted frame for which the process had no memory, so it was never written.
+func isOverflow(f *Frame, a target.Addr, unread error) bool {
 	return f.Exact && a >= f.SP && a < f.CallerSP && errors.Is(unread, target.ErrCorrupt)
 }
 
-// root reads a slot.
-func (s *rootScan) root(f *Frame, slot codeinfo.Slot) (Root, error) {
+// readRoot reads a slot.
+func (s *rootScan) readRoot(f *Frame, slot codeinfo.Slot) (Root, error) {
 	r := Root{Frame: s.index, FrameIP: f.IP, FrameSP: f.SP, Method: f.Code.Method, Slot: slot,
 		Interior: slot.Flags&codeinfo.SlotInterior != 0, Pinned: slot.Flags&codeinfo.SlotPinned != 0}
 	if slot.Base == codeinfo.BaseRegister {

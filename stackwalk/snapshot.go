@@ -11,16 +11,16 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The outcomes of a Snapshot other than success. Each is a state of the thread or a decision of the caller, not damage.
-// A stack that breaks off is an error of package target.
+// The outcomes of a Snapshot other than success. Each is a state of the thread or a decision of the caller. A stack
+// that ends early is an error of package target.
 var (
 	// ErrSnapshotAborted reports that the caller stopped the walk (CORPROF_E_STACKSNAPSHOT_ABORTED).
 	ErrSnapshotAborted = errors.New("the snapshot was aborted")
-	// ErrSnapshotUnsafe reports that the thread can't be walked: it is dead, has not started, or the dump lacks its
-	// registers (CORPROF_E_STACKSNAPSHOT_UNSAFE).
+	// ErrSnapshotUnsafe reports that the thread can't be walked: it is dead, has not started, or its registers are
+	// not in the dump (CORPROF_E_STACKSNAPSHOT_UNSAFE).
 	ErrSnapshotUnsafe = fmt.Errorf("the thread can't be walked: %w", target.ErrUnsupported)
-	// ErrSnapshotUnmanagedContext reports that the thread runs code of the runtime itself, which can't be left without
-	// a seed, or that the seed is not in managed code (CORPROF_E_STACKSNAPSHOT_UNMANAGED_CTX).
+	// ErrSnapshotUnmanagedContext reports that the thread runs code of the runtime itself, which can't be left
+	// without a seed, or that the seed is not in managed code (CORPROF_E_STACKSNAPSHOT_UNMANAGED_CTX).
 	ErrSnapshotUnmanagedContext = fmt.Errorf("unmanaged code on top, and no seed in managed code: %w", target.ErrUnsupported)
 	// ErrSnapshotNoManagedFrames reports that the stack has no managed frame.
 	ErrSnapshotNoManagedFrames = fmt.Errorf("no managed frames: %w", target.ErrUnsupported)
@@ -30,11 +30,11 @@ var (
 type SnapshotOptions struct {
 	// Registers adds the registers to each entry (COR_PRF_SNAPSHOT_REGISTER_CONTEXT).
 	Registers bool
-	// Seed has registers of the thread further up its stack, in managed code. They are a hint, and ignored if the first
-	// managed frame is known without them.
+	// Seed holds registers of the thread further up its stack, in managed code. It is ignored if the first managed
+	// frame is known without it.
 	Seed *target.Registers
-	// Synchronous walks the thread as one that asks for its own stack. Explicit frames lead out of the runtime's code
-	// then, and no seed is needed.
+	// Synchronous walks the thread as if it walked its own stack. Explicit frames then lead out of the runtime's
+	// code, and no seed is needed.
 	Synchronous bool
 	// Hybrid puts the unmanaged frames of each run into its entry.
 	Hybrid bool
@@ -42,33 +42,33 @@ type SnapshotOptions struct {
 
 // A SnapshotFrame is one entry of a Snapshot.
 type SnapshotFrame struct {
-	// Function is the method of a managed frame. It is nil for a run of unmanaged frames, however long ("function 0").
+	// Function is the method of a managed frame. It is nil for a run of unmanaged frames ("function 0").
 	Function *code.MethodDesc
-	// Class is the MethodTable that declares Function. Shared code has the canonical one.
+	// Class is the MethodTable that declares Function. For shared code it is the canonical one.
 	Class target.Addr
-	// IP and SP are those of the frame, or of the leaf of a run.
+	// IP and SP are the registers of the frame, or of the leaf of a run.
 	IP, SP target.Addr
 	// Registers is set if SnapshotOptions selects it.
 	Registers *target.Registers
-	// Native has the frames of a run, starting at the leaf, with Hybrid.
+	// Native holds the frames of a run, the leaf first, if Hybrid is set.
 	Native []Frame
 }
 
-// A Snapshot walks one thread's stack under the contract of the profiling API's DoStackSnapshot (ICorProfilerInfo2), over a dump:
+// A Snapshot walks one thread's stack under the contract of the profiling API's DoStackSnapshot (ICorProfilerInfo2):
 //
 //   - Entries come leaf first, and the outermost caller last.
-//   - Each managed frame is one entry. Each run of unmanaged frames is one entry without a Function. The caller walks the
-//     unmanaged frames, or uses Hybrid.
-//   - A walk starts at the leaf if the thread stopped in managed code, or in unmanaged code that managed code called through
-//     P/Invoke or COM.
-//   - If the thread stopped in the runtime's own code, which compiles, allocates or collects, the first managed frame is
-//     unknown. Without Seed the outcome is ErrSnapshotUnmanagedContext. With Seed the walk starts there and ignores what is
-//     above. Synchronous lifts this rule.
-//   - A seed must point to managed code, or the outcome is ErrSnapshotUnmanagedContext. A wrong seed gives wrong entries; it
-//     does no harm.
+//   - Each managed frame is one entry. Each run of unmanaged frames is one entry without a Function. The caller walks
+//     the unmanaged frames, or uses Hybrid.
+//   - A walk starts at the leaf if the thread stopped in managed code, or in unmanaged code that managed code called
+//     through P/Invoke or COM.
+//   - If the thread stopped in the runtime's own code, which compiles, allocates or collects, the first managed frame
+//     is unknown. Without Seed the outcome is ErrSnapshotUnmanagedContext. With Seed the walk starts there and ignores
+//     the frames above. Synchronous lifts this rule.
+//   - A seed must point to managed code, or the outcome is ErrSnapshotUnmanagedContext. A wrong seed gives wrong
+//     entries, but does no harm.
 //   - The caller can stop at any entry; the outcome is ErrSnapshotAborted.
 //
-// The threads of a dump do not run, so the API's rules about suspended threads and locks do not apply.
+// The API's rules about suspended threads and locks do not apply to a dump.
 type Snapshot struct {
 	w       *Walker
 	thread  *dac.Thread
@@ -83,10 +83,10 @@ func (w *Walker) Snapshot(t *dac.Thread, regs target.Registers, o SnapshotOption
 	return &Snapshot{w: w, thread: t, regs: regs, options: o}
 }
 
-// Err returns the outcome of the last walk: nil, one of the ErrSnapshot errors, or why the stack broke off.
+// Err returns the outcome of the last walk: nil, one of the ErrSnapshot errors, or why the stack ended early.
 func (s *Snapshot) Err() error { return s.err }
 
-// Frames walks the stack. Afterwards Err returns the outcome, which may be the error of ctx.
+// Frames walks the stack. Err then returns the outcome, which may be the error of ctx.
 func (s *Snapshot) Frames(ctx context.Context) iter.Seq[SnapshotFrame] {
 	return func(yield func(SnapshotFrame) bool) {
 		start, err := s.start()
@@ -103,7 +103,7 @@ func (s *Snapshot) Frames(ctx context.Context) iter.Seq[SnapshotFrame] {
 	}
 }
 
-// start returns the registers to start with.
+// start returns the registers at which the walk starts.
 func (s *Snapshot) start() (*target.Registers, error) {
 	const gone = dac.ThreadDead | dac.ThreadUnstarted
 	ip, known := s.regs.IP()
@@ -169,7 +169,7 @@ func (g *snapshotGrouper) add(f Frame) bool {
 	switch f.Kind {
 	case FrameNative:
 		if g.run == nil {
-			g.run = g.entry(&f)
+			g.run = g.newEntry(&f)
 		}
 		if g.options.Hybrid {
 			g.run.Native = append(g.run.Native, f)
@@ -179,14 +179,14 @@ func (g *snapshotGrouper) add(f Frame) bool {
 			return false
 		}
 		g.managed++
-		e := g.entry(&f)
+		e := g.newEntry(&f)
 		e.Function, e.Class = f.Code.Method, f.Code.Method.MethodTable
 		return g.emit(e)
 	}
 	return !g.stopped
 }
 
-func (g *snapshotGrouper) entry(f *Frame) *SnapshotFrame {
+func (g *snapshotGrouper) newEntry(f *Frame) *SnapshotFrame {
 	e := &SnapshotFrame{IP: f.IP, SP: f.SP}
 	if g.options.Registers {
 		regs := f.Regs

@@ -12,7 +12,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestTailCallHelpers: the methods that make explicit tail calls are known by their names.
+// TestTailCallHelpers: the methods that make explicit tail calls are recognized by their names.
 func TestTailCallHelpers(t *testing.T) {
 	for name, want := range map[string]bool{
 		"ILStubClass.IL_STUB_StoreTailCallArgs(System.String)":                                         true,
@@ -26,8 +26,8 @@ func TestTailCallHelpers(t *testing.T) {
 	}
 }
 
-// TestUnknownTailCalls: where the layout does not tell where a thread keeps the arguments of a tail call, that is an error
-// of the threads that may be making one, and of no other.
+// TestUnknownTailCalls: if the layout does not have the place of a tail call's arguments, that is an error only for
+// threads that may be making one.
 func TestUnknownTailCalls(t *testing.T) {
 	for name, known := range map[string]bool{"net8-zoo": false, "win-net10-zoo": false, "net10-zoo": true} {
 		d, err := dump.Open(testcase.Canned(t, name).Path, dump.Options{})
@@ -39,7 +39,7 @@ func TestUnknownTailCalls(t *testing.T) {
 		list, err := rt.Threads()
 		require.NoError(t, err)
 		errs := func(making bool) (out []error) {
-			w.tailCall(&list[0], making, func(_ Root, err error) bool {
+			w.yieldTailCall(&list[0], making, func(_ Root, err error) bool {
 				out = append(out, err)
 				return true
 			})

@@ -13,20 +13,20 @@ import (
 
 // A Variable is an argument or a local of an activation.
 type Variable struct {
-	Index int    // among the arguments, where this comes first, or among the locals
-	Name  string // empty if neither metadata nor PDB has it
+	Index int    // among the arguments, where this is the first, or among the locals
+	Name  string // empty if neither metadata nor PDB has a name
 
-	// Type is the declared type, and Context the meaning of its tokens and type parameters, as exact as the frame
+	// Type is the declared type. Context is the meaning of its tokens and type parameters, as exact as the frame
 	// allows. For this, Type is nil and Class is the MethodTable that declares the method.
 	Type    *metadata.TypeSig
 	Context dac.SigContext
 	Class   target.Addr
 
-	// Located reports that the compiler recorded the variable's place at the frame's instruction. If false, it was
-	// optimised away or has no value here.
+	// Located is set if the compiler recorded the variable's place at the frame's instruction. Otherwise the
+	// variable was optimised away or has no value here.
 	Located  bool
 	Location codeinfo.Location
-	// Addr is the place in memory, 0 for a variable that is in registers only.
+	// Addr is the place in memory, 0 for a variable in registers.
 	Addr target.Addr
 
 	// Err is why the place or type is unknown. It is nil for a variable without a place.
@@ -42,8 +42,8 @@ var errNoPlace = target.Unsupportedf("the variable has no place here")
 
 // Variables returns the arguments and locals of a managed activation. r reads their values.
 //
-// Names of arguments come from metadata. Names of locals come from the module's portable PDB, if their scopes contain the frame's
-// instruction. A method without its IL or local signature has no locals; the error comes with its arguments.
+// Names of arguments come from metadata. Names of locals come from the scopes of the module's portable PDB at the
+// frame's instruction. If a method's IL or local signature is unreadable, Variables returns the arguments and an error.
 func Variables(f *Frame, r *objects.Reader) (args, locals []Variable, err error) {
 	if f == nil {
 		return nil, nil, target.Unsupportedf("no frame")
@@ -55,17 +55,17 @@ func Variables(f *Frame, r *objects.Reader) (args, locals []Variable, err error)
 	if v.places, v.placesErr = v.code.Variables(f.Code); code.NoDebugInfo(v.placesErr) {
 		v.placesErr = nil
 	}
-	return v.all()
+	return v.read()
 }
 
-// Saved returns the arguments and locals that a method keeps while the runtime itself suspends it (runtime async), those without a value there
-// included. The continuation with the values is at an address, and saved are its variables at the suspension point that at describes. r
-// reads the values.
+// Saved returns the arguments and locals that a method keeps while the runtime itself suspends it (runtime async),
+// including variables without a value there. The values are in the object at continuation. at is the suspension point
+// and saved its variables. r reads the values.
 func Saved(r *objects.Reader, at code.Info, continuation target.Addr, saved []codeinfo.SavedVariable) (args, locals []Variable, err error) {
 	if r == nil || at.Method == nil {
 		return nil, nil, target.Unsupportedf("no method")
 	}
-	const base = target.Reg(0) // stands for the continuation
+	const base = target.Reg(0) // a register that holds the address of the continuation
 	rt := r.Runtime()
 	f := &Frame{Kind: FrameManaged, Exact: true, Runtime: rt, Code: at, Regs: target.Registers{Arch: rt.Target().Platform().Arch}}
 	f.Regs.Set(base, uint64(continuation))
@@ -74,15 +74,15 @@ func Saved(r *objects.Reader, at code.Info, continuation target.Addr, saved []co
 		v.places = append(v.places, codeinfo.Variable{Number: s.Number, Code: codeinfo.CodeRange{Start: at.Offset, End: at.Offset},
 			Location: codeinfo.Location{Kind: codeinfo.LocStack, Base: base, Offset: int32(s.Offset)}})
 	}
-	return v.all()
+	return v.read()
 }
 
 func newVariables(f *Frame, r *objects.Reader) *variables {
 	return &variables{frame: f, rt: f.Runtime, code: code.Of(f.Runtime), method: f.Code.Method, reader: r}
 }
 
-// all returns the arguments and locals by the places that v has.
-func (v *variables) all() (args, locals []Variable, err error) {
+// read returns the arguments and locals, given the places in v.
+func (v *variables) read() (args, locals []Variable, err error) {
 	if args, err = v.arguments(); err != nil {
 		return nil, nil, fmt.Errorf("arguments of method %016x: %w", uint64(v.method.Addr), err)
 	}
@@ -92,7 +92,7 @@ func (v *variables) all() (args, locals []Variable, err error) {
 	return args, locals, nil
 }
 
-// variables has the facts that the variables of a frame share.
+// A variables holds the facts that the variables of a frame share.
 type variables struct {
 	frame  *Frame
 	rt     *dac.Runtime
@@ -128,7 +128,7 @@ func (v *variables) arguments() ([]Variable, error) {
 	return out, nil
 }
 
-// this returns the first argument of an instance method. For a struct's method it is the struct's address.
+// this returns the first argument of an instance method. For a struct's method it is the address of the struct.
 func (v *variables) this() Variable {
 	a := Variable{Name: "this", Class: v.method.MethodTable, elem: metadata.ElementClass, frame: v.frame, reader: v.reader}
 	if mt, err := v.rt.MethodTable(a.Class); err == nil && mt.IsValueType() {
@@ -138,7 +138,7 @@ func (v *variables) this() Variable {
 	return a
 }
 
-// parameterNames returns the names of the n parameters, empty if metadata has none.
+// parameterNames returns the names of the n parameters. A parameter without a name in metadata is empty.
 func (v *variables) parameterNames(md *metadata.Metadata, n int) ([]string, error) {
 	names := make([]string, n)
 	rid := v.method.Token.Row()
@@ -167,7 +167,7 @@ func (v *variables) parameterNames(md *metadata.Metadata, n int) ([]string, erro
 	return names, nil
 }
 
-// locals returns the locals. Their numbers follow those of the arguments.
+// locals returns the locals. Their numbers follow the numbers of the args arguments.
 func (v *variables) locals(args int) ([]Variable, error) {
 	if v.method.Kind != code.MethodIL && v.method.Kind != code.MethodInstantiated || v.method.Token.Row() == 0 {
 		return nil, nil
@@ -196,16 +196,16 @@ func (v *variables) localTypes(t metadata.Token) ([]metadata.TypeSig, error) {
 	return md.LocalSig(t.Row())
 }
 
-// variable returns the variable that the compiler gave a number.
+// variable returns the variable with a number of the compiler.
 func (v *variables) variable(index, number int, name string, sig *metadata.TypeSig) Variable {
 	out := Variable{Index: index, Name: name, Type: sig, Context: v.context, frame: v.frame, reader: v.reader}
-	out.elem, out.typ, out.Err = v.stored(sig)
+	out.elem, out.typ, out.Err = v.elementOf(sig)
 	v.locate(&out, int32(number))
 	return out
 }
 
-// stored returns how values of a type are stored.
-func (v *variables) stored(sig *metadata.TypeSig) (metadata.ElementType, *objects.Type, error) {
+// elementOf returns how values of a type are stored.
+func (v *variables) elementOf(sig *metadata.TypeSig) (metadata.ElementType, *objects.Type, error) {
 	sig = sig.Unmodified()
 	kind := sig.Kind
 	if kind == metadata.ElementGenericInst {
@@ -216,7 +216,7 @@ func (v *variables) stored(sig *metadata.TypeSig) (metadata.ElementType, *object
 	default:
 		return kind, nil, nil
 	}
-	t, err := v.loaded(sig)
+	t, err := v.loadedType(sig)
 	if err != nil || t == nil {
 		return metadata.ElementValueType, nil, err
 	}
@@ -224,8 +224,8 @@ func (v *variables) stored(sig *metadata.TypeSig) (metadata.ElementType, *object
 	return et, t, err
 }
 
-// loaded returns the type that a signature means, nil if it is not loaded.
-func (v *variables) loaded(sig *metadata.TypeSig) (*objects.Type, error) {
+// loadedType returns the type that a signature describes, or nil if it is not loaded.
+func (v *variables) loadedType(sig *metadata.TypeSig) (*objects.Type, error) {
 	th, err := v.rt.ResolveType(sig, v.context)
 	if err == nil && th != 0 {
 		th, err = v.rt.TypeHandleMethodTable(th)
@@ -247,7 +247,7 @@ func (v *variables) locate(out *Variable, number int32) {
 	}
 }
 
-// Stored returns how the value is stored: as a reference, a number, a struct …
+// Stored returns the kind of the value as it is stored: a reference, a number, a struct …
 func (a *Variable) Stored() objects.Kind { return a.reader.ValueOf(a.elem, 0, a.typ).Kind() }
 
 // Split reports whether the variable is in two places at once.
@@ -259,7 +259,7 @@ func (a *Variable) Split() bool {
 	return false
 }
 
-// Register returns the name of the register that holds the variable, empty if none does.
+// Register returns the name of the register that holds the variable, or "".
 func (a *Variable) Register() string {
 	if !a.Located || a.Location.Kind != codeinfo.LocRegister || a.frame == nil {
 		return ""
@@ -278,7 +278,7 @@ func (a *Variable) TypeName(style dac.NameStyle) (string, error) {
 	return a.frame.Runtime.SigTypeName(a.Type, a.Context, style)
 }
 
-// Value reads the variable. The error is target.ErrUnsupported if it has no place.
+// Value reads the variable. The error is target.ErrUnsupported if the variable has no place.
 func (a *Variable) Value() (objects.Value, error) {
 	if a.Err != nil {
 		return objects.Value{}, a.Err
@@ -302,8 +302,8 @@ func (a *Variable) Value() (objects.Value, error) {
 	return v, v.Err()
 }
 
-// vector returns the number in the vector register that holds the variable. Vector registers are known in the frame in
-// which the thread stopped; in its callers only preserved ones are.
+// vector returns the number in the vector register that holds the variable. In the frame where the thread stopped, all
+// vector registers are known; in its callers, only preserved ones.
 func (a *Variable) vector() (uint64, error) {
 	if a.elem != metadata.ElementR4 && a.elem != metadata.ElementR8 {
 		return 0, target.Unsupportedf("a value of type %#x in a vector register", a.elem)
@@ -314,7 +314,7 @@ func (a *Variable) vector() (uint64, error) {
 	return 0, target.Unsupportedf("the variable is in a vector register that the frame does not know")
 }
 
-// storage returns the address of the value, 0 if it is in a register.
+// storage returns the address of the value, or 0 if the value is in a register.
 func (a *Variable) storage() (target.Addr, error) {
 	switch {
 	case !a.Located:
@@ -337,8 +337,9 @@ func (a *Variable) register() (uint64, error) {
 	return 0, target.Unsupportedf("the variable is in a register that the frame does not know")
 }
 
-// Word returns the number in the variable's place: as many bytes as its type has if that is a number, a Boolean or a character, and eight
-// otherwise. Debuggers that ignore types print it; for enums and structs it may have more or fewer bytes than the value.
+// Word returns the number in the variable's place. It has the size of the variable's type if that is a number, a
+// Boolean or a character, and eight bytes otherwise. Debuggers that ignore types print it. For an enum or struct the
+// value may have another size.
 func (a *Variable) Word() (uint64, error) {
 	if !a.Located {
 		if a.Err != nil {

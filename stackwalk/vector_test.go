@@ -11,7 +11,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestVectorVariable: a number in a vector register is known in the frame in which the thread stands, and in no other.
+// TestVectorVariable: a number in a vector register is known only in the frame where the thread stopped.
 func TestVectorVariable(t *testing.T) {
 	for _, arch := range []target.Arch{target.ArchARM64, target.ArchAMD64} {
 		p, err := arch.RegisterFile()

@@ -14,19 +14,19 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Walker walks the stacks of the threads of one process. It caches facts about code, and is safe for concurrent use.
+// A Walker walks the stacks of the threads of one process. It caches facts about code and is safe for concurrent use.
 type Walker struct {
 	target   target.Target
 	mem      target.Memory
-	rt       *dac.Runtime
-	code     *code.Reader // of rt, nil without one
+	rt       *dac.Runtime // nil for native code
+	code     *code.Reader // of rt; nil if rt is nil
 	codes    *codeMap
 	unwinder *unwind.Unwinder
-	raised   func() *raised // nil if every walk starts at its thread's registers
+	raised   func() *raised // returns nil if every walk starts at its thread's registers
 }
 
-// NewWalker returns a Walker for the threads of rt. Code of others, further runtimes in the process, is unwound through
-// but not reported. Walks of a Walker without a runtime, such as the zero value, end with target.ErrUnsupported.
+// NewWalker returns a Walker for the threads of rt. It unwinds the code of others, further runtimes in the process, but
+// does not yield it. Walks of a Walker without a runtime, such as the zero value, end with target.ErrUnsupported.
 func NewWalker(rt *dac.Runtime, others ...*dac.Runtime) *Walker {
 	if rt == nil {
 		return new(Walker)
@@ -40,17 +40,17 @@ func NewWalker(rt *dac.Runtime, others ...*dac.Runtime) *Walker {
 	return w
 }
 
-// NewNativeWalker returns a Walker for a process without a runtime that sosgo reads, such as NativeAOT. Its walks have
-// only native activations, whatever the options are, and Runtime is nil. mem is t's memory, or a memory that completes
+// NewNativeWalker returns a Walker for a process without a runtime that sosgo reads, such as NativeAOT. Its walks yield
+// only native activations, whatever the options, and Runtime returns nil. mem is t's memory, or a memory that completes
 // it.
 func NewNativeWalker(t target.Target, mem target.Memory) *Walker {
 	w := &Walker{target: t, mem: mem, codes: &codeMap{native: newNativeCode(t, mem)}}
 	w.unwinder = unwind.New(mem, w.codes)
-	w.raised = sync.OnceValue(func() *raised { return raisedIn(t) })
+	w.raised = sync.OnceValue(func() *raised { return findRaised(t) })
 	return w
 }
 
-// AllNative reports whether all code of w's runtime is native. Its methods have native activations then.
+// AllNative reports whether all code of w's runtime is native, so that its methods have native activations.
 func (w *Walker) AllNative() bool {
 	if w == nil {
 		return false
@@ -61,30 +61,29 @@ func (w *Walker) AllNative() bool {
 // WalkOptions selects what a walk yields.
 type WalkOptions struct {
 	Native bool // also activations of native code
-	// Now starts at the given registers even for the thread that raised the exception that the dump was written for. It
-	// leaves native code on top through explicit frames only.
+	// Now starts at the given registers even for the thread of the exception that the dump was written for. It
+	// leaves native code on top only through explicit frames.
 	Now bool
-	// Carried keeps the values of registers that an explicit frame does not know, as the code above it left them. SOS
-	// does so.
+	// Carried keeps the values of registers that an explicit frame does not record, as SOS does.
 	Carried bool
 }
 
-// Walk iterates over the stack of t, given its registers, starting at the leaf. It yields managed activations and, in
-// SOS's order, the runtime's explicit frames, each before the managed activation that contains it. See AllNative for methods
-// that have native activations. An explicit frame of an unmanaged call is yielded twice: for
-// the unmanaged code, with the registers of the thread, and in its method.
+// Walk iterates over the stack of t, given its registers, the leaf first. It yields managed activations and the
+// runtime's explicit frames, each before the managed activation that contains it, as SOS does. If AllNative returns
+// true, methods have native activations. An explicit frame of an unmanaged call is yielded twice: for the unmanaged
+// code, with the registers of the thread, and in its method.
 //
 // A thread in cooperative mode may run native code that managed code called without an explicit frame, or a handler of
 // a signal that interrupted managed code. The walk then starts with that managed code.
 //
 // t is nil for a thread that never ran managed code of the runtime. Its stack has only native activations.
 //
-// For the thread that raised the exception that the dump was written for, the walk starts at the exception's registers
-// instead of regs, if the thread has run only native code since, such as the code that writes the dump. The first frame
-// has AtException then.
+// For the thread of the exception that the dump was written for, the walk starts at the exception's registers instead
+// of regs, and sets AtException on the first frame. It does so only if the thread has run nothing but native code
+// since, such as the code that writes the dump.
 //
-// A walk that can't continue ends with a frame that has Err, also if ctx ends. A walk that can't start yields a single
-// FrameNative with Err.
+// A walk that can't continue, or is cancelled by ctx, ends with a frame that has Err. A walk that can't start yields a
+// single FrameNative with Err.
 func (w *Walker) Walk(ctx context.Context, t *dac.Thread, regs target.Registers, o WalkOptions) iter.Seq[Frame] {
 	return func(yield func(Frame) bool) {
 		if w.unwinder == nil {
@@ -105,8 +104,7 @@ func (w *Walker) Walk(ctx context.Context, t *dac.Thread, regs target.Registers,
 // errNoRuntime is the error of a Walker without a runtime.
 var errNoRuntime = target.Unsupportedf("no runtime to walk the threads of")
 
-// stackOf returns the stack that the registers are on: the runtime's record, or unknown if the thread runs on another
-// stack.
+// stackOf returns the stack that the registers are on, as the runtime recorded it. It is empty for another stack.
 func stackOf(t *dac.Thread, regs *target.Registers) target.Range {
 	if sp, ok := regs.SP(); ok && t.Stack.Contains(sp) {
 		return t.Stack
@@ -114,37 +112,37 @@ func stackOf(t *dac.Thread, regs *target.Registers) target.Range {
 	return target.Range{}
 }
 
-// walk is the state of one walk. It goes through the stack as the runtime's own walker does (stackwalk.cpp,
-// StackFrameIterator): it unwinds managed code, and leaves native code by the next explicit frame.
+// A walk is the state of one walk. It goes through the stack as the runtime's own walker does (stackwalk.cpp,
+// StackFrameIterator): it unwinds managed code, and leaves native code through the next explicit frame.
 type walk struct {
 	ctx     context.Context
 	w       *Walker
 	thread  *dac.Thread
-	signal  target.Range // range of the stack that the thread is on, if it is not its own
+	signal  target.Range // the stack that the thread is on, if it is not its own
 	options WalkOptions
 	yield   func(Frame) bool
 	cur     *unwind.Cursor
 
 	at        unwind.Frame
 	code      code.Info
-	managed   bool      // at is in managed code, which is code
-	codeErr   error     // why that is unknown
+	managed   bool      // at is in managed code: code
+	codeErr   error     // why managed is unknown
 	frame     dac.Frame // the next explicit frame
 	hasFrame  bool
 	frameErr  error
-	left      target.Addr // the explicit frame by which native code was last left
-	blind     bool        // stop unwinding native code: explicit frames lead on
+	left      target.Addr // the explicit frame through which native code was last left
+	blind     bool        // do not unwind native code: use explicit frames
 	runs      bool        // yield each run of native code as one activation
 	stopped   bool
 	exception bool  // the next frame is the first of a walk from an exception
-	enter     bool  // leave native code on top for the managed code that called it without an explicit frame
-	lost      error // why that is impossible, for the next frame
+	enter     bool  // continue from native code on top to its managed caller without an explicit frame
+	lost      error // why that failed, for the next frame
 	count     int
-	last      *Frame // not yielded yet: it may have to carry the reason of the end
+	last      *Frame // not yielded yet, because it may be the last one and needs Err
 	slot      Frame
 }
 
-// begin starts the walk at regs. Those of a seed belong to a frame that called; the explicit frames above it are
+// begin starts the walk at regs. If seeded is set, they belong to a calling frame, and the explicit frames above it are
 // ignored.
 func (s *walk) begin(regs *target.Registers, seeded bool) {
 	s.at = unwind.Frame{Regs: *regs, Trust: unwind.TrustContext, Exact: !seeded}
@@ -188,7 +186,7 @@ func (s *walk) run() {
 	}
 }
 
-// lookup finds the code that the registers are in.
+// lookup finds the code at the registers.
 func (s *walk) lookup() {
 	if s.managed, s.codeErr = false, nil; s.w.code == nil {
 		return
@@ -202,7 +200,7 @@ func (s *walk) lookup() {
 	}
 }
 
-// setFrame makes the explicit frame at a the next one.
+// setFrame sets the next explicit frame to the one at a.
 func (s *walk) setFrame(a target.Addr) {
 	s.hasFrame, s.frameErr = false, nil
 	if a == 0 || a == ^target.Addr(0) {
@@ -228,7 +226,7 @@ func (s *walk) nextFrame() {
 	}
 }
 
-// stepManaged yields the explicit frames inside of a managed activation, then the activation, and moves to its caller.
+// stepManaged yields the explicit frames inside a managed activation, then the activation, and moves to its caller.
 func (s *walk) stepManaged() (bool, error) {
 	caller := s.at
 	more, err := s.cur.StepIn(&caller, managedCode(&s.code), unwind.TrustFP)
@@ -251,8 +249,8 @@ func (s *walk) stepManaged() (bool, error) {
 }
 
 // unhijack restores a return address that the runtime has replaced. It is right below the start of the caller's stack,
-// where calls push it. Its place contains the address of the runtime's stub or, once the method has returned there and
-// until the stub has a frame, arbitrary data.
+// where calls push it. Its place contains the address of the runtime's stub. After the method has returned and before
+// the stub has a frame, the place contains arbitrary data.
 func (s *walk) unhijack(at *unwind.Frame) {
 	sp, ok := at.Regs.SP()
 	processor, err := at.Regs.Arch.Processor()
@@ -264,8 +262,8 @@ func (s *walk) unhijack(at *unwind.Frame) {
 	}
 }
 
-// stepNative leaves native code. It unwinds it if native frames are wanted, and otherwise uses the next explicit frame,
-// which knows the managed code below.
+// stepNative leaves native code. It unwinds the code if native frames are wanted. Otherwise it uses the next explicit
+// frame, which records the managed code below.
 func (s *walk) stepNative() (bool, error) {
 	if _, ok := s.at.Regs.IP(); !ok && !s.blind && (s.options.Native || s.runs) {
 		s.blind = true
@@ -291,7 +289,7 @@ func (s *walk) stepNative() (bool, error) {
 	return s.leaveByFrame()
 }
 
-// leaveByFrame moves to the caller in the next explicit frame, if it has one, and to the explicit frame after it.
+// leaveByFrame moves to the caller of the next explicit frame, if known, and to the following explicit frame.
 func (s *walk) leaveByFrame() (bool, error) {
 	f := s.frame
 	caller, how, err := s.callerOf(&f)
@@ -305,7 +303,7 @@ func (s *walk) leaveByFrame() (bool, error) {
 		active = f.Kind == dac.FrameInlinedCall && s.managed
 		s.left = f.Addr
 	}
-	// A call from a managed method is inside of the method: its frame comes again there.
+	// A frame of a call from a managed method is inside the method, which yields it again.
 	if !active {
 		s.nextFrame()
 	}
@@ -372,7 +370,7 @@ func (s *walk) leaveRuntime(at *unwind.Frame, frame target.Addr) error {
 	return target.Corruptf("no managed code calls the runtime at the frame %#x", uint64(frame))
 }
 
-// unwindNative yields a native activation and the explicit frames inside of it, and moves to its caller.
+// unwindNative yields a native activation and the explicit frames inside it, and moves to its caller.
 func (s *walk) unwindNative() (bool, error) {
 	next := s.at
 	more, err := s.cur.Step(&next, unwind.TrustScan)
@@ -380,7 +378,7 @@ func (s *walk) unwindNative() (bool, error) {
 		return false, nil
 	}
 	if err == nil && !more && s.at.Trust < unwind.TrustUnwind {
-		err = s.cut()
+		err = s.checkCut()
 	}
 	if err != nil || !more {
 		s.blind = true // the explicit frames may lead on
@@ -389,7 +387,7 @@ func (s *walk) unwindNative() (bool, error) {
 	end, _ := next.Regs.SP()
 	for s.hasFrame && s.thread.Newer(s.frame.Addr, end) {
 		if next.Trust < unwind.TrustUnwind && s.frame.Kind != dac.FramePlain {
-			s.blind = true // the frame is better than a guess
+			s.blind = true // the frame is more reliable than a guess
 			return true, nil
 		}
 		if !s.emitExplicit() {
@@ -403,8 +401,8 @@ func (s *walk) unwindNative() (bool, error) {
 	return true, nil
 }
 
-// cut returns an error if the dump does not hold the stack to its end. Guesses end there, too.
-func (s *walk) cut() error {
+// checkCut returns an error if the dump does not hold the rest of the stack.
+func (s *walk) checkCut() error {
 	sp, _ := s.at.Regs.SP()
 	for r := range s.w.target.Regions() {
 		if end := r.Start + target.Addr(r.Stored); r.Start <= sp && sp < end {
@@ -432,7 +430,7 @@ func (s *walk) emitActivation(k FrameKind) bool {
 	return s.emit(f)
 }
 
-// emitManaged yields the managed activation, which returns to caller if that is known.
+// emitManaged yields the managed activation. known reports whether caller is known.
 func (s *walk) emitManaged(caller *unwind.Frame, known bool) bool {
 	more := s.emitActivation(FrameManaged)
 	if known {
@@ -441,7 +439,7 @@ func (s *walk) emitManaged(caller *unwind.Frame, known bool) bool {
 	return more
 }
 
-// emitExplicit yields the next explicit frame, after the interpreted methods that it stands for.
+// emitExplicit yields the next explicit frame, after the interpreted methods that it represents.
 func (s *walk) emitExplicit() bool {
 	methods, err := s.w.rt.Interpreted(&s.frame)
 	for i := range methods {
@@ -455,8 +453,9 @@ func (s *walk) emitExplicit() bool {
 	return s.emitFrame()
 }
 
-// emitInterpreted yields an interpreted method as the activation that it is. Its arguments and locals are relative to a stack of its own,
-// which stands in for the frame pointer (runtime: interpreter/compiler.cpp, .NET 11). If its place is unknown, the explicit frame names it.
+// emitInterpreted yields an interpreted method as an activation. Its arguments and locals are relative to a stack of
+// its own, which replaces the frame pointer (interpreter/compiler.cpp, .NET 11). If its place is unknown, the explicit
+// frame has the method.
 func (s *walk) emitInterpreted(m *dac.InterpretedMethod) bool {
 	f := Frame{Kind: FrameManaged, IP: m.IP, SP: s.frame.Addr, Exact: m.Exact, Regs: target.Registers{Arch: s.at.Regs.Arch}, Trust: unwind.TrustContext, Runtime: s.w.rt}
 	if m.Stack != 0 {
@@ -500,7 +499,7 @@ func (s *walk) flush() bool {
 	return !s.stopped
 }
 
-// finish yields the last frame, with the reason of the end.
+// finish yields the last frame, with the reason why the walk ended.
 func (s *walk) finish(err error) {
 	if s.last == nil && err != nil && !s.stopped {
 		s.emitActivation(FrameNative)

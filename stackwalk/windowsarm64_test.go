@@ -13,8 +13,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The image of a Windows program for ARM64: three functions of 0x100 bytes, of which the first has a packed entry, the
-// second an .xdata record, and the third one in two pieces.
+// The image of a Windows program for ARM64: three functions of 0x100 bytes. The first has a packed entry, the second an
+// .xdata record, and the third has one in two pieces.
 const (
 	armImage, armImageSize         = 0x7ff712340000, 0x4000
 	armInner, armOuter, armMoved   = 0x1000, 0x1100, 0x1200
@@ -38,7 +38,7 @@ func windowsImageARM64() []byte {
 	put(armPData, uint32(armInner), packed, uint32(armOuter), uint32(armXData), uint32(armMoved), uint32(armXData+0x20))
 	// stp fp, lr, [sp, #-32]!; mov fp, sp; str x21, [sp, #16]
 	put(armXData, uint32(0x40|2<<27), []byte{0xd0, 0x82, 0xe1, 0x83, 0xe4, 0xe3, 0xe3, 0xe3})
-	// a piece that was moved away: end_c, and then the function's stp fp, lr, [sp, #-16]!
+	// a piece that was moved away: end_c, then the function's stp fp, lr, [sp, #-16]!
 	put(armXData+0x20, uint32(0x40|1<<27), []byte{0xe5, 0x81, 0xe4, 0xe3})
 	put(armExports, make([]byte, 16), uint32(1), uint32(1), uint32(1), uint32(armExports+0x40), uint32(armExports+0x50), uint32(armExports+0x60))
 	put(armExports+0x40, uint32(armInner))
@@ -47,16 +47,15 @@ func windowsImageARM64() []byte {
 	return b
 }
 
-// TestWindowsARM64 goes through a minidump of Windows on ARM64, from the CONTEXT to the last native frame.
+// TestWindowsARM64 walks a minidump of Windows on ARM64, from the CONTEXT to the last native frame.
 func TestWindowsARM64(t *testing.T) {
 	words := func(v ...uint64) []byte { return synth.Fields(v) }
 	stack := slices.Concat(
 		words(armStack+64, armImage+armOuter+0x44, 19, 20, 8, 9, 10, 0), // Inner's: FP and LR below what is saved
 		words(armStack+96, armImage+armMoved+0x24, 21, 0),               // Outer's
-		words(0, 0), // the third one's: nobody called it
+		words(0, 0), // no caller of the third
 	)
-	// The packed entry stores the general registers first, and FP and LR last, at the bottom: locals of 16 bytes for
-	// them.
+	// The packed entry stores the general registers first. FP and LR are at the bottom, below 16 bytes for locals.
 	var x [33]uint64
 	x[19], x[21], x[29], x[30], x[31], x[32] = 1, 2, armStack, 3, armStack, armImage+armInner+0x80
 	m := synth.NewMinidump()

@@ -6,14 +6,14 @@ import (
 	"sync"
 )
 
-// This file alone defines what a processor is and how compiled code uses it: a new architecture is a Processor and its
-// ABIs here. What it adds to formats stands with them: unwind codes in package unwind, the widths of GC info in package
-// codeinfo, the kernel's order of registers in package elfcore.
+// This file alone defines the processors and how compiled code uses them. A new architecture needs
+// a Processor and its ABIs here, and in the packages of the formats: unwind codes in unwind, the
+// widths of GC info in codeinfo, the kernel's order of registers in elfcore.
 
 // A RegSet is a set of registers of one architecture: bit n is Reg(n).
 type RegSet uint64
 
-// Regs returns the set of the registers given.
+// Regs returns the set of the given registers.
 func Regs(regs ...Reg) RegSet {
 	var s RegSet
 	for _, r := range regs {
@@ -34,42 +34,46 @@ func (s RegSet) All(yield func(Reg) bool) {
 	}
 }
 
-// A Processor is the register file of an architecture and what its instructions do to a stack. It is read-only.
+// A Processor describes the registers of an architecture and how its instructions use the stack. It
+// is read-only.
 type Processor struct {
 	Arch       Arch
 	IP, SP, FP Reg // instruction, stack and frame pointer
-	// Link is the register that a call leaves the return address in. It is NoReg where a call pushes it.
+	// Link is the register that a call stores the return address in, or NoReg if a call pushes it.
 	Link    Reg
 	General RegSet // the registers that can hold the address of an object
-	// Preserved are the registers that a callee preserves under every convention of
-	// the processor. SP is not among them: it is restored by returning.
+	// Preserved are the registers that a callee preserves under every convention of the processor.
+	// It does not include SP, which a return restores.
 	Preserved RegSet
-	// PreservedVectors are the vector registers whose lower 64 bits a callee preserves, under every convention.
+	// PreservedVectors are the vector registers with lower 64 bits that a callee preserves under
+	// every convention.
 	PreservedVectors  RegSet
 	ReturnAddressSize int // the number of bytes that a call pushes
-	// AddressBits is the width of a virtual address, with the largest page tables; the bits above repeat the highest,
-	// which separates the half of the system from that of processes. ARM64 has tables of 52 bits for each half.
+	// AddressBits is the width of a virtual address with the largest page tables. The bits above
+	// repeat the highest one, which separates the system's half from the processes'. ARM64 has
+	// tables of 52 bits for each half.
 	AddressBits int
-	// CodeBits is the width of the addresses that code can have in a process, where the bits above can hold a signature
-	// (pointer authentication); 0 where code pointers have none. It is no more than 48 on ARM64, also with larger
-	// addresses: a process gets memory above only on request, and no loader requests it.
+	// CodeBits is the width of code addresses if the bits above may hold a signature (pointer
+	// authentication), otherwise 0. On ARM64 it is 48 also with larger addresses: a process gets
+	// memory above only on request, and no loader requests it.
 	CodeBits int
-	// TagBits is the number of upper bits that the processor ignores in the addresses of
-	// data, so that they can hold a tag (top byte ignore, memory tagging).
+	// TagBits is the number of upper bits that the processor ignores in data addresses, so that
+	// they may hold a tag (top byte ignore, memory tagging).
 	TagBits int
 	Context ContextLayout
 	Vectors VectorFile // the vector registers in Registers.Float
-	// Rows are the registers as listings group them, the frame's first. On AMD64 the groups are SOS's.
+	// Rows are the registers in the groups of listings, the frame's registers first. On AMD64 the
+	// groups are SOS's.
 	Rows [][]Reg
 
 	names []string // by Reg, as debuggers print them
 }
 
-// NoReg is no register.
+// NoReg means no register.
 const NoReg Reg = 0xff
 
-// The processors whose registers are read. Each is made when it is first asked for, as the conventions are: the start of a program
-// needs none.
+// The processors with supported registers. They are made on first use, like the conventions, so
+// that they don't slow down the start of a program.
 var (
 	amd64 = sync.OnceValue(func() *Processor {
 		return &Processor{
@@ -102,8 +106,8 @@ var (
 	})
 )
 
-// The processors whose registers are read and nothing else: dumps of their
-// processes open, and .NET's structures in them are not understood.
+// The processors with supported registers and unsupported stacks: dumps of their processes open,
+// but .NET's structures in them are not interpreted.
 var (
 	processor386 = sync.OnceValue(func() *Processor {
 		return &Processor{
@@ -129,7 +133,7 @@ func mips(a Arch, bits int, context ContextLayout) *Processor {
 	}
 }
 
-// rowsARM64: SP, FP and PC, then the others by threes.
+// rowsARM64 returns SP, FP and PC, then the other registers in rows of three.
 func rowsARM64() [][]Reg {
 	rows := [][]Reg{{ARM64SP, ARM64FP, ARM64PC}}
 	var rest []Reg
@@ -139,8 +143,8 @@ func rowsARM64() [][]Reg {
 	return slices.AppendSeq(rows, slices.Chunk(append(rest, ARM64LR), 3))
 }
 
-// Processor returns the register file of a, for those who follow its stacks. It is target.ErrUnsupported for one whose
-// stacks can't be followed: RegisterFile may still have its registers.
+// Processor returns the description of a for walking stacks. It is target.ErrUnsupported if stacks
+// of a are not supported; RegisterFile may still succeed.
 func (a Arch) Processor() (*Processor, error) {
 	if p := a.processor(); p != nil && a.PointerSize() == 8 && a != ArchMIPS64 {
 		return p, nil
@@ -148,11 +152,11 @@ func (a Arch) Processor() (*Processor, error) {
 	return nil, Unsupportedf("the stacks of %v are not followed", a)
 }
 
-// Followed returns the processors whose stacks can be followed.
+// Followed returns the processors with supported stacks.
 func Followed() []Arch { return []Arch{ArchAMD64, ArchARM64} }
 
-// RegisterFile returns the register file of a, for those who show registers. It is
-// target.ErrUnsupported for one whose registers are not read.
+// RegisterFile returns the description of a for showing registers. It is target.ErrUnsupported if
+// registers of a are not supported.
 func (a Arch) RegisterFile() (*Processor, error) {
 	if p := a.processor(); p != nil {
 		return p, nil
@@ -160,7 +164,7 @@ func (a Arch) RegisterFile() (*Processor, error) {
 	return nil, Unsupportedf("the registers of %v are not read", a)
 }
 
-// processor returns the RegisterFile, nil if there is none.
+// processor returns the RegisterFile, or nil.
 func (a Arch) processor() *Processor {
 	switch a {
 	case ArchAMD64:
@@ -179,7 +183,7 @@ func (a Arch) processor() *Processor {
 	return nil
 }
 
-// RegSize returns the number of bytes that a CONTEXT has for r, 8 for a register that it lacks.
+// RegSize returns the size of r in a CONTEXT in bytes, or 8 if it is not in one.
 func (p *Processor) RegSize(r Reg) int {
 	if p == nil {
 		return 8
@@ -192,7 +196,8 @@ func (p *Processor) RegSize(r Reg) int {
 	return 8
 }
 
-// Canonical reports whether a is an address of the processor: its unused bits repeat the highest one that is used.
+// Canonical reports whether a is a valid virtual address: its unused bits repeat the highest used
+// one.
 func (p *Processor) Canonical(a Addr) bool {
 	if p == nil {
 		return false
@@ -201,7 +206,7 @@ func (p *Processor) Canonical(a Addr) bool {
 	return Addr(int64(a)<<unused>>unused) == a
 }
 
-// Code returns the address that a code pointer means: without the signature that it may have been stored with.
+// Code returns the address in a code pointer, without the signature that may be stored with it.
 func (p *Processor) Code(v uint64) Addr {
 	if p == nil || p.CodeBits == 0 || v>>(p.CodeBits-1)&1 != 0 && v>>p.CodeBits == 1<<(64-p.CodeBits)-1 {
 		return Addr(v)
@@ -209,15 +214,15 @@ func (p *Processor) Code(v uint64) Addr {
 	return Addr(v & (1<<p.CodeBits - 1))
 }
 
-// A VectorFile is where the vector registers of a processor are in what a dump has of its floating-point unit.
+// A VectorFile describes where the vector registers are in Registers.Float.
 type VectorFile struct {
-	Name   string // of the registers, in front of their numbers
-	Count  int    // 0 where they are not read
-	Offset int    // of the first; each has 16 bytes
+	Name   string // prefix of the registers' names, before their numbers
+	Count  int    // 0 if they are not supported
+	Offset int    // of the first register; each has 16 bytes
 	Size   int    // bytes of Registers.Float
 }
 
-// Data returns the address that a data pointer means: without the tag that the processor ignores.
+// Data returns the address in a data pointer, without the tag that the processor ignores.
 func (p *Processor) Data(v uint64) Addr {
 	if p == nil || p.TagBits == 0 {
 		return Addr(v)
@@ -225,38 +230,43 @@ func (p *Processor) Data(v uint64) Addr {
 	return Addr(int64(v<<p.TagBits) >> p.TagBits)
 }
 
-// firstPage is the end of the addresses that no process maps: what is below is a small number and no pointer.
+// firstPage is the end of the addresses that no process maps. A smaller value is a number and not a
+// pointer.
 const firstPage Addr = 0x1000
 
-// Mappable reports whether a process can have memory at a: it is a canonical address in the lower half, which systems
-// leave to processes, after the first page.
+// Mappable reports whether a process can have memory at a: a is after the first page and in the
+// lower half of the canonical addresses, which systems give to processes.
 func (p *Processor) Mappable(a Addr) bool { return a >= firstPage && a>>(p.AddressBits-1) == 0 }
 
-// An ABI is how compiled code uses a processor on an operating system: the convention of its calls. ABIs are read-only.
+// An ABI is the calling convention of compiled code on a processor and an operating system. ABIs
+// are read-only.
 type ABI struct {
 	*Processor
 	Name string
-	// Arguments are the registers of the first integer arguments, in order. Those of a method are, before its
-	// parameters, this, the place of the result and the generic context, as far as it has them (runtime: clr-abi.md).
+	// Arguments are the registers of the first integer arguments, in order. A method gets this, the
+	// address of the result buffer and the generic context, if it has them, before its parameters
+	// (runtime: clr-abi.md).
 	Arguments []Reg
-	// FloatArguments is the number of registers for floating-point arguments. Where ArgumentSlots is true they share
-	// the count with Arguments: each argument has one slot, a register with a place at home on the stack, or a word of
-	// the stack, and structs of other sizes than 1, 2, 4 and 8 are passed by their address.
+	// FloatArguments is the number of registers for floating-point arguments. If ArgumentSlots is
+	// set, they share the count with Arguments: each argument has one slot, which is a register
+	// with a home on the stack, or a word of the stack. Structs of sizes other than 1, 2, 4 and 8
+	// are then passed by address.
 	FloatArguments int
 	ArgumentSlots  bool
-	// ResultBuffer is the register in which the caller passes the address of a result that
-	// fits no register; NoReg if the address is the first of Arguments.
+	// ResultBuffer is the register for the address of a result that fits no register, or NoReg if
+	// this address is the first of Arguments.
 	ResultBuffer Reg
-	// Aggregates: structs of one to four floats or doubles are passed in as many floating-point registers, others of up
-	// to 16 bytes in as many of Arguments as they take, and larger ones by their address.
+	// Aggregates is set if structs of one to four floats or doubles are passed in as many
+	// floating-point registers, others of up to 16 bytes in Arguments, and larger ones by address.
 	Aggregates bool
 	// RedZone is the number of bytes below the stack pointer that a function may use without moving it.
 	RedZone int
-	extra   RegSet // preserved, beside those that every convention preserves
+	extra   RegSet // preserved registers besides Preserved
 }
 
-// The ABIs in which .NET code is compiled. Sources: System V ABI for x86-64, 3.2; learn.microsoft.com, "x64 calling convention"; Procedure
-// Call Standard for the Arm 64-bit Architecture; learn.microsoft.com, "Overview of ARM64 ABI conventions".
+// The ABIs of .NET code. Sources: System V ABI for x86-64, 3.2; learn.microsoft.com, "x64 calling
+// convention"; Procedure Call Standard for the Arm 64-bit Architecture; learn.microsoft.com,
+// "Overview of ARM64 ABI conventions".
 var (
 	systemVAMD64 = sync.OnceValue(func() *ABI {
 		return &ABI{Processor: amd64(), Name: "System V", Arguments: []Reg{RDI, RSI, RDX, RCX, R8, R9}, FloatArguments: 8,
@@ -300,7 +310,7 @@ func WindowsARM64() *ABI { return windowsARM64() }
 // DarwinARM64 returns the convention of AArch64 on macOS. Its value is shared and read-only.
 func DarwinARM64() *ABI { return darwinARM64() }
 
-// argumentsARM64 are X0 to X7.
+// argumentsARM64 returns X0 to X7.
 func argumentsARM64() []Reg {
 	var out []Reg
 	for r := ARM64X0; r < 8; r++ {
@@ -309,7 +319,8 @@ func argumentsARM64() []Reg {
 	return out
 }
 
-// ABI returns the convention of the platform's compiled code. It is target.ErrUnsupported for a platform whose convention is not known.
+// ABI returns the convention of the platform's compiled code, or target.ErrUnsupported if it is
+// unknown.
 func (p Platform) ABI() (*ABI, error) {
 	windows := p.OS == OSWindows
 	switch {

@@ -101,14 +101,14 @@ func TestContexts(t *testing.T) {
 	}
 }
 
-// TestContextsOfOtherProcessors: those whose registers are read and nothing else,
-// and what Breakpad wrote before it took over the structures of Windows.
+// TestContextsOfOtherProcessors covers the processors without supported stacks, and the contexts
+// that Breakpad wrote before it adopted the structures of Windows.
 func TestContextsOfOtherProcessors(t *testing.T) {
 	for _, c := range []struct {
 		arch        target.Arch
 		flags       uint32
 		size        int
-		ip, sp, reg int // offsets; reg is that of register 1
+		ip, sp, reg int // offsets; reg is the offset of register 1
 		width       int
 		known       int
 	}{
@@ -158,7 +158,7 @@ func TestContextsOfOtherProcessors(t *testing.T) {
 	assert.ErrorIs(t, err, target.ErrUnsupported)
 }
 
-// TestEmptyContext: one that names its processor, and nothing else, was not filled in.
+// TestEmptyContext: a context that names its processor and has no other bytes was not filled in.
 func TestEmptyContext(t *testing.T) {
 	b := make([]byte, target.AMD64().Context.Size)
 	binary.LittleEndian.PutUint32(b[target.AMD64().Context.Flags:], target.AMD64().Context.Arch)
@@ -184,24 +184,25 @@ func TestRegistersOfUnknownArchitectures(t *testing.T) {
 	assert.Equal(t, "Reg(3)", target.RegName(r.Arch, 3))
 }
 
-// TestFaultsAreSignals: of all systems Windows alone has records of faults.
+// TestFaultsAreSignals: only Windows has exception records for faults.
 func TestFaultsAreSignals(t *testing.T) {
 	for _, os := range []target.OS{target.OSUnknown, target.OSLinux, target.OSDarwin, target.OSFreeBSD, target.OSWindows} {
 		assert.Equal(t, os != target.OSWindows, target.Platform{OS: os}.FaultsAreSignals(), os.String())
 	}
 }
 
-// TestSignatureBits: a process with fewer bits of addresses has signatures below bit 48, and says so.
+// TestSignatureBits: a process with narrower addresses has signatures below bit 48, according to
+// Registers.Signature.
 func TestSignatureBits(t *testing.T) {
 	r := target.Registers{Arch: target.ArchARM64}
 	assert.EqualValues(t, uint64(0x0000_ab55_1234_5678), r.Code(0x0012_ab55_1234_5678))
-	r.Signature = 0x007f_ff80_0000_0000 // of 39 bits
+	r.Signature = 0x007f_ff80_0000_0000 // 39-bit addresses
 	assert.EqualValues(t, uint64(0x55_1234_5678), r.Code(0x0012_ab55_1234_5678))
 	assert.EqualValues(t, uint64(0xffff_ff55_1234_5678), r.Code(0xffff_ff55_1234_5678), "the kernel's half")
 	assert.EqualValues(t, uint64(0x0012_ab55_1234_5678), (&target.Registers{Arch: target.ArchAMD64}).Code(0x0012_ab55_1234_5678))
 }
 
-// TestVectors: the vector registers of each processor, where the dump has them.
+// TestVectors decodes the vector registers of each processor.
 func TestVectors(t *testing.T) {
 	area := make([]byte, 512)
 	for i := range 32 {
@@ -221,7 +222,8 @@ func TestVectors(t *testing.T) {
 	assert.ErrorIs(t, err, target.ErrUnsupported)
 }
 
-// TestSignedAndTaggedPointers: a code pointer may have a signature above its address, and a data pointer a tag.
+// TestSignedAndTaggedPointers: a code pointer may have a signature, and a data pointer a tag, above
+// its address.
 func TestSignedAndTaggedPointers(t *testing.T) {
 	p := target.ARM64()
 	for v, want := range map[uint64]target.Addr{

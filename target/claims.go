@@ -6,37 +6,37 @@ import (
 	"sort"
 )
 
-// Claims describes the address space as a whole: which memory the process had, whether its bytes are in the
-// dump or not. It alone distinguishes memory that the dump's writer left out (ErrNotInDump) from an address at
-// which the process had none, so that whatever led there is wrong (ErrCorrupt). It is immutable.
+// Claims describes the whole address space: which memory the process had, stored or not. It
+// distinguishes memory that the dump's writer left out (ErrNotInDump) from an address without
+// memory, to which only wrong data can lead (ErrCorrupt). It is immutable.
 type Claims struct {
 	listed []Range // sorted and disjoint
 	whole  bool
-	top    Addr // first address past those that a process can use
+	top    Addr // first address above the processes
 }
 
-// lowestAddress is the first address that a process can have memory at: Windows reserves the first 64 KB, and Linux maps
-// nothing there either (vm.mmap_min_addr).
+// lowestAddress is the lowest address at which a process can have memory: Windows reserves the
+// first 64 KB, and Linux maps nothing there (vm.mmap_min_addr).
 const lowestAddress = 64 << 10
 
-// Why there is nothing at an address. They are ErrCorrupt.
+// The errors for addresses without memory. They wrap ErrCorrupt.
 var (
 	errNoAddress = Corruptf("no process has memory there")
 	errNoMemory  = Corruptf("the process had no memory there")
 )
 
-// NewClaims returns the claims of a dump that lists memory, in any order. If the list is whole, the process had no other
-// memory that it could use. NewClaims takes ownership of listed.
+// NewClaims returns the claims of a dump that lists memory, in any order. whole means that the
+// process had no other accessible memory. NewClaims takes ownership of listed.
 func NewClaims(arch Arch, listed []Range, whole bool) *Claims {
-	c := &Claims{listed: joined(listed), whole: whole, top: userTop(arch)}
-	// A process gets memory above on request, if the processor has wider addresses.
+	c := &Claims{listed: joinRanges(listed), whole: whole, top: userTop(arch)}
+	// On processors with wider addresses, a process may request memory above top.
 	if n := len(c.listed); n > 0 {
 		c.top = max(c.top, c.listed[n-1].End)
 	}
 	return c
 }
 
-// userTop is after the addresses that systems give to processes that don't ask for more.
+// userTop returns the end of the addresses that systems give to processes by default.
 func userTop(a Arch) Addr {
 	switch {
 	case a == ArchUnknown:
@@ -49,9 +49,10 @@ func userTop(a Arch) Addr {
 	return 1 << 48
 }
 
-// joined sorts ranges, in place, and makes one of those that touch. Empty ones go.
-func joined(ranges []Range) []Range {
-	// Dumps list ranges one behind the other: once those are one, few are left to sort.
+// joinRanges sorts ranges and joins adjacent and overlapping ones, in place. It removes empty
+// ranges.
+func joinRanges(ranges []Range) []Range {
+	// Dumps mostly list ranges in order: once these are joined, few are left to sort.
 	ranges = joinNeighbors(ranges)
 	if slices.IsSortedFunc(ranges, compareStart) {
 		return ranges
@@ -62,7 +63,8 @@ func joined(ranges []Range) []Range {
 
 func compareStart(a, b Range) int { return cmp.Compare(a.Start, b.Start) }
 
-// joinNeighbors makes one range of each that begins in or at the end of the one before it in the list. Empty ones go.
+// joinNeighbors joins each range with the range before it in the list if it begins in it or at its
+// end. It removes empty ranges.
 func joinNeighbors(ranges []Range) []Range {
 	out := ranges[:0]
 	for _, r := range ranges {
@@ -77,7 +79,7 @@ func joinNeighbors(ranges []Range) []Range {
 	return out
 }
 
-// AsWhole is c with a list that is whole.
+// AsWhole returns a copy of c with a whole list.
 func (c *Claims) AsWhole() *Claims {
 	w := *c
 	w.whole = true
@@ -90,7 +92,8 @@ func (c *Claims) Lists(a Addr) bool {
 	return i < len(c.listed) && c.listed[i].Contains(a)
 }
 
-// Hole returns the first address of r that the process can't have had memory at, and whether there is one.
+// Hole returns the first address in r at which the process can't have had memory, and whether there
+// is one.
 func (c *Claims) Hole(r Range) (Addr, bool) {
 	switch {
 	case r.Size() == 0:
@@ -107,8 +110,8 @@ func (c *Claims) Hole(r Range) (Addr, bool) {
 	return c.top, r.End > c.top
 }
 
-// Missing returns why the dump has no byte at a: ErrNotInDump if the process may have had memory there, otherwise an error
-// that is ErrCorrupt.
+// Missing returns the reason why the dump has no byte at a: ErrNotInDump if the process may have
+// had memory there, otherwise an error that wraps ErrCorrupt.
 func (c *Claims) Missing(a Addr) error {
 	switch {
 	case c.Lists(a):
@@ -121,7 +124,8 @@ func (c *Claims) Missing(a Addr) error {
 	return ErrNotInDump
 }
 
-// Explain returns err, which a read failed with, with the reason that Missing gives for a byte not in the dump.
+// Explain replaces ErrNotInDump in a *MemoryError with the reason that Missing returns. It returns
+// other errors unchanged.
 func (c *Claims) Explain(err error) error {
 	e, ok := err.(*MemoryError)
 	if !ok || e.Err != ErrNotInDump {
@@ -130,12 +134,12 @@ func (c *Claims) Explain(err error) error {
 	return &MemoryError{Addr: e.Addr, Size: e.Size, Err: c.Missing(e.Addr)}
 }
 
-// deadStack is how far below the page of the stack pointer memory is certainly dead, in bytes: beyond what a function may
-// use there without moving the pointer.
+// deadStack is the distance in bytes, below the page of the stack pointer, from which stack memory
+// is certainly dead: a function can't use more without moving the pointer.
 const deadStack = 4 << 10
 
-// HasDeadStacks reports whether the dump lists the dead part of most threads' stacks. Writers that select what somebody
-// needs leave it out; who lists it took all memory that the process could write.
+// HasDeadStacks reports whether the dump lists the dead part of most threads' stacks. A writer that
+// selects memory leaves it out; a writer that stores it took all writable memory of the process.
 func (c *Claims) HasDeadStacks(threads []Thread) bool {
 	dead, live := 0, 0
 	for i := range threads {
@@ -151,7 +155,8 @@ func (c *Claims) HasDeadStacks(threads []Thread) bool {
 	return dead > live
 }
 
-// ClaimsOf returns the claims of a dump that makes any. Others cover only what all processes have in common.
+// ClaimsOf returns the claims of a dump. For a memory without claims it returns what is true of all
+// processes.
 func ClaimsOf(m Memory) *Claims {
 	if c, ok := m.(interface{ Claims() *Claims }); ok {
 		return c.Claims()

@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestClaims: a byte that are not in the dump was left out, or never was.
+// TestClaims: a missing byte was either left out, or the process had no memory there.
 func TestClaims(t *testing.T) {
 	list := func() []target.Range {
 		return []target.Range{{Start: 0x7000_0000, End: 0x7000_2000}, {Start: 0x40_0000, End: 0x50_0000}, {Start: 0x50_0000, End: 0x60_0000}}
@@ -39,8 +39,8 @@ func TestClaims(t *testing.T) {
 	assert.ErrorIs(t, target.NewClaims(target.ArchARM64, list(), false).Missing(1<<47), target.ErrNotInDump)
 }
 
-// TestClaimsOfDumps: full dumps, and those that list regions, know what the process did not have; those of single pages
-// don't.
+// TestClaimsOfDumps: full dumps and dumps that list regions know which memory the process did not
+// have; dumps of single pages don't.
 func TestClaimsOfDumps(t *testing.T) {
 	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
 		pages := (d.Manifest.Kind == "normal" || d.Manifest.Kind == "triage") && d.Manifest.Runtime[0] != '3'

@@ -2,7 +2,7 @@ package target
 
 import "encoding/binary"
 
-// A ContextPart is a group of registers that a CONTEXT claims to hold or not: its bit in ContextFlags (winnt.h).
+// A ContextPart is a group of registers that a CONTEXT may hold: its bit in ContextFlags (winnt.h).
 type ContextPart uint32
 
 // The parts of a CONTEXT.
@@ -10,7 +10,7 @@ const (
 	ContextControl  ContextPart = 1
 	ContextInteger  ContextPart = 2
 	ContextSegments ContextPart = 4 // AMD64 only
-	ContextFloat    ContextPart = 8 // AMD64; here the FXSAVE area
+	ContextFloat    ContextPart = 8 // AMD64; here only the FXSAVE area
 	contextVectors  ContextPart = 4 // ARM64: V0 to V31
 )
 
@@ -22,18 +22,19 @@ type ContextRegister struct {
 	Size   int // in bytes: 2, 4 or 8
 }
 
-// A ContextLayout is the structure CONTEXT of a processor (winnt.h; the runtime has the same on every system; Breakpad
-// has its own for those that Windows does not run on, and had its own for ARM). All offsets and sizes are in bytes.
+// A ContextLayout is the structure CONTEXT of a processor. The structures are winnt.h's, which the
+// runtime uses on every system. Breakpad defines its own for processors that Windows does not
+// support, and for ARM in older versions. All offsets and sizes are in bytes.
 type ContextLayout struct {
-	Size      int               // without what extended features append
+	Size      int               // without extended features at the end
 	Flags     int               // offset of ContextFlags, 4 bytes
-	Arch      uint32            // the bit of ContextFlags that names the processor
-	Registers []ContextRegister // by Offset, but for Float
+	Arch      uint32            // the processor's bit in ContextFlags
+	Registers []ContextRegister // ordered by Offset, without Float
 	Float     int               // offset of Registers.Float, if FloatSize is not 0
 	FloatSize int
-	FloatPart ContextPart // marks whether it is there
+	FloatPart ContextPart // the part that Float belongs to
 
-	other *ContextLayout // marked by another bit
+	other *ContextLayout // another layout with its own bit, or nil
 }
 
 func contextAMD64() ContextLayout {
@@ -46,7 +47,7 @@ func contextARM64() ContextLayout {
 		other: &ContextLayout{Size: 796, Arch: 0x80000000, Registers: contextRegistersOldARM64()}}
 }
 
-// context386: what follows the segment registers of x86 (the FXSAVE area) is not read.
+// context386 returns the layout of x86, without the FXSAVE area after the segment registers.
 func context386() ContextLayout {
 	return ContextLayout{Size: 204, Flags: 0, Arch: 0x10000, Registers: contextRegisters386()}
 }
@@ -64,7 +65,8 @@ func contextMIPS64() ContextLayout {
 	return ContextLayout{Size: 320, Flags: 0, Arch: 0x80000, Registers: contextRegistersMIPS()}
 }
 
-// contextRegistersAMD64: segments from 0x38 on, EFLAGS, the integer registers in encoding order from 0x78 on, then RIP.
+// contextRegistersAMD64 returns the segments from 0x38 on, EFLAGS, the integer registers in
+// encoding order from 0x78 on, and RIP.
 func contextRegistersAMD64() []ContextRegister {
 	const segments, flags, integers = 0x38, 0x44, 0x78
 	var out []ContextRegister
@@ -86,7 +88,7 @@ func contextRegistersAMD64() []ContextRegister {
 	return out
 }
 
-// contextRegistersARM64: CPSR, then X0 to X28, FP, LR, SP and PC.
+// contextRegistersARM64 returns CPSR, X0 to X28, FP, LR, SP and PC.
 func contextRegistersARM64() []ContextRegister {
 	const cpsr, x0 = 4, 8
 	out := []ContextRegister{{ARM64CPSR, ContextControl, cpsr, 4}}
@@ -100,8 +102,8 @@ func contextRegistersARM64() []ContextRegister {
 	return out
 }
 
-// contextRegistersOldARM64: Breakpad's and Crashpad's own structure, which older
-// versions wrote, has CPSR after the others and one part for all of them.
+// contextRegistersOldARM64 returns the registers of the structure that older versions of Breakpad
+// and Crashpad wrote: CPSR is the last, and one part covers all.
 func contextRegistersOldARM64() []ContextRegister {
 	const x0, cpsr = 8, 272
 	var out []ContextRegister
@@ -111,7 +113,8 @@ func contextRegistersOldARM64() []ContextRegister {
 	return append(out, ContextRegister{ARM64CPSR, ContextInteger, cpsr, 4})
 }
 
-// contextRegisters386: the segments that are no part of control, the integer registers, control.
+// contextRegisters386 returns the segments outside of the control part, the integer registers, and
+// the control registers.
 func contextRegisters386() []ContextRegister {
 	var out []ContextRegister
 	add := func(part ContextPart, from int, regs ...Reg) {
@@ -125,7 +128,8 @@ func contextRegisters386() []ContextRegister {
 	return out
 }
 
-// contextRegistersARM: R0 to R15, CPSR. control is the part that SP, LR, PC and CPSR are in: Breakpad has one part.
+// contextRegistersARM returns R0 to R15 and CPSR. control is the part of SP, LR, PC and CPSR: in
+// Breakpad's structure one part covers all.
 func contextRegistersARM(control ContextPart) []ContextRegister {
 	const r0 = 4
 	var out []ContextRegister
@@ -139,7 +143,8 @@ func contextRegistersARM(control ContextPart) []ContextRegister {
 	return out
 }
 
-// contextRegistersMIPS: 32 registers of eight bytes, whatever the processor, and the exception's program counter.
+// contextRegistersMIPS returns 32 registers of eight bytes, for 32-bit processors too, and the
+// exception's program counter.
 func contextRegistersMIPS() []ContextRegister {
 	const r0, pc = 8, 312
 	var out []ContextRegister
@@ -149,7 +154,8 @@ func contextRegistersMIPS() []ContextRegister {
 	return append(out, ContextRegister{MIPSPC, ContextInteger, pc, 8})
 }
 
-// Minimum returns the size in bytes up to the end of the registers. No CONTEXT is shorter; the rest may be left out.
+// Minimum returns the size in bytes up to the end of the registers. No CONTEXT is shorter; the rest
+// may be missing.
 func (l *ContextLayout) Minimum() int {
 	n := l.Flags + 4
 	for i := range l.Registers {
@@ -158,8 +164,9 @@ func (l *ContextLayout) Minimum() int {
 	return n
 }
 
-// Decode sets the registers that b, a CONTEXT of Minimum bytes or more, claims to hold; one that names its processor and no part of it, and
-// is not empty, holds all. It reports false, and the flags, if b is not of this processor or too short.
+// Decode sets the registers that the CONTEXT b claims to hold. A context that names its processor
+// but no parts, and is not empty, holds all. Decode returns the flags. ok is false if b is not of
+// this processor or shorter than Minimum.
 func (l *ContextLayout) Decode(regs *Registers, b []byte) (flags uint32, ok bool) {
 	for v := l; v != nil; v = v.other {
 		if len(b) < v.Minimum() {
@@ -176,7 +183,7 @@ func (l *ContextLayout) Decode(regs *Registers, b []byte) (flags uint32, ok bool
 func (l *ContextLayout) decode(regs *Registers, b []byte, parts ContextPart) {
 	const all = ContextControl | ContextInteger | ContextSegments | ContextFloat
 	if parts&all == 0 {
-		if l.empty(b) {
+		if l.isEmpty(b) {
 			return
 		}
 		parts = all
@@ -191,8 +198,8 @@ func (l *ContextLayout) decode(regs *Registers, b []byte, parts ContextPart) {
 	}
 }
 
-// empty reports whether every register of b is zero, that is, was never filled in.
-func (l *ContextLayout) empty(b []byte) bool {
+// isEmpty reports whether every register of b is zero, which means that it was never filled in.
+func (l *ContextLayout) isEmpty(b []byte) bool {
 	for i := range l.Registers {
 		if l.Registers[i].value(b) != 0 {
 			return false

@@ -5,15 +5,16 @@ import (
 	"fmt"
 )
 
-// Every error that leaves a package of sosgo answers errors.Is for one of these, or is an I/O error of the host.
+// Every error that a package of sosgo returns wraps one of these, or is an I/O error of the host.
 var (
 	// ErrNotInDump means that the writer of the dump left the data out.
 	ErrNotInDump = errors.New("not in the dump")
-	// ErrCorrupt means that the data is there and impossible.
+	// ErrCorrupt means that the data is in the dump and impossible.
 	ErrCorrupt = errors.New("corrupt data")
-	// ErrUnsupported means that the data is there and sosgo can't interpret it.
+	// ErrUnsupported means that the data is in the dump and sosgo can't interpret it.
 	ErrUnsupported = errors.New("not supported")
-	// ErrLeftOut is the ErrNotInDump of memory that was left out when sosgo shrink wrote the dump: the dump before has it.
+	// ErrLeftOut is the ErrNotInDump of memory that sosgo shrink left out; the original dump has
+	// it.
 	ErrLeftOut error = &wrapped{errors.New("left out when the dump was shrunk"), ErrNotInDump}
 )
 
@@ -33,17 +34,18 @@ func (e *MemoryError) Error() string {
 
 func (e *MemoryError) Unwrap() error { return e.Err }
 
-// Corruptf returns an error that is ErrCorrupt and states what is impossible.
+// Corruptf returns an error that wraps ErrCorrupt. The message states what is impossible.
 func Corruptf(format string, args ...any) error {
 	return &wrapped{fmt.Errorf(format, args...), ErrCorrupt}
 }
 
-// Unsupportedf returns an error that is ErrUnsupported and says what can't be interpreted.
+// Unsupportedf returns an error that wraps ErrUnsupported. The message states what can't be
+// interpreted.
 func Unsupportedf(format string, args ...any) error {
 	return &wrapped{fmt.Errorf(format, args...), ErrUnsupported}
 }
 
-// wrapped joins a message to a sentinel without repeating the sentinel's text.
+// wrapped joins a message to a sentinel error without repeating the sentinel's text.
 type wrapped struct{ msg, kind error }
 
 func (e *wrapped) Error() string   { return e.msg.Error() }

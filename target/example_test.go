@@ -18,9 +18,9 @@ func Example() {
 	defer f.Close()
 	mt, err := target.Pointer(f, 0x7efbcd80b550) // an object begins with its MethodTable
 	fmt.Println(mt, err)
-	_, err = target.Uint32(f, 0x55790a84e000) // of a file that the dump left out
+	_, err = target.Uint32(f, 0x55790a84e000) // a page of a file that the dump left out
 	fmt.Println(err, errors.Is(err, target.ErrNotInDump))
-	_, err = target.Uint32(f, 0x414141414140) // of no memory that the process had
+	_, err = target.Uint32(f, 0x414141414140) // the process had no memory there
 	fmt.Println(err, errors.Is(err, target.ErrCorrupt))
 	m := target.ModuleAt(f.Modules(), 0x7f079d000100)
 	fmt.Println(m.Base, m.Path)

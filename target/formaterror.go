@@ -4,10 +4,10 @@ import (
 	"fmt"
 )
 
-// A FormatError reports what makes a file unusable as a core file. It is ErrCorrupt.
+// A FormatError reports why a file is unusable as a core file. It wraps ErrCorrupt.
 type FormatError struct {
 	Format string // "ELF core" or "Mach-O core"
-	Off    int64  // where in the file, in bytes
+	Off    int64  // offset in the file, in bytes
 	Msg    string // what is wrong
 	Err    error  // the cause, or nil
 }

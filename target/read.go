@@ -7,7 +7,8 @@ import (
 	"github.com/sosgo/sosgo/internal/encoding/utf16text"
 )
 
-// Bytes returns the n bytes at a: a view where the target lends one, else a copy. The caller must not write to them.
+// Bytes returns the n bytes at a: a view if the target lends one, otherwise a copy. The caller must
+// not write to them.
 func Bytes(m Memory, a Addr, n int) ([]byte, error) {
 	if m == nil || n < 0 {
 		return nil, errNoProcess
@@ -66,7 +67,7 @@ func Uint8(m Memory, a Addr) (uint8, error) {
 	return b[0], nil
 }
 
-// Pointer reads the pointer at a. Only 64-bit targets have readers so far.
+// Pointer reads the 64-bit pointer at a.
 func Pointer(m Memory, a Addr) (Addr, error) {
 	v, err := Uint64(m, a)
 	return Addr(v), err
@@ -80,12 +81,13 @@ func Available(m Memory, a Addr, n int) bool {
 
 // A SparseMemory can locate its holes. The memories of dumps implement it.
 type SparseMemory interface {
-	// NextStored is the first address from a on that is stored, and whether there is one.
+	// NextStored returns the first stored address from a on, and whether there is one.
 	NextStored(a Addr) (Addr, bool)
 }
 
-// NextStored returns the first address from a on that m may hold, and whether there is one. A memory that does not have its holes is
-// requested each word up to the end of the page, as a dump may hold a piece of a page; after that the answer is the start of the next page.
+// NextStored returns the first address from a on that m may hold, and whether there is one. If m
+// does not implement SparseMemory, it tries each word up to the end of the page, because a dump may
+// hold a part of a page; if there is none, it returns the start of the next page.
 func NextStored(m Memory, a Addr) (Addr, bool) {
 	if s, ok := m.(SparseMemory); ok {
 		return s.NextStored(a)
@@ -117,7 +119,7 @@ func CString(m Memory, a Addr, limit int) (string, error) {
 	return "", Corruptf("string at %#x is longer than %d bytes", uint64(a), limit)
 }
 
-// UTF16String reads the NUL-terminated UTF-16 string at a, at most limit code units of it.
+// UTF16String reads the NUL-terminated UTF-16 string at a, at most limit code units.
 func UTF16String(m Memory, a Addr, limit int) (string, error) {
 	var out []uint16
 	for len(out) < limit {

@@ -8,7 +8,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// piece is a Memory of one piece that does not have its holes.
+// piece is a Memory of one range that does not implement SparseMemory.
 type piece struct{ target.Range }
 
 func (p piece) ReadMemory(b []byte, a target.Addr) (int, error) {
@@ -22,12 +22,12 @@ func (p piece) View(target.Addr, int) ([]byte, bool) { return nil, false }
 
 func (p piece) Span(target.Addr) []byte { return nil }
 
-// TestNextStoredOfPieces: a piece that begins within a page is found, also by
-// who asks for a byte of it.
+// TestNextStoredOfPieces: a range that begins inside a page is found, also by reads of single
+// bytes.
 func TestNextStoredOfPieces(t *testing.T) {
 	m := piece{target.Range{Start: 0x1234, End: 0x1240}}
 	for from, want := range map[target.Addr]target.Addr{
-		0x0:    0x1000, // nothing in that page; the next may have something
+		0x0:    0x1000, // the first page is empty; the next is not searched
 		0x1000: 0x1234,
 		0x1234: 0x1234,
 		0x1238: 0x1238,

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// A Reg is a register of the target's architecture. The first sixteen of AMD64 stand in the processor's encoding order,
-// which is also that of Windows unwind codes.
+// A Reg is a register of the target's architecture. The first sixteen of AMD64 are in the
+// processor's encoding order, which Windows unwind codes use too.
 type Reg uint8
 
 // The registers of AMD64.
@@ -49,7 +49,7 @@ const (
 	ARM64CPSR Reg = 33
 )
 
-// The registers of x86. The first eight stand in the processor's encoding order.
+// The registers of x86. The first eight are in the processor's encoding order.
 const (
 	X86EAX Reg = iota
 	X86ECX
@@ -91,23 +91,24 @@ const (
 // maxRegs is the number of registers that a Registers can hold.
 const maxRegs = 34
 
-// Registers are the integer registers of one thread or frame. A register that
-// is unknown is distinct from one that is zero. In the zero value all are unknown.
+// Registers are the integer registers of a thread or frame. An unknown register is distinct from a
+// register with value zero. In the zero Registers all are unknown.
 type Registers struct {
 	Arch     Arch
 	known    uint64
 	vals     [maxRegs]uint64
-	lowKnown uint32 // The lower halves of the vector registers that calls preserve, of a frame that was unwound to
+	lowKnown uint32 // a bitmap of the known lows, the lower halves of preserved vector registers of an unwound frame
 	lows     [maxPreservedVectors]uint64
-	// Float are the floating-point and vector registers as the dump holds them, or nil: of AMD64 the FXSAVE area, of ARM64 V0 to V31; 512
-	// bytes in both cases. Only a thread's registers have them; for unwound frames VectorLow has the preserved ones.
+	// Float are the floating-point and vector registers as stored in the dump, or nil: the FXSAVE
+	// area of AMD64, V0 to V31 of ARM64; 512 bytes in both cases. Only registers of a thread have
+	// them; for unwound frames use VectorLow.
 	Float []byte
-	// Signature are the bits of code addresses that hold a signature in this process (pointer authentication); 0 if
-	// the dump does not record them.
+	// Signature are the bits of code addresses that hold a signature in this process (pointer
+	// authentication), or 0 if the dump does not record them.
 	Signature uint64
 }
 
-// Code returns the address that a code pointer means: without the signature that it may have been stored with.
+// Code returns the address in a code pointer, without the signature that may be stored with it.
 func (r *Registers) Code(v uint64) Addr {
 	p, err := r.Arch.Processor()
 	if err != nil {
@@ -120,8 +121,8 @@ func (r *Registers) Code(v uint64) Addr {
 	return a
 }
 
-// Vectors returns the vector registers that Float describes; the lower 128 bits of wider ones. It is
-// ErrNotInDump if they are not in the dump.
+// Vectors returns the vector registers in Float, and only the lower 128 bits of wider ones. It is
+// ErrNotInDump if the dump does not have them.
 func (r *Registers) Vectors() ([]Wide, error) {
 	p, err := r.Arch.RegisterFile()
 	if err != nil {
@@ -139,11 +140,13 @@ func (r *Registers) Vectors() ([]Wide, error) {
 	return out, nil
 }
 
-// maxPreservedVectors is one more than the highest number of a vector register that calls preserve, on any processor.
+// maxPreservedVectors is the number of vector registers up to the highest one that calls preserve,
+// on any processor.
 const maxPreservedVectors = 16
 
-// VectorLow returns the lower half of the vector register n, and whether it is known: in the frame in which a thread stands
-// of all, in the frames below of those that calls preserve, as far as unwind data describe them.
+// VectorLow returns the lower half of the vector register n, and whether it is known. For a
+// thread's topmost frame all are known; for its callers, those that calls preserve, as far as
+// unwind data describe them.
 func (r *Registers) VectorLow(n int) (uint64, bool) {
 	if all, err := r.Vectors(); err == nil {
 		if n < 0 || n >= len(all) {
@@ -157,7 +160,8 @@ func (r *Registers) VectorLow(n int) (uint64, bool) {
 	return r.lows[n], true
 }
 
-// SetVectorLow makes the lower half of a vector register known that calls preserve; of another one it does nothing.
+// SetVectorLow sets the lower half of a vector register that calls preserve. It ignores other
+// registers.
 func (r *Registers) SetVectorLow(n int, v uint64) {
 	if p := r.Arch.processor(); p != nil && n >= 0 && n < maxPreservedVectors && p.PreservedVectors.Has(Reg(n)) {
 		r.lows[n], r.lowKnown = v, r.lowKnown|1<<n
@@ -174,8 +178,8 @@ func (r *Registers) ForgetVectorLow(n int) {
 // ForgetVectors makes all vector registers unknown.
 func (r *Registers) ForgetVectors() { r.Float, r.lowKnown = nil, 0 }
 
-// PassVectors leaves of the vector registers what a caller's are that its callee did not save: the lower halves of
-// those that calls preserve.
+// PassVectors drops all vector registers except the lower halves that calls preserve: a caller's
+// frame has the same values unless the callee saved them.
 func (r *Registers) PassVectors() {
 	if r.Float == nil {
 		return
@@ -254,21 +258,22 @@ func (r *Registers) FP() (Addr, bool) {
 	return Addr(v), ok
 }
 
-// SetIP sets the instruction pointer. For an architecture without a Processor it does nothing.
+// SetIP sets the instruction pointer. It does nothing for an architecture without supported
+// registers.
 func (r *Registers) SetIP(v Addr) {
 	if p := r.Arch.processor(); p != nil {
 		r.Set(p.IP, uint64(v))
 	}
 }
 
-// SetSP makes the stack pointer known, as SetIP does.
+// SetSP sets the stack pointer, like SetIP.
 func (r *Registers) SetSP(v Addr) {
 	if p := r.Arch.processor(); p != nil {
 		r.Set(p.SP, uint64(v))
 	}
 }
 
-// SetFP makes the frame pointer known, as SetIP does.
+// SetFP sets the frame pointer, like SetIP.
 func (r *Registers) SetFP(v Addr) {
 	if p := r.Arch.processor(); p != nil {
 		r.Set(p.FP, uint64(v))
@@ -282,7 +287,7 @@ func (r *Registers) ForgetFP() {
 	}
 }
 
-// RegName returns the name of n on arch, as debuggers print it.
+// RegName returns the name of n on arch as debuggers print it.
 func RegName(arch Arch, n Reg) string {
 	if p := arch.processor(); p != nil && int(n) < len(p.names) {
 		return p.names[n]
@@ -290,17 +295,18 @@ func RegName(arch Arch, n Reg) string {
 	return fmt.Sprintf("Reg(%d)", uint8(n))
 }
 
-// An FXSave is the content of an FXSAVE area: floating-point and vector registers of x64 (Intel SDM, volume 1, 10.5.1).
+// An FXSave is a decoded FXSAVE area: the floating-point and vector registers of x64 (Intel SDM,
+// volume 1, 10.5.1).
 type FXSave struct {
 	MXCSR uint32
-	ST    [8]Wide  // the x87 registers; of High the lower 16 bits count
+	ST    [8]Wide  // the x87 registers; High has 16 bits
 	XMM   [16]Wide // the lower halves of the vector registers
 }
 
 // A Wide is a value of up to 128 bits.
 type Wide struct{ High, Low uint64 }
 
-// The members of an FXSAVE area.
+// Offsets in an FXSAVE area.
 const (
 	fxMXCSR = 24
 	fxST    = 32 // 16 bytes each; 10 are used
@@ -308,10 +314,11 @@ const (
 	fxSize  = 512
 )
 
-// vectorsARM64 are the bytes of V0 to V31, in user_fpsimd_state and in CONTEXT.
+// vectorsARM64 is the size in bytes of V0 to V31 in user_fpsimd_state and in CONTEXT.
 const vectorsARM64 = 32 * 16
 
-// FXSave decodes Float. It is ErrNotInDump if it is not in the dump, and ErrUnsupported of another processor.
+// FXSave decodes Float. It is ErrNotInDump if the dump does not have it, and ErrUnsupported on
+// other processors.
 func (r *Registers) FXSave() (*FXSave, error) {
 	b := r.Float
 	switch {

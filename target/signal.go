@@ -2,20 +2,21 @@ package target
 
 import "fmt"
 
-// A Signal describes a signal of Linux: its number and, if Known, its origin according to the siginfo_t
-// (include/uapi/asm-generic/siginfo.h). The numbers are those of x86-64 and arm64.
+// A Signal describes a signal of Linux: its number and, if Known, its origin from siginfo_t
+// (include/uapi/asm-generic/siginfo.h). The numbers are for x86-64 and arm64.
 type Signal struct {
 	Number int32
-	// Known: the rest was recorded. createdump, called for an abort, records the number alone.
+	// Known is set if the other fields were recorded. createdump records only the number of an
+	// abort.
 	Known   bool
 	Code    int32  // si_code
 	Errno   int32  // si_errno
-	PID     uint32 // si_pid, of the sender, if Sent; 0 is a process of another pid namespace
-	UID     uint32 // si_uid, of the sender, if Sent
+	PID     uint32 // si_pid of the sender, if Sent; 0 for a process in another pid namespace
+	UID     uint32 // si_uid of the sender, if Sent
 	Address Addr   // si_addr, if Faulted
 }
 
-// The numbers of the signals that are distinguished (include/uapi/asm-generic/signal.h).
+// The numbers of the signals with a meaning here (include/uapi/asm-generic/signal.h).
 const (
 	SIGILL  = 4
 	SIGTRAP = 5
@@ -28,44 +29,48 @@ const (
 	SIGSYS  = 31
 )
 
-// The values of si_code that any signal can have.
+// The values of si_code that are common to all signals.
 const (
 	SIUser   = 0    // kill
-	SIKernel = 0x80 // the kernel, for no more specific reason
+	SIKernel = 0x80 // the kernel, without a more specific reason
 	SIQueue  = -1   // sigqueue
 	SITimer  = -2   // a timer of the process
 	SITkill  = -6   // tgkill: raise, abort, pthread_kill
 )
 
-// Sent reports whether a process sent the signal (kill, sigqueue, tgkill): then nothing need be wrong inside this one.
+// Sent reports whether a process sent the signal (kill, sigqueue, tgkill). The receiver may then be
+// healthy.
 func (s *Signal) Sent() bool {
 	return s.Known && (s.Code == SIUser || s.Code == SIQueue || s.Code == SITkill)
 }
 
-// Faulted reports whether the processor raised the signal and Address is its address: that of the memory of SIGSEGV and SIGBUS, that of the
-// instruction of the others. SI_KERNEL comes from accesses, such as those to non-canonical addresses, for which the processor reports none.
+// Faulted reports whether the processor raised the signal. Address is then the accessed memory
+// (SIGSEGV, SIGBUS) or the instruction (others). With SI_KERNEL the processor reported no address,
+// for example for non-canonical addresses.
 func (s *Signal) Faulted() bool {
 	switch s.Number {
 	case SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV:
-		return s.Known && s.Code > 0 && s.Code != SIKernel && !s.traced()
+		return s.Known && s.Code > 0 && s.Code != SIKernel && !s.isTraced()
 	}
 	return false
 }
 
-// Touched returns the memory whose access raised the signal, where it is recorded.
+// Touched returns the memory that was accessed when the signal was raised, if recorded.
 func (s *Signal) Touched() (a Addr, ok bool) {
 	return s.Address, s.Faulted() && (s.Number == SIGSEGV || s.Number == SIGBUS)
 }
 
-// Stops reports whether the signal stops a process, for a debugger or the shell, and ends none.
-func (s *Signal) Stops() bool { return s.Number >= SIGSTOP && s.Number <= SIGTTOU || s.traced() }
+// Stops reports whether the signal stops a process for a debugger or the shell instead of ending
+// it.
+func (s *Signal) Stops() bool { return s.Number >= SIGSTOP && s.Number <= SIGTTOU || s.isTraced() }
 
-// traced reports whether the signal notifies a tracer of an event (ptrace(2)): its code has the event above SIGTRAP.
-func (s *Signal) traced() bool {
+// isTraced reports whether the signal notifies a tracer of an event (ptrace(2)): its code has the
+// event above SIGTRAP.
+func (s *Signal) isTraced() bool {
 	return s.Known && s.Number == SIGTRAP && s.Code > 0xff && s.Code&0x7f == SIGTRAP
 }
 
-// Name returns the signal's name, "SIGSEGV".
+// Name returns the signal's name, such as "SIGSEGV".
 func (s *Signal) Name() string {
 	const realTime, last = 34, 64 // glibc's SIGRTMIN, SIGRTMAX
 	n := s.Number
@@ -86,7 +91,7 @@ var signalNames = [...]string{
 	"SIGTTIN", "SIGTTOU", "SIGURG", "SIGXCPU", "SIGXFSZ", "SIGVTALRM", "SIGPROF", "SIGWINCH", "SIGIO", "SIGPWR", "SIGSYS",
 }
 
-// signalCodes returns the names of si_code from 1 on for a signal.
+// signalCodes returns the names of the values of si_code for a signal, from 1 on.
 func signalCodes(signal int32) []string {
 	switch signal {
 	case SIGILL:
@@ -106,7 +111,7 @@ func signalCodes(signal int32) []string {
 	return nil
 }
 
-// CodeName returns the name of si_code, "SEGV_MAPERR"; empty if unknown.
+// CodeName returns the name of si_code, such as "SEGV_MAPERR", or "" if it is unknown.
 func (s *Signal) CodeName() string {
 	if !s.Known {
 		return ""
@@ -135,7 +140,7 @@ func (s *Signal) CodeName() string {
 	return fmt.Sprintf("code %d", s.Code)
 }
 
-// String returns "SIGSEGV/SEGV_MAPERR", or the name alone.
+// String returns "SIGSEGV/SEGV_MAPERR", or the name without an unknown code.
 func (s *Signal) String() string {
 	if code := s.CodeName(); code != "" {
 		return s.Name() + "/" + code

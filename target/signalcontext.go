@@ -5,21 +5,23 @@ import (
 	"encoding/binary"
 )
 
-// A SignalContext describes how Linux leaves the registers of code that a signal interrupted on the stack of
-// the handler: as a struct ucontext (include/uapi/asm-generic/ucontext.h; arch/*/include/uapi/asm/sigcontext.h),
-// to which the handler returns by a few instructions of the C library or of the vDSO. All offsets are in bytes.
+// A SignalContext describes the struct ucontext on the stack of a signal handler: Linux stores
+// there the registers of the interrupted code (include/uapi/asm-generic/ucontext.h;
+// arch/*/include/uapi/asm/sigcontext.h). The handler returns to it through a few instructions of
+// the C library or the vDSO. All offsets are in bytes.
 type SignalContext struct {
-	Size int // as far as it is read
-	// Return is the code that a handler returns to, and AboveSP where the ucontext is from the stack pointer on that it has there.
+	Size int // of the part that is read
+	// Return is the code that a handler returns to. AboveSP is the offset of the ucontext from the
+	// stack pointer at that code.
 	Return  []byte
 	AboveSP int
-	Float   int // where the vector registers are, as Registers.Float has them; 0 if unknown
+	Float   int // offset of the vector registers in the form of Registers.Float; 0 if unknown
 
 	registers []ContextRegister
-	shaped    func(b []byte, at Addr) bool // what the processor's part has beside the registers
+	matches   func(b []byte, at Addr) bool // checks the processor's part besides the registers
 }
 
-// SignalContext returns the processor's, nil if unknown.
+// SignalContext returns the context of a, or nil if it is unknown.
 func (a Arch) SignalContext() *SignalContext {
 	switch a {
 	case ArchAMD64:
@@ -30,7 +32,7 @@ func (a Arch) SignalContext() *SignalContext {
 	return nil
 }
 
-// The head of every ucontext: flags, the next context (which the kernel leaves null), and the alternate stack.
+// The head of every ucontext: flags, the next context (null), and the alternate stack.
 const (
 	ucFlags, ucLink, ucStackFlags = 0, 8, 24
 
@@ -42,7 +44,7 @@ var (
 		Size:      296,
 		Return:    []byte{0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05}, // mov $15, %rax; syscall
 		registers: signalRegistersAMD64(),
-		shaped:    shapedAMD64,
+		matches:   matchesAMD64,
 	}
 	signalContextARM64 = &SignalContext{
 		Size:      472,
@@ -50,7 +52,7 @@ var (
 		AboveSP:   128,                                              // a siginfo_t is first
 		Float:     480,
 		registers: signalRegistersARM64(),
-		shaped:    shapedARM64,
+		matches:   matchesARM64,
 	}
 )
 
@@ -63,9 +65,9 @@ func signalRegistersAMD64() []ContextRegister {
 	return out
 }
 
-// shapedAMD64: the selectors of 64-bit programs, the floating-point state right after the frame on its
-// 64-byte boundary, or none, and eight reserved words.
-func shapedAMD64(b []byte, at Addr) bool {
+// matchesAMD64 checks the selectors of 64-bit programs, the floating-point state, which is 64-byte
+// aligned right after the frame or absent, and eight reserved words.
+func matchesAMD64(b []byte, at Addr) bool {
 	const userCode, userData = 0x33, 0x2b
 	cs, ss := binary.LittleEndian.Uint16(b[184:]), binary.LittleEndian.Uint16(b[190:])
 	float := Addr(binary.LittleEndian.Uint64(b[224:]))
@@ -73,7 +75,7 @@ func shapedAMD64(b []byte, at Addr) bool {
 		(float == 0 || float%64 == 0 && float > at && float-at < 1<<12) && bytes.Count(b[232:296], []byte{0}) == 64
 }
 
-// signalRegistersARM64 returns the struct sigcontext after the head and the signals that were blocked.
+// signalRegistersARM64 returns the struct sigcontext after the head and the blocked signals.
 func signalRegistersARM64() []ContextRegister {
 	var out []ContextRegister
 	for r := ARM64X0; r <= ARM64CPSR; r++ {
@@ -82,17 +84,19 @@ func signalRegistersARM64() []ContextRegister {
 	return out
 }
 
-// shapedARM64: the first of the following records describes the floating-point registers.
-func shapedARM64(b []byte, _ Addr) bool {
+// matchesARM64 checks that the first of the records that follow describes the floating-point
+// registers.
+func matchesARM64(b []byte, _ Addr) bool {
 	const floatMagic, floatSize = 0x46508001, 528
 	return binary.LittleEndian.Uint64(b[ucFlags:]) == 0 && binary.LittleEndian.Uint32(b[464:]) == floatMagic &&
 		binary.LittleEndian.Uint32(b[468:]) == floatSize
 }
 
-// Registers returns the registers of the ucontext at an address, whose bytes are b. It reports false if b is not one.
+// Registers returns the registers of the ucontext with the bytes b at an address. It reports false
+// if b is not a ucontext.
 func (c *SignalContext) Registers(arch Arch, b []byte, at Addr) (Registers, bool) {
 	if c.Size == 0 || len(b) < c.Size || at%8 != 0 || binary.LittleEndian.Uint64(b[ucLink:]) != 0 ||
-		binary.LittleEndian.Uint32(b[ucStackFlags:])&^ucStackMask != 0 || !c.shaped(b, at) {
+		binary.LittleEndian.Uint32(b[ucStackFlags:])&^ucStackMask != 0 || !c.matches(b, at) {
 		return Registers{}, false
 	}
 	out := Registers{Arch: arch}

@@ -2,16 +2,18 @@ package target
 
 import "io"
 
-// A Source is a file that can lend parts of its content: a dump's, or an image's. It is safe for concurrent use.
+// A Source is a file of a dump or an image. It can lend parts of its content. It is safe for
+// concurrent use.
 type Source interface {
 	io.ReaderAt
-	// Bytes lends n bytes at off, or nil when the source is not in memory. The range always lies inside the source.
+	// Bytes lends n bytes at off, or returns nil if the source is not in memory. The range must be
+	// inside the source.
 	Bytes(off int64, n int) []byte
-	// Size is the number of bytes.
+	// Size returns the number of bytes.
 	Size() int64
 }
 
-// BytesSource returns a Source that is in memory as a whole.
+// BytesSource returns a Source over b.
 func BytesSource(b []byte) Source { return byteSource(b) }
 
 type byteSource []byte
@@ -29,7 +31,8 @@ func (s byteSource) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// ReaderAtSource returns a Source over r, which holds size bytes and is only read, unless it is a Source itself.
+// ReaderAtSource returns a Source over r, which holds size bytes. It returns r itself if it is a
+// Source of this size.
 func ReaderAtSource(r io.ReaderAt, size int64) Source {
 	if s, ok := r.(Source); ok && s.Size() == size {
 		return s
@@ -45,15 +48,15 @@ type readerSource struct {
 func (readerSource) Bytes(int64, int) []byte { return nil }
 func (s readerSource) Size() int64           { return s.size }
 
-// Limits bound what a dump can make its readers hold in memory, whatever its file claims. A zero field stands for the
-// default, which is far above what processes have.
+// Limits bound the memory that a dump can make its readers allocate. A zero field means the
+// default, which is far above the values of real processes.
 type Limits struct {
-	Ranges  int64 // of memory that a container lists
+	Ranges  int64 // memory ranges in a container's list
 	Threads int64
-	Notes   int64 // of an ELF core
+	Notes   int64 // in an ELF core
 }
 
-// Or returns l with the fields of defaults if it has none.
+// Or returns l with the zero fields taken from defaults.
 func (l Limits) Or(defaults Limits) Limits {
 	for _, f := range []struct{ to, from *int64 }{{&l.Ranges, &defaults.Ranges}, {&l.Threads, &defaults.Threads}, {&l.Notes, &defaults.Notes}} {
 		if *f.to <= 0 {

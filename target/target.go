@@ -1,7 +1,9 @@
-// Package target describes a dumped process as the rest of sosgo sees it: an address space with holes, modules, threads
-// and regions. It knows neither the file formats (packages minidump, elfcore and machocore) nor the CLR (package dac).
+// Package target describes a dumped process: an address space with holes, modules, threads and
+// regions. It knows neither the file formats (packages minidump, elfcore and machocore) nor the CLR
+// (package dac). Start reading at Target and Memory.
 //
-// Everything here is immutable after construction and safe for concurrent use, unless a comment says otherwise.
+// Everything here is immutable after construction and safe for concurrent use, unless a comment
+// says otherwise.
 //
 // Stability: stable.
 package target
@@ -13,13 +15,14 @@ import (
 	"time"
 )
 
-// An Addr is a location in the target's address space. It is never a Go pointer, a file offset or an RVA; those have types of their own.
+// An Addr is a location in the target's address space. Go pointers, file offsets and RVAs have
+// other types.
 type Addr uint64
 
 // String formats a as SOS does: sixteen lower-case hexadecimal digits.
 func (a Addr) String() string { return fmt.Sprintf("%016x", uint64(a)) }
 
-// MarshalText is for encoding/json: "0x7f0c", because JSON numbers lose bits.
+// MarshalText returns "0x7f0c". Addresses are text in JSON because JSON numbers lose bits.
 func (a Addr) MarshalText() ([]byte, error) {
 	return strconv.AppendUint([]byte("0x"), uint64(a), 16), nil
 }
@@ -28,19 +31,21 @@ func (a Addr) MarshalText() ([]byte, error) {
 //
 // Bytes that the dump does not hold are an error, never zeros.
 type Memory interface {
-	// ReadMemory copies the target's bytes at a into p. If n < len(p) the error is a *MemoryError with Addr a+n.
+	// ReadMemory copies the target's bytes at a into p. If n < len(p) the error is a *MemoryError
+	// with Addr a+n.
 	ReadMemory(p []byte, a Addr) (n int, err error)
 
-	// View lends the n bytes at a without copying them. It reports false when the range is not stored contiguously or
-	// not mapped; the caller then uses ReadMemory. The slice is read-only and valid until the dump is closed.
+	// View lends the n bytes at a without copying them. It reports false if the range is not stored
+	// contiguously or not mapped; use ReadMemory then. The slice is read-only and valid until the
+	// dump is closed.
 	View(a Addr, n int) (b []byte, ok bool)
 
-	// Span lends the longest contiguous run of stored bytes that starts at a, or the beginning of it.
-	// It returns nil where View would report false for a single byte.
+	// Span lends the longest contiguous run of stored bytes from a on, or a prefix of it. It
+	// returns nil if View would report false for a single byte.
 	Span(a Addr) []byte
 }
 
-// A Target is one dumped process. Packages minidump, elfcore and machocore provide it.
+// A Target is one dumped process. Packages minidump, elfcore and machocore implement it.
 type Target interface {
 	Memory
 
@@ -49,17 +54,17 @@ type Target interface {
 	Modules() []Module            // sorted by Base
 	Threads() []Thread            // in the dump's order
 	Regions() iter.Seq[Region]    // ascending, including regions without bytes
-	Exception() (Exception, bool) // why the dump was written, if it records that
-	Warnings() []error            // what opening had to skip or to decide
+	Exception() (Exception, bool) // why the dump was written, if recorded
+	Warnings() []error            // what opening skipped or decided
 }
 
 // An OS is the operating system that the target ran on.
 type OS uint8
 
-// The operating systems that dumps name. .NET is looked for on the first three.
+// The operating systems that dumps name. sosgo looks for .NET on the first three.
 const (
 	OSUnknown OS = iota
-	OSLinux      // Android, too
+	OSLinux      // and Android
 	OSWindows
 	OSDarwin // macOS and iOS
 	OSFreeBSD
@@ -81,7 +86,8 @@ func (o OS) String() string {
 // An Arch is the processor architecture of the target.
 type Arch uint8
 
-// The architectures that a dump can name. Only AMD64 is interpreted in full; those after MIPS64 have no registers.
+// The architectures that a dump can name. Only AMD64 is interpreted completely; the registers of
+// those after MIPS64 are not supported.
 const (
 	ArchUnknown Arch = iota
 	ArchAMD64
@@ -109,7 +115,7 @@ func (a Arch) String() string {
 	return fmt.Sprintf("Arch(%d)", uint8(a))
 }
 
-// PointerSize returns the size of a pointer in bytes, 8 where a is unknown.
+// PointerSize returns the size of a pointer in bytes. It is 8 if a is unknown.
 func (a Arch) PointerSize() int {
 	switch a {
 	case Arch386, ArchARM, ArchMIPS, ArchPPC, ArchSPARC:
@@ -118,61 +124,63 @@ func (a Arch) PointerSize() int {
 	return 8
 }
 
-// A Platform holds what the target ran on.
+// A Platform describes the machine and the system of the target.
 type Platform struct {
 	OS        OS
 	Arch      Arch
-	OSVersion string // as the dump words it; empty if it does not record it
-	// Distribution is what a Linux calls itself, "Ubuntu 22.04.4 LTS"; empty when the dump does not say.
+	OSVersion string // as in the dump; empty if not recorded
+	// Distribution is the name of the Linux distribution, such as "Ubuntu 22.04.4 LTS"; empty if
+	// not recorded.
 	Distribution string
-	CPUs         int    // 0 if the dump does not record it
-	CPU          string // model of the processor, as the dump words it; empty if it does not record it
+	CPUs         int    // 0 if not recorded
+	CPU          string // model of the processor as in the dump; empty if not recorded
 }
 
-// FaultsAreSignals reports whether the system notifies a process of a fault by a signal. The runtime then makes up the
-// exception record in memory. Unlike a system's record, it does not report whether memory was read or written.
+// FaultsAreSignals reports whether the system notifies a process of a fault by a signal. The
+// runtime then makes up the exception record in memory, which does not distinguish reads from writes.
 func (p Platform) FaultsAreSignals() bool { return p.OS != OSWindows }
 
-// HidesAddresses reports whether a faulting address of 0 may stand for a non-canonical one: the processor reports none
-// then, for it is no page that is missing (#GP of AMD64), and the system reports 0.
+// HidesAddresses reports whether a faulting address of 0 may represent a non-canonical address:
+// AMD64 raises #GP for it without an address, and the system reports 0.
 func (p Platform) HidesAddresses() bool { return p.FaultsAreSignals() && p.Arch == ArchAMD64 }
 
 // HasCOM reports whether a runtime on the system wraps COM objects.
 func (p Platform) HasCOM() bool { return p.OS == OSWindows }
 
-// A Process describes the process itself. Zero values mean that the dump does not record them.
+// A Process describes the process itself. Zero values are not recorded in the dump.
 type Process struct {
 	ID          uint32
 	Command     string       // executable or command line, as recorded
 	Created     time.Time    // start of the process
 	DumpTime    time.Time    // when the dump was written
-	Times       *Times       // that the process had used; nil if the dump does not record it
-	Counters    []Counter    // of memory, as the dump words them
+	Times       *Times       // processor time used by the process; nil if not recorded
+	Counters    []Counter    // of memory, with the names in the dump
 	Container   string       // "ELF core", "Windows minidump", "minidump of a Linux process (Breakpad)"
 	Comment     string       // comment streams, the core's signal as text
-	Annotations []Annotation // what the program had written down for its crash reports
-	// ExceptionRecord is where the process keeps the EXCEPTION_RECORD64 (winnt.h) of its crash, where an ELF core
-	// points to one: a NativeAOT process that createdump of .NET 8 or later was called for. Else it is 0.
+	Annotations []Annotation // data that the program recorded for its crash reports
+	// ExceptionRecord is the address of the EXCEPTION_RECORD64 (winnt.h) of the crash, or 0. An ELF
+	// core points to it if createdump of .NET 8 or later wrote it for a NativeAOT process.
 	ExceptionRecord Addr
 }
 
-// An Annotation holds what a program, or one of its modules, had written down for its crash reports.
+// An Annotation holds data that a program, or one of its modules, recorded for its crash reports.
 type Annotation struct {
-	Module string // path; empty where it is the process's
-	Key    string // empty for a line of text without one
+	Module string // path; empty for the process
+	Key    string // empty for a line of text without a key
 	Value  string
 }
 
-// A Content is a kind of thing that a dump holds beside memory, modules and threads, and how many of them.
+// A Content counts one kind of data in a dump besides memory, modules and threads.
 type Content struct {
 	Name  string // "handles"
 	Count int
 }
 
-// Times are what a process had used of the processors.
+// Times are the processor times that a process used.
 type Times struct{ User, Kernel time.Duration }
 
-// A Counter is a number of bytes that the dump records of the process's or the system's memory.
+// A Counter is a number of bytes that the dump records about the memory of the process or the
+// system.
 type Counter struct {
 	Name  string // "working set"
 	Bytes uint64
@@ -184,7 +192,7 @@ type Mapping struct {
 	Offset     uint64 // of Start in the file, in bytes
 }
 
-// A GUID is stored as in files and memory: its first three parts are little-endian.
+// A GUID is in the form of files and memory: its first three parts are little-endian.
 type GUID [16]byte
 
 // String formats g as 8-4-4-4-12 lower-case hexadecimal digits.
@@ -200,41 +208,41 @@ type PDBID struct {
 	Path string
 }
 
-// A Module is an image that was mapped into the target. What the dump's module list does not record (an ELF build id,
-// for example) is read from the image by package image.
+// A Module is an image that was mapped into the target. Data that the dump's module list does not
+// record, such as an ELF build id, is read from the image by package image.
 type Module struct {
 	Base     Addr
 	Size     uint64 // bytes from Base to the end of the image
-	Path     string // as the dump records it
+	Path     string // as in the dump
 	Mappings []Mapping
-	// Gap is a part of the image's addresses that something else occupies: the vDSO that the kernel placed between two
-	// segments. It is empty for most modules.
+	// Gap is a part of the image's addresses that something else occupies, such as the vDSO between
+	// two segments. It is empty for most modules.
 	Gap Range
-	// Listed reports that the process's loader had it in its list of modules, so that it is an image whatever the dump
-	// holds of it. Else it is a file that was mapped, and its headers report whether it is an image.
+	// Listed is set if the process's loader listed the module, which proves that it is an image.
+	// Otherwise it is a mapped file, and only its headers show whether it is an image.
 	Listed bool
 
-	TimeDateStamp uint32 // PE identity; zero for ELF
+	TimeDateStamp uint32 // identifies a PE image; zero for ELF
 	SizeOfImage   uint32
 	CheckSum      uint32
 	Version       [4]uint16 // file version of the VERSIONINFO resource
 	PDB           *PDBID
 
-	Bundle *InBundle // if not nil, reports that the image lies in the bundle of a single-file app
+	Bundle *InBundle // not nil if the image is in the bundle of a single-file app
 
-	// BuildID is the build id of an ELF image, or the UUID of a Mach-O image, as the dump's list of modules has it; nil
-	// if it has none. BuildIDCut: it is the beginning of the build id.
+	// BuildID is the build id of an ELF image, or the UUID of a Mach-O image, from the dump's
+	// module list, or nil. If BuildIDCut is set, it is the beginning of the build id.
 	BuildID    []byte
 	BuildIDCut bool
 }
 
-// InBundle is the place of an assembly in a single-file app.
+// InBundle is the location of an assembly in a single-file app.
 type InBundle struct {
-	Program string // path of the app's file, as modules have it; empty if unknown
+	Program string // path of the app's file, as in the list of modules; empty if unknown
 	Offset  uint64 // of the assembly in that file, in bytes
 }
 
-// Contains reports whether a lies inside the module, outside its gap.
+// Contains reports whether a is inside the module and outside its gap.
 func (m *Module) Contains(a Addr) bool {
 	return uint64(a-m.Base) < m.Size && a >= m.Base && !m.Gap.Contains(a)
 }
@@ -242,7 +250,7 @@ func (m *Module) Contains(a Addr) bool {
 // A Range is a half-open range of addresses.
 type Range struct{ Start, End Addr }
 
-// Contains reports whether a lies inside r.
+// Contains reports whether a is inside r.
 func (r Range) Contains(a Addr) bool { return r.Start <= a && a < r.End }
 
 // Size returns the number of bytes in r.
@@ -256,13 +264,13 @@ func (r Range) Size() uint64 {
 // A Thread is an operating-system thread of the target.
 type Thread struct {
 	ID         uint32 // the OS thread id
-	Numbered   bool   // the dump does not record the OS thread id: ID is a number that no other thread of it has
-	Name       string // empty if the dump does not record it
+	Numbered   bool   // the dump does not record the OS thread id; ID is a unique number instead
+	Name       string // empty if not recorded
 	Registers  Registers
 	TEB        Addr    // Windows: thread environment block, 0 if unknown
-	Stack      Range   // the stack memory that the dump names, empty if it does not
-	Signal     int     // Linux: the signal that is current for the thread, 0 if none
-	SignalInfo *Signal // what the dump records of the last signal of the thread, nil for nothing
+	Stack      Range   // the stack memory, empty if not recorded
+	Signal     int     // Linux: the thread's current signal, 0 if none
+	SignalInfo *Signal // details of the thread's last signal, nil if not recorded
 	Suspended  uint32
 	Start      Addr // Windows: start address, 0 if unknown
 	Created    time.Time
@@ -280,7 +288,7 @@ const (
 	ProtExec
 )
 
-// ProtectionOf returns the access that the flags of a format describe; read, write and exec are its bits.
+// ProtectionOf converts the flags of a format; read, write and exec are its bits.
 func ProtectionOf(flags, read, write, exec uint32) (p Protection) {
 	if flags&read != 0 {
 		p |= ProtRead
@@ -312,26 +320,28 @@ type Region struct {
 	Prot   Protection
 	Kind   string // "image", "mapped", "private", "stack", "free"; empty if unknown
 	Path   string // of the mapped file
-	Offset uint64 // of Start in that file, in bytes; 0 if the dump does not record it
+	Offset uint64 // of Start in that file, in bytes; 0 if not recorded
 }
 
-// An Exception is the reason why the dump was written, if recorded: an exception record of Windows, or a signal.
+// An Exception is the recorded reason for the dump: an exception record of Windows, or a signal.
 type Exception struct {
 	ThreadID uint32
-	Code     uint32 // Windows: exception code; else the signal's number
+	Code     uint32 // Windows: exception code; otherwise the signal's number
 	Flags    uint32
-	// Address is the instruction that raised the exception (Windows) or, for a signal,
-	// Signal.Address. HasAddress reports whether the dump records it; it can be 0.
+	// Address is the instruction that raised the exception (Windows) or Signal.Address. HasAddress
+	// reports whether it is recorded; a recorded address can be 0.
 	Address    Addr
 	HasAddress bool
 	Parameters []uint64 // ExceptionInformation of an exception record, at most 15
-	// Record is the address of the EXCEPTION_RECORD in the process that led to this one, 0 if there is none.
+	// Record is the address in the process of the EXCEPTION_RECORD that led to this one, or 0.
 	Record    Addr
 	Registers Registers // at the time of the exception, if recorded
 	Words     string    // "SIGSEGV/SEGV_MAPERR", "0xe0434352"
 	Signal    *Signal   // nil for an exception record
-	// Final: the system wrote the dump when the exception ended the process, so that Registers are those at the instruction that raised it.
+	// Final is set if the system wrote the dump when the exception ended the process. Registers are
+	// then from the instruction that raised it.
 	Final bool
-	// Requested: the process, or its crash reporter, asked for the dump; nothing else had happened.
+	// Requested is set if the process or its crash reporter requested the dump and no fault had
+	// happened.
 	Requested bool
 }

@@ -2,16 +2,17 @@ package target
 
 import "encoding/binary"
 
-// windowChunk is what a Window copies at once where the target can't lend
-// memory: enough for sequential walks, little enough for random reads.
+// windowChunk is the number of bytes that a Window copies at once if the target does not lend
+// memory: enough for sequential walks, and few enough for random reads.
 const windowChunk = 64 << 10
 
-// A Window reads one target through a cached view, so that nearby reads cost neither a lookup nor an allocation. It is for one goroutine.
+// A Window reads a target through a cached view, so that nearby reads need neither a lookup nor an
+// allocation. It is for one goroutine.
 type Window struct {
 	mem  Memory
 	base Addr
 	b    []byte
-	buf  []byte // owned; used where mem lends nothing, or a range is split
+	buf  []byte // used if mem lends nothing, or a range is split
 }
 
 // NewWindow returns a Window over mem.
@@ -33,7 +34,7 @@ func (w *Window) refill(a Addr, n int) ([]byte, error) {
 		w.base, w.b = a, s
 		return s[:n:n], nil
 	}
-	if s, ok := w.mem.View(a, n); ok && n > 0 { // of a memory that lends what is wanted and no more
+	if s, ok := w.mem.View(a, n); ok && n > 0 { // a memory may lend the requested bytes and no more
 		w.base, w.b = a, s
 		return s, nil
 	}

@@ -51,7 +51,7 @@ func (p *faulty) ReadMemory(b []byte, a target.Addr) (int, error) {
 }
 
 func (p *faulty) View(target.Addr, int) ([]byte, bool) { return nil, false }
-func (p *faulty) Span(target.Addr) []byte              { return nil }
+func (p *faulty) Span(target.Addr) []byte              { return []byte{} } // not nil: no block of it is kept
 
 func (p *faulty) set(a target.Addr, b ...byte) {
 	for i, v := range b {

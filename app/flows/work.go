@@ -18,6 +18,9 @@ import (
 
 // Worker describes what a thread of the process does.
 func (r *Reader) Worker(ctx context.Context, p *process.Process, t *threads.Thread) answer.Worker {
+	if t == nil {
+		return answer.Worker{}
+	}
 	out := answer.Worker{Thread: t.Describe(r.Gaps)}
 	does := t.Activity(p.Walk(ctx, t, stackwalk.WalkOptions{}))
 	if does.Err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/sosgo/sosgo/process"
 )
 
-// masking is what is known of a process's secrets.
+// A masking has the secrets of a process.
 type masking struct {
 	masker *secrets.Masker
 	gaps   answer.Gaps // what was not looked at

@@ -70,10 +70,14 @@ func (p Part[T]) get() (T, error) {
 // Get returns the answer and its error. The error of a Part that was not read is target.ErrUnsupported.
 func (p Part[T]) Get() (T, error) { return p.get() }
 
-// Read reads the answers. If the process has no runtime, or nothing but stacks is in its dump, it reads those about the crash and what
-// says of the others why they are missing. The error is the context's.
+// Read reads the answers about a process; each Part has its own error. The error is the context's.
 func Read(ctx context.Context, p *process.Process, o Options) (*Answers, error) {
-	ctx = process.WithoutNotes(ctx) // the triage names what could not be read
+	return process.Answer(ctx, p, func(ctx context.Context, _ *process.Call) (*Answers, error) {
+		return read(process.WithoutNotes(ctx), p, o) // the triage names what could not be read
+	})
+}
+
+func read(ctx context.Context, p *process.Process, o Options) (*Answers, error) {
 	a := &Answers{}
 	steps := []func(){
 		func() { a.Crash = Got(crash.Describe(ctx, p, crash.Options{NoHeap: o.NoHeap})) },

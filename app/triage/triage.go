@@ -75,6 +75,9 @@ func Triage(ctx context.Context, p *process.Process, o Options) (*answer.Triage,
 // Judge is Triage for answers that were read.
 func Judge(ctx context.Context, q *Answers, o Options) (*answer.Triage, error) {
 	ctx = absent.Context(ctx)
+	if q == nil {
+		q = &Answers{}
+	}
 	var rules *signature.Rules
 	if o.Rules != "" {
 		var err error

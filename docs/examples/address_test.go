@@ -6,7 +6,6 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/app/resolve"
 )
 
 // What is at an address? Any address will do: an object, code, a stack, a module.
@@ -21,7 +20,7 @@ func Example_address() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	a := resolve.Address(ctx, v.Process, 0x7efbcd80b550)
+	a := v.Resolve(ctx, 0x7efbcd80b550)
 	fmt.Println(a.Kind, a.Name.S)
 	// Output:
 	// object Debuggee.Zoo.Dog

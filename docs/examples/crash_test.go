@@ -21,7 +21,7 @@ func Example_crash() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	crash, err := crash.Describe(ctx, v.Process, crash.Options{})
+	crash, err := v.Crash(ctx, crash.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

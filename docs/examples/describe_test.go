@@ -21,7 +21,7 @@ func Example_describe() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	dog, err := values.Describe(ctx, v.Process, 0x7efbcd80b550, values.DescribeOptions{})
+	dog, err := v.Describe(ctx, 0x7efbcd80b550, values.DescribeOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}

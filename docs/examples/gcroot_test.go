@@ -6,7 +6,6 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/app/memory"
 	"github.com/sosgo/sosgo/graph"
 )
 
@@ -22,7 +21,7 @@ func Example_gcroot() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	paths, err := memory.GCRoot(ctx, v.Process, 0x7efbcd806bc0, graph.HoldOptions{Limit: 1})
+	paths, err := v.GCRoot(ctx, 0x7efbcd806bc0, graph.HoldOptions{Limit: 1})
 	if err != nil {
 		log.Fatal(err)
 	}

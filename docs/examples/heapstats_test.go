@@ -21,7 +21,7 @@ func Example_heapStats() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	stats, err := memory.HeapStats(ctx, v.Process, memory.HeapOptions{})
+	stats, err := v.HeapStats(ctx, memory.HeapOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}

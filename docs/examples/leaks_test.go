@@ -21,7 +21,7 @@ func Example_leaks() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	leaks, err := leaks.Leaks(ctx, v.Process, leaks.Options{Share: 1, Least: 1, Bytes: 1, Top: 3})
+	leaks, err := v.Leaks(ctx, leaks.Options{Share: 1, Least: 1, Bytes: 1, Top: 3})
 	if err != nil {
 		log.Fatal(err)
 	}

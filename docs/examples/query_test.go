@@ -6,7 +6,6 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/app/rows"
 	"github.com/sosgo/sosgo/query"
 )
 
@@ -22,7 +21,7 @@ func Example_query() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	answer, err := rows.Query(ctx, v.Process, "from strings | where length > 60 && length < 99 | select length, text | top 3", query.Options{})
+	answer, err := v.Query(ctx, "from strings | where length > 60 && length < 99 | select length, text | top 3", query.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -21,7 +21,7 @@ func Example_requests() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	requests, err := web.Requests(ctx, v.Process, web.RequestOptions{})
+	requests, err := v.Requests(ctx, web.RequestOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}

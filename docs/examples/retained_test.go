@@ -6,7 +6,6 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/app/memory"
 	"github.com/sosgo/sosgo/graph"
 )
 
@@ -22,7 +21,7 @@ func Example_retained() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	retained, err := memory.Retained(ctx, v.Process, graph.RetainedOptions{Top: 3})
+	retained, err := v.Retained(ctx, graph.RetainedOptions{Top: 3})
 	if err != nil {
 		log.Fatal(err)
 	}

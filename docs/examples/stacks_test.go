@@ -7,8 +7,6 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/app/stacks"
-	"github.com/sosgo/sosgo/stackwalk"
-	"github.com/sosgo/sosgo/stackwalk/threads"
 )
 
 // Print the stacks of all managed threads.
@@ -23,7 +21,9 @@ func Example_stacks() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	stacks, err := stacks.Stacks(ctx, v.Process, stacks.Options{StackOptions: threads.StackOptions{DescribeOptions: stackwalk.DescribeOptions{Source: true}}})
+	var o stacks.Options
+	o.Source = true // source lines
+	stacks, err := v.Stacks(ctx, o)
 	if err != nil {
 		log.Fatal(err)
 	}

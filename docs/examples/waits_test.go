@@ -21,7 +21,7 @@ func Example_waits() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	waits, err := locks.Waits(ctx, v.Process, locks.Options{})
+	waits, err := v.Waits(ctx, locks.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -10,15 +10,15 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// StackOptions select what Stacks lists.
+// StackOptions select the stacks and frames that Stacks lists.
 type StackOptions struct {
 	Threads []uint32 // OS ids, in this order
-	Native  bool     // native frames of threads with managed ones, too
-	Limit   *int     // frames of a thread, starting at the leaf; nil for all
-	Lacking bool     // variables, registers or references of frames are asked for, which no report has
+	Native  bool     // list native frames of threads with managed frames, too
+	Limit   *int     // maximum number of frames of a thread, from the leaf; nil means all
+	Lacking bool     // variables, registers or references are requested; no report has them
 }
 
-// Stacks lists the frames of threads as the report has them. A thread without managed frames has its native ones.
+// Stacks lists the frames of threads. For a thread without managed frames it lists the native ones.
 func (r *Report) Stacks(ctx context.Context, o StackOptions) *answer.Stacks {
 	out := answer.NewStacks(func(yield func(*answer.ThreadStack, error) bool) {
 		for _, id := range o.Threads {
@@ -38,16 +38,16 @@ func (r *Report) Stacks(ctx context.Context, o StackOptions) *answer.Stacks {
 	return out
 }
 
-// shown returns the frames that are listed of a thread.
-func (t *thread) shown(native bool) []frame {
+// listedFrames returns the frames of a thread to list.
+func (t *thread) listedFrames(native bool) []frame {
 	if native || !slices.ContainsFunc(t.frames, func(f frame) bool { return f.managed }) {
 		return t.frames
 	}
 	var out []frame
-	var cycle, repeat int // of the circle whose first managed frame is to come
+	var cycle, repeat int // of a cycle without a managed frame so far
 	for i, f := range t.frames {
 		if f.cycle > 0 {
-			cycle, repeat = managed(t.frames[i:i+f.cycle]), f.repeat
+			cycle, repeat = countManaged(t.frames[i:i+f.cycle]), f.repeat
 		}
 		if !f.managed {
 			continue
@@ -62,8 +62,8 @@ func (t *thread) shown(native bool) []frame {
 	return out
 }
 
-// managed counts the managed frames of a list.
-func managed(list []frame) int {
+// countManaged counts managed frames.
+func countManaged(list []frame) int {
 	n := 0
 	for i := range list {
 		if list[i].managed {
@@ -76,7 +76,7 @@ func managed(list []frame) int {
 // list lists the frames of t.
 func (t *thread) list(ctx context.Context, o *StackOptions) iter.Seq2[*answer.Frame, error] {
 	return func(yield func(*answer.Frame, error) bool) {
-		for i, f := range t.shown(o.Native) {
+		for i, f := range t.listedFrames(o.Native) {
 			if o.Limit != nil && i == *o.Limit {
 				return
 			}
@@ -120,7 +120,7 @@ func (f *frame) name() answer.Text {
 	return answer.Text{S: f.method}
 }
 
-// place returns where a native frame is in its module, nil if that is not known.
+// place returns the location of a native frame in its module, or nil if it is unknown.
 func (f *frame) place() *answer.CodePlace {
 	if f.managed || f.ip == nil || f.base == 0 || *f.ip < uint64(f.base) || f.module == "" {
 		return nil
@@ -128,7 +128,7 @@ func (f *frame) place() *answer.CodePlace {
 	return &answer.CodePlace{Module: f.module, Offset: answer.Hex(*f.ip - uint64(f.base))}
 }
 
-// code names the code of a frame.
+// code describes the code of a frame.
 func (f *frame) code() answer.Text {
 	switch d := f.describe(); {
 	case f.managed:
@@ -149,8 +149,8 @@ func address(a *uint64) answer.Maybe[target.Addr] {
 	return answer.Known(target.Addr(*a))
 }
 
-// ManagedThreads lists the threads that the report marks as the runtime's, with the exception of each. What else a runtime knows of a
-// thread is a *NoMemoryError.
+// ManagedThreads lists the threads that the report marks as managed, with their exceptions. All
+// other data of the runtime about threads is a *NoMemoryError.
 func (r *Report) ManagedThreads() *answer.ManagedThreads {
 	absent := &NoMemoryError{}
 	out := &answer.ManagedThreads{Counts: answer.Maybe[answer.ThreadCounts]{Err: absent}, Threads: []answer.ManagedThread{}}
@@ -163,7 +163,7 @@ func (r *Report) ManagedThreads() *answer.ManagedThreads {
 		m := answer.ManagedThread{Thread: answer.Thread{Index: &i, OSID: t.ID}, State: answer.Maybe[answer.Hex]{Err: absent}, GCMode: answer.Text{Err: absent},
 			AllocPointer: answer.Maybe[target.Addr]{Err: absent}, AllocLimit: answer.Maybe[target.Addr]{Err: absent},
 			Domain: answer.Maybe[target.Addr]{Err: absent}, Apartment: answer.Text{Err: absent}}
-		if t.exception.known() {
+		if t.exception.isSet() {
 			m.Exception = &answer.ThrownObject{Address: t.exception.object, Type: t.exception.name()}
 		}
 		out.Threads = append(out.Threads, m)
@@ -171,11 +171,11 @@ func (r *Report) ManagedThreads() *answer.ManagedThreads {
 	return out
 }
 
-// Crash describes the crash as the report has it.
+// Crash describes the crash.
 func (r *Report) Crash() *answer.Crash {
 	out := &answer.Crash{Address: answer.Maybe[target.Addr]{Err: target.ErrNotInDump}}
 	for i := range r.threads {
-		if t := &r.threads[i]; t.exception.known() {
+		if t := &r.threads[i]; t.exception.isSet() {
 			out.Carried = append(out.Carried, answer.CarriedException{Thread: answer.Thread{Index: &i, OSID: t.ID}, State: answer.CarriedReported,
 				Exception: t.exception.object, Type: t.exception.name()})
 		}
@@ -205,9 +205,9 @@ func (r *Report) Crash() *answer.Crash {
 	return out
 }
 
-// crash describes the thread that crashed.
+// crash describes the crashed thread.
 func (t *thread) crash(out *answer.Crash) {
-	if t.exception.known() {
+	if t.exception.isSet() {
 		e := answer.Exception{Address: t.exception.object, Type: t.exception.name(), HResult: answer.Hex(t.exception.hresult),
 			Message: &answer.Text{Err: target.ErrNotInDump}, TraceError: target.ErrNotInDump}
 		out.Exceptions, out.Causes = []answer.Exception{e}, [][]int{nil}
@@ -221,7 +221,7 @@ func (t *thread) crash(out *answer.Crash) {
 		}
 		out.Contexts = []answer.CrashContext{c}
 	}
-	list := t.shown(false)
+	list := t.listedFrames(false)
 	for i := range list {
 		f := &list[i]
 		out.StacksOnly = out.StacksOnly || !f.managed
@@ -241,10 +241,10 @@ func register(a target.Addr, known bool) answer.Maybe[target.Addr] {
 	return answer.Known(a)
 }
 
-// known reports whether there is an exception.
-func (x *exception) known() bool { return x.typ != "" || x.object != 0 }
+// isSet reports whether there is an exception.
+func (x *exception) isSet() bool { return x.typ != "" || x.object != 0 }
 
-// name returns the type.
+// name returns the name of the type.
 func (x *exception) name() answer.Text {
 	if x.typ == "" {
 		return answer.Text{Err: target.ErrNotInDump}

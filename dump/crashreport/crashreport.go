@@ -1,7 +1,8 @@
-// Package crashreport reads the crash reports of .NET (*.crashreport.json), which createdump writes beside a dump and the
-// runtime of .NET 11 can write itself. A report lists the threads of a process with their frames, and holds no memory.
+// Package crashreport reads the crash reports of .NET (*.crashreport.json). createdump writes them
+// next to a dump, and the runtime of .NET 11 can write them itself. A report lists the threads of a
+// process with their frames and contains no memory. Start reading at Open and Report.
 //
-// The format is that of src/coreclr/debug/createdump/crashreportwriter.cpp (.NET 6 to 11) and of
+// The format is defined by src/coreclr/debug/createdump/crashreportwriter.cpp (.NET 6 to 11) and
 // src/coreclr/debug/crashreport/inproccrashreporter.cpp (.NET 11), protocol 1.0.0.
 //
 // Stability: unstable.
@@ -18,7 +19,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A NoMemoryError reports that a crash report can't answer, because it holds no memory. It is a target.ErrUnsupported.
+// A NoMemoryError reports that a crash report can't answer because it contains no memory. It wraps
+// target.ErrUnsupported.
 type NoMemoryError struct{}
 
 func (*NoMemoryError) Error() string {
@@ -28,20 +30,21 @@ func (*NoMemoryError) Error() string {
 // Unwrap returns target.ErrUnsupported.
 func (*NoMemoryError) Unwrap() error { return target.ErrUnsupported }
 
-// Advice returns what answers from a report, and where the rest is.
+// Advice returns which commands work with a report, and where the dump is.
 func (*NoMemoryError) Advice() string {
 	return "crashinfo, clrstack, clrthreads, threads, modules, info and summarize answer from a crash report; " +
 		"the dump that was written with it has the same name without .crashreport.json"
 }
 
-// A Report is an open crash report. It is a process without memory, whose modules are those of the frames. It is immutable.
+// A Report is an open crash report. It is a target without memory; its modules are the modules of
+// frames. It is immutable.
 type Report struct {
 	platform  target.Platform
 	process   target.Process
 	threads   []thread
 	modules   []target.Module
 	crash     *target.Exception // nil if no thread crashed and there is no signal
-	placeless int               // modules of frames that have no address
+	placeless int               // number of modules without an address
 	warnings  []error
 }
 
@@ -56,26 +59,27 @@ type thread struct {
 	frames    []frame
 }
 
-// An exception is the managed exception of a thread: the one that it handles, or that it threw last. It is absent if typ is empty
-// and object and hresult are 0.
+// An exception is the managed exception that a thread handles, or that it threw last. It is absent
+// if typ is empty and object and hresult are 0.
 type exception struct {
 	object  target.Addr
 	typ     string
 	hresult uint32
 }
 
-// A frame is a frame of a report. A pointer is nil where the report has no number.
+// A frame is a frame of a report. A pointer is nil if the report does not have the number.
 type frame struct {
 	managed        bool
 	sp, ip         *uint64
-	base           target.Addr // of the module, 0 if the report has none
+	base           target.Addr // of the module, 0 if unknown
 	offset         *uint64     // of ip from the start of the function
 	method, symbol string
 	module         string // file name
-	cycle, repeat  int    // of the first frame of a circle: its frames, and how often they were there
+	cycle, repeat  int    // in the first frame of a cycle: number of its frames, and how often they repeat
 }
 
-// Sniff reports whether head begins a crash report: JSON with an object "payload" that begins with the protocol's version.
+// Sniff reports whether head begins a crash report: JSON with an object "payload" that begins with
+// the protocol version.
 func Sniff(head []byte) bool {
 	rest := head
 	for _, part := range []string{"{", `"payload"`, ":", "{", `"protocol_version"`} {
@@ -87,8 +91,8 @@ func Sniff(head []byte) bool {
 	return true
 }
 
-// Open reads the report in src. A report that is cut or damaged has what stands before that place, and a warning; the error is
-// target.ErrCorrupt if there is no thread before it.
+// Open reads the report in src. If a report is cut or damaged, Open returns what precedes the
+// damage, and a warning. The error is target.ErrCorrupt if no thread precedes it.
 func Open(src target.Source, l target.Limits) (*Report, error) {
 	if src == nil {
 		return nil, target.Unsupportedf("no crash report is given")
@@ -106,14 +110,14 @@ func Open(src target.Source, l target.Limits) (*Report, error) {
 	return r.out, nil
 }
 
-// warn records what the report lacks; nil is ignored. Of many the first are kept.
+// warn records a warning, up to a limit. It ignores nil.
 func (r *Report) warn(err error) {
 	if err != nil && len(r.warnings) < limits.CrashReportWarnings {
 		r.warnings = append(r.warnings, err)
 	}
 }
 
-// addModule adds the module of a frame. The frames of a module may have different parts of its description.
+// addModule adds the module of a frame. Frames may hold different parts of a module's description.
 func addModule(all map[target.Addr]*target.Module, f *frame, stamp, size uint64) {
 	if f.base == 0 || f.module == "" {
 		return
@@ -130,12 +134,12 @@ func addModule(all map[target.Addr]*target.Module, f *frame, stamp, size uint64)
 		m.TimeDateStamp, m.SizeOfImage = uint32(stamp), uint32(size)
 	}
 	m.Size = max(m.Size, uint64(m.SizeOfImage))
-	if f.ip != nil && !f.managed && target.Addr(*f.ip) >= f.base { // code that was compiled at run time lies elsewhere
+	if f.ip != nil && !f.managed && target.Addr(*f.ip) >= f.base { // jitted code is outside of the module
 		m.Size = max(m.Size, *f.ip-uint64(f.base)+1)
 	}
 }
 
-// sortModules lists modules by address. A size that reaches into the next module is cut.
+// sortModules sorts modules by address. It cuts a size that reaches into the next module.
 func sortModules(all map[target.Addr]*target.Module) []target.Module {
 	var out []target.Module
 	for _, base := range slices.Sorted(maps.Keys(all)) {
@@ -150,7 +154,7 @@ func sortModules(all map[target.Addr]*target.Module) []target.Module {
 	return out
 }
 
-// ModulesNote returns what a list of the report's modules lacks.
+// ModulesNote returns an error that describes what is missing in Modules.
 func (r *Report) ModulesNote() error {
 	text := "a crash report names the modules of frames alone, and no sizes of native ones"
 	if r.placeless > 0 {
@@ -165,7 +169,8 @@ func (r *Report) Platform() target.Platform { return r.platform }
 // Process implements target.Target.
 func (r *Report) Process() target.Process { return r.process }
 
-// Modules implements target.Target. They are those of the frames; a native one ends, as far as the report says, behind its last frame.
+// Modules implements target.Target. They are the modules of frames. A native module ends, as far as
+// known, after its last frame.
 func (r *Report) Modules() []target.Module { return r.modules }
 
 // Threads implements target.Target.
@@ -177,10 +182,10 @@ func (r *Report) Threads() []target.Thread {
 	return out
 }
 
-// Regions implements target.Target; there are none.
+// Regions implements target.Target. It is empty.
 func (r *Report) Regions() iter.Seq[target.Region] { return func(func(target.Region) bool) {} }
 
-// Exception implements target.Target: the thread that crashed, and the signal.
+// Exception implements target.Target. It returns the thread that crashed, and the signal.
 func (r *Report) Exception() (target.Exception, bool) {
 	if r.crash == nil {
 		return target.Exception{}, false
@@ -191,7 +196,7 @@ func (r *Report) Exception() (target.Exception, bool) {
 // Warnings implements target.Target.
 func (r *Report) Warnings() []error { return r.warnings }
 
-// ReadMemory implements target.Memory: there is none.
+// ReadMemory implements target.Memory. It always fails.
 func (r *Report) ReadMemory(p []byte, a target.Addr) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
@@ -199,10 +204,10 @@ func (r *Report) ReadMemory(p []byte, a target.Addr) (int, error) {
 	return 0, &target.MemoryError{Addr: a, Size: len(p), Err: &NoMemoryError{}}
 }
 
-// View implements target.Memory; it lends nothing.
+// View implements target.Memory. It lends nothing.
 func (r *Report) View(target.Addr, int) ([]byte, bool) { return nil, false }
 
-// Span implements target.Memory; it lends nothing.
+// Span implements target.Memory. It lends nothing.
 func (r *Report) Span(target.Addr) []byte { return nil }
 
 // NextStored implements target.SparseMemory.

@@ -18,8 +18,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The reports of testdata are made by hand in the writers' format: createdump's of .NET 8 on Linux and of .NET 10 on macOS, and the runtime's own
-// of .NET 11.
+// The reports in testdata are handmade in the writers' formats: createdump of .NET 8 on Linux and
+// .NET 10 on macOS, and the runtime of .NET 11.
 const (
 	net8  = "testdata/net8-x64.crashreport.json"
 	net10 = "testdata/net10-arm64-overflow.crashreport.json"
@@ -57,7 +57,8 @@ func frames(t *testing.T, r *crashreport.Report, o crashreport.StackOptions) (ou
 	return out
 }
 
-// TestCreatedump: a report of createdump has threads with their registers, the exceptions of threads, and the modules of frames.
+// TestCreatedump: a report of createdump has threads with registers and exceptions, and the modules
+// of frames.
 func TestCreatedump(t *testing.T) {
 	r := open(t, file(t, net8))
 	assert.Empty(t, r.Warnings())
@@ -95,7 +96,7 @@ func TestCreatedump(t *testing.T) {
 	assert.ErrorIs(t, err, target.ErrUnsupported)
 }
 
-// TestOverflow: frames of a stack overflow are there once, with the number of their rounds.
+// TestOverflow: repeated frames of a stack overflow are listed once, with a count.
 func TestOverflow(t *testing.T) {
 	r := open(t, file(t, net10))
 	assert.Equal(t, target.Platform{OS: target.OSDarwin, Arch: target.ArchARM64, OSVersion: "15.1"}, r.Platform())
@@ -106,8 +107,8 @@ func TestOverflow(t *testing.T) {
 	assert.Equal(t, 2*5230+1, x.Frames)
 }
 
-// TestInProcess: the runtime's own reports have the signal and the process's id, registers of the crashed thread alone, and no addresses
-// of modules.
+// TestInProcess: the runtime's own reports have the signal, the process id and the registers of the
+// crashed thread, but no addresses of modules.
 func TestInProcess(t *testing.T) {
 	r := open(t, file(t, net11))
 	assert.Equal(t, uint32(4711), r.Process().ID)
@@ -121,7 +122,8 @@ func TestInProcess(t *testing.T) {
 	assert.Equal(t, []string{"[code in no module]", "Shop.Cart.Add", "[code in no module]"}, frames(t, r, crashreport.StackOptions{Threads: []uint32{0x1267}, Native: true}))
 }
 
-// TestCut: of a report that is cut anywhere the threads and frames before are known, and the place is named.
+// TestCut cuts a report anywhere: the threads and frames before the cut are there, and a warning
+// names the place.
 func TestCut(t *testing.T) {
 	text := file(t, net8)
 	for n := range len(text) {
@@ -141,7 +143,7 @@ func TestCut(t *testing.T) {
 	assert.Len(t, frames(t, r, crashreport.StackOptions{Threads: []uint32{0x4d2}, Native: true}), 1)
 }
 
-// TestLies: values that can't be are absent, with a warning that names the place; the rest is there.
+// TestLies: impossible values are absent, with a warning that names the place; the rest is there.
 func TestLies(t *testing.T) {
 	text := func(thread string) string {
 		return `{"payload": {"protocol_version": "1.0.0", "configuration": {"architecture": "amd64"}, "threads": [` + thread + `]}}`
@@ -177,7 +179,7 @@ type huge struct{ target.Source }
 
 func (huge) Size() int64 { return limits.CrashReportBytes + 1 }
 
-// TestLarge: a report of 10 MB is read; threads are bounded.
+// TestLarge reads a report of 10 MB, and limits the number of threads.
 func TestLarge(t *testing.T) {
 	thread := `{"is_managed": "true", "crashed": "false", "native_thread_id": "0x%x", "stack_frames": [` +
 		strings.Repeat(`{"is_managed": "false", "native_address": "0x1234", "native_module": "libc.so.6"},`, 100) + `{}]},`
@@ -197,7 +199,7 @@ func TestLarge(t *testing.T) {
 	assert.ErrorContains(t, few.Warnings()[0], "more than 3 threads")
 }
 
-// FuzzReport opens what may be reports, and asks them everything.
+// FuzzReport opens possible reports and calls all methods.
 func FuzzReport(f *testing.F) {
 	for _, name := range []string{net8, net10, net11} {
 		f.Add([]byte(file(f, name)))

@@ -13,14 +13,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A number of a report is a string, hexadecimal with 0x or decimal. One that can't be read is remembered.
+// A number is a JSON string, hexadecimal with 0x or decimal. bad holds the text of an invalid one.
 type number struct {
 	value uint64
 	known bool
 	bad   string
 }
 
-// UnmarshalJSON reads a number; it never fails.
+// UnmarshalJSON decodes a number. It never fails.
 func (n *number) UnmarshalJSON(b []byte) error {
 	*n = number{}
 	text := strings.Trim(string(b), `"`)
@@ -39,16 +39,16 @@ func (n *number) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// A truth is a boolean of a report, which is a string.
+// A truth is a boolean, which is a JSON string.
 type truth bool
 
-// UnmarshalJSON reads a boolean; it never fails.
+// UnmarshalJSON decodes a boolean. It never fails.
 func (t *truth) UnmarshalJSON(b []byte) error {
 	*t = strings.Trim(string(b), `"`) == "true"
 	return nil
 }
 
-// A listedFrame is a frame as the file has it.
+// A listedFrame is a frame in the file.
 type listedFrame struct {
 	Managed    truth  `json:"is_managed"`
 	Base       number `json:"module_address"`
@@ -63,20 +63,21 @@ type listedFrame struct {
 	NativeFile string `json:"native_module"`
 }
 
-// A stackEntry is an entry of stack_frames: a frame, or frames of a stack overflow that were there several times.
+// A stackEntry is an entry of stack_frames: a frame, or frames of a stack overflow that repeat.
 type stackEntry struct {
 	listedFrame
 	Repeated number        `json:"repeated"`
 	Circle   []listedFrame `json:"repeated_frames"`
 }
 
-// A reader reads a report from the front to the back, so that of one that is cut the part before is known.
+// A reader reads a report from front to back, so that it gets everything before the damage of a cut
+// report.
 type reader struct {
 	json    *json.Decoder
 	limits  target.Limits
 	out     *Report
 	modules map[target.Addr]*target.Module
-	names   map[string]bool // of modules without an address
+	names   map[string]bool // modules without an address
 	frames  int
 
 	signal       number
@@ -89,8 +90,8 @@ func newReader(src target.Source, l target.Limits) *reader {
 		modules: map[target.Addr]*target.Module{}, names: map[string]bool{}}
 }
 
-// damaged is err with its place.
-func (r *reader) damaged(err error) error {
+// damageError adds the position to err.
+func (r *reader) damageError(err error) error {
 	if errors.Is(err, target.ErrCorrupt) {
 		return err
 	}
@@ -101,28 +102,29 @@ func (r *reader) damaged(err error) error {
 	return target.Corruptf("crash report: byte %d: %v: what stands behind is not read", at, err)
 }
 
-// begin reads the mark that an object or array begins with.
+// begin reads the delimiter at the start of an object or array.
 func (r *reader) begin(mark json.Delim, name string) error {
 	t, err := r.json.Token()
 	if err != nil {
-		return r.damaged(err)
+		return r.damageError(err)
 	}
 	if t != mark {
-		return r.damaged(fmt.Errorf("%s begins with %.20q, not with %v", name, fmt.Sprint(t), mark))
+		return r.damageError(fmt.Errorf("%s begins with %.20q, not with %v", name, fmt.Sprint(t), mark))
 	}
 	return nil
 }
 
-// end reads the mark that an object or array ends with.
+// end reads the delimiter at the end of an object or array.
 func (r *reader) end() error {
 	_, err := r.json.Token()
 	if err != nil {
-		return r.damaged(err)
+		return r.damageError(err)
 	}
 	return nil
 }
 
-// object reads an object; fields read the values of its keys. Values of other keys are skipped.
+// object reads an object. fields maps keys to functions that read their values; values of other
+// keys are skipped.
 func (r *reader) object(name string, fields map[string]func() error) error {
 	if err := r.begin('{', name); err != nil {
 		return err
@@ -130,7 +132,7 @@ func (r *reader) object(name string, fields map[string]func() error) error {
 	for r.json.More() {
 		t, err := r.json.Token()
 		if err != nil {
-			return r.damaged(err)
+			return r.damageError(err)
 		}
 		key, _ := t.(string)
 		read := fields[key]
@@ -145,7 +147,7 @@ func (r *reader) object(name string, fields map[string]func() error) error {
 	return r.end()
 }
 
-// array reads an array; item reads each of its values.
+// array reads an array. item reads each value.
 func (r *reader) array(name string, item func() error) error {
 	if err := r.begin('[', name); err != nil {
 		return err
@@ -158,7 +160,7 @@ func (r *reader) array(name string, item func() error) error {
 	return r.end()
 }
 
-// value reads a value. One of the wrong kind is a warning.
+// value decodes a value. A value of the wrong type is a warning.
 func (r *reader) value(v any) error {
 	err := r.json.Decode(v)
 	var kind *json.UnmarshalTypeError
@@ -167,20 +169,21 @@ func (r *reader) value(v any) error {
 		return nil
 	}
 	if err != nil {
-		return r.damaged(err)
+		return r.damageError(err)
 	}
 	return nil
 }
 
 func (r *reader) to(v any) func() error { return func() error { return r.value(v) } }
 
-// checked returns the value of n, nil if it has none. One that can't be read, or is larger than most, is a warning.
-func (r *reader) checked(n *number, name string, most uint64) *uint64 {
+// checkNumber returns the value of n, or nil if it is absent. An invalid value, or one above most,
+// is absent and a warning.
+func (r *reader) checkNumber(n *number, name string, most uint64) *uint64 {
 	if n.bad == "" && n.value <= most {
 		if !n.known {
 			return nil
 		}
-		v := n.value // not a part of the frame, which would be kept
+		v := n.value // a copy, so that the pointer does not keep the whole frame
 		return &v
 	}
 	text := n.bad
@@ -191,9 +194,9 @@ func (r *reader) checked(n *number, name string, most uint64) *uint64 {
 	return nil
 }
 
-// or0 is checked, with 0 for no value.
-func (r *reader) or0(n *number, name string, most uint64) uint64 {
-	if v := r.checked(n, name, most); v != nil {
+// checkOrZero is checkNumber with 0 for an absent value.
+func (r *reader) checkOrZero(n *number, name string, most uint64) uint64 {
+	if v := r.checkNumber(n, name, most); v != nil {
 		return *v
 	}
 	return 0
@@ -205,7 +208,7 @@ func (r *reader) read() error {
 	var pid number
 	defer func() {
 		p, x := &r.out.process, &r.out.platform
-		p.ID = uint32(r.or0(&pid, "pid", math.MaxUint32))
+		p.ID = uint32(r.checkOrZero(&pid, "pid", math.MaxUint32))
 		x.Arch, x.OSVersion = architectures[arch], osVersion
 		for _, a := range []target.Annotation{{Key: "runtime", Value: strings.TrimSpace(version)}, {Key: "protocol", Value: protocol},
 			{Key: "model", Value: model}} {
@@ -234,7 +237,7 @@ func (r *reader) read() error {
 	})
 }
 
-// architectures are the words for processors.
+// architectures are the names of processors.
 var architectures = map[string]target.Arch{"amd64": target.ArchAMD64, "arm64": target.ArchARM64, "arm": target.ArchARM}
 
 // A position holds the registers of a thread.
@@ -244,7 +247,7 @@ type position struct {
 	FP number `json:"BP"`
 }
 
-// thread reads a thread. One that is cut has the frames before.
+// thread reads a thread. If the thread is cut, it has the frames before the cut.
 func (r *reader) thread() error {
 	if int64(len(r.out.threads)) >= r.limits.Threads {
 		return target.Corruptf("the crash report has more than %d threads: the others are not read", r.limits.Threads)
@@ -263,9 +266,9 @@ func (r *reader) thread() error {
 	if !id.known && err != nil {
 		return err
 	}
-	t.ID = uint32(r.or0(&id, "native_thread_id", math.MaxUint32))
-	t.exception.object = target.Addr(r.or0(&object, "managed_exception_object", math.MaxUint64))
-	t.exception.hresult = uint32(r.or0(&hresult, "managed_exception_hresult", math.MaxUint32))
+	t.ID = uint32(r.checkOrZero(&id, "native_thread_id", math.MaxUint32))
+	t.exception.object = target.Addr(r.checkOrZero(&object, "managed_exception_object", math.MaxUint64))
+	t.exception.hresult = uint32(r.checkOrZero(&hresult, "managed_exception_hresult", math.MaxUint32))
 	t.at, t.managed = at, bool(managed)
 	r.out.threads = append(r.out.threads, t)
 	if bool(crashed) && r.out.crash == nil {
@@ -289,7 +292,7 @@ func (r *reader) entry(t *thread) error {
 	}
 	for i := range list {
 		f := r.frame(&list[i])
-		if n := r.or0(&e.Repeated, "repeated", math.MaxInt32); i == 0 && n > 1 && e.Circle != nil {
+		if n := r.checkOrZero(&e.Repeated, "repeated", math.MaxInt32); i == 0 && n > 1 && e.Circle != nil {
 			f.cycle, f.repeat = len(list), int(n)
 		}
 		t.frames = append(t.frames, f)
@@ -297,27 +300,27 @@ func (r *reader) entry(t *thread) error {
 	return nil
 }
 
-// frame takes over a frame, and its module.
+// frame converts a frame and adds its module.
 func (r *reader) frame(l *listedFrame) frame {
 	f := frame{managed: bool(l.Managed), method: l.Method, symbol: l.Symbol, module: l.NativeFile,
-		sp: r.checked(&l.SP, "stack_pointer", math.MaxUint64), ip: r.checked(&l.IP, "native_address", math.MaxUint64),
-		offset: r.checked(&l.Offset, "native_offset", math.MaxUint64), base: target.Addr(r.or0(&l.Base, "module_address", math.MaxUint64))}
+		sp: r.checkNumber(&l.SP, "stack_pointer", math.MaxUint64), ip: r.checkNumber(&l.IP, "native_address", math.MaxUint64),
+		offset: r.checkNumber(&l.Offset, "native_offset", math.MaxUint64), base: target.Addr(r.checkOrZero(&l.Base, "module_address", math.MaxUint64))}
 	if f.managed {
 		f.module = l.File
 	}
-	addModule(r.modules, &f, r.or0(&l.Stamp, "timestamp", math.MaxUint32), r.or0(&l.Size, "sizeofimage", math.MaxUint32))
+	addModule(r.modules, &f, r.checkOrZero(&l.Stamp, "timestamp", math.MaxUint32), r.checkOrZero(&l.Size, "sizeofimage", math.MaxUint32))
 	if f.base == 0 && f.module != "" && len(r.names) < limits.Modules {
 		r.names[f.module] = true
 	}
 	return f
 }
 
-// registers sets the registers of threads, once the processor is known.
+// registers sets the registers of all threads, once the processor is known.
 func (r *reader) registers() {
 	for i := range r.out.threads {
 		t := &r.out.threads[i]
 		t.Registers.Arch = r.out.platform.Arch
-		ip, sp, fp := r.checked(&t.at.IP, "IP", math.MaxUint64), r.checked(&t.at.SP, "SP", math.MaxUint64), r.checked(&t.at.FP, "BP", math.MaxUint64)
+		ip, sp, fp := r.checkNumber(&t.at.IP, "IP", math.MaxUint64), r.checkNumber(&t.at.SP, "SP", math.MaxUint64), r.checkNumber(&t.at.FP, "BP", math.MaxUint64)
 		if ip != nil {
 			t.Registers.SetIP(target.Addr(*ip))
 		}
@@ -330,18 +333,18 @@ func (r *reader) registers() {
 	}
 }
 
-// classes are the kinds of crashes that a report of macOS distinguishes (crashreportwriter.cpp).
+// classes are the kinds of crashes in reports of macOS (crashreportwriter.cpp).
 var classes = map[string]string{"0x05000000": "managed exception", "0x50000000": "SIGILL", "0x70000000": "SIGFPE", "0x60000000": "SIGBUS",
 	"0x03000000": "SIGTRAP", "0x20000000": "SIGSEGV", "0x02000000": "SIGTERM", "0x30000000": "SIGABRT"}
 
-// crashed stands for a signal that the report lacks: createdump writes none on Linux.
+// crashed replaces a missing signal: createdump writes none on Linux.
 const crashed = "signal not in the report"
 
-// busOfDarwin is the number of SIGBUS on macOS, where that of Linux is another signal's (sys/signal.h).
+// busOfDarwin is the number of SIGBUS on macOS, which Linux uses for another signal (sys/signal.h).
 const busOfDarwin = 10
 
-// finish draws what follows from the whole report. Reports are written on macOS, which names itself, and on Linux; of one that is cut that is
-// not known.
+// finish computes what needs the whole report. Reports are written on macOS, which they name, and
+// on Linux; for a cut report the system is unknown.
 func (r *reader) finish(whole bool) {
 	out := r.out
 	out.modules, out.placeless = sortModules(r.modules), len(r.names)
@@ -351,7 +354,7 @@ func (r *reader) finish(whole bool) {
 	case whole:
 		out.platform.OS = target.OSLinux
 	}
-	n := r.or0(&r.signal, "signal", math.MaxInt16)
+	n := r.checkOrZero(&r.signal, "signal", math.MaxInt16)
 	if out.crash == nil && n == 0 {
 		return
 	}

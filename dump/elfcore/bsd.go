@@ -10,11 +10,11 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The notes of the BSDs: sys/procfs.h, sys/elf_common.h and sys/user.h of FreeBSD, sys/exec_elf.h and machine/reg.h of
-// NetBSD. All structures are those of 64-bit processes.
+// The notes of the BSDs: sys/procfs.h, sys/elf_common.h and sys/user.h of FreeBSD, sys/exec_elf.h
+// and machine/reg.h of NetBSD. All structures are for 64-bit processes.
 const (
 	ownerFreeBSD = "FreeBSD"
-	ownerNetBSD  = "NetBSD-CORE" // of a thread: NetBSD-CORE@ID
+	ownerNetBSD  = "NetBSD-CORE" // for a thread NetBSD-CORE@ID
 	ownerOpenBSD = "OpenBSD"
 
 	abiSolaris = 6 // ELFOSABI_SOLARIS
@@ -28,8 +28,8 @@ const (
 	netBSDRegisters = 33 // PT_GETREGS
 )
 
-// findSystem identifies the system by the owners of the notes: the kernel of each has
-// its own. What has none is Linux's, or its createdump's.
+// findSystem identifies the system by the owners of the notes, which differ between kernels. A core
+// without such an owner is from Linux or its createdump.
 func (b *builder) findSystem(abi byte) {
 	if abi == abiSolaris {
 		b.Platform.OS = target.OSSolaris
@@ -59,7 +59,7 @@ func (b *builder) decodeBSD(n *Note) error {
 	c := cursor.New(n.Data, n.Offset)
 	switch n.Type {
 	case NotePRStatus:
-		// version, sizes, release; then the signal and the thread.
+		// Skip version, sizes and release; the signal and the thread follow.
 		c.Seek(36)
 		t := target.Thread{Signal: int(int32(c.Uint32())), ID: c.Uint32()}
 		c.Seek(48)
@@ -78,7 +78,7 @@ func (b *builder) decodeBSD(n *Note) error {
 		if args = strings.TrimSpace(args); args != "" {
 			b.Process.Command = args
 		}
-		if c.Skip(2); c.Len() >= 4 { // newer versions
+		if c.Skip(2); c.Len() >= 4 { // in newer versions
 			b.Process.ID = c.Uint32()
 		}
 	case freeBSDThreadName:
@@ -86,7 +86,7 @@ func (b *builder) decodeBSD(n *Note) error {
 			b.Threads[k-1].Name = cstring(n.Data[:min(len(n.Data), 20)])
 		}
 	case freeBSDAuxv:
-		if len(n.Data) > 4 { // the size of an entry
+		if len(n.Data) > 4 { // after the size of an entry
 			b.decodeAuxv(&Note{Offset: n.Offset + 4, Data: n.Data[4:]})
 		}
 	case freeBSDMappings:
@@ -95,7 +95,7 @@ func (b *builder) decodeBSD(n *Note) error {
 	return nil
 }
 
-// decodeMappings decodes the kinfo_vmentry structures of a process. They have the sizes that they state.
+// decodeMappings decodes the kinfo_vmentry structures of a process. Each begins with its size.
 func (b *builder) decodeMappings(n *Note) error {
 	const head, ofFile, pathOffset = 4, 2, 136
 	var files []fileMapping
@@ -148,7 +148,7 @@ func (b *builder) appendThread(t target.Thread) {
 	}
 }
 
-// A bsdRegister is a member of struct reg: the register, and its size. NoReg is left out.
+// A bsdRegister is a member of struct reg: the register and its size in bytes. NoReg is skipped.
 type bsdRegister struct {
 	reg  target.Reg
 	size int
@@ -157,18 +157,21 @@ type bsdRegister struct {
 var freeBSDAMD64 = []bsdRegister{
 	{target.R15, 8}, {target.R14, 8}, {target.R13, 8}, {target.R12, 8}, {target.R11, 8}, {target.R10, 8}, {target.R9, 8}, {target.R8, 8},
 	{target.RDI, 8}, {target.RSI, 8}, {target.RBP, 8}, {target.RBX, 8}, {target.RDX, 8}, {target.RCX, 8}, {target.RAX, 8},
-	{target.NoReg, 4}, {target.FS, 2}, {target.GS, 2}, {target.NoReg, 4}, {target.ES, 2}, {target.DS, 2}, // trap, error
+	// NoReg: trap, error.
+	{target.NoReg, 4}, {target.FS, 2}, {target.GS, 2}, {target.NoReg, 4}, {target.ES, 2}, {target.DS, 2},
 	{target.RIP, 8}, {target.CS, 8}, {target.EFLAGS, 8}, {target.RSP, 8}, {target.SS, 8},
 }
 
 var netBSDAMD64 = []bsdRegister{
 	{target.RDI, 8}, {target.RSI, 8}, {target.RDX, 8}, {target.RCX, 8}, {target.R8, 8}, {target.R9, 8}, {target.R10, 8}, {target.R11, 8},
 	{target.R12, 8}, {target.R13, 8}, {target.R14, 8}, {target.R15, 8}, {target.RBP, 8}, {target.RBX, 8}, {target.RAX, 8},
-	{target.GS, 8}, {target.FS, 8}, {target.ES, 8}, {target.DS, 8}, {target.NoReg, 8}, {target.NoReg, 8}, // trap, error
+	// NoReg: trap, error.
+	{target.GS, 8}, {target.FS, 8}, {target.ES, 8}, {target.DS, 8}, {target.NoReg, 8}, {target.NoReg, 8},
 	{target.RIP, 8}, {target.CS, 8}, {target.EFLAGS, 8}, {target.RSP, 8}, {target.SS, 8},
 }
 
-// bsdRegisters reads a struct reg. That of arm64 is the same on both: X0 to X28, FP, LR, SP, PC, CPSR in four bytes.
+// bsdRegisters reads a struct reg. On arm64 it is the same for both systems: X0 to X28, FP, LR, SP,
+// PC, and CPSR in four bytes.
 func (b *builder) bsdRegisters(c *cursor.Cursor, amd64 []bsdRegister) target.Registers {
 	regs := target.Registers{Arch: b.Platform.Arch}
 	order := amd64
@@ -196,7 +199,8 @@ func (b *builder) bsdRegisters(c *cursor.Cursor, amd64 []bsdRegister) target.Reg
 	return regs
 }
 
-// findBSDException finds the signal that ended the process. On FreeBSD the first thread received it.
+// findBSDException finds the signal that ended the process. On FreeBSD the first thread received
+// it.
 func (b *builder) findBSDException() {
 	number, thread := b.bsdSignal, b.bsdThread
 	if b.Platform.OS == target.OSFreeBSD && len(b.Threads) > 0 {
@@ -215,7 +219,8 @@ func (b *builder) findBSDException() {
 	b.Process.Comment = "signal " + b.Exception.Words
 }
 
-// bsdSignalName returns the name of a signal of the BSDs (sys/signal.h). Up to SIGTERM the numbers equal Linux's, with three exceptions.
+// bsdSignalName returns the name of a BSD signal (sys/signal.h). Up to SIGTERM the numbers equal
+// those of Linux, with three exceptions.
 func bsdSignalName(n int32) string {
 	switch n {
 	case 7:

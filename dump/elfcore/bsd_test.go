@@ -12,7 +12,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// text is s in n bytes.
+// text returns s, padded with zeros to n bytes.
 func text(s string, n int) []byte {
 	b := make([]byte, n)
 	copy(b, s)
@@ -23,7 +23,7 @@ func freeBSD() *synth.ELFCore {
 	status := func(id, signal uint32, first uint64) synth.ELFNote {
 		var r [15]uint64
 		for i := range r {
-			r[i] = first + uint64(i) // r15 is first
+			r[i] = first + uint64(i) // first is r15
 		}
 		return synth.ELFNote{Owner: "FreeBSD", Type: 1, Desc: synth.Fields(uint32(1), uint32(0), uint64(224), uint64(176), uint64(512), uint32(1400000), signal, id, uint32(0),
 			r, uint32(6), uint16(0x13), uint16(0x1b), uint32(4), uint16(0x3b), uint16(0x3c), uint64(0x401234), uint64(0x43), uint64(0x246), uint64(0x7ffe00000100), uint64(0x3d))}
@@ -107,7 +107,7 @@ func TestNetBSD(t *testing.T) {
 	assert.Equal(t, []uint64{0, 14}, []uint64{rdi, rax})
 }
 
-// TestOtherSystems: nothing is said of threads that can't be read.
+// TestOtherSystems: threads of systems that are not supported are missing.
 func TestOtherSystems(t *testing.T) {
 	f := open(t, &synth.ELFCore{
 		Notes:    []synth.ELFNote{{Owner: "OpenBSD", Type: 10, Desc: make([]byte, 200)}, {Owner: "OpenBSD@7", Type: 20, Desc: make([]byte, 200)}},

@@ -18,8 +18,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// corpus calls f for every ELF core of the corpus; f returns how much it
-// compared.
+// corpus calls f for every ELF core of the corpus. f returns how many facts it compared.
 func corpus(t *testing.T, f func(*testing.T, *testcase.Case, *elfcore.File) int) {
 	testcase.Corpus(t, testcase.OnLinux, func(t *testing.T, c *testcase.Case) int {
 		src, err := mmapfile.Open(c.Path, false)
@@ -57,19 +56,20 @@ func TestCorpusManifest(t *testing.T) {
 		}
 		for _, th := range m.Threads {
 			if strings.HasPrefix(th.Comm, ".NET T") {
-				continue // a worker of the thread pool or of tiered compilation: it may have ended since the list was made
+				continue // a worker of the thread pool or of tiered compilation may have ended since
 			}
 			assert.True(t, ids[th.TID], "thread %d", th.TID)
 		}
 		e, ok := core.Exception()
-		signal := map[string]string{"runtime": "SIGABRT", "qemu": "SIGSEGV"}[m.Tool] // how the process ended
+		// The signal that ended the process.
+		signal := map[string]string{"runtime": "SIGABRT", "qemu": "SIGSEGV"}[m.Tool]
 		assert.Equal(t, signal != "", ok, "exception")
 		assert.Equal(t, signal, e.Words)
 		return len(ids)
 	})
 }
 
-// TestCorpusModules compares with the module list of SOS and of ClrMD.
+// TestCorpusModules compares with the module lists of SOS and ClrMD.
 func TestCorpusModules(t *testing.T) {
 	line := regexp.MustCompile(`^([0-9A-F]{16}) ([0-9A-F]{8,}) (.+)$`)
 	corpus(t, func(t *testing.T, c *testcase.Case, core *elfcore.File) int {
@@ -92,9 +92,8 @@ func TestCorpusModules(t *testing.T) {
 			}
 		}
 		for a, m := range ours {
-			// SOS does not list the dynamic linker, nor images whose header
-			// is not in the dump, nor the second image of a file whose
-			// first has none.
+			// SOS omits the dynamic linker, images whose header is not in the dump, and the second
+			// image of a file if the first one's header is missing.
 			again := slices.ContainsFunc(core.Modules(), func(o target.Module) bool {
 				return o.Path == m.Path && !target.Available(core, o.Base, 2)
 			})
@@ -104,8 +103,8 @@ func TestCorpusModules(t *testing.T) {
 	})
 }
 
-// sizeOfSOS returns the size that SOS prints for m: of PE images SizeOfImage, up to
-// where the next file is mapped, even where the image lies flat.
+// sizeOfSOS returns the size that SOS prints for m. For a PE image it is SizeOfImage, up to the
+// next mapped file, even for a flat image.
 func sizeOfSOS(f *elfcore.File, m target.Module) uint64 {
 	if m.SizeOfImage == 0 {
 		return m.Size
@@ -118,8 +117,7 @@ func sizeOfSOS(f *elfcore.File, m target.Module) uint64 {
 	return uint64(m.SizeOfImage)
 }
 
-// TestCorpusRegisters compares the registers and ids of all threads with
-// what SOS prints.
+// TestCorpusRegisters compares the registers and ids of all threads with SOS.
 func TestCorpusRegisters(t *testing.T) {
 	thread := regexp.MustCompile(`^[* ]\s*(\d+) 0x([0-9A-F]+) \((\d+)\)`)
 	value := regexp.MustCompile(`^\s+(IP|SP|FP)\s+0x([0-9A-F]+)$`)
@@ -146,9 +144,9 @@ func TestCorpusRegisters(t *testing.T) {
 	})
 }
 
-// TestCorpusRegistersInFull compares every register that SOS prints. SOS has
-// no flags and exchanges R8 and R9: in a thread that waits in the system call
-// futex, R9 is FUTEX_BITSET_MATCH_ANY (0xffffffff), and SOS shows it as r8.
+// TestCorpusRegistersInFull compares every register that SOS prints. SOS prints no flags and
+// exchanges R8 and R9: in a thread that waits in the system call futex, R9 is
+// FUTEX_BITSET_MATCH_ANY (0xffffffff), which SOS prints as r8.
 func TestCorpusRegistersInFull(t *testing.T) {
 	set := regexp.MustCompile(`^\$ setthread (\d+)`)
 	value := regexp.MustCompile(`^([a-z0-9]+) = 0x([0-9A-F]+)$`)
@@ -156,7 +154,7 @@ func TestCorpusRegistersInFull(t *testing.T) {
 	corpus(t, func(t *testing.T, c *testcase.Case, core *elfcore.File) int {
 		total := 0
 		for _, file := range []string{"registers.txt", "registers-00.txt"} {
-			// The commands come first, then their output, which begins with cs.
+			// The output lists the commands first, then their results, which begin with cs.
 			var order []int
 			block, compared := -1, 0
 			for s := range strings.Lines(c.SOS(t, file)) {

@@ -1,10 +1,12 @@
-// Package elfcore reads ELF core files: those that the Linux kernel writes, those of gdb's gcore, and those of .NET's
-// createdump. It does not depend on the CLR.
+// Package elfcore reads ELF core files of the Linux kernel, gdb's gcore, .NET's createdump and the
+// BSD kernels. It knows nothing about the CLR. Start reading at Open.
 //
-// Opening reads the headers, the notes and one page of each mapped image. Everything else is read when it is requested.
+// Opening reads the headers, the notes and one page of each mapped image. Everything else is read
+// on demand.
 //
-// The format is the System V ABI's ("Object Files", with the PN_XNUM extension of the gABI); the notes are Linux's,
-// defined by include/uapi/linux/elf.h, include/linux/elfcore.h and fs/binfmt_elf.c.
+// The format is defined by the System V ABI ("Object Files", with the PN_XNUM extension of the
+// gABI). The notes are defined by Linux: include/uapi/linux/elf.h, include/linux/elfcore.h and
+// fs/binfmt_elf.c.
 //
 // Stability: unstable.
 package elfcore
@@ -40,7 +42,8 @@ const (
 	machineAMD64 = 62
 	machineARM64 = 183
 
-	// progCountInSection0 is PN_XNUM: the number of program headers does not fit into the header and is in sh_info of section 0.
+	// progCountInSection0 is PN_XNUM: the number of program headers does not fit into the header
+	// and is in sh_info of section 0.
 	progCountInSection0 = 0xffff
 
 	progLoad    = 1
@@ -52,10 +55,10 @@ const (
 	flagRead  = 4
 )
 
-// A FormatError reports what makes a file unusable as an ELF core. It is target.ErrCorrupt.
+// A FormatError reports why a file is unusable as an ELF core. It wraps target.ErrCorrupt.
 type FormatError = target.FormatError
 
-// format is how errors call the files.
+// format names the format in errors.
 const format = "ELF core"
 
 // A File is an ELF core. It implements target.Target, is immutable, and is safe for concurrent use.
@@ -69,7 +72,7 @@ type core = corefile.File
 
 var _ target.Target = (*File)(nil)
 
-// createdump's description of the process is a page that no process has.
+// createdump's description of the process is on a page at an address that no process uses.
 const (
 	diagAddr = 0x7ffffff10000
 	diagPage = 0x1000
@@ -87,13 +90,14 @@ func Sniff(head []byte) bool {
 	return lo == typeCore && hi == 0
 }
 
-// Open reads the core in src, which must stay open as long as the File is used. The error is a *FormatError if the
-// headers make no sense or the core holds no memory, and target.ErrUnsupported if the file is ELF but not a 64-bit
-// little-endian core of a known machine. What else is wrong in the file becomes a warning.
+// Open reads the core in src, which must stay open as long as the File is in use. The error is a
+// *FormatError if the headers are impossible or the core contains no memory, and
+// target.ErrUnsupported if the file is ELF but not a 64-bit little-endian core of a known machine.
+// Other faults are warnings.
 func Open(src target.Source) (*File, error) { return OpenLimited(src, target.Limits{}) }
 
-// OpenLimited is Open with ceilings of the caller's. A core with more segments is target.ErrUnsupported; of notes and
-// threads those that are more are left out, with a warning.
+// OpenLimited is Open with the caller's limits. A core with more segments is target.ErrUnsupported.
+// Further notes and threads are dropped with a warning.
 func OpenLimited(src target.Source, l target.Limits) (*File, error) {
 	l = l.Or(target.Limits{Ranges: limits.MemoryRanges, Threads: limits.Threads, Notes: limits.Notes})
 	hdr, err := readHeader(src)
@@ -127,25 +131,25 @@ func OpenLimited(src target.Source, l target.Limits) (*File, error) {
 	return &File{b.File(), b.notes, b.auxv}, nil
 }
 
-// A builder is the core while it is opened.
+// A builder is a core that is being opened.
 type builder struct {
 	corefile.Core
 	limits      target.Limits
 	notes       []Note
 	auxv        []AuxEntry
 	page        uint64 // bytes of the machine's pages
-	moreThreads bool   // than the limit allows
+	moreThreads bool   // more threads than the limit allows
 	segments    []segment
-	loads       []segment     // those that describe memory, sorted by address
+	loads       []segment     // segments that describe memory, sorted by address
 	files       []fileMapping // of NT_FILE, sorted by address
 	unit        uint64        // of the offsets in NT_FILE
 	signalInfo  *signalInfo
-	kernelOrder bool // the notes stand in the order of the kernel
+	kernelOrder bool // the notes are in the kernel's order
 	bsdSignal   int32
-	bsdThread   uint32 // that got it
+	bsdThread   uint32 // received bsdSignal
 }
 
-// header is what is needed of the ELF header.
+// header holds the relevant fields of the ELF header.
 type header struct {
 	arch      target.Arch
 	abi       byte
@@ -217,7 +221,7 @@ func decodeHeader(src target.Source, b []byte) (header, error) {
 	return h, nil
 }
 
-// machineName returns the name of a machine as text, " (ppc64)"; empty if it is rare.
+// machineName returns the name of a machine, such as " (ppc64)", or "" for a rare one.
 func machineName(machine uint16) string {
 	name, ok := map[uint16]string{machine386: "x86", machineARM: "arm", 8: "mips", 20: "ppc", 21: "ppc64", 22: "s390", 243: "riscv", 258: "loongarch"}[machine]
 	if !ok {
@@ -253,7 +257,7 @@ func readSegments(src target.Source, h header, limit int64) ([]segment, error) {
 	return decodeSegments(b), nil
 }
 
-// decodeSegments decodes the program headers in b, whose size is a multiple of progSize.
+// decodeSegments decodes the program headers in b. The length of b is a multiple of progSize.
 func decodeSegments(b []byte) []segment {
 	segments := make([]segment, len(b)/progSize)
 	c := cursor.New(b, 0)
@@ -268,7 +272,8 @@ func decodeSegments(b []byte) []segment {
 	return segments
 }
 
-// mapMemory builds the address space. Only p_filesz bytes of a segment are in the core; the rest of p_memsz was left out.
+// mapMemory builds the address space. Only p_filesz bytes of a segment are in the core; the rest of
+// p_memsz was left out.
 func (b *builder) mapMemory(src target.Source) error {
 	ranges := make([]memmap.Range, 0, len(b.segments))
 	contradictory := 0

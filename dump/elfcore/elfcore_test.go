@@ -19,7 +19,7 @@ import (
 
 const page = 4096
 
-// fill is n bytes that are not zero.
+// fill returns n bytes that are not zero.
 func fill(n int) []byte {
 	b := make([]byte, n)
 	for i := range b {
@@ -28,8 +28,7 @@ func fill(n int) []byte {
 	return b
 }
 
-// regs are distinct values in the kernel's order, with the stack pointer at
-// its place on x86-64.
+// regs returns distinct values in the kernel's order, with sp as the stack pointer of x86-64.
 func regs(sp uint64) []uint64 {
 	r := make([]uint64, 27)
 	for i := range r {
@@ -39,7 +38,7 @@ func regs(sp uint64) []uint64 {
 	return r
 }
 
-// small returns an honest core of two threads, one library and one data file.
+// small returns a valid core with two threads, one library and one data file.
 func small() *synth.ELFCore {
 	lib := synth.ELFImage(3, 0, [4]uint64{0, 0, 0x1800, 0x1800}, [4]uint64{0x1800, 0x2800, 0x400, 0x2000})
 	return &synth.ELFCore{
@@ -201,10 +200,10 @@ func TestException(t *testing.T) {
 	tests := []struct {
 		name   string
 		notes  []synth.ELFNote
-		words  string // "" for none
+		words  string // "" for no exception
 		thread uint32
 		addr   target.Addr
-		info   *target.Signal // nil for the number alone
+		info   *target.Signal // nil if only the number is known
 	}{
 		{name: "kernel", notes: []synth.ELFNote{thread(1, 11), synth.ELFSignal(11, 0, 2, 0xbad), thread(2, 11)}, words: "SIGSEGV/SEGV_ACCERR", thread: 1, addr: 0xbad, info: &target.Signal{Code: 2, Address: 0xbad}},
 		{name: "non-canonical address", notes: []synth.ELFNote{thread(1, 11), synth.ELFSignal(11, 0, 0x80, 0)}, words: "SIGSEGV/SI_KERNEL", thread: 1, info: &target.Signal{Code: 0x80}},
@@ -223,7 +222,7 @@ func TestException(t *testing.T) {
 		{name: "signal without a thread", notes: []synth.ELFNote{synth.ELFSignal(4, 0, 1, 0x10)}, words: "SIGILL/ILL_ILLOPC", addr: 0x10, info: &target.Signal{Code: 1, Address: 0x10}},
 		{name: "unknown", notes: []synth.ELFNote{thread(1, 0), synth.ELFSignal(60, 1, 9, 0)}, words: "SIGRTMIN+26/code 9", thread: 1, info: &target.Signal{Code: 9, Errno: 1}},
 	}
-	final := []string{"kernel", "non-canonical address", "address 0", "unknown"} // the kernel wrote them because code failed
+	final := []string{"kernel", "non-canonical address", "address 0", "unknown"} // written by the kernel for a fault
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := open(t, &synth.ELFCore{Notes: tt.notes, Segments: []synth.ELFSegment{{Addr: 0x1000, Data: fill(8)}}})
@@ -263,7 +262,7 @@ func TestDiagInfo(t *testing.T) {
 	}
 }
 
-// TestUnusable is about files that are no core sosgo can use.
+// TestUnusable covers files that are not usable cores.
 func TestUnusable(t *testing.T) {
 	good := small().Bytes()
 	changed := func(off int, b ...byte) []byte {
@@ -308,8 +307,7 @@ func TestUnusable(t *testing.T) {
 	}
 }
 
-// TestContradictions is about cores in which one thing is wrong: the rest is
-// used, and a warning tells.
+// TestContradictions covers cores with one fault: the rest is used, with a warning.
 func TestContradictions(t *testing.T) {
 	note := func(n synth.ELFNote) func(*synth.ELFCore) {
 		return func(c *synth.ELFCore) { c.Notes = append(c.Notes, n) }
@@ -358,7 +356,7 @@ func TestContradictions(t *testing.T) {
 	}
 }
 
-// TestLyingNotes is about note headers that claim more than there is.
+// TestLyingNotes covers note headers that claim more bytes than there are.
 func TestLyingNotes(t *testing.T) {
 	b := small().Bytes()
 	const noteOff = 64 + 5*56
@@ -374,7 +372,7 @@ func TestLyingNotes(t *testing.T) {
 	}
 }
 
-// touch calls everything that a File has.
+// touch calls every method of a File.
 func touch(f *elfcore.File) {
 	f.Platform()
 	f.Process()
@@ -426,7 +424,7 @@ func TestTruncation(t *testing.T) {
 
 func TestBitFlips(t *testing.T) {
 	b := small().Bytes()
-	for i := range (page + 512) * 8 { // the headers, the notes, the header of an image
+	for i := range (page + 512) * 8 { // the headers, the notes and the header of an image
 		b[i/8] ^= 1 << (i % 8)
 		if f, err := elfcore.Open(target.BytesSource(b)); err == nil {
 			touch(f)
@@ -466,7 +464,8 @@ func BenchmarkOpen(b *testing.B) {
 	}
 }
 
-// TestTimes: what the kernel records for the first thread of a process are the times of the process, and the thread's own are unknown.
+// TestTimes: the kernel stores the process's times in the first thread's note; that thread's own
+// times are unknown.
 func TestTimes(t *testing.T) {
 	c := small()
 	c.Notes[1] = synth.ELFProcess(100, "app", "app --flag ")

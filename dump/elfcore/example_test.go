@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Open an ELF core that something else unpacked, and list its threads.
+// Open an ELF core that was already unpacked, and list its threads.
 func ExampleOpen() {
 	unpacked, err := dump.Open("../../testdata/dumps/nativeaot-crash/nativeaot-crash.dmp.zst", dump.Options{})
 	if err != nil {

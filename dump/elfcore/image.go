@@ -7,7 +7,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The fields of a PE image's headers that give its extent (PE/COFF specification, "Optional Header").
+// The fields of a PE image's headers that give its extent (PE/COFF specification, "Optional
+// Header").
 const (
 	peOffsetOffset   = 0x3c
 	peSignature      = "PE\x00\x00"
@@ -21,7 +22,7 @@ const (
 	peSectionSize    = 40
 )
 
-// maxImageSegments bounds the program headers that are read of one image.
+// maxImageSegments limits the program headers of an image that are read.
 const maxImageSegments = 512
 
 // An imageKind is the format of the first bytes of a mapping.
@@ -34,20 +35,20 @@ const (
 	imagePE
 )
 
-// An imageHeader holds the places that the header of an image gives for its parts. All sizes are in bytes.
+// An imageHeader holds the extents of an image's parts from its header. All sizes are in bytes.
 type imageHeader struct {
 	kind  imageKind
-	size  uint64 // of the loaded image, 0 if the header does not record it
-	first uint64 // of what the first mapping of a loaded image shows: PE headers, the first ELF segment
+	size  uint64 // of the loaded image, 0 if unknown
+	first uint64 // of the first mapping of a loaded image: PE headers, or the first ELF segment
 
-	bias    uint64 // ELF: what to add to p_vaddr
+	bias    uint64 // ELF: added to p_vaddr
 	fileEnd uint64 // ELF: end of the last segment in the file
 	moved   bool   // ELF: the loaded layout differs from the file's
 
 	stamp, checkSum uint32 // PE
 }
 
-// readImageHeader reads the header of the image at base, as far as it is in the dump.
+// readImageHeader reads the header of the image at base if it is in the dump.
 func (b *builder) readImageHeader(base target.Addr) imageHeader {
 	magic, err := target.Bytes(b, base, 4)
 	switch {
@@ -65,7 +66,7 @@ func (b *builder) readELFHeader(base target.Addr) imageHeader {
 	return elfHeader(b.imageSegments(base), base)
 }
 
-// elfHeader reads the program headers of the ELF image at base.
+// elfHeader returns the extents of the ELF image at base from its program headers.
 func elfHeader(segments []segment, base target.Addr) imageHeader {
 	h := imageHeader{kind: imageELF}
 	for _, s := range segments {
@@ -88,8 +89,9 @@ func elfHeader(segments []segment, base target.Addr) imageHeader {
 	return h
 }
 
-// headerInLaterSegment returns the header of the ELF image at base that is seen in m, a later mapping of the start of its file, and whether
-// it is: segments of a small program share the first page of the file, and the core may hold the writable one alone.
+// headerInLaterSegment returns the header of the ELF image at base from m, a later mapping of the
+// start of its file. ok is false if m does not show the header. Segments of a small program share
+// the first page of the file, and the core may hold only the writable one.
 func (b *builder) headerInLaterSegment(base target.Addr, m target.Mapping) (imageHeader, bool) {
 	var first *segment
 	segments := b.imageSegments(m.Start)
@@ -106,10 +108,11 @@ func (b *builder) headerInLaterSegment(base target.Addr, m target.Mapping) (imag
 	return imageHeader{}, false
 }
 
-// maxImageSize is more than any image has; beyond it a header lies.
+// maxImageSize exceeds the size of any image.
 const maxImageSize = 1 << 40
 
-// imageSegments reads the program headers of the ELF image at base, nil if they are not in the dump or make no sense.
+// imageSegments reads the program headers of the ELF image at base. It returns nil if they are
+// missing or impossible.
 func (b *builder) imageSegments(base target.Addr) []segment {
 	head, err := target.Bytes(b, base, headerSize)
 	if err != nil || head[classOffset] != class64 || head[dataOffset] != dataLSB {
@@ -150,8 +153,8 @@ func (b *builder) readPEHeader(base target.Addr) imageHeader {
 	return h
 }
 
-// peSections returns the sections of the PE image whose headers are at base, by their distances from its base (addr); nil
-// if they are not in the dump.
+// peSections returns the sections of the PE image with headers at base, or nil if they are not in
+// the dump. addr is the distance from the base.
 func (b *builder) peSections(base target.Addr) []segment {
 	off, err := target.Uint32(b, base+peOffsetOffset)
 	if err != nil {
@@ -179,21 +182,22 @@ func (b *builder) peSections(base target.Addr) []segment {
 	return out
 }
 
-// holds reports whether m, a mapping of the same file after the image's first
-// one, belongs to the image at base, and whether the header decides that.
+// holds reports whether m, a later mapping of the same file, belongs to the image at base. known is
+// false if the header does not decide it.
 //
-// What lies inside the loaded image belongs to it. If the first mapping shows the file as it is on disk, that mapping is the whole image.
+// Mappings inside the loaded image belong to it. If the first mapping shows the file as it is on
+// disk, that mapping is the whole image.
 func (h *imageHeader) holds(base target.Addr, first, m target.Mapping, page uint64) (in, known bool) {
 	if h.size == 0 {
 		return false, false
 	}
-	return !h.flat(first, page) && uint64(m.Start-base) < h.size, true
+	return !h.isFlat(first, page) && uint64(m.Start-base) < h.size, true
 }
 
-// flat reports whether an image's first mapping shows the file as it is on disk. The first mapping of a loaded PE image
-// holds the headers alone. In a loaded ELF image it holds the first segment, or more if neighbouring segments have the
-// same protection, but never the whole file.
-func (h *imageHeader) flat(first target.Mapping, page uint64) bool {
+// isFlat reports whether an image's first mapping shows the file as it is on disk. The first
+// mapping of a loaded PE image holds only the headers. In a loaded ELF image it holds the first
+// segment, or more if neighboring segments have the same protection, but never the whole file.
+func (h *imageHeader) isFlat(first target.Mapping, page uint64) bool {
 	size := uint64(first.End - first.Start)
 	if size <= pageUp(h.first, page) {
 		return false

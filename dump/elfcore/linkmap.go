@@ -8,16 +8,16 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The dynamic section (elf.h, DT_*).
+// Tags of the dynamic section (elf.h, DT_*).
 const (
 	dynNull    = 0
 	dynStrTab  = 5
 	dynSoName  = 14
 	dynDebug   = 21
-	dynEntries = 512 // more than a dynamic section has
+	dynEntries = 512 // an upper bound of the entries
 )
 
-// The program header that describes the program header table itself.
+// The program header of the program header table itself.
 const progSelf = 6
 
 // Offsets in r_debug and link_map (link.h) on 64-bit machines.
@@ -64,16 +64,17 @@ type scannedPE struct {
 	header imageHeader
 }
 
-// repeats reports whether the header at a is the image's own, seen again at the start of one of its sections:
-// precompiled .NET assemblies are mapped in such a way that their first section begins in the page of the headers.
+// repeats reports whether the header at a is this image's, visible again at the start of one of its
+// sections. The first section of a precompiled .NET assembly begins in the page of the headers.
 func (p *scannedPE) repeats(a target.Addr, h *imageHeader, page uint64) bool {
 	return h.kind == imagePE && p.header.kind == imagePE &&
 		h.stamp == p.header.stamp && h.size == p.header.size && h.checkSum == p.header.checkSum &&
 		uint64(a-p.start.addr) < p.header.size && p.start.memSize <= pageUp(p.header.first, page)
 }
 
-// sectionOf finds the base of the PE image that has a section at a, if h is the image's header that is seen
-// again there (see repeats): the page of the headers may lie in a segment that begins before it.
+// sectionOf finds the base of the PE image that has a section at a, if h is the image's header
+// visible again there (see repeats). The page of the headers may then be in a segment that begins
+// before it.
 func (b *builder) sectionOf(a target.Addr, h *imageHeader) (target.Addr, bool) {
 	if h.kind != imagePE {
 		return 0, false
@@ -82,7 +83,7 @@ func (b *builder) sectionOf(a target.Addr, h *imageHeader) (target.Addr, bool) {
 		if s.off >= b.page || s.fileSize == 0 || uint64(s.addr) <= s.off {
 			continue
 		}
-		below := s.addr - target.Addr(s.off) // the file's start is at a, so that the section is at a + s.off
+		below := s.addr - target.Addr(s.off) // a is the file's start, so the section is at a + s.off
 		if below > a {
 			continue
 		}
@@ -94,8 +95,8 @@ func (b *builder) sectionOf(a target.Addr, h *imageHeader) (target.Addr, bool) {
 	return 0, false
 }
 
-// modulesOfLinker follows the dynamic linker's list of objects: the program's headers (AT_PHDR) lead to its dynamic
-// section, DT_DEBUG in that to r_debug, and that to the list.
+// modulesOfLinker follows the dynamic linker's list of objects: AT_PHDR points to the program's
+// headers, these to its dynamic section, DT_DEBUG to r_debug, and r_debug to the list.
 func (b *builder) modulesOfLinker(found map[target.Addr]bool) {
 	seen := map[target.Addr]bool{}
 	link, ok := b.firstLink()
@@ -153,8 +154,9 @@ func (b *builder) dynamicEntry(a target.Addr, tag uint64) (uint64, bool) {
 	return 0, false
 }
 
-// addLink adds the module of a link_map. l_addr is what was added to the addresses in the file: the base of everything
-// but a program that is linked to a fixed address, whose base is found through AT_PHDR.
+// addLink adds the module of a link_map. l_addr is the offset between addresses in memory and in
+// the file. It equals the base, except for a program linked to a fixed address; AT_PHDR gives its
+// base.
 func (b *builder) addLink(link target.Addr, found map[target.Addr]bool) {
 	base, ok := b.pointer(link + linkAddr)
 	if !ok || len(b.Modules) >= limits.Modules {
@@ -179,7 +181,7 @@ func (b *builder) addLink(link target.Addr, found map[target.Addr]bool) {
 		m.Path = b.execName()
 	}
 	if m.Size == 0 {
-		// The dynamic section lies in the writable part, near the end.
+		// The dynamic section is in the writable part, near the end.
 		dynamic, _ := b.pointer(link + linkDynamic)
 		m.Size = b.sizeUpTo(base, dynamic)
 	}
@@ -192,7 +194,7 @@ func (b *builder) containsProgram(base target.Addr, size uint64) bool {
 	return ok && headers-uint64(base) < max(size, smallestPage)
 }
 
-// execName returns the name that the program was started by.
+// execName returns the name by which the program was started.
 func (b *builder) execName() string {
 	a, ok := b.aux(auxExecName)
 	if !ok {
@@ -202,7 +204,8 @@ func (b *builder) execName() string {
 	return name
 }
 
-// sizeUpTo returns the size of an image whose header is not in the dump: up to the end of the segment that holds a.
+// sizeUpTo returns the size of an image without a header in the dump: up to the end of the segment
+// that contains a.
 func (b *builder) sizeUpTo(base, a target.Addr) uint64 {
 	i, found := slices.BinarySearchFunc(b.loads, a, func(s segment, a target.Addr) int { return cmp.Compare(s.addr, a) })
 	if !found {
@@ -214,7 +217,7 @@ func (b *builder) sizeUpTo(base, a target.Addr) uint64 {
 	return smallestPage
 }
 
-// soName returns the name that an ELF image has for itself, if it is in the dump.
+// soName returns DT_SONAME of an ELF image if it is in the dump.
 func (b *builder) soName(base target.Addr, head *imageHeader) string {
 	for _, s := range b.imageSegments(base) {
 		if s.typ != progDynamic || head.kind != imageELF {
@@ -226,7 +229,7 @@ func (b *builder) soName(base target.Addr, head *imageHeader) string {
 		if !ok || !ok2 {
 			return ""
 		}
-		// The dynamic linker relocates DT_STRTAB where the section is writable, and only there.
+		// The dynamic linker relocates DT_STRTAB only in a writable section.
 		if table < uint64(base) {
 			table += head.bias
 		}

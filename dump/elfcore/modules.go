@@ -12,18 +12,19 @@ import (
 
 // findModules lists the images in the process.
 //
-// NT_FILE names every mapped file: programs and libraries, and also locale archives, time zone and ICU data, shared
-// memory, and the memory file that .NET maps its code through. All of them are regions; a module is an image:
+// NT_FILE names every mapped file: programs and libraries, and also locale archives, time zone and
+// ICU data, shared memory, and the memory file that .NET maps its code through. All of them are
+// regions; only images are modules:
 //
-//   - the mappings of one path make one image as long as they can be parts of
-//     one: see imageRun.add. A file that is mapped twice, such as a managed
-//     assembly that is mapped as it is on disk and once more section by
-//     section, is two modules;
-//   - an image is a module if its first page begins with an ELF or PE header,
-//     or if that page is not in the dump and the file is the program or is
-//     named like a library (.so, .so.N, .dll, .exe).
+//   - The mappings of one path form one image as long as they can be its parts; see imageRun.add. A
+//     file that is mapped twice, such as a managed assembly that is mapped flat and section by
+//     section, is two modules.
+//   - An image is a module if its first page begins with an ELF or PE header. If that page is not
+//     in the dump, the file must be the program or have the name of a library (.so, .so.N, .dll,
+//     .exe).
 //
-// Without NT_FILE the modules are the dynamic linker's list and the segments that begin with an ELF or PE header.
+// Without NT_FILE the modules are the dynamic linker's list and the segments that begin with an ELF
+// or PE header.
 func (b *builder) findModules() {
 	if b.files != nil {
 		b.modulesOfFiles()
@@ -40,7 +41,8 @@ func (b *builder) findModules() {
 		b.Warn(target.Corruptf("%d modules: the first %d are listed", len(b.Modules), limits.Modules))
 		b.Modules = b.Modules[:limits.Modules:limits.Modules]
 	}
-	// A header promises more than there is where the file lies flat in memory. Modules don't overlap.
+	// The header of a flat file gives the size of the loaded image, which is larger. Modules don't
+	// overlap.
 	for i := range b.Modules[:max(0, len(b.Modules)-1)] {
 		m := &b.Modules[i]
 		m.Size = min(m.Size, uint64(b.Modules[i+1].Base-m.Base))
@@ -48,8 +50,8 @@ func (b *builder) findModules() {
 	b.leaveOutVDSO()
 }
 
-// leaveOutVDSO sets the gap of the module that surrounds the vDSO (AT_SYSINFO_EHDR): the kernel may place it between two
-// segments of the dynamic linker.
+// leaveOutVDSO sets the gap of the module around the vDSO (AT_SYSINFO_EHDR): the kernel may place
+// it between two segments of the dynamic linker.
 func (b *builder) leaveOutVDSO() {
 	v, ok := b.aux(auxVDSO)
 	at := target.Addr(v)
@@ -71,18 +73,20 @@ type imageRun struct {
 	base target.Addr
 	head imageHeader
 	maps []target.Mapping
-	last int // index of the last mapping among all files
+	last int // index of the last mapping among all mappings
 }
 
-// smallAlign is the largest distance between two mappings of a file's start that are parts of one image: the section
-// alignment of precompiled .NET assemblies, which is the largest page size of the machines they are for.
+// smallAlign is the maximum distance between two mappings of a file's start in one image. It is the
+// section alignment of precompiled .NET assemblies, which equals the largest page size of their
+// machines.
 const smallAlign = 64 << 10
 
-// add adds m, the mapping with that index, unless it begins another image.
+// add adds the mapping m with an index, unless it begins another image.
 //
-// If the header of the image is in the dump, it decides what lies where. Elsewhere the mappings must follow each other in the address space
-// and in the file, going back by no more than the page in which one segment ends and the next begins. The start of the file may be repeated
-// at once: a linker lets two segments share a page of the file, and the first section of an assembly begins in the page of its headers.
+// If the header of the image is in the dump, it decides. Otherwise the mappings must follow each
+// other in the address space and in the file; an offset may go back by at most the page that two
+// segments share. The start of the file may be repeated immediately: a linker lets two segments
+// share a page of the file, and the first section of an assembly begins in the page of its headers.
 func (r *imageRun) add(m target.Mapping, index int, page uint64) bool {
 	in, known := r.head.holds(r.base, r.maps[0], m, page)
 	if !known {
@@ -90,7 +94,8 @@ func (r *imageRun) add(m target.Mapping, index int, page uint64) bool {
 		switch {
 		case index != r.last+1 || m.Offset != 0 && m.Offset+page < prev.Offset || m.Offset == 0 && prev.Offset != 0:
 		case m.Offset == 0:
-			// Where a page holds a small library whole, its segments are mapped alike, one after another.
+			// If a whole small library fits in a page, its segments are mapped alike, one after the
+			// other.
 			alike := m.End-m.Start == prev.End-prev.Start
 			in = uint64(m.Start-prev.Start) <= smallAlign && (!alike || page > smallestPage && uint64(m.End-m.Start) == page && !namedLikePE(r.path))
 		default:
@@ -103,7 +108,7 @@ func (r *imageRun) add(m target.Mapping, index int, page uint64) bool {
 	return in
 }
 
-// modulesOfFiles makes modules of NT_FILE.
+// modulesOfFiles builds modules from NT_FILE.
 func (b *builder) modulesOfFiles() {
 	open := map[string]*imageRun{}
 	var runs []*imageRun
@@ -129,8 +134,8 @@ func (b *builder) modulesOfFiles() {
 	}
 }
 
-// newRun begins an image with mapping i. If that is not the start of the file, the image begins as far below it as the
-// offset says, provided that nothing else is mapped there.
+// newRun begins an image with mapping i. If the mapping is not the start of the file, the image
+// begins that far below it, provided that nothing else is mapped there.
 func (b *builder) newRun(i int) *imageRun {
 	m := b.files[i]
 	r := &imageRun{path: m.path, base: m.Start, maps: []target.Mapping{m.Mapping}, last: i}
@@ -158,7 +163,7 @@ func (b *builder) isModule(r *imageRun) bool {
 	return namedLikeImage(r.path) || b.isProgram(r)
 }
 
-// isProgram reports whether r is the program that the process ran.
+// isProgram reports whether r is the program of the process.
 func (b *builder) isProgram(r *imageRun) bool {
 	a, ok := b.aux(auxProgHeaders)
 	if !ok {
@@ -167,13 +172,14 @@ func (b *builder) isProgram(r *imageRun) bool {
 	return ok && slices.ContainsFunc(r.maps, func(m target.Mapping) bool { return m.Start <= target.Addr(a) && target.Addr(a) < m.End })
 }
 
-// namedLikeImage reports whether a path names a library or program. The kernel marks a file that was deleted since.
+// namedLikeImage reports whether a path has the name of a library or program, ignoring the kernel's
+// mark for deleted files.
 func namedLikeImage(name string) bool {
 	_, version, ok := strings.Cut(lowerName(name), ".so")
 	return ok && strings.Trim(version, ".0123456789") == "" || namedLikePE(name)
 }
 
-// namedLikePE reports whether a path names an assembly, or another image of Windows' format.
+// namedLikePE reports whether a path has the name of a PE image, such as an assembly.
 func namedLikePE(name string) bool {
 	name = lowerName(name)
 	return strings.HasSuffix(name, ".dll") || strings.HasSuffix(name, ".exe")
@@ -188,8 +194,8 @@ func (r *imageRun) module(page uint64) target.Module {
 	m.Size = uint64(r.maps[len(r.maps)-1].End - r.base)
 	switch r.head.kind {
 	case imageELF:
-		// The end of a loaded image is memory without a file: its .bss.
-		if !r.head.flat(r.maps[0], page) {
+		// The end of a loaded image, its .bss, is memory without a file.
+		if !r.head.isFlat(r.maps[0], page) {
 			m.Size = max(m.Size, r.head.size)
 		}
 	case imagePE:

@@ -17,7 +17,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// describe lists modules as "base+size path xMAPPINGS".
+// describe formats modules as "base+size path xMAPPINGS".
 func describe(modules []target.Module) []string {
 	var out []string
 	for _, m := range modules {
@@ -26,8 +26,7 @@ func describe(modules []target.Module) []string {
 	return out
 }
 
-// TestModules: rules for NT_FILE. Every page of a mapping that seg names is in
-// the core.
+// TestModules covers the rules for NT_FILE. The core holds every page of the mappings in seg.
 func TestModules(t *testing.T) {
 	type file struct {
 		Start, End, Offset uint64
@@ -36,7 +35,7 @@ func TestModules(t *testing.T) {
 	seg := func(addr uint64, data []byte) synth.ELFSegment {
 		return synth.ELFSegment{Addr: addr, Data: data, Flags: 5}
 	}
-	// Two segments, the second moved by a page, with a .bss to 0x5800.
+	// Two segments, the second shifted by a page, with a .bss up to 0x5800.
 	lib := synth.ELFImage(3, 0, [4]uint64{0, 0, 0x2000, 0x2000}, [4]uint64{0x2000, 0x3000, 0x1000, 0x2800})
 	// Two segments in one page of the file.
 	tiny := synth.ELFImage(3, 0, [4]uint64{0, 0, 0x700, 0x700}, [4]uint64{0x700, 0x1700, 0x200, 0x200})
@@ -189,8 +188,8 @@ func TestModulesInOnePlace(t *testing.T) {
 	}
 }
 
-// TestHostileSize is about claims that cost more than the file is: many
-// mappings of one image, whose header has many segments.
+// TestHostileSize has many mappings of one image with many segments: the work must not exceed the
+// size of the file.
 func TestHostileSize(t *testing.T) {
 	loads := make([][4]uint64, 70)
 	for i := range loads {
@@ -228,8 +227,8 @@ func TestModuleIdentity(t *testing.T) {
 	assert.EqualValues(t, 0xc5, m.CheckSum)
 }
 
-// linked returns a core without NT_FILE: a program at a fixed address, the dynamic
-// linker's list, a library in it, and an assembly that is not.
+// linked returns a core without NT_FILE: a program at a fixed address, the dynamic linker's list, a
+// library in it, and an assembly outside of it.
 func linked() *synth.ELFCore {
 	const (
 		app, lib, asm, data  = 0x400000, 0x7000_0000, 0x7100_0000, 0x5000_0000
@@ -272,8 +271,9 @@ func TestModulesWithoutNTFile(t *testing.T) {
 	assert.Equal(t, want, describe(open(t, linked()).Modules()))
 }
 
-// TestHeadersBehindOtherMemory: the page of an image's headers may be the end of a segment that begins before it. What
-// is seen of the headers at the start of the image's first section is then no image of its own.
+// TestHeadersBehindOtherMemory: the page of an image's headers may be the end of a segment that
+// begins before it. The headers visible at the start of the image's first section are then not
+// another image.
 func TestHeadersBehindOtherMemory(t *testing.T) {
 	image := func(rva, offset uint32) []byte {
 		b := synth.PEImage(0x8000, 0x400)
@@ -313,8 +313,8 @@ func TestLinkMapCycle(t *testing.T) {
 	}
 }
 
-// TestForeignModules: the program's own header is in its second mapping, and those
-// of the libraries are nowhere.
+// TestForeignModules: the program's header is in its second mapping, and the libraries' headers are
+// missing.
 func TestForeignModules(t *testing.T) {
 	f, err := elfcore.Open(target.BytesSource(testcase.Foreign(t, "pystack__segfault.core")))
 	require.NoError(t, err)
@@ -329,8 +329,7 @@ func TestForeignModules(t *testing.T) {
 	assert.EqualValues(t, 123456789, e.Address)
 }
 
-// TestBombs: what a few kilobytes of a compressed core unpack to costs no
-// multiple of it.
+// TestBombs: opening allocates no multiple of a core that was unpacked from a few kilobytes.
 func TestBombs(t *testing.T) {
 	allocated := func(b []byte) (uint64, *elfcore.File, error) {
 		var before, after runtime.MemStats
@@ -341,13 +340,13 @@ func TestBombs(t *testing.T) {
 	}
 	segment := []synth.ELFSegment{{Addr: 0x10000, Data: fill(8)}}
 
-	// Notes of nothing.
+	// Empty notes.
 	empty := make([]byte, 24<<20)
 	n, _, err := allocated(coreOfNotes(empty))
 	require.NoError(t, err)
 	assert.Less(t, n, uint64(1<<20))
 
-	// Notes with one byte.
+	// Notes of one byte.
 	small := bytes.Repeat(synth.ELFNotes([]synth.ELFNote{{Owner: "LINUX", Type: 7, Desc: []byte{1}}}), 3<<20)
 	n, f, err := allocated(coreOfNotes(small))
 	require.NoError(t, err)
@@ -355,21 +354,21 @@ func TestBombs(t *testing.T) {
 	assert.Len(t, f.Notes(), limits.Notes)
 	assert.Len(t, f.Warnings(), 1)
 
-	// Threads without end give few warnings.
+	// Too many threads give few warnings.
 	threads := bytes.Repeat(synth.ELFNotes([]synth.ELFNote{synth.ELFThread(1, 0, regs(0x20000))}), limits.Threads+1000)
 	_, f, err = allocated(coreOfNotes(threads))
 	require.NoError(t, err)
 	assert.Len(t, f.Threads(), limits.Threads)
 	assert.Less(t, len(f.Warnings()), 100)
 
-	// More program headers than a process has mappings.
+	// More program headers than the limit.
 	many := (&synth.ELFCore{Segments: segment, ManySegments: true, ClaimSegments: limits.MemoryRanges + 1}).Bytes()
 	n, _, err = allocated(append(many, make([]byte, 56*(limits.MemoryRanges+1))...))
 	assert.ErrorIs(t, err, target.ErrUnsupported)
 	assert.Less(t, n, uint64(1<<20))
 }
 
-// coreOfNotes returns a core with a segment and these notes.
+// coreOfNotes returns a core with a segment and the given notes.
 func coreOfNotes(notes []byte) []byte {
 	b := (&synth.ELFCore{Segments: []synth.ELFSegment{{Addr: 0x10000, Data: fill(8)}}}).Bytes()
 	copy(b[64+8:], synth.Fields(uint64(len(b))))      // p_offset of the first program header
@@ -377,8 +376,8 @@ func coreOfNotes(notes []byte) []byte {
 	return append(b, notes...)
 }
 
-// TestModulesOfLargePages: of a machine with pages of 64 KB the offsets in NT_FILE are in these, a library that is
-// smaller than a page is mapped once for each of its segments, and a page of headers is more than the headers.
+// TestModulesOfLargePages: with pages of 64 KB, offsets in NT_FILE are in pages, a library smaller
+// than a page is mapped once for each segment, and a page of headers holds more than the headers.
 func TestModulesOfLargePages(t *testing.T) {
 	const page = 64 << 10
 	small := synth.ELFImage(3, 0, [4]uint64{0, 0, 0x1234, 0x1234}, [4]uint64{0xdb8, 0x10db8, 0x300, 0x9000})
@@ -417,8 +416,9 @@ func TestModulesOfLargePages(t *testing.T) {
 	}
 }
 
-// TestModulesOf16KB: pages of 16 KB are as those of 64 KB. What a page of headers maps of a small library is two mappings of one module, whether the
-// kernel recorded the size of pages, NT_FILE has it as its unit, or the mappings alone show it.
+// TestModulesOf16KB: the same for pages of 16 KB. The two mappings of a small library's first page
+// are one module, whether the page size is from the kernel, from NT_FILE's unit, or from the
+// mappings alone.
 func TestModulesOf16KB(t *testing.T) {
 	const page = 16 << 10
 	files := []synth.ELFFile{
@@ -441,7 +441,7 @@ func TestModulesOf16KB(t *testing.T) {
 	}
 }
 
-// TestVDSOInGap: the kernel placed the vDSO between two segments of the dynamic linker, which does not contain it.
+// TestVDSOInGap: the vDSO is between two segments of the dynamic linker, and not part of it.
 func TestVDSOInGap(t *testing.T) {
 	lib := synth.ELFImage(3, 0, [4]uint64{0, 0, 0x2000, 0x2000}, [4]uint64{0x2000, 0x5000, 0x1000, 0x1000})
 	const vdso = 33 // AT_SYSINFO_EHDR

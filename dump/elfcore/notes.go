@@ -15,7 +15,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A NoteType is the type of a note of owner CORE or LINUX (elf.h, NT_*).
+// A NoteType is the type of a note with owner CORE or LINUX (elf.h, NT_*).
 type NoteType uint32
 
 // The notes that are decoded.
@@ -27,10 +27,10 @@ const (
 	NoteFile     NoteType = 0x46494c45 // the mapped files
 	NoteSigInfo  NoteType = 0x53494749 // the signal
 
-	NoteSignatures NoteType = 0x406 // bits of a thread's addresses that hold signatures; of owner LINUX
+	NoteSignatures NoteType = 0x406 // signature bits in a thread's addresses; owner LINUX
 )
 
-// The owners of the notes above.
+// The owners of these notes.
 const ownerCore, ownerLinux = "CORE", "LINUX"
 
 func (t NoteType) String() string {
@@ -71,10 +71,10 @@ type Note struct {
 	Data   []byte // read-only, valid until the dump is closed
 }
 
-// Notes lists the notes in the file's order, also those that are not decoded.
+// Notes lists all notes in the file's order, including those that are not decoded.
 func (f *File) Notes() []Note { return slices.Clone(f.notes) }
 
-// readNotes lists the notes of all segments.
+// readNotes reads the notes of all segments.
 func (b *builder) readNotes(src target.Source) {
 	for i := range b.segments {
 		if s := &b.segments[i]; s.typ == progNote {
@@ -83,7 +83,8 @@ func (b *builder) readNotes(src target.Source) {
 	}
 }
 
-// readLeftOut reads the note of sosgo shrink, which has a segment of its own. Its fault is no warning: without it what was left out would be read.
+// readLeftOut reads the note of sosgo shrink, which has its own segment. A damaged note is an error
+// and not a warning: without it, memory that was left out would be read as data.
 func (b *builder) readLeftOut(src target.Source) error {
 	const most = 1 << 10
 	for i := range b.segments {
@@ -93,7 +94,7 @@ func (b *builder) readLeftOut(src target.Source) error {
 		}
 		data, err := corefile.ReadAt(src, s.off, s.fileSize)
 		if err != nil {
-			continue // readNotes warns of it
+			continue // readNotes warns
 		}
 		c := cursor.New(data, int64(s.off))
 		n := nextNote(c, int64(s.off))
@@ -144,7 +145,8 @@ func (b *builder) readNoteSegment(src target.Source, s *segment) {
 	}
 }
 
-// nextNote decodes an Elf64_Nhdr, whose name and data are padded to four bytes. The last note may lack its padding.
+// nextNote decodes an Elf64_Nhdr. Its name and data are padded to four bytes; the last note may
+// have no padding.
 func nextNote(c *cursor.Cursor, base int64) Note {
 	nameSize, dataSize := c.Uint32(), c.Uint32()
 	n := Note{Type: NoteType(c.Uint32())}
@@ -156,7 +158,7 @@ func nextNote(c *cursor.Cursor, base int64) Note {
 	return n
 }
 
-// owner returns the owner that a note names. Nearly all have the same few.
+// owner returns the owner of a note. It does not allocate for the common ones.
 func owner(b []byte) string {
 	b = bytes.TrimRight(b[:min(len(b), limits.NoteOwnerBytes)], "\x00")
 	for _, s := range [...]string{ownerCore, ownerLinux, ""} {
@@ -169,7 +171,7 @@ func owner(b []byte) string {
 
 func padding(n uint32) int { return int(-n & 3) }
 
-// decodeNotes decodes the supported notes. Threads are a sequence: notes of a thread follow its NT_PRSTATUS.
+// decodeNotes decodes the supported notes. The notes of a thread follow its NT_PRSTATUS.
 func (b *builder) decodeNotes() {
 	b.kernelOrder = len(b.notes) > 0 && b.notes[0].Type == NotePRStatus
 	for i := range b.notes {
@@ -204,12 +206,13 @@ func (b *builder) decodeNotes() {
 			b.Warn(&FormatError{Format: format, Off: n.Offset, Msg: n.Type.String() + " is not used", Err: err})
 		}
 	}
-	b.groupTimes()
+	b.moveProcessTimes()
 }
 
-// groupTimes takes the times of the first thread of the process for those of the process: the kernel writes the sum over all threads, also of those
-// that have ended, and not the thread's own (fill_prstatus in fs/binfmt_elf.c). Its own are unknown then.
-func (b *builder) groupTimes() {
+// moveProcessTimes moves the times of the process's first thread to the process: the kernel stores
+// there the sum over all threads, including ended ones (fill_prstatus in fs/binfmt_elf.c). The
+// thread's own times are unknown.
+func (b *builder) moveProcessTimes() {
 	for i := range b.Threads {
 		t := &b.Threads[i]
 		if b.Process.ID == 0 || t.ID != b.Process.ID || t.User+t.Kernel == 0 {
@@ -247,10 +250,10 @@ func cstring(b []byte) string {
 	return string(b)
 }
 
-// An AuxEntry is an entry of the auxiliary vector that the kernel handed to the process.
+// An AuxEntry is an entry of the auxiliary vector that the kernel passed to the process.
 type AuxEntry struct{ Tag, Value uint64 }
 
-// The tags that are used (elf.h and linux/auxvec.h, AT_*).
+// The tags in use (elf.h and linux/auxvec.h, AT_*).
 const (
 	auxProgHeaders = 3
 	auxProgCount   = 5
@@ -260,12 +263,13 @@ const (
 	auxVDSO        = 33
 )
 
-// Auxv returns the auxiliary vector without its terminator, empty if the core has none.
+// Auxv returns the auxiliary vector without its terminator. It is empty if the core does not have
+// it.
 func (f *File) Auxv() []AuxEntry { return slices.Clone(f.auxv) }
 
-// Environment lists the environment variables of the process as NAME=VALUE, in their order; empty where the core does
-// not have them. The kernel put them on the first stack, right before the name of the program that AT_EXECFN leads to.
-// A process may have written over them since. They may hold secrets.
+// Environment lists the environment variables of the process as NAME=VALUE, in order. It is empty
+// if the core does not have them. The kernel stores them on the first stack, right before the name
+// of the program (AT_EXECFN); the process may have overwritten them. They may hold secrets.
 func (f *File) Environment() []string {
 	name, ok := auxValue(f.auxv, auxExecName)
 	if !ok || name == 0 {
@@ -279,7 +283,7 @@ func (f *File) Environment() []string {
 		if n == len(b) {
 			break
 		}
-		// What can't be read is before the strings.
+		// The unreadable part is before the strings.
 		skip := min(n+1, len(b))
 		if next, ok := target.NextStored(f, from+target.Addr(skip)); ok && next < target.Addr(name) {
 			skip = int(next - from)
@@ -293,7 +297,7 @@ func (f *File) Environment() []string {
 		b = b[:len(b)-1]
 		start := bytes.LastIndexByte(b, 0) + 1
 		if start == 0 || bytes.IndexByte(b[start:], '=') <= 0 {
-			break // the arguments
+			break // the arguments begin here
 		}
 		out = append(out, string(b[start:]))
 		b = b[:start]
@@ -331,8 +335,9 @@ type fileMapping struct {
 	path string
 }
 
-// decodeFiles decodes an NT_FILE note: the number of mappings, the unit of the offsets (the page size; gdb writes 1),
-// three words for each mapping, then their names (fs/binfmt_elf.c, fill_files_note).
+// decodeFiles decodes an NT_FILE note: the number of mappings, the unit of the offsets (the page
+// size; gdb writes 1), three words for each mapping, then their names (fs/binfmt_elf.c,
+// fill_files_note).
 func (b *builder) decodeFiles(n *Note) error {
 	c := cursor.New(n.Data, n.Offset)
 	count := c.Uint64()
@@ -365,7 +370,7 @@ func (b *builder) decodeFiles(n *Note) error {
 			name = nil
 		}
 		if k := len(kept); k > 0 && kept[k-1].path == string(name) {
-			m.path = kept[k-1].path // the mappings of one file follow each other
+			m.path = kept[k-1].path // share the text of consecutive mappings of a file
 		} else {
 			m.path = string(name)
 		}

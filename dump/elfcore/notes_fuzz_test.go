@@ -9,10 +9,11 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// FuzzNotes opens cores whose notes may be anything: two of the kinds that the
-// kernel writes, and what those of them that are lists lead to.
+// FuzzNotes opens cores with arbitrary content in two notes of the kernel's types, and follows the
+// lists in them.
 func FuzzNotes(f *testing.F) {
-	kinds := []uint32{1, 3, 6, 0x46494c45, 0x53494749, 2, 0x202} // NT_PRSTATUS, NT_PRPSINFO, NT_AUXV, NT_FILE, NT_SIGINFO, NT_FPREGSET, NT_X86_XSTATE
+	// NT_PRSTATUS, NT_PRPSINFO, NT_AUXV, NT_FILE, NT_SIGINFO, NT_FPREGSET, NT_X86_XSTATE.
+	kinds := []uint32{1, 3, 6, 0x46494c45, 0x53494749, 2, 0x202}
 	for i, n := range small().Notes {
 		f.Add(uint8(i), n.Desc, uint8(i+1), n.Desc)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// buildRegions lays the segments and the mapped files over each other.
+// buildRegions combines the segments and the mapped files.
 func (b *builder) buildRegions() {
 	images := map[target.Addr]bool{}
 	for i := range b.Modules {
@@ -18,7 +18,7 @@ func (b *builder) buildRegions() {
 	}
 	files := b.files
 	b.Regions = make([]target.Region, 0, len(b.loads)+len(files))
-	var at target.Addr // everything below is done
+	var at target.Addr // the end of the regions so far
 	for _, s := range b.loads {
 		start, end := max(s.addr, at), s.addr+target.Addr(s.memSize)
 		for start < end {
@@ -50,7 +50,7 @@ func (b *builder) buildRegions() {
 	}
 }
 
-// fileRegion adds the part of m between from and to, which no segment covers.
+// fileRegion adds the part of m between from and to, which is in no segment.
 func (b *builder) fileRegion(m fileMapping, from, to target.Addr, images map[target.Addr]bool) {
 	if from = max(from, m.Start); from < to {
 		b.Regions = append(b.Regions, target.Region{
@@ -66,7 +66,8 @@ func kindOfFile(image bool) string {
 	return corefile.KindMapped
 }
 
-// sortedLoads returns the segments that describe memory, by address. Those that wrap around the address space don't.
+// sortedLoads returns the segments that describe memory, by address. It drops segments that wrap
+// around the address space.
 func sortedLoads(segments []segment) []segment {
 	loads := make([]segment, 0, len(segments))
 	for _, s := range segments {

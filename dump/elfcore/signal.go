@@ -5,15 +5,16 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A signalInfo holds the used fields of an NT_SIGINFO note.
+// A signalInfo holds the relevant fields of an NT_SIGINFO note.
 type signalInfo struct {
 	target.Signal
-	thread int // index of the thread that the note follows, -1 if none
+	thread int // index of the thread before the note, or -1
 }
 
-// decodeSignal decodes a siginfo_t (include/uapi/asm-generic/siginfo.h). The kernel and createdump write one, after the
-// NT_PRSTATUS of the thread that got the signal; gdb writes one after each thread, the signal's thread first. The first
-// that does more than stop the process counts.
+// decodeSignal decodes a siginfo_t (include/uapi/asm-generic/siginfo.h). The kernel and createdump
+// write one, after the NT_PRSTATUS of the thread that received the signal. gdb writes one after
+// each thread, the signal's thread first. The first signal that does not only stop the process is
+// used.
 func (b *builder) decodeSignal(n *Note) error {
 	c := cursor.New(n.Data, n.Offset)
 	s := &signalInfo{thread: len(b.Threads) - 1}
@@ -26,7 +27,7 @@ func (b *builder) decodeSignal(n *Note) error {
 	if c.Err() != nil {
 		return c.Err()
 	}
-	// createdump may fill in the number only.
+	// createdump may fill in only the number.
 	s.Known = s.Code != 0 || s.Errno != 0 || address != 0
 	switch {
 	case s.Sent():
@@ -46,16 +47,15 @@ func (b *builder) decodeSignal(n *Note) error {
 	return nil
 }
 
-// findException finds the signal that ended the process and the thread that got it:
+// findException finds the signal that ended the process and the thread that received it:
 //
-//   - NT_SIGINFO records it, for the thread before it;
-//   - in a core of the kernel without one (before Linux 3.10) the first thread
-//     is the one that got the signal, which is recorded for every thread;
-//   - elsewhere a signal counts if exactly one thread has it. createdump of
-//     .NET Core 3.1 gives SIGABRT to all threads of any process, which says
-//     nothing.
+//   - NT_SIGINFO records it, for the thread before it.
+//   - In a core of the kernel without NT_SIGINFO (before Linux 3.10) the first thread received the
+//     signal, which every thread records.
+//   - Otherwise a signal counts if exactly one thread has it. createdump of .NET Core 3.1 records
+//     SIGABRT for all threads of any process.
 //
-// A signal that stops a process ends none: gdb stops the process for gcore.
+// A signal that stops a process did not end it: gdb stops the process for gcore.
 func (b *builder) findException() {
 	if b.Platform.OS != target.OSLinux {
 		b.findBSDException()
@@ -77,7 +77,7 @@ func (b *builder) findException() {
 	b.Process.Comment = "signal " + e.Words
 }
 
-// signalOfStatus returns the signal that the NT_PRSTATUS notes record.
+// signalOfStatus returns the signal in the NT_PRSTATUS notes.
 func (b *builder) signalOfStatus() *signalInfo {
 	s := &signalInfo{thread: -1}
 	if b.kernelOrder && len(b.Threads) > 0 {

@@ -16,7 +16,8 @@ const (
 	prRegs   = 112
 )
 
-// prRegister is a place of the kernel's user_regs_struct. Not every one has a register in sosgo.
+// prRegister is a member of the kernel's user_regs_struct. known is false for members that are not
+// used.
 type prRegister struct {
 	reg   target.Reg
 	known bool
@@ -24,7 +25,8 @@ type prRegister struct {
 
 func reg(r target.Reg) prRegister { return prRegister{r, true} }
 
-// registerOrder returns the order of pr_reg: user_regs_struct of x86-64 (arch/x86/include/asm/user_64.h) and user_pt_regs of arm64.
+// registerOrder returns the order of pr_reg: user_regs_struct of x86-64
+// (arch/x86/include/asm/user_64.h) and user_pt_regs of arm64.
 func registerOrder(a target.Arch) []prRegister {
 	if a == target.ArchARM64 {
 		order := make([]prRegister, target.ARM64CPSR+1)
@@ -80,14 +82,14 @@ func (b *builder) addThread(n *Note) error {
 // timeval reads a struct timeval. createdump writes zeros.
 func timeval(c *cursor.Cursor) time.Duration {
 	sec, usec := c.Uint64(), c.Uint64()
-	const longest = 1 << 32 // seconds; more does not fit a Duration and is no run time
+	const longest = 1 << 32 // seconds; a Duration can't hold more
 	if sec >= longest || usec >= 1e6 {
 		return 0
 	}
 	return time.Duration(sec)*time.Second + time.Duration(usec)*time.Microsecond
 }
 
-// addFloat gives the floating-point registers to the thread before them.
+// addFloat sets the floating-point registers of the preceding thread.
 func (b *builder) addFloat(n *Note) {
 	p, err := b.Platform.Arch.RegisterFile()
 	if err != nil || p.Vectors.Count == 0 || len(b.Threads) == 0 || len(n.Data) < p.Vectors.Size {
@@ -96,8 +98,8 @@ func (b *builder) addFloat(n *Note) {
 	b.Threads[len(b.Threads)-1].Registers.Float = n.Data[:p.Vectors.Size:p.Vectors.Size]
 }
 
-// addSignature sets the mask of signatures in code addresses (struct user_pac_mask: the data mask, then the
-// instruction mask) of the preceding thread.
+// addSignature sets the signature mask for code addresses of the preceding thread (struct
+// user_pac_mask: the data mask, then the instruction mask).
 func (b *builder) addSignature(n *Note) error {
 	c := cursor.New(n.Data, n.Offset)
 	c.Skip(8)
@@ -108,11 +110,11 @@ func (b *builder) addSignature(n *Note) error {
 	return c.Err()
 }
 
-// The smallest and the largest page of the machines, in bytes.
+// The smallest and the largest page size of the machines, in bytes.
 const smallestPage, largestPage = 4096, 64 << 10
 
-// machinePage returns the size of the pages that files were mapped in: the kernel's AT_PAGESZ, or the unit of
-// NT_FILE, or the largest size that all mappings keep to.
+// machinePage returns the page size of the process: the kernel's AT_PAGESZ, or the unit of NT_FILE,
+// or the largest size that all mappings are aligned to.
 func (b *builder) machinePage() uint64 {
 	all := uint64(largestPage)
 	for _, m := range b.files {

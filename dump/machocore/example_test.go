@@ -7,7 +7,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A core has its threads, its images and its memory. dump.Open opens cores of every kind.
+// Open a core and list its threads and images. dump.Open opens cores of every kind.
 func Example() {
 	core, err := machocore.Open(target.BytesSource(small().Bytes()))
 	if err != nil {

@@ -1,11 +1,13 @@
-// Package machocore reads the Mach-O cores of macOS processes: those of .NET's createdump, those of the kernel and those of lldb. It does not
-// depend on the CLR.
+// Package machocore reads Mach-O cores of macOS processes, written by .NET's createdump, the kernel
+// or lldb. It knows nothing about the CLR. Start reading at Open.
 //
-// Opening reads the load commands, the notes and the headers of the images. Everything else is read when it is requested.
+// Opening reads the load commands, the notes and the headers of the images. Everything else is read
+// on demand.
 //
-// The format is that of xnu (EXTERNAL_HEADERS/mach-o/loader.h; thread states: osfmk/mach/i386 and osfmk/mach/arm, _structs.h and
-// thread_status.h); the notes are lldb's (source/Plugins/ObjectFile/Mach-O/ObjectFileMachO.cpp), and createdump's pages are those of the
-// runtime's src/coreclr/debug/createdump.
+// The format is defined by xnu (EXTERNAL_HEADERS/mach-o/loader.h; thread states: osfmk/mach/i386
+// and osfmk/mach/arm, _structs.h and thread_status.h). The notes are lldb's
+// (source/Plugins/ObjectFile/Mach-O/ObjectFileMachO.cpp), and the special pages are createdump's
+// (src/coreclr/debug/createdump of the runtime).
 //
 // Stability: unstable.
 package machocore
@@ -23,20 +25,21 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// typeOffset is where the header has the kind of file, 4 bytes.
+// typeOffset is the offset of the file type in the header, 4 bytes.
 const typeOffset = 12
 
-// A FormatError reports what makes a file unusable as a Mach-O core. It is target.ErrCorrupt.
+// A FormatError reports why a file is unusable as a Mach-O core. It wraps target.ErrCorrupt.
 type FormatError = target.FormatError
 
-// format is how errors call the files.
+// format names the format in errors.
 const format = "Mach-O core"
 
-// A File is a Mach-O core. It implements target.Target, is immutable, and is safe for concurrent use. It has no Exception: a core does not record
-// why it was written, and the state of a thread's last trap, see Faults, is there for threads that went on after it, too.
+// A File is a Mach-O core. It implements target.Target, is immutable, and is safe for concurrent
+// use. It has no Exception: a core does not record why it was written. The state of a thread's last
+// trap (see Faults) also exists for threads that continued after it.
 type File struct {
 	core
-	faults []Fault // beside threads
+	faults []Fault // by thread
 	notes  []Note
 }
 
@@ -44,19 +47,21 @@ type core = corefile.File
 
 var _ target.Target = (*File)(nil)
 
-// Sniff reports whether head, the first 16 bytes or more of a file, begins the core of a 64-bit little-endian process.
+// Sniff reports whether head, the first 16 bytes or more of a file, begins a core of a 64-bit
+// little-endian process.
 func Sniff(head []byte) bool {
 	return len(head) >= typeOffset+4 && string(head[:len(macho.Magic)]) == macho.Magic &&
 		string(head[typeOffset:typeOffset+4]) == string([]byte{macho.TypeCore, 0, 0, 0})
 }
 
-// Open reads the core in src, which must stay open as long as the File is used. The error is a *FormatError if the load commands make no
-// sense or the core holds no memory, and target.ErrUnsupported if the file is a Mach-O file but not the core of a 64-bit process on a known
-// processor. What else is wrong in the file becomes a warning.
+// Open reads the core in src, which must stay open as long as the File is in use. The error is a
+// *FormatError if the load commands are impossible or the core contains no memory, and
+// target.ErrUnsupported if the file is Mach-O but not a core of a 64-bit process on a known
+// processor. Other faults are warnings.
 func Open(src target.Source) (*File, error) { return OpenLimited(src, target.Limits{}) }
 
-// OpenLimited is Open with ceilings of the caller's. A core with more segments is target.ErrUnsupported; of notes and
-// threads those that are more are left out, with a warning.
+// OpenLimited is Open with the caller's limits. A core with more segments is target.ErrUnsupported.
+// Further notes and threads are dropped with a warning.
 func OpenLimited(src target.Source, l target.Limits) (*File, error) {
 	l = l.Or(target.Limits{Ranges: limits.MemoryRanges, Threads: limits.Threads, Notes: limits.Notes})
 	h, err := readHeader(src)
@@ -81,7 +86,7 @@ func OpenLimited(src target.Source, l target.Limits) (*File, error) {
 	return &File{b.File(), b.faults, b.notes}, nil
 }
 
-// A builder is the core while it is opened.
+// A builder is a core that is being opened.
 type builder struct {
 	corefile.Core
 	faults   []Fault
@@ -89,7 +94,7 @@ type builder struct {
 	src      target.Source
 	limits   target.Limits
 	segments []macho.Segment // in the file's order
-	loads    []macho.Segment // those of the process, sorted by address
+	loads    []macho.Segment // segments of the process, sorted by address
 }
 
 func readHeader(src target.Source) (macho.Header, error) {
@@ -115,7 +120,8 @@ func readHeader(src target.Source) (macho.Header, error) {
 	return h, nil
 }
 
-// readCommands decodes the load commands. Those past the end of the file, or after one that makes no sense, are missing.
+// readCommands decodes the load commands up to the end of the file, or to the first impossible
+// command.
 func (b *builder) readCommands(h *macho.Header) error {
 	size := uint64(b.src.Size())
 	have := min(uint64(h.Size), size-macho.HeaderSize)
@@ -167,7 +173,8 @@ func (b *builder) readCommands(h *macho.Header) error {
 	return nil
 }
 
-// mapMemory builds the address space. Only filesize bytes of a segment are in the core; the rest of vmsize was left out.
+// mapMemory builds the address space. Only filesize bytes of a segment are in the core; the rest of
+// vmsize was left out.
 func (b *builder) mapMemory() error {
 	ranges := make([]memmap.Range, 0, len(b.segments))
 	contradictory := 0

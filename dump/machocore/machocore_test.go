@@ -28,7 +28,7 @@ const (
 	diagInfo   = 0x7fffffff10000000
 )
 
-// fill is n bytes that are not zero.
+// fill returns n bytes that are not zero.
 func fill(n int) []byte {
 	b := make([]byte, n)
 	for i := range b {
@@ -37,7 +37,7 @@ func fill(n int) []byte {
 	return b
 }
 
-// regs are distinct values in the order of x86_thread_state64.
+// regs returns distinct values in the order of x86_thread_state64.
 func regs(sp uint64) (r [21]uint64) {
 	for i := range r {
 		r[i] = 0x1000 + uint64(i)
@@ -46,7 +46,7 @@ func regs(sp uint64) (r [21]uint64) {
 	return r
 }
 
-// header is the first page of an image.
+// header returns the first page of an image.
 func header(m *synth.MachOImage) []byte {
 	b := make([]byte, page)
 	copy(b, m.Header())
@@ -69,10 +69,11 @@ func libraryHeader(cpu, flags uint32) []byte {
 	}})
 }
 
-// images are what the dynamic linker lists.
+// images is the dynamic linker's list.
 var images = []synth.MachOLoaded{{Base: program, Path: "/app/Program"}, {Base: library, Path: "/app/liba.dylib"}, {Base: 0x3_0000_0000, Path: "/usr/lib/libz.dylib"}}
 
-// small returns an honest core, as createdump writes them: two threads, a program, a library of the shared cache, the dynamic linker.
+// small returns a valid core in createdump's form: two threads, a program, a library of the shared
+// cache, and the dynamic linker.
 func small() *synth.MachOCore {
 	dyld := synth.MachOLinker(0, linker, images...)
 	return &synth.MachOCore{
@@ -95,7 +96,7 @@ func small() *synth.MachOCore {
 	}
 }
 
-// noted returns a core as lldb writes them: notes in the place of createdump's pages.
+// noted returns a core in lldb's form, with notes instead of createdump's pages.
 func noted() *synth.MachOCore {
 	c := small()
 	c.CPU = arm64
@@ -165,11 +166,11 @@ func TestModules(t *testing.T) {
 		{Base: program, Size: 5 * page, Path: "/app/Program", BuildID: append([]byte{1}, make([]byte, 15)...), Listed: true, Mappings: []target.Mapping{
 			{Start: program, End: program + 2*page}, {Start: program + 2*page, End: program + 3*page, Offset: 2 * page},
 			{Start: program + 4*page, End: program + 4*page + 100, Offset: 3 * page}}},
-		// Of an image in the shared cache the code is its own.
+		// An image in the shared cache owns only its code.
 		{Base: library, Size: 3 * page, Path: "/app/liba.dylib", BuildID: append([]byte{2}, make([]byte, 15)...), Listed: true},
 		{Base: linker, Size: 4 * page, Path: "/usr/lib/dyld", BuildID: append([]byte{0xd}, make([]byte, 15)...), Listed: true, Mappings: []target.Mapping{
 			{Start: linker, End: linker + page}, {Start: linker + page, End: linker + 4*page, Offset: page}}},
-		{Base: 0x3_0000_0000, Size: page, Path: "/usr/lib/libz.dylib", Listed: true}, // its header is not in the dump
+		{Base: 0x3_0000_0000, Size: page, Path: "/usr/lib/libz.dylib", Listed: true}, // the header is not in the dump
 	}
 	assert.Equal(t, want, f.Modules())
 }
@@ -182,7 +183,8 @@ func TestDynamicLinkerInside(t *testing.T) {
 	assert.Len(t, open(t, c).Modules(), 4)
 }
 
-// TestScannedModules is about a core without any list: the headers at the start of segments, the program of a note, PE images.
+// TestScannedModules covers a core without a list of images: headers at the start of segments, a
+// program in a note, and PE images.
 func TestScannedModules(t *testing.T) {
 	c := small()
 	pe := append(synth.PEImage(0x5000, 0x400), make([]byte, page)...)[:page]
@@ -236,14 +238,14 @@ func TestNotes(t *testing.T) {
 	assert.Equal(t, uint64(0xffff_8000_0000_0000), open(t, c).Threads()[0].Registers.Signature, "the width that the system has")
 }
 
-// TestMemory distinguishes what the core left out from what the process never had.
+// TestMemory distinguishes memory that was left out from memory that the process did not have.
 func TestMemory(t *testing.T) {
 	f := open(t, small())
 	b, ok := f.View(stack+16, 4)
 	require.True(t, ok)
 	assert.Equal(t, fill(32)[16:20], b)
 	for a, want := range map[target.Addr]error{
-		program + 3*page: target.ErrNotInDump, // of the segment
+		program + 3*page: target.ErrNotInDump, // in the segment
 		0x9000_0000_0000: target.ErrCorrupt,
 		0x10:             target.ErrCorrupt,
 		threadInfo - 8:   target.ErrCorrupt,
@@ -297,10 +299,10 @@ func TestRefused(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, f.Threads(), 1)
 	assert.Len(t, f.Notes(), 2)
-	assert.Len(t, f.Warnings(), 3) // and no ids
+	assert.Len(t, f.Warnings(), 3) // including the missing ids
 }
 
-// TestContradictions is about cores in which one thing is wrong: the rest is used, and a warning describes it.
+// TestContradictions covers cores with one fault: the rest is used, with a warning.
 func TestContradictions(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -360,7 +362,7 @@ func TestContradictions(t *testing.T) {
 	}
 }
 
-// TestManyWarnings bounds what one core has to say.
+// TestManyWarnings limits the warnings of one core.
 func TestManyWarnings(t *testing.T) {
 	c := small()
 	for range 1000 {
@@ -369,7 +371,7 @@ func TestManyWarnings(t *testing.T) {
 	assert.Len(t, open(t, c).Warnings(), 64)
 }
 
-// touch calls everything that a File has.
+// touch calls every method of a File.
 func touch(f *machocore.File) {
 	f.Platform()
 	f.Process()
@@ -400,7 +402,7 @@ func lessMemory(b []byte) target.Source {
 	return target.ReaderAtSource(bytes.NewReader(b), int64(len(b)))
 }
 
-// TestLent compares a file that lends its bytes with one that does not.
+// TestLent compares a source that lends its bytes with one that does not.
 func TestLent(t *testing.T) {
 	for _, c := range []*synth.MachOCore{small(), noted()} {
 		f, err := machocore.Open(lessMemory(c.Bytes()))
@@ -435,7 +437,7 @@ func TestTruncation(t *testing.T) {
 	}
 }
 
-// TestCutCommands opens a core that ends inside its load commands: what it lists before is used where it can be.
+// TestCutCommands opens a core that ends inside its load commands. The complete commands are used.
 func TestCutCommands(t *testing.T) {
 	b := small().Bytes()
 	f, err := machocore.Open(target.BytesSource(b[:len(b)-3*page]))
@@ -457,7 +459,7 @@ func TestCutCommands(t *testing.T) {
 func TestBitFlips(t *testing.T) {
 	for _, c := range []*synth.MachOCore{small(), noted()} {
 		b := c.Bytes()
-		for i := 0; i < (page+512)*8; i += 5 { // the load commands, and the header of an image
+		for i := 0; i < (page+512)*8; i += 5 { // the load commands and the header of an image
 			b[i/8] ^= 1 << (i % 8)
 			if f, err := machocore.Open(target.BytesSource(b)); err == nil {
 				touch(f)
@@ -469,7 +471,7 @@ func TestBitFlips(t *testing.T) {
 	}
 }
 
-// broken is a file whose content can't be read.
+// broken is a file that can't be read.
 type broken struct{ size int64 }
 
 func (b broken) ReadAt([]byte, int64) (int, error) { return 0, io.ErrClosedPipe }
@@ -498,7 +500,7 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// FuzzThread opens cores whose threads have any states, on both processors.
+// FuzzThread opens cores with arbitrary thread states, for both processors.
 func FuzzThread(f *testing.F) {
 	for _, c := range []*synth.MachOCore{small(), noted()} {
 		for _, th := range c.Threads {

@@ -13,24 +13,24 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The members of dyld_all_image_infos and of dyld_image_info (mach-o/dyld_images.h).
+// Offsets in dyld_all_image_infos and dyld_image_info (mach-o/dyld_images.h).
 const (
 	infosCount = 4
 	infosArray = 8
-	infosDyld  = 32 // the address of the dynamic linker's own image
+	infosDyld  = 32 // the dynamic linker's own image
 	infosSize  = 40
 
 	infoSize = 24 // address, path, time
 )
 
-// sectionInfos is the section of the dynamic linker that holds dyld_all_image_infos; the kernel finds it by this name
-// (xnu: bsd/kern/mach_loader.c, note_all_image_info_section).
+// sectionInfos is the section of the dynamic linker with dyld_all_image_infos. The kernel finds it
+// by this name (xnu: bsd/kern/mach_loader.c, note_all_image_info_section).
 const sectionInfos = "__all_image_info"
 
-// headerPage is the alignment of images, and unknownSize the size that is given to one without a header.
+// headerPage is the alignment of images, and unknownSize the size of an image without a header.
 const headerPage, unknownSize = 4096, 4096
 
-// maxImageSize is more than any image has; beyond it a header lies.
+// maxImageSize exceeds the size of any image.
 const maxImageSize = 1 << 40
 
 // A loaded is an image before its header is read.
@@ -41,14 +41,14 @@ type loaded struct {
 	listed bool // by the dynamic linker
 }
 
-// findModules lists the images of the process:
+// findModules lists the images of the process, from the first of these sources that exists:
 //
-//   - those of the note "all image infos", if there is one;
-//   - else those of the dynamic linker's list, which a section of its image holds, and the dynamic linker itself;
-//   - else those whose headers begin a segment of the core, and the program that a note names.
+//   - the note "all image infos";
+//   - the dynamic linker's list, which a section of its image holds, and the dynamic linker itself;
+//   - headers at the start of segments, and the program that a note names.
 //
-// The image at runtime, where createdump found the runtime, is one of them. PE images, which the runtime maps by itself, are those whose headers begin a
-// segment. Modules don't overlap.
+// The image at runtime, the runtime's base according to createdump, is added, and so are PE images
+// with headers at the start of a segment, which the runtime maps itself. Modules don't overlap.
 func (b *builder) findModules(runtime target.Addr) {
 	images := b.notedImages()
 	if images == nil {
@@ -82,7 +82,8 @@ func (b *builder) readImage(base target.Addr) (*macho.Image, error) {
 	return macho.ReadImage(func(off uint64, n int) ([]byte, error) { return target.Bytes(b, base+target.Addr(off), n) })
 }
 
-// addImage makes a module of an image, and reports whether it is one. What the dynamic linker lists is one without its header, too.
+// addImage adds the module of an image. It reports false if there is no header and the dynamic
+// linker does not list the image.
 func (b *builder) addImage(im loaded) bool {
 	m := target.Module{Base: im.base, Path: im.path, BuildID: im.uuid, Listed: im.listed, Size: unknownSize}
 	head, err := b.readImage(im.base)
@@ -103,7 +104,8 @@ func (b *builder) addImage(im loaded) bool {
 	return true
 }
 
-// mappings returns the parts of an image that its file backs. The parts of one in the shared cache lie apart, in another file.
+// mappings returns the parts of an image that its file backs. The parts of an image in the shared
+// cache are far apart, in another file.
 func mappings(head *macho.Image, base target.Addr) []target.Mapping {
 	if head.Header.Flags&macho.FlagInCache != 0 {
 		return nil
@@ -119,7 +121,7 @@ func mappings(head *macho.Image, base target.Addr) []target.Mapping {
 	return out
 }
 
-// linkedImages returns the images of the dynamic linker's list, nil if there is no list.
+// linkedImages returns the images in the dynamic linker's list, or nil if there is none.
 func (b *builder) linkedImages() []loaded {
 	for dyld := range b.dynamicLinkers {
 		if images := b.imagesOf(dyld); images != nil {
@@ -129,9 +131,10 @@ func (b *builder) linkedImages() []loaded {
 	return nil
 }
 
-// dynamicLinkers yields the addresses of dynamic linkers: images at the start of segments, then those on the pages of segments with
-// code, as many pages as the file has: segments may lie about their size, and overlap. A segment can begin before the image, and newer systems
-// have a second dynamic linker in the shared cache.
+// dynamicLinkers yields the addresses of dynamic linkers: images at the start of segments, then
+// images on other pages of segments with code. It examines at most as many pages as the file has,
+// because sizes may be wrong and segments may overlap. A segment can begin before the image, and
+// newer systems have a second dynamic linker in the shared cache.
 func (b *builder) dynamicLinkers(yield func(target.Addr) bool) {
 	for i := range b.loads {
 		if a := target.Addr(b.loads[i].Addr); b.isLinker(a) && !yield(a) {
@@ -156,7 +159,7 @@ func (b *builder) dynamicLinkers(yield func(target.Addr) bool) {
 
 func (b *builder) isLinker(a target.Addr) bool {
 	if magic := b.Span(a); len(magic) >= len(macho.Magic) && string(magic[:len(macho.Magic)]) != macho.Magic {
-		return false // nearly all pages, without a copy
+		return false // almost all pages, without copying them
 	}
 	data, err := target.Bytes(b, a, macho.HeaderSize)
 	if err != nil {
@@ -166,7 +169,7 @@ func (b *builder) isLinker(a target.Addr) bool {
 	return err == nil && h.Type == macho.TypeDylinker
 }
 
-// imagesOf returns the images of the list that the dynamic linker at an address has, nil if it has none.
+// imagesOf returns the images in the list of the dynamic linker at dyld, or nil if it has no list.
 func (b *builder) imagesOf(dyld target.Addr) []loaded {
 	head, err := b.readImage(dyld)
 	if err != nil {
@@ -174,7 +177,7 @@ func (b *builder) imagesOf(dyld target.Addr) []loaded {
 	}
 	for i := range head.Segments {
 		for _, s := range head.Segments[i].Sections {
-			// The name of a section has 16 bytes, and this one takes them all.
+			// The name of a section has 16 bytes, which this one fills.
 			if s.Name == sectionInfos && strings.HasPrefix(head.Segments[i].Name, "__DATA") {
 				return b.listedImages(dyld, dyld+target.Addr(s.Addr-head.Base))
 			}
@@ -191,7 +194,7 @@ func (b *builder) listedImages(dyld, at target.Addr) []loaded {
 	}
 	count := binary.LittleEndian.Uint32(data[infosCount:])
 	array := target.Addr(binary.LittleEndian.Uint64(data[infosArray:]))
-	if count == 0 || array == 0 { // not in use, or being changed
+	if count == 0 || array == 0 { // unused, or being changed
 		return nil
 	}
 	if count > limits.Modules {
@@ -221,7 +224,7 @@ func (b *builder) listedImages(dyld, at target.Addr) []loaded {
 	return append(out, loaded{base: dyld, listed: true})
 }
 
-// scannedImages returns the images whose headers begin a segment of the core.
+// scannedImages returns the images with headers at the start of a segment.
 func (b *builder) scannedImages() []loaded {
 	var out []loaded
 	for i := range b.loads {
@@ -250,8 +253,8 @@ const (
 	peCheckSum      = 24 + 64
 )
 
-// addPEImages adds the PE images whose headers begin a segment. The header of an image is seen again at the start of a section that begins
-// in the page of the headers.
+// addPEImages adds the PE images with headers at the start of a segment. The header of an image is
+// visible again at the start of a section that begins in the page of the headers.
 func (b *builder) addPEImages(found map[target.Addr]bool) {
 	var last target.Module
 	for i := range b.loads {

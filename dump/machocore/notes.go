@@ -21,7 +21,7 @@ const (
 	noteMetadata = "process metadata"
 )
 
-// noAddress stands for an address or an offset that the writer of a note did not know.
+// noAddress is an address or offset that the writer of a note did not know.
 const noAddress = math.MaxUint64
 
 // A Note is an LC_NOTE.
@@ -31,10 +31,11 @@ type Note struct {
 	Data   []byte // read-only, valid until the dump is closed
 }
 
-// Notes lists the notes in the file's order, also those that are not decoded. A note that lies past the end of the file has no data.
+// Notes lists all notes in the file's order, including those that are not decoded. A note past the
+// end of the file has no data.
 func (f *File) Notes() []Note { return slices.Clone(f.notes) }
 
-// addNote decodes a note_command: an owner, and where its data lie in the file.
+// addNote decodes a note_command: an owner, and the position of its data in the file.
 func (b *builder) addNote(cmd *macho.Command) {
 	c := cursor.New(cmd.Data, cmd.Off)
 	c.Skip(macho.CommandSize)
@@ -60,7 +61,7 @@ func (b *builder) addNote(cmd *macho.Command) {
 	b.notes = append(b.notes, n)
 }
 
-// note returns the data of the first note of an owner, nil if there is none.
+// note returns the data of the first note with an owner, or nil.
 func (b *builder) note(owner string) []byte {
 	for i := range b.notes {
 		if b.notes[i].Owner == owner {
@@ -70,11 +71,13 @@ func (b *builder) note(owner string) []byte {
 	return nil
 }
 
-// addressBits is the width of the addresses of a process on ARM64 (xnu: MACH_VM_MAX_ADDRESS of osfmk/mach/arm/vm_param.h).
+// addressBits is the width of the addresses of a process on ARM64 (xnu: MACH_VM_MAX_ADDRESS of
+// osfmk/mach/arm/vm_param.h).
 const addressBits = 47
 
-// readSignatures sets the bits of code addresses that hold signatures. The system's libraries sign return addresses in every process on
-// ARM64; the note gives the width of an address, since version 4 of those of processes first.
+// readSignatures sets the signature bits of code addresses. The system's libraries sign return
+// addresses in every ARM64 process. The note gives the width of addresses; since version 4 the
+// first width is for processes.
 func (b *builder) readSignatures() {
 	if b.Platform.Arch != target.ArchARM64 {
 		return
@@ -92,7 +95,8 @@ func (b *builder) readSignatures() {
 	}
 }
 
-// metadataIDs returns the ids of threads that lldb recorded, in their order; nil unless all have one.
+// metadataIDs returns the thread ids that lldb recorded, in order. It returns nil unless all
+// threads have one.
 func (b *builder) metadataIDs() []uint32 {
 	data := b.note(noteMetadata)
 	if data == nil || len(data) > limits.CrashReportBytes {
@@ -129,13 +133,13 @@ func (b *builder) mainProgram() (target.Addr, bool) {
 	return target.Addr(a), c.Err() == nil && version >= 1 && a != noAddress && a != 0
 }
 
-// The structures of the note "all image infos" in bytes.
+// Sizes in the note "all image infos", in bytes.
 const (
 	imageEntrySize = 48
 	uuidSize       = 16
 )
 
-// notedImages returns the images that a note lists: their addresses, their UUIDs and their paths.
+// notedImages returns the images that a note lists, with their addresses, UUIDs and paths.
 func (b *builder) notedImages() []loaded {
 	c := cursor.New(b.note(noteImages), 0)
 	version, count, entries, size := c.Uint32(), c.Uint32(), c.Uint64(), c.Uint32()
@@ -170,7 +174,7 @@ func (b *builder) notedImages() []loaded {
 	return out
 }
 
-// textAt returns the text at an offset of the file, empty if there is none.
+// textAt returns the text at an offset of the file, or "".
 func (b *builder) textAt(off uint64) string {
 	size := uint64(b.src.Size())
 	if off >= size {

@@ -5,10 +5,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// buildRegions makes a region of each segment, or of what those before it leave of it.
+// buildRegions adds a region for each segment, without the parts that earlier segments cover.
 func (b *builder) buildRegions() {
 	b.Regions = make([]target.Region, 0, len(b.loads))
-	var at target.Addr // everything below is done
+	var at target.Addr // the end of the regions so far
 	for i := range b.loads {
 		s := &b.loads[i]
 		start, end := max(target.Addr(s.Addr), at), target.Addr(s.Addr+s.Size)
@@ -18,7 +18,7 @@ func (b *builder) buildRegions() {
 		r := target.Region{Start: start, Size: uint64(end - start), Prot: s.Prot, Kind: corefile.KindPrivate}
 		r.Stored = b.Stored(start, r.Size)
 		switch m := target.ModuleAt(b.Modules, start); {
-		case special(s.Addr):
+		case isMadeUp(s.Addr):
 			r.Kind = ""
 		case m != nil:
 			r.Kind, r.Path = corefile.KindImage, m.Path

@@ -7,8 +7,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// createdump adds memory to the core at addresses that no process uses: the ids of the process and of its threads, which the format
-// has no place for, and what shows a debugger where to begin (the runtime's debug/createdump/specialthreadinfo.h and specialdiaginfo.h).
+// createdump adds memory to the core at addresses that no process uses: the ids of the process and
+// its threads, which the format has no place for, and an entry point for debuggers
+// (debug/createdump/specialthreadinfo.h and specialdiaginfo.h of the runtime).
 const (
 	threadInfoAddr      = 0x7fffffff00000000
 	threadInfoSignature = "THREADINFO"
@@ -18,16 +19,17 @@ const (
 	diagAddr = 0x7fffffff10000000
 )
 
-// special reports whether createdump made the memory at an address up.
-func special(a uint64) bool { return a == threadInfoAddr || a == diagAddr }
+// isMadeUp reports whether createdump made up the memory at an address.
+func isMadeUp(a uint64) bool { return a == threadInfoAddr || a == diagAddr }
 
-// A threadID is the id that the thread with a stack pointer has.
+// A threadID is the id of the thread with a stack pointer.
 type threadID struct {
 	id uint32
 	sp target.Addr
 }
 
-// readThreadIDs gives the threads their ids: createdump's, or those of a note of lldb. Without either the threads are numbered.
+// readThreadIDs sets the ids of the threads: createdump's, or those in a note of lldb. Without
+// either the threads are numbered.
 func (b *builder) readThreadIDs() {
 	if b.numberThreads(b.recordedIDs()) || len(b.Threads) == 0 {
 		return
@@ -44,7 +46,7 @@ func (b *builder) readThreadIDs() {
 	}
 }
 
-// recordedIDs returns what createdump recorded of the threads, in its order.
+// recordedIDs returns the thread ids that createdump recorded, in order.
 func (b *builder) recordedIDs() []threadID {
 	head := b.Signed(threadInfoAddr, threadInfoSignature, threadInfoHeader)
 	if head == nil {
@@ -69,8 +71,9 @@ func (b *builder) recordedIDs() []threadID {
 	return out
 }
 
-// numberThreads gives each thread the id that was recorded with its stack pointer: the one at its place in the order, or the only one. It
-// reports false if no thread gets one. A thread without one gets a number that no other has, with a warning.
+// numberThreads sets the id of each thread from the recorded id with its stack pointer: the one at
+// its position, or the only one. It reports false if no thread gets one. A thread without an id
+// gets a unique number, with a warning.
 func (b *builder) numberThreads(ids []threadID) bool {
 	at, used := map[target.Addr][]uint32{}, map[uint32]bool{}
 	for _, e := range ids {

@@ -6,25 +6,28 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Fault is the state of the processor at a thread's last trap into the kernel. Threads that were not stopped by it have one, too.
+// A Fault is the state of the processor at a thread's last trap into the kernel. The trap need not
+// be the reason for the dump.
 type Fault struct {
 	Known   bool        // the core has the state of the thread
-	Address target.Addr // that the access was to, if the trap was one
-	// Trap and Code are the trap's number and the processor's error code on x86-64, the exception's number and the syndrome on ARM64.
+	Address target.Addr // that was accessed, if the trap was an access
+	// Trap and Code are the trap number and the processor's error code on x86-64, and the exception
+	// number and the syndrome on ARM64.
 	Trap, Code uint32
 }
 
 // Faults returns the fault states of the threads, in the order of Threads. createdump writes none.
 func (f *File) Faults() []Fault { return append([]Fault(nil), f.faults...) }
 
-// The kinds of thread states (thread_status.h). Those with a header name the kind of what follows in it.
+// The kinds of thread states (thread_status.h). A state with a header contains another state and
+// names its kind.
 const (
 	amd64General, amd64Float, amd64Fault                   = 4, 5, 6
 	amd64GeneralHeader, amd64FloatHeader, amd64FaultHeader = 7, 8, 9
 	arm64GeneralHeader, arm64General, arm64Fault           = 1, 6, 7
 	arm64Vectors                                           = 17
 
-	// What precedes the FXSAVE area in x86_float_state64.
+	// Bytes before the FXSAVE area in x86_float_state64.
 	floatReserved = 8
 )
 
@@ -32,7 +35,8 @@ const (
 var registersAMD64 = []target.Reg{target.RAX, target.RBX, target.RCX, target.RDX, target.RDI, target.RSI, target.RBP, target.RSP, target.R8, target.R9,
 	target.R10, target.R11, target.R12, target.R13, target.R14, target.R15, target.RIP, target.EFLAGS, target.CS, target.FS, target.GS}
 
-// addThread decodes an LC_THREAD: states of one thread, each with its kind and its size in words of four bytes.
+// addThread decodes an LC_THREAD: states of one thread, each with its kind and its size in words of
+// four bytes.
 func (b *builder) addThread(cmd *macho.Command) {
 	t := target.Thread{Registers: target.Registers{Arch: b.Platform.Arch}}
 	var fault Fault
@@ -55,7 +59,7 @@ func (b *builder) addThread(cmd *macho.Command) {
 	b.Threads, b.faults = append(b.Threads, t), append(b.faults, fault)
 }
 
-// addState decodes one state of a thread, as far as it is there.
+// addState decodes one state of a thread, up to the end of the data.
 func addState(r *target.Registers, fault *Fault, kind uint32, data []byte) {
 	if r.Arch == target.ArchARM64 {
 		addStateARM64(r, fault, kind, data)
@@ -118,7 +122,7 @@ func addStateARM64(r *target.Registers, fault *Fault, kind uint32, data []byte) 
 	}
 }
 
-// inHeader decodes a state that begins with the kind and the size of the one that follows.
+// inHeader decodes a state that begins with the kind and the size of the state in it.
 func inHeader(data []byte) (kind uint32, rest []byte, ok bool) {
 	c := cursor.New(data, 0)
 	kind = c.Uint32()
@@ -127,7 +131,7 @@ func inHeader(data []byte) (kind uint32, rest []byte, ok bool) {
 	return kind, rest, c.Err() == nil
 }
 
-// vectors returns the vector registers in data from an offset on, nil if they are not all there.
+// vectors returns the vector registers in data from an offset on, or nil if data is too short.
 func vectors(a target.Arch, data []byte, off int) []byte {
 	p, err := a.RegisterFile()
 	if err != nil || len(data) < off+p.Vectors.Size {

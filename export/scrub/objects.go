@@ -77,7 +77,7 @@ type planner struct {
 
 // of returns the plan of an object's type.
 func (p *planner) of(o *heap.Object) *plan {
-	if found := addrmap.Get(&p.plans, o.Type.Addr); found != nil {
+	if found := p.plans.Get(o.Type.Addr); found != nil {
 		return found
 	}
 	made := p.choose(o)
@@ -85,7 +85,7 @@ func (p *planner) of(o *heap.Object) *plan {
 	p.mu.Lock()
 	p.samples = append(p.samples, *o)
 	p.mu.Unlock()
-	return addrmap.Add(&p.plans, o.Type.Addr, made)
+	return p.plans.Add(o.Type.Addr, made)
 }
 
 func newPlanner(r *objects.Reader, h *heap.Heap) *planner {
@@ -491,7 +491,7 @@ func (x *objectIndex) object(j *job, b []byte, a, o target.Addr) {
 	if err != nil {
 		return
 	}
-	p := addrmap.Get(&x.p.plans, target.Addr(binary.LittleEndian.Uint64(head))&^(wordSize-1))
+	p := x.p.plans.Get(target.Addr(binary.LittleEndian.Uint64(head)) &^ (wordSize - 1))
 	if p == nil {
 		return
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dump"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/base/addrmap"
 	"github.com/sosgo/sosgo/internal/base/leftout"
 	"github.com/sosgo/sosgo/internal/base/memmap"
 	"github.com/sosgo/sosgo/metadata"
@@ -331,7 +330,7 @@ func (s *shrinker) object(x *objectIndex, b []byte, a, o target.Addr) {
 	if err != nil {
 		return
 	}
-	p := addrmap.Get(&x.p.plans, target.Addr(le.Uint64(head))&^(wordSize-1))
+	p := x.p.plans.Get(target.Addr(le.Uint64(head)) &^ (wordSize - 1))
 	if p == nil || x.p.kept[o] {
 		return
 	}

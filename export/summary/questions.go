@@ -49,6 +49,9 @@ func Summary(ctx context.Context, p *process.Process, o Options) (*answer.Summar
 		if n > 0 {
 			s.Threads = &n
 		}
+		if !o.NoHeap && !p.StacksOnly() {
+			_, _ = c.ObjectHeap() // what the heap lacks, sizes and suspects lack
+		}
 		to := triage.Options{NoHeap: o.NoHeap, Brief: true, Jobs: c.Jobs(), Rules: o.Rules}
 		answers, err := read(ctx, p, to)
 		if err != nil {

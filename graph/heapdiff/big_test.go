@@ -16,8 +16,8 @@ import (
 	"github.com/sosgo/sosgo/graph/heapdiff"
 )
 
-// TestBig measures a comparison of the dump that SOSGO_BENCH_DUMP names with the one of SOSGO_BENCH_DUMP2, itself if there
-// is none, in a process of its own: go test -c, then -test.run TestBig -test.v.
+// TestBig measures a comparison of the dumps that SOSGO_BENCH_DUMP and SOSGO_BENCH_DUMP2 (by default the same) name, in
+// a process of its own: go test -c, then -test.run TestBig -test.v.
 func TestBig(t *testing.T) {
 	name := os.Getenv("SOSGO_BENCH_DUMP")
 	if name == "" {

@@ -12,15 +12,15 @@ import (
 
 // Options selects rows. The zero value selects everything that changed.
 type Options struct {
-	Top     int  // maximum number of types, and of paths' nodes divided by four; 0 for all
-	Growing bool // only what grew from each dump to the next
+	Top     int  // maximum number of types, and of nodes of paths divided by four; 0 for all
+	Growing bool // only rows that grew from each dump to the next
 	Min     uint64
 }
 
-// PathShare is the smallest fraction of all growth that a listed node of the paths has: one in PathShare.
+// PathShare is the smallest share of all growth for a listed node of the paths: one in PathShare.
 const PathShare = 100
 
-// Compare compares summaries, the oldest first. The answer records their missing parts.
+// Compare compares summaries, the oldest first. The answer has their missing parts.
 func Compare(list []*Summary, o Options) *answer.HeapDiff {
 	if len(list) == 0 || slices.Contains(list, nil) {
 		a := &answer.HeapDiff{Generations: []answer.Growth{}, Types: []answer.Growth{}}
@@ -33,11 +33,11 @@ func Compare(list []*Summary, o Options) *answer.HeapDiff {
 		a.NoteAll(s.Noted())
 		totals[i] = s.Total
 		a.Dumps = append(a.Dumps, answer.DiffedDump{File: s.Name, Objects: s.Total.Objects, Size: s.Total.Size, Free: s.Free, Committed: s.Committed, Unread: s.Unread,
-			Program: s.Program, Unrelated: s.unrelated(list[0])})
+			Program: s.Program, Unrelated: s.unrelatedReason(list[0])})
 	}
 	a.Objects = change(totals)
 	for g := range heap.GenerationUnknown {
-		c := change(each(list, func(s *Summary) Count { return s.Generations[g] }))
+		c := change(countEach(list, func(s *Summary) Count { return s.Generations[g] }))
 		if slices.Max(c.Counts) > 0 {
 			a.Generations = append(a.Generations, answer.Growth{Name: answer.Text{S: g.String()}, Change: c})
 		}
@@ -47,12 +47,13 @@ func Compare(list []*Summary, o Options) *answer.HeapDiff {
 	return a
 }
 
-// fewCommon is the share of common types, one in fewCommon, below which programs without known names count as unrelated.
-// Programs of one runtime share the types of the class library, so that their share is larger even if they are unrelated.
+// fewCommon is the share of common types, one in fewCommon, below which programs without known names count as
+// unrelated. Unrelated programs of one runtime still share the types of the class library.
 const fewCommon = 10
 
-// unrelated returns why the dumps seem to be of different programs, nothing if they may be of one. Versions of a program have one name.
-func (s *Summary) unrelated(first *Summary) string {
+// unrelatedReason returns why the dumps seem to be of different programs, or "". Versions of a program have the same
+// name.
+func (s *Summary) unrelatedReason(first *Summary) string {
 	if s.Program != "" && first.Program != "" {
 		if s.Program == first.Program {
 			return ""
@@ -71,7 +72,7 @@ func (s *Summary) unrelated(first *Summary) string {
 	return ""
 }
 
-func each(list []*Summary, of func(*Summary) Count) []Count {
+func countEach(list []*Summary, of func(*Summary) Count) []Count {
 	counts := make([]Count, len(list))
 	for i, s := range list {
 		counts[i] = of(s)
@@ -90,16 +91,16 @@ func change(list []Count) answer.Change {
 	return c
 }
 
-// wanted reports whether the options select a row.
-func (o *Options) wanted(c *answer.Change) bool {
+// selects reports whether the options select a row.
+func (o *Options) selects(c *answer.Change) bool {
 	if o.Growing && !c.Growing {
 		return false
 	}
 	most := max(c.SizeChange, -c.SizeChange)
-	return (c.SizeChange != 0 || c.CountChange != 0 || !same(c.Sizes)) && uint64(most) >= o.Min
+	return (c.SizeChange != 0 || c.CountChange != 0 || !allEqual(c.Sizes)) && uint64(most) >= o.Min
 }
 
-func same(list []uint64) bool {
+func allEqual(list []uint64) bool {
 	return !slices.ContainsFunc(list, func(n uint64) bool { return n != list[0] })
 }
 
@@ -111,8 +112,8 @@ func compareTypes(a *answer.HeapDiff, list []*Summary, o Options) {
 		}
 	}
 	for k := range keys {
-		c := change(each(list, func(s *Summary) Count { return s.Types[k] }))
-		if o.wanted(&c) {
+		c := change(countEach(list, func(s *Summary) Count { return s.Types[k] }))
+		if o.selects(&c) {
 			a.Types = append(a.Types, answer.Growth{Name: answer.Text{S: k.Name}, Assembly: k.Assembly, Change: c})
 		}
 	}
@@ -120,7 +121,7 @@ func compareTypes(a *answer.HeapDiff, list []*Summary, o Options) {
 		if s.NoName == nil {
 			continue
 		}
-		if c := change(each(list, func(s *Summary) Count { return s.Nameless })); o.wanted(&c) {
+		if c := change(countEach(list, func(s *Summary) Count { return s.Nameless })); o.selects(&c) {
 			a.Types = append(a.Types, answer.Growth{Name: answer.Text{Err: s.NoName}, Change: c})
 		}
 		break
@@ -134,10 +135,10 @@ func compareTypes(a *answer.HeapDiff, list []*Summary, o Options) {
 	}
 }
 
-// A mergedNode is a node of the paths of all dumps.
+// A mergedNode is a node of the merged paths of all dumps.
 type mergedNode struct {
 	name     string
-	all      []Count // including everything below it
+	all      []Count // including all nodes below it
 	children []uint32
 	source   bool
 }
@@ -212,7 +213,7 @@ func mergePaths(list []*Summary) []mergedNode {
 			}
 		}
 	}
-	for i := range nodes { // by name, since the order of discovery does not matter
+	for i := range nodes { // by name, because the order of discovery does not matter
 		slices.SortFunc(nodes[i].children, func(x, y uint32) int { return cmp.Compare(nodes[x].name, nodes[y].name) })
 	}
 	return nodes

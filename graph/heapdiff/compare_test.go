@@ -26,8 +26,8 @@ func names(list []answer.Growth) (out []string) {
 	return out
 }
 
-// TestCompareTypes: what grew comes first, what did not change is left out, and what grew every time is told from what was
-// larger once. Types of one name in two assemblies are two.
+// TestCompareTypes: growth comes first, unchanged rows are omitted, and rows that grew each time are marked. Types of
+// the same name in two assemblies are two rows.
 func TestCompareTypes(t *testing.T) {
 	a, b, c, d := TypeKey{"A", "T"}, TypeKey{"B", "T"}, TypeKey{"A", "U"}, TypeKey{"", "V"}
 	list := []*Summary{
@@ -56,7 +56,7 @@ func TestCompareTypes(t *testing.T) {
 	assert.False(t, got.Types[0].Growing, "two dumps tell no trend")
 }
 
-// TestEach: each dump is summed up once, at most two at a time, which share the goroutines.
+// TestEach: each dump is summarized once, at most two at a time, which share the goroutines.
 func TestEach(t *testing.T) {
 	for n := range 6 {
 		for _, jobs := range []int{0, 1, 2, 5} {
@@ -79,7 +79,7 @@ func TestEach(t *testing.T) {
 	}
 }
 
-// TestComparePaths: nodes are merged by the names on their paths, sums have what is below, and growth comes first.
+// TestComparePaths: nodes are merged by the names on their paths, sums include nodes below, and growth comes first.
 func TestComparePaths(t *testing.T) {
 	paths := func(list, cache uint64) *Paths {
 		return &Paths{nodes: []pathNode{{name: "roots"}, {0, 1, "statics", Count{}, true}, {1, 2, "Cache", Count{1, cache}, true}, {1, 2, "List", Count{1, 10}, true}, {3, 3, "Item", Count{list, 10 * list}, false}}}
@@ -113,8 +113,8 @@ func TestComparePaths(t *testing.T) {
 	assert.Empty(t, got.Suspects)
 }
 
-// TestGrowthSuspects: roots among which growth is split are suspects each, and each goes down as far as one node has most of
-// what grew; of three dumps only what grew each time, if that is asked for.
+// TestGrowthSuspects: if growth is split among roots, each is a suspect. A suspect is as far down as one node has most
+// of the growth. Of three dumps, Growing selects only what grew each time.
 func TestGrowthSuspects(t *testing.T) {
 	paths := func(a, b, c uint64) *Summary {
 		s := summary("", nil)

@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/graph/heapdiff"
 )
 
-// What has one dump more than another?
+// List the types that one dump has more objects of than another.
 func Example() {
 	var list []*heapdiff.Summary
 	for _, name := range []string{"net8-zoo", "net10-zoo"} {
@@ -26,7 +26,7 @@ func Example() {
 			log.Fatal(err)
 		}
 		list = append(list, s)
-		d.Close() // the summary needs it no longer
+		d.Close() // the summary does not need it
 	}
 	diff := heapdiff.Compare(list, heapdiff.Options{Top: 2})
 	for _, t := range diff.Types {

@@ -1,6 +1,6 @@
 package heapdiff
 
-// WithMost are options for at most n nodes of paths.
+// WithMost returns options for at most n nodes of paths.
 func (o GraphOptions) WithMost(n int) GraphOptions {
 	o.most = n
 	return o

@@ -16,13 +16,13 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// PathDepth is the maximum number of nodes of a path. Deeper nodes count for the last one.
+// PathDepth is the maximum number of nodes of a path. Deeper nodes are counted at the last one.
 const PathDepth = 48
 
-// Paths are the shortest paths from the roots to all live objects, merged by the names on them. Consecutive objects of
-// the same type, such as the links of a list, are one node.
+// Paths holds the shortest paths from the roots to all live objects, merged by the names on them. Consecutive objects
+// of the same type, such as the links of a list, are one node.
 type Paths struct {
-	nodes []pathNode // each before the nodes below it; the first is the root
+	nodes []pathNode // parents first, starting with the root
 }
 
 type pathNode struct {
@@ -33,8 +33,9 @@ type pathNode struct {
 	source bool // not an object: a kind of roots, a static field, a frame
 }
 
-// summarizePaths merges the paths of a graph into s, on all processors. If there are too many different paths, the
-// order of discovery would decide which ones are omitted. A single goroutine then visits all objects in order.
+// summarizePaths merges the paths of a graph into s, on all processors. If there are too many different paths, it
+// starts again with a single goroutine that visits the objects in order, because the order of discovery decides which
+// paths are omitted.
 func (s *Summary) summarizePaths(ctx context.Context, g *graph.Graph, names *graph.Names, o GraphOptions) error {
 	reach, err := g.Reach(ctx)
 	if err != nil {
@@ -42,7 +43,7 @@ func (s *Summary) summarizePaths(ctx context.Context, g *graph.Graph, names *gra
 	}
 	m := &pathMerger{g: g, reach: reach, names: names, types: newTypeNames(g.Heap().Runtime()), most: cmp.Or(o.most, limits.PathNodes), place: make([]uint32, g.Nodes()),
 		labels: make([]string, len(g.Types()))}
-	if err = m.run(ctx, cmp.Or(o.Jobs, runtime.GOMAXPROCS(0))); err == nil && m.full() && o.Jobs != 1 {
+	if err = m.run(ctx, cmp.Or(o.Jobs, runtime.GOMAXPROCS(0))); err == nil && m.isFull() && o.Jobs != 1 {
 		clear(m.place)
 		err = m.run(ctx, 1)
 	}
@@ -64,14 +65,14 @@ type pathKey struct {
 	name   string
 }
 
-// A pathMerger finds the place of each node in the merged paths. The names on the path decide the place, so it does not
-// matter who finds it, or whether two do.
+// A pathMerger finds the place of each node in the merged paths. The place depends only on the names on the path, so
+// several goroutines may find it at the same time.
 type pathMerger struct {
 	g     *graph.Graph
 	reach *graph.Reach
 	names *graph.Names
 	most  int      // maximum number of nodes
-	place []uint32 // by node: 1 + its node in paths, 0 if unknown; all workers read and write it
+	place []uint32 // by node: 1 + its place in paths, 0 if unknown; accessed by all workers
 
 	mu     sync.Mutex // guards the following fields
 	types  *typeNames
@@ -85,7 +86,7 @@ type pathMerger struct {
 // mergePiece is the number of objects that a worker takes at once.
 const mergePiece = 1 << 14
 
-// run counts all live objects for their places. With several workers it may end early if there are too many places.
+// run counts all live objects at their places. With several workers it ends early if there are too many places.
 func (m *pathMerger) run(ctx context.Context, jobs int) error {
 	m.paths.nodes, m.at = []pathNode{{name: "roots", source: true}}, map[pathKey]uint32{}
 	m.notes, m.beyond = map[graph.Node]error{}, 0
@@ -96,7 +97,7 @@ func (m *pathMerger) run(ctx context.Context, jobs int) error {
 		group.Go(func() {
 			w := pathWorker{pathMerger: m, alone: jobs == 1}
 			defer w.done()
-			for ctx.Err() == nil && (jobs == 1 || !m.full()) {
+			for ctx.Err() == nil && (jobs == 1 || !m.isFull()) {
 				from := int(next.Add(mergePiece)) - mergePiece
 				if from >= m.g.Objects() {
 					return
@@ -113,8 +114,8 @@ func (m *pathMerger) run(ctx context.Context, jobs int) error {
 	return ctx.Err()
 }
 
-// full reports whether there were too many places.
-func (m *pathMerger) full() bool {
+// isFull reports whether there were too many places.
+func (m *pathMerger) isFull() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.beyond > 0
@@ -123,10 +124,10 @@ func (m *pathMerger) full() bool {
 // A pathWorker counts objects for their places. It is not safe for concurrent use.
 type pathWorker struct {
 	*pathMerger
-	alone bool    // no other worker uses place, so no atomic access is needed, which would double the cost
+	alone bool    // no other worker uses place, so no atomic access is needed, which would double the time
 	own   []Count // by node of paths
 	above []graph.Node
-	// last caches recent places, for objects of a kind are close together.
+	// last caches recent places, because objects of a kind are close together.
 	last [1 << 12]struct {
 		parent, typ, place uint32 // the type is 1 + its index
 	}
@@ -140,7 +141,7 @@ func (w *pathWorker) done() {
 	}
 }
 
-// add counts an object.
+// add counts an object at its place.
 func (w *pathWorker) add(n graph.Node) {
 	p := w.placeOf(n)
 	if int(p) >= len(w.own) {
@@ -151,30 +152,30 @@ func (w *pathWorker) add(n graph.Node) {
 
 func (w *pathWorker) placeOf(n graph.Node) uint32 {
 	w.above = w.above[:0]
-	p := w.known(n)
+	p := w.loadPlace(n)
 	for p == 0 {
 		w.above = append(w.above, n)
 		n = w.reach.Parent(n)
-		p = w.known(n)
+		p = w.loadPlace(n)
 	}
 	p--
 	for i := len(w.above) - 1; i >= 0; i-- {
-		p = w.below(p, w.above[i])
-		w.note(w.above[i], p+1)
+		p = w.placeBelow(p, w.above[i])
+		w.storePlace(w.above[i], p+1)
 	}
 	return p
 }
 
-// known returns 1 + the place of a node, 0 if unknown.
-func (w *pathWorker) known(n graph.Node) uint32 {
+// loadPlace returns 1 + the place of a node, or 0 if unknown.
+func (w *pathWorker) loadPlace(n graph.Node) uint32 {
 	if w.alone {
 		return w.place[n]
 	}
 	return atomic.LoadUint32(&w.place[n])
 }
 
-// note stores 1 + the place of a node.
-func (w *pathWorker) note(n graph.Node, p uint32) {
+// storePlace stores 1 + the place of a node.
+func (w *pathWorker) storePlace(n graph.Node, p uint32) {
 	if w.alone {
 		w.place[n] = p
 	} else {
@@ -182,8 +183,8 @@ func (w *pathWorker) note(n graph.Node, p uint32) {
 	}
 }
 
-// below returns the place of n below its parent's place.
-func (w *pathWorker) below(parent uint32, n graph.Node) uint32 {
+// placeBelow returns the place of n, given its parent's place.
+func (w *pathWorker) placeBelow(parent uint32, n graph.Node) uint32 {
 	if !w.g.IsObject(n) {
 		return w.source(parent, n)
 	}
@@ -195,14 +196,14 @@ func (w *pathWorker) below(parent uint32, n graph.Node) uint32 {
 	return e.place
 }
 
-// object returns the place of objects of a type, given its index.
+// object returns the place for objects of a type, given its index.
 func (m *pathMerger) object(parent uint32, index int) uint32 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.child(parent, m.label(index), false)
 }
 
-// child returns the place of a name. The caller holds mu.
+// child returns the place for a name. The caller holds mu.
 func (m *pathMerger) child(parent uint32, name string, source bool) uint32 {
 	above := &m.paths.nodes[parent]
 	if above.name == name || above.depth >= PathDepth {
@@ -225,7 +226,7 @@ func (m *pathMerger) child(parent uint32, name string, source bool) uint32 {
 // label returns the name of a type. The caller holds mu.
 func (m *pathMerger) label(index int) string {
 	if m.labels[index] == "" {
-		key, err := m.types.of(m.g.Types()[index])
+		key, err := m.types.key(m.g.Types()[index])
 		if m.labels[index] = key.Name; err != nil {
 			m.labels[index] = answer.Absent(err)
 		}
@@ -233,7 +234,7 @@ func (m *pathMerger) label(index int) string {
 	return m.labels[index]
 }
 
-// source returns the place of a node that is not an object. Threads have no name that is the same in another dump.
+// source returns the place for a node that is not an object. Threads have no name that is the same in another dump.
 func (m *pathMerger) source(parent uint32, n graph.Node) uint32 {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -22,11 +22,11 @@ type Count struct{ Objects, Size uint64 }
 
 func (c *Count) add(b Count) { c.Objects, c.Size = c.Objects+b.Objects, c.Size+b.Size }
 
-// A Summary is the part of a heap that is compared. It does not need the dump.
+// A Summary holds the facts of a heap that are compared. It does not need the dump.
 type Summary struct {
 	answer.Gaps
-	Name        string // of the dump
-	Program     string // simple name of the assembly whose Main the process ran; empty if unknown or if there is none
+	Name        string // name of the dump
+	Program     string // simple name of the assembly with the Main that the process ran; may be empty
 	Total       Count
 	Free        uint64 // bytes of free blocks
 	Committed   uint64 // bytes
@@ -34,11 +34,11 @@ type Summary struct {
 	Generations [heap.GenerationUnknown]Count
 	Types       map[TypeKey]Count
 	Nameless    Count // objects of types without a readable name
-	NoName      error // reason
+	NoName      error // why they have no name
 	Paths       *Paths
 }
 
-// Summarize scans a heap once and sums up its objects. The answer's Gaps record the unreadable parts.
+// Summarize scans a heap once and counts its objects. Gaps has the unreadable parts.
 func Summarize(ctx context.Context, name string, h *heap.Heap, o ...heap.ScanOptions) (*Summary, error) {
 	var scan heap.ScanOptions
 	if len(o) > 0 {
@@ -58,18 +58,18 @@ func Summarize(ctx context.Context, name string, h *heap.Heap, o ...heap.ScanOpt
 		return nil, err
 	}
 	stats := total.Stats()
-	if err := s.take(h, &stats); err != nil {
+	if err := s.takeStats(h, &stats); err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-// atOnce is the number of dumps that are summarized at the same time. It doubles the use of single-threaded parts, and
-// needs no more memory than CompareAddresses, which needs the graphs of two dumps.
+// atOnce is the number of dumps that are summarized at the same time. Two make better use of single-threaded parts, and
+// need no more memory than CompareAddresses, which needs the graphs of two dumps.
 const atOnce = 2
 
-// Each calls sum for each of n dumps, for two at a time, in goroutines that it waits for. It passes the dump's index
-// and the number of goroutines to use, a part of jobs. The caller reads the results in the order of the dumps.
+// Each calls sum for each of n dumps, two at a time in goroutines, and waits for them. It passes the dump's index and
+// the number of goroutines to use, a part of jobs. The caller reads the results in the order of the dumps.
 func Each(n, jobs int, sum func(i, jobs int)) {
 	together := max(1, min(atOnce, jobs, n))
 	var next atomic.Int64
@@ -86,11 +86,11 @@ func Each(n, jobs int, sum func(i, jobs int)) {
 
 // GraphOptions controls how a graph is summarized.
 type GraphOptions struct {
-	Jobs int // goroutines; 0 means one a processor
+	Jobs int // goroutines; 0 means one per processor
 	most int // maximum number of nodes in Paths; 0 means limits.PathNodes
 }
 
-// SummarizeGraph sums up the objects of a graph, with the paths to live ones. It does not read the heap.
+// SummarizeGraph summarizes the objects of a graph and the paths to live ones. It does not read the heap.
 func SummarizeGraph(ctx context.Context, name string, g *graph.Graph, names *graph.Names, o GraphOptions) (*Summary, error) {
 	ctx, done, err := g.Use(ctx)
 	if err != nil {
@@ -109,14 +109,14 @@ func SummarizeGraph(ctx context.Context, name string, g *graph.Graph, names *gra
 	for i := range s.Generations {
 		s.Generations[i] = Count(generations[i])
 	}
-	if err := s.take(g.Heap(), &stats); err != nil {
+	if err := s.takeStats(g.Heap(), &stats); err != nil {
 		return nil, err
 	}
 	return s, s.summarizePaths(ctx, g, names, o)
 }
 
-// take takes over the counts of a heap.
-func (s *Summary) take(h *heap.Heap, stats *heap.Stats) error {
+// takeStats sets the counts from the stats of a heap.
+func (s *Summary) takeStats(h *heap.Heap, stats *heap.Stats) error {
 	if err := stats.Note(&s.Gaps); err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (s *Summary) take(h *heap.Heap, stats *heap.Stats) error {
 		}
 		n := Count{t.Count, t.Size}
 		s.Total.add(n)
-		key, err := names.of(t.Type)
+		key, err := names.key(t.Type)
 		if err != nil {
 			s.Note(err)
 			s.Nameless.add(n)
@@ -148,13 +148,13 @@ func (s *Summary) take(h *heap.Heap, stats *heap.Stats) error {
 	return nil
 }
 
-// program returns the simple name of the root assembly, empty if it is unknown.
+// program returns the simple name of the root assembly. It is empty if that is unknown.
 func program(rt *dac.Runtime) string {
 	root, err := rt.RootAssembly()
 	if err != nil || root == 0 {
 		return ""
 	}
-	modules, _ := rt.Modules() // a module that is missing leaves the program unknown
+	modules, _ := rt.Modules() // the root assembly may be among the readable modules
 	for _, m := range modules {
 		if m.Assembly == root {
 			name, _ := m.SimpleName()
@@ -203,8 +203,8 @@ func newTypeNames(rt *dac.Runtime) *typeNames {
 	return &typeNames{rt: rt, assemblies: map[*dac.Module]string{}}
 }
 
-// of returns the key of a type. The assembly may be unknown even if the name is not.
-func (n *typeNames) of(mt *dac.MethodTable) (TypeKey, error) {
+// key returns the key of a type. The assembly may be unknown even if the name is known.
+func (n *typeNames) key(mt *dac.MethodTable) (TypeKey, error) {
 	name, err := n.rt.TypeName(mt.Addr, dac.NameManaged)
 	if err != nil {
 		return TypeKey{}, err
@@ -216,7 +216,7 @@ func (n *typeNames) of(mt *dac.MethodTable) (TypeKey, error) {
 	assembly, ok := n.assemblies[m]
 	if !ok {
 		if assembly, err = m.SimpleName(); err != nil {
-			assembly = "" // only the name identifies the type then
+			assembly = "" // only the name identifies the type
 		}
 		n.assemblies[m] = assembly
 	}

@@ -39,8 +39,8 @@ func summarize(t *testing.T, d *sosgo.Dump, paths bool, o heap.ScanOptions) *hea
 	return s
 }
 
-// TestSummarize: types and generations are those that dumpheap -stat and gcheapstat count, a dump does not differ from
-// itself, and the number of workers changes nothing.
+// TestSummarize: types and generations have the counts of dumpheap -stat and gcheapstat. A dump does not differ from
+// itself. The number of workers does not matter.
 func TestSummarize(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
 		h, err := d.Heap()
@@ -70,7 +70,7 @@ func TestSummarize(t *testing.T) {
 	})
 }
 
-// TestUnrelated: dumps of one program are related whatever its runtime is, and those of two programs are not.
+// TestUnrelated: dumps of one program are related whatever its runtime; dumps of two programs are not.
 func TestUnrelated(t *testing.T) {
 	open := func(path string) *heapdiff.Summary {
 		d, err := sosgo.Open(path, sosgo.Options{Offline: true})
@@ -106,7 +106,7 @@ func TestUnrelated(t *testing.T) {
 	assert.Empty(t, why(empty, empty))
 }
 
-// TestPathsOfLeaks: the leaks of the heap cases' program are held by the static fields that its source names.
+// TestPathsOfLeaks: the leaks of the heap cases' program are kept alive by the static fields that its source names.
 func TestPathsOfLeaks(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("net10-heap-withheap"), func(t *testing.T, d *testdump.Dump) int {
 		before := testdump.Open(t, "net10-zoo")
@@ -139,7 +139,7 @@ func TestPathsOfLeaks(t *testing.T) {
 	})
 }
 
-// TestCompareAddresses: all objects of a dump are where they are, and few are in another process.
+// TestCompareAddresses: a dump has all of its own objects at the same addresses, and another process has few.
 func TestCompareAddresses(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
 		built := func(d *testdump.Dump) *graph.Graph {
@@ -150,7 +150,7 @@ func TestCompareAddresses(t *testing.T) {
 			return g
 		}
 		if _, err := d.Runtime(); errors.Is(err, target.ErrUnsupported) {
-			t.Skip(err) // a heap without a CLR that says what keeps its objects alive
+			t.Skip(err) // a heap without a CLR has no known roots
 		}
 		if h, err := d.Heap(); err != nil || len(h.Segments()) == 0 {
 			t.Skip("no heap in the dump")
@@ -176,8 +176,8 @@ func TestCompareAddresses(t *testing.T) {
 	})
 }
 
-// TestSummarizeGraph: a graph has the same objects as the heap that it was built of, and several workers find the paths that one finds,
-// those that are left out where there are too many included.
+// TestSummarizeGraph: a graph has the same objects as its heap. Several workers find the same paths as one, even if
+// there are too many and some are omitted.
 func TestSummarizeGraph(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
 		if h, err := d.Heap(); err != nil || len(h.Segments()) == 0 || len(d.Manifest.Objects()) == 0 {

@@ -11,7 +11,7 @@ import (
 
 // Criteria for suspects among the nodes of the paths.
 const (
-	SuspectShare = 10.0 // the smallest percentage of all growth below a suspect
+	SuspectShare = 10.0 // smallest percentage of all growth below a suspect
 	// drop is the fraction of a node's growth that a child must have to replace it as the suspect, as in package leaks.
 	drop = 0.7
 )
@@ -23,7 +23,7 @@ type growthFinder struct {
 	found   []answer.GrowthSuspect
 }
 
-// find examines n, to which path leads, and its children. of is the change of the path's last node that is no object.
+// find examines n, at the end of path, and its children. of is the change of the last Source on the path.
 func (f *growthFinder) find(n uint32, path []string, of answer.Change) {
 	grown := change(f.nodes[n].all)
 	if f.nodes[n].source {
@@ -55,8 +55,8 @@ func (f *growthFinder) find(n uint32, path []string, of answer.Change) {
 	}
 }
 
-// CompareAddresses counts the objects of a heap that are at the same address, with the same type, in a later heap of
-// the process: the ones that were not moved. Types are equal if their names are.
+// CompareAddresses counts the objects of a heap that have the same address and type in a later heap of the process:
+// objects that were not moved. Types are equal if their names are equal.
 func CompareAddresses(ctx context.Context, before, after *graph.Graph) (*answer.SameObjects, error) {
 	for _, g := range []*graph.Graph{before, after} {
 		used, done, err := g.Use(ctx)
@@ -92,7 +92,7 @@ func CompareAddresses(ctx context.Context, before, after *graph.Graph) (*answer.
 	return out, nil
 }
 
-// sameTypes counts objects, and decides by the indexes in two graphs whether their types are equal.
+// A sameTypes counts objects, and compares types by their indexes in two graphs.
 type sameTypes struct {
 	before, after *graph.Graph
 	a, b          *typeNames
@@ -113,7 +113,7 @@ type comparison uint8
 const (
 	different comparison = iota + 1
 	equal
-	nameless // one has no readable name
+	nameless // a name is unreadable
 )
 
 func (s *sameTypes) same(i, j int) bool {
@@ -135,8 +135,8 @@ func (s *sameTypes) same(i, j int) bool {
 }
 
 func (s *sameTypes) compare(i, j int) comparison {
-	a, err := s.a.of(s.before.Types()[i])
-	b, err2 := s.b.of(s.after.Types()[j])
+	a, err := s.a.key(s.before.Types()[i])
+	b, err2 := s.b.key(s.after.Types()[j])
 	switch {
 	case err != nil || err2 != nil:
 		return nameless

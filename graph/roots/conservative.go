@@ -10,15 +10,16 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// This file treats words that look like references as references, where nothing better is known: in frames whose code
-// has no readable GC info, and on all stacks of a process whose collector does the same (gcenv.ee.cpp, ScanStackRoots).
+// This file treats words that look like references as references. It is used for frames without readable GC info, and
+// for all stacks of a process with a conservative collector (gcenv.ee.cpp, ScanStackRoots).
 
 // conservativeSettings are the environment variables that make the collector treat every word of a stack as a reference
 // (clrconfignames.h, gcConservative).
 var conservativeSettings = [...]string{"DOTNET_gcConservative=", "COMPlus_gcConservative="}
 
 // Conservative reports whether the process's collector treats every word of a stack that looks like a reference as one,
-// according to its environment. The error is target.ErrNotInDump if the dump lacks it; the roots are then exact.
+// according to its environment. If the environment is not in the dump, the error is target.ErrNotInDump, and the roots
+// are exact.
 func (r *Reader) Conservative() (bool, error) {
 	return r.names.conservative.Get(func() (bool, error) {
 		t, ok := r.rt.Target().(interface{ Environment() []string })
@@ -36,7 +37,7 @@ func (r *Reader) Conservative() (bool, error) {
 	})
 }
 
-// frames returns the frames of a stack, to which its words are assigned.
+// frames returns the frames of a stack.
 func (s *scan) frames(t *threads.Thread) []Frame {
 	var out []Frame
 	index := 0
@@ -49,9 +50,10 @@ func (s *scan) frames(t *threads.Thread) []Frame {
 	return out
 }
 
-// undecoded yields the words of one frame that look like references. The first frame of a thread in cooperative mode
-// includes its registers and the stack above it, where native code that was called without a frame has saved registers.
-func (s *scan) undecoded(t *threads.Thread, list []Frame, ref *stackwalk.Root) bool {
+// yieldUndecoded yields the words of one frame that look like references. The first frame of a thread in cooperative
+// mode also has its registers and the stack above it, where native code that was called without a frame has saved
+// registers.
+func (s *scan) yieldUndecoded(t *threads.Thread, list []Frame, ref *stackwalk.Root) bool {
 	i := slices.IndexFunc(list, func(f Frame) bool { return f.Index == ref.Frame })
 	at, own := target.Range{Start: ref.FrameSP, End: ref.FrameSP}, list[:0]
 	if i >= 0 {
@@ -61,34 +63,34 @@ func (s *scan) undecoded(t *threads.Thread, list []Frame, ref *stackwalk.Root) b
 		}
 	}
 	if ref.Frame == 0 && t.Managed.Cooperative {
-		if !s.registers(t, own) {
+		if !s.yieldRegisters(t, own) {
 			return false
 		}
 		if sp, ok := t.OS.Registers.SP(); ok && t.Managed.Stack.Contains(sp) {
 			at.Start = min(at.Start, sp)
 		}
 	}
-	return s.words(t, at, own)
+	return s.yieldWords(t, at, own)
 }
 
-// registers yields the registers of a thread that look like references. list starts with their frame.
-func (s *scan) registers(t *threads.Thread, list []Frame) bool {
+// yieldRegisters yields the registers of a thread that look like references. They belong to the first frame of list.
+func (s *scan) yieldRegisters(t *threads.Thread, list []Frame) bool {
 	cpu, err := s.r.rt.Target().Platform().Arch.Processor()
 	if err != nil {
 		return !s.ended
 	}
 	for reg := range cpu.General.All {
 		v, known := t.OS.Registers.Get(reg)
-		if known && !s.word(t, 0, target.Addr(v), list[:min(len(list), 1)]) {
+		if known && !s.yieldWord(t, 0, target.Addr(v), list[:min(len(list), 1)]) {
 			return false
 		}
 	}
 	return !s.ended
 }
 
-// conservative yields what a conservative collector takes for the references of a thread: the words of its stack after
+// yieldConservative yields what a conservative collector considers references of a thread: the words of its stack below
 // the native code on top, its registers if it runs managed code, and the references in explicit frames.
-func (s *scan) conservative(t *threads.Thread) bool {
+func (s *scan) yieldConservative(t *threads.Thread) bool {
 	sp, ok := t.OS.Registers.SP()
 	at := target.Range{Start: sp, End: t.Managed.Stack.End}
 	list := s.frames(t)
@@ -102,36 +104,38 @@ func (s *scan) conservative(t *threads.Thread) bool {
 	if !ok || !t.Managed.Stack.Contains(at.Start) {
 		return !s.ended
 	}
-	if t.Managed.Cooperative && !s.registers(t, list) {
+	if t.Managed.Cooperative && !s.yieldRegisters(t, list) {
 		return false
 	}
-	return s.words(t, at, list)
+	return s.yieldWords(t, at, list)
 }
 
-// wholeStack yields what looks like a reference in registers and on the stack of a thread without readable GC info.
-func (s *scan) wholeStack(t *threads.Thread) bool {
+// yieldWholeStack yields the registers and stack words that look like references, for a thread without readable GC
+// info.
+func (s *scan) yieldWholeStack(t *threads.Thread) bool {
 	stack, err := t.Stack(s.r.rt.Target())
 	if err != nil {
 		return s.emit(Root{Kind: KindStack, Thread: t}, fmt.Errorf("stack of thread %#x: %w", t.ID(), err))
 	}
-	if !s.registers(t, nil) {
+	if !s.yieldRegisters(t, nil) {
 		return false
 	}
 	for _, at := range stack.Ranges {
-		// The runtime's Thread is in thread-local storage. If that shares a mapping with the stack, it is above the
-		// stack. Arbitrary data follows it, such as handles, which are roots of their own.
+		// The runtime's Thread is in thread-local storage, which may follow the stack in the same mapping.
+		// Arbitrary data follows it, such as handles, which are roots themselves.
 		if t.Managed != nil && at.Contains(t.Managed.Addr) {
 			at.End = t.Managed.Addr
 		}
-		if !s.words(t, at, nil) {
+		if !s.yieldWords(t, at, nil) {
 			return false
 		}
 	}
 	return !s.ended
 }
 
-// words yields the words of a range that look like references. Each belongs to the last frame that starts before it.
-func (s *scan) words(t *threads.Thread, at target.Range, list []Frame) bool {
+// yieldWords yields the words of a range that look like references. Each belongs to the last frame that starts before
+// it.
+func (s *scan) yieldWords(t *threads.Thread, at target.Range, list []Frame) bool {
 	win := target.NewWindow(s.r.rt.Memory())
 	for a := (at.Start + 7) &^ 7; a+8 <= at.End; a += 8 {
 		for len(list) > 1 && list[1].SP <= a {
@@ -146,15 +150,15 @@ func (s *scan) words(t *threads.Thread, at target.Range, list []Frame) bool {
 			a = next&^7 - 8
 			continue
 		}
-		if !s.word(t, a, target.Addr(v), list) {
+		if !s.yieldWord(t, a, target.Addr(v), list) {
 			return false
 		}
 	}
 	return !s.ended
 }
 
-// word yields a word that looks like a reference. list starts with its frame.
-func (s *scan) word(t *threads.Thread, a, v target.Addr, list []Frame) bool {
+// yieldWord yields a word if it looks like a reference. It belongs to the first frame of list.
+func (s *scan) yieldWord(t *threads.Thread, a, v target.Addr, list []Frame) bool {
 	object, ok := s.r.object(v, true)
 	if !ok {
 		return !s.ended

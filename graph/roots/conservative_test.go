@@ -14,9 +14,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestUndecodedFrames: where the dump lacks a method's GC info, the words of the frame that look like
-// references are roots, marked as such, beside the error: what the oracle, which has
-// the module's file, says of the frame is among them.
+// TestUndecodedFrames: if a method's GC info is not in the dump, there is an error, and the words of the frame that
+// look like references are roots, marked as such. The oracle's roots of the frame, from the module's file, are among
+// them.
 func TestUndecodedFrames(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("win-net10-stacks-withheap", "win-net8-stacks-withheap", "win-net10-zoo-withheap"), func(t *testing.T, d *testdump.Dump) int {
 		r, _ := reader(t, d)
@@ -44,8 +44,8 @@ func TestUndecodedFrames(t *testing.T) {
 	})
 }
 
-// TestConservative: a process says in its environment whether its collector takes every word for a
-// reference. Then what is exact otherwise is among the roots, and marked.
+// TestConservative: the environment of a process reports whether its collector treats every word as a reference. Roots
+// that are exact otherwise are then among the roots, and marked.
 func TestConservative(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	r, _ := reader(t, d)
@@ -90,8 +90,7 @@ func TestConservative(t *testing.T) {
 	assert.NotZero(t, count)
 }
 
-// environment returns where the environment variables stand on the first stack, and their
-// length.
+// environment returns the address of the environment variables on the first stack, and their length.
 func environment(t *testing.T, d *testdump.Dump) (target.Addr, int) {
 	t.Helper()
 	file, ok := d.Target().(interface{ Environment() []string })

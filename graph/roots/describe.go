@@ -16,22 +16,22 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// names caches data for the descriptions of roots.
+// A names caches data for the descriptions of roots.
 type names struct {
 	holders      lazy.Value[map[target.Addr]string]
 	tables       lazy.Value[map[target.Addr]bool]
 	conservative lazy.Value[bool]
 
 	mu     sync.Mutex
-	thread *threads.Thread   // the thread of frames
-	frames []stackwalk.Frame // from the leaf on, at most keptFrames
+	thread *threads.Thread   // thread of frames
+	frames []stackwalk.Frame // its frames from the leaf on, at most keptFrames
 }
 
-// keptFrames is the number of frames of a thread that are cached for the next root. Only an overflowing stack has more.
+// keptFrames is the number of frames of a thread that are cached for the next root. Only an overflowed stack has more.
 const keptFrames = 1 << 10
 
-// Describe describes a root. Unknown parts carry the reason. It walks the stack of a root's thread, so describe many
-// roots thread by thread.
+// Describe describes a root. Unknown parts carry the reason. It walks the stack of the root's thread and caches it, so
+// callers should describe many roots thread by thread.
 func (r *Reader) Describe(ctx context.Context, root *Root) *answer.GCRoot {
 	if root == nil {
 		return &answer.GCRoot{}
@@ -73,7 +73,7 @@ func DescribeThread(t *threads.Thread) *answer.GCRootThread {
 	return out
 }
 
-// describeFrame describes the frame of a root, and its place there.
+// describeFrame describes the frame of a root, and its place in the frame.
 func (r *Reader) describeFrame(ctx context.Context, root *Root, out *answer.GCRoot) {
 	f := root.Frame
 	out.Frame = &answer.GCRootFrame{Index: f.Index, IP: f.IP, SP: f.SP, Class: f.Explicit}
@@ -96,7 +96,7 @@ func (r *Reader) describeFrame(ctx context.Context, root *Root, out *answer.GCRo
 	}
 }
 
-// frame finds the frame of a root in its stack.
+// frame returns the frame of a root in its stack.
 func (r *Reader) frame(ctx context.Context, t *threads.Thread, f *Frame) (stackwalk.Frame, error) {
 	r.names.mu.Lock()
 	defer r.names.mu.Unlock()
@@ -122,7 +122,7 @@ func (r *Reader) frame(ctx context.Context, t *threads.Thread, f *Frame) (stackw
 	return r.names.frames[f.Index], nil
 }
 
-// name returns a root in a few words.
+// name describes a root in a few words.
 func name(root *Root, d *answer.GCRoot) string {
 	switch root.Kind {
 	case KindHandle:

@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/graph/roots"
 )
 
-// Count the roots of each kind, and name those that a method's arguments are.
+// Count the roots of each kind, and name the roots that are arguments of a method.
 func Example() {
 	d, err := sosgo.Open("../../testdata/dumps/net10-zoo/net10-zoo.dmp.zst", sosgo.Options{})
 	if err != nil {
@@ -28,7 +28,7 @@ func Example() {
 	count := map[roots.Kind]int{}
 	for root, err := range reader.All(ctx, roots.Options{}) {
 		if err != nil {
-			log.Print(err) // what can't be read; the rest goes on
+			log.Print(err) // an unreadable part; the iteration continues
 			continue
 		}
 		count[root.Kind]++

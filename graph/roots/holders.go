@@ -9,14 +9,15 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Holder returns the runtime structure that owns a handle: "the managed object of thread 3", "the exception that thread 3 is handling",
-// "the preallocated System.OutOfMemoryException". It is empty for all other handles, such as those that programs allocate.
+// Holder describes the runtime structure that owns a handle: "the managed object of thread 3", "the exception that
+// thread 3 is handling", "the preallocated System.OutOfMemoryException". It is empty for other handles, such as a
+// program's own.
 func (r *Reader) Holder(handle target.Addr) string {
 	m, _ := r.names.holders.Get(func() (map[target.Addr]string, error) { return r.readHolders(), nil })
 	return m[handle]
 }
 
-// readHolders collects the handles of the runtime's structures. The first of several uses counts.
+// readHolders collects the handles of the runtime's structures. The first of several structures is used.
 func (r *Reader) readHolders() map[target.Addr]string {
 	out := map[target.Addr]string{}
 	for _, h := range dac.OrNone(r.rt).HeldHandles() {
@@ -31,8 +32,8 @@ func (r *Reader) readHolders() map[target.Addr]string {
 // maxGlobals is the number of bytes of the runtime's module that are searched for handles. Its data has one or two MB.
 const maxGlobals = 256 << 20
 
-// addGlobals adds the handles in global variables of the runtime. Its data contains their addresses, and nothing else there equals them.
-// They hold the exceptions that could not be allocated when needed (appdomain.cpp, SystemDomain::CreatePreallocatedExceptions).
+// addGlobals adds the handles in global variables of the runtime, found by their addresses in its data. They hold the
+// exceptions that could not be allocated when needed (appdomain.cpp, SystemDomain::CreatePreallocatedExceptions).
 func (r *Reader) addGlobals(out map[target.Addr]string) {
 	objects := map[target.Addr]target.Addr{}
 	first, last := ^target.Addr(0), target.Addr(0)
@@ -85,7 +86,7 @@ func holderWords(h *dac.HeldHandle) string {
 	return "an AssemblyLoadContext's binder"
 }
 
-// staticTables returns the objects that hold the values of static fields, as many as are found.
+// staticTables returns the objects that hold the values of static fields. It omits tables of unreadable fields.
 func (r *Reader) staticTables(ctx context.Context) (map[target.Addr]bool, error) {
 	return r.names.tables.Get(func() (map[target.Addr]bool, error) {
 		out := map[target.Addr]bool{}

@@ -12,9 +12,8 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// TestDescribe: each thread's handles lead to its managed object, a strong handle of
-// an object[] with the values of statics is named, and variables have the names of
-// the program's source.
+// TestDescribe: each thread's handle leads to its managed object, a strong handle of an object[] with the values of
+// statics is named, and variables have the names in the program's source.
 func TestDescribe(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("net10-zoo-withheap", "net9-zoo-withheap", "net8-zoo-withheap", "net31-zoo-withheap", "net10-stacks-full",
 		"win-net6-zoo-withheap"), func(t *testing.T, d *testdump.Dump) int {
@@ -56,8 +55,8 @@ func TestDescribe(t *testing.T) {
 	})
 }
 
-// TestRuntimeGlobals: the exceptions that the runtime keeps for when there is no memory or stack left are named as
-// such, each once, and no handle of the program is.
+// TestRuntimeGlobals: the exceptions that the runtime preallocates for a lack of memory or stack are named as such,
+// each once. No handle of the program is.
 func TestRuntimeGlobals(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("net10-zoo-withheap", "net8-zoo-withheap", "net31-zoo-withheap", "win-net10-zoo-withheap"),
 		func(t *testing.T, d *testdump.Dump) int {

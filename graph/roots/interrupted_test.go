@@ -20,11 +20,11 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// interrupted is a dump of a process in which a fault interrupted a method whose local is in an untracked slot alone: Interrupted.cs
-// is its program.
+// interrupted is a dump of a process in which a fault interrupted a method with a local in an untracked slot. Its
+// program is Interrupted.cs.
 var interrupted = &testdump.Dump{Case: &testcase.Case{Path: "../../testdata/dumps/roots/net10-interrupted/net10-interrupted.dmp.zst"}}
 
-// interruptedObjects returns the object that the local holds, and one that nothing holds.
+// interruptedObjects returns the object that the local refers to, and an object without a reference.
 func interruptedObjects(t *testing.T) (held, dropped target.Addr) {
 	t.Helper()
 	facts, err := os.ReadFile(filepath.Join(filepath.Dir(interrupted.Path), "facts.txt"))
@@ -36,8 +36,9 @@ func interruptedObjects(t *testing.T) (held, dropped target.Addr) {
 	return held, dropped
 }
 
-// TestInterruptedFrame tests that a frame reports its untracked slots also where a fault interrupts it outside of safe points and
-// interruptible ranges, and that an object is not called garbage where that frame's GC info is damaged or is not in the dump.
+// TestInterruptedFrame tests that a frame reports its untracked slots even if a fault interrupts it outside of safe
+// points and interruptible ranges. An object is not called garbage if that frame's GC info is damaged or not in the
+// dump.
 func TestInterruptedFrame(t *testing.T) {
 	held, dropped := interruptedObjects(t)
 	d, _ := testdump.OverlaidFile(t, interrupted.Path, sosgo.Options{Offline: true})

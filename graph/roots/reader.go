@@ -14,12 +14,12 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Process is the source of roots: one runtime of a process.
+// A Process is a source of roots: one runtime of a process.
 type Process struct {
 	Heap    *heap.Heap
 	Objects *objects.Reader                  // names fields and variables
-	Walker  *stackwalk.Walker                // nil: the roots of stacks are an error
-	Threads func() ([]threads.Thread, error) // returns the result of threads.List, with its error
+	Walker  *stackwalk.Walker                // if nil, the roots of stacks are an error
+	Threads func() ([]threads.Thread, error) // returns the result of threads.List
 }
 
 // A Reader reads the roots of a Process. It is safe for concurrent use.
@@ -41,26 +41,26 @@ func New(p Process) *Reader {
 
 // Options selects roots. The zero value selects all that keep their objects alive.
 type Options struct {
-	Weak     bool // also handles that keep nothing alive: weak and dependent ones
-	NoStacks bool // no KindStack
+	Weak     bool // also weak and dependent handles, which keep nothing alive
+	NoStacks bool // omit KindStack
 }
 
 // All iterates over the roots: handles, the finalizer queue, the stacks, the threads' tables of thread statics. An
-// object may be a root several times. Unreadable parts are errors, and the iteration continues; the context's error is
-// the last. An error with a Root means that its Object is not in the heap, as far as the heap is known.
+// object may be a root several times. An unreadable part is an error, and the iteration continues. An error of ctx ends
+// it. An error with a Root reports that its Object is not in the known heap.
 func (r *Reader) All(ctx context.Context, o Options) iter.Seq2[Root, error] {
 	return func(yield func(Root, error) bool) {
 		s := scan{r: r, ctx: absent.Context(ctx), yield: yield}
-		s.handles(o.Weak)
-		s.finalizers()
+		s.yieldHandles(o.Weak)
+		s.yieldFinalizers()
 		list, err := absent.Func(r.p.Threads)()
 		if err != nil {
 			s.emit(Root{}, err)
 		}
 		if !o.NoStacks {
-			s.stacks(list)
+			s.yieldStacks(list)
 		}
-		s.threadStatics(list)
+		s.yieldThreadStatics(list)
 	}
 }
 
@@ -68,7 +68,7 @@ func (r *Reader) All(ctx context.Context, o Options) iter.Seq2[Root, error] {
 func (r *Reader) Stacks(ctx context.Context, list []threads.Thread) iter.Seq2[Root, error] {
 	return func(yield func(Root, error) bool) {
 		s := scan{r: r, ctx: absent.Context(ctx), yield: yield}
-		s.stacks(list)
+		s.yieldStacks(list)
 	}
 }
 
@@ -80,7 +80,7 @@ type scan struct {
 	ended bool // the caller stopped
 }
 
-// emit yields a root or an error, and reports whether the caller wants more.
+// emit yields a root or an error. It reports whether the caller wants more.
 func (s *scan) emit(root Root, err error) bool {
 	switch {
 	case s.ended:
@@ -93,7 +93,7 @@ func (s *scan) emit(root Root, err error) bool {
 	return !s.ended
 }
 
-func (s *scan) handles(weak bool) {
+func (s *scan) yieldHandles(weak bool) {
 	if s.ended {
 		return
 	}
@@ -104,20 +104,20 @@ func (s *scan) handles(weak bool) {
 			}
 			continue
 		}
-		root := ofHandle(&e)
+		root := handleRoot(&e)
 		if (weak || root.Strong()) && !s.emit(root, err) {
 			return
 		}
 	}
 }
 
-func ofHandle(e *heap.Handle) Root {
+func handleRoot(e *heap.Handle) Root {
 	return Root{Kind: KindHandle, Object: e.Object, Value: e.Object, Address: e.Addr, Handle: e.Type, Extra: e.Extra, Table: e.Table,
 		Pinned: e.Type == heap.HandlePinned || e.Type == heap.HandleAsyncPinned}
 }
 
-// finalizers yields the finalizer queues of all subheaps.
-func (s *scan) finalizers() {
+// yieldFinalizers yields the finalizer queues of all subheaps.
+func (s *scan) yieldFinalizers() {
 	for i := range s.r.h.SubHeaps() {
 		q, err := s.r.h.FinalizerQueue(i)
 		if err != nil {
@@ -138,15 +138,15 @@ func (s *scan) finalizers() {
 	}
 }
 
-// stacks yields the roots in the threads' stacks.
-func (s *scan) stacks(list []threads.Thread) {
+// yieldStacks yields the roots in the threads' stacks.
+func (s *scan) yieldStacks(list []threads.Thread) {
 	if s.r.p.Walker == nil {
 		s.emit(Root{Kind: KindStack}, target.Unsupportedf("the stacks can't be walked"))
 		return
 	}
-	of := s.stack
+	of := s.yieldStack
 	if s.r.rt.Check(dac.FeatureCodeReferences) != nil {
-		of = s.wholeStack
+		of = s.yieldWholeStack
 	}
 	for i := range list {
 		if t := &list[i]; t.Managed != nil && t.OS != nil && !of(t) {
@@ -155,8 +155,8 @@ func (s *scan) stacks(list []threads.Thread) {
 	}
 }
 
-// stack yields the roots in the stack of one thread.
-func (s *scan) stack(t *threads.Thread) bool {
+// yieldStack yields the roots in the stack of one thread.
+func (s *scan) yieldStack(t *threads.Thread) bool {
 	var frame *Frame
 	var frames []Frame                    // computed when needed
 	conservative, _ := s.r.Conservative() // rare
@@ -171,7 +171,7 @@ func (s *scan) stack(t *threads.Thread) bool {
 			if frames == nil {
 				frames = s.frames(t)
 			}
-			if !s.undecoded(t, frames, &ref) {
+			if !s.yieldUndecoded(t, frames, &ref) {
 				return false
 			}
 		}
@@ -191,10 +191,10 @@ func (s *scan) stack(t *threads.Thread) bool {
 			return false
 		}
 	}
-	return !conservative || s.conservative(t)
+	return !conservative || s.yieldConservative(t)
 }
 
-// check proves that a root refers into the heap, as far as the heap is known.
+// check returns an error if a root does not refer into the heap, as far as the heap is known.
 func (r *Reader) check(root *Root) error {
 	if root.Object%8 == 0 && (len(r.h.Warnings()) > 0 || r.h.Segment(root.Object) != nil) {
 		return nil
@@ -202,8 +202,8 @@ func (r *Reader) check(root *Root) error {
 	return target.Corruptf("%s at %#x: %#x is not an object of the heap", root.Kind, uint64(root.Address), uint64(root.Object))
 }
 
-// object returns the object that a reference of a stack leads to, or into if it is interior. It reports false if there
-// is none. Interior references may lead to other memory, and frames that an exception abandoned to anything.
+// object returns the object that a reference of a stack leads to, or into if it is interior. It reports false for other
+// memory, where interior references and frames abandoned by an exception may lead.
 func (r *Reader) object(a target.Addr, interior bool) (target.Addr, bool) {
 	if r.h.Segment(a) == nil {
 		return 0, false
@@ -216,8 +216,8 @@ func (r *Reader) object(a target.Addr, interior bool) (target.Addr, bool) {
 	return o.Addr, err == nil && !o.Free
 }
 
-// threadStatics yields the tables of the threads' thread statics, including those of threads that no OS thread runs.
-func (s *scan) threadStatics(list []threads.Thread) {
+// yieldThreadStatics yields the tables of the threads' thread statics, including threads without an OS thread.
+func (s *scan) yieldThreadStatics(list []threads.Thread) {
 	for i := range list {
 		t := &list[i]
 		if t.Managed == nil {
@@ -228,15 +228,16 @@ func (s *scan) threadStatics(list []threads.Thread) {
 			return
 		}
 		for _, slot := range slots {
-			if !s.threadStatic(t, slot, exact) {
+			if !s.yieldThreadStatic(t, slot, exact) {
 				return
 			}
 		}
 	}
 }
 
-// threadStatic yields the object that a thread refers to for its thread statics. An inexact slot may hold anything.
-func (s *scan) threadStatic(t *threads.Thread, slot target.Addr, exact bool) bool {
+// yieldThreadStatic yields the object that a thread refers to for its thread statics. An inexact slot may hold
+// anything.
+func (s *scan) yieldThreadStatic(t *threads.Thread, slot target.Addr, exact bool) bool {
 	v, err := target.Pointer(s.r.rt.Memory(), slot)
 	root := Root{Kind: KindThreadStatics, Object: v, Value: v, Address: slot, Conservative: !exact, Thread: t}
 	switch {
@@ -255,7 +256,7 @@ func (s *scan) threadStatic(t *threads.Thread, slot target.Addr, exact bool) boo
 }
 
 // Dependents iterates over the dependent handles with two objects. They are edges of the graph, not roots: Secondary is
-// alive as long as Primary is. Unreadable parts are errors, and the iteration continues.
+// alive as long as Primary is. An unreadable part is an error, and the iteration continues.
 func (r *Reader) Dependents(ctx context.Context) iter.Seq2[Dependent, error] {
 	return func(yield func(Dependent, error) bool) {
 		ctx := absent.Context(ctx)

@@ -13,10 +13,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// withHeap returns the cases whose GC heap is in the dump.
+// withHeap selects cases with a GC heap in the dump.
 func withHeap(c *testcase.Case) bool { return c.HasRuntime() && c.HasHeap() }
 
-// reader opens the roots of a dump's default runtime.
+// reader returns the Reader of roots of a dump's default runtime.
 func reader(t *testing.T, d *testdump.Dump) (*roots.Reader, *heap.Heap) {
 	t.Helper()
 	v, err := d.View("")
@@ -28,15 +28,15 @@ func reader(t *testing.T, d *testdump.Dump) (*roots.Reader, *heap.Heap) {
 	return r, h
 }
 
-// An oracleRoot is a line of oracle/roots.jsonl. A StaticVar that is not Additional
-// is a handle of a type that the oracle does not know, weak interior pointers.
+// An oracleRoot is a line of oracle/roots.jsonl. A StaticVar that is not Additional is a handle of a type unknown to
+// the oracle: a weak interior pointer.
 type oracleRoot struct {
 	Address, Object, Kind string
 	Additional            bool
 }
 
-// TestAll: handles and the finalizer queue are those of the oracle, and every root
-// of every kind leads to an object of the heap.
+// TestAll: handles and the finalizer queue are as in the oracle, and every root of every kind leads to an object of the
+// heap.
 func TestAll(t *testing.T) {
 	testdump.Corpus(t, withHeap, func(t *testing.T, d *testdump.Dump) int {
 		r, h := reader(t, d)
@@ -71,9 +71,8 @@ func TestAll(t *testing.T) {
 	})
 }
 
-// TestStatics: the static fields of the oracle that refer to objects are among
-// ours, each slot lies in an object, and that object is held by a root, by the table
-// of a thread's thread statics, or by the LoaderAllocator of its type.
+// TestStatics: the oracle's static fields that refer to objects are found. Each slot lies in an object that is kept
+// alive by a root, by the table of a thread's thread statics, or by the LoaderAllocator of its type.
 func TestStatics(t *testing.T) {
 	type static struct {
 		Address string

@@ -12,12 +12,13 @@ import (
 )
 
 // A Static is the slot of a static field that refers to an object: a field of a reference type, or of a struct type,
-// whose values are boxed.
+// which has boxed values.
 type Static struct {
 	Field        *objects.Field  // Field.Declaring is its class
-	Thread       *threads.Thread // the thread that the value belongs to, nil for a field that all share
-	Slot, Object target.Addr     // the place of the reference, and its target, which is not null
-	// Table is the object that contains the slot: an object[] that a root leads to. It is 0 if the slot is not in an object of the heap.
+	Thread       *threads.Thread // thread of a thread static, nil for other fields
+	Slot, Object target.Addr     // place of the reference, and its target, which is not null
+	// Table is the object that contains the slot, an object[] kept alive by a root. It is 0 for a slot outside of
+	// the heap.
 	Table target.Addr
 	Ready bool // false before the class constructor has finished
 }
@@ -38,7 +39,7 @@ func (s *Static) Name() (string, error) {
 }
 
 // Statics iterates over the static fields of all loaded types that refer to objects. A thread static occurs once for
-// each thread that has a value. Unreadable parts are errors, and the iteration continues, but for the context's.
+// each thread that has a value. An unreadable part is an error, and the iteration continues. An error of ctx ends it.
 func (r *Reader) Statics(ctx context.Context) iter.Seq2[Static, error] {
 	return func(yield func(Static, error) bool) {
 		ctx, s := absent.Context(ctx), staticsScan{r: r, yield: yield}
@@ -54,7 +55,7 @@ func (r *Reader) Statics(ctx context.Context) iter.Seq2[Static, error] {
 			case err != nil:
 				s.emit(Static{}, err)
 			case !mt.IsArray() && !mt.IsOpen() && !mt.IsShared():
-				s.class(mt)
+				s.yieldType(mt)
 			}
 			if s.ended {
 				return
@@ -69,14 +70,14 @@ type staticsScan struct {
 	yield   func(Static, error) bool
 	threads []threads.Thread // read at the first thread static
 	known   bool
-	table   target.Range // the object of the last slot
+	table   target.Range // range of the object with the last slot
 	ended   bool
 }
 
 func (s *staticsScan) emit(f Static, err error) { s.ended = s.ended || !s.yield(f, err) }
 
-// class yields the statics of one type.
-func (s *staticsScan) class(mt *dac.MethodTable) {
+// yieldType yields the statics of one type.
+func (s *staticsScan) yieldType(mt *dac.MethodTable) {
 	class, err := s.r.rt.EEClass(mt)
 	if err != nil {
 		s.emit(Static{}, err)
@@ -98,16 +99,16 @@ func (s *staticsScan) class(mt *dac.MethodTable) {
 		switch {
 		case s.ended || !f.Static || f.RVA || !f.RefersToObject():
 		case f.Thread:
-			s.perThread(mt, f)
+			s.yieldPerThread(mt, f)
 		default:
 			at, err := s.r.rt.StaticField(mt, &f.FieldDesc)
-			s.slot(Static{Field: f}, at, err)
+			s.yieldSlot(Static{Field: f}, at, err)
 		}
 	}
 }
 
-// perThread yields the threads' values of a thread static.
-func (s *staticsScan) perThread(mt *dac.MethodTable, f *objects.Field) {
+// yieldPerThread yields the threads' values of a thread static.
+func (s *staticsScan) yieldPerThread(mt *dac.MethodTable, f *objects.Field) {
 	if !s.known {
 		var err error
 		if s.threads, err = s.r.p.Threads(); err != nil {
@@ -118,13 +119,13 @@ func (s *staticsScan) perThread(mt *dac.MethodTable, f *objects.Field) {
 	for i := range s.threads {
 		if t := &s.threads[i]; t.Managed != nil {
 			at, err := s.r.rt.ThreadStaticField(mt, &f.FieldDesc, t.Managed)
-			s.slot(Static{Field: f, Thread: t}, at, err)
+			s.yieldSlot(Static{Field: f, Thread: t}, at, err)
 		}
 	}
 }
 
-// slot yields a static, if it has storage that refers to an object.
-func (s *staticsScan) slot(f Static, at dac.StaticAddr, err error) {
+// yieldSlot yields a static if its storage refers to an object.
+func (s *staticsScan) yieldSlot(f Static, at dac.StaticAddr, err error) {
 	if err == nil && at.Addr == 0 || s.ended {
 		return
 	}
@@ -141,7 +142,7 @@ func (s *staticsScan) slot(f Static, at dac.StaticAddr, err error) {
 	s.emit(f, err)
 }
 
-// container returns the object that contains a slot, 0 if there is none. The statics of a type are contiguous.
+// container returns the object that contains a slot, or 0. The statics of a type are contiguous.
 func (s *staticsScan) container(slot target.Addr) target.Addr {
 	if s.table.Contains(slot) {
 		return s.table.Start

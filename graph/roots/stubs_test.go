@@ -19,11 +19,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// stubs is the folder of a dump whose threads stand in stubs of the runtime: Stubs.cs
-// there is its program.
+// stubs is the folder of a dump with threads in stubs of the runtime. Its program is Stubs.cs there.
 const stubs = "../../testdata/dumps/roots/net10-stubs"
 
-// openStubs opens it, with other bytes in places, and its objects by their names.
+// openStubs opens the dump with other bytes in places. It returns the dump's objects by name.
 func openStubs(t *testing.T, patches map[target.Addr][]byte) (*sosgo.View, map[string]target.Addr) {
 	t.Helper()
 	facts, err := os.ReadFile(filepath.Join(stubs, "facts.txt"))
@@ -48,9 +47,8 @@ func openStubs(t *testing.T, patches map[target.Addr][]byte) (*sosgo.View, map[s
 	return v, objects
 }
 
-// TestArgumentsOfStubs: while a method is compiled, the stub that was called in its place holds
-// its arguments: in registers and on the stack, this, structs whole and in parts,
-// behind the place of the result and the generic context.
+// TestArgumentsOfStubs: while a method is compiled, the stub that was called in its place holds its arguments: in
+// registers and on the stack, this, structs whole and in parts, after the place of the result and the generic context.
 func TestArgumentsOfStubs(t *testing.T) {
 	v, objects := openStubs(t, nil)
 	r, err := v.RootReader()
@@ -70,7 +68,7 @@ func TestArgumentsOfStubs(t *testing.T) {
 	for name, a := range objects {
 		switch thread, _, _ := strings.Cut(name, "."); {
 		case name == "static.r" || name == "struct.this":
-			// What is referred to is a field of one object, and an element of an array.
+			// The argument refers to a field of one object, and to an element of an array.
 			assert.Zero(t, got[a], name)
 		case thread == "static" || thread == "struct" || thread == "ret" || thread == "gen" || thread == "virt":
 			want++
@@ -85,8 +83,8 @@ func TestArgumentsOfStubs(t *testing.T) {
 	assert.Len(t, methods, 5)
 }
 
-// TestThreadStaticsOfStubs: thread statics and statics of a type that can be unloaded, and a thread
-// static of one that can't, have their slots, and their tables are held.
+// TestThreadStaticsOfStubs: statics and thread statics of a type that can be unloaded, and a thread static of one that
+// can't, have their slots. Their tables are kept alive.
 func TestThreadStaticsOfStubs(t *testing.T) {
 	v, objects := openStubs(t, nil)
 	r, err := v.RootReader()
@@ -112,8 +110,8 @@ func TestThreadStaticsOfStubs(t *testing.T) {
 		"Unloadable.Keeper.shared": objects["unloadable.static"], "Unloadable.Keeper.perThread": objects["unloadable.threadStatic"]}, got)
 }
 
-// TestArgumentsOfTailCalls: the arguments of a tail call that was made are no roots any more.
-// Those of one that is about to be made are: the same buffer with another state.
+// TestArgumentsOfTailCalls: the arguments of a completed tail call are not roots. The arguments of one that is about to
+// be made are: the same buffer with another state.
 func TestArgumentsOfTailCalls(t *testing.T) {
 	const argBuffer = 0x260 // Thread::m_tailCallTls.m_argBuffer of this runtime
 	v, objects := openStubs(t, nil)
@@ -165,8 +163,8 @@ func TestArgumentsOfTailCalls(t *testing.T) {
 	}
 }
 
-// TestFramesThatAreNotRead: a frame that keeps references which nothing reads is an error among the roots, and the
-// others stay.
+// TestFramesThatAreNotRead: a frame with references that sosgo can't read is an error among the roots, and other roots
+// remain.
 func TestFramesThatAreNotRead(t *testing.T) {
 	v, _ := openStubs(t, nil)
 	rt, err := v.Runtime()

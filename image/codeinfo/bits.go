@@ -9,25 +9,25 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// maxRead is the most bits that one read of a bitReader returns: what is left
-// of an eight-byte load after up to seven bits of the first byte.
+// maxRead is the maximum number of bits of one read: an eight-byte load without up to seven bits of
+// its first byte.
 const maxRead = 57
 
-// A bitReader reads bits, the low ones of a byte first. The first failure
-// sticks: every later read returns zero. Copies read on independently.
+// A bitReader reads bits, low bits of a byte first. Failures are sticky: every later read returns
+// zero. Copies read independently.
 type bitReader struct {
 	b   []byte
 	pos uint64 // in bits
 	bad readFailure
 }
 
-// A readFailure gives the reason why a bitReader could not read on.
+// A readFailure is the reason why a bitReader failed.
 type readFailure uint8
 
 const (
 	readOK        readFailure = iota
-	readShort                 // more bits are wanted than there are
-	readMalformed             // the bits are no number that the encoding has
+	readShort                 // not enough bits are left
+	readMalformed             // an invalid number
 )
 
 // err returns the reader's failure as an error, or nil.
@@ -43,10 +43,10 @@ func (r *bitReader) err() error {
 
 func (r *bitReader) size() uint64 { return uint64(len(r.b)) * 8 }
 
-// left returns the number of bits that have not been read.
+// left returns the number of bits that are left.
 func (r *bitReader) left() uint64 { return r.size() - r.pos }
 
-// fail makes f the reader's failure unless it has one.
+// fail sets the reader's failure if it has none.
 func (r *bitReader) fail(f readFailure) {
 	if r.bad == readOK {
 		r.bad = f
@@ -61,7 +61,7 @@ func (r *bitReader) seek(pos uint64) {
 	r.pos = pos
 }
 
-// skip passes over count things of width bits each.
+// skip skips count items of width bits each.
 func (r *bitReader) skip(count, width uint64) {
 	hi, n := bits.Mul64(count, width)
 	if hi != 0 || n > r.left() {
@@ -74,7 +74,7 @@ func (r *bitReader) skip(count, width uint64) {
 // align continues at the next multiple of eight bits.
 func (r *bitReader) align() { r.seek((r.pos + 7) &^ 7) }
 
-// peek returns the next n bits without passing over them; n is at most maxRead and at most what is left.
+// peek returns the next n bits without skipping them; n is at most maxRead and at most left.
 func (r *bitReader) peek(n uint64) uint64 {
 	i := int(r.pos >> 3)
 	var v uint64
@@ -104,7 +104,8 @@ func (r *bitReader) read(n uint64) uint64 {
 
 func (r *bitReader) bit() bool { return r.read(1) != 0 }
 
-// uvarint reads a number of groups of base bits, low group first, each followed by a bit set if another follows.
+// uvarint reads a number in groups of base bits, low group first. A bit after each group is set if
+// another follows.
 func (r *bitReader) uvarint(base uint64) uint32 {
 	more := uint64(1) << base
 	chunk := r.read(base + 1)
@@ -124,7 +125,7 @@ func (r *bitReader) uvarint(base uint64) uint32 {
 	return uint32(v)
 }
 
-// varint is uvarint for signed numbers: the highest bit of the last group is the sign.
+// varint is uvarint for signed numbers. The highest bit of the last group is the sign.
 func (r *bitReader) varint(base uint64) int32 {
 	more := uint64(1) << base
 	var v, width uint64
@@ -148,7 +149,7 @@ func (r *bitReader) varint(base uint64) int32 {
 	return int32(s)
 }
 
-// ceilLog2 returns the number of bits that hold the numbers below x.
+// ceilLog2 returns the number of bits for numbers below x.
 func ceilLog2(x uint32) uint64 {
 	if x == 0 {
 		return 0

@@ -5,11 +5,12 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// codeLengthBytes is more of GC info than the code's length can reach into.
+// codeLengthBytes is an upper bound for the offset in bytes of the code's length in GC info.
 const codeLengthBytes = 16
 
-// ReadCodeLength returns how many bytes the code has, funclets and cold part included, that the GC info at an address
-// describes. It reads no more of the info than necessary. version is as in [GCDecoder.Reset].
+// ReadCodeLength returns the length in bytes of the code that the GC info at an address describes,
+// including funclets and the cold part. It reads only the beginning of the GC info. version is as
+// in [GCDecoder.Reset].
 func ReadCodeLength(mem target.Memory, at target.Addr, arch target.Arch, version int) (uint32, error) {
 	var b [codeLengthBytes]byte
 	n, missing := absent.Memory(mem).ReadMemory(b[:], at)

@@ -34,8 +34,7 @@ func TestReadCodeLength(t *testing.T) {
 	assert.ErrorIs(t, err, target.ErrCorrupt)
 }
 
-// TestReadCodeLengthMissing: what the dump lacks is named, and not taken for
-// bytes that end.
+// TestReadCodeLengthMissing: missing bytes are target.ErrNotInDump, not truncated data.
 func TestReadCodeLengthMissing(t *testing.T) {
 	w := (&bitWriter{}).flag(false).bits(0, 1).uvarint(0x1234, baseCodeLength)
 	got, err := ReadCodeLength(lent(w.b), 0, target.ArchAMD64, 4)

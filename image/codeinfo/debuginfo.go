@@ -12,21 +12,22 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A DebugInfo holds what a compiler records for debuggers of one body (runtime: debuginfostore.cpp, CompressDebugInfo):
-// the sizes of two parts as numbers of nibbles, then the bounds, which tie code to IL, and the variables.
+// A DebugInfo is a compiler's debug information for one method body (runtime: debuginfostore.cpp,
+// CompressDebugInfo). It begins with the sizes of two parts as nibble-encoded numbers. Then follow
+// the bounds, which map code to IL, and the variables.
 type DebugInfo struct {
 	Mem    target.Memory
-	At     target.Addr // of the sizes
-	Chunks bool        // the sizes are those of chunks (contract DebugInfo, since .NET 11)
+	At     target.Addr // the sizes
+	Chunks bool        // chunks instead of two parts (contract DebugInfo, since .NET 11)
 }
 
-// A DebugInfoHeader describes what the compiler in the process puts in front of
-// DebugInfo. What a compiler puts into an image has no header.
+// A DebugInfoHeader describes the header that the compiler in the process puts before DebugInfo. In
+// images there is no header.
 type DebugInfoHeader struct {
-	Flags              bool // a byte of flags comes first; nothing does without
-	PatchpointSize     int  // bytes of a PatchpointInfo without its locals
-	PatchpointNumLocal int  // offset of the number of locals in it
-	Chunks             bool // there is no header, and sizes are those of chunks
+	Flags              bool // a byte of flags comes first; otherwise there is no header
+	PatchpointSize     int  // size in bytes of a PatchpointInfo without its locals
+	PatchpointNumLocal int  // offset in it of the number of locals
+	Chunks             bool // there is no header, but chunks
 }
 
 // The flags (runtime: debuginfostore.cpp, EXTRA_DEBUG_INFO_TYPE).
@@ -35,8 +36,8 @@ const (
 	debugHasRich        = 2
 )
 
-// Open finds the debug information after the header at an address: it passes the flags, the information about on-stack
-// replacement, and the scopes of inlined code (DOTNET_RichDebugInfo=1).
+// Open returns the debug information after the header at an address. It skips the flags, the
+// information about on-stack replacement, and the scopes of inlined code (DOTNET_RichDebugInfo=1).
 func (h DebugInfoHeader) Open(mem target.Memory, at target.Addr) (DebugInfo, error) {
 	d := DebugInfo{Mem: mem, At: at, Chunks: h.Chunks}
 	if !h.Flags || h.Chunks {
@@ -57,7 +58,7 @@ func (h DebugInfoHeader) Open(mem target.Memory, at target.Addr) (DebugInfo, err
 		}
 		d.At += target.Addr(h.PatchpointSize + 4*int(n))
 	}
-	if flags&debugHasRich != 0 { // scopes of inlined code, for profilers: their size, and they
+	if flags&debugHasRich != 0 { // scopes of inlined code, for profilers: their size and data
 		n, err := target.Uint32(mem, d.At)
 		if err == nil && n > limits.DebugInfoBytes {
 			err = target.Corruptf("debug information at %016x with %d bytes of inlined scopes", uint64(d.At), n)
@@ -70,26 +71,26 @@ func (h DebugInfoHeader) Open(mem target.Memory, at target.Addr) (DebugInfo, err
 	return d, nil
 }
 
-// fatBounds reports that the sizes are three: of the bounds, of those that were not instrumented, of the variables.
+// fatBounds marks three sizes: of the bounds, of uninstrumented bounds, and of the variables.
 const fatBounds = 0xffffffff
 
-// fatChunks reports that the sizes of all chunks follow: of the bounds, of the variables, of bounds that were not instrumented, of
-// patchpoints, of inlined scopes, and of suspension points.
+// fatChunks marks that the sizes of all chunks follow: bounds, variables, uninstrumented bounds,
+// patchpoints, inlined scopes, suspension points.
 const fatChunks = 0
 
-// sizeBytes is what six sizes and the mark take at most: eleven nibbles each.
+// sizeBytes is the maximum length of six sizes and the mark: eleven nibbles each.
 const sizeBytes = 39
 
-// debugParts are the ranges of a DebugInfo that are read.
+// debugParts are the ranges of the parts that are read.
 type debugParts struct{ bounds, variables, suspensions target.Range }
 
-// parts returns where the parts lie.
+// parts returns the ranges of the parts.
 func (d DebugInfo) parts() (p debugParts, err error) {
 	var head [sizeBytes]byte
 	n, _ := absent.Memory(d.Mem).ReadMemory(head[:], d.At)
 	r := nibbleReader{b: head[:n]}
 	size, skip, vars := uint64(r.uint()), uint64(0), uint64(0)
-	between, suspensions := uint64(0), uint64(0) // behind the variables
+	between, suspensions := uint64(0), uint64(0) // after the variables
 	switch {
 	case d.Chunks && size == fatChunks:
 		size, vars = uint64(r.uint()), uint64(r.uint())
@@ -129,7 +130,7 @@ func (d DebugInfo) read(part target.Range, err error) ([]byte, error) {
 	return target.Bytes(d.Mem, part.Start, int(part.Size()))
 }
 
-// Variables returns the variables: see the function of that name.
+// Variables returns the variables; see the function Variables.
 func (d DebugInfo) Variables(arch target.Arch, apx bool) ([]Variable, error) {
 	p, err := d.parts()
 	b, err := d.read(p.variables, err)
@@ -139,8 +140,8 @@ func (d DebugInfo) Variables(arch target.Arch, apx bool) ([]Variable, error) {
 	return variables(b, arch, apx, d.Chunks)
 }
 
-// ILMap returns the map from code to IL, by native offset. packed selects the
-// form: bounds are arrays of bits since .NET 10, and nibbles before.
+// ILMap returns the map from code to IL, sorted by native offset. packed selects the encoding of
+// bounds: bits since .NET 10, nibbles before.
 func (d DebugInfo) ILMap(packed bool) ([]ILMapping, error) {
 	p, err := d.parts()
 	b, err := d.read(p.bounds, err)
@@ -163,22 +164,23 @@ func (d DebugInfo) ILMap(packed bool) ([]ILMapping, error) {
 	return list, nil
 }
 
-// The IL offsets that stand for no instruction (runtime: cordebuginfo.h, ICorDebugInfo::MappingTypes).
+// The IL offsets without an instruction (runtime: cordebuginfo.h, ICorDebugInfo::MappingTypes).
 const (
 	ILNoMapping = -1
 	ILProlog    = -2
 	ILEpilog    = -3
 )
 
-// An ILMapping ties a place in a method's code to a place in its IL.
+// An ILMapping maps an offset in a method's code to an offset in its IL.
 type ILMapping struct {
 	Native uint32 // bytes from the start of the code
 	IL     int32  // bytes from the start of the IL, or ILNoMapping, ILProlog, ILEpilog
-	Source uint8  // the compiler's flags of the place (ICorDebugInfo::SourceTypes)
+	Source uint8  // the compiler's flags (ICorDebugInfo::SourceTypes)
 }
 
-// ILOffset finds the IL instruction that the code at offset native belongs to. The last mapping at or before native
-// that names an instruction decides. The prolog belongs to the first instruction.
+// ILOffset returns the offset of the IL instruction for the code at offset native. It uses the last
+// mapping at or before native that refers to an instruction. The prolog belongs to the first
+// instruction.
 func ILOffset(list []ILMapping, native uint32) (int, bool) {
 	i := sort.Search(len(list), func(i int) bool { return list[i].Native > native }) - 1
 	for ; i >= 0; i-- {
@@ -192,15 +194,15 @@ func ILOffset(list []ILMapping, native uint32) (int, bool) {
 	return 0, false
 }
 
-// plainBounds decodes bounds of nibbles: their number, then for each the
-// distance to the native offset before, the IL offset and the source.
+// plainBounds decodes nibble-encoded bounds: their number, then for each the difference to the
+// previous native offset, the IL offset and the source.
 func plainBounds(b []byte) ([]ILMapping, error) {
 	r := nibbleReader{b: b}
 	count := r.uint()
 	if r.err != nil {
 		return nil, r.err
 	}
-	const fewest = 3 // nibbles of a mapping
+	const fewest = 3 // minimum number of nibbles of a mapping
 	if uint64(count) > uint64(r.left()/fewest) {
 		return nil, target.Corruptf("%d mappings in %d bytes", count, len(b))
 	}
@@ -216,13 +218,15 @@ func plainBounds(b []byte) ([]ILMapping, error) {
 	return out, nil
 }
 
-// The bits of a mapping's source: two in .NET 10, and one more since, for the suspension points of async methods.
+// The number of bits of a mapping's source: two in .NET 10, and one more since then, for suspension
+// points of async methods.
 const (
 	packedSourceBits = 2
 	chunkSourceBits  = 3
 )
 
-// packedBounds decodes bounds of .NET 10 and later: after the number and the widths of the two offsets, as nibbles, an array of bits.
+// packedBounds decodes bounds of .NET 10 and later: their number and the widths of the two offsets
+// as nibbles, then an array of bits.
 func packedBounds(b []byte, sourceBits uint64) ([]ILMapping, error) {
 	r := nibbleReader{b: b}
 	count, nativeBits, ilBits := r.uint(), uint64(r.uint())+1, uint64(r.uint())+1

@@ -88,8 +88,7 @@ func TestILOffset(t *testing.T) {
 	assert.False(t, ok)
 }
 
-// TestDebugInfo reads what stands in front of the parts: flags, patchpoints,
-// sizes.
+// TestDebugInfo reads the header before the parts: flags, patchpoints, sizes.
 func TestDebugInfo(t *testing.T) {
 	header := DebugInfoHeader{Flags: true, PatchpointSize: 0x20, PatchpointNumLocal: 8}
 	bounds := plainBlob(someMappings())
@@ -127,7 +126,7 @@ func TestDebugInfo(t *testing.T) {
 	assert.ErrorIs(t, err, target.ErrNotInDump)
 }
 
-// TestFatBounds: three sizes, of which the second is passed.
+// TestFatBounds: of three sizes, the second is skipped.
 func TestFatBounds(t *testing.T) {
 	bounds := plainBlob(someMappings())
 	w := (&synth.Nibbles{}).Uint(fatBounds, uint32(len(bounds)), 7, 0)
@@ -136,7 +135,7 @@ func TestFatBounds(t *testing.T) {
 	assert.Equal(t, someMappings(), got)
 }
 
-// lent is memory that starts at address 0.
+// lent is a memory that starts at address 0.
 type lent []byte
 
 func (m lent) ReadMemory(p []byte, a target.Addr) (int, error) {

@@ -1,10 +1,10 @@
-// Package codeinfo decodes what the compilers record beside code: which registers and stack slots hold references at an
-// instruction (GC info), where variables live (debug information) and what the exception clauses cover.
+// Package codeinfo decodes the tables that compilers emit for code: which registers and stack slots
+// hold references at an instruction (GC info), where variables are (debug information), and what
+// exception clauses cover. It handles only encodings, for AMD64 and ARM64. Package dac/code finds a
+// method's tables and their versions. Start reading at GCDecoder, DebugInfo and ReadEHClauses.
 //
-// It handles encodings only. Where the blobs of a method lie, and which version of an encoding they have, is the business of package
-// dac/code. All decoders take bytes that may be garbage: they end after work that the bytes bound, and answer with [target.ErrCorrupt].
-//
-// The encodings of AMD64 and ARM64 are known.
+// All decoders accept arbitrary bytes: their work is bounded by the input, and they fail with
+// [target.ErrCorrupt].
 //
 // Stability: unstable.
 package codeinfo

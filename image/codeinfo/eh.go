@@ -15,15 +15,15 @@ type EHKind uint8
 // The kinds of clause.
 const (
 	EHTyped   EHKind = iota // catches a type
-	EHFilter                // catches what its filter accepts
-	EHFinally               // runs always
+	EHFilter                // catches exceptions that its filter accepts
+	EHFinally               // always runs
 	EHFault                 // runs when an exception leaves the block
 )
 
-// String returns the kind as SOS words it.
+// String returns the kind in SOS's words.
 func (k EHKind) String() string { return [...]string{"TYPED", "FILTER", "FINALLY", "FAULT"}[k&3] }
 
-// Flags of a clause (runtime: corhdr.h, CorExceptionFlag; CACHED_CLASS is the runtime's own).
+// Flags of a clause (runtime: corhdr.h, CorExceptionFlag; CACHED_CLASS is internal to the runtime).
 const (
 	clauseFilter     = 1 << 0
 	clauseFinally    = 1 << 1
@@ -38,27 +38,29 @@ type EHClause struct {
 	Kind    EHKind
 	Try     CodeRange
 	Handler CodeRange
-	Filter  uint32 // start of the filter of EHFilter, which ends where the handler starts
+	Filter  uint32 // EHFilter: start of the filter, which ends at the start of the handler
 
-	// What EHTyped catches: a token of the method's module, or the type's handle once the runtime has looked it up. Both zero: everything.
+	// The type that EHTyped catches: a token of the method's module, or the type's handle once the
+	// runtime has resolved it. If both are zero, it catches everything.
 	ClassToken uint32
 	TypeHandle target.Addr
 
-	// Duplicated is a clause that repeats another for code moved out of its block, such as the body of a finally.
+	// Duplicated marks a clause that repeats another one for code that was moved out of its block,
+	// such as the body of a finally.
 	Duplicated bool
-	SameTry    bool // same block as the clause before
+	SameTry    bool // same block as the previous clause
 }
 
-// ClonedFinally reports whether the clause marks the copy of a finally that
-// the compiler made for the way without an exception: it covers nothing.
+// ClonedFinally reports whether the clause marks the compiler's copy of a finally for the path
+// without an exception. It covers no code.
 func (c *EHClause) ClonedFinally() bool {
 	return c.Kind == EHFinally && c.Duplicated && c.Try.Start == c.Try.End && c.Try.Start == c.Handler.Start
 }
 
-// Sizes and offsets of clauses beside compiled code (runtime: codeman.h, EE_ILEXCEPTION: a count, a header and the
-// clauses, aligned to 8) and in images (readytorun.h, READYTORUN_EXCEPTION_CLAUSE).
+// Sizes and offsets of clauses after compiled code (runtime: codeman.h, EE_ILEXCEPTION: a count, a
+// header and the clauses, aligned to 8) and in images (readytorun.h, READYTORUN_EXCEPTION_CLAUSE).
 const (
-	jitClausesOffset = 8 // from the address that the code header has
+	jitClausesOffset = 8 // from the address in the code header
 	jitClauseSize    = 32
 	jitClauseUnion   = 24
 
@@ -68,8 +70,8 @@ const (
 	imageEHEntrySize = 8
 )
 
-// ReadEHClauses reads the exception clauses of compiled code. ehInfo is the
-// address in the method's code header; 0 means that the method has none.
+// ReadEHClauses reads the exception clauses of compiled code. ehInfo is the address in the method's
+// code header, or 0 if the method has no clauses.
 func ReadEHClauses(mem target.Memory, ehInfo target.Addr) ([]EHClause, error) {
 	if ehInfo == 0 {
 		return nil, nil
@@ -88,10 +90,11 @@ func ReadEHClauses(mem target.Memory, ehInfo target.Addr) ([]EHClause, error) {
 	return decodeClauses(b, jitClauseSize, jitClauseUnion)
 }
 
-// ReadImageEHClauses reads the exception clauses of a method of a ReadyToRun image. table is the image's section of
-// exception information, base its load address, and rva the method's entry point. A method not in the table has none.
+// ReadImageEHClauses reads the exception clauses of a method of a ReadyToRun image. table is the
+// image's section of exception information, base its load address, and rva the method's entry
+// point. A method that is not in the table has no clauses.
 func ReadImageEHClauses(mem target.Memory, base target.Addr, table target.Range, rva uint32) ([]EHClause, error) {
-	// The last entry only ends the clauses of the one before.
+	// The last entry only marks the end of the previous entry's clauses.
 	n := int(min(table.Size()/imageEHEntrySize, limits.ImageEHMethods)) - 1
 	if n <= 0 {
 		return nil, nil
@@ -127,7 +130,8 @@ func ReadImageEHClauses(mem target.Memory, base target.Addr, table target.Range,
 	return decodeClauses(b, imageClauseSize, imageClauseUnion)
 }
 
-// decodeClauses decodes the clauses in b, each of size bytes, with what the kind wants at union.
+// decodeClauses decodes the clauses in b, each of size bytes, with the data that depends on the
+// kind at offset union.
 func decodeClauses(b []byte, size, union int) ([]EHClause, error) {
 	le := binary.LittleEndian
 	out := make([]EHClause, len(b)/size)
@@ -142,13 +146,13 @@ func decodeClauses(b []byte, size, union int) ([]EHClause, error) {
 		}
 		flags := le.Uint32(p)
 		c.Duplicated, c.SameTry = flags&clauseDuplicated != 0, flags&clauseSameTry != 0
-		c.catches(flags, p[union:])
+		c.setKind(flags, p[union:])
 	}
 	return out, nil
 }
 
-// catches decodes the clause's kind and what the kind wants.
-func (c *EHClause) catches(flags uint32, union []byte) {
+// setKind decodes the clause's kind and the data that depends on it.
+func (c *EHClause) setKind(flags uint32, union []byte) {
 	le := binary.LittleEndian
 	switch {
 	case flags&clauseFilter != 0:

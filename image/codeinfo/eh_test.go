@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// jitClause returns a clause as it stands beside compiled code.
+// jitClause returns a clause in the form of compiled code.
 func jitClause(flags, tryStart, tryEnd, handlerStart, handlerEnd uint32, union uint64) []byte {
 	b := make([]byte, 0, jitClauseSize)
 	for _, v := range []uint32{flags, tryStart, tryEnd, handlerStart, handlerEnd, 0} {
@@ -19,7 +19,7 @@ func jitClause(flags, tryStart, tryEnd, handlerStart, handlerEnd uint32, union u
 	return binary.LittleEndian.AppendUint64(b, union)
 }
 
-// imageClause returns the form in images.
+// imageClause returns a clause in the form of images.
 func imageClause(flags, tryStart, tryEnd, handlerStart, handlerEnd, union uint32) []byte {
 	var b []byte
 	for _, v := range []uint32{flags, tryStart, tryEnd, handlerStart, handlerEnd, union} {
@@ -28,7 +28,7 @@ func imageClause(flags, tryStart, tryEnd, handlerStart, handlerEnd, union uint32
 	return b
 }
 
-// jitClauses returns a memory with clauses whose count is n; they are at address 16.
+// jitClauses returns a memory with clauses at address 16 and the count n.
 func jitClauses(n uint64, clauses ...[]byte) *parts {
 	b := binary.LittleEndian.AppendUint64(make([]byte, 8), n)
 	b = append(b, make([]byte, jitClausesOffset)...)
@@ -87,8 +87,8 @@ func TestLyingEHClauses(t *testing.T) {
 	}
 }
 
-// ehImage returns an image with a table of three methods, the second of which has
-// two clauses, and the third none.
+// ehImage returns an image with a table of three methods. The second has two clauses, the third has
+// no clauses.
 func ehImage() (*parts, target.Range) {
 	const table, clauses = 16, 64
 	b := make([]byte, 128)

@@ -9,15 +9,17 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The versions of the encoding that [GCDecoder] reads. 2 and 3 have one form and differ in what an active frame
-// reports; 4 drops the return kind and the PSPSym and records the return addresses of calls as they are.
+// The versions of the encoding that [GCDecoder] reads. 2 and 3 have one form and differ in what an
+// active frame reports. 4 has no return kind and no PSPSym, and records the return addresses of
+// calls unchanged.
 const (
 	minGCInfoVersion = 2
 	maxGCInfoVersion = 4
 )
 
-// GCInfoVersionReadyToRun returns the version of the GC info in a ReadyToRun image whose header has the given major
-// version (runtime: gcinfo.h, ReadyToRunVersionToGcInfoVersion). The runtime that loads the image does not matter.
+// GCInfoVersionReadyToRun returns the version of the GC info in a ReadyToRun image with the major
+// version in its header (runtime: gcinfo.h, ReadyToRunVersionToGcInfoVersion). It does not depend
+// on the runtime that loads the image.
 func GCInfoVersionReadyToRun(major uint16) int {
 	if major >= 11 {
 		return 4
@@ -38,15 +40,17 @@ const (
 	headerBits           = 10
 )
 
-// An encoding holds what differs by processor (runtime: gcinfotypes.h, AMD64GcInfoEncoding and ARM64GcInfoEncoding).
+// An encoding holds the differences between processors (runtime: gcinfotypes.h, AMD64GcInfoEncoding
+// and ARM64GcInfoEncoding).
 type encoding struct {
 	*target.Processor
 	stackBase, numRegisters, numSafePoints uint64 // group widths
-	// unit is the binary logarithm of the bytes of an instruction, where all have the same number: lengths of code count instructions then,
-	// and so do offsets in it since version 4. Before, the offset of a safe point was one within its call.
+	// unit is the binary logarithm of the instruction size in bytes, if that is fixed. Lengths of
+	// code are then in instructions, and since version 4 offsets in code too. Before version 4 the
+	// offset of a safe point was inside its call.
 	unit uint
-	// leafOnly: frames of a method one of whose funclets was reported report nothing,
-	// whatever the flags are; their bit is about tail calls.
+	// leafOnly is set if frames of a method never report anything after one of its funclets was
+	// reported, whatever the flags are. The bit for it then marks tail calls.
 	leafOnly bool
 }
 
@@ -55,7 +59,7 @@ var (
 	encodingARM64 = &encoding{Processor: target.ARM64(), stackBase: 2, numRegisters: 3, numSafePoints: 3, unit: 2, leafOnly: true}
 )
 
-// encodingOf returns the encoding of a processor, nil for one whose GC info is not read.
+// encodingOf returns the encoding of a processor, or nil if it is not supported.
 func encodingOf(arch target.Arch) *encoding {
 	switch arch {
 	case target.ArchAMD64, target.ArchUnknown:
@@ -66,7 +70,7 @@ func encodingOf(arch target.Arch) *encoding {
 	return nil
 }
 
-// Group widths of the numbers that have the same on all processors read here.
+// Group widths of numbers that are equal on all supported processors.
 const (
 	baseStackSlotHeader = 6 // GS cookie, PSPSym, generic context, reverse P/Invoke frame
 	baseCodeLength      = 8
@@ -94,22 +98,24 @@ const (
 	slotAlignShift  = 3 // stack offsets are stored in units of 8 bytes
 )
 
-// A GenericContext is where a shared generic method finds its exact type arguments.
+// A GenericContext is the kind of a shared generic method's context, which gives its exact type
+// arguments.
 type GenericContext uint8
 
 // The kinds of generic context.
 const (
-	ContextNone        GenericContext = iota // not shared, or not kept
-	ContextMethodTable                       // a MethodTable, passed as hidden argument
-	ContextMethodDesc                        // a MethodDesc, passed as hidden argument
+	ContextNone        GenericContext = iota // not shared, or not stored
+	ContextMethodTable                       // a MethodTable, passed as a hidden argument
+	ContextMethodDesc                        // a MethodDesc, passed as a hidden argument
 	ContextThis                              // the object's MethodTable; the slot holds the object
 )
 
-// A ReturnKind lists which of the two registers with the result, RAX and RDX or X0 and X1, hold references: two bits a
-// register, the first in the low ones; 1 is an object and 2 a managed pointer. GC info of version 4 does not record it.
+// A ReturnKind describes whether the two result registers, RAX and RDX or X0 and X1, hold
+// references. It has two bits for each register, the first register in the low bits: 1 is an object
+// and 2 a managed pointer. GC info of version 4 does not record it.
 type ReturnKind uint8
 
-// String returns the kind as SOS words it.
+// String returns the kind in SOS's words.
 func (k ReturnKind) String() string {
 	names := [...]string{"Scalar", "Object", "ByRef", "UNSET"}
 	low, high := k&3, k>>2&3
@@ -122,8 +128,8 @@ func (k ReturnKind) String() string {
 	return "{" + names[low] + ", " + names[high] + "}"
 }
 
-// A StackOffset is a place in a frame that the header of GC info names, in
-// bytes. Zero is a valid offset, so Present reports whether there is one.
+// A StackOffset is an offset in a frame in the header of GC info, in bytes. Zero is a valid offset,
+// so Present reports whether there is one.
 type StackOffset struct {
 	Offset  int32
 	Present bool
@@ -135,19 +141,20 @@ type CodeRange struct{ Start, End uint32 }
 // A GCHeader is the fixed part of a method's GC info.
 type GCHeader struct {
 	Version        int
-	Slim           bool // the two-bit header: everything that is not below it is absent
+	Slim           bool // the two-bit header: many fields are absent
 	VarArg         bool
-	ReportLeafOnly bool // a frame whose funclet was reported reports nothing
-	TailCalls      bool // the method makes tail calls; only of processors whose every method reports by its leaf
+	ReportLeafOnly bool // a frame reports nothing after one of its funclets was reported
+	TailCalls      bool // the method makes tail calls; only on processors where ReportLeafOnly is always set
 
 	Return    ReturnKind // versions 2 and 3
 	HasReturn bool
 
-	CodeLength uint32 // bytes, funclets and cold part included
-	PrologSize uint32 // bytes, 0 where not recorded: only with a GS cookie or a generic context
+	CodeLength uint32 // bytes, including funclets and the cold part
+	PrologSize uint32 // bytes; 0 if not recorded, without a GS cookie and a generic context
 
-	// GSCookie, ContextSlot and ReversePInvokeFrame are relative to the frame register, or to the stack pointer where
-	// there is none; the first two before version 4 to the stack pointer of the caller ([GCHeader.ContextPlace]).
+	// GSCookie, ContextSlot and ReversePInvokeFrame are relative to the frame register, or to the
+	// stack pointer if there is none. Before version 4 the first two are relative to the caller's
+	// stack pointer ([GCHeader.ContextPlace]).
 	GSCookie            StackOffset
 	GSCookieRange       CodeRange   // where the cookie is valid
 	PSPSym              StackOffset // relative to the stack pointer after the prolog; versions 2 and 3
@@ -161,14 +168,14 @@ type GCHeader struct {
 	EnCArea    uint32 // bytes of the frame that Edit and Continue preserves
 	HasEnCArea bool
 
-	// OutgoingArea is the size in bytes of the area at the stack pointer where the method
-	// puts arguments of its callees. The callee owns it during a call.
+	// OutgoingArea is the size in bytes of the area at the stack pointer for the arguments of
+	// callees. The callee owns it during a call.
 	OutgoingArea uint32
 
 	SafePoints int // number of them
 }
 
-// ContextPlace returns where a method keeps its generic context. It reports false if it keeps none.
+// ContextPlace returns where a method stores its generic context. It reports false if it does not.
 func (h *GCHeader) ContextPlace() (Slot, bool) {
 	s := Slot{Base: BaseSP, Offset: h.ContextSlot.Offset}
 	switch {
@@ -180,12 +187,13 @@ func (h *GCHeader) ContextPlace() (Slot, bool) {
 	return s, h.Context != ContextNone && h.ContextSlot.Present
 }
 
-// A GCDecoder decodes the GC info of one method after the other and reuses its memory. The zero value is ready for
-// [GCDecoder.Reset]. It is for one goroutine.
+// A GCDecoder decodes the GC info of methods, one after the other, and reuses its memory. The zero
+// value is ready for [GCDecoder.Reset]. It is for one goroutine.
 //
-// Source of the encoding: runtime, gcinfodecoder.cpp and gcinfotypes.h.
+// The encoding is defined by gcinfodecoder.cpp and gcinfotypes.h of the runtime.
 type GCDecoder struct {
-	// Arch is the processor that the code is for, which determines the encoding: AMD64 or ARM64. Zero means AMD64.
+	// Arch is the processor of the code, which determines the encoding: AMD64 or ARM64. Zero means
+	// AMD64.
 	Arch target.Arch
 	GCHeader
 
@@ -193,23 +201,23 @@ type GCDecoder struct {
 	r          bitReader
 	pointBits  uint64 // width of a safe point
 	pointStart uint64 // bit position of the safe points
-	live       uint64 // bit position of what follows the slot table
+	live       uint64 // bit position after the slot table
 
 	ranges     []CodeRange
 	interrupts uint32 // bytes of code in ranges
 	shift      uint   // offsets in code are stored in units of 1 << shift bytes
 	slots      []Slot
-	tracked    int // slots before the untracked ones
+	tracked    int // number of slots before the untracked ones
 
-	points []uint32 // scratch of offsets
+	points []uint32 // reused for offsets
 	source source
 }
 
-// Reset decodes the GC info that starts with b[0]. Bytes after its end are ignored; its length is not recorded. version
-// is the runtime's for compiled code, [GCInfoVersionReadyToRun] for images.
+// Reset decodes the GC info that starts with b[0]. Its length is not recorded; later bytes are
+// ignored. version is the runtime's for compiled code, [GCInfoVersionReadyToRun] for images.
 //
-// The decoder keeps b. It fails with target.ErrUnsupported for an unknown version or
-// processor and with target.ErrCorrupt for bytes that are no GC info.
+// The decoder keeps b. It fails with target.ErrUnsupported for an unknown version or processor and
+// with target.ErrCorrupt for other bytes.
 func (d *GCDecoder) Reset(b []byte, version int) error {
 	d.source = source{}
 	return d.reset(b, version)
@@ -241,10 +249,11 @@ func (d *GCDecoder) reset(b []byte, version int) error {
 	return nil
 }
 
-// HasTailCallBit reports whether the processor's form marks tail calls, with the bit that others use to report that only the leaf reports.
+// HasTailCallBit reports whether the processor's encoding marks tail calls, with the bit that is
+// ReportLeafOnly on others.
 func (d *GCDecoder) HasTailCallBit() bool { return d.enc != nil && d.enc.leafOnly }
 
-// begin makes ready to read a header.
+// begin prepares to read a header.
 func (d *GCDecoder) begin(b []byte, version int) {
 	d.GCHeader = GCHeader{Version: version, ReportLeafOnly: d.enc.leafOnly}
 	if d.shift = 0; version >= 4 {
@@ -266,7 +275,7 @@ func (d *GCDecoder) header() (ranges uint32) {
 	return r.uvarint(baseNumRanges)
 }
 
-// slimHeader reads the form for methods that need no other facts.
+// slimHeader reads the short form of the header.
 func (d *GCDecoder) slimHeader() {
 	d.Slim = true
 	if d.r.bit() {
@@ -276,7 +285,7 @@ func (d *GCDecoder) slimHeader() {
 	d.codeLength()
 }
 
-// fatStart reads the flags of the long form, and the code's length after them.
+// fatStart reads the flags of the long form and the code's length.
 func (d *GCDecoder) fatStart() (flags uint64) {
 	flags = d.r.read(headerBits)
 	d.returnKind(returnKindBitsFat)
@@ -322,7 +331,7 @@ func (d *GCDecoder) fatHeader() {
 	d.OutgoingArea = r.uvarint(baseStackArea) << slotAlignShift
 }
 
-// prolog reads the sizes that go with a GS cookie or a generic context.
+// prolog reads the sizes that accompany a GS cookie or a generic context.
 func (d *GCDecoder) prolog(cookie bool) {
 	if !cookie && d.Context == ContextNone {
 		return
@@ -356,7 +365,7 @@ func (d *GCDecoder) stackOffset(present bool) StackOffset {
 	return StackOffset{d.r.varint(baseStackSlotHeader) << slotAlignShift, true}
 }
 
-// locatePoints records where the safe points are and passes over them.
+// locatePoints records the position of the safe points and skips them.
 func (d *GCDecoder) locatePoints() error {
 	if d.CodeLength == 0 || d.CodeLength > limits.MethodCode {
 		return target.Corruptf("GC info: code of %d bytes", d.CodeLength)
@@ -369,7 +378,8 @@ func (d *GCDecoder) locatePoints() error {
 	return d.r.err()
 }
 
-// readRanges reads the ranges of interruptible code. They ascend, so the code's length bounds their number.
+// readRanges reads the ranges of interruptible code. They ascend, so the code's length limits their
+// number.
 func (d *GCDecoder) readRanges(n uint32) error {
 	var last uint32
 	length := d.CodeLength >> d.shift
@@ -390,12 +400,12 @@ func (d *GCDecoder) readRanges(n uint32) error {
 	return nil
 }
 
-// Interruptible returns the ranges of code in which the thread can be stopped at
-// every instruction, ascending. The slice is valid until the next Reset.
+// Interruptible returns the ranges of code in which the thread can be stopped at every instruction,
+// ascending. The slice is valid until the next Reset.
 func (d *GCDecoder) Interruptible() []CodeRange { return d.ranges }
 
-// SafePointOffsets returns the offsets of the instructions after the calls at which the live slots are recorded,
-// ascending. The slice is valid until the decoder's next method.
+// SafePointOffsets returns the offsets after calls for which live slots are recorded, ascending.
+// The slice is valid until the next call of a method.
 func (d *GCDecoder) SafePointOffsets() []uint32 {
 	d.points = d.points[:0]
 	for i := range d.SafePoints {
@@ -404,7 +414,8 @@ func (d *GCDecoder) SafePointOffsets() []uint32 {
 	return d.points
 }
 
-// callAdjust returns what is stored less of a safe point's offset: before version 4 an offset within the call.
+// callAdjust returns the difference between a safe point's offset and its stored value. Before
+// version 4 the stored value is inside the call.
 func (d *GCDecoder) callAdjust() uint32 {
 	if d.Version < 4 {
 		return 1
@@ -412,19 +423,20 @@ func (d *GCDecoder) callAdjust() uint32 {
 	return 0
 }
 
-// safePoint returns the i-th safe point as it is stored.
+// safePoint returns the stored value of the i-th safe point.
 func (d *GCDecoder) safePoint(i int) uint32 {
 	r := bitReader{b: d.r.b, pos: d.pointStart + uint64(i)*d.pointBits}
 	return uint32(r.read(d.pointBits))
 }
 
-// findSafePoint returns the index of the safe point that is stored for an offset in bytes.
+// findSafePoint returns the index of the safe point with the stored value for an offset in bytes.
 func (d *GCDecoder) findSafePoint(offset uint32) (int, bool) {
 	offset >>= d.shift
 	return sort.Find(d.SafePoints, func(i int) int { return cmp.Compare(offset, d.safePoint(i)) })
 }
 
-// findRange returns the position of offset in the interruptible code without the gaps between the ranges.
+// findRange returns the position of offset in the interruptible code, not counting the gaps between
+// ranges.
 func (d *GCDecoder) findRange(offset uint32) (uint32, bool) {
 	var before uint32
 	for _, r := range d.ranges {

@@ -13,7 +13,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A bitWriter writes what a bitReader reads.
+// A bitWriter writes the format that a bitReader reads.
 type bitWriter struct {
 	b []byte
 	n int
@@ -30,7 +30,7 @@ func (w *bitWriter) bits(v uint64, width int) *bitWriter {
 	return w
 }
 
-// testBases are the group widths that are AMD64's own.
+// testBases are group widths that are specific to AMD64.
 var testBases = struct{ numRegisters, numSafePoints, stackBase int }{2, 2, 3}
 
 func (w *bitWriter) flag(v bool) *bitWriter {
@@ -63,8 +63,8 @@ func (w *bitWriter) align() *bitWriter {
 	return w
 }
 
-// slots writes a table of registers, tracked and untracked stack slots at
-// RBP-8, RBP-16 and so on.
+// slots writes a table of registers, and of tracked and untracked stack slots at RBP-8, RBP-16 and
+// so on.
 func (w *bitWriter) slots(registers []target.Reg, stack, untracked int) *bitWriter {
 	w.flag(len(registers) > 0)
 	if len(registers) > 0 {
@@ -127,7 +127,7 @@ func names(slots []Slot) []string {
 }
 
 func TestHeader(t *testing.T) {
-	// Every fact that a header can have, in each version.
+	// All fields of a header, in each version.
 	for version := 2; version <= 4; version++ {
 		w := &bitWriter{}
 		flags := uint64(headerVarArg | headerGSCookie | headerPSPSym | uint64(ContextMethodDesc)<<headerContextShift |
@@ -194,8 +194,8 @@ func TestSafePoints(t *testing.T) {
 	assert.Equal(t, []string{"rax", "rbp-10"}, names(all))
 }
 
-// TestReturnAddress: before version 4 a caller looks up the byte before its
-// return address, and in version 3 an active frame at a safe point does too.
+// TestReturnAddress: before version 4 a caller looks up the byte before its return address. In
+// version 3 an active frame at a safe point does so, too.
 func TestReturnAddress(t *testing.T) {
 	w := &bitWriter{}
 	w.bits(0, 1).bits(1, 1).bits(0, returnKindBitsSlim).uvarint(100, baseCodeLength).uvarint(1, testBases.numSafePoints)
@@ -221,15 +221,14 @@ func TestReturnAddress(t *testing.T) {
 	}
 }
 
-// TestIndirectStates: the states of safe points in runs, and as bits, found
-// by offsets.
+// TestIndirectStates: states of safe points as runs and as bits, found through offsets.
 func TestIndirectStates(t *testing.T) {
 	const slots = 12
 	states := &bitWriter{}
-	// Two slots that are dead, three that live, one dead, the rest live.
+	// Two dead slots, three live ones, one dead one, the rest is live.
 	states.bits(1, 1).bits(0, 1).uvarint(2, baseSkip).uvarint(2, baseRun).uvarint(0, baseSkip).uvarint(5, baseRun)
 	second := states.n
-	// The other way round: short dead runs.
+	// The opposite: short dead runs.
 	states.bits(1, 1).bits(1, 1).uvarint(0, baseRun).uvarint(0, baseSkip).uvarint(10, baseRun)
 	third := states.n
 	states.bits(0, 1).bits(0b100000000001, slots)
@@ -254,17 +253,17 @@ func TestIndirectStates(t *testing.T) {
 	assert.Equal(t, []int{0, 11}, index(3))
 }
 
-// interruptibleInfo has 150 bytes of interruptible code in two ranges, three
-// chunks of which the second has no states of its own.
+// interruptibleInfo has 150 bytes of interruptible code in two ranges. The second of its three
+// chunks has no states.
 func interruptibleInfo() []byte {
 	chunks := &bitWriter{}
-	// Chunk 0: slots 0 and 2. At its end 0 lives and 2 doesn't; 0 begins at 5,
-	// 2 lives from the start to 30 and from 40 to 41.
+	// Chunk 0: slots 0 and 2. At the end 0 is live and 2 is not. 0 starts at 5; 2 is live from the
+	// start to 30 and from 40 to 41.
 	chunks.bits(0, 1).bits(0b101, 3).bits(0b01, 2)
 	chunks.bits(1, 1).bits(5, 6).bits(0, 1)
 	chunks.bits(1, 1).bits(30, 6).bits(1, 1).bits(40, 6).bits(1, 1).bits(41, 6).bits(0, 1)
 	third := chunks.n
-	// Chunk 2: slot 1 lives at its end, from its offset 2 on.
+	// Chunk 2: slot 1 is live at the end, from its offset 2 on.
 	chunks.bits(0, 1).bits(0b010, 3).bits(1, 1).bits(1, 1).bits(2, 6).bits(0, 1)
 
 	w := fat(300, CodeRange{10, 60}, CodeRange{100, 200})
@@ -337,7 +336,7 @@ func TestSlotTable(t *testing.T) {
 	w := slim(10, 0)
 	w.flag(true).uvarint(3, testBases.numRegisters)
 	w.flag(true).uvarint(2, baseNumStackSlots).uvarint(1, baseNumUntracked)
-	w.uvarint(3, baseRegister).bits(uint64(SlotInterior), 2) // flags: the next is written in full
+	w.uvarint(3, baseRegister).bits(uint64(SlotInterior), 2) // with flags, so the next register is stored in full
 	w.uvarint(0, baseRegister).bits(0, 2)
 	w.uvarint(5, baseRegisterDelta)
 	w.bits(uint64(BaseSP), 2).varint(4, baseStackSlot).bits(uint64(SlotPinned|SlotInterior), 2)
@@ -368,7 +367,7 @@ func TestSlotTable(t *testing.T) {
 	}
 }
 
-// TestLyingGCInfo: numbers that contradict each other or the bytes.
+// TestLyingGCInfo: numbers that contradict each other or the length.
 func TestLyingGCInfo(t *testing.T) {
 	for _, test := range []struct {
 		name  string
@@ -419,8 +418,8 @@ func TestLyingGCInfo(t *testing.T) {
 	}
 }
 
-// TestTruncatedGCInfo: every prefix decodes or is corrupt, and never gives
-// other slots than the whole.
+// TestTruncatedGCInfo: every prefix decodes or is corrupt, and never yields other slots than the
+// whole.
 func TestTruncatedGCInfo(t *testing.T) {
 	whole := interruptibleInfo()
 	var d GCDecoder
@@ -475,8 +474,7 @@ func (p *parts) Span(a target.Addr) []byte {
 	return nil
 }
 
-// TestMemory: GC info that lies in two pieces of memory, and that the dump
-// has in part.
+// TestMemory reads GC info that is in two pieces of memory, or only partly in the dump.
 func TestMemory(t *testing.T) {
 	const at = 16
 	whole := append(make([]byte, at), interruptibleInfo()...)
@@ -567,8 +565,9 @@ func BenchmarkLiveSlots(b *testing.B) {
 	}
 }
 
-// TestARM64: widths of its own, lengths in instructions, and since version 4 offsets too; a frame whose funclet was reported
-// reports nothing, though a flag that would say so means something else.
+// TestARM64: ARM64 has its own widths, lengths in instructions, and since version 4 offsets in
+// instructions. A frame reports nothing after one of its funclets, although the flag for it has
+// another meaning.
 func TestARM64(t *testing.T) {
 	for _, c := range []struct {
 		version int
@@ -603,8 +602,8 @@ func TestARM64(t *testing.T) {
 			w.bits(0, 4)
 		}
 		w.align()
-		w.flag(false).bits(0b11, 2).bits(0b01, 2)               // both change or live; X19 lives at the end
-		w.flag(true).bits(8>>c.unit, 6).flag(false).flag(false) // X19 since 8 bytes after the start
+		w.flag(false).bits(0b11, 2).bits(0b01, 2)               // both change or are live; X19 is live at the end
+		w.flag(true).bits(8>>c.unit, 6).flag(false).flag(false) // X19 from 8 bytes after the start on
 		w.align().bits(0, 32)
 
 		d := GCDecoder{Arch: target.ArchARM64}
@@ -619,7 +618,7 @@ func TestARM64(t *testing.T) {
 		assert.Equal(t, []string{"x19", "x21"}, names(d.Slots()))
 		for offset, live := range map[uint32][]string{0x44: {"x21"}, 0x80: {"x19"}, 0x84: {}, 0x104: {}, 0x10c: {"x19"}, 0x200: {"x19"}} {
 			got, err := d.LiveSlots(nil, Query{Offset: offset, State: ActiveFrame})
-			if c.version < 4 && offset < 0x100 { // there an active frame of a method with ranges is at no safe point
+			if c.version < 4 && offset < 0x100 { // an active frame of a method with ranges is at no safe point
 				got, err = d.LiveSlots(nil, Query{Offset: offset})
 			}
 			require.NoError(t, err)

@@ -12,34 +12,39 @@ type FrameState uint8
 
 // The properties of a frame (runtime: eetwain.h, ICodeManagerFlags).
 const (
-	// ActiveFrame is a frame that runs, or will go on at this very instruction: the leaf, or the frame under a
-	// resumable or redirected one. Only such a frame's scratch registers hold references.
+	// ActiveFrame is a frame that runs, or will continue at this very instruction: the leaf, or the
+	// frame under a resumable or redirected one. Only in such a frame do scratch registers hold
+	// references.
 	ActiveFrame FrameState = 1 << iota
-	// ExecutionAborted is a frame that faulted and won't go on here: in interruptible code it reports what is live, in a
-	// method without such code its untracked slots, and nothing elsewhere (gcinfodecoder.cpp, EnumerateLiveSlots; 3.1 to 11).
+	// ExecutionAborted is a frame that faulted and won't continue here. In interruptible code it
+	// reports live slots, in a method without such code its untracked slots, and otherwise nothing
+	// (gcinfodecoder.cpp, EnumerateLiveSlots; 3.1 to 11).
 	ExecutionAborted
-	// ParentOfFunclet is a frame of a method of which a funclet was reported before: the funclet reported the untracked
-	// slots, and where ReportLeafOnly all others too.
+	// ParentOfFunclet is a frame of a method with a funclet that was reported before. The funclet
+	// reported the untracked slots, and with ReportLeafOnly all others, too.
 	ParentOfFunclet
-	NoUntracked // leaves out the untracked slots: a filter funclet, whose parent reports them
-	// FrameSlotsOnly leaves out everything that is not relative to the frame register: the parent of a funclet that shares its frame.
+	NoUntracked // omits the untracked slots: a filter funclet, whose parent reports them
+	// FrameSlotsOnly omits everything that is not relative to the frame register: the parent of a
+	// funclet that shares its frame.
 	FrameSlotsOnly
 )
 
-// A Query is a question for [GCDecoder.LiveSlots].
+// A Query selects an instruction for [GCDecoder.LiveSlots].
 type Query struct {
-	// Offset is the distance of the frame's instruction pointer from the method's
-	// start, in bytes. For a frame that called, it is the return address.
+	// Offset is the distance of the frame's instruction pointer from the method's start, in bytes.
+	// For a frame that made a call, it is the return address.
 	Offset uint32
 	State  FrameState
-	// ABI is the convention of the method's calls, which determines the scratch
-	// registers; with nil it is what all conventions have in common.
+	// ABI is the convention of the method's calls, which determines the scratch registers. If it is
+	// nil, only registers that all conventions preserve count as preserved.
 	ABI *target.ABI
 }
 
-// LiveSlots appends to dst the slots that hold references at an instruction, in the order of the slot table.
+// LiveSlots appends to dst the slots that hold references at an instruction, in the order of the
+// slot table.
 //
-// At an instruction without a record only the untracked slots are live. Errors are target.ErrCorrupt; what dst had stays.
+// At an instruction without a record only the untracked slots are live. Errors are
+// target.ErrCorrupt; dst is then returned unchanged.
 func (d *GCDecoder) LiveSlots(dst []Slot, q Query) ([]Slot, error) {
 	if d.ReportLeafOnly && q.State&ParentOfFunclet != 0 {
 		return dst, nil
@@ -49,7 +54,7 @@ func (d *GCDecoder) LiveSlots(dst []Slot, q Query) ([]Slot, error) {
 		out, err = d.liveSlots(dst, q)
 	}
 	if err != nil {
-		return dst, d.missing(err)
+		return dst, d.missingError(err)
 	}
 	return out, nil
 }
@@ -75,7 +80,7 @@ func (d *GCDecoder) liveSlots(dst []Slot, q Query) ([]Slot, error) {
 		return dst, nil
 	}
 	for _, s := range d.Untracked() {
-		// An untracked slot is never scratch.
+		// An untracked slot is never a scratch slot.
 		if q.State&FrameSlotsOnly == 0 || s.Base == BaseFrame {
 			dst = append(dst, s)
 		}
@@ -83,22 +88,23 @@ func (d *GCDecoder) liveSlots(dst []Slot, q Query) ([]Slot, error) {
 	return dst, nil
 }
 
-// Records reports whether the method records which of its slots are live at q's instruction. Where it does
-// not, a collection never finds a frame, and what its tracked slots hold is not known.
+// Records reports whether the method records which slots are live at q's instruction. If it does
+// not, a collection never finds a frame there, and the content of tracked slots is unknown.
 func (d *GCDecoder) Records(q Query) bool {
 	_, known := d.lookup(q)
 	return known || d.tracked == 0
 }
 
-// LiveAtSafePoint appends to dst all tracked slots that are live at the i-th of SafePointOffsets, also those that the
-// callee destroys: the registers with its result, that is. Errors are target.ErrCorrupt; what dst had stays.
+// LiveAtSafePoint appends to dst all tracked slots that are live at the i-th of SafePointOffsets,
+// including those that the callee destroys: the result registers. Errors are target.ErrCorrupt; dst
+// is then returned unchanged.
 func (d *GCDecoder) LiveAtSafePoint(dst []Slot, i int) ([]Slot, error) {
 	out, err := d.allAtPoint(dst, i)
 	for err != nil && d.grow() {
 		out, err = d.allAtPoint(dst, i)
 	}
 	if err != nil {
-		return dst, d.missing(err)
+		return dst, d.missingError(err)
 	}
 	return out, nil
 }
@@ -113,14 +119,16 @@ func (d *GCDecoder) allAtPoint(dst []Slot, i int) ([]Slot, error) {
 	return dst, d.r.err()
 }
 
-// A place is where the states of the slots at an instruction are recorded: at a safe point, or at a position of the interruptible code.
+// A place identifies the record of live slots for an instruction: a safe point, or a position in
+// the interruptible code.
 type place struct {
-	point    int // -1: none
+	point    int // -1 for a position
 	position uint32
 }
 
-// lookup finds the place for q. What a frame looks up is the runtime's rule of each version: before 4 a safe point is an offset within its
-// call, so a frame that called looks up the byte before its return address; from 3 on an active frame can be at a safe point too.
+// lookup finds the place for q. The rules are the runtime's for each version. Before 4 a safe point
+// is an offset inside its call, so a frame that made a call looks up the byte before its return
+// address. From 3 on an active frame can be at a safe point, too.
 func (d *GCDecoder) lookup(q Query) (place, bool) {
 	offset := q.Offset
 	within := q.State&(ActiveFrame|ExecutionAborted) == 0 || d.Version == 3 && len(d.ranges) == 0
@@ -141,14 +149,15 @@ func (d *GCDecoder) report(dst []Slot, i int, q Query) []Slot {
 	if q.State&FrameSlotsOnly != 0 && s.Base != BaseFrame {
 		return dst
 	}
-	if q.State&ActiveFrame == 0 && d.scratch(s, q.ABI) {
+	if q.State&ActiveFrame == 0 && d.isScratch(s, q.ABI) {
 		return dst
 	}
 	return append(dst, s)
 }
 
-// scratch reports whether a call destroys s: a register that callees don't preserve, or an outgoing argument.
-func (d *GCDecoder) scratch(s Slot, abi *target.ABI) bool {
+// isScratch reports whether a call destroys s: a register that callees don't preserve, or an
+// outgoing argument.
+func (d *GCDecoder) isScratch(s Slot, abi *target.ABI) bool {
 	switch s.Base {
 	case BaseRegister:
 		if abi == nil {
@@ -161,7 +170,8 @@ func (d *GCDecoder) scratch(s Slot, abi *target.ABI) bool {
 	return false
 }
 
-// indirectBits reads the width of the offsets of the safe points' states, 0 when the states stand one after the other.
+// indirectBits reads the width of offsets to the safe points' states. 0 means that the states
+// follow each other.
 func (d *GCDecoder) indirectBits() uint64 {
 	if d.SafePoints == 0 || !d.r.bit() {
 		return 0
@@ -169,7 +179,7 @@ func (d *GCDecoder) indirectBits() uint64 {
 	return d.pointerBits(1)
 }
 
-// pointerBits reads a width of offsets into GC info.
+// pointerBits reads the width of offsets into GC info.
 func (d *GCDecoder) pointerBits(plus uint64) uint64 {
 	n := uint64(d.r.uvarint(basePointerSize)) + plus
 	if n > 32 {
@@ -204,19 +214,19 @@ func (d *GCDecoder) liveAtPoint(dst []Slot, point int, q Query) []Slot {
 	return dst
 }
 
-// A chunkTable locates the chunks of the interruptible code's states.
+// A chunkTable locates the chunks with the states of interruptible code.
 type chunkTable struct {
 	start uint64 // bit position of the pointers
 	width uint64 // of a pointer
-	base  uint64 // bit position that pointers count from, and one less
+	base  uint64 // bit position that pointers are relative to, minus one
 }
 
-// chunkTable reads the table's position, and whether there are any chunks.
+// chunkTable reads the position of the table, and whether there are any chunks.
 func (d *GCDecoder) chunkTable() (chunkTable, bool) {
 	r := &d.r
 	r.seek(d.live)
 	if d.indirectBits() != 0 {
-		// The encoder keeps such states only where there are no ranges.
+		// Only methods without ranges have such states.
 		r.fail(readMalformed)
 	}
 	r.skip(uint64(d.SafePoints), uint64(d.tracked))
@@ -228,7 +238,8 @@ func (d *GCDecoder) chunkTable() (chunkTable, bool) {
 	return t, t.width != 0 && r.bad == readOK
 }
 
-// seekChunk continues at a chunk, and reports false if there is none: all states are as in the chunk before.
+// seekChunk seeks to a chunk. It reports false if the chunk has no data: all states are as in the
+// previous chunk.
 func (d *GCDecoder) seekChunk(t chunkTable, chunk uint32) bool {
 	d.r.seek(t.start + uint64(chunk)*t.width)
 	pointer := d.r.read(t.width)
@@ -242,8 +253,8 @@ func (d *GCDecoder) seekChunk(t chunkTable, chunk uint32) bool {
 
 // liveInRange appends the slots that are live at a position of the interruptible code.
 //
-// A chunk lists which slots change in it or live after it, then the state of
-// each of these at its end, then for each the offsets at which it changes.
+// A chunk lists the slots that change in it or are live after it, then the state of each of these
+// at its end, then for each the offsets at which it changes.
 func (d *GCDecoder) liveInRange(dst []Slot, position uint32, q Query) []Slot {
 	t, ok := d.chunkTable()
 	if !ok {
@@ -283,19 +294,20 @@ func (d *GCDecoder) liveInRange(dst []Slot, position uint32, q Query) []Slot {
 	return dst
 }
 
-// A slotVector is a set of slots: one bit a slot, or runs of slots that are not in the set and runs that are, in turns.
+// A slotVector is a set of slots, encoded as one bit per slot, or as alternating runs of slots
+// outside and inside of the set.
 type slotVector struct {
 	r     bitReader
 	n     int // slots
 	index int // of the next slot
 	rle   bool
-	run   int    // slots left of a run
+	run   int    // slots left in a run
 	out   uint64 // group width of the lengths of runs outside the set
 	in    uint64 // and of runs inside
 	first bool   // the first run outside can be empty
 }
 
-// newSlotVector starts the set of n slots, whose form the first bits determine.
+// newSlotVector decodes a set of n slots. The first bits determine its form.
 func newSlotVector(r bitReader, n int) slotVector {
 	v := slotVector{r: r, n: n}
 	if !v.r.bit() {
@@ -364,7 +376,7 @@ func (v *slotVector) nextInRuns() (int, bool) {
 	return v.index - 1, true
 }
 
-// count passes over the rest of the set and returns the number of its slots.
+// count skips the rest of the set and returns the number of its slots.
 func (v *slotVector) count() uint64 {
 	var n uint64
 	for _, ok := v.next(); ok; _, ok = v.next() {
@@ -373,14 +385,15 @@ func (v *slotVector) count() uint64 {
 	return n
 }
 
-// ChangeOffsets returns the offsets, ascending, at which the set of live slots can change: bounds of the interruptible ranges, changes
-// recorded in them, and where lookups find the safe points. The slice is valid until the decoder's next method.
+// ChangeOffsets returns the offsets, ascending, at which the set of live slots can change: bounds
+// of the interruptible ranges, recorded changes, and safe points. The slice is valid until the next
+// call of a method.
 func (d *GCDecoder) ChangeOffsets() ([]uint32, error) {
 	out, err := d.changeOffsets()
 	for err != nil && d.grow() {
 		out, err = d.changeOffsets()
 	}
-	return out, d.missing(err)
+	return out, d.missingError(err)
 }
 
 func (d *GCDecoder) changeOffsets() ([]uint32, error) {
@@ -411,8 +424,8 @@ func (d *GCDecoder) changeOffsets() ([]uint32, error) {
 	return d.points, nil
 }
 
-// chunkChanges appends the offsets in r at which slots change in a chunk,
-// the chunk's own start included. The position of r's start is before, in units.
+// chunkChanges appends the offsets in r at which slots change in a chunk, including the start of
+// the chunk. before is the position of r's start, in units.
 func (d *GCDecoder) chunkChanges(out []uint32, t chunkTable, chunk, before uint32, r CodeRange) []uint32 {
 	if !d.seekChunk(t, chunk) {
 		return out

@@ -7,15 +7,15 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A SlotBase describes what the place of a slot is relative to.
+// A SlotBase is the base that a slot's offset is relative to.
 type SlotBase uint8
 
-// The bases of slots. The first three are stored so.
+// The bases of slots. The first three have the values in GC info.
 const (
 	BaseCallerSP SlotBase = iota // the stack pointer of the caller, after the call
 	BaseSP                       // the frame's stack pointer
 	BaseFrame                    // the frame register
-	BaseRegister                 // no place in memory: the slot is a register
+	BaseRegister                 // not in memory: the slot is a register
 )
 
 // SlotFlags are properties of the reference in a slot.
@@ -24,11 +24,11 @@ type SlotFlags uint8
 // The flags of a slot.
 const (
 	SlotInterior  SlotFlags = 1 << iota // may point inside an object, or at no object at all
-	SlotPinned                          // keeps the object where it is
-	SlotUntracked                       // live in the whole method; null until first used
+	SlotPinned                          // the object must not be moved
+	SlotUntracked                       // live in the whole method; null before its first use
 )
 
-// String returns the flags in the words of SOS: "(pinned)(interior)(untracked)".
+// String returns the flags in SOS's words: "(pinned)(interior)(untracked)".
 func (f SlotFlags) String() string {
 	s := ""
 	if f&SlotPinned != 0 {
@@ -47,13 +47,14 @@ func (f SlotFlags) String() string {
 type Slot struct {
 	Base   SlotBase
 	Flags  SlotFlags
-	Reg    target.Reg // the register of BaseRegister, the frame register of BaseFrame
-	Offset int32      // bytes from the base, otherwise
+	Reg    target.Reg // the register for BaseRegister, the frame register for BaseFrame
+	Offset int32      // bytes from the base, unless BaseRegister
 
-	arch target.Arch // whose register Reg is; the zero value means AMD64
+	arch target.Arch // of Reg; the zero value means AMD64
 }
 
-// String returns the slot without its flags: "rbx", "rbp-18", "rsp+20", "caller.sp-8", the offset in hexadecimal.
+// String returns the slot without its flags: "rbx", "rbp-18", "rsp+20", "caller.sp-8"; offsets are
+// hexadecimal.
 func (s Slot) String() string {
 	base, p := "caller.sp", encodingOf(s.arch).Processor
 	switch s.Base {
@@ -75,8 +76,8 @@ func FormatOffset(offset int32) string {
 	return "+" + strconv.FormatInt(int64(offset), 16)
 }
 
-// Address returns where the slot lies in memory. It reports false for a register slot, and when the register that it
-// needs is not known. callerSP is the stack pointer of the caller once the frame has returned.
+// Address returns the address of the slot. It reports false for a register slot, and if the base
+// register is unknown. callerSP is the stack pointer of the caller after the frame has returned.
 func (s Slot) Address(regs *target.Registers, callerSP target.Addr) (target.Addr, bool) {
 	offset := target.Addr(int64(s.Offset))
 	switch s.Base {
@@ -92,8 +93,8 @@ func (s Slot) Address(regs *target.Registers, callerSP target.Addr) (target.Addr
 	return target.Addr(v) + offset, ok
 }
 
-// Slots returns the table of the method's slots: first the registers, then the stack slots whose lifetimes are
-// recorded, then the untracked ones. The slice is valid until the next Reset.
+// Slots returns the table of the method's slots: first the registers, then the tracked stack slots,
+// then the untracked ones. The slice is valid until the next Reset.
 func (d *GCDecoder) Slots() []Slot { return d.slots }
 
 // Untracked returns the slots that are live in the whole method.
@@ -127,7 +128,8 @@ func (d *GCDecoder) readSlots() error {
 	return r.err()
 }
 
-// readRegisters reads n register slots. A register follows the one before as a difference, unless that one has flags.
+// readRegisters reads n register slots. A register is stored as a difference to the previous one,
+// unless that one has flags.
 func (d *GCDecoder) readRegisters(n int) {
 	r := &d.r
 	var reg uint32
@@ -153,7 +155,7 @@ func (d *GCDecoder) readRegisters(n int) {
 // isGeneral reports whether n is the number of a general register.
 func (d *GCDecoder) isGeneral(n uint32) bool { return n < 1<<8 && d.enc.General.Has(target.Reg(n)) }
 
-// readStackSlots reads n stack slots in the same manner and gives each extra.
+// readStackSlots reads n stack slots, encoded like registers, and adds the flag extra to each.
 func (d *GCDecoder) readStackSlots(n int, extra SlotFlags) {
 	r := &d.r
 	var offset int32

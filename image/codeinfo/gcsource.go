@@ -10,19 +10,20 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// gcWindow is how many bytes are read at first where the target can't lend its memory. Few methods have more GC info.
+// gcWindow is the number of bytes to read first if the target does not lend memory. Few methods
+// have more GC info.
 const gcWindow = 4096
 
-// A source is the memory that GC info is read from. GC info doesn't record how long it is, so the decoder takes what
-// the target lends and asks for more when that does not suffice.
+// A source is the memory that GC info is read from. GC info does not record its length, so the
+// decoder starts with the bytes that the target lends and reads more if they do not suffice.
 type source struct {
 	mem  target.Memory
 	addr target.Addr
-	buf  []byte // own memory, reused
+	buf  []byte // reused
 }
 
-// ResetAt is Reset for GC info at an address of the target. It fails with target.ErrNotInDump if bytes that it needs
-// are not in the dump; so can every later call.
+// ResetAt is Reset for GC info at an address of the target. If required bytes are not in the dump,
+// it fails with target.ErrNotInDump, and so can every later call.
 func (d *GCDecoder) ResetAt(mem target.Memory, addr target.Addr, version int) error {
 	d.source = source{mem: mem, addr: addr, buf: d.source.buf}
 	mem = absent.Memory(mem)
@@ -36,10 +37,10 @@ func (d *GCDecoder) ResetAt(mem target.Memory, addr target.Addr, version int) er
 	for err != nil && d.grow() {
 		err = d.reset(d.r.b, version)
 	}
-	return d.missing(err)
+	return d.missingError(err)
 }
 
-// grow replaces the decoder's bytes with more of the same after it ran out of them, if there are more.
+// grow reads more bytes after the decoder ran out of them. It reports false if there are no more.
 func (d *GCDecoder) grow() bool {
 	have := len(d.r.b)
 	if d.r.bad != readShort || d.source.mem == nil || have >= limits.GCInfoBytes {
@@ -57,8 +58,9 @@ func (d *GCDecoder) grow() bool {
 	return true
 }
 
-// missing turns an error about bytes that end early into one about the dump's memory, if the bytes came from there.
-func (d *GCDecoder) missing(err error) error {
+// missingError converts an error about truncated data to one about missing memory, if the data came
+// from memory.
+func (d *GCDecoder) missingError(err error) error {
 	if err == nil || d.source.mem == nil || !errors.Is(err, io.ErrUnexpectedEOF) || len(d.r.b) >= limits.GCInfoBytes {
 		return err
 	}

@@ -5,15 +5,17 @@ import (
 	"slices"
 )
 
-// A GCState is the set of slots that hold references from an offset on, or at a safe point alone. The untracked ones are left out.
+// A GCState is the set of tracked slots that hold references from an offset on, or at a safe point
+// only.
 type GCState struct {
 	Offset        uint32 // bytes from the start of the code
 	SafePoint     bool
-	Interruptible bool // code can be stopped at every instruction from here on
+	Interruptible bool // the thread can be stopped at every instruction from here on
 	Live          []Slot
 }
 
-// States returns the states of a method by offset. In code that is neither interruptible nor a safe point nothing is known to be live.
+// States returns the states of a method by offset. In code that is neither interruptible nor a safe
+// point, no live slots are recorded.
 func (d *GCDecoder) States() ([]GCState, error) {
 	var out []GCState
 	for i, offset := range slices.Clone(d.SafePointOffsets()) {

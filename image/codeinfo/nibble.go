@@ -6,18 +6,19 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A nibbleReader reads the numbers of debug information: four bits at a time, the low half of a byte first; three bits of the number each,
-// the high ones first; the fourth is set when more follow (runtime: nibblestream.h). The first failure sticks.
+// A nibbleReader reads the numbers in debug information (runtime: nibblestream.h). A number
+// consists of nibbles with three bits each, the high ones first; the fourth bit is set if more
+// follow. The low nibble of a byte comes first. Failures are sticky.
 type nibbleReader struct {
 	b   []byte
 	pos int // in nibbles
 	err error
 }
 
-// left returns the number of nibbles that have not been read.
+// left returns the number of nibbles that are left.
 func (r *nibbleReader) left() int { return 2*len(r.b) - r.pos }
 
-// bytes returns the number of bytes that have been read, the last one perhaps in half.
+// bytes returns the number of bytes that were read, including a partly read one.
 func (r *nibbleReader) bytes() int { return (r.pos + 1) / 2 }
 
 // uint reads an unsigned number.
@@ -42,7 +43,7 @@ func (r *nibbleReader) uint() uint32 {
 	return 0
 }
 
-// int reads a signed number: its lowest bit is the sign.
+// int reads a signed number. Its lowest bit is the sign.
 func (r *nibbleReader) int() int32 {
 	v := r.uint()
 	if v&1 != 0 {

@@ -5,20 +5,22 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Suspension is a point at which the runtime itself can suspend a method (runtime async, .NET 11).
+// A Suspension is a point at which the runtime can suspend a method (runtime async, .NET 11).
 type Suspension struct {
-	Native uint32 // offset in the code of the instruction that stands for it
+	Native uint32 // offset in the code of the point's instruction
 	Saved  []SavedVariable
 }
 
-// A SavedVariable is an argument, a local or a hidden argument that a suspended method keeps in its continuation.
+// A SavedVariable is an argument, a local or a hidden argument that a suspended method stores in
+// its continuation.
 type SavedVariable struct {
-	Number int32  // as that of a Variable
-	Offset uint32 // in the continuation, from its MethodTable on
+	Number int32  // as in a Variable
+	Offset uint32 // in the continuation, from its MethodTable
 }
 
-// Suspensions returns the points at which the runtime can suspend the method, in the order of their states; none of code that was compiled
-// otherwise, or before .NET 11 (docs/design/datacontracts/DebugInfo.md; jit/async.cpp adds the place of the data to the offsets).
+// Suspensions returns the points at which the runtime can suspend the method, in the order of their
+// states. It is empty for other code, and before .NET 11 (docs/design/datacontracts/DebugInfo.md;
+// jit/async.cpp adds the offset of the data).
 func (d DebugInfo) Suspensions() ([]Suspension, error) {
 	if !d.Chunks {
 		return nil, nil
@@ -34,7 +36,7 @@ func (d DebugInfo) Suspensions() ([]Suspension, error) {
 func suspensions(b []byte) ([]Suspension, error) {
 	r := nibbleReader{b: b}
 	n, total := r.uint(), r.uint()
-	const fewest = 2 // nibbles of a point, and of a variable
+	const fewest = 2 // minimum number of nibbles of a point or a variable
 	if r.err == nil && (uint64(n)+uint64(total) > uint64(r.left()/fewest) || max(n, total) > limits.NativeVars) {
 		r.err = target.Corruptf("%d suspension points with %d variables in %d bytes of debug information", n, total, len(b))
 	}

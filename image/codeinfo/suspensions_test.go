@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestSuspensions reads the suspension points behind all other chunks.
+// TestSuspensions reads the suspension points, which follow all other chunks.
 func TestSuspensions(t *testing.T) {
 	typeArg := VarTypeArg
 	w := (&synth.Nibbles{}).Uint(3, 3).Int(100).Uint(2).Int(-60).Uint(0).Int(5000).Uint(1)

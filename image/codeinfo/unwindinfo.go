@@ -2,10 +2,12 @@ package codeinfo
 
 import "github.com/sosgo/sosgo/target"
 
-// The unwind information of code stands before its GC info, and on ARM64 it alone records how long a function is
-// (learn.microsoft.com, "x64 exception handling" and "ARM64 exception handling"). Package unwind does the unwinding.
+// The unwind information of code precedes its GC info. On ARM64 only it records the length of a
+// function (learn.microsoft.com, "x64 exception handling" and "ARM64 exception handling"). Package
+// unwind does the unwinding.
 
-// UnwindInfoSize returns the number of bytes that the unwind information at an address takes, the handler after it included.
+// UnwindInfoSize returns the size in bytes of the unwind information at an address, including the
+// handler after it.
 func UnwindInfoSize(mem target.Memory, arch target.Arch, at target.Addr) (int, error) {
 	switch arch {
 	case target.ArchAMD64:
@@ -16,8 +18,8 @@ func UnwindInfoSize(mem target.Memory, arch target.Arch, at target.Addr) (int, e
 	return 0, target.Unsupportedf("unwind information of %v", arch)
 }
 
-// unwindSizeAMD64 returns the size of an UNWIND_INFO with a handler: four bytes, the codes of two bytes each, padded to an even
-// number of them, and the handler's RVA.
+// unwindSizeAMD64 returns the size of an UNWIND_INFO with a handler: four bytes, an even number of
+// two-byte codes, and the handler's RVA.
 func unwindSizeAMD64(mem target.Memory, at target.Addr) (int, error) {
 	const header, count, code, handler = 4, 2, 2, 4
 	n, err := target.Uint8(mem, at+count)
@@ -27,10 +29,10 @@ func unwindSizeAMD64(mem target.Memory, at target.Addr) (int, error) {
 	return header + code*((int(n)+1)&^1) + handler, nil
 }
 
-// UnwindInfoEnd returns the number of bytes of the unwind information at an address in an image whose code may have no
-// handler, such as a NativeAOT program. There the codes of x64 are not padded, and no handler's RVA follows them.
+// UnwindInfoEnd is UnwindInfoSize for an image with code without handlers, such as a NativeAOT
+// program. On x64 the codes there are not padded, and no handler's RVA follows.
 func UnwindInfoEnd(mem target.Memory, arch target.Arch, at target.Addr) (int, error) {
-	const flags, handlers = 3, 3 // the bits of UNW_FLAG_EHANDLER and UNW_FLAG_UHANDLER after the version
+	const flags, handlers = 3, 3 // shift of the flags after the version; UNW_FLAG_EHANDLER and UNW_FLAG_UHANDLER
 	if arch != target.ArchAMD64 {
 		return UnwindInfoSize(mem, arch, at)
 	}
@@ -44,8 +46,8 @@ func UnwindInfoEnd(mem target.Memory, arch target.Arch, at target.Addr) (int, er
 	return 4 + 2*int(b[2]), nil
 }
 
-// unwindSizeARM64 returns the size of an .xdata record: a word, a second one where the first has no counts, a word for each
-// epilogue that is described, the codes, and the handler's RVA if there is one.
+// unwindSizeARM64 returns the size of an .xdata record: a word, a second one if the first has no
+// counts, a word for each described epilogue, the codes, and the handler's RVA if there is one.
 func unwindSizeARM64(mem target.Memory, at target.Addr) (int, error) {
 	w, err := target.Uint32(mem, at)
 	if err != nil {
@@ -69,8 +71,9 @@ func unwindSizeARM64(mem target.Memory, at target.Addr) (int, error) {
 	return 4 * (words + codes), nil
 }
 
-// FunctionLength returns the length in bytes of the function that the unwind information at an address is about. It is
-// target.ErrUnsupported for a processor whose unwind information does not record it.
+// FunctionLength returns the length in bytes of the function that the unwind information at an
+// address describes. It is target.ErrUnsupported for a processor whose unwind information does not
+// record it.
 func FunctionLength(mem target.Memory, arch target.Arch, at target.Addr) (uint32, error) {
 	if arch != target.ArchARM64 {
 		return 0, target.Unsupportedf("unwind information of %v does not record the length of a function", arch)

@@ -10,8 +10,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestUnwindInfo: what is before the GC info of images takes as many bytes as its counts say, and on ARM64 tells how long the
-// function is.
+// TestUnwindInfo: the size of the unwind information follows from its counts, and on ARM64 it has
+// the length of the function.
 func TestUnwindInfo(t *testing.T) {
 	words := func(w ...uint32) lent {
 		var b []byte

@@ -5,17 +5,17 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Numbers of variables that are no arguments or locals of the IL (runtime: cordebuginfo.h). The arguments have the
-// numbers from 0 on, a this pointer first; the locals follow.
+// Numbers of variables other than arguments and locals of the IL (runtime: cordebuginfo.h).
+// Arguments are numbered from 0, the this pointer first; locals follow.
 const (
 	VarArgsHandle int32 = -1 // the handle of a vararg method's arguments
-	VarReturnBuf  int32 = -2 // where the caller wants the result
-	VarTypeArg    int32 = -3 // the generic context, as hidden argument
+	VarReturnBuf  int32 = -2 // the caller's address for the result
+	VarTypeArg    int32 = -3 // the generic context, as a hidden argument
 	VarUnknown    int32 = -4
 
 	minVarNumber = -4
 
-	// Since .NET 11 (dotnet/runtime pull request 128479) the return values of calls have a number, too.
+	// Since .NET 11 (dotnet/runtime pull request 128479) return values of calls have a number, too.
 	varCallReturn  = -5
 	minVarNumber11 = -6
 )
@@ -29,7 +29,7 @@ const (
 	LocRegisterByRef                        // at the address in Reg
 	LocRegisterFloat                        // in the vector register Reg
 	LocStack                                // at Base + Offset
-	LocStackByRef                           // at the address that is stored at Base + Offset
+	LocStackByRef                           // at the address stored at Base + Offset
 	LocRegisterRegister                     // low half in Reg, high half in Reg2
 	LocRegisterStack                        // low half in Reg, high half at Base + Offset
 	LocStackRegister                        // low half at Base + Offset, high half in Reg
@@ -40,28 +40,30 @@ const (
 	locationKinds
 )
 
-// Numbers of a Location that are no registers of the processor.
+// Numbers in a Location that are not registers of the processor.
 const (
-	// AmbientSP stands in Location.Base for the method's stack pointer after its prolog, whatever it pushes later.
+	// AmbientSP in Location.Base is the method's stack pointer after its prolog, before later
+	// pushes.
 	AmbientSP = target.Reg(63)
-	// XMM0 is the first of 32 vector registers. They can stand where the kind of the location names any register.
+	// XMM0 is the first of 32 vector registers. They may be used for any register in a Location.
 	XMM0 = target.Reg(64)
 )
 
 const vectorRegisters = 32
 
-// A numbering is how the compiler numbers the registers of a processor (runtime:
-// cordebuginfo.h, RegNum; jit/register.h, jit/registerarm64.h).
+// A numbering is a compiler's numbering of a processor's registers (runtime: cordebuginfo.h,
+// RegNum; jit/register.h, jit/registerarm64.h).
 type numbering struct {
-	integer uint32     // those from 0 on are the processor's own numbers
+	integer uint32     // smaller numbers are the processor's own
 	vector  uint32     // the first vector register
-	ambient uint32     // stands for AmbientSP
-	stack   [2]uint32  // stand for the stack pointer, beside its own number; 0: none
-	sp      target.Reg // what they stand for
+	ambient uint32     // the number of AmbientSP
+	stack   [2]uint32  // further numbers of the stack pointer; 0 means unused
+	sp      target.Reg // the stack pointer
 }
 
-// numberingOf returns the numbering of a processor. Since .NET 10 sixteen more integer registers of AMD64 come before its vector registers
-// (apx). On ARM64 the compiler has a number for the stack pointer after all others, and since .NET 9 predicates come before that.
+// numberingOf returns the numbering of a processor. With apx, since .NET 10, sixteen more integer
+// registers of AMD64 precede its vector registers. On ARM64 the stack pointer also has the number
+// after all other registers, which since .NET 9 include predicates.
 func numberingOf(arch target.Arch, apx bool) (numbering, error) {
 	switch {
 	case arch == target.ArchAMD64 && apx:
@@ -74,7 +76,7 @@ func numberingOf(arch target.Arch, apx bool) (numbering, error) {
 	return numbering{}, target.Unsupportedf("variables of %v", arch)
 }
 
-// A Location is where a variable is in a range of code. Which members hold is according to Kind.
+// A Location is the place of a variable in a range of code. Kind determines which fields are used.
 type Location struct {
 	Kind   LocationKind
 	Reg    target.Reg
@@ -84,17 +86,18 @@ type Location struct {
 	Index  uint32
 }
 
-// A Variable is an argument, a local or a hidden argument, and where it is while the instruction pointer is in a range.
-// A variable can have several, and none where the compiler does not track it.
+// A Variable is an argument, a local or a hidden argument, with its location while the instruction
+// pointer is in a range. A variable can have several entries, or no entry if the compiler does not
+// track it.
 type Variable struct {
 	Number   int32 // of the argument or local, or one of the Var constants
 	Code     CodeRange
 	Location Location
 }
 
-// Locate finds where variable number is when the instruction pointer is offset bytes into the code. It is the
-// debugger's rule: the first that covers the offset, its end included, because the instruction pointer of a frame that
-// called follows the call, and that may be the last instruction of the range.
+// Locate returns the location of variable number at an offset in bytes from the start of the code.
+// Like the debugger, it uses the first range that covers the offset, including its end: the return
+// address of a call may be right after the range.
 func Locate(vars []Variable, number int32, offset uint32) (Location, bool) {
 	for i := range vars {
 		v := &vars[i]
@@ -105,8 +108,9 @@ func Locate(vars []Variable, number int32, offset uint32) (Location, bool) {
 	return Location{}, false
 }
 
-// Address returns where the variable, or the part of it in memory, lies. It reports false for one that is in registers
-// alone, and when the register that it needs is not known. Of LocStackByRef it is the place of the address.
+// Address returns the address of the variable, or of its part in memory. It reports false for a
+// variable in registers only, and if the base register is unknown. For LocStackByRef it returns
+// where the variable's address is stored.
 func (l *Location) Address(regs *target.Registers) (target.Addr, bool) {
 	switch l.Kind {
 	case LocStack, LocStackByRef, LocStack2, LocRegisterStack, LocStackRegister:
@@ -124,16 +128,16 @@ func (l *Location) Address(regs *target.Registers) (target.Addr, bool) {
 	return 0, false
 }
 
-// Variables decodes the part of a method's debug information that records where variables are (runtime:
-// debuginfostore.cpp). b holds exactly that part; it may be empty. Compilers before .NET 11 write the same form, but they number
-// registers by the processor, and since .NET 10 the vector registers of AMD64 differently; apx selects that form. For a
-// processor whose numbers are unknown it returns target.ErrUnsupported.
+// Variables decodes the part of a method's debug information with the locations of variables
+// (runtime: debuginfostore.cpp). b holds exactly that part; it may be empty. It reads the form of
+// compilers before .NET 11. The numbers of registers depend on the processor; apx selects those of
+// .NET 10 for the vector registers of AMD64. An unknown processor is target.ErrUnsupported.
 func Variables(b []byte, arch target.Arch, apx bool) ([]Variable, error) {
 	return variables(b, arch, apx, false)
 }
 
-// variables is Variables, also for the form of .NET 11, whose debug information consists of chunks: the number comes first, and the return values
-// of calls are among the variables. They are left out.
+// variables is Variables for both forms. In the chunks of .NET 11 the number comes first, and
+// return values of calls are included; they are skipped.
 func variables(b []byte, arch target.Arch, apx, chunks bool) ([]Variable, error) {
 	if len(b) == 0 {
 		return nil, nil
@@ -147,7 +151,7 @@ func variables(b []byte, arch target.Arch, apx, chunks bool) ([]Variable, error)
 	if r.err != nil {
 		return nil, r.err
 	}
-	const fewest = 5 // nibbles of one variable
+	const fewest = 5 // minimum number of nibbles of a variable
 	if uint64(n) > uint64(r.left()/fewest) || n > limits.NativeVars {
 		return nil, target.Corruptf("%d variables in %d bytes of debug information", n, len(b))
 	}
@@ -169,13 +173,14 @@ type variableReader struct {
 	numbering
 }
 
-// variable decodes an entry, and reports whether it is one of a variable with a place.
+// variable decodes an entry. It reports false for a return value, and for an entry without a
+// location.
 func (r *variableReader) variable(v *Variable, chunks bool) bool {
 	var start, size uint32
 	if chunks {
 		v.Number = int32(r.uint()) + minVarNumber11
 		start, size = r.uint(), r.uint()
-		if v.Number == varCallReturn { // instead of the size it has the IL offset of the call
+		if v.Number == varCallReturn { // the size is the IL offset of the call
 			size = 1
 		}
 	} else {
@@ -183,7 +188,8 @@ func (r *variableReader) variable(v *Variable, chunks bool) bool {
 		v.Number = int32(r.uint()) + minVarNumber
 	}
 	kind := r.uint()
-	if chunks && (kind == uint32(locationKinds) || kind == uint32(locationKinds)+1) { // VLT_COUNT, VLT_INVALID: nothing follows
+	// VLT_COUNT, VLT_INVALID: nothing follows.
+	if chunks && (kind == uint32(locationKinds) || kind == uint32(locationKinds)+1) {
 		return false
 	}
 	if r.err == nil && (kind >= uint32(locationKinds) || size > ^uint32(0)-start) {
@@ -198,7 +204,7 @@ func (r *variableReader) variable(v *Variable, chunks bool) bool {
 	return v.Number != varCallReturn
 }
 
-// location reads what follows the kind.
+// location reads the data after the kind.
 func (r *variableReader) location(l *Location) {
 	switch l.Kind {
 	case LocRegister, LocRegisterByRef, LocRegisterFloat:
@@ -234,7 +240,7 @@ func (r *variableReader) register() target.Reg {
 	return 0
 }
 
-// base reads the number of the register that a place on the stack is relative to.
+// base reads the base register of a place on the stack.
 func (r *variableReader) base() target.Reg {
 	n := r.uint()
 	switch {

@@ -76,12 +76,13 @@ func TestVariables(t *testing.T) {
 	assert.Empty(t, none)
 }
 
-// TestVariablesOfChunks: in the form of .NET 11 the number comes first, return values of calls and entries without a place are left out.
+// TestVariablesOfChunks: in .NET 11's form the number comes first; return values and entries
+// without a location are skipped.
 func TestVariablesOfChunks(t *testing.T) {
 	const rbp, rcx = 5, 1
 	w := (&synth.Nibbles{}).Uint(6)
 	w.Uint(0+6, 0x10, 0x20, uint32(LocRegister), rcx)
-	w.Uint(varCallReturn+6, 0x18, 0x77, uint32(LocRegister), 0) // of the call at IL offset 0x77
+	w.Uint(varCallReturn+6, 0x18, 0x77, uint32(LocRegister), 0) // the call at IL offset 0x77
 	w.Uint(3+6, 0x30, 0, uint32(LocStack), rbp).Int(-40)
 	w.Uint(4+6, 0x40, 1, uint32(locationKinds)+1)
 	typeArg := VarTypeArg
@@ -103,7 +104,7 @@ func TestVariablesOfChunks(t *testing.T) {
 	}
 }
 
-// TestVectorRegisters: .NET 10 has other numbers than earlier compilers.
+// TestVectorRegisters: .NET 10 numbers vector registers differently from earlier versions.
 func TestVectorRegisters(t *testing.T) {
 	b := (&synth.Nibbles{}).Uint(1, 0, 5, 4, uint32(LocRegisterRegister), 1, 33).B
 	old, err := Variables(b, target.ArchAMD64, false)
@@ -116,8 +117,8 @@ func TestVectorRegisters(t *testing.T) {
 	assert.ErrorIs(t, err, target.ErrCorrupt)
 }
 
-// TestRegistersOfARM64: the stack pointer has its own number, those of the compilers since 8 and since 9, and that of the place
-// that it has after the prolog.
+// TestRegistersOfARM64: the stack pointer has its own number, the numbers of the compilers since 8
+// and since 9, and the number of AmbientSP.
 func TestRegistersOfARM64(t *testing.T) {
 	w := (&synth.Nibbles{}).Uint(7)
 	for _, base := range []uint32{31, 64, 80, 34, 29} {

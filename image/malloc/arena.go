@@ -11,14 +11,15 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An Allocator is glibc's malloc in a process. It is immutable and safe for concurrent use.
+// An Allocator describes glibc's malloc in a process. It is immutable and safe for concurrent use.
 type Allocator struct {
 	Library string   // path of the C library
-	Others  []string // paths of other allocators in the process, whose memory is not read
-	Arenas  []Arena  // the main arena first, then those of threads by address
-	// Mapped is what malloc itself counts of the chunks with mappings of their own. It is nil if its counters are not in the dump.
+	Others  []string // paths of other allocators in the process, which are not read
+	Arenas  []Arena  // the main arena first, then threads' arenas by address
+	// Mapped holds malloc's own counters of chunks with their own mappings. It is nil if they are
+	// not in the dump.
 	Mapped *Mapped
-	// Missing are the reasons for which arenas, or lists of free chunks, are left out.
+	// Missing are the reasons for missing arenas or missing lists of free chunks.
 	Missing []error
 
 	t      target.Target
@@ -27,19 +28,19 @@ type Allocator struct {
 	caches caches
 }
 
-// Mapped counts chunks that have mappings of their own.
+// Mapped counts chunks with their own mappings.
 type Mapped struct {
 	Chunks uint64
-	Bytes  uint64 // of their mappings
+	Bytes  uint64 // size of their mappings
 }
 
 // An Arena is a heap of malloc that threads share.
 type Arena struct {
-	Addr    target.Addr // of the malloc_state; 0 where it is not in the dump, and the arena is known by its chunks
+	Addr    target.Addr // of the malloc_state; 0 if it is not in the dump and only the chunks are known
 	Main    bool
 	Heaps   []Heap // by address
 	Threads uint64 // threads that allocate from the arena, if Addr is not 0
-	System  uint64 // bytes that the arena has from the operating system, if Addr is not 0
+	System  uint64 // bytes that the arena got from the operating system, if Addr is not 0
 
 	state stateForm
 	top   target.Addr
@@ -49,13 +50,14 @@ type Arena struct {
 // A Heap is a contiguous part of an arena.
 type Heap struct {
 	Range  target.Range
-	Space  target.Range // the addresses that the heap may grow into, Range included
-	Chunks target.Addr  // where the first chunk is
-	Top    target.Addr  // the chunk behind all others that are in use or free, 0 if the heap has none
+	Space  target.Range // the addresses that the heap may grow into, including Range
+	Chunks target.Addr  // the first chunk
+	Top    target.Addr  // the unused chunk after all others, or 0
 }
 
-// Open finds the arenas of glibc's malloc in a process with the memory mem. The error is target.ErrUnsupported for a process without glibc, and target.ErrNotInDump if no
-// arena is in the dump.
+// Open finds the arenas of glibc's malloc in a process. mem is its memory. The error is
+// target.ErrUnsupported for a process without glibc, and target.ErrNotInDump if the dump holds no
+// arena.
 func Open(t target.Target, mem target.Memory) (*Allocator, error) {
 	t, mem = absent.Process(t), absent.Memory(mem)
 	if t.Platform().Arch.PointerSize() != word {
@@ -76,7 +78,7 @@ func Open(t target.Target, mem target.Memory) (*Allocator, error) {
 	return a, nil
 }
 
-// findLibrary returns glibc among the modules.
+// findLibrary finds glibc among the modules.
 func (a *Allocator) findLibrary() (*target.Module, error) {
 	var library *target.Module
 	modules := a.t.Modules()
@@ -105,7 +107,7 @@ type finder struct {
 	*Allocator
 	win     *target.Window
 	library *target.Module
-	private []target.Range // writable memory of no file, by address, neighbors joined
+	private []target.Range // writable memory without a file, by address, neighbors joined
 	data    []target.Range // writable memory of the library
 }
 
@@ -126,7 +128,7 @@ func (f *finder) readRegions() {
 	}
 }
 
-// region returns the writable private range that holds a, empty for none.
+// region returns the writable private range that contains a, or an empty range.
 func (f *finder) region(a target.Addr) target.Range {
 	i, found := slices.BinarySearchFunc(f.private, a, func(r target.Range, a target.Addr) int {
 		switch {
@@ -143,12 +145,12 @@ func (f *finder) region(a target.Addr) target.Range {
 	return f.private[i]
 }
 
-func (f *finder) miss(format string, args ...any) {
+func (f *finder) addMissing(format string, args ...any) {
 	f.Missing = append(f.Missing, fmt.Errorf(format, args...))
 }
 
-// find reads the ring of arenas that begins with the main one. Where the dump lacks that, it looks for arenas at the places that threads'
-// heaps have.
+// find reads the ring of arenas, starting at the main arena. If that is not in the dump, it
+// searches the addresses where threads' heaps may be.
 func (f *finder) find() {
 	at, form, ok := f.mainArena()
 	if !ok {
@@ -157,24 +159,24 @@ func (f *finder) find() {
 		if f.breakHeap() {
 			known = "; the arena is known by its chunks"
 		}
-		f.miss("variables of malloc in %s: %w%s", target.BaseName(f.Library), target.ErrNotInDump, known)
+		f.addMissing("variables of malloc in %s: %w%s", target.BaseName(f.Library), target.ErrNotInDump, known)
 		return
 	}
 	seen := map[target.Addr]bool{}
 	for next := at; ; {
 		if seen[next] || len(seen) >= limits.MallocArenas {
-			f.miss("malloc's list of arenas: %w", target.Corruptf("it does not come back to the main arena"))
+			f.addMissing("malloc's list of arenas: %w", target.Corruptf("it does not come back to the main arena"))
 			break
 		}
 		seen[next] = true
 		arena, err := f.readArena(next, form, next == at)
 		if err != nil {
-			f.miss("malloc arena %v: %w", next, err)
+			f.addMissing("malloc arena %v: %w", next, err)
 		} else {
 			f.Arenas = append(f.Arenas, *arena)
 		}
 		if next, err = target.Pointer(f.mem, next+form.Next); err != nil {
-			f.miss("malloc's list of arenas: %w", err)
+			f.addMissing("malloc's list of arenas: %w", err)
 			break
 		}
 		if next == at {
@@ -196,8 +198,9 @@ func (f *finder) sort() {
 	})
 }
 
-// mainArena finds the main arena in the library's data: its symbol is in no file that is installed. The forms of versions have the bins at the
-// same distance from the link to the next arena, so that bins alone prove none: the ring of arenas has to lead back.
+// mainArena finds the main arena in the library's data. Installed libraries have no symbol for it.
+// In several versions the distance from the bins to the link is equal, so bins alone don't prove a
+// form: the ring of arenas must be closed.
 func (f *finder) mainArena() (at target.Addr, form stateForm, ok bool) {
 	best := 0
 	for _, r := range f.data {
@@ -207,7 +210,7 @@ func (f *finder) mainArena() (at target.Addr, form stateForm, ok bool) {
 				if !f.isArena(a, s) {
 					continue
 				}
-				if proof := f.ring(a, s); proof > best {
+				if proof := f.followRing(a, s); proof > best {
 					at, form, best = a, *s, proof
 				}
 				if best == ringClosed {
@@ -219,15 +222,15 @@ func (f *finder) mainArena() (at target.Addr, form stateForm, ok bool) {
 	return at, form, best > 0
 }
 
-// How far a ring of arenas is known.
+// How much of a ring of arenas is known.
 const (
 	ringUnread = 1 + iota
 	ringBegun  // the next arena has the form, too
-	ringClosed // it leads back
+	ringClosed // the ring is closed
 )
 
-// ring follows the ring of arenas from the main arena at a.
-func (f *finder) ring(a target.Addr, form *stateForm) int {
+// followRing follows the ring of arenas from the main arena at a.
+func (f *finder) followRing(a target.Addr, form *stateForm) int {
 	proof := ringUnread
 	at := a
 	for range limits.MallocArenas {
@@ -245,10 +248,10 @@ func (f *finder) ring(a target.Addr, form *stateForm) int {
 	return proof
 }
 
-// isArena reports whether the bins of a malloc_state are at a: at least one is empty, which refers to itself, and the first and last chunk
-// of each full one refer back to it.
+// isArena reports whether the bins of a malloc_state are at a. At least one bin is empty, which
+// means that it refers to itself. The first and last chunk of each other bin refer back to it.
 func (f *finder) isArena(a target.Addr, form *stateForm) bool {
-	// The unsorted bin and its neighbor decide nearly always.
+	// The unsorted bin and its neighbor decide almost always.
 	b, err := f.win.Bytes(a+form.Bins, 2*word*f.l.Bins)
 	if err != nil {
 		return false
@@ -283,7 +286,7 @@ func (f *finder) isArena(a target.Addr, form *stateForm) bool {
 
 func pointer(b []byte) target.Addr { return target.Addr(binary.LittleEndian.Uint64(b)) }
 
-// readArena reads the arena at a, which the list of arenas names.
+// readArena reads the arena at a, which is in the ring of arenas.
 func (f *finder) readArena(a target.Addr, form stateForm, isMain bool) (*Arena, error) {
 	if !f.isArena(a, &form) {
 		if !target.Available(f.mem, a, int(form.Bytes)) {
@@ -303,7 +306,8 @@ func (f *finder) readArena(a target.Addr, form stateForm, isMain bool) (*Arena, 
 	return arena, f.threadHeaps(arena)
 }
 
-// mainHeaps finds the memory of the main arena: up to the chunk top, from the program break as it was at first.
+// mainHeaps finds the memory of the main arena: from the initial program break to the end of the
+// top chunk.
 func (f *finder) mainHeaps(a *Arena) error {
 	if a.top == a.Addr+a.state.Bins-headerSize {
 		return nil // the unsorted bin: nothing was allocated yet
@@ -324,13 +328,14 @@ func (f *finder) mainHeaps(a *Arena) error {
 	r := target.Range{Start: start, End: end}
 	a.Heaps = []Heap{{Range: r, Space: r, Chunks: alignUp(start), Top: a.top}}
 	if got := uint64(end - start); got < a.System {
-		f.miss("malloc's main arena has %d bytes outside of %v-%v: %w", a.System-got, start, end, target.Unsupportedf("its further mappings are not listed"))
+		f.addMissing("malloc's main arena has %d bytes outside of %v-%v: %w", a.System-got, start, end, target.Unsupportedf("its further mappings are not listed"))
 	}
 	return nil
 }
 
-// parameters finds malloc's parameters in the library's data, with the first program break: the main arena ends as many bytes behind it as
-// it has from the system. A main arena that is not contiguous proves none.
+// parameters finds malloc's parameters in the library's data, which hold the initial program break.
+// They are proved by the size of the main arena: it ends as many bytes after the break as it got
+// from the system. This does not hold for an arena that is not contiguous.
 func (f *finder) parameters(a *Arena, end target.Addr) (start target.Addr, ok bool) {
 	if a.System > uint64(end) || a.flags&stateNotContiguous != 0 {
 		return 0, false
@@ -361,7 +366,8 @@ func (f *finder) parameters(a *Arena, end target.Addr) (start target.Addr, ok bo
 	return 0, false
 }
 
-// threadHeaps reads the heaps of a thread's arena, from the one with its top back to the one with the arena itself.
+// threadHeaps reads the heaps of a thread's arena, from the heap with its top back to the heap with
+// the arena itself.
 func (f *finder) threadHeaps(a *Arena) error {
 	align := target.Addr(f.l.HeapAlignment)
 	for _, form := range f.l.Heaps {
@@ -412,13 +418,13 @@ func (f *finder) threadHeaps(a *Arena) error {
 	return target.Corruptf("it is not at the start of a heap")
 }
 
-// scanHeaps looks for the arenas of threads where their first heaps may be.
+// scanHeaps searches for threads' arenas where their first heaps may be.
 func (f *finder) scanHeaps() {
 	align := target.Addr(f.l.HeapAlignment)
 	for _, r := range f.private {
 		for at := (r.Start + align - 1) &^ (align - 1); at < r.End && at >= r.Start; at += align {
 			if !target.Available(f.mem, at, pageSize) {
-				// A file may list more memory than anything can look through.
+				// A file may list more memory than can be searched.
 				next, ok := target.NextStored(f.mem, at+align)
 				if up := (next + align - 1) &^ (align - 1); ok && up > at {
 					at = up - align
@@ -436,7 +442,7 @@ func (f *finder) scanHeaps() {
 						f.Arenas = append(f.Arenas, *arena)
 						break
 					} else if f.isArena(a, &state) {
-						f.miss("malloc arena %v: %w", a, err)
+						f.addMissing("malloc arena %v: %w", a, err)
 						break
 					}
 				}
@@ -445,8 +451,9 @@ func (f *finder) scanHeaps() {
 	}
 }
 
-// breakHeap looks for the memory of the main arena without its malloc_state: the first chunk is the cache of the first thread, and the
-// chunks fill the only such range exactly. It reports whether it found it.
+// breakHeap finds the memory of the main arena without its malloc_state. The first chunk is the
+// cache of the first thread, and chunks fill exactly one such range. It reports whether it found
+// the memory.
 func (f *finder) breakHeap() bool {
 	var found []Heap
 	for _, r := range f.private {
@@ -472,7 +479,8 @@ func (f *finder) breakHeap() bool {
 	return true
 }
 
-// endsExactly reports whether the last of the chunks in a range ends where the range does, and returns it.
+// endsExactly reports whether the last chunk in a range ends at the end of the range, and returns
+// this chunk.
 func (f *finder) endsExactly(h *Heap) (last target.Addr, ok bool) {
 	for at := h.Chunks; at < h.Range.End; {
 		b, err := f.win.Bytes(at, headerSize)

@@ -14,10 +14,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A ChunkState is what a chunk is for.
+// A ChunkState is the use of a chunk.
 type ChunkState uint8
 
-// The states. A cached chunk is free, and kept for the thread or the size that had it.
+// The states. A cached chunk is free and reserved for a thread or a size.
 const (
 	ChunkInUse ChunkState = iota
 	ChunkFree
@@ -31,17 +31,17 @@ func (s ChunkState) String() string { return enum.Name(chunkStates[:], s, "Chunk
 
 // A Chunk is a piece of a heap.
 type Chunk struct {
-	Addr  target.Addr // of its header, which has 16 bytes
-	Size  uint64      // bytes, with the header
+	Addr  target.Addr // of the header, which has 16 bytes
+	Size  uint64      // bytes, including the header
 	State ChunkState
 }
 
 // Data returns the address that malloc returned for the chunk.
 func (c *Chunk) Data() target.Addr { return c.Addr + headerSize }
 
-// Chunks yields the chunks of an arena by heap and address. An error ends the heap in which it occurs, and the next heap follows: the
-// error is target.ErrNotInDump or target.ErrCorrupt, and says where.
-// The error of ctx ends all.
+// Chunks yields the chunks of an arena by heap and address. An error, target.ErrNotInDump or
+// target.ErrCorrupt with the address, ends its heap; the next heap follows. The error of ctx ends
+// the sequence.
 func (a *Allocator) Chunks(ctx context.Context, arena *Arena) iter.Seq2[Chunk, error] {
 	return func(yield func(Chunk, error) bool) {
 		if a == nil || arena == nil {
@@ -57,7 +57,7 @@ func (a *Allocator) Chunks(ctx context.Context, arena *Arena) iter.Seq2[Chunk, e
 	}
 }
 
-// ChunkAt returns the chunk that holds an address, and false if none does that can be read.
+// ChunkAt returns the chunk that contains an address. It reports false if no readable chunk does.
 func (a *Allocator) ChunkAt(ctx context.Context, at target.Addr) (Chunk, bool) {
 	if a == nil {
 		return Chunk{}, false
@@ -95,10 +95,10 @@ type walker struct {
 	steps  int
 }
 
-// interrupted is how many chunks are read between two looks at the context.
+// interrupted is the number of chunks between checks of the context.
 const interrupted = 4096
 
-// heap yields the chunks of a heap. It reports whether the caller wants more.
+// heap yields the chunks of a heap. It reports whether to continue.
 func (w *walker) heap(h *Heap, yield func(Chunk, error) bool) bool {
 	for at := h.Chunks; at < h.Range.End; {
 		if w.steps++; w.steps%interrupted == 0 && w.ctx.Err() != nil {
@@ -120,7 +120,7 @@ func (w *walker) heap(h *Heap, yield func(Chunk, error) bool) bool {
 	return true
 }
 
-// chunk reads the chunk at an address. end reports that no chunk follows in the heap.
+// chunk reads the chunk at an address. end is set if no chunk follows in the heap.
 func (w *walker) chunk(h *Heap, at target.Addr) (c Chunk, end bool, err error) {
 	b, err := w.win.Bytes(at, headerSize)
 	if err != nil {
@@ -137,7 +137,7 @@ func (w *walker) chunk(h *Heap, at target.Addr) (c Chunk, end bool, err error) {
 		}
 		return c, false, nil
 	case h.Top == 0 && left <= 2*leastChunk && size <= headerSize:
-		return c, true, nil // the fence at the end of a heap that is full
+		return c, true, nil // the fence at the end of a full heap
 	case size < leastChunk, size%alignment != 0, header&flagMapped != 0:
 		return c, false, corrupt(at, header, "impossible")
 	case size > left || size == left && h.Top == 0 || h.Top > at && size > uint64(h.Top-at):
@@ -164,8 +164,8 @@ func corrupt(at target.Addr, header uint64, format string, args ...any) error {
 	return target.Corruptf("chunk %v with the size %#x is %s", at, header, fmt.Sprintf(format, args...))
 }
 
-// MappedChunks returns the chunks with mappings of their own that begin pages of some ranges. It only sees what looks like such a chunk:
-// compare its sums with a.Mapped.
+// MappedChunks returns the chunks with their own mappings at the starts of pages in some ranges. It
+// recognizes them by their headers: compare the sums with a.Mapped.
 func (a *Allocator) MappedChunks(ranges []target.Range) []Chunk {
 	if a == nil {
 		return nil
@@ -190,7 +190,8 @@ func (a *Allocator) MappedChunks(ranges []target.Range) []Chunk {
 	return out
 }
 
-// mappedSize returns the size of the mapped chunk at an address, 0 for none. Nothing precedes it in its mapping, which it fills.
+// mappedSize returns the size of the mapped chunk at an address, or 0. It is at the start of its
+// mapping and fills it.
 func mappedSize(win *target.Window, at target.Addr) uint64 {
 	b, err := win.Bytes(at, headerSize)
 	if err != nil {
@@ -203,8 +204,8 @@ func mappedSize(win *target.Window, at target.Addr) uint64 {
 	return header &^ chunkFlags
 }
 
-// caches are the free chunks that look like those in use: in caches of threads and in fast bins. They are read when chunks are first
-// asked for.
+// caches are free chunks with the header of a chunk in use: in threads' caches and in fast bins.
+// They are read on first use.
 type caches struct {
 	mu   sync.Mutex
 	read bool
@@ -226,13 +227,13 @@ func (c *caches) get(ctx context.Context, a *Allocator) ([]target.Addr, error) {
 	return c.list, nil
 }
 
-// A cacheReader gathers free chunks that look like those in use.
+// A cacheReader collects free chunks with the header of a chunk in use.
 type cacheReader struct {
 	*Allocator
 	list []target.Addr
 }
 
-// find looks at the chunks that have the size of a thread's cache, and at the fast bins.
+// find examines the chunks with the size of a thread's cache, and the fast bins.
 func (f *cacheReader) find(ctx context.Context) (err error) {
 	protected := true
 	for i := range f.Arenas {
@@ -266,13 +267,13 @@ func (f *cacheReader) find(ctx context.Context) (err error) {
 	return nil
 }
 
-// add adds free chunks, up to the limit: those beyond count as in use.
+// add adds free chunks up to the limit. Further ones count as in use.
 func (f *cacheReader) add(list []target.Addr) {
 	f.list = append(f.list, list[:min(len(list), max(0, limits.MallocCached-len(f.list)))]...)
 }
 
-// cache returns the chunks in the cache of a thread, and false if there is none at a: each list has as many chunks as the cache counts, and
-// they have the size of their list.
+// cache returns the chunks in the cache of a thread. It reports false if there is no cache at a:
+// each list must have as many chunks as the cache counts, of the size of the list.
 func (f *cacheReader) cache(a target.Addr, form *cacheForm) (list []target.Addr, ok bool) {
 	b, err := target.Bytes(f.mem, a, int(form.Bytes))
 	if err != nil {
@@ -315,7 +316,8 @@ func (f *cacheReader) link(a target.Addr, protected bool) (target.Addr, error) {
 	return next, err
 }
 
-// fastBins reads the fast bins of an arena. A list that leads to anything but chunks of its size is left out: its chunks count as in use.
+// fastBins reads the fast bins of an arena. It ignores a list with anything but chunks of its size;
+// these chunks count as in use.
 func (f *cacheReader) fastBins(a *Arena, protected bool) {
 	if a.Addr == 0 {
 		return

@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/image/malloc"
 )
 
-// Count the bytes that malloc has given out in the main arena.
+// Count the bytes that malloc has allocated in the main arena.
 func ExampleAllocator_Chunks() {
 	d, err := sosgo.Open("../../testdata/dumps/native/net10-malloc/net10-malloc.dmp.zst", sosgo.Options{})
 	if err != nil {

@@ -8,12 +8,13 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// glibcTable holds the forms of glibc's structures. Nothing chooses one by a version: the structures of the process prove it.
+// glibcTable holds the layouts of glibc's structures. They are not selected by version; the data of
+// the process proves them.
 //
 //go:embed glibc.json
 var glibcTable []byte
 
-// A layout lists the forms that glibc's structures have had, the newest first.
+// A layout lists the layouts of glibc's structures, the newest first.
 type layout struct {
 	HeapAlignment uint64 // HEAP_MAX_SIZE: thread arenas have heaps at multiples of it
 	FastBins      int    // NFASTBINS
@@ -24,39 +25,39 @@ type layout struct {
 	Caches        []cacheForm
 }
 
-// A stateForm has the offsets of a malloc_state.
+// A stateForm holds the offsets in a malloc_state.
 type stateForm struct {
 	Flags, FastBins, Top, Bins, Next, Threads, SystemMemory, Bytes target.Addr
 }
 
-// A heapForm has the offsets of a heap_info.
+// A heapForm holds the offsets in a heap_info.
 type heapForm struct{ Arena, Previous, Size, Bytes target.Addr }
 
-// A parameterForm has the offsets of a malloc_par.
+// A parameterForm holds the offsets in a malloc_par.
 type parameterForm struct {
 	Mappings, MappingsMax, MappedMemory, BreakBase, Bytes target.Addr
 }
 
-// A cacheForm has the offsets of a tcache_perthread_struct.
+// A cacheForm holds the offsets in a tcache_perthread_struct.
 type cacheForm struct {
 	Bins, SmallBins int
 	CountBytes      int
 	Entries, Bytes  target.Addr
-	Remaining       bool // counts are of the room that is left
+	Remaining       bool // counts are of free places
 	Protected       bool // links are mangled with their addresses (PROTECT_PTR)
 }
 
-// glibc returns the forms of glibc's structures.
+// glibc returns the layouts of glibc's structures.
 var glibc = sync.OnceValue(func() *layout {
 	var l layout
 	if err := json.Unmarshal(glibcTable, &l); err != nil {
-		panic(err) // the file is a part of the program
+		panic(err) // the file is embedded
 	}
 	return &l
 })
 
-// Facts of all forms (malloc.c): a chunk begins with two words, the size of the one before if that is free, and its own size with
-// three flags. Sizes are multiples of 16.
+// Constants of all versions (malloc.c): a chunk begins with two words, the size of the previous
+// chunk if that is free, and its own size with three flags. Sizes are multiples of 16.
 const (
 	word       = 8
 	headerSize = 2 * word
@@ -65,7 +66,7 @@ const (
 	pageSize   = 4096
 
 	flagPreviousInUse = 1
-	flagMapped        = 2 // the chunk has a mapping of its own
+	flagMapped        = 2 // the chunk has its own mapping
 	flagThreadArena   = 4
 	chunkFlags        = 7
 

@@ -16,7 +16,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Where a made process has its parts. The numbers of glibc's structures stand here a second time on purpose.
+// Addresses in the synthetic process. The numbers of glibc's structures are repeated here on
+// purpose.
 const (
 	libcAt   = 0x7f0000200000
 	dataAt   = libcAt + 0x1000
@@ -29,7 +30,8 @@ const (
 	mapAt    = 0x7f0060000000
 )
 
-// A process is the memory of a made process with two arenas and one block with a mapping of its own. The second arena has two heaps.
+// A process is the memory of a synthetic process with two arenas and one block with its own
+// mapping. The second arena has two heaps.
 type process struct {
 	form                     form
 	data, brk, heap, second  []byte
@@ -38,7 +40,7 @@ type process struct {
 	endless                  bool // the last segment claims 2^60 bytes
 }
 
-// A form is how a version of glibc lays out its structures.
+// A form is the layout of structures in a version of glibc.
 type form struct {
 	fastBins, top, bins, next, threads, system, state uint64
 	heapInfo                                          uint64
@@ -60,7 +62,7 @@ func put(b []byte, off uint64, values ...uint64) {
 	}
 }
 
-// arena writes a malloc_state whose bins are empty.
+// arena writes a malloc_state with empty bins.
 func (p *process) arena(b []byte, off, at, top, next, system uint64) {
 	f := &p.form
 	put(b, off+f.top, top)
@@ -75,8 +77,10 @@ func (p *process) arena(b []byte, off, at, top, next, system uint64) {
 
 func (p *process) firstChunk() uint64 { return (p.form.heapInfo + p.form.state + 15) &^ 15 }
 
-// made returns a sound process: in the main arena a cache of 2 chunks of 48 bytes, a chunk of 1,024 in use, a free one of 512, one of 256 in use, one
-// of 32 in a fast bin and one that fills the rest; in the arena of a thread one of 4,096 less what precedes it, and one of 2,032 in its second heap.
+// made returns a valid process. The main arena has a cache of 2 chunks of 48 bytes, a chunk of
+// 1,024 in use, a free one of 512, one of 256 in use, one of 32 in a fast bin, and one that fills
+// the rest. The thread's arena has a chunk of 4,096 minus the structures before it, and one of
+// 2,032 in its second heap.
 func made(version string) *process {
 	p := &process{form: forms[version], data: make([]byte, 0x2000), brk: make([]byte, 0x3000), heap: make([]byte, 0x2000), second: make([]byte, 0x2000), mapped: make([]byte, 0x2000)}
 	f := &p.form
@@ -87,7 +91,7 @@ func made(version string) *process {
 	put(p.data, paramsAt-dataAt+f.base, brkAt)
 
 	at := uint64(0)
-	chunk := func(size, flags uint64) uint64 { // returns where it is
+	chunk := func(size, flags uint64) uint64 { // returns its address
 		put(p.brk, at+8, size|flags)
 		at += size
 		return at - size
@@ -136,7 +140,7 @@ func made(version string) *process {
 	return p
 }
 
-// link returns a link as it is stored at an address.
+// link returns the stored form of a link at an address.
 func (p *process) link(at, to uint64) uint64 {
 	if p.form.protected {
 		return at>>12 ^ to
@@ -188,7 +192,7 @@ func chunks(a *malloc.Allocator, i int) (sizes map[malloc.ChunkState][]uint64, e
 	return sizes, errs
 }
 
-// TestArenas reads a made process in the forms of four versions.
+// TestArenas reads a synthetic process in the layouts of four versions.
 func TestArenas(t *testing.T) {
 	for version := range forms {
 		t.Run(version, func(t *testing.T) {
@@ -228,7 +232,8 @@ func TestArenas(t *testing.T) {
 	}
 }
 
-// TestWithoutMainArena reads what a dump without the library's variables has: threads' arenas by their places, and the main arena by its chunks.
+// TestWithoutMainArena reads a dump without the library's variables: threads' arenas by their
+// addresses, and the main arena by its chunks.
 func TestWithoutMainArena(t *testing.T) {
 	p := made("2.36")
 	p.withoutData, p.endless = true, true
@@ -246,7 +251,7 @@ func TestWithoutMainArena(t *testing.T) {
 	assert.Equal(t, []uint64{0x1000}, sizes[malloc.ChunkTop])
 }
 
-// TestLies changes one thing of a sound process at a time.
+// TestLies changes one field of a valid process at a time.
 func TestLies(t *testing.T) {
 	f := forms["2.36"]
 	free := f.cache + 1024
@@ -254,8 +259,8 @@ func TestLies(t *testing.T) {
 		name    string
 		change  func(p *process)
 		kind    error
-		missing string // in Missing
-		walk    string // in the errors of the walk
+		missing string // text in Missing
+		walk    string // text in the errors of the walk
 	}{
 		{"the ring of arenas leads back to a thread's", func(p *process) { put(p.heap, f.heapInfo+f.next, heapAt+f.heapInfo) }, target.ErrCorrupt, "come back to the main arena", ""},
 		{"the ring of arenas leads nowhere", func(p *process) { put(p.heap, f.heapInfo+f.next, 0x1230) }, target.ErrNotInDump, "malloc arena 0000000000001230", ""},
@@ -296,7 +301,7 @@ func TestLies(t *testing.T) {
 	}
 }
 
-// TestUnprovenCaches leaves out caches that contradict themselves: their chunks count as in use.
+// TestUnprovenCaches: the chunks of a contradictory cache count as in use.
 func TestUnprovenCaches(t *testing.T) {
 	f := forms["2.36"]
 	first := f.cache + 1024 + 512 + 256
@@ -321,7 +326,7 @@ func TestUnprovenCaches(t *testing.T) {
 	}
 }
 
-// TestNoMalloc has processes without glibc.
+// TestNoMalloc covers processes without glibc.
 func TestNoMalloc(t *testing.T) {
 	_, err := malloc.Open(nil, nil)
 	assert.ErrorIs(t, err, target.ErrUnsupported)
@@ -330,7 +335,7 @@ func TestNoMalloc(t *testing.T) {
 	assert.ErrorIs(t, err, target.ErrUnsupported)
 }
 
-// TestCancelled ends the walk of a heap.
+// TestCancelled cancels the walk of a heap.
 func TestCancelled(t *testing.T) {
 	d := made("2.36").open(t)
 	a, err := malloc.Open(d, d)
@@ -344,7 +349,7 @@ func TestCancelled(t *testing.T) {
 	t.Error("no error")
 }
 
-// FuzzArenas changes memory of a made process: what is yielded lies in its heap, and errors are typed.
+// FuzzArenas changes memory of a synthetic process: chunks lie in their heap, and errors are typed.
 func FuzzArenas(f *testing.F) {
 	f.Add("2.36", uint16(arenaAt-dataAt+96), uint64(topAt), uint8(0))
 	f.Add("2.31", uint16(8), uint64(0x291), uint8(1))

@@ -7,7 +7,7 @@ import (
 	"github.com/sosgo/sosgo/image/symbolserver"
 )
 
-// A dump with a symbol server, which is asked only for files that this machine lacks.
+// Use a symbol server for files that are missing on this machine.
 func Example() {
 	microsoft := &symbolserver.Server{URL: "https://msdl.microsoft.com/download/symbols", Budget: &symbolserver.Budget{File: 100 << 20}}
 	d, err := sosgo.Open("../../testdata/dumps/net10-zoo/net10-zoo.dmp.zst", sosgo.Options{SymbolServers: []sosgo.SymbolServer{microsoft}})

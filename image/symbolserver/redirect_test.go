@@ -12,7 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRedirects: a server may redirect to itself, but has nobody ask another server, also one on the same machine.
+// TestRedirects: a server may redirect to itself, but not to another server, even on the same
+// machine.
 func TestRedirects(t *testing.T) {
 	victim := 0
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -23,7 +24,7 @@ func TestRedirects(t *testing.T) {
 	for _, to := range []string{other.URL + "/latest/meta-data/", strings.Replace(other.URL, "127.0.0.1", "localhost", 1),
 		"http://169.254.169.254/", "file:///etc/passwd", "//[::1]:1/"} {
 		s := serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, to, http.StatusFound) })
-		s.Redirects = []string{"127.0.0.1", "localhost", "169.254.169.254"} // by https alone
+		s.Redirects = []string{"127.0.0.1", "localhost", "169.254.169.254"} // allowed only by https
 		assert.Empty(t, candidates(s), to)
 		assert.ErrorContains(t, s.Problem(), "redirection to another server", to)
 	}
@@ -45,7 +46,8 @@ func TestRedirects(t *testing.T) {
 	assert.Empty(t, referer, "nobody learns where the file was asked for before")
 }
 
-// TestAllowedRedirects: by https, to hosts that the user names, and from Microsoft's server to its storage.
+// TestAllowedRedirects: a redirect by https is allowed to hosts that the user names, and from
+// Microsoft's server to its storage.
 func TestAllowedRedirects(t *testing.T) {
 	for _, c := range []struct {
 		from, to string
@@ -81,7 +83,7 @@ func TestAllowedRedirects(t *testing.T) {
 	}
 }
 
-// TestNothingIsKeptOfARedirect: a redirection that is not followed is a failure, and leaves nothing.
+// TestNothingIsKeptOfARedirect: a rejected redirect is a failure and stores nothing.
 func TestNothingIsKeptOfARedirect(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "https://other.invalid/", http.StatusMovedPermanently)

@@ -1,5 +1,7 @@
-// Package symbolserver downloads the files of a dump's modules from symbol servers, as sosgo.Options.SymbolServers wants them. It
-// is apart from package sosgo so that programs without symbol servers link no network code.
+// Package symbolserver downloads the files of a dump's modules from symbol servers, for
+// sosgo.Options.SymbolServers. It is separate from package sosgo so that programs without symbol
+// servers link no network code. Which files are needed, and whether they are right, is decided by
+// package symstore. Start reading at Server.
 //
 // Stability: unstable. The fields of Server may change.
 package symbolserver
@@ -30,12 +32,12 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The limits of a download in time; limits.Download and limits.Downloads are those in bytes. A runtime's library has
-// under 10 MB; the largest symbol files have some hundred.
+// The time limits of a download; limits.Download and limits.Downloads are the limits in bytes. A
+// runtime's library has under 10 MB; the largest symbol files have a few hundred.
 const (
 	connectTimeout = 10 * time.Second
 	headerTimeout  = 20 * time.Second
-	stallTimeout   = 20 * time.Second // ends a download that delivers fewer than stallBytes in so long
+	stallTimeout   = 20 * time.Second // ends a download with fewer than stallBytes in this time
 	stallBytes     = 64 << 10
 	// downloadTimeout ends any download.
 	downloadTimeout = 30 * time.Minute
@@ -50,10 +52,10 @@ type notOnServer struct{}
 func (notOnServer) Error() string        { return "the symbol server does not have the file" }
 func (notOnServer) Is(target error) bool { return target == fs.ErrNotExist }
 
-// A Budget holds what the downloads of one dump may take in all. It is safe for concurrent use.
+// A Budget limits the downloads of one dump. It is safe for concurrent use.
 type Budget struct {
-	File  int64 // bytes of one file, unpacked; 0 stands for limits.Download
-	Total int64 // bytes of all; 0 stands for limits.Downloads
+	File  int64 // unpacked bytes of one file; 0 means limits.Download
+	Total int64 // bytes of all files; 0 means limits.Downloads
 
 	spent atomic.Int64
 }
@@ -65,7 +67,7 @@ func (b *Budget) file() int64 {
 	return b.File
 }
 
-// spend takes n bytes; it reports with an error that there are no more.
+// spend takes n bytes. It returns an error if the budget is exhausted.
 func (b *Budget) spend(n int) error {
 	if b == nil {
 		return nil
@@ -80,30 +82,34 @@ func (b *Budget) spend(n int) error {
 	return nil
 }
 
-// A Server downloads files from a symbol server into a cache, a folder in the form of a symbol store. A file enters the cache
-// once its content is proved to be what was requested. A Server is safe for concurrent use.
+// A Server downloads files from a symbol server into a cache, a folder in the form of a symbol
+// store. A file enters the cache only when its content is proved to be the requested one. A Server
+// is safe for concurrent use.
 type Server struct {
 	URL    string  // "https://msdl.microsoft.com/download/symbols"
-	Cache  string  // the folder; empty is the cache of the .NET tools
-	Budget *Budget // bounds the downloads; nil bounds each file only
-	// Redirects are the hosts that the server may redirect to beside its own, such as "cdn.example.com", or "*.example.com" for all
-	// below example.com. They are asked by https alone. Microsoft's server may redirect to its storage as well.
+	Cache  string  // the folder; empty means the cache of the .NET tools
+	Budget *Budget // limits the downloads; nil limits only each file
+	// Redirects are the hosts, besides its own, that the server may redirect to, such as
+	// "cdn.example.com", or "*.example.com" for all subdomains. They are contacted by https only.
+	// Microsoft's server may also redirect to its storage.
 	Redirects []string
-	// Progress, if not nil, receives the bytes of a file so far, and the size that the server names, -1 for none.
+	// Progress, if not nil, receives the bytes of a file so far, and the size that the server
+	// sends, or -1.
 	Progress func(name string, done, total int64)
 
-	stall  time.Duration // replaces stallTimeout where it is not 0: tests wait less
+	stall  time.Duration // replaces stallTimeout if not 0, for tests
 	once   sync.Once
 	client *http.Client
 	mu     sync.Mutex
-	failed map[string]error // by key: a file is requested once
-	down   error            // why the server can't be reached at all
+	failed map[string]error // by key: a failed file is not requested again
+	down   error            // why the server is unreachable
 }
 
 // String returns the server's address.
 func (s *Server) String() string { return s.URL }
 
-// Problem returns why the server can't be used or reached at all, or for the first failed download the reason; nil if nothing failed.
+// Problem returns why the server can't be used or reached, or the reason of the first failed
+// download; nil if nothing failed.
 func (s *Server) Problem() error {
 	if err := s.checkAddress(); err != nil {
 		return err
@@ -121,7 +127,7 @@ func (s *Server) Problem() error {
 	return nil
 }
 
-// checkAddress checks the server's address.
+// checkAddress validates the server's address.
 func (s *Server) checkAddress() error {
 	base, err := url.Parse(s.URL)
 	if err != nil || base.Scheme != "https" && base.Scheme != "http" || base.Host == "" {
@@ -130,9 +136,9 @@ func (s *Server) checkAddress() error {
 	return nil
 }
 
-// Get returns the path of the file with that key in the cache, and downloads it
-// if it is not there. A download enters the cache once check has accepted it; Get refuses a key that leaves the cache. What
-// failed once is not tried again, unless it failed because the context ended.
+// Get returns the path of the file with the key in the cache. It downloads a missing file, which
+// enters the cache once check has accepted it. It rejects a key that leaves the cache. A failed
+// download is not repeated, unless it failed because the context ended.
 func (s *Server) Get(ctx context.Context, key string, check func(path string) error) (string, error) {
 	if !filepath.IsLocal(filepath.FromSlash(key)) {
 		return "", fmt.Errorf("%q is no key of a symbol store", key)
@@ -142,7 +148,7 @@ func (s *Server) Get(ctx context.Context, key string, check func(path string) er
 		cache = symstore.DownloadCache()
 	}
 	p := cache.Path(key)
-	// A wrong file that is there already is replaced.
+	// A wrong file in the cache is replaced.
 	if st, err := os.Stat(p); err == nil && st.Mode().IsRegular() && check(p) == nil {
 		return p, nil
 	}
@@ -164,7 +170,7 @@ func (s *Server) Get(ctx context.Context, key string, check func(path string) er
 	return p, nil
 }
 
-// withoutURL returns why a request failed, without the address of the file.
+// withoutURL returns the cause of a failed request, without the URL of the file.
 func withoutURL(err error) error {
 	if u := (*url.Error)(nil); errors.As(err, &u) {
 		return u.Err
@@ -187,11 +193,11 @@ func (s *Server) httpClient() *http.Client {
 	return s.client
 }
 
-// microsoftServer is the host that keeps its files in microsoftStorage, under names that change.
+// microsoftServer stores its files on microsoftStorage, under changing names.
 const microsoftServer, microsoftStorage = "msdl.microsoft.com", "*.blob.core.windows.net"
 
-// checkRedirect returns why a redirection is not followed. Who answers for a server may otherwise have this machine ask any other
-// that it reaches, and learn what it asks for.
+// checkRedirect returns an error for a redirect that must not be followed. Otherwise a server could
+// make this machine send requests to any other server that it can reach.
 func (s *Server) checkRedirect(r *http.Request, via []*http.Request) error {
 	first, to := via[0].URL, r.URL
 	r.Header.Del("Referer")
@@ -208,7 +214,7 @@ func (s *Server) checkRedirect(r *http.Request, via []*http.Request) error {
 	return fmt.Errorf("redirection to another server, %s://%s, which none of the allowed hosts is (--symbol-redirect)", to.Scheme, to.Host)
 }
 
-// mayRedirect reports whether the host from may redirect to another.
+// mayRedirect reports whether the host from may redirect to another host.
 func (s *Server) mayRedirect(from string, to *url.URL) bool {
 	if to.Scheme != "https" {
 		return false
@@ -245,7 +251,7 @@ func (s *Server) download(ctx context.Context, key, dst string, check func(path 
 	if err != nil {
 		err = withoutURL(err)
 		if opErr := (*net.OpError)(nil); errors.As(err, &opErr) && opErr.Op == "dial" && ctx.Err() == nil {
-			s.down = err // every other file would wait for it as long
+			s.down = err // every other file would wait as long
 		}
 		return err
 	}
@@ -261,8 +267,8 @@ func (s *Server) download(ctx context.Context, key, dst string, check func(path 
 	return s.store(ctx, resp, key, dst, cancel, check)
 }
 
-// store writes the response beside dst and, once check has accepted it, moves
-// it, so that no reader ever sees a part of a file, or a wrong one.
+// store writes the response to a temporary file and moves it to dst once check has accepted it, so
+// that readers never see a partial or wrong file.
 func (s *Server) store(ctx context.Context, resp *http.Response, key, dst string, cancel context.CancelCauseFunc,
 	check func(path string) error) error {
 	if err := os.MkdirAll(filepath.Dir(dst), 0o755); err != nil {
@@ -283,7 +289,7 @@ func (s *Server) store(ctx context.Context, resp *http.Response, key, dst string
 	return f.Commit()
 }
 
-// receive writes the body of the response to w, as long as it comes fast enough.
+// receive writes the body of the response to w while it arrives fast enough.
 func (s *Server) receive(ctx context.Context, w io.Writer, resp *http.Response, key string, cancel context.CancelCauseFunc) error {
 	stall := s.stall
 	stall = cmp.Or(stall, stallTimeout)

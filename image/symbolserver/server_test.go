@@ -36,7 +36,7 @@ func candidates(s *Server) (out []string) {
 	return out
 }
 
-// cached returns the file of key in the server's cache.
+// cached returns the path of key in the server's cache.
 func cached(s *Server) string { return symstore.Cache{Dir: s.Cache}.Path(key) }
 
 func serve(t *testing.T, h http.HandlerFunc) *Server {
@@ -68,7 +68,7 @@ func TestDownload(t *testing.T) {
 	require.EqualValues(t, len(library), seen)
 }
 
-// TestContextEndsADownload: within a moment, and the file may be asked for again.
+// TestContextEndsADownload: the download ends at once, and the file may be requested again.
 func TestContextEndsADownload(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	asked := 0
@@ -89,8 +89,8 @@ func TestContextEndsADownload(t *testing.T) {
 	require.Len(t, candidates(s), 1)
 }
 
-// TestBadServers asks servers that fail in every way: nothing may reach the
-// cache, nothing may hang, and a file is requested once.
+// TestBadServers uses servers that fail in every way: nothing reaches the cache, nothing hangs, and
+// a file is requested once.
 func TestBadServers(t *testing.T) {
 	for name, h := range map[string]http.HandlerFunc{
 		"does not have it": func(w http.ResponseWriter, r *http.Request) { http.NotFound(w, r) },
@@ -144,8 +144,7 @@ func anything(string) error { return nil }
 // library is a library with the build id of the tests' module.
 var library = synth.ELFLibrary(1, 2)
 
-// TestGarbageIsRefused: what a server sends enters the cache when its content is
-// what was requested. The refusal is reported.
+// TestGarbageIsRefused: only the requested content enters the cache. A rejection is reported.
 func TestGarbageIsRefused(t *testing.T) {
 	other := slices.Clone(library)
 	other[0x110] = 9
@@ -163,7 +162,7 @@ func TestGarbageIsRefused(t *testing.T) {
 	}
 }
 
-// TestWrongFileInTheCache is replaced by the right one.
+// TestWrongFileInTheCache: a wrong file is replaced by the right one.
 func TestWrongFileInTheCache(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) { _, _ = w.Write(library) })
 	p := keep(t, symstore.Cache{Dir: s.Cache}, "garbage of an earlier version")
@@ -173,7 +172,7 @@ func TestWrongFileInTheCache(t *testing.T) {
 	require.Equal(t, library, b)
 }
 
-// TestDrip: a server that sends a byte now and then keeps nobody waiting.
+// TestDrip: a server that sends single bytes slowly does not block the caller.
 func TestDrip(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		for r.Context().Err() == nil {
@@ -188,8 +187,7 @@ func TestDrip(t *testing.T) {
 	require.ErrorContains(t, s.Problem(), "fewer than 65536 bytes came in 200ms")
 }
 
-// TestBudget: a file may not be larger than one may be, however it is packed, and
-// all files together not larger than all may be.
+// TestBudget limits the unpacked size of a file, and the size of all files.
 func TestBudget(t *testing.T) {
 	packed := func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Encoding", "gzip")
@@ -216,7 +214,7 @@ func TestBudget(t *testing.T) {
 	require.ErrorContains(t, s.Problem(), "in all")
 }
 
-// TestUnreachable: a server that is not there is asked once and reported.
+// TestUnreachable: an unreachable server is contacted once and reported.
 func TestUnreachable(t *testing.T) {
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
@@ -256,7 +254,7 @@ func TestPortablePDB(t *testing.T) {
 	_, err = remote.PortablePDB(t.Context(), "", guid)
 	require.ErrorIs(t, err, os.ErrNotExist, "what has no name can't be asked for")
 
-	// A sound PDB of another build is refused as well.
+	// A valid PDB of another build is rejected, too.
 	wrong := serve(t, func(w http.ResponseWriter, r *http.Request) { _, _ = w.Write(pdb) })
 	_, err = symstore.Remote{Server: wrong}.PortablePDB(t.Context(), "/src/App.pdb", [16]byte{9})
 	require.ErrorIs(t, err, image.ErrMismatch)

@@ -23,7 +23,7 @@ func keep(t *testing.T, c symstore.Cache, content string) string {
 	return p
 }
 
-// TestDefaultCacheIsTheToolsOwn: downloads are kept with those of the .NET tools.
+// TestDefaultCacheIsTheToolsOwn: downloads go to the cache of the .NET tools.
 func TestDefaultCacheIsTheToolsOwn(t *testing.T) {
 	home := t.TempDir()
 	for _, v := range []string{"HOME", "USERPROFILE"} {
@@ -34,7 +34,7 @@ func TestDefaultCacheIsTheToolsOwn(t *testing.T) {
 	require.Equal(t, []string{symstore.Cache{Dir: filepath.Join(home, ".dotnet", "symbolcache")}.Path(key)}, candidates(s))
 }
 
-// TestNoKey: what can have no key is in no store, and no server is asked for it.
+// TestNoKey: a file without a key is in no store, and no server is contacted.
 func TestNoKey(t *testing.T) {
 	s := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("the server is asked") })
 	remote, cache := symstore.Remote{Server: s}, symstore.Cache{Dir: s.Cache}
@@ -51,8 +51,7 @@ func TestNoKey(t *testing.T) {
 	}
 }
 
-// TestNoWayBackToHTTP: a server that was asked by https may not send the
-// download elsewhere in the clear.
+// TestNoWayBackToHTTP: a server contacted by https may not redirect to http.
 func TestNoWayBackToHTTP(t *testing.T) {
 	plain := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("the plain server is asked") })
 	secure := httptest.NewTLSServer(http.RedirectHandler(plain.URL, http.StatusFound))
@@ -64,8 +63,7 @@ func TestNoWayBackToHTTP(t *testing.T) {
 	require.ErrorContains(t, err, "redirection from https to http")
 }
 
-// TestCacheThatCannotBeWritten: the download fails with the reason, and leaves
-// nothing.
+// TestCacheThatCannotBeWritten: the download fails with the reason and stores nothing.
 func TestCacheThatCannotBeWritten(t *testing.T) {
 	serveLibrary := func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(library) }
 	s := serve(t, serveLibrary)

@@ -7,8 +7,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The unwind operations of x64 (UNWIND_CODE, "x64 exception handling"). 11 is the CLR's on Unix: its frames can be
-// larger than SET_FPREG can express (src/coreclr/inc/win64unwind.h).
+// The unwind operations of x64 (UNWIND_CODE, "x64 exception handling"). 11 is used by the CLR on
+// Unix for frames that are too large for SET_FPREG (src/coreclr/inc/win64unwind.h).
 const (
 	opPushNonvol    = 0
 	opAllocLarge    = 1
@@ -16,7 +16,7 @@ const (
 	opSetFPReg      = 3
 	opSaveNonvol    = 4
 	opSaveNonvolFar = 5
-	opEpilog        = 6 // version 2; the padding has it too
+	opEpilog        = 6 // version 2, also as padding
 	opSpare         = 7
 	opSaveXMM       = 8
 	opSaveXMMFar    = 9
@@ -26,37 +26,37 @@ const (
 
 const unwChained = 4 // UNW_FLAG_CHAININFO
 
-// windowsInfo is decoded unwind data of one function or fragment.
+// windowsInfo is the decoded unwind data of a function or fragment.
 type windowsInfo struct {
 	prolog   uint32 // bytes
 	fpReg    target.Reg
 	hasFP    bool
 	fpOffset uint64
-	chained  bool // into a parent's data: ops of the parent follow those of the fragment
+	chained  bool // the ops of a parent follow those of the fragment
 	ops      []windowsOp
 	epilogs  []epilog // version 2
-	err      error    // the data are corrupt or unknown
+	err      error    // the data is corrupt or unknown
 	arm64    *arm64Info
 }
 
 type windowsOp struct {
-	offset uint8 // in the prologue, after the instruction; 0 for a parent's
+	offset uint8 // in the prologue, after the instruction; 0 for a parent's op
 	op     uint8
-	reg    uint8 // register, or for a machine frame whether it has an error code
+	reg    uint8 // a register; for a machine frame, whether it has an error code
 	value  uint32
 }
 
 // An epilog of version 2, in bytes from the function's end.
 type epilog struct{ fromEnd, size uint32 }
 
-// cached returns the unwind data that were decoded before, nil if there is none.
-func (u *Unwinder) cached(key infoKey) *windowsInfo {
+// cachedInfo returns unwind data that was decoded before, or nil.
+func (u *Unwinder) cachedInfo(key infoKey) *windowsInfo {
 	u.mu.RLock()
 	defer u.mu.RUnlock()
 	return u.infos[key]
 }
 
-// keep keeps decoded unwind data.
+// keep caches decoded unwind data.
 func (u *Unwinder) keep(key infoKey, wi *windowsInfo) *windowsInfo {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -116,7 +116,7 @@ func (u *Unwinder) decodeAMD64(code Code) *windowsInfo {
 	}
 }
 
-// slots returns the number of UNWIND_CODEs that an operation takes.
+// slots returns the number of UNWIND_CODEs of an operation.
 func slots(op, info byte) int {
 	switch op {
 	case opAllocLarge:
@@ -132,7 +132,7 @@ func slots(op, info byte) int {
 	return 1
 }
 
-// add decodes unwind codes. Those of a parent have run when the fragment runs.
+// add decodes unwind codes. A parent's codes have run completely when the fragment runs.
 func (wi *windowsInfo) add(codes []byte, version byte, parent bool, fpOffset byte) error {
 	first := true
 	for len(codes) > 0 {
@@ -177,7 +177,7 @@ func (wi *windowsInfo) add(codes []byte, version byte, parent bool, fpOffset byt
 			first = false
 			continue
 		case opSpare, opSaveXMM, opSaveXMMFar:
-			continue // vector registers aren't followed
+			continue // vector registers are ignored
 		default:
 			return target.Corruptf("unwind operation %d", c.op)
 		}
@@ -189,8 +189,9 @@ func (wi *windowsInfo) add(codes []byte, version byte, parent bool, fpOffset byt
 	return nil
 }
 
-// addEpilog decodes an epilogue of version 2: the first code has their size, and bit 0 of its info reports that one
-// stands at the end; each other code has the distance of one from the end.
+// addEpilog decodes an epilogue of version 2. The first code has the size of all epilogues, and bit
+// 0 of its info means that one is at the end of the function. Each other code has the distance of
+// an epilogue from the end.
 func (wi *windowsInfo) addEpilog(c windowsOp, first bool) {
 	if first {
 		size := uint32(c.offset)
@@ -209,19 +210,20 @@ func (wi *windowsInfo) addEpilog(c windowsOp, first bool) {
 	}
 }
 
-// volatileAMD64 are the registers that a call does not preserve under Windows' convention. RSI and RDI, which Unix does
-// not preserve either, are left: code that uses these codes there has no information about them.
+// volatileAMD64 are the registers that a call does not preserve under Windows' convention. It does
+// not include RSI and RDI, which Unix does not preserve either: the codes there don't describe
+// them.
 var volatileAMD64 = target.WindowsAMD64().Scratch()
 
 // infoAMD64 returns the decoded unwind data of code.
 func (u *Unwinder) infoAMD64(code Code) *windowsInfo {
-	if wi := u.cached(code.key()); wi != nil {
+	if wi := u.cachedInfo(code.key()); wi != nil {
 		return wi
 	}
 	return u.keep(code.key(), u.decodeAMD64(code))
 }
 
-// framedAMD64 is Framed. It may change f.
+// framedAMD64 implements Framed. It may change f.
 func (c *Cursor) framedAMD64(f *Frame, ip target.Addr) bool {
 	wi := c.u.infoAMD64(f.Code)
 	if wi.err != nil {
@@ -285,8 +287,8 @@ func (c *Cursor) stepAMD64(f *Frame, exact bool) error {
 	return c.returnAMD64(f)
 }
 
-// frameBase returns what the offsets of saved registers count from: the frame
-// register less its offset once it is set, else the stack pointer.
+// frameBase returns the base of the offsets of saved registers: once the frame register is set, its
+// value minus its offset, otherwise the stack pointer.
 func (wi *windowsInfo) frameBase(f *Frame, sp, offset uint64) (uint64, error) {
 	if !wi.hasFP {
 		return sp, nil
@@ -307,7 +309,7 @@ func (wi *windowsInfo) frameBase(f *Frame, sp, offset uint64) (uint64, error) {
 	return v - wi.fpOffset, nil
 }
 
-// machineFrame takes the registers that the processor pushed at an interrupt.
+// machineFrame loads the registers that the processor pushed at an interrupt.
 func (c *Cursor) machineFrame(f *Frame, at target.Addr) error {
 	b, err := c.win.Bytes(at, 40) // RIP, CS, EFLAGS, RSP, SS
 	if err != nil {

@@ -6,14 +6,16 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// maxEpilogue is the most bytes that an epilogue takes: the release of the frame, eight pops of two bytes and a jump.
+// maxEpilogue is the maximum length of an epilogue in bytes: the release of the frame, eight pops
+// of two bytes, and a jump.
 const maxEpilogue = 48
 
-// epilogueAMD64 unwinds a frame whose rest is an epilogue, where the prologue's codes no longer describe the stack, by
-// doing what the instructions will do. It reports false if ip is in no epilogue, or the code is not in the dump.
+// epilogueAMD64 unwinds a frame that is in an epilogue, where the prologue's codes no longer
+// describe the stack, by executing the rest of the instructions. It reports false if ip is not in
+// an epilogue, or the code is not in the dump.
 //
-// Of version 1, an epilogue is recognised by its form, which the convention prescribes: the release of the frame by ADD
-// RSP or LEA RSP, pops, and a return or a jump out of the function.
+// In version 1 an epilogue is recognized by its form, which the convention prescribes: the release
+// of the frame by ADD RSP or LEA RSP, pops, and a return or a jump out of the function.
 func (c *Cursor) epilogueAMD64(f *Frame, wi *windowsInfo, ip target.Addr) (bool, error) {
 	if len(wi.epilogs) > 0 && !wi.inEpilog(uint64(f.Code.Range.End-ip)) {
 		return false, nil
@@ -34,7 +36,8 @@ func (c *Cursor) epilogueAMD64(f *Frame, wi *windowsInfo, ip target.Addr) (bool,
 	return true, c.returnAMD64(f)
 }
 
-// inEpilog reports whether the instruction that many bytes before the end is in an epilogue that version 2 lists.
+// inEpilog reports whether the instruction at a distance from the end is in an epilogue that
+// version 2 lists.
 func (wi *windowsInfo) inEpilog(fromEnd uint64) bool {
 	for _, e := range wi.epilogs {
 		if e.fromEnd != 0 && fromEnd <= uint64(e.fromEnd) && fromEnd > uint64(e.fromEnd)-uint64(min(e.size, e.fromEnd)) {
@@ -55,7 +58,8 @@ type epilogueScan struct {
 	err    error
 }
 
-// scan reports whether all that is left is an epilogue; regs are those before its return.
+// scan reports whether the rest of the code is an epilogue. regs are then the registers before its
+// return.
 func (e *epilogueScan) scan(c *Cursor) bool {
 	p, ok := e.release(e.code)
 	if !ok {
@@ -79,7 +83,7 @@ func (e *epilogueScan) scan(c *Cursor) bool {
 	return false
 }
 
-// release executes ADD RSP, imm or LEA RSP, [frame register+disp], if there is one.
+// release executes ADD RSP, imm or LEA RSP, [frame register+disp], if it is next.
 func (e *epilogueScan) release(p []byte) ([]byte, bool) {
 	sp, ok := e.regs.Get(target.RSP)
 	if !ok {
@@ -119,7 +123,8 @@ func (e *epilogueScan) lea(p []byte) ([]byte, bool) {
 	return p, false
 }
 
-// popReg decodes POP r64: the register and the length, 0 for anything else.
+// popReg decodes POP r64. It returns the register and the length, or length 0 for another
+// instruction.
 func popReg(p []byte) (target.Reg, int) {
 	switch {
 	case p[0]&0xf8 == 0x58:
@@ -130,7 +135,8 @@ func popReg(p []byte) (target.Reg, int) {
 	return 0, 0
 }
 
-// leaves reports whether p starts with what ends an epilogue: a return, or a jump that leaves the function.
+// leaves reports whether p starts with the end of an epilogue: a return, or a jump out of the
+// function.
 func (e *epilogueScan) leaves(p []byte) bool {
 	switch {
 	case p[0] == 0xc3, p[0] == 0xc2 && len(p) >= 3, len(p) > 1 && p[0] == 0xf3 && p[1] == 0xc3:

@@ -26,7 +26,7 @@ func TestAMD64Operations(t *testing.T) {
 		name   string
 		info   []byte
 		stack  []byte
-		offset target.Addr // of the return address in the function
+		offset target.Addr // of the instruction pointer in the function
 		regs   []uint64
 		sp     uint64
 		want   map[target.Reg]uint64
@@ -82,7 +82,7 @@ func TestAMD64Chain(t *testing.T) {
 	assert.Equal(t, uint64(9), get(t, &f, target.RBP))
 	assert.Equal(t, uint64(testStack)+24, get(t, &f, target.RSP))
 
-	// A chain that leads to itself ends.
+	// A chain that refers to itself ends.
 	binary.LittleEndian.PutUint32(info[8+8:], uint32(testInfo-testBase))
 	c = testUnwinder(info, words(0, 9, testRet), nil).Cursor(target.Range{})
 	f = amd64Frame(testStart+0x500, testStack)
@@ -107,7 +107,7 @@ func TestAMD64Epilogue(t *testing.T) {
 		{"ret", []byte{0xc3}, words(testRet), nil, 1},
 		{"tail call", []byte{0x5d, 0xe9, 0, 0, 1, 0}, words(8, testRet), map[target.Reg]uint64{target.RBP: 8}, 2},
 		{"tail call through memory", []byte{0x48, 0xff, 0x20}, words(testRet), nil, 1},
-		// In the body: the codes of the prologue apply.
+		// In the body the codes of the prologue apply.
 		{"jump inside", []byte{0xe9, 0, 0, 0, 0, 0x90}, words(0, 0, 7, 8, testRet), map[target.Reg]uint64{target.RBX: 7, target.RBP: 8}, 5},
 		{"other code", []byte{0x90, 0xc3}, words(0, 0, 7, 8, testRet), map[target.Reg]uint64{target.RBX: 7, target.RBP: 8}, 5},
 	} {
@@ -141,7 +141,7 @@ func TestAMD64Version2(t *testing.T) {
 	for _, at := range []int{0xffe, 0xfe0} {
 		copy(code[at:], []byte{0x5d, 0xc3})
 	}
-	copy(code[0x500:], []byte{0x5d, 0xc3}) // looks like one, and is not listed
+	copy(code[0x500:], []byte{0x5d, 0xc3}) // looks like an epilogue, but is not listed
 	for at, n := range map[target.Addr]int{0xffe: 2, 0xfff: 1, 0xfe0: 2, 0x500: 3} {
 		c := testUnwinder(info, words(testRet, testRet, testRet, testRet), code).Cursor(target.Range{})
 		f := amd64Frame(testStart+at, testStack)
@@ -216,7 +216,7 @@ func TestPData(t *testing.T) {
 	assert.False(t, ok, "the table is not in the dump")
 	_, ok = OpenPData(mem, target.ArchAMD64, testBase, at).Find(0x10)
 	assert.False(t, ok, "below the image")
-	mem[testBase+0x5000] = table[:24] // the last entry is missing: what is there is found
+	mem[testBase+0x5000] = table[:24] // without the last entry, the others are found
 	_, ok = OpenPData(mem, target.ArchAMD64, testBase, at).Find(testBase + 0x1000)
 	assert.True(t, ok)
 	_, ok = OpenPData(mem, target.ArchAMD64, testBase, at).Find(testBase + 0x1045)
@@ -266,8 +266,8 @@ func BenchmarkStepAMD64(b *testing.B) {
 	b.ReportMetric(float64(b.N)*frames/b.Elapsed().Seconds(), "frames/s")
 }
 
-// TestAMD64EpilogueByFrameRegister: an epilogue may release the stack from the frame
-// register, and from no other.
+// TestAMD64EpilogueByFrameRegister: an epilogue may release the stack from the frame register, but
+// from no other register.
 func TestAMD64EpilogueByFrameRegister(t *testing.T) {
 	fixed := unwindInfo(8, byte(target.RBP), 8, opSetFPReg, 4, opAllocSmall|1<<4, 1, opPushNonvol|byte(target.RBP)<<4)
 	r13 := unwindInfo(8, byte(target.R13), 8, opSetFPReg, 4, opAllocSmall|1<<4, 1, opPushNonvol|byte(target.R13&7)<<4|0x80)

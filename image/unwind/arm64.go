@@ -8,19 +8,20 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// ARM64 unwind data of Windows ("ARM64 exception handling"): each unwind code stands for one instruction of the prologue, in reverse order,
-// so that a function that is inside it, or of an epilogue, needs those codes only whose instructions have run.
+// In ARM64 unwind data of Windows ("ARM64 exception handling") each unwind code describes one
+// instruction of the prologue, in reverse order. In the middle of the prologue or an epilogue, only
+// the codes of instructions that have run apply.
 
 type arm64Kind uint8
 
 const (
-	armNop     arm64Kind = iota // an instruction that needs no undoing
+	armNop     arm64Kind = iota // an instruction without an effect to undo
 	armAlloc                    // SP was lowered by value
 	armSave                     // count registers from reg on were stored at SP + value
-	armSaveLR                   // and one of them with LR
+	armSaveLR                   // one register and LR were stored
 	armSetFP                    // FP = SP + value
-	armSaveD                    // count of the lower halves of vector registers were, from number reg on
-	armSaveQ                    // and whole ones
+	armSaveD                    // count lower halves of vector registers from number reg on were stored
+	armSaveQ                    // count whole vector registers were stored
 	armNext                     // the registers that follow those of the next save were stored after them
 	armMachine                  // the processor's state at an interrupt
 	armUnknown
@@ -32,10 +33,11 @@ type arm64Op struct {
 	reg   target.Reg
 	count uint8
 	value uint32 // bytes
-	pre   uint32 // bytes that SP was lowered by in the same instruction
+	pre   uint32 // bytes by which the same instruction lowered SP
 }
 
-// arm64Info is decoded unwind data: codes of the prologue, and of each epilogue from its start on.
+// arm64Info is decoded unwind data: the codes of the prologue, and of each epilogue from its start
+// on.
 type arm64Info struct {
 	ops     arm64Codes
 	epilogs []arm64Epilog
@@ -46,8 +48,8 @@ type arm64Epilog struct {
 	ops   arm64Codes
 }
 
-// arm64Codes are unwind codes. Each of the first own ones stands for an instruction of this code; a fragment of a
-// function has those of the function after them, whose prologue has run elsewhere.
+// arm64Codes are unwind codes. The first own ones describe instructions of this code. A fragment of
+// a function then has the codes of the function, whose prologue has run elsewhere.
 type arm64Codes struct {
 	ops []arm64Op
 	own uint32
@@ -121,7 +123,8 @@ func (u *Unwinder) readXData(code Code, info *arm64Info) error {
 		return err
 	}
 	if single {
-		// One epilogue, at the end; its codes begin at the index that the count holds. Its length is that of its codes and the return.
+		// One epilogue, at the end; the count is the index of its first code. Its length is the
+		// number of its codes and the return.
 		ops, err := epilogCodes(codes, epilogs)
 		if err != nil {
 			return err
@@ -153,7 +156,7 @@ func epilogCodes(codes []byte, index uint32) (arm64Codes, error) {
 	if err == nil && !ended && len(out.ops) == 0 {
 		err = target.Corruptf("an epilogue without unwind codes")
 	}
-	return out, err // of a fragment's epilogue, compilers leave the end out where the record ends
+	return out, err // compilers omit the end of a fragment's epilogue at the end of the record
 }
 
 // decodeCodesARM64 decodes the unwind codes of a prologue, up to the end code.
@@ -165,7 +168,7 @@ func decodeCodesARM64(b []byte) (arm64Codes, error) {
 	return out, err
 }
 
-// codesARM64 decodes unwind codes up to the end code, and reports whether there was one.
+// codesARM64 decodes unwind codes up to the end code. ended reports whether there is one.
 func codesARM64(b []byte) (out arm64Codes, ended bool, err error) {
 	fragment := false
 	for len(b) > 0 {
@@ -189,7 +192,7 @@ func codesARM64(b []byte) (out arm64Codes, ended bool, err error) {
 	return out, false, nil
 }
 
-// lengthARM64 returns the number of bytes of an unwind code.
+// lengthARM64 returns the length of an unwind code in bytes.
 func lengthARM64(b byte) int {
 	switch {
 	case b == 0xe0: // alloc_l
@@ -293,8 +296,8 @@ func anyRegister(b []byte) arm64Op {
 	return op
 }
 
-// unpack makes the codes of a packed entry, which stands for a prologue of the
-// prescribed form, and of its mirror image as the only epilogue.
+// unpack creates the codes of a packed entry. It describes a prologue of a prescribed form, and the
+// only epilogue mirrors it.
 func (a *arm64Info) unpack(w uint32) {
 	regF, regI, home, cr, frame := w>>13&7, w>>16&15, w>>20&1, w>>21&3, 16*(w>>23)
 	ints, floats := 8*regI, 8*regF
@@ -318,7 +321,7 @@ func (a *arm64Info) unpack(w uint32) {
 		}
 		prolog = append(prolog, op)
 	}
-	epilog := slices.Clone(prolog) // without what follows that has nothing to undo
+	epilog := slices.Clone(prolog) // without the following codes, which have nothing to undo
 	for range 4 * home {
 		prolog = append(prolog, arm64Op{kind: armNop})
 	}
@@ -339,7 +342,7 @@ func (a *arm64Info) unpack(w uint32) {
 	}
 }
 
-// packedFrame makes room for the locals and, of a chained frame, stores FP and LR below them.
+// packedFrame allocates the locals and, in a chained frame, stores FP and LR below them.
 func packedFrame(chained bool, locals uint32) []arm64Op {
 	fplr := arm64Op{kind: armSave, reg: target.ARM64FP, count: 2}
 	switch {
@@ -371,7 +374,7 @@ func packedSaves(n uint32, lr bool, saved uint32) []arm64Op {
 	return ops
 }
 
-// packedAlloc lowers SP: more than 4080 bytes take two instructions.
+// packedAlloc lowers SP. More than 4080 bytes take two instructions.
 func packedAlloc(n uint32) []arm64Op {
 	switch {
 	case n == 0:
@@ -382,8 +385,8 @@ func packedAlloc(n uint32) []arm64Op {
 	return []arm64Op{{kind: armAlloc, value: n}}
 }
 
-// pending returns the codes that have to be undone at an offset of so many instructions.
-func (a *arm64Info) pending(at uint32, exact bool) []arm64Op {
+// codesToUndo returns the codes to undo at an offset in instructions.
+func (a *arm64Info) codesToUndo(at uint32, exact bool) []arm64Op {
 	if !exact {
 		return a.ops.ops // after a call, so in the body
 	}
@@ -400,13 +403,13 @@ func (a *arm64Info) pending(at uint32, exact bool) []arm64Op {
 
 // infoARM64 returns the decoded unwind data of code.
 func (u *Unwinder) infoARM64(code Code) *windowsInfo {
-	if wi := u.cached(code.key()); wi != nil {
+	if wi := u.cachedInfo(code.key()); wi != nil {
 		return wi
 	}
 	return u.keep(code.key(), u.decodeARM64(code))
 }
 
-// framedARM64 is Framed.
+// framedARM64 implements Framed.
 func (c *Cursor) framedARM64(f *Frame, ip target.Addr) bool {
 	wi := c.u.infoARM64(f.Code)
 	if wi.err != nil {
@@ -429,7 +432,7 @@ func (c *Cursor) stepARM64(f *Frame, exact bool) error {
 		return target.Unsupportedf("the stack pointer is not known")
 	}
 	next := uint8(0)
-	for _, op := range wi.arm64.pending(uint32((ip-f.Code.Range.Start)/4), exact) {
+	for _, op := range wi.arm64.codesToUndo(uint32((ip-f.Code.Range.Start)/4), exact) {
 		switch op.kind {
 		case armAlloc:
 			sp += uint64(op.value)
@@ -464,7 +467,7 @@ func (c *Cursor) stepARM64(f *Frame, exact bool) error {
 	return c.returnARM64(f)
 }
 
-// restoreARM64 loads the registers of a save, and of the save_next codes that came before it.
+// restoreARM64 loads the registers of a save, and of the save_next codes before it.
 func (c *Cursor) restoreARM64(f *Frame, op *arm64Op, sp uint64, next uint8) error {
 	at := target.Addr(sp + uint64(op.value))
 	if op.kind == armSaveLR {
@@ -495,13 +498,13 @@ func (c *Cursor) restoreARM64(f *Frame, op *arm64Op, sp uint64, next uint8) erro
 	return nil
 }
 
-// returnARM64 continues at the link register's address.
+// returnARM64 continues at the address in the link register.
 func (c *Cursor) returnARM64(f *Frame) error {
 	lr, ok := f.Regs.Get(target.ARM64LR)
 	if !ok {
 		return target.Unsupportedf("the link register is not known")
 	}
-	f.Regs.SetIP(f.Regs.Code(lr)) // pac_sign_lr and paciasp signed it
+	f.Regs.SetIP(f.Regs.Code(lr)) // without the signature of pac_sign_lr and paciasp
 	for r := target.Reg(0); r < 19; r++ {
 		f.Regs.Forget(r)
 	}

@@ -21,8 +21,8 @@ func arm64Frame(ip, sp target.Addr, set ...uint64) Frame {
 	return f
 }
 
-// xdata builds an .xdata record of a function of 0x1000 bytes with one epilogue
-// at its end, whose codes begin at an index.
+// xdata builds an .xdata record of a function of 0x1000 bytes with one epilogue at its end. epilog
+// is the index of its first code.
 func xdata(epilog uint32, codes ...byte) []byte {
 	for len(codes)%4 != 0 {
 		codes = append(codes, 0xe3)
@@ -104,7 +104,7 @@ func TestARM64Packed(t *testing.T) {
 	assert.Equal(t, uint64(19), get(t, &f, 19))
 	assert.Equal(t, uint64(20), get(t, &f, 20))
 
-	// LR beside an odd register; then only the saves have run.
+	// LR with an odd register; then only the saves have run.
 	word = uint32(1) | 0x400<<2 | 1<<16 | 1<<21 | 2<<23
 	entry = binary.LittleEndian.AppendUint32(entry[:4], word)
 	code, _ = codeARM64(testMemory{}, testBase, entry, uint32(testStart-testBase))
@@ -151,8 +151,8 @@ func TestARM64Bad(t *testing.T) {
 	}
 }
 
-// TestARM64Epilogues: a record with a list of epilogues, and one whose counts are in a
-// word of their own.
+// TestARM64Epilogues covers a record with a list of epilogues, and one with its counts in a
+// separate word.
 func TestARM64Epilogues(t *testing.T) {
 	// stp fp, lr, [sp, #-16]!; sub sp, sp, #16; …; and twice: add sp, sp, #16; ldp; ret
 	codes := []byte{0x01, 0x81, 0xe4, 0xe3}
@@ -174,8 +174,7 @@ func TestARM64Epilogues(t *testing.T) {
 	}
 }
 
-// TestARM64PackedLarge: what a packed entry says of large frames, of LR that is signed
-// and of registers for arguments.
+// TestARM64PackedLarge covers packed entries with large frames, a signed LR and argument registers.
 func TestARM64PackedLarge(t *testing.T) {
 	for _, tc := range []struct {
 		name string
@@ -206,8 +205,8 @@ func TestARM64PackedLarge(t *testing.T) {
 	}
 }
 
-// TestARM64PData: code after the function of an entry is a leaf's; an entry of a kind
-// that nobody uses, or without its record, is none.
+// TestARM64PData: code after the function of an entry is a leaf function. An entry of an unused
+// kind, or without its record, is not found.
 func TestARM64PData(t *testing.T) {
 	entry := func(word uint32) []byte {
 		return binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, uint32(testStart-testBase)), word)
@@ -227,8 +226,8 @@ func TestARM64PData(t *testing.T) {
 	assert.Equal(t, target.Range{Start: testStart, End: testStart + 0x1000}, code.Range)
 }
 
-// TestARM64CodeLengths: the reserved codes have the lengths that the format gives them,
-// so that what follows them is read.
+// TestARM64CodeLengths: the reserved codes have the lengths in the specification, so that the codes
+// after them are decoded.
 func TestARM64CodeLengths(t *testing.T) {
 	for _, code := range [][]byte{{0xe7, 0x81, 2}, {0xf8, 1}, {0xf9, 1, 2}, {0xfa, 1, 2, 3}, {0xfb, 1, 2, 3, 4}} {
 		ops, err := decodeCodesARM64(append(append([]byte(nil), code...), 0x81, 0xe4))
@@ -241,8 +240,8 @@ func TestARM64CodeLengths(t *testing.T) {
 	}
 }
 
-// TestARM64Fragment: a piece of a function that compilers moved away has codes of its own, and after them those of the
-// function, whose prologue has run elsewhere. Its epilogue may have no end code where the record ends.
+// TestARM64Fragment: a fragment of a function has its own codes, followed by those of the function,
+// whose prologue has run elsewhere. Its epilogue may have no end code at the end of the record.
 func TestARM64Fragment(t *testing.T) {
 	// str x19, [sp, #32]; …; ldr x19, [sp, #32]; b back. The function: stp fp, lr, [sp, #-48]!
 	info := xdata(0, 0xd0, 0x04, 0xe5, 0x85, 0xe4)
@@ -266,8 +265,8 @@ func TestARM64Fragment(t *testing.T) {
 	assert.ErrorIs(t, err, target.ErrCorrupt)
 }
 
-// TestARM64Vectors: what a callee saved of the vector registers that calls preserve is known in its caller, what it
-// left alone stays known, and nothing of the others.
+// TestARM64Vectors: the caller's preserved vector registers are known if the callee saved them or
+// left them unchanged; the others are unknown.
 func TestARM64Vectors(t *testing.T) {
 	area := make([]byte, 512)
 	for i := range 32 {
@@ -310,13 +309,14 @@ func TestARM64Vectors(t *testing.T) {
 	}
 }
 
-// TestARM64PackedVectors: a packed entry with a general and three vector registers, in its body and in its epilogue.
+// TestARM64PackedVectors covers a packed entry with one general and three vector registers, in its
+// body and in its epilogue.
 func TestARM64PackedVectors(t *testing.T) {
 	word := uint32(1) | 0x400<<2 | 2<<13 | 1<<16 | 3<<23 // d8 to d10, x19; 48 bytes
 	code := Code{Format: FormatWindows, Base: testBase, Packed: word, Range: target.Range{Start: testStart, End: testStart + 0x1000}}
 	for at, sp := range map[target.Addr]target.Addr{0x500: 48, 0xfec: 48, 0xff0: 32, 0xffc: 0} {
 		u := New(testMemory{testStack: words(0, 0, 19, 8, 9, 10)}, testCodes{code})
-		if sp == 32 { // the locals are gone
+		if sp == 32 { // the locals are released
 			u = New(testMemory{testStack: words(19, 8, 9, 10)}, testCodes{code})
 		}
 		f := arm64Frame(testStart+at, testStack, uint64(target.ARM64LR), testRet)
@@ -334,7 +334,7 @@ func TestARM64PackedVectors(t *testing.T) {
 	}
 }
 
-// TestDWARFVectors: call frame information gives the vector registers that calls preserve numbers from 64 on.
+// TestDWARFVectors: call frame information numbers preserved vector registers from 64 on.
 func TestDWARFVectors(t *testing.T) {
 	n, ok := vectorFromDWARF(target.ArchARM64, 72)
 	assert.True(t, ok)
@@ -343,7 +343,8 @@ func TestDWARFVectors(t *testing.T) {
 		_, ok = vectorFromDWARF(arch, n)
 		assert.False(t, ok)
 	}
-	mem := ehFrame("zR", []byte{0x0c, 31, 0}, []byte{0x0e, 32, 0x9d, 4, 0x9e, 3, 0x05, 72, 2, 0x05, 73, 1}) // offset_extended
+	// offset_extended.
+	mem := ehFrame("zR", []byte{0x0c, 31, 0}, []byte{0x0e, 32, 0x9d, 4, 0x9e, 3, 0x05, 72, 2, 0x05, 73, 1})
 	ra := bytes.Index(mem[testFrame], []byte{1, 0x78, 16})
 	mem[testFrame][ra+2] = 30
 	u, err := openDWARF(t, mem)
@@ -368,7 +369,7 @@ func TestTrustIsOrdered(t *testing.T) {
 	}
 }
 
-// TestDWARFRegistersOfARM64: they have the processor's own numbers; there are no more.
+// TestDWARFRegistersOfARM64: DWARF uses the processor's register numbers, and no others.
 func TestDWARFRegistersOfARM64(t *testing.T) {
 	for _, n := range []uint64{0, 19, 29, 30, 31} {
 		r, ok := fromDWARF(target.ArchARM64, n)
@@ -384,9 +385,9 @@ func TestDWARFRegistersOfARM64(t *testing.T) {
 	assert.False(t, ok)
 }
 
-// TestARM64SignedReturns: call frame information of code that signs its return addresses, as distributions compile it:
-// the parser knows neither the key in the augmentation nor the instruction that records it, and the address has the
-// signature in it.
+// TestARM64SignedReturns: call frame information of code with signed return addresses, as in
+// distributions. The parser knows neither the key in the augmentation nor the instruction that
+// records the signing. The return address contains the signature.
 func TestARM64SignedReturns(t *testing.T) {
 	const signed = 0x2b<<48 | uint64(testRet)
 	// paciasp; stp fp, lr, [sp, -16]!; the body; ldp fp, lr; autiasp; ret

@@ -7,19 +7,19 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Compact is the compact unwind information of a Mach-O image, its section __unwind_info (mach-o/compact_unwind_encoding.h of Apple's
-// libunwind). It is safe for concurrent use.
+// Compact is the compact unwind information of a Mach-O image, its section __unwind_info
+// (mach-o/compact_unwind_encoding.h of Apple's libunwind). It is safe for concurrent use.
 type Compact struct {
-	base   target.Addr // of the image's header, which offsets of functions count from
+	base   target.Addr // the image's header, the base of function offsets
 	arch   target.Arch
 	b      []byte // the section
 	common []byte // encodings that all pages share
-	index  []byte // entries by the first function of their pages; the last one has none
+	index  []byte // entries by the first function of their pages; the last entry only marks the end
 	frames target.Range
-	dwarf  *DWARF // of the functions that need call frame information
+	dwarf  *DWARF // for functions that need call frame information
 }
 
-// The structures of the section in bytes.
+// Sizes and numbers of the section's structures.
 const (
 	compactHeader      = 28
 	compactIndexEntry  = 12 // function, page, language-specific data
@@ -27,10 +27,11 @@ const (
 	compactPackedPage  = 3
 )
 
-// maxCompact is the most bytes of a section that are kept, maxCompactFrame of a frame.
+// maxCompact is the maximum size of a section in bytes, and maxCompactFrame of a frame.
 const maxCompact, maxCompactFrame = 64 << 20, 1 << 30
 
-// OpenCompact opens the section of an image at base. frames is the image's section __eh_frame, empty if it has none.
+// OpenCompact opens the section of an image at base. frames is the image's section __eh_frame, or
+// empty.
 func OpenCompact(mem target.Memory, arch target.Arch, base target.Addr, section, frames target.Range) (*Compact, error) {
 	if section.Size() > maxCompact {
 		return nil, target.Corruptf("compact unwind information of %d bytes", section.Size())
@@ -56,7 +57,8 @@ func OpenCompact(mem target.Memory, arch target.Arch, base target.Addr, section,
 	return c, nil
 }
 
-// part returns count items of a size at an offset of the section, or false if they are not in it.
+// part returns count items of a size at an offset of the section. It reports false if they are not
+// inside of it.
 func (c *Compact) part(off, count uint32, size int) ([]byte, bool) {
 	n := uint64(count) * uint64(size)
 	if uint64(off) > uint64(len(c.b)) || n > uint64(len(c.b))-uint64(off) {
@@ -65,21 +67,22 @@ func (c *Compact) part(off, count uint32, size int) ([]byte, bool) {
 	return c.b[off:][:n:n], true
 }
 
-// lastBefore returns the number of the last of the items in b that begins at or before an offset, -1 if there is none. begin is the first word of
-// an item without the bits that mask leaves out.
+// lastBefore returns the index of the last item in b that begins at or before an offset, or -1. The
+// begin of an item is its first word, masked with mask.
 func lastBefore(b []byte, size int, mask, offset uint32) int {
 	n := len(b) / size
 	return sort.Search(n, func(i int) bool { return binary.LittleEndian.Uint32(b[size*i:])&mask > offset }) - 1
 }
 
-// Find returns the code at ip. Code between functions, and a function without an encoding, is not found.
+// Find returns the code at ip. It reports false between functions, and for a function without an
+// encoding.
 func (c *Compact) Find(ip target.Addr) (Code, bool) {
 	if ip < c.base || uint64(ip-c.base) > 1<<32-1 {
 		return Code{}, false
 	}
 	at := uint32(ip - c.base)
 	k := lastBefore(c.index, compactIndexEntry, ^uint32(0), at)
-	if k < 0 || (k+1)*compactIndexEntry >= len(c.index) { // the last one ends the others
+	if k < 0 || (k+1)*compactIndexEntry >= len(c.index) { // the last entry marks the end
 		return Code{}, false
 	}
 	entry := c.index[compactIndexEntry*k:]
@@ -95,7 +98,7 @@ func (c *Compact) Find(ip target.Addr) (Code, bool) {
 	return Code{Range: r, Format: FormatCompact, Base: c.base, Packed: encoding}, true
 }
 
-// inPage finds a function in a page. Its end is where the next function begins, or the next page.
+// inPage finds a function in a page. It ends where the next function or page begins.
 func (c *Compact) inPage(page, first, next, at uint32) (begin, end, encoding uint32, ok bool) {
 	head, ok := c.part(page, 1, 8)
 	if !ok {
@@ -132,7 +135,8 @@ func (c *Compact) inPage(page, first, next, at uint32) (begin, end, encoding uin
 	return 0, 0, 0, false
 }
 
-// encoding returns the n-th encoding: one that all pages share, or one of the page's own count at an offset.
+// encoding returns the n-th encoding: one of those that all pages share, or of the page's own count
+// encodings at an offset.
 func (c *Compact) encoding(own, count, n uint32) (uint32, bool) {
 	shared := uint32(len(c.common) / 4)
 	if n < shared {
@@ -145,13 +149,13 @@ func (c *Compact) encoding(own, count, n uint32) (uint32, bool) {
 	return binary.LittleEndian.Uint32(list[4*n:]), true
 }
 
-// The parts of an encoding: the mode, and by mode the rest.
+// The parts of an encoding: the mode, and the rest, which depends on it.
 const (
 	compactMode = 0x0f000000
 
 	compactFrame     = 0x01000000 // x64: RBP is the frame pointer
-	compactImmediate = 0x02000000 // the stack is of a fixed size
-	compactIndirect  = 0x03000000 // whose size an instruction of the function has
+	compactImmediate = 0x02000000 // the stack has a fixed size
+	compactIndirect  = 0x03000000 // the size is in an instruction of the function
 	compactDWARF     = 0x04000000
 
 	compactLeafARM64  = 0x02000000 // no frame
@@ -165,7 +169,7 @@ func (c *Compact) needsDWARF(encoding uint32) bool {
 	return encoding&compactMode == compactDWARF && c.arch == target.ArchAMD64 || encoding&compactMode == compactDWARFARM64 && c.arch == target.ArchARM64
 }
 
-// frame returns the code of a function that call frame information describes.
+// frame returns the code of a function with call frame information.
 func (c *Compact) frame(ip target.Addr, encoding uint32) (Code, bool) {
 	off := uint64(encoding & compactFDE)
 	if off >= c.frames.Size() {
@@ -174,8 +178,8 @@ func (c *Compact) frame(ip target.Addr, encoding uint32) (Code, bool) {
 	return c.dwarf.at(ip, c.frames.Start+target.Addr(off))
 }
 
-// stepCompact unwinds a function by its encoding. At its first instruction a function has no frame yet; further on in its prologue the encoding
-// does not hold, which nothing shows.
+// stepCompact unwinds a function by its encoding. At its first instruction a function has no frame
+// yet. Later in the prologue the encoding is wrong, which can't be detected.
 func (c *Cursor) stepCompact(f *Frame, exact bool) error {
 	ip, _ := f.Regs.IP()
 	amd64, e := f.Regs.Arch == target.ArchAMD64, f.Code.Packed
@@ -194,10 +198,11 @@ func (c *Cursor) stepCompact(f *Frame, exact bool) error {
 	return target.Unsupportedf("compact unwind encoding %#x of the code at %#x", e, uint64(f.Lookup()))
 }
 
-// compactRegsAMD64 are the registers by their numbers in encodings; 0 is none.
+// compactRegsAMD64 are the registers by their numbers in encodings; number 0 means no register.
 var compactRegsAMD64 = [...]target.Reg{0, target.RBX, target.R12, target.R13, target.R14, target.R15, target.RBP}
 
-// compactFrameAMD64 unwinds a function with a frame pointer: up to five registers are below it.
+// compactFrameAMD64 unwinds a function with a frame pointer. Up to five registers are saved below
+// it.
 func (c *Cursor) compactFrameAMD64(f *Frame, e uint32) error {
 	fp, ok := f.Regs.Get(target.RBP)
 	if !ok {
@@ -217,7 +222,8 @@ func (c *Cursor) compactFrameAMD64(f *Frame, e uint32) error {
 	return c.compactReturn(f, fp+16, saved)
 }
 
-// compactStackAMD64 unwinds a function without a frame pointer: up to six registers are below its return address.
+// compactStackAMD64 unwinds a function without a frame pointer. Up to six registers are saved below
+// its return address.
 func (c *Cursor) compactStackAMD64(f *Frame, e uint32) error {
 	sp, ok := f.Regs.Get(target.RSP)
 	if !ok {
@@ -247,8 +253,8 @@ func (c *Cursor) compactStackAMD64(f *Frame, e uint32) error {
 	return c.compactReturn(f, sp+size, saved)
 }
 
-// compactPermutation decodes which n of the six registers are saved, in the order of their places: a number of the factorial system, whose digits
-// count the registers that are left.
+// compactPermutation decodes which n of the six registers are saved, in the order of their places.
+// code is a number in the factorial system; its digits index the remaining registers.
 func compactPermutation(n int, code uint32) ([]target.Reg, error) {
 	if n > 6 {
 		return nil, target.Corruptf("%d saved registers", n)
@@ -271,7 +277,8 @@ func compactPermutation(n int, code uint32) ([]target.Reg, error) {
 	return out, nil
 }
 
-// compactReturn makes f the caller, whose stack pointer is sp and whose return address is below it.
+// compactReturn changes f to the caller. sp is the caller's stack pointer; the return address is
+// below it.
 func (c *Cursor) compactReturn(f *Frame, sp uint64, saved map[target.Reg]uint64) error {
 	ip, err := c.win.Uint64(target.Addr(sp - 8))
 	if err != nil {
@@ -290,7 +297,7 @@ func (c *Cursor) compactReturn(f *Frame, sp uint64, saved map[target.Reg]uint64)
 	return nil
 }
 
-// restore sets registers to what is at the addresses of saved.
+// restore loads registers from the addresses in saved.
 func (c *Cursor) restore(out *target.Registers, saved map[target.Reg]uint64) error {
 	for r, a := range saved {
 		v, err := c.win.Uint64(target.Addr(a))
@@ -302,10 +309,11 @@ func (c *Cursor) restore(out *target.Registers, saved map[target.Reg]uint64) err
 	return nil
 }
 
-// compactPairsARM64 are the pairs of general registers, by their bits. Pairs of vector registers follow below.
+// compactPairsARM64 is the number of pairs of general registers in an encoding, and
+// compactVectorsARM64 of vector registers, which are saved below them.
 const compactPairsARM64, compactVectorsARM64 = 5, 4
 
-// compactFrameARM64 unwinds a function with a frame record: its pairs of registers are below it.
+// compactFrameARM64 unwinds a function with a frame record. Pairs of registers are saved below it.
 func (c *Cursor) compactFrameARM64(f *Frame, e uint32) error {
 	fp, ok := f.Regs.Get(target.ARM64FP)
 	if !ok {
@@ -342,7 +350,8 @@ func (c *Cursor) compactFrameARM64(f *Frame, e uint32) error {
 	return c.returnARM64(f)
 }
 
-// compactLeafARM64 unwinds a function that keeps its return address in the link register, and saves none.
+// compactLeafARM64 unwinds a function with its return address in the link register and without
+// saved registers.
 func (c *Cursor) compactLeafARM64(f *Frame, e uint32) error {
 	if e&(1<<compactPairsARM64-1|(1<<compactVectorsARM64-1)<<8) != 0 {
 		return target.Unsupportedf("compact unwind encoding %#x: saved registers without a frame", e)

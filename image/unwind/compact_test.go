@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// compactAt is where the tests have the section __unwind_info.
+// compactAt is the address of the section __unwind_info.
 const compactAt = testBase + 0x20000
 
 func le32s(values ...uint32) (b []byte) {
@@ -20,11 +20,12 @@ func le32s(values ...uint32) (b []byte) {
 	return b
 }
 
-// A compactEntry is a function: the offset of its begin, and its encoding.
+// A compactEntry is a function: its offset and its encoding.
 type compactEntry struct{ begin, encoding uint32 }
 
-// compactSection returns a section of two pages: one with an encoding for each function, and one whose first function has the encoding that all
-// pages share and whose others have encodings of the page. All end at end.
+// compactSection returns a section with two pages: one with an encoding for each function, and one
+// in which the first function has a shared encoding and the others have encodings of the page. All
+// functions end at end.
 func compactSection(regular, packed []compactEntry, end uint32) []byte {
 	const common = 28
 	index := uint32(common + 4)
@@ -61,7 +62,7 @@ func openCompact(t testing.TB, arch target.Arch, mem testMemory, b []byte) *Comp
 	return c
 }
 
-// TestCompactFind finds functions in pages of both kinds, up to the begin of the next one.
+// TestCompactFind finds functions in pages of both kinds, up to the next function.
 func TestCompactFind(t *testing.T) {
 	c := openCompact(t, target.ArchAMD64, testMemory{}, compactSection(
 		[]compactEntry{{0x1000, compactFrame}, {0x1100, 0}, {0x1200, compactFrame | 1}},
@@ -92,7 +93,7 @@ func TestCompactSteps(t *testing.T) {
 		encoding uint32
 		code     []byte
 		exact    bool
-		off      target.Addr // of the instruction pointer in the function
+		off      target.Addr // the instruction pointer's offset in the function
 		stack    []uint64
 		want     map[target.Reg]uint64
 		err      error
@@ -102,10 +103,12 @@ func TestCompactSteps(t *testing.T) {
 			want:  map[target.Reg]uint64{target.RBX: 11, target.R15: 15, target.RBP: at(6), target.RIP: uint64(testRet), target.RSP: at(6)}},
 		{name: "x64, 40 bytes", arch: target.ArchAMD64, encoding: compactImmediate | 5<<16, off: 0x10,
 			stack: []uint64{0, 0, 0, 0, uint64(testRet)}, want: map[target.Reg]uint64{target.RIP: uint64(testRet), target.RSP: at(5), target.RBX: 3}},
-		{name: "x64, three registers", arch: target.ArchAMD64, encoding: compactImmediate | 5<<16 | 3<<10 | (1*20 + 1*4 + 3), off: 0x10, // R12, R13, RBP
+		// R12, R13, RBP.
+		{name: "x64, three registers", arch: target.ArchAMD64, encoding: compactImmediate | 5<<16 | 3<<10 | (1*20 + 1*4 + 3), off: 0x10,
 			stack: []uint64{0, 12, 13, 6, uint64(testRet)},
 			want:  map[target.Reg]uint64{target.R12: 12, target.R13: 13, target.RBP: 6, target.RIP: uint64(testRet), target.RSP: at(5)}},
-		{name: "x64, six registers", arch: target.ArchAMD64, encoding: compactImmediate | 7<<16 | 6<<10 | 719, off: 0x10, // RBP down to RBX
+		// RBP down to RBX.
+		{name: "x64, six registers", arch: target.ArchAMD64, encoding: compactImmediate | 7<<16 | 6<<10 | 719, off: 0x10,
 			stack: []uint64{6, 15, 14, 13, 12, 11, uint64(testRet)},
 			want:  map[target.Reg]uint64{target.RBX: 11, target.R12: 12, target.R15: 15, target.RBP: 6, target.RSP: at(7)}},
 		{name: "x64, size in an instruction", arch: target.ArchAMD64, encoding: compactIndirect | 3<<16 | 1<<13 | 1<<10, off: 0x10, code: []byte{0x48, 0x81, 0xec, 0x18, 0, 0, 0},
@@ -133,7 +136,7 @@ func TestCompactSteps(t *testing.T) {
 			mem := ehFrame("zR", callFrame, nil)
 			fde := binary.LittleEndian.Uint32(mem[testFrame]) + 4 // after the CIE
 			mem[testStart] = append(tt.code, make([]byte, 16)...)
-			// The saved vectors of the test for ARM64 are below the registers.
+			// In the test for ARM64, saved vectors are below the registers.
 			mem[testStack-0x40] = append(words(0, 0, 0, 0, 0, 0, 9, 8), words(tt.stack...)...)
 			encoding := tt.encoding
 			if encoding == compactDWARF {
@@ -176,7 +179,8 @@ func TestCompactSteps(t *testing.T) {
 	}
 }
 
-// TestCompactDamage cuts the section, and changes each of its bytes: it opens or says why not, and what is found covers the address.
+// TestCompactDamage cuts the section and changes each of its bytes: opening may fail, and found
+// code contains the address.
 func TestCompactDamage(t *testing.T) {
 	b := compactSection([]compactEntry{{0x1000, compactFrame}, {0x1200, compactFrame | 1}}, []compactEntry{{0x2000, compactFrame | 2}, {0x2100, compactFrame | 3}}, 0x3000)
 	for n := range len(b) {
@@ -224,7 +228,7 @@ func touchCompact(t testing.TB, b []byte) {
 	}
 }
 
-// FuzzCompact decodes sections, and steps by what they have.
+// FuzzCompact decodes sections and unwinds with their encodings.
 func FuzzCompact(f *testing.F) {
 	f.Add(compactSection([]compactEntry{{0x1000, compactFrame | 9}, {0x1200, compactImmediate | 4<<16}}, []compactEntry{{0x2000, compactFrameARM64 | 3}, {0x2100, compactIndirect}}, 0x3000))
 	f.Fuzz(func(t *testing.T, b []byte) { touchCompact(t, b) })

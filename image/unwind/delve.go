@@ -13,11 +13,12 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// This file alone uses delve's parsers of call frame information and DWARF expressions. They were written for debuggers
-// of programs that one trusts: on bad data they panic, by index or by intention, so each entry is behind recovered.
+// This file alone uses delve's parsers of call frame information and DWARF expressions. They are
+// written for debuggers of trusted programs and panic on bad data, so recoverPanic surrounds each
+// call.
 
-// recovered calls f and turns a panic of the parsers into an error.
-func recovered(f func() error) (err error) {
+// recoverPanic calls f and converts a panic of the parsers to an error.
+func recoverPanic(f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = target.Corruptf("call frame information: %v", r)
@@ -35,10 +36,10 @@ type fde struct {
 	err       error
 
 	mu   sync.Mutex
-	rows []*dwarfRow // sorted by pc; only those that were looked up
+	rows []*dwarfRow // sorted by pc; only rows that were looked up
 }
 
-// maxRows bounds the rows that an fde keeps.
+// maxRows limits the cached rows of an fde.
 const maxRows = 4096
 
 type ruleKind uint8
@@ -49,7 +50,7 @@ const (
 	ruleOffset        // saved at CFA + offset
 	ruleRegister      // in another register
 	ruleExpression    // saved at the address that an expression computes
-	ruleValExpression // what an expression computes
+	ruleValExpression // the value that an expression computes
 	ruleCFA           // register + offset, for the CFA itself
 )
 
@@ -69,20 +70,20 @@ type dwarfRow struct {
 	err   error
 }
 
-// parseFDE decodes an FDE, which stands at an address, and its CIE, both with their length words.
+// parseFDE decodes an FDE at an address and its CIE, both with their length words.
 func parseFDE(cie, entry []byte, at target.Addr) (*fde, error) {
-	if len(cie)%4 != 0 { // so that the next FDE keeps its alignment
+	if len(cie)%4 != 0 { // keep the next FDE aligned
 		return nil, target.Corruptf("a CIE of %d bytes", len(cie))
 	}
 	b := append(append(make([]byte, 0, len(cie)+len(entry)), cie...), entry...)
 	augmentation := blankAugmentation(b[:len(cie)])
 	binary.LittleEndian.PutUint32(b[len(cie)+4:], uint32(len(cie)+4))
 	ehAddr := uint64(at) - uint64(len(cie))
-	if ehAddr == 0 { // delve reads a .debug_frame then
+	if ehAddr == 0 { // delve would read a .debug_frame
 		return nil, target.Corruptf("an FDE at %#x", uint64(at))
 	}
 	var f *fde
-	err := recovered(func() error {
+	err := recoverPanic(func() error {
 		entries, err := frame.Parse(b, binary.LittleEndian, 0, 8, ehAddr)
 		if err != nil {
 			return target.Corruptf("FDE %#x: %v", uint64(at), err)
@@ -106,8 +107,9 @@ func parseFDE(cie, entry []byte, at target.Addr) (*fde, error) {
 	return f, err
 }
 
-// blankAugmentation returns the augmentation of a CIE, and takes from it what the parser does not have and what has no data: B, by
-// which key return addresses are signed, and G, that frames are tagged (DWARF for the Arm 64-bit Architecture). S has none either.
+// blankAugmentation returns the augmentation of a CIE, and removes from the CIE letters that the
+// parser does not know and that have no data: B (the key for signed return addresses) and G (tagged
+// frames) of DWARF for the Arm 64-bit Architecture, and S.
 func blankAugmentation(cie []byte) string {
 	const start = 9 // after length, id and version
 	n := bytes.IndexByte(cie[min(start, len(cie)):], 0)
@@ -124,13 +126,14 @@ func blankAugmentation(cie []byte) string {
 	return was
 }
 
-// The instructions of call frame programs by their operands (DWARF 5, 7.24; Linux Standard Base, "Exception Frames"): a letter for
-// each, u a LEB128 number, b a block, a digit for as many bytes.
+// The operands of call frame instructions (DWARF 5, 7.24; Linux Standard Base, "Exception Frames"):
+// u is a LEB128 number, b a block, a digit the number of bytes.
 var operandsCFA = map[byte]string{0x00: "", 0x01: "8", 0x02: "1", 0x03: "2", 0x04: "4", 0x05: "uu", 0x06: "u", 0x07: "u", 0x08: "u", 0x09: "uu", 0x0a: "",
 	0x0b: "", 0x0c: "uu", 0x0d: "u", 0x0e: "u", 0x0f: "b", 0x10: "ub", 0x11: "uu", 0x12: "uu", 0x13: "u", 0x14: "uu", 0x15: "uu", 0x16: "ub", 0x2d: "", 0x2e: "u"}
 
-// blankSignatures makes no-operations of the instructions that switch whether the return address is signed
-// (DW_CFA_AARCH64_negate_ra_state), which the parser does not have: the signature is given by the address itself.
+// blankSignatures replaces instructions that toggle the signing of the return address
+// (DW_CFA_AARCH64_negate_ra_state) with no-operations. The parser does not know them, and the
+// address itself shows the signature.
 func blankSignatures(program []byte) {
 	const negate, nop = 0x2d, 0x00
 	for i := 0; i < len(program); {
@@ -165,7 +168,7 @@ func blankSignatures(program []byte) {
 	}
 }
 
-// uleb reads the low bits of a LEB128 number, and returns where it ends.
+// uleb reads a LEB128 number, truncated to 64 bits, and returns the index of its end.
 func uleb(b []byte, i int) (v uint64, end int) {
 	for shift := 0; i < len(b); shift += 7 {
 		c := b[i]
@@ -188,7 +191,7 @@ func (f *fde) row(pc uint64) (*dwarfRow, error) {
 		return f.rows[i], f.rows[i].err
 	}
 	r := &dwarfRow{pc: pc}
-	r.err = recovered(func() error { return f.run(r) })
+	r.err = recoverPanic(func() error { return f.run(r) })
 	if len(f.rows) < maxRows {
 		f.rows = append(f.rows, nil)
 		copy(f.rows[i+1:], f.rows[i:])
@@ -217,8 +220,8 @@ func (f *fde) run(r *dwarfRow) error {
 	return nil
 }
 
-// convert takes over a rule. The parser forgets to scale the offset of DW_CFA_val_offset, which no compiler emits, and
-// its rule can't be distinguished from that of DW_CFA_val_offset_sf: both are refused.
+// convert converts a rule. The parser does not scale the offset of DW_CFA_val_offset, which no
+// compiler emits, and represents DW_CFA_val_offset_sf in the same way, so both are rejected.
 func convert(reg uint64, d frame.DWRule) (dwarfRule, error) {
 	r := dwarfRule{reg: reg, other: d.Reg, offset: d.Offset, expr: d.Expression}
 	switch d.Rule {
@@ -242,10 +245,11 @@ func convert(reg uint64, d frame.DWRule) (dwarfRule, error) {
 	return r, nil
 }
 
-// opConst8u is DW_OP_const8u: the CFA stands on the stack when the expression of a register starts (DWARF 5, 6.4.2.3).
+// opConst8u is DW_OP_const8u: the stack of a register's expression starts with the CFA (DWARF 5,
+// 6.4.2.3).
 const opConst8u = 0x0e
 
-// expression computes a DWARF expression over the registers of f.
+// expression evaluates a DWARF expression with the registers of f.
 func (c *Cursor) expression(f *Frame, program []byte, cfa uint64, withCFA bool) (uint64, error) {
 	if withCFA {
 		p := binary.LittleEndian.AppendUint64([]byte{opConst8u}, cfa)
@@ -271,9 +275,9 @@ func (c *Cursor) expression(f *Frame, program []byte, cfa uint64, withCFA bool) 
 		return n, err
 	}
 	var v int64
-	err := recovered(func() error {
+	err := recoverPanic(func() error {
 		dr := op.NewDwarfRegisters(0, regs, binary.LittleEndian, 16, 7, 6, 30)
-		// The interpreter takes an unknown register for zero, but asks first.
+		// The interpreter treats an unknown register as zero, but calls this function first.
 		dr.SetLoadMoreCallback(func() { missing = target.Unsupportedf("a call frame expression needs a register that is not known") })
 		var err error
 		v, _, err = op.ExecuteStackProgram(*dr, program, 8, read)

@@ -10,8 +10,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// DWARF is the call frame information of one image. It reads an FDE when it is
-// first needed and keeps it, behind a mutex; it is safe for concurrent use.
+// DWARF is the call frame information of one image. It reads an FDE on first use and caches it. It
+// is safe for concurrent use.
 type DWARF struct {
 	mem   target.Memory
 	index func(pc target.Addr) (target.Addr, bool) // address of the FDE that may cover pc
@@ -20,15 +20,15 @@ type DWARF struct {
 	fdes map[target.Addr]*fde
 }
 
-// OpenEHFrame opens the .eh_frame of an image in mem through the table of its .eh_frame_hdr (PT_GNU_EH_FRAME), size
-// bytes at hdr. The format is that of the Linux Standard Base, "Exception Frames".
+// OpenEHFrame opens the .eh_frame of an image in mem through its .eh_frame_hdr (PT_GNU_EH_FRAME),
+// size bytes at hdr. The format is defined by the Linux Standard Base, "Exception Frames".
 func OpenEHFrame(mem target.Memory, hdr target.Addr, size uint64) (*DWARF, error) {
 	b, err := target.Bytes(mem, hdr, 12)
 	if err != nil {
 		return nil, err
 	}
-	// What every linker writes: version 1, .eh_frame relative to its place in
-	// 4 bytes, a 4-byte count, a table of 4-byte values relative to hdr.
+	// All linkers write version 1, a 4-byte relative pointer to .eh_frame, a 4-byte count, and a
+	// table of 4-byte values relative to hdr.
 	if b[0] != 1 || b[1] != 0x1b || b[2] != 0x03 || b[3] != 0x3b {
 		return nil, target.Unsupportedf(".eh_frame_hdr %#x of the form % x", uint64(hdr), b[:4])
 	}
@@ -57,7 +57,7 @@ func OpenEHFrame(mem target.Memory, hdr target.Addr, size uint64) (*DWARF, error
 	return d, nil
 }
 
-// Find returns the code that the table has for pc.
+// Find returns the code that contains pc, and whether the table has it.
 func (d *DWARF) Find(pc target.Addr) (Code, bool) {
 	if d.index == nil {
 		return Code{}, false
@@ -69,7 +69,7 @@ func (d *DWARF) Find(pc target.Addr) (Code, bool) {
 	return d.at(pc, at)
 }
 
-// at returns the code of the FDE at an address, false unless it covers pc.
+// at returns the code of the FDE at an address. It reports false unless the FDE covers pc.
 func (d *DWARF) at(pc, at target.Addr) (Code, bool) {
 	d.mu.RLock()
 	f := d.fdes[at]
@@ -89,8 +89,8 @@ func (d *DWARF) at(pc, at target.Addr) (Code, bool) {
 	return Code{Range: f.code, Format: FormatDWARF, fde: f}, true
 }
 
-// LSDA returns the address of the language specific data of the function that pc lies in,
-// false if it has none. Compilers keep there what their own unwinders need.
+// LSDA returns the address of the language specific data of the function that contains pc, and
+// whether it has any. Compilers store data for their own unwinders there.
 func (d *DWARF) LSDA(pc target.Addr) (target.Addr, bool) {
 	if d.index == nil {
 		return 0, false
@@ -122,7 +122,7 @@ func (d *DWARF) entryBytes(at target.Addr) ([]byte, error) {
 	return target.Bytes(d.mem, at, int(n)+4)
 }
 
-// read reads the FDE at an address together with its CIE.
+// read reads the FDE at an address and its CIE.
 func (d *DWARF) read(at target.Addr) (*fde, error) {
 	entry, err := d.entryBytes(at)
 	if err != nil {
@@ -143,11 +143,11 @@ func (d *DWARF) read(at target.Addr) (*fde, error) {
 	return parseFDE(cie, entry, at)
 }
 
-// isSignalFrame reports whether a CIE's augmentation marks the frames that a kernel pushed for a signal handler: their
-// caller was interrupted, not calling.
+// isSignalFrame reports whether a CIE's augmentation marks frames that the kernel pushed for a
+// signal handler. Their caller was interrupted and did not make a call.
 func isSignalFrame(augmentation string) bool { return strings.Contains(augmentation, "S") }
 
-// dwarfAMD64 gives the registers of x64 in DWARF's order (System V ABI for x86-64, figure 3.36).
+// dwarfAMD64 are the registers of x64 in DWARF's order (System V ABI for x86-64, figure 3.36).
 var dwarfAMD64 = [...]target.Reg{target.RAX, target.RDX, target.RCX, target.RBX, target.RSI, target.RDI, target.RBP, target.RSP,
 	target.R8, target.R9, target.R10, target.R11, target.R12, target.R13, target.R14, target.R15, target.RIP}
 
@@ -161,15 +161,16 @@ func fromDWARF(arch target.Arch, n uint64) (target.Reg, bool) {
 	return 0, false
 }
 
-// vectorFromDWARF returns the number of the vector register that DWARF has a number for, where calls preserve some
+// vectorFromDWARF returns the vector register with a DWARF number, on processors that preserve some
 // (DWARF for the Arm 64-bit Architecture, 4.1).
 func vectorFromDWARF(arch target.Arch, n uint64) (int, bool) {
 	const first = 64
 	return int(n) - first, arch == target.ArchARM64 && n >= first && n < first+32
 }
 
-// volatileDWARF returns the registers that a call destroys, as far as code with call frame information preserves no more than every
-// convention requires. The link register is left: without a rule of its own it still holds the return address.
+// volatileDWARF returns the registers that a call destroys, assuming that code with call frame
+// information preserves only what every convention requires. It does not include the link register,
+// which holds the return address if it has no rule.
 func volatileDWARF(arch target.Arch) target.RegSet {
 	p, err := arch.Processor()
 	if err != nil {
@@ -178,7 +179,7 @@ func volatileDWARF(arch target.Arch) target.RegSet {
 	return p.General &^ (p.Preserved | target.Regs(p.SP, p.Link))
 }
 
-// stepDWARF applies the rules of the row that the instruction pointer is in.
+// stepDWARF applies the rules of the row for the instruction pointer.
 func (c *Cursor) stepDWARF(f *Frame, exact bool) error {
 	d := f.Code.fde
 	processor, err := f.Regs.Arch.Processor()
@@ -186,7 +187,7 @@ func (c *Cursor) stepDWARF(f *Frame, exact bool) error {
 		return err
 	}
 	at, _ := f.Regs.IP()
-	if !exact && !d.signal { // the address in a kernel's frame is exact, however it was reached
+	if !exact && !d.signal { // the address in a signal frame is always exact
 		at--
 	}
 	row, err := d.row(uint64(at))
@@ -217,7 +218,7 @@ func (c *Cursor) stepDWARF(f *Frame, exact bool) error {
 		}
 		if rule.reg == d.returnReg {
 			if !known && exact && processor.Link != target.NoReg {
-				continue // DW_CFA_restore, in an epilogue: the link register has it again
+				continue // DW_CFA_restore in an epilogue: the link register holds the address again
 			}
 			if returned = true; !known {
 				return errEnd
@@ -230,7 +231,8 @@ func (c *Cursor) stepDWARF(f *Frame, exact bool) error {
 			case known:
 				out.Set(r, v)
 			case volatile.Has(r):
-				// A register that calls preserve and that has no value is one whose rule DW_CFA_restore reset: delve calls it undefined.
+				// A preserved register without a value has a rule that DW_CFA_restore reset: delve
+				// calls it undefined.
 				out.Forget(r)
 			}
 		} else if n, ok := vectorFromDWARF(f.Regs.Arch, rule.reg); ok && rule.kind != ruleSame {
@@ -249,10 +251,11 @@ func (c *Cursor) stepDWARF(f *Frame, exact bool) error {
 		out.SetIP(f.Regs.Code(lr))
 	}
 	if ip, _ := out.IP(); processor.Link != target.NoReg && !d.signal {
-		out.Set(processor.Link, uint64(ip)) // as the return leaves it
+		out.Set(processor.Link, uint64(ip)) // its value after the return
 	}
 	if sp, _ := f.Regs.SP(); !d.signal && target.Addr(cfa) > sp {
-		// The return address of a call lies right below. Rules that do not read the stack would never end.
+		// The return address of a call is right below. Rules that never read the stack would not
+		// end.
 		if _, err := c.win.Uint64(target.Addr(cfa - 8)); err != nil {
 			return err
 		}
@@ -274,7 +277,7 @@ func (c *Cursor) cfa(f *Frame, row *dwarfRow) (uint64, error) {
 	return v + uint64(row.cfa.offset), nil
 }
 
-// rule computes a register of the caller; it is unknown when the rule is so.
+// rule computes a register of the caller. known is false if the rule makes it unknown.
 func (c *Cursor) rule(f *Frame, r *dwarfRule, cfa uint64) (v uint64, known bool, err error) {
 	switch r.kind {
 	case ruleUndefined:

@@ -15,7 +15,7 @@ const (
 	testFrame = target.Addr(0x14000) // .eh_frame: the CIE, then the FDE
 )
 
-// entry pads the body of a CIE or FDE and puts its length in front.
+// entry pads the body of a CIE or FDE and prepends its length.
 func entry(body []byte) []byte {
 	for len(body)%4 != 0 {
 		body = append(body, 0) // DW_CFA_nop
@@ -56,7 +56,7 @@ func openDWARF(t testing.TB, mem testMemory) (*Unwinder, error) {
 	return New(mem, dwarfCodes{d}), nil
 }
 
-// callFrame is the usual start: CFA = rsp + 8, return address below it.
+// callFrame has the usual initial rules: CFA = rsp + 8, with the return address below it.
 var callFrame = []byte{0x0c, 7, 8, 0x90, 1}
 
 func TestDWARFRules(t *testing.T) {

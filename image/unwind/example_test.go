@@ -8,8 +8,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A process is a stack, and two functions that change nothing but the return
-// address.
+// A process is a stack and two functions that change only the return address.
 type process struct {
 	stack target.Addr
 	words []byte
@@ -45,10 +44,10 @@ func (p *process) FindCode(ip target.Addr) (unwind.Code, bool) {
 
 func (p *process) InCode(ip target.Addr) bool { return ip >= 0x401000 && ip < 0x401200 }
 
-// Walk a stack by descriptions of the code: here functions that push nothing.
+// Walk a stack with functions that push nothing.
 func Example() {
 	p := &process{stack: 0x7ff000, words: binary.LittleEndian.AppendUint64(nil, 0x401110)}
-	p.words = binary.LittleEndian.AppendUint64(p.words, 0) // nobody called the outermost
+	p.words = binary.LittleEndian.AppendUint64(p.words, 0) // the outermost function has no caller
 	regs := target.Registers{Arch: target.ArchAMD64}
 	regs.SetIP(0x401008)
 	regs.SetSP(p.stack)

@@ -7,9 +7,10 @@ import (
 )
 
 const (
-	// maxFrame bounds the frame that a frame pointer may span where the stack's range is not known.
+	// maxFrame is the maximum size of a frame that a frame pointer spans if the stack's range is
+	// unknown.
 	maxFrame  = 8 << 20
-	scanWords = 4096 // how far above the stack pointer a return address is looked for
+	scanWords = 4096 // words above the stack pointer to search for a return address
 )
 
 // inStack reports whether a can be a slot of the stack above sp.
@@ -23,11 +24,13 @@ func (c *Cursor) inStack(a, sp target.Addr) bool {
 	return a-sp < maxFrame
 }
 
-// nearLink is the distance from which on the link register is not in the function that the thread is in.
+// nearLink is the distance from which on an address in the link register is assumed to be outside
+// of the current function.
 const nearLink = 4 << 10
 
-// link continues at the link register's address if f may be a leaf, which keeps its return address there and has no frame
-// record. In another function the register has the address after its last call, which is near, or the one in its record.
+// link continues at the address in the link register if f may be a leaf function without a frame
+// record. In another function the link register holds the address after its last call, which is
+// near, or the one in its record.
 func (c *Cursor) link(f *Frame) bool {
 	p, err := f.Regs.Arch.Processor()
 	if err != nil || p.Link == target.NoReg || !f.Exact {
@@ -58,16 +61,17 @@ func (c *Cursor) link(f *Frame) bool {
 	return true
 }
 
-// outermost reports whether f, which called, has a frame pointer of 0 on a processor whose every ABI ends the chain of frame
-// records with it (AAPCS64, "The Frame Pointer").
-func (c *Cursor) outermost(f *Frame) bool {
+// isOutermost reports whether f made a call and has a frame pointer of 0, on a processor with ABIs
+// that all end the chain of frame records with it (AAPCS64, "The Frame Pointer").
+func (c *Cursor) isOutermost(f *Frame) bool {
 	p, err := f.Regs.Arch.Processor()
 	fp, known := f.Regs.FP()
 	return err == nil && p.Link != target.NoReg && !f.Exact && known && fp == 0
 }
 
-// framePointer follows the frame pointer: both architectures keep the caller's frame pointer where it points to, and
-// the return address above. It is wrong where code uses the register for something else that looks alike.
+// framePointer follows the frame pointer: on both architectures it points to the caller's frame
+// pointer, and the return address is above. It is wrong if code uses the register for another
+// purpose with similar values.
 func (c *Cursor) framePointer(f *Frame) bool {
 	fp, known := f.Regs.FP()
 	sp, ok := f.Regs.SP()
@@ -82,7 +86,7 @@ func (c *Cursor) framePointer(f *Frame) bool {
 		return false
 	}
 	next, ip := target.Addr(binary.LittleEndian.Uint64(b)), f.Regs.Code(binary.LittleEndian.Uint64(b[8:]))
-	// The caller's frame pointer is above, or the chain ends here.
+	// The caller's frame pointer is above, or 0 at the end of the chain.
 	if next != 0 && !c.inStack(next, fp+16) || ip == 0 || !c.u.codes.InCode(ip-1) {
 		return false
 	}
@@ -91,8 +95,8 @@ func (c *Cursor) framePointer(f *Frame) bool {
 	return true
 }
 
-// scan takes the first word above the stack pointer that is a return address: it lies in code, after a call where that
-// can be seen. It is wrong where the stack holds a stale one.
+// scan uses the first word above the stack pointer that is a return address: it is in code, and
+// after a call if the code is in the dump. It is wrong if the stack holds a stale return address.
 func (c *Cursor) scan(f *Frame) bool {
 	sp, ok := f.Regs.SP()
 	if !ok {
@@ -115,7 +119,7 @@ func (c *Cursor) scan(f *Frame) bool {
 		c.fallback(f, TrustScan, ip, a+8)
 		f.Regs.ForgetFP()
 		c.scanned = true
-		if fp, ok := c.pushed(a, sp); ok {
+		if fp, ok := c.pushedFramePointer(a, sp); ok {
 			f.Regs.SetFP(fp)
 		}
 		return true
@@ -123,9 +127,10 @@ func (c *Cursor) scan(f *Frame) bool {
 	return false
 }
 
-// pushed returns the caller's frame pointer that a function on x64 pushes below the return address at a. It is one if it
-// points to another pair of them, further up. sp is the stack pointer of the function.
-func (c *Cursor) pushed(a, sp target.Addr) (target.Addr, bool) {
+// pushedFramePointer returns the caller's frame pointer that a function on x64 pushes below the
+// return address at a. It is valid if it points to another such pair, further up. sp is the stack
+// pointer of the function.
+func (c *Cursor) pushedFramePointer(a, sp target.Addr) (target.Addr, bool) {
 	if a < sp+8 {
 		return 0, false
 	}
@@ -151,21 +156,22 @@ func (c *Cursor) fallback(f *Frame, t Trust, ip, sp target.Addr) {
 	f.Trust, f.Exact, f.Err = t, false, nil
 }
 
-// afterCall reports whether a call instruction ends at ip, or can't be ruled out because the code is not in the dump.
+// afterCall reports whether a call instruction ends at ip, or may end there because the code is not
+// in the dump.
 func (c *Cursor) afterCall(arch target.Arch, ip target.Addr) bool {
 	_, ok, err := CallBefore(c.u.mem, arch, ip)
 	return ok || err != nil
 }
 
-// CallBefore reports whether a call instruction ends at ip, and what it calls: 0 if only the registers of that moment
-// decide. The error reports that the code before ip can't be read.
+// CallBefore reports whether a call instruction ends at ip, and its callee, or 0 if the callee
+// depends on registers. The error means that the code before ip can't be read.
 func CallBefore(mem target.Memory, arch target.Arch, ip target.Addr) (callee target.Addr, ok bool, err error) {
 	if arch == target.ArchARM64 {
 		w, err := target.Uint32(mem, ip-4)
 		if err == nil && w>>26 == 0x25 { // BL
 			return ip - 4 + target.Addr(int64(w<<6)<<32>>32>>4), true, nil
 		}
-		// BLR and its pointer-authenticating forms.
+		// BLR and its forms with pointer authentication.
 		return 0, err == nil && (w&0xfffffc1f == 0xd63f0000 || w&0xfefff800 == 0xd63f0800), err
 	}
 	b, err := target.Bytes(mem, ip-7, 7)

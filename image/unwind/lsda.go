@@ -7,21 +7,22 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The encodings of pointers in call frame information that compilers use for code and
-// its data (Linux Standard Base, "DWARF Extensions", DW_EH_PE).
+// The pointer encodings that compilers use in call frame information (Linux Standard Base, "DWARF
+// Extensions", DW_EH_PE).
 const (
 	ehAbsolute   = 0x00
-	ehRelative32 = 0x1b // 32 bits with a sign, from where they stand
+	ehRelative32 = 0x1b // signed 32 bits, relative to the pointer's own address
 )
 
-// Where the augmentation of a CIE begins, and the code's address in an FDE: after length and link, of a CIE also the version.
+// Offsets of the augmentation in a CIE (after length, id and version) and of the code's address in
+// an FDE (after length and link).
 const (
 	cieAugmentation = 9
 	fdeCode         = 8
 )
 
-// lsda decodes where the FDE entry, which stands at an address, reports that its
-// function's language specific data are. cie is its CIE; both have their length words.
+// lsda returns the address of the function's language specific data. entry is the FDE at an address
+// and cie its CIE, both with their length words.
 func lsda(cie, entry []byte, at target.Addr) (target.Addr, bool) {
 	code, data, ok := augmentation(cie)
 	if !ok {
@@ -42,8 +43,8 @@ func lsda(cie, entry []byte, at target.Addr) (target.Addr, bool) {
 	return here + target.Addr(v), c.Err() == nil && v != 0
 }
 
-// augmentation decodes from a CIE how its FDEs write addresses of code and of language
-// specific data. It reports false where they have no such data, or write it otherwise.
+// augmentation decodes from a CIE the encodings of code addresses and of language specific data in
+// its FDEs. It reports false if they have no such data, or use other encodings.
 func augmentation(cie []byte) (code, data byte, ok bool) {
 	c := cursor.New(cie, 0)
 	c.Seek(cieAugmentation)
@@ -65,18 +66,18 @@ func augmentation(cie []byte) (code, data byte, ok bool) {
 		case 'L':
 			data, ok = c.Uint8(), true
 		case 'P':
-			c.Skip(pointerSize(c.Uint8() &^ 0x80)) // it may be an address of the address
+			c.Skip(pointerSize(c.Uint8() &^ 0x80)) // may be an indirect address
 		case 'S', 'B', 'G':
 		default:
 			return 0, 0, false
 		}
 	}
-	return code, data, ok && c.Err() == nil && known(code) && known(data)
+	return code, data, ok && c.Err() == nil && isKnownEncoding(code) && isKnownEncoding(data)
 }
 
-func known(encoding byte) bool { return encoding == ehAbsolute || encoding == ehRelative32 }
+func isKnownEncoding(encoding byte) bool { return encoding == ehAbsolute || encoding == ehRelative32 }
 
-// pointerSize returns the number of bytes of a pointer in one of the known encodings.
+// pointerSize returns the number of bytes of a pointer in a known encoding.
 func pointerSize(encoding byte) int {
 	if encoding == ehAbsolute {
 		return 8

@@ -9,14 +9,13 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The CIE and the FDE of a function, with pointers of 32 bits from where they stand, and
-// a personality that a CIE of C++ names.
+// The CIE and FDE of a C++ function, with 32-bit relative pointers and a personality.
 var (
 	lsdaCIE = append([]byte{20, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'P', 'L', 'R', 0, 1, 0x78, 16, 7, 0x9b}, 0, 0, 0, 0, 0x1b, 0x1b, 0, 0)
 	lsdaFDE = []byte{17, 0, 0, 0, 0, 0, 0, 0, 0x10, 0, 0, 0, 0x20, 0, 0, 0, 4, 0xf0, 0xff, 0xff, 0xff}
 )
 
-// TestLSDA reads where the data of a function are, and finds none for a function without.
+// TestLSDA finds the data of a function, and none for a function without.
 func TestLSDA(t *testing.T) {
 	const at = target.Addr(0x1000)
 	a, ok := lsda(lsdaCIE, lsdaFDE, at)

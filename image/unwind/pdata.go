@@ -12,10 +12,10 @@ type PData struct {
 	arch  target.Arch
 	base  target.Addr
 	table target.Range
-	b     []byte // the whole table, nil if parts are missing
+	b     []byte // the whole table, or nil if parts are missing
 }
 
-// maxPData is the most bytes of a table that are kept.
+// maxPData is the maximum size in bytes of a table that is cached.
 const maxPData = 64 << 20
 
 // OpenPData opens the table of an image at base.
@@ -29,7 +29,8 @@ func OpenPData(mem target.Memory, arch target.Arch, base target.Addr, table targ
 	return p
 }
 
-// RuntimeFunctionSize returns the number of bytes of a RUNTIME_FUNCTION (winnt.h): on x64 it has the end of the code, too.
+// RuntimeFunctionSize returns the size of a RUNTIME_FUNCTION in bytes (winnt.h). On x64 it also has
+// the end of the code.
 func RuntimeFunctionSize(arch target.Arch) int {
 	if arch == target.ArchARM64 {
 		return 8
@@ -37,8 +38,8 @@ func RuntimeFunctionSize(arch target.Arch) int {
 	return 12
 }
 
-// Find finds the code at ip. Code of the image that the table does not list is a leaf function, by the convention. It
-// reports false where the table can't be read.
+// Find returns the code at ip. By convention, code of the image that is not in the table is a leaf
+// function. It reports false if the table can't be read.
 func (p *PData) Find(ip target.Addr) (Code, bool) {
 	size := RuntimeFunctionSize(p.arch)
 	if ip < p.base || uint64(ip-p.base) > 1<<32-1 {
@@ -59,7 +60,7 @@ func (p *PData) Find(ip target.Addr) (Code, bool) {
 	if rva >= end {
 		return Code{Format: FormatLeaf}, true
 	}
-	if info&1 != 0 { // another RUNTIME_FUNCTION stands for this one
+	if info&1 != 0 { // refers to another RUNTIME_FUNCTION
 		e, err := target.Bytes(p.mem, p.base+target.Addr(info&^1), 12)
 		if err != nil {
 			return Code{}, false
@@ -70,8 +71,8 @@ func (p *PData) Find(ip target.Addr) (Code, bool) {
 		Format: FormatWindows, Base: p.base, Info: p.base + target.Addr(info)}, true
 }
 
-// lastEntry returns the last entry that begins at or before rva, nil if none
-// does. It reports false where the table can't be read.
+// lastEntry returns the last entry that begins at or before rva, or nil. It reports false if the
+// table can't be read.
 func (p *PData) lastEntry(size int, rva uint32) ([]byte, bool) {
 	lo, hi := 0, int(min(p.table.Size()/uint64(size), 1<<28))
 	for lo < hi {

@@ -6,9 +6,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// signal replaces f, the code that a signal's handler returns to, by the code that the signal interrupted, if no
-// unwind data describe it: some C libraries (musl) have none, and a core without the pages of files has none at all.
-// The instructions prove it; if they are not in the dump, the shape of the kernel's frame at the stack pointer does.
+// signal replaces f, the code that a signal handler returns to, with the interrupted code, if no
+// unwind data describe f: some C libraries (musl) have none, and a core without the pages of files
+// has none at all. The instructions prove it; if they are not in the dump, the form of the kernel's
+// frame at the stack pointer does.
 func (c *Cursor) signal(f *Frame) bool {
 	layout := f.Regs.Arch.SignalContext()
 	ip, known := f.Regs.IP()
@@ -28,8 +29,8 @@ func (c *Cursor) signal(f *Frame) bool {
 	return true
 }
 
-// SignalContext reads the registers of the code that a signal interrupted from what the kernel left at a.
-// It reports false where nothing of its shape lies there.
+// SignalContext reads the registers of interrupted code from the kernel's frame at a. It reports
+// false if there is no such frame.
 func SignalContext(w *target.Window, arch target.Arch, a target.Addr) (target.Registers, bool) {
 	layout := arch.SignalContext()
 	if layout == nil {

@@ -10,13 +10,13 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// noCodes is a CodeMap that knows nothing.
+// noCodes is an empty CodeMap.
 type noCodes struct{}
 
 func (noCodes) FindCode(target.Addr) (Code, bool) { return Code{}, false }
 func (noCodes) InCode(target.Addr) bool           { return false }
 
-// signalContext returns a ucontext at a: the register with the number n holds n+0x1000.
+// signalContext returns a ucontext at a. The register with the number n holds n+0x1000.
 func signalContext(arch target.Arch, ip, sp, a target.Addr) []byte {
 	le := binary.LittleEndian
 	if arch == target.ArchARM64 {
@@ -45,8 +45,8 @@ func signalContext(arch target.Arch, ip, sp, a target.Addr) []byte {
 	return b
 }
 
-// TestSignalReturn: where no unwind data tell it, the code that a signal's handler returns to leads to what was
-// interrupted, with all registers, also on another stack below; and other code, or another shape, does not.
+// TestSignalReturn: without unwind data, the return code of a signal handler leads to the
+// interrupted code with all registers, also on another stack. Other code and other frames don't.
 func TestSignalReturn(t *testing.T) {
 	const code, interrupted, sp = 0x7f0000002000, 0x7f0000001234, testStack - 0x10000
 	for _, tc := range []struct {
@@ -54,7 +54,7 @@ func TestSignalReturn(t *testing.T) {
 		above   target.Addr
 		returns []byte
 		one     target.Reg
-		ip      int // where the context has it
+		ip      int // offset in the context
 	}{
 		{target.ArchAMD64, 0, []byte("\x48\xc7\xc0\x0f\x00\x00\x00\x0f\x05"), target.R15, 168},
 		{target.ArchARM64, 128, []byte("\x68\x11\x80\xd2\x01\x00\x00\xd4"), target.ARM64X0 + 15, 440},

@@ -1,13 +1,14 @@
-// Package unwind finds the caller of a frame: from the registers of one activation to those of the one below it. It
-// handles processors and unwind formats, without the CLR: a CodeMap supplies what code an address is in, and where its
-// unwind data lie.
+// Package unwind finds the caller of a frame from its registers. It handles processors and unwind
+// formats and knows nothing about the CLR: a CodeMap supplies the code at an address and its unwind
+// data. Start reading at Unwinder and Cursor.Step.
 //
-// Formats: the unwind codes of Windows for x64 (learn.microsoft.com, "x64 exception handling"; versions 1 and 2), which
-// the CLR uses for its own code on every OS, with the runtime's extension SET_FPREG_LARGE; those for ARM64 ("ARM64
-// exception handling", .pdata and .xdata); DWARF call frame information (.eh_frame); and the compact unwind information of Mach-O.
+// Formats: Windows unwind codes for x64 (learn.microsoft.com, "x64 exception handling"; versions 1
+// and 2), which the CLR uses on every OS, with its extension SET_FPREG_LARGE, and for ARM64 ("ARM64
+// exception handling"); DWARF call frame information (.eh_frame); compact unwind information of
+// Mach-O.
 //
-// Where a frame has no unwind data, or they can't be read, the frame pointer and then a scan of the stack find a
-// plausible caller; such frames are marked in their Trust.
+// Without readable unwind data, the frame pointer and then a scan of the stack find a plausible
+// caller; its Trust is lower.
 //
 // Stability: unstable.
 package unwind
@@ -22,7 +23,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Trust describes how a frame was found, and so how far to believe it.
+// A Trust describes how a frame was found, and so how reliable it is.
 type Trust uint8
 
 // The kinds of trust, lowest first.
@@ -30,7 +31,7 @@ const (
 	TrustNone    Trust = iota
 	TrustScan          // a word of the stack that looks like a return address
 	TrustFP            // the chain of frame pointers
-	TrustUnwind        // unwind data of the frame that it called
+	TrustUnwind        // unwind data of the callee
 	TrustContext       // registers that the dump or the runtime recorded
 )
 
@@ -59,43 +60,43 @@ const (
 	FormatWindows               // UNWIND_INFO of x64, .xdata or packed words of ARM64
 	FormatDWARF                 // call frame information
 	FormatCompact               // an encoding of Mach-O's compact unwind information
-	FormatLeaf                  // a function that changes nothing but the return address
-	FormatEntry                 // where the system starts a program: it has no caller
+	FormatLeaf                  // a function that changes only the return address
+	FormatEntry                 // the entry point of a program, which has no caller
 )
 
-// Code is a piece of code with one set of unwind data: a function, or a fragment or funclet of one.
+// Code is a range of code with one set of unwind data: a function, or a fragment or funclet of one.
 type Code struct {
 	Range  target.Range
 	Format Format
-	Base   target.Addr // FormatWindows: what RVAs in the unwind data count from
+	Base   target.Addr // FormatWindows: the base of RVAs in the unwind data
 	Info   target.Addr // FormatWindows: the unwind data
-	Packed uint32      // FormatWindows on ARM64: the packed word, when Info is 0; FormatCompact: the encoding
+	Packed uint32      // FormatWindows on ARM64: the packed word if Info is 0; FormatCompact: the encoding
 
 	fde *fde // FormatDWARF
 }
 
-// A CodeMap describes what code an instruction pointer is in, and where its unwind
-// data lie. Implementations are safe for concurrent use.
+// A CodeMap finds the code at an instruction pointer and its unwind data. Implementations are safe
+// for concurrent use.
 type CodeMap interface {
-	// FindCode finds the code at ip. It reports false where nothing is known about ip.
+	// FindCode returns the code at ip. It reports false if the code is unknown.
 	FindCode(ip target.Addr) (Code, bool)
-	// InCode reports whether ip may be in code at all. The fallbacks believe nothing else.
+	// InCode reports whether ip may be in code. The fallbacks accept no other addresses.
 	InCode(ip target.Addr) bool
 }
 
 // A Frame is one activation.
 type Frame struct {
 	Regs  target.Registers
-	Code  Code // of the callee that it was found from; in Walk, the frame's own; zero if unknown
+	Code  Code // the callee's code from which the frame was found; in Walk, the frame's own code; zero if unknown
 	Trust Trust
-	// Exact reports that the instruction pointer is where the thread goes on, and not after a call: in the leaf, and
-	// where a signal or an exception interrupted the code.
+	// Exact is set if the thread continues at the instruction pointer, and not after a call: in the
+	// leaf, and in code that a signal or an exception interrupted.
 	Exact bool
-	Err   error // the reason why the walk ended at this frame, if it did not reach the end of the stack
+	Err   error // why the walk ended here, before the end of the stack
 }
 
-// Lookup returns the address to look code up with: the instruction pointer, or of a return address the byte before,
-// because a call can be the last instruction of a function.
+// Lookup returns the address to look up the code with: the instruction pointer, or the byte before
+// a return address, because a call can be the last instruction of a function.
 func (f *Frame) Lookup() target.Addr {
 	ip, _ := f.Regs.IP()
 	if !f.Exact && ip > 0 {
@@ -104,8 +105,8 @@ func (f *Frame) Lookup() target.Addr {
 	return ip
 }
 
-// An Unwinder unwinds the stacks of one process. It keeps the unwind data that
-// it decoded, behind a mutex, and is safe for concurrent use.
+// An Unwinder unwinds the stacks of one process. It caches decoded unwind data and is safe for
+// concurrent use.
 type Unwinder struct {
 	mem   target.Memory
 	codes CodeMap
@@ -124,8 +125,8 @@ func New(mem target.Memory, codes CodeMap) *Unwinder {
 	return &Unwinder{mem: mem, codes: codes, infos: map[infoKey]*windowsInfo{}}
 }
 
-// maxSwitches bounds how often a walk may leave a stack for another one, as
-// signal frames and machine frames do: the only steps that may go down.
+// maxSwitches limits how often a walk may switch to another stack, as signal frames and machine
+// frames do. Only such steps may go down.
 const maxSwitches = 64
 
 // A Cursor steps through one stack. It is for one goroutine.
@@ -134,22 +135,24 @@ type Cursor struct {
 	win      *target.Window
 	stack    target.Range
 	switches int
-	scanned  bool // a scan found a frame: those that follow from it must return to where a call ends
+	scanned  bool // a scan found a frame: later frames must return to the end of a call
 }
 
-// Cursor returns a Cursor for a stack. The range bounds what the fallbacks believe; empty means that it is not known.
+// Cursor returns a Cursor for a stack. The fallbacks stay within the range; an empty range means
+// that it is unknown.
 func (u *Unwinder) Cursor(stack target.Range) *Cursor {
 	return &Cursor{u: u, win: target.NewWindow(u.mem), stack: stack}
 }
 
-// errEnd ends a walk: the frame has no caller. It is no failure.
+// errEnd ends a walk without an error: the frame has no caller.
 var errEnd = errors.New("end of the stack")
 
 // errNoStack is the error of a zero Cursor or a nil Frame.
 var errNoStack = target.Unsupportedf("no stack")
 
-// Step makes f its caller: by unwind data or, where these fail, by a fallback that deserves at least the trust given.
-// It reports false at the end of the stack, and with an error where the caller can't be found; f is unchanged then.
+// Step changes f to its caller, by unwind data or, if these fail, by a fallback with at least the
+// given trust. It reports false at the end of the stack. If the caller can't be found, it returns
+// an error and leaves f unchanged.
 func (c *Cursor) Step(f *Frame, least Trust) (bool, error) {
 	if c.u == nil || f == nil {
 		return false, errNoStack
@@ -161,7 +164,7 @@ func (c *Cursor) Step(f *Frame, least Trust) (bool, error) {
 	return c.StepIn(f, code, least)
 }
 
-// StepIn is Step for a caller that has already looked up the code of f.
+// StepIn is Step for a caller that has looked up the code of f.
 func (c *Cursor) StepIn(f *Frame, code Code, least Trust) (bool, error) {
 	if c.u == nil || f == nil {
 		return false, errNoStack
@@ -189,22 +192,22 @@ func (c *Cursor) StepIn(f *Frame, code Code, least Trust) (bool, error) {
 		*f = next
 		return true, nil
 	}
-	if least <= TrustFP && c.outermost(f) {
+	if least <= TrustFP && c.isOutermost(f) {
 		return false, nil
 	}
 	if least <= TrustFP && (c.link(f) || c.framePointer(f)) || least <= TrustScan && c.scan(f) {
 		return true, nil
 	}
 	if least <= TrustScan && code.Format == FormatNone && (f.Trust == TrustScan || f.Trust == TrustFP) {
-		return false, nil // a guess led here, and there is nothing more to guess
+		return false, nil // a guess led here, and there is nothing more to try
 	}
 	return false, err
 }
 
-// Framed reports whether f, which is in code, has its whole stack frame. A thread that was stopped in a prologue or an
-// epilogue has not set it up, or has released parts: what the compiler recorded of places in the frame does not
-// hold there, and the frame pointer may be the caller's. It is true if unwind data does not show it, and of frames that
-// called.
+// Framed reports whether f, which is in code, has its complete stack frame. A thread stopped in a
+// prologue or an epilogue has set it up or released it only partly. The compiler's records about
+// places in the frame do not apply then, and the frame pointer may be the caller's. Framed is true
+// if unwind data don't show it, and for frames that made a call.
 func (c *Cursor) Framed(f *Frame, code Code) bool {
 	if f == nil {
 		return true
@@ -245,7 +248,7 @@ func (c *Cursor) unwind(f *Frame) error {
 	return target.Unsupportedf("no unwind data for the code at %#x", uint64(f.Lookup()))
 }
 
-// check refuses a step that makes no progress, and recognises the end.
+// check rejects a step without progress, and detects the end of the stack.
 func (c *Cursor) check(from, to *Frame) error {
 	ip, _ := to.Regs.IP()
 	if ip == 0 {
@@ -257,7 +260,7 @@ func (c *Cursor) check(from, to *Frame) error {
 		return target.Corruptf("the caller of %#x has its stack pointer at %#x, which is not aligned", uint64(from.Lookup()), uint64(sp))
 	}
 	was, _ := from.Regs.IP()
-	// An ARM64 leaf keeps the stack pointer.
+	// An ARM64 leaf function does not change the stack pointer.
 	if sp > old || sp == old && ip != was && from.Exact && from.Regs.Arch == target.ArchARM64 {
 		return nil
 	}
@@ -267,8 +270,8 @@ func (c *Cursor) check(from, to *Frame) error {
 	return target.Corruptf("the stack pointer goes from %#x to %#x", uint64(old), uint64(sp))
 }
 
-// Walk iterates over the frames of a stack, from the one with regs on. The
-// last frame has Err set when the walk did not reach the end of the stack.
+// Walk iterates over the frames of a stack, starting at regs. If the walk does not reach the end of
+// the stack, the last frame has Err set.
 func (u *Unwinder) Walk(regs target.Registers, stack target.Range) iter.Seq[Frame] {
 	return func(yield func(Frame) bool) {
 		if u.codes == nil {

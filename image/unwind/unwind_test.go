@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// testMemory is memory of separate ranges.
+// testMemory is a memory of separate ranges.
 type testMemory map[target.Addr][]byte
 
 func (m testMemory) Span(a target.Addr) []byte {
@@ -38,7 +38,7 @@ func (m testMemory) ReadMemory(p []byte, a target.Addr) (int, error) {
 	return n, nil
 }
 
-// testCodes is a CodeMap of fixed pieces.
+// testCodes is a CodeMap of fixed ranges.
 type testCodes []Code
 
 func (c testCodes) FindCode(ip target.Addr) (Code, bool) {
@@ -57,7 +57,7 @@ func (c testCodes) InCode(ip target.Addr) bool {
 
 const (
 	testBase  = target.Addr(0x10000)
-	testStart = target.Addr(0x11000) // of the function
+	testStart = target.Addr(0x11000) // the function
 	testInfo  = target.Addr(0x12000)
 	testStack = target.Addr(0x7fff0000)
 	testRet   = 0x11500
@@ -98,7 +98,7 @@ func get(t *testing.T, f *Frame, r target.Reg) uint64 {
 }
 
 func TestWalkEndsWithReason(t *testing.T) {
-	// A function of one push, that calls itself twice; then the stack is cut off.
+	// A function with one push calls itself twice; then the stack is cut off.
 	u := testUnwinder([]byte{1, 1, 1, 0, 1, opPushNonvol | byte(target.RBP)<<4}, words(1, testRet, 2, testRet), nil)
 	var frames []Frame
 	for f := range u.Walk(amd64Frame(testRet, testStack).Regs, target.Range{}) {
@@ -123,7 +123,8 @@ func TestWalkReachesTheEnd(t *testing.T) {
 	assert.Equal(t, 2, n)
 }
 
-// TestEntryEndsTheStack: where the system starts a program is the end, whatever lies above on the stack.
+// TestEntryEndsTheStack: the entry point of a program is the end of the stack, whatever is above
+// it.
 func TestEntryEndsTheStack(t *testing.T) {
 	for _, arch := range []target.Arch{target.ArchARM64, target.ArchAMD64} {
 		mem := testMemory{testStack: make([]byte, 64)}
@@ -166,8 +167,9 @@ func TestFallbacks(t *testing.T) {
 	assert.False(t, known)
 }
 
-// TestFallbacksARM64: the caller of a leaf without unwind data is in the link register, unless that is a place in the same
-// function, no place after a call, or the return address of the frame record too. A frame pointer of 0 ends the stack.
+// TestFallbacksARM64: the caller of a leaf function without unwind data is in the link register,
+// unless that address is in the same function, not after a call, or also in the frame record. A
+// frame pointer of 0 ends the stack.
 func TestFallbacksARM64(t *testing.T) {
 	const far, signature, mask = testStart + 0x8000, 0x0040_0080_0000_0000, 0x007f_ff80_0000_0000
 	code := make([]byte, 0x9000)
@@ -205,7 +207,7 @@ func TestFallbacksARM64(t *testing.T) {
 		assert.Equal(t, TrustFP, f.Trust, tc.name)
 		assert.EqualValues(t, tc.want, get(t, &f, target.ARM64PC), tc.name)
 		assert.EqualValues(t, tc.wantSP, get(t, &f, target.ARM64SP), tc.name)
-		for range 2 { // to the end of the records, by addresses that are signed
+		for range 2 { // to the end of the records, by signed addresses
 			if more, err = c.Step(&f, TrustScan); !more {
 				break
 			}

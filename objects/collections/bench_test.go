@@ -15,8 +15,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// BenchmarkItems lists the collection at SOSGO_BENCH_COLLECTION, a hexadecimal address, of the dump that SOSGO_BENCH_DUMP names;
-// docs/performance.md has a program with large ones.
+// BenchmarkItems lists the collection at SOSGO_BENCH_COLLECTION, a hexadecimal address, of the dump that
+// SOSGO_BENCH_DUMP names; docs/performance.md has a program with large ones.
 func BenchmarkItems(b *testing.B) {
 	name, at := os.Getenv("SOSGO_BENCH_DUMP"), os.Getenv("SOSGO_BENCH_COLLECTION")
 	if name == "" || at == "" {

@@ -14,13 +14,13 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// ErrNotCollection reports that an object is not a known kind of collection. It wraps target.ErrUnsupported.
+// ErrNotCollection reports that an object is not of a known kind of collection. It wraps target.ErrUnsupported.
 var ErrNotCollection = target.Unsupportedf("not a known collection")
 
 // An Item is an element of a collection.
 type Item struct {
 	Index uint64        // in enumeration order, from 0; in memory order for arrays
-	Key   objects.Value // for dictionaries; the priority in a priority queue
+	Key   objects.Value // of a dictionary; the priority in a priority queue
 	Value objects.Value
 }
 
@@ -28,21 +28,21 @@ type Item struct {
 type Reader struct {
 	b     *shapes.Binder
 	types *sync.Map // *objects.Type -> *opener
-	kinds []kind    // the first one that fits a type wins
-	depth int       // of nested views
+	kinds []kind    // the first that fits a type is used
+	depth int       // of nested wrappers
 
-	slotOrder bool // pass the items of concurrent queues in the order of their arrays
+	slotOrder bool // list concurrent queues in the order of their arrays
 }
 
-// maxDepth bounds the nesting of views.
+// maxDepth bounds the nesting of wrappers.
 const maxDepth = 16
 
 // New returns a Reader that uses the shapes of b.
 func New(b *shapes.Binder) *Reader {
-	return &Reader{b: b, types: &sync.Map{}, kinds: slices.Concat(derivedWrappers(), generic(), nongeneric(), concurrent(), immutable(), fsharp(), frozen(), channels(), wrappers(), others())}
+	return &Reader{b: b, types: &sync.Map{}, kinds: slices.Concat(derivedWrapperKinds(), genericKinds(), nongenericKinds(), concurrentKinds(), immutableKinds(), fsharpKinds(), frozenKinds(), channelKinds(), wrapperKinds(), cacheKinds(), bufferKinds(), lazyKinds())}
 }
 
-// An opener opens objects of one type, or holds the reason why it can't.
+// An opener opens objects of one type, or holds the reason why they can't be opened.
 type opener struct {
 	open func(r *Reader, x shapes.Instance) content
 	kind *kind
@@ -55,33 +55,35 @@ type Collection struct {
 	content content
 }
 
-// A content is the content of an instance, as its kind of collection finds it.
+// A content is the content of one collection.
 type content struct {
 	count int64 // its own count of elements, or unknown
 	keys  bool
-	each  each
-	after after // nil if only each can count its elements
-	err   error // why it can't be listed, or not completely
+	each  itemSeq
+	after skipFunc // nil if only each can count its elements
+	err   error    // why it can't be listed, or not completely
 	text  func() (string, error)
 }
 
 // unknown is the count of a collection that keeps no count.
 const unknown = -1
 
-// An each passes items to yield until yield returns false, and returns false then.
-type each func(yield yield) bool
+// An itemSeq yields items until yield returns false, and reports whether yield never did.
+type itemSeq func(yield yielder) bool
 
-type yield func(Item, error) bool
+// A yielder takes an item or an error. It returns false to end the list.
+type yielder func(Item, error) bool
 
-// An after returns how many of the first n items it can count without reading them, and passes those behind. It counts none
-// whose error each would pass. If stopped returns true, it counts no more.
-type after func(n uint64, stopped func() bool) (skipped uint64, rest each)
+// A skipFunc returns how many of the first n items it could count without reading them, and the remaining items. It
+// does not count past an item with an error. It stops counting when stopped returns true.
+type skipFunc func(n uint64, stopped func() bool) (skipped uint64, rest itemSeq)
 
 // failed returns the content of an unreadable collection.
 func failed(err error) content { return content{count: unknown, err: err} }
 
-// Of opens the collection that an object is: an array, an instance of a collection class, or a boxed value type that is a collection. The
-// error is ErrNotCollection if the object is not a known kind, and a *shapes.UnknownLayoutError if its fields differ.
+// Of opens the collection that an object is: an array, an instance of a collection class, or a boxed value type. The
+// error is ErrNotCollection for other objects, and a *shapes.UnknownLayoutError if the fields differ from all known
+// versions.
 func (r *Reader) Of(o objects.Object) (*Collection, error) {
 	if o.Type == nil || o.IsFree() {
 		return nil, ErrNotCollection
@@ -104,7 +106,7 @@ func (r *Reader) In(t *objects.Type, x shapes.Instance) (*Collection, error) {
 	return collectionOf(op.open(r, x))
 }
 
-// Is reports whether objects of a type are collections with known fields. Arrays are.
+// Is reports whether objects of a type are collections with known fields, or arrays.
 func (r *Reader) Is(t *objects.Type) bool {
 	return t != nil && (t.MT.IsArray() || r.opener(t).err == nil)
 }
@@ -146,14 +148,14 @@ func (r *Reader) find(t *objects.Type) *opener {
 	return &opener{err: ErrNotCollection}
 }
 
-// A kind is a row of the tables: how to read collections of one shape.
+// A kind reads collections of one shape.
 type kind struct {
 	bind  func(r *Reader, t *objects.Type) (func(r *Reader, x shapes.Instance) content, error)
-	store func(r *Reader, t *objects.Type) (Store, error) // nil if it keeps no elements in its own arrays
+	store func(r *Reader, t *objects.Type) (Store, error) // nil if elements are not in arrays of the collection
 }
 
-// of returns the row of a shape. What read returns counts if it could read all fields.
-func of[S any](read func(r *Reader, s S, f *reading) content) kind {
+// kindOf returns the kind for a shape. The result of read is used unless f recorded an error.
+func kindOf[S any](read func(r *Reader, s S, f *reading) content) kind {
 	return kind{bind: func(r *Reader, t *objects.Type) (func(r *Reader, x shapes.Instance) content, error) {
 		s, err := shapes.Bind[S](r.b, t)
 		if err != nil {
@@ -169,9 +171,14 @@ func of[S any](read func(r *Reader, s S, f *reading) content) kind {
 	}}
 }
 
-// stored returns the row of a shape that keeps its elements in its own arrays.
-func stored[S any](read func(r *Reader, s S, f *reading) content, store func(s S) Store) kind {
-	k := of(read)
+// wrapperKind returns the kind for the shape of a class that wraps another collection.
+func wrapperKind[S any](wrapped func(s S) *shapes.Ref) kind {
+	return kindOf(func(r *Reader, s S, f *reading) content { return r.wrap(f.object(wrapped(s))) })
+}
+
+// storedKind returns the kind for the shape of a class that keeps elements in arrays of its own.
+func storedKind[S any](read func(r *Reader, s S, f *reading) content, store func(s S) Store) kind {
+	k := kindOf(read)
 	k.store = func(r *Reader, t *objects.Type) (Store, error) {
 		s, err := shapes.Bind[S](r.b, t)
 		if err != nil {
@@ -197,7 +204,7 @@ func (c *Collection) Count() (uint64, error) {
 var errNoCount = target.Unsupportedf("the collection keeps no count")
 
 // CountOf returns the number of elements of a collection. ok is false if the object is an array, is not a collection,
-// or keeps no count. It fails if the count can't be read or contradicts the collection's arrays.
+// or keeps no count. The error reports a count that is unreadable or contradicts the collection's arrays.
 func (r *Reader) CountOf(o objects.Object) (n uint64, ok bool, err error) {
 	if o.Type == nil || o.Type.MT.IsArray() {
 		return 0, false, nil
@@ -215,11 +222,11 @@ func (r *Reader) CountOf(o objects.Object) (n uint64, ok bool, err error) {
 	return n, err == nil, err
 }
 
-// IsText reports whether the elements are characters or bits, so that Text returns them.
+// IsText reports whether the elements are characters or bits, for which Text returns them.
 func (c *Collection) IsText() bool { return c.content.text != nil }
 
 // Text returns the content of a collection of characters or bits: a StringBuilder, a BitArray, memory of characters. ok
-// is false for other collections; use Items.
+// is false for other collections, which Items lists.
 func (c *Collection) Text() (string, bool, error) {
 	if c.content.text == nil {
 		return "", false, nil
@@ -228,11 +235,11 @@ func (c *Collection) Text() (string, bool, error) {
 	return s, true, err
 }
 
-// Items iterates over the elements. An unreadable element is an error in its place, and the iteration continues. If the
-// count differs from the number of elements found, the last error says so.
+// Items lists the elements. An unreadable element is an error in its place, and the list continues. If the collection's
+// count differs from the number of elements, the last entry is an error.
 func (c *Collection) Items() iter.Seq2[Item, error] { return c.items(0, c.content.each) }
 
-// after returns how many of the first n elements it can skip, and the others as Items does.
+// after returns how many of the first n elements it could skip, and lists the others as Items does.
 func (c *Collection) after(n uint64, stopped func() bool) (skipped uint64, rest iter.Seq2[Item, error]) {
 	each := c.content.each
 	if n > 0 && c.content.after != nil && c.content.err == nil {
@@ -241,8 +248,8 @@ func (c *Collection) after(n uint64, stopped func() bool) (skipped uint64, rest 
 	return skipped, c.items(skipped, each)
 }
 
-// items iterates over the elements that each passes, behind the first n.
-func (c *Collection) items(n uint64, each each) iter.Seq2[Item, error] {
+// items lists the elements of each, which follow n skipped elements.
+func (c *Collection) items(n uint64, each itemSeq) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		if c.content.err != nil && !yield(Item{}, c.content.err) {
 			return
@@ -268,7 +275,7 @@ func (c *Collection) items(n uint64, each each) iter.Seq2[Item, error] {
 	}
 }
 
-// A reading reads the fields of an instance and keeps the first error.
+// A reading reads the fields of an instance and records the first error.
 type reading struct {
 	x   shapes.Instance
 	err error
@@ -294,8 +301,9 @@ func (f *reading) addr(o *shapes.Ref) target.Addr {
 	return v
 }
 
-// step binds a shape to an object that f's instance refers to, and goes on with its fields. Where it does not fit, the error is noted.
-func step[S any](r *Reader, f *reading, o objects.Object) S {
+// bindNext binds a shape to an object that f's instance refers to, and continues with that object's fields. If the
+// shape does not fit, f records the error.
+func bindNext[S any](r *Reader, f *reading, o objects.Object) S {
 	s, x, err := shapes.BindObject[S](r.b, o)
 	f.note(err)
 	if err != nil {
@@ -305,10 +313,10 @@ func step[S any](r *Reader, f *reading, o objects.Object) S {
 	return s
 }
 
-// wrap returns the content of the object that a view is about.
+// wrap returns the content of a wrapped collection. null is empty.
 func (r *Reader) wrap(o objects.Object) content {
 	if o.Addr == 0 {
-		return content{each: nothing}
+		return content{each: yieldNothing}
 	}
 	if r.depth == maxDepth {
 		return failed(target.Corruptf("a collection wraps itself"))
@@ -322,22 +330,23 @@ func (r *Reader) wrap(o objects.Object) content {
 	return c.content
 }
 
-func nothing(yield) bool { return true }
+func yieldNothing(yielder) bool { return true }
 
-// A Store describes where a collection keeps its elements in arrays of its own. With it, a caller that reads many
-// collections can compute how full they are.
+// A Store describes the arrays in which a collection keeps its elements. Callers that read many collections compute
+// from it how full they are.
 type Store struct {
-	Arrays []*shapes.Ref // to the arrays, of which the first has as many elements as there is room; empty for nodes
+	Arrays []*shapes.Ref // the arrays; the length of the first is the capacity; empty for nodes
 	Count  *shapes.Int   // used places
-	Free   *shapes.Int   // used places without an element; nil if there are none
+	Free   *shapes.Int   // used places without an element; nil if a used place always has one
 }
 
 func store(count, free *shapes.Int, arrays ...*shapes.Ref) Store {
 	return Store{Arrays: arrays, Count: count, Free: free}
 }
 
-// Store returns where collections of a type keep their elements. The error is ErrNotCollection for types that are not collections, or that
-// keep neither arrays of their own nor a count. It is a *shapes.UnknownLayoutError if the fields differ.
+// Store returns where collections of a type keep their elements. The error is ErrNotCollection for types that are not
+// collections, or keep neither arrays of their own nor a count. It is a *shapes.UnknownLayoutError if the fields
+// differ.
 func (r *Reader) Store(t *objects.Type) (Store, error) {
 	op := r.opener(t)
 	switch {
@@ -349,8 +358,8 @@ func (r *Reader) Store(t *objects.Type) (Store, error) {
 	return op.kind.store(r, t)
 }
 
-// ItemsAt iterates over the elements of the collection that a field refers to, as Collection.Items does. A null field has none. Why the
-// collection can't be opened is an error.
+// ItemsAt lists the elements of the collection that a field refers to, as Collection.Items does. A null field is empty.
+// If the collection can't be opened, the list is one error.
 func (r *Reader) ItemsAt(f *shapes.Ref, x shapes.Instance) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		o, err := f.Object(x)
@@ -369,7 +378,7 @@ func (r *Reader) ItemsAt(f *shapes.Ref, x shapes.Instance) iter.Seq2[Item, error
 	}
 }
 
-// Objects iterates over the objects in the collection that a field refers to, as ObjectsIn does. A null field has none.
+// Objects lists the objects in the collection that a field refers to, as ObjectsIn does. A null field is empty.
 func (r *Reader) Objects(f *shapes.Ref, x shapes.Instance) iter.Seq2[objects.Object, error] {
 	return func(yield func(objects.Object, error) bool) {
 		o, err := f.Object(x)
@@ -382,8 +391,8 @@ func (r *Reader) Objects(f *shapes.Ref, x shapes.Instance) iter.Seq2[objects.Obj
 	}
 }
 
-// ObjectsIn iterates over the objects in a collection, and over the values of a dictionary. It skips null elements.
-// Unreadable elements are errors in their place.
+// ObjectsIn lists the objects in a collection: the elements, or the values of a dictionary. It skips null elements.
+// An unreadable element is an error in its place.
 func (r *Reader) ObjectsIn(o objects.Object) iter.Seq2[objects.Object, error] {
 	return func(yield func(objects.Object, error) bool) {
 		c, err := r.Of(o)

@@ -19,7 +19,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// open returns the reader of a dump's collections.
+// open returns the Reader of a dump's collections.
 func open(t testing.TB, d *testdump.Dump) (*collections.Reader, *shapes.Binder) {
 	t.Helper()
 	v, err := d.View("")
@@ -29,7 +29,8 @@ func open(t testing.TB, d *testdump.Dump) (*collections.Reader, *shapes.Binder) 
 	return collections.New(b), b
 }
 
-// zooContents is what the program that makes one object of each kind put into its collections, as describe tells it.
+// zooContents has the content of the collections of the program that makes one object of each kind, as describe formats
+// it.
 var zooContents = map[string]string{
 	"List":       "1 2 3",
 	"ByName":     "key0:0 key1:1 key2:4 key4:16 key5:25 key6:36 key7:49 key8:64 key9:81",
@@ -49,7 +50,7 @@ var zooContents = map[string]string{
 	"Concurrent": "sorted c0:0 c1:odd1 c2:2 c3:odd3 c4:4 c5:odd5 c6:6 c7:odd7 c8:8 c9:odd9",
 }
 
-// describe returns an element of the zoo's collections in words.
+// describe formats an element of the zoo's collections.
 func describe(t *testing.T, v objects.Value) string {
 	t.Helper()
 	require.NoError(t, v.Err())
@@ -71,7 +72,7 @@ func describe(t *testing.T, v objects.Value) string {
 			return describe(t, name)
 		}
 		for f, v := range o.Fields() {
-			if f.Name == "name" { // of the base class, which the derived one hides
+			if f.Name == "name" { // of the base class, hidden by the derived one
 				return describe(t, v)
 			}
 		}
@@ -88,7 +89,7 @@ func describe(t *testing.T, v objects.Value) string {
 	return "(" + s.Field("X").Plain(-1) + "," + s.Field("Y").Plain(-1) + ")"
 }
 
-// TestZoo: the collections of one program, on all runtimes that there are.
+// TestZoo: the collections of one program, on all runtimes.
 func TestZoo(t *testing.T) {
 	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
 		facts := map[string]target.Addr{}
@@ -154,7 +155,7 @@ func TestZoo(t *testing.T) {
 	})
 }
 
-// TestExpect: every collection of the web program holds what the program said.
+// TestExpect: every collection of the web program holds what the manifest lists.
 func TestExpect(t *testing.T) {
 	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		r, b := open(t, d)
@@ -204,7 +205,8 @@ func TestExpect(t *testing.T) {
 	})
 }
 
-// scalars are the entries that are no collections: what they hold is told field by field, if not on one line.
+// scalars are the manifest's entries that are not collections. Their fields are compared, unless they have a short
+// form.
 var scalars = strings.Fields("ArrayRectangular Ambient TupleIntString ValueTuple3 Utc LocalTime Offset Noon Big BigSmall ComplexNumber FromEnd Slice Smile Address Number Ip4 Ip6 " +
 	"EndPoint German Pattern Document Element Node Table Failure TypeObject Closure Multicast Chain Biscuit Pair Zone DictionaryLarge")
 
@@ -214,7 +216,7 @@ type expecter struct {
 	b *shapes.Binder
 }
 
-// value returns what a value is in the manifest's form.
+// value returns a value in the manifest's form.
 func (e *expecter) value(v objects.Value) any {
 	if v.Err() != nil {
 		return "error: " + v.Err().Error()
@@ -307,7 +309,7 @@ func (e *expecter) collection(c *collections.Collection) any {
 	return out
 }
 
-// normal has numbers as their texts.
+// normal replaces numbers by their texts.
 func normal(v any) any {
 	switch v := v.(type) {
 	case []any:
@@ -324,7 +326,8 @@ func normal(v any) any {
 	return v
 }
 
-// TestLines: a value on one line says how many elements the collection has that it refers to, and dumpobj's summary how it begins.
+// TestLines: a value's line has the number of elements of the collection that it refers to, and dumpobj's summary has
+// the first.
 func TestLines(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	r, b := open(t, d)
@@ -358,7 +361,7 @@ func TestLines(t *testing.T) {
 	assert.False(t, ok)
 }
 
-// TestFreeBlock: the type of free blocks has no class and no module. That is no damage.
+// TestFreeBlock: the type of free blocks has neither class nor module, and that is not damage.
 func TestFreeBlock(t *testing.T) {
 	for _, name := range []string{"net31-zoo", "net8-zoo", "net10-zoo", "win-net10-zoo"} {
 		d := testdump.Open(t, name)

@@ -9,15 +9,15 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// concurrent has the classes of System.Collections.Concurrent.
-func concurrent() []kind {
+// concurrentKinds returns the classes of System.Collections.Concurrent.
+func concurrentKinds() []kind {
 	return []kind{
-		of((*Reader).concurrentDictionary),
-		of((*Reader).concurrentQueue),
-		of((*Reader).concurrentStack),
-		of((*Reader).concurrentBag),
-		of((*Reader).blockingCollection),
-		of((*Reader).singleQueue),
+		kindOf((*Reader).concurrentDictionary),
+		kindOf((*Reader).concurrentQueue),
+		kindOf((*Reader).concurrentStack),
+		kindOf((*Reader).concurrentBag),
+		wrapperKind(func(s *blockingCollection) *shapes.Ref { return &s.Items }),
+		kindOf((*Reader).singleQueue),
 	}
 }
 
@@ -37,6 +37,12 @@ type concurrentNode struct {
 	Next  shapes.Ref   `field:"_next"`
 }
 
+func (n *concurrentNode) next() *shapes.Ref { return &n.Next }
+
+func (n *concurrentNode) item(x shapes.Instance) (Item, bool, error) {
+	return checkItem(Item{Key: n.Key.Value(x), Value: n.Value.Value(x)})
+}
+
 // A volatileNode is a bucket since .NET 8.
 type volatileNode struct {
 	_    shapes.Type `of:"System.Collections.Concurrent.ConcurrentDictionary<,>+VolatileNode"`
@@ -48,23 +54,23 @@ func (r *Reader) concurrentDictionary(s *concurrentDictionary, f *reading) conte
 	if o.Addr == 0 {
 		return failed(target.Corruptf("the dictionary has no tables"))
 	}
-	t := step[*concurrentTables](r, f, o)
+	t := bindNext[*concurrentTables](r, f, o)
 	buckets, counts := f.object(&t.Buckets), f.object(&t.Counts)
 	a, err := r.array(buckets)
 	if err != nil && a.Type == nil {
 		return failed(err)
 	}
-	first, berr := r.bucket(buckets, &a)
+	first, berr := r.bucketReader(buckets, &a)
 	if berr != nil {
 		return failed(berr)
 	}
-	count, cerr := r.sum(counts)
+	count, cerr := r.sumCounts(counts)
 	err = cmp.Or(err, cerr)
-	return content{count: count, keys: true, err: err, each: each(func(yield yield) bool {
+	return content{count: count, keys: true, err: err, each: itemSeq(func(yield yielder) bool {
 		n := &nodes[*concurrentNode]{r: r}
 		return a.visit(a.len, forwards, yield, func(i uint32) (Item, bool, error) {
 			node, err := first(i)
-			if err == nil && node != 0 && !chain(n, node, 0, yield, nextConcurrent, readConcurrent) {
+			if err == nil && node != 0 && !follow(n, node, 0, yield, (*concurrentNode).item) {
 				return Item{}, false, errStop
 			}
 			return Item{}, false, err
@@ -72,14 +78,9 @@ func (r *Reader) concurrentDictionary(s *concurrentDictionary, f *reading) conte
 	}).stoppable()}
 }
 
-func nextConcurrent(s *concurrentNode) *shapes.Ref { return &s.Next }
-
-func readConcurrent(s *concurrentNode, x shapes.Instance) (Item, bool, error) {
-	return good(Item{Key: s.Key.Value(x), Value: s.Value.Value(x)})
-}
-
-// bucket returns a function that reads a bucket's first node. Buckets are references, in a value type since .NET 8.
-func (r *Reader) bucket(o objects.Object, a *array) (func(i uint32) (target.Addr, error), error) {
+// bucketReader returns a function that reads a bucket's first node. Buckets are references, and value types since .NET
+// 8.
+func (r *Reader) bucketReader(o objects.Object, a *array) (func(i uint32) (target.Addr, error), error) {
 	if a.Type == nil {
 		return nil, target.Corruptf("the dictionary has no buckets")
 	}
@@ -93,8 +94,8 @@ func (r *Reader) bucket(o objects.Object, a *array) (func(i uint32) (target.Addr
 	return func(i uint32) (target.Addr, error) { return v.Node.Addr(a.Instance(i)) }, nil
 }
 
-// sum adds up the counts of all locks.
-func (r *Reader) sum(o objects.Object) (int64, error) {
+// sumCounts adds up the counts of all locks.
+func (r *Reader) sumCounts(o objects.Object) (int64, error) {
 	a, err := r.array(o)
 	if a.Type == nil {
 		return unknown, err
@@ -126,26 +127,20 @@ type queueSegment struct {
 	Next   shapes.Ref `field:"_nextSegment"`
 }
 
+func (s *queueSegment) next() *shapes.Ref { return &s.Next }
+
 type queueSlot struct {
 	Item   shapes.Value `field:"Item"`
 	Number shapes.Int   `field:"SequenceNumber"`
 }
 
 func (r *Reader) concurrentQueue(s *concurrentQueue, f *reading) content {
-	head := f.addr(&s.Head)
-	c := content{count: unknown}
-	c.each = func(yield yield) bool {
-		return chain(&nodes[*queueSegment]{r: r}, head, 0, yield, func(s *queueSegment) *shapes.Ref { return &s.Next }, func(s *queueSegment, x shapes.Instance) (Item, bool, error) {
-			return Item{}, false, r.segment(s, x, yield)
-		})
-	}
-	c.each = c.each.stoppable()
-	return c
+	return content{count: unknown, each: segments(r, f.addr(&s.Head), r.queueSegment)}
 }
 
-// segment passes the elements of a segment of a queue: those from Head to Tail whose sequence number shows that they
-// were added and not removed. In a frozen segment, twice the length was added to Tail.
-func (r *Reader) segment(s *queueSegment, x shapes.Instance, yield yield) error {
+// queueSegment lists the elements of a segment of a queue. They are the slots from Head to Tail with the sequence
+// number of an element that was added and not removed. In a frozen segment, Tail is too high by twice the length.
+func (r *Reader) queueSegment(s *queueSegment, x shapes.Instance, yield yielder) error {
 	f := reading{x: x}
 	o, head, tail := f.object(&s.Slots), uint32(f.int(&s.Head)), uint32(f.int(&s.Tail))
 	frozen, err := s.Frozen.Bool(x)
@@ -181,19 +176,19 @@ func (r *Reader) segment(s *queueSegment, x shapes.Instance, yield yield) error 
 		if err != nil || i >= n || uint32(number) != head+i+1 {
 			return Item{}, false, err
 		}
-		return good(Item{Value: slot.Item.Value(a.Instance(at))})
+		return checkItem(Item{Value: slot.Item.Value(a.Instance(at))})
 	}) {
 		return errStop
 	}
 	return nil
 }
 
-// errStop stops a walk inside of another walk.
+// errStop stops a walk inside another walk.
 var errStop = target.Unsupportedf("the caller stopped the elements")
 
-// stoppable returns a walk that ends quietly when an inner walk fails with errStop.
-func (e each) stoppable() each {
-	return func(yield yield) bool {
+// stoppable returns a walk that returns false when an inner walk fails with errStop, and does not yield that error.
+func (e itemSeq) stoppable() itemSeq {
+	return func(yield yielder) bool {
 		stopped := false
 		done := e(func(i Item, err error) bool {
 			if stopped = stopped || errors.Is(err, errStop); stopped {
@@ -218,13 +213,14 @@ type stackNode struct {
 	Next  shapes.Ref   `field:"_next"`
 }
 
+func (n *stackNode) next() *shapes.Ref { return &n.Next }
+
+func (n *stackNode) item(x shapes.Instance) (Item, bool, error) {
+	return checkItem(Item{Value: n.Value.Value(x)})
+}
+
 func (r *Reader) concurrentStack(s *concurrentStack, f *reading) content {
-	head := f.addr(&s.Head)
-	return content{count: unknown, each: func(yield yield) bool {
-		return chain(&nodes[*stackNode]{r: r}, head, 0, yield, func(s *stackNode) *shapes.Ref { return &s.Next }, func(s *stackNode, x shapes.Instance) (Item, bool, error) {
-			return good(Item{Value: s.Value.Value(x)})
-		})
-	}}
+	return content{count: unknown, each: chain[*stackNode](r, f.addr(&s.Head), 0)}
 }
 
 type concurrentBag struct {
@@ -240,36 +236,33 @@ type bagQueue struct {
 	Next  shapes.Ref `field:"_nextQueue"`
 }
 
-// concurrentBag passes the queues of the threads, in each the most recent item first.
+func (q *bagQueue) next() *shapes.Ref { return &q.Next }
+
+// concurrentBag lists the queues of the threads, each with the most recent item first.
 func (r *Reader) concurrentBag(s *concurrentBag, f *reading) content {
-	first := f.addr(&s.Queues)
-	return content{count: unknown, each: each(func(yield yield) bool {
-		return chain(&nodes[*bagQueue]{r: r}, first, 0, yield, func(s *bagQueue) *shapes.Ref { return &s.Next }, func(s *bagQueue, x shapes.Instance) (Item, bool, error) {
-			f := reading{x: x}
-			o, head, tail := f.object(&s.Array), uint32(f.int(&s.Head)), uint32(f.int(&s.Tail))
-			if f.err != nil {
-				return Item{}, false, f.err
-			}
-			a, err := r.array(o)
-			n := tail - head
-			if err == nil && (int32(n) < 0 || n > a.len) {
-				err = target.Corruptf("a queue of the bag from %d to %d in %d places", int32(head), int32(tail), a.len)
-			}
-			if err == nil && !a.values(n, func(i uint32) uint32 { return (tail - 1 - i) & (a.len - 1) }, yield) {
-				err = errStop
-			}
-			return Item{}, false, err
-		})
-	}).stoppable()}
+	return content{count: unknown, each: segments(r, f.addr(&s.Queues), r.bagQueue)}
+}
+
+func (r *Reader) bagQueue(s *bagQueue, x shapes.Instance, yield yielder) error {
+	f := reading{x: x}
+	o, head, tail := f.object(&s.Array), uint32(f.int(&s.Head)), uint32(f.int(&s.Tail))
+	if f.err != nil {
+		return f.err
+	}
+	a, err := r.array(o)
+	n := tail - head
+	if err == nil && (int32(n) < 0 || n > a.len) {
+		err = target.Corruptf("a queue of the bag from %d to %d in %d places", int32(head), int32(tail), a.len)
+	}
+	if err == nil && !a.visit(n, func(i uint32) uint32 { return (tail - 1 - i) & (a.len - 1) }, yield, a.value) {
+		err = errStop
+	}
+	return err
 }
 
 type blockingCollection struct {
 	_     shapes.Type `of:"System.Collections.Concurrent.BlockingCollection<>"`
 	Items shapes.Ref  `field:"_collection"`
-}
-
-func (r *Reader) blockingCollection(s *blockingCollection, f *reading) content {
-	return r.wrap(f.object(&s.Items))
 }
 
 type singleQueue struct {
@@ -284,23 +277,24 @@ type singleSegment struct {
 	Last  shapes.Int `field:"_state._last|m_state.m_last"`
 }
 
+func (s *singleSegment) next() *shapes.Ref { return &s.Next }
+
 func (r *Reader) singleQueue(s *singleQueue, f *reading) content {
-	head := f.addr(&s.Head)
-	return content{count: unknown, each: each(func(yield yield) bool {
-		return chain(&nodes[*singleSegment]{r: r}, head, 0, yield, func(s *singleSegment) *shapes.Ref { return &s.Next }, func(s *singleSegment, x shapes.Instance) (Item, bool, error) {
-			f := reading{x: x}
-			o, first, last := f.object(&s.Array), uint32(f.int(&s.First)), uint32(f.int(&s.Last))
-			if f.err != nil {
-				return Item{}, false, f.err
-			}
-			a, err := r.array(o)
-			if err == nil && (a.len == 0 || first >= a.len || last >= a.len) {
-				err = target.Corruptf("a segment of %d places from %d to %d", a.len, first, last)
-			}
-			if err == nil && !a.values((last-first)&(a.len-1), func(i uint32) uint32 { return (first + i) & (a.len - 1) }, yield) {
-				err = errStop
-			}
-			return Item{}, false, err
-		})
-	}).stoppable()}
+	return content{count: unknown, each: segments(r, f.addr(&s.Head), r.singleSegment)}
+}
+
+func (r *Reader) singleSegment(s *singleSegment, x shapes.Instance, yield yielder) error {
+	f := reading{x: x}
+	o, first, last := f.object(&s.Array), uint32(f.int(&s.First)), uint32(f.int(&s.Last))
+	if f.err != nil {
+		return f.err
+	}
+	a, err := r.array(o)
+	if err == nil && (a.len == 0 || first >= a.len || last >= a.len) {
+		err = target.Corruptf("a segment of %d places from %d to %d", a.len, first, last)
+	}
+	if err == nil && !a.visit((last-first)&(a.len-1), func(i uint32) uint32 { return (first + i) & (a.len - 1) }, yield, a.value) {
+		err = errStop
+	}
+	return err
 }

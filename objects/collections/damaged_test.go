@@ -16,7 +16,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// damageable opens a dump whose memory can be overwritten, and finds its facts.
+// damageable opens a dump with memory that can be overwritten, and finds its facts.
 func damageable(t testing.TB, name string) (*collections.Reader, *shapes.Binder, *testdump.Overlay, func(fact string) objects.Object) {
 	t.Helper()
 	d, over := testdump.OpenOverlaid(t, name)
@@ -39,7 +39,7 @@ func damageable(t testing.TB, name string) (*collections.Reader, *shapes.Binder,
 	}
 }
 
-// read returns how many elements a collection tells, and the errors.
+// read returns the number of elements of a collection, and the errors.
 func read(t *testing.T, r *collections.Reader, o objects.Object) (n int, errs []error) {
 	t.Helper()
 	c, err := r.Of(o)
@@ -57,8 +57,8 @@ func read(t *testing.T, r *collections.Reader, o objects.Object) (n int, errs []
 	return n, errs
 }
 
-// TestDamaged: counts that lie, chains and trees that go round, arrays of two billion elements: what holds is told, and that
-// something does not.
+// TestDamaged: wrong counts, chains and trees with circles, and arrays of two billion elements yield the valid elements
+// and an error.
 func TestDamaged(t *testing.T) {
 	field := func(t *testing.T, o objects.Object, names ...string) target.Addr {
 		t.Helper()
@@ -165,7 +165,7 @@ func TestRings(t *testing.T) {
 	ring("a segment that is its own next", fact("Queue"), 9, queue.Field("_nextSegment").Location(), queue.Addr)
 }
 
-// FuzzCollections reads the collections of a program whose bytes are anything.
+// FuzzCollections reads the collections of a program with arbitrary bytes.
 func FuzzCollections(f *testing.F) {
 	d := testdump.Open(f, "net10-zoo")
 	r, b, over, _ := damageable(f, d.Name)
@@ -183,7 +183,7 @@ func FuzzCollections(f *testing.F) {
 	f.Fuzz(func(t *testing.T, which, hop, offset uint8, bytes []byte) {
 		at := facts[int(which)%len(facts)]
 		over.Set()
-		// The damage is in what the collection refers to, so many references away.
+		// The damage is in an object that the collection refers to over that many references.
 		for range hop % 4 {
 			o, err := b.Objects().Object(at)
 			if err != nil {
@@ -222,7 +222,7 @@ func FuzzCollections(f *testing.F) {
 	})
 }
 
-// TestPairAcrossChunks: halves of a pair that end one chunk of a StringBuilder and begin the next are one character.
+// TestPairAcrossChunks: a surrogate pair that is split between two chunks of a StringBuilder is one character.
 func TestPairAcrossChunks(t *testing.T) {
 	r, _, over, fact := damageable(t, "net10-zoo")
 	o := fact("Builder")
@@ -234,7 +234,7 @@ func TestPairAcrossChunks(t *testing.T) {
 	require.NoError(t, err)
 	n, err := before.Field("m_ChunkLength").Int()
 	require.NoError(t, err)
-	const chars = 16 // behind the MethodTable and the length
+	const chars = 16 // after the MethodTable and the length
 	over.Set(testdump.Damage{At: first.Addr + chars + 2*target.Addr(n-1), Bytes: []byte{0x34, 0xd8}}, testdump.Damage{At: last.Addr + chars, Bytes: []byte{0x1e, 0xdd}})
 	c, err := r.Of(o)
 	require.NoError(t, err)

@@ -15,20 +15,21 @@ import (
 
 // Options selects elements of a collection. The zero value selects all.
 type Options struct {
-	// Only, if not empty, is how the collection's definition name must start. Others fail with a *KindError.
+	// Only, if not empty, is a prefix of the collection's definition name. Describe returns a *KindError for
+	// others.
 	Only string
-	// MethodTable, if not 0, is the value type that stands in place at the address, such as an ImmutableArray in a field.
+	// MethodTable, if not 0, is the value type at the address, such as an ImmutableArray in a field.
 	MethodTable      target.Addr
-	Keyed            bool // requires a collection whose elements have keys
+	Keyed            bool // requires a collection of elements with keys
 	NoKeys, NoValues bool // omit keys and values
-	// Find selects elements whose key or value contains this text. Case does not matter.
+	// Find selects elements with a key or value that contains this text, ignoring case.
 	Find string
-	// Offset is the number of selected elements to skip, and Limit the maximum to return, 0 for all.
+	// Offset is the number of selected elements to skip. Limit is the maximum to return, 0 for all.
 	Offset, Limit uint64
 	// SlotOrder lists a ConcurrentQueue in the order of its slots. That order may start in the middle of the queue.
 	SlotOrder bool
-	Referred  bool // describes what each key and value is or refers to; see answer.CollectionItem
-	Jobs      int  // the number of goroutines that format long lists, 0 for one per processor
+	Referred  bool // describe what each key and value is or refers to; see answer.CollectionItem
+	Jobs      int  // goroutines that format long lists, 0 for one per processor
 }
 
 // A KindError reports that an object is not the required kind of collection.
@@ -45,8 +46,9 @@ func (e *KindError) Error() string {
 // Unwrap returns target.ErrUnsupported.
 func (e *KindError) Unwrap() error { return target.ErrUnsupported }
 
-// Describe returns the content of the collection at a. It reads the elements while they are iterated; the list ends with the context's
-// error. The error is an *objects.InvalidError if there is no object at a, and ErrNotCollection if it is not a collection.
+// Describe returns the content of the collection at a. The elements are read while they are iterated; the list ends
+// with the error of ctx. Describe fails with an *objects.InvalidError if there is no object at a, and with
+// ErrNotCollection if the object is not a collection.
 func (r *Reader) Describe(ctx context.Context, a target.Addr, options Options) (*answer.Collection, error) {
 	o, err := objects.Object{Addr: a}, error(nil)
 	if options.MethodTable != 0 {
@@ -93,8 +95,8 @@ func (r *Reader) Describe(ctx context.Context, a target.Addr, options Options) (
 	return res, nil
 }
 
-// Summary returns the start of a collection, at most most elements. It is nil for other objects, and for arrays, whose
-// type and length are in the line of the value. Unreadable parts are returned as an error beside the readable ones.
+// Summary returns the first elements of a collection, at most most. It is nil for arrays and for other objects: the
+// line of an array's value has its type and length. If a part is unreadable, Summary returns the rest and an error.
 func (r *Reader) Summary(o objects.Object, most int) (*answer.CollectionSummary, error) {
 	if o.Type == nil || o.Type.MT.IsArray() {
 		return nil, nil
@@ -139,7 +141,7 @@ func (r *Reader) Summary(o objects.Object, most int) (*answer.CollectionSummary,
 
 var errUnread = target.Unsupportedf("the elements were not read")
 
-// contains reports whether the text of v contains find, which is in lower case. It searches a whole string.
+// contains reports whether the text of v contains find, which must be in lower case. Strings are searched whole.
 func contains(v objects.Value, find string) bool {
 	if v.Kind() == objects.KindReference && !v.IsNull() {
 		if o, err := v.Object(); err == nil && o.IsString() {
@@ -150,7 +152,7 @@ func contains(v objects.Value, find string) bool {
 	return strings.Contains(strings.ToLower(v.Plain(objects.LineChars)), find)
 }
 
-// referred returns what SOS prints about an element. Unreadable parts stay empty.
+// referred returns what SOS prints for an element. Unreadable parts stay empty.
 func referred(v objects.Value) (f answer.Referred) {
 	switch v.Kind() {
 	case objects.KindStruct:

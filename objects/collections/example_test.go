@@ -8,7 +8,7 @@ import (
 	"github.com/sosgo/sosgo/objects/collections"
 )
 
-// What is in a dictionary?
+// List the elements of a dictionary.
 func Example() {
 	d, err := sosgo.Open("../../testdata/dumps/net10-zoo/net10-zoo.dmp.zst", sosgo.Options{})
 	if err != nil {
@@ -33,7 +33,7 @@ func Example() {
 	}
 	for item, err := range c.Items() {
 		if err != nil {
-			log.Print(err) // the rest goes on
+			log.Print(err) // the list continues
 			continue
 		}
 		if item.Index < 3 {

@@ -20,7 +20,7 @@ import (
 // zoos are canned dumps of the program that zooContents describes.
 var zoos = []string{"net10-zoo", "net8-zoo", "net31-zoo", "win-net6-zoo"}
 
-// zoo opens a canned dump of that program. The function returns one of its collections.
+// zoo opens a canned dump of that program. The returned function returns one of its collections.
 func zoo(t *testing.T, name string) (*collections.Reader, *shapes.Binder, func(fact string) objects.Object) {
 	t.Helper()
 	d := testdump.Open(t, name)
@@ -39,7 +39,7 @@ func zoo(t *testing.T, name string) (*collections.Reader, *shapes.Binder, func(f
 	}
 }
 
-// TestReferred: with Referred, each element says what its key and its value are or refer to.
+// TestReferred: with Referred, each element describes what its key and its value are or refer to.
 func TestReferred(t *testing.T) {
 	for _, name := range zoos {
 		r, b, fact := zoo(t, name)
@@ -98,7 +98,7 @@ func TestReferred(t *testing.T) {
 	}
 }
 
-// TestRequiredKinds: Describe refuses what is not the kind of collection that the options require.
+// TestRequiredKinds: Describe refuses a collection of another kind than the options require.
 func TestRequiredKinds(t *testing.T) {
 	for _, name := range zoos {
 		r, _, fact := zoo(t, name)
@@ -154,13 +154,13 @@ func first(t *testing.T, r *collections.Reader, o objects.Object) collections.It
 	return collections.Item{}
 }
 
-// TestStores: where a collection keeps its elements there is room for them, and its counts are those of the program.
+// TestStores: the arrays of a collection have room for its elements, and its counts are the program's.
 func TestStores(t *testing.T) {
 	for _, name := range zoos {
 		r, _, fact := zoo(t, name)
 		for _, c := range []struct {
 			name         string
-			count, least int64 // elements, and the length of the first array at least; -1 for nodes
+			count, least int64 // elements, and minimum length of the first array; -1 for nodes
 		}{{"List", 3, 3}, {"ArrayList", 3, 3}, {"ByName", 9, 9}, {"HashSet", 2, 2}, {"Plain", 10, 10}, {"Stack", 10, 10}, {"Linked", 10, -1}, {"Builder", -1, 1}} {
 			o := fact(c.name)
 			s, err := r.Store(o.Type)
@@ -198,7 +198,7 @@ func TestStores(t *testing.T) {
 	}
 }
 
-// zooCollections has fields of the object that holds the program's collections.
+// A zooCollections is a shape of the object that holds the program's collections.
 type zooCollections struct {
 	_         shapes.Type `of:"Debuggee.Zoo.Collections"`
 	ByID      shapes.Ref  `field:"ById"`
@@ -206,7 +206,7 @@ type zooCollections struct {
 	Bag       shapes.Ref  `field:"Bag"`
 }
 
-// TestObjectsIn: the objects of a collection come in its order, without null elements, and without keys.
+// TestObjectsIn: the objects of a collection come in its order, without null elements and without keys.
 func TestObjectsIn(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	r, b, fact := zoo(t, "net10-zoo")
@@ -274,7 +274,7 @@ func TestObjectsIn(t *testing.T) {
 	}
 }
 
-// views are classes whose objects show another collection, with the field that refers to it and what they show.
+// views are classes that show another collection, with the field that refers to it and what they show of it.
 var views = []struct {
 	prefix, field string
 	part          func(collections.Item) objects.Value
@@ -287,7 +287,8 @@ var views = []struct {
 	{"System.Threading.Channels.BoundedChannel`1+BoundedChannelWriter", "_parent", func(i collections.Item) objects.Value { return i.Value }},
 }
 
-// TestViews: an object that shows another collection has that one's elements. TestExpect compares those with the manifest.
+// TestViews: an object that shows another collection has the elements of that collection. TestExpect compares these
+// with the manifest.
 func TestViews(t *testing.T) {
 	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		r, b := open(t, d)
@@ -341,7 +342,7 @@ func TestViews(t *testing.T) {
 	})
 }
 
-// TestCacheEntries: a cache has an entry for each of its elements, and the entry has the element's value.
+// TestCacheEntries: a cache has an entry for each of its elements, with the element's value.
 func TestCacheEntries(t *testing.T) {
 	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		r, b := open(t, d)
@@ -388,7 +389,7 @@ func TestCacheEntries(t *testing.T) {
 	})
 }
 
-// each calls f with the objects of a class on the heap, and requires one.
+// each calls f with the objects of a class on the heap. It requires at least one.
 func each(t *testing.T, d *testdump.Dump, b *shapes.Binder, class string, f func(o objects.Object)) {
 	t.Helper()
 	h, err := d.Heap()
@@ -443,7 +444,7 @@ func TestStreams(t *testing.T) {
 	})
 }
 
-// TestSingleQueues: the queue of an exclusive scheduler keeps no count; its elements are tasks or errors.
+// TestSingleQueues: the queue of an exclusive scheduler keeps no count. Its elements are tasks or errors.
 func TestSingleQueues(t *testing.T) {
 	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		r, b := open(t, d)

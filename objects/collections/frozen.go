@@ -2,9 +2,11 @@ package collections
 
 import "github.com/sosgo/sosgo/objects/shapes"
 
-// frozen has the classes of System.Collections.Frozen, one for each kind of key. All have arrays of keys and values. If
-// keys are integers, the hash codes are the keys.
-func frozen() []kind { return []kind{of((*Reader).frozenDictionary), of((*Reader).frozenSet)} }
+// frozenKinds returns the classes of System.Collections.Frozen. Each kind of key has a class. All have arrays of keys
+// and values. Integer keys are the hash codes themselves.
+func frozenKinds() []kind {
+	return []kind{kindOf((*Reader).frozenDictionary), kindOf((*Reader).frozenSet)}
+}
 
 type frozenDictionary struct {
 	_      shapes.Type `of:"System.Collections.Frozen.FrozenDictionary<,>" fields:"derived"`
@@ -36,13 +38,13 @@ func (r *Reader) frozenDictionary(s *frozenDictionary, f *reading) content {
 	switch {
 	case s.Plain != nil:
 		keys, values := f.object(&s.Plain.Keys), f.object(&s.Plain.Values)
-		return r.parallel(keys, values, all)
+		return r.parallelArrays(keys, values, allKeys)
 	case s.Hashed != nil:
 		table, values := f.object(&s.Hashed.Table), f.object(&s.Hashed.Values)
-		t := step[*frozenTable](r, f, table)
-		return r.parallel(f.object(&t.Codes), values, all)
+		t := bindNext[*frozenTable](r, f, table)
+		return r.parallelArrays(f.object(&t.Codes), values, allKeys)
 	}
-	return content{keys: true, each: nothing}
+	return content{keys: true, each: yieldNothing}
 }
 
 type frozenSet struct {
@@ -67,8 +69,8 @@ func (r *Reader) frozenSet(s *frozenSet, f *reading) content {
 		return r.wrap(f.object(&s.Plain.Items))
 	case s.Hashed != nil:
 		table := f.object(&s.Hashed.Table)
-		t := step[*frozenTable](r, f, table)
+		t := bindNext[*frozenTable](r, f, table)
 		return r.wrap(f.object(&t.Codes))
 	}
-	return content{each: nothing}
+	return content{each: yieldNothing}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// fsharpValues are the elements of Fakes.Holder.Values in Libraries.cs: the line of each, and the elements of those that have some.
+// fsharpValues are the elements of Fakes.Holder.Values in Libraries.cs: the line of each, and its elements.
 var fsharpValues = []struct{ line, items string }{
 	{"Microsoft.FSharp.Collections.FSharpList<System.String>", `"x", "y"`},
 	{"Microsoft.FSharp.Collections.FSharpList<System.String>", ""},
@@ -28,7 +28,7 @@ var fsharpValues = []struct{ line, items string }{
 	{"Microsoft.FSharp.Control.FSharpMailboxProcessor<System.String> (2) does not wait for a message", `"passed over", "new"`},
 }
 
-// TestFSharp compares the values of F# with what the program made of them.
+// TestFSharp compares the values of F# with those that the program made.
 func TestFSharp(t *testing.T) {
 	d, _ := testdump.Libraries(t)
 	v, err := d.View("")

@@ -8,27 +8,27 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// generic has the classes of System.Collections.Generic.
-func generic() []kind {
+// genericKinds returns the classes of System.Collections.Generic.
+func genericKinds() []kind {
 	return []kind{
-		stored((*Reader).list, func(s *list) Store { return store(&s.Size, nil, &s.Items) }),
-		stored((*Reader).dictionary, func(s *dictionary) Store { return store(&s.Count, &s.Free, &s.Entries, &s.Buckets) }),
-		stored((*Reader).set, func(s *set) Store {
+		storedKind((*Reader).list, func(s *list) Store { return store(&s.Size, nil, &s.Items) }),
+		storedKind((*Reader).dictionary, func(s *dictionary) Store { return store(&s.Count, &s.Free, &s.Entries, &s.Buckets) }),
+		storedKind((*Reader).set, func(s *set) Store {
 			if s.Old != nil {
 				return store(&s.Old.Count, nil, &s.Old.Slots, &s.Old.Buckets)
 			}
 			return store(&s.New.Count, &s.New.Free, &s.New.Entries, &s.New.Buckets)
 		}),
-		stored((*Reader).queue, func(s *queue) Store { return store(&s.Size, nil, &s.Array) }),
-		stored((*Reader).stack, func(s *stack) Store { return store(&s.Size, nil, &s.Array) }),
-		stored((*Reader).linkedList, func(s *linkedList) Store { return store(&s.Count, nil) }),
-		stored((*Reader).sortedList, func(s *sortedList) Store { return store(&s.Size, nil, &s.Keys, &s.Values) }),
-		stored((*Reader).sortedSet, func(s *sortedSet) Store { return store(&s.Count, nil) }),
-		of((*Reader).sortedDictionary),
-		stored((*Reader).priorityQueue, func(s *priorityQueue) Store { return store(&s.Size, nil, &s.Nodes) }),
-		stored((*Reader).orderedDictionary, func(s *orderedDictionary) Store { return store(&s.Count, nil, &s.Entries, &s.Buckets) }),
-		of((*Reader).keys),
-		of((*Reader).valuesOf),
+		storedKind((*Reader).queue, func(s *queue) Store { return store(&s.Size, nil, &s.Array) }),
+		storedKind((*Reader).stack, func(s *stack) Store { return store(&s.Size, nil, &s.Array) }),
+		storedKind((*Reader).linkedList, func(s *linkedList) Store { return store(&s.Count, nil) }),
+		storedKind((*Reader).sortedList, func(s *sortedList) Store { return store(&s.Size, nil, &s.Keys, &s.Values) }),
+		storedKind((*Reader).sortedSet, func(s *sortedSet) Store { return store(&s.Count, nil) }),
+		kindOf((*Reader).sortedDictionary),
+		storedKind((*Reader).priorityQueue, func(s *priorityQueue) Store { return store(&s.Size, nil, &s.Nodes) }),
+		storedKind((*Reader).orderedDictionary, func(s *orderedDictionary) Store { return store(&s.Count, nil, &s.Entries, &s.Buckets) }),
+		kindOf((*Reader).keys),
+		kindOf((*Reader).valuesOf),
 	}
 }
 
@@ -58,23 +58,27 @@ type entry struct {
 	Value shapes.Value `field:"value|Value"`
 }
 
-func (r *Reader) dictionary(s *dictionary, f *reading) content {
-	o, used, free := f.object(&s.Entries), f.int(&s.Count), f.int(&s.Free)
-	return entries(r, o, used, used-free, true, func(e *entry, at shapes.Instance) (bool, error) { return linked(&e.Next, at) },
-		func(e *entry, at shapes.Instance) (Item, bool, error) {
-			return good(Item{Key: e.Key.Value(at), Value: e.Value.Value(at)})
-		})
+func (e *entry) item(x shapes.Instance) (Item, bool, error) {
+	return checkItem(Item{Key: e.Key.Value(x), Value: e.Value.Value(x)})
 }
 
-// linked reports whether an entry is an element by its link: a free entry has -3 minus the next free one, or -2.
-func linked(next *shapes.Int, at shapes.Instance) (bool, error) {
-	n, err := next.Int(at)
+func (e *entry) used(x shapes.Instance) (bool, error) { return isUsed(&e.Next, x) }
+
+func (r *Reader) dictionary(s *dictionary, f *reading) content {
+	o, used, free := f.object(&s.Entries), f.int(&s.Count), f.int(&s.Free)
+	return entries(r, o, used, used-free, true, (*entry).used, (*entry).item)
+}
+
+// isUsed reports whether an entry is an element. The link of a free entry is -3 minus the next free entry, or -2.
+func isUsed(next *shapes.Int, x shapes.Instance) (bool, error) {
+	n, err := next.Int(x)
 	return n >= -1, err
 }
 
-// entries returns the content of an array of value types. Its first used entries are elements if counts reports so, or is nil.
+// entries returns the content of an array of value types. Of its first used entries, those that counts selects are
+// elements. A nil counts selects all.
 func entries[S any](r *Reader, o objects.Object, used, count int64, keys bool, counts func(e S, at shapes.Instance) (bool, error), read func(e S, at shapes.Instance) (Item, bool, error)) content {
-	c := content{count: count, keys: keys, each: nothing}
+	c := content{count: count, keys: keys, each: yieldNothing}
 	if count < 0 || used < 0 {
 		c.count, c.err = unknown, target.Corruptf("the collection claims %d elements in %d entries", count, used)
 		return c
@@ -91,12 +95,12 @@ func entries[S any](r *Reader, o objects.Object, used, count int64, keys bool, c
 		return c
 	}
 	a, err := r.array(o)
-	n, wrong := a.room(used)
+	n, wrong := a.clampCount(used)
 	if c.err = err; wrong != nil {
 		c.err = wrong
 	}
 	w := walk{array: &a, n: n, place: forwards, read: func(i uint32) (Item, bool, error) {
-		if wrong != nil && a.blank(i) { // the count is too high: an entry that was never used is not an element
+		if wrong != nil && a.isZero(i) { // the count is too high, and the entry was never used
 			return Item{}, false, nil
 		}
 		if counts != nil {
@@ -109,7 +113,7 @@ func entries[S any](r *Reader, o objects.Object, used, count int64, keys bool, c
 	if counts != nil {
 		w.counts = func(i uint32) (bool, error) { return counts(e, a.Instance(i)) }
 	}
-	return c.in(w)
+	return c.withWalk(w)
 }
 
 // set is HashSet, which moved to the core library in .NET 5.
@@ -134,27 +138,33 @@ type setEntry struct {
 	Value shapes.Value `field:"Value"`
 }
 
+func (e *setEntry) item(x shapes.Instance) (Item, bool, error) {
+	return checkItem(Item{Value: e.Value.Value(x)})
+}
+
+func (e *setEntry) used(x shapes.Instance) (bool, error) { return isUsed(&e.Next, x) }
+
 type setSlot struct {
 	Hash  shapes.Int   `field:"hashCode"`
 	Value shapes.Value `field:"value"`
 }
 
+func (e *setSlot) item(x shapes.Instance) (Item, bool, error) {
+	return checkItem(Item{Value: e.Value.Value(x)})
+}
+
+func (e *setSlot) used(x shapes.Instance) (bool, error) {
+	hash, err := e.Hash.Int(x)
+	return hash >= 0, err
+}
+
 func (r *Reader) set(s *set, f *reading) content {
 	if s.Old != nil {
 		o, used, n := f.object(&s.Old.Slots), f.int(&s.Old.Last), f.int(&s.Old.Count)
-		hashed := func(e *setSlot, at shapes.Instance) (bool, error) {
-			hash, err := e.Hash.Int(at)
-			return hash >= 0, err
-		}
-		return entries(r, o, used, n, false, hashed, func(e *setSlot, at shapes.Instance) (Item, bool, error) {
-			return good(Item{Value: e.Value.Value(at)})
-		})
+		return entries(r, o, used, n, false, (*setSlot).used, (*setSlot).item)
 	}
 	o, used, free := f.object(&s.New.Entries), f.int(&s.New.Count), f.int(&s.New.Free)
-	return entries(r, o, used, used-free, false, func(e *setEntry, at shapes.Instance) (bool, error) { return linked(&e.Next, at) },
-		func(e *setEntry, at shapes.Instance) (Item, bool, error) {
-			return good(Item{Value: e.Value.Value(at)})
-		})
+	return entries(r, o, used, used-free, false, (*setEntry).used, (*setEntry).item)
 }
 
 type queue struct {
@@ -178,7 +188,7 @@ type stack struct {
 	Size  shapes.Int  `field:"_size"`
 }
 
-// stack passes the top first.
+// stack lists the top first.
 func (r *Reader) stack(s *stack, f *reading) content {
 	o, n := f.object(&s.Array), f.int(&s.Size)
 	return r.sequence(o, n, func(a *array) order {
@@ -198,19 +208,20 @@ type linkedNode struct {
 	Item shapes.Value `field:"item"`
 }
 
-// linkedList passes the nodes. The last one refers to the first.
-func (r *Reader) linkedList(s *linkedList, f *reading) content {
-	n := f.int(&s.Count)
-	head := f.addr(&s.Head)
-	return content{count: n, each: func(yield yield) bool {
-		return chain(&nodes[*linkedNode]{r: r}, head, head, yield, func(s *linkedNode) *shapes.Ref { return &s.Next }, func(s *linkedNode, x shapes.Instance) (Item, bool, error) {
-			return good(Item{Value: s.Item.Value(x)})
-		})
-	}}.counted()
+func (n *linkedNode) next() *shapes.Ref { return &n.Next }
+
+func (n *linkedNode) item(x shapes.Instance) (Item, bool, error) {
+	return checkItem(Item{Value: n.Item.Value(x)})
 }
 
-// counted returns c without its count if that is negative.
-func (c content) counted() content {
+// linkedList reads a ring of nodes: the last node refers to the first.
+func (r *Reader) linkedList(s *linkedList, f *reading) content {
+	n, head := f.int(&s.Count), f.addr(&s.Head)
+	return content{count: n, each: chain[*linkedNode](r, head, head)}.checkCount()
+}
+
+// checkCount returns c without its count, and with an error, if the count is negative.
+func (c content) checkCount() content {
 	if c.count < 0 {
 		c.err = target.Corruptf("the collection claims %d elements", c.count)
 		c.count = unknown
@@ -230,15 +241,15 @@ type sortedNode struct {
 	Right shapes.Ref   `field:"<Right>"`
 }
 
+func (n *sortedNode) children() (left, right *shapes.Ref) { return &n.Left, &n.Right }
+
+func (n *sortedNode) item(x shapes.Instance) (Item, bool, error) {
+	return checkItem(Item{Value: n.Item.Value(x)})
+}
+
 func (r *Reader) sortedSet(s *sortedSet, f *reading) content {
-	n := f.int(&s.Count)
-	root := f.addr(&s.Root)
-	return content{count: n, each: func(yield yield) bool {
-		return tree(&nodes[*sortedNode]{r: r}, root, yield, binary[*sortedNode]{
-			left: func(s *sortedNode) *shapes.Ref { return &s.Left }, right: func(s *sortedNode) *shapes.Ref { return &s.Right },
-			pass: func(s *sortedNode, x shapes.Instance) bool { return one(yield, Item{Value: s.Item.Value(x)}) },
-		})
-	}}.counted()
+	n, root := f.int(&s.Count), f.addr(&s.Root)
+	return content{count: n, each: tree[*sortedNode](r, root)}.checkCount()
 }
 
 type sortedDictionary struct {
@@ -257,27 +268,16 @@ type pair struct {
 	Value shapes.Value `field:"value|_value"`
 }
 
-// pairs returns the content with each pair split into key and value.
+// pairs returns c with each pair split into key and value.
 func (r *Reader) pairs(c content) content {
-	inner := c.each
-	if inner == nil {
-		return c
-	}
-	c.keys, c.after = true, nil
-	c.each = func(yield yield) bool {
-		return inner(func(i Item, err error) bool {
-			if err == nil {
-				i, err = r.apart(i.Value)
-			}
-			return yield(i, err)
-		})
-	}
+	c = c.convert(r.splitPair)
+	c.keys = true
 	return c
 }
 
-// apart returns a pair, in place or boxed, as an item.
-func (r *Reader) apart(v objects.Value) (Item, error) {
-	s, err := inPlace(v)
+// splitPair returns the key and value of an item with a pair, in place or boxed.
+func (r *Reader) splitPair(i Item) (Item, error) {
+	s, err := inPlace(i.Value)
 	if err != nil {
 		return Item{}, err
 	}
@@ -285,12 +285,12 @@ func (r *Reader) apart(v objects.Value) (Item, error) {
 	if err != nil {
 		return Item{}, err
 	}
-	i := Item{Key: p.Key.Value(shapes.In(s)), Value: p.Value.Value(shapes.In(s))}
-	_, _, err = good(i)
+	i = Item{Key: p.Key.Value(shapes.In(s)), Value: p.Value.Value(shapes.In(s))}
+	_, _, err = checkItem(i)
 	return i, err
 }
 
-// inPlace returns the value type that a value holds, in place or boxed.
+// inPlace returns the value type that a value is or, boxed, refers to.
 func inPlace(v objects.Value) (objects.Struct, error) {
 	if v.Kind() != objects.KindReference {
 		return v.Struct()
@@ -311,14 +311,14 @@ type sortedList struct {
 
 func (r *Reader) sortedList(s *sortedList, f *reading) content {
 	keys, values, n := f.object(&s.Keys), f.object(&s.Values), f.int(&s.Size)
-	return r.parallel(keys, values, n)
+	return r.parallelArrays(keys, values, n)
 }
 
-// all means as many elements as there are keys.
-const all = -1
+// allKeys stands for the number of keys.
+const allKeys = -1
 
-// parallel returns the content of two parallel arrays.
-func (r *Reader) parallel(keys, values objects.Object, n int64) content {
+// parallelArrays returns the content of two parallel arrays with n elements.
+func (r *Reader) parallelArrays(keys, values objects.Object, n int64) content {
 	k, err := r.array(keys)
 	if err != nil && k.Type == nil {
 		return failed(err)
@@ -327,18 +327,15 @@ func (r *Reader) parallel(keys, values objects.Object, n int64) content {
 	if verr != nil && v.Type == nil {
 		return failed(verr)
 	}
-	if n == all {
+	if n == allKeys {
 		n = int64(k.Len)
 	}
-	fits, wrong := k.room(n)
+	fits, wrong := k.clampCount(n)
 	if wrong == nil && fits > v.len {
 		fits, wrong = v.len, target.Corruptf("%d keys and room for %d values", fits, v.len)
 	}
-	for _, e := range []error{verr, wrong} {
-		err = cmp.Or(err, e)
-	}
-	return content{count: n, keys: true, err: err}.in(walk{array: &k, values: &v, n: fits, place: forwards, read: func(i uint32) (Item, bool, error) {
-		return good(Item{Key: k.At(i), Value: v.At(i)})
+	return content{count: n, keys: true, err: cmp.Or(err, verr, wrong)}.withWalk(walk{array: &k, values: &v, n: fits, place: forwards, read: func(i uint32) (Item, bool, error) {
+		return checkItem(Item{Key: k.At(i), Value: v.At(i)})
 	}})
 }
 
@@ -353,12 +350,15 @@ type priorityNode struct {
 	Priority shapes.Value `field:"Item2"`
 }
 
-// priorityQueue passes the heap in memory order, the lowest priority first and otherwise unsorted. Keys are priorities.
+func (n *priorityNode) item(x shapes.Instance) (Item, bool, error) {
+	return checkItem(Item{Key: n.Priority.Value(x), Value: n.Element.Value(x)})
+}
+
+// priorityQueue lists the binary heap in memory order: the lowest priority first, the rest unsorted. Keys are
+// priorities.
 func (r *Reader) priorityQueue(s *priorityQueue, f *reading) content {
 	o, n := f.object(&s.Nodes), f.int(&s.Size)
-	return entries(r, o, n, n, true, nil, func(e *priorityNode, at shapes.Instance) (Item, bool, error) {
-		return good(Item{Key: e.Priority.Value(at), Value: e.Element.Value(at)})
-	})
+	return entries(r, o, n, n, true, nil, (*priorityNode).item)
 }
 
 type orderedDictionary struct {
@@ -370,9 +370,7 @@ type orderedDictionary struct {
 
 func (r *Reader) orderedDictionary(s *orderedDictionary, f *reading) content {
 	o, n := f.object(&s.Entries), f.int(&s.Count)
-	return entries(r, o, n, n, true, nil, func(e *entry, at shapes.Instance) (Item, bool, error) {
-		return good(Item{Key: e.Key.Value(at), Value: e.Value.Value(at)})
-	})
+	return entries(r, o, n, n, true, nil, (*entry).item)
 }
 
 type keys struct {
@@ -381,7 +379,7 @@ type keys struct {
 }
 
 func (r *Reader) keys(s *keys, f *reading) content {
-	return r.wrap(f.object(&s.Base)).only(func(i Item) objects.Value { return i.Key })
+	return r.wrap(f.object(&s.Base)).selectPart(func(i Item) objects.Value { return i.Key })
 }
 
 type valuesOf struct {
@@ -390,23 +388,23 @@ type valuesOf struct {
 }
 
 func (r *Reader) valuesOf(s *valuesOf, f *reading) content {
-	return r.wrap(f.object(&s.Base)).only(func(i Item) objects.Value { return i.Value })
+	return r.wrap(f.object(&s.Base)).selectPart(func(i Item) objects.Value { return i.Value })
 }
 
-// only returns the content with one part of each item and without keys.
-func (c content) only(part func(Item) objects.Value) content {
+// selectPart returns c with one part of each item as its value, and without keys.
+func (c content) selectPart(part func(Item) objects.Value) content {
 	inner := c.each
 	if inner == nil {
 		return c
 	}
-	parts := func(inner each) each {
-		return func(yield yield) bool {
+	parts := func(inner itemSeq) itemSeq {
+		return func(yield yielder) bool {
 			return inner(func(i Item, err error) bool { return yield(Item{Value: part(i)}, err) })
 		}
 	}
 	c.keys, c.each = false, parts(inner)
 	if after := c.after; after != nil {
-		c.after = func(n uint64, stopped func() bool) (uint64, each) {
+		c.after = func(n uint64, stopped func() bool) (uint64, itemSeq) {
 			skipped, rest := after(n, stopped)
 			return skipped, parts(rest)
 		}

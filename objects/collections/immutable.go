@@ -2,31 +2,26 @@ package collections
 
 import (
 	"github.com/sosgo/sosgo/objects/shapes"
-	"github.com/sosgo/sosgo/target"
 )
 
-// immutable has the classes of System.Collections.Immutable, and their builders.
-func immutable() []kind {
+// immutableKinds returns the classes of System.Collections.Immutable, and their builders.
+func immutableKinds() []kind {
 	return []kind{
-		of((*Reader).immutableArray),
-		of((*Reader).immutableArrayBuilder),
-		of((*Reader).immutableList),
-		of((*Reader).immutableNode),
-		of((*Reader).immutableDictionary),
-		of((*Reader).immutableHashSet),
-		of((*Reader).immutableSortedDictionary),
-		of((*Reader).immutableStack),
-		of((*Reader).immutableQueue),
+		wrapperKind(func(s *immutableArray) *shapes.Ref { return &s.Array }),
+		kindOf((*Reader).immutableArrayBuilder),
+		wrapperKind(func(s *immutableList) *shapes.Ref { return &s.Root }),
+		kindOf((*Reader).immutableNode),
+		kindOf((*Reader).immutableDictionary),
+		kindOf((*Reader).immutableHashSet),
+		kindOf((*Reader).immutableSortedDictionary),
+		kindOf((*Reader).immutableStack),
+		kindOf((*Reader).immutableQueue),
 	}
 }
 
 type immutableArray struct {
 	_     shapes.Type `of:"System.Collections.Immutable.ImmutableArray<>"`
 	Array shapes.Ref  `field:"array"`
-}
-
-func (r *Reader) immutableArray(s *immutableArray, f *reading) content {
-	return r.wrap(f.object(&s.Array))
 }
 
 type immutableArrayBuilder struct {
@@ -40,17 +35,13 @@ func (r *Reader) immutableArrayBuilder(s *immutableArrayBuilder, f *reading) con
 	return r.sequence(o, n, nil)
 }
 
-// immutableList is a collection with a tree of values.
+// immutableList is a list or sorted set with a tree of values.
 type immutableList struct {
 	_    shapes.Type `of:"System.Collections.Immutable.ImmutableList<>|System.Collections.Immutable.ImmutableList<>+Builder|System.Collections.Immutable.ImmutableSortedSet<>|System.Collections.Immutable.ImmutableSortedSet<>+Builder"`
 	Root shapes.Ref  `field:"_root"`
 }
 
-func (r *Reader) immutableList(s *immutableList, f *reading) content {
-	return r.wrap(f.object(&s.Root))
-}
-
-// An immutableNode is the root of a tree of values, or a part of it. An empty tree is a node without children.
+// An immutableNode is the root or another node of a tree of values. An empty tree is a shared node without children.
 type immutableNode struct {
 	_     shapes.Type  `of:"System.Collections.Immutable.ImmutableList<>+Node|System.Collections.Immutable.ImmutableSortedSet<>+Node"`
 	Key   shapes.Value `field:"_key"`
@@ -59,14 +50,15 @@ type immutableNode struct {
 	Right shapes.Ref   `field:"_right"`
 }
 
+func (n *immutableNode) children() (left, right *shapes.Ref) { return &n.Left, &n.Right }
+
+func (n *immutableNode) item(x shapes.Instance) (Item, bool, error) {
+	return checkItem(Item{Value: n.Key.Value(x)})
+}
+
 func (r *Reader) immutableNode(s *immutableNode, f *reading) content {
 	n := f.int(&s.Count)
-	return content{count: n, each: func(yield yield) bool {
-		return tree(&nodes[*immutableNode]{r: r}, f.x.Object(), yield, binary[*immutableNode]{
-			hollow: true, left: func(s *immutableNode) *shapes.Ref { return &s.Left }, right: func(s *immutableNode) *shapes.Ref { return &s.Right },
-			pass: func(s *immutableNode, x shapes.Instance) bool { return one(yield, Item{Value: s.Key.Value(x)}) },
-		})
-	}}.counted()
+	return content{count: n, each: immutableTree[*immutableNode](r, f.x.Object())}.checkCount()
 }
 
 // A bucketTree is a collection with a tree of hash buckets.
@@ -92,6 +84,8 @@ type bucketNode struct {
 	Right shapes.Ref    `field:"_right"`
 }
 
+func (n *bucketNode) children() (left, right *shapes.Ref) { return &n.Left, &n.Right }
+
 type treeBucket struct {
 	First shapes.Value `field:"_firstValue"`
 	More  shapes.Ref   `field:"_additionalElements"`
@@ -105,19 +99,17 @@ func (r *Reader) immutableHashSet(s *immutableHashSet, f *reading) content {
 	return r.buckets(&s.bucketTree, f)
 }
 
-// buckets passes the elements in the order of their hash. Elements with the same hash keep their order.
+// buckets lists the elements in the order of their hash. Elements with the same hash keep their order.
 func (r *Reader) buckets(s *bucketTree, f *reading) content {
-	n := f.int(&s.Count)
-	root := f.addr(&s.Root)
-	return content{count: n, each: func(yield yield) bool {
-		return tree(&nodes[*bucketNode]{r: r}, root, yield, binary[*bucketNode]{
-			hollow: true, left: func(s *bucketNode) *shapes.Ref { return &s.Left }, right: func(s *bucketNode) *shapes.Ref { return &s.Right },
-			pass: func(s *bucketNode, x shapes.Instance) bool { return r.treeBucket(s, x, yield) },
+	n, root := f.int(&s.Count), f.addr(&s.Root)
+	return content{count: n, each: func(yield yielder) bool {
+		return inOrder(&nodes[*bucketNode]{r: r}, root, true, yield, func(s *bucketNode, x shapes.Instance) bool {
+			return r.treeBucket(s, x, yield)
 		})
-	}}.counted()
+	}}.checkCount()
 }
 
-func (r *Reader) treeBucket(s *bucketNode, x shapes.Instance, yield yield) bool {
+func (r *Reader) treeBucket(s *bucketNode, x shapes.Instance, yield yielder) bool {
 	b, err := shapes.Bind[*treeBucket](r.b, s.Value.Type())
 	if err != nil {
 		return yield(Item{}, err)
@@ -127,7 +119,7 @@ func (r *Reader) treeBucket(s *bucketNode, x shapes.Instance, yield yield) bool 
 	if err != nil {
 		return yield(Item{}, err)
 	}
-	if !one(yield, Item{Value: b.First.Value(x)}) {
+	if !yieldItem(yield, Item{Value: b.First.Value(x)}) {
 		return false
 	}
 	c := r.wrap(more)
@@ -150,38 +142,35 @@ type sortedPair struct {
 	Right shapes.Ref   `field:"_right"`
 }
 
-func (r *Reader) immutableSortedDictionary(s *immutableSortedDictionary, f *reading) content {
-	n := f.int(&s.Count)
-	root := f.addr(&s.Root)
-	return content{count: n, keys: true, each: func(yield yield) bool {
-		return tree(&nodes[*sortedPair]{r: r}, root, yield, binary[*sortedPair]{
-			hollow: true, left: func(s *sortedPair) *shapes.Ref { return &s.Left }, right: func(s *sortedPair) *shapes.Ref { return &s.Right },
-			pass: func(s *sortedPair, x shapes.Instance) bool {
-				return one(yield, Item{Key: s.Key.Value(x), Value: s.Value.Value(x)})
-			},
-		})
-	}}.counted()
+func (n *sortedPair) children() (left, right *shapes.Ref) { return &n.Left, &n.Right }
+
+func (n *sortedPair) item(x shapes.Instance) (Item, bool, error) {
+	return checkItem(Item{Key: n.Key.Value(x), Value: n.Value.Value(x)})
 }
 
-// An immutableStack is its top and the stack below, which is empty at the end.
+func (r *Reader) immutableSortedDictionary(s *immutableSortedDictionary, f *reading) content {
+	n, root := f.int(&s.Count), f.addr(&s.Root)
+	return content{count: n, keys: true, each: immutableTree[*sortedPair](r, root)}.checkCount()
+}
+
+// An immutableStack is the top element and the stack below it. The empty stack has neither.
 type immutableStack struct {
 	_    shapes.Type  `of:"System.Collections.Immutable.ImmutableStack<>"`
 	Head shapes.Value `field:"_head"`
 	Tail shapes.Ref   `field:"_tail"`
 }
 
-func (r *Reader) immutableStack(_ *immutableStack, f *reading) content {
-	return content{count: unknown, each: func(yield yield) bool { return r.down(f.x.Object(), yield) }}
+func (s *immutableStack) next() *shapes.Ref { return &s.Tail }
+
+func (s *immutableStack) item(x shapes.Instance) (Item, bool, error) {
+	if below, err := s.Tail.Addr(x); below == 0 || err != nil {
+		return Item{}, false, err
+	}
+	return checkItem(Item{Value: s.Head.Value(x)})
 }
 
-// down passes a stack from the top.
-func (r *Reader) down(top target.Addr, yield yield) bool {
-	return chain(&nodes[*immutableStack]{r: r}, top, 0, yield, func(s *immutableStack) *shapes.Ref { return &s.Tail }, func(s *immutableStack, x shapes.Instance) (Item, bool, error) {
-		if below, err := s.Tail.Addr(x); below == 0 || err != nil {
-			return Item{}, false, err
-		}
-		return good(Item{Value: s.Head.Value(x)})
-	})
+func (r *Reader) immutableStack(_ *immutableStack, f *reading) content {
+	return content{count: unknown, each: chain[*immutableStack](r, f.x.Object(), 0)}
 }
 
 type immutableQueue struct {
@@ -190,15 +179,15 @@ type immutableQueue struct {
 	Backward shapes.Ref  `field:"_backwards"`
 }
 
-// immutableQueue passes the elements in the order of removal: one list from its start, then the other from its end.
+// immutableQueue lists the elements in the order of removal: one stack from its top, then the other from its bottom.
 func (r *Reader) immutableQueue(s *immutableQueue, f *reading) content {
 	front, back := f.object(&s.Forward), f.object(&s.Backward)
-	return content{count: unknown, each: func(yield yield) bool {
-		if !r.down(front.Addr, yield) {
+	return content{count: unknown, each: func(yield yielder) bool {
+		if !chain[*immutableStack](r, front.Addr, 0)(yield) {
 			return false
 		}
 		var last []Item
-		if !r.down(back.Addr, func(i Item, err error) bool {
+		if !chain[*immutableStack](r, back.Addr, 0)(func(i Item, err error) bool {
 			if err != nil {
 				return yield(i, err)
 			}

@@ -8,7 +8,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A jsonNode is an element of a document. It keeps either the parsed value or the unparsed text.
+// A jsonNode is an element of a document. It holds either the parsed value or the unparsed text.
 type jsonNode struct {
 	_        shapes.Type `of:"System.Text.Json.Nodes.JsonArray|System.Text.Json.Nodes.JsonObject"`
 	Base     shapes.Ref  `field:"_list|_dictionary"`
@@ -26,8 +26,9 @@ func (r *Reader) jsonProperties(s *jsonProperties, f *reading) content {
 	return r.pairs(r.wrap(f.object(&s.List)))
 }
 
-// A jsonDocument has the text of its elements and a table with rows of three words (.NET Core 3.0 to .NET 10). The words are the start of a
-// token, its length, and the number of rows to the token's end in the lowest 28 bits with the token's kind above. A string has no quotes.
+// A jsonDocument has the text of its elements and a table of rows (.NET Core 3.0 to .NET 10). A row has three words:
+// the start of a token, its length, and the number of rows to the token's end (lowest 28 bits) with its kind (highest 4
+// bits). A string's text has no quotes.
 type jsonDocument struct {
 	_      shapes.Type   `of:"System.Text.Json.JsonDocument"`
 	Text   shapes.Struct `field:"_utf8Json"`
@@ -46,7 +47,7 @@ func (r *Reader) jsonRoot(_ *jsonDocument, f *reading) content {
 	}}
 }
 
-const jsonRow = 12 // bytes of a JsonDocument's row
+const jsonRow = 12 // bytes of a row
 
 // Kinds of tokens (JsonTokenType).
 const (
@@ -54,7 +55,7 @@ const (
 	jsonEndObject   = 2
 	jsonStartArray  = 3
 	jsonEndArray    = 4
-	jsonString      = 7 // numbers, true, false and null follow
+	jsonString      = 7 // followed by number, true, false and null
 	jsonNull        = 11
 )
 
@@ -68,12 +69,12 @@ func (r *Reader) jsonNode(s *jsonNode, f *reading) content {
 	}
 	document, index := f.object(&s.Document), f.int(&s.Index)
 	if document.Addr == 0 { // created empty
-		return content{each: nothing}
+		return content{each: yieldNothing}
 	}
 	return content{count: unknown, text: func() (string, error) { return r.jsonText(document, index) }}
 }
 
-// jsonText returns the text of an element of a document. index is the place of its row.
+// jsonText returns the text of an element of a document. index is the offset of its row in bytes.
 func (r *Reader) jsonText(document objects.Object, index int64) (string, error) {
 	s, x, err := shapes.BindObject[*jsonDocument](r.b, document)
 	if err != nil {
@@ -119,7 +120,7 @@ func (r *Reader) jsonText(document objects.Object, index int64) (string, error) 
 		return "", err
 	}
 	last := start
-	if kind < jsonString { // objects and arrays have a row for their end
+	if kind < jsonString { // an object or array has a row for its end
 		if last, n, _, _, err = row(index+jsonRow*lines, jsonEndObject, jsonEndArray); err != nil {
 			return "", err
 		}

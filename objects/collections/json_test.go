@@ -14,8 +14,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestJSONText: a JsonArray that nobody has looked into says the text of its element of the document, and refuses a
-// place that is none.
+// TestJSONText: a JsonArray that was never read has the text of its element of the document. An invalid index is an
+// error.
 func TestJSONText(t *testing.T) {
 	d, overlay := testdump.Libraries(t)
 	v, err := d.View("")
@@ -53,7 +53,7 @@ func TestJSONText(t *testing.T) {
 	}
 }
 
-// TestJSONProperties: a JsonObject of .NET 6 to 8 has its properties in their order, in a list of pairs.
+// TestJSONProperties: a JsonObject of .NET 6 to 8 has its properties in order, in a list of pairs.
 func TestJSONProperties(t *testing.T) {
 	d, _ := testdump.Libraries(t)
 	v, err := d.View("")
@@ -71,7 +71,7 @@ func TestJSONProperties(t *testing.T) {
 	assert.Equal(t, []string{`"a": "x"`, `"b": null`}, got)
 }
 
-// TestJSONDocument: of the two real documents of a web server, which the canned dump lacks the rows of.
+// TestJSONDocument: two real documents of a web server, with rows that are not in the canned dump.
 func TestJSONDocument(t *testing.T) {
 	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		v, err := d.View("")

@@ -35,23 +35,23 @@ type rower struct {
 	row    answer.CollectionItem
 }
 
-// rower returns a rower whose rows stay valid.
+// rower returns a rower of rows that stay valid.
 func (l *lister) rower() *rower {
 	return &rower{lister: l, stored: l.r.b.Objects().Storer(), reset: func() {}}
 }
 
-// formattingRower returns a rower whose rows are valid until the next one.
+// formattingRower returns a rower of rows that are valid until the next row.
 func (l *lister) formattingRower() *rower {
 	s := l.r.b.Objects().NewScratch()
 	return &rower{lister: l, stored: s.Stored, reset: s.Reset}
 }
 
-// wants reports whether an element matches the search.
+// wants reports whether an element matches the search text.
 func (l *lister) wants(i *Item) bool {
 	return l.find == "" || l.c.HasKeys && contains(i.Key, l.find) || contains(i.Value, l.find)
 }
 
-// items returns the elements without some of those before the offset, whose number is skipped.
+// items lists the elements after skipped ones, all of them before the offset.
 func (l *lister) items() (skipped uint64, rest iter.Seq2[Item, error]) {
 	if l.find != "" {
 		return 0, l.c.Items()
@@ -117,7 +117,7 @@ func (l *lister) All() iter.Seq2[answer.CollectionItem, error] {
 // listBatch is the number of elements that a batch formats.
 const listBatch = 512
 
-// A batch is a part of a listing that one worker formats, or an error of the walk between two parts.
+// A batch is a part of a listing that one worker formats, or an error of the walk between two batches.
 type batch struct {
 	items []Item
 	out   []byte
@@ -196,7 +196,7 @@ func (f *listing) walk() error {
 	return nil
 }
 
-// send passes a batch on and emits finished ones if too many wait. A worker formats the batch if more may follow.
+// send queues a batch and emits finished ones if too many wait. A worker formats the batch if more may follow.
 func (f *listing) send(b *batch, more bool) error {
 	if err := f.ctx.Err(); err != nil {
 		return err
@@ -226,7 +226,7 @@ func (f *listing) format() func(*batch) {
 	return f.inline
 }
 
-// start starts workers. They can't block, since the channel has room for all waiting batches.
+// start starts workers. They can't block, because the channel has room for all waiting batches.
 func (f *listing) start(jobs int) {
 	f.work = make(chan *batch, 4*jobs)
 	for range jobs {
@@ -252,7 +252,7 @@ func (f *listing) abandon() {
 	}
 }
 
-// stop waits for the workers. It passes on their panics.
+// stop waits for the workers and repeats their panics.
 func (f *listing) stop() {
 	if f.work != nil {
 		close(f.work)

@@ -24,8 +24,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestListingIsTheSame: whatever the number of workers, what is chosen and which form is wanted, a list has the elements that
-// the iterator passes, in its order. The largest collection of a dump has more elements than are formatted at once.
+// TestListingIsTheSame: a list has the elements of the iterator in their order, whatever the number of workers, the
+// selection and the form. The largest collection of a dump has more elements than a batch.
 func TestListingIsTheSame(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	r, _ := open(t, d)
@@ -63,7 +63,7 @@ func TestListingIsTheSame(t *testing.T) {
 	assert.Positive(t, large, "a collection of several batches")
 }
 
-// severalBatches is more than two of the parts in which lists are formatted.
+// severalBatches is more than two batches of a list.
 const severalBatches = 1100
 
 // lengths returns the collections of a dump with their numbers of elements.
@@ -94,7 +94,7 @@ func lengths(t *testing.T, d *testdump.Dump, r *collections.Reader) iter.Seq2[ta
 	}
 }
 
-// listed returns a list as text and as JSON, which is compared with what encoding/json makes of the rows.
+// listed returns a list as text and as JSON. It compares the JSON with encoding/json's for the rows.
 func listed(t *testing.T, r *collections.Reader, a target.Addr, o collections.Options) (text, js string) {
 	describe := func() *answer.Collection {
 		c, err := r.Describe(t.Context(), a, o)
@@ -141,7 +141,7 @@ func listed(t *testing.T, r *collections.Reader, a target.Addr, o collections.Op
 	return rows.String(), compact(streamed.Bytes())
 }
 
-// TestListingStops: the reader's error ends a list, and so does the context, however many workers there are.
+// TestListingStops: an error of the caller ends a list, and so does the context, for any number of workers.
 func TestListingStops(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	r, _ := open(t, d)
@@ -167,7 +167,7 @@ func TestListingStops(t *testing.T) {
 	}
 }
 
-// TestPages: a page of a collection is that part of the whole list, wherever it starts, with the errors that stand before its end.
+// TestPages: a page of a collection is that part of the whole list, with the errors before the page's end.
 func TestPages(t *testing.T) {
 	pages := 0
 	for _, name := range []string{"net10-zoo", "net31-zoo", "win-net6-zoo"} {
@@ -193,7 +193,7 @@ func TestPages(t *testing.T) {
 	assert.Greater(t, pages, 3000)
 }
 
-// A damagedMemory is an overlay that lends what is damaged, too, and lacks the bytes from hole to end.
+// A damagedMemory is an overlay that can be read without a copy, and does not have the bytes from hole to end.
 type damagedMemory struct {
 	*testdump.Overlay
 	hole, end target.Addr
@@ -233,7 +233,8 @@ func (m *damagedMemory) NextStored(a target.Addr) (target.Addr, bool) {
 	return m.Overlay.NextStored(a)
 }
 
-// TestDamagedPages: pages of collections whose arrays are damaged, or partly not in the dump, are those of the whole list.
+// TestDamagedPages: a page of a collection with arrays that are damaged or partly not in the dump is a part of the
+// whole list.
 func TestDamagedPages(t *testing.T) {
 	z := testdump.Open(t, "net10-zoo")
 	mem := &damagedMemory{Overlay: &testdump.Overlay{}}
@@ -281,11 +282,11 @@ func TestDamagedPages(t *testing.T) {
 	assert.Equal(t, 6*28, places)
 }
 
-// A rowList has the rows and the errors of a list, each in their order, and how many elements it has, unknown if not all were read.
+// A rowList has the rows and the errors of a list, each in order, and the number of elements, if all were read.
 type rowList struct {
 	rows, errs []string
 	found      answer.Maybe[uint64]
-	before     []int // of each error, the rows before it
+	before     []int // by error: the number of rows before it
 }
 
 func listedWith(t *testing.T, r *collections.Reader, a target.Addr, o collections.Options) (out rowList) {
@@ -302,7 +303,7 @@ func listedWith(t *testing.T, r *collections.Reader, a target.Addr, o collection
 	return out
 }
 
-// samePage compares a page with the part of the whole list.
+// samePage compares a page with that part of the whole list.
 func samePage(t *testing.T, r *collections.Reader, a target.Addr, all rowList, o collections.Options, what ...any) {
 	t.Helper()
 	page := listedWith(t, r, a, o)

@@ -1,19 +1,18 @@
 package collections
 
 import (
-	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
 )
 
-// nongeneric has the nongeneric classes of System.Collections and System.Collections.Specialized.
-func nongeneric() []kind {
+// nongenericKinds returns the classes of System.Collections and System.Collections.Specialized.
+func nongenericKinds() []kind {
 	return []kind{
-		stored((*Reader).hashtable, func(s *hashtable) Store { return store(&s.Count, nil, &s.Buckets) }),
-		of((*Reader).listDictionary),
-		of((*Reader).hybridDictionary),
-		of((*Reader).orderedObjects),
-		of((*Reader).nameValues),
-		of((*Reader).wrappedList),
+		storedKind((*Reader).hashtable, func(s *hashtable) Store { return store(&s.Count, nil, &s.Buckets) }),
+		kindOf((*Reader).listDictionary),
+		kindOf((*Reader).hybridDictionary),
+		kindOf((*Reader).orderedObjects),
+		kindOf((*Reader).nameValues),
+		wrapperKind(func(s *wrappedList) *shapes.Ref { return &s.List }),
 	}
 }
 
@@ -28,41 +27,39 @@ type hashBucket struct {
 	Value shapes.Ref `field:"val"`
 }
 
-// hashtable passes the buckets from last to first, as the enumerator does. A removed entry's key is the array itself.
+// hashtable lists the buckets from last to first, as the enumerator does. A removed entry has the array itself as its
+// key.
 func (r *Reader) hashtable(s *hashtable, f *reading) content {
 	o, n := f.object(&s.Buckets), f.int(&s.Count)
 	if o.Addr == 0 {
-		return content{count: n, each: nothing}.counted()
+		return content{count: n, each: yieldNothing}.checkCount()
 	}
 	e, _, err := shapes.Elements[*hashBucket](r.b, o)
 	if err != nil {
 		return failed(err)
 	}
 	a, err := r.array(o)
-	return content{count: n, keys: true, err: err, each: func(yield yield) bool {
+	return content{count: n, keys: true, err: err, each: func(yield yielder) bool {
 		return a.visit(a.len, func(i uint32) uint32 { return a.len - 1 - i }, yield, func(i uint32) (Item, bool, error) {
 			key, err := e.Key.Addr(a.Instance(i))
 			if err != nil || key == 0 || key == o.Addr {
 				return Item{}, false, err
 			}
-			return good(Item{Key: e.Key.Value(a.Instance(i)), Value: e.Value.Value(a.Instance(i))})
+			return checkItem(Item{Key: e.Key.Value(a.Instance(i)), Value: e.Value.Value(a.Instance(i))})
 		})
-	}}.counted()
+	}}.checkCount()
 }
 
-// derivedWrappers has the classes around a collection that derive from its class. They come first, because the fields of the
-// base class are there and empty.
-func derivedWrappers() []kind { return []kind{of((*Reader).derivedWrapper)} }
+// derivedWrapperKinds returns the classes that wrap a collection and derive from its class. They come before all other
+// kinds, because they have the empty fields of their base class too.
+func derivedWrapperKinds() []kind {
+	return []kind{wrapperKind(func(s *derivedWrapper) *shapes.Ref { return &s.Base })}
+}
 
 type derivedWrapper struct {
 	_    shapes.Type `of:"System.Collections.Hashtable+SyncHashtable|System.Collections.ArrayList+SyncArrayList|System.Collections.ArrayList+ReadOnlyArrayList|System.Collections.ArrayList+FixedSizeArrayList|System.Collections.ArrayList+IListWrapper|System.Collections.Queue+SynchronizedQueue|System.Collections.Stack+SyncStack|System.Collections.SortedList+SyncSortedList"`
 	Base shapes.Ref  `field:"_table|_list|_q|_s"`
 }
-
-func (r *Reader) derivedWrapper(s *derivedWrapper, f *reading) content {
-	return r.wrap(f.object(&s.Base))
-}
-
 type listDictionary struct {
 	_     shapes.Type `of:"System.Collections.Specialized.ListDictionary|System.Collections.ListDictionaryInternal"`
 	Head  shapes.Ref  `field:"head"`
@@ -75,14 +72,15 @@ type listDictionaryNode struct {
 	Next  shapes.Ref   `field:"next"`
 }
 
+func (n *listDictionaryNode) next() *shapes.Ref { return &n.Next }
+
+func (n *listDictionaryNode) item(x shapes.Instance) (Item, bool, error) {
+	return checkItem(Item{Key: n.Key.Value(x), Value: n.Value.Value(x)})
+}
+
 func (r *Reader) listDictionary(s *listDictionary, f *reading) content {
-	n := f.int(&s.Count)
-	head := f.addr(&s.Head)
-	return content{count: n, keys: true, each: func(yield yield) bool {
-		return chain(&nodes[*listDictionaryNode]{r: r}, head, 0, yield, func(s *listDictionaryNode) *shapes.Ref { return &s.Next }, func(s *listDictionaryNode, x shapes.Instance) (Item, bool, error) {
-			return good(Item{Key: s.Key.Value(x), Value: s.Value.Value(x)})
-		})
-	}}.counted()
+	n, head := f.int(&s.Count), f.addr(&s.Head)
+	return content{count: n, keys: true, each: chain[*listDictionaryNode](r, head, 0)}.checkCount()
 }
 
 type hybridDictionary struct {
@@ -120,39 +118,17 @@ type nameEntry struct {
 	Value shapes.Value `field:"Value"`
 }
 
-// nameValues passes names. A value in a NameValueCollection is a list.
+// nameValues lists names with their values. The value is a list in a NameValueCollection.
 func (r *Reader) nameValues(s *nameValues, f *reading) content {
-	c := r.wrap(f.object(&s.Entries))
-	inner := c.each
-	if inner == nil {
-		return c
-	}
-	c.keys, c.after = true, nil
-	c.each = func(yield yield) bool {
-		return inner(func(i Item, err error) bool {
-			var o objects.Object
-			if err == nil {
-				o, err = i.Value.Object()
-			}
-			if err != nil {
-				return yield(Item{}, err)
-			}
-			e, x, err := shapes.BindObject[*nameEntry](r.b, o)
-			if err != nil {
-				return yield(Item{}, err)
-			}
-			return one(yield, Item{Key: e.Key.Value(x), Value: e.Value.Value(x)})
-		})
-	}
+	c := convertObjects(r, r.wrap(f.object(&s.Entries)), func(_ Item, e *nameEntry, x shapes.Instance) Item {
+		return Item{Key: e.Key.Value(x), Value: e.Value.Value(x)}
+	})
+	c.keys = true
 	return c
 }
 
-// A wrappedList is a class around a list, or one of its views.
+// A wrappedList is a class around a list, or a view of one.
 type wrappedList struct {
 	_    shapes.Type `of:"System.Collections.Specialized.StringCollection|System.Collections.Specialized.StringDictionary|System.Collections.CollectionBase|System.Collections.DictionaryBase|System.Collections.Specialized.ReadOnlyList|System.Collections.Specialized.DictionaryWrapper|System.Collections.Specialized.StringDictionaryWrapper"`
 	List shapes.Ref  `field:"data|contents|_list|_hashtable|_contents"`
-}
-
-func (r *Reader) wrappedList(s *wrappedList, f *reading) content {
-	return r.wrap(f.object(&s.List))
 }

@@ -7,18 +7,18 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// wrappers has the classes that wrap another collection, or a part of one.
-func wrappers() []kind {
+// wrapperKinds returns the classes that wrap another collection, or a part of one.
+func wrapperKinds() []kind {
 	return []kind{
-		of((*Reader).wrapper),
-		of((*Reader).segmentOf),
-		of((*Reader).memory),
-		of((*Reader).lookup),
-		of((*Reader).grouping),
-		of((*Reader).expando),
-		of((*Reader).jsonNode),
-		of((*Reader).jsonProperties),
-		of((*Reader).jsonRoot),
+		wrapperKind(func(s *wrapper) *shapes.Ref { return &s.Base }),
+		kindOf((*Reader).segmentOf),
+		kindOf((*Reader).memory),
+		kindOf((*Reader).lookup),
+		kindOf((*Reader).grouping),
+		kindOf((*Reader).expando),
+		kindOf((*Reader).jsonNode),
+		kindOf((*Reader).jsonProperties),
+		kindOf((*Reader).jsonRoot),
 	}
 }
 
@@ -26,9 +26,6 @@ type wrapper struct {
 	_    shapes.Type `of:"System.Collections.ObjectModel.Collection<>|System.Collections.ObjectModel.ReadOnlyCollection<>|System.Collections.ObjectModel.ReadOnlyDictionary<,>|System.Collections.ObjectModel.ReadOnlySet<>|System.Collections.ObjectModel.ReadOnlyDictionary<,>+KeyCollection|System.Collections.ObjectModel.ReadOnlyDictionary<,>+ValueCollection"`
 	Base shapes.Ref  `field:"items|list|m_dictionary|_set|_collection"`
 }
-
-func (r *Reader) wrapper(s *wrapper, f *reading) content { return r.wrap(f.object(&s.Base)) }
-
 type segmentOf struct {
 	_      shapes.Type `of:"System.ArraySegment<>"`
 	Array  shapes.Ref  `field:"_array"`
@@ -38,11 +35,11 @@ type segmentOf struct {
 
 func (r *Reader) segmentOf(s *segmentOf, f *reading) content {
 	o, from, n := f.object(&s.Array), f.int(&s.Offset), f.int(&s.Count)
-	return r.part(o, from, n)
+	return r.subarray(o, from, n)
 }
 
-// part returns the content of n elements of an array, starting at from.
-func (r *Reader) part(o objects.Object, from, n int64) content {
+// subarray returns the content of n elements of an array, starting at from.
+func (r *Reader) subarray(o objects.Object, from, n int64) content {
 	a, err := r.array(o)
 	if err != nil && a.Type == nil {
 		return failed(err)
@@ -50,10 +47,10 @@ func (r *Reader) part(o objects.Object, from, n int64) content {
 	if from < 0 || n < 0 || from+n > int64(a.len) {
 		return failed(target.Corruptf("%d elements from %d on of an array that has %d", n, from, a.len))
 	}
-	return content{count: n, err: err}.in(walk{array: &a, n: uint32(n), place: func(i uint32) uint32 { return uint32(from) + i }, read: a.value})
+	return content{count: n, err: err}.withWalk(walk{array: &a, n: uint32(n), place: func(i uint32) uint32 { return uint32(from) + i }, read: a.value})
 }
 
-// A memory is a part of an array or string, or of the memory of a MemoryManager.
+// A memory is a part of an array or string, or of memory that a MemoryManager owns.
 type memory struct {
 	_      shapes.Type `of:"System.Memory<>|System.ReadOnlyMemory<>"`
 	Object shapes.Ref  `field:"_object"`
@@ -61,7 +58,7 @@ type memory struct {
 	Length shapes.Int  `field:"_length"`
 }
 
-// pinned is the bit of a memory's index for a pinned array.
+// pinned is the bit of a memory's index that marks a pinned array.
 const pinned = 1 << 31
 
 func (r *Reader) memory(s *memory, f *reading) content {
@@ -71,9 +68,9 @@ func (r *Reader) memory(s *memory, f *reading) content {
 	from &^= pinned
 	switch {
 	case o.Addr == 0:
-		return content{count: n, each: nothing}.counted()
+		return content{count: n, each: yieldNothing}.checkCount()
 	case o.Type.MT.IsArray():
-		return r.part(o, int64(from), n)
+		return r.subarray(o, int64(from), n)
 	case !o.IsString():
 		return failed(target.Unsupportedf("memory that a MemoryManager has"))
 	}
@@ -101,17 +98,16 @@ type group struct {
 	Next shapes.Ref   `field:"_next"`
 }
 
-// lookup passes keys with their groups, which are collections. The groups form a ring; the lookup has the last one.
+func (g *group) next() *shapes.Ref { return &g.Next }
+
+// lookup lists keys with their groups, which are collections. The groups form a ring, and the lookup refers to the
+// last.
 func (r *Reader) lookup(s *lookup, f *reading) content {
-	n := f.int(&s.Count)
-	last := f.object(&s.Last)
-	return content{count: n, keys: true, each: func(yield yield) bool {
-		if last.Addr == 0 {
-			return true
-		}
+	n, last := f.int(&s.Count), f.addr(&s.Last)
+	return content{count: n, keys: true, each: func(yield yielder) bool {
 		g := &nodes[*group]{r: r}
-		// The value is the reference to a group, which the group before it holds.
-		return chain(g, last.Addr, last.Addr, yield, func(s *group) *shapes.Ref { return &s.Next }, func(s *group, x shapes.Instance) (Item, bool, error) {
+		// The value is the reference to a group, so it is read from the group before.
+		return follow(g, last, last, yield, func(s *group, x shapes.Instance) (Item, bool, error) {
 			next, err := s.Next.Addr(x)
 			if err != nil {
 				return Item{}, false, err
@@ -120,9 +116,9 @@ func (r *Reader) lookup(s *lookup, f *reading) content {
 			if err != nil {
 				return Item{}, false, err
 			}
-			return good(Item{Key: t.Key.Value(nx), Value: s.Next.Value(x)})
+			return checkItem(Item{Key: t.Key.Value(nx), Value: s.Next.Value(x)})
 		})
-	}}.counted()
+	}}.checkCount()
 }
 
 type grouping struct {
@@ -152,24 +148,24 @@ type expandoClass struct {
 	Keys shapes.Ref `field:"_keys"`
 }
 
-// expando passes the members that have a value. The value of a removed member is a marker object.
+// expando lists the members that have a value. A removed member has a marker object as its value.
 func (r *Reader) expando(s *expando, f *reading) content {
 	n := f.int(&s.Count)
 	o := f.object(&s.Data)
-	data := step[*expandoData](r, f, o)
+	data := bindNext[*expandoData](r, f, o)
 	class, values := f.object(&data.Class), f.object(&data.Array)
-	names := step[*expandoClass](r, f, class)
+	names := bindNext[*expandoClass](r, f, class)
 	keys := f.object(&names.Keys)
 	none, err := s.Nothing.Value().Addr()
 	f.note(err)
-	c := r.parallel(keys, values, all)
+	c := r.parallelArrays(keys, values, allKeys)
 	c.count = n
 	inner := c.each
 	if inner == nil {
 		return c
 	}
 	c.after = nil
-	c.each = func(yield yield) bool {
+	c.each = func(yield yielder) bool {
 		return inner(func(i Item, err error) bool {
 			if a, aerr := i.Value.Addr(); err == nil && aerr == nil && a == none {
 				return true
@@ -177,25 +173,24 @@ func (r *Reader) expando(s *expando, f *reading) content {
 			return yield(i, err)
 		})
 	}
-	return c.counted()
+	return c.checkCount()
 }
 
-// channels has the classes of System.Threading.Channels.
-func channels() []kind { return []kind{of((*Reader).channel), of((*Reader).channelEnd)} }
+// channelKinds returns the classes of System.Threading.Channels.
+func channelKinds() []kind {
+	return []kind{
+		wrapperKind(func(s *channel) *shapes.Ref { return &s.Items }),
+		wrapperKind(func(s *channelEnd) *shapes.Ref { return &s.Parent }),
+	}
+}
 
 type channel struct {
 	_     shapes.Type `of:"System.Threading.Channels.UnboundedChannel<>|System.Threading.Channels.BoundedChannel<>|System.Threading.Channels.SingleConsumerUnboundedChannel<>"`
 	Items shapes.Ref  `field:"_items"`
 }
 
-func (r *Reader) channel(s *channel, f *reading) content { return r.wrap(f.object(&s.Items)) }
-
 // A channelEnd is a reader or writer of a channel.
 type channelEnd struct {
 	_      shapes.Type `of:"System.Threading.Channels.ChannelReader<>|System.Threading.Channels.ChannelWriter<>" fields:"derived"`
 	Parent shapes.Ref  `field:"_parent"`
-}
-
-func (r *Reader) channelEnd(s *channelEnd, f *reading) content {
-	return r.wrap(f.object(&s.Parent))
 }

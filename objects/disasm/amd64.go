@@ -30,9 +30,10 @@ func decodeAMD64(code []byte, at target.Addr) Instruction {
 	return in
 }
 
+// vzeroupper is an instruction that x86asm decodes too long if more bytes follow it.
 var vzeroupper = []byte{0xc5, 0xf8, 0x77}
 
-// decodeX86 decodes the instruction at code[0]. The bytes are arbitrary, so a panic of the decoder is recovered.
+// decodeX86 decodes the instruction at code[0]. It recovers panics of the decoder, because the bytes are arbitrary.
 func decodeX86(code []byte) (inst x86asm.Inst, ok bool) {
 	defer func() {
 		if recover() != nil {
@@ -40,7 +41,6 @@ func decodeX86(code []byte) (inst x86asm.Inst, ok bool) {
 		}
 	}()
 	if bytes.HasPrefix(code, vzeroupper) {
-		// With more bytes after it, the decoder takes two of them for this instruction.
 		code = code[:len(vzeroupper)]
 	}
 	inst, err := x86asm.Decode(code, 64)
@@ -50,10 +50,10 @@ func decodeX86(code []byte) (inst x86asm.Inst, ok bool) {
 // mnemonicWidth is the column of the operands.
 const mnemonicWidth = 8
 
-// ripOperand is the decoder's text of an operand relative to the next instruction, up to its displacement.
+// ripOperand starts the decoder's text of an operand that is relative to the next instruction.
 const ripOperand = "[rip"
 
-// text returns the instruction in Intel syntax. Operands relative to the next instruction are shown as the address ref.
+// text returns the instruction in Intel syntax. An operand relative to the next instruction becomes the address ref.
 func text(inst x86asm.Inst, at, ref target.Addr) (s string) {
 	defer func() {
 		if recover() != nil {
@@ -74,7 +74,7 @@ func text(inst x86asm.Inst, at, ref target.Addr) (s string) {
 	return name + strings.Repeat(" ", mnemonicWidth-len(name)) + operands
 }
 
-// reference returns the address that an instruction names. next is the address of the next instruction.
+// reference returns the address that an instruction uses. next is the address of the next instruction.
 func reference(inst x86asm.Inst, next target.Addr) (RefKind, target.Addr) {
 	for i, arg := range inst.Args {
 		switch a := arg.(type) {
@@ -113,8 +113,8 @@ func memoryKind(op x86asm.Op) RefKind {
 // ShowsAccess reports whether Touches decodes the instructions of a processor.
 func ShowsAccess(a target.Arch) bool { return a == target.ArchAMD64 }
 
-// Touches returns the memory addresses that the instruction at code[0] reads or writes, given the registers. It omits operands with unknown
-// registers. It is empty for instructions without memory operands, for unknown ones, and for processors other than AMD64.
+// Touches returns the memory addresses that the instruction at code[0] reads or writes, given the registers. It omits
+// operands with unknown registers. It is empty for unknown instructions, and for processors other than AMD64.
 func Touches(regs *target.Registers, code []byte) []target.Addr {
 	if regs == nil {
 		return nil
@@ -137,7 +137,8 @@ func Touches(regs *target.Registers, code []byte) []target.Addr {
 	return out
 }
 
-// effective returns the address of a memory operand in an instruction of n bytes. It is false for an unknown register.
+// effective returns the address of a memory operand in an instruction of n bytes. It returns false if a register is
+// unknown.
 func effective(regs *target.Registers, m *x86asm.Mem, n int) (target.Addr, bool) {
 	if m.Segment == x86asm.FS || m.Segment == x86asm.GS {
 		return 0, false
@@ -155,7 +156,7 @@ func effective(regs *target.Registers, m *x86asm.Mem, n int) (target.Addr, bool)
 				return 0, false
 			}
 			a += uint64(ip) + uint64(n)
-		case part.reg >= x86asm.RAX && part.reg <= x86asm.R15: // in the order of target's
+		case part.reg >= x86asm.RAX && part.reg <= x86asm.R15: // in the order of target.Reg
 			v, ok := regs.Get(target.RAX + target.Reg(part.reg-x86asm.RAX))
 			if !ok {
 				return 0, false

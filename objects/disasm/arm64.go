@@ -11,9 +11,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// ARM64 instructions have four bytes and no room for an address. Code builds an address in a register, from constants
-// or relative to itself, before it calls or reads there. The decoder tracks such registers, so that it can report the
-// address that an instruction uses. It stops tracking at calls, jumps and jump targets.
+// An ARM64 instruction of four bytes has no room for an address. Code builds an address in a register, from constants
+// or relative to itself, before it calls or reads there. The decoder tracks such registers to report the address that
+// an instruction uses. It stops tracking at calls, jumps and jump targets.
 
 // arm64 decodes the code of a method in order.
 type arm64 struct {
@@ -21,7 +21,7 @@ type arm64 struct {
 	known   [31]known            // by register
 }
 
-// known is the known content of a register.
+// A known is the known content of a register.
 type known struct {
 	kind  knownKind
 	value uint64
@@ -31,11 +31,11 @@ type knownKind uint8
 
 const (
 	knownNothing knownKind = iota
-	knownValue             // the value itself
-	knownLoaded            // the content of memory at the value
+	knownValue             // value is the content
+	knownLoaded            // value is the address from which the content was loaded
 )
 
-// newARM64 returns a decoder of code at an address.
+// newARM64 returns a decoder for the code at an address.
 func newARM64(code []byte, at target.Addr) *arm64 {
 	d := &arm64{entered: map[target.Addr]bool{}}
 	for ; len(code) >= 4; code, at = code[4:], at+4 {
@@ -81,7 +81,7 @@ func (d *arm64) decode(code []byte, at target.Addr) Instruction {
 	return in
 }
 
-// nextWord returns the instruction after the one at code[0], 0 if there is none.
+// nextWord returns the instruction after the one at code[0], or 0.
 func nextWord(code []byte) uint32 {
 	if len(code) < 8 {
 		return 0
@@ -121,7 +121,7 @@ func (d *arm64) follow(in *Instruction, w, next uint32) {
 // isIndirect reports whether w jumps to a register's value: br, blr and ret, with and without authentication.
 func isIndirect(w uint32) bool { return w&0xfe9f0000 == 0xd61f0000 && w>>21&3 != 3 }
 
-// indirect handles a call or jump to a register's value.
+// indirect decodes a call or jump to a register's value.
 func (d *arm64) indirect(in *Instruction, w uint32) {
 	k := known{}
 	if n := w >> 5 & 31; n < 31 {
@@ -152,7 +152,7 @@ func (d *arm64) indirect(in *Instruction, w uint32) {
 // smallest is the smallest number that can be an address.
 const smallest = 1 << 16
 
-// data handles an instruction that does not jump.
+// data decodes an instruction that does not jump.
 func (d *arm64) data(in *Instruction, w, next uint32) {
 	rd, rn := w&31, w>>5&31
 	switch {
@@ -184,7 +184,7 @@ func (d *arm64) data(in *Instruction, w, next uint32) {
 	}
 }
 
-// move handles a 16-bit constant that is moved into a register or a part of it.
+// move decodes a move of a 16-bit constant into a register or a part of it.
 func (d *arm64) move(in *Instruction, w, next uint32) {
 	rd, shift := w&31, 16*(w>>21&3)
 	v := uint64(w>>5&0xffff) << shift
@@ -221,11 +221,11 @@ func (d *arm64) set(r uint32, k known) {
 // offsetADR returns the signed 21-bit number in adr and adrp.
 func offsetADR(w uint32) uint64 { return uint64(int64(w>>5&0x7ffff<<2|w>>29&3) << 43 >> 43) }
 
-// relativePlace starts the decoder's text of a place relative to the instruction.
+// relativePlace starts the decoder's text of an address relative to the instruction.
 const relativePlace = ".+0x"
 
-// textARM64 returns the instruction in GNU syntax, with addresses instead of relative places. It is empty for unknown
-// instructions. The bytes are arbitrary, so a panic of the decoder must not end the process.
+// textARM64 returns the instruction in GNU syntax, with absolute addresses. It is empty for unknown instructions. It
+// recovers panics of the decoder, because the bytes are arbitrary.
 func textARM64(code []byte, w uint32, at target.Addr) (s string) {
 	defer func() {
 		if recover() != nil {
@@ -262,8 +262,8 @@ func aligned(name, operands string) string {
 	return name + strings.Repeat(" ", max(1, mnemonicWidth-len(name))) + operands
 }
 
-// atomicARM64 returns the text of ordered and atomic loads and stores that the .NET compiler emits and the decoder does
-// not know (Arm Architecture Reference Manual, FEAT_LRCPC, FEAT_LRCPC2 and FEAT_LSE). It is empty for others.
+// atomicARM64 returns the text of ordered and atomic loads and stores that .NET's compiler emits and the decoder does
+// not support (Arm Architecture Reference Manual, FEAT_LRCPC, FEAT_LRCPC2 and FEAT_LSE). It is empty for others.
 func atomicARM64(w uint32) string {
 	size := w >> 30
 	place := func(offset int32) string {

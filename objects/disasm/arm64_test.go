@@ -17,7 +17,7 @@ func wordsARM64(words ...uint32) []byte {
 	return b
 }
 
-// TestDecodeARM64: each form of instruction that names a place, and what a call through a register leads to.
+// TestDecodeARM64: each form of instruction that uses an address, and the targets of calls through a register.
 func TestDecodeARM64(t *testing.T) {
 	const at = target.Addr(0x54f8155620)
 	type line struct {

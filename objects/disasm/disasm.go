@@ -1,7 +1,7 @@
-// Package disasm disassembles methods, as IL with the names of tokens, and as machine code. Addresses in machine code
-// are separate from the text, so that a caller can describe what lies there.
-//
-// It supports AMD64 and ARM64. The text comes from golang.org/x/arch, in Intel and GNU syntax respectively.
+// Package disasm disassembles methods, as IL with the names of tokens, and as machine code of AMD64 and ARM64. The text
+// comes from golang.org/x/arch, in Intel and GNU syntax. Addresses are separate from the text, so that a caller can
+// describe what they refer to. The package does not find methods: see packages dac and code. Start at [Lister];
+// [Decode] works without a dump.
 //
 // Stability: unstable.
 package disasm
@@ -12,7 +12,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A RefKind is the way in which an instruction uses an address.
+// A RefKind is how an instruction uses an address.
 type RefKind uint8
 
 // The kinds of references.
@@ -34,7 +34,7 @@ type Instruction struct {
 	Text  string // mnemonic and operands; empty for invalid bytes
 
 	Kind RefKind
-	Ref  target.Addr // by Kind
+	Ref  target.Addr // the address that Kind refers to
 
 	flow flow
 }
@@ -45,17 +45,18 @@ type flow uint8
 const (
 	flowNext    flow = iota // at the next instruction, or elsewhere on a condition
 	flowJump                // elsewhere
-	flowReturn              // at the caller
-	flowUnknown             // unknown instruction
+	flowReturn              // in the caller
+	flowUnknown             // the instruction is unknown
 )
 
-// Known reports whether the package can decode instructions of a processor.
+// Known reports whether the package can decode the instructions of a processor.
 func Known(arch target.Arch) bool { return arch == target.ArchAMD64 || arch == target.ArchARM64 }
 
-// Decode yields the instructions of code that lies at address at. Bytes that are not an instruction become an Instruction without text, of
-// the minimum length; if the processor is not Known, all bytes do. Every byte is in exactly one instruction.
+// Decode yields the instructions of the code at address at. Bytes that are not an instruction become an Instruction
+// without text, of the minimum length. If the processor is not Known, all bytes do. Every byte is in exactly one
+// instruction.
 //
-// An address that several instructions build together belongs to the last one, and to the instructions that use it.
+// An address that several instructions build together is the Ref of the last one, and of the instructions that use it.
 func Decode(arch target.Arch, code []byte, at target.Addr) iter.Seq[Instruction] {
 	return func(yield func(Instruction) bool) {
 		one := decoderOf(arch, code, at)

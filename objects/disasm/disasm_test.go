@@ -45,7 +45,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// TestTruncated: what is left of an instruction is bytes, one by one.
+// TestTruncated: a truncated instruction becomes single bytes.
 func TestTruncated(t *testing.T) {
 	n := 0
 	for in := range Decode(target.ArchAMD64, []byte{0x90, 0x48, 0xbf, 1}, 0x1000) {
@@ -55,7 +55,7 @@ func TestTruncated(t *testing.T) {
 	assert.Equal(t, 4, n)
 }
 
-// TestVzeroupper: it has no operands, whatever follows.
+// TestVzeroupper: vzeroupper has no operands, whatever follows.
 func TestVzeroupper(t *testing.T) {
 	var texts []string
 	for in := range Decode(target.ArchAMD64, []byte{0xc5, 0xf8, 0x77, 0x48, 0x83, 0xc4, 0x08, 0xc3}, 0) {

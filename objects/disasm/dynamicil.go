@@ -13,8 +13,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Fields of a DynamicMethod and its parts (System.Reflection.Emit). The resolver has the code and the scope; the
-// scope's list has the objects that tokens number. Fields were renamed; the older name comes second.
+// Fields of a DynamicMethod and its parts (System.Reflection.Emit). The resolver has the code and the scope. The
+// scope's list has the objects that tokens number. If a field was renamed, its older name comes second.
 var (
 	resolverFields = []string{"_resolver", "m_resolver"}
 	codeField      = "m_code"
@@ -25,7 +25,8 @@ var (
 
 const resolverType = "System.Reflection.Emit.DynamicResolver"
 
-// dynamicIL lists the IL of a DynamicMethod, given its MethodDesc, its object or its resolver. It is nil for others.
+// dynamicIL lists the IL of a DynamicMethod, given its MethodDesc, its object or its resolver. It is nil for other
+// methods.
 func (l *Lister) dynamicIL(a target.Addr) (*answer.IL, error) {
 	resolver, m, err := l.dynamicResolver(a)
 	if err != nil || resolver == nil {
@@ -40,7 +41,7 @@ func (l *Lister) dynamicIL(a target.Addr) (*answer.IL, error) {
 	b := &ilBody{MethodBody: metadata.MethodBody{Code: body}}
 	b.name = func(t metadata.Token) (answer.ILToken, error) {
 		name, err := l.dynamicToken(items, t)
-		if itemsErr == nil { // otherwise the reason was noted already
+		if itemsErr == nil { // otherwise itemsErr was noted
 			out.Note(err)
 		}
 		return answer.ILToken{Before: name}, nil
@@ -54,7 +55,7 @@ func (l *Lister) dynamicIL(a target.Addr) (*answer.IL, error) {
 	return out, nil
 }
 
-// dynamicResolver returns the resolver object for a, nil if a is not a dynamic method.
+// dynamicResolver returns the resolver object for a, or nil if a is not a dynamic method.
 func (l *Lister) dynamicResolver(a target.Addr) (*objects.Object, *code.MethodDesc, error) {
 	m, err := l.reader().MethodDesc(a)
 	if err == nil {
@@ -122,7 +123,7 @@ func byteArray(v objects.Value) ([]byte, error) {
 	return out, nil
 }
 
-// scopeItems returns the array of the list of the scope's objects.
+// scopeItems returns the array of objects in the scope's list.
 func scopeItems(resolver *objects.Object) (objects.Object, error) {
 	scope, err := resolver.Field(scopeField).Object()
 	if err != nil {
@@ -154,7 +155,8 @@ func (l *Lister) dynamicToken(items objects.Object, t metadata.Token) (string, e
 	return text + " " + name, err
 }
 
-// dynamicItem returns the name of a token's object: a literal, or a handle of a method, type or field. It is empty for other objects.
+// dynamicItem returns the name of a token's object: a literal, or a handle of a method, type or field. It is empty for
+// other objects.
 func (l *Lister) dynamicItem(o objects.Object) (string, error) {
 	if o.IsString() {
 		_, err := o.Text(0)
@@ -170,13 +172,13 @@ func (l *Lister) dynamicItem(o objects.Object) (string, error) {
 	}
 	name, typeErr := l.rt.TypeName(h, dac.NameNative)
 	if errors.Is(typeErr, target.ErrCorrupt) {
-		typeErr = err // not a type, so a method
+		typeErr = err // not a type, so report the error as a method
 	}
 	return name, typeErr
 }
 
-// handleIn follows the wrappers of a runtime handle to the pointer. A boxed RuntimeMethodHandle holds a stub or a RuntimeMethodInfo, which
-// holds the MethodDesc. A RuntimeTypeHandle holds a RuntimeType. It returns 0 if there is no handle.
+// handleIn returns the pointer in the wrappers of a runtime handle, or 0. A boxed RuntimeMethodHandle holds a stub or a
+// RuntimeMethodInfo, which holds the MethodDesc. A RuntimeTypeHandle holds a RuntimeType.
 func handleIn(o objects.Object) (target.Addr, error) {
 	for range 4 {
 		if th, ok, err := o.RuntimeType(); ok {
@@ -191,13 +193,13 @@ func handleIn(o objects.Object) (target.Addr, error) {
 	return 0, nil
 }
 
-// handleField returns the pointer in a wrapper, or the wrapper in it.
+// handleField returns the pointer in a wrapper, or the next wrapper in it.
 func handleField(o objects.Object) (next objects.Object, handle target.Addr, err error) {
 	fields, err := o.Type.Fields()
 	if err != nil {
 		return objects.Object{}, 0, err
 	}
-	var unnamed error // for a field that may be the one
+	var unnamed error // the error of a field without a readable name, which may be the pointer
 	for _, f := range fields {
 		if unnamed == nil {
 			unnamed = f.Err()

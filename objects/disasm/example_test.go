@@ -7,7 +7,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Take a piece of machine code apart.
+// Decode a piece of machine code.
 func ExampleDecode() {
 	code := []byte{0x55, 0x48, 0x89, 0xe5, 0xe8, 0xf7, 0x00, 0x00, 0x00, 0x5d, 0xc3}
 	for in := range disasm.Decode(target.ArchAMD64, code, 0x401000) {

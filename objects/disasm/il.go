@@ -11,8 +11,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// IL lists the IL of a method. a is its MethodDesc, an address in its code, a DynamicMethod or its resolver. A method
-// without IL is an answer with NoBody. The error for any other address is a [NoMethodError].
+// IL lists the IL of a method. a is its MethodDesc, an address in its code, a DynamicMethod or its resolver. For a
+// method without IL, NoBody is set. The error for any other address is a [NoMethodError].
 func (l *Lister) IL(a target.Addr) (*answer.IL, error) {
 	if d, err := l.dynamicIL(a); d != nil || err != nil {
 		return d, err
@@ -45,7 +45,7 @@ func (l *Lister) ILAt(a target.Addr) (*answer.IL, error) {
 	}
 	b := &ilBody{MethodBody: body, name: func(metadata.Token) (answer.ILToken, error) { return answer.ILToken{}, errUnnamed }}
 	if md := l.metadataAt(a); md != nil {
-		b.named(md)
+		b.setNames(md)
 	}
 	out := b.list()
 	out.Name = answer.Maybe[string]{Err: errUnnamed}
@@ -53,7 +53,7 @@ func (l *Lister) ILAt(a target.Addr) (*answer.IL, error) {
 	return out, nil
 }
 
-// errUnnamed explains why IL without a method or module has no name.
+// errUnnamed is the error for the name of IL without a method.
 var errUnnamed = target.Unsupportedf("IL at an address has no name")
 
 // methodOrCode returns the method of a MethodDesc or of an address in code.
@@ -68,9 +68,9 @@ func (l *Lister) methodOrCode(a target.Addr) (*code.MethodDesc, error) {
 	return nil, err
 }
 
-// metadataAt returns the metadata of the module whose image holds a, or nil.
+// metadataAt returns the metadata of the module with an image at a, or nil.
 func (l *Lister) metadataAt(a target.Addr) *metadata.Metadata {
-	mods, _ := l.rt.KnownModules() // one module is enough
+	mods, _ := l.rt.KnownModules() // the module may be among the readable ones
 	for _, m := range mods {
 		if at, err := m.Image(); err == nil && at.Contains(a) {
 			md, err := m.Metadata()
@@ -87,7 +87,7 @@ func (l *Lister) metadataAt(a target.Addr) *metadata.Metadata {
 type ilBody struct {
 	metadata.MethodBody
 	name func(metadata.Token) (answer.ILToken, error)
-	md   *metadata.Metadata // nil if the tokens are not a module's
+	md   *metadata.Metadata // nil for tokens of a dynamic method
 }
 
 func (l *Lister) methodIL(m *code.MethodDesc) (*ilBody, error) {
@@ -100,13 +100,14 @@ func (l *Lister) methodIL(m *code.MethodDesc) (*ilBody, error) {
 		return nil, err
 	}
 	b := &ilBody{MethodBody: body}
-	b.named(md)
+	b.setNames(md)
 	return b, nil
 }
 
-func (b *ilBody) named(md *metadata.Metadata) { b.md, b.name = md, tokenNames{md}.token }
+func (b *ilBody) setNames(md *metadata.Metadata) { b.md, b.name = md, tokenNames{md}.token }
 
-// list returns the listing without its method. An invalid instruction ends it with an error, for its length is unknown.
+// list returns the listing without its method. An invalid instruction ends it with an error, because its length is
+// unknown.
 func (b *ilBody) list() *answer.IL {
 	out := &answer.IL{MaxStack: b.MaxStack, InitLocals: b.InitLocals, CodeSize: len(b.Code)}
 	if b.md != nil && !b.LocalSig.IsNil() {

@@ -65,7 +65,7 @@ func (n tokenNames) spec(rid uint32) (string, error) {
 	return n.md.FormatTypeIL(&sig), nil
 }
 
-// owner returns the type in front of a member's name.
+// owner returns the type before a member's name.
 func (n tokenNames) owner(t metadata.Token) (answer.ILType, error) {
 	switch t.Table() {
 	case metadata.TableTypeSpec:

@@ -16,7 +16,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// MethodOptions selects what is listed beside the instructions of a method.
+// MethodOptions selects what is listed besides the instructions of a method.
 type MethodOptions struct {
 	GCInfo   bool // where slots start and stop holding references
 	Handlers bool // exception handlers
@@ -24,8 +24,8 @@ type MethodOptions struct {
 	Map      bool // map from IL to code
 }
 
-// Method disassembles the code at a, which is a MethodDesc or an address in a method's code. For a method that was
-// never compiled, only the method is described. ctx ends the list of instructions.
+// Method disassembles the code at a, which is a MethodDesc or an address in a method's code. It only describes a method
+// that was never compiled. The list of instructions ends when ctx is done.
 func (l *Lister) Method(ctx context.Context, a target.Addr, o MethodOptions) (*answer.Disassembly, error) {
 	info, err := l.reader().CodeOf(a)
 	if err != nil {
@@ -52,7 +52,7 @@ func (l *Lister) Method(ctx context.Context, a target.Addr, o MethodOptions) (*a
 			m.mapped[at.Native] = int(at.IL)
 		}
 	}
-	l.besides(info, o, out)
+	l.addTables(info, o, out)
 	if o.Map {
 		out.Map = m.ranges()
 	}
@@ -64,8 +64,8 @@ func (l *Lister) Method(ctx context.Context, a target.Addr, o MethodOptions) (*a
 	return out, nil
 }
 
-// besides adds what the compiler recorded beside the code.
-func (l *Lister) besides(info code.Info, o MethodOptions, out *answer.Disassembly) {
+// addTables adds what the compiler recorded about the code.
+func (l *Lister) addTables(info code.Info, o MethodOptions, out *answer.Disassembly) {
 	if o.GCInfo {
 		if out.GC, out.GCErr = l.reader().GCInfo(info); out.GCErr == nil {
 			out.GC.Method, out.GC.Name = out.Method, out.Name
@@ -78,7 +78,7 @@ func (l *Lister) besides(info code.Info, o MethodOptions, out *answer.Disassembl
 	}
 }
 
-// instructionsOf returns the instructions of a method's IL, none if it has no IL.
+// instructionsOf returns the instructions of a method's IL. It returns nothing for a method without IL.
 func (l *Lister) instructionsOf(m *code.MethodDesc, g *answer.Gaps) ([]answer.ILInstruction, error) {
 	b, err := l.methodIL(m)
 	if errors.Is(err, code.ErrNoIL) {
@@ -97,7 +97,7 @@ func (l *Lister) instructionsOf(m *code.MethodDesc, g *answer.Gaps) ([]answer.IL
 	return out, nil
 }
 
-// machineCode is the code of a method with the facts about its places.
+// A machineCode is the code of a method with its map to IL.
 type machineCode struct {
 	l      *Lister
 	info   code.Info
@@ -151,7 +151,7 @@ func (m *machineCode) instruction(in *Instruction) answer.MachineInstruction {
 	return out
 }
 
-// nameOf returns what an instruction refers to. It is empty for jumps within the method, whose address is enough.
+// nameOf returns what an instruction refers to. It is empty for jumps within the method.
 func (m *machineCode) nameOf(in *Instruction) string {
 	if in.Kind == RefJump && uint64(in.Ref-m.info.Start) < m.info.Size {
 		return ""
@@ -184,13 +184,13 @@ type Lister struct {
 	names   *Names
 }
 
-// NewLister returns a lister for a runtime's methods.
+// NewLister returns a Lister for a runtime's methods.
 func NewLister(rt *dac.Runtime, r *objects.Reader) *Lister {
 	rt = dac.OrNone(rt)
 	return &Lister{rt: rt, code: code.Of(rt), objects: r, names: NewNames(rt, r)}
 }
 
-// reader returns what reads methods.
+// reader returns the reader of methods.
 func (l *Lister) reader() *code.Reader {
 	if l.code == nil {
 		return code.Of(nil)
@@ -201,7 +201,7 @@ func (l *Lister) reader() *code.Reader {
 // arch returns the processor of the machine code.
 func (l *Lister) arch() target.Arch { return dac.OrNone(l.rt).Target().Platform().Arch }
 
-// A NoMethodError reports why there is no method at an address. Its text and kind are those of the reason.
+// A NoMethodError reports why there is no method at an address. It has the text and the kind of Reason.
 type NoMethodError struct{ Reason error }
 
 func (e *NoMethodError) Error() string {

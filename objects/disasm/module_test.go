@@ -15,7 +15,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A module writes metadata whose indexes all have two bytes (ECMA-335 II.24.2).
+// A module writes metadata with indexes of two bytes (ECMA-335 II.24.2).
 type module struct {
 	rows                 [64][][]byte
 	strings, blobs, user []byte
@@ -89,7 +89,7 @@ const (
 	parentDef, parentRef, parentModule, parentMethod, parentSpec = 0, 1, 2, 3, 4
 )
 
-// farm returns a module with something in each table that IL has tokens of.
+// farm returns a module with a row in each table that IL tokens refer to.
 func farm(t *testing.T) *metadata.Metadata {
 	m := &module{strings: []byte{0}, blobs: []byte{0}, user: []byte{0}}
 	m.row(metadata.TableModule, uint16(0), m.str("Farm.dll"), uint16(0), uint16(0), uint16(0))
@@ -135,7 +135,7 @@ func farm(t *testing.T) *metadata.Metadata {
 	return m.open(t)
 }
 
-// TestTokens names tokens of each table that IL has tokens of.
+// TestTokens names tokens of each table that IL tokens refer to.
 func TestTokens(t *testing.T) {
 	names := tokenNames{farm(t)}
 	for token, want := range map[metadata.Token]string{
@@ -174,8 +174,7 @@ func TestTokens(t *testing.T) {
 	assert.Equal(t, answer.ILType{Kind: answer.ILModule, Full: "libc", Own: "libc"}, libc.Type)
 }
 
-// TestCorruptTokens: rows that are not there, and rows that lead nowhere, have
-// no name but a reason.
+// TestCorruptTokens: a token of a missing row, or of a row that leads nowhere, has an error instead of a name.
 func TestCorruptTokens(t *testing.T) {
 	names := tokenNames{farm(t)}
 	for _, token := range []metadata.Token{
@@ -206,7 +205,7 @@ func TestList(t *testing.T) {
 		{Kind: metadata.ClauseFinally, TryLength: 2, HandlerOffset: 2, HandlerLength: 5},
 		{Kind: metadata.ClauseFault, TryLength: 2, HandlerOffset: 2, HandlerLength: 5},
 	}}}
-	b.named(farm(t))
+	b.setNames(farm(t))
 	il := b.list()
 	assert.Equal(t, len(b.Code), il.CodeSize)
 	assert.EqualValues(t, 8, il.MaxStack)
@@ -247,8 +246,8 @@ func collect(t *testing.T, seq func(func(string, error) bool)) []string {
 	return out
 }
 
-// TestListCorrupt: IL that ends in an instruction fails after what stands
-// before it, and so do local variables without a signature.
+// TestListCorrupt: IL that ends inside an instruction fails after the instructions before it. So do local variables
+// without a signature.
 func TestListCorrupt(t *testing.T) {
 	for name, code := range map[string][]byte{
 		"operand": {0x00, 0x28, 1, 2}, "switch": {0x00, 0x45, 2, 0, 0, 0, 1}, "prefix": {0x00, 0xFE}, "opcode": {0x00, 0x24},
@@ -265,17 +264,17 @@ func TestListCorrupt(t *testing.T) {
 	}
 	for _, sig := range []metadata.Token{0x11000002, 0x11000003, 0x11000009} {
 		b := &ilBody{MethodBody: metadata.MethodBody{LocalSig: sig}}
-		b.named(farm(t))
+		b.setNames(farm(t))
 		for _, err := range b.list().Locals {
 			assert.ErrorIs(t, err, target.ErrCorrupt, sig)
 		}
 	}
 }
 
-// TestListStops: a caller may leave a list.
+// TestListStops: a caller may end a list.
 func TestListStops(t *testing.T) {
 	b := &ilBody{MethodBody: metadata.MethodBody{LocalSig: 0x11000001, Code: []byte{0x00, 0x24}}}
-	b.named(farm(t))
+	b.setNames(farm(t))
 	il := b.list()
 	for range il.Instructions {
 		break
@@ -286,8 +285,7 @@ func TestListStops(t *testing.T) {
 	assert.NoError(t, il.Failure())
 }
 
-// TestListUnnamed: where no module is known that would name a token, that is no
-// loss.
+// TestListUnnamed: if no module is known that would name a token, it is not a gap.
 func TestListUnnamed(t *testing.T) {
 	b := &ilBody{MethodBody: metadata.MethodBody{LocalSig: 0x11000001, Code: []byte{0x28, 6, 0, 0, 0x0A}}}
 	b.name = func(metadata.Token) (answer.ILToken, error) { return answer.ILToken{}, errUnnamed }

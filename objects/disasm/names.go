@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Names describes what lies at the addresses that instructions name. It is safe for concurrent use.
+// Names describes the addresses that instructions refer to. It is safe for concurrent use.
 type Names struct {
 	rt      *dac.Runtime
 	reader  *code.Reader // of rt
@@ -17,7 +17,7 @@ type Names struct {
 	modules []target.Module // sorted by Base
 }
 
-// NewNames returns the names of a process, as a runtime of it knows them.
+// NewNames returns the names of a process with the runtime rt.
 func NewNames(rt *dac.Runtime, r *objects.Reader) *Names {
 	rt = dac.OrNone(rt)
 	return &Names{rt: rt, reader: code.Of(rt), objects: r, modules: rt.Target().Modules()}
@@ -26,7 +26,7 @@ func NewNames(rt *dac.Runtime, r *objects.Reader) *Names {
 // longestString is the maximum quoted length of a string literal, in UTF-16 code units.
 const longestString = 60
 
-// Of describes what an instruction refers to, in SOS's form: the signature of a method, "MT: type", "Object: type" or a
+// Of describes what an instruction refers to, as SOS does: the signature of a method, "MT: type", "Object: type" or a
 // quoted string, and the module for native code. It is empty if nothing is known.
 func (n *Names) Of(in *Instruction) string {
 	if in == nil || n.reader == nil {
@@ -49,7 +49,7 @@ func (n *Names) Of(in *Instruction) string {
 	return ""
 }
 
-// slot describes the code that the pointer at a leads to.
+// slot describes the code at the pointer at a.
 func (n *Names) slot(a target.Addr) string {
 	if m, err := n.reader.MethodOfPrecodeSlot(a); err == nil {
 		return n.method(m, 0)
@@ -61,11 +61,11 @@ func (n *Names) slot(a target.Addr) string {
 	return n.code(p)
 }
 
-// maxJumps bounds the stubs between a call and the code of a method: one of the image, one of the type, a precode, and
-// one that counts calls.
+// maxJumps bounds the stubs between a call and the code of a method: a stub of the image, a stub of the type, a
+// precode, and a stub that counts calls.
 const maxJumps = 8
 
-// code describes code. It follows the runtime's stubs.
+// code describes the code at a. It follows the runtime's stubs.
 func (n *Names) code(a target.Addr) string {
 	for range maxJumps {
 		info, err := n.reader.MethodAt(a)
@@ -93,7 +93,7 @@ func (n *Names) code(a target.Addr) string {
 	return n.module(a)
 }
 
-// A stub has no more instructions and bytes before it jumps.
+// Maximum instructions and bytes of a stub before it jumps.
 const (
 	stubInstructions = 8
 	stubBytes        = 64
@@ -128,7 +128,7 @@ func (n *Names) method(m *code.MethodDesc, offset uint32) string {
 	return name
 }
 
-// data describes what a pointer points to.
+// data describes the target of a pointer.
 func (n *Names) data(a target.Addr) string {
 	if a == 0 || a%8 != 0 {
 		return ""
@@ -162,7 +162,7 @@ func (n *Names) object(o objects.Object) string {
 	return "Object: " + name
 }
 
-// module returns the native module that a lies in, and the offset.
+// module returns the native module at a, and the offset in it.
 func (n *Names) module(a target.Addr) string {
 	m := target.ModuleAt(n.modules, a)
 	if m == nil {

@@ -9,18 +9,18 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// pointerSize is the size of the MethodTable pointer at the start of objects, in the processes that sosgo reads. The length of an array follows it.
+// pointerSize is the size of the MethodTable pointer at the start of an object. The length of an array follows it.
 const pointerSize = 8
 
-// A NullUse is what a statement does with a reference, and what fails if that is null.
+// A NullUse describes how a statement uses a reference, for the case that the reference is null.
 type NullUse struct {
-	What  string // in words, if that is what failed: "the field Order.Customer of a null reference was used"
-	At    int64  // distance of what it touches from the start of the object, -1 if that is not known
-	Calls bool   // it calls a method: At is 0, unless the compiler put the method's code in place of the call
+	What  string // what failed, as a sentence: "the field Order.Customer of a null reference was used"
+	At    int64  // offset of the accessed memory from the start of the object, -1 if unknown
+	Calls bool   // a method call: At is 0, unless the compiler inlined the method
 }
 
-// NullUses returns what the statement whose code is at ip does with references, in the order of its IL instructions. The error is that of
-// code.Reader.Statement, or why a name can't be read.
+// NullUses returns how the statement with the code at ip uses references, in the order of its IL instructions. It fails
+// as code.Reader.Statement does, and if a name is unreadable.
 func (l *Lister) NullUses(ip target.Addr) ([]NullUse, error) {
 	m, statement, err := l.reader().Statement(ip)
 	if err != nil || len(statement) == 0 {
@@ -37,7 +37,7 @@ func (l *Lister) NullUses(ip target.Addr) ([]NullUse, error) {
 		opcode := in.Opcode.String()
 		switch {
 		case i > 0 && !m.IsStatic() && statement[i-1].Opcode.String() == "ldarg.0" && in.Kind.IsToken():
-			// A member of this: who called the method made sure that it is not null.
+			// A member of this: the caller has checked that it is not null.
 		case opcode == "constrained.":
 			constrained = true
 			continue
@@ -68,7 +68,7 @@ func (l *Lister) NullUses(ip target.Addr) ([]NullUse, error) {
 	return out, nil
 }
 
-// fieldAt returns the distance of a field from the start of its object, -1 if the runtime has not met the field or it can't be read.
+// fieldAt returns the offset of a field from the start of its object, or -1 if it is unreadable or not resolved yet.
 func (l *Lister) fieldAt(m *code.MethodDesc, t metadata.Token) int64 {
 	of := dac.MapFieldDef
 	if t.Table() == metadata.TableMemberRef {
@@ -98,7 +98,7 @@ func memberName(md *metadata.Metadata, t metadata.Token) (string, error) {
 	return withoutScopes(name.Type.Full) + "." + name.Member, nil
 }
 
-// withoutScopes returns the name of a type in IL without the assemblies of its parts and the word before it.
+// withoutScopes returns the IL name of a type without assemblies and the leading "class" or "valuetype".
 func withoutScopes(name string) string {
 	for _, word := range []string{"class ", "valuetype "} {
 		name = strings.TrimPrefix(name, word)
@@ -119,7 +119,7 @@ func withoutScopes(name string) string {
 	return strings.ReplaceAll(b.String(), "/", "+")
 }
 
-// inValue reports whether a field of the module is one of a value type: no reference leads to it.
+// inValue reports whether a field belongs to a value type, which is accessed without a reference.
 func inValue(md *metadata.Metadata, t metadata.Token) bool {
 	if t.Table() != metadata.TableField {
 		return false

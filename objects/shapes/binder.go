@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"reflect"
 	"sync"
-	"sync/atomic"
 
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/base/compilernames"
@@ -15,19 +14,17 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Binder binds shapes to the types of one runtime and caches the results. It is safe for concurrent use.
+// A Binder binds shapes to the types of one runtime. It binds a type once: later lookups take no lock, and reading
+// allocates nothing. It is safe for concurrent use.
 type Binder struct {
 	reader *objects.Reader
 	open   func() (*heap.Heap, error)
 
-	mu sync.Mutex
-	// tables has a *table by a nil *S, where S points to the shape; it is replaced as a whole when one is added. Neither it nor a method
-	// of Binder mentions package reflect: every package that reaches a Binder would compile 120 functions for reflect.Type.
-	tables atomic.Pointer[map[any]any]
+	tables sync.Map // reflect.Type of a pointer to a shape -> *table
 	names  sync.Map // *objects.Type -> *name
 }
 
-// A table has the types that one shape was bound to.
+// A table caches the types that one shape was bound to.
 type table struct {
 	schema *schema
 	byType sync.Map // *objects.Type -> *bound
@@ -39,15 +36,13 @@ type bound struct {
 	err   error
 }
 
-// New returns a Binder for the types of a reader. open returns the heap, whose tables have the handles; it is called
+// New returns a Binder for the types of a reader. open returns the heap, which is needed to read handles. It is called
 // when first needed, and may be nil.
 func New(r *objects.Reader, open func() (*heap.Heap, error)) *Binder {
-	b := &Binder{reader: r, open: open}
-	b.tables.Store(&map[any]any{})
-	return b
+	return &Binder{reader: r, open: open}
 }
 
-// Objects returns the reader whose types are bound.
+// Objects returns the reader of the bound types.
 func (b *Binder) Objects() *objects.Reader {
 	if b == nil || b.reader == nil {
 		return objects.New(nil)
@@ -55,83 +50,73 @@ func (b *Binder) Objects() *objects.Reader {
 	return b.reader
 }
 
-// tableOf returns the table of a shape, given a nil pointer to the pointer to it.
-func tableOf(b *Binder, shape any) *table {
-	if b == nil || b.tables.Load() == nil {
-		return tableOf(New(objects.New(nil), nil), shape)
+// tableOf returns the table of a shape, given the type of a pointer to it.
+func (b *Binder) tableOf(shape reflect.Type) *table {
+	if b == nil {
+		return &table{schema: schemaOf(shape)}
 	}
-	if tab, ok := (*b.tables.Load())[shape]; ok {
-		return tab.(*table)
+	tab, ok := b.tables.Load(shape)
+	if !ok {
+		tab, _ = b.tables.LoadOrStore(shape, &table{schema: schemaOf(shape)})
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	old := *b.tables.Load()
-	if tab, ok := old[shape]; ok {
-		return tab.(*table)
-	}
-	next := make(map[any]any, len(old)+1)
-	for k, v := range old {
-		next[k] = v
-	}
-	tab := &table{schema: schemaOf(reflect.TypeOf(shape).Elem())}
-	next[shape] = tab
-	b.tables.Store(&next)
-	return tab
+	return tab.(*table)
 }
 
-// Bind binds the shape that S points to, to type t, or returns the cached result. The shape is shared and must not be changed. The error is
-// ErrOtherType if the shape is not for t, an *UnknownLayoutError if t's fields differ from those that it needs, and
-// target.ErrNotInDump or ErrCorrupt if they can't be read.
-//
-// S is a pointer, here and elsewhere, because all pointers share one copy of a generic function's code, and structs do not.
+// Bind binds the shape that S points to, to type t, or returns the cached result. The shape is shared and must not be
+// changed. The error is ErrOtherType if the shape is not for t. It is an *UnknownLayoutError if t does not have the
+// fields that the shape needs, and target.ErrNotInDump or ErrCorrupt if t's fields can't be read.
 func Bind[S any](b *Binder, t *objects.Type) (S, error) {
-	s, err := b.bound((*S)(nil), t)
-	if err != nil {
-		var none S
-		return none, err
-	}
-	return s.(S), nil
+	s, err := b.bind(reflect.TypeFor[S](), t)
+	shape, _ := s.(S) // nil for an error
+	return shape, err
 }
 
-// bound is Bind for a shape by a nil *S: it does the work that needs no copy for each shape.
-func (b *Binder) bound(shape any, t *objects.Type) (any, error) {
+// bind binds a shape, given the type of a pointer to it. It returns such a pointer, or nil and an error.
+func (b *Binder) bind(shape reflect.Type, t *objects.Type) (any, error) {
 	if t == nil {
 		return nil, ErrOtherType
 	}
-	tab := tableOf(b, shape)
+	tab := b.tableOf(shape)
 	v, ok := tab.byType.Load(t)
 	if !ok {
-		n := &bound{err: tab.schema.err}
-		if n.err == nil {
-			s := reflect.New(tab.schema.typ)
-			n.shape, n.err = s.Interface(), bind(b, tab.schema, t, s.Elem())
-		}
-		v, _ = tab.byType.LoadOrStore(t, n)
+		v, _ = tab.byType.LoadOrStore(t, b.bindNew(tab.schema, t))
 	}
 	e := v.(*bound)
 	return e.shape, e.err
 }
 
-// BindObject binds the shape that S points to, to the type of an object and returns the object's instance too.
+// bindNew binds a shape that is not in its table yet.
+func (b *Binder) bindNew(s *schema, t *objects.Type) *bound {
+	if s.err != nil {
+		return &bound{err: s.err}
+	}
+	shape := reflect.New(s.typ)
+	if err := b.fill(s, t, shape.Elem()); err != nil {
+		return &bound{err: err}
+	}
+	return &bound{shape: shape.Interface()}
+}
+
+// BindObject binds the shape that S points to, to the type of an object. It also returns the object's instance.
 func BindObject[S any](b *Binder, o objects.Object) (S, Instance, error) {
 	s, err := Bind[S](b, o.Type)
 	return s, Of(o), err
 }
 
 // Is reports whether the shape that S points to is for t. A shape that names no types is for all.
-func Is[S any](b *Binder, t *objects.Type) (bool, error) { return b.isFor((*S)(nil), t) }
+func Is[S any](b *Binder, t *objects.Type) (bool, error) { return b.isFor(reflect.TypeFor[S](), t) }
 
-func (b *Binder) isFor(shape any, t *objects.Type) (bool, error) {
-	d, err := b.definitionOf(tableOf(b, shape).schema.names, t)
+func (b *Binder) isFor(shape reflect.Type, t *objects.Type) (bool, error) {
+	d, err := b.findDefinition(b.tableOf(shape).schema.names, t)
 	return d != nil, err
 }
 
-// bind fills in a shape.
-func bind(b *Binder, s *schema, t *objects.Type, v reflect.Value) error {
+// fill sets the fields of the shape v.
+func (b *Binder) fill(s *schema, t *objects.Type, v reflect.Value) error {
 	if s.err != nil {
 		return s.err
 	}
-	d, err := b.definitionOf(s.names, t)
+	d, err := b.findDefinition(s.names, t)
 	if err != nil {
 		return err
 	}
@@ -142,17 +127,17 @@ func bind(b *Binder, s *schema, t *objects.Type, v reflect.Value) error {
 		d = t
 	}
 	if len(s.choices) > 0 {
-		return choose(b, s, d, v)
+		return b.fillChoice(s, d, v)
 	}
-	return slots(b, s, d, v)
+	return b.fillSlots(s, d, v)
 }
 
-// choose sets the first choice that fits.
-func choose(b *Binder, s *schema, t *objects.Type, v reflect.Value) error {
+// fillChoice sets the first choice that fits.
+func (b *Binder) fillChoice(s *schema, t *objects.Type, v reflect.Value) error {
 	var unknown *UnknownLayoutError
 	for _, c := range s.choices {
 		part := reflect.New(c.s.typ)
-		err := bind(b, c.s, t, part.Elem())
+		err := b.fill(c.s, t, part.Elem())
 		if err == nil {
 			v.Field(c.index).Set(part)
 			return nil
@@ -161,16 +146,17 @@ func choose(b *Binder, s *schema, t *objects.Type, v reflect.Value) error {
 		if !ok {
 			return err
 		}
-		unknown = unknown.or(u)
+		unknown = unknown.merge(u)
 	}
 	return unknown
 }
 
-func slots(b *Binder, s *schema, t *objects.Type, v reflect.Value) error {
+// fillSlots binds every field of a shape. The error is an *UnknownLayoutError if the type does not have them.
+func (b *Binder) fillSlots(s *schema, t *objects.Type, v reflect.Value) error {
 	var missing []string
 	for i := range s.slots {
 		sl := &s.slots[i]
-		found, err := fill(b, sl, t, v.FieldByIndex(sl.index).Addr().Interface())
+		found, err := b.fillSlot(sl, t, v.FieldByIndex(sl.index).Addr().Interface())
 		if err != nil {
 			return err
 		}
@@ -179,15 +165,15 @@ func slots(b *Binder, s *schema, t *objects.Type, v reflect.Value) error {
 		}
 	}
 	if missing != nil {
-		return b.unknown(t, missing)
+		return newUnknownLayout(t, missing)
 	}
 	return nil
 }
 
-// fill binds one field of a shape. It reports whether the type has a field that fits.
-func fill(b *Binder, sl *slot, t *objects.Type, dst any) (bool, error) {
+// fillSlot binds one field of a shape. It reports whether the type has a field that fits.
+func (b *Binder) fillSlot(sl *slot, t *objects.Type, dst any) (bool, error) {
 	for _, p := range sl.names {
-		at, err := b.find(t, p, sl.static)
+		at, err := b.findPlace(t, p, sl.static)
 		if err != nil {
 			return false, err
 		}
@@ -201,11 +187,11 @@ func fill(b *Binder, sl *slot, t *objects.Type, dst any) (bool, error) {
 	return false, nil
 }
 
-// find returns the place of a field, given a path. The place is empty if there is no such field.
-func (b *Binder) find(t *objects.Type, path []string, static bool) (place, error) {
+// findPlace returns the place of a field, given a path. The place is empty if there is no such field.
+func (b *Binder) findPlace(t *objects.Type, path []string, static bool) (place, error) {
 	at := place{reader: b.reader}
 	for i, name := range path {
-		f, err := fieldOf(t, name, static)
+		f, err := findField(t, name, static)
 		if err != nil || f == nil {
 			return place{}, err
 		}
@@ -221,8 +207,8 @@ func (b *Binder) find(t *objects.Type, path []string, static bool) (place, error
 	return at, nil
 }
 
-// fieldOf returns the field with that name, nil if there is none. It fails if none matches and names are unknown.
-func fieldOf(t *objects.Type, name string, static bool) (*objects.Field, error) {
+// findField returns the field with that name, or nil. It fails if no field matches and some fields are unreadable.
+func findField(t *objects.Type, name string, static bool) (*objects.Field, error) {
 	var unread error
 	for depth := 0; t != nil; depth++ {
 		if depth > limits.ParentChain {
@@ -247,7 +233,7 @@ func fieldOf(t *objects.Type, name string, static bool) (*objects.Field, error) 
 	return nil, unread
 }
 
-// valueType returns the value type that a field holds, nil for other fields.
+// valueType returns the value type of a field, nil for a field of another kind.
 func (b *Binder) valueType(f *objects.Field) (*objects.Type, error) {
 	if f.ElementType != metadata.ElementValueType {
 		return nil, nil
@@ -265,7 +251,7 @@ func (b *Binder) valueType(f *objects.Field) (*objects.Type, error) {
 	return b.reader.Type(th)
 }
 
-// assign sets dst, a field of a shape, to the field at a place. It reports whether the field is of the right kind.
+// assign sets dst, a field of a shape, to a place. It reports whether the managed field is of the right kind.
 func (b *Binder) assign(dst any, at place) (bool, error) {
 	f := at.field
 	switch d := dst.(type) {
@@ -304,7 +290,7 @@ func (b *Binder) assign(dst any, at place) (bool, error) {
 
 type name struct{ lazy.Value[string] }
 
-// Definition returns the name of t's definition, as in metadata: "Ns.Outer`1+Inner". It is empty for an array.
+// Definition returns the name of t's definition as in metadata: "Ns.Outer`1+Inner". It is empty for an array.
 func (b *Binder) Definition(t *objects.Type) (string, error) {
 	if t == nil || t.MT == nil {
 		return "", target.Unsupportedf("no type")
@@ -318,9 +304,9 @@ func (b *Binder) Definition(t *objects.Type) (string, error) {
 	})
 }
 
-// definitionOf returns the first of t and its bases that has one of the definitions, nil if there is none. Without
-// definitions it returns t. If none matches and some names are unknown, it returns an error.
-func (b *Binder) definitionOf(names []string, t *objects.Type) (*objects.Type, error) {
+// findDefinition returns the first of t and its bases that is an instance of a named definition, or nil. Without names
+// it returns t. It fails if nothing matches and some names are not in the dump.
+func (b *Binder) findDefinition(names []string, t *objects.Type) (*objects.Type, error) {
 	if len(names) == 0 {
 		return t, nil
 	}

@@ -12,8 +12,8 @@ import (
 // ErrOtherType reports that a shape is not for a type. It wraps target.ErrUnsupported.
 var ErrOtherType = target.Unsupportedf("the object is of another type")
 
-// An UnknownLayoutError reports that a type has the right name but not the fields that a shape needs. It is an unknown
-// version of the library, or another type of that name. It wraps target.ErrUnsupported.
+// An UnknownLayoutError reports that a type has the right name but not the fields that a shape needs. It is from an
+// unknown version of the library, or an unrelated type. It wraps target.ErrUnsupported.
 type UnknownLayoutError struct {
 	Type    string   // the type's name
 	Fields  []string // its instance fields, with types, and statics; base classes first
@@ -28,15 +28,16 @@ func (e *UnknownLayoutError) Error() string {
 // Unwrap returns target.ErrUnsupported.
 func (e *UnknownLayoutError) Unwrap() error { return target.ErrUnsupported }
 
-// or returns the error for two choices if neither fits.
-func (e *UnknownLayoutError) or(u *UnknownLayoutError) *UnknownLayoutError {
+// merge returns the error for two choices that do not fit. e may be nil.
+func (e *UnknownLayoutError) merge(u *UnknownLayoutError) *UnknownLayoutError {
 	if e == nil {
 		return u
 	}
 	return &UnknownLayoutError{Type: e.Type, Fields: e.Fields, Missing: append(append([]string(nil), e.Missing...), u.Missing...)}
 }
 
-func (b *Binder) unknown(t *objects.Type, missing []string) *UnknownLayoutError {
+// newUnknownLayout returns the error for a type without some fields.
+func newUnknownLayout(t *objects.Type, missing []string) *UnknownLayoutError {
 	e := &UnknownLayoutError{Missing: missing}
 	var err error
 	if e.Type, err = t.ManagedName(); err != nil {

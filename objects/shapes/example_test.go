@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/objects/shapes"
 )
 
-// A Timer is how System.Threading.Timer keeps what it calls.
+// A Timer is the shape of a System.Threading.Timer with its callback.
 type Timer struct {
 	_     shapes.Type `of:"System.Threading.TimerQueueTimer"`
 	Due   shapes.Int  `field:"_dueTime|m_dueTime"`

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"reflect"
 	"slices"
 	"sync"
 
@@ -26,13 +27,13 @@ type Found[S any] struct {
 // At returns the object's instance.
 func (f *Found[S]) At() Instance { return OfAddr(f.Object.Addr) }
 
-// On lists the objects of the heap that the shape is for, in the order of addresses. Several workers read them, and each
-// type is examined once. The list contains errors for places where the walk could not go on, and for each type that
-// does not fit. It ends with errors for types whose names are not in the dump, since their objects are missing. Where no object
-// is listed, the errors for types are UnfoundErrors.
+// On lists the objects on the heap that the shape is for, in the order of addresses. Several workers read the heap. The
+// list has an error for each place where the walk could not continue. It ends with an error for each type that does not
+// fit, and one for types without a readable name, because their objects are not listed. If the list has no object, the
+// errors for types are UnfoundErrors. A nil f selects all objects.
 func On[S any](ctx context.Context, b *Binder, h *heap.Heap, f *heap.Filter, o heap.ScanOptions) iter.Seq2[Found[S], error] {
 	return func(yield func(Found[S], error) bool) {
-		k := &finder{b: b, shape: (*S)(nil), shapes: map[*dac.MethodTable]any{}}
+		k := &finder{b: b, shape: reflect.TypeFor[S](), shapes: map[*dac.MethodTable]any{}}
 		k.find(ctx, h, f, o, func(o *heap.Object, shape any, err error) bool {
 			if err != nil {
 				return yield(Found[S]{}, err)
@@ -42,21 +43,21 @@ func On[S any](ctx context.Context, b *Binder, h *heap.Heap, f *heap.Filter, o h
 	}
 }
 
-// A passer takes an object and the shape bound to its type, or an error. It reports whether it wants more.
-type passer func(o *heap.Object, shape any, err error) bool
+// A yielder takes an object and the shape bound to its type, or an error. It returns false to end the list.
+type yielder func(o *heap.Object, shape any, err error) bool
 
-// find passes what On lists.
-func (k *finder) find(ctx context.Context, h *heap.Heap, f *heap.Filter, o heap.ScanOptions, yield passer) {
+// find calls yield for each entry of the list of On.
+func (k *finder) find(ctx context.Context, h *heap.Heap, f *heap.Filter, o heap.ScanOptions, yield yielder) {
 	only := heap.Filter{}
 	if f != nil {
 		only = *f
 	}
 	also := only.Type
-	only.Type = func(mt *dac.MethodTable) bool { return (also == nil || also(mt)) && k.choose(mt) }
+	only.Type = func(mt *dac.MethodTable) bool { return (also == nil || also(mt)) && k.selects(mt) }
 	ctx, cancel := context.WithCancel(absent.Context(ctx))
 	defer cancel()
 	create := func() *gatherer { return &gatherer{sieve: heap.NewSieve(&only)} }
-	pass := func(g *gatherer) error { return k.pass(g, yield) }
+	pass := func(g *gatherer) error { return k.yieldRun(g, yield) }
 	var err error
 	if f == nil {
 		err = heap.Select(ctx, h, only.Type, o, create, pass)
@@ -64,7 +65,7 @@ func (k *finder) find(ctx context.Context, h *heap.Heap, f *heap.Filter, o heap.
 		err = heap.Scan(ctx, h, &only, o, create, pass)
 	}
 	if err == nil {
-		err = k.rest(yield)
+		err = k.yieldTypes(yield)
 	}
 	if err != nil && err != errEnough {
 		yield(nil, nil, err)
@@ -73,8 +74,8 @@ func (k *finder) find(ctx context.Context, h *heap.Heap, f *heap.Filter, o heap.
 
 var errEnough = target.Unsupportedf("the caller stopped the list")
 
-// An UnfoundError reports that nothing is known to be of a kind, although objects may be: those of types without a name, or of types
-// whose fields can't be read.
+// An UnfoundError reports that no object of a kind was found, although the heap may have some: the names or fields of
+// some types are unreadable.
 type UnfoundError struct{ Err error }
 
 func (e *UnfoundError) Error() string {
@@ -84,7 +85,7 @@ func (e *UnfoundError) Error() string {
 	return e.Err.Error()
 }
 
-// Unwrap returns the reason.
+// Unwrap returns e.Err.
 func (e *UnfoundError) Unwrap() error {
 	if e == nil {
 		return nil
@@ -92,16 +93,16 @@ func (e *UnfoundError) Unwrap() error {
 	return e.Err
 }
 
-// A finder caches the types of objects seen so far.
+// A finder finds the objects that a shape is for. It caches the bound shapes by type.
 type finder struct {
 	b     *Binder
-	shape any // a nil *S
+	shape reflect.Type // a pointer to the shape
 
 	mu      sync.Mutex
 	shapes  map[*dac.MethodTable]any
-	errs    []typeError    // not yet in the list
-	unnamed workers.Lowest // types without a name
-	found   bool           // an object is in the list
+	errs    []typeError    // of types that do not fit, listed at the end
+	unnamed workers.Lowest // the error of a type without a readable name
+	found   bool           // an object was listed
 }
 
 type typeError struct {
@@ -109,8 +110,8 @@ type typeError struct {
 	err error
 }
 
-// choose reports whether objects of a type are wanted.
-func (k *finder) choose(mt *dac.MethodTable) bool {
+// selects reports whether the shape is for a type and fits it.
+func (k *finder) selects(mt *dac.MethodTable) bool {
 	t, err := k.b.reader.Type(mt.Addr)
 	var is bool
 	if err == nil {
@@ -128,7 +129,7 @@ func (k *finder) choose(mt *dac.MethodTable) bool {
 	if k.shapes[mt] != nil {
 		return true
 	}
-	s, err := k.b.bound(k.shape, t)
+	s, err := k.b.bind(k.shape, t)
 	if err == nil {
 		k.shapes[mt] = s
 		return true
@@ -143,8 +144,8 @@ func (k *finder) choose(mt *dac.MethodTable) bool {
 	return false
 }
 
-// pass passes the objects and errors of a run of the heap.
-func (k *finder) pass(g *gatherer, yield passer) error {
+// yieldRun lists the objects and errors of a run of the heap.
+func (k *finder) yieldRun(g *gatherer, yield yielder) error {
 	at := 0
 	var last *dac.MethodTable
 	var s any
@@ -173,8 +174,8 @@ func (k *finder) pass(g *gatherer, yield passer) error {
 	return nil
 }
 
-// rest passes the remaining errors of types, in the order of the types' addresses.
-func (k *finder) rest(yield passer) error {
+// yieldTypes lists the errors of types, in the order of their addresses.
+func (k *finder) yieldTypes(yield yielder) error {
 	slices.SortStableFunc(k.errs, func(a, b typeError) int {
 		if a.mt < b.mt {
 			return -1
@@ -182,25 +183,26 @@ func (k *finder) rest(yield passer) error {
 		return 1
 	})
 	for _, e := range k.errs {
-		if !yield(nil, nil, k.missing(e.err)) {
+		if !yield(nil, nil, k.typeErr(e.err)) {
 			return errEnough
 		}
 	}
 	if err := k.unnamed.Err(); err != nil {
-		yield(nil, nil, k.missing(fmt.Errorf("objects of types without a name: %w", err)))
+		yield(nil, nil, k.typeErr(fmt.Errorf("objects of types without a name: %w", err)))
 	}
 	return nil
 }
 
-// missing returns err, why objects of a type are not in the list.
-func (k *finder) missing(err error) error {
+// typeErr returns err, the reason why objects of a type are not listed, as an UnfoundError if no object is.
+func (k *finder) typeErr(err error) error {
 	if k.found {
 		return err
 	}
 	return &UnfoundError{err}
 }
 
-// Unnamed returns why the heap may have objects of a type that no name finds: a type without one, or a place that can't be read.
+// Unnamed returns an error if the heap may have objects that are not found by the name of their type. Either a type has
+// no readable name, or a part of the heap is unreadable.
 func (b *Binder) Unnamed() error {
 	if b == nil || b.open == nil {
 		return nil
@@ -213,7 +215,7 @@ func (b *Binder) Unnamed() error {
 	named := func(mt *dac.MethodTable) bool {
 		t, err := b.reader.Type(mt.Addr)
 		if err == nil {
-			_, err = b.definitionOf([]string{"<none>"}, t)
+			_, err = b.findDefinition([]string{"<none>"}, t)
 		}
 		unnamed.Note(uint64(mt.Addr), err)
 		return false
@@ -228,7 +230,7 @@ func (b *Binder) Unnamed() error {
 	return cmp.Or(err, corrupt, unnamed.Err())
 }
 
-// A gatherer gathers the selected objects of a run.
+// A gatherer collects the selected objects of a run of the heap.
 type gatherer struct {
 	sieve   *heap.Sieve
 	objects []heap.Object
@@ -240,7 +242,7 @@ type corruption struct {
 	err    error
 }
 
-// Objects gathers a batch.
+// Objects adds the selected objects of a batch.
 func (g *gatherer) Objects(_ *heap.Segment, batch []heap.Object) {
 	for i := range batch {
 		if o := &batch[i]; !o.Free && g.sieve.Pass(o) {
@@ -249,7 +251,7 @@ func (g *gatherer) Objects(_ *heap.Segment, batch []heap.Object) {
 	}
 }
 
-// Corrupt records where the walk could not go on.
+// Corrupt records a place where the walk could not continue.
 func (g *gatherer) Corrupt(c *heap.Corruption) {
 	g.corrupt = append(g.corrupt, corruption{len(g.objects), c})
 }
@@ -257,27 +259,24 @@ func (g *gatherer) Corrupt(c *heap.Corruption) {
 // Reset discards everything.
 func (g *gatherer) Reset() { g.objects, g.corrupt = g.objects[:0], g.corrupt[:0] }
 
-// Loaded lists the loaded types that the shape names, each bound, for reading statics. A generic definition is listed
-// itself. Derived types are not listed.
+// Loaded lists the loaded types that the shape names, for reading statics. It lists a generic definition itself, and no
+// derived types.
 func Loaded[S any](b *Binder) iter.Seq2[S, error] {
 	return func(yield func(S, error) bool) {
-		b.loaded((*S)(nil), func(shape any, err error) bool {
+		b.eachLoaded(reflect.TypeFor[S](), func(shape any, err error) bool {
 			s, _ := shape.(S)
 			return yield(s, err)
 		})
 	}
 }
 
-// loaded passes what Loaded lists.
-func (b *Binder) loaded(shape any, yield func(any, error) bool) {
-	for _, n := range tableOf(b, shape).schema.names {
+// eachLoaded calls yield for each type that Loaded lists, until it returns false.
+func (b *Binder) eachLoaded(shape reflect.Type, yield func(any, error) bool) {
+	for _, n := range b.tableOf(shape).schema.names {
 		for t, err := range b.Objects().TypeByName(n, "") {
 			var s any
 			if err == nil {
-				s, err = b.bound(shape, t)
-			}
-			if err != nil {
-				s = nil
+				s, err = b.bind(shape, t)
 			}
 			if !yield(s, err) {
 				return
@@ -286,7 +285,7 @@ func (b *Binder) loaded(shape any, yield func(any, error) bool) {
 	}
 }
 
-// An Array is an array object. Its elements are instances if they are value types, and references otherwise.
+// An Array is an array object. Its elements are instances of a value type, or references.
 type Array struct {
 	objects.Array
 	data target.Addr
@@ -299,11 +298,11 @@ func ArrayOf(o objects.Object) (Array, error) {
 	if err != nil {
 		return Array{}, err
 	}
-	// Everything but the elements stands before them, except the header word of the next object, which BaseSize counts.
+	// BaseSize counts what precedes the elements, and the header word of the next object.
 	return Array{a, o.Addr + target.Addr(o.Type.MT.BaseSize) - 8, uint64(o.Type.MT.ComponentSize)}, nil
 }
 
-// Instance returns the n-th element in the order of memory, for a value type that a shape is bound to.
+// Instance returns the n-th element, in memory order, of an array of value types.
 func (a *Array) Instance(n uint32) Instance { return Instance(a.data + target.Addr(uint64(n)*a.size)) }
 
 // Ref returns the n-th element of an array of references, 0 for null.
@@ -317,7 +316,7 @@ func (a *Array) Ref(n uint32) (target.Addr, error) {
 	return a.At(n).Addr()
 }
 
-// Elements binds the shape that S points to, to the elements of the array o.
+// Elements opens the array o and binds the shape that S points to, to its element type.
 func Elements[S any](b *Binder, o objects.Object) (S, Array, error) {
 	a, err := elementsOf(o)
 	if err != nil {
@@ -337,8 +336,8 @@ func elementsOf(o objects.Object) (Array, error) {
 	return a, err
 }
 
-// Fitting returns how many elements of an array fit in its segment of the heap. If it is fewer than the array's length,
-// the length is corrupt and the error says so. Without a heap it returns the length.
+// Fitting returns how many elements of an array fit in its segment of the heap. If that is fewer than its length, the
+// error is target.ErrCorrupt. Without a heap it returns the length.
 func (b *Binder) Fitting(a *Array) (uint32, error) {
 	if a == nil {
 		return 0, errAbsent

@@ -7,7 +7,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A WeakReference describes how a weak reference keeps its handle. Since .NET 8 the lowest two bits are its kind.
+// A WeakReference is the shape of a weak reference. Since .NET 8 the lowest two bits of Handle are its kind.
 type WeakReference struct {
 	_      Type `of:"System.WeakReference|System.WeakReference<>"`
 	Handle Int  `field:"_taggedHandle|m_handle"`
@@ -16,7 +16,8 @@ type WeakReference struct {
 // handleTags are the bits of a handle that are not part of its address, which is word-aligned.
 const handleTags = 7
 
-// Weak returns the target of a weak reference, with an Addr of 0 if it is gone. The error is ErrOtherType if o is not a weak reference.
+// Weak returns the target of a weak reference, with an Addr of 0 if it was collected. The error is ErrOtherType if o is
+// not a weak reference.
 func (b *Binder) Weak(o objects.Object) (objects.Object, error) {
 	s, x, err := BindObject[*WeakReference](b, o)
 	if err != nil {
@@ -29,8 +30,8 @@ func (b *Binder) Weak(o objects.Object) (objects.Object, error) {
 	return b.Handle(target.Addr(h))
 }
 
-// Handle returns the object that a GC handle refers to, with an Addr of 0 if there is none. h is the content of a GCHandle or
-// of a class's field that holds a handle. Tag bits are ignored.
+// Handle returns the object that a GC handle refers to, with an Addr of 0 for null. h is the content of a GCHandle or
+// of a field that holds a handle. Its tag bits are ignored.
 func (b *Binder) Handle(h target.Addr) (objects.Object, error) {
 	h &^= handleTags
 	if h == 0 {
@@ -43,7 +44,8 @@ func (b *Binder) Handle(h target.Addr) (objects.Object, error) {
 	return b.reader.Object(a)
 }
 
-// Dependent returns the two objects of a dependent handle, with an Addr of 0 if there is none. The second lives as long as the first.
+// Dependent returns the two objects of a dependent handle, each with an Addr of 0 for null. The first keeps the second
+// alive.
 func (b *Binder) Dependent(h target.Addr) (first, second objects.Object, err error) {
 	if h &^= handleTags; h == 0 {
 		return
@@ -51,11 +53,11 @@ func (b *Binder) Dependent(h target.Addr) (first, second objects.Object, err err
 	if b.open == nil {
 		return first, second, target.Unsupportedf("dependent handles need a heap")
 	}
-	var own *heap.Heap
-	if own, err = b.open(); err != nil {
+	var hp *heap.Heap
+	if hp, err = b.open(); err != nil {
 		return
 	}
-	e, err := own.HandleAt(h)
+	e, err := hp.HandleAt(h)
 	if err != nil {
 		return
 	}
@@ -72,7 +74,8 @@ func (b *Binder) Dependent(h target.Addr) (first, second objects.Object, err err
 	return
 }
 
-// Nullable returns the value of a Nullable<T>, and whether there is one. The error is ErrOtherType for other types.
+// Nullable returns the value of a Nullable<T> and reports whether it has one. The error is ErrOtherType for other
+// types.
 func (b *Binder) Nullable(s objects.Struct) (objects.Value, bool, error) {
 	n, err := Bind[*nullable](b, s.Type)
 	if err != nil {
@@ -91,16 +94,17 @@ type nullable struct {
 	Value    Value `field:"value"`
 }
 
-// DependentSlots returns the two objects of a dependent handle as values with a location. If the first is null, the handle was cleared.
+// DependentSlots returns the two objects of a dependent handle as values with a location. The first is null if the
+// handle was cleared.
 func (b *Binder) DependentSlots(h target.Addr) (first, second objects.Value, err error) {
 	if b.open == nil {
 		return first, second, target.Unsupportedf("dependent handles need a heap")
 	}
-	own, err := b.open()
+	hp, err := b.open()
 	if err != nil {
 		return first, second, err
 	}
-	e, extra, err := own.HandleSlots(h &^ handleTags)
+	e, extra, err := hp.HandleSlots(h &^ handleTags)
 	if err != nil {
 		return first, second, err
 	}

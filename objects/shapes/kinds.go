@@ -20,22 +20,32 @@ func OfAddr(a target.Addr) Instance { return Instance(a + dac.ObjectHeaderBytes)
 // In returns the instance of a value type in place.
 func In(s objects.Struct) Instance { return Instance(s.Addr) }
 
-// Type is the type of a shape's blank field. Its tag names the definitions of the types that the shape is for:
-// `of:"Ns.Name<,>|Ns.Outer<>+Inner"`. A type matches if it, or one of its bases, is an instance of the definition. The
-// fields are those of that base, so a derived class can't hide them. The tag `fields:"derived"` selects the fields of
-// the type itself, for abstract classes whose derived classes have the fields. A shape without a Type is for every type
-// that has its fields.
+// Type is the type of a shape's blank field. A shape is a Go struct. Functions take a pointer to it as their type
+// parameter S. The tag of Type names the definitions of the types that the shape is for:
+// `of:"Ns.Name<,>|Ns.Outer<>+Inner"`. A type matches if it or one of its bases is an instance of the definition. The
+// assembly that defines it does not matter. A shape without a Type is for every type that has its fields.
+//
+// The tags of the other fields name fields of the managed type. A name is searched in the matching type and then in its
+// bases, so that a derived class can't hide it. The tag `fields:"derived"` starts at the object's own type, for
+// abstract classes with fields in their derived classes. "<X>" is the backing field of the automatic property X. "a.b"
+// is field b of the value type in field a. "a|b" is the first of the two that exists. "a@" is a field of F# with that
+// name and a number. ",optional" permits that the field is missing. A field must be of the kind that the shape needs: a
+// reference, an integer, a value type.
+//
+// A struct of pointers to shapes takes the first shape that fits, for versions that differ more:
+//
+//	type set struct {
+//		_   shapes.Type `of:"System.Collections.Generic.HashSet<>"`
+//		New *newSet
+//		Old *oldSet
+//	}
 type Type struct{}
 
-// errAbsent is the error of optional fields that a type lacks.
+// errAbsent is the error for an optional field that a type does not have.
 var errAbsent = target.Unsupportedf("this version of the type has no such field")
-
-// incomparable is a part of every shape's fields. Go would otherwise compile a function for each shape that compares two, which nobody does.
-type incomparable [0]func()
 
 // A place is the place of a field in an instance. The zero place is empty.
 type place struct {
-	_      incomparable
 	reader *objects.Reader
 	field  *objects.Field
 	base   uint32 // for a path, the offset of the value type that has the field
@@ -48,11 +58,11 @@ func (p *place) at(x Instance) target.Addr {
 // Has reports whether the type has the field. Only an optional field may be missing.
 func (p *place) Has() bool { return p.field != nil }
 
-// Field returns the field, nil if the type has none.
+// Field returns the field, nil if the type does not have it.
 func (p *place) Field() *objects.Field { return p.field }
 
-// Offset returns the field's offset in bytes from the start of the fields, 0 if the type lacks the field. Add
-// dac.ObjectHeaderBytes for the offset from the start of an object.
+// Offset returns the field's offset in bytes from the start of the fields, 0 if there is no such field.
+// Add dac.ObjectHeaderBytes for the offset from the start of an object.
 func (p *place) Offset() uint32 {
 	if p.field == nil {
 		return 0
@@ -60,7 +70,7 @@ func (p *place) Offset() uint32 {
 	return p.base + p.field.Offset
 }
 
-// value reads the field with everything that package objects knows about it.
+// value returns the field's value with its declared type.
 func (p *place) value(x Instance) objects.Value {
 	if p.field == nil {
 		return (*objects.Field)(nil).At(0)
@@ -68,15 +78,16 @@ func (p *place) value(x Instance) objects.Value {
 	return p.field.At(target.Addr(x) + target.Addr(p.base))
 }
 
-// word reads n bytes at a as a little-endian number.
-func word(mem target.Memory, a target.Addr, n int) (uint64, error) {
+// readWord reads n bytes at a as a little-endian number.
+func readWord(mem target.Memory, a target.Addr, n int) (uint64, error) {
 	if b, ok := mem.View(a, n); ok {
 		return cursor.Uint(b), nil
 	}
-	return slowWord(mem, a, n)
+	return copyWord(mem, a, n)
 }
 
-func slowWord(mem target.Memory, a target.Addr, n int) (uint64, error) {
+// copyWord is readWord for memory without a view. It is a function of its own because its buffer escapes to the heap.
+func copyWord(mem target.Memory, a target.Addr, n int) (uint64, error) {
 	var buf [8]byte
 	if _, err := mem.ReadMemory(buf[:n], a); err != nil {
 		return 0, err
@@ -89,13 +100,10 @@ type Ref struct{ place }
 
 // Addr returns the address of the object, 0 for null.
 func (r *Ref) Addr(x Instance) (target.Addr, error) {
-	if r == nil {
+	if r == nil || r.field == nil {
 		return 0, errAbsent
 	}
-	if r.field == nil {
-		return 0, errAbsent
-	}
-	a, err := word(r.reader.Runtime().Memory(), r.at(x), 8)
+	a, err := readWord(r.reader.Runtime().Memory(), r.at(x), 8)
 	return target.Addr(a), err
 }
 
@@ -111,7 +119,8 @@ func (r *Ref) Object(x Instance) (objects.Object, error) {
 // Value returns the reference as a value, with its declared type.
 func (r *Ref) Value(x Instance) objects.Value { return r.value(x) }
 
-// Text returns the first limit UTF-16 code units of the string that the field refers to, all if limit is negative. ok is false for null.
+// Text returns the first limit UTF-16 code units of the string that the field refers to, or all if limit is negative.
+// ok is false for null.
 func (r *Ref) Text(x Instance, limit int) (text string, ok bool, err error) {
 	o, err := r.Object(x)
 	if err != nil || o.Addr == 0 {
@@ -128,7 +137,7 @@ type Int struct {
 	signed bool
 }
 
-// Size returns the number of bytes of the field; 0 if the type has none.
+// Size returns the field's size in bytes, 0 if there is no such field.
 func (i *Int) Size() int { return int(i.size) }
 
 // Uint returns the field's value as stored, not sign-extended.
@@ -136,7 +145,7 @@ func (i *Int) Uint(x Instance) (uint64, error) {
 	if i.field == nil {
 		return 0, errAbsent
 	}
-	return word(i.reader.Runtime().Memory(), i.at(x), int(i.size))
+	return readWord(i.reader.Runtime().Memory(), i.at(x), int(i.size))
 }
 
 // Int returns the field's value: sign-extended if its type is signed.
@@ -155,7 +164,7 @@ func (i *Int) Bool(x Instance) (bool, error) {
 	return v != 0, err
 }
 
-// Value returns the integer as a value with its declared type, so that an enum has names.
+// Value returns the integer as a value with its declared type, which names the values of an enum.
 func (i *Int) Value(x Instance) objects.Value { return i.value(x) }
 
 // fitsInt reports whether an Int can hold fields of that element type. It returns their size and signedness.
@@ -201,7 +210,7 @@ func (s *Struct) At(x Instance) Instance {
 // Value returns the value type as a value.
 func (s *Struct) Value(x Instance) objects.Value { return s.value(x) }
 
-// A Value is a field that holds any kind of value. An example is a field whose type is a type parameter.
+// A Value is a field that holds any kind of value, such as a field declared with a type parameter.
 type Value struct{ place }
 
 // Value returns the field's value.
@@ -209,14 +218,13 @@ func (v *Value) Value(x Instance) objects.Value { return v.value(x) }
 
 // A Static is a static field that all threads share, tagged `static:"s_x"`.
 type Static struct {
-	_     incomparable
 	field *objects.Field
 }
 
 // Has reports whether the type has the field. Only an optional field may be missing.
 func (s *Static) Has() bool { return s.field != nil }
 
-// Value returns the field's value, or why there is none.
+// Value returns the field's value, or the reason why it can't be read.
 func (s *Static) Value() objects.Value {
 	if s.field == nil {
 		return (*objects.Field)(nil).At(0)
@@ -224,7 +232,8 @@ func (s *Static) Value() objects.Value {
 	return s.field.StaticValue().Value
 }
 
-// Stored returns the value in the field's memory, also where the class constructor has not run: the runtime itself sets some fields.
+// Stored returns the value in the field's memory even if the class constructor has not run. The runtime itself sets
+// some fields.
 func (s *Static) Stored() objects.Value {
 	if s.field == nil {
 		return (*objects.Field)(nil).At(0)
@@ -234,7 +243,6 @@ func (s *Static) Stored() objects.Value {
 
 // A ThreadStatic is a static field with a value for each thread, tagged `threadstatic:"t_x"`.
 type ThreadStatic struct {
-	_     incomparable
 	field *objects.Field
 }
 
@@ -249,5 +257,5 @@ func (s *ThreadStatic) Of(t *dac.Thread) objects.Value {
 	return s.field.ThreadStatic(t).Value
 }
 
-// Object returns the address of the object whose instance x is.
+// Object returns the address of the object with the instance x.
 func (x Instance) Object() target.Addr { return target.Addr(x) - dac.ObjectHeaderBytes }

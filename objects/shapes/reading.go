@@ -15,8 +15,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Reading reads objects for one answer. It records unreadable parts in the answer's gaps. If a field may refer to
-// objects of several types, a caller tries one shape after another.
+// A Reading reads objects for one answer. It notes unreadable parts in the answer's gaps. A caller tries one shape
+// after another where a field may refer to objects of several types.
 type Reading struct {
 	*answer.Gaps
 	Binder *Binder
@@ -25,7 +25,7 @@ type Reading struct {
 // ErrNoField reports that a version of a library does not have a field. It wraps target.ErrUnsupported.
 var ErrNoField = target.Unsupportedf("this version of the library does not record it")
 
-// Try is BindObject for objects that may be of another type. is reports whether the shape is for the object's type.
+// Try is BindObject for objects that may be of another type. It reports whether the shape is for the object's type.
 func Try[S any](b *Binder, o objects.Object) (s S, x Instance, is bool, err error) {
 	if is, err = Is[S](b, o.Type); !is || err != nil {
 		return s, 0, false, err
@@ -34,61 +34,45 @@ func Try[S any](b *Binder, o objects.Object) (s S, x Instance, is bool, err erro
 	return s, x, true, err
 }
 
-// As binds the shape that S points to, to an object. It returns nil for null and for an object of another type, and, with a note, for an unreadable object.
-func As[S any](r Reading, o objects.Object) (S, Instance) {
-	s, x := r.as((*S)(nil), o)
-	if s == nil {
-		var none S
-		return none, 0
-	}
-	return s.(S), x
-}
-
-func (r Reading) as(shape any, o objects.Object) (any, Instance) {
+// As binds the shape that S points to, to an object. It returns nil for null and for an object of another type. For an
+// unreadable object it notes the error and returns nil.
+func As[S any](r Reading, o objects.Object) (s S, x Instance) {
 	if o.Addr == 0 {
-		return nil, 0
+		return s, 0
 	}
-	s, err := r.Binder.bound(shape, o.Type)
-	if err != nil {
-		if !errors.Is(err, ErrOtherType) {
-			r.Note(err)
-		}
-		return nil, 0
+	s, x, err := BindObject[S](r.Binder, o)
+	if err == nil {
+		return s, x
 	}
-	return s, Of(o)
+	if !errors.Is(err, ErrOtherType) {
+		r.Note(err)
+	}
+	return s, 0
 }
 
 // At is As for the object that a field refers to. It returns nil if there is no such field.
 func At[S any](r Reading, f *Ref, x Instance) (S, Instance) { return As[S](r, r.ObjectAt(f, x)) }
 
-// AtOr is At with a reason for nil. The reason is the noted error of an unreadable object, or other if there is no object of that type.
-func AtOr[S any](r Reading, f *Ref, x Instance, other error) (S, Instance, error) {
-	s, at, err := r.atOr((*S)(nil), f, x, other)
-	out, _ := s.(S) // nil for an error, and for a Reading without a Binder
-	return out, at, err
-}
-
-func (r Reading) atOr(shape any, f *Ref, x Instance, other error) (any, Instance, error) {
+// AtOr is At with an error instead of nil: the noted error of an unreadable object, or else other.
+func AtOr[S any](r Reading, f *Ref, x Instance, other error) (s S, at Instance, err error) {
 	if f == nil || !f.Has() {
-		return nil, 0, other
+		return s, 0, other
 	}
 	o, err := f.Object(x)
-	var s any
 	if err == nil && o.Addr != 0 {
-		s, err = r.Binder.bound(shape, o.Type)
+		if s, at, err = BindObject[S](r.Binder, o); err == nil {
+			return s, at, nil
+		}
 	}
-	switch {
-	case err == nil && s != nil:
-		return s, Of(o), nil
-	case err == nil || errors.Is(err, ErrOtherType):
-		return nil, 0, other
+	if err == nil || errors.Is(err, ErrOtherType) {
+		return s, 0, other
 	}
 	r.Note(err)
-	return nil, 0, err
+	return s, 0, err
 }
 
-// ObjectAt returns the object that a field refers to. Its Addr is 0 for null, if there is no such field, and, with a
-// note, if it is unreadable.
+// ObjectAt returns the object that a field refers to. Its Addr is 0 for null and if there is no such field. If the
+// object is unreadable, ObjectAt notes the error, and Addr is 0.
 func (r Reading) ObjectAt(f *Ref, x Instance) objects.Object {
 	if f == nil || !f.Has() {
 		return objects.Object{}
@@ -101,7 +85,7 @@ func (r Reading) ObjectAt(f *Ref, x Instance) objects.Object {
 	return o
 }
 
-// Plain formats a value on a line of at most limit characters a string, and notes what the line lacks.
+// Plain formats a value as one line and notes what is unreadable. Strings are cut after limit characters.
 func (r Reading) Plain(v objects.Value, limit int) string {
 	r.Note(cmp.Or(v.Err(), v.Line(limit).Err()))
 	return v.Plain(limit)
@@ -125,7 +109,7 @@ func (r Reading) TextAt(f *Ref, x Instance) answer.Text {
 	return r.Text(s, err)
 }
 
-// IntAt returns the integer in a field. The error is ErrNoField, which is not noted, if there is no such field.
+// IntAt returns the integer in a field. If there is no such field, the error is ErrNoField, which is not noted.
 func (r Reading) IntAt(f *Int, x Instance) answer.Maybe[int64] {
 	if f == nil || !f.Has() {
 		return answer.Maybe[int64]{Err: ErrNoField}
@@ -135,7 +119,8 @@ func (r Reading) IntAt(f *Int, x Instance) answer.Maybe[int64] {
 	return answer.Of(n, err)
 }
 
-// BoolAt reports whether the integer in a field is not zero. A missing field is ErrNoField, which is not noted.
+// BoolAt reports whether the integer in a field is not zero. If there is no such field, the error is ErrNoField, which
+// is not noted.
 func (r Reading) BoolAt(f *Int, x Instance) answer.Maybe[bool] {
 	n := r.IntAt(f, x)
 	return answer.Of(n.Value != 0, n.Err)
@@ -178,7 +163,7 @@ func (r Reading) TimeAt(f *Int, x Instance) *time.Time {
 // TypeText returns the name of an object's type, as in metadata.
 func (r Reading) TypeText(o objects.Object) answer.Text { return r.Text(o.Type.ManagedName()) }
 
-// OnObjects iterates over the objects of the heap that On finds. What can't be read is noted. It ends early when ctx ends.
+// OnObjects lists the objects of On and notes its errors. The list ends early when ctx is done.
 func OnObjects[S any](ctx context.Context, r Reading, h *heap.Heap, o heap.ScanOptions) iter.Seq2[objects.Object, Found[S]] {
 	ctx = absent.Context(ctx)
 	return func(yield func(objects.Object, Found[S]) bool) {

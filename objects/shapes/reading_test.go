@@ -12,14 +12,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A lostList is a list whose fields are looked for where there are none.
+// A lostList is a shape of List with names of fields that it does not have.
 type lostList struct {
 	_     shapes.Type `of:"System.Collections.Generic.List<>"`
 	Items shapes.Ref  `field:"_elements"`
 }
 
-// TestReading: null, another type and a field that a version lacks are nothing wrong; what can't be read is a note and an error,
-// and no value.
+// TestReading: null, an object of another type, and a field that a version does not have are not errors. An unreadable
+// part is a note and an error, without a value.
 func TestReading(t *testing.T) {
 	zoo(t, func(t *testing.T, b *shapes.Binder, fact func(string) objects.Object, _ *testdump.Dump) {
 		var gaps answer.Gaps

@@ -11,8 +11,8 @@ import (
 // A schema is the parsed tags of a Go struct.
 type schema struct {
 	typ     reflect.Type
-	names   []string // of definitions; none means every type
-	derived bool     // use the fields of derived types too
+	names   []string // of definitions; empty for every type
+	derived bool     // search the fields of derived types too
 	slots   []slot
 	choices []choice
 	err     error // what is wrong with the tags
@@ -28,7 +28,7 @@ type slot struct {
 	text     string // the tag, for messages
 }
 
-// A choice is one of several shapes, of which the first that fits is used.
+// A choice is one of several shapes. The first that fits is used.
 type choice struct {
 	index int
 	s     *schema
@@ -49,14 +49,15 @@ func newSchema(t reflect.Type) *schema {
 		s.err = target.Unsupportedf("shape %v is not a struct", t)
 		return s
 	}
-	s.fields(t, nil)
+	s.addFields(t, nil)
 	if s.err == nil && len(s.choices) > 0 && len(s.slots) > 0 {
 		s.err = target.Unsupportedf("shape %v has both fields and choices", t)
 	}
 	return s
 }
 
-func (s *schema) fields(t reflect.Type, index []int) {
+// addFields parses the fields of t, a shape or a struct embedded in it at index.
+func (s *schema) addFields(t reflect.Type, index []int) {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		at := append(append([]int(nil), index...), i)
@@ -66,7 +67,7 @@ func (s *schema) fields(t reflect.Type, index []int) {
 				s.names, s.derived = definitions(f.Tag.Get("of")), f.Tag.Get("fields") == "derived"
 			}
 		case f.Anonymous && f.Type.Kind() == reflect.Struct:
-			s.fields(f.Type, at)
+			s.addFields(f.Type, at)
 		case f.Type.Kind() == reflect.Pointer && f.Type.Elem().Kind() == reflect.Struct && len(index) == 0 && f.IsExported():
 			part := newSchema(f.Type.Elem())
 			if part.err != nil {
@@ -74,12 +75,13 @@ func (s *schema) fields(t reflect.Type, index []int) {
 			}
 			s.choices = append(s.choices, choice{i, part})
 		default:
-			s.field(f, at)
+			s.addSlot(f, at)
 		}
 	}
 }
 
-func (s *schema) field(f reflect.StructField, at []int) {
+// addSlot parses a field that a managed field is bound to.
+func (s *schema) addSlot(f reflect.StructField, at []int) {
 	sl := slot{index: at, kind: f.Type}
 	sl.static = f.Type == reflect.TypeFor[Static]() || f.Type == reflect.TypeFor[ThreadStatic]()
 	key := "field"
@@ -106,7 +108,7 @@ func (s *schema) field(f reflect.StructField, at []int) {
 	s.slots = append(s.slots, sl)
 }
 
-// definitions returns the metadata names for those in a tag: Dictionary<,> is Dictionary`2.
+// definitions returns the metadata names for the names in a tag: Dictionary`2 for Dictionary<,>.
 func definitions(tag string) []string {
 	var out []string
 	for name := range strings.SplitSeq(tag, "|") {

@@ -36,7 +36,7 @@ type entry struct {
 	Value shapes.Ref   `field:"value"`
 }
 
-// set is the type of which a version has other fields.
+// A set is the shape of HashSet, with other fields in one version.
 type set struct {
 	_   shapes.Type `of:"System.Collections.Generic.HashSet<>"`
 	New *struct {
@@ -49,7 +49,7 @@ type set struct {
 	}
 }
 
-// zoo calls f for each dump with the objects of the program that makes one of each kind, of all runtimes.
+// zoo calls f for each dump of the program that makes one object of each kind, on all runtimes.
 func zoo(t *testing.T, f func(t *testing.T, b *shapes.Binder, fact func(name string) objects.Object, d *testdump.Dump)) {
 	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
 		facts := map[string]target.Addr{}
@@ -148,7 +148,7 @@ func TestHandles(t *testing.T) {
 		n := 0
 		for e, err := range h.Handles() {
 			if err != nil {
-				continue // told by the tests of handles
+				continue // covered by the tests of handles
 			}
 			n++
 			one, err := h.HandleAt(e.Addr)
@@ -163,7 +163,7 @@ func TestHandles(t *testing.T) {
 				assert.Equal(t, "attached to list", s)
 			}
 		}
-		if !d.Canned || d.Name == "net10-zoo" { // the others are slices without them
+		if !d.Canned || d.Name == "net10-zoo" { // the other slices do not have them
 			assert.NotZero(t, n)
 		}
 		_, err = h.HandleAt(want)
@@ -172,7 +172,7 @@ func TestHandles(t *testing.T) {
 	})
 }
 
-// TestUnknownLayout: a type without the fields that a shape wants, or with fields of another kind, is never read.
+// TestUnknownLayout: a type without the fields of a shape, or with fields of another kind, is never read.
 func TestUnknownLayout(t *testing.T) {
 	type missing struct {
 		_     shapes.Type `of:"System.Collections.Generic.List<>"`
@@ -205,7 +205,7 @@ func TestUnknownLayout(t *testing.T) {
 	})
 }
 
-// TestTags: a struct whose tags are wrong is an error of every binding, and none of the types.
+// TestTags: a struct with wrong tags is an error of every binding, whatever the type.
 func TestTags(t *testing.T) {
 	type untagged struct{ Items shapes.Ref }
 	type hidden struct {
@@ -226,7 +226,7 @@ func TestTags(t *testing.T) {
 	})
 }
 
-// TestOn: the objects of a shape are those that a walk of the whole heap finds by their types.
+// TestOn: On finds the objects that a walk of the whole heap finds by their types.
 func TestOn(t *testing.T) {
 	zoo(t, func(t *testing.T, b *shapes.Binder, fact func(string) objects.Object, d *testdump.Dump) {
 		h, err := d.Heap()
@@ -283,7 +283,7 @@ func TestStatics(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, "static string", text)
 			i, err := s.Int.Value().Int()
-			if !errors.Is(err, target.ErrNotInDump) { // dumps of Windows lack them
+			if !errors.Is(err, target.ErrNotInDump) { // Windows dumps do not have them
 				require.NoError(t, err)
 				assert.EqualValues(t, 1234567, i)
 			}
@@ -303,7 +303,7 @@ func TestStatics(t *testing.T) {
 	})
 }
 
-// TestReadsAllocateNothing: neither to find a bound shape nor to read by it.
+// TestReadsAllocateNothing: neither a lookup of a bound shape nor a read allocates.
 func TestReadsAllocateNothing(t *testing.T) {
 	if strconv.IntSize == 32 {
 		t.Skip("words of 32 bits are for agreement, not for speed")

@@ -14,8 +14,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestWithoutUnwindData: an ARM64 process whose C library is not in the dump has the same frames, which the link register of
-// the leaf and the frame records lead to, and no others after the first function of a thread. Signatures do not matter.
+// TestWithoutUnwindData: an ARM64 process with a C library that is not in the dump has the same frames, found by the
+// leaf's link register and the frame records, and no frames past the first function of a thread. Signatures do not
+// matter.
 func TestWithoutUnwindData(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("arm64-net10-*"), func(t *testing.T, d *testdump.Dump) (compared int) {
 		var libc target.Range
@@ -43,7 +44,7 @@ func TestWithoutUnwindData(t *testing.T) {
 	})
 }
 
-// nativeIPs returns the places of a thread's activations.
+// nativeIPs returns the instruction pointers of a thread's activations.
 func nativeIPs(t *testing.T, w *stackwalk.Walker, th *threads.Thread) (out []target.Addr) {
 	for f := range w.Walk(t.Context(), th.Managed, th.OS.Registers, stackwalk.WalkOptions{Native: true}) {
 		assert.NoError(t, f.Err)
@@ -54,8 +55,8 @@ func nativeIPs(t *testing.T, w *stackwalk.Walker, th *threads.Thread) (out []tar
 	return out
 }
 
-// TestSignedReturns: the return addresses of all native frames are among those of the stack, also where they are signed. The
-// leaf's is in a register.
+// TestSignedReturns: the return addresses of all native frames, signed or not, are among the return addresses of the
+// stack. The leaf's return address is in a register.
 func TestSignedReturns(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("arm64-net10-stacks-pac-withheap"), func(t *testing.T, d *testdump.Dump) (compared int) {
 		w, err := d.Walker()

@@ -19,17 +19,17 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// cooperative is a process of which one thread runs in cooperative mode, in native code without an explicit frame.
+// A cooperative is a process with one thread in cooperative mode, in native code without an explicit frame.
 type cooperative struct {
 	raiser
 	rt      *dac.Runtime
 	thread  dac.Thread
-	managed []stackwalk.Frame // of the thread, as long as it was in an unmanaged call
-	other   target.Range      // another stack of the thread's, empty for none
-	sp      target.Addr       // of the thread there
+	managed []stackwalk.Frame // managed frames of the thread before the change
+	other   target.Range      // another stack of the thread, or empty
+	sp      target.Addr       // stack pointer of the thread there
 }
 
-// Threads has the thread on its other stack.
+// Threads returns the threads, with the thread on its other stack.
 func (c *cooperative) Threads() []target.Thread {
 	list := slices.Clone(c.Target.Threads())
 	for i := range list {
@@ -65,7 +65,7 @@ func openCooperative(t *testing.T, name string) *cooperative {
 	return c
 }
 
-// ReadMemory has the whole stack, which canned dumps do not, and the words.
+// ReadMemory reads the whole stack, which canned dumps do not have, and the words.
 func (c *cooperative) ReadMemory(b []byte, a target.Addr) (int, error) {
 	n, err := c.Target.ReadMemory(b, a)
 	for _, r := range [...]target.Range{c.thread.Stack, c.other} {
@@ -84,7 +84,7 @@ func (c *cooperative) ReadMemory(b []byte, a target.Addr) (int, error) {
 	return n, err
 }
 
-// walk returns the thread's managed frames from given registers on, and the first frame.
+// walk returns the thread's managed frames, given its registers, and the first frame.
 func (c *cooperative) walk(t *testing.T, regs target.Registers, o stackwalk.WalkOptions) (sps []target.Addr, first stackwalk.Frame) {
 	n := 0
 	for f := range stackwalk.NewWalker(c.rt).Walk(t.Context(), &c.thread, regs, o) {
@@ -106,7 +106,7 @@ func (c *cooperative) sps(i int) (out []target.Addr) {
 	return out
 }
 
-// signal leaves at a what the kernel leaves of f for a signal's handler.
+// signal writes the kernel's frame for a signal that interrupted f to a.
 func (c *cooperative) signal(a target.Addr, f *stackwalk.Frame) {
 	for off := target.Addr(0); off < 304; off += 8 {
 		c.words[a+off] = 0
@@ -119,14 +119,14 @@ func (c *cooperative) signal(a target.Addr, f *stackwalk.Frame) {
 	c.words[a], c.words[a+184], c.words[a+224] = 7, 0x2b<<48|0x33, uint64(a+0x200)&^63
 }
 
-// explicit leaves an explicit frame of a class at a, with what the runtime knows of f after it.
+// explicit writes an explicit frame of a class, followed by what the runtime records of f, to a.
 func (c *cooperative) explicit(t *testing.T, class string, a, next target.Addr, f *stackwalk.Frame) {
 	off, err := c.rt.Layout().Offset(class, "TargetContext")
 	require.NoError(t, err)
 	link, err := c.rt.Layout().Offset("Frame", "Next")
 	require.NoError(t, err)
 	id, err := c.rt.Layout().Uint(class + "Identifier")
-	if err != nil { // before 10 the vtable tells the class
+	if err != nil { // before 10 the vtable identifies the class
 		vtable, err := c.rt.Layout().(*layout.Layout).VTable(class)
 		require.NoError(t, err)
 		id = uint64(vtable)
@@ -139,9 +139,9 @@ func (c *cooperative) explicit(t *testing.T, class string, a, next target.Addr, 
 	}
 }
 
-// TestOverflowStack: what handles a stack overflow runs on a stack of its own, which may lie on either side of the
-// thread's. The explicit frame there leads to the code that had no stack left, not what the runtime puts there for its
-// own unwinder; the frames of the thread's own stack follow it, wherever they lie.
+// TestOverflowStack: the handler of a stack overflow runs on a stack of its own, on either side of the thread's. The
+// explicit frame there leads to the code that overflowed; the data for the runtime's own unwinder does not. The frames
+// of the thread's own stack follow, wherever they lie.
 func TestOverflowStack(t *testing.T) {
 	for _, name := range []string{"net10-zoo", "net8-zoo", "net31-zoo"} {
 		for _, above := range []bool{false, true} {
@@ -153,7 +153,7 @@ func TestOverflowStack(t *testing.T) {
 			f, sp := &c.managed[1], c.other.Start+0x1000
 			fp, frame := sp+0x2000, sp+0x100
 			c.explicit(t, "FaultingExceptionFrame", frame, target.Addr(^uint64(0)), f)
-			c.words[fp], c.words[fp+8] = 0, uint64(f.IP) // the runtime's own sign of where the fault was
+			c.words[fp], c.words[fp+8] = 0, uint64(f.IP) // the runtime's own mark of the place of the fault
 			c.thread.Frame = frame
 			got, first := c.walk(t, native(sp, fp), stackwalk.WalkOptions{})
 			assert.Equal(t, c.sps(1), got, name)
@@ -175,8 +175,8 @@ func TestOverflowStack(t *testing.T) {
 	}
 }
 
-// TestRegistersOfUnmanagedCalls: of the registers of a method that called unmanaged code the explicit frame knows three.
-// The others hold what the code that runs now, or ran between, left in them.
+// TestRegistersOfUnmanagedCalls: an explicit frame records three registers of a method that called unmanaged code. The
+// other registers hold what later code left in them.
 func TestRegistersOfUnmanagedCalls(t *testing.T) {
 	for _, name := range []string{"net10-zoo", "win-net10-zoo"} {
 		d := testdump.Open(t, name)
@@ -210,7 +210,7 @@ func TestRegistersOfUnmanagedCalls(t *testing.T) {
 	}
 }
 
-// registers of native code without unwind data.
+// native returns registers of native code without unwind data.
 func native(sp, fp target.Addr) target.Registers {
 	r := target.Registers{Arch: target.ArchAMD64}
 	r.SetIP(0x7fff00001000)
@@ -221,9 +221,8 @@ func native(sp, fp target.Addr) target.Registers {
 	return r
 }
 
-// TestSignalFrames: the walk of a thread that handles a signal begins with the managed code that this
-// interrupted, with all of its registers; found by the instructions that the handler returns to, or by the shape of
-// what the kernel left alone.
+// TestSignalFrames: the walk of a thread that handles a signal starts with the interrupted managed code and all of its
+// registers. It is found by the instructions that the handler returns to, or by the shape of the kernel's frame.
 func TestSignalFrames(t *testing.T) {
 	for _, name := range []string{"net10-zoo", "net8-zoo", "net31-zoo"} {
 		c := openCooperative(t, name)
@@ -264,15 +263,15 @@ func TestSignalFrames(t *testing.T) {
 		}
 		assert.Equal(t, c.sps(1), got, "%s: as debuggers show it", name)
 
-		c.words[at+184] = 0 // no selectors: what lies there is something else
+		c.words[at+184] = 0 // without selectors the words are something else
 		got, first = c.walk(t, native(at-0x80, 0), stackwalk.WalkOptions{})
 		assert.Empty(t, got, name)
 		assert.ErrorContains(t, first.Err, "can't be unwound", name)
 	}
 }
 
-// TestHandlerOnOtherStack: native code of a handler that runs on a stack of its own, wherever that lies, comes before all of the
-// thread's own stack, the runtime's frames included.
+// TestHandlerOnOtherStack: the native code of a handler on a stack of its own comes before all frames of the thread's
+// own stack, including explicit frames, wherever the stacks lie.
 func TestHandlerOnOtherStack(t *testing.T) {
 	for _, name := range []string{"net10-zoo", "net8-zoo", "net31-zoo"} {
 		for _, above := range []bool{false, true} {
@@ -313,9 +312,8 @@ func TestHandlerOnOtherStack(t *testing.T) {
 	}
 }
 
-// TestCallsWithoutFrames: managed code that called native code without an explicit frame is found by unwinding. Where
-// that can't be done its frames and references are not left out in silence, but for threads in preemptive mode, which
-// always have a frame.
+// TestCallsWithoutFrames: managed code that called native code without an explicit frame is found by unwinding. If that
+// fails, the walk reports missing frames and references. Threads in preemptive mode always have a frame.
 func TestCallsWithoutFrames(t *testing.T) {
 	for _, name := range []string{"net10-zoo", "net8-zoo", "net31-zoo"} {
 		c := openCooperative(t, name)
@@ -352,8 +350,8 @@ func TestCallsWithoutFrames(t *testing.T) {
 	}
 }
 
-// TestReplacedReturnAddress: a return address that the runtime replaced, to stop the thread when the method returns, is
-// the one that the Thread keeps.
+// TestReplacedReturnAddress: if the runtime replaced a return address to stop the thread when the method returns, the
+// walk uses the address in the Thread.
 func TestReplacedReturnAddress(t *testing.T) {
 	for _, name := range []string{"net10-zoo", "net8-zoo", "net31-zoo"} {
 		c := openCooperative(t, name)
@@ -371,14 +369,14 @@ func TestReplacedReturnAddress(t *testing.T) {
 		c.thread.State |= dac.ThreadHijacked
 		got, _ = c.walk(t, leaf.Regs, stackwalk.WalkOptions{})
 		assert.Equal(t, c.sps(0), got, name)
-		c.words[kept] = 0x1000 // no managed code
+		c.words[kept] = 0x1000 // not managed code
 		got, _ = c.walk(t, leaf.Regs, stackwalk.WalkOptions{})
 		assert.Equal(t, c.sps(0)[:1], got, name)
 	}
 }
 
-// TestHijackStub: a method has returned to the stub whose address the runtime put there, and the stub has no frame yet.
-// What stands in the place of the return address is what the method returned, even if that is an address of managed code.
+// TestHijackStub: a method has returned to the runtime's stub, which has no frame yet. The place of the return address
+// holds the method's result, which may be an address of managed code.
 func TestHijackStub(t *testing.T) {
 	for _, name := range []string{"net10-zoo", "net8-zoo", "net31-zoo"} {
 		c := openCooperative(t, name)
@@ -386,7 +384,7 @@ func TestHijackStub(t *testing.T) {
 		slot := caller.SP - 8
 		kept := c.thread.Addr + 0x80
 		was := uint64(caller.IP)
-		fp := slot - 8 // of native code that the stub called, for which a frame pointer is all there is
+		fp := slot - 8 // of native code that the stub called, with only a frame pointer
 		old, _ := caller.Regs.FP()
 		c.words[fp], c.words[slot] = uint64(old), uint64(other.IP)
 		c.words[kept], c.words[kept+8] = was, uint64(slot)
@@ -403,15 +401,14 @@ func TestHijackStub(t *testing.T) {
 			}
 			assert.Equal(t, caller.IP, first.IP, name)
 		}
-		c.words[kept] = 0x1000 // no managed code: nor is what stands in its place believed
+		c.words[kept] = 0x1000 // not managed code: the word in its place is not used either
 		got, _ := c.walk(t, native(fp-0x80, fp), stackwalk.WalkOptions{})
 		assert.NotContains(t, got, caller.SP, name)
 	}
 }
 
-// TestRedirectedThread: a thread that the runtime stopped where it was has all its registers in the CONTEXT that a
-// ResumableFrame names; without the CONTEXT the frames and references before the next explicit frame are not left out in
-// silence.
+// TestRedirectedThread: a thread that the runtime stopped has all its registers in the CONTEXT of a ResumableFrame.
+// Without the CONTEXT, the walk reports that frames and references before the next explicit frame are missing.
 func TestRedirectedThread(t *testing.T) {
 	for _, name := range []string{"net10-zoo", "net8-zoo", "net31-zoo", "win-net6-zoo"} {
 		c := openCooperative(t, name)
@@ -419,7 +416,7 @@ func TestRedirectedThread(t *testing.T) {
 		off, err := c.rt.Layout().Offset("ResumableFrame", "TargetContextPtr")
 		require.NoError(t, err, name)
 		id, err := c.rt.Layout().Uint("ResumableFrameIdentifier")
-		if err != nil { // before 10 the vtable tells the class
+		if err != nil { // before 10 the vtable identifies the class
 			a, err := c.rt.Layout().(*layout.Layout).VTable("ResumableFrame")
 			require.NoError(t, err, name)
 			id = uint64(a)

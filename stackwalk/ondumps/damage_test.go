@@ -18,7 +18,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// openDamaged opens a canned dump whose memory the returned value changes.
+// openDamaged opens a canned dump with memory that the returned value changes.
 func openDamaged(t *testing.T, name string) (*sosgo.Dump, *stackMemory) {
 	d := testdump.Open(t, name)
 	mem := &stackMemory{}
@@ -30,7 +30,8 @@ func openDamaged(t *testing.T, name string) (*sosgo.Dump, *stackMemory) {
 	return damaged, mem
 }
 
-// walkDamaged returns a canned dump as openDamaged has it, its walker, and the thread worker with its managed frames as they are.
+// walkDamaged opens a canned dump as openDamaged does. It returns its walker, and the thread worker with its undamaged
+// managed frames.
 func walkDamaged(t *testing.T, name string) (d *sosgo.Dump, mem *stackMemory, w *stackwalk.Walker, th *threads.Thread, whole []target.Addr) {
 	d, mem = openDamaged(t, name)
 	w, err := d.Walker()
@@ -42,7 +43,7 @@ func walkDamaged(t *testing.T, name string) (d *sosgo.Dump, mem *stackMemory, w 
 	return d, mem, w, th, whole
 }
 
-// worker returns the thread of the scenario "zoo" that holds its locks.
+// worker returns the thread of the scenario "zoo" that holds locks.
 func worker(t *testing.T, d *sosgo.Dump) *threads.Thread {
 	list, err := d.Threads()
 	require.NoError(t, err)
@@ -67,8 +68,8 @@ func managedFrames(w *stackwalk.Walker, th *threads.Thread, regs target.Register
 	return ips, err
 }
 
-// TestExplicitFramesThatLoop: a chain of explicit frames that leads back ends the walk
-// as damage; what stands above it is told.
+// TestExplicitFramesThatLoop: a circle in the chain of explicit frames ends the walk as damage, after the frames above
+// it.
 func TestExplicitFramesThatLoop(t *testing.T) {
 	for _, name := range []string{"net10-zoo", "win-net10-zoo"} {
 		_, mem, w, th, _ := walkDamaged(t, name)
@@ -99,8 +100,8 @@ func TestExplicitFramesThatLoop(t *testing.T) {
 	}
 }
 
-// TestStackThatIsMissing: where the dump lacks the stack a walk ends with
-// ErrNotInDump, after what the registers alone tell.
+// TestStackThatIsMissing: if the stack is not in the dump, a walk ends with ErrNotInDump, after the frames that need
+// only registers.
 func TestStackThatIsMissing(t *testing.T) {
 	for _, name := range []string{"net10-zoo", "win-net10-zoo"} {
 		d, mem := openDamaged(t, name)
@@ -146,8 +147,8 @@ func TestStackThatIsMissing(t *testing.T) {
 	}
 }
 
-// TestRegistersThatAreNotKnown: without any register the explicit frames lead to the
-// same managed frames, and a reference in a register that is not known is no null.
+// TestRegistersThatAreNotKnown: without registers, explicit frames lead to the same managed frames. A reference in an
+// unknown register is not null.
 func TestRegistersThatAreNotKnown(t *testing.T) {
 	for _, name := range []string{"net10-zoo", "win-net10-zoo", "net9-zoo"} {
 		d := testdump.Open(t, name)
@@ -188,8 +189,8 @@ func TestRegistersThatAreNotKnown(t *testing.T) {
 	assert.NotZero(t, seen, "the loop has references in registers")
 }
 
-// TestReturnsHaveTheFrames: the return address of every managed frame that called
-// another is among the return addresses of the stack.
+// TestReturnsHaveTheFrames: the return address of every calling managed frame is among the return addresses of the
+// stack.
 func TestReturnsHaveTheFrames(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
 		if !d.HasHeap() {
@@ -215,7 +216,7 @@ func TestReturnsHaveTheFrames(t *testing.T) {
 					continue
 				}
 				if _, err := target.Bytes(d.Memory(), f.IP-8, 8); err != nil {
-					continue // the dump lacks the code that would show the call
+					continue // the code that would show the call is not in the dump
 				}
 				compared++
 				assert.Equal(t, f.IP, found[f.SP-8], "thread %x: the call pushed its return address below the frame at %v", th.ID(), f.SP)
@@ -225,7 +226,7 @@ func TestReturnsHaveTheFrames(t *testing.T) {
 	})
 }
 
-// TestContextsThatEnd: every walk ends soon, and with the context's error.
+// TestContextsThatEnd: every walk ends soon after its context, with its error.
 func TestContextsThatEnd(t *testing.T) {
 	for _, name := range []string{"net10-stacks", "win-net10-zoo"} {
 		d := testdump.Open(t, name)
@@ -271,8 +272,8 @@ func TestModules(t *testing.T) {
 	}
 }
 
-// TestMapOfCodeThatIsMissing: where the dump lacks what tells where methods begin, a walk has the frames that explicit
-// frames lead to, or says what is missing: it is no walk through native code that ends well.
+// TestMapOfCodeThatIsMissing: without the map from code to methods, a walk has the frames that explicit frames lead to,
+// or an error. It does not end without error in native code.
 func TestMapOfCodeThatIsMissing(t *testing.T) {
 	for _, name := range []string{"net31-zoo", "net8-zoo", "net9-zoo", "net10-zoo", "win-net8-zoo", "win-net10-zoo"} {
 		d, mem, w, th, whole := walkDamaged(t, name)
@@ -292,7 +293,7 @@ func TestMapOfCodeThatIsMissing(t *testing.T) {
 	}
 }
 
-// codeMaps returns where the maps of compiled code lie that are in the dump: a word for each 256 bytes of code.
+// codeMaps returns the ranges in the dump of the maps of compiled code: a word for each 256 bytes of code.
 func codeMaps(t *testing.T, d *sosgo.Dump) (out []target.Range) {
 	rt, err := d.Runtime()
 	require.NoError(t, err)
@@ -302,7 +303,7 @@ func codeMaps(t *testing.T, d *sosgo.Dump) (out []target.Range) {
 		Map   int `layout:"HeaderMap"`
 	}
 	require.NoError(t, rt.Layout().Bind("CodeHeapListNode", &node))
-	sections, _ := code.Of(rt).RangeSections() // those that the dump has
+	sections, _ := code.Of(rt).RangeSections() // the readable ones
 	for _, s := range sections {
 		if s.Kind != code.JIT {
 			continue
@@ -313,7 +314,7 @@ func codeMaps(t *testing.T, d *sosgo.Dump) (out []target.Range) {
 				break
 			}
 		}
-		if err == nil { // but for the first word, which has the start of a stub or of a method in front of those that run
+		if err == nil { // except the first word, for the stub or method before the ones that run
 			out = append(out, target.Range{Start: words[2] + 4, End: words[2] + (words[1]-words[0])/64 + 64})
 		}
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// eachScenario calls f for the dumps of a scenario that were written with the heap.
+// eachScenario calls f for the dumps of a scenario with the heap.
 func eachScenario(t *testing.T, scenario string, f func(t *testing.T, d *testdump.Dump)) {
 	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
 		if d.Manifest.Scenario != scenario || !d.HasHeap() {
@@ -29,7 +29,7 @@ func eachScenario(t *testing.T, scenario string, f func(t *testing.T, d *testdum
 	})
 }
 
-// fact returns the address of an object that the dumped program told of.
+// fact returns the address of an object in the manifest.
 func fact(t *testing.T, d *testdump.Dump, name string) target.Addr {
 	facts := d.Manifest.Objects()
 	i := slices.IndexFunc(facts, func(o testcase.ObjectFact) bool { return o.Name == name })
@@ -45,8 +45,8 @@ func values(list []answer.Variable) (names, types, text []string) {
 	return names, types, text
 }
 
-// TestDescribeArguments: the scenario "zoo" waits in a method with arguments of
-// which its source and the manifest tell the values.
+// TestDescribeArguments: the scenario "zoo" waits in a method with arguments that its source and the manifest
+// determine.
 func TestDescribeArguments(t *testing.T) {
 	eachScenario(t, "zoo", func(t *testing.T, d *testdump.Dump) {
 		seen := 0
@@ -100,8 +100,7 @@ func TestDescribeManyArguments(t *testing.T) {
 	})
 }
 
-// TestDescribeVariablesInRegisters: the thread "spinning" was stopped in the middle of
-// its loop, whose variables are in registers.
+// TestDescribeVariablesInRegisters: the thread "spinning" was stopped in its loop, with variables in registers.
 func TestDescribeVariablesInRegisters(t *testing.T) {
 	d := testdump.Open(t, "net10-stacks")
 	seen := 0
@@ -130,9 +129,8 @@ func TestDescribeVariablesInRegisters(t *testing.T) {
 	assert.Equal(t, 1, seen)
 }
 
-// TestGenericContext: code that instantiations share tells the exact arguments of its
-// type through this where the frame keeps that, and else the shared ones. Arguments
-// that are not shared are never lost.
+// TestGenericContext: code that instantiations share has the exact arguments of its type if the frame keeps this, and
+// the shared ones otherwise. Arguments that are not shared are always known.
 func TestGenericContext(t *testing.T) {
 	eachScenario(t, "stacks", func(t *testing.T, d *testdump.Dump) {
 		rt, err := d.Runtime()
@@ -163,7 +161,7 @@ func TestGenericContext(t *testing.T) {
 	})
 }
 
-// TestDescribePretty: names of what the compiler made are told as in the source.
+// TestDescribePretty: compiler-generated names are formatted as in the source.
 func TestDescribePretty(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	seen := 0
@@ -179,8 +177,7 @@ func TestDescribePretty(t *testing.T) {
 	assert.Equal(t, 1, seen)
 }
 
-// TestDescribeRoots: the precise references of the frame that waits are those that its
-// source passed on.
+// TestDescribeRoots: the precise references of the waiting frame are the arguments in its source.
 func TestDescribeRoots(t *testing.T) {
 	eachScenario(t, "zoo", func(t *testing.T, d *testdump.Dump) {
 		want := fact(t, d, "stack only")
@@ -214,8 +211,7 @@ func TestDescribeRoots(t *testing.T) {
 	})
 }
 
-// TestDebugStack: it has the managed frames of a walk, and what the explicit frames
-// stand for between them.
+// TestDebugStack: it has the managed frames of a walk, and frames for explicit frames between them.
 func TestDebugStack(t *testing.T) {
 	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
 		if !d.HasHeap() {
@@ -253,7 +249,7 @@ func TestDebugStack(t *testing.T) {
 	})
 }
 
-// TestDebugStackThrow: before .NET 10 managed code throws by a helper of the runtime, whose frame says so.
+// TestDebugStackThrow: before .NET 10 managed code throws through a helper of the runtime with a labelled frame.
 func TestDebugStackThrow(t *testing.T) {
 	for _, name := range []string{"net9-zoo", "net8-zoo", "net31-zoo", "win-net8-zoo"} {
 		over, memory := testdump.OpenOverlaid(t, name)
@@ -288,7 +284,7 @@ func TestDebugStackThrow(t *testing.T) {
 	}
 }
 
-// TestDebugStackNames: methods are named as metadata has them.
+// TestDebugStackNames: methods have their names in metadata.
 func TestDebugStackNames(t *testing.T) {
 	for _, name := range []string{"net10-zoo", "win-net10-zoo"} {
 		d := testdump.Open(t, name)
@@ -319,8 +315,8 @@ func TestDebugStackNames(t *testing.T) {
 	}
 }
 
-// TestStackTree merges the stacks of the canned dump "stacks": threads share their
-// outermost callers, and each stands in one leaf.
+// TestStackTree merges the stacks of the canned dump "stacks": threads share their outermost callers, and each has one
+// leaf.
 func TestStackTree(t *testing.T) {
 	for _, name := range []string{"net10-stacks", "win-net10-zoo"} {
 		d := testdump.Open(t, name)

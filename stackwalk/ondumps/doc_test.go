@@ -1,2 +1,2 @@
-// Package ondumps has the tests of package stackwalk that open whole dumps, as those of dac/ondumps do.
+// Package ondumps has the tests of package stackwalk that open whole dumps, in a folder of their own like dac/ondumps.
 package ondumps_test

@@ -14,11 +14,11 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// raiser is a process whose dump was written for an exception.
+// A raiser is a process with a dump that was written for an exception.
 type raiser struct {
 	target.Target
 	x     *target.Exception
-	words map[target.Addr]uint64 // that are other than in the dump
+	words map[target.Addr]uint64 // words that differ from the dump
 }
 
 func (r raiser) Exception() (target.Exception, bool) { return *r.x, r.x.ThreadID != 0 }
@@ -40,8 +40,8 @@ func (r raiser) Span(target.Addr) []byte { return nil }
 // NextStored implements target.SparseMemory.
 func (r raiser) NextStored(a target.Addr) (target.Addr, bool) { return target.NextStored(r.Target, a) }
 
-// TestWalkFromException: the stack of the thread that raised the exception begins where it did, also where the runtime has no
-// frame that leads there from the handler; but not where managed code ran since, or another thread raised it.
+// TestWalkFromException: the stack of the thread that raised the exception starts where it did, even if no frame leads
+// there from the handler. It does not if managed code has run since, or for another thread.
 func TestWalkFromException(t *testing.T) {
 	for _, name := range []string{"net10-zoo", "net8-zoo", "net31-zoo"} {
 		raw, err := dump.Open(testdump.Open(t, name).Case.Path, dump.Options{})

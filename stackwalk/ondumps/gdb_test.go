@@ -21,8 +21,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// gdbFrame is an activation that gdb found. One that was given to it, because
-// it can't unwind managed code, proves nothing.
+// A gdbFrame is an activation in gdb. A frame that was given to gdb, which can't unwind managed code, proves nothing.
 type gdbFrame struct {
 	ip, sp target.Addr
 	given  bool
@@ -30,9 +29,8 @@ type gdbFrame struct {
 
 func (f gdbFrame) String() string { return fmt.Sprintf("%x at %x", uint64(f.ip), uint64(f.sp)) }
 
-// TestNativeFramesAreGDBs compares the walks of all threads, those that never
-// ran managed code too, with what gdb says about the same core. The data is
-// recorded: testdata/gdb/frames.py makes it.
+// TestNativeFramesAreGDBs compares the walks of all threads, including threads without managed code, with gdb's for the
+// same core. testdata/gdb/frames.py recorded the data.
 func TestNativeFramesAreGDBs(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("net10-stacks-full", "sxs-full"), func(t *testing.T, d *testdump.Dump) int {
 		return compareWithGDB(t, d.Dump, readGDB(t, filepath.Join("testdata", "gdb", d.Name+".txt")))

@@ -14,8 +14,8 @@ import (
 	"github.com/sosgo/sosgo/stackwalk"
 )
 
-// TestPocket: the frames of each thread of the Pocket program, and the arguments and locals in them, as it wrote down
-// before it was dumped, whatever the processor.
+// TestPocket: the frames of each thread of the Pocket program, with arguments and locals, are as the program recorded
+// them, on any processor.
 func TestPocket(t *testing.T) {
 	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
 		if d.Manifest.Scenario != "pocket" {
@@ -26,7 +26,7 @@ func TestPocket(t *testing.T) {
 	})
 }
 
-// checkFrames: the managed frames of the named thread, from the top, have those of the manifest in this order.
+// checkFrames: the managed frames of the named thread, from the top, contain the manifest's frames in order.
 func checkFrames(t *testing.T, d *testdump.Dump) {
 	seen := d.ManagedFrames(t)
 	n := 0
@@ -47,7 +47,7 @@ func checkFrames(t *testing.T, d *testdump.Dump) {
 	assert.Equal(t, 5, n)
 }
 
-// checkArguments: what the manifest says in words, and the program's source of the locals.
+// checkArguments: arguments and locals are as in the manifest and in the program's source.
 func checkArguments(t *testing.T, d *testdump.Dump) {
 	object := func(fact string) string {
 		text, ok := d.Manifest.Fact(fact)
@@ -70,7 +70,7 @@ func checkArguments(t *testing.T, d *testdump.Dump) {
 	assert.Equal(t, []string{fmt.Sprintf("o=%s | %s %s false", lock, dog, lock)}, variablesOf(t, d, "WaitForLock", false))
 }
 
-// variablesOf returns the arguments, with their names, and locals of the frames of a method, in words or as they are.
+// variablesOf returns the arguments, with their names, and locals of the frames of a method, formatted or raw.
 func variablesOf(t *testing.T, d *testdump.Dump, method string, words bool) []string {
 	var out []string
 	text := func(v *stackwalk.Variable) string {

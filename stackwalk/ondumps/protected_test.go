@@ -17,12 +17,13 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// protectedRoom is where TestProtectedValues has its frame: so far below the end of a stack, where no frame is any more.
+// protectedRoom is the distance of TestProtectedValues' frame below the end of a stack, where there are no frames.
 const protectedRoom = 0x140
 
-// TestProtectedValues: what the runtime's own code copied to the stack (frames.h, ProtectValueClassFrame and
-// ProtectByRefsFrame, a list of ValueClassInfo {m_pNext, m_pVCMT, m_pData} and of ByRefInfo {pNext, argIndex, typ,
-// typeHandle, data}) is among the roots. No program of the corpus stops there, so that a thread is given such a frame.
+// TestProtectedValues: values that the runtime's own code copied to the stack are among the roots (frames.h,
+// ProtectValueClassFrame and ProtectByRefsFrame, a list of ValueClassInfo {m_pNext, m_pVCMT, m_pData} and of ByRefInfo
+// {pNext, argIndex, typ, typeHandle, data}). The test adds such a frame to a thread, because no program of the corpus
+// stops there.
 func TestProtectedValues(t *testing.T) {
 	const valueFrame, byRefFrame = "ProtectValueClassFrame", "ProtectByRefsFrame"
 	for _, name := range []string{"net31-zoo", "net8-zoo", "win-net8-zoo", "net9-zoo", "net10-zoo", "win-net10-zoo"} {
@@ -82,12 +83,12 @@ func TestProtectedValues(t *testing.T) {
 	}
 }
 
-// protectedCase is what TestProtectedValues writes into a dump, and where.
+// A protectedCase describes what TestProtectedValues writes into a dump, and where.
 type protectedCase struct {
 	thread    uint32 // its OS id
 	at        target.Addr
-	last      target.Addr // the explicit frame that the new one is put behind
-	mt, class target.Addr // MethodTables of a struct with one reference, which is at offset, and of a class
+	last      target.Addr // the explicit frame before the new one
+	mt, class target.Addr // MethodTables of a struct with one reference, at offset, and of a class
 	offset    uint64
 	object    target.Addr
 }
@@ -132,7 +133,7 @@ func protectedIn(t *testing.T, d *testdump.Dump) *protectedCase {
 	return p
 }
 
-// id returns the first word of frames of a class, 0 if the runtime has none.
+// id returns the first word of frames of a class, or 0 if the runtime does not have the class.
 func (p *protectedCase) id(d *testdump.Dump, class string) (id uint64) {
 	rt, err := d.Runtime()
 	if err != nil {
@@ -146,7 +147,7 @@ func (p *protectedCase) id(d *testdump.Dump, class string) (id uint64) {
 	return id
 }
 
-// frame returns a frame of a class behind the thread's last, its list at 0x20 from it.
+// frame returns a frame of a class after the thread's last, with its list at offset 0x20.
 func (p *protectedCase) frame(t *testing.T, d *testdump.Dump, class string) []testdump.Damage {
 	id := p.id(d, class)
 	require.NotZero(t, id)
@@ -156,8 +157,8 @@ func (p *protectedCase) frame(t *testing.T, d *testdump.Dump, class string) []te
 	}
 }
 
-// roots returns those of the thread's frames of a class in the damaged dump, without the places of the frames, and what is
-// wrong with them.
+// roots returns the roots of the thread's frames of a class in the damaged dump, without the places of the frames, and
+// an error.
 func (p *protectedCase) roots(t *testing.T, d *testdump.Dump, class string, damage ...testdump.Damage) (out []stackwalk.Root, failed error) {
 	bad := d.Damaged(t, damage...)
 	defer bad.Close()

@@ -33,9 +33,9 @@ type gcRoot struct {
 	}
 }
 
-// key returns what identifies a root. The oracle puts the root of a frame with an
-// explicit frame under the latter's address, so its frame does not count; and
-// it resolves interior pointers to the objects around, so their values do not.
+// key returns what identifies a root. The frame is not part of it: the oracle puts the roots of a frame with an
+// explicit frame under the latter's address. The value of an interior pointer is not part of it: the oracle resolves it
+// to the object around.
 func (r *gcRoot) key() string {
 	place := fmt.Sprintf("at %x", uint64(number(r.Address)))
 	if number(r.Address) == 0 {
@@ -60,9 +60,8 @@ func keyOf(osID uint32, r *stackwalk.Root) string {
 	return fmt.Sprintf("thread %x %s: %s pinned %v", osID, place, object, r.Pinned)
 }
 
-// TestRoots holds the roots of every thread against the oracle's. The oracle
-// leaves out null and what points at no object; where the runtime's own
-// enumeration failed, it has less than there is, and its status says so.
+// TestRoots compares the roots of every thread with the oracle's. The oracle omits null and pointers to no object. If
+// the runtime's own enumeration failed, the oracle has fewer roots, and a status.
 func TestRoots(t *testing.T) {
 	testdump.CorpusRuntimes(t, func(t *testing.T, d *testdump.Dump) int {
 		want := readGCRoots(t, d.Case)
@@ -85,8 +84,7 @@ func TestRoots(t *testing.T) {
 func readGCRoots(t *testing.T, c *testcase.Case) map[string]string {
 	out := map[string]string{}
 	for _, r := range testcase.Oracle[gcRoot](t, c, "stackroots") {
-		// What has no type and is in a register is no object: the oracle looked
-		// at another register.
+		// A register without a type is not an object: the oracle read another register.
 		if r.Type != nil || number(r.Address) != 0 && number(r.Object)%8 == 0 {
 			out[r.key()] = r.Frame.SP
 		}
@@ -94,8 +92,8 @@ func readGCRoots(t *testing.T, c *testcase.Case) map[string]string {
 	return out
 }
 
-// rootsOf returns the roots of all threads: those that refer to objects, and all;
-// and the frames whose roots the dump does not tell.
+// rootsOf returns the roots of all threads: those that refer to objects, and all. It also returns the frames with
+// unknown roots.
 func rootsOf(t *testing.T, d *sosgo.Dump) (objects, all map[string]bool, failed map[target.Addr]bool) {
 	w, err := d.Walker()
 	require.NoError(t, err)
@@ -123,9 +121,9 @@ func rootsOf(t *testing.T, d *sosgo.Dump) (objects, all map[string]bool, failed 
 	return objects, all, failed
 }
 
-// TestRootsOfGCFrames: what the runtime's own code protects is among the roots, and is
-// what it says: an object, null, or interior. In net10-stacks-full a thread runs a
-// finally clause, whose exception only the two GCFrames of the handling hold.
+// TestRootsOfGCFrames: references that the runtime's own code protects are among the roots: an object, null, or
+// interior. In net10-stacks-full a thread runs a finally clause, and only the two GCFrames of the handling keep its
+// exception alive.
 func TestRootsOfGCFrames(t *testing.T) {
 	cases := testcase.Named("net10-stacks-full", "net9-stacks-withheap", "net8-stacks-withheap", "net8a-zoo-withheap", "win-net10-stacks-withheap",
 		"win-net9-zoo-withheap", "win-net8-stacks-withheap", "win-net6-stacks-withheap")
@@ -168,7 +166,7 @@ func TestRootsOfGCFrames(t *testing.T) {
 	})
 }
 
-// number returns a hexadecimal address of an oracle, 0 if there is none.
+// number returns a hexadecimal address of an oracle, or 0 for an empty one.
 func number(s string) target.Addr {
 	v, err := strconv.ParseUint(strings.TrimPrefix(s, "0x"), 16, 64)
 	if err != nil {
@@ -177,8 +175,8 @@ func number(s string) target.Addr {
 	return target.Addr(v)
 }
 
-// TestRootsInPrologue: a thread that was stopped at the first instruction of a method has no frame of it yet. The slots
-// of its frame would be read from the caller's.
+// TestRootsInPrologue: a thread stopped at the first instruction of a method has no frame for it yet. Slots of that
+// frame would be read from the caller's.
 func TestRootsInPrologue(t *testing.T) {
 	d := testdump.Open(t, "net10-stacks")
 	w, err := d.Walker()
@@ -202,7 +200,7 @@ func TestRootsInPrologue(t *testing.T) {
 			}
 			regs := caller.Regs
 			regs.Set(target.RIP, uint64(f.Code.Start))
-			regs.Set(target.RSP, uint64(caller.SP)-8) // where the return address is
+			regs.Set(target.RSP, uint64(caller.SP)-8) // place of the return address
 			for r, err := range w.Roots(t.Context(), th.Managed, regs) {
 				if err != nil || r.FrameIP != f.Code.Start {
 					slots += len(r.Slot.String())

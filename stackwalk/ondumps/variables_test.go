@@ -16,9 +16,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestVariables looks at the arguments of a method that calls itself with one
-// less each time: their names, types and values in every frame, on all
-// runtimes.
+// TestVariables checks the arguments of a recursive method that is called with one less each time: their names, types
+// and values in every frame, on all runtimes.
 func TestVariables(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("*-stacks-*"), func(t *testing.T, d *testdump.Dump) int {
 		depth := int64(0)
@@ -46,8 +45,7 @@ func TestVariables(t *testing.T) {
 	})
 }
 
-// TestVariablesWithoutPlace: an argument that was optimised away has no value,
-// and that is no zero.
+// TestVariablesWithoutPlace: an argument that was optimised away has no value, as opposed to zero.
 func TestVariablesWithoutPlace(t *testing.T) {
 	d := testdump.OpenCase(t, "net10-stacks-withheap")
 	seen := 0
@@ -71,8 +69,7 @@ func TestVariablesOfOtherFrames(t *testing.T) {
 	assert.ErrorIs(t, err, target.ErrUnsupported)
 }
 
-// framesOf calls f for the managed frames of all threads whose method has a
-// name.
+// framesOf calls f for the managed frames of all threads in methods with a name.
 func framesOf(t *testing.T, d *sosgo.Dump, name string, f func(*stackwalk.Frame, *objects.Reader)) {
 	w, err := d.Walker()
 	require.NoError(t, err)

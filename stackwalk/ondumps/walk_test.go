@@ -17,7 +17,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// registersByName returns the registers of an architecture by the names that the oracle uses.
+// registersByName returns the registers of an architecture by the oracle's names.
 func registersByName(arch target.Arch) map[string]target.Reg {
 	out := map[string]target.Reg{}
 	for n := range target.Reg(64) {
@@ -44,8 +44,8 @@ func eachStack(t testing.TB, d *sosgo.Dump, f func(w *stackwalk.Walker, th *thre
 	}
 }
 
-// TestWalkAgainstOracle compares every frame with what the runtime's own data
-// access library says: order, addresses, kinds and preserved registers.
+// TestWalkAgainstOracle compares every frame with the runtime's own data access library: order, addresses, kinds and
+// preserved registers.
 func TestWalkAgainstOracle(t *testing.T) {
 	testdump.CorpusRuntimes(t, func(t *testing.T, d *testdump.Dump) int {
 		want := map[uint32][]map[string]any{}
@@ -60,12 +60,12 @@ func TestWalkAgainstOracle(t *testing.T) {
 		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *threads.Thread) {
 			list := want[th.OS.ID]
 			if len(list) == 1 && list[0]["method"] == nil && list[0]["frame"] == nil {
-				list = nil // the oracle's word for a thread without frames
+				list = nil // the oracle's form for a thread without frames
 			}
 			i := 0
 			for f := range w.Walk(context.Background(), th.Managed, th.OS.Registers, stackwalk.WalkOptions{}) {
 				if i >= len(list) {
-					assert.Empty(t, list, "thread %x goes on at %v", th.OS.ID, f.SP) // the oracle has none of a thread that it failed on
+					assert.Empty(t, list, "thread %x goes on at %v", th.OS.ID, f.SP) // the oracle has no frames of a thread for which it failed
 					break
 				}
 				line := list[i]
@@ -99,14 +99,14 @@ func TestWalkAgainstOracle(t *testing.T) {
 	})
 }
 
-// TestWalkCanned walks every stack of the canned dumps in every way: frames
-// come in the order of the stack, and the walk ends.
+// TestWalkCanned walks every stack of the canned dumps in every way. Frames come in the order of the stack, and the
+// walk ends.
 func TestWalkCanned(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
 		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *threads.Thread) {
 			for _, native := range []bool{false, true} {
 				var last target.Addr
-				leaf := false // may have the stack pointer of its caller
+				leaf := false // a leaf may have the stack pointer of its caller
 				for f := range w.Walk(context.Background(), th.Managed, th.OS.Registers, stackwalk.WalkOptions{Native: native}) {
 					if f.Kind != stackwalk.FrameExplicit {
 						assert.True(t, f.SP > last || leaf && f.SP == last, "%v after %v", f.SP, last)
@@ -127,7 +127,7 @@ func snapshot(w *stackwalk.Walker, th *threads.Thread, o stackwalk.SnapshotOptio
 	return out, s.Err()
 }
 
-// TestSnapshotContract checks what DoStackSnapshot promises on every stack.
+// TestSnapshotContract checks the contract of DoStackSnapshot on every stack.
 func TestSnapshotContract(t *testing.T) {
 	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
 		if !d.HasRuntime() {
@@ -165,8 +165,7 @@ func TestSnapshotContract(t *testing.T) {
 	})
 }
 
-// checkSeeds: where the top of the stack is the runtime's, only a seed helps,
-// and elsewhere it is ignored.
+// checkSeeds: if the runtime is on top of the stack, only a seed helps. Otherwise it is ignored.
 func checkSeeds(t *testing.T, w *stackwalk.Walker, th *threads.Thread, managed []stackwalk.Frame, whole []stackwalk.SnapshotFrame) {
 	seed := managed[len(managed)-1].Regs
 	unseeded, err := snapshot(w, th, stackwalk.SnapshotOptions{})
@@ -205,8 +204,7 @@ func TestSnapshotUnsafe(t *testing.T) {
 	})
 }
 
-// stackMemory puts other bytes in the place of one stack, and lacks what is in the
-// hole.
+// A stackMemory replaces the bytes of one stack, and does not have the bytes in the hole.
 type stackMemory struct {
 	target.Memory
 	at   target.Addr
@@ -225,7 +223,7 @@ func (m *stackMemory) Span(a target.Addr) []byte {
 	return b
 }
 
-// NextStored keeps searches quick. The other bytes stand where there are some.
+// NextStored makes searches quick. It reports the replaced bytes too.
 func (m *stackMemory) NextStored(a target.Addr) (target.Addr, bool) {
 	next, ok := target.NextStored(m.Memory, a)
 	if ok && m.hole.Contains(next) {
@@ -263,7 +261,7 @@ func (m *stackMemory) ReadMemory(p []byte, a target.Addr) (int, error) {
 		if m.hole.Contains(at) {
 			return n, &target.MemoryError{Addr: at, Size: len(piece), Err: target.ErrNotInDump}
 		}
-		for _, end := range []target.Addr{m.at, m.hole.Start} { // memory that is not mapped has no spans
+		for _, end := range []target.Addr{m.at, m.hole.Start} { // unmapped memory has no spans
 			if at < end && uint64(len(piece)) > uint64(end-at) {
 				piece = piece[:end-at]
 			}
@@ -276,8 +274,8 @@ func (m *stackMemory) ReadMemory(p []byte, a target.Addr) (int, error) {
 	return len(p), nil
 }
 
-// FuzzWalk walks a stack of arbitrary content in a real process: its words are
-// addresses of code, of explicit frames, and whatever. The highest bit of thread chooses the walk with native activations.
+// FuzzWalk walks a stack of arbitrary content in a real process: addresses of code and of explicit frames, and other
+// words. The highest bit of thread selects native activations.
 func FuzzWalk(f *testing.F) {
 	d := testdump.Open(f, "net10-stacks")
 	wrapped := &stackMemory{}
@@ -306,7 +304,7 @@ func FuzzWalk(f *testing.F) {
 		th := all[int(thread&0x7f)%len(all)]
 		sp, _ := th.OS.Registers.SP()
 		wrapped.at, wrapped.b = sp, stack
-		if len(stack) >= 8 && frame%2 == 1 { // an explicit frame inside
+		if len(stack) >= 8 && frame%2 == 1 { // an explicit frame inside the stack
 			m := *th.Managed
 			m.Frame = sp + target.Addr(frame)%target.Addr(len(stack))&^7
 			binary.LittleEndian.PutUint64(stack[(m.Frame-sp)&^7:][:8:8], uint64(frame>>1)%20)

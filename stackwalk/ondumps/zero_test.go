@@ -57,8 +57,7 @@ func TestZeroValues(t *testing.T) {
 	}
 }
 
-// TestThreadsWithoutManagedPart walks all threads as if no runtime knew them, and
-// none once the context has ended.
+// TestThreadsWithoutManagedPart walks all threads as if no runtime knew them. A cancelled walk yields nothing more.
 func TestThreadsWithoutManagedPart(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	w, err := d.Walker()
@@ -77,7 +76,7 @@ func TestThreadsWithoutManagedPart(t *testing.T) {
 	}
 }
 
-// TestNoRegisters: a thread without registers has no frame of zeros, but the reason.
+// TestNoRegisters: a thread without registers has an error instead of a frame of zeros.
 func TestNoRegisters(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	w, err := d.Walker()

@@ -11,7 +11,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// plain names nothing.
+// A plain names nothing.
 type plain struct{}
 
 func (plain) Method(target.Addr) (string, error) { return "", target.Unsupportedf("no names") }

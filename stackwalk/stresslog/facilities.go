@@ -7,7 +7,7 @@ var facilities = [...]string{"GC", "GCINFO", "STUBS", "JIT", "LOADER", "METADATA
 	"DIAGNOSTICS_PORT", "DBGALLOC", "EH", "ENC", "ASSERT", "VERIFIER", "THREADPOOL", "GCROOTS", "INTEROP", "MARSHALER", "TIEREDCOMPILATION", "ZAP",
 	"STARTUP", "APPDOMAIN", "CODESHARING", "STORE", "SECURITY", "LOCKS", "BCL", "ALWAYS"}
 
-// Facilities returns the names of the facilities in a mask; the mask of all has the name ALL.
+// Facilities returns the names of the facilities in a mask, or ALL for the mask of all.
 func Facilities(mask uint32) []string {
 	if mask == 1<<32-1 {
 		return []string{"ALL"}

@@ -16,7 +16,7 @@ type text struct {
 	err error
 }
 
-// stringAt reads a zero-terminated string of an image. Each is read once: few formats make most messages.
+// stringAt reads a zero-terminated string of an image. It reads each string once, as few formats make most messages.
 func (l *Log) stringAt(a target.Addr) (string, error) {
 	t, ok := l.strings[a]
 	if !ok {
@@ -85,13 +85,13 @@ const maxWidth = 1000
 type spec struct {
 	text                     string
 	flags                    string
-	width, precision         int // precision -1: none
+	width, precision         int // precision is -1 if absent
 	starWidth, starPrecision bool
 	bytes                    int // of the value
 	verb, suffix             byte
 }
 
-// parseSpec reads the conversion that format begins with. The lengths are those of Windows and of C.
+// parseSpec parses the conversion at the start of format. It accepts the lengths of Windows and of C.
 func parseSpec(format string) (s spec, rest string) {
 	s.precision, s.bytes = -1, 4
 	i := 1
@@ -138,7 +138,7 @@ func number(format string, i int) (n int, star bool, end int) {
 	return n, false, i
 }
 
-// write appends an argument by its conversion.
+// write appends an argument formatted by its conversion.
 func (l *Log) write(b *strings.Builder, s *spec, arg uint64) {
 	shift := 64 - 8*min(s.bytes, 8)
 	switch s.verb {
@@ -163,7 +163,7 @@ func (l *Log) write(b *strings.Builder, s *spec, arg uint64) {
 		s.pad(b, string(rune(byte(arg))), false)
 	case 'p':
 		s.pad(b, fmt.Sprintf("%016x", arg), false)
-		if name := l.named(s.suffix, target.Addr(arg)); name != "" {
+		if name := l.nameOf(s.suffix, target.Addr(arg)); name != "" {
 			b.WriteString(" (" + name + ")")
 		}
 	case 's', 'S':
@@ -177,7 +177,8 @@ func (l *Log) write(b *strings.Builder, s *spec, arg uint64) {
 	}
 }
 
-// argumentText returns the string that an argument points to. A constant of an image may be read; what lay elsewhere may be something else by now.
+// argumentText returns the string that an argument points to. A constant of an image is reliable; other memory may have
+// changed since.
 func (l *Log) argumentText(s *spec, a target.Addr) string {
 	if a == 0 {
 		return "(null)"
@@ -196,8 +197,8 @@ func (l *Log) argumentText(s *spec, a target.Addr) string {
 	return t
 }
 
-// named returns the name of what an argument points to, empty if it has none.
-func (l *Log) named(suffix byte, a target.Addr) string {
+// nameOf returns the name of what an argument points to, or "".
+func (l *Log) nameOf(suffix byte, a target.Addr) string {
 	var name string
 	var err error
 	switch {
@@ -216,7 +217,8 @@ func (l *Log) named(suffix byte, a target.Addr) string {
 	return name
 }
 
-// pad appends text in the width of the conversion. Numbers may be filled with zeros, and have at least as many digits as the precision.
+// pad appends text padded to the width of the conversion. Numbers may be padded with zeros, and have at least as many
+// digits as the precision.
 func (s *spec) pad(b *strings.Builder, text string, number bool) {
 	sign := ""
 	if number {

@@ -29,10 +29,10 @@ type Log struct {
 	mark                     target.Addr // bits that a collection sets in MethodTable pointers
 }
 
-// Names names what the arguments of messages point to.
+// A Names names what the arguments of messages point to.
 type Names interface {
-	Method(target.Addr) (string, error) // of a MethodDesc
-	Code(target.Addr) (string, error)   // of an address in code, or of a native symbol
+	Method(target.Addr) (string, error) // name of a MethodDesc
+	Code(target.Addr) (string, error)   // name of an address in code, or of a native symbol
 }
 
 type offsets struct {
@@ -80,16 +80,16 @@ type header struct {
 	frequency, start                    uint64
 }
 
-// A module is an image with format strings. A message has the offset of its string in all modules, one behind the other.
+// A module is an image with format strings. A message has the offset of its string in all modules, concatenated.
 type module struct {
 	base  target.Addr
 	bytes uint64
 }
 
-// errOlder is about runtimes whose log no layout describes.
+// errOlder is the error for runtimes without a layout for their log.
 var errOlder = target.Unsupportedf("this runtime does not describe its stress log (.NET 10 and later do)")
 
-// Open finds the stress log of a runtime. A process that keeps none has an empty one.
+// Open opens the stress log of a runtime. It is empty if the process keeps no log.
 func Open(rt *dac.Runtime, names Names) (*Log, error) {
 	rt = dac.OrNone(rt)
 	l := &Log{rt: rt, names: names, strings: map[target.Addr]text{}}
@@ -141,7 +141,7 @@ func (l *Log) readHeader(at target.Addr) error {
 	return rd.Err
 }
 
-// readModules reads the images that have format strings: a table, or in runtimes without one a single image.
+// readModules reads the images that have format strings: a table, or a single image in older runtimes.
 func (l *Log) readModules(at target.Addr) error {
 	ly := l.rt.Layout()
 	rd := layout.Reader{Mem: l.rt.Memory(), Base: at}
@@ -179,7 +179,8 @@ func (l *Log) formatAt(offset uint64) target.Addr {
 	return 0
 }
 
-// Describe returns the log with its messages, the newest first, of all threads or of one. Messages are read while they are ranged over.
+// Describe returns the log with its messages, the newest first, of all threads or of one. Messages are read while they
+// are iterated.
 func (l *Log) Describe(ctx context.Context, thread uint64) *answer.StressLog {
 	h := &l.header
 	out := &answer.StressLog{Enabled: h.threads != 0, Facilities: h.facilities, FacilityNames: Facilities(h.facilities), Level: h.level,
@@ -263,7 +264,7 @@ func (q *newest) Pop() any {
 	return t
 }
 
-// The fields of a message's head: 32 bits facility, 6 bits number of arguments, 39 bits offset of the format string, 51 bits time.
+// Bits of a message's head: facility 32, number of arguments 6, offset of the format string 39, time 51.
 const (
 	messageWords     = 2
 	countBits        = 6
@@ -280,8 +281,8 @@ type message struct {
 	args     [1 << countBits]uint64
 }
 
-// A threadLog walks the messages of one thread, from the newest to the oldest. A thread fills its chunks from their ends, and reuses the
-// oldest chunk when it has enough of them: the list of chunks is a ring.
+// A threadLog walks the messages of one thread, from the newest to the oldest. A thread fills each chunk from its end.
+// Its chunks are a ring: at its limit, a thread reuses the oldest chunk.
 type threadLog struct {
 	log     *Log
 	at      target.Addr
@@ -289,20 +290,20 @@ type threadLog struct {
 	wrapped bool
 	current target.Addr // the newest message
 	tail    target.Addr
-	written target.Addr // the chunk that has it
+	written target.Addr // the chunk with the newest message
 
 	message message
 	has     bool
 
-	chunk  target.Addr // that is read
-	bytes  []byte      // of its buffer
-	pos    uint64      // of the next message in it
-	end    uint64      // behind the last one
-	around bool        // the chunk is the written one again: what is left of its old messages
-	chunks int         // read so far
+	chunk  target.Addr // being read
+	bytes  []byte      // its buffer
+	pos    uint64      // position of the next message in it
+	end    uint64      // end of the last message
+	around bool        // chunk is the first one again, now with the rest of its old messages
+	chunks int         // number of chunks read
 }
 
-// threadLogs lists the logs of threads. Beside an error there are those before the one that can't be read.
+// threadLogs lists the logs of threads. With an error it returns the logs before the unreadable one.
 func (l *Log) threadLogs() ([]*threadLog, error) {
 	o := &l.off.Thread
 	var out []*threadLog
@@ -327,7 +328,7 @@ func (l *Log) threadLogs() ([]*threadLog, error) {
 // rewind reads the newest message.
 func (t *threadLog) rewind() error {
 	if t.written == 0 {
-		return nil // it has not written yet
+		return nil // the thread has not written yet
 	}
 	if err := t.open(t.written); err != nil {
 		return err
@@ -379,15 +380,15 @@ func (t *threadLog) next() error {
 			return err
 		}
 		if t.around = next == t.written; t.around {
-			// The newest messages have overwritten the old ones behind them, the last of these in part.
+			// Newer messages have overwritten the old ones after them, and a part of the last one.
 			t.end = uint64(t.current-t.buffer(next)) - min(t.log.messageBytes, uint64(t.current-t.buffer(next)))
 		}
-		// What is before the newest message of a chunk is zero, and shorter than a message.
+		// A chunk starts with zeros, fewer bytes than a message, before its newest message.
 		for t.pos < t.log.messageBytes && t.pos+8 <= uint64(len(t.bytes)) && binary.LittleEndian.Uint64(t.bytes[t.pos:]) == 0 {
 			t.pos += 8
 		}
 		if t.pos >= t.log.messageBytes {
-			return nil // it has never been written to
+			return nil // the chunk was never written
 		}
 	}
 	return t.decode()

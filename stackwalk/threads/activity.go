@@ -53,21 +53,21 @@ type ThreadActivity struct {
 	Activity Activity
 	// Text is the activity in words, such as "waits for a task".
 	Text string
-	// Top is the method of the topmost managed frame, nil if there is none.
+	// Top is the method of the topmost managed frame, or nil.
 	Top *code.MethodDesc
-	// By is the method that Text is based on, nil if there is none.
+	// By is the method that Text is based on, or nil.
 	By *code.MethodDesc
-	// Caller is the topmost method outside of the framework, nil if there is none.
+	// Caller is the topmost method outside of the framework, or nil.
 	Caller *code.MethodDesc
-	// Entered is the frame through which the thread called the runtime code that it runs (ActivityRuntime). It is nil
-	// if the activity has another basis.
+	// Entered is the frame through which the thread entered the runtime's code (ActivityRuntime). It is nil if the
+	// activity has another basis.
 	Entered *dac.Frame
 	// Err is why the stack could not be walked as far as needed.
 	Err error
 }
 
-// A waitRule maps a method of the framework to an activity. Methods that wait have kept their names since .NET Core
-// 3.1, or have several rules.
+// A waitRule maps a method of the framework to an activity. A method that was renamed since .NET Core 3.1 has several
+// rules.
 type waitRule struct {
 	class    string // type name without type arguments; a trailing * matches any suffix
 	methods  string // prefixes of names, separated by spaces; empty matches all
@@ -75,7 +75,7 @@ type waitRule struct {
 	text     string
 }
 
-// waitRules are in order: the first that fits wins.
+// waitRules are ordered: the first that matches is used.
 var waitRules = []waitRule{
 	{"System.Threading.PortableThreadPool+GateThread", "GateThreadStart", ActivityIdle, "idle (gate of the thread pool)"},
 	{"System.Threading.PortableThreadPool+WorkerThread", "WorkerThreadStart WorkerDoWork WaitForSignal", ActivityIdle, "idle (worker of the thread pool)"},
@@ -129,8 +129,8 @@ var waitRules = []waitRule{
 	{"System.GC", "Collect _Collect", ActivityRuntime, "requested a collection"},
 }
 
-// waitEnds are the methods of the framework that run user work. Frames below them started the wait but do not explain
-// it.
+// waitEnds are the methods of the framework that run user work. Frames below them started the work and do not explain
+// the wait.
 var waitEnds = []waitRule{
 	{class: "System.Threading.ThreadPoolWorkQueue", methods: "Dispatch"},
 	{class: "System.Threading._ThreadPoolWaitCallback"},
@@ -140,8 +140,8 @@ var waitEnds = []waitRule{
 	{class: "System.Reflection.*", methods: "Invoke"},
 }
 
-// fits reports whether the rule is for a method.
-func (r *waitRule) fits(class, method string) bool {
+// matches reports whether the rule is for a method.
+func (r *waitRule) matches(class, method string) bool {
 	if prefix, ok := strings.CutSuffix(r.class, "*"); ok {
 		if !strings.HasPrefix(class, prefix) {
 			return false
@@ -160,9 +160,8 @@ func (r *waitRule) fits(class, method string) bool {
 	return false
 }
 
-// WaitsFor returns what a method of the framework waits for, or the idle loop it belongs to: the activity, and words
-// for it. class is the full name of its type, without type arguments. It goes by names; ok is false for methods that
-// are not known to wait.
+// WaitsFor returns what a method of the framework waits for, or the idle loop that it belongs to, with a text for it.
+// class is the full name of its type, without type arguments. ok is false for methods that are not known to wait.
 func WaitsFor(class, method string) (a Activity, text string, ok bool) {
 	if !isFramework(class) {
 		return ActivityUnknown, "", false
@@ -176,7 +175,7 @@ func WaitsFor(class, method string) (a Activity, text string, ok bool) {
 
 func findRule(rules []waitRule, class, method string) *waitRule {
 	for i := range rules {
-		if rules[i].fits(class, method) {
+		if rules[i].matches(class, method) {
 			return &rules[i]
 		}
 	}
@@ -184,30 +183,30 @@ func findRule(rules []waitRule, class, method string) *waitRule {
 }
 
 // Activity concludes what the thread does from its stack, leaf first and without native frames. If the leaf is managed
-// code, the thread runs it. Otherwise the framework's calls at the top of the stack are looked up in a table. Of the
-// calls that wait, the outermost is the one that the program made (Task.Wait ends in Monitor.Wait). The conclusion is
-// based on names. It does not prove that the thread did not wake up a moment ago.
+// code, the thread runs it. Otherwise Activity searches a table for the framework's calls at the top of the stack. Of
+// the calls that wait, the outermost is used, which is the one in the program: Task.Wait ends in Monitor.Wait. The
+// conclusion rests on names. It does not prove that the thread did not wake up a moment before the dump.
 func (t *Thread) Activity(frames iter.Seq[stackwalk.Frame]) ThreadActivity {
 	a := &activityFinder{thread: t, framework: true}
 	for f := range absent.Seq(frames) {
-		if !a.frame(&f) {
+		if !a.examine(&f) {
 			break
 		}
 	}
 	return a.conclude()
 }
 
-// activityFinder examines one stack.
+// An activityFinder examines one stack.
 type activityFinder struct {
 	thread    *Thread
 	out       ThreadActivity
 	first     *stackwalk.Frame
 	framework bool // only methods of the framework so far
-	unnamed   bool // one of them has no readable name, and may be the one that waits
+	unnamed   bool // a method without a readable name may be the one that waits
 }
 
-// frame examines the next outer frame and reports whether it wants more.
-func (a *activityFinder) frame(f *stackwalk.Frame) bool {
+// examine looks at the next outer frame. It reports whether it needs more.
+func (a *activityFinder) examine(f *stackwalk.Frame) bool {
 	if err := cmp.Or(f.Err, f.Lost); err != nil {
 		a.out.Err = err
 	}
@@ -263,7 +262,7 @@ func (a *activityFinder) frame(f *stackwalk.Frame) bool {
 	return true
 }
 
-// throws reports whether the runtime handles an exception at f: in its managed code (9 and later), or by an explicit
+// throws reports whether the runtime handles an exception at f: in its managed code (9 and later), or in an explicit
 // frame of the throw. Before .NET 10 that frame belongs to a helper without a method.
 func (a *activityFinder) throws(f *stackwalk.Frame, md *code.MethodDesc) bool {
 	if f.Kind == stackwalk.FrameManaged && md != nil {
@@ -279,7 +278,7 @@ func (a *activityFinder) throws(f *stackwalk.Frame, md *code.MethodDesc) bool {
 	return false
 }
 
-// methodNames returns the names of the type, without type arguments, and of the method. They are empty if unreadable.
+// methodNames returns the names of the type, without type arguments, and of the method. Unreadable names are empty.
 func methodNames(rt *dac.Runtime, md *code.MethodDesc) (class, method string) {
 	method, _ = md.Name()
 	// The compiler moves a native call into a local function of the method.
@@ -289,14 +288,14 @@ func methodNames(rt *dac.Runtime, md *code.MethodDesc) (class, method string) {
 	return class, method
 }
 
-// isFramework reports whether a type belongs to the code that waits on a program's behalf. Stubs have no type, and
-// count too.
+// isFramework reports whether a type belongs to the code that waits on a program's behalf. Stubs, which have no type,
+// belong to it.
 func isFramework(class string) bool {
 	return class == "" || strings.HasPrefix(class, "System.") || strings.HasPrefix(class, "Interop") ||
 		strings.HasPrefix(class, "Microsoft.Win32.")
 }
 
-// isStub reports whether a method is one that reflection makes to call another.
+// isStub reports whether reflection made the method to call another.
 func isStub(f *stackwalk.Frame, md *code.MethodDesc) bool {
 	name, err := code.Of(f.Runtime).MethodName(md, code.MethodQualified)
 	return err == nil && strings.HasPrefix(name, "DynamicClass.InvokeStub_")
@@ -329,15 +328,15 @@ func (a *activityFinder) conclude() ThreadActivity {
 	case a.unnamed:
 		out.set(ActivityUnknown, "not known: the names of its methods can't be read")
 	case a.first.Kind == stackwalk.FrameExplicit:
-		out.leave(&a.first.Explicit)
+		out.setExit(&a.first.Explicit)
 	}
 	return *out
 }
 
 func (o *ThreadActivity) set(a Activity, text string) { o.Activity, o.Text = a, text }
 
-// leave describes how managed code was left, if no rule applies.
-func (o *ThreadActivity) leave(f *dac.Frame) {
+// setExit describes how the thread left managed code, if no rule matches.
+func (o *ThreadActivity) setExit(f *dac.Frame) {
 	switch {
 	case f.CallsUnmanaged():
 		o.set(ActivityNative, "runs unmanaged code")

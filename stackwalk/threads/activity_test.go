@@ -16,8 +16,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// stackActivities says what the threads of the scenario "stacks" do, by their
-// names, as its source has it.
+// stackActivities has the activities of the threads of the scenario "stacks" by name, from its source.
 var stackActivities = map[string]threads.Activity{
 	"deep":                   threads.ActivitySleep,
 	"generic":                threads.ActivitySleep,
@@ -34,8 +33,7 @@ var stackActivities = map[string]threads.Activity{
 	"unmanaged callers only": threads.ActivitySleep,
 }
 
-// TestActivities compares with what the threads of the dumped programs were
-// made to do.
+// TestActivities compares with what the threads of the dumped programs were made to do.
 func TestActivities(t *testing.T) {
 	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
 		if d.Manifest.Scenario != "stacks" {
@@ -66,14 +64,13 @@ func TestActivities(t *testing.T) {
 				assert.Equal(t, threads.ActivityIdle, a.Activity)
 			}
 		}
-		if d.HasHeap() { // else there are no names
+		if d.HasHeap() { // otherwise there are no names
 			assert.Greater(t, seen, 8)
 		}
 	})
 }
 
-// TestActivityOfCrash: a thread that dies of an exception handles it, also
-// where a method that waits threw it.
+// TestActivityOfCrash: a thread that dies of an exception handles it, even if a waiting method threw it.
 func TestActivityOfCrash(t *testing.T) {
 	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
 		crash, err := crash.Read(d.Default(), crash.Options{})
@@ -89,7 +86,7 @@ func TestActivityOfCrash(t *testing.T) {
 	})
 }
 
-// TestActivityOfNothing: threads without a stack have an activity too.
+// TestActivityOfNothing: threads without a stack also have an activity.
 func TestActivityOfNothing(t *testing.T) {
 	none := slices.Values([]stackwalk.Frame{})
 	native := &threads.Thread{OS: &target.Thread{ID: 7}}

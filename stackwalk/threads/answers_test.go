@@ -21,7 +21,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A process is what the describing functions take, of one dump.
+// A process has the parameters of the describing functions for one dump.
 type process struct {
 	*testdump.Dump
 	rt     *dac.Runtime
@@ -41,7 +41,7 @@ func open(t *testing.T, d *testdump.Dump) *process {
 	return p
 }
 
-// eachScenario calls f for the dumps of a scenario that were written with the heap.
+// eachScenario calls f for the dumps of a scenario with the heap.
 func eachScenario(t *testing.T, scenario string, f func(t *testing.T, p *process)) {
 	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
 		if d.Manifest.Scenario != scenario || !d.HasHeap() {
@@ -51,7 +51,7 @@ func eachScenario(t *testing.T, scenario string, f func(t *testing.T, p *process
 	})
 }
 
-// named returns the thread of that name.
+// named returns the thread with a name.
 func (p *process) named(t *testing.T, name string) *threads.Thread {
 	for i := range p.list {
 		if got, _ := p.list[i].Name(); got == name {
@@ -62,7 +62,7 @@ func (p *process) named(t *testing.T, name string) *threads.Thread {
 	return nil
 }
 
-// fact returns the address of an object that the dumped program told of.
+// fact returns the address of an object in the manifest.
 func (p *process) fact(t *testing.T, name string) target.Addr {
 	facts := p.Manifest.Objects()
 	i := slices.IndexFunc(facts, func(o testcase.ObjectFact) bool { return o.Name == name })
@@ -108,8 +108,8 @@ func TestLookups(t *testing.T) {
 	})
 }
 
-// TestStacks: the worker of the scenario "zoo" waits in a method whose argument is the
-// root of its objects, which its frame holds.
+// TestStacks: the worker of the scenario "zoo" waits in a method with the root of its objects as an argument, held by
+// its frame.
 func TestStacks(t *testing.T) {
 	eachScenario(t, "zoo", func(t *testing.T, p *process) {
 		root := p.fact(t, "root")
@@ -149,7 +149,7 @@ func TestStacks(t *testing.T) {
 	})
 }
 
-// TestMergedWalkOfStacks: who has another way to walk gets its frames.
+// TestMergedWalkOfStacks: a caller with its own walk gets the frames of that walk.
 func TestMergedWalkOfStacks(t *testing.T) {
 	p := open(t, testdump.Open(t, "sxs"))
 	list := p.running(t)
@@ -162,8 +162,7 @@ func TestMergedWalkOfStacks(t *testing.T) {
 	assert.NotZero(t, kinds[answer.FrameNative])
 }
 
-// TestParallelStacks: each thread stands in one call, and the stack of "deep" has one
-// method 201 times.
+// TestParallelStacks: each thread is in one call, and the stack of "deep" has one method 201 times.
 func TestParallelStacks(t *testing.T) {
 	for _, name := range []string{"net10-stacks", "win-net10-zoo"} {
 		p := open(t, testdump.Open(t, name))
@@ -199,8 +198,8 @@ func TestParallelStacks(t *testing.T) {
 	}
 }
 
-// TestStackObjects: the stack of the worker refers to the objects that it locked, and
-// the frames of the first thread hold the array that is on the stack only.
+// TestStackObjects: the stack of the worker refers to the objects that it locked. The frames of the first thread hold
+// the array that only the stack refers to.
 func TestStackObjects(t *testing.T) {
 	eachScenario(t, "zoo", func(t *testing.T, p *process) {
 		scanner, err := p.Scanner()
@@ -244,7 +243,7 @@ func TestStackObjects(t *testing.T) {
 	})
 }
 
-// TestExtendedStack: a stack that is taken for longer than it is has no objects less.
+// TestExtendedStack: an extended stack has at least the objects of the stack.
 func TestExtendedStack(t *testing.T) {
 	for _, name := range []string{"net10-zoo", "win-net10-zoo"} {
 		p := open(t, testdump.Open(t, name))
@@ -261,7 +260,7 @@ func TestExtendedStack(t *testing.T) {
 	}
 }
 
-// TestReturns: what calls the wait of the worker is on its stack, by name.
+// TestReturns: the callers of the worker's wait are on its stack, by name.
 func TestReturns(t *testing.T) {
 	eachScenario(t, "zoo", func(t *testing.T, p *process) {
 		worker := p.named(t, "zoo worker")
@@ -304,9 +303,8 @@ func TestReturns(t *testing.T) {
 	})
 }
 
-// TestLocks: the worker of the scenario "zoo" holds the lock of the object that has a
-// sync block for its hash; of the scenario "stacks", each of two threads holds what the
-// other one waits for.
+// TestLocks: the worker of the scenario "zoo" holds the lock of the object that has a sync block for its hash. In the
+// scenario "stacks", each of two threads holds the lock that the other waits for.
 func TestLocks(t *testing.T) {
 	eachScenario(t, "zoo", func(t *testing.T, p *process) {
 		blocks := rows(t, threads.SyncBlocks(context.Background(), p.rt, p.list, threads.SyncBlockOptions{}).Blocks)
@@ -338,8 +336,7 @@ func TestLocks(t *testing.T) {
 	assert.Equal(t, map[string]bool{"deadlock one": true, "deadlock two": true}, owners)
 }
 
-// TestManagedThreads compares with the facts of the manifest: the names, and which
-// threads have ended or not started.
+// TestManagedThreads compares with the manifest: the names, and the threads that have ended or not started.
 func TestManagedThreads(t *testing.T) {
 	eachScenario(t, "stacks", func(t *testing.T, p *process) {
 		m, err := threads.DescribeManaged(context.Background(), p.Target(), p.rt, p.list, threads.ManagedOptions{Walker: p.walker})
@@ -371,8 +368,7 @@ func TestManagedThreads(t *testing.T) {
 
 func itoa(n uint32) string { return strconv.FormatUint(uint64(n), 10) }
 
-// TestThrownExceptions: the thread "nested throw" handles an exception that it threw
-// while it handled another.
+// TestThrownExceptions: the thread "nested throw" handles an exception that it threw while it handled another.
 func TestThrownExceptions(t *testing.T) {
 	eachScenario(t, "stacks", func(t *testing.T, p *process) {
 		th := p.named(t, "nested throw")
@@ -411,7 +407,7 @@ func TestThrownExceptions(t *testing.T) {
 	assert.Nil(t, first, "no thread that runs threw one")
 }
 
-// TestAnswersEndWithTheContext: within 50 ms, and with its error.
+// TestAnswersEndWithTheContext: answers end within 50 ms, with the context's error.
 func TestAnswersEndWithTheContext(t *testing.T) {
 	for _, name := range []string{"net10-stacks", "win-net10-zoo"} {
 		p := open(t, testdump.Open(t, name))
@@ -436,8 +432,7 @@ func lastError[T any](list func(func(T, error) bool)) (last error) {
 	return last
 }
 
-// TestRegistersThatAreMissing: a thread whose registers the dump lacks has no pointers,
-// and they are not 0.
+// TestRegistersThatAreMissing: a thread with registers that are not in the dump has no pointers, as opposed to 0.
 func TestRegistersThatAreMissing(t *testing.T) {
 	p := open(t, testdump.Open(t, "net10-zoo"))
 	list := []threads.Thread{{Index: 0, OS: &target.Thread{ID: 7}}}
@@ -457,8 +452,7 @@ func TestRegistersThatAreMissing(t *testing.T) {
 	assert.ErrorIs(t, lastError(s.Objects), target.ErrNotInDump, "the end of the address space does not wrap around")
 }
 
-// TestNativeFramesHaveTheirModules: a native frame tells the module that it is in, and its
-// place there.
+// TestNativeFramesHaveTheirModules: a native frame has its module, and its place there.
 func TestNativeFramesHaveTheirModules(t *testing.T) {
 	for _, name := range []string{"net10-zoo", "win-net10-zoo"} {
 		p := open(t, testdump.Open(t, name))

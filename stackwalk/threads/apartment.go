@@ -13,7 +13,7 @@ type Apartment uint8
 
 // The apartments.
 const (
-	ApartmentUnknown Apartment = iota // none, or unknown
+	ApartmentUnknown Apartment = iota // no apartment, or unknown
 	ApartmentSTA
 	ApartmentMTA
 	ApartmentNTA
@@ -23,8 +23,8 @@ const (
 func (a Apartment) String() string { return [...]string{"Ukn", "STA", "MTA", "NTA"}[a&3] }
 
 // Apartment returns the thread's COM apartment. It is read from the thread's environment block or, if that is not in
-// the dump, from the runtime's record. Only Windows has apartments; elsewhere it is unknown, without an error. It is
-// unknown too for a thread that did not initialize COM.
+// the dump, from the runtime's record. It is unknown, without an error, on systems other than Windows, and for a thread
+// that did not initialize COM.
 func (t *Thread) Apartment(mem target.Memory) (Apartment, error) {
 	a, err := t.tebApartment(mem)
 	if !errors.Is(err, target.ErrNotInDump) || t.Managed == nil {

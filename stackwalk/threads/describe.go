@@ -8,7 +8,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Describe identifies t. It omits an unreadable name, and records that in g.
+// Describe identifies t. It omits an unreadable name and notes the error in g.
 func (t *Thread) Describe(g *answer.Gaps) answer.Thread {
 	if t == nil {
 		return answer.Thread{}
@@ -25,7 +25,7 @@ func (t *Thread) Describe(g *answer.Gaps) answer.Thread {
 	return d
 }
 
-// DescribeOS describes the OS threads of a List. It marks current, which may be nil, and the thread that crashed according to p.
+// DescribeOS describes the OS threads of a List. It marks current, which may be nil, and the thread that crashed.
 func DescribeOS(p target.Target, list []Thread, current *Thread) *answer.OSThreads {
 	out := &answer.OSThreads{}
 	crash, _ := absent.Process(p).Exception()
@@ -55,12 +55,12 @@ func pointer(a target.Addr, known bool) answer.Maybe[target.Addr] {
 // RegisterOptions selects what DescribeRegisters describes.
 type RegisterOptions struct {
 	Float bool // also the floating-point and vector registers
-	// Exception, if not nil, is the dump's. The registers of the thread that raised it are those of that moment, not of
-	// the moment of the dump.
+	// Exception, if not nil, is the dump's exception. It has the registers of its thread at that moment, before the
+	// dump.
 	Exception *target.Exception
 }
 
-// DescribeRegisters describes the registers of t. The error is target.ErrNotInDump if there are none.
+// DescribeRegisters describes the registers of t. The error is target.ErrNotInDump if they are not in the dump.
 func (t *Thread) DescribeRegisters(o RegisterOptions) (*answer.Registers, error) {
 	out := &answer.Registers{Source: answer.RegistersThread}
 	var none target.Registers

@@ -14,8 +14,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestDescriptions: the scenario "zoo" has several managed threads, one of them
-// the finalizer's, and a lock that is held.
+// TestDescriptions: the scenario "zoo" has several managed threads, among them the finalizer thread, and a held lock.
 func TestDescriptions(t *testing.T) {
 	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
 		if d.Manifest.Scenario != "zoo" {
@@ -119,8 +118,8 @@ func TestDescribeRegisters(t *testing.T) {
 	assert.Equal(t, answer.WideRegister{Name: "v2", High: 3, Low: 2}, d.Vectors[2])
 }
 
-// TestRegistersOfTheException: the thread that raised the dump's exception has two sets
-// of registers, and those of the exception come first.
+// TestRegistersOfTheException: the thread that raised the dump's exception has two sets of registers. The exception's
+// are used.
 func TestRegistersOfTheException(t *testing.T) {
 	regs := func(ip uint64) target.Registers {
 		r := target.Registers{Arch: target.ArchAMD64}

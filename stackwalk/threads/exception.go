@@ -9,8 +9,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// DescribeException describes the exception object at a of rt and, with nested, the other exceptions that t was
-// handling. Address 0 means no exception. The error reports that a is not an exception.
+// DescribeException describes the exception object at a of rt. If nested is set, it adds the other exceptions that t
+// was handling. Address 0 is an empty answer. It fails if a is not an exception.
 func (t *Thread) DescribeException(rt *dac.Runtime, a target.Addr, nested bool) (*answer.ThrownException, error) {
 	if a == 0 {
 		return &answer.ThrownException{}, nil

@@ -7,7 +7,7 @@ import (
 	"github.com/sosgo/sosgo/internal/base/absent"
 )
 
-// The bounds of the repetitions that Fold folds.
+// Bounds of the repetitions that Fold folds.
 const (
 	foldLongest = 32 // frames of a round
 	foldFewest  = 3  // rounds
@@ -17,12 +17,12 @@ const (
 // has the length and the number of rounds.
 type Folded[T any] struct {
 	Row   T
-	Cycle int // rows of the round that starts here, 0 for none
+	Cycle int // number of rows of the round that starts here, or 0
 	Times int // rounds
 }
 
 // Fold folds runs of rows that repeat at least three times, as in a stack that overflowed. same reports whether two
-// rows are of the same call.
+// rows are the same call.
 func Fold[T any](rows iter.Seq[T], same func(a, b *T) bool) iter.Seq[Folded[T]] {
 	return func(yield func(Folded[T]) bool) {
 		f := folder[T]{same: same, yield: yield}
@@ -38,13 +38,13 @@ func Fold[T any](rows iter.Seq[T], same func(a, b *T) bool) iter.Seq[Folded[T]] 
 type folder[T any] struct {
 	same  func(a, b *T) bool
 	yield func(Folded[T]) bool
-	rows  []T // rows outside of a repetition; or the round, and the part that started again
-	cycle int // rows of the round that rows start with, 0 for none
+	rows  []T // outside a repetition, the pending rows; otherwise the round, and the start of the next round
+	cycle int // number of rows in the round at the start of rows, or 0
 	times int
 	ended bool
 }
 
-// add takes the next row and reports whether it wants more.
+// add adds the next row. It reports whether the caller wants more.
 func (f *folder[T]) add(row T) bool {
 	if f.cycle > 0 {
 		if k := len(f.rows) - f.cycle; f.same(&f.rows[k], &row) {
@@ -56,7 +56,7 @@ func (f *folder[T]) add(row T) bool {
 		f.endCycle()
 	}
 	f.rows = append(f.rows, row)
-	f.find()
+	f.findCycle()
 	if over := len(f.rows) - foldFewest*foldLongest; f.cycle == 0 && over > 0 {
 		f.emit(f.rows[:over])
 		f.rows = f.rows[:copy(f.rows, f.rows[over:])]
@@ -64,8 +64,8 @@ func (f *folder[T]) add(row T) bool {
 	return !f.ended
 }
 
-// find searches for a repetition at the end of rows.
-func (f *folder[T]) find() {
+// findCycle searches for a repetition at the end of rows.
+func (f *folder[T]) findCycle() {
 	n := len(f.rows)
 	for p := 1; p <= foldLongest && foldFewest*p <= n; p++ {
 		if !f.repeats(p, (foldFewest-1)*p) {
@@ -79,7 +79,7 @@ func (f *folder[T]) find() {
 	}
 }
 
-// repeats reports whether each of the last n rows is the same as the one p rows before.
+// repeats reports whether each of the last n rows is the same as the row p before it.
 func (f *folder[T]) repeats(p, n int) bool {
 	for i := len(f.rows) - n; i < len(f.rows); i++ {
 		if !f.same(&f.rows[i], &f.rows[i-p]) {
@@ -89,7 +89,7 @@ func (f *folder[T]) repeats(p, n int) bool {
 	return true
 }
 
-// endCycle passes on the round and keeps the part that started again.
+// endCycle yields the round and keeps the start of the next one.
 func (f *folder[T]) endCycle() {
 	for i := range f.cycle {
 		row := Folded[T]{Row: f.rows[i]}
@@ -145,7 +145,7 @@ func foldFrames(frames iter.Seq2[*answer.Frame, error]) iter.Seq2[*answer.Frame,
 	}
 }
 
-// sameCall reports whether two frames belong to the same call in the same method. A frame without an IP is not a call.
+// sameCall reports whether two frames are the same call in the same method. A frame without an IP is not a call.
 func sameCall(a, b *answer.Frame) bool {
 	return a.IP.Err == nil && answer.Is(b.IP, a.IP.Value) && a.Kind == b.Kind && a.Method.Err == nil && b.Method.Err == nil && a.Method.S == b.Method.S
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/stackwalk/threads"
 )
 
-// TestFold: rows are letters; a circle is written with its length and how often it is there.
+// TestFold: rows are letters. A repetition is written with its length and its number of rounds.
 func TestFold(t *testing.T) {
 	same := func(a, b *string) bool { return *a == *b }
 	fold := func(in string) string {
@@ -42,7 +42,7 @@ func TestFold(t *testing.T) {
 	}
 }
 
-// TestFoldKeepsAll: whatever is folded, unfolded it is what it was; a reader that stops gets no more.
+// TestFoldKeepsAll: unfolding gives the original rows. A caller that stops gets no more rows.
 func TestFoldKeepsAll(t *testing.T) {
 	same := func(a, b *int) bool { return *a == *b }
 	seed := uint32(1)

@@ -14,14 +14,14 @@ import (
 
 // ManagedOptions selects what DescribeManaged describes.
 type ManagedOptions struct {
-	Live    bool // omit threads that no OS thread runs
+	Live    bool // omit threads without an OS thread
 	Special bool // also list the runtime's own threads
-	// Walker walks the stacks to find what the threads do; nil for no activities.
+	// Walker walks the stacks to find what the threads do. If it is nil, activities are omitted.
 	Walker *stackwalk.Walker
 }
 
-// DescribeManaged describes the threads of a List that rt knows, in the order of its thread store. p has the
-// environment blocks and the names of the threads.
+// DescribeManaged describes the managed threads of a List, in the order of rt's thread store. p has the environment
+// blocks and the names of the threads.
 func DescribeManaged(ctx context.Context, p target.Target, rt *dac.Runtime, list []Thread, o ManagedOptions) (*answer.ManagedThreads, error) {
 	n, err := rt.ThreadCounts()
 	counts := answer.Of(answer.ThreadCounts{Threads: n.Threads, Unstarted: n.Unstarted, Background: n.Background, Pending: n.Pending, Dead: n.Dead}, err)
@@ -46,7 +46,8 @@ func DescribeManaged(ctx context.Context, p target.Target, rt *dac.Runtime, list
 	return out, nil
 }
 
-// FirstThrower returns the first thread, in the order of rt's thread store, that threw an exception and still runs, nil if there is none.
+// FirstThrower returns the first thread, in the order of rt's thread store, that threw an exception and still runs, or
+// nil.
 func FirstThrower(list []Thread, rt *dac.Runtime) (*Thread, error) {
 	stored, err := InRuntimeOrder(list, rt)
 	for _, t := range stored {
@@ -60,7 +61,7 @@ func FirstThrower(list []Thread, rt *dac.Runtime) (*Thread, error) {
 	return nil, err
 }
 
-// noLockCount is the count in runtimes that do not count.
+// noLockCount is the count in runtimes that do not count locks.
 const noLockCount = ^uint32(0)
 
 func (t *Thread) describeManaged(g *answer.Gaps, p target.Target, rt *dac.Runtime) answer.ManagedThread {
@@ -114,10 +115,10 @@ func describeThrown(g *answer.Gaps, d *answer.ManagedThread, rt *dac.Runtime, m 
 	d.Nested = len(nested) > 0
 }
 
-// PurposeWorker is what answer.ManagedThread.Special has for a worker of the thread pool.
+// PurposeWorker is the text in answer.ManagedThread.Special for a worker of the thread pool.
 const PurposeWorker = "Threadpool Worker"
 
-// purposes returns what the runtime uses a thread for.
+// purposes returns the purposes for which the runtime uses a thread.
 func purposes(m *dac.Thread) []string {
 	var out []string
 	if m.Finalizer {
@@ -158,14 +159,14 @@ func (t *Thread) DescribeActivity(g *answer.Gaps, a ThreadActivity) *answer.Thre
 	}
 	name := func(md *code.MethodDesc) answer.Text {
 		if md == nil {
-			return answer.Text{Err: a.Err} // an unread frame may have one
+			return answer.Text{Err: a.Err} // an unread frame may have a method
 		}
 		return g.Text(code.Of(t.rt).MethodName(md, code.MethodFull))
 	}
 	return &answer.ThreadActivity{Kind: a.Activity.String(), Text: a.Text, Top: name(a.Top), Caller: name(a.Caller)}
 }
 
-// specialThreads returns the runtime's own threads, by their names on Windows. createdump records no names.
+// specialThreads returns the runtime's own threads, found by their names on Windows. createdump records no names.
 func specialThreads(p target.Target, list []Thread) *answer.SpecialThreads {
 	out := &answer.SpecialThreads{Named: p.Platform().OS == target.OSWindows}
 	if !out.Named {

@@ -11,16 +11,16 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Waiting describes what the threads of a List that rt knows do or wait for. It lists the monitors that some of them
-// wait to enter, and the circles of threads that wait for each other. The frame that waits has the reference to the
-// monitor. If that can't be read, the thread is in no circle.
+// Waiting describes what the managed threads of a List do or wait for. It lists the monitors that threads wait to
+// enter, and the circles of threads that wait for each other. The waiting frame has the reference to the monitor. A
+// thread with an unreadable frame is in no circle.
 func Waiting(ctx context.Context, w *stackwalk.Walker, list []Thread) (*answer.Waiting, error) {
 	rt := w.Runtime()
 	running, err := Running(list, rt)
 	out := &answer.Waiting{}
 	out.Note(err)
 	m := &monitors{ctx: ctx, w: w, gaps: &out.Gaps, list: list, wanted: map[target.Addr]*dac.SyncBlock{}, waits: map[*Thread]*dac.SyncBlock{}}
-	m.contested(rt)
+	m.findContested(rt)
 	for _, t := range running {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -45,20 +45,20 @@ func Waiting(ctx context.Context, w *stackwalk.Walker, list []Thread) (*answer.W
 	return out, nil
 }
 
-// monitors finds which thread waits for which monitor.
+// A monitors finds which thread waits for which monitor.
 type monitors struct {
 	ctx    context.Context
 	w      *stackwalk.Walker
 	gaps   *answer.Gaps
 	list   []Thread
-	wanted map[target.Addr]*dac.SyncBlock // by object, and by Lock: owned, and waited for
+	wanted map[target.Addr]*dac.SyncBlock // owned and waited for, by object and by Lock
 	order  []*dac.SyncBlock               // order of wanted
 	waits  map[*Thread]*dac.SyncBlock
 }
 
-// contested collects the sync blocks that are owned and waited for. A thin lock becomes a sync block when a thread has
-// to wait.
-func (m *monitors) contested(rt *dac.Runtime) {
+// findContested collects the sync blocks that are owned and waited for. A thin lock becomes a sync block when a thread
+// waits.
+func (m *monitors) findContested(rt *dac.Runtime) {
 	for b, err := range rt.SyncBlocks() {
 		if absent.Context(m.ctx).Err() != nil {
 			return
@@ -77,9 +77,9 @@ func (m *monitors) contested(rt *dac.Runtime) {
 	}
 }
 
-// waitsFor returns the monitor that t waits to enter. It is the one that the runtime recorded. Without a readable
-// record, it is the one whose object or Lock is referred to at the top of the stack, by frames of the runtime or of the
-// class library's waits. The time-out is nil unless it is recorded, and negative for none.
+// waitsFor returns the monitor that t waits to enter, as the runtime recorded it. If the record is unreadable, it is
+// the monitor with the object or Lock that is referred to at the top of the stack, by the runtime or the class
+// library's waits. timeout is nil unless it is recorded, and negative for an infinite wait.
 func (m *monitors) waitsFor(t *Thread) (b *dac.SyncBlock, timeout *int32) {
 	if items, err := m.w.Runtime().BlockingItems(t.Managed); err == nil && len(items) > 0 {
 		if items[0].Kind != dac.BlockedEnter {
@@ -103,7 +103,7 @@ func (m *monitors) waitsFor(t *Thread) (b *dac.SyncBlock, timeout *int32) {
 	return nil, nil
 }
 
-// waitingClasses begins the names of the classes whose methods wait for a monitor: Monitor, Lock, WaitHandle.
+// waitingClasses is the prefix of the classes that wait for a monitor: Monitor, Lock, WaitHandle.
 const waitingClasses = "System.Threading."
 
 func (m *monitors) describe(running []*Thread) []answer.Monitor {
@@ -124,8 +124,8 @@ func (m *monitors) describe(running []*Thread) []answer.Monitor {
 	return out
 }
 
-// circles follows from each thread to the owner of the monitor it waits for. A thread waits for one monitor, so it
-// belongs to at most one circle.
+// circles follows from each thread to the owner of the monitor that it waits for. A thread waits for one monitor, so it
+// is in at most one circle.
 func (m *monitors) circles(running []*Thread) [][]answer.Thread {
 	var out [][]answer.Thread
 	done := map[*Thread]bool{}

@@ -11,8 +11,7 @@ import (
 	"github.com/sosgo/sosgo/stackwalk/threads"
 )
 
-// TestDeadlock: in the scenario "stacks" two threads hold what the other waits for,
-// and no others do.
+// TestDeadlock: in the scenario "stacks" two threads hold what the other waits for, and no other threads do.
 func TestDeadlock(t *testing.T) {
 	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
 		walker, err := d.Walker()

@@ -15,17 +15,17 @@ import (
 
 // ObjectOptions selects objects of a stack.
 type ObjectOptions struct {
-	// Verify omits what stackscan.Options.Verify omits.
+	// Verify is stackscan.Options.Verify.
 	Verify bool
 	// Precise, if not nil, walks the stack and selects only the objects that the garbage collector considers live.
 	Precise *stackwalk.Walker
 	// Range, if not nil, is scanned instead of the stack.
 	Range *target.Range
-	// Extended uses SOS's idea of a stack's extent, which may be too long. Rows from the memory after the stack belong to something else.
+	// Extended uses SOS's extent of a stack, which may be too long. Rows past the stack belong to other memory.
 	Extended bool
 }
 
-// StackObjects lists the objects that t's registers and stack refer to. The error reports that the stack is not in the dump.
+// StackObjects lists the objects that t's registers and stack refer to. It fails if the stack is not in the dump.
 func StackObjects(ctx context.Context, s *stackscan.Scanner, t *Thread, o ObjectOptions) (*answer.StackObjects, error) {
 	l := &objectLister{ctx: ctx, scanner: s, o: o, gaps: new(answer.Gaps)}
 	row, err := l.thread(t)
@@ -37,8 +37,8 @@ func StackObjects(ctx context.Context, s *stackscan.Scanner, t *Thread, o Object
 	return out, nil
 }
 
-// AllStackObjects lists the objects that the registers and stacks of all OS threads refer to. It records the stacks
-// that are not in the dump.
+// AllStackObjects lists the objects that the registers and stacks of all OS threads refer to. It notes stacks that are
+// not in the dump.
 func AllStackObjects(ctx context.Context, s *stackscan.Scanner, list []Thread, o ObjectOptions) *answer.StackObjects {
 	l := &objectLister{ctx: ctx, scanner: s, o: o}
 	out := answer.NewStackObjects(func(yield func(*answer.ThreadObjects, error) bool) {
@@ -68,7 +68,7 @@ type objectLister struct {
 func (l *objectLister) thread(t *Thread) (*answer.ThreadObjects, error) {
 	row := &answer.ThreadObjects{ThreadID: t.answerID(), Precise: l.o.Precise != nil && l.o.Range == nil}
 	if row.Precise {
-		row.Objects = l.held(t)
+		row.Objects = l.heldObjects(t)
 		return row, nil
 	}
 	stack, err := l.stack(t)
@@ -83,7 +83,7 @@ func (l *objectLister) thread(t *Thread) (*answer.ThreadObjects, error) {
 	return row, nil
 }
 
-// stack returns what is scanned for t.
+// stack returns the memory to scan for t.
 func (l *objectLister) stack(t *Thread) (Stack, error) {
 	if r := l.o.Range; r != nil {
 		return Stack{Ranges: []target.Range{{Start: r.Start &^ 7, End: alignUp(r.End)}}}, nil
@@ -95,7 +95,7 @@ func (l *objectLister) stack(t *Thread) (Stack, error) {
 	return s, err
 }
 
-// alignUp returns the next multiple of the pointer size, if there is one.
+// alignUp returns the next multiple of the pointer size, or the last one.
 func alignUp(a target.Addr) target.Addr {
 	if a > ^target.Addr(7) {
 		return ^target.Addr(7)
@@ -103,10 +103,11 @@ func alignUp(a target.Addr) target.Addr {
 	return (a + 7) &^ 7
 }
 
-// sosMargin is how far SOS scans past the outermost frame if no thread environment block has the stack's base.
+// sosMargin is the number of bytes that SOS scans past the outermost frame if no environment block has the stack's
+// base.
 const sosMargin = 0x2000
 
-// extend lengthens the stack to SOS's extent.
+// extend extends the stack to SOS's extent.
 func (l *objectLister) extend(t *Thread, stack *Stack) {
 	if t.Managed == nil || t.OS.TEB != 0 || stack.Alternate {
 		return
@@ -115,13 +116,13 @@ func (l *objectLister) extend(t *Thread, stack *Stack) {
 	var last target.Addr
 	for f, err := range rt.Frames(t.Managed) {
 		if err != nil {
-			break // as far as the chain goes
+			break // use the frames read so far
 		}
 		last = f.Addr
 	}
 	r := &stack.Ranges[0]
 	if last >= r.Start && last < r.End {
-		// The extension ends with the dump: memory past that is not missing from the stack.
+		// The extension ends with the dump, because memory past the stack is not missing from it.
 		if more := last + sosMargin; more > r.End {
 			r.End += target.Addr(min(uint64(more-r.End), uint64(len(rt.Target().Span(r.End)))))
 		}
@@ -146,8 +147,8 @@ func (l *objectLister) scan(t *Thread, ranges []target.Range) iter.Seq2[answer.S
 	}
 }
 
-// held lists the objects that the frames of t hold, frame by frame.
-func (l *objectLister) held(t *Thread) iter.Seq2[answer.StackObject, error] {
+// heldObjects lists the objects that the frames of t hold, frame by frame.
+func (l *objectLister) heldObjects(t *Thread) iter.Seq2[answer.StackObject, error] {
 	return func(yield func(answer.StackObject, error) bool) {
 		if t.Managed == nil || t.OS == nil {
 			return
@@ -176,7 +177,7 @@ func (l *objectLister) held(t *Thread) iter.Seq2[answer.StackObject, error] {
 	}
 }
 
-// holder returns the name of the frame that a reference belongs to.
+// holder returns the name of the frame that holds a reference.
 func (l *objectLister) holder(names *code.Reader, r *stackwalk.Root) answer.Text {
 	if r.Explicit != "" {
 		return answer.Text{S: "[" + r.Explicit + "]"}

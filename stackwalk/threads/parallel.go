@@ -12,8 +12,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// ParallelStacks merges the stacks of threads, which come from Running. It includes managed frames and, with explicit,
-// the runtime's own. The error is the context's.
+// ParallelStacks merges the stacks of threads from Running. It includes managed frames and, if explicit is set, the
+// runtime's explicit frames. It fails only with the error of ctx.
 func ParallelStacks(ctx context.Context, w *stackwalk.Walker, list []*Thread, explicit bool) (*answer.ParallelStacks, error) {
 	rt := w.Runtime()
 	if rt == nil {
@@ -41,7 +41,7 @@ func ParallelStacks(ctx context.Context, w *stackwalk.Walker, list []*Thread, ex
 	return out, nil
 }
 
-// wholeStack passes on frames and records where the stack breaks off.
+// wholeStack passes frames on and notes where the stack ends early.
 func wholeStack(gaps *answer.Gaps, osID uint32, frames iter.Seq[stackwalk.Frame]) iter.Seq[stackwalk.Frame] {
 	return func(yield func(stackwalk.Frame) bool) {
 		for f := range frames {
@@ -55,7 +55,7 @@ func wholeStack(gaps *answer.Gaps, osID uint32, frames iter.Seq[stackwalk.Frame]
 	}
 }
 
-// A callTree turns the nodes of a StackTree into answers.
+// A callTree converts the nodes of a StackTree to answers.
 type callTree struct {
 	rt    *dac.Runtime
 	code  *code.Reader // of rt
@@ -65,7 +65,7 @@ type callTree struct {
 
 type callNames struct{ short, full answer.Text }
 
-// calls converts nodes and everything below them. It does not recurse, since stacks are deep.
+// calls converts nodes and everything below them. It does not recurse, because stacks are deep.
 func (c *callTree) calls(roots []*stackwalk.StackNode) []*answer.StackCall {
 	type level struct {
 		nodes []*stackwalk.StackNode

@@ -17,7 +17,7 @@ type ProfileOptions struct {
 	Symbols *image.Symbols // name native code
 }
 
-// Profile collects the stacks of threads, which come from Running. The error is the context's.
+// Profile collects the stacks of threads from Running. It fails only with the error of ctx.
 func Profile(ctx context.Context, w *stackwalk.Walker, list []*Thread, o ProfileOptions) (*answer.Profile, error) {
 	ctx = absent.Context(ctx)
 	x := profiler{w: w, o: o, out: answer.NewProfile(), known: map[profilePlace]int{}}

@@ -12,7 +12,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestRequestedDump: the thread that a dump was asked for has not crashed.
+// TestRequestedDump: a thread for which a dump was requested has not crashed.
 func TestRequestedDump(t *testing.T) {
 	for code, crashed := range map[uint32]string{0xffffffff: "", 11: "SIGSEGV/SEGV_MAPERR"} {
 		m := synth.NewMinidump()

@@ -19,29 +19,29 @@ import (
 type ReturnOptions struct {
 	Symbols     *image.Symbols // name native code
 	ManagedOnly bool           // only addresses in managed code, without callees
-	// BusyOnly skips threads that hold no locks, are not hijacked and do not run managed code.
+	// BusyOnly omits threads that hold no locks, are not hijacked and do not run managed code.
 	BusyOnly bool
 	// Ranges are scanned instead of the threads' stacks.
 	Ranges []target.Range
 }
 
-// Returns lists the return addresses on the stack of t. If the stack is not in the dump, that is the answer's failure.
+// Returns lists the return addresses on the stack of t. The answer fails if the stack is not in the dump.
 func Returns(ctx context.Context, w *stackwalk.Walker, t *Thread, o ReturnOptions) *answer.Returns {
 	return listReturns(ctx, w, []*Thread{t}, o, (*answer.Gaps).Fail)
 }
 
-// AllReturns lists the return addresses on the stacks of threads. It records the stacks that are not in the dump.
+// AllReturns lists the return addresses on the stacks of threads. It notes stacks that are not in the dump.
 func AllReturns(ctx context.Context, w *stackwalk.Walker, list []*Thread, o ReturnOptions) *answer.Returns {
 	return listReturns(ctx, w, list, o, (*answer.Gaps).Note)
 }
 
-func listReturns(ctx context.Context, w *stackwalk.Walker, list []*Thread, o ReturnOptions, lacks func(*answer.Gaps, error)) *answer.Returns {
+func listReturns(ctx context.Context, w *stackwalk.Walker, list []*Thread, o ReturnOptions, note func(*answer.Gaps, error)) *answer.Returns {
 	l := &returnLister{ctx: ctx, w: w, code: code.Of(w.Runtime()), o: o}
 	out := answer.NewReturns(func(yield func(*answer.ThreadReturns, error) bool) {
 		for _, t := range list {
 			row := &answer.ThreadReturns{ThreadID: t.answerID()}
 			if !o.BusyOnly || l.isBusy(t) {
-				lacks(l.gaps, l.thread(t, row))
+				note(l.gaps, l.thread(t, row))
 			}
 			if !yield(row, nil) {
 				return
@@ -107,7 +107,7 @@ func (l *returnLister) returns(t *Thread, ranges []target.Range) iter.Seq2[answe
 	}
 }
 
-// isManaged reports whether ip is in a method. If that is unknown, it returns false and records the error.
+// isManaged reports whether ip is in a method. If that is unknown, it returns false and notes the error.
 func (l *returnLister) isManaged(ip target.Addr) bool {
 	info, err := l.code.MethodAt(ip)
 	if err != nil && !errors.Is(err, code.ErrNoCode) {
@@ -124,7 +124,7 @@ func (l *returnLister) describe(t *Thread, ret *stackwalk.Return) answer.Return 
 	return out
 }
 
-// place describes the code that contains an address. It records an unknown method.
+// place describes the code at an address. It notes an unknown method.
 func (l *returnLister) place(a target.Addr) string {
 	info, err := l.code.MethodAt(a)
 	switch {

@@ -8,17 +8,17 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Stack is the part of a thread's stack that is in use.
+// A Stack is the used part of a thread's stack.
 type Stack struct {
-	// Ranges are scanned in this order. The first starts at the stack pointer.
+	// Ranges are the parts, in the order of a scan. The first starts at the stack pointer.
 	Ranges []target.Range
-	// Alternate reports that the thread runs on an alternate signal stack, the first of Ranges. The second is its
+	// Alternate is set if the thread runs on an alternate signal stack, the first of Ranges. The second is its
 	// normal stack, including the unused part below the interrupted frame.
 	Alternate bool
 }
 
-// Stack finds the stack of a thread of p, from the stack pointer to the base. The base comes from the thread's
-// environment block (Windows), the runtime, or the mapping that contains the stack pointer.
+// Stack finds the stack of a thread of p, from the stack pointer to the base. The base is from the thread's environment
+// block (Windows), the runtime, or the mapping that contains the stack pointer.
 func (t *Thread) Stack(p target.Target) (Stack, error) {
 	if t == nil || t.OS == nil {
 		return Stack{}, fmt.Errorf("no OS thread runs the thread, it has no stack: %w", target.ErrNotInDump)
@@ -46,7 +46,8 @@ func (t *Thread) Stack(p target.Target) (Stack, error) {
 	return s, nil
 }
 
-// managedStack returns the stack as the runtime recorded it when the thread first ran managed code, empty if it never did.
+// managedStack returns the stack as the runtime recorded it when the thread first ran managed code. It is empty if the
+// thread never did.
 func managedStack(t *Thread) target.Range {
 	if t.Managed == nil || t.Managed.Stack.End <= t.Managed.Stack.Start {
 		return target.Range{}

@@ -15,18 +15,18 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Running returns the threads of a List that the runtime knows and an OS thread runs, in the order of InRuntimeOrder.
-// Without a runtime it returns all that an OS thread runs.
+// Running returns the threads of a List that rt knows and an OS thread runs, in the order of InRuntimeOrder. If rt is
+// nil, it returns all that an OS thread runs.
 func Running(list []Thread, rt *dac.Runtime) ([]*Thread, error) {
 	if rt == nil {
-		return running(list), nil
+		return onOSThreads(list), nil
 	}
 	out, err := InRuntimeOrder(list, rt)
 	return slices.DeleteFunc(out, func(t *Thread) bool { return t.OS == nil }), err
 }
 
-// running returns the threads of the list that an OS thread runs.
-func running(list []Thread) []*Thread {
+// onOSThreads returns the threads of the list that an OS thread runs.
+func onOSThreads(list []Thread) []*Thread {
 	var out []*Thread
 	for i := range list {
 		if list[i].OS != nil {
@@ -41,20 +41,20 @@ type StackOptions struct {
 	stackwalk.DescribeOptions
 	Native     bool // also frames of native code
 	References bool // references that each frame holds
-	From       int  // frames of a thread that are passed over, from the leaf on
-	Limit      *int // frames of a thread behind those, nil for all
+	From       int  // number of frames of a thread to skip, from the leaf on
+	Limit      *int // maximum number of further frames of a thread, nil for all
 	Fold       bool // list repeated calls once
 	Now        bool // start at the thread's current position; see stackwalk.WalkOptions
 	Carried    bool // SOS's registers; see stackwalk.WalkOptions
 	// Debug adds the first thread's stack in the form of the debugging API.
 	Debug bool
-	// Walk walks the stack of a thread, given its OS id; nil uses the Walker. In a process with several runtimes it can
-	// yield the frames of all (sosgo.Dump.MergedWalk).
+	// Walk walks the stack of the thread with an OS id. If it is nil, the Walker is used. In a process with several
+	// runtimes it can yield the frames of all (sosgo.Dump.MergedWalk).
 	Walk func(ctx context.Context, osThread uint32, o stackwalk.WalkOptions) iter.Seq[stackwalk.Frame]
 }
 
-// Stacks describes the frames of threads. It walks the frames while they are iterated. A thread that no OS thread runs has
-// none, and one that the runtime does not know has those of native code alone.
+// Stacks describes the frames of threads. The frames are walked while they are iterated. A thread without an OS thread
+// has no frames. A thread that the runtime does not know has only native frames.
 func Stacks(ctx context.Context, w *stackwalk.Walker, list []*Thread, o StackOptions) *answer.Stacks {
 	s := &stackLister{ctx: ctx, w: w, o: o}
 	out := answer.NewStacks(func(yield func(*answer.ThreadStack, error) bool) {
@@ -97,7 +97,7 @@ type stackLister struct {
 	objects   *objects.Reader // set if references are wanted
 }
 
-// frames lists the frames of t, nil if there can't be any.
+// frames lists the frames of t. It is nil if t can't have any.
 func (s *stackLister) frames(t *Thread) iter.Seq2[*answer.Frame, error] {
 	if t.OS == nil || t.Managed == nil && s.w.Runtime() != nil && !s.o.Native {
 		return nil
@@ -109,7 +109,7 @@ func (s *stackLister) frames(t *Thread) iter.Seq2[*answer.Frame, error] {
 			return
 		}
 		n := -s.o.From
-		for f := range between(t.Managed, s.walk(t), refs.chained) {
+		for f := range mergeFrames(t.Managed, s.walk(t), refs.chained) {
 			if n < 0 && s.ctx.Err() == nil {
 				n++
 				continue
@@ -140,8 +140,8 @@ func (s *stackLister) frames(t *Thread) iter.Seq2[*answer.Frame, error] {
 	}
 }
 
-// between merges frames into a walk of t by their place on the stack. Both ascend.
-func between(t *dac.Thread, walk iter.Seq[stackwalk.Frame], frames []stackwalk.Frame) iter.Seq[stackwalk.Frame] {
+// mergeFrames merges frames into a walk of t by their place on the stack. Both are ordered from the leaf on.
+func mergeFrames(t *dac.Thread, walk iter.Seq[stackwalk.Frame], frames []stackwalk.Frame) iter.Seq[stackwalk.Frame] {
 	return func(yield func(stackwalk.Frame) bool) {
 		for f := range walk {
 			for ; len(frames) > 0 && t.Newer(frames[0].SP, f.SP); frames = frames[1:] {
@@ -172,13 +172,14 @@ func (s *stackLister) walk(t *Thread) iter.Seq[stackwalk.Frame] {
 // A frameKey identifies a frame of a thread.
 type frameKey struct{ ip, sp target.Addr }
 
-// heldReferences are the references of a thread, by the frames that hold them.
+// A heldReferences holds the references of a thread by frame.
 type heldReferences struct {
 	of      map[frameKey][]stackwalk.Root
 	chained []stackwalk.Frame // GCFrames, which no walk yields, by address
 }
 
-// references collects the references that t's frames hold, by frame. It records frames with unknown references; the error is the context's.
+// references collects the references that t's frames hold, by frame. It notes frames with unknown references. It fails
+// only with the error of ctx.
 func (s *stackLister) references(t *Thread) (heldReferences, error) {
 	out := heldReferences{of: map[frameKey][]stackwalk.Root{}}
 	if !s.o.References || t.Managed == nil {
@@ -206,7 +207,7 @@ func (s *stackLister) references(t *Thread) (heldReferences, error) {
 	return out, nil
 }
 
-// debug lists the stack of t in the form of the debugging API.
+// debug lists the stack of t as the debugging API does.
 func (s *stackLister) debug(t *Thread) iter.Seq2[answer.DebugFrame, error] {
 	if t.Managed == nil || t.OS == nil {
 		return func(func(answer.DebugFrame, error) bool) {}

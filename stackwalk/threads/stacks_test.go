@@ -16,8 +16,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestStacksAgree: the profile of a process, and the stacks of its threads, have
-// the same managed frames; and the end of the context ends them.
+// TestStacksAgree: the profile of a process and the stacks of its threads have the same managed frames. A cancelled
+// context ends them.
 func TestStacksAgree(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
 		rt, err := d.Runtime()
@@ -59,7 +59,7 @@ func TestStacksAgree(t *testing.T) {
 	})
 }
 
-// TestStackOfUnmanagedThread: a thread that never ran managed code has native frames, and no others.
+// TestStackOfUnmanagedThread: a thread that never ran managed code has only native frames.
 func TestStackOfUnmanagedThread(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	w, err := d.Walker()
@@ -92,7 +92,8 @@ func TestStackOfUnmanagedThread(t *testing.T) {
 	t.Fatal("all threads are managed")
 }
 
-// TestReferencesOfHandler: the GCFrames, which no walk yields, come after the frames of a handler with a stack of its own.
+// TestReferencesOfHandler: the GCFrames, which no walk yields, come after the frames of a handler on a stack of its
+// own.
 func TestReferencesOfHandler(t *testing.T) {
 	d := testdump.Open(t, "net10-crash-null-triage")
 	w, err := d.Walker()

@@ -8,14 +8,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// SyncBlockOptions selects sync blocks. The zero value selects the locked ones.
+// SyncBlockOptions selects sync blocks. The zero value selects locked ones.
 type SyncBlockOptions struct {
 	All   bool   // also unlocked ones
-	Index *int64 // only this one, locked or not; nil means all
+	Index *int64 // only this one, locked or not; nil for all
 }
 
-// chooses reports whether a block is wanted; err is why it can't be read.
-func (o *SyncBlockOptions) chooses(b *dac.SyncBlock, err error) bool {
+// selects reports whether a block is wanted. err is the error of reading it.
+func (o *SyncBlockOptions) selects(b *dac.SyncBlock, err error) bool {
 	if o.Index != nil {
 		return int64(b.Index) == *o.Index
 	}
@@ -44,7 +44,7 @@ func SyncBlocks(ctx context.Context, rt *dac.Runtime, list []Thread, o SyncBlock
 			if err == nil && b.Object == 0 {
 				counts.Free++
 			}
-			if o.chooses(&b, err) && !yield(describeSyncBlock(&out.Gaps, rt, list, &b, err)) {
+			if o.selects(&b, err) && !yield(describeSyncBlock(&out.Gaps, rt, list, &b, err)) {
 				return
 			}
 		}
@@ -81,12 +81,12 @@ func lockedType(g *answer.Gaps, rt *dac.Runtime, object target.Addr) answer.Text
 	return g.Text(rt.ObjectTypeName(object))
 }
 
-// ownerOf returns the thread that holds the block's lock, nil if nobody does or the thread is gone.
+// ownerOf returns the thread that holds the block's lock, or nil if the lock is free or the thread has ended.
 func ownerOf(list []Thread, b *dac.SyncBlock) *Thread {
 	if !b.Held {
 		return nil
 	}
-	return find(list, func(t *Thread) bool {
+	return findThread(list, func(t *Thread) bool {
 		m := t.Managed
 		return m != nil && (b.OwnerThread != 0 && m.Addr == b.OwnerThread || b.OwnerID != 0 && m.ManagedID == b.OwnerID)
 	})

@@ -1,5 +1,5 @@
-// Package threads joins the operating system's threads with the runtime's. It finds each thread's name, stack, COM
-// apartment, and what it waits for.
+// Package threads joins the operating system's threads with the runtime's. It finds each thread's name, stack and COM
+// apartment, and what it waits for. It does not walk stacks itself: see package stackwalk. Start at [List].
 //
 // All values are immutable and safe for concurrent use. The sources are the dump's list of threads, the runtime's
 // ThreadStore (package dac) and, on Windows, the thread environment block.
@@ -17,17 +17,18 @@ import (
 
 // A Thread is a thread of the process, known to the operating system, to a runtime, or to both.
 type Thread struct {
-	// Index is the number that SOS and debuggers use (DBG): the place in the dump's list, or -1 for a managed thread
-	// that no OS thread runs.
+	// Index is the thread's number in SOS and debuggers (DBG): its place in the dump's list, or -1 for a managed
+	// thread without an OS thread.
 	Index   int
-	OS      *target.Thread // nil if no OS thread runs it
-	Managed *dac.Thread    // nil if it never ran managed code of the runtime
+	OS      *target.Thread // nil for a managed thread without an OS thread
+	Managed *dac.Thread    // nil if the thread never ran managed code of the runtime
 
 	rt *dac.Runtime // owner of Managed
 }
 
-// List returns all threads: those of the OS in the order of the dump, then the managed threads that no OS thread runs (dead, or not started
-// yet). Without a runtime it returns those of the OS. If the runtime's threads can't be read, it returns the others with the error.
+// List returns all threads: the OS threads in the order of the dump, then the managed threads without an OS thread
+// (dead, or not started yet). If rt is nil, it returns the OS threads. If the runtime's threads are unreadable, it
+// returns the other threads and the error.
 func List(t target.Target, rt *dac.Runtime) ([]Thread, error) {
 	native := absent.Process(t).Threads()
 	out := make([]Thread, len(native))
@@ -51,8 +52,8 @@ func List(t target.Target, rt *dac.Runtime) ([]Thread, error) {
 	return out, err
 }
 
-// InRuntimeOrder returns the threads of a List that the runtime knows, in the order of its ThreadStore. If that can't
-// be read to the end, it returns the threads before with the error.
+// InRuntimeOrder returns the managed threads of a List in the order of rt's ThreadStore. If part of the store is
+// unreadable, it returns the threads before that part and the error.
 func InRuntimeOrder(list []Thread, rt *dac.Runtime) ([]*Thread, error) {
 	byAddr := make(map[target.Addr]*Thread, len(list))
 	for i := range list {
@@ -70,22 +71,22 @@ func InRuntimeOrder(list []Thread, rt *dac.Runtime) ([]*Thread, error) {
 	return out, err
 }
 
-// ByIndex returns the thread of a List with that Index, nil if there is none.
+// ByIndex returns the thread of a List with that Index, or nil.
 func ByIndex(list []Thread, index int) *Thread {
-	return find(list, func(t *Thread) bool { return t.Index == index && index >= 0 })
+	return findThread(list, func(t *Thread) bool { return t.Index == index && index >= 0 })
 }
 
-// ByID returns the thread of a List with that OS id, nil if there is none.
+// ByID returns the thread of a List with that OS id, or nil.
 func ByID(list []Thread, id uint32) *Thread {
-	return find(list, func(t *Thread) bool { return t.OS != nil && t.OS.ID == id })
+	return findThread(list, func(t *Thread) bool { return t.OS != nil && t.OS.ID == id })
 }
 
-// ByManagedID returns the thread of a List with that managed id, nil if there is none.
+// ByManagedID returns the thread of a List with that managed id, or nil.
 func ByManagedID(list []Thread, id uint32) *Thread {
-	return find(list, func(t *Thread) bool { return t.Managed != nil && t.Managed.ManagedID == id })
+	return findThread(list, func(t *Thread) bool { return t.Managed != nil && t.Managed.ManagedID == id })
 }
 
-func find(list []Thread, is func(*Thread) bool) *Thread {
+func findThread(list []Thread, is func(*Thread) bool) *Thread {
 	i := slices.IndexFunc(list, func(t Thread) bool { return is(&t) })
 	if i < 0 {
 		return nil
@@ -93,7 +94,7 @@ func find(list []Thread, is func(*Thread) bool) *Thread {
 	return &list[i]
 }
 
-// ID returns the OS thread id, 0 if there is none.
+// ID returns the OS thread id, or 0.
 func (t *Thread) ID() uint32 {
 	if t == nil {
 		return 0
@@ -104,7 +105,7 @@ func (t *Thread) ID() uint32 {
 	return 0
 }
 
-// Name returns the OS's name of a thread, or else the name in its managed Thread object. It is empty if there is none.
+// Name returns the OS's name of a thread, or else the name in its managed Thread object. It is empty if neither is set.
 func (t *Thread) Name() (string, error) {
 	if t == nil {
 		return "", nil

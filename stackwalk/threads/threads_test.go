@@ -21,8 +21,8 @@ const (
 	teb2At  = 0x60000 // names a stack base that can't be
 )
 
-// threadDump returns a core with two threads, the second with the lower id, a
-// mapping for stacks, and what a Windows thread keeps in its environment block.
+// threadDump returns a core with two threads, the second with the lower id, a mapping for stacks, and the environment
+// block of a Windows thread.
 func threadDump(t *testing.T) *sosgo.Dump {
 	regs := func(sp uint64) []uint64 {
 		r := make([]uint64, 27)
@@ -63,7 +63,7 @@ func TestThreadsAreNumberedAsListed(t *testing.T) {
 	assert.Zero(t, (&threads.Thread{Index: -1}).ID())
 }
 
-// osThread returns a thread with a stack pointer; 0 if there is none.
+// osThread returns a thread with a stack pointer, unless sp is 0.
 func osThread(sp uint64, teb target.Addr) *target.Thread {
 	th := &target.Thread{ID: 7, TEB: teb, Registers: target.Registers{Arch: target.ArchAMD64}}
 	if sp != 0 {

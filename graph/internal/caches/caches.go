@@ -1,12 +1,12 @@
-// Package caches knows the types of class libraries that drop their entries on their own.
+// Package caches names the types of class libraries that drop their entries on their own. Start at [IsCache].
 package caches
 
 import "strings"
 
-// types are the types of caches and their parts: the name before type arguments, and a trailing + for nested types.
-// The names are the same in all versions that have them: System.Runtime.Caching.MemoryCacheEntry (.NET Framework's
-// API), Microsoft.Extensions.Caching.Memory.CacheEntry, ArrayPool.Shared until .NET 7
-// (TlsOverPerCoreLockedStacksArrayPool) and since (SharedArrayPool), and ArrayPool.Create.
+// types are the types of caches and their parts: the name before type arguments, or before + for nested types. The
+// names are stable: System.Runtime.Caching.MemoryCacheEntry (.NET Framework's API),
+// Microsoft.Extensions.Caching.Memory.CacheEntry, ArrayPool.Shared until .NET 7 (TlsOverPerCoreLockedStacksArrayPool)
+// and since (SharedArrayPool), and ArrayPool.Create.
 var types = []string{
 	"Microsoft.Extensions.Caching.Memory.CacheEntry",
 	"System.Runtime.Caching.MemoryCacheEntry",
@@ -17,7 +17,7 @@ var types = []string{
 	"System.Buffers.ConfigurableArrayPool",
 }
 
-// IsCache reports whether a type is a cache or a part of one. Arrays of the parts count.
+// IsCache reports whether a type is a cache, a part of one, or an array of parts.
 func IsCache(name string) bool {
 	for _, c := range types {
 		if rest, ok := strings.CutPrefix(name, c); ok && (rest == "" || strings.ContainsRune("<`+[", rune(rest[0]))) {

@@ -1,4 +1,5 @@
-// Package sosorder searches for paths in the order of SOS, in a graph of numbers.
+// Package sosorder searches a graph of numbers for paths in the order of SOS. It does not read objects. Start at
+// [Search].
 package sosorder
 
 import (
@@ -10,15 +11,16 @@ import (
 // A Node is an object, numbered in the order of addresses.
 type Node = uint32
 
-// step is the number of objects after which a search asks whether it is to stop.
+// step is the number of objects between two checks of ctx.
 const step = 1 << 14
 
-// A Search finds paths in SOS's order. Of all paths it finds the one that gcroot and pathto of SOS show (ClrMD, GCRoot.cs). That is not
-// the shortest one, and the graph alone does not determine it. The search goes depth first from one root after the other. It skips objects
-// that it saw from an earlier root, unless they were unfinished when a path was found. Which ones were depends on how ClrMD packs
-// references that it has yet to follow, into records of recordSize bytes. It takes the last record first.
+// A Search finds paths in SOS's order: the path that gcroot and pathto of SOS show (ClrMD, GCRoot.cs). It is not the
+// shortest path, and the graph alone does not determine it. The search goes depth first from one root after the other.
+// It skips objects that it saw from an earlier root, unless they were unfinished when a path was found. Which objects
+// were unfinished depends on how ClrMD packs references to follow into records of recordSize bytes. It takes the last
+// record first.
 //
-// It needs two bits a node. It is not safe for concurrent use.
+// A Search needs two bits per node. It is not safe for concurrent use.
 type Search struct {
 	target Node
 
@@ -27,31 +29,32 @@ type Search struct {
 	chain map[Node]int32
 	links []link
 
-	bytes [2]Node // larger addresses need more than 5 bytes, and more than 6
+	bytes [2]Node // first nodes with addresses of more than 5 bytes, and of more than 6
 
 	references func(Node) []Node // the references that SOS reads, valid until the next call
 	stack      []pending
-	children   []Node // of stack, one after the other
+	children   []Node // of all of stack, concatenated
 }
 
-// A link is an object of a path to the target, and the next link, -1 if there is none. Links never change, as in SOS.
+// A link is an object of a path to the target, with the index of the next link, or -1. Links never change, as in SOS.
 type link struct {
 	node Node
 	next int32
 }
 
-// pending are references of an object that are yet to be followed: one of ClrMD's records.
+// A pending is one of ClrMD's records: references of an object that are still to be followed.
 type pending struct {
 	object, parent Node
-	next, end      int // in children
+	next, end      int // range in children
 }
 
-// recordSize is the size of a record. The first byte is its position. The object, its parent if there is one, and
-// references follow, each in as few bytes as ClrMD packs addresses into.
+// recordSize is the size of a record. The first byte is its position. The object, its parent if any, and references
+// follow, each in as few bytes as ClrMD packs addresses into.
 const recordSize = 32
 
-// New returns a search for paths to a node, in a graph of so many nodes. The nodes from five on need more than 5 bytes for their address,
-// those from six on more than 6. The function returns the nodes to which a node refers, valid until its next call.
+// New returns a search for paths to the node to, in a graph with the given number of nodes. The addresses of nodes from
+// five on need more than 5 bytes, and from six on more than 6. references returns the nodes that a node refers to,
+// valid until its next call.
 func New(nodes int, to, five, six Node, references func(Node) []Node) *Search {
 	words := (nodes + 63) / 64
 	return &Search{target: to, seen: make([]uint64, words), found: make([]uint64, words), chain: map[Node]int32{}, bytes: [2]Node{five, six},
@@ -62,8 +65,8 @@ func set(bits []uint64, n Node)      { bits[n/64] |= 1 << (n % 64) }
 func unset(bits []uint64, n Node)    { bits[n/64] &^= 1 << (n % 64) }
 func has(bits []uint64, n Node) bool { return bits[n/64]&(1<<(n%64)) != 0 }
 
-// From returns the path from an object to the target, including both, nil if SOS finds none. The result depends on
-// earlier searches. The error is the context's.
+// From returns the path from an object to the target, including both, or nil if SOS finds none. The result depends on
+// earlier searches. It fails only with the error of ctx.
 func (s *Search) From(ctx context.Context, start Node) ([]Node, error) {
 	if has(s.found, start) {
 		return s.path(s.chain[start]), nil
@@ -101,7 +104,7 @@ func (s *Search) From(ctx context.Context, start Node) ([]Node, error) {
 }
 
 // Pass has the effect of From on later searches, for an object that does not lead to the target: everything reachable
-// from it is marked as seen, and no longer takes room in a record. The error is the context's.
+// from it is marked as seen, and takes no room in a record. It fails only with the error of ctx.
 func (s *Search) Pass(ctx context.Context, start Node) error {
 	s.children = append(s.children[:0], start)
 	for left := step; len(s.children) > 0; {
@@ -123,7 +126,7 @@ func (s *Search) Pass(ctx context.Context, start Node) error {
 	return nil
 }
 
-// firstOf returns where the references of a record start: after those of the record below it.
+// firstOf returns the start of the references of a record, after the references of the record below it.
 func (s *Search) firstOf(i int) int {
 	if i == 0 {
 		return 0
@@ -131,7 +134,8 @@ func (s *Search) firstOf(i int) int {
 	return s.stack[i-1].end
 }
 
-// parentOf returns the parent that ClrMD reads from a record. The record of a start has none, and its first reference is in that place.
+// parentOf returns the parent that ClrMD reads from a record. The record of a start has its first reference in that
+// place.
 func (s *Search) parentOf(i int) Node {
 	if p := s.stack[i].parent; p != digraph.None {
 		return p
@@ -139,7 +143,8 @@ func (s *Search) parentOf(i int) Node {
 	return s.children[s.firstOf(i)]
 }
 
-// walk examines the references of an object. It returns the link of the object if one of them is known to lead to the target, otherwise -1.
+// walk examines the references of an object. It returns the object's link if a reference is known to lead to the
+// target, or -1.
 func (s *Search) walk(parent, n Node) int32 {
 	if n == s.target {
 		return s.link(n, -1)
@@ -178,7 +183,7 @@ func (s *Search) width(n Node) int {
 	return 8
 }
 
-// link makes the link of an object that leads to the target.
+// link adds the link of an object that leads to the target.
 func (s *Search) link(n Node, next int32) int32 {
 	s.links = append(s.links, link{n, next})
 	link := int32(len(s.links) - 1)
@@ -187,7 +192,7 @@ func (s *Search) link(n Node, next int32) int32 {
 	return link
 }
 
-// add returns the link of an object, a new one if it has none.
+// add returns the link of an object, which it adds if needed.
 func (s *Search) add(n Node, next int32) int32 {
 	link, ok := s.chain[n]
 	if !ok {
@@ -197,7 +202,8 @@ func (s *Search) add(n Node, next int32) int32 {
 	return link
 }
 
-// unwind walks from a record's object, which refers to the object of link, up to the start. It unmarks unfinished ones.
+// unwind walks from a record's object, which refers to the object of link, up to the start. It unmarks unfinished
+// objects.
 func (s *Search) unwind(record int, link int32) int32 {
 	object, parent := s.stack[record].object, s.parentOf(record)
 	link = s.add(object, link)

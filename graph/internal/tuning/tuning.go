@@ -1,9 +1,9 @@
-// Package tuning lets tests meet in small heaps what happens in large ones.
+// Package tuning lets tests of small heaps take the paths for large ones. Start at [With].
 package tuning
 
 import "context"
 
-// Bounds are what decides, while a graph is built, how objects are read and numbered. Zero values mean the usual.
+// Bounds decide how objects are read and numbered while a graph is built. A zero field selects the default.
 type Bounds struct {
 	DeferFrom uint64 // larger objects are read last, in pieces
 	Piece     uint64 // the size of a piece
@@ -12,10 +12,10 @@ type Bounds struct {
 
 type key struct{}
 
-// With returns a context for graphs that are built with other bounds.
+// With returns a context for building graphs with bounds b.
 func With(ctx context.Context, b Bounds) context.Context { return context.WithValue(ctx, key{}, b) }
 
-// Of returns the bounds of a context.
+// Of returns the bounds in a context.
 func Of(ctx context.Context) Bounds {
 	b, _ := ctx.Value(key{}).(Bounds)
 	return b

@@ -1,4 +1,5 @@
-// Package absent stands in for what a caller left nil, so that code behind it needs no checks of its own.
+// Package absent replaces nil arguments with values that are empty or fail, so that the code that
+// uses them needs no checks for nil. Only entry points of a package call it.
 package absent
 
 import (
@@ -11,7 +12,7 @@ import (
 // errNoProcess is the error of every read.
 var errNoProcess = target.Unsupportedf("no process is open")
 
-// process has no memory, modules and threads.
+// process is a target without memory, modules and threads.
 type process struct{}
 
 func (process) ReadMemory(p []byte, a target.Addr) (int, error) {
@@ -31,7 +32,7 @@ func (process) Regions() iter.Seq[target.Region]           { return func(func(ta
 func (process) Exception() (target.Exception, bool)        { return target.Exception{}, false }
 func (process) Warnings() []error                          { return []error{errNoProcess} }
 
-// Process returns t, or a process that holds nothing for nil.
+// Process returns t, or a target that holds nothing if t is nil.
 func Process(t target.Target) target.Target {
 	if t == nil {
 		return process{}
@@ -39,7 +40,7 @@ func Process(t target.Target) target.Target {
 	return t
 }
 
-// Memory returns m, or a memory that holds nothing for nil.
+// Memory returns m, or a memory that holds nothing if m is nil.
 func Memory(m target.Memory) target.Memory {
 	if m == nil {
 		return process{}
@@ -47,7 +48,7 @@ func Memory(m target.Memory) target.Memory {
 	return m
 }
 
-// Context returns ctx, or the background context for nil.
+// Context returns ctx, or the background context if ctx is nil.
 func Context(ctx context.Context) context.Context {
 	if ctx == nil {
 		return context.Background()
@@ -55,7 +56,7 @@ func Context(ctx context.Context) context.Context {
 	return ctx
 }
 
-// Seq returns s, or an empty sequence for nil.
+// Seq returns s, or an empty sequence if s is nil.
 func Seq[T any](s iter.Seq[T]) iter.Seq[T] {
 	if s == nil {
 		return func(func(T) bool) {}
@@ -63,7 +64,7 @@ func Seq[T any](s iter.Seq[T]) iter.Seq[T] {
 	return s
 }
 
-// Func returns f, or a function that fails for nil.
+// Func returns f, or a function that fails if f is nil.
 func Func[T any](f func() (T, error)) func() (T, error) {
 	if f == nil {
 		return func() (zero T, err error) { return zero, errNoProcess }

@@ -1,7 +1,9 @@
-// Package arrayfile stores arrays of plain values in files that are mapped instead of read, so that results that took seconds to compute
-// are available at once the next time. A file has named sections, each with the bytes of one array, and a key that identifies the content;
-// opening requires the key. Everything is verified by checksums before it is used. A truncated or damaged file is target.ErrCorrupt. A file
-// with another key, version or byte order is target.ErrUnsupported. The caller checks what the arrays mean and whether they fit together.
+// Package arrayfile stores arrays of plain values in files that are mapped instead of read, so that
+// results that took seconds to compute are available at once the next time. A file has named
+// sections, each with the bytes of one array, and a key that identifies the content; opening
+// requires the key. Everything is verified by checksums before it is used. A truncated or damaged
+// file is target.ErrCorrupt. A file with another key, version or byte order is
+// target.ErrUnsupported. The caller checks what the arrays mean and whether they fit together.
 //
 // # Format
 //
@@ -17,7 +19,8 @@
 //	80   32        SHA-256 of the rest of the header and of the checksums
 //	112  40 each   sections: name (24 bytes), where it begins, how long it is
 //
-// Sections begin at page boundaries. They are followed by the checksums: the CRC-32C of each megabyte of each section.
+// Sections begin at page boundaries. They are followed by the checksums: the CRC-32C of each
+// megabyte of each section.
 package arrayfile
 
 import (
@@ -76,8 +79,8 @@ func Bytes[T any](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(reflect.TypeFor[T]().Size()))
 }
 
-// Write writes a file atomically. It replaces a file written by Write; any other existing file is fs.ErrExist. The
-// user alone can read it.
+// Write writes a file atomically. It replaces a file written by Write; any other existing file is
+// fs.ErrExist. The user alone can read it.
 func Write(ctx context.Context, name string, key Key, sections []Section) error {
 	if len(sections) > maxEntries {
 		return fmt.Errorf("%s: %d arrays are too many for a file", name, len(sections))
@@ -134,7 +137,7 @@ func writeSection(ctx context.Context, w io.Writer, data []byte) error {
 	return err
 }
 
-// ours refuses to replace a file of another kind.
+// ours returns an error for a file of another kind, which must not be replaced.
 func ours(name string, existing fs.FileInfo) error {
 	f, err := os.Open(name)
 	if err != nil {
@@ -170,16 +173,16 @@ func digestOf(head, sums []byte) [sha256.Size]byte {
 
 // Options configures opening. The zero value maps the file and uses all processors.
 type Options struct {
-	NoMmap  bool            // read it instead
+	NoMmap  bool            // read the file instead of mapping it
 	Workers int             // goroutines that verify; 0 means one per processor
-	Budget  *offheap.Budget // charged for what is read because it can't be mapped
+	Budget  *offheap.Budget // charged for the content if the file is not mapped
 }
 
 // A File is an open file with verified sections. Its memory is read-only and valid until Close; using
 // it later, or writing to it, ends the program.
 type File struct {
 	file     *mmapfile.File
-	read     *offheap.Array[uint64] // set if the file is not mapped
+	read     *offheap.Array[uint64] // the content if the file is not mapped
 	sections []section
 }
 
@@ -188,11 +191,11 @@ type section struct {
 	data []byte
 }
 
-// ErrKey reports a file with another key. It is target.ErrUnsupported.
+// ErrKey reports a file with another key. It wraps target.ErrUnsupported.
 var ErrKey = target.Unsupportedf("it is of something else")
 
-// Open opens and verifies the named file. It returns fs.ErrNotExist and other errors of the system,
-// ctx's error, and those described in the package comment.
+// Open opens and verifies the named file. Errors are fs.ErrNotExist and others of the system, ctx's
+// error, and the errors in the package comment.
 func Open(ctx context.Context, name string, key Key, o Options) (*File, error) {
 	file, err := mmapfile.Open(name, o.NoMmap)
 	if err != nil {
@@ -265,7 +268,7 @@ func (f *File) bytes(ctx context.Context, size uint64, o Options) ([]byte, error
 	if f.read, err = offheap.Make[uint64](o.Budget, int((size+7)/8)); err != nil {
 		return nil, err
 	}
-	all := Bytes(offheap.Slice(f.read))[:size]
+	all := Bytes(f.read.Slice())[:size]
 	for at := 0; at < len(all); at += piece {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -331,7 +334,7 @@ func Values[T any](f *File, name string) ([]T, error) {
 
 // Close releases the file.
 func (f *File) Close() error {
-	offheap.Free(f.read)
+	f.read.Free()
 	f.sections = nil
 	return f.file.CloseNow()
 }

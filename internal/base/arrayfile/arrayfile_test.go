@@ -18,7 +18,7 @@ import (
 
 var key = arrayfile.Key{1, 2, 3}
 
-// sections are arrays of several sizes, one of them empty and one larger than a piece.
+// sections returns arrays of several sizes: one is empty, one is larger than a checksummed piece.
 func sections() []arrayfile.Section {
 	long := make([]uint32, 300_000)
 	for i := range long {
@@ -61,7 +61,8 @@ func TestWriteAndOpen(t *testing.T) {
 	}
 }
 
-// TestRefused: what is of another key, cut, longer, or no such file is told from what is damaged.
+// TestRefused: Open distinguishes a missing file, a file with another key, and a truncated or
+// extended one.
 func TestRefused(t *testing.T) {
 	name := written(t, sections())
 	_, err := arrayfile.Open(t.Context(), name, arrayfile.Key{1}, arrayfile.Options{})
@@ -92,7 +93,7 @@ func TestRefused(t *testing.T) {
 	require.ErrorIs(t, err, target.ErrUnsupported)
 }
 
-// TestFlips: a bit that has turned is found, wherever it is: what is lent is what was written.
+// TestFlips: a flipped bit is either detected, or lies in padding and changes no section.
 func TestFlips(t *testing.T) {
 	list := []arrayfile.Section{{Name: "a", Data: []byte("some bytes")}, {Name: "b", Data: arrayfile.Bytes([]uint32{1, 2, 3})}}
 	name := written(t, list)
@@ -123,7 +124,7 @@ func TestFlips(t *testing.T) {
 	require.Greater(t, refused, 400)
 }
 
-// TestWriteOver: a file of the same kind is replaced, another one stays.
+// TestWriteOver: Write replaces a file of its own kind and no other file.
 func TestWriteOver(t *testing.T) {
 	name := written(t, sections())
 	require.NoError(t, arrayfile.Write(t.Context(), name, key, sections()[2:]))
@@ -140,7 +141,7 @@ func TestWriteOver(t *testing.T) {
 	require.ErrorIs(t, arrayfile.Write(ctx, filepath.Join(t.TempDir(), "arrays"), key, sections()), context.Canceled)
 }
 
-// FuzzOpen: whatever a file has, Open ends, and lends what lies in the file.
+// FuzzOpen: for any content, Open returns, and sections lie inside the file.
 func FuzzOpen(f *testing.F) {
 	name := written(f, []arrayfile.Section{{Name: "a", Data: []byte("some bytes")}, {Name: "b", Data: arrayfile.Bytes([]uint32{1, 2, 3})}})
 	whole, err := os.ReadFile(name)
@@ -168,7 +169,7 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// What took long to compute is written once, and there at once the next time.
+// Store an array that took long to compute, and map it the next time.
 func Example() {
 	dir, err := os.MkdirTemp("", "")
 	if err != nil {

@@ -1,11 +1,14 @@
-// Package compilernames interprets names that compilers generate, and names that metadata writes in another form than
-// source code: state machines and their variables (C#, Visual Basic, Mono's C#), the fields of properties, generic
-// types. They are conventions, unchanged since .NET Core 3.1, and not a contract.
+// Package compilernames interprets names that compilers generate: state machines and their
+// variables (C#, Visual Basic, Mono's C#), closures (C#, F#), backing fields of properties. It also
+// converts between the spelling of generic types in metadata and in source code. The names are
+// conventions and not a contract; they have not changed since .NET Core 3.1. Start reading at
+// Method and Pretty.
 package compilernames
 
 import "strings"
 
-// Method returns the method from which a state machine with the given name was made. It returns names of another form unchanged.
+// Method returns the method from which the named state machine was made. It returns other names
+// unchanged.
 //
 //	Ns.Type+<Method>d__4              Ns.Type.Method
 //	Ns.Type+<Method>d__4<Ns.Order>    Ns.Type.Method<Ns.Order>
@@ -56,8 +59,10 @@ func Generated(full string) bool {
 // Lambda stands for a function without a name.
 const Lambda = "<lambda>"
 
-// FSharp returns the function from which F# made the type of a closure or of a task's state machine, or a local function's method, and its type
-// arguments. The name has the line, and a number if there are several on it: work@12, work@12-1, work@12-1<T>. A closure of no function is clo@12.
+// FSharp returns the function and the type arguments in a name that the F# compiler made from it:
+// the type of a closure or of a task's state machine, or the method of a local function. Such a
+// name has the line number, and a counter if a line has several: work@12, work@12-1, work@12-1<T>.
+// A closure outside of functions is named clo@12.
 func FSharp(name string) (function, arguments string, ok bool) {
 	head := name
 	if i := strings.IndexAny(name, "<[`"); i >= 0 {
@@ -81,8 +86,8 @@ func digits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// Startup returns the module whose code F# has put into a class of the program's start: <StartupCode$app>.$Module is Module. It returns other names
-// unchanged.
+// Startup returns the module whose code F# moved into a startup class: <StartupCode$app>.$Module
+// becomes Module. It returns other names unchanged.
 func Startup(class string) string {
 	if !strings.HasPrefix(class, "<StartupCode$") {
 		return class
@@ -94,7 +99,8 @@ func Startup(class string) string {
 	return module
 }
 
-// Declaring returns the method that contains a local function or lambda, by its name. It returns names of other methods unchanged.
+// Declaring returns the method that contains the named local function or lambda. It returns names
+// of other methods unchanged.
 //
 //	<Wait>g____PInvoke|24_0   Wait
 //	<Wait>b__3_0              Wait
@@ -106,7 +112,8 @@ func Declaring(method string) string {
 	return method[1:end]
 }
 
-// lastNested returns the index of the + that precedes the innermost type of a name, ignoring type arguments, or -1.
+// lastNested returns the index of the + before the innermost type of a name, ignoring type
+// arguments, or -1.
 func lastNested(full string) int {
 	depth, at := 0, -1
 	for i := 0; i < len(full); i++ {
@@ -143,19 +150,21 @@ func closing(s string) int {
 	return -1
 }
 
-// IsAwaiter reports whether a field of that name holds awaiters: <>u__1 of C#, $A0 of Visual Basic, $awaiter0 of Mono.
+// IsAwaiter reports whether a field of that name holds awaiters: <>u__1 (C#), $A0 (Visual Basic),
+// $awaiter0 (Mono).
 func IsAwaiter(name string) bool {
 	return strings.HasPrefix(name, "<>u__") || strings.HasPrefix(name, "$awaiter") || strings.HasPrefix(name, "$A") && len(name) > 2 && name[2] >= '0' && name[2] <= '9'
 }
 
-// The original kind of a variable that became a field.
+// The kind of variable that became a field.
 const (
 	This      = "this"
 	Local     = "local"
 	Parameter = "parameter"
 )
 
-// Variable returns the variable that became the named field, or "" for a field of the compiler's own.
+// Variable returns the name and the kind of the variable that became the named field. variable is
+// "" for a field without one.
 func Variable(name string) (variable, kind string) {
 	switch {
 	case name == "<>4__this" || name == "$VB$Me" || name == "$this":
@@ -181,7 +190,8 @@ func Variable(name string) (variable, kind string) {
 	return name, Parameter
 }
 
-// Path splits a path of fields at its dots. "<X>" becomes the name of the field of property X, which may contain dots.
+// Path splits a path of fields at its dots. "<X>" becomes the backing field of property X; X may
+// contain dots.
 func Path(name string) []string {
 	var parts []string
 	for name != "" {
@@ -205,7 +215,7 @@ func Path(name string) []string {
 	return parts
 }
 
-// Definition converts "Ns.Outer<,>+Inner<>" to metadata's "Ns.Outer`2+Inner`1".
+// Definition converts "Ns.Outer<,>+Inner<>" to the form in metadata, "Ns.Outer`2+Inner`1".
 func Definition(name string) string {
 	var b strings.Builder
 	for i := 0; i < len(name); i++ {
@@ -217,7 +227,7 @@ func Definition(name string) string {
 		for end < len(name) && name[end] == ',' {
 			end++
 		}
-		// Compiler-generated names begin with such brackets, or have a name in them.
+		// In names that compilers generate, a < starts a name or is followed by one.
 		if i == 0 || name[i-1] == '+' || name[i-1] == '.' || end == len(name) || name[end] != '>' {
 			b.WriteByte(name[i])
 			continue
@@ -229,8 +239,8 @@ func Definition(name string) string {
 	return b.String()
 }
 
-// Fits reports whether a field has a name, or if that ends with @, whether it has the name and a number: the compiler of F# adds the line of
-// the declaration to the names of some fields.
+// Fits reports whether field equals name. If name ends with @, digits may follow in field: F#
+// appends the line of the declaration to the names of some fields.
 func Fits(field, name string) bool {
 	if field == name {
 		return true

@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/internal/base/compilernames"
 )
 
-// The async method of a state machine, and a variable of it.
+// Find the async method of a state machine, and its variables.
 func Example() {
 	fmt.Println(compilernames.Method("Contoso.Shop+<Order>d__4"))
 	fmt.Println(compilernames.Variable("<total>5__2"))
@@ -19,7 +19,7 @@ func Example() {
 	// total local
 }
 
-// TestMethod: the method of a state machine by the names of compilers.
+// TestMethod covers the state machines of all compilers.
 func TestMethod(t *testing.T) {
 	for full, want := range map[string]string{
 		"Ns.Type+<Method>d__4":                          "Ns.Type.Method",
@@ -51,7 +51,7 @@ func TestMethod(t *testing.T) {
 	}
 }
 
-// TestVariable: which variables became fields of those names.
+// TestVariable covers the fields of all compilers.
 func TestVariable(t *testing.T) {
 	for field, want := range map[string][2]string{
 		"<point>5__2": {"point", compilernames.Local}, "text": {"text", compilernames.Parameter}, "<>4__this": {"this", compilernames.This}, "<>1__state": {}, "<>u__1": {},
@@ -63,7 +63,7 @@ func TestVariable(t *testing.T) {
 	}
 }
 
-// TestDeclaring: a function that stands in a method is given by the method's name.
+// TestDeclaring: a local function or lambda belongs to the method in its name.
 func TestDeclaring(t *testing.T) {
 	for in, want := range map[string]string{
 		"<Wait>g____PInvoke|24_0": "Wait", "<Main>b__3_0": "Main", "<A.I<B>.Go>g__F|1": "A.I<B>.Go", "Wait": "Wait", "<Wait>d__3": "<Wait>d__3",
@@ -104,7 +104,7 @@ func TestPath(t *testing.T) {
 	assert.Equal(t, []string{"<x>5__2"}, compilernames.Path("<x>5__2"))
 }
 
-// FuzzNames: any name has an answer, and one that is no state machine's stays as it is.
+// FuzzNames: no function panics, and a name that is not generated stays unchanged.
 func FuzzNames(f *testing.F) {
 	for _, s := range []string{"Ns.Type+<Method>d__4<Ns.Order>", "Ns.Type+VB$StateMachine_2_Method", "<x>5__2", "$VB$ResumableLocal_x$0", "Ns.Outer<,>+Inner<>", "<a.b>.c", "+<>>"} {
 		f.Add(s)
@@ -123,7 +123,7 @@ func FuzzNames(f *testing.F) {
 	})
 }
 
-// TestFits checks that a name of F# with a number fits, and no other name with more behind it.
+// TestFits: only digits may follow the @.
 func TestFits(t *testing.T) {
 	for _, c := range []struct {
 		field, name string

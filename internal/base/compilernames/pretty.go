@@ -2,20 +2,22 @@ package compilernames
 
 import "strings"
 
-// Pretty rewrites the names that the C# compiler makes up into those that the programmer wrote, as far as they show it:
+// Pretty replaces names that the C# compiler generates by the names in the source, as far as they
+// are known:
 //
 //	Shop.Cart+<>c__DisplayClass1_0.<Pay>b__2(Int32)   Shop.Cart.Pay.<lambda>(Int32)
 //	Shop.Cart.<Pay>m__2(Int32)                        Shop.Cart.Pay.<lambda>(Int32)
 //	Shop.Cart.<Pay>g__Check|3_0()                     Shop.Cart.Pay.Check()
 //	Shop.Cart+<PayAsync>d__7.MoveNext()               Shop.Cart.PayAsync [state machine]
 //
-// and those of F#, which have the line:
+// F# names contain the line:
 //
 //	Shop.Cart+pay@12-1.Invoke(Int32)                  Shop.Cart.pay.<lambda>(Int32)
 //	Shop.Cart.check@15(Int32)                         Shop.Cart.check(Int32)
 //	Shop.Cart+pay@12.MoveNext()                       Shop.Cart.pay [state machine]
 //
-// The forms of C# are those of Roslyn's GeneratedNames, and the lambdas of Mono's compiler (m__). A name without any of them is returned as it is.
+// The C# forms follow Roslyn's GeneratedNames; m__ is a lambda of Mono's compiler. Pretty returns
+// other names unchanged.
 func Pretty(name string) string {
 	if !strings.ContainsAny(name, "<@") {
 		return name
@@ -89,7 +91,7 @@ func splitOutside(s string) []string {
 	return append(parts, s[start:])
 }
 
-// generated splits a compiler's name: <METHOD>kREST. The kind is 0 for any other name.
+// generated splits a generated name, <METHOD>kREST. kind is 0 for any other name.
 func generated(p string) (method string, kind byte, rest string) {
 	if !strings.HasPrefix(p, "<") {
 		return "", 0, ""
@@ -109,7 +111,7 @@ func generated(p string) (method string, kind byte, rest string) {
 	return method, kind, rest
 }
 
-// genericStart returns where the type arguments of a part begin.
+// genericStart returns the offset of the type arguments in p, or its length.
 func genericStart(p string) int {
 	for _, mark := range []string{"[[", "`"} {
 		if i := strings.Index(p, mark); i >= 0 {
@@ -119,7 +121,7 @@ func genericStart(p string) int {
 	return len(p)
 }
 
-// arguments returns the type arguments that follow a method's name.
+// arguments returns the type arguments at the end of a method's name, or "".
 func arguments(p string) string {
 	if i := strings.Index(p, "[["); i >= 0 {
 		return p[i:]

@@ -1,4 +1,6 @@
-// Package corefile has what cores of ELF and of Mach-O share: the process while a core is opened (Core), and the opened core (File).
+// Package corefile holds what ELF and Mach-O cores have in common: the process while a core is
+// being opened (Core), and the opened core (File), which implements target.Target. The formats are
+// decoded in dump/elfcore and dump/machocore.
 package corefile
 
 import (
@@ -13,7 +15,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Core is the process in a core while the core is opened. Its memory is that of the Map.
+// A Core is the process while its core is being opened. Its memory is the embedded Map.
 type Core struct {
 	memmap.Map
 
@@ -27,7 +29,7 @@ type Core struct {
 	CutNotes  uint64 // bytes of notes past the end of the file
 }
 
-// maxWarnings is how many warnings one core gives: a core with a million broken notes gets a few lines.
+// maxWarnings limits the warnings of one core, so that a million broken notes yield a few lines.
 const maxWarnings = 64
 
 // Warn adds a warning.
@@ -41,8 +43,9 @@ func (c *Core) Warn(err error) {
 	}
 }
 
-// MapMemory builds the address space of the ranges that the core holds. Memory that existed in the process and was left out is missing, not
-// zero. contradictory is the number of segments that are larger in the file than in memory. It reports whether there is any memory.
+// MapMemory builds the address space from the stored ranges and reports whether it has any memory.
+// Memory that was not stored is missing, not zero. contradictory is the number of segments that are
+// larger in the file than in memory.
 func (c *Core) MapMemory(src target.Source, ranges []memmap.Range, contradictory int) bool {
 	if contradictory > 0 {
 		c.Warn(target.Corruptf("%d segments are larger in the file than in memory: the excess is ignored", contradictory))
@@ -74,7 +77,7 @@ func ReadAt(src target.Source, off, n uint64) ([]byte, error) {
 	return b, nil
 }
 
-// The kinds of regions of a core. What createdump made up has none.
+// The kinds of regions of a core. A region that createdump made up has no kind.
 const (
 	KindImage   = "image"
 	KindMapped  = "mapped"
@@ -82,12 +85,12 @@ const (
 	KindStack   = "stack"
 )
 
-// stackPage is the granularity of a stack's lower end in bytes.
+// stackPage is the alignment of the lower end of a stack, in bytes.
 const stackPage = 4096
 
-// FindStacks gives each thread the memory from the page of its stack pointer to the end of the mapping that contains
-// it. A core has no more about the stack's limits; the end can be higher than the stack's where the loader put
-// something else above it, as it does with a thread's static TLS.
+// FindStacks sets the stack of each thread: from the page of its stack pointer to the end of the
+// mapping that contains it. A core records no better limits. The end can be too high if the loader
+// placed something else above the stack, such as static TLS.
 func (c *Core) FindStacks() {
 	ends := c.mappingEnds()
 	for i := range c.Threads {
@@ -110,8 +113,8 @@ func (c *Core) FindStacks() {
 	}
 }
 
-// mappingEnds returns for each region where the mapping ends that it is part
-// of: createdump writes the pages that it wants of a mapping as segments.
+// mappingEnds returns the end of each region's mapping. One mapping may be several regions, because
+// createdump writes only some of its pages.
 func (c *Core) mappingEnds() []target.Addr {
 	ends := make([]target.Addr, len(c.Regions))
 	for i, r := range slices.Backward(c.Regions) {
@@ -141,8 +144,9 @@ func (c *Core) sameMapping(i, j int) bool {
 	return x.Start+target.Addr(x.Size) == y.Start && x.Prot == y.Prot && x.Path == "" && y.Path == "" && y.Kind != ""
 }
 
-// claims returns the memory that the process had, stored or not. Kernels list all; so do those who take whole regions, which the dead part
-// of a stack shows (HasDeadStacks). Memory that the process reserved without access does not count.
+// claims returns the memory that the process had, stored or not. A core of the kernel lists all
+// memory. So does a writer that takes whole regions, which shows in the dead part of stacks
+// (HasDeadStacks). Memory that was reserved without access does not count.
 func (c *Core) claims() *target.Claims {
 	listed := make([]target.Range, 0, len(c.Regions)+len(c.Modules))
 	for i := range c.Regions {
@@ -174,13 +178,14 @@ var _ target.Target = (*File)(nil)
 // File returns the opened core. c must not change anymore.
 func (c *Core) File() File { return File{*c, c.claims()} }
 
-// Cut returns the number of bytes, of memory and of notes, that the core names past the end of the file.
+// Cut returns how many bytes of memory and notes the core places past the end of the file.
 func (f *File) Cut() uint64 { return f.core.Cut() + f.core.CutNotes }
 
-// LeftOut reports whether sosgo shrink wrote the core, so that memory is left out of it (target.ErrLeftOut).
+// LeftOut reports whether sosgo shrink wrote the core, leaving out memory (target.ErrLeftOut).
 func (f *File) LeftOut() bool { return f.core.LeftOut() }
 
-// LeftOutBytes returns the number of bytes that were left out. It reads all memory of such a core.
+// LeftOutBytes returns the number of bytes that sosgo shrink left out. It reads all memory of such
+// a core.
 func (f *File) LeftOutBytes() uint64 { return f.core.LeftOutBytes() }
 
 // ReadMemory implements target.Memory.
@@ -201,7 +206,8 @@ func (f *File) Span(a target.Addr) []byte { return f.core.Span(a) }
 // NextStored implements target.SparseMemory.
 func (f *File) NextStored(a target.Addr) (target.Addr, bool) { return f.core.NextStored(a) }
 
-// Platform implements target.Target. A core records neither the system's version nor the number of processors.
+// Platform implements target.Target. A core records neither the version of the system nor the
+// number of processors.
 func (f *File) Platform() target.Platform { return f.core.Platform }
 
 // Process implements target.Target.
@@ -210,14 +216,15 @@ func (f *File) Process() target.Process { return f.core.Process }
 // Modules implements target.Target.
 func (f *File) Modules() []target.Module { return slices.Clone(f.core.Modules) }
 
-// Threads implements target.Target. Cores hold no names of threads.
+// Threads implements target.Target. Cores hold no thread names.
 func (f *File) Threads() []target.Thread { return slices.Clone(f.core.Threads) }
 
-// Regions implements target.Target. A region is a segment, or the part of one that lies in one mapped file. Parts of
-// mapped files that no segment describes follow in their place with nothing stored and an unknown, zero protection.
+// Regions implements target.Target. A region is a segment, or the part of a segment that lies in
+// one mapped file. A part of a mapped file without a segment is a region too, with nothing stored
+// and protection 0 (unknown).
 func (f *File) Regions() iter.Seq[target.Region] { return slices.Values(f.core.Regions) }
 
-// Exception implements target.Target: what ended the process, if the core records it.
+// Exception implements target.Target. It returns what ended the process, if the core records it.
 func (f *File) Exception() (target.Exception, bool) {
 	if f.core.Exception == nil {
 		return target.Exception{}, false
@@ -228,6 +235,6 @@ func (f *File) Exception() (target.Exception, bool) {
 // Warnings implements target.Target.
 func (f *File) Warnings() []error { return slices.Clone(f.core.Warnings) }
 
-// Claims returns the memory that the process had, stored or not. A core lists it by its segments, with their bytes or without, and by the
+// Claims returns the memory that the process had, stored or not, according to the segments and the
 // mapped files.
 func (f *File) Claims() *target.Claims { return f.found }

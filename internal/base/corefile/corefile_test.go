@@ -21,10 +21,10 @@ type source struct{ *bytes.Reader }
 func (s source) Size() int64                   { return s.Reader.Size() }
 func (s source) Bytes(off int64, n int) []byte { return nil }
 
-// diagInfo returns what createdump wrote in a version of its format.
+// diagInfo returns createdump's special diagnostics info in a version of its format.
 func diagInfo(version uint32) []byte { return synth.MachODiagInfo(int32(version), 0x1111, 0x2222) }
 
-// TestDiagInfo decodes createdump's description of the process, and nothing that is not it.
+// TestDiagInfo decodes createdump's description of the process and rejects other bytes.
 func TestDiagInfo(t *testing.T) {
 	for version, runtime := range map[uint32]target.Addr{1: 0, 2: 0x2222, 3: 0x2222} {
 		var c corefile.Core
@@ -45,7 +45,7 @@ func TestDiagInfo(t *testing.T) {
 	}
 }
 
-// TestFindStacks gives a thread all segments of the mapping that its stack pointer is in, and none of another mapping or of made-up memory.
+// TestFindStacks gives a thread all segments of the mapping with its stack pointer, and no other.
 func TestFindStacks(t *testing.T) {
 	const rw = target.ProtRead | target.ProtWrite
 	c := corefile.Core{
@@ -78,7 +78,7 @@ func TestFindStacks(t *testing.T) {
 	assert.Equal(t, []string{"private", "stack", "stack", "", "mapped"}, kinds)
 }
 
-// TestWarnings bounds the warnings of one core, and names its format in the last.
+// TestWarnings limits the warnings of one core; the last one names its format.
 func TestWarnings(t *testing.T) {
 	var c corefile.Core
 	c.Process.Container = "Some core"
@@ -90,7 +90,7 @@ func TestWarnings(t *testing.T) {
 	assert.True(t, strings.HasPrefix(f.Warnings()[63].Error(), "Some core: more"))
 }
 
-// TestReadAt reads what the file has, and reports what it lacks.
+// TestReadAt reads bytes of the file and reports missing ones.
 func TestReadAt(t *testing.T) {
 	src := source{bytes.NewReader([]byte("abcdef"))}
 	b, err := corefile.ReadAt(src, 2, 3)

@@ -7,8 +7,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// createdump adds memory to the dump at an address that no process uses, which shows a debugger where to begin (the
-// runtime's debug/createdump/specialdiaginfo.h). It begins with a signature.
+// createdump adds memory to the dump at an address that no process uses, as an entry point for
+// debuggers (debug/createdump/specialdiaginfo.h of the runtime). It begins with a signature.
 const (
 	SignatureSize = 16
 
@@ -18,7 +18,7 @@ const (
 	diagExceptionAt = 24
 )
 
-// Signed returns n bytes at a that begin with a signature of createdump, nil if they are not there.
+// Signed returns the n bytes at a if they begin with a signature of createdump, or nil.
 func (c *Core) Signed(a target.Addr, signature string, n int) []byte {
 	data, err := target.Bytes(c, a, n)
 	if err != nil || strings.TrimRight(string(data[:SignatureSize]), "\x00") != signature {
@@ -27,8 +27,9 @@ func (c *Core) Signed(a target.Addr, signature string, n int) []byte {
 	return data
 }
 
-// ReadDiagInfo decodes what createdump of .NET 8 and later wrote at a, and reports whether it did: where a NativeAOT process keeps the
-// EXCEPTION_RECORD of its crash, and the base of the module that holds the runtime, if the version records it.
+// ReadDiagInfo decodes what createdump of .NET 8 and later wrote at a: the EXCEPTION_RECORD of a
+// crashed NativeAOT process, and the base of the runtime's module, 0 in versions without it. ok is
+// false if nothing is there.
 func (c *Core) ReadDiagInfo(a target.Addr) (runtime target.Addr, ok bool) {
 	data := c.Signed(a, diagSignature, diagSize)
 	if data == nil {
@@ -45,7 +46,7 @@ func (c *Core) ReadDiagInfo(a target.Addr) (runtime target.Addr, ok bool) {
 	return runtime, true
 }
 
-// MadeUp takes the region of size bytes at a for memory that createdump made up.
+// MadeUp marks the region of size bytes at a as made up by createdump.
 func (c *Core) MadeUp(a target.Addr, size uint64) {
 	if i := c.regionAt(a); i >= 0 && c.Regions[i].Size == size {
 		c.Regions[i].Kind = ""

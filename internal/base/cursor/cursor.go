@@ -1,4 +1,5 @@
-// Package cursor decodes little-endian values from a byte slice with one sticky error, so that a decoder checks once per structure.
+// Package cursor decodes little-endian values from a byte slice. Its error is sticky, so that a
+// decoder checks once per structure.
 package cursor
 
 import (
@@ -17,13 +18,13 @@ type Cursor struct {
 	err  error
 }
 
-// New returns a Cursor at the start of b, which is at offset base of a file.
+// New returns a Cursor at the start of b. base is the offset of b in its file, for errors.
 func New(b []byte, base int64) *Cursor { return &Cursor{b: b, base: base} }
 
 // Err returns the first failure, or nil. It wraps io.ErrUnexpectedEOF.
 func (c *Cursor) Err() error { return c.err }
 
-// Fail makes err the cursor's error unless it has one.
+// Fail sets the error of the cursor if it has none yet.
 func (c *Cursor) Fail(err error) { c.err = cmp.Or(c.err, err) }
 
 // Offset returns the position in the slice.
@@ -42,7 +43,7 @@ func (c *Cursor) Seek(off int) {
 	}
 }
 
-// Take returns the next n bytes without copying them, nil after a failure.
+// Take returns the next n bytes without copying them, or nil after a failure.
 func (c *Cursor) Take(n int) []byte {
 	if c.err != nil {
 		return nil

@@ -14,10 +14,11 @@ import (
 	"github.com/sosgo/sosgo/internal/base/offheap"
 )
 
-// A heap is a graph that looks like a server's heap: containers with 512 records of 8 neighbouring objects that hold
-// each other as trees, with references back to who holds them and to hubs that many hold, the fewer the more; some
-// records lie elsewhere than in their container's order (shuffled, a part of 1), and some hold any other record (cross,
-// for each). There are 1.75 + cross/8 edges a node.
+// A heap is a graph shaped like the heap of a server. Each container holds 512 records of 8
+// neighboring objects, which form trees. Objects also refer back to their holders and to hubs; some
+// hubs have many referrers. shuffled is the fraction of records that lie out of order; cross is the
+// number of references per record to a random other record. There are 1.75 + cross/8 edges per
+// node.
 type heap struct {
 	*digraph.Graph
 	sizes   *offheap.Array[uint32]
@@ -29,7 +30,7 @@ type heap struct {
 const (
 	hubs       = 1000
 	recordSize = 8
-	records    = 512 // of a container
+	records    = 512 // per container
 )
 
 func newHeap(tb testing.TB, budget *offheap.Budget, nodes int, shuffled, cross float64) *heap {
@@ -38,7 +39,7 @@ func newHeap(tb testing.TB, budget *offheap.Budget, nodes int, shuffled, cross f
 	n := hubs + containers*(1+records*recordSize) + 1
 	h := &heap{root: uint32(n - 1)}
 	h.offsets, h.targets, h.sizes = array(tb, budget, n+1), array(tb, budget, 2*n), array(tb, budget, n)
-	order := offheap.Slice(array(tb, nil, containers*records)) // which record is in each slot
+	order := array(tb, nil, containers*records).Slice() // the record in each slot
 	var moved []int
 	for i := range order {
 		order[i] = uint32(i)
@@ -49,13 +50,13 @@ func newHeap(tb testing.TB, budget *offheap.Budget, nodes int, shuffled, cross f
 	for i := range moved {
 		j := i + r.IntN(len(moved)-i)
 		order[moved[i]], order[moved[j]] = order[moved[j]], order[moved[i]]
-		moved[i], moved[j] = moved[j], moved[i] // any of them, each once
+		moved[i], moved[j] = moved[j], moved[i] // a random permutation
 	}
 	head := func(record uint32) uint32 {
 		return hubs + record/records*(1+records*recordSize) + 1 + record%records*recordSize
 	}
 	u, m := 0, 0
-	offsets, targets, sizes := offheap.Slice(h.offsets), offheap.Slice(h.targets), offheap.Slice(h.sizes)
+	offsets, targets, sizes := h.offsets.Slice(), h.targets.Slice(), h.sizes.Slice()
 	node := func(row ...uint32) {
 		m += copy(targets[m:], row)
 		sizes[u] = 3 + uint32(u%5)
@@ -90,8 +91,8 @@ func newHeap(tb testing.TB, budget *offheap.Budget, nodes int, shuffled, cross f
 		m++
 	}
 	node()
-	offheap.Shrink(h.targets, m)
-	h.Graph = &digraph.Graph{Offsets: offsets, Targets: offheap.Slice(h.targets)}
+	h.targets.Shrink(m)
+	h.Graph = &digraph.Graph{Offsets: offsets, Targets: h.targets.Slice()}
 	return h
 }
 
@@ -112,13 +113,13 @@ func array(tb testing.TB, budget *offheap.Budget, n int) *offheap.Array[uint32] 
 }
 
 func (h *heap) Free() {
-	offheap.Free(h.offsets)
-	offheap.Free(h.targets)
-	offheap.Free(h.sizes)
+	h.offsets.Free()
+	h.targets.Free()
+	h.sizes.Free()
 }
 
-// heapSizes returns the numbers of nodes, in millions, that benchmarks use: 1 and 11, or those of SOSGO_BENCH_NODES, as "1
-// 4 18 40 200". 200 million take 7 GB.
+// heapSizes returns the numbers of nodes for benchmarks, in millions: 1 and 11, or the list in
+// SOSGO_BENCH_NODES, such as "1 4 18 40 200". 200 million take 7 GB.
 func heapSizes(tb testing.TB) []int {
 	var sizes []int
 	for _, word := range strings.Fields(os.Getenv("SOSGO_BENCH_NODES")) {
@@ -134,8 +135,8 @@ func heapSizes(tb testing.TB) []int {
 	return sizes
 }
 
-// eachHeap runs f b.N times over well ordered and over shuffled heaps. Times are per node; the peak is that of all
-// arrays, the heap's 4 bytes per node, 4 an edge and 4 for the size of a node included.
+// eachHeap runs f b.N times over well ordered and over shuffled heaps. Times are per node. The peak
+// counts all arrays, including the heap: 4 bytes per node, 4 per edge and 4 per node for sizes.
 func eachHeap(b *testing.B, f func(b *testing.B, h *heap, opt digraph.Options)) {
 	for _, millions := range heapSizes(b) {
 		for _, kind := range []struct{ shuffled, cross float64 }{{0.1, 0.1}, {1, 1}} {
@@ -184,7 +185,7 @@ func BenchmarkDominators(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		retained, err := d.Retained(ctx, offheap.Slice(h.sizes), nil, opt)
+		retained, err := d.Retained(ctx, h.sizes.Slice(), nil, opt)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -217,7 +218,7 @@ func BenchmarkShortestPaths(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		offheap.Free(parents)
+		parents.Free()
 	})
 }
 
@@ -238,7 +239,7 @@ func BenchmarkReach(b *testing.B) {
 			b.Fatal(err)
 		}
 		defer set.Free()
-		if _, _, err := set.Add(context.Background(), []uint32{h.root}, offheap.Slice(h.sizes)); err != nil {
+		if _, _, err := set.Add(context.Background(), []uint32{h.root}, h.sizes.Slice()); err != nil {
 			b.Fatal(err)
 		}
 	})

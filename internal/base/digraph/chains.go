@@ -7,15 +7,17 @@ import (
 	"github.com/sosgo/sosgo/internal/base/offheap"
 )
 
-// Chains finds ways in which a node is held that share nothing but the node: at most count paths, each from a root to u, both included, the
-// shortest first. Each is a shortest path without nodes of the earlier chains, so a root begins at most one, and a greedy choice may miss
-// some. Two chains prove that nothing but u and the holders of all roots dominates u. One chain proves nothing.
+// Chains finds at most count paths from roots to u that share no node except u, the shortest first.
+// Paths include both ends. Each is a shortest path without the nodes of earlier chains, so a root
+// begins at most one, and this greedy choice may miss some. Two chains prove that only u and the
+// holders of all roots dominate u. One chain proves nothing.
 //
-// held is the reverse of the graph (Graph.Reverse or Children.Reverse). root reports whether a node is a root; chains begin there, even at roots
-// that are held themselves. If u is a root, the first chain is u alone. skip, if not nil, excludes nodes such as
-// garbage. Of nodes that are equally near to u, the first in held's rows is taken.
+// held is the reverse of the graph (Graph.Reverse or Children.Reverse). root reports whether a node
+// is a root; chains begin there, even if the root has holders. If u is a root, the first chain is u
+// alone. skip, if not nil, excludes nodes such as garbage. Among nodes at the same distance from u,
+// the first in held's row is taken.
 //
-// Chains charges 8n bytes and touches 8 for each visited node; all are freed.
+// Chains charges 8n bytes and touches 8 for each visited node. It frees all of them.
 func Chains(ctx context.Context, held Rows, u uint32, count int, root, skip func(uint32) bool, opt Options) ([][]uint32, error) {
 	n := held.Nodes()
 	if err := opt.Budget.Need("chains of holders", 8*int64(n)); err != nil {
@@ -25,13 +27,13 @@ func Chains(ctx context.Context, held Rows, u uint32, count int, root, skip func
 	if err != nil {
 		return nil, err
 	}
-	defer offheap.Free(toward)
+	defer toward.Free()
 	queue, err := offheap.Make[uint32](opt.Budget, n)
 	if err != nil {
 		return nil, err
 	}
-	defer offheap.Free(queue)
-	c := &chainSearch{held: held, root: root, skip: skip, toward: offheap.Slice(toward), queue: offheap.Slice(queue), job: opt.job("chains of holders")}
+	defer queue.Free()
+	c := &chainSearch{held: held, root: root, skip: skip, toward: toward.Slice(), queue: queue.Slice(), job: opt.job("chains of holders")}
 	var chains [][]uint32
 	if root(u) && count > 0 {
 		chains = append(chains, []uint32{u})
@@ -56,7 +58,8 @@ type chainSearch struct {
 
 const used = None // value in toward; no node has this number or the one below it
 
-// next returns a shortest chain without used nodes, or nil, and marks its nodes as used.
+// next returns a shortest chain without used nodes, or nil. It marks the nodes of the chain as
+// used.
 func (c *chainSearch) next(ctx context.Context, u uint32) ([]uint32, error) {
 	c.queue[0], c.toward[u] = u, u+1
 	begin, tail, err := c.search(ctx)
@@ -82,7 +85,8 @@ func (c *chainSearch) next(ctx context.Context, u uint32) ([]uint32, error) {
 	return slices.Clip(chain), nil
 }
 
-// search searches backward from the first of the queue, breadth-first, for the first root, or None. tail is the number of queued nodes.
+// search searches backward from the first node in the queue, breadth-first, for the nearest root.
+// begin is None if there is no root; tail is the number of queued nodes.
 func (c *chainSearch) search(ctx context.Context) (begin uint32, tail int, err error) {
 	tail = 1
 	left := stride

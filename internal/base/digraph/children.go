@@ -8,19 +8,21 @@ import (
 	"github.com/sosgo/sosgo/internal/base/offheap"
 )
 
-// Children lists the nodes that each node immediately dominates. Most have an edge from their dominator, which leads to them: a node with one
-// referrer has it as its dominator. So only the others are stored, a tenth of the 8 bytes per node of rows for all. It is valid as long as the
-// graph and the dominators are.
+// Children lists the nodes that each node immediately dominates. Most nodes have an edge from their
+// dominator, so the dominator's row finds them. Only the others are stored, a tenth of the 8 bytes
+// per node that rows for all would take. Children is valid as long as the graph and the dominators
+// are.
 type Children struct {
 	g    *Graph
 	idom []uint32
-	near bitmap  // the nodes with an edge from their dominator
-	far  *sparse // the others, by their dominators
-	more bitmap  // the nodes with an edge from elsewhere, or with a second one from their dominator
+	near bitmap  // nodes with an edge from their dominator
+	far  *sparse // the other nodes, by dominator
+	more bitmap  // nodes with an edge from another node, or with two edges from their dominator
 }
 
-// Children finds the children of all nodes of the dominator tree of g; the last node is the pseudo root. It takes 3n/8 + n/16 bytes, 4 for each child
-// without an edge from its dominator, and 4 for each node with such children. The caller frees it.
+// Children finds the children of all nodes in the dominator tree of g; the last node is the pseudo
+// root. The result takes 3n/8 + n/16 bytes, 4 for each child without an edge from its dominator,
+// and 4 for each dominator of such a child. The caller frees it.
 func (d *Dominators) Children(ctx context.Context, g *Graph, opt Options) (_ *Children, err error) {
 	c := &Children{g: g, idom: d.Idom}
 	defer func() {
@@ -60,7 +62,7 @@ func (d *Dominators) Children(ctx context.Context, g *Graph, opt Options) (_ *Ch
 	})
 }
 
-// eachFar calls f with the nodes that have no edge from their dominators, in order.
+// eachFar calls f, in order, for each node without an edge from its dominator.
 func (c *Children) eachFar(ctx context.Context, f func(u, p uint32)) error {
 	for w, word := range c.near.words {
 		for rest := ^word; rest != 0; rest &= rest - 1 {
@@ -88,13 +90,13 @@ func (c *Children) Free() {
 	}
 }
 
-// mark adds to near and more what the edges lo to hi lead to.
+// mark sets near and more for the targets of the edges lo to hi.
 func (c *Children) mark(lo, hi int) {
 	u := c.g.rowOf(lo)
 	var idom [64]uint32
 	for at := lo; at < hi; {
 		some := c.g.Targets[at:min(hi, at+len(idom))]
-		for i, v := range some { // loaded together, as in looked
+		for i, v := range some { // loaded together, see looked
 			idom[i] = c.idom[v]
 		}
 		for i, v := range some {
@@ -145,7 +147,7 @@ func (c *Children) Append(list []uint32, u uint32) []uint32 {
 // A treeWalk visits a part of the dominator tree in preorder.
 type treeWalk struct {
 	t     *Children
-	seen  bitmap // visited or postponed nodes that have an edge from their dominators, which may have several
+	seen  bitmap // visited or postponed nodes with an edge from their dominator, which may have several edges to them
 	stack *offheap.Array[uint32]
 	n     int
 }
@@ -168,17 +170,17 @@ func newTreeWalk(t *Children, top uint32, opt Options) (*treeWalk, error) {
 
 func (w *treeWalk) free() {
 	w.seen.Free()
-	offheap.Free(w.stack)
+	w.stack.Free()
 }
 
 // push postpones nodes.
 func (w *treeWalk) push(list []uint32) error {
-	if need := w.n + len(list); need > len(offheap.Slice(w.stack)) {
-		if err := offheap.Grow(w.stack, min(offheap.Cap(w.stack), 2*need+1024)); err != nil {
+	if need := w.n + len(list); need > len(w.stack.Slice()) {
+		if err := w.stack.Grow(min(w.stack.Cap(), 2*need+1024)); err != nil {
 			return err
 		}
 	}
-	w.n += copy(offheap.Slice(w.stack)[w.n:], list)
+	w.n += copy(w.stack.Slice()[w.n:], list)
 	return nil
 }
 
@@ -188,7 +190,7 @@ func (w *treeWalk) next() (u uint32, inner bool, err error) {
 		return None, false, nil
 	}
 	w.n--
-	u = offheap.Slice(w.stack)[w.n]
+	u = w.stack.Slice()[w.n]
 	begin := w.n
 	if int(u) < w.t.g.Nodes() {
 		for _, v := range w.t.g.Row(u) {
@@ -196,7 +198,7 @@ func (w *treeWalk) next() (u uint32, inner bool, err error) {
 				continue
 			}
 			w.seen.add(v)
-			if stack := offheap.Slice(w.stack); w.n < len(stack) {
+			if stack := w.stack.Slice(); w.n < len(stack) {
 				stack[w.n] = v
 				w.n++
 			} else if err := w.push([]uint32{v}); err != nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// cpuTime returns what the process took of all processors, which says more than the clock where they are shared.
+// cpuTime returns the CPU time of the process. On a shared machine it says more than the clock.
 func cpuTime() time.Duration {
 	var use syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &use) != nil {

@@ -6,10 +6,11 @@ import (
 	"github.com/sosgo/sosgo/internal/base/offheap"
 )
 
-// A Forest is the trees of a depth-first search. A node's number is its position in preorder, from 0.
+// A Forest is the result of a depth-first search. A node's number is its position in preorder, from
+// 0.
 type Forest struct {
 	Order  []uint32 // reached nodes, by number
-	Parent []uint32 // by number: the number of the node from which it was reached; its own for a root
+	Parent []uint32 // by number: the number of the node's parent; a root is its own parent
 
 	order, parent *offheap.Array[uint32]
 }
@@ -17,13 +18,15 @@ type Forest struct {
 // Free releases the arrays.
 func (f *Forest) Free() { freeAll(f.order, f.parent) }
 
-// A dfs is a depth-first search. Its stack holds edges, the last on top: their target and the number of their source. A node may be on the
-// stack more than once. The edge taken first reaches it, as in a recursion; the others then find it visited.
+// A dfs is a depth-first search. Its stack holds edges: a target and the number of the source. A
+// node may be on the stack more than once. The topmost edge reaches it, as in a recursion; the
+// others find it visited.
 //
-// Rows are pushed in batches, above an entry for their rest: a row of 10 million edges takes one entry and a batch.
-// Before a node of a batch is visited, its visited bit and the start of its row are loaded for the whole batch, so that
-// the processor waits for these misses at once. The bits are a map that fits the cache, unlike 4-byte numbers. The
-// remaining misses depend on each other: 25 ns per node on ordered heaps, 75 on shuffled ones.
+// Rows are pushed in batches, above an entry for the rest of the row: a row of 10 million edges
+// takes one entry and a batch. For a whole batch, the visited bits and the starts of rows are
+// loaded before its first node is visited, so that the processor waits for these misses at once.
+// The bits fit the cache, unlike 4-byte numbers. The remaining misses depend on each other: 25 ns
+// per node on ordered heaps, 75 on shuffled ones.
 type dfs struct {
 	g       *Graph
 	entries []uint32 // the row of the pseudo root, node n
@@ -36,8 +39,8 @@ type dfs struct {
 	fetched uint32 // keeps prefetching loads alive
 }
 
-// An edge leads to a node from the node with a number. Two edges form the rest of a row: first the
-// start and the number of its node, then, on top, the node and restMark.
+// An edge leads to a node from the node with a number. Two entries represent the rest of a row: the
+// start of the rest and the number of its node, and above it the node and restMark.
 type edge struct{ to, from uint32 }
 
 const (
@@ -80,16 +83,17 @@ func (d *dfs) newStack(opt Options) (err error) {
 // close frees what only the search needs.
 func (d *dfs) close() {
 	d.seen.Free()
-	offheap.Free(d.stack)
+	d.stack.Free()
 }
 
 func (d *dfs) forest() *Forest {
-	offheap.Shrink(d.order, d.n)
-	offheap.Shrink(d.parent, d.n)
-	return &Forest{Order: offheap.Slice(d.order), Parent: offheap.Slice(d.parent), order: d.order, parent: d.parent}
+	d.order.Shrink(d.n)
+	d.parent.Shrink(d.n)
+	return &Forest{Order: d.order.Slice(), Parent: d.parent.Slice(), order: d.order, parent: d.parent}
 }
 
-// from visits a root and everything reached from it. Root n is the pseudo root, without a bit; its row is entries.
+// from visits root and everything reached from it. Root n is the pseudo root: it has no bit, and
+// entries is its row.
 func (d *dfs) from(ctx context.Context, root uint32) error {
 	pseudo := uint32(d.g.Nodes())
 	if root != pseudo {
@@ -98,14 +102,14 @@ func (d *dfs) from(ctx context.Context, root uint32) error {
 		}
 		d.seen.add(root)
 	}
-	order, parent := offheap.Slice(d.order), offheap.Slice(d.parent)
+	order, parent := d.order.Slice(), d.parent.Slice()
 	num := uint32(d.n)
 	order[num], parent[num] = root, num
 	d.n++
 	sp, err := d.push(0, root, num, d.begin(root))
 	left := stride
 	for sp > 0 && err == nil {
-		stack := offheap.Slice(d.stack)
+		stack := d.stack.Slice()
 		sp--
 		e := stack[sp]
 		if e.from == restMark {
@@ -135,7 +139,7 @@ func (d *dfs) begin(u uint32) uint32 {
 	return d.g.Offsets[u]
 }
 
-// push pushes the next batch of a node's row, the first edge on top, and below it the rest of the row.
+// push pushes the next batch of a node's row above the rest of the row. The first edge is on top.
 func (d *dfs) push(sp int, node, num, from uint32) (int, error) {
 	var row []uint32
 	if g := d.g; int(node) == g.Nodes() {
@@ -146,12 +150,12 @@ func (d *dfs) push(sp int, node, num, from uint32) (int, error) {
 	if len(row) == 0 {
 		return sp, nil
 	}
-	if sp+batch+2 > len(offheap.Slice(d.stack)) {
-		if err := offheap.Grow(d.stack, min(offheap.Cap(d.stack), 2*sp+64*batch)); err != nil {
+	if sp+batch+2 > len(d.stack.Slice()) {
+		if err := d.stack.Grow(min(d.stack.Cap(), 2*sp+64*batch)); err != nil {
 			return sp, err
 		}
 	}
-	stack := offheap.Slice(d.stack)
+	stack := d.stack.Slice()
 	if len(row) > batch {
 		stack[sp] = edge{from + batch, num}
 		stack[sp+1] = edge{node, restMark}

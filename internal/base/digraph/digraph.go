@@ -1,14 +1,17 @@
-// Package digraph implements algorithms on large directed graphs: reversal, shortest paths, depth-first order, exact
-// dominators with sums along them, reachable sets, entry points of unreachable parts, and disjoint chains. Nodes and
-// edges are numbers; the package knows no heaps or dumps.
+// Package digraph implements algorithms on large directed graphs: reversal, shortest paths,
+// depth-first order, exact dominators with sums along them, reachable sets, entry points of
+// unreachable parts, and disjoint chains. Nodes and edges are numbers; the package knows no heaps
+// or dumps.
 //
-// A graph is stored in compressed rows ([Graph]): 4 bytes per node and per edge. The package is designed for 10^6 to 10^9 edges. Arrays are
-// outside Go's heap (package offheap) and freed at the end of the phase that needs them. Nothing recurses. Each function states its memory
-// in bytes per node (n nodes, m edges), all charged to Options.Budget. Results depend on the graph alone, never on the number of workers.
-// No function changes its graph, and a graph is safe for concurrent use.
+// A graph is stored in compressed rows ([Graph]): 4 bytes per node and per edge. The package is
+// designed for 10^6 to 10^9 edges. Arrays are outside Go's heap (package offheap) and freed at the
+// end of the phase that needs them. Nothing recurses. Each function states its memory in bytes per
+// node (n nodes, m edges), all charged to Options.Budget. Results depend on the graph alone, never
+// on the number of workers. No function changes its graph, and a graph is safe for concurrent use.
 //
-// Functions return ctx.Err() within milliseconds after ctx is done, and free their memory, as for every other error.
-// The numbers in a graph are trusted; use [Graph.Check] for rows of doubtful origin.
+// Functions return ctx.Err() within milliseconds after ctx is done, and free their memory, as for
+// every other error. The numbers in a graph are trusted; use [Graph.Check] for rows of doubtful
+// origin.
 package digraph
 
 import (
@@ -27,13 +30,14 @@ import (
 // None is the absence of a node: in results it marks an unreached node.
 const None = ^uint32(0)
 
-// MaxNodes and MaxEdges bound the nodes and edges of a graph. One number is None, and one is reserved for the pseudo root of Dominators.
+// MaxNodes and MaxEdges bound the nodes and edges of a graph. One number is None, and one is
+// reserved for the pseudo root of Dominators.
 const (
 	MaxNodes = 1<<32 - 3
 	MaxEdges = 1<<32 - 1
 )
 
-// A SizeError reports a graph that is too large for 32-bit numbers. It is target.ErrUnsupported.
+// A SizeError reports a graph that is too large for 32-bit numbers. It wraps target.ErrUnsupported.
 type SizeError struct{ Nodes, Edges uint64 }
 
 func (e *SizeError) Error() string {
@@ -52,8 +56,9 @@ func CheckSize(nodes, edges uint64) error {
 	return nil
 }
 
-// A Graph has nodes 0 to n-1 and m edges. The edges of node u lead to Targets[Offsets[u]:Offsets[u+1]], in any order; loops and repeated
-// edges are allowed. There are n+1 ascending offsets; the first is 0 and the last m. The zero Graph has no nodes.
+// A Graph has nodes 0 to n-1 and m edges. The edges of node u lead to
+// Targets[Offsets[u]:Offsets[u+1]], in any order; loops and repeated edges are allowed. There are
+// n+1 ascending offsets; the first is 0 and the last m. The zero Graph has no nodes.
 type Graph struct {
 	Offsets []uint32
 	Targets []uint32
@@ -72,20 +77,21 @@ func (g *Graph) Nodes() int {
 // Edges returns m.
 func (g *Graph) Edges() int { return len(g.Targets) }
 
-// Row returns the targets of a node's edges, with duplicates, in the row's order.
+// Row returns the targets of u's edges, with duplicates, in the row's order.
 func (g *Graph) Row(u uint32) []uint32 { return g.Targets[g.Offsets[u]:g.Offsets[u+1]] }
 
 // Free releases the rows if this package made them (Reverse, Children). They must not be used
-// afterwards. Otherwise, and the second time, it does nothing.
+// afterwards. Other graphs stay unchanged. Free may be called again.
 func (g *Graph) Free() {
 	if g != nil && g.owned[0] != nil {
-		offheap.Free(g.owned[0])
-		offheap.Free(g.owned[1])
+		g.owned[0].Free()
+		g.owned[1].Free()
 		*g = Graph{}
 	}
 }
 
-// Check reads the whole graph. It returns target.ErrCorrupt if offsets descend or don't fit targets, or one is no node.
+// Check reads the whole graph. It returns target.ErrCorrupt if offsets descend or do not fit
+// Targets, or if a target is not a node.
 func (g *Graph) Check(ctx context.Context, opt Options) error {
 	n, m := g.Nodes(), g.Edges()
 	if err := CheckSize(uint64(n), uint64(m)); err != nil {
@@ -196,8 +202,9 @@ func (j *job) spans(ctx context.Context, n int, f func(worker, lo, hi int)) erro
 	return ctx.Err()
 }
 
-// touch makes the system allocate the memory of an array that will be written completely, in order and by all workers. The system zeroes
-// large pages at first touch; all of them within one stride would take tens of milliseconds without a check of ctx.
+// touch makes the system allocate the memory of an array that will be written completely, in order
+// and by all workers. The system zeroes large pages at first touch. Zeroing all of them within one
+// stride would take tens of milliseconds without a check of ctx.
 func (o Options) touch(ctx context.Context, array []uint32) error {
 	const piece = 1 << 18 // half a large page
 	j := &job{workers: min(o.workers(), len(array)/piece+1)}
@@ -217,9 +224,9 @@ func (g *Graph) rowOf(edge int) int {
 	return sort.Search(g.Nodes(), func(u int) bool { return int(g.Offsets[u+1]) > edge })
 }
 
-// freeAll frees the arrays of a failed function.
+// freeAll frees several arrays.
 func freeAll[T any](arrays ...*offheap.Array[T]) {
 	for _, a := range arrays {
-		offheap.Free(a)
+		a.Free()
 	}
 }

@@ -37,7 +37,7 @@ func TestReverseNaive(t *testing.T) {
 	})
 }
 
-// TestShortestPathsNaive compares with levels made one after the other.
+// TestShortestPathsNaive compares with a search level by level.
 func TestShortestPathsNaive(t *testing.T) {
 	eachGraph(t, 60, 60, func(t *testing.T, r *rand.Rand, edges [][]uint32) {
 		roots := []uint32{uint32(r.IntN(len(edges))), uint32(r.IntN(len(edges))), uint32(r.IntN(len(edges)))}
@@ -67,14 +67,14 @@ func TestShortestPathsNaive(t *testing.T) {
 		budget := offheap.NewBudget(0)
 		parents, err := graphOf(edges).ShortestPaths(context.Background(), roots, digraph.Options{Budget: budget})
 		require.NoError(t, err)
-		require.Equal(t, want, offheap.Slice(parents))
+		require.Equal(t, want, parents.Slice())
 		for u := range edges {
-			path := digraph.Path(offheap.Slice(parents), uint32(u))
+			path := digraph.Path(parents.Slice(), uint32(u))
 			if d, ok := level[uint32(u)]; !ok && path != nil || ok && (len(path) != d+1 || !slices.Contains(roots, path[0])) {
 				t.Fatalf("path to %d: %v", u, path)
 			}
 		}
-		offheap.Free(parents)
+		parents.Free()
 		require.Zero(t, budget.InUse())
 	})
 }
@@ -137,7 +137,7 @@ func ExampleGraph_ShortestPaths() {
 	if err != nil {
 		panic(err)
 	}
-	defer offheap.Free(parents)
-	fmt.Println(digraph.Path(offheap.Slice(parents), 3))
+	defer parents.Free()
+	fmt.Println(digraph.Path(parents.Slice(), 3))
 	// Output: [0 1 3]
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testcase"
 )
 
-// graphOf makes rows of lists of edges, each in its order.
+// graphOf builds a graph from lists of targets, keeping their order.
 func graphOf(edges [][]uint32) *digraph.Graph {
 	g := &digraph.Graph{Offsets: []uint32{0}}
 	for _, row := range edges {
@@ -24,7 +24,7 @@ func graphOf(edges [][]uint32) *digraph.Graph {
 	return g
 }
 
-// shapes are what the random graphs look like. Each makes the edges of n nodes.
+// shapes are generators of random edges between n nodes.
 var shapes = []struct {
 	name string
 	make func(r *rand.Rand, edges [][]uint32)
@@ -44,7 +44,7 @@ var shapes = []struct {
 			}
 		}
 	}},
-	{"list and array", func(r *rand.Rand, e [][]uint32) { // nodes of a list hold what an array holds, too
+	{"list and array", func(r *rand.Rand, e [][]uint32) { // an array holds all elements of a list
 		k := len(e) / 2
 		for u := 1; u < k; u++ {
 			e[u-1] = append(e[u-1], uint32(u))
@@ -101,7 +101,7 @@ func chain(e [][]uint32) {
 	}
 }
 
-// eachGraph calls f with graphs of all shapes: count of each, of up to most nodes.
+// eachGraph calls f with count graphs of each shape, with up to most nodes.
 func eachGraph(t *testing.T, count, most int, f func(t *testing.T, r *rand.Rand, edges [][]uint32)) {
 	if testing.Short() {
 		count /= 4
@@ -112,7 +112,7 @@ func eachGraph(t *testing.T, count, most int, f func(t *testing.T, r *rand.Rand,
 				r := rand.New(rand.NewPCG(uint64(seed), 11))
 				edges := make([][]uint32, 1+r.IntN(most))
 				shape.make(r, edges)
-				// The numbers say nothing about the shape.
+				// Renumber the nodes, so that numbers don't follow the shape.
 				perm := r.Perm(len(edges))
 				mixed := make([][]uint32, len(edges))
 				for u, row := range edges {
@@ -129,7 +129,7 @@ func eachGraph(t *testing.T, count, most int, f func(t *testing.T, r *rand.Rand,
 	}
 }
 
-// reach returns what is reached from sources without going through the node without.
+// reach returns the nodes reached from sources on paths that avoid the node without.
 func reach(edges [][]uint32, sources []uint32, without uint32) []bool {
 	seen := make([]bool, len(edges))
 	var stack []uint32
@@ -152,8 +152,8 @@ func reach(edges [][]uint32, sources []uint32, without uint32) []bool {
 	return seen
 }
 
-// bruteDominators removes each node and marks again. The root is that of a tree whose first nodes are sources; it says
-// for each node which nodes dominate it, as sets.
+// bruteDominators removes each node in turn and marks what is still reached. dominated has a set
+// for each node: the nodes that it dominates.
 func bruteDominators(edges [][]uint32, sources []uint32) (live []bool, dominated []([]bool)) {
 	live = reach(edges, sources, digraph.None)
 	for u := range edges {
@@ -173,8 +173,7 @@ func TestDominatorsBrute(t *testing.T) {
 	})
 }
 
-// checkDominators compares all that is said about dominators with brute force, and the second tree of what the root
-// does not reach.
+// checkDominators compares dominators, retained sizes and classes of both trees with brute force.
 func checkDominators(t *testing.T, edges [][]uint32, root uint32, r *rand.Rand) {
 	ctx := context.Background()
 	n := len(edges)
@@ -218,7 +217,7 @@ func checkDominators(t *testing.T, edges [][]uint32, root uint32, r *rand.Rand) 
 			if !live[v] {
 				continue
 			}
-			// The immediate dominator is the dominator that all others dominate.
+			// The immediate dominator is dominated by all other dominators.
 			want := top
 			for u := range edges {
 				if u != v && dominated[u][v] && (want == top || int(want) == n || dominated[want][u]) {
@@ -312,7 +311,7 @@ func checkTree(t *testing.T, d *digraph.Dominators, children *digraph.Children) 
 	}
 }
 
-// checkReversed compares the reversed rows beside a dominator tree with all reversed rows.
+// checkReversed compares the rows of Children.Reverse with those of Graph.Reverse.
 func checkReversed(t *testing.T, g *digraph.Graph, children *digraph.Children, budget *offheap.Budget) {
 	want, err := g.Reverse(context.Background(), digraph.Options{Budget: budget})
 	require.NoError(t, err)

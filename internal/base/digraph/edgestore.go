@@ -6,9 +6,9 @@ import (
 	"github.com/sosgo/sosgo/internal/base/offheap"
 )
 
-// An edgeStore keeps edges by the number that they lead into: part p holds those into 65,536
-// consecutive numbers, unordered. Each worker fills its own blocks for each part. An edge takes 6
-// bytes; free space in blocks is 1.5 KB per part and worker, or 0.02 bytes per number and worker.
+// An edgeStore groups edges by target number: part p holds, in no order, the edges into 65,536
+// consecutive numbers. Each worker fills its own blocks for each part. An edge takes 6 bytes; free
+// space in blocks is 1.5 KB per part and worker, or 0.02 bytes per number and worker.
 type edgeStore struct {
 	writers []edgeWriter
 	numbers int // all edges lead into smaller numbers
@@ -19,10 +19,10 @@ type edgeStore struct {
 	failed error
 }
 
-// An edgeWriter holds what one worker puts into the store.
+// An edgeWriter holds the blocks of one worker.
 type edgeWriter struct {
 	heads []uint32 // by part: index of the last block + 1
-	view  []block  // all blocks at the time of its last request, which include its own
+	view  []block  // all blocks at the time of the writer's last request, including its own
 }
 
 const (
@@ -33,7 +33,7 @@ const (
 )
 
 type block struct {
-	next uint32 // index + 1 of the previous block of the part; 0 if there is none
+	next uint32 // index + 1 of the previous block of the part, or 0
 	n    uint32
 	from [blockSize]uint32
 	into [blockSize]uint16 // low bits
@@ -53,7 +53,7 @@ func newEdgeStore(budget *offheap.Budget, numbers, edges, workers int) (*edgeSto
 // Free releases the edges.
 func (s *edgeStore) Free() {
 	if s != nil {
-		offheap.Free(s.blocks)
+		s.blocks.Free()
 	}
 }
 
@@ -79,20 +79,20 @@ func (s *edgeStore) put(w int, from, into uint32) {
 func (s *edgeStore) add(writer *edgeWriter) uint32 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.used == len(offheap.Slice(s.blocks)) {
-		if err := offheap.Grow(s.blocks, min(offheap.Cap(s.blocks), s.used+growth)); err != nil {
+	if s.used == len(s.blocks.Slice()) {
+		if err := s.blocks.Grow(min(s.blocks.Cap(), s.used+growth)); err != nil {
 			s.failed = err
 			return 0
 		}
 	}
-	writer.view = offheap.Slice(s.blocks)
+	writer.view = s.blocks.Slice()
 	s.used++
 	return uint32(s.used)
 }
 
-// done ends storing: the memory is trimmed, and all parts can be read.
+// done ends storing. It trims the memory and returns the first failure.
 func (s *edgeStore) done() error {
-	offheap.Shrink(s.blocks, s.used)
+	s.blocks.Shrink(s.used)
 	return s.failed
 }
 
@@ -103,7 +103,7 @@ func (s *edgeStore) length(part int) int { return min(partSize, s.numbers-part<<
 
 // all visits the blocks of a part.
 func (s *edgeStore) all(part int, f func(*block)) {
-	blocks := offheap.Slice(s.blocks)
+	blocks := s.blocks.Slice()
 	for w := range s.writers {
 		for at := s.writers[w].heads[part]; at != 0; at = blocks[at-1].next {
 			f(&blocks[at-1])
@@ -121,13 +121,14 @@ func (s *edgeStore) sizes() (sizes []uint32, most int) {
 	return sizes, most
 }
 
-// A partRows holds the edges of one part as rows: those into number low are from[start[low]:start[low+1]].
+// A partRows holds the edges of one part as rows: from[start[low]:start[low+1]] are the sources of
+// the edges into number low.
 type partRows struct {
 	start [partSize + 1]uint32
 	from  []uint32
 }
 
-// sort makes rows of a part. from has room for its edges.
+// sort groups the edges of a part into rows. r.from must have room for them.
 func (s *edgeStore) sort(part int, r *partRows) {
 	start := r.start[:s.length(part)+1]
 	clear(start)
@@ -149,8 +150,8 @@ func (s *edgeStore) sort(part int, r *partRows) {
 	})
 }
 
-// replace stores values in place of a part's edges, one for each number low that has one, ascending.
-// There must be at most as many as edges. The value 0 means none.
+// replace stores values in place of a part's edges, at most as many as there were edges. values is
+// by number low; 0 means no value.
 func (s *edgeStore) replace(part int, values *[partSize]uint32) {
 	low, end := 0, s.length(part)
 	s.all(part, func(b *block) {

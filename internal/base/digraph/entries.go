@@ -7,12 +7,14 @@ import (
 	"github.com/sosgo/sosgo/internal/base/offheap"
 )
 
-// Entries returns where the nodes outside of a set are entered, if the set is closed (Reach.Bits: it contains
-// everything that its nodes lead to). They are the fewest nodes from which all others outside can be reached: the nodes
-// without incoming edges from other nodes outside and, for each cycle (strongly connected component) without such
-// edges, its lowest number; ascending. With them Dominators builds a second tree of what is outside.
+// Entries returns the entry points of the nodes outside a closed set, ascending. A set is closed if
+// it contains everything that its nodes lead to (Reach.Bits). The entries are the fewest nodes from
+// which all others outside can be reached. These are the nodes without incoming edges from other
+// nodes outside and, for each cycle (strongly connected component) without such edges, its lowest
+// number. Dominators builds its second tree from them.
 //
-// The result takes 4 bytes for each entry, which the caller frees. The function takes another n/4 + 4 bytes for each node outside the set.
+// The result takes 4 bytes for each entry; the caller frees it. The function takes another n/4 + 4
+// bytes for each node outside the set.
 func (g *Graph) Entries(ctx context.Context, closed []uint64, opt Options) (*offheap.Array[uint32], error) {
 	e := &entrySearch{g: g, closed: bitmap{words: closed}, job: opt.job("entries"), left: stride}
 	defer e.free()
@@ -32,7 +34,7 @@ func (g *Graph) Entries(ctx context.Context, closed []uint64, opt Options) (*off
 		}
 	}
 	entries := e.entries
-	offheap.Shrink(entries, e.n)
+	entries.Shrink(e.n)
 	e.entries = nil
 	return entries, nil
 }
@@ -50,13 +52,13 @@ type entrySearch struct {
 
 func (e *entrySearch) free() {
 	e.held.Free()
-	offheap.Free(e.entries)
+	e.entries.Free()
 	if e.reach != nil {
 		e.reach.Free()
 	}
 }
 
-// outside calls f with all nodes that are not in the set, ascending.
+// outside calls f for each node outside the set, ascending.
 func (e *entrySearch) outside(ctx context.Context, f func(u uint32) error) error {
 	n := uint32(e.g.Nodes())
 	for w, word := range e.closed.words {
@@ -79,7 +81,7 @@ func (e *entrySearch) outside(ctx context.Context, f func(u uint32) error) error
 	return nil
 }
 
-// find marks the nodes that an edge from outside leads to, and takes the others.
+// find marks the nodes outside with an edge from outside, and appends the others as entries.
 func (e *entrySearch) find(ctx context.Context) error {
 	err := e.outside(ctx, func(u uint32) error {
 		row := e.g.Row(u)
@@ -107,25 +109,27 @@ func (e *entrySearch) find(ctx context.Context) error {
 		return e.append(u)
 	})
 	if err == nil {
-		_, _, err = e.reach.add(ctx, offheap.Slice(e.entries)[:e.n], nil, e.closed.words)
+		_, _, err = e.reach.add(ctx, e.entries.Slice()[:e.n], nil, e.closed.words)
 	}
 	return err
 }
 
 func (e *entrySearch) append(u uint32) error {
-	if e.n == len(offheap.Slice(e.entries)) {
-		if err := offheap.Grow(e.entries, min(offheap.Cap(e.entries), 2*e.n+1024)); err != nil {
+	if e.n == len(e.entries.Slice()) {
+		if err := e.entries.Grow(min(e.entries.Cap(), 2*e.n+1024)); err != nil {
 			return err
 		}
 	}
-	offheap.Slice(e.entries)[e.n] = u
+	e.entries.Slice()[e.n] = u
 	e.n++
 	return nil
 }
 
-// cycles finds an entry for each cycle that nothing outside of it holds. It marks what is reachable from the lowest unmarked node, and
-// repeats; these starting nodes hold everything that is left. The last of them is not reached from the others, so it is the lowest node of
-// a cycle that nothing holds. Without what it reaches, the same holds for the last but one, and so on back to the first.
+// cycles finds an entry for each cycle that nothing outside of it holds. It repeatedly marks
+// everything that the lowest unmarked node reaches; together these starting nodes reach everything
+// that is left. The last one is not reached from the others, so it is the lowest node of a cycle
+// that nothing holds. Without the nodes that it reaches, the same holds for the one before it, and
+// so on back to the first.
 func (e *entrySearch) cycles(ctx context.Context) error {
 	open, reached := e.n, e.reach.n
 	err := e.outside(ctx, func(u uint32) error {
@@ -135,14 +139,14 @@ func (e *entrySearch) cycles(ctx context.Context) error {
 		if err := e.append(u); err != nil {
 			return err
 		}
-		_, _, err := e.reach.add(ctx, offheap.Slice(e.entries)[e.n-1:e.n], nil, e.closed.words)
+		_, _, err := e.reach.add(ctx, e.entries.Slice()[e.n-1:e.n], nil, e.closed.words)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	e.reach.truncate(reached)
-	candidates := offheap.Slice(e.entries)[open:e.n]
+	candidates := e.entries.Slice()[open:e.n]
 	kept := len(candidates)
 	for i := kept - 1; i >= 0; i-- {
 		u := candidates[i]
@@ -159,16 +163,16 @@ func (e *entrySearch) cycles(ctx context.Context) error {
 	return nil
 }
 
-// sort orders the entries by means of a bitmap.
+// sort sorts the entries with a bitmap.
 func (e *entrySearch) sort(ctx context.Context) error {
 	clear(e.held.words)
-	for _, u := range offheap.Slice(e.entries)[:e.n] {
+	for _, u := range e.entries.Slice()[:e.n] {
 		e.held.add(u)
 	}
 	n := 0
 	return e.outside(ctx, func(u uint32) error {
 		if e.held.has(u) {
-			offheap.Slice(e.entries)[n] = u
+			e.entries.Slice()[n] = u
 			n++
 		}
 		return nil

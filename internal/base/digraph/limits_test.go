@@ -19,28 +19,29 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// chainGraph returns one list: 0 holds 1, 1 holds 2 and so on, and the last holds the first.
+// chainGraph returns a circular list of n nodes.
 func chainGraph(tb testing.TB, budget *offheap.Budget, n int) *digraph.Graph {
 	offsets, targets := array(tb, budget, n+1), array(tb, budget, n)
 	tb.Cleanup(func() {
-		offheap.Free(offsets)
-		offheap.Free(targets)
+		offsets.Free()
+		targets.Free()
 	})
 	for u := range n {
-		offheap.Slice(offsets)[u+1] = uint32(u + 1)
-		offheap.Slice(targets)[u] = uint32((u + 1) % n)
+		offsets.Slice()[u+1] = uint32(u + 1)
+		targets.Slice()[u] = uint32((u + 1) % n)
 	}
-	return &digraph.Graph{Offsets: offheap.Slice(offsets), Targets: offheap.Slice(targets)}
+	return &digraph.Graph{Offsets: offsets.Slice(), Targets: targets.Slice()}
 }
 
-// starGraph returns one node that holds m others, each of which holds it and the last.
+// starGraph returns a hub with m spokes. The hub holds the spokes; each spoke holds the hub and the
+// last spoke.
 func starGraph(tb testing.TB, budget *offheap.Budget, m int) *digraph.Graph {
 	offsets, targets := array(tb, budget, m+2), array(tb, budget, 3*m)
 	tb.Cleanup(func() {
-		offheap.Free(offsets)
-		offheap.Free(targets)
+		offsets.Free()
+		targets.Free()
 	})
-	o, e := offheap.Slice(offsets), offheap.Slice(targets)
+	o, e := offsets.Slice(), targets.Slice()
 	o[1] = uint32(m)
 	for u := 1; u <= m; u++ {
 		e[u-1] = uint32(u)
@@ -50,27 +51,27 @@ func starGraph(tb testing.TB, budget *offheap.Budget, m int) *digraph.Graph {
 	return &digraph.Graph{Offsets: o, Targets: e}
 }
 
-// all runs every algorithm over a graph from node 0 and returns sums over what they said.
+// all runs every algorithm from node 0 and returns checksums of the results.
 func all(tb testing.TB, g *digraph.Graph, opt digraph.Options) []uint64 {
 	ctx := context.Background()
 	d, err := g.Dominators(ctx, 0, nil, opt)
 	require.NoError(tb, err)
 	defer d.Free()
 	ones := array(tb, opt.Budget, g.Nodes())
-	defer offheap.Free(ones)
+	defer ones.Free()
 	classes := array(tb, opt.Budget, g.Nodes())
-	defer offheap.Free(classes)
-	for i := range offheap.Slice(ones) {
-		offheap.Slice(ones)[i] = 1
-		offheap.Slice(classes)[i] = uint32(i % 100)
+	defer classes.Free()
+	for i := range ones.Slice() {
+		ones.Slice()[i] = 1
+		classes.Slice()[i] = uint32(i % 100)
 	}
-	retained, err := d.Retained(ctx, offheap.Slice(ones), nil, opt)
+	retained, err := d.Retained(ctx, ones.Slice(), nil, opt)
 	require.NoError(tb, err)
 	defer retained.Free()
 	children, err := d.Children(ctx, g, opt)
 	require.NoError(tb, err)
 	defer children.Free()
-	sums, err := digraph.SumByClass(ctx, children, 0, offheap.Slice(classes), 100, retained, opt)
+	sums, err := digraph.SumByClass(ctx, children, 0, classes.Slice(), 100, retained, opt)
 	require.NoError(tb, err)
 	var tree []uint32
 	beside, err := children.Reverse(ctx, opt)
@@ -81,21 +82,21 @@ func all(tb testing.TB, g *digraph.Graph, opt digraph.Options) []uint64 {
 	}
 	parents, err := g.ShortestPaths(ctx, []uint32{0}, opt)
 	require.NoError(tb, err)
-	defer offheap.Free(parents)
+	defer parents.Free()
 	held, err := g.Reverse(ctx, opt)
 	require.NoError(tb, err)
 	defer held.Free()
 	set, err := g.NewReach(opt)
 	require.NoError(tb, err)
 	defer set.Free()
-	_, bytes, err := set.Add(ctx, []uint32{0}, offheap.Slice(ones))
+	_, bytes, err := set.Add(ctx, []uint32{0}, ones.Slice())
 	require.NoError(tb, err)
 	set.Reset()
-	_, some, err := set.Add(ctx, []uint32{uint32(g.Nodes() - 1)}, offheap.Slice(ones))
+	_, some, err := set.Add(ctx, []uint32{uint32(g.Nodes() - 1)}, ones.Slice())
 	require.NoError(tb, err)
 	entries, err := g.Entries(ctx, set.Bits(), opt)
 	require.NoError(tb, err)
-	defer offheap.Free(entries)
+	defer entries.Free()
 	forest, err := g.DepthFirst(ctx, []uint32{0}, opt)
 	require.NoError(tb, err)
 	defer forest.Free()
@@ -103,8 +104,8 @@ func all(tb testing.TB, g *digraph.Graph, opt digraph.Options) []uint64 {
 	require.NoError(tb, err)
 	out := []uint64{bytes, some, uint64(len(d.Order)), uint64(d.Live), uint64(len(chains))}
 	out = append(out, sums...)
-	for _, list := range [][]uint32{d.Idom, d.Order, tree, retained.Low, offheap.Slice(parents), held.Offsets, held.Targets,
-		offheap.Slice(entries), forest.Order, forest.Parent} {
+	for _, list := range [][]uint32{d.Idom, d.Order, tree, retained.Low, parents.Slice(), held.Offsets, held.Targets,
+		entries.Slice(), forest.Order, forest.Parent} {
 		h := uint64(14695981039346656037)
 		for _, x := range list {
 			h = (h ^ uint64(x)) * 1099511628211
@@ -114,8 +115,9 @@ func all(tb testing.TB, g *digraph.Graph, opt digraph.Options) []uint64 {
 	return out
 }
 
-// TestDeepAndWide goes through a list of eight million nodes and through a node that holds four million others: no stack,
-// and memory as the comments promise. SOSGO_DEEP is how many million nodes the list has; 100 take 3 GB.
+// TestDeepAndWide runs over a list of eight million nodes and a hub with four million spokes.
+// Nothing recurses, and memory stays within the documented bounds. SOSGO_DEEP sets the length of
+// the list in millions; 100 take 3 GB.
 func TestDeepAndWide(t *testing.T) {
 	n := testcase.Part(t, 4_000_000, 4)
 	deep := 2 * n
@@ -125,7 +127,7 @@ func TestDeepAndWide(t *testing.T) {
 	t.Run("list", func(t *testing.T) {
 		deepOrWide(t, chainGraph, deep, 17, func(u uint32) uint32 { return u - 1 })
 	})
-	t.Run("star", func(t *testing.T) { // 16, 6 for each edge outside the tree, and 4 for those into the last
+	t.Run("star", func(t *testing.T) { // 16, 6 per edge outside the tree, 4 per edge into the last spoke
 		deepOrWide(t, starGraph, n, 16+2*6+2*4+1, func(uint32) uint32 { return 0 })
 	})
 }
@@ -154,7 +156,8 @@ func deepOrWide(t *testing.T, make func(testing.TB, *offheap.Budget, int) *digra
 	require.Equal(t, graph, budget.InUse())
 }
 
-// TestDominatorBytes: no graph takes more than DominatorBytes says, be all of it reached, none of it, or some.
+// TestDominatorBytes: no graph takes more than DominatorBytes, whether the root reaches all of it,
+// some or nothing.
 func TestDominatorBytes(t *testing.T) {
 	n := testcase.Part(t, 100_000, 4)
 	alone := &digraph.Graph{Offsets: make([]uint32, n+1)}
@@ -175,10 +178,10 @@ func TestDominatorBytes(t *testing.T) {
 				d.Free()
 				require.Zero(t, budget.InUse())
 
-				// With one byte less than it took it says so, and with as much as the bound it does it.
+				// It fails with one byte less than the peak, and succeeds with DominatorBytes.
 				low := offheap.NewBudget(budget.Peak() - 1)
 				d, err = g.DominatorsOfAll(context.Background(), root, digraph.Options{Budget: low, Workers: workers})
-				if err != nil || workers == 1 { // which blocks several fill is open
+				if err != nil || workers == 1 { // several workers distribute blocks at random
 					require.ErrorIs(t, err, target.ErrUnsupported, name)
 				}
 				d.Free()
@@ -191,8 +194,8 @@ func TestDominatorBytes(t *testing.T) {
 	}
 }
 
-// TestListAndArray is the graph on which the last pass of SEMI-NCA goes up a list from each of its elements, n²/2
-// steps, unless it jumps.
+// TestListAndArray: on this graph the last pass of SEMI-NCA climbs a list from each of its
+// elements, n²/2 steps, unless it jumps.
 func TestListAndArray(t *testing.T) {
 	k := 300_000
 	offsets, targets := make([]uint32, 1, 2*k+2), make([]uint32, 0, 3*k)
@@ -210,9 +213,9 @@ func TestListAndArray(t *testing.T) {
 		targets = append(targets, uint32(k+u))
 	}
 	targets = append(targets, 0)
-	offsets = append(offsets, uint32(len(targets))) // the array, which holds all, the list last
+	offsets = append(offsets, uint32(len(targets))) // the array, which holds all; its last edge is to the list
 	offsets = append(offsets, uint32(len(targets))+2)
-	targets = append(targets, 0, uint32(2*k)) // the root holds the list first
+	targets = append(targets, 0, uint32(2*k)) // the root's first edge is to the list
 	g := &digraph.Graph{Offsets: offsets, Targets: targets}
 	begin := time.Now()
 	d, err := g.Dominators(context.Background(), uint32(2*k+1), nil, digraph.Options{})
@@ -227,7 +230,8 @@ func TestListAndArray(t *testing.T) {
 	require.Equal(t, uint32(17), d.Idom[18])
 }
 
-// TestWorkers compares what different numbers of workers say, over graphs that are big enough for all of them.
+// TestWorkers: results are equal for any number of workers. The graphs are large enough for all of
+// them.
 func TestWorkers(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	n := testcase.Part(t, 200_000, 2)
@@ -245,10 +249,10 @@ func TestWorkers(t *testing.T) {
 	}
 }
 
-// A result is what functions return, to be freed.
+// A result is what a function returns; the caller frees it.
 type result = interface{ Free() }
 
-// functions returns all functions that may take long, over one graph.
+// functions returns all functions that may take long, bound to one graph.
 func functions(tb testing.TB, g *digraph.Graph) map[string]func(ctx context.Context, opt digraph.Options) (result, error) {
 	n := g.Nodes()
 	bg := context.Background()
@@ -307,8 +311,8 @@ func functions(tb testing.TB, g *digraph.Graph) map[string]func(ctx context.Cont
 	}
 }
 
-// TestCancel ends every function before it begins and at many points on the way, and looks at what is left and how long
-// it took.
+// TestCancel cancels every function before it begins and at many points, and checks the delay and
+// the memory left.
 func TestCancel(t *testing.T) {
 	n := testcase.Part(t, 400_000, 4)
 	for name, g := range map[string]*digraph.Graph{"list": chainGraph(t, nil, n), "star": starGraph(t, nil, n), "heap": heapGraph(t, n)} {
@@ -332,7 +336,7 @@ func TestCancel(t *testing.T) {
 				}
 				if len(late) > 0 {
 					slices.Sort(late)
-					// Most of them, for the machine may have other things to do.
+					// The median, because the machine may be busy.
 					require.Less(t, late[len(late)/2], 50*time.Millisecond)
 				}
 			})
@@ -340,7 +344,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// A counting context counts how often somebody looks at it.
+// A counting context counts the calls of Err.
 type counting struct {
 	context.Context
 	looks int
@@ -351,8 +355,8 @@ func (c *counting) Err() error {
 	return c.Context.Err()
 }
 
-// TestLooks: how long a function goes on when nobody wants it any more does not depend on how large the graph is: it looks at its context
-// every few thousand nodes or edges. That counts looks, and no clock, of which a busy machine has little.
+// TestLooks: functions check their context every few thousand nodes or edges, for any size of
+// graph. It counts checks instead of time, because a busy machine distorts time.
 func TestLooks(t *testing.T) {
 	n := testcase.Part(t, 400_000, 4)
 	for name, g := range map[string]*digraph.Graph{"list": chainGraph(t, nil, n), "star": starGraph(t, nil, n), "heap": heapGraph(t, n)} {
@@ -368,7 +372,7 @@ func TestLooks(t *testing.T) {
 	}
 }
 
-// cancelled cancels a function at one of its reports, and says how long it went on.
+// cancelled cancels a function at one of its reports and returns how long it continued.
 func cancelled(run func(context.Context, digraph.Options) (result, error), after int, budget *offheap.Budget) (time.Duration, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -386,11 +390,11 @@ func cancelled(run func(context.Context, digraph.Options) (result, error), after
 	return time.Since(at), err
 }
 
-// heapGraph returns a heap all of which node 0 reaches.
+// heapGraph returns a heap that node 0 reaches completely.
 func heapGraph(tb testing.TB, n int) *digraph.Graph {
 	h := newHeap(tb, nil, n, 0.5, 0.5)
 	tb.Cleanup(h.Free)
-	// The first hub holds what the first container's row begins with.
+	// The first hub takes over the beginning of the first container's row.
 	for u := range hubs {
 		h.Offsets[u+1] = 1
 	}
@@ -398,8 +402,8 @@ func heapGraph(tb testing.TB, n int) *digraph.Graph {
 	return h.Graph
 }
 
-// TestBudget has every function say what it needs before it begins, and fail without a trace when the memory ends on
-// the way.
+// TestBudget: every function checks its need before it begins, and frees everything when memory
+// runs out on the way.
 func TestBudget(t *testing.T) {
 	runs := functions(t, starGraph(t, nil, 100_000))
 	for limit := int64(1); limit < 1<<23; limit = limit*3/2 + 1 {
@@ -419,7 +423,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// FuzzDominators makes edges of pairs of bytes.
+// FuzzDominators decodes edges from pairs of bytes.
 func FuzzDominators(f *testing.F) {
 	f.Add([]byte{0, 1, 1, 2, 2, 0, 3, 4, 4, 3})
 	f.Add([]byte{0, 1, 0, 2, 1, 3, 2, 3, 3, 4, 5, 4, 5, 5})
@@ -437,7 +441,7 @@ func FuzzDominators(f *testing.F) {
 	})
 }
 
-// freed is an array that frees itself like the other results.
+// freed adapts an array to result.
 type freed[T any] struct{ list *offheap.Array[T] }
 
-func (f freed[T]) Free() { offheap.Free(f.list) }
+func (f freed[T]) Free() { f.list.Free() }

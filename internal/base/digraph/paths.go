@@ -8,9 +8,10 @@ import (
 	"github.com/sosgo/sosgo/internal/base/workers"
 )
 
-// ShortestPaths returns the tree of the shortest paths from the roots to all reachable nodes: the predecessor of each
-// node on its path. A root is its own predecessor; an unreached node has None. Of several equally near predecessors,
-// the lowest number is taken. The result takes 4n bytes, which the caller frees; the function takes another 4n + n/8.
+// ShortestPaths returns the tree of the shortest paths from the roots to all reachable nodes: the
+// predecessor of each node on its path. A root is its own predecessor; an unreached node has None.
+// Among predecessors at the same distance, the lowest number wins. The result takes 4n bytes; the
+// caller frees it. The function takes another 4n + n/8.
 func (g *Graph) ShortestPaths(ctx context.Context, roots []uint32, opt Options) (*offheap.Array[uint32], error) {
 	n := g.Nodes()
 	if err := opt.Budget.Need("the shortest paths to all nodes", 8*int64(n)+int64(n)/8); err != nil {
@@ -22,29 +23,30 @@ func (g *Graph) ShortestPaths(ctx context.Context, roots []uint32, opt Options) 
 	}
 	queue, err := offheap.Make[uint32](opt.Budget, n)
 	if err != nil {
-		offheap.Free(parents)
+		parents.Free()
 		return nil, err
 	}
-	defer offheap.Free(queue)
+	defer queue.Free()
 	closed, err := newBitmap(opt.Budget, n)
 	if err != nil {
-		offheap.Free(parents)
+		parents.Free()
 		return nil, err
 	}
 	defer closed.Free()
-	s := &search{g: g, parents: offheap.Slice(parents), queue: offheap.Slice(queue), closed: closed, job: opt.job("shortest paths")}
+	s := &search{g: g, parents: parents.Slice(), queue: queue.Slice(), closed: closed, job: opt.job("shortest paths")}
 	err = opt.touch(ctx, s.parents)
 	if err == nil {
 		err = s.run(ctx, roots)
 	}
 	if err != nil {
-		offheap.Free(parents)
+		parents.Free()
 		return nil, err
 	}
 	return parents, nil
 }
 
-// Path returns the shortest path from a root to a node, both included, from the tree of ShortestPaths, or nil.
+// Path returns the path from a root to u in the tree of ShortestPaths, both included. It returns
+// nil if u is unreached.
 func Path(parents []uint32, u uint32) []uint32 {
 	if parents[u] == None {
 		return nil
@@ -62,12 +64,13 @@ func Path(parents []uint32, u uint32) []uint32 {
 	return path
 }
 
-// A search is breadth-first, level by level. The nodes of a level may be processed in any order, since numbers decide a
-// node's parent: a node outside of the levels so far (closed) takes the lowest of the nodes that lead to it. Workers
-// agree by one compare-and-swap; nodes of earlier levels cost a bit of a map that fits the cache.
+// A search is breadth-first, level by level. The order within a level does not matter: a node
+// outside the levels so far (closed) gets the lowest node that leads to it as parent. Workers agree
+// by one compare-and-swap. For nodes of earlier levels they test a bit in a map that fits the
+// cache.
 type search struct {
 	g       *Graph
-	parents []uint32 // parent+1, or 0 for None, until run is done: new memory is zero
+	parents []uint32 // parent+1, or 0 for None, until run ends: new memory is zero
 	queue   []uint32
 	closed  bitmap // the current level and those before it
 	job     *job
@@ -102,7 +105,8 @@ func (s *search) run(ctx context.Context, roots []uint32) error {
 	})
 }
 
-// levelPiece is how many nodes of a level a worker takes at once. Other workers join for at least two pieces.
+// levelPiece is the number of nodes of a level that a worker takes at once. Other workers join if
+// there are at least two pieces.
 const levelPiece = 4096
 
 func (s *search) level(ctx context.Context, level []uint32) error {
@@ -126,11 +130,11 @@ func (s *search) level(ctx context.Context, level []uint32) error {
 	return ctx.Err()
 }
 
-// ahead is how many starts of rows are loaded together, so that the processor waits for all of them at
-// once. On shuffled heaps that is most of the time.
+// ahead is how many starts of rows are loaded together, so that the processor waits for all of them
+// at once. These loads are most of the time on shuffled heaps.
 const ahead = 32
 
-// A rows holds some rows of a graph, loaded together.
+// rows holds the bounds of some rows of a graph, loaded together.
 type rows struct {
 	from, to [ahead]uint32
 	first    uint32 // keeps loads alive, so that the targets are fetched too
@@ -188,7 +192,7 @@ func (s *search) alone(ctx context.Context, level []uint32) error {
 	return ctx.Err()
 }
 
-// together expands a piece of a level while others expand the rest of it.
+// together expands a piece of a level while other workers expand other pieces.
 func (s *search) together(ctx context.Context, piece []uint32) error {
 	var r rows
 	var found [1024]uint32
@@ -225,7 +229,7 @@ func (s *search) together(ctx context.Context, piece []uint32) error {
 	return s.job.step(ctx, uint64(all), uint64(len(s.parents)))
 }
 
-// lower sets the parent to p if there is none or a higher one. It reports whether there was none.
+// lower sets *parent to p if it is unset or higher than p. It reports whether it was unset.
 func lower(parent *uint32, p uint32) (first bool) {
 	for {
 		old := atomic.LoadUint32(parent)

@@ -6,19 +6,20 @@ import (
 	"github.com/sosgo/sosgo/internal/base/offheap"
 )
 
-// A Reach is a set of nodes that grows by what is reachable from added sources. It is for one
-// goroutine at a time and reusable: emptying it costs no more than its content, or n/64 steps.
+// A Reach is a set of nodes that is closed under reachability: adding a node adds everything
+// reachable from it. It is for one goroutine at a time. It can be reused: emptying it takes time
+// proportional to its content, at most n/64 steps.
 type Reach struct {
 	g    *Graph
 	job  *job
-	left int // nodes and edges until the next check of ctx; Add may be called for millions of small sets
+	left int // nodes and edges until the next check of ctx, kept across calls of Add for millions of small sets
 	seen bitmap
-	list *offheap.Array[uint32] // the nodes of the set in order of their addition
+	list *offheap.Array[uint32] // the nodes of the set in the order in which they were added
 	n    int
 }
 
 // NewReach returns an empty set. It takes n/8 bytes, and 4 bytes for each node of the largest set,
-// until Free. opt is for all its methods; they use one goroutine.
+// until Free. opt applies to all methods; they use one goroutine.
 func (g *Graph) NewReach(opt Options) (*Reach, error) {
 	n := g.Nodes()
 	r := &Reach{g: g, job: opt.job("reachable nodes"), left: stride}
@@ -39,7 +40,7 @@ func (r *Reach) Free() {
 		return
 	}
 	r.seen.Free()
-	offheap.Free(r.list)
+	r.list.Free()
 	r.n = 0
 }
 
@@ -54,12 +55,13 @@ func (r *Reach) Has(u uint32) bool {
 // Bits returns the set as a bitmap: node u is in it if bit u%64 of word u/64 is set. It changes with the set.
 func (r *Reach) Bits() []uint64 { return r.seen.words }
 
-// Nodes returns the nodes of the set, sources and near ones first. It is valid until the set changes.
+// Nodes returns the nodes of the set, breadth-first from the sources. It is valid until the set
+// changes.
 func (r *Reach) Nodes() []uint32 {
 	if r == nil {
 		return nil
 	}
-	return offheap.Slice(r.list)[:r.n]
+	return r.list.Slice()[:r.n]
 }
 
 // Reset empties the set.
@@ -85,14 +87,15 @@ func (r *Reach) truncate(n int) {
 	r.n = n
 }
 
-// Add adds the sources and everything reachable from them, and returns the new nodes and the sum of their sizes. It does not revisit what
-// is in the set: rounds of Add cost no more than one, and the sum of a source added after others is what only it reaches. sizes are by
-// node, in any unit; nodes past its end have none. After an error the set is incomplete until Reset.
+// Add adds the sources and everything reachable from them. It returns the new nodes and the sum of
+// their sizes. Nodes in the set are not visited again, so many calls cost no more than one, and the
+// sum for a later source counts what only it reaches. sizes are by node, in any unit; nodes past
+// its end count 0. After an error the set is incomplete until Reset.
 func (r *Reach) Add(ctx context.Context, sources []uint32, sizes []uint32) (nodes []uint32, sum uint64, err error) {
 	return r.add(ctx, sources, sizes, nil)
 }
 
-// add is Add without entering the nodes in without.
+// add is Add, except that it does not enter the nodes in without.
 func (r *Reach) add(ctx context.Context, sources []uint32, sizes []uint32, without []uint64) (nodes []uint32, sum uint64, err error) {
 	begin := r.n
 	if err := r.take(ctx, sources, without); err != nil {
@@ -100,7 +103,7 @@ func (r *Reach) add(ctx context.Context, sources []uint32, sizes []uint32, witho
 	}
 	var look rows
 	for at := begin; at < r.n; {
-		some := offheap.Slice(r.list)[at:min(r.n, at+ahead)]
+		some := r.list.Slice()[at:min(r.n, at+ahead)]
 		look.look(r.g, some)
 		for _, u := range some {
 			if int64(u) < int64(len(sizes)) {
@@ -121,7 +124,7 @@ func (r *Reach) add(ctx context.Context, sources []uint32, sizes []uint32, witho
 			}
 		}
 	}
-	return offheap.Slice(r.list)[begin:r.n], sum, nil
+	return r.list.Slice()[begin:r.n], sum, nil
 }
 
 // take adds the nodes of a row that are not in the set.
@@ -129,12 +132,12 @@ func (r *Reach) take(ctx context.Context, row []uint32, without []uint64) error 
 	for len(row) > 0 {
 		piece := row[:min(len(row), stride)]
 		row = row[len(piece):]
-		if r.n+len(piece) > len(offheap.Slice(r.list)) {
-			if err := offheap.Grow(r.list, min(offheap.Cap(r.list), 2*(r.n+len(piece))+1024)); err != nil {
+		if r.n+len(piece) > len(r.list.Slice()) {
+			if err := r.list.Grow(min(r.list.Cap(), 2*(r.n+len(piece))+1024)); err != nil {
 				return err
 			}
 		}
-		list := offheap.Slice(r.list)
+		list := r.list.Slice()
 		for _, v := range piece {
 			if r.seen.has(v) || without != nil && without[v/64]&(1<<(v%64)) != 0 {
 				continue

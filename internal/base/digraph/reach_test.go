@@ -56,7 +56,8 @@ func TestReachNaive(t *testing.T) {
 	})
 }
 
-// TestEntriesBrute compares with components: two nodes are in one if each reaches the other.
+// TestEntriesBrute compares with strongly connected components: two nodes are in one if each
+// reaches the other.
 func TestEntriesBrute(t *testing.T) {
 	ctx := context.Background()
 	eachGraph(t, 200, 40, func(t *testing.T, r *rand.Rand, edges [][]uint32) {
@@ -79,7 +80,7 @@ func TestEntriesBrute(t *testing.T) {
 				if set.Has(uint32(v)) || u == v || !reached[v][u] {
 					continue
 				}
-				entry = entry && reached[u][v] && u < v // v is of the same component
+				entry = entry && reached[u][v] && u < v // v is in the same component
 			}
 			if entry {
 				want = append(want, uint32(u))
@@ -87,10 +88,10 @@ func TestEntriesBrute(t *testing.T) {
 		}
 		entries, err := g.Entries(ctx, set.Bits(), digraph.Options{Budget: budget})
 		require.NoError(t, err)
-		if !slices.Equal(want, offheap.Slice(entries)) {
-			t.Fatalf("entries of %v outside of %v: %v, and not %v", edges, set.Nodes(), offheap.Slice(entries), want)
+		if !slices.Equal(want, entries.Slice()) {
+			t.Fatalf("entries of %v outside of %v: %v, and not %v", edges, set.Nodes(), entries.Slice(), want)
 		}
-		offheap.Free(entries)
+		entries.Free()
 		set.Free()
 		require.Zero(t, budget.InUse())
 	})
@@ -133,7 +134,7 @@ func TestChains(t *testing.T) {
 	})
 }
 
-// bruteChain returns how many nodes the shortest chain to u has, or 0.
+// bruteChain returns the length in nodes of the shortest chain to u, or 0.
 func bruteChain(edges [][]uint32, u uint32, skip, root func(uint32) bool, alone bool) int {
 	if alone && root(u) {
 		return 1
@@ -158,7 +159,7 @@ func bruteChain(edges [][]uint32, u uint32, skip, root func(uint32) bool, alone 
 	return 0
 }
 
-// What do two caches hold together, and what the second alone?
+// Find what two caches hold together, and what only the second holds.
 func ExampleReach() {
 	g := &digraph.Graph{Offsets: []uint32{0, 2, 4, 4, 4, 4}, Targets: []uint32{2, 3, 3, 4}}
 	set, err := g.NewReach(digraph.Options{})

@@ -7,7 +7,7 @@ import (
 	"github.com/sosgo/sosgo/internal/base/workers"
 )
 
-// Rows are the edges of a graph by node, as [Graph] and [Reversed] have them.
+// Rows are the edges of a graph by node. [Graph] and [Reversed] implement it.
 type Rows interface {
 	Nodes() int
 	Edges() int
@@ -15,8 +15,8 @@ type Rows interface {
 	Free()
 }
 
-// Reverse returns the graph with all edges reversed: the row of a node holds the nodes with an edge to
-// it, ascending, one per edge. It takes 4n + 4m bytes, all of them the result, which the caller frees.
+// Reverse returns the graph with all edges reversed: the row of a node holds the nodes with an edge
+// to it, ascending, one per edge. The result takes 4n + 4m bytes; the caller frees it.
 func (g *Graph) Reverse(ctx context.Context, opt Options) (*Graph, error) {
 	n, m := g.Nodes(), g.Edges()
 	if err := opt.Budget.Need("turning the edges of the graph round", 4*int64(n+1)+4*int64(m)); err != nil {
@@ -28,10 +28,10 @@ func (g *Graph) Reverse(ctx context.Context, opt Options) (*Graph, error) {
 	}
 	targets, err := offheap.Make[uint32](opt.Budget, m)
 	if err != nil {
-		offheap.Free(offsets)
+		offsets.Free()
 		return nil, err
 	}
-	rev := &Graph{Offsets: offheap.Slice(offsets), Targets: offheap.Slice(targets), owned: [2]*offheap.Array[uint32]{offsets, targets}}
+	rev := &Graph{Offsets: offsets.Slice(), Targets: targets.Slice(), owned: [2]*offheap.Array[uint32]{offsets, targets}}
 	if err := g.reverseInto(ctx, opt, rev); err != nil {
 		rev.Free()
 		return nil, err
@@ -39,8 +39,9 @@ func (g *Graph) Reverse(ctx context.Context, opt Options) (*Graph, error) {
 	return rev, nil
 }
 
-// reverseInto assigns each worker a range of nodes. The worker reads all edges and takes those that lead into its range. Reading is
-// sequential and cheap; the cost is the one counter and the one cell that an edge touches, which need neither locks nor sorting.
+// reverseInto assigns each worker a range of nodes. The worker reads all edges and processes those
+// into its range. Reading is sequential and cheap. The expensive part is the counter and the cell
+// of each edge, which need neither locks nor sorting.
 func (g *Graph) reverseInto(ctx context.Context, opt Options, rev *Graph) error {
 	n := g.Nodes()
 	if err := opt.touch(ctx, rev.Offsets); err != nil {
@@ -53,7 +54,7 @@ func (g *Graph) reverseInto(ctx context.Context, opt Options, rev *Graph) error 
 	if err != nil {
 		return err
 	}
-	// The offset after each node is where its next referrer goes; at the end it is where the row ends.
+	// Offsets[u+1] is where u's next referrer goes; at the end it is the end of the row.
 	sum := uint32(0)
 	for lo := 0; lo < n; lo += stride {
 		for u := lo + 1; u <= min(n, lo+stride); u++ {
@@ -128,16 +129,17 @@ func (g *Graph) countInto(ctx context.Context, j *job, counts []uint32, lo, hi i
 	return nil
 }
 
-// A Reversed is a graph with all edges reversed, beside a dominator tree. A node with one referrer, as half to four fifths of all objects have,
-// has it as its dominator: only the rows of the others are stored. That is a third of the 4n + 4m bytes of Graph.Reverse on real heaps, and less
+// Reversed is a graph with all edges reversed, based on its dominator tree. A node with a single
+// referrer, as half to four fifths of all objects, is immediately dominated by it. Only the rows of
+// the other nodes are stored: on real heaps a third of the 4n + 4m bytes of Graph.Reverse, and less
 // time. It is valid as long as the Children are.
 type Reversed struct {
 	c    *Children
-	rows *sparse // of c.more
+	rows *sparse // of the nodes in c.more
 }
 
-// Reverse returns the graph with all edges reversed. It takes n/16 bytes, and 4 for each node with several referrers and for each of these, all of
-// them the result, which the caller frees.
+// Reverse returns the graph with all edges reversed. The result takes n/16 bytes, and 4 for each
+// node with several referrers and for each of these referrers. The caller frees it.
 func (c *Children) Reverse(ctx context.Context, opt Options) (_ *Reversed, err error) {
 	g, s := c.g, &sparse{has: bitmap{words: c.more.words}}
 	defer func() {
@@ -192,8 +194,8 @@ func (c *Children) Reverse(ctx context.Context, opt Options) (_ *Reversed, err e
 	})
 }
 
-// eachRun calls f with runs of stride edges, in order: their numbers, and the node whose row has the first or that is before it. f returns that of
-// the next run.
+// eachRun calls f with runs of stride edges, in order: the numbers of the edges, and a node whose
+// row contains the first edge or ends before it. f returns this node for the next run.
 func (g *Graph) eachRun(ctx context.Context, j *job, f func(u uint32, from, to int) uint32) error {
 	m, u := g.Edges(), uint32(0)
 	for e := 0; e < m; e += stride {

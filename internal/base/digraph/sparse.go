@@ -7,14 +7,16 @@ import (
 	"github.com/sosgo/sosgo/internal/base/offheap"
 )
 
-// A sparse holds rows of some nodes of many. It takes n/8 + n/16 bytes, and 4 for each row and each target.
+// A sparse holds the rows of a few of many nodes. It takes n/8 + n/16 bytes, and 4 for each row and
+// each target.
 //
-// It is filled in steps: nodes are added to has; index numbers their rows; targets are counted, each in ends[row+1]; room makes room for them, and
-// then ends[row+1] is where the row's next target goes.
+// It is filled in steps: add nodes to has; call index to number their rows; count the targets of
+// each row in ends[row+1]; call room to allocate targets. After that, ends[row+1] is the position
+// of the row's next target.
 type sparse struct {
 	has     bitmap
 	before  []uint32 // number of rows before each word of has
-	ends    []uint32 // of the rows in targets, after a 0
+	ends    []uint32 // ends of the rows in targets, after a 0
 	targets []uint32
 
 	arrays [3]*offheap.Array[uint32]
@@ -34,7 +36,7 @@ func (s *sparse) Free() {
 
 func (s *sparse) array(i int, budget *offheap.Budget, n int) (_ []uint32, err error) {
 	s.arrays[i], err = offheap.Make[uint32](budget, n)
-	return offheap.Slice(s.arrays[i]), err
+	return s.arrays[i].Slice(), err
 }
 
 func (s *sparse) index(budget *offheap.Budget) (err error) {
@@ -65,12 +67,12 @@ func (s *sparse) room(ctx context.Context, budget *offheap.Budget) (err error) {
 	return err
 }
 
-// rank returns the number of the row of u, which has one.
+// rank returns the number of the row of u, which must have one.
 func (s *sparse) rank(u uint32) uint32 {
 	return s.before[u/64] + uint32(bits.OnesCount64(s.has.words[u/64]&(1<<(u%64)-1)))
 }
 
-// row returns a node's row, nil if it has none.
+// row returns the row of u, or nil.
 func (s *sparse) row(u uint32) []uint32 {
 	if !s.has.has(u) {
 		return nil

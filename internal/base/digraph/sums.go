@@ -9,7 +9,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Sums are numbers by node, each below 1<<48. They take 4 bytes each, and 2 more if any may be 1<<32 or more.
+// Sums holds a number below 1<<48 for each node. A number takes 4 bytes, and 2 more if any may be
+// 1<<32 or more.
 type Sums struct {
 	Low  []uint32
 	High []uint16 // bits 32 to 47; nil if all are 0
@@ -18,7 +19,7 @@ type Sums struct {
 	high *offheap.Array[uint16]
 }
 
-// Len returns how many there are.
+// Len returns the number of nodes.
 func (s *Sums) Len() int {
 	if s == nil {
 		return 0
@@ -43,16 +44,17 @@ func (s *Sums) add(u uint32, low uint32, high uint16) {
 // Free releases the arrays.
 func (s *Sums) Free() {
 	if s != nil {
-		offheap.Free(s.low)
-		offheap.Free(s.high)
+		s.low.Free()
+		s.high.Free()
 		s.Low, s.High = nil, nil
 	}
 }
 
-// Retained returns, for each node, the sum of the sizes of the nodes that it dominates, itself included: what would be freed with it. It is 0 for
-// unreached nodes. There are n+1 elements; the last is the pseudo root's. sizes are by node, in any unit; nodes past its end have none. more has
-// what is to be added to the sizes of some. The result takes 4n bytes, or 6n if the sizes of all nodes are 1<<32 or more together; the caller
-// frees it.
+// Retained returns, for each node, the total size of the nodes that it dominates, including itself:
+// the memory that would be freed with it. It is 0 for unreached nodes. The last of n+1 elements
+// belongs to the pseudo root. sizes are by node, in any unit; nodes past its end count 0. more is
+// added to the sizes of some nodes. The result takes 4n bytes, or 6n if all sizes together are
+// 1<<32 or more; the caller frees it.
 func (d *Dominators) Retained(ctx context.Context, sizes []uint32, more map[uint32]uint64, opt Options) (_ *Sums, err error) {
 	if err := opt.Budget.Need("the retained sizes", 4*int64(len(d.Idom))); err != nil {
 		return nil, err
@@ -66,9 +68,10 @@ func (d *Dominators) Retained(ctx context.Context, sizes []uint32, more map[uint
 	if s.low, err = offheap.Make[uint32](opt.Budget, len(d.Idom)); err != nil {
 		return nil, err
 	}
-	s.Low = offheap.Slice(s.low)
+	s.Low = s.low.Slice()
 	j := opt.job("retained sizes")
-	// Backwards, everything that a node dominates precedes it. The sizes are stored before, in order and by all workers.
+	// The sizes are stored first, in order and by all workers. Order is then read backwards, so
+	// that a node follows everything that it dominates.
 	var total atomic.Uint64
 	err = j.spans(ctx, min(len(sizes), len(s.Low)), func(_, lo, hi int) {
 		sum := uint64(0)
@@ -97,7 +100,7 @@ func (d *Dominators) Retained(ctx context.Context, sizes []uint32, more map[uint
 		if s.high, err = offheap.Make[uint16](opt.Budget, len(d.Idom)); err != nil {
 			return nil, err
 		}
-		s.High = offheap.Slice(s.high)
+		s.High = s.high.Slice()
 		for u, size := range more {
 			if d.Idom[u] != None {
 				s.add(u, uint32(size), uint16(size>>32))
@@ -124,7 +127,7 @@ func (d *Dominators) Retained(ctx context.Context, sizes []uint32, more map[uint
 	return s, nil
 }
 
-// climb adds the numbers of nodes to those of their dominators, the last node first.
+// climb adds the numbers of nodes to their dominators, the last node first.
 func (s *Sums) climb(d *Dominators, nodes []uint32) {
 	for i := len(nodes) - 1; i >= 0; i-- {
 		u := nodes[i]
@@ -143,11 +146,14 @@ func (s *Sums) climbWide(d *Dominators, nodes []uint32) {
 	}
 }
 
-// SumByClass sums values by class over the topmost nodes of each class in the dominator tree below top, top included. A node counts for its class
-// unless a node of the same class dominates it, since that one's retained size includes it. classes are by node, numbers below count; nodes past
-// the end of classes have none. The sums of Retained's values are the retained sizes of the classes; with nil values each topmost node counts 1.
+// SumByClass sums values by class, over the topmost nodes of each class in the dominator tree below
+// top, including top. A node does not count if a node of the same class dominates it, because that
+// node's retained size includes it. classes are by node, each below count; nodes past its end have
+// no class. With the values of Retained, the sums are the retained sizes of the classes. With nil
+// values each topmost node counts 1.
 //
-// The function takes n/8 bytes, 4 for each node on the longest path of the tree, 4 for each postponed one, and 12 for each class.
+// The function takes n/8 bytes, 4 for each node on the longest path of the tree, 4 for each
+// postponed one, and 12 for each class.
 func SumByClass[C uint8 | uint16 | uint32](ctx context.Context, t *Children, top uint32, classes []C, count int, values *Sums, opt Options) ([]uint64, error) {
 	w, err := newTreeWalk(t, top, opt)
 	if err != nil {
@@ -158,7 +164,7 @@ func SumByClass[C uint8 | uint16 | uint32](ctx context.Context, t *Children, top
 	if err != nil {
 		return nil, err
 	}
-	defer offheap.Free(path)
+	defer path.Free()
 	sums, open := make([]uint64, count), make([]uint32, count)
 	class := func(u uint32) (int, bool) {
 		if int64(u) >= int64(len(classes)) {
@@ -177,9 +183,9 @@ func SumByClass[C uint8 | uint16 | uint32](ctx context.Context, t *Children, top
 			return sums, ctx.Err()
 		}
 		// In preorder, the path to a node is a prefix of the path to the previous one.
-		for depth > 0 && offheap.Slice(path)[depth-1] != t.idom[u] {
+		for depth > 0 && path.Slice()[depth-1] != t.idom[u] {
 			depth--
-			if c, ok := class(offheap.Slice(path)[depth]); ok {
+			if c, ok := class(path.Slice()[depth]); ok {
 				open[c]--
 			}
 		}
@@ -196,12 +202,12 @@ func SumByClass[C uint8 | uint16 | uint32](ctx context.Context, t *Children, top
 			}
 		}
 		if inner {
-			if depth == len(offheap.Slice(path)) {
-				if err := offheap.Grow(path, min(offheap.Cap(path), 2*depth+1024)); err != nil {
+			if depth == len(path.Slice()) {
+				if err := path.Grow(min(path.Cap(), 2*depth+1024)); err != nil {
 					return nil, err
 				}
 			}
-			offheap.Slice(path)[depth] = u
+			path.Slice()[depth] = u
 			depth++
 		}
 		if i%stride == 0 {

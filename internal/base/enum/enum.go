@@ -1,9 +1,9 @@
-// Package enum names the values of enumerations.
+// Package enum formats the values of enumerations, for their String methods.
 package enum
 
 import "fmt"
 
-// Name returns the name of v, and for a value without one its type and number.
+// Name returns names[v], or typ and the number for a value without a name.
 func Name[T ~uint8 | ~uint16](names []string, v T, typ string) string {
 	if int(v) < len(names) && names[v] != "" {
 		return names[v]

@@ -12,7 +12,7 @@ type color uint8
 
 func (c color) String() string { return enum.Name([]string{"red", "", "blue"}, c, "Color") }
 
-// TestName: a number without a name is no empty text, and the method does not call itself.
+// TestName: a value without a name is formatted as a number.
 func TestName(t *testing.T) {
 	for c, want := range []string{"red", "Color(1)", "blue", "Color(3)"} {
 		assert.Equal(t, want, color(c).String())

@@ -1,4 +1,5 @@
-// Package hexdump reads memory as rows of numbers, or as text up to a zero.
+// Package hexdump reads memory as rows of numbers, or as text up to a zero. It returns package
+// answer's types; formatting is the caller's.
 package hexdump
 
 import (
@@ -11,15 +12,16 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Shape is how memory is divided into rows.
+// A Shape describes how memory is divided into rows.
 type Shape struct {
 	Length int // bytes of an element: 1, 2, 4 or 8, little-endian
-	Count  int // elements in all
+	Count  int // elements in total
 	Width  int // elements per row
 }
 
-// Rows returns the memory from a on. An element that is not in the dump is nil in its row, and recorded once. If none
-// is in the dump, the answer has a failure. An impossible shape is target.ErrUnsupported.
+// Rows returns the memory from a on. An element that is not in the dump is nil in its row; the gap
+// is recorded once. If no element is in the dump, the answer has a failure. An impossible shape is
+// target.ErrUnsupported.
 func Rows(ctx context.Context, mem target.Memory, a target.Addr, s Shape) (*answer.Memory, error) {
 	if err := checkLength(s.Length); err != nil {
 		return nil, err
@@ -60,8 +62,8 @@ func Rows(ctx context.Context, mem target.Memory, a target.Addr, s Shape) (*answ
 	return m, nil
 }
 
-// Text returns the text at a up to its first zero, in code units of length bytes: 1 for ASCII, 2, or
-// more. The answer holds what was read before an error.
+// Text returns the text at a up to its first zero, in code units of length bytes: 1 for ASCII, 2,
+// or more. If a read fails, the answer holds the text before it.
 func Text(mem target.Memory, a target.Addr, length int) (*answer.MemoryText, error) {
 	if err := checkLength(length); err != nil {
 		return nil, err

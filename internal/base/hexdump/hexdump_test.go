@@ -12,7 +12,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// memory is bytes at addresses from base on.
+// memory holds bytes at addresses from base on.
 type memory struct {
 	base  target.Addr
 	bytes []byte

@@ -1,4 +1,5 @@
-// Package inuse keeps a resource open while it is in use: Close ends the contexts of its users and waits until they have left.
+// Package inuse keeps a resource open while it is used: Close ends the contexts of its users and
+// waits until they have left.
 package inuse
 
 import (
@@ -19,20 +20,22 @@ type Gate struct {
 	idle   chan struct{} // closed when the last user leaves; nil unless Close waits
 }
 
-// New returns an open gate. Users that come or work after Close get err.
+// New returns an open gate. Users that arrive or still work after Close get err.
 func New(err error) *Gate {
 	g := &Gate{err: err}
 	g.life, g.end = context.WithCancel(context.Background())
 	return g
 }
 
-// Use admits a user until done is called. The returned context ends with ctx, with done, and when the gate is closed, then with
-// the gate's error. If the gate is closed already, Use returns its error and a done that does nothing.
+// Use admits a user until done is called. The returned context ends with ctx, when done is called,
+// or when the gate is closed; in that case its error is the gate's. If the gate is closed already,
+// Use returns its error and a done that does nothing.
 func (g *Gate) Use(ctx context.Context) (used context.Context, done func(), err error) {
 	return g.use(ctx, false)
 }
 
-// UseLasting is Use with a context that does not end with done, for answers that go on reading while they are ranged over.
+// UseLasting is Use with a context that does not end when done is called, for answers that read
+// while they are iterated over.
 func (g *Gate) UseLasting(ctx context.Context) (used context.Context, done func(), err error) {
 	return g.use(ctx, true)
 }
@@ -67,8 +70,8 @@ func (g *Gate) leave() {
 	}
 }
 
-// Close admits nobody any more, ends the contexts of all users, and waits until they have left. It reports whether it is the
-// first call; later calls do not wait. A user must not call it.
+// Close admits no more users, ends the contexts of all users, and waits until they have left. It
+// reports whether it is the first call; later calls do not wait. A user must not call it.
 func (g *Gate) Close() (first bool) {
 	g.mu.Lock()
 	first = !g.closed
@@ -85,20 +88,21 @@ func (g *Gate) Close() (first bool) {
 	return first
 }
 
-// A useContext ends when the outer context does or the gate is closed. It has a channel of its own: contexts derived from it
-// would otherwise take their error from the context that owns the channel, and report a user who gave up.
+// A useContext ends when the outer context ends or the gate is closed. It has its own channel:
+// contexts derived from it would otherwise take their error from the context that owns the channel,
+// context.Canceled.
 type useContext struct {
-	context.Context // the outer one
+	context.Context // the outer context
 
-	life   context.Context // of the gate
-	closed error           // once life ended
+	life   context.Context // the gate's
+	closed error           // the error once life ended
 	left   atomic.Bool     // the user has left; nothing calls cancel any more
 	done   chan struct{}
 	mu     sync.Mutex
 	err    error
 }
 
-// cancel ends c, unless it has ended.
+// cancel ends c unless it has ended.
 func (c *useContext) cancel(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -108,7 +112,8 @@ func (c *useContext) cancel(err error) {
 	}
 }
 
-// Done returns a channel that is closed when c ends. After the user has left, it is the outer context's.
+// Done returns a channel that is closed when c ends. After the user has left, it returns the outer
+// context's channel.
 func (c *useContext) Done() <-chan struct{} {
 	if c.left.Load() {
 		return c.Context.Done()
@@ -116,7 +121,7 @@ func (c *useContext) Done() <-chan struct{} {
 	return c.done
 }
 
-// Err returns nil until c ends, then the outer context's error, or the gate's.
+// Err returns nil until c ends, then the error of the outer context or the gate.
 func (c *useContext) Err() error {
 	if err := c.Context.Err(); err != nil {
 		c.cancel(err) // the function of AfterFunc may not have run yet

@@ -15,7 +15,7 @@ import (
 
 var errGone = errors.New("it is closed")
 
-// What is given back is given back when nobody works with it.
+// A book is returned when nobody reads it any more.
 func Example() {
 	gate := inuse.New(errors.New("the book is closed"))
 	ctx, done, _ := gate.Use(context.Background())
@@ -34,7 +34,7 @@ func Example() {
 	// late reader: the book is closed
 }
 
-// TestManyUsers: whoever was let in works with what is there, and nobody is let in after that.
+// TestManyUsers: the resource exists while any admitted user works; Close admits no more users.
 func TestManyUsers(t *testing.T) {
 	gate, there := inuse.New(errGone), true
 	var wg sync.WaitGroup
@@ -58,12 +58,12 @@ func TestManyUsers(t *testing.T) {
 		<-started
 	}
 	assert.True(t, gate.Close())
-	there = false // -race finds a reader
+	there = false // -race detects a user that still reads
 	assert.False(t, gate.Close())
 	wg.Wait()
 }
 
-// TestWhoEnds: the context of who asks ends the use as that one's error, and is no error of the gate.
+// TestWhoEnds: when the caller's context ends, the use ends with its error, not with the gate's.
 func TestWhoEnds(t *testing.T) {
 	gate := inuse.New(errGone)
 	outer, cancel := context.WithCancel(t.Context())
@@ -80,7 +80,7 @@ func TestWhoEnds(t *testing.T) {
 	require.True(t, gate.Close())
 }
 
-// TestDerived: contexts that are derived from a user's end with the gate's error, too.
+// TestDerived: contexts derived from a user's context end with the gate's error, too.
 func TestDerived(t *testing.T) {
 	gate := inuse.New(errGone)
 	ctx, done, err := gate.Use(t.Context())

@@ -9,26 +9,26 @@ import (
 	"github.com/sosgo/sosgo/internal/base/workers"
 )
 
-// A computation is a Value without its type.
+// A computation is a Value without its type parameter.
 type computation struct {
-	result atomic.Pointer[result] // nil until there is one to keep
-	mu     sync.Mutex             // for run
-	run    *run                   // the computation that is going on, nil for none
+	result atomic.Pointer[result] // nil unless there is a result to keep
+	mu     sync.Mutex             // guards run
+	run    *run                   // the computation in progress, or nil
 }
 
-// A result is what a computation came to.
+// A result is the outcome of a computation.
 type result struct {
 	v     any // of the Value's type
 	err   error
 	panic *workers.Panic
 }
 
-// stopped reports whether the computation was stopped by its context.
+// stopped reports whether a context stopped the computation.
 func (r *result) stopped() bool {
 	return r.panic == nil && (errors.Is(r.err, context.Canceled) || errors.Is(r.err, context.DeadlineExceeded))
 }
 
-// get returns what f came to, or what another did that computed at the same time.
+// get returns the result of f, or of a computation in progress.
 func (l *computation) get(f func() (any, error)) *result {
 	for {
 		if r := l.result.Load(); r != nil {
@@ -43,7 +43,7 @@ func (l *computation) get(f func() (any, error)) *result {
 	}
 }
 
-// getContext is get for one who may leave.
+// getContext is get for a caller that may leave.
 func (l *computation) getContext(ctx context.Context, f func(ctx context.Context) (any, error)) *result {
 	for {
 		if r := l.result.Load(); r != nil {
@@ -71,8 +71,8 @@ func (l *computation) getContext(ctx context.Context, f func(ctx context.Context
 	}
 }
 
-// known returns the result, nil if there is none yet or it is not a value.
-func (l *computation) known() *result {
+// loadValue returns the result, or nil if there is none or it is an error or a panic.
+func (l *computation) loadValue() *result {
 	r := l.result.Load()
 	if r == nil || r.panic != nil || r.err != nil {
 		return nil
@@ -80,13 +80,14 @@ func (l *computation) known() *result {
 	return r
 }
 
-// take is known, and forgets it.
+// take waits for a computation in progress, and forgets and returns its value. It returns nil if
+// there is none.
 func (l *computation) take() *result {
 	for {
 		l.mu.Lock()
 		c := l.run
 		if c == nil {
-			r := l.known()
+			r := l.loadValue()
 			if r != nil {
 				l.result.Store(nil)
 			}
@@ -98,16 +99,17 @@ func (l *computation) take() *result {
 	}
 }
 
-// A run is one computation, with those who wait for it.
+// A run is a computation in progress and the number of callers that wait for it.
 type run struct {
 	ended  chan struct{}
-	result *result        // once it ended
-	wanted *wantedContext // nil where who computes does not leave
+	result *result        // set once it ended
+	wanted *wantedContext // nil if the caller that computes can't leave
 	users  atomic.Int32   // changed under the Value's mu
 }
 
-// join takes part in the computation that is going on. It reports whether there was none: then the caller has it
-// computed. wanted is the context of a new one, nil where who computes does not leave.
+// join joins the computation in progress. If there is none, it starts a new run and returns
+// first=true; the caller must compute it. wanted is the context of a new run, or nil if the caller
+// can't leave.
 func (l *computation) join(wanted *wantedContext) (c *run, first bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -126,15 +128,15 @@ func (l *computation) join(wanted *wantedContext) (c *run, first bool) {
 	return l.run, first
 }
 
-// leave is for one who wants the value no more, and who may be the first that wanted it. Where that is the last one,
-// the computation is stopped and waited for.
+// leave removes a waiter. first is set for the caller that started the run. When the last waiter
+// leaves, leave cancels the computation and waits for it.
 func (l *computation) leave(c *run, first bool) {
 	l.mu.Lock()
 	if first && c.wanted != nil {
 		c.wanted.firstLeft.Store(true)
 	}
 	last := c.users.Add(-1) == 0 && c.wanted != nil
-	if last && !c.wanted.ended.Swap(true) { // who joined a run that was stopped already leaves it, too
+	if last && !c.wanted.ended.Swap(true) { // a waiter that joined a stopped run leaves it too
 		close(c.wanted.done)
 	}
 	l.mu.Unlock()
@@ -143,8 +145,8 @@ func (l *computation) leave(c *run, first bool) {
 	}
 }
 
-// compute runs f, and keeps its result unless it was stopped, or failed for one who may leave: that one's limits may be the
-// reason, and the next may have others.
+// compute runs f and keeps its result, unless it was stopped or failed for a caller that may leave:
+// that caller's limits may be the reason, and the next caller may have others.
 func (l *computation) compute(c *run, f func() (any, error)) {
 	r := &result{}
 	defer func() {
@@ -162,9 +164,9 @@ func (l *computation) compute(c *run, f func() (any, error)) {
 	r.v, r.err = f()
 }
 
-// A wantedContext ends when nobody wants what is computed any more.
+// A wantedContext ends when the last waiter has left.
 type wantedContext struct {
-	context.Context // the values of who came first
+	context.Context // the values of the first caller's context
 
 	first     context.Context
 	firstLeft atomic.Bool

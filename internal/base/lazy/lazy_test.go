@@ -32,7 +32,7 @@ func TestGet(t *testing.T) {
 	assert.EqualValues(t, 1, calls.Load())
 }
 
-// TestPanicStays: nobody is given the zero value of what was never computed.
+// TestPanicStays: Get panics again instead of returning a zero value.
 func TestPanicStays(t *testing.T) {
 	var l lazy.Value[*int]
 	broken := errors.New("broken")
@@ -48,7 +48,7 @@ func TestPanicStays(t *testing.T) {
 	}
 }
 
-// TestGetStopped: a computation that a context stopped is done again.
+// TestGetStopped: a computation that a context stopped is repeated.
 func TestGetStopped(t *testing.T) {
 	var l lazy.Value[int]
 	_, err := l.Get(func() (int, error) { return 0, fmt.Errorf("stopped: %w", context.Canceled) })
@@ -60,7 +60,7 @@ func TestGetStopped(t *testing.T) {
 	}
 }
 
-// TestTake: what was taken is computed again, and what there isn't can't be taken.
+// TestTake: a taken value is computed again; a missing value can't be taken.
 func TestTake(t *testing.T) {
 	var l lazy.Value[int]
 	_, ok := l.Take()
@@ -80,7 +80,8 @@ func TestTake(t *testing.T) {
 	assert.False(t, ok, "an error stays")
 }
 
-// TestTakeWaits: what is about to be computed is taken when it is, for nobody else releases it.
+// TestTakeWaits: Take waits for a computation in progress, because nobody else would release its
+// value.
 func TestTakeWaits(t *testing.T) {
 	var l lazy.Value[int]
 	begun, end := make(chan struct{}), make(chan struct{})
@@ -92,8 +93,8 @@ func TestTakeWaits(t *testing.T) {
 	assert.Equal(t, 7, v)
 }
 
-// TestWaiterLeaves: who waits for what another computes may leave; the computation goes on, also for who began it and
-// has left, as long as somebody wants it.
+// TestWaiterLeaves: a waiter may leave a computation that another caller started. The computation
+// continues as long as somebody waits, even after its first caller has left.
 func TestWaiterLeaves(t *testing.T) {
 	var l lazy.Value[int]
 	begun, end := make(chan struct{}), make(chan struct{})
@@ -133,7 +134,7 @@ func TestWaiterLeaves(t *testing.T) {
 	assert.Equal(t, 7, <-got)
 }
 
-// An asked context tells when somebody waits for its end.
+// noted is a context that signals when somebody waits for its end.
 type noted struct {
 	context.Context
 	waits chan<- struct{}
@@ -144,8 +145,8 @@ func (a noted) Done() <-chan struct{} {
 	return a.Context.Done()
 }
 
-// TestLastLeaves: what nobody wants any more is stopped, and has ended when the last one has left; the next that asks
-// computes anew.
+// TestLastLeaves: when the last waiter leaves, the computation is stopped and has ended; the next
+// caller computes again.
 func TestLastLeaves(t *testing.T) {
 	var l lazy.Value[int]
 	ctx, cancel := context.WithCancel(t.Context())
@@ -169,7 +170,7 @@ func TestLastLeaves(t *testing.T) {
 	assert.Equal(t, 8, v)
 }
 
-// TestPanicOfOthers: the panic of what is computed beside comes to everybody who asks.
+// TestPanicOfOthers: a panic reaches all callers that wait.
 func TestPanicOfOthers(t *testing.T) {
 	var l lazy.Value[int]
 	for range 2 {
@@ -179,7 +180,8 @@ func TestPanicOfOthers(t *testing.T) {
 	}
 }
 
-// TestLeaveTwice: who joins a computation that is being stopped, and leaves as well, does not stop it again.
+// TestLeaveTwice: a waiter that joins and leaves a computation being stopped does not stop it
+// again.
 func TestLeaveTwice(t *testing.T) {
 	var l lazy.Value[int]
 	begun, end := make(chan struct{}), make(chan struct{})
@@ -189,7 +191,7 @@ func TestLeaveTwice(t *testing.T) {
 		_, err := l.GetContext(ctx, func(ctx context.Context) (int, error) {
 			close(begun)
 			<-ctx.Done()
-			<-end // it takes a while to stop
+			<-end // stopping takes a while
 			return 0, ctx.Err()
 		})
 		assert.ErrorIs(t, err, context.Canceled)

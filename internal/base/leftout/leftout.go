@@ -1,5 +1,6 @@
-// Package leftout is the mark of dumps that sosgo shrink writes. Each word of memory that is left out has the value of the mark, which no other word of
-// the dump has. A note of the dump has that value.
+// Package leftout defines the mark of dumps that sosgo shrink writes. A note in the dump holds the
+// mark, a 64-bit value. Each word of memory that was left out has this value, and no other word of
+// the dump has it.
 package leftout
 
 import (
@@ -9,15 +10,15 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Owner and NoteType name the note in a core, and Stream the stream in a minidump. Numbers of streams above 0xffff are free for users
-// (minidumpapiset.h, LastReservedStream).
+// Owner and NoteType identify the note in an ELF core, and Stream the stream in a minidump. Stream
+// numbers above 0xffff are free for users (minidumpapiset.h, LastReservedStream).
 const (
 	Owner    = "SOSGO"
 	NoteType = 1
 	Stream   = 0x4f474f53
 )
 
-// WordSize is the size in bytes of the words, which are aligned.
+// WordSize is the size of a word in bytes. Words are aligned.
 const WordSize = 8
 
 // Size is the size in bytes of a note.
@@ -26,17 +27,18 @@ const Size = 24
 // magic begins a note; version follows it.
 const magic, version = "sosgo shrink", 1
 
-// A Mark is the value of words that are left out. The zero Mark is that of a dump that has all.
+// A Mark is the value of words that were left out. The zero Mark means that nothing was.
 type Mark uint64
 
-// Note returns the note of m.
+// Note returns the note that holds m.
 func (m Mark) Note() []byte {
 	b := binary.LittleEndian.AppendUint32([]byte(magic), version)
 	return binary.LittleEndian.AppendUint64(b, uint64(m))
 }
 
-// Decode returns the mark that a note has. The error is target.ErrUnsupported for a note of a later sosgo, and target.ErrCorrupt for a damaged one: what is left
-// out of such a dump can't be recognized.
+// Decode returns the mark in a note. The error is target.ErrUnsupported for a note of a later
+// version of sosgo, and target.ErrCorrupt for a damaged one: the words that were left out of such a
+// dump are not recognizable.
 func Decode(b []byte) (Mark, error) {
 	head := len(magic) + 4
 	if len(b) < head || !bytes.HasPrefix(b, []byte(magic)) {
@@ -55,24 +57,25 @@ func Decode(b []byte) (Mark, error) {
 	return m, nil
 }
 
-// tag is in the upper half of each mark, so that it is neither an address nor a small number.
+// tag is the upper 16 bits of each mark, so that a mark is neither an address nor a small number.
 const tag = 0xa5c3
 
-// NewMark returns the mark that is made of a number.
+// NewMark returns a mark made from n.
 func NewMark(n uint64) Mark { return Mark(tag<<48 | n>>16) }
 
 func (m Mark) valid() bool { return m>>48 == tag }
 
-// Bytes returns the bytes of a word that is left out.
+// Bytes returns the bytes of a word that was left out.
 func (m Mark) Bytes() []byte { return binary.LittleEndian.AppendUint64(nil, uint64(m)) }
 
-// near is how many bytes Index compares word by word, which is faster for few.
+// near is how many bytes Index compares word by word, which is faster for few bytes.
 const near = 256
 
-// Index returns the offset of the first whole word in b, which is memory at a, that was left out, or -1. word is that of Mark.Bytes.
+// Index returns the offset in b of the first whole aligned word that was left out, or -1. b is
+// memory at a; word is the result of Mark.Bytes.
 func Index(b []byte, a target.Addr, word []byte) int {
 	at := int(-a % WordSize)
-	// Words that were left out stand close to each other: the next is often among the first.
+	// Words that were left out are close to each other: the next is often near.
 	w := binary.LittleEndian.Uint64(word)
 	for end := min(len(b), at+near); at+WordSize <= end; at += WordSize {
 		if binary.LittleEndian.Uint64(b[at:]) == w {

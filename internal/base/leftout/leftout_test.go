@@ -46,7 +46,7 @@ func TestDecode(t *testing.T) {
 	assert.ErrorIs(t, err, target.ErrCorrupt, "zeros are data")
 }
 
-// TestIndex finds whole aligned words alone.
+// TestIndex finds only whole aligned words.
 func TestIndex(t *testing.T) {
 	word := leftout.NewMark(0x0102030405060708).Bytes()
 	at := func(before int) []byte { return append(bytes.Repeat([]byte{1}, before), word...) }
@@ -62,7 +62,7 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// FuzzDecode: a note is decoded to a mark that makes the same note, or is an error.
+// FuzzDecode: Decode returns an error, or a mark with the same note.
 func FuzzDecode(f *testing.F) {
 	f.Add(leftout.NewMark(1 << 40).Note())
 	f.Add([]byte("sosgo shrink\x02\x00\x00\x00"))

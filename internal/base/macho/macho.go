@@ -1,5 +1,7 @@
-// Package macho decodes what Mach-O files of 64-bit processes have in common: the header and the load commands, which describe the memory and
-// the threads of a core as well as the segments, the identity and the symbols of an image (xnu: EXTERNAL_HEADERS/mach-o/loader.h).
+// Package macho decodes the common parts of 64-bit Mach-O files: the header and the load commands
+// (xnu: EXTERNAL_HEADERS/mach-o/loader.h). The load commands describe the memory and threads of a
+// core, and the segments, identity and symbols of an image. Cores are read by dump/machocore,
+// images by package image.
 package macho
 
 import (
@@ -16,12 +18,12 @@ import (
 // Sizes in bytes.
 const (
 	HeaderSize  = 32 // mach_header_64
-	CommandSize = 8  // load_command, which every command begins with
+	CommandSize = 8  // load_command, the start of every command
 	segmentSize = 72 // segment_command_64
 	sectionSize = 80 // section_64
 )
 
-// Magic begins the files of 64-bit little-endian processes (MH_MAGIC_64).
+// Magic is the first four bytes of a 64-bit little-endian file (MH_MAGIC_64).
 const Magic = "\xcf\xfa\xed\xfe"
 
 // The kinds of files (MH_*).
@@ -33,7 +35,8 @@ const (
 	TypeBundle   = 8
 )
 
-// FlagInCache marks an image of the system's shared cache (MH_DYLIB_IN_CACHE): its segments lie apart, between those of others.
+// FlagInCache marks an image of the system's shared cache (MH_DYLIB_IN_CACHE). Segments of other
+// images lie between its segments.
 const FlagInCache = 0x80000000
 
 // The load commands that are decoded (LC_*).
@@ -50,7 +53,7 @@ const (
 	CmdExportsTrie  = 0x80000033
 )
 
-// The names of the segments that hold the header, and the symbols.
+// The names of the segments with the header and with the symbols.
 const (
 	SegmentText  = "__TEXT"
 	SegmentLinks = "__LINKEDIT"
@@ -71,7 +74,7 @@ type Header struct {
 	Flags     uint32
 }
 
-// DecodeHeader decodes a header. The error is target.ErrCorrupt for bytes that are none.
+// DecodeHeader decodes a header. The error is target.ErrCorrupt if b does not begin with one.
 func DecodeHeader(b []byte) (Header, error) {
 	if len(b) < HeaderSize || string(b[:len(Magic)]) != Magic {
 		return Header{}, target.Corruptf("no Mach-O header of a 64-bit process")
@@ -87,7 +90,7 @@ func DecodeHeader(b []byte) (Header, error) {
 	return h, nil
 }
 
-// Arch returns the processor: target.ArchUnknown for those that are not read.
+// Arch returns the processor, or target.ArchUnknown if sosgo does not support it.
 func (h *Header) Arch() target.Arch {
 	const amd64, arm64 = 0x01000007, 0x0100000c // CPU_TYPE_X86_64, CPU_TYPE_ARM64
 	switch h.CPU {
@@ -103,10 +106,11 @@ func (h *Header) Arch() target.Arch {
 type Command struct {
 	Kind uint32
 	Off  int64  // in the file, or from the header
-	Data []byte // with the head of CommandSize bytes
+	Data []byte // including the first CommandSize bytes
 }
 
-// Commands yields the load commands in b, which follow the header. A command that does not fit ends them with an error.
+// Commands yields the load commands in b, which follow the header. A command that does not fit ends
+// the sequence with an error.
 func (h *Header) Commands(b []byte) iter.Seq2[Command, error] {
 	return func(yield func(Command, error) bool) {
 		at := 0
@@ -153,7 +157,7 @@ type Section struct {
 	Addr, Size uint64
 }
 
-// Segment decodes a command of kind CmdSegment. Sections that the command has no room for are left out.
+// Segment decodes a command of kind CmdSegment. It omits sections that don't fit in the command.
 func (c *Command) Segment() (Segment, error) {
 	r := cursor.New(c.Data, c.Off)
 	r.Skip(CommandSize)
@@ -176,7 +180,7 @@ func protection(bits uint32) target.Protection {
 	return target.ProtectionOf(bits, protRead, protWrite, protExec)
 }
 
-// UUID decodes a command of kind CmdUUID, nil if it is cut or empty.
+// UUID decodes a command of kind CmdUUID. It returns nil if the command is cut or empty.
 func (c *Command) UUID() []byte {
 	const size = 16
 	if len(c.Data) < CommandSize+size || bytes.Count(c.Data[CommandSize:][:size], []byte{0}) == size {
@@ -185,7 +189,8 @@ func (c *Command) UUID() []byte {
 	return c.Data[CommandSize:][:size:size]
 }
 
-// Name decodes the path in a command of kind CmdIDDylib or CmdIDDylinker; empty if it is cut.
+// Name decodes the path in a command of kind CmdIDDylib or CmdIDDylinker. It returns "" if the
+// command is cut.
 func (c *Command) Name() string {
 	if len(c.Data) < CommandSize+4 {
 		return ""
@@ -205,21 +210,23 @@ func Text(b []byte) string {
 	return string(b)
 }
 
-// commandBytes bounds the load commands of an image: those of the largest have some 32 KB.
+// commandBytes bounds the size of an image's load commands; the largest have about 32 KB.
 const commandBytes = 1 << 20
 
-// An Image is what the header of an image in memory, or of its file, says about it.
+// An Image holds the header and load commands of an image in memory or in a file.
 type Image struct {
 	Header   Header
 	Commands []Command
 	Segments []Segment
 	UUID     []byte
-	Name     string // that the image has for itself, empty for programs
-	// Base is the address in Segments of the header: that of the segment __TEXT, or of the one that begins the file.
+	Name     string // the install name; empty for programs
+	// Base is the address of the header in terms of Segments: the start of __TEXT, or of the
+	// segment at the start of the file.
 	Base uint64
 }
 
-// ReadImage reads the header and the load commands of an image. read returns n bytes at an offset from the header, lent or copied.
+// ReadImage reads the header and the load commands of an image. read returns n bytes at an offset
+// from the header, lent or copied.
 func ReadImage(read func(off uint64, n int) ([]byte, error)) (*Image, error) {
 	b, err := read(0, HeaderSize)
 	if err != nil {
@@ -248,7 +255,7 @@ func ReadImage(read func(off uint64, n int) ([]byte, error)) (*Image, error) {
 				return nil, target.Corruptf("segment %q at %#x: %d bytes in the file, %d in memory", s.Name, s.Addr, s.FileSize, s.Size)
 			}
 			im.Segments = append(im.Segments, s)
-			// The name decides: in the shared cache no image begins its file.
+			// The name has priority: in the shared cache no image is at the start of the file.
 			switch {
 			case s.Name == SegmentText && (!found || !named):
 				im.Base, found, named = s.Addr, true, true
@@ -267,8 +274,8 @@ func ReadImage(read func(off uint64, n int) ([]byte, error)) (*Image, error) {
 	return im, nil
 }
 
-// Extent returns the number of bytes from the header to the end of the image, as far as they are its own: of an image in the shared cache to the
-// end of the segment that holds the header.
+// Extent returns the number of bytes from the header to the end of the image. For an image in the
+// shared cache, it is the end of the segment with the header.
 func (im *Image) Extent() uint64 {
 	var end uint64
 	for i := range im.Segments {

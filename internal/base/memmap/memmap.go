@@ -1,5 +1,5 @@
-// Package memmap implements the address space of a dump for both container formats: a sorted table
-// from target addresses to bytes of the dump's file.
+// Package memmap implements the address space of a dump for all container formats: a sorted table
+// from target addresses to bytes of the dump's file. Start reading at Map and New.
 package memmap
 
 import (
@@ -24,7 +24,8 @@ type Range struct {
 	Offset int64
 }
 
-// end returns the address after r. It is zero for a range that ends with the address space: compare distances or last.
+// end returns the address after r. It is zero for a range that ends with the address space: compare
+// distances or last.
 func (r *Range) end() target.Addr { return r.Addr + target.Addr(r.Size) }
 
 // last returns the address of the last byte of r, which must not be empty.
@@ -35,19 +36,20 @@ func (r *Range) contains(a target.Addr) bool { return uint64(a-r.Addr) < r.Size 
 // A Map is an immutable address space. It is safe for concurrent use.
 type Map struct {
 	src    target.Source
-	ranges []Range // sorted, disjoint, merged where neighbours in file and address
+	ranges []Range // sorted, disjoint; neighbors in both file and address space are merged
 	starts []target.Addr
 	cut    uint64
-	mark   []byte // of words that were left out; nil if none was
+	mark   []byte // of words that were left out, or nil
 }
 
 var _ target.Memory = (*Map)(nil)
 
-// New builds the address space of ranges. The rules for ranges that disagree:
+// New builds the address space of ranges. Ranges that disagree are handled as follows:
 //
-//   - a range, or its tail, that lies past the end of the source, or wraps around the address space, is left out;
-//   - where two ranges cover an address, the first in the dump keeps it (createdump writes the stacks and the runtime's structures before the
-//     module pages), and the other keeps only the rest.
+//   - A range, or its tail, that lies past the end of the source, or wraps around the address
+//     space, is dropped.
+//   - If two ranges cover an address, the first in the dump wins, and the other keeps only the
+//     rest. createdump writes the stacks and the runtime's structures before the module pages.
 //
 // A warning reports each case. New takes ownership of ranges.
 func New(src target.Source, ranges []Range) (*Map, []error) {
@@ -79,8 +81,8 @@ func (m *Map) Cut() uint64 {
 	return m.cut
 }
 
-// usable keeps, in place, the parts of ranges that are not empty, lie in a source of the given size,
-// and do not wrap. cut counts the bytes past it.
+// usable returns the parts of ranges that are not empty, lie in a source of the given size, and do
+// not wrap. It reuses the memory of ranges. cut counts the bytes past the end of the source.
 func usable(ranges []Range, size int64) (kept []Range, cut uint64, past, wrapped int) {
 	lacks := func(n uint64) {
 		cut += min(n, math.MaxUint64-cut)
@@ -106,13 +108,14 @@ func usable(ranges []Range, size int64) (kept []Range, cut uint64, past, wrapped
 	return kept, cut, past, wrapped
 }
 
-// resolve returns ranges sorted and disjoint, and how many of them lost bytes to an earlier one. It takes O(n log n) however they overlap.
+// resolve sorts ranges and makes them disjoint. overlaps is the number of ranges that lost bytes to
+// an earlier one. It takes O(n log n) for any overlaps.
 func resolve(ranges []Range) (disjoint []Range, overlaps int) {
 	order := make([]int, len(ranges))
 	for i := range order {
 		order[i] = i
 	}
-	// No stable sort is needed: the sweep handles all ranges that begin at an address together.
+	// The order of ranges with equal addresses does not matter: the sweep opens them together.
 	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(ranges[i].Addr, ranges[j].Addr) })
 	if isDisjoint(ranges, order) {
 		disjoint = make([]Range, len(ranges))
@@ -134,8 +137,9 @@ func isDisjoint(ranges []Range, order []int) bool {
 	return true
 }
 
-// A sweep visits the address space once. At each address the range that is first in the dump, among those that cover
-// it, owns the byte. It moves from one start or end of a range to the next, at most two steps per range.
+// A sweep visits the address space once. Each byte belongs to the range that is first in the dump
+// among those that cover it. The sweep moves from one start or end of a range to the next, at most
+// two steps per range.
 type sweep struct {
 	ranges []Range
 	order  []int // ranges by address; those before next have begun
@@ -157,8 +161,8 @@ func (s *sweep) run() (disjoint []Range, overlaps int) {
 	return s.out, overlaps
 }
 
-// begin opens the ranges that start at an address: at that one if some range is open there, else at
-// the next start. It returns false if none is left.
+// begin opens the ranges that start at the address at. If no range is open, it moves to the next
+// start. It returns false if no range is left.
 func (s *sweep) begin(at target.Addr, covered bool) (target.Addr, bool) {
 	if !covered {
 		if s.next == len(s.order) {
@@ -210,7 +214,8 @@ func (h *indexHeap) Pop() any {
 	return x
 }
 
-// merge joins neighbours in both the address space and the file, in place, so that views can cross them.
+// merge joins, in place, ranges that are adjacent in both the address space and the file, so that
+// views can cross them.
 func merge(ranges []Range) []Range {
 	merged := ranges[:0]
 	for _, r := range ranges {
@@ -263,13 +268,14 @@ func (m *Map) Stored(a target.Addr, limit uint64) uint64 {
 	return min(n, limit)
 }
 
-// LeaveOut makes words that have the value of a mark unreadable. They fail with target.ErrLeftOut. It must be called before m is read by several goroutines.
+// LeaveOut makes words with the value of mark unreadable: reading one fails with target.ErrLeftOut.
+// It must be called before m is shared between goroutines.
 func (m *Map) LeaveOut(mark leftout.Mark) { m.mark = mark.Bytes() }
 
 // LeftOut reports whether something was left out of the dump.
 func (m *Map) LeftOut() bool { return m != nil && m.mark != nil }
 
-// LeftOutBytes returns the number of bytes that were left out. It reads all memory of a dump that something was left out of.
+// LeftOutBytes returns the number of bytes that were left out. It reads all memory of such a dump.
 func (m *Map) LeftOutBytes() (n uint64) {
 	if !m.LeftOut() {
 		return 0
@@ -290,7 +296,7 @@ func (m *Map) LeftOutBytes() (n uint64) {
 					n += leftout.WordSize
 				}
 			}
-			// The next piece begins with the word that this one may end in.
+			// Begin the next piece with the word that may straddle the border.
 			if a += target.Addr(size); r.contains(a) {
 				a &^= leftout.WordSize - 1
 			}
@@ -299,7 +305,8 @@ func (m *Map) LeftOutBytes() (n uint64) {
 	return n
 }
 
-// isLeftOut reports whether the word at a, which is aligned, was left out. A word that is not stored as a whole was not.
+// isLeftOut reports whether the aligned word at a was left out. A word that is not stored
+// completely was not.
 func (m *Map) isLeftOut(r *Range, a target.Addr) bool {
 	skip := uint64(a - r.Addr)
 	if a < r.Addr || r.Size < leftout.WordSize || skip > r.Size-leftout.WordSize {
@@ -316,7 +323,7 @@ func (m *Map) isLeftOut(r *Range, a target.Addr) bool {
 	return bytes.Equal(word, m.mark)
 }
 
-// present returns how many of the bytes b at a, which r stores, come before a word that was left out.
+// present returns how many of the bytes b, stored by r at a, come before a word that was left out.
 func (m *Map) present(r *Range, a target.Addr, b []byte) int {
 	if m.mark == nil || len(b) == 0 {
 		return len(b)
@@ -387,10 +394,11 @@ func (m *Map) View(a target.Addr, n int) ([]byte, bool) {
 	return b, b != nil
 }
 
-// searched is how many bytes Span searches for words that were left out. It lends no more than it has searched.
+// searched is how many bytes Span searches for words that were left out. It lends no more than it
+// has searched.
 const searched = 64 << 10
 
-// Span implements target.Memory. It lends at most 64 KB of a dump that something was left out of.
+// Span implements target.Memory. In a dump with words left out it lends at most 64 KB.
 func (m *Map) Span(a target.Addr) []byte {
 	i := m.find(a)
 	if i < 0 {

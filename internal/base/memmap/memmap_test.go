@@ -19,7 +19,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// pattern returns a file of n bytes in which neighbours differ.
+// pattern returns n bytes in which neighbors differ.
 func pattern(n int) []byte {
 	b := make([]byte, n)
 	for i := range b {
@@ -28,8 +28,7 @@ func pattern(n int) []byte {
 	return b
 }
 
-// naive reports which byte of the file an address has, by looking at the ranges
-// in the dump's order.
+// naive finds the file offset of the byte at a by searching the ranges in the dump's order.
 func naive(ranges []Range, size int64, a target.Addr) (off int64, ok bool) {
 	for _, r := range ranges {
 		d := uint64(a - r.Addr)
@@ -44,7 +43,7 @@ func naive(ranges []Range, size int64, a target.Addr) (off int64, ok bool) {
 	return 0, false
 }
 
-// check compares the map of ranges with naive from first on, n addresses.
+// check compares the map of ranges with naive for n addresses from first on.
 func check(t *testing.T, file []byte, ranges []Range, first target.Addr, n int) {
 	t.Helper()
 	input := bytes.Clone(file)
@@ -54,7 +53,7 @@ func check(t *testing.T, file []byte, ranges []Range, first target.Addr, n int) 
 		x, y := lent.Ranges()[i-1], lent.Ranges()[i]
 		require.Less(t, x.last(), y.Addr, "ranges are sorted and disjoint: %v", lent.Ranges())
 	}
-	run := uint64(0) // bytes stored from a on; addresses are visited downwards
+	run := uint64(0) // bytes stored from a on; the loop visits addresses downwards
 	for i := n - 1; i >= 0; i-- {
 		a := first + target.Addr(i)
 		off, ok := naive(ranges, int64(len(file)), a)
@@ -71,8 +70,9 @@ func check(t *testing.T, file []byte, ranges []Range, first target.Addr, n int) 
 	}
 }
 
-// wrongAt returns what two maps of the same ranges tell wrong of the byte at a, which is want, nothing if there is none;
-// run bytes are stored from it on. It is called for each address of each input, so that it asks without a library.
+// wrongAt describes a difference between two maps and the expected bytes want at a, or returns "".
+// run is the number of bytes stored from a on. It uses no assertion library, because it runs for
+// each address of each input.
 func wrongAt(lent, copied *Map, a target.Addr, want []byte, run uint64) string {
 	b, ok := lent.View(a, 1)
 	var one [1]byte
@@ -158,11 +158,11 @@ func TestNewOverlaps(t *testing.T) {
 	}
 }
 
-// nearTop is the last 128 addresses' first.
+// nearTop is the first of the last 128 addresses.
 const nearTop = ^target.Addr(0x7f)
 
-// fuzzRanges makes ranges of eight bytes each of input, crowded around two
-// places.
+// fuzzRanges decodes ranges from eight bytes of input each. Addresses are close to two places, so
+// that ranges overlap.
 func fuzzRanges(data []byte) []Range {
 	var ranges []Range
 	for ; len(data) >= 8 && len(ranges) < 64; data = data[8:] {
@@ -213,8 +213,8 @@ func TestNewRandom(t *testing.T) {
 	}
 }
 
-// TestNewManyOverlaps is about time: each of these is quadratic for a method
-// that compares neighbours only.
+// TestNewManyOverlaps checks the running time: each of these inputs is quadratic for an algorithm
+// that compares neighbors only.
 func TestNewManyOverlaps(t *testing.T) {
 	const n = 100_000
 	shapes := map[string]func(i int) Range{
@@ -249,8 +249,8 @@ func TestNewManyOverlaps(t *testing.T) {
 	}
 }
 
-// split returns a map whose ranges are neighbours in memory and not in the file:
-// the bytes 0 to 7 at 0x1000, 32 to 39 at 0x1008, 16 to 23 at 0x1010.
+// split returns a map of ranges that are adjacent in memory but not in the file: bytes 0 to 7 at
+// 0x1000, 32 to 39 at 0x1008, 16 to 23 at 0x1010.
 func split(src target.Source) *Map {
 	m, _ := New(src, []Range{{0x1008, 8, 32}, {0x1000, 8, 0}, {0x1010, 8, 16}})
 	return m
@@ -324,7 +324,7 @@ func TestView(t *testing.T) {
 	assert.Nil(t, unlent.Span(0x1000))
 }
 
-// brokenReader fails behind its first n bytes.
+// brokenReader fails after its first n bytes.
 type brokenReader struct {
 	n   int64
 	err error
@@ -413,12 +413,13 @@ func BenchmarkNew(b *testing.B) {
 	}
 }
 
-// TestLeaveOut compares all ways of reading a map with one that has words left out, at every address and for lengths up to three words, whether the source lends or
-// copies.
+// TestLeaveOut compares all ways of reading a map with and without words left out, at every address
+// and for lengths up to three words, for sources that lend and that copy.
 func TestLeaveOut(t *testing.T) {
 	mark := leftout.NewMark(0x1234567890)
 	file := pattern(200)
-	ranges := []Range{{0x1000, 64, 4}, {0x1040, 21, 100}, {0x105c, 30, 130}} // the second ends in a word, and the third begins in one
+	// The second ends, and the third begins, inside a word.
+	ranges := []Range{{0x1000, 64, 4}, {0x1040, 21, 100}, {0x105c, 30, 130}}
 	gone := map[target.Addr]bool{}
 	put := func(a target.Addr, whole bool) {
 		for i, c := range mark.Bytes() {
@@ -432,7 +433,7 @@ func TestLeaveOut(t *testing.T) {
 	put(0x1018, true)
 	put(0x1020, true)
 	put(0x102c, false) // not aligned
-	put(0x1050, false) // not stored as a whole
+	put(0x1050, false) // not stored completely
 	put(0x1060, true)
 	put(0x1070, true)
 	for _, src := range []target.Source{target.BytesSource(file), target.ReaderAtSource(bytes.NewReader(file), int64(len(file)))} {

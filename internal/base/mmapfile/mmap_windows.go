@@ -18,7 +18,8 @@ func mapFile(f *os.File, n int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The address is the system's, not a Go object's: vet's rule about uintptr conversions is met by reading it as a pointer in place.
+	// The address belongs to the system, not to a Go object. Reading it as a pointer in place
+	// satisfies vet's rule about uintptr conversions.
 	return unsafe.Slice(*(**byte)(unsafe.Pointer(&addr)), n), nil
 }
 

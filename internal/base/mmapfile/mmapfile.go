@@ -1,11 +1,12 @@
-// Package mmapfile gives read-only access to a file as a target.Source: mapped into memory where that is possible and
-// wanted, through io.ReaderAt elsewhere.
+// Package mmapfile gives read-only access to a file as a target.Source. It maps the file if
+// possible, and otherwise reads it through io.ReaderAt.
 //
 // # Files that change
 //
-// A mapping shows the file as it is now, not as it was when it was opened. On Unix a file that another process truncates while it is mapped
-// has no pages any more behind its old end, and touching one of them raises SIGBUS, which ends the program. Windows refuses to truncate a
-// mapped file. Someone who reads a dump while it may still be written or cut asks for no mapping: a read past the end is then an error.
+// A mapping shows the current content of the file. On Unix, if another process truncates a mapped
+// file, touching a page past the new end raises SIGBUS, which ends the program. Windows refuses to
+// truncate a mapped file. Use noMmap for a file that may still change: reading past its end is then
+// an error.
 package mmapfile
 
 import (
@@ -21,25 +22,27 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// keepsHandle is set where a file stays open as long as it is mapped: Windows
-// deletes a temporary file with its last handle, and can't while it is mapped.
+// keepsHandle is set where a mapped file stays open: Windows deletes a temporary file when its last
+// handle is closed, which fails while the file is mapped.
 const keepsHandle = runtime.GOOS == "windows"
 
-// maxMapping is the largest file that is mapped. On a 32-bit host it is a quarter of the address space that a process
-// has at most: a larger mapping may find no room, and would leave too little of it.
+// maxMapping is the size of the largest file that is mapped. On a 32-bit host it is a quarter of
+// the 2 GB address space of a process: a larger mapping may find no room, and would leave too
+// little.
 const maxMapping = 1 << (29 + 17*(strconv.IntSize/64))
 
-// A File is a file opened for reading. It implements target.Source and is safe for concurrent use, Close included.
+// A File is a file opened for reading. It implements target.Source. All methods, including Close,
+// are safe for concurrent use.
 type File struct {
 	f      *os.File
 	size   int64
-	data   []byte      // the mapping; nil where the file is read through reads
-	reads  io.ReaderAt // f, or what buffers it
+	data   []byte      // the mapping, or nil
+	reads  io.ReaderAt // f, or a cache of f; used without a mapping
 	closed atomic.Bool
 }
 
-// Open opens the regular file of that name. It is not mapped if noMmap is set, if it is too large for the host's
-// address space, or if the operating system can't map it; see Mapped.
+// Open opens the named regular file. It does not map the file if noMmap is set, if the file is too
+// large for the host's address space, or if the operating system can't map it; see Mapped.
 func Open(name string, noMmap bool) (*File, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -53,7 +56,7 @@ func Open(name string, noMmap bool) (*File, error) {
 	return m, nil
 }
 
-// FromFile is Open for a file that is open already. It takes ownership of f unless it fails.
+// FromFile is Open for an open file. It takes ownership of f unless it fails.
 func FromFile(f *os.File, noMmap bool) (*File, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -64,9 +67,10 @@ func FromFile(f *os.File, noMmap bool) (*File, error) {
 	}
 	m := &File{f: f, size: info.Size(), reads: f}
 	if !noMmap && m.size > 0 && m.size <= maxMapping {
-		// Reading is the answer to every failure: file systems without mmap, address space limits, container policies.
+		// Every failure to map falls back to reading: file systems without mmap, address space
+		// limits, container policies.
 		m.data, err = mapFile(f, int(m.size))
-		if errors.Is(err, errors.ErrUnsupported) { // in a browser each read is a call of JavaScript
+		if errors.Is(err, errors.ErrUnsupported) { // in a browser each read is a JavaScript call
 			m.reads = pagecache.Source(f, m.size)
 		}
 	}
@@ -87,7 +91,7 @@ func kindOf(m os.FileMode) string {
 	return "a special file"
 }
 
-// A mapping outlives Close, since others may still read what Bytes lent.
+// A mapping outlives Close, because bytes that were lent may still be in use.
 type mapping struct {
 	data []byte
 	f    *os.File
@@ -95,17 +99,18 @@ type mapping struct {
 
 func release(m mapping) {
 	_ = unmapFile(m.data)
-	_ = m.f.Close() // an error if Close did it
+	_ = m.f.Close() // fails if Close closed it
 }
 
-// Mapped reports whether the file is in memory, that is, whether Bytes lends.
+// Mapped reports whether the file is mapped, and so whether Bytes lends.
 func (m *File) Mapped() bool { return m.data != nil && !m.closed.Load() }
 
-// Size returns the size in bytes that the file had when it was opened.
+// Size returns the size of the file in bytes when it was opened.
 func (m *File) Size() int64 { return m.size }
 
-// Bytes lends n bytes at off, or returns nil if the file is not mapped or was closed. The bytes are read-only. They
-// stay valid until the File is closed and unreachable: whoever keeps them keeps the File too.
+// Bytes lends n bytes at off, or returns nil if the file is not mapped or was closed. The bytes are
+// read-only. They stay valid until the File is closed and unreachable: code that keeps them must
+// keep the File.
 func (m *File) Bytes(off int64, n int) []byte {
 	if m.data == nil || m.closed.Load() {
 		return nil
@@ -113,7 +118,7 @@ func (m *File) Bytes(off int64, n int) []byte {
 	return m.data[off : off+int64(n) : off+int64(n)]
 }
 
-// ReadAt implements io.ReaderAt. It sees the file up to Size.
+// ReadAt implements io.ReaderAt. It reads the file up to Size.
 func (m *File) ReadAt(p []byte, off int64) (int, error) {
 	if m.closed.Load() {
 		return 0, m.closedError()
@@ -132,7 +137,7 @@ func (m *File) ReadAt(p []byte, off int64) (int, error) {
 		return 0, io.EOF
 	}
 	n := copy(p, m.data[off:])
-	runtime.KeepAlive(m) // Close may run during the copy, and its cleanup behind it
+	runtime.KeepAlive(m) // Close and the cleanup may run during the copy
 	if n < len(p) {
 		return n, io.EOF
 	}
@@ -141,15 +146,16 @@ func (m *File) ReadAt(p []byte, off int64) (int, error) {
 
 func (m *File) closedError() error { return target.Unsupportedf("%s is closed", m.f.Name()) }
 
-// Close ends reading: from now on Bytes lends nothing and ReadAt fails. What Bytes lent stays readable until the File
-// is unreachable, when the garbage collector ends the mapping. Closing again does nothing.
+// Close ends reading: Bytes lends nothing more and ReadAt fails. Bytes that were lent stay readable
+// until the File is unreachable and the garbage collector unmaps the file. Closing again does
+// nothing.
 func (m *File) Close() error {
 	if m.closed.Swap(true) {
 		return nil
 	}
 	if m.data != nil {
-		// A File that is never closed stays mapped until the process ends: code that reads lent
-		// bytes need not keep the File reachable then.
+		// The cleanup is added here and not in Open: a File that is never closed stays mapped until
+		// the process ends, and code that reads its bytes need not keep it reachable.
 		runtime.AddCleanup(m, release, mapping{m.data, m.f})
 		if keepsHandle {
 			return nil
@@ -158,8 +164,8 @@ func (m *File) Close() error {
 	return m.f.Close()
 }
 
-// CloseNow is Close for an owner that knows that nobody uses what Bytes lent:
-// it ends the mapping at once. To touch lent bytes afterwards ends the program.
+// CloseNow is Close for an owner that knows that lent bytes are no longer in use. It unmaps the
+// file at once. Touching lent bytes afterwards ends the program.
 func (m *File) CloseNow() error {
 	if m.closed.Swap(true) {
 		return nil

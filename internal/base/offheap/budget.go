@@ -10,15 +10,15 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Budget counts the bytes of the arrays made with it and refuses those above its limit. It is safe
-// for concurrent use. A nil Budget counts nothing and has no limit.
+// A Budget counts the bytes of the arrays made with it and refuses arrays beyond its limit. It is
+// safe for concurrent use. A nil Budget counts nothing and has no limit.
 type Budget struct {
 	limit, inUse, peak atomic.Int64
 	spare              spares
 }
 
-// hostLimit is the limit of budgets without one: on a host whose addresses have 32 bits, an array that finds no room would end the
-// program. WebAssembly has 4 GB in all.
+// hostLimit is the limit of budgets without an explicit one. On a host with 32-bit addresses, an
+// array that does not fit would end the program. WebAssembly has 4 GB in total.
 func hostLimit() int64 {
 	switch {
 	case runtime.GOARCH == "wasm":
@@ -29,14 +29,14 @@ func hostLimit() int64 {
 	return 0
 }
 
-// NewBudget returns a budget of limit bytes; 0 means that only the host limits it.
+// NewBudget returns a budget of limit bytes; 0 means the limit of the host.
 func NewBudget(limit int64) *Budget {
 	b := &Budget{}
 	b.limit.Store(cmp.Or(limit, hostLimit()))
 	return b
 }
 
-// Raise raises the limit to limit bytes, unless it is higher already; 0 removes it as far as the host allows.
+// Raise raises the limit to limit bytes unless it is higher already; 0 means the limit of the host.
 func (b *Budget) Raise(limit int64) {
 	limit = cmp.Or(limit, hostLimit())
 	for b != nil {
@@ -47,7 +47,7 @@ func (b *Budget) Raise(limit int64) {
 	}
 }
 
-// InUse returns the bytes of all usable elements that are not freed.
+// InUse returns the bytes of all usable elements of arrays that are not freed.
 func (b *Budget) InUse() int64 {
 	if b == nil {
 		return 0
@@ -55,7 +55,7 @@ func (b *Budget) InUse() int64 {
 	return b.inUse.Load()
 }
 
-// Peak returns the maximum of InUse since the beginning or ResetPeak.
+// Peak returns the maximum of InUse since the last ResetPeak.
 func (b *Budget) Peak() int64 {
 	if b == nil {
 		return 0
@@ -71,7 +71,8 @@ func (b *Budget) ResetPeak() {
 	}
 }
 
-// Need checks a need before work begins. The error, a *LimitError, names the work and its bytes. Nothing is reserved.
+// Need checks whether work that needs so many bytes fits. It reserves nothing. The error, a
+// *LimitError, names the work and its bytes.
 func (b *Budget) Need(what string, bytes int64) error {
 	if b == nil {
 		return nil
@@ -107,7 +108,8 @@ func (b *Budget) give(bytes int64) {
 	}
 }
 
-// A LimitError reports work that needs more memory than its budget has. It is target.ErrUnsupported.
+// A LimitError reports work that needs more memory than its budget has. It wraps
+// target.ErrUnsupported.
 type LimitError struct {
 	What               string // the work that needs the memory
 	Need, InUse, Limit int64  // bytes
@@ -124,8 +126,8 @@ func (e *LimitError) Error() string {
 // Unwrap returns target.ErrUnsupported.
 func (e *LimitError) Unwrap() error { return target.ErrUnsupported }
 
-// Bytes formats a number of bytes for people, in the largest of B, KB, MB and GB (powers of 1,024)
-// that yields at least 1. It rounds up, so that a need is never understated.
+// Bytes formats a number of bytes in the largest unit among B, KB, MB and GB (powers of 1,024) that
+// yields at least 1. It rounds up, so that a need is never understated.
 func Bytes(n int64) string {
 	if n < 1<<10 {
 		return fmt.Sprintf("%d B", n)

@@ -1,4 +1,4 @@
 package offheap
 
-// Spare returns the bytes of memory that b keeps for new arrays.
+// Spare returns the bytes that b keeps for new arrays.
 func Spare(b *Budget) int64 { return b.spare.bytes }

@@ -8,7 +8,8 @@ const divisible = false
 
 func pages(bytes int) int { return bytes }
 
-// reserve takes the memory from Go, which leaves it untouched, too, and releases it when the collector finds it unused.
+// reserve allocates the memory in Go's heap, which the system does not provide before it is touched
+// either. The collector releases it.
 func reserve(bytes int) (memory, error) {
 	words := make([]uint64, (bytes+7)/8)
 	return memory{unsafe.Pointer(unsafe.SliceData(words)), bytes}, nil

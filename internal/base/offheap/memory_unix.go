@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// divisible: parts of memory can be freed, and neighbours together.
+// divisible is set because parts of a mapping, and neighboring mappings together, can be unmapped.
 const divisible = true
 
-// reserve maps memory that the system has not promised yet: it is taken page by page, when a page is touched.
+// reserve maps memory without a commitment: the system provides a page when it is touched.
 func reserve(bytes int) (memory, error) {
 	size := pages(bytes)
 	const flags = unix.MAP_PRIVATE | unix.MAP_ANON | unix.MAP_NORESERVE
@@ -23,7 +23,8 @@ func (m *memory) commit(_, _ int) error { return nil }
 
 func (m *memory) shrink(bytes int) {
 	if keep := pages(bytes); keep < m.size {
-		// The range is one of our own mappings: it can't fail but for lack of mappings, and then the memory is given back with the rest.
+		// The range is part of our own mapping. Unmapping it fails only if the process has too many
+		// mappings; the memory is then released with the rest.
 		if unix.MunmapPtr(unsafe.Add(m.base, keep), uintptr(m.size-keep)) == nil {
 			m.size = keep
 		}
@@ -32,7 +33,7 @@ func (m *memory) shrink(bytes int) {
 
 func (m *memory) free() {
 	if m.base != nil {
-		_ = unix.MunmapPtr(m.base, uintptr(m.size)) // as in shrink
+		_ = unix.MunmapPtr(m.base, uintptr(m.size)) // see shrink
 	}
 	*m = memory{}
 }

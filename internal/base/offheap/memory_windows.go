@@ -7,17 +7,19 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// divisible: Windows releases addresses only as they were reserved.
+// divisible is not set: Windows releases a reservation only as a whole.
 const divisible = false
 
-// reserve takes addresses. Windows promises memory when it is committed, and takes it page by page when it is touched.
+// reserve reserves addresses. Windows guarantees memory when it is committed, and provides a page
+// when it is touched.
 func reserve(bytes int) (memory, error) {
 	size := pages(bytes)
 	base, err := windows.VirtualAlloc(0, uintptr(size), windows.MEM_RESERVE, windows.PAGE_READWRITE)
 	if err != nil {
 		return memory{}, err
 	}
-	// The address is the system's, not a Go object's: vet's rule about uintptr conversions is met by reading it as a pointer in place.
+	// The address belongs to the system, not to a Go object. Reading it as a pointer in place
+	// satisfies vet's rule about uintptr conversions.
 	return memory{*(*unsafe.Pointer)(unsafe.Pointer(&base)), size}, nil
 }
 
@@ -29,7 +31,8 @@ func (m *memory) commit(from, to int) error {
 	return err
 }
 
-// shrink keeps the addresses: Windows gives those of one reservation back together.
+// shrink decommits memory and keeps the addresses, because Windows releases a reservation only as a
+// whole.
 func (m *memory) shrink(bytes int) {
 	if keep := pages(bytes); keep < m.size {
 		_ = windows.VirtualFree(uintptr(m.base)+uintptr(keep), uintptr(m.size-keep), windows.MEM_DECOMMIT)

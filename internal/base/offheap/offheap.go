@@ -1,15 +1,16 @@
-// Package offheap provides arrays of plain values outside Go's heap. The object graph takes some bytes for each of up to hundreds of
-// millions of objects. The garbage collector would visit them, keep as much again before releasing anything, and copy them when they grow.
-// Here an array is a range of addresses that the system fills with zeros when touched and takes back at once when freed: the same
-// algorithms took half the memory and two thirds of the time. A [Budget] counts the bytes of arrays and reports needs before work begins.
+// Package offheap provides arrays of plain values outside Go's heap. The object graph takes some
+// bytes for each of up to hundreds of millions of objects. In Go's heap the collector would scan
+// the arrays, keep as much memory again before it releases any, and copy them when they grow. An
+// array here is a range of addresses that the system zeroes when touched and takes back when freed.
+// The same algorithms take half the memory and two thirds of the time. A [Budget] counts the bytes
+// of arrays and checks needs before work begins.
 //
-// Arrays of 16 MB and more use large pages where available: random access takes a quarter less time,
-// and freeing a tenth. Use [Sparse] for arrays that are touched sparsely. Virtual machines that
-// return free memory to their host are an exception, since there large pages are slow to get.
+// Arrays of 16 MB and more use large pages if available, except in virtual machines that return
+// free memory to their host. Use [Array.Sparse] for arrays that are touched sparsely, and
+// [Budget.Recycle] for work that frees and makes large arrays.
 //
-// [Budget.Recycle] makes work that frees large arrays and makes others use the same memory again.
-//
-// Arrays must be freed explicitly. On systems other than Linux, macOS and Windows the arrays are Go's own.
+// Arrays must be freed explicitly. On systems other than Linux, macOS and Windows they are in Go's
+// heap.
 package offheap
 
 import (
@@ -21,10 +22,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An Array holds n values of a fixed-size type without pointers. The functions of an array are for one goroutine at a time;
-// goroutines may share elements if they agree on who writes which. A nil Array is empty and may be freed.
-//
-// Array has functions and no methods, as in atomicptr: the compiler would make its methods anew in the 55 packages that reach an object graph.
+// An Array holds values of a fixed-size type without pointers. Its methods are for one goroutine at
+// a time; goroutines may share elements if they agree on who writes which. A nil Array is empty and
+// may be freed.
 type Array[T any] struct {
 	mem    memory
 	s      []T // the usable elements, at the beginning of room
@@ -32,29 +32,30 @@ type Array[T any] struct {
 	budget *Budget
 }
 
-// ownFrom is the size in bytes below which memory comes from Go: mapping a page takes two system
-// calls, which was a fifth of the time for the graph of a small heap.
+// ownFrom is the size in bytes below which memory comes from Go's heap: mapping a page takes two
+// system calls, which took a fifth of the time for the graph of a small heap.
 const ownFrom = 4096
 
-// Make returns an array of n usable elements, all zero. Memory is taken as they are touched, but the
-// budget is charged for all. budget may be nil.
+// Make returns an array of n usable elements, all zero. The system provides memory as elements are
+// touched, but the whole array is charged to budget, which may be nil.
 func Make[T any](budget *Budget, n int) (*Array[T], error) {
 	a, err := newArray[T](budget, n, true)
 	if err != nil {
 		return nil, err
 	}
-	if err := Grow(a, n); err != nil {
-		Free(a)
+	if err := a.Grow(n); err != nil {
+		a.Free()
 		return nil, err
 	}
 	return a, nil
 }
 
-// Reserve returns an array without elements that can grow to n without moving. Room costs addresses
-// but no memory and is not charged, so n may be a generous bound.
+// Reserve returns an array without elements that can grow to n without moving. Reserving takes
+// addresses but no memory and is not charged, so n may be a generous bound.
 func Reserve[T any](budget *Budget, n int) (*Array[T], error) { return newArray[T](budget, n, false) }
 
-// newArray returns an array without elements. If all of its room will be used, it may get memory that other arrays had.
+// newArray returns an array without elements. If all is set, all of its room will be used, and it
+// may get recycled memory.
 func newArray[T any](budget *Budget, n int, all bool) (*Array[T], error) {
 	size := int64(reflect.TypeFor[T]().Size())
 	switch {
@@ -87,14 +88,15 @@ func newArray[T any](budget *Budget, n int, all bool) (*Array[T], error) {
 	return a, nil
 }
 
-// Lent returns an array over values owned by somebody else, such as a mapped file. It is not counted, can't grow, and Free only drops it.
+// Lent returns an array over values that somebody else owns, such as a mapped file. It is not
+// counted and can't grow. Free does not release the values.
 func Lent[T any](s []T) *Array[T] { return &Array[T]{s: s[:len(s):len(s)], room: s[:len(s):len(s)]} }
 
 func noMemory(bytes int64, err error) error {
 	return fmt.Errorf("the system gives no %s of memory: %w", Bytes(bytes), err)
 }
 
-// plain reports whether values of a type contain no pointers.
+// plain reports whether values of type t contain no pointers.
 func plain(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Bool, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint8,
@@ -113,33 +115,33 @@ func plain(t reflect.Type) bool {
 	return false
 }
 
-// Slice returns the usable elements. It is valid until the array is freed, even when it grows;
-// elements released by Shrink must not be touched. Touching a freed array ends the program.
-func Slice[T any](a *Array[T]) []T {
+// Slice returns the usable elements. The slice is valid until the array is freed, even when it
+// grows; elements released by Shrink must not be touched. Touching a freed array ends the program.
+func (a *Array[T]) Slice() []T {
 	if a == nil {
 		return nil
 	}
 	return a.s
 }
 
-// Sparse announces that few elements will be touched, so that the system uses small pages. It must be
-// called before any is touched, and returns the array.
-func Sparse[T any](a *Array[T]) *Array[T] {
+// Sparse announces that few elements will be touched, so that the system uses small pages. It must
+// be called before any element is touched, and returns the array.
+func (a *Array[T]) Sparse() *Array[T] {
 	a.mem.small()
 	return a
 }
 
-// Cap returns how many elements there is room for.
-func Cap[T any](a *Array[T]) int {
+// Cap returns the number of elements that the array has room for.
+func (a *Array[T]) Cap() int {
 	if a == nil {
 		return 0
 	}
 	return len(a.room)
 }
 
-// Grow makes the first n elements usable; new ones are zero. It does nothing if there are as many. The
-// error is a *LimitError or the system's, and leaves the array unchanged.
-func Grow[T any](a *Array[T], n int) error {
+// Grow makes the first n elements usable; new elements are zero. It does nothing if there are n
+// already. The error is a *LimitError or the system's, and leaves the array unchanged.
+func (a *Array[T]) Grow(n int) error {
 	old := len(a.s)
 	if n <= old {
 		return nil
@@ -153,7 +155,7 @@ func Grow[T any](a *Array[T], n int) error {
 		return err
 	}
 	if a.mem.base == nil {
-		// Go's own memory is there.
+		// Memory of Go's heap needs no commit.
 	} else if err := a.mem.commit(old*size, n*size); err != nil {
 		a.budget.give(bytes)
 		return noMemory(bytes, err)
@@ -163,13 +165,13 @@ func Grow[T any](a *Array[T], n int) error {
 }
 
 // Shrink keeps the first n elements and releases the memory and the room of the others.
-func Shrink[T any](a *Array[T], n int) {
+func (a *Array[T]) Shrink(n int) {
 	if a == nil || n >= len(a.room) {
 		return
 	}
 	size := int(unsafe.Sizeof(a.room[0]))
 	if n == 0 || size == 0 {
-		Free(a)
+		a.Free()
 		return
 	}
 	if n < len(a.s) {
@@ -181,16 +183,16 @@ func Shrink[T any](a *Array[T], n int) {
 }
 
 // Free releases everything. The array is then empty; freeing it again does nothing.
-func Free[T any](a *Array[T]) {
+func (a *Array[T]) Free() {
 	if a == nil || a.room == nil {
 		return
 	}
-	used := len(a.s) * int(unsafe.Sizeof(*new(T))) // without reflect: every package that reaches an array would compile parts of it
+	used := len(a.s) * int(unsafe.Sizeof(*new(T)))
 	a.s, a.room = nil, nil
 	if a.budget == nil || a.mem.base == nil {
 		a.mem.free()
 	} else {
-		a.budget.spare.put(a.mem, used) // before give, so that no other array takes its place below the peak
+		a.budget.spare.put(a.mem, used) // before give, so that another array can't push the sum above the peak
 		a.mem = memory{}
 	}
 	a.budget.give(int64(used))
@@ -199,5 +201,5 @@ func Free[T any](a *Array[T]) {
 // A memory is a range of addresses in whole pages.
 type memory struct {
 	base unsafe.Pointer
-	size int // bytes, as the system has them
+	size int // bytes in whole pages
 }

@@ -19,32 +19,32 @@ func TestGrowAndShrink(t *testing.T) {
 	budget := offheap.NewBudget(0)
 	a, err := offheap.Reserve[uint32](budget, 1<<20)
 	require.NoError(t, err)
-	require.Empty(t, offheap.Slice(a))
-	require.Equal(t, 1<<20, offheap.Cap(a))
+	require.Empty(t, a.Slice())
+	require.Equal(t, 1<<20, a.Cap())
 	require.Zero(t, budget.InUse())
 
-	require.NoError(t, offheap.Grow(a, 1000))
-	first := offheap.Slice(a)
+	require.NoError(t, a.Grow(1000))
+	first := a.Slice()
 	for i := range first {
 		require.Zero(t, first[i])
 		first[i] = uint32(i)
 	}
-	require.NoError(t, offheap.Grow(a, 100_000))
-	require.NoError(t, offheap.Grow(a, 5))
-	require.Len(t, offheap.Slice(a), 100_000)
-	require.Equal(t, uint32(999), offheap.Slice(a)[999])
-	require.Same(t, &first[0], &offheap.Slice(a)[0], "growing does not move")
+	require.NoError(t, a.Grow(100_000))
+	require.NoError(t, a.Grow(5))
+	require.Len(t, a.Slice(), 100_000)
+	require.Equal(t, uint32(999), a.Slice()[999])
+	require.Same(t, &first[0], &a.Slice()[0], "growing does not move")
 	require.EqualValues(t, 400_000, budget.InUse())
 
-	offheap.Shrink(a, 10)
-	require.Len(t, offheap.Slice(a), 10)
-	require.Equal(t, 10, offheap.Cap(a))
-	require.Equal(t, uint32(9), offheap.Slice(a)[9])
+	a.Shrink(10)
+	require.Len(t, a.Slice(), 10)
+	require.Equal(t, 10, a.Cap())
+	require.Equal(t, uint32(9), a.Slice()[9])
 	require.EqualValues(t, 40, budget.InUse())
-	require.Error(t, offheap.Grow(a, 11))
-	offheap.Free(a)
-	offheap.Free(a)
-	require.Empty(t, offheap.Slice(a))
+	require.Error(t, a.Grow(11))
+	a.Free()
+	a.Free()
+	require.Empty(t, a.Slice())
 	require.Zero(t, budget.InUse())
 	require.EqualValues(t, 400_000, budget.Peak())
 	budget.ResetPeak()
@@ -55,19 +55,19 @@ func TestEmpty(t *testing.T) {
 	for _, n := range []int{0, 3} {
 		a, err := offheap.Make[struct{}](nil, n)
 		require.NoError(t, err)
-		require.Len(t, offheap.Slice(a), n)
-		offheap.Free(a)
+		require.Len(t, a.Slice(), n)
+		a.Free()
 	}
 	a, err := offheap.Make[uint64](nil, 0)
 	require.NoError(t, err)
-	require.Empty(t, offheap.Slice(a))
-	offheap.Shrink(a, 0)
-	offheap.Free(a)
+	require.Empty(t, a.Slice())
+	a.Shrink(0)
+	a.Free()
 	var none *offheap.Array[byte]
-	offheap.Free(none)
-	offheap.Shrink(none, 0)
-	require.Empty(t, offheap.Slice(none))
-	require.Zero(t, offheap.Cap(none))
+	none.Free()
+	none.Shrink(0)
+	require.Empty(t, none.Slice())
+	require.Zero(t, none.Cap())
 }
 
 func TestRefusals(t *testing.T) {
@@ -99,10 +99,10 @@ func TestBudget(t *testing.T) {
 	require.NoError(t, budget.Need("a small thing", 2<<20))
 	require.EqualError(t, budget.Need("the object graph", 3<<30+1),
 		"the object graph needs 3.1 GB of memory beside the 8.0 MB in use: more than the limit of 10.0 MB")
-	offheap.Free(a)
+	a.Free()
 	b, err := offheap.Make[byte](budget, 10<<20)
 	require.NoError(t, err)
-	offheap.Free(b)
+	b.Free()
 	var none *offheap.Budget
 	require.NoError(t, none.Need("anything", math.MaxInt64))
 	require.Zero(t, none.InUse()+none.Peak())
@@ -115,8 +115,8 @@ func TestBytes(t *testing.T) {
 	}
 }
 
-// TestGivenBack looks at what the system says that the process has: room that is not touched costs nothing, and what is
-// freed is gone at once, without Go's collector.
+// TestGivenBack checks the resident memory of the process: untouched room takes none, and freed
+// memory is gone at once.
 func TestGivenBack(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("reads /proc/self/statm")
@@ -125,21 +125,20 @@ func TestGivenBack(t *testing.T) {
 	before := resident(t)
 	a, err := offheap.Make[byte](nil, 1<<30)
 	require.NoError(t, err)
-	s := offheap.Slice(a)
+	s := a.Slice()
 	require.Less(t, resident(t)-before, int64(size/4))
 	for i := 0; i < size; i += 4096 {
 		s[i] = 1
 	}
 	require.Greater(t, resident(t)-before, int64(size*3/4))
-	offheap.Shrink(a, size/2)
+	a.Shrink(size / 2)
 	require.Less(t, resident(t)-before, int64(size*3/4))
-	require.Equal(t, byte(1), offheap.Slice(a)[size/2-4096])
-	offheap.Free(a)
+	require.Equal(t, byte(1), a.Slice()[size/2-4096])
+	a.Free()
 	require.Less(t, resident(t)-before, int64(size/4))
 }
 
-// TestSparse: of an array of which little is touched, here and there, little is taken, though arrays of that size are
-// of large pages.
+// TestSparse: a large array of which a few elements are touched takes little memory.
 func TestSparse(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("reads /proc/self/statm")
@@ -147,9 +146,9 @@ func TestSparse(t *testing.T) {
 	const size = 256 << 20
 	a, err := offheap.Make[byte](nil, size)
 	require.NoError(t, err)
-	defer offheap.Free(a)
+	defer a.Free()
 	before := resident(t)
-	s := offheap.Slice(offheap.Sparse(a))
+	s := a.Sparse().Slice()
 	for i := 0; i < size; i += 2 << 20 {
 		s[i] = 1
 	}
@@ -164,22 +163,22 @@ func resident(t *testing.T) int64 {
 	return pages * int64(os.Getpagesize())
 }
 
-// Collect numbers of which only a bound is known beforehand.
+// Collect numbers, given only an upper bound of their count.
 func ExampleReserve() {
 	budget := offheap.NewBudget(1 << 20)
 	squares, err := offheap.Reserve[uint32](budget, 1<<26)
 	if err != nil {
 		panic(err)
 	}
-	defer offheap.Free(squares)
-	if err := offheap.Grow(squares, 5); err != nil {
+	defer squares.Free()
+	if err := squares.Grow(5); err != nil {
 		panic(err)
 	}
-	for i := range offheap.Slice(squares) {
-		offheap.Slice(squares)[i] = uint32(i * i)
+	for i := range squares.Slice() {
+		squares.Slice()[i] = uint32(i * i)
 	}
-	fmt.Println(offheap.Slice(squares), budget.InUse())
-	fmt.Println(offheap.Grow(squares, 1<<20))
+	fmt.Println(squares.Slice(), budget.InUse())
+	fmt.Println(squares.Grow(1 << 20))
 	// Output:
 	// [0 1 4 9 16] 20
 	// an array needs 4.0 MB of memory beside the 20 B in use: more than the limit of 1.0 MB

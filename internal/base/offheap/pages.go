@@ -4,7 +4,7 @@ package offheap
 
 import "os"
 
-// pages returns as many bytes as whole pages have.
+// pages rounds a number of bytes up to whole pages.
 func pages(bytes int) int {
 	page := os.Getpagesize()
 	return (bytes + page - 1) &^ (page - 1)

@@ -7,9 +7,9 @@ import (
 	"unsafe"
 )
 
-// Recycle makes the budget keep the memory of arrays that are freed, for those made later, until release is called. The system
-// needs longer to provide memory than the memory takes to clear. What is kept and what is in use never exceed Peak together. Calls nest.
-// On Windows, and where arrays are Go's own, nothing is kept.
+// Recycle makes the budget keep the memory of freed arrays for new arrays, until release is called.
+// Clearing memory is faster than getting it from the system. Kept memory and used memory together
+// never exceed Peak. Calls nest. On Windows, and if arrays are in Go's heap, nothing is kept.
 func (b *Budget) Recycle() (release func()) {
 	if b == nil || !divisible {
 		return func() {}
@@ -58,7 +58,7 @@ func (s *spares) put(m memory, used int) {
 	s.list = slices.Insert(s.list, i, m)
 }
 
-// get returns memory of at least so many bytes, not cleared, from the smallest range that has them.
+// get returns memory of at least so many bytes, not cleared, from the smallest range with enough.
 func (s *spares) get(bytes int) (memory, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

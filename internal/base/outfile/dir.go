@@ -8,9 +8,10 @@ import (
 	"path/filepath"
 )
 
-// WriteDir writes a whole folder, which must not exist or be empty. write fills a folder beside it, which is moved to
-// its place at the end. On failure nothing is left, and what was there stays. Missing parent folders are created. perm, if not nil, returns
-// the most permissions that the folder may have, as those of a file; see Options.
+// WriteDir writes a whole folder, which must not exist or be empty. write fills a temporary folder
+// next to it, which WriteDir then moves to its place. On failure nothing is left, and the place
+// stays unchanged. Missing parent folders are created. perm, if not nil, returns the maximum
+// permissions in terms of files; see Options.
 func WriteDir(name string, perm func() fs.FileMode, write func(dir string) error) error {
 	name = filepath.Clean(name)
 	if err := free(name); err != nil {
@@ -21,12 +22,12 @@ func WriteDir(name string, perm func() fs.FileMode, write func(dir string) error
 	if err := os.MkdirAll(parent, 0o777); err != nil {
 		return err
 	}
-	dir, err := beside(parent, base)
+	dir, err := mkdirPart(parent, base)
 	if err != nil {
 		return err
 	}
 	defer lockDir(dir)()
-	st, err := os.Stat(dir) // what the umask left
+	st, err := os.Stat(dir) // the permissions that the umask allows
 	if err == nil {
 		err = asPermitted(os.Chmod(dir, 0o700))
 	}
@@ -37,7 +38,7 @@ func WriteDir(name string, perm func() fs.FileMode, write func(dir string) error
 		mode := st.Mode().Perm()
 		if perm != nil {
 			most := perm()
-			mode &= most | most&0o444>>2 // who may read a file may look into the folder
+			mode &= most | most&0o444>>2 // users that may read a file may search the folder
 		}
 		err = asPermitted(os.Chmod(dir, mode|0o700))
 	}
@@ -45,7 +46,7 @@ func WriteDir(name string, perm func() fs.FileMode, write func(dir string) error
 		err = free(name)
 	}
 	if err == nil {
-		_ = os.Remove(name) // an empty one, which not every system replaces
+		_ = os.Remove(name) // an empty folder, which not every system replaces
 		err = os.Rename(dir, name)
 	}
 	if err != nil {
@@ -54,7 +55,7 @@ func WriteDir(name string, perm func() fs.FileMode, write func(dir string) error
 	return nil
 }
 
-// free reports an error unless the folder can be created.
+// free returns an error unless the folder can be created.
 func free(name string) error {
 	list, err := os.ReadDir(name)
 	switch {
@@ -68,8 +69,8 @@ func free(name string) error {
 	return nil
 }
 
-// beside creates the folder to fill.
-func beside(parent, base string) (string, error) {
+// mkdirPart creates the temporary folder.
+func mkdirPart(parent, base string) (string, error) {
 	const tries = 100
 	sweep(parent)
 	for i := range tries {

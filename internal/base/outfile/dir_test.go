@@ -13,7 +13,7 @@ import (
 	"github.com/sosgo/sosgo/internal/base/outfile"
 )
 
-// TestWriteDir: a folder is there whole or not at all, and takes the place of nothing.
+// TestWriteDir: a folder appears whole or not at all, and replaces nothing.
 func TestWriteDir(t *testing.T) {
 	top := t.TempDir()
 	name := filepath.Join(top, "a", "b")

@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/internal/base/outfile"
 )
 
-// Write a file that is seen only when it is whole.
+// Write a file that appears only when it is complete.
 func ExampleWrite() {
 	dir, err := os.MkdirTemp("", "example")
 	if err != nil {

@@ -1,7 +1,9 @@
-// Package outfile writes files that appear whole or not at all: they are written beside their place
-// and moved there at the end. All files that sosgo writes for its user are written by it.
+// Package outfile writes files and folders that appear whole or not at all. It writes a temporary
+// file next to the place, readable by the user alone, and moves it there at the end. All files that
+// sosgo writes for its user are written by this package.
 //
-// Until then only the user can read them. What a process that was ended left beside a place is removed by the next one that writes there.
+// A process that is killed leaves its temporary file; the next one that writes to the same folder
+// removes it.
 package outfile
 
 import (
@@ -14,35 +16,38 @@ import (
 	"path/filepath"
 )
 
-// A Guard returns why an existing file must not be replaced, such as "it is the dump", or nil. Commit
-// calls it again, because it may know more by then.
+// A Guard returns an error if an existing file must not be replaced, such as "it is the dump".
+// Commit calls it again, because the answer may have changed by then.
 type Guard func(path string, existing fs.FileInfo) error
 
 // Options controls what happens to an existing file. By default it is replaced.
 type Options struct {
 	Append bool  // append to it
-	New    bool  // keep it: fs.ErrExist
-	Guard  Guard // must allow its replacement; may be nil
-	// Perm returns the most permissions that the file may have; see PermOf. It is called when the file is complete. Nil allows
-	// all that the umask does. A file that is appended to keeps its own.
+	New    bool  // fail with fs.ErrExist if the file exists
+	Guard  Guard // must allow the replacement; may be nil
+	// Perm returns the maximum permissions of the file; see PermOf. It is called when the file is
+	// complete. If it is nil, the umask alone decides. A file that is appended to keeps its
+	// permissions.
 	Perm func() fs.FileMode
-	// Checked promises that readers verify the file. Writing then does not wait for the disk, and a power failure may leave part of it.
+	// Checked promises that readers verify the content. Commit then does not wait for the disk, and
+	// after a power failure part of the file may be missing.
 	Checked bool
 }
 
 // A File is a file being written. It does not appear at its place before Commit. It is for one goroutine.
 type File struct {
-	*os.File // beside the place, or the place itself if it is a device or pipe
+	*os.File // the temporary file, or the place itself if it is a device or pipe
 
 	name  string // as the user gave it
 	place string // name without symbolic links
 	o     Options
-	there fs.FileInfo // what is at the place; nil for nothing
-	mode  fs.FileMode // of a new file, or of the one that it replaces
+	there fs.FileInfo // the existing file at the place, or nil
+	mode  fs.FileMode // the permissions of a new file, or of the replaced one
 }
 
-// PermOf returns the permissions that all of the named files give, beside the owner's to read and write: what is made of them takes no
-// more. Of a file that can't be looked at, such as standard input, they are the owner's alone.
+// PermOf returns the permissions that all named files have in common, plus read and write for the
+// owner: a file made from them should have no more. If one can't be examined, such as standard
+// input, only the owner gets permissions.
 func PermOf(names ...string) fs.FileMode {
 	perm := fs.FileMode(0o666)
 	for _, name := range names {
@@ -55,10 +60,11 @@ func PermOf(names ...string) fs.FileMode {
 	return perm
 }
 
-// Private is the Perm of what is the user's alone.
+// Private is the Perm of a file for its owner alone.
 func Private() fs.FileMode { return 0o600 }
 
-// Create starts a file. Anything but a regular file, such as a pipe or /dev/null, is written directly.
+// Create starts a file. Anything other than a regular file, such as a pipe or /dev/null, is written
+// directly.
 func Create(name string, o Options) (*File, error) {
 	f := &File{name: name, place: name, o: o}
 	if resolved, err := filepath.EvalSymlinks(name); err == nil {
@@ -76,7 +82,7 @@ func Create(name string, o Options) (*File, error) {
 	case f.isStream():
 		f.File, err = os.OpenFile(f.place, os.O_WRONLY, 0)
 	default:
-		f.File, err = f.beside()
+		f.File, err = f.createPart()
 	}
 	if err != nil {
 		return nil, err
@@ -96,7 +102,7 @@ func Write(name string, o Options, write func(io.Writer) error) error {
 	return f.Commit()
 }
 
-// check examines what is at the place.
+// check examines the existing file at the place.
 func (f *File) check() error {
 	st, err := os.Stat(f.place)
 	switch {
@@ -121,8 +127,8 @@ func (f *File) isStream() bool {
 	return f.there != nil && !f.there.Mode().IsRegular() && !f.there.IsDir()
 }
 
-// beside creates the file to write. Nobody else can read it before it is complete.
-func (f *File) beside() (*os.File, error) {
+// createPart creates the temporary file. Only its owner can read it before it is complete.
+func (f *File) createPart() (*os.File, error) {
 	const tries = 100
 	dir, base := filepath.Split(f.place)
 	sweep(cmp.Or(dir, "."))
@@ -135,7 +141,7 @@ func (f *File) beside() (*os.File, error) {
 			return nil, err
 		}
 		lock(tmp)
-		st, err := tmp.Stat() // what the umask left
+		st, err := tmp.Stat() // the permissions that the umask allows
 		if err == nil {
 			f.mode, err = st.Mode().Perm(), asPermitted(tmp.Chmod(0o600))
 		}
@@ -150,7 +156,7 @@ func (f *File) beside() (*os.File, error) {
 	return nil, &fs.PathError{Op: "write beside", Path: f.name, Err: fs.ErrExist}
 }
 
-// perm gives the complete file its permissions.
+// perm sets the permissions of the complete file.
 func (f *File) perm() error {
 	mode := f.mode
 	if f.o.Perm != nil {
@@ -159,7 +165,8 @@ func (f *File) perm() error {
 	return asPermitted(f.Chmod(mode))
 }
 
-// asPermitted returns the error of changing the permissions of what this process made; nil where the file system has none.
+// asPermitted returns the error of a change of permissions, or nil if the file system has no
+// permissions.
 func asPermitted(err error) error {
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, errors.ErrUnsupported) {
 		return nil
@@ -167,7 +174,8 @@ func asPermitted(err error) error {
 	return err
 }
 
-// Commit completes the file and moves it to its place. If that fails, what was there stays and the new file is removed.
+// Commit completes the file and moves it to its place. If that fails, the place stays unchanged and
+// the temporary file is removed.
 func (f *File) Commit() error {
 	if f.isStream() {
 		return f.Close()
@@ -191,7 +199,8 @@ func (f *File) Commit() error {
 	return nil
 }
 
-// move moves the file to its place. A new file is linked there first, which never replaces one, where links exist.
+// move moves the file to its place. For Options.New it links the file first, if the file system has
+// links, because a link never replaces a file.
 func (f *File) move() error {
 	if f.o.New {
 		err := os.Link(f.Name(), f.place)
@@ -205,7 +214,8 @@ func (f *File) move() error {
 	return os.Rename(f.Name(), f.place)
 }
 
-// appendTo appends the written content to the existing file. A partial append is undone.
+// appendTo appends the written content to the existing file. If that fails, it truncates the file
+// to its old size.
 func (f *File) appendTo() (err error) {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return err

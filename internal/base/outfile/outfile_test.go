@@ -60,8 +60,7 @@ func TestWrite(t *testing.T) {
 	assert.Len(t, left, 3, "nothing is left beside")
 }
 
-// TestCreatedMeanwhile: a file that must be new is not written over, though it
-// came while it was written.
+// TestCreatedMeanwhile: with Options.New, a file that appears during writing is not replaced.
 func TestCreatedMeanwhile(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "out")
 	f, err := outfile.Create(name, outfile.Options{New: true})
@@ -71,8 +70,8 @@ func TestCreatedMeanwhile(t *testing.T) {
 	assert.Equal(t, "theirs", content(t, name))
 }
 
-// TestGuard: the guard is asked about the file that would be lost, under
-// whatever name, and again at the end.
+// TestGuard: the guard gets the file that would be lost, also through a link, and is called again
+// by Commit.
 func TestGuard(t *testing.T) {
 	dir := t.TempDir()
 	dump := put(t, filepath.Join(dir, "core"), "evidence")

@@ -12,10 +12,10 @@ func lock(*os.File) {}
 
 func lockDir(string) (release func()) { return func() {} }
 
-// abandoned goes by age. Windows removes no file that is open.
+// abandoned judges by age. Windows does not remove an open file.
 func abandoned(_ string, st fs.FileInfo) bool { return time.Since(st.ModTime()) > 24*time.Hour }
 
-// own is not known here: the folders of users are theirs.
-func own(fs.FileInfo) bool { return true }
+// ownedByUser is always true: the folders of users are private on these systems.
+func ownedByUser(fs.FileInfo) bool { return true }
 
 func othersWrite(fs.FileInfo) bool { return false }

@@ -10,7 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lock marks what this process writes until it is closed. Where files can't be locked, nobody finds them abandoned.
+// lock marks a file as being written by this process until it is closed. On a file system without
+// locks no file is abandoned.
 func lock(f *os.File) { _ = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) }
 
 // lockDir is lock for a folder.
@@ -23,7 +24,7 @@ func lockDir(dir string) (release func()) {
 	return func() { f.Close() }
 }
 
-// abandoned reports whether nobody holds the lock of what has the name.
+// abandoned reports whether no process holds the lock of the named file or folder.
 func abandoned(path string, st fs.FileInfo) bool {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {
@@ -34,8 +35,8 @@ func abandoned(path string, st fs.FileInfo) bool {
 	return err == nil && os.SameFile(st, opened) && unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil
 }
 
-// own reports whether a file belongs to this user.
-func own(st fs.FileInfo) bool {
+// ownedByUser reports whether the file belongs to the current user.
+func ownedByUser(st fs.FileInfo) bool {
 	s, ok := st.Sys().(*syscall.Stat_t)
 	return ok && int(s.Uid) == os.Geteuid()
 }

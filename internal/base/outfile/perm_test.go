@@ -21,7 +21,8 @@ import (
 	"github.com/sosgo/sosgo/internal/base/outfile"
 )
 
-// writing makes a copy of this test's program write a file and a folder in the folder of this name, and never finish.
+// writing names an environment variable: a child process writes a file and a folder in its value's
+// folder, and never finishes.
 const writing = "SOSGO_TEST_WRITING"
 
 func TestMain(m *testing.M) {
@@ -44,13 +45,14 @@ func perm(t *testing.T, name string) fs.FileMode {
 	return st.Mode().Perm()
 }
 
-// umask makes new files as permissive as can be.
+// umask disables the umask during a test.
 func umask(t *testing.T) {
 	old := syscall.Umask(0)
 	t.Cleanup(func() { syscall.Umask(old) })
 }
 
-// TestPerm: what is written has at most the permissions of what it is made of, and none while it is written.
+// TestPerm: a written file has at most the permissions of its inputs, and is private while it is
+// written.
 func TestPerm(t *testing.T) {
 	umask(t)
 	dir := t.TempDir()
@@ -98,7 +100,8 @@ func TestPerm(t *testing.T) {
 	assert.EqualValues(t, 0o644, perm(t, name), "what is added to another file does not change it")
 }
 
-// TestLeftovers: what a killed process left is removed by the next that writes there, and what one still writes is not.
+// TestLeftovers: the next writer removes the temporary files of a killed process, and keeps those
+// of a running one.
 func TestLeftovers(t *testing.T) {
 	dir := t.TempDir()
 	parts := func() []string {
@@ -143,7 +146,7 @@ func TestLeftovers(t *testing.T) {
 	}
 }
 
-// TestPrivateDir: a folder counts that no one else can write in.
+// TestPrivateDir accepts a folder that only the user can write to.
 func TestPrivateDir(t *testing.T) {
 	dir := t.TempDir()
 	assert.NoError(t, outfile.PrivateDir(filepath.Join(dir, "none")))

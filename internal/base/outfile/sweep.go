@@ -9,37 +9,39 @@ import (
 	"time"
 )
 
-// partPrefix and partSuffix are around the names of what is not complete.
+// partPrefix and partSuffix surround the names of temporary files.
 const partPrefix, partSuffix = ".sosgo-", ".part"
 
-// partName returns a name for what is written for base by this process.
+// partName returns the i-th temporary name of this process for base.
 func partName(base string, i int) string {
 	return fmt.Sprintf("%s%d-%d.%.100s%s", partPrefix, os.Getpid(), i, base, partSuffix)
 }
 
-// unlocked is how long something may exist before its writer has locked it.
+// unlocked is the time that a writer has to lock its new file.
 const unlocked = time.Minute
 
-// sweep removes what processes that were ended left in a folder. What can't be removed stays: it is no reason not to write.
+// sweep removes the temporary files and folders of killed processes from a folder. Errors are
+// ignored, because they don't prevent writing.
 func sweep(dir string) {
 	f, err := os.Open(dir)
 	if err != nil {
 		return
 	}
-	names, _ := f.Readdirnames(-1) // as many as there are before an error
+	names, _ := f.Readdirnames(-1) // the names before an error, if any
 	f.Close()
 	for _, name := range names {
 		if !strings.HasPrefix(name, partPrefix) || !strings.HasSuffix(name, partSuffix) {
 			continue
 		}
 		path := filepath.Join(dir, name)
-		if st, err := os.Lstat(path); err == nil && (st.Mode().IsRegular() || st.IsDir()) && time.Since(st.ModTime()) > unlocked && own(st) && abandoned(path, st) {
+		if st, err := os.Lstat(path); err == nil && (st.Mode().IsRegular() || st.IsDir()) && time.Since(st.ModTime()) > unlocked && ownedByUser(st) && abandoned(path, st) {
 			_ = os.RemoveAll(path)
 		}
 	}
 }
 
-// PrivateDir returns why a folder is not this user's alone to write, or nil; one that does not exist is.
+// PrivateDir returns an error if users other than the current one can write to the folder, and nil
+// if it does not exist.
 func PrivateDir(dir string) error {
 	st, err := os.Stat(dir)
 	switch {
@@ -49,7 +51,7 @@ func PrivateDir(dir string) error {
 		return err
 	case !st.IsDir():
 		return fmt.Errorf("%s is not a folder", dir)
-	case !own(st):
+	case !ownedByUser(st):
 		return fmt.Errorf("%s belongs to another user, who could change what is kept there: %w", dir, fs.ErrPermission)
 	case othersWrite(st):
 		return fmt.Errorf("others may write in %s (%v), and could change what is kept there: %w", dir, st.Mode(), fs.ErrPermission)

@@ -1,4 +1,6 @@
-// Package pagecache reads slow files and memories in large blocks and keeps the blocks that were used last.
+// Package pagecache reads slow files and memories in large blocks, and caches the recently used
+// blocks. It is for sources that can't be mapped: files in a browser, and the memory of remote
+// targets.
 package pagecache
 
 import (
@@ -14,28 +16,28 @@ import (
 )
 
 const (
-	fileBlock   = 128 << 10 // bytes of a file that are read at once
-	memoryBlock = 64 << 10  // bytes of a memory that are read at once
-	page        = 4 << 10   // bytes that a memory has or lacks together
-	mostAhead   = 32        // blocks of a file that are read at once where blocks are read in order
+	fileBlock   = 128 << 10 // bytes of a file to read at once
+	memoryBlock = 64 << 10  // bytes of a memory to read at once
+	page        = 4 << 10   // bytes of a memory that are stored or missing together
+	mostAhead   = 32        // blocks of a file to read at once when reading sequentially
 )
 
-// A cache keeps blocks by number, at most limits.PageCache bytes of them.
+// A cache holds blocks by number, at most limits.PageCache bytes.
 type cache struct {
 	mu     sync.Mutex
 	blocks map[uint64]*list.Element // of *block
-	used   list.List                // the latest first
-	most   int                      // blocks
-	spare  [][]byte                 // data of blocks that were dropped, for others
+	used   list.List                // most recently used first
+	most   int                      // maximum number of blocks
+	spare  [][]byte                 // data of dropped blocks, for reuse
 }
 
-// A block is read once, by the first that needs it.
+// A block is read once, by the first goroutine that needs it.
 type block struct {
 	number uint64
 	once   sync.Once
 	data   []byte
-	err    error // why the data ends
-	run    int   // how many blocks were read with it; guarded by the cache's mu, as what follows
+	err    error // the reason for the end of data
+	run    int   // number of blocks read together with it; guarded by the cache's mu, like the following fields
 	users  int
 	gone   bool // dropped
 }
@@ -44,8 +46,8 @@ func newCache(size int) *cache {
 	return &cache{blocks: map[uint64]*list.Element{}, most: max(limits.PageCache/size, 1)}
 }
 
-// get returns a block, which read reads if it is not there. A block that was read with an error other than those of package target,
-// or the end of the file, is not kept.
+// get returns a block; read fills it if it is not in the cache. A block with an error other than
+// io.EOF or an error of package target is not kept.
 func (c *cache) get(number uint64, read func(*block)) *block {
 	c.mu.Lock()
 	e := c.blocks[number]
@@ -72,7 +74,7 @@ func (c *cache) get(number uint64, read func(*block)) *block {
 	return b
 }
 
-// done ends the use of a block by the caller of get. Callers that keep its data never call it.
+// done ends the use of a block returned by get. A caller that keeps its data must not call done.
 func (c *cache) done(b *block) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -80,7 +82,7 @@ func (c *cache) done(b *block) {
 	c.reuse(b)
 }
 
-// reuse keeps the data of a block that was dropped and that nobody uses.
+// reuse keeps the data of a dropped block without users.
 func (c *cache) reuse(b *block) {
 	if b.gone && b.users == 0 && b.data != nil && len(c.spare) < mostAhead {
 		c.spare = append(c.spare, b.data[:cap(b.data)])
@@ -100,7 +102,8 @@ func (c *cache) room(n int) []byte {
 	return make([]byte, n)
 }
 
-// ahead returns how many blocks from b on are to be read: the next one alone, and twice as many each time where the one before was read.
+// ahead returns how many blocks to read from b on: one, and twice as many each time if the block
+// before b was read.
 func (c *cache) ahead(b *block) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -115,7 +118,7 @@ func (c *cache) ahead(b *block) int {
 	return b.run
 }
 
-// put adds a block that was read with another, unless it is there.
+// put adds a block that was read ahead, unless the cache has it.
 func (c *cache) put(b *block) {
 	b.once.Do(func() {})
 	c.mu.Lock()
@@ -144,10 +147,10 @@ type source struct {
 	r     io.ReaderAt
 	size  int64
 	cache *cache
-	runs  sync.Pool // of what several blocks are read into
+	runs  sync.Pool // buffers for several blocks
 }
 
-// Source returns a source over r, which holds size bytes and is slow.
+// Source returns a cached source over r, a slow reader of size bytes.
 func Source(r io.ReaderAt, size int64) target.Source {
 	return &source{r: r, size: size, cache: newCache(fileBlock)}
 }
@@ -158,7 +161,7 @@ func (s *source) Size() int64 { return s.size }
 // Bytes returns nil.
 func (s *source) Bytes(int64, int) []byte { return nil }
 
-// ReadAt implements io.ReaderAt. Reads of many blocks pass the cache by.
+// ReadAt implements io.ReaderAt. Large reads bypass the cache.
 func (s *source) ReadAt(p []byte, off int64) (int, error) {
 	if off < 0 || off >= s.size || len(p) >= 4*fileBlock {
 		return s.r.ReadAt(p, off)
@@ -174,7 +177,7 @@ func (s *source) ReadAt(p []byte, off int64) (int, error) {
 	return done, nil
 }
 
-// copy copies what one block has of the bytes at off.
+// copy copies the bytes at off from one block.
 func (s *source) copy(p []byte, off int64) (int, error) {
 	b := s.cache.get(uint64(off/fileBlock), s.read)
 	defer s.cache.done(b)
@@ -188,8 +191,8 @@ func (s *source) copy(p []byte, off int64) (int, error) {
 	return 0, b.err
 }
 
-// read reads a block, and those after it where blocks are read in order: a browser needs 2 ms for each read of a file, so that a walk of the heap
-// in blocks of 128 KB took three times as long.
+// read reads a block, and the blocks after it when reading sequentially. A browser takes 2 ms for
+// each read of a file; without reading ahead, walking a heap took three times as long.
 func (s *source) read(b *block) {
 	start := int64(b.number) * fileBlock
 	if run := s.cache.ahead(b); run > 1 && s.readRun(b, start, min(int64(run)*fileBlock, s.size-start)) {
@@ -199,11 +202,12 @@ func (s *source) read(b *block) {
 	n, err := s.r.ReadAt(data, start)
 	b.data, b.err = data[:n], err
 	if n == len(data) {
-		b.err = io.EOF // of a block that a caller reads beyond: the last one
+		b.err = io.EOF // the last block: callers may read past its end
 	}
 }
 
-// readRun reads a block and those after it, size bytes. It reports false if it can't read the first.
+// readRun reads a block and those after it, size bytes in total. It returns false if the first
+// block can't be read.
 func (s *source) readRun(b *block, start, size int64) bool {
 	buf, _ := s.runs.Get().(*[mostAhead * fileBlock]byte)
 	if buf == nil {
@@ -241,12 +245,13 @@ type memory struct {
 	stored        []target.Range
 }
 
-// Memory returns a memory over m, which is slow. Outside of stored, which is sorted and disjoint, m has no bytes and is not asked.
+// Memory returns a cached memory over m, which is slow. stored is sorted and disjoint; m is not
+// read outside of it.
 func Memory(m target.Memory, stored []target.Range) target.Memory {
 	return &memory{Memory: m, blocks: newCache(memoryBlock), pages: newCache(page), stored: stored}
 }
 
-// lacks reports whether the byte at a is outside of all that is stored.
+// lacks reports whether the byte at a is outside of all stored ranges.
 func (m *memory) lacks(a target.Addr) bool {
 	i, found := slices.BinarySearchFunc(m.stored, a, func(r target.Range, a target.Addr) int { return cmp.Compare(r.Start, a) })
 	return !found && (i == 0 || a >= m.stored[i-1].End)
@@ -283,7 +288,7 @@ func (m *memory) ReadMemory(p []byte, a target.Addr) (int, error) {
 		}
 		part := m.at(at)
 		if len(part) == 0 {
-			// Behind a hole within a page, or not in the dump at all: the memory has the last word.
+			// The byte is after a hole within a page, or not in the dump: m decides.
 			n, err := m.Memory.ReadMemory(p[done:], at)
 			return done + n, err
 		}
@@ -292,7 +297,8 @@ func (m *memory) ReadMemory(p []byte, a target.Addr) (int, error) {
 	return done, nil
 }
 
-// at returns cached bytes from a on. It returns none where neither the block nor the page of a has been read up to a.
+// at returns cached bytes from a on. It returns nil if neither the block nor the page of a could be
+// read up to a.
 func (m *memory) at(a target.Addr) []byte {
 	b := m.blocks.get(uint64(a/memoryBlock), func(b *block) { m.fill(b, memoryBlock) })
 	if skip := int(a % memoryBlock); skip < len(b.data) {

@@ -32,7 +32,8 @@ func (c *counted) ReadAt(p []byte, off int64) (int, error) {
 	return c.ReaderAt.ReadAt(p, off)
 }
 
-// TestSourceInOrder reads a file in order: ever larger parts are read at once. After a failure in such a part the readable blocks before it are read.
+// TestSourceInOrder: sequential reads grow. If a large read fails, the readable blocks at its start
+// are read one by one.
 func TestSourceInOrder(t *testing.T) {
 	data := make([]byte, 16<<20+17)
 	for i := range data {
@@ -49,7 +50,7 @@ func TestSourceInOrder(t *testing.T) {
 	}
 	assert.Less(t, r.n.Load(), int64(16))
 
-	cut := &counted{ReaderAt: io.NewSectionReader(bytes.NewReader(data), 0, 5<<17+9)} // a file that became shorter
+	cut := &counted{ReaderAt: io.NewSectionReader(bytes.NewReader(data), 0, 5<<17+9)} // a file that was truncated
 	s = pagecache.Source(cut, int64(len(data)))
 	for at := 0; at < 5<<17; at += 1 << 17 {
 		n, err := s.ReadAt(p, int64(at))
@@ -61,7 +62,8 @@ func TestSourceInOrder(t *testing.T) {
 	assert.ErrorIs(t, err, io.EOF)
 }
 
-// TestSource reads random parts of a file from several goroutines: they equal the file's, the end is io.EOF, and few reads reach it.
+// TestSource reads random parts of a file from several goroutines. They equal the file, the end is
+// io.EOF, and few reads reach the file.
 func TestSource(t *testing.T) {
 	data := make([]byte, 3<<20+17)
 	for i := range data {
@@ -89,7 +91,7 @@ func TestSource(t *testing.T) {
 	assert.ErrorIs(t, err, io.EOF)
 }
 
-// TestFailureIsNotKept checks that a read that failed is tried again.
+// TestFailureIsNotKept: a failed read is repeated.
 func TestFailureIsNotKept(t *testing.T) {
 	r := &counted{ReaderAt: bytes.NewReader(make([]byte, 100))}
 	s := pagecache.Source(r, 100)
@@ -101,7 +103,7 @@ func TestFailureIsNotKept(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// holes is a memory that has the bytes of some ranges alone.
+// holes is a memory with bytes in some ranges only.
 type holes struct{ ranges []target.Range }
 
 func (h holes) ReadMemory(p []byte, a target.Addr) (int, error) {
@@ -122,7 +124,8 @@ func (h holes) ReadMemory(p []byte, a target.Addr) (int, error) {
 func (holes) View(target.Addr, int) ([]byte, bool) { return nil, false }
 func (holes) Span(target.Addr) []byte              { return nil }
 
-// TestMemory reads at and across the edges of what a memory has: bytes and errors equal those without a cache.
+// TestMemory reads at and across the edges of stored ranges. Bytes and errors equal those of the
+// uncached memory.
 func TestMemory(t *testing.T) {
 	bare := holes{[]target.Range{{Start: 0x1000, End: 0x3000}, {Start: 0x3800, End: 0x3900}, {Start: 0xf000, End: 0x23456}, {Start: ^target.Addr(0) - 0x1fff, End: ^target.Addr(0)}}}
 	cached := pagecache.Memory(bare, bare.ranges)

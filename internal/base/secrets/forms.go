@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// A Kind is the reason why a text counts as a secret.
+// A Kind is the reason why a text is a secret.
 type Kind string
 
 // The kinds of secrets.
@@ -24,28 +24,31 @@ const (
 	KindGenerated Kind = "generated word"
 )
 
-// A Span is the place of a secret in a text.
+// A Span is the position of a secret in a text.
 type Span struct {
 	Start, End int // bytes
 	Kind       Kind
 }
 
-// A form is a form of secrets in running text. The first group, if any, is the secret; else all of the match is.
+// A form is a pattern of secrets in running text. The first group, if any, is the secret, otherwise
+// the whole match.
 type form struct {
 	kind Kind
-	// cues are texts in lower case, and a text with the form has one of them: a text without them is not searched.
+	// cues are lower-case substrings. A text without any of them is not searched.
 	cues []string
 	re   func() *regexp.Regexp
-	// may reports whether a text with a cue may have the form: it reads a text many times faster than the expression. nil is always.
+	// may is a fast test before re, many times faster: false means that the text does not match.
+	// nil always matches.
 	may func(text string) bool
 }
 
-// strong are names that mean a secret wherever they stand, in the syntax of regular expressions. Names such as key or token mean other things, too.
+// strong matches names that mean a secret in any context. Names such as key or token may mean other
+// things.
 const strong = `password|passwd|passphrase|pwd|account_?key|shared_?access_?key|shared_?access_?signature|client_?secret|secret_?access_?key|secret_?key|api_?secret|` +
 	`app_?secret|secret|access_?token|refresh_?token|id_?token|auth_?token|session_?token|api_?token|private_?token|bearer_?token|api[_-]?key|access_?key|private_?key|encryption_?key|` +
 	`signing_?key|credentials?`
 
-// keyPrefixes are the prefixes by which services mark their keys, as they publish them, and what follows.
+// keyPrefixes match keys with prefixes that services publish.
 var keyPrefixes = []string{
 	`(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}`,         // AWS access keys
 	`gh[pousr]_[A-Za-z0-9]{36,251}`,               // GitHub tokens
@@ -73,21 +76,22 @@ var keyPrefixes = []string{
 	`[A-Za-z0-9_~.-]{3}8Q~[A-Za-z0-9_~.-]{31,34}`, // Microsoft Entra clients
 }
 
-// prefixCues are texts in lower case, and each key with a published prefix has one of them.
+// prefixCues are lower-case substrings; each key that keyPrefixes match contains one.
 var prefixCues = []string{"akia", "asia", "abia", "acca", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xox", "xapp-", "k_live_", "k_test_", "whsec_", "aiza",
 	"gocspx-", "ya29.", "sg.", "npm_", "pypi-", "dop_v1_", "hf_", "sk-", "shpat_", "shpca_", "shppa_", "shpss_", "hvs.", "hvb.", "hvr.", "dckr_pat_", "oy2", "nrak-", "8q~"}
 
-// pem is a sign of a private key, or of its headers; JSON writes line feeds as escapes.
+// pem matches a character of a private key or of its headers. JSON writes line feeds as escapes.
 const pem = `[A-Za-z0-9+/=\s:,-]|\\[nr]`
 
-// value is the rest of an assignment: in quotes, which may be escaped, or as far as no sign ends it.
+// value matches the right side of an assignment: a quoted string, possibly with escaped quotes, or
+// everything up to a delimiter.
 const value = `(?:\\"((?:[^"\\]|\\\\(?:\\"|[^"]))+)\\"|"((?:[^"\\,:}\]]|\\.)(?:[^"\\]|\\.)*)"|'([^']+)'|((?:[^\s;,&"'<>\\)}\]]|\\[\\/uU])+))`
 
 func compiled(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
 
-// forms are the forms of secrets in running text. They are compiled when they are first needed: not every process of sosgo does.
+// forms returns all forms. The expressions are compiled on first use.
 var forms = sync.OnceValue(func() []form {
 	return []form{
 		{KindPEM, []string{"private key"}, compiled(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:(?:` + pem + `)*?-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|(?:` + pem + `)*)`), nil},
@@ -111,17 +115,17 @@ var forms = sync.OnceValue(func() []form {
 	}
 })
 
-// shown are values that stand in place of secrets, or for none.
+// shown are values that stand for a secret or for a missing value, and are not masked.
 var shown = map[string]bool{"": true, Mask: true, "***": true, "null": true, "true": true, "false": true, "none": true, "(null)": true, "{": true, "[": true, "default": true,
 	"bearer": true, "basic": true, "negotiate": true, "ntlm": true, "digest": true, "token": true, "apikey": true}
 
-// A cueTable finds the forms that a text may have in one pass over it.
+// A cueTable finds, in one pass over a text, the forms that it may contain.
 type cueTable struct {
-	pairs [1 << 13]byte // a bit for each pair of bytes that a cue begins with, of 16 bits
+	pairs [1 << 13]byte // a bitmap of the first two bytes of all cues
 	cues  map[uint16][]cue
 }
 
-// A cue is the rest of a text behind its first two bytes, and the forms that it is one of.
+// A cue is a cue without its first two bytes, and a bitmap of its forms.
 type cue struct {
 	rest  string
 	forms uint32
@@ -139,7 +143,7 @@ var cues = sync.OnceValue(func() *cueTable {
 	return t
 })
 
-// lowered is the lower-case letter of an ASCII letter, and any other byte itself.
+// lowered returns c in lower case if it is an ASCII letter.
 func lowered(c byte) byte {
 	if c >= 'A' && c <= 'Z' {
 		return c + 'a' - 'A'
@@ -147,7 +151,8 @@ func lowered(c byte) byte {
 	return c
 }
 
-// Cued returns the forms that a text in UTF-8, or its ASCII characters alone, may have, as bits; 0 for none.
+// Cued returns a bitmap of the forms that a text may contain. text is UTF-8, or the ASCII
+// characters of another encoding.
 func Cued(text []byte) (bits uint32) {
 	t := cues()
 	last := byte(0)
@@ -167,7 +172,7 @@ func Cued(text []byte) (bits uint32) {
 	return bits
 }
 
-// hasPrefix reports whether text begins with a prefix in lower case, in any case.
+// hasPrefix reports whether text begins with a lower-case prefix, ignoring case.
 func hasPrefix(text []byte, prefix string) bool {
 	if len(text) < len(prefix) {
 		return false
@@ -180,7 +185,7 @@ func hasPrefix(text []byte, prefix string) bool {
 	return true
 }
 
-// Find returns where the secrets are that a text has by their form, in order and apart.
+// Find returns the secrets in a text that are recognized by their form, in order and disjoint.
 func Find(text string) []Span {
 	if len(text) < 4 {
 		return nil
@@ -210,15 +215,16 @@ func Find(text string) []Span {
 	return out
 }
 
-// leastToken is the least length of credentials that are letters of one case alone: a shorter word behind "Bearer" is likelier prose.
+// leastToken is the minimum length of credentials that consist of letters of one case: a shorter
+// word after "Bearer" is probably prose.
 const leastToken = 20
 
-// prose reports whether a value is likelier a word of a sentence than credentials.
+// prose reports whether a value is probably a word of a sentence rather than credentials.
 func prose(v string) bool {
 	return len(v) < leastToken && word(v) && strings.ToLower(v[1:]) == v[1:]
 }
 
-// placeholder reports whether a value is a place that something else fills: ${X}, {0}, %X%, <X>.
+// placeholder reports whether a value is a placeholder: ${X}, {0}, %X%, <X>.
 func placeholder(v string) bool {
 	switch v[0] {
 	case '{', '<', '$':
@@ -229,7 +235,7 @@ func placeholder(v string) bool {
 	return false
 }
 
-// insert adds a span, joined with those that it overlaps.
+// insert adds a span and joins it with the spans that it overlaps.
 func insert(list []Span, s Span) []Span {
 	out := list[:0:0]
 	placed := false

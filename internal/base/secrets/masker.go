@@ -12,26 +12,28 @@ import (
 	"unicode"
 )
 
-// The bounds of values that are masked wherever they appear. A shorter one is masked where its name or form shows it alone.
+// Bounds for values that are masked everywhere. A shorter value is masked only where its name or
+// form shows it.
 const (
 	leastKnown = 5  // characters
-	leastWord  = 12 // letters; a shorter word of nothing else is masked only where no letter or digit is beside it
-	cutKnown   = 4  // characters of a value before an ellipsis that are masked as its beginning
+	leastWord  = 12 // letters; a shorter word is masked only if no letter or digit is next to it
+	cutKnown   = 4  // minimum number of characters of a value before an ellipsis that are masked
 )
 
-// A Masker replaces secrets in texts: those that their forms show, and those that it knows, wherever their bytes appear. It is safe for concurrent use.
+// A Masker replaces secrets in texts: secrets recognized by their form, and known values wherever
+// their bytes appear. It is safe for concurrent use.
 type Masker struct {
 	mu    sync.RWMutex
 	known map[string]Kind
 	heads map[string][]string // values by their first cutKnown bytes, the longest first
-	first [256]bool           // bytes that one of them begins with
+	first [256]bool           // first bytes of all values
 	count atomic.Uint64
 }
 
-// NewMasker returns a Masker that knows no value.
+// NewMasker returns a Masker that knows no values.
 func NewMasker() *Masker { return &Masker{known: map[string]Kind{}, heads: map[string][]string{}} }
 
-// Learn makes the Masker know the values in a text by their forms.
+// Learn adds the secrets in a text that are recognized by their form.
 func (m *Masker) Learn(text string) {
 	for _, s := range Find(text) {
 		m.Add(text[s.Start:s.End], s.Kind)
@@ -41,7 +43,8 @@ func (m *Masker) Learn(text string) {
 	}
 }
 
-// LearnSetting makes the Masker know the secrets of a setting: those that its value has by their forms, or else the value, if its name is that of a secret.
+// LearnSetting adds the secrets in a setting: those in the value that are recognized by their form,
+// otherwise the whole value if the name is a name of a secret.
 func (m *Masker) LearnSetting(name, value string) {
 	found := Find(value)
 	for _, s := range found {
@@ -52,15 +55,16 @@ func (m *Masker) LearnSetting(name, value string) {
 	}
 }
 
-// word reports whether a value is a word of letters alone: of a name such as AuthMode it is likelier a choice than a secret.
+// word reports whether a value consists of letters. For a name such as AuthMode, a word is probably
+// a choice and not a secret.
 func word(value string) bool {
 	return strings.IndexFunc(value, func(r rune) bool { return !unicode.IsLetter(r) }) < 0
 }
 
-// leastCookie is the least length in bytes of a cookie's value that is masked wherever it appears.
+// leastCookie is the minimum length in bytes of a cookie's value to be masked everywhere.
 const leastCookie = 8
 
-// Add makes the Masker know a secret. A cookie header has several, each with a name.
+// Add adds a secret. A cookie header may contain several, each with a name.
 func (m *Masker) Add(value string, kind Kind) {
 	if kind == KindCookie {
 		for pair := range strings.SplitSeq(value, ";") {
@@ -103,7 +107,8 @@ func (m *Masker) add(value string, kind Kind) {
 	}
 }
 
-// everywhere reports whether a value can be masked wherever it appears: a short number and a word such as "sa" are in every text.
+// everywhere reports whether a value can be masked everywhere. Short numbers, and words such as
+// "sa", are in every text.
 func everywhere(value string) bool {
 	if len(value) < leastKnown {
 		return false
@@ -112,7 +117,7 @@ func everywhere(value string) bool {
 	return !digits || len(value) >= 2*leastKnown
 }
 
-// written returns a value as texts, JSON documents and URLs write it.
+// written returns the spellings of a value in texts, JSON documents and URLs.
 func written(value string) []string {
 	out := []string{value}
 	add := func(s string) {
@@ -152,7 +157,7 @@ func (m *Masker) Known() map[Kind]int {
 	return out
 }
 
-// Values returns the values that the Masker masks wherever they appear, sorted.
+// Values returns the values that the Masker masks everywhere, sorted.
 func (m *Masker) Values() []string {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -166,10 +171,11 @@ func (m *Masker) Values() []string {
 	return out
 }
 
-// Masked returns how many places were masked so far.
+// Masked returns the number of places that were masked.
 func (m *Masker) Masked() uint64 { return m.count.Load() }
 
-// Text returns a text with its secrets replaced by Mask. What a Masker has written before stays as it is.
+// Text returns a text with its secrets replaced by Mask. Text that a Masker has written stays
+// unchanged.
 func (m *Masker) Text(text string) string {
 	var spans []Span
 	for _, s := range Find(text) {
@@ -204,7 +210,8 @@ func (m *Masker) Text(text string) string {
 	return b.String()
 }
 
-// whole extends a part of a text by the escapes at its ends that it is in: \n and \u0041 of JSON stay whole.
+// whole extends the part of a text to include escapes that it begins or ends in, such as \n and
+// \u0041 of JSON.
 func whole(text string, from, to int) (int, int) {
 	const long = len(`\u0041`)
 	for i := from - 1; i >= 0 && i > from-long; i-- {
@@ -233,10 +240,11 @@ func whole(text string, from, to int) (int, int) {
 	return from, to
 }
 
-// backslashes returns how many of them end a text.
+// backslashes returns the number of backslashes at the end of a text.
 func backslashes(text string) int { return len(text) - len(strings.TrimRight(text, `\`)) }
 
-// longest returns how many bytes of text from i on are a value of the list, or the beginning of one that an ellipsis cuts; 0 for none.
+// longest returns the length of the value of the list that is in text at i, or of the beginning of
+// a value before an ellipsis; 0 if there is none.
 func longest(list []string, text string, i int) int {
 	for _, v := range list {
 		if strings.HasPrefix(text[i:], v) {
@@ -256,7 +264,7 @@ func longest(list []string, text string, i int) int {
 	return 0
 }
 
-// alone reports whether neither a letter nor a digit is beside a part of a text.
+// alone reports whether no letter or digit is next to a part of a text.
 func alone(text string, from, to int) bool {
 	inWord := func(c byte) bool {
 		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c >= 0x80
@@ -264,13 +272,13 @@ func alone(text string, from, to int) bool {
 	return (from == 0 || !inWord(text[from-1])) && (to == len(text) || !inWord(text[to]))
 }
 
-// The sizes of what a Writer holds back, in bytes.
+// Sizes of what a Writer holds back, in bytes.
 const (
-	mostHeld = 1 << 20  // that have no line feed
-	keptHeld = 32 << 10 // of these, that are held for what follows
+	mostHeld = 1 << 20  // without a line feed
+	keptHeld = 32 << 10 // bytes of these to keep for what follows
 )
 
-// A Writer masks what is written, line by line. Close writes the last one.
+// A Writer masks text line by line. Close writes the last line.
 type Writer struct {
 	mask func(string) string
 	w    io.Writer
@@ -298,7 +306,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), err
 }
 
-// Close writes what is held. It does not close the writer below.
+// Close writes the last line. It does not close the underlying writer.
 func (w *Writer) Close() error {
 	_, err := io.WriteString(w.w, w.mask(string(w.held)))
 	w.held = nil

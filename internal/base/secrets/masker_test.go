@@ -13,10 +13,10 @@ import (
 	"github.com/sosgo/sosgo/internal/base/secrets"
 )
 
-// jwt is a token whose signature is none.
+// jwt is a token without a valid signature.
 const jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJlMTIzNDU2"
 
-// TestFind finds each form in running text, and nothing else of the text.
+// TestFind finds each form in running text, and nothing else.
 func TestFind(t *testing.T) {
 	for text, want := range map[string]string{
 		"Server=db;User Id=sa;Password=hunter22;Max Pool Size=4":     "hunter22",
@@ -48,7 +48,7 @@ func TestFind(t *testing.T) {
 	assert.Equal(t, []secrets.Span{{Start: 2, End: 2 + len(pem), Kind: secrets.KindPEM}}, secrets.Find("a "+pem+" b"))
 }
 
-// TestNotFound passes texts of dumps that look like secrets and are none.
+// TestNotFound: texts of dumps that resemble secrets are not masked.
 func TestNotFound(t *testing.T) {
 	for _, text := range []string{
 		"System.Private.CoreLib, Version=10.0.0.0, Culture=neutral, PublicKeyToken=7cec85d7bea7798e", "mdToken: 0000000006000123", `"token":"0x6000001"`, `"signature":"0123456789abcdef"`,
@@ -60,7 +60,8 @@ func TestNotFound(t *testing.T) {
 	}
 }
 
-// TestMasker masks what it knows wherever it appears, also as JSON and URLs write it and where an ellipsis cuts it.
+// TestMasker masks known values everywhere, also as JSON and URLs write them and before an
+// ellipsis.
 func TestMasker(t *testing.T) {
 	m := secrets.NewMasker()
 	m.LearnSetting("SHOP_PASSWORD", `hun"ter 22`)
@@ -94,7 +95,7 @@ func TestMasker(t *testing.T) {
 	assert.NotContains(t, m.Values(), "1234")
 }
 
-// TestWriter masks a value that several writes share, with and without line feeds.
+// TestWriter masks a value that is split between writes, with and without line feeds.
 func TestWriter(t *testing.T) {
 	m := secrets.NewMasker()
 	m.Add("tiger-99", secrets.KindPair)

@@ -6,10 +6,11 @@ import (
 	"sync"
 )
 
-// isSpace reports whether a byte is one that \s matches.
+// isSpace reports whether \s matches c.
 func isSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' && c != '\v' }
 
-// mayBeURL reports whether a text may have a URL with a password: what follows :// is a name, a colon, a password and an @.
+// mayBeURL reports whether a text may contain a URL with a password: a name, a colon, a password
+// and an @ after ://.
 func mayBeURL(text string) bool {
 	for {
 		_, rest, ok := strings.Cut(text, "://")
@@ -28,7 +29,8 @@ func mayBeURL(text string) bool {
 	}
 }
 
-// mayBeOption reports whether a text may have an option with a secret: a word after - is that of a secret, and a value may follow it.
+// mayBeOption reports whether a text may contain an option with a secret: a dash, a name of a
+// secret, and a value.
 func mayBeOption(text string) bool {
 	for i := 0; i < len(text); i++ {
 		if text[i] != '-' || i > 0 && !isSpace(text[i-1]) && strings.IndexByte("\"'[,", text[i-1]) < 0 {
@@ -48,7 +50,8 @@ func mayBeOption(text string) bool {
 	return false
 }
 
-// mayBeAssigned reports whether a text may have a value of a name that means a secret wherever it stands: what precedes = or : is one.
+// mayBeAssigned reports whether a text may assign a value to a name that means a secret: such a
+// name before = or :.
 func mayBeAssigned(text string) bool {
 	for i := range len(text) {
 		if text[i] != '=' && text[i] != ':' {
@@ -71,7 +74,8 @@ func mayBeAssigned(text string) bool {
 	return false
 }
 
-// longestName is more than the bytes of the longest name in strong, also where letters are of several bytes.
+// longestName is an upper bound for the length in bytes of a name in strong, even if its letters
+// take several bytes.
 const longestName = 96
 
 var endsStrong = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)(?:` + strong + `)$`) })
@@ -80,11 +84,11 @@ func isAlphanumeric(c byte) bool {
 	return c >= '0' && c <= '9' || lowered(c) >= 'a' && lowered(c) <= 'z'
 }
 
-// endings are the ends of all names of secrets that forms have, in lower case.
+// endings are the endings, in lower case, of all names of secrets in the forms.
 var endings = []string{"word", "wd", "phrase", "key", "signature", "secret", "token", "credential", "credentials", "pass"}
 
-// hasEnding reports whether a name ends with one of the endings, or with a character that may be a letter of one: some that are not in
-// ASCII are other cases of letters.
+// hasEnding reports whether a name ends with one of the endings, ignoring case. A character outside
+// ASCII may be another case of a letter, so it counts as one.
 func hasEnding(name string) bool {
 	for _, e := range endings {
 		for i := 1; ; i++ {

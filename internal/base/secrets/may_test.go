@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// mayBe are texts of the forms that are looked for before their expressions are, and texts that are nearly theirs.
+// mayBe are texts of the forms that have a fast test, and texts that almost have such a form.
 var mayBe = []struct {
 	text string
 	may  func(string) bool
@@ -33,14 +33,14 @@ var mayBe = []struct {
 	{"=", mayBeAssigned, false},
 }
 
-// TestMayBe checks the searches that precede expressions.
+// TestMayBe checks the fast tests.
 func TestMayBe(t *testing.T) {
 	for _, c := range mayBe {
 		assert.Equal(t, c.want, c.may(c.text), c.text)
 	}
 }
 
-// FuzzMayBe checks that no search refuses a text with the form.
+// FuzzMayBe: no fast test rejects a text that the expression matches.
 func FuzzMayBe(f *testing.F) {
 	for _, c := range mayBe {
 		f.Add(c.text)

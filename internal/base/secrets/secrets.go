@@ -1,12 +1,15 @@
-// Package secrets decides what of a process's data is a secret, and masks it. There are three rules, and one is enough:
+// Package secrets decides which data of a process is secret, and masks it. A text is secret if one
+// of three rules applies:
 //
-//   - the name: one of its words is a word for a secret, such as password, token or key. Words end at a change of case, at a digit and at
-//     anything that is no letter: ConnectionStrings:Shop, AWS_SECRET_ACCESS_KEY and apiKey have one (Named);
-//   - the form: a password in a connection string or a URL, a token of three parts (JWT), a private key, credentials in a header, a cookie, a key
-//     with a published prefix (Find), or a long word of mixed letters and digits as key generators make them (Generated);
-//   - the value: what a Masker has learnt by a name or a form is masked wherever the same bytes appear.
+//   - The name contains a word for a secret, such as password, token or key (Named). Words end at a
+//     change of case, at a digit and at anything that is not a letter: ConnectionStrings:Shop,
+//     AWS_SECRET_ACCESS_KEY, apiKey.
+//   - The form is one of a secret (Find): a password in a connection string or URL, a JWT, a
+//     private key, credentials in a header, a cookie, a key with a published prefix. So is a long
+//     word of mixed letters and digits (Generated).
+//   - A Masker has learnt the value by its name or form. It is then masked everywhere.
 //
-// A rule errs towards hiding: a hidden value costs a question, a shown one may be in a ticket for ever. docs/secrets.md has the measured recall.
+// The rules err towards hiding. docs/secrets.md has the measured recall. Start reading at Masker.
 package secrets
 
 import (
@@ -14,20 +17,20 @@ import (
 	"unicode"
 )
 
-// Mask stands in the place of a hidden value.
+// Mask replaces a hidden value.
 const Mask = "<hidden>"
 
-// words are words of names whose values are secrets.
+// words are the words in names of secrets.
 var words = map[string]bool{
 	"password": true, "passwd": true, "passphrase": true, "pwd": true, "pass": true, "secret": true, "secrets": true, "token": true, "tokens": true,
 	"credential": true, "credentials": true, "apikey": true, "key": true, "auth": true, "authorization": true, "cookie": true, "sas": true, "signature": true,
 	"connectionstring": true, "connectionstrings": true, "dsn": true, "salt": true, "pin": true, "certificate": true, "accesskey": true, "privatekey": true, "bearer": true,
 }
 
-// joined are parts of names without borders between words: DBPASSWORD, mysecret.
+// joined are substrings of names without word boundaries: DBPASSWORD, mysecret.
 var joined = []string{"password", "passwd", "secret", "apikey", "accesskey", "privatekey", "connectionstring", "credential", "token"}
 
-// Strong reports whether a name means a secret whatever it belongs to: a password, not just a key.
+// Strong reports whether a name means a secret in any context, such as password, but not key.
 func Strong(name string) bool {
 	lower := strings.ToLower(name)
 	for _, j := range joined {
@@ -44,7 +47,7 @@ func Strong(name string) bool {
 	return false
 }
 
-// Named reports whether the name of a setting is that of a secret.
+// Named reports whether the name of a setting contains a word for a secret.
 func Named(name string) bool {
 	lower := strings.ToLower(name)
 	for _, j := range joined {
@@ -85,20 +88,21 @@ func split(name string) []string {
 	return out
 }
 
-// generated are the bounds of the value rule for words that a generator made.
+// Bounds for words that a key generator made.
 const (
 	generatedLeast = 24 // characters
 	generatedKinds = 3  // of lower case, upper case, digits
 )
 
-// Looks reports whether a value has the form of a secret, or has one in it, whatever its name is.
+// Looks reports whether a value has the form of a secret, or contains one.
 func Looks(value string) bool { return Generated(value) || len(Find(value)) > 0 }
 
-// Generated reports whether a text is a word as key generators make them.
+// Generated reports whether a text looks like a generated key.
 func Generated(text string) bool { return generatedWord(strings.TrimRight(text, "=")) }
 
-// generatedWord reports whether s is one long word of lower-case letters, upper-case letters and digits in turn, as in base64. Paths, versions
-// and names of types have other signs, or few changes.
+// generatedWord reports whether s is one long word that mixes lower-case letters, upper-case
+// letters and digits, as in base64. Paths, versions and type names contain other characters, or few
+// changes.
 func generatedWord(s string) bool {
 	if len(s) < generatedLeast {
 		return false
@@ -128,5 +132,5 @@ func generatedWord(s string) bool {
 	return len(kinds) == generatedKinds && changes*3 >= len(s)
 }
 
-// Hides reports whether a setting is not to be shown.
+// Hides reports whether to hide the value of a setting.
 func Hides(name, value string) bool { return value != "" && (Named(name) || Looks(value)) }

@@ -1,5 +1,5 @@
-// Package teb reads the thread environment block of Windows (winternl.h, NT_TIB and TEB): a part of
-// the system's ABI, the same in all versions of Windows.
+// Package teb reads the thread environment block of Windows (winternl.h, NT_TIB and TEB). Its
+// layout is part of the system's ABI and the same in all versions of Windows.
 package teb
 
 import (
@@ -8,7 +8,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Offsets in the block. NT_TIB begins with three pointers: ExceptionList, StackBase and StackLimit. Those after it are of 64-bit processes.
+// Offsets in the block. NT_TIB begins with three pointers: ExceptionList, StackBase and StackLimit.
+// The other offsets are for 64-bit processes.
 const (
 	processEnvironmentBlock = 0x60   // TEB.ProcessEnvironmentBlock
 	deallocationStack       = 0x1478 // TEB.DeallocationStack
@@ -23,8 +24,8 @@ const (
 	OLEInNeutral         = 0x800
 )
 
-// Stack returns the stack of the thread whose block is at a, from StackLimit to StackBase as stored:
-// it may be empty or inverted. A missing block is target.ErrNotInDump.
+// Stack returns the stack of the thread with its block at a: from StackLimit to StackBase as
+// stored, which may be empty or inverted. A missing block is target.ErrNotInDump.
 func Stack(mem target.Memory, a target.Addr, arch target.Arch) (target.Range, error) {
 	if a == 0 {
 		return target.Range{}, target.ErrNotInDump
@@ -41,8 +42,8 @@ func Stack(mem target.Memory, a target.Addr, arch target.Arch) (target.Range, er
 	return target.Range{Start: target.Addr(le.Uint64(b[16:])), End: target.Addr(le.Uint64(b[8:]))}, nil
 }
 
-// Reserved returns where the addresses begin that are reserved for the stack of a thread of a 64-bit process. StackLimit is where the
-// committed ones begin.
+// Reserved returns the lowest address reserved for the stack of a thread of a 64-bit process.
+// StackLimit is the lowest committed address.
 func Reserved(mem target.Memory, a target.Addr, arch target.Arch) (target.Addr, error) {
 	if a == 0 || arch.PointerSize() == 4 {
 		return 0, target.ErrNotInDump
@@ -55,7 +56,8 @@ func PEB(mem target.Memory, a target.Addr) (target.Addr, error) {
 	return target.Pointer(mem, a+processEnvironmentBlock)
 }
 
-// OLEFlags returns COM's flags of a thread of a 64-bit process, or 0 if the thread did not initialize COM.
+// OLEFlags returns the COM flags of a thread of a 64-bit process, or 0 if the thread did not
+// initialize COM.
 func OLEFlags(mem target.Memory, a target.Addr) (uint32, error) {
 	ole, err := target.Pointer(mem, a+reservedForOle)
 	if err != nil || ole == 0 {

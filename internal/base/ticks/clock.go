@@ -7,29 +7,30 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Clock determines the time on the clock that counts milliseconds since boot (Environment.TickCount64). Dumps don't
-// store it, but it is at least the latest time that the process recorded. Some records hold only its lower 32 bits.
+// A Clock estimates the current value of the clock that counts milliseconds since boot
+// (Environment.TickCount64). Dumps don't store it, but it is at least the latest time that the
+// process recorded. Some records hold only its lower 32 bits.
 type Clock struct {
 	newest int64
 	any    bool
 	narrow []uint32
 }
 
-// Note64 records a time. A time of 0, or one that could not be read (err), is ignored.
+// Note64 records a time. It ignores a time of 0, and a time that could not be read (err).
 func (c *Clock) Note64(ms int64, err error) {
 	if err == nil && ms > 0 && (!c.any || ms > c.newest) {
 		c.newest, c.any = ms, true
 	}
 }
 
-// Note32 is Note64 for a time of which ms holds the lower 32 bits.
+// Note32 is Note64 for the lower 32 bits of a time.
 func (c *Clock) Note32(ms int64, err error) {
 	if err == nil && ms != 0 {
 		c.narrow = append(c.narrow, uint32(ms))
 	}
 }
 
-// Widen extends a 32-bit time to 64 bits: the value closest to the newest known time.
+// Widen extends a 32-bit time to the 64-bit time closest to the newest known one.
 func (c *Clock) Widen(ms uint32) int64 {
 	if !c.any {
 		return int64(ms)

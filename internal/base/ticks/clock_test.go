@@ -10,7 +10,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestClock: the newest note counts, and notes of 32 bits are those next to it, also across a turn of the counter.
+// TestClock: the newest note counts. 32-bit notes are extended to the closest time, also when the
+// counter wraps.
 func TestClock(t *testing.T) {
 	var c ticks.Clock
 	assert.ErrorIs(t, c.Now().Err, target.ErrNotInDump)

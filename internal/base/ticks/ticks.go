@@ -1,5 +1,5 @@
-// Package ticks converts the times of .NET: units of 100 nanoseconds, for a DateTime since the year 1.
-// Clock estimates the time of its millisecond clock.
+// Package ticks converts the times of .NET, in units of 100 nanoseconds. A DateTime counts them
+// since the year 1. Clock estimates the time of the process's millisecond clock.
 package ticks
 
 import (

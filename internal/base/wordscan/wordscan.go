@@ -1,4 +1,5 @@
-// Package wordscan searches registers and stacks for words that may be addresses, for example of objects.
+// Package wordscan searches registers and stacks for words that may be addresses, for example of
+// objects. It does not verify that an object is there.
 package wordscan
 
 import (
@@ -22,16 +23,17 @@ type Word struct {
 type Scan struct {
 	Memory    target.Memory
 	Processor *target.Processor
-	Bounds    target.Range // the range of wanted values,
-	Elsewhere bool         // or any address that a process can use
-	// Found receives each matching word, and Lost each part of a stack that can't be read. Lost's error is target.ErrNotInDump,
-	// target.ErrCorrupt for a range too large to be a stack, or ctx's. The scan ends when one returns false.
+	Bounds    target.Range // values in this range match
+	Elsewhere bool         // any address that a process can use matches
+	// Found receives each match, and Lost each part of a stack that can't be read. Lost's error is
+	// target.ErrNotInDump, target.ErrCorrupt for a range too large to be a stack, or ctx's. The
+	// scan ends when one returns false.
 	Found func(Word) bool
 	Lost  func(error) bool
-	buf   []byte // memory that the target could not lend
+	buf   []byte // a copy of memory that the target does not lend
 }
 
-// Registers scans the processor's registers that can hold addresses, in its order. It reports whether to go on.
+// Registers scans the registers that can hold addresses. It reports whether to continue.
 func (s *Scan) Registers(ctx context.Context, regs *target.Registers) bool {
 	for n := range s.Processor.General.All {
 		v, ok := regs.Get(n)
@@ -45,7 +47,7 @@ func (s *Scan) Registers(ctx context.Context, regs *target.Registers) bool {
 	return true
 }
 
-// Stack scans the 8-byte aligned words in r upwards. It reports whether the scan continues.
+// Stack scans the 8-byte aligned words in r upwards. It reports whether to continue.
 func (s *Scan) Stack(ctx context.Context, r target.Range) bool {
 	at, end := (r.Start+7)&^7, r.End&^7
 	if at < r.Start {
@@ -82,10 +84,10 @@ func (s *Scan) Stack(ctx context.Context, r target.Range) bool {
 	return true
 }
 
-// chunkSize is how much is copied at once if the target can't lend memory.
+// chunkSize is how many bytes are copied at once if the target does not lend memory.
 const chunkSize = 64 << 10
 
-// chunk returns the stored bytes from at on, or nothing.
+// chunk returns the stored bytes from at on, or nil.
 func (s *Scan) chunk(at, end target.Addr) []byte {
 	size := uint64(end - at)
 	if b := s.Memory.Span(at); len(b) >= 8 {

@@ -14,7 +14,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The words of a stack that can be addresses in a heap.
+// Find the words of a stack that may be addresses in a heap.
 func Example() {
 	mem := &pieces{at: []target.Addr{0x1000}, data: [][]byte{words(1, heapStart, 0x7fff_0000)}}
 	s := wordscan.Scan{Memory: mem, Processor: target.AMD64(), Bounds: target.Range{Start: heapStart, End: heapEnd},
@@ -26,8 +26,8 @@ func Example() {
 	// true
 }
 
-// pieces is a memory of a few stored ranges. With lend unset it lends nothing,
-// as a dump that is read and not mapped.
+// pieces is a memory of a few stored ranges. If lend is unset, it lends nothing, like a dump that
+// is not mapped.
 type pieces struct {
 	at   []target.Addr // ascending
 	data [][]byte
@@ -88,7 +88,7 @@ const (
 	heapEnd   = 0x20000
 )
 
-// testScan scans for the multiples of 0x100 in a heap from heapStart to heapEnd.
+// testScan scans for the multiples of 0x100 from heapStart to heapEnd.
 func testScan(mem target.Memory, found func(wordscan.Word) bool, lost func(error) bool) *wordscan.Scan {
 	return &wordscan.Scan{
 		Memory:    mem,
@@ -104,7 +104,7 @@ type found struct {
 	reg          target.Reg
 }
 
-// collect returns what f finds, and what it lost.
+// collect returns what f finds and loses.
 func collect(mem target.Memory, f func(c *wordscan.Scan)) (words []found, errs []error) {
 	f(testScan(mem, func(w wordscan.Word) bool {
 		words = append(words, found{w.Addr, w.Value, w.Register})
@@ -215,7 +215,7 @@ func FuzzScan(f *testing.F) {
 	})
 }
 
-// BenchmarkScan scans a stack of 64 KB of which every eighth word is an object.
+// BenchmarkScan scans a stack of 64 KB. Every eighth word is an object.
 func BenchmarkScan(b *testing.B) {
 	data := make([]byte, 64<<10)
 	for i := 0; i < len(data); i += 64 {

@@ -6,10 +6,12 @@ import (
 	"github.com/sosgo/sosgo/internal/base/absent"
 )
 
-// Ordered runs n pieces of work on several goroutines and passes the results to take in order, on the caller's
-// goroutine. The outcome is the same for any number of workers. state creates each goroutine's own state. produce makes
-// one piece; its argument is the zero value or a piece that take has finished with, for reuse of its memory. At most
-// two pieces per worker exist at a time. Ordered ends with the first error of a piece or of take, or with ctx's.
+// Ordered runs n pieces of work on several goroutines and passes the results to take, in order, on
+// the caller's goroutine. The outcome does not depend on the number of workers.
+//
+// state creates the state of each goroutine. produce makes one piece; reuse is the zero value or a
+// piece that take has finished with, for its memory. At most two pieces per worker exist at a time.
+// Ordered ends with the first error of produce or take, or with ctx's.
 func Ordered[S, T any](ctx context.Context, jobs, n int, state func() S, produce func(s S, piece int, reuse T) (T, error), take func(T) error) error {
 	ctx, jobs = absent.Context(ctx), max(1, min(jobs, n))
 	slots := 2 * jobs

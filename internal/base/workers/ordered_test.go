@@ -13,7 +13,7 @@ import (
 	"github.com/sosgo/sosgo/internal/base/workers"
 )
 
-// TestOrdered: all pieces come in their order, whatever the number of workers, and their memory is used again.
+// TestOrdered: the pieces arrive in order for any number of workers, and their memory is reused.
 func TestOrdered(t *testing.T) {
 	for jobs := range 5 {
 		for _, n := range []int{0, 1, 2, 100} {
@@ -35,7 +35,8 @@ func TestOrdered(t *testing.T) {
 	}
 }
 
-// TestOrderedEnds: an error of either side, the context and a panic are the end.
+// TestOrderedEnds: Ordered ends with an error of produce or take, with the context, and with a
+// panic.
 func TestOrderedEnds(t *testing.T) {
 	none := func() struct{} { return struct{}{} }
 	broken := errors.New("broken")

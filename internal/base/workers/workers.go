@@ -1,5 +1,6 @@
-// Package workers runs functions on goroutines whose panics reach the goroutine that waits for them. A
-// panic of a plain goroutine would end the program.
+// Package workers runs functions on goroutines. A panic of such a goroutine reaches the goroutine
+// that waits for it; a panic of a plain goroutine would end the program. Start reading at Group;
+// Each and Ordered divide work.
 package workers
 
 import (
@@ -13,7 +14,7 @@ import (
 	"github.com/sosgo/sosgo/internal/base/absent"
 )
 
-// A Panic is the value with which Wait panics: the first panic of a goroutine, with its stack.
+// A Panic is the value that Wait panics with: the first panic of a goroutine, with its stack.
 type Panic struct {
 	Value any
 	Stack []byte
@@ -34,7 +35,8 @@ type Group struct {
 	panic *Panic
 }
 
-// Go runs f on a goroutine. A fault of its memory accesses, such as a shrunken mapped file, is a panic too.
+// Go runs f on a goroutine. A memory fault in f, for example in a mapped file that was truncated,
+// is a panic too.
 func (g *Group) Go(f func()) {
 	g.wg.Go(func() {
 		debug.SetPanicOnFault(true)
@@ -55,7 +57,8 @@ func (g *Group) Wait() {
 	}
 }
 
-// Caught returns what recover returned, with the stack of the panic. It is for deferred functions.
+// Caught converts the result of recover to a Panic with the current stack. Call it in a deferred
+// function.
 func Caught(v any) *Panic {
 	if p, ok := v.(*Panic); ok {
 		return p
@@ -63,7 +66,8 @@ func Caught(v any) *Panic {
 	return &Panic{Value: v, Stack: debug.Stack()}
 }
 
-// Each calls f with 0 to n-1 on at most jobs goroutines and waits for them. No call begins after ctx is done; the error is ctx's.
+// Each calls f with 0 to n-1 on at most jobs goroutines and waits for them. It starts no call after
+// ctx is done; the error is ctx's.
 func Each(ctx context.Context, jobs, n int, f func(i int)) error {
 	ctx = absent.Context(ctx)
 	var next atomic.Int64
@@ -83,10 +87,10 @@ func Each(ctx context.Context, jobs, n int, f func(i int)) error {
 	return ctx.Err()
 }
 
-// A Lowest keeps the error of the lowest place among those that workers meet, so that the result does
-// not depend on which worker was first. The zero value has none.
+// A Lowest keeps the error with the lowest place, so that the result does not depend on the order
+// of workers. The zero value has no error. It is safe for concurrent use.
 type Lowest struct {
-	above atomic.Uint64 // complement of the lowest place, so that the zero value is above all places
+	above atomic.Uint64 // complement of the lowest place; 0 means no place yet
 	mu    sync.Mutex
 	err   error
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/internal/base/workers"
 )
 
-// TestPanicReachesWaiter: without it the test's process would end.
+// TestPanicReachesWaiter: without Group the panic would end the test's process.
 func TestPanicReachesWaiter(t *testing.T) {
 	var g workers.Group
 	cause := errors.New("out of bounds")

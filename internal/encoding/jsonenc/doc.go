@@ -1,7 +1,7 @@
-// Package jsonenc encodes values as JSON by plans: a plan is compiled once for each type from its json tags and is then
-// walked for every value.
+// Package jsonenc encodes values as JSON. It compiles a plan for each type from its json tags,
+// once, and walks the plan for every value. Start reading at Encoder and Plan.
 //
-// The JSON is what encoding/json writes without escaping for HTML, and three things more: lists are streamed from
-// iterators, a part that is missing is null, and strings hold nothing that a terminal acts on or that stays unseen.
-// The plans also describe the types, for documents and schemas.
+// The output equals encoding/json without HTML escaping, with three additions: lists are
+// streamed from iterators; a missing part is null; and strings contain no characters that a
+// terminal acts on or that are invisible. Plans also describe the types, for documents and schemas.
 package jsonenc

@@ -14,7 +14,7 @@ import (
 	"sync"
 )
 
-// piece is the number of bytes that an Encoder holds before it passes them on.
+// piece is the number of bytes that an Encoder buffers before it calls Emit.
 const piece = 64 << 10
 
 // maxDepth bounds the nesting of values.
@@ -22,26 +22,25 @@ const maxDepth = 10000
 
 // An Encoder appends values to a buffer. It is for one goroutine.
 type Encoder struct {
-	Buf []byte // what is encoded so far
-	// Emit, if not nil, receives Buf inside of long values; then Buf starts again. The bytes are valid during the call.
+	Buf []byte // the output so far
+	// Emit, if not nil, receives Buf inside of long values; Buf is then emptied. The bytes are
+	// valid during the call.
 	Emit func(b []byte) error
-	// Err is the first error. A value that failed is null.
+	// Err is the first error. A value that can't be encoded becomes null.
 	Err error
 
 	depth int
 }
 
-// Marshal returns v as JSON. A row that is missing from an iterator stands as {"missing": reason} in its place. It is not
-// inlined: every package that can reach a type with such a MarshalJSON would compile parts of package reflect.
-//
-//go:noinline
+// Marshal returns v as JSON. A missing row of an iterator becomes {"missing": reason}.
 func Marshal(v any) ([]byte, error) {
 	var e Encoder
 	e.Value(v)
 	return e.Buf, e.Err
 }
 
-// Row returns a function that appends a T as JSON and the separator of a RowStreamer. The function is for one goroutine.
+// Row returns a function that appends a T as JSON and the separator of a RowStreamer. The function
+// is for one goroutine.
 func Row[T any]() func(b []byte, row *T) []byte {
 	p, e := PlanOf(reflect.TypeFor[T]()), &Encoder{}
 	return func(b []byte, row *T) []byte {
@@ -89,7 +88,7 @@ func (e *Encoder) Value(v any) {
 	}
 }
 
-// Reflect appends v. Methods of pointers apply to v, too.
+// Reflect appends v. It also uses the methods of v's pointer type.
 func (e *Encoder) Reflect(v reflect.Value) {
 	if v.Kind() != reflect.Pointer && !v.CanAddr() {
 		p := reflect.New(v.Type()).Elem()
@@ -105,7 +104,7 @@ func (e *Encoder) fail(err error) {
 	e.Buf = append(e.Buf, "null"...)
 }
 
-// flush passes on what is much. It is called between the items of lists.
+// flush passes Buf to Emit if it is long. It is called between list items.
 func (e *Encoder) flush() {
 	if e.Emit == nil || len(e.Buf) < piece {
 		return
@@ -116,7 +115,7 @@ func (e *Encoder) flush() {
 	e.Buf = e.Buf[:0]
 }
 
-// encode appends v by its plan. Unless it is a pointer, v is addressable.
+// encode appends v according to its plan. v must be a pointer or addressable.
 func (e *Encoder) encode(p *Plan, v reflect.Value) {
 	switch p.code {
 	case codeUint:
@@ -154,12 +153,12 @@ func (e *Encoder) encode(p *Plan, v reflect.Value) {
 	case codeFloat:
 		e.float(v.Float(), v.Type().Bits())
 	default:
-		e.seldom(p, v)
+		e.encodeRare(p, v)
 	}
 }
 
-// seldom appends values of the rarer codes.
-func (e *Encoder) seldom(p *Plan, v reflect.Value) {
+// encodeRare appends values of the rarer codes.
+func (e *Encoder) encodeRare(p *Plan, v reflect.Value) {
 	switch p.code {
 	case codeInterface:
 		if v.IsNil() {
@@ -206,7 +205,7 @@ func (e *Encoder) nested(encode func()) {
 	e.depth--
 }
 
-// marshaled appends JSON of a foreign type.
+// marshaled appends JSON that a type's own method returned.
 func (e *Encoder) marshaled(b []byte, err error) {
 	if err != nil {
 		e.fail(err)
@@ -215,7 +214,8 @@ func (e *Encoder) marshaled(b []byte, err error) {
 	e.Buf = appendSafe(e.Buf, b)
 }
 
-// appendSafe appends JSON and escapes what AppendString would have escaped. Such characters stand only in strings.
+// appendSafe appends JSON and escapes the characters that AppendString escapes. They occur only in
+// strings.
 func appendSafe(b, text []byte) []byte {
 	for _, r := range string(text) {
 		if r == 0x7f || Hidden(r) {
@@ -227,7 +227,8 @@ func appendSafe(b, text []byte) []byte {
 	return b
 }
 
-// object appends a struct. Plain numbers, which make most of long lists, are appended here.
+// object appends a struct. It encodes plain numbers itself, because long lists consist mostly of
+// them.
 func (e *Encoder) object(p *Plan, v reflect.Value) {
 	b, empty := append(e.Buf, '{'), true
 	for i := range p.fields {
@@ -275,8 +276,8 @@ func (e *Encoder) object(p *Plan, v reflect.Value) {
 	e.Buf = append(b, '}')
 }
 
-// of returns the field of v, or false if it is left out.
-func (f *Field) of(v reflect.Value) (reflect.Value, bool) {
+// get returns the field of v, or false if it is omitted.
+func (f *Field) get(v reflect.Value) (reflect.Value, bool) {
 	v, ok := f.at(v)
 	return v, ok && !f.omitted(v)
 }
@@ -309,12 +310,12 @@ func (f *Field) omitted(v reflect.Value) bool {
 	return v.IsZero()
 }
 
-// Each calls yield with the fields of an object that are not left out, in their order, up to the first error. v is of
-// the plan's type and addressable.
+// Each calls yield with the fields of an object that are not omitted, in order, up to the first
+// error. v is of the plan's type and addressable.
 func (p *Plan) Each(v reflect.Value, yield func(f *Field, v reflect.Value) error) error {
 	for i := range p.fields {
 		f := &p.fields[i]
-		fv, ok := f.of(v)
+		fv, ok := f.get(v)
 		if !ok {
 			continue
 		}
@@ -343,7 +344,7 @@ func (e *Encoder) list(p *Plan, v reflect.Value) {
 	})
 }
 
-// iterate appends the rows of an iterator. A row that is missing is an object with the reason.
+// iterate appends the rows of an iterator. A missing row becomes an object with the reason.
 func (e *Encoder) iterate(p *Plan, v reflect.Value) {
 	if v.IsNil() {
 		e.Buf = append(e.Buf, "[]"...)
@@ -386,7 +387,7 @@ func (p *Plan) Range(v reflect.Value, yield func(row reflect.Value, err error) b
 	}
 }
 
-// IsStop reports whether err ends a list because nobody wants more of it.
+// IsStop reports whether err ends a list because it was cancelled.
 func IsStop(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
@@ -447,7 +448,7 @@ func (e *Encoder) dictionary(p *Plan, v reflect.Value) {
 	})
 }
 
-// float appends a number in the form of encoding/json.
+// float appends a number as encoding/json does.
 func (e *Encoder) float(f float64, bits int) {
 	if math.IsInf(f, 0) || math.IsNaN(f) {
 		e.fail(fmt.Errorf("JSON has no form for the number %v", f))
@@ -460,7 +461,8 @@ func (e *Encoder) float(f float64, bits int) {
 		}
 	}
 	e.Buf = strconv.AppendFloat(e.Buf, f, form, -1, bits)
-	if n := len(e.Buf); form == 'e' && n >= 4 && e.Buf[n-4] == 'e' && e.Buf[n-3] == '-' && e.Buf[n-2] == '0' { // e-09 is e-9
+	// e-09 to e-9.
+	if n := len(e.Buf); form == 'e' && n >= 4 && e.Buf[n-4] == 'e' && e.Buf[n-3] == '-' && e.Buf[n-2] == '0' {
 		e.Buf[n-2] = e.Buf[n-1]
 		e.Buf = e.Buf[:n-1]
 	}

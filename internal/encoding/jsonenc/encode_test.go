@@ -50,7 +50,7 @@ type many struct {
 	private  int
 }
 
-// TestEqualsEncodingJSON compares plans with encoding/json over all kinds of fields.
+// TestEqualsEncodingJSON compares with encoding/json for all kinds of fields.
 func TestEqualsEncodingJSON(t *testing.T) {
 	n := 7
 	deep := &tail{Next: &tail{F32: 1e-7}, F32: 3.5e21}
@@ -77,7 +77,7 @@ type shadow struct {
 	A string `json:"a"`
 }
 
-// TestShadowedFields: the less deep of two fields with one name stays.
+// TestShadowedFields: of two fields with one name, the outer one wins.
 func TestShadowedFields(t *testing.T) {
 	want, err := json.Marshal(shadow{A: "outer"})
 	require.NoError(t, err)
@@ -102,8 +102,8 @@ func seq(list ...any) iter.Seq2[inner, error] {
 	}
 }
 
-// TestIterators: a row that is missing has its reason in its place, and the end of the context ends the list with an
-// error.
+// TestIterators: a missing row is replaced by its reason; the end of the context ends the list with
+// an error.
 func TestIterators(t *testing.T) {
 	got, err := jsonenc.Marshal(listed{seq(1, target.ErrCorrupt, 2)})
 	require.NoError(t, err)
@@ -116,7 +116,7 @@ func TestIterators(t *testing.T) {
 	assert.Equal(t, `{"rows":[{"a":1}]}`, string(got))
 }
 
-// TestUnsupported: a value without a form in JSON is null and an error, and the rest stays.
+// TestUnsupported: a value without a JSON form becomes null and an error; the rest is encoded.
 func TestUnsupported(t *testing.T) {
 	for _, bad := range []any{func() {}, math.NaN(), make(chan int), map[int]int{1: 1}} {
 		got, err := jsonenc.Marshal([]any{1, bad, 2})
@@ -130,7 +130,7 @@ func TestUnsupported(t *testing.T) {
 	assert.True(t, json.Valid(got))
 }
 
-// TestEmit: long values go out in pieces that make the whole, and the error of the receiver stays.
+// TestEmit: the emitted pieces of a long value form the whole, and the receiver's error is kept.
 func TestEmit(t *testing.T) {
 	list := make([]inner, 100_000)
 	want, err := json.Marshal(list)
@@ -149,7 +149,7 @@ func TestEmit(t *testing.T) {
 	assert.ErrorIs(t, e.Err, full)
 }
 
-// TestEndString equals AppendString, whatever has to be escaped and wherever it stands.
+// TestEndString equals AppendString for all characters and positions.
 func TestEndString(t *testing.T) {
 	for _, text := range []string{"", "plain", `"`, `\`, `""\\`, `a"b\c`, "line\nfeed", "é\"", "\x00", "<&>", "\xff", "\u2028", "tail\\", "\u202e", "🙂\xf0\x9f"} {
 		for _, before := range []string{"", `x"`} {
@@ -167,7 +167,7 @@ type plainRow struct {
 	Free    bool        `json:"free,omitempty"`
 }
 
-// TestRowAllocatesNothing: a list of millions has no cost for each row beside its bytes.
+// TestRowAllocatesNothing: encoding a row does not allocate.
 func TestRowAllocatesNothing(t *testing.T) {
 	row, o, b := jsonenc.Row[plainRow](), &plainRow{0x7f0012345678, 0x7f0012340000, 24, false}, []byte(nil)
 	b = row(b, o)

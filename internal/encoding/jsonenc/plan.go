@@ -14,41 +14,42 @@ type Appender interface {
 	AppendJSON(b []byte) []byte
 }
 
-// A Valuer is written as the value that JSONValue returns.
+// A Valuer is encoded as the value that JSONValue returns.
 type Valuer interface {
 	JSONValue() any
 }
 
 // A RowStreamer is a list that formats its rows with several workers.
 type RowStreamer interface {
-	// StreamJSON calls emit with rows of JSON in their order, separated by "," and a line feed. It never calls emit for an empty list.
+	// StreamJSON calls emit with encoded rows, in order, separated by a comma and a line feed. It
+	// never calls emit for an empty list.
 	StreamJSON(emit func(rows []byte) error) error
 }
 
 // A TextStreamer is a string that may be too long for memory.
 type TextStreamer interface {
-	// StreamText calls emit with pieces of the text that hold whole characters.
+	// StreamText calls emit with pieces of the text. A piece holds whole characters.
 	StreamText(emit func(part string) error) error
 }
 
-// A Typed value declares for documents what its Appender, Valuer or RowStreamer writes.
+// A Typed value declares, for documents and schemas, the type of what its Appender, Valuer or
+// RowStreamer writes.
 type Typed interface {
-	// JSONType returns a pointer to the type. It is no reflect.Type, for the compiler would make functions for the generic parts of that one
-	// in every package that can reach a Typed.
+	// JSONType returns a pointer to a value of the type.
 	JSONType() any
 }
 
 type isZeroer interface{ IsZero() bool }
 
-// A Kind is what a type is in JSON.
+// A Kind is the kind of a type in JSON.
 type Kind uint8
 
 // The kinds of types.
 const (
-	Any     Kind = iota // anything: the value decides
-	Object              // a struct: Fields describes it
-	Map                 // an object whose names the value decides: Elem describes its values
-	List                // a slice, an array, an iterator or a RowStreamer: Elem describes its items
+	Any     Kind = iota // depends on the value
+	Object              // a struct, described by Fields
+	Map                 // an object with arbitrary names; Elem describes its values
+	List                // a slice, an array, an iterator or a RowStreamer; Elem describes its items
 	String              // text
 	Address             // a number in hexadecimal, as a string
 	Integer
@@ -82,16 +83,16 @@ const (
 	codeIterator
 	codeMap
 	codeStruct
-	codeAbsent // a struct of a value and the error in its place
+	codeAbsent // a struct of a value and the error that replaces it
 )
 
-// A Plan describes how the values of a type are written.
+// A Plan describes how to encode the values of a type.
 type Plan struct {
 	Type reflect.Type
 	code code
 
-	elem   *Plan // of a pointer, a list, a map; of codeAbsent the value
-	kind   Kind  // of codes that stand for several kinds
+	elem   *Plan // of a pointer, list or map; for codeAbsent of the value
+	kind   Kind  // for codes that represent several kinds
 	fields []Field
 	value  []int // codeAbsent: index of the value
 	err    []int // codeAbsent: index of the error
@@ -102,18 +103,18 @@ type Field struct {
 	Name     string // in JSON
 	Doc      string // from the tag doc
 	Plan     *Plan
-	Optional bool // reports whether the field is left out for some values
+	Optional bool // the field is omitted for some values
 
 	omit   omission
-	code   code   // the plan's; a type that contains itself has none when its fields are compiled
-	prefix string // ,"name": and, of an address, the start of its text
+	code   code   // the plan's code; 0 for a field of the enclosing type, which is being compiled
+	prefix string // ,"name": and for an address the start of its text
 	index  []int
-	direct bool // the field is not in an embedded struct, and first is its index
+	direct bool // the field is not in an embedded struct; first is its index
 	first  int
 	depth  int
 }
 
-// omission selects when a field is left out.
+// omission selects when a field is omitted.
 type omission uint8
 
 const (
@@ -145,7 +146,7 @@ func PlanOf(t reflect.Type) *Plan {
 	return p
 }
 
-// A compiler holds the plans that are not complete yet: types may contain themselves.
+// A compiler holds incomplete plans, because types may contain themselves.
 type compiler map[reflect.Type]*Plan
 
 func (c compiler) plan(t reflect.Type) *Plan {
@@ -209,7 +210,8 @@ func isIterator(t reflect.Type) bool {
 	return t.Kind() == reflect.Func && t.CanSeq2() && t.In(0).In(1) == reflect.TypeFor[error]()
 }
 
-// byMethod reports whether a type writes itself by a method.
+// byMethod sets the plan of a type that encodes itself with a method. It reports false for other
+// types.
 func (c compiler) byMethod(p *Plan) bool {
 	t := p.Type
 	if t.Kind() == reflect.Pointer || t.Kind() == reflect.Interface {
@@ -246,7 +248,7 @@ func (c compiler) byMethod(p *Plan) bool {
 	return true
 }
 
-// isHex reports whether the text of an unsigned type is its number in hexadecimal.
+// isHex reports whether MarshalText of an unsigned type returns the number in hexadecimal.
 func isHex(t reflect.Type) bool {
 	if t.Kind() != reflect.Uint64 && t.Kind() != reflect.Uint32 {
 		return false
@@ -257,8 +259,8 @@ func isHex(t reflect.Type) bool {
 	return err == nil && string(text) == "0x2a"
 }
 
-// hasFields reports whether a struct has fields with a name in JSON. The methods of such a type are for encoding/json,
-// and its plan does without them.
+// hasFields reports whether a struct has fields with a JSON name. Such a type is encoded by its
+// fields; its methods are for encoding/json.
 func hasFields(t reflect.Type) bool {
 	if t.Kind() != reflect.Struct {
 		return false
@@ -276,8 +278,8 @@ func hasAbsent(t reflect.Type) bool {
 	return value != nil
 }
 
-// absentFields returns the index of the field with the tag jsonenc:"value" and of the error with the tag jsonenc:"absent" that stands in its
-// place. Both may be fields of an embedded struct.
+// absentFields returns the indexes of the field tagged jsonenc:"value" and of the error tagged
+// jsonenc:"absent" that replaces it. Both may be in an embedded struct.
 func absentFields(t reflect.Type) (value, err []int) {
 	if t.Kind() != reflect.Struct {
 		return nil, nil
@@ -307,8 +309,8 @@ func (c compiler) compileStruct(p *Plan) {
 	c.collect(p, p.Type)
 }
 
-// collect adds the fields of a struct, and those of embedded structs in their place. Of two fields with one name, the
-// one that is less deep stays; of equally deep ones neither does.
+// collect adds the fields of a struct, with the fields of embedded structs in their place. Of two
+// fields with one name, the less nested one wins; if both are equally nested, both are dropped.
 func (c compiler) collect(p *Plan, t reflect.Type) {
 	found := c.flatten(nil, t, nil, false, map[reflect.Type]bool{})
 	for i := range found {
@@ -323,8 +325,8 @@ func (c compiler) collect(p *Plan, t reflect.Type) {
 	}
 }
 
-// flatten appends the fields of t, which lies at an index of the outer struct. A pointer on the way to it makes them
-// optional. around holds the types that enclose t.
+// flatten appends the fields of t, which is at index in the outer struct. A pointer on the way to
+// it makes them optional. around holds the types that enclose t.
 func (c compiler) flatten(out []Field, t reflect.Type, index []int, optional bool, around map[reflect.Type]bool) []Field {
 	if around[t] {
 		return out
@@ -364,7 +366,7 @@ func (c compiler) flatten(out []Field, t reflect.Type, index []int, optional boo
 	return out
 }
 
-// omissionOf returns the rule of a field's tag, as encoding/json has it.
+// omissionOf returns the rule in a field's tag, with the meaning of encoding/json.
 func omissionOf(t reflect.Type, options string) omission {
 	for o := range strings.SplitSeq(options, ",") {
 		switch o {
@@ -394,10 +396,10 @@ func (p *Plan) IsIterator() bool { return p.code == codeIterator }
 // IsSlice reports whether the type is a slice that is a list in JSON.
 func (p *Plan) IsSlice() bool { return p.code == codeSlice }
 
-// IsStruct reports whether the type is a struct whose fields Each lists.
+// IsStruct reports whether the type is a struct. Each lists its fields.
 func (p *Plan) IsStruct() bool { return p.code == codeStruct }
 
-// Kind returns what the values of the type are in JSON.
+// Kind returns the kind of the type's values in JSON.
 func (p *Plan) Kind() Kind {
 	switch p.code {
 	case codePointer, codeAbsent:
@@ -427,7 +429,7 @@ func (p *Plan) Kind() Kind {
 	return Any
 }
 
-// Core returns the plan that describes the values' form: p without pointers, absence and methods.
+// Core returns the plan for the form of the values: p without pointers, absence and methods.
 func (p *Plan) Core() *Plan {
 	for {
 		switch p.code {
@@ -449,7 +451,7 @@ func (p *Plan) Elem() *Plan { return p.Core().elem }
 // Fields returns the fields of an object, in their order.
 func (p *Plan) Fields() []Field { return p.Core().fields }
 
-// Nullable reports whether a value may be null where it is not left out.
+// Nullable reports whether a value that is not omitted may be null.
 func (p *Plan) Nullable() bool {
 	switch p.code {
 	case codeAbsent, codePointer, codeSlice, codeMap, codeInterface:
@@ -458,7 +460,8 @@ func (p *Plan) Nullable() bool {
 	return p.Kind() == Any
 }
 
-// IsTable reports whether documents have the list's items on a line each: it is an iterator, or its items are objects.
+// IsTable reports whether documents put each item of the list on a line: it is an iterator, or its
+// items are objects.
 func (p *Plan) IsTable() bool {
 	switch p.code {
 	case codeIterator:

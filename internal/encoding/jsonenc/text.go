@@ -8,11 +8,12 @@ import (
 	"github.com/sosgo/sosgo/internal/encoding/utf16text"
 )
 
-// AppendString appends s as a JSON string. Hidden characters and lone surrogates (see utf16text) are escaped; other bytes that are
-// not UTF-8 become U+FFFD.
+// AppendString appends s as a JSON string. It escapes hidden characters and lone surrogates (see
+// utf16text); other bytes that are not UTF-8 become U+FFFD.
 func AppendString(b []byte, s string) []byte { return append(appendContent(append(b, '"'), s), '"') }
 
-// EndString makes the text that stands in b from an index on, behind a quotation mark, a JSON string.
+// EndString completes a JSON string: the text in b from an index on, which follows a quotation
+// mark, is escaped and closed.
 func EndString(b []byte, from int) []byte {
 	end := len(b)
 	for _, c := range b[from:] {
@@ -54,7 +55,7 @@ func appendContent[S string | []byte](b []byte, s S) []byte {
 	return append(b, s[done:]...)
 }
 
-// plain reports which ASCII characters stand for themselves in a string.
+// plain reports which ASCII characters need no escape in a string.
 var plain = func() (p [utf8.RuneSelf]bool) {
 	for c := range p {
 		p[c] = c >= ' ' && c != '"' && c != '\\' && c != 0x7f
@@ -80,7 +81,7 @@ func appendASCIIEscape(b []byte, c byte) []byte {
 	return appendEscape(b, rune(c))
 }
 
-// appendEscape appends r as \u with four hexadecimal digits, or as two of them.
+// appendEscape appends r as one or two \u escapes.
 func appendEscape(b []byte, r rune) []byte {
 	if high, low := utf16.EncodeRune(r); high != unicode.ReplacementChar {
 		return appendUnit(appendUnit(b, high), low)
@@ -101,7 +102,7 @@ const digits = "0123456789abcdef"
 // appendHex appends n as a JSON string such as "0x1f".
 func appendHex(b []byte, n uint64) []byte { return appendDigits(append(b, '"', '0', 'x'), n) }
 
-// appendDigits appends n in hexadecimal and the quotation mark after it.
+// appendDigits appends n in hexadecimal and a closing quotation mark.
 func appendDigits(b []byte, n uint64) []byte {
 	var text [17]byte
 	text[16] = '"'
@@ -114,8 +115,9 @@ func appendDigits(b []byte, n uint64) []byte {
 	return append(b, text[i&15:]...)
 }
 
-// Hidden reports whether r moves the cursor, ends a line, reorders the text around it, is not seen, or is half a character (a surrogate). Many terminals
-// act on C1 controls as on escape sequences. Control characters of ASCII are not its business.
+// Hidden reports whether r moves the cursor, ends a line, reorders the text around it, is
+// invisible, or is half a character (a surrogate). Many terminals act on C1 controls as on escape
+// sequences. It reports false for ASCII.
 func Hidden(r rune) bool {
 	const fillerHangul, fillerHalfwidth, blankBraille = 0x3164, 0xffa0, 0x2800
 	switch {
@@ -134,7 +136,7 @@ func Hidden(r rune) bool {
 	case r >= 0xe0000 && r <= 0xe0fff: // tags, selectors and the block reserved for them
 		return true
 	}
-	// Marks that precede numbers belong to Cf and are seen.
+	// Marks that precede numbers are in Cf but visible.
 	return unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r) ||
 		unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }

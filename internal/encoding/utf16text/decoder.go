@@ -1,8 +1,9 @@
-// Package utf16text turns UTF-16 into UTF-8, whole or piece by piece.
+// Package utf16text converts UTF-16 to UTF-8, whole or piece by piece.
 //
-// A surrogate that stands alone has no UTF-8. It becomes the three bytes that UTF-8's scheme has for its number (ED A0 80 to
-// ED BF BF; the form is known as WTF-8), so that different UTF-16 stays different. Text in this form never has both halves of
-// a pair one behind the other. Who writes it shows such a surrogate as an escape: \ud800.
+// UTF-8 has no encoding of a lone surrogate. This package encodes it as three bytes by the scheme
+// of UTF-8 (ED A0 80 to ED BF BF, known as WTF-8), so that different UTF-16 stays different. Such
+// text never contains both halves of a pair next to each other. Output shows a lone surrogate as an
+// escape: \ud800.
 package utf16text
 
 import (
@@ -16,7 +17,7 @@ import (
 // String decodes little-endian code units. An odd last byte is ignored.
 func String(b []byte) string { return string(Append(make([]byte, 0, len(b)), b)) }
 
-// Append appends what String returns.
+// Append appends the result of String to dst.
 func Append(dst, b []byte) []byte {
 	dst, high := appendUnits(dst, b, 0)
 	if high != 0 {
@@ -25,7 +26,7 @@ func Append(dst, b []byte) []byte {
 	return dst
 }
 
-// WholeEnd returns code units without a high surrogate at their end, for text that was cut there.
+// WholeEnd returns b without a high surrogate at its end, for text that was cut.
 func WholeEnd(b []byte) []byte {
 	if n := len(b) &^ 1; n > 0 && b[n-1]&0xfc == 0xd8 {
 		return b[:n-2]
@@ -33,7 +34,8 @@ func WholeEnd(b []byte) []byte {
 	return b
 }
 
-// appendUnits appends code units behind a pending high surrogate, if it is not 0. It returns the one that is pending at the end.
+// appendUnits appends code units that follow the pending high surrogate, if it is not 0. It returns
+// the surrogate that is pending at the end.
 func appendUnits(dst, b []byte, high rune) ([]byte, rune) {
 	for ; len(b) >= 2; b = b[2:] {
 		c := rune(binary.LittleEndian.Uint16(b))
@@ -65,7 +67,8 @@ func appendHalf(b []byte, r rune) []byte {
 	return append(b, 0xe0|byte(r>>12), 0x80|byte(r>>6&0x3f), 0x80|byte(r&0x3f))
 }
 
-// AppendRune appends r, which may be a surrogate. A low one makes a pair with a high one at the end of b.
+// AppendRune appends r, which may be a surrogate. A low surrogate forms a pair with a high one at
+// the end of b.
 func AppendRune(b []byte, r rune) []byte {
 	if !utf16.IsSurrogate(r) {
 		return utf8.AppendRune(b, r)
@@ -78,7 +81,7 @@ func AppendRune(b []byte, r rune) []byte {
 	return appendHalf(b, r)
 }
 
-// DecodeRune returns the first character of s and its length as utf8.DecodeRuneInString does, surrogates too.
+// DecodeRune is utf8.DecodeRuneInString, except that it also decodes surrogates.
 func DecodeRune(s string) (r rune, size int) {
 	r, size = utf8.DecodeRuneInString(s)
 	if size == 1 && s[0] == 0xed && len(s) >= 3 && s[1]&0xe0 == 0xa0 && s[2]&0xc0 == 0x80 {
@@ -87,7 +90,7 @@ func DecodeRune(s string) (r rune, size int) {
 	return r, size
 }
 
-// Runes iterates over the characters of s and their offsets as range does, surrogates too.
+// Runes iterates over the characters of s, including surrogates, and their offsets.
 func Runes(s string) iter.Seq2[int, rune] {
 	return func(yield func(int, rune) bool) {
 		for i := 0; i < len(s); {
@@ -122,7 +125,7 @@ func FromUnits(u []uint16) string {
 	return string(b)
 }
 
-// Concat returns a and b as one text: halves of a pair that meet become a character.
+// Concat returns a and b as one text. If the halves of a pair meet, they become a character.
 func Concat(a, b string) string {
 	if r, n := DecodeRune(b); isLow(r) {
 		return string(AppendRune([]byte(a), r)) + b[n:]
@@ -130,7 +133,8 @@ func Concat(a, b string) string {
 	return a + b
 }
 
-// Valid returns s as UTF-8: surrogates become escapes such as \ud800, other bytes that are not UTF-8 become U+FFFD.
+// Valid returns s as UTF-8: surrogates become escapes such as \ud800, other bytes that are not
+// UTF-8 become U+FFFD.
 func Valid(s string) string {
 	if utf8.ValidString(s) {
 		return s
@@ -151,20 +155,21 @@ func AppendEscape(b []byte, r rune) []byte {
 	return strconv.AppendUint(append(b, '\\', 'u'), uint64(r), 16)
 }
 
-// A Decoder passes decoded text to Emit piece by piece. The slice is valid until Emit returns. Emit's error ends it.
+// A Decoder passes decoded text to Emit piece by piece. The slice is valid until Emit returns. An
+// error of Emit ends decoding.
 type Decoder struct {
 	Emit func([]byte) error
 	out  []byte
 	high rune // pending high surrogate of the last piece
 }
 
-// Piece decodes the next code units, little-endian ones.
+// Piece decodes the next little-endian code units.
 func (d *Decoder) Piece(b []byte) error {
 	d.out, d.high = appendUnits(d.out[:0], b, d.high)
 	return d.Emit(d.out)
 }
 
-// Finish ends the text. A pending high surrogate is dropped if the text was cut there.
+// Finish ends the text. If the text was cut, it drops a pending high surrogate.
 func (d *Decoder) Finish(cut bool) error {
 	if d.high == 0 || cut {
 		return nil

@@ -16,7 +16,7 @@ import (
 	"github.com/sosgo/sosgo/internal/encoding/utf16text"
 )
 
-// A text that was read in two pieces.
+// Decode a text in two pieces.
 func Example() {
 	d := utf16text.Decoder{Emit: func(b []byte) error { _, err := os.Stdout.Write(b); return err }}
 	fmt.Println(d.Piece([]byte{'a', 0, 0x34, 0xd8}), d.Piece([]byte{0x1e, 0xdd}), d.Finish(false))
@@ -31,7 +31,7 @@ func encode(s string) []byte {
 	return b
 }
 
-// TestPieces decodes texts cut at every place.
+// TestPieces decodes texts that are split at every position.
 func TestPieces(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -59,7 +59,7 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// TestCut: of a text that was cut within a pair nothing is made up.
+// TestCut: for a text that was cut within a pair, no character is made up.
 func TestCut(t *testing.T) {
 	var out strings.Builder
 	d := utf16text.Decoder{Emit: func(b []byte) error { out.Write(b); return nil }}
@@ -68,8 +68,8 @@ func TestCut(t *testing.T) {
 	assert.Equal(t, "a", out.String())
 }
 
-// FuzzPieces: a text in two pieces is what it is in one, gives the same code units again, and is what the standard library decodes but
-// for lone surrogates.
+// FuzzPieces: a text in two pieces decodes like the whole text, converts back to the same code
+// units, and equals the standard library's result except for lone surrogates.
 func FuzzPieces(f *testing.F) {
 	f.Add(encode("aß你𝄞z"), 5)
 	f.Add([]byte{0x34, 0xd8, 0x34, 0xd8, 0x1e, 0xdd, 0x34, 0xd8}, 2)
@@ -101,7 +101,8 @@ func FuzzPieces(f *testing.F) {
 	})
 }
 
-// TestHalves: halves that meet are a character, others stay; a text that is cut ends before half a character.
+// TestHalves: halves that meet become a character, others stay; a text that is cut ends before half
+// a character.
 func TestHalves(t *testing.T) {
 	high, low := utf16text.FromUnits([]uint16{0xd834}), utf16text.FromUnits([]uint16{0xdd1e})
 	assert.Equal(t, "a𝄞b", utf16text.Concat("a"+high, low+"b"))

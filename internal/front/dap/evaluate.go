@@ -7,9 +7,10 @@ import (
 	"strings"
 	"unicode/utf16"
 
+	"github.com/google/go-dap"
+
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/rows"
-	"github.com/sosgo/sosgo/internal/front/dap/protocol"
 	"github.com/sosgo/sosgo/query"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
@@ -18,28 +19,28 @@ import (
 // maxOutput is how many bytes of a command's output a client receives.
 const maxOutput = 1 << 20
 
-func (s *session) evaluate(ctx context.Context, a *protocol.EvaluateArguments) (any, error) {
+func (s *session) evaluate(ctx context.Context, a *dap.EvaluateArguments) (any, error) {
 	text := strings.TrimSpace(a.Expression)
 	if text == "" {
 		return nil, errors.New("there is no expression")
 	}
 	if a.Context == "repl" && s.opened.Console.IsCommand(text) {
-		return s.command(ctx, a.FrameID, text)
+		return s.command(ctx, a.FrameId, text)
 	}
-	if a.FrameID != 0 {
-		v, rest, err := s.inFrame(ctx, a.FrameID, text)
+	if a.FrameId != 0 {
+		v, rest, err := s.inFrame(ctx, a.FrameId, text)
 		switch {
 		case err != nil:
 			return nil, err
 		case v != nil && rest == "":
-			return protocol.EvaluateResponseBody{Result: v.Value, Type: v.Type, VariablesReference: v.VariablesReference, NamedVariables: v.NamedVariables,
+			return dap.EvaluateResponseBody{Result: v.Value, Type: v.Type, VariablesReference: v.VariablesReference, NamedVariables: v.NamedVariables,
 				IndexedVariables: v.IndexedVariables, MemoryReference: v.MemoryReference}, nil
 		case v != nil:
 			text = v.EvaluateName + rest
 		}
 	}
 	o := rows.EvaluateOptions{}
-	if f, err := s.frame(ctx, a.FrameID); err == nil {
+	if f, err := s.frame(ctx, a.FrameId); err == nil {
 		o.Thread = f.thread.of
 	}
 	e, err := rows.Evaluate(ctx, s.view, text, o)
@@ -68,10 +69,10 @@ func (s *session) evaluated(ctx context.Context, e *answer.Evaluation) (any, err
 		if e.Text != "" && !e.Value.String {
 			v.Value = e.Text
 		}
-		return protocol.EvaluateResponseBody{Result: v.Value + possible(e), Type: v.Type, VariablesReference: v.VariablesReference, NamedVariables: v.NamedVariables,
+		return dap.EvaluateResponseBody{Result: v.Value + possible(e), Type: v.Type, VariablesReference: v.VariablesReference, NamedVariables: v.NamedVariables,
 			IndexedVariables: v.IndexedVariables, MemoryReference: v.MemoryReference}, nil
 	}
-	body := protocol.EvaluateResponseBody{Result: cmpText(e.Text, e.Value.Plain()) + possible(e), Type: cmpText(e.Type, e.Kind)}
+	body := dap.EvaluateResponseBody{Result: cmpText(e.Text, e.Value.Plain()) + possible(e), Type: cmpText(e.Type, e.Kind)}
 	if e.Kind == "list" {
 		body.Result = answer.Count(int(min(e.Count, 1<<31-1)), "item", "items") + possible(e)
 		body.VariablesReference = s.values.add(cells(e.Items))
@@ -92,26 +93,26 @@ func possible(e *answer.Evaluation) string {
 // several shows the values of several expressions, one below the other.
 func (s *session) several(ctx context.Context, list []answer.Evaluation) (any, error) {
 	var lines []string
-	var all []protocol.Variable
+	var all []dap.Variable
 	for i := range list {
-		v := protocol.Variable{Name: list[i].Expression}
+		v := dap.Variable{Name: list[i].Expression}
 		if body, err := s.evaluated(ctx, &list[i]); err == nil {
-			b := body.(protocol.EvaluateResponseBody)
+			b := body.(dap.EvaluateResponseBody)
 			v.Value, v.Type, v.VariablesReference, v.IndexedVariables, v.MemoryReference = b.Result, b.Type, b.VariablesReference, b.IndexedVariables, b.MemoryReference
 		} else {
 			v.Value = words(err)
 		}
 		lines, all = append(lines, v.Name+" = "+v.Value), append(all, v)
 	}
-	return protocol.EvaluateResponseBody{Result: strings.Join(lines, "\n"), VariablesReference: s.values.add(group(
-		func(context.Context, *session) ([]protocol.Variable, error) { return all, nil }))}, nil
+	return dap.EvaluateResponseBody{Result: strings.Join(lines, "\n"), VariablesReference: s.values.add(group(
+		func(context.Context, *session) ([]dap.Variable, error) { return all, nil }))}, nil
 }
 
 // cells are the items of a list that an expression returned.
 type cells []answer.Cell
 
-func (n cells) children(ctx context.Context, s *session, p part) ([]protocol.Variable, error) {
-	var out []protocol.Variable
+func (n cells) children(ctx context.Context, s *session, p part) ([]dap.Variable, error) {
+	var out []dap.Variable
 	if !p.indexed {
 		return nil, nil
 	}
@@ -120,7 +121,7 @@ func (n cells) children(ctx context.Context, s *session, p part) ([]protocol.Var
 			continue
 		}
 		c := &n[i]
-		v := protocol.Variable{Name: fmt.Sprintf("[%d]", i), Value: c.Plain(), Type: c.Type}
+		v := dap.Variable{Name: fmt.Sprintf("[%d]", i), Value: c.Plain(), Type: c.Type}
 		switch c.Kind {
 		case answer.CellObject:
 			v = s.reference(ctx, s.view, named{name: v.Name}, target.Addr(c.Bits))
@@ -134,7 +135,7 @@ func (n cells) children(ctx context.Context, s *session, p part) ([]protocol.Var
 
 // inFrame finds the argument or local that an expression begins with, and the rest of the expression. Without one the expression is none
 // about the frame.
-func (s *session) inFrame(ctx context.Context, id int, text string) (v *protocol.Variable, rest string, err error) {
+func (s *session) inFrame(ctx context.Context, id int, text string) (v *dap.Variable, rest string, err error) {
 	n := 0
 	for n < len(text) && isName(text[:n+1]) {
 		n++
@@ -165,13 +166,13 @@ func (s *session) inFrame(ctx context.Context, id int, text string) (v *protocol
 			case stored.Missing.Err != nil:
 				return nil, "", fmt.Errorf("%s: %w", name, stored.Missing.Err)
 			case isNumber(stored.Value.Kind):
-				return &protocol.Variable{EvaluateName: "(" + stored.Value.Plain() + ")"}, rest, nil
+				return &dap.Variable{EvaluateName: "(" + stored.Value.Plain() + ")"}, rest, nil
 			case stored.Value.Kind != answer.KindReference:
 				return nil, "", target.Unsupportedf("%s is no reference to an object: its parts are among the variables", name)
 			case stored.Value.Bits == 0:
-				return &protocol.Variable{EvaluateName: "null"}, rest, nil
+				return &dap.Variable{EvaluateName: "null"}, rest, nil
 			}
-			return &protocol.Variable{EvaluateName: reference(target.Addr(stored.Value.Bits))}, rest, nil
+			return &dap.Variable{EvaluateName: reference(target.Addr(stored.Value.Bits))}, rest, nil
 		}
 	}
 	return nil, "", nil
@@ -196,7 +197,7 @@ func (s *session) command(ctx context.Context, frameID int, line string) (any, e
 	if out.full {
 		text += fmt.Sprintf("\n… (output is cut at %d bytes: a shell has all)\n", maxOutput)
 	}
-	return protocol.EvaluateResponseBody{Result: strings.TrimRight(text, "\n")}, nil
+	return dap.EvaluateResponseBody{Result: strings.TrimRight(text, "\n")}, nil
 }
 
 // output keeps what a command prints, and stops it when that is enough. Commands may write from several goroutines, one at a time.
@@ -216,7 +217,7 @@ func (o *output) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (s *session) completions(a *protocol.CompletionsArguments) (any, error) {
+func (s *session) completions(a *dap.CompletionsArguments) (any, error) {
 	lines := strings.Split(a.Text, "\n")
 	line := lines[len(lines)-1]
 	if a.Line > 0 && a.Line <= len(lines) {
@@ -227,9 +228,9 @@ func (s *session) completions(a *protocol.CompletionsArguments) (any, error) {
 	if len(found) == 0 {
 		found, length = s.opened.Console.Complete("eval " + before)
 	}
-	body := protocol.CompletionsResponseBody{Targets: []protocol.CompletionItem{}}
+	body := dap.CompletionsResponseBody{Targets: []dap.CompletionItem{}}
 	for _, f := range found {
-		body.Targets = append(body.Targets, protocol.CompletionItem{Label: strings.TrimRight(f, " "), Text: f, Start: max(0, a.Column-1-length), Length: length})
+		body.Targets = append(body.Targets, dap.CompletionItem{Label: strings.TrimRight(f, " "), Text: f, Start: max(0, a.Column-1-length), Length: length})
 	}
 	return body, nil
 }

@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/google/go-dap"
+
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/stacks"
-	"github.com/sosgo/sosgo/internal/front/dap/protocol"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 )
 
@@ -37,7 +38,7 @@ func (s *session) exceptionInfo(ctx context.Context, id int) (any, error) {
 		}
 	}
 	if died {
-		return protocol.ExceptionInfoResponseBody{ExceptionID: cmpText(crash.Code, crash.Reason), Description: strings.Join(nonEmpty(crash.Reason, crash.Likely), "\n"),
+		return dap.ExceptionInfoResponseBody{ExceptionId: cmpText(crash.Code, crash.Reason), Description: strings.Join(nonEmpty(crash.Reason, crash.Likely), "\n"),
 			BreakMode: "unhandled"}, nil
 	}
 	if crashErr != nil {
@@ -47,7 +48,7 @@ func (s *session) exceptionInfo(ctx context.Context, id int) (any, error) {
 }
 
 // howCarried returns how a thread has an exception: the mode of the protocol, and words.
-func howCarried(state string) (mode protocol.ExceptionBreakMode, text string) {
+func howCarried(state string) (mode dap.ExceptionBreakMode, text string) {
 	switch state {
 	case answer.CarriedUnhandled, answer.CarriedFatal:
 		return "unhandled", "no handler was found"
@@ -59,19 +60,19 @@ func howCarried(state string) (mode protocol.ExceptionBreakMode, text string) {
 	return "always", ""
 }
 
-func exceptionBody(t *answer.ExceptionTree, mode protocol.ExceptionBreakMode, text string) protocol.ExceptionInfoResponseBody {
+func exceptionBody(t *answer.ExceptionTree, mode dap.ExceptionBreakMode, text string) dap.ExceptionInfoResponseBody {
 	seen := map[int]bool{}
 	details := exceptionDetails(t, 0, seen)
-	body := protocol.ExceptionInfoResponseBody{ExceptionID: details.FullTypeName, BreakMode: mode, Details: &details}
+	body := dap.ExceptionInfoResponseBody{ExceptionId: details.FullTypeName, BreakMode: mode, Details: &details}
 	body.Description = strings.Join(nonEmpty(details.Message, text), "\n")
 	return body
 }
 
 // exceptionDetails describes an exception of a tree with those that caused it, each once.
-func exceptionDetails(t *answer.ExceptionTree, i int, seen map[int]bool) protocol.ExceptionDetails {
+func exceptionDetails(t *answer.ExceptionTree, i int, seen map[int]bool) dap.ExceptionDetails {
 	seen[i] = true
 	e := &t.Exceptions[i]
-	out := protocol.ExceptionDetails{FullTypeName: e.Type.String(), StackTrace: traceText(e)}
+	out := dap.ExceptionDetails{FullTypeName: e.Type.String(), StackTrace: traceText(e)}
 	out.TypeName = out.FullTypeName[strings.LastIndexByte(out.FullTypeName, '.')+1:]
 	if e.Message != nil {
 		out.Message = e.Message.String()
@@ -91,7 +92,7 @@ func exceptionDetails(t *answer.ExceptionTree, i int, seen map[int]bool) protoco
 	}
 	for _, o := range t.Omitted {
 		if o.Exception == i {
-			out.InnerException = append(out.InnerException, protocol.ExceptionDetails{Message: "causes are missing: " + o.Reason})
+			out.InnerException = append(out.InnerException, dap.ExceptionDetails{Message: "causes are missing: " + o.Reason})
 		}
 	}
 	return out

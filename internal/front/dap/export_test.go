@@ -4,8 +4,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/google/go-dap"
+
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/front/dap/protocol"
 	"github.com/sosgo/sosgo/process"
 )
 
@@ -22,7 +23,7 @@ func Runs(method string) int { return runs(method) }
 // NamesOf returns the names of the frames of who waits.
 func NamesOf(link answer.TaskLink, st *answer.TaskState, v *process.Process) (names []string) {
 	for _, f := range framesOf(link, st, v) {
-		names = append(names, (*session)(nil).showLater(context.Background(), &frame{later: f}, protocol.StackFrame{}).Name)
+		names = append(names, (*session)(nil).showLater(context.Background(), &frame{later: f}, dap.StackFrame{}).Name)
 	}
 	return names
 }

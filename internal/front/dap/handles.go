@@ -5,7 +5,7 @@ import (
 	"context"
 	"sync"
 
-	"github.com/sosgo/sosgo/internal/front/dap/protocol"
+	"github.com/google/go-dap"
 )
 
 // mostHandles is how many variables with children a client may hold; the one that was used least recently goes first.
@@ -14,7 +14,7 @@ const mostHandles = 100_000
 // A node is what a client can expand.
 type node interface {
 	// children lists at most count children from start on, of the kind that is asked for; see part.
-	children(ctx context.Context, s *session, p part) ([]protocol.Variable, error)
+	children(ctx context.Context, s *session, p part) ([]dap.Variable, error)
 }
 
 // A part is which children are wanted.

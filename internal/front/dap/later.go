@@ -7,10 +7,11 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/google/go-dap"
+
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/async"
 	"github.com/sosgo/sosgo/app/resolve"
-	"github.com/sosgo/sosgo/internal/front/dap/protocol"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
@@ -212,7 +213,7 @@ func (s *session) boxOf(ctx context.Context, f *frame) (target.Addr, *process.Pr
 	return at.Start, f.thread.view, nil
 }
 
-func (s *session) showLater(ctx context.Context, f *frame, out protocol.StackFrame) protocol.StackFrame {
+func (s *session) showLater(ctx context.Context, f *frame, out dap.StackFrame) dap.StackFrame {
 	l := f.later
 	if l.label != "" {
 		out.Name, out.PresentationHint = l.label, "label"

@@ -8,9 +8,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/google/go-dap"
+
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/methods"
-	"github.com/sosgo/sosgo/internal/front/dap/protocol"
 	"github.com/sosgo/sosgo/objects/disasm"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/target"
@@ -31,7 +32,7 @@ func address(ref string, offset int) (target.Addr, error) {
 	return target.Addr(n + uint64(int64(offset))), nil
 }
 
-func (s *session) readMemory(a *protocol.ReadMemoryArguments) (any, error) {
+func (s *session) readMemory(a *dap.ReadMemoryArguments) (any, error) {
 	at, err := address(a.MemoryReference, a.Offset)
 	if err != nil {
 		return nil, err
@@ -44,12 +45,12 @@ func (s *session) readMemory(a *protocol.ReadMemoryArguments) (any, error) {
 	if n < len(b) && err != nil && !errors.Is(err, target.ErrNotInDump) {
 		return nil, err
 	}
-	return protocol.ReadMemoryResponseBody{Address: reference(at), Data: base64.StdEncoding.EncodeToString(b[:n]), UnreadableBytes: len(b) - n}, nil
+	return dap.ReadMemoryResponseBody{Address: reference(at), Data: base64.StdEncoding.EncodeToString(b[:n]), UnreadableBytes: len(b) - n}, nil
 }
 
 // disassemble lists instructions of the method that an address is in. Where there are no more, "??" stands in their place: clients want as many
 // as they asked for.
-func (s *session) disassemble(ctx context.Context, a *protocol.DisassembleArguments) (any, error) {
+func (s *session) disassemble(ctx context.Context, a *dap.DisassembleArguments) (any, error) {
 	at, err := address(a.MemoryReference, a.Offset)
 	if err != nil {
 		return nil, err
@@ -67,20 +68,20 @@ func (s *session) disassemble(ctx context.Context, a *protocol.DisassembleArgume
 	if err != nil {
 		return nil, err
 	}
-	body := protocol.DisassembleResponseBody{Instructions: make([]protocol.DisassembledInstruction, a.InstructionCount)}
+	body := dap.DisassembleResponseBody{Instructions: make([]dap.DisassembledInstruction, a.InstructionCount)}
 	for i := range body.Instructions {
 		switch n := here + a.InstructionOffset + i; {
 		case n >= 0 && n < len(list):
 			body.Instructions[i] = list[n]
 		default: // before or behind the method
-			body.Instructions[i] = protocol.DisassembledInstruction{Address: reference(outside(list, n, at)), Instruction: "??"}
+			body.Instructions[i] = dap.DisassembledInstruction{Address: reference(outside(list, n, at)), Instruction: "??"}
 		}
 	}
 	return body, nil
 }
 
 // outside returns an address for an instruction that is none: clients sort by it.
-func outside(list []protocol.DisassembledInstruction, n int, at target.Addr) target.Addr {
+func outside(list []dap.DisassembledInstruction, n int, at target.Addr) target.Addr {
 	if len(list) == 0 {
 		return at + target.Addr(n)
 	}
@@ -93,20 +94,20 @@ func outside(list []protocol.DisassembledInstruction, n int, at target.Addr) tar
 }
 
 // instructions reads all instructions, and finds the one at an address, or before it.
-func (s *session) instructions(ctx context.Context, v *process.Process, d *answer.Disassembly, at target.Addr) (list []protocol.DisassembledInstruction, here int, err error) {
+func (s *session) instructions(ctx context.Context, v *process.Process, d *answer.Disassembly, at target.Addr) (list []dap.DisassembledInstruction, here int, err error) {
 	for i, err := range d.Instructions {
 		if ctx.Err() != nil {
 			return nil, 0, ctx.Err()
 		}
 		if err != nil {
-			list = append(list, protocol.DisassembledInstruction{Address: reference(at), Instruction: words(err)})
+			list = append(list, dap.DisassembledInstruction{Address: reference(at), Instruction: words(err)})
 			continue
 		}
 		a := d.Start + target.Addr(i.Offset)
 		if a <= at {
 			here = len(list)
 		}
-		out := protocol.DisassembledInstruction{Address: reference(a), InstructionBytes: i.Bytes, Instruction: cmpText(i.Text, "??")}
+		out := dap.DisassembledInstruction{Address: reference(a), InstructionBytes: i.Bytes, Instruction: cmpText(i.Text, "??")}
 		if i.Name != "" {
 			out.Instruction += " ; " + i.Name
 		}

@@ -4,19 +4,20 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/google/go-dap"
+
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/modules"
 	"github.com/sosgo/sosgo/image"
-	"github.com/sosgo/sosgo/internal/front/dap/protocol"
 	"github.com/sosgo/sosgo/target"
 )
 
-func (s *session) modules(ctx context.Context, a *protocol.ModulesArguments) (any, error) {
+func (s *session) modules(ctx context.Context, a *dap.ModulesArguments) (any, error) {
 	list, err := modules.Images(ctx, s.view, image.ListOptions{})
 	if err != nil {
 		return nil, err
 	}
-	body := protocol.ModulesResponseBody{Modules: []protocol.Module{}, TotalModules: len(list.List)}
+	body := dap.ModulesResponseBody{Modules: []dap.Module{}, TotalModules: len(list.List)}
 	n := 0
 	for im, err := range list.Images {
 		if ctx.Err() != nil {
@@ -36,8 +37,8 @@ func (s *session) modules(ctx context.Context, a *protocol.ModulesArguments) (an
 	return body, nil
 }
 
-func module(im *answer.Image, err error) protocol.Module {
-	m := protocol.Module{ID: target.BaseName(im.Path), Name: target.BaseName(im.Path), Path: im.Path,
+func module(im *answer.Image, err error) dap.Module {
+	m := dap.Module{Id: target.BaseName(im.Path), Name: target.BaseName(im.Path), Path: im.Path,
 		AddressRange: fmt.Sprintf("%#x-%#x", uint64(im.Address), uint64(im.Address)+im.Size), Version: im.Version.String()}
 	switch {
 	case err != nil:

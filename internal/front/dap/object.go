@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/google/go-dap"
+
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/async"
 	"github.com/sosgo/sosgo/app/values"
-	"github.com/sosgo/sosgo/internal/front/dap/protocol"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/collections"
 	"github.com/sosgo/sosgo/process"
@@ -23,7 +24,7 @@ type object struct {
 	raw  bool
 }
 
-func (n *object) children(ctx context.Context, s *session, p part) ([]protocol.Variable, error) {
+func (n *object) children(ctx context.Context, s *session, p part) ([]dap.Variable, error) {
 	o, err := values.Describe(ctx, n.view, n.at, values.DescribeOptions{Plain: true})
 	if err != nil {
 		return nil, err
@@ -51,20 +52,20 @@ func (n *object) children(ctx context.Context, s *session, p part) ([]protocol.V
 	return n.fields(ctx, s, o)
 }
 
-func (n *object) rawView(s *session) protocol.Variable {
-	return protocol.Variable{Name: "Raw view", VariablesReference: s.values.add(&object{n.view, n.at, true}),
-		PresentationHint: &protocol.VariablePresentationHint{Kind: "virtual"}}
+func (n *object) rawView(s *session) dap.Variable {
+	return dap.Variable{Name: "Raw view", VariablesReference: s.values.add(&object{n.view, n.at, true}),
+		PresentationHint: &dap.VariablePresentationHint{Kind: "virtual"}}
 }
 
 // fields lists the fields of an instance, and in a group of their own the statics of its type.
-func (n *object) fields(ctx context.Context, s *session, o *answer.Object) ([]protocol.Variable, error) {
-	var out []protocol.Variable
+func (n *object) fields(ctx context.Context, s *session, o *answer.Object) ([]dap.Variable, error) {
+	var out []dap.Variable
 	if len(o.Boxed) > 0 {
-		out = append(out, protocol.Variable{Name: "value", Value: o.Boxed.Cut(textLimit), Type: o.Type.String()})
+		out = append(out, dap.Variable{Name: "value", Value: o.Boxed.Cut(textLimit), Type: o.Type.String()})
 	}
 	if o.FieldList == nil || o.FieldsErr != nil {
 		for _, w := range o.Words { // of an object whose fields are not known
-			v := protocol.Variable{Name: fmt.Sprintf("+%#x", w.Offset), Value: fmt.Sprintf("%#x", uint64(w.Value)), MemoryReference: fmt.Sprintf("%#x", uint64(w.Value))}
+			v := dap.Variable{Name: fmt.Sprintf("+%#x", w.Offset), Value: fmt.Sprintf("%#x", uint64(w.Value)), MemoryReference: fmt.Sprintf("%#x", uint64(w.Value))}
 			if !w.Type.IsZero() {
 				v = s.reference(ctx, n.view, named{name: v.Name}, target.Addr(w.Value))
 			}
@@ -80,9 +81,9 @@ func (n *object) fields(ctx context.Context, s *session, o *answer.Object) ([]pr
 	for i := range o.Fields {
 		if isStatic(o.Fields[i].Kind) {
 			fields, name := o.Fields, o.Type.S
-			out = append(out, protocol.Variable{Name: "Static fields", VariablesReference: s.values.add(group(func(ctx context.Context, s *session) ([]protocol.Variable, error) {
+			out = append(out, dap.Variable{Name: "Static fields", VariablesReference: s.values.add(group(func(ctx context.Context, s *session) ([]dap.Variable, error) {
 				return s.fields(ctx, n.view, fields, name, isStatic), nil
-			})), PresentationHint: &protocol.VariablePresentationHint{Kind: "class"}})
+			})), PresentationHint: &dap.VariablePresentationHint{Kind: "class"}})
 			break
 		}
 	}
@@ -90,25 +91,25 @@ func (n *object) fields(ctx context.Context, s *session, o *answer.Object) ([]pr
 }
 
 // calls lists what a delegate calls.
-func (n *object) calls(ctx context.Context, s *session) ([]protocol.Variable, error) {
+func (n *object) calls(ctx context.Context, s *session) ([]dap.Variable, error) {
 	list, err := values.DelegateCalls(ctx, n.view, n.at)
 	if err != nil {
 		return nil, err
 	}
-	var out []protocol.Variable
+	var out []dap.Variable
 	for c, err := range list {
 		name := fmt.Sprintf("[%d]", len(out))
 		switch {
 		case err != nil:
-			out = append(out, protocol.Variable{Name: name, Value: words(err)})
+			out = append(out, dap.Variable{Name: name, Value: words(err)})
 			continue
 		case len(out) == pageSize:
-			return append(out, protocol.Variable{Name: "[more]", Value: "dumpdelegate lists all"}), nil
+			return append(out, dap.Variable{Name: "[more]", Value: "dumpdelegate lists all"}), nil
 		}
 		method := callName(&c)
 		call, view := c, n.view
-		out = append(out, protocol.Variable{Name: name, Value: method, VariablesReference: s.values.add(group(func(ctx context.Context, s *session) ([]protocol.Variable, error) {
-			return []protocol.Variable{
+		out = append(out, dap.Variable{Name: name, Value: method, VariablesReference: s.values.add(group(func(ctx context.Context, s *session) ([]dap.Variable, error) {
+			return []dap.Variable{
 				{Name: "Method", Value: method, MemoryReference: reference(call.Method)},
 				s.reference(ctx, view, named{name: "Target"}, call.Target),
 			}, nil
@@ -125,15 +126,15 @@ func callName(c *answer.DelegateCall) string {
 }
 
 // task lists the state of a task: how it stands, what it waits for, and who waits for it.
-func (n *object) task(ctx context.Context, s *session) ([]protocol.Variable, error) {
+func (n *object) task(ctx context.Context, s *session) ([]dap.Variable, error) {
 	t, err := async.State(ctx, n.view, n.at)
 	if err != nil {
 		return nil, err
 	}
-	out := []protocol.Variable{{Name: "Status", Value: t.Status}}
+	out := []dap.Variable{{Name: "Status", Value: t.Status}}
 	text := func(name, value string) {
 		if value != "" {
-			out = append(out, protocol.Variable{Name: name, Value: value})
+			out = append(out, dap.Variable{Name: name, Value: value})
 		}
 	}
 	if t.ID.Err == nil && t.ID.Value != 0 {
@@ -189,13 +190,13 @@ type sequence struct {
 	length uint64
 	known  bool // the length is
 	// read reads elements from start on, count at most.
-	read func(ctx context.Context, s *session, start, count uint64) iter.Seq2[protocol.Variable, error]
-	also []protocol.Variable // named children
+	read func(ctx context.Context, s *session, start, count uint64) iter.Seq2[dap.Variable, error]
+	also []dap.Variable // named children
 }
 
 // elements lists a part of a sequence. More than a client can show at once are in ranges.
-func (s *session) elements(ctx context.Context, p part, q *sequence) ([]protocol.Variable, error) {
-	var out []protocol.Variable
+func (s *session) elements(ctx context.Context, p part, q *sequence) ([]dap.Variable, error) {
+	var out []dap.Variable
 	if p.indexed {
 		start, count := uint64(p.start), uint64(p.count)
 		paged := count > 0
@@ -208,7 +209,7 @@ func (s *session) elements(ctx context.Context, p part, q *sequence) ([]protocol
 			case err != nil && ctx.Err() != nil:
 				return nil, ctx.Err()
 			case err != nil:
-				v = protocol.Variable{Name: fmt.Sprintf("[%d]", start+n), Value: words(err)}
+				v = dap.Variable{Name: fmt.Sprintf("[%d]", start+n), Value: words(err)}
 			}
 			out = append(out, v)
 			if n++; n >= count {
@@ -230,24 +231,24 @@ func (s *session) elements(ctx context.Context, p part, q *sequence) ([]protocol
 }
 
 // ranges returns the elements between two as at most pageSize ranges, one in the other where they are many.
-func (s *session) ranges(q *sequence, from, to uint64) []protocol.Variable {
+func (s *session) ranges(q *sequence, from, to uint64) []dap.Variable {
 	size := uint64(pageSize)
 	for from < to && (to-from-1)/size+1 > pageSize {
 		size *= pageSize
 	}
-	var out []protocol.Variable
+	var out []dap.Variable
 	for ; from < to; from += min(size, to-from) {
 		out = append(out, s.rangeOf(q, from, min(from+size, to)))
 	}
 	return out
 }
 
-func (s *session) rangeOf(q *sequence, from, to uint64) protocol.Variable {
+func (s *session) rangeOf(q *sequence, from, to uint64) dap.Variable {
 	name := fmt.Sprintf("[%d..%d]", from, to-1)
 	if !q.known {
 		name = fmt.Sprintf("[%d..]", from)
 	}
-	return protocol.Variable{Name: name, VariablesReference: s.values.add(&rangeNode{q, from, to})}
+	return dap.Variable{Name: name, VariablesReference: s.values.add(&rangeNode{q, from, to})}
 }
 
 // A rangeNode is elements of a sequence.
@@ -256,7 +257,7 @@ type rangeNode struct {
 	from, to uint64
 }
 
-func (n *rangeNode) children(ctx context.Context, s *session, p part) ([]protocol.Variable, error) {
+func (n *rangeNode) children(ctx context.Context, s *session, p part) ([]dap.Variable, error) {
 	if n.of.known && n.to-n.from > pageSize {
 		return s.ranges(n.of, n.from, n.to), nil
 	}
@@ -276,8 +277,8 @@ func (n *object) array(o *answer.Object) *sequence {
 		q.length = uint64(*o.Length)
 	}
 	element := ""
-	q.read = func(ctx context.Context, s *session, start, count uint64) iter.Seq2[protocol.Variable, error] {
-		return func(yield func(protocol.Variable, error) bool) {
+	q.read = func(ctx context.Context, s *session, start, count uint64) iter.Seq2[dap.Variable, error] {
+		return func(yield func(dap.Variable, error) bool) {
 			if start >= q.length {
 				return
 			}
@@ -293,7 +294,7 @@ func (n *object) array(o *answer.Object) *sequence {
 			}
 			a, err := values.Array(ctx, n.view, n.at, ao)
 			if err != nil {
-				yield(protocol.Variable{}, err)
+				yield(dap.Variable{}, err)
 				return
 			}
 			element = a.ElementType.String()
@@ -303,7 +304,7 @@ func (n *object) array(o *answer.Object) *sequence {
 					continue
 				}
 				if err != nil {
-					if !yield(protocol.Variable{}, err) {
+					if !yield(dap.Variable{}, err) {
 						return
 					}
 					continue
@@ -334,20 +335,20 @@ func indexText(index []int32) string {
 }
 
 // collection returns the elements of a collection, and its raw view.
-func (n *object) collection(ctx context.Context, s *session, p part) ([]protocol.Variable, error) {
+func (n *object) collection(ctx context.Context, s *session, p part) ([]dap.Variable, error) {
 	c, err := values.Items(ctx, n.view, n.at, collections.Options{Limit: 1})
 	if err != nil {
 		return nil, err
 	}
-	q := &sequence{length: c.Count.Value, known: c.Count.Err == nil, also: []protocol.Variable{n.rawView(s)}}
+	q := &sequence{length: c.Count.Value, known: c.Count.Err == nil, also: []dap.Variable{n.rawView(s)}}
 	if c.Text != nil {
-		q.also = append([]protocol.Variable{{Name: "Text", Value: answer.Quote(*c.Text)}}, q.also...)
+		q.also = append([]dap.Variable{{Name: "Text", Value: answer.Quote(*c.Text)}}, q.also...)
 	}
-	q.read = func(ctx context.Context, s *session, start, count uint64) iter.Seq2[protocol.Variable, error] {
-		return func(yield func(protocol.Variable, error) bool) {
+	q.read = func(ctx context.Context, s *session, start, count uint64) iter.Seq2[dap.Variable, error] {
+		return func(yield func(dap.Variable, error) bool) {
 			c, err := values.Items(ctx, n.view, n.at, collections.Options{Offset: start, Limit: count})
 			if err != nil {
-				yield(protocol.Variable{}, err)
+				yield(dap.Variable{}, err)
 				return
 			}
 			for i, err := range c.Items.All() {
@@ -355,7 +356,7 @@ func (n *object) collection(ctx context.Context, s *session, p part) ([]protocol
 					if !yield(n.item(ctx, s, &i), nil) {
 						return
 					}
-				} else if !yield(protocol.Variable{}, err) {
+				} else if !yield(dap.Variable{}, err) {
 					return
 				}
 			}
@@ -365,7 +366,7 @@ func (n *object) collection(ctx context.Context, s *session, p part) ([]protocol
 }
 
 // item shows an element of a collection; of a dictionary its value, named by the key, or both where the key is an object of its own.
-func (n *object) item(ctx context.Context, s *session, i *answer.CollectionItem) protocol.Variable {
+func (n *object) item(ctx context.Context, s *session, i *answer.CollectionItem) dap.Variable {
 	name := fmt.Sprintf("[%d]", i.Index)
 	if !i.HasKey {
 		return s.variable(ctx, n.view, named{name: name, stored: &i.Item})
@@ -380,8 +381,8 @@ func (n *object) item(ctx context.Context, s *session, i *answer.CollectionItem)
 		return v
 	}
 	item := i.Item
-	v.VariablesReference = s.values.add(group(func(ctx context.Context, s *session) ([]protocol.Variable, error) {
-		return []protocol.Variable{s.variable(ctx, n.view, named{name: "Key", stored: &key}), s.variable(ctx, n.view, named{name: "Value", stored: &item})}, nil
+	v.VariablesReference = s.values.add(group(func(ctx context.Context, s *session) ([]dap.Variable, error) {
+		return []dap.Variable{s.variable(ctx, n.view, named{name: "Key", stored: &key}), s.variable(ctx, n.view, named{name: "Value", stored: &item})}, nil
 	}))
 	v.IndexedVariables, v.NamedVariables = 0, 0
 	return v

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/sosgo/sosgo/internal/front/dap/protocol"
+	"github.com/google/go-dap"
 )
 
 // progressDelay is how long a request runs before it is reported. Only tests change it.
@@ -59,7 +59,7 @@ func (p *progress) start(message string) {
 		return
 	}
 	p.started, p.last = true, time.Now()
-	p.out.event("progressStart", protocol.ProgressStartEventBody{ProgressID: p.id, Title: p.title, RequestID: p.seq, Cancellable: true, Message: message})
+	p.out.event("progressStart", dap.ProgressStartEventBody{ProgressId: p.id, Title: p.title, RequestId: p.seq, Cancellable: true, Message: message})
 }
 
 // report is a process.ProgressFunc.
@@ -73,7 +73,7 @@ func (p *progress) report(work string, done, total uint64) {
 		return
 	}
 	p.last = time.Now()
-	body := protocol.ProgressUpdateEventBody{ProgressID: p.id, Message: work}
+	body := dap.ProgressUpdateEventBody{ProgressId: p.id, Message: work}
 	if total > 0 {
 		body.Percentage = int(100 * (float64(done) / float64(total)))
 	}
@@ -88,7 +88,7 @@ func (p *progress) done() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.started && !p.ended {
-		p.out.event("progressEnd", protocol.ProgressEndEventBody{ProgressID: p.id})
+		p.out.event("progressEnd", dap.ProgressEndEventBody{ProgressId: p.id})
 	}
 	p.ended = true
 }

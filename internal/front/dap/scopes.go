@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/google/go-dap"
+
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/methods"
 	"github.com/sosgo/sosgo/app/values"
-	"github.com/sosgo/sosgo/internal/front/dap/protocol"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -18,10 +19,10 @@ import (
 // A scope is one group of variables of a frame.
 type scope struct {
 	frame *frame
-	list  func(*session, context.Context, *frame) ([]protocol.Variable, error)
+	list  func(*session, context.Context, *frame) ([]dap.Variable, error)
 }
 
-func (n scope) children(ctx context.Context, s *session, p part) ([]protocol.Variable, error) {
+func (n scope) children(ctx context.Context, s *session, p part) ([]dap.Variable, error) {
 	if !p.named {
 		return nil, nil
 	}
@@ -33,9 +34,9 @@ func (s *session) scopes(ctx context.Context, id int) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	body := protocol.ScopesResponseBody{Scopes: []protocol.Scope{}}
+	body := dap.ScopesResponseBody{Scopes: []dap.Scope{}}
 	add := func(name, hint string, expensive bool, n node) {
-		body.Scopes = append(body.Scopes, protocol.Scope{Name: name, PresentationHint: hint, Expensive: expensive, VariablesReference: s.values.add(n)})
+		body.Scopes = append(body.Scopes, dap.Scope{Name: name, PresentationHint: hint, Expensive: expensive, VariablesReference: s.values.add(n)})
 	}
 	if f.later != nil {
 		if o := f.later.link.Object; o != 0 {
@@ -69,7 +70,7 @@ func (s *session) described(ctx context.Context, f *frame, d stackwalk.DescribeO
 	return list[0], nil
 }
 
-func (s *session) listArguments(ctx context.Context, f *frame) ([]protocol.Variable, error) {
+func (s *session) listArguments(ctx context.Context, f *frame) ([]dap.Variable, error) {
 	d, err := s.described(ctx, f, stackwalk.DescribeOptions{Arguments: true})
 	if err != nil {
 		return nil, err
@@ -77,7 +78,7 @@ func (s *session) listArguments(ctx context.Context, f *frame) ([]protocol.Varia
 	return s.frameVariables(ctx, f, d.Arguments, "A"), nil
 }
 
-func (s *session) listLocals(ctx context.Context, f *frame) ([]protocol.Variable, error) {
+func (s *session) listLocals(ctx context.Context, f *frame) ([]dap.Variable, error) {
 	d, err := s.described(ctx, f, stackwalk.DescribeOptions{Locals: true})
 	if err != nil {
 		return nil, err
@@ -86,8 +87,8 @@ func (s *session) listLocals(ctx context.Context, f *frame) ([]protocol.Variable
 }
 
 // frameVariables returns arguments or locals. One without a name is named by its number.
-func (s *session) frameVariables(ctx context.Context, f *frame, list []answer.Variable, unnamed string) []protocol.Variable {
-	out := make([]protocol.Variable, 0, len(list))
+func (s *session) frameVariables(ctx context.Context, f *frame, list []answer.Variable, unnamed string) []dap.Variable {
+	out := make([]dap.Variable, 0, len(list))
 	for i := range list {
 		v := &list[i]
 		out = append(out, s.frameVariable(ctx, f, v, cmpText(v.Name, fmt.Sprintf("%s_%d", unnamed, v.Index))))
@@ -95,7 +96,7 @@ func (s *session) frameVariables(ctx context.Context, f *frame, list []answer.Va
 	return out
 }
 
-func (s *session) frameVariable(ctx context.Context, f *frame, v *answer.Variable, name string) protocol.Variable {
+func (s *session) frameVariable(ctx context.Context, f *frame, v *answer.Variable, name string) dap.Variable {
 	out := s.variable(ctx, f.thread.view, named{name: name, typ: v.Type.String(), stored: &v.Stored, evaluate: v.Name})
 	if v.State == answer.VariableNoData {
 		out.Value = "<no data>" // it was optimised away, or is not live here
@@ -119,15 +120,15 @@ func (t *thread) thrown() (target.Addr, error) {
 	return t.managed.Exception.Address, nil
 }
 
-func (s *session) listException(ctx context.Context, f *frame) ([]protocol.Variable, error) {
+func (s *session) listException(ctx context.Context, f *frame) ([]dap.Variable, error) {
 	a, err := f.thread.thrown()
 	if err != nil {
-		return []protocol.Variable{{Name: "$exception", Value: words(err)}}, nil
+		return []dap.Variable{{Name: "$exception", Value: words(err)}}, nil
 	}
-	return []protocol.Variable{s.reference(ctx, f.thread.view, named{name: "$exception"}, a)}, nil
+	return []dap.Variable{s.reference(ctx, f.thread.view, named{name: "$exception"}, a)}, nil
 }
 
-func (s *session) listStatics(ctx context.Context, f *frame) ([]protocol.Variable, error) {
+func (s *session) listStatics(ctx context.Context, f *frame) ([]dap.Variable, error) {
 	m, v, err := asked(s, f.thread.view, func(v *process.Process) (*answer.Method, error) { return methods.Method(ctx, v, f.MethodDesc) })
 	if err != nil {
 		return nil, err
@@ -148,15 +149,15 @@ func (s *session) listStatics(ctx context.Context, f *frame) ([]protocol.Variabl
 	return s.fields(ctx, v, t.Fields, name, func(kind string) bool { return kind != answer.FieldInstance }), nil
 }
 
-func (s *session) listRegisters(ctx context.Context, f *frame) ([]protocol.Variable, error) {
+func (s *session) listRegisters(ctx context.Context, f *frame) ([]dap.Variable, error) {
 	d, err := s.described(ctx, f, stackwalk.DescribeOptions{Registers: true})
 	if err != nil {
 		return nil, err
 	}
-	var out []protocol.Variable
+	var out []dap.Variable
 	for reg, value := range d.Registers.All {
 		a := target.Addr(value)
-		out = append(out, protocol.Variable{Name: target.RegName(d.Registers.Arch, reg), Value: reference(a), MemoryReference: reference(a)})
+		out = append(out, dap.Variable{Name: target.RegName(d.Registers.Arch, reg), Value: reference(a), MemoryReference: reference(a)})
 	}
 	return out, nil
 }

@@ -12,7 +12,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/sosgo/sosgo/internal/front/dap/protocol"
+	"github.com/google/go-dap"
+
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -75,7 +76,9 @@ type server struct {
 
 // A request is one request of the client.
 type request struct {
-	*protocol.Request
+	*dap.Request
+
+	message  dap.RequestMessage
 	size     int64
 	ctx      context.Context
 	cancel   context.CancelFunc
@@ -92,7 +95,7 @@ func (s *server) read(r *bufio.Reader) error {
 		b, err := readFrame(r, most)
 		if err != nil {
 			if fe := (*frameError)(nil); errors.As(err, &fe) {
-				s.out.event("output", protocol.OutputEventBody{Category: "important", Output: "sosgo: " + fe.text + "\n"})
+				s.out.event("output", dap.OutputEventBody{Category: "important", Output: "sosgo: " + fe.text + "\n"})
 			}
 			s.cancel()
 			if err == io.EOF {
@@ -108,28 +111,45 @@ func (s *server) read(r *bufio.Reader) error {
 
 // take takes one message. It reports whether it is the client's last.
 func (s *server) take(b []byte) (last bool) {
-	m, err := protocol.ReadRequest(b)
-	unknown := (*protocol.UnknownCommandError)(nil)
+	message, err := dap.DecodeProtocolMessage(b)
+	var unknown *dap.DecodeProtocolMessageFieldError
+	if errors.As(err, &unknown) {
+		s.refuse(unknown)
+		return false
+	}
+	m, isRequest := message.(dap.RequestMessage)
 	switch {
-	case errors.As(err, &unknown):
-		s.out.fail(m.Seq, m.Command, unknown.Error(), idUsage)
+	case err != nil && isRequest:
+		s.out.fail(m.GetSeq(), m.GetRequest().Command, unreadable(err), idUsage)
 	case err != nil:
-		s.out.fail(m.Seq, m.Command, fmt.Sprintf("the request can't be read: %.200v", err), idUsage)
-	case m == nil: // the adapter asks the client nothing
-	default:
+		s.out.fail(0, "", unreadable(err), idUsage)
+	case isRequest: // the adapter sends no requests, so that a response or an event needs no answer
 		return s.queue(m, int64(len(b)))
 	}
 	return false
 }
 
-func (s *server) queue(m *protocol.Request, size int64) (last bool) {
-	if a, ok := m.Arguments.(*protocol.CancelArguments); ok {
-		s.stop(a)
+func unreadable(err error) string { return fmt.Sprintf("the request can't be read: %.200v", err) }
+
+// refuse answers a message of a kind that the protocol does not have. An unknown response or event needs no answer.
+func (s *server) refuse(e *dap.DecodeProtocolMessageFieldError) {
+	switch e.SubType {
+	case "Request":
+		s.out.fail(e.Seq, e.FieldValue, fmt.Sprintf("there is no request %.40q here", e.FieldValue), idUsage)
+	case "ProtocolMessage":
+		s.out.fail(e.Seq, "", fmt.Sprintf("a message of the type %.40q is not one of the protocol", e.FieldValue), idUsage)
+	}
+}
+
+func (s *server) queue(message dap.RequestMessage, size int64) (last bool) {
+	m := message.GetRequest()
+	if c, ok := message.(*dap.CancelRequest); ok {
+		s.stop(c.Arguments)
 		s.out.respond(m.Seq, m.Command, nil)
 		return false
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
-	r := &request{Request: m, size: size, ctx: ctx, cancel: cancel}
+	r := &request{Request: m, message: message, size: size, ctx: ctx, cancel: cancel}
 	bye := m.Command == "disconnect"
 	if bye {
 		s.stopAll()
@@ -168,14 +188,17 @@ func (s *server) queue(m *protocol.Request, size int64) (last bool) {
 	return false
 }
 
-// stop cancels a request by its number or that of its progress.
-func (s *server) stop(a *protocol.CancelArguments) {
+// stop cancels a request by its number or the number of its progress.
+func (s *server) stop(a *dap.CancelArguments) {
+	if a == nil {
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if r := s.running[a.RequestID]; r != nil && a.RequestID != 0 {
+	if r := s.running[a.RequestId]; r != nil && a.RequestId != 0 {
 		r.cancel()
 	}
-	if seq, ok := progressRequest(a.ProgressID); ok && s.running[seq] != nil {
+	if seq, ok := progressRequest(a.ProgressId); ok && s.running[seq] != nil {
 		s.running[seq].cancel()
 	}
 }
@@ -263,11 +286,11 @@ func (s *server) allowed(r *request) bool {
 	var given struct {
 		Token string `json:"token"`
 	}
-	switch a := r.Arguments.(type) {
-	case *protocol.InitializeArguments:
+	switch m := r.message.(type) {
+	case *dap.InitializeRequest:
 		return true
-	case *protocol.OpenArguments:
-		_ = json.Unmarshal(*a, &given) // no token is a wrong one
+	case dap.LaunchAttachRequest:
+		_ = json.Unmarshal(m.GetArguments(), &given) // no token is a wrong one
 	}
 	ok := subtle.ConstantTimeCompare([]byte(given.Token), []byte(s.options.Token)) == 1
 	s.known.Store(ok)

@@ -9,10 +9,11 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/google/go-dap"
+
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/crash"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/internal/front/dap/protocol"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/target"
 )
@@ -22,7 +23,7 @@ type session struct {
 	ctx    context.Context
 	host   Host
 	server *server
-	client protocol.InitializeArguments
+	client dap.InitializeRequestArguments
 
 	// Set by launch or attach, and read by questions, which come later.
 	opened *Opened
@@ -51,52 +52,64 @@ func (s *session) close() {
 
 // answer answers one request.
 func (s *session) answer(r *request) (any, error) {
-	switch a := r.Arguments.(type) {
-	case *protocol.InitializeArguments:
-		s.client = *a
+	switch m := r.message.(type) {
+	case *dap.InitializeRequest:
+		s.client = m.Arguments
 		return capabilities(), nil
-	case *protocol.OpenArguments:
-		return nil, s.open(r, *a)
+	case dap.LaunchAttachRequest:
+		return nil, s.open(r, m.GetArguments())
 	}
 	if s.opened == nil {
 		return nil, errors.New("no dump is open: launch or attach comes first")
 	}
 	ctx := process.WithProgress(r.ctx, r.progress.report)
-	switch a := r.Arguments.(type) {
-	case *protocol.StackTraceArguments:
-		return s.stackTrace(ctx, a)
-	case *protocol.ExceptionInfoArguments:
-		return s.exceptionInfo(ctx, a.ThreadID)
-	case *protocol.ScopesArguments:
-		return s.scopes(ctx, a.FrameID)
-	case *protocol.VariablesArguments:
-		return s.variables(ctx, a)
-	case *protocol.EvaluateArguments:
-		return s.evaluate(ctx, a)
-	case *protocol.CompletionsArguments:
-		return s.completions(a)
-	case *protocol.SourceArguments:
-		return s.source(ctx, a)
-	case *protocol.ModulesArguments:
-		return s.modules(ctx, a)
-	case *protocol.ReadMemoryArguments:
-		return s.readMemory(a)
-	case *protocol.DisassembleArguments:
-		return s.disassemble(ctx, a)
-	case *protocol.SetBreakpointsArguments:
-		return protocol.SetBreakpointsResponseBody{Breakpoints: noBreakpoints(len(a.Breakpoints))}, nil
-	}
-	switch r.Command {
-	case "configurationDone", "setExceptionBreakpoints", "terminate":
-		return nil, nil
-	case "threads":
+	switch m := r.message.(type) {
+	case *dap.ThreadsRequest:
 		return s.listThreads(ctx)
-	case "loadedSources":
+	case *dap.StackTraceRequest:
+		return s.stackTrace(ctx, &m.Arguments)
+	case *dap.ExceptionInfoRequest:
+		return s.exceptionInfo(ctx, m.Arguments.ThreadId)
+	case *dap.ScopesRequest:
+		return s.scopes(ctx, m.Arguments.FrameId)
+	case *dap.VariablesRequest:
+		return s.variables(ctx, &m.Arguments)
+	case *dap.EvaluateRequest:
+		return s.evaluate(ctx, &m.Arguments)
+	case *dap.CompletionsRequest:
+		return s.completions(&m.Arguments)
+	case *dap.SourceRequest:
+		return s.source(ctx, &m.Arguments)
+	case *dap.LoadedSourcesRequest:
 		return s.loadedSources(ctx)
-	case "continue", "next", "stepIn", "stepOut", "stepBack", "reverseContinue", "pause", "goto", "gotoTargets", "stepInTargets", "restartFrame",
-		"restart", "terminateThreads":
+	case *dap.ModulesRequest:
+		return s.modules(ctx, &m.Arguments)
+	case *dap.ReadMemoryRequest:
+		return s.readMemory(&m.Arguments)
+	case *dap.DisassembleRequest:
+		return s.disassemble(ctx, &m.Arguments)
+	case *dap.ConfigurationDoneRequest, *dap.SetExceptionBreakpointsRequest, *dap.TerminateRequest:
+		return nil, nil
+	}
+	return standing(r)
+}
+
+// standing answers requests that only a running process could do: breakpoints are never reached, and the others fail.
+func standing(r *request) (any, error) {
+	switch m := r.message.(type) {
+	case *dap.SetBreakpointsRequest:
+		return noBreakpoints(len(m.Arguments.Breakpoints)), nil
+	case *dap.SetFunctionBreakpointsRequest:
+		return noBreakpoints(len(m.Arguments.Breakpoints)), nil
+	case *dap.SetInstructionBreakpointsRequest:
+		return noBreakpoints(len(m.Arguments.Breakpoints)), nil
+	case *dap.SetDataBreakpointsRequest:
+		return noBreakpoints(len(m.Arguments.Breakpoints)), nil
+	case *dap.ContinueRequest, *dap.NextRequest, *dap.StepInRequest, *dap.StepOutRequest, *dap.StepBackRequest, *dap.ReverseContinueRequest,
+		*dap.PauseRequest, *dap.GotoRequest, *dap.GotoTargetsRequest, *dap.StepInTargetsRequest, *dap.RestartFrameRequest, *dap.RestartRequest,
+		*dap.TerminateThreadsRequest:
 		return nil, target.Unsupportedf("%s: a dump is a moment of a process, and can't run", r.Command)
-	case "setVariable", "setExpression", "writeMemory":
+	case *dap.SetVariableRequest, *dap.SetExpressionRequest, *dap.WriteMemoryRequest:
 		return nil, target.Unsupportedf("%s: a dump can't be changed", r.Command)
 	}
 	return nil, target.Unsupportedf("%s is no question about a dump", r.Command)
@@ -115,8 +128,8 @@ func (s *session) after(command string, ok bool) {
 	}
 }
 
-func capabilities() protocol.Capabilities {
-	return protocol.Capabilities{
+func capabilities() dap.Capabilities {
+	return dap.Capabilities{
 		SupportsConfigurationDoneRequest: true,
 		SupportsEvaluateForHovers:        true,
 		SupportsCompletionsRequest:       true,
@@ -133,12 +146,13 @@ func capabilities() protocol.Capabilities {
 	}
 }
 
-func noBreakpoints(n int) []protocol.Breakpoint {
-	out := make([]protocol.Breakpoint, n)
+// noBreakpoints answers each of the four requests that set breakpoints: all bodies are alike.
+func noBreakpoints(n int) dap.SetBreakpointsResponseBody {
+	out := make([]dap.Breakpoint, n)
 	for i := range out {
 		out[i].Message = "a dump does not run: no breakpoint is reached"
 	}
-	return out
+	return dap.SetBreakpointsResponseBody{Breakpoints: out}
 }
 
 // arguments are those of launch and attach.
@@ -197,15 +211,15 @@ func (s *session) open(r *request, raw json.RawMessage) error {
 // stopped says where the process stands: at its crash, or where it was when the dump was taken.
 func (s *session) stopped() {
 	info := s.opened.Dump.File().Process()
-	s.server.out.event("process", protocol.ProcessEventBody{Name: cmpText(info.Command, filepath.Base(s.opened.Path)), SystemProcessID: int(info.ID), StartMethod: "attach"})
+	s.server.out.event("process", dap.ProcessEventBody{Name: cmpText(info.Command, filepath.Base(s.opened.Path)), SystemProcessId: int(info.ID), StartMethod: "attach"})
 	s.console(fmt.Sprintf("%s: each line is an expression, or a command of sosgo; help lists them.\n", filepath.Base(s.opened.Path)))
-	stop := protocol.StoppedEventBody{Reason: "pause", Description: "Dump", AllThreadsStopped: true}
+	stop := dap.StoppedEventBody{Reason: "pause", Description: "Dump", AllThreadsStopped: true}
 	list, err := s.threads.get(s.ctx, s)
 	if err != nil {
 		s.console("threads: " + words(err) + "\n")
 	}
 	if len(list) > 0 {
-		stop.ThreadID = list[0].id
+		stop.ThreadId = list[0].id
 	}
 	crash, err := s.crash(s.ctx)
 	switch {
@@ -214,7 +228,7 @@ func (s *session) stopped() {
 	case !crash.Alive && !crash.Undecided:
 		stop.Reason, stop.Description, stop.Text = "exception", "Crashed", crash.Reason
 		if crash.ThreadID != 0 {
-			stop.ThreadID = int(crash.ThreadID)
+			stop.ThreadId = int(crash.ThreadID)
 		}
 		s.console(strings.Join(nonEmpty(crash.Reason, crash.Likely), "\n") + "\n")
 	}
@@ -222,7 +236,7 @@ func (s *session) stopped() {
 }
 
 func (s *session) console(text string) {
-	s.server.out.event("output", protocol.OutputEventBody{Category: "console", Output: text})
+	s.server.out.event("output", dap.OutputEventBody{Category: "console", Output: text})
 }
 
 // crash describes the crash, once.

@@ -7,9 +7,10 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/google/go-dap"
+
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/methods"
-	"github.com/sosgo/sosgo/internal/front/dap/protocol"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/target"
 )
@@ -45,7 +46,7 @@ func hasFolder(file, folder string) bool {
 // fileTable keeps facts about source files by their paths, and which of them have a text that a client may ask for.
 type fileTable struct {
 	mu    sync.Mutex
-	known map[string]protocol.Source
+	known map[string]dap.Source
 	texts []embedded // by reference-1
 }
 
@@ -58,7 +59,7 @@ type embedded struct {
 
 // sourceOf returns the source with a path of a PDB: a file of this machine, or else the text that the PDB of a method's module embeds, or
 // else the path alone. Method 0 is none.
-func (s *session) sourceOf(ctx context.Context, v *process.Process, method target.Addr, file string) *protocol.Source {
+func (s *session) sourceOf(ctx context.Context, v *process.Process, method target.Addr, file string) *dap.Source {
 	t := &s.files
 	t.mu.Lock()
 	out, ok := t.known[file]
@@ -66,7 +67,7 @@ func (s *session) sourceOf(ctx context.Context, v *process.Process, method targe
 	if ok {
 		return &out
 	}
-	out = protocol.Source{Name: target.BaseName(strings.ReplaceAll(file, `\`, "/")), Path: file}
+	out = dap.Source{Name: target.BaseName(strings.ReplaceAll(file, `\`, "/")), Path: file}
 	if path, ok := s.sources.path(file); ok {
 		out.Path = path
 	}
@@ -92,7 +93,7 @@ func (s *session) sourceOf(ctx context.Context, v *process.Process, method targe
 		out.Origin = "not on this machine; Source Link: " + in.Link
 	}
 	if t.known == nil {
-		t.known = map[string]protocol.Source{}
+		t.known = map[string]dap.Source{}
 	}
 	if method != 0 || in == nil && out.PresentationHint == "" {
 		t.known[file] = out
@@ -100,7 +101,7 @@ func (s *session) sourceOf(ctx context.Context, v *process.Process, method targe
 	return &out
 }
 
-func (s *session) source(ctx context.Context, a *protocol.SourceArguments) (any, error) {
+func (s *session) source(ctx context.Context, a *dap.SourceArguments) (any, error) {
 	n := a.SourceReference
 	if a.Source != nil && a.Source.SourceReference != 0 {
 		n = a.Source.SourceReference
@@ -121,7 +122,7 @@ func (s *session) source(ctx context.Context, a *protocol.SourceArguments) (any,
 	if f.Text == nil {
 		return nil, fmt.Errorf("the PDB has no text of %s", e.file)
 	}
-	return protocol.SourceResponseBody{Content: strings.ToValidUTF8(strings.TrimPrefix(*f.Text, "\ufeff"), "\ufffd")}, nil
+	return dap.SourceResponseBody{Content: strings.ToValidUTF8(strings.TrimPrefix(*f.Text, "\ufeff"), "\ufffd")}, nil
 }
 
 // mostSources bounds the list of sources.
@@ -129,7 +130,7 @@ const mostSources = 20_000
 
 // loadedSources lists the files that the PDBs of the loaded modules name.
 func (s *session) loadedSources(ctx context.Context) (any, error) {
-	body := protocol.LoadedSourcesResponseBody{Sources: []protocol.Source{}}
+	body := dap.LoadedSourcesResponseBody{Sources: []dap.Source{}}
 	list, err := methods.SourceFiles(ctx, s.view)
 	if err != nil {
 		return nil, err

@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/google/go-dap"
+
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/stacks"
-	"github.com/sosgo/sosgo/internal/front/dap/protocol"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
@@ -153,8 +154,8 @@ func (s *session) walk(ctx context.Context, t *thread, d stackwalk.DescribeOptio
 	return out, list.Noted(), ctx.Err()
 }
 
-func (s *session) stackTrace(ctx context.Context, a *protocol.StackTraceArguments) (any, error) {
-	t, err := s.threads.find(ctx, s, a.ThreadID)
+func (s *session) stackTrace(ctx context.Context, a *dap.StackTraceArguments) (any, error) {
+	t, err := s.threads.find(ctx, s, a.ThreadId)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +170,7 @@ func (s *session) stackTrace(ctx context.Context, a *protocol.StackTraceArgument
 	if len(list) == 0 && err != nil {
 		return nil, err
 	}
-	body := protocol.StackTraceResponseBody{StackFrames: []protocol.StackFrame{}}
+	body := dap.StackTraceResponseBody{StackFrames: []dap.StackFrame{}}
 	if whole {
 		body.TotalFrames = len(list)
 	}
@@ -177,7 +178,7 @@ func (s *session) stackTrace(ctx context.Context, a *protocol.StackTraceArgument
 		body.StackFrames = append(body.StackFrames, s.show(ctx, list[i], i))
 	}
 	if whole && err != nil && len(body.StackFrames) > 0 {
-		body.StackFrames = append(body.StackFrames, protocol.StackFrame{ID: s.stacks.id(frameKey{t.id, maxFrames}), Name: words(err), PresentationHint: "label"})
+		body.StackFrames = append(body.StackFrames, dap.StackFrame{Id: s.stacks.id(frameKey{t.id, maxFrames}), Name: words(err), PresentationHint: "label"})
 	}
 	return body, nil
 }
@@ -186,8 +187,8 @@ func (s *session) stackTrace(ctx context.Context, a *protocol.StackTraceArgument
 const maxFrames = 1 << 22
 
 // show returns a frame for clients. Index is its place in the list, which its id stands for.
-func (s *session) show(ctx context.Context, f *frame, index int) protocol.StackFrame {
-	out := protocol.StackFrame{ID: s.stacks.id(frameKey{f.thread.id, index})}
+func (s *session) show(ctx context.Context, f *frame, index int) dap.StackFrame {
+	out := dap.StackFrame{Id: s.stacks.id(frameKey{f.thread.id, index})}
 	if f.later != nil {
 		return s.showLater(ctx, f, out)
 	}
@@ -196,7 +197,7 @@ func (s *session) show(ctx context.Context, f *frame, index int) protocol.StackF
 		out.InstructionPointerReference = reference(f.IP.Value)
 	}
 	if f.Module != "" {
-		out.ModuleID = f.Module
+		out.ModuleId = f.Module
 	}
 	if f.Kind != answer.FrameManaged {
 		out.PresentationHint = "subtle"

@@ -7,9 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/go-dap"
+
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/stacks"
-	"github.com/sosgo/sosgo/internal/front/dap/protocol"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 )
@@ -158,9 +159,9 @@ func (s *session) listThreads(ctx context.Context) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	body := protocol.ThreadsResponseBody{Threads: make([]protocol.Thread, len(list))}
+	body := dap.ThreadsResponseBody{Threads: make([]dap.Thread, len(list))}
 	for i, t := range list {
-		body.Threads[i] = protocol.Thread{ID: t.id, Name: t.name()}
+		body.Threads[i] = dap.Thread{Id: t.id, Name: t.name()}
 	}
 	return body, nil
 }

@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/google/go-dap"
+
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/async"
 	"github.com/sosgo/sosgo/app/values"
-	"github.com/sosgo/sosgo/internal/front/dap/protocol"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/collections"
 	"github.com/sosgo/sosgo/process"
@@ -22,7 +23,7 @@ const (
 	mostFields = 10_000
 )
 
-func (s *session) variables(ctx context.Context, a *protocol.VariablesArguments) (any, error) {
+func (s *session) variables(ctx context.Context, a *dap.VariablesArguments) (any, error) {
 	n := s.values.get(a.VariablesReference)
 	if n == nil {
 		return nil, fmt.Errorf("there is no variable %d; one that was not used for long is forgotten: expand its parent again", a.VariablesReference)
@@ -36,9 +37,9 @@ func (s *session) variables(ctx context.Context, a *protocol.VariablesArguments)
 		return nil, err
 	}
 	if list == nil {
-		list = []protocol.Variable{}
+		list = []dap.Variable{}
 	}
-	return protocol.VariablesResponseBody{Variables: list}, nil
+	return dap.VariablesResponseBody{Variables: list}, nil
 }
 
 // named is a value with what it is called.
@@ -50,8 +51,8 @@ type named struct {
 }
 
 // variable shows a value that is stored in a frame, a field or an element.
-func (s *session) variable(ctx context.Context, v *process.Process, n named) protocol.Variable {
-	out := protocol.Variable{Name: n.name, Type: n.typ, EvaluateName: n.evaluate}
+func (s *session) variable(ctx context.Context, v *process.Process, n named) dap.Variable {
+	out := dap.Variable{Name: n.name, Type: n.typ, EvaluateName: n.evaluate}
 	switch value := &n.stored.Value; {
 	case n.stored.Missing.Err != nil:
 		out.Value = words(n.stored.Missing.Err)
@@ -83,8 +84,8 @@ func storedText(s *answer.Stored) string {
 }
 
 // reference shows an object that something refers to.
-func (s *session) reference(ctx context.Context, v *process.Process, n named, a target.Addr) protocol.Variable {
-	out := protocol.Variable{Name: n.name, Type: n.typ, EvaluateName: cmpText(n.evaluate, reference(a)), MemoryReference: reference(a)}
+func (s *session) reference(ctx context.Context, v *process.Process, n named, a target.Addr) dap.Variable {
+	out := dap.Variable{Name: n.name, Type: n.typ, EvaluateName: cmpText(n.evaluate, reference(a)), MemoryReference: reference(a)}
 	if n.stored != nil && !n.stored.Text.Blank() {
 		out.Value = storedText(n.stored)
 	}
@@ -120,7 +121,7 @@ func (s *session) reference(ctx context.Context, v *process.Process, n named, a 
 }
 
 // showCollection adds what a collection says, or how many elements it has.
-func (s *session) showCollection(ctx context.Context, v *process.Process, a target.Addr, out *protocol.Variable) {
+func (s *session) showCollection(ctx context.Context, v *process.Process, a target.Addr, out *dap.Variable) {
 	c, err := values.Items(ctx, v, a, collections.Options{Limit: 1})
 	if err != nil {
 		out.Value = cmpText(out.Value, words(err))
@@ -220,12 +221,12 @@ type members struct {
 	list answer.Members
 }
 
-func (n members) children(ctx context.Context, s *session, p part) ([]protocol.Variable, error) {
+func (n members) children(ctx context.Context, s *session, p part) ([]dap.Variable, error) {
 	if !p.named {
 		return nil, nil
 	}
 	list := n.list.List()
-	out := make([]protocol.Variable, 0, len(list))
+	out := make([]dap.Variable, 0, len(list))
 	for i := range list {
 		out = append(out, s.variable(ctx, n.view, named{name: list[i].Name.String(), stored: &list[i].Stored}))
 	}
@@ -233,8 +234,8 @@ func (n members) children(ctx context.Context, s *session, p part) ([]protocol.V
 }
 
 // fields shows the fields of the kinds that are wanted. Of is an expression for what has them; empty for none.
-func (s *session) fields(ctx context.Context, v *process.Process, list []answer.Field, of string, want func(kind string) bool) []protocol.Variable {
-	var out []protocol.Variable
+func (s *session) fields(ctx context.Context, v *process.Process, list []answer.Field, of string, want func(kind string) bool) []dap.Variable {
+	var out []dap.Variable
 	for i := range list {
 		f := &list[i]
 		if !want(f.Kind) || len(out) == mostFields {
@@ -253,7 +254,7 @@ func (s *session) fields(ctx context.Context, v *process.Process, list []answer.
 			d.MemoryReference = reference(*f.Address)
 		}
 		if f.Kind == answer.FieldStatic {
-			d.PresentationHint = &protocol.VariablePresentationHint{Attributes: []string{"static"}}
+			d.PresentationHint = &dap.VariablePresentationHint{Attributes: []string{"static"}}
 		}
 		out = append(out, d)
 	}
@@ -261,12 +262,12 @@ func (s *session) fields(ctx context.Context, v *process.Process, list []answer.
 }
 
 // threadStatic shows a thread static as the values of its threads.
-func (s *session) threadStatic(v *process.Process, f *answer.Field) protocol.Variable {
+func (s *session) threadStatic(v *process.Process, f *answer.Field) dap.Variable {
 	values := f.Threads
-	return protocol.Variable{Name: f.Name.String(), Type: f.Type.String(), Value: "[" + answer.Count(len(values), "thread", "threads") + "]",
-		PresentationHint: &protocol.VariablePresentationHint{Attributes: []string{"static"}},
-		VariablesReference: s.values.add(group(func(ctx context.Context, s *session) ([]protocol.Variable, error) {
-			out := make([]protocol.Variable, 0, len(values))
+	return dap.Variable{Name: f.Name.String(), Type: f.Type.String(), Value: "[" + answer.Count(len(values), "thread", "threads") + "]",
+		PresentationHint: &dap.VariablePresentationHint{Attributes: []string{"static"}},
+		VariablesReference: s.values.add(group(func(ctx context.Context, s *session) ([]dap.Variable, error) {
+			out := make([]dap.Variable, 0, len(values))
 			for i := range values {
 				out = append(out, s.variable(ctx, v, named{name: fmt.Sprintf("thread %#x", values[i].Thread), typ: f.Type.String(), stored: &values[i].Stored}))
 			}
@@ -275,9 +276,9 @@ func (s *session) threadStatic(v *process.Process, f *answer.Field) protocol.Var
 }
 
 // A group is named children.
-type group func(ctx context.Context, s *session) ([]protocol.Variable, error)
+type group func(ctx context.Context, s *session) ([]dap.Variable, error)
 
-func (g group) children(ctx context.Context, s *session, p part) ([]protocol.Variable, error) {
+func (g group) children(ctx context.Context, s *session, p part) ([]dap.Variable, error) {
 	if !p.named {
 		return nil, nil
 	}

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/sosgo/sosgo/internal/front/dap/protocol"
+	"github.com/google/go-dap"
 )
 
 const (
@@ -75,23 +75,39 @@ type sender struct {
 	err error // of the first write that failed; there are no others
 }
 
+// A response is any response: dap has a type for each.
+type response struct {
+	dap.Response
+
+	Body any `json:"body,omitempty"`
+}
+
+// An event is any event: dap has a type for each.
+type event struct {
+	dap.Event
+
+	Body any `json:"body,omitempty"`
+}
+
 func (s *sender) respond(seq int, command string, body any) {
 	s.send(func(n int) any {
-		return &protocol.Response{Seq: n, Type: protocol.TypeResponse, RequestSeq: seq, Success: true, Command: command, Body: body}
+		return &response{dap.Response{ProtocolMessage: dap.ProtocolMessage{Seq: n, Type: "response"}, RequestSeq: seq, Success: true, Command: command}, body}
 	})
 }
 
 // fail answers a request with an error. The message is for people, and short for clients that compare it ("cancelled").
 func (s *sender) fail(seq int, command, message string, id int) {
 	s.send(func(n int) any {
-		return &protocol.Response{Seq: n, Type: protocol.TypeResponse, RequestSeq: seq, Command: command, Message: message,
-			Body: protocol.ErrorResponseBody{Error: &protocol.ErrorMessage{ID: id, Format: "{text}", Variables: map[string]string{"text": message},
+		return &response{dap.Response{ProtocolMessage: dap.ProtocolMessage{Seq: n, Type: "response"}, RequestSeq: seq, Command: command, Message: message},
+			dap.ErrorResponseBody{Error: &dap.ErrorMessage{Id: id, Format: "{text}", Variables: map[string]string{"text": message},
 				ShowUser: command == "launch" || command == "attach"}}}
 	})
 }
 
 func (s *sender) event(name string, body any) {
-	s.send(func(n int) any { return &protocol.Event{Seq: n, Type: protocol.TypeEvent, Event: name, Body: body} })
+	s.send(func(n int) any {
+		return &event{dap.Event{ProtocolMessage: dap.ProtocolMessage{Seq: n, Type: "event"}, Event: name}, body}
+	})
 }
 
 func (s *sender) send(message func(seq int) any) {
@@ -103,7 +119,7 @@ func (s *sender) send(message func(seq int) any) {
 	s.seq++
 	b, err := json.Marshal(message(s.seq))
 	if err == nil {
-		err = protocol.Write(s.w, b)
+		err = dap.WriteBaseMessage(s.w, b)
 	}
 	if err == nil {
 		err = s.w.Flush()

@@ -8,12 +8,15 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/sosgo/sosgo/internal/front/mcpguard"
 )
 
 const (
 	headerTime = 10 * time.Second // bounds how long a client takes to say what it wants
 	maxHeader  = 64 << 10         // the longest head of a request in bytes
-	idleTime   = time.Hour        // how long a session of a client that is silent is kept
+	idleTime   = time.Hour        // how long a session of a silent client stays
+	quietTime  = 2 * time.Minute  // how long a connection without a request stays
 )
 
 // Token returns a word that nobody guesses.
@@ -22,9 +25,9 @@ func Token() string { return rand.Text() }
 // ServeHTTP serves clients that know the token at l until ctx ends: over the streamable transport, to programs and not to pages.
 func (s *Server) ServeHTTP(ctx context.Context, l net.Listener, token string) error {
 	defer s.calls.Wait()
-	protocol := s.protocol.Handler(idleTime)
+	protocol := mcpguard.NewHandler(s.protocol, idleTime)
 	defer protocol.Close()
-	h := &http.Server{ReadHeaderTimeout: headerTime, MaxHeaderBytes: maxHeader, BaseContext: func(net.Listener) context.Context { return ctx },
+	h := &http.Server{ReadHeaderTimeout: headerTime, IdleTimeout: quietTime, MaxHeaderBytes: maxHeader, BaseContext: func(net.Listener) context.Context { return ctx },
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			given, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 			switch {

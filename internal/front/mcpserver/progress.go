@@ -3,8 +3,11 @@ package mcpserver
 import (
 	"context"
 	"fmt"
+	"math"
 	"sync"
 	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // progressTick is how long a call runs before its progress is reported, and from one report to the next. Only tests change it.
@@ -39,11 +42,12 @@ func (p *progress) String() string {
 	return fmt.Sprintf("%s: %.0f %%", p.work, min(100*float64(done)/float64(total), 100))
 }
 
-// follow reports p every second to a client that wants it, until stop is called, and after that no more. Calls that take less
+// follow reports p every second to a client that gave a token for it, until stop is called, and after that no more. Calls that take less
 // have no reports. What is reported must grow, but a call consists of several pieces of work: so it is the seconds that the call runs, and
 // the message says how far the piece at work is.
-func (p *progress) follow(ctx context.Context, report func(done float64, message string)) (stop func()) {
-	if report == nil {
+func (p *progress) follow(ctx context.Context, r *mcp.CallToolRequest) (stop func()) {
+	token := r.Params.GetProgressToken()
+	if !isToken(token) {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -58,11 +62,23 @@ func (p *progress) follow(ctx context.Context, report func(done float64, message
 				return
 			case <-tick.C:
 			}
-			report(time.Since(start).Seconds(), clean(p.String()))
+			_ = r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: time.Since(start).Seconds(),
+				Message: clean(p.String())}) // a client that can't be reached gets no answer either
 		}
 	}()
 	return func() {
 		cancel()
 		<-ended
 	}
+}
+
+// isToken reports whether a value is a text or an integer.
+func isToken(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return true
+	case float64:
+		return v == math.Trunc(v)
+	}
+	return false
 }

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -268,7 +269,8 @@ func TestManyCalls(t *testing.T) {
 	assert.EqualValues(t, n-260, busy.Load())
 }
 
-// TestProgress: a call with a token reports how far it is until it ends, with values that grow, and one without reports nothing.
+// TestProgress: a call with a token reports how far it is until it ends, with values that grow, and one without, or with something else in
+// the place of it, reports nothing.
 func TestProgress(t *testing.T) {
 	defer mcpserver.SetProgressTick(time.Millisecond)()
 	type report struct {
@@ -287,11 +289,14 @@ func TestProgress(t *testing.T) {
 		default:
 		}
 	}
-	quiet, answered := make(chan error, 1), make(chan error, 1)
-	go func() {
-		_, err := c.Call(t.Context(), "list", nil, nil)
-		quiet <- err
-	}()
+	without := []any{nil, true, 1.5} // four calls run at a time
+	quiet, answered := make(chan error, len(without)), make(chan error, 1)
+	for _, token := range without {
+		go func() {
+			_, err := c.Call(t.Context(), "list", nil, token)
+			quiet <- err
+		}()
+	}
 	go func() {
 		_, err := c.Call(t.Context(), "list", nil, "mine")
 		answered <- err
@@ -308,7 +313,9 @@ func TestProgress(t *testing.T) {
 	}
 	close(f.wait)
 	require.NoError(t, <-answered)
-	require.NoError(t, <-quiet)
+	for range without {
+		require.NoError(t, <-quiet)
+	}
 	for len(reports) > 0 {
 		<-reports
 	}
@@ -347,7 +354,7 @@ func TestHostileClient(t *testing.T) {
 	_, err := c.Call(t.Context(), "rm", nil, nil)
 	assert.ErrorContains(t, err, "unknown tool")
 	_, err = c.Request(t.Context(), "resources/read", map[string]any{"uri": "file:///etc/passwd"})
-	assert.ErrorContains(t, err, "resource not found")
+	assert.ErrorContains(t, err, "Resource not found")
 	_, err = c.Request(t.Context(), "prompts/get", map[string]any{"name": "none"})
 	assert.ErrorContains(t, err, "unknown prompt")
 	_, _, failed := call(t, c, nil)
@@ -415,7 +422,7 @@ func TestHTTP(t *testing.T) {
 func TestPagesAndPrompts(t *testing.T) {
 	c := connect(t, &fake{}, mcpserver.Options{Pages: []mcpserver.Page{{Name: "list", Title: "list", Text: "how to list"}}})
 	for method, want := range map[string]struct{ params, answer string }{
-		"resources/read":      {`{"uri":"sosgo://commands/list"}`, `{"contents":[{"uri":"sosgo://commands/list","mimeType":"text/plain","text":"how to list"}]}`},
+		"resources/read":      {`{"uri":"sosgo://commands/list"}`, `{"contents":[{"uri":"sosgo://commands/list","mimeType":"text/plain","text":"how to list"}],"ttlMs":0,"cacheScope":"public"}`},
 		"completion/complete": {`{"ref":{"type":"ref/prompt","name":"why_does_it_hang"},"argument":{"name":"dump","value":"i"}}`, `{"completion":{"values":["it"]}}`},
 	} {
 		got, err := c.Request(t.Context(), method, json.RawMessage(want.params))
@@ -456,7 +463,7 @@ func FuzzCall(f *testing.F) {
 		Properties: map[string]any{"x": map[string]any{}}, Words: func(map[string]any) ([]string, error) { return []string{"list"}, nil }}}})
 	f.Fuzz(func(t *testing.T, arguments string) {
 		r := s.Call(t.Context(), "list", json.RawMessage(arguments))
-		if n := len(r.Text); n > 3000+len(arguments) {
+		if n := len(r.Content[0].(*mcp.TextContent).Text); n > 3000+len(arguments) {
 			t.Errorf("%d bytes", n)
 		}
 	})

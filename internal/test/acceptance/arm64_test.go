@@ -16,11 +16,12 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// net31ARM64 is the zoo on .NET Core 3.1.2 for ARM64. Its structures with locks in them are larger than those of x64, and explicit frames
-// hold other registers.
+// net31ARM64 is the zoo on .NET Core 3.1.2 for ARM64. Its structures with locks are larger than on
+// x64, and explicit frames hold other registers.
 const net31ARM64 = "testdata/dumps/arm64/net31-arm64/"
 
-// TestNet31OnARM64 holds a process of .NET Core 3.1 on ARM64 to what its program printed: objects, types, threads and stacks.
+// TestNet31OnARM64 compares a process of .NET Core 3.1 on ARM64 with its program's output: objects,
+// types, threads and stacks.
 func TestNet31OnARM64(t *testing.T) {
 	facts, err := os.ReadFile(net31ARM64 + "facts.txt")
 	if err != nil {

@@ -22,10 +22,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A bareCore is a core as the kernel would have written it: the program headers say that nothing is there of mapped files
-// that the process can't have written to, and has not: what a loader relocated and protected then is a page of the process.
+// A bareCore is a core in the kernel's form. It omits mapped files that the process can't have
+// written to. Pages that a loader relocated and then protected are included.
 type bareCore struct {
-	header []byte // instead of the first bytes of full
+	header []byte // replaces the first bytes of full
 	full   []byte
 }
 
@@ -39,7 +39,7 @@ func newBareCore(t *testing.T, d *testdump.Dump) (b bareCore, left uint64) {
 			files[r.Start] = true
 		}
 	}
-	const size, fileSize = 56, 32 // of an Elf64_Phdr, and where p_filesz is in it
+	const size, fileSize = 56, 32 // of an Elf64_Phdr, and the offset of p_filesz
 	at := int(binary.LittleEndian.Uint64(raw[32:]))
 	b = bareCore{header: slices.Clone(raw[:at+size*len(f.Progs)]), full: raw}
 	for i, p := range f.Progs {
@@ -51,8 +51,8 @@ func newBareCore(t *testing.T, d *testdump.Dump) (b bareCore, left uint64) {
 	return b, left
 }
 
-// relocated reports whether the dump has something else in a region than the file, if that is at hand: it lies in the
-// folder of the case's module files by the end of its path.
+// relocated reports whether the dump and the file differ in a region, if the file is available in
+// the folder of the case's module files.
 func relocated(d *testdump.Dump, r target.Region) bool {
 	for path := strings.TrimPrefix(r.Path, "/"); path != ""; _, path, _ = strings.Cut(path, "/") {
 		file, err := os.ReadFile(filepath.Join(d.Case.Modules, path))
@@ -89,7 +89,7 @@ func (b bareCore) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// bareSections returns what the data-access library of the runtime is asked for, as commands.
+// bareSections returns the sections of the oracle as commands.
 func bareSections(t *testing.T, d *testdump.Dump) map[string][]string {
 	h, err := d.Heap()
 	require.NoError(t, err)
@@ -114,8 +114,8 @@ func bareSections(t *testing.T, d *testdump.Dump) map[string][]string {
 	}
 }
 
-// TestBareAgainstFull: with the files at hand, a core without any page of a mapped file answers what the full dump of the
-// same moment does, to the byte, in every section that the oracle is asked for.
+// TestBareAgainstFull: with module files, a core without any page of a mapped file gives the same
+// answers as the full dump of the same moment, byte by byte, in every section of the oracle.
 func TestBareAgainstFull(t *testing.T) {
 	for _, name := range []string{"net10-stacks-full", "sxs-full"} {
 		d := testdump.OpenCase(t, name)

@@ -23,9 +23,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Bare cores are slices of what production writes: no page of a file is in them
-// that the process did not write to. Those with filter 0x33, of gdb and of the
-// kernel, have the headers of ELF files, that with 0x23 not even these.
+// Bare cores are slices of typical production dumps: they have no page of a file that the process
+// did not write to. The cores with filter 0x33, of gdb and of the kernel, have the headers of ELF
+// files; the core with 0x23 does not.
 const (
 	bareDumps  = "testdata/dumps/bare"
 	bareFilter = "net10-zoo-gcore"
@@ -54,8 +54,8 @@ func wants(g *answer.Diagnosis, file string) bool {
 	return slices.ContainsFunc(g.Files, func(f answer.WantedFile) bool { return target.BaseName(f.Path) == file })
 }
 
-// typeNames counts the types of the heap's objects that have a name, and those whose
-// names are not in the dump. Other errors fail the test.
+// typeNames counts the types of the heap's objects with a name, and those with names that are not
+// in the dump. Other errors fail the test.
 func typeNames(t *testing.T, d *sosgo.Dump) (named []string, absent int) {
 	rt, err := d.Runtime()
 	require.NoError(t, err)
@@ -79,8 +79,8 @@ func typeNames(t *testing.T, d *sosgo.Dump) (named []string, absent int) {
 	return named, absent
 }
 
-// TestBareCore: without files what remains is told as it is; with a file that is
-// proved, what it names.
+// TestBareCore: without files the remaining data are reported as they are; with a proved file its
+// names are added.
 func TestBareCore(t *testing.T) {
 	for _, name := range []string{bareFilter, bareKernel} {
 		named, absent := typeNames(t, openBare(t, name))
@@ -90,7 +90,7 @@ func TestBareCore(t *testing.T) {
 		assert.True(t, wants(g, "Debuggee.dll"), name)
 		assert.Empty(t, g.Used, name)
 
-		// doctor's advice, followed for the one file that is here.
+		// Follow doctor's advice for the one file that is available.
 		d := openBare(t, name, filepath.Join(bareDumps, "modules"))
 		named, _ = typeNames(t, d)
 		assert.Contains(t, named, "Debuggee.Zoo.Everything", name)
@@ -100,15 +100,15 @@ func TestBareCore(t *testing.T) {
 		assert.Equal(t, "structure: 82 of 82 types and 63 of 63 tables of the metadata fit", g.Used[0].Proof, name)
 	}
 
-	// Not even the runtime's library can be told without its file.
+	// Even the runtime's library is unknown without its file.
 	d := openBare(t, barest)
 	_, err := d.Runtime()
 	assert.ErrorIs(t, err, target.ErrNotInDump)
 	assert.True(t, wants(diagnose(t, d), "libcoreclr.so"))
 }
 
-// TestBareCoreRefuses: the same assembly of another build, at the place where the
-// right one is looked for, is refused with what differs.
+// TestBareCoreRefuses: another build of an assembly, in the place of the right one, is rejected
+// with the difference.
 func TestBareCoreRefuses(t *testing.T) {
 	right, err := os.ReadFile(filepath.Join(bareDumps, "modules", "Debuggee.dll"))
 	if err != nil {
@@ -135,7 +135,7 @@ func TestBareCoreRefuses(t *testing.T) {
 	}
 }
 
-// otherType returns the file with one attribute of one of its types changed.
+// otherType returns the file with a changed attribute of one type.
 func otherType(t *testing.T, file []byte) []byte {
 	img, err := image.NewBytes(file, image.Flat)
 	require.NoError(t, err)
@@ -164,8 +164,8 @@ func otherType(t *testing.T, file []byte) []byte {
 	return nil
 }
 
-// followAdvice puts the files that doctor wants from the folder set into dir, until it wants no more, and returns how
-// many these are.
+// followAdvice copies files that doctor requests from set to dir until it requests no more. It
+// returns their number.
 func followAdvice(t *testing.T, set, dir string, doctor func() *answer.Diagnosis) int {
 	t.Helper()
 	n := 0
@@ -184,8 +184,9 @@ func followAdvice(t *testing.T, set, dir string, doctor func() *answer.Diagnosis
 	}
 }
 
-// TestAdviceOfSmallDumps follows doctor's advice to the letter for mini and triage dumps of both systems: with the files
-// that it wants, names and precompiled code are whole, and more frames have a method. What no file has is said.
+// TestAdviceOfSmallDumps follows doctor's advice exactly for mini and triage dumps of both systems.
+// With the requested files, names and precompiled code are complete, and more frames have a method.
+// Data that are in no file are reported.
 func TestAdviceOfSmallDumps(t *testing.T) {
 	small := func(c *testcase.Case) bool {
 		return (c.Manifest.Kind == "normal" || c.Manifest.Kind == "triage") && c.HasRuntime()
@@ -224,8 +225,8 @@ func TestAdviceOfSmallDumps(t *testing.T) {
 	})
 }
 
-// framesNamed counts the managed frames of all threads that have a method's name, and those that have none or at which the
-// walk broke off.
+// framesNamed counts the managed frames of all threads with a method's name, and those without one
+// or with an error of the walk.
 func framesNamed(t *testing.T, d *sosgo.Dump) (named, nameless int) {
 	threads, err := d.Threads()
 	require.NoError(t, err)
@@ -248,14 +249,13 @@ func framesNamed(t *testing.T, d *sosgo.Dump) (named, nameless int) {
 	return named, nameless
 }
 
-// TestBareCoreWhole follows doctor's advice to the letter with the corpus's module
-// files: everything has its name, as in a full dump. Files of another version are
-// all refused.
+// TestBareCoreWhole follows doctor's advice exactly with the corpus's module files: everything has
+// a name, as in a full dump. All files of another version are rejected.
 func TestBareCoreWhole(t *testing.T) {
 	set := testcase.ModuleSet(t, "net10-linux")
 	for name, proofs := range map[string]map[string]int{
 		bareFilter: {"structure": 12},
-		bareKernel: {"structure": 1, "time stamp and size": 8}, // of these the process wrote to the page of the headers
+		bareKernel: {"structure": 1, "time stamp and size": 8}, // the process wrote to their header pages
 		barest:     {"structure": 12},
 	} {
 		t.Attr(testcase.AttrCase, name)

@@ -16,9 +16,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestBelief asks of every word of the stacks whether it is a structure of the
-// runtime, and holds each yes to a list that knows: what looks like one is not
-// enough.
+// TestBelief checks for every word of the stacks whether sosgo takes it for a structure of the
+// runtime, and compares each positive answer with a list of these structures.
 func TestBelief(t *testing.T) {
 	testdump.KindsAndCorpus(t, func(t *testing.T, d *testdump.Dump) {
 		asked := 0
@@ -53,11 +52,11 @@ func TestBelief(t *testing.T) {
 	})
 }
 
-// stackWords returns the words of the threads' stacks, each once.
+// stackWords returns the distinct words of the threads' stacks.
 func stackWords(t *testing.T, d *testdump.Dump, v *sosgo.View) map[target.Addr]bool {
 	t.Helper()
 	words := map[target.Addr]bool{}
-	list, _ := v.Threads() // as many as there are
+	list, _ := v.Threads() // possibly incomplete
 	for i := range list {
 		used, err := list[i].Stack(d.Target())
 		if err != nil {
@@ -74,12 +73,12 @@ func stackWords(t *testing.T, d *testdump.Dump, v *sosgo.View) map[target.Addr]b
 	return words
 }
 
-// beliefs are what takes an address for a structure, and the lists that know.
+// beliefs are functions that accept addresses of structures, and lists of these structures.
 type beliefs struct {
 	rt        *dac.Runtime
 	acceptors map[string]func(target.Addr) error
 	lists     map[string]map[target.Addr]bool
-	holes     bool // the list of types has some
+	holes     bool // the list of types is incomplete
 }
 
 func newBeliefs(t *testing.T, v *sosgo.View, rt *dac.Runtime) *beliefs {
@@ -108,7 +107,7 @@ func newBeliefs(t *testing.T, v *sosgo.View, rt *dac.Runtime) *beliefs {
 		"FieldDesc":       func(a target.Addr) error { _, err := rt.FieldDesc(a); return err },
 	}
 	if h, err := v.Heap(); err == nil && len(h.Segments()) > 0 {
-		b.lists["object"] = nil // a walk knows
+		b.lists["object"] = nil // decided by a walk
 		b.acceptors["object"] = func(a target.Addr) error {
 			o, err := objects.Proven(a)
 			if err != nil {
@@ -123,7 +122,7 @@ func newBeliefs(t *testing.T, v *sosgo.View, rt *dac.Runtime) *beliefs {
 	return b
 }
 
-// list goes through the runtime's own lists from the assemblies on.
+// list follows the runtime's own lists, from the assemblies on.
 func (b *beliefs) list() {
 	modules, _ := b.rt.KnownModules()
 	for _, m := range modules {
@@ -178,9 +177,9 @@ func (b *beliefs) addType(mt *dac.MethodTable) {
 	}
 }
 
-// confirms reports whether another list has the structure at a. The lists end at
-// holes in the dump, behind which the maps still have single rows; methods of
-// generic instances and without metadata are in none but that of their types.
+// confirms reports whether another list has the structure at a. Lists end at holes in the dump,
+// while maps may still have single rows after them. Methods of generic instances, and methods
+// without metadata, are only in the list of their types.
 func (b *beliefs) confirms(what string, a target.Addr) bool {
 	if list := b.lists[what]; list == nil || list[a] {
 		return true
@@ -194,7 +193,7 @@ func (b *beliefs) confirms(what string, a target.Addr) bool {
 		if mt.IsGeneric() || mt.IsArray() {
 			return b.holes
 		}
-		return mt.Token.Row() == 0 && mt.Parent == 0 // the class of a module's dynamic methods, which metadata has not
+		return mt.Token.Row() == 0 && mt.Parent == 0 // the class of a module's dynamic methods has no metadata
 	case "MethodDesc":
 		m, err := code.Of(b.rt).MethodDesc(a)
 		if err != nil {
@@ -211,8 +210,8 @@ func (b *beliefs) confirms(what string, a target.Addr) bool {
 	return false
 }
 
-// mapHas reports whether a map of the type's module leads from the token to a. A row
-// that the dump lacks says nothing against it.
+// mapHas reports whether a map of the type's module maps the token to a. A row that is not in the
+// dump does not contradict.
 func (b *beliefs) mapHas(k dac.Map, typ target.Addr, t metadata.Token, a target.Addr) bool {
 	mt, err := b.rt.TrustedMethodTable(typ)
 	if err != nil || !b.lists["Module"][mt.Module] {

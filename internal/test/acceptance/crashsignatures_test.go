@@ -22,16 +22,16 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// crashNames name the crash that dumps are of, by a part of their names and by what the programs do.
+// crashNames are the crashes of the dumped programs, by a part of the dump's name.
 var crashNames = []struct{ part, crash string }{
 	{"crash-nested", "Scenario.Submit"}, {"ae-nested", "Scenario.Submit"}, {"crash-null", "Scenario.Dereference"}, {"ae-null", "Scenario.Dereference"},
 	{"crash-aggregate", "Scenario.Run waits"}, {"nativeaot-crash", "Program.Ship"}, {"net10-single", "Pocket killed"}, {"net10-arm64", "Pocket killed"},
 }
 
-// TestCrashSignatures: the same crash on another version, another system, with and without module files has the same signature, or one of the two is weak;
-// a different one has another.
+// TestCrashSignatures: the same crash on another version or system, with and without module files,
+// has the same signature, unless one of them is weak. Different crashes have different signatures.
 func TestCrashSignatures(t *testing.T) {
-	strong, count := map[string]string{}, map[string]int{} // signatures by crash, and how many dumps have it
+	strong, count := map[string]string{}, map[string]int{} // signatures by crash, and the number of dumps with it
 	crashOf := map[string]string{}                         // crashes by strong signature
 	see := func(t *testing.T, d *sosgo.Dump, known string, withFiles bool) {
 		v, err := d.View("")
@@ -45,7 +45,8 @@ func TestCrashSignatures(t *testing.T) {
 		require.NotEmpty(t, known, "the table names all crashes: %s", c.Reason)
 		id := signature.Crash(c, nil)
 		if id.SignatureStrength == answer.SignatureWeak {
-			assert.False(t, withFiles && !strings.Contains(known, " waits"), "%s %q", known, id.SignatureParts) // a small dump lacks the list of causes
+			// A small dump has no list of causes.
+			assert.False(t, withFiles && !strings.Contains(known, " waits"), "%s %q", known, id.SignatureParts)
 			return
 		}
 		if strong[known] == "" {
@@ -88,13 +89,13 @@ func TestCrashSignatures(t *testing.T) {
 	}
 }
 
-// An unnamed process has a dump that lacks the metadata of its modules.
+// An unnamed process has a dump without the metadata of its modules.
 type unnamed struct {
 	target.Target
 	lacks []target.Range
 }
 
-// first returns the first of n bytes at a that the dump lacks.
+// first returns the first missing byte among n bytes at a.
 func (u unnamed) first(a target.Addr, n int) (first target.Addr, lacks bool) {
 	end := a + target.Addr(n)
 	first = end
@@ -128,8 +129,10 @@ func (u unnamed) Span(a target.Addr) []byte {
 	return b[:first-a]
 }
 
-// TestUnnamedCrashSignatures: without module files, in dumps of Windows that lack the names of methods, crashes of one build have one signature if they are
-// the same, and different ones otherwise. All are weak, since names make another. Faults of the managed threads are crashes where a dump has none.
+// TestUnnamedCrashSignatures: without module files, in Windows dumps without method names, crashes
+// of one build have one signature if they are the same, and different ones otherwise. All are weak,
+// because names would change them. In dumps without a crash, the test adds faults of the managed
+// threads.
 func TestUnnamedCrashSignatures(t *testing.T) {
 	without := sosgo.Options{Offline: true, NoLocalFiles: true}
 	crashOf, signatureOf := map[string]string{}, map[string]string{}
@@ -150,7 +153,7 @@ func TestUnnamedCrashSignatures(t *testing.T) {
 		if len(c.Stack)+len(c.Exceptions) == 0 { // the finalizer waits in native code
 			return
 		}
-		methods := map[target.Addr]string{} // of the frames, by place
+		methods := map[target.Addr]string{} // of the frames, by address
 		for i := range named.Stack {
 			methods[named.Stack[i].IP] = named.Stack[i].Method.S
 		}
@@ -208,7 +211,7 @@ func TestUnnamedCrashSignatures(t *testing.T) {
 				return
 			}
 		}
-		if d.Case.Name != "win-net10-zoo" && d.Case.Name != "win-net8-zoo" { // of these all is in testdata
+		if d.Case.Name != "win-net10-zoo" && d.Case.Name != "win-net8-zoo" { // everything of these is in testdata
 			return
 		}
 		v, err := d.View("")
@@ -239,7 +242,7 @@ func TestUnnamedCrashSignatures(t *testing.T) {
 	assert.NotZero(t, defined)
 }
 
-// A faulting process has a fault that its dump does not have.
+// A faulting process has an added fault.
 type faulting struct {
 	target.Target
 	exception target.Exception
@@ -247,8 +250,9 @@ type faulting struct {
 
 func (f faulting) Exception() (target.Exception, bool) { return f.exception, true }
 
-// TestNativeCrashSignatures: in processes of Windows a thread that the runtime does not know dies in a native module. The time stamp and size of the module
-// and the offset identify the place with and without module files, as the build id does on Linux.
+// TestNativeCrashSignatures: in Windows processes a thread without a runtime thread dies in a
+// native module. The module's time stamp and size and the offset identify the place with and
+// without module files, like the build id on Linux.
 func TestNativeCrashSignatures(t *testing.T) {
 	seen := 0
 	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {

@@ -18,17 +18,15 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// damagedDumps are the dumps that the sweeps damage: one a container, GC and
-// kind of dump.
+// damagedDumps are the dumps to damage: one per container, GC and kind of dump.
 var damagedDumps = []string{"net10-zoo", "net8-zoo", "win-net10-zoo", "net10-zoo-noregions", "net10-crash-null-triage"}
 
 const (
-	// patience is the time that all commands together may take over a damaged
-	// dump; they take well under a second over a sound one. It is generous
-	// because tests share machines.
+	// patience is the maximum time of all commands on a damaged dump; on an undamaged one they take
+	// well under a second. It is generous because the machine may be busy.
 	patience = 30 * time.Second
-	// waste is what they may allocate beyond ten times what they allocate over
-	// the sound dump, in bytes.
+	// waste is the maximum number of bytes allocated in addition to ten times the allocations for
+	// the undamaged dump.
 	waste = 256 << 20
 )
 
@@ -62,9 +60,8 @@ func newPatient(t *testing.T, name string) *patient {
 	return p
 }
 
-// examine runs the commands over a damaged dump: they end in time, without a
-// panic, and within the memory that they need. It returns what they printed and
-// allocated.
+// examine runs the commands on a damaged dump: they must end in time, without a panic and within
+// the memory limit. It returns their output and the allocated bytes.
 func (p *patient) examine(damage string, raw []byte) (outcome, uint64, bool) {
 	ctx, cancel := context.WithTimeout(p.t.Context(), patience)
 	defer cancel()
@@ -102,8 +99,7 @@ func (p *patient) examine(damage string, raw []byte) (outcome, uint64, bool) {
 	return outcome{}, 0, false
 }
 
-// checkCode holds the exit code to those that a dump can cause, and wants words
-// for each failure.
+// checkCode checks that the exit code can be caused by a dump, and that each failure has a message.
 func (p *patient) checkCode(damage string, o outcome) bool {
 	switch o.code {
 	case cli.ExitOK, cli.ExitOpen, cli.ExitNotInDump, cli.ExitCorrupt, cli.ExitUnsupported:
@@ -129,7 +125,7 @@ func firstLines(s string) string {
 	return strings.Join(lines[:min(3, len(lines))], "\n")
 }
 
-// steps returns how many damages of a sweep of n one dump gets.
+// steps returns the number of damages for one dump in a sweep of n.
 func steps(t *testing.T, n int) int {
 	t.Helper()
 	if testing.Short() {
@@ -138,15 +134,15 @@ func steps(t *testing.T, n int) int {
 	return testcase.Part(t, max(1, n/len(damagedDumps)), 4)
 }
 
-// TestTruncation cuts real dumps at 200 places. What then differs from the
-// answers over the whole dump says so.
+// TestTruncation cuts real dumps at 200 places. Answers that differ from the whole dump's must say
+// so.
 func TestTruncation(t *testing.T) {
 	for _, name := range testcase.Sample(t, damagedDumps, 2) {
 		t.Run(name, func(t *testing.T) {
 			p := newPatient(t, name)
 			n := steps(t, 200)
 			for i := range n {
-				// Half of the cuts are in the first tenth, where the tables are.
+				// Half of the cuts are in the first tenth, which contains the tables.
 				cut := len(p.raw) * i / n
 				if i%2 == 0 {
 					cut /= 10
@@ -165,8 +161,8 @@ func TestTruncation(t *testing.T) {
 	}
 }
 
-// TestBitFlips flips 100 single bits of real dumps, in headers, in the heap,
-// and anywhere. internal/test/tools/damage does more of it, and aims.
+// TestBitFlips flips 100 single bits of real dumps, in headers, in the heap, and anywhere.
+// internal/test/tools/damage does more, with aimed damage.
 func TestBitFlips(t *testing.T) {
 	for i, name := range testcase.Sample(t, damagedDumps, 2) {
 		t.Run(name, func(t *testing.T) {
@@ -191,7 +187,7 @@ func TestBitFlips(t *testing.T) {
 // A fileRange is a part of a dump's file.
 type fileRange struct{ start, size int64 }
 
-// flipPlaces returns the parts of the file that are damaged in turn.
+// flipPlaces returns the parts of the file to damage, in turn.
 func flipPlaces(t *testing.T, name string, raw []byte) []fileRange {
 	places := []fileRange{{0, min(int64(len(raw)), 4096)}, {0, min(int64(len(raw)), 64<<10)}, {0, int64(len(raw))}}
 	d := testdump.Open(t, name)
@@ -208,7 +204,7 @@ func flipPlaces(t *testing.T, name string, raw []byte) []fileRange {
 	return places
 }
 
-// inFile finds the memory of a target in its file, by its bytes.
+// inFile finds the memory of a target in its file by its bytes.
 func inFile(raw []byte, t target.Target, r target.Range) (fileRange, bool) {
 	n := min(len(t.Span(r.Start)), int(r.Size()), 64)
 	if n < 16 {
@@ -221,7 +217,7 @@ func inFile(raw []byte, t target.Target, r target.Range) (fileRange, bool) {
 	return fileRange{int64(at), min(int64(r.Size()), int64(len(raw)-at))}, true
 }
 
-// TestEmptyAndForeign opens what is no dump at all.
+// TestEmptyAndForeign opens files that are not dumps.
 func TestEmptyAndForeign(t *testing.T) {
 	for name, raw := range map[string][]byte{
 		"empty": {}, "a byte": {0x7f}, "text": []byte("no dump"), "zeros": make([]byte, 1<<16),

@@ -8,9 +8,9 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// TestDeterminism runs each command alone with one and with eight workers, and all in one
-// session: they print the same bytes each time, whatever ran before. A sample runs a third of the commands on each of five dumps, and
-// each command on one dump at least.
+// TestDeterminism runs each command alone, with one and with eight workers, and all in one session.
+// The output is always the same, whatever ran before. A sample runs a third of the commands on each
+// of five dumps, and each command on at least one dump.
 func TestDeterminism(t *testing.T) {
 	n := 0
 	testdump.Kinds(t, func(t *testing.T, d *testdump.Dump) {
@@ -22,7 +22,8 @@ func TestDeterminism(t *testing.T) {
 		}
 		raw := mustRaw(t, d)
 		lines := slices.Concat(plainCommands(), factCommands(d))
-		if !testcase.Complete() && !testing.Short() { // the race detector runs every command with eight workers, by -short
+		// With -short the race detector runs every command with eight workers.
+		if !testcase.Complete() && !testing.Short() {
 			lines = testcase.Sample(t, lines[from:], 3)
 		}
 		var alone string

@@ -12,8 +12,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestObjectFacts holds the heap to what the dumped programs said of their
-// objects: where they are, what they are, and how old.
+// TestObjectFacts compares the heap with the dumped programs' facts about their objects: address,
+// type and generation.
 func TestObjectFacts(t *testing.T) {
 	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
 		facts := d.Manifest.Objects()
@@ -39,8 +39,8 @@ func TestObjectFacts(t *testing.T) {
 	})
 }
 
-// sameGeneration compares a generation to what GC.GetGeneration answers: the
-// large and the pinned objects are of generation 2 to it.
+// sameGeneration compares a generation with the result of GC.GetGeneration, which is 2 for large
+// and pinned objects.
 func sameGeneration(got heap.Generation, want int) bool {
 	switch got {
 	case heap.GenerationLarge, heap.GenerationPinned:
@@ -51,8 +51,7 @@ func sameGeneration(got heap.Generation, want int) bool {
 	return int(got) == want
 }
 
-// TestTypeFacts holds MethodTables to the types whose handles the dumped
-// programs printed.
+// TestTypeFacts compares MethodTables with the type handles that the dumped programs printed.
 func TestTypeFacts(t *testing.T) {
 	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
 		facts := d.Manifest.Types()
@@ -64,7 +63,7 @@ func TestTypeFacts(t *testing.T) {
 		for _, f := range facts {
 			name, err := rt.TypeName(f.Addr, dac.NameManaged)
 			if errors.Is(err, target.ErrNotInDump) && !d.HasHeap() {
-				continue // a partial dump has the types of its stacks only
+				continue // a partial dump has only the types on its stacks
 			}
 			if want := testdump.ManagedName(f.Name); err != nil || name != want {
 				t.Errorf("%v is %s (%v), want %s", f.Addr, name, err, want)
@@ -73,7 +72,7 @@ func TestTypeFacts(t *testing.T) {
 	})
 }
 
-// TestRuntimeFacts holds the runtimes found to the manifests.
+// TestRuntimeFacts compares the runtimes with the manifests.
 func TestRuntimeFacts(t *testing.T) {
 	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
 		require.NotEmpty(t, d.Runtimes())

@@ -12,8 +12,8 @@ import (
 	"github.com/sosgo/sosgo/stackwalk"
 )
 
-// TestFoldedWalk: through the eyes of one runtime a stack has its frames, and where
-// the other's are their number; together they are all frames of the stack.
+// TestFoldedWalk: seen from one runtime, a stack has its own frames, and a count in place of the
+// other's; together they are all frames of the stack.
 func TestFoldedWalk(t *testing.T) {
 	d := testdump.Open(t, "sxs")
 	raw := slices.Clone(mustRaw(t, d))

@@ -11,8 +11,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestUntoldRuntime: a program whose exports are in no file at hand may be a single-file app: it is asked for, and is not said
-// to have no runtime. A library is none, and a program whose exports can be read and are another's isn't.
+// TestUndescribedRuntime: a program whose exports are not available may be a single-file app. Its
+// file is requested, and it is not reported as a process without a runtime. A library is not such a
+// program, and neither is one with readable exports of its own.
 func TestUndescribedRuntime(t *testing.T) {
 	const base, lib = 0x5000_0000_0000, 0x7f00_0000_0000
 	program := synth.ELFImage(3, 0x2000, [4]uint64{0, 0, 0x1000, 0x1000}, [4]uint64{0x1000, 0x2000, 0x1000, 0x1000})

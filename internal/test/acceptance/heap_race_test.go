@@ -13,11 +13,12 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestHeapAtOnce: sixteen goroutines ask one heap for everything, and each gets the same. With -race it finds what an
-// answer changes of the heap; it stands here, where the packages above the heap are compiled anyway.
+// TestHeapAtOnce: sixteen goroutines ask one heap everything and get the same answers. With -race
+// it finds answers that change the heap. It is in this package because the packages above the heap
+// are compiled for it anyway.
 func TestHeapAtOnce(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo-servergc")
-	h, err := d.Damaged(t).Heap() // one that no other test has used
+	h, err := d.Damaged(t).Heap() // not used by another test
 	require.NoError(t, err)
 	answers := make([]string, 16)
 	var wg sync.WaitGroup
@@ -30,7 +31,7 @@ func TestHeapAtOnce(t *testing.T) {
 	}
 }
 
-// everythingOf returns what the heap says, and of the object at a.
+// everythingOf returns everything about the heap and about the object at a.
 func everythingOf(ctx context.Context, h *heap.Heap, a target.Addr) (all string) {
 	o := heap.ScanOptions{Jobs: 2}
 	handles := 0

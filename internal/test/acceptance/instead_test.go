@@ -15,8 +15,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestInstead gives commands the addresses of other things than they want: each
-// refuses, and says what is there.
+// TestInstead passes commands addresses of the wrong kind: each rejects them and names the right
+// kind.
 func TestInstead(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	raw := slices.Clone(mustRaw(t, d))
@@ -75,8 +75,8 @@ func TestInstead(t *testing.T) {
 	assert.Zero(t, out.code, out.stderr)
 }
 
-// TestOtherRuntime: what belongs to the other CLR of a process is refused, with the
-// number that shows it.
+// TestOtherRuntime: objects of the other CLR in a process are rejected with the number of the right
+// one.
 func TestOtherRuntime(t *testing.T) {
 	d := testdump.Open(t, "sxs")
 	raw := slices.Clone(mustRaw(t, d))
@@ -114,7 +114,7 @@ func TestOtherRuntime(t *testing.T) {
 		_, err = other.Assembly(core.Assembly)
 		require.Error(t, err)
 		for _, line := range []string{fmt.Sprintf("dumpmt %x", uint64(object)), fmt.Sprintf("dumpmodule %x", uint64(core.Addr))} {
-			// The command answers from the runtime whose address it is, and says so.
+			// The command uses the runtime of the address and says so.
 			own := runLines(t.Context(), raw, 1, fmt.Sprintf("setruntime %d", i), line)
 			out := runLines(t.Context(), raw, 1, fmt.Sprintf("setruntime %d", 1-i), line)
 			assert.Zero(t, out.code)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestMain runs the tests in the module's root, whose files they name.
+// TestMain runs the tests in the module's root, because they name its files.
 func TestMain(m *testing.M) {
 	if err := os.Chdir("../../.."); err != nil {
 		panic(err)

@@ -33,8 +33,8 @@ func nativeView(t *testing.T) *sosgo.View {
 	return v
 }
 
-// TestNativeTypes names types as the program's source does: classes, nested ones, arrays
-// and generic instances of them, and says in which assembly they are.
+// TestNativeTypes: types have the names in the program's source, including nested types, arrays and
+// generic instances, and their assemblies.
 func TestNativeTypes(t *testing.T) {
 	v := nativeView(t)
 	rt, err := v.Runtime()
@@ -56,7 +56,7 @@ func TestNativeTypes(t *testing.T) {
 	native, err := rt.TypeName(names[entries], dac.NameNative)
 	require.NoError(t, err)
 	assert.Equal(t, "System.Collections.Generic.Dictionary`2+Entry[[System.String, System.Private.CoreLib],[Order, aot]][]", native)
-	// By the names of definitions, too, by which commands look for types.
+	// Commands also look up types by the names of definitions.
 	for name, want := range map[string]string{"Order": "Order", "Program+<>c": "Program+<>c", "System.String": "System.String", "<static fields>": "", entries: "", "Free": "",
 		"System.Collections.Generic.Dictionary<System.String, Order>": "System.Collections.Generic.Dictionary`2"} {
 		mt, err := rt.MethodTable(names[name])
@@ -85,8 +85,8 @@ func TestNativeTypes(t *testing.T) {
 	}
 }
 
-// TestNativeShapes: what a program has no objects of is not there, for all that the fields of its objects can't be
-// read.
+// TestNativeShapes: types without objects in the program are reported as absent, although the
+// fields of its objects are unknown.
 func TestNativeShapes(t *testing.T) {
 	v := nativeView(t)
 	b, err := v.Shapes()
@@ -123,8 +123,8 @@ func TestNativeShapes(t *testing.T) {
 	assert.ErrorContains(t, errs[0], "no record of which fields its types have")
 }
 
-// TestNativeStack names the methods that the runtime itself named when it wrote the record
-// of its crash, those of a catch block as the method that has it.
+// TestNativeStack: methods have the names that the runtime wrote to its crash record. A catch block
+// has the name of its method.
 func TestNativeStack(t *testing.T) {
 	v := nativeView(t)
 	d := v.Dump()
@@ -160,8 +160,8 @@ func TestNativeStack(t *testing.T) {
 	assert.Contains(t, stack, "__libc_start_main")
 }
 
-// TestNativeThreads: of a thread the program tells which thread of the system it is and
-// what it handles; what it does not tell is not given as if it were nothing.
+// TestNativeThreads: the program has a thread's OS id and its exception; unknown data are not
+// reported as empty.
 func TestNativeThreads(t *testing.T) {
 	v := nativeView(t)
 	rt, err := v.Runtime()
@@ -195,8 +195,8 @@ func TestNativeThreads(t *testing.T) {
 	assert.Equal(t, 3, known)
 }
 
-// TestNativeRoots: the dictionary of the orders lives by a static field, which a handle
-// leads to, and what stacks hold is only taken for references.
+// TestNativeRoots: a handle for a static field keeps the dictionary of the orders alive; references
+// on stacks are only possible ones.
 func TestNativeRoots(t *testing.T) {
 	v := nativeView(t)
 	kinds := map[roots.Kind]int{}
@@ -212,8 +212,8 @@ func TestNativeRoots(t *testing.T) {
 	assert.NotZero(t, kinds[roots.KindThreadStatics])
 }
 
-// TestNativeVersions reads crashed programs of .NET 8, 9 and 10: all types have names, threads are those of the system,
-// and an exception's stack trace is the one that the program itself wrote.
+// TestNativeVersions reads crashed programs of .NET 8, 9 and 10: all types have names, threads are
+// the system's, and an exception's stack trace equals the program's output.
 func TestNativeVersions(t *testing.T) {
 	testdump.Native(t, func(t *testing.T, d *testdump.Dump) {
 		v, err := d.View("")
@@ -314,10 +314,10 @@ func TestNativeVersions(t *testing.T) {
 	})
 }
 
-// typeArguments are those of a name as metadata have them, which the programs do not write.
+// typeArguments matches type arguments in metadata's form, which the programs do not print.
 var typeArguments = regexp.MustCompile(`<[^<>]*>`)
 
-// plainMethod returns the name of a method as both write it.
+// plainMethod converts the name of a method to a form that is common to both.
 func plainMethod(s string) string {
 	name, offset, _ := strings.Cut(s, " + ")
 	name = strings.ReplaceAll(typeArguments.ReplaceAllString(name, ""), "+", ".")
@@ -327,8 +327,8 @@ func plainMethod(s string) string {
 	return name + " + " + offset
 }
 
-// TestNativeVersionUnwritten: a program that has not crashed tells its version by the constant that it would write
-// then, and without that by its core library.
+// TestNativeVersionUnwritten: the version of a program without a crash is in the constant for its
+// crash record, or else in its core library.
 func TestNativeVersionUnwritten(t *testing.T) {
 	d := testdump.Open(t, "nativeaot-crash")
 	inst := d.Runtimes()[0]
@@ -343,7 +343,7 @@ func TestNativeVersionUnwritten(t *testing.T) {
 	assert.Contains(t, []string{"9.0.18", "9.0"}, broken.Runtimes()[0].Version())
 }
 
-// addressOf returns where the dump has those bytes.
+// addressOf returns the address of bytes in the dump.
 func addressOf(t *testing.T, d *testdump.Dump, b []byte) target.Addr {
 	for r := range d.Target().Regions() {
 		if s := d.Memory().Span(r.Start); bytes.Contains(s, b) {
@@ -354,7 +354,7 @@ func addressOf(t *testing.T, d *testdump.Dump, b []byte) target.Addr {
 	return 0
 }
 
-// TestNativeTraceDamaged: a stack trace that can't be one is refused, and a second throw is marked.
+// TestNativeTraceDamaged: an impossible stack trace is rejected, and a rethrow is marked.
 func TestNativeTraceDamaged(t *testing.T) {
 	d := testdump.Open(t, "nativeaot-crash")
 	v, err := d.View("")

@@ -18,13 +18,13 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// identity is what identifies a thread in every answer.
+// identity holds what identifies a thread in every answer.
 type identity struct {
 	index int
 	name  string
 }
 
-// named notes the identities that answers give to threads.
+// named records the identities of threads in answers.
 type named map[uint32]identity
 
 func (n named) check(t *testing.T, where string, list ...answer.Thread) {
@@ -40,8 +40,8 @@ func (n named) check(t *testing.T, where string, list ...answer.Thread) {
 	}
 }
 
-// TestOneFact checks that the answers about threads never differ about one fact: who a thread is, what it waits for, who owns that, which
-// threads are in a circle, and which frames a stack has.
+// TestOneFact checks that answers about threads agree about each fact: the identity of a thread,
+// what it waits for, the owner, deadlocks, and the frames of a stack.
 func TestOneFact(t *testing.T) {
 	compared := 0
 	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
@@ -131,7 +131,7 @@ func crashAgrees(t *testing.T, seen named, crash *answer.Crash, waits *answer.Wa
 	return n
 }
 
-// stacksAgree compares the stack of each thread alone with that among all.
+// stacksAgree compares the stack of each thread with the one in the list of all stacks.
 func stacksAgree(t *testing.T, v *sosgo.View) (n int) {
 	frames := func(list *answer.Stacks) map[uint32][]target.Addr {
 		out := map[uint32][]target.Addr{}

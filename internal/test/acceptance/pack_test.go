@@ -17,8 +17,8 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// TestPackEndsWithItsContext: a pack that nobody wants any more ends at once,
-// before its files are looked for and while they are written.
+// TestPackEndsWithItsContext: a cancelled pack ends at once, while files are searched and while
+// they are written.
 func TestPackEndsWithItsContext(t *testing.T) {
 	d := testdump.Open(t, "net8-zoo")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -35,8 +35,8 @@ func TestPackEndsWithItsContext(t *testing.T) {
 	assert.ErrorIs(t, err, context.Canceled)
 }
 
-// TestPackKeepsPDBs: lines of source are there when a pack is opened again, and when
-// a pack of that pack is, on a machine that has none of the files.
+// TestPackKeepsPDBs: source lines are available after opening a pack, and a pack of that pack, on a
+// machine without the files.
 func TestPackKeepsPDBs(t *testing.T) {
 	d, err := sosgo.Open(testdump.Open(t, "net8-zoo").Plain(), sosgo.Options{Offline: true, Modules: []string{testcase.ModuleSet(t, "net8-linux")}})
 	require.NoError(t, err)

@@ -18,8 +18,8 @@ import (
 	"github.com/sosgo/sosgo/stackwalk"
 )
 
-// TestConcurrency has many goroutines use one dump at once, from its opening
-// on: under -race, and each finds what a single one finds.
+// TestConcurrency uses one dump in many goroutines, including its opening, for -race. Each gets the
+// same answers.
 func TestConcurrency(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, c *testdump.Dump) {
 		want := inventory(c.Dump)
@@ -41,7 +41,7 @@ func TestConcurrency(t *testing.T) {
 	})
 }
 
-// inventory returns what the library finds in a dump, in words.
+// inventory returns everything that the library finds in a dump, as text.
 func inventory(d *sosgo.Dump) string {
 	var b strings.Builder
 	note := func(what string, err error) {
@@ -79,7 +79,7 @@ func inventory(d *sosgo.Dump) string {
 	return b.String()
 }
 
-// objects writes down each type with its objects, and a sum of their addresses.
+// objects writes each type with its objects and a checksum of their addresses.
 func objects(b *strings.Builder, h *heap.Heap) {
 	sum, n := fnv.New64a(), 0
 	for o, err := range h.Objects() {

@@ -15,14 +15,13 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An outcome is what command lines left in one session.
+// An outcome is the result of command lines in one session.
 type outcome struct {
 	stdout, stderr string
 	code           int
 }
 
-// runLines runs command lines in one session over the dump in raw, as the
-// program does.
+// runLines runs command lines in one session on the dump in raw, like the program.
 func runLines(ctx context.Context, raw []byte, jobs int, lines ...string) outcome {
 	args := []string{"-d", "dump", "-jobs", strconv.Itoa(jobs)}
 	for _, line := range lines {
@@ -37,7 +36,7 @@ func runArgs(ctx context.Context, raw []byte, args ...string) outcome {
 	}}, args...)
 }
 
-// runEnv runs sosgo with an environment that chooses how dumps are opened.
+// runEnv runs sosgo with an environment that determines how dumps are opened.
 func runEnv(ctx context.Context, env cli.Env, args ...string) outcome {
 	var stdout, stderr bytes.Buffer
 	env.Commands = commands.All()
@@ -64,7 +63,7 @@ func isCommand(line string) bool {
 	return slices.ContainsFunc(commands.All(), func(c cli.Command) bool { return c.Name == name })
 }
 
-// factCommands ask for a few objects and types that the manifest names.
+// factCommands returns commands about a few objects and types in the manifest.
 func factCommands(d *testdump.Dump) []string {
 	var lines []string
 	objects, types := d.Manifest.Objects(), d.Manifest.Types()
@@ -91,7 +90,7 @@ func mustRaw(t testing.TB, d *testdump.Dump) []byte {
 	return raw
 }
 
-// firstDifference describes where two texts part.
+// firstDifference describes the first difference between two texts.
 func firstDifference(a, b string) string {
 	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
 	for i := range min(len(x), len(y)) {

@@ -15,7 +15,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A growing file in memory.
+// fileBytes is a growing file in memory.
 type fileBytes struct{ b []byte }
 
 func (f *fileBytes) WriteAt(p []byte, off int64) (int, error) {
@@ -27,7 +27,7 @@ func (f *fileBytes) WriteAt(p []byte, off int64) (int, error) {
 
 var _ io.WriterAt = (*fileBytes)(nil)
 
-// TestSaveImage: of an image that lies flat the file comes back byte by byte.
+// TestSaveImage: saving a flat image restores its file byte by byte.
 func TestSaveImage(t *testing.T) {
 	testdump.CorpusRuntimes(t, func(t *testing.T, d *testdump.Dump) int {
 		compared := 0
@@ -44,7 +44,7 @@ func TestSaveImage(t *testing.T) {
 			saved, err := img.Save(t.Context(), &f)
 			require.NoError(t, err)
 			if saved.Missing > 0 || len(f.b) > len(want) {
-				continue // another file of that name, or a partial dump
+				continue // another file with this name, or a partial dump
 			}
 			compared++
 			assert.True(t, bytes.Equal(want[:len(f.b)], f.b), "%s", m.Path)

@@ -18,8 +18,8 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// TestSignaturesHoldAcrossDumps compares the signatures of the largest holders in dumps of one program, which is of several runtimes, systems
-// and modes of the collector: what one dump has must be what the others have.
+// TestSignaturesHoldAcrossDumps compares the signatures of the largest holders in dumps of one
+// program on several runtimes, systems and GC modes: all dumps must have the same ones.
 func TestSignaturesHoldAcrossDumps(t *testing.T) {
 	names := map[string]map[string]bool{} // dumps by signature
 	words := map[string]string{}
@@ -57,7 +57,8 @@ func TestSignaturesHoldAcrossDumps(t *testing.T) {
 	})
 	for sig, in := range names {
 		want := len(dumps)
-		if !in["net31-heap-withheap"] { // its list owns all of its arrays; elsewhere one of them has another holder, too
+		// Its list owns all of its arrays; in other dumps one array has another holder, too.
+		if !in["net31-heap-withheap"] {
 			want--
 			assert.Contains(t, words[sig], "Debuggee.Heap.Scenario.s_keep")
 		}
@@ -65,8 +66,9 @@ func TestSignaturesHoldAcrossDumps(t *testing.T) {
 	}
 }
 
-// TestHangSignatures: a deadlock, a starved pool and the like have the same signature on all versions and systems, different ones have others, and
-// there is none where nothing is wrong.
+// TestHangSignatures: a deadlock, a starved pool and similar hangs have the same signature on all
+// versions and systems. Different ones have different signatures, and a healthy process has no
+// signature.
 func TestHangSignatures(t *testing.T) {
 	seen := map[string]map[string]string{} // signatures by dump, by kind and parts
 	look := func(t *testing.T, name string, v *sosgo.View) {

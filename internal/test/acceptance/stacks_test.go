@@ -12,8 +12,8 @@ import (
 	"github.com/sosgo/sosgo/stackwalk"
 )
 
-// TestMergedWalk stitches the relay of two CLRs on one thread, whose order the
-// program's own manifest states.
+// TestMergedWalk merges the frames of two CLRs on one thread; the program's manifest states their
+// order.
 func TestMergedWalk(t *testing.T) {
 	d := testdump.OpenCase(t, "sxs-full")
 	threads, err := d.Threads()
@@ -36,8 +36,8 @@ func TestMergedWalk(t *testing.T) {
 		"10 Sxs.Relay.Enter", "8. Sxs.Relay.Enter"}, got)
 }
 
-// TestNativeWalk walks a process without a CLR: from the thread that waits for the
-// writer of the dump down to where the C library started the program.
+// TestNativeWalk walks a process without a CLR: from the thread that waits for the writer of the
+// dump to the function of the C library that started the program.
 func TestNativeWalk(t *testing.T) {
 	d := testdump.OpenCase(t, "nativeaot-crash-full")
 	v, err := d.View("")

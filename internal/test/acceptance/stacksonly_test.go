@@ -42,9 +42,9 @@ func openStacksOnly(t *testing.T, raw []byte, o sosgo.Options) (*sosgo.Dump, *so
 	return d, v
 }
 
-// TestGameServers: minidumps of a crash reporter in a process with a CLR have the runtime's version, a stack for each thread and a
-// signature for each place where the process died. What the dump can't have is refused with the reason, and is no warning
-// of what it can.
+// TestGameServers: a crash reporter's minidumps of a process with a CLR have the runtime's version,
+// a stack for each thread, and a signature for each place of death. Data that the dump can't have
+// are refused with the reason, without a warning about other data.
 func TestGameServers(t *testing.T) {
 	signatures := map[string]string{}
 	for name, top := range map[string]string{"1": "libcoreclr.so+0x372f38", "2": "swiftlys2.so+0x414452", "5": "libcoreclr.so+0x373050"} {
@@ -93,12 +93,13 @@ func TestGameServers(t *testing.T) {
 	}
 }
 
-// TestStacksOnly compares the stacks of a dump with nothing but stacks with those of the whole dump: with module files, each frame that
-// is no scan is a frame, precompiled methods have their names, and few frames are lost; without them each frame is marked.
+// TestStacksOnly compares the stacks of a dump with only stacks with the whole dump's. With module
+// files, each frame that was not found by a scan is right, precompiled methods have names, and few
+// frames are lost. Without module files each frame is marked.
 func TestStacksOnly(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("net10-stacks-full"), func(t *testing.T, whole *testdump.Dump) int {
 		type place struct{ ip, sp target.Addr }
-		truth := map[place][]string{} // without and with the type arguments of the frame
+		truth := map[place][]string{} // without and with the frame's type arguments
 		wv, err := whole.View("")
 		require.NoError(t, err)
 		list, err := wv.Threads()
@@ -166,7 +167,8 @@ func TestStacksOnly(t *testing.T) {
 	})
 }
 
-// TestReturnAddressProof: return addresses on stacks prove the file of an assembly, and belie that of another build.
+// TestReturnAddressProof: return addresses on stacks prove the file of an assembly, and disprove
+// another build's.
 func TestReturnAddressProof(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("net10-stacks-full"), func(t *testing.T, whole *testdump.Dump) int {
 		raw := testdump.StacksOnly(whole.Dump)
@@ -189,7 +191,8 @@ func TestReturnAddressProof(t *testing.T) {
 	})
 }
 
-// TestForeignRuntimes: a process with a runtime of another family is said to have it, and what of it can be read.
+// TestForeignRuntimes: a process with a runtime of another family is recognized, and what can be
+// read of it is read.
 func TestForeignRuntimes(t *testing.T) {
 	for path, want := range map[string]string{
 		`C:\Windows\Microsoft.NET\Framework64\v4.0.30319\clr.dll`: "the process runs the .NET Framework 4 (clr.dll)",
@@ -205,7 +208,8 @@ func TestForeignRuntimes(t *testing.T) {
 	}
 }
 
-// TestNarrowProcesses: dumps of 32-bit processes are refused as what they are. Of one of Windows, what needs no CLR is answered.
+// TestNarrowProcesses: dumps of 32-bit processes are rejected as such. For a Windows process,
+// questions that need no CLR are answered.
 func TestNarrowProcesses(t *testing.T) {
 	m := synth.NewMinidump()
 	m.SystemInfo(synth.MinidumpX86)
@@ -239,8 +243,8 @@ func TestModulesGrouped(t *testing.T) {
 	assert.Contains(t, got.stdout, "0000000070000000 0012c000 /memfd:doublemapper (deleted) (300 mappings up to 00000000712b0000, with their total size)")
 }
 
-// TestPrecompiledNames compares the names that an image has for its precompiled code with those that the runtime has for what the process
-// prepared of it: at the beginnings of every fifth function, and before their ends.
+// TestPrecompiledNames compares an image's names of precompiled code with the runtime's names of
+// prepared methods: at the start of every fifth function, and before its end.
 func TestPrecompiledNames(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("net10-stacks-full"), func(t *testing.T, whole *testdump.Dump) int {
 		rt, err := whole.Runtime()
@@ -266,7 +270,7 @@ func TestPrecompiledNames(t *testing.T) {
 				for _, ip := range []target.Addr{m.Base + target.Addr(binary.LittleEndian.Uint32(table)), m.Base + target.Addr(binary.LittleEndian.Uint32(table[4:])) - 1} {
 					info, err := r.MethodAt(ip)
 					if err != nil {
-						continue // the process never prepared the method
+						continue // the process has not prepared the method
 					}
 					want, err := r.MethodName(info.Method, code.MethodFull)
 					require.NoError(t, err)
@@ -294,8 +298,8 @@ func TestPrecompiledNames(t *testing.T) {
 	})
 }
 
-// TestWindowsWithoutRecordOrFiles: in a dump of Windows without an exception stream the current thread is the one that died, and answers that lack
-// module files name what would help.
+// TestWindowsWithoutRecordOrFiles: in a Windows dump without an exception stream the current thread
+// is the one that died. Answers without module files say what would help.
 func TestWindowsWithoutRecordOrFiles(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("win-net10-ae-null-withheap"), func(t *testing.T, d *testdump.Dump) int {
 		raw := slices.Clone(mustRaw(t, d))

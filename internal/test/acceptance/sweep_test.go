@@ -22,7 +22,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// drained ranges over a list of an answer, and returns what its errors and rows note.
+// drained iterates over a list of an answer and returns its errors and notes.
 func drained[T any](list iter.Seq2[T, error]) (noted []error) {
 	for row, err := range list {
 		if err != nil {
@@ -43,7 +43,7 @@ func triaged(o triage.Options) func(v *sosgo.View) (any, []error, error) {
 		}
 		noted := a.Noted()
 		for _, u := range a.Unknown {
-			if u.Err != nil { // else it was not asked for
+			if u.Err != nil { // otherwise it was not requested
 				noted = append(noted, u.Err)
 			}
 		}
@@ -51,8 +51,8 @@ func triaged(o triage.Options) func(v *sosgo.View) (any, []error, error) {
 	}
 }
 
-// TestNothingVanishes asks the questions of the first minutes again and again without one of the places that an answer was read
-// from. What then is missing is noted.
+// TestNothingVanishes asks the first questions of an investigation many times, each time without
+// one of the places that an answer was read from. Missing parts must be noted.
 func TestNothingVanishes(t *testing.T) {
 	ctx := context.Background()
 	asked := testdump.Asked[interface{ Noted() []error }]

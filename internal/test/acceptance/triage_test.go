@@ -13,8 +13,8 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// wrong is what is wrong with the programs that were dumped, by their scenarios, and the subject of a triage that finds it. A program that
-// is not listed is healthy.
+// wrong maps the scenarios of dumped programs to their problems, and to the subject of a triage
+// that finds them. A program that is not listed is healthy.
 var wrong = map[string]struct{ kind, subject string }{
 	"crash":                      {answer.FindingCrash, "crash"},
 	"stacks":                     {answer.FindingDeadlock, "locks and blocked threads"},
@@ -26,11 +26,11 @@ var wrong = map[string]struct{ kind, subject string }{
 	"single-file":                {answer.FindingCrash, "crash"},
 }
 
-// healthy are the scenarios of programs with which nothing is wrong.
+// healthy are the scenarios of healthy programs.
 var healthy = []string{"zoo", "two CLRs in one process"}
 
-// TestTriageFindsTheCause checks that the first finding of a triage is what is wrong with the program, or that the triage says that it could
-// not look. With a healthy program nothing is found.
+// TestTriageFindsTheCause: the first finding of a triage is the program's problem, or the triage
+// reports that it could not check it. For a healthy program there is no finding.
 func TestTriageFindsTheCause(t *testing.T) {
 	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
 		v, err := d.View("")

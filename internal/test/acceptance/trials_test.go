@@ -32,7 +32,8 @@ type trial struct {
 	tools, dll string
 }
 
-// newTrial compiles a program of the trials, or one of testdata. It skips the test where the tools for that are not beside the corpus.
+// newTrial compiles a program of the trials, or one in testdata. It skips the test if the tools are
+// not available next to the corpus.
 func newTrial(t *testing.T, source string) trial {
 	t.Helper()
 	if os.Getenv("SOSGO_TRIALS") == "" {
@@ -79,7 +80,8 @@ func (p trial) dump(t *testing.T, scenario string, args ...string) (path string)
 	return path
 }
 
-// deaths are the kinds of Crashes.cs that end the process: what sosgo says first, its strength, and the method in which it happened.
+// deaths are the kinds of Crashes.cs that end the process, with the first finding, its strength,
+// and the method in which it happened.
 var deaths = []struct{ kind, says, strength, where string }{
 	{"finalizer", "System.InvalidOperationException was not caught: from a finalizer", answer.StrengthProved, "X.Fin.Finalize()"},
 	{"taskwait", "System.AggregateException was not caught; caused by System.ArgumentException: deep", answer.StrengthProved, "X.M.Inner()"},
@@ -122,8 +124,9 @@ var deaths = []struct{ kind, says, strength, where string }{
 	{"hand17", "System.IO.IOException was not caught: io by hand", answer.StrengthProved, "X.M.Main("},
 }
 
-// TestDeaths runs every way to die of the program Crashes and checks what a triage says first. Three of its kinds go on: a reference that the
-// collector passes over, a breakpoint without a debugger, and a failed assertion in a release build.
+// TestDeaths runs every kind of death of the program Crashes and checks the first finding of a
+// triage. Three kinds continue: a reference that the collector ignores, a breakpoint without a
+// debugger, and a failed assertion in a release build.
 func TestDeaths(t *testing.T) {
 	p := newTrial(t, "Crashes.cs")
 	for _, c := range deaths {
@@ -138,7 +141,7 @@ func TestDeaths(t *testing.T) {
 			assert.Contains(t, f.Text, c.where)
 			assert.Equal(t, c.strength, f.Strength)
 			assert.NotContains(t, f.Text, "usually: an")
-			if c.kind == "so" { // the innermost frame has variables for which the process had no memory
+			if c.kind == "so" { // the innermost frame has variables in memory that the process did not have
 				for _, err := range v.Roots(t.Context()) {
 					require.NoError(t, err)
 				}
@@ -151,7 +154,7 @@ func TestDeaths(t *testing.T) {
 	}
 }
 
-// deathsMore are the kinds of Deaths.cs that are checked: what a triage says first, its strength, and text that it has further on.
+// deathsMore are kinds of Deaths.cs: the first finding, its strength, and text further on.
 var deathsMore = []struct{ kind, says, strength, more string }{
 	{"dllmissing", "System.DllNotFoundException was not caught: Unable to load shared library 'nosuchlib'", answer.StrengthProved, ""},
 	{"entrymissing", "named 'no_such_entry' in shared library 'libc', in Debuggee.dll!Harbor.M.noentry()", answer.StrengthProved, ""},
@@ -191,7 +194,8 @@ var deathsMore = []struct{ kind, says, strength, more string }{
 	{"wrapped", "Harbor.Cargo2 was not caught: outer one; caused by System.InvalidOperationException: inner one, in", answer.StrengthProved, "Harbor.Cargo2 composes the Message"},
 }
 
-// TestMoreDeaths runs ways to die that Crashes lacks, and checks what a triage says first and its evidence.
+// TestMoreDeaths runs kinds of death that are not in Crashes, and checks the first finding and its
+// evidence.
 func TestMoreDeaths(t *testing.T) {
 	p := newTrial(t, "Deaths.cs")
 	for _, c := range deathsMore {
@@ -209,7 +213,7 @@ func TestMoreDeaths(t *testing.T) {
 	}
 }
 
-// TestNulls checks that a null reference is named by what the statement that failed does.
+// TestNulls checks that a null reference is named by the operation of the failed statement.
 func TestNulls(t *testing.T) {
 	p := newTrial(t, "Nulls.cs")
 	for kind, says := range map[string]string{
@@ -241,7 +245,8 @@ func TestNulls(t *testing.T) {
 	}
 }
 
-// situations are the kinds of Modes.cs: what a triage finds first, with a part of its text. Nothing is wrong with the idle one.
+// situations are the kinds of Modes.cs: the first finding, and a part of its text. The idle one is
+// healthy.
 var situations = []struct{ kind, finding, says string }{
 	{"semdeadlock", answer.FindingDeadlock, "15 more wait for Shop.Accounts.A.gate"},
 	{"semlost", answer.FindingPermits, "60 suspended operations wait for Shop.DbGate.Instance.gate (SemaphoreSlim), 0 of 10 may enter; nobody was found who can give a permit back"},
@@ -262,7 +267,7 @@ func TestSituations(t *testing.T) {
 		t.Run(c.kind, func(t *testing.T) {
 			out, err := triage.Triage(t.Context(), p.open(t, "trial", c.kind).Process, triage.Options{})
 			require.NoError(t, err)
-			if c.kind != "flood" { // how long its queue has become depends on the machine
+			if c.kind != "flood" { // the length of its queue depends on the machine
 				assert.Empty(t, out.Unknown)
 			}
 			if c.finding == "" {
@@ -276,8 +281,8 @@ func TestSituations(t *testing.T) {
 	}
 }
 
-// faults are the kinds of Faults.cs: what a triage finds first, with a part of its text. Of three nothing is wrong: the runtime lets a circle of static
-// constructors pass, and consumers without work wait.
+// faults are the kinds of Faults.cs: the first finding, and a part of its text. Three are healthy:
+// the runtime resolves a circle of static constructors, and consumers wait for work.
 var faults = []struct{ kind, finding, says string }{
 	{"upgrade", answer.FindingDeadlock, "(Depot.Catalog.rw)"},
 	{"storm", answer.FindingPile, "items wait"},
@@ -309,7 +314,8 @@ var faults = []struct{ kind, finding, says string }{
 	{"countdown", "", ""},
 }
 
-// TestFaultCrashes checks the conclusion about two crashes with exceptions that were created and not thrown.
+// TestFaultCrashes checks the conclusion about two crashes with exceptions that were created and
+// not thrown.
 func TestFaultCrashes(t *testing.T) {
 	p := newTrial(t, "Faults.cs")
 	for kind, says := range map[string]string{
@@ -341,8 +347,8 @@ func TestFaultPrograms(t *testing.T) {
 	}
 }
 
-// troubles are the kinds of Troubles.cs that go on: what a triage finds first, with a part of its text. Nothing is wrong with the last ones, or the
-// dump does not record it.
+// troubles are the kinds of Troubles.cs that continue: the first finding, and a part of its text.
+// The last ones are healthy, or the dump does not record the problem.
 var troubles = []struct{ kind, finding, says string }{
 	{"rwtask", answer.FindingDeadlock, "\"reader\" holds System.Threading.ReaderWriterLockSlim"},
 	{"channel", answer.FindingPermits, "50 suspended operations wait for room in a channel"},
@@ -401,7 +407,8 @@ var troubles = []struct{ kind, finding, says string }{
 	{"ticker", "", ""},
 }
 
-// TestTroubles checks that a triage finds the cause of each trouble first, and nothing where nothing is wrong.
+// TestTroubles checks that a triage finds the cause of each trouble first, and nothing in a healthy
+// process.
 func TestTroubles(t *testing.T) {
 	p := newTrial(t, "Troubles.cs")
 	for _, c := range troubles {
@@ -426,7 +433,7 @@ func TestTroubles(t *testing.T) {
 	}
 }
 
-// ends are the kinds of Troubles.cs that end the process: what a triage says first.
+// ends are the kinds of Troubles.cs that end the process, with the first finding.
 var ends = []struct{ kind, says, strength string }{
 	{"debugfail", "an assertion of the program failed (Debug.Assert or Debug.Fail): the mill has no water, in Mill.M.Main(", answer.StrengthProved},
 	{"failfastempty", "the program called Environment.FailFast; its message is empty, in Mill.M.Main(", answer.StrengthProved},
@@ -444,7 +451,7 @@ var ends = []struct{ kind, says, strength string }{
 	{"lazyfails", "System.FormatException was not caught: no plan, in Debuggee.dll!Mill.M.<Main>m__", answer.StrengthProved},
 }
 
-// TestEnds checks what a triage says first of processes that ended.
+// TestEnds checks the first finding for processes that ended.
 func TestEnds(t *testing.T) {
 	p := newTrial(t, "Troubles.cs")
 	for _, c := range ends {
@@ -459,8 +466,8 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// services are the kinds of Services.cs that go on: what a triage finds first, with a part of its text, and the kind that follows from it. Nothing is
-// wrong with the last ones.
+// services are the kinds of Services.cs that continue: the first finding, a part of its text, and
+// the kind of its consequence. The last ones are healthy.
 var services = []struct{ kind, finding, says, follows string }{
 	{"readerfault", answer.FindingPermits, "wait for room in a channel", ""},
 	{"scheduler", answer.FindingBlocked, "its turn in the task scheduler Ferry.Crew; 2 of these threads run a task of that scheduler meanwhile", ""},
@@ -473,7 +480,7 @@ var services = []struct{ kind, finding, says, follows string }{
 	{"gatestarved", answer.FindingPermits, "wait for Ferry.Dock.seats (SemaphoreSlim), 0 of 1 may enter", answer.FindingStarved},
 	{"poolmax", answer.FindingStarved, "all 4 workers wait for something themselves", ""},
 	{"backoff", answer.FindingStarved, "workers wait for something themselves", ""},
-	{"overlap", answer.FindingHeld, "(Ferry.Dock.gate), for which ", ""}, // whether a tick is queued at the moment of the dump differs,
+	{"overlap", answer.FindingHeld, "(Ferry.Dock.gate), for which ", ""}, // whether a tick is queued varies
 	{"filterhang", answer.FindingHeld, "(Ferry.Dock.gate), for which 3 threads wait", ""},
 	{"ring", answer.FindingSpin, "in a loop of Ferry.M.Finds that follows references", ""},
 	{"linked", answer.FindingHolder, "60000 System.Threading.CancellationTokenSource+Linked1CancellationTokenSource, kept by static Ferry.Dock.stopping", ""},
@@ -489,7 +496,8 @@ var services = []struct{ kind, finding, says, follows string }{
 	{"foreground", "", "", ""},
 }
 
-// TestServices checks that a triage finds the cause of each trouble first, and what follows from it second.
+// TestServices checks that a triage finds the cause of each trouble first, and its consequence
+// second.
 func TestServices(t *testing.T) {
 	p := newTrial(t, "Services.cs")
 	for _, c := range services {
@@ -516,7 +524,7 @@ func TestServices(t *testing.T) {
 	}
 }
 
-// shapesOfValues are expressions over Shapes.cs, whose values its source fixes.
+// shapesOfValues are expressions about Shapes.cs, with the values in its source.
 var shapesOfValues = [][2]string{
 	{"R.Small, R.Short, R.Wide, R.Huge, R.Boxed", "Neg, Last, Four, Eighteen, Eighteen"},
 	{"R.Odd, (int)R.Small, R.Huge > R.Wide", "17999999999999999999, -1, true"},
@@ -531,7 +539,8 @@ var shapesOfValues = [][2]string{
 	{`Harbor.Outer<System.String>.St, Harbor.Outer<System.String>.Inner<System.Int32>.Map["k"]`, `"st", 6`},
 }
 
-// TestShapesOfValues evaluates expressions over values of many shapes. A struct's computed property named Value is not taken for that of a Nullable.
+// TestShapesOfValues evaluates expressions over values of many shapes. A struct's computed property
+// named Value is not mistaken for Nullable's.
 func TestShapesOfValues(t *testing.T) {
 	v := newTrial(t, "Shapes.cs").open(t, "trial")
 	for _, c := range shapesOfValues {
@@ -554,7 +563,7 @@ func TestShapesOfValues(t *testing.T) {
 	}
 }
 
-// sunk are the kinds of Services.cs that end the process: what a triage says first.
+// sunk are the kinds of Services.cs that end the process, with the first finding.
 var sunk = []struct{ kind, says, strength string }{
 	{"abandoned", "System.Threading.AbandonedMutexException was not caught: The wait completed due to an abandoned mutex, in Debuggee.dll!Ferry.M.Main(", answer.StrengthProved},
 	{"fifty", "System.AggregateException was not caught: no stop answered; caused by System.TimeoutException: stop 0, in", answer.StrengthProved},
@@ -563,7 +572,7 @@ var sunk = []struct{ kind, says, strength string }{
 	{"overreleased", "System.Threading.SemaphoreFullException was not caught: ", answer.StrengthProved},
 }
 
-// TestSunk checks what a triage says first of services that ended.
+// TestSunk checks the first finding for services that ended.
 func TestSunk(t *testing.T) {
 	p := newTrial(t, "Services.cs")
 	for _, c := range sunk {
@@ -578,14 +587,15 @@ func TestSunk(t *testing.T) {
 	}
 }
 
-// TestUnprepared checks that the exception is named by which Main could not be prepared: also where a handler of unhandled exceptions has caught others since, so
-// that no record of the thread names it any more.
+// TestUnprepared checks that the exception that prevented Main from being prepared is named. A
+// handler of unhandled exceptions may have caught others since, so that no record of the thread
+// refers to it.
 func TestUnprepared(t *testing.T) {
 	p := newTrial(t, "Unprepared.cs")
 	for name, c := range map[string]struct {
 		args     []string
 		evidence string
-		last     bool // the thread names the exception
+		last     bool // the thread refers to the exception
 	}{
 		"no handler": {nil, "the thread that died threw it last", true},
 		"a handler":  {[]string{"--env", "DOTNET_STARTUP_HOOKS=" + p.dll}, "it is the only exception that the runtime threw on thread 0 (", false},
@@ -626,11 +636,11 @@ func TestUnprepared(t *testing.T) {
 	}
 }
 
-// notAsked is what an answer notes that was not to search the heap.
+// notAsked is the note of an answer with options that exclude the heap.
 const notAsked = "an exception thrown before Main ran was not looked for: the heap was left out, as asked"
 
-// TestUnpreparedUnread checks that no exception is called the only one where one can't be read, or where the heap is not to be searched, and that
-// the answers note it.
+// TestUnpreparedUnread: no exception is called the only one if one can't be read, or if the heap is
+// excluded, and the answers note it.
 func TestUnpreparedUnread(t *testing.T) {
 	p := newTrial(t, "Unprepared.cs")
 	path := p.dump(t, "crash", "unprepared", "--env", "DOTNET_STARTUP_HOOKS="+p.dll)
@@ -657,7 +667,7 @@ func TestUnpreparedUnread(t *testing.T) {
 	h, err := sound.Heap()
 	require.NoError(t, err)
 	found := x.Exceptions[0].Address
-	var beside, first target.Addr // another exception, and the first object of a segment that has one
+	var beside, first target.Addr // another exception, and the first object of its segment
 	for o, err := range h.Objects() {
 		require.NoError(t, err)
 		if is, err := rt.IsException(o.Type); err == nil && is && o.Addr != found && beside == 0 {
@@ -743,7 +753,8 @@ func TestUnpreparedUnread(t *testing.T) {
 	})
 }
 
-// TestHandmade checks that state machines which a person wrote lack no part of an answer: they have no state, and their awaits are found without one.
+// TestHandmade: answers about handwritten state machines are complete. They have no state, and
+// their awaits are found without one.
 func TestHandmade(t *testing.T) {
 	path := newTrial(t, "Handmade.cs").dump(t, "wait")
 	d := testdump.OpenDraft(t, path, sosgo.Options{Offline: true})

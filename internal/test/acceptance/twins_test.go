@@ -13,8 +13,8 @@ import (
 	objectreader "github.com/sosgo/sosgo/objects"
 )
 
-// TestProcessorsAgree: the same program on x64 and ARM64 has the same types, with the same sizes and the same fields at
-// the same places, the same values in them, and the same methods on its stacks.
+// TestProcessorsAgree: the same program on x64 and ARM64 has the same types with the same sizes and
+// field offsets, the same values, and the same methods on its stacks.
 func TestProcessorsAgree(t *testing.T) {
 	x64, arm64 := testdump.Open(t, "net10-single"), testdump.Open(t, "net10-arm64")
 	require.NotEqual(t, x64.Manifest.Arch, arm64.Manifest.Arch)
@@ -33,7 +33,8 @@ func TestProcessorsAgree(t *testing.T) {
 	}
 }
 
-// twinObjects returns the objects of the manifest's facts, each a line for its type and one for each field.
+// twinObjects returns the objects in the manifest's facts: a line for the type of each, and one for
+// each field.
 func twinObjects(t *testing.T, d *testdump.Dump) map[string][]string {
 	r, err := d.Objects()
 	require.NoError(t, err)
@@ -53,7 +54,7 @@ func twinObjects(t *testing.T, d *testdump.Dump) map[string][]string {
 	return out
 }
 
-// twinValue returns what does not depend on where objects are.
+// twinValue returns a value in a form that does not depend on addresses.
 func twinValue(v objectreader.Value) string {
 	switch v.Kind() {
 	case objectreader.KindInt:
@@ -69,7 +70,7 @@ func twinValue(v objectreader.Value) string {
 	return ""
 }
 
-// twinFrames returns the program's own methods on the stacks of the threads that it named.
+// twinFrames returns the program's own methods on the stacks of its named threads.
 func twinFrames(t *testing.T, d *testdump.Dump) map[string][]string {
 	out := map[string][]string{}
 	for name, frames := range d.ManagedFrames(t) {

@@ -20,13 +20,15 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// saysNone are the words for "there is none" in the texts of commands that find objects, or classes.
+// saysNone matches the statements that there are no objects or classes of a kind in the output of
+// commands.
 var saysNone = regexp.MustCompile(`(?m)^(No [^.]*( found|failed)|No (matching )?(requests|tasks|stacks)\b|0 HttpClient|There are no |The process has not used )`)
 
-// otherFacts are commands that say so of something else, which the dump has.
-var otherFacts = map[string]bool{"eeheap": true} // the heaps of the loader
+// otherFacts are commands with such a statement about other data, which the dump has.
+var otherFacts = map[string]bool{"eeheap": true} // the loader heaps
 
-// unfound runs each command over a dump in which what it looks for can't be found. It returns the commands that failed for that reason.
+// unfound runs each command on a dump in which it can't find its objects. It returns the commands
+// that failed for that reason.
 func unfound(t *testing.T, raw []byte) map[string]bool {
 	t.Helper()
 	d, err := sosgo.OpenReaderAt(target.BytesSource(raw), int64(len(raw)), sosgo.Options{NoLocalFiles: true, Jobs: 2})
@@ -48,7 +50,8 @@ func unfound(t *testing.T, raw []byte) map[string]bool {
 var finders = []string{"requests", "host", "sqlpools", "redis", "signalr", "sessions", "objectpools", "queues", "eventsources", "comwrappers", "tasks", "dumpasync", "httpclients", "flows", "initializers",
 	"contexts", "locks", "threadpool", "caches", "services", "dbcontexts", "websockets", "grpc", "dumprequests", "dumphttp"}
 
-// TestNoneWithoutHeap: a dump without the objects of the heap does not show that there are none of a kind.
+// TestNoneWithoutHeap: a dump without the objects of the heap does not show that a kind has no
+// objects.
 func TestNoneWithoutHeap(t *testing.T) {
 	for _, name := range []string{"net10-crash-null-triage", "win-net10-zoo-triage"} {
 		t.Run(name, func(t *testing.T) {
@@ -73,10 +76,10 @@ func TestNoneWithoutHeap(t *testing.T) {
 	}
 }
 
-// TestNoneWithoutNames: where types of a NativeAOT program have no names, each may be the one that is looked for.
+// TestNoneWithoutNames: a NativeAOT type without a name may be the one that a command looks for.
 func TestNoneWithoutNames(t *testing.T) {
 	raw := bytes.Clone(mustRaw(t, testdump.Open(t, "nativeaot-crash")))
-	signature := []byte{0xfd, 0xdf, 0xad, 0xde} // of the program's metadata
+	signature := []byte{0xfd, 0xdf, 0xad, 0xde} // the program's metadata
 	require.Equal(t, 1, bytes.Count(raw, signature))
 	failed := unfound(t, bytes.Replace(raw, signature, make([]byte, len(signature)), 1))
 	for _, f := range finders {
@@ -84,8 +87,8 @@ func TestNoneWithoutNames(t *testing.T) {
 	}
 }
 
-// TestNoneWithoutFields: the canned NativeAOT program has a name for each type, so that there are provably no requests. Its heap has a task, of
-// which no field is known, and threads whose contexts are unknown.
+// TestNoneWithoutFields: the canned NativeAOT program has a name for each type, so it provably has
+// no requests. Its heap has a task with unknown fields, and threads with unknown contexts.
 func TestNoneWithoutFields(t *testing.T) {
 	v := nativeView(t)
 	requests, err := web.Requests(t.Context(), v.Process, web.RequestOptions{})

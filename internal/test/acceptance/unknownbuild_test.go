@@ -14,8 +14,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestUnknownBuildWithoutFiles: a kernel's core has what the runtime's library wrote, and no page of its file. The library's own
-// descriptor is found there although the build is in no catalogue.
+// TestUnknownBuildWithoutFiles: a kernel's core has the memory that the runtime's library wrote,
+// and no page of its file. The library's own descriptor is found there although the build is in no
+// catalogue.
 func TestUnknownBuildWithoutFiles(t *testing.T) {
 	d := openBare(t, bareKernel)
 	rt, err := d.Runtime()
@@ -40,8 +41,8 @@ func TestUnknownBuildWithoutFiles(t *testing.T) {
 	assert.Equal(t, absent, gotAbsent)
 }
 
-// TestTablesOfTheProcessor: where the runtime's version is known and nothing of its library is in the dump, no table of another
-// version for another processor is tried.
+// TestTablesOfTheProcessor: if the runtime's version is known and nothing of its library is in the
+// dump, no table for another processor is tried.
 func TestTablesOfTheProcessor(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("arm64-net10-zoo-withheap"), func(t *testing.T, d *testdump.Dump) int {
 		rt, err := d.Runtime()

@@ -12,8 +12,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestWalkOfEveryThread: threads without a managed part have native frames alone,
-// the first at their instruction pointer.
+// TestWalkOfEveryThread: threads without managed code have only native frames, the first at their
+// instruction pointer.
 func TestWalkOfEveryThread(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	list, err := d.Threads()

@@ -19,8 +19,9 @@ import (
 
 var raise = flag.Bool("raise", false, "write the floors that rose")
 
-// TestCanned compares sosgo with SOS and with the data-access library about every canned dump that has their answers. No section
-// may agree less than its floor, and every line that differs from SOS must have a cause.
+// TestCanned compares sosgo with SOS and the data-access library on every canned dump with their
+// answers. No section may agree less than its floor, and every line that differs from SOS must have
+// a cause.
 func TestCanned(t *testing.T) {
 	cases, err := testcase.CannedCases()
 	require.NoError(t, err)
@@ -53,7 +54,7 @@ func TestCanned(t *testing.T) {
 	require.GreaterOrEqual(t, tested, least)
 }
 
-// compareCase returns the agreement by section, and what was wrong in it.
+// compareCase returns the agreement by section, and the wrong answers.
 func compareCase(t *testing.T, p *Program, c *testcase.Case, a *Archive) (now Floors, wrong map[string][]string) {
 	now, wrong = Floors{}, map[string][]string{}
 	scores, err := CompareFacts(p, c, a, nil, 10)
@@ -86,7 +87,7 @@ func causesOf(t *testing.T) *Causes {
 	return causes
 }
 
-// hold compares the agreement with the floors of a file, or raises them.
+// hold compares the agreement with the floors in a file, or raises them.
 func hold(t *testing.T, file string, now Floors, wrong map[string][]string) {
 	floors, err := ReadFloors(file)
 	require.NoError(t, err)
@@ -105,7 +106,7 @@ func hold(t *testing.T, file string, now Floors, wrong map[string][]string) {
 	}
 }
 
-// TestWrongFacts changes facts of a dump: each change must cost right answers in its section.
+// TestWrongFacts changes facts of a dump: each change must reduce the right answers in its section.
 func TestWrongFacts(t *testing.T) {
 	c := testcase.Canned(t, "net10-zoo")
 	a, err := ReadArchive(c.Dir)

@@ -13,7 +13,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// ArchiveName is the file of facts beside a canned dump: a tar archive, compressed with zstd, of oracle/NAME.jsonl and sos/NAME.txt.
+// ArchiveName is the file of facts next to a canned dump: a tar archive, compressed with zstd, of
+// oracle/NAME.jsonl and sos/NAME.txt.
 const ArchiveName = "agreement.tar.zst"
 
 // An Archive holds the facts that a canned dump can still answer.
@@ -76,7 +77,7 @@ func (a *Archive) names() (out []string) {
 	for name := range a.files {
 		out = append(out, name)
 	}
-	// Files about the same command stand together, which compresses better.
+	// Files about the same command are adjacent, which compresses better.
 	slices.SortFunc(out, strings.Compare)
 	return out
 }

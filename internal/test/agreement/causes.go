@@ -28,10 +28,12 @@ type rule struct {
 	used   bool
 }
 
-// ReadCauses reads the table. Differences is the text of docs/differences.md, which must have a paragraph for every cause.
+// ReadCauses reads the table. Differences is the text of docs/differences.md, which must have a
+// paragraph for every cause.
 func ReadCauses(differences string) (*Causes, error) { return parseCauses(causeTable, differences) }
 
-// parseCauses reads lines of the form COMMANDS | LINE | CAUSE. A cause with which no paragraph of differences begins is an error.
+// parseCauses reads lines of the form COMMANDS | LINE | CAUSE. A cause must begin a paragraph of
+// differences.
 func parseCauses(table, differences string) (*Causes, error) {
 	c := &Causes{}
 	for text := range strings.Lines(table) {
@@ -69,7 +71,7 @@ func begins(doc, start string) bool {
 	return false
 }
 
-// Unexplained returns the differing lines of a comparison that have no cause, and the number of differing lines.
+// Unexplained returns the differing lines without a cause, and the number of all differing lines.
 func (c *Causes) Unexplained(r *Comparison) (unknown []string, all int) {
 	for _, line := range r.Diff {
 		if strings.HasPrefix(line, "@@") {

@@ -1,6 +1,7 @@
-// Package agreement compares the output of sosgo with the answers of two other programs about the same dump: facts that the
-// runtime's own data-access library (DAC) stated, and text that SOS printed.
+// Package agreement compares the output of sosgo with two other programs on the same dump: facts
+// from the runtime's data-access library (DAC), and text that SOS printed. Start reading at
+// CompareFacts and CompareSOS.
 //
-// The corpus keeps these answers in folders of a case, oracle and sos. A canned dump has those that its slice can still answer in
-// one file, agreement.tar.zst.
+// The corpus has these answers in the folders oracle and sos of a case. A canned dump has the
+// answers that its slice still gives in one file, agreement.tar.zst.
 package agreement

@@ -10,16 +10,16 @@ import (
 	"strings"
 )
 
-// FloorsName is the file of floors beside a canned dump.
+// FloorsName is the file of floors next to a canned dump.
 const FloorsName = "agreement.txt"
 
-// A Count is the number of right answers or equal lines of a section, and the number of all.
+// A Count is the number of right answers or equal lines in a section, and the total.
 type Count struct{ Right, All int }
 
-// Floors holds the least agreement by section: oracle/SECTION or sos/COMMAND.
+// Floors holds the minimum agreement by section: oracle/SECTION or sos/COMMAND.
 type Floors map[string]Count
 
-// ReadFloors reads lines of the form "SECTION RIGHT of ALL". A missing file has no floors.
+// ReadFloors reads lines of the form "SECTION RIGHT of ALL". A missing file means no floors.
 func ReadFloors(file string) (Floors, error) {
 	raw, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -40,7 +40,7 @@ func ReadFloors(file string) (Floors, error) {
 	return out, nil
 }
 
-// Raise takes the counts that are higher than their floors.
+// Raise raises floors to higher counts.
 func (f Floors) Raise(now Floors) {
 	for name, c := range now {
 		if c.Right >= f[name].Right {

@@ -11,7 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A Folder is a case of the corpus, which has facts in its folders oracle and sos.
+// A Folder is a case of the corpus with facts in its folders oracle and sos.
 type Folder string
 
 // Rows reads oracle/NAME.jsonl, compressed or not.
@@ -46,7 +46,7 @@ func (f Folder) SOS() ([]SOSFile, error) {
 	return out, nil
 }
 
-// rowsOf splits lines and leaves out blank ones.
+// rowsOf splits lines and drops blank ones.
 func rowsOf(raw []byte) (out [][]byte) {
 	for line := range bytes.Lines(raw) {
 		if line = bytes.TrimSpace(line); len(line) > 0 {

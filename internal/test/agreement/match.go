@@ -3,8 +3,8 @@ package agreement
 // A block is a run of n equal lines, at i in one text and at j in the other.
 type block struct{ i, j, n int }
 
-// blocks returns the runs of lines that a and b share, in order. It takes the longest run first, the earliest of several, and
-// then looks for runs before and after it.
+// blocks returns the runs of lines that a and b share, in order. It takes the longest run first,
+// and the earliest among equally long ones, and then searches before and after it.
 func blocks(a, b []string) []block {
 	at := map[string][]int{}
 	for j, line := range b {
@@ -16,9 +16,11 @@ func blocks(a, b []string) []block {
 }
 
 type matcher struct {
-	a              []string
-	at             map[string][]int // the places of each line of b, in order
-	ending, before []int            // ending[j+1] is the length of the run that ends at b[j]; before is the same for the line of a before
+	a  []string
+	at map[string][]int // the positions of each line in b
+	// ending[j+1] is the length of the run that ends at b[j]; before is that of the previous line
+	// of a.
+	ending, before []int
 	found          []block
 }
 
@@ -33,7 +35,8 @@ func (m *matcher) search(i0, i1, j0, j1 int) {
 	m.search(best.i+best.n, i1, best.j+best.n, j1)
 }
 
-// longest returns the longest run in a[i0:i1] and b[j0:j1], and of several the one that begins first in a, then in b.
+// longest returns the longest run in a[i0:i1] and b[j0:j1]. Among equally long runs it returns the
+// first in a, then in b.
 func (m *matcher) longest(i0, i1, j0, j1 int) block {
 	best := block{i: i0, j: j0}
 	clear(m.before[j0 : j1+1])

@@ -10,14 +10,15 @@ import (
 
 // Facts are another program's answers about one dump.
 type Facts interface {
-	// Rows returns the lines of a file of facts, or false if there is none.
+	// Rows returns the lines of a file of facts, or false if it does not exist.
 	Rows(name string) (rows [][]byte, ok bool, err error)
 	// SOS returns SOS's answers, by file name.
 	SOS() ([]SOSFile, error)
 }
 
-// CompareFacts asks p about all facts, section by section. Only lists the sections to compare; none means all. A score keeps up to
-// verbose wrong answers. Sections without a question are left out.
+// CompareFacts compares p's answers with all facts, section by section. only lists the sections to
+// compare; none means all. A score keeps up to verbose wrong answers. Sections without a question
+// are omitted.
 func CompareFacts(p *Program, c *testcase.Case, facts Facts, only []string, verbose int) ([]*Score, error) {
 	var out []*Score
 	wanted := func(name string) bool { return len(only) == 0 || slices.Contains(only, name) }

@@ -15,7 +15,8 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testcase"
 )
 
-// A Program runs command lines of sosgo over one dump, which stays open between them. It is safe for concurrent use.
+// A Program runs command lines of sosgo on one dump, which stays open. It is safe for concurrent
+// use.
 type Program struct {
 	path    string
 	modules string
@@ -28,8 +29,8 @@ type Program struct {
 	err  error
 }
 
-// Open returns a Program for a case, whose dump must be unpacked. The dump is opened by the first command. A command that runs
-// longer than timeout is stopped.
+// Open returns a Program for a case with an unpacked dump. The first command opens the dump. A
+// command that runs longer than timeout is stopped.
 func Open(c *testcase.Case, jobs int, timeout time.Duration) *Program {
 	return &Program{path: c.Path, modules: c.Modules, offline: c.Canned, jobs: max(1, jobs), timeout: timeout}
 }
@@ -48,7 +49,8 @@ type Answer struct {
 	Code           int
 }
 
-// Run runs commands in one session, in the form of SOS, as "sosgo -d DUMP -c COMMAND..." does. Each call has a session of its own.
+// Run runs commands in one session in SOS's form, like "sosgo -d DUMP -c COMMAND...". Each call has
+// its own session.
 func (p *Program) Run(commandLines ...string) Answer {
 	ctx, cancel := context.WithTimeout(context.Background(), p.timeout)
 	defer cancel()
@@ -67,7 +69,8 @@ func (p *Program) Run(commandLines ...string) Answer {
 	return Answer{stdout.String(), stderr.String(), code}
 }
 
-// lookupEnv returns the variables that a run sees: those of the process, and SOSGO_SOS, which chooses the form of SOS.
+// lookupEnv returns the environment of a run: the process's variables, and SOSGO_SOS, which selects
+// SOS's form.
 func lookupEnv(name string) (string, bool) {
 	if name == "SOSGO_SOS" {
 		return "1", true
@@ -77,13 +80,13 @@ func lookupEnv(name string) (string, bool) {
 
 // open opens the dump once and returns it to every session.
 func (p *Program) open(ctx context.Context, path string, o cli.OpenOptions) (cli.Dump, error) {
-	o.Context, o.Progress = nil, nil // these belong to the session, which ends before the dump is closed
+	o.Context, o.Progress = nil, nil // of the session, which ends before the dump is closed
 	o.Offline = o.Offline || p.offline
 	p.once.Do(func() { p.dump, p.err = commands.Open(ctx, path, o) })
 	return p.dump, p.err
 }
 
-// each runs every command line in a session of its own and returns what they printed.
+// each runs every command line in its own session and returns the outputs.
 func (p *Program) each(lines []string) []string {
 	out := make([]string, len(lines))
 	eachOf(p.jobs, len(lines), func(i int) { out[i] = p.Run(lines[i]).Stdout })

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A Score counts the facts of a section about which sosgo was asked, and its right answers.
+// A Score counts the facts of a section that were compared, and the right answers.
 type Score struct {
 	Section      string
 	Asked, Right int
@@ -16,7 +16,7 @@ type Score struct {
 	rows    map[int][]bool // the verdicts by row of the section
 }
 
-// want counts an answer about a row. The text describes a wrong one.
+// want counts an answer about a row. The text describes a wrong answer.
 func (s *Score) want(row int, ok bool, format string, args ...any) {
 	s.Asked++
 	if ok {
@@ -30,10 +30,10 @@ func (s *Score) want(row int, ok bool, format string, args ...any) {
 	s.rows[row] = append(s.rows[row], ok)
 }
 
-// A hex is a number that the facts and the output have in hexadecimal, with or without 0x.
+// A hex is a hexadecimal number, with or without 0x.
 type hex uint64
 
-// UnmarshalJSON reads a string. Null is 0.
+// UnmarshalJSON decodes a string. Null is 0.
 func (h *hex) UnmarshalJSON(raw []byte) (err error) {
 	text := strings.Trim(string(raw), `"`)
 	if text == "null" {
@@ -51,7 +51,8 @@ func parseHex(text string) (hex, error) {
 	return hex(n), err
 }
 
-// num reads digits that a pattern has matched. What is no number is the largest one, which no fact has.
+// num parses digits that a pattern has matched. It returns the largest number, which is no fact, if
+// they are not a number.
 func num(digits string) hex {
 	h, err := parseHex(digits)
 	if err != nil {

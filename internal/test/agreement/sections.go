@@ -9,14 +9,15 @@ import (
 	"unicode/utf8"
 )
 
-// A section compares the facts of one kind: it asks p and counts the answers in s. Rows has a line of JSON for each fact.
+// A section compares the facts of one kind: ask runs p and counts the answers in s. rows has a line
+// of JSON for each fact.
 type section struct {
 	name  string
 	facts string // the file of facts
 	ask   func(p *Program, rows [][]byte, s *Score) error
 }
 
-// sections are in the order in which they are reported.
+// sections are in the order of the report.
 var sections = []section{
 	{"objects", "objects", objects},
 	{"heapstat", "heapstat", heapstat},
@@ -32,7 +33,7 @@ var sections = []section{
 	{"strings", "objects", stringsOf},
 }
 
-// decode reads the rows. A row of another form, such as a total, has zero fields.
+// decode decodes the rows. A row of another form, such as a total, has zero fields.
 func decode[T any](rows [][]byte) ([]T, error) {
 	out := make([]T, len(rows))
 	for i, raw := range rows {
@@ -43,7 +44,7 @@ func decode[T any](rows [][]byte) ([]T, error) {
 	return out, nil
 }
 
-// matches returns the groups of a pattern in each line of text that it fits.
+// matches returns the groups of a pattern for each matching line of text.
 func matches(pattern *regexp.Regexp, text string) (out [][]string) {
 	for _, line := range lines(text) {
 		if m := pattern.FindStringSubmatch(line); m != nil {
@@ -53,7 +54,7 @@ func matches(pattern *regexp.Regexp, text string) (out [][]string) {
 	return out
 }
 
-// group returns the first group of a pattern in text, or false if it does not fit.
+// group returns the first group of a pattern in text, and whether it matches.
 func group(pattern *regexp.Regexp, text string) (string, bool) {
 	m := pattern.FindStringSubmatch(text)
 	if m == nil {
@@ -235,7 +236,8 @@ func types(p *Program, rows [][]byte, s *Score) error {
 			label string
 			value hex
 		}{{"mdToken", r.Token}, {"Parent", r.Base}, {"Module", r.Module}, {"BaseSize", hex(r.StaticSize)}} {
-			// The facts have 0 for what is unknown. A parent of 0 is a fact for an interface and for System.Object.
+			// In the facts 0 means unknown. Only for an interface and for System.Object is a parent
+			// of 0 a fact.
 			if want.value == 0 && (want.label == "mdToken" || want.label == "Module" || want.label == "Parent" && !r.isInterface() && r.Name != "System.Object") {
 				continue
 			}
@@ -253,7 +255,7 @@ func (r *typeFact) isInterface() bool {
 
 var methodLine = regexp.MustCompile(`(?i)^\s*([0-9a-f]{8,16})\s+([0-9a-f]{8,16})\s+(\w+)\s+([0-9a-f]+)\s+(\S.*?)\s*$`)
 
-// mostTables is the number of MethodTables whose methods are compared.
+// mostTables is the maximum number of MethodTables with compared methods.
 const mostTables = 150
 
 func methods(p *Program, rows [][]byte, s *Score) error {
@@ -328,7 +330,7 @@ var (
 	exceptionFrame   = regexp.MustCompile(`(?im)^\s+[0-9a-f]{8,16} ([0-9a-f]{8,16}) `)
 )
 
-// mostExceptions is the number of exceptions that are compared.
+// mostExceptions is the maximum number of compared exceptions.
 const mostExceptions = 100
 
 func exceptions(p *Program, rows [][]byte, s *Score) error {
@@ -363,10 +365,10 @@ func exceptions(p *Program, rows [][]byte, s *Score) error {
 			IP        hex
 			Signature string
 		}
-		_ = json.Unmarshal(r.Frames, &frames) // an error instead of a list has no frames
+		_ = json.Unmarshal(r.Frames, &frames) // an error instead of a list means no frames
 		for _, f := range frames {
 			if f.Signature != "" {
-				// A stack trace holds return addresses less one, and SOS adds the one again.
+				// A stack trace holds return addresses minus one, and SOS adds the one again.
 				s.want(i, ips[f.IP] || ips[f.IP+1], "%v %s: frame %v %s", r.Address, r.Type, f.IP, f.Signature)
 			}
 		}
@@ -455,7 +457,8 @@ func stacks(p *Program, rows [][]byte, s *Score) error {
 
 var stringLine = regexp.MustCompile(`(?m)^String: {0,8}(.*)$`)
 
-// mostStrings is the number of strings that are compared, and longString the length from which a string is left out.
+// mostStrings is the maximum number of compared strings. Strings of longString characters and more
+// are skipped.
 const mostStrings, longString = 400, 100
 
 func stringsOf(p *Program, rows [][]byte, s *Score) error {

@@ -5,15 +5,17 @@ import (
 	"slices"
 )
 
-// A Kept counts the facts that an archive kept, of all that there were.
+// A Kept counts the facts in an archive, and all facts.
 type Kept struct{ Rows, OfRows, Files, OfFiles int }
 
-// Select returns an archive of the facts about which a slice gives the same answers as the dump from which it was cut: a fact of the
-// data-access library if both answers are right or both are wrong, and a file of SOS if the commands print the same lines.
+// Select returns an archive of the facts on which a slice and its original dump agree. A fact of
+// the data-access library is selected if both answers are right or both are wrong, and a file of
+// SOS if the commands print the same lines.
 func Select(full, slice *Program, facts Facts) (*Archive, Kept, error) {
 	var kept Kept
 	a := NewArchive()
-	// A file of facts can serve several sections. A row stays if it serves one of them and no section answers it differently.
+	// A file of facts can serve several sections. A row is kept if it serves one of them and no
+	// section answers it differently.
 	served, spoilt := map[string]map[int]bool{}, map[string]map[int]bool{}
 	rows := map[string][][]byte{}
 	for _, sec := range sections {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A SOSFile holds what SOS printed for some commands.
+// A SOSFile holds the output of SOS for some commands.
 type SOSFile struct {
 	Name     string
 	Commands []string
@@ -37,7 +37,7 @@ func (f *SOSFile) String() string {
 	return b.String() + f.Text
 }
 
-// Verb returns the name of the command that the file is about, which is the last one.
+// Verb returns the name of the file's last command, which the file is about.
 func (f *SOSFile) Verb() string { return verb(f.Commands) }
 
 func verb(commands []string) string {
@@ -51,7 +51,8 @@ func verb(commands []string) string {
 	return strings.ToLower(words[0])
 }
 
-// A Comparison counts the lines of SOS's output that sosgo prints too, in the same order. The command floors reads its JSON form.
+// A Comparison counts the lines of SOS's output that sosgo prints, too, in the same order. The
+// command floors reads its JSON form.
 type Comparison struct {
 	File     string   `json:"file"`
 	Commands []string `json:"commands"`
@@ -63,10 +64,11 @@ type Comparison struct {
 	Diff     []string `json:"diff"` // SOS's lines begin with -, sosgo's with +
 }
 
-// tooLong is the product of the numbers of lines from which texts are compared line by line in place.
+// tooLong is the maximum product of the numbers of lines for texts that are aligned; longer texts
+// are compared in place.
 const tooLong = 4e7
 
-// CompareSOS asks p the commands of a file and compares the output.
+// CompareSOS runs the commands of a file and compares the output.
 func CompareSOS(p *Program, f *SOSFile) *Comparison {
 	got := p.Run(f.Commands...)
 	c := &Comparison{File: f.Name, Commands: f.Commands, Status: got.Code, Error: lastLine(got.Stderr)}

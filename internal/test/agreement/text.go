@@ -6,10 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// lineEnds are the characters that end a line besides \n: SOS prints strings of the program, which may hold any of them.
+// lineEnds are the characters, besides \n, that end a line: SOS prints strings of the program,
+// which may contain them.
 const lineEnds = "\n\v\f\r\x1c\x1d\x1e\u0085\u2028\u2029"
 
-// lines splits text at every line end. \r\n is one.
+// lines splits text at every line end. \r\n is one line end.
 func lines(text string) []string {
 	var out []string
 	for text != "" {
@@ -28,14 +29,15 @@ func lines(text string) []string {
 	return out
 }
 
-// chatter lists the beginnings of lines in which SOS reports on itself.
+// chatter lists the beginnings of SOS's messages about itself.
 var chatter = []string{
 	"Loading core dump", "pImport is ", "DAC: ", "SOS Version", "Caching GC roots", "Subsequent runs of this command", "Scanning heap",
 	"Loading ", "You may need", "Symbol ", "Symbols ", "[WARNING", "WARNING: ",
 }
 
-// Normalise returns the lines of text that are compared. Hexadecimal numbers are in lower case without leading zeros, runs of
-// blanks are one blank, and blank lines and SOS's reports on itself are left out.
+// Normalise returns the lines of text to compare. Hexadecimal numbers are lower case without
+// leading zeros, and runs of blanks are one blank. Blank lines and SOS's messages about itself are
+// dropped.
 func Normalise(text string) []string {
 	var out []string
 	for _, line := range lines(string([]rune(text))) { // an invalid byte becomes U+FFFD

@@ -77,11 +77,12 @@ func values(p *Program, rows [][]byte, s *Score) error {
 	return nil
 }
 
-// shows reports whether the text in the value column is the fact's value. A value type is shown as its address, which is at. The
-// second result is false for texts such as NaN, which are not compared.
+// shows reports whether the text in the value column is the fact's value. For a value type the text
+// is its address at. comparable is false for texts such as NaN.
 func (f *fieldFact) shows(shown string, at hex) (right, comparable bool) {
 	switch raw := string(f.Value); {
-	case raw == "null", raw == "[]" && isHex(shown, 0): // a type that is not loaded has no fields; a null reference shows 0
+	// An unloaded type has no fields; a null reference is shown as 0.
+	case raw == "null", raw == "[]" && isHex(shown, 0):
 		return isHex(shown, 0), true
 	case strings.HasPrefix(raw, "["):
 		return isHex(shown, at), true

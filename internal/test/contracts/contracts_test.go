@@ -21,14 +21,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A reading is what a contract gives, as text.
+// A reading is the expected result of a contract, as text.
 type reading struct {
 	contract, name string
 	read           func(p *tiny, rt *dac.Runtime, d target.Target) (string, error)
 	want           string // with {symbols} of the process
-	types          string // that it needs, each
-	opens          bool   // whether the runtime opens without it
-	from11         bool   // the contract is none of 10
+	types          string // the types that it needs
+	opens          bool   // the runtime opens without it
+	from11         bool   // the contract does not exist in 10
 	needs          string // another contract
 }
 
@@ -114,7 +114,7 @@ var readings = []reading{
 			if err != nil {
 				return "", err
 			}
-			_, err = code.Of(rt).MethodAt(target.Addr(p.byteCode + 21)) // no code of the processor's
+			_, err = code.Of(rt).MethodAt(target.Addr(p.byteCode + 21)) // not code of the processor
 			if !errors.Is(err, code.ErrNoCode) {
 				return "", fmt.Errorf("compiled code: %w", err)
 			}
@@ -239,7 +239,7 @@ func first[T any](seq iter.Seq2[T, error]) (T, error) {
 	return none, nil
 }
 
-// symbols replaces the names in a text by addresses of the process.
+// symbols replaces the names in a text with addresses of the process.
 func (p *tiny) symbols(s string) string {
 	for name, v := range map[string]uint64{"thread": p.thread, "hello": p.hello, "marked": p.text | 1, "thrown": p.thrown, "module": p.module, "object": p.object, "method": p.method, "code": p.code, "bytes": p.byteCode, "frame": p.frame} {
 		s = strings.ReplaceAll(s, "{"+name+"}", fmt.Sprintf("%x", v))
@@ -248,7 +248,7 @@ func (p *tiny) symbols(s string) string {
 	return s
 }
 
-// each runs f for each reading in the words of .NET 11 and of .NET 10.
+// each runs f for each reading in the forms of .NET 11 and .NET 10.
 func each(t *testing.T, f func(t *testing.T, p *tiny, r *reading)) {
 	for _, numbered := range []bool{false, true} {
 		for i := range readings {
@@ -261,7 +261,7 @@ func each(t *testing.T, f func(t *testing.T, p *tiny, r *reading)) {
 	}
 }
 
-// TestContracts reads what each contract gives.
+// TestContracts reads each contract.
 func TestContracts(t *testing.T) {
 	each(t, func(t *testing.T, p *tiny, r *reading) {
 		rt, d, err := p.open(t)
@@ -272,8 +272,8 @@ func TestContracts(t *testing.T) {
 	})
 }
 
-// TestUnknownVersion gives each contract a version that is not implemented. What rests on it is refused with its name, and each other
-// reading is as before.
+// TestUnknownVersion sets each contract to an unknown version. What depends on it fails with its
+// name, and the other readings are unchanged.
 func TestUnknownVersion(t *testing.T) {
 	each(t, func(t *testing.T, p *tiny, r *reading) {
 		contracts := p.contractsWith(r.contract)
@@ -282,8 +282,8 @@ func TestUnknownVersion(t *testing.T) {
 	})
 }
 
-// TestUnnamedContract takes a contract out of the descriptor's list and leaves its types there. That is as an unknown version, but for
-// a contract that descriptors with numbers do not name.
+// TestUnnamedContract removes a contract, but not its types, from the descriptor. This is like an
+// unknown version, except for a contract that descriptors with numbers do not name.
 func TestUnnamedContract(t *testing.T) {
 	each(t, func(t *testing.T, p *tiny, r *reading) {
 		delete(p.contractsWith(r.contract), r.contract)
@@ -299,7 +299,7 @@ func TestUnnamedContract(t *testing.T) {
 	})
 }
 
-// TestUnnamedFormats takes contracts that have no types out of the list: the formats that they are about.
+// TestUnnamedFormats removes contracts without types, which describe formats.
 func TestUnnamedFormats(t *testing.T) {
 	for contract, f := range map[string]dac.Feature{"DebugInfo": dac.FeatureVariables, "GCInfo": dac.FeatureCodeReferences} {
 		p := newTiny(false)
@@ -333,7 +333,7 @@ func TestUnnamedFormats(t *testing.T) {
 	}
 }
 
-// contractsWith returns the list of the descriptor that has a contract.
+// contractsWith returns the contracts of the descriptor that contains a contract.
 func (p *tiny) contractsWith(contract string) map[string]any {
 	if contract == "GC" {
 		return p.GC.Contracts
@@ -341,7 +341,8 @@ func (p *tiny) contractsWith(contract string) map[string]any {
 	return p.Main.Contracts
 }
 
-// lacks checks that a process lacks a contract: what rests on it is refused with words, and each other reading is as before.
+// lacks checks a process without a contract: what depends on it fails with words, and the other
+// readings are unchanged.
 func (p *tiny) lacks(t *testing.T, r *reading, words string) {
 	rt, d, err := p.open(t)
 	if r.contract == "RuntimeTypeSystem" || r.contract == "Object" {
@@ -368,7 +369,8 @@ func (p *tiny) lacks(t *testing.T, r *reading, words string) {
 	}
 }
 
-// TestMissingType takes the types of a contract out of the descriptor of .NET 11, which no table replaces.
+// TestMissingType removes the types of a contract from the descriptor of .NET 11. No table replaces
+// them.
 func TestMissingType(t *testing.T) {
 	each(t, func(t *testing.T, p *tiny, r *reading) {
 		if p.Numbered {
@@ -386,7 +388,8 @@ func TestMissingType(t *testing.T) {
 	})
 }
 
-// TestLyingOffsets puts each member of each type where it is not: nothing panics, and the answer is one error or another, or a value.
+// TestLyingOffsets sets each member of each type to a wrong offset: nothing panics, and the result
+// is an error or a value.
 func TestLyingOffsets(t *testing.T) {
 	for _, at := range []int{0, 4, 1 << 19} {
 		for typ := range newTiny(false).Main.Types {
@@ -408,7 +411,8 @@ func TestLyingOffsets(t *testing.T) {
 	}
 }
 
-// TestLieIsNamed checks that a type that the descriptor lies about is corrupt, with the place, and that the rest is read.
+// TestLieIsNamed checks that a wrong type in the descriptor is reported as corrupt, with its place,
+// and that the rest is read.
 func TestLieIsNamed(t *testing.T) {
 	p := newTiny(false)
 	p.Main.Types["MethodDescChunk"]["Next"] = 4096
@@ -428,7 +432,7 @@ func TestLieIsNamed(t *testing.T) {
 	}
 }
 
-// TestCollectors reads heaps of each form that GCIdentifiers names.
+// TestCollectors reads heaps in each form of GCIdentifiers.
 func TestCollectors(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -466,8 +470,9 @@ func TestCollectors(t *testing.T) {
 	}
 }
 
-// TestCollectorCounters reads what the collector counts from the GC's descriptor: a workstation GC has it in variables, a server GC in each heap.
-// Counters of another number, or none, are unsupported.
+// TestCollectorCounters reads the collector's counters through the GC's descriptor: a workstation
+// GC has them in variables, a server GC in each heap. Missing counters, or an unexpected number of
+// them, are unsupported.
 func TestCollectorCounters(t *testing.T) {
 	counted := func(list []answer.GCCount) (out []uint64) {
 		for _, c := range list {
@@ -527,7 +532,8 @@ func TestCollectorCounters(t *testing.T) {
 	}
 }
 
-// TestGCUnpublished reads a process that has not published the GC's descriptor yet: all but the heap is there.
+// TestGCUnpublished reads a process that has not yet published the GC's descriptor: only the heap
+// is missing.
 func TestGCUnpublished(t *testing.T) {
 	p := newTiny(false)
 	p.GCUnpublished = true
@@ -545,7 +551,7 @@ func TestGCUnpublished(t *testing.T) {
 	}
 }
 
-// TestNames checks that the process describes itself by names that the descriptors of .NET 11 have.
+// TestNames checks that the process uses only names in the descriptors of .NET 11.
 func TestNames(t *testing.T) {
 	text, err := os.ReadFile("../../files/layout/testdata/names11.txt")
 	require.NoError(t, err)
@@ -573,7 +579,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestThinLock decodes the header of an object by the masks of the descriptor, or by the bits of the table.
+// TestThinLock decodes object headers with the masks of the descriptor, or with the bits of the
+// table.
 func TestThinLock(t *testing.T) {
 	for _, numbered := range []bool{false, true} {
 		p := newTiny(numbered)
@@ -597,8 +604,8 @@ func TestThinLock(t *testing.T) {
 	}
 }
 
-// TestDescriptorBeforeTables checks that no member of a table replaces one that the process's own descriptor has: each of those that the
-// process has elsewhere is where the process has it.
+// TestDescriptorBeforeTables checks that no table replaces a member in the process's own
+// descriptor: members with another offset there have that offset.
 func TestDescriptorBeforeTables(t *testing.T) {
 	for _, numbered := range []bool{false, true} {
 		p := newTiny(numbered)
@@ -611,7 +618,7 @@ func TestDescriptorBeforeTables(t *testing.T) {
 				}
 				name := field
 				if typ+"."+field == "ExceptionInfo.ThrownObject" && !numbered {
-					name = "Object" // as readers call it
+					name = "Object" // the name that readers use
 				}
 				got, err := rt.Layout().Offset(typ, name)
 				require.NoError(t, err)

@@ -1,2 +1,2 @@
-// Package contracts tests the readers of the runtime's contracts over small made processes.
+// Package contracts tests the readers of the runtime's contracts on small synthetic processes.
 package contracts

@@ -14,7 +14,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// letters names a method M and code K.
+// letters names every method M and all code K.
 type letters struct{}
 
 func (letters) Method(target.Addr) (string, error) { return "M", nil }
@@ -46,7 +46,8 @@ func logOf(t *testing.T, p *tiny) (string, error) {
 	return stressMessages(rt)
 }
 
-// TestStressLogRing fills the older chunk again: the newest message stands at its end, and of its old messages one is whole.
+// TestStressLogRing refills the older chunk: the newest message is at its end, and one of its old
+// messages is still complete.
 func TestStressLogRing(t *testing.T) {
 	p := newTiny(false)
 	p.Main.Globals["StressLogMaxMessageSize"] = 40
@@ -54,7 +55,7 @@ func TestStressLogRing(t *testing.T) {
 	p.Write(p.buffer(0), make([]byte, stressChunk))
 	p.Write(p.buffer(1), make([]byte, stressChunk))
 	write(p.buffer(0)+88, 9)
-	p.Words(p.buffer(0)+56, 0xbad, 0xbad, 0xbad, 0xbad) // what is left of a message
+	p.Words(p.buffer(0)+56, 0xbad, 0xbad, 0xbad, 0xbad) // the rest of a message
 	write(p.buffer(0)+16, 1)
 	for i := range uint64(3) {
 		write(p.buffer(1)+8+40*i, 8-i)
@@ -65,7 +66,7 @@ func TestStressLogRing(t *testing.T) {
 	assert.Equal(t, "2a 9.000 GC word 9   |0000 %I64u%; 2a 8.000 GC word 8   |0000 %I64u%; 2a 7.000 GC word 7   |0000 %I64u%; 2a 6.000 GC word 6   |0000 %I64u%; 2a 1.000 GC word 1   |0000 %I64u%; ", got)
 }
 
-// TestStressLogDamage damages a log. What is whole is read, and the rest is named.
+// TestStressLogDamage damages a log. Complete messages are read, and the rest is reported.
 func TestStressLogDamage(t *testing.T) {
 	newest := "2a 1.500 GC LOADER method {0method} (M) of type {0marked} (System.String); "
 	for name, c := range map[string]struct {
@@ -91,7 +92,7 @@ func TestStressLogDamage(t *testing.T) {
 	}
 }
 
-// TestStressLogOff is a process whose log has never begun.
+// TestStressLogOff covers a process without a started log.
 func TestStressLogOff(t *testing.T) {
 	p := newTiny(false)
 	p.Pointer(p.Main, "StressLog", 0)

@@ -14,22 +14,24 @@ import (
 
 type members = map[string]uint64
 
-// A tiny is a process with one thread, which handles an exception in a call of native code, and five objects.
+// A tiny is a process with five objects and one thread, which handles an exception in a call of
+// native code.
 type tiny struct {
 	*synth.CLR
-	gc                                    *synth.CLRDescriptor // where the GC's globals are
-	module, object, text, exception, free uint64               // MethodTables but for the Module
+	gc                                    *synth.CLRDescriptor // the descriptor with the GC's globals
+	module, object, text, exception, free uint64               // MethodTables, except for the Module
 	thread, info, frame, method, code, il uint64
 	byteCode, interpreter, inner          uint64 // since 11
 	plain, hello, thrown                  uint64 // objects
 	syncBlock                             uint64
 	segment, generations                  uint64
-	heap, second                          uint64    // of a server GC
-	emitted                               uint64    // a Module that was made at run time
+	heap, second                          uint64    // the heaps of a server GC
+	emitted                               uint64    // a Module made at run time
 	chunks                                [2]uint64 // of the thread's stress log
 	threadLog                             uint64
-	typed, counted, word                  uint64            // format strings: offsets into all images, and the address of a text
-	classes                               map[uint64]uint64 // of MethodTables
+	// Format strings: offsets into all images, and the address of a text.
+	typed, counted, word uint64
+	classes              map[uint64]uint64 // of MethodTables
 }
 
 const (
@@ -38,7 +40,7 @@ const (
 	elementClass    = 0x12
 )
 
-// emptyMetadata are metadata of one stream, #~, without tables.
+// emptyMetadata is metadata with one stream, #~, and no tables.
 var emptyMetadata = append([]byte("BSJB\x01\x00\x01\x00\x00\x00\x00\x00\x0c\x00\x00\x00v4.0.30319\x00\x00\x00\x00\x01\x00\x2c\x00\x00\x00\x18\x00\x00\x00#~\x00\x00"),
 	"\x00\x00\x00\x00\x02\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"...)
 
@@ -52,7 +54,7 @@ func newTiny(numbered bool) *tiny {
 		p.Main.Contracts[name] = p.version("c1", 1)
 	}
 	if numbered {
-		delete(p.Main.Contracts, "GCInfo") // 10 has its version as a number alone
+		delete(p.Main.Contracts, "GCInfo") // 10 has its version only as a number
 	} else {
 		p.GC.Contracts["GC"] = "c1"
 	}
@@ -79,7 +81,7 @@ func (p *tiny) version(text string, number int) any {
 	return text
 }
 
-// methodTable adds a type of CoreLib with so many instance fields, eight bytes each.
+// methodTable adds a type of CoreLib with the given number of instance fields, eight bytes each.
 func (p *tiny) methodTable(row, flags, size, parent uint64, inherited, fields int) uint64 {
 	class := p.New("EEClass", members{"InternalCorElementType": elementClass, "NumInstanceFields": uint64(inherited + fields)})
 	mt := p.New("MethodTable", members{"MTFlags": flags, "BaseSize": size, "MTFlags2": row << 8, "Module": p.module, "ParentMethodTable": parent, "EEClassOrCanonMT": class,
@@ -131,7 +133,8 @@ func (p *tiny) loader() {
 	p.Pointer(p.Main, "SystemDomain", p.New("SystemDomain", members{"SystemAssembly": assembly}))
 }
 
-// codeOf adds one compiled method: a chunk of System.Object's class, its code, and what leads from an address to them.
+// codeOf adds one compiled method: a chunk of System.Object's class, its code, and the maps from
+// addresses to them.
 func (p *tiny) codeOf() {
 	chunk := p.Alloc(p.Size("MethodDescChunk") + 16)
 	p.method = chunk + p.Size("MethodDescChunk")
@@ -146,7 +149,8 @@ func (p *tiny) codeOf() {
 	p.Words(table+5*8, p.method)
 	p.Set(p.module+p.Offset("Module.MethodDefToDescMap"), "ModuleLookupMap", members{"TableData": table, "Count": 8})
 
-	// Three versions of the method's IL: the newest is active, the one before has its IL, and the first was asked for and never compiled.
+	// Three versions of the method's IL: the newest is active, the previous one has its own IL, and
+	// the first was requested and never compiled.
 	first := p.New("ILCodeVersionNode", members{"VersionId": 5})
 	second := p.New("ILCodeVersionNode", members{"VersionId": 6, "RejitState": 1, "Next": first})
 	third := p.New("ILCodeVersionNode", members{"VersionId": 7, "RejitState": 2, "Next": second})
@@ -189,7 +193,7 @@ func (p *tiny) codeOf() {
 	p.Pointer(p.Main, name, manager)
 }
 
-// interpreted makes byte code of the method at an address, and a call of it by itself.
+// interpreted adds byte code of the method at an address, with a call of itself.
 func (p *tiny) interpreted(at uint64) {
 	p.byteCode = at
 	bounds := synth.Bounds([]synth.Mapping{{Native: 8, IL: 0}, {Native: 20, IL: 3}, {Native: 40, IL: 7}}, 3)
@@ -237,7 +241,7 @@ func (p *tiny) objects() {
 		p.Pointer(g, name, v)
 	}
 
-	// One handle, which is strong.
+	// One strong handle.
 	handles := p.New("HandleTable", members{"SegmentList": synth.CLRHandles})
 	for i := range p.Handles[1560:1998] {
 		p.Handles[1560+i] = 0xff
@@ -260,7 +264,7 @@ func (p *tiny) objects() {
 	g.Variable("HandleTableMap", m)
 }
 
-// server makes the heap one of a server GC with two heaps. The second is empty.
+// server changes the heap to a server GC's with two heaps. The second is empty.
 func (p *tiny) server() {
 	g := p.gc
 	g.Globals["GCIdentifiers"] = []any{"server, regions,, dynamic_heap", "string"}
@@ -275,7 +279,7 @@ func (p *tiny) server() {
 	}
 }
 
-// segments makes the heap one of segments: one, with three generations.
+// segments changes the heap to one segment with three generations.
 func (p *tiny) segments() {
 	p.gc.Globals["GCIdentifiers"] = []any{"workstation,segments,,", "string"}
 	p.gc.Types["Generation"]["AllocationStart"] = p.Offset("Generation.AllocationStart")
@@ -285,7 +289,7 @@ func (p *tiny) segments() {
 	}
 }
 
-// locks gives the plain object a thin lock, and the text a sync block.
+// locks adds a thin lock to the plain object, and a sync block to the text.
 func (p *tiny) locks() {
 	p.Words(p.plain-8, (1|2<<16)<<32) // thread 1, entered three times
 	p.Words(p.hello-8, (0x08000000|1)<<32)
@@ -299,7 +303,7 @@ func (p *tiny) locks() {
 	p.Pointer(p.Main, "SyncTableEntries", table)
 	cache := p.New("SyncBlockCache", members{"FreeSyncTableIndex": 2})
 	p.Alloc(128)
-	p.Words(cache+120, 250) // where the table has the length of 10
+	p.Words(cache+120, 250) // the position of the table's length in 10
 	p.Pointer(p.Main, "SyncBlockCache", cache)
 }
 
@@ -316,7 +320,7 @@ func (p *tiny) threads() {
 	p.Set(p.frame, "Frame", members{"Next": ^uint64(0)})
 	p.Set(p.frame, "InlinedCallFrame", members{"Datum": p.method, "CallSiteSP": p.frame + 0x80, "CallerReturnAddress": p.code + 4, "CalleeSavedFP": p.frame + 0x90})
 	p.thread = p.Alloc(p.Size("Thread"))
-	p.Alloc(1024) // what tables have behind
+	p.Alloc(1024) // padding after tables
 	last := p.Alloc(8)
 	p.Words(last, p.thrown)
 	word := func(ours, theirs string) string {
@@ -351,7 +355,8 @@ const (
 	stressStart   = 1000 // tick
 )
 
-// stressLog adds the log of one thread: a full chunk with two messages, and a newer one with one.
+// stressLog adds the log of one thread: a full chunk with two messages, and a newer one with one
+// message.
 func (p *tiny) stressLog() {
 	for name, v := range (members{"StressLogEnabled": 1, "StressLogHasModuleTable": 1, "StressLogMaxModules": 2, "StressLogChunkSize": stressChunk,
 		"StressLogValidChunkSig": 0xcfcfcfcf, "StressLogMaxMessageSize": 64}) {

@@ -20,19 +20,21 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The objects of net10-suspended: a task, the Continuation of its innermost method, Suspended.Inner(object), and what that has.
+// Objects of net10-suspended: a task, the Continuation of its innermost method,
+// Suspended.Inner(object), and its type.
 const (
 	suspendedDump = "../../../testdata/dumps/suspended/net10-suspended/net10-suspended.dmp.zst"
 	suspendedTask = target.Addr(0x7f4463808918)
-	stateObject   = 0x10 // of the task
+	stateObject   = 0x10 // offset in the task
 	continuation  = target.Addr(0x7f4463808758)
 	stepType      = target.Addr(0x7f504406f968) // 56 bytes
 	innerEntry    = target.Addr(0x7f5044079f38)
 	noSuspension  = uint32(0xffff)
 )
 
-// TestContinuationVariables makes a continuation of the words of .NET 11: its type has no metadata and two words of its own, its ResumeInfo names
-// the place in Suspended.Inner, and the debug information of that method says that the first word keeps the parameter.
+// TestContinuationVariables makes a continuation in the form of .NET 11: its type has no metadata
+// and two words of its own, its ResumeInfo refers to a place in Suspended.Inner, and the debug
+// information of that method stores the parameter in the first word.
 func TestContinuationVariables(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -94,7 +96,7 @@ func suspendedFrame(t *testing.T, native, saved uint32) suspendedAnswer {
 	debug := (&synth.Nibbles{}).Uint(0, 0, 0, 0, 0, 0, uint32(len(points.B)))
 	m.damage = append(m.damage, testcase.Words(info.Header+place("RealCodeHeader", "DebugInfo"), uint64(m.bytes(append(debug.B, points.B...)))))
 
-	// The type: 16 bytes more than its parent, with a reference in the first eight.
+	// The type: 16 bytes larger than its parent, with a reference in the first eight.
 	const size, parentSize = 72, 56
 	mt, err := rt.MethodTable(stepType)
 	require.NoError(t, err)

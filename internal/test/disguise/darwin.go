@@ -21,19 +21,20 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// linker is where the disguise puts the dynamic linker: no process has anything there.
+// linker is the address of the dynamic linker. No process uses it.
 const linker = 0x5f0000000000
 
-// The pages of an image that its Mach-O header and its symbols replace: those of the ELF header and of the dynamic symbols.
+// Pages of an image that its Mach-O header and symbols replace: the ELF header's, and the dynamic
+// symbols'.
 const (
 	headerPage = 0x1000
 	linksPage  = 0x1000
 )
 
-// programBase is where linkers of macOS place programs, after a part that nobody may use.
+// programBase is where linkers of macOS place programs, after an inaccessible part.
 const programBase = 0x100000000
 
-// A build is what the catalogue of builds has of a runtime (internal/files/layout/tables).
+// A build is the entry of a runtime in the catalogue of builds (internal/files/layout/tables).
 type build struct {
 	Key struct {
 		BuildID string `json:"build_id"`
@@ -51,7 +52,7 @@ type build struct {
 	Descriptor json.RawMessage `json:"descriptor"`
 }
 
-// A number is one in hexadecimal text.
+// A number is a number in hexadecimal text.
 type number uint64
 
 // UnmarshalText decodes "0x1f".
@@ -61,7 +62,7 @@ func (n *number) UnmarshalText(b []byte) error {
 	return err
 }
 
-// buildOf returns the build with an id, nil if the catalogue has none.
+// buildOf returns the build with an id, or nil.
 func buildOf(t testing.TB, id []byte) *build {
 	root, err := testcase.ModuleRoot()
 	if err != nil {
@@ -87,8 +88,9 @@ func buildOf(t testing.TB, id []byte) *build {
 	return nil
 }
 
-// OpenDarwin opens the process of an ELF core at path as one of macOS: as a Mach-O core as createdump writes it, whose native images have
-// headers of Mach-O. change, if not nil, changes the core before it is written.
+// OpenDarwin opens the process of an ELF core at path as a Mach-O core of macOS in createdump's
+// form. Its native images have Mach-O headers. change, if not nil, changes the core before it is
+// written.
 func OpenDarwin(t testing.TB, path string, o sosgo.Options, change func(*synth.MachOCore)) *sosgo.Dump {
 	t.Helper()
 	core := DarwinCore(t, path)
@@ -118,7 +120,7 @@ func DarwinCore(t testing.TB, path string) *synth.MachOCore {
 	c := &darwin{t: t, from: d, core: &synth.MachOCore{CPU: 0x01000007}}
 	if d.Platform().Arch == target.ArchARM64 {
 		c.core.CPU = 0x0100000c
-		// Processes of Linux have wider addresses than those of macOS.
+		// Processes of Linux have wider addresses than processes of macOS.
 		c.core.Notes = append(c.core.Notes, synth.Note("addrable bits", synth.Fields(uint32(4), uint32(48), uint32(48), uint32(0))))
 	}
 	c.memory()
@@ -127,7 +129,7 @@ func DarwinCore(t testing.TB, path string) *synth.MachOCore {
 	return c.core
 }
 
-// A darwin is an ELF core that is being rewritten.
+// A darwin is an ELF core that is being converted.
 type darwin struct {
 	t    testing.TB
 	from *dump.File
@@ -139,11 +141,11 @@ func (c *darwin) add(s synth.MachOSegment) {
 	c.core.Segments = append(c.core.Segments, s)
 }
 
-// memory makes a segment of each region that the core holds a part of.
+// memory adds a segment for each region that is partly in the core.
 func (c *darwin) memory() {
 	for r := range c.from.Regions() {
 		if r.Kind == "" || r.Stored == 0 && r.Prot == 0 {
-			continue // the page of createdump, or a mapping without memory
+			continue // createdump's page, or a mapping without memory
 		}
 		data, err := target.Bytes(c.from, r.Start, int(r.Stored))
 		if err != nil {
@@ -153,7 +155,7 @@ func (c *darwin) memory() {
 	}
 }
 
-// replace puts data at an address, in a segment of its own that takes the place of parts of others.
+// replace puts data at an address, in a separate segment that replaces parts of others.
 func (c *darwin) replace(at uint64, data []byte, prot uint32) {
 	end := at + uint64(len(data))
 	var out []synth.MachOSegment
@@ -176,7 +178,7 @@ func (c *darwin) replace(at uint64, data []byte, prot uint32) {
 	c.add(synth.MachOSegment{Addr: at, Data: data, Prot: prot})
 }
 
-// threads writes the registers, and what createdump adds for their ids.
+// threads writes the registers, and createdump's page with the thread ids.
 func (c *darwin) threads() {
 	var ids [][2]uint64
 	for _, t := range c.from.Threads() {
@@ -216,7 +218,7 @@ func states(r *target.Registers) []synth.MachOState {
 	return out
 }
 
-// images gives the native images headers of Mach-O, and lists them for the dynamic linker.
+// images gives the native images Mach-O headers and lists them for the dynamic linker.
 func (c *darwin) images() {
 	var listed []synth.MachOLoaded
 	runtime := uint64(0)
@@ -251,8 +253,8 @@ func (c *darwin) images() {
 	slices.SortStableFunc(c.core.Segments, func(a, b synth.MachOSegment) int { return cmp.Compare(a.Addr, b.Addr) })
 }
 
-// flat adds a page that a slice of a dump lacks: nothing but the memory of the process shows on macOS that an assembly lies there as in its
-// file, that is, that the place of its CLR header has something else.
+// flat adds a page that a slice omits. On macOS only memory shows that an assembly is flat: other
+// bytes are at the RVA of its CLR header.
 func (c *darwin) flat(m *target.Module, img *image.Image) {
 	const page = 4096
 	s := img.Sections()
@@ -262,7 +264,7 @@ func (c *darwin) flat(m *target.Module, img *image.Image) {
 	c.replace(uint64(m.Base)+uint64(s[0].RVA), make([]byte, page), 1)
 }
 
-// describe puts the contract descriptor where the runtime has it, which slices of dumps lack.
+// describe writes the contract descriptor, which slices omit, to its address in the runtime.
 func (c *darwin) describe(base uint64, of *build) {
 	var text bytes.Buffer
 	if err := json.Compact(&text, of.Descriptor); err != nil {
@@ -283,7 +285,8 @@ func (c *darwin) describe(base uint64, of *build) {
 	c.replace(base+uint64(h.Data), pointers, 1)
 }
 
-// image writes the header of an image, whose segments are those of the ELF image, and its symbols: in a table on x64, in a trie on ARM64.
+// image writes the header of an image with the segments of the ELF image, and its symbols: in a
+// table on x64, in a trie on ARM64.
 func (c *darwin) image(m *target.Module, img *image.Image, as synth.MachOLoaded, of *build) {
 	h := &synth.MachOImage{CPU: c.core.CPU, Name: as.Path, UUID: as.UUID}
 	start := uint64(0)

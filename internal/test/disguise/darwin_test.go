@@ -27,10 +27,11 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// darwinDumps are the dumps that are rewritten: with regions and segments of the heap, a crash, waiting threads, and a single-file app on ARM64.
+// darwinDumps are the dumps to convert: with regions and segments of the heap, a crash, waiting
+// threads, and a single-file app on ARM64.
 var darwinDumps = []string{"net10-zoo", "net10-arm64", "net10-crash-nested", "net10-stacks"}
 
-// onDarwin are answers that differ over a core of macOS, and why.
+// onDarwin are answers that differ for a core of macOS, and why.
 var onDarwin = map[string]string{
 	"DescribeRuntimes": "the names of the files",
 	"Images":           "the names of the files, and the assemblies, which no list has",
@@ -40,7 +41,7 @@ var onDarwin = map[string]string{
 	"Process":          "the path of the program; an ELF core has its name alone",
 }
 
-// TestDarwinAnswers compares the answers over processes of macOS with those over the dumps of Linux that they are made of.
+// TestDarwinAnswers compares the answers for macOS cores with those for the original Linux dumps.
 func TestDarwinAnswers(t *testing.T) {
 	for _, name := range testcase.Sample(t, darwinDumps, 2) {
 		t.Run(name, func(t *testing.T) {
@@ -60,8 +61,8 @@ func TestDarwinAnswers(t *testing.T) {
 	}
 }
 
-// TestDarwinEleven compares the answers over processes of macOS whose runtime describes itself in the words of .NET 11 with those over the dumps of
-// Linux and .NET 10 that they are made of.
+// TestDarwinEleven compares the answers for macOS cores with a runtime in the form of .NET 11 with
+// those for the original Linux dumps of .NET 10.
 func TestDarwinEleven(t *testing.T) {
 	for _, name := range []string{"net10-zoo", "net10-crash-nested"} {
 		t.Run(name, func(t *testing.T) {
@@ -85,7 +86,8 @@ func TestDarwinEleven(t *testing.T) {
 	}
 }
 
-// TestDarwinRuntime finds the runtime by the symbols of its Mach-O image, and describes it by its own contract descriptor.
+// TestDarwinRuntime finds the runtime by the symbols of its Mach-O image, and its own contract
+// descriptor.
 func TestDarwinRuntime(t *testing.T) {
 	for _, name := range darwinDumps {
 		c := testdump.Open(t, name)
@@ -104,7 +106,7 @@ func TestDarwinRuntime(t *testing.T) {
 	}
 }
 
-// TestDarwinFacts holds the heap to what the dumped programs said of their objects.
+// TestDarwinFacts compares the heap with the dumped programs' facts about their objects.
 func TestDarwinFacts(t *testing.T) {
 	compared := 0
 	for _, name := range darwinDumps {
@@ -130,8 +132,9 @@ func TestDarwinFacts(t *testing.T) {
 	assert.Greater(t, compared, 100)
 }
 
-// TestDarwinStacks compares the managed frames of all threads. Native frames in between are not compared: they have no unwind data in a Mach-O
-// image, and libraries of Linux have no frame pointers, which the ABI of macOS demands.
+// TestDarwinStacks compares the managed frames of all threads. Native frames between them are not
+// compared: they have no unwind data in a Mach-O image, and Linux libraries have no frame pointers,
+// which the ABI of macOS requires.
 func TestDarwinStacks(t *testing.T) {
 	frames := 0
 	for _, name := range darwinDumps {
@@ -167,14 +170,15 @@ func managedFrames(t *testing.T, d *sosgo.Dump) []string {
 	return out
 }
 
-// without returns a change that takes segments away.
+// without returns a change that removes segments.
 func without(taken func(addr uint64) bool) func(*synth.MachOCore) {
 	return func(core *synth.MachOCore) {
 		core.Segments = slices.DeleteFunc(core.Segments, func(s synth.MachOSegment) bool { return taken(s.Addr) })
 	}
 }
 
-// TestDarwinWithoutList opens the process without the dynamic linker: the images are found by their headers.
+// TestDarwinWithoutList opens the process without the dynamic linker's list: images are found by
+// their headers.
 func TestDarwinWithoutList(t *testing.T) {
 	c := testdump.Open(t, "net10-zoo")
 	d := disguise.OpenDarwin(t, c.Plain(), c.Options(), without(func(a uint64) bool { return a>>40 == 0x5f || a == 0x7fffffff10000000 }))
@@ -186,8 +190,8 @@ func TestDarwinWithoutList(t *testing.T) {
 	assert.Len(t, threads, 5)
 }
 
-// TestDarwinWithoutIDs opens cores of the kernel, which have no ids of threads: each managed thread is the one whose stack pointer is on its
-// stack, so that its frames are the same.
+// TestDarwinWithoutIDs opens cores in the kernel's form, without thread ids: each managed thread is
+// found by a stack pointer on its stack, so that its frames are the same.
 func TestDarwinWithoutIDs(t *testing.T) {
 	for _, name := range darwinDumps {
 		c := testdump.Open(t, name)
@@ -195,7 +199,7 @@ func TestDarwinWithoutIDs(t *testing.T) {
 		d := disguise.OpenDarwin(t, c.Plain(), c.Options(), without(func(a uint64) bool { return a == 0x7fffffff00000000 }))
 		require.Len(t, d.Target().Warnings(), 1)
 		require.ErrorContains(t, d.Target().Warnings()[0], "does not record the ids of threads")
-		ids := map[uint32]uint32{0: 0} // by the numbers that stand for them
+		ids := map[uint32]uint32{0: 0} // by the number in place of the id
 		for i, th := range d.Target().Threads() {
 			require.True(t, th.Numbered)
 			require.Equal(t, uint32(i+1), th.ID)
@@ -237,7 +241,8 @@ func TestDarwinWithoutIDs(t *testing.T) {
 	}
 }
 
-// TestDarwinDamage cuts the core, and changes its load commands: it opens or says why not, and no answer panics.
+// TestDarwinDamage cuts the core and changes its load commands: opening may fail, and no answer
+// panics.
 func TestDarwinDamage(t *testing.T) {
 	c := testdump.Open(t, "net10-zoo")
 	raw := disguise.DarwinCore(t, c.Plain()).Bytes()
@@ -275,7 +280,8 @@ func TestDarwinDamage(t *testing.T) {
 	assert.Positive(t, answered)
 }
 
-// TestDarwinWanted checks that the assemblies, which no list of the core names, are named by the runtime where their files would help.
+// TestDarwinWanted checks that the runtime names the assemblies, which the core does not list,
+// where their files would help.
 func TestDarwinWanted(t *testing.T) {
 	c := testdump.Open(t, "net10-zoo")
 	v, err := disguise.OpenDarwin(t, c.Plain(), c.Options(), nil).View("")

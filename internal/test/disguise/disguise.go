@@ -1,7 +1,8 @@
-// Package disguise opens dumps of .NET 10 as if their runtime described itself in the words of .NET 11: a contract descriptor of
-// version 2 with string versions and a sub-descriptor of the GC, other names, and structures that mean something else (dotnet/runtime
-// src/coreclr/vm/datadescriptor and src/coreclr/gc/datadescriptor, summer 2026). Memory that a runtime of 11 would have written
-// otherwise is overwritten. All facts of the case must hold over a disguised dump.
+// Package disguise opens dumps of .NET 10 as if their runtime were .NET 11: with a contract
+// descriptor of version 2, string versions, a sub-descriptor of the GC, other names, and structures
+// with another meaning (dotnet/runtime src/coreclr/vm/datadescriptor and
+// src/coreclr/gc/datadescriptor, summer 2026). It overwrites memory that a runtime of 11 would have
+// written differently. All facts of the case must hold for a disguised dump. Start reading at Open.
 package disguise
 
 import (
@@ -42,7 +43,8 @@ var dropped = words(`GcDacVars DomainAssembly ArrayClass StackTraceArray StackTr
 // ofGC are the types of the GC's sub-descriptor.
 var ofGC = words(`HeapSegment OomHistory HandleTableMap HandleTableBucket HandleTable TableSegment`)
 
-// globals of the descriptor of 10 that 11 lacks, and of tables that 11 has in its descriptor.
+// Globals in the descriptor of 10 but not of 11, and globals of tables that 11 has in its
+// descriptor.
 var (
 	droppedGlobals = words(`MethodDescSizeTable ObjectHeaderSize`)
 	addedGlobals   = map[string]string{"EEJitManager": "EEJitManagerAddress", "SyncBlockCache": "SyncBlockCache", "GlobalAllocContext": "GlobalAllocContext"}
@@ -56,14 +58,15 @@ func words(s string) map[string]bool {
 	return out
 }
 
-// contracts are those of .NET 11. DebugInfo keeps the version of 10, since the compiler's records of the dump have its form.
+// contracts are the contracts of .NET 11. DebugInfo keeps the version of 10, because the dump's
+// debug information has its form.
 var contracts = map[string]any{
 	"AuxiliarySymbols": "c1", "CodeVersions": "c1", "DacStreams": "c1", "Debugger": "c1", "DebugInfo": 1, "EcmaMetadata": "c1", "Exception": "c1",
 	"ExecutionManager": "c2", "GCInfo": "c1", "Loader": "c1", "Object": "c1", "PlatformMetadata": "c1", "PrecodeStubs": "c3", "ReJIT": "c1", "RuntimeInfo": "c1",
 	"RuntimeTypeSystem": "c1", "SHash": "c1", "Signature": "c1", "StackWalk": "c1", "StressLog": "c2", "SyncBlock": "c1", "Thread": "c1",
 }
 
-// A descriptor is a contract descriptor in the making.
+// A descriptor is a contract descriptor under construction.
 type descriptor struct {
 	Version        int                       `json:"version"`
 	Baseline       string                    `json:"baseline"`
@@ -86,13 +89,13 @@ func (d *descriptor) member(typ, field string, v any) {
 	d.Types[typ][field] = v
 }
 
-// variable adds a global in the pointer data and returns its form in JSON.
+// variable adds a pointer to the pointer data and returns the JSON of its global.
 func (d *descriptor) variable(a target.Addr) any {
 	d.pointers = append(d.pointers, a)
 	return []any{[]int{len(d.pointers) - 1}, "pointer"}
 }
 
-// An Eleven is a dump of 10 that is being disguised.
+// An eleven is a dump of 10 that is being disguised.
 type eleven struct {
 	t      testing.TB
 	view   *sosgo.View
@@ -101,37 +104,37 @@ type eleven struct {
 	main   *descriptor
 	gc     *descriptor
 	damage []testcase.Damage
-	free   target.Addr // where the next new memory goes
+	free   target.Addr // address of the next new memory
 
 	changes Changes
 }
 
-// region is where the disguise puts new memory: no process has anything there. New is for that of callers.
+// region is the address of new memory; no process uses it. New is the address for callers' memory.
 const (
 	region = target.Addr(0x5e0000000000)
 	New    = region + 1<<32
 )
 
-// Open opens the dump at path in the words of .NET 11. What threads wait for is noted as in 10.
+// Open opens the dump at path in the form of .NET 11. Waits of threads are recorded as in 10.
 func Open(t testing.TB, path string, o sosgo.Options) *sosgo.Dump {
 	t.Helper()
 	return OpenWith(t, path, o, Changes{})
 }
 
-// Changes are what else differs from a dump of 10.
+// Changes are further differences from a dump of 10.
 type Changes struct {
-	// Monitors makes Locks of the monitors that threads wait for. Some types of the class library are lost: their names become
-	// those of types that 10 lacks.
+	// Monitors converts the monitors that threads wait for to Locks. Some types of the class
+	// library are lost, because they get the names of types that 10 does not have.
 	Monitors bool
 	Fields   map[string]map[string]string // by type: other names of fields
 	Types    map[string]string            // other names of types, without their namespaces
-	Damage   []testcase.Damage            // what is overwritten, or new from New on
-	Members  map[string]map[string]int    // by type: members that 10 lacks
-	Globals  map[string]uint64            // numbers that 10 lacks
+	Damage   []testcase.Damage            // overwritten memory, or new memory from New on
+	Members  map[string]map[string]int    // by type: members that are not in 10
+	Globals  map[string]uint64            // numbers that are not in 10
 	Versions map[string]any               // of contracts
 }
 
-// OpenWith opens the dump at path in the words of .NET 11, with changes.
+// OpenWith opens the dump at path in the form of .NET 11, with changes.
 func OpenWith(t testing.TB, path string, o sosgo.Options, c Changes) *sosgo.Dump {
 	t.Helper()
 	file := testcase.Plain(path)
@@ -179,7 +182,7 @@ func OpenWith(t testing.TB, path string, o sosgo.Options, c Changes) *sosgo.Dump
 	return d
 }
 
-// extended is memory with the new regions, whose bytes the overlay has.
+// extended is a memory with new regions; their bytes are in the overlay.
 type extended struct {
 	target.Memory
 	damage []testcase.Damage
@@ -197,7 +200,8 @@ func (m extended) ReadMemory(p []byte, a target.Addr) (int, error) {
 	return n, err
 }
 
-// NextStored implements target.SparseMemory: a search for stored pages would otherwise request each word of each hole.
+// NextStored implements target.SparseMemory. Otherwise a search for stored pages would read each
+// word of each hole.
 func (m extended) NextStored(a target.Addr) (target.Addr, bool) {
 	next, ok := target.NextStored(m.Memory, a)
 	for _, d := range m.damage {
@@ -312,7 +316,7 @@ func (e *eleven) variables() error {
 	return nil
 }
 
-// gcVariables are the variables of the GC that both have, by their names in GcDacVars.
+// gcVariables are the variables of the GC in both versions, by their names in GcDacVars.
 var gcVariables = map[string]string{
 	"AllocAllocated": "GCHeapAllocAllocated", "EphemeralHeapSegment": "GCHeapEphemeralHeapSegment", "FinalizeQueue": "GCHeapFinalizeQueue",
 	"GenerationTable": "GCHeapGenerationTable", "OomInfo": "GCHeapOomData", "StructuresInvalidCount": "StructureInvalidCount", "MaxGen": "MaxGeneration",
@@ -323,7 +327,7 @@ var gcVariables = map[string]string{
 // gcHeapFields are the entries of GCHeapFieldOffsets (dac_gcheap_fields.h).
 var gcHeapFields = map[string]int{"AllocAllocated": 0, "EphemeralHeapSegment": 1, "FinalizeQueue": 2, "OomData": 3, "CompactReasons": 5, "GenerationTable": 18}
 
-// collector moves what GcDacVars publishes into the GC's descriptor.
+// collector moves the content of GcDacVars to the GC's descriptor.
 func (e *eleven) collector() error {
 	mem := e.rt.Memory()
 	at, err := e.rt.GlobalPointer("GcDacVars")
@@ -427,7 +431,8 @@ func (e *eleven) serverHeap(field func(string) (target.Addr, error)) error {
 	return nil
 }
 
-// handles publishes the map of handle tables. In 11 all maps have one length, so the dump's may have one map only.
+// handles publishes the map of handle tables. In 11 all maps have one length, so the dump may have
+// only one map.
 func (e *eleven) handles(field func(string) (target.Addr, error)) error {
 	mem := e.rt.Memory()
 	a, err := field("HandleTableMap")
@@ -444,14 +449,14 @@ func (e *eleven) handles(field func(string) (target.Addr, error)) error {
 	}
 	n, err := target.Uint32(mem, p+target.Addr(off))
 	if err != nil {
-		n = 10 // the dump has no handles: any length does
+		n = 10 // without handles any length is valid
 	}
 	e.gc.Globals["HandleTableMap"] = e.gc.variable(p)
 	e.gc.Globals["InitialHandleTableArraySize"] = []any{n, "uint32"}
 	return nil
 }
 
-// exceptions puts the exception object where 10 has a handle to it.
+// exceptions replaces handles to exception objects by the objects.
 func (e *eleven) exceptions() error {
 	threads, err := e.rt.Threads()
 	if err != nil {
@@ -472,7 +477,7 @@ func (e *eleven) exceptions() error {
 	return nil
 }
 
-// assemblies puts the Assembly where 10 has a DomainAssembly in the list of assemblies.
+// assemblies replaces the DomainAssemblys in the list of assemblies by Assemblys.
 func (e *eleven) assemblies() error {
 	mem := e.rt.Memory()
 	domain, err := e.rt.GlobalPointer("AppDomain")
@@ -523,8 +528,8 @@ func (e *eleven) assemblies() error {
 	return nil
 }
 
-// syncBlocks replaces locks that nobody waits for by thin locks, which 11 keeps in a sync block until threads compete, and the
-// others by handles to Locks.
+// syncBlocks replaces locks without waiters by thin locks, which 11 keeps in a sync block until
+// threads compete, and the others by handles to Locks.
 func (e *eleven) syncBlocks() error {
 	owner, err := e.l.Uint("ThinLockThreadIdBits")
 	if err != nil {
@@ -574,7 +579,7 @@ func (e *eleven) publish() error {
 	return e.unknownBuild()
 }
 
-// header writes a descriptor's text and pointers and returns the header for them.
+// header writes a descriptor's text and pointers and returns their header.
 func (e *eleven) header(d *descriptor) (text []byte, header []byte, err error) {
 	if text, err = json.Marshal(d); err != nil {
 		return nil, nil, err
@@ -593,7 +598,7 @@ func (e *eleven) header(d *descriptor) (text []byte, header []byte, err error) {
 	return text, binary.LittleEndian.AppendUint64(header, uint64(e.add(data))), nil
 }
 
-// unknownBuild changes the runtime's build id, so that no table knows it.
+// unknownBuild changes the runtime's build id, so that it is in no table.
 func (e *eleven) unknownBuild() error {
 	inst := e.rt.Instance()
 	id := inst.Identity.BuildID

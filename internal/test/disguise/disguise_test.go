@@ -30,7 +30,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// different are answers that differ over a disguised dump, and why.
+// different are answers that differ for a disguised dump, and why.
 var different = map[string]string{
 	"DescribeRuntimes": "the build id is another one",
 	"Images":           "the build id is another one",
@@ -38,12 +38,13 @@ var different = map[string]string{
 	"Memory":           "tables have the card tables of 10; the descriptor of 11 has none of them",
 }
 
-// contended are answers that differ where threads wait for monitors: a Lock counts its waiters elsewhere, see TestContendedMonitor.
+// contended are answers that differ if threads wait for monitors: a Lock counts its waiters
+// elsewhere; see TestContendedMonitor.
 var contended = map[string][]string{
 	"net10-stacks": {"Crash", "Locks", "SyncBlocks"}, "net10-arm64": {"Locks", "SyncBlocks"}, "net10-single": {"Locks", "SyncBlocks"},
 }
 
-// TestAnswers compares the answers over disguised dumps with those over the dumps.
+// TestAnswers compares the answers for disguised dumps with those for the originals.
 func TestAnswers(t *testing.T) {
 	for _, name := range testcase.Sample(t, []string{"net10-zoo", "net10-zoo-servergc", "net10-zoo-noregions", "win-net10-zoo", "net10-async", "net10-crash-nested",
 		"net10-stacks", "net10-arm64", "net10-single"}, 3) {
@@ -80,11 +81,12 @@ func compare(t *testing.T, plain, disguised *sosgo.Dump, different map[string]st
 			continue
 		}
 		if out := m.Type.Out(0); out.Kind() == reflect.Func && !out.CanSeq2() {
-			continue // a function is no answer
+			continue // a function is not an answer
 		}
 		t.Run(m.Name, func(t *testing.T) {
 			want, got := answerOf(t, a, m, ctx), answerOf(t, b, m, ctx)
-			// Where the tables of handles are not in the dump, what is read first of them is shorter in 11.
+			// If the tables of handles are not in the dump, the first read of them is shorter in
+			// 11.
 			want, got = strings.ReplaceAll(want, "GC handles: 20 bytes at", "GC handles: 16 bytes at"), strings.ReplaceAll(got, "GC handles: 20 bytes at", "GC handles: 16 bytes at")
 			if want != got {
 				w, g := bytes.Split([]byte(want), []byte("\n")), bytes.Split([]byte(got), []byte("\n"))
@@ -121,7 +123,8 @@ func answerOf(t *testing.T, v *sosgo.View, m reflect.Method, ctx reflect.Value) 
 	return string(text)
 }
 
-// TestContendedMonitor checks that monitors which are Locks have the owners and waiters of the runtime's monitors.
+// TestContendedMonitor checks that monitors that are Locks have the owners and waiters of the
+// runtime's monitors.
 func TestContendedMonitor(t *testing.T) {
 	c := testdump.Open(t, "net10-stacks")
 	plain, err := c.View("")
@@ -145,7 +148,7 @@ func TestContendedMonitor(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, got.Locks, len(want.Locks))
 	for i := range want.Locks {
-		want.Locks[i].OwnerID, got.Locks[i].OwnerID = 0, 0 // a Lock of 11 knows the managed id
+		want.Locks[i].OwnerID, got.Locks[i].OwnerID = 0, 0 // a Lock of 11 has the managed id
 	}
 	assert.ElementsMatch(t, want.Locks, got.Locks)
 
@@ -166,7 +169,7 @@ func TestContendedMonitor(t *testing.T) {
 	assert.Equal(t, ended.Waiting.Deadlocks, waiting.Deadlocks)
 }
 
-// waitingFor returns the thread with a name, and what it waits for.
+// waitingFor returns the named thread and what it waits for.
 func waitingFor(t *testing.T, c *testdump.Dump, name string) (*dac.Runtime, *dac.Thread, dac.BlockingItem) {
 	rt, err := c.Runtime()
 	require.NoError(t, err)
@@ -184,7 +187,8 @@ func waitingFor(t *testing.T, c *testdump.Dump, name string) (*dac.Runtime, *dac
 	return nil, nil, dac.BlockingItem{}
 }
 
-// TestUnknownLock checks that a monitor whose Lock is something else is missing from the answer, not free.
+// TestUnknownLock checks that a monitor with an invalid Lock is missing from the answer, and not
+// free.
 func TestUnknownLock(t *testing.T) {
 	c := testdump.Open(t, "net10-stacks")
 	_, thread, item := waitingFor(t, c, "deadlock one")
@@ -197,7 +201,8 @@ func TestUnknownLock(t *testing.T) {
 	assert.ErrorContains(t, a.Lost, "no System.Threading.Lock")
 }
 
-// TestPulseWaiters checks that waiters for a pulse are counted even if their threads recorded nothing.
+// TestPulseWaiters checks that waiters for a pulse are counted even if their threads recorded
+// nothing.
 func TestPulseWaiters(t *testing.T) {
 	c := testdump.Open(t, "net10-stacks")
 	rt, thread, item := waitingFor(t, c, "monitor wait")
@@ -228,7 +233,7 @@ func TestPulseWaiters(t *testing.T) {
 	assert.Equal(t, "1 waiting for a pulse (its own count)", a.Locks[at].State)
 }
 
-// TestDelegates checks that delegates whose fields have the names of 11 make the same calls.
+// TestDelegates checks that delegates with the field names of 11 make the same calls.
 func TestDelegates(t *testing.T) {
 	c := testdump.Open(t, "net10-stacks")
 	renamed := map[string]map[string]string{"System.MulticastDelegate": {"_invocationList": "_helperObject", "_invocationCount": "_extraData"}}
@@ -275,7 +280,8 @@ func TestDelegates(t *testing.T) {
 	assert.Positive(t, several)
 }
 
-// TestValueTaskSources checks that async iterators are followed although their promises lack the field that 11 dropped.
+// TestValueTaskSources checks that async iterators are followed without the field of promises that
+// 11 dropped.
 func TestValueTaskSources(t *testing.T) {
 	c := testdump.Open(t, "net10-async")
 	dropped := map[string]map[string]string{"System.Threading.Tasks.Sources.ManualResetValueTaskSourceCore`1": {"_completed": "_formerly"}}
@@ -294,8 +300,8 @@ func TestValueTaskSources(t *testing.T) {
 	assert.Equal(t, string(a), string(b))
 }
 
-// TestRuntimeAsync checks that the continuations of a task whose methods the runtime suspended name these methods. The names of types
-// of 11 are given to types of 10.
+// TestRuntimeAsync checks that the continuations of a task name the methods that the runtime
+// suspended. Types of 10 get the names of types of 11.
 func TestRuntimeAsync(t *testing.T) {
 	c := testdump.Open(t, "net10-async")
 	plain, err := c.View("")
@@ -333,7 +339,8 @@ func TestRuntimeAsync(t *testing.T) {
 		Fields: map[string]map[string]string{"System.Runtime.CompilerServices.DynamicStaticsInfo": {"_pGCStatics": "ResumeInfo", "_pNonGCStatics": "Next"}},
 		Types:  map[string]string{"System.Runtime.CompilerServices.DynamicStaticsInfo": "Continuation", "System.Runtime.CompilerServices.AsyncTaskMethodBuilder`1": "AsyncHelpers"},
 		Damage: []testdump.Damage{
-			{At: fields[1].Addr + 12, Bytes: binary.LittleEndian.AppendUint32(nil, fields[1].Offset|0x12<<27)}, // a reference
+			// A reference.
+			{At: fields[1].Addr + 12, Bytes: binary.LittleEndian.AppendUint32(nil, fields[1].Offset|0x12<<27)},
 			testdump.Words(place+info, 0, uint64(ip)),
 			testdump.Words(place+thunk, 0, 0),
 			testdump.Words(place+first, objects(place+second, uint64(place+thunk))...),
@@ -350,7 +357,7 @@ func TestRuntimeAsync(t *testing.T) {
 	assert.NoError(t, got.Suspended[0].Method.Err)
 }
 
-// codeAddress returns an address in the code of some method on a stack, and the method's name.
+// codeAddress returns an address in the code of a method on some stack, and the method's name.
 func codeAddress(t *testing.T, c *testdump.Dump) (target.Addr, string) {
 	w, err := c.Walker()
 	require.NoError(t, err)
@@ -372,7 +379,8 @@ func codeAddress(t *testing.T, c *testdump.Dump) (target.Addr, string) {
 	return 0, ""
 }
 
-// TestStaleException checks that an exception that is being handled is the thread's, although its handle has another object.
+// TestStaleException checks that an exception being handled is the thread's, although its handle
+// has another object.
 func TestStaleException(t *testing.T) {
 	c := testdump.Open(t, "net10-crash-nested")
 	rt, err := c.Runtime()

@@ -22,7 +22,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A newMemory puts structures into the memory of a disguised process.
+// A newMemory adds structures to the memory of a disguised process.
 type newMemory struct {
 	damage []testcase.Damage
 	next   target.Addr
@@ -30,7 +30,7 @@ type newMemory struct {
 
 func (m *newMemory) bytes(b []byte) target.Addr {
 	at := m.next
-	b = append(b, make([]byte, 64)...) // readers may look ahead
+	b = append(b, make([]byte, 64)...) // for readers that read ahead
 	m.damage = append(m.damage, testcase.Damage{At: at, Bytes: b})
 	m.next += target.Addr(len(b)+31) &^ 31
 	return at
@@ -44,7 +44,8 @@ func (m *newMemory) words(w ...uint64) target.Addr {
 	return m.bytes(b)
 }
 
-// compiled returns a thread and its frame of a compiled method whose IL map and variables are known, and if lines is set its source line.
+// compiled returns a thread and its frame of a compiled method with an IL map and variables and, if
+// lines is set, a source line.
 func compiled(t *testing.T, v *sosgo.View, lines bool) (*dac.Thread, stackwalk.Frame) {
 	rt, err := v.Runtime()
 	require.NoError(t, err)
@@ -71,10 +72,11 @@ func compiled(t *testing.T, v *sosgo.View, lines bool) (*dac.Thread, stackwalk.F
 	return nil, stackwalk.Frame{}
 }
 
-// TestInterpretedStack makes a thread run two methods of its program in the interpreter, by the structures of .NET 11: they have the
-// places, source lines and arguments that the compiled method has. Addresses in their byte code name the method.
+// TestInterpretedStack makes a thread run two methods of its program in the interpreter of .NET 11.
+// They have the places, source lines and arguments of the compiled method. Addresses in their byte
+// code have the method's name.
 func TestInterpretedStack(t *testing.T) {
-	interpret(t, testdump.Open(t, "net10-stacks"), false) // it has no PDBs
+	interpret(t, testdump.Open(t, "net10-stacks"), false) // the dump has no PDBs
 }
 
 func TestInterpretedLines(t *testing.T) {
@@ -99,10 +101,12 @@ func interpret(t *testing.T, c *testdump.Dump, lines bool) {
 	require.NoError(t, err)
 	require.True(t, ok)
 
-	// The byte code: its instruction at 40 calls, as the compiled one does, and the IL of the method begins at 8.
+	// The byte code: the instruction at 40 calls, like the compiled one, and the IL of the method
+	// begins at 8.
 	m := &newMemory{next: disguise.New}
 	bounds := synth.Bounds([]synth.Mapping{{Native: 8, IL: 0}, {Native: 40, IL: uint32(il)}, {Native: 48, IL: uint32(il) + 100}}, 2)
-	args := (&synth.Nibbles{}).Uint(1, 8, 100, 4, uint32(codeinfo.LocStack), 5).Int(16) // the first argument, 16 bytes from the frame pointer
+	// The first argument, 16 bytes from the frame pointer.
+	args := (&synth.Nibbles{}).Uint(1, 8, 100, 4, uint32(codeinfo.LocStack), 5).Int(16)
 	debug := append([]byte{0}, (&synth.Nibbles{}).Uint(uint32(len(bounds)), uint32(len(args.B))).B...)
 	info := m.bytes(append(append(debug, bounds...), args.B...))
 	header := m.words(uint64(f.Code.Method.Addr), uint64(info))
@@ -111,11 +115,12 @@ func interpret(t *testing.T, c *testdump.Dump, lines bool) {
 	start := heapStart + 32
 	const this = 0x123456780
 	stack := m.words(0, 0, this)
-	outer := m.words(uint64(start), 0, uint64(start)+48, 0, uint64(stack)) // StartIp, ParentPtr, Ip, NextPtr, Stack: returns behind the call
+	// StartIp, ParentPtr, Ip, NextPtr, Stack: returns after the call.
+	outer := m.words(uint64(start), 0, uint64(start)+48, 0, uint64(stack))
 	inner := m.words(uint64(start), uint64(outer), uint64(start)+40, 0, uint64(stack))
 	m.damage = append(m.damage, testcase.Words(outer+24, uint64(inner)))
 
-	// The frame lies below the thread's first one.
+	// The frame is below the thread's first one.
 	const identifier = 0x77
 	frame := thread.Frame - 128
 	m.damage = append(m.damage, testcase.Words(frame, identifier, uint64(thread.Frame), 0, 0, uint64(outer), 1))

@@ -12,14 +12,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A managedType is a type of the class library of 10 that becomes one of 11.
+// A managedType is a type of the class library of 10 that becomes a type of 11.
 type managedType struct {
 	mt     *dac.MethodTable
-	fields map[string]target.Addr // places in an object, by the names of 11
+	fields map[string]target.Addr // offsets in an object, by the names of 11
 }
 
-// rename gives a loaded type and its fields other names. The new names are written over the old ones, and over the names behind them
-// if they are longer.
+// rename renames a loaded type and its fields. New names are written over the old ones, and over
+// the names after them if they are longer.
 func (e *eleven) rename(from, to string, fields map[string]string) (*managedType, error) {
 	out := &managedType{fields: map[string]target.Addr{}}
 	for at, err := range e.rt.TypesNamed(from, "") {
@@ -81,7 +81,8 @@ func (e *eleven) rename(from, to string, fields map[string]string) (*managedType
 
 var errNotLoaded = errors.New("the type is not loaded")
 
-// stringHeap returns the address of the heap #Strings of the metadata at an address (ECMA-335 II.24.2).
+// stringHeap returns the address of the heap #Strings of the metadata at an address (ECMA-335
+// II.24.2).
 func (e *eleven) stringHeap(root target.Addr) (target.Addr, error) {
 	b, err := target.Bytes(e.rt.Memory(), root, 256)
 	if err != nil {
@@ -94,7 +95,7 @@ func (e *eleven) stringHeap(root target.Addr) (target.Addr, error) {
 	return root + target.Addr(binary.LittleEndian.Uint32(b[at-8:])), nil
 }
 
-// A library are the types that a monitor of 11 consists of.
+// A library has the types of a monitor in 11.
 type library struct{ lock, condition, waiter *managedType }
 
 func (e *eleven) lockTypes() (l library, err error) {
@@ -109,8 +110,8 @@ func (e *eleven) lockTypes() (l library, err error) {
 	return l, err
 }
 
-// managedMonitors makes System.Threading.Locks of the monitors that threads wait for, and notes of the class library of the
-// runtime's. It returns the locks by sync block.
+// managedMonitors converts the monitors that threads wait for to System.Threading.Locks, and the
+// runtime's records of waits to those of the class library. It returns the locks by sync block.
 func (e *eleven) managedMonitors() (map[target.Addr]target.Addr, error) {
 	blocks, pulses := map[target.Addr]dac.SyncBlock{}, map[target.Addr]int{}
 	threads, err := e.rt.Threads()
@@ -160,7 +161,7 @@ func (e *eleven) managedMonitors() (map[target.Addr]target.Addr, error) {
 		return nil, err
 	}
 	for block, b := range blocks {
-		if slot := events[b.Object]; slot != 0 { // in 11 the event has the Lock itself
+		if slot := events[b.Object]; slot != 0 { // in 11 the event refers to the Lock itself
 			e.write(slot, uint64(locks[block]))
 			delete(locks, block)
 		}
@@ -168,7 +169,7 @@ func (e *eleven) managedMonitors() (map[target.Addr]target.Addr, error) {
 	return locks, nil
 }
 
-// object returns the bytes of an object with some fields.
+// object returns the bytes of an object with the given fields.
 func (e *eleven) object(t *managedType, fields map[string]uint64) []byte {
 	b := make([]byte, t.mt.BaseSize-8) // without the next object's header
 	binary.LittleEndian.PutUint64(b, uint64(t.mt.Addr))
@@ -178,8 +179,9 @@ func (e *eleven) object(t *managedType, fields map[string]uint64) []byte {
 	return b
 }
 
-// survey returns the places of n strings that are as long as Locks, and by their lock objects the fields m_lock of the events of the
-// program. It gives the Locks of the program managed ids.
+// survey returns the addresses of n strings with the size of Locks, and the addresses of the fields
+// m_lock of the program's events, by their lock objects. It sets the managed ids in the program's
+// Locks.
 func (e *eleven) survey(lock *dac.MethodTable, n int, threads []dac.Thread) (out []target.Addr, events map[target.Addr]target.Addr, err error) {
 	h, err := e.view.Heap()
 	if err != nil {
@@ -195,7 +197,7 @@ func (e *eleven) survey(lock *dac.MethodTable, n int, threads []dac.Thread) (out
 			continue
 		}
 		if o.Type.Addr == lock.Addr {
-			e.own(&o, threads)
+			e.setOwner(&o, threads)
 		}
 		if o.Type.Addr == event.mt.Addr || o.Type.Parent == event.mt.Addr {
 			slot := o.Addr + event.fields["m_lock"]
@@ -213,8 +215,8 @@ func (e *eleven) survey(lock *dac.MethodTable, n int, threads []dac.Thread) (out
 	return out, events, nil
 }
 
-// own replaces the OS's id of a Lock's owner by the managed id.
-func (e *eleven) own(o *heap.Object, threads []dac.Thread) {
+// setOwner replaces the OS id of a Lock's owner with the managed id.
+func (e *eleven) setOwner(o *heap.Object, threads []dac.Thread) {
 	const owner = 16 // Lock._owningThreadId
 	id, err := target.Uint32(e.rt.Memory(), o.Addr+owner)
 	for i := range threads {
@@ -224,7 +226,7 @@ func (e *eleven) own(o *heap.Object, threads []dac.Thread) {
 	}
 }
 
-// notes makes notes of the Locks and Conditions in ThreadBlockingInfo of those of monitors.
+// notes converts the records of monitors in ThreadBlockingInfo to records of Locks and Conditions.
 func (e *eleven) notes(threads []dac.Thread, locks, conditions map[target.Addr]target.Addr) error {
 	info, err := e.rename("System.Threading.ThreadBlockingInfo", "", nil)
 	if err != nil {
@@ -234,7 +236,7 @@ func (e *eleven) notes(threads []dac.Thread, locks, conditions map[target.Addr]t
 	if err != nil {
 		return err
 	}
-	place := func(name string) target.Addr { return info.fields[name] - dac.ObjectHeaderBytes } // of a value type
+	place := func(name string) target.Addr { return info.fields[name] - dac.ObjectHeaderBytes } // in a value type
 	for i := range threads {
 		for f := range fields {
 			if !fields[f].Thread {

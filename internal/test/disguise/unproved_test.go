@@ -13,7 +13,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestUnproved damages what proves a member of the table for .NET 11. The member is lost with the reason, and nothing else is.
+// TestUnproved damages the proof of a member in the table for .NET 11. Only the member is lost,
+// with the reason.
 func TestUnproved(t *testing.T) {
 	const name = "net10-zoo"
 	open := func(t *testing.T, damage ...testcase.Damage) *dac.Runtime {

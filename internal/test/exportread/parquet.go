@@ -1,5 +1,5 @@
-// Package exportread reads exported files back in tests: Parquet files and profiles of pprof, as far as this module writes them. The
-// module in .ci/readers reads the same files with the libraries of others.
+// Package exportread reads exported files back in tests: Parquet files and pprof profiles, as far
+// as this module writes them. The module in .ci/readers reads the same files with other libraries.
 package exportread
 
 import (
@@ -13,21 +13,21 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A Parquet is what a Parquet file contains.
+// A Parquet is the content of a Parquet file.
 type Parquet struct {
 	Columns []ParquetColumn
 	Rows    []map[string]string // values as text by column, without nulls
 	Groups  int
 }
 
-// A ParquetColumn is a column of the schema and what the file records of it.
+// A ParquetColumn is a column of the schema with its metadata.
 type ParquetColumn struct {
 	Name      string
 	Type      string // "uint", "int", "text", "bool" or "double"
 	Optional  bool
 	Encodings []int64 // of the data pages of all groups
-	Nulls     int64   // as the statistics have it
-	// Least and Greatest are the statistics of each group in the encoding PLAIN; nil for a group of nulls.
+	Nulls     int64   // from the statistics
+	// Least and Greatest are the statistics of each group, PLAIN-encoded; nil for a group of nulls.
 	Least, Greatest [][]byte
 }
 
@@ -187,7 +187,7 @@ func unpackBits(b []byte, width, n int) []uint64 {
 	return out
 }
 
-// hybrid decodes runs that are counted or packed.
+// hybrid decodes RLE runs and bit-packed runs.
 func hybrid(t testing.TB, b []byte, width, n int) (out []uint64) {
 	for len(out) < n {
 		head, size := binary.Uvarint(b)
@@ -337,7 +337,7 @@ func (r *thriftReader) varint() int64 {
 
 func (r *thriftReader) value(typ byte) any {
 	switch typ {
-	case 1, 2, 3: // of a list, or a byte
+	case 1, 2, 3: // an item of a list, or a byte
 		return int64(r.byte())
 	case 4, 5, 6:
 		return r.varint()

@@ -10,14 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A Profile is what a profile of pprof contains.
+// A Profile is the content of a pprof profile.
 type Profile struct {
 	SampleTypes [][2]string // type and unit
 	Default     string
 	Samples     []Sample
 }
 
-// A Sample has its frames from the leaf on. A label with a number has it in decimal.
+// A Sample has its frames from the leaf on. A numeric label is decimal.
 type Sample struct {
 	Frames  []Frame
 	Values  []int64
@@ -91,7 +91,7 @@ func ReadProfile(t testing.TB, b []byte) *Profile {
 	return out
 }
 
-// fields are the fields of a message of Protocol Buffers by their numbers.
+// fields are the fields of a Protocol Buffers message, by number.
 type fields struct {
 	numbers map[int]uint64
 	bytes   map[int][][]byte

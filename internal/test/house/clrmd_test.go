@@ -16,7 +16,8 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testcase"
 )
 
-// TestClrMD checks that every name of sosgo in docs/clrmd.md exists, and that the document has its rows.
+// TestClrMD checks that every name of sosgo in docs/clrmd.md exists, and that the document has its
+// rows.
 func TestClrMD(t *testing.T) {
 	const rows = 30
 	root, err := testcase.ModuleRoot()
@@ -41,7 +42,8 @@ func TestClrMD(t *testing.T) {
 	assert.Greater(t, seen, rows)
 }
 
-// exportedNames returns the exported functions, types and methods of the module's public packages: "heap.Heap.Objects".
+// exportedNames returns the exported functions, types and methods of the module's public packages:
+// "heap.Heap.Objects".
 func exportedNames(t *testing.T, root string) map[string]bool {
 	out := map[string]bool{}
 	require.NoError(t, filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {

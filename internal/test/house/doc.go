@@ -1,3 +1,3 @@
-// Package house has the tests that hold the repository to its own rules: who imports whom, what is exported and documented, and
-// which fields of framework types the shapes ask for.
+// Package house contains the tests that check the repository against its own rules: imports,
+// exported names and their documentation, and the fields of framework types that shapes name.
 package house

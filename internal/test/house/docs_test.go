@@ -47,7 +47,7 @@ func exported(t *testing.T, dirs ...string) map[string]bool {
 // TestInterfaceTable checks docs/isosdac.md: each method has an answer, and
 // what the answers name exists.
 func TestInterfaceTable(t *testing.T) {
-	names := exported(t, ".", "dac", "dac/code", "heap", "objects", "stackscan", "stackwalk", "image/codeinfo", "target", "stackwalk/threads")
+	names := exported(t, ".", "dac", "dac/code", "heap", "objects", "stackscan", "stackwalk", "image/codeinfo", "target", "app/interop", "process", "stackwalk/threads")
 	text, err := os.ReadFile(filepath.Join("docs", "isosdac.md"))
 	require.NoError(t, err)
 	code := regexp.MustCompile("`([a-z]+\\.[A-Z][A-Za-z.]*)`")
@@ -67,8 +67,8 @@ func TestInterfaceTable(t *testing.T) {
 	require.Greater(t, rows, 150)
 }
 
-// answers asks what docs/isosdac.md names for the rows that lists are behind;
-// each returns how much there is.
+// answers calls the functions that docs/isosdac.md names for rows with lists. Each returns the
+// length of its list.
 var answers = map[string]func(rt *dac.Runtime, h *heap.Heap) (int, error){
 	"GetThreadStoreData": func(rt *dac.Runtime, _ *heap.Heap) (int, error) {
 		list, err := rt.Threads()
@@ -123,8 +123,8 @@ func count[T any](values iter.Seq2[T, error]) (n int, err error) {
 	return n, nil
 }
 
-// TestInterfaceAnswers asks for the lists that docs/isosdac.md names: about a
-// real dump each has something to say.
+// TestInterfaceAnswers calls the functions for the lists in docs/isosdac.md: for a real dump none
+// is empty.
 func TestInterfaceAnswers(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("docs", "isosdac.md"))
 	require.NoError(t, err)
@@ -166,8 +166,8 @@ func TestHowDoI(t *testing.T) {
 	}
 }
 
-// TestReadmeCode checks that the Go code of README.md is that of
-// Example_library, which compiles and runs.
+// TestReadmeCode checks that the Go code in README.md equals Example_library, which compiles and
+// runs.
 func TestReadmeCode(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	require.NoError(t, err)
@@ -181,7 +181,8 @@ func TestReadmeCode(t *testing.T) {
 	}
 }
 
-// TestReadmeSpeed checks that the range of times of README.md is that of the table in docs/performance.md, rounded to 5 ms.
+// TestReadmeSpeed checks that the range of times in README.md equals the table in
+// docs/performance.md, rounded to 5 ms.
 func TestReadmeSpeed(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	require.NoError(t, err)
@@ -202,7 +203,8 @@ func TestReadmeSpeed(t *testing.T) {
 	require.Equal(t, []string{rounded(least), rounded(most)}, []string{string(said[1]), string(said[2])})
 }
 
-// TestReadmeDependencies checks that README.md gives a reason for every module that a go.mod requires directly, and for no other.
+// TestReadmeDependencies checks that README.md gives a reason for exactly the modules that a go.mod
+// requires directly.
 func TestReadmeDependencies(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	require.NoError(t, err)

@@ -22,9 +22,9 @@ const modulePath = "github.com/sosgo/sosgo"
 
 var drawImports = flag.String("draw", "", "write a Mermaid drawing of the imports to this `file`")
 
-// floors lists the packages from the ground up, in the order of docs/architecture.md. A package may import packages of its own
-// floor and of the floors below it. A folder stands for all packages below it that have no entry of their own. The root package is
-// called sosgo.
+// floors lists the packages from the ground up, in the order of docs/architecture.md. A package may
+// import packages of its own floor and of lower floors. A folder includes all packages below it
+// without their own entry. The root package is called sosgo.
 var floors = []struct{ name, packages string }{
 	{"encodings", "internal/encoding"},
 	{"vocabulary", "target"},
@@ -37,6 +37,7 @@ var floors = []struct{ name, packages string }{
 	{"objects", "objects"},
 	{"stacks", "stackscan stackwalk"},
 	{"graph", "graph"},
+	{"process", "process"},
 	{"queries", "query"},
 	{"application", "app"},
 	{"formats", "export export/summary"},
@@ -47,44 +48,47 @@ var floors = []struct{ name, packages string }{
 	{"programs", "cmd docs/examples ui"},
 }
 
-// only restricts some packages further. The key is a package, or a folder with /... after it; the value lists the packages of this
-// module that it may import.
+// only restricts some packages further. The key is a package, or a folder followed by /...; the
+// value lists the packages of this module that it may import.
 var only = map[string]string{
 	// Answers are plain values.
 	"answer": "target internal/encoding/jsonenc internal/encoding/utf16text",
 	// Renderers receive answers and cannot read a dump.
 	"internal/front/cli/text/...": "answer target internal/base/compilernames internal/front/report internal/encoding/utf16text export/stackexport internal/front/cli/text",
 	"internal/front/report":       "answer target internal/encoding/jsonenc internal/encoding/utf16text",
-	// The engine of the command line knows no command, and the page asks commands and reads nothing itself.
+	// The engine of the command line knows no commands, and the web page runs commands and reads
+	// nothing itself.
 	"internal/front/cli":       "target internal/base/outfile internal/front/report internal/base/secrets internal/base/workers",
 	"internal/front/webui":     "internal/front/report",
 	"internal/front/remote":    "target",
-	"internal/front/mcp":       "",
-	"internal/front/mcpserver": "internal/front/mcp internal/front/report",
+	"internal/front/mcpguard":  "",
+	"internal/front/mcpserver": "internal/front/mcpguard internal/front/report",
 	"cmd/...":                  "internal/front/cli internal/front/cli/commands internal/front/cli/commands/reading internal/front/report",
 }
 
-// importers restricts who may import some packages: everybody else sees only target.
+// importers restricts who may import some packages; all other packages use target.
 var importers = map[string]string{
 	"minidump":         "dump export/scrub internal/front/cli/commands",
-	"dump/elfcore":     "dump sosgo internal/front/cli/commands",
+	"dump/elfcore":     "dump process internal/front/cli/commands",
 	"dump/machocore":   "dump",
-	"dump/crashreport": "dump sosgo app/doctor internal/front/cli/commands/ask",
-	"dump":             "app/doctor export/scrub sosgo internal/front/cli/commands/ask internal/front/cli/commands/processcmd internal/front/cli/commands/objectcmd internal/front/cli/commands",
+	"dump/crashreport": "dump process app/doctor app/stacks internal/front/cli/commands/ask",
+	"dump":             "process app/doctor export/scrub internal/front/cli/commands/ask internal/front/cli/commands/processcmd internal/front/cli/commands/objectcmd internal/front/cli/commands",
 }
 
-// thirdParty lists who may import packages of other modules.
+// thirdParty lists which packages may import packages of other modules.
 var thirdParty = map[string]string{
-	"github.com/spf13/cobra":            "internal/front/cli",
-	"golang.org/x/term":                 "internal/front/cli",
-	"golang.org/x/sys":                  "internal/base/mmapfile internal/base/offheap internal/base/outfile dump internal/front/cli internal/front/sandbox",
-	"github.com/klauspost/compress":     "dump internal/front/cli export/scrub export/internal/parquetfile",
-	"github.com/olekukonko/tablewriter": "internal/front/report",
-	"github.com/go-delve/delve":         "image/unwind",
-	"golang.org/x/arch":                 "objects/disasm",
+	"github.com/google/go-dap":               "internal/front/dap",
+	"github.com/modelcontextprotocol/go-sdk": "internal/front/mcpguard internal/front/mcpserver",
+	"github.com/spf13/cobra":                 "internal/front/cli",
+	"golang.org/x/term":                      "internal/front/cli",
+	"golang.org/x/sys":                       "internal/base/mmapfile internal/base/offheap internal/base/outfile dump internal/front/cli internal/front/sandbox",
+	"github.com/klauspost/compress":          "dump internal/front/cli export/scrub export/internal/parquetfile",
+	"github.com/olekukonko/tablewriter":      "internal/front/report",
+	"github.com/go-delve/delve":              "image/unwind",
+	"golang.org/x/arch":                      "objects/disasm",
 }
 
-// testFolder holds packages that only tests and the project's own tools import.
+// testFolder contains packages that only tests and the project's tools import.
 const testFolder = "internal/test"
 
 // floorOf returns the floor of a package, or false if it has none.
@@ -99,8 +103,8 @@ func floorOf(pkg string) (int, bool) {
 	return 0, false
 }
 
-// TestImportDirections holds the imports of all packages to the floors and to the rules above. Tests and tools may import what they
-// like.
+// TestImportDirections checks the imports of all packages against the floors and the rules above.
+// Tests and tools may import anything.
 func TestImportDirections(t *testing.T) {
 	imports, others := importsOf(t)
 	for pkg, list := range imports {
@@ -155,8 +159,8 @@ func matching(imports map[string][]string, rule string) (out []string) {
 	return out
 }
 
-// importsOf returns, for each package of this module, the packages of this module and of other modules that it imports. It leaves out
-// tests and what only tests and tools use.
+// importsOf returns the imports of each package: packages of this module and of other modules. It
+// omits tests, and packages for tests and tools.
 func importsOf(t *testing.T) (own, others map[string][]string) {
 	own, others = map[string][]string{}, map[string][]string{}
 	err := filepath.WalkDir(".", func(p string, d fs.DirEntry, err error) error {
@@ -165,7 +169,7 @@ func importsOf(t *testing.T) (own, others map[string][]string) {
 		}
 		dir := path.Clean(filepath.ToSlash(filepath.Dir(p)))
 		switch name := d.Name(); {
-		case d.IsDir() && (name == "testdata" || name == "node_modules" || filepath.ToSlash(p) == testFolder || name == "browsertest" || name == "sdktest" || strings.HasPrefix(name, ".") && name != "."):
+		case d.IsDir() && (name == "testdata" || name == "node_modules" || filepath.ToSlash(p) == testFolder || name == "browsertest" || strings.HasPrefix(name, ".") && name != "."):
 			return fs.SkipDir
 		case !strings.HasSuffix(p, ".go") || strings.HasSuffix(p, "_test.go"):
 			return nil
@@ -218,8 +222,8 @@ func mayUse(pkg, imported string) bool {
 	return false
 }
 
-// drawing returns a Mermaid graph of the imports, floor by floor. It leaves out arrows that follow from others, and package target,
-// which everybody imports.
+// drawing returns a Mermaid graph of the imports, floor by floor. It omits arrows that follow from
+// others, and package target, which every package imports.
 func drawing(imports map[string][]string) string {
 	var b strings.Builder
 	b.WriteString("graph BT\n")

@@ -19,11 +19,11 @@ import (
 
 // flavorsKnown are the packages that may ask for the flavor of a dac.Instance, because they choose among the runtimes of a
 // process before one is opened.
-var flavorsKnown = []string{"sosgo", "app/doctor"}
+var flavorsKnown = []string{"process", "app/doctor", "app/resolve"}
 
-// TestNobodyAsksForTheKind holds that a CLR and a NativeAOT program are two implementations behind dac.Runtime. Nobody asks
-// an open runtime which one it is: no code outside of dac mentions a flavor, and dac never asserts or compares the kind that it chose.
-// Code asks dac.Runtime.Check for what it needs.
+// TestNobodyAsksForTheKind: a CLR and a NativeAOT program are two implementations behind
+// dac.Runtime. No code outside of dac mentions a flavor, and dac never asserts or compares the kind
+// that it selected. Code calls dac.Runtime.Check for what it needs.
 func TestNobodyAsksForTheKind(t *testing.T) {
 	kinds := 0
 	err := filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
@@ -37,7 +37,7 @@ func TestNobodyAsksForTheKind(t *testing.T) {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
 		if dir != "dac" && !bytes.Contains(text, []byte("dac.Flavor")) && !bytes.Contains(text, []byte("IsNative")) {
-			return nil // nothing below would look at it
+			return nil // not searched
 		}
 		fset := token.NewFileSet()
 		f, err := parser.ParseFile(fset, file, text, parser.SkipObjectResolution)

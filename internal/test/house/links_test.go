@@ -12,14 +12,14 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testcase"
 )
 
-// TestTheLibraryLinksNoNetwork checks that a program that imports the root package links no network code and no code that starts
-// processes. Package image/symbolserver has what needs them.
+// TestTheLibraryLinksNoNetwork checks that a program that imports the root package links no network
+// code and no code that starts processes. Such code is in package image/symbolserver.
 func TestTheLibraryLinksNoNetwork(t *testing.T) {
 	root, err := testcase.ModuleRoot()
 	require.NoError(t, err)
 	deps := func(pkg string) []string {
 		list := exec.CommandContext(t.Context(), "go", "list", "-deps", pkg)
-		list.Dir, list.Env = root, append(os.Environ(), "GOFLAGS=") // those of a run of tests may ask for JSON
+		list.Dir, list.Env = root, append(os.Environ(), "GOFLAGS=") // the test run's flags may request JSON
 		out, err := list.Output()
 		require.NoError(t, err)
 		return strings.Fields(string(out))

@@ -13,17 +13,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// processorNames are the names by which code would mean one processor.
+// processorNames match names of single processors.
 var processorNames = regexp.MustCompile(`\b(target\.)?(Arch(AMD64|ARM64)|ARM64[A-Z]\w*)\b|\btarget\.(AMD64|ARM64|R[A-D]X|R[SBD][PI]|R1?[0-9])\b`)
 
-// inProcessorNames are what these names contain, which is found faster.
+// inProcessorNames are substrings of these names, for a fast search.
 var inProcessorNames = [][]byte{[]byte("AMD64"), []byte("ARM64"), []byte("target.R")}
 
-// processorRooms are the packages, and the file, that know processors apart: the table of registers and conventions,
-// what formats and compilers make of them, and the containers, which name them.
+// processorRooms are the packages and the file that distinguish processors: the table of registers
+// and conventions, formats and compilers, and containers.
 var processorRooms = []string{"target", "image", "objects/disasm", "dac/code/precode.go", "dump/elfcore", "dump/machocore", "internal/base/macho", "dump/crashreport", "minidump", "internal/test/synth", "internal/test/disguise/darwin.go"}
 
-// TestProcessorsHaveRooms: nobody else asks which processor it is.
+// TestProcessorsHaveRooms: no other package distinguishes processors.
 func TestProcessorsHaveRooms(t *testing.T) {
 	require.NoError(t, filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {

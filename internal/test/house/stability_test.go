@@ -15,7 +15,8 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testcase"
 )
 
-// TestStability checks that the comment of each public package has a mark of its stability, and that few packages are kept stable.
+// TestStability checks that the comment of each public package states its stability, and that few
+// packages are stable.
 func TestStability(t *testing.T) {
 	const most = 15
 	mark := regexp.MustCompile(`(?m)^Stability: (stable|unstable)\.`)

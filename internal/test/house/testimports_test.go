@@ -18,10 +18,10 @@ import (
 // few tests of the first kind do not deserve a folder.
 var compiledTwice = strings.Fields("app/crash app/tasks app/web internal/front/dap")
 
-// TestCompiledOnce: of a package with tests in it (package x, not x_test), Go compiles
-// everything between it and what its other tests import a second time. That took a
-// fifth of the time of all checks. A package whose tests are of both kinds opens its
-// dumps by packages below it, or has the tests on dumps in a folder of their own, ondumps.
+// TestCompiledOnce: for a package with tests inside it (package x, not x_test), Go compiles
+// everything between it and the imports of its other tests a second time. That took a fifth of the
+// time of all checks. A package with both kinds of tests opens its dumps through lower packages, or
+// has its tests on dumps in a separate folder, ondumps.
 func TestCompiledOnce(t *testing.T) {
 	imports, _ := importsOf(t)
 	for _, dir := range testPackages {
@@ -45,11 +45,11 @@ func TestCompiledOnce(t *testing.T) {
 	assert.Equal(t, compiledTwice, twice)
 }
 
-// testPackages are imported by tests alone.
+// testPackages are imported only by tests.
 var testPackages = []string{"internal/test/synth", "internal/test/testcase", "internal/test/testdump", "internal/test/testheap"}
 
-// testImports returns the packages of this module that the files of a folder import which
-// want picks by file name and package name.
+// testImports returns the imported packages of this module in those files of a folder that want
+// selects by file name and package name.
 func testImports(t *testing.T, dir string, want func(file, name string) bool) []string {
 	if dir == "sosgo" {
 		dir = "."

@@ -3,8 +3,8 @@ package synth
 // A BundleFile is a file of a Bundle.
 type BundleFile struct {
 	Path string
-	Data []byte // as it stands in the bundle
-	Size uint64 // once it is unpacked, 0 for a file that is not compressed
+	Data []byte // the bytes in the bundle
+	Size uint64 // unpacked size, 0 for a file that is not compressed
 	Kind byte
 }
 
@@ -16,16 +16,15 @@ type Bundle struct {
 	Files []BundleFile
 }
 
-// BundlePlace returns where a program without a bundle names it: a zero in front of the
-// mark.
+// BundlePlace returns the marker for a bundle in a program without one: a zero offset, followed by
+// the signature.
 func BundlePlace() []byte {
 	return append(make([]byte, 8), "\x8b\x12\x02\xb9\x6a\x61\x20\x38\x72\x7b\x93\x02\x14\xd7\xa0\x32"+
 		"\x13\xf5\xb9\xe6\xef\xae\x33\x18\xee\x3b\x2d\xce\x24\xb3\x6a\xae"...)
 }
 
-// Append returns the program with the bundle after it, the offset of its manifest
-// and those of its files. place is where the program has its BundlePlace, -1 for
-// none.
+// Append returns the program with the bundle after it, the offset of its manifest, and those of its
+// files. place is the position of the BundlePlace in the program, or -1.
 func (b *Bundle) Append(program []byte, place int) (app []byte, manifest uint64, offsets []uint64) {
 	app = append([]byte{}, program...)
 	for _, f := range b.Files {

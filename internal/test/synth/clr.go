@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// The places of a CLR's process.
+// Addresses in a CLR's process.
 const (
-	CLRBase    = 0x7f00_0000_0000 // of the runtime's module
+	CLRBase    = 0x7f00_0000_0000 // the runtime's module
 	CLRStack   = 0x7ffe_0000_0000
 	CLRObjects = 0x7000_0000_0000
 	CLRHandles = 0x7100_0001_0000 // a multiple of the size of a handle table's segment
@@ -21,8 +21,9 @@ const (
 	clrObjects = 0x2000
 )
 
-// clrTypes are the structures of a CLR: members with their widths in bytes if these are not 8, and their places where tables rely on
-// them. A member with two names has the second one where versions of contracts are numbers; "-" is none. The places are of no runtime.
+// clrTypes are the structures of a CLR. A member has its width in bytes if it is not 8, and its
+// offset if tables depend on it. A member with two names has the second one in descriptors with
+// numeric versions; "-" means that it is missing there. The offsets match no runtime.
 const clrTypes = `
 Thread Id:4 OSId State:4 PreemptiveGCDisabled:4 RuntimeThreadLocals Frame CachedStackBase|StackBase CachedStackLimit|StackLimit ExceptionTracker ExposedObject|GCHandle LastThrownObject LinkNext ThreadLocalDataPtr
 ThreadStore ThreadCount:4 UnstartedCount:4 BackgroundCount:4 PendingCount:4 DeadCount:4 FirstThreadLink
@@ -102,11 +103,12 @@ GC.HandleTable SegmentList@8
 GC.TableSegment NextSegment@1998 RgUserData@1680|UserData@1680 RgValue@4096|Values@4096
 `
 
-// A CLR is a small process with a CLR that describes itself by contract descriptors: those of .NET 11 or, if Numbered, with the
-// names and meanings of .NET 10 and numbers as versions. It has what the contracts describe, and nothing that executes.
+// A CLR is a small process with a CLR that describes itself with contract descriptors: in the form
+// of .NET 11 or, if Numbered, with the names and meanings of .NET 10 and numeric versions. It has
+// the structures of the contracts, but no code to execute.
 type CLR struct {
 	Numbered bool
-	// Main and GC are the descriptors; GC is a sub-descriptor. Change them before Bytes.
+	// Main and GC are the descriptors; GC is a sub-descriptor. Change them before calling Bytes.
 	Main, GC *CLRDescriptor
 	// GCUnpublished leaves the pointer to the GC's descriptor null.
 	GCUnpublished bool
@@ -119,7 +121,7 @@ type CLR struct {
 	Handles []byte
 }
 
-// A CLRDescriptor is a contract descriptor in the making.
+// A CLRDescriptor is a contract descriptor under construction.
 type CLRDescriptor struct {
 	Version        int                       `json:"version"`
 	Baseline       string                    `json:"baseline"`
@@ -135,13 +137,13 @@ func newCLRDescriptor(version int) *CLRDescriptor {
 	return &CLRDescriptor{Version: version, Baseline: "empty", Types: map[string]map[string]any{}, Globals: map[string]any{}, Contracts: map[string]any{}, pointers: []uint64{0}}
 }
 
-// Variable makes a global of the variable at an address.
+// Variable adds a global for the variable at an address.
 func (d *CLRDescriptor) Variable(name string, at uint64) {
 	d.pointers = append(d.pointers, at)
 	d.Globals[name] = []any{[]int{len(d.pointers) - 1}, "pointer"}
 }
 
-// NewCLR returns a CLR without content: its structures have places, and it has no objects of them.
+// NewCLR returns a CLR without content: its structures have layouts, but there are no instances.
 func NewCLR(numbered bool) *CLR {
 	version := 2
 	if numbered {
@@ -155,7 +157,7 @@ func NewCLR(numbered bool) *CLR {
 	return c
 }
 
-// declare places the members of a type: words are its name and members.
+// declare assigns offsets to the members of a type. words are its name and its members.
 func (c *CLR) declare(words []string) {
 	name, sized := strings.CutSuffix(words[0], "!")
 	name, inGC := strings.CutPrefix(name, "GC.")
@@ -200,7 +202,7 @@ func (c *CLR) declare(words []string) {
 	}
 }
 
-// Offset returns the place of a member, "Thread.Id".
+// Offset returns the offset of a member, such as "Thread.Id".
 func (c *CLR) Offset(member string) uint64 {
 	at, ok := c.offsets[member]
 	if !ok {
@@ -209,27 +211,28 @@ func (c *CLR) Offset(member string) uint64 {
 	return uint64(at)
 }
 
-// Has reports whether a member has a place in the words of this CLR.
+// Has reports whether a member exists in this CLR.
 func (c *CLR) Has(member string) bool { _, ok := c.offsets[member]; return ok }
 
-// Size returns the bytes of a structure.
+// Size returns the size of a structure in bytes.
 func (c *CLR) Size(typ string) uint64 { return uint64(c.sizes[typ]) }
 
-// Alloc returns n bytes of the module's data, a multiple of 8.
+// Alloc allocates n bytes, rounded up to a multiple of 8, in the module's data and returns their
+// address.
 func (c *CLR) Alloc(n uint64) uint64 {
 	at := CLRBase + clrPage + uint64(len(c.module))
 	c.module = append(c.module, make([]byte, (n+7)&^7)...)
 	return at
 }
 
-// New returns a new structure with words in its members.
+// New allocates a structure, sets members and returns its address.
 func (c *CLR) New(typ string, members map[string]uint64) uint64 {
 	at := c.Alloc(c.Size(typ))
 	c.Set(at, typ, members)
 	return at
 }
 
-// Set writes members of the structure at an address, each up to the next member.
+// Set writes members of the structure at an address. A member extends to the next one.
 func (c *CLR) Set(at uint64, typ string, members map[string]uint64) {
 	for name, v := range members {
 		off := c.Offset(typ + "." + name)
@@ -246,7 +249,7 @@ func (c *CLR) Set(at uint64, typ string, members map[string]uint64) {
 // Words writes words at an address.
 func (c *CLR) Words(at uint64, words ...uint64) { c.Write(at, Fields(words)) }
 
-// Text returns the address of a string of UTF-16 code units that a zero ends.
+// Text allocates a zero-terminated UTF-16 string and returns its address.
 func (c *CLR) Text(s string) uint64 {
 	var b []byte
 	for _, r := range s + "\x00" {
@@ -257,7 +260,7 @@ func (c *CLR) Text(s string) uint64 {
 	return at
 }
 
-// Pointer makes a global of a variable with a value.
+// Pointer adds a global for a new variable with a value.
 func (c *CLR) Pointer(d *CLRDescriptor, name string, v uint64) {
 	at := c.Alloc(8)
 	c.Words(at, v)
@@ -278,7 +281,7 @@ func (c *CLR) Write(at uint64, b []byte) {
 	panic("synth.CLR: nothing at " + strconv.FormatUint(at, 16))
 }
 
-// header places a descriptor and returns the words of its header.
+// header writes a descriptor and returns the words of its header.
 func (c *CLR) header(d *CLRDescriptor) []uint64 {
 	text, err := json.Marshal(d)
 	if err != nil {
@@ -308,7 +311,8 @@ func (c *CLR) Bytes() []byte {
 	}
 	descriptor := place(c.header(c.Main))
 
-	// The export: a table of two symbols, whose first is none, and a hash table with one chain.
+	// The export: a table of an empty symbol and the descriptor's symbol, and a hash table with
+	// one chain.
 	const name = "\x00DotNetRuntimeContractDescriptor\x00"
 	names := c.Alloc(uint64(len(name)))
 	c.Write(names, []byte(name))

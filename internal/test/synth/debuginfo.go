@@ -1,7 +1,7 @@
 package synth
 
-// Nibbles are the numbers of compilers' debug information: groups of three bits, the high ones first, each but the last with a mark
-// (runtime: nibblestream.h).
+// Nibbles encodes the numbers in compilers' debug information: groups of three bits, the high ones
+// first, with a mark on each except the last (runtime: nibblestream.h).
 type Nibbles struct {
 	B []byte
 	n int
@@ -39,10 +39,11 @@ func (w *Nibbles) Int(v int32) *Nibbles {
 	return w.Uint(uint32(v) << 1)
 }
 
-// A Mapping ties an offset in code to one in IL.
+// A Mapping maps an offset in code to one in IL.
 type Mapping struct{ Native, IL uint32 }
 
-// Bounds returns mappings as .NET 10 and 11 store them: each is an array of bits that begins with sourceBits zeros.
+// Bounds encodes mappings in the form of .NET 10 and 11: an array of bits. Each mapping begins with
+// sourceBits zeros.
 func Bounds(list []Mapping, sourceBits int) []byte {
 	const width, bias = 32, 3
 	head := (&Nibbles{}).Uint(uint32(len(list)), width-1, width-1)

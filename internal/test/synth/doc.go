@@ -1,3 +1,4 @@
-// Package synth assembles small dumps for tests: honest ones, and ones that
-// lie in exactly one place. It shares no layout constants with the readers.
+// Package synth assembles small dumps for tests: valid ones, and ones with exactly one wrong field.
+// It shares no layout constants with the readers, because a test that did would share their
+// mistakes.
 package synth

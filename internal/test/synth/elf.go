@@ -2,19 +2,17 @@ package synth
 
 import "bytes"
 
-// An ELFCore describes an ELF64 core. Bytes lays it out: header, program
-// headers, notes, memory. As with Minidump, the numbers of the format stand
-// here a second time on purpose.
+// An ELFCore describes an ELF64 core. Bytes lays it out: header, program headers, notes, memory.
 type ELFCore struct {
 	Machine  uint16 // e_machine; 62 (x86-64) if zero
 	Type     uint16 // e_type; 4 (ET_CORE) if zero
 	Notes    []ELFNote
 	Segments []ELFSegment
 
-	// ManySegments writes the number of program headers the way a core with
-	// 65,535 or more of them does: in sh_info of section header 0.
+	// ManySegments writes the number of program headers to sh_info of section header 0, as in a
+	// core with 65,535 or more.
 	ManySegments bool
-	// ClaimSegments is the number of program headers to claim, if not zero.
+	// ClaimSegments, if not zero, replaces the number of program headers.
 	ClaimSegments uint32
 }
 
@@ -28,11 +26,11 @@ type ELFNote struct {
 // An ELFSegment is a PT_LOAD segment.
 type ELFSegment struct {
 	Addr  uint64
-	Data  []byte // what the core holds of it
+	Data  []byte // the stored bytes
 	Size  uint64 // p_memsz; len(Data) if zero
 	Flags uint32 // PF_X 1, PF_W 2, PF_R 4
 
-	// ClaimOffset and ClaimFileSize replace what is true, if not zero.
+	// ClaimOffset and ClaimFileSize, if not zero, replace the true values.
 	ClaimOffset, ClaimFileSize uint64
 }
 
@@ -75,7 +73,7 @@ func (c *ELFCore) Bytes() []byte {
 	return append(b, data...)
 }
 
-// header returns the ELF header, and section header 0 if it is wanted.
+// header returns the ELF header, followed by section header 0 if sectionOff is not zero.
 func (c *ELFCore) header(sectionOff, progOff uint64, count uint32) []byte {
 	machine, typ := c.Machine, c.Type
 	if machine == 0 {
@@ -154,15 +152,14 @@ func ELFFiles(page uint64, files ...ELFFile) ELFNote {
 	return ELFNote{"CORE", 0x46494c45, append(b, names.Bytes()...)}
 }
 
-// ELFSignal returns an NT_SIGINFO note. The fields behind the code are either an
-// address, or the sender's pid and uid.
+// ELFSignal returns an NT_SIGINFO note. The fields after the code are an address, or the sender's
+// pid and uid.
 func ELFSignal(number, errno, code int32, fields uint64) ELFNote {
 	return ELFNote{"CORE", 0x53494749, append(Fields(number, errno, code, int32(0), fields), make([]byte, 104)...)}
 }
 
-// ELFImage returns the first page of a loaded ELF64 image whose segments have the
-// given places. Each is a PT_LOAD of {offset, address, file size, memory
-// size}; dynamic, if not zero, is the address of its dynamic section.
+// ELFImage returns the first page of a loaded ELF64 image. Each of loads is a PT_LOAD of {offset,
+// address, file size, memory size}; dynamic, if not zero, is the address of the dynamic section.
 func ELFImage(typ uint16, dynamic uint64, loads ...[4]uint64) []byte {
 	table := Fields(uint32(6), uint32(4), uint64(64), uint64(64)+loads[0][1], uint64(0), [3]uint64{})
 	for _, l := range loads {
@@ -189,7 +186,7 @@ func PEImage(sizeOfImage, sizeOfHeaders uint32) []byte {
 	return b
 }
 
-// ELFLibrary returns the least ELF library: one segment and a build id.
+// ELFLibrary returns a minimal ELF library: one segment and a build id.
 func ELFLibrary(buildID ...byte) []byte {
 	const notes = 0x100
 	note := ELFNotes([]ELFNote{{Owner: "GNU", Type: 3, Desc: buildID}})

@@ -1,6 +1,6 @@
 package synth
 
-// ILOperands is IL with each form of operand that names nothing.
+// ILOperands returns IL with each form of operand except tokens.
 func ILOperands() []byte {
 	return []byte{
 		0x02,       // ldarg.0

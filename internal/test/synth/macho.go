@@ -5,17 +5,18 @@ import (
 	"slices"
 )
 
-// A MachOCore describes a Mach-O core. Bytes lays it out as createdump does: header, threads, segments, notes, memory, and what notes have.
-// As elsewhere, the numbers of the format stand here a second time on purpose.
+// A MachOCore describes a Mach-O core. Bytes lays it out as createdump does: header, threads,
+// segments, notes, memory, and the notes' data.
 type MachOCore struct {
 	CPU      uint32 // cputype; 0x01000007 (x86-64) if zero
 	Type     uint32 // filetype; 4 (MH_CORE) if zero
 	Threads  [][]byte
 	Segments []MachOSegment
 	Notes    []MachONote
-	Last     []byte // what follows the other load commands, not counted among them
+	Last     []byte // bytes after the load commands, not counted among them
 
-	// ClaimCommands and ClaimSize replace the number and the size of the load commands, if not zero.
+	// ClaimCommands and ClaimSize, if not zero, replace the number and the size of the load
+	// commands.
 	ClaimCommands, ClaimSize uint32
 }
 
@@ -23,11 +24,11 @@ type MachOCore struct {
 type MachOSegment struct {
 	Name string
 	Addr uint64
-	Data []byte // what the file holds of it
+	Data []byte // the stored bytes
 	Size uint64 // vmsize; len(Data) if zero
 	Prot uint32 // read 1, write 2, execute 4
 
-	// Offset and FileSize replace what follows from Data, if FileSize is not zero.
+	// Offset and FileSize replace the true values if FileSize is not zero.
 	Offset, FileSize uint64
 	Sections         []MachOSection
 }
@@ -38,7 +39,7 @@ type MachOSection struct {
 	Addr, Size uint64
 }
 
-// A MachONote is an LC_NOTE. Data returns its content, for which it learns where in the file it will be.
+// A MachONote is an LC_NOTE. Data returns its content, given its offset in the file.
 type MachONote struct {
 	Owner string
 	Data  func(offset uint64) []byte
@@ -46,7 +47,7 @@ type MachONote struct {
 	ClaimSize uint64 // replaces the size, if not zero
 }
 
-// Note returns a note whose content does not depend on its place.
+// Note returns a note with content that does not depend on its offset.
 func Note(owner string, data []byte) MachONote {
 	return MachONote{Owner: owner, Data: func(uint64) []byte { return data }}
 }
@@ -117,7 +118,7 @@ func (s *MachOSegment) command() []byte {
 	return b
 }
 
-// MachOThread returns an LC_THREAD of states, each a kind and its content.
+// MachOThread returns an LC_THREAD with states.
 func MachOThread(states ...MachOState) []byte {
 	var b []byte
 	for _, s := range states {
@@ -133,7 +134,8 @@ type MachOState struct {
 	Data []byte // a multiple of four bytes
 }
 
-// MachOAMD64 returns an x86_THREAD_STATE64: rax, rbx, rcx, rdx, rdi, rsi, rbp, rsp, r8 to r15, rip, rflags, cs, fs, gs.
+// MachOAMD64 returns an x86_THREAD_STATE64: rax, rbx, rcx, rdx, rdi, rsi, rbp, rsp, r8 to r15, rip,
+// rflags, cs, fs, gs.
 func MachOAMD64(regs [21]uint64) MachOState { return MachOState{4, Fields(regs)} }
 
 // MachOFloatAMD64 returns an x86_FLOAT_STATE64 of an FXSAVE area.
@@ -166,10 +168,10 @@ func MachODiagInfo(version int32, exception, runtime uint64) []byte {
 	return append(b, make([]byte, 0x1000-len(b))...)
 }
 
-// A MachOImage describes an image: Header returns its beginning, as memory and the file have it.
+// A MachOImage describes an image. Header returns the beginning of its file and of its memory.
 type MachOImage struct {
 	CPU, Type, Flags uint32
-	Name             string // LC_ID_DYLIB, none if empty
+	Name             string // LC_ID_DYLIB, omitted if empty
 	UUID             [16]byte
 	Segments         []MachOSegment // with Offset and FileSize
 	Symbols          uint64         // offset of the table in the file
@@ -192,7 +194,7 @@ func (m *MachOImage) Header() []byte {
 		text := append([]byte(m.Name), make([]byte, 8-len(m.Name)%8)...)
 		kind := uint32(0xd) // LC_ID_DYLIB
 		if m.Type == 7 {
-			kind = 0xf // LC_ID_DYLINKER, whose name follows at once
+			kind = 0xf // LC_ID_DYLINKER, followed directly by the name
 			add(append(Fields(kind, uint32(12+len(text)+4), uint32(12)), append(text, 0, 0, 0, 0)...))
 		} else {
 			add(append(Fields(kind, uint32(24+len(text)), uint32(24), uint32(2), uint32(1), uint32(1)), text...))
@@ -226,12 +228,12 @@ func MachOSymbols(symbols ...MachOSymbol) (table, names []byte) {
 	return table, names
 }
 
-// MachOTrie returns a trie of exports whose first edge is the underscore, and whose other edges are whole names, the longest first: a
-// reader takes the first edge that fits.
+// MachOTrie returns an export trie. Its first edge is the underscore, and the others are whole
+// names, the longest first, because a reader takes the first edge that fits.
 func MachOTrie(symbols ...MachOSymbol) []byte {
 	symbols = slices.Clone(symbols)
 	slices.SortStableFunc(symbols, func(a, b MachOSymbol) int { return len(b.Name) - len(a.Name) })
-	// Offsets have three bytes each, so that the layout does not depend on them.
+	// Offsets take three bytes each, so that the layout does not depend on them.
 	uleb3 := func(v int) []byte { return []byte{byte(v) | 0x80, byte(v>>7) | 0x80, byte(v >> 14)} }
 	inner := []byte{0, byte(len(symbols))}
 	innerAt := 2 + 2 + 3
@@ -270,7 +272,8 @@ type MachOLoaded struct {
 	UUID [16]byte
 }
 
-// MachOLinker returns the memory of a dynamic linker at base whose list of images follows its header: 0x4000 bytes and the list.
+// MachOLinker returns the memory of a dynamic linker at base: 0x4000 bytes, and its list of images
+// after the header.
 func MachOLinker(cpu uint32, base uint64, images ...MachOLoaded) []byte {
 	const data, list = 0x1000, 0x2000
 	m := &MachOImage{CPU: cpu, Type: 7, Name: "/usr/lib/dyld", UUID: [16]byte{0xd}, Segments: []MachOSegment{

@@ -7,18 +7,16 @@ import (
 	"unicode/utf16"
 )
 
-// minidumpSlots is the number of directory entries that a Minidump reserves.
-// Fixing it lets every RVA be known at the moment its bytes are placed.
+// minidumpSlots is the number of directory entries that a Minidump reserves. A fixed number makes
+// every RVA known when its bytes are placed.
 const minidumpSlots = 40
 
-// A Minidump assembles a Windows minidump. Bytes are placed one behind the
-// other, in the order of the calls; a stream body may name any RVA that an
-// earlier call returned. The numbers here are written down a second time on
-// purpose: a test that shared the reader's constants would share its mistakes.
+// A Minidump assembles a Windows minidump. Bytes are placed one after the other, in the order of
+// the calls; a stream may refer to any RVA that an earlier call returned.
 type Minidump struct {
 	b       []byte
 	entries [][3]uint32 // type, size, RVA
-	streams uint32      // claimed number, when it is to be a lie
+	streams uint32      // replaces the number of streams if not 0
 }
 
 // NewMinidump returns a dump with a header and no streams.
@@ -59,7 +57,7 @@ func (m *Minidump) Stream(typ uint32, body []byte) uint32 {
 	return rva
 }
 
-// Entry adds a directory entry, which may lie about its bytes.
+// Entry adds a directory entry, which may be wrong.
 func (m *Minidump) Entry(typ, size, rva uint32) {
 	if len(m.entries) == minidumpSlots {
 		panic("synth.Minidump: too many streams")
@@ -67,7 +65,7 @@ func (m *Minidump) Entry(typ, size, rva uint32) {
 	m.entries = append(m.entries, [3]uint32{typ, size, rva})
 }
 
-// ClaimStreams makes the header claim n streams.
+// ClaimStreams sets the number of streams in the header to n.
 func (m *Minidump) ClaimStreams(n uint32) { m.streams = n }
 
 // Bytes returns the dump.
@@ -107,8 +105,8 @@ const (
 	MinidumpAndroid = 0x8203
 )
 
-// ForeignSystem adds a SystemInfo stream as Breakpad writes it for other systems
-// than Windows: without a version, which is in words.
+// ForeignSystem adds a SystemInfo stream in Breakpad's form for systems other than Windows: the
+// version is text.
 func (m *Minidump) ForeignSystem(arch uint16, platform uint32, words string) {
 	pack := m.PlaceString(words)
 	m.Stream(7, Fields(arch, make([]byte, 18), platform, pack, make([]byte, 28)))
@@ -122,8 +120,8 @@ func (m *Minidump) PlaceUTF8(s string) uint32 {
 // MinidumpNote is an annotation of Crashpad.
 type MinidumpNote struct{ Key, Value string }
 
-// Crashpad adds a CrashpadInfo stream with annotations of the process and, of the
-// module with that index, lines, pairs and objects.
+// Crashpad adds a CrashpadInfo stream with annotations of the process, and with lines, pairs and
+// objects of the module with an index.
 func (m *Minidump) Crashpad(process []MinidumpNote, module uint32, lines []string, pairs, objects []MinidumpNote) {
 	simple := func(notes []MinidumpNote) (size, rva uint32) {
 		b := Fields(uint32(len(notes)))
@@ -157,11 +155,11 @@ type MinidumpThread struct {
 	TEB           uint64
 	StackStart    uint64
 	StackSize     uint32
-	Context       []byte // as AMD64Context makes it
+	Context       []byte // see AMD64Context
 }
 
-// Threads adds a ThreadList stream. The stacks' file offsets are zero, as
-// createdump leaves them.
+// Threads adds a ThreadList stream. The file offsets of the stacks are zero, as in createdump's
+// files.
 func (m *Minidump) Threads(threads ...MinidumpThread) {
 	body := Fields(uint32(len(threads)))
 	for _, t := range threads {
@@ -176,10 +174,9 @@ func (m *Minidump) thread(t MinidumpThread) []byte {
 		uint32(len(t.Context)), context)
 }
 
-// AMD64Context makes a CONTEXT of winnt.h with the given flags. The integer
-// registers are in the processor's encoding order; the segment registers are
-// 0x33, 0x2b, 0x2c, 0x53, 0x2d and 0x2e (CS, DS, ES, FS, GS, SS), and byte i
-// of the floating-point area is i modulo 251.
+// AMD64Context returns a CONTEXT of winnt.h with the given flags. The integer registers are in the
+// processor's encoding order; the segment registers are 0x33, 0x2b, 0x2c, 0x53, 0x2d and 0x2e (CS,
+// DS, ES, FS, GS, SS), and byte i of the floating-point area is i modulo 251.
 func AMD64Context(flags uint32, integer [16]uint64, rip uint64, eflags uint32) []byte {
 	float := make([]byte, 512)
 	for i := range float {
@@ -189,8 +186,7 @@ func AMD64Context(flags uint32, integer [16]uint64, rip uint64, eflags uint32) [
 		make([]byte, 48), integer, rip, float, make([]byte, 1232-768))
 }
 
-// ARM64Context makes a CONTEXT of winnt.h for ARM64. x holds X0 to X28, FP,
-// LR, SP and PC.
+// ARM64Context returns a CONTEXT of winnt.h for ARM64. x holds X0 to X28, FP, LR, SP and PC.
 func ARM64Context(flags, cpsr uint32, x [33]uint64) []byte {
 	return Fields(flags, cpsr, x, make([]byte, 912-272))
 }
@@ -202,11 +198,11 @@ type MinidumpModule struct {
 	CheckSum uint32
 	Time     uint32
 	Path     string
-	Version  [4]uint16 // none where zero
-	CodeView []byte    // as CodeViewRSDS makes it
+	Version  [4]uint16 // omitted if zero
+	CodeView []byte    // see CodeViewRSDS
 }
 
-// CodeViewRSDS makes a CodeView record of the form RSDS.
+// CodeViewRSDS returns a CodeView record of the form RSDS.
 func CodeViewRSDS(guid [16]byte, age uint32, path string) []byte {
 	return Fields([]byte("RSDS"), guid, age, []byte(path), byte(0))
 }
@@ -236,7 +232,7 @@ type MinidumpRange struct {
 	Data []byte
 }
 
-// Memory adds a MemoryList stream, and the memory in front of it.
+// Memory adds a MemoryList stream after its memory.
 func (m *Minidump) Memory(ranges ...MinidumpRange) {
 	body := Fields(uint32(len(ranges)))
 	for _, r := range ranges {
@@ -245,7 +241,7 @@ func (m *Minidump) Memory(ranges ...MinidumpRange) {
 	m.Stream(5, body)
 }
 
-// Memory64 adds a Memory64List stream, and the memory after it.
+// Memory64 adds a Memory64List stream, followed by its memory.
 func (m *Minidump) Memory64(ranges ...MinidumpRange) {
 	size := 16 + 16*len(ranges)
 	body := Fields(uint64(len(ranges)), uint64(len(m.b)+size))
@@ -296,10 +292,10 @@ func (m *Minidump) ThreadName(id uint32, name string) {
 	m.Stream(24, Fields(uint32(1), id, uint64(rva)))
 }
 
-// ExceptionRecord is the address that Exception gives the nested record.
+// ExceptionRecord is the address of the nested record in Exception.
 const ExceptionRecord = 0x5000
 
-// Exception adds an Exception stream, whose record names another at ExceptionRecord.
+// Exception adds an Exception stream. Its record refers to another one at ExceptionRecord.
 func (m *Minidump) Exception(thread, code uint32, addr uint64, parameters []uint64, context []byte) {
 	if len(parameters) > 15 {
 		panic("synth.Minidump: too many exception parameters")
@@ -312,10 +308,9 @@ func (m *Minidump) Exception(thread, code uint32, addr uint64, parameters []uint
 // Comment adds a CommentStreamW.
 func (m *Minidump) Comment(s string) { m.Stream(11, Fields(utf16.Encode([]rune(s)), uint16(0))) }
 
-// MiscInfo adds a MiscInfo stream of version 1 to 5 that claims all fields:
-// the process, created at the time given (seconds since 1970), used 5 s of
-// user and 7 s of kernel time on a processor of 3000 MHz at 2000, an hour
-// east of Greenwich.
+// MiscInfo adds a MiscInfo stream of version 1 to 5 with all fields: the process, its creation time
+// (seconds since 1970), 5 s of user and 7 s of kernel time, a processor of 3000 MHz at 2000, and a
+// time zone one hour east of Greenwich.
 func (m *Minidump) MiscInfo(version int, process, created uint32) {
 	size := [...]int{1: 24, 2: 44, 3: 232, 4: 832, 5: 1364}[version]
 	zone, build, writer := make([]uint16, 32), make([]uint16, 260), make([]uint16, 40)

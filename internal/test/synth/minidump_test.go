@@ -2,8 +2,8 @@ package synth
 
 import "testing"
 
-// TestMinidumpSizes holds the builder to the sizes that minidumpapiset.h and
-// winnt.h give their structures.
+// TestMinidumpSizes compares the builder with the sizes of structures in minidumpapiset.h and
+// winnt.h.
 func TestMinidumpSizes(t *testing.T) {
 	m := NewMinidump()
 	last := func() uint32 { return m.entries[len(m.entries)-1][1] }

@@ -6,11 +6,13 @@ import (
 	"os"
 )
 
-// holesAt is where the segments of GrowELF begin: below everything that Linux gives a process of its own accord.
+// holesAt is the address of GrowELF's segments: below everything that Linux gives a process by
+// default.
 const holesAt = 0x1000_0000_0000
 
-// GrowELF writes a core to path and adds count segments of zeros to it, which share size bytes of the file. They are holes, so that the file
-// takes hardly more of the disk than core does. Each segment is a mapping of its own: a page without memory follows it.
+// GrowELF writes a core to path with count more segments of zeros, which share size bytes of the
+// file. They are holes, so the file takes hardly more disk space than core. Each segment is a
+// separate mapping, followed by a page without memory.
 func GrowELF(path string, core []byte, size int64, count int) error {
 	le := binary.LittleEndian
 	old, n := le.Uint64(core[32:]), int(le.Uint16(core[56:]))

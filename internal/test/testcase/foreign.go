@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Foreign returns a dump that this project did not make, unpacked: a file of the
-// folder corpus-foreign beside the corpus. The test is skipped if there is none.
+// Foreign returns an unpacked dump of another project, from the folder corpus-foreign next to the
+// corpus. It skips the test if there is none.
 func Foreign(t testing.TB, name string) []byte {
 	t.Helper()
 	b, err := ReadForeign(name)
@@ -23,7 +23,7 @@ func Foreign(t testing.TB, name string) []byte {
 	return b
 }
 
-// ReadForeign is Foreign for programs. The error is os.ErrNotExist if there is no such file.
+// ReadForeign is Foreign for programs. A missing file is os.ErrNotExist.
 func ReadForeign(name string) ([]byte, error) {
 	file, err := ForeignFile(name)
 	if err != nil {
@@ -37,7 +37,8 @@ func ReadForeign(name string) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
-// ForeignFile returns the path of the compressed file of a dump that this project did not make. The error is os.ErrNotExist if there is none.
+// ForeignFile returns the path of the compressed file of a dump of another project. A missing file
+// is os.ErrNotExist.
 func ForeignFile(name string) (string, error) {
 	dir, err := corpusDir()
 	if err != nil {

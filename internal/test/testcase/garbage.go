@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// Tests read many dumps in one process, and little of what they allocate is alive at once. With the usual goal of the garbage collector an
-// eighth of their time goes there. The limit keeps a test binary from growing without need.
+// Tests read many dumps in one process, and little of the memory is alive at a time. The garbage
+// collector's default goal would take an eighth of the time. The limit bounds the growth of a test
+// binary.
 const (
 	testGC     = 400
 	testMemory = 1 << 30

@@ -12,21 +12,20 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Manifest is what is known about a dump from the side of the program that
-// was dumped.
+// A Manifest holds facts about a dump from the dumped program's side.
 type Manifest struct {
 	Name        string
-	Source      string // of a slice: the dump from which it was cut
+	Source      string // for a slice: the original dump
 	Dump        string
 	Modules     string
 	OS          string // "linux" or "windows"
 	Arch        string // "x64" or "arm64"
-	Runtime     string // version; of two runtimes both
+	Runtime     string // version; both versions if there are two runtimes
 	Kind        string // "full", "withheap", "normal", "triage"
 	Scenario    string
 	Environment map[string]string
-	Tool        string // what wrote the dump
-	Output      string // what a crashing program wrote
+	Tool        string // writer of the dump
+	Output      string // output of a crashing program
 	PID         uint32
 	Threads     []ThreadFact
 	Facts       map[string]json.RawMessage
@@ -36,7 +35,7 @@ type Manifest struct {
 // A ThreadFact is a thread of the process just before the dump.
 type ThreadFact struct {
 	TID  uint32
-	Comm string // its name to the system
+	Comm string // the system's name for it
 }
 
 func readManifest(file string) (Manifest, error) {
@@ -51,17 +50,17 @@ func readManifest(file string) (Manifest, error) {
 	return m, nil
 }
 
-// NativeAOT reports whether the program was compiled ahead of time, without a
-// runtime that has metadata.
+// NativeAOT reports whether the program was compiled ahead of time, without a runtime with
+// metadata.
 func (m *Manifest) NativeAOT() bool {
 	return strings.Contains(m.Runtime, "NativeAOT") || strings.HasPrefix(m.Name, "nativeaot")
 }
 
-// Frozen is the generation that the GC gives objects of the frozen heap.
+// Frozen is the generation of objects in the frozen heap.
 const Frozen = 1<<31 - 1
 
-// An ObjectFact is an object that the program knew: its address, its type as
-// Type.ToString says it, and its generation then.
+// An ObjectFact is an object that the program knew: its address, its type in Type.ToString's form,
+// and its generation.
 type ObjectFact struct {
 	Name       string
 	Addr       target.Addr
@@ -71,7 +70,7 @@ type ObjectFact struct {
 
 // A TypeFact is the MethodTable of a type.
 type TypeFact struct {
-	Name string // as Type.ToString says it
+	Name string // in Type.ToString's form
 	Addr target.Addr
 }
 
@@ -101,7 +100,7 @@ func (m *Manifest) Types() []TypeFact {
 	var out []TypeFact
 	m.each(func(name, value string) {
 		if name, ok := strings.CutPrefix(name, "type "); ok {
-			name, _, _ = strings.Cut(name, " of ") // the assembly of types of one name
+			name, _, _ = strings.Cut(name, " of ") // the assembly follows if several types have one name
 			if addr, ok := address(value); ok {
 				out = append(out, TypeFact{name, addr})
 			}
@@ -113,7 +112,7 @@ func (m *Manifest) Types() []TypeFact {
 	return out
 }
 
-// Fact returns the text of the fact of that name, the first where there are several.
+// Fact returns the first text of the named fact.
 func (m *Manifest) Fact(name string) (string, bool) {
 	values := texts(m.Facts[name])
 	if len(values) == 0 {
@@ -130,7 +129,7 @@ func (m *Manifest) each(f func(name, value string)) {
 	}
 }
 
-// texts returns the values of a fact: a text, or a list of them.
+// texts returns the values of a fact, which is a text or a list of texts.
 func texts(raw json.RawMessage) []string {
 	var one string
 	if json.Unmarshal(raw, &one) == nil {
@@ -149,7 +148,7 @@ func address(s string) (target.Addr, bool) {
 	return target.Addr(n), ok && err == nil
 }
 
-// Address reads an address of the oracle; it is 0 for what is none.
+// Address parses an address of the oracle. It returns 0 for anything else.
 func Address(v any) target.Addr {
 	s, _ := v.(string)
 	a, _ := address(s)

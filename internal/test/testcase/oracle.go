@@ -12,9 +12,8 @@ import (
 	"testing"
 )
 
-// Oracle calls f for each line of a section of the case's oracle, which is what
-// another tool says about the dump. A case without anything in that section is
-// skipped, with the reason.
+// Oracle calls f for each line in a section of the case's oracle, which holds the results of
+// another tool. A case without anything in that section is skipped, with the reason.
 func (c *Case) Oracle(t testing.TB, section string, f func(line map[string]any)) {
 	t.Helper()
 	for _, line := range Oracle[map[string]any](t, c, section) {
@@ -22,8 +21,8 @@ func (c *Case) Oracle(t testing.TB, section string, f func(line map[string]any))
 	}
 }
 
-// Oracle decodes the lines of a section of the case's oracle. A case without
-// anything in that section is skipped, with the reason.
+// Oracle decodes the lines in a section of the case's oracle. A case without anything in that
+// section is skipped, with the reason.
 func Oracle[T any](t testing.TB, c *Case, section string) []T {
 	t.Helper()
 	lines := OracleIfAny[T](t, c, section)
@@ -33,8 +32,7 @@ func Oracle[T any](t testing.TB, c *Case, section string) []T {
 	return lines
 }
 
-// OracleIfAny is Oracle for tests that have more to compare: where the section
-// has nothing, it returns nothing.
+// OracleIfAny is Oracle for tests that compare more: it returns nil if the section is empty.
 func OracleIfAny[T any](t testing.TB, c *Case, section string) []T {
 	t.Helper()
 	r := c.openOracle(t, section)
@@ -58,11 +56,10 @@ func OracleIfAny[T any](t testing.TB, c *Case, section string) []T {
 	return out
 }
 
-// openOracle opens a section, packed or not. The file is missing with good
-// reason where the oracle's own record, status.json, says that the section was
-// asked for: then there was nothing to write. An oracle without that record has
-// what it has. Everything else is a damaged corpus, or a section that is not
-// spelt so.
+// openOracle opens a section, compressed or not. A missing file is valid if the oracle's
+// status.json records that the section was requested: the result was empty. An oracle without
+// status.json is incomplete. Every other missing file is an error: a damaged corpus, or a
+// misspelled section.
 func (c *Case) openOracle(t testing.TB, section string) io.ReadCloser {
 	t.Helper()
 	dir := filepath.Join(c.Dir, "oracle")
@@ -83,7 +80,7 @@ func (c *Case) openOracle(t testing.TB, section string) io.ReadCloser {
 	}
 	status, err := os.ReadFile(filepath.Join(dir, "status.json"))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // a part of an oracle
+		return nil // an incomplete oracle
 	}
 	var sections map[string]struct{ Result string }
 	if err == nil {
@@ -99,9 +96,8 @@ func (c *Case) openOracle(t testing.TB, section string) io.ReadCloser {
 	return nil
 }
 
-// SOS returns what SOS printed for a command, by the name of its file in the
-// case's folder sos. The test is skipped where SOS did not run on this case, or
-// not that command.
+// SOS returns the output of SOS for a command, given the name of its file in the case's folder sos.
+// It skips the test if SOS was not run on this case, or not with that command.
 func (c *Case) SOS(t testing.TB, name string) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(c.Dir, "sos", name))

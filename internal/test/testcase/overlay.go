@@ -8,13 +8,13 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Damage is what is written over the memory of a dump.
+// A Damage is written over the memory of a dump.
 type Damage struct {
 	At    target.Addr
 	Bytes []byte
 }
 
-// Words returns the damage that words do at a.
+// Words returns the damage of writing words at a.
 func Words(a target.Addr, words ...uint64) Damage {
 	d := Damage{At: a}
 	for _, w := range words {
@@ -23,7 +23,8 @@ func Words(a target.Addr, words ...uint64) Damage {
 	return d
 }
 
-// Overwrite does the damage to memory that lends the bytes it was made of, which must have what is damaged.
+// Overwrite applies the damage to a memory that lends the bytes of its file. The memory must hold
+// the damaged addresses.
 func Overwrite(t testing.TB, mem target.Memory, damage ...Damage) {
 	t.Helper()
 	for _, w := range damage {
@@ -35,15 +36,14 @@ func Overwrite(t testing.TB, mem target.Memory, damage ...Damage) {
 	}
 }
 
-// An Overlay is memory with other bytes at some addresses, where it has any. What
-// is apart from them is lent as it is, so that reads cost what they do without.
+// An Overlay is a memory with replaced bytes at some stored addresses. Other memory is lent
+// unchanged, so that reads cost the same as without an Overlay.
 type Overlay struct {
 	target.Memory
 	damage atomic.Pointer[[]Damage]
 }
 
-// Set puts this damage in the place of what there was. Of two at one address the
-// last counts.
+// Set replaces the damage. If several overwrite one address, the last one wins.
 func (o *Overlay) Set(damage ...Damage) { o.damage.Store(&damage) }
 
 func (o *Overlay) ReadMemory(b []byte, a target.Addr) (int, error) {
@@ -80,7 +80,7 @@ func (o *Overlay) Span(a target.Addr) []byte {
 	return s
 }
 
-// NextStored implements target.SparseMemory. What is damaged was stored before.
+// NextStored implements target.SparseMemory. Damage does not change what is stored.
 func (o *Overlay) NextStored(a target.Addr) (target.Addr, bool) {
 	return target.NextStored(o.Memory, a)
 }

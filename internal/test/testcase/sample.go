@@ -5,11 +5,13 @@ import (
 	"testing"
 )
 
-// Complete reports whether tests try all that they have. SOSGO_COMPLETE asks for it, which .ci/run sets, and -short forbids it.
-// Otherwise tests that would take long try a sample, the same each time, and log its size.
+// Complete reports whether tests try everything. .ci/run requests it with SOSGO_COMPLETE, and
+// -short prevents it. Otherwise tests that would take long try a sample, the same each time, and
+// log its size.
 func Complete() bool { return os.Getenv("SOSGO_COMPLETE") != "" && !testing.Short() }
 
-// Sample returns every nth item of a list from the first on, and all of them if the tests are Complete.
+// Sample returns every nth item of a list, starting with the first, or all items if the tests are
+// Complete.
 func Sample[T any](t testing.TB, list []T, nth int) []T {
 	t.Helper()
 	if Complete() {
@@ -23,7 +25,8 @@ func Sample[T any](t testing.TB, list []T, nth int) []T {
 	return some
 }
 
-// Part returns how many of n cases a test tries: the nth part but no fewer than 6, and all of them if the tests are Complete.
+// Part returns how many of n cases a test tries: the nth part but at least 6, or all if the tests
+// are Complete.
 func Part(t testing.TB, n, nth int) int {
 	t.Helper()
 	some := max(6, n/nth)

@@ -1,14 +1,11 @@
-// Package testcase is the one place where tests find dumps on disk: the canned
-// ones of testdata/dumps, and the corpus of larger ones, with the module files
-// that belong to them and what other tools said about them (the oracle).
+// Package testcase finds dumps for tests: the canned dumps in testdata/dumps, and the corpus of
+// larger ones, with their module files and the results of other tools (the oracle). It knows only
+// files and memory (Overlay), so that the tests of every package can use it; package testdump opens
+// the dumps. Start reading at Case.
 //
-// The corpus is the folder that SOSGO_CORPUS names, or ../shared/corpus beside
-// the module, packed or not. Where there is none, tests that want it are
-// skipped with one reason. Where there is one, a test that gets no case from
-// it, or compares nothing in a case, fails.
-//
-// It knows files and memory (an Overlay) alone and nothing of how dumps are read,
-// so that the tests of every package can use it; package testdump opens them.
+// The corpus is the folder in SOSGO_CORPUS, or ../shared/corpus next to the module. Without it,
+// tests that need it are skipped with one reason. With it, a test that gets no case, or compares
+// nothing in a case, fails.
 package testcase
 
 import (
@@ -25,11 +22,11 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A Case is a dump on disk with what is known about it.
+// A Case is a dump on disk and the facts about it.
 type Case struct {
 	Name     string
 	Dir      string // its folder
-	Path     string // its file; of the corpus, once Unpack ran, the plain one
+	Path     string // the file; for the corpus, after Unpack, the unpacked one
 	Modules  string // folder with module files; empty for canned dumps, which need none
 	Canned   bool
 	Manifest Manifest
@@ -38,8 +35,7 @@ type Case struct {
 	plain    func() (string, error)
 }
 
-// HasHeap reports whether the dump was written with the GC heap, of a runtime
-// that this reads.
+// HasHeap reports whether the dump contains the GC heap of a supported runtime.
 func (c *Case) HasHeap() bool {
 	return (c.Manifest.Kind == "full" || c.Manifest.Kind == "withheap") && c.HasRuntime()
 }
@@ -61,32 +57,31 @@ func (c *Case) Raw() ([]byte, error) {
 	return dec.DecodeAll(b, nil)
 }
 
-// A Filter picks cases; nil picks all.
+// A Filter selects cases; nil selects all.
 type Filter func(*Case) bool
 
-// Named picks the cases whose name matches one of the patterns of path.Match.
+// Named selects cases with names that match a pattern of path.Match.
 func Named(patterns ...string) Filter {
 	return func(c *Case) bool {
 		return slices.ContainsFunc(patterns, func(p string) bool { ok, _ := path.Match(p, c.Name); return ok })
 	}
 }
 
-// OnLinux picks the cases of Linux processes.
+// OnLinux selects cases of Linux processes.
 func OnLinux(c *Case) bool { return c.Manifest.OS == "linux" }
 
-// OnWindows picks the cases of Windows processes.
+// OnWindows selects cases of Windows processes.
 func OnWindows(c *Case) bool { return c.Manifest.OS == "windows" }
 
-// Attributes of tests in the output of "go test -json", read by internal/test/tools/health:
-// the dump that a test looks at, and whether the test was skipped for lack of a corpus.
+// Attributes of tests in the output of "go test -json", read by internal/test/tools/health: the
+// dump that a test uses, and whether the test was skipped because there is no corpus.
 const (
 	AttrCase     = "case"
 	AttrNoCorpus = "no-corpus"
 )
 
-// Corpus calls f for each case of the corpus that want picks, unpacked, in a
-// subtest of its own. The number that f returns is how much it compared: a
-// case in which nothing was compared fails, unless f skips it and says why.
+// Corpus calls f for each unpacked case of the corpus that want selects, in its own subtest. f
+// returns how many facts it compared: a case without any fails, unless f skips it with a reason.
 func Corpus(t *testing.T, want Filter, f func(t *testing.T, c *Case) int) {
 	t.Helper()
 	cases := corpus(t)
@@ -107,7 +102,7 @@ func Corpus(t *testing.T, want Filter, f func(t *testing.T, c *Case) int) {
 	}
 }
 
-// NeedModules skips a case that has no module files.
+// NeedModules skips a case without module files.
 func NeedModules(t testing.TB, c *Case) {
 	t.Helper()
 	if c.Modules == "" {
@@ -123,7 +118,7 @@ func Compared(t testing.TB, n int) {
 	}
 }
 
-// Canned returns the canned dump of that name. The test is skipped where the canned dumps are not at hand.
+// Canned returns the named canned dump. It skips the test if the canned dumps are not available.
 func Canned(t testing.TB, name string) *Case {
 	t.Helper()
 	cases, err := CannedCases()
@@ -140,7 +135,7 @@ func Canned(t testing.TB, name string) *Case {
 	return cases[i]
 }
 
-// Open returns the case of the corpus of that name, unpacked.
+// Open returns the named case of the corpus, unpacked.
 func Open(t testing.TB, name string) *Case {
 	t.Helper()
 	cases := corpus(t)
@@ -153,7 +148,7 @@ func Open(t testing.TB, name string) *Case {
 	return cases[i]
 }
 
-// corpus lists the corpus for a test that is nothing without it.
+// corpus lists the corpus. It skips the test if there is none.
 func corpus(t testing.TB) []*Case {
 	t.Helper()
 	if testing.Short() {
@@ -170,8 +165,8 @@ func corpus(t testing.TB) []*Case {
 	return cases
 }
 
-// CorpusCases lists the corpus, by name. There are none where there is no
-// corpus; a folder without cases that SOSGO_CORPUS names is an error.
+// CorpusCases lists the corpus by name. It is empty without a corpus; a folder in SOSGO_CORPUS
+// without cases is an error.
 var CorpusCases = sync.OnceValues(func() ([]*Case, error) {
 	dir, err := corpusDir()
 	if err != nil || dir == "" {
@@ -184,7 +179,7 @@ var CorpusCases = sync.OnceValues(func() ([]*Case, error) {
 	return cases, err
 })
 
-// corpusDir returns the folder of the corpus, or empty.
+// corpusDir returns the folder of the corpus, or "".
 func corpusDir() (string, error) {
 	if dir := os.Getenv("SOSGO_CORPUS"); dir != "" {
 		return dir, nil
@@ -200,7 +195,8 @@ func corpusDir() (string, error) {
 	return dir, nil
 }
 
-// Shared returns the folder that has the corpus, the tools and the programs. The test is skipped if there is none.
+// Shared returns the folder with the corpus, the tools and the programs. It skips the test if there
+// is none.
 func Shared(t testing.TB) string {
 	t.Helper()
 	dir, err := corpusDir()
@@ -214,8 +210,8 @@ func Shared(t testing.TB) string {
 	return filepath.Dir(dir)
 }
 
-// CannedCases lists testdata/dumps, by name. There are none where this module
-// is a dependency: they are a module of their own.
+// CannedCases lists testdata/dumps by name. It is empty if this module is a dependency, because the
+// dumps are a separate module.
 var CannedCases = sync.OnceValues(func() ([]*Case, error) {
 	root, err := ModuleRoot()
 	if err != nil {
@@ -224,8 +220,8 @@ var CannedCases = sync.OnceValues(func() ([]*Case, error) {
 	return casesIn(filepath.Join(root, "testdata", "dumps"), true)
 })
 
-// CannedWeb lists testdata/dumps/web, as CannedCases does: dumps of web servers, which are too large to answer everything, and
-// have what requests, pools and collections are told by.
+// CannedWeb lists testdata/dumps/web like CannedCases: dumps of web servers. They are slices with
+// only the memory for requests, pools and collections.
 var CannedWeb = sync.OnceValues(func() ([]*Case, error) {
 	root, err := ModuleRoot()
 	if err != nil {
@@ -234,7 +230,8 @@ var CannedWeb = sync.OnceValues(func() ([]*Case, error) {
 	return casesIn(filepath.Join(root, "testdata", "dumps", "web"), true)
 })
 
-// CannedNative lists testdata/dumps/nativeaot, as CannedCases does: crashes of NativeAOT programs of other versions.
+// CannedNative lists testdata/dumps/nativeaot like CannedCases: crashes of NativeAOT programs of
+// other versions.
 var CannedNative = sync.OnceValues(func() ([]*Case, error) {
 	root, err := ModuleRoot()
 	if err != nil {
@@ -265,7 +262,8 @@ func load(file string, canned bool) (*Case, error) {
 	return c, nil
 }
 
-// Plain returns where a canned dump is unpacked that has no manifest, as Case.Plain does, and any other path as it is.
+// Plain returns the path of the unpacked file of a canned dump without a manifest, like Case.Plain.
+// It returns any other path unchanged.
 func Plain(path string) string {
 	if !strings.HasSuffix(path, ".dmp.zst") {
 		return path
@@ -281,7 +279,7 @@ func CannedFile(path string) *Case {
 	return c
 }
 
-// casesIn lists the folders of dir that have a manifest.
+// casesIn lists the folders of dir with a manifest.
 func casesIn(dir string, canned bool) ([]*Case, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*", "manifest.json"))
 	if err != nil {
@@ -298,8 +296,8 @@ func casesIn(dir string, canned bool) ([]*Case, error) {
 	return out, nil
 }
 
-// ModuleRoot returns the folder of this module, found from the folder in which the
-// test runs.
+// ModuleRoot returns the folder of this module, searching upwards from the folder in which the test
+// runs.
 func ModuleRoot() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

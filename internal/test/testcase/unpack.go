@@ -18,16 +18,16 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Unpack makes the case readable: a dump of the corpus that is compressed is
-// unpacked into the cache, where it stays, and so are its module files. The
-// cache has the layout of the corpus's own tools, so that they can share it:
-// SOSGO_DUMP_CACHE names it to both.
+// Unpack makes the case readable: it unpacks a compressed dump of the corpus, and its module files,
+// into the cache, where they stay. The cache has the layout of the corpus's own tools, so that
+// SOSGO_DUMP_CACHE can name it for both.
 func (c *Case) Unpack() error { return c.unpacked() }
 
-// Plain returns the path of the dump, unpacked where it can be. Canned dumps are unpacked into the cache once for all test binaries:
-// each of some fifty opens most of them. Where nothing can be written, Plain returns the compressed file.
+// Plain returns the path of the unpacked dump. Canned dumps are unpacked into the cache once for
+// all test binaries, because each of about fifty opens most of them. If the cache can't be written,
+// Plain returns the compressed file.
 func (c *Case) Plain() string {
-	if c.plain == nil || filepath.Ext(c.Path) != ".zst" { // not loaded from a manifest, or a copy that a test gave another file
+	if c.plain == nil || filepath.Ext(c.Path) != ".zst" { // not loaded from a manifest, or a copy with another file
 		return c.Path
 	}
 	if path, err := c.plain(); err == nil {
@@ -48,7 +48,7 @@ func (c *Case) unpackCanned() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	sum := sha256.Sum256(b) // clones with different dumps of one name share the cache
+	sum := sha256.Sum256(b) // clones with different dumps of one name may share the cache
 	plain := filepath.Join(cache, "canned", c.Name+"-"+hex.EncodeToString(sum[:16])+".dmp")
 	if _, err := os.Stat(plain); err == nil {
 		return plain, nil
@@ -94,8 +94,8 @@ func (c *Case) unpack() error {
 	return nil
 }
 
-// moduleSet returns the plain folder of a set of module files that a manifest names
-// as ARCHIVE/SET: the set itself, or what the archive beside it has.
+// moduleSet returns the unpacked folder of a set of module files that a manifest names as
+// ARCHIVE/SET.
 func moduleSet(set string) (string, error) {
 	if _, err := os.Stat(set); err == nil {
 		return set, nil
@@ -113,8 +113,8 @@ func moduleSet(set string) (string, error) {
 	return filepath.Join(dir, filepath.Base(set)), unpackModules(dir, archive)
 }
 
-// ModuleSets returns the folders of all sets of module files of the corpus, by
-// name. The test is skipped where there is no corpus.
+// ModuleSets returns the folders of all sets of module files in the corpus, by name. It skips the
+// test without a corpus.
 func ModuleSets(t testing.TB) []string {
 	t.Helper()
 	var out []string
@@ -133,7 +133,7 @@ func ModuleSets(t testing.TB) []string {
 	return out
 }
 
-// ModuleSet returns the folder of one set of module files of the corpus.
+// ModuleSet returns the folder of one set of module files in the corpus.
 func ModuleSet(t testing.TB, name string) string {
 	t.Helper()
 	for _, dir := range ModuleSets(t) {
@@ -157,8 +157,8 @@ func cacheDir() (string, error) {
 	return dir, os.MkdirAll(dir, 0o755)
 }
 
-// unpackFile unpacks src as dst. Other test binaries may do the same now: each
-// writes a file of its own and renames it.
+// unpackFile unpacks src to dst. Other test binaries may do the same at this time: each writes its
+// own file and renames it.
 func unpackFile(dst, src string) error {
 	from, err := os.Stat(src)
 	if err != nil {
@@ -191,7 +191,7 @@ func writeFile(dst string, r io.Reader) error {
 	return os.Rename(tmp.Name(), dst)
 }
 
-// zstdMagic begins every file that zstd compressed (RFC 8878).
+// zstdMagic is at the start of every file compressed with zstd (RFC 8878).
 var zstdMagic = []byte("\x28\xb5\x2f\xfd")
 
 type zstdFile struct {
@@ -213,7 +213,7 @@ func openZstd(path string) (io.ReadCloser, error) {
 	return zstdFile{dec.IOReadCloser(), f}, nil
 }
 
-// unpackModules unpacks the archive of module files as dir, unless it is there.
+// unpackModules unpacks an archive of module files to dir, unless dir exists.
 func unpackModules(dir, archive string) error {
 	if _, err := os.Stat(dir); err == nil {
 		return nil
@@ -234,7 +234,7 @@ func unpackModules(dir, archive string) error {
 	if err := untar(tmp, tar.NewReader(r)); err != nil {
 		return fmt.Errorf("%s: %w", archive, err)
 	}
-	// All is in one folder, which has the archive's own name.
+	// The archive has one folder with the archive's own name.
 	err = os.Rename(filepath.Join(tmp, strings.TrimSuffix(filepath.Base(archive), ".tar.zst")), dir)
 	if _, statErr := os.Stat(dir); statErr == nil {
 		return nil // another test binary was faster

@@ -9,19 +9,20 @@ import (
 	"github.com/sosgo/sosgo/internal/front/cli/commands"
 )
 
-// A Kept keeps the dump of one path open. Unpacking it for every question would take longer than the answers.
+// A Kept keeps the dump of one path open, because unpacking it for every question would take longer
+// than the answers.
 type Kept struct {
 	Path    string
 	options string
 	dump    cli.Dump
 }
 
-// Env is how sessions open the dump, without commands. A dump that is open already gives the same answers, which TestDeterminism of
-// internal/test/acceptance checks.
+// Env returns the environment for sessions, without commands. An open dump gives the same answers
+// as a new one; TestDeterminism of internal/test/acceptance checks it.
 func (k *Kept) Env() cli.Env { return cli.Env{Open: k.open, KeepOpen: true} }
 
 func (k *Kept) open(ctx context.Context, path string, o cli.OpenOptions) (cli.Dump, error) {
-	o.Context, o.Progress = nil, nil // these belong to the session, which ends before the dump is closed
+	o.Context, o.Progress = nil, nil // of the session, which ends before the dump is closed
 	options := fmt.Sprintf("%+v", o)
 	if k.dump != nil && path == k.Path && options == k.options {
 		return k.dump, nil

@@ -8,16 +8,17 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Damage and Overlay are testcase's, where packages that this one imports have them, too.
+// Damage and Overlay are aliases of testcase's types.
 type (
 	Damage  = testcase.Damage
 	Overlay = testcase.Overlay
 )
 
-// Words returns the damage that words do at a.
+// Words returns the damage of writing words at a.
 func Words(a target.Addr, words ...uint64) Damage { return testcase.Words(a, words...) }
 
-// Damaged opens a copy of the dump with some of its memory overwritten, which must be in the dump.
+// Damaged opens a copy of the dump with some of its memory overwritten. The memory must be in the
+// dump.
 func (d *Dump) Damaged(t testing.TB, damage ...Damage) *sosgo.Dump {
 	t.Helper()
 	raw, err := d.Raw()

@@ -12,8 +12,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Draft is an open dump in memory that is overwritten in place, again and again: what reads it reads as fast as it does
-// a sound one. What was read once and is kept, such as types, stays as it was.
+// A Draft is an open dump in memory that is overwritten in place, many times. Reading it is as fast
+// as reading an undamaged dump. Cached data, such as types, does not change.
 type Draft struct {
 	*sosgo.Dump
 	raw    []byte
@@ -21,7 +21,7 @@ type Draft struct {
 	undo   []Damage
 }
 
-// OpenDraft opens the dump in the file of a canned one, compressed or not, as a Draft.
+// OpenDraft opens the file of a canned dump, compressed or not, as a Draft.
 func OpenDraft(t testing.TB, path string, o sosgo.Options) *Draft {
 	t.Helper()
 	raw, err := (&testcase.Case{Path: testcase.Plain(path)}).Raw()
@@ -43,8 +43,8 @@ func newDraft(t testing.TB, raw []byte, o sosgo.Options) *Draft {
 	return d
 }
 
-// Set mends what the last call did, and puts this damage in the place of what the dump has of it. Of two at one address the
-// last counts.
+// Set undoes the last call and applies the damage. If several overwrite one address, the last one
+// wins.
 func (d *Draft) Set(damage ...Damage) {
 	for _, w := range slices.Backward(d.undo) {
 		copy(d.memory.Span(w.At), w.Bytes)
@@ -64,9 +64,10 @@ func (d *Draft) Set(damage ...Damage) {
 	}
 }
 
-// Thin opens a copy of a dump in which the walk of the heap meets few objects: those that keep chooses, of one type after
-// another as they come, and free blocks between them. The others are where they were, for who has their addresses. What
-// walks a heap for each input is faster by as many objects as are left out. It returns those that are left.
+// Thin opens a copy of a dump in which the walk of the heap meets few objects: the objects that
+// keep selects, with free blocks between them. The other objects stay in memory for code that has
+// their addresses. Fuzzing a walk of the heap is faster by the number of omitted objects. Thin
+// returns the remaining objects.
 func Thin(t testing.TB, path string, o sosgo.Options, keep func(v *sosgo.View, o *heap.Object) bool) (*Draft, []heap.Object) {
 	t.Helper()
 	whole := OpenDraft(t, path, o)
@@ -103,10 +104,11 @@ func Thin(t testing.TB, path string, o sosgo.Options, keep func(v *sosgo.View, o
 		t.Fatalf("%s: %d objects are kept, with %d free blocks between them", filepath.Base(path), len(kept), len(blocks))
 	}
 	whole.Set(blocks...)
-	return newDraft(t, whole.raw, o), kept // the first one knows the heap as it was
+	return newDraft(t, whole.raw, o), kept // a new one, because the first has cached the heap
 }
 
-// FewOf chooses, for Thin, the first few objects of each type whose name matches.
+// FewOf returns a keep function for Thin: it selects the first few objects of each type with a
+// matching name.
 func FewOf(few int, match func(name string) bool) func(v *sosgo.View, o *heap.Object) bool {
 	count := map[*dac.MethodTable]int{}
 	return func(v *sosgo.View, o *heap.Object) bool {

@@ -14,14 +14,13 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Answers are what was asked of a runtime, by the names of the questions.
+// Answers are the answers of a runtime, by the names of the questions.
 type Answers struct {
 	values map[string]string
 	errs   []error
 }
 
-// Add adds an answer, or the error that stands in its place or says that it is
-// not all.
+// Add adds an answer. err is the error that replaces it or reports that it is incomplete.
 func (a *Answers) Add(name string, v any, err error) {
 	if err != nil {
 		a.errs = append(a.errs, fmt.Errorf("%s: %w", name, err))
@@ -30,13 +29,13 @@ func (a *Answers) Add(name string, v any, err error) {
 	a.values[name] = fmt.Sprintf("%+v", v)
 }
 
-// Without opens the dump again, as one that lacks the memory of a range.
+// Without opens the dump without the memory of a range.
 func (d *Dump) Without(t testing.TB, at target.Range) *sosgo.Dump {
 	t.Helper()
 	return FileWithout(t, d.Plain(), d.Options(), at)
 }
 
-// FileWithout is Without for a dump that is no canned one.
+// FileWithout is Without for a dump that is not canned.
 func FileWithout(t testing.TB, path string, o sosgo.Options, at target.Range) *sosgo.Dump {
 	t.Helper()
 	f := &faulty{at: at}
@@ -49,12 +48,11 @@ func FileWithout(t testing.TB, path string, o sosgo.Options, at target.Range) *s
 	return out
 }
 
-// Faults asks a canned dump's runtime questions again and again, each time with
-// another of the places that the answers were read from gone or overwritten, at
-// most most of them, and a sixteenth of that unless the tests are Complete. Where a place is gone, each answer is the same as before or
-// an error in its place, and never another; each error is typed, or one of
-// known. Overwritten memory may be believed, but no answer to it panics or has
-// no end.
+// Faults asks a canned dump's runtime the same questions many times. Each time one of the places
+// that the answers were read from is missing or overwritten; it tries at most most of them, and a
+// sixteenth of that unless the tests are Complete. If a place is missing, each answer is unchanged
+// or replaced by an error. Each error is typed, or one of known. Overwritten memory may be
+// believed, but no question panics or hangs.
 func Faults(t *testing.T, name string, most int, ask func(rt *dac.Runtime, a *Answers), known ...error) {
 	t.Helper()
 	t.Attr("case", name)
@@ -99,7 +97,7 @@ func Faults(t *testing.T, name string, most int, ask func(rt *dac.Runtime, a *An
 	}
 }
 
-// compare holds the answers without a place to the sound ones.
+// compare compares the answers without a place with the undamaged ones.
 func compare(t *testing.T, at target.Range, sound, got Answers) {
 	t.Helper()
 	for name, v := range got.values {
@@ -112,7 +110,7 @@ func compare(t *testing.T, at target.Range, sound, got Answers) {
 	}
 }
 
-// hasMoreThan reports whether a has an error that b has not.
+// hasMoreThan reports whether a has an error that b does not have.
 func (a *Answers) hasMoreThan(b Answers) bool {
 	known := map[string]bool{}
 	for _, err := range b.errs {
@@ -121,14 +119,13 @@ func (a *Answers) hasMoreThan(b Answers) bool {
 	return slices.ContainsFunc(a.errs, func(err error) bool { return !known[err.Error()] })
 }
 
-// faulty is memory of which a range is gone, or overwritten. It records what is
-// read.
+// faulty is a memory with a range that is missing or overwritten. It records reads.
 type faulty struct {
 	target.Memory
 	mu     sync.Mutex
 	record bool
 	at     target.Range
-	with   []byte // nil: gone
+	with   []byte // nil if missing
 	seen   map[target.Range]bool
 	reads  []target.Range
 }
@@ -139,7 +136,7 @@ func (f *faulty) set(record bool, at target.Range, with []byte) {
 	f.record, f.at, f.with = record, at, with
 }
 
-// touches records a read, and returns the range that is bad if the read meets it.
+// touches records a read and returns the bad range if the read overlaps it.
 func (f *faulty) touches(a target.Addr, n int) (bad target.Range, with []byte, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -191,8 +188,7 @@ func (f *faulty) Span(a target.Addr) []byte {
 	return s
 }
 
-// NextStored implements target.SparseMemory: without it every hole is asked for
-// page by page.
+// NextStored implements target.SparseMemory. Without it, every hole would be searched page by page.
 func (f *faulty) NextStored(a target.Addr) (target.Addr, bool) {
 	next, ok := target.NextStored(f.Memory, a)
 	if bad, with, hit := f.touches(next, 1); ok && hit && with == nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/sosgo/sosgo/stackwalk"
 )
 
-// ManagedFrames returns the names of the managed frames of each thread that runs managed code, from the top, by the
-// thread's name. The first thread of the process is "main".
+// ManagedFrames returns the names of the managed frames of each thread that runs managed code,
+// topmost first, by the thread's name. The first thread of the process is "main".
 func (d *Dump) ManagedFrames(t testing.TB) map[string][]string {
 	t.Helper()
 	must := func(err error) {

@@ -9,8 +9,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Patched opens the canned dump of that name with other bytes in the process's
-// memory: those of patches, by their addresses.
+// Patched opens the named canned dump with some of the process's memory replaced by patches.
 func Patched(t testing.TB, name string, patches map[target.Addr][]byte) *sosgo.Dump {
 	t.Helper()
 	list := make([]Damage, 0, len(patches))
@@ -22,16 +21,16 @@ func Patched(t testing.TB, name string, patches map[target.Addr][]byte) *sosgo.D
 	return d
 }
 
-// OpenOverlaid opens the canned dump of that name with an Overlay over its memory,
-// which holds that damage and can be changed.
+// OpenOverlaid opens the named canned dump with an Overlay over its memory. The Overlay holds the
+// damage and can be changed.
 func OpenOverlaid(t testing.TB, name string, damage ...Damage) (*sosgo.Dump, *Overlay) {
 	t.Helper()
 	from := Open(t, name)
 	return OverlaidFile(t, from.Plain(), from.Options(), damage...)
 }
 
-// Libraries opens the dump whose classes have the names and fields that those of libraries have of which no program was
-// at hand, with an Overlay over its memory.
+// Libraries opens, with an Overlay over its memory, a dump with classes named like those of
+// libraries for which no program exists.
 func Libraries(t testing.TB) (*sosgo.Dump, *Overlay) {
 	t.Helper()
 	return OverlaidFile(t, libraries(t).Plain(), sosgo.Options{Offline: true})
@@ -46,7 +45,7 @@ func libraries(t testing.TB) *testcase.Case {
 	return testcase.CannedFile(filepath.Join(root, "testdata", "dumps", "libraries", "net10-libraries", "net10-libraries.dmp.zst"))
 }
 
-// OverlaidFile is OpenOverlaid for a dump that is no canned one.
+// OverlaidFile is OpenOverlaid for a dump that is not canned.
 func OverlaidFile(t testing.TB, path string, o sosgo.Options, damage ...Damage) (*sosgo.Dump, *Overlay) {
 	t.Helper()
 	over := &Overlay{}

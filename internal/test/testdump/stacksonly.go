@@ -10,11 +10,12 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// stackBytes is how much of a thread's stack Breakpad's writer for Linux keeps (linux_dumper.h, kDefaultStackToCapture).
+// stackBytes is how many bytes of a thread's stack Breakpad's writer for Linux keeps
+// (linux_dumper.h, kDefaultStackToCapture).
 const stackBytes = 32 << 10
 
-// StacksOnly writes a dump of a Linux x64 process anew, as Breakpad would have written it: threads with their stacks, modules
-// with their build ids, /proc/PID/maps, and no other memory.
+// StacksOnly rewrites a dump of a Linux x64 process in Breakpad's form: threads with their stacks,
+// modules with their build ids, /proc/PID/maps, and no other memory.
 func StacksOnly(d *sosgo.Dump) []byte {
 	t := d.Target()
 	m := synth.NewMinidump()

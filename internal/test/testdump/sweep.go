@@ -13,10 +13,12 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Sweep asks a question about d again and again. Each time another of the places that the answer was read from is gone, or holds
-// other bytes; it tries at most most of them, and a sixteenth of that unless the tests are Complete. If a place is gone, the answer
-// stays the same, or it notes an error that the sound one has not. Every error is typed. Overwritten memory may be believed, but no
-// question panics or goes on forever. cold opens the dump anew each time, so that the types are read without the place, too.
+// Sweep asks d a question many times. Each time one of the places that the answer was read from is
+// missing or overwritten; it tries at most most of them, and a sixteenth of that unless the tests
+// are Complete. If a place is missing, the answer is unchanged, or it notes an error that the
+// undamaged answer does not have. Every error is typed. Overwritten memory may be believed, but no
+// question panics or hangs. cold opens the dump again each time, so that types are read without the
+// place, too.
 func (d *Dump) Sweep(t *testing.T, most int, cold bool, ask func(v *sosgo.View) (answer any, noted []error, err error)) {
 	t.Helper()
 	t.Attr("case", d.Name)
@@ -63,7 +65,7 @@ func sweep(t *testing.T, c *testcase.Case, o sosgo.Options, most int, cold bool,
 		}
 		return document, noted
 	}
-	if !cold { // types are read by the first question
+	if !cold { // the first question reads types
 		answer(false, target.Range{}, nil)
 	}
 	sound, known := answer(true, target.Range{}, nil)
@@ -74,7 +76,7 @@ func sweep(t *testing.T, c *testcase.Case, o sosgo.Options, most int, cold bool,
 	garbage := [][]byte{make([]byte, 8), {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, {0x03, 0, 0, 0x7f, 0, 0, 0, 0}}
 	changed := 0
 	part := testcase.Part(t, most, 16)
-	for _, n := range []int{part, most} { // the sample may meet no place that matters: then one is looked for
+	for _, n := range []int{part, most} { // if no place of the sample matters, try more
 		step := max(1, len(f.reads)/n)
 		for i := 0; i < len(f.reads) && (n == part || changed == 0); i += step {
 			at := f.reads[i]
@@ -106,7 +108,7 @@ func sweep(t *testing.T, c *testcase.Case, o sosgo.Options, most int, cold bool,
 	t.Error("no place changed the answer")
 }
 
-// Asked gives Sweep an answer with what it notes.
+// Asked converts an answer for Sweep.
 func Asked[T interface{ Noted() []error }](a T, err error) (answer any, noted []error, _ error) {
 	if err != nil {
 		return nil, nil, err
@@ -114,7 +116,7 @@ func Asked[T interface{ Noted() []error }](a T, err error) (answer any, noted []
 	return a, a.Noted(), nil
 }
 
-// differing returns the surroundings of the first byte in which two documents differ.
+// differing returns the text around the first difference between two documents.
 func differing(a, b []byte) string {
 	n := 0
 	for n < min(len(a), len(b)) && a[n] == b[n] {

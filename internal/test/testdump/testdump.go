@@ -1,7 +1,6 @@
-// Package testdump opens real dumps for tests: the canned ones of
-// testdata/dumps, and a corpus of larger ones where there is one. Each is
-// opened once a test binary, and by the first test that wants it. Package
-// testcase finds them.
+// Package testdump opens real dumps for tests: the canned dumps in testdata/dumps, and a corpus of
+// larger ones if there is one. Each is opened once per test binary, by the first test that needs
+// it. Package testcase finds the files. Start reading at Open and Each.
 package testdump
 
 import (
@@ -15,23 +14,23 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Dump is an open dump with what is known about it.
+// A Dump is an open dump and the facts about it.
 type Dump struct {
 	*sosgo.Dump
 	*testcase.Case
 }
 
-// Frozen is the generation that the GC gives objects of the frozen heap.
+// Frozen is the generation of objects in the frozen heap.
 const Frozen = testcase.Frozen
 
-// Address reads an address of the oracle; it is 0 for what is none.
+// Address parses an address of the oracle. It returns 0 for anything else.
 func Address(v any) target.Addr { return testcase.Address(v) }
 
-// Options returns how tests open the dump: from nothing but what belongs to it.
+// Options returns the options for tests: they use only files that belong to the dump.
 func (d *Dump) Options() sosgo.Options { return options(d.Case) }
 
 func options(c *testcase.Case) sosgo.Options {
-	// All dumps of the corpus stay open. Their mappings do not fit into 32 bits.
+	// All dumps of the corpus stay open, and their mappings do not fit into 32 bits.
 	o := sosgo.Options{NoLocalFiles: true, NoMmap: strconv.IntSize == 32 && !testing.Short()}
 	if c.Modules != "" {
 		o.Modules = []string{c.Modules}
@@ -60,16 +59,16 @@ func eachOfCorpus(t *testing.T, f func(t *testing.T, d *Dump)) {
 	run(t, cases, f)
 }
 
-// Canned calls f for each canned dump, each in a subtest of its own.
+// Canned calls f for each canned dump in its own subtest.
 func Canned(t *testing.T, f func(t *testing.T, d *Dump)) {
 	t.Helper()
 	run(t, canned(t), f)
 }
 
-// kinds are canned dumps of different containers, processors, collectors, and amounts of memory.
+// kinds are canned dumps of different containers, processors, collectors and amounts of memory.
 var kinds = testcase.Named("net10-zoo", "net8-zoo", "net10-crash-null-triage", "win-net10-zoo", "net10-arm64")
 
-// Kinds is Canned for one dump of each kind. If the tests are testcase.Complete, it is Canned.
+// Kinds is Canned for one dump of each kind, or Canned if the tests are testcase.Complete.
 func Kinds(t *testing.T, f func(t *testing.T, d *Dump)) {
 	t.Helper()
 	cases := canned(t)
@@ -81,7 +80,8 @@ func Kinds(t *testing.T, f func(t *testing.T, d *Dump)) {
 	run(t, cases, f)
 }
 
-// KindsAndCorpus is Each for one canned dump of each kind. If the tests are testcase.Complete, it is Each.
+// KindsAndCorpus is Each for one canned dump of each kind, or Each if the tests are
+// testcase.Complete.
 func KindsAndCorpus(t *testing.T, f func(t *testing.T, d *Dump)) {
 	t.Helper()
 	Kinds(t, f)
@@ -100,14 +100,14 @@ func canned(t testing.TB) []*testcase.Case {
 	return cases
 }
 
-// Corpus is testcase.Corpus with the dump opened.
+// Corpus is testcase.Corpus with opened dumps.
 func Corpus(t *testing.T, want testcase.Filter, f func(t *testing.T, d *Dump) int) {
 	t.Helper()
 	testcase.Corpus(t, want, func(t *testing.T, c *testcase.Case) int { return f(t, open(t, c)) })
 }
 
-// Both calls f for a canned dump and, without -short, for the cases of the corpus that want picks. The number that f returns is
-// that of Corpus.
+// Both calls f for a canned dump and, without -short, for the cases of the corpus that want
+// selects. The result of f is as in Corpus.
 func Both(t *testing.T, name string, want testcase.Filter, f func(t *testing.T, d *Dump) int) {
 	t.Helper()
 	cases := []*testcase.Case{testcase.Canned(t, name)}
@@ -121,8 +121,8 @@ func Both(t *testing.T, name string, want testcase.Filter, f func(t *testing.T, 
 	run(t, cases, func(t *testing.T, d *Dump) { testcase.Compared(t, f(t, d)) })
 }
 
-// Web calls f for the canned dumps of web servers and, without -short, for those of the corpus. The number that f returns is that
-// of Corpus.
+// Web calls f for the canned dumps of web servers and, without -short, for those in the corpus. The
+// result of f is as in Corpus.
 func Web(t *testing.T, f func(t *testing.T, d *Dump) int) {
 	t.Helper()
 	cases, err := testcase.CannedWeb()
@@ -175,21 +175,19 @@ func Native(t *testing.T, f func(t *testing.T, d *Dump)) {
 	run(t, cases, f)
 }
 
-// CorpusRuntimes is Corpus for the cases with a runtime that this reads, which
-// NativeAOT has not.
+// CorpusRuntimes is Corpus for the cases with a supported runtime, which excludes NativeAOT.
 func CorpusRuntimes(t *testing.T, f func(t *testing.T, d *Dump) int) {
 	t.Helper()
 	Corpus(t, (*testcase.Case).HasRuntime, f)
 }
 
-// OpenCase returns the dump of the case of the corpus of that name.
+// OpenCase returns the named case of the corpus.
 func OpenCase(t testing.TB, name string) *Dump {
 	t.Helper()
 	return open(t, testcase.Open(t, name))
 }
 
-// Open returns the canned dump of that name. The test is skipped where the
-// canned dumps are not at hand.
+// Open returns the named canned dump. It skips the test if the canned dumps are not available.
 func Open(t testing.TB, name string) *Dump {
 	t.Helper()
 	return open(t, testcase.Canned(t, name))
@@ -205,7 +203,7 @@ func run(t *testing.T, cases []*testcase.Case, f func(t *testing.T, d *Dump)) {
 	}
 }
 
-// dumps has a function for each case that opens it, the first time.
+// dumps maps each case to a function that opens it once.
 var dumps sync.Map // *testcase.Case → func() (*Dump, error)
 
 func open(t testing.TB, c *testcase.Case) *Dump {

@@ -24,11 +24,11 @@ func TestManagedName(t *testing.T) {
 	}
 }
 
-// TestCanned opens every canned dump and holds it to its manifest.
+// TestCanned opens every canned dump and compares it with its manifest.
 func TestCanned(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
 		require.Equal(t, d.Manifest.OS, d.Target().Platform().OS.String())
-		if d.Manifest.PID != 0 { // the program of a crash may have been gone before it could be asked
+		if d.Manifest.PID != 0 { // a crashed program may have been gone too early
 			require.Equal(t, d.Manifest.PID, d.Target().Process().ID)
 		}
 		require.Empty(t, d.Case.Modules, "a canned dump needs no module files")

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// ManagedName turns what Type.ToString says, Outer`1+Inner`1[A,B], into the
-// form that ClrMD and managed SOS commands print, Outer<A>+Inner<B>.
+// ManagedName converts Type.ToString's form, Outer`1+Inner`1[A,B], to the form of ClrMD and managed
+// SOS commands, Outer<A>+Inner<B>.
 func ManagedName(s string) string {
 	p := nameParser{s}
 	return p.name()
@@ -28,7 +28,7 @@ func (p *nameParser) name() string {
 		if n == 0 {
 			break
 		}
-		// ClrMD takes the brackets of an array with a lower bound for arguments.
+		// ClrMD takes the brackets of an array with a lower bound for type arguments.
 		name, p.rest = name+strings.ReplaceAll(p.rest[:n], "[*]", "<*>"), p.rest[n:]
 	}
 	return name
@@ -46,7 +46,7 @@ func suffix(s string) int {
 	return 0
 }
 
-// arguments reads [A,B], if that is what comes.
+// arguments reads [A,B] if it is next.
 func (p *nameParser) arguments() []string {
 	if p.rest == "" || suffix(p.rest) > 0 || p.rest[0] != '[' {
 		return nil

@@ -1,4 +1,4 @@
-// Package testheap gives the tests of exports the heaps of dumps.
+// Package testheap supplies the heaps of dumps to the tests of exports.
 package testheap
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Of returns the heap of a dump, for three workers. The test is skipped if the dump has no heap, and says so; any other error
-// fails it.
+// Of returns the heap of a dump, for three workers. It skips the test, with a reason, if the dump
+// has no heap; any other error fails the test.
 func Of(t testing.TB, d *sosgo.Dump) *export.Heap {
 	t.Helper()
 	v, err := d.View("")

@@ -1,4 +1,5 @@
-// Package testmcp is a client of the Model Context Protocol over lines, for tests: it sends what it is given and checks nothing.
+// Package testmcp is a client of the Model Context Protocol over lines, for tests. It does not
+// validate what it sends.
 package testmcp
 
 import (
@@ -14,11 +15,11 @@ import (
 
 // A Client is connected to a server.
 type Client struct {
-	// Noted is called for notifications of the server, in their order.
+	// Noted is called for notifications of the server, in order.
 	Noted func(method string, params json.RawMessage)
 
 	out   io.WriteCloser
-	ended chan struct{} // the server is silent
+	ended chan struct{} // closed when the server has closed its output
 
 	writing sync.Mutex
 	mu      sync.Mutex
@@ -31,7 +32,7 @@ type answer struct {
 	Error  *Error
 }
 
-// An Error is an answer of the server.
+// An Error is an error response of the server.
 type Error struct {
 	Code    int
 	Message string
@@ -41,15 +42,15 @@ type Error struct {
 // Error implements error.
 func (e *Error) Error() string { return e.Message }
 
-// A Result is the answer of a tool.
+// A Result is the result of a tool.
 type Result struct {
 	Text       string
 	Structured json.RawMessage
 	Failed     bool
 }
 
-// Connect runs a server, begins a session with it, and returns the client. The server gets the end of the input when the client is
-// closed, and must return.
+// Connect runs a server, begins a session and returns the client. When the client is closed, the
+// server's input ends and the server must return.
 func Connect(t *testing.T, serve func(in io.Reader, out io.Writer)) *Client {
 	t.Helper()
 	in, toServer := io.Pipe()
@@ -80,7 +81,7 @@ func Connect(t *testing.T, serve func(in io.Reader, out io.Writer)) *Client {
 	return c
 }
 
-// Close ends the session, and returns once the server is silent.
+// Close ends the session and waits until the server has closed its output.
 func (c *Client) Close() {
 	c.out.Close()
 	<-c.ended
@@ -156,7 +157,7 @@ func (c *Client) Request(ctx context.Context, method string, params any) (json.R
 	}
 }
 
-// Call calls a tool. A token of nil wants no progress.
+// Call calls a tool. A nil token requests no progress.
 func (c *Client) Call(ctx context.Context, tool string, arguments, token any) (*Result, error) {
 	params := map[string]any{"name": tool}
 	if arguments != nil {

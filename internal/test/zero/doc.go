@@ -1,2 +1,2 @@
-// Package zero has the test that calls everything that importers see with zero values.
+// Package zero contains the test that calls everything exported with zero values.
 package zero

@@ -8,7 +8,6 @@ import (
 	sosgo_app_async "github.com/sosgo/sosgo/app/async"
 	sosgo_app_contexts "github.com/sosgo/sosgo/app/contexts"
 	sosgo_app_crash "github.com/sosgo/sosgo/app/crash"
-	sosgo_app_doctor "github.com/sosgo/sosgo/app/doctor"
 	sosgo_app_flows "github.com/sosgo/sosgo/app/flows"
 	sosgo_app_hosting "github.com/sosgo/sosgo/app/hosting"
 	sosgo_app_interop "github.com/sosgo/sosgo/app/interop"
@@ -20,9 +19,7 @@ import (
 	sosgo_app_modules "github.com/sosgo/sosgo/app/modules"
 	sosgo_app_resolve "github.com/sosgo/sosgo/app/resolve"
 	sosgo_app_rows "github.com/sosgo/sosgo/app/rows"
-	sosgo_app_sensitive "github.com/sosgo/sosgo/app/sensitive"
 	sosgo_app_settings "github.com/sosgo/sosgo/app/settings"
-	sosgo_app_signature "github.com/sosgo/sosgo/app/signature"
 	sosgo_app_sqlpools "github.com/sosgo/sosgo/app/sqlpools"
 	sosgo_app_stacks "github.com/sosgo/sosgo/app/stacks"
 	sosgo_app_tasks "github.com/sosgo/sosgo/app/tasks"
@@ -43,7 +40,6 @@ import (
 	sosgo_export_gcdump "github.com/sosgo/sosgo/export/gcdump"
 	sosgo_export_heappprof "github.com/sosgo/sosgo/export/heappprof"
 	sosgo_export_heapsnapshot "github.com/sosgo/sosgo/export/heapsnapshot"
-	sosgo_export_scrub "github.com/sosgo/sosgo/export/scrub"
 	sosgo_export_stackexport "github.com/sosgo/sosgo/export/stackexport"
 	sosgo_export_summary "github.com/sosgo/sosgo/export/summary"
 	sosgo_export_tables "github.com/sosgo/sosgo/export/tables"
@@ -123,8 +119,6 @@ var exportedFuncs = map[string]any{
 	"app/crash.Reason":                       sosgo_app_crash.Reason,
 	"app/crash.ThreadID":                     sosgo_app_crash.ThreadID,
 	"app/crash.WatsonBuckets":                sosgo_app_crash.WatsonBuckets,
-	"app/doctor.Contents":                    sosgo_app_doctor.Contents,
-	"app/doctor.Of":                          sosgo_app_doctor.Of,
 	"app/flows.Causes":                       sosgo_app_flows.Causes,
 	"app/flows.Exception":                    sosgo_app_flows.Exception,
 	"app/flows.Flows":                        sosgo_app_flows.Flows,
@@ -209,26 +203,12 @@ var exportedFuncs = map[string]any{
 	"app/rows.Evaluate":                      sosgo_app_rows.Evaluate,
 	"app/rows.Query":                         sosgo_app_rows.Query,
 	"app/rows.Sources":                       sosgo_app_rows.Sources,
-	"app/sensitive.Mask":                     sosgo_app_sensitive.Mask,
-	"app/sensitive.New":                      sosgo_app_sensitive.New,
-	"app/sensitive.SecretValues":             sosgo_app_sensitive.SecretValues,
-	"app/sensitive.Secrets":                  sosgo_app_sensitive.Secrets,
-	"app/sensitive.Settings":                 sosgo_app_sensitive.Settings,
 	"app/settings.Environment":               sosgo_app_settings.Environment,
 	"app/settings.GCSettings":                sosgo_app_settings.GCSettings,
 	"app/settings.Hide":                      sosgo_app_settings.Hide,
 	"app/settings.New":                       sosgo_app_settings.New,
 	"app/settings.Of":                        sosgo_app_settings.Of,
 	"app/settings.Process":                   sosgo_app_settings.Process,
-	"app/signature.Crash":                    sosgo_app_signature.Crash,
-	"app/signature.Finding":                  sosgo_app_signature.Finding,
-	"app/signature.Method":                   sosgo_app_signature.Method,
-	"app/signature.Of":                       sosgo_app_signature.Of,
-	"app/signature.OutOfMemory":              sosgo_app_signature.OutOfMemory,
-	"app/signature.ParseRules":               sosgo_app_signature.ParseRules,
-	"app/signature.RecordOf":                 sosgo_app_signature.RecordOf,
-	"app/signature.SiteRows":                 sosgo_app_signature.SiteRows,
-	"app/signature.Suspect":                  sosgo_app_signature.Suspect,
 	"app/sqlpools.Masked":                    sosgo_app_sqlpools.Masked,
 	"app/sqlpools.MaskedSQL":                 sosgo_app_sqlpools.MaskedSQL,
 	"app/sqlpools.New":                       sosgo_app_sqlpools.New,
@@ -324,10 +304,6 @@ var exportedFuncs = map[string]any{
 	"export/heappprof.Read":                  sosgo_export_heappprof.Read,
 	"export/heapsnapshot.Object":             sosgo_export_heapsnapshot.Object,
 	"export/heapsnapshot.Write":              sosgo_export_heapsnapshot.Write,
-	"export/scrub.Shrink":                    sosgo_export_scrub.Shrink,
-	"export/scrub.UserFolders":               sosgo_export_scrub.UserFolders,
-	"export/scrub.Verify":                    sosgo_export_scrub.Verify,
-	"export/scrub.Write":                     sosgo_export_scrub.Write,
 	"export/stackexport.Folded":              sosgo_export_stackexport.Folded,
 	"export/stackexport.Pprof":               sosgo_export_stackexport.Pprof,
 	"export/stackexport.Speedscope":          sosgo_export_stackexport.Speedscope,
@@ -1065,16 +1041,8 @@ var exportedTypes = map[string]any{
 	"app/memorymap.Native":               (*sosgo_app_memorymap.Native)(nil),
 	"app/memorymap.Options":              (*sosgo_app_memorymap.Options)(nil),
 	"app/rows.EvaluateOptions":           (*sosgo_app_rows.EvaluateOptions)(nil),
-	"app/sensitive.Reader":               (*sosgo_app_sensitive.Reader)(nil),
 	"app/settings.ProcessOptions":        (*sosgo_app_settings.ProcessOptions)(nil),
 	"app/settings.Reader":                (*sosgo_app_settings.Reader)(nil),
-	"app/signature.CrashID":              (*sosgo_app_signature.CrashID)(nil),
-	"app/signature.Frame":                (*sosgo_app_signature.Frame)(nil),
-	"app/signature.Place":                (*sosgo_app_signature.Place)(nil),
-	"app/signature.Record":               (*sosgo_app_signature.Record)(nil),
-	"app/signature.Row":                  (*sosgo_app_signature.Row)(nil),
-	"app/signature.Rules":                (*sosgo_app_signature.Rules)(nil),
-	"app/signature.SiteRow":              (*sosgo_app_signature.SiteRow)(nil),
 	"app/sqlpools.Options":               (*sosgo_app_sqlpools.Options)(nil),
 	"app/sqlpools.Reader":                (*sosgo_app_sqlpools.Reader)(nil),
 	"app/stacks.ManagedOptions":          (*sosgo_app_stacks.ManagedOptions)(nil),
@@ -1220,7 +1188,6 @@ var exportedTypes = map[string]any{
 	"export/heappprof.Profile":           (*sosgo_export_heappprof.Profile)(nil),
 	"export/heapsnapshot.Options":        (*sosgo_export_heapsnapshot.Options)(nil),
 	"export/heapsnapshot.Summary":        (*sosgo_export_heapsnapshot.Summary)(nil),
-	"export/scrub.Options":               (*sosgo_export_scrub.Options)(nil),
 	"export/summary.Options":             (*sosgo_export_summary.Options)(nil),
 	"export/tables.Batch":                (*sosgo_export_tables.Batch)(nil),
 	"export/tables.Column":               (*sosgo_export_tables.Column)(nil),

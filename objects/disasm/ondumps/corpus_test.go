@@ -12,8 +12,8 @@ import (
 	"github.com/sosgo/sosgo/objects/disasm"
 )
 
-// TestCorpus disassembles the compiled methods of every case: every byte is an
-// instruction, and most calls have a name.
+// TestCorpus disassembles the compiled methods of every case. Every byte is in an instruction, and most calls have a
+// name.
 func TestCorpus(t *testing.T) {
 	testdump.CorpusRuntimes(t, func(t *testing.T, d *testdump.Dump) int {
 		rt, err := d.Runtime()

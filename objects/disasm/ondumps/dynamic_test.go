@@ -19,7 +19,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// emitted is the code that the program of net10-stacks gave its DynamicMethod.
+// emitted is the IL of the DynamicMethod of the program of net10-stacks.
 var emitted = []string{
 	"0 ldarg.0 ",
 	"1 call 6000002 Debuggee.Stacks.Scenario.Park(System.String)",
@@ -28,7 +28,7 @@ var emitted = []string{
 	"12 ret ",
 }
 
-// expression is the code that a compiled expression of the program has.
+// expression is the IL of a compiled expression of the program.
 var expression = []string{
 	`0 ldstr 70000002 "expression"`,
 	"5 call 6000003 Debuggee.Stacks.Scenario.Park(System.String)",
@@ -64,7 +64,7 @@ func dynamicMethods(t *testing.T, rt *dac.Runtime) map[string]*code.MethodDesc {
 	t.Helper()
 	out := map[string]*code.MethodDesc{}
 	for info, err := range code.Of(rt).JITCode() {
-		if err != nil { // the dump has not the headers of all images
+		if err != nil { // the headers of some images are not in the dump
 			assert.ErrorIs(t, err, target.ErrNotInDump)
 			continue
 		}
@@ -80,8 +80,8 @@ func dynamicMethods(t *testing.T, rt *dac.Runtime) map[string]*code.MethodDesc {
 	return out
 }
 
-// TestDynamicMethodDesc: the IL of a DynamicMethod comes from its resolver, and
-// its tokens number the objects of its scope.
+// TestDynamicMethodDesc: the IL of a DynamicMethod comes from its resolver, and its tokens number the objects of its
+// scope.
 func TestDynamicMethodDesc(t *testing.T) {
 	rt, r, l, _ := withStacks(t)
 	methods := dynamicMethods(t, rt)
@@ -104,8 +104,8 @@ func TestDynamicMethodDesc(t *testing.T) {
 	}
 }
 
-// TestDynamicObjects: a DynamicMethod and its resolver lead to the same IL; the
-// other objects of System.Reflection.Emit are no methods.
+// TestDynamicObjects: a DynamicMethod and its resolver lead to the same IL. Other objects of System.Reflection.Emit are
+// not methods.
 func TestDynamicObjects(t *testing.T) {
 	rt, r, l, d := withStacks(t)
 	h, err := d.Heap()
@@ -139,8 +139,8 @@ func TestDynamicObjects(t *testing.T) {
 	assert.Equal(t, map[string]int{"System.Reflection.Emit.DynamicMethod": 2, "System.Reflection.Emit.DynamicResolver": 2}, found)
 }
 
-// TestDynamicCode: the machine code of a DynamicMethod calls what its IL calls,
-// but for GC.KeepAlive, of which the compiler makes no call.
+// TestDynamicCode: the machine code of a DynamicMethod calls the methods that its IL calls, except GC.KeepAlive, which
+// the compiler removes.
 func TestDynamicCode(t *testing.T) {
 	rt, _, l, _ := withStacks(t)
 	m := dynamicMethods(t, rt)["DynamicClass.emitted(System.String)"]
@@ -159,8 +159,7 @@ func TestDynamicCode(t *testing.T) {
 	}, names)
 }
 
-// TestILAt: the body at its address is that of the method. In the image of a
-// module its tokens have the same names.
+// TestILAt: the IL at an address is the method's. In the image of a module its tokens have the same names.
 func TestILAt(t *testing.T) {
 	n := 0
 	eachMethod(t, func(t *testing.T, l *disasm.Lister, m *code.MethodDesc) {
@@ -180,15 +179,14 @@ func TestILAt(t *testing.T) {
 	assert.NotZero(t, n)
 }
 
-// TestILNowhere: where the dump has no memory is no IL.
+// TestILNowhere: an address without memory in the dump has no IL.
 func TestILNowhere(t *testing.T) {
 	_, _, l, _ := withStacks(t)
 	_, err := l.ILAt(8)
 	require.ErrorIs(t, err, target.ErrCorrupt)
 }
 
-// TestDynamicWithoutItems: where the list of a scope has no array the IL has the
-// numbers of its tokens, and says why.
+// TestDynamicWithoutItems: if the list of a scope has no array, the IL has the numbers of its tokens and an error.
 func TestDynamicWithoutItems(t *testing.T) {
 	rt, r, _, d := withStacks(t)
 	m := dynamicMethods(t, rt)["DynamicClass.emitted(System.String)"]
@@ -219,9 +217,8 @@ func TestDynamicWithoutItems(t *testing.T) {
 	}
 }
 
-// TestDynamicFaults: without a part of what leads to it the IL of a dynamic
-// method is absent, or a token stands without the name of its object; neither is
-// ever another.
+// TestDynamicFaults: if a part on the way to it is missing, the IL of a dynamic method is absent, or a token has no
+// name. It is never another method's.
 func TestDynamicFaults(t *testing.T) {
 	rt, _, _, _ := withStacks(t)
 	m := dynamicMethods(t, rt)["DynamicClass.emitted(System.String)"]

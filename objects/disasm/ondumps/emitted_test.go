@@ -23,7 +23,8 @@ import (
 // emittedDump is the folder of a dump of a program, Emit.cs there, that made methods by Reflection.Emit.
 const emittedDump = "../../../testdata/dumps/emitted/net10-emit"
 
-// openEmitted opens it with other bytes in places; the methods are by the names that the program gave them.
+// openEmitted opens the dump with other bytes in places. It returns the methods by the names that the program gave
+// them.
 func openEmitted(t *testing.T, damage ...testdump.Damage) (*dac.Runtime, map[string]target.Addr) {
 	t.Helper()
 	facts, err := os.ReadFile(filepath.Join(emittedDump, "facts.txt"))
@@ -44,8 +45,8 @@ func openEmitted(t *testing.T, damage ...testdump.Damage) (*dac.Runtime, map[str
 	return rt, methods
 }
 
-// TestEmittedIL: methods of modules that Reflection.Emit made have the IL that the program wrote, of modules
-// with one method, with few, and with more than the first table of the runtime holds.
+// TestEmittedIL: methods that Reflection.Emit made have the IL that the program wrote. The modules have one method, few
+// methods, and more than the first table of the runtime holds.
 func TestEmittedIL(t *testing.T) {
 	rt, methods := openEmitted(t)
 	list := func(name string) []string {
@@ -65,14 +66,14 @@ func TestEmittedIL(t *testing.T) {
 	assert.Contains(t, fmt.Sprint(caught.Clauses[0]), "System.DivideByZeroException")
 }
 
-// TestEmittedILBelief: what is no table of the module's IL is not believed, whatever word of it is damaged.
+// TestEmittedILBelief: a damaged table of the module's IL is rejected, whatever word of it is damaged.
 func TestEmittedILBelief(t *testing.T) {
 	rt, methods := openEmitted(t)
 	m, err := code.Of(rt).MethodDesc(methods["Kept.Add0"])
 	require.NoError(t, err)
 	mod, err := m.Module()
 	require.NoError(t, err)
-	// Where the table is: the word of the Module whose table has the method's IL.
+	// The table's address is in this word of the Module.
 	want, err := mod.EmittedIL(m.Token)
 	require.NoError(t, err)
 	var table, slots target.Addr

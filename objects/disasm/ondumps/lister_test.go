@@ -15,10 +15,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// methodsPerDump bounds how many methods of a dump are listed.
+// methodsPerDump bounds the listed methods of a dump.
 const methodsPerDump = 60
 
-// eachMethod calls f with methods of the types that the program knew.
+// eachMethod calls f with methods of the types in the program's manifest.
 func eachMethod(t *testing.T, f func(t *testing.T, l *disasm.Lister, m *code.MethodDesc)) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
 		if !d.HasRuntime() {
@@ -46,8 +46,7 @@ func eachMethod(t *testing.T, f func(t *testing.T, l *disasm.Lister, m *code.Met
 	})
 }
 
-// TestIL: instructions stand one after another up to the end of the body,
-// branches lead to instructions, and tokens have names or reasons.
+// TestIL: instructions cover the body, branches lead to instructions, and tokens have names or errors.
 func TestIL(t *testing.T) {
 	eachMethod(t, func(t *testing.T, l *disasm.Lister, m *code.MethodDesc) {
 		il, err := l.IL(m.Addr)
@@ -87,8 +86,7 @@ func TestIL(t *testing.T) {
 	})
 }
 
-// TestMethod: instructions cover the code without a gap, and what stands beside
-// them lies inside.
+// TestMethod: instructions cover the code without a gap, and the recorded places lie inside it.
 func TestMethod(t *testing.T) {
 	o := disasm.MethodOptions{GCInfo: true, Handlers: true, IL: true, Map: true}
 	eachMethod(t, func(t *testing.T, l *disasm.Lister, m *code.MethodDesc) {
@@ -128,8 +126,7 @@ func TestMethod(t *testing.T) {
 	})
 }
 
-// TestMap: where the map has a place in IL, the code has it too, with the
-// instructions that the method's own listing has there.
+// TestMap: if the map has a place in IL, the code has it too, with the instructions of the method's own listing there.
 func TestMap(t *testing.T) {
 	n := 0
 	eachMethod(t, func(t *testing.T, l *disasm.Lister, m *code.MethodDesc) {
@@ -180,7 +177,7 @@ func TestMethodStops(t *testing.T) {
 	})
 }
 
-// TestNoMethod: an address that is no method's says so.
+// TestNoMethod: an address without a method is an error.
 func TestNoMethod(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	rt, err := d.Runtime()

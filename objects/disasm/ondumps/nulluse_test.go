@@ -17,8 +17,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestNullUses: what the statements at return addresses of a dump do with references is in their IL, and the call that returns there is
-// among it where it is one on a reference.
+// TestNullUses: the uses of references in the statements at return addresses of a dump are in their IL. They include
+// the call that returns there, if it is made on a reference.
 func TestNullUses(t *testing.T) {
 	found, calls := 0, 0
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {

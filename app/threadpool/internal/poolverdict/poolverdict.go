@@ -1,4 +1,6 @@
 // Package poolverdict judges whether a thread pool keeps up with its work.
+//
+// Stability: unstable.
 package poolverdict
 
 import (

@@ -15,31 +15,32 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A place is bytes of what is damaged.
+// A place is a range of the damaged file.
 type place struct {
 	off  int64
 	size int
-	addr uint64 // in the process; 0 where it is not known
+	addr uint64 // in the process; 0 if unknown
 }
 
 const (
-	// placesPerLine bounds the places that are remembered of a line.
+	// placesPerLine limits the recorded places of a line.
 	placesPerLine = 500
-	// largest is the size of a read in bytes whose parts count each.
+	// largest is the maximum size in bytes of a read that is recorded as a whole; larger reads are
+	// divided.
 	largest = 4096
-	// longAnswer is how many bytes a line may print of the sound dump: what prints
-	// megabytes of memory because it was asked to leaves no time for the others.
+	// longAnswer is the maximum number of bytes that a line may print for the undamaged dump: a
+	// command that prints megabytes on request leaves no time for others.
 	longAnswer = 2 << 20
 )
 
-// A recorder notes what is read of a process.
+// A recorder records reads of a process.
 type recorder struct {
 	target.Memory
 	mu   sync.Mutex
 	seen map[target.Range]bool
 	list []target.Range
 
-	forget map[target.Range]bool // is not noted again
+	forget map[target.Range]bool // not recorded again
 }
 
 func (r *recorder) note(a target.Addr, n int) {
@@ -70,8 +71,7 @@ func (r *recorder) View(a target.Addr, n int) ([]byte, bool) {
 	return b, ok
 }
 
-// Span lends no more than the rest of a page, so that what is lent is what is
-// wanted.
+// Span lends at most the rest of a page, so that what is lent is close to what is needed.
 func (r *recorder) Span(a target.Addr) []byte {
 	b := r.Memory.Span(a)
 	b = b[:min(len(b), largest-int(a)%largest)]
@@ -84,7 +84,7 @@ func (r *recorder) NextStored(a target.Addr) (target.Addr, bool) {
 	return target.NextStored(r.Memory, a)
 }
 
-// A watched source notes what is read of a file. It is read and never lent.
+// A watched source records reads of a file. It lends nothing.
 type watched struct {
 	target.Source
 	mu   sync.Mutex
@@ -105,8 +105,8 @@ func (w *watched) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// learn asks a sound subject what there is, makes lines of it, and notes what
-// each of them reads.
+// learn collects values from an undamaged subject, generates lines from them, and records what each
+// line reads.
 func (s *subject) learn(e *examiner) error {
 	random := newRandom(e.seed, sum(s.name))
 	e.s, e.current = s, finding{Subject: s.name, Kind: "sound"}
@@ -127,8 +127,8 @@ func (s *subject) learn(e *examiner) error {
 	if err := s.learnOpening(random, plain, w, r, o); err != nil {
 		return err
 	}
-	// A line finds what the lines before it have read in memory: they begin anew
-	// after every linesPerOpening.
+	// A line may find cached data that the lines before it have read, so the dump is opened again
+	// after every linesPerOpening lines.
 	wrapped := func() (cli.Dump, error) {
 		return sosgo.OpenReaderAt(target.BytesSource(s.dump), int64(len(s.dump)), o)
 	}
@@ -150,7 +150,8 @@ func (s *subject) learn(e *examiner) error {
 		e.time(s.lines[i].text)
 		e.judge(s.lines[i].text, 1, &answer)
 		s.lines[i].sound = answer.sum
-		usage := answer.code == cli.ExitUsage && strings.Contains(answer.stderr, "usage: ") // an address of another kind is no mistake here
+		// An address of another kind is valid here.
+		usage := answer.code == cli.ExitUsage && strings.Contains(answer.stderr, "usage: ")
 		unfit[i] = usage || answer.size > longAnswer
 		if usage {
 			e.say("unfit: %s: %s", s.lines[i].text, answer.stderr)
@@ -168,8 +169,8 @@ func (s *subject) learn(e *examiner) error {
 	return nil
 }
 
-// learnOpening records what is read before any question: a dump that can't be
-// opened answers none, so that these places are damaged less often.
+// learnOpening records what opening reads. A dump that can't be opened answers nothing, so these
+// places are damaged less often.
 func (s *subject) learnOpening(random *rand.Rand, plain *sosgo.Dump, w *watched, r *recorder, o sosgo.Options) error {
 	r.reset()
 	d, err := sosgo.OpenReaderAt(target.BytesSource(s.dump), int64(len(s.dump)), o)
@@ -177,7 +178,7 @@ func (s *subject) learnOpening(random *rand.Rand, plain *sosgo.Dump, w *watched,
 		return err
 	}
 	defer d.Close()
-	if rt, err := d.Runtime(); err == nil { // what has none is damaged too
+	if rt, err := d.Runtime(); err == nil { // dumps without a runtime are damaged too
 		_, _ = rt.KnownModules()
 	}
 	s.opening = s.places(random, plain, w, r.list)
@@ -185,7 +186,7 @@ func (s *subject) learnOpening(random *rand.Rand, plain *sosgo.Dump, w *watched,
 	return nil
 }
 
-// places turns what was read of a process into places of the file.
+// places converts reads of a process to places in the file.
 func (s *subject) places(random *rand.Rand, plain *sosgo.Dump, w *watched, reads []target.Range) []place {
 	slices.SortFunc(reads, func(a, b target.Range) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End)) })
 	if len(reads) > placesPerLine {
@@ -201,7 +202,7 @@ func (s *subject) places(random *rand.Rand, plain *sosgo.Dump, w *watched, reads
 	return out
 }
 
-// offsetOf returns where the byte at a stands in the file: a read of it tells.
+// offsetOf returns the file offset of the byte at a, by reading it.
 func offsetOf(plain *sosgo.Dump, w *watched, a target.Addr) (int64, bool) {
 	var b [1]byte
 	w.last = place{off: -1}
@@ -209,8 +210,7 @@ func offsetOf(plain *sosgo.Dump, w *watched, a target.Addr) (int64, bool) {
 	return w.last.off, n == 1 && err == nil && w.last.off >= 0
 }
 
-// pointed are places in the structures that a line names, and in those that
-// they point to.
+// pointed returns places in the structures that a line names, and in those that they point to.
 func (s *subject) pointed(random *rand.Rand, plain *sosgo.Dump, w *watched, text string) []place {
 	var out []place
 	for _, word := range strings.Fields(text)[1:] {

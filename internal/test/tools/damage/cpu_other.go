@@ -6,6 +6,6 @@ import "time"
 
 var started = time.Now()
 
-// processorTime returns the time since the start: the system does not tell what was
-// used of the processors in a way that is known here.
+// processorTime returns the time since the start, because there is no portable way to get the CPU
+// time.
 func processorTime() time.Duration { return time.Since(started) }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// processorTime returns what this process has used of the processors.
+// processorTime returns the CPU time of this process.
 func processorTime() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {

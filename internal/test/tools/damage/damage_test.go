@@ -10,12 +10,12 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testcase"
 )
 
-// tested are the subjects of TestDamage: one of each container, system and GC,
-// with and without a heap, and without memory. Every second one is in the sample.
+// tested are the subjects of TestDamage: one of each container, system and GC, with and without a
+// heap, and without memory. The sample has every second one.
 var tested = []string{"net10-zoo", "net8-zoo", "win-net10-zoo-triage", "net10-crash-null-triage.zst", "crash report", "stacks alone"}
 
-// TestDamage examines six dumps, or a sample of three, with each kind of damage; CI examines 500
-// damaged ones, and docs/robustness.md describes 5,000.
+// TestDamage examines six dumps, or a sample of three, with each kind of damage. CI examines 500
+// damaged dumps; docs/robustness.md describes a run of 5,000.
 func TestDamage(t *testing.T) {
 	all, err := sources()
 	require.NoError(t, err)
@@ -44,8 +44,8 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// sampled leaves out of what takes long, unless the tests are complete, what the rest of a test does again: numbers of workers, and
-// openings of sound dumps.
+// sampled reduces what other parts of a test repeat, unless the tests are complete: numbers of
+// workers, and openings of undamaged dumps.
 func sampled(t *testing.T) {
 	counts, lines := jobCounts, linesPerOpening
 	t.Cleanup(func() { jobCounts, linesPerOpening = counts, lines })
@@ -74,7 +74,7 @@ func newExaminer(t testing.TB, all []source, name string) *examiner {
 	return nil
 }
 
-// everyCommandIsRun checks that each command has lines, and each line its turn.
+// everyCommandIsRun checks that each command has lines and each line is run.
 func everyCommandIsRun(t *testing.T, e *examiner) {
 	t.Helper()
 	has := map[string]bool{}
@@ -99,8 +99,7 @@ func everyCommandIsRun(t *testing.T, e *examiner) {
 	}
 }
 
-// TestSameCase: a seed and a number name a case exactly, and what was damaged
-// is mended.
+// TestSameCase: a seed and a number identify a case exactly, and damage is undone.
 func TestSameCase(t *testing.T) {
 	all, err := sources()
 	require.NoError(t, err)

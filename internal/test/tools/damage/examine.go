@@ -16,28 +16,27 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The bounds that nothing may pass.
+// The limits for every run.
 const (
-	patience    = 20 * time.Second // of one command, of the processors
-	memoryLimit = 512 << 20        // of the process, the dump included
+	patience    = 20 * time.Second // CPU time of one command
+	memoryLimit = 512 << 20        // of the process, including the dump
 	outputLimit = 64 << 20         // of one command
 )
 
-// jobCounts are the numbers of workers whose answers have to be the same.
+// jobCounts are the numbers of workers that must give the same answers.
 var jobCounts = []int{1, 3, 8}
 
-// linesPerOpening is how many lines of a sound dump are asked before it is opened anew. The more they are, the less is known of what
-// the last ones read.
+// linesPerOpening is the number of lines that are run on an undamaged dump before it is opened
+// again. With more lines, less is known about what the last ones read.
 var linesPerOpening = 8
 
-// forms are the options that choose the form of an answer.
+// forms are the options for the form of an answer.
 var forms = []string{"", "-sos", "-json"}
 
-// linesPerCase is how many lines run over a damaged dump, with each number of
-// workers.
+// linesPerCase is the number of lines to run on a damaged dump, with each number of workers.
 const linesPerCase = 34
 
-// A finding is something that must not be.
+// A finding is a violation of the rules.
 type finding struct {
 	Subject string
 	Case    uint64
@@ -48,8 +47,7 @@ type finding struct {
 	Detail  string
 }
 
-// cause returns what findings of one cause share: the function that panicked, or the
-// command.
+// cause returns a key for findings with the same cause: the function that panicked, or the command.
 func (f *finding) cause() string {
 	if f.What == "panic" || f.What == "death" || f.What == "slow" {
 		for l := range strings.Lines(f.Detail) {
@@ -63,14 +61,14 @@ func (f *finding) cause() string {
 	return f.What + " of " + command
 }
 
-// A tally counts.
+// A tally counts cases, commands and their outcomes.
 type tally struct {
 	Cases, Commands int
 	ByContainer     map[string]int
 	ByKind          map[string]map[string]int // kind → outcome → runs
 	ByCommand       map[string]map[string]int
-	Compared        map[string]int // kind → answers that were compared with those of the sound dump
-	Another         map[string]int // and those of them that were others
+	Compared        map[string]int // kind → answers that were compared with the undamaged dump's
+	Another         map[string]int // kind → answers that differed
 	Longest         time.Duration
 	LongestLine     string
 	Peak            uint64
@@ -92,15 +90,14 @@ func (t *tally) count(kind, command, outcome string) {
 	t.Commands++
 }
 
-// compare counts an answer in the plain form, which is another than that of the
-// sound dump or the same.
+// compare counts an answer in the plain form that was compared with the undamaged dump's.
 func (t *tally) compare(kind string, another bool) {
 	if t.Compared[kind]++; another {
 		t.Another[kind]++
 	}
 }
 
-// add adds what another has counted.
+// add adds another tally.
 func (t *tally) add(o *tally) {
 	t.Cases, t.Commands = t.Cases+o.Cases, t.Commands+o.Commands
 	for to, from := range map[*map[string]int]map[string]int{&t.ByContainer: o.ByContainer, &t.Compared: o.Compared, &t.Another: o.Another} {
@@ -125,22 +122,22 @@ func (t *tally) add(o *tally) {
 	t.Findings = append(t.Findings, o.Findings...)
 }
 
-// outcomes are the names of the exit codes that damage may lead to.
+// outcomes are the names of the exit codes that damage may cause.
 var outcomes = map[int]string{cli.ExitOK: "answered", cli.ExitNotInDump: "not in the dump", cli.ExitCorrupt: "corrupt",
 	cli.ExitUnsupported: "not supported", cli.ExitOpen: "not opened", cli.ExitUsage: "refused", cli.ExitGate: "something is wrong"}
 
-// An examiner runs cases over a subject.
+// An examiner runs cases on a subject.
 type examiner struct {
 	s       *subject
 	seed    uint64
 	dog     *watchdog
 	tally   *tally
-	say     func(format string, args ...any) // what -v prints
-	current finding                          // of the case that runs
+	say     func(format string, args ...any) // prints with -v
+	current finding                          // identifies the running case
 }
 
-// examine damages the subject as the case says, runs lines over it, and mends
-// it again. The same seed, subject and case do the same each time.
+// examine damages the subject for a case, runs lines on it, and undoes the damage. The same seed,
+// subject and case do the same each time.
 func (e *examiner) examine(n uint64) error {
 	random := newRandom(e.seed, n*1_000_003+sum(e.s.name))
 	k := kinds[n%uint64(len(kinds))]
@@ -168,10 +165,10 @@ func (e *examiner) examine(n uint64) error {
 	return nil
 }
 
-// newRandom returns the chance of a case: the same for the same.
+// newRandom returns the random numbers of a case, which depend only on the arguments.
 func newRandom(seed, n uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, n)) }
 
-// held returns what the process holds now, in bytes.
+// held returns the resident memory of the process in bytes.
 func held() uint64 {
 	b, err := os.ReadFile("/proc/self/statm")
 	var size, resident uint64
@@ -190,8 +187,7 @@ func sum(s string) uint64 {
 	return h.sum
 }
 
-// chosen returns the lines of a case: they take turns, so that each is run as often
-// as the others.
+// chosen returns the lines of a case. Lines take turns, so that each is run equally often.
 func (e *examiner) chosen(random *rand.Rand, n uint64) []line {
 	count := linesPerCase
 	if e.s.alone() {
@@ -206,13 +202,13 @@ func (e *examiner) chosen(random *rand.Rand, n uint64) []line {
 	return out
 }
 
-// damage damages the subject. It returns what mends it, what there is to open,
-// and what was done.
+// damage damages the subject. It returns a function that undoes it, the bytes to open, and a
+// description.
 func (e *examiner) damage(random *rand.Rand, k kind, lines []line, n uint64) (mend func(), raw []byte, said string, err error) {
 	d := &damager{random: random, raw: e.s.raw, lines: lines, heads: e.s.heads, common: e.s.opening}
 	if len(e.s.files) == 0 {
 		if e.s.dump == nil {
-			d.lines, d.heads, d.common = nil, nil, nil // their places are those of the dump inside
+			d.lines, d.heads, d.common = nil, nil, nil // their places are in the dump inside
 		}
 		said = k.damage(d)
 		raw, err = e.s.openable(d.raw)
@@ -232,12 +228,12 @@ func (e *examiner) damage(random *rand.Rand, k kind, lines []line, n uint64) (me
 	}
 	return func() {
 		if err := os.WriteFile(file, sound, 0o600); err != nil {
-			panic(err) // what follows would be nonsense
+			panic(err) // later results would be meaningless
 		}
 	}, e.s.dump, said, nil
 }
 
-// runs runs the lines with each number of workers and compares.
+// runs runs the lines with each number of workers and compares the results.
 func (e *examiner) runs(raw []byte, lines []line, n uint64) {
 	var before []result
 	for _, jobs := range jobCounts {
@@ -296,7 +292,7 @@ func (e *examiner) at(what string) string {
 	return fmt.Sprintf("%s, case %d (%s): %s", e.s.name, e.current.Case, e.current.Kind, what)
 }
 
-// judge holds a result to what damage may lead to.
+// judge checks a result against the rules.
 func (e *examiner) judge(text string, jobs int, r *result) {
 	switch _, known := outcomes[r.code]; {
 	case r.panicked != "":
@@ -305,7 +301,7 @@ func (e *examiner) judge(text string, jobs int, r *result) {
 		e.found(text, "panic", r.stderr[:min(len(r.stderr), 4000)])
 	case !known:
 		e.found(text, "exit code", fmt.Sprintf("%d: %s", r.code, r.stderr[:min(len(r.stderr), 4000)]))
-	case r.code != cli.ExitOK && r.stderr == "" && r.size == 0: // the answer of triage states the reason
+	case r.code != cli.ExitOK && r.stderr == "" && r.size == 0: // triage gives the reason in its answer
 		e.found(text, "exit code", fmt.Sprintf("%d without a word", r.code))
 	}
 	if r.size > outputLimit {
@@ -320,7 +316,7 @@ func (e *examiner) found(text, what, detail string) {
 	e.say("FOUND %s: %s: %s", text, what, detail)
 }
 
-// difference returns where two texts part.
+// difference returns the first different line of two texts.
 func difference(a, b string) string {
 	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
 	for i := range min(len(x), len(y)) {

@@ -11,10 +11,11 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// FuzzCommands overwrites what a command reads of a dump and runs it. The first two bytes of an input choose a line, and
-// each ten bytes after them are a place that it reads of a sound dump and what is put there. Bytes that are left over
-// have three workers run it too, whose answer has to be the same. The dump is one that opens quickly, as each input opens
-// it, or the one of -list that SOSGO_FUZZ_SUBJECT names: inputs mean something else there.
+// FuzzCommands overwrites what a command reads of a dump and runs it. The first two bytes of an
+// input select a line; each ten bytes after them are a place that it reads of an undamaged dump,
+// and its new content. If bytes are left over, three workers run the line too and must give the
+// same answer. The dump is one that opens quickly, because each input opens it, or the one of -list
+// that SOSGO_FUZZ_SUBJECT names; inputs have another meaning there.
 func FuzzCommands(f *testing.F) {
 	all, err := sources()
 	if err != nil || len(all) == 0 {
@@ -30,7 +31,7 @@ func FuzzCommands(f *testing.F) {
 		n := int(binary.BigEndian.Uint16(b))
 		l := &e.s.lines[n%len(e.s.lines)]
 		text := l.text + " " + forms[n/len(e.s.lines)%len(forms)]
-		e.tally = newTally() // what an input before has found is not this one's
+		e.tally = newTally() // without findings of earlier inputs
 		d := &damager{raw: e.s.raw}
 		defer d.mend()
 		for b = b[2:]; len(b) >= 10; b = b[10:] {

@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 )
 
-// imageHeads are places of the tables of an image or of a portable PDB: its
-// headers, and those of the metadata.
+// imageHeads returns places in the tables of an image or of a portable PDB: in its headers, and in
+// the metadata's.
 func imageHeads(b []byte) []int64 {
 	heads := []int64{0, 64, 128, 256, 512}
 	if len(b) > 0x40 && string(b[:2]) == "MZ" {

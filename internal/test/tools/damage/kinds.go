@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 )
 
-// A kind is a kind of damage. It changes raw and tells what it did; it may
-// return a shorter raw.
+// A kind is a kind of damage. Its function changes raw, which may become shorter, and returns a
+// description.
 type kind struct {
 	name   string
 	damage func(d *damager) string
@@ -23,19 +23,19 @@ var kinds = []kind{
 type damager struct {
 	random *rand.Rand
 	raw    []byte
-	lines  []line  // that will be run
-	heads  []int64 // where the container's own tables are
-	common []place // that are read before any line
+	lines  []line  // the lines to run
+	heads  []int64 // places in the container's own tables
+	common []place // places that are read before any line
 	undo   []saved
 }
 
-// saved is what stood at a place before.
+// saved is the previous content of a place.
 type saved struct {
 	off int
 	old []byte
 }
 
-// set writes b at off, as far as there is room, and remembers what was there.
+// set writes b at off, up to the end, and saves the previous content.
 func (d *damager) set(off int, b []byte) {
 	if off < 0 || off >= len(d.raw) {
 		return
@@ -45,7 +45,7 @@ func (d *damager) set(off int, b []byte) {
 	copy(d.raw[off:], b)
 }
 
-// mend takes all damage back.
+// mend undoes all damage.
 func (d *damager) mend() {
 	for i := len(d.undo) - 1; i >= 0; i-- {
 		copy(d.raw[d.undo[i].off:], d.undo[i].old)
@@ -53,9 +53,8 @@ func (d *damager) mend() {
 	d.undo = nil
 }
 
-// aim returns a place that the lines read: a structure that they name or one that it
-// points to, a word that was read for them, or, rarely, anything. It also tells
-// the address, where it is known.
+// aim returns a place that the lines read: a structure that they name or one that it points to, a
+// word that was read for them, or, rarely, any place. It also returns the address if it is known.
 func (d *damager) aim() (off int, addr uint64) {
 	if len(d.raw) == 0 {
 		return 0, 0
@@ -75,7 +74,7 @@ func (d *damager) aim() (off int, addr uint64) {
 			if off := int(r.off) + n; off < len(d.raw) && (r.size <= 64 || d.raw[off] != 0 || p%2 == 0) {
 				return off, r.addr + uint64(n)
 			}
-		case p < 18: // a line that reads little
+		case p < 18: // the line reads little
 		case d.random.IntN(4) > 0 && len(d.common) > 0:
 			r := d.common[d.random.IntN(len(d.common))]
 			return int(r.off), r.addr
@@ -91,7 +90,7 @@ func (d *damager) aim() (off int, addr uint64) {
 	return d.random.IntN(len(d.raw)), 0
 }
 
-// head returns a place among the container's tables.
+// head returns a place in the container's tables.
 func (d *damager) head() int {
 	if len(d.heads) > 0 && d.random.IntN(2) == 0 {
 		return min(len(d.raw)-1, int(d.heads[d.random.IntN(len(d.heads))])+d.random.IntN(64))
@@ -117,7 +116,7 @@ func flips(d *damager) string {
 	return fmt.Sprintf("%d bits from %#x on", n, first)
 }
 
-// word is eight bytes that an attacker, or chance, likes.
+// word returns eight bytes that are likely to cause trouble.
 func (d *damager) word() uint64 {
 	n := d.random.IntN(64)
 	switch d.random.IntN(7) {
@@ -207,10 +206,10 @@ func truncated(d *damager) string {
 	return fmt.Sprintf("at %#x", at)
 }
 
-// A pointer is a word that looks like one.
+// A pointer is a word that looks like a pointer.
 type pointer struct {
 	off  int
-	addr uint64 // of the word itself; 0 where it is not known
+	addr uint64 // of the word itself; 0 if unknown
 	to   uint64
 }
 
@@ -251,8 +250,8 @@ func pointers(d *damager) string {
 	return said
 }
 
-// cycles lets pointers lead to themselves, to the structures that hold them, or
-// back to one that was read before.
+// cycles changes pointers to refer to themselves, to the structures that hold them, or to an
+// earlier one.
 func cycles(d *damager) string {
 	said := ""
 	var before uint64

@@ -15,17 +15,16 @@ import (
 type line struct {
 	command string
 	text    string
-	reads   []place // of the dump's file, where a sound dump was read for it
-	at      []place // where its addresses are, and what they point to
-	sound   uint64  // the sum of what it prints of the sound dump
+	reads   []place // read from the undamaged dump's file
+	at      []place // places of its addresses, and what they point to
+	sound   uint64  // checksum of its output for the undamaged dump
 }
 
-// linesPerCommand is how many lines each command has over one subject.
+// linesPerCommand is the number of lines of each command for one subject.
 const linesPerCommand = 5
 
-// about says what each command wants to be asked about, in the order of its
-// arguments: kinds of pools, the best first. What is not listed here is asked
-// about any address.
+// about lists the kinds of values for each argument of a command, the best first. Commands that are
+// not listed get any address.
 var about = map[string][][]string{
 	"eval": {{"dumpheap.address"}}, "dumparray": {{"dumpheap.address"}}, "dumpdelegate": {{"dumpheap.address"}}, "dumpobj": {{"dumpheap.address", "object"}},
 	"dumpobjgcrefs": {{"dumpheap.address", "object"}}, "dumpstring": {{"dumpheap.address"}}, "dumpvc": {{"methodTable"}, {"dumpheap.address"}},
@@ -37,8 +36,8 @@ var about = map[string][][]string{
 	"dumpsigelem": {{"any"}, {"module"}}, "traverseheap": {}, "pack": {}, "report": {}, "scrub": {}, "shrink": {},
 }
 
-// words are the texts that arguments and options may be, by command and by the
-// argument's name; the last resort is a type's name.
+// words are texts for arguments and options, by command and by the argument's name. The default is
+// the name of a type.
 var words = map[string][]string{
 	"gen": {"gen0", "gen1", "gen2", "loh", "poh", "foh"}, "heap": {"0", "0", "1"},
 	"generation": {"gen0", "gen1", "gen2", "loh", "poh", "foh", "0"}, "id": {"0", "1", "9", "8"}, "state": {"1021220", "ffffffff"},
@@ -46,10 +45,10 @@ var words = map[string][]string{
 	"time": {"2026-11-26T09:00:00Z", "30s"}, "modified": {"2026-11-26T09:00:00Z"}, "label": {"service=shop"},
 }
 
-// needed are the commands that want an address, unless one was given before.
+// needed are commands that need an address unless one was given before.
 var needed = map[string]bool{"d": true, "da": true, "db": true, "dc": true, "dd": true, "dp": true, "dq": true, "du": true, "dw": true}
 
-// generate makes lines for every command that looks at a dump.
+// generate generates lines for every command that needs a dump.
 func (s *subject) generate(random *rand.Rand) {
 	for _, c := range commands.All() {
 		if !c.NeedsDump || c.Serves {
@@ -73,10 +72,10 @@ func (s *subject) generate(random *rand.Rand) {
 	}
 }
 
-// line returns one line for a command; bare has no options and few arguments.
+// line returns a line for a command. A bare line has no options and few arguments.
 func (s *subject) line(random *rand.Rand, c *cli.Command, bare bool) string {
 	out := []string{c.Name}
-	if c.Name == "pack" || c.Name == "report" || c.Name == "scrub" || c.Name == "shrink" { // FILE is an option, and has to be given
+	if c.Name == "pack" || c.Name == "report" || c.Name == "scrub" || c.Name == "shrink" { // FILE is a required option
 		return c.Name + " -o " + quote(filepath.Join(s.out(), "written"))
 	}
 	options, args := c.Declares()
@@ -109,7 +108,7 @@ func (s *subject) line(random *rand.Rand, c *cli.Command, bare bool) string {
 	return strings.Join(out, " ")
 }
 
-// selects reports whether an option leaves most of an answer out.
+// selects reports whether an option omits most of an answer.
 func (s *subject) selects(option string) bool {
 	switch option {
 	case "min", "max", "type", "mt", "start", "length", "gen", "heap", "segment":
@@ -118,8 +117,8 @@ func (s *subject) selects(option string) bool {
 	return false
 }
 
-// value returns a value for an argument or option of that name; nth counts the
-// addresses before it. Empty is none.
+// value returns a value for the named argument or option, or "". nth counts the addresses before
+// it.
 func (s *subject) value(random *rand.Rand, c *cli.Command, name string, kind cli.Kind, choices []string, nth int) string {
 	if w := words[name]; len(w) > 0 {
 		return w[random.IntN(len(w))]

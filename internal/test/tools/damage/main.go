@@ -1,13 +1,13 @@
-// Damage damages dumps, module files, PDBs and packs, runs the commands of sosgo
-// over them, and counts what came of it: nothing may panic, take more than 20
-// seconds or 512 MB, or answer in other bytes with other numbers of workers.
+// Damage damages dumps, module files, PDBs and packs, runs the commands of sosgo on them, and
+// counts the outcomes. Nothing may panic, take more than 20 seconds or 512 MB, or answer
+// differently with another number of workers.
 //
 //	go run ./internal/test/tools/damage -n 5000            all subjects, in turn
 //	go run ./internal/test/tools/damage -list              the subjects
 //	go run ./internal/test/tools/damage -subject net10-zoo -case 17 -v    one case again
 //
-// A seed, a subject and the number of a case name a case exactly. Each subject
-// is examined by a process of its own, whose memory is that of the examination.
+// A seed, a subject and the number of a case identify a case exactly. Each subject is examined in a
+// separate process, so that its memory can be measured.
 package main
 
 import (
@@ -60,7 +60,7 @@ func main() {
 	}
 }
 
-// defaultTemp returns a folder in memory, where the system has one.
+// defaultTemp returns a folder in memory if the system has one.
 func defaultTemp() string {
 	if st, err := os.Stat("/dev/shm"); err == nil && st.IsDir() {
 		return "/dev/shm"
@@ -93,7 +93,7 @@ func (s *settings) run() error {
 	return s.examineAll(everyNth(all, s.share))
 }
 
-// everyNth returns each n-th of a list, from the first on.
+// everyNth returns every n-th item of a list, starting with the first.
 func everyNth(all []source, n int) (out []source) {
 	for i := 0; i < len(all); i += max(1, n) {
 		out = append(out, all[i])
@@ -152,11 +152,10 @@ func (f finding) String() string {
 	return fmt.Sprintf("%s -subject %q -case %d: %s:%s\n  %s: %s", f.What, f.Subject, f.Case, f.Kind, f.Damage, f.Line, f.Detail)
 }
 
-// shownOfCause is how many findings of one cause are told.
+// shownOfCause is the number of findings with one cause that are printed.
 const shownOfCause = 3
 
-// examineAll examines the subjects, each in processes of its own, and writes
-// what came of it.
+// examineAll examines the subjects in separate processes and prints the outcomes.
 func (s *settings) examineAll(all []source) error {
 	total := newTally()
 	var mu sync.Mutex
@@ -209,8 +208,8 @@ func (s *settings) examineAll(all []source) error {
 	return nil
 }
 
-// subjectIn examines n cases of a subject in child processes: after one that
-// ended early, the next goes on after it.
+// subjectIn examines n cases of a subject in child processes. If one ends early, the next continues
+// after it.
 func (s *settings) subjectIn(name string, n int) (*tally, error) {
 	total := newTally()
 	for first := s.first; first < s.first+n; {
@@ -237,7 +236,7 @@ func (s *settings) subjectIn(name string, n int) (*tally, error) {
 		if done < first && exit.ExitCode() == 1 {
 			return total, fmt.Errorf("%s: %s", name, stderr.all)
 		}
-		if exit.ExitCode() != 3 { // not the watchdog, which tells what it knows
+		if exit.ExitCode() != 3 { // not the watchdog, which reports itself
 			total.Findings = append(total.Findings, finding{Subject: name, Case: uint64(done + 1), What: "death", Detail: string(stderr.tail(8000))})
 		}
 		total.Cases++

@@ -14,28 +14,28 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// pools are what the commands tell of a sound dump, and so what other commands
-// may be asked about: by the names that the JSON documents give
-// it, with = in front of what is no address.
+// pools are values in the output of commands for the undamaged dump, as arguments for other
+// commands. The keys are names in JSON documents, prefixed with = for values that are not
+// addresses.
 type pools map[string][]string
 
-// firstLines are the commands that tell addresses and names.
+// firstLines are commands with addresses and names in their output.
 var firstLines = []string{
 	"assemblies", "modules", "clrthreads", "threads", "eeheap", "dumpheap", "clrstack -all", "clrstack -a", "dumpstackobjects -all", "gchandles",
 	"finalizequeue", "types", "dumpexceptions", "syncblk -all", "runtimes", "dumpdomain", "statics -all", "printexception", "dumpruntimetypes",
 	"eestack -EE", "registers", "dumpheap -stat",
 }
 
-// linesAfter are asked about some of what those told.
+// linesAfter take arguments from the output of firstLines.
 var linesAfter = map[string][]string{
 	"methodTable": {"dumpmt -md", "dumpclass", "dumpheap -mt"}, "module": {"dumpmodule -mt"}, "object": {"dumpobj"},
 	"methodDesc": {"dumpmd"}, "ip": {"ip2md"}, "assembly": {"dumpassembly"},
 }
 
-// poolSize is how many of a kind are kept.
+// poolSize is the maximum number of values of a kind.
 const poolSize = 400
 
-// learnPools asks a sound dump.
+// learnPools runs firstLines and linesAfter on an undamaged dump.
 func (s *subject) learnPools(random *rand.Rand) {
 	s.pools = pools{}
 	run := func(line string) result { return s.run(context.Background(), s.dump, 1, line) }
@@ -70,8 +70,8 @@ func (s *subject) learnPools(random *rand.Rand) {
 	s.pools.trim(random)
 }
 
-// add collects the addresses and names of a document. A kind is also kept with
-// the command that told it.
+// add collects the addresses and names in a document. A kind is also stored together with its
+// command.
 func (p pools) add(command, key string, v any) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -105,8 +105,7 @@ func (p pools) put(key, v string) {
 	}
 }
 
-// trim sorts the pools, so that they are the same each time, and makes them
-// small.
+// trim sorts the pools, so that they are the same each time, and cuts them.
 func (p pools) trim(random *rand.Rand) {
 	for _, key := range slices.Sorted(maps.Keys(p)) {
 		list := p[key]
@@ -121,7 +120,7 @@ func (p pools) trim(random *rand.Rand) {
 	}
 }
 
-// pick returns one of a kind, of the first of these kinds of which there is one.
+// pick returns a value of the first of the kinds that has any.
 func (p pools) pick(random *rand.Rand, keys ...string) (string, bool) {
 	for _, key := range keys {
 		if list := p[key]; len(list) > 0 {

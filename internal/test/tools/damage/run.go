@@ -18,24 +18,24 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A result is what a line left.
+// A result is the outcome of a line.
 type result struct {
-	stdout, stderr string // their beginnings
-	sum            uint64 // of all of both
+	stdout, stderr string // beginnings of the outputs
+	sum            uint64 // checksum of both outputs
 	size           int64
 	code           int
 	panicked       string
 }
 
-// A summed writer keeps the beginning of what is written, and a sum of it all.
+// A summed writer stores the beginning of the output, and a checksum of all of it.
 type summed struct {
 	kept []byte
 	size int64
 	sum  uint64
 }
 
-// keptBytes is how much of an output is kept for the sake of a difference. What
-// a sound dump tells of itself is shorter.
+// keptBytes is how much of an output is stored to show differences. The output for an undamaged
+// dump is shorter.
 const keptBytes = 8 << 20
 
 func (s *summed) Write(p []byte) (int, error) {
@@ -48,10 +48,10 @@ func (s *summed) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// stackLines is how much is told of where a panic was.
+// stackLines is the number of lines of a panic's stack in a finding.
 const stackLines = 16
 
-// run opens raw and runs one line over it.
+// run opens raw and runs one line on it.
 func (s *subject) run(ctx context.Context, raw []byte, jobs int, text string) result {
 	return s.main(ctx, jobs, text, false, func() (cli.Dump, error) {
 		d, err := sosgo.OpenReaderAt(target.BytesSource(raw), int64(len(raw)), s.options(jobs))
@@ -62,7 +62,7 @@ func (s *subject) run(ctx context.Context, raw []byte, jobs int, text string) re
 	})
 }
 
-// runOpen runs one line over an open dump and leaves it open.
+// runOpen runs one line on an open dump and leaves it open.
 func (s *subject) runOpen(ctx context.Context, d *sosgo.Dump, jobs int, text string) result {
 	return s.main(ctx, jobs, text, true, func() (cli.Dump, error) { return d, nil })
 }
@@ -91,20 +91,20 @@ func (s *subject) main(ctx context.Context, jobs int, text string, keepOpen bool
 	return r
 }
 
-// out returns the folder for what commands write.
+// out returns the folder for files that commands write.
 func (s *subject) out() string { return os.TempDir() }
 
-// A watchdog ends the process when a line takes too long, and says where it
-// was. Time is that of the processors: tests share machines. Who takes none, and
-// does not end, is found by the clock.
+// A watchdog ends the process when a line takes too much CPU time, and reports where it was.
+// Machines run several tests, so the clock is only used for a line that hangs without using the
+// CPU.
 type watchdog struct {
 	mu    sync.Mutex
-	since time.Time     // when the line began; zero: none runs
-	used  time.Duration // of the processors, then
+	since time.Time     // start of the line; zero if none runs
+	used  time.Duration // CPU time at the start
 	what  string
 }
 
-// stillness is how long a line may stand by the clock.
+// stillness is the maximum time of a line by the clock.
 const stillness = 3 * time.Minute
 
 // watch starts a watchdog.
@@ -124,14 +124,14 @@ func watch(limit time.Duration, bark func(what, stacks string)) *watchdog {
 	return w
 }
 
-// begin says what runs now.
+// begin records the start of a line.
 func (w *watchdog) begin(what string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.since, w.used, w.what = time.Now(), processorTime(), what
 }
 
-// end says that it has ended, and returns what it took of the processors.
+// end records the end of a line and returns its CPU time.
 func (w *watchdog) end() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -139,8 +139,8 @@ func (w *watchdog) end() time.Duration {
 	return processorTime() - w.used
 }
 
-// peak returns the most memory that the process held since it was last reset, in
-// bytes; 0 where the system doesn't tell.
+// peak returns the peak memory of the process in bytes since it was last reset, or 0 if it is
+// unknown.
 func peak(reset bool) uint64 {
 	b, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -152,7 +152,7 @@ func peak(reset bool) uint64 {
 	if err != nil {
 		return 0
 	}
-	if reset { // where it can't be reset, it stays the peak of all
+	if reset { // if this fails, it remains the peak of all lines
 		_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)
 	}
 	return kb << 10

@@ -17,7 +17,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A container is what of a subject is damaged.
+// A container is the kind of file that is damaged.
 type container string
 
 const (
@@ -31,41 +31,38 @@ const (
 	pdbFile    container = "PDB"
 )
 
-// A subject is something that is damaged and then examined: a dump in memory,
-// or a file beside one.
+// A subject is a dump in memory, or a file next to one, that is damaged and then examined.
 type subject struct {
 	name string
 	kind container
 
-	raw     []byte   // what is damaged: the dump, or one file of files
-	dump    []byte   // what is opened: raw, unless a file beside it is damaged
+	raw     []byte   // the bytes to damage: the dump, or one file of files
+	dump    []byte   // the bytes to open: raw, unless another file is damaged
 	modules string   // the folder with module files, or empty
-	files   []string // of modules, those that are damaged in turn
-	tar     bool     // raw is the archive in the pack, which is compressed anew
+	files   []string // module files that are damaged in turn
+	tar     bool     // raw is the archive in the pack, which is compressed again
 
 	pools pools
-	lines []line // that are run over it, in the order of the commands
+	lines []line // to run on it, in the order of the commands
 	heads []int64
 
-	opening []place // that are read before any question
+	opening []place // read before any line
 }
 
-// A source is where a subject comes from: small enough to list them all
-// without reading them.
+// A source describes a subject before it is read, so that all can be listed.
 type source struct {
 	name string
 	kind container
-	c    *testcase.Case // nil for a file alone
+	c    *testcase.Case // nil for a single file
 	tar  bool
-	read func() ([]byte, error) // reads the file, where there is no case
+	read func() ([]byte, error) // reads the file if c is nil
 }
 
-// smallDump is the size in bytes of the unpacked dumps of the corpus that are
-// damaged in memory.
+// smallDump is the maximum size in bytes of an unpacked dump of the corpus to be damaged in memory.
 const smallDump = 20 << 20
 
-// sources lists what there is to damage, in a fixed order: the canned dumps
-// and, where there is a corpus, its small dumps with their module files.
+// sources lists the sources in a fixed order: the canned dumps and, with a corpus, its small dumps
+// with their module files.
 func sources() ([]source, error) {
 	var out []source
 	cases, err := testcase.CannedCases()
@@ -105,7 +102,8 @@ func sources() ([]source, error) {
 	return out, nil
 }
 
-// lone lists the files that are no cases: a crash report, and where there are dumps of other programs, a minidump with stacks alone.
+// lone lists the files that are not cases: a crash report and, with dumps of other projects, a
+// minidump with only stacks.
 func lone() ([]source, error) {
 	root, err := testcase.ModuleRoot()
 	if err != nil {
@@ -127,8 +125,8 @@ func containerOf(c *testcase.Case) container {
 	return elfDump
 }
 
-// load reads a subject, finds what its lines may be about, and what they read.
-// tmp is a folder for files; it should be in memory.
+// load reads a subject, collects values for its lines, and records what they read. tmp is a folder
+// for files; it should be in memory.
 func (s *source) load(tmp string, e *examiner) (*subject, error) {
 	if s.c != nil {
 		if err := s.c.Unpack(); err != nil {
@@ -175,8 +173,8 @@ func copyModules(from, tmp string) (string, error) {
 	return to, os.CopyFS(to, os.DirFS(from))
 }
 
-// filesOf returns the files of a folder with one of these extensions. The large
-// ones, which hold most of what is read, come more than once.
+// filesOf returns the files of a folder with one of these extensions. Large files, which are read
+// most, are listed several times.
 func filesOf(dir string, ext ...string) ([]string, error) {
 	list, err := os.ReadDir(dir)
 	if err != nil {
@@ -201,8 +199,8 @@ func filesOf(dir string, ext ...string) ([]string, error) {
 	return out, nil
 }
 
-// pack makes the subject the pack of its dump with a few module files, or with
-// tar the archive in it.
+// pack changes the subject to a pack of its dump and a few module files or, with tar, to the
+// archive in the pack.
 func (s *subject) pack(tar bool) error {
 	few, err := os.MkdirTemp(filepath.Dir(s.modules), "few")
 	if err != nil {
@@ -239,8 +237,8 @@ func (s *subject) pack(tar bool) error {
 	return err
 }
 
-// open opens the subject, of whose file raw is what there is. It returns what
-// has to be opened: a damaged archive is packed again.
+// openable returns the bytes to open for the damaged file raw: a damaged archive is compressed
+// again.
 func (s *subject) openable(raw []byte) ([]byte, error) {
 	switch {
 	case s.dump != nil && len(s.files) > 0:
@@ -256,7 +254,7 @@ func (s *subject) openable(raw []byte) ([]byte, error) {
 	return raw, nil
 }
 
-// options returns how the subject is opened, with that many workers.
+// options returns the options to open the subject with jobs workers.
 func (s *subject) options(jobs int) sosgo.Options {
 	o := sosgo.Options{NoLocalFiles: true, Jobs: jobs}
 	if s.modules != "" {
@@ -265,6 +263,6 @@ func (s *subject) options(jobs int) sosgo.Options {
 	return o
 }
 
-// alone reports whether the dump has to be opened for each command anew: it
-// keeps files open.
+// alone reports whether the dump must be opened again for each command, because it keeps files
+// open.
 func (s *subject) alone() bool { return s.modules != "" || s.dump == nil }

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// lastBytes is all that a process wrote.
+// lastBytes is the output of a process.
 type lastBytes struct{ all []byte }
 
 func (l *lastBytes) Write(p []byte) (int, error) {
@@ -18,7 +18,7 @@ func (l *lastBytes) Write(p []byte) (int, error) {
 
 func (l *lastBytes) tail(n int) []byte { return l.all[max(0, len(l.all)-n):] }
 
-// lastCase returns the last case that a child has ended.
+// lastCase returns the last case that a child has finished.
 func (l *lastBytes) lastCase(none int) int {
 	for text := range bytes.Lines(l.all) {
 		var n int
@@ -37,7 +37,7 @@ func (t *tally) summary() string {
 		t.Longest.Round(1e6), t.LongestLine, t.Peak>>20)
 }
 
-// markdown returns what was counted, as tables.
+// markdown returns the counts as tables.
 func (t *tally) markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n| damaged | number |\n|---|---:|\n", t.summary())

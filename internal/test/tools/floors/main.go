@@ -1,16 +1,14 @@
-// Command floors holds the agreement with other tools, and the coverage of the
-// tests, to what was reached before: it reads the results of sosdiff and
-// oraclediff (their --json files) or a coverage profile of "go test", and a file
-// of floors, one "TOOL CASE PERCENT" a line, and fails if a case agrees less
-// than its floor, or a package is covered less.
+// Command floors compares the agreement with other tools, and the coverage of the tests, with
+// earlier values. It reads the results of sosdiff and oraclediff (their --json files) or a coverage
+// profile of "go test", and a file of floors, one "TOOL CASE PERCENT" per line. It fails if a case
+// agrees less than its floor, or a package is covered less.
 //
 //	floors -file .ci/floors [-raise] sosdiff=FILE oraclediff=FILE
 //	floors -file .ci/coverage [-raise] coverage=FILE
 //
-// With -raise it writes the floors that rose, and those of new cases; no floor
-// ever falls. Coverage counts in whole percents, some less than measured: damaged
-// dumps are a part of the tests, and which lines they reach changes with every
-// command that is added.
+// With -raise it writes higher floors, and floors for new cases; floors never fall. Floors of
+// coverage are whole percents, a few below the measured value, because tests on damaged dumps reach
+// different lines when commands are added.
 package main
 
 import (
@@ -42,8 +40,7 @@ func main() {
 	}
 }
 
-// coverageSlack is how many percents a floor of coverage stays below what was
-// measured.
+// coverageSlack is how many percents a floor of coverage is below the measured value.
 const coverageSlack = 3
 
 // A key is a tool and a case, or for coverage a package.
@@ -52,8 +49,7 @@ type key struct{ tool, name string }
 // A score counts questions and right answers.
 type score struct{ asked, right int }
 
-// percent is rounded down to a hundredth, so that a floor is never above what
-// was measured.
+// percent is rounded down to a hundredth, so that a floor never exceeds the measured value.
 func (s score) percent() float64 {
 	return math.Floor(10000*float64(s.right)/float64(max(s.asked, 1))) / 100
 }
@@ -101,16 +97,16 @@ func sorted(keys func(func(key) bool)) []key {
 	return slices.SortedFunc(keys, func(a, b key) int { return cmp.Or(cmp.Compare(a.tool, b.tool), cmp.Compare(a.name, b.name)) })
 }
 
-// readResults adds up what a tool says of each case: sosdiff compares lines of
-// files, oraclediff answers to questions.
+// readResults adds up a tool's results for each case: sosdiff compares lines of files, oraclediff
+// answers to questions.
 func readResults(tool, path string, scores map[key]score) error {
 	if tool == coverage {
 		return readProfile(path, scores)
 	}
 	var rows []struct {
-		File         string // of sosdiff: CASE/sos/FILE
+		File         string // sosdiff: CASE/sos/FILE
 		Want, Same   int
-		Case         string // of oraclediff
+		Case         string // oraclediff
 		Asked, Right int
 	}
 	raw, err := os.ReadFile(path)
@@ -131,11 +127,11 @@ func readResults(tool, path string, scores map[key]score) error {
 	return nil
 }
 
-// coverage is the tool whose results are a coverage profile.
+// coverage is the name of coverage profiles as a tool.
 const coverage = "coverage"
 
-// readProfile counts the statements of each package and those that ran. The
-// profile has a block once for each test binary that could have run it.
+// readProfile counts the statements of each package, and those that ran. The profile lists a block
+// once for each test binary that contains it.
 func readProfile(path string, scores map[key]score) error {
 	raw, err := os.ReadFile(path)
 	if err != nil {
@@ -170,7 +166,7 @@ func readProfile(path string, scores map[key]score) error {
 	return nil
 }
 
-// module is the import path that every block of a profile begins with.
+// module is the import path at the start of every block in a profile.
 const module = "github.com/sosgo/sosgo"
 
 func readFloors(file string) (map[key]float64, error) {

@@ -1,13 +1,12 @@
-// Command health reads the output of "go test -json", prints a line for each
-// package and the output of failed tests, and compares the number of dumps on which
-// each test passed with a file of floors.
+// Command health reads the output of "go test -json", prints a line for each package and the output
+// of failed tests, and compares the number of dumps that each test passed with a file of floors.
 //
 //	go test -json ./... | health -floors .ci/cases [-report FILE] [-corpus] [-raise]
 //
-// It fails if a test failed. With -corpus, where there is a corpus, it also fails if a
-// test was skipped for lack of the corpus, passed on fewer dumps than its floor, or has
-// no floor. With -raise it writes the floors instead. With -report it writes a table of
-// all tests on dumps, with the dumps that each one skipped and the reasons.
+// It fails if a test failed. With -corpus, if there is a corpus, it also fails if a test was
+// skipped because of a missing corpus, passed fewer dumps than its floor, or has no floor. With
+// -raise it writes the floors instead. With -report it writes a table of all tests on dumps, with
+// the skipped dumps and the reasons.
 package main
 
 import (
@@ -63,11 +62,11 @@ type result struct {
 	output []string
 }
 
-// A run holds the results that were read.
+// A run holds the results of a test run.
 type run struct {
 	tests  map[name]*result
 	failed []name // packages and tests, as they ended
-	wanted []name // tests that were skipped for lack of a corpus
+	wanted []name // tests skipped because there is no corpus
 }
 
 // read reads a run. It writes the lines of packages and of failed tests to w.
@@ -103,7 +102,8 @@ func (r *run) add(e *event, w io.Writer) {
 		}
 	case "output":
 		if e.Test == "" && (strings.HasPrefix(e.Output, "ok ") || strings.HasPrefix(e.Output, "FAIL\t")) {
-			line, _, _ := strings.Cut(strings.TrimSuffix(e.Output, "\n"), "\tcoverage:") // coverage counts all packages together
+			// Coverage counts all packages together.
+			line, _, _ := strings.Cut(strings.TrimSuffix(e.Output, "\n"), "\tcoverage:")
 			fmt.Fprintln(w, line)
 		}
 		t.output = append(t.output, e.Output)
@@ -123,7 +123,7 @@ func (r *run) add(e *event, w io.Writer) {
 	}
 }
 
-// unfinished writes what tests printed that never ended, since a crash of the test binary ends them without a result.
+// unfinished prints the output of tests without a result, which a crash of the test binary ended.
 func (r *run) unfinished(w io.Writer) {
 	for n, t := range r.tests {
 		if n.test != "" && t.action == "" && len(t.output) > 0 {
@@ -132,7 +132,7 @@ func (r *run) unfinished(w io.Writer) {
 	}
 }
 
-// judge writes the table and the complaints, and reports whether there are none.
+// judge writes the table and the complaints, and reports whether there are no complaints.
 func (r *run) judge(w io.Writer, o options) bool {
 	if o.report != "" {
 		if err := os.WriteFile(o.report, r.table(), 0o644); err != nil {
@@ -172,8 +172,7 @@ func (r *run) judge(w io.Writer, o options) bool {
 	return held(w, o.floors, floors, now)
 }
 
-// held reports whether each test passed on at least as many dumps as its floor, and
-// every test has a floor.
+// held reports whether each test passed at least as many dumps as its floor, and has a floor.
 func held(w io.Writer, file string, floors, now map[string]int) bool {
 	ok := true
 	for _, test := range sortedKeys(floors) {

@@ -1,11 +1,12 @@
-// Command oraclediff compares the answers of sosgo with the facts that the runtime's own data-access library stated about the
-// dumps of a corpus.
+// Command oraclediff compares the answers of sosgo with facts that the runtime's data-access
+// library recorded about the dumps of a corpus.
 //
 //	oraclediff [-only SECTIONS] [-verbose N] [-jobs N] [-floor PERCENT] [-json FILE] CASE...
 //
-// A case is a folder with manifest.json, the dump and oracle/*.jsonl. Each fact is one or more questions, and sosgo's text must hold
-// the answer. The section facts has what the dumped program printed about its own objects. With -floor it fails if a section agrees
-// in less than PERCENT percent.
+// A case is a folder with manifest.json, the dump and oracle/*.jsonl. Each fact is one or more
+// questions; the text that sosgo prints must contain the answer. The section facts has what the
+// dumped program printed about its own objects. With -floor it fails if a section agrees less than
+// PERCENT percent.
 package main
 
 import (
@@ -50,7 +51,7 @@ func main() {
 	}
 }
 
-// A result is the score of one section of a case, as the command floors reads it.
+// A result is the score of one section of a case. The command floors reads it.
 type result struct {
 	Case    string `json:"case"`
 	Section string `json:"section"`

@@ -9,13 +9,12 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// mostOfImage is how many bytes of the pages that a process wrote to of one image a
+// mostOfImage is the maximum number of bytes per image, in pages that the process wrote to, that a
 // bare slice keeps although nothing reads them: they prove the image's file.
 const mostOfImage = 512 << 10
 
-// runBare makes a slice that needs module files as the dump does: nothing of them
-// becomes memory of it. It keeps what the commands read of the dump itself, and what
-// proves the files.
+// runBare makes a slice that needs the same module files as the dump: it contains no memory from
+// them. It keeps the parts of the dump that the commands read, and the parts that prove the files.
 func (j *job) runBare(ctx context.Context) ([]byte, error) {
 	rec, err := j.record()
 	if err != nil {
@@ -78,7 +77,7 @@ func (j *job) runBare(ctx context.Context) ([]byte, error) {
 	return small, err
 }
 
-// bareCommands returns what a bare slice keeps the answers of.
+// bareCommands returns the commands with answers that a bare slice must keep.
 func bareCommands() []string {
 	return []string{"eeversion", "lm", "clrmodules", "clrthreads", "eeheap -gc", "dumpheap -stat", "dumpheap -mt 1",
 		"clrstack -all", "name2ee Debuggee.dll Debuggee.Program", "dumpdomain", "syncblk"}

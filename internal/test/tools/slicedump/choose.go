@@ -11,7 +11,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// choose cuts the memory of d down.
+// choose selects the memory of d to keep.
 func (j *job) choose(d *sosgo.Dump, box container, offsets, addrs *reads) []piece {
 	own, inStack, inUse := ownMemory(d), stackMemory(d.Target(), false), stackMemory(d.Target(), true)
 	pages := maps.Clone(addrs.parts.pages)
@@ -26,7 +26,7 @@ func (j *job) choose(d *sosgo.Dump, box container, offsets, addrs *reads) []piec
 			}
 		}
 	}
-	// Readers of images take pages for whole or missing.
+	// Readers of images treat a page as whole or missing.
 	for _, p := range slices.Collect(maps.Keys(pages)) {
 		if at := p * j.grain; !own(at) {
 			for a := at / pageSize * pageSize; a < (at/pageSize+1)*pageSize; a += j.grain {
@@ -46,9 +46,8 @@ func (j *job) choose(d *sosgo.Dump, box container, offsets, addrs *reads) []piec
 	return pieces
 }
 
-// ownMemory reports which addresses are the process's own: not those of files,
-// but the variables of the runtimes, and files without a name, through which
-// runtimes map code twice.
+// ownMemory reports which addresses belong to the process itself and not to files. The runtimes'
+// variables belong to it, and so do files without a name, through which runtimes map code twice.
 func ownMemory(d *sosgo.Dump) func(a uint64) bool {
 	var regions []target.Region
 	for r := range d.Target().Regions() {
@@ -71,9 +70,8 @@ func ownMemory(d *sosgo.Dump) func(a uint64) bool {
 	}
 }
 
-// stackMemory reports which addresses are those of stacks: of the region that a
-// thread's stack pointer points to, or of the part in use. Stacks are scanned
-// without a record.
+// stackMemory reports which addresses belong to stacks: to the region of a thread's stack pointer
+// or, with inUse, to the used part. Scans of stacks are not recorded.
 func stackMemory(t target.Target, inUse bool) func(a uint64) bool {
 	var stacks []target.Range
 	for _, th := range t.Threads() {
@@ -94,8 +92,8 @@ func stackMemory(t target.Target, inUse bool) func(a uint64) bool {
 	}
 }
 
-// isVariables reports whether r is a writable part of a runtime. A page that is
-// executable too is one that the loader had not copied for writing.
+// isVariables reports whether r is a writable part of a runtime. An executable writable page is one
+// that the loader has not copied for writing.
 func isVariables(d *sosgo.Dump, r target.Region) bool {
 	if r.Prot&(target.ProtWrite|target.ProtExec) != target.ProtWrite {
 		return false
@@ -108,8 +106,7 @@ func zero(d *sosgo.Dump, a, n uint64) bool {
 	return err == nil && len(bytes.Trim(b, "\x00")) == 0
 }
 
-// appendPage adds what can be read of the grain at a: the dump's bytes, and
-// those of module files.
+// appendPage adds the readable bytes of the grain at a, from the dump and from module files.
 func appendPage(pieces []piece, d *sosgo.Dump, a, grain uint64) []piece {
 	for at, end := a, a+grain; at < end; {
 		b := make([]byte, end-at)

@@ -13,10 +13,9 @@ import (
 // inventoryName is a command of slicedump itself.
 const inventoryName = "slicedumpinventory"
 
-// commandsOf lists the commands whose answers a slice of the case must keep:
-// those that SOS was asked (sos/*.txt), which bring their arguments with them,
-// and those that every case gets. Commands that sosgo does not have fail on
-// both dumps alike.
+// commandsOf lists the commands whose answers a slice of the case must keep: the commands that SOS
+// was run with (sos/*.txt), with their arguments, and those for every case. Unknown commands fail
+// on both dumps.
 func commandsOf(dir string, m manifest) ([]string, error) {
 	lines := []string{
 		inventoryName,
@@ -27,7 +26,7 @@ func commandsOf(dir string, m manifest) ([]string, error) {
 		"dumpasync", "dumpasync -locals -fields -tasks -completed", "timerinfo", "assemblies", "crashinfo", "gcroot -all",
 	}
 	lines = append(lines, factCommands(m)...)
-	for i := range 64 { // as many threads as the corpus has
+	for i := range 64 { // the maximum number of threads in the corpus
 		lines = append(lines, fmt.Sprintf("setthread %d", i), "clrstack -a", "clrstack -f", "clrstack -gc", "clrstack -r",
 			"dso", "dso -verify", "printexception", "threadstate", "registers")
 	}
@@ -46,7 +45,8 @@ func commandsOf(dir string, m manifest) ([]string, error) {
 	return slices.DeleteFunc(lines, touchesFiles), nil
 }
 
-// chosenCommands returns the lines of a file, in which # begins a comment, or without one those of commandsOf.
+// chosenCommands returns the lines of a file, without comments (#), or commandsOf if there is no
+// file.
 func chosenCommands(file, dir string, m manifest) ([]string, error) {
 	if file == "" {
 		return commandsOf(dir, m)
@@ -64,7 +64,7 @@ func chosenCommands(file, dir string, m manifest) ([]string, error) {
 	return lines, nil
 }
 
-// factCommands ask for what the manifest's facts name.
+// factCommands returns commands about the objects in the manifest's facts.
 func factCommands(m manifest) []string {
 	facts, _ := m["facts"].(map[string]any)
 	var names []string
@@ -112,7 +112,7 @@ func promptLines(file string) ([]string, error) {
 	return lines, errors.Join(sc.Err())
 }
 
-// touchesFiles reports whether a line would write or run something.
+// touchesFiles reports whether a line writes a file or runs a program.
 func touchesFiles(line string) bool {
 	return strings.Contains(line, " >") || strings.Contains(line, "|")
 }

@@ -11,13 +11,13 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The parts of the ELF64 format that are rewritten (gABI, "Program Header").
+// The parts of ELF64 that are rewritten (gABI, "Program Header").
 const (
 	elfHeaderSize  = 64
 	progHeaderSize = 56
 	progLoad       = 1
 	progRead       = 4
-	progMany       = 0xffff // the number of program headers stands elsewhere
+	progMany       = 0xffff // the number of program headers is elsewhere
 )
 
 type progHeader struct {
@@ -50,14 +50,14 @@ func (e *elfContainer) ranges() []memmap.Range {
 	return out
 }
 
-// A segment is a program header of the slice with its bytes.
+// A segment is a program header of the slice and its bytes.
 type segment struct {
 	progHeader
 	data []byte
 }
 
-// build writes the notes as they are, and the segments cut where memory is
-// left out. What is left out keeps a header without bytes.
+// build writes the notes unchanged, and the segments divided where memory is omitted. Omitted
+// memory keeps a header without bytes.
 func (e *elfContainer) build(pieces []piece) ([]byte, error) {
 	slices.SortFunc(pieces, func(a, b piece) int { return cmp.Compare(a.addr, b.addr) })
 	segments := e.segments(pieces)
@@ -104,13 +104,13 @@ func (e *elfContainer) segments(pieces []piece) []segment {
 	return append(notes, c.out...)
 }
 
-// A cutter goes through loads and pieces in the order of their addresses.
+// A cutter advances through loads and pieces by address.
 type cutter struct {
 	pieces []piece
 	out    []segment
 }
 
-// take returns the next bytes that lie before end.
+// take returns the next piece before end.
 func (c *cutter) take(end uint64) (piece, bool) {
 	if len(c.pieces) == 0 || c.pieces[0].addr >= end {
 		return piece{}, false
@@ -126,14 +126,14 @@ func (c *cutter) take(end uint64) (piece, bool) {
 	return p, true
 }
 
-// outside adds pieces that no segment described: parts of module files.
+// outside adds pieces outside of all segments: parts of module files.
 func (c *cutter) outside(end uint64) {
 	for p, ok := c.take(end); ok; p, ok = c.take(end) {
 		c.add(progHeader{Flags: progRead}, p.addr, p.data, uint64(len(p.data)))
 	}
 }
 
-// inside adds what is kept of one segment, and what is not.
+// inside adds the kept and the omitted parts of a segment.
 func (c *cutter) inside(l *progHeader) {
 	at, end := l.Addr, l.Addr+l.MemSize
 	for p, ok := c.take(end); ok; p, ok = c.take(end) {

@@ -11,10 +11,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// fileReads are what was read of module files themselves: metadata that the
-// dump has only in part, and constants in writable sections. They are kept to
-// the byte, because what stands beside a constant may be a variable. It is safe
-// for concurrent use.
+// fileReads records reads of the module files themselves: metadata that is only partly in the dump,
+// and constants in writable sections. They are kept byte by byte, because variables may be next to
+// a constant. It is safe for concurrent use.
 type fileReads struct {
 	mu    sync.Mutex
 	files map[target.Addr]*fileRead // by the module's base
@@ -32,7 +31,7 @@ type span struct{ rva, n uint64 }
 
 func newFileReads() *fileReads { return &fileReads{files: map[target.Addr]*fileRead{}} }
 
-// wrap returns a sosgo.Options.WrapFile.
+// wrap implements sosgo.Options.WrapFile.
 func (f *fileReads) wrap(m *target.Module, image target.Memory) target.Memory {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -41,7 +40,7 @@ func (f *fileReads) wrap(m *target.Module, image target.Memory) target.Memory {
 		r = &fileRead{module: *m, seen: map[span]bool{}}
 		f.files[m.Base] = r
 	}
-	r.image = image // of the last dump that was opened, whose files are open
+	r.image = image // of the most recently opened dump, whose files are open
 	return recordingMemory{image, func(rva uint64, n int) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
@@ -49,14 +48,14 @@ func (f *fileReads) wrap(m *target.Module, image target.Memory) target.Memory {
 	}, &r.large}
 }
 
-// pieces returns the bytes that were read of the files and that have is without.
+// pieces returns the bytes that were read from the files and that are not in have.
 func (f *fileReads) pieces(d *sosgo.Dump, have []piece) ([]piece, error) {
 	var out []piece
 	for _, base := range slices.Sorted(maps.Keys(f.files)) {
 		r := f.files[base]
 		img, err := image.OpenMemory(d.Memory(), &r.module)
 		if err != nil {
-			continue // the dump does not show how the file lies in memory
+			continue // the dump does not show the file's layout in memory
 		}
 		err = r.large.touched(func(rva uint64, n int) { r.seen[span{rva, uint64(n)}] = true })
 		if err != nil {
@@ -71,8 +70,8 @@ func (f *fileReads) pieces(d *sosgo.Dump, have []piece) ([]piece, error) {
 	return out, nil
 }
 
-// read returns what was read, by RVA and disjoint. Whole pages of an image that
-// is not managed were searched, not read.
+// read returns the ranges that were read, by RVA and disjoint. Whole pages of a native image were
+// only searched.
 func (r *fileRead) read(pages bool) []piece {
 	ranges := slices.Collect(maps.Keys(r.seen))
 	slices.SortFunc(ranges, func(a, b span) int { return cmp.Or(cmp.Compare(a.rva, b.rva), cmp.Compare(b.n, a.n)) })
@@ -91,7 +90,7 @@ func (r *fileRead) read(pages bool) []piece {
 	return out
 }
 
-// subtract returns what of p is in none of the sorted pieces.
+// subtract returns the parts of p that are in none of the sorted pieces.
 func subtract(p piece, have []piece) []piece {
 	var out []piece
 	i, _ := slices.BinarySearchFunc(have, p.addr, func(h piece, a uint64) int {

@@ -18,36 +18,36 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A job makes the slice of one dump.
+// A job makes a slice of one dump.
 type job struct {
 	dump     string
 	modules  []string
 	commands []string
 	lean     bool
-	chosen   bool   // the commands were chosen for this dump
-	grain    uint64 // size in bytes of the pieces of memory that are kept or left out
+	chosen   bool   // the commands were selected for this dump
+	grain    uint64 // size in bytes of the units that are kept or omitted
 }
 
-// A container is the dump's file as the slice must repeat it.
+// A container is the format of the dump's file.
 type container interface {
-	// ranges are the stored ranges of memory.
+	// ranges returns the stored ranges of memory.
 	ranges() []memmap.Range
-	// build returns the file with other memory: disjoint pieces in any order.
+	// build returns the file with other memory, given as disjoint pieces in any order.
 	build(pieces []piece) ([]byte, error)
 }
 
-// versionPrefix begins the constant with the version in ELF runtimes.
+// versionPrefix is the start of the version constant in ELF runtimes.
 const versionPrefix = "@(#)Version "
 
-// moreThanWanted are commands that print more over the slice: the constant with
-// the version of an ELF runtime is memory there.
+// moreThanWanted are commands that print more for the slice, because it contains the version
+// constant of an ELF runtime.
 var moreThanWanted = []string{"modules -v", "lm -v", "modules -v -n libcoreclr.so"}
 
-// smallRange is the size in bytes of stored ranges whose zero pages are kept,
-// because how much is stored of a loader heap tells how much it uses.
+// smallRange is the maximum size in bytes of stored ranges that keep their zero pages: the stored
+// size of a loader heap shows how much of it is used.
 const smallRange = 1 << 20
 
-// A piece is memory that the slice holds.
+// A piece is memory in the slice.
 type piece struct {
 	addr uint64
 	data []byte
@@ -55,14 +55,14 @@ type piece struct {
 
 func (p *piece) end() uint64 { return p.addr + uint64(len(p.data)) }
 
-// A recorded dump is the dump of a job, opened so that what is read of it is noted.
+// A recorded dump is the dump of a job, opened so that its reads are recorded.
 type recorded struct {
 	*job
 	file    *mmapfile.File
 	raw     []byte
 	box     container
-	offsets *reads // of the file
-	addrs   *reads // of the process
+	offsets *reads // reads of the file
+	addrs   *reads // reads of the process
 	large   *touchedPages
 }
 
@@ -78,7 +78,7 @@ func (j *job) record() (*recorded, error) {
 	return r, nil
 }
 
-// open opens the dump. wrapFile, if not nil, is for the module files.
+// open opens the dump. wrapFile, if not nil, wraps the module files.
 func (r *recorded) open(wrapFile func(*target.Module, target.Memory) target.Memory) (*sosgo.Dump, error) {
 	return sosgo.OpenReaderAt(recordingFile{target.BytesSource(r.raw), r.offsets, r.watched()}, r.file.Size(), sosgo.Options{
 		Modules: r.modules, NoLocalFiles: true, Jobs: 1,
@@ -87,8 +87,8 @@ func (r *recorded) open(wrapFile func(*target.Module, target.Memory) target.Memo
 	})
 }
 
-// watched returns the size of what is lent of the file from which on it is noted by who looks at it: the rest of a range is lent to who
-// wants a few bytes of it.
+// watched returns the size from which on lent parts of the file are not recorded when lent: often
+// the rest of a range is lent to code that needs a few bytes.
 func (r *recorded) watched() int {
 	if r.grain < pageSize {
 		return pageSize
@@ -96,7 +96,7 @@ func (r *recorded) watched() int {
 	return largeView
 }
 
-// noteLarge records what was touched of what was lent in one piece.
+// noteLarge records the touched pages of large lent parts.
 func (r *recorded) noteLarge() error {
 	return r.large.touched(func(at uint64, n int) { r.addrs.parts.note(at, uint64(n)) })
 }
@@ -135,12 +135,12 @@ func (j *job) run(ctx context.Context) ([]byte, error) {
 	return small, j.verify(ctx, small, want)
 }
 
-// walk reads what any analysis needs, whatever the commands were: identities of
-// images and, unless the slice is lean, all metadata of managed modules.
+// walk reads what every analysis needs: identities of images and, unless the slice is lean, all
+// metadata of managed modules.
 func (j *job) walk(d *sosgo.Dump) {
 	for _, m := range d.Target().Modules() {
 		if img, err := image.OpenMemory(d.Memory(), &m); err == nil {
-			// What an image does not have need not be kept.
+			// Missing parts need not be kept.
 			_, _ = img.BuildID()
 			_, _ = img.CodeViews()
 		}
@@ -158,9 +158,8 @@ func (j *job) walk(d *sosgo.Dump) {
 	}
 }
 
-// versionConstant returns the string with an ELF runtime's version. It lies among
-// the variables, which no file supplies, in a page that dumps often lack; but
-// nothing writes to it.
+// versionConstant returns the version string of an ELF runtime. It is among the variables, which no
+// file supplies, in a page that dumps often omit, but nothing writes to it.
 func versionConstant(d *sosgo.Dump, inst *dac.Instance) (piece, bool) {
 	var text target.Addr
 	for a := inst.Module.Base; inst.Module.Contains(a) && text == 0; a += pageSize {
@@ -211,7 +210,8 @@ func managed(d *sosgo.Dump) iter.Seq[*dac.Module] {
 	}
 }
 
-// keepHeap adds the objects of the GC heap, if commands were chosen: those that SOS was asked read them all.
+// keepHeap adds the objects of the GC heap if commands were selected; otherwise the commands read
+// all objects.
 func (r *recorded) keepHeap(d *sosgo.Dump) error {
 	if !r.chosen {
 		return nil
@@ -226,8 +226,8 @@ func (r *recorded) keepHeap(d *sosgo.Dump) error {
 	return nil
 }
 
-// keepImages adds the whole pages that were read of managed images, metadata
-// above all, and the first page of every image.
+// keepImages adds the first page of every image, and whole pages of managed images that were read,
+// mainly metadata.
 func (j *job) keepImages(d *sosgo.Dump, addrs *reads) {
 	for _, m := range d.Target().Modules() {
 		addrs.parts.note(uint64(m.Base), 1)

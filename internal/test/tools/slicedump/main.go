@@ -1,13 +1,12 @@
-// Command slicedump makes a small dump of a large one: it runs commands over
-// the large one, notes what they read, and writes a dump of the same process
-// that holds that, and what else of the process's own memory is not zero. What
-// was read from module files becomes memory of the new dump, which so needs no
-// module files. It then runs the commands over the new dump and fails unless
-// they print the same.
+// Command slicedump makes a small dump from a large one. It runs commands on the large dump,
+// records what they read, and writes a dump of the same process with this memory and all other
+// memory of the process itself that is not zero. Memory read from module files becomes part of the
+// new dump, which therefore needs no module files. It then runs the commands on the new dump and
+// fails unless they print the same.
 //
 //	go run ./internal/test/tools/slicedump -out testdata/dumps CORPUS/CASE...
 //
-// testdata/dumps/README.md tells how the canned dumps were made.
+// testdata/dumps/README.md describes how the canned dumps were made.
 package main
 
 import (
@@ -57,8 +56,7 @@ type options struct {
 	bare      bool
 }
 
-// A manifest is a case's manifest.json. Members that slicedump does not know
-// are copied.
+// A manifest is a case's manifest.json. Members that slicedump does not use are copied.
 type manifest map[string]any
 
 func (m manifest) text(key string) string {
@@ -66,7 +64,7 @@ func (m manifest) text(key string) string {
 	return s
 }
 
-// slice makes the dump of one case.
+// slice makes a slice of one case.
 func slice(ctx context.Context, dir string, o options) error {
 	m := manifest{}
 	raw, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
@@ -99,12 +97,12 @@ func slice(ctx context.Context, dir string, o options) error {
 	if small == nil {
 		return err
 	}
-	// A dump that answers otherwise is written too, so that one can see why.
+	// A slice with other answers is written too, for examination.
 	return errors.Join(err, write(filepath.Join(o.out, name), filepath.Base(name), m, small))
 }
 
-// withoutPDBs makes a folder of links to the module files in dir: what PDBs
-// tell can't become memory of a dump.
+// withoutPDBs makes a folder of links to the module files in dir: the content of PDBs can't become
+// memory of a dump.
 func withoutPDBs(dir string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {

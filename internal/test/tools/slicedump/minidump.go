@@ -26,7 +26,7 @@ var le = binary.LittleEndian
 type minidumpContainer struct {
 	raw          []byte
 	stored       []memmap.Range
-	dir, streams int   // where the directory is, and its entries
+	dir, streams int   // position of the directory and number of its entries
 	lists        []int // file offsets of the directory entries of memory lists
 	stacks       []int // file offsets of the stacks' MINIDUMP_MEMORY_DESCRIPTORs
 }
@@ -68,8 +68,8 @@ func (m *minidumpContainer) add(addr, size, off uint64) {
 
 func (m *minidumpContainer) ranges() []memmap.Range { return m.stored }
 
-// build keeps the file up to its memory, because offsets into it stand in many
-// places. A new list with its memory follows.
+// build keeps the file up to its memory, because it contains offsets in many places. A new list and
+// its memory follow.
 func (m *minidumpContainer) build(pieces []piece) ([]byte, error) {
 	out, err := m.head()
 	if err != nil {
@@ -106,8 +106,8 @@ func (m *minidumpContainer) build(pieces []piece) ([]byte, error) {
 	return out, nil
 }
 
-// head returns the file without its memory: what stands before it, which is all but
-// the MemoryInfoList. That has no offsets inside and can be moved.
+// head returns the file without its memory: everything before it, and the MemoryInfoList, which has
+// no offsets and can be moved.
 func (m *minidumpContainer) head() ([]byte, error) {
 	start, end := int64(len(m.raw)), int64(0)
 	for _, r := range m.stored {
@@ -117,7 +117,7 @@ func (m *minidumpContainer) head() ([]byte, error) {
 	for e := m.dir; e < m.dir+12*m.streams; e += 12 {
 		typ, size, at := le.Uint32(out[e:]), int64(le.Uint32(out[e+4:])), int64(le.Uint32(out[e+8:]))
 		switch {
-		case typ == 0 || at < start || typ == memoryListStream || typ == memory64ListStream: // stays, or is replaced
+		case typ == 0 || at < start || typ == memoryListStream || typ == memory64ListStream: // unchanged, or replaced
 		case typ == memoryInfoListStream && at >= end:
 			le.PutUint32(out[e+8:], uint32(len(out)))
 			out = append(out, m.raw[at:at+size]...)

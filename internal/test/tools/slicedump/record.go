@@ -6,10 +6,11 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// pageSize is the grain of a slice unless another is wanted, and that of this system's pages. It says nothing of the target's.
+// pageSize is the default grain of a slice, and the page size of this system, but not necessarily
+// the target's.
 const pageSize = 4096
 
-// A recorder notes which pieces of the size of a grain were read. It is safe for concurrent use.
+// A recorder records which units of the grain's size were read. It is safe for concurrent use.
 type recorder struct {
 	grain uint64
 	mu    sync.Mutex
@@ -38,9 +39,8 @@ func (r *recorder) read(at, n uint64) bool {
 	return false
 }
 
-// reads are what was read, noted apart where it was pages or more at once:
-// whoever reads those of a native image searches it, and needs the page with
-// what he finds.
+// reads records reads of a page or more separately: code that reads whole pages of a native image
+// searches it, and needs only the pages with a match.
 type reads struct{ parts, pages *recorder }
 
 func newReads(grain uint64) *reads { return &reads{newRecorder(grain), newRecorder(grain)} }
@@ -53,11 +53,11 @@ func (r *reads) note(at uint64, n int) {
 	r.parts.note(at, uint64(n))
 }
 
-// A recordingFile notes what is read of a dump's file.
+// A recordingFile records reads of a dump's file.
 type recordingFile struct {
 	target.Source
 	seen    *reads
-	watched int // what is lent in pieces of this size or larger is noted by who looks at it
+	watched int // parts of this size or larger are not recorded when lent
 }
 
 func (f recordingFile) ReadAt(p []byte, off int64) (int, error) {
@@ -75,14 +75,14 @@ func (f recordingFile) Bytes(off int64, n int) []byte {
 	return b
 }
 
-// A recordingMemory notes what is read of a memory, from whatever source.
+// A recordingMemory records reads of a memory.
 type recordingMemory struct {
 	target.Memory
 	note  func(at uint64, n int)
 	large *touchedPages
 }
 
-// largeView is the size in bytes from which a view is watched page by page.
+// largeView is the size in bytes from which on a view is watched page by page.
 const largeView = 8 * pageSize
 
 func (m recordingMemory) ReadMemory(p []byte, a target.Addr) (int, error) {
@@ -102,8 +102,7 @@ func (m recordingMemory) View(a target.Addr, n int) ([]byte, bool) {
 	return b, ok
 }
 
-// Span lends no more than the rest of a page, so that what is lent is what is
-// wanted.
+// Span lends at most the rest of a page, so that what is lent is close to what is needed.
 func (m recordingMemory) Span(a target.Addr) []byte {
 	b := m.Memory.Span(a)
 	b = b[:min(len(b), int(pageSize-uint64(a)%pageSize))]

@@ -14,7 +14,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// pages returns n pages that tell themselves apart.
+// pages returns n pages with different contents.
 func pages(n int) []byte {
 	b := make([]byte, n*pageSize)
 	for i := range b {

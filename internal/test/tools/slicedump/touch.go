@@ -11,11 +11,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// touchedPages tells which pages of what it lends are looked at. Large views
-// are lent to be searched or indexed, and few of their pages may ever be used.
+// touchedPages detects which pages of lent memory are touched. Large views are lent for searching
+// or indexing, and few of their pages may be used.
 //
-// It maps a file that the kernel holds nothing of and reads without looking
-// ahead: what of it is in memory in the end was touched.
+// It maps a file that is not in the page cache and disables read-ahead: pages that are in memory at
+// the end were touched.
 type touchedPages struct {
 	mu   sync.Mutex
 	lent []*lentView
@@ -28,8 +28,8 @@ type lentView struct {
 	file *os.File
 }
 
-// lend returns a copy of b, which begins at address at, and watches it. Pages
-// are those of the addresses.
+// lend returns a copy of b, which begins at the address at, and watches it. Pages are aligned to
+// addresses.
 func (t *touchedPages) lend(at uint64, b []byte) ([]byte, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -60,7 +60,7 @@ func (t *touchedPages) lend(at uint64, b []byte) ([]byte, error) {
 	return v.b[:len(b):len(b)], nil
 }
 
-// touched calls note for each page that was looked at.
+// touched calls note for each touched page.
 func (t *touchedPages) touched(note func(at uint64, n int)) error {
 	for _, v := range t.lent {
 		first := v.at / pageSize * pageSize

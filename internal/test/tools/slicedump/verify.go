@@ -17,7 +17,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// verify runs the commands over the slice.
+// verify runs the commands on the slice.
 func (j *job) verify(ctx context.Context, small []byte, want [][]byte) error {
 	open := func() (*sosgo.Dump, error) {
 		return sosgo.OpenReaderAt(target.BytesSource(small), int64(len(small)), sosgo.Options{NoLocalFiles: true})
@@ -53,8 +53,8 @@ type markOptions struct {
 	Line int `arg:"line" help:"the number of the line"`
 }
 
-// answers runs command lines in one session and returns what each printed,
-// warnings and errors too.
+// answers runs command lines in one session and returns the output of each, including warnings and
+// errors.
 func answers(ctx context.Context, open func() (*sosgo.Dump, error), lines []string) [][]byte {
 	var out bytes.Buffer
 	ends := make([]int, len(lines))
@@ -77,7 +77,7 @@ func answers(ctx context.Context, open func() (*sosgo.Dump, error), lines []stri
 	return parts
 }
 
-// inventory returns a command that prints what the library finds.
+// inventory returns a command that prints everything that the library finds.
 func inventory() cli.Command {
 	return cli.Print(cli.Command{Name: inventoryName, Group: cli.GroupShell, Summary: "prints what the library finds", Hidden: true, NeedsDump: true},
 		func(c *cli.Context, _ *cli.None, p *report.Page) { p.Fail(writeInventory(p, c.Dump().(*sosgo.Dump))) })

@@ -1,5 +1,5 @@
-// Command slicefacts writes the file of facts beside canned dumps: those of the corpus about the dumps from which they were cut, as
-// far as the slices can still answer them.
+// Command slicefacts writes the file of facts next to canned dumps. It selects the facts in the
+// corpus about the original dumps that the slices can still answer.
 //
 //	slicefacts -corpus CORPUS FOLDER...
 //

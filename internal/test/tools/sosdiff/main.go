@@ -1,13 +1,16 @@
-// Command sosdiff compares the output of sosgo with that of SOS, command by command, over the dumps of a corpus.
+// Command sosdiff compares the output of sosgo with the output of SOS, command by command, on the
+// dumps of a corpus.
 //
 //	sosdiff [-only REGEXP] [-verbose N] [-jobs N] [-floor PERCENT] [-differences FILE] [-json FILE] CASE...
 //
-// A case is a folder with manifest.json, the dump and sos/*.txt. A file of sos/ begins with a line for each command that SOS
-// received, "$ dumpheap -stat"; SOS's output follows. The agreement of a file is the share of SOS's lines that sosgo prints, too,
-// in the same order. Blanks, leading zeros and the case of hexadecimal digits do not count.
+// A case is a folder with manifest.json, the dump and sos/*.txt. A file in sos/ begins with a line
+// for each command that SOS received, such as "$ dumpheap -stat"; SOS's output follows. The
+// agreement of a file is the fraction of SOS's lines that sosgo prints, too, in the same order.
+// Blanks, leading zeros and the case of hexadecimal digits are ignored.
 //
-// With -differences, which names docs/differences.md, every differing line must have a cause in the table of causes (causes.txt of
-// package agreement), and every cause a paragraph in that document. A cause that explains no line is printed, too, and is no failure.
+// With -differences, which names docs/differences.md, every differing line must have a cause in the
+// table of causes (causes.txt of package agreement), and every cause a paragraph in that document.
+// A cause that explains no line is printed, but is not a failure.
 package main
 
 import (
@@ -90,7 +93,7 @@ func run(dirs []string, o options) (low bool, err error) {
 	return low, os.WriteFile(o.json, raw, 0o644)
 }
 
-// mostUnexplained is the number of lines without a cause that are printed.
+// mostUnexplained is the maximum number of printed lines without a cause.
 const mostUnexplained = 20
 
 // explain prints the differing lines without a cause and returns their number.

@@ -1,7 +1,6 @@
 package mcpcmd_test
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -10,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -20,12 +18,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/internal/test/testmcp"
+	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -83,8 +81,7 @@ func tools(t *testing.T, c *testmcp.Client) []tool {
 	return list.Tools
 }
 
-// TestSameDocuments: tools answer what --json prints, several at a time. That what they answer is what their schemas promise holds
-// internal/front/mcpserver/sdktest.
+// TestSameDocuments: tools answer what --json prints, several at a time. TestCalls holds the answers to their schemas.
 func TestSameDocuments(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo").Plain()
 	c := connect(t, environment(), "-budget", "1000000", "-secrets", d)
@@ -217,32 +214,19 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// TestListen: who reads the token on standard error is served over HTTP.
+// TestListen: clients that send the token from standard error are served over HTTP.
 func TestListen(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	r, w := io.Pipe()
-	ended := make(chan int)
-	go func() {
-		ended <- cli.Main(ctx, []string{"-offline", "mcp", "-listen", "127.0.0.1:0", testdump.Open(t, "net10-zoo").Plain()}, strings.NewReader(""), io.Discard, w, environment())
-		w.Close()
-	}()
-	line, err := bufio.NewReader(r).ReadString('\n')
-	require.NoError(t, err)
-	m := regexp.MustCompile(`MCP at (http://\S+/) .*Bearer (\w+)"`).FindStringSubmatch(line)
-	require.NotNil(t, m, line)
-	go func() { _, _ = io.Copy(io.Discard, r) }()
-	post, err := http.NewRequestWithContext(ctx, http.MethodPost, m[1], strings.NewReader(
+	address, token := listen(t)
+	post, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, strings.NewReader(
 		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`))
 	require.NoError(t, err)
-	post.Header = http.Header{"Authorization": {"Bearer " + m[2]}, "Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
+	post.Header = http.Header{"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
 	resp, err := http.DefaultClient.Do(post)
 	require.NoError(t, err)
 	body, err := io.ReadAll(resp.Body)
 	require.NoError(t, err)
 	resp.Body.Close()
 	assert.Contains(t, string(body), `"name":"sosgo"`)
-	cancel()
-	assert.Zero(t, <-ended)
 }
 
 // TestUsage: what can't be served is refused at once.
@@ -264,7 +248,7 @@ func TestHostileStrings(t *testing.T) {
 	require.GreaterOrEqual(t, patched, 2, "the dump has the strings")
 	env := environment()
 	env.Open = func(context.Context, string, cli.OpenOptions) (cli.Dump, error) {
-		return sosgo.OpenReaderAt(target.BytesSource(raw), int64(len(raw)), sosgo.Options{Offline: true})
+		return process.OpenReaderAt(target.BytesSource(raw), int64(len(raw)), process.Options{Offline: true})
 	}
 	c := connect(t, env, "evil.dmp")
 	seen := 0
