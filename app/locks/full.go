@@ -40,7 +40,8 @@ func (g *grapher) fullSemaphores() []answer.Verdict {
 	var out []answer.Verdict
 	for _, l := range order {
 		list := of[l]
-		v := answer.Verdict{Kind: answer.FindingPermits, Strength: answer.StrengthRecorded, Count: len(list), Show: []string{"dumpobj " + addressText(l.Address)}, Sites: g.sites(list), Thing: g.lockText(l)}
+		v := answer.Verdict{Kind: answer.FindingPermits, Strength: answer.StrengthRecorded, Count: len(list),
+			Show: []string{"dumpobj " + addressText(l.Address)}, Sites: g.sites(list), Thing: g.lockText(l)}
 		who := fmt.Sprintf("thread %s waits", g.name(list[0].thread))
 		if len(list) > 1 {
 			who = fmt.Sprintf("%d threads, the first %s, wait", len(list), g.name(list[0].thread))

@@ -395,7 +395,8 @@ func (g *grapher) reentered(v *answer.Verdict, start string, l *lock, u *semapho
 	v.Kind, v.Strength = answer.FindingDeadlock, answer.StrengthLikely
 	v.Text = fmt.Sprintf("deadlock: %s %s has likely entered %s and waits for it once more, in a method that it awaits", sure[0].method, addressText(sure[0].box), g.lockText(l))
 	if len(sure) > 1 {
-		v.Text = fmt.Sprintf("deadlock: %s %s and %d more have likely entered %s and wait for it once more, in methods that they await", sure[0].method, addressText(sure[0].box), len(sure)-1, g.lockText(l))
+		v.Text = fmt.Sprintf("deadlock: %s %s and %d more have likely entered %s and wait for it once more, in methods that they await",
+			sure[0].method, addressText(sure[0].box), len(sure)-1, g.lockText(l))
 	}
 	v.Text += "; " + start
 	return true

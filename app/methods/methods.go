@@ -28,7 +28,7 @@ func methodsOf[T any](ctx context.Context, p *process.Process, compute func(ctx 
 
 // Disassembly lists the instructions of the method at an address: its MethodDesc, or an address in its code.
 func Disassembly(ctx context.Context, p *process.Process, address target.Addr, o disasm.MethodOptions) (*answer.Disassembly, error) {
-	return methodsOf(ctx, p, func(ctx context.Context, c *process.Call, l *disasm.Lister) (*answer.Disassembly, error) {
+	return methodsOf(ctx, p, func(ctx context.Context, _ *process.Call, l *disasm.Lister) (*answer.Disassembly, error) {
 		return l.Method(ctx, address, o)
 	})
 }
@@ -85,7 +85,7 @@ func Source(ctx context.Context, p *process.Process, method target.Addr, file st
 // SourceFiles lists the source files that the PDBs of the loaded modules name, without their texts. A module without a PDB is an error
 // between them.
 func SourceFiles(ctx context.Context, p *process.Process) (iter.Seq2[*answer.SourceFile, error], error) {
-	return process.WithRuntime(ctx, p, func(ctx context.Context, c *process.Call, rt *dac.Runtime) (iter.Seq2[*answer.SourceFile, error], error) {
+	return process.WithRuntime(ctx, p, func(ctx context.Context, _ *process.Call, rt *dac.Runtime) (iter.Seq2[*answer.SourceFile, error], error) {
 		modules, err := rt.Modules()
 		if err != nil {
 			return nil, err

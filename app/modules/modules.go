@@ -18,28 +18,28 @@ import (
 
 // Domains describes application domains, or without addresses all of them.
 func Domains(ctx context.Context, p *process.Process, domains ...target.Addr) (iter.Seq2[*answer.Domain, error], error) {
-	return process.WithRuntime(ctx, p, func(ctx context.Context, c *process.Call, rt *dac.Runtime) (iter.Seq2[*answer.Domain, error], error) {
+	return process.WithRuntime(ctx, p, func(_ context.Context, _ *process.Call, rt *dac.Runtime) (iter.Seq2[*answer.Domain, error], error) {
 		return rt.DescribeDomains(domains...)
 	})
 }
 
 // Assembly describes an assembly.
 func Assembly(ctx context.Context, p *process.Process, assembly target.Addr) (*answer.Assembly, error) {
-	return process.WithRuntime(ctx, p, func(ctx context.Context, c *process.Call, rt *dac.Runtime) (*answer.Assembly, error) {
+	return process.WithRuntime(ctx, p, func(_ context.Context, _ *process.Call, rt *dac.Runtime) (*answer.Assembly, error) {
 		return rt.DescribeAssembly(assembly)
 	})
 }
 
 // Module describes a module of the runtime.
 func Module(ctx context.Context, p *process.Process, module target.Addr, o dac.ModuleOptions) (*answer.ModuleDetails, error) {
-	return process.WithRuntime(ctx, p, func(ctx context.Context, c *process.Call, rt *dac.Runtime) (*answer.ModuleDetails, error) {
+	return process.WithRuntime(ctx, p, func(_ context.Context, _ *process.Call, rt *dac.Runtime) (*answer.ModuleDetails, error) {
 		return rt.DescribeModule(module, o)
 	})
 }
 
 // Images lists the images that the process had mapped. Their details are read while they are ranged over.
 func Images(ctx context.Context, p *process.Process, o image.ListOptions) (*answer.Images, error) {
-	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.Images, error) {
+	return process.Answer(ctx, p, func(ctx context.Context, _ *process.Call) (*answer.Images, error) {
 		if o.Exports == nil {
 			o.Exports = dac.ExportedSymbols()
 		}

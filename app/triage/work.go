@@ -62,7 +62,8 @@ func httpClients(ctx context.Context, q *Answers) (view, error) {
 		}
 		x := answer.Verdict{Kind: answer.FindingExhausted, Strength: answer.StrengthProved, Count: len(p.Waiting), Show: []string{"httpclients"},
 			Evidence: []string{fmt.Sprintf("the queue of HttpConnectionPool %x", uint64(p.Address))}}
-		x.Text = fmt.Sprintf("%s for a connection to %s:%d, %d of at most %d are in use", answer.Count(len(p.Waiting), "request waits", "requests wait"), p.Host, p.Port.Value, p.Count.Value, p.Max.Value)
+		x.Text = fmt.Sprintf("%s for a connection to %s:%d, %d of at most %d are in use",
+			answer.Count(len(p.Waiting), "request waits", "requests wait"), p.Host, p.Port.Value, p.Count.Value, p.Max.Value)
 		for k := range p.Waiting {
 			if w := p.Waiting[k].Stack; w != nil {
 				x.Sites = append(x.Sites, answer.Site{Method: answer.Text{S: asyncName(w)}, Does: "connection"})
