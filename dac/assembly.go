@@ -12,15 +12,16 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An Assembly is a loaded assembly (assembly.hpp). Since .NET Core it has one module. Verified on 3.1, 6, 8, 9 and 10.
+// An Assembly is a loaded assembly (assembly.hpp). In .NET Core it has one module. Verified on 3.1, 6, 8, 9 and
+// 10.
 type Assembly struct {
 	Addr            target.Addr
 	Module          *Module
 	PEAssembly      target.Addr
-	LoaderAllocator target.Addr // 0 if the layout does not have it
+	LoaderAllocator target.Addr // 0 if the layout lacks it
 }
 
-// Assembly reads the assembly at a, proved by its module: each names the other.
+// Assembly reads the assembly at a. The proof: the assembly and its module refer to each other.
 func (r *Runtime) Assembly(a target.Addr) (*Assembly, error) {
 	if err := r.Check(FeatureModules); err != nil {
 		return nil, err
@@ -66,7 +67,8 @@ func (r *Runtime) readAssembly(a target.Addr) (*Assembly, error) {
 	return as, nil
 }
 
-// MapTable returns the address of the first part of a lookup map's table, 0 while the map is empty. SOS calls it the map.
+// MapTable returns the address of the first part of a lookup map's table, or 0 for an empty map. SOS prints it
+// as the map.
 func (m *Module) MapTable(k Map) (target.Addr, error) {
 	at, err := m.MapAddr(k)
 	if err != nil {
@@ -96,7 +98,7 @@ func (r *Runtime) Interfaces(mt *MethodTable) ([]target.Addr, error) {
 	if mt.NumInterfaces == 0 {
 		return nil, nil
 	}
-	return r.of().interfaces(mt)
+	return r.implementation().interfaces(mt)
 }
 
 func (r clr) interfaces(mt *MethodTable) ([]target.Addr, error) {
@@ -106,7 +108,7 @@ func (r clr) interfaces(mt *MethodTable) ([]target.Addr, error) {
 	}
 	rd, out := layout.Reader{Mem: r.mem, Base: m}, make([]target.Addr, 0, mt.NumInterfaces)
 	for i := range int(mt.NumInterfaces) {
-		// The lowest bit marks an entry that is not loaded exactly yet.
+		// The lowest bit marks an entry that is not fully loaded.
 		out = append(out, rd.Ptr(8*i)&^1)
 	}
 	if rd.Err != nil {
@@ -115,8 +117,9 @@ func (r clr) interfaces(mt *MethodTable) ([]target.Addr, error) {
 	return out, nil
 }
 
-// DescribeAssemblies describes the modules that the runtime has loaded, in the order of KnownModules. match, if not nil, chooses them by
-// the last part of File. A list that is incomplete ends with the error; without any module the error is returned instead.
+// DescribeAssemblies describes the modules of KnownModules in their order. match, if not nil, selects them by
+// the last part of File. An incomplete list ends with the error. Without any module DescribeAssemblies returns
+// the error instead.
 func (r *Runtime) DescribeAssemblies(ctx context.Context, match func(name string) bool) (iter.Seq2[*answer.LoadedModule, error], error) {
 	modules, incomplete := r.KnownModules()
 	if incomplete != nil && len(modules) == 0 {

@@ -8,16 +8,17 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A BlockingKind is the way in which a thread waits for a monitor (threaddebugblockinginfo.h, enum DebugBlockingItemType).
+// A BlockingKind is the way in which a thread waits for a monitor (threaddebugblockinginfo.h, enum
+// DebugBlockingItemType).
 type BlockingKind uint32
 
 // The kinds.
 const (
-	BlockedEnter BlockingKind = 0 // it wants to enter
-	BlockedWait  BlockingKind = 1 // it waits for a pulse: Monitor.Wait
+	BlockedEnter BlockingKind = 0 // waiting to enter
+	BlockedWait  BlockingKind = 1 // waiting for a pulse: Monitor.Wait
 )
 
-// A BlockingItem is a monitor that a thread waits for, as the runtime notes it for debuggers while the thread waits.
+// A BlockingItem is a monitor that a thread waits for. The runtime records it for debuggers during the wait.
 type BlockingItem struct {
 	Monitor target.Addr // the lock in the sync block
 	Block   SyncBlock   // the sync block of the lock
@@ -25,8 +26,9 @@ type BlockingItem struct {
 	Timeout int32 // milliseconds, -1 for no timeout
 }
 
-// BlockingItems lists the monitors that t waits for, the innermost wait first. An item is on the thread's stack while the wait lasts, and
-// the sync block that it names proves it. BlockingItems returns target.ErrUnsupported for a runtime whose layout lacks the list.
+// BlockingItems lists the monitors that t waits for, the innermost wait first. An item is on the thread's stack
+// during the wait, and its sync block proves it. BlockingItems returns target.ErrUnsupported if the layout
+// lacks the list.
 func (r *Runtime) BlockingItems(t *Thread) ([]BlockingItem, error) {
 	if t == nil {
 		return nil, errNoThread
@@ -65,22 +67,22 @@ func (r *Runtime) BlockingItems(t *Thread) ([]BlockingItem, error) {
 	return out, nil
 }
 
-// SyncBlockOfLock returns the sync block whose lock is at a (AwareLock, the first member of a SyncBlock).
+// SyncBlockOfLock returns the sync block with the lock at a (AwareLock, the first member of a SyncBlock).
 func (r *Runtime) SyncBlockOfLock(a target.Addr) (SyncBlock, error) {
 	l, _ := r.syncLocks.Get(func() (syncLocks, error) { return r.readSyncLocks(), nil })
 	switch b, ok := l.blocks[a]; {
 	case ok:
 		return b, nil
-	case l.failed != nil: // it may be one of those
+	case l.failed != nil: // it may be in an unreadable one
 		return SyncBlock{}, l.failed
 	}
 	return SyncBlock{}, target.Corruptf("no sync block has a lock at %#x", uint64(a))
 }
 
-// syncLocks are the sync blocks by the addresses of their locks.
+// syncLocks maps the addresses of locks to their sync blocks.
 type syncLocks struct {
 	blocks map[target.Addr]SyncBlock
-	failed error // why some are missing
+	failed error // why some sync blocks are missing
 }
 
 func (r *Runtime) readSyncLocks() syncLocks {

@@ -10,11 +10,12 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A GCFrame protects references of the runtime's own native code from the garbage collector: locals, or an array (frames.h, class GCFrame;
-// GCPROTECT_BEGIN). Since .NET 5 it is no Frame, but a link of a chain that starts in the Thread. Verified on 6, 8, 9 and 10.
+// A GCFrame protects references of the runtime's native code from the garbage collector: locals, or an array
+// (frames.h, class GCFrame; GCPROTECT_BEGIN). Since .NET 5 it is not a Frame, but a link of a chain that starts
+// in the Thread. Verified on 6, 8, 9 and 10.
 type GCFrame struct {
 	Addr       target.Addr
-	References target.Addr // of the first; the others follow
+	References target.Addr // address of the first reference; the others follow
 	Count      int
 	Interior   bool // they may point into objects, or outside the heap
 }
@@ -22,10 +23,11 @@ type GCFrame struct {
 // Reference returns the address of the i-th reference.
 func (f *GCFrame) Reference(i int) target.Addr { return f.References + 8*target.Addr(i) }
 
-// GCFrames iterates over t's chain of GCFrames, the topmost first. The collector reports them all, independent of the
-// frames of t. Each frame is proved: it is in the stack of t and names t. The addresses mostly ascend, but not within
-// one function. The iteration ends with target.ErrCorrupt at a frame without proof. It yields target.ErrUnsupported if
-// the chain's member in Thread is unknown. Before 5 there is no chain, and GCFrames are among Frames.
+// GCFrames iterates over t's chain of GCFrames from the topmost on. The collector reports all of them, whatever
+// frames t has. Each frame is proved: it is in the stack of t and refers to t. Addresses mostly ascend, but not
+// within one function. The iteration ends with target.ErrCorrupt at a frame without proof. It yields
+// target.ErrUnsupported if the chain's offset in Thread is unknown. Before 5 there is no chain, and GCFrames
+// are among Frames.
 func (r *Runtime) GCFrames(t *Thread) iter.Seq2[GCFrame, error] {
 	return func(yield func(GCFrame, error) bool) {
 		l, err := r.frameLayout()
@@ -66,10 +68,10 @@ func (r *Runtime) GCFrames(t *Thread) iter.Seq2[GCFrame, error] {
 	}
 }
 
-// endsGCFrames: up to 9 null ends the chain, since 10 GCFRAME_TOP.
+// endsGCFrames reports whether a ends the chain: null up to 9, GCFRAME_TOP since 10.
 func endsGCFrames(a target.Addr) bool { return a == 0 || a == topFrame }
 
-// gcChainOf returns the first GCFrame of t.
+// gcChainOf returns the address of the first GCFrame of t.
 func (r *Runtime) gcChainOf(l *frameLayout, t *Thread) (target.Addr, error) {
 	off, err := r.gcChain.Get(func() (int, error) { return r.findGCChain(l) })
 	if err != nil {
@@ -78,12 +80,13 @@ func (r *Runtime) gcChainOf(l *frameLayout, t *Thread) (target.Addr, error) {
 	return target.Pointer(r.mem, t.Addr+target.Addr(off))
 }
 
-// chainSearch is the largest distance, in bytes, of the chain from its offset in the layout. Other builds of a major
-// version may have a few more or fewer members before it.
+// chainSearch is the largest distance in bytes of the chain from its offset in the layout. Builds of the same
+// major version may differ by a few members before it.
 const chainSearch = 0x40
 
-// findGCChain finds the member of Thread at which the chain starts: the layout's, or the nearest one around it at which a Thread has a
-// GCFrame. If no thread protects anything, every thread must have an end of the chain at the layout's offset.
+// findGCChain finds the offset in Thread where the chain starts: the layout's, or the nearest one around it
+// where a Thread has a GCFrame. If no thread has a GCFrame, every thread must have the end of a chain at the
+// layout's offset.
 func (r *Runtime) findGCChain(l *frameLayout) (int, error) {
 	at := r.off.Thread.GCFrame
 	if at == layout.Absent || l.GC.Thread == layout.Absent || l.GC.Next == layout.Absent {
@@ -110,7 +113,8 @@ func (r *Runtime) findGCChain(l *frameLayout) (int, error) {
 	return at, nil
 }
 
-// chainsAt reports whether one of the threads has a GCFrame at an offset, and whether one has neither a GCFrame nor the end of a chain.
+// chainsAt reports whether some thread has a GCFrame at offset off, and whether some thread has neither a
+// GCFrame nor the end of a chain.
 func (r *Runtime) chainsAt(l *frameLayout, threads []Thread, off int) (proved, refuted bool) {
 	for i := range threads {
 		t := &threads[i]
@@ -127,10 +131,10 @@ func (r *Runtime) chainsAt(l *frameLayout, threads []Thread, off int) (proved, r
 	return false, refuted
 }
 
-// filteredWord replaces half a word of a stack in triage dumps of Windows, if the word is not a pointer.
+// filteredWord replaces half a word of a stack in triage dumps of Windows, unless the word is a pointer.
 const filteredWord = 0xaaaaaaaa
 
-// gcFrameAt reads and proves the GCFrame of t at a. It returns the address of the next one, too.
+// gcFrameAt reads and proves the GCFrame of t at a. It also returns the address of the next one.
 func (r *Runtime) gcFrameAt(l *frameLayout, t *Thread, a target.Addr) (GCFrame, target.Addr, error) {
 	if a%8 != 0 || !t.Stack.Contains(a) {
 		return GCFrame{}, 0, target.Corruptf("it is outside the stack")

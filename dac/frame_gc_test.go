@@ -11,15 +11,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The memory of TestGCFrames: a Thread whose chain the layout has at 0x80, and its
-// stack after it.
+// The memory of TestGCFrames: a Thread with its chain at 0x80, and its stack after it.
 const (
 	gcThread = frameBase
 	gcMember = 0x80
 	gcStack  = frameBase + 0x200
 )
 
-// gcMemory returns that memory with words at addresses.
+// gcMemory returns that memory with the words at their addresses.
 func gcMemory(words map[target.Addr]uint64) []byte {
 	b := make([]byte, 0x300)
 	for a, w := range words {
@@ -30,7 +29,7 @@ func gcMemory(words map[target.Addr]uint64) []byte {
 
 func TestGCFrames(t *testing.T) {
 	const (
-		one, two = gcStack + 0x40, gcStack + 0x20 // the next is mostly above, but need not be
+		one, two = gcStack + 0x40, gcStack + 0x20 // the next is usually above
 		refs     = gcStack + 0x80
 		member   = gcThread + gcMember
 		top      = uint64(topFrame)
@@ -97,7 +96,7 @@ func gcFrames(r *Runtime, t *Thread) (out []GCFrame, err error) {
 	return out, nil
 }
 
-// TestGCFramesCycle: a long circle is left.
+// TestGCFramesCycle checks that a long cycle is an error.
 func TestGCFramesCycle(t *testing.T) {
 	words := map[target.Addr]uint64{gcThread + gcMember: uint64(gcStack)}
 	for i := range target.Addr(4) {
@@ -113,7 +112,7 @@ func TestGCFramesCycle(t *testing.T) {
 	assert.ErrorIs(t, err, target.ErrCorrupt)
 }
 
-// TestGCFramesUnknown: without a place in the layout that is a gap, and no empty chain.
+// TestGCFramesUnknown checks that an unknown offset is an error, and not an empty chain.
 func TestGCFramesUnknown(t *testing.T) {
 	r := frameRuntime(t, gcMemory(nil))
 	r.off.Thread.GCFrame = layout.Absent

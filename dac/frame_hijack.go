@@ -4,13 +4,17 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// threadSearch is how far into a Thread the replaced return address is looked for, in bytes: more than any has had.
+// threadSearch is the number of bytes of a Thread to search for the replaced return address. It exceeds the
+// largest known offset.
 const threadSearch = 0xc00
 
-// HijackedReturn returns the return address that the runtime replaced in the word at slot of t's stack, so that the thread stops when the
-// method returns (threadsuspend.cpp, Thread::HijackThread). A Thread keeps it right before the address of the word (m_pvHJRetAddr,
-// m_ppvHJRetAddrPtr). No layout has that offset, but a Thread has the word's address nowhere else. The caller must prove that the result is
-// in managed code. HijackedReturn reports false if no address was replaced there.
+// HijackedReturn returns the return address that the runtime replaced in the word at slot of t's stack to stop
+// the thread when the method returns (threadsuspend.cpp, Thread::HijackThread). It returns false if no address
+// was replaced there.
+//
+// A Thread keeps the address right before the address of the word (m_pvHJRetAddr, m_ppvHJRetAddrPtr). No layout
+// has that offset, but the word's address is nowhere else in a Thread. The caller must prove that the result is
+// in managed code.
 func (r *Runtime) HijackedReturn(t *Thread, slot target.Addr) (target.Addr, bool) {
 	if t == nil {
 		return 0, false

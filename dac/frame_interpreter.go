@@ -8,16 +8,17 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An InterpretedMethod is an activation of a method that the interpreter runs.
+// An InterpretedMethod is an activation of an interpreted method.
 type InterpretedMethod struct {
 	MethodDesc target.Addr
-	IP         target.Addr // in the method's byte code: after the call, or at the instruction that Exact describes
+	IP         target.Addr // in the method's byte code: after the call, or with Exact at the instruction
 	Exact      bool        // IP is the instruction that faulted
-	Stack      target.Addr // of the method's arguments and locals; 0 if unknown
+	Stack      target.Addr // the method's arguments and locals; 0 if unknown
 }
 
-// Interpreted lists the methods that an InterpreterFrame stands for, the innermost first (docs/design/datacontracts/StackWalk.md,
-// .NET 11). It returns the methods before an unreadable part together with the error.
+// Interpreted lists the methods of an InterpreterFrame, the innermost first
+// (docs/design/datacontracts/StackWalk.md, .NET 11). If a part is unreadable, it returns the methods before it
+// together with the error.
 func (r *Runtime) Interpreted(f *Frame) ([]InterpretedMethod, error) {
 	if f == nil {
 		return nil, errNoFrame
@@ -56,7 +57,7 @@ func (r *Runtime) interpreted(l *frameLayout, f *Frame) (methods []InterpretedMe
 			m.Stack = rd.Ptr(l.Interpreted.Stack)
 		}
 		if err = rd.Err; err != nil || m.IP == 0 {
-			break // not in use: neither are its parents
+			break // not in use, and neither are its parents
 		}
 		method, err := target.Pointer(r.mem, code+target.Addr(l.InterpretedCode.Method))
 		if err == nil {
@@ -71,8 +72,8 @@ func (r *Runtime) interpreted(l *frameLayout, f *Frame) (methods []InterpretedMe
 	return methods, err
 }
 
-// innermost returns the innermost method in use. The frame's own pointer is a hint: it may name an outer method, or one that has
-// returned.
+// innermost returns the innermost method in use. The frame's own pointer is a hint: it may refer to an outer
+// method, or to one that has returned.
 func (r *Runtime) innermost(l *frameLayout, at target.Addr) (target.Addr, error) {
 	for range limits.InterpretedMethods {
 		if at == 0 {

@@ -11,9 +11,9 @@ import (
 // helperObjects maps frame classes to their numbers of protected references (frames.h, HelperMethodFrame_1OBJ).
 var helperObjects = map[string]int{"HelperMethodFrame_1OBJ": 1, "HelperMethodFrame_2OBJ": 2, "HelperMethodFrame_3OBJ": 3}
 
-// Protected returns the addresses of references that f keeps for the runtime's native code, and whether they may point
-// into objects or outside the heap. Frames of most classes keep none. It returns target.ErrUnsupported if the layout
-// lacks their place.
+// Protected returns the addresses of references that f keeps for the runtime's native code, and whether they
+// may point into objects or outside the heap. Most classes of frames do not keep any. It returns
+// target.ErrUnsupported if the layout lacks their offset.
 func (r *Runtime) Protected(f *Frame) (slots []target.Addr, interior bool, err error) {
 	l, err := r.frameLayout()
 	if err != nil {
@@ -23,7 +23,7 @@ func (r *Runtime) Protected(f *Frame) (slots []target.Addr, interior bool, err e
 	case f.Class == "GCFrame" && l.GC.References != layout.Absent:
 		slots, interior, err = r.gcFrame(l, f)
 	case helperObjects[f.Class] > 0 && l.HelperObjects.References != layout.Absent:
-		slots, err = r.helperObjects(l, f)
+		slots, err = r.protectedLocals(l, f)
 	case f.Class == "DynamicHelperFrame":
 		slots, err = r.dynamicHelper(l, f)
 	case f.Class == "HelperMethodFrame_PROTECTOBJ" || f.Class == "GCFrame" || helperObjects[f.Class] > 0:
@@ -35,8 +35,9 @@ func (r *Runtime) Protected(f *Frame) (slots []target.Addr, interior bool, err e
 	return slots, interior, nil
 }
 
-// dynamicHelper returns the arguments that are objects, by the frame's flags, of a helper that code of ReadyToRun
-// images calls: the first, and the second (frames.h, DynamicHelperFrameFlags).
+// dynamicHelper returns the addresses of the arguments that are objects in a call of a helper from code of
+// ReadyToRun images. The frame's flags mark the first and the second argument (frames.h,
+// DynamicHelperFrameFlags).
 func (r *Runtime) dynamicHelper(l *frameLayout, f *Frame) ([]target.Addr, error) {
 	if l.DynamicHelper.Flags == layout.Absent {
 		return nil, &layout.Error{Type: "DynamicHelperFrame", Field: "Flags"}
@@ -62,11 +63,11 @@ func (r *Runtime) dynamicHelper(l *frameLayout, f *Frame) ([]target.Addr, error)
 // TransitionBlock).
 type ArgumentArea struct {
 	Registers target.Addr // the integer argument registers, in the order of ABI.Arguments
-	Stack     target.Addr // the first word of the arguments on the stack
+	Stack     target.Addr // first word of the arguments on the stack
 }
 
 // FrameArguments returns the arguments that f keeps for the collector until its method runs (frames.h,
-// TransitionFrame::PromoteCallerStack). It reports false for frame classes that keep none.
+// TransitionFrame::PromoteCallerStack). It returns false for frame classes that do not keep arguments.
 func (r *Runtime) FrameArguments(f *Frame) (ArgumentArea, bool, error) {
 	if f == nil {
 		return ArgumentArea{}, false, errNoFrame
@@ -96,10 +97,10 @@ func (r *Runtime) argumentArea(l *frameLayout, f *Frame) (ArgumentArea, error) {
 	a := ArgumentArea{Stack: block + target.Addr(l.Block.Size)}
 	switch {
 	case l.abi.ArgumentSlots:
-		a.Registers = a.Stack // their places at home, in front of the others
+		a.Registers = a.Stack // their home slots precede the other arguments
 	case l.Block.CalleeSaved == 8*len(l.abi.Arguments):
 		a.Registers = block
-	case l.Block.CalleeSaved == 0 && l.abi.Link != target.NoReg: // they come last
+	case l.Block.CalleeSaved == 0 && l.abi.Link != target.NoReg: // the registers come last
 		a.Registers = a.Stack - target.Addr(8*len(l.abi.Arguments))
 	default:
 		return a, target.Unsupportedf("where a TransitionBlock has the argument registers")
@@ -107,12 +108,12 @@ func (r *Runtime) argumentArea(l *frameLayout, f *Frame) (ArgumentArea, error) {
 	return a, nil
 }
 
-// keepsArguments are the classes of frames with a FrameArguments.
+// keepsArguments contains the classes of frames with FrameArguments.
 var keepsArguments = map[string]bool{"PrestubMethodFrame": true, "CallCountingHelperFrame": true, "StubDispatchFrame": true,
 	"ExternalMethodFrame": true, "ComPlusMethodFrame": true, "CLRToCOMMethodFrame": true}
 
-// unreadReferences maps frame classes that keep references which sosgo does not read to the kind of those references
-// (frames.h, GcScanRoots).
+// unreadReferences describes the references that frame classes keep and sosgo does not read (frames.h,
+// GcScanRoots).
 var unreadReferences = map[string]string{
 	"HijackFrame":       "what the call returned whose return address the runtime replaced",
 	"PInvokeCalliFrame": "the arguments of a call through an unmanaged function pointer",
@@ -120,8 +121,8 @@ var unreadReferences = map[string]string{
 	"InterpreterFrame":  "the variables of interpreted methods",
 }
 
-// UnreadReferences returns target.ErrUnsupported for a frame that can keep references which sosgo does not read, nil
-// for others.
+// UnreadReferences returns target.ErrUnsupported for a frame that may keep references which sosgo does not
+// read, and nil for other frames.
 func (r *Runtime) UnreadReferences(f *Frame) error {
 	if f == nil {
 		return errNoFrame
@@ -133,8 +134,8 @@ func (r *Runtime) UnreadReferences(f *Frame) error {
 	return fmt.Errorf("%s %016x: %w", f.Class, uint64(f.Addr), target.Unsupportedf("reading %s", what))
 }
 
-// gcFrame returns the references of an array that a GCFrame protects: up to .NET
-// Core 3.1 one of the explicit frames (GCFrame::GcScanRoots).
+// gcFrame returns the references protected by a GCFrame, which is an explicit frame up to .NET Core 3.1
+// (GCFrame::GcScanRoots).
 func (r *Runtime) gcFrame(l *frameLayout, f *Frame) ([]target.Addr, bool, error) {
 	rd := layout.Reader{Mem: r.mem, Base: f.Addr}
 	at, n, interior := rd.Ptr(l.GC.References), rd.U32(l.GC.Count), rd.U32(l.GC.Interior)
@@ -151,9 +152,8 @@ func (r *Runtime) gcFrame(l *frameLayout, f *Frame) ([]target.Addr, bool, error)
 	return slots, interior != 0, nil
 }
 
-// helperObjects follows the pointers to the locals that a helper's frame
-// protects.
-func (r *Runtime) helperObjects(l *frameLayout, f *Frame) ([]target.Addr, error) {
+// protectedLocals follows the pointers to the locals that a helper's frame protects.
+func (r *Runtime) protectedLocals(l *frameLayout, f *Frame) ([]target.Addr, error) {
 	rd := layout.Reader{Mem: r.mem, Base: f.Addr}
 	slots := make([]target.Addr, helperObjects[f.Class])
 	for i := range slots {

@@ -9,15 +9,17 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A ProtectedValue is stack memory that an explicit frame keeps for the collector: a struct with references, or a reference.
+// A ProtectedValue is stack memory that an explicit frame keeps for the collector: a struct with references, or
+// a reference.
 type ProtectedValue struct {
 	Type target.Addr // MethodTable of the struct, 0 for a reference
 	Data target.Addr
 }
 
-// ProtectedValues returns the structs and references that f keeps: copies of arguments and results that the runtime's own code made
-// (frames.h, ProtectValueClassFrame, ProtectByRefsFrame). Frames of other classes keep none. Each is proved: the memory is in the stack of
-// t, and its type is a MethodTable. It returns the values that it found together with an error.
+// ProtectedValues returns the structs and references that f keeps: the runtime's copies of arguments and
+// results (frames.h, ProtectValueClassFrame, ProtectByRefsFrame). Frames of other classes do not keep any. Each
+// value is proved: the memory is in the stack of t, and its type is a MethodTable. It returns the values found
+// together with an error.
 func (r *Runtime) ProtectedValues(f *Frame, t *Thread) ([]ProtectedValue, error) {
 	if f == nil {
 		return nil, errNoFrame
@@ -41,7 +43,7 @@ func (r *Runtime) ProtectedValues(f *Frame, t *Thread) ([]ProtectedValue, error)
 	return out, err
 }
 
-// valueClasses follows the list of a ProtectValueClassFrame.
+// valueClasses reads the list of a ProtectValueClassFrame.
 func (r *Runtime) valueClasses(l *frameLayout, f *Frame, t *Thread) ([]ProtectedValue, error) {
 	if l.ProtectValues.Values == layout.Absent || l.ValueClass.Next == layout.Absent {
 		return nil, &layout.Error{Type: "ProtectValueClassFrame", Field: "Values"}
@@ -53,7 +55,7 @@ func (r *Runtime) valueClasses(l *frameLayout, f *Frame, t *Thread) ([]Protected
 	})
 }
 
-// byRefs follows the list of a ProtectByRefsFrame.
+// byRefs reads the list of a ProtectByRefsFrame.
 func (r *Runtime) byRefs(l *frameLayout, f *Frame, t *Thread) ([]ProtectedValue, error) {
 	if l.ProtectByRefs.References == layout.Absent || l.ByRef.Next == layout.Absent {
 		return nil, &layout.Error{Type: "ProtectByRefsFrame", Field: "References"}
@@ -74,7 +76,8 @@ func (r *Runtime) byRefs(l *frameLayout, f *Frame, t *Thread) ([]ProtectedValue,
 	})
 }
 
-// protectedList follows a list that begins with the pointer at first. Its items and their memory must be in the stack of t.
+// protectedList reads a list that starts with the pointer at first. Its items and their memory must be in the
+// stack of t.
 func (r *Runtime) protectedList(t *Thread, first target.Addr, next int, read func(target.Addr) (ProtectedValue, bool, error)) ([]ProtectedValue, error) {
 	var out []ProtectedValue
 	var round cycle
@@ -103,7 +106,7 @@ func (r *Runtime) protectedList(t *Thread, first target.Addr, next int, read fun
 	return out, err
 }
 
-// proveValue proves that v is in the stack of t, and is of a type of structs.
+// proveValue checks that v is in the stack of t and that its type is a struct.
 func (r *Runtime) proveValue(v *ProtectedValue, t *Thread) error {
 	if v.Data%8 != 0 || !t.Stack.Contains(v.Data) {
 		return target.Corruptf("a protected value is at %#x, outside the stack", uint64(v.Data))

@@ -8,10 +8,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A HeldWord is a word that holds a reference.
+// A HeldWord is a word with a reference.
 type HeldWord struct {
 	Addr     target.Addr
-	Interior bool // it may point into an object, or outside the heap
+	Interior bool // the reference may point into an object, or outside the heap
 }
 
 // The states of a TailCallArgBuffer (tailcallhelp.h).
@@ -21,9 +21,10 @@ const (
 	tailCallAbandoned
 )
 
-// TailCallArguments returns the references among the arguments of a tail call that t is about to make. The caller has stored them in a
-// buffer of the thread, and left (tailcallhelp.h, TailCallArgBuffer; .NET 5 and later). A buffer whose call has begun has none. It returns
-// target.ErrUnsupported if the layout lacks the buffer's offset. That matters to few threads: the buffer is in use for a few instructions.
+// TailCallArguments returns the references among the arguments of a tail call that t is about to make. The
+// caller has stored them in a buffer of the thread and returned (tailcallhelp.h, TailCallArgBuffer; .NET 5 and
+// later). The buffer of a call that has begun contains none. It returns target.ErrUnsupported if the layout
+// lacks the buffer's offset; few threads are affected, as the buffer is in use for a few instructions.
 func (r *Runtime) TailCallArguments(t *Thread) ([]HeldWord, error) {
 	l, err := r.frameLayout()
 	if err != nil {
@@ -70,7 +71,7 @@ const (
 	refMapInterior
 )
 
-// gcRefMap decodes a GCRefMap of so many words into the words that hold references, by index.
+// gcRefMap decodes a GCRefMap of the given number of words. It returns the words with references, by index.
 func (r *Runtime) gcRefMap(at target.Addr, words int) ([]HeldWord, error) {
 	d := refMapDecoder{mem: r.mem, at: at, pending: 0x80}
 	var out []HeldWord
@@ -90,7 +91,8 @@ func (r *Runtime) gcRefMap(at target.Addr, words int) ([]HeldWord, error) {
 	return out, d.err
 }
 
-// A refMapDecoder reads the bits of a GCRefMap: seven in a byte, whose eighth marks that another byte follows.
+// A refMapDecoder reads the bits of a GCRefMap: seven in each byte. The eighth bit marks that another byte
+// follows.
 type refMapDecoder struct {
 	mem     target.Memory
 	at      target.Addr
@@ -118,7 +120,8 @@ func (d *refMapDecoder) bits(n int) (v int) {
 	return v
 }
 
-// int reads a number in groups of three bits, each followed by a bit that marks another group. A number of more than 30 bits is an error.
+// int reads a number in groups of three bits. A bit after each group marks another group. More than 30 bits are
+// an error.
 func (d *refMapDecoder) int() (v int) {
 	for shift := 0; d.err == nil; shift += 3 {
 		if shift > 27 {
@@ -133,7 +136,7 @@ func (d *refMapDecoder) int() (v int) {
 	return v
 }
 
-// token reads a token and passes the words that it is about.
+// token reads a token and skips the words that it covers.
 func (d *refMapDecoder) token() int {
 	v := d.bits(2)
 	if v != 3 {

@@ -16,7 +16,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Flavor is the kind of .NET runtime.
+// A Flavor is a kind of .NET runtime.
 type Flavor uint8
 
 // The flavors.
@@ -32,7 +32,7 @@ func (f Flavor) String() string {
 	return ".NET Core"
 }
 
-// The symbols that a runtime exports for debuggers.
+// Symbols that runtimes export for debuggers.
 const (
 	symDescriptor = "DotNetRuntimeContractDescriptor" // 9 and later
 	symDacTable   = "g_dacTable"                      // CoreCLR; before 8 only in some builds
@@ -40,13 +40,12 @@ const (
 	symSingleFile = "DotNetRuntimeInfo"               // single-file applications
 )
 
-// ExportedSymbols returns the names that a runtime may export for debuggers, in the
-// order in which SOS lists them.
+// ExportedSymbols returns the names that a runtime may export for debuggers, in the order of SOS.
 func ExportedSymbols() []string {
 	return []string{symSingleFile, symDacTable, symAOTHeader, symDescriptor}
 }
 
-// An Instance is a CLR that was found in the process. It is not opened yet.
+// An Instance is a runtime found in the process, before it is opened.
 type Instance struct {
 	Index      int // in the order of the modules' addresses
 	Module     target.Module
@@ -55,11 +54,11 @@ type Instance struct {
 	Flavor     Flavor
 	SingleFile bool
 
-	others     []*Instance // the other CLRs of the process
+	others     []*Instance // the other runtimes of the process
 	tgt        target.Target
 	mem        target.Memory
 	files      ModuleFiles
-	descriptor target.Addr // 0 if the runtime exports none
+	descriptor target.Addr // 0 if not exported
 	aotHeader  target.Addr // DotNetRuntimeDebugHeader of a NativeAOT program
 	dacTable   target.Addr
 	dacSize    uint64 // 0 if unknown
@@ -69,17 +68,19 @@ type Instance struct {
 	file       *image.Image
 	fileErr    error
 	threadIDs  lazy.Value[map[uint32]bool]
-	numbered   lazy.Value[map[uint32]target.Addr] // the stack pointers of threads without an OS id
+	numbered   lazy.Value[map[uint32]target.Addr] // stack pointers of threads without an OS id
 	stacks     lazy.Value[map[uint32]target.Range]
 	aot        lazy.Value[*nativeImage]
-	headless   bool // known by name and identity alone; see findStacksOnly
+	headless   bool // known only by name and identity; see findStacksOnly
 }
 
-// Find returns the CLRs of a process. Every module is examined, whatever its name: in a single-file application the main
-// executable is the runtime. mem is t's memory, or an overlay of it. Modules that the dump alone excludes are not read
-// through mem, nor are those without the sign of a runtime when another module is one. So a module's file is opened only
-// when it can decide something. Of a minidump with nothing but stacks, a runtime is found by the name of its library, and
-// can't be opened: see StacksOnlyError.
+// Find returns the runtimes of a process. It examines every module, whatever its name: in a single-file
+// application the main executable is the runtime. mem is t's memory, or an overlay of it.
+//
+// Find opens the file of a module only if that can decide something. It does not read through mem modules that
+// the dump alone excludes, or modules without a sign of a runtime if another module has one. In a minidump with
+// only stacks, it finds a runtime by the name of its library; such a runtime cannot be opened: see
+// StacksOnlyError.
 func Find(t target.Target, mem target.Memory, files ModuleFiles) []*Instance {
 	t, mem = absent.Process(t), absent.Memory(mem)
 	mods := t.Modules()
@@ -116,16 +117,16 @@ func Find(t target.Target, mem target.Memory, files ModuleFiles) []*Instance {
 	return out
 }
 
-// A sign is what the dump alone shows about whether a module is a runtime.
+// A sign tells, from the dump alone, whether a module may be a runtime.
 type sign uint8
 
 const (
-	excluded sign = iota // the module exports nothing of a runtime, or is managed
+	excluded sign = iota // the module is managed, or exports no symbol of a runtime
 	unsigned             // the module's exports are not in the dump
 	signed               // the module may be a runtime
 )
 
-// signOf examines a module without any file.
+// signOf examines a module without opening any file.
 func signOf(t target.Target, m *target.Module) sign {
 	if namedRuntime(m.Path) {
 		return signed
@@ -154,11 +155,11 @@ func signOf(t target.Target, m *target.Module) sign {
 	return unsigned
 }
 
-// examine returns the runtime in m, or nil if it is no runtime.
+// examine returns the runtime in m, or nil if m is not a runtime.
 func examine(t target.Target, mem target.Memory, files ModuleFiles, m *target.Module) *Instance {
 	inst := newInstance(t, mem, files, m)
 	if inst == nil {
-		return nil // a module without readable headers can't be examined
+		return nil // the headers are unreadable
 	}
 	var errDesc, errTable error
 	inst.descriptor, _, errDesc = inst.symbol(symDescriptor)
@@ -186,16 +187,16 @@ func newInstance(t target.Target, mem target.Memory, files ModuleFiles, m *targe
 	}
 	inst := &Instance{Module: *m, Image: img, tgt: t, mem: mem, files: files}
 	if img.Kind() != image.KindPE && img.Layout() == image.Loaded {
-		// A core without the image's headers has no end of its .bss.
+		// A core without the image's headers lacks the end of its .bss.
 		inst.Module.Size = max(m.Size, img.Size())
 	}
 	inst.Identity = identityOf(img, m)
 	return inst
 }
 
-// examineHidden returns the runtime in m that no export reveals, or nil. There are two kinds. The debug header of a
-// NativeAOT program may not be exported, because the linker keeps only the exports that the authors of libraries wrote
-// (.NET 8), or because it was stripped. The exports of a single-file app may be in pages that the dump lacks.
+// examineHidden returns the runtime in m that no export reveals, or nil. A NativeAOT program may not export its
+// debug header: the linker of .NET 8 keeps only exports declared in libraries, or the program was stripped. The
+// exports of a single-file app may be in pages that are not in the dump.
 func examineHidden(t target.Target, mem target.Memory, files ModuleFiles, m *target.Module) *Instance {
 	inst := newInstance(t, mem, files, m)
 	if inst == nil {
@@ -212,9 +213,9 @@ func examineHidden(t target.Target, mem target.Memory, files ModuleFiles, m *tar
 	return nil
 }
 
-// Headless returns the modules that may be runtimes but can't be identified: those with the name of a runtime's library
-// and without readable headers, and programs with unreadable exports, such as a single-file app in a core without file
-// pages.
+// Headless returns the modules that may be runtimes but cannot be identified: libraries with the name of a
+// runtime and unreadable headers, and programs with unreadable exports, such as a single-file app in a core
+// without file pages.
 func Headless(t target.Target, mem target.Memory) []target.Module {
 	t, mem = absent.Process(t), absent.Memory(mem)
 	var out []target.Module
@@ -226,7 +227,7 @@ func Headless(t target.Target, mem target.Memory) []target.Module {
 	return out
 }
 
-// foreignRuntimes are the libraries of .NET runtimes that are not read, by their names.
+// foreignRuntimes maps libraries of unsupported .NET runtimes to the names of these runtimes.
 var foreignRuntimes = map[string]string{
 	"clr.dll":               "the .NET Framework 4",
 	"mscorwks.dll":          "the .NET Framework 2.0 to 3.5",
@@ -237,7 +238,8 @@ var foreignRuntimes = map[string]string{
 	"libmonosgen-2.0.dylib": "Mono",
 }
 
-// ForeignRuntime describes a .NET runtime of another family in the process, and what reads it. It returns "" if there is none.
+// ForeignRuntime describes an unsupported .NET runtime in the process, and names a tool that reads it. It
+// returns "" if the process has no such runtime.
 func ForeignRuntime(t target.Target) string {
 	for _, m := range absent.Process(t).Modules() {
 		name := strings.ToLower(target.BaseName(m.Path))
@@ -264,8 +266,8 @@ func exportsMissing(mem target.Memory, m *target.Module) bool {
 	return errors.Is(err, target.ErrNotInDump)
 }
 
-// namedRuntime reports whether a path names the runtime's library. The name counts only if the exports are not
-// conclusive.
+// namedRuntime reports whether path ends with the name of the runtime's library. The name counts only if the
+// exports are not conclusive.
 func namedRuntime(path string) bool {
 	switch strings.ToLower(target.BaseName(path)) {
 	case "libcoreclr.so", "coreclr.dll", "libcoreclr.dylib":
@@ -293,14 +295,14 @@ func identityOf(img *image.Image, m *target.Module) image.Identity {
 	return image.Identity{TimeDateStamp: m.TimeDateStamp, SizeOfImage: m.SizeOfImage}
 }
 
-// versionInPath finds the version in the folder of a shared framework:
+// versionInPath matches the version in the folder of a shared framework:
 // .../Microsoft.NETCore.App/8.0.5/libcoreclr.so.
 var versionInPath = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`[/\\]Microsoft\.NETCore\.App[/\\](\d+\.\d+\.\d+)`)
 })
 
 // Version returns the runtime's version from the first source that has it: the version resource or string
-// ("10.0.1426.52326"), the folder, the catalogue or the core library ("10.0.14"). It returns "" if none has it.
+// ("10.0.1426.52326"), the folder, the catalogue or the core library ("10.0.14"). It returns "" if all lack it.
 func (i *Instance) Version() string {
 	if i == nil {
 		return ""
@@ -329,14 +331,14 @@ func (i *Instance) findVersion() string {
 	return v
 }
 
-// VersionText returns the runtime's version string, "10.0.1426.52326 @Commit: …", or "" if neither the dump nor a file
-// of the build has it.
+// VersionText returns the runtime's version string, "10.0.1426.52326 @Commit: …". It returns "" if neither the
+// dump nor a file of the build has it.
 func (i *Instance) VersionText() string {
 	if i == nil {
 		return ""
 	}
 	if i.Flavor == FlavorNativeAOT {
-		return i.Version() // the file's version string is the program's
+		return i.Version() // the file's version string is the program's version
 	}
 	if s, err := i.Image.VersionString(); err == nil {
 		return strings.TrimSpace(s)
@@ -349,7 +351,7 @@ func (i *Instance) VersionText() string {
 	return ""
 }
 
-// osThreads holds the numbers that the operating system gave the dump's threads.
+// osThreads returns the operating system's numbers of the dump's threads.
 func (i *Instance) osThreads() map[uint32]bool {
 	ids, _ := i.threadIDs.Get(func() (map[uint32]bool, error) {
 		threads := i.tgt.Threads()
@@ -362,8 +364,9 @@ func (i *Instance) osThreads() map[uint32]bool {
 	return ids
 }
 
-// idInDump returns the id that the dump has for a thread with an OS id and a stack, 0 for none, and whether it is known by the stack alone: a
-// thread whose OS id the dump does not record is the only one whose stack pointer is on the stack.
+// idInDump returns the dump's id of a thread with an OS id and a stack, or 0. byStack reports that only the
+// stack identifies the thread: the dump does not record its OS id, and it is the only one with a stack pointer
+// on that stack.
 func (i *Instance) idInDump(os uint32, stack target.Range) (id uint32, byStack bool) {
 	numbered, _ := i.numbered.Get(func() (map[uint32]target.Addr, error) {
 		out := map[uint32]target.Addr{}
@@ -396,20 +399,20 @@ func (i *Instance) idInDump(os uint32, stack target.Range) (id uint32, byStack b
 	return id, id != 0
 }
 
-// threadOfStack returns the id of the thread whose stack contains an address or ends there, or 0. A stack reaches from
-// the stack pointer to the end of its region.
+// threadOfStack returns the id of the thread with a on its stack or at the end of it, or 0. A stack reaches
+// from the stack pointer to the end of its region.
 func (i *Instance) threadOfStack(a target.Addr) uint32 {
 	stacks, _ := i.stacks.Get(func() (map[uint32]target.Range, error) { return stacksOf(i.tgt), nil })
 	found, start := uint32(0), target.Addr(0)
 	for id, s := range stacks {
-		if (s.Contains(a) || a == s.End) && s.Start > start { // of stacks in one piece of memory the nearest
+		if (s.Contains(a) || a == s.End) && s.Start > start { // several stacks can share a region; the nearest wins
 			found, start = id, s.Start
 		}
 	}
 	return found
 }
 
-// stacksOf returns the stacks of the threads whose registers are in the dump.
+// stacksOf returns the stacks of the threads with registers in the dump.
 func stacksOf(t target.Target) map[uint32]target.Range {
 	type pointer struct {
 		sp target.Addr
@@ -424,7 +427,7 @@ func stacksOf(t target.Target) map[uint32]target.Range {
 	}
 	slices.SortStableFunc(pointers, func(a, b pointer) int { return cmp.Compare(a.sp, b.sp) })
 	out := make(map[uint32]target.Range, len(pointers))
-	for r := range t.Regions() { // in the order of addresses, as the pointers
+	for r := range t.Regions() { // sorted by address, as the pointers are
 		end := r.Start + target.Addr(r.Size)
 		for len(pointers) > 0 && pointers[0].sp < end {
 			if p := pointers[0]; p.sp >= r.Start {
@@ -448,6 +451,6 @@ func (i *Instance) openFile() (*image.Image, error) {
 	return i.file, i.fileErr
 }
 
-// CompareVersions compares dotted decimal versions part by part; it is
-// negative when a is older. An unknown version is the oldest.
+// CompareVersions compares dotted decimal versions part by part. It returns a negative number if a is older. An
+// unknown version is the oldest.
 func CompareVersions(a, b string) int { return layout.CompareVersions(a, b) }

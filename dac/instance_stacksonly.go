@@ -8,8 +8,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A StacksOnlyError reports that the dump has none of a runtime's data: minidumps of crash reporters have the stacks of threads and
-// no other memory. It is a target.ErrNotInDump.
+// A StacksOnlyError reports that the dump has no data of the runtime: minidumps of crash reporters contain the
+// stacks of threads and no other memory. It wraps target.ErrNotInDump.
 type StacksOnlyError struct {
 	Module  string // path of the runtime's library
 	Version string // of the runtime, "" if unknown
@@ -27,14 +27,14 @@ func (e *StacksOnlyError) Error() string {
 // Unwrap returns target.ErrNotInDump.
 func (e *StacksOnlyError) Unwrap() error { return target.ErrNotInDump }
 
-// Advice returns what answers without the runtime's data, and what kind of dump has them.
+// Advice names the commands that work without the runtime's data, and the kind of dump that contains it.
 func (e *StacksOnlyError) Advice() string {
 	return "crashinfo, clrstack, threads and modules answer from the stacks; a dump of kind heap or full has the rest " +
 		"(DOTNET_DbgEnableMiniDump=1, dotnet-dump collect)"
 }
 
-// findStacksOnly returns the runtimes that are known by their names and identities alone: the dump has neither their headers nor
-// their data. A module of whose data it has some is left to Headless.
+// findStacksOnly returns the runtimes known only by their names and identities: neither their headers nor their
+// data are in the dump. Headless reports modules with some data.
 func findStacksOnly(t target.Target, mem target.Memory, files ModuleFiles) []*Instance {
 	var out []*Instance
 	for _, m := range t.Modules() {
@@ -49,11 +49,11 @@ func findStacksOnly(t target.Target, mem target.Memory, files ModuleFiles) []*In
 	return out
 }
 
-// fewBytes is less than any dump with data of a runtime has of its library. Crash reporters keep some hundred bytes around
-// the instructions and pointers of threads.
+// fewBytes is less than a dump with data of a runtime contains of its library. Crash reporters keep some
+// hundred bytes around the instructions and pointers of threads.
 const fewBytes = 4096
 
-// stacksOnly reports whether the dump has none of the data of the runtime's library.
+// stacksOnly reports whether the dump lacks all data of the runtime's library.
 func (i *Instance) stacksOnly() bool {
 	stored, end := uint64(0), i.Module.Base+target.Addr(i.Module.Size)
 	for r := range i.tgt.Regions() {
@@ -68,8 +68,9 @@ func (i *Instance) stacksOnly() bool {
 	return stored < fewBytes
 }
 
-// KnownLayout names the catalogue's layout for the runtime's build, or of a newer build of its version, which is then a
-// candidate: nothing but the version speaks for it. It is empty for a version that the catalogue does not have.
+// KnownLayout names the catalogue's layout for the runtime's build. If the catalogue only has a newer build of
+// the same version, it returns that layout's name and candidate=true: only the version speaks for it. It
+// returns "" for a version that is not in the catalogue.
 func (i *Instance) KnownLayout() (name string, candidate bool) {
 	if i == nil || i.tgt == nil || i.Flavor == FlavorNativeAOT {
 		return "", false

@@ -11,9 +11,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Release returns the version under which the runtime was released, "10.0.14", or "" if unknown. The folder of a shared
-// framework and the catalogue have it. So has a file version of .NET 5 and later: its third part is the number of the
-// release and two digits of the year, as in 10.0.1426.52326.
+// Release returns the version under which the runtime was released, "10.0.14", or "" if unknown. It comes from
+// the folder of a shared framework, the catalogue, or the file version of .NET 5 and later: its third part is
+// the release and two digits of the year, as in 10.0.1426.52326.
 func (i *Instance) Release() string {
 	v := i.Version()
 	parts := strings.Split(v, ".")
@@ -34,8 +34,8 @@ func (i *Instance) Release() string {
 	return ""
 }
 
-// Is reports whether want is the version of the runtime, or the start of one up
-// to a full stop: of its release, 10.0.14, or of its file, 10.0.1426.52326.
+// Is reports whether want is the version of the runtime, or its start up to a full stop. The version is that of
+// the release, 10.0.14, or of the file, 10.0.1426.52326.
 func (i *Instance) Is(want string) bool {
 	for _, v := range []string{i.Version(), i.Release()} {
 		if want != "" && (v == want || strings.HasPrefix(v, want+".")) {
@@ -45,7 +45,7 @@ func (i *Instance) Is(want string) bool {
 	return false
 }
 
-// Title names the runtime among others: "#1 .NET Core 10.0.14 (10.0.1426.52326)".
+// Title names the runtime in a list of several: "#1 .NET Core 10.0.14 (10.0.1426.52326)".
 func (i *Instance) Title() string {
 	if i == nil {
 		return "an unknown runtime"
@@ -60,10 +60,11 @@ func (i *Instance) Title() string {
 	return fmt.Sprintf("#%d %v %s", i.Index, i.Flavor, v)
 }
 
-// coreLibName is the file of the core library, which is built with the runtime and has its version.
+// coreLibName is the file name of the core library. It is built with the runtime and has the same version.
 const coreLibName = "System.Private.CoreLib.dll"
 
-// coreLibVersion returns the version that the core library beside the runtime records ("8.0.0+5535e31a…"), or "" if it is not in the dump.
+// coreLibVersion returns the version recorded in the core library beside the runtime ("8.0.0+5535e31a…"), or ""
+// if it is not in the dump.
 func (i *Instance) coreLibVersion() string {
 	dir := strings.TrimSuffix(i.Module.Path, target.BaseName(i.Module.Path))
 	mods := absent.Process(i.tgt).Modules()
@@ -83,7 +84,7 @@ func (i *Instance) coreLibVersion() string {
 	return ""
 }
 
-// informationalVersion returns the value of an assembly's AssemblyInformationalVersionAttribute, or the version of its
+// informationalVersion returns an assembly's AssemblyInformationalVersionAttribute, else the version of its
 // file, or "" if both are unreadable.
 func informationalVersion(img *image.Image) string {
 	if blob, err := img.Metadata(); err == nil {
@@ -100,7 +101,8 @@ func informationalVersion(img *image.Image) string {
 	return strings.TrimSpace(v)
 }
 
-// assemblyAttribute returns the first argument of an assembly attribute that takes a string, or "" without the attribute.
+// assemblyAttribute returns the first argument of an assembly attribute that takes a string, or "" if the
+// assembly does not have the attribute.
 func assemblyAttribute(md *metadata.Metadata, namespace, name string) string {
 	rows, err := md.CustomAttributes(metadata.NewToken(metadata.TableAssembly, 1))
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestRelease: the release is given by the file version, or by the folder.
+// TestRelease checks the release from the file version and from the folder.
 func TestRelease(t *testing.T) {
 	for _, c := range []struct {
 		version [4]uint16

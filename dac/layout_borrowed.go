@@ -8,17 +8,19 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// borrowed are members that no descriptor of the process has, so that the table of another version supplies them. They are believed if the
-// process proves them. docs/contracts.md lists those that are proved where they are read.
+// borrowed lists members that no descriptor of the process has and that come from the table of another version.
+// They are used only if the process proves them. docs/contracts.md lists the members that are proved where they
+// are read.
 var borrowed = []struct {
-	members string // that rest on the proof
+	members string // members that need the proof
 	prove   func(*Runtime, *layout.Part) error
 }{
 	{"MethodTable.InterfaceMap", (*Runtime).proveInterfaceMap},
 	{"Thread.GCFrame Thread.TailCallArgBuffer Thread.DebugBlockingInfo", (*Runtime).proveThreadEnd},
 }
 
-// unproved returns the members of a table for another version that the process does not prove, with the reasons.
+// unproved returns the members of a table for another version that the process does not prove, with the
+// reasons.
 func (r *Runtime) unproved(table *layout.Part) map[string]error {
 	if table.Like == "" {
 		return nil
@@ -38,9 +40,9 @@ func (r *Runtime) unproved(table *layout.Part) map[string]error {
 	return out
 }
 
-// proveInterfaceMap proves MethodTable.InterfaceMap by System.String, all of whose interfaces must be interfaces.
+// proveInterfaceMap proves MethodTable.InterfaceMap: all entries of System.String's must be interfaces.
 func (r *Runtime) proveInterfaceMap(*layout.Part) error {
-	mt, err := r.of().readMethodTable(r.known.String)
+	mt, err := r.implementation().readMethodTable(r.known.String)
 	if err != nil {
 		return err
 	}
@@ -49,15 +51,15 @@ func (r *Runtime) proveInterfaceMap(*layout.Part) error {
 		err = target.Unsupportedf("System.String implements nothing")
 	}
 	for _, a := range list {
-		if i, ierr := r.of().readMethodTable(a); ierr != nil || !i.IsInterface() {
+		if i, ierr := r.implementation().readMethodTable(a); ierr != nil || !i.IsInterface() {
 			return errors.Join(target.Corruptf("System.String implements %016x, which is no interface", uint64(a)), ierr)
 		}
 	}
 	return err
 }
 
-// proveThreadEnd proves the members of Thread after the last one that a descriptor has: where the chain of GCFrames starts, every
-// thread has a GCFrame or the end of the chain (frames.h, GCFRAME_TOP).
+// proveThreadEnd proves the members of Thread that follow the last one in a descriptor. At the start of the
+// chain of GCFrames, every thread must have a GCFrame or the end of the chain (frames.h, GCFRAME_TOP).
 func (r *Runtime) proveThreadEnd(table *layout.Part) error {
 	at := r.off.Thread.GCFrame
 	if at == layout.Absent || !table.Assumed("Thread.GCFrame") {
@@ -67,7 +69,7 @@ func (r *Runtime) proveThreadEnd(table *layout.Part) error {
 	if err != nil {
 		return err
 	}
-	threads, err := r.of().readThreads()
+	threads, err := r.implementation().readThreads()
 	proofs := 0
 	for i := range threads.threads {
 		t := &threads.threads[i]

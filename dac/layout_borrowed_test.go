@@ -11,7 +11,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// openInstance finds the runtime of a canned dump, which the process says to run on a processor.
+// openInstance finds the runtime of a canned dump, as if it ran on the processor arch.
 func openInstance(t *testing.T, name string, arch target.Arch) *Instance {
 	d, err := dump.Open(testcase.Canned(t, name).Path, dump.Options{})
 	require.NoError(t, err)
@@ -21,7 +21,7 @@ func openInstance(t *testing.T, name string, arch target.Arch) *Instance {
 	return all[0]
 }
 
-// onProcessor is a process that says to run on another processor.
+// onProcessor is a process that reports another processor.
 type onProcessor struct {
 	target.Target
 	arch target.Arch
@@ -33,8 +33,8 @@ func (p onProcessor) Platform() target.Platform {
 	return out
 }
 
-// TestOtherProcessorIsRefused: no table opens a process whose structures are those of another processor. Locks of .NET 8 are larger
-// on ARM64.
+// TestOtherProcessorIsRefused checks that no table opens a process with the structures of another processor.
+// Locks of .NET 8 are larger on ARM64.
 func TestOtherProcessorIsRefused(t *testing.T) {
 	for _, version := range []string{"8.0.23", "8.0.33"} {
 		inst := openInstance(t, "net8-zoo", target.ArchARM64)
@@ -44,8 +44,8 @@ func TestOtherProcessorIsRefused(t *testing.T) {
 	}
 }
 
-// TestBorrowedTableOpens: a runtime of a version of which there is a table for x64 alone is opened with that table
-// where all probes pass, and says so: .NET 8 on ARM64 Windows, which has no descriptor.
+// TestBorrowedTableOpens opens .NET 8 on ARM64 Windows, which has no descriptor and only a table for x64. The
+// table opens it if all probes pass, and ForeignLayout reports it.
 func TestBorrowedTableOpens(t *testing.T) {
 	for _, version := range []string{"8.0.23", "7.0.5", ""} {
 		inst := openInstance(t, "win-net8-zoo", target.ArchARM64)
@@ -58,8 +58,8 @@ func TestBorrowedTableOpens(t *testing.T) {
 	}
 }
 
-// TestBorrowedTableMoves: with the descriptor of the process, the table of x64 fits a process on ARM64, as .NET 9 has
-// it: threads and types are those that the measured table gives.
+// TestBorrowedTableMoves uses the table of x64 with the descriptor of a process on ARM64. It must give the same
+// threads and types as the measured table.
 func TestBorrowedTableMoves(t *testing.T) {
 	inst := openInstance(t, "net10-arm64", target.ArchARM64)
 	want, err := inst.Open()
@@ -79,8 +79,8 @@ func TestBorrowedTableMoves(t *testing.T) {
 	require.Equal(t, wanted, threads)
 }
 
-// TestBorrowedTableIsRefused: without a descriptor the table of x64 has the stacks of an ARM64 process where they are
-// not.
+// TestBorrowedTableIsRefused uses the table of x64 for an ARM64 process without a descriptor. It has the wrong
+// offsets for stacks.
 func TestBorrowedTableIsRefused(t *testing.T) {
 	inst := openInstance(t, "net10-arm64", target.ArchARM64)
 	rt, err := inst.try(nil, layout.Borrowed(target.OSLinux, target.ArchARM64, "10.0")[0])
@@ -89,7 +89,7 @@ func TestBorrowedTableIsRefused(t *testing.T) {
 	}
 }
 
-// TestThreadsOfNoDomain: threads that run in another AppDomain than the process has are read from the wrong places.
+// TestThreadsOfNoDomain checks that threads with another AppDomain than the process's fail the probe.
 func TestThreadsOfNoDomain(t *testing.T) {
 	rt, mem := overlaid(t, "net31-zoo")
 	threads, err := rt.Threads()

@@ -10,20 +10,21 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The runtime keeps a table of the addresses of its global variables for its data-access library (daccess.h,
-// DacGlobals). Since 8 it is exported and holds addresses. Until 6 it holds offsets from the module's base, in a
-// resource on Windows and in an unexported variable on Linux (layouts: §1.2).
+// The runtime keeps a table with the addresses of its global variables for its data-access library (daccess.h,
+// DacGlobals). Since 8 it is exported and holds addresses. Until 6 it holds offsets from the module's base: in
+// a resource on Windows, and in an unexported variable on Linux (layouts: §1.2).
 
-// maxDacSlots is more than any runtime's table has.
+// maxDacSlots exceeds the size of every runtime's table.
 const maxDacSlots = 512
 
-// A slotTable is the runtime's DAC table in the process: the address in each slot, 0 for an address outside the runtime's module.
+// A slotTable is the runtime's DAC table: the address in each slot, 0 for an address outside the runtime's
+// module.
 type slotTable struct {
 	values []target.Addr
-	whole  bool // values ends with the table; otherwise the table may continue
+	whole  bool // values is the complete table; otherwise the table may continue
 }
 
-// readSlots reads the runtime's DAC table, of the form that t describes; nil if the table is not to be found.
+// readSlots reads the runtime's DAC table in the form of t. It returns nil if the table is not found.
 func (i *Instance) readSlots(t *layout.DacTable) *slotTable {
 	if t == nil {
 		return nil
@@ -43,7 +44,7 @@ func (i *Instance) readSlots(t *layout.DacTable) *slotTable {
 		v, err := target.Pointer(i.mem, i.dacTable+target.Addr(8*slot))
 		inModule := err == nil && i.Module.Contains(v)
 		if !inModule && i.dacSize == 0 {
-			// The writer of a small dump copies the table and nothing after it.
+			// A small dump contains the table and nothing after it.
 			out.whole = errors.Is(err, target.ErrNotInDump)
 			break
 		}
@@ -72,7 +73,7 @@ func (i *Instance) rvaSlots(t *layout.DacTable) *slotTable {
 	return out
 }
 
-// rvaTable finds the table; whole reports whether the result is all of it.
+// rvaTable finds the table. whole reports whether the result is all of it.
 func (i *Instance) rvaTable(t *layout.DacTable) (table []byte, whole bool) {
 	switch {
 	case t.Resource != "":
@@ -110,16 +111,15 @@ func (i *Instance) resourceTable(name string) []byte {
 	return b[dacResourceHeader:][:min(4*n, uint64(len(b)-dacResourceHeader))]
 }
 
-// The form of a table of offsets: nearly all slots are filled, the first ones are variables, and the last ones are
-// vtables, at lower offsets.
+// A table of offsets has few empty slots. It starts with variables and ends with vtables, at lower offsets.
 const (
 	minTableSlots  = 150
 	firstVariables = 64
 	maxEmptySlots  = 8
 )
 
-// searchTable finds the table of an ELF runtime that does not export it: the only run of offsets in its writable memory
-// that begins with enough offsets of writable memory. The probes prove its content.
+// searchTable finds the table of an ELF runtime that does not export it: the only run of offsets in its
+// writable memory that starts with enough offsets into writable memory. The probes check the content.
 func (i *Instance) searchTable() []byte {
 	var writable []target.Range
 	for _, s := range i.Image.Sections() {
@@ -174,7 +174,7 @@ func findTable(b []byte, size uint32, isData func(uint32) bool) []byte {
 			}
 		}
 		for n > 0 && binary.LittleEndian.Uint32(b[off+4*n-4:]) == 0 {
-			n-- // beyond the table
+			n-- // after the table
 		}
 		if n >= minTableSlots {
 			return bytes.Clone(b[off : off+4*n])

@@ -9,10 +9,12 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The exports of a single-file app are in pages of its file, which cores of the kernel lack. The contract descriptor itself, the addresses
-// that it points to, and the runtime's table of globals are data that the loader wrote to. Every core has those.
+// The exports of a single-file app are in pages of its file, which kernel cores lack. The contract descriptor,
+// the addresses in it and the runtime's table of globals are data that the loader wrote to, so every core has
+// them.
 
-// findInData returns the address of the first word of the module's writable data that accept accepts, or 0.
+// findInData returns the address of the first word of the module's writable data for which accept returns true,
+// or 0.
 func (i *Instance) findInData(accept func(at target.Addr, v uint64) bool) target.Addr {
 	for _, s := range i.Image.Sections() {
 		start, err := i.Image.Address(s.RVA)
@@ -37,8 +39,8 @@ func (i *Instance) findInData(accept func(at target.Addr, v uint64) bool) target
 // errFound ends a search.
 var errFound = target.Unsupportedf("found")
 
-// findDescriptor finds a contract descriptor that is not exported, or whose export is not in the dump: its magic
-// number, followed by a text and addresses in the module.
+// findDescriptor finds a contract descriptor that is not exported, or with the export missing from the dump:
+// its magic number, followed by the JSON's address and addresses in the module.
 func (i *Instance) findDescriptor() target.Addr {
 	return i.findInData(func(at target.Addr, v uint64) bool {
 		if v != descMagic {
@@ -65,7 +67,7 @@ func (i *Instance) descriptorHeader(at target.Addr) (descriptorHeader, error) {
 	return decodeDescriptorHeader(b)
 }
 
-// descriptorPointer returns the address with a number in the pointer data of a descriptor.
+// descriptorPointer returns pointer n of a descriptor's pointer data, if it is in the runtime's module.
 func (i *Instance) descriptorPointer(h descriptorHeader, n int) (target.Addr, bool) {
 	if n < 0 || uint64(n) >= uint64(h.pointers) {
 		return 0, false
@@ -74,8 +76,9 @@ func (i *Instance) descriptorPointer(h descriptorHeader, n int) (target.Addr, bo
 	return a, err == nil && i.Module.Contains(a)
 }
 
-// likeDescriptor returns the descriptor of another build with the same length of text and number of pointers, with the
-// process's pointers. Servicing releases leave both alone; the probes refuse it otherwise.
+// likeDescriptor returns the descriptor of another build with the same size of JSON and number of pointers,
+// with the process's pointers. Servicing releases change neither. If the builds differ after all, the probes
+// refuse it.
 func (i *Instance) likeDescriptor() (ownPart, error) {
 	h, err := i.descriptorHeader(i.descriptor)
 	if err != nil {
@@ -92,8 +95,9 @@ func (i *Instance) likeDescriptor() (ownPart, error) {
 	return ownPart{p, layout.Addresses{Pointer: func(n int) (target.Addr, bool) { return i.descriptorPointer(h, n) }}}, nil
 }
 
-// searchSlots finds the runtime's table of globals by the addresses from the descriptor, which must be in the slots of
-// the measured build. It returns nil if fewer than half of them are: then it is another table, or another build's.
+// searchSlots finds the runtime's table of globals by addresses from the descriptor, which must be in the slots
+// of the measured build. It returns nil if fewer than half of them are: it is another table, or another
+// build's.
 func (i *Instance) searchSlots(p *layout.Part, known *layout.Layout) *slotTable {
 	t := p.DacTable()
 	if t == nil || t.Slot == slotRVA || t.Slots == 0 || t.Slots > maxDacSlots {
@@ -143,8 +147,8 @@ func (i *Instance) searchSlots(p *layout.Part, known *layout.Layout) *slotTable 
 	return out
 }
 
-// DescriptorError returns why the contract descriptor in the process, or one of its sub-descriptors, is refused, with the descriptor's
-// address. It returns nil if they are read, and if the runtime or the dump lacks them: then there is nothing to refuse.
+// DescriptorError returns why the contract descriptor in the process, or one of its sub-descriptors, is
+// refused, with its address. It returns nil if they are readable, and if the runtime or the dump lacks them.
 func (i *Instance) DescriptorError() error {
 	if i.descriptor == 0 {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// filePages hides what a core of the kernel does not have of a module: all but the page of its headers and what the
-// loader or the program wrote to.
+// filePages hides the parts of a module that a kernel core lacks: all but the page with its headers and the
+// pages that the loader or the program wrote to.
 type filePages struct {
 	onProcessor
 	module target.Range
@@ -52,9 +52,9 @@ func (f *filePages) ReadMemory(b []byte, a target.Addr) (int, error) {
 func (f *filePages) View(target.Addr, int) ([]byte, bool) { return nil, false }
 func (f *filePages) Span(target.Addr) []byte              { return nil }
 
-// TestDescriptorWithoutExports: a single-file app in a core without the pages of its file is found by the contract
-// descriptor in its data, with the descriptor of a build that is as long, the addresses of the process, and its table
-// of globals.
+// TestDescriptorWithoutExports opens a single-file app in a core without the pages of its file. It is found by
+// the contract descriptor in its data, and uses the descriptor of a build of the same size with the addresses
+// of the process.
 func TestDescriptorWithoutExports(t *testing.T) {
 	with := openInstance(t, "net10-single", target.ArchAMD64)
 	require.True(t, with.SingleFile)
@@ -87,7 +87,7 @@ func TestDescriptorWithoutExports(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, wanted, threads)
 
-	// What is no descriptor is none: another magic number, or addresses outside of the module.
+	// Another magic number, or addresses outside of the module, are not a descriptor.
 	for _, off := range []target.Addr{0, 16, 32} {
 		over := &overwritten{filePages: bare, at: inst.descriptor + off, word: 0x1234}
 		assert.Empty(t, Find(over, over, nil), "%d", off)
@@ -97,7 +97,7 @@ func TestDescriptorWithoutExports(t *testing.T) {
 	assert.Nil(t, p)
 }
 
-// overwritten has another word at an address.
+// overwritten replaces the word at an address.
 type overwritten struct {
 	*filePages
 	at   target.Addr
@@ -114,8 +114,8 @@ func (o *overwritten) ReadMemory(b []byte, a target.Addr) (int, error) {
 	return n, err
 }
 
-// TestWellKnownNames: the types that the runtime itself names have their names also where no metadata tell them; others
-// have none.
+// TestWellKnownNames checks that types known from the runtime's globals have names without metadata, and others
+// do not.
 func TestWellKnownNames(t *testing.T) {
 	with := openInstance(t, "net10-single", target.ArchAMD64)
 	want, err := with.Open()
@@ -149,7 +149,8 @@ func TestWellKnownNames(t *testing.T) {
 	assert.NotZero(t, nameless)
 }
 
-// TestStacksOfThreads: each stack pointer is in the region around it, and one that is in none has no stack.
+// TestStacksOfThreads checks that each stack pointer gets the rest of its region, and one outside all regions
+// no stack.
 func TestStacksOfThreads(t *testing.T) {
 	p := stackProcess{pointers: []target.Addr{0x2800, 0x1100, 0x5000, 0x1f00, 0x10}, regions: []target.Range{{Start: 0x1000, End: 0x2000}, {Start: 0x2000, End: 0x3000}, {Start: 0x6000, End: 0x7000}}}
 	assert.Equal(t, map[uint32]target.Range{0: {Start: 0x2800, End: 0x3000}, 1: {Start: 0x1100, End: 0x2000}, 3: {Start: 0x1f00, End: 0x2000}}, stacksOf(p))

@@ -11,7 +11,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// patchedMemory is a memory with bytes of its own at some addresses.
+// patchedMemory replaces the bytes at some addresses.
 type patchedMemory struct {
 	target.Memory
 	at map[target.Addr][]byte
@@ -33,8 +33,8 @@ func (m patchedMemory) ReadMemory(p []byte, a target.Addr) (int, error) {
 	return m.Memory.ReadMemory(p, a)
 }
 
-// TestDescriptorError gives a process contract descriptors that can't be parsed. The error names the descriptor's
-// address and the reason. A sound descriptor, and one that the dump lacks, are no error.
+// TestDescriptorError uses contract descriptors that cannot be parsed. The error must contain the descriptor's
+// address and the reason. A sound descriptor, and one that is not in the dump, are not errors.
 func TestDescriptorError(t *testing.T) {
 	inst := openInstance(t, "net10-single", target.ArchAMD64)
 	h, err := inst.descriptorHeader(inst.descriptor)

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestForeignLayout: a layout of another version is said to be one.
+// TestForeignLayout checks that a layout of another version is reported.
 func TestForeignLayout(t *testing.T) {
 	for version, want := range map[string]string{"7.0.5": "8.0", "8.0.23.53103": "", "8.0": "", "": "", "80.0.1": "8.0"} {
 		inst := &Instance{}

@@ -11,7 +11,7 @@ import (
 // A ProbeResult is the result of a probe.
 type ProbeResult uint8
 
-// The results. A probe whose bytes are missing proves nothing.
+// The results. A probe without its bytes in the dump proves nothing.
 const (
 	ProbePassed ProbeResult = iota
 	ProbeFailed
@@ -22,11 +22,11 @@ func (p ProbeResult) String() string {
 	return [...]string{"passed", "failed", "not in the dump"}[p]
 }
 
-// A Probe is one check that the layout fits the process: an invariant between structures that a wrong table does not satisfy.
+// A Probe checks that the layout fits the process: an invariant between structures that a wrong table violates.
 type Probe struct {
 	Name   string
 	Result ProbeResult
-	Detail string // why it failed, or its finding
+	Detail string // the reason for a failure, or the finding
 }
 
 func tally(probes []Probe) (passed int, failed []Probe) {
@@ -41,7 +41,7 @@ func tally(probes []Probe) (passed int, failed []Probe) {
 	return passed, failed
 }
 
-// runProbes checks the layout against the process. Each probe reads a handful of structures.
+// runProbes checks the layout against the process. Each probe reads a few structures.
 func (r *Runtime) runProbes() []Probe {
 	return runProbes(
 		namedProbe{"System.Object", r.probeObject},
@@ -55,7 +55,7 @@ func (r *Runtime) runProbes() []Probe {
 	)
 }
 
-// A namedProbe is a probe that was not run yet.
+// A namedProbe is a probe that has not run yet.
 type namedProbe struct {
 	name string
 	run  func() (string, error)
@@ -69,7 +69,7 @@ func runProbes(probes ...namedProbe) []Probe {
 		switch {
 		case err == nil:
 		case layout.IsRefused(err), errors.Is(err, errNoSubDescriptor):
-			continue // nothing of it is read
+			continue // no member of it is read
 		case errors.Is(err, target.ErrNotInDump):
 			probe.Result, probe.Detail = ProbeNotInDump, err.Error()
 		default:
@@ -81,7 +81,7 @@ func runProbes(probes ...namedProbe) []Probe {
 }
 
 func (r *Runtime) probeObject() (string, error) {
-	mt, err := r.of().readMethodTable(r.known.Object)
+	mt, err := r.implementation().readMethodTable(r.known.Object)
 	if err != nil {
 		return "", err
 	}
@@ -91,19 +91,20 @@ func (r *Runtime) probeObject() (string, error) {
 	return fmt.Sprintf("at %016x", uint64(mt.Addr)), nil
 }
 
-// isSystemObject reports whether mt has the shape that only System.Object and interfaces have.
+// isSystemObject reports whether mt has the shape of System.Object, which only interfaces share.
 func isSystemObject(mt *MethodTable) bool {
 	return mt.Parent == 0 && mt.BaseSize == minObjectSize && !mt.HasComponents() && mt.Canonical == mt.Addr
 }
 
-// stringBaseSize is a string's size without characters: header, MethodTable, length and the terminating zero.
+// stringBaseSize is a string's size in bytes without characters: header, MethodTable, length and the
+// terminating zero.
 const stringBaseSize = 22
 
 func (r *Runtime) probeString() (string, error) {
 	if r.known.String == 0 {
 		return "", target.Corruptf("the runtime does not name System.String")
 	}
-	mt, err := r.of().readMethodTable(r.known.String)
+	mt, err := r.implementation().readMethodTable(r.known.String)
 	if err != nil {
 		return "", err
 	}
@@ -114,7 +115,7 @@ func (r *Runtime) probeString() (string, error) {
 }
 
 func (r *Runtime) probeFree() (string, error) {
-	mt, err := r.of().readMethodTable(r.known.Free)
+	mt, err := r.implementation().readMethodTable(r.known.Free)
 	if err != nil {
 		return "", err
 	}
@@ -124,7 +125,7 @@ func (r *Runtime) probeFree() (string, error) {
 	return fmt.Sprintf("at %016x", uint64(mt.Addr)), nil
 }
 
-// probeTypes calls f for the types whose class the probes examine, as many as the dump has.
+// probeTypes calls f for the types with a class to probe, as far as they are in the dump.
 func (r *Runtime) probeTypes(f func(*MethodTable) error) (string, error) {
 	var missing error
 	n := 0
@@ -132,7 +133,7 @@ func (r *Runtime) probeTypes(f func(*MethodTable) error) (string, error) {
 		if a == 0 {
 			continue
 		}
-		mt, err := r.of().readMethodTable(a)
+		mt, err := r.implementation().readMethodTable(a)
 		if err == nil {
 			err = f(mt)
 		}
@@ -153,7 +154,7 @@ func (r *Runtime) probeTypes(f func(*MethodTable) error) (string, error) {
 
 func (r *Runtime) probeClass() (string, error) {
 	return r.probeTypes(func(mt *MethodTable) error {
-		if err := r.of().checkMethodTable(mt); err != nil {
+		if err := r.implementation().checkMethodTable(mt); err != nil {
 			return err
 		}
 		c, err := r.EEClass(mt)
@@ -187,7 +188,7 @@ func (r *Runtime) probeModule() (string, error) {
 	if err := r.Check(FeatureModules); err != nil {
 		return "", err
 	}
-	mt, err := r.of().readMethodTable(r.known.Object)
+	mt, err := r.implementation().readMethodTable(r.known.Object)
 	if err != nil {
 		return "", err
 	}
@@ -206,24 +207,24 @@ func (r *Runtime) probeModule() (string, error) {
 }
 
 func (r *Runtime) probeThreads() (string, error) {
-	l, err := r.of().readThreads()
+	l, err := r.implementation().readThreads()
 	if err != nil {
 		return "", err
 	}
-	// A dump of a process that was not stopped can have fewer: a thread that comes or goes is counted before it is linked.
+	// A dump of a running process can have fewer: a thread that starts or ends is counted before it is linked.
 	if len(l.threads) == 0 && l.counts.Threads != 0 {
 		return "", target.Corruptf("no thread in the list of %d", l.counts.Threads)
 	}
 	os := r.inst.osThreads()
 	domain, err := r.GlobalPointer("AppDomain")
 	if err != nil {
-		domain = 0 // what is not known proves nothing
+		domain = 0 // an unknown domain proves nothing
 	}
 	known, at, how := 0, 0, ""
 	for i := range l.threads {
 		t := &l.threads[i]
 		if t.Unknown != nil || t.Domain == domain {
-			at++ // what is not in the dump disproves nothing
+			at++ // a domain missing from the dump disproves nothing
 		}
 		if t.ByStack {
 			how = ", recognized by their stacks"
@@ -244,10 +245,10 @@ func (r *Runtime) probeThreads() (string, error) {
 	return fmt.Sprintf("%d threads, %d of them in the dump%s", len(l.threads), known, how), nil
 }
 
-// probeStacks compares the bounds of stacks with the stack pointers, for tables with few other proofs. A thread can be
-// on another stack for a while, as in a signal handler, so that most must be on their own.
+// probeStacks compares the bounds of stacks with the stack pointers, for tables with few other proofs. A thread
+// can be on another stack for a while, as in a signal handler, so only most threads must be on their own.
 func (r *Runtime) probeStacks() (string, error) {
-	l, err := r.of().readThreads()
+	l, err := r.implementation().readThreads()
 	if err != nil {
 		return "", err
 	}
@@ -279,15 +280,15 @@ func (r *Runtime) probeStacks() (string, error) {
 	return fmt.Sprintf("%d of %d threads are on theirs", on, known), nil
 }
 
-// The plausible numbers of the GC (gcinterface.dac.h, GcDacVars: generation_size and total_generation_count): three
-// generations, the large object heap, and since 5 the pinned object heap.
+// The plausible numbers of a GC (gcinterface.dac.h, GcDacVars: generation_size and total_generation_count).
+// There are three generations, the large object heap, and since 5 the pinned object heap.
 const (
 	minGenerationSize, maxGenerationSize = 0x40, 0x400
 	minGenerations, maxGenerations       = 4, 5
 )
 
 func (r *Runtime) probeGC() (string, error) {
-	if n, err := r.layout.Uint("TotalGenerationCount"); err == nil { // the GC's contract
+	if n, err := r.layout.Uint("TotalGenerationCount"); err == nil { // the GC's own descriptor (since 11)
 		size, err := r.layout.Size("Generation")
 		if err == nil && (size < minGenerationSize || size > maxGenerationSize || n < minGenerations || n > maxGenerations) {
 			err = target.Corruptf("%d generations of %#x bytes", n, size)
@@ -299,7 +300,7 @@ func (r *Runtime) probeGC() (string, error) {
 	}
 	at, err := r.GlobalPointer("GcDacVars")
 	if err != nil {
-		if _, typ := r.layout.Offset("GcDacVars", "GenerationSize"); typ != nil { // since 11 the GC describes itself, later than the rest
+		if _, typ := r.layout.Offset("GcDacVars", "GenerationSize"); typ != nil { // since 11 the GC's descriptor is published later than the runtime's
 			err = errNoSubDescriptor
 		}
 		return "", err
@@ -314,8 +315,8 @@ func (r *Runtime) probeGC() (string, error) {
 	return fmt.Sprintf("%d generations", n), nil
 }
 
-// checkGCVars returns the number of generations of the GcDacVars at an address, 0 if it is not recorded. The error
-// explains why the address has no GcDacVars.
+// checkGCVars returns the number of generations in the GcDacVars at an address, 0 if it is not recorded. It
+// returns an error if the address does not hold a GcDacVars.
 func (r *Runtime) checkGCVars(at target.Addr) (uint32, error) {
 	size, err := r.layout.Offset("GcDacVars", "GenerationSize")
 	if err != nil {

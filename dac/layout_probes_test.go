@@ -12,8 +12,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestWrongTablesAreRefused takes each table for each dump: only the one that
-// was made for the runtime's major and system may pass the probes.
+// TestWrongTablesAreRefused tries each table with each dump. Only the table for the runtime's major version and
+// system may pass the probes.
 func TestWrongTablesAreRefused(t *testing.T) {
 	testcase.Corpus(t, (*testcase.Case).HasRuntime, func(t *testing.T, c *testcase.Case) (refused int) {
 		d, err := dump.Open(c.Plain(), dump.Options{})
@@ -29,7 +29,7 @@ func TestWrongTablesAreRefused(t *testing.T) {
 	})
 }
 
-// refuseOthers returns how many tables it tried in vain.
+// refuseOthers returns how many tables were refused.
 func refuseOthers(t *testing.T, inst *Instance) (refused int) {
 	rt, err := inst.Open()
 	require.NoError(t, err)
@@ -46,7 +46,7 @@ func refuseOthers(t *testing.T, inst *Instance) (refused int) {
 			other, err := inst.try(nil, c)
 			if err != nil {
 				refused++
-				continue // it lacks what nothing works without
+				continue // the table lacks a required member
 			}
 			passed, failed := tally(other.probes)
 			if len(failed) == 0 && passed > 0 {
@@ -58,14 +58,13 @@ func refuseOthers(t *testing.T, inst *Instance) (refused int) {
 	return refused
 }
 
-// openAsUnknown opens the runtime as if its build were in no catalogue and it
-// told nothing about itself: the tables and the DAC table must do, which is
-// what an unknown patch of a known major has.
+// openAsUnknown opens the runtime as if its build were not in the catalogue and it had no descriptor, like an
+// unknown patch of a known major version. The tables and the DAC table must suffice.
 func openAsUnknown(t *testing.T, inst *Instance) {
 	stranger := &Instance{Module: inst.Module, Image: inst.Image, tgt: inst.tgt, mem: inst.mem}
 	stranger.dacTable, stranger.dacSize, _ = stranger.symbol(symDacTable)
 	if stranger.dacTable != 0 && !target.Available(inst.mem, stranger.dacTable, 8) {
-		return // of the second CLR of a process the writer keeps no table
+		return // the dump lacks the table of the process's second runtime
 	}
 	want, err := inst.Open()
 	require.NoError(t, err)
@@ -78,7 +77,7 @@ func openAsUnknown(t *testing.T, inst *Instance) {
 		}
 		rt, err := stranger.try(nil, c)
 		if err != nil && stranger.dacTable == 0 {
-			return // the dump has not even the symbol
+			return // the dump lacks even the symbol
 		}
 		require.NoError(t, err)
 		passed, failed := tally(rt.probes)

@@ -9,35 +9,37 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The entries of a DAC table keep their order within a major version, but a servicing release can add or drop a few,
-// and all later entries move. So a table's indices are only where the search starts, and the process decides. An entry
-// that a proof finds (slotProofs) is an anchor. Entries between two anchors that moved alike moved with them. An entry
-// between anchors that moved differently has no known place, and is not read.
+// The entries of a DAC table keep their order within a major version. A servicing release can add or drop a few
+// entries, and all later ones move. So the index in a layout table is only where the search starts. An entry
+// found by a proof (slotProofs) is an anchor. Entries between two anchors that moved by the same distance moved
+// with them. An entry between anchors that moved differently has no known place, and is not used.
 
-// maxSlotShift is how far an entry is looked for from its index. The builds of a major that were measured differ by two.
+// maxSlotShift is the distance from its index up to which an entry is searched. The measured builds of a major
+// version differ by two.
 const maxSlotShift = 8
 
-// The weights in a chain of anchors. One proof outweighs a shift, and a chain with fewer shifts outweighs one with more.
+// Weights in a chain of anchors. One proof outweighs a shift, and a chain with fewer shifts outweighs one with
+// more.
 const (
-	weightProof = 10 // a structure of the kind that the entry should name
-	weightHint  = 1  // a shape that others may have by chance
-	costShift   = 6  // entries that moved against those before them
+	weightProof = 10 // a structure of the entry's kind
+	weightHint  = 1  // a shape that other data may have by chance
+	costShift   = 6  // the entries moved relative to those before them
 )
 
-// A slotSight is a possible place of an entry with its weight.
+// A slotSight is a possible place of an entry.
 type slotSight struct {
 	index, place int
 	weight       int
 }
 
-// slotPlaces maps the entries that a part names to their places in a table.
+// slotPlaces maps the entries named by a part to their places in a table.
 type slotPlaces struct {
 	table    *slotTable
-	measured int // entries of the build that the part was measured on, 0 if unknown
+	measured int // number of entries in the measured build, 0 if unknown
 	slots    []layout.Slot
 	sights   map[int][]slotSight // by index
 	place    map[int]int         // index -> place, for known places
-	proved   map[int]bool        // known places with a proof of their own
+	proved   map[int]bool        // known places that a proof found
 }
 
 func newSlotPlaces(table *slotTable, p *layout.Part) *slotPlaces {
@@ -48,7 +50,7 @@ func newSlotPlaces(table *slotTable, p *layout.Part) *slotPlaces {
 	return s
 }
 
-// look records each place near an entry's index whose address accepts accepts.
+// look records the places near index with an address for which accepts returns true.
 func (s *slotPlaces) look(index, weight int, accepts func(target.Addr) bool) {
 	for place := max(0, index-maxSlotShift); place <= index+maxSlotShift && place < len(s.table.values); place++ {
 		if v := s.table.values[place]; v != 0 && accepts(v) {
@@ -89,7 +91,8 @@ func (s *slotPlaces) settle() {
 	}
 }
 
-// agree reports whether no proof between two anchors that moved alike contradicts them.
+// agree reports whether the proofs between two anchors do not contradict that everything between them moved
+// alike.
 func (s *slotPlaces) agree(from, to slotSight) bool {
 	for _, slot := range s.slots {
 		if slot.Index <= from.index || slot.Index >= to.index {
@@ -104,7 +107,7 @@ func (s *slotPlaces) agree(from, to slotSight) bool {
 	return true
 }
 
-// end returns the index after the last entry: the measured build's, or one that no entry has.
+// end returns the index after the last entry of the measured build, or one after all possible entries.
 func (s *slotPlaces) end() int {
 	if s.measured > 0 {
 		return s.measured
@@ -112,8 +115,8 @@ func (s *slotPlaces) end() int {
 	return 2 * maxDacSlots
 }
 
-// anchors returns the sights that all best chains share. A chain's places rise with its indices. The result begins with
-// the start of the table, and ends with its end if that is known.
+// anchors returns the sights that all best chains share. The places in a chain rise with the indices. The
+// result starts with the start of the table, and ends with its end if that is known.
 func (s *slotPlaces) anchors() []slotSight {
 	all := []slotSight{{-1, -1, 0}}
 	for _, slot := range s.slots {
@@ -145,13 +148,14 @@ func (s *slotPlaces) anchors() []slotSight {
 	return out
 }
 
-// A chainEnd is the best chain of sights that ends at a sight: its weight, and the number of equally good ones.
+// A chainEnd describes the best chain that ends at a sight: its weight, and the number of equally good chains.
 type chainEnd struct {
 	value int
 	ways  float64
 }
 
-// chains returns for each sight the best chain from the start of the table up to it, or, down, the best one from it on.
+// chains returns for each sight the best chain from the start of the table to it or, with down, from it to the
+// end.
 func chains(all []slotSight, down bool) []chainEnd {
 	out := make([]chainEnd, len(all))
 	for k := range all {
@@ -161,7 +165,7 @@ func chains(all []slotSight, down bool) []chainEnd {
 		}
 		best := chainEnd{}
 		if i == 0 || down {
-			best.ways = 1 // a chain begins at the start, and may end anywhere
+			best.ways = 1 // a chain starts at the start, and may end anywhere
 		}
 		for j := range all {
 			a, b := all[j], all[i]
@@ -188,7 +192,7 @@ func chains(all []slotSight, down bool) []chainEnd {
 	return out
 }
 
-// address returns the address in an entry, by the part's index.
+// address returns the address in the entry that the part has at index.
 func (s *slotPlaces) address(index int) (target.Addr, error) {
 	place, known := s.place[index]
 	switch {
@@ -212,7 +216,8 @@ func (s *slotPlaces) difference() string {
 	return fmt.Sprintf("%d entries long, and the known one is %d", n, s.measured)
 }
 
-// shifts returns the entries that moved from their index in the measured build, and those without a known place.
+// shifts returns the entries that moved from their index in the measured build, and those without a known
+// place.
 func (s *slotPlaces) shifts() (moved, unknown []string) {
 	last := 0
 	for _, slot := range s.slots {
@@ -239,9 +244,9 @@ func (s *slotPlaces) probe() Probe {
 	return p
 }
 
-// DescribeShifts describes how the entries of the runtime's table of globals differ from those of the build on which
-// its layout was measured. It lists the shifted ones, and those without a proved place, whose users get
-// target.ErrUnsupported. It returns "" if none differ.
+// DescribeShifts describes how the entries of the runtime's table of globals differ from the measured build. It
+// lists moved entries, and entries without a proved place; readers of these get target.ErrUnsupported. It
+// returns "" if the tables agree.
 func (r *Runtime) DescribeShifts() string {
 	if r.places == nil {
 		return ""

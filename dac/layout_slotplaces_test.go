@@ -14,7 +14,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A slotRuntime is a runtime whose table of globals is read as if it were another.
+// A slotRuntime is a runtime that is opened with a changed table of globals.
 type slotRuntime struct {
 	inst *Instance
 	own  []ownPart
@@ -22,10 +22,10 @@ type slotRuntime struct {
 	read *slotTable
 	want *slotPlaces
 
-	merged [2]*layout.Layout // without own and with it
+	merged [2]*layout.Layout // without own and with own
 }
 
-// known returns the layout that places are looked for with. It has nothing of a table, so that it is made once.
+// known returns the layout without a table of globals. It is built once.
 func (s *slotRuntime) known(own []ownPart) *layout.Layout {
 	m := &s.merged[0]
 	if own != nil {
@@ -37,7 +37,7 @@ func (s *slotRuntime) known(own []ownPart) *layout.Layout {
 	return *m
 }
 
-// slotRuntimes lists the runtimes of a dump that have such a table.
+// slotRuntimes lists the runtimes of a dump with such a table.
 func slotRuntimes(t *testing.T, d target.Target) (out []slotRuntime) {
 	for _, inst := range Find(d, d, nil) {
 		if inst.Flavor != FlavorCoreCLR {
@@ -61,8 +61,7 @@ func slotRuntimes(t *testing.T, d target.Target) (out []slotRuntime) {
 	return out
 }
 
-// shifted returns a table with n more entries before place, or with n fewer from there
-// on.
+// shifted returns a table with n more entries before place, or with -n fewer from there on.
 func (s *slotTable) shifted(place, n int, filler target.Addr) *slotTable {
 	out := &slotTable{whole: s.whole}
 	if n < 0 {
@@ -74,13 +73,12 @@ func (s *slotTable) shifted(place, n int, filler target.Addr) *slotTable {
 	return out
 }
 
-// TestShiftedSlots moves the entries of each runtime's table of globals by one
-// or by two from each place on, as servicing releases do: what an entry is said
-// to be is right, or it is not said. Places take turns at one and at two.
+// TestShiftedSlots moves the entries of each runtime's table of globals by one or two from each place on, as
+// servicing releases do. Every entry must have the right place or none. Places alternate between one and two.
 func TestShiftedSlots(t *testing.T) {
 	cases, err := testcase.CannedCases()
 	require.NoError(t, err)
-	step := 3 // neighbours give the same answer nearly always
+	step := 3 // neighbours nearly always give the same result
 	if !testcase.Complete() {
 		step = 13
 	}
@@ -108,19 +106,19 @@ func TestShiftedSlots(t *testing.T) {
 	}
 }
 
-// check reads the runtime with a shifted table, and counts the entries that have
-// a place and those that could have one.
+// check opens the runtime with a shifted table. It counts the entries with a place, and the entries that could
+// have one.
 func (s *slotRuntime) check(t *testing.T, place, n int) (found, all int) {
 	t.Helper()
 	filler := s.inst.Module.Base + target.Addr(s.inst.Module.Size)/2&^7
 	if n%2 == 0 {
-		filler = s.read.values[min(place, len(s.read.values)-1)] // an entry twice
+		filler = s.read.values[min(place, len(s.read.values)-1)] // the same entry twice
 	}
 	table := s.read.shifted(place, n, filler)
 	part := s.used.Parts[len(s.used.Parts)-1]
 	for _, own := range [][]ownPart{nil, s.own} {
 		if own != nil && place%8 != 0 {
-			continue // what the descriptor tells makes it easier
+			continue // the descriptor makes it easier
 		}
 		places, err := s.inst.proveSlots(table, part, s.known(own))
 		require.NoError(t, err)
@@ -146,8 +144,7 @@ func (s *slotRuntime) check(t *testing.T, place, n int) (found, all int) {
 	return found, all
 }
 
-// TestServicingRelease: 8.0.0 has two globals fewer than the build that the table
-// was measured on, and they are found.
+// TestServicingRelease checks that 8.0.0 opens, with two globals fewer than the measured build.
 func TestServicingRelease(t *testing.T) {
 	c := testcase.Open(t, "net8a-zoo-withheap")
 	d, err := dump.Open(c.Plain(), dump.Options{})
@@ -163,9 +160,9 @@ func TestServicingRelease(t *testing.T) {
 	assert.Empty(t, unknown)
 }
 
-// TestUnprovedSlots: an entry between proofs that moved differently is not
-// believed, and what needs it says why; a call that a thread is in tells where the
-// class of its frame is, and so the rest.
+// TestUnprovedSlots checks that an entry between proofs that moved differently is not used, and that its
+// readers return the reason. A call that a thread is in shows the class of its frame, and with it the other
+// entries.
 func TestUnprovedSlots(t *testing.T) {
 	const beforeFrames = 110
 	c := testcase.Open(t, "net8-stacks-withheap")
@@ -198,7 +195,7 @@ func TestUnprovedSlots(t *testing.T) {
 	assert.Positive(t, unsupported)
 }
 
-// countedMemory counts what is read.
+// countedMemory counts reads.
 type countedMemory struct {
 	target.Memory
 	reads int
@@ -214,8 +211,8 @@ func (m *countedMemory) View(a target.Addr, n int) ([]byte, bool) {
 	return m.Memory.View(a, n)
 }
 
-// TestToldSlots: variables whose addresses the runtime's descriptor tells are not
-// looked for, and the places of all entries are those that a search finds.
+// TestDescribedSlots checks that variables with addresses in the runtime's descriptor are not searched, and
+// that all places are the ones that a search finds.
 func TestDescribedSlots(t *testing.T) {
 	c := testcase.Open(t, "net10-zoo-withheap")
 	d, err := dump.Open(c.Plain(), dump.Options{})
@@ -231,7 +228,7 @@ func TestDescribedSlots(t *testing.T) {
 		return places, mem.reads
 	}
 	described, few := prove(s.own)
-	// Without its own part the candidate's descriptor has no addresses.
+	// Without own parts, the candidate's descriptor has no addresses.
 	searched, many := prove(nil)
 	assert.Less(t, 3*few, many)
 	for index, place := range searched.place {

@@ -11,19 +11,19 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A slotProver searches the process for proofs of entries of the DAC table. Its runtime has the layout's structures,
-// and only the globals of the runtime's own descriptor.
+// A slotProver searches the process for proofs of entries of the DAC table. Its runtime has the structures of
+// the layout, but only the globals of the runtime's own descriptor.
 type slotProver struct {
 	r      *Runtime
 	at     slotProofOffsets
 	places *slotPlaces
 
-	jit, readyToRun target.Addr // the managers that sections of code name
+	jit, readyToRun target.Addr // the managers found in sections of code
 	threads         map[target.Addr]bool
 	runtime         target.Range // the runtime's module
 }
 
-// slotProofOffsets holds the members that only the proofs need here.
+// slotProofOffsets holds the offsets of members that only the proofs need.
 type slotProofOffsets struct {
 	RangeMap layout.RangeSectionMap      `struct:"RangeSectionMap,optional"`
 	Fragment layout.RangeSectionFragment `struct:"RangeSectionFragment,optional"`
@@ -31,7 +31,7 @@ type slotProofOffsets struct {
 	CodeHeap layout.CodeHeapListNode     `struct:"CodeHeapListNode,optional"`
 }
 
-// proveSlots finds the places of the entries that p names in the runtime's table. It returns nil without a table.
+// proveSlots finds the places in table of the entries that p names. It returns nil if table is nil.
 func (i *Instance) proveSlots(table *slotTable, p *layout.Part, known *layout.Layout) (*slotPlaces, error) {
 	if table == nil {
 		return nil, nil
@@ -58,7 +58,7 @@ func (i *Instance) proveSlots(table *slotTable, p *layout.Part, known *layout.La
 	return v.places, nil
 }
 
-// slotProofs are the variables with a proof. A proof comes after those that it needs: the managers of code need the
+// slotProofs lists the variables with a proof. A proof follows those that it needs: managers of code need the
 // ranges, and threads need their list.
 var slotProofs = []struct {
 	name  string
@@ -85,8 +85,8 @@ var slotProofs = []struct {
 	{"SyncBlockCache", false, (*slotProver).syncCache},
 }
 
-// proveVariables finds the variables by the address in the runtime's descriptor, or else by their content. A variable
-// with an address needs no proof: only what other proofs need is read.
+// proveVariables finds the variables by their address in the runtime's descriptor, or else by their content. It
+// reads a variable with an address only if another proof needs it.
 func (v *slotProver) proveVariables() {
 	index, recorded := map[string]int{}, map[string]target.Addr{}
 	for _, slot := range v.places.slots {
@@ -111,7 +111,7 @@ func (v *slotProver) proveVariables() {
 	}
 }
 
-// pointer reads a pointer, 0 if it is not in the dump.
+// pointer reads a pointer. It returns 0 if the pointer is not in the dump.
 func (v *slotProver) pointer(a target.Addr) target.Addr {
 	p, err := target.Pointer(v.r.mem, a)
 	if err != nil || a == 0 {
@@ -147,7 +147,7 @@ func (v *slotProver) threadStore(at target.Addr) bool {
 	return known
 }
 
-// gcVars: numbers that a GC has, and then addresses of its variables.
+// gcVars accepts plausible numbers of a GC followed by addresses of its variables.
 func (v *slotProver) gcVars(at target.Addr) bool {
 	vars := v.pointer(at)
 	if vars == 0 {
@@ -163,14 +163,15 @@ func (v *slotProver) gcVars(at target.Addr) bool {
 	mods := v.r.Target().Modules()
 	for _, p := range []target.Addr{vars, v.pointer(vars + target.Addr(off))} {
 		if target.ModuleAt(mods, p) == nil {
-			return v.pointer(vars+target.Addr(off)) == 0 && p == 0 // server GC has no table outside its heaps
+			return v.pointer(vars+target.Addr(off)) == 0 && p == 0 // with server GC, the table outside of the heaps is empty
 		}
 	}
 	return true
 }
 
-// globalContext: the two entries before it are the lowest and the highest address of the GC's memory, and its pointers are between them. An
-// empty one, as in runtimes with contexts per thread, proves nothing: its place follows from the proved ones around it.
+// globalContext accepts pointers between the lowest and the highest address of the GC's memory, which are the
+// two entries before it. An empty context, as in runtimes with contexts per thread, proves nothing: the entries
+// around it decide.
 func (v *slotProver) globalContext(at target.Addr) bool {
 	const page = 1 << 12
 	place := slices.Index(v.places.table.values, at)
@@ -207,13 +208,13 @@ func (v *slotProver) systemDomain(at target.Addr) bool {
 	return module != 0 && v.pointer(module+target.Addr(v.r.off.Module.Assembly)) == assembly
 }
 
-// polymorphic reports whether the table has the vtable of a class.
+// polymorphic reports whether the table contains the vtable of a class.
 func (v *slotProver) polymorphic(class string) bool {
 	return slices.ContainsFunc(v.places.slots, func(s layout.Slot) bool { return s.VTable && s.Name == class })
 }
 
-// hasVTable reports whether the first word of the object at a is in the table, like all vtables of the runtime's
-// classes, or is not in the dump.
+// hasVTable reports whether the first word of the object at a is in the table, as all vtables of the runtime's
+// classes are, or is not in the dump.
 func (v *slotProver) hasVTable(a target.Addr) bool {
 	word, err := target.Pointer(v.r.mem, a)
 	return err != nil || slices.Contains(v.places.table.values, word)
@@ -223,20 +224,20 @@ func (v *slotProver) isObject(a target.Addr) bool {
 	if a == 0 {
 		return false
 	}
-	mt, err := v.r.of().readMethodTable(a)
+	mt, err := v.r.implementation().readMethodTable(a)
 	return err == nil && isSystemObject(mt) && mt.Category() == CategoryClass
 }
 
 func (v *slotProver) stringType(at target.Addr) bool {
-	mt, err := v.r.of().readMethodTable(v.pointer(at))
+	mt, err := v.r.implementation().readMethodTable(v.pointer(at))
 	return err == nil && mt.ComponentSize == 2 && mt.BaseSize == stringBaseSize && v.isObject(mt.Parent)
 }
 
-// exceptionType: several of the types that the next entries name inherit from it.
+// exceptionType accepts a type that several types in the next entries inherit from.
 func (v *slotProver) exceptionType(at target.Addr) bool {
 	const nextOnes, wanted = 6, 2
 	a := v.pointer(at)
-	mt, err := v.r.of().readMethodTable(a)
+	mt, err := v.r.implementation().readMethodTable(a)
 	if err != nil || !v.isObject(mt.Parent) {
 		return false
 	}
@@ -253,7 +254,7 @@ func (v *slotProver) exceptionType(at target.Addr) bool {
 func (v *slotProver) inherits(a, base target.Addr) bool {
 	const generations = 4 // StackOverflowException, SystemException, Exception
 	for range generations {
-		mt, err := v.r.of().readMethodTable(a)
+		mt, err := v.r.implementation().readMethodTable(a)
 		if err != nil {
 			return false
 		}
@@ -265,11 +266,11 @@ func (v *slotProver) inherits(a, base target.Addr) bool {
 }
 
 func (v *slotProver) freeType(at target.Addr) bool {
-	mt, err := v.r.of().readMethodTable(v.pointer(at))
-	return err == nil && mt.ComponentSize == 1 && mt.BaseSize == minObjectSize && mt.Parent == 0 // byte[] has one
+	mt, err := v.r.implementation().readMethodTable(v.pointer(at))
+	return err == nil && mt.ComponentSize == 1 && mt.BaseSize == minObjectSize && mt.Parent == 0 // excludes byte[]
 }
 
-// fcalls: in each chain of the table are functions of the runtime that belong into that chain.
+// fcalls accepts chains with functions of the runtime that belong into their chain.
 func (v *slotProver) fcalls(at target.Addr) bool {
 	const wanted = 2
 	good := 0
@@ -290,7 +291,7 @@ func (v *slotProver) fcalls(at target.Addr) bool {
 	return good >= wanted
 }
 
-// syncTable: an entry names a block that has the entry's index.
+// syncTable accepts a table with an entry for a block that has the entry's index.
 func (v *slotProver) syncTable(at target.Addr) bool {
 	const tried = 64
 	table := v.pointer(at)
@@ -322,7 +323,7 @@ func (v *slotProver) syncTable(at target.Addr) bool {
 	return good > 0
 }
 
-// syncCache: the counters of the table of sync blocks are in the runtime's own memory, and agree.
+// syncCache accepts consistent counters in the runtime's own memory.
 func (v *slotProver) syncCache(at target.Addr) bool {
 	cache := v.pointer(at)
 	if !v.runtime.Contains(cache) {
@@ -332,7 +333,7 @@ func (v *slotProver) syncCache(at target.Addr) bool {
 	return err == nil
 }
 
-// codeRangeMap: the map at the variable leads to ranges of code.
+// codeRangeMap accepts a map that leads to ranges of code.
 func (v *slotProver) codeRangeMap(at target.Addr) bool {
 	if v.at.RangeMap.Top == layout.Absent || v.at.Fragment.Section == layout.Absent {
 		return false
@@ -342,7 +343,7 @@ func (v *slotProver) codeRangeMap(at target.Addr) bool {
 	return w.found && !w.wrong
 }
 
-// rangeProofNodes bounds the nodes of the map that a proof examines. Fewer lead to the first ranges of both kinds.
+// rangeProofNodes bounds the nodes of the map that a proof examines. The first ranges of both kinds need fewer.
 const rangeProofNodes = 512
 
 // The depth and width of the map (dac/code, mappedSection).
@@ -351,7 +352,7 @@ const (
 	rangeMapEntries = 256
 )
 
-// A rangeProof walks a map until it has both managers of code, or finds a contradiction.
+// A rangeProof walks a map until it has found both managers of code, or a contradiction.
 type rangeProof struct {
 	v            *slotProver
 	budget       int
@@ -373,7 +374,7 @@ func (w *rangeProof) level(at target.Addr, depth int) {
 		var p target.Addr
 		if err == nil {
 			p = target.Addr(binary.LittleEndian.Uint64(b[8*n:]))
-		} else { // a node that the dump has in part, or not at all
+		} else { // a node that is only partly in the dump, or missing
 			if n = nextStoredWord(w.v.r.mem, at, n, rangeMapEntries); n == rangeMapEntries {
 				return
 			}
@@ -382,7 +383,7 @@ func (w *rangeProof) level(at target.Addr, depth int) {
 		if p &^= 1; p == 0 {
 			continue
 		}
-		// The first eight bits of an address that programs can have are zero.
+		// The first eight bits of a user-space address are zero.
 		if w.wrong = p%8 != 0 || depth == 0 && n > 0; w.wrong {
 			return
 		}
@@ -392,7 +393,8 @@ func (w *rangeProof) level(at target.Addr, depth int) {
 	}
 }
 
-// nextStoredWord returns the index, at least n, of the first word with a byte in the dump, or count. It skips the words of a hole.
+// nextStoredWord returns the index, at least n, of the first word with a byte in the dump, or count. It skips
+// holes.
 func nextStoredWord(mem target.Memory, at target.Addr, n, count int) int {
 	next, ok := target.NextStored(mem, at+target.Addr(8*n))
 	if !ok || next >= at+target.Addr(8*count) {
@@ -418,7 +420,7 @@ func (w *rangeProof) fragments(at target.Addr) {
 	}
 }
 
-// codeRangeList: the variable points to the first of a list of ranges of code.
+// codeRangeList accepts a pointer to a list of ranges of code.
 func (v *slotProver) codeRangeList(at target.Addr) bool {
 	if v.at.Section.Next == layout.Absent {
 		return false
@@ -435,8 +437,8 @@ func (v *slotProver) codeRangeList(at target.Addr) bool {
 	return found
 }
 
-// codeSection reports whether a RangeSection is one, and notes the manager that
-// it names: a heap of compiled code is the JIT manager's, an image the other's.
+// codeSection reports whether a RangeSection is at a, and records its manager: the JIT manager for a heap of
+// compiled code, the ReadyToRun manager for an image.
 func (v *slotProver) codeSection(a target.Addr) bool {
 	o := &v.at.Section
 	if a == 0 || o.JitManager == layout.Absent {
@@ -461,7 +463,7 @@ func (v *slotProver) codeSection(a target.Addr) bool {
 	return heap == 0 && module == 0
 }
 
-// proveVTables finds the vtables: the entry's value is the first word of an object of the class.
+// proveVTables finds the vtables: each is the first word of an object of its class.
 func (v *slotProver) proveVTables() {
 	words := map[string]target.Addr{"Module": v.coreLib()}
 	for class, variable := range map[string]string{"EEJitManager": "EEJitManager", "ReadyToRunJitManager": "ReadyToRunJitManager",
@@ -522,7 +524,8 @@ func (v *slotProver) codeHeaps(words map[string]target.Addr) {
 	}
 }
 
-// hintFrames examines the explicit frames of the threads. A frame's content suggests its class, though other data can look alike.
+// hintFrames examines the explicit frames of the threads. A frame's content hints at its class; other data can
+// look alike.
 func (v *slotProver) hintFrames() {
 	const threads, frames = 256, 64
 	l, err := v.frameMembers()
@@ -579,7 +582,8 @@ func (v *slotProver) hintFrame(l *frameOffsets, t *Thread, frame target.Addr) {
 	}
 }
 
-// looksInlined: the call returns to code that is not the runtime's, with a stack pointer below the frame and a frame pointer above.
+// looksInlined reports whether the frame looks like an InlinedCallFrame: the call returns to code outside of
+// the runtime, with a stack pointer below the frame and a frame pointer above it.
 func (v *slotProver) looksInlined(l *frameOffsets, t *Thread, frame target.Addr) bool {
 	rd := layout.Reader{Mem: v.r.mem, Base: frame}
 	ip, sp, fp := rd.Ptr(l.Inlined.ReturnAddress), rd.Ptr(l.Inlined.CallSiteSP), rd.Ptr(l.Inlined.FP)
@@ -587,7 +591,8 @@ func (v *slotProver) looksInlined(l *frameOffsets, t *Thread, frame target.Addr)
 		t.Stack.Contains(sp) && sp <= frame && t.Stack.Contains(fp) && fp > frame
 }
 
-// looksHelper: the runtime's function captured its own registers.
+// looksHelper reports whether the frame looks like a HelperMethodFrame: it holds captured registers of the
+// runtime's function.
 func (v *slotProver) looksHelper(l *frameOffsets, t *Thread, frame target.Addr) bool {
 	if l.Helper.CaptureRIP == layout.Absent {
 		return false

@@ -11,11 +11,11 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// errNoSubDescriptor is about a part of the runtime that has not published its descriptor yet.
+// errNoSubDescriptor is the error for a part of the runtime that has not published its descriptor yet.
 var errNoSubDescriptor = target.Unsupportedf("the process has not published it yet")
 
-// withSubDescriptors returns the parts of a descriptor: its own, then those of its sub-descriptors by name (.NET 11: "GC").
-// The error names the sub-descriptors that can't be read; the others are returned with it.
+// withSubDescriptors returns the parts of a descriptor: its own, then its sub-descriptors by name (.NET 11:
+// "GC"). The error lists the unreadable sub-descriptors; the readable ones are returned with it.
 func (i *Instance) withSubDescriptors(own ownPart, h descriptorHeader) ([]ownPart, error) {
 	parts := []ownPart{own}
 	seen := map[target.Addr]bool{i.descriptor: true}
@@ -54,8 +54,8 @@ func (i *Instance) withSubDescriptors(own ownPart, h descriptorHeader) ([]ownPar
 	return parts, errors.Join(errs...)
 }
 
-// subDescriptorAt returns the address of a sub-descriptor's header. The pointer data has the address of the variable that
-// points to it. The header may be in another module: a GC of its own.
+// subDescriptorAt returns the address of a sub-descriptor's header. The pointer data has the address of a
+// variable that points to it. The header may be in another module: a standalone GC.
 func (i *Instance) subDescriptorAt(h descriptorHeader, index int) (target.Addr, error) {
 	if index < 0 || uint64(index) >= uint64(h.pointers) {
 		return 0, target.Corruptf("index %d of %d pointers", index, h.pointers)
@@ -91,7 +91,7 @@ func (i *Instance) descriptorAt(at target.Addr, source string) (ownPart, descrip
 	return ownPart{p, layout.Addresses{Pointer: func(n int) (target.Addr, bool) { return i.pointerOf(h, n) }}}, h, err
 }
 
-// pointerOf returns the address with a number in the pointer data of a descriptor, wherever it points.
+// pointerOf returns pointer n of a descriptor's pointer data. Unlike descriptorPointer it accepts any address.
 func (i *Instance) pointerOf(h descriptorHeader, n int) (target.Addr, bool) {
 	if n < 0 || uint64(n) >= uint64(h.pointers) {
 		return 0, false

@@ -14,7 +14,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A described is memory from heapBase on with contract descriptors in the making.
+// A described is memory from heapBase on, for building contract descriptors.
 type described struct{ b []byte }
 
 func (d *described) place(b []byte) target.Addr {
@@ -32,19 +32,18 @@ func (d *described) words(words ...target.Addr) target.Addr {
 	return d.place(b)
 }
 
-// descriptor places a descriptor with a text and pointers, and returns the address of its header.
+// descriptor places a descriptor with JSON and pointers, and returns the address of its header.
 func (d *described) descriptor(text string, pointers ...target.Addr) target.Addr {
 	json, data := d.place([]byte(text)), d.words(pointers...)
 	return d.words(descMagic, 1|target.Addr(len(text))<<32, json, target.Addr(len(pointers)), data)
 }
 
-// instance returns a runtime whose descriptor is at an address of the memory.
+// instance returns a runtime with its descriptor at an address of the memory.
 func (d *described) instance(at target.Addr) *Instance {
 	return &Instance{Module: target.Module{Base: heapBase, Size: uint64(len(d.b))}, mem: &rangeMemory{base: heapBase, b: d.b}, descriptor: at}
 }
 
-// TestSubDescriptors reads descriptors with sub-descriptors that are sound, missing, or lie. What is wrong with one takes away
-// that one.
+// TestSubDescriptors reads sub-descriptors that are sound, missing, or inconsistent. A bad one drops out alone.
 func TestSubDescriptors(t *testing.T) {
 	const sound = `{"version":2,"types":{"Generation":{"!":96}},"contracts":{"GC":"c1"}}`
 	top := func(subs string) string {
@@ -111,7 +110,8 @@ func TestSubDescriptors(t *testing.T) {
 	}
 }
 
-// FuzzSubDescriptors reads a descriptor whose bytes, sub-descriptors included, may be anything, and binds the layout that comes of it.
+// FuzzSubDescriptors reads a descriptor with arbitrary bytes, including sub-descriptors, and binds the
+// resulting layout.
 func FuzzSubDescriptors(f *testing.F) {
 	for _, text := range []string{`{"version":2,"types":{"FieldDesc":{"!":16,"DWord1":8}},"subDescriptors":{"GC":[[1],"pointer"]}}`, `{"subDescriptors":{"A":[1],"B":[1]}}`} {
 		d := &described{}

@@ -10,9 +10,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// ConstructedTypes iterates over the TypeHandles of the arrays, pointers and generic instances that the runtime keeps in module m: its
-// EETypeHashTable (typehash.h). A generic instance is kept in the module on which it depends last. A chain that can't be read is an error,
-// and the rest goes on.
+// ConstructedTypes iterates over the TypeHandles of the arrays, pointers and generic instances in the module's
+// EETypeHashTable (typehash.h). A generic instance is in the table of the last loaded module that it depends
+// on. It yields an error for an unreadable chain and continues.
 func (m *Module) ConstructedTypes() iter.Seq2[target.Addr, error] {
 	return func(yield func(target.Addr, error) bool) {
 		buckets, n, left, err := m.typeBuckets()
@@ -28,10 +28,11 @@ func (m *Module) ConstructedTypes() iter.Seq2[target.Addr, error] {
 	}
 }
 
-// typeSlack is how many entries a table of constructed types may have beyond the number that it counts: it counts after it links.
+// typeSlack is the number of entries that a table may have beyond its count: the runtime links an entry before
+// it counts.
 const typeSlack = 64
 
-// typeBuckets finds the buckets of the module's table of constructed types, and how many entries they can have together.
+// typeBuckets finds the buckets of the module's table of constructed types, and the number of entries in them.
 func (m *Module) typeBuckets() (at target.Addr, n uint64, entries int, err error) {
 	r, o := m.runtime(), &m.runtime().off.TypeHash
 	table, err := r.ptr(m.Addr, r.off.Module.Constructed, "Module.AvailableTypeParams")
@@ -42,8 +43,9 @@ func (m *Module) typeBuckets() (at target.Addr, n uint64, entries int, err error
 	if o.Buckets != layout.Absent {
 		at = rd.Ptr(o.Buckets)
 		if rd.Err == nil && at != 0 {
-			// Special slots come first (dacenumerablehash.h): the number of buckets, the table that replaces this one
-			// while it grows, and the first end mark if chains end with a mark instead of zero.
+			// The table starts with special slots (dacenumerablehash.h): the number of buckets, the table that
+			// replaces this one while it grows, and the first end mark if chains end with a mark instead of
+			// zero.
 			b := layout.Reader{Mem: r.mem, Base: at}
 			n = b.U64(0)
 			at += 16
@@ -65,7 +67,7 @@ func (m *Module) typeBuckets() (at target.Addr, n uint64, entries int, err error
 	return at, n, entries, nil
 }
 
-// typeChain yields the entries of one bucket. The end of a chain is a zero or, since .NET 8, an odd number.
+// typeChain yields the entries of one bucket. A chain ends with zero or, since .NET 8, with an odd number.
 func (m *Module) typeChain(bucket target.Addr, left *int, yield func(target.Addr, error) bool) bool {
 	o := &m.runtime().off.TypeHash
 	entry, err := target.Pointer(m.runtime().mem, bucket)
@@ -74,7 +76,7 @@ func (m *Module) typeChain(bucket target.Addr, left *int, yield func(target.Addr
 			return yield(0, target.Corruptf("table of constructed types of module %016x has no end", uint64(m.Addr)))
 		}
 		rd := layout.Reader{Mem: m.runtime().mem, Base: entry}
-		th := rd.Ptr(o.Value) &^ 1 // bit 0 was a mark of images that are no longer produced
+		th := rd.Ptr(o.Value) &^ 1 // bit 0 is an obsolete mark of native images
 		next := rd.Ptr(o.Next)
 		if rd.Err != nil {
 			return yield(0, rd.Err)
@@ -87,13 +89,14 @@ func (m *Module) typeChain(bucket target.Addr, left *int, yield func(target.Addr
 	return err == nil || yield(0, err)
 }
 
-// A constructedIndex finds constructed types by their parts.
+// A constructedIndex finds constructed types by the key from constructedKey.
 type constructedIndex struct {
 	types   map[string]target.Addr
-	missing error // why some types are not in it, nil if all are
+	missing error // why some types are not in the index, nil if all are
 }
 
-// find returns the type with a key, or 0 if it is not loaded. It returns the reason instead of 0 if types are missing from the index.
+// find returns the type with a key, or 0 if it is not loaded. If the index is incomplete it returns the reason
+// instead of 0.
 func (x *constructedIndex) find(key []byte) (target.Addr, error) {
 	if th := x.types[string(key)]; th != 0 {
 		return th, nil
@@ -125,14 +128,14 @@ func (r *Runtime) constructed() *constructedIndex {
 	return idx
 }
 
-// miss records the first reason for which a type is not in the index.
+// miss records the first reason for a type missing from the index.
 func (x *constructedIndex) miss(err error) {
 	if x.missing == nil {
 		x.missing = err
 	}
 }
 
-// constructedKey appends the form and the parts of the type th, which identify it.
+// constructedKey appends the form and the parts of the type th. They identify it.
 func (r *Runtime) constructedKey(key []byte, th target.Addr) ([]byte, error) {
 	if th&2 != 0 {
 		rd := layout.Reader{Mem: r.mem, Base: th &^ 2}
@@ -164,7 +167,7 @@ func (r *Runtime) constructedKey(key []byte, th target.Addr) ([]byte, error) {
 	return instanceKey(key, home, mt.Token, args), err
 }
 
-// typeDescRank returns the rank of an array that has a TypeDesc, 0 for other types.
+// typeDescRank returns the rank of an array with a TypeDesc, 0 for other types.
 func (r *Runtime) typeDescRank(et metadata.ElementType, th target.Addr) (int, error) {
 	switch et {
 	case metadata.ElementSZArray:
@@ -183,8 +186,9 @@ func (r *Runtime) typeDescRank(et metadata.ElementType, th target.Addr) (int, er
 	return 0, nil
 }
 
-// TypeHandleMethodTable returns the MethodTable of the type's objects: th itself, or for an array with a TypeDesc (before .NET 5) the
-// MethodTable that it shares. It returns 0 for pointers, type parameters and other types without objects.
+// TypeHandleMethodTable returns the MethodTable of the type's objects. That is th itself, or the shared
+// MethodTable of an array with a TypeDesc (before .NET 5). It returns 0 for pointers, type parameters and other
+// types without objects.
 func (r *Runtime) TypeHandleMethodTable(th target.Addr) (target.Addr, error) {
 	if th&2 == 0 {
 		return th, nil

@@ -11,7 +11,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// lookupMapNames are SOS's names of the lookup maps.
+// lookupMapNames holds SOS's names of the lookup maps.
 var lookupMapNames = map[Map]string{
 	MapTypeDef: "TypeDefToMethodTableMap", MapTypeRef: "TypeRefToMethodTableMap", MapMethodDef: "MethodDefToDescMap",
 	MapFieldDef: "FieldDefToDescMap", MapMemberRef: "MemberRefToDescMap", MapFileRef: "FileReferencesMap",
@@ -20,11 +20,11 @@ var lookupMapNames = map[Map]string{
 
 // ModuleOptions select what DescribeModule adds.
 type ModuleOptions struct {
-	Types bool // the loaded types that the module defines and refers to
+	Types bool // list the loaded types that the module defines and refers to
 }
 
-// DescribeModule describes the Module at a. Members that the runtime's version does not record are 0; members that the
-// dump lacks are missing.
+// DescribeModule describes the Module at a. Members that the runtime's version does not record are 0. Members
+// that are not in the dump are missing.
 func (r *Runtime) DescribeModule(a target.Addr, o ModuleOptions) (*answer.ModuleDetails, error) {
 	m, err := r.Module(a)
 	if err != nil {
@@ -46,8 +46,8 @@ func (r *Runtime) DescribeModule(a target.Addr, o ModuleOptions) (*answer.Module
 	return d, nil
 }
 
-// notOne returns the error for an address a that is not the structure what. It keeps an error that means only missing
-// proof, or that is a ForeignError.
+// notOne returns the error for an address a that is not the structure what. It keeps a ForeignError, and an
+// error about a missing proof.
 func notOne(a target.Addr, what string, err error) error {
 	var foreign *ForeignError
 	switch {
@@ -59,7 +59,8 @@ func notOne(a target.Addr, what string, err error) error {
 	return fmt.Errorf("%016x can't be proved to be %s: %w", uint64(a), what, err)
 }
 
-// recorded returns err, or nil for a target.ErrUnsupported: a member that the runtime's version does not record is not missing.
+// recorded returns err, or nil for target.ErrUnsupported: a member that the runtime's version does not record
+// is not missing.
 func recorded(err error) error {
 	if errors.Is(err, target.ErrUnsupported) {
 		return nil
@@ -130,7 +131,7 @@ func (m *Module) types(g *answer.Gaps, kind Map) iter.Seq2[answer.ModuleType, er
 	}
 }
 
-// rowName returns the name of a type in a lookup map. It prefers metadata, which needs no MethodTable.
+// rowName returns the name of a type in a lookup map. It prefers metadata, which works without the MethodTable.
 func (m *Module) rowName(token metadata.Token, mt target.Addr) (string, error) {
 	if md, err := m.Metadata(); err == nil {
 		if name, err := md.TypeFullName(token); err == nil {
@@ -148,7 +149,7 @@ func (r *Runtime) DescribeAssembly(a target.Addr) (*answer.Assembly, error) {
 	}
 	domain, err := r.AppDomain()
 	if domain.Addr != 0 {
-		err = nil // only its name is missing
+		err = nil // only the name is missing
 	}
 	out := &answer.Assembly{}
 	out.Note(err)
@@ -167,8 +168,8 @@ func (m *Module) describeAssembly(domain answer.Maybe[target.Addr], g answer.Gap
 	return a
 }
 
-// DescribeDomains lists the system domain and the application domain; .NET Core has no others. With addresses it lists
-// only those domains, and returns target.ErrCorrupt for an address without a domain.
+// DescribeDomains lists the system domain and the application domain; .NET Core has no others. With addresses
+// it lists only those domains, and returns target.ErrCorrupt for an address that is not a domain.
 func (r *Runtime) DescribeDomains(only ...target.Addr) (iter.Seq2[*answer.Domain, error], error) {
 	system, err := r.SystemDomain()
 	if err != nil {
@@ -213,7 +214,7 @@ func (r *Runtime) describeAppDomain(a target.Addr, name answer.Text, heaps []ans
 	return d
 }
 
-// domainHeaps returns the heaps that SOS names for a domain.
+// domainHeaps returns the heaps that SOS prints for a domain.
 func (r *Runtime) domainHeaps() ([]answer.DomainHeap, error) {
 	global, err := r.GlobalLoaderAllocator()
 	var l *LoaderAllocator
@@ -232,7 +233,7 @@ func (r *Runtime) domainHeaps() ([]answer.DomainHeap, error) {
 	return out, err
 }
 
-// AppDomainOf returns the application domain of the object at a: the only one of .NET Core, with the number 1.
+// AppDomainOf returns the application domain of the object at a: .NET Core has only one, with the number 1.
 func (r *Runtime) AppDomainOf(a target.Addr) (*answer.AppDomain, error) {
 	mt, err := r.ObjectMethodTable(a)
 	if err == nil {

@@ -10,16 +10,17 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// EmittedIL returns the address of the IL body that Reflection.Emit gave to a method of the module. The runtime has it in a hash table of
-// the Module (ceeload.h, DynamicILBlobTable). No layout has the table's offset; its content proves it (see provenBlobs). EmittedIL returns
-// 0 for a method that is not in the table, and target.ErrUnsupported if no table is proved.
+// EmittedIL returns the address of the IL body that Reflection.Emit gave to a method of the module. It is in a
+// hash table of the Module (ceeload.h, DynamicILBlobTable). No layout has the table's offset; its content
+// proves it (see provenBlobs). EmittedIL returns 0 for a method that is not in the table, and
+// target.ErrUnsupported if no table is proved.
 func (m *Module) EmittedIL(t metadata.Token) (target.Addr, error) {
 	blobs, err := m.blobs.Get(m.findBlobs)
 	return blobs[t], err
 }
 
-// findBlobs searches the words of the Module, up to the next Module, for the address of the table. The word before it
-// is the address of the table's lock.
+// findBlobs searches the words of the Module, up to the next Module, for the address of the table. The address
+// of the table's lock precedes it.
 func (m *Module) findBlobs() (map[metadata.Token]target.Addr, error) {
 	if m.runtime().off.SHash.Table == layout.Absent || m.runtime().off.ILBlob.Token == layout.Absent {
 		return nil, &layout.Error{Type: "SHash"}
@@ -54,9 +55,10 @@ func (m *Module) findBlobs() (map[metadata.Token]target.Addr, error) {
 
 var errNoBlobs = target.Corruptf("not the table of a module's IL")
 
-// provenBlobs reads the table of IL at a, an SHash (shash.h) with entries of a token and the address of its IL. The proof: its numbers fit
-// each other (three of four slots may be filled), the number of filled slots is right, each filled slot holds the token of a method of this
-// module, and the hash of that token leads to the slot over filled slots alone.
+// provenBlobs reads the table of IL at a, an SHash (shash.h) that maps tokens to addresses of IL. The proof:
+// its numbers fit each other (at most three of four slots are filled), the number of filled slots is right,
+// each filled slot holds the token of a method of this module, and hashing that token leads to the slot over
+// filled slots.
 func (m *Module) provenBlobs(a target.Addr) (map[metadata.Token]target.Addr, error) {
 	hash, entry := &m.runtime().off.SHash, uint64(m.runtime().off.ILBlob.Size)
 	b, err := target.Bytes(m.runtime().mem, a, hash.Size)
@@ -108,7 +110,8 @@ func (m *Module) blobsOf(slots []byte, size, count uint32) (map[metadata.Token]t
 	return blobs, nil
 }
 
-// probes reports whether a search for the key in slot i of a table comes there: by the steps of SHash, which end at an empty slot.
+// probes reports whether the probe sequence of SHash for the key in slot i reaches that slot before an empty
+// one.
 func probes(key func(uint32) uint32, size, i uint32) bool {
 	k := key(i)
 	at := k % size

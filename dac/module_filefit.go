@@ -14,21 +14,21 @@ import (
 
 // A FileFit counts how much of a file's metadata agrees with the structures of a loaded module.
 type FileFit struct {
-	// Types is the number of loaded type definitions that could be compared: their attributes, the tokens and the types of their fields,
-	// the numbers of their methods. Fit is how many of them are as the file has them.
+	// Types is the number of loaded type definitions that could be compared: attributes, number of methods, and
+	// the tokens and types of fields. Fit is the number of these that agree with the file.
 	Types, Fit int
-	// Tables is the number of tables and heaps whose size and place the runtime's metadata reader records, 0 if the
-	// reader is not in the dump. Placed is the number of those that agree with the file.
+	// Tables is the number of tables and heaps with a size and place in the runtime's metadata reader, 0 if the
+	// reader is not in the dump. Placed is the number of these that agree with the file.
 	Tables, Placed int
 }
 
-// fitTypes is the least number of types that prove a file by themselves.
+// fitTypes is the least number of types that prove a file without tables.
 const fitTypes = 4
 
-// Differs reports whether the file can't be the one that was loaded.
+// Differs reports whether the file is another than the loaded one.
 func (f *FileFit) Differs() bool { return f.Fit < f.Types || f.Placed < f.Tables }
 
-// Proves reports whether the file is the one that was loaded.
+// Proves reports whether the file is the loaded one.
 func (f *FileFit) Proves() bool { return !f.Differs() && (f.Tables > 0 || f.Types >= fitTypes) }
 
 // String describes the comparison: "1204 of 1204 types and 31 of 31 tables fit", or the difference.
@@ -46,8 +46,8 @@ func (f *FileFit) String() string {
 	return fmt.Sprintf("%d of %d types and %d of %d tables of the metadata fit", f.Fit, f.Types, f.Placed, f.Tables)
 }
 
-// FitFile compares a candidate for the module's file with the structures that the runtime made from the loaded one. It
-// reads nothing of the module's image in the target. It returns an error if there is nothing to compare.
+// FitFile compares a candidate for the module's file with the structures that the runtime made from the loaded
+// file. It does not read the module's image in the target. It returns an error if nothing can be compared.
 func (m *Module) FitFile(file *image.Image) (FileFit, error) {
 	var fit FileFit
 	blob, err := file.Metadata()
@@ -79,12 +79,12 @@ func (m *Module) FitFile(file *image.Image) (FileFit, error) {
 type comparison uint8
 
 const (
-	unread comparison = iota // the dump lacks parts of the structure
+	unread comparison = iota // parts of the structure are not in the dump
 	fits
 	differs
 )
 
-// classAttributes are the bits of EEClass::m_dwAttrClass that come from metadata. The runtime uses some of the reserved
+// classAttributes are the bits of EEClass::m_dwAttrClass from metadata. The runtime uses some of the reserved
 // bits itself (ECMA-335 II.23.1.15).
 const classAttributes = 0x00ffffff &^ 0x00040800
 
@@ -151,24 +151,27 @@ func fitFields(md *metadata.Metadata, typeDef uint32, fields []FieldDesc) bool {
 	return true
 }
 
-// isPrimitive reports whether fields of the type keep it at run time. Others are references, or have parts.
+// isPrimitive reports whether fields keep this type at run time. The runtime gives other fields another element
+// type.
 func isPrimitive(t metadata.ElementType) bool {
 	return t >= metadata.ElementBoolean && t <= metadata.ElementR8
 }
 
-// The runtime reads metadata through MDInternalRO. It holds a copy of the header of the table stream (CMiniMdSchemaBase, metamodel.h),
-// followed by the number of rows of each table and by pointers to the tables and heaps. No layout has its members' offsets. The object is
-// one that the PEAssembly points to, with a vtable of the runtime at its start and such a header.
+// The runtime reads metadata through MDInternalRO. It holds a copy of the header of the table stream
+// (CMiniMdSchemaBase, metamodel.h), followed by the number of rows of each table and by pointers to the tables
+// and heaps. No layout has the offsets of these members. The PEAssembly points to the object, which starts with
+// a vtable of the runtime.
 const (
-	readerPointers = 128     // bytes of a PEAssembly that are searched for the pointer
-	readerBytes    = 2 << 10 // bytes of an MDInternalRO that are searched for pointers
-	readerHead     = 64      // the header begins within so many bytes
+	readerPointers = 128     // bytes of a PEAssembly to search for the pointer
+	readerBytes    = 2 << 10 // bytes of an MDInternalRO to search for pointers
+	readerHead     = 64      // the header starts within so many bytes
 	schemaHead     = 24      // sizeof(CMiniMdSchemaBase)
-	schemaTables   = 45      // of CMiniMdSchema::m_cRecs that all versions have
+	schemaTables   = 45      // entries of CMiniMdSchema::m_cRecs in all versions
 	schemaBytes    = schemaHead + 4*schemaTables
 )
 
-// fitTables compares the tables of the runtime's reader with those of the file. It returns the start of the reader's metadata, or 0.
+// fitTables compares the tables of the runtime's reader with the file's. It returns the start of the reader's
+// metadata, or 0.
 func (m *Module) fitTables(md *metadata.Metadata, fit *FileFit) (root target.Addr) {
 	reader := m.metadataReader()
 	at, ok := findSchema(reader)
@@ -211,8 +214,8 @@ func (m *Module) fitTables(md *metadata.Metadata, fit *FileFit) (root target.Add
 	return root - target.Addr(places[0].Off)
 }
 
-// fitRoot compares the place of the metadata in the file, which was mapped at root, with the file offset that the dump
-// records for that mapping.
+// fitRoot compares the offset of the metadata in the file with the file offset that the dump records for the
+// mapping at root.
 func (m *Module) fitRoot(root target.Addr, file *image.Image, rva image.RVA, fit *FileFit) {
 	want, ok := file.FileOffset(rva)
 	if !ok {
@@ -260,7 +263,8 @@ func (m *Module) metadataReader() []byte {
 	return nil
 }
 
-// findSchema finds the header of a table stream followed by its row counts: exactly the tables marked as present have rows.
+// findSchema finds the header of a table stream followed by its row counts: exactly the tables marked as
+// present have rows.
 func findSchema(b []byte) (at int, ok bool) {
 	le := binary.LittleEndian
 	for at = 0; at < readerHead && at+schemaBytes <= len(b); at += 8 {

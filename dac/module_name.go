@@ -1,7 +1,8 @@
 package dac
 
-// File returns the name of the module that SOS prints: the path of its file, the file name of an assembly in the bundle
-// of a single-file app, the metadata's name of a module loaded from bytes, or "" for a dynamic module.
+// File returns the name of the module as SOS prints it: the path of its file, the file name of an assembly in
+// the bundle of a single-file app, the name in the metadata of a module loaded from bytes, or "" for a dynamic
+// module.
 func (m *Module) File() (string, error) {
 	path, err := m.Path()
 	if err != nil || path != "" {
@@ -25,7 +26,7 @@ func (m *Module) File() (string, error) {
 	return md.String(row.Name)
 }
 
-// FileOr is File, or words in the place of no name.
+// FileOr returns File, or words for an empty name.
 func (m *Module) FileOr(words string) (string, error) {
 	name, err := m.File()
 	if err == nil && name == "" {
@@ -34,7 +35,7 @@ func (m *Module) FileOr(words string) (string, error) {
 	return name, err
 }
 
-// Title returns File, or a description of a module without a name that mentions whether Reflection.Emit made it.
+// Title returns File, or "Dynamic Module" or "Unknown Module" for an empty name.
 func (m *Module) Title() (string, error) {
 	if dynamic, err := m.IsDynamic(); err == nil && dynamic {
 		return m.FileOr("Dynamic Module")

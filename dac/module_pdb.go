@@ -10,19 +10,21 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A PDBFiles finds portable PDBs on this machine. A ModuleFiles can be one too.
+// A PDBFiles finds portable PDBs on this machine. A ModuleFiles may implement it too.
 type PDBFiles interface {
-	// PDB returns the content of the first PDB of m that check accepts, and the path of its file. id is the identity in the module's image.
+	// PDB returns the content and the path of the first PDB of m for which check returns nil. id is the
+	// identity in the module's image.
 	PDB(m *target.Module, id target.PDBID, check func([]byte) error) ([]byte, string, error)
 }
 
 // A PDB is the portable PDB of a module.
 type PDB struct {
 	Metadata *metadata.Metadata
-	Path     string // of its file, or of the image that contains it
+	Path     string // path of the PDB's file, or of the image that contains it
 }
 
-// PDB finds the module's portable PDB, in the image or in a file with the identity that the image has. It refuses other files.
+// PDB finds the module's portable PDB, in the image or in a file with the same identity. It refuses other
+// files.
 func (m *Module) PDB() (*PDB, error) {
 	return m.pdb.Get(func() (*PDB, error) {
 		p, err := m.findPDB()
@@ -76,7 +78,7 @@ func (m *Module) findPDB() (*PDB, error) {
 	return &PDB{md, path}, nil
 }
 
-// checkPDB parses b and holds it to the identity that a module names.
+// checkPDB parses b and compares its identity with id.
 func checkPDB(b []byte, id target.PDBID, owner *Module) (*metadata.Metadata, error) {
 	md, err := metadata.Parse(b, metadata.Owner(owner))
 	if err != nil {
@@ -92,7 +94,7 @@ func checkPDB(b []byte, id target.PDBID, owner *Module) (*metadata.Metadata, err
 	return md, nil
 }
 
-// SourceFiles lists the source files that the module's PDB names. It reads no text; see Source.
+// SourceFiles lists the source files that the module's PDB names, without their text; see Source.
 func (m *Module) SourceFiles() iter.Seq2[*answer.SourceFile, error] {
 	return func(yield func(*answer.SourceFile, error) bool) {
 		pdb, err := m.PDB()
@@ -109,7 +111,7 @@ func (m *Module) SourceFiles() iter.Seq2[*answer.SourceFile, error] {
 	}
 }
 
-// Source describes a source file of the module, by the name that the PDB has for it, with the text if the PDB embeds it.
+// Source describes a source file of the module by its name in the PDB, with the text if the PDB embeds it.
 func (m *Module) Source(file string) (*answer.SourceFile, error) {
 	pdb, err := m.PDB()
 	if err != nil {

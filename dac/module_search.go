@@ -13,8 +13,8 @@ type Match struct {
 	Member metadata.Token // MethodDef or Field, nil for the type itself
 }
 
-// FindName resolves a full name in the module's metadata, whether loaded or not: a type, "Ns.Outer+Inner`1", or all
-// members with that name of a type, "Ns.Type.Member", "Ns.Type..ctor". A slash may replace the plus.
+// FindName resolves a full name in the module's metadata, whether loaded or not: a type, "Ns.Outer+Inner`1", or
+// all members of a type with the name, "Ns.Type.Member", "Ns.Type..ctor". A slash may replace the plus.
 func (m *Module) FindName(name string) ([]Match, error) {
 	md, err := m.Metadata()
 	if err != nil {
@@ -35,7 +35,7 @@ func (m *Module) FindName(name string) ([]Match, error) {
 	return membersNamed(md, t, member)
 }
 
-// findType finds a type by its exact name, else by its name in any case.
+// findType finds a type by its exact name, else by its name without regard to case.
 func findType(md *metadata.Metadata, name string) (metadata.Token, bool) {
 	if t, ok := md.FindTypeDef(name); ok {
 		return t, true
@@ -62,7 +62,7 @@ func splitMember(name string) (owner, member string) {
 	return name[:i], name[i+1:]
 }
 
-// membersNamed lists the methods and fields of a type with a name.
+// membersNamed lists the methods and fields of a type with the name.
 func membersNamed(md *metadata.Metadata, t metadata.Token, name string) ([]Match, error) {
 	methods, err := md.Methods(t.Row())
 	if err != nil {
@@ -94,8 +94,8 @@ func membersNamed(md *metadata.Metadata, t metadata.Token, name string) ([]Match
 	return out, nil
 }
 
-// FindLoaded returns the loaded types of the module whose name contains part, in any case, in the order of their
-// tokens. It returns the types that it found together with the first error.
+// FindLoaded returns the loaded types of the module with part in their names, without regard to case, in the
+// order of their tokens. With an error it returns the types found before and after the unreadable part.
 func (m *Module) FindLoaded(part string) ([]Match, error) {
 	md, err := m.Metadata()
 	if err != nil {
@@ -122,8 +122,7 @@ func (m *Module) FindLoaded(part string) ([]Match, error) {
 	return out, first
 }
 
-// LoadedType returns the MethodTable of a TypeDef or TypeRef of the module, 0 if the
-// type is not loaded.
+// LoadedType returns the MethodTable of a TypeDef or TypeRef of the module, or 0 if the type is not loaded.
 func (m *Module) LoadedType(t metadata.Token) (target.Addr, error) {
 	kind := MapTypeDef
 	if t.Table() == metadata.TableTypeRef {
@@ -132,8 +131,7 @@ func (m *Module) LoadedType(t metadata.Token) (target.Addr, error) {
 	return m.Lookup(kind, t.Row())
 }
 
-// MethodDefName returns the name of a method from metadata alone, with its type and
-// parameters.
+// MethodDefName returns the name of a method, with its type and parameters, from metadata alone.
 func (m *Module) MethodDefName(t metadata.Token) (string, error) {
 	md, err := m.Metadata()
 	if err != nil {

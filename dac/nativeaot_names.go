@@ -336,7 +336,7 @@ func (r *nativeAOT) typeAssembly(th target.Addr) (string, error) {
 
 // CodeName returns the name of the NativeAOT method whose code begins at an address, in the form of its stack traces.
 // It returns "" if the program has no name for it, and for a CLR, whose methods package code names.
-func (r *Runtime) CodeName(at target.Addr) (string, error) { return r.of().codeName(at) }
+func (r *Runtime) CodeName(at target.Addr) (string, error) { return r.implementation().codeName(at) }
 
 func (clr) codeName(target.Addr) (string, error) { return "", nil }
 
@@ -382,7 +382,7 @@ func (r *nativeAOT) invokableName(at target.Addr) (string, error) {
 // MethodOfFunclet returns the start of the method to which the NativeAOT code beginning at start belongs, by the language-specific data of
 // that code (UnixNativeCodeManager.cpp). Unless the code is a funclet, such as a catch block, that is start itself.
 func (r *Runtime) MethodOfFunclet(start, data target.Addr) (target.Addr, error) {
-	return r.of().methodOfFunclet(start, data)
+	return r.implementation().methodOfFunclet(start, data)
 }
 
 func (clr) methodOfFunclet(start, _ target.Addr) (target.Addr, error) { return start, nil }

@@ -7,8 +7,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// frameOffsets holds the offsets of explicit frames' members. The caller of a frame class that the layout lacks can't
-// be found.
+// frameOffsets holds the offsets of explicit frames' members. If the layout lacks a frame class, its caller
+// cannot be found.
 type frameOffsets struct {
 	Frame struct {
 		Next int `layout:"Next"`
@@ -29,7 +29,7 @@ type frameOffsets struct {
 		ReturnAddress int `layout:"ReturnAddress"`
 	} `struct:"TransitionBlock,optional"`
 	Helper        helperOffsets `struct:"HelperMethodFrame,optional"`
-	HelperObjects struct {      // the same in the classes with more
+	HelperObjects struct {      // classes with more references have it at the same offset
 		References int `layout:"ObjRefPtrs"`
 	} `struct:"HelperMethodFrame_1OBJ,optional"`
 	SoftwareException struct {
@@ -47,20 +47,20 @@ type frameOffsets struct {
 	} `struct:"HijackFrame,optional"`
 	HijackArgs struct {
 		Size        int `layout:"size"`
-		CalleeSaved int `layout:"CalleeSavedRegisters,optional"` // on ARM64 the registers are its own members
+		CalleeSaved int `layout:"CalleeSavedRegisters,optional"` // on ARM64 the registers are members of HijackArgs
 		RSP         int `layout:"Rsp,optional"`
 	} `struct:"HijackArgs,optional"`
 	FuncEval struct {
 		Eval int `layout:"DebuggerEvalPtr"`
 	} `struct:"FuncEvalFrame,optional"`
 	GC struct {
-		Next       int `layout:"Next,optional"`      // since 5 no explicit frame any more, but
-		Thread     int `layout:"CurThread,optional"` // one of the thread's own chain
+		Next       int `layout:"Next,optional"`      // since 5 a GCFrame is not an explicit frame
+		Thread     int `layout:"CurThread,optional"` // but in a chain of its thread
 		References int `layout:"ObjRefsPtr|ObjRefs"`
 		Count      int `layout:"NumObjRefs"`
 		Interior   int `layout:"MaybeInterior|GCFlags"`
 	} `struct:"GCFrame,optional"`
-	Interpreter struct { // and the next three: .NET 11
+	Interpreter struct { // this and the next three: .NET 11
 		Top      int `layout:"TopInterpMethodContextFrame"`
 		Faulting int `layout:"IsFaulting,optional"`
 	} `struct:"InterpreterFrame,optional"`
@@ -98,7 +98,7 @@ type frameOffsets struct {
 		Data        int `layout:"Data"`
 	} `struct:"ByRefInfo,optional"`
 	TailCallBuffer struct { // 5 and later
-		Size   int `layout:"size"` // of the header; the arguments follow
+		Size   int `layout:"size"` // bytes of the header; the arguments follow
 		State  int `layout:"State"`
 		Bytes  int `layout:"Size"`
 		GCDesc int `layout:"GCDesc"`
@@ -108,8 +108,8 @@ type frameOffsets struct {
 	} `struct:"DebuggerEval,optional"`
 }
 
-// helperOffsets holds the offsets of a HelperMethodFrame (before .NET 10). It has the registers of the runtime's function (LazyMachState) and,
-// once they are computed, those of its managed caller (MachState).
+// helperOffsets holds the offsets of a HelperMethodFrame (before .NET 10). It contains the registers of the
+// runtime's function (LazyMachState) and, once computed, the registers of its managed caller (MachState).
 type helperOffsets struct {
 	MethodDesc    int `layout:"MethodDesc"`
 	Attributes    int `layout:"Attribs,optional"`
@@ -119,7 +119,7 @@ type helperOffsets struct {
 	Capture       int `layout:"MachStateCapture"`
 	Pointers      int `layout:"MachStatePtrs"`
 	ReturnAddress int `layout:"MachStateRetAddrPtr,optional"`
-	Valid         int `layout:"MachStateIsValid,optional"` // an int; of processors whose state has no pointer to the return address
+	Valid         int `layout:"MachStateIsValid,optional"` // an int, on processors without the pointer to the return address
 	Unwound       int `layout:"MachStateUnwound,optional"`
 	CaptureRIP    int `layout:"CaptureRip"`
 	CaptureRSP    int `layout:"CaptureRsp"`
@@ -137,22 +137,22 @@ func (o *helperOffsets) computed(rd *layout.Reader) bool {
 	return rd.U64(o.ReturnAddress) != 0
 }
 
-// savedRegister is the offset of a register in a structure.
+// A savedRegister is the offset of a register in a structure.
 type savedRegister struct {
 	reg    target.Reg
 	offset int
 }
 
-// A frameLayout is everything that reading explicit frames needs.
+// A frameLayout holds the offsets, classes and registers needed to read explicit frames.
 type frameLayout struct {
 	frameOffsets
 	classes  map[uint64]string // first word of a frame -> class
-	unplaced error             // why a class is not among them, nil if all are
+	unplaced error             // why the vtable of a class is unknown, nil if all are known
 	saved    []savedRegister   // in CalleeSavedRegisters
 	state    []savedRegister   // in each array of a MachState
 	hijacked []savedRegister   // in HijackArgs
 	abi      *target.ABI
-	fcalls   target.Addr // the table of FCalls, 0 if unknown
+	fcalls   target.Addr // table of FCalls, 0 if unknown
 }
 
 const frameIdentifier = "FrameIdentifier"
@@ -167,8 +167,7 @@ func (r *Runtime) frameLayout() (*frameLayout, error) {
 		if err := r.layout.BindAll(&f.frameOffsets); err != nil {
 			return nil, err
 		}
-		// 10 tags frames with small numbers, which its descriptor names; before,
-		// their first word is the vtable.
+		// 10 tags frames with small numbers from its descriptor. Before, a frame's first word is its vtable.
 		r.layout.Globals(func(name string, g layout.Global) bool {
 			if class, ok := strings.CutSuffix(name, frameIdentifier); ok && g.Direct {
 				f.classes[g.Value] = class + "Frame"
@@ -194,7 +193,8 @@ func (r *Runtime) frameLayout() (*frameLayout, error) {
 	})
 }
 
-// registersOf returns the registers that a structure has members for, which the descriptor calls after them: Rbx, Fp, X19.
+// registersOf returns the registers that are members of a structure. The descriptor names such members after
+// them: Rbx, Fp, X19.
 func (r *Runtime) registersOf(structure string, abi *target.ABI) []savedRegister {
 	var out []savedRegister
 	for reg := range abi.General.All {
@@ -206,7 +206,7 @@ func (r *Runtime) registersOf(structure string, abi *target.ABI) []savedRegister
 	return out
 }
 
-// unplacedFrames returns the reason why the class of some frames is unknown, nil if all are known.
+// unplacedFrames returns why the class of some frames is unknown, or nil if all classes are known.
 func (r *Runtime) unplacedFrames() error {
 	if r.places == nil {
 		return nil

@@ -4,8 +4,8 @@ import (
 	"github.com/sosgo/sosgo/internal/files/layout"
 )
 
-// loaderOffsets holds the offsets of the loader's structures: allocators, their heaps, load contexts. It is bound at
-// the first use, so that a runtime whose layout lacks them opens all the same.
+// loaderOffsets holds the offsets of the loader's structures: allocators, their heaps, load contexts. It is
+// bound on first use, so that a runtime can be opened without them.
 type loaderOffsets struct {
 	Allocator struct {
 		LowFrequency  int `layout:"LowFrequencyHeap,optional"`
@@ -25,7 +25,7 @@ type loaderOffsets struct {
 		Resolve    int `layout:"ResolveHeap,optional"`
 		Dispatch   int `layout:"DispatchHeap,optional"`
 	} `struct:"VirtualCallStubManager,optional"`
-	// Before 8 the heaps are in the system domain itself.
+	// Before 8 the system domain contains the heaps.
 	SystemDomain struct {
 		LowFrequency  int `layout:"LowFrequencyHeap"`
 		HighFrequency int `layout:"HighFrequencyHeap"`
@@ -47,7 +47,7 @@ type loaderOffsets struct {
 	CodeHeapNode   layout.CodeHeapListNode `struct:"CodeHeapListNode,optional"`
 	LoaderCodeHeap struct {
 		First int `layout:"FirstBlock,optional"`
-		Heap  int `layout:"LoaderHeap,optional"` // a LoaderHeap in it; since 11 instead of FirstBlock
+		Heap  int `layout:"LoaderHeap,optional"` // contains a LoaderHeap; since 11 in place of FirstBlock
 	} `struct:"LoaderCodeHeap,optional"`
 	HostCodeHeap struct {
 		Base    int `layout:"BaseAddress"`
@@ -66,7 +66,7 @@ type loaderOffsets struct {
 	} `struct:"AssemblyBinder,optional"`
 }
 
-// loaderLayout binds the members of the structures of loading.
+// loaderLayout binds the offsets of the loader's structures.
 func (r *Runtime) loaderLayout() (*loaderOffsets, error) {
 	return r.loader.Get(func() (*loaderOffsets, error) {
 		o := &loaderOffsets{}

@@ -19,7 +19,7 @@ const (
 // An ObjectHeader is the word before an object.
 type ObjectHeader uint32
 
-// ObjectHeaderSize is the number of bytes of an ObjectHeader.
+// ObjectHeaderSize is the size of an ObjectHeader in bytes.
 const ObjectHeaderSize = 4
 
 // ObjectHeader reads the header of the object at a.
@@ -39,13 +39,13 @@ func (h ObjectHeader) SyncBlockIndex() uint32 {
 	return uint32(h & headerSyncIndexMask)
 }
 
-// A ThinLock is a lock that is kept in the object's header.
+// A ThinLock is a lock in the object's header.
 type ThinLock struct {
 	Owner     uint32 // managed thread id
-	Recursion uint32 // times that the owner entered again
+	Recursion uint32 // times that the owner has entered again
 }
 
-// ThinLock decodes the lock in h. It reports false if there is none.
+// ThinLock decodes the lock in h. It returns false if h does not contain a lock.
 func (r *Runtime) ThinLock(h ObjectHeader) (ThinLock, bool) {
 	if h&headerHashOrSyncBlock != 0 {
 		return ThinLock{}, false
@@ -62,17 +62,18 @@ func (r *Runtime) ThinLock(h ObjectHeader) (ThinLock, bool) {
 type SyncBlock struct {
 	Index       uint32
 	Addr        target.Addr
-	Object      target.Addr // 0 when the entry is free
+	Object      target.Addr // 0 for a free entry
 	Held        bool
 	Recursion   uint32
 	Waiters     uint32
-	OwnerThread target.Addr // Thread that holds the lock; 0 if the runtime records an id
+	OwnerThread target.Addr // Thread that holds the lock; 0 if the runtime records only an id
 	OwnerID     uint32      // managed id of the holder; 0 if the runtime records a Thread
-	// Lock is the System.Threading.Lock that is the monitor, since .NET 11 and only once threads competed for it; else 0.
+	// Lock is the System.Threading.Lock that implements the monitor, since .NET 11 and once threads have
+	// competed for it; else 0.
 	Lock target.Addr
 }
 
-// SyncBlock reads the sync block with an index. A free entry has no Object.
+// SyncBlock reads the sync block with an index. Object is 0 for a free entry.
 func (r *Runtime) SyncBlock(index uint32) (SyncBlock, error) {
 	b, err := r.readSyncBlock(index)
 	if err != nil {
@@ -117,8 +118,8 @@ func (r *Runtime) readSyncBlock(index uint32) (SyncBlock, error) {
 	return b, nil
 }
 
-// managedSyncBlock reads the lock of a sync block of .NET 11: a lock object, or the thin lock that the header had room for
-// before (syncblk.h, SyncBlock::m_Lock and m_thinLock).
+// managedSyncBlock reads the lock of a sync block of .NET 11: a lock object, or the thin lock that was in the
+// header before (syncblk.h, SyncBlock::m_Lock and m_thinLock).
 func (r *Runtime) managedSyncBlock(b SyncBlock) (SyncBlock, error) {
 	o := &r.off.SyncBlock
 	s := layout.Reader{Mem: r.mem, Base: b.Addr}
@@ -145,11 +146,11 @@ func (r *Runtime) managedSyncBlock(b SyncBlock) (SyncBlock, error) {
 
 // A syncCache holds the runtime's counters of sync blocks (syncblk.h, SyncBlockCache).
 type syncCache struct {
-	next uint32 // index of the first entry of the table that was never used
-	size uint32 // entries of the table
+	next uint32 // index of the first entry that was never used
+	size uint32 // number of entries
 }
 
-// syncTableInitial is the number of entries that the table begins with (syncblk.cpp, SYNC_TABLE_INITIAL_SIZE).
+// syncTableInitial is the initial number of entries of the table (syncblk.cpp, SYNC_TABLE_INITIAL_SIZE).
 const syncTableInitial = 250
 
 // syncCacheAt reads the counters of the SyncBlockCache at an address.
@@ -169,15 +170,17 @@ func (r *Runtime) syncCacheAt(a target.Addr) (syncCache, error) {
 	return c, nil
 }
 
-// HashCode returns the hash code in the header, or false. A hash code that made room for a lock is in the object's sync block.
+// HashCode returns the hash code in the header, or false. It moves to the object's sync block when the header
+// is needed for a lock.
 func (h ObjectHeader) HashCode() (uint32, bool) {
 	const mask = headerHashOrSyncBlock | headerIsHashCode
 	return uint32(h & headerSyncIndexMask), h&mask == mask
 }
 
-// SyncBlocks iterates over the table of sync blocks, by index from 1 on; a free entry has no Object. It yields an error with the index of
-// an unreadable block, one error for each missing part of the table, and continues. The length of the table is the runtime's (syncblk.h,
-// SyncBlockCache::m_FreeSyncTableIndex). If the dump or the layout lacks it, the table ends before the first entry that was never used.
+// SyncBlocks iterates over the table of sync blocks, by index from 1 on. Object is 0 for a free entry. It
+// yields an error with the index of an unreadable block, one error for each missing part of the table, and
+// continues. The runtime records the length of the table (syncblk.h, SyncBlockCache::m_FreeSyncTableIndex). If
+// the dump or the layout lacks it, the table ends before the first entry that was never used.
 func (r *Runtime) SyncBlocks() iter.Seq2[SyncBlock, error] {
 	return func(yield func(SyncBlock, error) bool) {
 		err := r.Check(FeatureSyncBlocks)
@@ -214,9 +217,9 @@ func (r *Runtime) SyncBlocks() iter.Seq2[SyncBlock, error] {
 	}
 }
 
-// CleanupSyncBlocks lists the addresses of the sync blocks whose objects are gone and whose interop data the finalizer
-// thread has yet to release, the next one first (syncblk.h, SyncBlockCache::m_pCleanupBlockList). It returns the blocks
-// before an unreadable one together with the error.
+// CleanupSyncBlocks lists the addresses of sync blocks without objects that still have interop data for the
+// finalizer thread to release, the next one first (syncblk.h, SyncBlockCache::m_pCleanupBlockList). It returns
+// the blocks before an unreadable one together with the error.
 func (r *Runtime) CleanupSyncBlocks() ([]target.Addr, error) {
 	blocks, err := r.readCleanupSyncBlocks()
 	if err != nil {
@@ -265,8 +268,8 @@ func (r *Runtime) readCleanupSyncBlocks() ([]target.Addr, error) {
 	return blocks, err
 }
 
-// syncTableEnd returns the index after the last entry that was ever used, and true if the runtime counts them;
-// otherwise it returns a bound.
+// syncTableEnd returns the index after the last entry that was ever used, and true if the runtime records it.
+// Otherwise it returns a bound.
 func (r *Runtime) syncTableEnd() (end uint32, counted bool) {
 	at, err := r.GlobalPointer("SyncBlockCache")
 	if err != nil || at == 0 {
@@ -279,8 +282,8 @@ func (r *Runtime) syncTableEnd() (end uint32, counted bool) {
 	return c.next, true
 }
 
-// syncEntryUsed reports whether an entry of the table was ever used: it names a block that names it, or it is in the
-// free list, where the object's low bit is set and the rest is the next index.
+// syncEntryUsed reports whether an entry of the table was ever used: its block refers back to it, or it is in
+// the free list. There the object's low bit is set, and the rest is the next index.
 func (r *Runtime) syncEntryUsed(table target.Addr, index uint32) (bool, error) {
 	o := &r.off.SyncEntry
 	rd := layout.Reader{Mem: r.mem, Base: table + target.Addr(index)*target.Addr(o.Size)}
@@ -293,7 +296,7 @@ func (r *Runtime) syncEntryUsed(table target.Addr, index uint32) (bool, error) {
 	case object == 0 || block == 0 || object%8 != 0 || block%8 != 0:
 		return false, nil
 	}
-	// Other memory follows a full table. A block that the dump lacks does not disprove the entry.
+	// Other memory follows a full table. A block that is not in the dump does not disprove the entry.
 	if r.off.SyncBlock.Index == layout.Absent {
 		return true, nil
 	}
@@ -301,7 +304,8 @@ func (r *Runtime) syncEntryUsed(table target.Addr, index uint32) (bool, error) {
 	return err != nil || own&syncIndexMask == index, nil
 }
 
-// lastMissingEntry returns the last entry, from an unreadable one on, before the next entry with bytes in the dump.
+// lastMissingEntry returns the last entry, from an unreadable one on, before the next entry with bytes in the
+// dump.
 func (r *Runtime) lastMissingEntry(table target.Addr, index uint32) uint32 {
 	size := target.Addr(r.off.SyncEntry.Size)
 	at := table + target.Addr(index)*size
@@ -312,5 +316,5 @@ func (r *Runtime) lastMissingEntry(table target.Addr, index uint32) uint32 {
 	return max(index, uint32(min((next-table)/size-1, limits.SyncBlocks)))
 }
 
-// syncIndexMask are the bits of SyncBlock.m_dwSyncIndex that hold the index; the highest is a mark.
+// syncIndexMask selects the index in SyncBlock.m_dwSyncIndex. The highest bit is a flag.
 const syncIndexMask = 0x7fffffff

@@ -14,7 +14,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// patched is a memory with other bytes at an address.
+// patched replaces bytes of a memory at an address.
 type patched struct {
 	target.Memory
 	at target.Addr
@@ -35,7 +35,7 @@ func (p patched) View(target.Addr, int) ([]byte, bool) { return nil, false }
 
 func (p patched) Span(target.Addr) []byte { return nil }
 
-// cannedHeaps gives f the canned dumps that have a heap, with their runtimes. f reports whether it compared anything.
+// cannedHeaps calls f for the canned dumps with a heap. f reports whether it compared anything.
 func cannedHeaps(t *testing.T, f func(name string, d *dump.File, rt *Runtime) bool) {
 	cases, err := testcase.CannedCases()
 	require.NoError(t, err)
@@ -56,8 +56,8 @@ func cannedHeaps(t *testing.T, f func(name string, d *dump.File, rt *Runtime) bo
 	testcase.Compared(t, tried)
 }
 
-// TestSyncBlocksBehindEmpty: an entry that is empty, though it was used, does not
-// end the table, which is as long as the runtime says.
+// TestSyncBlocksBehindEmpty checks that an empty entry that was used does not end the table: its length is the
+// runtime's.
 func TestSyncBlocksBehindEmpty(t *testing.T) {
 	cannedHeaps(t, func(name string, d *dump.File, rt *Runtime) bool {
 		want := map[uint32]SyncBlock{}
@@ -87,7 +87,7 @@ func TestSyncBlocksBehindEmpty(t *testing.T) {
 	})
 }
 
-// pointed returns the memory with pointers written over it.
+// pointed replaces pointers in a memory.
 func pointed(mem target.Memory, at map[target.Addr]target.Addr) target.Memory {
 	for a, v := range at {
 		mem = patched{mem, a, binary.LittleEndian.AppendUint64(nil, uint64(v))}
@@ -95,8 +95,8 @@ func pointed(mem target.Memory, at map[target.Addr]target.Addr) target.Memory {
 	return mem
 }
 
-// TestCleanupSyncBlocks: the blocks that wait for the finalizer thread are those of the cache's list, in its order; a list
-// that is damaged is an error beside what was read, one that the layout does not know is no empty one.
+// TestCleanupSyncBlocks checks that the blocks to be cleaned up are the cache's list in its order. A damaged
+// list is an error beside the blocks before the damage. An unknown offset is an error, and not an empty list.
 func TestCleanupSyncBlocks(t *testing.T) {
 	cannedHeaps(t, func(name string, d *dump.File, rt *Runtime) bool {
 		cache, err := rt.GlobalPointer("SyncBlockCache")

@@ -9,10 +9,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A NativePool is the runtime's own thread pool before .NET 7 (win32threadpool.h, ThreadpoolMgr). It had the workers up
-// to .NET 5, and the completion ports up to .NET 6.
+// A NativePool is the runtime's own thread pool before .NET 7 (win32threadpool.h, ThreadpoolMgr). It ran the
+// workers up to .NET 5, and the completion ports up to .NET 6.
 type NativePool struct {
-	CPU                    int32 // percent, as measured last
+	CPU                    int32 // percent, last measured
 	Workers                NativePoolCounter
 	MinWorkers, MaxWorkers int32
 	Ports                  NativePoolCounter
@@ -23,18 +23,18 @@ type NativePool struct {
 // A NativePoolCounter counts threads of the native pool (win32threadpool.h, ThreadCounter::Counts).
 type NativePoolCounter struct{ MaxWorking, Active, Working, Retired int16 }
 
-// A HillClimbingEntry is an entry of the log in which the native pool notes why it changed how many workers may run
-// (hillclimbing.h, HillClimbingLogEntry).
+// A HillClimbingEntry is an entry of the log in which the native pool records changes of its target for running
+// workers (hillclimbing.h, HillClimbingLogEntry).
 type HillClimbingEntry struct {
-	Ticks      uint32 // milliseconds, of the clock that starts with the machine
-	Transition int32  // why: an index into the names of the transitions
-	Threads    int32  // that may run from then on
+	Ticks      uint32 // milliseconds since the machine started
+	Transition int32  // reason: an index into the names of the transitions
+	Threads    int32  // new target
 	Samples    int32
 	Throughput float32
 }
 
-// NativePool reads the runtime's own thread pool. It returns target.ErrUnsupported for a runtime without one, or whose
-// layout lacks its address.
+// NativePool reads the runtime's own thread pool. It returns target.ErrUnsupported for a runtime without one,
+// or if the layout lacks its address.
 func (r *Runtime) NativePool() (*NativePool, error) {
 	r = OrNone(r)
 	var p NativePool

@@ -72,7 +72,7 @@ type nameFormatter struct {
 }
 
 func (f *nameFormatter) typeHandle(th target.Addr, depth int) error {
-	return f.r.of().writeName(f, th, depth)
+	return f.r.implementation().writeName(f, th, depth)
 }
 
 func (r clr) writeName(f *nameFormatter, th target.Addr, depth int) error {
@@ -200,7 +200,7 @@ func (f *nameFormatter) class(mt *MethodTable, depth int) error {
 		f.b.WriteString(continuationType + continuationNote)
 		return nil
 	}
-	name, err := f.r.of().definitionName(mt)
+	name, err := f.r.implementation().definitionName(mt)
 	if err != nil {
 		return err
 	}
@@ -257,7 +257,7 @@ func (r *Runtime) InstanceName(mt *MethodTable, args []target.Addr) (string, err
 	if mt == nil {
 		return "", errNoType
 	}
-	name, err := r.of().definitionName(mt)
+	name, err := r.implementation().definitionName(mt)
 	if err != nil {
 		return "", err
 	}
@@ -372,7 +372,7 @@ func (r *Runtime) DefinitionName(mt *MethodTable) (string, error) {
 	if mt.IsArray() {
 		return "", nil
 	}
-	return r.of().definitionName(mt)
+	return r.implementation().definitionName(mt)
 }
 
 func (r clr) definitionName(mt *MethodTable) (string, error) {
@@ -423,7 +423,9 @@ func (r *Runtime) TypeArguments(mt *MethodTable) ([]target.Addr, error) {
 
 // TypeAssembly returns the simple name of the assembly that defines the type of a TypeHandle; for arrays and pointers
 // the element type counts.
-func (r *Runtime) TypeAssembly(th target.Addr) (string, error) { return r.of().typeAssembly(th) }
+func (r *Runtime) TypeAssembly(th target.Addr) (string, error) {
+	return r.implementation().typeAssembly(th)
+}
 
 func (r clr) typeAssembly(th target.Addr) (string, error) {
 	for range limits.TypeNameDepth {

@@ -8,11 +8,13 @@ import (
 // vtableChunk is the number of slots in a chunk of a vtable (methodtable.h, VTABLE_SLOTS_PER_CHUNK).
 const vtableChunk = 8
 
-// mtf2SingleNonVirtual marks a type, before 9, with one slot that is not virtual: the slot replaces the pointer to the array.
+// mtf2SingleNonVirtual marks a type, before 9, with a single slot that is not virtual. The slot replaces the
+// pointer to the array.
 const mtf2SingleNonVirtual = 0x4000
 
-// SlotEntry returns the entry point in a method slot of a type, 0 if the runtime has made none. It reads a virtual slot through the
-// vtable's chunks, another from the array of the canonical type (MethodTable::GetRestoredSlot). It does not cover slots in a MethodDesc.
+// SlotEntry returns the entry point in a method slot of a type, or 0 before the runtime has made it. Virtual
+// slots are in the vtable's chunks, others in the array of the canonical type (MethodTable::GetRestoredSlot).
+// It does not cover slots in a MethodDesc.
 func (r *Runtime) SlotEntry(mt *MethodTable, slot int) (target.Addr, error) {
 	if mt == nil {
 		return 0, errNoType
