@@ -8,8 +8,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// CrashRecord returns the JSON that a NativeAOT program wrote about its crash. It returns target.ErrUnsupported for a
-// program that did not crash.
+// CrashRecord returns the JSON that a NativeAOT program wrote about its crash. It returns target.ErrUnsupported
+// for a program that did not crash.
 func (i *Instance) CrashRecord() ([]byte, error) {
 	if i.aotHeader == 0 {
 		return nil, target.Unsupportedf("only NativeAOT programs have a record of a crash")
@@ -35,7 +35,7 @@ func (i *Instance) CrashRecord() ([]byte, error) {
 	return nil, target.Unsupportedf("the debug header lacks the address of the crash record")
 }
 
-// record reads JSON up to the closing zero.
+// record reads JSON up to the terminating zero.
 func (i *Instance) record(at target.Addr) ([]byte, error) {
 	var out []byte
 	for len(out) < limits.CrashRecord {

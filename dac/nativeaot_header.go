@@ -8,16 +8,16 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The debug header: cookie, major and minor version, flags, padding, and the arrays
-// of members and of variables, which end with an entry of zeros.
+// The debug header contains a cookie, major and minor version, flags, padding, and the arrays of members and
+// variables. Each array ends with an entry of zeros.
 const (
 	debugCookie      = 0x48444e44 // "DNDH"
-	debugPointer64   = 1          // the bits of flags
+	debugPointer64   = 1          // flags
 	debugBigEndian   = 2
 	debugEntrySize   = 24
 	debugGlobalSize  = 16
-	debugGlobalValue = 8  // in such an entry
-	debugVariables   = 24 // in the header: address of the array of variables
+	debugGlobalValue = 8  // offset in an entry
+	debugVariables   = 24 // offset in the header of the address of the array of variables
 )
 
 // debugHeader returns the layout from the debug header, completed by the table for its version.
@@ -58,8 +58,8 @@ func (i *Instance) debugHeader() (*layout.Layout, error) {
 	return b.Layout(), nil
 }
 
-// findDebugHeader finds a debug header that is not exported in the data of the module: its cookie, flags of a 64-bit
-// process, and two arrays in the module. It returns 0 if there is no header that the runtime has filled in.
+// findDebugHeader finds a debug header that is not exported in the data of the module: its cookie, flags of a
+// 64-bit process, and two arrays in the module. It returns 0 if the runtime has not filled in the header.
 func (i *Instance) findDebugHeader() target.Addr {
 	return i.findInData(func(at target.Addr, v uint64) bool {
 		if uint32(v) != debugCookie {
@@ -74,7 +74,7 @@ func (i *Instance) findDebugHeader() target.Addr {
 // inData reports whether a can be an array of pointers in the module.
 func (i *Instance) inData(a target.Addr) bool { return a%8 == 0 && i.Module.Contains(a) }
 
-// debugEntries reads the members that a debug header names.
+// debugEntries reads the members listed in a debug header.
 func (i *Instance) debugEntries(at target.Addr) ([]layout.DebugEntry, error) {
 	var out []layout.DebugEntry
 	for n := 0; ; n++ {
@@ -109,7 +109,7 @@ func (i *Instance) debugGlobals(at target.Addr) ([]string, error) {
 		case err != nil:
 			return nil, fmt.Errorf("variables of the debug header: %w", err)
 		case name == 0, n > 0 && !i.Module.Contains(name):
-			return out, nil // .NET 8 fills the array to its end, without the closing zeros
+			return out, nil // .NET 8 fills the array to its end and omits the zeros
 		case n == limits.DebugEntries:
 			return nil, target.Corruptf("the debug header has more than %d variables", n)
 		}

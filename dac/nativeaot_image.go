@@ -8,14 +8,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A nativeImage holds the structures that were found by searching the image of a NativeAOT program. It is read once.
+// A nativeImage holds the structures found by searching the image of a NativeAOT program. It is read once.
 type nativeImage struct {
 	headers []nativeSections
-	strings []target.Addr // addresses of words equal to the MethodTable of System.String; there may be others
-	err     error         // why headers are not all
+	strings []target.Addr // addresses of words like the start of System.String's MethodTable; others may look the same
+	err     error         // why headers may be missing
 }
 
-// nativeSections are the sections of a header by kind.
+// nativeSections maps kinds to the sections of a header.
 type nativeSections map[uint32]nativeformat.Section
 
 // nativeImage searches the program's image.
@@ -45,8 +45,8 @@ func (i *Instance) nativeImage() *nativeImage {
 	return found
 }
 
-// nativeHeader returns the ReadyToRun header at an address, or nil. Its rows must all be in the program, and one must
-// be a section of metadata or of static fields.
+// nativeHeader returns the ReadyToRun header at an address, or nil. All its rows must be in the program, and
+// one must be a section of metadata or of static fields.
 func (i *Instance) nativeHeader(at target.Addr) (nativeSections, error) {
 	b, err := target.Bytes(i.mem, at, nativeformat.HeaderSize)
 	if err != nil {
@@ -75,7 +75,7 @@ func (i *Instance) nativeHeader(at target.Addr) (nativeSections, error) {
 	return sections, nil
 }
 
-// eachWord calls use for each aligned word of a range that the dump has.
+// eachWord calls use for each aligned word of a range that is in the dump.
 func (i *Instance) eachWord(in target.Range, use func(at target.Addr, v uint64) error) error {
 	w := target.NewWindow(i.mem)
 	for at := (in.Start + 7) &^ 7; in.Contains(at); at += 8 {
@@ -105,7 +105,7 @@ func (i *Instance) blob(h nativeSections, kind uint32) ([]byte, target.Addr, err
 		return nil, 0, target.Corruptf("section %d has %d bytes", kind, size)
 	default:
 		var out []byte
-		for at := s.Start; at < s.End; { // missing memory ends the loop before everything is allocated
+		for at := s.Start; at < s.End; { // missing memory ends the loop early
 			n := min(blobPiece, int(s.End-at))
 			b, err := target.Bytes(i.mem, at, n)
 			if err != nil {
@@ -117,7 +117,7 @@ func (i *Instance) blob(h nativeSections, kind uint32) ([]byte, target.Addr, err
 	}
 }
 
-// blobPiece is how much of a section is read at once.
+// blobPiece is the number of bytes of a section to read at once.
 const blobPiece = 2 << 10
 
 func (i *Instance) nativeMetadata(h nativeSections) (*nativeformat.Metadata, error) {
@@ -128,13 +128,13 @@ func (i *Instance) nativeMetadata(h nativeSections) (*nativeformat.Metadata, err
 	return nativeformat.Open(b)
 }
 
-// relative follows the 32-bit distance at an address.
+// relative returns the address at the 32-bit distance stored at an address.
 func (i *Instance) relative(at target.Addr) (target.Addr, error) {
 	v, err := target.Uint32(i.mem, at)
 	return at + target.Addr(int32(v)), err
 }
 
-// fixup returns the address to which an entry of the table of fixups leads.
+// fixup returns the address that an entry of the table of fixups leads to.
 func (i *Instance) fixup(h nativeSections, n uint32) (target.Addr, error) {
 	fixups, ok := h[nativeformat.SectionFixups]
 	if !ok {

@@ -9,22 +9,22 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The symbols of a NativeAOT program are in its file, or in a file beside it if they were split off. They name types
-// and methods as C++ could: every character that is not a letter or digit becomes an underscore (ILCompiler's
-// NativeAotNameMangler, UnixNodeMangler). Only the names in the metadata resolve such a name.
+// The symbols of a NativeAOT program are in its file, or in a split-off file beside it. They name types and
+// methods as C++ could: every character other than letters and digits becomes an underscore (ILCompiler's
+// NativeAotNameMangler, UnixNodeMangler). Names in the metadata resolve them.
 
-// debugFiles is an optional part of ModuleFiles: files of symbols.
+// debugFiles is an optional part of ModuleFiles: files with symbols.
 type debugFiles interface {
 	DebugFile(m *target.Module) (*image.Image, error)
 }
 
-// nativeSymbols holds the symbols of a program, by address. A nil one is empty.
+// nativeSymbols maps addresses to the symbols of a program. A nil one is empty.
 type nativeSymbols struct {
 	at    map[target.Addr]string
 	names mangledNames
 }
 
-// readNativeSymbols reads the symbols of the program's file. It returns nil if there are none.
+// readNativeSymbols reads the symbols of the program's file. It returns nil if the file has no symbols.
 func (i *Instance) readNativeSymbols(n *nativeNames) *nativeSymbols {
 	out := &nativeSymbols{at: map[target.Addr]string{}, names: mangle(n.types)}
 	file, err := i.openFile()
@@ -39,7 +39,7 @@ func (i *Instance) readNativeSymbols(n *nativeNames) *nativeSymbols {
 	return nil
 }
 
-// add records the symbols of a file and reports whether it has any. Of those at one address the first counts.
+// add records the symbols of a file and reports whether there are any. The first symbol at an address counts.
 func (s *nativeSymbols) add(i *Instance, file *image.Image) bool {
 	for e, err := range file.StaticSymbols() {
 		if err != nil {
@@ -53,7 +53,7 @@ func (s *nativeSymbols) add(i *Instance, file *image.Image) bool {
 	return len(s.at) > 0
 }
 
-// method returns the name of the code that begins at an address, or "".
+// method returns the name of the code that starts at an address, or "".
 func (s *nativeSymbols) method(at target.Addr) string {
 	if s == nil || s.at[at] == "" {
 		return ""
@@ -61,7 +61,7 @@ func (s *nativeSymbols) method(at target.Addr) string {
 	return s.names.method(s.at[at])
 }
 
-// typeAt returns the name of the type whose MethodTable is at an address, or "".
+// typeAt returns the name of the type with its MethodTable at an address, or "".
 func (s *nativeSymbols) typeAt(at target.Addr) string {
 	if s == nil {
 		return ""
@@ -73,7 +73,7 @@ func (s *nativeSymbols) typeAt(at target.Addr) string {
 	return s.names.typeName(mangled)
 }
 
-// vtableType returns the type in the name of a virtual table as C++ has it: _ZTV, its length, and the type.
+// vtableType returns the type in the C++ name of a virtual table: _ZTV, the length, and the type.
 func vtableType(symbol string) (string, bool) {
 	s, ok := strings.CutPrefix(symbol, "_ZTV")
 	if !ok {
@@ -87,10 +87,10 @@ func vtableType(symbol string) (string, bool) {
 	return strings.TrimPrefix(s[digits:], "Boxed_"), true
 }
 
-// mangledNames maps mangled names to the names of metadata.
+// mangledNames maps mangled names to the names in metadata.
 type mangledNames struct {
 	types map[string]string
-	known map[string]string // assemblies with namespaces, as a type of them begins: assembly, namespace with its full stop
+	known map[string]string // mangled prefix of types (assembly, namespace) -> namespace with its full stop
 }
 
 // mangle mangles the names of types. It drops names that two types share.
@@ -115,13 +115,14 @@ func mangle(types map[target.Addr]nativeDefinition) mangledNames {
 		if dot := strings.LastIndexByte(outer, '.'); dot >= 0 {
 			m.begins(prefix, outer[:dot+1])
 		}
-		// The namespace of an assembly's types is most often its name.
+		// Most types are in the namespace with the assembly's name.
 		m.begins(prefix, d.assembly+".")
 	}
 	return m
 }
 
-// begins records a namespace. Of two that come out alike it is the same one each time, whatever the order of types.
+// begins records a namespace. If two are mangled alike, it keeps the smaller one, so that the order of types
+// does not matter.
 func (m *mangledNames) begins(prefix, namespace string) {
 	mangled := prefix + sanitize(namespace)
 	if other, ok := m.known[mangled]; !ok || namespace < other {
@@ -129,7 +130,7 @@ func (m *mangledNames) begins(prefix, namespace string) {
 	}
 }
 
-// sanitize returns a name in the form of symbols.
+// sanitize returns a name in the form used in symbols.
 func sanitize(s string) string {
 	b := []byte(s)
 	for i, c := range b {
@@ -143,7 +144,8 @@ func sanitize(s string) string {
 	return string(b)
 }
 
-// typeName returns the type for a mangled name: metadata's name, or the name with a known namespace, or the mangled name itself.
+// typeName returns the type for a mangled name: metadata's name, the name with a known namespace, or the
+// mangled name.
 func (m *mangledNames) typeName(mangled string) string {
 	if name, ok := m.types[mangled]; ok {
 		return cmp.Or(name, mangled)
@@ -166,7 +168,7 @@ func (m *mangledNames) typeName(mangled string) string {
 	return m.known[best] + mangled[len(best):]
 }
 
-// splitTop splits at the commas that are in no angle brackets.
+// splitTop splits at the commas outside of angle brackets.
 func splitTop(s string) []string {
 	var out []string
 	depth, from := 0, 0
@@ -185,8 +187,8 @@ func splitTop(s string) []string {
 	return append(out, s[from:])
 }
 
-// method returns the method for a symbol: Type.Method if the type is known, otherwise the symbol. Constructors aside,
-// the method's name is the symbol's.
+// method returns Type.Method for a symbol if the type is known, otherwise the symbol. The method's name is the
+// symbol's, except for constructors.
 func (m *mangledNames) method(symbol string) string {
 	for end := len(symbol) - 2; end > 0; end-- {
 		name := m.types[symbol[:end]]

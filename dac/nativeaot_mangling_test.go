@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestMangledNames: a symbol means what metadata have names for, and where they have none it keeps its words.
+// TestMangledNames checks that symbols get names from metadata, and other symbols stay as they are.
 func TestMangledNames(t *testing.T) {
 	m := mangle(map[target.Addr]nativeDefinition{
 		1: {name: "System.Collections.Generic.List`1", assembly: "System.Private.CoreLib"},
@@ -28,7 +28,7 @@ func TestMangledNames(t *testing.T) {
 		"Contoso_Orders_Contoso_Orders_Order":                                                      "Contoso.Orders.Order",
 		"S_P_CoreLib_System_Collections_Generic_List_1<Contoso_Orders_Contoso_Orders_Order,Other>": "System.Collections.Generic.List<Contoso.Orders.Order, Other>",
 		"Other_Thing":     "Other_Thing",
-		"x_A_B_C":         "x_A_B_C", // of two types
+		"x_A_B_C":         "x_A_B_C", // two types share it
 		"__Array<Int32>":  "__Array<Int32>",
 		"aot_Program___c": "aot_Program___c",
 	} {
@@ -47,9 +47,9 @@ func TestMangledNames(t *testing.T) {
 	assert.Equal(t, "RhpThrowEx", m.method("RhpThrowEx"))
 }
 
-// TestMangledAlike: what two names have in common is known by neither of them, or always by the same, in whatever order types come.
+// TestMangledAlike checks that names mangled alike resolve independently of the order of types.
 func TestMangledAlike(t *testing.T) {
-	for range 50 { // of a map's orders
+	for range 50 { // orders of a map
 		m := mangle(map[target.Addr]nativeDefinition{
 			1: {name: "A_B.One", assembly: "x"},
 			2: {name: "A.B.Two", assembly: "x"},

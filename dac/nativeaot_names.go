@@ -11,20 +11,20 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The names of a NativeAOT program's types and methods are in the program, for reflection and for stack traces:
-// metadata (internal/files/nativeformat), a map from MethodTables of definitions to it, and one from methods to it. Instances
-// of generic types refer to their definition and arguments after their interface maps (MethodTable.h,
-// ETF_GenericDefinition and ETF_GenericComposition).
+// A NativeAOT program contains the names of its types and methods, for reflection and for stack traces:
+// metadata (package internal/files/nativeformat) and maps to it from MethodTables of definitions and from
+// methods. Instances of generic types refer to their definition and arguments after their interface maps
+// (MethodTable.h, ETF_GenericDefinition and ETF_GenericComposition).
 
-// nativeNames are the names that a program has of its types and methods.
+// nativeNames holds the names of a program's types and methods.
 type nativeNames struct {
 	types   map[target.Addr]nativeDefinition // by MethodTable
-	statics map[target.Addr]string           // types of the objects that hold static fields
-	methods []nativeMethod                   // by address
+	statics map[target.Addr]string           // types of the objects with static fields
+	methods []nativeMethod                   // sorted by address
 	invoked map[target.Addr]invokableMethod  // by address
-	symbols *nativeSymbols                   // of the program's file
-	noType  error                            // why types is not whole; nil if it is
-	noCode  error                            // and methods
+	symbols *nativeSymbols                   // symbols of the program's file
+	noType  error                            // why types is incomplete; nil if complete
+	noCode  error                            // why methods is incomplete; nil if complete
 }
 
 type nativeDefinition struct {
@@ -36,7 +36,7 @@ type nativeDefinition struct {
 // An invokableMethod is a method that reflection can call.
 type invokableMethod struct {
 	owner target.Addr // MethodTable of its type
-	at    uint32      // its record in the metadata
+	at    uint32      // offset of its record in the metadata
 }
 
 // A nativeMethod is a method with a name in the program.
@@ -46,7 +46,7 @@ type nativeMethod struct {
 	nativeformat.Method
 }
 
-// named reads, once, the names that the program has.
+// named returns the program's names. It reads them once.
 func (r *nativeAOT) named() *nativeNames {
 	n, _ := r.program.Get(func() (*nativeNames, error) { return r.readNames(), nil })
 	return n
@@ -81,7 +81,7 @@ func (r *nativeAOT) readNames() *nativeNames {
 	return n
 }
 
-// readTypeMap names the MethodTables that the map has.
+// readTypeMap records the names of the MethodTables in the program's map.
 func (r *nativeAOT) readTypeMap(n *nativeNames, h nativeSections, meta *nativeformat.Metadata) error {
 	b, _, err := r.inst.blob(h, nativeformat.SectionTypeMap)
 	if err != nil {
@@ -121,7 +121,7 @@ func (r *nativeAOT) readInvokeMap(n *nativeNames, h nativeSections) error {
 		if err != nil {
 			return err
 		}
-		// A method without code has something else, which is refused when it is named.
+		// A method without code has another address, which is refused when it is named.
 		if code, err := r.Instance().fixup(h, m.Code); err == nil && r.inst.Module.Contains(code) {
 			n.invoked[code] = invokableMethod{owner, m.Method}
 		}
@@ -146,8 +146,8 @@ func (r *nativeAOT) readMethodMap(n *nativeNames, h nativeSections, meta *native
 	return nil
 }
 
-// readStaticBases records the MethodTables of the objects that hold static fields. The program has a cell for each such
-// object, and the MethodTable of those with a thread's static fields.
+// readStaticBases records the MethodTables of the objects with static fields. The program has a cell for each
+// such object, and the MethodTables of objects with a thread's static fields.
 func (r *nativeAOT) readStaticBases(n *nativeNames, h nativeSections) {
 	threads := h[nativeformat.SectionThreadStatics]
 	for at := threads.Start; at+8 <= threads.End; at += 8 {
@@ -171,7 +171,7 @@ func (r *nativeAOT) readStaticBases(n *nativeNames, h nativeSections) {
 	}
 }
 
-// The names of types whose objects hold static fields. The program has no name for them.
+// Names for types of objects with static fields. The program has no names for them.
 const (
 	staticsType       = "<static fields>"
 	threadStaticsType = "<thread static fields>"
@@ -180,7 +180,7 @@ const (
 // coreLibrary is the assembly of the runtime's well-known types.
 const coreLibrary = "System.Private.CoreLib"
 
-// writeName writes the name of a type, as much as is known.
+// writeName writes the name of a type, as far as it is known.
 func (r *nativeAOT) writeName(f *nameFormatter, th target.Addr, depth int) error {
 	mt, err := r.TrustedMethodTable(th)
 	switch {
@@ -238,14 +238,14 @@ func (r *nativeAOT) writeArray(f *nameFormatter, mt *MethodTable, depth int) err
 	return nil
 }
 
-// genericInstance returns the definition of a generic instance and its arguments. The definition is 0 for other types,
-// and if it has no name.
+// genericInstance returns the definition of a generic instance and its arguments. The definition is 0 for other
+// types, and if its name is unknown.
 func (r *nativeAOT) genericInstance(mt *MethodTable) (target.Addr, []target.Addr, error) {
 	flags, err := target.Uint32(r.mem, mt.Addr+target.Addr(r.mt.Flags))
 	if err != nil || flags&r.generic == 0 {
 		return 0, nil, err
 	}
-	// Optional pointers precede the definition; the definition is the one that leads to a named type.
+	// Optional pointers precede the definition: the first that leads to a named definition is it.
 	const optional = 8
 	follow, width := r.inst.relative, target.Addr(4)
 	if flags&r.dynamic != 0 {
@@ -273,13 +273,13 @@ func (r *nativeAOT) genericInstance(mt *MethodTable) (target.Addr, []target.Addr
 	return 0, nil, nil
 }
 
-// isDefinition reports whether a MethodTable is a generic definition's.
+// isDefinition reports whether mt is the MethodTable of a generic definition.
 func (r *nativeAOT) isDefinition(mt target.Addr) bool {
 	flags, err := target.Uint32(r.mem, mt+target.Addr(r.mt.Flags))
 	return err == nil && flags&r.kindMask == r.definition
 }
 
-// arityOf returns the number of type parameters of a type with its enclosing types.
+// arityOf returns the number of type parameters of a type, including its enclosing types.
 func arityOf(name string) int {
 	n := 0
 	for _, part := range splitNested(name) {
@@ -334,8 +334,8 @@ func (r *nativeAOT) typeAssembly(th target.Addr) (string, error) {
 	return "", target.Corruptf("type %016x is nested too deeply", uint64(th))
 }
 
-// CodeName returns the name of the NativeAOT method whose code begins at an address, in the form of its stack traces.
-// It returns "" if the program has no name for it, and for a CLR, whose methods package code names.
+// CodeName returns the name of the NativeAOT method with its code at an address, in the form of NativeAOT's
+// stack traces. It returns "" for an unknown name, and for a CLR: package code names its methods.
 func (r *Runtime) CodeName(at target.Addr) (string, error) { return r.implementation().codeName(at) }
 
 func (clr) codeName(target.Addr) (string, error) { return "", nil }
@@ -379,8 +379,9 @@ func (r *nativeAOT) invokableName(at target.Addr) (string, error) {
 	return d.meta.MethodOf(d.handle, m.at)
 }
 
-// MethodOfFunclet returns the start of the method to which the NativeAOT code beginning at start belongs, by the language-specific data of
-// that code (UnixNativeCodeManager.cpp). Unless the code is a funclet, such as a catch block, that is start itself.
+// MethodOfFunclet returns the start of the method of the NativeAOT code that begins at start. data is the
+// address of that code's language-specific data (UnixNativeCodeManager.cpp). It returns start unless the code
+// is a funclet, such as a catch block.
 func (r *Runtime) MethodOfFunclet(start, data target.Addr) (target.Addr, error) {
 	return r.implementation().methodOfFunclet(start, data)
 }
@@ -388,7 +389,7 @@ func (r *Runtime) MethodOfFunclet(start, data target.Addr) (target.Addr, error) 
 func (clr) methodOfFunclet(start, _ target.Addr) (target.Addr, error) { return start, nil }
 
 func (r *nativeAOT) methodOfFunclet(start, data target.Addr) (target.Addr, error) {
-	const kindMask, behindMainData = 3, 1 + 4 // flags, then of a funclet the distances to the method's data and to its code
+	const kindMask, behindMainData = 3, 1 + 4 // flags, then for a funclet the distances to the method's data and to its code
 	flags, err := target.Uint8(r.mem, data)
 	if err != nil || flags&kindMask == 0 {
 		return start, err
@@ -400,7 +401,7 @@ func (r *nativeAOT) methodOfFunclet(start, data target.Addr) (target.Addr, error
 	return start - target.Addr(int32(distance)), nil
 }
 
-// definitionName returns "" also for the types of the objects that hold static fields.
+// definitionName also returns "" for types of objects with static fields.
 func (r *nativeAOT) definitionName(mt *MethodTable) (string, error) {
 	n := r.named()
 	d, ok := n.types[mt.Addr]

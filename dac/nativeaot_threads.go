@@ -8,7 +8,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// readThreads reads the threads of the thread store: their numbers, allocation contexts, and the exception that each handles.
+// readThreads reads the threads of the thread store with their ids, allocation contexts and current exceptions.
 func (r *nativeAOT) readThreads() (threadList, error) {
 	instance, err := r.GlobalPointer("RuntimeInstance")
 	var at target.Addr
@@ -40,19 +40,20 @@ func (r *nativeAOT) readThreads() (threadList, error) {
 	return l, err
 }
 
-// osID returns the system's id of the thread whose structure is at a and has the given id. Before .NET 9 on Unix that id is a pointer of
-// the C library. The result is then the thread to which all of the structure's pointers into stacks point, or 0.
+// osID returns the system's id of the thread with its structure at a. id is the id in the structure. Before
+// .NET 9 on Unix it is a pointer of the C library; the result is then the thread that all of the structure's
+// pointers into stacks belong to, or 0.
 func (r *nativeAOT) osID(a target.Addr, id uint64) uint32 {
 	switch {
 	case id>>32 == 0:
-		return uint32(id) // also for a thread that has ended, whose stack another may use by now
+		return uint32(id) // also for an ended thread: another thread may use its stack by now
 	case r.thread.Size == layout.Absent:
 		return 0
 	}
 	found := uint32(0)
 	for off := 0; off+8 <= r.thread.Size; off += 8 {
 		if off == r.thread.Next {
-			continue // which may be beyond the end of another thread's stack
+			continue // may point past the end of another thread's stack
 		}
 		v, err := target.Pointer(r.mem, a+target.Addr(off))
 		if err != nil {
@@ -69,7 +70,7 @@ func (r *nativeAOT) osID(a target.Addr, id uint64) uint32 {
 	return found
 }
 
-// readThrown reads which exception a thread handles.
+// readThrown reads the exception that a thread is handling.
 func (r *nativeAOT) readThrown(t *Thread) {
 	t.ExInfo, t.LastThrownError = r.ptr(t.Addr, r.thread.ExInfo, "Thread.m_pExInfoStackHead")
 	if t.unknownStates = t.LastThrownError; t.ExInfo != 0 {
@@ -83,7 +84,8 @@ func (r *nativeAOT) readThrown(t *Thread) {
 // nativeThrowsAgain separates the frames of two throws in the stack trace of an exception (StackTraceHelper.SpecialIP).
 const nativeThrowsAgain = ^uint64(0)
 
-// readTrace reads the stack trace of an exception: an array of return addresses whose first n are written (Exception.NativeAot.cs).
+// readTrace reads the stack trace of an exception: an array of return addresses, of which the first n are set
+// (Exception.NativeAot.cs).
 func (r *nativeAOT) readTrace(e *Exception) ([]TraceFrame, error) {
 	data, length, size, err := r.arrayData(e.stackTrace)
 	if err != nil {
@@ -110,7 +112,7 @@ func (r *nativeAOT) readTrace(e *Exception) ([]TraceFrame, error) {
 	return out, nil
 }
 
-// threadStatics returns the words of the thread's structure, and those that these point to (Thread.h,
+// threadStatics returns the words of the thread's structure, and the words that these point to (Thread.h,
 // m_pThreadLocalStatics and m_pInlinedThreadLocalStatics). The debug header does not identify the two.
 func (r *nativeAOT) threadStatics(t *Thread) (slots []target.Addr, exact bool, err error) {
 	const inlined = 3 // words of an InlinedThreadStaticRoot

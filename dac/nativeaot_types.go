@@ -11,7 +11,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// interfaces returns the interfaces of a type, one word each after its virtual methods.
+// interfaces returns the interfaces of a type. They follow its virtual methods, one word each.
 func (r *nativeAOT) interfaces(mt *MethodTable) ([]target.Addr, error) {
 	rd, out := layout.Reader{Mem: r.mem, Base: mt.Addr}, make([]target.Addr, 0, mt.NumInterfaces)
 	for i := range int(mt.NumInterfaces) {
@@ -27,7 +27,7 @@ func (r *nativeAOT) interfaces(mt *MethodTable) ([]target.Addr, error) {
 	return out, nil
 }
 
-// loadedTypes iterates over the types of the program that the map of types has and that may have objects.
+// loadedTypes iterates over the types in the map of types that may have objects.
 func (r *nativeAOT) loadedTypes() iter.Seq2[*MethodTable, error] {
 	return func(yield func(*MethodTable, error) bool) {
 		n := r.named()
@@ -45,7 +45,7 @@ func (r *nativeAOT) loadedTypes() iter.Seq2[*MethodTable, error] {
 	}
 }
 
-// typesNamed iterates over the types of the map of types by address.
+// typesNamed iterates over the types in the map of types by address.
 func (r *nativeAOT) typesNamed(name, assembly string) iter.Seq2[target.Addr, error] {
 	return func(yield func(target.Addr, error) bool) {
 		n := r.named()

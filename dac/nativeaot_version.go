@@ -8,8 +8,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// nativeVersion returns the version of the runtime that is linked into a NativeAOT program. Its sources are the crash
-// record, the constant for that record, and the version of the core library, which is only major and minor.
+// nativeVersion returns the version of the runtime in a NativeAOT program. It comes from the crash record, the
+// constant for that record, or the version of the core library, which is only major and minor.
 func (i *Instance) nativeVersion() string {
 	if b, err := i.CrashRecord(); err == nil {
 		var record struct {
@@ -38,7 +38,8 @@ func (i *Instance) nativeVersion() string {
 	return ""
 }
 
-// versionConstant returns the only zero-delimited text in the program's constants that is a release of the version v, or "".
+// versionConstant returns the only zero-delimited text in the program's constants that is a release of the
+// version v, or "".
 func (i *Instance) versionConstant(v string) string {
 	constant := regexp.MustCompile(`\x00(` + regexp.QuoteMeta(v) + `\.\d{1,3})\x00`)
 	found := ""
@@ -62,7 +63,7 @@ func (i *Instance) versionConstant(v string) string {
 	return found
 }
 
-// stored returns the bytes of n from a on that the dump has, in pieces without holes.
+// stored returns the bytes of the n at a that are in the dump, in pieces without holes.
 func (i *Instance) stored(a target.Addr, n uint64) [][]byte {
 	var out [][]byte
 	for end := a + target.Addr(n); a < end; {
