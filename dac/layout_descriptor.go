@@ -155,8 +155,8 @@ func (i *Instance) DescriptorError() error {
 	}
 	parts, err := i.descriptorInDump()
 	for _, p := range parts {
-		if lies := p.part.Lies(); lies != nil {
-			err = errors.Join(err, lies)
+		if bad := p.part.TypeErrors(); bad != nil {
+			err = errors.Join(err, bad)
 		}
 	}
 	if err == nil || errors.Is(err, target.ErrNotInDump) || errors.Is(err, errNoSubDescriptor) {
