@@ -25,8 +25,9 @@ func (r *stringRow) stats() StringStats {
 	return StringStats{First: r.first, Count: r.count, Size: r.total / r.count}
 }
 
-// sortedStrings holds the rows of a table in order, in ranges that several goroutines can produce. Each range lies between two rows and
-// takes some rows of each sorted part. (Merging the parts with a heap took one goroutine as long as counting.)
+// sortedStrings holds the rows of a table in order, in ranges that several goroutines can produce. Each range
+// lies between two rows and takes some rows of each sorted part. (Merging the parts with a heap took one
+// goroutine as long as counting.)
 type sortedStrings struct {
 	parts [stringParts][]stringRow
 	cuts  []stringRow // first rows of the ranges after the first

@@ -119,7 +119,8 @@ type Verifier struct {
 	out     Verification
 }
 
-// NewVerifier returns a Verifier. It checks thin locks against the threads' ids; if these are not in the dump, locks are not verified.
+// NewVerifier returns a Verifier. It compares thin locks with the threads' ids; if these are not in the dump,
+// it does not verify locks.
 func NewVerifier(h *Heap) *Verifier {
 	v := &Verifier{h: h, edges: h.Edges(EdgeOptions{})}
 	if threads, err := h.Runtime().Threads(); err == nil {
@@ -240,7 +241,7 @@ func (v *Verifier) reference(s *Segment, o *Object, off uint64, to target.Addr) 
 	}
 	f.Kind = FaultReference
 	if v.h.Segment(to) == nil {
-		if len(v.h.warnings) == 0 { // else it may be in an unknown segment
+		if len(v.h.warnings) == 0 { // otherwise it may be in an unknown segment
 			v.out.fault(f)
 		}
 		return
