@@ -220,10 +220,10 @@ func (d *DomainLocalModule) IsClassInitError(mt *MethodTable) (bool, error) {
 func (r *Runtime) InitializerFailed(mt *MethodTable) (bool, error) {
 	d, err := r.StaticsOf(mt)
 	if err != nil {
-		return false, recorded(err)
+		return false, ignoreUnsupported(err)
 	}
 	failed, err := d.IsClassInitError(mt)
-	return failed, recorded(err)
+	return failed, ignoreUnsupported(err)
 }
 
 // state returns the state of statics with the flags f.

@@ -88,7 +88,7 @@ func (i *Instance) coreLibVersion() string {
 // file, or "" if both are unreadable.
 func informationalVersion(img *image.Image) string {
 	if blob, err := img.Metadata(); err == nil {
-		if md, err := metadata.Parse(blob.Data, metadata.Sparse(holds(blob.Gaps))); err == nil {
+		if md, err := metadata.Parse(blob.Data, metadata.Sparse(outsideGaps(blob.Gaps))); err == nil {
 			if v := assemblyAttribute(md, "System.Reflection", "AssemblyInformationalVersionAttribute"); v != "" {
 				return v
 			}

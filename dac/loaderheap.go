@@ -93,7 +93,7 @@ func (r *Runtime) checkLoaderAllocator(a target.Addr) error {
 		case aerr == nil && at == a:
 			return nil
 		case err == nil:
-			err = recorded(aerr)
+			err = ignoreUnsupported(aerr)
 		}
 	}
 	if err == nil {

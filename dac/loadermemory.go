@@ -90,7 +90,7 @@ func (m *loaderMemory) heap(owner target.Addr, h *LoaderHeap) {
 	row := answer.LoaderHeap{Allocator: owner, Kind: h.Kind.String(), Blocks: []answer.LoaderBlock{}, Complete: h.Err == nil}
 	for _, b := range h.Blocks {
 		if b.Range.Size() > 0 {
-			stored := m.stored(b.Range)
+			stored := m.storedSize(b.Range)
 			row.Blocks = append(row.Blocks, answer.LoaderBlock{Address: b.Range.Start, Size: b.Range.Size(), Stored: stored, Current: b.Current})
 			row.Partial = row.Partial || m.lacks(b.Range, stored)
 		}
@@ -123,9 +123,9 @@ func (m *loaderMemory) lacks(block target.Range, stored uint64) bool {
 	return false
 }
 
-// stored returns the size in bytes of the pages at the start of a range that are in the dump. Mapped files do
+// storedSize returns the size in bytes of the pages at the start of a range that are in the dump. Mapped files do
 // not show which pages the process touched, so only the dump counts.
-func (m *loaderMemory) stored(of target.Range) uint64 {
+func (m *loaderMemory) storedSize(of target.Range) uint64 {
 	var n uint64
 	for n < of.Size() && target.Available(m.r.tgt, of.Start+target.Addr(n), storedPage) && !m.isReserved(of.Start+target.Addr(n)) {
 		n += storedPage

@@ -508,11 +508,11 @@ func (m *Module) readMetadata() (*metadata.Metadata, error) {
 		return nil, err
 	}
 	m.where = MetadataSource{Addr: metadataAddr(img, blob), Size: uint64(len(blob.Data))}
-	return metadata.Parse(blob.Data, metadata.Sparse(holds(blob.Gaps)), metadata.Owner(m))
+	return metadata.Parse(blob.Data, metadata.Sparse(outsideGaps(blob.Gaps)), metadata.Owner(m))
 }
 
-// holds returns a function that reports whether a part of a blob is outside all gaps.
-func holds(gaps []image.Gap) func(off, n int) bool {
+// outsideGaps returns a function that reports whether a part of a blob is outside all gaps.
+func outsideGaps(gaps []image.Gap) func(off, n int) bool {
 	return func(off, n int) bool {
 		// gaps are sorted: the first that ends after off decides
 		i := sort.Search(len(gaps), func(i int) bool { return gaps[i].Off+gaps[i].Len > off })

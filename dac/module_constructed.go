@@ -117,7 +117,7 @@ func (r *Runtime) constructed() *constructedIndex {
 					key, err = r.constructedKey(key[:0], th)
 				}
 				if err != nil {
-					idx.miss(err)
+					idx.noteMissing(err)
 				} else if _, have := idx.types[string(key)]; !have {
 					idx.types[string(key)] = th
 				}
@@ -128,8 +128,8 @@ func (r *Runtime) constructed() *constructedIndex {
 	return idx
 }
 
-// miss records the first reason for a type missing from the index.
-func (x *constructedIndex) miss(err error) {
+// noteMissing records the first reason for a type missing from the index.
+func (x *constructedIndex) noteMissing(err error) {
 	if x.missing == nil {
 		x.missing = err
 	}

@@ -28,7 +28,7 @@ type ModuleOptions struct {
 func (r *Runtime) DescribeModule(a target.Addr, o ModuleOptions) (*answer.ModuleDetails, error) {
 	m, err := r.Module(a)
 	if err != nil {
-		return nil, notOne(a, "a Module", err)
+		return nil, wrongAddress(a, "a Module", err)
 	}
 	d := &answer.ModuleDetails{Module: answer.Module{Module: m.Addr, Assembly: m.Assembly}}
 	d.Module.Name = d.Text(m.FileOr("Unknown Module"))
@@ -37,7 +37,7 @@ func (r *Runtime) DescribeModule(a target.Addr, o ModuleOptions) (*answer.Module
 	m.describeImage(d)
 	d.Module.Maps = m.describeMaps(&d.Gaps)
 	allocator, err := m.LoaderAllocator()
-	d.Module.LoaderAllocator = d.Pointer(allocator, recorded(err))
+	d.Module.LoaderAllocator = d.Pointer(allocator, ignoreUnsupported(err))
 	m.describeMetadata(d)
 	m.describeStatics(d)
 	if o.Types {
@@ -46,9 +46,9 @@ func (r *Runtime) DescribeModule(a target.Addr, o ModuleOptions) (*answer.Module
 	return d, nil
 }
 
-// notOne returns the error for an address a that is not the structure what. It keeps a ForeignError, and an
+// wrongAddress returns the error for an address a that is not the structure what. It keeps a ForeignError, and an
 // error about a missing proof.
-func notOne(a target.Addr, what string, err error) error {
+func wrongAddress(a target.Addr, what string, err error) error {
 	var foreign *ForeignError
 	switch {
 	case errors.As(err, &foreign):
@@ -59,9 +59,9 @@ func notOne(a target.Addr, what string, err error) error {
 	return fmt.Errorf("%016x can't be proved to be %s: %w", uint64(a), what, err)
 }
 
-// recorded returns err, or nil for target.ErrUnsupported: a member that the runtime's version does not record
+// ignoreUnsupported returns err, or nil for target.ErrUnsupported: a member that the runtime's version does not record
 // is not missing.
-func recorded(err error) error {
+func ignoreUnsupported(err error) error {
 	if errors.Is(err, target.ErrUnsupported) {
 		return nil
 	}
@@ -81,7 +81,7 @@ func (m *Module) describeMaps(g *answer.Gaps) map[string]answer.Maybe[target.Add
 	out := make(map[string]answer.Maybe[target.Addr], len(lookupMapNames))
 	for kind := MapTypeDef; kind <= MapAssemblyRef; kind++ {
 		table, err := m.MapTable(kind)
-		err = recorded(err)
+		err = ignoreUnsupported(err)
 		g.Note(err)
 		out[lookupMapNames[kind]] = answer.Of(table, err)
 	}
@@ -98,7 +98,7 @@ func (m *Module) describeMetadata(d *answer.ModuleDetails) {
 func (m *Module) describeStatics(d *answer.ModuleDetails) {
 	l, err := m.runtime().DomainLocalModule(m.Addr)
 	if err != nil || l.Addr == 0 {
-		d.Note(recorded(err))
+		d.Note(ignoreUnsupported(err))
 		return
 	}
 	d.Module.DomainLocal = &answer.DomainLocalModule{Address: l.Addr, GCStatics: d.Pointer(l.GCStatics, l.missing)}
@@ -145,7 +145,7 @@ func (m *Module) rowName(token metadata.Token, mt target.Addr) (string, error) {
 func (r *Runtime) DescribeAssembly(a target.Addr) (*answer.Assembly, error) {
 	as, err := r.Assembly(a)
 	if err != nil {
-		return nil, notOne(a, "an Assembly", err)
+		return nil, wrongAddress(a, "an Assembly", err)
 	}
 	domain, err := r.AppDomain()
 	if domain.Addr != 0 {

@@ -189,7 +189,7 @@ func (r *nativeAOT) methodTableAt(a target.Addr) (*MethodTable, Proof, error) {
 	if err != nil {
 		return nil, Proof{}, err
 	}
-	if _, ok := r.named().types[a]; ok {
+	if _, ok := r.programNames().types[a]; ok {
 		return mt, Proof{Strength: Listed, By: "the program's map of types"}, nil
 	}
 	return mt, Proof{Strength: Consistent, By: "its base classes"}, nil
@@ -269,7 +269,7 @@ func (r *nativeAOT) checkMethodTable(mt *MethodTable) error {
 			if isSystemObject(mt) && !mt.IsValueType() {
 				return nil
 			}
-			if _, named := r.named().types[mt.Addr]; named && mt.IsInterface() {
+			if _, named := r.programNames().types[mt.Addr]; named && mt.IsInterface() {
 				return nil
 			}
 			return notMethodTable(first)
@@ -307,7 +307,7 @@ func (r *nativeAOT) findString() target.Addr {
 		if err != nil || mt.IsArray() || mt.ComponentSize != 2 {
 			continue
 		}
-		if d := r.named().types[at]; d.name == "System.String" && d.assembly == coreLibrary {
+		if d := r.programNames().types[at]; d.name == "System.String" && d.assembly == coreLibrary {
 			return at
 		}
 		if found != 0 {
@@ -321,7 +321,7 @@ func (r *nativeAOT) findString() target.Addr {
 // findTypes finds the runtime's well-known types by name. Without names it uses that strings derive from
 // System.Object, and thrown objects from System.Exception.
 func (r *nativeAOT) findTypes() {
-	for at, d := range r.named().types {
+	for at, d := range r.programNames().types {
 		switch {
 		case d.assembly != coreLibrary:
 		case d.name == "System.Object":

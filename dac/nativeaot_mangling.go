@@ -113,17 +113,17 @@ func mangle(types map[target.Addr]nativeDefinition) mangledNames {
 		}
 		outer, _, _ := strings.Cut(d.name, "+")
 		if dot := strings.LastIndexByte(outer, '.'); dot >= 0 {
-			m.begins(prefix, outer[:dot+1])
+			m.addNamespace(prefix, outer[:dot+1])
 		}
 		// Most types are in the namespace with the assembly's name.
-		m.begins(prefix, d.assembly+".")
+		m.addNamespace(prefix, d.assembly+".")
 	}
 	return m
 }
 
-// begins records a namespace. If two are mangled alike, it keeps the smaller one, so that the order of types
+// addNamespace records a namespace. If two are mangled alike, it keeps the smaller one, so that the order of types
 // does not matter.
-func (m *mangledNames) begins(prefix, namespace string) {
+func (m *mangledNames) addNamespace(prefix, namespace string) {
 	mangled := prefix + sanitize(namespace)
 	if other, ok := m.known[mangled]; !ok || namespace < other {
 		m.known[mangled] = namespace

@@ -46,8 +46,8 @@ type nativeMethod struct {
 	nativeformat.Method
 }
 
-// named returns the program's names. It reads them once.
-func (r *nativeAOT) named() *nativeNames {
+// programNames returns the program's names. It reads them once.
+func (r *nativeAOT) programNames() *nativeNames {
 	n, _ := r.program.Get(func() (*nativeNames, error) { return r.readNames(), nil })
 	return n
 }
@@ -194,7 +194,7 @@ func (r *nativeAOT) writeName(f *nameFormatter, th target.Addr, depth int) error
 	case mt.PerInstInfo != 0:
 		return r.writeArray(f, mt, depth)
 	}
-	n := r.named()
+	n := r.programNames()
 	if d, ok := n.types[mt.Addr]; ok {
 		f.b.WriteString(d.name)
 		return nil
@@ -252,7 +252,7 @@ func (r *nativeAOT) genericInstance(mt *MethodTable) (target.Addr, []target.Addr
 		follow, width = func(at target.Addr) (target.Addr, error) { return target.Pointer(r.mem, at) }, 8
 	}
 	at := mt.Addr + target.Addr(r.mt.VTable+8*(int(mt.NumVirtuals)+int(mt.NumInterfaces)))
-	named := r.named().types
+	named := r.programNames().types
 	for range optional {
 		definition, err := follow(at)
 		if err != nil {
@@ -326,7 +326,7 @@ func (r *nativeAOT) typeAssembly(th target.Addr) (string, error) {
 		if definition == 0 {
 			definition = mt.Addr
 		}
-		if d := r.named().types[definition]; d.assembly != "" {
+		if d := r.programNames().types[definition]; d.assembly != "" {
 			return d.assembly, nil
 		}
 		return "", target.Unsupportedf("the program does not record the assembly that defines %016x", uint64(mt.Addr))
@@ -341,7 +341,7 @@ func (r *Runtime) CodeName(at target.Addr) (string, error) { return r.implementa
 func (clr) codeName(target.Addr) (string, error) { return "", nil }
 
 func (r *nativeAOT) codeName(at target.Addr) (string, error) {
-	n := r.named()
+	n := r.programNames()
 	i := sort.Search(len(n.methods), func(i int) bool { return n.methods[i].at >= at })
 	if i < len(n.methods) && n.methods[i].at == at {
 		return n.methods[i].meta.MethodName(&n.methods[i].Method)
@@ -357,7 +357,7 @@ func (r *nativeAOT) codeName(at target.Addr) (string, error) {
 
 // invokableName returns the name of the method at an address that reflection can call, or "".
 func (r *nativeAOT) invokableName(at target.Addr) (string, error) {
-	n := r.named()
+	n := r.programNames()
 	m, ok := n.invoked[at]
 	if !ok {
 		return "", nil
@@ -403,7 +403,7 @@ func (r *nativeAOT) methodOfFunclet(start, data target.Addr) (target.Addr, error
 
 // definitionName also returns "" for types of objects with static fields.
 func (r *nativeAOT) definitionName(mt *MethodTable) (string, error) {
-	n := r.named()
+	n := r.programNames()
 	d, ok := n.types[mt.Addr]
 	switch {
 	case ok:

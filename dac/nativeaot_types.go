@@ -30,7 +30,7 @@ func (r *nativeAOT) interfaces(mt *MethodTable) ([]target.Addr, error) {
 // loadedTypes iterates over the types in the map of types that may have objects.
 func (r *nativeAOT) loadedTypes() iter.Seq2[*MethodTable, error] {
 	return func(yield func(*MethodTable, error) bool) {
-		n := r.named()
+		n := r.programNames()
 		if n.noType != nil && !yield(nil, n.noType) {
 			return
 		}
@@ -48,7 +48,7 @@ func (r *nativeAOT) loadedTypes() iter.Seq2[*MethodTable, error] {
 // typesNamed iterates over the types in the map of types by address.
 func (r *nativeAOT) typesNamed(name, assembly string) iter.Seq2[target.Addr, error] {
 	return func(yield func(target.Addr, error) bool) {
-		n := r.named()
+		n := r.programNames()
 		for _, at := range slices.Sorted(maps.Keys(n.types)) {
 			d := n.types[at]
 			if d.name == name && (assembly == "" || strings.EqualFold(d.assembly, assembly)) && !yield(at, nil) {

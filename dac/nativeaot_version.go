@@ -50,7 +50,7 @@ func (i *Instance) versionConstant(v string) string {
 		}
 		const piece, overlap = 1 << 20, 32
 		for off := uint64(0); off < s.Size; off += piece - overlap {
-			for _, b := range i.stored(start+target.Addr(off), min(piece, s.Size-off)) {
+			for _, b := range i.storedBytes(start+target.Addr(off), min(piece, s.Size-off)) {
 				for _, m := range constant.FindAllSubmatch(b, -1) {
 					if found != "" && found != string(m[1]) {
 						return ""
@@ -63,8 +63,8 @@ func (i *Instance) versionConstant(v string) string {
 	return found
 }
 
-// stored returns the bytes of the n at a that are in the dump, in pieces without holes.
-func (i *Instance) stored(a target.Addr, n uint64) [][]byte {
+// storedBytes returns the bytes of the n at a that are in the dump, in pieces without holes.
+func (i *Instance) storedBytes(a target.Addr, n uint64) [][]byte {
 	var out [][]byte
 	for end := a + target.Addr(n); a < end; {
 		b := i.mem.Span(a)

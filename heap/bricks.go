@@ -49,12 +49,12 @@ func (h *Heap) walkAround(s *Segment, a target.Addr, out sink) {
 		w = newWalker(h)
 	}
 	defer h.bricks.walkers.Put(w)
-	from := h.bricks.table(s).before(w, s, a)
+	from := h.bricks.table(s).startBefore(w, s, a)
 	w.walk(s, from, s.Objects.End, out)
 }
 
-// before returns the last known start before a, or the segment's start.
-func (b *brickTable) before(w *walker, s *Segment, a target.Addr) target.Addr {
+// startBefore returns the last known start before a, or the segment's start.
+func (b *brickTable) startBefore(w *walker, s *Segment, a target.Addr) target.Addr {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.done == 0 {

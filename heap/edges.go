@@ -78,7 +78,7 @@ func (e *Edges) each(o *Object, yield func(Reference, error) bool) {
 		yield(Reference{}, t.err)
 		return
 	}
-	if !e.stored(t.desc, o, yield) || !e.options.LoaderAllocators {
+	if !e.eachStored(t.desc, o, yield) || !e.options.LoaderAllocators {
 		return
 	}
 	if t.keeper != 0 || t.keeperErr != nil {
@@ -86,8 +86,8 @@ func (e *Edges) each(o *Object, yield func(Reference, error) bool) {
 	}
 }
 
-// stored yields the references stored in o. It returns false if yield did.
-func (e *Edges) stored(d *GCDesc, o *Object, yield func(Reference, error) bool) bool {
+// eachStored yields the references stored in o. It returns false if yield did.
+func (e *Edges) eachStored(d *GCDesc, o *Object, yield func(Reference, error) bool) bool {
 	more, from, lost := true, uint64(0), true
 	for more && lost {
 		lost = false

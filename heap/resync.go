@@ -158,7 +158,7 @@ func (w *walker) proven(a target.Addr) *typeInfo {
 		return nil
 	}
 	if w.h.mayHoldType(a) {
-		if info, err := w.miss(a); err == nil && info.proven {
+		if info, err := w.loadType(a); err == nil && info.proven {
 			return info
 		}
 	}

@@ -262,7 +262,7 @@ func (c *histogramCollector) histograms() []answer.SizeHistogram {
 	var list []answer.SizeHistogram
 	for _, free := range [...]bool{false, true} {
 		for _, g := range allGenerations {
-			if c.h.has(g) && (g != GenerationFrozen || !free) {
+			if c.h.hasGeneration(g) && (g != GenerationFrozen || !free) {
 				list = append(list, answer.SizeHistogram{Generation: g.String(), Free: free, Sizes: c.sizes(g, free)})
 			}
 		}
@@ -281,7 +281,7 @@ func (c *histogramCollector) sizes(g Generation, free bool) []answer.SizeCount {
 	return list
 }
 
-// has reports whether the heap has a generation: always up to 2, others if they have a segment.
-func (h *Heap) has(g Generation) bool {
+// hasGeneration reports whether the heap has a generation: always up to 2, others if they have a segment.
+func (h *Heap) hasGeneration(g Generation) bool {
 	return g <= GenerationLarge || slices.ContainsFunc(h.segments, func(s Segment) bool { return s.Generation(s.Objects.Start) == g })
 }

@@ -133,7 +133,7 @@ func (c *Counter) Count(s *Segment, o *Object) {
 		return
 	}
 	if int(o.typeID) >= len(c.entries) || c.entries[o.typeID].count == 0 {
-		c.meet(o.typeID)
+		c.addType(o.typeID)
 	}
 	e := &c.entries[o.typeID]
 	e.count++
@@ -149,8 +149,8 @@ func (c *Counter) fragment(s *Segment, o *Object) {
 	}
 }
 
-// meet makes room for a new type.
-func (c *Counter) meet(id uint32) {
+// addType adds an entry for a new type.
+func (c *Counter) addType(id uint32) {
 	if n := int(id) + 1 - len(c.entries); n > 0 {
 		c.entries = append(c.entries, make([]counterEntry, n)...)
 	}
@@ -179,7 +179,7 @@ func (c *Counter) Add(b *Counter) {
 	}
 	for _, id := range b.seen {
 		if int(id) >= len(c.entries) || c.entries[id].count == 0 {
-			c.meet(id)
+			c.addType(id)
 		}
 		c.entries[id].count += b.entries[id].count
 		c.entries[id].size += b.entries[id].size

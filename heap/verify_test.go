@@ -81,8 +81,8 @@ func TestVerificationAdd(t *testing.T) {
 		part.fault(Fault{})
 	}
 	part.Objects = 5
-	part.missing(target.ErrNotInDump)
-	part.missing(target.ErrNotInDump)
+	part.addMissing(target.ErrNotInDump)
+	part.addMissing(target.ErrNotInDump)
 	total.add(&part)
 	total.add(&part)
 	require.Len(t, total.Faults, MaxCorruptions)

@@ -178,8 +178,8 @@ func newWalker(h *Heap) *walker {
 // typeSlot spreads MethodTables, which are 8-byte aligned and close together, over a cache of typeCacheSize entries.
 func typeSlot(a target.Addr) uint64 { return uint64(a>>3) * 0x9e3779b97f4a7c15 >> (64 - 12) }
 
-// miss loads the type at a into its cache slot.
-func (w *walker) miss(a target.Addr) (*typeInfo, error) {
+// loadType loads the type at a into its cache slot.
+func (w *walker) loadType(a target.Addr) (*typeInfo, error) {
 	info, err := w.h.types.lookup(a)
 	if err != nil {
 		return nil, err
@@ -240,7 +240,7 @@ func (w *walker) fill(s *Segment, a, stop target.Addr) (next target.Addr, n int,
 		mt := methodTableOf(b)
 		info := &cache[typeSlot(mt)]
 		if info.addr != mt || mt == 0 {
-			if info, err = w.miss(mt); err != nil {
+			if info, err = w.loadType(mt); err != nil {
 				return a, n, err
 			}
 		}

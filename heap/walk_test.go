@@ -490,7 +490,7 @@ func TestProvenWhateverWasMet(t *testing.T) {
 	h.mem.(*fakeMemory).pieces = append([]fakePiece{{at: frozen.Objects.Start, b: make([]byte, 0x800)}}, h.mem.(*fakeMemory).pieces...)
 	met := newWalker(h)
 	for _, a := range []target.Addr{mtSmall, inside} {
-		_, err := met.miss(a)
+		_, err := met.loadType(a)
 		require.NoError(t, err)
 	}
 	for _, w := range []*walker{met, newWalker(h)} {

@@ -152,12 +152,12 @@ func (r *attrReader) attribute(params []TypeSig) Attribute {
 		}
 	}
 	for n := r.uint16(); n > 0 && r.err == nil; n-- {
-		a.Named = append(a.Named, r.named())
+		a.Named = append(a.Named, r.namedArgument())
 	}
 	return a
 }
 
-func (r *attrReader) named() NamedArgument {
+func (r *attrReader) namedArgument() NamedArgument {
 	k := r.byte()
 	if r.err == nil && k != serializedField && k != serializedProp {
 		r.fail("named argument starts with %#x", k)

@@ -52,8 +52,8 @@ func (numbers) Var(uint32) string             { return "" }
 func (numbers) MVar(uint32) string            { return "" }
 func (numbers) TypeHandle(addr uint64) string { return fmt.Sprintf("%016x", addr) }
 
-// named returns r, or numbers if r is nil.
-func named(r Resolver) Resolver {
+// orNumbers returns r, or numbers if r is nil.
+func orNumbers(r Resolver) Resolver {
 	if r == nil {
 		return numbers{}
 	}
@@ -98,7 +98,7 @@ func FormatType(t *TypeSig, r Resolver) string { return string(AppendType(nil, t
 
 // AppendType appends the result of FormatType.
 func AppendType(dst []byte, t *TypeSig, r Resolver) []byte {
-	r = named(r)
+	r = orNumbers(r)
 	if t = t.Unmodified(); t == nil {
 		return dst
 	}
@@ -256,7 +256,7 @@ func AppendTypeECMA(dst []byte, t *TypeSig, r Resolver) []byte {
 	if t == nil {
 		return dst
 	}
-	r = named(r)
+	r = orNumbers(r)
 	switch t.Kind {
 	case ElementValueType, ElementClass:
 		dst = append(append(dst, t.Kind.String()...), ' ')

@@ -260,7 +260,7 @@ func (c *members) size(m *MethodDesc) int {
 }
 
 func (c *members) hasCodeSlot(m *MethodDesc) bool {
-	return c.nativeCodeSlot.of(m)
+	return c.nativeCodeSlot.isSet(m)
 }
 
 // errNoMethod is the error for a nil MethodDesc.

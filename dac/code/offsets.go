@@ -174,7 +174,7 @@ func parseFlagBit(s string) (flagBit, error) {
 	return flagBit{member, uint16(v)}, nil
 }
 
-func (b flagBit) of(m *MethodDesc) bool {
+func (b flagBit) isSet(m *MethodDesc) bool {
 	v := m.Flags
 	switch b.member {
 	case "Flags2":

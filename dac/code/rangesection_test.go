@@ -214,6 +214,6 @@ func TestFlagBit(t *testing.T) {
 	}
 	b, err := parseFlagBit("Flags3:0x8000")
 	require.NoError(t, err)
-	assert.True(t, b.of(&MethodDesc{flags3: 0x8000}))
-	assert.False(t, b.of(&MethodDesc{Flags: 0x8000, Flags2: 0x80}))
+	assert.True(t, b.isSet(&MethodDesc{flags3: 0x8000}))
+	assert.False(t, b.isSet(&MethodDesc{Flags: 0x8000, Flags2: 0x80}))
 }

@@ -21,7 +21,7 @@ func TestTierBeforeCompiling(t *testing.T) {
 	require.NoError(t, err)
 	loops := 0
 	for m, v := range onlyVersions(t, r) {
-		if v.Code != 0 || !c.tiered.of(m) {
+		if v.Code != 0 || !c.tiered.isSet(m) {
 			continue
 		}
 		assert.Equal(t, TierQuickJitted, v.Tier, "%v", m.Addr)

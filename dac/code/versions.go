@@ -173,7 +173,7 @@ func (r *Reader) defaultTier(c *members, m *MethodDesc, code target.Addr) (Tier,
 		}
 	}
 	switch {
-	case !c.tiered.of(m):
+	case !c.tiered.isSet(m):
 	case code == 0:
 		return TierQuickJitted, nil // the compiler has not examined it yet
 	default:

@@ -52,7 +52,7 @@ func (e *encoder) planSlots() error {
 		}
 		desc.Slots(size, func(off uint64) bool {
 			s.offsets = append(s.offsets, off-s.data)
-			s.names = append(s.names, e.names.of(slotName(o, s, off)))
+			s.names = append(s.names, e.names.indexOf(slotName(o, s, off)))
 			return len(s.offsets) < maxSlots
 		})
 		if s.stride == 8 && len(s.offsets) == 1 && s.offsets[0] == 0 && !elementIsStruct(o) {

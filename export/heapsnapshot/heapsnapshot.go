@@ -101,7 +101,7 @@ type names struct {
 	index map[string]uint32
 }
 
-func (n *names) of(s string) uint32 {
+func (n *names) indexOf(s string) uint32 {
 	i, known := n.index[s]
 	if !known {
 		i = uint32(len(n.list))
@@ -124,13 +124,13 @@ func (e *encoder) plan() error {
 		return err
 	}
 	e.names = names{index: map[string]uint32{}}
-	e.names.of("<dummy>")
-	e.own = ownNames{e.names.of(""), e.names.of("[unreachable]"), e.names.of("(dependent handle)"), e.names.of("(loader allocator)"), e.names.of("(reference)")}
+	e.names.indexOf("<dummy>")
+	e.own = ownNames{e.names.indexOf(""), e.names.indexOf("[unreachable]"), e.names.indexOf("(dependent handle)"), e.names.indexOf("(loader allocator)"), e.names.indexOf("(reference)")}
 	e.types = e.h.Types(&e.summary.Gaps)
 	text := e.h.Objects.Runtime().WellKnown().String
 	e.isText = make([]bool, len(e.types))
 	for i := range e.types {
-		e.names.of(e.types[i].Name)
+		e.names.indexOf(e.types[i].Name)
 		e.isText[i] = e.types[i].Addr == text && text != 0
 	}
 	e.planSources()
@@ -160,7 +160,7 @@ func (e *encoder) planSources() {
 		if name == "" {
 			name = e.g.Source(n).Kind.String()
 		}
-		e.sources = append(e.sources, e.names.of("["+name+"]"))
+		e.sources = append(e.sources, e.names.indexOf("["+name+"]"))
 	}
 }
 

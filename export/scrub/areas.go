@@ -56,21 +56,21 @@ func regionAreas(t target.Target) (out areas, mapped []target.Range) {
 	for _, m := range images {
 		mapped = append(mapped, m.Range)
 	}
-	return areas(nil).over(images).over(regions).over(stacks), around(mapped)
+	return areas(nil).overlay(images).overlay(regions).overlay(stacks), withSurroundings(mapped)
 }
 
 // A pointer may refer to memory that the dump does not list. Memory within nearPointers bytes of listed memory
 // may exist, but not below lowPointers: values there are numbers.
 const nearPointers, lowPointers = 256 << 20, 4 << 30
 
-// around joins ranges with their surroundings.
-func around(list []target.Range) []target.Range {
+// withSurroundings joins ranges with their surroundings.
+func withSurroundings(list []target.Range) []target.Range {
 	for i, r := range list {
 		if r.Start >= lowPointers {
 			list[i] = target.Range{Start: max(r.Start-nearPointers, lowPointers), End: max(r.End, r.End+nearPointers)}
 		}
 	}
-	return joined(list)
+	return joinRanges(list)
 }
 
 // descriptionMark starts the page that createdump adds (debug/createdump/specialdiaginfo.h).
@@ -82,8 +82,8 @@ func isDescription(t target.Target, a target.Addr) bool {
 	return err == nil && string(b) == descriptionMark
 }
 
-// joined sorts ranges and joins adjacent ones.
-func joined(list []target.Range) []target.Range {
+// joinRanges sorts ranges and joins adjacent ones.
+func joinRanges(list []target.Range) []target.Range {
 	slices.SortStableFunc(list, func(a, b target.Range) int {
 		switch {
 		case a.Start < b.Start:

@@ -81,8 +81,8 @@ func newLayout(structures []span, stored []memmap.Range, edits []edit, size int6
 	return l
 }
 
-// over returns the spans that overlap [off, end).
-func (l *layout) over(off, end int64) []span {
+// spansIn returns the spans that overlap [off, end).
+func (l *layout) spansIn(off, end int64) []span {
 	from, _ := slices.BinarySearchFunc(l.spans, off, func(s span, off int64) int {
 		if s.off+s.size <= off {
 			return -1

@@ -70,10 +70,10 @@ func TestCrossing(t *testing.T) {
 	require.NoError(t, err)
 	p := m.page(0x1000)
 	require.NotNil(t, p)
-	assert.False(t, p.has(0x1007))
-	assert.True(t, p.has(0x1008))
-	assert.True(t, p.has(0x100f))
-	assert.False(t, p.has(0x1010))
+	assert.False(t, p.isMarked(0x1007))
+	assert.True(t, p.isMarked(0x1008))
+	assert.True(t, p.isMarked(0x100f))
+	assert.False(t, p.isMarked(0x1010))
 }
 
 // A process has only memory.

@@ -45,7 +45,7 @@ func (s *imageScrubber) images(runtimes []*runtimeOf) {
 			case err == nil && at.Start == 0:
 				s.emitted(m)
 			case err == nil && !visit(target.Module{Base: at.Start, Size: at.Size()}):
-				s.leave(m, at)
+				s.markUnread(m, at)
 			}
 		}
 	}
@@ -62,9 +62,9 @@ func (s *imageScrubber) images(runtimes []*runtimeOf) {
 // imageMark starts an image.
 const imageMark = "MZ"
 
-// leave records an image with unreadable metadata. Only what commands read stays of the metadata and of
+// markUnread records an image with unreadable metadata. Only what commands read stays of the metadata and of
 // resources, or of the whole image if its headers are missing.
-func (s *imageScrubber) leave(m *dac.Module, at target.Range) {
+func (s *imageScrubber) markUnread(m *dac.Module, at target.Range) {
 	parts := []target.Range{at}
 	if img, err := m.PEImage(); err == nil {
 		if h, err := img.CLRHeader(); err == nil {

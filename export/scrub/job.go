@@ -61,7 +61,7 @@ func replaceUnmarked(b []byte, a target.Addr, rest byte, p *page, count *atomic.
 	}
 	var n uint64
 	for i := range b {
-		if b[i] != 0 && !p.has(a+target.Addr(i)) {
+		if b[i] != 0 && !p.isMarked(a+target.Addr(i)) {
 			b[i] = rest
 			n++
 		}

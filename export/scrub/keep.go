@@ -50,8 +50,8 @@ func (m *marks) page(a target.Addr) *page {
 	return m.pages[a&^(keptPage-1)]
 }
 
-// has reports whether the byte at a is marked.
-func (p *page) has(a target.Addr) bool {
+// isMarked reports whether the byte at a is marked.
+func (p *page) isMarked(a target.Addr) bool {
 	i := a & (keptPage - 1)
 	return p != nil && p[i/64]>>(i%64)&1 != 0
 }
@@ -331,8 +331,8 @@ func (l areas) at(a target.Addr) area {
 	return area{Range: target.Range{Start: a, End: ^target.Addr(0)}}
 }
 
-// over puts areas, which may overlap, over the areas of l. The first of them counts.
-func (l areas) over(top []area) areas {
+// overlay puts areas, which may overlap, over the areas of l. The first of them counts.
+func (l areas) overlay(top []area) areas {
 	slices.SortStableFunc(top, func(x, y area) int {
 		switch {
 		case x.Start < y.Start:

@@ -399,8 +399,8 @@ func (x *objectIndex) block(n uint64) int {
 	return i
 }
 
-// before returns the last object that changes and starts before a, or false.
-func (x *objectIndex) before(a target.Addr) (target.Addr, bool) {
+// lastBefore returns the last object that changes and starts before a, or false.
+func (x *objectIndex) lastBefore(a target.Addr) (target.Addr, bool) {
 	if a <= x.objects.Start {
 		return 0, false
 	}
@@ -423,8 +423,8 @@ func (x *objectIndex) before(a target.Addr) (target.Addr, bool) {
 	return 0, false
 }
 
-// from calls f for the objects that change and start in [a, end), in order.
-func (x *objectIndex) from(a, end target.Addr, f func(target.Addr)) {
+// each calls f for the objects that change and start in [a, end), in order.
+func (x *objectIndex) each(a, end target.Addr, f func(target.Addr)) {
 	a, end = max(a, x.objects.Start), min(end, x.objects.End)
 	if a >= end {
 		return
@@ -456,10 +456,10 @@ func (x *objectIndex) apply(j *job, b []byte, a target.Addr) {
 		g = target.Range{Start: max(g.Start-halfHeader, x.objects.Start), End: g.End - halfHeader}
 		j.zero(slice(b, a, g), &j.counts.Free)
 	}
-	if first, ok := x.before(a); ok {
+	if first, ok := x.lastBefore(a); ok {
 		x.object(j, b, a, first)
 	}
-	x.from(a, end, func(o target.Addr) { x.object(j, b, a, o) })
+	x.each(a, end, func(o target.Addr) { x.object(j, b, a, o) })
 }
 
 // overlapping returns the ranges that overlap [a, end). The list is in order and disjoint.

@@ -177,7 +177,7 @@ func (j *job) findRuntimes(ctx context.Context, d *sosgo.Dump, images *imageScru
 	for _, r := range list {
 		images.native(r)
 	}
-	j.areas = j.areas.over(runtimes).over(images.unread).over(heaps)
+	j.areas = j.areas.overlay(runtimes).overlay(images.unread).overlay(heaps)
 	slices.Sort(secrets)
 	secrets = slices.DeleteFunc(slices.Compact(secrets), isName)
 	out.Secrets = len(secrets)
@@ -260,7 +260,7 @@ func (r *runtimeOf) explore(ctx context.Context, d *sosgo.Dump, runtime string) 
 func (j *job) fill(src target.Source, l *layout, b []byte, off int64) error {
 	clear(b)
 	end := off + int64(len(b))
-	for _, s := range l.over(off, end) {
+	for _, s := range l.spansIn(off, end) {
 		from, to := max(s.off, off), min(s.off+s.size, end)
 		part := b[from-off : to-off]
 		if n, err := src.ReadAt(part, from); n < len(part) {

@@ -19,7 +19,7 @@ func marked(b []byte) string {
 	m.note(at, b)
 	out := bytes.Clone(b)
 	for i := range out {
-		if a := target.Addr(at + i); !m.page(a).has(a) {
+		if a := target.Addr(at + i); !m.page(a).isMarked(a) {
 			out[i] = '.'
 		}
 	}
@@ -68,7 +68,7 @@ func TestLayout(t *testing.T) {
 	assert.Equal(t, "\x00\x00\x00\x00\x00\x00ab", string(b))
 	l.edit(b[:1], 103)
 	assert.Equal(t, "b", string(b[:1]))
-	assert.Len(t, l.over(20, 40), 2)
+	assert.Len(t, l.spansIn(20, 40), 2)
 }
 
 // TestDisguise: texts of a length stay apart, whatever their form, and each run has letters of its own.

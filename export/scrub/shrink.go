@@ -164,7 +164,7 @@ func (s *shrinker) findRuntimes(ctx context.Context, d *sosgo.Dump, out *answer.
 	if len(list) == 0 {
 		return nil, target.Unsupportedf("the process has no runtime: what is needed of its memory is unknown")
 	}
-	s.job.areas = all.over(images).over(known).over(heaps)
+	s.job.areas = all.overlay(images).overlay(known).overlay(heaps)
 	return list, nil
 }
 
@@ -259,7 +259,7 @@ func (s *shrinker) content(b []byte, off int64) error {
 		return err
 	}
 	end := off + int64(len(b))
-	for _, p := range s.layout.over(off, end) {
+	for _, p := range s.layout.spansIn(off, end) {
 		if !p.memory {
 			continue
 		}
@@ -322,10 +322,10 @@ func (s *shrinker) objects(x *objectIndex, b []byte, a target.Addr) {
 	if x == nil {
 		return
 	}
-	if first, ok := x.before(a); ok {
+	if first, ok := x.lastBefore(a); ok {
 		s.object(x, b, a, first)
 	}
-	x.from(a, a+target.Addr(len(b)), func(o target.Addr) { s.object(x, b, a, o) })
+	x.each(a, a+target.Addr(len(b)), func(o target.Addr) { s.object(x, b, a, o) })
 }
 
 // object omits parts of one object. Its first two words stay, so that it and the next object can be found.

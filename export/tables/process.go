@@ -60,7 +60,7 @@ func (p *Process) dumpRow() dumpRow {
 		Strength: textOrNull(s.SignatureStrength), Version: query.SomeIf(uint64(s.SignatureVersion), s.SignatureVersion != 0),
 		Parts:       textOrNull(strings.Join(s.SignatureParts, "; ")),
 		Rules:       textOrNull(s.SignatureRules),
-		LiveObjects: known(s.Objects), LiveSize: known(s.Size), GarbageSize: known(s.Garbage),
+		LiveObjects: numberOrNull(s.Objects), LiveSize: numberOrNull(s.Size), GarbageSize: numberOrNull(s.Garbage),
 	}
 	if s.Time != nil {
 		row.Time = query.Some(s.Time.UTC().Format(time.RFC3339))
@@ -77,8 +77,8 @@ func (p *Process) dumpRow() dumpRow {
 	return row
 }
 
-// known returns a column with *n, or null if n is nil.
-func known(n *uint64) query.Opt[uint64] {
+// numberOrNull returns a column with *n, or null if n is nil.
+func numberOrNull(n *uint64) query.Opt[uint64] {
 	if n == nil {
 		return query.Opt[uint64]{}
 	}
@@ -165,7 +165,7 @@ func sourceTable(s *query.Source) *Table {
 				return ctx.Err()
 			}
 			if err != nil {
-				w.missing(err)
+				w.noteMissing(err)
 				continue
 			}
 			for i := range row {
@@ -249,7 +249,7 @@ func (p *Process) stackRows(ctx context.Context, w *writer, add func(stackRow) e
 			return ctx.Err()
 		}
 		if err != nil {
-			w.missing(err)
+			w.noteMissing(err)
 			continue
 		}
 		if id, _ := row[thread].Plain(); id != last {

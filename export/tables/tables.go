@@ -235,8 +235,8 @@ func (w *writer) flush() (err error) {
 	return w.enc.take(w.spare)
 }
 
-// missing records unreadable rows.
-func (w *writer) missing(err error) {
+// noteMissing records unreadable rows.
+func (w *writer) noteMissing(err error) {
 	w.lost = true
 	w.gaps.Note(fmt.Errorf("%s: %w", w.t.Name, err))
 }

@@ -69,7 +69,7 @@ func (p *Part) adopt(own []*Part, lender *Part) *Part {
 			}
 			mine, described := o.types[name]
 			if theirs, both := lender.types[name]; described && both {
-				marks = append(marks, marksOf(mine, theirs, p.names[name])...)
+				marks = append(marks, commonMembers(mine, theirs, p.names[name])...)
 			}
 		}
 		slices.SortStableFunc(marks, func(a, b mark) int { return a.at - b.at })
@@ -87,9 +87,9 @@ func (p *Part) adopt(own []*Part, lender *Part) *Part {
 // A mark is the offset of a member on the lender, and its difference on the process.
 type mark struct{ at, shift int }
 
-// marksOf returns the members that both descriptions of a structure have. names maps own members to the
+// commonMembers returns the members that both descriptions of a structure have. names maps own members to the
 // lender's names.
-func marksOf(own, lender partType, names map[string]string) []mark {
+func commonMembers(own, lender partType, names map[string]string) []mark {
 	var out []mark
 	for name, to := range own.fields {
 		if from, both := lender.fields[cmp.Or(names[name], name)]; both {

@@ -201,11 +201,11 @@ func (l *Layout) Global(name string) (Global, error) {
 	if g, ok := l.globals[name]; ok {
 		return g, nil
 	}
-	return Global{}, l.missing("global ", name)
+	return Global{}, l.missingError("global ", name)
 }
 
-// missing returns the error for a global or vtable that no part resolved.
-func (l *Layout) missing(kind, name string) error {
+// missingError returns the error for a global or vtable that no part resolved.
+func (l *Layout) missingError(kind, name string) error {
 	e := &Error{Type: kind + name, Reason: l.refused[kind+name]}
 	if err := l.unplaced[kind+name]; err != nil && err != errUnresolved {
 		e.Reason = err
@@ -218,7 +218,7 @@ func (l *Layout) VTable(class string) (target.Addr, error) {
 	if g, ok := l.vtables[class]; ok {
 		return g.Addr, nil
 	}
-	return 0, l.missing("vtable ", class)
+	return 0, l.missingError("vtable ", class)
 }
 
 // Variable returns the address of a variable of the runtime.
