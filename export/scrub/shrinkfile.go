@@ -8,8 +8,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// filePage is the size in bytes of which inserted blocks are a multiple, so that pages of memory stay pages of
-// the file.
+// filePage is the unit in bytes of inserted blocks: pages of memory then stay pages of the file.
 const filePage = 4096
 
 func paged(b []byte) []byte { return append(b, make([]byte, -len(b)&(filePage-1))...) }
