@@ -10,8 +10,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestArrayWithoutComponents: what says that it is an array whose instances have no length is no MethodTable. Such an object was
-// printed with a length that it has not.
+// TestArrayWithoutComponents checks that an array type without components is not a MethodTable. Its objects
+// would be printed with a wrong length.
 func TestArrayWithoutComponents(t *testing.T) {
 	for _, name := range []string{"net10-zoo", "net31-zoo"} {
 		t.Run(name, func(t *testing.T) {

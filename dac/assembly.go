@@ -1,22 +1,27 @@
 package dac
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"iter"
 
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/files/layout"
 	"github.com/sosgo/sosgo/target"
 )
 
-// An Assembly is a loaded assembly (assembly.hpp). Since .NET Core it has one module. Verified on 3.1, 6, 8, 9 and 10.
+// An Assembly is a loaded assembly (assembly.hpp). In .NET Core it has one module. Verified on 3.1, 6, 8, 9 and
+// 10.
 type Assembly struct {
 	Addr            target.Addr
 	Module          *Module
 	PEAssembly      target.Addr
-	LoaderAllocator target.Addr // 0 if the layout does not have it
+	LoaderAllocator target.Addr // 0 if the layout lacks it
 }
 
-// Assembly reads the assembly at a, proved by its module: each names the other.
+// Assembly reads the assembly at a. The proof: the assembly and its module refer to each other.
 func (r *Runtime) Assembly(a target.Addr) (*Assembly, error) {
 	if err := r.Check(FeatureModules); err != nil {
 		return nil, err
@@ -62,7 +67,8 @@ func (r *Runtime) readAssembly(a target.Addr) (*Assembly, error) {
 	return as, nil
 }
 
-// MapTable returns the address of the first part of a lookup map's table, 0 while the map is empty. SOS calls it the map.
+// MapTable returns the address of the first part of a lookup map's table, or 0 for an empty map. SOS prints it
+// as the map.
 func (m *Module) MapTable(k Map) (target.Addr, error) {
 	at, err := m.MapAddr(k)
 	if err != nil {
@@ -92,7 +98,7 @@ func (r *Runtime) Interfaces(mt *MethodTable) ([]target.Addr, error) {
 	if mt.NumInterfaces == 0 {
 		return nil, nil
 	}
-	return r.of().interfaces(mt)
+	return r.implementation().interfaces(mt)
 }
 
 func (r clr) interfaces(mt *MethodTable) ([]target.Addr, error) {
@@ -102,11 +108,76 @@ func (r clr) interfaces(mt *MethodTable) ([]target.Addr, error) {
 	}
 	rd, out := layout.Reader{Mem: r.mem, Base: m}, make([]target.Addr, 0, mt.NumInterfaces)
 	for i := range int(mt.NumInterfaces) {
-		// The lowest bit marks an entry that is not loaded exactly yet.
+		// The lowest bit marks an entry that is not fully loaded.
 		out = append(out, rd.Ptr(8*i)&^1)
 	}
 	if rd.Err != nil {
 		return nil, fmt.Errorf("interfaces of %016x: %w", uint64(mt.Addr), rd.Err)
 	}
 	return out, nil
+}
+
+// DescribeAssemblies describes the modules of KnownModules in their order. match, if not nil, selects them by
+// the last part of File. An incomplete list ends with the error. Without any module DescribeAssemblies returns
+// the error instead.
+func (r *Runtime) DescribeAssemblies(ctx context.Context, match func(name string) bool) (iter.Seq2[*answer.LoadedModule, error], error) {
+	modules, incomplete := r.KnownModules()
+	if incomplete != nil && len(modules) == 0 {
+		return nil, incomplete
+	}
+	return func(yield func(*answer.LoadedModule, error) bool) {
+		for _, m := range modules {
+			if err := ctx.Err(); err != nil {
+				yield(nil, err)
+				return
+			}
+			row := &answer.LoadedModule{}
+			row.Name = row.Gaps.Text(m.File())
+			if match != nil && !match(target.BaseName(row.Name.String())) {
+				continue
+			}
+			m.describeLoaded(row)
+			if !yield(row, nil) {
+				return
+			}
+		}
+		if incomplete != nil {
+			yield(nil, incomplete)
+		}
+	}, nil
+}
+
+func (m *Module) describeLoaded(row *answer.LoadedModule) {
+	row.Module, row.Assembly = m.Addr, m.Assembly
+	dynamic, err := m.IsDynamic()
+	row.Dynamic = dynamic
+	row.Note(err)
+	at, err := m.Image()
+	row.ImageBase, row.Size, row.PE = row.Pointer(at.Start, err), at.Size(), at.Start != 0
+	if flat, err := m.IsFlat(); err == nil && row.PE {
+		row.Layout = "Mapped"
+		if flat {
+			row.Layout = "Flat"
+		}
+	}
+	if _, err := m.Metadata(); err != nil {
+		row.Note(err)
+		row.MetadataErr = err
+	} else {
+		where := m.MetadataSource()
+		row.Metadata, row.MetadataSize = where.Addr, where.Size
+	}
+	if !row.PE {
+		return
+	}
+	img, err := m.PEImage()
+	if err != nil {
+		row.PDBErr, row.Version = err, row.Text("", err)
+		return
+	}
+	row.PDB, row.PDBErr = img.DescribePDB()
+	row.Note(row.PDBErr)
+	if tm, err := m.imageModule(); err == nil {
+		row.Version = image.DescribeVersion(&row.Gaps, m.runtime().mem, tm)
+	}
 }

@@ -2,14 +2,14 @@ package dac
 
 import "github.com/sosgo/sosgo/target"
 
-// A cycle detects a list of the target that leads back into itself, by Brent's algorithm. It needs no memory and at
-// most three times the list's length. The zero value is ready.
+// A cycle detects a list of the target that leads back into itself, by Brent's algorithm. It needs no memory,
+// and at most three times as many steps as the list has elements. The zero value is ready.
 type cycle struct {
-	at           target.Addr // an address of the list that later ones are compared with
-	steps, limit uint64      // since at was taken, and until the next is taken
+	at           target.Addr // an earlier address of the list
+	steps, limit uint64      // steps since at was recorded, and until the next one is
 }
 
-// closes records the next address of the list and reports whether it came before.
+// closes records the next address of the list and reports whether it repeats.
 func (c *cycle) closes(a target.Addr) bool {
 	if a == c.at {
 		return true

@@ -8,8 +8,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestCycle: a list without end is noticed soon, whatever leads into it, and one
-// with an end never.
+// TestCycle checks that a list without end is detected soon, with any number of elements before the loop, and
+// that a list with an end is not.
 func TestCycle(t *testing.T) {
 	for _, c := range []struct{ tail, loop int }{{0, 1}, {1, 1}, {0, 2}, {5, 3}, {1000, 7}, {3, 1000}} {
 		var seen cycle

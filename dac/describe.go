@@ -32,8 +32,8 @@ func (inst *Instance) Describe() answer.Runtime {
 	return r
 }
 
-// Exports returns the symbols for debuggers that the image at base exports. With all, it includes symbols that the
-// image does not export, without address, and symbols that the dump lacks, with the reason.
+// Exports returns the symbols for debuggers that the image at base exports. With all, it also returns the
+// others: without an address if the image does not export them, with an error if the dump lacks them.
 func Exports(img *image.Image, base target.Addr, all bool) []answer.Export {
 	var out []answer.Export
 	for _, name := range ExportedSymbols() {
@@ -81,9 +81,9 @@ func (r *Runtime) DescribeLayout() []answer.LayoutMember {
 // LayoutSources lists the sources of the layout in the order of precedence: contract descriptors and tables.
 func (r *Runtime) LayoutSources() []string { return r.layout.Sources() }
 
-// ForeignLayout returns the major version on which the runtime's layout was measured ("8.0") if it is another than the
-// runtime's own, with the processor if that differs ("8.0 on x64"). Only the probes support such a layout. It returns
-// "" for a layout of the runtime's version and processor, and if the version is unknown.
+// ForeignLayout returns the major version on which the runtime's layout was measured ("8.0") if it differs from
+// the runtime's own, with the processor if that differs ("8.0 on x64"). Only the probes support such a layout.
+// It returns "" for a layout of the runtime's version and processor, and if the version is unknown.
 func (r *Runtime) ForeignLayout() string {
 	if r.lender != "" {
 		return r.measuredOn + " on " + r.lender
@@ -104,8 +104,8 @@ func (r *Runtime) NamedType(g *answer.Gaps, th target.Addr) answer.Text {
 	return text
 }
 
-// NamelessType describes a type without a readable name: by its TypeHandle, which distinguishes it, and by the assembly
-// that defines it or, for an array, its elements.
+// NamelessType describes a type without a readable name by its TypeHandle and, if known, the assembly that
+// defines it or the elements of an array.
 func (r *Runtime) NamelessType(th target.Addr) string {
 	what := "type"
 	if mt, err := r.TrustedMethodTable(th); err == nil && mt.IsArray() {
@@ -121,7 +121,7 @@ func (r *Runtime) NamelessType(th target.Addr) string {
 	return text
 }
 
-// wellKnownName returns the name of a type that the runtime's globals identify, "" for others.
+// wellKnownName returns the name of a type that the runtime's globals identify, or "".
 func (r *Runtime) wellKnownName(th target.Addr) string {
 	switch {
 	case th == 0:

@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An AppDomain is the process's application domain (appdomain.hpp); since .NET Core there is one.
+// An AppDomain is the application domain of the process (appdomain.hpp). .NET Core has one.
 type AppDomain struct {
 	Addr target.Addr
 	Name string // friendly name, "clrhost"
@@ -35,8 +35,8 @@ func (r *Runtime) AppDomain() (AppDomain, error) {
 	return d, err
 }
 
-// RootAssembly returns the address of the Assembly whose Main the runtime runs (Assembly::ExecuteMainMethod). It
-// returns 0 if a native program started the runtime and runs no Main.
+// RootAssembly returns the address of the Assembly with the Main that the runtime runs
+// (Assembly::ExecuteMainMethod). It returns 0 if a native program started the runtime and does not run a Main.
 func (r *Runtime) RootAssembly() (target.Addr, error) {
 	if err := r.Check(FeatureDomains); err != nil {
 		return 0, err
@@ -62,7 +62,8 @@ func (r *Runtime) SystemDomain() (target.Addr, error) {
 	return r.GlobalPointer("SystemDomain")
 }
 
-// Modules returns the modules of the application domain in load order. It returns the modules that it found together with the first error.
+// Modules returns the modules of the application domain in load order, with the first error if some are
+// unreadable.
 func (r *Runtime) Modules() ([]*Module, error) {
 	return r.assembled.Get(r.readModules)
 }
@@ -123,7 +124,8 @@ func (r *Runtime) modulesOf(domain target.Addr) ([]*Module, error) {
 	return out, firstErr
 }
 
-// domainModule returns the module of the DomainAssembly or Assembly that the word at slot points to, nil for an empty slot.
+// domainModule returns the module of the DomainAssembly or Assembly that the word at slot points to, or nil for
+// an empty slot.
 func (r *Runtime) domainModule(slot target.Addr) (*Module, error) {
 	da, err := target.Pointer(r.mem, slot)
 	if err != nil || da == 0 {
@@ -138,7 +140,7 @@ func (r *Runtime) domainModule(slot target.Addr) (*Module, error) {
 		}
 	case o.Module != layout.Absent:
 		module, err = r.ptr(da, o.Module, "DomainAssembly.Module")
-	default: // since 11 the list has the assemblies themselves
+	default: // since 11 the list contains Assemblies
 		module, err = r.ptr(da, r.off.Assembly.Module, "Assembly.Module")
 	}
 	if err != nil || module == 0 {
@@ -159,7 +161,7 @@ func (r *Runtime) CoreLib() (*Module, error) {
 	return r.ModuleOf(mt)
 }
 
-// KnownModules is Modules for dumps without the list of assemblies: it adds CoreLib and the modules of types met so far.
+// KnownModules is Modules for dumps without the list of assemblies: it adds CoreLib.
 func (r *Runtime) KnownModules() ([]*Module, error) {
 	mods, err := r.Modules()
 	if err == nil || !errors.Is(err, target.ErrNotInDump) {

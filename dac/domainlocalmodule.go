@@ -10,14 +10,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A DomainLocalModule holds the statics of a module's classes (appdomain.hpp; .NET Core 3.1 to 8). .NET 9 dropped the
-// structure: each class has a DynamicStaticsInfo and a ThreadStaticsInfo of its own (methodtable.h), from which a
-// DomainLocalModule of such a runtime answers. Its address is 0 then.
+// A DomainLocalModule holds the statics of a module's classes (appdomain.hpp; .NET Core 3.1 to 8). Since .NET 9
+// each class has a DynamicStaticsInfo and a ThreadStaticsInfo instead (methodtable.h). The methods of a
+// DomainLocalModule read those, and its address is 0.
 type DomainLocalModule struct {
-	Addr              target.Addr // 0 from .NET 9 on, and for a module without statics so far
+	Addr              target.Addr // 0 from .NET 9 on, and for a module without statics
 	Module            target.Addr
 	GCStatics         target.Addr // base of the GC statics of classes outside the dynamic class table
-	DynamicClassTable target.Addr // 0 if there is none
+	DynamicClassTable target.Addr // or 0
 	DynamicEntries    uint64      // length of the dynamic class table
 
 	r       *Runtime
@@ -27,22 +27,22 @@ type DomainLocalModule struct {
 // ClassFlags describe the initialization of a class (appdomain.hpp, ClassInitFlags).
 type ClassFlags uint32
 
-// The flags. From .NET 9 on they come from MethodTableAuxiliaryData.
+// The flags. Since .NET 9 they come from MethodTableAuxiliaryData.
 const (
-	ClassInitialized ClassFlags = 1 << iota // the class constructor has run, or there is none to run
+	ClassInitialized ClassFlags = 1 << iota // the class constructor has run, or is missing
 	ClassInitError                          // the class constructor threw an exception
-	ClassAllocated                          // the statics are allocated; not recorded from .NET 9 on
+	ClassAllocated                          // the statics are allocated; not recorded since .NET 9
 )
 
-// A DynamicClass is an entry of the dynamic class table: generic types, and types that were made at run time.
+// A DynamicClass is an entry of the dynamic class table, for a generic type or a type made at run time.
 type DynamicClass struct {
-	ID    uint64      // index in the table; GenericsStaticsInfo has it
-	Entry target.Addr // start of its non-GC statics, 0 if not allocated
+	ID    uint64      // index in the table, as in GenericsStaticsInfo
+	Entry target.Addr // start of the class's non-GC statics, 0 if not allocated
 	Flags ClassFlags
 }
 
-// StaticsOf returns the DomainLocalModule that holds the statics of mt. It returns target.ErrUnsupported for a NativeAOT
-// program and, before .NET 9, for collectible types and for non-generic types of Reflection.Emit.
+// StaticsOf returns the DomainLocalModule with the statics of mt. It returns target.ErrUnsupported for a
+// NativeAOT program and, before .NET 9, for collectible types and for non-generic types of Reflection.Emit.
 func (r *Runtime) StaticsOf(mt *MethodTable) (*DomainLocalModule, error) {
 	if mt == nil {
 		return nil, errNoType
@@ -63,7 +63,7 @@ func (r *Runtime) StaticsOf(mt *MethodTable) (*DomainLocalModule, error) {
 	return r.DomainLocalModule(module)
 }
 
-// hasDomainLocalModules reports whether the runtime keeps statics in DomainLocalModules: before .NET 9.
+// hasDomainLocalModules reports whether the runtime keeps statics in DomainLocalModules, as before .NET 9.
 func (r *Runtime) hasDomainLocalModules() bool { return r.off.Statics.GC == layout.Absent }
 
 // DomainLocalModule reads the DomainLocalModule of the Module at a.
@@ -76,7 +76,7 @@ func (r *Runtime) DomainLocalModule(a target.Addr) (*DomainLocalModule, error) {
 		return d, nil
 	}
 	at, err := r.ptr(a, r.off.Module.ID, "Module.ModuleID")
-	if err != nil || at == 0 || at&1 != 0 { // bit 0: the number of a module whose statics are not allocated
+	if err != nil || at == 0 || at&1 != 0 { // bit 0 marks the number of a module without allocated statics
 		return d, err
 	}
 	o := &r.off.DomainLocalModule
@@ -88,8 +88,9 @@ func (r *Runtime) DomainLocalModule(a target.Addr) (*DomainLocalModule, error) {
 	return d, nil
 }
 
-// moduleForStatics returns the Module whose DomainLocalModule holds the statics of mt (MethodTable::GetModuleForStatics):
-// the loader module for dynamic classes, otherwise the module that defines the type.
+// moduleForStatics returns the Module with the DomainLocalModule for the statics of mt
+// (MethodTable::GetModuleForStatics): the loader module for dynamic classes, otherwise the module that defines
+// the type.
 func (r *Runtime) moduleForStatics(mt *MethodTable) (target.Addr, error) {
 	if mt.hasDynamicStatics() {
 		return r.ptr(mt.Addr, r.off.MethodTable.LoaderModule, "MethodTable.LoaderModule")
@@ -102,9 +103,10 @@ func (m *MethodTable) hasDynamicStatics() bool {
 	return m.Flags&mtfStaticsMask != 0 && !m.HasComponents()
 }
 
-// reachesStatics returns target.ErrUnsupported for types whose statics, before .NET 9, need structures that have never been measured. The
-// dynamic entry of a collectible type has LOADERHANDLEs in place of its statics (appdomain.hpp, CollectibleDynamicEntry). The number of a
-// non-generic type that was made at run time is in its EEClass's optional fields (class.h, m_cbModuleDynamicID).
+// reachesStatics returns target.ErrUnsupported for types with statics in structures that were never measured,
+// before .NET 9. The dynamic entry of a collectible type has LOADERHANDLEs in place of its statics
+// (appdomain.hpp, CollectibleDynamicEntry). The number of a non-generic type made at run time is in its
+// EEClass's optional fields (class.h, m_cbModuleDynamicID).
 func (r *Runtime) reachesStatics(mt *MethodTable) error {
 	switch statics := mt.Flags & mtfStaticsMask; {
 	case mt.Flags&r.consts.collectible != 0:
@@ -120,7 +122,7 @@ func (r *Runtime) reachesStatics(mt *MethodTable) error {
 // runtime returns the runtime of d.
 func (d *DomainLocalModule) runtime() *Runtime { return OrNone(d.r) }
 
-// GCStaticsBase returns the base of the static fields of mt that refer to objects. Structs are among them, boxed.
+// GCStaticsBase returns the base of the static fields of mt that refer to objects, including boxed structs.
 func (d *DomainLocalModule) GCStaticsBase(mt *MethodTable) (StaticAddr, error) {
 	o := &d.runtime().off
 	switch {
@@ -144,7 +146,7 @@ func (d *DomainLocalModule) GCStaticsBase(mt *MethodTable) (StaticAddr, error) {
 	return s.needsStorage(), d.missing
 }
 
-// NonGCStaticsBase returns the base of the static fields of mt that hold primitives, enums and pointers.
+// NonGCStaticsBase returns the base of the static fields of mt with primitives, enums and pointers.
 func (d *DomainLocalModule) NonGCStaticsBase(mt *MethodTable) (StaticAddr, error) {
 	switch {
 	case !d.runtime().hasDomainLocalModules():
@@ -158,8 +160,8 @@ func (d *DomainLocalModule) NonGCStaticsBase(mt *MethodTable) (StaticAddr, error
 	return d.classBase(mt)
 }
 
-// classBase returns the base of the non-GC statics of a class outside the dynamic class table: field offsets count from
-// the DomainLocalModule itself. The state is StaticUnknown if the dump lacks the class's flags.
+// classBase returns the base of the non-GC statics of a class outside the dynamic class table: field offsets
+// count from the DomainLocalModule itself. The state is StaticUnknown if the class's flags are not in the dump.
 func (d *DomainLocalModule) classBase(mt *MethodTable) (StaticAddr, error) {
 	s := StaticAddr{State: StaticUnknown, Addr: d.Addr}
 	flags, err := d.ClassFlags(mt)
@@ -188,7 +190,7 @@ func (d *DomainLocalModule) ClassFlags(mt *MethodTable) (ClassFlags, error) {
 	return ClassFlags(v), err
 }
 
-// initFlags returns the flags that MethodTableAuxiliaryData has (9 and later).
+// initFlags returns the flags in MethodTableAuxiliaryData (9 and later).
 func (r *Runtime) initFlags(mt *MethodTable) (ClassFlags, error) {
 	v, err := r.auxiliaryFlags(mt)
 	var f ClassFlags
@@ -213,18 +215,18 @@ func (d *DomainLocalModule) IsClassInitError(mt *MethodTable) (bool, error) {
 	return f&ClassInitError != 0, err
 }
 
-// InitializerFailed reports whether the class constructor of mt threw an exception. It returns false
-// for types without readable records, for which StaticsOf returns target.ErrUnsupported.
+// InitializerFailed reports whether the class constructor of mt threw an exception. It returns false for types
+// without records, for which StaticsOf returns target.ErrUnsupported.
 func (r *Runtime) InitializerFailed(mt *MethodTable) (bool, error) {
 	d, err := r.StaticsOf(mt)
 	if err != nil {
-		return false, recorded(err)
+		return false, ignoreUnsupported(err)
 	}
 	failed, err := d.IsClassInitError(mt)
-	return failed, recorded(err)
+	return failed, ignoreUnsupported(err)
 }
 
-// state returns the state of statics with the flags.
+// state returns the state of statics with the flags f.
 func (f ClassFlags) state() StaticState {
 	switch {
 	case f&ClassInitialized != 0:
@@ -235,7 +237,7 @@ func (f ClassFlags) state() StaticState {
 	return StaticNotInitialized
 }
 
-// needsStorage returns s, as not initialized if it has no address.
+// needsStorage returns s, changed to StaticNotInitialized if it has no address.
 func (s StaticAddr) needsStorage() StaticAddr {
 	if s.Addr == 0 && s.State != StaticFailed {
 		s.State = StaticNotInitialized
@@ -243,7 +245,7 @@ func (s StaticAddr) needsStorage() StaticAddr {
 	return s
 }
 
-// DynamicClasses yields the entries of the dynamic class table that are in use. It yields nothing from .NET 9 on.
+// DynamicClasses iterates over the used entries of the dynamic class table. It yields nothing since .NET 9.
 func (d *DomainLocalModule) DynamicClasses() iter.Seq2[DynamicClass, error] {
 	return func(yield func(DynamicClass, error) bool) {
 		if d.missing != nil {
@@ -262,7 +264,8 @@ func (d *DomainLocalModule) DynamicClasses() iter.Seq2[DynamicClass, error] {
 	}
 }
 
-// dynamicClass returns the entry of mt in the dynamic class table, without address and flags if there is none yet.
+// dynamicClass returns the entry of mt in the dynamic class table. Address and flags are 0 if the entry does
+// not exist yet.
 func (d *DomainLocalModule) dynamicClass(mt *MethodTable) (DynamicClass, error) {
 	id, err := d.runtime().dynamicTypeID(mt)
 	if err == nil {
@@ -280,8 +283,8 @@ func (r *Runtime) dynamicEntry(table target.Addr, id uint64) (DynamicClass, erro
 	return DynamicClass{ID: id, Entry: rd.Ptr(info.Entry), Flags: ClassFlags(rd.U32(info.Flags))}, rd.Err
 }
 
-// dynamicTypeID returns the index of a generic type in the dynamic class tables (GenericsStaticsInfo). It is the first
-// optional member of the MethodTable.
+// dynamicTypeID returns the index of a generic type in the dynamic class tables (GenericsStaticsInfo). It is
+// the first optional member of the MethodTable.
 func (r *Runtime) dynamicTypeID(mt *MethodTable) (uint64, error) {
 	next := bits.OnesCount32(mt.Flags2 & mtf2SlotsMask)
 	at := r.afterVTable(mt)

@@ -9,7 +9,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An EEClass holds the data that all MethodTables of one type definition share (class.h). Verified on 3.1, 6, 8, 9 and 10.
+// An EEClass holds the data shared by all MethodTables of one type definition (class.h). Verified on 3.1, 6, 8,
+// 9 and 10.
 type EEClass struct {
 	Addr               target.Addr
 	MethodTable        target.Addr
@@ -17,8 +18,8 @@ type EEClass struct {
 	MethodDescChunk    target.Addr
 	Attributes         uint32 // CorTypeAttr: the TypeAttributes of ECMA-335 II.23.1.15
 	ElementType        metadata.ElementType
-	NumInstanceFields  int // inherited ones included
-	NumStaticFields    int // thread statics included
+	NumInstanceFields  int // including inherited ones
+	NumStaticFields    int // including thread statics
 	NumThreadStatics   int
 	NumMethods         int
 	NumNonVirtualSlots int
@@ -42,7 +43,7 @@ func (r *Runtime) ElementType(mt *MethodTable) (metadata.ElementType, error) {
 	if mt == nil {
 		return 0, errNoType
 	}
-	return r.of().elementType(mt)
+	return r.implementation().elementType(mt)
 }
 
 func (r clr) elementType(mt *MethodTable) (metadata.ElementType, error) {
@@ -82,10 +83,10 @@ func (r *Runtime) readEEClass(mt *MethodTable) (*EEClass, error) {
 		return c, rd.Err
 	}
 	if rd.U8(o.FieldsPacked) != 0 && rd.Err == nil {
-		// Only NGEN images packed them, and .NET Core's loader unpacks.
+		// Only NGEN images packed fields; .NET Core's loader unpacks them.
 		return nil, target.Unsupportedf("EEClass %#x has packed fields", uint64(a))
 	}
-	// EEClassPackedFields: an array of u32 after the class proper.
+	// EEClassPackedFields is an array of u32 after the class.
 	p, po := layout.Reader{Mem: r.mem, Base: a + target.Addr(rd.U8(o.FixedFieldsEnd)), Err: rd.Err}, &r.off.Packed
 	for _, f := range []struct {
 		dst *int
@@ -102,11 +103,12 @@ func (r *Runtime) readEEClass(mt *MethodTable) (*EEClass, error) {
 	return c, p.Err
 }
 
-// CanonicalForClass reports whether the runtime's data-access library identifies a class by the canonical MethodTable
-// instead of the EEClass: since the MethodTable has its module (9).
+// CanonicalForClass reports whether the runtime's data-access library identifies a class by the canonical
+// MethodTable instead of the EEClass. It does since 9, where the MethodTable has its module.
 func (r *Runtime) CanonicalForClass() bool { return r.off.MethodTable.Module != layout.Absent }
 
-// MethodTableOfClass returns the MethodTable that owns the EEClass at a: each names the other. Another address is target.ErrCorrupt.
+// MethodTableOfClass returns the MethodTable that owns the EEClass at a. Each must refer to the other. It
+// returns target.ErrCorrupt for another address.
 func (r *Runtime) MethodTableOfClass(a target.Addr) (*MethodTable, error) {
 	if err := r.Check(FeatureFields); err != nil {
 		return nil, err
@@ -125,8 +127,8 @@ func (r *Runtime) MethodTableOfClass(a target.Addr) (*MethodTable, error) {
 	return owner, nil
 }
 
-// NumSlots returns the number of the type's method slots: those of its vtable and its non-virtual ones. Before 9 a flag
-// of the MethodTable marks types with non-virtual slots (MethodTable::HasNonVirtualSlots).
+// NumSlots returns the number of the type's method slots, virtual and non-virtual. Before 9 a flag of the
+// MethodTable marks types with non-virtual slots (MethodTable::HasNonVirtualSlots).
 func (r *Runtime) NumSlots(mt *MethodTable, c *EEClass) int {
 	if mt == nil || c == nil {
 		return 0

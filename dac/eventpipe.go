@@ -13,13 +13,14 @@ import (
 type EventPipeProvider struct {
 	Addr     target.Addr
 	Name     string
-	Sessions uint64 // a bit for each session that enabled it
-	Keywords uint64 // of all its sessions
-	Level    uint32 // the highest one of them
+	Sessions uint64 // one bit for each session that enabled it
+	Keywords uint64 // union of all its sessions
+	Level    uint32 // highest of its sessions
 }
 
-// eventPipeOffsets holds the offsets of EventPipe's structures, which no contract describes. The lists are those of dn-list.h; before .NET 8, those of
-// slist.h, whose head is that of its first node. .NET Core 3.1 has the class of eventpipeprovider.h, whose name is an SString.
+// eventPipeOffsets holds the offsets of EventPipe's structures, which no contract describes. The lists are from
+// dn-list.h or, before .NET 8, from slist.h, where the head is that of the first node. .NET Core 3.1 has the
+// class of eventpipeprovider.h with an SString as its name.
 type eventPipeOffsets struct {
 	Provider struct {
 		Keywords  int `layout:"Keywords"`
@@ -42,8 +43,9 @@ type eventPipeOffsets struct {
 	} `struct:"EventPipeListNode"`
 }
 
-// EventPipeProviders lists the providers of EventPipe: those of the runtime and those of EventSources. one is any of them, such as the
-// handle of a managed EventPipeEventProvider. A list that does not have it is an error, so that no structure is taken for another one.
+// EventPipeProviders lists the providers of EventPipe, both the runtime's and those of EventSources. one is any
+// provider, such as the handle of a managed EventPipeEventProvider. A list without it is an error: it is
+// another structure.
 func (r *Runtime) EventPipeProviders(one target.Addr) ([]EventPipeProvider, error) {
 	o := &eventPipeOffsets{}
 	if err := r.layout.BindAll(o); err != nil {
@@ -90,7 +92,8 @@ func (r *Runtime) EventPipeProviders(one target.Addr) ([]EventPipeProvider, erro
 	return out, nil
 }
 
-// wideString is the representation of an SString in UTF-16, and representation the bits that have it (sstring.h).
+// wideString is the representation of an SString in UTF-16. representation selects the bits of the
+// representation (sstring.h).
 const (
 	wideString     = 4
 	representation = 7

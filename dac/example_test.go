@@ -8,21 +8,20 @@ import (
 	"github.com/sosgo/sosgo/dump"
 )
 
-// List the modules that the runtime has loaded, and name a type by its
-// MethodTable.
+// List the modules that the runtime has loaded, and name a type by its MethodTable.
 func Example() {
 	d, err := dump.Open("../testdata/dumps/net10-zoo/net10-zoo.dmp.zst", dump.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer d.Close()
-	rt, err := dac.Find(d, d, nil)[0].Open() // the one runtime in this process
+	rt, err := dac.Find(d, d, nil)[0].Open() // this process has one runtime
 	if err != nil {
 		log.Fatal(err)
 	}
 	modules, err := rt.Modules()
 	if err != nil {
-		log.Print(err) // what was found before the error is good
+		log.Print(err) // modules contains those before the error
 	}
 	for _, m := range modules[:3] {
 		path, err := m.Path()

@@ -9,22 +9,23 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An Exception is an object of System.Exception or a type derived from it. Its texts are addresses of strings, 0 for
-// none. StringAt reads them.
+// An Exception is an object of System.Exception or a derived type. Its texts are addresses of strings, or 0;
+// StringAt reads them.
 type Exception struct {
 	Addr             target.Addr
 	Type             *MethodTable
 	Message          target.Addr
-	Inner            target.Addr // the exception that caused it
+	Inner            target.Addr // the exception that caused this one
 	HResult          uint32
 	XCode            uint32      // code of the hardware exception, or 0xe0434352
-	StackTraceString target.Addr // made by managed code on demand, so absent for most exceptions
+	StackTraceString target.Addr // made by managed code on demand: 0 for most exceptions
 	RemoteStackTrace target.Addr // kept by ExceptionDispatchInfo
 	stackTrace       target.Addr
-	traceFrames      uint32 // of NativeAOT: entries of stackTrace
+	traceFrames      uint32 // NativeAOT: entries of stackTrace
 }
 
-// IsException reports whether mt is System.Exception or derived from it. A base class that the dump lacks is an error.
+// IsException reports whether mt is System.Exception or derived from it. It returns an error if a base class is
+// not in the dump.
 func (r *Runtime) IsException(mt *MethodTable) (bool, error) {
 	if mt == nil {
 		return false, errNoType
@@ -47,13 +48,15 @@ func (r *Runtime) IsException(mt *MethodTable) (bool, error) {
 	return false, target.Corruptf("a chain of more than %d base classes", limits.ParentChain)
 }
 
-// IsSystemException reports whether the type is System.Exception itself. A global of the runtime identifies it without metadata.
+// IsSystemException reports whether the type is System.Exception itself, by a global of the runtime and without
+// metadata.
 func (r *Runtime) IsSystemException(mt target.Addr) bool { return mt == r.known.Exception && mt != 0 }
 
-// ErrNotException is the error for an object that is not an exception. It is a target.ErrCorrupt: the runtime refers to it as one.
+// ErrNotException is the error for an object that is not an exception. It wraps target.ErrCorrupt: the runtime
+// refers to the object as an exception.
 var ErrNotException = target.Corruptf("an object of another type")
 
-// Exception reads the exception object at a. An object of another type is ErrNotException.
+// Exception reads the exception object at a. It returns ErrNotException for an object of another type.
 func (r *Runtime) Exception(a target.Addr) (Exception, error) {
 	e, err := r.readException(a)
 	if err != nil {
@@ -76,7 +79,7 @@ func (r *Runtime) readException(a target.Addr) (Exception, error) {
 		return Exception{}, ErrNotException
 	}
 	if err != nil && !errors.Is(err, target.ErrNotInDump) {
-		return Exception{}, err // memory that the dump lacks does not disprove it
+		return Exception{}, err // missing memory does not disprove it
 	}
 	o := &r.off.Exception
 	rd := layout.Reader{Mem: r.mem, Base: a}
@@ -97,7 +100,8 @@ func (r *Runtime) readException(a target.Addr) (Exception, error) {
 	return e, rd.Err
 }
 
-// TraceOffset returns the offset in an exception of the reference to its stack trace, and false if the layout has none.
+// TraceOffset returns the offset in an exception of the reference to its stack trace, and false if the layout
+// lacks it.
 func (r *Runtime) TraceOffset() (int, bool) {
 	off := r.off.Exception.StackTrace
 	if r.off.Exception.Addresses != layout.Absent {
@@ -106,26 +110,27 @@ func (r *Runtime) TraceOffset() (int, bool) {
 	return off, off != layout.Absent
 }
 
-// A TraceFrame is a frame of the stack trace that an exception collects on its way (clrex.h, StackTraceElement).
+// A TraceFrame is a frame of the stack trace that an exception collects while it is passed on (clrex.h,
+// StackTraceElement).
 type TraceFrame struct {
 	// IP is inside the call, one less than the return address, or the address of the faulting instruction. In a
-	// NativeAOT program it is the return address itself, as in its own stack traces.
+	// NativeAOT program it is the return address, as in its own stack traces.
 	IP     target.Addr
-	SP     target.Addr // 0 in a NativeAOT program, which does not record it
-	Method target.Addr // MethodDesc, 0 of a NativeAOT program
-	// Foreign marks the last frame of a trace that was taken over from another throw of the exception.
+	SP     target.Addr // 0 in a NativeAOT program
+	Method target.Addr // MethodDesc; 0 in a NativeAOT program
+	// Foreign marks the last frame of a trace copied from another throw of the exception.
 	Foreign bool
 }
 
 // The flags of a StackTraceElement (clrex.h, StackTraceElementFlags).
 const traceForeign = 1
 
-// StackTrace reads the frames of e, the innermost first. An exception that was not thrown has none.
+// StackTrace reads the frames of e, the innermost first. It returns none for an exception that was not thrown.
 func (r *Runtime) StackTrace(e *Exception) ([]TraceFrame, error) {
 	if e == nil || e.stackTrace == 0 {
 		return nil, nil
 	}
-	frames, err := r.of().readTrace(e)
+	frames, err := r.implementation().readTrace(e)
 	if err != nil {
 		err = fmt.Errorf("stack trace of exception %016x: %w", uint64(e.Addr), err)
 	}
@@ -139,7 +144,8 @@ func (r clr) readTrace(e *Exception) ([]TraceFrame, error) {
 		return nil, err
 	}
 	if size == 8 && length > 0 {
-		// 9 and later: an array whose first element is the trace; the others keep the methods of collectible code alive.
+		// Since 9 the first element of an array is the trace. The others keep the methods of collectible code
+		// alive.
 		if array, err = target.Pointer(r.mem, data); err != nil {
 			return nil, err
 		}
@@ -154,7 +160,7 @@ func (r clr) readTrace(e *Exception) ([]TraceFrame, error) {
 	if uint64(length) < uint64(h.Elements) {
 		return nil, nil // the trace is empty so far
 	}
-	count, err := target.Uint32(r.mem, data+target.Addr(h.Count)) // the upper half before 9 is zero
+	count, err := target.Uint32(r.mem, data+target.Addr(h.Count)) // before 9 the upper half is zero
 	if err != nil {
 		return nil, err
 	}
@@ -181,10 +187,11 @@ func (r clr) readTrace(e *Exception) ([]TraceFrame, error) {
 	return frames, nil
 }
 
-// traceAtOnce bounds the allocation before the frames are read, since the length comes from the dump.
+// traceAtOnce bounds the allocation before frames are read: the length comes from the dump.
 const traceAtOnce = 1024
 
-// arrayData returns the address of the elements of a one-dimensional array, their number, and the bytes of one.
+// arrayData returns the address of the elements of a one-dimensional array, their number, and the size of one
+// in bytes.
 func (r *Runtime) arrayData(a target.Addr) (data target.Addr, length uint32, size uint16, err error) {
 	word, err := target.Uint64(r.mem, a)
 	if err != nil {

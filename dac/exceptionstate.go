@@ -13,8 +13,8 @@ import (
 type ExceptionState struct {
 	Addr   target.Addr
 	Thrown target.Addr // the exception object, 0 before it exists
-	// Record and Context are the EXCEPTION_RECORD and the CONTEXT (winnt.h) of the fault or throw, which the runtime
-	// has on every system. They are 0 if there is none or it is unknown.
+	// Record and Context are the EXCEPTION_RECORD and the CONTEXT (winnt.h) of the fault or throw, which the
+	// runtime keeps on every system. They are 0 if missing or unknown.
 	Record, Context target.Addr
 	// Flags are ExceptionFlags (exstatecommon.h). FlagsKnown reports whether the layout has them.
 	Flags      ExceptionFlags
@@ -27,8 +27,8 @@ type ExceptionFlags uint32
 // ExceptionUnhandled means that no handler was found.
 const ExceptionUnhandled ExceptionFlags = 0x800
 
-// A stateLayout has the offsets of an ExceptionState's members in either structure.
-// The thrown object is in the structure itself or in a handle.
+// A stateLayout has the offsets of an ExceptionState's members in either structure. The thrown object is in the
+// structure or in a handle.
 type stateLayout struct{ previous, thread, thrown, handle, record, context, flags int }
 
 func (r *Runtime) stateLayout() stateLayout {
@@ -43,7 +43,8 @@ func (r *Runtime) stateLayout() stateLayout {
 	return stateLayout{x.Previous, x.Thread, none, x.Thrown, x.Record, x.Context, x.Flags}
 }
 
-// ExceptionStates returns the exceptions that t is handling, the innermost first. It returns those that it found together with an error.
+// ExceptionStates returns the exceptions that t is handling, the innermost first. It returns the states found
+// together with an error.
 func (r *Runtime) ExceptionStates(t *Thread) ([]ExceptionState, error) {
 	if t == nil {
 		return nil, errNoThread
@@ -74,8 +75,9 @@ func (r *Runtime) ExceptionStates(t *Thread) ([]ExceptionState, error) {
 	return out, nil
 }
 
-// ExceptionSlots returns the places of the references to the exceptions that t is handling, the innermost first. Since .NET 11 they
-// are roots of their own (dotnet/runtime pull request 127300, ScanStackRoots); before, handles hold the exceptions, and it returns none.
+// ExceptionSlots returns the addresses of the references to the exceptions that t is handling, the innermost
+// first. Since .NET 11 these are roots (dotnet/runtime pull request 127300, ScanStackRoots). Before, handles
+// hold the exceptions, and it returns none.
 func (r *Runtime) ExceptionSlots(t *Thread) ([]target.Addr, error) {
 	if t == nil {
 		return nil, errNoThread
@@ -91,8 +93,8 @@ func (r *Runtime) ExceptionSlots(t *Thread) ([]target.Addr, error) {
 	return slots, err
 }
 
-// proveState proves that the structure at a belongs to t. Before 9 it names its thread; since then it is on t's stack,
-// above those that began later.
+// proveState proves that the structure at a belongs to t. Before 9 it refers to its thread. Since 9 it is on
+// t's stack, above the states that began later.
 func (r *Runtime) proveState(o *stateLayout, t *Thread, a target.Addr, inner []ExceptionState) error {
 	if o.thread != layout.Absent {
 		owner, err := r.ptr(a, o.thread, "ExceptionTracker.Thread")
@@ -141,7 +143,8 @@ func (r *Runtime) CurrentException(t *Thread) (target.Addr, error) {
 	return states[0].Thrown, nil
 }
 
-// NestedExceptions returns the exceptions that t was handling when the current one was thrown, innermost first.
+// NestedExceptions returns the exceptions that t was handling when the current one was thrown, the innermost
+// first.
 func (r *Runtime) NestedExceptions(t *Thread) ([]target.Addr, error) {
 	states, err := r.ExceptionStates(t)
 	var out []target.Addr

@@ -16,13 +16,13 @@ type FieldDesc struct {
 	Token       metadata.Token
 	Static      bool
 	Thread      bool // thread static
-	RVA         bool // its value is in the image
+	RVA         bool // the value is in the image
 	Offset      uint32
 	ElementType metadata.ElementType
 }
 
-// FieldDesc returns the field whose FieldDesc is at a. The proof: its type has a field at that place, and the type's
-// metadata has its token. Any other address returns target.ErrCorrupt.
+// FieldDesc returns the field with its FieldDesc at a. The proof: its type has a field there, and the type's
+// metadata has its token. It returns target.ErrCorrupt for any other address.
 func (r *Runtime) FieldDesc(a target.Addr) (*FieldDesc, error) {
 	f, err := r.readFieldDesc(a)
 	if err != nil {
@@ -60,7 +60,7 @@ func (r *Runtime) readFieldDesc(a target.Addr) (*FieldDesc, error) {
 	return nil, not
 }
 
-// checkFieldToken checks the token of a field of mt against the metadata, if that is in the dump.
+// checkFieldToken checks the token of a field of mt against the metadata, if they are in the dump.
 func (r *Runtime) checkFieldToken(mt *MethodTable, f *FieldDesc) error {
 	m, err := r.ModuleOf(mt)
 	if err != nil {
@@ -111,8 +111,8 @@ func (r *Runtime) FieldName(f *FieldDesc) (string, error) {
 	return owner + "." + name, err
 }
 
-// Fields returns the FieldDescs that mt declares in the runtime's order: instance fields, then statics. A continuation
-// of runtime-async declares none, since the members that it adds have no FieldDescs.
+// Fields returns the FieldDescs that mt declares in the runtime's order: instance fields, then statics. It
+// returns none for a continuation of runtime-async: members that it adds have no FieldDescs.
 func (r *Runtime) Fields(mt *MethodTable) ([]FieldDesc, error) {
 	if mt == nil {
 		return nil, errNoType

@@ -9,16 +9,16 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A FrameKind is the kind of information about the caller in an explicit frame.
+// A FrameKind is the way in which an explicit frame records its caller.
 type FrameKind uint8
 
-// The kinds: one for each way of finding the caller.
+// The kinds.
 const (
-	FrameUnknown           FrameKind = iota // a class that is not in the layout
-	FramePlain                              // a marker, without a caller of its own
+	FrameUnknown           FrameKind = iota // the class is not in the layout
+	FramePlain                              // a marker without a caller
 	FrameInlinedCall                        // a call into unmanaged code, inside a managed frame
 	FrameTransition                         // a call from managed code through a stub of the runtime
-	FrameHelper                             // managed code called the runtime; before 10
+	FrameHelper                             // a call from managed code into the runtime; before 10
 	FrameSoftwareException                  // a throw
 	FrameFault                              // an instruction that faulted
 	FrameRedirected                         // the runtime stopped the thread
@@ -67,14 +67,14 @@ var frameKinds = map[string]FrameKind{
 	"TailCallFrame":                 FramePlain,
 }
 
-// A Frame is an explicit frame: a structure that the runtime puts on a thread's stack when managed code enters the
-// runtime or unmanaged code (frames.h, class Frame). Verified on 3.1, 6, 8, 9 and 10.
+// A Frame is an explicit frame: a structure that the runtime puts on a thread's stack when managed code enters
+// the runtime or unmanaged code (frames.h, class Frame). Verified on 3.1, 6, 8, 9 and 10.
 type Frame struct {
 	Addr  target.Addr
-	Next  target.Addr // the frame below, 0 for the last
+	Next  target.Addr // the frame below; 0 for the last
 	Class string      // as SOS prints it
 	Kind  FrameKind
-	// Interpreted is the method that a copy of a FrameInterpreter stands for; zero for other frames.
+	// Interpreted is the method of a copy of a FrameInterpreter; zero for other frames.
 	Interpreted InterpretedMethod
 }
 
@@ -109,7 +109,7 @@ func (r *Runtime) Frame(a target.Addr) (Frame, error) {
 		return f, target.Corruptf("Frame %016x: its first word %#x is of no class", uint64(a), id)
 	}
 	if f.Kind = frameKinds[f.Class]; f.Kind == FrameUnknown {
-		f.Kind = FramePlain // a class that the descriptor names and that is new
+		f.Kind = FramePlain // a new class that the descriptor names
 	}
 	if next == topFrame {
 		f.Next = 0
@@ -117,12 +117,12 @@ func (r *Runtime) Frame(a target.Addr) (Frame, error) {
 	return f, nil
 }
 
-// errNoFrame is the error of a nil Frame.
+// errNoFrame is the error for a nil Frame.
 var errNoFrame = target.Unsupportedf("no frame")
 
-// NextFrame returns the address of the explicit frame after f, further down f's stack, or 0 for the last frame. Frames
-// on another stack, such as the one for handling overflows, precede those of the thread's own stack, which may be
-// anywhere.
+// NextFrame returns the address of the explicit frame after f, or 0 for the last frame. It is further down f's
+// stack. Frames on another stack, such as the one for handling overflows, precede those of the thread's own
+// stack.
 func (t *Thread) NextFrame(f *Frame) (target.Addr, error) {
 	if f == nil {
 		return 0, errNoFrame
@@ -133,11 +133,12 @@ func (t *Thread) NextFrame(f *Frame) (target.Addr, error) {
 	return 0, target.Corruptf("Frame %016x: the next one is at %016x, not below it on the stack", uint64(f.Addr), uint64(f.Next))
 }
 
-// signalStack bounds the stack for handling signals. The runtime's explicit frames are there while it handles a stack
-// overflow.
+// signalStack bounds the size in bytes of the stack for handling signals. It contains explicit frames while the
+// runtime handles a stack overflow.
 const signalStack = 1 << 20
 
-// SignalStack returns the stack on which t runs with its stack pointer at sp, empty if it is the thread's own.
+// SignalStack returns the stack that t runs on with its stack pointer at sp. It is empty for the thread's own
+// stack.
 func (t *Thread) SignalStack(sp target.Addr) target.Range {
 	if t.Stack.Contains(sp) {
 		return target.Range{}
@@ -145,8 +146,8 @@ func (t *Thread) SignalStack(sp target.Addr) target.Range {
 	return target.Range{Start: sp, End: sp + signalStack}
 }
 
-// Newer reports whether the stack address a belongs to a newer call than b does. Calls on a stack for signals are newer than all on
-// t's own, wherever it lies.
+// Newer reports whether the stack address a belongs to a newer call than b. Calls on a stack for signals are
+// newer than all calls on t's own stack.
 func (t *Thread) Newer(a, b target.Addr) bool {
 	if t != nil && t.Stack.Size() > 0 && t.Stack.Contains(a) != t.Stack.Contains(b) {
 		return t.Stack.Contains(b)
@@ -154,7 +155,7 @@ func (t *Thread) Newer(a, b target.Addr) bool {
 	return a < b
 }
 
-// signalStackOf returns the SignalStack of t in the dump.
+// signalStackOf returns the SignalStack of t, by its stack pointer in the dump.
 func (r *Runtime) signalStackOf(t *Thread) target.Range {
 	for _, os := range r.Target().Threads() {
 		if sp, ok := os.Registers.SP(); ok && os.ID == t.OSID {
@@ -164,7 +165,7 @@ func (r *Runtime) signalStackOf(t *Thread) target.Range {
 	return target.Range{}
 }
 
-// Frames iterates over the explicit frames of t, the topmost first. The topmost may be on the stack for t's signals. It
+// Frames iterates over the explicit frames of t from the topmost on, which may be on the stack for signals. It
 // ends with an error at an unreadable frame.
 func (r *Runtime) Frames(t *Thread) iter.Seq2[Frame, error] {
 	return func(yield func(Frame, error) bool) {
@@ -193,23 +194,24 @@ func (r *Runtime) Frames(t *Thread) iter.Seq2[Frame, error] {
 	}
 }
 
-// A FrameCaller is the kind of result of FrameCaller.
+// A FrameCaller describes the registers that Runtime.FrameCaller found.
 type FrameCaller uint8
 
 const (
-	// CallerNone means that the frame has no caller; the next one may.
+	// CallerNone means that the frame does not record a caller; the next one may.
 	CallerNone FrameCaller = iota
-	// CallerReturn means that the registers are those of the managed caller at its return address.
+	// CallerReturn means that the registers are the managed caller's at its return address.
 	CallerReturn
-	// CallerInterrupted means that the registers are those of managed code at the instruction where it was stopped.
+	// CallerInterrupted means that the registers are those of managed code at the instruction where it was
+	// stopped.
 	CallerInterrupted
-	// CallerNative means that the registers are those of the runtime's own code. Unwinding it leads to the managed caller
-	// (LazyMachState).
+	// CallerNative means that the registers belong to code of the runtime. Unwinding it leads to the managed
+	// caller (LazyMachState).
 	CallerNative
 )
 
-// FrameCaller puts f's caller into regs. Registers that f does not have become unknown, since their values belong to
-// code that ran later.
+// FrameCaller sets regs to the registers of f's caller. Registers that f does not record become unknown: their
+// values belong to later code.
 func (r *Runtime) FrameCaller(f *Frame, regs *target.Registers) (FrameCaller, error) {
 	l, err := r.frameLayout()
 	if err != nil {
@@ -256,11 +258,12 @@ func (r *Runtime) frameCaller(l *frameLayout, f *Frame, regs *target.Registers) 
 	return CallerNone, nil
 }
 
-// frameThrows is the attribute of a HelperMethodFrame whose function throws (frames.h, FRAME_ATTR_EXCEPTION).
+// frameThrows is the attribute of a HelperMethodFrame for a function that throws (frames.h,
+// FRAME_ATTR_EXCEPTION).
 const frameThrows = 1
 
-// FrameThrows reports whether f marks a throw: a throw's frame, or before .NET 10 that of the runtime's helper for
-// throwing. It reports false if the layout lacks the attribute.
+// FrameThrows reports whether f marks a throw: the frame of a throw or, before .NET 10, of the runtime's helper
+// for throwing. It returns false if the layout lacks the attribute.
 func (r *Runtime) FrameThrows(f *Frame) (bool, error) {
 	if f == nil {
 		return false, errNoFrame
@@ -279,8 +282,7 @@ func (r *Runtime) FrameThrows(f *Frame) (bool, error) {
 	return false, nil
 }
 
-// inlinedCaller: the method that holds the frame is the caller while a call is
-// active.
+// inlinedCaller returns the method that contains the frame, while a call is active.
 func (r *Runtime) inlinedCaller(l *frameLayout, f *Frame, regs *target.Registers) (FrameCaller, error) {
 	o := &l.Inlined
 	rd := layout.Reader{Mem: r.mem, Base: f.Addr}
@@ -293,8 +295,7 @@ func (r *Runtime) inlinedCaller(l *frameLayout, f *Frame, regs *target.Registers
 	return CallerReturn, nil
 }
 
-// transitionCaller: the stub saved the registers in a TransitionBlock in front
-// of the caller's arguments.
+// transitionCaller reads the registers that the stub saved in a TransitionBlock before the caller's arguments.
 func (r *Runtime) transitionCaller(l *frameLayout, f *Frame, regs *target.Registers) (FrameCaller, error) {
 	block, err := r.ptr(f.Addr, l.Framed.Block, "FramedMethodFrame.TransitionBlockPtr")
 	if err != nil {
@@ -309,8 +310,8 @@ func (r *Runtime) transitionCaller(l *frameLayout, f *Frame, regs *target.Regist
 	return CallerReturn, r.savedRegisters(l, block, l.Block.CalleeSaved, regs)
 }
 
-// helperCaller uses the registers of the managed caller once they are computed (MachState), otherwise the registers
-// that the runtime's function captured to compute them from.
+// helperCaller returns the registers of the managed caller once they are computed (MachState), otherwise the
+// registers that the runtime's function captured for computing them.
 func (r *Runtime) helperCaller(l *frameLayout, f *Frame, regs *target.Registers) (FrameCaller, error) {
 	o := &l.Helper
 	rd := layout.Reader{Mem: r.mem, Base: f.Addr}
@@ -324,7 +325,7 @@ func (r *Runtime) helperCaller(l *frameLayout, f *Frame, regs *target.Registers)
 		}
 		return CallerReturn, r.savedPointers(l, f.Addr, o.Pointers, regs)
 	}
-	// CaptureRsp is the capturing function's: its return address is on top (LazyMachStateCaptureState).
+	// CaptureRsp belongs to the capturing function, with its return address on top (LazyMachStateCaptureState).
 	ip, sp := rd.U64(o.CaptureRIP), rd.U64(o.CaptureRSP)
 	if rd.Err != nil {
 		return CallerNone, rd.Err
@@ -336,7 +337,7 @@ func (r *Runtime) helperCaller(l *frameLayout, f *Frame, regs *target.Registers)
 	return CallerNative, r.readRegisters(l.state, f.Addr, o.Capture, regs)
 }
 
-// hijackCaller uses the registers that the stub saved to which the method returned instead.
+// hijackCaller returns the registers saved by the stub that replaced the return address.
 func (r *Runtime) hijackCaller(l *frameLayout, f *Frame, regs *target.Registers) (FrameCaller, error) {
 	args, err := r.ptr(f.Addr, l.Hijack.Args, "HijackFrame.HijackArgsPtr")
 	if err != nil {
@@ -367,7 +368,7 @@ func (l *frameLayout) setRegs(regs *target.Registers, ip, sp uint64) {
 	regs.Set(l.abi.SP, sp)
 }
 
-// savedRegisters reads the CalleeSavedRegisters at an offset from a.
+// savedRegisters reads the CalleeSavedRegisters at offset off from a.
 func (r *Runtime) savedRegisters(l *frameLayout, a target.Addr, off int, regs *target.Registers) error {
 	if off == layout.Absent {
 		return &layout.Error{Type: "CalleeSavedRegisters"}
@@ -375,7 +376,7 @@ func (r *Runtime) savedRegisters(l *frameLayout, a target.Addr, off int, regs *t
 	return r.readRegisters(l.saved, a, off, regs)
 }
 
-// readRegisters reads the registers of a structure at an offset from a.
+// readRegisters reads the registers of a structure at offset off from a.
 func (r *Runtime) readRegisters(members []savedRegister, a target.Addr, off int, regs *target.Registers) error {
 	if len(members) == 0 {
 		return &layout.Error{Type: "CalleeSavedRegisters"}
@@ -387,7 +388,8 @@ func (r *Runtime) readRegisters(members []savedRegister, a target.Addr, off int,
 	return rd.Err
 }
 
-// savedPointers reads the pointers of a MachState: the address at which each register was saved, 0 if it was not.
+// savedPointers reads the pointers of a MachState: the address where each register was saved, 0 if it was not
+// saved.
 func (r *Runtime) savedPointers(l *frameLayout, a target.Addr, off int, regs *target.Registers) error {
 	rd := layout.Reader{Mem: r.mem, Base: a}
 	for _, m := range l.state {
@@ -407,8 +409,8 @@ func (r *Runtime) savedPointers(l *frameLayout, a target.Addr, off int, regs *ta
 	return nil
 }
 
-// contextAt reads the CONTEXT at an offset from a. Of code that called, and was
-// not stopped, only the registers that calls preserve mean anything.
+// contextAt reads the CONTEXT at offset off from a. If the code was not stopped but made a call, only the
+// registers that calls preserve are valid.
 func (r *Runtime) contextAt(l *frameLayout, a target.Addr, off int, stopped bool, regs *target.Registers) error {
 	if off == layout.Absent {
 		return &layout.Error{Type: "a context"}
@@ -429,7 +431,7 @@ func (r *Runtime) contextAt(l *frameLayout, a target.Addr, off int, stopped bool
 	return rd.Err
 }
 
-// FrameMethod returns the address of the MethodDesc that f belongs to, or 0.
+// FrameMethod returns the address of f's MethodDesc, or 0.
 func (r *Runtime) FrameMethod(f *Frame) (target.Addr, error) {
 	l, err := r.frameLayout()
 	if err != nil {
@@ -449,9 +451,9 @@ func (r *Runtime) FrameMethod(f *Frame) (target.Addr, error) {
 	return f.Interpreted.MethodDesc, nil
 }
 
-// inlinedMethod: the datum is the MethodDesc of the P/Invoke, or a tagged or
-// small number (frames.h, InlinedCallFrame::HasFunction). In the bits that are zero in
-// an address of 8 bytes the calls that handle exceptions have marks (InlinedCallFrameMarker).
+// inlinedMethod returns the MethodDesc of the P/Invoke, or 0. The datum may also be a tagged or small number
+// (frames.h, InlinedCallFrame::HasFunction). Calls that handle exceptions set bits that are zero in an address
+// of 8 bytes (InlinedCallFrameMarker).
 func (r *Runtime) inlinedMethod(l *frameLayout, f *Frame) (target.Addr, error) {
 	if l.Inlined.Datum == layout.Absent {
 		return 0, nil
@@ -465,15 +467,14 @@ func (r *Runtime) inlinedMethod(l *frameLayout, f *Frame) (target.Addr, error) {
 }
 
 const (
-	// fcallBuckets is the size of the runtime's table of FCalls by address
-	// (ecall.cpp, FCALL_HASH_SIZE).
+	// fcallBuckets is the size of the runtime's table of FCalls by address (ecall.cpp, FCALL_HASH_SIZE).
 	fcallBuckets = 127
 	maxFCalls    = 10_000
 )
 
 // helperMethod finds the method by the address of its function in the runtime's table of FCalls (ecall.cpp,
-// ECall::MapTargetBackToMethod; ECHash is {next, function, MethodDesc}). The frame's own word is a cache that is filled
-// together with the registers.
+// ECall::MapTargetBackToMethod; ECHash is {next, function, MethodDesc}). The frame's own word is a cache,
+// filled together with the registers.
 func (r *Runtime) helperMethod(l *frameLayout, f *Frame) (target.Addr, error) {
 	o := &l.Helper
 	rd := layout.Reader{Mem: r.mem, Base: f.Addr}

@@ -11,7 +11,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// frameStack is a stack that starts at frameBase; everything else is missing.
+// frameStack is a stack that starts at frameBase. All other memory is missing.
 type frameStack []byte
 
 const frameBase = target.Addr(0x7fff0000)
@@ -39,7 +39,7 @@ func (m frameStack) ReadMemory(p []byte, a target.Addr) (int, error) {
 	return n, nil
 }
 
-// The layout of the tests' frames: offsets of their own.
+// The layout of the frames in tests, with arbitrary offsets.
 const frameLayoutJSON = `{"types": {
 	"Frame": {"Next": 8},
 	"InlinedCallFrame": {"Datum": 16, "CallSiteSP": 24, "CallerReturnAddress": 32, "CalleeSavedFP": 40},
@@ -62,7 +62,7 @@ const frameLayoutJSON = `{"types": {
 		"FaultingExceptionFrameIdentifier": ["0x5", "nuint"], "ResumableFrameIdentifier": ["0x6", "nuint"],
 		"HijackFrameIdentifier": ["0x7", "nuint"], "DebuggerExitFrameIdentifier": ["0x8", "nuint"], "InterpreterFrameIdentifier": ["0x9", "nuint"]}, "contracts": {"StackWalk": 1, "Thread": 1}, "version": 0, "baseline": "empty"}`
 
-// linuxTarget is a process of which only the platform is known.
+// linuxTarget is a process with only a platform.
 type linuxTarget struct{ target.Target }
 
 func (linuxTarget) Platform() target.Platform {
@@ -125,7 +125,7 @@ func TestFrameChain(t *testing.T) {
 func TestFrameCaller(t *testing.T) {
 	context := func(front ...uint64) []byte {
 		b := stackWords(front...)
-		b = append(b, make([]byte, 0x78)...) // RAX is the first
+		b = append(b, make([]byte, 0x78)...) // RAX comes first
 		for i := range uint64(17) {
 			b = append(b, stackWords(100+i)...)
 		}
@@ -169,7 +169,7 @@ func TestFrameCaller(t *testing.T) {
 				assert.Equal(t, v, got, target.RegName(target.ArchAMD64, reg))
 			}
 
-			// Every cut of the frame is missing memory, and changes no register.
+			// Every cut of the frame is missing memory and must not change registers.
 			for n := 16; n < len(tc.stack)-8 && tc.how != CallerNone; n += 8 {
 				r := frameRuntime(t, tc.stack[:n])
 				was := target.Registers{Arch: target.ArchAMD64}
@@ -218,7 +218,7 @@ func FuzzFrames(f *testing.F) {
 	})
 }
 
-// TestInterpreted checks which methods an InterpreterFrame stands for, whichever of them its hint names.
+// TestInterpreted checks the methods of an InterpreterFrame for each method that its hint may refer to.
 func TestInterpreted(t *testing.T) {
 	at := func(n int) uint64 { return uint64(frameBase) + uint64(8*n) }
 	const outer, middle, inner, left, codes = 8, 12, 16, 20, 24
@@ -229,7 +229,7 @@ func TestInterpreted(t *testing.T) {
 		b = append(b, stackWords(at(middle), at(left), 0x30, at(codes+2))...)
 		b = append(b, stackWords(at(inner), 0, 0, at(codes))...) // has returned
 		b = append(b, stackWords(at(codes+3), at(codes+4), at(codes+5), 0)...)
-		return append(b, stackWords(0xa, 0xb, 0xc)...) // MethodDesc of the InterpMethods at codes+3 and on, which overlap
+		return append(b, stackWords(0xa, 0xb, 0xc)...) // MethodDescs of the InterpMethods from codes+3 on, which overlap
 	}
 	for _, hint := range []int{outer, middle, inner, left} {
 		r := frameRuntime(t, stack(at(hint)))

@@ -8,8 +8,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// FuzzLookupMap reads lookup maps {next, table, count, mask} that may be
-// anything: their parts follow each other, and they end.
+// FuzzLookupMap reads arbitrary lookup maps {next, table, count, mask}. Their parts must follow each other and
+// end.
 func FuzzLookupMap(f *testing.F) {
 	f.Add(words(heapBase+32, heapBase+64, 2, 1, 0, heapBase+64, 3, 0, 0x5001, 0x6000, 0).b, uint32(4))
 	f.Add(words(heapBase, heapBase, 1, 0).b, uint32(1))
@@ -38,7 +38,7 @@ func FuzzLookupMap(f *testing.F) {
 	})
 }
 
-// FuzzTypeHash reads tables of constructed types in both of their forms.
+// FuzzTypeHash reads tables of constructed types in both forms.
 func FuzzTypeHash(f *testing.F) {
 	f.Add(words(heapBase+8, heapBase+24, 3, 2, 0, 0x7001, heapBase+40, 0x7000, 0).b, true)
 	f.Add(words(heapBase+8, heapBase+24, 0x100000001, heapBase+24, 0, heapBase+24).b, false)

@@ -10,23 +10,23 @@ type HandleUse uint8
 
 // The uses.
 const (
-	HandleOfThread          HandleUse = iota // the managed Thread object of a thread
-	HandleOfLastThrown                       // the exception that a thread threw last
-	HandleOfException                        // an exception that a thread is handling
-	HandleOfLoaderAllocator                  // the managed LoaderAllocator of types that can be unloaded
+	HandleOfThread          HandleUse = iota // managed Thread object
+	HandleOfLastThrown                       // exception that a thread threw last
+	HandleOfException                        // exception that a thread is handling
+	HandleOfLoaderAllocator                  // managed LoaderAllocator of types that can be unloaded
 	HandleOfLoadContext                      // an AssemblyLoadContext
 )
 
-// A HeldHandle is a GC handle that a structure of the runtime has.
+// A HeldHandle is a GC handle in a structure of the runtime.
 type HeldHandle struct {
 	Handle target.Addr
 	Use    HandleUse
-	Thread *Thread     // of the uses of threads
+	Thread *Thread     // for the uses of threads
 	Owner  target.Addr // the structure
 }
 
-// HeldHandles lists the readable handles of the runtime's threads, loader allocators and binders. Handles that programs
-// allocated are not among them.
+// HeldHandles lists the readable handles of the runtime's threads, loader allocators and binders. It does not
+// list handles that programs allocated.
 func (r *Runtime) HeldHandles() []HeldHandle {
 	var out []HeldHandle
 	add := func(use HandleUse, t *Thread, owner target.Addr, off int) {
@@ -37,7 +37,7 @@ func (r *Runtime) HeldHandles() []HeldHandle {
 			out = append(out, HeldHandle{h, use, t, owner})
 		}
 	}
-	threads, _ := r.Threads() // as many as there are
+	threads, _ := r.Threads() // an incomplete list still helps
 	for i := range threads {
 		t := &threads[i]
 		states, _ := r.ExceptionStates(t)

@@ -7,13 +7,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A kind reads what a CLR and a NativeAOT program keep in different forms. Instance.Open chooses it; nothing else asks
-// which one a Runtime has. Layouts cover members that differ in their offsets alone, and Features what a kind lacks.
+// A kind reads structures that a CLR and a NativeAOT program keep in different forms. Instance.Open chooses it,
+// and no other code asks which kind a Runtime has. Layouts cover members that differ only in their offsets;
+// Features name what a kind lacks.
 type kind interface {
 	// readMethodTable reads the MethodTable at a, and checkMethodTable proves that it is one.
 	readMethodTable(a target.Addr) (*MethodTable, error)
 	checkMethodTable(mt *MethodTable) error
-	// The others implement the methods of Runtime with their names.
+	// The other methods implement those of Runtime with the same names.
 	methodTableAt(a target.Addr) (*MethodTable, Proof, error)
 	interfaces(mt *MethodTable) ([]target.Addr, error)
 	elementType(mt *MethodTable) (metadata.ElementType, error)
@@ -24,42 +25,43 @@ type kind interface {
 	threadStatics(t *Thread) (slots []target.Addr, exact bool, err error)
 	codeName(at target.Addr) (string, error)
 	methodOfFunclet(start, data target.Addr) (target.Addr, error)
-	// writeName writes the name of the type th, which is nested in depth others.
+	// writeName writes the name of the type th. depth is the number of types around it.
 	writeName(f *nameFormatter, th target.Addr, depth int) error
 	readThreads() (threadList, error)
-	// readTrace reads the stack trace of an exception that has one.
+	// readTrace reads the stack trace of an exception with a trace.
 	readTrace(e *Exception) ([]TraceFrame, error)
 }
 
 // clr implements kind for CoreCLR.
 type clr struct{ *Runtime }
 
-// A Feature is something that not every kind of runtime has or records.
+// A Feature is something that some runtimes lack or do not record.
 type Feature uint8
 
 // The features.
 const (
-	FeatureFields         Feature = iota // which fields a type has, and where
+	FeatureFields         Feature = iota // fields of a type, and their offsets
 	FeatureMethods                       // MethodDescs
 	FeatureModules                       // assemblies with metadata
 	FeatureDomains                       // AppDomains
-	FeatureStatics                       // where static fields are
-	FeatureTypeLists                     // all loaded types, arrays and generic instances included
-	FeatureObjectHeaders                 // what the header of an object contains
+	FeatureStatics                       // addresses of static fields
+	FeatureTypeLists                     // all loaded types, including arrays and generic instances
+	FeatureObjectHeaders                 // contents of an object's header
 	FeatureSyncBlocks                    // the table of sync blocks
 	FeatureThreadCounters                // ThreadCounts
 	FeatureThreadFacts                   // all fields of a Thread
-	FeatureCodeReferences                // which references code holds at an instruction
-	FeatureVariables                     // where methods keep arguments and locals
+	FeatureCodeReferences                // references held by code at an instruction
+	FeatureVariables                     // locations of arguments and locals
 	features
 )
 
-// contractOf are the contracts that a CLR's features rest on: a CLR whose contract has an unknown version lacks the feature.
+// contractOf maps features to the contracts that they need. A CLR with an unknown version of the contract lacks
+// the feature.
 var contractOf = map[Feature]string{FeatureModules: "Loader", FeatureDomains: "Loader", FeatureTypeLists: "Loader", FeatureSyncBlocks: "SyncBlock",
 	FeatureThreadCounters: "Thread", FeatureThreadFacts: "Thread", FeatureCodeReferences: "GCInfo", FeatureVariables: "DebugInfo"}
 
-// of returns the implementation, that of a CLR for a nil or zero Runtime.
-func (r *Runtime) of() kind {
+// implementation returns the kind of r. It returns a CLR's for a nil or zero Runtime.
+func (r *Runtime) implementation() kind {
 	if r == nil || r.tgt == nil {
 		return clr{none}
 	}

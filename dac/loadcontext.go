@@ -7,11 +7,12 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// LoadContext returns the managed AssemblyLoadContext object into which m was loaded. It is 0 if the managed object was
-// never made, as in most processes for the default context. Runtimes before 8 do not record it.
+// LoadContext returns the address of the managed AssemblyLoadContext into which m was loaded. It returns 0 if
+// the managed object was never made, as for the default context in most processes. Runtimes before 8 do not
+// record it.
 //
-// The binder of the assembly has a handle to it (assemblybinder.h). Since 10 the PEAssembly names its binder. Before,
-// the binder's assembly does, or for assemblies without a file the fallback binder.
+// The assembly's binder has a handle to it (assemblybinder.h). Since 10 the PEAssembly refers to its binder.
+// Before 10 the binder's assembly does, or the fallback binder for assemblies without a file.
 func (m *Module) LoadContext() (target.Addr, error) {
 	o, err := m.runtime().loaderLayout()
 	if err != nil {
@@ -53,8 +54,8 @@ func (r *Runtime) binder(o *loaderOffsets, pe target.Addr) (target.Addr, error) 
 	return r.ptr(host, o.HostAssembly.Binder, "BinderAssembly.Binder")
 }
 
-// LoaderModule returns the module whose allocator owns the structures of mt. For a generic instance it may differ from
-// the module that defines the type.
+// LoaderModule returns the module with the allocator that owns the structures of mt. For a generic instance it
+// may differ from the defining module.
 func (r *Runtime) LoaderModule(mt *MethodTable) (target.Addr, error) {
 	if mt == nil {
 		return 0, errNoType
@@ -70,8 +71,8 @@ func (r *Runtime) IsCollectible(mt *MethodTable) bool {
 	return mt != nil && mt.Flags&r.consts.collectible != 0
 }
 
-// LoaderAllocatorObject returns the managed LoaderAllocator object that keeps the collectible type mt alive. It returns
-// 0 for a type that is not collectible or whose allocator object is gone.
+// LoaderAllocatorObject returns the address of the managed LoaderAllocator that keeps the collectible type mt
+// alive. It returns 0 for a type that is not collectible, or if the object is gone.
 func (r *Runtime) LoaderAllocatorObject(mt *MethodTable) (target.Addr, error) {
 	if !r.IsCollectible(mt) {
 		return 0, nil
@@ -95,8 +96,8 @@ func (r *Runtime) loaderAllocatorObject(mt *MethodTable) (target.Addr, error) {
 	return m.LoaderAllocatorObject()
 }
 
-// LoaderAllocatorObject returns the managed LoaderAllocator object that keeps m loaded. It returns 0 for a module that can't be unloaded or
-// whose allocator object is gone.
+// LoaderAllocatorObject returns the address of the managed LoaderAllocator that keeps m loaded. It returns 0
+// for a module that cannot be unloaded, or if the object is gone.
 func (m *Module) LoaderAllocatorObject() (target.Addr, error) {
 	r := m.runtime()
 	o, err := r.loaderLayout()

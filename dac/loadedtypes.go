@@ -9,16 +9,17 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// IsShared reports whether the type represents all generic instances that share its code, with System.__Canon for
-// references. It has neither objects nor statics.
+// IsShared reports whether the type represents all generic instances that share its code, with System.__Canon
+// in place of references. Such a type has no objects and no statics.
 func (m *MethodTable) IsShared() bool { return m.generics() == mtfGenericShared }
 
-// LoadedTypes iterates over the MethodTables of all types that the process has loaded: by module those of the TypeDef map in the order of
-// their tokens, then arrays and generic instances by address. It yields an error for an unreadable part and continues. For a NativeAOT
-// program it yields the types of the type map by address, which lacks arrays and generic instances.
+// LoadedTypes iterates over the MethodTables of all types that the process has loaded: for each module the
+// TypeDef map in the order of tokens, then arrays and generic instances by address. It yields an error for an
+// unreadable part and continues. For a NativeAOT program it yields the type map by address, without arrays and
+// generic instances.
 func (r *Runtime) LoadedTypes() iter.Seq2[*MethodTable, error] {
 	r = OrNone(r)
-	return r.of().loadedTypes()
+	return r.implementation().loadedTypes()
 }
 
 func (r clr) loadedTypes() iter.Seq2[*MethodTable, error] {
@@ -81,17 +82,17 @@ func (m *Module) loadedTypes(seen map[target.Addr]bool, yield func(*MethodTable,
 	return true
 }
 
-// TypesNamed iterates over the MethodTables of the loaded types whose definition has a name as in metadata:
-// "System.Collections.Generic.List`1" or "Ns.Outer+Inner". assembly restricts them to the assembly with that simple
-// name; empty means all. It yields errors and continues.
+// TypesNamed iterates over the MethodTables of the loaded types with the given name of their definition in
+// metadata: "System.Collections.Generic.List`1" or "Ns.Outer+Inner". assembly is the simple name of their
+// assembly; an empty name means all. It yields errors and continues.
 func (r *Runtime) TypesNamed(name, assembly string) iter.Seq2[target.Addr, error] {
 	r = OrNone(r)
-	return r.of().typesNamed(name, assembly)
+	return r.implementation().typesNamed(name, assembly)
 }
 
 func (r clr) typesNamed(name, assembly string) iter.Seq2[target.Addr, error] {
 	return func(yield func(target.Addr, error) bool) {
-		if assembly == coreLibrary { // no other module's name or file is read
+		if assembly == coreLibrary { // other modules' names and files need not be read
 			if m, err := r.CoreLib(); err == nil {
 				if mt, err := m.definition(name, ""); mt != 0 || err != nil {
 					yield(mt, err)
@@ -112,7 +113,7 @@ func (r clr) typesNamed(name, assembly string) iter.Seq2[target.Addr, error] {
 	}
 }
 
-// definition returns the MethodTable of the type with that name that m defines, 0 if none is loaded.
+// definition returns the MethodTable of the type with that name that m defines, or 0 if it is not loaded.
 func (m *Module) definition(name, assembly string) (target.Addr, error) {
 	if assembly != "" {
 		if own, err := m.SimpleName(); err != nil || !strings.EqualFold(own, assembly) {

@@ -13,8 +13,8 @@ import (
 // A LoaderHeapKind is the purpose of a native heap.
 type LoaderHeapKind uint8
 
-// The heaps of a LoaderAllocator (loaderallocator.hpp) and of its VirtualCallStubManager, in the order in which SOS lists them, and the
-// code heaps of the JIT manager (codeman.h).
+// The heaps of a LoaderAllocator (loaderallocator.hpp) and of its VirtualCallStubManager in the order of SOS,
+// and the code heaps of the JIT manager (codeman.h).
 const (
 	LowFrequencyHeap LoaderHeapKind = iota
 	HighFrequencyHeap
@@ -37,8 +37,8 @@ var loaderHeapNames = [...]string{"LowFrequencyHeap", "HighFrequencyHeap", "Stub
 
 func (k LoaderHeapKind) String() string { return enum.Name(loaderHeapNames[:], k, "LoaderHeapKind") }
 
-// A LoaderHeapBlock is a reserved range of a native heap. Only the operating system records how much is committed:
-// untouched pages are in no dump.
+// A LoaderHeapBlock is a reserved range of a native heap. Only the operating system records how much is
+// committed; untouched pages are not in dumps.
 type LoaderHeapBlock struct {
 	Range   target.Range
 	Current bool // the heap still allocates from it
@@ -52,8 +52,8 @@ type LoaderHeap struct {
 	Err    error             // why blocks are missing, or nil
 }
 
-// A LoaderAllocator owns the memory of assemblies that are loaded together: all that are not collectible, or those of
-// one collectible AssemblyLoadContext.
+// A LoaderAllocator owns the memory of assemblies that are unloaded together: all that are not collectible, or
+// the assemblies of one collectible AssemblyLoadContext.
 type LoaderAllocator struct {
 	Addr  target.Addr
 	Heaps []LoaderHeap // by Kind, without heaps that the runtime has not made
@@ -69,8 +69,8 @@ func (l *LoaderAllocator) Heap(k LoaderHeapKind) *LoaderHeap {
 	return nil
 }
 
-// GlobalLoaderAllocator returns the address of the allocator of everything that is not collectible. Runtimes before 8
-// have its heaps in the system domain: the result is the domain's address then.
+// GlobalLoaderAllocator returns the address of the allocator of everything that is not collectible. Before 8
+// the system domain contains its heaps, and the result is the domain's address.
 func (r *Runtime) GlobalLoaderAllocator() (target.Addr, error) {
 	domain, err := r.SystemDomain()
 	if err != nil {
@@ -82,7 +82,7 @@ func (r *Runtime) GlobalLoaderAllocator() (target.Addr, error) {
 	return domain, nil
 }
 
-// checkLoaderAllocator wants a to be an allocator that the system domain or a module names.
+// checkLoaderAllocator returns an error unless the system domain or a module refers to the allocator a.
 func (r *Runtime) checkLoaderAllocator(a target.Addr) error {
 	if global, err := r.GlobalLoaderAllocator(); err != nil || a == global {
 		return err
@@ -93,7 +93,7 @@ func (r *Runtime) checkLoaderAllocator(a target.Addr) error {
 		case aerr == nil && at == a:
 			return nil
 		case err == nil:
-			err = recorded(aerr)
+			err = ignoreUnsupported(aerr)
 		}
 	}
 	if err == nil {
@@ -102,8 +102,8 @@ func (r *Runtime) checkLoaderAllocator(a target.Addr) error {
 	return fmt.Errorf("LoaderAllocator %016x: %w", uint64(a), err)
 }
 
-// LoaderAllocator reads the heaps of the allocator at a, which a domain or a module must name. Any other address
-// returns target.ErrCorrupt. The Err of a heap describes what a partial dump lacks.
+// LoaderAllocator reads the heaps of the allocator at a, which a domain or a module must refer to. It returns
+// target.ErrCorrupt for any other address. The Err of a heap describes what is not in a partial dump.
 func (r *Runtime) LoaderAllocator(a target.Addr) (*LoaderAllocator, error) {
 	if err := r.Check(FeatureModules); err != nil {
 		return nil, err
@@ -142,11 +142,11 @@ func (r *Runtime) LoaderAllocator(a target.Addr) (*LoaderAllocator, error) {
 type heapMember struct {
 	kind    LoaderHeapKind
 	off     int
-	inPlace bool // the heap itself instead of a pointer to it
+	inPlace bool // the heap itself, not a pointer to it
 	stub    bool // a member of the VirtualCallStubManager
 }
 
-// heaps lists the heaps of the layout, by kind.
+// heaps lists the heaps of the layout by kind.
 func (o *loaderOffsets) heaps() []heapMember {
 	all := []heapMember{
 		{LowFrequencyHeap, o.Allocator.LowFrequency, false, false},
@@ -182,7 +182,7 @@ func (o *loaderOffsets) callStubs() int {
 	return o.SystemDomain.CallStubs
 }
 
-// heapPointer reads the pointer to a heap of the allocator at a, 0 if the runtime has not made the heap.
+// heapPointer returns the address of a heap of the allocator at a, or 0 if the runtime has not made the heap.
 func (r *Runtime) heapPointer(o *loaderOffsets, a target.Addr, h heapMember) (target.Addr, error) {
 	if h.stub {
 		manager, err := r.ptr(a, o.callStubs(), "LoaderAllocator.VirtualCallStubManager")
@@ -205,8 +205,8 @@ func (r *Runtime) loaderHeap(o *loaderOffsets, kind LoaderHeapKind, a target.Add
 	return h
 }
 
-// markCurrent finds the block that the heap allocates from. Since 8 new blocks are first in the list, before that last.
-// The allocation pointer identifies the block.
+// markCurrent marks the block that contains the allocation pointer. Since 8 new blocks are first in the list,
+// before 8 they are last.
 func (r *Runtime) markCurrent(o *loaderOffsets, h *LoaderHeap) error {
 	at, err := r.ptr(h.Addr, o.Heap.AllocPtr, "LoaderHeap.AllocPtr")
 	if err != nil {
@@ -227,9 +227,9 @@ func (r *Runtime) markCurrent(o *loaderOffsets, h *LoaderHeap) error {
 // loaderBlocks reads a list of LoaderHeapBlocks (loaderheap.h).
 func (r *Runtime) loaderBlocks(o *loaderOffsets, a target.Addr) ([]LoaderHeapBlock, error) {
 	var out []LoaderHeapBlock
-	var guard listGuard
+	var seen cycle
 	for a != 0 {
-		if len(out) >= limits.LoaderBlocks || guard.cycle(a) {
+		if len(out) >= limits.LoaderBlocks || seen.closes(a) {
 			return out, target.Corruptf("list of loader heap blocks has no end")
 		}
 		rd := layout.Reader{Mem: r.mem, Base: a}
@@ -246,25 +246,7 @@ func (r *Runtime) loaderBlocks(o *loaderOffsets, a target.Addr) ([]LoaderHeapBlo
 	return out, nil
 }
 
-// A listGuard detects a linked list that leads back into itself, at the latest after visiting twice its nodes (R. P. Brent, 1980).
-type listGuard struct {
-	mark         target.Addr
-	steps, limit int
-}
-
-// cycle reports whether the list came back to a.
-func (g *listGuard) cycle(a target.Addr) bool {
-	if a == g.mark {
-		return true
-	}
-	if g.steps == g.limit {
-		g.mark, g.steps, g.limit = a, 0, 2*g.limit+1
-	}
-	g.steps++
-	return false
-}
-
-// A CodeHeap is memory that the JIT compiler puts code into.
+// A CodeHeap is memory for code of the JIT compiler.
 type CodeHeap struct {
 	Node target.Addr // the HeapList that describes it
 	LoaderHeap
@@ -273,7 +255,8 @@ type CodeHeap struct {
 // JitManager returns the address of the manager of JIT-compiled code (EEJitManager, codeman.h).
 func (r *Runtime) JitManager() (target.Addr, error) { return r.GlobalPointer("EEJitManager") }
 
-// CodeHeaps returns the code heaps of the JIT manager, the newest first. It returns those that it found together with the first error.
+// CodeHeaps returns the code heaps of the JIT manager, the newest first. It returns the heaps found together
+// with the first error.
 func (r *Runtime) CodeHeaps() ([]CodeHeap, error) {
 	o, err := r.loaderLayout()
 	if err != nil {
@@ -285,9 +268,9 @@ func (r *Runtime) CodeHeaps() ([]CodeHeap, error) {
 	}
 	node, err := r.ptr(manager, o.JitManager.CodeHeaps, "EEJitManager.AllCodeHeaps")
 	var out []CodeHeap
-	var guard listGuard
+	var seen cycle
 	for err == nil && node != 0 {
-		if len(out) >= limits.LoaderBlocks || guard.cycle(node) {
+		if len(out) >= limits.LoaderBlocks || seen.closes(node) {
 			return out, target.Corruptf("list of code heaps has no end")
 		}
 		out = append(out, r.codeHeap(o, node))
@@ -299,8 +282,9 @@ func (r *Runtime) CodeHeaps() ([]CodeHeap, error) {
 	return out, err
 }
 
-// codeHeap reads the heap of a HeapList node. A HostCodeHeap, which holds the code of dynamic methods, keeps its start where a
-// LoaderCodeHeap keeps the end of its committed part. The node's MapBase distinguishes them, so that no vtable is needed.
+// codeHeap reads the heap of a HeapList node. A HostCodeHeap, with the code of dynamic methods, keeps its start
+// where a LoaderCodeHeap keeps the end of its committed part. The node's MapBase distinguishes them without a
+// vtable.
 func (r *Runtime) codeHeap(o *loaderOffsets, node target.Addr) CodeHeap {
 	n := layout.Reader{Mem: r.mem, Base: node}
 	heap, base := n.Ptr(o.CodeHeapNode.Heap), n.Ptr(o.CodeHeapNode.Base)

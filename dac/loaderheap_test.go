@@ -11,7 +11,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// rangeMemory is one stored range.
+// rangeMemory is memory with one stored range.
 type rangeMemory struct {
 	base target.Addr
 	b    []byte
@@ -42,7 +42,7 @@ func (m *rangeMemory) ReadMemory(p []byte, a target.Addr) (int, error) {
 
 const heapBase = 0x10000
 
-// words makes memory at heapBase of 64-bit words.
+// words returns memory at heapBase of 64-bit words.
 func words(w ...uint64) *rangeMemory {
 	m := &rangeMemory{base: heapBase}
 	for _, v := range w {
@@ -51,8 +51,8 @@ func words(w ...uint64) *rangeMemory {
 	return m
 }
 
-// heapOffsets returns those of a heap {-, FirstBlock, AllocPtr} and of blocks
-// {Next, VirtualAddress, VirtualSize}.
+// heapOffsets returns the offsets of a heap {-, FirstBlock, AllocPtr} and of blocks {Next, VirtualAddress,
+// VirtualSize}.
 func heapOffsets() *loaderOffsets {
 	o := &loaderOffsets{}
 	o.Heap.First, o.Heap.AllocPtr = 8, 16
@@ -116,8 +116,8 @@ func TestCodeHeapKinds(t *testing.T) {
 	require.ErrorIs(t, h.Err, target.ErrNotInDump)
 }
 
-// TestHeapsWithoutLayout: members that the layout lacks are left out, and a
-// layout without any is not supported.
+// TestHeapsWithoutLayout checks that members missing from the layout are left out, and that a layout without
+// any is not supported.
 func TestHeapsWithoutLayout(t *testing.T) {
 	o := heapOffsets()
 	setAllAbsent(o)

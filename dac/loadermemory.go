@@ -10,11 +10,12 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// storedPage is the unit in which LoaderHeaps counts memory in the dump.
+// storedPage is the unit in bytes in which LoaderHeaps counts memory in the dump.
 const storedPage = 4096
 
-// LoaderHeaps lists the native heaps of the runtime: those of all assemblies that are not collectible, those of code by address, and those
-// of collectible assemblies. It notes unreadable parts. Without the system domain it returns only the error.
+// LoaderHeaps lists the native heaps of the runtime: heaps of assemblies that are not collectible, heaps of
+// code by address, and heaps of collectible assemblies. It notes unreadable parts. Without the system domain it
+// returns only the error.
 func (r *Runtime) LoaderHeaps() (*answer.LoaderHeaps, error) {
 	m := loaderMemory{r: r, out: &answer.LoaderHeaps{Heaps: []answer.LoaderHeap{}}, reserved: reservedRanges(r.tgt)}
 	var err error
@@ -33,15 +34,16 @@ func (r *Runtime) LoaderHeaps() (*answer.LoaderHeaps, error) {
 	return m.out, nil
 }
 
-// A loaderMemory gathers native heaps.
+// A loaderMemory collects native heaps.
 type loaderMemory struct {
 	r        *Runtime
 	out      *answer.LoaderHeaps
-	reserved []target.Range // by address
+	reserved []target.Range // sorted by address
 }
 
-// reservedRanges returns the ranges of mapped files that the process may neither write nor execute. A runtime that maps its memory twice
-// through a file in memory reserves uncommitted parts of heaps that way. The kernel and gdb write such pages to a core, too.
+// reservedRanges returns the ranges of mapped files that the process may neither write nor execute. A runtime
+// that maps its memory twice through a file in memory reserves uncommitted parts of heaps that way. The kernel
+// and gdb write such pages to a core, too.
 func reservedRanges(t target.Target) []target.Range {
 	var out []target.Range
 	for r := range absent.Process(t).Regions() {
@@ -52,7 +54,7 @@ func reservedRanges(t target.Target) []target.Range {
 	return out
 }
 
-// isReserved reports whether the page at a is in such a range.
+// isReserved reports whether the page at a is in a reserved range.
 func (m *loaderMemory) isReserved(a target.Addr) bool {
 	_, found := slices.BinarySearchFunc(m.reserved, a, func(r target.Range, a target.Addr) int {
 		switch {
@@ -74,7 +76,7 @@ func (m *loaderMemory) allocator(a target.Addr) {
 		m.out.Partial = true
 		return
 	}
-	seen := map[target.Addr]bool{} // a collectible allocator has one heap for several kinds
+	seen := map[target.Addr]bool{} // a collectible allocator uses one heap for several kinds
 	for i := range l.Heaps {
 		if h := &l.Heaps[i]; !seen[h.Addr] {
 			seen[h.Addr] = true
@@ -88,7 +90,7 @@ func (m *loaderMemory) heap(owner target.Addr, h *LoaderHeap) {
 	row := answer.LoaderHeap{Allocator: owner, Kind: h.Kind.String(), Blocks: []answer.LoaderBlock{}, Complete: h.Err == nil}
 	for _, b := range h.Blocks {
 		if b.Range.Size() > 0 {
-			stored := m.stored(b.Range)
+			stored := m.storedSize(b.Range)
 			row.Blocks = append(row.Blocks, answer.LoaderBlock{Address: b.Range.Start, Size: b.Range.Size(), Stored: stored, Current: b.Current})
 			row.Partial = row.Partial || m.lacks(b.Range, stored)
 		}
@@ -103,8 +105,8 @@ func (m *loaderMemory) heap(owner target.Addr, h *LoaderHeap) {
 	}
 }
 
-// lacks reports whether the dump may lack memory of a block that the heap uses: all of it, or memory after a gap, since
-// a heap commits pages in order.
+// lacks reports whether memory of a block that the heap uses may be missing from the dump: all of it, or memory
+// after a gap, since a heap commits pages in order.
 func (m *loaderMemory) lacks(block target.Range, stored uint64) bool {
 	if stored == 0 {
 		return true
@@ -121,9 +123,9 @@ func (m *loaderMemory) lacks(block target.Range, stored uint64) bool {
 	return false
 }
 
-// stored counts the whole pages at the start of a range that are in the dump. Files do not show which pages the process
-// touched, so that only the dump counts.
-func (m *loaderMemory) stored(of target.Range) uint64 {
+// storedSize returns the size in bytes of the pages at the start of a range that are in the dump. Mapped files do
+// not show which pages the process touched, so only the dump counts.
+func (m *loaderMemory) storedSize(of target.Range) uint64 {
 	var n uint64
 	for n < of.Size() && target.Available(m.r.tgt, of.Start+target.Addr(n), storedPage) && !m.isReserved(of.Start+target.Addr(n)) {
 		n += storedPage
@@ -165,7 +167,7 @@ func (m *loaderMemory) collectible() {
 	for _, mod := range mods {
 		a, err := mod.LoaderAllocator()
 		if err != nil || a == 0 || seen[a] {
-			continue // runtimes before 8 have no such member
+			continue // before 8 modules have no such member
 		}
 		seen[a] = true
 		m.out.Collectible = append(m.out.Collectible, answer.CollectibleAllocator{Address: a, Module: m.out.Text(mod.Title())})

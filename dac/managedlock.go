@@ -11,15 +11,16 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Types of the class library that a monitor consists of since .NET 11 (Lock.cs, Condition.cs). The tags are those of package
-// shapes, a floor above.
+// Types of the class library that implement a monitor since .NET 11 (Lock.cs, Condition.cs). Package shapes,
+// which builds on this one, uses the same tags.
 type (
 	lockFields struct {
 		_         typeName     `of:"System.Threading.Lock"`
 		Owner     managedField `field:"_owningThreadId"`
 		State     managedField `field:"_state"`
 		Recursion managedField `field:"_recursionCount"`
-		// Event is the event on which threads wait to enter, or the Condition that has it (dotnet/runtime pull request 129083).
+		// Event is the event on which threads wait to enter, or the Condition with it (dotnet/runtime pull
+		// request 129083).
 		Event managedField `field:"_waitEventOrCondition,optional"` // since 11
 	}
 	conditionFields struct {
@@ -33,20 +34,20 @@ type (
 	}
 )
 
-// Bits of Lock._state (Lock.cs, struct State). .NET 9, 10 and 11 have the same.
+// Bits of Lock._state (Lock.cs, struct State) in .NET 9, 10 and 11.
 const (
 	lockStateHeld         = 1
 	lockStateWaitersShift = 7
 )
 
-// A typeName stands where a struct's tag has the name of the type.
+// A typeName is a field with the name of the type in its tag.
 type typeName struct{}
 
-// A managedField is the place of a field in an object, 0 if the type lacks the field.
+// A managedField is the offset of a field in an object, 0 if the type lacks the field.
 type managedField int
 
-// bindManaged sets the fields of dst, a pointer to one of the structs above, for the object at a. An object of another type is
-// target.ErrCorrupt.
+// bindManaged sets the fields of dst, a pointer to one of the structs above, for the object at a. It returns
+// target.ErrCorrupt for an object of another type.
 func (r *Runtime) bindManaged(a target.Addr, dst any) error {
 	v := reflect.ValueOf(dst).Elem()
 	of := v.Type().Field(0).Tag.Get("of")
@@ -85,18 +86,19 @@ func (r *Runtime) bindManaged(a target.Addr, dst any) error {
 	return nil
 }
 
-// A ManagedLock is the state of a System.Threading.Lock. Since .NET 11 it is the monitor of an object for which threads competed.
+// A ManagedLock is the state of a System.Threading.Lock. Since .NET 11 it implements the monitor of an object
+// once threads have competed for it.
 type ManagedLock struct {
 	Held      bool
-	OwnerID   uint32 // 0 if nobody holds it
-	ManagedID bool   // OwnerID is a managed thread id; before .NET 11 it is the OS's
-	Recursion uint32 // times that the owner entered again
-	Waiters   uint32 // threads that wait to enter
-	Pulse     uint32 // threads that wait for a pulse (Monitor.Wait)
+	OwnerID   uint32 // 0 if the lock is free
+	ManagedID bool   // OwnerID is a managed thread id; before .NET 11 it is the OS's id
+	Recursion uint32 // times that the owner has entered again
+	Waiters   uint32 // threads waiting to enter
+	Pulse     uint32 // threads waiting for a pulse (Monitor.Wait)
 	PulseErr  error  // why Pulse is unknown
 }
 
-// ManagedLock reads the System.Threading.Lock at a. Another object is target.ErrCorrupt.
+// ManagedLock reads the System.Threading.Lock at a. It returns target.ErrCorrupt for another object.
 func (r *Runtime) ManagedLock(a target.Addr) (ManagedLock, error) {
 	r = OrNone(r)
 	var f lockFields
@@ -112,7 +114,7 @@ func (r *Runtime) ManagedLock(a target.Addr) (ManagedLock, error) {
 	switch {
 	case rd.Err != nil:
 		return ManagedLock{}, fmt.Errorf("lock %016x: %w", uint64(a), rd.Err)
-	case !l.Held && l.OwnerID != 0: // the owner leaves before the lock is free
+	case !l.Held && l.OwnerID != 0: // the lock records its owner only while held
 		return ManagedLock{}, target.Corruptf("lock %016x is free, and thread %d owns it", uint64(a), l.OwnerID)
 	}
 	l.Pulse, l.PulseErr = r.pulseWaiters(a, &f)
@@ -131,7 +133,7 @@ func (r *Runtime) pulseWaiters(a target.Addr, f *lockFields) (uint32, error) {
 	switch name, err := r.ObjectTypeName(at); {
 	case err != nil:
 		return 0, err
-	case name == "System.Threading.AutoResetEvent": // nobody ever waited for a pulse
+	case name == "System.Threading.AutoResetEvent": // no thread has ever waited for a pulse
 		return 0, nil
 	}
 	c, err := r.condition(at)
@@ -170,7 +172,7 @@ func (r *Runtime) condition(a target.Addr) (condition, error) {
 	return c, rd.Err
 }
 
-// LockOfCondition returns the System.Threading.Lock that the System.Threading.Condition at a belongs to.
+// LockOfCondition returns the System.Threading.Lock of the System.Threading.Condition at a.
 func (r *Runtime) LockOfCondition(a target.Addr) (target.Addr, error) {
 	c, err := OrNone(r).condition(a)
 	return c.lock, err

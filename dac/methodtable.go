@@ -24,9 +24,9 @@ const (
 	mtfGenericShared   = 0x00000020
 	mtfGenericTypical  = 0x00000030 // open definition
 	mtfContainsPtrs    = 0x01000000
-	mtfStaticsMask     = 0x00000006 // before 9: of the low word
+	mtfStaticsMask     = 0x00000006 // before 9: in the low word
 	mtfStaticsGeneric  = 0x00000004
-	mtf2DynamicStatics = 0x00000002 // 9 and later: of the second flags
+	mtf2DynamicStatics = 0x00000002 // 9 and later: in the second flags
 )
 
 // A Category is the kind of type that a MethodTable describes.
@@ -37,7 +37,7 @@ const (
 	CategoryClass         Category = 0x0
 	CategoryValueType     Category = 0x4
 	CategoryNullable      Category = 0x5
-	CategoryPrimitive     Category = 0x6 // an enum or a struct of one primitive
+	CategoryPrimitive     Category = 0x6 // an enum, or a struct of one primitive
 	CategoryTruePrimitive Category = 0x7
 	CategoryArray         Category = 0x8 // multi-dimensional
 	CategorySZArray       Category = 0xa
@@ -49,22 +49,22 @@ type MethodTable struct {
 	Addr          target.Addr
 	Flags         uint32
 	Flags2        uint32
-	BaseSize      uint32 // bytes of an instance without its components, header word included
+	BaseSize      uint32 // bytes of an instance without its components, including the header word
 	ComponentSize uint16 // bytes of a component of a string or array
 	NumVirtuals   uint16
 	NumInterfaces uint16
 	Parent        target.Addr // MethodTable of the base class, or 0
-	Module        target.Addr // defines the type, for an array its element type's module; 0 if ModuleOf returns an error
+	Module        target.Addr // the defining module, or for an array its element type's module; 0 if ModuleOf returns an error
 	EEClass       target.Addr
-	Canonical     target.Addr // MethodTable that owns the EEClass, Addr itself for most
-	Auxiliary     target.Addr // MethodTableAuxiliaryData, before 9 MethodTableWriteableData
-	PerInstInfo   target.Addr // dictionaries; of an array: the element's TypeHandle
+	Canonical     target.Addr // MethodTable that owns the EEClass; usually Addr itself
+	Auxiliary     target.Addr // MethodTableAuxiliaryData; before 9 MethodTableWriteableData
+	PerInstInfo   target.Addr // dictionaries; for an array, the element's TypeHandle
 	Token         metadata.Token
 
 	homeless error // why Module is unknown
 }
 
-// errNoType is the error of a nil MethodTable.
+// errNoType is the error for a nil MethodTable.
 var errNoType = target.Unsupportedf("no type")
 
 // IsArray reports whether the type is an array of any rank.
@@ -90,7 +90,7 @@ func (m *MethodTable) IsInterface() bool { return m.Category() == CategoryInterf
 // HasComponents reports whether instances have a length: strings and arrays.
 func (m *MethodTable) HasComponents() bool { return m != nil && m.Flags&mtfComponentSize != 0 }
 
-// generics returns the kind of genericity, 0 for strings and arrays.
+// generics returns the generic flags, 0 for strings and arrays.
 func (m *MethodTable) generics() uint32 {
 	if m == nil || m.HasComponents() {
 		return 0
@@ -104,12 +104,11 @@ func (m *MethodTable) IsGeneric() bool { return m.generics() != 0 }
 // IsOpen reports whether the type is a generic definition.
 func (m *MethodTable) IsOpen() bool { return m.generics() == mtfGenericTypical }
 
-// ContainsPointers reports whether instances hold references that the GC sees.
+// ContainsPointers reports whether instances contain references that the GC follows.
 func (m *MethodTable) ContainsPointers() bool { return m != nil && m.Flags&mtfContainsPtrs != 0 }
 
-// Size returns the size in bytes of an instance with n components, as SOS and the
-// GC count it: not rounded up, at least the smallest object, which is also the size for a zero MethodTable. It is 0
-// for nil.
+// Size returns the size in bytes of an instance with n components, as SOS and the GC count it: not rounded up,
+// but at least the smallest object. It returns 0 for nil.
 func (m *MethodTable) Size(n uint32) uint64 {
 	if m == nil {
 		return 0
@@ -120,11 +119,11 @@ func (m *MethodTable) Size(n uint32) uint64 {
 // minObjectSize is the size of the smallest object on a 64-bit target: header, MethodTable and one pointer (MIN_OBJECT_SIZE, gc.h).
 const minObjectSize = 24
 
-// An mtCache keeps proved MethodTables apart from those that are only trusted, because the dump lacks their EEClass.
-// The result of MethodTable must not depend on what was trusted before.
+// An mtCache keeps proved MethodTables apart from trusted ones, so that the result of MethodTable does not
+// depend on earlier calls of TrustedMethodTable.
 type mtCache struct{ proven, trusted mtSet }
 
-// An mtSet maps addresses to decoded MethodTables. Readers take no lock, since every walk looks a type up once per object.
+// An mtSet maps addresses to decoded MethodTables. Readers do not lock: walks look up the type of every object.
 type mtSet struct {
 	mu    sync.Mutex
 	table atomic.Pointer[mtTable]
@@ -190,25 +189,26 @@ func (c *mtSet) add(mt *MethodTable) *MethodTable {
 	return t.put(mt)
 }
 
-// MethodTable returns the MethodTable at a, proved by its EEClass. The result is shared and must not be changed. The
-// error is target.ErrCorrupt for an address without a MethodTable, a *ForeignError for a MethodTable of another CLR,
-// and target.ErrNotInDump if the dump lacks the EEClass. MethodTableAt has other proofs for that case.
+// MethodTable returns the MethodTable at a, proved by its EEClass. The result is shared and must not be
+// changed. It returns target.ErrCorrupt if a is not a MethodTable, a *ForeignError for a MethodTable of another
+// runtime, and target.ErrNotInDump if the EEClass is not in the dump. MethodTableAt has other proofs for that
+// case.
 func (r *Runtime) MethodTable(a target.Addr) (*MethodTable, error) {
 	if mt := r.mts.proven.get(a); mt != nil {
 		return mt, nil
 	}
-	mt, err := r.of().readMethodTable(a)
+	mt, err := r.implementation().readMethodTable(a)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.of().checkMethodTable(mt); err != nil {
+	if err := r.implementation().checkMethodTable(mt); err != nil {
 		return nil, err
 	}
 	return r.mts.proven.add(mt), nil
 }
 
-// TrustedMethodTable is MethodTable for an address that the runtime's own structures refer to as one. It does not
-// require a proof that the dump lacks (partial dumps have few EEClasses).
+// TrustedMethodTable is MethodTable for an address in the runtime's own structures. It accepts a MethodTable
+// without proof if the proof is not in the dump: partial dumps have few EEClasses.
 func (r *Runtime) TrustedMethodTable(a target.Addr) (*MethodTable, error) {
 	if mt := r.mts.trusted.get(a); mt != nil {
 		return mt, nil
@@ -217,7 +217,7 @@ func (r *Runtime) TrustedMethodTable(a target.Addr) (*MethodTable, error) {
 	if !errors.Is(err, target.ErrNotInDump) {
 		return mt, err
 	}
-	mt, err = r.of().readMethodTable(a)
+	mt, err = r.implementation().readMethodTable(a)
 	if err != nil {
 		return nil, err
 	}
@@ -244,7 +244,7 @@ func (r clr) readMethodTable(a target.Addr) (*MethodTable, error) {
 	return mt, nil
 }
 
-// checkKind refuses an array whose instances have no length, because callers rely on it.
+// checkKind returns an error for an array without a length, because callers rely on it.
 func (m *MethodTable) checkKind() error {
 	if m.IsArray() && !m.HasComponents() {
 		return notMethodTable(m.Addr)
@@ -252,8 +252,8 @@ func (m *MethodTable) checkKind() error {
 	return nil
 }
 
-// methodTableMembers reads the members of the MethodTable at a. Before .NET 9 it returns the loader module, which is
-// not always the type's Module.
+// methodTableMembers reads the members of the MethodTable at a. Before .NET 9 it returns the loader module,
+// which may differ from the type's Module.
 func (r *Runtime) methodTableMembers(a target.Addr) (mt *MethodTable, loader target.Addr, err error) {
 	if !canonical(a) {
 		return nil, 0, notMethodTable(a)
@@ -300,11 +300,11 @@ func (r *Runtime) methodTableMembers(a target.Addr) (mt *MethodTable, loader tar
 	return mt, loader, nil
 }
 
-// checkMethodTable proves that mt is one: the EEClass names the canonical
-// MethodTable (the runtime's own test, MethodTable::ValidateWithPossibleAV).
+// checkMethodTable proves mt: its EEClass must refer to the canonical MethodTable (the runtime's own test,
+// MethodTable::ValidateWithPossibleAV).
 func (r clr) checkMethodTable(mt *MethodTable) error {
 	if mt.Addr == r.known.Free {
-		return nil // the free object's MethodTable has no EEClass in some runtimes
+		return nil // some runtimes give the free object's MethodTable no EEClass
 	}
 	if mt.Canonical != mt.Addr {
 		class, err := target.Uint64(r.mem, mt.Canonical+target.Addr(r.off.MethodTable.EEClass))
@@ -333,14 +333,16 @@ func notMethodTable(a target.Addr) error {
 	return target.Corruptf("%016x is not a MethodTable", uint64(a))
 }
 
-// The multipurpose slots of a MethodTable before .NET 9 (methodtable.h, WFLAGS2_ENUM): which of them a type has is in its second flags.
+// The multipurpose slots of a MethodTable before .NET 9 (methodtable.h, WFLAGS2_ENUM). The second flags record
+// which of them a type has.
 const (
 	mtf2ModuleOverride = 0x10
 	mtf2SlotsMask      = 0x1f
 	mtf2NonVirtual     = 0x08
 )
 
-// moduleBefore9 finds the defining module of a type in runtimes whose MethodTable has a loader module and, for some types, an override.
+// moduleBefore9 finds the defining module of a type in runtimes where a MethodTable has a loader module and,
+// for some types, an override.
 func (r *Runtime) moduleBefore9(mt *MethodTable, loader target.Addr) (target.Addr, error) {
 	if !mt.IsGeneric() || mt.IsArray() {
 		return r.overriddenModule(mt, loader)
@@ -352,7 +354,7 @@ func (r *Runtime) moduleBefore9(mt *MethodTable, loader target.Addr) (target.Add
 	switch {
 	case err != nil:
 		return 0, err
-	case canon.Canonical != canon.Addr: // the one that owns the EEClass names no other
+	case canon.Canonical != canon.Addr: // the owner of the EEClass must be canonical itself
 		return 0, notMethodTable(mt.Addr)
 	}
 	return r.overriddenModule(canon, loader)
@@ -369,8 +371,8 @@ func (m *MethodTable) ModuleAddr() (target.Addr, error) {
 	return m.Module, nil
 }
 
-// ModuleOf returns the module that defines the type mt; for an array it returns the module of the element type. It
-// returns target.ErrNotInDump if the dump lacks the reference: before .NET 9 an instance of a generic type names its
+// ModuleOf returns the module that defines the type mt, or the element type of an array. It returns
+// target.ErrNotInDump if the reference is not in the dump: before .NET 9 a generic instance refers to its
 // module only through its canonical MethodTable.
 func (r *Runtime) ModuleOf(mt *MethodTable) (*Module, error) {
 	a, err := mt.ModuleAddr()
@@ -387,8 +389,9 @@ func (r *Runtime) overriddenModule(mt *MethodTable, loader target.Addr) (target.
 	return target.Pointer(r.mem, r.multipurposeSlot(mt, mtf2ModuleOverride))
 }
 
-// multipurposeSlot returns the address of the slot of flag (methodtable.h, MethodTable::GetMultipurposeSlotPtr): the slots of the flags
-// that are set, in order, fill PerInstInfo, InterfaceMap and then the words after the virtual methods' chunk pointers.
+// multipurposeSlot returns the address of the slot for flag (methodtable.h,
+// MethodTable::GetMultipurposeSlotPtr). The slots of the set flags, in order, fill PerInstInfo, InterfaceMap
+// and then the words after the virtual methods' chunk pointers.
 func (r *Runtime) multipurposeSlot(mt *MethodTable, flag uint32) target.Addr {
 	lower := mt.Flags2 & mtf2SlotsMask & (flag - 1)
 	index := bits.OnesCount32(lower)
@@ -414,9 +417,9 @@ func (r *Runtime) afterVTable(mt *MethodTable) target.Addr {
 	return mt.Addr + target.Addr(r.off.MethodTableSize.Size+8*chunks)
 }
 
-// IsFullyLoaded reports whether the runtime has loaded the type to the end: until then its interface map may have
-// the definition of a generic interface for any instance (methodtable.h, MethodTableAuxiliaryData, before 9
-// MethodTableWriteableData: enum_flag_IsNotFullyLoaded).
+// IsFullyLoaded reports whether the runtime has finished loading the type. Until then its interface map may
+// contain the definition of a generic interface instead of an instance (methodtable.h,
+// MethodTableAuxiliaryData, before 9 MethodTableWriteableData: enum_flag_IsNotFullyLoaded).
 func (r *Runtime) IsFullyLoaded(mt *MethodTable) (bool, error) {
 	flag, err := r.layout.Uint("MTAuxFlagNotFullyLoaded")
 	if err != nil {

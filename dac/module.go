@@ -17,8 +17,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Module is a managed module (ceeload.h). Its methods read the dump when they are called and cache their results. It
-// is safe for concurrent use. Verified on 3.1, 6, 8, 9 and 10.
+// A Module is a managed module (ceeload.h). Its methods read the dump when they are called and cache their
+// results. It is safe for concurrent use. Verified on 3.1, 6, 8, 9 and 10.
 type Module struct {
 	Addr       target.Addr
 	Assembly   target.Addr
@@ -39,14 +39,15 @@ type Module struct {
 
 // A MetadataSource locates the metadata of a module.
 type MetadataSource struct {
-	Addr target.Addr // in the target, 0 if it came from a file alone
+	Addr target.Addr // in the target, 0 if all of it came from a file
 	Size uint64
-	Path string // of the file that completed the dump, or ""
+	Path string // file that completed the dump, or ""
 }
 
-// Module returns the module at a, proved by the runtime's list of loaded modules or by its vtable. If the dump lacks parts of the list, an
-// image of the process at the module's place is proof enough. Otherwise the error is target.ErrNotInDump; it is target.ErrCorrupt if
-// something contradicts, such as a vtable outside the runtime, and a *ForeignError for a module of another CLR.
+// Module returns the module at a. The proof is the runtime's list of loaded modules or the module's vtable. If
+// parts of the list are not in the dump, an image of the process at the module's place suffices; otherwise the
+// error is target.ErrNotInDump. It returns target.ErrCorrupt if something contradicts, such as a vtable outside
+// the runtime, and a *ForeignError for a module of another runtime.
 func (r *Runtime) Module(a target.Addr) (*Module, error) {
 	if canonical(a) {
 		if other := r.owner(a); other != nil {
@@ -63,13 +64,13 @@ func (r *Runtime) Module(a target.Addr) (*Module, error) {
 	return m, nil
 }
 
-// runtime returns the runtime that has loaded m.
+// runtime returns the runtime of m.
 func (m *Module) runtime() *Runtime { return OrNone(m.r) }
 
-// Proof returns the proof of the module, or the reason why there is none.
+// Proof returns the proof of the module, or an error without one.
 func (m *Module) Proof() (Proof, error) { return m.proof.Get(m.prove) }
 
-// TrustedModule returns the module at an address that the runtime's structures refer to as one. It does not fail for lack of proof.
+// TrustedModule returns the module at an address in the runtime's own structures. It does not require a proof.
 func (r *Runtime) TrustedModule(a target.Addr) (*Module, error) {
 	if err := r.Check(FeatureModules); err != nil {
 		return nil, err
@@ -101,8 +102,8 @@ func (r *Runtime) readModule(a target.Addr) (*Module, error) {
 	return m, nil
 }
 
-// namedByAssembly returns why the module's assembly does not support it: since .NET Core an assembly has one module.
-// Agreement proves nothing, because a MethodTable and its EEClass refer to each other as well.
+// namedByAssembly returns an error if the module's assembly refers to another module: in .NET Core an assembly
+// has one. Agreement proves nothing, because a MethodTable and its EEClass refer to each other as well.
 func (m *Module) namedByAssembly() error {
 	back, err := m.runtime().ptr(m.Assembly, m.runtime().off.Assembly.Module, "Assembly.Module")
 	if err == nil && back != m.Addr {
@@ -131,7 +132,7 @@ func (m *Module) prove() (Proof, error) {
 	return Proof{}, fmt.Errorf("Module %016x: nothing proves that it is one: %w", uint64(m.Addr), err)
 }
 
-// hasImage reports whether the module has an image that the process has loaded.
+// hasImage reports whether the process has loaded an image at the module's address.
 func (m *Module) hasImage() bool {
 	at, err := m.Image()
 	if err != nil || at.Start == 0 {
@@ -141,11 +142,11 @@ func (m *Module) hasImage() bool {
 	return tm != nil && tm.Base == at.Start
 }
 
-// moduleClasses are the classes of modules, whose first word is a vtable (ceeload.h).
+// moduleClasses lists the classes of modules; their first word is a vtable (ceeload.h).
 var moduleClasses = []string{"Module", "EditAndContinueModule", "ReflectionModule"}
 
-// class returns the one of moduleClasses to which the vtable in the module's first word belongs, or "" if the layout
-// lacks it. A first word outside the runtime's image is target.ErrCorrupt.
+// class returns the class in moduleClasses with the vtable in the module's first word, or "" if the layout
+// lacks it. It returns target.ErrCorrupt for a first word outside the runtime's image.
 func (m *Module) class() (string, error) {
 	vt, err := target.Pointer(m.runtime().mem, m.Addr)
 	if err != nil {
@@ -162,8 +163,8 @@ func (m *Module) class() (string, error) {
 	return "", nil
 }
 
-// LoaderAllocator returns the allocator of the module's structures. Runtimes before 8 have one for all modules, and the
-// layout lacks the member.
+// LoaderAllocator returns the address of the allocator of the module's structures. Before 8 all modules share
+// one, and the layout lacks the member.
 func (m *Module) LoaderAllocator() (target.Addr, error) {
 	return m.runtime().ptr(m.Addr, m.runtime().off.Module.LoaderAllocator, "Module.LoaderAllocator")
 }
@@ -213,7 +214,7 @@ func (m *Module) readPath() (string, error) {
 	if !errors.Is(err, target.ErrNotInDump) {
 		return "", err
 	}
-	// Partial dumps leave paths out; the dump's own module list has them.
+	// Partial dumps lack paths; the dump's own module list has them.
 	if base, berr := m.Image(); berr == nil {
 		if tm := target.ModuleAt(r.Target().Modules(), base.Start); tm != nil {
 			return tm.Path, nil
@@ -245,7 +246,8 @@ func (m *Module) SimpleName() (string, error) {
 	return strings.TrimSuffix(base, path.Ext(base)), nil
 }
 
-// Image returns the range of the module's image in the target. Start is 0 for a dynamic module. End is Start if the length is unknown.
+// Image returns the range of the module's image in the target. Start is 0 for a dynamic module. End is Start if
+// the length is unknown.
 func (m *Module) Image() (target.Range, error) { return m.base.Get(m.readImage) }
 
 func (m *Module) readImage() (target.Range, error) {
@@ -282,7 +284,7 @@ func (m *Module) readImage() (target.Range, error) {
 	return target.Range{Start: base, End: base + target.Addr(size)}, nil
 }
 
-// peImage returns the module's PEImage, or 0.
+// peImage returns the address of the module's PEImage, or 0.
 func (m *Module) peImage() (target.Addr, error) {
 	if m.PEAssembly == 0 {
 		return 0, nil
@@ -290,7 +292,7 @@ func (m *Module) peImage() (target.Addr, error) {
 	return m.runtime().ptr(m.PEAssembly, m.runtime().off.PEAssembly.Image, "PEAssembly.PEImage")
 }
 
-// peLayout returns the module's PEImageLayout, or 0.
+// peLayout returns the address of the module's PEImageLayout, or 0.
 func (m *Module) peLayout() (target.Addr, error) {
 	img, err := m.peImage()
 	if err != nil || img == 0 {
@@ -299,8 +301,8 @@ func (m *Module) peLayout() (target.Addr, error) {
 	return m.runtime().ptr(img, m.runtime().off.PEImage.Layout, "PEImage.LoadedImageLayout")
 }
 
-// IsDynamic reports whether Reflection.Emit made the module: its assembly is marked as such (from 11 on), or its first word is the vtable
-// of ReflectionModule.
+// IsDynamic reports whether Reflection.Emit made the module. From 11 on its assembly is marked; before, its
+// first word is the vtable of ReflectionModule.
 func (m *Module) IsDynamic() (bool, error) {
 	if off := m.runtime().off.Assembly.IsDynamic; off != layout.Absent && m.Assembly != 0 {
 		mark, err := target.Uint8(m.runtime().mem, m.Assembly+target.Addr(off))
@@ -318,7 +320,7 @@ func (m *Module) IsDynamic() (bool, error) {
 	return false, &layout.Error{Type: "vtable ReflectionModule"}
 }
 
-// imageModule describes the module's image for package image.
+// imageModule returns the module's image as package image needs it.
 func (m *Module) imageModule() (*target.Module, error) {
 	at, err := m.Image()
 	if err != nil {
@@ -334,7 +336,7 @@ func (m *Module) imageModule() (*target.Module, error) {
 		}
 		*tm = *listed // found by its headers; only the runtime identifies it
 	}
-	p, _ := m.Path() // the image is read without it as well
+	p, _ := m.Path() // the image is readable without a path
 	tm.Path = p
 	if offset, err := m.BundleOffset(); err == nil && offset != 0 {
 		tm.Bundle = &target.InBundle{Offset: offset}
@@ -348,8 +350,8 @@ func (m *Module) imageModule() (*target.Module, error) {
 	return tm, nil
 }
 
-// BundleOffset returns the offset of the module's file in the file of a single-file app, in bytes. It is 0 for a module
-// with its own file, or without a file.
+// BundleOffset returns the offset in bytes of the module's file in the file of a single-file app. It is 0 for a
+// module with its own file, or without a file.
 func (m *Module) BundleOffset() (uint64, error) {
 	if m.runtime().off.PEImage.BundleOffset == layout.Absent {
 		return 0, &layout.Error{Type: "PEImage", Field: "BundleOffset"}
@@ -371,11 +373,12 @@ func (m *Module) BundleOffset() (uint64, error) {
 	return uint64(p), err
 }
 
-// probedInBundle is ProbeExtensionResult::Type::Bundle (bundle.h), of 10 and later.
+// probedInBundle is ProbeExtensionResult::Type::Bundle (bundle.h) since 10.
 const probedInBundle = 1
 
-// fileName returns the last part of the path under which the runtime looked for the module. An assembly in a bundle has
-// a file name and no path. It is "" for a module that was loaded from bytes, and if the layout lacks the member.
+// fileName returns the last part of the path under which the runtime searched the module. An assembly in a
+// bundle has a file name but no path. It returns "" for a module loaded from bytes, and if the layout lacks the
+// member.
 func (m *Module) fileName() (string, error) {
 	r := m.runtime()
 	at, off := m.Addr, r.off.Module.FileName
@@ -396,7 +399,8 @@ func (m *Module) fileName() (string, error) {
 	return target.UTF16String(r.mem, p, limits.PathBytes)
 }
 
-// Build names the module's build by what the dump itself has of it: time stamp and size, or the id of its PDB. It is the same with and without module files.
+// Build identifies the module's build by the dump alone: time stamp and size, or the id of its PDB. It is the
+// same with and without module files.
 func (m *Module) Build() (string, error) {
 	return m.build.Get(func() (string, error) {
 		tm, err := m.imageModule()
@@ -422,7 +426,7 @@ func (m *Module) Build() (string, error) {
 	})
 }
 
-// PEImage opens the module's image in the target, or its file if the dump lacks the headers.
+// PEImage opens the module's image in the target, or its file if the headers are not in the dump.
 func (m *Module) PEImage() (*image.Image, error) {
 	return m.image.Get(func() (*image.Image, error) {
 		tm, err := m.imageModule()
@@ -433,7 +437,8 @@ func (m *Module) PEImage() (*image.Image, error) {
 	})
 }
 
-// Metadata returns the module's metadata from the target's memory, or from the module's file if the dump lacks parts of it.
+// Metadata returns the module's metadata from the target's memory, or from the module's file if parts are not
+// in the dump.
 func (m *Module) Metadata() (*metadata.Metadata, error) {
 	return m.meta.Get(func() (*metadata.Metadata, error) {
 		md, err := m.readMetadata()
@@ -444,7 +449,7 @@ func (m *Module) Metadata() (*metadata.Metadata, error) {
 	})
 }
 
-// MetadataSource returns the source of Metadata. It is empty before Metadata has succeeded.
+// MetadataSource returns where Metadata found the metadata. It is zero if Metadata failed.
 func (m *Module) MetadataSource() MetadataSource {
 	if _, err := m.Metadata(); err != nil {
 		return MetadataSource{}
@@ -452,7 +457,7 @@ func (m *Module) MetadataSource() MetadataSource {
 	return m.where
 }
 
-// Label names the module in messages: by the last part of its path, or by its address.
+// Label names the module in messages: the last part of its path, or its address.
 func (m *Module) Label() string {
 	if p, err := m.Path(); err == nil && p != "" {
 		return target.BaseName(p)
@@ -460,7 +465,8 @@ func (m *Module) Label() string {
 	return fmt.Sprintf("module %016x", uint64(m.Addr))
 }
 
-// metadataAddr returns the address of metadata in the target, or 0 if it is unknown: in a flat image it is not at its RVA.
+// metadataAddr returns the address of metadata in the target, or 0 if unknown: in a flat image it is not at its
+// RVA.
 func metadataAddr(img *image.Image, blob image.Metadata) target.Addr {
 	a, err := img.Address(blob.RVA)
 	if err != nil {
@@ -486,7 +492,7 @@ func (m *Module) readMetadata() (*metadata.Metadata, error) {
 		m.where = MetadataSource{Addr: metadataAddr(img, blob), Size: uint64(len(blob.Data))}
 		return metadata.Parse(blob.Data, metadata.Owner(m))
 	}
-	// The dump's copy is incomplete: a file that is proved to be the same does.
+	// The dump's copy is incomplete. A file that is proved to be the same completes it.
 	if file, ferr := m.OpenFile(img); ferr == nil {
 		if fb, ferr := file.Metadata(); ferr == nil {
 			m.where = MetadataSource{Size: uint64(len(fb.Data)), Path: file.Path()}
@@ -502,13 +508,13 @@ func (m *Module) readMetadata() (*metadata.Metadata, error) {
 		return nil, err
 	}
 	m.where = MetadataSource{Addr: metadataAddr(img, blob), Size: uint64(len(blob.Data))}
-	return metadata.Parse(blob.Data, metadata.Sparse(holds(blob.Gaps)), metadata.Owner(m))
+	return metadata.Parse(blob.Data, metadata.Sparse(outsideGaps(blob.Gaps)), metadata.Owner(m))
 }
 
-// holds returns a function that reports whether a part of a blob is outside the gaps.
-func holds(gaps []image.Gap) func(off, n int) bool {
+// outsideGaps returns a function that reports whether a part of a blob is outside all gaps.
+func outsideGaps(gaps []image.Gap) func(off, n int) bool {
 	return func(off, n int) bool {
-		// The first gap that ends after off decides, since gaps are sorted.
+		// gaps are sorted: the first that ends after off decides
 		i := sort.Search(len(gaps), func(i int) bool { return gaps[i].Off+gaps[i].Len > off })
 		return i == len(gaps) || gaps[i].Off >= off+n
 	}
@@ -536,8 +542,8 @@ func (m *Module) OpenFileOf(tm *target.Module) (*image.Image, error) {
 	return m.runtime().files.File(tm, nil)
 }
 
-// dynamicMetadata reads the metadata that the runtime saved for debuggers from a Reflection.Emit module: its size,
-// followed by the metadata.
+// dynamicMetadata reads the metadata that the runtime saved for debuggers from a Reflection.Emit module: its
+// size, followed by the metadata.
 func (m *Module) dynamicMetadata() (*metadata.Metadata, error) {
 	r := m.runtime()
 	p, err := r.ptr(m.Addr, r.off.Module.DynamicMetadata, "Module.DynamicMetadata")
@@ -555,7 +561,7 @@ func (m *Module) dynamicMetadata() (*metadata.Metadata, error) {
 		return nil, target.Corruptf("dynamic metadata of %d bytes", size)
 	}
 	at := p + target.Addr(r.off.DynamicMetadata.Data)
-	// A size that the dump can't back is refused before anything is allocated.
+	// Check the size against the dump before allocating.
 	if uint64(len(r.mem.Span(at))) < uint64(size) && !target.Available(r.mem, at+target.Addr(size)-1, 1) {
 		return nil, &target.MemoryError{Addr: at, Size: int(size), Err: target.ErrNotInDump}
 	}
@@ -567,7 +573,7 @@ func (m *Module) dynamicMetadata() (*metadata.Metadata, error) {
 	return metadata.Parse(b, metadata.Owner(m))
 }
 
-// A Map names one of a module's tables from metadata rows to structures.
+// A Map is one of a module's tables from metadata rows to structures.
 type Map int
 
 // The lookup maps of a Module (ceeload.h, LookupMap).
@@ -579,10 +585,10 @@ const (
 	MapMemberRef
 	MapFileRef
 	MapAssemblyRef
-	MapILVersions // from methods to their ILCodeVersioningState; only those whose IL was to be replaced have one
+	MapILVersions // methods to ILCodeVersioningState; only for methods with replaced IL
 )
 
-// MapAddr returns the address of a lookup map, which is part of the Module.
+// MapAddr returns the address of a lookup map. It is part of the Module.
 func (m *Module) MapAddr(k Map) (target.Addr, error) {
 	o := &m.runtime().off.Module
 	off := [...]int{o.TypeDefs, o.TypeRefs, o.MethodDefs, o.FieldDefs, o.MemberRefs, o.FileRefs, o.AssemblyRefs, o.ILVersions}[k]
@@ -606,8 +612,8 @@ func (m *Module) Lookup(k Map, rid uint32) (target.Addr, error) {
 	return 0, nil
 }
 
-// lookupParts iterates over the parts of a lookup map. It ends with an error at an unreadable part, a repeated part, or
-// one whose rows exceed all metadata.
+// lookupParts iterates over the parts of a lookup map. It ends with an error at an unreadable or repeated part,
+// or if the rows exceed the metadata.
 func (m *Module) lookupParts(k Map) iter.Seq2[lookupPart, error] {
 	return func(yield func(lookupPart, error) bool) {
 		at, err := m.MapAddr(k)
@@ -651,8 +657,8 @@ func (r *Runtime) lookupPart(at target.Addr) (lookupPart, error) {
 	return p, rd.Err
 }
 
-// Entries iterates over the filled entries of a lookup map: row and value. A part of the map that can't be read is an error, and the rest
-// goes on. Rows that the module's metadata has not are target.ErrCorrupt, and end it.
+// Entries iterates over the filled entries of a lookup map. It yields an error for an unreadable part and
+// continues. It ends with target.ErrCorrupt if the map has more rows than the metadata.
 func (m *Module) Entries(k Map) iter.Seq2[MapEntry, error] {
 	return func(yield func(MapEntry, error) bool) {
 		rows := m.rows(k)
@@ -668,7 +674,7 @@ func (m *Module) Entries(k Map) iter.Seq2[MapEntry, error] {
 	}
 }
 
-// entries yields the entries of one part; it reports whether to go on.
+// entries yields the entries of one part. It returns false to stop.
 func (m *Module) entries(part *lookupPart, rows uint32, yield func(MapEntry, error) bool) bool {
 	w := target.NewWindow(m.runtime().mem)
 	for i := range part.count {
@@ -689,11 +695,11 @@ func (m *Module) entries(part *lookupPart, rows uint32, yield func(MapEntry, err
 	return true
 }
 
-// mapTables are the metadata tables by whose rows the maps are indexed.
+// mapTables lists the metadata tables that index the maps.
 var mapTables = [...]metadata.TableID{metadata.TableTypeDef, metadata.TableTypeRef, metadata.TableMethodDef, metadata.TableField,
 	metadata.TableMemberRef, metadata.TableFile, metadata.TableAssemblyRef, metadata.TableMethodDef}
 
-// rows returns the largest number of rows of a lookup map: the metadata's, if that is known and can't change.
+// rows returns the largest number of rows of a lookup map: the metadata's, if it is known and cannot change.
 func (m *Module) rows(k Map) uint32 {
 	at, err := m.Image()
 	if err != nil || at.Start == 0 || m.Flags&moduleEdited != 0 {
@@ -721,12 +727,12 @@ func (m *Module) MayHave(t metadata.Token) bool {
 	return t.Row() <= md.RowCount(t.Table())
 }
 
-// moduleEdited is the bit of Module::m_dwTransientFlags that marks a module whose code can be edited while it runs
+// moduleEdited is the bit of Module::m_dwTransientFlags for a module with code that can be edited while it runs
 // (ceeload.h, IS_EDIT_AND_CONTINUE).
 const moduleEdited = 0x8
 
-// Editable reports whether the module was loaded so that its code and metadata can be changed while it runs (Edit and
-// Continue, hot reload). No layout has the changes: the image has the original code.
+// Editable reports whether the code and metadata of the module can be changed while it runs (Edit and Continue,
+// hot reload). The changes are not read: the image has the original code.
 func (m *Module) Editable() bool { return m.Flags&moduleEdited != 0 }
 
 // A MapEntry is one filled entry of a lookup map.

@@ -11,23 +11,11 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A NativeAOT process has no CLR, but it has the GC of one, and MethodTables of a smaller form. A header for debuggers
-// has the offsets of their members (src/coreclr/nativeaot/Runtime/DebugHeader.cpp).
+// A NativeAOT process has the GC of a CLR, and MethodTables of a smaller form. A header for debuggers has the
+// offsets of their members (src/coreclr/nativeaot/Runtime/DebugHeader.cpp).
 
-// The debug header: cookie, major and minor version, flags, padding, and the arrays
-// of members and of variables, which end with an entry of zeros.
-const (
-	debugCookie      = 0x48444e44 // "DNDH"
-	debugPointer64   = 1          // the bits of flags
-	debugBigEndian   = 2
-	debugEntrySize   = 24
-	debugGlobalSize  = 16
-	debugGlobalValue = 8  // in such an entry
-	debugVariables   = 24 // in the header: address of the array of variables
-)
-
-// nativeAOT implements kind for a NativeAOT program. It has objects, the names of types, the GC with its handles, and
-// the program's threads, but no assemblies, methods, fields or explicit frames.
+// nativeAOT implements kind for a NativeAOT program. Such a program has objects, the names of types, the GC
+// with its handles, and threads. It has no assemblies, methods, fields or explicit frames.
 type nativeAOT struct {
 	*Runtime
 	nativeLayout
@@ -64,7 +52,7 @@ func (i *Instance) openNative() (*Runtime, error) {
 	return r.Runtime, nil
 }
 
-// nativeLacks describes why a NativeAOT program does not have a Feature.
+// nativeLacks describes why a NativeAOT program lacks a Feature.
 var nativeLacks = [...]string{
 	FeatureFields:         "a NativeAOT program has no record of which fields its types have, and where",
 	FeatureMethods:        "a NativeAOT program has no methods that are described at run time: clrstack names those of stacks",
@@ -80,107 +68,6 @@ var nativeLacks = [...]string{
 	FeatureVariables:      "a NativeAOT program has no record of where its methods keep their arguments and locals",
 }
 
-// debugHeader returns the layout from the debug header, completed by the table for its version.
-func (i *Instance) debugHeader() (*layout.Layout, error) {
-	rd := layout.Reader{Mem: i.mem, Base: i.aotHeader}
-	cookie, major, flags, types, globals := rd.U32(0), rd.U16(4), rd.U32(8), rd.Ptr(16), rd.Ptr(debugVariables)
-	switch {
-	case rd.Err != nil:
-		return nil, fmt.Errorf("debug header: %w", rd.Err)
-	case cookie != debugCookie:
-		return nil, target.Corruptf("debug header without its cookie")
-	case flags&debugPointer64 == 0 || flags&debugBigEndian != 0:
-		return nil, target.Unsupportedf("debug header of a process that is not a little-endian 64-bit one")
-	case types == 0 || globals == 0:
-		return nil, target.Unsupportedf("the debug header is empty: the process had not started its runtime")
-	}
-	table, err := layout.DebugHeaderTable(major)
-	if err != nil {
-		return nil, err
-	}
-	entries, err := i.debugEntries(types)
-	if err != nil {
-		return nil, err
-	}
-	names, err := i.debugGlobals(globals)
-	if err != nil {
-		return nil, err
-	}
-	part, err := layout.DebugHeaderPart(entries, names, "debug header in the dump")
-	if err != nil {
-		return nil, err
-	}
-	b := layout.NewBuilder()
-	b.Add(part, layout.Addresses{Pointer: func(n int) (target.Addr, bool) {
-		return globals + target.Addr(debugGlobalSize*n+debugGlobalValue), n < len(names)
-	}})
-	b.Add(table, layout.Addresses{})
-	return b.Layout(), nil
-}
-
-// findDebugHeader finds a debug header that is not exported in the data of the module: its cookie, flags of a 64-bit
-// process, and two arrays in the module. It returns 0 if there is no header that the runtime has filled in.
-func (i *Instance) findDebugHeader() target.Addr {
-	return i.findInData(func(at target.Addr, v uint64) bool {
-		if uint32(v) != debugCookie {
-			return false
-		}
-		rd := layout.Reader{Mem: i.mem, Base: at}
-		flags, types, globals := rd.U64(8), rd.Ptr(16), rd.Ptr(debugVariables)
-		return rd.Err == nil && flags == debugPointer64 && i.inData(types) && i.inData(globals)
-	})
-}
-
-// inData reports whether a can be an array of pointers in the module.
-func (i *Instance) inData(a target.Addr) bool { return a%8 == 0 && i.Module.Contains(a) }
-
-// debugEntries reads the members that a debug header names.
-func (i *Instance) debugEntries(at target.Addr) ([]layout.DebugEntry, error) {
-	var out []layout.DebugEntry
-	for n := 0; ; n++ {
-		rd := layout.Reader{Mem: i.mem, Base: at + target.Addr(debugEntrySize*n)}
-		typ, field, offset := rd.Ptr(0), rd.Ptr(8), rd.U32(16)
-		switch {
-		case rd.Err != nil:
-			return nil, fmt.Errorf("members of the debug header: %w", rd.Err)
-		case typ == 0:
-			return out, nil
-		case n == limits.DebugEntries:
-			return nil, target.Corruptf("the debug header has more than %d members", n)
-		}
-		e := layout.DebugEntry{Offset: offset}
-		var err error
-		if e.Type, err = target.CString(i.mem, typ, limits.IdentifierBytes); err == nil {
-			e.Field, err = target.CString(i.mem, field, limits.IdentifierBytes)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("members of the debug header: %w", err)
-		}
-		out = append(out, e)
-	}
-}
-
-// debugGlobals reads the names of a debug header's variables.
-func (i *Instance) debugGlobals(at target.Addr) ([]string, error) {
-	var out []string
-	for n := 0; ; n++ {
-		name, err := target.Pointer(i.mem, at+target.Addr(debugGlobalSize*n))
-		switch {
-		case err != nil:
-			return nil, fmt.Errorf("variables of the debug header: %w", err)
-		case name == 0, n > 0 && !i.Module.Contains(name):
-			return out, nil // .NET 8 fills the array to its end, without the closing zeros
-		case n == limits.DebugEntries:
-			return nil, target.Corruptf("the debug header has more than %d variables", n)
-		}
-		s, err := target.CString(i.mem, name, limits.IdentifierBytes)
-		if err != nil {
-			return nil, fmt.Errorf("variables of the debug header: %w", err)
-		}
-		out = append(out, s)
-	}
-}
-
 // bindNative binds the few structures that a NativeAOT process shares with a CLR.
 func (o *offsets) bindNative(l *layout.Layout) error {
 	layout.SetAllAbsent(o)
@@ -193,14 +80,14 @@ func (o *offsets) bindNative(l *layout.Layout) error {
 	return nil
 }
 
-// A nativeLayout has what NativeAOT keeps in its own form: the members of a MethodTable (MethodTable.h of
-// src/coreclr/nativeaot/Runtime) and of threads.
+// A nativeLayout has the offsets of structures in NativeAOT's own form: MethodTables (MethodTable.h of
+// src/coreclr/nativeaot/Runtime) and threads.
 type nativeLayout struct {
 	mt struct {
 		span     int // bytes of one read
 		Flags    int `layout:"m_uFlags"`
 		BaseSize int `layout:"m_uBaseSize"`
-		Related  int `layout:"m_pBaseType"` // of an array, pointer or reference: the element's type
+		Related  int `layout:"m_pBaseType"` // the element's type for an array, pointer or reference
 		Virtuals int `layout:"NumVirtuals"`
 		Ifaces   int `layout:"NumInterfaces"`
 		VTable   int `layout:"m_VTable"`
@@ -215,21 +102,21 @@ type nativeLayout struct {
 		Size   int `layout:"size"`
 		Next   int `layout:"m_pNext"`
 		ID     int `layout:"m_threadId"`
-		Alloc  int `layout:"m_rgbAllocContextBuffer,optional"` // of version 4
-		EE     int `layout:"m_eeAllocContext,optional"`        // of version 5, which has it in there
+		Alloc  int `layout:"m_rgbAllocContextBuffer,optional"` // version 4
+		EE     int `layout:"m_eeAllocContext,optional"`        // version 5, contains the allocation context
 		ExInfo int `layout:"m_pExInfoStackHead,optional"`
 	}
 	eeAlloc struct {
 		Alloc int `layout:"m_rgbAllocContextBuffer,optional"`
 	}
-	array                                                     target.Addr // MethodTable of System.Array, 0 if its name is unknown
+	array                                                     target.Addr // MethodTable of System.Array, 0 if unknown
 	kindMask, parameterized, definition, pointers, components uint32
 	elementShift, elementMask, generic, dynamic               uint32
 }
 
 func (n *nativeLayout) bind(l *layout.Layout) error {
 	for _, s := range []struct {
-		names []string // from the newest on
+		names []string // the newest first
 		dst   any
 	}{
 		{[]string{"MethodTable"}, &n.mt}, {[]string{"RuntimeInstance"}, &n.instance}, {[]string{"ThreadStore"}, &n.store},
@@ -267,7 +154,7 @@ func (n *nativeLayout) bind(l *layout.Layout) error {
 	return nil
 }
 
-// The element types of NativeAOT in use (EETypeElementType of Internal.Runtime).
+// Element types of NativeAOT (EETypeElementType of Internal.Runtime).
 const (
 	eeBoolean   = 0x02
 	eeDouble    = 0x0f
@@ -278,7 +165,7 @@ const (
 	eeSZArray   = 0x18
 )
 
-// nativeElementTypes maps element types of NativeAOT to those of ECMA-335.
+// nativeElementTypes maps element types of NativeAOT to element types of ECMA-335.
 var nativeElementTypes = [...]metadata.ElementType{
 	0x01: metadata.ElementVoid, eeBoolean: metadata.ElementBoolean, 0x03: metadata.ElementChar, 0x04: metadata.ElementI1, 0x05: metadata.ElementU1,
 	0x06: metadata.ElementI2, 0x07: metadata.ElementU2, 0x08: metadata.ElementI4, 0x09: metadata.ElementU4, 0x0a: metadata.ElementI8,
@@ -287,7 +174,7 @@ var nativeElementTypes = [...]metadata.ElementType{
 	0x16: metadata.ElementClass, eeArray: metadata.ElementArray, eeSZArray: metadata.ElementSZArray,
 }
 
-// elementType returns the element type of a type. Its Flags2 has NativeAOT's.
+// elementType returns the element type of a type. Flags2 holds NativeAOT's.
 func (r *nativeAOT) elementType(mt *MethodTable) (metadata.ElementType, error) {
 	if int(mt.Flags2) < len(nativeElementTypes) && nativeElementTypes[mt.Flags2] != 0 {
 		return nativeElementTypes[mt.Flags2], nil
@@ -295,20 +182,21 @@ func (r *nativeAOT) elementType(mt *MethodTable) (metadata.ElementType, error) {
 	return 0, target.Unsupportedf("%016x is of element type %#x", uint64(mt.Addr), mt.Flags2)
 }
 
-// methodTableAt proves a MethodTable: by the program's map of types, which has all with a name of their own, or by its base classes.
+// methodTableAt proves a MethodTable by the program's map of types, which lists all types with names, or by its
+// base classes.
 func (r *nativeAOT) methodTableAt(a target.Addr) (*MethodTable, Proof, error) {
 	mt, err := r.MethodTable(a)
 	if err != nil {
 		return nil, Proof{}, err
 	}
-	if _, ok := r.named().types[a]; ok {
+	if _, ok := r.programNames().types[a]; ok {
 		return mt, Proof{Strength: Listed, By: "the program's map of types"}, nil
 	}
 	return mt, Proof{Strength: Consistent, By: "its base classes"}, nil
 }
 
-// readMethodTable reads a MethodTable of NativeAOT. Its Flags are converted to the CLR's where both have a flag.
-// It has no module, token or EEClass.
+// readMethodTable reads a MethodTable of NativeAOT. It converts flags to the CLR's where both have them.
+// Module, token and EEClass are missing.
 func (r *nativeAOT) readMethodTable(a target.Addr) (*MethodTable, error) {
 	n := &r.nativeLayout
 	if !canonical(a) || a%8 != 0 {
@@ -321,7 +209,7 @@ func (r *nativeAOT) readMethodTable(a target.Addr) (*MethodTable, error) {
 	le := binary.LittleEndian
 	flags, related := le.Uint32(b[n.mt.Flags:]), target.Addr(le.Uint64(b[n.mt.Related:]))
 	if !r.inst.Module.Contains(a) && flags&n.dynamic == 0 && a != r.known.Free {
-		return nil, notMethodTable(a) // only types that were made at run time are elsewhere
+		return nil, notMethodTable(a) // only types made at run time are outside of the module
 	}
 	mt := &MethodTable{Addr: a, Canonical: a, homeless: r.Check(FeatureModules), BaseSize: le.Uint32(b[n.mt.BaseSize:]),
 		NumVirtuals: le.Uint16(b[n.mt.Virtuals:]), NumInterfaces: le.Uint16(b[n.mt.Ifaces:])}
@@ -356,7 +244,7 @@ func (r *nativeAOT) readMethodTable(a target.Addr) (*MethodTable, error) {
 	case n.parameterized:
 		mt.PerInstInfo, mt.Parent = related, n.array
 	default:
-		return nil, notMethodTable(a) // of a generic definition there are no objects
+		return nil, notMethodTable(a) // a generic definition has no objects
 	}
 	if err := mt.checkKind(); err != nil {
 		return nil, err
@@ -381,7 +269,7 @@ func (r *nativeAOT) checkMethodTable(mt *MethodTable) error {
 			if isSystemObject(mt) && !mt.IsValueType() {
 				return nil
 			}
-			if _, named := r.named().types[mt.Addr]; named && mt.IsInterface() {
+			if _, named := r.programNames().types[mt.Addr]; named && mt.IsInterface() {
 				return nil
 			}
 			return notMethodTable(first)
@@ -406,8 +294,8 @@ func (r *nativeAOT) checkLayout() []Probe {
 	)
 }
 
-// findString finds the MethodTable of System.String by its name, or without a name by its form: it is the only
-// type with components of two bytes that is not an array. It returns 0 if the dump lacks it.
+// findString finds the MethodTable of System.String by its name. Without names it is the only type with
+// components of two bytes that is not an array. It returns 0 if it finds none.
 func (r *nativeAOT) findString() target.Addr {
 	var found target.Addr
 	for _, at := range r.inst.nativeImage().strings {
@@ -419,21 +307,21 @@ func (r *nativeAOT) findString() target.Addr {
 		if err != nil || mt.IsArray() || mt.ComponentSize != 2 {
 			continue
 		}
-		if d := r.named().types[at]; d.name == "System.String" && d.assembly == coreLibrary {
+		if d := r.programNames().types[at]; d.name == "System.String" && d.assembly == coreLibrary {
 			return at
 		}
 		if found != 0 {
-			return 0 // several match, and nothing distinguishes them
+			return 0 // several match
 		}
 		found = at
 	}
 	return found
 }
 
-// findTypes finds the runtime's well-known types by name. Without names it uses other facts: strings derive from
-// System.Object, and thrown objects derive from System.Exception.
+// findTypes finds the runtime's well-known types by name. Without names it uses that strings derive from
+// System.Object, and thrown objects from System.Exception.
 func (r *nativeAOT) findTypes() {
-	for at, d := range r.named().types {
+	for at, d := range r.programNames().types {
 		switch {
 		case d.assembly != coreLibrary:
 		case d.name == "System.Object":

@@ -6,8 +6,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// ObjectMethodTable reads the address of the MethodTable of the object at a, without the GC's mark bits. It does not
-// check that a is an object.
+// ObjectMethodTable reads the address of the MethodTable of the object at a, without the GC's mark bits. It
+// does not check that a is an object.
 func (r *Runtime) ObjectMethodTable(a target.Addr) (target.Addr, error) {
 	v, err := target.Uint64(r.mem, a)
 	return target.Addr(v &^ r.consts.objectMask), err
@@ -32,16 +32,16 @@ func (r *Runtime) StringChars(a target.Addr) (target.Addr, uint32, error) {
 	return a + target.Addr(r.off.String.FirstChar), v, nil
 }
 
-// StringOfChars returns the address of the string whose characters would begin at chars.
+// StringOfChars returns the address of the string with its characters at chars.
 func (r *Runtime) StringOfChars(chars target.Addr) target.Addr {
 	return chars - target.Addr(r.off.String.FirstChar)
 }
 
-// ObjectHeaderBytes is the number of bytes of an object before its fields: the MethodTable pointer.
+// ObjectHeaderBytes is the number of bytes before an object's fields: the MethodTable pointer.
 const ObjectHeaderBytes = 8
 
-// ObjectTypeName returns the name of the type of the object at a, as the runtime
-// writes it. Something else than an object is target.ErrCorrupt.
+// ObjectTypeName returns the name of the type of the object at a, as the runtime writes it. It returns
+// target.ErrCorrupt if a is not an object.
 func (r *Runtime) ObjectTypeName(a target.Addr) (string, error) {
 	mt, err := r.ObjectMethodTable(a)
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// offsets holds the offsets of the members of the runtime's structures. They are resolved once when a runtime is opened. The names are the
-// descriptor's. A member that not every runtime has is optional; layout.Absent marks a missing one.
+// offsets holds the offsets of members of the runtime's structures, bound when a runtime is opened. The names
+// are the descriptor's. A member that some runtimes lack is optional; it is then layout.Absent.
 //
 // The span of a structure is the number of bytes of one read.
 type offsets struct {
@@ -69,7 +69,7 @@ type offsets struct {
 		TypeAndFlags int `layout:"TypeAndFlags"`
 	}
 	ParamTypeDesc struct {
-		TemplateMT int `layout:"TemplateMT,optional"` // of arrays, before 5
+		TemplateMT int `layout:"TemplateMT,optional"` // for arrays, before 5
 		TypeArg    int `layout:"TypeArg"`
 	}
 	TypeVar struct {
@@ -94,7 +94,7 @@ type offsets struct {
 		Message         int `layout:"_message"`
 		Inner           int `layout:"_innerException"`
 		StackTrace      int `layout:"_stackTrace,optional"`
-		Addresses       int `layout:"_corDbgStackTrace,optional"` // of NativeAOT: return addresses in place of _stackTrace
+		Addresses       int `layout:"_corDbgStackTrace,optional"` // NativeAOT: return addresses in place of _stackTrace
 		NumAddresses    int `layout:"_idxFirstFreeStackTraceEntry,optional"`
 		StackTraceText  int `layout:"_stackTraceString"`
 		RemoteTraceText int `layout:"_remoteStackTraceString"`
@@ -130,8 +130,8 @@ type offsets struct {
 		GC             int `layout:"GCStatics"`
 		DataBlob       int `layout:"DataBlob"`
 	} `struct:"DomainLocalModule,optional"`
-	// Before 9 (appdomain.hpp, DomainLocalModule; threadstatics.h, ThreadLocalModule): the statics of generic types and
-	// of types that were made at run time.
+	// The statics of generic types and of types made at run time, before 9 (appdomain.hpp, DomainLocalModule;
+	// threadstatics.h, ThreadLocalModule).
 	DynamicClassInfo struct {
 		Size  int `layout:"size"`
 		Entry int `layout:"DynamicEntry"`
@@ -171,7 +171,7 @@ type offsets struct {
 	} `struct:",refusable"`
 	TypeHash struct {
 		Buckets         int `layout:"Buckets,optional"`     // 8 and later: the length is the first slot
-		WarmBuckets     int `layout:"WarmBuckets,optional"` // before
+		WarmBuckets     int `layout:"WarmBuckets,optional"` // before 8
 		WarmBucketCount int `layout:"WarmBucketCount,optional"`
 		Count           int `layout:"Count"`
 		Value           int `layout:"VolatileEntryValue"`
@@ -267,21 +267,21 @@ type offsets struct {
 		TailCall     int `layout:"TailCallArgBuffer,optional"` // threads.h, TailCallTls::m_argBuffer; 5 and later
 		Blocking     int `layout:"DebugBlockingInfo,optional"` // threads.h, Thread::DebugBlockingInfo
 	} `struct:",refusable"`
-	// threaddebugblockinginfo.h.
+	// Monitors that a thread waits for (threaddebugblockinginfo.h).
 	BlockingItem struct {
 		Monitor int `layout:"Monitor"`
 		Kind    int `layout:"Kind"`
 		Timeout int `layout:"Timeout"`
 		Next    int `layout:"Next"`
 	} `struct:"DebugBlockingItem,optional"`
-	// win32threadpool.h, ThreadpoolMgr::ThreadCounter; before 7.
+	// Counters of the runtime's own thread pool, before 7 (win32threadpool.h, ThreadpoolMgr::ThreadCounter).
 	PoolCounter struct {
 		MaxWorking int `layout:"MaxWorking"`
 		Active     int `layout:"NumActive"`
 		Working    int `layout:"NumWorking"`
 		Retired    int `layout:"NumRetired"`
 	} `struct:"ThreadpoolCounter,optional"`
-	// hillclimbing.h.
+	// An entry of the log of the runtime's own thread pool (hillclimbing.h).
 	HillClimbing struct {
 		Size       int `layout:"size"`
 		Ticks      int `layout:"TickCount"`
@@ -310,12 +310,11 @@ type offsets struct {
 		Context  int `layout:"ContextRecord,optional"`
 		Flags    int `layout:"ExceptionFlags,optional"`
 	} `struct:"ExceptionInfo,optional"`
-	// Before 9 (exceptionhandling.h).
-	ExInfo struct { // of NativeAOT
+	ExInfo struct { // NativeAOT
 		Previous int `layout:"m_pPrevExInfo,optional"`
 		Thrown   int `layout:"m_exception,optional"`
 	} `struct:"ExInfo,optional"`
-	Tracker struct {
+	Tracker struct { // ExceptionTracker, before 9 (exceptionhandling.h)
 		Previous int `layout:"Previous"`
 		Thread   int `layout:"Thread"`
 		Thrown   int `layout:"Throwable"`
@@ -334,7 +333,7 @@ type offsets struct {
 		Cleanup int `layout:"CleanupBlockList,optional"`
 	} `struct:"SyncBlockCache,optional"`
 	SyncBlock struct {
-		LockState     int `layout:"LockState,optional"` // before 11, and so the next ones
+		LockState     int `layout:"LockState,optional"` // this and the next five: before 11
 		Recursion     int `layout:"Recursion,optional"`
 		HoldingID     int `layout:"HoldingThreadId,optional"`
 		HoldingThread int `layout:"HoldingThread,optional"`
@@ -357,9 +356,9 @@ type offsets struct {
 		IL    int `layout:"IL"`
 	} `struct:"DynamicILBlobEntry,optional"`
 	ILTable struct { // since 11; before, SHash and DynamicILBlobEntry
-		Size  int `layout:"size"` // of an entry
+		Size  int `layout:"size"` // bytes of an entry
 		Table int `layout:"Table"`
-		Count int `layout:"TableSize"` // entries
+		Count int `layout:"TableSize"` // number of entries
 		Token int `layout:"EntryMethodToken"`
 		IL    int `layout:"EntryIL"`
 	} `struct:"DynamicILBlobTable,optional"`
@@ -376,7 +375,7 @@ type offsets struct {
 	} `struct:"StackTraceElement"`
 }
 
-// bind resolves all structures.
+// bind binds all structures.
 func (o *offsets) bind(l *layout.Layout) error {
 	if err := l.BindAll(o); err != nil {
 		return err

@@ -13,24 +13,25 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A LayoutError means that no source of layout fits a runtime.
+// A LayoutError reports that no source of layout fits a runtime.
 type LayoutError struct {
 	Runtime string   // path, version and identity of the runtime
-	Tried   []string // each source that was tried, with the reason for its refusal
+	Tried   []string // sources that were tried, each with the reason for its refusal
 }
 
 func (e *LayoutError) Error() string {
 	return fmt.Sprintf("no layout fits %s: %s", e.Runtime, strings.Join(e.Tried, "; "))
 }
 
-// Unwrap makes an unknown runtime an unsupported one.
+// Unwrap returns target.ErrUnsupported.
 func (e *LayoutError) Unwrap() error { return target.ErrUnsupported }
 
-// Open chooses the layout of the runtime and opens it. The runtime's own description has precedence: its contract
-// descriptor in the dump, then that of the same build from the catalogue, then that of its file. Tables add what these
-// lack. Each combination must pass the probes. Open uses the debug header for a NativeAOT program, which has no CLR:
-// its Runtime has what the program shares with a CLR, and returns target.ErrUnsupported for the rest. Check returns what
-// it lacks.
+// Open chooses the layout of the runtime and opens it. The runtime's own description comes first: its contract
+// descriptor in the dump, in the catalogue (for the same build) or in its file. Tables supply the members that
+// it lacks. Each combination must pass the probes.
+//
+// Open uses the debug header of a NativeAOT program. The Runtime then supports what such a program shares with
+// a CLR, and returns target.ErrUnsupported for the rest; see Check.
 func (i *Instance) Open() (*Runtime, error) {
 	if i.Flavor == FlavorNativeAOT {
 		r, err := i.openNative()
@@ -60,11 +61,11 @@ func (i *Instance) Open() (*Runtime, error) {
 	for n := 0; n < len(candidates); n++ {
 		c := candidates[n]
 		if c.Lender != "" && best != nil {
-			break // the processor's own tables have precedence
+			break // the processor's own tables come first
 		}
 		rt, err := i.try(own, c)
 		if err != nil {
-			tried = append(tried, fmt.Sprintf("%s: %v", named(c), err))
+			tried = append(tried, fmt.Sprintf("%s: %v", candidateName(c), err))
 			candidates = slices.Insert(candidates, n+1, c.Alternatives()...)
 			continue
 		}
@@ -73,7 +74,7 @@ func (i *Instance) Open() (*Runtime, error) {
 			failed = unpassed(rt.probes)
 		}
 		if len(failed) > 0 || passed == 0 {
-			tried = append(tried, fmt.Sprintf("%s: %s", named(c), describe(failed)))
+			tried = append(tried, fmt.Sprintf("%s: %s", candidateName(c), describe(failed)))
 			candidates = slices.Insert(candidates, n+1, c.Alternatives()...)
 			continue
 		}
@@ -101,8 +102,9 @@ func (i *Instance) describe() string {
 	return fmt.Sprintf("%s (%s, %s)", i.Module.Path, v, i.Identity)
 }
 
-// candidates returns the tables to try, those of the runtime's own version first. Tables for another processor or system replace
-// missing ones of that version; if there is none of that version at all, or it is unknown, those of others come last.
+// candidates returns the tables to try, with the runtime's own version first. Tables for another processor or
+// system replace missing tables of that version. If no table has the version, or it is unknown, those of other
+// versions come last.
 func (i *Instance) candidates() []layout.Candidate {
 	platform, version := i.tgt.Platform(), i.Version()
 	own := layout.Candidates(platform.OS, platform.Arch, version)
@@ -120,13 +122,13 @@ func (i *Instance) candidates() []layout.Candidate {
 	return slices.Concat(first, own, last)
 }
 
-// ofMajor reports whether the runtime is of a major version. The files of 3.1 have numbers of their own.
+// ofMajor reports whether the runtime has a major version. Files of 3.1 are numbered differently.
 func (i *Instance) ofMajor(major string) bool {
 	return layout.OfMajor(i.Version(), major) || i.IsCore3() && layout.OfMajor(major, "3")
 }
 
-// named returns the name of a candidate in the list of tried ones.
-func named(c layout.Candidate) string {
+// candidateName returns the name of a candidate for the list of tried sources.
+func candidateName(c layout.Candidate) string {
 	switch {
 	case c.Lender != "":
 		return c.Major + " on " + c.Lender
@@ -136,7 +138,7 @@ func named(c layout.Candidate) string {
 	return c.Major
 }
 
-// unpassed returns the probes that did not pass, for whatever reason.
+// unpassed returns the probes that did not pass, for any reason.
 func unpassed(probes []Probe) []Probe {
 	var out []Probe
 	for _, p := range probes {
@@ -157,7 +159,7 @@ func describe(failed []Probe) string {
 	return fmt.Sprintf("probe %s failed: %s", failed[0].Name, failed[0].Detail)
 }
 
-// A part that is the runtime's own, with the addresses of its globals.
+// An ownPart is a description by the runtime itself, with the addresses of its globals.
 type ownPart struct {
 	part *layout.Part
 	at   layout.Addresses
@@ -202,9 +204,8 @@ func (i *Instance) ownParts() (parts []ownPart, tried []string) {
 	return parts, tried
 }
 
-// The header of a contract descriptor (datacontracts, contract-descriptor.md):
-// magic, flags, size of the JSON, its address, count of pointers, padding,
-// their address.
+// The header of a contract descriptor (datacontracts, contract-descriptor.md) holds the magic number, flags,
+// the size and address of the JSON, the number of pointers, padding, and the address of the pointers.
 const (
 	descMagic      = 0x0043414443434e44 // "DNCCDAC\0"
 	descHeaderSize = 40
@@ -227,8 +228,8 @@ func decodeDescriptorHeader(b []byte) (descriptorHeader, error) {
 	return h, rd.Err
 }
 
-// descriptorInDump reads the descriptor from the process's memory, and its sub-descriptors. An error that comes with parts is
-// about sub-descriptors.
+// descriptorInDump reads the descriptor and its sub-descriptors from the process's memory. An error returned
+// with parts concerns sub-descriptors.
 func (i *Instance) descriptorInDump() ([]ownPart, error) {
 	if i.descriptor == 0 {
 		return nil, errors.New("the runtime exports none")
@@ -247,9 +248,8 @@ func (i *Instance) descriptorInDump() ([]ownPart, error) {
 	return parts, err
 }
 
-// descriptorInFile reads the descriptor from the file of the same build. Its
-// pointers are relocated by the loader, so that the file only has the JSON;
-// the globals come from the DAC table.
+// descriptorInFile reads the descriptor from the file of the same build. The loader relocates its pointers, so
+// the file only has the JSON, and the globals come from the DAC table.
 func (i *Instance) descriptorInFile() (ownPart, error) {
 	file, err := i.openFile()
 	if err != nil {
@@ -283,7 +283,7 @@ func descriptorJSON(file *image.Image) ([]byte, error) {
 	return file.BytesRVA(at, int(h.jsonSize))
 }
 
-// try opens the runtime with its own parts and one candidate of the tables.
+// try opens the runtime with its own parts and one candidate.
 func (i *Instance) try(own []ownPart, c layout.Candidate) (*Runtime, error) {
 	if err := c.Load(len(own) == 0); err != nil {
 		return nil, err
@@ -333,8 +333,8 @@ func (i *Instance) tryWith(own []ownPart, c layout.Candidate, slots *slotTable) 
 	return rt, nil
 }
 
-// merge builds the layout of the runtime's own parts and a candidate's. Without
-// places, no global comes from the runtime's table.
+// merge builds the layout from the runtime's own parts and a candidate. If places is nil, no global comes from
+// the runtime's table.
 func merge(own []ownPart, c layout.Candidate, places *slotPlaces) *layout.Layout {
 	b := layout.NewBuilder()
 	for _, p := range own {
@@ -346,7 +346,7 @@ func merge(own []ownPart, c layout.Candidate, places *slotPlaces) *layout.Layout
 	}
 	for n, p := range c.Parts {
 		if n < len(c.Parts)-1 && len(own) > 0 {
-			continue // a descriptor of the same major: the runtime's own is better
+			continue // a descriptor of the same major version: the runtime's own is better
 		}
 		b.Add(p, at)
 	}

@@ -8,17 +8,18 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Strength is the certainty that a structure of the runtime is at an address. A contradicted structure has none: it is target.ErrCorrupt.
+// A Strength is the certainty that a structure of the runtime is at an address. A contradicted structure is
+// target.ErrCorrupt and has no Strength.
 type Strength uint8
 
 // The strengths.
 const (
-	// Unproven: nothing contradicts, but the dump lacks the proof. Such a structure is accepted at an address that the
-	// runtime's own structures refer to; any other address is target.ErrNotInDump.
+	// Unproven means that nothing contradicts, but the proof is not in the dump. Such a structure is accepted
+	// at an address that the runtime's own structures contain; any other address is target.ErrNotInDump.
 	Unproven Strength = iota
-	// Consistent: the structures that it refers to refer back.
+	// Consistent means that the structures it refers to refer back.
 	Consistent
-	// Listed: a list or map of the runtime contains it, reached from the runtime's variables.
+	// Listed means that a list or map of the runtime contains it, reached from the runtime's variables.
 	Listed
 )
 
@@ -26,16 +27,17 @@ var strengthNames = [...]string{"unproven", "consistent", "listed"}
 
 func (s Strength) String() string { return enum.Name(strengthNames[:], s, "Strength") }
 
-// A Proof is the reason to accept an address as a structure of the runtime. For an address from any source, one function per structure
-// (Runtime.Module, MethodTableAt, FieldDesc, code.Reader's MethodDesc …) requires a proof. Functions with Trusted in their name are for
-// addresses that the runtime's structures refer to, and require only that nothing contradicts.
+// A Proof is the reason to accept an address as a structure of the runtime. One function per structure takes
+// addresses from any source and requires a proof: Runtime.Module, MethodTableAt, FieldDesc, code.Reader's
+// MethodDesc and others. Functions with Trusted in their name are for addresses in the runtime's own
+// structures, and only require that nothing contradicts.
 type Proof struct {
 	Strength Strength
 	By       string // the proof in words: "the list of assemblies"
-	Missing  error  // the missing memory of an unproven structure
+	Missing  error  // memory that an unproven structure needs and the dump lacks
 }
 
-// Unproven returns the error for a structure that is only trusted, nil for a proved one.
+// Unproven returns the error for an unproven structure, nil for a proved one.
 func (p Proof) Unproven() error {
 	switch {
 	case p.Strength > Unproven:
@@ -46,12 +48,12 @@ func (p Proof) Unproven() error {
 	return target.ErrNotInDump
 }
 
-// A ForeignError means that a structure belongs to another CLR of the process. It is a target.ErrCorrupt: the address
-// is wrong for this one.
+// A ForeignError reports that a structure belongs to another runtime of the process. It wraps
+// target.ErrCorrupt: the address is wrong for this runtime.
 type ForeignError struct {
 	Addr  target.Addr
 	What  string    // "MethodTable"
-	Owner *Instance // the CLR that owns the structure
+	Owner *Instance // the runtime that owns the structure
 }
 
 func (e *ForeignError) Error() string {
@@ -61,10 +63,10 @@ func (e *ForeignError) Error() string {
 	return fmt.Sprintf("%016x is a %s of the other runtime %s: use -runtime %d", uint64(e.Addr), e.What, e.Owner.Title(), e.Owner.Index)
 }
 
-// Unwrap makes it target.ErrCorrupt.
+// Unwrap returns target.ErrCorrupt.
 func (e *ForeignError) Unwrap() error { return target.ErrCorrupt }
 
-// owner returns the other CLR of the process whose image has the vtable of the Module at a, or nil.
+// owner returns the other runtime of the process with the vtable of the Module at a in its image, or nil.
 func (r *Runtime) owner(module target.Addr) *Instance {
 	if len(r.inst.others) == 0 {
 		return nil
@@ -81,22 +83,22 @@ func (r *Runtime) owner(module target.Addr) *Instance {
 	return nil
 }
 
-// canonical reports whether a can be the address of a structure of the runtime:
-// aligned, and in the range that processes have.
+// canonical reports whether a can be the address of a structure of the runtime: aligned, and in the range of
+// user space.
 func canonical(a target.Addr) bool { return a%8 == 0 && a >= lowestStructure && a <= highestStructure }
 
-// The range of a 64-bit process's structures on x64 and ARM64: above the first pages, which systems keep free, and
-// below the end of user space.
+// The range of structures in a 64-bit process on x64 and ARM64: above the first pages, which systems keep free,
+// and below the end of user space.
 const (
 	lowestStructure  = 64 << 10
 	highestStructure = 1<<48 - 1
 )
 
-// MethodTableAt returns the type whose MethodTable is at a, an address from any source, with its proof: its EEClass, or
-// if the dump lacks that, its module. The error is target.ErrCorrupt for an address without a MethodTable, and a
-// *ForeignError for a MethodTable of another CLR.
+// MethodTableAt returns the type with its MethodTable at a, an address from any source, and the proof: its
+// EEClass or, if that is not in the dump, its module. It returns target.ErrCorrupt if a is not a MethodTable,
+// and a *ForeignError for a MethodTable of another runtime.
 func (r *Runtime) MethodTableAt(a target.Addr) (*MethodTable, Proof, error) {
-	return r.of().methodTableAt(a)
+	return r.implementation().methodTableAt(a)
 }
 
 func (r clr) methodTableAt(a target.Addr) (*MethodTable, Proof, error) {
@@ -123,8 +125,8 @@ func (r clr) methodTableAt(a target.Addr) (*MethodTable, Proof, error) {
 	return mt, p, nil
 }
 
-// hasHome reports whether the module or the base class of mt can be one. Two structures that point at each other, as on
-// a stack, are no type and class. One of the two is enough, so that damage to a type does not hide it.
+// hasHome reports whether the module or the base class of mt can be one. That excludes two structures that
+// point at each other, as on a stack. One of the two suffices, so that damage does not hide a type.
 func (r *Runtime) hasHome(mt *MethodTable) bool {
 	if _, err := r.Module(mt.Module); mt.Addr == r.known.Free || !errors.Is(err, target.ErrCorrupt) {
 		return true
@@ -136,7 +138,7 @@ func (r *Runtime) hasHome(mt *MethodTable) bool {
 	return !errors.Is(err, target.ErrCorrupt)
 }
 
-// partialMethodTable reads a MethodTable whose EEClass the dump lacks. Its module is the proof then.
+// partialMethodTable reads a MethodTable without its EEClass in the dump. Its module is the proof.
 func (r *Runtime) partialMethodTable(a target.Addr) (*MethodTable, error) {
 	mt, err := r.TrustedMethodTable(a)
 	if err != nil {
@@ -157,8 +159,8 @@ func (r *Runtime) partialMethodTable(a target.Addr) (*MethodTable, error) {
 	return mt, nil
 }
 
-// listedType reports whether the module of mt has it by its token. An instance or an array is in no such list. With an error that is
-// target.ErrCorrupt the list has something else.
+// listedType reports whether the module of mt lists it under its token. Modules do not list instances and
+// arrays. It returns target.ErrCorrupt if the module lists another type.
 func (r *Runtime) listedType(mt *MethodTable) (bool, error) {
 	if mt.IsArray() {
 		return false, nil
@@ -182,7 +184,7 @@ func (r *Runtime) listedType(mt *MethodTable) (bool, error) {
 	return false, notMethodTable(mt.Addr)
 }
 
-// ignoreMissing returns err, or nil if the dump lacks the memory.
+// ignoreMissing returns err, or nil if err is target.ErrNotInDump.
 func ignoreMissing(err error) error {
 	if errors.Is(err, target.ErrNotInDump) {
 		return nil

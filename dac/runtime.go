@@ -1,11 +1,13 @@
-// Package dac reads the structures of a CLR from a dumped process. It replaces the runtime's own data-access library (the
-// "DAC", behind IXCLRDataProcess and ISOSDacInterface). MethodTable, EEClass, FieldDesc, DomainLocalModule, Module and
-// the others keep the runtime's names.
+// Package dac reads the structures of a .NET runtime from a dumped process: types, modules, threads, frames,
+// exceptions. It replaces the runtime's own data-access library (the "DAC"), and its names are the runtime's:
+// MethodTable, EEClass, FieldDesc. It does not read objects (package objects), the GC heap (package heap) or
+// methods (package dac/code).
 //
-// A layout (package internal/files/layout) has the offsets of the structures' members. It is chosen, and checked by probes, when
-// the runtime is opened; no code depends on a version.
+// Start at Find, which returns the runtimes of a process, and Instance.Open, which chooses the layout of one
+// and returns a Runtime. A layout (package internal/files/layout) has the offsets of members; no code depends
+// on a version. kind.go shows what NativeAOT does differently (nativeaot*.go).
 //
-// A Runtime is safe for concurrent use. Mutexes guard its caches.
+// A Runtime is safe for concurrent use.
 //
 // Stability: stable.
 package dac
@@ -33,13 +35,13 @@ type Runtime struct {
 	off    offsets
 	files  ModuleFiles
 	probes []Probe
-	places *slotPlaces // of the globals in the runtime's table, nil without one
+	places *slotPlaces // of the globals in the runtime's table; may be nil
 
-	measuredOn string // major of the layout's tables, "8.0"
-	lender     string // the processor of the layout's table, if that is not the process's
+	measuredOn string // major version of the layout's tables, "8.0"
+	lender     string // processor of the layout's table, if the process has another
 
 	impl      kind
-	lacks     [features]error // why it has not each Feature, nil if it has
+	lacks     [features]error // why the runtime lacks each Feature, nil if it has it
 	known     WellKnown
 	consts    constants
 	mts       mtCache
@@ -47,7 +49,7 @@ type Runtime struct {
 	names     nameCache
 	threads   lazy.Value[threadList]
 	assembled lazy.Value[[]*Module]
-	above     sync.Map // *perRuntime -> any: the values of PerRuntime
+	above     sync.Map // *perRuntime -> any: values of PerRuntime
 	frames    lazy.Value[*frameLayout]
 	built     lazy.Value[*constructedIndex]
 	corTypes  lazy.Value[map[metadata.ElementType]corType]
@@ -57,21 +59,23 @@ type Runtime struct {
 	managed   sync.Map // places of fields; see bindManaged
 }
 
-// A ModuleFiles finds the files of modules on this machine. Implementations verify a file before they return it.
+// A ModuleFiles finds the files of modules on this machine. Implementations verify a file before they return
+// it.
 type ModuleFiles interface {
-	// File opens the file of m, or returns an error that lists what was tried. img is the image of m in the target, or nil.
+	// File opens the file of m. Its error lists the places that were searched. img is the image of m in the
+	// target, or nil.
 	File(m *target.Module, img *image.Image) (*image.Image, error)
 }
 
-// WellKnown holds the MethodTables that the runtime's globals identify, 0 for unknown ones.
+// WellKnown holds MethodTables that the runtime's globals identify, 0 for unknown ones.
 type WellKnown struct {
 	Object, String, Exception, Free target.Addr
 }
 
-// constants are the numbers of the layout that readers need often.
+// constants are numbers of the layout that readers use often.
 type constants struct {
 	canonTag         uint64 // of MethodTable.EEClassOrCanonMT
-	objectMask       uint64 // bits of an object's first word that are not its MethodTable
+	objectMask       uint64 // bits of an object's first word that do not belong to the MethodTable's address
 	tokenInFlags2    bool
 	collectible      uint32
 	thinLockOwner    uint32 // mask
@@ -80,7 +84,7 @@ type constants struct {
 	objectHeaderSize int
 }
 
-// none is a runtime that holds nothing.
+// none is a runtime without a process. Its methods return errors.
 var none = func() *Runtime {
 	r := &Runtime{inst: &Instance{tgt: absent.Process(nil), mem: absent.Memory(nil)}, tgt: absent.Process(nil), mem: absent.Memory(nil)}
 	r.impl = clr{r}
@@ -93,7 +97,7 @@ var none = func() *Runtime {
 // errNoRuntime is the error of a nil Runtime.
 var errNoRuntime = target.Unsupportedf("no runtime is open")
 
-// OrNone returns r, or for nil a runtime that holds nothing.
+// OrNone returns r, or a runtime without a process if r is nil.
 func OrNone(r *Runtime) *Runtime {
 	if r == nil {
 		return none
@@ -101,7 +105,7 @@ func OrNone(r *Runtime) *Runtime {
 	return r
 }
 
-// Instance returns the CLR in the process that this runtime reads.
+// Instance returns the runtime as Find found it.
 func (r *Runtime) Instance() *Instance {
 	if r.inst == nil {
 		return none.inst
@@ -115,7 +119,7 @@ func (r *Runtime) Target() target.Target {
 	return absent.Process(r.tgt)
 }
 
-// Memory returns the process's memory, completed by the read-only parts of module files.
+// Memory returns the process's memory, completed with read-only parts of module files.
 func (r *Runtime) Memory() target.Memory {
 	r = OrNone(r)
 	return absent.Memory(r.mem)
@@ -124,19 +128,21 @@ func (r *Runtime) Memory() target.Memory {
 // Layout returns the layout of the runtime's structures.
 func (r *Runtime) Layout() Layout { return &r.layout }
 
-// A Layout has the offsets, sizes and addresses of a runtime's structures, from a contract descriptor and the tables of
-// known builds. A method returns target.ErrUnsupported for a missing member. DescribeLayout lists all members.
+// A Layout has the offsets, sizes and addresses of a runtime's structures. They come from a contract descriptor
+// and the tables of known builds. Methods return target.ErrUnsupported for a missing member. DescribeLayout
+// lists all members.
 type Layout interface {
-	// Bind fills the fields with layout tags of the struct that into points to with the offsets of members of the
-	// structure typ. BindAll does so for each struct in it, by structure.
+	// Bind sets the fields with layout tags of the struct that into points to. Each gets the offset of a member
+	// of the structure typ. BindAll does so for each struct in into, by structure.
 	Bind(typ string, into any) error
 	BindAll(into any) error
 	// Offset returns the offset of a member in its structure, and Size the size of a structure, in bytes.
 	Offset(typ, field string) (int, error)
 	Size(typ string) (int, error)
-	// Variable is the address of a variable of the runtime.
+	// Variable returns the address of a variable of the runtime.
 	Variable(name string) (target.Addr, error)
-	// Uint returns a number, Text a text. Constant decodes any other constant into v, as encoding/json does.
+	// Uint returns a number, and Text a string. Constant decodes any other constant into v, as encoding/json
+	// does.
 	Uint(name string) (uint64, error)
 	Text(name string) (string, error)
 	Constant(name string, v any) error
@@ -144,10 +150,10 @@ type Layout interface {
 	Sources() []string
 }
 
-// Probes lists the checks that the layout passed when it was chosen.
+// Probes lists the checks that the layout passed when the runtime was opened.
 func (r *Runtime) Probes() []Probe { return r.probes }
 
-// WellKnown returns the MethodTables that the runtime names.
+// WellKnown returns the MethodTables that the runtime's globals identify.
 func (r *Runtime) WellKnown() WellKnown {
 	r = OrNone(r)
 	return r.known
@@ -197,8 +203,8 @@ func (r *Runtime) readConstants() error {
 		v, err := r.layout.Uint(k.name)
 		if err != nil {
 			if k.name == "ObjectHeaderSize" || k.name == "ObjectToMethodTableUnmask" {
-				// The descriptor of 9 has neither; both follow from the 64-bit ABI:
-				// one pointer before the object, three low bits for the GC's marks.
+				// The descriptor of 9 lacks both. They follow from the 64-bit ABI: one pointer before the
+				// object, and three low bits for the GC's marks.
 				v = map[string]uint64{"ObjectHeaderSize": 8, "ObjectToMethodTableUnmask": 7}[k.name]
 			} else {
 				return err
@@ -212,8 +218,8 @@ func (r *Runtime) readConstants() error {
 	return r.layout.Constant("TypeTokenInFlags2", &c.tokenInFlags2)
 }
 
-// thinLockMasks reads the places of a thin lock's parts: the runtime's own masks (contract SyncBlock, since 11), or the numbers of
-// bits from the table.
+// thinLockMasks reads the parts of a thin lock: the runtime's own masks (contract SyncBlock, since 11), or the
+// numbers of bits in the table.
 func (r *Runtime) thinLockMasks() error {
 	c := &r.consts
 	number := func(name string, dst *uint64) (err error) {
@@ -235,7 +241,7 @@ func (r *Runtime) thinLockMasks() error {
 	return nil
 }
 
-// GlobalPointer reads the runtime's pointer variable with that name in the layout.
+// GlobalPointer reads the runtime's pointer variable that the layout calls name.
 func (r *Runtime) GlobalPointer(name string) (target.Addr, error) {
 	r = OrNone(r)
 	at, err := r.layout.Variable(name)
@@ -261,9 +267,30 @@ func (r *Runtime) u32(a target.Addr, off int, what string) (uint32, error) {
 	return layout.Uint32(r.mem, a, off, what)
 }
 
-// absent returns why the layout lacks a member ("Thread.GCFrame").
+// absent returns the error for a member that the layout lacks ("Thread.GCFrame").
 func (r *Runtime) absent(member string) error {
 	typ, field, _ := strings.Cut(member, ".")
 	_, err := r.layout.Offset(typ, field)
 	return cmp.Or(err, error(&layout.Error{Type: member}))
 }
+
+// PerRuntime returns a function that returns the T of a runtime. The first call for a runtime makes the T,
+// which lives as long as the runtime. Packages built on this one keep shared state in it:
+//
+//	var readers = dac.PerRuntime(newReader)
+//
+// If two calls make a T at the same time, one T is dropped. make should only allocate.
+func PerRuntime[T any](make func(*Runtime) *T) func(*Runtime) *T {
+	key := new(perRuntime)
+	return func(r *Runtime) *T {
+		r = OrNone(r)
+		if v, ok := r.above.Load(key); ok {
+			return v.(*T)
+		}
+		v, _ := r.above.LoadOrStore(key, make(r))
+		return v.(*T)
+	}
+}
+
+// A perRuntime identifies one call of PerRuntime.
+type perRuntime struct{ _ byte }

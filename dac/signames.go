@@ -7,9 +7,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// SigNames returns a resolver for the names in a signature: tokens of md, which may be nil, TypeHandles, and type
-// parameters by the TypeHandles of their arguments. Types are in the style of signatures (sigformat.cpp,
-// SigFormat::AddType): primitive ones without namespace, nested ones by their own name. An unknown name is "".
+// SigNames returns a resolver for the names in a signature: tokens of md (may be nil), TypeHandles, and type
+// parameters by the TypeHandles of their arguments. Names have the style of signatures (sigformat.cpp,
+// SigFormat::AddType): primitive types without namespace, nested types by their own name. An unknown name is
+// "".
 func (r *Runtime) SigNames(md *metadata.Metadata, typeArgs, methodArgs []target.Addr) metadata.Resolver {
 	s := &sigNames{r: r, typeArgs: typeArgs, methodArgs: methodArgs}
 	if md != nil {
@@ -21,7 +22,7 @@ func (r *Runtime) SigNames(md *metadata.Metadata, typeArgs, methodArgs []target.
 // sigNames is a metadata.Resolver over loaded types.
 type sigNames struct {
 	r          *Runtime
-	names      metadata.Resolver // of tokens; may be nil
+	names      metadata.Resolver // names of tokens; may be nil
 	typeArgs   []target.Addr
 	methodArgs []target.Addr
 }
@@ -47,7 +48,7 @@ func (s *sigNames) argument(args []target.Addr, n uint32) string {
 	return s.TypeHandle(uint64(args[n]))
 }
 
-// TypeHandle implements metadata.Resolver. A type that can't be named is "".
+// TypeHandle implements metadata.Resolver. It returns "" for a type without a readable name.
 func (s *sigNames) TypeHandle(th uint64) string {
 	b, err := s.r.appendSigType(nil, target.Addr(th), 0)
 	if err != nil {
@@ -56,8 +57,8 @@ func (s *sigNames) TypeHandle(th uint64) string {
 	return string(b)
 }
 
-// appendSigType appends a loaded type in the style of signatures (sigformat.cpp, SigFormat::AddType): primitive types without namespace,
-// nested ones by their own name, generic arguments in angle brackets.
+// appendSigType appends a loaded type in the style of signatures (sigformat.cpp, SigFormat::AddType): primitive
+// types without namespace, nested types by their own name, generic arguments in angle brackets.
 func (r *Runtime) appendSigType(dst []byte, th target.Addr, depth int) ([]byte, error) {
 	if depth > limits.TypeNameDepth || len(dst) > maxTypeName {
 		return nil, target.Corruptf("type %016x is nested too deeply", uint64(th))
@@ -169,7 +170,7 @@ func (r *Runtime) typeVarNumber(a target.Addr) (uint32, error) {
 	return uint32(row.Number), err
 }
 
-// noNames resolves nothing, so that type parameters are printed as numbers.
+// noNames resolves no name, so that type parameters are printed as numbers.
 type noNames struct{}
 
 func (noNames) TypeName(metadata.Token) string { return "" }

@@ -11,7 +11,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// overlaid opens a canned dump and its runtime, whose memory a test can overwrite.
+// overlaid opens a canned dump and its runtime. Tests can overwrite the memory.
 func overlaid(t *testing.T, name string) (*Runtime, *testcase.Overlay) {
 	t.Helper()
 	d, err := dump.Open(testcase.Canned(t, name).Path, dump.Options{})
@@ -25,8 +25,8 @@ func overlaid(t *testing.T, name string) (*Runtime, *testcase.Overlay) {
 	return rt, mem
 }
 
-// TestDamagedPrimitive: where the EEClass of a primitive type says that it is a type of another kind, which has parts, the
-// type has no name in signatures. A pointer to nothing was named.
+// TestDamagedPrimitive checks that a primitive type with a damaged EEClass, which makes it another kind of type
+// with parts, has no name in signatures.
 func TestDamagedPrimitive(t *testing.T) {
 	rt, mem := overlaid(t, "net10-zoo")
 	tried := 0

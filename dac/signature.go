@@ -8,16 +8,17 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// signatureProbe is the number of bytes that are read of a signature in memory, since its length is unknown before it is parsed.
+// signatureProbe is the number of bytes of a signature to read from memory. Its length is unknown before it is
+// parsed.
 const signatureProbe = 1024
 
-// DescribeSignature words the signature of a method or field at a (ECMA-335
-// II.23.2.1 and II.23.2.4). The Module, if not 0, names the tokens that it has.
+// DescribeSignature formats the signature of a method or field at a (ECMA-335 II.23.2.1 and II.23.2.4). The
+// Module, if not 0, resolves its tokens.
 func (r *Runtime) DescribeSignature(a, module target.Addr) (*answer.Signature, error) {
 	return r.describeSignature(a, module, formatSignature)
 }
 
-// DescribeTypeSignature words one type of a signature, at a. The Module, if not 0, names the tokens that it has.
+// DescribeTypeSignature formats the type of a signature at a. The Module, if not 0, resolves its tokens.
 func (r *Runtime) DescribeTypeSignature(a, module target.Addr) (*answer.Signature, error) {
 	return r.describeSignature(a, module, formatTypeSignature)
 }
@@ -39,7 +40,7 @@ func (r *Runtime) describeSignature(a, module target.Addr, format func([]byte, m
 	return &answer.Signature{Signature: text}, nil
 }
 
-// signatureNames resolves the tokens of a module; nil without one.
+// signatureNames returns a resolver for the tokens of a module, nil for address 0.
 func (r *Runtime) signatureNames(module target.Addr) (metadata.Resolver, error) {
 	if module == 0 {
 		return nil, nil

@@ -6,8 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestFormatSignature words signatures by the examples of ECMA-335 II.23.2, with
-// bytes after them that are not theirs.
+// TestFormatSignature formats the examples of ECMA-335 II.23.2, followed by bytes that do not belong to them.
 func TestFormatSignature(t *testing.T) {
 	for _, c := range []struct {
 		sig  []byte
@@ -15,7 +14,7 @@ func TestFormatSignature(t *testing.T) {
 	}{
 		{[]byte{0x06, 0x08, 0xff}, "[FIELD] I4"},
 		{[]byte{0x20, 0x01, 0x01, 0x0e, 0xff}, "[DEFAULT] [hasThis] Void(String)"},
-		// A class by its token, which nothing names without a module: TypeRef 4.
+		// a class by its token, TypeRef 4, which has no name without a module
 		{[]byte{0x20, 0x01, 0x01, 0x12, 0x11, 0xff}, "[DEFAULT] [hasThis] Void(Class 0x01000004)"},
 		{[]byte{0x06, 0x20, 0x11, 0x08, 0xff}, "[FIELD] CMOD_OPT 0x01000004 I4"},
 	} {

@@ -14,27 +14,27 @@ type StaticState uint8
 
 // The states.
 const (
-	// StaticReady: the storage exists and the class constructor has run.
+	// StaticReady means that the storage exists and the class constructor has run.
 	StaticReady StaticState = iota
-	// StaticNotInitialized: the class constructor has not finished, or the storage does not exist yet. The field has no
-	// value, not even zero. The address is that of the storage, 0 if there is none.
+	// StaticNotInitialized means that the class constructor has not finished, or that the storage does not
+	// exist yet. The field has no value, not even zero. The address is the storage's, or 0.
 	StaticNotInitialized
-	// StaticNone: the type has no storage, because it is an open definition.
+	// StaticNone means that the type has no storage, because it is an open definition.
 	StaticNone
-	// StaticUnknown: the storage exists, but the dump lacks the flag of the class constructor.
+	// StaticUnknown means that the storage exists, but the flag of the class constructor is not in the dump.
 	StaticUnknown
-	// StaticFailed: the class constructor threw an exception. The storage, if it exists, has what the constructor stored
-	// before; the runtime lets nobody read it.
+	// StaticFailed means that the class constructor threw an exception. The storage, if it exists, contains
+	// what the constructor stored before. Code of the process cannot read it.
 	StaticFailed
 )
 
 // A StaticAddr locates a static field or the statics of a class.
 type StaticAddr struct {
 	State StaticState
-	Addr  target.Addr // 0 if there is no storage
+	Addr  target.Addr // 0 without storage
 }
 
-// isRef reports whether a static of the element type is among the GC statics. Structs are: they are boxed there.
+// isRef reports whether a static of the element type is among the GC statics. Structs are boxed there.
 func isRef(et metadata.ElementType) bool {
 	switch et {
 	case metadata.ElementString, metadata.ElementValueType, metadata.ElementClass, metadata.ElementArray,
@@ -44,12 +44,12 @@ func isRef(et metadata.ElementType) bool {
 	return false
 }
 
-// RefersToObject reports whether the static's slot refers to an object: the field has a reference type, or a struct
-// type, whose values are boxed.
+// RefersToObject reports whether the static's slot refers to an object: the field has a reference type, or a
+// struct type with boxed values.
 func (fd *FieldDesc) RefersToObject() bool { return !fd.RVA && isRef(fd.ElementType) }
 
-// StaticField locates the static field fd of mt. Thread statics need ThreadStaticField. Before .NET 9 it returns
-// target.ErrUnsupported for collectible types and for non-generic types of Reflection.Emit.
+// StaticField locates the static field fd of mt. Use ThreadStaticField for thread statics. Before .NET 9 it
+// returns target.ErrUnsupported for collectible types and for non-generic types of Reflection.Emit.
 func (r *Runtime) StaticField(mt *MethodTable, fd *FieldDesc) (StaticAddr, error) {
 	if mt == nil || fd == nil {
 		return StaticAddr{}, errNoType
@@ -78,7 +78,8 @@ func (r *Runtime) StaticField(mt *MethodTable, fd *FieldDesc) (StaticAddr, error
 	return s, nil
 }
 
-// ThreadStaticField locates the thread static fd of mt in thread t. It returns target.ErrUnsupported for the same types as StaticField.
+// ThreadStaticField locates the thread static fd of mt in thread t. It returns target.ErrUnsupported for the
+// same types as StaticField.
 func (r *Runtime) ThreadStaticField(mt *MethodTable, fd *FieldDesc, t *Thread) (StaticAddr, error) {
 	if mt == nil || fd == nil || t == nil {
 		return StaticAddr{}, errNoType
@@ -104,7 +105,7 @@ func (r *Runtime) ThreadStaticField(mt *MethodTable, fd *FieldDesc, t *Thread) (
 	return s, nil
 }
 
-// rvaStatic locates a field whose value is in the module's image.
+// rvaStatic locates a field with its value in the module's image.
 func (r *Runtime) rvaStatic(mt *MethodTable, fd *FieldDesc) (StaticAddr, error) {
 	m, err := r.ModuleOf(mt)
 	if err != nil {
@@ -136,15 +137,17 @@ func (m *Module) rvaAddr(rva uint32) (target.Addr, error) {
 	}
 	img, err := m.PEImage()
 	if err != nil {
-		return at.Start + target.Addr(rva), nil // no headers: only a loaded image runs without
+		return at.Start + target.Addr(rva), nil // without headers the image must be loaded
 	}
 	return img.Address(image.RVA(rva))
 }
 
-// DynamicStaticsInfo's bases have bit 0 set until the class constructor has finished (methodtable.h, 9 and later).
+// staticsNotInitialized is set in the bases of a DynamicStaticsInfo until the class constructor has finished
+// (methodtable.h, 9 and later).
 const staticsNotInitialized = 1
 
-// dynamicStatics returns a base from DynamicStaticsInfo, which precedes the auxiliary data (9 and later); field is the member that has it.
+// dynamicStatics returns a base from DynamicStaticsInfo, which precedes the auxiliary data (9 and later). field
+// is the offset of the member with the base.
 func (r *Runtime) dynamicStatics(mt *MethodTable, field int) (StaticAddr, error) {
 	if mt == nil {
 		return StaticAddr{}, errNoType

@@ -2,6 +2,7 @@ package dac
 
 import (
 	"fmt"
+	"iter"
 
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/files/layout"
@@ -18,7 +19,7 @@ const (
 // An ObjectHeader is the word before an object.
 type ObjectHeader uint32
 
-// ObjectHeaderSize is the number of bytes of an ObjectHeader.
+// ObjectHeaderSize is the size of an ObjectHeader in bytes.
 const ObjectHeaderSize = 4
 
 // ObjectHeader reads the header of the object at a.
@@ -38,13 +39,13 @@ func (h ObjectHeader) SyncBlockIndex() uint32 {
 	return uint32(h & headerSyncIndexMask)
 }
 
-// A ThinLock is a lock that is kept in the object's header.
+// A ThinLock is a lock in the object's header.
 type ThinLock struct {
 	Owner     uint32 // managed thread id
-	Recursion uint32 // times that the owner entered again
+	Recursion uint32 // times that the owner has entered again
 }
 
-// ThinLock decodes the lock in h. It reports false if there is none.
+// ThinLock decodes the lock in h. It returns false if h does not contain a lock.
 func (r *Runtime) ThinLock(h ObjectHeader) (ThinLock, bool) {
 	if h&headerHashOrSyncBlock != 0 {
 		return ThinLock{}, false
@@ -61,17 +62,18 @@ func (r *Runtime) ThinLock(h ObjectHeader) (ThinLock, bool) {
 type SyncBlock struct {
 	Index       uint32
 	Addr        target.Addr
-	Object      target.Addr // 0 when the entry is free
+	Object      target.Addr // 0 for a free entry
 	Held        bool
 	Recursion   uint32
 	Waiters     uint32
-	OwnerThread target.Addr // Thread that holds the lock; 0 if the runtime records an id
+	OwnerThread target.Addr // Thread that holds the lock; 0 if the runtime records only an id
 	OwnerID     uint32      // managed id of the holder; 0 if the runtime records a Thread
-	// Lock is the System.Threading.Lock that is the monitor, since .NET 11 and only once threads competed for it; else 0.
+	// Lock is the System.Threading.Lock that implements the monitor, since .NET 11 and once threads have
+	// competed for it; else 0.
 	Lock target.Addr
 }
 
-// SyncBlock reads the sync block with an index. A free entry has no Object.
+// SyncBlock reads the sync block with an index. Object is 0 for a free entry.
 func (r *Runtime) SyncBlock(index uint32) (SyncBlock, error) {
 	b, err := r.readSyncBlock(index)
 	if err != nil {
@@ -116,8 +118,8 @@ func (r *Runtime) readSyncBlock(index uint32) (SyncBlock, error) {
 	return b, nil
 }
 
-// managedSyncBlock reads the lock of a sync block of .NET 11: a lock object, or the thin lock that the header had room for
-// before (syncblk.h, SyncBlock::m_Lock and m_thinLock).
+// managedSyncBlock reads the lock of a sync block of .NET 11: a lock object, or the thin lock that was in the
+// header before (syncblk.h, SyncBlock::m_Lock and m_thinLock).
 func (r *Runtime) managedSyncBlock(b SyncBlock) (SyncBlock, error) {
 	o := &r.off.SyncBlock
 	s := layout.Reader{Mem: r.mem, Base: b.Addr}
@@ -144,11 +146,11 @@ func (r *Runtime) managedSyncBlock(b SyncBlock) (SyncBlock, error) {
 
 // A syncCache holds the runtime's counters of sync blocks (syncblk.h, SyncBlockCache).
 type syncCache struct {
-	next uint32 // index of the first entry of the table that was never used
-	size uint32 // entries of the table
+	next uint32 // index of the first entry that was never used
+	size uint32 // number of entries
 }
 
-// syncTableInitial is the number of entries that the table begins with (syncblk.cpp, SYNC_TABLE_INITIAL_SIZE).
+// syncTableInitial is the initial number of entries of the table (syncblk.cpp, SYNC_TABLE_INITIAL_SIZE).
 const syncTableInitial = 250
 
 // syncCacheAt reads the counters of the SyncBlockCache at an address.
@@ -168,8 +170,151 @@ func (r *Runtime) syncCacheAt(a target.Addr) (syncCache, error) {
 	return c, nil
 }
 
-// HashCode returns the hash code in the header, or false. A hash code that made room for a lock is in the object's sync block.
+// HashCode returns the hash code in the header, or false. It moves to the object's sync block when the header
+// is needed for a lock.
 func (h ObjectHeader) HashCode() (uint32, bool) {
 	const mask = headerHashOrSyncBlock | headerIsHashCode
 	return uint32(h & headerSyncIndexMask), h&mask == mask
 }
+
+// SyncBlocks iterates over the table of sync blocks, by index from 1 on. Object is 0 for a free entry. It
+// yields an error with the index of an unreadable block, one error for each missing part of the table, and
+// continues. The runtime records the length of the table (syncblk.h, SyncBlockCache::m_FreeSyncTableIndex). If
+// the dump or the layout lacks it, the table ends before the first entry that was never used.
+func (r *Runtime) SyncBlocks() iter.Seq2[SyncBlock, error] {
+	return func(yield func(SyncBlock, error) bool) {
+		err := r.Check(FeatureSyncBlocks)
+		var table target.Addr
+		if err == nil {
+			table, err = r.GlobalPointer("SyncTableEntries")
+		}
+		if err == nil && table == 0 {
+			err = target.Unsupportedf("the runtime has made no table of them yet")
+		}
+		if err != nil {
+			yield(SyncBlock{}, fmt.Errorf("sync blocks: %w", err))
+			return
+		}
+		end, counted := r.syncTableEnd()
+		for index := uint32(1); index < end; index++ {
+			used, err := r.syncEntryUsed(table, index)
+			switch {
+			case err != nil:
+				if !yield(SyncBlock{Index: index}, fmt.Errorf("sync block %d: %w", index, err)) || !counted {
+					return
+				}
+				index = r.lastMissingEntry(table, index)
+				continue
+			case !used && !counted:
+				return
+			}
+			b, err := r.SyncBlock(index)
+			b.Index = index
+			if !yield(b, err) {
+				return
+			}
+		}
+	}
+}
+
+// CleanupSyncBlocks lists the addresses of sync blocks without objects that still have interop data for the
+// finalizer thread to release, the next one first (syncblk.h, SyncBlockCache::m_pCleanupBlockList). It returns
+// the blocks before an unreadable one together with the error.
+func (r *Runtime) CleanupSyncBlocks() ([]target.Addr, error) {
+	blocks, err := r.readCleanupSyncBlocks()
+	if err != nil {
+		err = fmt.Errorf("sync blocks to be cleaned up: %w", err)
+	}
+	return blocks, err
+}
+
+func (r *Runtime) readCleanupSyncBlocks() ([]target.Addr, error) {
+	if err := r.Check(FeatureSyncBlocks); err != nil {
+		return nil, err
+	}
+	cache, err := r.GlobalPointer("SyncBlockCache")
+	if err != nil {
+		return nil, err
+	}
+	if cache == 0 {
+		return nil, target.Unsupportedf("the runtime has made no table of sync blocks yet")
+	}
+	if _, err := r.syncCacheAt(cache); err != nil {
+		return nil, err
+	}
+	head := layout.Reader{Mem: r.mem, Base: cache}
+	link := head.Ptr(r.off.SyncCache.Cleanup)
+	if head.Err != nil {
+		return nil, head.Err
+	}
+	at := r.off.SyncBlock.Link
+	if link != 0 && at == layout.Absent {
+		return nil, target.Unsupportedf("the layout of this runtime lacks their links")
+	}
+	blocks := []target.Addr{}
+	seen := map[target.Addr]bool{}
+	for ; link != 0; link, err = target.Pointer(r.mem, link) {
+		switch {
+		case link%8 != 0 || link < target.Addr(at):
+			return blocks, target.Corruptf("one is linked at %#x, where none can be", uint64(link))
+		case seen[link]:
+			return blocks, target.Corruptf("their list has a cycle at %#x", uint64(link))
+		case len(blocks) == limits.SyncBlocks:
+			return blocks, target.Corruptf("there are more than %d", limits.SyncBlocks)
+		}
+		seen[link] = true
+		blocks = append(blocks, link-target.Addr(at))
+	}
+	return blocks, err
+}
+
+// syncTableEnd returns the index after the last entry that was ever used, and true if the runtime records it.
+// Otherwise it returns a bound.
+func (r *Runtime) syncTableEnd() (end uint32, counted bool) {
+	at, err := r.GlobalPointer("SyncBlockCache")
+	if err != nil || at == 0 {
+		return limits.SyncBlocks, false
+	}
+	c, err := r.syncCacheAt(at)
+	if err != nil {
+		return limits.SyncBlocks, false
+	}
+	return c.next, true
+}
+
+// syncEntryUsed reports whether an entry of the table was ever used: its block refers back to it, or it is in
+// the free list. There the object's low bit is set, and the rest is the next index.
+func (r *Runtime) syncEntryUsed(table target.Addr, index uint32) (bool, error) {
+	o := &r.off.SyncEntry
+	rd := layout.Reader{Mem: r.mem, Base: table + target.Addr(index)*target.Addr(o.Size)}
+	block, object := rd.Ptr(o.Block), rd.Ptr(o.Object)
+	switch {
+	case rd.Err != nil:
+		return false, rd.Err
+	case object&1 != 0:
+		return object>>1 < limits.SyncBlocks, nil
+	case object == 0 || block == 0 || object%8 != 0 || block%8 != 0:
+		return false, nil
+	}
+	// Other memory follows a full table. A block that is not in the dump does not disprove the entry.
+	if r.off.SyncBlock.Index == layout.Absent {
+		return true, nil
+	}
+	own, err := target.Uint32(r.mem, block+target.Addr(r.off.SyncBlock.Index))
+	return err != nil || own&syncIndexMask == index, nil
+}
+
+// lastMissingEntry returns the last entry, from an unreadable one on, before the next entry with bytes in the
+// dump.
+func (r *Runtime) lastMissingEntry(table target.Addr, index uint32) uint32 {
+	size := target.Addr(r.off.SyncEntry.Size)
+	at := table + target.Addr(index)*size
+	next, more := target.NextStored(r.mem, at+size)
+	if !more {
+		return limits.SyncBlocks
+	}
+	return max(index, uint32(min((next-table)/size-1, limits.SyncBlocks)))
+}
+
+// syncIndexMask selects the index in SyncBlock.m_dwSyncIndex. The highest bit is a flag.
+const syncIndexMask = 0x7fffffff

@@ -28,33 +28,33 @@ const (
 type Thread struct {
 	Addr            target.Addr
 	ManagedID       uint32
-	OSID            uint32 // 0 when no OS thread runs it (dead, unstarted)
-	ByStack         bool   // OSID is that of the dump's thread on this stack: the dump does not record OS ids (target.Thread, Numbered)
+	OSID            uint32 // 0 without an OS thread (dead, unstarted)
+	ByStack         bool   // OSID is the dump's id of the thread on this stack: the dump does not record OS ids (target.Thread, Numbered)
 	State           ThreadState
 	Cooperative     bool // PreemptiveGCDisabled
 	Domain          target.Addr
-	LockCount       uint32 // 0xffffffff if the runtime no longer counts
+	LockCount       uint32 // 0xffffffff if the runtime does not count
 	AllocContext    AllocContext
-	allocAt         target.Addr  // where it is, 0 if there is none
-	Stack           target.Range // the runtime's bounds; empty before the thread ran
-	Frame           target.Addr  // first explicit frame
+	allocAt         target.Addr  // address of AllocContext, or 0
+	Stack           target.Range // the runtime's bounds; empty before the thread has run
+	Frame           target.Addr  // the first explicit frame
 	TEB             target.Addr  // Windows
 	ExposedHandle   target.Addr  // GC handle of the managed Thread object
 	LastThrown      target.Addr  // the exception object, or 0
-	LastThrownError error        // why LastThrown could not be read
-	ExInfo          target.Addr  // exception tracker, 0 when no exception is being handled
+	LastThrownError error        // why LastThrown is unreadable
+	ExInfo          target.Addr  // exception tracker, 0 if no exception is being handled
 	Finalizer       bool
 	GC              bool  // runs a collection
-	Unknown         error // why all but Addr, OSID, AllocContext and the exceptions is unknown, nil if it is known
+	Unknown         error // why members other than Addr, OSID, AllocContext and the exceptions are unknown, nil if they are known
 
 	unknownStates error // why ExInfo is unknown
 }
 
-// An AllocContext is the piece of the heap that a thread allocates from. The
-// bytes from Pointer to Limit hold no objects yet.
+// An AllocContext is the piece of the heap that a thread allocates from. The bytes from Pointer to Limit do not
+// contain objects yet.
 type AllocContext struct{ Pointer, Limit target.Addr }
 
-// ThreadCounts are the thread store's own counters.
+// ThreadCounts holds the thread store's counters.
 type ThreadCounts struct {
 	Threads, Unstarted, Background, Pending, Dead uint32
 }
@@ -64,14 +64,14 @@ type threadList struct {
 	counts  ThreadCounts
 }
 
-// errNoThread is the error of a nil Thread.
+// errNoThread is the error for a nil Thread.
 var errNoThread = target.Unsupportedf("no thread")
 
-// Threads returns the managed threads in the order of the thread store. It returns the threads that it found together
+// Threads returns the managed threads in the order of the thread store. It returns the threads found together
 // with the first error.
 func (r *Runtime) Threads() ([]Thread, error) {
 	r = OrNone(r)
-	l, err := r.threads.Get(r.of().readThreads)
+	l, err := r.threads.Get(r.implementation().readThreads)
 	return l.threads, err
 }
 
@@ -81,9 +81,9 @@ func (r *Runtime) ThreadCounts() (ThreadCounts, error) {
 	if err := r.Check(FeatureThreadCounters); err != nil {
 		return ThreadCounts{}, err
 	}
-	l, err := r.threads.Get(r.of().readThreads)
+	l, err := r.threads.Get(r.implementation().readThreads)
 	if len(l.threads) > 0 {
-		err = nil // the list is longer than the counters before it
+		err = nil // the error concerns the list after the counters
 	}
 	return l.counts, err
 }
@@ -96,7 +96,7 @@ func (r clr) readThreads() (threadList, error) {
 	return r.threadsOf(store)
 }
 
-// threadsOf reads the list of the thread store at an address.
+// threadsOf reads the thread store at an address.
 func (r *Runtime) threadsOf(store target.Addr) (threadList, error) {
 	var l threadList
 	o := &r.off.ThreadStore
@@ -107,7 +107,7 @@ func (r *Runtime) threadsOf(store target.Addr) (threadList, error) {
 	if rd.Err != nil {
 		return l, fmt.Errorf("thread store: %w", rd.Err)
 	}
-	finalizer, _ := r.GlobalPointer("FinalizerThread") // only annotations: missing ones mark nothing
+	finalizer, _ := r.GlobalPointer("FinalizerThread") // without them no thread is marked
 	gc, _ := r.GlobalPointer("GCThread")
 	var firstErr error
 	for n := uint32(0); link != 0; n++ {
@@ -177,8 +177,8 @@ func (r *Runtime) readThread(a target.Addr) (Thread, error) {
 	return t, nil
 }
 
-// lastThrown reads the exception of t from a handle. Since 11 the handle may have an older one while t handles an exception
-// (dotnet/runtime pull requests 127300 and 127741).
+// lastThrown reads the exception of t from a handle. Since 11 the handle may hold an older one while t handles
+// an exception (dotnet/runtime pull requests 127300 and 127741).
 func (r *Runtime) lastThrown(t *Thread, handle target.Addr) {
 	if t.ExInfo != 0 && r.off.ExceptionInfo.Object != layout.Absent {
 		states, err := r.ExceptionStates(t)
@@ -195,8 +195,8 @@ func (r *Runtime) lastThrown(t *Thread, handle target.Addr) {
 	}
 }
 
-// allocContextOf returns the address of the allocation context of the Thread at a: in the Thread itself, or in the runtime's thread
-// locals that it points to. It is 0 for a dead thread, which has no thread locals.
+// allocContextOf returns the address of the allocation context of the Thread at a. It is in the Thread itself,
+// or in the thread locals that it points to. It returns 0 for a dead thread, which has no thread locals.
 func (r *Runtime) allocContextOf(a target.Addr) (target.Addr, error) {
 	if r.off.Thread.Alloc != layout.Absent {
 		return a + target.Addr(r.off.Thread.Alloc), nil
@@ -222,8 +222,9 @@ func (r *Runtime) AllocContexts() ([]AllocContext, error) {
 	return out, err
 }
 
-// GlobalAllocContext reads the allocation context that no thread owns. On Windows with one processor all threads
-// allocate from it; elsewhere it is empty. It returns target.ErrUnsupported if its address is unknown, as before 8.
+// GlobalAllocContext reads the allocation context without a thread. On Windows with one processor all threads
+// allocate from it; elsewhere it is empty. It returns target.ErrUnsupported if the address is unknown, as
+// before 8.
 func (r *Runtime) GlobalAllocContext() (AllocContext, error) {
 	at, err := r.layout.Variable("GlobalAllocContext")
 	if err != nil {
@@ -239,9 +240,10 @@ func (r *Runtime) allocContextAt(at target.Addr) (AllocContext, error) {
 	return c, rd.Err
 }
 
-// AllocatedBytes returns how many bytes a thread has allocated since it began, as GC.GetAllocatedBytesForCurrentThread counts
-// them: what it got for allocation contexts without what is left of the current one, and what it got for large and pinned
-// objects (gcinterface.h, gc_alloc_context). A dead thread has no count: the error is then target.ErrNotInDump.
+// AllocatedBytes returns the number of bytes that a thread has allocated since it started, as in
+// GC.GetAllocatedBytesForCurrentThread: allocation contexts without the rest of the current one, and large and
+// pinned objects (gcinterface.h, gc_alloc_context). A dead thread has no count; the error is
+// target.ErrNotInDump.
 func (r *Runtime) AllocatedBytes(t *Thread) (uint64, error) {
 	r = OrNone(r)
 	if t == nil {

@@ -9,10 +9,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// maxThreadName is how many UTF-16 units of a thread's name are read.
+// maxThreadName is the number of UTF-16 code units of a thread's name to read.
 const maxThreadName = 1024
 
-// ThreadName returns the name that managed code gave to a thread, or "" without a name or a managed object.
+// ThreadName returns the name that managed code gave to a thread, or "" without a name or managed object.
 func (r *Runtime) ThreadName(t *Thread) (string, error) {
 	if t == nil {
 		return "", errNoThread
@@ -40,7 +40,7 @@ func (r *Runtime) threadName(t *Thread) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// System.Threading.Thread names it _name, and m_Name in old runtimes.
+	// The field of System.Threading.Thread is _name, or m_Name in old runtimes.
 	fd, err := r.instanceField(mt, "_name", "m_Name")
 	if err != nil {
 		return "", err
@@ -52,7 +52,7 @@ func (r *Runtime) threadName(t *Thread) (string, error) {
 	return r.StringAt(s, maxThreadName)
 }
 
-// instanceField returns the field with one of the names that mt declares.
+// instanceField returns the field that mt declares with one of the names.
 func (r *Runtime) instanceField(mt *MethodTable, names ...string) (FieldDesc, error) {
 	fields, err := r.Fields(mt)
 	if err != nil {

@@ -1,6 +1,7 @@
 package dac
 
-// threadStateWords are the bits of Thread::m_State (threads.h, enum ThreadState) in SOS's words, from the lowest on.
+// threadStateWords holds SOS's words for the bits of Thread::m_State (threads.h, enum ThreadState), from the
+// lowest on.
 var threadStateWords = [32]string{
 	"Thread Abort Requested",
 	"GC Suspend Pending",
@@ -36,7 +37,7 @@ var threadStateWords = [32]string{
 	"Detached",
 }
 
-// Words explains the bits that are set, from the lowest on.
+// Words describes the bits that are set, from the lowest on.
 func (s ThreadState) Words() []string {
 	words := []string{}
 	for bit, w := range threadStateWords {

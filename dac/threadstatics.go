@@ -17,7 +17,7 @@ func (d *DomainLocalModule) GCThreadStaticsBase(mt *MethodTable, t *Thread) (Sta
 	if err != nil || tlm.base == 0 {
 		return StaticAddr{State: StaticNotInitialized}, err
 	}
-	// The references are in an object[] that a handle keeps alive. The elements follow the array's header.
+	// A handle keeps an object[] with the references alive. The elements follow the array's header.
 	handle, err := d.runtime().ptr(tlm.base, tlm.gc, "ThreadLocalModule.GCStatics")
 	if err != nil || handle == 0 {
 		return StaticAddr{State: StaticNotInitialized}, err
@@ -29,7 +29,8 @@ func (d *DomainLocalModule) GCThreadStaticsBase(mt *MethodTable, t *Thread) (Sta
 	return StaticAddr{Addr: obj + target.Addr(d.runtime().off.Array.Size)}, nil
 }
 
-// NonGCThreadStaticsBase returns the base of the thread statics of mt in thread t that hold primitives, enums and pointers.
+// NonGCThreadStaticsBase returns the base of the thread statics of mt in thread t with primitives, enums and
+// pointers.
 func (d *DomainLocalModule) NonGCThreadStaticsBase(mt *MethodTable, t *Thread) (StaticAddr, error) {
 	if !d.runtime().hasDomainLocalModules() {
 		return d.runtime().tlsBase(mt, d.runtime().off.ThreadStatics.NonGC, t)
@@ -41,17 +42,18 @@ func (d *DomainLocalModule) NonGCThreadStaticsBase(mt *MethodTable, t *Thread) (
 	return StaticAddr{Addr: tlm.base}, nil
 }
 
-// ThreadStaticsSlots returns the addresses at which t's data refers to the objects that lead to its thread statics, and
-// which the collector reports for each thread. If they are not exact, only some of them are such references. There is
+// ThreadStaticsSlots returns the addresses in t's data of the references that lead to its thread statics. The
+// collector reports them for each thread. If exact is false, only some of them are such references. It returns
 // none for a thread without such data, and before .NET 9, where handles hold the thread statics.
 func (r *Runtime) ThreadStaticsSlots(t *Thread) (slots []target.Addr, exact bool, err error) {
 	if t == nil {
 		return nil, false, errNoThread
 	}
-	return r.of().threadStatics(t)
+	return r.implementation().threadStatics(t)
 }
 
-// threadStatics returns the reference to the object[] of all thread statics (threadstatics.h, ThreadLocalData).
+// threadStatics returns the address of the reference to the object[] of all thread statics (threadstatics.h,
+// ThreadLocalData).
 func (r clr) threadStatics(t *Thread) (slots []target.Addr, exact bool, err error) {
 	if r.off.ThreadStatics.GC == layout.Absent {
 		return nil, true, nil
@@ -76,7 +78,8 @@ const (
 	tlsDirect         = 2
 )
 
-// tlsBase follows a TLSIndex of ThreadStaticsInfo into the thread's ThreadLocalData (9 and later); field is the member that has the index.
+// tlsBase follows a TLSIndex of ThreadStaticsInfo into the thread's ThreadLocalData (9 and later). field is the
+// offset of the member with the index.
 func (r *Runtime) tlsBase(mt *MethodTable, field int, t *Thread) (StaticAddr, error) {
 	if mt == nil || t == nil {
 		return StaticAddr{}, errNoType
@@ -108,7 +111,7 @@ func (r *Runtime) tlsBase(mt *MethodTable, field int, t *Thread) (StaticAddr, er
 	return StaticAddr{Addr: base}, nil
 }
 
-// tlsObject returns the object for an index of a thread's ThreadLocalData, 0 if the thread has none yet.
+// tlsObject returns the object for an index of a thread's ThreadLocalData, or 0 before the thread has made it.
 func (r *Runtime) tlsObject(data target.Addr, index uint32) (target.Addr, error) {
 	o := &r.off.ThreadLocalData
 	kind, i := index>>24, index&0xffffff
@@ -144,7 +147,7 @@ func (r *Runtime) tlsObject(data target.Addr, index uint32) (target.Addr, error)
 	return 0, target.Corruptf("thread static of kind %d", kind)
 }
 
-// inFlight returns the object for an index from the list of thread statics that are being set up, 0 if it has none.
+// inFlight returns the object for an index from the list of thread statics that are being set up, or 0.
 func (r *Runtime) inFlight(data target.Addr, index uint32) (target.Addr, error) {
 	o := &r.off.InFlight
 	at, err := r.ptr(data, r.off.ThreadLocalData.InFlight, "ThreadLocalData.InFlightData")
@@ -168,14 +171,14 @@ func (r *Runtime) inFlight(data target.Addr, index uint32) (target.Addr, error) 
 	return 0, err
 }
 
-// threadLocalStatics locates what one thread has of a class's thread statics (before 9).
+// threadLocalStatics locates a thread's statics of one class (before 9).
 type threadLocalStatics struct {
-	base target.Addr // 0 if the thread has none yet
+	base target.Addr // 0 before the thread has made them
 	gc   int         // offset of the handle to the GC statics
 }
 
-// threadLocalModule locates the thread statics of mt in the ThreadLocalModule that t has for the module
-// (threadstatics.h, ThreadLocalModule).
+// threadLocalModule locates the thread statics of mt in t's ThreadLocalModule for the module (threadstatics.h,
+// ThreadLocalModule).
 func (d *DomainLocalModule) threadLocalModule(mt *MethodTable, t *Thread) (threadLocalStatics, error) {
 	r, none := d.r, threadLocalStatics{}
 	index, err := r.ptr(d.Module, r.off.Module.Index, "Module.ModuleIndex")
@@ -219,7 +222,8 @@ func (r *Runtime) threadDynamicStatics(mt *MethodTable, tlm target.Addr) (thread
 	return threadLocalStatics{c.Entry, r.off.DynamicEntry.GC}, err
 }
 
-// threadClassReady reports whether a thread has set up its statics of mt. The class's flags in the ThreadLocalModule record it.
+// threadClassReady reports whether a thread has set up its statics of mt, by the class's flags in the
+// ThreadLocalModule.
 func (r *Runtime) threadClassReady(tlm target.Addr, mt *MethodTable) (bool, error) {
 	off := r.off.ThreadLocalModule.DataBlob
 	if off == layout.Absent {

@@ -16,10 +16,11 @@ import (
 type NameStyle uint8
 
 const (
-	// NameNative is the runtime's own: Dictionary`2[[System.Int32, System.Private.CoreLib],[Zoo.Dog, Zoo]].
+	// NameNative is the runtime's style: Dictionary`2[[System.Int32, System.Private.CoreLib],[Zoo.Dog, Zoo]].
 	// dumpobj, dumpmt and the other commands of native SOS print it.
 	NameNative NameStyle = iota
-	// NameManaged is ClrMD's: Dictionary<System.Int32, Zoo.Dog>. dumpheap, dso and the other managed commands print it.
+	// NameManaged is ClrMD's style: Dictionary<System.Int32, Zoo.Dog>. dumpheap, dso and the other managed
+	// commands print it.
 	NameManaged
 )
 
@@ -34,8 +35,8 @@ type nameCache struct {
 	m  map[nameKey]string
 }
 
-// TypeName returns the name of the type that a TypeHandle names: a MethodTable, or a TypeDesc with the second bit set. The
-// name of a continuation of runtime-async (.NET 11), which has no metadata, is its parent's with a note.
+// TypeName returns the name of the type of a TypeHandle: a MethodTable, or a TypeDesc with the second bit set.
+// A continuation of runtime-async (.NET 11) has no metadata; its name is its parent's with a note.
 func (r *Runtime) TypeName(th target.Addr, style NameStyle) (string, error) {
 	k := nameKey{th, style}
 	r.names.mu.RLock()
@@ -62,7 +63,8 @@ func (r *Runtime) TypeName(th target.Addr, style NameStyle) (string, error) {
 	return s, nil
 }
 
-// maxTypeName bounds a name: type arguments that name each other could otherwise grow it without end.
+// maxTypeName bounds a name in bytes: type arguments that contain each other could otherwise grow it without
+// end.
 const maxTypeName = 64 << 10
 
 type nameFormatter struct {
@@ -72,7 +74,7 @@ type nameFormatter struct {
 }
 
 func (f *nameFormatter) typeHandle(th target.Addr, depth int) error {
-	return f.r.of().writeName(f, th, depth)
+	return f.r.implementation().writeName(f, th, depth)
 }
 
 func (r clr) writeName(f *nameFormatter, th target.Addr, depth int) error {
@@ -96,7 +98,7 @@ func (r clr) writeName(f *nameFormatter, th target.Addr, depth int) error {
 	return f.class(mt, depth)
 }
 
-// typeDesc writes the types that have no MethodTable (typedesc.h).
+// typeDesc writes the name of a type without a MethodTable (typedesc.h).
 func (f *nameFormatter) typeDesc(a target.Addr, depth int) error {
 	r := f.r
 	flags, err := r.u32(a, r.off.TypeDesc.TypeAndFlags, "TypeDesc.TypeAndFlags")
@@ -120,7 +122,7 @@ func (f *nameFormatter) typeDesc(a target.Addr, depth int) error {
 			if depth == 0 {
 				return err
 			}
-			name = "?" // its own name matters less than the type that contains it
+			name = "?" // keep the name of the containing type
 		}
 		f.b.WriteString(name)
 	case metadata.ElementFnPtr:
@@ -178,8 +180,8 @@ func (f *nameFormatter) array(mt *MethodTable, depth int) error {
 	return nil
 }
 
-// ArrayRank returns the number of dimensions of an array type. It follows from the size of an array without elements:
-// each dimension has a length and a lower bound of four bytes.
+// ArrayRank returns the number of dimensions of an array type. It follows from the size of an array without
+// elements: each dimension has a length and a lower bound of four bytes.
 func (r *Runtime) ArrayRank(mt *MethodTable) (int, error) {
 	if mt == nil {
 		return 0, errNoType
@@ -200,7 +202,7 @@ func (f *nameFormatter) class(mt *MethodTable, depth int) error {
 		f.b.WriteString(continuationType + continuationNote)
 		return nil
 	}
-	name, err := f.r.of().definitionName(mt)
+	name, err := f.r.implementation().definitionName(mt)
 	if err != nil {
 		return err
 	}
@@ -251,13 +253,13 @@ func (f *nameFormatter) arguments(args []target.Addr, depth int) error {
 	return nil
 }
 
-// InstanceName returns the name, in the native style, of the generic type that mt is an instance of, with the type
-// arguments args instead of mt's: those of a frame of code that instances share.
+// InstanceName returns the name, in the native style, of the generic type of mt with args in place of mt's type
+// arguments. A frame of code shared by instances has such arguments.
 func (r *Runtime) InstanceName(mt *MethodTable, args []target.Addr) (string, error) {
 	if mt == nil {
 		return "", errNoType
 	}
-	name, err := r.of().definitionName(mt)
+	name, err := r.implementation().definitionName(mt)
 	if err != nil {
 		return "", err
 	}
@@ -273,7 +275,7 @@ func (r *Runtime) TypeArgumentNames(args []target.Addr) (string, error) {
 	return f.b.String(), err
 }
 
-// open writes the name of a generic definition. ClrMD numbers the parameters of the last part only.
+// open writes the name of a generic definition. ClrMD numbers only the parameters of the last part.
 func (f *nameFormatter) open(name string) {
 	head, n := cutArity(name)
 	if f.style != NameManaged || n == 0 {
@@ -360,11 +362,11 @@ func cutArity(name string) (string, int) {
 	return name[:i], n
 }
 
-// dynamicClass is the name of a type without a definition, which a module has for methods that belong to no class.
+// dynamicClass is the name of a module's type for methods without a class. It has no definition.
 const dynamicClass = "(dynamicClass)"
 
-// DefinitionName returns the name of the type's definition in metadata: "Ns.Outer`1+Inner". It returns "" for an array,
-// and target.ErrUnsupported if nothing has the name.
+// DefinitionName returns the name of the type's definition in metadata: "Ns.Outer`1+Inner". It returns "" for
+// an array, and target.ErrUnsupported if the name is unknown.
 func (r *Runtime) DefinitionName(mt *MethodTable) (string, error) {
 	if mt == nil {
 		return "", errNoType
@@ -372,7 +374,7 @@ func (r *Runtime) DefinitionName(mt *MethodTable) (string, error) {
 	if mt.IsArray() {
 		return "", nil
 	}
-	return r.of().definitionName(mt)
+	return r.implementation().definitionName(mt)
 }
 
 func (r clr) definitionName(mt *MethodTable) (string, error) {
@@ -421,9 +423,11 @@ func (r *Runtime) TypeArguments(mt *MethodTable) ([]target.Addr, error) {
 	return out, nil
 }
 
-// TypeAssembly returns the simple name of the assembly that defines the type of a TypeHandle; for arrays and pointers
-// the element type counts.
-func (r *Runtime) TypeAssembly(th target.Addr) (string, error) { return r.of().typeAssembly(th) }
+// TypeAssembly returns the simple name of the assembly that defines the type of a TypeHandle. For arrays and
+// pointers it is the element type's assembly.
+func (r *Runtime) TypeAssembly(th target.Addr) (string, error) {
+	return r.implementation().typeAssembly(th)
+}
 
 func (r clr) typeAssembly(th target.Addr) (string, error) {
 	for range limits.TypeNameDepth {

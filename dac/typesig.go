@@ -10,15 +10,15 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A SigContext resolves the references of a signature: the module of its tokens, and the TypeHandles for its type parameters.
+// A SigContext resolves the references in a signature: tokens in a module, and type parameters by TypeHandles.
 type SigContext struct {
 	Module     *Module
 	TypeArgs   []target.Addr
 	MethodArgs []target.Addr
 }
 
-// ResolveType returns the TypeHandle of the type that sig describes, 0 if the process has not loaded it. It loads
-// nothing. The error means that the dump lacks or has damaged the structures that decide.
+// ResolveType returns the TypeHandle of the type described by sig, or 0 if the process has not loaded it. It
+// returns an error if the structures that decide are not in the dump, or are damaged.
 func (r *Runtime) ResolveType(sig *metadata.TypeSig, c SigContext) (target.Addr, error) {
 	return r.resolveType(sig, c, 0)
 }
@@ -54,7 +54,7 @@ func (r *Runtime) resolveType(sig *metadata.TypeSig, c SigContext, depth int) (t
 		}
 		return r.constructed().find(elementKey(nil, sig.Kind, rank, elem))
 	case metadata.ElementFnPtr:
-		return 0, nil // its TypeDesc adds nothing to the signature
+		return 0, nil // its TypeDesc is not needed for its name
 	}
 	return r.CorType(sig.Kind)
 }
@@ -91,8 +91,9 @@ func (r *Runtime) resolveToken(t metadata.Token, c SigContext, depth int) (targe
 	return 0, target.Corruptf("token %v is not a type", t)
 }
 
-// resolveTypeRef finds a type that the module refers to but has not used: by its name, in the assembly that defines it. If the assembly is
-// not loaded, neither is the type. If the assembly has no metadata in the dump, the type may be loaded.
+// resolveTypeRef finds a type that the module refers to but has not used, by its name in the assembly that
+// defines it. If the assembly is not loaded, neither is the type. If the metadata of the assembly is not in the
+// dump, the type may be loaded.
 func (r *Runtime) resolveTypeRef(m *Module, rid uint32) (target.Addr, error) {
 	md, err := m.Metadata()
 	if err != nil {
@@ -120,8 +121,8 @@ func (r *Runtime) resolveTypeRef(m *Module, rid uint32) (target.Addr, error) {
 	return 0, target.Corruptf("type %s is forwarded without end", name)
 }
 
-// referencedModule returns the loaded module of an AssemblyRef with its metadata, or nil. It returns an error if a
-// module without a readable name, or a missing part of the list, may be it.
+// referencedModule returns the loaded module of an AssemblyRef with its metadata, or nil. It returns an error
+// if a module without a readable name, or a missing part of the list, may be the module.
 func (r *Runtime) referencedModule(md *metadata.Metadata, scope metadata.Token) (*Module, *metadata.Metadata, error) {
 	if scope.Table() != metadata.TableAssemblyRef {
 		return nil, nil, nil
@@ -150,8 +151,8 @@ func (r *Runtime) referencedModule(md *metadata.Metadata, scope metadata.Token) 
 	return nil, nil, missing
 }
 
-// forwarder returns the assembly to which a module forwards a type, or nil, with the reason why a forwarder may be
-// missed. It covers only types that are not nested.
+// forwarder returns the assembly to which a module forwards a type, or nil. missing is the reason why a
+// forwarder may be overlooked. It covers only types that are not nested.
 func forwarder(md *metadata.Metadata, name string) (to metadata.Token, missing error) {
 	if i := strings.IndexByte(name, '+'); i >= 0 {
 		name = name[:i]
@@ -194,7 +195,8 @@ func (r *Runtime) resolveInstance(sig *metadata.TypeSig, c SigContext, depth int
 	return r.GenericInstance(mt, args)
 }
 
-// GenericInstance returns the loaded instance of a generic type with the given arguments, or 0. The error means that the dump can't decide.
+// GenericInstance returns the loaded instance of a generic type with the given arguments, or 0. It returns an
+// error if the dump cannot decide.
 func (r *Runtime) GenericInstance(def *MethodTable, args []target.Addr) (target.Addr, error) {
 	if def == nil {
 		return 0, errNoType
@@ -202,7 +204,7 @@ func (r *Runtime) GenericInstance(def *MethodTable, args []target.Addr) (target.
 	return r.constructed().find(instanceKey(nil, def.Module, def.Token, args))
 }
 
-// corTypeNames are the types that signatures have a byte for.
+// corTypeNames maps element types to the names of types that signatures encode as one byte.
 var corTypeNames = map[metadata.ElementType]string{
 	metadata.ElementVoid:       "System.Void",
 	metadata.ElementBoolean:    "System.Boolean",
@@ -224,7 +226,7 @@ var corTypeNames = map[metadata.ElementType]string{
 	metadata.ElementObject:     "System.Object",
 }
 
-// CorTypeName returns the name of a type that signatures have a byte for, empty for other element types.
+// CorTypeName returns the name of a type that signatures encode as one byte, or "" for other element types.
 func CorTypeName(et metadata.ElementType) string { return corTypeNames[et] }
 
 // CorTypeWord returns SOS's word for an element type: the type's name without namespace, or the specification's name in
@@ -238,7 +240,7 @@ func CorTypeWord(et metadata.ElementType) string {
 	return strings.TrimPrefix(CorTypeName(et), "System.")
 }
 
-// CorType returns the MethodTable of a type that signatures have a byte for, 0 if it is not loaded.
+// CorType returns the MethodTable of a type that signatures encode as one byte, or 0 if it is not loaded.
 func (r *Runtime) CorType(et metadata.ElementType) (target.Addr, error) {
 	switch et {
 	case metadata.ElementString:
@@ -255,7 +257,7 @@ func (r *Runtime) CorType(et metadata.ElementType) (target.Addr, error) {
 	return types[et].addr, types[et].err
 }
 
-// A corType is the MethodTable of a type with an element type of its own, 0 if it is not loaded, or the reason why it is unknown.
+// A corType is the MethodTable of such a type, 0 if it is not loaded, or the reason why it is unknown.
 type corType struct {
 	addr target.Addr
 	err  error
@@ -277,14 +279,15 @@ func (r *Runtime) readCorTypes() (map[metadata.ElementType]corType, error) {
 			types[et] = corType{err: md.UnnamedTypes()}
 			continue
 		}
-		// A type that a partial dump lacks does not affect the others.
+		// a type missing from a partial dump does not affect the others
 		mt, err := m.Lookup(MapTypeDef, t.Row())
 		types[et] = corType{mt, err}
 	}
 	return types, nil
 }
 
-// SigTypeName returns the name of the type that sig describes: the loaded type's, or metadata's for a type that is not loaded.
+// SigTypeName returns the name of the type described by sig: the loaded type's or, if it is not loaded,
+// metadata's.
 func (r *Runtime) SigTypeName(sig *metadata.TypeSig, c SigContext, style NameStyle) (string, error) {
 	var b strings.Builder
 	err := r.sigName(&b, sig, c, style, 0)
@@ -300,7 +303,7 @@ func (r *Runtime) sigName(b *strings.Builder, sig *metadata.TypeSig, c SigContex
 	}
 	sig = sig.Unmodified()
 	if th, err := r.resolveType(sig, c, depth); err == nil && th != 0 {
-		// Partial dumps lack MethodTables whose names are in metadata.
+		// Partial dumps lack MethodTables of types with names in metadata.
 		name, err := r.TypeName(th, style)
 		if !errors.Is(err, target.ErrNotInDump) {
 			b.WriteString(name)

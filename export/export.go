@@ -1,9 +1,10 @@
-// Package export has what the encoders below it share: the graph of a heap's objects in the order of nodes, with the names that files for
-// other tools need. Each encoder is a package of its own and writes one form: gcdump for PerfView and Visual Studio, heapsnapshot for
-// Chrome DevTools and memlab, heappprof for pprof, speedscope and flame graphs, tables for databases.
+// Package export holds what its encoders share: the object graph of a heap in the order of nodes, with names
+// for other tools. Each encoder is a package and writes one format: gcdump for PerfView and Visual Studio,
+// heapsnapshot for Chrome DevTools and memlab, heappprof for pprof, speedscope and flame graphs, tables for
+// databases. Encoders do not analyze; package graph does. Start at Heap and Pieces.
 //
-// An export says what the graph and the readers say and finds nothing out itself. Its bytes don't depend on the number of
-// workers. Names are those of the dump, which are not to be trusted: each form escapes or encodes them.
+// Output bytes do not depend on the number of workers. Names come from the dump and may be hostile: each format
+// escapes or encodes them.
 //
 // Stability: stable.
 package export
@@ -20,24 +21,24 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Heap is what exports of the heap are made of.
+// A Heap is the input of exports of the heap.
 type Heap struct {
 	Graph   *graph.Graph
-	Objects *objects.Reader // of the same runtime: it names types and fields
-	Jobs    int             // workers; 0 for one
+	Objects *objects.Reader // of the same runtime; for names of types and fields
+	Jobs    int             // number of workers; 0 for one
 }
 
-// A Type is a type of the graph, as files for other tools name it.
+// A Type is a type of the graph with its names for other tools.
 type Type struct {
 	*dac.MethodTable
-	// Name is the full name in C# syntax; if that can't be read, a description of the type.
+	// Name is the full name in C# syntax, or a description if it is unreadable.
 	Name     string
-	Assembly string // simple name; empty if it can't be read
-	Path     string // of the module's file in the dumped process; empty if it can't be read, or there is none
-	Err      error  // why Name is none
+	Assembly string // simple name; "" if unreadable
+	Path     string // path of the module's file in the process; "" if unreadable or missing
+	Err      error  // why Name is a description
 }
 
-// Types returns the types of all objects, by graph.Graph's TypeIndex. What can't be read of them is noted in g.
+// Types returns the types of all objects by graph.Graph's TypeIndex. It notes unreadable parts in g.
 func (h *Heap) Types(g *answer.Gaps) []Type {
 	rt := h.Objects.Runtime()
 	list := h.Graph.Types()
@@ -50,7 +51,7 @@ func (h *Heap) Types(g *answer.Gaps) []Type {
 		if name.Err != nil {
 			t.Name = name.Instead
 		}
-		t.Assembly, _ = rt.TypeAssembly(mt.Addr) // told by its absence
+		t.Assembly, _ = rt.TypeAssembly(mt.Addr) // "" if unreadable
 		path, known := paths[mt.Module]
 		if !known {
 			if m, err := rt.TrustedModule(mt.Module); err == nil {
@@ -63,7 +64,7 @@ func (h *Heap) Types(g *answer.Gaps) []Type {
 	return out
 }
 
-// Use keeps the graph from being closed until done is called; see graph.Graph.Use.
+// Use keeps the graph open until done is called; see graph.Graph.Use.
 func (h *Heap) Use(ctx context.Context) (used context.Context, done func(), err error) {
 	if h == nil || h.Graph == nil {
 		return ctx, func() {}, target.Unsupportedf("no graph is built")
@@ -73,7 +74,7 @@ func (h *Heap) Use(ctx context.Context) (used context.Context, done func(), err 
 
 const pieceNodes = 1 << 17
 
-// A Piece is objects one after another. It is for one goroutine.
+// A Piece is a run of consecutive objects. It is for one goroutine.
 type Piece struct {
 	Index     int // 0 for the first piece
 	From, To  graph.Node
@@ -84,7 +85,7 @@ type Piece struct {
 	segment *heap.Segment
 }
 
-// Address returns where an object of the piece starts.
+// Address returns the address of an object of the piece.
 func (p *Piece) Address(n graph.Node) target.Addr {
 	if n < p.From || int(n-p.From) >= len(p.Addresses) {
 		return 0
@@ -92,7 +93,7 @@ func (p *Piece) Address(n graph.Node) target.Addr {
 	return p.Addresses[n-p.From]
 }
 
-// Near returns where any object starts: it is fast for those of the piece.
+// Near returns the address of any object. It is fast for objects of the piece.
 func (p *Piece) Near(n graph.Node) target.Addr {
 	if n >= p.From && n < p.To {
 		return p.Address(n)
@@ -111,7 +112,7 @@ func (p *Piece) Generation(n graph.Node) heap.Generation {
 	return p.segment.Generation(a)
 }
 
-// Pieces calls produce with all objects in pieces, by several workers, and take with what they made, in order; see
+// Pieces calls produce for all objects in pieces, on several workers, and take with the results in order; see
 // workers.Ordered. A piece is valid during the call.
 func Pieces[S, T any](ctx context.Context, h *Heap, state func() S, produce func(s S, p *Piece, reuse T) (T, error), take func(T) error) error {
 	if h == nil || h.Graph == nil {
@@ -132,5 +133,5 @@ func Pieces[S, T any](ctx context.Context, h *Heap, state func() S, produce func
 	}, take)
 }
 
-// None returns the state of workers that need none.
+// None returns the state of workers without state.
 func None() struct{} { return struct{}{} }

@@ -8,17 +8,17 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Bookkeeping locates the memory that the collector has beside its segments.
+// Bookkeeping locates the memory of the collector beside its segments.
 type Bookkeeping struct {
-	// Tables are the card table, brick table, card bundles and mark array of the heap, and those that newer ones replaced and a collection
-	// still uses. They are reserved at once and committed as the heap grows.
+	// Tables are the card table, brick table, card bundles and mark array of the heap, and replaced ones that a
+	// collection still uses. They are reserved at once and committed as the heap grows.
 	Tables []target.Range
-	// Reserved is the range of addresses that the heap may use. Segments, free regions and unused addresses share it; frozen segments lie
-	// elsewhere. It is empty if the layout of this runtime lacks it.
+	// Reserved is the range of addresses that the heap may use. Segments, free regions and unused addresses
+	// share it. Frozen segments are elsewhere. It is empty if the layout lacks it.
 	Reserved target.Range
 }
 
-// cardTableLayout is a card_table_info (gcpriv.h), which the tables of the collector begin with.
+// cardTableLayout is a card_table_info (gcpriv.h), the header of the collector's tables.
 type cardTableLayout struct {
 	Size    int `layout:"Size"`
 	Next    int `layout:"NextCardTable"`
@@ -26,7 +26,7 @@ type cardTableLayout struct {
 	Highest int `layout:"HighestAddress,optional"`
 }
 
-// Bookkeeping reads where the collector's tables are. Collectors before .NET 8 do not publish it.
+// Bookkeeping locates the collector's tables. Collectors before .NET 8 do not publish them.
 func (h *Heap) Bookkeeping() (*Bookkeeping, error) {
 	v, err := h.readVars()
 	if err != nil {
@@ -60,7 +60,7 @@ func (h *Heap) Bookkeeping() (*Bookkeeping, error) {
 			}
 		}
 		b.Tables = append(b.Tables, table)
-		// The list is of card tables, which follow their headers.
+		// The list links card tables, which follow their headers.
 		if at = target.Addr(le64(raw[o.Next:])); at != 0 {
 			at -= target.Addr(size)
 		}
@@ -75,7 +75,7 @@ func (v *vars) bookkeepingStart() (at target.Addr, size uint64, err error) {
 			return 0, 0, err
 		}
 	} else {
-		const major = 2 // of GcDacVars since .NET 8 (gcinterface.dacvars.def)
+		const major = 2 // version of GcDacVars since .NET 8 (gcinterface.dacvars.def)
 		version, err := v.version()
 		if err != nil {
 			return 0, 0, err

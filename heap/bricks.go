@@ -20,15 +20,15 @@ type brickTable struct {
 	done   target.Addr   // how far the walk has come; 0 before the first lookup
 }
 
-// brickTables are the tables of a heap's segments, by the address of the first object. Of segments
-// that begin at one address, all but one are empty.
+// brickTables holds the tables of a heap's segments by the address of the first object. If several segments
+// start at one address, all but one are empty.
 type brickTables struct {
 	mu      sync.Mutex
 	byStart map[target.Addr]*brickTable
 	walkers sync.Pool // a walker's cache costs more than a lookup
 }
 
-func (t *brickTables) of(s *Segment) *brickTable {
+func (t *brickTables) table(s *Segment) *brickTable {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	b := t.byStart[s.Objects.Start]
@@ -49,12 +49,12 @@ func (h *Heap) walkAround(s *Segment, a target.Addr, out sink) {
 		w = newWalker(h)
 	}
 	defer h.bricks.walkers.Put(w)
-	from := h.bricks.of(s).before(w, s, a)
+	from := h.bricks.table(s).startBefore(w, s, a)
 	w.walk(s, from, s.Objects.End, out)
 }
 
-// before returns the last known start before a, or the segment's start.
-func (b *brickTable) before(w *walker, s *Segment, a target.Addr) target.Addr {
+// startBefore returns the last known start before a, or the segment's start.
+func (b *brickTable) startBefore(w *walker, s *Segment, a target.Addr) target.Addr {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.done == 0 {

@@ -11,19 +11,19 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Census is what one walk of all objects records for later questions: the counts of all types, where the objects of each type are, as long as
-// these are not too many, which headers have thin locks, and the free space between objects.
+// A Census is the result of one walk of all objects: the counts of all types, the addresses of each type's
+// objects unless there are too many, objects with thin locks, and the free space between objects.
 type Census struct {
 	Objects uint64 // without free blocks
 	Free    [GenerationUnknown + 1]FreeSpace
-	Thin    []LockedObject // by address
+	Thin    []LockedObject // sorted by address
 	synced  []target.Addr  // objects with a sync block; at most censusAll of them
 	corrupt []*Corruption  // by address
 	types   []typeObjects  // by type number
 	met     []uint32       // numbers of types in the order of their first objects
 	free    freeBlocks
-	kept    int // addresses in types
-	most    int // of a type
+	kept    int // number of addresses in types
+	most    int // largest number of addresses of a type
 }
 
 // Unread returns an error if no object was found and a place could not be read.
@@ -41,13 +41,13 @@ type FreeSpace struct {
 	Largest       uint64 // bytes of a block
 }
 
-// typeObjects are the objects of a type: all of them, or none if there are too many.
+// typeObjects holds the objects of a type: all of them, or no addresses if there are too many.
 type typeObjects struct {
 	count, size uint64
 	at          []target.Addr
 }
 
-// freeBlocks are the free blocks, which have a type of their own.
+// freeBlocks holds the free blocks. They have their own type.
 type freeBlocks struct {
 	counterEntry
 	id        uint32
@@ -69,7 +69,7 @@ func (c *Census) stats(h *Heap) Stats {
 	return s
 }
 
-// Bounds of what a Census keeps.
+// Bounds of a Census.
 const (
 	censusType = 1 << 16 // objects of one type
 	censusAll  = 1 << 21 // objects of all types
@@ -112,19 +112,19 @@ func ScanWithCensus[C Collector](ctx context.Context, h *Heap, o ScanOptions, cr
 	return err
 }
 
-// A counted passes what a walk finds to a Collector, and counts it.
+// A counted forwards the results of a walk to a Collector, and counts them.
 type counted[C Collector] struct {
 	into  C
 	count *counting
 }
 
-// Objects passes a batch on.
+// Objects forwards and counts a batch.
 func (b *counted[C]) Objects(s *Segment, batch []Object) {
 	b.into.Objects(s, batch)
 	b.count.Objects(s, batch)
 }
 
-// Corrupt passes on a place where the walk had to skip memory.
+// Corrupt forwards and records a place where the walk had to skip memory.
 func (b *counted[C]) Corrupt(c *Corruption) {
 	b.into.Corrupt(c)
 	b.count.Corrupt(c)
@@ -143,8 +143,8 @@ type counting struct {
 	rt      *dac.Runtime
 	headers bool
 	base    target.Addr
-	bytes   []byte         // of memory from base on
-	copied  *target.Window // of memory that is not lent
+	bytes   []byte         // memory from base on
+	copied  *target.Window // for memory that the target does not lend
 }
 
 func newCounting(h *Heap) *counting {
@@ -164,7 +164,7 @@ func (c *counting) Objects(s *Segment, batch []Object) {
 		if c.headers {
 			c.header(o)
 		}
-		t := c.of(o.typeID)
+		t := c.entry(o.typeID)
 		if t.count == 0 {
 			c.met = append(c.met, o.typeID)
 		}
@@ -176,7 +176,7 @@ func (c *counting) Objects(s *Segment, batch []Object) {
 	c.measure(s, batch)
 }
 
-// measure adds the sizes of a batch, which has no gaps, with those of free blocks.
+// measure adds the sizes of the objects and free blocks of a batch. A batch has no gaps.
 func (c *counting) measure(s *Segment, batch []Object) {
 	if len(batch) == 0 {
 		return
@@ -191,8 +191,8 @@ func (c *counting) measure(s *Segment, batch []Object) {
 	}
 }
 
-// of returns the entry of a type.
-func (c *counting) of(id uint32) *typeObjects {
+// entry returns the entry of a type.
+func (c *counting) entry(id uint32) *typeObjects {
 	if int(id) >= len(c.types) {
 		c.types = append(c.types, make([]typeObjects, int(id)+1-len(c.types))...)
 	}
@@ -201,7 +201,7 @@ func (c *counting) of(id uint32) *typeObjects {
 
 func (c *counting) freeBlock(s *Segment, o *Object) {
 	if c.free.count == 0 {
-		c.of(o.typeID)
+		c.entry(o.typeID)
 		c.met, c.free.id = append(c.met, o.typeID), o.typeID
 	}
 	c.free.count++
@@ -217,7 +217,7 @@ func (c *counting) freeBlock(s *Segment, o *Object) {
 	f.Largest = max(f.Largest, o.Size)
 }
 
-// header looks for a thin lock. The header of a segment's first object may not be stored; it holds no lock.
+// header records a thin lock. The header of a segment's first object may not be stored; it is not locked.
 func (c *counting) header(o *Object) {
 	at := o.Addr - dac.ObjectHeaderSize
 	if at < c.base || at+dac.ObjectHeaderSize > c.base+target.Addr(len(c.bytes)) {
@@ -246,7 +246,7 @@ func (c *counting) header(o *Object) {
 // Corrupt records a place where the walk had to skip memory.
 func (c *counting) Corrupt(e *Corruption) { c.corrupt = append(c.corrupt, e) }
 
-// Reset drops what was counted.
+// Reset drops the counts.
 func (c *counting) Reset() {
 	for _, n := range c.met {
 		c.types[n] = typeObjects{at: c.types[n].at[:0]}
@@ -308,8 +308,9 @@ func (c *Census) drop(t *typeObjects) {
 	t.at = nil
 }
 
-// of returns the objects of the types that want selects, by address. It reports false if there are too many.
-func (c *Census) of(h *Heap, want func(*dac.MethodTable) bool) ([]target.Addr, bool) {
+// objectsOf returns the objects of the types for which want returns true, by address. It returns false if there
+// are too many.
+func (c *Census) objectsOf(h *Heap, want func(*dac.MethodTable) bool) ([]target.Addr, bool) {
 	var out []target.Addr
 	for n := range c.types {
 		t := &c.types[n]
@@ -325,22 +326,22 @@ func (c *Census) of(h *Heap, want func(*dac.MethodTable) bool) ([]target.Addr, b
 	return out, true
 }
 
-// Select is Scan for a Filter of types alone. It reads only the objects of these types, and passes only them on, if the census of the heap
-// knows where they are.
+// Select is Scan for a Filter of types. If the heap's census has the addresses of these types' objects, Select
+// reads only those.
 func Select[C Collector](ctx context.Context, h *Heap, want func(*dac.MethodTable) bool, o ScanOptions, create func() C, merge func(C) error) error {
 	ctx = absent.Context(ctx)
 	census, err := h.Census(ctx, o)
 	if err != nil {
 		return err
 	}
-	list, ok := census.of(h, want)
+	list, ok := census.objectsOf(h, want)
 	if !ok {
 		return Scan(ctx, h, &Filter{Type: want}, o, create, merge)
 	}
 	if len(list)+len(census.corrupt) == 0 {
 		return ctx.Err()
 	}
-	// Places that could not be read are passed on between the objects around them.
+	// Unreadable places are passed between the objects around them.
 	pieces := max(1, (len(list)+selectPiece-1)/selectPiece)
 	type piece struct {
 		into C
@@ -364,7 +365,7 @@ func Select[C Collector](ctx context.Context, h *Heap, want func(*dac.MethodTabl
 	return workers.Ordered(ctx, o.jobs(), pieces, func() struct{} { return struct{}{} }, produce, func(p *piece) error { return merge(p.into) })
 }
 
-// selectPiece is how many objects a worker reads at a time.
+// selectPiece is the number of objects that a worker reads at a time.
 const selectPiece = 1 << 12
 
 // after returns the places at or after a.

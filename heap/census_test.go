@@ -12,7 +12,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// noted is a Collector that notes what it gets.
+// noted is a Collector that records its calls.
 type noted struct {
 	objects []Object
 	corrupt []target.Addr
@@ -48,7 +48,8 @@ func scattered() *Heap {
 	return b.heap(true, nil)
 }
 
-// TestSelect compares Select with a walk that sees every object, for types that the census knows and types with too many objects.
+// TestSelect compares Select with a walk of all objects, for types in the census and types with too many
+// objects.
 func TestSelect(t *testing.T) {
 	for _, most := range []int{censusType, 3000, 10} {
 		for _, types := range [][]target.Addr{{mtBytes}, {mtSmall}, {mtSmall, mtBytes}, {mtString}, nil} {
@@ -86,13 +87,13 @@ func TestSelect(t *testing.T) {
 			require.Equal(t, all.corrupt, got.corrupt)
 			require.Equal(t, all.before, got.before)
 			require.NotEmpty(t, got.corrupt)
-			_, known := c.of(h, want)
+			_, known := c.objectsOf(h, want)
 			require.Equal(t, most >= 20_000 || most >= 2858 && !slices.Contains(types, mtSmall) || !slices.Contains(types, mtSmall) && !slices.Contains(types, mtBytes), known, "%d %x", most, types)
 		}
 	}
 }
 
-// TestCensus compares the counts of a census with those of a walk.
+// TestCensus compares the counts of a census with a walk.
 func TestCensus(t *testing.T) {
 	h := scattered()
 	c, err := h.Census(t.Context(), ScanOptions{Jobs: 2})
@@ -118,7 +119,7 @@ func TestCensus(t *testing.T) {
 	require.ErrorIs(t, err, target.ErrUnsupported)
 }
 
-// TestScanWithCensus checks that a walk for something else takes the same census, once, and none if it fails.
+// TestScanWithCensus checks that another walk takes the same census, once, and no census if it fails.
 func TestScanWithCensus(t *testing.T) {
 	want, err := scattered().Census(t.Context(), ScanOptions{})
 	require.NoError(t, err)

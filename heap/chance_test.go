@@ -65,7 +65,7 @@ func openDamaged(t *testing.T, raw []byte, list ...testcase.Damage) (*dump.File,
 	return f, h
 }
 
-// foundBy returns what scans of a heap with a number of workers find.
+// foundBy returns the results of scans of a heap with a number of workers.
 func foundBy(t *testing.T, h *Heap, jobs int) string {
 	var b strings.Builder
 	o := ScanOptions{Jobs: jobs, runSize: 4 << 10} // cuts in the small heaps of the debuggees

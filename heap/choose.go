@@ -35,7 +35,7 @@ func TypeIs(mt target.Addr) func(*dac.MethodTable) bool {
 	return func(t *dac.MethodTable) bool { return t.Addr == mt }
 }
 
-// TypeContains returns a Filter.Type for the types whose name contains part. Types without a name are excluded.
+// TypeContains returns a Filter.Type for the types with part in their name. Types without a name are excluded.
 func (h *Heap) TypeContains(part string) func(*dac.MethodTable) bool {
 	return func(t *dac.MethodTable) bool {
 		name, err := h.Runtime().TypeName(t.Addr, dac.NameManaged)

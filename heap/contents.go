@@ -77,7 +77,7 @@ func (c *stringContents) end(err error) {
 func (c *stringContents) Format(newRow func() answer.AppendStringCount, emit func(rows []byte) error) error {
 	sorted := c.count()
 	if sorted == nil {
-		return nil // the gaps hold the reason
+		return nil // c.gaps has the reason
 	}
 	type rows struct {
 		out     []byte
@@ -156,8 +156,9 @@ func (c *contentReader) readBatch(rows []stringRow, visit func(*answer.StringCou
 	}
 }
 
-// inOrder runs n pieces of work on several goroutines. Each goroutine uses its own function from newWork. The caller's goroutine passes the
-// results to emit in order. A result is valid during the call and overwritten by later pieces. The error is emit's or ctx's.
+// inOrder runs n pieces of work on several goroutines, each with its own function from newWork. The caller's
+// goroutine calls emit with the results in order. A result is valid during the call and overwritten by later
+// pieces. inOrder returns emit's or ctx's error.
 func inOrder[T any](ctx context.Context, n, jobs int, newWork func() func(i int, into *T), emit func(*T) error) error {
 	type piece struct {
 		i    int
@@ -191,7 +192,7 @@ func inOrder[T any](ctx context.Context, n, jobs int, newWork func() func(i int,
 		group.Go(func() {
 			failed := true
 			defer func() {
-				if failed { // nobody must wait for this piece
+				if failed { // no goroutine must wait for this piece
 					cancel()
 				}
 			}()

@@ -11,8 +11,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Describe returns the heap as a graph. Types are counted at once; objects are read while the answer's list is
-// consumed. The answer's Roots are those of Roots, so callers add what stacks hold. What can't be read is recorded.
+// Describe returns the heap as a graph. It counts types at once, and reads objects while the answer's list is
+// consumed. The answer has the Roots of the heap; callers add roots on stacks. Describe notes unreadable parts.
 func (h *Heap) Describe(ctx context.Context, o ScanOptions) (*answer.HeapGraph, error) {
 	free := h.Runtime().WellKnown().Free
 	f := &Filter{Type: func(mt *dac.MethodTable) bool { return mt.Addr != free }}

@@ -24,8 +24,8 @@ type EdgeOptions struct {
 	LoaderAllocators bool
 }
 
-// Edges follows the references that objects hold. Type data is read once for all Edges of a heap;
-// following an object then needs no allocation and no lock. An Edges is for one goroutine.
+// An Edges follows the references in objects. All Edges of a heap share the data of types; following an object
+// then needs no allocation and no lock. An Edges is for one goroutine.
 type Edges struct {
 	mem     target.Memory
 	win     *target.Window
@@ -56,16 +56,18 @@ func (h *Heap) Edges(o EdgeOptions) *Edges {
 	return &Edges{mem: h.mem, win: target.NewWindow(h.mem), types: h.edges, options: o}
 }
 
-// NewEdges returns an Edges for single objects of a runtime whose heap may be unreadable: small dumps have objects but no segments.
+// NewEdges returns an Edges for single objects of a runtime with an unreadable heap: small dumps have objects
+// but no segments.
 func NewEdges(rt *dac.Runtime, o EdgeOptions) *Edges {
 	rt = dac.OrNone(rt)
 	mem := rt.Memory()
 	return &Edges{mem: mem, win: target.NewWindow(mem), types: newEdgeTypes(rt, mem), options: o}
 }
 
-// Of iterates over the non-null references of o in memory order, never beyond the size of o. The LoaderAllocator, if requested, comes last.
-// A free block has no references. A range of slots that is not in the dump yields one *target.MemoryError with its first Slot, and the
-// iteration continues. An unreadable GCDesc yields a *GCDescError and ends it.
+// Of iterates over the non-null references of o in memory order, never beyond the size of o. The
+// LoaderAllocator, if requested, comes last. A free block has no references. A range of slots that is not in
+// the dump yields one *target.MemoryError with its first Slot, and the iteration continues. An unreadable
+// GCDesc yields a *GCDescError and ends it.
 func (e *Edges) Of(o *Object) iter.Seq2[Reference, error] {
 	return func(yield func(Reference, error) bool) { e.each(o, yield) }
 }
@@ -76,7 +78,7 @@ func (e *Edges) each(o *Object, yield func(Reference, error) bool) {
 		yield(Reference{}, t.err)
 		return
 	}
-	if !e.stored(t.desc, o, yield) || !e.options.LoaderAllocators {
+	if !e.eachStored(t.desc, o, yield) || !e.options.LoaderAllocators {
 		return
 	}
 	if t.keeper != 0 || t.keeperErr != nil {
@@ -84,8 +86,8 @@ func (e *Edges) each(o *Object, yield func(Reference, error) bool) {
 	}
 }
 
-// stored yields the references stored in o, and reports whether yield wants more.
-func (e *Edges) stored(d *GCDesc, o *Object, yield func(Reference, error) bool) bool {
+// eachStored yields the references stored in o. It returns false if yield did.
+func (e *Edges) eachStored(d *GCDesc, o *Object, yield func(Reference, error) bool) bool {
 	more, from, lost := true, uint64(0), true
 	for more && lost {
 		lost = false
@@ -129,8 +131,9 @@ func (e *Edges) Append(dst []target.Addr, o *Object, from, to uint64) (refs []ta
 	return e.sparse(dst, t.desc, o, from, to)
 }
 
-// Whole appends all references of o to dst, with its LoaderAllocator last if requested. It handles the common case: the object is in the
-// dump in one piece and its type is known. Otherwise it appends nothing and returns false; use Append and LoaderAllocator.
+// Whole appends all references of o to dst, with its LoaderAllocator last if requested. It handles the common
+// case: the object is in the dump in one piece and its type is known. Otherwise it appends nothing and returns
+// false; use Append and LoaderAllocator.
 func (e *Edges) Whole(dst []target.Addr, o *Object) ([]target.Addr, bool) {
 	t := e.typeOf(o)
 	if t.none {
@@ -150,8 +153,8 @@ func (e *Edges) Whole(dst []target.Addr, o *Object) ([]target.Addr, bool) {
 	return dst, true
 }
 
-// Slots calls yield with the offsets, from from up to to, of the slots of o that refer to a, in memory order, until
-// yield returns false. It reports whether yield wants more. Slots that are not in the dump are skipped.
+// Slots calls yield with the offsets, from from up to to, of the slots of o that refer to a, in memory order.
+// It stops and returns false when yield does. Slots that are not in the dump are skipped.
 func (e *Edges) Slots(o *Object, a target.Addr, from, to uint64, yield func(offset uint64) bool) bool {
 	t := e.typeOf(o)
 	if t.err != nil {
@@ -179,7 +182,8 @@ func (e *Edges) LoaderAllocator(o *Object) (target.Addr, error) {
 	return t.keeper, t.keeperErr
 }
 
-// typeOf returns the edge data of the type of o. Types of walked objects have numbers; those of NewEdges may have none.
+// typeOf returns the edge data of the type of o. Types of walked objects have numbers. Types of objects from
+// NewEdges may have no number.
 func (e *Edges) typeOf(o *Object) *typeEdges {
 	if o == nil || o.Type == nil || e.types == nil {
 		return &typeEdges{err: errNoHeap, keeperErr: errNoHeap}
@@ -193,7 +197,7 @@ func (e *Edges) typeOf(o *Object) *typeEdges {
 }
 
 func (e *Edges) find(o *Object) *typeEdges {
-	t := e.types.of(o.Type)
+	t := e.types.edgesOf(o.Type)
 	if id := int(o.typeID); id >= len(e.known) {
 		e.known = append(e.known, make([]*typeEdges, id+1-len(e.known))...)
 	}
@@ -213,7 +217,7 @@ func (e *Edges) bytes(a target.Addr, n uint64) []byte {
 	if n > chunkSize {
 		return nil
 	}
-	b, err := e.win.Bytes(a, int(n)) // of a dump that lends nothing
+	b, err := e.win.Bytes(a, int(n)) // for a dump that does not lend memory
 	if err != nil {
 		return nil
 	}
@@ -279,7 +283,7 @@ func newEdgeTypes(rt *dac.Runtime, mem target.Memory) *edgeTypes {
 	return &edgeTypes{mem: mem, keeper: rt.LoaderAllocatorObject}
 }
 
-func (t *edgeTypes) of(mt *dac.MethodTable) *typeEdges {
+func (t *edgeTypes) edgesOf(mt *dac.MethodTable) *typeEdges {
 	if e := t.byAddr.Get(mt.Addr); e != nil {
 		return e
 	}

@@ -12,8 +12,8 @@ import (
 
 const edgesAt = target.Addr(0x20000)
 
-// edgesOver returns an Edges over a type with two references at 8, whose keeper is
-// the object 0x30000, and the object's memory: as many of its words as given.
+// edgesOver returns an Edges over a type with two references at 8 and the keeper 0x30000, and an object with
+// the given words of memory.
 func edgesOver(o EdgeOptions, desc []uint64, words ...uint64) (*Edges, *Object) {
 	m := &fakeMemory{lends: true, pieces: []fakePiece{
 		{gcMT - target.Addr(8*len(desc)), gcDescMemory(desc...).b}, {edgesAt, gcDescMemory(words...).b},
@@ -47,7 +47,7 @@ func TestEdges(t *testing.T) {
 		require.Empty(t, errs)
 		require.Equal(t, []Reference{{Slot: edgesAt + 8, Target: 0x111000}, {Slot: edgesAt + 16, Target: 0x222000}, {Target: 0x30000}}, refs)
 		for range e.Of(o) {
-			break // is asked no more
+			break // must not be called again
 		}
 	})
 	t.Run("size", func(t *testing.T) {
@@ -91,8 +91,8 @@ func TestEdges(t *testing.T) {
 	})
 }
 
-// TestEdgesWhole: an object that is there as a whole, and of whose type all is known, has the references of Of; of
-// others nothing is said.
+// TestEdgesWhole checks that Whole returns the references of Of for a complete object with a known type, and
+// false for others.
 func TestEdgesWhole(t *testing.T) {
 	two := []uint64{minus(16), 8, 1}
 	for _, o := range []EdgeOptions{{}, {LoaderAllocators: true}} {

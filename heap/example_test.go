@@ -36,7 +36,7 @@ func Example() {
 	edges := h.Edges(heap.EdgeOptions{LoaderAllocators: true})
 	for dog, err := range h.Walk(context.Background(), dogs) {
 		if err != nil {
-			log.Print(err) // a corrupt place; the walk goes on behind it
+			log.Print(err) // a corrupt place; the walk continues after it
 			continue
 		}
 		for ref, err := range edges.Of(&dog) {

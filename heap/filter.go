@@ -15,7 +15,8 @@ type Filter struct {
 	Range       target.Range        // where the objects start; empty is everywhere
 	// Type selects types; nil selects all. Several goroutines may call it, a few times for each type.
 	Type func(*dac.MethodTable) bool
-	// Start selects objects by their start; nil selects all. Several goroutines may call it, for each object that passes the other tests.
+	// Start selects objects by their address; nil selects all. Several goroutines may call it, for each object
+	// that passes the other tests.
 	Start func(target.Addr) bool
 	// Counts, if not nil, counts the objects that Start selects by type, as Stats would, considering
 	// only the filter's Type and sizes. It is called if the filter has no other tests.
@@ -62,7 +63,7 @@ func (h *Heap) Spans(f *Filter) []Span {
 	return spans
 }
 
-// generations returns the parts of s that hold one of gens, by address.
+// generations returns the parts of s with objects of gens, by address.
 func (s *Segment) generations(gens []Generation) []target.Range {
 	if gens == nil {
 		return []target.Range{s.Objects}
@@ -76,8 +77,8 @@ func (s *Segment) generations(gens []Generation) []target.Range {
 	return parts
 }
 
-// GenerationRange returns the part of s whose objects are in generation g, or an empty range. In an
-// ephemeral segment generation 2 comes first.
+// GenerationRange returns the part of s with objects of generation g, or an empty range. In an ephemeral
+// segment generation 2 comes first.
 func (s *Segment) GenerationRange(g Generation) target.Range {
 	if s.Kind != KindEphemeral {
 		if s.Generation(s.Objects.Start) == g {

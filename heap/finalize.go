@@ -12,13 +12,14 @@ import (
 // A FinalizerQueue is a sub heap's queue of objects with finalizers: an array divided into parts (gcpriv.h, CFinalize).
 type FinalizerQueue struct {
 	SubHeap int
-	Addr    target.Addr // address of the queue, 0 if the heap has none
+	Addr    target.Addr // address of the queue, or 0
 	// Generations are the parts with registered finalizers, by Generation. The ranges are addresses of words.
 	Generations []target.Range
-	// Critical and Ready are the parts with unreachable objects whose finalizers will run. Critical holds those derived
-	// from CriticalFinalizerObject, which run last. The queue keeps these objects alive.
+	// Critical and Ready are the parts with unreachable objects that await finalization. Objects derived from
+	// CriticalFinalizerObject are in Critical and run last. The queue keeps these objects alive.
 	Critical, Ready target.Range
-	// Bounds are the bounds of the parts in the queue's order: the generations from the highest to the lowest, then Critical and Ready.
+	// Bounds holds the bounds of the parts in the queue's order: the generations from the highest to the
+	// lowest, then Critical and Ready.
 	Bounds []target.Addr
 }
 
@@ -50,8 +51,8 @@ func (h *Heap) FinalizerQueue(subHeap int) (FinalizerQueue, error) {
 	return q, nil
 }
 
-// read reads the members of CFinalize from offset first on: the ends of the parts and the bounds of the array. The parts are
-// adjacent, so only the first needs a start.
+// read reads the members of CFinalize from offset first on: the ends of the parts and the bounds of the array.
+// The parts are adjacent, so only the first needs a start.
 func (q *FinalizerQueue) read(mem target.Memory, first, generations int) error {
 	parts := generations + 2
 	b, err := target.Bytes(mem, q.Addr+target.Addr(first), 8*(parts+2))

@@ -10,14 +10,14 @@ type FinalizerOptions struct {
 	Filter         *Filter // Segments, Generations and Range are ignored
 	OnlyStatistics bool    // leaves the list empty
 	ByCount        bool    // sorts the statistics by the number of objects, not by their size
-	// Live, if not nil, excludes live objects from the queues' registered parts. Objects whose
-	// finalizer will run are kept, because the queue itself keeps them alive.
+	// Live, if not nil, excludes live objects from the queues' registered parts. Objects that await
+	// finalization stay: the queue itself keeps them alive.
 	Live func(target.Addr) bool
 }
 
-// ListFinalizers lists the objects in the finalizer queues of all heaps: those with registered
-// finalizers, the oldest generation first, then those whose finalizer will run. It records what can't
-// be read. If no queue can be read it returns an error and an answer with only these records.
+// ListFinalizers lists the objects in the finalizer queues of all heaps: registered ones, the oldest generation
+// first, then those that await finalization. It notes unreadable parts. If no queue is readable it returns an
+// error and an answer with only these notes.
 func (h *Heap) ListFinalizers(o FinalizerOptions) (*answer.Finalizers, error) {
 	a := &answer.Finalizers{}
 	var objects []Object
@@ -52,7 +52,7 @@ func (h *Heap) ListFinalizers(o FinalizerOptions) (*answer.Finalizers, error) {
 	return a, nil
 }
 
-// finalizable calls visit with the objects of a queue in order, and returns how many could not be read.
+// finalizable calls visit with the objects of a queue in order, and returns the number of unreadable ones.
 func (h *Heap) finalizable(g *answer.Gaps, q *FinalizerQueue, visit func(slot target.Addr, o *Object)) (unread uint64) {
 	all := target.Range{Start: q.Finalizable().Start, End: q.FReachable().End}
 	for r, err := range h.FinalizerSlots(all) {

@@ -11,8 +11,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Fragmentation counts the free space between the objects of each generation that has some, and the pinned objects with a free block directly
-// behind them.
+// Fragmentation counts the free space between the objects of each generation that has some, and the pinned
+// objects that are directly followed by a free block.
 func (h *Heap) Fragmentation(ctx context.Context, o ScanOptions) (*answer.Fragmentation, error) {
 	if h == nil || h.rt == nil {
 		return nil, errNoHeap
@@ -44,7 +44,8 @@ func (h *Heap) Fragmentation(ctx context.Context, o ScanOptions) (*answer.Fragme
 	return out, nil
 }
 
-// pinsBeforeFree counts the objects that handles pin and that a free block follows, by generation and type, those with the most bytes first.
+// pinsBeforeFree counts pinned objects that are followed by a free block, by generation and type, the most
+// bytes first.
 func (h *Heap) pinsBeforeFree(ctx context.Context, g *answer.Gaps) (map[Generation][]answer.FreePin, error) {
 	type key struct {
 		generation Generation
@@ -65,7 +66,7 @@ func (h *Heap) pinsBeforeFree(ctx context.Context, g *answer.Gaps) (map[Generati
 		}
 		s := h.Segment(e.Object)
 		if s == nil {
-			continue // frozen, or lost and noted
+			continue // frozen, or in a lost segment that was noted
 		}
 		o, err := h.ObjectAt(e.Object)
 		if err != nil {

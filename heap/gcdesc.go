@@ -9,8 +9,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A GCDesc describes where the instances of a type hold references. It precedes the MethodTable, and
-// the GC itself follows it (gcdesc.h). The zero GCDesc describes no references.
+// A GCDesc locates the references in the instances of a type. It precedes the MethodTable, and the GC itself
+// follows it (gcdesc.h). The zero GCDesc describes no references.
 type GCDesc struct {
 	series []gcSeries
 	repeat []gcRepeat // For an array of structs: the pattern that repeats from first to the end
@@ -149,9 +149,9 @@ func (d *GCDesc) slotsFrom(size, from uint64, yield func(offset uint64) bool) {
 	}
 }
 
-// within returns the part of an object of size bytes that the series covers. The last word of the size is the header of
-// the next object. It returns more=false once this and all later series start past the object. Series with wrong sizes
-// may overlap; callers skip what they have already visited, so that an object costs no more than its slots.
+// within returns the part of an object of size bytes that the series covers. The last word of the size is the
+// header of the next object. It returns more=false once this and all later series start past the object. Series
+// with wrong sizes may overlap; callers skip offsets that they have already visited.
 func (s *gcSeries) within(size uint64) (start, end uint64, more bool) {
 	size = (size + 7) &^ 7
 	if s.offset >= size {

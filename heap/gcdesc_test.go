@@ -46,7 +46,7 @@ const (
 	flagContainsGC = 0x01000000
 )
 
-// gcDescMemory holds words that end where the MethodTable starts.
+// gcDescMemory returns memory with words that end at the MethodTable.
 func gcDescMemory(words ...uint64) gcMemory {
 	m := gcMemory{base: target.Addr(gcMT - 8*len(words))}
 	for _, w := range words {
@@ -68,8 +68,7 @@ func TestGCDescSlots(t *testing.T) {
 	}{
 		// An object of 32 bytes: one run of two references at 8.
 		{"one series", []uint64{minus(16), 8, 1}, 32, []uint64{8, 16}},
-		// 48 bytes with references at 8 and at 32; the lower offset stands next
-		// to the count.
+		// 48 bytes with references at 8 and at 32; the lower offset is next to the count.
 		{"two series", []uint64{minus(40), 32, minus(40), 8, 2}, 48, []uint64{8, 32}},
 		// object[3]: 24 bytes and three elements at 16.
 		{"array", []uint64{minus(24), 16, 1}, 48, []uint64{16, 24, 32}},
@@ -94,8 +93,8 @@ func TestGCDescSlots(t *testing.T) {
 	}
 }
 
-// TestGCDescBounded: a GCDesc that lies costs an object no more than its slots. It names each once and in order, however
-// many series say that they have all of it.
+// TestGCDescBounded checks that a wrong GCDesc yields each slot of an object at most once and in order, however
+// many series cover it.
 func TestGCDescBounded(t *testing.T) {
 	const size = 4 << 20
 	overlapping := []uint64{}

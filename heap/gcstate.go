@@ -14,8 +14,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The counters that a collector keeps of its mechanisms (gcinterface.dac.h: DAC_MAX_GLOBAL_GC_MECHANISMS_COUNT and the enums
-// gc_global_mechanism_p and gc_heap_compact_reason of gcpriv.h): an array of words for each, in this order.
+// Counters of the collector's mechanisms (gcinterface.dac.h: DAC_MAX_GLOBAL_GC_MECHANISMS_COUNT and the enums
+// gc_global_mechanism_p and gc_heap_compact_reason of gcpriv.h): an array of words each, in this order.
 var (
 	gcMechanisms = []string{"concurrent", "compaction", "promotion", "demotion", "card bundles", "elevation"}
 	gcCompaction = []string{"low ephemeral", "high fragmentation", "no gaps", "large objects forced", "last collection before out of memory",
@@ -23,10 +23,10 @@ var (
 		"very high memory load and fragmentation", "no-GC mode"}
 )
 
-// backgroundStates are the values of enum c_gc_state (gcpriv.h).
+// backgroundStates names the values of enum c_gc_state (gcpriv.h).
 var backgroundStates = []string{"marking", "planning", "none"}
 
-// unpublished are facts that the collector keeps where no layout has a place for them, in any version.
+// unpublished lists facts that no layout of any version locates.
 var unpublished = []string{
 	"allocation budgets and desired allocation of each generation",
 	"reason, generation and phase of a blocking collection",
@@ -68,7 +68,7 @@ func DescribeGC(rt *dac.Runtime, t target.Target) (*answer.GC, error) {
 	return out, nil
 }
 
-// describeMode adds what the collector was doing and whose code it is.
+// describeMode adds the state of the collector and its module.
 func (v *vars) describeMode(h *Heap, out *answer.GC) {
 	out.DATAS.Err = target.Unsupportedf("the collector does not publish it")
 	if h.datas != nil && v.server {
@@ -87,7 +87,7 @@ func (v *vars) describeMode(h *Heap, out *answer.GC) {
 	background, err := v.background()
 	out.State.Background = answer.Text{S: background, Err: err}
 	out.Lacks("state of a background collection", err)
-	// The variables are in the library of the collector.
+	// The variables are in the collector's library.
 	at := changing
 	if table, err := v.addr("GenerationTable"); at == 0 && err == nil {
 		at = table
@@ -99,7 +99,7 @@ func (v *vars) describeMode(h *Heap, out *answer.GC) {
 	}
 }
 
-// background returns what a background collection was doing.
+// background returns the state of a background collection.
 func (v *vars) background() (string, error) {
 	at, err := v.addr("CurrentGCState")
 	if err == nil && at == 0 {
@@ -118,10 +118,11 @@ func (v *vars) background() (string, error) {
 	return backgroundStates[state], nil
 }
 
-// errUnpublished reports counters that a collector keeps for itself, or that it was built without.
+// errUnpublished is the error for counters that a collector does not publish, or was built without.
 var errUnpublished = target.Unsupportedf("this collector does not publish them")
 
-// counters adds what the collector counted: its mechanisms once, its compactions in each heap of a server GC, which all count the same collections.
+// counters adds the collector's counters: its mechanisms once, and the compactions of each heap. All heaps of a
+// server GC count the same collections.
 func (v *vars) counters(out *answer.GC, places []subHeapPlace) {
 	mechanisms, err := v.addr("GlobalMechanisms")
 	if err == nil {
@@ -144,7 +145,7 @@ func (v *vars) counters(out *answer.GC, places []subHeapPlace) {
 	}
 }
 
-// published returns err, or that a contract does not have the counters.
+// published returns err, or errUnpublished if a contract lacks the counters.
 func (v *vars) published(err error) error {
 	if _, lacks := errors.AsType[*layout.Error](err); lacks && v.at == 0 {
 		return errUnpublished
@@ -152,7 +153,8 @@ func (v *vars) published(err error) error {
 	return err
 }
 
-// counts reads arrays of counters, one for each name, and takes the largest of each. A contract has their length under a name of its own.
+// counts reads arrays of counters, one counter for each name, and returns the largest value of each. A contract
+// has their length under the name length.
 func (v *vars) counts(length string, names []string, arrays ...target.Addr) ([]answer.GCCount, error) {
 	if n, err := v.l.Uint(length); v.at == 0 && (err != nil || n != uint64(len(names))) {
 		if err == nil {
@@ -180,10 +182,11 @@ func (v *vars) counts(length string, names []string, arrays ...target.Addr) ([]a
 	return list, nil
 }
 
-// maxCollections is more than any process can do: one each microsecond for 30 years.
+// maxCollections exceeds the collections of any process: one each microsecond for 30 years.
 const maxCollections = 1 << 50
 
-// DescribeSizes adds the sizes of the generations of all heaps together, and counts the handles that pin objects. The error is ctx's.
+// DescribeSizes adds the sizes of the generations of all heaps together, and counts the handles that pin
+// objects. It returns ctx's error.
 func (h *Heap) DescribeSizes(ctx context.Context, out *answer.GC, o ScanOptions) error {
 	if h == nil || out == nil {
 		return errNoHeap

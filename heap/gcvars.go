@@ -17,7 +17,7 @@ import (
 type vars struct {
 	r              target.Memory
 	l              dac.Layout
-	at             target.Addr // of GcDacVars; 0 where the contract describes the GC
+	at             target.Addr // address of GcDacVars; 0 if the contract describes the GC
 	server         bool
 	generations    int
 	generationSize int
@@ -31,7 +31,8 @@ const (
 	genAllocationStart
 )
 
-// gcHeapFields are the entries of GCHeapFieldOffsets that are used here (dac_gcheap_fields.h, by the order of its DEFINE_* lines).
+// gcHeapFields maps names to entries of GCHeapFieldOffsets (dac_gcheap_fields.h, in the order of its DEFINE_*
+// lines).
 var gcHeapFields = map[string]int{"AllocAllocated": 0, "EphemeralHeapSegment": 1, "FinalizeQueue": 2, "OomInfo": 3, "CompactReasons": 5,
 	"GenerationTable": heapGenerationTable}
 
@@ -41,11 +42,12 @@ const (
 	defaultGenerationCount = 4 // for runtimes that do not publish it
 )
 
-// contractVariables are the contract's names of variables. A workstation GC has those of its heap with the prefix GCHeap.
+// contractVariables maps variables to the contract's names. A workstation GC has the variables of its heap with
+// the prefix GCHeap.
 var contractVariables = map[string]string{"StructuresInvalidCount": "StructureInvalidCount", "NHeaps": "NumHeaps", "GHeaps": "Heaps", "OomInfo": "OomData|OOMData",
 	"GlobalMechanisms": "GCGlobalMechanisms"}
 
-// contractNames returns the names of a variable or member in the contract, in the order of preference.
+// contractNames returns the contract's names of a variable or member, in the order of preference.
 func contractNames(field string) []string {
 	if name, ok := contractVariables[field]; ok {
 		return strings.Split(name, "|")
@@ -77,7 +79,7 @@ func (v *vars) addr(field string) (target.Addr, error) {
 	return 0, first
 }
 
-// deref reads the variable whose address is in a field.
+// deref reads the variable with its address in a field.
 func (v *vars) deref(field string) (target.Addr, error) {
 	a, err := v.addr(field)
 	if err != nil || a == 0 {
@@ -100,8 +102,8 @@ func (h *Heap) readVars() (*vars, error) {
 	return v, h.readPublished(v)
 }
 
-// readContract takes from the GC's contract what a process without one has in GcDacVars. kinds are words with commas, some of
-// which may be missing between two.
+// readContract reads from the GC's contract what is in GcDacVars without one. kinds are words with commas, some
+// of which may be missing between two.
 func (v *vars) readContract(kinds string) error {
 	v.server = slices.Contains(strings.Split(strings.ReplaceAll(kinds, " ", ""), ","), "server")
 	n, err := v.l.Uint("TotalGenerationCount")
@@ -116,7 +118,7 @@ func (v *vars) readContract(kinds string) error {
 		Size    int `layout:"size"`
 		Context int `layout:"AllocationContext"`
 		Segment int `layout:"StartSegment"`
-		Start   int `layout:"AllocationStart,optional"` // with segments
+		Start   int `layout:"AllocationStart,optional"` // if the heap has segments
 	}
 	if err := v.l.Bind("Generation", &g); err != nil {
 		return err
@@ -162,7 +164,8 @@ func (h *Heap) readGenerationOffsets(v *vars) error {
 	if err := v.l.Constant("GenerationFieldOffsets", &v.genOffsets); err != nil {
 		return err
 	}
-	// .NET Core 3.1 publishes none, and small dumps lack the GC module's read-only data: the table is right then.
+	// .NET Core 3.1 does not publish them, and small dumps lack the GC module's read-only data. The table is
+	// right in both cases.
 	if at, err := v.addr("GenerationFieldOffsets"); err == nil {
 		if b, err := target.Bytes(h.Runtime().Memory(), at, 4*len(v.genOffsets)); err == nil {
 			for i := range v.genOffsets {
@@ -235,7 +238,8 @@ func (v *vars) version() (b [2]byte, err error) {
 type subHeapPlace struct {
 	SubHeap
 	v *vars
-	// field returns the address of a member of the gc_heap; nil for a workstation GC, whose members are variables.
+	// field returns the address of a member of the gc_heap. It is nil for a workstation GC: its members are
+	// variables.
 	field func(gcHeap target.Addr, name string) (target.Addr, error)
 }
 
@@ -313,9 +317,9 @@ func (h *Heap) serverHeaps(v *vars) ([]subHeapPlace, error) {
 	return heaps, nil
 }
 
-// gcHeapFields returns a function that locates the members of a gc_heap: those that the GC publishes by number, or, where it publishes
-// none, those of the type GCHeap. That is in the contract since .NET 11, and the table of .NET Core 3.1 has it: its gc_heap begins with the
-// members of dac_gc_heap (gcinterface.dac.h).
+// gcHeapFields returns a function that locates the members of a gc_heap: by the numbers that the GC publishes,
+// or as members of the type GCHeap. The contract has that type since .NET 11. The table of .NET Core 3.1 has it
+// too: its gc_heap begins with the members of dac_gc_heap (gcinterface.dac.h).
 func (h *Heap) gcHeapFields(v *vars) (func(target.Addr, string) (target.Addr, error), error) {
 	if _, err := v.l.Offset("GcDacVars", "GCHeapFieldOffsets"); v.at == 0 || err != nil {
 		return func(gcHeap target.Addr, name string) (a target.Addr, err error) {

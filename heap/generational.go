@@ -29,17 +29,17 @@ func (h *Heap) OldReferences(ctx context.Context, o ScanOptions) (*answer.OldRef
 	return c.out, noteCorrupt(&c.out.Gaps, &stats)
 }
 
-// incomplete reports whether a scan of h saw less than the heap holds.
+// incomplete reports whether a scan of h saw only part of the heap.
 func (h *Heap) incomplete(s *Stats) bool { return len(h.lost) > 0 || s.Corrupt > 0 }
 
 type oldReferences struct {
 	h     *Heap
 	out   *answer.OldReferences
-	index map[[2]Generation]int // into Groups
+	index map[[2]Generation]int // index in Groups
 	young map[target.Addr]bool
 }
 
-// unread records an unreadable part, whose references may be missing in the answer.
+// unread notes an unreadable part. References from it may be missing in the answer.
 func (c *oldReferences) unread(err error) {
 	c.out.Incomplete = c.out.Incomplete || err != nil
 	c.out.Note(err)
@@ -146,7 +146,7 @@ func (h *Heap) LargeReferences(ctx context.Context, o ScanOptions) (*answer.Larg
 	return out, noteCorrupt(&out.Gaps, &stats)
 }
 
-// through joins the objects that lead to large objects with those that the large objects lead to.
+// through joins the objects that refer to large objects with the objects that these refer to.
 func (h *Heap) through(out *answer.LargeReferences) {
 	for i := range out.ToLarge {
 		p := &out.ToLarge[i]
@@ -165,8 +165,8 @@ func (h *Heap) objectName(g *answer.Gaps, a target.Addr, mt *dac.MethodTable) an
 	return answer.ObjectName{Address: a, MethodTable: mt.Addr, Type: h.typeName(g, mt)}
 }
 
-// UnreachableIn lists the objects that the words of a range refer to, such as a part of the finalizer
-// queue, and that are not live. What can't be read ends the list; it is an error if nothing was read.
+// UnreachableIn lists the objects that the words of a range refer to, such as a part of the finalizer queue,
+// and that are not live. An unreadable word ends the list. It returns an error if no word is readable.
 func (h *Heap) UnreachableIn(r target.Range, live func(target.Addr) bool) (*answer.Unreachable, error) {
 	out := &answer.Unreachable{}
 	var objects []Object

@@ -18,7 +18,7 @@ import (
 var handleTypes = [...]HandleType{HandleStrong, HandlePinned, HandleAsyncPinned, HandleRefCounted, HandleWeakLong, HandleWeakShort,
 	HandleWeakNativeCOM, HandleWeakInteriorPointer, HandleVariable, HandleSizedRef, HandleDependent, HandleCrossReference}
 
-// ParseHandleType returns the handle type with a name such as Pinned, ignoring case. It reports whether there is one.
+// ParseHandleType returns the handle type with a name such as Pinned, without regard to case, or false.
 func ParseHandleType(name string) (HandleType, bool) {
 	for _, t := range handleTypes {
 		if strings.EqualFold(name, t.String()) {
@@ -28,8 +28,8 @@ func ParseHandleType(name string) (HandleType, bool) {
 	return 0, false
 }
 
-// ListHandles lists and counts the handles of the given types, or of all types, that refer to an object. It records
-// what can't be read; if nothing can be read, the answer has a failure. The error is ctx's.
+// ListHandles lists and counts the handles of the given types, or of all types, that refer to an object. It
+// notes unreadable parts; if everything is unreadable, the answer has a failure. It returns ctx's error.
 func (h *Heap) ListHandles(ctx context.Context, types ...HandleType) (*answer.Handles, error) {
 	ctx = absent.Context(ctx)
 	a := &answer.Handles{Heaps: len(h.subHeaps), All: len(types) == 0, Count: answer.Maybe[uint64]{Err: errUnread}}

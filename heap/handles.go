@@ -27,7 +27,7 @@ const (
 	HandleDependent                             // keeps a second object alive while the first one lives
 	HandleAsyncPinned                           // pins the buffers of an overlapped operation
 	HandleSizedRef                              // strong, and measured by collections
-	HandleWeakNativeCOM                         // weak; refers to the native object behind a COM wrapper
+	HandleWeakNativeCOM                         // weak; refers to the native object of a COM wrapper
 	HandleWeakInteriorPointer                   // weak; updates a pointer into the object
 	HandleCrossReference                        // belongs to the bridge to another collector
 )
@@ -71,7 +71,8 @@ type Handle struct {
 	Table int
 }
 
-// Dependent returns the object that a dependent handle keeps alive while Object lives. It returns 0 if there is none and for other types.
+// Dependent returns the object that a dependent handle keeps alive while Object lives. It returns 0 without
+// such an object and for other types.
 func (h *Handle) Dependent() target.Addr {
 	if h.Type != HandleDependent {
 		return 0
@@ -79,11 +80,12 @@ func (h *Handle) Dependent() target.Addr {
 	return target.Addr(h.Extra)
 }
 
-// Handles iterates over the GC handles table by table, in memory order within a segment of a table. What can't be read, or is not a handle
-// table, yields an error and does not end the sequence. An error that comes with a Handle reports that its object is not in the heap.
+// Handles iterates over the GC handles table by table, in memory order within a segment of a table. It yields
+// an error for an unreadable or invalid table and continues. An error with a Handle reports that its object is
+// not in the heap.
 //
-// The structure is that of handletablepriv.h and has no signature. A segment counts if it refers to
-// its table, is aligned like one and has only known block types.
+// The structure is from handletablepriv.h and has no signature. A segment counts if it refers to its table, is
+// aligned like one and has only known block types.
 func (h *Heap) Handles() iter.Seq2[Handle, error] {
 	return func(yield func(Handle, error) bool) {
 		t, err := h.openHandleTables()
@@ -108,12 +110,12 @@ func (h *Heap) checkHandle(e *Handle) error {
 	return target.Corruptf("GC handle %#x: %#x is not an object of the heap", uint64(e.Addr), uint64(e.Object))
 }
 
-// handleLayout holds the places of the handle tables' members.
+// handleLayout holds the offsets of the handle tables' members.
 type handleLayout struct {
 	Map struct {
 		Buckets  int `layout:"Buckets|BucketsPtr"`
 		Next     int `layout:"Next"`
-		MaxIndex int `layout:"MaxIndex,optional"` // the contract has the length of all maps instead
+		MaxIndex int `layout:"MaxIndex,optional"` // the contract has one length for all maps instead
 	}
 	Bucket struct {
 		Table int `layout:"Table"`
@@ -129,8 +131,8 @@ type handleLayout struct {
 		Table     int `layout:"HandleTable"`
 		Values    int `layout:"Values|RgValue"`
 	}
-	mapLength uint32 // buckets of a map; 0 where each map has its MaxIndex
-	dataBlock uint8  // the first block type that holds no handles
+	mapLength uint32 // buckets of a map; 0 if each map has its MaxIndex
+	dataBlock uint8  // the first block type without handles
 	blocks    int    // per segment
 	perBlock  int    // handles per block
 }
@@ -165,8 +167,8 @@ func bindHandleLayout(l dac.Layout) (*handleLayout, error) {
 	return o, o.check()
 }
 
-// check derives sizes from the places of the arrays. The user data follows the types, one byte per
-// block each; the values fill the rest of the segment.
+// check derives sizes from the offsets of the arrays. The user data follows the types, with one byte per block
+// each; the values fill the rest of the segment.
 func (o *handleLayout) check() error {
 	s := &o.Segment
 	o.blocks = s.UserData - s.BlockType
@@ -206,7 +208,7 @@ func (h *Heap) openHandleTables() (*handleTables, error) {
 
 type handleYield func(Handle, error) bool
 
-// walk visits the maps, which form a chain: each begins at the index where the previous one ended.
+// walk visits the maps. They form a chain: each begins at the index where the previous one ends.
 func (t *handleTables) walk(yield handleYield) {
 	first := uint32(0)
 	for at, n := t.at, 0; at != 0; n++ {
@@ -249,8 +251,9 @@ func (t *handleTables) buckets(at target.Addr, n int, yield handleYield) bool {
 	return true
 }
 
-// bucket visits the tables of a bucket. A workstation GC has one. A server GC has one per processor, at least as many as heaps. The process
-// does not record their number, so after the heaps' tables everything that proves to be a table counts.
+// bucket visits the tables of a bucket. A workstation GC has one table. A server GC has one per processor, at
+// least as many as heaps. Their number is not recorded, so after the heaps' tables everything that is valid as
+// a table counts.
 func (t *handleTables) bucket(at target.Addr, yield handleYield) bool {
 	array, err := target.Pointer(t.mem, at+target.Addr(t.o.Bucket.Table))
 	if err != nil {
@@ -289,12 +292,12 @@ func (t *handleTables) bucket(at target.Addr, yield handleYield) bool {
 	return true
 }
 
-// tableSearch is how many bytes of a table are searched for its list of segments if it is not where the layout says.
-// The lock that precedes it has different sizes in builds for different operating systems.
+// tableSearch is the number of bytes of a table to search for its list of segments if it is not at the layout's
+// offset. The lock before it has different sizes in builds for different operating systems.
 const tableSearch = 0x200
 
-// firstSegment finds the list of a table's segments. If there is none and the one that the layout
-// gives is not in the dump, it returns that error.
+// firstSegment finds the list of a table's segments. If it finds none and the one at the layout's offset is not
+// in the dump, it returns that error.
 func (t *handleTables) firstSegment(table target.Addr) (target.Addr, error) {
 	var missing error
 	if off := t.o.Table.SegmentList; off != layout.Absent {
@@ -357,7 +360,8 @@ func (t *handleTables) table(table, segment target.Addr, index int, yield handle
 	return true
 }
 
-// freeBlock is the type of an unused block, and the user data of a block that has none (handletablepriv.h, TYPE_INVALID, BLOCK_INVALID).
+// freeBlock is the type of an unused block, and the user data of a block without any (handletablepriv.h,
+// TYPE_INVALID, BLOCK_INVALID).
 const freeBlock = 0xff
 
 // segment visits the handles of a segment.
@@ -379,7 +383,8 @@ func (t *handleTables) segment(at target.Addr, head []byte, table int, yield han
 	return true
 }
 
-// block visits the handles of a block. extra is the block of their second words; proto holds what all of them share.
+// block visits the handles of a block. extra is the block of their second words. proto holds the members that
+// they share.
 func (t *handleTables) block(segment target.Addr, index int, extra byte, proto Handle, yield handleYield) bool {
 	at, values, err := t.values(segment, index)
 	if err != nil {
@@ -418,14 +423,14 @@ func (t *handleTables) values(segment target.Addr, block int) (target.Addr, []by
 	return at, b, err
 }
 
-// HandleAt reads the handle with the slot a. Its Object is 0 if the handle was cleared. An address
-// that is in no segment of a handle table is target.ErrCorrupt.
+// HandleAt reads the handle with the slot a. Its Object is 0 if the handle was cleared. It returns
+// target.ErrCorrupt for an address outside of all segments of handle tables.
 func (h *Heap) HandleAt(a target.Addr) (Handle, error) {
 	e, _, err := h.HandleSlots(a)
 	return e, err
 }
 
-// HandleSlots is HandleAt and returns the address of the second word of types that have one, else 0.
+// HandleSlots is HandleAt, and also returns the address of the second word of types that have one, else 0.
 func (h *Heap) HandleSlots(a target.Addr) (e Handle, second target.Addr, err error) {
 	t, err := h.openHandleTables()
 	if err != nil {

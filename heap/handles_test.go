@@ -76,8 +76,7 @@ func TestHandleSegment(t *testing.T) {
 	require.Zero(t, list[0].Dependent())
 }
 
-// TestHandleSegmentMoved: the list of segments is found where the layout does
-// not know its place.
+// TestHandleSegmentMoved checks that the list of segments is found if the layout lacks its offset.
 func TestHandleSegmentMoved(t *testing.T) {
 	tables, m := synthHandles()
 	table := m.pieces[0].b[synthTable-synthMap:]
@@ -113,8 +112,7 @@ func TestHandleTablesBounds(t *testing.T) {
 	}
 }
 
-// TestHandleTablesTruncated: whatever the dump lacks is an error and never a
-// handle that is not there.
+// TestHandleTablesTruncated checks that missing memory is an error and never an invented handle.
 func TestHandleTablesTruncated(t *testing.T) {
 	for cut := range 0x200 {
 		tables, m := synthHandles()

@@ -1,6 +1,9 @@
-// Package heap reads the GC heap of a dumped process: sub heaps, segments and regions, generations, and all objects in address order.
+// Package heap reads the GC heap of a dumped process: sub heaps, segments and regions, generations, GC handles,
+// finalizer queues, and all objects in address order. It does not read fields of objects (package objects), and
+// does not find what keeps them alive (package graph).
 //
-// A Heap is safe for concurrent use. After Open only its cache of types changes, which is read without locks.
+// Start at Open, Heap.Walk and Heap.Stats. A Heap is safe for concurrent use: after Open only its cache of
+// types changes, which is read without locks.
 //
 // Stability: stable.
 package heap
@@ -21,7 +24,7 @@ import (
 // A Heap is the GC heap of one runtime.
 type Heap struct {
 	rt       *dac.Runtime
-	mem      target.Memory // the dump alone: no file supplies heap memory
+	mem      target.Memory // the dump alone: files do not supply heap memory
 	claims   *target.Claims
 	server   bool
 	regions  bool
@@ -29,10 +32,10 @@ type Heap struct {
 	// fillPointers is the offset of a finalizer queue's bounds.
 	fillPointers int
 	subHeaps     []SubHeap
-	segments     []Segment // by Objects.Start
+	segments     []Segment // sorted by Objects.Start
 	lost         []LostSegment
 	contexts     []dac.AllocContext
-	held         []target.Range // the stored parts of the segments, by address
+	held         []target.Range // stored parts of the segments, by address
 	gaps         []target.Range // unused memory of allocation contexts inside segments, by address
 	types        *typeTable
 	edges        *edgeTypes
@@ -40,7 +43,7 @@ type Heap struct {
 	seeds        [2]maphash.Seed // for hashing contents
 	inGC         bool
 	warnings     []error
-	// contextUnknown reports that the process may have a global allocation context that can't be read.
+	// contextUnknown reports that the process may have a global allocation context that is unreadable.
 	contextUnknown bool
 	datas          *uint64
 
@@ -66,7 +69,7 @@ type GenerationData struct {
 	AllocContext    dac.AllocContext
 }
 
-// errNoHeap is the error of a zero Heap.
+// errNoHeap is the error for a zero Heap.
 var errNoHeap = target.Unsupportedf("no heap is open")
 
 // Open reads the heap's structures, not its objects. Missing or corrupt segments are warnings.
@@ -135,10 +138,11 @@ func (h *Heap) DATAS() (uint64, bool) {
 	return *h.datas, true
 }
 
-// Warnings returns what opening had to leave out.
+// Warnings returns the parts that Open had to leave out.
 func (h *Heap) Warnings() []error { return h.warnings }
 
-// Unread returns an error if the heap has segments and none of them can be read. The heap is then unknown, not empty.
+// Unread returns an error if the heap has segments and all of them are unreadable. Such a heap is unknown, not
+// empty.
 func (h *Heap) Unread() error {
 	if h == nil {
 		return errNoHeap
@@ -149,7 +153,8 @@ func (h *Heap) Unread() error {
 	return fmt.Errorf("no segment of the heap can be read: %w", h.warnings[0])
 }
 
-// unreadOf returns an error if f, whose spans are given, selects objects that may exist and none of them can be read.
+// unreadOf returns an error if f, with the given spans, selects objects that may exist and all of them are
+// unreadable.
 func (h *Heap) unreadOf(f *Filter, spans []Span) error {
 	if err := h.Unread(); err != nil || len(spans) > 0 {
 		return err
@@ -172,7 +177,7 @@ func (h *Heap) open() error {
 	}
 	h.readMode(v)
 	h.genCount = v.generations
-	if off, err := v.l.Offset("CFinalize", "FillPointers"); err == nil { // the GC's contract
+	if off, err := v.l.Offset("CFinalize", "FillPointers"); err == nil { // from the GC's contract
 		h.fillPointers = off
 	}
 	if err := h.readSubHeaps(v); err != nil {
@@ -182,7 +187,7 @@ func (h *Heap) open() error {
 	for i := range h.subHeaps {
 		h.readSegments(&h.subHeaps[i])
 	}
-	// An empty segment precedes one that begins at the same address.
+	// An empty segment comes before one that starts at the same address.
 	slices.SortStableFunc(h.segments, func(a, b Segment) int {
 		return cmp.Or(cmp.Compare(a.Objects.Start, b.Objects.Start), cmp.Compare(a.Objects.End, b.Objects.End))
 	})
@@ -283,7 +288,7 @@ func (h *Heap) addContext(c dac.AllocContext) {
 	}
 }
 
-// readStored measures how much of each segment the dump holds.
+// readStored measures the stored parts of each segment.
 func (h *Heap) readStored(t target.Target) {
 	for r := range t.Regions() {
 		end := r.Start + target.Addr(r.Stored)
@@ -318,8 +323,9 @@ func (h *Heap) readGaps() {
 	}
 }
 
-// checkDisjoint separates segments that share addresses, in which objects would be counted twice: a corrupt list or a wrong layout. Of two
-// such segments, one that does not begin with an object is dropped if the other does; else the lower one ends where the upper one begins.
+// checkDisjoint separates overlapping segments, in which objects would be counted twice. The cause is a corrupt
+// list or a wrong layout. If only one of two segments starts with an object, it drops the other; else it ends
+// the lower one at the start of the upper one.
 func (h *Heap) checkDisjoint() {
 	kept := h.segments[:0]
 	for _, s := range h.segments {
@@ -350,7 +356,7 @@ func overlaps(s, other *Segment, fate string) error {
 	return target.Corruptf("segment %#x overlaps segment %#x and is %s", uint64(s.Addr), uint64(other.Addr), fate)
 }
 
-// beginsWithObject reports whether the first word of s is an object's.
+// beginsWithObject reports whether s starts with an object, by the first word.
 func (h *Heap) beginsWithObject(s *Segment) bool {
 	b, err := target.Bytes(h.mem, s.Objects.Start, headSize)
 	if err != nil {

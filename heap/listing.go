@@ -18,8 +18,8 @@ type ListOptions struct {
 	Scan        ScanOptions
 }
 
-// List lists objects in address order and counts them by type, the types with most bytes last. It
-// records in the answer where the walk had to skip memory, and whether no object could be read.
+// List lists objects in address order and counts them by type, the types with the most bytes last. It notes
+// places where the walk had to skip memory, and fails if no object is readable.
 func (h *Heap) List(ctx context.Context, o ListOptions) *answer.Listing {
 	l := &answer.Listing{}
 	l.Objects = h.list(ctx, o.Filter, o.Scan, func(s *Stats) {
@@ -92,13 +92,13 @@ func (h *Heap) ListLocks(ctx context.Context, o ListOptions) (*answer.Listing, e
 	return l, nil
 }
 
-// errUnread stands for the results of a list that was not read, or failed.
+// errUnread is in the results of a list that was not read, or failed.
 var errUnread = errors.New("the objects were not read")
 
 // ListGeneration lists the objects of one generation in address order and counts them.
 func (h *Heap) ListGeneration(ctx context.Context, g Generation, o ListOptions) *answer.GenerationObjects {
 	l := &answer.GenerationObjects{Count: answer.Maybe[uint64]{Err: errUnread}}
-	l.Objects = h.list(ctx, o.Filter.in(g), o.Scan, func(s *Stats) {
+	l.Objects = h.list(ctx, o.Filter.within(g), o.Scan, func(s *Stats) {
 		if err := cmp.Or(h.checkGeneration(g), noteCorrupt(&l.Gaps, s)); err != nil {
 			l.Fail(err)
 			return
@@ -113,7 +113,7 @@ func (h *Heap) CountGeneration(ctx context.Context, g Generation, o ListOptions)
 	if err := h.checkGeneration(g); err != nil {
 		return nil, err
 	}
-	o.Filter = o.Filter.in(g)
+	o.Filter = o.Filter.within(g)
 	l, err := h.Count(ctx, o)
 	if err != nil {
 		return nil, err
@@ -121,8 +121,8 @@ func (h *Heap) CountGeneration(ctx context.Context, g Generation, o ListOptions)
 	return &answer.GenerationObjects{Gaps: l.Gaps, Types: l.Types, Count: answer.Known(l.Statistics.Count)}, nil
 }
 
-// in returns f restricted to one generation.
-func (f *Filter) in(g Generation) *Filter {
+// within returns f restricted to one generation.
+func (f *Filter) within(g Generation) *Filter {
 	in := *f.orAll()
 	in.Generations = []Generation{g}
 	return &in
@@ -133,7 +133,7 @@ func (h *Heap) list(ctx context.Context, f *Filter, o ScanOptions, end func(*Sta
 	return answer.NewObjects(&scanList{h: h, ctx: ctx, f: f, o: o, end: end})
 }
 
-// noteCorrupt records what a scan could not read. It returns an error if the scan read nothing.
+// noteCorrupt notes the unreadable places of a scan. It returns an error if the scan read nothing.
 func noteCorrupt(g *answer.Gaps, s *Stats) error {
 	if err := s.unread(); err != nil {
 		return err
@@ -147,7 +147,7 @@ func noteCorrupt(g *answer.Gaps, s *Stats) error {
 	return nil
 }
 
-// Note records in g what the scan could not read. It returns an error if the scan read nothing.
+// Note notes in g the unreadable places of the scan. It returns an error if the scan read nothing.
 func (s *Stats) Note(g *answer.Gaps) error { return noteCorrupt(g, s) }
 
 func (h *Heap) statistics(g *answer.Gaps, s *Stats, byCount bool) *answer.Statistics {

@@ -13,14 +13,15 @@ import (
 
 // LoadedTypesOptions selects loaded types. The zero value selects all.
 type LoadedTypesOptions struct {
-	Name string // only types whose name contains this, ignoring case
+	Name string // only types with this in their name, ignoring case
 	Used bool   // only types that have objects
 	Scan ScanOptions
 }
 
-// LoadedTypes lists the types that the runtime has loaded, with their object counts: by module and token, then arrays
-// and generic instances. With a nil h objects are not counted. If a part of the heap can't be read, a type without a
-// counted object has no count. What a row lacks is an error that precedes it; what the counts lack precedes all rows.
+// LoadedTypes lists the types that the runtime has loaded, with their object counts: by module and token, then
+// arrays and generic instances. With a nil h it does not count objects. If a part of the heap is unreadable, a
+// type without a counted object has no count. An error before a row is about that row; errors about counts come
+// first.
 func LoadedTypes(ctx context.Context, rt *dac.Runtime, h *Heap, o LoadedTypesOptions) iter.Seq2[answer.LoadedType, error] {
 	return func(yield func(answer.LoadedType, error) bool) {
 		ctx := absent.Context(ctx)
@@ -60,7 +61,8 @@ func LoadedTypes(ctx context.Context, rt *dac.Runtime, h *Heap, o LoadedTypesOpt
 	}
 }
 
-// countTypes counts the heap's objects by type and returns what it could not read. It returns nil without a heap.
+// countTypes counts the heap's objects by type. It also returns errors for unreadable parts. It returns nil
+// without a heap.
 func countTypes(ctx context.Context, h *Heap, o ScanOptions) (map[target.Addr]TypeStats, []error) {
 	if h == nil {
 		return nil, nil

@@ -21,7 +21,8 @@ type MapOptions struct {
 	Scan ScanOptions
 }
 
-// MapCells is the maximum number of cells with automatic cell size, unless the segments need more: 16 lines of 64, plus partial lines.
+// MapCells is the maximum number of cells with automatic cell size, unless the segments need more: 16 lines of
+// 64, plus partial lines.
 const MapCells = 1024
 
 // Map measures how full the heap is, cell by cell: the bytes of objects, of free blocks and of neither. It scans the
@@ -50,7 +51,7 @@ func (h *Heap) Map(ctx context.Context, o MapOptions) (*answer.HeapMap, error) {
 	}
 	a := m.answer()
 	stats := total.Stats()
-	stats.Count = a.Total.Objects // free blocks alone do not count: objects show what is readable
+	stats.Count = a.Total.Objects // free blocks alone do not count: only objects show that the heap is readable
 	if err := noteCorrupt(&a.Gaps, &stats); err != nil {
 		return nil, err
 	}
@@ -62,7 +63,7 @@ type mapper struct {
 	h     *Heap
 	shift uint // log2 of the cell size
 	parts []mapPart
-	cells []answer.MapCell // of all parts
+	cells []answer.MapCell // cells of all parts
 	live  func(target.Addr) bool
 }
 
@@ -75,7 +76,7 @@ type mapPart struct {
 	reserved   uint64
 	first      int // index of its first cell
 	pinned     uint64
-	err        error // of the first unreadable place
+	err        error // about the first unreadable place
 }
 
 // newMapper creates the parts of the heap, by address, with empty cells.
@@ -111,7 +112,7 @@ func (m *mapper) addSegment(s *Segment) {
 			continue
 		}
 		p := mapPart{segment: s, generation: g, objects: r, memory: target.Range{Start: min(at, r.Start), End: r.End}}
-		if s.Kind != KindEphemeral || g == Generation0 { // the last one
+		if s.Kind != KindEphemeral || g == Generation0 { // the last part
 			p.memory.End, p.reserved = s.Committed.End, s.Reserved.Size()
 		}
 		at = p.memory.End
@@ -145,7 +146,7 @@ func (m *mapper) cellShift(want uint64) uint {
 // count returns the number of the part's cells.
 func (p *mapPart) count(shift uint) int { return int((p.memory.Size() + 1<<shift - 1) >> shift) }
 
-// A mapChange is what a run of objects adds to a cell.
+// A mapChange is the contribution of a run of objects to a cell.
 type mapChange struct {
 	cell                        int
 	objects, used, free, unread uint64
@@ -200,7 +201,7 @@ func (c *mapCollector) Objects(_ *Segment, batch []Object) {
 	}
 }
 
-// Corrupt measures what can't be read.
+// Corrupt measures an unreadable place.
 func (c *mapCollector) Corrupt(e *Corruption) {
 	c.Counter.Corrupt(e)
 	if p := c.m.part(e.Addr); p >= 0 {
@@ -278,7 +279,7 @@ func (m *mapper) partAnswer(p *mapPart) answer.MapPart {
 	return a
 }
 
-// countPins counts the handles that pin an object, part by part. It returns an error if none could be read.
+// countPins counts the handles that pin an object, part by part. It returns an error if no handle is readable.
 func (m *mapper) countPins(a *answer.HeapMap) (failure error) {
 	found := false
 	for e, err := range m.h.Handles() {

@@ -13,7 +13,7 @@ type Neighbours struct {
 	Current *Object       // the object that starts at the address
 	Next    *Object       // the first object after the address
 	Gap     target.Range  // the allocation context between the objects, or empty
-	Corrupt []*Corruption // lists what the walk between them could not read
+	Corrupt []*Corruption // unreadable places between the neighbours
 }
 
 // Near returns the neighbours of a, or nil if a is not in the objects of a segment. The first call for
@@ -58,9 +58,9 @@ func (n *nearSink) corrupt(c *Corruption) bool {
 	return true
 }
 
-// ObjectContaining returns the object or free block that contains a, as found by a walk. It is exact,
-// whereas ObjectAt accepts what looks like an object. It takes as long as Near. An address in no
-// object is target.ErrCorrupt; if the walk skipped the address, the error is its *Corruption.
+// ObjectContaining returns the object or free block that contains a, by a walk. It is exact, whereas ObjectAt
+// accepts an address that looks like an object. It takes as long as Near. It returns target.ErrCorrupt for an
+// address outside of all objects, and the *Corruption if the walk skipped the address.
 func (h *Heap) ObjectContaining(a target.Addr) (Object, error) {
 	s := h.Segment(a)
 	if s == nil {

@@ -31,8 +31,8 @@ func mixedHeap() (h *Heap, context, hole target.Range) {
 	return b.heap(true, []dac.AllocContext{{Pointer: context.Start, Limit: context.End}}, hole), context, hole
 }
 
-// TestNearEqualsWalk asks for every word of a heap, upwards and downwards, and
-// holds the answers against one walk of all.
+// TestNearEqualsWalk looks up every word of a heap, upwards and downwards, and compares the results with one
+// walk.
 func TestNearEqualsWalk(t *testing.T) {
 	for _, down := range []bool{false, true} {
 		h, context, hole := mixedHeap()
@@ -77,7 +77,7 @@ func TestNearEqualsWalk(t *testing.T) {
 		require.Equal(t, context, h.Near(context.Start+16).Gap)
 		require.Len(t, h.Near(hole.Start+16).Corrupt, 1)
 		require.Empty(t, h.Near(all[len(all)-1].Addr).Corrupt)
-		starts := len(h.bricks.of(&h.segments[0]).starts)
+		starts := len(h.bricks.table(&h.segments[0]).starts)
 		require.LessOrEqual(t, starts, int(h.segments[0].Objects.Size()/brickSize)+1, "one in brickSize bytes")
 	}
 }

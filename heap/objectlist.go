@@ -18,12 +18,12 @@ type scanList struct {
 	ctx context.Context
 	f   *Filter
 	o   ScanOptions
-	end func(*Stats) // called with the counts of a complete scan
-	// contents, if not nil, receives the strings hashed by this scan, which saves it a scan of its own.
+	end func(*Stats) // called with the counts after a complete scan
+	// contents, if not nil, receives the strings hashed by this scan. That saves a scan.
 	contents *stringContents
 }
 
-// errEnough ends a scan whose caller wants no more.
+// errEnough stops a scan for a caller that stopped early.
 var errEnough = errors.New("enough")
 
 func (l *scanList) All() iter.Seq2[answer.HeapObject, error] {
@@ -185,7 +185,7 @@ type rowReader struct {
 	text  answer.Excerpt
 }
 
-// A textPart is the text of a string: a part of a buffer from the previous text's end up to end.
+// A textPart is the text of a string: the part of a buffer between the previous text's end and end.
 type textPart struct {
 	end    int
 	string bool // the object is a string
@@ -244,7 +244,7 @@ func (l *sliceList) All() iter.Seq2[answer.HeapObject, error] {
 	}
 }
 
-// sliceRows is how many rows a sliceList emits at once.
+// sliceRows is the number of rows that a sliceList emits at once.
 const sliceRows = 1024
 
 func (l *sliceList) Format(chars int, newRow func() answer.AppendObject, emit func([]byte) error) error {
@@ -259,12 +259,13 @@ func (l *sliceList) Format(chars int, newRow func() answer.AppendObject, emit fu
 	return nil
 }
 
-// typeName returns the name of a type for an answer and records why it is missing.
+// typeName returns the name of a type for an answer, and notes why it is missing.
 func (h *Heap) typeName(g *answer.Gaps, mt *dac.MethodTable) answer.Text {
 	return g.Text(h.Runtime().TypeName(mt.Addr, dac.NameManaged))
 }
 
-// ListOf lists the objects at addresses, in that order, without walking the heap. Others than objects are omitted.
+// ListOf lists the objects at addresses, in that order, without walking the heap. It omits addresses without an
+// object.
 func (h *Heap) ListOf(ctx context.Context, addresses iter.Seq[target.Addr]) *answer.Objects {
 	return answer.NewObjects(&addressList{h: h, ctx: ctx, addresses: addresses})
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// oomLayout holds the places of oom_history's members (gcinterface.dac.h).
+// oomLayout holds the offsets of oom_history's members (gcinterface.dac.h).
 type oomLayout struct {
 	Reason              int `layout:"Reason"`
 	AllocSize           int `layout:"AllocSize"`
@@ -19,7 +19,8 @@ type oomLayout struct {
 	LohP                int `layout:"LohP"`
 }
 
-// oomReasons are the values of enum oom_reason, oomFailures those of enum failure_get_memory (gcinterface.dac.h).
+// oomReasons names the values of enum oom_reason, and oomFailures the values of enum failure_get_memory
+// (gcinterface.dac.h).
 var (
 	oomReasons = []string{answer.OOMNone, answer.OOMBudget, answer.OOMCantCommit, answer.OOMCantReserve, answer.OOMLargeObject,
 		answer.OOMLowMemory, answer.OOMUnproductive}
@@ -27,8 +28,8 @@ var (
 		answer.OOMGrowTable, answer.OOMCommitTable}
 )
 
-// OutOfMemory describes each sub heap's record of its last failed allocation. Heaps with unreadable
-// records are noted. It needs less of the dump than Open: the heap itself may be missing.
+// OutOfMemory describes each sub heap's record of its last failed allocation. It notes heaps with unreadable
+// records. It needs less of the dump than Open: the heap itself may be missing.
 func OutOfMemory(rt *dac.Runtime, t target.Target) (*answer.OutOfMemory, error) {
 	h := &Heap{rt: rt, mem: t}
 	v, err := h.readVars()

@@ -51,8 +51,9 @@ type Fragment struct{ Free, Next Object }
 // FragmentSize is the minimum size in bytes of a reported free block.
 const FragmentSize = 512 << 10
 
-// fragment returns the fragment of the free block o, if it is one. The block must be large, be followed directly by a live object, and lie
-// where the GC compacts. Large and pinned objects are not moved, and frozen ones not freed, so holes between them mean nothing.
+// fragment returns the fragment of the free block o, or false. The block must be large, be followed directly by
+// a live object, and lie where the GC compacts. Large and pinned objects are not moved, and frozen ones not
+// freed, so holes between them do not count.
 func (h *Heap) fragment(s *Segment, o *Object) (Fragment, bool) {
 	if !o.Free || o.Size < FragmentSize || s.Kind == KindLarge || s.Kind == KindPinned || s.Kind == KindFrozen {
 		return Fragment{}, false
@@ -65,7 +66,8 @@ func (h *Heap) fragment(s *Segment, o *Object) (Fragment, bool) {
 	return Fragment{Free: *o, Next: n}, err == nil && !n.Free
 }
 
-// Where describes the heap, segment and generation of a. Memory that a segment has reserved after its objects counts.
+// Where describes the heap, segment and generation of a, which may be in memory reserved after a segment's
+// objects.
 func (h *Heap) Where(a target.Addr) *answer.Where {
 	w := &answer.Where{Address: a}
 	s := h.SegmentAround(a)
@@ -84,7 +86,8 @@ func (h *Heap) Where(a target.Addr) *answer.Where {
 
 func rangeOf(r target.Range) *answer.Range { return &answer.Range{Start: r.Start, End: r.End} }
 
-// Version describes the version of a runtime and the kind of its GC. h may be nil if the heap is not in the dump; err is then the reason.
+// Version describes the version of a runtime and the kind of its GC. h may be nil if the heap is not in the
+// dump; err is the reason.
 func Version(inst *dac.Instance, h *Heap, err error) *answer.EEVersion {
 	v := &answer.EEVersion{Version: inst.Version(), Text: inst.VersionText(), Core3: inst.IsCore3()}
 	if h == nil {

@@ -2,11 +2,12 @@ package heap
 
 import "context"
 
-// ComparedChars is the number of a string's characters that count as its content.
+// ComparedChars is the number of leading characters of a string that count as its content.
 const ComparedChars = comparedChars
 
-// Contents counts objects by content in bounded memory. Equal strings are counted as dumpheap -strings does, and boxed
-// values likewise. One goroutine fills it with what several ContentHashers hashed; after Close several may read it.
+// Contents counts objects by content in bounded memory. Strings are equal as in dumpheap -strings, and so are
+// boxed values. One goroutine adds the results of several ContentHashers. After Close several goroutines may
+// read it.
 type Contents struct {
 	table   *stringTable // set by Close
 	keepers *stringKeepers
@@ -18,7 +19,7 @@ func (h *Heap) NewContents(jobs int, cancel func()) *Contents {
 	return &Contents{keepers: keepStrings(max(jobs, 1), cancel)}
 }
 
-// Add counts what by hashed and resets it. Of equal contents the one added first is First.
+// Add counts the contents hashed by by, and resets it. Of equal contents, the one added first is First.
 func (c *Contents) Add(ctx context.Context, by *ContentHasher) {
 	if by == nil || c.keepers == nil {
 		return
@@ -31,7 +32,8 @@ func (c *Contents) Add(ctx context.Context, by *ContentHasher) {
 	}
 }
 
-// Close waits until everything is counted. The error reports how much did not fit (limits.StringContents).
+// Close waits until everything is counted. The error reports the number of contents that did not fit
+// (limits.StringContents).
 func (c *Contents) Close() error {
 	if c.keepers == nil {
 		return errNoHeap
@@ -69,8 +71,9 @@ func (c *Contents) All(ctx context.Context, visit func(StringStats)) error {
 // LookupBatch is the maximum number of strings for OfStrings.
 const LookupBatch = 32
 
-// OfStrings calls visit, by index in list, with the number of strings that have the same content. Strings that were not counted or can't be
-// read are omitted. The table exceeds any cache, so the entries of all strings are loaded before the first is examined.
+// OfStrings calls visit, by index in list, with the number of strings with the same content. It omits
+// unreadable strings and strings that were not counted. The table exceeds any cache, so it loads the entries of
+// all strings before it examines the first.
 func (c *Contents) OfStrings(by *ContentHasher, list []Object, visit func(i int, s StringStats)) {
 	var hashes [LookupBatch]hashedString
 	var slots [LookupBatch]uint64
@@ -80,7 +83,7 @@ func (c *Contents) OfStrings(by *ContentHasher, list []Object, visit func(i int,
 	for i := range list {
 		s, err := by.ofString(&list[i])
 		if err == nil {
-			hashes[i] = s // without an address there is none
+			hashes[i] = s // a hash without an address is skipped
 		}
 	}
 	for i := range list {
@@ -98,15 +101,15 @@ func (c *Contents) OfStrings(by *ContentHasher, list []Object, visit func(i int,
 		case e != nil && found[i] == hashes[i].b:
 			visit(i, StringStats{First: e.first, Count: e.count, Size: e.size})
 		default:
-			if s, ok := c.of(&hashes[i]); ok {
+			if s, ok := c.statsOf(&hashes[i]); ok {
 				visit(i, s)
 			}
 		}
 	}
 }
 
-// OfValue returns how many objects hashed with Value have the content of o. It returns false if the
-// content was not counted or can't be read.
+// OfValue returns the number of objects hashed with Value that have the content of o. It returns false if the
+// content is unreadable or was not counted.
 func (c *Contents) OfValue(by *ContentHasher, o *Object) (StringStats, bool) {
 	if by == nil || o == nil || c.table == nil {
 		return StringStats{}, false
@@ -115,10 +118,10 @@ func (c *Contents) OfValue(by *ContentHasher, o *Object) (StringStats, bool) {
 	if err != nil {
 		return StringStats{}, false
 	}
-	return c.of(&s)
+	return c.statsOf(&s)
 }
 
-func (c *Contents) of(s *hashedString) (StringStats, bool) {
+func (c *Contents) statsOf(s *hashedString) (StringStats, bool) {
 	p := &c.table.parts[s.a%stringParts]
 	if len(p.slots) == 0 {
 		return StringStats{}, false
@@ -153,7 +156,8 @@ func (c *ContentHasher) String(o *Object) error {
 	return err
 }
 
-// Value hashes the fields of an object without components; for a box, its value. Values of different types differ.
+// Value hashes the fields of an object without components; for a box, its value. Values of different types
+// differ.
 func (c *ContentHasher) Value(o *Object) error {
 	s, err := c.ofValue(o)
 	if err == nil {
@@ -182,5 +186,5 @@ func (c *ContentHasher) ofValue(o *Object) (hashedString, error) {
 	return c.digest(o, b, uint64(o.Type.Addr)), nil
 }
 
-// Reset drops what was hashed.
+// Reset drops the hashed contents.
 func (c *ContentHasher) Reset() { c.hashed.reset() }

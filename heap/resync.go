@@ -30,10 +30,12 @@ const (
 	cancelEvery  = 1 << 20 // bytes that resync examines between checks of the context
 )
 
-// resync finds where the walk can continue after a failure at a: after the next allocation context, at the first address from which objects
-// follow each other, or at the segment's end. It looks at each word once, so its time is proportional to what it skips.
+// resync finds where the walk can continue after a failure at a: after the next allocation context, at the
+// first address where a run of objects starts, or at the segment's end. It examines each word once, so its time
+// is proportional to the skipped memory.
 //
-// Dumps without the heap hold single pages of it that something else refers to. They are not a sample of the heap and are not used as such.
+// Dumps without the heap contain single pages of it that other memory refers to. These are not used: they are
+// not a sample of the heap.
 func (w *walker) resync(s *Segment, a target.Addr, err error) target.Addr {
 	end := s.Objects.End
 	if s.sparse() && errors.Is(err, target.ErrNotInDump) {
@@ -46,8 +48,8 @@ func (w *walker) resync(s *Segment, a target.Addr, err error) target.Addr {
 	return w.find(min(a+8, limit), limit, end)
 }
 
-// unused reports whether the memory from an object's end to next may belong to an allocation context:
-// it is in generation 0, holds zeros up to the next object's header, and fits the smallest object.
+// unused reports whether the memory from an object's end to next may belong to an allocation context: it is in
+// generation 0, zero up to the next object's header, and large enough for the smallest object.
 func (w *walker) unused(s *Segment, a, next target.Addr) bool {
 	const header = 8
 	if s.Generation(a) != Generation0 || next-a < minObjectSize {
@@ -73,7 +75,7 @@ func (w *walker) unused(s *Segment, a, next target.Addr) bool {
 	return true
 }
 
-// find returns the first address in [at, limit) from which objects follow each other, or limit. It skips holes.
+// find returns the first address in [at, limit) where a run of objects starts, or limit. It skips holes.
 func (w *walker) find(at, limit, end target.Addr) target.Addr {
 	for at < limit {
 		b, err := w.bytes(at, end)
@@ -99,8 +101,8 @@ func (w *walker) find(at, limit, end target.Addr) target.Addr {
 	return limit
 }
 
-// startsRun reports whether a run of objects starts at a, whose memory is b. Their MethodTables must
-// be proven, so that pointers in garbage do not pass.
+// startsRun reports whether a run of objects starts at a, with b as the memory at a. Their MethodTables must be
+// proved, so that pointers in garbage do not pass.
 func (w *walker) startsRun(a, end target.Addr, b []byte) bool {
 	for range plausibleRun {
 		info := w.proven(methodTableOf(b))
@@ -136,8 +138,8 @@ func (w *walker) peek(a target.Addr) []byte {
 	return w.head[:]
 }
 
-// proven returns the type at a if it certainly is one. The answer must not depend on earlier questions, or results
-// would depend on the number of workers: what a walk has met may or may not be cached.
+// proven returns the type at a if it is proved. The result must not depend on earlier calls, which differ with
+// the number of workers and determine what is cached.
 func (w *walker) proven(a target.Addr) *typeInfo {
 	if a == 0 {
 		return nil
@@ -156,7 +158,7 @@ func (w *walker) proven(a target.Addr) *typeInfo {
 		return nil
 	}
 	if w.h.mayHoldType(a) {
-		if info, err := w.miss(a); err == nil && info.proven {
+		if info, err := w.loadType(a); err == nil && info.proven {
 			return info
 		}
 	}

@@ -35,7 +35,7 @@ type ScanOptions struct {
 	// Only the last call of a complete scan has done equal to total.
 	Progress func(done, total uint64)
 
-	runSize target.Addr // bytes; 0 means defaultRun
+	runSize target.Addr // in bytes; 0 means defaultRun
 }
 
 func (o *ScanOptions) jobs() int {
@@ -45,15 +45,15 @@ func (o *ScanOptions) jobs() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// Scan walks the Spans of a filter on several goroutines. Each run of objects is gathered in its own
-// Collector. The caller's goroutine calls merge with them in the order of spans and addresses, so the
-// result does not depend on the number of workers. A merged Collector is Reset and reused.
+// Scan walks the Spans of a filter on several goroutines. Each run of objects gets its own Collector. The
+// caller's goroutine calls merge with them in the order of spans and addresses, so the result does not depend
+// on the number of workers. A merged Collector is Reset and reused.
 //
-// Segments are cut into runs at known object starts. At other cuts a worker guesses the first object, and its results
-// count only if the previous run ended there; otherwise the run is walked again from where that ended.
+// Segments are cut into runs at known object starts. At other cuts a worker guesses the first object. Its
+// results count only if the previous run ended there; otherwise the run is walked again from that end.
 //
-// Scan returns an error if the filter selects objects that may exist and none of them can be read,
-// ctx's error if it was canceled, or the first error of merge.
+// Scan returns an error if the filter selects objects that may exist and all are unreadable, ctx's error if it
+// was canceled, or the first error of merge.
 func Scan[C Collector](ctx context.Context, h *Heap, f *Filter, o ScanOptions, create func() C, merge func(C) error) error {
 	ctx = absent.Context(ctx)
 	spans := h.Spans(f)
@@ -76,7 +76,8 @@ func Scan[C Collector](ctx context.Context, h *Heap, f *Filter, o ScanOptions, c
 	return err
 }
 
-// TypeNumber returns the number of a walked object's type, from 0. It depends on which walk met the type first: no result may show it.
+// TypeNumber returns the number of a walked object's type, from 0. It depends on the walk that met the type
+// first, so results must not show it.
 func (o *Object) TypeNumber() uint32 { return o.typeID }
 
 // TypeName returns the name of a walked object's type in C# syntax.
@@ -95,7 +96,8 @@ func (h *Heap) TypeByNumber(n uint32) *dac.MethodTable {
 	return nil
 }
 
-// TypeAt returns the type of objects with a in their headers, as a walk sees it. The error is why none can exist.
+// TypeAt returns the type of objects with a in their headers, as a walk sees it. The error says why there can
+// be no such type.
 func (h *Heap) TypeAt(a target.Addr) (*dac.MethodTable, error) {
 	t, err := h.types.lookup(a)
 	if err != nil {
@@ -107,7 +109,7 @@ func (h *Heap) TypeAt(a target.Addr) (*dac.MethodTable, error) {
 // Stored returns the stored parts of the segments' objects, by address. No part spans two segments.
 func (h *Heap) Stored() []target.Range { return h.held }
 
-// Memory returns the memory that the dump itself holds. Objects are read only there; module files supply none.
+// Memory returns the memory in the dump itself. Objects are read only there; module files do not supply them.
 func (h *Heap) Memory() target.Memory {
 	if h == nil {
 		return absent.Memory(nil)
@@ -115,7 +117,8 @@ func (h *Heap) Memory() target.Memory {
 	return h.mem
 }
 
-// defaultRun is how many bytes of the heap a worker walks at a time: a region's size, so that most regions are one run.
+// defaultRun is the number of bytes of the heap that a worker walks at a time: a region's size, so that most
+// regions are one run.
 const defaultRun = 4 << 20
 
 // A run is the part of a span walked at once: from an object's start near from to the first object at or after to.
@@ -126,7 +129,7 @@ type run[C Collector] struct {
 
 	done       chan struct{} // closed when the fields below are valid
 	into       C
-	start, end target.Addr // where the walk began and ended; start is 0 if none was found
+	start, end target.Addr // where the walk started and ended; start is 0 without an object
 }
 
 type scanner[C Collector] struct {
@@ -144,7 +147,7 @@ func (s *scanner[C]) feed(spans []Span) {
 	defer close(s.order)
 	defer close(s.queue)
 	for _, sp := range spans {
-		// Large objects are few: a walk of them reads little memory, and cuts would lie inside of them.
+		// Large objects are few: walking them reads little memory, and cuts would be inside of them.
 		size := s.runSize
 		if sp.Segment.Kind == KindLarge {
 			size = maxAddress
@@ -181,7 +184,7 @@ func (s *scanner[C]) work() {
 	}
 }
 
-// fill walks one run. merge never waits for it forever, whatever happens.
+// fill walks one run. It always closes r.done, so that merge does not wait forever.
 func (s *scanner[C]) fill(w *walker, r *run[C]) {
 	defer close(r.done)
 	if s.ctx.Err() != nil {
@@ -216,7 +219,7 @@ func (s *scanner[C]) walk(w *walker, r *run[C], from target.Addr) target.Addr {
 	return end
 }
 
-// merge passes the runs on in order. It repeats runs that began at a wrong guess.
+// merge passes on the runs in order. It repeats runs that started at a wrong guess.
 func (s *scanner[C]) merge(spans []Span, progress func(done, total uint64), merge func(C) error) error {
 	var w *walker
 	var done, total uint64
@@ -286,11 +289,11 @@ func (c *collecting) corrupt(e *Corruption) bool {
 	return c.ctx.Err() == nil
 }
 
-// guessWindow is how far after a cut a worker searches for an object's start. Inside a large object
-// there is none, and searching all of it would cost more than leaving it to the previous run.
+// guessWindow is the distance in bytes after a cut in which a worker searches for an object's start. A large
+// object has none inside, and searching all of it would cost more than leaving it to the previous run.
 const guessWindow = 64 << 10
 
-// guess returns an address at or after from at which an object seems to start, or 0 if there is none nearby.
+// guess returns an address at or after from where an object seems to start, or 0.
 func (w *walker) guess(s *Segment, from, to target.Addr) target.Addr {
 	if g := w.h.gapAround(from); g.Size() > 0 {
 		return g.End

@@ -73,7 +73,8 @@ type Segment struct {
 // sparse reports whether most objects of s are not in the dump.
 func (s *Segment) sparse() bool { return s.stored < s.Objects.Size()/2 }
 
-// A LostSegment is an unreadable or invalid entry of the heap's lists of segments. Later entries may be lost with it.
+// A LostSegment is an unreadable or invalid entry of the heap's lists of segments. Later entries may be lost
+// with it.
 type LostSegment struct {
 	Addr       target.Addr
 	SubHeap    int
@@ -103,7 +104,7 @@ func (h *Heap) mayHold(l *LostSegment, g Generation) bool {
 	return l.Generation == g || !h.regions && l.Generation <= Generation2 && g <= Generation2
 }
 
-// checkGeneration returns an error if the process has a generation and nothing of it can be read.
+// checkGeneration returns an error if the process has a generation and all of it is unreadable.
 func (h *Heap) checkGeneration(g Generation) error {
 	if l := h.lostOf(-1, g); l != nil && len(h.Spans(&Filter{Generations: []Generation{g}})) == 0 {
 		return fmt.Errorf("no object of generation %v can be read: %w", g, l.Err)
@@ -271,7 +272,7 @@ func (h *Heap) kind(s *SubHeap, at target.Addr, gen int, flags uint64) SegmentKi
 	return KindGeneration2
 }
 
-// Segment returns the segment whose objects cover a, or nil.
+// Segment returns the segment with a in its objects, or nil.
 func (h *Heap) Segment(a target.Addr) *Segment {
 	if h == nil {
 		return nil
@@ -283,7 +284,7 @@ func (h *Heap) Segment(a target.Addr) *Segment {
 	return nil
 }
 
-// SegmentAround returns the segment whose committed or reserved memory covers a, or nil.
+// SegmentAround returns the segment with a in its committed or reserved memory, or nil.
 func (h *Heap) SegmentAround(a target.Addr) *Segment {
 	for i := range h.segments {
 		if s := &h.segments[i]; s.Objects.Contains(a) || s.Committed.Contains(a) || s.Reserved.Contains(a) {
@@ -293,7 +294,7 @@ func (h *Heap) SegmentAround(a target.Addr) *Segment {
 	return nil
 }
 
-// SegmentByAddr returns the segment whose heap_segment is at a or whose committed memory covers a.
+// SegmentByAddr returns the segment with its heap_segment at a, or with a in its committed memory.
 func (h *Heap) SegmentByAddr(a target.Addr) *Segment {
 	for i := range h.segments {
 		if s := &h.segments[i]; s.Addr == a || s.Committed.Contains(a) {

@@ -10,8 +10,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestCheckDisjoint: of two segments that share addresses the one that begins with no object goes; where both do, the lower
-// one ends at the other.
+// TestCheckDisjoint checks that of two overlapping segments the one that does not start with an object is
+// dropped. If both start with one, the lower one ends at the other.
 func TestCheckDisjoint(t *testing.T) {
 	type at struct{ start, end int } // indexes of objects, or one more and in the middle of it
 	for name, test := range map[string]struct {
@@ -61,7 +61,7 @@ func TestCheckDisjoint(t *testing.T) {
 	}
 }
 
-// TestHugeSegment: a segment that claims more than a dump holds costs a run of a scan, and not millions.
+// TestHugeSegment checks that a segment larger than the dump costs one run of a scan.
 func TestHugeSegment(t *testing.T) {
 	b := &builder{}
 	for range 100 {
@@ -80,8 +80,8 @@ func TestHugeSegment(t *testing.T) {
 // fuzzLayout is the order of members that FuzzReadSegment reads.
 var fuzzLayout = segmentLayout{Allocated: 0, Committed: 8, Reserved: 16, Mem: 24, Flags: 32, Next: 40}
 
-// FuzzReadSegment: whatever a record says, the segment that comes of it lies in memory that the process had, its parts follow
-// each other, and a walk of it ends.
+// FuzzReadSegment reads arbitrary records. A resulting segment must be in memory of the process, with its parts
+// in order, and a walk of it must end.
 func FuzzReadSegment(f *testing.F) {
 	b := &builder{}
 	for range 20 {

@@ -59,7 +59,8 @@ func (h *Heap) SizesWithDead(ctx context.Context, live func(target.Addr) bool, o
 	return a, nil
 }
 
-// unreadGenerations records why objects of generations could not be read. If not all such places were kept, it may be any generation.
+// unreadGenerations notes why objects of generations are unreadable. If not all such places were kept, it notes
+// it for every generation.
 func unreadGenerations(heaps []answer.HeapSizes, stats *Stats) {
 	note := func(list []answer.GenerationSize, g Generation, err error) {
 		if list[g].Unread == nil {
@@ -108,7 +109,7 @@ func (h *Heap) measure(ctx context.Context, live func(target.Addr) bool, o ScanO
 	}
 	for i := range h.segments {
 		s := &h.segments[i]
-		g := sizes[s.SubHeap].of(s)
+		g := sizes[s.SubHeap].sizesOf(s)
 		g.Segments++
 		g.Allocated += s.Objects.Size()
 		g.Committed += s.Committed.Size()
@@ -127,8 +128,8 @@ func (h *Heap) measure(ctx context.Context, live func(target.Addr) bool, o ScanO
 	return sizes, total.Stats(), err
 }
 
-// of returns the sizes to which the memory of s belongs.
-func (z *subHeapSizes) of(s *Segment) *generationSizes {
+// sizesOf returns the sizes that the memory of s counts for.
+func (z *subHeapSizes) sizesOf(s *Segment) *generationSizes {
 	if s.Kind == KindEphemeral {
 		return &z.Ephemeral
 	}
@@ -261,7 +262,7 @@ func (c *histogramCollector) histograms() []answer.SizeHistogram {
 	var list []answer.SizeHistogram
 	for _, free := range [...]bool{false, true} {
 		for _, g := range allGenerations {
-			if c.h.has(g) && (g != GenerationFrozen || !free) {
+			if c.h.hasGeneration(g) && (g != GenerationFrozen || !free) {
 				list = append(list, answer.SizeHistogram{Generation: g.String(), Free: free, Sizes: c.sizes(g, free)})
 			}
 		}
@@ -280,7 +281,7 @@ func (c *histogramCollector) sizes(g Generation, free bool) []answer.SizeCount {
 	return list
 }
 
-// has reports whether the heap has a generation: always up to 2, others if they have a segment.
-func (h *Heap) has(g Generation) bool {
+// hasGeneration reports whether the heap has a generation: always up to 2, others if they have a segment.
+func (h *Heap) hasGeneration(g Generation) bool {
 	return g <= GenerationLarge || slices.ContainsFunc(h.segments, func(s Segment) bool { return s.Generation(s.Objects.Start) == g })
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Soundness verifies the objects that f selects, as Verify does, and that each sync block in use belongs to an object
-// that refers to it. It records what could not be verified, and returns an error if no object could be.
+// Soundness verifies the objects that f selects, as Verify does, and that each sync block in use belongs to an
+// object that refers to it. It notes unverifiable parts, and returns an error if everything is unverifiable.
 func (h *Heap) Soundness(ctx context.Context, f *Filter, o ScanOptions) (*answer.Soundness, error) {
 	v, err := h.Verify(ctx, f, o)
 	if err != nil {
@@ -28,8 +28,8 @@ func (h *Heap) Soundness(ctx context.Context, f *Filter, o ScanOptions) (*answer
 	return h.soundness(&v, partial), nil
 }
 
-// HeaderSoundness verifies the headers of all objects, and the sync blocks. It is Soundness for a heap whose objects and references are known
-// to be sound, and takes no more than a Census.
+// HeaderSoundness verifies the headers of all objects, and the sync blocks. It is Soundness for a heap with
+// sound objects and references, and costs no more than a Census.
 func (h *Heap) HeaderSoundness(ctx context.Context, o ScanOptions) (*answer.Soundness, error) {
 	census, err := h.Census(ctx, o)
 	if err == nil {
@@ -102,8 +102,8 @@ func faults(list []Fault) []answer.Fault {
 	return out
 }
 
-// verifySyncBlocks counts the verified sync blocks in use, and those that their object does not refer
-// to. It returns ok=false if there is no table.
+// verifySyncBlocks counts the verified sync blocks in use, and those that their object does not refer to. It
+// returns false if there is no table.
 func (h *Heap) verifySyncBlocks(g *answer.Gaps) (verified, bad int, ok bool) {
 	for b, err := range h.Runtime().SyncBlocks() {
 		if err != nil && b.Index <= 1 && b.Addr == 0 {

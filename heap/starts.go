@@ -30,7 +30,7 @@ const startChunk = 64 << 10 // bytes of the heap that share a set of bits
 
 type startBits [startChunk / 8 / 64]uint64
 
-// NewStarts returns an index of a heap. It reads nothing yet.
+// NewStarts returns an index of a heap. It does not read the heap yet.
 func NewStarts(h *Heap) *Starts {
 	var cuts []target.Addr
 	for _, c := range h.AllocContexts() {
@@ -66,8 +66,9 @@ func (x *Starts) cut(rest Segment, cuts []target.Addr) {
 	x.pieces = append(x.pieces, startPiece{segment: rest})
 }
 
-// IsStart reports whether an object or free block starts at a, as found by a walk. It is exact: an address inside an object that looks like
-// an object is not a start. If the walk can't tell, because the memory is not in the dump or is corrupt, the error is the *Corruption.
+// IsStart reports whether an object or free block starts at a, by a walk. It is exact: an address inside an
+// object that looks like an object is not a start. If the memory is not in the dump or corrupt, it returns the
+// *Corruption.
 func (x *Starts) IsStart(a target.Addr) (bool, error) {
 	if a%8 != 0 {
 		return false, nil

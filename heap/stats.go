@@ -22,14 +22,15 @@ type Stats struct {
 	Types []TypeStats // in the order of their first objects
 	Count uint64
 	Size  uint64 // bytes
-	// Corruptions are the places where the walk had to skip memory, in address order, at most MaxCorruptions. Corrupt is their number.
+	// Corruptions are the places where the walk had to skip memory, in address order, at most MaxCorruptions.
+	// Corrupt is their number.
 	Corruptions []*Corruption
 	Corrupt     int
 	// Fragments are large free blocks that precede a live object, in address order, at most MaxFragments.
 	Fragments []Fragment
 }
 
-// Limits of the places that a result keeps.
+// Limits of the places in a result.
 const (
 	MaxCorruptions = 1000
 	MaxFragments   = 100_000
@@ -55,7 +56,7 @@ func (s *Stats) ascending(byCount bool) {
 	})
 }
 
-// unread returns an error if the scan found no object and a place that could not be read.
+// unread returns an error if the scan found no object, and an unreadable place.
 func (s *Stats) unread() error {
 	if s.Count == 0 && len(s.Corruptions) > 0 {
 		return fmt.Errorf("no object can be read: %w", s.Corruptions[0])
@@ -63,13 +64,14 @@ func (s *Stats) unread() error {
 	return nil
 }
 
-// Stats counts the objects that f chooses, by type. It fails if none is found and a part of the heap is unreadable.
+// Stats counts the objects that f selects, by type. It fails if it finds none and a part of the heap is
+// unreadable.
 func (h *Heap) Stats(ctx context.Context, f *Filter, o ScanOptions) (Stats, error) {
 	if f != nil && f.Counts != nil && f.Where == nil && f.Segments == nil && f.Generations == nil && f.Range == (target.Range{}) {
 		return f.Counts(ctx, f)
 	}
 	if h != nil && f.isAll() {
-		if census, ok := h.census.Known(); ok { // it has counted them all
+		if census, ok := h.census.Known(); ok { // the census has counted all objects
 			stats := census.stats(h)
 			return stats, stats.unread()
 		}
@@ -131,7 +133,7 @@ func (c *Counter) Count(s *Segment, o *Object) {
 		return
 	}
 	if int(o.typeID) >= len(c.entries) || c.entries[o.typeID].count == 0 {
-		c.meet(o.typeID)
+		c.addType(o.typeID)
 	}
 	e := &c.entries[o.typeID]
 	e.count++
@@ -147,8 +149,8 @@ func (c *Counter) fragment(s *Segment, o *Object) {
 	}
 }
 
-// meet makes room for a new type.
-func (c *Counter) meet(id uint32) {
+// addType adds an entry for a new type.
+func (c *Counter) addType(id uint32) {
 	if n := int(id) + 1 - len(c.entries); n > 0 {
 		c.entries = append(c.entries, make([]counterEntry, n)...)
 	}
@@ -170,14 +172,14 @@ func (c *Counter) Reset() {
 	c.seen, c.corrupt, c.nCorrupt, c.fragments = c.seen[:0], nil, 0, nil
 }
 
-// Add adds the counts of b, whose objects follow those of c.
+// Add adds the counts of b. Its objects follow c's.
 func (c *Counter) Add(b *Counter) {
 	if b == nil {
 		return
 	}
 	for _, id := range b.seen {
 		if int(id) >= len(c.entries) || c.entries[id].count == 0 {
-			c.meet(id)
+			c.addType(id)
 		}
 		c.entries[id].count += b.entries[id].count
 		c.entries[id].size += b.entries[id].size

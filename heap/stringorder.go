@@ -16,8 +16,8 @@ type stringRow struct {
 	count uint64
 }
 
-// before orders rows by total size and then by the first string.
-func (r *stringRow) before(o *stringRow) bool {
+// less orders rows by total size and then by the first string.
+func (r *stringRow) less(o *stringRow) bool {
 	return cmp.Or(cmp.Compare(r.total, o.total), cmp.Compare(r.first, o.first)) < 0
 }
 
@@ -25,8 +25,9 @@ func (r *stringRow) stats() StringStats {
 	return StringStats{First: r.first, Count: r.count, Size: r.total / r.count}
 }
 
-// sortedStrings holds the rows of a table in order, in ranges that several goroutines can produce. Each range lies between two rows and
-// takes some rows of each sorted part. (Merging the parts with a heap took one goroutine as long as counting.)
+// sortedStrings holds the rows of a table in order, in ranges that several goroutines can produce. Each range
+// lies between two rows and takes some rows of each sorted part. (Merging the parts with a heap took one
+// goroutine as long as counting.)
 type sortedStrings struct {
 	parts [stringParts][]stringRow
 	cuts  []stringRow // first rows of the ranges after the first
@@ -103,7 +104,7 @@ func (s *sortedStrings) rows(i int, into, spare []stringRow) (rows, unused []str
 
 // firstFrom returns the index of the first row that is not before cut.
 func firstFrom(rows []stringRow, cut *stringRow) int {
-	return sort.Search(len(rows), func(i int) bool { return !rows[i].before(cut) })
+	return sort.Search(len(rows), func(i int) bool { return !rows[i].less(cut) })
 }
 
 // sortRows sorts rows by digits of their keys and skips digits that all rows share: usually two or three of the address

@@ -28,9 +28,10 @@ func (s *StringStats) TotalSize() uint64 { return s.Count * s.Size }
 // size that begin alike are taken for equal.
 const comparedChars = 1024
 
-// Strings counts the strings that f selects by content, sorted by total size, the smallest first; equal ones keep the order of their first
-// objects. Contents are compared by a 116-bit hash and not kept, at about 50 bytes each (docs/performance.md). If there are more than
-// limits.StringContents the error reports it, and the list holds the first ones. The Stats count the strings as objects.
+// Strings counts the strings that f selects by content, sorted by total size, the smallest first; equal ones
+// keep the order of their first objects. It compares contents by a 116-bit hash and does not keep them, at
+// about 50 bytes each (docs/performance.md). If there are more than limits.StringContents the error reports it,
+// and the list holds the first ones. The Stats count the strings as objects.
 func (h *Heap) Strings(ctx context.Context, f *Filter, o ScanOptions) ([]StringStats, Stats, error) {
 	sorted, gap, stats, err := h.countStrings(ctx, f, o)
 	if err != nil {
@@ -47,7 +48,7 @@ func (h *Heap) Strings(ctx context.Context, f *Filter, o ScanOptions) ([]StringS
 	return list, stats, gap
 }
 
-// countStrings counts the strings that f selects. gap reports what did not fit.
+// countStrings counts the strings that f selects. gap reports the strings that did not fit.
 func (h *Heap) countStrings(ctx context.Context, f *Filter, o ScanOptions) (sorted *sortedStrings, gap error, s Stats, err error) {
 	sf := h.StringFilter(f)
 	total := NewCounter(h, sf)
@@ -63,7 +64,8 @@ func (h *Heap) countStrings(ctx context.Context, f *Filter, o ScanOptions) (sort
 	return sorted, gap, total.Stats(), err
 }
 
-// sorted sorts the counted strings unless counting failed, and frees the table. gap reports what did not fit.
+// sorted sorts the counted strings unless counting failed, and frees the table. gap reports the strings that
+// did not fit.
 func (t *stringTable) sorted(failed error, jobs int) (s *sortedStrings, gap error) {
 	if failed != nil {
 		t.free()
@@ -83,14 +85,15 @@ func (h *Heap) StringFilter(f *Filter) *Filter {
 	return &sf
 }
 
-// A hashedString is what is kept of a string.
+// A hashedString is the record of a string.
 type hashedString struct {
 	a, b uint64 // hash of its content and length
 	addr target.Addr
 	size uint64 // bytes
 }
 
-// A stringHasher hashes strings for one goroutine. Those certain to count go to stringKeepers in address order.
+// A stringHasher hashes strings for one goroutine. Strings that certainly count go to stringKeepers in address
+// order.
 type stringHasher struct {
 	win    *target.Window
 	seeds  *[2]maphash.Seed
@@ -98,7 +101,7 @@ type stringHasher struct {
 	unread unreadStrings
 }
 
-// unreadStrings are strings without content: it is not in the dump, or their lengths are wrong.
+// unreadStrings counts strings without content: it is not in the dump, or their lengths are wrong.
 type unreadStrings struct {
 	count uint64
 	first error
@@ -109,7 +112,7 @@ func (u *unreadStrings) add(count uint64, err error) {
 	u.first = cmp.Or(u.first, err)
 }
 
-// err returns what is not counted by content, or nil.
+// err returns an error about the strings without content, or nil.
 func (u *unreadStrings) err() error {
 	if u.count == 0 {
 		return nil

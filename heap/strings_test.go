@@ -81,7 +81,8 @@ func TestStringTable(t *testing.T) {
 	}
 }
 
-// TestStringCeiling: what has no room is reported, and the rest does not depend on the number of keepers.
+// TestStringCeiling checks that strings without room are reported, and that the others do not depend on the
+// number of keepers.
 func TestStringCeiling(t *testing.T) {
 	list := hashes(20_000, 10_000)
 	var first []StringStats
@@ -127,7 +128,7 @@ func TestStringRanges(t *testing.T) {
 	}
 }
 
-// TestSortRows: the order is by both keys also where the rows come in none, as from segments that are not in order.
+// TestSortRows checks that the order is by both keys for rows in any order, as from segments out of order.
 func TestSortRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 50 {
@@ -142,7 +143,7 @@ func TestSortRows(t *testing.T) {
 	}
 }
 
-// TestInOrder: who wants no more, and who cancels, waits for nobody, and results come in order.
+// TestInOrder checks that a caller that stops or cancels does not wait, and that results come in order.
 func TestInOrder(t *testing.T) {
 	work := func() func(int, *int) { return func(i int, into *int) { *into = i } }
 	n := 0

@@ -12,7 +12,7 @@ import (
 
 const (
 	stringParts = 256     // parts of a stringTable; a power of two
-	stringLanes = 8       // lanes of hashed strings: those of a lane belong to every eighth part
+	stringLanes = 8       // lanes of hashed strings: a lane serves every eighth part
 	stringChunk = 1 << 10 // entries that a part gets at once, so that it grows without copying
 	stringSlab  = 1 << 19 // entries (16 MB) requested from the system at once
 	ownSlots    = 1 << 12 // minimum slots that are outside Go's heap
@@ -64,7 +64,7 @@ type stringPart struct {
 	own    *offheap.Array[uint64] // backs slots if there are many
 	chunks [][]stringEntry
 	n      int
-	beyond uint64 // strings whose content did not fit
+	beyond uint64 // number of strings with content that did not fit
 	full   error  // the system's error when memory ran out
 }
 

@@ -41,7 +41,7 @@ func (c *lockCollector) Objects(s *Segment, batch []Object) {
 			continue
 		}
 		c.Count(s, o)
-		// The header of a segment's first object may not be stored; it holds no lock.
+		// The header of a segment's first object may not be stored; it is not locked.
 		if header, err := c.h.Runtime().ObjectHeader(o.Addr); err == nil {
 			if lock, ok := c.h.Runtime().ThinLock(header); ok {
 				c.locked = append(c.locked, LockedObject{Object: *o, Lock: lock})

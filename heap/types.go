@@ -9,15 +9,16 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A typeSource looks up MethodTables. *dac.Runtime is one.
+// A typeSource looks up MethodTables, as *dac.Runtime does.
 type typeSource interface {
 	// MethodTable proves that a is a MethodTable.
 	MethodTable(a target.Addr) (*dac.MethodTable, error)
-	// TrustedMethodTable accepts a MethodTable whose proof is not in the dump.
+	// TrustedMethodTable accepts a MethodTable without its proof in the dump.
 	TrustedMethodTable(a target.Addr) (*dac.MethodTable, error)
 }
 
-// typeInfo is what the walk needs of a MethodTable, in a compact form: a heap has few types and many objects.
+// A typeInfo holds the parts of a MethodTable that a walk needs, in a compact form: a heap has few types and
+// many objects.
 type typeInfo struct {
 	addr   target.Addr
 	mt     *dac.MethodTable
@@ -35,8 +36,8 @@ const (
 	minObjectSize = 24
 )
 
-// A typeTable numbers the types that walks meet. The numbers depend on which walk came first, so no
-// result may show them. Its methods are safe for concurrent use.
+// A typeTable numbers the types that walks meet. The numbers depend on which walk came first, so results must
+// not show them. Its methods are safe for concurrent use.
 type typeTable struct {
 	src  typeSource
 	free target.Addr
@@ -58,7 +59,7 @@ func (t *typeTable) lookup(a target.Addr) (*typeInfo, error) {
 	if info := t.byAddr.Get(a); info != nil {
 		return info, nil
 	}
-	// A heap in the dump comes with its types' classes, but a hole in them does not make the object corrupt.
+	// A dump with the heap also has the types' classes, but a hole in these does not make an object corrupt.
 	mt, err := t.src.MethodTable(a)
 	proven := err == nil
 	if errors.Is(err, target.ErrNotInDump) {

@@ -93,7 +93,7 @@ func (v *Verification) fault(f Fault) {
 	}
 }
 
-func (v *Verification) missing(err error) {
+func (v *Verification) addMissing(err error) {
 	if v.Missing++; v.MissingErr == nil {
 		v.MissingErr = err
 	}
@@ -106,7 +106,7 @@ func (v *Verification) add(w *Verification) {
 	v.Faulty += w.Faulty - len(w.Faults)
 	v.Objects += w.Objects
 	if w.MissingErr != nil {
-		v.missing(w.MissingErr)
+		v.addMissing(w.MissingErr)
 		v.Missing += w.Missing - 1
 	}
 }
@@ -119,7 +119,8 @@ type Verifier struct {
 	out     Verification
 }
 
-// NewVerifier returns a Verifier. It checks thin locks against the threads' ids; if these are not in the dump, locks are not verified.
+// NewVerifier returns a Verifier. It compares thin locks with the threads' ids; if these are not in the dump,
+// it does not verify locks.
 func NewVerifier(h *Heap) *Verifier {
 	v := &Verifier{h: h, edges: h.Edges(EdgeOptions{})}
 	if threads, err := h.Runtime().Threads(); err == nil {
@@ -189,12 +190,12 @@ func (v *Verifier) head(s *Segment, a target.Addr, err error) {
 	f := Fault{Kind: FaultMethodTable, Object: a, Segment: s, Err: err}
 	word, werr := target.Pointer(v.h.mem, a)
 	if werr != nil {
-		v.out.missing(werr)
+		v.out.addMissing(werr)
 		return
 	}
 	f.Value = word
 	if errors.Is(err, target.ErrNotInDump) {
-		v.out.missing(err)
+		v.out.addMissing(err)
 		return
 	}
 	if info, err := v.h.types.lookup(word &^ 7); err == nil {
@@ -227,7 +228,7 @@ func (v *Verifier) unread(s *Segment, o *Object, err error) {
 		v.out.fault(Fault{Kind: FaultGCDesc, Object: o.Addr, Segment: s, Err: err})
 		return
 	}
-	v.out.missing(err)
+	v.out.addMissing(err)
 }
 
 // reference verifies that an object starts at to, as far as its first words show.
@@ -240,20 +241,20 @@ func (v *Verifier) reference(s *Segment, o *Object, off uint64, to target.Addr) 
 	}
 	f.Kind = FaultReference
 	if v.h.Segment(to) == nil {
-		if len(v.h.warnings) == 0 { // else it may be in an unknown segment
+		if len(v.h.warnings) == 0 { // otherwise it may be in an unknown segment
 			v.out.fault(f)
 		}
 		return
 	}
 	word, err := target.Pointer(v.h.mem, to)
 	if err != nil {
-		v.out.missing(err)
+		v.out.addMissing(err)
 		return
 	}
 	info, err := v.h.types.lookup(word &^ 7)
 	switch {
 	case errors.Is(err, target.ErrNotInDump):
-		v.out.missing(err)
+		v.out.addMissing(err)
 	case err != nil:
 		f.Err = err
 		v.out.fault(f)
@@ -275,7 +276,7 @@ func (v *Verifier) header(s *Segment, o *Object) {
 		b, err := v.h.Runtime().SyncBlock(index)
 		switch {
 		case err != nil && !errors.Is(err, target.ErrCorrupt):
-			v.out.missing(err)
+			v.out.addMissing(err)
 		case err == nil && b.Object == 0:
 			f.Kind = FaultSyncBlockZero
 			v.out.fault(f)

@@ -8,7 +8,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestVerifyReference: what a reference leads to is distinguished.
+// TestVerifyReference checks the kinds of faulty references.
 func TestVerifyReference(t *testing.T) {
 	b := &builder{}
 	from, to, free := b.small(), b.small(), b.free(8)
@@ -74,16 +74,15 @@ func TestVerifyHead(t *testing.T) {
 	}
 }
 
-// TestVerificationAdd: results of runs are merged; what is kept is bounded and
-// what is counted is not.
+// TestVerificationAdd checks that results of runs are merged. Kept faults are bounded, counted ones are not.
 func TestVerificationAdd(t *testing.T) {
 	var total, part Verification
 	for range MaxCorruptions {
 		part.fault(Fault{})
 	}
 	part.Objects = 5
-	part.missing(target.ErrNotInDump)
-	part.missing(target.ErrNotInDump)
+	part.addMissing(target.ErrNotInDump)
+	part.addMissing(target.ErrNotInDump)
 	total.add(&part)
 	total.add(&part)
 	require.Len(t, total.Faults, MaxCorruptions)

@@ -23,8 +23,8 @@ type Object struct {
 // Next returns the address after o, where the next object is unless an allocation context begins there.
 func (o *Object) Next() target.Addr { return o.Addr + target.Addr((o.Size+7)&^7) }
 
-// Objects iterates over all objects in address order, free blocks included. A *Corruption is an item
-// of the iteration and does not end it; the error of Unread is an item too.
+// Objects iterates over all objects in address order, including free blocks. A *Corruption is an item of the
+// iteration and does not end it. Unread's error is an item too.
 func (h *Heap) Objects() iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
 		if err := h.Unread(); err != nil {
@@ -41,9 +41,9 @@ func (h *Heap) Objects() iter.Seq2[Object, error] {
 	}
 }
 
-// Walk iterates over the objects that f selects, in address order; a nil f selects all. Unlike Objects it observes ctx,
-// also while it searches a damaged heap for a place to continue; ctx's error is then the last item. If nothing of the
-// selected objects can be read, an error is the only item, as with Scan.
+// Walk iterates over the objects that f selects, in address order; a nil f selects all. Unlike Objects it
+// observes ctx, also while it searches a damaged heap for a place to continue; ctx's error is then the last
+// item. If all selected objects are unreadable, an error is the only item, as with Scan.
 func (h *Heap) Walk(ctx context.Context, f *Filter) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
 		spans := h.Spans(f)
@@ -72,9 +72,9 @@ func (h *Heap) Walk(ctx context.Context, f *Filter) iter.Seq2[Object, error] {
 type walkSink struct {
 	ctx     context.Context
 	sieve   *Sieve
-	from    target.Addr // earlier objects are only passed over
+	from    target.Addr // earlier objects are skipped
 	yield   func(Object, error) bool
-	stopped bool // the caller wants no more
+	stopped bool // the caller stopped
 }
 
 func (y *walkSink) objects(_ *Segment, batch []Object) bool {
@@ -129,7 +129,7 @@ func (h *Heap) ObjectAt(a target.Addr) (Object, error) {
 
 // A yielder is the sink of an iterator.
 type yielder struct {
-	from  target.Addr // earlier objects are only passed over
+	from  target.Addr // earlier objects are skipped
 	yield func(Object, error) bool
 }
 
@@ -146,7 +146,7 @@ func (y yielder) corrupt(c *Corruption) bool {
 	return c.Next <= y.from || y.yield(Object{}, c)
 }
 
-// A sink takes what a walk finds, in address order, and reports whether the walk should continue.
+// A sink receives the results of a walk in address order. Its methods return false to stop.
 type sink interface {
 	objects(s *Segment, batch []Object) bool // batch is valid during the call
 	corrupt(c *Corruption) bool
@@ -165,7 +165,7 @@ type walker struct {
 	ctx   context.Context // checked by resync, which may take long; may be nil
 	cache []typeInfo      // direct-mapped; a collision costs a lookup in the shared table
 	batch []Object
-	buf   []byte // memory that the target could not lend
+	buf   []byte // memory that the target does not lend
 
 	bad  []target.Addr // direct-mapped: addresses that resync rejected as MethodTables
 	head [headSize]byte
@@ -178,8 +178,8 @@ func newWalker(h *Heap) *walker {
 // typeSlot spreads MethodTables, which are 8-byte aligned and close together, over a cache of typeCacheSize entries.
 func typeSlot(a target.Addr) uint64 { return uint64(a>>3) * 0x9e3779b97f4a7c15 >> (64 - 12) }
 
-// miss loads the type at a into its cache slot.
-func (w *walker) miss(a target.Addr) (*typeInfo, error) {
+// loadType loads the type at a into its cache slot.
+func (w *walker) loadType(a target.Addr) (*typeInfo, error) {
 	info, err := w.h.types.lookup(a)
 	if err != nil {
 		return nil, err
@@ -189,8 +189,8 @@ func (w *walker) miss(a target.Addr) (*typeInfo, error) {
 	return e, nil
 }
 
-// walk passes the objects of s from a, where one starts, up to the first that starts at or after
-// limit, and returns the address of that. It returns false when the sink did.
+// walk passes the objects of s from a, where one starts, up to the first that starts at or after limit. It
+// returns the address of that object, and false if the sink did.
 func (w *walker) walk(s *Segment, a, limit target.Addr, out sink) (target.Addr, bool) {
 	gaps := w.h.gapsFrom(a)
 	for a < limit {
@@ -227,8 +227,8 @@ func (w *walker) walk(s *Segment, a, limit target.Addr, out sink) (target.Addr, 
 	return a, true
 }
 
-// fill reads the objects from a into the batch, up to the first that starts at or after stop. It returns the address
-// after the last one and their number. An error concerns the object at that address.
+// fill reads the objects from a into the batch, up to the first that starts at or after stop. It returns the
+// address after the last one and their number. An error concerns the object at that address.
 func (w *walker) fill(s *Segment, a, stop target.Addr) (next target.Addr, n int, err error) {
 	b, err := w.bytes(a, s.Objects.End)
 	if err != nil {
@@ -240,7 +240,7 @@ func (w *walker) fill(s *Segment, a, stop target.Addr) (next target.Addr, n int,
 		mt := methodTableOf(b)
 		info := &cache[typeSlot(mt)]
 		if info.addr != mt || mt == 0 {
-			if info, err = w.miss(mt); err != nil {
+			if info, err = w.loadType(mt); err != nil {
 				return a, n, err
 			}
 		}
@@ -250,7 +250,8 @@ func (w *walker) fill(s *Segment, a, stop target.Addr) (next target.Addr, n int,
 		if room > uint64(end-a) {
 			return a, n, behindSegment(size)
 		}
-		// Written in place: copying a struct built elsewhere waits for its stores, which took half of the walk's time.
+		// Written in place: copying a struct built elsewhere waits for its stores, which takes half of the
+		// walk's time.
 		o := &batch[n]
 		o.Addr, o.Type, o.Size, o.Length, o.typeID, o.Free = a, info.mt, size, length, info.id, info.free
 		n++

@@ -14,7 +14,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// walked returns what a walk found.
+// walked returns the results of a walk.
 func walked(h *Heap) (objects []target.Addr, bad []*Corruption) {
 	for o, err := range h.Objects() {
 		if err != nil {
@@ -289,8 +289,8 @@ func scanned(t *testing.T, h *Heap, f *Filter, jobs int) recorder {
 	return all
 }
 
-// TestScanIsSequential holds parallel scans against the sequential walk: the
-// same objects and corruptions in the same order, for any number of workers.
+// TestScanIsSequential compares parallel scans with the sequential walk: the same objects and corruptions in
+// the same order, for any number of workers.
 func TestScanIsSequential(t *testing.T) {
 	both(t, func(t *testing.T, lends bool) {
 		for seed := range uint64(2) {
@@ -331,8 +331,8 @@ func TestScanCanceled(t *testing.T) {
 	assert.ErrorIs(t, err, stop)
 }
 
-// TestScanPanics: a panic in a worker reaches the caller, who can recover from
-// it; nobody waits for ever.
+// TestScanPanics checks that a panic in a worker reaches the caller, who can recover from it, without a
+// deadlock.
 func TestScanPanics(t *testing.T) {
 	h := randomHeap(1, 4*defaultRun, true)
 	for _, jobs := range []int{1, 2, 5} {
@@ -476,8 +476,8 @@ func BenchmarkResync(b *testing.B) {
 	}
 }
 
-// TestProvenWhateverWasMet: a type between two segments is one, for a walker that has met it and for one that has not; a
-// type inside a segment is none for either.
+// TestProvenWhateverWasMet checks that a type between two segments is accepted whether or not the walker has
+// met it, and that a type inside a segment is not.
 func TestProvenWhateverWasMet(t *testing.T) {
 	b := &builder{}
 	b.small()
@@ -490,7 +490,7 @@ func TestProvenWhateverWasMet(t *testing.T) {
 	h.mem.(*fakeMemory).pieces = append([]fakePiece{{at: frozen.Objects.Start, b: make([]byte, 0x800)}}, h.mem.(*fakeMemory).pieces...)
 	met := newWalker(h)
 	for _, a := range []target.Addr{mtSmall, inside} {
-		_, err := met.miss(a)
+		_, err := met.loadType(a)
 		require.NoError(t, err)
 	}
 	for _, w := range []*walker{met, newWalker(h)} {

@@ -10,10 +10,10 @@ type MethodBody struct {
 	Code       []byte // part of the slice that was parsed
 	Clauses    []Clause
 	Header     int // bytes before Code
-	Size       int // bytes of the whole body, with its sections
+	Size       int // bytes of the body with its sections
 }
 
-// A ClauseKind is the condition on which the handler of a Clause runs (ECMA-335 II.25.4.6).
+// A ClauseKind is the condition under which the handler of a Clause runs (ECMA-335 II.25.4.6).
 type ClauseKind uint32
 
 // The kinds of a Clause.
@@ -43,8 +43,8 @@ type Clause struct {
 	Kind                         ClauseKind
 	TryOffset, TryLength         uint32
 	HandlerOffset, HandlerLength uint32
-	CatchType                    Token  // of a Catch: TypeDef, TypeRef or TypeSpec
-	FilterOffset                 uint32 // of a Filter
+	CatchType                    Token  // for ClauseCatch: TypeDef, TypeRef or TypeSpec
+	FilterOffset                 uint32 // for ClauseFilter
 }
 
 const (
@@ -59,10 +59,10 @@ const (
 	sectFat       = 0x40
 	sectMoreSects = 0x80
 
-	tinyMaxStack = 8 // of a body whose header doesn't record it
+	tinyMaxStack = 8 // for a tiny body, which does not record it
 )
 
-// ParseMethodBody decodes the body that starts at b[0]; b may go on after it.
+// ParseMethodBody decodes the body at the start of b. More bytes may follow it.
 func ParseMethodBody(b []byte) (MethodBody, error) {
 	c := cursor.New(b, 0)
 	first := c.Uint8()
@@ -111,8 +111,8 @@ func parseFatBody(c *cursor.Cursor) (MethodBody, error) {
 	return m, nil
 }
 
-// parseSection reads one data section, which starts at a multiple of four bytes (ECMA-335 II.25.4.5), and reports
-// whether another follows. Each takes at least four bytes.
+// parseSection reads one data section, which starts at a multiple of four bytes (ECMA-335 II.25.4.5). It
+// reports whether another section follows. Each takes at least four bytes.
 func (m *MethodBody) parseSection(c *cursor.Cursor) (more bool, err error) {
 	c.Seek((c.Offset() + 3) &^ 3)
 	start := c.Offset()
@@ -133,7 +133,7 @@ func (m *MethodBody) parseSection(c *cursor.Cursor) (more bool, err error) {
 			return false, err
 		}
 	}
-	// Some compilers do not count the header in the size, so that the clauses may reach past it.
+	// Some compilers leave the header out of the size; the clauses may pass the end.
 	c.Seek(max(c.Offset(), start+size))
 	return kind&sectMoreSects != 0, nil
 }
@@ -143,8 +143,8 @@ const (
 	fatClauseSize   = 24
 )
 
-// parseClauses reads the clauses of an exception handling section. The header is smaller than a clause, so dividing
-// gives the right count whether or not the size includes it.
+// parseClauses reads the clauses of an exception handling section. Rounding the division down gives the right
+// count even if the size includes the header, which is smaller than a clause.
 func (m *MethodBody) parseClauses(c *cursor.Cursor, fat bool, size, start int) error {
 	one := smallClauseSize
 	if fat {
@@ -185,7 +185,7 @@ func readClause(c *cursor.Cursor, fat bool) Clause {
 	return cl
 }
 
-// inside reports whether the clause covers IL of a body of size bytes.
+// inside reports whether the clause covers only IL of a body of size bytes.
 func (c *Clause) inside(size int) bool {
 	within := func(off, n uint32) bool {
 		return uint64(off) <= uint64(size) && uint64(n) <= uint64(size)-uint64(off)

@@ -9,9 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A builder writes metadata for tests. The widths of columns are the tests' to
-// choose, by the Go types of the values: nothing of the reader's schema is used,
-// so that a mistake there shows.
+// A builder writes metadata for tests. Tests choose the widths of columns by the Go types of the values. It
+// does not use the reader's schema, so that a mistake there shows.
 type builder struct {
 	stream    string // "#~" unless set
 	heapSizes byte

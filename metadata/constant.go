@@ -7,8 +7,8 @@ import (
 	"github.com/sosgo/sosgo/internal/encoding/utf16text"
 )
 
-// ConstantOf returns the compile-time value of a Field, Param or Property: a bool, Char, sized integer, float, string,
-// or nil for a null reference. It reports false when the token has none.
+// ConstantOf returns the compile-time value of a Field, Param or Property: a bool, Char, sized integer, float,
+// string, or nil for a null reference. It returns false if the token has no constant.
 func (md *Metadata) ConstantOf(t Token) (value any, ok bool, err error) {
 	rows, err := md.byToken(TableConstant, 1, t)
 	row, ok, err := only(rows, err, md.Constant)
@@ -26,7 +26,8 @@ func (md *Metadata) ConstantOf(t Token) (value any, ok bool, err error) {
 // A Char is a UTF-16 code unit, the value of a System.Char.
 type Char uint16
 
-// fixedSize returns the size in bytes of a value in constants and custom attributes, 0 for types without a fixed size.
+// fixedSize returns the size in bytes of a value in constants and custom attributes, or 0 for types of variable
+// size.
 func fixedSize(e ElementType) int {
 	switch e {
 	case ElementBoolean, ElementI1, ElementU1:
@@ -41,7 +42,7 @@ func fixedSize(e ElementType) int {
 	return 0
 }
 
-// fixedValue decodes fixedSize(e) bytes.
+// fixedValue decodes the first fixedSize(e) bytes of b.
 func fixedValue(e ElementType, b []byte) any {
 	le := binary.LittleEndian
 	switch e {
@@ -91,8 +92,8 @@ func decodeConstant(e ElementType, b []byte) (any, error) {
 	return fixedValue(e, b), nil
 }
 
-// IntegerBits returns the bits of a constant from ConstantOf, in its own size: a negative one is not sign-extended.
-// ok is false for a value that is no integer, character or bool.
+// IntegerBits returns the bits of a constant from ConstantOf in its own size, without sign extension. It
+// returns false unless the constant is an integer, character or bool.
 func IntegerBits(c any) (bits uint64, ok bool) {
 	switch c := c.(type) {
 	case bool:

@@ -8,8 +8,7 @@ import (
 	"github.com/sosgo/sosgo/metadata"
 )
 
-// TestIntegerBits: the constant of an enum's member is compared by the bits of
-// its own size, which a negative one does not fill with ones.
+// TestIntegerBits checks that a negative constant is compared in its own size, without sign extension.
 func TestIntegerBits(t *testing.T) {
 	for _, tc := range []struct {
 		constant any

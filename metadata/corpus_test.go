@@ -37,12 +37,12 @@ func corpusModule(t testing.TB, set, name string) string {
 	return filepath.Join(testcase.ModuleSet(t, set), name)
 }
 
-// A peFile is a PE image on disk, as far as finding metadata and IL takes.
-// debug/pe is no help: it rejects the machine types of precompiled modules.
+// A peFile is a PE image on disk, as far as metadata and IL need it. debug/pe rejects the machine types of
+// precompiled modules.
 type peFile struct {
 	image    []byte
 	sections [][]byte // headers
-	cli      uint32   // RVA of the CLI header, 0 when there is none
+	cli      uint32   // RVA of the CLI header, 0 without one
 }
 
 func openPE(t testing.TB, path string) peFile {
@@ -80,8 +80,8 @@ func (f peFile) at(rva uint32) []byte {
 	return nil
 }
 
-// metadata is found by the CLI header (ECMA-335 II.25.3.3); a portable PDB is
-// all metadata. It is nil when the file has none.
+// metadata finds the metadata by the CLI header (ECMA-335 II.25.3.3). A portable PDB is all metadata. It
+// returns nil for other files.
 func (f peFile) metadata() []byte {
 	if string(f.image[:4]) == "BSJB" {
 		return f.image
@@ -205,8 +205,7 @@ func checkSignatures(md *Metadata) error {
 	return nil
 }
 
-// inSets reports whether a module belongs to the sets that the slow tests keep
-// to: the newest and the oldest runtime.
+// inSets reports whether the slow tests read a module: modules of the newest and the oldest runtime.
 func inSets(path string) bool {
 	set := filepath.Base(filepath.Dir(path))
 	return set == "net10-linux" || set == "net31-linux"

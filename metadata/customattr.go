@@ -11,7 +11,8 @@ import (
 
 // An Attribute is the decoded value of a custom attribute (ECMA-335 II.23.3).
 //
-// Values are a bool, Char, sized integer, float, string, TypeName, nil, or []any of these. An enum is an integer of its underlying type.
+// A value is a bool, Char, sized integer, float, string, TypeName, nil, or []any of these. An enum is an
+// integer of its underlying type.
 type Attribute struct {
 	Fixed []any // arguments of the constructor
 	Named []NamedArgument
@@ -24,15 +25,15 @@ type NamedArgument struct {
 	Value any
 }
 
-// A TypeName is a System.Type as a custom attribute holds it: a reflection
-// name, with the assembly unless that is the module's own or the core library.
+// A TypeName is a System.Type in a custom attribute: a reflection name, with the assembly unless it is the
+// module's own or the core library.
 type TypeName string
 
-// An EnumResolver returns the underlying types of enums. Methods report false for an enum that they can't find.
+// An EnumResolver returns the underlying types of enums. Its methods return false for an unknown enum.
 type EnumResolver interface {
 	// Enum resolves a TypeDef or TypeRef.
 	Enum(t Token) (ElementType, bool)
-	// EnumByName resolves a reflection name, which may name its assembly.
+	// EnumByName resolves a reflection name, which may include an assembly.
 	EnumByName(name string) (ElementType, bool)
 }
 
@@ -46,8 +47,9 @@ func (md *Metadata) AttributeType(a CustomAttributeRow) (Token, error) {
 	return row.Class, err
 }
 
-// AttributeValue decodes the value of a custom attribute. An enum that neither enums (which may be nil) nor the module
-// itself resolves is target.ErrUnsupported: its size decides where the next value lies.
+// AttributeValue decodes the value of a custom attribute. It resolves enums with enums, which may be nil, and
+// with the module itself. An unknown enum is target.ErrUnsupported, because its size decides where the next
+// value starts.
 func (md *Metadata) AttributeValue(a CustomAttributeRow, enums EnumResolver) (Attribute, error) {
 	ctor, err := md.constructorSig(a.Type)
 	if err != nil {
@@ -110,7 +112,7 @@ func (md *Metadata) classArguments(a CustomAttributeRow) ([]TypeSig, error) {
 	return spec.Args, err
 }
 
-// Serialization types that are no element types (ECMA-335 II.23.1.16).
+// Serialization types beside the element types (ECMA-335 II.23.1.16).
 const (
 	serializedType   ElementType = 0x50
 	serializedBoxed  ElementType = 0x51
@@ -120,7 +122,7 @@ const (
 	attributeProlog              = 1
 	nullString       byte        = 0xFF
 	nullArray                    = 0xFFFFFFFF
-	arrayElementsCap             = 64 // allocated before they are read
+	arrayElementsCap             = 64 // allocated before reading
 )
 
 // An attrReader reads the value of a custom attribute.
@@ -131,7 +133,8 @@ type attrReader struct {
 	typeArgs []TypeSig
 }
 
-// An attrType is the type of a value in an attribute: an element type or a serialization type, enums replaced by what they are made of.
+// An attrType is the type of a value in an attribute: an element type, or a serialization type. Enums are
+// replaced by their underlying types.
 type attrType struct {
 	kind ElementType
 	elem ElementType // of an SZArray
@@ -149,12 +152,12 @@ func (r *attrReader) attribute(params []TypeSig) Attribute {
 		}
 	}
 	for n := r.uint16(); n > 0 && r.err == nil; n-- {
-		a.Named = append(a.Named, r.named())
+		a.Named = append(a.Named, r.namedArgument())
 	}
 	return a
 }
 
-func (r *attrReader) named() NamedArgument {
+func (r *attrReader) namedArgument() NamedArgument {
 	k := r.byte()
 	if r.err == nil && k != serializedField && k != serializedProp {
 		r.fail("named argument starts with %#x", k)
@@ -180,7 +183,7 @@ func (r *attrReader) paramElement(t *TypeSig) ElementType {
 	switch t.Kind {
 	case ElementObject:
 		return serializedBoxed
-	case ElementClass: // the only class that an attribute can take
+	case ElementClass: // System.Type: attributes can take no other class
 		return serializedType
 	case ElementValueType:
 		return r.enum(t.Token)
@@ -266,7 +269,7 @@ func (r *attrReader) array(elem ElementType, depth int) any {
 	return out
 }
 
-// enum returns the underlying type of the enum that a token names.
+// enum returns the underlying type of an enum.
 func (r *attrReader) enum(t Token) ElementType {
 	if r.err != nil {
 		return 0
@@ -309,7 +312,7 @@ func (r *attrReader) unsupported(format string, args ...any) {
 	r.setErr(&FormatError{Off: int64(r.off), Msg: fmt.Sprintf(format, args...), Err: target.ErrUnsupported})
 }
 
-// string reads a SerString. It reports false for null.
+// string reads a SerString. It returns false for null.
 func (r *attrReader) string() (string, bool) {
 	if r.peek() == nullString {
 		r.off++
@@ -343,7 +346,8 @@ func (r *attrReader) uint32() uint32 {
 
 const fieldStatic = 0x10 // FieldAttributes, ECMA-335 II.23.1.5
 
-// EnumType returns the underlying type of an enum, by TypeDef rid: that of its only instance field (ECMA-335 II.14.3).
+// EnumType returns the underlying type of an enum, by TypeDef rid: the type of its only instance field
+// (ECMA-335 II.14.3).
 func (md *Metadata) EnumType(typeDef uint32) (ElementType, error) {
 	fields, err := md.Fields(typeDef)
 	if err != nil {

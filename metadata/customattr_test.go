@@ -12,8 +12,8 @@ import (
 
 func ser(s string) []byte { return append([]byte{byte(len(s))}, s...) }
 
-// attributed is zoo with an attribute whose constructor has the parameters of
-// sig and whose value is the blob.
+// attributed returns zoo with an attribute. Its constructor has the parameters of sig and its value is the
+// blob.
 func attributed(params []byte, n byte, value []byte) (*builder, CustomAttributeRow) {
 	w := zoo()
 	sig := w.blob(append([]byte{0x20, n, 0x01}, params...)...)

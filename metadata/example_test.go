@@ -8,8 +8,8 @@ import (
 	"github.com/sosgo/sosgo/metadata"
 )
 
-// List the fields that a type declares. The metadata of an image in a dump do as
-// well: [metadata.Sparse] describes the parts that are not in the dump.
+// List the fields that a type declares. The metadata of an image in a dump works as well: [metadata.Sparse]
+// describes the parts that are missing.
 func Example() {
 	im, err := image.OpenFile("../testdata/dumps/bare/modules/Debuggee.dll")
 	if err != nil {

@@ -31,8 +31,7 @@ func caseModules(t *testing.T, c *testcase.Case) map[string]*Metadata {
 	return mods
 }
 
-// goldens yields the distinct submatches of a pattern in the files of a case
-// whose names match a glob.
+// goldens iterates over the distinct submatches of a pattern in those files of a case that match a glob.
 func goldens(t *testing.T, c *testcase.Case, glob string, re *regexp.Regexp) map[[2]string]bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(c.Dir, "sos", glob))
@@ -50,15 +49,14 @@ func goldens(t *testing.T, c *testcase.Case, glob string, re *regexp.Regexp) map
 	return found
 }
 
-// withSOS picks the cases that SOS was asked about.
+// withSOS returns the cases with answers of SOS.
 func withSOS(c *testcase.Case) bool {
 	_, err := os.Stat(filepath.Join(c.Dir, "sos"))
 	return err == nil && c.HasRuntime()
 }
 
-// formatted lists the methods of the type that a qualified method name starts
-// with, in one of the two styles. The name of an explicit implementation has
-// dots of its own, so that each dot may end the type.
+// formatted lists the methods of the type at the start of a qualified method name, in one of the two styles.
+// The name of an explicit implementation has dots of its own, so that each dot may end the type.
 func formatted(t *testing.T, md *Metadata, qualified string, format func(string, *MethodSig, Resolver) string) map[string]bool {
 	t.Helper()
 	var typ string
@@ -89,8 +87,7 @@ func formatted(t *testing.T, md *Metadata, qualified string, format func(string,
 	return out
 }
 
-// TestGoldenMethodNames compares the names of methods that are not generic with
-// those that SOS printed.
+// TestGoldenMethodNames compares the names of methods that are not generic with the names in SOS.
 func TestGoldenMethodNames(t *testing.T) {
 	line := regexp.MustCompile(`(?:Method Name: +|(?:JIT|NONE) [0-9A-F]{16} )(([^(\[]+)\(.*\))$`)
 	testcase.Corpus(t, withSOS, func(t *testing.T, c *testcase.Case) int {
@@ -124,7 +121,7 @@ func TestGoldenMethodNames(t *testing.T) {
 	})
 }
 
-// TestGoldenSignatures compares signatures with those of clrstack -i.
+// TestGoldenSignatures compares signatures with clrstack -i.
 func TestGoldenSignatures(t *testing.T) {
 	line := regexp.MustCompile(`(\[DEFAULT\].*) \(\S*/([^/]+\.dll)\)$`)
 	name := regexp.MustCompile(` (\S+)\([^()]*\)$`)

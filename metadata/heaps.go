@@ -9,8 +9,8 @@ import (
 	"github.com/sosgo/sosgo/internal/encoding/utf16text"
 )
 
-// StringBytes lends the bytes of a #Strings entry, without its NUL (ECMA-335 II.24.2.3). They are UTF-8 by the
-// specification, which is not checked. Index 0 is the empty string.
+// StringBytes returns a #Strings entry without its NUL (ECMA-335 II.24.2.3). The result shares the metadata's
+// memory. It should be UTF-8, which is not checked. Index 0 is the empty string.
 func (md *Metadata) StringBytes(i StringIndex) ([]byte, error) {
 	if i == 0 {
 		return nil, nil
@@ -33,8 +33,8 @@ func (md *Metadata) StringBytes(i StringIndex) ([]byte, error) {
 	return rest[:n:n], nil
 }
 
-// needString fails when part of a string is missing. When the NUL is missing too, what looks like one is not to be
-// trusted: either way the bytes up to it must be there.
+// needString fails if a byte of a string is missing. nul is the offset of its NUL in the size bytes at off, or
+// -1. A NUL counts only if all bytes before it are in the dump: a hole reads as zeros.
 func (md *Metadata) needString(off, nul, size int) error {
 	if nul >= 0 {
 		size = nul + 1
@@ -48,7 +48,8 @@ func (md *Metadata) String(i StringIndex) (string, error) {
 	return string(b), err
 }
 
-// Blob lends the bytes of a #Blob entry, without its length (ECMA-335 II.24.2.4). Index 0 is the empty blob.
+// Blob returns a #Blob entry without its length (ECMA-335 II.24.2.4). The result shares the metadata's memory.
+// Index 0 is the empty blob.
 func (md *Metadata) Blob(i BlobIndex) ([]byte, error) {
 	if i == 0 {
 		return nil, nil
@@ -56,7 +57,7 @@ func (md *Metadata) Blob(i BlobIndex) ([]byte, error) {
 	return md.lengthPrefixed(md.blobs, uint32(i), "blob")
 }
 
-// lengthPrefixed lends the entry at offset i of a heap whose entries start with a compressed length.
+// lengthPrefixed returns the entry at offset i of a heap of entries that start with a compressed length.
 func (md *Metadata) lengthPrefixed(h heap, i uint32, what string) ([]byte, error) {
 	if uint64(i) >= uint64(h.size) {
 		return nil, corruptf(h.off, "%s %#x passes the heap of %#x bytes", what, i, h.size)
@@ -95,8 +96,8 @@ func (md *Metadata) GUID(i GUIDIndex) (GUID, error) {
 	return GUID(md.b[off : off+16]), nil
 }
 
-// UserString returns the literal that an ldstr token (0x70 in the high byte) names (ECMA-335 II.24.2.4). Lone surrogates
-// stand as in texts of objects.
+// UserString returns the literal of an ldstr token, which has 0x70 in the high byte (ECMA-335 II.24.2.4). Lone
+// surrogates are kept as in the strings of objects.
 func (md *Metadata) UserString(t Token) (string, error) {
 	if t.Table() != UserStringHeap {
 		return "", corruptf(0, "token %s is no user string", t)
@@ -108,7 +109,8 @@ func (md *Metadata) UserString(t Token) (string, error) {
 	return utf16text.String(b), nil
 }
 
-// UserStrings lends the literals of the #US heap in UTF-16, in its order. It ends at the first that can't be read.
+// UserStrings iterates over the literals of the #US heap in UTF-16. It ends at the first unreadable one. The
+// bytes share the metadata's memory.
 func (md *Metadata) UserStrings() iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for i := uint64(1); i < uint64(md.user.size); {
@@ -117,18 +119,18 @@ func (md *Metadata) UserStrings() iter.Seq[[]byte] {
 				return
 			}
 			i += uint64(compressedSize(md.b[md.user.off+int(i)])) + uint64(len(b))
-			if len(b)&1 == 1 && !yield(b[:len(b)-1]) { // the last byte is a mark
+			if len(b)&1 == 1 && !yield(b[:len(b)-1]) { // the last byte is a flag
 				return
 			}
 		}
 	}
 }
 
-// UserStringHeap returns where the #US heap lies in the bytes that Parse was given.
+// UserStringHeap returns the range of the #US heap in the bytes given to Parse.
 func (md *Metadata) UserStringHeap() (off, size int) { return md.user.off, md.user.size }
 
-// compressedSize returns the number of bytes of a compressed unsigned integer that
-// starts with b, 1 where b can't start one (ECMA-335 II.23.2).
+// compressedSize returns the size in bytes of a compressed unsigned integer that starts with b, or 1 if b
+// cannot start one (ECMA-335 II.23.2).
 func compressedSize(b byte) int {
 	switch {
 	case b&0xC0 == 0x80:
@@ -139,7 +141,7 @@ func compressedSize(b byte) int {
 	return 1
 }
 
-// uncompress reads a compressed unsigned integer and the number of bytes it took, which is 0 when b holds none.
+// uncompress reads a compressed unsigned integer. n is its size in bytes, or 0 if b does not hold one.
 func uncompress(b []byte) (v uint32, n int) {
 	if len(b) == 0 || len(b) < compressedSize(b[0]) {
 		return 0, 0
@@ -155,7 +157,8 @@ func uncompress(b []byte) (v uint32, n int) {
 	return 0, 0
 }
 
-// uncompressSigned reads a compressed signed integer: rotated left by one bit within its width, so that the sign is in the lowest bit.
+// uncompressSigned reads a compressed signed integer. It is rotated left by one bit within its width, so that
+// the lowest bit is the sign.
 func uncompressSigned(b []byte) (v int32, n int) {
 	u, n := uncompress(b)
 	v = int32(u >> 1)

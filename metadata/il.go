@@ -10,7 +10,7 @@ import (
 // An Opcode is an IL instruction: one byte, or 0xFE and a second one.
 type Opcode uint16
 
-// info describes the opcode, with an empty name when there is no such opcode.
+// info describes the opcode. The name is empty for an unknown opcode.
 func (o Opcode) info() opcodeInfo {
 	switch o >> 8 {
 	case 0:
@@ -31,7 +31,7 @@ func (o Opcode) String() string {
 
 const opcodePrefix = 0xFE
 
-// An OperandKind holds what follows an opcode.
+// An OperandKind is the kind of an opcode's operand.
 type OperandKind uint8
 
 // The kinds of operands.
@@ -45,7 +45,7 @@ const (
 	OperandInt64                 // constant
 	OperandFloat32               // constant
 	OperandFloat64               // constant
-	OperandBranch8               // IL offset, relative in the code
+	OperandBranch8               // IL offset, relative to the next instruction
 	OperandBranch32              // the same in four bytes
 	OperandSwitch                // table of IL offsets
 	OperandMethod                // token
@@ -56,7 +56,7 @@ const (
 	OperandSignature             // token of a StandAloneSig
 )
 
-// operandSizes are the sizes in bytes; that of Switch is its count.
+// operandSizes holds the sizes in bytes. The size of a Switch is the size of its count.
 var operandSizes = [...]int{
 	OperandNone: 0, OperandVar8: 1, OperandVar16: 2, OperandUint8: 1, OperandInt8: 1,
 	OperandInt32: 4, OperandInt64: 8, OperandFloat32: 4, OperandFloat64: 8,
@@ -89,13 +89,13 @@ func (i *Instruction) Float() float64 {
 	return math.Float64frombits(i.value)
 }
 
-// Token returns the operand of the kinds that IsToken is true for.
+// Token returns the operand of the kinds with IsToken.
 func (i *Instruction) Token() Token { return Token(i.value) }
 
-// Target returns the IL offset that a Branch goes to. It may lie outside the code.
+// Target returns the IL offset of a branch's target. It may be outside the code.
 func (i *Instruction) Target() int { return i.Offset + i.Size + int(int64(i.value)) }
 
-// Targets yields the IL offsets that a Switch goes to, by value.
+// Targets iterates over the IL offsets of a switch's targets, by value.
 func (i *Instruction) Targets() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for t := i.table; len(t) >= 4; t = t[4:] {
@@ -106,8 +106,8 @@ func (i *Instruction) Targets() iter.Seq[int] {
 	}
 }
 
-// Instructions decodes IL code one instruction after the other. It ends after
-// the first error: an unknown opcode, or an operand that passes the end.
+// Instructions decodes IL code, one instruction after the other. It ends after the first error: an unknown
+// opcode, or an operand that passes the end.
 func Instructions(code []byte) iter.Seq2[Instruction, error] {
 	return func(yield func(Instruction, error) bool) {
 		for off := 0; off < len(code); {
@@ -157,7 +157,7 @@ func (i *Instruction) readSwitch(rest []byte) error {
 	return nil
 }
 
-// operandValue decodes an operand; constants and branches are extended by sign.
+// operandValue decodes an operand. Constants and branch distances are sign-extended.
 func operandValue(k OperandKind, b []byte) uint64 {
 	switch k {
 	case OperandNone:

@@ -3,12 +3,12 @@ package metadata
 import "strconv"
 
 // Names in the style of the IL assembler (ECMA-335 II.7): "class [System.Runtime]System.Exception", "valuetype
-// [*]Ns.Outer/Inner<int32>&". The types of the module itself have the scope "*", as SOS prints them.
+// [*]Ns.Outer/Inner<int32>&". Types of the module itself have the scope "*", as in SOS.
 
 // FormatTypeIL returns a type in the style of the IL assembler, with the names of md.
 func (md *Metadata) FormatTypeIL(t *TypeSig) string { return string(md.appendTypeIL(nil, t)) }
 
-// FormatParamsIL returns the parameters of a method in that style, with their parentheses.
+// FormatParamsIL returns the parameters of a method in the style of the IL assembler, in parentheses.
 func (md *Metadata) FormatParamsIL(m *MethodSig) string { return string(md.appendParamsIL(nil, m)) }
 
 func (md *Metadata) appendParamsIL(dst []byte, m *MethodSig) []byte {
@@ -64,7 +64,7 @@ func (md *Metadata) appendTypeIL(dst []byte, t *TypeSig) []byte {
 	return append(dst, ilName(t.Kind)...)
 }
 
-// FormatArgumentsIL is generic arguments in that style: "<int32,string>".
+// FormatArgumentsIL returns generic arguments in the style of the IL assembler: "<int32,string>".
 func (md *Metadata) FormatArgumentsIL(args []TypeSig) string {
 	return string(md.appendArgsIL(nil, args))
 }
@@ -99,8 +99,8 @@ func appendShapeIL(dst []byte, s *ArrayShape) []byte {
 	return append(dst, ']')
 }
 
-// appendScopedName appends "[scope]Ns.Outer/Inner" of a TypeDef or TypeRef. A part that can't be read is a question
-// mark, and so is a TypeSpec, which no compiler uses here: they could stand inside each other without end.
+// appendScopedName appends "[scope]Ns.Outer/Inner" of a TypeDef or TypeRef. It appends a question mark for an
+// unreadable part, and for a TypeSpec: no compiler uses one here, and TypeSpecs could nest without end.
 func (md *Metadata) appendScopedName(dst []byte, t Token) []byte {
 	scope := "?"
 	var full string
@@ -127,7 +127,8 @@ func (md *Metadata) appendScopedName(dst []byte, t Token) []byte {
 	return dst
 }
 
-// scopeName returns the name of the assembly or module that a type reference goes to, "*" for the module itself.
+// scopeName returns the name of the assembly or module that defines a referenced type, "*" for the module
+// itself.
 func (md *Metadata) scopeName(rid uint32) string {
 	scope, err := md.TypeRefScope(rid)
 	if err != nil {

@@ -7,24 +7,25 @@ import (
 	"sync"
 )
 
-// A RowRange is a run of rows of one table that belong together: the fields of a type, say. The zero RowRange is empty.
-// Where the table is unsorted and rows are missing from the dump, methods return the rows found and the error.
+// A RowRange is a run of rows of one table, such as the fields of a type. The zero RowRange is empty. For an
+// unsorted table with rows missing from the dump, methods return the rows found together with the error.
 type RowRange struct {
 	md    *Metadata
 	table TableID
 	first uint32 // rid in the table, in its Ptr table, or index in perm
 	n     uint32
 	ptr   bool     // first counts rows of the Ptr table
-	perm  []uint32 // rids in the order of the key, when the table is not sorted
+	perm  []uint32 // rids ordered by the key, if the table is not sorted
 }
 
-// Table returns the table that the rows belong to.
+// Table returns the table of the rows.
 func (r RowRange) Table() TableID { return r.table }
 
 // Len returns the number of rows.
 func (r RowRange) Len() int { return int(r.n) }
 
-// RID returns the rid of the i-th row, 0 <= i < Len. It can fail in uncompressed metadata only, whose lists may go through a Ptr table.
+// RID returns the rid of the i-th row, 0 <= i < Len. It can fail only in uncompressed metadata, where a list
+// may go through a Ptr table.
 func (r RowRange) RID(i int) (uint32, error) {
 	if i < 0 || i >= int(r.n) {
 		return 0, corruptf(0, "row %d of %d %s rows", i, r.n, r.table)
@@ -37,10 +38,10 @@ func (r RowRange) RID(i int) (uint32, error) {
 		return rid, nil
 	}
 	p := r.md.row(ptrTable(r.table), rid)
-	return p.u32(0), p.err
+	return p.column(0), p.err
 }
 
-// All yields the rids in order, and the errors of rows that can't be read.
+// All iterates over the rids in order. It yields an error for an unreadable row.
 func (r RowRange) All() iter.Seq2[uint32, error] {
 	return func(yield func(uint32, error) bool) {
 		for i := range int(r.n) {
@@ -51,11 +52,11 @@ func (r RowRange) All() iter.Seq2[uint32, error] {
 	}
 }
 
-// list returns the run of rows that column col of row rid of table id starts; it
-// ends where the next row's run starts (ECMA-335 II.22, "runs").
+// list returns the run of rows that starts at the value in column col of row rid. The run ends where the next
+// row's starts (ECMA-335 II.22, "runs").
 func (md *Metadata) list(id TableID, rid uint32, col int) (RowRange, error) {
 	r := md.row(id, rid)
-	start := r.u32(col)
+	start := r.column(col)
 	if r.err != nil {
 		return RowRange{}, r.err
 	}
@@ -68,7 +69,7 @@ func (md *Metadata) list(id TableID, rid uint32, col int) (RowRange, error) {
 	end := rows + 1
 	if rid < md.tables[id].rows {
 		next := md.row(id, rid+1)
-		if end = next.u32(col); next.err != nil {
+		if end = next.column(col); next.err != nil {
 			return RowRange{}, next.err
 		}
 	}
@@ -82,14 +83,14 @@ func (md *Metadata) list(id TableID, rid uint32, col int) (RowRange, error) {
 	return res, nil
 }
 
-// search finds the first row of a table, sorted by column col, whose column is
-// at least key; it is one more than the row count when there is none.
+// search returns the first row of a table, sorted by column col, with at least key in that column. It returns
+// one more than the row count if every row has less.
 func (md *Metadata) search(id TableID, col int, key uint64) (uint32, error) {
 	lo, hi := uint32(1), md.tables[id].rows+1
 	for lo < hi {
 		mid := lo + (hi-lo)/2
 		r := md.row(id, mid)
-		v := uint64(r.u32(col))
+		v := uint64(r.column(col))
 		if r.err != nil {
 			return 0, r.err
 		}
@@ -102,7 +103,7 @@ func (md *Metadata) search(id TableID, col int, key uint64) (uint32, error) {
 	return lo, nil
 }
 
-// ownerOf finds the row of table id whose list in column col holds child.
+// ownerOf returns the row of table id with child in the list of column col.
 func (md *Metadata) ownerOf(id TableID, col int, child uint32) (uint32, error) {
 	of := TableID(schema[id].cols[col].arg)
 	if child == 0 || child > md.tables[of].rows {
@@ -137,19 +138,20 @@ func (md *Metadata) ptrPosition(p TableID, rid uint32) (uint32, error) {
 	return 0, corruptf(md.tables[p].off, "table %s does not refer to row %d", p, rid)
 }
 
-// A lookup is the order of an unsorted table by one of its columns. It is built on first use.
+// A lookup orders an unsorted table by one of its columns. It is built on first use.
 type lookup struct {
 	once    sync.Once
 	perm    []uint32 // rids by key, then by rid
-	missing error    // of the first row that was missing; such rows are not in perm
+	missing error    // the error of the first missing row; missing rows are not in perm
 }
 
-// find returns the rows of table id whose column col is key. If rows are missing it returns those found and the error.
+// find returns the rows of table id with key in column col. If rows are missing, it returns those found and the
+// error.
 func (l *lookup) find(md *Metadata, id TableID, col int, key uint32) (RowRange, error) {
 	l.once.Do(func() { l.build(md, id, col) })
 	value := func(rid uint32) uint32 {
 		r := md.row(id, rid)
-		return r.u32(col)
+		return r.column(col)
 	}
 	lo, _ := slices.BinarySearchFunc(l.perm, key, func(rid, key uint32) int {
 		return cmp.Compare(value(rid), key)
@@ -171,7 +173,7 @@ func (l *lookup) build(md *Metadata, id TableID, col int) {
 			l.missing = cmp.Or(l.missing, r.err)
 			continue
 		}
-		entries = append(entries, entry{r.u32(col), rid})
+		entries = append(entries, entry{r.column(col), rid})
 	}
 	slices.SortFunc(entries, func(a, b entry) int {
 		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.rid, b.rid))
@@ -182,8 +184,9 @@ func (l *lookup) build(md *Metadata, id TableID, col int) {
 	}
 }
 
-// byKey returns the rows of a table whose key column holds key: by binary search when the writer declared the table sorted, else through an
-// index that is built on first use. When rows of an unsorted table are missing it returns those that it found and the error.
+// byKey returns the rows of a table with key in column col. It searches a sorted table, and builds an index of
+// an unsorted one on first use. If rows of an unsorted table are missing, it returns the rows found and the
+// error.
 func (md *Metadata) byKey(id TableID, col int, key uint32) (RowRange, error) {
 	if md.tables[id].rows == 0 {
 		return RowRange{table: id}, nil
@@ -202,8 +205,8 @@ func (md *Metadata) byKey(id TableID, col int, key uint32) (RowRange, error) {
 	return RowRange{md: md, table: id, first: first, n: end - first}, nil
 }
 
-// only decodes the only one of the rows that byKey or byToken found; that others are missing does not matter then. It
-// reports false when there is none.
+// only decodes the single row that byKey or byToken found, and then ignores their error about missing rows. It
+// returns false if rows is empty.
 func only[T any](rows RowRange, err error, decode func(rid uint32) (T, error)) (row T, ok bool, _ error) {
 	if rows.n == 0 {
 		return row, false, err
@@ -239,11 +242,11 @@ var lookupKeys = [...]lookupKey{
 
 const numLookups = len(lookupKeys)
 
-// slot returns the index of k in lookupKeys. Only a mistake in this package makes it -1.
+// slot returns the index of k in lookupKeys, or -1 by a mistake in this package.
 func (k lookupKey) slot() int { return slices.Index(lookupKeys[:], k) }
 
-// sortedBy reports whether the specification sorts a table by column col (ECMA-335 II.22, portable PDB v1.0). The second
-// column of NestedClass is in the order it was written in.
+// sortedBy reports whether the specification sorts a table by column col (ECMA-335 II.22, portable PDB v1.0).
+// The second column of NestedClass is not sorted.
 func sortedBy(id TableID, col int) bool { return lookupKey{id, col} != lookupKey{TableNestedClass, 1} }
 
 // Fields returns the fields of a type, by TypeDef rid.
@@ -256,22 +259,23 @@ func (md *Metadata) Methods(typeDef uint32) (RowRange, error) {
 	return md.list(TableTypeDef, typeDef, 5)
 }
 
-// Params returns the parameter rows of a method, by MethodDef rid. A parameter without name, flags or default has none.
+// Params returns the parameter rows of a method, by MethodDef rid. Parameters without name, flags and default
+// value have no row.
 func (md *Metadata) Params(method uint32) (RowRange, error) {
 	return md.list(TableMethodDef, method, 5)
 }
 
-// FieldOwner returns the rid of the TypeDef that has the field.
+// FieldOwner returns the rid of the TypeDef that declares the field.
 func (md *Metadata) FieldOwner(field uint32) (uint32, error) {
 	return md.ownerOf(TableTypeDef, 4, field)
 }
 
-// MethodOwner returns the rid of the TypeDef that has the method.
+// MethodOwner returns the rid of the TypeDef that declares the method.
 func (md *Metadata) MethodOwner(method uint32) (uint32, error) {
 	return md.ownerOf(TableTypeDef, 5, method)
 }
 
-// EnclosingClass returns the rid of the TypeDef that encloses a type; 0 when the type is not nested.
+// EnclosingClass returns the rid of the TypeDef that encloses a type, or 0 if the type is not nested.
 func (md *Metadata) EnclosingClass(typeDef uint32) (uint32, error) {
 	rows, err := md.byKey(TableNestedClass, 0, typeDef)
 	row, _, err := only(rows, err, md.NestedClass)
@@ -298,27 +302,29 @@ func (md *Metadata) CustomAttributes(parent Token) (RowRange, error) {
 	return md.byToken(TableCustomAttribute, 0, parent)
 }
 
-// LayoutOf returns the ClassLayout row of a type. It reports false when the type has none.
+// LayoutOf returns the ClassLayout row of a type. It returns false if the type has no such row.
 func (md *Metadata) LayoutOf(typeDef uint32) (ClassLayoutRow, bool, error) {
 	rows, err := md.byKey(TableClassLayout, 2, typeDef)
 	return only(rows, err, md.ClassLayout)
 }
 
-// OffsetOf returns the explicit offset of a field in bytes. It reports false when the field has none.
+// OffsetOf returns the explicit offset of a field in bytes. It returns false if the field has no explicit
+// offset.
 func (md *Metadata) OffsetOf(field uint32) (uint32, bool, error) {
 	rows, err := md.byKey(TableFieldLayout, 1, field)
 	row, ok, err := only(rows, err, md.FieldLayout)
 	return row.Offset, ok, err
 }
 
-// RVAOf returns the RVA of a field's initial value. It reports false when the field has none.
+// RVAOf returns the RVA of a field's initial value. It returns false if the field has no initial value.
 func (md *Metadata) RVAOf(field uint32) (uint32, bool, error) {
 	rows, err := md.byKey(TableFieldRVA, 1, field)
 	row, ok, err := only(rows, err, md.FieldRVA)
 	return row.RVA, ok, err
 }
 
-// ImplMapOf returns the native function that a MethodDef or Field is bound to. It reports false when there is none.
+// ImplMapOf returns the native function to which a MethodDef or Field is bound. It returns false if it is not
+// bound.
 func (md *Metadata) ImplMapOf(member Token) (ImplMapRow, bool, error) {
 	rows, err := md.byToken(TableImplMap, 1, member)
 	return only(rows, err, md.ImplMap)
@@ -351,7 +357,7 @@ func (md *Metadata) MethodSig(i BlobIndex) (MethodSig, error) {
 	return parsed(md, i, nil, ParseMethodSig)
 }
 
-// parsed parses the signature of a row, unless the row could not be read.
+// parsed parses the signature blob i with parse, unless err says that its row was unreadable.
 func parsed[T any](md *Metadata, i BlobIndex, err error, parse func([]byte) (T, error)) (sig T, _ error) {
 	if err != nil {
 		return sig, err

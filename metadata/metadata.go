@@ -1,11 +1,12 @@
-// Package metadata reads the metadata of .NET modules (ECMA-335, 6th edition, II.22 to II.24) and of portable PDBs, which use the same
-// format, from a byte slice. It also decodes what hangs off the tables: signatures, constants, custom attributes and IL method bodies.
+// Package metadata reads the metadata of .NET modules (ECMA-335, 6th edition, II.22 to II.24) and of portable
+// PDBs, which use the same format. It decodes tables, heaps, signatures, constants, custom attributes and IL
+// method bodies from a byte slice. It does not find that slice: package image does so in a file, and package
+// dac in a process.
 //
-// Opening computes where the tables and heaps lie and no more; rows are decoded on demand, by value. A *Metadata does
-// not change after Parse, except for indexes that are built once on first use; it is safe for concurrent use.
+// Start at Parse. It only computes where tables and heaps lie; rows are decoded on demand, by value. A Metadata
+// is safe for concurrent use.
 //
-// Metadata that was taken from a dump may have holes. Parse then takes the
-// Sparse option, and whatever touches a hole fails with target.ErrNotInDump.
+// Metadata taken from a dump may have holes: see Sparse.
 //
 // Stability: stable.
 package metadata
@@ -25,8 +26,8 @@ import (
 // Metadata is the parsed metadata of one module or portable PDB.
 type Metadata struct {
 	b         []byte
-	available func(off, n int) bool // nil when nothing is missing
-	owner     any                   // of b
+	available func(off, n int) bool // nil if nothing is missing
+	owner     any                   // keeps b reachable
 
 	version string
 	strings heap
@@ -46,10 +47,10 @@ type Metadata struct {
 	types     typeIndex
 }
 
-// A heap is where a stream lies in the metadata, in bytes.
+// A heap is the range of a stream in the metadata, in bytes.
 type heap struct{ off, size int }
 
-// A table is where a table lies and how its rows are laid out, in bytes.
+// A table describes where a table lies and how its rows are laid out, in bytes.
 type table struct {
 	off     int
 	rows    uint32
@@ -69,7 +70,7 @@ func Sparse(available func(off, n int) bool) Option {
 	return func(md *Metadata) { md.available = available }
 }
 
-// Owner keeps the owner of the bytes reachable as long as the metadata is: the file that a mapping is of, for example.
+// Owner keeps owner reachable as long as the metadata: the mapped file that holds the bytes, for example.
 func Owner(owner any) Option { return func(md *Metadata) { md.owner = owner } }
 
 // PDBInfo is the #Pdb stream of a portable PDB (portable PDB v1.0, "#Pdb stream").
@@ -79,8 +80,8 @@ type PDBInfo struct {
 	TypeRows   [numTables]uint32 // rows of the module's own tables, by TableID
 }
 
-// Parse opens metadata that starts at b[0] with its root (signature BSJB). b must not change while the result is in
-// use. Metadata that breaks the format is a *FormatError.
+// Parse opens metadata that starts at b[0] with its root (signature BSJB). The caller must not change b while
+// the Metadata is in use. Metadata that breaks the format is a *FormatError.
 func Parse(b []byte, opts ...Option) (*Metadata, error) {
 	md := &Metadata{b: b}
 	for _, o := range opts {
@@ -176,8 +177,8 @@ func (md *Metadata) parseStreamHeader(c *cursor.Cursor, s *streamSet) error {
 	return nil
 }
 
-// addStream files a stream under its name. The first of two streams with one
-// name counts, as in the runtime; names that nothing is known of are skipped.
+// addStream records a stream. The first of two streams with the same name counts, as in the runtime. Streams
+// with unknown names are skipped.
 func (md *Metadata) addStream(s *streamSet, name string, h heap) {
 	set := func(dst *heap) {
 		if *dst == (heap{}) {
@@ -279,7 +280,7 @@ func (md *Metadata) parseTables(h heap) error {
 	return md.layTables(h.off+c.Offset(), h.off+h.size)
 }
 
-// layTables computes the width of every column and the place of every table from the row counts.
+// layTables computes the width of every column and the offset of every table from the row counts.
 func (md *Metadata) layTables(off, end int) error {
 	var rows [numTables]uint32
 	for i := range md.tables {
@@ -342,7 +343,7 @@ func (md *Metadata) width(c column, rows *[numTables]uint32) uint8 {
 	return 2
 }
 
-// need fails unless the dump holds the n bytes at off.
+// need returns a *MissingError unless the dump has the n bytes at off.
 func (md *Metadata) need(off, n int) error {
 	if md.available == nil || n <= 0 || md.available(off, n) {
 		return nil
@@ -361,21 +362,22 @@ func (md *Metadata) RowCount(t TableID) uint32 {
 	return md.tables[t].rows
 }
 
-// Uncompressed reports whether the tables come from a #- stream, in which lists may go through Ptr tables and tables may be unsorted.
+// Uncompressed reports whether the tables come from a #- stream. Its lists may use Ptr tables, and its tables
+// may be unsorted.
 func (md *Metadata) Uncompressed() bool { return md.uncompressed }
 
-// PDB returns the #Pdb stream, nil in a module's metadata.
+// PDB returns the #Pdb stream, or nil for a module's metadata.
 func (md *Metadata) PDB() *PDBInfo { return md.pdb }
 
 // Sorted reports whether the writer declared a table sorted by its key.
 func (md *Metadata) Sorted(t TableID) bool { return t < 64 && md.sorted>>t&1 != 0 }
 
-// A Place is where a table or heap lies in the metadata.
+// A Place is the range of a table or heap in the metadata.
 type Place struct {
-	Off, Size int // in bytes from the metadata's root
+	Off, Size int // bytes from the metadata root
 }
 
-// Places lists where the tables and heaps that hold anything lie, in the order of their offsets.
+// Places lists the tables and heaps that are not empty, in the order of their offsets.
 func (md *Metadata) Places() []Place {
 	var out []Place
 	for i := range md.tables {
@@ -392,9 +394,10 @@ func (md *Metadata) Places() []Place {
 	return out
 }
 
-// A FormatError reports metadata that breaks the format. It is target.ErrCorrupt, unless Err is target.ErrUnsupported.
+// A FormatError reports metadata that breaks the format. It wraps target.ErrCorrupt, unless Err is
+// target.ErrUnsupported.
 type FormatError struct {
-	Off int64  // bytes from the start of what was parsed: the metadata root, a blob, a method body
+	Off int64  // bytes from the start of the parsed slice: the metadata root, a blob, a method body
 	Msg string // what is wrong
 	Err error  // cause, or nil
 }
@@ -417,7 +420,7 @@ func (e *FormatError) Unwrap() []error {
 	return []error{e.Err, target.ErrCorrupt}
 }
 
-// A MissingError reports metadata that the dump does not hold. It is target.ErrNotInDump.
+// A MissingError reports metadata that is not in the dump. It wraps target.ErrNotInDump.
 type MissingError struct {
 	Off  int64 // bytes from the metadata root
 	Size int   // bytes wanted at Off

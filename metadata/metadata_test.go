@@ -178,7 +178,7 @@ func TestUnsorted(t *testing.T) {
 	assert.Equal(t, []uint32{2}, rids(t, r, err))
 }
 
-// TestPtrTables reads uncompressed metadata, whose lists go through Ptr tables.
+// TestPtrTables reads uncompressed metadata with lists that go through Ptr tables.
 func TestPtrTables(t *testing.T) {
 	w := newBuilder()
 	w.stream = "#-"
@@ -336,7 +336,7 @@ func TestCorruptMetadata(t *testing.T) {
 
 func clone(b []byte) []byte { return append([]byte(nil), b...) }
 
-// TestTruncated opens every prefix: none may open, none may panic.
+// TestTruncated opens every prefix. None may open or panic.
 func TestTruncated(t *testing.T) {
 	b := zoo().bytes()
 	for n := range len(b) {
@@ -431,8 +431,8 @@ func TestLongNames(t *testing.T) {
 	assert.NoError(t, err)
 }
 
-// TestSparse takes one byte away after the other: whatever then succeeds must
-// give the same answer as the whole metadata.
+// TestSparse takes one byte away after the other. What still succeeds must return the same as with all
+// metadata.
 func TestSparse(t *testing.T) {
 	b := zoo().bytes()
 	whole, err := Parse(b)
@@ -467,7 +467,7 @@ type answer struct {
 	err   error
 }
 
-// describe asks md many questions.
+// describe calls many methods of md.
 func describe(md *Metadata) []answer {
 	var out []answer
 	add := func(what string, v any, err error) {

@@ -11,7 +11,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// nameBuffer is the size of the stack buffers that names are built in; longer names cost an allocation more.
+// nameBuffer is the size of the stack buffers for names. Longer names cost one more allocation.
 const nameBuffer = 256
 
 // TypeDefName returns the namespace and the name of a type, by TypeDef rid. A nested type has no namespace of its own.
@@ -41,8 +41,8 @@ func (md *Metadata) twoStrings(a, b StringIndex) (string, string, error) {
 	return x, y, err
 }
 
-// TypeDefFullName returns the reflection name of a type, "Ns.Outer+Inner", by TypeDef rid. A chain of enclosing types
-// that is longer than limits.NestedTypeDepth is corrupt.
+// TypeDefFullName returns the reflection name of a type, "Ns.Outer+Inner", by TypeDef rid. A chain of more than
+// limits.NestedTypeDepth enclosing types is corrupt.
 func (md *Metadata) TypeDefFullName(rid uint32) (string, error) {
 	var buf [nameBuffer]byte
 	b, err := md.AppendTypeDefFullName(buf[:0], rid)
@@ -52,7 +52,7 @@ func (md *Metadata) TypeDefFullName(rid uint32) (string, error) {
 	return string(b), nil
 }
 
-// AppendTypeDefFullName appends what TypeDefFullName returns. After an error the result is dst.
+// AppendTypeDefFullName appends the result of TypeDefFullName. It returns dst unchanged with an error.
 func (md *Metadata) AppendTypeDefFullName(dst []byte, rid uint32) ([]byte, error) {
 	var chain [limits.NestedTypeDepth]uint32 // innermost first
 	n := 0
@@ -84,7 +84,8 @@ func (md *Metadata) AppendTypeDefFullName(dst []byte, rid uint32) ([]byte, error
 	return out, nil
 }
 
-// TypeRefFullName returns the reflection name of a type reference, "Ns.Outer+Inner", by TypeRef rid, without assembly.
+// TypeRefFullName returns the reflection name of a type reference, "Ns.Outer+Inner", by TypeRef rid, without
+// its assembly.
 func (md *Metadata) TypeRefFullName(rid uint32) (string, error) {
 	var buf [nameBuffer]byte
 	b, err := md.AppendTypeRefFullName(buf[:0], rid)
@@ -94,7 +95,7 @@ func (md *Metadata) TypeRefFullName(rid uint32) (string, error) {
 	return string(b), nil
 }
 
-// AppendTypeRefFullName appends what TypeRefFullName returns. After an error the result is dst.
+// AppendTypeRefFullName appends the result of TypeRefFullName. It returns dst unchanged with an error.
 func (md *Metadata) AppendTypeRefFullName(dst []byte, rid uint32) ([]byte, error) {
 	var chain [limits.NestedTypeDepth]TypeRefRow // innermost first
 	n := 0
@@ -125,8 +126,8 @@ func (md *Metadata) AppendTypeRefFullName(dst []byte, rid uint32) ([]byte, error
 	return out, nil
 }
 
-// TypeFullName returns the reflection name of a TypeDef or TypeRef. Other tokens are
-// target.ErrUnsupported: a TypeSpec has a signature instead of a name.
+// TypeFullName returns the reflection name of a TypeDef or TypeRef. It returns target.ErrUnsupported for other
+// tokens: a TypeSpec has a signature instead of a name.
 func (md *Metadata) TypeFullName(t Token) (string, error) {
 	switch t.Table() {
 	case TableTypeDef:
@@ -137,8 +138,8 @@ func (md *Metadata) TypeFullName(t Token) (string, error) {
 	return "", target.Unsupportedf("token %s names no type", t)
 }
 
-// TypeRefScope returns the resolution scope of a type reference, or of the outermost
-// type that encloses it: a Module, ModuleRef or AssemblyRef.
+// TypeRefScope returns the resolution scope of a type reference or of its outermost enclosing type: a Module,
+// ModuleRef or AssemblyRef.
 func (md *Metadata) TypeRefScope(rid uint32) (Token, error) {
 	for range limits.NestedTypeDepth {
 		row, err := md.TypeRef(rid)
@@ -166,23 +167,23 @@ func (md *Metadata) appendName(dst []byte, namespace, name StringIndex) ([]byte,
 	return append(dst, nm...), nil
 }
 
-// A typeIndex is an open hash table from full names to TypeDef rids. Names are
-// not stored: a hit is checked against the name that the metadata has.
+// A typeIndex is an open hash table from full names to TypeDef rids. It does not store names: lookups compare
+// with the metadata.
 type typeIndex struct {
-	asked   atomic.Uint32 // calls of FindTypeDef, up to unindexed
+	asked   atomic.Uint32 // calls of FindTypeDef, at most unindexed
 	once    sync.Once
 	slots   []typeSlot // a power of two, at most half full
-	missing error      // why types are not in it, nil if all are
+	missing error      // why types are not in the index, nil if all are
 }
 
-// unindexed is how many names FindTypeDef looks for row by row: most commands ask for a few, and the index of CoreLib's
-// names takes longer than all else that clrthreads does.
+// unindexed is the number of names that FindTypeDef searches row by row before it builds the index. Most
+// commands need few names, and indexing CoreLib takes longer than the rest of clrthreads.
 const unindexed = 8
 
 type typeSlot struct{ hash, rid uint32 }
 
-// FindTypeDef finds a type by its reflection name, "Ns.Outer+Inner". The first of two types with one name wins. Types
-// whose names are missing from the dump or corrupt are not found; UnnamedTypes returns the reason.
+// FindTypeDef finds a type by its reflection name, "Ns.Outer+Inner". The first of two types with the same name
+// wins. It does not find types with missing or corrupt names; UnnamedTypes returns the reason.
 func (md *Metadata) FindTypeDef(fullName string) (Token, bool) {
 	if md.types.asked.Load() < unindexed && md.types.asked.Add(1) <= unindexed {
 		return md.searchTypeDef(fullName)
@@ -190,7 +191,7 @@ func (md *Metadata) FindTypeDef(fullName string) (Token, bool) {
 	return md.indexedTypeDef(fullName)
 }
 
-// indexedTypeDef does what FindTypeDef does, with the index.
+// indexedTypeDef is FindTypeDef with the index.
 func (md *Metadata) indexedTypeDef(fullName string) (Token, bool) {
 	md.types.once.Do(md.buildTypeIndex)
 	slots := md.types.slots
@@ -214,9 +215,9 @@ func (md *Metadata) indexedTypeDef(fullName string) (Token, bool) {
 	}
 }
 
-// searchTypeDef does what FindTypeDef does, without an index.
+// searchTypeDef is FindTypeDef without the index.
 func (md *Metadata) searchTypeDef(fullName string) (Token, bool) {
-	var first [256]bool // the bytes that a simple name may begin with
+	var first [256]bool // bytes with which a simple name may begin
 	for i := range len(fullName) {
 		first[fullName[i]] = first[fullName[i]] || i == 0 || fullName[i-1] == '.' || fullName[i-1] == '+'
 	}
@@ -224,21 +225,21 @@ func (md *Metadata) searchTypeDef(fullName string) (Token, bool) {
 	heap := md.b[md.strings.off : md.strings.off+md.strings.size]
 	for rid := uint32(1); rid <= md.tables[TableTypeDef].rows; rid++ {
 		row := md.row(TableTypeDef, rid)
-		if i := row.u32(1); (i == 0 || uint64(i) < uint64(len(heap)) && first[heap[i]]) && md.isNamed(rid, fullName) {
+		if i := row.column(1); (i == 0 || uint64(i) < uint64(len(heap)) && first[heap[i]]) && md.isNamed(rid, fullName) {
 			return NewToken(TableTypeDef, rid), true
 		}
 	}
 	return 0, false
 }
 
-// typeDefName reads the columns of a TypeDef row that name the type. Damage in other columns takes no name away.
+// typeDefName reads the name columns of a TypeDef row. It ignores damage in other columns.
 func (md *Metadata) typeDefName(rid uint32) (namespace, name StringIndex, err error) {
 	row := md.row(TableTypeDef, rid)
-	return StringIndex(row.u32(2)), StringIndex(row.u32(1)), row.err
+	return StringIndex(row.column(2)), StringIndex(row.column(1)), row.err
 }
 
-// isNamed reports whether a type has the full name. It compares from the name's end and stops at the first difference, so that
-// rows which all share a long string don't make a search quadratic.
+// isNamed reports whether a type has the full name. It compares from the end of the name and stops at the first
+// difference. That keeps a search linear even if all rows share a long string.
 func (md *Metadata) isNamed(rid uint32, fullName string) bool {
 	rest := fullName
 	for range limits.NestedTypeDepth {
@@ -267,7 +268,8 @@ func (md *Metadata) isNamed(rid uint32, fullName string) bool {
 	return false
 }
 
-// cutName cuts the string at i off the end of text. It reports false if text does not end with it or it can't be read.
+// cutName removes the string at i from the end of text. It returns false if text does not end with it, or if it
+// is unreadable.
 func (md *Metadata) cutName(text *string, i StringIndex) bool {
 	if i == 0 {
 		return true
@@ -286,15 +288,15 @@ func (md *Metadata) cutName(text *string, i StringIndex) bool {
 	return true
 }
 
-// UnnamedTypes returns why the names of some types can't be read, so that a type
-// that FindTypeDef does not find may be one of them; nil if all are known.
+// UnnamedTypes returns why the names of some types are unreadable, or nil if all names are known. A type that
+// FindTypeDef does not find may be one of these.
 func (md *Metadata) UnnamedTypes() error {
 	md.types.once.Do(md.buildTypeIndex)
 	return md.types.missing
 }
 
-// buildTypeIndex hashes every name. The bytes that it hashes are bounded by a multiple of the metadata's size, far
-// above what namespaces that are repeated need, so that rows which all share a long string can't make it quadratic.
+// buildTypeIndex hashes every name. It stops after hashing a multiple of the metadata's size: rows that all
+// share a long string would make it quadratic otherwise.
 func (md *Metadata) buildTypeIndex() {
 	rows := md.tables[TableTypeDef].rows
 	size := 1

@@ -5,13 +5,14 @@ import (
 	"sync"
 )
 
-// opcodeInfo is what decoding and printing an opcode takes.
+// An opcodeInfo describes an opcode.
 type opcodeInfo struct {
 	name    string
 	operand OperandKind
 }
 
-// opcodeRuns are the opcodes (ECMA-335 VI.C.2, III) in runs of consecutive codes with the same kind of operand.
+// opcodeRuns lists the opcodes (ECMA-335 VI.C.2, III) in runs of consecutive codes with the same kind of
+// operand.
 var opcodeRuns = [...]struct {
 	first   Opcode
 	operand OperandKind
@@ -84,7 +85,7 @@ var opcodeRuns = [...]struct {
 	{0xFE1D, OperandNone, "refanytype readonly."},
 }
 
-// opcodes returns the opcodes of one byte, and those behind the prefix 0xFE by their second byte.
+// opcodes returns two tables: opcodes of one byte, and opcodes after the prefix 0xFE by their second byte.
 var opcodes = sync.OnceValue(func() *[2][256]opcodeInfo {
 	var table [2][256]opcodeInfo
 	for _, run := range opcodeRuns {

@@ -74,7 +74,7 @@ func oracleColumns(id TableID, row reflect.Value) (out []uint32) {
 
 func columns(r *row, id TableID) (out []uint32) {
 	for i := range schema[id].cols {
-		out = append(out, r.u32(i))
+		out = append(out, r.column(i))
 	}
 	return out
 }

@@ -2,11 +2,12 @@ package metadata
 
 import "encoding/binary"
 
-// The rows of the tables, decoded. Indexes of one table and coded indexes are tokens; the start of a list stays a
-// number, because a list may go through a Ptr table. Section numbers are those of ECMA-335.
+// The decoded rows of the tables. Indexes of one table and coded indexes become tokens. The start of a list
+// stays a number, because a list may go through a Ptr table. Section numbers are from ECMA-335.
 //
-// Each accessor takes a rid, counted from 1. It fails with a *FormatError when the table has no such row or a column
-// holds no valid token (the other columns are decoded then), and with a *MissingError when the row is not in the dump.
+// Each accessor takes a rid, counted from 1. It returns a *FormatError if the table does not have the row or a
+// column does not hold a valid token; other columns are still decoded. It returns a *MissingError if the row is
+// not in the dump.
 
 // A ModuleRow describes the module itself; it has one row (II.22.30).
 type ModuleRow struct {
@@ -20,13 +21,7 @@ type ModuleRow struct {
 // Module decodes row rid of the Module table.
 func (md *Metadata) Module(rid uint32) (ModuleRow, error) {
 	r := md.row(TableModule, rid)
-	v := ModuleRow{
-		Generation: r.u16(0),
-		Name:       StringIndex(r.u32(1)),
-		MVID:       GUIDIndex(r.u32(2)),
-		EncID:      GUIDIndex(r.u32(3)),
-		EncBaseID:  GUIDIndex(r.u32(4)),
-	}
+	v := ModuleRow{r.u16(), r.str(), r.guid(), r.guid(), r.guid()}
 	return v, r.err
 }
 
@@ -40,11 +35,7 @@ type TypeRefRow struct {
 // TypeRef decodes row rid of the TypeRef table.
 func (md *Metadata) TypeRef(rid uint32) (TypeRefRow, error) {
 	r := md.row(TableTypeRef, rid)
-	v := TypeRefRow{
-		Scope:     r.coded(0, codedResolutionScope),
-		Name:      StringIndex(r.u32(1)),
-		Namespace: StringIndex(r.u32(2)),
-	}
+	v := TypeRefRow{r.token(), r.str(), r.str()}
 	return v, r.err
 }
 
@@ -61,14 +52,7 @@ type TypeDefRow struct {
 // TypeDef decodes row rid of the TypeDef table.
 func (md *Metadata) TypeDef(rid uint32) (TypeDefRow, error) {
 	r := md.row(TableTypeDef, rid)
-	v := TypeDefRow{
-		Flags:      r.u32(0),
-		Name:       StringIndex(r.u32(1)),
-		Namespace:  StringIndex(r.u32(2)),
-		Extends:    r.coded(3, codedTypeDefOrRef),
-		FieldList:  r.u32(4),
-		MethodList: r.u32(5),
-	}
+	v := TypeDefRow{r.u32(), r.str(), r.str(), r.token(), r.u32(), r.u32()}
 	return v, r.err
 }
 
@@ -82,13 +66,13 @@ type FieldRow struct {
 // Field decodes row rid of the Field table.
 func (md *Metadata) Field(rid uint32) (FieldRow, error) {
 	r := md.row(TableField, rid)
-	v := FieldRow{Flags: r.u16(0), Name: StringIndex(r.u32(1)), Signature: BlobIndex(r.u32(2))}
+	v := FieldRow{r.u16(), r.str(), r.blob()}
 	return v, r.err
 }
 
 // A MethodDefRow defines a method (II.22.26).
 type MethodDefRow struct {
-	RVA       uint32 // of the body; 0 when the method has no IL
+	RVA       uint32 // of the body; 0 for a method without IL
 	ImplFlags uint16 // MethodImplAttributes, II.23.1.10
 	Flags     uint16 // MethodAttributes, II.23.1.11
 	Name      StringIndex
@@ -99,14 +83,7 @@ type MethodDefRow struct {
 // MethodDef decodes row rid of the MethodDef table.
 func (md *Metadata) MethodDef(rid uint32) (MethodDefRow, error) {
 	r := md.row(TableMethodDef, rid)
-	v := MethodDefRow{
-		RVA:       r.u32(0),
-		ImplFlags: r.u16(1),
-		Flags:     r.u16(2),
-		Name:      StringIndex(r.u32(3)),
-		Signature: BlobIndex(r.u32(4)),
-		ParamList: r.u32(5),
-	}
+	v := MethodDefRow{r.u32(), r.u16(), r.u16(), r.str(), r.blob(), r.u32()}
 	return v, r.err
 }
 
@@ -120,7 +97,7 @@ type ParamRow struct {
 // Param decodes row rid of the Param table.
 func (md *Metadata) Param(rid uint32) (ParamRow, error) {
 	r := md.row(TableParam, rid)
-	v := ParamRow{Flags: r.u16(0), Sequence: r.u16(1), Name: StringIndex(r.u32(2))}
+	v := ParamRow{r.u16(), r.u16(), r.str()}
 	return v, r.err
 }
 
@@ -133,7 +110,7 @@ type InterfaceImplRow struct {
 // InterfaceImpl decodes row rid of the InterfaceImpl table.
 func (md *Metadata) InterfaceImpl(rid uint32) (InterfaceImplRow, error) {
 	r := md.row(TableInterfaceImpl, rid)
-	v := InterfaceImplRow{Class: r.token(0, TableTypeDef), Interface: r.coded(1, codedTypeDefOrRef)}
+	v := InterfaceImplRow{r.token(), r.token()}
 	return v, r.err
 }
 
@@ -147,11 +124,7 @@ type MemberRefRow struct {
 // MemberRef decodes row rid of the MemberRef table.
 func (md *Metadata) MemberRef(rid uint32) (MemberRefRow, error) {
 	r := md.row(TableMemberRef, rid)
-	v := MemberRefRow{
-		Class:     r.coded(0, codedMemberRefParent),
-		Name:      StringIndex(r.u32(1)),
-		Signature: BlobIndex(r.u32(2)),
-	}
+	v := MemberRefRow{r.token(), r.str(), r.blob()}
 	return v, r.err
 }
 
@@ -165,11 +138,7 @@ type ConstantRow struct {
 // Constant decodes row rid of the Constant table.
 func (md *Metadata) Constant(rid uint32) (ConstantRow, error) {
 	r := md.row(TableConstant, rid)
-	v := ConstantRow{
-		Type:   ElementType(r.u16(0)),
-		Parent: r.coded(1, codedHasConstant),
-		Value:  BlobIndex(r.u32(2)),
-	}
+	v := ConstantRow{ElementType(r.u16()), r.token(), r.blob()}
 	return v, r.err
 }
 
@@ -183,11 +152,7 @@ type CustomAttributeRow struct {
 // CustomAttribute decodes row rid of the CustomAttribute table.
 func (md *Metadata) CustomAttribute(rid uint32) (CustomAttributeRow, error) {
 	r := md.row(TableCustomAttribute, rid)
-	v := CustomAttributeRow{
-		Parent: r.coded(0, codedHasCustomAttribute),
-		Type:   r.coded(1, codedCustomAttributeType),
-		Value:  BlobIndex(r.u32(2)),
-	}
+	v := CustomAttributeRow{r.token(), r.token(), r.blob()}
 	return v, r.err
 }
 
@@ -201,7 +166,7 @@ type ClassLayoutRow struct {
 // ClassLayout decodes row rid of the ClassLayout table.
 func (md *Metadata) ClassLayout(rid uint32) (ClassLayoutRow, error) {
 	r := md.row(TableClassLayout, rid)
-	v := ClassLayoutRow{PackingSize: r.u16(0), ClassSize: r.u32(1), Parent: r.token(2, TableTypeDef)}
+	v := ClassLayoutRow{r.u16(), r.u32(), r.token()}
 	return v, r.err
 }
 
@@ -214,7 +179,7 @@ type FieldLayoutRow struct {
 // FieldLayout decodes row rid of the FieldLayout table.
 func (md *Metadata) FieldLayout(rid uint32) (FieldLayoutRow, error) {
 	r := md.row(TableFieldLayout, rid)
-	v := FieldLayoutRow{Offset: r.u32(0), Field: r.token(1, TableField)}
+	v := FieldLayoutRow{r.u32(), r.token()}
 	return v, r.err
 }
 
@@ -224,7 +189,7 @@ type StandAloneSigRow struct{ Signature BlobIndex }
 // StandAloneSig decodes row rid of the StandAloneSig table.
 func (md *Metadata) StandAloneSig(rid uint32) (StandAloneSigRow, error) {
 	r := md.row(TableStandAloneSig, rid)
-	v := StandAloneSigRow{Signature: BlobIndex(r.u32(0))}
+	v := StandAloneSigRow{r.blob()}
 	return v, r.err
 }
 
@@ -234,7 +199,7 @@ type ModuleRefRow struct{ Name StringIndex }
 // ModuleRef decodes row rid of the ModuleRef table.
 func (md *Metadata) ModuleRef(rid uint32) (ModuleRefRow, error) {
 	r := md.row(TableModuleRef, rid)
-	v := ModuleRefRow{Name: StringIndex(r.u32(0))}
+	v := ModuleRefRow{r.str()}
 	return v, r.err
 }
 
@@ -244,7 +209,7 @@ type TypeSpecRow struct{ Signature BlobIndex }
 // TypeSpec decodes row rid of the TypeSpec table.
 func (md *Metadata) TypeSpec(rid uint32) (TypeSpecRow, error) {
 	r := md.row(TableTypeSpec, rid)
-	v := TypeSpecRow{Signature: BlobIndex(r.u32(0))}
+	v := TypeSpecRow{r.blob()}
 	return v, r.err
 }
 
@@ -259,12 +224,7 @@ type ImplMapRow struct {
 // ImplMap decodes row rid of the ImplMap table.
 func (md *Metadata) ImplMap(rid uint32) (ImplMapRow, error) {
 	r := md.row(TableImplMap, rid)
-	v := ImplMapRow{
-		Flags:       r.u16(0),
-		Member:      r.coded(1, codedMemberForwarded),
-		ImportName:  StringIndex(r.u32(2)),
-		ImportScope: r.token(3, TableModuleRef),
-	}
+	v := ImplMapRow{r.u16(), r.token(), r.str(), r.token()}
 	return v, r.err
 }
 
@@ -277,7 +237,7 @@ type FieldRVARow struct {
 // FieldRVA decodes row rid of the FieldRVA table.
 func (md *Metadata) FieldRVA(rid uint32) (FieldRVARow, error) {
 	r := md.row(TableFieldRVA, rid)
-	v := FieldRVARow{RVA: r.u32(0), Field: r.token(1, TableField)}
+	v := FieldRVARow{r.u32(), r.token()}
 	return v, r.err
 }
 
@@ -294,14 +254,7 @@ type AssemblyRow struct {
 // Assembly decodes row rid of the Assembly table.
 func (md *Metadata) Assembly(rid uint32) (AssemblyRow, error) {
 	r := md.row(TableAssembly, rid)
-	v := AssemblyRow{
-		HashAlgorithm: r.u32(0),
-		Version:       [4]uint16{r.u16(1), r.u16(2), r.u16(3), r.u16(4)},
-		Flags:         r.u32(5),
-		PublicKey:     BlobIndex(r.u32(6)),
-		Name:          StringIndex(r.u32(7)),
-		Culture:       StringIndex(r.u32(8)),
-	}
+	v := AssemblyRow{r.u32(), [4]uint16{r.u16(), r.u16(), r.u16(), r.u16()}, r.u32(), r.blob(), r.str(), r.str()}
 	return v, r.err
 }
 
@@ -318,14 +271,7 @@ type AssemblyRefRow struct {
 // AssemblyRef decodes row rid of the AssemblyRef table.
 func (md *Metadata) AssemblyRef(rid uint32) (AssemblyRefRow, error) {
 	r := md.row(TableAssemblyRef, rid)
-	v := AssemblyRefRow{
-		Version:          [4]uint16{r.u16(0), r.u16(1), r.u16(2), r.u16(3)},
-		Flags:            r.u32(4),
-		PublicKeyOrToken: BlobIndex(r.u32(5)),
-		Name:             StringIndex(r.u32(6)),
-		Culture:          StringIndex(r.u32(7)),
-		HashValue:        BlobIndex(r.u32(8)),
-	}
+	v := AssemblyRefRow{[4]uint16{r.u16(), r.u16(), r.u16(), r.u16()}, r.u32(), r.blob(), r.str(), r.str(), r.blob()}
 	return v, r.err
 }
 
@@ -341,13 +287,7 @@ type ExportedTypeRow struct {
 // ExportedType decodes row rid of the ExportedType table.
 func (md *Metadata) ExportedType(rid uint32) (ExportedTypeRow, error) {
 	r := md.row(TableExportedType, rid)
-	v := ExportedTypeRow{
-		Flags:          r.u32(0),
-		TypeDefID:      r.u32(1),
-		Name:           StringIndex(r.u32(2)),
-		Namespace:      StringIndex(r.u32(3)),
-		Implementation: r.coded(4, codedImplementation),
-	}
+	v := ExportedTypeRow{r.u32(), r.u32(), r.str(), r.str(), r.token()}
 	return v, r.err
 }
 
@@ -360,7 +300,7 @@ type NestedClassRow struct {
 // NestedClass decodes row rid of the NestedClass table.
 func (md *Metadata) NestedClass(rid uint32) (NestedClassRow, error) {
 	r := md.row(TableNestedClass, rid)
-	v := NestedClassRow{Nested: r.token(0, TableTypeDef), Enclosing: r.token(1, TableTypeDef)}
+	v := NestedClassRow{r.token(), r.token()}
 	return v, r.err
 }
 
@@ -375,12 +315,7 @@ type GenericParamRow struct {
 // GenericParam decodes row rid of the GenericParam table.
 func (md *Metadata) GenericParam(rid uint32) (GenericParamRow, error) {
 	r := md.row(TableGenericParam, rid)
-	v := GenericParamRow{
-		Number: r.u16(0),
-		Flags:  r.u16(1),
-		Owner:  r.coded(2, codedTypeOrMethodDef),
-		Name:   StringIndex(r.u32(3)),
-	}
+	v := GenericParamRow{r.u16(), r.u16(), r.token(), r.str()}
 	return v, r.err
 }
 
@@ -393,7 +328,7 @@ type MethodSpecRow struct {
 // MethodSpec decodes row rid of the MethodSpec table.
 func (md *Metadata) MethodSpec(rid uint32) (MethodSpecRow, error) {
 	r := md.row(TableMethodSpec, rid)
-	v := MethodSpecRow{Method: r.coded(0, codedMethodDefOrRef), Instantiation: BlobIndex(r.u32(1))}
+	v := MethodSpecRow{r.token(), r.blob()}
 	return v, r.err
 }
 
@@ -408,25 +343,20 @@ type DocumentRow struct {
 // Document decodes row rid of the Document table.
 func (md *Metadata) Document(rid uint32) (DocumentRow, error) {
 	r := md.row(TableDocument, rid)
-	v := DocumentRow{
-		Name:          BlobIndex(r.u32(0)),
-		HashAlgorithm: GUIDIndex(r.u32(1)),
-		Hash:          BlobIndex(r.u32(2)),
-		Language:      GUIDIndex(r.u32(3)),
-	}
+	v := DocumentRow{r.blob(), r.guid(), r.blob(), r.guid()}
 	return v, r.err
 }
 
 // A MethodDebugInformationRow holds the sequence points of the method with the same rid (portable PDB).
 type MethodDebugInformationRow struct {
-	Document       Token // nil when the method has none, or several
+	Document       Token // nil if the method has no document, or several
 	SequencePoints BlobIndex
 }
 
 // MethodDebugInformation decodes row rid of the MethodDebugInformation table.
 func (md *Metadata) MethodDebugInformation(rid uint32) (MethodDebugInformationRow, error) {
 	r := md.row(TableMethodDebugInformation, rid)
-	v := MethodDebugInformationRow{Document: r.token(0, TableDocument), SequencePoints: BlobIndex(r.u32(1))}
+	v := MethodDebugInformationRow{r.token(), r.blob()}
 	return v, r.err
 }
 
@@ -443,14 +373,7 @@ type LocalScopeRow struct {
 // LocalScope decodes row rid of the LocalScope table.
 func (md *Metadata) LocalScope(rid uint32) (LocalScopeRow, error) {
 	r := md.row(TableLocalScope, rid)
-	v := LocalScopeRow{
-		Method:       r.token(0, TableMethodDef),
-		ImportScope:  r.token(1, TableImportScope),
-		VariableList: r.u32(2),
-		ConstantList: r.u32(3),
-		StartOffset:  r.u32(4),
-		Length:       r.u32(5),
-	}
+	v := LocalScopeRow{r.token(), r.token(), r.u32(), r.u32(), r.u32(), r.u32()}
 	return v, r.err
 }
 
@@ -464,36 +387,39 @@ type LocalVariableRow struct {
 // LocalVariable decodes row rid of the LocalVariable table.
 func (md *Metadata) LocalVariable(rid uint32) (LocalVariableRow, error) {
 	r := md.row(TableLocalVariable, rid)
-	v := LocalVariableRow{Attributes: r.u16(0), Index: r.u16(1), Name: StringIndex(r.u32(2))}
+	v := LocalVariableRow{r.u16(), r.u16(), r.str()}
 	return v, r.err
 }
 
-// A row is an undecoded row. The first failure sticks in err; columns of a row that failed are zero.
+// A row is an undecoded row. Its methods other than column read one column after the other. err is the first failure;
+// columns of a row that failed are zero.
 type row struct {
-	b   []byte // nil after a failure
-	t   *table
-	off int // of the row in the metadata
-	err error
+	b    []byte // nil after a failure
+	id   TableID
+	next int // column that is read next
+	t    *table
+	off  int // of the row in the metadata
+	err  error
 }
 
-// row finds row rid of a table. It checks the rid and that the bytes are there.
+// row returns row rid of a table. It checks the rid and that the bytes are in the dump.
 func (md *Metadata) row(id TableID, rid uint32) row {
 	t := &md.tables[id]
 	if rid-1 >= t.rows { // rid 0 wraps around
-		return row{err: corruptf(t.off, "row %d of table %s, which has %d", rid, id, t.rows)}
+		return row{id: id, err: corruptf(t.off, "row %d of table %s, which has %d", rid, id, t.rows)}
 	}
 	off := t.off + int(rid-1)*int(t.rowSize)
 	end := off + int(t.rowSize)
 	if md.available != nil {
 		if err := md.need(off, int(t.rowSize)); err != nil {
-			return row{err: err}
+			return row{id: id, err: err}
 		}
 	}
-	return row{b: md.b[off:end:end], t: t, off: off}
+	return row{b: md.b[off:end:end], id: id, t: t, off: off}
 }
 
-// u32 reads column i, whatever its width.
-func (r *row) u32(i int) uint32 {
+// column returns column i, whatever its width.
+func (r *row) column(i int) uint32 {
 	if r.b == nil {
 		return 0
 	}
@@ -504,27 +430,33 @@ func (r *row) u32(i int) uint32 {
 	return binary.LittleEndian.Uint32(r.b[c.off:])
 }
 
-// u16 reads column i, which is two bytes wide.
-func (r *row) u16(i int) uint16 { return uint16(r.u32(i)) }
-
-// token reads column i, an index of table id.
-func (r *row) token(i int, id TableID) Token {
-	v := r.u32(i)
-	if v > maxRID {
-		r.fail("row %d of table %s can't be", v, id)
-		return 0
-	}
-	return NewToken(id, v)
+// u32 reads a number or the start of a list.
+func (r *row) u32() uint32 {
+	r.next++
+	return r.column(r.next - 1)
 }
 
-// coded reads column i, a coded index.
-func (r *row) coded(i int, c codedIndex) Token {
-	v := r.u32(i)
-	t, ok := c.decode(v)
-	if !ok && r.b != nil {
-		r.fail("coded index %#x", v)
+func (r *row) u16() uint16      { return uint16(r.u32()) }
+func (r *row) str() StringIndex { return StringIndex(r.u32()) }
+func (r *row) guid() GUIDIndex  { return GUIDIndex(r.u32()) }
+func (r *row) blob() BlobIndex  { return BlobIndex(r.u32()) }
+
+// token reads an index of the table, or a coded index, that the schema has for the column.
+func (r *row) token() Token {
+	c := schema[r.id].cols[r.next]
+	v := r.u32()
+	switch {
+	case c.kind == kindCoded:
+		t, ok := codedIndex(c.arg).decode(v)
+		if !ok && r.b != nil {
+			r.fail("coded index %#x", v)
+		}
+		return t
+	case v > maxRID:
+		r.fail("row %d of table %s can't be", v, TableID(c.arg))
+		return 0
 	}
-	return t
+	return NewToken(TableID(c.arg), v)
 }
 
 func (r *row) fail(format string, args ...any) {
@@ -533,7 +465,7 @@ func (r *row) fail(format string, args ...any) {
 	}
 }
 
-// A CustomDebugInformationRow is a fact about another row that a compiler added (portable PDB).
+// A CustomDebugInformationRow holds a compiler's additional information about another row (portable PDB).
 type CustomDebugInformationRow struct {
 	Parent Token
 	Kind   GUIDIndex
@@ -543,6 +475,6 @@ type CustomDebugInformationRow struct {
 // CustomDebugInformation decodes row rid of the CustomDebugInformation table.
 func (md *Metadata) CustomDebugInformation(rid uint32) (CustomDebugInformationRow, error) {
 	r := md.row(TableCustomDebugInformation, rid)
-	v := CustomDebugInformationRow{Parent: r.coded(0, codedHasCustomDebugInformation), Kind: GUIDIndex(r.u32(1)), Value: BlobIndex(r.u32(2))}
+	v := CustomDebugInformationRow{r.token(), r.guid(), r.blob()}
 	return v, r.err
 }

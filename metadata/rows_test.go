@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAccessors calls every row accessor on a row whose columns all differ, and
-// compares the fields with the columns in their order.
+// TestAccessors calls every row accessor on a row with distinct columns and compares the fields with the
+// columns in order.
 func TestAccessors(t *testing.T) {
 	w := newBuilder()
 	want := map[TableID][]uint32{}

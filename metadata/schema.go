@@ -1,6 +1,6 @@
 package metadata
 
-// A column describes one column of a table: its kind and, for an index, the table or the coded index that it holds.
+// A column describes one column of a table. arg is the table, or the coded index, for the kinds that need one.
 type column struct {
 	kind columnKind
 	arg  uint8
@@ -106,10 +106,10 @@ var schema = [numTables]struct {
 	TableCustomDebugInformation: {"CustomDebugInformation", cols{coded(codedHasCustomDebugInformation), guid, blob}},
 }
 
-// noTable marks a tag that no table has, and a table without a Ptr table.
+// noTable marks a tag without a table, and a table without a Ptr table.
 const noTable TableID = 0xFF
 
-// ptrTable returns the table that a list goes through when it has rows.
+// ptrTable returns the Ptr table that lists of t go through if it has rows.
 func ptrTable(t TableID) TableID {
 	switch t {
 	case TableField:
@@ -126,7 +126,7 @@ func ptrTable(t TableID) TableID {
 	return noTable
 }
 
-// A codedIndex is a column whose low bits select the table (ECMA-335 II.24.2.6).
+// A codedIndex is the type of a column with the table in its low bits (ECMA-335 II.24.2.6).
 type codedIndex uint8
 
 const (
@@ -181,7 +181,7 @@ var codedIndexes = [...]codedTables{
 	}},
 }
 
-// decode splits a coded index. It reports false when the tag has no table or the rid does not fit a token.
+// decode splits a coded index. It returns false if the tag has no table or the rid does not fit a token.
 func (c codedIndex) decode(v uint32) (Token, bool) {
 	d := &codedIndexes[c]
 	tag, rid := v&(1<<d.bits-1), v>>d.bits
@@ -191,7 +191,7 @@ func (c codedIndex) decode(v uint32) (Token, bool) {
 	return NewToken(d.tables[tag], rid), true
 }
 
-// encode returns the inverse of decode. It reports false when the index can't hold a token of that table.
+// encode is the inverse of decode. It returns false if the index cannot hold a token of that table.
 func (c codedIndex) encode(t Token) (uint32, bool) {
 	d := &codedIndexes[c]
 	for tag, id := range d.tables {

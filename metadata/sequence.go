@@ -11,13 +11,13 @@ import (
 type SequencePoint struct {
 	ILOffset               uint32 // bytes
 	Document               Token
-	Hidden                 bool // no source; the lines and columns are 0
+	Hidden                 bool // a point without source; its lines and columns are 0
 	StartLine, EndLine     uint32
 	StartColumn, EndColumn uint32
 }
 
-// SequencePoints yields the sequence points of a method in the order of their IL offsets, by MethodDef rid. It ends
-// after the first error; a method without points yields nothing.
+// SequencePoints iterates over the sequence points of a method in the order of their IL offsets, by MethodDef
+// rid. It ends after the first error.
 func (md *Metadata) SequencePoints(method uint32) iter.Seq2[SequencePoint, error] {
 	return func(yield func(SequencePoint, error) bool) {
 		row, err := md.MethodDebugInformation(method)
@@ -45,7 +45,8 @@ func (md *Metadata) SequencePoints(method uint32) iter.Seq2[SequencePoint, error
 	}
 }
 
-// A pointReader reads a sequence points blob. Offsets, lines and columns are stored as differences to the point before.
+// A pointReader reads a sequence points blob. Offsets, lines and columns are stored as differences from the
+// previous point.
 type pointReader struct {
 	sigReader
 	doc          Token
@@ -55,7 +56,7 @@ type pointReader struct {
 	visible      bool   // a point that is not hidden was read
 }
 
-// header reads the signature of the locals, which is skipped, and the first document of a method that has several.
+// header skips the signature of the locals and reads the first document of a method with several.
 func (r *pointReader) header() {
 	r.uint()
 	if r.doc.IsNil() {
@@ -71,7 +72,8 @@ func (r *pointReader) document() {
 	r.doc = NewToken(TableDocument, rid)
 }
 
-// next reads a record. It reports false when that changed the document only, which a difference of 0 in the IL offset marks, or failed.
+// next reads a record. It returns false if the record only changes the document, which an IL offset difference
+// of 0 marks, or if reading fails.
 func (r *pointReader) next() (SequencePoint, bool) {
 	delta := r.uint()
 	if delta == 0 && r.started {
@@ -95,7 +97,8 @@ func (r *pointReader) next() (SequencePoint, bool) {
 	return p, r.err == nil
 }
 
-// extent reads the lines and columns that a point covers; columns can be negative only with more than one line.
+// extent reads the number of lines and columns of a point. Columns can be negative only if there are several
+// lines.
 func (r *pointReader) extent() (lines uint32, columns int32) {
 	if lines = r.uint(); lines == 0 {
 		return 0, int32(r.uint())
@@ -103,7 +106,7 @@ func (r *pointReader) extent() (lines uint32, columns int32) {
 	return lines, r.int()
 }
 
-// start moves to the start of the next point; the first is absolute.
+// start reads the start of the next point. The first start is absolute.
 func (r *pointReader) start() {
 	if !r.visible {
 		r.visible = true
@@ -114,8 +117,8 @@ func (r *pointReader) start() {
 	r.column += uint32(r.int())
 }
 
-// DocumentName returns the path of a source file, by Document rid: parts from the
-// blob heap, joined by a separator (portable PDB v1.0, "Document Name Blob").
+// DocumentName returns the path of a source file, by Document rid. It is stored as parts in the blob heap,
+// joined by a separator (portable PDB v1.0, "Document Name Blob").
 func (md *Metadata) DocumentName(rid uint32) (string, error) {
 	row, err := md.Document(rid)
 	if err != nil {

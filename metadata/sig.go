@@ -10,8 +10,8 @@ import (
 // An ElementType starts a type in a signature (ECMA-335 II.23.1.16).
 type ElementType uint8
 
-// The element types. Internal and CModInternal occur in the runtime's memory only: a pointer to a type that is loaded
-// takes the place of a token (runtime: corhdr.h). Canon, which is System.__Canon, occurs in ReadyToRun images only.
+// The element types. Internal and CModInternal occur only in the memory of a runtime, with the address of a
+// loaded type in place of a token (corhdr.h). Canon, for System.__Canon, occurs only in ReadyToRun images.
 const (
 	ElementEnd          ElementType = 0x00
 	ElementVoid         ElementType = 0x01
@@ -76,7 +76,7 @@ func (e ElementType) String() string {
 	return fmt.Sprintf("ElementType(%#x)", uint8(e))
 }
 
-// IsPrimitive reports whether the element type alone has a fixed meaning: Void to String, TypedByRef, I, U and Object.
+// IsPrimitive reports whether the element type is a complete type: Void to String, TypedByRef, I, U and Object.
 func (e ElementType) IsPrimitive() bool {
 	return e >= ElementVoid && e <= ElementString || e == ElementTypedByRef ||
 		e == ElementI || e == ElementU || e == ElementObject
@@ -150,13 +150,14 @@ func (c CallConv) Kind() CallConv { return c & 0x0F }
 // HasThis reports whether the method has an implicit this argument.
 func (c CallConv) HasThis() bool { return c&CallHasThis != 0 }
 
-// A MethodSig is the signature of a method, a call site or a function pointer (ECMA-335 II.23.2.1 to 3), or of a property (II.23.2.5).
+// A MethodSig is the signature of a method, a call site, a function pointer (ECMA-335 II.23.2.1 to 3) or a
+// property (II.23.2.5).
 type MethodSig struct {
 	Conv          CallConv
 	GenericParams uint32 // 0 for a method that is not generic
 	Return        TypeSig
 	Params        []TypeSig
-	Sentinel      int // Params from here on are a call site's varargs; -1 when there is no sentinel
+	Sentinel      int // index in Params of a call site's first vararg; -1 without varargs
 }
 
 // FixedParams returns the parameters before the varargs of a call site.
@@ -170,8 +171,8 @@ func (m *MethodSig) FixedParams() []TypeSig {
 	return m.Params
 }
 
-// ParseMethodSig decodes the signature of a MethodDef, MemberRef or
-// StandAloneSig. It fails for the signatures of fields, locals and properties.
+// ParseMethodSig decodes the signature of a MethodDef, MemberRef or StandAloneSig. It fails for signatures of
+// fields, locals and properties.
 func ParseMethodSig(b []byte) (MethodSig, error) {
 	r := sigReader{b: b}
 	m := r.method(0)
@@ -202,22 +203,22 @@ func ParseMethodSpec(b []byte) ([]TypeSig, error) {
 	return finish(&r, ts)
 }
 
-// ParseTypeSpec decodes the signature of a TypeSpec: a type and no more.
+// ParseTypeSpec decodes the signature of a TypeSpec: one type.
 func ParseTypeSpec(b []byte) (TypeSig, error) {
 	r := sigReader{b: b}
 	t := r.typ(0)
 	return finish(&r, t)
 }
 
-// MethodSigSize returns the number of bytes of the method's signature that b starts
-// with: signatures in a process's memory don't record their length.
+// MethodSigSize returns the size in bytes of the method signature at the start of b. Signatures in the memory
+// of a process do not record their length.
 func MethodSigSize(b []byte) (int, error) {
 	r := sigReader{b: b}
 	r.method(0)
 	return r.off, r.err
 }
 
-// FieldSigSize returns the number of bytes of the field's signature that b starts with.
+// FieldSigSize returns the size in bytes of the field signature at the start of b.
 func FieldSigSize(b []byte) (int, error) {
 	r := sigReader{b: b}
 	r.expect(CallField)
@@ -225,7 +226,7 @@ func FieldSigSize(b []byte) (int, error) {
 	return r.off, r.err
 }
 
-// TypeSigSize returns the number of bytes of the type that b starts with.
+// TypeSigSize returns the size in bytes of the type at the start of b.
 func TypeSigSize(b []byte) (int, error) {
 	r := sigReader{b: b}
 	r.typ(0)
@@ -235,23 +236,24 @@ func TypeSigSize(b []byte) (int, error) {
 // An InstanceSig names an instance of a generic method, or of a method of a generic type, in a ReadyToRun image
 // (docs/design/coreclr/botr/readytorun-format.md, "Method Signatures").
 type InstanceSig struct {
-	Owner  *TypeSig // nil: the type that defines the method
+	Owner  *TypeSig // nil for the type that defines the method
 	Method uint32   // row of MethodDef
 	Args   []TypeSig
-	// Foreign: the method, or a type, is one of another image, whose tables the tokens belong to.
+	// Foreign reports whether the tokens belong to the tables of another image.
 	Foreign bool
 }
 
-// The flags of an InstanceSig: what follows them. Those that only describe the kind of the entry point have no data.
+// The flags of an InstanceSig announce the parts that follow. instanceKinds have no part: they only describe
+// the entry point.
 const (
 	instanceHasArgs    = 0x04
 	instanceContext    = 0x80
 	instanceHasOwner   = 0x40
-	instanceKinds      = 0x01 | 0x02 | 0x100 // of unboxing, instantiating, and the variant of runtime async
+	instanceKinds      = 0x01 | 0x02 | 0x100 // unboxing, instantiating, and the variant of runtime async
 	instanceUnderstood = instanceHasArgs | instanceContext | instanceHasOwner | instanceKinds
 )
 
-// ParseInstanceSig decodes the InstanceSig that b starts with and returns its number of bytes.
+// ParseInstanceSig decodes the InstanceSig at the start of b and returns its size in bytes.
 func ParseInstanceSig(b []byte) (InstanceSig, int, error) {
 	r := sigReader{b: b, image: true}
 	var s InstanceSig
@@ -281,8 +283,8 @@ type sigReader struct {
 	b       []byte
 	off     int
 	err     error
-	image   bool // the signature is one of a ReadyToRun image
-	foreign bool // which has tokens of another image
+	image   bool // the signature is from a ReadyToRun image
+	foreign bool // its tokens belong to another image
 }
 
 func (r *sigReader) fail(format string, args ...any) {
@@ -291,7 +293,7 @@ func (r *sigReader) fail(format string, args ...any) {
 	}
 }
 
-// finish returns v, or nothing when the signature broke or goes on after v.
+// finish returns v, or the zero value and an error if reading failed or bytes follow v.
 func finish[T any](r *sigReader, v T) (T, error) {
 	if r.err == nil && r.off != len(r.b) {
 		r.fail("%d bytes too many", r.left())
@@ -345,7 +347,7 @@ func (r *sigReader) int() int32 {
 	return v
 }
 
-// count reads a number of things that take at least a byte each.
+// count reads the number of elements that take at least one byte each.
 func (r *sigReader) count() int {
 	n := r.uint()
 	if uint64(n) > uint64(r.left()) {
@@ -355,7 +357,7 @@ func (r *sigReader) count() int {
 	return int(n)
 }
 
-// pointer reads the address that follows Internal: eight bytes on the architectures that are interpreted.
+// pointer reads the address after Internal. It has eight bytes: 32-bit processes have no layout.
 func (r *sigReader) pointer() uint64 {
 	if r.err != nil || r.left() < 8 {
 		r.fail("ends early")
@@ -391,7 +393,7 @@ func (r *sigReader) method(depth int) MethodSig {
 	return MethodSig{}
 }
 
-// params reads what follows the first byte of a method's or property's signature.
+// params reads the part of a method's or property's signature after the first byte.
 func (r *sigReader) params(c CallConv, depth int) MethodSig {
 	m := MethodSig{Conv: c, Sentinel: -1}
 	if c&CallGeneric != 0 {
@@ -417,8 +419,8 @@ func (r *sigReader) params(c CallConv, depth int) MethodSig {
 	return m
 }
 
-// makeTypes makes room for n types, but for few in advance: a count is bounded by the bytes that are left, yet each
-// level of a nested signature could claim them anew.
+// makeTypes returns an empty slice for n types with little capacity: n is bounded by the bytes left, but each
+// level of a nested signature could claim that many.
 func makeTypes(n int) []TypeSig {
 	if n == 0 {
 		return nil
@@ -442,7 +444,7 @@ func (r *sigReader) elem(depth int) *TypeSig {
 	return &t
 }
 
-// typ reads a type. After a failure the tree is incomplete and finish drops it.
+// typ reads a type. After a failure the type is incomplete; finish drops it.
 func (r *sigReader) typ(depth int) TypeSig {
 	t := TypeSig{Kind: ElementType(r.byte())}
 	if depth > limits.SignatureDepth {
@@ -521,7 +523,7 @@ func (r *sigReader) shape() *ArrayShape {
 	return s
 }
 
-// dimensions reads how many dimensions have a size, or a lower bound.
+// dimensions reads the number of dimensions that have a size, or a lower bound.
 func (r *sigReader) dimensions(rank uint32) int {
 	n := r.count()
 	if r.err == nil && n > int(rank) {

@@ -179,7 +179,7 @@ func TestElementTypeString(t *testing.T) {
 	assert.Equal(t, "ElementType(0x17)", ElementType(0x17).String())
 }
 
-// TestSigSizes: what follows a signature in memory does not belong to it.
+// TestSigSizes checks that bytes after a signature do not count.
 func TestSigSizes(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -7,20 +7,20 @@ import (
 	"strconv"
 )
 
-// A Resolver names what a signature refers to. Methods return "" for what they can't name. Without one, nil, a
-// signature is printed with the numbers that it has: tokens as "0x01000012".
+// A Resolver names the parts of a signature. Its methods return "" for unknown names. Functions that take a
+// Resolver accept nil, and then print numbers: tokens as "0x01000012".
 type Resolver interface {
-	// TypeName is the name of a TypeDef, TypeRef or TypeSpec.
+	// TypeName returns the name of a TypeDef, TypeRef or TypeSpec.
 	TypeName(t Token) string
-	// Var is the n-th generic argument of the type, MVar of the method.
+	// Var returns the n-th generic argument of the type, and MVar that of the method.
 	Var(n uint32) string
 	MVar(n uint32) string
-	// TypeHandle is the name of a loaded type by its address.
+	// TypeHandle returns the name of a loaded type by its address.
 	TypeHandle(addr uint64) string
 }
 
-// Names resolves the tokens of md in the way that both styles of printing want them: "Ns.Name", with a nested type's own name only, which
-// is what the runtime prints in signatures (runtime: vm/sigformat.cpp). Generic arguments and type handles stay unnamed.
+// Names returns a Resolver for the tokens of md. It returns "Ns.Name", or only the own name of a nested type,
+// as the runtime prints signatures (vm/sigformat.cpp). It does not name generic arguments and type handles.
 func (md *Metadata) Names() Resolver { return tokenNames{md} }
 
 type tokenNames struct{ md *Metadata }
@@ -44,7 +44,7 @@ func (tokenNames) Var(uint32) string        { return "" }
 func (tokenNames) MVar(uint32) string       { return "" }
 func (tokenNames) TypeHandle(uint64) string { return "" }
 
-// numbers is the Resolver that nil means.
+// numbers is the Resolver in place of nil.
 type numbers struct{}
 
 func (numbers) TypeName(t Token) string       { return fmt.Sprintf("0x%08x", uint32(t)) }
@@ -52,24 +52,24 @@ func (numbers) Var(uint32) string             { return "" }
 func (numbers) MVar(uint32) string            { return "" }
 func (numbers) TypeHandle(addr uint64) string { return fmt.Sprintf("%016x", addr) }
 
-// named returns r, or numbers if r is nil.
-func named(r Resolver) Resolver {
+// orNumbers returns r, or numbers if r is nil.
+func orNumbers(r Resolver) Resolver {
 	if r == nil {
 		return numbers{}
 	}
 	return r
 }
 
-// unknownType stands for what has no name, in the runtime's words.
+// unknownType replaces a missing name, as in the runtime.
 const unknownType = "**UNKNOWN TYPE**"
 
-// FormatMethod returns a method's name followed by its parameters, in the style that
-// SOS prints methods in: "Ns.Type.Name(Int32, System.String, Byte ByRef)".
+// FormatMethod returns a method's name with its parameters in SOS's style: "Ns.Type.Name(Int32, System.String,
+// Byte ByRef)".
 func FormatMethod(name string, m *MethodSig, r Resolver) string {
 	return string(AppendParams([]byte(name), m, r))
 }
 
-// AppendParams appends the parameters of a method in SOS's style, with their parentheses.
+// AppendParams appends the parameters of a method in SOS's style, in parentheses.
 func AppendParams(dst []byte, m *MethodSig, r Resolver) []byte {
 	dst = append(dst, '(')
 	params := m.FixedParams()
@@ -96,9 +96,9 @@ func appendVarArgs(dst []byte, m *MethodSig, fixed int) []byte {
 // String and Object with it (runtime: vm/sigformat.cpp, SigFormat).
 func FormatType(t *TypeSig, r Resolver) string { return string(AppendType(nil, t, r)) }
 
-// AppendType appends what FormatType returns.
+// AppendType appends the result of FormatType.
 func AppendType(dst []byte, t *TypeSig, r Resolver) []byte {
-	r = named(r)
+	r = orNumbers(r)
 	if t = t.Unmodified(); t == nil {
 		return dst
 	}
@@ -155,7 +155,7 @@ func appendVar(dst []byte, prefix string, n uint32, name string) []byte {
 
 func appendName(dst []byte, s string) []byte { return append(dst, cmp.Or(s, unknownType)...) }
 
-// clrName returns the name of a primitive type in the style of SOS, "" for other element types.
+// clrName returns SOS's name of a primitive type, or "" for other element types.
 func clrName(e ElementType) string {
 	switch e {
 	case ElementVoid, ElementBoolean, ElementChar:
@@ -197,7 +197,8 @@ func clrName(e ElementType) string {
 }
 
 // FormatMethodECMA returns a method in the style of dumpsig and clrstack -i: "[DEFAULT] [hasThis] Boolean
-// Ns.Type.Name(I4,ByRef Class System.Exception)". An empty name leaves the return type and the parameters.
+// Ns.Type.Name(I4,ByRef Class System.Exception)". With an empty name it returns the return type and the
+// parameters.
 func FormatMethodECMA(name string, m *MethodSig, r Resolver) string {
 	if m == nil {
 		return name
@@ -250,12 +251,12 @@ func appendParamsECMA(dst []byte, m *MethodSig, r Resolver) []byte {
 // FormatTypeECMA returns a type in the style of dumpsigelem: "SZArray ValueType Ns.Name".
 func FormatTypeECMA(t *TypeSig, r Resolver) string { return string(AppendTypeECMA(nil, t, r)) }
 
-// AppendTypeECMA appends what FormatTypeECMA returns.
+// AppendTypeECMA appends the result of FormatTypeECMA.
 func AppendTypeECMA(dst []byte, t *TypeSig, r Resolver) []byte {
 	if t == nil {
 		return dst
 	}
-	r = named(r)
+	r = orNumbers(r)
 	switch t.Kind {
 	case ElementValueType, ElementClass:
 		dst = append(append(dst, t.Kind.String()...), ' ')

@@ -17,7 +17,7 @@ var (
 	kindSourceLink     = GUID{0x56, 0x05, 0x11, 0xcc, 0x91, 0xa0, 0x38, 0x4d, 0x9f, 0xec, 0x25, 0xab, 0x9a, 0x35, 0x1a, 0x6a}
 )
 
-// customDebug returns the custom debug information of a kind about a row; nil if there is none.
+// customDebug returns the custom debug information of a kind about a row, or nil.
 func (md *Metadata) customDebug(parent Token, kind GUID) ([]byte, error) {
 	rows, err := md.byToken(TableCustomDebugInformation, 0, parent)
 	if err != nil && rows.n == 0 {
@@ -39,13 +39,14 @@ func (md *Metadata) customDebug(parent Token, kind GUID) ([]byte, error) {
 	return nil, nil
 }
 
-// EmbeddedSource returns the text of a source file that the compiler embedded, by Document rid. It reports false if there is none.
+// EmbeddedSource returns the source text that the compiler embedded, by Document rid. It returns false if the
+// text is not embedded.
 func (md *Metadata) EmbeddedSource(rid uint32) (text []byte, ok bool, err error) {
 	b, err := md.customDebug(NewToken(TableDocument, rid), kindEmbeddedSource)
 	if b == nil || err != nil {
 		return nil, false, err
 	}
-	const head = 4 // the size once it is unpacked; 0 for text as it is
+	const head = 4 // size of the uncompressed text; 0 for text that is not compressed
 	if len(b) < head {
 		return nil, false, corruptf(0, "embedded source of Document row %d has %d bytes", rid, len(b))
 	}
@@ -63,7 +64,8 @@ func (md *Metadata) EmbeddedSource(rid uint32) (text []byte, ok bool, err error)
 	return text, true, nil
 }
 
-// SourceLink returns the address of a source file by the Source Link map of the PDB; empty if the map has none for it.
+// SourceLink returns the URL of a source file in the PDB's Source Link map, or "" if the map does not contain
+// it.
 func (md *Metadata) SourceLink(file string) (string, error) {
 	b, err := md.customDebug(NewToken(TableModule, 1), kindSourceLink)
 	if b == nil || err != nil {

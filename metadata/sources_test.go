@@ -32,7 +32,7 @@ func sources(t *testing.T, a, b []byte, link string) *Metadata {
 	return w.open(t)
 }
 
-// deflated is an embedded source that says it has size bytes.
+// deflated returns an embedded source with the recorded size.
 func deflated(t *testing.T, text string, size uint32) []byte {
 	t.Helper()
 	out := bytes.NewBuffer(binary.LittleEndian.AppendUint32(nil, size))
@@ -64,7 +64,7 @@ func TestEmbeddedSource(t *testing.T) {
 	}
 }
 
-// TestBadSources: sizes that can't be, cut streams and maps that are none are errors.
+// TestBadSources checks that wrong sizes, cut streams and invalid maps are errors.
 func TestBadSources(t *testing.T) {
 	md := sources(t, []byte{1, 0}, deflated(t, "x", 1<<31), "{")
 	for rid := uint32(1); rid <= 2; rid++ {

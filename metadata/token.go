@@ -6,20 +6,20 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Token names a row of a table: the table in the high byte, the row's number
-// (rid), counted from 1, in the low 24 bits (ECMA-335 III.1.9). Row 0 is nil.
+// A Token names a row of a table: the table in the high byte, the row's number (rid), counted from 1, in the
+// low 24 bits (ECMA-335 III.1.9). Row 0 is nil.
 type Token uint32
 
 // NewToken makes the token of a row. A rid has 24 bits.
 func NewToken(t TableID, rid uint32) Token { return Token(uint32(t)<<24 | rid&maxRID) }
 
-// Table returns the table that the token names a row of.
+// Table returns the table of the row.
 func (t Token) Table() TableID { return TableID(t >> 24) }
 
 // Row returns the rid, counted from 1; 0 is nil.
 func (t Token) Row() uint32 { return uint32(t) & maxRID }
 
-// IsNil reports whether the token names no row.
+// IsNil reports whether the token has no row.
 func (t Token) IsNil() bool { return t.Row() == 0 }
 
 // String formats the token as eight hexadecimal digits.
@@ -31,8 +31,8 @@ const maxRID = 0xFFFFFF
 // A TableID numbers a metadata table (ECMA-335 II.22; portable PDB v1.0 for 0x30 and up).
 type TableID uint8
 
-// The metadata tables. The Ptr tables exist in uncompressed (#-) metadata only;
-// UserStringHeap is no table but the high byte of ldstr tokens.
+// The metadata tables. The Ptr tables exist only in uncompressed (#-) metadata. UserStringHeap is the high byte
+// of ldstr tokens, not a table.
 const (
 	TableModule                 TableID = 0x00
 	TableTypeRef                TableID = 0x01

@@ -11,13 +11,13 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A composite image holds the code of many assemblies. Each assembly, a component, has a file without code; its ReadyToRun header names the
-// composite's file. The range of code starts with the composite, and all RVAs of functions and of the data beside them count from it
-// (readytorun-format.md, "Composite images"). The code follows the format's description, since no composite image was measured. Where the
-// description is silent, it returns target.ErrUnsupported.
+// A composite image holds the code of many assemblies. Each assembly, a component, has a file without code; its
+// ReadyToRun header names the composite's file. The range of code starts with the composite, and all RVAs of
+// functions and their data count from it (readytorun-format.md, "Composite images"). No composite image was
+// measured: the code follows the description, and returns target.ErrUnsupported where that is silent.
 
-// imageMemory returns the memory of the image with the code at the range. The runtime assigns that code to module m
-// with the ReadyToRunInfo info.
+// imageMemory returns the memory of the image that contains the code range. The runtime assigns that code to
+// module m with the ReadyToRunInfo info.
 func (r *Reader) imageMemory(c *members, m *dac.Module, info target.Addr, code target.Range) (*imageMemory, error) {
 	mem := &imageMemory{Memory: r.mem, image: code, file: &lazy.Value[*image.Image]{}}
 	mem.open = func() (*image.Image, error) { return m.OpenFile(nil) }
@@ -27,7 +27,7 @@ func (r *Reader) imageMemory(c *members, m *dac.Module, info target.Addr, code t
 	}
 	owner := r.ownerName(c, info, own.Start)
 	if owner == "" && own.Contains(code.Start) {
-		return mem, nil // a part of its own image
+		return mem, nil // a part of the module's own image
 	}
 	if c.ReadyToRun.Composite == layout.Absent {
 		return nil, target.Unsupportedf("the code at %016x is of a composite ReadyToRun image, not of %s, and the layout of this "+
@@ -37,8 +37,8 @@ func (r *Reader) imageMemory(c *members, m *dac.Module, info target.Addr, code t
 	return mem, nil
 }
 
-// openComposite opens the file of the composite image at an address: the process's module there, which must have the
-// name that its component gives.
+// openComposite opens the file of the composite image at an address. The module there must have the name
+// recorded in its component.
 func (r *Reader) openComposite(m *dac.Module, owner string, at target.Addr) (*image.Image, error) {
 	tm := target.ModuleAt(r.Runtime().Target().Modules(), at)
 	if tm == nil || tm.Base != at || owner != "" && !strings.EqualFold(target.BaseName(tm.Path), owner) {
@@ -52,7 +52,8 @@ func (r *Reader) openComposite(m *dac.Module, owner string, at target.Addr) (*im
 	return m.OpenFileOf(tm)
 }
 
-// ownerName returns the file name of the composite image from a component's header, or "" if the dump or the header lacks it.
+// ownerName returns the file name of the composite image in a component's header, or "" if it is missing or not
+// in the dump.
 func (r *Reader) ownerName(c *members, info, base target.Addr) string {
 	at, err := r.ptr(info, c.ReadyToRun.Header, "ReadyToRunInfo.ReadyToRunHeader")
 	if err != nil || at == 0 {

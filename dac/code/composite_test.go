@@ -15,7 +15,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// overwritten is memory with other bytes at some addresses.
+// overwritten replaces the bytes at some addresses.
 type overwritten struct {
 	target.Memory
 	with map[target.Addr][]byte
@@ -24,7 +24,7 @@ type overwritten struct {
 func (o *overwritten) ReadMemory(p []byte, a target.Addr) (int, error) {
 	n, err := o.Memory.ReadMemory(p, a)
 	for at, b := range o.with {
-		if a >= at && a+target.Addr(len(p)) <= at+target.Addr(len(b)) { // whole: the dump may lack the place
+		if a >= at && a+target.Addr(len(p)) <= at+target.Addr(len(b)) { // the whole range is replaced, so the dump may lack it
 			return copy(p, b[a-at:]), nil
 		}
 	}
@@ -34,7 +34,7 @@ func (o *overwritten) ReadMemory(p []byte, a target.Addr) (int, error) {
 func (o *overwritten) View(target.Addr, int) ([]byte, bool) { return nil, false }
 func (o *overwritten) Span(target.Addr) []byte              { return nil }
 
-// askedFiles notes which module's file was last asked for.
+// noteFiles records the last requested module and finds no file.
 type noteFiles struct{ last target.Module }
 
 var errNoFile = errors.New("there is no file")
@@ -44,8 +44,8 @@ func (f *noteFiles) File(m *target.Module, _ *image.Image) (*image.Image, error)
 	return nil, errNoFile
 }
 
-// A component is a process in which the code of an image is said to be of a module
-// of another image, as the code of a composite image is.
+// A component is a process in which the code of an image belongs to a module of another image, as in a
+// composite image.
 type component struct {
 	r     *Reader
 	c     *members
@@ -53,11 +53,10 @@ type component struct {
 	m     *dac.Module
 	info  target.Addr
 	code  target.Range
-	owner string // the file of the image with the code
+	owner string // file of the image with the code
 }
 
-// openComponent makes a component whose header names the composite, unless the
-// name is empty.
+// openComponent makes a component with the composite's name in its header, unless composite returns "".
 func openComponent(t *testing.T, name string, composite func(owner string) string) component {
 	c := openCode(t, name, nil)
 	own, err := c.m.Image()
@@ -75,7 +74,7 @@ func openComponent(t *testing.T, name string, composite func(owner string) strin
 	put := func(a target.Addr, v target.Addr) { with[a] = binary.LittleEndian.AppendUint64(nil, uint64(v)) }
 	if err == nil {
 		put(c.m.Addr+target.Addr(base), other)
-	} else { // before 9: its PEImageLayout tells
+	} else { // before 9, from its PEImageLayout
 		put(layoutBase(t, c), other)
 	}
 	owner := target.BaseName(tm.Path)
@@ -96,7 +95,7 @@ func openComponent(t *testing.T, name string, composite func(owner string) strin
 	return out
 }
 
-// layoutBase returns where the base of the module's loaded image stands.
+// layoutBase returns the address of the base in the PEImageLayout of the module's loaded image.
 func layoutBase(t *testing.T, c component) target.Addr {
 	at := c.m.PEAssembly
 	for _, m := range [][2]string{{"PEAssembly", "PEImage"}, {"PEImage", "LoadedImageLayout"}} {
@@ -110,7 +109,7 @@ func layoutBase(t *testing.T, c component) target.Addr {
 	return at + target.Addr(off)
 }
 
-// openCanned opens the runtime of the canned dump of that name, which reads the memory that wrap makes of the dump's.
+// openCanned opens the runtime of a canned dump. It reads the memory returned by wrap.
 func openCanned(t testing.TB, name string, wrap func(target.Memory) target.Memory, files dac.ModuleFiles) *dac.Runtime {
 	d, err := dump.Open(testcase.Canned(t, name).Path, dump.Options{})
 	require.NoError(t, err)
@@ -122,7 +121,7 @@ func openCanned(t testing.TB, name string, wrap func(target.Memory) target.Memor
 	return rt
 }
 
-// openCode opens a process, and the first image with code that it has.
+// openCode opens a process and finds its first image with code.
 func openCode(t *testing.T, name string, with map[target.Addr][]byte) component {
 	c := component{files: &noteFiles{}}
 	rt := openCanned(t, name, func(m target.Memory) target.Memory { return &overwritten{m, with} }, c.files)
@@ -147,8 +146,8 @@ func openCode(t *testing.T, name string, with map[target.Addr][]byte) component 
 	return component{}
 }
 
-// TestComposite: what the dump lacks of a composite image comes from the file of
-// that image, not of the component that the range of code is said to be of.
+// TestComposite checks that parts of a composite image missing from the dump come from that image's file, and
+// not from the component's.
 func TestComposite(t *testing.T) {
 	for _, said := range []func(string) string{
 		func(string) string { return "" }, func(owner string) string { return owner },
@@ -163,8 +162,8 @@ func TestComposite(t *testing.T) {
 	}
 }
 
-// TestCompositeElsewhere: where the process has no module of the name that the
-// component gives there, no file is believed to be the composite image's.
+// TestCompositeElsewhere checks that no file is used if the process has no module with the composite's name
+// there.
 func TestCompositeElsewhere(t *testing.T) {
 	c := openComponent(t, "net10-zoo", func(string) string { return "framework-r2r.dll" })
 	mem, err := c.r.imageMemory(c.c, c.m, c.info, c.code)
@@ -178,15 +177,15 @@ func TestCompositeElsewhere(t *testing.T) {
 	require.NotErrorIs(t, err, target.ErrNotInDump)
 }
 
-// nothing is memory that no dump has.
+// nothing is memory that is not in any dump.
 type nothing struct{ target.Memory }
 
 func (nothing) ReadMemory(p []byte, a target.Addr) (int, error) {
 	return 0, &target.MemoryError{Addr: a, Size: len(p), Err: target.ErrNotInDump}
 }
 
-// TestCompositeBefore9: a layout that does not tell where a composite image has its
-// methods does not look among the component's.
+// TestCompositeBefore9 checks that the component's methods are not searched if the layout cannot locate the
+// methods of a composite image.
 func TestCompositeBefore9(t *testing.T) {
 	c := openComponent(t, "net8-zoo", func(owner string) string { return owner })
 	_, err := c.r.imageMemory(c.c, c.m, c.info, c.code)
@@ -194,8 +193,8 @@ func TestCompositeBefore9(t *testing.T) {
 	require.ErrorContains(t, err, "composite")
 }
 
-// TestComponentHeader: a component's header has no section of what is recorded
-// beside code, which does not mean that there is none.
+// TestComponentHeader checks that a component's header, which lacks the sections of its code, is unsupported
+// and not empty.
 func TestComponentHeader(t *testing.T) {
 	h := r2rHeader{flags: r2rComponent}
 	for _, kind := range []uint32{r2rSectionEH, r2rSectionDebugInfo} {
@@ -208,8 +207,7 @@ func TestComponentHeader(t *testing.T) {
 	require.Zero(t, at)
 }
 
-// TestOwnImages: the code of an image starts with the image of its module: what
-// makes a composite image, and what RVAs count from.
+// TestOwnImages checks that the code of an image starts with the image of its module, where RVAs count from.
 func TestOwnImages(t *testing.T) {
 	cases, err := testcase.CannedCases()
 	require.NoError(t, err)

@@ -12,11 +12,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// FuzzReadyToRun overwrites words of the structures that lead to the code of an
-// image: of the ReadyToRunInfo, of its hash table, of the table of functions and
-// of the headers of the image. Each word is three bytes of where and eight of
-// what. The runtime is opened once; each input has a Reader that has read nothing,
-// and is asked of the images whose structures are overwritten.
+// FuzzReadyToRun overwrites words of the structures that lead to the code of an image: the ReadyToRunInfo, its
+// hash table, the table of functions and the headers of the image. Each word is three bytes of position and
+// eight of value. The runtime is opened once; each input has a new Reader and looks up code in the damaged
+// images.
 func FuzzReadyToRun(f *testing.F) {
 	var mem testcase.Overlay
 	mem.Set()
@@ -59,7 +58,7 @@ func FuzzReadyToRun(f *testing.F) {
 	f.Add([]byte{1, 0, 3, 0xff, 0xff, 0xff, 0x7f, 0, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		mem.Set()
-		r := &Reader{rt: rt, mem: rt.Memory()} // knows of the layout what another does
+		r := &Reader{rt: rt, mem: rt.Memory()} // shares the bound layout
 		if _, err := r.bound.Get(func() (*members, error) { return c, nil }); err != nil {
 			t.Fatal(err)
 		}

@@ -8,8 +8,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// ILMap returns the map from the code that info describes to the method's IL, in the order of native offsets. It
-// returns target.ErrUnsupported for code without a map, such as a stub's. The map belongs to this body of the method.
+// ILMap returns the map from the code described by info to the method's IL, in the order of native offsets. It
+// returns target.ErrUnsupported for code without a map, such as a stub. The map belongs to this body of the
+// method.
 func (r *Reader) ILMap(info Info) ([]codeinfo.ILMapping, error) {
 	d, packed, err := r.debugInfo(info)
 	if err != nil {
@@ -22,7 +23,8 @@ func (r *Reader) ILMap(info Info) ([]codeinfo.ILMapping, error) {
 	return list, err
 }
 
-// ILOffset returns the offset in the method's IL of the instruction that the code at info.Offset belongs to, and whether there is one.
+// ILOffset returns the IL offset of the instruction for the code at info.Offset. It returns false if the map
+// has none.
 func (r *Reader) ILOffset(info Info) (int, bool, error) {
 	list, err := r.ILMap(info)
 	if err != nil {
@@ -32,10 +34,9 @@ func (r *Reader) ILOffset(info Info) (int, bool, error) {
 	return il, ok, nil
 }
 
-// Variables returns the places of the arguments and locals of the code that info describes, in the compiler's order. It
-// returns target.ErrUnsupported for code without debug information (see NoDebugInfo).
+// Variables returns the locations of the arguments and locals of the code described by info, in the compiler's
+// order. It returns target.ErrUnsupported for code without debug information (see NoDebugInfo).
 func (r *Reader) Variables(info Info) ([]codeinfo.Variable, error) {
-	// Compilers that support APX pack the bounds.
 	d, packed, err := r.debugInfo(info)
 	if err != nil {
 		return nil, err
@@ -47,8 +48,8 @@ func (r *Reader) Variables(info Info) ([]codeinfo.Variable, error) {
 	return vars, err
 }
 
-// Suspensions returns the points at which the runtime can suspend the code that info describes, in the order of their states. It returns
-// target.ErrUnsupported for code without debug information.
+// Suspensions returns the points at which the runtime can suspend the code described by info, in the order of
+// their states. It returns target.ErrUnsupported for code without debug information.
 func (r *Reader) Suspensions(info Info) ([]codeinfo.Suspension, error) {
 	d, _, err := r.debugInfo(info)
 	if err != nil {
@@ -61,13 +62,14 @@ func (r *Reader) Suspensions(info Info) ([]codeinfo.Suspension, error) {
 	return list, err
 }
 
-// errNoDebugInfo is for code that the compiler left no map of.
+// errNoDebugInfo is the error for code without a map to IL.
 var errNoDebugInfo = target.Unsupportedf("the code has no map to IL")
 
 // NoDebugInfo reports whether err means that the compiler recorded no map of the code.
 func NoDebugInfo(err error) bool { return errors.Is(err, errNoDebugInfo) }
 
-// debugInfo finds the compiler's debug information of a body, and whether its bounds are packed.
+// debugInfo finds the compiler's debug information of a body. The bool reports whether its bounds are packed,
+// as compilers with support for APX do.
 func (r *Reader) debugInfo(info Info) (codeinfo.DebugInfo, bool, error) {
 	var none codeinfo.DebugInfo
 	c, err := r.members()

@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// DescribeMethod describes the method whose MethodDesc is at a.
+// DescribeMethod describes the method with its MethodDesc at a.
 func (r *Reader) DescribeMethod(a target.Addr) (*answer.Method, error) {
 	m, err := r.MethodDesc(a)
 	if err != nil {
@@ -19,8 +19,8 @@ func (r *Reader) DescribeMethod(a target.Addr) (*answer.Method, error) {
 	return r.describeMethod(m, 0), nil
 }
 
-// DescribeMethodAt describes the method that the address ip in code, or in the interpreter's byte code, belongs to, with the place of ip.
-// For an address outside of the code of methods the error is ErrNoCode.
+// DescribeMethodAt describes the method with the address ip in its code, or in the interpreter's byte code, and
+// the place of ip in it. It returns ErrNoCode for an address outside of the code of methods.
 func (r *Reader) DescribeMethodAt(ip target.Addr) (*answer.Method, error) {
 	if ip == 0 {
 		return nil, fmt.Errorf("%016x is not an instruction pointer: %w", uint64(ip), ErrNoCode)
@@ -34,7 +34,7 @@ func (r *Reader) DescribeMethodAt(ip target.Addr) (*answer.Method, error) {
 	}
 	running := info.Start
 	if info.Kind == Interpreted {
-		running = 0 // no version of the code: the method's entry point leads to the interpreter
+		running = 0 // not a version of the code: the method's entry point leads to the interpreter
 	}
 	out := r.describeMethod(info.Method, running)
 	if info.Kind == Interpreted {
@@ -47,7 +47,7 @@ func (r *Reader) DescribeMethodAt(ip target.Addr) (*answer.Method, error) {
 	return out, nil
 }
 
-// describeMethod describes m; running is the body that counts, 0 for the one that calls run now.
+// describeMethod describes m. running is the body in question, 0 for the one that calls run now.
 func (r *Reader) describeMethod(m *MethodDesc, running target.Addr) *answer.Method {
 	out := &answer.Method{MethodDesc: m.Addr, Kind: m.Kind.String(), MethodTable: m.MethodTable, Token: answer.Hex(m.Token),
 		Slot: int(m.Slot), Versions: []answer.CodeVersion{}, MetadataInDump: r.metadataInDump(m)}
@@ -106,7 +106,7 @@ func (r *Reader) describeVersions(m *MethodDesc, running target.Addr, out *answe
 	case i >= 0:
 		out.ReJIT = answer.Of(versions[i].ReJIT, versions[i].ReJITErr)
 		running, err = versions[i].Code, nil
-	case running != 0: // in a body that is none of the versions found
+	case running != 0: // none of the versions found
 		out.ReJIT = answer.Of(uint64(0), cmp.Or(err, target.ErrNotInDump))
 		err = nil
 	default:

@@ -9,19 +9,19 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// entryPoints is the HashMap from the entry points of ahead-of-time code to MethodDescs (hash.h, class HashMap). A bucket has four keys and
-// four values; the first bucket holds only their number.
+// entryPoints is the HashMap from the entry points of ahead-of-time code to MethodDescs (hash.h, class
+// HashMap). A bucket has four keys and four values; the first bucket only holds the number of buckets.
 type entryPoints struct {
 	mem     target.Memory
-	buckets target.Addr // the first that has keys
-	count   uint64      // of buckets
+	buckets target.Addr // the first with keys
+	count   uint64      // number of buckets
 	layout  *members
 }
 
 const (
 	hashSlots    = 4
 	hashValue    = 1<<63 - 1 // the highest bit of the first value marks a search that continues
-	hashSeed     = 2         // bits of a key that the seed leaves out
+	hashSeed     = 2         // bits of a key not used for the seed
 	hashIncrease = 5         // and for the step
 )
 
@@ -44,13 +44,14 @@ func (r *Reader) readEntryPoints(c *members, info target.Addr) (entryPoints, err
 	return e, nil
 }
 
-// bucketSize returns the number of bytes of a bucket's keys and values.
+// bucketSize returns the size in bytes of a bucket's keys and values.
 func bucketSize(o *offsets) int {
 	return 8*hashSlots + max(o.Bucket.Keys, o.Bucket.Values)
 }
 
-// lookup returns the MethodDesc with the given entry point, 0 if the runtime never prepared that method. Keys are spread by double hashing
-// in 32 bits; as the number of buckets is a prime, that many steps see all of them.
+// lookup returns the MethodDesc with the given entry point, or 0 if the runtime has not prepared the method.
+// Keys are placed by double hashing in 32 bits. The number of buckets is a prime, so that many steps visit all
+// of them.
 func (e *entryPoints) lookup(entry target.Addr) (target.Addr, error) {
 	if e.count < 2 {
 		return 0, nil

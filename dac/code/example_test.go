@@ -9,14 +9,14 @@ import (
 	"github.com/sosgo/sosgo/dump"
 )
 
-// Say which method an instruction pointer is in.
+// Print the method that contains an instruction pointer.
 func ExampleReader_MethodAt() {
 	d, err := dump.Open("../../testdata/dumps/net10-zoo/net10-zoo.dmp.zst", dump.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer d.Close()
-	rt, err := dac.Find(d, d, nil)[0].Open() // the one runtime in this process
+	rt, err := dac.Find(d, d, nil)[0].Open() // this process has one runtime
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -13,16 +13,16 @@ import (
 
 // ExceptionOptions select what DescribeException reads.
 type ExceptionOptions struct {
-	// Brief leaves out what takes long to find: the type of the inner exception, the stack trace as text, all frames
-	// but the innermost, and the place of that frame in its method and source.
+	// Brief omits what takes long to find: the type of the inner exception, the stack trace as text, all frames
+	// except the innermost, and the place of that frame in its method and source.
 	Brief bool
 }
 
-// maxExceptionText is how many UTF-16 units of an exception's texts are read.
+// maxExceptionText is the number of UTF-16 code units to read of an exception's texts.
 const maxExceptionText = 1 << 20
 
-// DescribeException describes the exception object at a with its stack trace. The answer notes missing parts. An object
-// that is not an exception is an error.
+// DescribeException describes the exception object at a with its stack trace. The answer notes missing parts.
+// It returns an error for an object that is not an exception.
 func (r *Reader) DescribeException(a target.Addr, o ExceptionOptions) (*answer.Exception, error) {
 	e, err := r.Runtime().Exception(a)
 	if err != nil {
@@ -94,14 +94,14 @@ func (r *Reader) describeTraceFrame(g *answer.Gaps, f *dac.TraceFrame, o Excepti
 		offset = uint64(info.Offset)
 	}
 	d.Offset = &offset
-	// Most modules of a dump have no symbols: that is no part of the answer.
+	// Most modules have no symbols; that is not a gap.
 	if line, err := r.SourceLine(info); err == nil {
 		d.File, d.Line = line.File, line.Line
 	}
 	return d
 }
 
-// describeNativeFrame names the method of a NativeAOT program that a frame's call is in.
+// describeNativeFrame names the method of a NativeAOT program with the frame's call.
 func (r *Reader) describeNativeFrame(g *answer.Gaps, d *answer.TraceFrame, o ExceptionOptions) {
 	m, err := r.NativeAt(d.IP - 1)
 	if err == nil && m.Name == "" {
@@ -117,7 +117,7 @@ func (r *Reader) describeNativeFrame(g *answer.Gaps, d *answer.TraceFrame, o Exc
 	}
 }
 
-// traceFunction is Module.dll!Type.Method(Parameters).
+// traceFunction returns Module.dll!Type.Method(Parameters).
 func (r *Reader) traceFunction(g *answer.Gaps, md *MethodDesc, method answer.Text) answer.Text {
 	if method.Err != nil {
 		return method
@@ -136,7 +136,7 @@ func (r *Reader) traceFunction(g *answer.Gaps, md *MethodDesc, method answer.Tex
 	return answer.Text{S: target.BaseName(path) + "!" + method.S}
 }
 
-// typeDefinition returns the definition of a type, nil if it has none or the dump lacks its parts.
+// typeDefinition returns the definition of a type, or nil if it has none or parts are not in the dump.
 func (r *Reader) typeDefinition(mt *dac.MethodTable) *answer.Definition {
 	m, err := r.Runtime().ModuleOf(mt)
 	if err != nil {
@@ -145,7 +145,7 @@ func (r *Reader) typeDefinition(mt *dac.MethodTable) *answer.Definition {
 	return definition(m, mt.Token)
 }
 
-// Definition returns the definition of the method, nil if it has none or the dump lacks its parts.
+// Definition returns the definition of the method, or nil if it has none or parts are not in the dump.
 func (m *MethodDesc) Definition() *answer.Definition {
 	mod, err := m.Module()
 	if err != nil {
@@ -162,7 +162,7 @@ func definition(m *dac.Module, token metadata.Token) *answer.Definition {
 	return &answer.Definition{Module: m.Label(), Build: build, Token: uint32(token)}
 }
 
-// codeManaged is the code of exceptions that managed code threw (EXCEPTION_COMPLUS, corexcep.h).
+// codeManaged is the code of exceptions thrown by managed code (EXCEPTION_COMPLUS, corexcep.h).
 const codeManaged = 0xe0434352
 
 // faultResults are the HRESULTs of exceptions that report hardware faults (corerror.h).
@@ -175,7 +175,8 @@ var faultResults = [...]uint32{
 	0x80131541, // COR_E_DATAMISALIGNED
 }
 
-// looksLikeFault is SOS's guess that the processor raised an exception: then it adds 1 to the addresses of the trace.
+// looksLikeFault is SOS's guess that the processor raised an exception. SOS adds 1 to the addresses of its
+// trace.
 func looksLikeFault(e *dac.Exception) bool {
 	return e.XCode != codeManaged || slices.Contains(faultResults[:], e.HResult)
 }

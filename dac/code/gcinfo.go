@@ -8,8 +8,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// DescribeGCInfo describes where the code that CodeOf finds at a holds references. For a method that was never compiled
-// it describes only the method.
+// DescribeGCInfo describes where the code found by CodeOf for a holds references. For a method without code it
+// only describes the method.
 func (r *Reader) DescribeGCInfo(a target.Addr) (*answer.GCInfo, error) {
 	info, err := r.CodeOf(a)
 	if err != nil {
@@ -25,7 +25,7 @@ func (r *Reader) DescribeGCInfo(a target.Addr) (*answer.GCInfo, error) {
 	return out, nil
 }
 
-// GCInfo describes where code holds references. It does not name the method.
+// GCInfo describes where code holds references. It does not set the method.
 func (r *Reader) GCInfo(info Info) (*answer.GCInfo, error) {
 	var d codeinfo.GCDecoder
 	if err := r.DecodeGCInfo(&d, info); err != nil {
@@ -63,7 +63,7 @@ func (r *Reader) GCInfo(info Info) (*answer.GCInfo, error) {
 	return out, nil
 }
 
-// contextName returns SOS's name of a kind of generic context, "" for no context.
+// contextName returns SOS's name of a kind of generic context, or "" for no context.
 func contextName(k codeinfo.GenericContext) string {
 	return [...]string{"", "METHODHANDLE", "METHODDESC", "THIS"}[k&3]
 }
@@ -93,7 +93,7 @@ func gcChanges(states []codeinfo.GCState) []answer.GCChange {
 	return out
 }
 
-// without returns the slots of a that are not in b.
+// without returns the slots in a that are not in b.
 func without(a, b []codeinfo.Slot) []codeinfo.Slot {
 	return slices.DeleteFunc(slices.Clone(a), func(s codeinfo.Slot) bool { return slices.Contains(b, s) })
 }

@@ -10,8 +10,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// CodeOf returns the code at an address inside a method, or the code of the MethodDesc at the address that a call runs now. For a method
-// that was never compiled it sets only Method. It returns target.ErrUnsupported for a method that is a function of the runtime (FCALL).
+// CodeOf returns the code at an address inside a method, or the code that calls of the MethodDesc at the
+// address run now. For a method without code it only sets Method. It returns target.ErrUnsupported for a method
+// that is a function of the runtime (FCALL).
 func (r *Reader) CodeOf(a target.Addr) (Info, error) {
 	info, err := r.MethodAt(a)
 	if err == nil && info.Method != nil {
@@ -38,7 +39,8 @@ func (r *Reader) CodeOf(a target.Addr) (Info, error) {
 	return info, err
 }
 
-// DescribeHandlers lists the exception handlers of the code that CodeOf finds at a. A method that was never compiled has no handlers.
+// DescribeHandlers lists the exception handlers of the code found by CodeOf for a. The list is empty for a
+// method without code.
 func (r *Reader) DescribeHandlers(a target.Addr) (*answer.Handlers, error) {
 	info, err := r.CodeOf(a)
 	if err != nil {
@@ -60,7 +62,7 @@ func (r *Reader) DescribeHandlers(a target.Addr) (*answer.Handlers, error) {
 	return out, nil
 }
 
-// Handlers returns the exception handlers of code, innermost first; g notes the types without a name.
+// Handlers returns the exception handlers of code, the innermost first. g notes types without a name.
 func (r *Reader) Handlers(info Info, g *answer.Gaps) ([]answer.HandlerClause, error) {
 	clauses, err := r.EHClauses(info)
 	if err != nil {
@@ -81,7 +83,7 @@ func (r *Reader) Handlers(info Info, g *answer.Gaps) ([]answer.HandlerClause, er
 	return out, nil
 }
 
-// caughtType names the type that a clause of m catches.
+// caughtType returns the name of the type that a clause of m catches.
 func (r *Reader) caughtType(m *MethodDesc, c *codeinfo.EHClause) (string, error) {
 	switch {
 	case c.TypeHandle != 0:

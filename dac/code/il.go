@@ -12,10 +12,11 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// ErrNoIL is the error for a method without an IL body: native, provided by the runtime, or abstract. It is a target.ErrUnsupported.
+// ErrNoIL is the error for a method without an IL body: native, provided by the runtime, or abstract. It wraps
+// target.ErrUnsupported.
 var ErrNoIL = target.Unsupportedf("the method has no IL body")
 
-// ILAddress returns the address of the header of m's IL body. It does not need the bytes of the body.
+// ILAddress returns the address of the header of m's IL body. The body itself need not be in the dump.
 func (r *Reader) ILAddress(m *MethodDesc) (target.Addr, error) {
 	p, err := m.ilPlace()
 	if err != nil || p.image == nil {
@@ -24,8 +25,8 @@ func (r *Reader) ILAddress(m *MethodDesc) (target.Addr, error) {
 	return p.image.Address(p.rva)
 }
 
-// ILReplaced returns nil if m runs the IL of the metadata. Otherwise it returns the reason as a target.ErrUnsupported:
-// a profiler has replaced the IL (ReJIT), or the module can be edited while it runs.
+// ILReplaced returns nil if m runs the IL of the metadata. Otherwise it returns the reason as a
+// target.ErrUnsupported: a profiler has replaced the IL (ReJIT), or the module can be edited while it runs.
 func (r *Reader) ILReplaced(m *MethodDesc) error {
 	c, err := r.members()
 	if err != nil {
@@ -41,7 +42,7 @@ func (r *Reader) ILReplaced(m *MethodDesc) error {
 		return target.Unsupportedf("the module can be changed while it runs (hot reload, Edit and Continue): its IL and metadata are shown as it was built")
 	}
 	if errors.Is(err, target.ErrNotInDump) {
-		return nil // the dump has no sign of it
+		return nil // the dump does not show a replacement
 	}
 	return err
 }
@@ -50,7 +51,8 @@ func rejitted(v *Version) error {
 	return target.Unsupportedf("a profiler has replaced the method's IL (ReJIT %d): the metadata's IL is not what runs", v.ReJIT)
 }
 
-// An ilPlace is the place of a method's IL: in the image of its module, or at an address for a method of Reflection.Emit.
+// An ilPlace locates a method's IL: in the image of its module, or at an address for a method of
+// Reflection.Emit.
 type ilPlace struct {
 	image *image.Image // or nil
 	rva   image.RVA
@@ -86,7 +88,7 @@ func (m *MethodDesc) ilPlace() (ilPlace, error) {
 	return ilPlace{image: im, rva: image.RVA(row.RVA)}, err
 }
 
-// IL returns the body of m in IL: from the dump, or from the module's file.
+// IL returns the IL body of m from the dump or the module's file.
 func (r *Reader) IL(m *MethodDesc) (metadata.MethodBody, error) {
 	p, err := m.ilPlace()
 	if err != nil {
@@ -110,7 +112,7 @@ func (r *Reader) IL(m *MethodDesc) (metadata.MethodBody, error) {
 	return metadata.MethodBody{}, fmt.Errorf("IL of method %016x: %w", uint64(m.Addr), err)
 }
 
-// ILAt returns the IL body whose header is at a.
+// ILAt returns the IL body with its header at a.
 func (r *Reader) ILAt(a target.Addr) (metadata.MethodBody, error) {
 	body, err := readBody(func(off, n int) ([]byte, error) { return target.Bytes(r.mem, a+target.Addr(off), n) })
 	if err != nil {
@@ -119,7 +121,7 @@ func (r *Reader) ILAt(a target.Addr) (metadata.MethodBody, error) {
 	return body, nil
 }
 
-// The headers of bodies and of the sections after them (ECMA-335 II.25.4).
+// Headers of bodies and of the sections after them (ECMA-335 II.25.4).
 const (
 	ilFormatMask    = 0x3
 	ilTiny          = 0x2
@@ -132,7 +134,8 @@ const (
 	ilFatClause     = 24
 )
 
-// readBody reads a body with read: the header, then the size that the header has. It reads no byte beyond the body.
+// readBody reads a body with read: first the header, then the size recorded there. It does not read past the
+// body.
 func readBody(read func(off, n int) ([]byte, error)) (metadata.MethodBody, error) {
 	size, err := bodySize(read)
 	if err != nil {
@@ -173,14 +176,14 @@ func bodySize(read func(off, n int) ([]byte, error)) (int, error) {
 		if n < ilSectionHeader || size > limits.ILBytes {
 			return 0, target.Corruptf("section of %d bytes after IL", n)
 		}
-		// Some compilers don't count the section's header.
+		// Some compilers leave the section's header out of the size.
 		size, more = start+max(n, ilSectionHeader+n/clause*clause), b[0]&ilSectionMore != 0
 	}
 	return size, nil
 }
 
-// DynamicResolver returns the managed DynamicResolver object of a DynamicMethod, which has its IL and the objects that
-// its tokens refer to (dynamicmethod.h, LCGMethodResolver). It returns 0 when the object is gone.
+// DynamicResolver returns the address of the managed DynamicResolver of a DynamicMethod, which holds its IL and
+// the objects of its tokens (dynamicmethod.h, LCGMethodResolver). It returns 0 if the object is gone.
 func (r *Reader) DynamicResolver(m *MethodDesc) (target.Addr, error) {
 	if lcg, err := m.IsLCG(); err != nil || !lcg {
 		return 0, cmp.Or(err, ErrNoIL)

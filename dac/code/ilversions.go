@@ -14,16 +14,17 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The states of an ILCodeVersionNode (codeversion.h, RejitFlags), and which node of a method is active (ILCodeVersioningState).
+// States of an ILCodeVersionNode (codeversion.h, RejitFlags), and kinds of the active node of a method
+// (ILCodeVersioningState).
 const (
 	rejitState     = 0xf
-	activeExplicit = 1 // the node that the state names; else the IL of the metadata
+	activeExplicit = 1 // the state refers to the active node; otherwise the metadata's IL is active
 )
 
-// rejitStates are the states in words.
+// rejitStates describes the states.
 var rejitStates = [...]string{answer.ReJITRequested, answer.ReJITAsking, answer.ReJITReady}
 
-// describeILVersions adds the versions of IL that a profiler asked for.
+// describeILVersions adds the versions of IL that profilers requested.
 func (r *Reader) describeILVersions(ctx context.Context, out *answer.Tiers) {
 	c, err := r.members()
 	for _, typ := range []string{"ILCodeVersioningState.FirstVersionNode", "ILCodeVersionNode.RejitState"} {

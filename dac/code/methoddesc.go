@@ -13,7 +13,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A MethodKind is the kind of method that a MethodDesc describes (method.hpp, MethodClassification). The numbers are the runtime's.
+// A MethodKind is the kind of method that a MethodDesc describes (method.hpp, MethodClassification), with the
+// runtime's numbers.
 type MethodKind uint8
 
 // The kinds.
@@ -22,7 +23,7 @@ const (
 	MethodFCall                          // implemented inside the runtime
 	MethodPInvoke                        // of a native library
 	MethodEEImpl                         // provided by the runtime: a delegate's Invoke
-	MethodArray                          // Get, Set and the like of an array type
+	MethodArray                          // Get, Set and others of an array type
 	MethodInstantiated                   // generic method, or its instance
 	MethodComInterop                     // call to a COM object
 	MethodDynamic                        // without metadata: DynamicMethod or IL stub
@@ -32,8 +33,8 @@ func (k MethodKind) String() string {
 	return [...]string{"IL", "FCall", "PInvoke", "EEImpl", "Array", "Instantiated", "ComInterop", "Dynamic"}[k&mdKindMask]
 }
 
-// The bits of MethodDesc::m_wFlags (method.hpp, MethodDescFlags). They are the same on 3.1 to 10 except for the native
-// code slot's, which comes from the layout.
+// Bits of MethodDesc::m_wFlags (method.hpp, MethodDescFlags). They are the same on 3.1 to 10; the bit for the
+// native code slot differs and comes from the layout.
 const (
 	mdKindMask      = 0x0007
 	mdNonVtableSlot = 0x0008 // the slot is in the MethodDesc
@@ -41,8 +42,8 @@ const (
 	mdStatic        = 0x0080
 )
 
-// The sizes of the optional parts after a MethodDesc, in this order: a slot, a MethodImpl of two pointers, the native
-// code slot (method.hpp).
+// Sizes in bytes of the optional parts after a MethodDesc, in this order: a slot, a MethodImpl of two pointers,
+// the native code slot (method.hpp).
 const (
 	mdSlotSize       = 8
 	mdMethodImplSize = 16
@@ -51,16 +52,16 @@ const (
 // A MethodDesc describes a method at run time (method.hpp). Verified on 3.1, 6, 8, 9 and 10.
 type MethodDesc struct {
 	Addr        target.Addr
-	Chunk       target.Addr // MethodDescChunk that holds it
-	MethodTable target.Addr // canonical type that declares it
+	Chunk       target.Addr // MethodDescChunk with the MethodDesc
+	MethodTable target.Addr // canonical type that declares the method
 	Kind        MethodKind
-	Token       metadata.Token // its row is 0 for methods without metadata
+	Token       metadata.Token // row 0 for methods without metadata
 	Slot        uint16
 	Flags       uint16
 	Flags2      uint8 // m_bFlags2; since 9 the flags of the entry point
-	Size        int   // bytes, with the optional parts
+	Size        int   // bytes, including optional parts
 
-	// Proof is why it is believed to be one.
+	// Proof is the reason to accept it as a MethodDesc.
 	Proof dac.Proof
 
 	flags3 uint16
@@ -70,10 +71,11 @@ type MethodDesc struct {
 // IsStatic reports whether the method is static.
 func (m *MethodDesc) IsStatic() bool { return m.Flags&mdStatic != 0 }
 
-// MethodDesc returns the method whose MethodDesc is at a, an address from any source. Proof is required: the method is
-// in its chunk, the chunk is in the list of its type's class or the module's map leads back to it, and the type is
-// proved. The result is shared and must not be changed. The error is target.ErrCorrupt for an address without a
-// MethodDesc, a *dac.ForeignError for a MethodDesc of another CLR, and target.ErrNotInDump if the dump lacks the proof.
+// MethodDesc returns the method with its MethodDesc at a, an address from any source. It requires proof: the
+// method is in its chunk, the chunk is in the list of its type's class or the module's map leads back to the
+// method, and the type is proved. The result is shared and must not be changed. It returns target.ErrCorrupt if
+// a is not a MethodDesc, a *dac.ForeignError for a MethodDesc of another runtime, and target.ErrNotInDump if
+// the proof is not in the dump.
 func (r *Reader) MethodDesc(a target.Addr) (*MethodDesc, error) {
 	m, err := r.TrustedMethodDesc(a)
 	if err != nil {
@@ -85,8 +87,8 @@ func (r *Reader) MethodDesc(a target.Addr) (*MethodDesc, error) {
 	return m, nil
 }
 
-// TrustedMethodDesc is MethodDesc for an address that the runtime's structures refer to as one. A proof that the dump
-// lacks is recorded in the result's Proof and is no error.
+// TrustedMethodDesc is MethodDesc for an address in the runtime's own structures. If the proof is not in the
+// dump, it records that in the result's Proof and does not fail.
 func (r *Reader) TrustedMethodDesc(a target.Addr) (*MethodDesc, error) {
 	if m, ok := r.methods.Load(a); ok {
 		return m.(*MethodDesc), nil
@@ -136,8 +138,8 @@ func (r *Reader) readMethodDesc(a target.Addr) (*MethodDesc, error) {
 	return m, err
 }
 
-// find decodes the method at a, which one of the chunk's must be. If the dump lacks methods before it, c.hole has the
-// reason, and the method is not known to begin at a.
+// find decodes the method at a, which must be in the chunk. If methods before it are not in the dump, c.hole is
+// the reason, and a may not be the start of a method.
 func (c *chunk) find(a target.Addr) (*MethodDesc, error) {
 	at := c.addr + target.Addr(c.layout.Chunk.HeaderSize)
 	for range c.count {
@@ -157,20 +159,20 @@ func (c *chunk) find(a target.Addr) (*MethodDesc, error) {
 // mdAlignment is the unit of a chunk's size and index (MethodDesc::ALIGNMENT).
 const mdAlignment = 8
 
-// A chunk is a MethodDescChunk: some of the methods of one type.
+// A chunk is a MethodDescChunk: some methods of one type.
 type chunk struct {
 	r          *Reader
 	layout     *members
 	addr       target.Addr
 	mt, next   target.Addr
-	typ        *dac.MethodTable // nil if the dump lacks the proof that mt is a MethodTable
-	typErr     error            // why
-	exact      bool             // the type is not canonical: it has methods of its own only as instances
-	count      int              // of methods
+	typ        *dac.MethodTable // nil if the proof that mt is a MethodTable is not in the dump
+	typErr     error            // why typ is nil
+	exact      bool             // the type is not canonical: only its instantiated methods belong to it
+	count      int              // number of methods
 	tokenRange uint16
 	size       int    // bytes of all methods
-	b          []byte // the methods, nil if the dump lacks a part of them
-	hole       error  // of find
+	b          []byte // the methods, nil if a part is not in the dump
+	hole       error  // set by find
 }
 
 // readChunk reads the chunk at a and checks its MethodTable.
@@ -181,7 +183,7 @@ func (r *Reader) readChunk(l *members, a target.Addr) (*chunk, error) {
 	if rd.Err != nil {
 		return nil, rd.Err
 	}
-	// Partial dumps have chunks whose type's class is missing.
+	// Partial dumps have chunks without the class of their type.
 	mt, _, err := r.Runtime().MethodTableAt(c.mt)
 	if err != nil && !errors.Is(err, target.ErrNotInDump) {
 		return nil, err
@@ -229,13 +231,13 @@ func (c *chunk) method(a target.Addr) (*MethodDesc, error) {
 	if c.layout.baseSizes[m.Kind] == 0 || m.Size > c.size-off || int(b[o.ChunkIndex])*mdAlignment != off {
 		return nil, target.Corruptf("method %016x: flags %#x, chunk index %d", uint64(a), m.Flags, b[o.ChunkIndex])
 	}
-	if c.exact && m.Kind != MethodInstantiated { // the methods of shared code are the canonical type's
+	if c.exact && m.Kind != MethodInstantiated { // the methods of shared code belong to the canonical type
 		return nil, target.Corruptf("method %016x of %016x, which is not canonical", uint64(a), uint64(c.mt))
 	}
 	return m, nil
 }
 
-// token joins the parts of a method's token that the chunk and the method have (method.hpp, GetMemberDef).
+// token returns a method's token from the parts in the chunk and in the method (method.hpp, GetMemberDef).
 func (c *chunk) token(flags3 uint16) metadata.Token {
 	bits := c.layout.tokenBits
 	high := uint32(c.tokenRange) & (0xffffff >> bits) << bits
@@ -258,14 +260,15 @@ func (c *members) size(m *MethodDesc) int {
 }
 
 func (c *members) hasCodeSlot(m *MethodDesc) bool {
-	return c.nativeCodeSlot.of(m)
+	return c.nativeCodeSlot.isSet(m)
 }
 
-// errNoMethod is the error of a nil MethodDesc.
+// errNoMethod is the error for a nil MethodDesc.
 var errNoMethod = target.Unsupportedf("no method")
 
-// Methods iterates over the methods that the type mt declares, in the order of its chunks. It yields an error for an
-// unreadable part, which ends a chunk. An instance of a generic type has the methods of its canonical type.
+// Methods iterates over the methods that the type mt declares, in the order of its chunks. It yields an error
+// for an unreadable part, which ends a chunk. For an instance of a generic type it yields the methods of its
+// canonical type.
 func (r *Reader) Methods(mt *dac.MethodTable) iter.Seq2[*MethodDesc, error] {
 	if mt == nil {
 		mt = &dac.MethodTable{}
@@ -304,7 +307,7 @@ func (r *Reader) Methods(mt *dac.MethodTable) iter.Seq2[*MethodDesc, error] {
 	}
 }
 
-// each yields the chunk's methods; it reports whether to go on.
+// each yields the chunk's methods. It returns false to stop.
 func (c *chunk) each(yield func(*MethodDesc, error) bool) bool {
 	at := c.addr + target.Addr(c.layout.Chunk.HeaderSize)
 	for range c.count {
@@ -322,7 +325,7 @@ func (c *chunk) each(yield func(*MethodDesc, error) bool) bool {
 	return true
 }
 
-// Module returns the module whose metadata has the method.
+// Module returns the module with the method's metadata.
 func (m *MethodDesc) Module() (*dac.Module, error) {
 	if m == nil {
 		return nil, errNoMethod
@@ -343,7 +346,7 @@ func (m *MethodDesc) Metadata() (*metadata.Metadata, error) {
 	return mod.Metadata()
 }
 
-// def returns the method's row of metadata.
+// def returns the method's row in the metadata.
 func (m *MethodDesc) def() (*metadata.Metadata, metadata.MethodDefRow, error) {
 	if m.Token.IsNil() {
 		return nil, metadata.MethodDefRow{}, target.Unsupportedf("method %016x has no metadata", uint64(m.Addr))
@@ -356,7 +359,7 @@ func (m *MethodDesc) def() (*metadata.Metadata, metadata.MethodDefRow, error) {
 	return md, row, err
 }
 
-// optional returns the address of an optional part after the structure proper: slot, MethodImpl, or native code slot.
+// optional returns the address of an optional part after the MethodDesc: slot, MethodImpl, or native code slot.
 func (m *MethodDesc) optional(c *members, what uint16) target.Addr {
 	at := m.Addr + target.Addr(c.baseSizes[m.Kind])
 	if what == mdNonVtableSlot {
@@ -374,8 +377,8 @@ func (m *MethodDesc) optional(c *members, what uint16) target.Addr {
 	return at
 }
 
-// TypeArguments returns the TypeHandles that a generic method was instantiated
-// with, nil for a method that is not generic and for a definition.
+// TypeArguments returns the TypeHandles of a generic method's type arguments, or nil for a definition or a
+// method that is not generic.
 func (m *MethodDesc) TypeArguments() ([]target.Addr, error) {
 	if m.Kind != MethodInstantiated {
 		return nil, nil
@@ -400,5 +403,5 @@ func (m *MethodDesc) TypeArguments() ([]target.Addr, error) {
 	return out, nil
 }
 
-// imdKindMask selects the kind of an InstantiatedMethodDesc from its m_wFlags2 (method.hpp).
+// imdKindMask selects the kind of an InstantiatedMethodDesc in its m_wFlags2 (method.hpp).
 const imdKindMask = 0x07

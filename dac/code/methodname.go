@@ -14,20 +14,22 @@ import (
 type MethodStyle uint8
 
 const (
-	// MethodFull is SOS's form: type, name, generic arguments, parameters: "Ns.Type`1[[System.__Canon,
+	// MethodFull is SOS's form with type, name, generic arguments and parameters: "Ns.Type`1[[System.__Canon,
 	// System.Private.CoreLib]].Name(Int32)".
 	MethodFull MethodStyle = iota
-	// MethodQualified is the type's name as ClrMD writes it, and the method's: "Ns.Type<System.__Canon>.Name".
+	// MethodQualified is the type's name in ClrMD's style with the method's name:
+	// "Ns.Type<System.__Canon>.Name".
 	MethodQualified
 )
 
-// The classes that the runtime names for methods without metadata (typestring.cpp, TypeString::AppendMethodInternal).
+// Class names of methods without metadata (typestring.cpp, TypeString::AppendMethodInternal).
 const (
 	dynamicClass = "DynamicClass"
 	stubClass    = "ILStubClass"
 )
 
-// extendedLCG marks a System.Reflection.Emit.DynamicMethod, as against an IL stub, in StoredSigMethodDesc's extended flags.
+// dynamicLCG names the flag of a System.Reflection.Emit.DynamicMethod in StoredSigMethodDesc's extended flags.
+// IL stubs lack it.
 const dynamicLCG = "DynamicMethodLCGFlag"
 
 type methodNameKey struct {
@@ -35,7 +37,8 @@ type methodNameKey struct {
 	style MethodStyle
 }
 
-// MethodName returns the name of m. It is kept. The code of a stub belongs to no method: for nil it is target.ErrUnsupported.
+// MethodName returns the name of m, and caches it. It returns target.ErrUnsupported for nil: the code of a stub
+// has no method.
 func (r *Reader) MethodName(m *MethodDesc, style MethodStyle) (string, error) {
 	if m == nil {
 		return "", errNoMethod
@@ -72,8 +75,8 @@ func (r *Reader) methodName(m *MethodDesc, style MethodStyle) (string, error) {
 	return m.fullName(class, typeArgs, methodArgs)
 }
 
-// MethodNameIn returns the full name of m with the type arguments of c in the place
-// of m's own, which are shared ones (System.__Canon) for code that instances share.
+// MethodNameIn returns the full name of m with the type arguments of c in place of m's own. These are shared
+// ones (System.__Canon) for code that instances share.
 func (r *Reader) MethodNameIn(m *MethodDesc, c dac.SigContext) (string, error) {
 	if m == nil {
 		return "", errNoMethod
@@ -94,7 +97,7 @@ func (r *Reader) MethodNameIn(m *MethodDesc, c dac.SigContext) (string, error) {
 	return class, nil
 }
 
-// fullName is MethodFull's form for a class and type arguments.
+// fullName returns the MethodFull name with the class and type arguments.
 func (m *MethodDesc) fullName(class string, typeArgs, methodArgs []target.Addr) (string, error) {
 	name, err := m.Name()
 	if err != nil {
@@ -111,7 +114,7 @@ func (m *MethodDesc) fullName(class string, typeArgs, methodArgs []target.Addr) 
 	return metadata.FormatMethod(class+"."+name+list, &sig, m.r.Runtime().SigNames(md, typeArgs, methodArgs)), nil
 }
 
-// className returns the name of the type in front of a method's name.
+// className returns the type's name before a method's name.
 func (m *MethodDesc) className(style dac.NameStyle) (string, error) {
 	if m == nil {
 		return "", errNoMethod
@@ -126,7 +129,8 @@ func (m *MethodDesc) className(style dac.NameStyle) (string, error) {
 	return stubClass, nil
 }
 
-// IsLCG reports whether the method is a System.Reflection.Emit.DynamicMethod. Other methods without metadata are stubs of the runtime.
+// IsLCG reports whether the method is a System.Reflection.Emit.DynamicMethod. Other methods without metadata
+// are stubs of the runtime.
 func (m *MethodDesc) IsLCG() (bool, error) {
 	if m == nil {
 		return false, errNoMethod
@@ -169,8 +173,8 @@ func (m *MethodDesc) Name() (string, error) {
 	return md.String(row.Name)
 }
 
-// arrayMethods are the methods that each array type has after the virtual ones, in the order of their slots (array.cpp,
-// ArrayMethodDesc). From the fourth on all are constructors.
+// arrayMethods are the methods of each array type after the virtual ones, in the order of their slots
+// (array.cpp, ArrayMethodDesc). From the fourth on all are constructors.
 var arrayMethods = [...]string{"Get", "Set", "Address", ".ctor"}
 
 func (m *MethodDesc) arrayName() (string, error) {
@@ -184,7 +188,8 @@ func (m *MethodDesc) arrayName() (string, error) {
 	return arrayMethods[min(int(m.Slot-mt.NumVirtuals), len(arrayMethods)-1)], nil
 }
 
-// Signature decodes the method's signature and returns the metadata that its tokens belong to, nil for the methods of arrays.
+// Signature decodes the method's signature. It also returns the metadata of its tokens, nil for methods of
+// arrays.
 func (m *MethodDesc) Signature() (metadata.MethodSig, *metadata.Metadata, error) {
 	b, md, err := m.SignatureBlob()
 	if err != nil {
@@ -192,7 +197,7 @@ func (m *MethodDesc) Signature() (metadata.MethodSig, *metadata.Metadata, error)
 	}
 	sig, err := metadata.ParseMethodSig(b)
 	if n := len(b) - 1; err != nil && n >= 0 && b[n] == byte(metadata.ElementEnd) {
-		// The stubs for calls from unmanaged code store a terminator.
+		// Stubs for calls from unmanaged code store a terminator.
 		if cut, cutErr := metadata.ParseMethodSig(b[:n]); cutErr == nil {
 			sig, err = cut, nil
 		}
@@ -200,7 +205,7 @@ func (m *MethodDesc) Signature() (metadata.MethodSig, *metadata.Metadata, error)
 	return sig, md, err
 }
 
-// SignatureBlob returns the method's stored signature: from metadata, or from memory for methods that the runtime generated.
+// SignatureBlob returns the method's signature: from metadata, or from memory for generated methods.
 func (m *MethodDesc) SignatureBlob() ([]byte, *metadata.Metadata, error) {
 	if m.Kind == MethodArray || m.Kind == MethodDynamic {
 		return m.storedSignature()
@@ -240,7 +245,7 @@ func (m *MethodDesc) storedSignature() ([]byte, *metadata.Metadata, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	// The signature of a dynamic method names types by their handles, so that it needs no metadata. Its module may have none.
+	// The signature of a dynamic method refers to types by their handles and works without metadata.
 	md, err := mod.Metadata()
 	if err != nil {
 		return b, nil, nil
@@ -248,8 +253,8 @@ func (m *MethodDesc) storedSignature() ([]byte, *metadata.Metadata, error) {
 	return b, md, nil
 }
 
-// arguments returns the type arguments of the method's type and of the method, by which its signature counts. For an
-// array's method they are the element's type.
+// arguments returns the type arguments of the method's type and of the method. For an array's method it returns
+// the element type.
 func (m *MethodDesc) arguments() (ofType, ofMethod []target.Addr, err error) {
 	mt, err := m.r.Runtime().TrustedMethodTable(m.MethodTable)
 	if err != nil {

@@ -17,9 +17,10 @@ import (
 // AllModules selects all modules.
 const AllModules = "*"
 
-// FindName looks for a type, "Ns.Outer+Inner`1", loaded or not, or for the members of a type, "Ns.Type.Member". The argument module selects
-// modules by file name with or without extension, by path, or is AllModules. If nothing has the name, the answer lists the loaded types
-// whose name contains it, in any case. FindName returns target.ErrUnsupported if no module has the name.
+// FindName searches a type, "Ns.Outer+Inner`1", loaded or not, or the members of a type, "Ns.Type.Member".
+// module selects modules by file name with or without extension, by path, or is AllModules. If nothing matches,
+// the answer lists the loaded types with names that contain name, without regard to case. FindName returns
+// target.ErrUnsupported if no module has the name.
 func (r *Reader) FindName(module, name string) (*answer.NameSearch, error) {
 	s, mods, err := r.newSearch(module)
 	if err != nil {
@@ -34,7 +35,7 @@ func (r *Reader) FindName(module, name string) (*answer.NameSearch, error) {
 	}
 	for i, m := range mods {
 		if !exact {
-			found[i], _ = m.FindLoaded(name) // FindName met the same problems
+			found[i], _ = m.FindLoaded(name) // FindName found the same errors
 		}
 		s.add(m, found[i], errs[i])
 		if exact {
@@ -44,8 +45,8 @@ func (r *Reader) FindName(module, name string) (*answer.NameSearch, error) {
 	return s.done(), nil
 }
 
-// FindToken looks a TypeDef, TypeRef, MethodDef or FieldDef up in the modules that module names, as FindName does. Of AllModules only those
-// count in which the token means something that is loaded.
+// FindToken searches a TypeDef, TypeRef, MethodDef or FieldDef in the modules selected by module, as in
+// FindName. With AllModules it only returns modules where the token belongs to something loaded.
 func (r *Reader) FindToken(module string, token metadata.Token) (*answer.NameSearch, error) {
 	s, mods, err := r.newSearch(module)
 	if err != nil {
@@ -67,7 +68,7 @@ func (r *Reader) FindToken(module string, token metadata.Token) (*answer.NameSea
 	return s.done(), nil
 }
 
-// tokenMatch resolves a token in m. It reports false if the module's metadata lacks it.
+// tokenMatch resolves a token in m. It returns false if the module's metadata lacks it.
 func tokenMatch(m *dac.Module, token metadata.Token) (dac.Match, bool, error) {
 	md, err := m.Metadata()
 	if err != nil || token.IsNil() || token.Row() > md.RowCount(token.Table()) {
@@ -89,7 +90,7 @@ type nameSearch struct {
 	r *Reader
 }
 
-// newSearch starts a search in the modules of a name.
+// newSearch starts a search in the modules with a name.
 func (r *Reader) newSearch(module string) (nameSearch, []*dac.Module, error) {
 	s := nameSearch{&answer.NameSearch{All: module == AllModules, Matches: []answer.NameMatch{}}, r}
 	mods, err := r.Runtime().KnownModules()
@@ -107,7 +108,8 @@ func (r *Reader) newSearch(module string) (nameSearch, []*dac.Module, error) {
 	return s, mods, nil
 }
 
-// isNamed reports whether name is the name of the module's file, with or without extension and folder, in any case.
+// isNamed reports whether name is the name of the module's file, with or without extension and folder, without
+// regard to case.
 func isNamed(m *dac.Module, name string) bool {
 	file, err := m.File()
 	if err != nil || file == "" {
@@ -117,7 +119,7 @@ func isNamed(m *dac.Module, name string) bool {
 	return strings.EqualFold(base, name) || strings.EqualFold(strings.TrimSuffix(base, path.Ext(base)), name) || strings.EqualFold(file, name)
 }
 
-// add adds a module with its matches, and the reason why others may be missing.
+// add adds a module with its matches. err is the reason why others may be missing.
 func (s nameSearch) add(m *dac.Module, found []dac.Match, err error) {
 	in := answer.SearchedModule{Module: m.Addr, File: s.file(m), Err: err}
 	for _, f := range found {
@@ -129,7 +131,7 @@ func (s nameSearch) add(m *dac.Module, found []dac.Match, err error) {
 // last returns the module that was added last.
 func (s nameSearch) last() *answer.SearchedModule { return &s.Modules[len(s.Modules)-1] }
 
-// done adds the modules up. A search without a match fails if some modules could not be searched.
+// done sums up the modules. A search without a match fails if some modules could not be searched.
 func (s nameSearch) done() *answer.NameSearch {
 	var unread error
 	for i := range s.Modules {
@@ -159,7 +161,8 @@ func (s nameSearch) file(m *dac.Module) answer.Text {
 	return answer.Text{S: target.BaseName(file)}
 }
 
-// similar lists found, and the loaded types whose name contains name. The name of a member is ignored.
+// similar lists found, and the loaded types with names that contain name. If found is a member it lists only
+// found.
 func (s nameSearch) similar(m *dac.Module, found []dac.Match, name string) iter.Seq2[answer.NameMatch, error] {
 	return func(yield func(answer.NameMatch, error) bool) {
 		if len(found) == 0 || found[0].Member.IsNil() {
@@ -190,7 +193,7 @@ func (s nameSearch) resolve(m *dac.Module, file answer.Text, f dac.Match) answer
 	n.MethodTable = s.Pointer(m.LoadedType(f.Type))
 	n.Name = s.Text(s.typeName(m, f.Type, n.MethodTable.Value))
 	if mt, err := s.r.Runtime().TrustedMethodTable(n.MethodTable.Value); err == nil && n.MethodTable.Value != 0 {
-		n.InitializerFailed, _ = s.r.Runtime().InitializerFailed(mt) // a search makes no statement about flags that it can't read
+		n.InitializerFailed, _ = s.r.Runtime().InitializerFailed(mt) // unreadable flags are not a gap of a search
 	}
 	if !f.Member.IsNil() {
 		n.Kind, n.FieldToken = answer.MatchField, answer.Hex(f.Member)
@@ -199,7 +202,7 @@ func (s nameSearch) resolve(m *dac.Module, file answer.Text, f dac.Match) answer
 	return n
 }
 
-// typeName returns the type's name as SOS's managed commands write it.
+// typeName returns the type's name in the style of SOS's managed commands.
 func (s nameSearch) typeName(m *dac.Module, t metadata.Token, mt target.Addr) (string, error) {
 	if mt != 0 {
 		if name, err := s.r.Runtime().TypeName(mt, dac.NameManaged); err == nil {
@@ -243,12 +246,12 @@ func (s nameSearch) method(m *dac.Module, t metadata.Token, n *answer.NameMatch)
 	}
 }
 
-// A noModuleError is the name that no module has.
+// A noModuleError is a name that no module has.
 type noModuleError string
 
 func (e noModuleError) Error() string { return "no module is named " + strconv.Quote(string(e)) }
 
 func (noModuleError) Unwrap() error { return target.ErrUnsupported }
 
-// Advice returns what lists the names.
+// Advice names the command that lists the names.
 func (noModuleError) Advice() string { return "clrmodules lists the modules; * stands for all" }

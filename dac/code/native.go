@@ -18,13 +18,15 @@ type Native struct {
 	dwarf   *unwind.DWARF
 	compact *unwind.Compact
 	pdata   *unwind.PData
-	entry   target.Range // the code at which the system starts the program
+	entry   target.Range // code at which the system starts the program
 }
 
-// entryBytes bounds the code at which the system starts a program (_start of C libraries: 38 bytes on x64, 60 on ARM64).
+// entryBytes bounds the code at which the system starts a program (_start of C libraries: 38 bytes on x64, 60
+// on ARM64).
 const entryBytes = 64
 
-// OpenNative locates the code and unwind data of a module. It leaves out unreadable parts; an unwinder then has to guess.
+// OpenNative locates the code and unwind data of a module. It omits unreadable parts; an unwinder must guess
+// without them.
 func OpenNative(mem target.Memory, arch target.Arch, mod *target.Module) Native {
 	var n Native
 	img, err := image.OpenMemory(mem, mod)
@@ -62,8 +64,8 @@ func OpenNative(mem target.Memory, arch target.Arch, mod *target.Module) Native 
 	return n
 }
 
-// Find returns the code that the unwind data have for an address, or false. On some systems the code at which a program
-// starts has no unwind data.
+// Find returns the code that the unwind data record for an address, or false. On some systems the code at which
+// a program starts has no unwind data.
 func (n *Native) Find(ip target.Addr) (code unwind.Code, ok bool) {
 	switch {
 	case n.dwarf != nil:
@@ -79,7 +81,8 @@ func (n *Native) Find(ip target.Addr) (code unwind.Code, ok bool) {
 	return code, ok
 }
 
-// Data returns the address of the language-specific data of the function at an address, or false if there is none.
+// Data returns the address of the language-specific data of the function at an address, or false without such
+// data.
 func (n *Native) Data(ip target.Addr) (target.Addr, bool) {
 	if n.dwarf == nil {
 		return 0, false
@@ -90,12 +93,12 @@ func (n *Native) Data(ip target.Addr) (target.Addr, bool) {
 // A NativeMethod is a method of a NativeAOT program.
 type NativeMethod struct {
 	Name  string      // as in the program's stack traces: Ns.Type.Method(Int32, String); "" if unknown
-	Start target.Addr // start of the method itself, also for an address in a part such as a catch block
+	Start target.Addr // start of the method itself, even for an address in a funclet
 }
 
-// NativeAt returns the method of a NativeAOT program at an address. The unwind data locate the method's start; for a
-// funclet, such as a catch block, the data after them do. NativeAt returns ErrNoCode for an address outside the
-// program's code. In a program that was compiled without method names, methods have no name.
+// NativeAt returns the method of a NativeAOT program at an address. The unwind data locate the method's start;
+// for a funclet, such as a catch block, the data after them do. It returns ErrNoCode for an address outside the
+// program's code. Name is "" in a program compiled without method names.
 func (r *Reader) NativeAt(ip target.Addr) (NativeMethod, error) {
 	inst := r.Runtime().Instance()
 	if r.Runtime().Check(dac.FeatureMethods) == nil || !inst.Module.Contains(ip) {
@@ -125,9 +128,9 @@ func (r *Reader) NativeAt(ip target.Addr) (NativeMethod, error) {
 	return m, nil
 }
 
-// beforeFunclets returns the method to which a funclet of a PE image belongs: the nearest code before it that is not a
-// funclet. The kind of code is recorded after its unwind data (CoffNativeCodeManager.cpp). The compiler leaves no gap
-// between a method and its funclets; otherwise the code counts as a method.
+// beforeFunclets returns the method of a funclet in a PE image: the nearest code before it that is not a
+// funclet. The kind of code is recorded after its unwind data (CoffNativeCodeManager.cpp). The compiler leaves
+// no gap between a method and its funclets; code after a gap counts as a method.
 func (r *Reader) beforeFunclets(n *Native, c unwind.Code) target.Addr {
 	const kindMask, handler, filter = 3, 1, 2
 	at := c

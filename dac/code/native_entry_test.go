@@ -14,7 +14,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestProgramEntry: where the system starts a program there may be no unwind data; nobody called it.
+// TestProgramEntry checks that the code at which the system starts a program, without unwind data, has no
+// caller.
 func TestProgramEntry(t *testing.T) {
 	const base = 0x5500_0000_0000
 	program := synth.ELFImage(3, 0, [4]uint64{0, 0, 0x1000, 0x1000})

@@ -9,10 +9,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A nibbleMap finds the start of the code at an address (nibblemapmacros.h). Each nibble describes a bucket of 32
-// bytes: 0 if no code starts there, otherwise code starts (nibble-1)*4 bytes in. Eight nibbles are a word, the first in
-// its highest bits. In maps with pointers, a word whose last nibble is above 8 holds, for buckets without a start, the
-// previous start (ExecutionManager contract, version 2).
+// A nibbleMap finds the start of the code at an address (nibblemapmacros.h). Each nibble describes a bucket of
+// 32 bytes: 0 if no code starts there, otherwise code starts (nibble-1)*4 bytes in. Eight nibbles are a word,
+// with the first in its highest bits. In maps with pointers, a word with a last nibble above 8 has no starts in
+// its buckets, and holds the previous start (ExecutionManager contract, version 2).
 type nibbleMap struct {
 	mem      target.Memory
 	at       target.Addr
@@ -24,14 +24,14 @@ const nibbleMapPointers = 2
 
 const (
 	nibbleBucket = 32                         // bytes that a nibble describes
-	nibbleAlign  = 4                          // of code in a bucket
+	nibbleAlign  = 4                          // alignment of code in a bucket
 	nibbleWord   = 8                          // nibbles in a word
-	nibbleMax    = nibbleBucket / nibbleAlign // the highest nibble that is no pointer
+	nibbleMax    = nibbleBucket / nibbleAlign // the highest nibble that is not a pointer
 )
 
-// start returns the offset at which the code begins that contains the byte at offset delta from the map's base, and
-// whether there is one. If the dump lacks part of the map, start returns the last start that it has, and an error for
-// the missing part: the caller compares the length of that code.
+// start returns the offset of the start of the code that contains the byte at offset delta from the map's base,
+// or false. If part of the map is not in the dump, it returns the last known start and an error for the missing
+// part; the caller must check the length of that code.
 func (m *nibbleMap) start(delta uint64) (uint64, bool, error) {
 	pos := delta / nibbleBucket
 	index, before := pos/nibbleWord, pos%nibbleWord
@@ -50,8 +50,8 @@ func (m *nibbleMap) start(delta uint64) (uint64, bool, error) {
 	return m.before(index, err)
 }
 
-// before returns the last start before a word. missing is the reason why that word is unreadable; the returned error
-// covers the words before it, too.
+// before returns the last start before a word. missing is the reason why that word is unreadable. The returned
+// error also covers the words before it.
 func (m *nibbleMap) before(index uint64, missing error) (uint64, bool, error) {
 	for n := 0; index > 0; n++ {
 		if missing != nil && !errors.Is(missing, target.ErrNotInDump) || n == limits.NibbleWords {
@@ -70,7 +70,7 @@ func (m *nibbleMap) before(index uint64, missing error) (uint64, bool, error) {
 			return s, true, missing
 		}
 		if m.pointers && missing == nil {
-			break // a start further back would be pointed to
+			break // a pointer would lead to an earlier start
 		}
 	}
 	return 0, false, missing
@@ -80,7 +80,7 @@ func (m *nibbleMap) word(index uint64) (uint32, error) {
 	return target.Uint32(m.mem, m.at+target.Addr(4*index))
 }
 
-// pointer decodes a word that holds an offset from the map's base.
+// pointer decodes a word with an offset from the map's base.
 func (m *nibbleMap) pointer(word uint32) (uint64, bool) {
 	if last := word & 0xf; m.pointers && last > nibbleMax {
 		return uint64(word&^0xf) + uint64(last-nibbleMax-1)*nibbleAlign, true
@@ -104,8 +104,8 @@ func lastStart(word uint32, index, n uint64) (uint64, bool) {
 	return 0, false
 }
 
-// starts yields the offsets at which code starts, for the first size bytes. It yields an error for each missing part of
-// the map, and continues after it.
+// starts iterates over the offsets where code starts in the first size bytes. It yields an error for each
+// missing part of the map, and continues.
 func (m *nibbleMap) starts(size uint64) iter.Seq2[uint64, error] {
 	return func(yield func(uint64, error) bool) {
 		words := (size + nibbleBucket*nibbleWord - 1) / (nibbleBucket * nibbleWord)

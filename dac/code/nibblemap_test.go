@@ -13,10 +13,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A code is a piece of code in a heap: where it starts and its length.
+// A code is a piece of code in a heap.
 type code struct{ start, size uint64 }
 
-// makeNibbleMap writes the map of a heap as the runtime does.
+// makeNibbleMap returns the map of a heap as the runtime writes it.
 func makeNibbleMap(codes []code, heap uint64, pointers bool) []byte {
 	words := make([]uint32, heap/(nibbleBucket*nibbleWord)+1)
 	for _, c := range codes {
@@ -27,7 +27,7 @@ func makeNibbleMap(codes []code, heap uint64, pointers bool) []byte {
 		}
 		last := (c.start + c.size - 1) / nibbleBucket / nibbleWord
 		for w := pos/nibbleWord + 1; w <= last; w++ {
-			// The last word can have the start of the next code, but only behind ours.
+			// The last word can contain the start of the next code, but only after ours.
 			if w < last || (c.start+c.size-1)/nibbleBucket%nibbleWord == nibbleWord-1 {
 				words[w] = uint32(c.start)&^0x1f | uint32(c.start%nibbleBucket/nibbleAlign) + nibbleMax + 1
 				if c.start&0x10 != 0 {
@@ -55,7 +55,7 @@ func TestNibbleMap(t *testing.T) {
 					break
 				}
 				codes = append(codes, c)
-				at = (c.start + c.size + 8 + 31) &^ 31 // one start in a bucket, behind a header
+				at = (c.start + c.size + 8 + 31) &^ 31 // one start in a bucket, after a header
 				at += uint64(r.Intn(8)) * nibbleAlign
 			}
 			m := nibbleMap{mem: layout.BytesMemory(makeNibbleMap(codes, heap, false))}
@@ -77,15 +77,14 @@ func TestNibbleMap(t *testing.T) {
 				want[i] = c.start
 			}
 			assert.True(t, slices.Equal(want, starts))
-			_, ok, err := m.start(10) // in front of all code
+			_, ok, err := m.start(10) // before all code
 			assert.NoError(t, err)
 			assert.False(t, ok)
 		}
 	}
 }
 
-// TestNibbleMapPointers: a word with a last nibble above 8 points to the start
-// that its buckets belong to.
+// TestNibbleMapPointers checks that a word with a last nibble above 8 points to the start for its buckets.
 func TestNibbleMapPointers(t *testing.T) {
 	words := []uint32{0x01000000, 0x20 | 9, 0x20 | 9, 0, 0x10000000} // code at 0x20, 800 bytes long; code at 0x400
 	var b []byte
@@ -109,8 +108,8 @@ func TestNibbleMapPointers(t *testing.T) {
 	assert.Equal(t, []uint64{0x20, 0x400}, starts, "pointers are no starts")
 }
 
-// TestNibbleMapMissing: of a map that the dump has in part, the last start that
-// is there counts, if its code is that long: a start that is missing may be nearer.
+// TestNibbleMapMissing checks that the last known start counts in a map with missing parts: its length decides,
+// as a missing start may be nearer.
 func TestNibbleMapMissing(t *testing.T) {
 	m := nibbleMap{mem: holes{layout.BytesMemory(makeNibbleMap([]code{{0x40, 5000}}, 1<<14, false)), 4, 60}}
 	got, ok, err := m.start(0x40 + 4000)
@@ -123,8 +122,8 @@ func TestNibbleMapMissing(t *testing.T) {
 	assert.False(t, ok)
 }
 
-// TestCodeBehindMissingMap: what the map would tell of code, if the dump had it, is missing: nobody says that there is no
-// code. The code in front of it is found.
+// TestCodeBehindMissingMap checks that code after a missing part of the map is missing, rather than not code,
+// and that the code before it is found.
 func TestCodeBehindMissingMap(t *testing.T) {
 	for _, name := range []string{"net31-zoo", "net8-zoo", "net10-zoo"} {
 		var hole holes
@@ -160,8 +159,7 @@ func TestCodeBehindMissingMap(t *testing.T) {
 	}
 }
 
-// TestNibbleMapHoles: what follows a part that the dump lacks is found, also in
-// a heap of more than 16 MB.
+// TestNibbleMapHoles checks that starts after a missing part are found, even in a heap of more than 16 MB.
 func TestNibbleMapHoles(t *testing.T) {
 	const far = 20 << 20
 	m := nibbleMap{mem: stored{holes{layout.BytesMemory(makeNibbleMap([]code{{0x40, 100}, {far, 100}}, far+1<<14, false)), 0, 60}}}
@@ -179,7 +177,7 @@ func TestNibbleMapHoles(t *testing.T) {
 	assert.Equal(t, []uint64{far}, got)
 }
 
-// stored is a memory that knows where its hole ends.
+// stored is memory that reports the end of its hole.
 type stored struct{ holes }
 
 func (s stored) NextStored(a target.Addr) (target.Addr, bool) { return max(a, s.end), true }

@@ -13,8 +13,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// offsets holds the offsets of structures for methods and code. It is bound at the first use, so that a runtime whose
-// layout lacks them opens all the same.
+// offsets holds the offsets of structures for methods and code. It is bound on first use, so that a runtime can
+// be opened without them.
 type offsets struct {
 	MethodDesc struct {
 		Flags3     int `layout:"Flags3AndTokenRemainder"`
@@ -128,29 +128,29 @@ type offsets struct {
 	} `struct:"Bucket,optional"`
 }
 
-// members holds what the layout has for methods and code.
+// members holds the members and constants of the layout for methods and code.
 type members struct {
 	offsets
-	baseSizes      [8]int // of a MethodDesc, by kind
+	baseSizes      [8]int // sizes of MethodDescs by kind
 	nativeCodeSlot flagBit
-	tiered         flagBit // of methods that can be compiled again with more optimization
+	tiered         flagBit // set for methods that can be compiled again with more optimization
 	genericDef     uint64  // kind of an InstantiatedMethodDesc that is a definition
-	tokenBits      uint    // bits of the token that are in the MethodDesc
-	nibbleMap      int     // version; 0 unknown
+	tokenBits      uint    // number of bits of the token in the MethodDesc
+	nibbleMap      int     // version; 0 if unknown
 	stubKindLast   uint64
-	interpreted    uint32 // flag of a RangeSection with byte code; 0: there is none
+	interpreted    uint32 // flag of a RangeSection with byte code; 0 if there is no interpreter
 	debugInfo      debugInfoFormat
 	debugInfoErr   error
 	jitManager     target.Addr // RangeSection.JitManager of compiled code
-	r2rManager     target.Addr // and for images
+	r2rManager     target.Addr // and of images
 	rangeMap       target.Addr // 8 and later
-	rangeList      target.Addr // before: the address of the first RangeSection
-	r2rByImage     bool        // r2rManager is unknown: a section with an image is one of an image
+	rangeList      target.Addr // before 8: address of the first RangeSection
+	r2rByImage     bool        // r2rManager is unknown: a section with an image belongs to it
 	managerErr     error       // why one of the managers is unknown
-	rangeListErr   error       // why rangeList is not
+	rangeListErr   error       // why rangeList is unknown
 }
 
-// A debugInfoFormat is the storage format of the compiler's debug information.
+// A debugInfoFormat is the format in which the compiler's debug information is stored.
 type debugInfoFormat struct {
 	FlagByte           int `json:"JitDebugInfoFlagByte"` // 1: a byte of flags comes first
 	PatchpointSize     int `json:"PatchpointInfoSize"`
@@ -159,7 +159,7 @@ type debugInfoFormat struct {
 	Chunks             int `json:"Chunks"` // 1: a header with the sizes of chunks comes first (contract DebugInfo, since 11)
 }
 
-// A flagBit is a bit of a MethodDesc that the layout's constants name as "Flags:0x20".
+// A flagBit is a bit of a MethodDesc, written "Flags:0x20" in the layout's constants.
 type flagBit struct {
 	member string // Flags, Flags2 or Flags3
 	mask   uint16
@@ -174,7 +174,7 @@ func parseFlagBit(s string) (flagBit, error) {
 	return flagBit{member, uint16(v)}, nil
 }
 
-func (b flagBit) of(m *MethodDesc) bool {
+func (b flagBit) isSet(m *MethodDesc) bool {
 	v := m.Flags
 	switch b.member {
 	case "Flags2":
@@ -185,11 +185,11 @@ func (b flagBit) of(m *MethodDesc) bool {
 	return v&b.mask != 0
 }
 
-// stubCodeBlockLast is the highest number that replaces the code header of code that belongs to no method (codeman.h,
+// stubCodeBlockLast is the highest number in place of the code header for code without a method (codeman.h,
 // STUB_CODE_BLOCK_LAST).
 const stubCodeBlockLast = 0xf
 
-// codeLayout binds the members of methods and code.
+// members binds the members and constants for methods and code.
 func (r *Reader) members() (*members, error) {
 	return r.bound.Get(func() (*members, error) {
 		if err := r.Runtime().Check(dac.FeatureMethods); err != nil {
@@ -203,7 +203,7 @@ func (r *Reader) members() (*members, error) {
 	})
 }
 
-// check compares the places of members that are read from a copy of their structure with its size.
+// check compares the offsets of members read from a copy of their structure with its size.
 func (c *members) check() error {
 	d := &c.MethodDesc
 	for _, s := range []struct {
@@ -218,7 +218,8 @@ func (c *members) check() error {
 	return nil
 }
 
-// constants reads the constants. Methods need the first ones; those for code lookup are optional here and missed where they are used.
+// constants reads the constants. Methods require the first ones. The others are for code lookup, which fails
+// without them.
 func (c *members) constants(r *Reader) error {
 	if err := c.methodDescSizes(r.Runtime().Layout()); err != nil {
 		return err
@@ -262,11 +263,12 @@ func (c *members) constants(r *Reader) error {
 	return nil
 }
 
-// methodDescKinds are the structures of the kinds of MethodDescs (method.hpp, MethodClassification).
+// methodDescKinds names the structures of the kinds of MethodDescs (method.hpp, MethodClassification).
 var methodDescKinds = [8]string{"MethodDesc", "FCallMethodDesc", "PInvokeMethodDesc", "EEImplMethodDesc", "ArrayMethodDesc", "InstantiatedMethodDesc", "CLRToCOMCallMethodDesc",
 	"DynamicMethodDesc"}
 
-// methodDescSizes takes the sizes of the kinds from the table, or since 11 from the structures. A kind that the system lacks has no size.
+// methodDescSizes reads the sizes of the kinds from the table, or since 11 from the structures. A kind that the
+// system lacks has size 0.
 func (c *members) methodDescSizes(l dac.Layout) error {
 	err := l.Constant("MethodDescBaseSizes", &c.baseSizes)
 	if err == nil {
@@ -302,7 +304,7 @@ func (c *members) globals(r *Reader) {
 	}
 }
 
-// global returns the pointer that a global holds.
+// global returns the pointer in a global variable.
 func (r *Reader) global(name string) (target.Addr, error) {
 	at, err := r.Runtime().Layout().Variable(name)
 	if err != nil {

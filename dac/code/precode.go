@@ -8,8 +8,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// MethodOfEntry returns the method that a call to address a reaches, by its code or by its precode. A precode is the small stub that
-// represents a method before, and often after, its compilation (precode.h). Any other address returns ErrNoCode.
+// MethodOfEntry returns the method that a call to address a reaches, through its code or its precode. A precode
+// is the stub that represents a method before, and often after, its compilation (precode.h). It returns
+// ErrNoCode for any other address.
 func (r *Reader) MethodOfEntry(a target.Addr) (*MethodDesc, error) {
 	info, err := r.MethodAt(a)
 	if err == nil && info.Method != nil {
@@ -28,9 +29,10 @@ func (r *Reader) MethodOfEntry(a target.Addr) (*MethodDesc, error) {
 // precodeBytes is the number of bytes that identify the kind of a precode.
 const precodeBytes = 24
 
-// precodeMethod decodes the precode at a. Its instructions load the MethodDesc into a register, R10 or X12, from a word of the data page
-// after the code (.NET 7 and later) or as a constant (StubPrecode before). The FixupPrecode before 7 on AMD64 loads nothing: it ends with
-// its index in a chunk of precodes and that of its MethodDesc in a MethodDescChunk.
+// precodeMethod decodes the precode at a. Its instructions load the MethodDesc into a register, R10 or X12,
+// from a word of the data page after the code (.NET 7 and later) or as a constant (StubPrecode before 7). The
+// FixupPrecode before 7 on AMD64 ends with its index in a chunk of precodes and the index of its MethodDesc in
+// a MethodDescChunk.
 func (r *Reader) precodeMethod(a target.Addr) (*MethodDesc, error) {
 	arch := r.Runtime().Target().Platform().Arch
 	if arch != target.ArchAMD64 && arch != target.ArchARM64 {
@@ -54,9 +56,10 @@ func (r *Reader) precodeMethod(a target.Addr) (*MethodDesc, error) {
 	return r.chunkedPrecode(a, b)
 }
 
-// precodeARM64 decodes the precode at a with the bytes b (arm64/thunktemplates.S). It loads the jump's destination into X10 (StubPrecode)
-// or X11 (FixupPrecode), and the MethodDesc into X12. Before 7, a StubPrecode loaded both from the words after it, by X9, and a FixupPrecode
-// its own address into X12 (arm64/cgencpu.h).
+// precodeARM64 decodes the precode at a with the bytes b (arm64/thunktemplates.S). It loads the jump's
+// destination into X10 (StubPrecode) or X11 (FixupPrecode), and the MethodDesc into X12. Before 7, a
+// StubPrecode loads both from the words after it through X9, and a FixupPrecode loads its own address into X12
+// (arm64/cgencpu.h).
 func (r *Reader) precodeARM64(a target.Addr, b []byte) (*MethodDesc, error) {
 	const (
 		mask, load         = 0xff000000, 0x58000000 // ldr register, place
@@ -92,9 +95,9 @@ func (r *Reader) precodeARM64(a target.Addr, b []byte) (*MethodDesc, error) {
 // isLoadR10 reports whether b starts with mov r10, [rip+n].
 func isLoadR10(b []byte) bool { return b[0] == 0x4c && b[1] == 0x8b && b[2] == 0x15 }
 
-// methodBehind reads the MethodDesc that the instruction at offset off loads.
+// methodBehind reads the MethodDesc loaded by the instruction at offset off.
 func (r *Reader) methodBehind(a target.Addr, b []byte, off int) (*MethodDesc, error) {
-	const size = 7 // of the instruction
+	const size = 7 // size of the instruction
 	disp := int32(binary.LittleEndian.Uint32(b[off+3:]))
 	md, err := target.Pointer(r.mem, a+target.Addr(off+size)+target.Addr(int64(disp)))
 	if err != nil {
@@ -115,7 +118,7 @@ const (
 	fixupPrecodeIndex  = 7
 )
 
-// chunkedPrecode decodes the precode at a with the bytes b.
+// chunkedPrecode decodes the FixupPrecode at a with the bytes b.
 func (r *Reader) chunkedPrecode(a target.Addr, b []byte) (*MethodDesc, error) {
 	op, kind := b[0], b[fixupPrecodeType]
 	if op != fixupPrecodeCall && op != fixupPrecodeJump || kind != fixupPrecodeJumped && kind != fixupPrecodeCalled {
@@ -124,7 +127,8 @@ func (r *Reader) chunkedPrecode(a target.Addr, b []byte) (*MethodDesc, error) {
 	return r.indexedPrecode(a, fixupPrecodeSize, b[fixupMethodIndex], b[fixupPrecodeIndex])
 }
 
-// chunkedPrecodeARM64 decodes the FixupPrecode of ARM64 at a with the bytes b: two instructions, a jump, a type, and the indexes.
+// chunkedPrecodeARM64 decodes the FixupPrecode of ARM64 at a with the bytes b: two instructions, a jump, a
+// type, and the indexes.
 func (r *Reader) chunkedPrecodeARM64(a target.Addr, b []byte) (*MethodDesc, error) {
 	const (
 		place, destination = 0x1000000c, 0x5800006b // adr x12, 0; ldr x11, [pc, 12]
@@ -136,8 +140,9 @@ func (r *Reader) chunkedPrecodeARM64(a target.Addr, b []byte) (*MethodDesc, erro
 	return r.indexedPrecode(a, precodeBytes, b[method], b[precode])
 }
 
-// indexedPrecode returns the method of a FixupPrecode before .NET 7 by its indexes. method is that of its MethodDesc, in units from the base
-// after the chunk of precodes, which have size bytes each; precode counts those before that base.
+// indexedPrecode returns the method of a FixupPrecode before .NET 7 by its indexes. method is the index of its
+// MethodDesc in units from the base after the chunk of precodes, which have size bytes each. precode is the
+// number of precodes between it and that base.
 func (r *Reader) indexedPrecode(a target.Addr, size int, method, precode byte) (*MethodDesc, error) {
 	base, err := target.Pointer(r.mem, a+target.Addr(size*(1+int(precode))))
 	if err != nil {
@@ -146,8 +151,8 @@ func (r *Reader) indexedPrecode(a target.Addr, size int, method, precode byte) (
 	return r.TrustedMethodDesc(base + target.Addr(mdAlignment*int(method)))
 }
 
-// MethodOfChunkedPrecode returns the method whose FixupPrecode before .NET 7 is at a. The method's entry point proves
-// it. Any other address returns ErrNoCode.
+// MethodOfChunkedPrecode returns the method with its FixupPrecode before .NET 7 at a. The method's entry point
+// proves it. It returns ErrNoCode for any other address.
 func (r *Reader) MethodOfChunkedPrecode(a target.Addr) (*MethodDesc, error) {
 	size, decode := fixupPrecodeSize, r.chunkedPrecode
 	switch arch := r.Runtime().Target().Platform().Arch; arch {
@@ -175,11 +180,13 @@ func (r *Reader) MethodOfChunkedPrecode(a target.Addr) (*MethodDesc, error) {
 	return m, nil
 }
 
-// precodeReach exceeds the distance of a precode from its data: they are on adjacent pages of at most 64 KiB.
+// precodeReach exceeds the distance in bytes of a precode from its data. They are on adjacent pages of at most
+// 64 KiB.
 const precodeReach = 65 << 10
 
-// MethodOfPrecodeSlot returns the method whose precode jumps through the word at slot (.NET 7 and later). The MethodDesc is beside that
-// word (precode.h, FixupPrecodeData, StubPrecodeData), and an entry point close by proves it. Any other word returns ErrNoCode.
+// MethodOfPrecodeSlot returns the method with a precode that jumps through the word at slot (.NET 7 and later).
+// The MethodDesc is beside that word (precode.h, FixupPrecodeData, StubPrecodeData), and an entry point close
+// by proves it. It returns ErrNoCode for any other word.
 func (r *Reader) MethodOfPrecodeSlot(slot target.Addr) (*MethodDesc, error) {
 	for _, at := range []target.Addr{slot + 8, slot - 8} {
 		p, err := target.Pointer(r.mem, at)

@@ -16,7 +16,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The sections of a ReadyToRun image that name its methods (readytorun.h, ReadyToRunSectionType, .NET Core 3.1 to 11).
+// Sections of a ReadyToRun image with its methods (readytorun.h, ReadyToRunSectionType, .NET Core 3.1 to 11).
 const (
 	r2rSectionFunctions = 102 // RuntimeFunctions
 	r2rSectionMethods   = 103 // MethodDefEntryPoints
@@ -24,23 +24,24 @@ const (
 	r2rSectionHotCold   = 120 // HotColdMap
 )
 
-// Precompiled names the methods of a ReadyToRun image without a runtime: by the image's entry points and metadata. An instance of
-// another image's generic type or method has no name. It is safe for concurrent use.
+// Precompiled names the methods of a ReadyToRun image without a runtime, by the image's entry points and
+// metadata. It does not name instances of another image's generic types or methods. It is safe for concurrent
+// use.
 type Precompiled struct {
 	img       *image.Image
 	base      target.Addr
-	version   int                             // of the GC info
-	functions []precompiledPart               // by Begin
-	cold      uint32                          // number of the first function that is a cold part
-	entries   map[uint32]metadata.InstanceSig // by the number of the function that a method begins with
+	version   int                             // version of the GC info
+	functions []precompiledPart               // sorted by begin
+	cold      uint32                          // index of the first function that is a cold part
+	entries   map[uint32]metadata.InstanceSig // by the index of the method's first function
 	md        *metadata.Metadata
 }
 
 // A precompiledPart is a RUNTIME_FUNCTION: a method or a part of one, by RVAs.
 type precompiledPart struct{ begin, unwind uint32 }
 
-// OpenPrecompiled reads the entry points of an image that a process loaded at base. An image without them is
-// target.ErrUnsupported.
+// OpenPrecompiled reads the entry points of an image that a process loaded at base. It returns
+// target.ErrUnsupported for an image without entry points.
 func OpenPrecompiled(img *image.Image, base target.Addr) (*Precompiled, error) {
 	h, err := img.ReadyToRun()
 	if err != nil {
@@ -64,7 +65,7 @@ func OpenPrecompiled(img *image.Image, base target.Addr) (*Precompiled, error) {
 	return p, err
 }
 
-// readFunctions reads where the functions of the image begin.
+// readFunctions reads the table of functions.
 func (p *Precompiled) readFunctions(h *image.ReadyToRunHeader) error {
 	stride := uint64(unwind.RuntimeFunctionSize(p.img.Arch()))
 	d, ok := h.Section(r2rSectionFunctions)
@@ -97,7 +98,7 @@ func (p *Precompiled) readFunctions(h *image.ReadyToRunHeader) error {
 	return nil
 }
 
-// readMethods maps functions to the methods that begin with them (readytorun-format.md, MethodDefEntryPoints).
+// readMethods maps functions to the methods that start with them (readytorun-format.md, MethodDefEntryPoints).
 func (p *Precompiled) readMethods(h *image.ReadyToRunHeader) error {
 	b, err := p.section(h, r2rSectionMethods)
 	if err == nil && b == nil {
@@ -127,8 +128,8 @@ func (p *Precompiled) readMethods(h *image.ReadyToRunHeader) error {
 	return nil
 }
 
-// readInstances maps functions to instances of generic methods and of methods of generic types (InstanceMethodEntryPoints): a signature,
-// and then what a method has.
+// readInstances maps functions to instances of generic methods and of methods of generic types
+// (InstanceMethodEntryPoints): a signature, followed by the same data as for a method.
 func (p *Precompiled) readInstances(h *image.ReadyToRunHeader) error {
 	b, err := p.section(h, r2rSectionInstances)
 	if err != nil || b == nil {
@@ -152,7 +153,7 @@ func (p *Precompiled) addInstances(b []byte) error {
 	return cmp.Or(err, failed)
 }
 
-// section returns the bytes of a section, nil if the image does not have it.
+// section returns the bytes of a section, or nil if the image lacks it.
 func (p *Precompiled) section(h *image.ReadyToRunHeader, kind uint32) ([]byte, error) {
 	d, ok := h.Section(kind)
 	switch {
@@ -164,7 +165,8 @@ func (p *Precompiled) section(h *image.ReadyToRunHeader, kind uint32) ([]byte, e
 	return p.img.BytesRVA(d.RVA, int(d.Size))
 }
 
-// entryFunction decodes the number of the function that a method begins with: shifted by one, or by two if fixups follow.
+// entryFunction decodes the index of a method's first function. It is shifted by one bit, or by two if fixups
+// follow.
 func entryFunction(b []byte) (uint32, error) {
 	r := nativeReader{b: b}
 	id := r.uint()
@@ -174,8 +176,8 @@ func entryFunction(b []byte) (uint32, error) {
 	return id >> 1, r.err
 }
 
-// At returns the method that the code at ip belongs to, and where the method begins. The name is empty if that is unknown. A function that no
-// method begins with is a funclet of the one before it, if that one's code extends so far.
+// At returns the name and the start of the method with code at ip. name is "" if unknown. A function with which
+// no method starts is a funclet of the previous method, if that method's code extends so far.
 func (p *Precompiled) At(ip target.Addr) (name string, start target.Addr) {
 	if p == nil || ip < p.base || uint64(ip-p.base) > 1<<32-1 {
 		return "", 0
@@ -203,7 +205,8 @@ func (p *Precompiled) At(ip target.Addr) (name string, start target.Addr) {
 	return "", 0
 }
 
-// codeLength returns the number of bytes of a method's code, funclets included, from the GC info that follows its unwind information.
+// codeLength returns the size in bytes of a method's code with its funclets, from the GC info after its unwind
+// information.
 func (p *Precompiled) codeLength(unwind uint32) (uint32, error) {
 	mem, at := imageBytes{p.img}, target.Addr(unwind)
 	size, err := codeinfo.UnwindInfoSize(mem, p.img.Arch(), at)
@@ -224,7 +227,8 @@ func (m imageBytes) View(a target.Addr, n int) ([]byte, bool) { return m.ViewRVA
 
 func (m imageBytes) Span(target.Addr) []byte { return nil }
 
-// name returns the name of a method as the runtime writes it. Types of other assemblies have the name of the assembly that the image refers to.
+// name returns the name of a method as the runtime writes it. Types of other assemblies get the name of the
+// referenced assembly.
 func (p *Precompiled) name(sig *metadata.InstanceSig) (string, error) {
 	if sig.Foreign {
 		return "", target.Unsupportedf("a method of another image")
@@ -284,7 +288,7 @@ func (n instanceNames) argument(args []metadata.TypeSig, i uint32) string {
 	return metadata.FormatType(&args[i], n.Resolver)
 }
 
-// arguments returns "[[Ns.Type, Assembly],…]", empty for no arguments.
+// arguments returns "[[Ns.Type, Assembly],…]", or "" without arguments.
 func (p *Precompiled) arguments(args []metadata.TypeSig, depth int) (string, error) {
 	if len(args) == 0 {
 		return "", nil
@@ -300,10 +304,10 @@ func (p *Precompiled) arguments(args []metadata.TypeSig, depth int) (string, err
 	return "[" + strings.Join(list, ",") + "]", nil
 }
 
-// coreLib is the assembly of the types that signatures have no tokens for.
+// coreLib is the assembly of the types without tokens in signatures.
 const coreLib = "System.Private.CoreLib"
 
-// typeName returns the name of a type, and that of its assembly.
+// typeName returns the names of a type and its assembly.
 func (p *Precompiled) typeName(t *metadata.TypeSig, depth int) (name, assembly string, err error) {
 	if depth > limits.SignatureDepth {
 		return "", "", target.Corruptf("types are nested more than %d deep", depth)
@@ -338,7 +342,7 @@ func (p *Precompiled) typeName(t *metadata.TypeSig, depth int) (name, assembly s
 	return name + suffix, assembly, err
 }
 
-// tokenName returns the name of a type that the image defines or refers to, and that of its assembly.
+// tokenName returns the names of a type that the image defines or refers to, and of its assembly.
 func (p *Precompiled) tokenName(t metadata.Token) (name, assembly string, err error) {
 	var index metadata.StringIndex
 	switch t.Table() {

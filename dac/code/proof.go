@@ -8,7 +8,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The proofs of a MethodDesc.
+// Proofs of a MethodDesc.
 var (
 	listedChunk = dac.Proof{Strength: dac.Listed, By: "the methods of its type's class"}
 	listedToken = dac.Proof{Strength: dac.Listed, By: "the methods of its module"}
@@ -27,7 +27,8 @@ func (r *Reader) prove(c *chunk, m *MethodDesc) (dac.Proof, error) {
 		if c.hole != nil {
 			return dac.Proof{Missing: c.hole}, nil
 		}
-		// Each is alone in a chunk that no class lists (genmeth.cpp, InstantiatedMethodDesc::NewInstantiatedMethodDesc; dynamicmethod.cpp).
+		// Each is alone in a chunk that is not in a class's list (genmeth.cpp,
+		// InstantiatedMethodDesc::NewInstantiatedMethodDesc; dynamicmethod.cpp).
 		return ofItsType, nil
 	}
 	listed, err := r.chunkIsListed(c)
@@ -44,8 +45,9 @@ func (r *Reader) prove(c *chunk, m *MethodDesc) (dac.Proof, error) {
 	return dac.Proof{Missing: err}, nil
 }
 
-// tokenLeadsTo reports whether the map of the module's methods leads to m by its token. It does for all methods but
-// those of generic instances and those without metadata. A token that is not in the metadata is target.ErrCorrupt.
+// tokenLeadsTo reports whether the module's map of methods leads from m's token to m. It does for all methods
+// except methods of generic instances and methods without metadata. It returns target.ErrCorrupt if the
+// metadata lacks the token.
 func (r *Reader) tokenLeadsTo(mt *dac.MethodTable, m *MethodDesc) (bool, error) {
 	if m.Token.IsNil() || m.Token.Row() == 0 {
 		return false, nil
@@ -61,7 +63,7 @@ func (r *Reader) tokenLeadsTo(mt *dac.MethodTable, m *MethodDesc) (bool, error) 
 	return err == nil && at == m.Addr, nil
 }
 
-// chunkIsListed reports whether the class of the chunk's type has it in its list.
+// chunkIsListed reports whether the chunk is in the list of its type's class.
 func (r *Reader) chunkIsListed(c *chunk) (bool, error) {
 	class, err := r.Runtime().EEClass(c.typ)
 	if err != nil {

@@ -15,22 +15,22 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An r2rImage is the ReadyToRun code of an image as the runtime loaded it (readytoruninfo.h, ReadyToRunInfo). A composite image has one for
-// each of its components, with the same tables.
+// An r2rImage is the ReadyToRun code of an image as the runtime loaded it (readytoruninfo.h, ReadyToRunInfo). A
+// composite image has one for each component, with the same tables.
 type r2rImage struct {
 	module    *dac.Module
-	mem       target.Memory // completed by the image's file
+	mem       target.Memory // completed with the image's file
 	info      target.Addr
-	base      target.Addr // of the image
+	base      target.Addr // base of the image
 	functions target.Addr // table of RUNTIME_FUNCTIONs
 	count     int
-	table     []byte // the table, nil if the dump has only part of it
+	table     []byte // the table, nil if only part of it is in the dump
 	entries   entryPoints
-	hotCold   []byte // pairs of function numbers: cold part, method
+	hotCold   []byte // pairs of function indexes: cold part, method
 	debug     lazy.Value[*r2rDebug]
 }
 
-// imageCode looks ip up in a ReadyToRun image.
+// imageCode looks up ip in a ReadyToRun image.
 func (r *Reader) imageCode(c *members, s *RangeSection, ip target.Addr) (Info, error) {
 	im, err := s.r2r.Get(func() (*r2rImage, error) { return r.readR2R(c, s) })
 	if err != nil {
@@ -81,7 +81,7 @@ func (r *Reader) readR2R(c *members, s *RangeSection) (*r2rImage, error) {
 	return im, err
 }
 
-// readTable reads the whole table at once if all of it is in the dump.
+// readTable reads the table at once if all of it is in the dump.
 func (im *r2rImage) readTable(c *members) {
 	size := im.count * c.Function.Size
 	if size > 0 && target.Available(im.mem, im.functions+target.Addr(size-1), 1) {
@@ -110,7 +110,7 @@ func (im *r2rImage) readHotCold(r *Reader, c *members) error {
 	return err
 }
 
-// function decodes the i-th RUNTIME_FUNCTION.
+// function decodes the RUNTIME_FUNCTION with index i.
 func (im *r2rImage) function(c *members, i int) (RuntimeFunction, error) {
 	off := i * c.Function.Size
 	if im.table != nil {
@@ -123,7 +123,7 @@ func (im *r2rImage) function(c *members, i int) (RuntimeFunction, error) {
 	return c.function(b, im.base), nil
 }
 
-// find returns the index of the last function that begins at or before ip, -1 if there is none.
+// find returns the index of the last function that starts at or before ip, or -1.
 func (im *r2rImage) find(c *members, ip target.Addr) (int, error) {
 	var failed error
 	i := sort.Search(im.count, func(i int) bool {
@@ -166,14 +166,14 @@ func (im *r2rImage) lookup(r *Reader, c *members, ip target.Addr) (Info, error) 
 		return info, nil
 	}
 	if info.Offset = uint32(ip - info.Start); info.Size != 0 && uint64(info.Offset) >= info.Size {
-		// The process never prepared the method, so that the runtime has no MethodDesc.
+		// The process never prepared the method: the runtime has no MethodDesc.
 		return Info{}, ErrNoCode
 	}
 	return info, nil
 }
 
-// completeEntry sets the end of entry i of the table if only the unwind information has it. If the dump lacks that, the
-// entry extends to the next one, so that the method of a frame is found all the same.
+// completeEntry sets the end of entry i of the table if only the unwind information records it. If that is not
+// in the dump, the entry extends to the next one, so that the method of a frame is still found.
 func (r *Reader) completeEntry(c *members, im *r2rImage, i int, f *RuntimeFunction) error {
 	err := r.complete(c, im.mem, f)
 	if err == nil || !errors.Is(err, target.ErrNotInDump) {
@@ -188,7 +188,8 @@ func (r *Reader) completeEntry(c *members, im *r2rImage, i int, f *RuntimeFuncti
 	return err
 }
 
-// hotPart returns the index of the function whose cold part function i is, or i itself (readytorun-format.md, "Hot/cold map").
+// hotPart returns the index of the function with function i as its cold part, or i itself
+// (readytorun-format.md, "Hot/cold map").
 func (im *r2rImage) hotPart(i int) (int, bool) {
 	pairs := len(im.hotCold) / 8
 	le := binary.LittleEndian
@@ -203,7 +204,7 @@ func (im *r2rImage) hotPart(i int) (int, bool) {
 	return int(hot), true
 }
 
-// body goes back from function i, which may be a funclet, to the entry point of a method.
+// body searches backwards from function i, which may be a funclet, for the entry point of a method.
 func (im *r2rImage) body(r *Reader, c *members, i int) (*body, error) {
 	for first := i; i >= 0 && first-i < limits.Funclets; i-- {
 		f, err := im.function(c, i)
@@ -231,10 +232,10 @@ func (im *r2rImage) readBody(r *Reader, f RuntimeFunction, i int, md target.Addr
 		return nil, err
 	}
 	b := &body{info: Info{Kind: ReadyToRun, Method: m, Start: f.Begin, Base: im.base, Image: im.module, index: i}}
-	// Code and unwind information may be missing from the dump; the method is found all the same.
+	// The method is found even if code and unwind information are not in the dump.
 	size, err := codeinfo.UnwindInfoSize(im.mem, r.Runtime().Target().Platform().Arch, f.Unwind)
 	if err == nil {
-		b.info.GCInfo = f.Unwind + target.Addr(size) // it follows the method's unwind information
+		b.info.GCInfo = f.Unwind + target.Addr(size) // follows the method's unwind information
 		b.info.Size, err = r.gcCodeLength(im.mem, b.info)
 	}
 	b.info.lack = err
@@ -242,7 +243,7 @@ func (im *r2rImage) readBody(r *Reader, f RuntimeFunction, i int, md target.Addr
 	return kept.(*body), nil
 }
 
-// imageOf returns the image with the code that info describes.
+// imageOf returns the image with the code described by info.
 func (r *Reader) imageOf(c *members, info Info) (*r2rImage, error) {
 	s, err := r.rangeSection(c, info.Start)
 	if err != nil {
@@ -251,7 +252,8 @@ func (r *Reader) imageOf(c *members, info Info) (*r2rImage, error) {
 	return s.r2r.Get(func() (*r2rImage, error) { return r.readR2R(c, s) })
 }
 
-// codeMemory returns the memory for reading data that belongs to code. For code of an image, the image's file completes constant data.
+// codeMemory returns the memory for data that belongs to code. The image's file completes constant data of an
+// image.
 func (r *Reader) codeMemory(info Info) (target.Memory, error) {
 	if info.Kind != ReadyToRun {
 		return r.mem, nil
@@ -290,16 +292,16 @@ func (r *Reader) imageFunctions(c *members, info Info) ([]RuntimeFunction, error
 	return out, nil
 }
 
-// An imageMemory is the memory of an image whose constant parts come from its file. The ReadyToRun tables are in a section that is writable
-// as a whole, so that the runtime's memory is not completed there; but nothing ever writes to them.
+// An imageMemory is the memory of an image, completed with constant data from its file. The ReadyToRun tables
+// are in a writable section, which the runtime's memory does not complete; but they are never written to.
 type imageMemory struct {
 	target.Memory
 	image target.Range
-	open  func() (*image.Image, error) // opens the file whose RVAs count from image.Start
+	open  func() (*image.Image, error) // opens the file with RVAs from image.Start on
 	file  *lazy.Value[*image.Image]
 }
 
-// fromFile opens the image's file for the address a. It returns nil if another file, or none, has that address, and
+// fromFile opens the image's file for the address a. It returns nil if a is not in the image, and
 // target.ErrUnsupported if the file is unknown.
 func (im *imageMemory) fromFile(a target.Addr) (*image.Image, error) {
 	if !im.image.Contains(a) {
@@ -338,7 +340,7 @@ func (im *imageMemory) View(a target.Addr, n int) ([]byte, bool) {
 		return b, true
 	}
 	if target.Available(im.Memory, a, n) {
-		return nil, false // in pieces: the dump's bytes have precedence
+		return nil, false // partly in the dump, and the dump's bytes come first
 	}
 	if file, err := im.fromFile(a); err == nil && file != nil {
 		return file.ViewRVA(image.RVA(a-im.image.Start), n)

@@ -12,15 +12,15 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// bucketLayout returns where a bucket has its keys and values on every runtime.
+// bucketLayout returns the offsets of keys and values in a bucket, which all runtimes share.
 func bucketLayout() *members {
 	c := &members{}
 	c.Bucket.Size, c.Bucket.Keys, c.Bucket.Values = 64, 0, 32
 	return c
 }
 
-// makeEntryPoints writes a HashMap as the runtime does: by double hashing, with
-// the mark of a search that went on in the first value.
+// makeEntryPoints returns a HashMap as the runtime writes it: by double hashing, with the mark of a continued
+// search in the first value.
 func makeEntryPoints(t testing.TB, count uint64, entries map[uint64]uint64) []byte {
 	b := make([]byte, 64*count)
 	le := binary.LittleEndian
@@ -71,7 +71,7 @@ func TestEntryPointsLies(t *testing.T) {
 	r := &Reader{mem: layout.BytesMemory(b)}
 	_, err := r.readEntryPoints(c, 0)
 	assert.ErrorIs(t, err, target.ErrCorrupt)
-	binary.LittleEndian.PutUint64(b[64:], 5000) // more buckets than there is memory
+	binary.LittleEndian.PutUint64(b[64:], 5000) // more buckets than memory
 	e, err := r.readEntryPoints(c, 0)
 	require.NoError(t, err)
 	_, err = e.lookup(0x1234560)
@@ -132,8 +132,7 @@ func TestNativeNumbers(t *testing.T) {
 }
 
 func TestNativeArray(t *testing.T) {
-	// Seven elements, one-byte offsets; the only block is a leaf for index 5
-	// with the number 9 after it.
+	// Seven elements, one-byte offsets; the only block is a leaf for index 5, followed by the number 9.
 	b := []byte{7 << 3, 1, 5 << 3, 9 << 1}
 	a, err := newNativeArray(b)
 	require.NoError(t, err)
@@ -145,7 +144,7 @@ func TestNativeArray(t *testing.T) {
 			assert.Equal(t, 3, at)
 		}
 	}
-	// A node with both halves: bit 8 clear goes on after it, set to offset +2.
+	// A node with both halves: with bit 8 clear it goes on after the node, with bit 8 set at offset +2.
 	b = []byte{16 << 3, 1, (3 | 2<<2) << 1, 1 << 3, 3 << 3}
 	b = append(b, 0)
 	a, err = newNativeArray(b)

@@ -14,12 +14,12 @@ const (
 // An r2rDebug is the section of an image with the debug information of its methods.
 type r2rDebug struct {
 	section []byte
-	at      target.Addr // of the section
+	at      target.Addr // address of the section
 	methods nativeArray
 	packed  bool
 }
 
-// imageDebugInfo finds the debug information of a method that was compiled ahead of time: by the number of its RUNTIME_FUNCTION.
+// imageDebugInfo finds the debug information of a precompiled method by the index of its RUNTIME_FUNCTION.
 func (r *Reader) imageDebugInfo(c *members, info Info) (codeinfo.DebugInfo, bool, error) {
 	var none codeinfo.DebugInfo
 	im, err := r.imageOf(c, info)
@@ -37,7 +37,7 @@ func (r *Reader) imageDebugInfo(c *members, info Info) (codeinfo.DebugInfo, bool
 	if err != nil {
 		return none, false, err
 	}
-	// Methods with the same information share it: a distance back to it.
+	// Methods with the same information share it: the number is the distance back to it.
 	data := nativeReader{b: d.section, pos: entry}
 	if back := int64(data.uint()); back != 0 {
 		if back > int64(entry) {
@@ -45,7 +45,7 @@ func (r *Reader) imageDebugInfo(c *members, info Info) (codeinfo.DebugInfo, bool
 		}
 		data.pos = entry - int(back)
 	}
-	// The contract describes one form, for images and for what the process compiled.
+	// The contract describes one format for images and for code compiled in the process.
 	return codeinfo.DebugInfo{Mem: im.mem, At: d.at + target.Addr(data.pos), Chunks: c.debugInfo.Chunks != 0}, d.packed, data.err
 }
 
@@ -73,8 +73,8 @@ func (r *Reader) readR2RDebug(info Info) (*r2rDebug, error) {
 	return d, err
 }
 
-// A nativeReader reads the numbers of NativeFormat (nativeformatreader.h): the low bits of the first byte encode the
-// length. The first failure sticks.
+// A nativeReader reads the numbers of NativeFormat (nativeformatreader.h). The low bits of the first byte
+// encode the length. err is the first failure.
 type nativeReader struct {
 	b   []byte
 	pos int
@@ -118,8 +118,8 @@ func (r *nativeReader) uint() uint32 {
 	return 0
 }
 
-// A nativeArray is a sparse array of NativeFormat (nativeformatreader.h, NativeArray): a table with an entry for each sixteen elements,
-// which is the root of a binary tree.
+// A nativeArray is a sparse array of NativeFormat (nativeformatreader.h, NativeArray). A table has an entry for
+// each sixteen elements: the root of a binary tree.
 type nativeArray struct {
 	b         []byte
 	count     uint32
@@ -144,7 +144,7 @@ func newNativeArray(b []byte) (nativeArray, error) {
 	return a, r.err
 }
 
-// at finds the data of element index.
+// at returns the offset of the data of element index.
 func (a *nativeArray) at(index uint32) (offset int, ok bool, err error) {
 	if index >= a.count {
 		return 0, false, nil

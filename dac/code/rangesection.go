@@ -15,22 +15,22 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A RangeSection is a range of addresses with managed code (codeman.h): a heap
-// of the JIT compiler or the interpreter, or a ReadyToRun image. Verified on 3.1, 6, 8, 9 and 10.
+// A RangeSection is a range of addresses with managed code (codeman.h): a heap of the JIT compiler or the
+// interpreter, or a ReadyToRun image. Verified on 3.1, 6, 8, 9 and 10.
 type RangeSection struct {
 	Addr  target.Addr
 	Range target.Range
-	Kind  Kind        // Stub for another manager than those of the other kinds
-	Heap  target.Addr // CodeHeapListNode of compiled code and of byte code
+	Kind  Kind        // Stub if another manager owns it
+	Heap  target.Addr // CodeHeapListNode of compiled code or byte code
 	Image target.Addr // Module of an image
 
 	heap codeHeap
 	r2r  lazy.Value[*r2rImage]
-	err  error // why the rest could not be read
+	err  error // why the other members are unreadable
 }
 
-// The map from addresses to sections of .NET 8 and later (codeman.h, RangeSectionMap): a radix tree over 57 address bits with eight bits a
-// level. The lowest bit of a pointer marks parts that can be unloaded.
+// The map from addresses to sections since .NET 8 (codeman.h, RangeSectionMap) is a radix tree over 57 address
+// bits with eight bits a level. The lowest bit of a pointer marks parts that can be unloaded.
 const (
 	radixLevels   = 5
 	radixBits     = 8
@@ -38,8 +38,8 @@ const (
 	radixFlag     = 1
 )
 
-// rangeSection finds the section that holds ip: in the list of the whole map, which is read once, or through the map if
-// the dump lacks parts of it.
+// rangeSection finds the section with ip. It searches the list of all sections, which is read once, or the map
+// if parts of it are not in the dump.
 func (r *Reader) rangeSection(c *members, ip target.Addr) (*RangeSection, error) {
 	list, err := r.sectionList(c)
 	i := sort.Search(len(list), func(i int) bool { return list[i].Range.Start > ip }) - 1
@@ -55,7 +55,7 @@ func (r *Reader) rangeSection(c *members, ip target.Addr) (*RangeSection, error)
 	return r.mappedSection(c, ip)
 }
 
-// mappedSection finds the section that holds ip through the map.
+// mappedSection finds the section with ip through the map.
 func (r *Reader) mappedSection(c *members, ip target.Addr) (*RangeSection, error) {
 	if c.RangeMap.Top == layout.Absent || c.Fragment.Section == layout.Absent {
 		return nil, &layout.Error{Type: "RangeSectionMap"}
@@ -96,7 +96,7 @@ func (r *Reader) fragment(c *members, at, ip target.Addr) (*RangeSection, error)
 	return nil, target.Corruptf("the list of code fragments of %016x has no end", uint64(ip))
 }
 
-// section reads a RangeSection and keeps it.
+// section reads and caches a RangeSection.
 func (r *Reader) section(c *members, a target.Addr) (*RangeSection, error) {
 	if s, ok := r.sections.Load(a); ok {
 		return s.(*RangeSection), s.(*RangeSection).err
@@ -128,7 +128,7 @@ func (r *Reader) readSection(c *members, s *RangeSection) error {
 		return r.readCodeHeap(c, s)
 	case manager != 0 && manager == c.r2rManager, c.r2rByImage && image != 0 && manager != c.jitManager:
 		s.Kind, s.Image = ReadyToRun, image
-	case manager != 0 && manager == c.jitManager && heap != 0: // 0: precode and other stubs
+	case manager != 0 && manager == c.jitManager && heap != 0: // without a heap: precode and other stubs
 		s.Kind, s.Heap = JIT, heap
 		return r.readCodeHeap(c, s)
 	case c.managerErr != nil:
@@ -139,7 +139,7 @@ func (r *Reader) readSection(c *members, s *RangeSection) error {
 	return nil
 }
 
-// readSections follows the list. It returns what it found together with an error.
+// readSections reads the list. It returns the sections found together with an error.
 func (r *Reader) readSections(c *members) ([]*RangeSection, error) {
 	if errors.Is(c.rangeListErr, target.ErrNotInDump) || layout.IsRefused(c.rangeListErr) {
 		return nil, c.rangeListErr
@@ -214,13 +214,14 @@ func (r *Reader) mappedSections(c *members) ([]*RangeSection, error) {
 	return ordered(out), err
 }
 
-// A radixWalk visits the whole map. A node that is met twice is corrupt: the tree of a hostile dump would otherwise have 2^40 leaves.
+// A radixWalk visits the whole map. A node that it meets twice is corrupt: the tree of a hostile dump would
+// otherwise have 2^40 leaves.
 type radixWalk struct {
 	r     *Reader
 	c     *members
 	nodes map[target.Addr]bool
 	found map[target.Addr]*RangeSection
-	err   error // first part that could not be read
+	err   error // the first unreadable part
 }
 
 func (w *radixWalk) level(at target.Addr, level int) error {
@@ -249,7 +250,8 @@ func (w *radixWalk) level(at target.Addr, level int) error {
 	return nil
 }
 
-// leaf collects the sections of a list of fragments. A section has a fragment in each leaf that it reaches into, so that they repeat.
+// leaf collects the sections in a list of fragments. A section has a fragment in each leaf that it extends
+// into, so sections repeat.
 func (w *radixWalk) leaf(at target.Addr) error {
 	for n := 0; at != 0; n++ {
 		if n == limits.FragmentsPerLeaf {
@@ -284,10 +286,11 @@ func (w *radixWalk) keep(err error) {
 	}
 }
 
-// A codeHeap is a CodeHeapListNode: memory that the JIT compiler or the interpreter puts code in, with a nibble map that has the starts.
+// A codeHeap is a CodeHeapListNode: memory for code of the JIT compiler or the interpreter, with a nibble map
+// of the starts.
 type codeHeap struct {
 	code target.Range
-	base target.Addr // that the nibble map counts from
+	base target.Addr // base of the nibble map
 	nib  nibbleMap
 }
 
@@ -307,8 +310,8 @@ func (r *Reader) readCodeHeap(c *members, s *RangeSection) error {
 	return nil
 }
 
-// JITCode iterates over all code that was compiled in the process, by address: methods, dynamic methods and stubs. It
-// yields an error for a missing part of a heap's map, and continues after it.
+// JITCode iterates over all code compiled in the process, by address: methods, dynamic methods and stubs. It
+// yields an error for a missing part of a heap's map, and continues.
 func (r *Reader) JITCode() iter.Seq2[Info, error] {
 	return func(yield func(Info, error) bool) {
 		sections, err := r.RangeSections()

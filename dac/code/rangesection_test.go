@@ -12,15 +12,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A codeBuilder makes a memory with the structures of code lookup. Addresses
-// are offsets in it.
+// A codeBuilder builds memory with the structures of code lookup. Addresses are offsets in it.
 type codeBuilder struct {
 	b []byte
 	c *members
 }
 
 const (
-	testJIT = 0x5550 // what RangeSection.JitManager is
+	testJIT = 0x5550 // RangeSection.JitManager
 	testR2R = 0x6660
 )
 
@@ -108,7 +107,7 @@ func TestRangeSections(t *testing.T) {
 	assert.Equal(t, target.Addr(one), list[0].Addr)
 }
 
-// TestRadixCycle: a map whose nodes name themselves ends with an error.
+// TestRadixCycle checks that a map with nodes that refer to themselves is an error.
 func TestRadixCycle(t *testing.T) {
 	b := newCodeBuilder()
 	top := b.add(make([]uint64, 256)...)
@@ -134,7 +133,7 @@ func TestFragmentCycle(t *testing.T) {
 	assert.ErrorIs(t, err, target.ErrCorrupt)
 }
 
-// TestSectionList is the list of runtimes before 8.
+// TestSectionList tests the list of runtimes before 8.
 func TestSectionList(t *testing.T) {
 	b := newCodeBuilder()
 	second := b.section(0x1000000, 0x1040000, testJIT)
@@ -215,6 +214,6 @@ func TestFlagBit(t *testing.T) {
 	}
 	b, err := parseFlagBit("Flags3:0x8000")
 	require.NoError(t, err)
-	assert.True(t, b.of(&MethodDesc{flags3: 0x8000}))
-	assert.False(t, b.of(&MethodDesc{Flags: 0x8000, Flags2: 0x80}))
+	assert.True(t, b.isSet(&MethodDesc{flags3: 0x8000}))
+	assert.False(t, b.isSet(&MethodDesc{Flags: 0x8000, Flags2: 0x80}))
 }

@@ -1,8 +1,10 @@
-// Package code reads the methods and the code of a CLR: MethodDescs and the versions of their code, the method at an
-// address in code, names and signatures of methods, IL, the compilers' records about code (package codeinfo decodes
-// them), and lines of source. Structures keep the runtime's names.
+// Package code reads the methods and the code of a CLR: MethodDescs and the versions of their code, the method
+// at an address in code, names and signatures of methods, IL, the compilers' records about code, and source
+// lines. Package codeinfo decodes the compilers' records, and package stackwalk walks stacks. Names are the
+// runtime's.
 //
-// Of returns the Reader of a runtime that package dac opened. A Reader is safe for concurrent use.
+// Start at Of, which returns the Reader of a runtime opened by package dac, and Reader.MethodAt. A Reader is
+// safe for concurrent use.
 //
 // Stability: unstable.
 package code
@@ -20,19 +22,19 @@ import (
 // A Reader reads the methods and the code of one runtime, and caches them.
 type Reader struct {
 	rt  *dac.Runtime
-	mem target.Memory // of the runtime
+	mem target.Memory // memory of the runtime
 
 	bound    lazy.Value[*members]
-	native   lazy.Value[*Native] // of a NativeAOT program
+	native   lazy.Value[*Native] // code of a NativeAOT program
 	methods  sync.Map            // target.Addr -> *MethodDesc
 	names    sync.Map            // methodNameKey -> string
 	sections sync.Map            // target.Addr -> *RangeSection
 	list     lazy.Value[[]*RangeSection]
-	bodies   sync.Map // entry point, target.Addr -> *codeBody
+	bodies   sync.Map // entry point, target.Addr -> *body
 	versions lazy.Value[map[target.Addr]target.Addr]
 }
 
-// Of returns the Reader of rt: the same one for every caller.
+// Of returns the Reader of rt. It returns the same Reader for each call.
 func Of(rt *dac.Runtime) *Reader { return readers(rt) }
 
 var readers = dac.PerRuntime(func(rt *dac.Runtime) *Reader { return &Reader{rt: rt, mem: rt.Memory()} })
@@ -49,7 +51,7 @@ func (r *Reader) Runtime() *dac.Runtime {
 func (r *Reader) ptr(a target.Addr, off int, what string) (target.Addr, error) {
 	if typ, field, _ := strings.Cut(what, "."); off == layout.Absent {
 		if _, err := r.Runtime().Layout().Offset(typ, field); err != nil {
-			return 0, err // with the reason
+			return 0, err // says why the layout lacks it
 		}
 	}
 	return layout.Pointer(r.mem, a, off, what)

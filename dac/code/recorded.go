@@ -10,8 +10,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The ReadyToRun header of an image (readytorun.h, READYTORUN_HEADER and READYTORUN_SECTION): a signature, the version
-// of the format, and the sections by type.
+// The ReadyToRun header of an image (readytorun.h, READYTORUN_HEADER and READYTORUN_SECTION) contains a
+// signature, the version of the format, and the sections by type.
 const (
 	r2rSignature    = 0x00525452 // "RTR"
 	r2rMajorOffset  = 4
@@ -19,7 +19,7 @@ const (
 	r2rCountOffset  = 12
 	r2rHeaderSize   = 16
 	r2rSectionSize  = 12
-	r2rSectionStart = 4 // then the size in bytes
+	r2rSectionStart = 4 // followed by the size in bytes
 	r2rMaxSections  = 1024
 
 	r2rSectionEH = 104 // ReadyToRunSectionType::ExceptionInfo
@@ -28,8 +28,8 @@ const (
 	r2rSectionOwner = 116  // ReadyToRunSectionType::OwnerCompositeExecutable, a file name
 )
 
-// DecodeGCInfo makes d decode the GC info of the code that info describes:
-// which of its registers and stack slots hold references.
+// DecodeGCInfo prepares d to decode the GC info of the code described by info: the registers and stack slots
+// with references.
 func (r *Reader) DecodeGCInfo(d *codeinfo.GCDecoder, info Info) error {
 	if info.GCInfo == 0 {
 		return info.unknown("GC info")
@@ -46,8 +46,8 @@ func (r *Reader) DecodeGCInfo(d *codeinfo.GCDecoder, info Info) error {
 	return d.ResetAt(mem, info.GCInfo, version)
 }
 
-// gcInfoVersion returns the version of the GC info of the code: the runtime's own for code that it compiled, that of
-// the image's compiler for other code.
+// gcInfoVersion returns the version of the GC info of the code: the runtime's for code compiled in the process,
+// or the version of the image's compiler.
 func (r *Reader) gcInfoVersion(info Info) (int, error) {
 	if info.Kind == ReadyToRun {
 		h, err := r.r2rHeader(info)
@@ -60,8 +60,8 @@ func (r *Reader) gcInfoVersion(info Info) (int, error) {
 	return int(version), err
 }
 
-// gcCodeLength returns the length in bytes of the code and its funclets from the GC info that info describes. The
-// version of the GC info is the compiler's: an image that was made for another major version has another one.
+// gcCodeLength returns the size in bytes of the code with its funclets from its GC info. The compiler
+// determines the version of the GC info: it differs in an image made for another major version.
 func (r *Reader) gcCodeLength(mem target.Memory, info Info) (uint64, error) {
 	version, err := r.gcInfoVersion(info)
 	if err != nil {
@@ -71,7 +71,7 @@ func (r *Reader) gcCodeLength(mem target.Memory, info Info) (uint64, error) {
 	return uint64(n), err
 }
 
-// EHClauses returns the exception clauses of the code that info describes.
+// EHClauses returns the exception clauses of the code described by info.
 func (r *Reader) EHClauses(info Info) ([]codeinfo.EHClause, error) {
 	switch info.Kind {
 	case JIT:
@@ -98,16 +98,16 @@ func (r *Reader) EHClauses(info Info) ([]codeinfo.EHClause, error) {
 	return nil, nil
 }
 
-// An r2rHeader is the header of an image with ReadyToRun code: the composite image's for a component.
+// An r2rHeader is the header of an image with ReadyToRun code. For a component it is the composite image's.
 type r2rHeader struct {
-	mem      target.Memory // completed by the image's file
+	mem      target.Memory // completed with the image's file
 	base     target.Addr
 	major    uint16
 	flags    uint32
 	sections []byte
 }
 
-// r2rHeader reads the header of the image with the code that info describes.
+// r2rHeader reads the header of the image with the code described by info.
 func (r *Reader) r2rHeader(info Info) (r2rHeader, error) {
 	c, err := r.members()
 	if err != nil {
@@ -148,9 +148,9 @@ func (h *r2rHeader) read(at target.Addr) error {
 	return err
 }
 
-// section returns the range of the image's section of a type, empty if it has none. A component's header lacks the
-// sections of its code: they are in a composite image to whose own header the runtime's structures do not lead. That is
-// target.ErrUnsupported; no dump of such a process was measured.
+// section returns the range of the image's section of a type, or an empty range. It returns
+// target.ErrUnsupported for a component's header, which lacks the sections of its code: they are in the
+// composite image, and no structure of the runtime leads to its header. No dump of such a process was measured.
 func (h *r2rHeader) section(kind uint32) (target.Range, error) {
 	if h.flags&r2rComponent != 0 {
 		return target.Range{}, target.Unsupportedf("the code is in a composite ReadyToRun image, whose header is unknown: " +
@@ -159,7 +159,7 @@ func (h *r2rHeader) section(kind uint32) (target.Range, error) {
 	return h.find(kind), nil
 }
 
-// find looks the section up, whoever's header it is.
+// find returns the section of a type, of any header.
 func (h *r2rHeader) find(kind uint32) target.Range {
 	le := binary.LittleEndian
 	for b := h.sections; len(b) >= r2rSectionSize; b = b[r2rSectionSize:] {
@@ -171,7 +171,7 @@ func (h *r2rHeader) find(kind uint32) target.Range {
 	return target.Range{}
 }
 
-// Code returns the machine code of the body that info describes, its funclets included and its cold part not.
+// Code returns the machine code of the body described by info, with its funclets and without its cold part.
 func (r *Reader) Code(info Info) ([]byte, error) {
 	switch {
 	case info.Size == 0:

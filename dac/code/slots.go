@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 )
 
-// The origins of a method's code, in SOS's words.
+// SOS's words for the origins of a method's code.
 const (
 	originJIT     = "JIT"
 	originPreJIT  = "PreJIT"
@@ -17,7 +17,7 @@ const (
 	originNone    = "NONE"
 )
 
-// DescribeMethods lists the methods of a type in SOS's order: the runtime's from .NET 9 on, by their slots before. It
+// DescribeMethods lists the methods of a type in SOS's order: the runtime's since .NET 9, by slots before. It
 // notes missing parts in g.
 func (r *Reader) DescribeMethods(mt *dac.MethodTable, g *answer.Gaps) []answer.MethodSlot {
 	slots, err := r.MethodSlots(mt)
@@ -42,7 +42,7 @@ func (r *Reader) origin(m *MethodDesc) (string, error) {
 	}
 	if entry != 0 {
 		switch kind, err := r.KindAt(entry); {
-		case errors.Is(err, ErrNoCode) || err == nil && kind == Stub: // no code of a method
+		case errors.Is(err, ErrNoCode) || err == nil && kind == Stub: // not the code of a method
 		case err != nil:
 			return "", err
 		case kind == ReadyToRun:

@@ -13,8 +13,9 @@ type SourceLine struct {
 	EndColumn    int
 }
 
-// SourceLine returns the place in the source of the instruction at info.Offset. For a return address the caller subtracts one, since the
-// call is before it. SourceLine returns target.ErrUnsupported for code without a place: hidden by the compiler, or without a map to IL.
+// SourceLine returns the place in the source of the instruction at info.Offset. For a return address the caller
+// must subtract one, since the call precedes it. It returns target.ErrUnsupported for code without a place:
+// hidden by the compiler, or without a map to IL.
 func (r *Reader) SourceLine(info Info) (SourceLine, error) {
 	if info.Method == nil {
 		return SourceLine{}, target.Unsupportedf("a stub has no source")
@@ -32,7 +33,7 @@ func (r *Reader) SourceLine(info Info) (SourceLine, error) {
 	return r.SourceLineOfIL(info.Method, il)
 }
 
-// SourceLineOfIL returns the place in the source of the instruction of m at an offset in its IL.
+// SourceLineOfIL returns the place in the source of m's instruction at an IL offset.
 func (r *Reader) SourceLineOfIL(m *MethodDesc, il int) (SourceLine, error) {
 	return sourceLine(m, func(best, p metadata.SequencePoint) (metadata.SequencePoint, bool) {
 		if int64(p.ILOffset) > int64(il) {
@@ -42,12 +43,13 @@ func (r *Reader) SourceLineOfIL(m *MethodDesc, il int) (SourceLine, error) {
 	})
 }
 
-// FirstLine returns the first place in the source that m has code for.
+// FirstLine returns the first place in the source with code of m.
 func (r *Reader) FirstLine(m *MethodDesc) (SourceLine, error) {
 	return sourceLine(m, func(_, p metadata.SequencePoint) (metadata.SequencePoint, bool) { return p, p.Hidden })
 }
 
-// sourceLine passes the sequence points of m to choose, with the last visible one that it chose, until it wants no more.
+// sourceLine calls choose for the sequence points of m, with the last visible point chosen, until choose
+// returns more=false.
 func sourceLine(m *MethodDesc, choose func(best, p metadata.SequencePoint) (chosen metadata.SequencePoint, more bool)) (SourceLine, error) {
 	mod, err := m.Module()
 	if err != nil {

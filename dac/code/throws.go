@@ -5,7 +5,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Throws reports whether the statement whose code is at ip throws an exception itself, by the IL instruction throw. The error is a target.ErrUnsupported for code without a map to IL.
+// Throws reports whether the statement with code at ip throws an exception itself, by the IL instruction throw.
+// It returns target.ErrUnsupported for code without a map to IL.
 func (r *Reader) Throws(ip target.Addr) (bool, error) {
 	_, statement, err := r.Statement(ip)
 	if err != nil {
@@ -19,8 +20,8 @@ func (r *Reader) Throws(ip target.Addr) (bool, error) {
 	return false, nil
 }
 
-// Statement returns the IL instructions of the statement whose code is at ip, and their method. They are none where the map to IL has no statement
-// there. The error is a target.ErrUnsupported for code without a map to IL.
+// Statement returns the IL instructions of the statement with code at ip, and its method. It returns no
+// instructions if the map to IL has no statement there, and target.ErrUnsupported for code without a map.
 func (r *Reader) Statement(ip target.Addr) (*MethodDesc, []metadata.Instruction, error) {
 	info, err := r.MethodAt(ip)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestTierBeforeCompiling: that a method has a loop is noticed by the compiler. Until it has looked, the method is one
-// that will be compiled quickly.
+// TestTierBeforeCompiling checks that a method with a loop counts as quickly compiled before its compilation:
+// only the compiler notices the loop.
 func TestTierBeforeCompiling(t *testing.T) {
 	rt := openCanned(t, "net31-zoo", func(m target.Memory) target.Memory { return m }, nil)
 	r := Of(rt)
@@ -21,7 +21,7 @@ func TestTierBeforeCompiling(t *testing.T) {
 	require.NoError(t, err)
 	loops := 0
 	for m, v := range onlyVersions(t, r) {
-		if v.Code != 0 || !c.tiered.of(m) {
+		if v.Code != 0 || !c.tiered.isSet(m) {
 			continue
 		}
 		assert.Equal(t, TierQuickJitted, v.Tier, "%v", m.Addr)
@@ -32,8 +32,8 @@ func TestTierBeforeCompiling(t *testing.T) {
 	assert.NotZero(t, loops)
 }
 
-// TestTierOfTailCalls: the compiler optimizes at once what has an explicit tail call (F# has them; no program of the
-// corpus does), so that the first code of such a method is not code that was compiled quickly.
+// TestTierOfTailCalls checks that the first code of a method with an explicit tail call is optimized (F# has
+// such calls; no program of the corpus does).
 func TestTierOfTailCalls(t *testing.T) {
 	for _, name := range []string{"net31-zoo", "net8-zoo", "net10-zoo"} {
 		t.Run(name, func(t *testing.T) {
@@ -58,13 +58,13 @@ func TestTierOfTailCalls(t *testing.T) {
 	}
 }
 
-// ilAt is where IL lies in memory, and the length of the header in front of its code.
+// ilAt locates IL in memory, with the length of its header.
 type ilAt struct {
 	Addr   target.Addr
 	Header int
 }
 
-// quickMethod finds a method that was compiled quickly, with 8 bytes of code or more.
+// quickMethod finds a quickly compiled method with at least 8 bytes of IL.
 func quickMethod(t *testing.T, r *Reader) (*MethodDesc, ilAt) {
 	for m, v := range onlyVersions(t, r) {
 		if v.Code == 0 || v.Tier != TierQuickJitted {
@@ -87,7 +87,7 @@ func quickMethod(t *testing.T, r *Reader) (*MethodDesc, ilAt) {
 	return nil, ilAt{}
 }
 
-// onlyVersions returns the methods of all modules that have one version of their code, with that.
+// onlyVersions iterates over the methods of all modules with a single version of their code.
 func onlyVersions(t *testing.T, r *Reader) iter.Seq2[*MethodDesc, *Version] {
 	modules, err := r.rt.KnownModules()
 	require.NoError(t, err)

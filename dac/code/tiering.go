@@ -9,8 +9,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// DescribeTiers counts the code that was compiled in the process by its tier, and lists the methods whose IL a profiler replaced. It records
-// what could not be read. The error is ctx's.
+// DescribeTiers counts the code compiled in the process by its tier, and lists the methods with IL replaced by
+// a profiler. It notes unreadable parts. The error is ctx's.
 func (r *Reader) DescribeTiers(ctx context.Context) (*answer.Tiers, error) {
 	ctx = absent.Context(ctx)
 	out := &answer.Tiers{Tiers: []answer.TierCount{}, Replaced: []answer.ReplacedMethod{}, Versions: []answer.ILVersion{}}
@@ -31,7 +31,7 @@ func (r *Reader) DescribeTiers(ctx context.Context) (*answer.Tiers, error) {
 			versions[info.Method] = list
 			r.replaced(out, info.Method, list)
 		}
-		v := Version{} // of a body that no version names
+		v := Version{} // for a body that is not in any version
 		for i := range list {
 			if list[i].Code == info.Start {
 				v = list[i]
@@ -68,7 +68,7 @@ func (r *Reader) DescribeTiers(ctx context.Context) (*answer.Tiers, error) {
 	return out, nil
 }
 
-// replaced lists m if it has code of IL that a profiler gave it.
+// replaced lists m if it has code of IL that a profiler supplied.
 func (r *Reader) replaced(out *answer.Tiers, m *MethodDesc, list []Version) {
 	for i := range list {
 		v := &list[i]

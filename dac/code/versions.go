@@ -13,7 +13,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Tier is the degree of optimization of a compiled body (codeversion.h, NativeCodeVersion::OptimizationTier, and the DAC's additions).
+// A Tier is the degree of optimization of a compiled body (codeversion.h, NativeCodeVersion::OptimizationTier,
+// with the DAC's additions).
 type Tier uint8
 
 // The tiers.
@@ -29,40 +30,41 @@ const (
 	TierOptimizedTier1Instrumented
 )
 
-// String is SOS's word for the tier.
+// String returns SOS's word for the tier.
 func (t Tier) String() string {
 	names := [...]string{"Unknown Tier", "MinOptJitted", "Optimized", "QuickJitted", "OptimizedTier1", "OptimizedTier1OSR",
 		"ReadyToRun", "QuickJitted + Instrumented", "OptimizedTier1 + Instrumented"}
 	return names[min(int(t), len(names)-1)]
 }
 
-// nodeTiers translates the runtime's numbers (OptimizationTier0, 1, 1OSR, Optimized, 0Instrumented, 1Instrumented).
+// nodeTiers maps the runtime's numbers (OptimizationTier0, 1, 1OSR, Optimized, 0Instrumented, 1Instrumented).
 var nodeTiers = [...]Tier{TierQuickJitted, TierOptimizedTier1, TierOptimizedTier1OSR, TierOptimized,
 	TierQuickJittedInstrumented, TierOptimizedTier1Instrumented}
 
 // A Version is one body of a method.
 type Version struct {
 	Node   target.Addr // NativeCodeVersionNode, 0 for the default version
-	Code   target.Addr // 0 while it is not compiled
+	Code   target.Addr // 0 before it is compiled
 	Tier   Tier
 	Active bool // new calls run it
 
-	// TierErr is the reason why the tier is unknown. Tier is TierUnknown then.
+	// TierErr is the reason for TierUnknown.
 	TierErr error
 
-	// ReJIT is the ReJITID of the IL that the body was compiled from: 0 is the IL of the metadata, which the default version always has; a
-	// profiler's ReJIT counts from 1 (NativeCodeVersionNode::m_parentId).
+	// ReJIT is the ReJITID of the IL that the body was compiled from (NativeCodeVersionNode::m_parentId). 0 is
+	// the IL of the metadata, as for the default version; a profiler's ReJIT counts from 1.
 	ReJIT    uint64
-	ReJITErr error // nil unless the layout or the dump lacks it
+	ReJITErr error // set if the layout or the dump lacks ReJIT
 }
 
-// The flags of versions (codeversion.h).
+// Flags of versions (codeversion.h).
 const (
-	defaultVersionActive = 4 // of a MethodDescVersioningState
-	nodeActive           = 1 // of a NativeCodeVersionNode
+	defaultVersionActive = 4 // in a MethodDescVersioningState
+	nodeActive           = 1 // in a NativeCodeVersionNode
 )
 
-// CodeVersions returns the bodies of m, the default version first, together with an error if some are missing.
+// CodeVersions returns the bodies of m, the default version first. If some are missing it also returns an
+// error.
 func (r *Reader) CodeVersions(m *MethodDesc) ([]Version, error) {
 	c, err := r.members()
 	if err != nil {
@@ -78,7 +80,8 @@ func (r *Reader) CodeVersions(m *MethodDesc) ([]Version, error) {
 	return out, err
 }
 
-// versionsOf is CodeVersions without the tier of the default version, which needs the method's IL and attributes.
+// versionsOf is CodeVersions without the tier of the default version, which needs the method's IL and
+// attributes.
 func (r *Reader) versionsOf(c *members, m *MethodDesc) ([]Version, error) {
 	code, err := r.defaultCode(c, m)
 	if err != nil {
@@ -105,7 +108,7 @@ func (r *Reader) versionNodes(c *members, m *MethodDesc, node target.Addr, out [
 	o, active := &c.VersionNode, out[0].Active
 	for range limits.CodeVersions {
 		if node == 0 {
-			out[0].Active = out[0].Active || !active // the runtime records no active version: it is the default one
+			out[0].Active = out[0].Active || !active // without an active version, the default one is active
 			return out, nil
 		}
 		rd := layout.Reader{Mem: r.mem, Base: node}
@@ -133,12 +136,12 @@ func (r *Reader) versionNodes(c *members, m *MethodDesc, node target.Addr, out [
 	return out, target.Corruptf("method %016x has code versions without end", uint64(m.Addr))
 }
 
-// defaultCode returns the code of the version that every method has.
+// defaultCode returns the code of the default version, which every method has.
 func (r *Reader) defaultCode(c *members, m *MethodDesc) (target.Addr, error) {
 	if c.hasCodeSlot(m) {
 		return target.Pointer(r.mem, m.optional(c, 0))
 	}
-	// Without a slot for it the entry point is the code, once there is code.
+	// Without a slot for it, the entry point is the code once there is code.
 	entry, err := r.MethodEntry(m)
 	if err != nil || entry == 0 {
 		return 0, err
@@ -157,8 +160,8 @@ func (r *Reader) defaultCode(c *members, m *MethodDesc) (target.Addr, error) {
 	return entry, nil
 }
 
-// defaultTier returns the tier of the default version, which has no node that records it. It follows from the image, or
-// from what the method is eligible for.
+// defaultTier returns the tier of the default version. No node records it: it follows from the image, or from
+// what the method is eligible for.
 func (r *Reader) defaultTier(c *members, m *MethodDesc, code target.Addr) (Tier, error) {
 	if code != 0 {
 		s, err := r.rangeSection(c, code)
@@ -170,9 +173,9 @@ func (r *Reader) defaultTier(c *members, m *MethodDesc, code target.Addr) (Tier,
 		}
 	}
 	switch {
-	case !c.tiered.of(m):
+	case !c.tiered.isSet(m):
 	case code == 0:
-		return TierQuickJitted, nil // the compiler has not looked at it yet
+		return TierQuickJitted, nil // the compiler has not examined it yet
 	default:
 		return r.firstTier(m)
 	}
@@ -192,9 +195,10 @@ func (r *Reader) defaultTier(c *members, m *MethodDesc, code target.Addr) (Tier,
 	return TierOptimized, nil
 }
 
-// firstTier returns the first tier of a method with several. Some are compiled with optimizations at once (tieredcompilation.cpp,
-// GetInitialOptimizationTier; the compiler's compCanSwitchToOptimized): methods that native code calls, methods with explicit tail calls,
-// and, if the runtime does not replace the code of a running loop, methods with loops.
+// firstTier returns the first tier of a method with several. Some methods are optimized at once
+// (tieredcompilation.cpp, GetInitialOptimizationTier; the compiler's compCanSwitchToOptimized): methods called
+// by native code, methods with explicit tail calls, and methods with loops if the runtime does not replace the
+// code of a running loop.
 func (r *Reader) firstTier(m *MethodDesc) (Tier, error) {
 	mod, err := m.Module()
 	if err != nil {
@@ -223,7 +227,7 @@ func (r *Reader) firstTier(m *MethodDesc) (Tier, error) {
 // tailPrefix is the prefix of an explicit tail call (III.2.4).
 const tailPrefix metadata.Opcode = 0xfe14
 
-// hasTailCall reports whether IL has an explicit tail call.
+// hasTailCall reports whether IL contains an explicit tail call.
 func hasTailCall(code []byte) bool {
 	for in, err := range metadata.Instructions(code) {
 		if err != nil {
@@ -258,24 +262,24 @@ func hasLoop(code []byte) bool {
 	return false
 }
 
-// disableOptimizations is the bit of DebuggableAttribute.DebuggingModes.
+// disableOptimizations is a bit of DebuggableAttribute.DebuggingModes.
 const disableOptimizations = 0x100
 
 // optimizationsDisabled reports whether the module's assembly was built for debugging (System.Diagnostics.DebuggableAttribute).
 func optimizationsDisabled(m *dac.Module) (bool, error) {
 	return hasAttribute(m, metadata.NewToken(metadata.TableAssembly, 1), "System.Diagnostics.DebuggableAttribute", func(b []byte) bool {
-		// A prolog of two bytes, then the modes, or two booleans in the old form:
-		// the bit is in the same place.
+		// A prolog of two bytes, then the modes, or two booleans in the old form. The bit is in the same place.
 		return len(b) >= 6 && (uint16(b[2])|uint16(b[3])<<8)&disableOptimizations != 0
 	})
 }
 
-// hasAttribute reports whether a token has a custom attribute of the type, with a value that value accepts if it is not
-// nil. A module without metadata or an unreadable row is an error unless another row decides.
+// hasAttribute reports whether a token has a custom attribute of the type. If value is not nil, it must return
+// true for the attribute's blob. A module without metadata or an unreadable row is an error unless another row
+// decides.
 func hasAttribute(m *dac.Module, t metadata.Token, name string, value func([]byte) bool) (bool, error) {
 	md, err := m.Metadata()
 	if errors.Is(err, target.ErrUnsupported) {
-		return false, nil // in memory, and nothing was saved
+		return false, nil // in memory, and not saved
 	}
 	if err != nil {
 		return false, err
@@ -299,7 +303,7 @@ func hasAttribute(m *dac.Module, t metadata.Token, name string, value func([]byt
 	return false, missing
 }
 
-// attributeOf reports whether a row is of an attribute of that name, with its value.
+// attributeOf reports whether a row is an attribute of that name, and returns its value.
 func attributeOf(md *metadata.Metadata, rid uint32, name string) (bool, []byte, error) {
 	row, err := md.CustomAttribute(rid)
 	if err != nil {
@@ -316,7 +320,8 @@ func attributeOf(md *metadata.Metadata, rid uint32, name string) (bool, []byte, 
 	return true, b, err
 }
 
-// versioningState returns the address of the method's MethodDescVersioningState, 0 if it never had a second version.
+// versioningState returns the address of the method's MethodDescVersioningState, or 0 if it never had a second
+// version.
 func (r *Reader) versioningState(c *members, m *MethodDesc) (target.Addr, error) {
 	if c.MethodDesc.CodeData != layout.Absent {
 		data, err := r.ptr(m.Addr, c.MethodDesc.CodeData, "MethodDesc.CodeData")
@@ -326,13 +331,13 @@ func (r *Reader) versioningState(c *members, m *MethodDesc) (target.Addr, error)
 		return r.ptr(data, c.CodeData.Versioning, "MethodDescCodeData.VersioningState")
 	}
 	if c.AppDomain.VersioningStates == layout.Absent || c.SHash.Table == layout.Absent {
-		return 0, nil // no layout has it: only the default version is known
+		return 0, nil // without a layout, only the default version is known
 	}
 	states, err := r.versions.Get(func() (map[target.Addr]target.Addr, error) { return r.readVersioningStates(c) })
 	return states[m.Addr], err
 }
 
-// readVersioningStates reads the hash table of runtimes before 9, from methods to their states.
+// readVersioningStates reads the hash table from methods to their states (before 9).
 func (r *Reader) readVersioningStates(c *members) (map[target.Addr]target.Addr, error) {
 	domain, err := r.Runtime().GlobalPointer("AppDomain")
 	if err != nil {
@@ -366,7 +371,7 @@ func (r *Reader) readVersioningStates(c *members) (map[target.Addr]target.Addr, 
 	return out, missing
 }
 
-// NativeCode returns the code that calls of m run now, 0 if it was never compiled.
+// NativeCode returns the code that calls of m run now, or 0 if m was never compiled.
 func (r *Reader) NativeCode(m *MethodDesc) (target.Addr, error) {
 	c, err := r.members()
 	if err != nil {
@@ -388,11 +393,11 @@ func (r *Reader) NativeCode(m *MethodDesc) (target.Addr, error) {
 type MethodSlot struct {
 	Slot   int
 	Method *MethodDesc
-	Entry  target.Addr // destination of calls, 0 if the runtime has not made it yet
+	Entry  target.Addr // destination of calls, 0 before the runtime has made it
 }
 
-// MethodSlots returns the methods of a type: those of its virtual slots, inherited ones included, those of its other
-// slots, and those that it declares without a slot. It returns the methods that it found together with an error.
+// MethodSlots returns the methods of a type: in its virtual slots, including inherited ones, in its other
+// slots, and those that it declares without a slot. It returns the methods found together with an error.
 func (r *Reader) MethodSlots(mt *dac.MethodTable) ([]MethodSlot, error) {
 	var failed error
 	keep := func(err error) {
@@ -416,7 +421,7 @@ func (r *Reader) MethodSlots(mt *dac.MethodTable) ([]MethodSlot, error) {
 		return out, err
 	}
 	inType, start := int(mt.NumVirtuals), len(out)
-	if mt.Canonical == mt.Addr { // only the canonical type has the array of the other slots
+	if mt.Canonical == mt.Addr { // only the canonical type has the array of other slots
 		inType += class.NumNonVirtualSlots
 	}
 	for m, err := range r.Methods(mt) {
@@ -431,7 +436,7 @@ func (r *Reader) MethodSlots(mt *dac.MethodTable) ([]MethodSlot, error) {
 	return out, failed
 }
 
-// virtualMethods returns the method of each virtual slot: that of the most derived type in the chain of base classes that fills the slot.
+// virtualMethods returns the method in each virtual slot: the one of the most derived base class that fills it.
 func (r *Reader) virtualMethods(mt *dac.MethodTable) ([]*MethodDesc, error) {
 	if mt == nil {
 		return nil, target.Unsupportedf("no type")
@@ -465,7 +470,8 @@ func (r *Reader) virtualMethods(mt *dac.MethodTable) ([]*MethodDesc, error) {
 	return out, target.Corruptf("the base classes of %016x have no end", uint64(mt.Addr))
 }
 
-// slotsOf lists the slots that m fills: its own and those of the methods that it implements (methodimpl.h: their number, then the slots).
+// slotsOf lists the slots that m fills: its own, and the slots of the methods that it implements (methodimpl.h:
+// their number, then the slots).
 func (r *Reader) slotsOf(m *MethodDesc) []int {
 	out := []int{int(m.Slot)}
 	if m.Flags&mdMethodImpl == 0 {
@@ -493,7 +499,8 @@ func (r *Reader) slotsOf(m *MethodDesc) []int {
 	return out
 }
 
-// MethodEntry returns the entry point of a method through the slot of the type that declares it, 0 if the runtime has not made one.
+// MethodEntry returns the entry point of a method through the slot of its declaring type, or 0 before the
+// runtime has made it.
 func (r *Reader) MethodEntry(m *MethodDesc) (target.Addr, error) {
 	if m == nil {
 		return 0, errNoMethod
@@ -505,7 +512,8 @@ func (r *Reader) MethodEntry(m *MethodDesc) (target.Addr, error) {
 	return r.slotEntry(mt, m, int(m.Slot))
 }
 
-// slotEntry reads the slot of m in mt: the MethodDesc's own, outside the vtable (method.hpp, mdfHasNonVtableSlot), or one of the type.
+// slotEntry reads the slot of m in mt: the MethodDesc's own, outside the vtable (method.hpp,
+// mdfHasNonVtableSlot), or the type's.
 func (r *Reader) slotEntry(mt *dac.MethodTable, m *MethodDesc, slot int) (target.Addr, error) {
 	if slot >= int(mt.NumVirtuals) && m.Flags&mdNonVtableSlot != 0 {
 		c, err := r.members()

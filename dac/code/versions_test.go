@@ -10,8 +10,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// versionBuilder lays nodes out as NativeCodeVersionNode is since .NET 6, with
-// a tier of eight bytes.
+// versionBuilder uses the layout of NativeCodeVersionNode since .NET 6, with a tier of eight bytes.
 func versionBuilder() *codeBuilder {
 	b := newCodeBuilder()
 	o := &b.c.VersionNode
@@ -32,7 +31,7 @@ func TestVersionNodes(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []Version{
 		{Code: 0x1000, Tier: TierQuickJitted},
-		{Node: target.Addr(middle), Code: 0x2000, ReJIT: 1}, // of a tier that is not known
+		{Node: target.Addr(middle), Code: 0x2000, ReJIT: 1}, // the tier is unknown
 		{Node: target.Addr(newest), Code: 0x3000, Tier: TierOptimizedTier1, Active: true, ReJIT: 2},
 	}, got)
 
@@ -46,8 +45,8 @@ func TestVersionNodes(t *testing.T) {
 	assert.ErrorIs(t, got[1].ReJITErr, target.ErrUnsupported, "a layout without the member is no ID of 0")
 }
 
-// TestVersionNodesLies: lists that belong to others, have no end or are cut
-// off end with an error, beside what was found.
+// TestVersionNodesLies checks that lists of other methods, without end, or cut off, end with an error beside
+// the versions found.
 func TestVersionNodesLies(t *testing.T) {
 	b := versionBuilder()
 	foreign := b.add(0x3000, 0x8000, 0, 0, 1, 0)

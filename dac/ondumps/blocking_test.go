@@ -14,7 +14,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// namedThreads returns the managed threads by the names that the program told.
+// namedThreads returns the managed threads by the names that the program printed.
 func namedThreads(t *testing.T, d *testdump.Dump, rt *dac.Runtime) map[string]*dac.Thread {
 	all, err := rt.Threads()
 	require.NoError(t, err)
@@ -28,7 +28,7 @@ func namedThreads(t *testing.T, d *testdump.Dump, rt *dac.Runtime) map[string]*d
 	return out
 }
 
-// blockedThreads holds that the runtime's list says what the threads of the program "stacks" wait for.
+// blockedThreads checks the runtime's list of waits for the threads of the program "stacks".
 func blockedThreads(t *testing.T, d *testdump.Dump, rt *dac.Runtime) int {
 	named := namedThreads(t, d, rt)
 	one, two := named["deadlock one"], named["deadlock two"]
@@ -58,7 +58,7 @@ func blockedThreads(t *testing.T, d *testdump.Dump, rt *dac.Runtime) int {
 	return 4
 }
 
-// TestBlockingItems: the runtime's own list of what threads wait for, on all runtimes and systems.
+// TestBlockingItems checks the runtime's list of waits on all runtimes and systems.
 func TestBlockingItems(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("*-stacks-withheap", "*-stacks-full"), func(t *testing.T, d *testdump.Dump) int {
 		rt, err := d.Runtime()
@@ -67,7 +67,7 @@ func TestBlockingItems(t *testing.T) {
 	})
 }
 
-// TestBlockingItemsOfTriage: a dump without the sync blocks can't tell what is waited for, and that is not "nothing".
+// TestBlockingItemsOfTriage checks that missing sync blocks are an error and not an empty list.
 func TestBlockingItemsOfTriage(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("*-stacks-triage"), func(t *testing.T, d *testdump.Dump) int {
 		rt, err := d.Runtime()
@@ -78,7 +78,7 @@ func TestBlockingItemsOfTriage(t *testing.T) {
 	})
 }
 
-// TestBlockingItemsCanned is TestBlockingItems without the corpus, and what a list that lies gives.
+// TestBlockingItemsCanned is TestBlockingItems without the corpus. It also checks damaged lists.
 func TestBlockingItemsCanned(t *testing.T) {
 	d := testdump.Open(t, "net10-stacks")
 	rt, err := d.Runtime()
@@ -103,7 +103,7 @@ func TestBlockingItemsCanned(t *testing.T) {
 	}
 }
 
-// TestNativePool: the runtime's own thread pool has the numbers that SOS prints of it.
+// TestNativePool compares the runtime's own thread pool with SOS.
 func TestNativePool(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("net31-*"), func(t *testing.T, d *testdump.Dump) int {
 		rt, err := d.Runtime()

@@ -10,9 +10,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestBundleOffset: the runtime says where in the bundle of a single-file app an
-// assembly lies, and what its file is called; one with a file of its own lies in no
-// bundle.
+// TestBundleOffset checks the offset in the bundle of a single-file app and the file name of each assembly. An
+// assembly with its own file is not in a bundle.
 func TestBundleOffset(t *testing.T) {
 	for name, bundled := range map[string]bool{"net10-single": true, "net10-zoo": false, "net9-zoo": false, "net8-zoo": false,
 		"win-net10-zoo": false, "win-net8-zoo": false, "win-net6-zoo": false} {
@@ -45,7 +44,8 @@ func TestBundleOffset(t *testing.T) {
 	}
 }
 
-// TestBundleVersions: an assembly of a bundle is no module of the process's list, and has its version all the same.
+// TestBundleVersions checks that an assembly in a bundle has a version, although it is not in the process's
+// module list.
 func TestBundleVersions(t *testing.T) {
 	for _, name := range []string{"net10-arm64", "net10-single"} {
 		t.Run(name, func(t *testing.T) {

@@ -12,11 +12,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestContinuation makes two heirs of a type into what runtime-async makes:
-// MethodTables without a token, of which one has the EEClass of the other, below
-// the type that is named Continuation. They are MethodTables with a name and
-// without fields of their own; below another type, or with another's class, they
-// are none.
+// TestContinuation turns two types that derive from a type into what runtime-async makes: MethodTables without
+// a token, one with the EEClass of the other, below a type named Continuation. They must be MethodTables with a
+// name and without fields. Below another type, or with another's class, they must be corrupt.
 func TestContinuation(t *testing.T) {
 	const name = "net10-zoo"
 	rt, err := testdump.Open(t, name).Runtime()

@@ -12,8 +12,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// corpus calls f for the runtime of each case of the corpus; f returns how much
-// it compared.
+// corpus calls f for the runtime of each case of the corpus. f returns the number of comparisons.
 func corpus(t *testing.T, f func(t *testing.T, d *testdump.Dump, rt *dac.Runtime) int) {
 	testdump.CorpusRuntimes(t, func(t *testing.T, d *testdump.Dump) int {
 		rt, err := d.Runtime()
@@ -22,7 +21,7 @@ func corpus(t *testing.T, f func(t *testing.T, d *testdump.Dump, rt *dac.Runtime
 	})
 }
 
-// TestProbes holds that what opening a runtime tries out does not fail.
+// TestProbes checks that no probe of an opened runtime fails.
 func TestProbes(t *testing.T) {
 	corpus(t, func(t *testing.T, d *testdump.Dump, rt *dac.Runtime) int {
 		for _, p := range rt.Probes() {
@@ -35,13 +34,13 @@ func TestProbes(t *testing.T) {
 
 func hex(v any) target.Addr { return testdump.Address(v) }
 
-// TestTypes holds every type of the oracle against ours.
+// TestTypes compares every type with the oracle.
 func TestTypes(t *testing.T) {
 	corpus(t, func(t *testing.T, d *testdump.Dump, rt *dac.Runtime) int {
 		good, bad := 0, 0
 		d.Oracle(t, "types", func(m map[string]any) {
 			name, _ := m["name"].(string)
-			if m["mt"] == nil || name == "" || strings.Contains(name, "<T1>") { // of an argument that ClrMD can't name
+			if m["mt"] == nil || name == "" || strings.Contains(name, "<T1>") { // ClrMD cannot name the argument
 				return
 			}
 			mt, err := rt.TrustedMethodTable(hex(m["mt"]))

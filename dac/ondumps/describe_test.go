@@ -13,8 +13,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestDescribeModules: the modules of the types that the program knew describe
-// themselves, list these types, and name their assembly, which names them.
+// TestDescribeModules describes the modules of the types that the program printed. They must list these types,
+// and the module and its assembly must refer to each other.
 func TestDescribeModules(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
 		if !d.HasRuntime() {
@@ -68,8 +68,7 @@ func describedTypes(t *testing.T, rt *dac.Runtime, module target.Addr) map[targe
 	return types
 }
 
-// TestDescribeWrong: what lies at an address that holds something else is
-// corrupt, and never described.
+// TestDescribeWrong checks that an address of another structure is corrupt.
 func TestDescribeWrong(t *testing.T) {
 	rt, err := testdump.Open(t, "net10-zoo").Runtime()
 	require.NoError(t, err)
@@ -84,8 +83,8 @@ func TestDescribeWrong(t *testing.T) {
 	require.Error(t, err)
 }
 
-// TestDescribeDomains: there are two domains, each can be had alone, and the
-// application's has the assemblies of all modules.
+// TestDescribeDomains checks that there are two domains, that each can be selected, and that the application
+// domain has the assemblies of all modules.
 func TestDescribeDomains(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
 		if !d.HasRuntime() {
@@ -127,7 +126,7 @@ func TestDescribeDomains(t *testing.T) {
 	})
 }
 
-// TestDescribeSignature: without bytes or with a wrong module there is no answer.
+// TestDescribeSignature checks that missing bytes and a wrong module are errors.
 func TestDescribeSignature(t *testing.T) {
 	rt, err := testdump.Open(t, "net10-zoo").Runtime()
 	require.NoError(t, err)

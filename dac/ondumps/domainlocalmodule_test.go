@@ -14,9 +14,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestDomainLocalModule compares a DomainLocalModule with the types that the debuggee printed: Statics, whose class
-// constructor ran, and the instances of GenericStatics, which are in the dynamic class table before .NET 9. From 9 on
-// there is no structure, and the same type gives the same answers.
+// TestDomainLocalModule compares a DomainLocalModule with the types that the debuggee printed: Statics, after
+// its class constructor, and the instances of GenericStatics, which are in the dynamic class table before .NET
+// 9. From 9 on the structure does not exist, and the same methods give the same results.
 func TestDomainLocalModule(t *testing.T) {
 	for name, structure := range map[string]bool{"net31-zoo": true, "win-net6-zoo": true, "net8-zoo": true,
 		"net9-zoo": false, "net10-zoo": false, "win-net10-zoo": false} {
@@ -51,7 +51,7 @@ func TestDomainLocalModule(t *testing.T) {
 	}
 }
 
-// checkStatics checks that the statics of mt are initialized, and that its fields are where their bases say.
+// checkStatics checks that the statics of mt are initialized, and that its fields are at their bases.
 func checkStatics(t *testing.T, rt *dac.Runtime, mt *dac.MethodTable) *dac.DomainLocalModule {
 	l, err := rt.StaticsOf(mt)
 	require.NoError(t, err)
@@ -98,8 +98,8 @@ func inDynamicTable(t *testing.T, l *dac.DomainLocalModule, mt *dac.MethodTable,
 	})
 }
 
-// TestInitializerFailed turns an initialized class into one whose constructor threw an exception, by its flags: the
-// byte of the DomainLocalModule, or the auxiliary data and the bases of DynamicStaticsInfo from .NET 9 on.
+// TestInitializerFailed turns an initialized class into one with a failed constructor, by its flags: the byte
+// of the DomainLocalModule, or from .NET 9 on the auxiliary data and the bases of DynamicStaticsInfo.
 func TestInitializerFailed(t *testing.T) {
 	for _, name := range []string{"net31-zoo", "net8-zoo", "net9-zoo", "net10-zoo"} {
 		t.Run(name, func(t *testing.T) {
@@ -129,7 +129,8 @@ func TestInitializerFailed(t *testing.T) {
 	}
 }
 
-// failedInitializer returns patches that clear the flag of a finished class constructor and set that of a failed one.
+// failedInitializer returns patches that clear the flag of a finished class constructor and set the flag of a
+// failed one.
 func failedInitializer(t *testing.T, rt *dac.Runtime, mt *dac.MethodTable) map[target.Addr][]byte {
 	t.Helper()
 	offset := func(typ, field string) target.Addr {

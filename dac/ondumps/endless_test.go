@@ -11,8 +11,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// coreLib opens the runtime of a canned dump whose CoreLib is damaged: damage
-// tells, of the sound one, what to write where.
+// coreLib opens the runtime of a canned dump with a damaged CoreLib. damage returns the address and the value
+// to write, for the sound module.
 func coreLib(t *testing.T, damage func(rt *dac.Runtime, m *dac.Module) (at target.Addr, value uint64)) *dac.Module {
 	t.Helper()
 	rt, err := testdump.Open(t, "net10-zoo").Runtime()
@@ -27,8 +27,8 @@ func coreLib(t *testing.T, damage func(rt *dac.Runtime, m *dac.Module) (at targe
 	return m
 }
 
-// TestEndlessLookupMap: a lookup map that leads back into itself is corrupt, and
-// no row of it comes twice.
+// TestEndlessLookupMap checks that a lookup map that leads back into itself is corrupt, and that no row
+// repeats.
 func TestEndlessLookupMap(t *testing.T) {
 	var table uint32
 	m := coreLib(t, func(rt *dac.Runtime, m *dac.Module) (target.Addr, uint64) {
@@ -56,8 +56,7 @@ func TestEndlessLookupMap(t *testing.T) {
 	require.ErrorIs(t, err, target.ErrCorrupt)
 }
 
-// TestLookupMapBeyondMetadata: an entry for a row that the metadata has not ends
-// the map as corrupt.
+// TestLookupMapBeyondMetadata checks that an entry for a row beyond the metadata ends the map as corrupt.
 func TestLookupMapBeyondMetadata(t *testing.T) {
 	m := coreLib(t, func(rt *dac.Runtime, m *dac.Module) (target.Addr, uint64) {
 		at, err := m.MapAddr(dac.MapAssemblyRef)
@@ -76,8 +75,8 @@ func TestLookupMapBeyondMetadata(t *testing.T) {
 	require.LessOrEqual(t, n, 1)
 }
 
-// TestEndlessTypeHash: a chain of constructed types that leads back into itself
-// is corrupt, and the other chains are read.
+// TestEndlessTypeHash checks that a chain of constructed types that leads back into itself is corrupt, and that
+// the other chains are read.
 func TestEndlessTypeHash(t *testing.T) {
 	count := func(m *dac.Module) (types, corrupt int) {
 		for _, err := range m.ConstructedTypes() {
@@ -100,8 +99,7 @@ func TestEndlessTypeHash(t *testing.T) {
 	require.InDelta(t, sound, types, 64)
 }
 
-// entryOf finds the link of an entry of the table of constructed types, and the
-// entry's address.
+// entryOf finds the link of an entry of the table of constructed types, and the entry's address.
 func entryOf(t *testing.T, rt *dac.Runtime, m *dac.Module) (link target.Addr, entry uint64) {
 	t.Helper()
 	offset := func(typ, field string) target.Addr {

@@ -11,8 +11,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// oracle calls f for the lines of a section of the oracle. The oracle's runtime
-// of a process with two is not the first one found.
+// oracle calls f for the lines of a section of the oracle. In a process with two runtimes, the oracle read the
+// second.
 func oracle(t *testing.T, d *testdump.Dump, section string, f func(map[string]any)) {
 	if len(d.Runtimes()) > 1 {
 		t.Skip("the oracle speaks of another runtime of the process")
@@ -20,8 +20,8 @@ func oracle(t *testing.T, d *testdump.Dump, section string, f func(map[string]an
 	d.Oracle(t, section, f)
 }
 
-// TestExceptions compares every exception object of the oracle: result, cause,
-// message and the addresses of the trace.
+// TestExceptions compares every exception object of the oracle: result, cause, message and the addresses of the
+// trace.
 func TestExceptions(t *testing.T) {
 	corpus(t, func(t *testing.T, d *testdump.Dump, rt *dac.Runtime) int {
 		compared := 0

@@ -12,9 +12,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestExceptionStates looks at the threads of all runtimes that handle an
-// exception: each state is the thread's own and holds an exception, and the one
-// that no handler was found for is that of the crash.
+// TestExceptionStates checks the threads of all runtimes that handle an exception: each state belongs to its
+// thread and has an exception, and the unhandled one is the crash.
 func TestExceptionStates(t *testing.T) {
 	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
 		rt, err := d.Runtime()

@@ -14,10 +14,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// faultDumps are one dump of each kind of layout.
+// faultDumps has one dump for each kind of layout.
 var faultDumps = []string{"net10-zoo", "net9-zoo", "net8-zoo", "net31-zoo", "win-net10-zoo", "win-net8-zoo"}
 
-// text returns the JSON form of an answer: it has no addresses of this process.
+// text returns the JSON form of an answer, without addresses of the test process.
 func text(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -26,8 +26,7 @@ func text(v any) string {
 	return string(b)
 }
 
-// TestFaults asks about everything in a runtime while parts of the dump are
-// missing or garbage.
+// TestFaults calls all functions of a runtime while parts of the dump are missing or garbage.
 func TestFaults(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads the same thousands of times")

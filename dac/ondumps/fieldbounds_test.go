@@ -12,9 +12,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestFieldsOfBothKinds: a type may have as many instance fields as there can be, and as many static ones
-// beside. Here their numbers are made such, and it is
-// memory alone that such a list lacks.
+// TestFieldsOfBothKinds gives a type the largest numbers of instance and static fields. The only error must be
+// missing memory.
 func TestFieldsOfBothKinds(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	rt, err := d.Runtime()

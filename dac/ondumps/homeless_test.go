@@ -12,7 +12,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// canonicalWord returns where an instance of a generic type names its canonical MethodTable, and with which tag.
+// canonicalWord returns the address of the word with which a generic instance refers to its canonical
+// MethodTable, and the word's tag.
 func canonicalWord(t *testing.T, d *testdump.Dump, mt *dac.MethodTable) (at target.Addr, tag uint64) {
 	for at = mt.Addr; at < mt.Addr+0x48; at += 8 {
 		if w, err := target.Uint64(d.Memory(), at); err == nil && w&^3 == uint64(mt.Canonical) && w&3 != 0 {
@@ -23,8 +24,8 @@ func canonicalWord(t *testing.T, d *testdump.Dump, mt *dac.MethodTable) (at targ
 	return 0, 0
 }
 
-// TestTypeWithoutCanonical: before .NET 9 an instance of a generic type names its module by its canonical
-// MethodTable alone. Where the dump lacks that, the type is not in the dump, and no corrupt one.
+// TestTypeWithoutCanonical checks generic instances before .NET 9, which refer to their module only through
+// their canonical MethodTable. If that is not in the dump, the type is target.ErrNotInDump and not corrupt.
 func TestTypeWithoutCanonical(t *testing.T) {
 	for _, name := range []string{"net8-zoo", "net31-zoo", "win-net8-zoo"} {
 		d := testdump.Open(t, name)
@@ -60,7 +61,7 @@ func TestTypeWithoutCanonical(t *testing.T) {
 		_, err = damaged.TypeName(mt.Addr, dac.NameManaged)
 		assert.ErrorIs(t, err, target.ErrNotInDump, name)
 
-		// Two that name each other are no way round and round.
+		// Two types that refer to each other must not loop.
 		other, _ := canonicalWord(t, d, shared[1])
 		damaged = again(testdump.Words(at, uint64(shared[1].Addr)|tag), testdump.Words(other, uint64(shared[0].Addr)|tag))
 		_, _, err = damaged.MethodTableAt(shared[0].Addr)

@@ -12,14 +12,13 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// nativeBlock is a block of a native heap as the oracle has it.
+// nativeBlock is a block of a native heap in the oracle.
 type nativeBlock struct {
 	r    target.Range
 	kind string
 }
 
-// TestNativeHeaps compares loader heaps and code heaps, block by block and with
-// the block that each allocates from.
+// TestNativeHeaps compares loader heaps and code heaps, block by block and with the current block of each.
 func TestNativeHeaps(t *testing.T) {
 	testdump.CorpusRuntimes(t, func(t *testing.T, d *testdump.Dump) int {
 		want := map[nativeBlock]string{}
@@ -35,7 +34,7 @@ func TestNativeHeaps(t *testing.T) {
 		got := ownBlocks(t, rt)
 		for b, state := range want {
 			current, ok := got[b]
-			if b.kind == "Unknown" { // that tool does not know the StaticsHeap
+			if b.kind == "Unknown" { // the oracle's tool does not know the StaticsHeap
 				current, ok = got[nativeBlock{b.r, dac.StaticsHeap.String()}]
 			}
 			if assert.True(t, ok, "missing: %s %v", b.kind, b.r) {
@@ -43,11 +42,11 @@ func TestNativeHeaps(t *testing.T) {
 			}
 		}
 		if !d.HasHeap() {
-			return len(want) // of partial dumps the oracle's tool finds less
+			return len(want) // the oracle's tool finds less in partial dumps
 		}
 		for b := range got {
 			_, ok := want[b]
-			unknown := b.kind == dac.StaticsHeap.String() // to that tool
+			unknown := b.kind == dac.StaticsHeap.String() // to the oracle's tool
 			assert.True(t, ok || unknown || b.r.Size() == 0, "not in the oracle: %s %v", b.kind, b.r)
 		}
 		return len(want)
@@ -67,7 +66,7 @@ func ownBlocks(t *testing.T, rt *dac.Runtime) map[nativeBlock]bool {
 	mods, _ := rt.KnownModules()
 	for _, m := range mods {
 		if a, err := m.LoaderAllocator(); err == nil {
-			allocators[a] = true // collectible ones have their own
+			allocators[a] = true // collectible assemblies have their own
 		}
 	}
 	for a := range allocators {
@@ -84,8 +83,8 @@ func ownBlocks(t *testing.T, rt *dac.Runtime) map[nativeBlock]bool {
 	return got
 }
 
-// TestLoadContexts holds that what modules were loaded into are
-// AssemblyLoadContexts, and what keeps collectible types alive LoaderAllocators.
+// TestLoadContexts checks that modules were loaded into AssemblyLoadContexts and that LoaderAllocators keep
+// collectible types alive.
 func TestLoadContexts(t *testing.T) {
 	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
 		if !d.HasRuntime() {
@@ -98,7 +97,7 @@ func TestLoadContexts(t *testing.T) {
 		for _, m := range mods {
 			obj, err := m.LoadContext()
 			if err != nil || obj == 0 {
-				continue // older runtimes and partial dumps don't tell
+				continue // not recorded in older runtimes and partial dumps
 			}
 			contexts++
 			assert.Contains(t, objectType(t, rt, obj), "LoadContext")

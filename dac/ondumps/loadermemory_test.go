@@ -10,8 +10,7 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// TestLoaderHeaps: every heap has an owner that the answer names, and holds no
-// more than it reserved.
+// TestLoaderHeaps checks that every heap has a listed owner, and no more memory than it reserved.
 func TestLoaderHeaps(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
 		if !d.HasRuntime() {
@@ -40,8 +39,8 @@ func TestLoaderHeaps(t *testing.T) {
 	})
 }
 
-// TestPartialLoaderHeaps: a heap of whose block the dump has nothing, or something behind a gap, is partial, and so is the
-// sum; those of a dump with all memory are not.
+// TestPartialLoaderHeaps checks that a heap is partial if a block is missing from the dump, or has a gap, and
+// that the sum is then partial too. In a dump with all memory no heap is partial.
 func TestPartialLoaderHeaps(t *testing.T) {
 	rt, err := testdump.Open(t, "net10-crash-null-triage").Runtime()
 	require.NoError(t, err)

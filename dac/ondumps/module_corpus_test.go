@@ -9,9 +9,8 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// TestModuleWantsProof: what the runtime loaded is a module, also where the dump
-// lacks its assembly; what only looks like one is not, and the error says
-// whether something belies it or its proof is not in the dump.
+// TestModuleWantsProof checks that loaded modules are accepted, even if their assembly is not in the dump.
+// Other addresses are refused: as corrupt if something contradicts, else as not in the dump.
 func TestModuleWantsProof(t *testing.T) {
 	believed := 0
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
@@ -20,7 +19,7 @@ func TestModuleWantsProof(t *testing.T) {
 		}
 		rt, err := d.Runtime()
 		require.NoError(t, err)
-		known, _ := rt.KnownModules() // whatever the dump has of them
+		known, _ := rt.KnownModules() // all that the dump contains
 		require.NotEmpty(t, known)
 		for _, m := range known {
 			got, err := rt.Module(m.Addr)

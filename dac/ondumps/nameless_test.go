@@ -15,8 +15,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestNamelessTypes: without metadata a type is still told from others, by its MethodTable and assembly, and those that the
-// runtime names have their names.
+// TestNamelessTypes checks that types without metadata are distinguished by MethodTable and assembly, and that
+// types known from the runtime's globals have names.
 func TestNamelessTypes(t *testing.T) {
 	clean := testdump.Open(t, "net10-zoo")
 	file, err := clean.Raw()

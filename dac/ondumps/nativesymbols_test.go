@@ -16,7 +16,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// symbolFiles are files of symbols: the module's own, and the one that was split off from it.
+// symbolFiles holds files with symbols: the module's own, and the one split off from it.
 type symbolFiles struct{ own, split *image.Image }
 
 func (f symbolFiles) File(*target.Module, *image.Image) (*image.Image, error) {
@@ -33,7 +33,7 @@ func (f symbolFiles) DebugFile(*target.Module) (*image.Image, error) {
 	return f.split, nil
 }
 
-// elfWith returns an ELF file that has nothing but a segment of that size and symbols.
+// elfWith returns an ELF file with one segment of that size and symbols.
 func elfWith(t *testing.T, size uint64, symbols map[uint64]string) *image.Image {
 	const ehdr, phdr, shdr = 64, 56, 64
 	var syms, strs bytes.Buffer
@@ -80,8 +80,8 @@ func elfWith(t *testing.T, size uint64, symbols map[uint64]string) *image.Image 
 	return img
 }
 
-// TestNativeSymbols: what the metadata of a program have no name for, the symbols of its file have, or those of the file that
-// was split off; what metadata name keeps that name, which is the one that the symbols mean.
+// TestNativeSymbols checks that types and methods without names in the metadata are named by symbols of the
+// program's file or of the split-off file. Names in the metadata come first.
 func TestNativeSymbols(t *testing.T) {
 	d := testdump.Open(t, "nativeaot-crash")
 	known := d.Runtimes()[0]
@@ -122,7 +122,7 @@ func TestNativeSymbols(t *testing.T) {
 		})
 	}
 
-	// Without the map of types nothing but the symbol names the type, and nothing tells what its underscores mean.
+	// Without the map of types only the symbol names the type, and its underscores stay.
 	bare := d.Damaged(t, testdump.Damage{At: typeMapRow(t, d, known), Bytes: []byte{0xff}})
 	inst := dac.Find(bare.Target(), bare.Memory(), symbolFiles{own: file})[0]
 	rt, err = inst.Open()
@@ -132,7 +132,7 @@ func TestNativeSymbols(t *testing.T) {
 	assert.Equal(t, "aot_Order", name)
 }
 
-// typeMapRow returns where the program's header has the kind of the section of its map of types.
+// typeMapRow returns the address of the row of the map of types in the program's header.
 func typeMapRow(t *testing.T, d *testdump.Dump, inst *dac.Instance) target.Addr {
 	const signature, rows, rowSize, typeMap = 0x00525452, 16, 24, 301
 	for at := inst.Module.Base; inst.Module.Contains(at); at += 8 {

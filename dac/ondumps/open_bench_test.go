@@ -7,7 +7,7 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// BenchmarkOpen opens a runtime anew: what every command does before it answers.
+// BenchmarkOpen opens a runtime, which every command does first.
 func BenchmarkOpen(b *testing.B) {
 	for _, name := range []string{"net10-zoo", "net8-zoo"} {
 		b.Run(name, func(b *testing.B) {

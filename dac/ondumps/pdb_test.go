@@ -12,7 +12,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestOtherPDB: the PDB of another build is refused.
+// TestOtherPDB checks that the PDB of another build is refused.
 func TestOtherPDB(t *testing.T) {
 	c := testcase.Open(t, "net10-zoo-withheap")
 	d, err := sosgo.Open(c.Plain(), sosgo.Options{Modules: []string{testcase.ModuleSet(t, "net8-linux")}, NoLocalFiles: true})

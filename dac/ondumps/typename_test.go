@@ -12,8 +12,8 @@ import (
 	"github.com/sosgo/sosgo/metadata"
 )
 
-// TestNameWithoutArity renames a generic type so that its name tells no arity, as
-// the closures of F# and obfuscated types are named: the type arguments stay.
+// TestNameWithoutArity renames a generic type to a name without arity, as closures of F# and obfuscated types
+// have. The type arguments must stay.
 func TestNameWithoutArity(t *testing.T) {
 	clean := testdump.Open(t, "net10-zoo")
 	file, err := clean.Raw()
@@ -61,7 +61,7 @@ func TestNameWithoutArity(t *testing.T) {
 	}
 }
 
-// TestCorTypeNames: what SOS calls the element types of signatures.
+// TestCorTypeNames checks SOS's names of the element types of signatures.
 func TestCorTypeNames(t *testing.T) {
 	for et, want := range map[metadata.ElementType][2]string{
 		metadata.ElementI4:          {"System.Int32", "Int32"},

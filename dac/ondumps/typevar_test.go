@@ -9,8 +9,8 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// TestTypeParameters: the parameters of generic types are called as metadata has them, on all runtimes and both systems. Each is
-// a structure of the runtime, whose fields the layout has to have.
+// TestTypeParameters checks that the parameters of generic types have their names in metadata, on all runtimes
+// and both systems. Each parameter is a structure of the runtime, so this tests its layout.
 func TestTypeParameters(t *testing.T) {
 	want := map[string]bool{"System.Collections.Generic.IEnumerable<T>": true, "System.IEquatable<T>": true, "System.Collections.Generic.ICollection<T>": true,
 		"System.Collections.Generic.IDictionary<TKey, TValue>": true}
@@ -19,7 +19,7 @@ func TestTypeParameters(t *testing.T) {
 		for _, found := range d.Runtimes() {
 			rt, err := found.Open()
 			if err != nil {
-				continue // of the dump's other process, or one that is not known
+				continue // the dump's other process, or an unknown runtime
 			}
 			for mt, err := range rt.LoadedTypes() {
 				if err != nil {
@@ -42,13 +42,13 @@ func TestTypeParameters(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("*-zoo-withheap"), check)
 }
 
-// TestDynamicClass: what a module has for methods that belong to no class has no definition, and its name is not empty.
+// TestDynamicClass checks the name of a module's type for methods without a class.
 func TestDynamicClass(t *testing.T) {
 	rt, err := testdump.Open(t, "net10-stacks").Runtimes()[0].Open()
 	if err != nil {
 		t.Fatal(err)
 	}
-	const class = 0x7f27f4fdacc8 // of the program's DynamicMethod
+	const class = 0x7f27f4fdacc8 // for the program's DynamicMethod
 	for _, style := range []dac.NameStyle{dac.NameManaged, dac.NameNative} {
 		if name, err := rt.TypeName(class, style); err != nil || name != "(dynamicClass)" {
 			t.Errorf("style %v: %q (%v)", style, name, err)

@@ -12,9 +12,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestUnknownStatics makes types of runtimes before .NET 9 into such that can be
-// unloaded, and into such that Reflection.Emit made: nothing is read as their
-// statics.
+// TestUnknownStatics makes types of runtimes before .NET 9 collectible, or types of Reflection.Emit. Their
+// statics must not be read.
 func TestUnknownStatics(t *testing.T) {
 	for _, name := range []string{"net8-zoo", "net31-zoo", "win-net6-zoo"} {
 		t.Run(name, func(t *testing.T) {
@@ -37,7 +36,7 @@ func TestUnknownStatics(t *testing.T) {
 	}
 }
 
-// staticsOwner returns a type with a static that the process initialized.
+// staticsOwner returns a type with an initialized static.
 func staticsOwner(t *testing.T, rt *dac.Runtime, generic bool) *dac.MethodTable {
 	for mt, err := range rt.LoadedTypes() {
 		if err != nil || mt.IsArray() || mt.IsOpen() || mt.IsGeneric() != generic {

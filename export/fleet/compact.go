@@ -21,15 +21,15 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A journal is what a compaction is about to do: to replace Parts by Whole.
+// A journal records an intended compaction: to replace Parts by Whole.
 type journal struct {
 	Date  string   `json:"date"`
 	Whole string   `json:"whole"`
 	Parts []string `json:"parts"`
 }
 
-// Compact puts the parts of each partition together. A partition with a single part stays. While the parts of a partition are replaced, a reader may see
-// its dumps twice.
+// Compact merges the parts of each partition. It leaves a partition with a single part. While parts are
+// replaced, a reader may see their dumps twice.
 func (f *Fleet) Compact(ctx context.Context) (*answer.FleetCompacted, error) {
 	out := &answer.FleetCompacted{}
 	if err := f.recover(true); err != nil {
@@ -105,7 +105,7 @@ func (f *Fleet) compact(ctx context.Context, date string, parts []part) error {
 	return f.replace(&j)
 }
 
-// perm returns the permissions of what is made of parts: those that all of their tables have.
+// perm returns the permissions for a merged part: those that all tables of its parts have.
 func (f *Fleet) perm(dir string, parts []part) fs.FileMode {
 	var names []string
 	for _, p := range parts {
@@ -119,7 +119,7 @@ func (f *Fleet) writeJournal(j *journal) error {
 	return outfile.Write(filepath.Join(f.dir, journalFile), outfile.Options{New: true}, func(w io.Writer) error { return json.NewEncoder(w).Encode(j) })
 }
 
-// removeJournal removes the journal, unless another process that opened the fleet did.
+// removeJournal removes the journal, unless another process that opened the fleet has done so.
 func (f *Fleet) removeJournal() error {
 	if err := os.Remove(filepath.Join(f.dir, journalFile)); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -127,7 +127,7 @@ func (f *Fleet) removeJournal() error {
 	return nil
 }
 
-// replace removes the parts that the whole has taken the place of.
+// replace removes the parts that were merged.
 func (f *Fleet) replace(j *journal) error {
 	for _, name := range j.Parts {
 		if err := os.RemoveAll(filepath.Join(f.dir, datePrefix+j.Date, name)); err != nil {
@@ -137,8 +137,8 @@ func (f *Fleet) replace(j *journal) error {
 	return f.removeJournal()
 }
 
-// recover completes a compaction that was interrupted after its whole was there. One that has no whole yet may be under way in another
-// process: undo forgets it, for the process that compacts.
+// recover completes a compaction that was interrupted after its merged part was complete. A compaction without
+// one may be running in another process. With undo, the caller compacts itself, and recover drops it.
 func (f *Fleet) recover(undo bool) error {
 	text, err := os.ReadFile(filepath.Join(f.dir, journalFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -163,14 +163,14 @@ func (f *Fleet) recover(undo bool) error {
 		if undo {
 			return f.removeJournal()
 		}
-		return nil // the parts are as they were
+		return nil // the parts are unchanged
 	} else if err != nil {
 		return err
 	}
 	return f.replace(&j)
 }
 
-// merge writes each table of parts as one.
+// merge merges each table of the parts.
 func (f *Fleet) merge(ctx context.Context, dir string, parts []part, to string, perm func() fs.FileMode) error {
 	tables := map[string][]string{} // paths by table
 	for _, p := range parts {
@@ -197,10 +197,11 @@ func (f *Fleet) merge(ctx context.Context, dir string, parts []part, to string, 
 	return nil
 }
 
-// mergedRows is how many rows a row group has at least before it is written.
+// mergedRows is the minimum number of rows of a row group.
 const mergedRows = 1 << 17
 
-// mergeTable writes the rows of files as one: with the columns of all of them, where those that a file lacks are null.
+// mergeTable merges the rows of files. The table has the columns of all files; those that a file lacks are
+// null.
 func mergeTable(ctx context.Context, w io.Writer, name string, paths []string) error {
 	columns, err := unionColumns(paths)
 	if err != nil {
@@ -251,7 +252,7 @@ func mergeTable(ctx context.Context, w io.Writer, name string, paths []string) e
 	return out.Close()
 }
 
-// unionColumns returns the columns that any of the files has. One that not all have may be null.
+// unionColumns returns the columns of all files. A column that some files lack may be null.
 func unionColumns(paths []string) ([]parquetfile.Column, error) {
 	var out []parquetfile.Column
 	count := map[string]int{}

@@ -2,11 +2,12 @@
 //
 //	FLEET/date=2026-11-26/part=10a2bc537d5c2f82/dump.parquet   a dump: a part for each
 //	                                            types.parquet  and so on
-//	FLEET/date=2026-11-25/part=all-6b0f…/dump.parquet          a day whose parts Compact put together
-//	FLEET/_log.ndjson                                          what was added, and what failed and why
+//	FLEET/date=2026-11-25/part=all-6b0f…/dump.parquet          a day with parts merged by Compact
+//	FLEET/_log.ndjson                                          added files, and failures with reasons
 //
-// A part appears only when it is complete, and which parts there are is all the state: a process that was killed loses what it was working on, and doubles
-// nothing. Several processes may add to a fleet; one at a time may compact it.
+// A part appears only when it is complete, and the existing parts are the only state: a killed process loses
+// its current dump, and never adds one twice. Several processes may add to a fleet; one at a time may compact
+// it. The package does not read dumps. Start at Open, Add and Compact.
 //
 // Stability: unstable.
 package fleet
@@ -32,16 +33,16 @@ import (
 const (
 	logFile     = "_log.ndjson"
 	journalFile = "_compact.json"
-	idsFile     = "_ids" // of a compacted part: the ids of its dumps, a line each
+	idsFile     = "_ids" // in a compacted part: the ids of its dumps, one per line
 	noDate      = "unknown"
-	logPerm     = 0o600 // the log names files and why they failed
+	logPerm     = 0o600 // the log contains file names and reasons
 	datePrefix  = "date="
 	partPrefix  = "part="
 	allPrefix   = "all-"
 	mostLine    = 1 << 20 // bytes of a line of the log
 )
 
-// A Fleet is a folder of tables of many dumps.
+// A Fleet is a folder with tables of many dumps.
 type Fleet struct {
 	dir string
 
@@ -49,7 +50,8 @@ type Fleet struct {
 	known map[string]string // folders of dumps by id
 }
 
-// Open returns the fleet in a folder, which need not exist. It completes a compaction that was interrupted while it replaced parts.
+// Open returns the fleet in a folder, which need not exist. It completes a compaction that was interrupted
+// while it replaced parts.
 func Open(dir string) (*Fleet, error) {
 	f := &Fleet{dir: dir, known: map[string]string{}}
 	if err := f.recover(false); err != nil {
@@ -81,8 +83,8 @@ func (f *Fleet) Has(id string) (folder string, found bool) {
 	return folder, found
 }
 
-// Add adds a dump: create makes a folder that is there as a whole or not at all, with the dump's tables. When is the time of the dump, which chooses its
-// partition, or nil if that is unknown. Added is false if the fleet has the dump already.
+// Add adds a dump. create must make a folder with the dump's tables completely or not at all. when is the time
+// of the dump, nil if unknown; it selects the partition. added is false if the fleet already has the dump.
 func (f *Fleet) Add(id string, when *time.Time, create func(folder string) error) (folder string, added bool, err error) {
 	if !validID(id) {
 		return "", false, target.Unsupportedf("%q is no id of a dump", id)
@@ -108,7 +110,7 @@ func (f *Fleet) Add(id string, when *time.Time, create func(folder string) error
 	return folder, true, nil
 }
 
-// validID reports whether an id can be a part of the name of a folder.
+// validID reports whether an id can be part of the name of a folder.
 func validID(id string) bool {
 	return id != "" && len(id) <= 64 && strings.Trim(id, "0123456789abcdef") == ""
 }
@@ -132,7 +134,7 @@ func (f *Fleet) dates() ([]string, error) {
 type part struct {
 	name string
 	ids  []string
-	all  bool // it was made by Compact
+	all  bool // made by Compact
 }
 
 // parts returns the parts of a partition in the order of their names.
@@ -160,14 +162,14 @@ func (f *Fleet) parts(date string) ([]part, error) {
 	return out, nil
 }
 
-// The values of Entry.Result.
+// Values of Entry.Result.
 const (
 	Added   = "added"
-	Present = "present" // the fleet had it
+	Present = "present" // the fleet already has it
 	Failed  = "failed"
 )
 
-// An Entry of the log is what became of a file.
+// An Entry of the log is the result for a file.
 type Entry struct {
 	File     string    `json:"file"`
 	Size     int64     `json:"size"`
@@ -178,13 +180,13 @@ type Entry struct {
 	Exit     int       `json:"exit,omitempty"`
 	Reason   string    `json:"reason,omitempty"`
 	Tries    int       `json:"tries,omitempty"`
-	Damaged  bool      `json:"damaged,omitempty"` // it was reached, and is no dump that can be opened
+	Damaged  bool      `json:"damaged,omitempty"` // the file was read, and is not a dump that can be opened
 	Seconds  float64   `json:"seconds"`
 	At       time.Time `json:"noted"`
 	Tool     string    `json:"tool,omitempty"`
 }
 
-// Same reports whether two entries are of the same content, as far as that is known without reading it.
+// Same reports whether two entries have the same content, as far as that is known without reading it.
 func (e *Entry) Same(o *Entry) bool {
 	return e != nil && o != nil && e.File == o.File && e.Size == o.Size && e.Modified.Equal(o.Modified) && e.ETag == o.ETag
 }
@@ -202,12 +204,14 @@ func (f *Fleet) Log(e Entry) error {
 	if err != nil {
 		return err
 	}
-	// A line is written at once: several processes append. It begins with the end of one that a killed process may have left unfinished.
+	// Write a line at once: several processes append. It starts with a newline to end a line that a killed
+	// process left unfinished.
 	_, err = w.Write(append(append([]byte{'\n'}, line...), '\n'))
 	return cmp.Or(err, w.Close())
 }
 
-// Entries returns the last entry of each file, in the order of the files. Lines that can't be read are passed over: a process was killed while it wrote them.
+// Entries returns the last entry of each file, in the order of the files. It skips unreadable lines, which a
+// killed process leaves.
 func (f *Fleet) Entries() ([]Entry, error) {
 	r, err := os.Open(filepath.Join(f.dir, logFile))
 	if errors.Is(err, fs.ErrNotExist) {

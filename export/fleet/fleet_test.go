@@ -62,7 +62,7 @@ func table(t testing.TB, path string, names []string, rows [][]string) {
 	require.NoError(t, os.WriteFile(path, out.Bytes(), 0o600))
 }
 
-// fill makes a part whose crash is in a method.
+// fill makes a part with a crash in a method.
 func fill(t testing.TB, id, method string) func(string) error {
 	return func(folder string) error {
 		require.NoError(t, os.MkdirAll(folder, 0o700))
@@ -153,8 +153,8 @@ func TestFleet(t *testing.T) {
 	isWhole(t, f, n+2)
 }
 
-// TestInterrupted: a compaction that was killed at any point is completed by the next process, or undone by the next compaction: another
-// process may be at work on it.
+// TestInterrupted checks that the next process completes a killed compaction, or the next compaction undoes it:
+// another process may be running it.
 func TestInterrupted(t *testing.T) {
 	const n = 6
 	for stop := range 4 {
@@ -206,7 +206,7 @@ func TestBadJournal(t *testing.T) {
 	}
 }
 
-// TestFailures: what can't be compacted stays as it is.
+// TestFailures checks that parts that cannot be compacted stay.
 func TestFailures(t *testing.T) {
 	f := made(t, 4)
 	require.NoError(t, os.WriteFile(filepath.Join(f.dir, "date=2026-11-25", "part=0000000000000000", "dump.parquet"), []byte("no table, and long enough"), 0o600))
@@ -243,7 +243,7 @@ func TestFailures(t *testing.T) {
 	assert.False(t, has)
 }
 
-// TestColumns: a column that some files lack is null there, and a file that is not there is an error.
+// TestColumns checks that a missing column becomes null, and that a missing file is an error.
 func TestColumns(t *testing.T) {
 	dir := t.TempDir()
 	one, two, three := filepath.Join(dir, "1"), filepath.Join(dir, "2"), filepath.Join(dir, "3")
@@ -285,8 +285,8 @@ func TestLog(t *testing.T) {
 	assert.Equal(t, list, again)
 }
 
-// TestTryRules: what rules merge and split, of the same crashes before and after a compaction.
-// TestTryRulesOnFindings: rules are tried over findings, too; a dump without them counts none.
+// TestTryRulesOnFindings checks the signatures that rules merge and split, before and after a compaction, for
+// crashes and findings. A dump without findings counts none.
 func TestTryRulesOnFindings(t *testing.T) {
 	f := made(t, 2)
 	names := []string{"dump_id", "finding", "kind", "method", "does", "failed", "count"}

@@ -13,7 +13,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TryRules signs all crashes and findings of the fleet by two texts of rules, and reports which signatures merge and split. An empty text stands for the default rules.
+// TryRules signs all crashes and findings of the fleet with two texts of rules, and reports the signatures that
+// merge and split. An empty text means the default rules.
 func (f *Fleet) TryRules(ctx context.Context, before, after string) (*answer.RulesTrial, error) {
 	var rules [2]*signature.Rules
 	for i, text := range []string{before, after} {
@@ -63,7 +64,7 @@ func (f *Fleet) TryRules(ctx context.Context, before, after string) (*answer.Rul
 	return out, nil
 }
 
-// changes returns the signatures on one side (0 is before, 1 is after) that stand for several on the other.
+// changes returns the signatures on one side (0 is before, 1 is after) that match several on the other.
 func changes(signed [2]map[string]*answer.SignedCrashes, links map[[2]string]int, side int) []answer.RulesChange {
 	others := map[string][]answer.SignedCrashes{}
 	for link, n := range links {
@@ -105,7 +106,7 @@ func (f *Fleet) crashes(ctx context.Context, use func(*signature.Record)) error 
 	}, end)
 }
 
-// findings calls use with the kind and the sites of each finding that has some.
+// findings calls use with the kind and the sites of each finding with sites.
 func (f *Fleet) findings(ctx context.Context, use func(kind string, sites []answer.Site)) error {
 	var sites []answer.Site
 	var dump, kind string
@@ -125,7 +126,8 @@ func (f *Fleet) findings(ctx context.Context, use func(kind string, sites []answ
 	}, end)
 }
 
-// eachRow calls row with the columns of each row of a table of all parts, and end after each part. A part without the table has no rows.
+// eachRow calls row with the columns of each row of a table in all parts, and end after each part. A part
+// without the table has no rows.
 func (f *Fleet) eachRow(ctx context.Context, table string, texts, numbers []string, row func([]string, []uint64), end func()) error {
 	paths, err := filepath.Glob(filepath.Join(f.dir, datePrefix+"*", partPrefix+"*", table+".parquet"))
 	if err != nil {

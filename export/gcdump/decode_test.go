@@ -7,7 +7,7 @@ import (
 	"unicode/utf16"
 )
 
-// A decoded file. The decoder is written from the rules of the form and knows nothing of the encoder.
+// A decoded file. The decoder follows the rules of the format, independent of the encoder.
 type decoded struct {
 	total       int64
 	root        int32
@@ -48,7 +48,7 @@ type objectType struct {
 
 var errForm = errors.New("not in the form")
 
-// decode reads a whole file. What is wrong with it is an error.
+// decode reads a whole file. It returns an error for an invalid file.
 func decode(b []byte) (out *decoded, err error) {
 	d := &decoder{b: b, known: map[uint32]objectType{}}
 	defer func() {
@@ -231,7 +231,7 @@ func (d *decoder) node(n *decodedNode, own int32, blob []byte, at int) int {
 		n.children = append(n.children, child)
 	}
 	if from == 0 {
-		return 0 // the undefined node stands for those that the file leaves out
+		return 0 // the undefined node replaces nodes that the file omits
 	}
 	return at - from
 }

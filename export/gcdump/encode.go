@@ -26,10 +26,11 @@ const (
 	tagString     = 13
 )
 
-// sizeSuffixes distinguish large arrays and strings from small ones of their type, as PerfView's own reader of heaps does.
+// sizeSuffixes distinguish large arrays and strings from small ones of the same type, like PerfView's reader of
+// heaps.
 var sizeSuffixes = [...]string{"", " (Bytes > 1K)", " (Bytes > 10K)", " (Bytes > 100K)", " (Bytes > 1M)", " (Bytes > 10M)", " (Bytes > 100M)"}
 
-// sizeClass returns the index of the suffix of an array or string of a size.
+// sizeClass returns the index of the suffix for an array or string of the size.
 func sizeClass(size uint64) int {
 	class := 0
 	for least := uint64(1000); class < len(sizeSuffixes)-1 && size >= least; least *= 10 {
@@ -41,7 +42,7 @@ func sizeClass(size uint64) int {
 type fileType struct {
 	name, module string
 	hasModule    bool
-	size         int32 // of its first node; those of the same size leave theirs out
+	size         int32 // size of its first node; nodes of the same size omit it
 }
 
 type encoder struct {
@@ -52,22 +53,22 @@ type encoder struct {
 	summary *Summary
 
 	types   []fileType
-	byClass [][len(sizeSuffixes)]int32 // by TypeIndex and sizeClass: index in types, 0 for none
-	classes []bool                     // by TypeIndex: whether size classes count
+	byClass [][len(sizeSuffixes)]int32 // by TypeIndex and sizeClass: index in types, or 0
+	classes []bool                     // by TypeIndex: size classes apply
 	nodesOf numbering
-	garbage bool // whether nodesOf has garbage
+	garbage bool // nodesOf includes garbage
 	pseudo  []pseudoNode
 	pieces  []int64 // offset in the blob of each piece of objects, then of each pseudo node, and the end
 	total   int64   // bytes of all objects
 }
 
-// plan finds out what types there are and where in the blob each piece of nodes lies.
+// plan lists the types, and computes the offset in the blob of each piece of nodes.
 func (e *encoder) plan() error {
 	e.planTypes()
 	if err := e.planPseudo(); err != nil {
 		return err
 	}
-	at := int64(2) // behind the undefined node
+	at := int64(2) // after the undefined node
 	type sums struct {
 		bytes, size int64
 		edges       uint64
@@ -142,7 +143,7 @@ func (e *encoder) typeOf(n graph.Node) (index, size int32) {
 	return e.byClass[i][class], int32(min(bytes, maxSize))
 }
 
-// nodeLength returns the bytes that an object takes in the blob, and its size.
+// nodeLength returns the bytes of an object in the blob, and its size.
 func (e *encoder) nodeLength(n graph.Node) (length int, size int32) {
 	t, size := e.typeOf(n)
 	if e.types[t].size == size {
@@ -158,7 +159,7 @@ func (e *encoder) nodeLength(n graph.Node) (length int, size int32) {
 	return length, size
 }
 
-// appendNode appends an object as the blob has it.
+// appendNode appends an object in the blob's form.
 func (e *encoder) appendNode(dst []byte, n graph.Node) []byte {
 	t, size := e.typeOf(n)
 	if e.types[t].size == size {
@@ -181,19 +182,19 @@ func (e *encoder) file(o Options) {
 	e.bool(true)
 	e.int32(int32(math.Float32bits(1)))
 	e.int32(int32(math.Float32bits(1)))
-	e.byte(tagNull) // no JavaScript heap
+	e.byte(tagNull) // JavaScript heap
 	e.segments()
 	e.string(e.summary.logText())
 	e.int64(dateTime(o.Time))
 	e.string(o.Machine)
 	e.string(o.Process)
 	e.int32(int32(o.ID))
-	e.int64(0) // committed memory and working set are not known
+	e.int64(0) // committed memory and working set
 	e.int64(0)
-	e.int32(0) // no multipliers of types: nothing was left out
+	e.int32(0) // multipliers of types: nothing was sampled
 	e.byte(tagSkipRegion)
 	e.int32(0)
-	e.byte(tagNull) // no information about COM
+	e.byte(tagNull) // COM information
 	interopEnd := e.at
 	e.byte(tagString)
 	e.string("sosgo")
@@ -207,7 +208,7 @@ func (e *encoder) file(o Options) {
 	e.label(trailer)
 }
 
-// begin begins an object of a type that was not met before.
+// begin starts an object of a type that was not used before.
 func (e *encoder) begin(name string, version, reader int32) {
 	e.byte(tagBegin)
 	e.typeObject(name, version, reader)
@@ -248,7 +249,7 @@ func (e *encoder) graph() {
 	e.byte(tagEnd)
 }
 
-// labels writes where each node begins in the blob.
+// labels writes the offset of each node in the blob.
 func (e *encoder) labels() {
 	e.eachPiece(func(p *export.Piece, dst []byte) []byte {
 		at := e.pieces[p.Index]
@@ -279,7 +280,7 @@ func (e *encoder) blob() {
 	}
 }
 
-// addresses writes where the objects are.
+// addresses writes the addresses of objects.
 func (e *encoder) addresses() {
 	e.eachPiece(func(p *export.Piece, dst []byte) []byte {
 		for n := range e.nodesOf.between(p.From, p.To) {
@@ -305,7 +306,7 @@ func (e *encoder) eachPiece(encode func(*export.Piece, []byte) []byte) {
 	e.err = cmp.Or(e.err, err)
 }
 
-// segments writes the DotNetHeapInfo, by which PerfView finds generations.
+// segments writes the DotNetHeapInfo, from which PerfView finds generations.
 func (e *encoder) segments() {
 	e.begin("DotNetHeapInfo", 0, 0)
 	list := e.g.Heap().Segments()
@@ -335,8 +336,9 @@ func (e *encoder) segments() {
 	e.byte(tagEnd)
 }
 
-// generationEnds returns the ends of generations 0, 1, 2, that of large and that of pinned objects as PerfView asks for them: an address is
-// of the last of them whose end it is below. Objects of frozen segments are of none; they stand with generation 2.
+// generationEnds returns the ends of generations 0, 1 and 2, of large and of pinned objects, in PerfView's
+// form: an address belongs to the last of them with a greater end. Objects of frozen segments have no
+// generation, and count as generation 2.
 func generationEnds(s *heap.Segment) (ends [5]target.Addr) {
 	set := func(g int, end target.Addr) {
 		for i := range g + 1 {
@@ -378,7 +380,7 @@ func appendCint(dst []byte, v int32) []byte {
 	return append(dst, byte(v>>28)|0x80, byte(v>>21)|0x80, byte(v>>14)|0x80, byte(v>>7)|0x80, byte(v)&0x7f)
 }
 
-// cintLength returns how many bytes appendCint appends.
+// cintLength returns the number of bytes that appendCint appends.
 func cintLength(v int32) int {
 	switch {
 	case v<<25>>25 == v:
@@ -393,7 +395,8 @@ func cintLength(v int32) int {
 	return 5
 }
 
-// appendString appends a string: the number of its UTF-16 units, and each of these in UTF-8, halves of surrogates too.
+// appendString appends a string: its number of UTF-16 code units, and each of them in UTF-8, including halves
+// of surrogates.
 func appendString(dst []byte, s string) []byte {
 	units := utf16text.Units(s)
 	dst = le.AppendUint32(dst, uint32(len(units)))

@@ -36,8 +36,8 @@ func TestCint(t *testing.T) {
 	}
 }
 
-// TestString: names of all kinds come back: controls, marks that turn the direction, markup, and characters beyond 16 bits, whose halves
-// stand alone.
+// TestString checks that names survive: controls, marks that turn the direction, markup, and characters beyond
+// 16 bits with lone halves.
 func TestString(t *testing.T) {
 	for _, s := range []string{"", "List<System.Int32>", "</script>", "\x00\x1b[31m", "\u202egnp", "ü", "漢", "🎉\U0010ffff", "a\"b'c"} {
 		b := appendString(nil, s)
@@ -59,7 +59,7 @@ func TestString(t *testing.T) {
 	}
 }
 
-// TestLimits: what readers have no room for is refused, with words.
+// TestLimits checks that sizes beyond the readers' limits are refused with a message.
 func TestLimits(t *testing.T) {
 	require.NoError(t, checkSize(100_000_000, 1<<30))
 	require.ErrorIs(t, checkSize(1000, 1<<31), target.ErrUnsupported)

@@ -1,10 +1,11 @@
-// Package gcdump writes the graph of a heap as a .gcdump file, which PerfView, Visual Studio and "dotnet-gcdump report"
-// open. The form is that of PerfView's FastSerialization (github.com/microsoft/perfview, src/FastSerialization and
-// src/MemoryGraph; src/HeapDump/GCHeapDump.cs), with labels of four bytes.
+// Package gcdump writes the graph of a heap as a .gcdump file for PerfView, Visual Studio and "dotnet-gcdump
+// report". The format is PerfView's FastSerialization (github.com/microsoft/perfview, src/FastSerialization and
+// src/MemoryGraph; src/HeapDump/GCHeapDump.cs), with labels of four bytes. It does not read such files. Start
+// at Write.
 //
-// Objects keep their sizes, types, addresses and references. Above them stand the nodes that PerfView's views know:
-// [.NET Roots] with [static vars], [thread static vars], [local vars] and [other roots]. Garbage is left out, as in files
-// of dotnet-gcdump; with Options.Garbage it stands below [unreachable], so that viewers which show only what can be reached show it.
+// Objects keep their sizes, types, addresses and references, below PerfView's nodes: [.NET Roots] with [static
+// vars], [thread static vars], [local vars] and [other roots]. As in files of dotnet-gcdump, garbage is left
+// out. With Options.Garbage it is below [unreachable], because some viewers only show reachable objects.
 //
 // Stability: unstable.
 package gcdump
@@ -24,10 +25,11 @@ import (
 
 // Limits of the readers.
 const (
-	// MaxNodes is how many nodes PerfView opens at most: its arrays of nodes have up to 2^31 bytes of 16 a node.
+	// MaxNodes is the largest number of nodes that PerfView opens: its arrays of nodes have at most 2^31 bytes,
+	// and 16 per node.
 	MaxNodes = 1<<27 - 11
-	maxBlob  = 1<<31 - 1 // how many bytes all nodes may take: the length is an int32
-	maxSize  = 1<<31 - 1 // the largest size of an object: an int32
+	maxBlob  = 1<<31 - 1 // bytes of all nodes: the length is an int32
+	maxSize  = 1<<31 - 1 // largest size of an object: an int32
 )
 
 // Options describe the process of the heap. All may be empty.
@@ -37,25 +39,26 @@ type Options struct {
 	Machine string
 	Time    time.Time // when the dump was written
 
-	Garbage bool // adds the objects that nothing keeps alive
+	Garbage bool // include unreachable objects
 }
 
-// A Summary says what was written.
+// A Summary describes the written file.
 type Summary struct {
 	answer.Gaps
-	Objects uint64 // of the file
-	Garbage uint64 // objects of the heap that nothing keeps alive, whether the file has them or not
+	Objects uint64 // in the file
+	Garbage uint64 // unreachable objects of the heap, whether or not they are in the file
 	Nodes   int    // objects, and what keeps them alive
 	Types   int
 	Edges   uint64
-	Size    uint64 // bytes of all objects, as the file has them
-	// Shortened is the number of objects of 2 GB and more, which the form has no number for: they have 2^31-1 bytes.
+	Size    uint64 // bytes of all objects in the file
+	// Shortened is the number of objects of 2 GB and more. The format cannot represent them: they have 2^31-1
+	// bytes.
 	Shortened int
 }
 
-// Write writes the heap. A heap that no reader of the form could open is a target.ErrUnsupported, before anything was
-// written. The bytes are the same for any number of workers; beside the graph it takes a few megabytes,
-// and a bit and a half for each object.
+// Write writes the heap. If no reader of the format could open it, Write returns target.ErrUnsupported before
+// it writes anything. The bytes are the same for any number of workers. Beside the graph it takes a few
+// megabytes, and a bit and a half for each object.
 func Write(ctx context.Context, w io.Writer, h *export.Heap, o Options) (*Summary, error) {
 	ctx, done, err := h.Use(ctx)
 	if err != nil {
@@ -87,7 +90,7 @@ func Write(ctx context.Context, w io.Writer, h *export.Heap, o Options) (*Summar
 	return e.summary, e.err
 }
 
-// An out writes the basic forms and counts bytes. Its first error stays.
+// An out writes the basic types and counts bytes. It keeps the first error.
 type out struct {
 	w       *bufio.Writer
 	at      int64
@@ -116,9 +119,9 @@ func (o *out) bool(v bool) {
 	}
 }
 
-// checkSize refuses what labels can't tell the end of.
+// checkSize returns an error for a size that labels cannot represent.
 func checkSize(nodes int, blob int64) error {
-	const head = 64 << 20 // types, segments and the end: far below
+	const head = 64 << 20 // an upper bound for types, segments and the end
 	switch {
 	case blob > maxBlob:
 		return target.Unsupportedf("the nodes of the heap take %d bytes in a .gcdump file, which has room for %d", blob, int64(maxBlob))
@@ -128,7 +131,7 @@ func checkSize(nodes int, blob int64) error {
 	return nil
 }
 
-// dateTime returns a time as a DateTime of .NET has it, 0 if there is none.
+// dateTime returns a time as a .NET DateTime, 0 for the zero time.
 func dateTime(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -136,7 +139,7 @@ func dateTime(t time.Time) int64 {
 	return ticks.Of(t)
 }
 
-// logText returns what PerfView shows as the log of the collection.
+// logText returns the text that PerfView shows as the log of the collection.
 func (s *Summary) logText() string {
 	text := fmt.Sprintf("Written by sosgo from a dump: %d objects, %d bytes, %d references.", s.Objects, s.Size, s.Edges)
 	if s.Shortened > 0 {

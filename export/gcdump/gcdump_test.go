@@ -46,8 +46,8 @@ func TestPerfView(t *testing.T) {
 	}
 }
 
-// TestWrite: a file has the objects of the graph with their sizes, types, addresses and references, and all can be reached
-// from its root. Its bytes are the same for any number of workers.
+// TestWrite checks that a file has the objects of the graph with sizes, types, addresses and references, all
+// reachable from its root, and the same bytes for any number of workers.
 func TestWrite(t *testing.T) {
 	testdump.Kinds(t, func(t *testing.T, d *testdump.Dump) {
 		h := testheap.Of(t, d.Dump)

@@ -11,8 +11,8 @@ import (
 	"github.com/sosgo/sosgo/heap"
 )
 
-// A pseudoNode is a node that is no object: it has no size and no address, and its type is its name. The first one is the
-// root of the file, after it come the Sources of the graph in their order, then what the file adds.
+// A pseudoNode is a node that is not an object: it has no size and no address, and its type is its name. The
+// first one is the root of the file, followed by the Sources of the graph in their order and the file's own.
 type pseudoNode struct {
 	typ      int32
 	children []graph.Node // nodes of the graph
@@ -66,7 +66,7 @@ func (e *encoder) planPseudo() error {
 	return nil
 }
 
-// sourceName returns the name of a Source, as PerfView's views know it where they do.
+// sourceName returns the name of a Source, in the words of PerfView's views where they have one.
 func sourceName(g *answer.Gaps, s *graph.Source, names *graph.Names, n graph.Node) string {
 	switch s.Kind {
 	case graph.SourceStacks:
@@ -121,10 +121,10 @@ func (e *encoder) fileNode(n graph.Node) int64 {
 	return int64(e.nodesOf.number(n)) + 1
 }
 
-// A numbering has the nodes of the file, objects and Sources: all of the graph, or the live ones.
+// A numbering numbers the nodes of the file, objects and Sources: all of the graph, or the live ones.
 type numbering struct {
 	objects int
-	live    []uint64 // a bit for each node; nil if the file has them all
+	live    []uint64 // a bit for each node; nil if the file has all nodes
 	before  []uint32 // live nodes before each word of live
 }
 
@@ -149,7 +149,7 @@ func numberLive(g *graph.Graph, l *graph.Liveness) numbering {
 	return x
 }
 
-// number returns how many nodes of the file are before n, which is one of them.
+// number returns the number of nodes of the file before n, which is one of them.
 func (x *numbering) number(n graph.Node) int {
 	if x.live == nil {
 		return int(n)
@@ -157,7 +157,7 @@ func (x *numbering) number(n graph.Node) int {
 	return int(x.before[n/64]) + bits.OnesCount64(x.live[n/64]&(1<<(n%64)-1))
 }
 
-// between returns the nodes of the file from one node to before another.
+// between returns the nodes of the file from one node up to another.
 func (x *numbering) between(from, to graph.Node) iter.Seq[graph.Node] {
 	return func(yield func(graph.Node) bool) {
 		for n := from; n < to; n++ {
@@ -168,7 +168,7 @@ func (x *numbering) between(from, to graph.Node) iter.Seq[graph.Node] {
 	}
 }
 
-// pseudoLength returns how many bytes a pseudo node takes in the blob.
+// pseudoLength returns the number of bytes of a pseudo node in the blob.
 func (e *encoder) pseudoLength(i int) int64 {
 	length := int64(0)
 	e.pseudoNumbers(i, func(v int32) { length += int64(cintLength(v)) })
@@ -187,7 +187,7 @@ func (e *encoder) writePseudo(i int) {
 	e.bytes(buf)
 }
 
-// pseudoNumbers calls yield with the numbers that a pseudo node is made of.
+// pseudoNumbers calls yield with the numbers of a pseudo node.
 func (e *encoder) pseudoNumbers(i int, yield func(int32)) {
 	p := &e.pseudo[i]
 	own := int64(e.nodesOf.objects + i)

@@ -1,10 +1,11 @@
-// Package heappprof writes a heap as a profile: the stack of a sample is the path of dominators of its objects, by types, from
-// what keeps them alive on. So in pprof (and Pyroscope, Parca, speedscope, flame graphs) flat is the size of the objects
-// themselves and cum what they retain: what would be free without them.
+// Package heappprof writes a heap as a profile. The stack of a sample is the path of dominators of its objects,
+// by type, from what keeps them alive on. In pprof (and Pyroscope, Parca, speedscope, flame graphs) flat is the
+// size of the objects themselves, and cum their retained size. It does not compute dominators; package graph
+// does. Start at Read.
 //
-// Types that own themselves one after another, as the nodes of a list, stand once. What retains less than Options.Least is
-// put together by type below its owner, so that a profile is bounded by what is large and not by the number of objects; no
-// object is left out. The order is fixed.
+// Consecutive owners of the same type, such as the nodes of a list, share a frame. Objects that retain less
+// than Options.Least are summed by type below their owner, so that large objects bound the size of a profile.
+// No object is left out. The order is fixed.
 //
 // Stability: unstable.
 package heappprof
@@ -20,17 +21,18 @@ import (
 	"github.com/sosgo/sosgo/internal/base/limits"
 )
 
-// Options select what a profile tells apart.
+// Options select the details of a profile.
 type Options struct {
-	// Least is the retained size from which an object has a frame of its own; 0 means a millionth of the heap.
+	// Least is the retained size in bytes from which an object gets its own frame; 0 means a millionth of the
+	// heap.
 	Least   uint64
-	Garbage bool // adds what nothing keeps alive, below a frame "(garbage)"
+	Garbage bool // include garbage below a frame "(garbage)"
 }
 
-// maxDepth is how many frames a path has at most.
+// maxDepth is the largest number of frames in a path.
 const maxDepth = 64
 
-// A Profile is the paths of a heap.
+// A Profile holds the paths of a heap.
 type Profile struct {
 	answer.Gaps
 	Objects, Size uint64 // of all samples
@@ -43,7 +45,7 @@ type Profile struct {
 // A frame is a type, or something that keeps objects alive.
 type frame struct{ name, assembly string }
 
-// A node is a path: its last frame, and the path before it. Those that samples end in have sums.
+// A node is a path: its last frame, and the path before it. Paths that samples end in have sums.
 type node struct {
 	nodeKey
 	depth int32
@@ -92,9 +94,9 @@ type reader struct {
 	d     *graph.Dominators
 	names *graph.Names
 	least uint64
-	cut   bool // there are too many paths to tell them all apart
+	cut   bool // there are too many paths
 
-	shared  int32 // the frame of what several roots keep alive
+	shared  int32 // the frame for objects that several roots keep alive
 	segment *heap.Segment
 }
 
@@ -105,14 +107,14 @@ func (r *reader) frames() {
 	r.shared = r.p.frame("(several roots)", "")
 }
 
-// A step is a node that is yet to be visited.
+// A step is a node to visit.
 type step struct {
 	n      graph.Node
 	path   int32
-	folded bool // too small for frames of its own: objects stand by type behind path
+	folded bool // too small for frames: objects are summed by type below path
 }
 
-// below adds all that n dominates to the paths behind path.
+// below adds everything that n dominates below path.
 func (r *reader) below(ctx context.Context, n graph.Node, path int32) error {
 	steps, children := []step{{n, path, false}}, []graph.Node(nil)
 	for i := 0; len(steps) > 0; i++ {
@@ -139,7 +141,7 @@ func (r *reader) below(ctx context.Context, n graph.Node, path int32) error {
 	return nil
 }
 
-// visit adds a node, and returns the path to what it dominates.
+// visit adds a node, and returns the path for what it dominates.
 func (r *reader) visit(s step) (path int32, folded bool) {
 	if !r.g.IsObject(s.n) {
 		return r.p.child(s.path, r.source(s.n)), s.folded
@@ -165,7 +167,7 @@ func (r *reader) visit(s step) (path int32, folded bool) {
 	return at, r.p.nodes[at].depth >= maxDepth
 }
 
-// object returns the path that ends with an object: the one before it if that ends with the same type.
+// object returns the path that ends with an object. It is the path before it if that ends with the same type.
 func (r *reader) object(s step) int32 {
 	typ := int32(r.g.TypeIndex(s.n))
 	if s.path != noNode && r.p.nodes[s.path].frame == typ {
@@ -184,7 +186,7 @@ func (r *reader) object(s step) int32 {
 	return r.p.child(s.path, typ)
 }
 
-// source returns the frame of something that keeps objects alive.
+// source returns the frame of a root or another Source.
 func (r *reader) source(n graph.Node) int32 {
 	text := r.names.Text(&r.p.Gaps, n)
 	name := text.S
@@ -199,13 +201,13 @@ func (r *reader) source(n graph.Node) int32 {
 	return r.p.frame(name, "")
 }
 
-// frame adds a frame. Each type has one of its own; those of Sources with the same name are told apart by what they stand in.
+// frame adds a frame. Each type has its own. Frames of Sources with the same name differ by assembly.
 func (p *Profile) frame(name, assembly string) int32 {
 	p.frames = append(p.frames, frame{name, assembly})
 	return int32(len(p.frames) - 1)
 }
 
-// child returns the path that goes on with a frame.
+// child returns the path that continues parent with a frame.
 func (p *Profile) child(parent, frame int32) int32 {
 	k := nodeKey{parent, frame}
 	at, known := p.index[k]
@@ -221,7 +223,7 @@ func (p *Profile) child(parent, frame int32) int32 {
 	return at
 }
 
-// Paths returns the number of different paths that objects have.
+// Paths returns the number of distinct paths of objects.
 func (p *Profile) Paths() int {
 	n := 0
 	for i := range p.nodes {
@@ -240,7 +242,7 @@ func (n *node) total() (objects, size int64) {
 	return objects, size
 }
 
-// path returns the frames of a node, from the last on.
+// path returns the frames of a node from the last on.
 func (p *Profile) path(dst []int32, at int32) []int32 {
 	for ; at != noNode; at = p.nodes[at].parent {
 		dst = append(dst, p.nodes[at].frame)

@@ -21,7 +21,8 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testheap"
 )
 
-// TestPprof: pprof opens the profile; flat is the size of the objects of each type, and cum what they retain.
+// TestPprof checks that pprof opens the profile: flat is the size of each type's objects, and cum their
+// retained size.
 func TestPprof(t *testing.T) {
 	testdump.Kinds(t, func(t *testing.T, d *testdump.Dump) {
 		h := testheap.Of(t, d.Dump)
@@ -100,7 +101,7 @@ func unique(h *export.Heap, p *heappprof.Profile, name string) bool {
 	return n == 1
 }
 
-// TestForms: the forms tell the same bytes.
+// TestForms checks that all formats have the same sums.
 func TestForms(t *testing.T) {
 	h := testheap.Of(t, testdump.Open(t, "net10-zoo").Dump)
 	p, err := heappprof.Read(t.Context(), h, heappprof.Options{})

@@ -14,7 +14,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Pprof writes the profile for pprof: inuse_objects and inuse_space, with the generation of the objects as a label.
+// Pprof writes the profile for pprof: inuse_objects and inuse_space, with the generation of objects as a label.
 func (p *Profile) Pprof(w io.Writer) error {
 	if w == nil {
 		return target.Unsupportedf("no writer")
@@ -38,8 +38,8 @@ func (p *Profile) Pprof(w io.Writer) error {
 	return out.Write(w)
 }
 
-// locations adds the functions to a profile and returns the location of each frame that is used. The file of a function is the assembly of
-// its type.
+// locations adds the functions to a profile, and returns the location of each used frame. The file of a
+// function is the assembly of its type.
 func (p *Profile) locations(out *profileproto.Profile) []uint64 {
 	mapping := out.Mapping("heap", false)
 	used := make([]bool, len(p.frames))
@@ -55,10 +55,10 @@ func (p *Profile) locations(out *profileproto.Profile) []uint64 {
 	return locations
 }
 
-// foldedName keeps a name from being taken apart at the separators of the form.
+// foldedName replaces the separators of the format in names.
 var foldedName = strings.NewReplacer(";", ",")
 
-// Folded writes a line for each path with its bytes, for flame graphs. Lines are in the order of the text.
+// Folded writes a line with the bytes of each path, for flame graphs. Lines are sorted.
 func (p *Profile) Folded(w io.Writer) error {
 	names := make([]string, len(p.frames))
 	for i, f := range p.frames {
@@ -95,7 +95,8 @@ func (p *Profile) Folded(w io.Writer) error {
 	return out.Flush()
 }
 
-// Speedscope writes the profile for https://www.speedscope.app, weighed by bytes. title is that of the file.
+// Speedscope writes the profile for https://www.speedscope.app, weighted by bytes. title is the title of the
+// file.
 func (p *Profile) Speedscope(w io.Writer, title string) error {
 	if w == nil {
 		return target.Unsupportedf("no writer")

@@ -15,19 +15,19 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// slots name the references that objects of a type hold, by where they stand: from the object's start, or of an array of
+// A slots names the references in objects of a type by offset: from the object's start, or for an array of
 // structs from an element's start. Offsets ascend.
 type slots struct {
-	data    uint64 // where the elements of an array begin, 0 for what is none
+	data    uint64 // offset of an array's elements, else 0
 	stride  uint64 // bytes of an element
 	offsets []uint64
 	names   []uint32
 }
 
-// maxSlots is how many places of references are named for one type; the others have their index.
+// maxSlots is the largest number of named references of one type. The others are named by index.
 const maxSlots = 1 << 14
 
-// planSlots names the places of references of all types.
+// planSlots names the references of all types.
 func (e *encoder) planSlots() error {
 	e.slots = make([]slots, len(e.types))
 	mem := e.h.Objects.Runtime().Memory()
@@ -38,7 +38,7 @@ func (e *encoder) planSlots() error {
 		t := &e.types[i]
 		desc, err := heap.ReadGCDesc(mem, t.MethodTable)
 		if err != nil || desc.Empty() {
-			continue // the graph has warned of it
+			continue // the graph has noted it
 		}
 		s := &e.slots[i]
 		size := uint64(t.BaseSize)
@@ -52,11 +52,11 @@ func (e *encoder) planSlots() error {
 		}
 		desc.Slots(size, func(off uint64) bool {
 			s.offsets = append(s.offsets, off-s.data)
-			s.names = append(s.names, e.names.of(slotName(o, s, off)))
+			s.names = append(s.names, e.names.indexOf(slotName(o, s, off)))
 			return len(s.offsets) < maxSlots
 		})
 		if s.stride == 8 && len(s.offsets) == 1 && s.offsets[0] == 0 && !elementIsStruct(o) {
-			s.offsets, s.names = nil, nil // of references: the index is the name
+			s.offsets, s.names = nil, nil // array of references: the index is the name
 		}
 	}
 	return nil
@@ -67,7 +67,7 @@ func elementIsStruct(o objects.Object) bool {
 	return err == nil && t != nil && t.MT.IsValueType()
 }
 
-// slotName names a place in an object, or in the elements of an array.
+// slotName returns the name of an offset in an object, or in an element of an array.
 func slotName(o objects.Object, s *slots, off uint64) string {
 	if s.data == 0 {
 		return o.SlotName(off)
@@ -97,8 +97,8 @@ func (s *slots) edge(off uint64, unknown uint32) (typ int, name uint64) {
 	return edgeInternal, uint64(unknown)
 }
 
-// appendEdge appends an edge; all begin with a comma but the first of the file. One from what does not live to what does is
-// weak: it must not count for what retains what.
+// appendEdge appends an edge. All edges except the first of the file start with a comma. An edge from garbage
+// to a live object is weak, because it must not count for retention.
 func (e *encoder) appendEdge(b []byte, typ int, name, to uint64, weak bool) []byte {
 	if weak {
 		if typ == edgeElement { // the index is the name, and weak edges have names
@@ -119,7 +119,7 @@ func (e *encoder) edges() {
 	var b []byte
 	flush := func() {
 		if len(b) > 1<<16 {
-			_ = e.write(b) // the error stays
+			_ = e.write(b) // kept in e
 			b = b[:0]
 		}
 	}
@@ -144,7 +144,7 @@ func (e *encoder) edges() {
 		b = e.appendEdge(b, edgeElement, uint64(k), e.fileNode(to), false)
 		flush()
 	}
-	_ = e.write(b) // the error stays
+	_ = e.write(b) // kept in e
 	e.eachPiece(func(r *edgeReader, p *export.Piece, b []byte) []byte {
 		for n := p.From; n < p.To; n++ {
 			b = r.append(b, n, p.Address(n))
@@ -155,13 +155,13 @@ func (e *encoder) edges() {
 
 func (e *encoder) nameOf(n graph.Node) uint32 { return e.sources[int(n)-e.g.Objects()] }
 
-// An edgeReader names the references of objects, for one goroutine.
+// An edgeReader names the references of objects for one goroutine.
 type edgeReader struct {
 	e     *encoder
 	edges *heap.Edges
 }
 
-// append appends the edges of an object: those of the graph, with the names of the places that they stand in.
+// append appends the edges of an object in the graph, with the names of their places.
 func (r *edgeReader) append(b []byte, n graph.Node, a target.Addr) []byte {
 	e := r.e
 	to := e.g.Referents(n)
@@ -189,10 +189,10 @@ func (r *edgeReader) append(b []byte, n graph.Node, a target.Addr) []byte {
 	return r.appendOthers(b, &o, to, dead)
 }
 
-// appendOthers appends the edges that don't stand in the object.
+// appendOthers appends the edges that are not stored in the object.
 func (r *edgeReader) appendOthers(b []byte, o *heap.Object, to []graph.Node, dead bool) []byte {
 	e := r.e
-	allocator, _ := r.edges.LoaderAllocator(o) // what the graph has an edge for could be read
+	allocator, _ := r.edges.LoaderAllocator(o) // the graph has the edge, so it is readable
 	for i, m := range to {
 		name := e.own.dependent
 		switch {
@@ -217,7 +217,7 @@ func (e *encoder) eachPiece(encode func(*edgeReader, *export.Piece, []byte) []by
 	e.err = cmp.Or(e.err, err)
 }
 
-// A textState reads what strings say, for one goroutine.
+// A textState reads the text of strings for one goroutine.
 type textState struct {
 	texts *heap.Texts
 	raw   []byte
@@ -225,7 +225,8 @@ type textState struct {
 
 func (e *encoder) textState() *textState { return &textState{texts: e.g.Heap().Texts()} }
 
-// append appends what a string says as a JSON string, at most chars characters of it. What can't be read is told in its place.
+// append appends the text of a string as a JSON string of at most chars characters. It replaces an unreadable
+// text by the reason.
 func (s *textState) append(b []byte, a target.Addr, chars int) ([]byte, error) {
 	var err error
 	if s.raw, _, err = s.texts.Append(s.raw[:0], a, chars); err != nil {

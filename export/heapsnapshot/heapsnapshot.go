@@ -1,12 +1,11 @@
-// Package heapsnapshot writes the graph of a heap as a .heapsnapshot file, which Chrome DevTools, Visual Studio Code and memlab
-// open. The form is that of V8 (github.com/v8/v8, src/profiler/heap-snapshot-generator.cc).
+// Package heapsnapshot writes the graph of a heap as a .heapsnapshot file for Chrome DevTools, Visual Studio
+// Code and memlab. The format is V8's (github.com/v8/v8, src/profiler/heap-snapshot-generator.cc). Start at
+// Write.
 //
-// Objects have their types as names, and strings what they say; edges have the names of fields and the indexes of elements. Above
-// them stand what keeps them alive, by kind, and "[unreachable]" for what nothing does. Retained sizes, which these tools
-// compute, are then those of graph.Dominators.
-//
-// The id of a node, which the tools show as @4711, stands for the object's place in the order of addresses: Chrome keeps 32 bits
-// of it, too few for an address. Object finds the object in the dump.
+// Objects are named by type, and strings by their text; edges are named by field or element. Above them are the
+// roots by kind, and "[unreachable]" for garbage. Retained sizes, which these tools compute, equal
+// graph.Dominators'. The id of a node, shown as @4711, is the object's position by address, because Chrome
+// keeps only 32 bits. Object maps it to the address.
 //
 // Stability: unstable.
 package heapsnapshot
@@ -29,29 +28,30 @@ import (
 const (
 	maxNumbers = 1<<32 - 1        // of nodes, six each, and of edges, three each: arrays of JavaScript
 	maxText    = 1<<29 - 24       // characters of all strings: one string of V8
-	textShare  = maxText - 64<<20 // of it, for what strings say
+	textShare  = maxText - 64<<20 // of these, for the text of strings
 	maxSize    = 1<<32 - 1        // of one object
-	maxChars   = 1000             // of what one string says, as V8 has it
+	maxChars   = 1000             // of the text of one string, as in V8
 )
 
-// A Summary says what was written.
+// A Summary describes the written file.
 type Summary struct {
 	answer.Gaps
 	Objects uint64
 	Nodes   int // objects, and what keeps them alive
 	Edges   uint64
-	Size    uint64 // bytes of all objects, as the file has them
-	Chars   int    // how many characters of each string the file has at most
+	Size    uint64 // bytes of all objects in the file
+	Chars   int    // largest number of characters of a string in the file
 }
 
-// Options change what is written. The zero value is the usual way.
+// Options change the file.
 type Options struct {
-	// Mask, if not nil, replaces the secrets in what strings say.
+	// Mask, if not nil, replaces secrets in the text of strings.
 	Mask func(string) string
 }
 
-// Write writes the heap. A heap that no reader of the form could open is a target.ErrUnsupported, before anything was written.
-// The bytes are the same for any number of workers; beside the graph it takes a few megabytes.
+// Write writes the heap. If no reader of the format could open it, Write returns target.ErrUnsupported before
+// it writes anything. The bytes are the same for any number of workers. Beside the graph it takes a few
+// megabytes.
 func Write(ctx context.Context, w io.Writer, h *export.Heap, o ...Options) (*Summary, error) {
 	ctx, done, err := h.Use(ctx)
 	if err != nil {
@@ -87,21 +87,21 @@ type encoder struct {
 	names   names
 	sources []uint32            // names of the Sources
 	mask    func(string) string // of Options
-	isText  []bool              // by TypeIndex: whether objects are strings
-	texts   []uint32            // how many strings are before each piece, and their number
+	isText  []bool              // by TypeIndex: objects are strings
+	texts   []uint32            // number of strings before each piece, and in all
 	own     ownNames
 }
 
-// ownNames are the names that are not the dump's.
+// ownNames are the names that are not from the dump.
 type ownNames struct{ root, unreachable, dependent, allocator, unknown uint32 }
 
-// names are the strings of the file but for what strings say. Each is there once.
+// names holds the snapshot's string table without the text of strings, deduplicated.
 type names struct {
 	list  []string
 	index map[string]uint32
 }
 
-func (n *names) of(s string) uint32 {
+func (n *names) indexOf(s string) uint32 {
 	i, known := n.index[s]
 	if !known {
 		i = uint32(len(n.list))
@@ -111,7 +111,7 @@ func (n *names) of(s string) uint32 {
 	return i
 }
 
-// plan finds the names, and whether there is room for all.
+// plan collects the names, and checks that everything fits.
 func (e *encoder) plan() error {
 	d, err := e.g.Dominators(e.ctx)
 	if err != nil {
@@ -124,13 +124,13 @@ func (e *encoder) plan() error {
 		return err
 	}
 	e.names = names{index: map[string]uint32{}}
-	e.names.of("<dummy>")
-	e.own = ownNames{e.names.of(""), e.names.of("[unreachable]"), e.names.of("(dependent handle)"), e.names.of("(loader allocator)"), e.names.of("(reference)")}
+	e.names.indexOf("<dummy>")
+	e.own = ownNames{e.names.indexOf(""), e.names.indexOf("[unreachable]"), e.names.indexOf("(dependent handle)"), e.names.indexOf("(loader allocator)"), e.names.indexOf("(reference)")}
 	e.types = e.h.Types(&e.summary.Gaps)
 	text := e.h.Objects.Runtime().WellKnown().String
 	e.isText = make([]bool, len(e.types))
 	for i := range e.types {
-		e.names.of(e.types[i].Name)
+		e.names.indexOf(e.types[i].Name)
 		e.isText[i] = e.types[i].Addr == text && text != 0
 	}
 	e.planSources()
@@ -160,11 +160,11 @@ func (e *encoder) planSources() {
 		if name == "" {
 			name = e.g.Source(n).Kind.String()
 		}
-		e.sources = append(e.sources, e.names.of("["+name+"]"))
+		e.sources = append(e.sources, e.names.indexOf("["+name+"]"))
 	}
 }
 
-// planTexts counts the strings, and decides how much of each there is room for.
+// planTexts counts the strings, and decides how much of each fits.
 func (e *encoder) planTexts() error {
 	choices := [...]int{maxChars, 200, 50, 10, 0}
 	type sums struct {
@@ -207,7 +207,7 @@ func (e *encoder) planTexts() error {
 	e.texts = append(e.texts, all.texts)
 	e.summary.Size = all.size
 	for i, c := range choices {
-		if all.chars[i] <= textShare*3/4 { // some characters are written as several
+		if all.chars[i] <= textShare*3/4 { // some characters take several
 			e.summary.Chars = c
 			return nil
 		}
@@ -215,7 +215,8 @@ func (e *encoder) planTexts() error {
 	return target.Unsupportedf("the heap has %d strings: readers of .heapsnapshot files have no room for so many", all.texts)
 }
 
-// firstObject returns the number in the file of the first object: before it stand the root, the Sources and what is unreachable.
+// firstObject returns the number in the file of the first object. The root, the Sources and the node for
+// garbage precede it.
 func (e *encoder) firstObject() uint64 { return uint64(len(e.sources)) + 2 }
 
 // fileNode returns the number in the file of a node of the graph.
@@ -242,7 +243,7 @@ func (e *encoder) write(b []byte) error {
 	return e.err
 }
 
-// meta says what the numbers are, as V8 does.
+// meta describes the numbers, as in V8.
 const meta = `{"node_fields":["type","name","id","self_size","edge_count","trace_node_id"],` +
 	`"node_types":[["hidden","array","string","object","code","closure","regexp","number","native","synthetic","concatenated string",` +
 	`"sliced string","symbol","bigint"],"string","number","number","number","number"],` +
@@ -252,7 +253,7 @@ const meta = `{"node_fields":["type","name","id","self_size","edge_count","trace
 	`"trace_node_fields":["id","function_info_index","count","size","children"],` +
 	`"sample_fields":["timestamp_us","last_assigned_id"],"location_fields":["object_index","script_id","line","column"]}`
 
-// Types of nodes and edges, as meta lists them.
+// Types of nodes and edges, as in meta.
 const (
 	nodeString    = 2
 	nodeObject    = 3
@@ -275,8 +276,8 @@ func (e *encoder) file() {
 	e.print("]}\n")
 }
 
-// id returns the id of a node of the graph: 1 of the root, 3 of the first object and so on, and behind the objects those of the Sources. That of an
-// object depends on the objects alone.
+// id returns the id of a node of the graph: 1 for the root, 3 for the first object and so on, and after the
+// objects the Sources. The id of an object depends only on the objects.
 func id(g *graph.Graph, n graph.Node) uint64 {
 	if n == g.Root() {
 		return 1
@@ -284,7 +285,8 @@ func id(g *graph.Graph, n graph.Node) uint64 {
 	return 2*uint64(n) + 3
 }
 
-// Object returns the address of the object that has an id in what Write made of the same heap. No object has it if ok is false.
+// Object returns the address of the object with an id in the output of Write for the same heap. ok is false if
+// no object has the id.
 func Object(g *graph.Graph, id uint64) (a target.Addr, ok bool) {
 	if id < 3 || id%2 == 0 || (id-3)/2 >= uint64(g.Objects()) {
 		return 0, false
@@ -292,7 +294,7 @@ func Object(g *graph.Graph, id uint64) (a target.Addr, ok bool) {
 	return g.Address(graph.Node((id - 3) / 2)), true
 }
 
-// appendNode appends a node; all but the first begin with a comma.
+// appendNode appends a node. All nodes except the first start with a comma.
 func appendNode(b []byte, typ int, name uint32, id, size uint64, edges int) []byte {
 	if id != 1 {
 		b = append(b, ',')
@@ -314,7 +316,7 @@ func (e *encoder) nodes() {
 	for i, name := range e.sources {
 		b = appendNode(b, nodeObject, name, id(e.g, e.g.SourceNode(i)), 0, len(e.g.Referents(e.g.SourceNode(i))))
 	}
-	_ = e.write(appendNode(b, nodeObject, e.own.unreachable, 2*uint64(e.g.Nodes())+1, 0, len(e.dead))) // the error stays
+	_ = e.write(appendNode(b, nodeObject, e.own.unreachable, 2*uint64(e.g.Nodes())+1, 0, len(e.dead))) // kept in e
 	firstText := uint32(len(e.names.list))
 	e.eachPiece(func(_ *edgeReader, p *export.Piece, b []byte) []byte {
 		text := firstText + e.texts[p.Index]
@@ -331,10 +333,11 @@ func (e *encoder) nodes() {
 	})
 }
 
-// maskedChars is how many characters of a string are looked at for secrets: one that is cut would not be known.
+// maskedChars is the number of characters of a string to search for secrets. A secret that is cut off would not
+// be recognized.
 const maskedChars = 16 << 10
 
-// masked appends what a string says without secrets.
+// masked appends the text of a string without secrets.
 func (e *encoder) masked(b []byte, a target.Addr) ([]byte, error) {
 	text, _, err := e.g.Heap().StringText(a, maskedChars)
 	if err != nil {
@@ -350,7 +353,7 @@ func (e *encoder) masked(b []byte, a target.Addr) ([]byte, error) {
 	return jsonenc.AppendString(b, text), nil
 }
 
-// strings writes the names, and what strings say.
+// strings writes the names, and the text of strings.
 func (e *encoder) strings() {
 	var b []byte
 	for i, s := range e.names.list {
@@ -360,7 +363,7 @@ func (e *encoder) strings() {
 		b = jsonenc.AppendString(b, s)
 	}
 	room := int64(maxText) - int64(len(b)) - 4*int64(e.texts[len(e.texts)-1])
-	_ = e.write(b) // the error stays
+	_ = e.write(b) // kept in e
 	lost := false
 	none := []byte(nil)
 	type piece struct {
@@ -390,7 +393,7 @@ func (e *encoder) strings() {
 		if p.err != nil {
 			e.summary.Note(p.err)
 		}
-		if room -= int64(len(p.text)); room < 0 { // more than was to be expected: of characters that are written as six
+		if room -= int64(len(p.text)); room < 0 { // more than planned: characters that are written as six
 			room += int64(len(p.text))
 			if !lost {
 				lost = true

@@ -39,8 +39,8 @@ func written(t *testing.T, h *export.Heap) (*snapshot, *heapsnapshot.Summary, []
 	return &f, s, b.Bytes()
 }
 
-// TestWrite: a file has the objects with their sizes and types, the references with the names of fields, and its bytes are the
-// same for any number of workers. What a reader computes to be retained is what the graph says.
+// TestWrite checks that a file has the objects with sizes and types, the references with names of fields, and
+// the same bytes for any number of workers. Retained sizes computed by a reader must equal the graph's.
 func TestWrite(t *testing.T) {
 	testdump.Kinds(t, func(t *testing.T, d *testdump.Dump) {
 		h := testheap.Of(t, d.Dump)
@@ -134,7 +134,8 @@ func TestNames(t *testing.T) {
 // weak is the type of edges that don't retain.
 const weak = 6
 
-// holdRetained computes dominators as readers do, by the book (Cooper, Harvey and Kennedy), and holds their sums to the graph's.
+// holdRetained computes dominators as readers do (Cooper, Harvey and Kennedy), and compares their sums with the
+// graph's.
 func holdRetained(t *testing.T, h *export.Heap, f *snapshot, starts []int) {
 	n := f.Snapshot.NodeCount
 	order, number := make([]int, 0, n), make([]int, n) // postorder

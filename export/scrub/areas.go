@@ -12,18 +12,18 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A runtimeOf is a runtime of the process with its heap, which is nil if it can't be read.
+// A runtimeOf is a runtime of the process with its heap, which is nil if unreadable.
 type runtimeOf struct {
 	view    *process.Process
 	rt      *dac.Runtime
-	module  target.Module // its image
+	module  target.Module // the runtime's image
 	heap    *heap.Heap
 	planner *planner
 	indexes []*objectIndex
 }
 
-// regionAreas returns how mappings are treated, and the memory that pointers may point to. What is of an image's file stays; what the process can
-// write to, and other files, have data.
+// regionAreas returns how to treat mappings, and the memory that pointers may refer to. Memory of an image's
+// file stays; memory that the process can write to, and other files, are data.
 func regionAreas(t target.Target) (out areas, mapped []target.Range) {
 	var images, regions []area
 	for _, m := range t.Modules() {
@@ -56,24 +56,24 @@ func regionAreas(t target.Target) (out areas, mapped []target.Range) {
 	for _, m := range images {
 		mapped = append(mapped, m.Range)
 	}
-	return areas(nil).over(images).over(regions).over(stacks), around(mapped)
+	return areas(nil).overlay(images).overlay(regions).overlay(stacks), withSurroundings(mapped)
 }
 
-// A dump may not list memory that a pointer points to. What is nearPointers bytes from memory that it lists may be such memory, but not below
-// lowPointers, where numbers are.
+// A pointer may refer to memory that the dump does not list. Memory within nearPointers bytes of listed memory
+// may exist, but not below lowPointers: values there are numbers.
 const nearPointers, lowPointers = 256 << 20, 4 << 30
 
-// around joins ranges with what is around them.
-func around(list []target.Range) []target.Range {
+// withSurroundings joins ranges with their surroundings.
+func withSurroundings(list []target.Range) []target.Range {
 	for i, r := range list {
 		if r.Start >= lowPointers {
 			list[i] = target.Range{Start: max(r.Start-nearPointers, lowPointers), End: max(r.End, r.End+nearPointers)}
 		}
 	}
-	return joined(list)
+	return joinRanges(list)
 }
 
-// descriptionMark begins the page that createdump adds (debug/createdump/specialdiaginfo.h).
+// descriptionMark starts the page that createdump adds (debug/createdump/specialdiaginfo.h).
 const descriptionMark = "DIAGINFOHEADER\x00"
 
 // isDescription reports whether that page is at a.
@@ -82,8 +82,8 @@ func isDescription(t target.Target, a target.Addr) bool {
 	return err == nil && string(b) == descriptionMark
 }
 
-// joined sorts ranges and joins those that touch.
-func joined(list []target.Range) []target.Range {
+// joinRanges sorts ranges and joins adjacent ones.
+func joinRanges(list []target.Range) []target.Range {
 	slices.SortStableFunc(list, func(a, b target.Range) int {
 		switch {
 		case a.Start < b.Start:
@@ -104,14 +104,14 @@ func joined(list []target.Range) []target.Range {
 	return out
 }
 
-// isImageFile reports whether a mapped file is one of code: other files have data.
+// isImageFile reports whether a mapped file contains code. Other files contain data.
 func isImageFile(name string) bool {
 	base := strings.ToLower(path.Base(strings.TrimSuffix(name, " (deleted)")))
 	return strings.HasSuffix(base, ".dll") || strings.HasSuffix(base, ".exe") || strings.HasSuffix(base, ".so") || strings.Contains(base, ".so.")
 }
 
-// runtimeAreas returns how the memory of a runtime is treated. Its loader heaps, its code and the tables of the collector have what types and
-// methods are, and stay; so do the images and the metadata of modules, wherever they lie.
+// runtimeAreas returns how to treat the memory of a runtime. Its loader heaps, its code and the collector's
+// tables describe types and methods, and stay. So do images and metadata of modules.
 func (r *runtimeOf) runtimeAreas() (out []area) {
 	add := func(start target.Addr, size uint64, kind areaKind) {
 		if end := start + target.Addr(size); end > start {
@@ -125,7 +125,7 @@ func (r *runtimeOf) runtimeAreas() (out []area) {
 			}
 		}
 	}
-	modules, _ := r.rt.KnownModules() // those that can be read
+	modules, _ := r.rt.KnownModules() // the readable ones
 	for _, m := range modules {
 		if img, err := m.Image(); err == nil {
 			add(img.Start, img.Size(), areaKeep)
@@ -150,7 +150,7 @@ func (r *runtimeOf) runtimeAreas() (out []area) {
 	return out
 }
 
-// heapAreas returns the segments: the objects with the header of the first one, and what is unused after them.
+// heapAreas returns the segments: objects with the header of the first one, and unused memory after them.
 func (r *runtimeOf) heapAreas() (out []area) {
 	if r.heap == nil {
 		return nil
@@ -170,7 +170,7 @@ func (r *runtimeOf) heapAreas() (out []area) {
 	return out
 }
 
-// literalsOf returns the literals of .NET's own modules.
+// literals adds the literals of .NET's own modules.
 func (r *runtimeOf) literals(into map[string]bool) {
 	modules, _ := r.rt.KnownModules()
 	for _, m := range modules {
@@ -190,10 +190,10 @@ func (r *runtimeOf) literals(into map[string]bool) {
 	}
 }
 
-// mostLiterals is how many literals are looked at.
+// mostLiterals bounds the number of literals.
 const mostLiterals = 1 << 20
 
-// versionMark begins the constant with the version of a native library of .NET, which lies in its data.
+// versionMark starts the constant with the version of a native library of .NET, which is in its data.
 const versionMark, longestVersion = "@(#)Version ", 256
 
 // markVersions marks these constants.

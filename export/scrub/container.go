@@ -8,36 +8,36 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A span is a part of the file that is written: a structure of the container, or memory.
+// A span is a part of the written file: a structure of the container, or memory.
 type span struct {
 	off, size int64
-	addr      target.Addr // of memory
+	addr      target.Addr // address of memory
 	memory    bool
 }
 
-// A container is a dump's file as a layout needs it.
+// A container is a dump's file in the form that a layout needs.
 type container struct {
 	src        target.Source
 	structures []span
-	ranges     []memmap.Range // in the order in which readers prefer them
-	notes      []span         // of a core
-	// edits adds structures, and returns what replaces parts of them.
+	ranges     []memmap.Range // in the order of readers' preference
+	notes      []span         // notes of a core
+	// edits adds structures, and returns replacements for parts of them.
 	edits func(*job) ([]edit, error)
 }
 
-// An edit is bytes that replace others of the file.
+// An edit replaces bytes of the file.
 type edit struct {
 	off int64
 	b   []byte
 }
 
-// A layout is what stands where in a dump's file. What is in none of the spans has no known use and is cleared.
+// A layout describes a dump's file. Bytes outside of all spans have no known use and are cleared.
 type layout struct {
-	spans []span // by offset, disjoint
-	edits []edit // by offset
+	spans []span // sorted by offset, disjoint
+	edits []edit // sorted by offset
 }
 
-// newLayout lays structures over the stored memory, in a file of size bytes.
+// newLayout places structures over the stored memory in a file of size bytes.
 func newLayout(structures []span, stored []memmap.Range, edits []edit, size int64) *layout {
 	l := &layout{edits: edits}
 	clip := func(s span) (span, bool) {
@@ -71,7 +71,7 @@ func newLayout(structures []span, stored []memmap.Range, edits []edit, size int6
 		for len(memory) > 0 && memory[0].off < f.off {
 			add(memory[0], f.off)
 			if m := memory[0]; m.off+m.size > f.off {
-				break // more of it may follow
+				break // more of the memory may follow
 			}
 			memory = memory[1:]
 		}
@@ -81,8 +81,8 @@ func newLayout(structures []span, stored []memmap.Range, edits []edit, size int6
 	return l
 }
 
-// over returns the spans that overlap [off, end).
-func (l *layout) over(off, end int64) []span {
+// spansIn returns the spans that overlap [off, end).
+func (l *layout) spansIn(off, end int64) []span {
 	from, _ := slices.BinarySearchFunc(l.spans, off, func(s span, off int64) int {
 		if s.off+s.size <= off {
 			return -1
@@ -96,7 +96,7 @@ func (l *layout) over(off, end int64) []span {
 	return l.spans[from:to]
 }
 
-// edit applies the edits that overlap b, which stands at off of the file.
+// edit applies the edits that overlap b, which is at offset off of the file.
 func (l *layout) edit(b []byte, off int64) {
 	for _, e := range l.edits {
 		if e.off >= off+int64(len(b)) {

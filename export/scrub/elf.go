@@ -14,7 +14,7 @@ import (
 
 var le = binary.LittleEndian
 
-// The parts of an ELF64 file that are copied (elf.h); the reader of cores has verified them.
+// Parts of an ELF64 file to copy (elf.h). The reader of cores has verified them.
 const (
 	elfHeader, elfProgram, elfSection = 64, 56, 64
 
@@ -22,7 +22,7 @@ const (
 	countInSection           = 0xffff // PN_XNUM
 )
 
-// The notes of cores (elf.h), by their types.
+// Notes of cores (elf.h), by their types.
 const (
 	noteStatus     = 1
 	noteFloat      = 2
@@ -76,7 +76,7 @@ func readELF(src target.Source) (*container, error) {
 	return e, nil
 }
 
-// readNotes copies the notes and returns what replaces their data.
+// readNotes copies the notes and returns replacements for their data.
 func (e *container) readNotes(j *job) (edits []edit, err error) {
 	for _, s := range e.notes {
 		b, err := corefile.ReadAt(e.src, uint64(s.off), uint64(s.size))
@@ -87,7 +87,7 @@ func (e *container) readNotes(j *job) (edits []edit, err error) {
 			name, data := uint64(le.Uint32(b[at:])), uint64(le.Uint32(b[at+4:]))
 			start := uint64(at) + noteHead + (name+3)&^3
 			if start > uint64(len(b)) || data > uint64(len(b))-start {
-				break // the reader warns of it
+				break // the reader has reported it
 			}
 			e.structures = append(e.structures, span{off: s.off + int64(at), size: int64(start+data) - int64(at)})
 			owner := string(bytes.TrimRight(b[at+noteHead:uint64(at)+noteHead+name], "\x00"))
@@ -101,7 +101,8 @@ func (e *container) readNotes(j *job) (edits []edit, err error) {
 	return edits, nil
 }
 
-// The offsets in an elf_prstatus and in an elf_prpsinfo (linux/elfcore.h), and how much of a siginfo_t its reader uses.
+// Offsets in an elf_prstatus and in an elf_prpsinfo (linux/elfcore.h), and the size of the part of a siginfo_t
+// that the reader uses.
 const (
 	statusRegisters              = 112
 	processName                  = 40
@@ -109,7 +110,7 @@ const (
 	signalHead                   = 32
 )
 
-// note returns the data of a note without what a process has computed.
+// note returns the data of a note without values that the process computed.
 func (j *job) note(owner string, kind uint32, data []byte) []byte {
 	b := slices.Clone(data)
 	if owner != "CORE" && owner != "LINUX" {
@@ -135,13 +136,13 @@ func (j *job) note(owner string, kind uint32, data []byte) []byte {
 	return b
 }
 
-// isSmall reports whether a number, of 32 bits or 64, may stay in a register: it is too close to zero for a text.
+// isSmall reports whether a number, of 32 bits or 64, may stay in a register: it is too close to zero for text.
 func isSmall(v uint64) bool {
 	const most = 1 << 22
 	return v < most || ^v < most || v>>32 == 0 && uint64(^uint32(v)) < most
 }
 
-// registers clears registers that are no pointers. Those that control a thread stay.
+// registers clears registers that are not pointers. Registers that control a thread stay.
 func (j *job) registers(b []byte) {
 	for i := 0; i < len(b); i += wordSize {
 		w := b[i:min(i+wordSize, len(b))]
@@ -153,7 +154,7 @@ func (j *job) registers(b []byte) {
 	}
 }
 
-// processName replaces the name of the first thread, which is that of the process, if it is not that of its program.
+// processName replaces the name of the first thread, which names the process, unless it is the program's name.
 func (j *job) processName(name, arguments []byte) {
 	name = cutNUL(name)
 	program, _, _ := strings.Cut(string(cutNUL(arguments)), " ")
@@ -169,7 +170,7 @@ func cutNUL(b []byte) []byte {
 	return b
 }
 
-// arguments replaces the arguments of a command line in place, and leaves the program.
+// arguments replaces the arguments of a command line in place. The program stays.
 func (j *job) arguments(b []byte) {
 	used := cutNUL(b)
 	j.zero(b[len(used):], &j.counts.Texts)
@@ -196,10 +197,11 @@ func (j *job) argument(b []byte) {
 	}
 }
 
-// auxName is the tag of the program's name in the auxiliary vector (AT_EXECFN). The kernel puts the arguments and the environment before it.
+// auxName is the tag of the program's name in the auxiliary vector (AT_EXECFN). The kernel puts the arguments
+// and the environment before it.
 const auxName = 31
 
-// mostTexts is how many bytes of arguments and variables are replaced.
+// mostTexts is the largest size in bytes of arguments and variables to replace.
 const mostTexts = 8 << 20
 
 // firstStack replaces the arguments and the environment on the first stack.
@@ -235,7 +237,7 @@ func (j *job) firstStack(t target.Target, name target.Addr, stored []memmap.Rang
 				j.argument(fresh[equals+1:])
 			}
 		} else if before := bytes.LastIndexByte(b[:max(from-1, 0)], 0) + 1; from > 0 && isText(b[before:max(from-1, 0)]) {
-			j.argument(fresh) // it is not the first, which is the program
+			j.argument(fresh) // all except the first, which is the program
 		}
 		edits = append(edits, place(stored, start+target.Addr(from), append(fresh, 0))...)
 		end = from
@@ -243,7 +245,8 @@ func (j *job) firstStack(t target.Target, name target.Addr, stored []memmap.Rang
 	return edits
 }
 
-// isText reports whether b is the text of an argument or a variable: not empty, and no control characters but those of texts.
+// isText reports whether b is the text of an argument or a variable: not empty, and without control characters
+// other than those in text.
 func isText(b []byte) bool {
 	return len(b) > 0 && !slices.ContainsFunc(b, func(c byte) bool { return !printable(c) && c < 0x80 })
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/sosgo/sosgo/internal/base/absent"
 )
 
-// What has no memory of a process in it can't be scrubbed.
+// A file without memory of a process can't be scrubbed.
 func ExampleWrite() {
 	d, err := sosgo.OpenTarget(absent.Process(nil), sosgo.Options{Offline: true})
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// FuzzContainers: whatever a file claims, its parts lie inside it and don't overlap, edits stay within it, and what belongs to nothing is cleared.
+// FuzzContainers reads arbitrary files. Parts must be inside the file and disjoint, edits must be inside it,
+// and unused bytes must be cleared.
 func FuzzContainers(f *testing.F) {
 	core := &synth.ELFCore{Notes: []synth.ELFNote{synth.ELFThread(1, 11, make([]uint64, 27)), synth.ELFProcess(1, "app", "app --key secret"), synth.ELFAuxv(31, 0x1010), synth.ELFSignal(11, 0, 1, 0)}}
 	f.Add(core.Bytes())
@@ -54,7 +55,7 @@ func FuzzContainers(f *testing.F) {
 	})
 }
 
-// TestCrossing: a read that reaches from memory that stays into other memory marks the other part, and none reaches there unseen.
+// TestCrossing checks that a read from memory that stays into other memory marks the other part.
 func TestCrossing(t *testing.T) {
 	b := make([]byte, 64)
 	for i := range b {
@@ -69,13 +70,13 @@ func TestCrossing(t *testing.T) {
 	require.NoError(t, err)
 	p := m.page(0x1000)
 	require.NotNil(t, p)
-	assert.False(t, p.has(0x1007))
-	assert.True(t, p.has(0x1008))
-	assert.True(t, p.has(0x100f))
-	assert.False(t, p.has(0x1010))
+	assert.False(t, p.isMarked(0x1007))
+	assert.True(t, p.isMarked(0x1008))
+	assert.True(t, p.isMarked(0x100f))
+	assert.False(t, p.isMarked(0x1010))
 }
 
-// A process has memory, and nothing else that is asked for.
+// A fakeProcess has only memory.
 type fakeProcess struct {
 	target.Target
 	target.Memory

@@ -15,18 +15,18 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An imageScrubber replaces what the images of the program's own modules have of its texts: literals of code, of constants and of
-// attributes, the initial values of arrays, and resources.
+// An imageScrubber replaces texts in the images of the program's own modules: literals of code, of constants
+// and of attributes, initial values of arrays, and resources.
 type imageScrubber struct {
 	*job
 	target target.Target
 	stored []memmap.Range
 	edits  []edit
-	paths  []string // of PDBs
-	unread []area   // of images that can't be read: of those only what commands read stays
+	paths  []string // paths of PDBs
+	unread []area   // unreadable images: only what commands read stays
 }
 
-// images visits each copy that the process has of an own module's image, and the modules that it made in memory.
+// images visits each copy of an own module's image in the process, and the modules made in memory.
 func (s *imageScrubber) images(runtimes []*runtimeOf) {
 	seen := map[target.Addr]bool{}
 	visit := func(m target.Module) (read bool) {
@@ -37,7 +37,7 @@ func (s *imageScrubber) images(runtimes []*runtimeOf) {
 		return s.image(&m)
 	}
 	for _, r := range runtimes {
-		modules, _ := r.rt.KnownModules() // those that can be read
+		modules, _ := r.rt.KnownModules() // the readable ones
 		for _, m := range modules {
 			name, nerr := m.SimpleName()
 			switch at, err := m.Image(); {
@@ -45,7 +45,7 @@ func (s *imageScrubber) images(runtimes []*runtimeOf) {
 			case err == nil && at.Start == 0:
 				s.emitted(m)
 			case err == nil && !visit(target.Module{Base: at.Start, Size: at.Size()}):
-				s.leave(m, at)
+				s.markUnread(m, at)
 			}
 		}
 	}
@@ -59,12 +59,12 @@ func (s *imageScrubber) images(runtimes []*runtimeOf) {
 	}
 }
 
-// imageMark begins an image.
+// imageMark starts an image.
 const imageMark = "MZ"
 
-// leave notes an image whose metadata can't be read: of the metadata and of resources, or of the whole image if its headers are missing, only
-// what commands read stays.
-func (s *imageScrubber) leave(m *dac.Module, at target.Range) {
+// markUnread records an image with unreadable metadata. Only what commands read stays of the metadata and of
+// resources, or of the whole image if its headers are missing.
+func (s *imageScrubber) markUnread(m *dac.Module, at target.Range) {
 	parts := []target.Range{at}
 	if img, err := m.PEImage(); err == nil {
 		if h, err := img.CLRHeader(); err == nil {
@@ -81,7 +81,7 @@ func (s *imageScrubber) leave(m *dac.Module, at target.Range) {
 	}
 }
 
-// image replaces the texts of one copy of a managed image. It reports whether it could read it.
+// image replaces the texts of one copy of a managed image. It returns false if the image is unreadable.
 func (s *imageScrubber) image(m *target.Module) bool {
 	for _, l := range []image.Layout{image.Loaded, image.Flat} {
 		img, err := image.OpenMemoryLayout(s.target, m, l)
@@ -126,7 +126,7 @@ func (s *imageScrubber) image(m *target.Module) bool {
 	return false
 }
 
-// emitted replaces the literals of a module that was made in memory.
+// emitted replaces the literals of a module made in memory.
 func (s *imageScrubber) emitted(m *dac.Module) {
 	at := m.MetadataSource()
 	if at.Addr == 0 {
@@ -143,14 +143,14 @@ func (s *imageScrubber) emitted(m *dac.Module) {
 	}
 }
 
-// metadata replaces the texts in the metadata that md reads, which is b.
+// metadata replaces the texts in b, the metadata of md.
 func (s *imageScrubber) metadata(md *metadata.Metadata, b []byte, gaps []image.Gap) {
 	off, size := md.UserStringHeap()
 	first := slices.IndexFunc(gaps, func(g image.Gap) bool { return g.Off < off+size && g.Off+g.Len > off })
-	for text := range md.UserStrings() { // what is missing is zero: texts without characters
+	for text := range md.UserStrings() { // missing bytes are zero: empty texts
 		s.literal(text)
 	}
-	if first >= 0 { // where texts begin after it is not known
+	if first >= 0 { // later texts cannot be located
 		rest := b[max(gaps[first].Off, off) : off+size]
 		for i := range rest {
 			if rest[i] != 0 {
@@ -176,7 +176,7 @@ func (s *imageScrubber) metadata(md *metadata.Metadata, b []byte, gaps []image.G
 	}
 }
 
-// literal replaces a text of UTF-16.
+// literal replaces a UTF-16 text.
 func (s *imageScrubber) literal(text []byte) {
 	if !blank(text) && !s.public(text) {
 		s.disguise.replace(text, true)
@@ -184,7 +184,8 @@ func (s *imageScrubber) literal(text []byte) {
 	}
 }
 
-// describesCode reports whether an attribute is one of those that compilers write for runtimes and debuggers, and for the versions of products.
+// describesCode reports whether an attribute is written by compilers for runtimes and debuggers, or describes
+// versions of products.
 func describesCode(md *metadata.Metadata, row metadata.CustomAttributeRow) bool {
 	class, err := md.AttributeType(row)
 	if err != nil || class.Table() != metadata.TableTypeRef {
@@ -198,7 +199,7 @@ func describesCode(md *metadata.Metadata, row metadata.CustomAttributeRow) bool 
 	return err == nil && (space == "System.Diagnostics" || space == "System.Reflection" || space == "System.Runtime" || strings.HasPrefix(space, "System.Runtime."))
 }
 
-// attribute replaces the texts in the value of an attribute (ECMA-335 II.23.3): each is preceded by its length.
+// attribute replaces the texts in the value of an attribute (ECMA-335 II.23.3). A length precedes each text.
 func (s *imageScrubber) attribute(value []byte) {
 	const prolog, oneByte, twoBytes = 2, 0x80, 0xc0
 	for at := prolog; at < len(value); {
@@ -216,12 +217,12 @@ func (s *imageScrubber) attribute(value []byte) {
 	}
 }
 
-// isPlain reports whether b is a text without control characters.
+// isPlain reports whether b is text without control characters.
 func isPlain(b []byte) bool {
 	return utf8.Valid(b) && !slices.ContainsFunc(b, func(c byte) bool { return c < 0x80 && !printable(c) })
 }
 
-// initialSize returns the size in bytes of a field that has an initial value in the image, or 0.
+// initialSize returns the size in bytes of a field with an initial value in the image, or 0.
 func initialSize(md *metadata.Metadata, field metadata.Token) uint64 {
 	row, err := md.Field(field.Row())
 	if err != nil {
@@ -243,7 +244,7 @@ func initialSize(md *metadata.Metadata, field metadata.Token) uint64 {
 	return objects.Leaf{Type: t.Kind}.Size()
 }
 
-// data replaces data of an image that its code reads. The lengths that resources begin with are replaced, too.
+// data replaces data of an image that its code reads, including the lengths of resources.
 func (s *imageScrubber) data(img *image.Image, rva image.RVA, size uint64) {
 	if rva == 0 || size == 0 || size > limits.MetadataSize {
 		return

@@ -12,7 +12,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// counts are bytes that were replaced.
+// counts holds numbers of replaced bytes.
 type counts struct {
 	Strings, Arrays, Numbers, Codes, Free, Native, Stacks, Notes, Texts, Literals, Secrets atomic.Uint64
 }
@@ -20,15 +20,15 @@ type counts struct {
 // A job replaces the memory of one dump.
 type job struct {
 	areas    areas
-	mapped   []target.Range // memory that pointers may point to, by address and joined
+	mapped   []target.Range // memory that pointers may refer to, by address and joined
 	marks    *marks
 	disguise *disguise
 	literals map[string]bool // texts of the class library, in UTF-16
 	secrets  *patterns
-	control  map[uint64]bool // where threads execute, and their stack pointers
+	control  map[uint64]bool // instruction and stack pointers of threads
 	counts   counts
 
-	forms sync.Map // of large texts, by address
+	forms sync.Map // forms of large texts, by address
 }
 
 // zero clears memory.
@@ -39,7 +39,7 @@ func (j *job) zero(b []byte, count *atomic.Uint64) {
 	}
 }
 
-// words replaces each byte of memory that is not zero, no command read and is no part of a pointer.
+// words replaces each byte of memory that is not zero, that no command read and that is not part of a pointer.
 func (j *job) words(b []byte, a target.Addr, rest byte, count *atomic.Uint64) {
 	for len(b) > 0 {
 		p := j.marks.page(a)
@@ -61,7 +61,7 @@ func replaceUnmarked(b []byte, a target.Addr, rest byte, p *page, count *atomic.
 	}
 	var n uint64
 	for i := range b {
-		if b[i] != 0 && !p.has(a+target.Addr(i)) {
+		if b[i] != 0 && !p.isMarked(a+target.Addr(i)) {
 			b[i] = rest
 			n++
 		}
@@ -86,24 +86,25 @@ func (j *job) isPointer(v uint64) bool {
 	return found
 }
 
-// longestLiteral is the greatest length in bytes of texts that are compared with those of the class library.
+// longestLiteral is the largest length in bytes of texts to compare with literals of the class library.
 const longestLiteral = 256
 
-// public reports whether a text is a literal of the class library, so that it is no secret. Commands know threads and settings by them.
+// public reports whether a text is a literal of the class library and therefore not a secret. Commands
+// recognize threads and settings by them.
 func (j *job) public(text []byte) bool {
 	return len(text) <= longestLiteral && j.literals[string(text)]
 }
 
-// A form is what stays of a text.
+// A form describes the parts of a text that stay.
 type form struct {
 	used     int64 // bytes before the zeros at its end
 	constant bool  // all elements are equal
 }
 
-// largeText is the size in bytes from which on forms are remembered.
+// largeText is the smallest size in bytes of texts with cached forms.
 const largeText = 1 << 16
 
-// form returns the form of the text at a, whose elements have size bytes.
+// form returns the form of the text at a with elements of size bytes.
 func (j *job) form(a target.Addr, text []byte, size int) form {
 	if known, ok := j.forms.Load(a); ok && len(text) >= largeText {
 		return known.(form)
@@ -119,7 +120,7 @@ func (j *job) form(a target.Addr, text []byte, size int) form {
 	return f
 }
 
-// memory replaces the memory at a, which b has.
+// memory replaces b, the memory at a.
 func (j *job) memory(b []byte, a target.Addr) {
 	for len(b) > 0 {
 		r := j.areas.at(a)
@@ -141,21 +142,22 @@ func (j *job) memory(b []byte, a target.Addr) {
 // patterns are texts that must not remain, in UTF-8 and in UTF-16.
 type patterns struct {
 	heads   map[uint32][]pattern
-	first   [1 << 16 / 64]uint64 // the first two bytes of one of them
+	first   [1 << 16 / 64]uint64 // the first two bytes of each pattern
 	longest int
 }
 
 type pattern struct{ text, fresh []byte }
 
-// leastPattern is the least length in bytes of what is searched for, and mostPattern the greatest: of a longer text its pieces are.
+// leastPattern is the least length in bytes of a pattern. mostPattern is the greatest: longer texts are
+// searched in pieces.
 const leastPattern, mostPattern = 5, 4096
 
-// isName reports whether a secret could be a part of the name of a type or a file. It would be found there.
+// isName reports whether a secret could be part of the name of a type or a file, and be found there.
 func isName(value string) bool {
 	return strings.IndexFunc(value, func(r rune) bool { return !unicode.IsLetter(r) && r != '.' && r != '_' }) < 0
 }
 
-// newPatterns returns the patterns of values, and others.
+// newPatterns returns patterns for values, and others.
 func newPatterns(values []string, others []pattern, d *disguise) *patterns {
 	p := &patterns{heads: map[uint32][]pattern{}}
 	for _, v := range values {
@@ -169,7 +171,7 @@ func newPatterns(values []string, others []pattern, d *disguise) *patterns {
 	return p
 }
 
-// sort puts the longest patterns that begin alike first.
+// sort puts the longest patterns with the same start first.
 func (p *patterns) sort() {
 	for _, list := range p.heads {
 		slices.SortStableFunc(list, func(a, b pattern) int { return len(b.text) - len(a.text) })

@@ -14,12 +14,12 @@ const keptPage = 4096
 // A page has a mark for each byte.
 type page [keptPage / 64]uint64
 
-// marks are bytes of the process that commands read. They are safe for concurrent use.
+// marks records the bytes of the process that commands read. It is safe for concurrent use.
 type marks struct {
 	mu        sync.RWMutex
 	pages     map[target.Addr]*page
 	isPointer func(uint64) bool
-	all       bool // also texts, and what is read of objects
+	all       bool // also texts, and reads of objects
 }
 
 // add marks n bytes.
@@ -50,8 +50,8 @@ func (m *marks) page(a target.Addr) *page {
 	return m.pages[a&^(keptPage-1)]
 }
 
-// has reports whether the byte at a is marked.
-func (p *page) has(a target.Addr) bool {
+// isMarked reports whether the byte at a is marked.
+func (p *page) isMarked(a target.Addr) bool {
 	i := a & (keptPage - 1)
 	return p != nil && p[i/64]>>(i%64)&1 != 0
 }
@@ -62,8 +62,9 @@ func (p *page) hasIn(a target.Addr) bool {
 	return p != nil && p[i/64]>>(i%64)&0xff != 0
 }
 
-// Reads of at most exactRead bytes are of fields, and those of objects of at most fieldRead. Reads of more than scanRead bytes of a stack search it.
-// Texts are read in pieces of textRead bytes (target.CString and UTF16String).
+// Reads of at most exactRead bytes are of fields, and reads of objects of at most fieldRead. Reads of more than
+// scanRead bytes of a stack search it. Texts are read in pieces of textRead bytes (target.CString and
+// UTF16String).
 const (
 	fieldRead = 16
 	exactRead = 64
@@ -71,12 +72,12 @@ const (
 	textRead  = 256
 )
 
-// Runs of printable characters as long as these are text.
+// Runs of at least so many printable characters are text.
 const textRun, wideRun = 6, 4
 
 func printable(b byte) bool { return b >= 0x20 && b < 0x7f || b == '\t' || b == '\n' || b == '\r' }
 
-// textAt returns the number of bytes of the text that b begins with, up to its NUL, or 0.
+// textAt returns the number of bytes of the text at the start of b, up to its NUL, or 0.
 func textAt(b []byte, least int) int {
 	n := 0
 	for n < len(b) && (printable(b[n]) || b[n] >= 0x80) {
@@ -98,7 +99,7 @@ func textAt(b []byte, least int) int {
 	return 0
 }
 
-// note marks what a reader got, if it is a structure or a text. Texts beside what was wanted are not marked.
+// note marks the bytes of a read, if they are a structure or a text. It does not mark other texts beside it.
 func (m *marks) note(a target.Addr, b []byte) {
 	if m.all {
 		m.add(a, len(b))
@@ -131,7 +132,8 @@ func (m *marks) note(a target.Addr, b []byte) {
 	}
 }
 
-// fields marks a structure of at most exactRead bytes. Who reads several words and finds a text had looked for a structure that is not there.
+// fields marks a structure of at most exactRead bytes. A text in several words means that the reader searched a
+// structure that is not there.
 func (m *marks) fields(a target.Addr, b []byte) {
 	if len(b) <= wordSize {
 		m.add(a, len(b))
@@ -145,7 +147,7 @@ func (m *marks) fields(a target.Addr, b []byte) {
 	}
 }
 
-// isText reports whether a word has a run of text, and is no pointer.
+// isText reports whether a word contains a run of text and is not a pointer.
 func (m *marks) isText(word []byte) bool {
 	if len(word) < wordSize || m.isPointer(le.Uint64(word)) {
 		return false
@@ -162,8 +164,8 @@ func (m *marks) isText(word []byte) bool {
 	return false
 }
 
-// foreign returns how many bytes of a read are of somebody else: the header of a block of malloc begins with the end of the block before it,
-// if that is in use (glibc, malloc.c: PREV_INUSE).
+// foreign returns the number of bytes of a read that do not belong to the block: the header of a block of
+// malloc starts with the end of the preceding block, if that is in use (glibc, malloc.c: PREV_INUSE).
 func (m *marks) foreign(b []byte) int {
 	const header, inUse, most = 16, 1, 1 << 40
 	if len(b) != header {
@@ -175,7 +177,7 @@ func (m *marks) foreign(b []byte) int {
 	return wordSize
 }
 
-// runAt returns the length in bytes of the run of text that begins at b[at], or 0.
+// runAt returns the length in bytes of the run of text at b[at], or 0.
 func runAt(b []byte, at int) int {
 	if at > 0 && printable(b[at-1]) && printable(b[at]) {
 		return 0 // in the middle of a shorter one
@@ -196,7 +198,7 @@ func runAt(b []byte, at int) int {
 	return 0
 }
 
-// A recorder is a process that notes what is read of it where that decides what stays.
+// A recorder is a process that records the reads that decide what stays.
 type recorder struct {
 	target.Target
 
@@ -204,7 +206,7 @@ type recorder struct {
 	marks *marks
 }
 
-// note marks what was read. A read may reach from memory that stays into other memory.
+// note records a read. It may extend from memory that stays into other memory.
 func (r *recorder) note(a target.Addr, b []byte) {
 	at := r.areas.at(a)
 	for at.kind == areaKeep && at.End-a < target.Addr(len(b)) {
@@ -239,7 +241,8 @@ func (r *recorder) View(a target.Addr, n int) ([]byte, bool) {
 	return b, ok
 }
 
-// lentWords is how many bytes Span lends of what is recorded: who wants more asks for what it wants.
+// lentWords is the number of bytes of recorded memory that Span lends. Callers request more with the size they
+// need.
 const lentWords = 8
 
 // Span implements target.Memory.
@@ -250,10 +253,10 @@ func (r *recorder) Span(a target.Addr) []byte {
 	switch at.kind {
 	case areaWords:
 		if b = b[:min(len(b), lentWords)]; !r.marks.all && r.marks.isText(b) {
-			return nil // who wants it reads it
+			return nil // callers read it on demand
 		}
 		r.note(a, b)
-	case areaStack: // who reads it so searches it for pointers
+	case areaStack: // such reads search for pointers
 		b = b[:min(len(b), lentWords)]
 		if r.marks.all {
 			r.note(a, b)
@@ -270,7 +273,7 @@ func (r *recorder) NextStored(a target.Addr) (target.Addr, bool) {
 // Claims returns the memory that the process had.
 func (r *recorder) Claims() *target.Claims { return target.ClaimsOf(r.Target) }
 
-// A recordingFile notes what is read of a dump's file while it is opened.
+// A recordingFile records the reads of a dump's file while it is opened.
 type recordingFile struct {
 	target.Source
 
@@ -287,25 +290,25 @@ func (f *recordingFile) ReadAt(p []byte, off int64) (int, error) {
 // Bytes implements target.Source. It lends nothing, so that each read has its own size.
 func (f *recordingFile) Bytes(int64, int) []byte { return nil }
 
-// An areaKind is how memory is treated.
+// An areaKind is a way to treat memory.
 type areaKind uint8
 
 const (
 	areaWords areaKind = iota // pointers and what commands read stay
-	areaStack                 // so do those of a stack
+	areaStack                 // the same, on a stack
 	areaKeep                  // everything stays
-	areaZero                  // nothing does
+	areaZero                  // everything is cleared
 	areaHeap                  // objects of the GC heap
 )
 
-// An area is memory that is treated alike.
+// An area is memory with one treatment.
 type area struct {
 	target.Range
 	kind areaKind
-	heap *objectIndex // of areaHeap
+	heap *objectIndex // for areaHeap
 }
 
-// areas are those of a process, by address and disjoint. Between them is memory that nothing is known about: areaWords.
+// areas are the areas of a process, by address and disjoint. Memory between them is unknown: areaWords.
 type areas []area
 
 // at returns the area that contains a, or one of areaWords up to the next.
@@ -328,8 +331,8 @@ func (l areas) at(a target.Addr) area {
 	return area{Range: target.Range{Start: a, End: ^target.Addr(0)}}
 }
 
-// over lays areas, which may overlap, over those of l; the first of them counts.
-func (l areas) over(top []area) areas {
+// overlay puts areas, which may overlap, over the areas of l. The first of them counts.
+func (l areas) overlay(top []area) areas {
 	slices.SortStableFunc(top, func(x, y area) int {
 		switch {
 		case x.Start < y.Start:

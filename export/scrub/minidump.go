@@ -14,7 +14,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The parts of a minidump (minidumpapiset.h); the reader has verified its header.
+// Parts of a minidump (minidumpapiset.h). The reader has verified its header.
 const (
 	miniHeader, miniEntry = 32, 12
 
@@ -27,7 +27,7 @@ const (
 	linkMapHead, linkMapEntry, linkMapName = 12, 24, 8
 )
 
-// A mini reads the streams of a minidump. What lies past the end of the file is left out, as its reader leaves it out.
+// A mini reads the streams of a minidump. Like the reader, it ignores parts past the end of the file.
 type mini struct {
 	*container
 
@@ -80,7 +80,7 @@ func count32(b []byte, off int) uint64 {
 	return uint64(le.Uint32(b[off:]))
 }
 
-// entries yields n entries of size bytes that begin at off, as far as b has them.
+// entries iterates over n entries of size bytes from off on, as far as they are in b.
 func entries(b []byte, off, size int, n uint64) func(yield func([]byte) bool) {
 	return func(yield func([]byte) bool) {
 		for i := uint64(0); i < n && len(b)-off >= size; i++ {
@@ -92,7 +92,7 @@ func entries(b []byte, off, size int, n uint64) func(yield func([]byte) bool) {
 	}
 }
 
-// streams calls f for the streams, with the place of the entry of the directory and that of the stream.
+// streams calls f for the streams, with the offset of the directory entry and of the stream.
 func (m *mini) streams(f func(entry int64, kind uint32, b []byte, off int64)) error {
 	head, err := corefile.ReadAt(m.src, 0, miniHeader)
 	if err != nil {
@@ -123,7 +123,7 @@ func (m *mini) streams(f func(entry int64, kind uint32, b []byte, off int64)) er
 // keep adds a structure that stays.
 func (m *mini) keep(off, size int64) { m.structures = append(m.structures, span{off: off, size: size}) }
 
-// stream adds what stays of a stream. Streams that are not known here are taken out: they may have anything.
+// stream adds the parts of a stream that stay. Unknown streams are removed: they may contain anything.
 func (m *mini) stream(entry int64, kind uint32, b []byte, off int64) {
 	m.keep(entry, miniEntry)
 	switch kind {
@@ -199,7 +199,8 @@ func (m *mini) stream(entry int64, kind uint32, b []byte, off int64) {
 	m.keep(off, int64(len(b)))
 }
 
-// texts replaces the arguments, or the values of variables, in texts that end with zeros. The program, which is the first argument, stays.
+// texts replaces the arguments, or the values of variables, in texts that end with zeros. The program, the
+// first argument, stays.
 func (m *mini) texts(off int64, b []byte, variables bool) {
 	first := !variables
 	for rest := b; len(rest) > 0; {
@@ -219,7 +220,7 @@ func (m *mini) texts(off int64, b []byte, variables bool) {
 	m.list = append(m.list, edit{off, b})
 }
 
-// runtimeThread begins the names that the runtime gives to its threads.
+// runtimeThread starts the names of the runtime's own threads.
 const runtimeThread = ".NET "
 
 // text keeps a MINIDUMP_STRING, or replaces its characters.
@@ -245,11 +246,11 @@ func (m *mini) text(off int64, replaced bool) {
 	}
 }
 
-// contextFlags is where the words of a CONTEXT begin that describe it, by its size (winnt.h); their number is 1. What follows the general
-// registers are vectors, which start at contextVectors.
+// contextFlags is the offset of the words that describe a CONTEXT, by its size (winnt.h). Vectors start at
+// contextVectors, after the general registers.
 var contextFlags, contextVectors = map[int]int{1232: 0x30, 912: 0}, map[int]int{1232: 0x100, 912: 0x110}
 
-// context replaces registers that are no pointers. at is a MINIDUMP_LOCATION_DESCRIPTOR.
+// context replaces registers that are not pointers. at is a MINIDUMP_LOCATION_DESCRIPTOR.
 func (m *mini) context(at []byte) {
 	size, off := int64(le.Uint32(at)), int64(le.Uint32(at[4:]))
 	b, err := corefile.ReadAt(m.src, uint64(off), uint64(size))
@@ -259,7 +260,7 @@ func (m *mini) context(at []byte) {
 	fresh := slices.Clone(b)
 	flags, known := contextFlags[len(b)]
 	if !known {
-		flags = -1 // of another processor: its flags are small
+		flags = -1 // another processor: its flags are small
 	}
 	general := len(b)
 	if v, ok := contextVectors[len(b)]; ok {
@@ -275,10 +276,11 @@ func (m *mini) context(at []byte) {
 	m.list = append(m.list, edit{off, fresh})
 }
 
-// What winternl.h documents of the way from the process environment block to the command line, for 64-bit processes.
+// Offsets from the process environment block to the command line in winternl.h, for 64-bit processes.
 const pebParameters, parametersCommandLine, unicodeBuffer = 0x20, 0x70, 8
 
-// commandLine replaces the arguments in the process parameters of Windows. The environment is native memory that nobody reads.
+// commandLine replaces the arguments in the process parameters of Windows. The environment is native memory
+// that no command reads.
 func (j *job) commandLine(t target.Target, stored []memmap.Range) []edit {
 	if t.Platform().OS != target.OSWindows {
 		return nil

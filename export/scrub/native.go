@@ -8,8 +8,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// native replaces what the image of a NativeAOT program has of its texts: the messages in the record of a crash, and the literals that it makes
-// strings of when it starts. Other texts of the image are names.
+// native replaces texts in the image of a NativeAOT program: messages in the record of a crash, and literals
+// that become strings at its start. Other texts of the image are names.
 func (s *imageScrubber) native(r *runtimeOf) {
 	if r.rt.Check(dac.FeatureModules) == nil || r.heap == nil {
 		return
@@ -42,7 +42,7 @@ func (s *imageScrubber) native(r *runtimeOf) {
 	}
 }
 
-// changes writes what is fresh to the memory at a. Other parts of it may be objects.
+// changes writes the bytes of fresh that differ from old to the memory at a. Other parts of it may be objects.
 func (s *imageScrubber) changes(a target.Addr, old, fresh []byte) {
 	for at := 0; at < len(old); {
 		if old[at] == fresh[at] {
@@ -74,7 +74,7 @@ func (s *imageScrubber) frozen(r *runtimeOf, segment *heap.Segment, into *patter
 	}
 }
 
-// messageKey begins the message of an exception in the record of a crash, which is JSON.
+// messageKey precedes the message of an exception in the record of a crash, which is JSON.
 const messageKey = `"message":"`
 
 // messages replaces the messages in b, and returns the number of bytes.

@@ -17,26 +17,26 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A planKind is what objects of a type are.
+// A planKind is a treatment of a type's objects.
 type planKind uint8
 
 const (
-	planNone    planKind = iota // nothing of them changes
+	planNone    planKind = iota // nothing changes
 	planString                  // strings
 	planText                    // arrays of characters or bytes
-	planNumbers                 // arrays of numbers, and components that nothing is known about
+	planNumbers                 // arrays of numbers, and unknown components
 	planParts                   // objects and arrays of structs that change in parts
 	planFree                    // free blocks
 )
 
-// A plan is what is done with the objects of a type.
+// A plan is the treatment of a type's objects.
 type plan struct {
 	kind  planKind
 	base  uint64   // bytes of an object without components
 	comp  uint64   // bytes of a component
 	data  uint64   // offset of the components, or of the fields
 	wide  bool     // text of UTF-16
-	parts []part   // of the object, or of each component
+	parts []part   // parts of the object, or of each component
 	keeps []uint64 // offsets in the object of references to arrays that stay
 }
 
@@ -51,22 +51,22 @@ type action uint8
 const (
 	doZero   action = iota
 	doWords         // pointers and what commands read stay
-	doGap           // so do pointers in what no field is known of, such as the rest of a fixed buffer
+	doGap           // so do pointers in parts without a known field, such as the rest of a fixed buffer
 	doChar          // a character
 	doByte          // a byte of a text
 	doCode          // a hash code
 	doNative        // a number that may be a pointer
 )
 
-// headerSize is the size in bytes of a method table's address, which objects begin with. The word before an object is its header: what is
-// unused after an object ends before the header of the next.
+// headerSize is the size in bytes of a method table's address at the start of objects. The word before an
+// object is its header: unused memory after an object ends before the header of the next.
 const headerSize, wordSize, halfHeader = 8, 8, 4
 
-// A planner decides what is done with objects. It is safe for concurrent use.
+// A planner plans the treatment of objects. It is safe for concurrent use.
 type planner struct {
 	r       *objects.Reader
 	h       *heap.Heap
-	numbers bool // are replaced too
+	numbers bool // numbers are replaced too
 	choose  func(*heap.Object) plan
 	plans   addrmap.Map[plan]
 	kept    map[target.Addr]bool // arrays that stay
@@ -75,8 +75,8 @@ type planner struct {
 	samples []heap.Object // one of each type
 }
 
-// of returns the plan of an object's type.
-func (p *planner) of(o *heap.Object) *plan {
+// planOf returns the plan of an object's type.
+func (p *planner) planOf(o *heap.Object) *plan {
 	if found := p.plans.Get(o.Type.Addr); found != nil {
 		return found
 	}
@@ -111,13 +111,13 @@ func (p *planner) make(o *heap.Object) plan {
 		size := uint64(mt.BaseSize) - min(uint64(mt.BaseSize), headerSize+wordSize)
 		parts, keeps := p.parts(t, err, size)
 		if is, _ := p.h.Runtime().IsException(mt); is {
-			if off, ok := p.h.Runtime().TraceOffset(); ok { // also where the names of fields are missing
+			if off, ok := p.h.Runtime().TraceOffset(); ok { // even if the names of fields are missing
 				keeps = append(keeps, uint64(off))
 			}
 		}
 		return plan{kind: planParts, data: headerSize, parts: parts, keeps: keeps}.orNone()
 	}
-	// Its components are unknown.
+	// The components are unknown.
 	return plan{kind: planNumbers, data: headerSize + wordSize}
 }
 
@@ -128,7 +128,7 @@ func (p plan) orNone() plan {
 	return p
 }
 
-// array returns the plan of an array. Its base size has its header, and the word before it.
+// array returns the plan of an array. Its base size includes its header and the word before it.
 func (p *planner) array(mt *dac.MethodTable) plan {
 	data, size := uint64(mt.BaseSize)-min(uint64(mt.BaseSize), wordSize), uint64(mt.ComponentSize)
 	t, err := p.r.Type(mt.Addr)
@@ -149,19 +149,19 @@ func (p *planner) array(mt *dac.MethodTable) plan {
 	case err == nil && (objects.Leaf{Type: elem}).Size() > 0: // a number
 		return plan{kind: planNumbers, data: data}
 	case err != nil && mt.ContainsPointers() && size == wordSize:
-		return plan{} // of references, or of structs of one
+		return plan{} // references, or structs of one
 	}
 	if err == nil && !mt.ContainsPointers() {
 		if leaves, lerr := element.Leaves(); lerr == nil && len(leaves) == 1 {
-			return plan{kind: planNumbers, data: data} // of structs around a number
+			return plan{kind: planNumbers, data: data} // structs of a number
 		}
 	}
 	parts, _ := p.parts(element, err, size)
 	return plan{kind: planParts, data: data, parts: parts}.orNone()
 }
 
-// parts returns what is changed in the fields of a type, which have size bytes, and the offsets of references to arrays that stay. err is why
-// the type is unknown.
+// parts returns the changes in the fields of a type of size bytes, and the offsets of references to arrays that
+// stay. err is why the type is unknown.
 func (p *planner) parts(t *objects.Type, err error, size uint64) (out []part, keeps []uint64) {
 	var leaves []objects.Leaf
 	if err == nil {
@@ -195,10 +195,11 @@ func (p *planner) parts(t *objects.Type, err error, size uint64) (out []part, ke
 	return out, keeps
 }
 
-// isStructure reports whether the array that a field refers to is no data of the program: how many elements a ConcurrentDictionary has.
+// isStructure reports whether the array in a field is not data of the program: the numbers of elements in a
+// ConcurrentDictionary.
 func isStructure(name string) bool { return name == "_countPerLock" || name == "m_countPerLock" }
 
-// leaf returns what is done with a leaf, and whether anything is.
+// leaf returns the change of a leaf, or false.
 func (p *planner) leaf(l *objects.Leaf) (action, bool) {
 	switch l.Type {
 	case metadata.ElementChar:
@@ -217,8 +218,8 @@ func (p *planner) leaf(l *objects.Leaf) (action, bool) {
 	return doZero, p.numbers && isValue(l)
 }
 
-// isCode reports whether a field of a collection has the hash code of a key. Codes of strings are not keyed in dictionaries, so that a key
-// could be guessed by its code.
+// isCode reports whether a field of a collection has the hash code of a key. Dictionaries do not key hash codes
+// of strings, so a key could be guessed from its code.
 func isCode(name string) bool {
 	switch strings.ToLower(strings.TrimPrefix(strings.TrimPrefix(name, "m_"), "_")) {
 	case "hashcode", "hash", "hash_coll", "hashkey":
@@ -227,12 +228,13 @@ func isCode(name string) bool {
 	return false
 }
 
-// values are structs of the class library that are a number, a time or an id for their users.
+// values lists structs of the class library that are a number, a time or an id for their users.
 var values = []string{"System.Decimal", "System.Guid", "System.DateTime", "System.DateTimeOffset", "System.TimeSpan", "System.DateOnly", "System.TimeOnly",
 	"System.Half", "System.Int128", "System.UInt128", "System.Numerics.BigInteger", "System.Numerics.Complex"}
 
-// isValue reports whether a leaf is data of the program: a number that its own types declare, a boxed number, a type argument, or a part of
-// one of values. Fields of the class library and states of async methods are not.
+// isValue reports whether a leaf is data of the program: a number declared in its own types, a boxed number, a
+// type argument, or a part of one of values. Fields of the class library and states of async methods are not
+// data.
 func isValue(l *objects.Leaf) bool {
 	name, err := l.Field.Declaring.ManagedName()
 	if err != nil {
@@ -252,17 +254,17 @@ func isValue(l *objects.Leaf) bool {
 	return err != nil || !ofFramework(module) && !strings.HasSuffix(l.Field.Name, "__state") && l.Type != metadata.ElementBoolean
 }
 
-// ofFramework reports whether a module with this name is one of .NET's.
+// ofFramework reports whether a module with this name belongs to .NET.
 func ofFramework(module string) bool {
 	name := strings.ToLower(module)
 	return strings.HasPrefix(name, "system.") || strings.HasPrefix(name, "microsoft.") || name == "system" || name == "mscorlib" || name == "netstandard"
 }
 
-// An objectIndex has the objects of a segment that change.
+// An objectIndex locates the objects of a segment that change.
 type objectIndex struct {
 	p       *planner
 	objects target.Range
-	blocks  []block        // where they start
+	blocks  []block        // their starts
 	gaps    []target.Range // without objects, by address
 	unknown []target.Range // damaged or left out
 }
@@ -315,7 +317,7 @@ func index(ctx context.Context, p *planner, o heap.ScanOptions) ([]*objectIndex,
 	return out, err
 }
 
-// A run is objects that follow each other without a gap, or a place without one.
+// A run is a sequence of objects without gaps, or a place without an object.
 type run struct {
 	segment    target.Addr
 	start, end target.Addr
@@ -341,7 +343,7 @@ func (c *indexer) Objects(s *heap.Segment, batch []heap.Object) {
 		}
 		r := &c.runs[n-1]
 		r.end = o.Next()
-		plan := c.p.of(o)
+		plan := c.p.planOf(o)
 		if plan.kind != planNone {
 			r.changed = append(r.changed, o.Addr)
 		}
@@ -351,7 +353,7 @@ func (c *indexer) Objects(s *heap.Segment, batch []heap.Object) {
 	}
 }
 
-// keep adds the array that the field at a refers to, or the first element of an array of objects.
+// keep adds the array in the field at a, or the first element of an array of objects.
 func (p *planner) keep(list []target.Addr, a target.Addr) []target.Addr {
 	ref, err := target.Pointer(p.h.Memory(), a)
 	if err != nil || ref == 0 {
@@ -373,15 +375,15 @@ func (c *indexer) Corrupt(e *heap.Corruption) {
 // Reset implements heap.Collector.
 func (c *indexer) Reset() { c.runs = c.runs[:0] }
 
-// A block has a bit for each word of blockSize bytes that an object starts at which changes.
+// A block has a bit for each word of blockSize bytes where an object that changes starts.
 type block struct {
-	n      uint64 // of blocks from the segment's start
+	n      uint64 // number of blocks from the segment's start
 	starts [64]uint64
 }
 
 const blockSize = 64 * 64 * wordSize
 
-// add adds an object that changes. They come in their order.
+// add adds an object that changes. Objects come in order.
 func (x *objectIndex) add(a target.Addr) {
 	off := uint64(a - x.objects.Start)
 	if k := len(x.blocks); k == 0 || x.blocks[k-1].n != off/blockSize {
@@ -397,8 +399,8 @@ func (x *objectIndex) block(n uint64) int {
 	return i
 }
 
-// before returns the last object that changes and starts before a, or false.
-func (x *objectIndex) before(a target.Addr) (target.Addr, bool) {
+// lastBefore returns the last object that changes and starts before a, or false.
+func (x *objectIndex) lastBefore(a target.Addr) (target.Addr, bool) {
 	if a <= x.objects.Start {
 		return 0, false
 	}
@@ -421,8 +423,8 @@ func (x *objectIndex) before(a target.Addr) (target.Addr, bool) {
 	return 0, false
 }
 
-// from calls f for the objects that change and start in [a, end), in their order.
-func (x *objectIndex) from(a, end target.Addr, f func(target.Addr)) {
+// each calls f for the objects that change and start in [a, end), in order.
+func (x *objectIndex) each(a, end target.Addr, f func(target.Addr)) {
 	a, end = max(a, x.objects.Start), min(end, x.objects.End)
 	if a >= end {
 		return
@@ -443,24 +445,24 @@ func (x *objectIndex) from(a, end target.Addr, f func(target.Addr)) {
 	}
 }
 
-// apply changes the memory at a, which b has.
+// apply changes b, the memory at a.
 func (x *objectIndex) apply(j *job, b []byte, a target.Addr) {
 	end := a + target.Addr(len(b))
 	for _, g := range overlapping(x.unknown, a, end) {
 		j.words(slice(b, a, g), max(a, g.Start), 0, &j.counts.Native)
 	}
 	for _, g := range overlapping(x.gaps, a, end) {
-		// The header of the object after it stays.
+		// The header of the next object stays.
 		g = target.Range{Start: max(g.Start-halfHeader, x.objects.Start), End: g.End - halfHeader}
 		j.zero(slice(b, a, g), &j.counts.Free)
 	}
-	if first, ok := x.before(a); ok {
+	if first, ok := x.lastBefore(a); ok {
 		x.object(j, b, a, first)
 	}
-	x.from(a, end, func(o target.Addr) { x.object(j, b, a, o) })
+	x.each(a, end, func(o target.Addr) { x.object(j, b, a, o) })
 }
 
-// overlapping returns the ranges that overlap [a, end); they are in order and disjoint.
+// overlapping returns the ranges that overlap [a, end). The list is in order and disjoint.
 func overlapping(list []target.Range, a, end target.Addr) []target.Range {
 	from, _ := slices.BinarySearchFunc(list, a, func(r target.Range, a target.Addr) int {
 		if r.End <= a {
@@ -475,7 +477,7 @@ func overlapping(list []target.Range, a, end target.Addr) []target.Range {
 	return list[from:to]
 }
 
-// slice returns the part of b, which is the memory at a, that r covers.
+// slice returns the part of b, the memory at a, that r covers.
 func slice(b []byte, a target.Addr, r target.Range) []byte {
 	end := a + target.Addr(len(b))
 	from, to := max(r.Start, a), min(r.End, end)
@@ -485,7 +487,7 @@ func slice(b []byte, a target.Addr, r target.Range) []byte {
 	return b[from-a : to-a]
 }
 
-// object changes the part of an object that b, the memory at a, has.
+// object changes the part of an object in b, the memory at a.
 func (x *objectIndex) object(j *job, b []byte, a, o target.Addr) {
 	head, err := target.Bytes(x.p.h.Memory(), o, headerSize+wordSize)
 	if err != nil {
@@ -500,7 +502,7 @@ func (x *objectIndex) object(j *job, b []byte, a, o target.Addr) {
 		length = uint64(binary.LittleEndian.Uint32(head[headerSize:]))
 	}
 	size := min(max(p.base+p.comp*length, 3*wordSize), uint64(x.objects.End-o))
-	end := o + target.Addr((size+wordSize-1)&^(wordSize-1)) - halfHeader // of what is not the next object's
+	end := o + target.Addr((size+wordSize-1)&^(wordSize-1)) - halfHeader // end of the bytes before the next object
 	at := func(off, n uint64) target.Range {
 		start := o + target.Addr(off)
 		return target.Range{Start: min(start, end), End: min(start+target.Addr(n), end)}
@@ -537,7 +539,8 @@ func (x *objectIndex) object(j *job, b []byte, a, o target.Addr) {
 	}
 }
 
-// text replaces a text or an array. Zeros at its end stay, and an array of equal elements is one: commands count them.
+// text replaces a text or an array. Zeros at its end stay, and an array of equal elements keeps equal elements:
+// commands count them.
 func (x *objectIndex) text(j *job, b []byte, a target.Addr, r target.Range, p *plan) {
 	part := slice(b, a, r)
 	if len(part) == 0 {
@@ -547,7 +550,7 @@ func (x *objectIndex) text(j *job, b []byte, a target.Addr, r target.Range, p *p
 	var lead []uint16
 	rest := byte(filler)
 	whole, err := target.Bytes(x.p.h.Memory(), r.Start, int(r.Size()))
-	if err == nil { // otherwise what is there of it is replaced by the filler
+	if err == nil { // otherwise the filler replaces what is there
 		f := j.form(r.Start, whole, int(p.comp))
 		part = part[:min(max(f.used-from, 0), int64(len(part)))]
 		if len(part) == 0 || p.kind == planString && j.public(whole) {
@@ -588,7 +591,7 @@ func (x *objectIndex) parts(j *job, b []byte, a, start target.Addr, list []part,
 	}
 }
 
-// value replaces a character, a number or a hash code, which may lie in two pieces of memory.
+// value replaces a character, a number or a hash code, which may be split between two pieces of memory.
 func (x *objectIndex) value(j *job, piece []byte, at target.Addr, r target.Range, do action) {
 	whole, err := target.Bytes(x.p.h.Memory(), r.Start, int(r.Size()))
 	if err != nil {

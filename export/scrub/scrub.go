@@ -1,5 +1,7 @@
-// Package scrub writes dumps without the data of their processes: a dump of the same kind and layout, in which texts, arrays of numbers and what
-// else nobody needs to explain a process are replaced, and objects, types, stacks and locks are where they were.
+// Package scrub writes dumps without the data of their processes. The dump has the same kind and layout. Texts,
+// arrays of numbers and other data that does not explain the process are replaced; objects, types, stacks and
+// locks are unchanged. Shrink leaves that memory out instead. The package does not decide which texts are
+// secrets; what is replaced follows from types and from what commands read. Start at Write and Shrink.
 //
 // Stability: unstable.
 package scrub
@@ -28,11 +30,12 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Options say how a dump is scrubbed.
+// Options configure scrubbing.
 type Options struct {
-	Numbers  bool // blanks numbers that are data of the program, too
-	Compress bool // writes zstd in frames that can be read one by one
-	// Exercise asks the dump what people ask: what it reads of native memory stays. It is called once for each runtime, with its number.
+	Numbers  bool // replace numbers that are data of the program, too
+	Compress bool // write zstd in frames that can be read one by one
+	// Exercise runs commands over the dump. The native memory that they read stays. It is called once for each
+	// runtime, with its number.
 	Exercise func(ctx context.Context, d *process.Dump, runtime string)
 	Progress func(done, total uint64)
 }
@@ -70,7 +73,7 @@ func Write(ctx context.Context, d *process.Dump, w io.Writer, o Options) (*answe
 	return out, nil
 }
 
-// prepare finds out what stays.
+// prepare decides what stays.
 func prepare(ctx context.Context, d *process.Dump, o Options, out *answer.Scrubbed) (*job, *layout, error) {
 	f := d.File()
 	if f.Content() == nil {
@@ -118,7 +121,7 @@ func prepare(ctx context.Context, d *process.Dump, o Options, out *answer.Scrubb
 	return j, newLayout(e.structures, e.ranges, edits, f.Size), nil
 }
 
-// readContainer reads what stands where in the file of a dump.
+// readContainer reads the structure of a dump's file.
 func readContainer(f *dump.File, src target.Source) (*container, error) {
 	p := f.Platform()
 	switch _, mini := f.Target.(*minidump.File); {
@@ -133,7 +136,7 @@ func readContainer(f *dump.File, src target.Source) (*container, error) {
 	}
 }
 
-// findRuntimes opens the runtimes, finds the objects and the literals that change, and lays out the areas.
+// findRuntimes opens the runtimes, finds the objects and the literals that change, and collects the areas.
 func (j *job) findRuntimes(ctx context.Context, d *process.Dump, images *imageScrubber, o Options, out *answer.Scrubbed) (list []*runtimeOf, err error) {
 	j.areas, j.mapped = regionAreas(d.File())
 	var secrets []string
@@ -177,7 +180,7 @@ func (j *job) findRuntimes(ctx context.Context, d *process.Dump, images *imageSc
 	for _, r := range list {
 		images.native(r)
 	}
-	j.areas = j.areas.over(runtimes).over(images.unread).over(heaps)
+	j.areas = j.areas.overlay(runtimes).overlay(images.unread).overlay(heaps)
 	slices.Sort(secrets)
 	secrets = slices.DeleteFunc(slices.Compact(secrets), isName)
 	out.Secrets = len(secrets)
@@ -185,7 +188,7 @@ func (j *job) findRuntimes(ctx context.Context, d *process.Dump, images *imageSc
 	return list, nil
 }
 
-// learn marks what opening the dump and exercising it read.
+// learn marks the reads of opening and exercising the dump.
 func (j *job) learn(ctx context.Context, d *process.Dump, src target.Source, stored []memmap.Range, runtimes []*runtimeOf, o Options) error {
 	byOffset := slices.Clone(stored)
 	slices.SortStableFunc(byOffset, func(a, b memmap.Range) int { return cmp.Compare(a.Offset, b.Offset) })
@@ -223,7 +226,7 @@ func (j *job) learn(ctx context.Context, d *process.Dump, src target.Source, sto
 	return nil
 }
 
-// explore reads what types and roots are, as a graph of the heap does.
+// explore reads types and roots like a graph of the heap.
 func (r *runtimeOf) explore(ctx context.Context, d *process.Dump, runtime string) {
 	v, err := d.Process(runtime)
 	if err != nil {
@@ -239,7 +242,7 @@ func (r *runtimeOf) explore(ctx context.Context, d *process.Dump, runtime string
 			for range h.References(o) {
 			}
 			if t, err := types.Type(o.Type.Addr); err == nil {
-				_, _ = t.Leaves() // the names of its fields
+				_, _ = t.Leaves() // reads the names of its fields
 			}
 		}
 	}
@@ -256,11 +259,11 @@ func (r *runtimeOf) explore(ctx context.Context, d *process.Dump, runtime string
 	}
 }
 
-// fill makes the bytes at off of the scrubbed file.
+// fill produces the bytes at off of the scrubbed file.
 func (j *job) fill(src target.Source, l *layout, b []byte, off int64) error {
 	clear(b)
 	end := off + int64(len(b))
-	for _, s := range l.over(off, end) {
+	for _, s := range l.spansIn(off, end) {
 		from, to := max(s.off, off), min(s.off+s.size, end)
 		part := b[from-off : to-off]
 		if n, err := src.ReadAt(part, from); n < len(part) {
@@ -280,7 +283,7 @@ func (j *job) fill(src target.Source, l *layout, b []byte, off int64) error {
 // utf16Of returns the UTF-16 code units of a text.
 func utf16Of(s string) []uint16 { return utf16.Encode([]rune(s)) }
 
-// Verify opens the written dump and compares it with d: the same threads, and the same objects by type. What it finds different is an error.
+// Verify opens the written dump and compares threads, and objects by type, with d. A difference is an error.
 func Verify(ctx context.Context, d, written *process.Dump) error {
 	if a, b := len(d.Target().Threads()), len(written.Target().Threads()); a != b {
 		return target.Corruptf("%d threads were written as %d", a, b)

@@ -12,21 +12,21 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// marked returns what note keeps of a read, with dots for the rest.
+// marked returns the bytes of a read that note marks, with dots for the others.
 func marked(b []byte) string {
 	m := &marks{pages: map[target.Addr]*page{}, isPointer: func(v uint64) bool { return v>>32 == 0x7f01 }}
 	const at = keptPage - 8 // in two pages
 	m.note(at, b)
 	out := bytes.Clone(b)
 	for i := range out {
-		if a := target.Addr(at + i); !m.page(a).has(a) {
+		if a := target.Addr(at + i); !m.page(a).isMarked(a) {
 			out[i] = '.'
 		}
 	}
 	return string(out)
 }
 
-// TestNote: structures and texts that were wanted stay, and what was read beside them does not.
+// TestNote checks that structures and texts that were read stay, and bytes beside them do not.
 func TestNote(t *testing.T) {
 	word := func(v uint64) string { return string(le.AppendUint64(nil, v)) }
 	pad := func(s string, n int) string { return s + strings.Repeat("\x00", n-len(s)) }
@@ -48,7 +48,8 @@ func TestNote(t *testing.T) {
 	}
 }
 
-// TestLayout: structures come before memory that overlaps them, and what lies past the end of the file counts for nothing.
+// TestLayout checks that structures precede memory that overlaps them, and that parts past the end of the file
+// are ignored.
 func TestLayout(t *testing.T) {
 	l := newLayout([]span{{off: 0, size: 32}, {off: 100, size: 10}, {off: 104, size: 16}, {off: 990, size: 100}, {off: 5000, size: 1}},
 		[]memmap.Range{{Addr: 0x1000, Size: 200, Offset: 0}, {Addr: 0x5000, Size: 100, Offset: 150}, {Addr: 0x9000, Size: 1 << 60, Offset: 900}, {Addr: 1, Size: 8, Offset: -5}},
@@ -67,7 +68,7 @@ func TestLayout(t *testing.T) {
 	assert.Equal(t, "\x00\x00\x00\x00\x00\x00ab", string(b))
 	l.edit(b[:1], 103)
 	assert.Equal(t, "b", string(b[:1]))
-	assert.Len(t, l.over(20, 40), 2)
+	assert.Len(t, l.spansIn(20, 40), 2)
 }
 
 // TestDisguise: texts of a length stay apart, whatever their form, and each run has letters of its own.

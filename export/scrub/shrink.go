@@ -24,8 +24,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Shrink writes the dump of d to w without the memory that nobody needs to explain the process. What is left out is a mark in the new file, whose reads fail
-// with target.ErrLeftOut. A dump that was shrunk before is copied.
+// Shrink writes the dump of d to w without the memory that is not needed to explain the process. A mark in the
+// new file replaces omitted memory; reads of it fail with target.ErrLeftOut. Shrink copies a dump that was
+// shrunk before.
 func Shrink(ctx context.Context, d *process.Dump, w io.Writer, o Options) (*answer.Shrunk, error) {
 	out := &answer.Shrunk{}
 	s, err := newShrinker(ctx, d, o, out)
@@ -49,31 +50,31 @@ func Shrink(ctx context.Context, d *process.Dump, w io.Writer, o Options) (*answ
 	return out, nil
 }
 
-// The kinds of memory that is left out.
+// Kinds of omitted memory.
 const (
 	spareStrings = iota
 	spareArrays
 	spareFields
 	spareFree
-	spareNative // those from here on are not of objects
+	spareNative // from here on outside of objects
 	spareStacks
 	spareUnused
 )
 
 var sparedKinds = [...]string{"strings", "arrays of numbers", "numbers in objects", "free blocks", "native memory", "unused parts of stacks", "unused memory of the heap"}
 
-// A shrinker makes the file of a dump without what is left out.
+// A shrinker produces the file of a dump without the omitted memory.
 type shrinker struct {
 	src    target.Source
 	job    *job
 	layout *layout
 	mark   leftout.Mark
-	at     int64  // where the block is inserted
-	block  []byte // has the note and what finds it
+	at     int64  // offset where the block is inserted
+	block  []byte // the note and the structures that lead to it
 	counts [len(sparedKinds)]atomic.Uint64
 }
 
-// newShrinker finds out what is left out.
+// newShrinker decides what is left out.
 func newShrinker(ctx context.Context, d *process.Dump, o Options, out *answer.Shrunk) (*shrinker, error) {
 	f := d.File()
 	if f.Content() == nil {
@@ -120,8 +121,8 @@ func newShrinker(ctx context.Context, d *process.Dump, o Options, out *answer.Sh
 	return s, j.learn(ctx, d, s.src, mem.Ranges(), runtimes, o)
 }
 
-// findRuntimes opens the runtimes, finds the objects that have something to leave out, and lays out the areas. Where a heap can't be read, nobody knows what is
-// needed of it.
+// findRuntimes opens the runtimes, finds the objects with memory to omit, and collects the areas. If a heap
+// cannot be read, all of it is kept.
 func (s *shrinker) findRuntimes(ctx context.Context, d *process.Dump, out *answer.Shrunk) (list []*runtimeOf, err error) {
 	all, _ := regionAreas(d.File())
 	var images []area
@@ -156,17 +157,18 @@ func (s *shrinker) findRuntimes(ctx context.Context, d *process.Dump, out *answe
 		known = append(known, r.runtimeAreas()...)
 		heaps = append(heaps, r.heapAreas()...)
 	}
-	for _, t := range d.Target().Threads() { // what is used of stacks
+	for _, t := range d.Target().Threads() { // used parts of stacks
 		known = append(known, area{Range: t.Stack, kind: areaKeep})
 	}
 	if len(list) == 0 {
 		return nil, target.Unsupportedf("the process has no runtime: what is needed of its memory is unknown")
 	}
-	s.job.areas = all.over(images).over(known).over(heaps)
+	s.job.areas = all.overlay(images).overlay(known).overlay(heaps)
 	return list, nil
 }
 
-// sharesBytes returns an error if two ranges of memory have bytes of the file in common: a mark in one would be data in the other.
+// sharesBytes returns an error if two ranges of memory share bytes of the file: a mark in one would be data in
+// the other.
 func sharesBytes(stored []memmap.Range) error {
 	byOffset := slices.Clone(stored)
 	slices.SortStableFunc(byOffset, func(a, b memmap.Range) int { return cmp.Compare(a.Offset, b.Offset) })
@@ -178,7 +180,7 @@ func sharesBytes(stored []memmap.Range) error {
 	return nil
 }
 
-// freshMark returns a mark that the memory of the dump does not have.
+// freshMark returns a mark that does not occur in the memory of the dump.
 func freshMark(f *dump.File, src target.Source, stored []memmap.Range) (leftout.Mark, error) {
 	print, err := f.Fingerprint()
 	if err != nil {
@@ -194,7 +196,7 @@ func freshMark(f *dump.File, src target.Source, stored []memmap.Range) (leftout.
 	return 0, target.Unsupportedf("the memory of the dump has each of %d marks by chance", attempts)
 }
 
-// hasWord reports whether the stored memory has a word, at whatever offset.
+// hasWord reports whether the stored memory contains a word, at any offset.
 func hasWord(src target.Source, stored []memmap.Range, word []byte) (bool, error) {
 	var buf []byte
 	for i := range stored {
@@ -231,7 +233,7 @@ func readFull(src target.Source, b []byte, off int64) error {
 	return err
 }
 
-// fill makes the bytes at off of the new file.
+// fill produces the bytes at off of the new file.
 func (s *shrinker) fill(b []byte, off int64) error {
 	if off < s.at {
 		n := min(int64(len(b)), s.at-off)
@@ -250,13 +252,13 @@ func (s *shrinker) fill(b []byte, off int64) error {
 	return s.content(b, off-int64(len(s.block)))
 }
 
-// content makes the bytes that stand at off of the dump.
+// content produces the bytes at off of the dump, shrunk.
 func (s *shrinker) content(b []byte, off int64) error {
 	if err := readFull(s.src, b, off); err != nil {
 		return err
 	}
 	end := off + int64(len(b))
-	for _, p := range s.layout.over(off, end) {
+	for _, p := range s.layout.spansIn(off, end) {
 		if !p.memory {
 			continue
 		}
@@ -267,7 +269,7 @@ func (s *shrinker) content(b []byte, off int64) error {
 	return nil
 }
 
-// memory leaves out words of the memory at a, which b has.
+// memory omits words of b, the memory at a.
 func (s *shrinker) memory(b []byte, a target.Addr) {
 	for len(b) > 0 {
 		r := s.job.areas.at(a)
@@ -287,8 +289,9 @@ func (s *shrinker) memory(b []byte, a target.Addr) {
 	}
 }
 
-// drop leaves out the words that lie wholly in r and in b, the memory at a, unless somebody read them. Outside of objects a page stays that somebody read a byte of:
-// what else is on it may be of the same structure, which another question needs. Zeros stay there, too: they cost nothing.
+// drop omits the words of r in b, the memory at a, unless they were read. Outside of objects it keeps a whole
+// page if a byte of it was read: the rest may belong to the same structure, which another command needs. Zeros
+// there stay, too: they cost nothing.
 func (s *shrinker) drop(b []byte, a target.Addr, r target.Range, kind int) {
 	at := (max(r.Start, a) + wordSize - 1) &^ (wordSize - 1)
 	end := min(r.End, a+target.Addr(len(b))) &^ (wordSize - 1)
@@ -313,18 +316,18 @@ func (s *shrinker) drop(b []byte, a target.Addr, r target.Range, kind int) {
 	s.counts[kind].Add(n)
 }
 
-// objects leaves out parts of the objects at a, which b has. Memory between objects stays.
+// objects omits parts of the objects in b, the memory at a. Memory between objects stays.
 func (s *shrinker) objects(x *objectIndex, b []byte, a target.Addr) {
 	if x == nil {
 		return
 	}
-	if first, ok := x.before(a); ok {
+	if first, ok := x.lastBefore(a); ok {
 		s.object(x, b, a, first)
 	}
-	x.from(a, a+target.Addr(len(b)), func(o target.Addr) { s.object(x, b, a, o) })
+	x.each(a, a+target.Addr(len(b)), func(o target.Addr) { s.object(x, b, a, o) })
 }
 
-// object leaves out parts of one object. Its first two words stay: with them it can be found, and so can the next one.
+// object omits parts of one object. Its first two words stay, so that it and the next object can be found.
 func (s *shrinker) object(x *objectIndex, b []byte, a, o target.Addr) {
 	head, err := target.Bytes(x.p.h.Memory(), o, headerSize+wordSize)
 	if err != nil {
@@ -372,7 +375,7 @@ func (s *shrinker) object(x *objectIndex, b []byte, a, o target.Addr) {
 	}
 }
 
-// spare returns what is left out of the objects of a type.
+// spare returns the plan for omitting parts of a type's objects.
 func (p *planner) spare(o *heap.Object) plan {
 	mt := o.Type
 	switch {
@@ -417,7 +420,7 @@ func isNative(e metadata.ElementType) bool {
 	return e == metadata.ElementI || e == metadata.ElementU || e == metadata.ElementPtr || e == metadata.ElementFnPtr
 }
 
-// isSpare reports whether structs of a type have nothing but data of the program.
+// isSpare reports whether structs of a type contain only data of the program.
 func (p *planner) isSpare(t *objects.Type) bool {
 	if name, err := t.ManagedName(); err == nil && slices.Contains(values, name) {
 		return true
@@ -427,7 +430,7 @@ func (p *planner) isSpare(t *objects.Type) bool {
 	return err == nil && len(leaves) > 0 && !slices.ContainsFunc(leaves, func(l objects.Leaf) bool { return !isSpareLeaf(&l, framework) })
 }
 
-// isFramework reports whether a type is of .NET, or of an unknown module.
+// isFramework reports whether a type belongs to .NET, or to an unknown module.
 func isFramework(t *objects.Type) bool {
 	m, err := t.Module()
 	if err != nil {
@@ -437,7 +440,8 @@ func isFramework(t *objects.Type) bool {
 	return err != nil || ofFramework(name)
 }
 
-// isSpareLeaf reports whether a leaf is data of the program. In a type of .NET those are the leaves of its type arguments.
+// isSpareLeaf reports whether a leaf is data of the program. In a type of .NET only leaves of type arguments
+// are.
 func isSpareLeaf(l *objects.Leaf, framework bool) bool {
 	if l.IsReference() || isNative(l.Type) {
 		return false
@@ -449,11 +453,11 @@ func isSpareLeaf(l *objects.Leaf, framework bool) bool {
 	return isValue(l)
 }
 
-// largestSpare is the size in bytes of structs from which on all of them stays.
+// largestSpare is the size in bytes from which on structs stay completely.
 const largestSpare = 64 << 10
 
-// spareWords returns the words that have nothing but data of the program in a struct of size bytes, which begins base bytes after its object. The first words of
-// an object stay.
+// spareWords returns the words that contain only data of the program in a struct of size bytes, which starts
+// base bytes after its object. The first words of an object stay.
 func (p *planner) spareWords(t *objects.Type, base, size uint64) (out []part) {
 	leaves, err := t.Leaves()
 	if err != nil || size > largestSpare {

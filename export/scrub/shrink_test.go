@@ -75,7 +75,8 @@ func content(n int, seed byte) []byte {
 	return b
 }
 
-// TestMarkELF: a core has its memory, its threads and its modules where they were after a header was added, with whatever number of them.
+// TestMarkELF checks that a core keeps its memory, threads and modules after a header is added, with any number
+// of them.
 func TestMarkELF(t *testing.T) {
 	core := &synth.ELFCore{
 		Notes: []synth.ELFNote{synth.ELFThread(7, 6, make([]uint64, 27)), synth.ELFProcess(7, "app", "app --flag"), synth.ELFFiles(4096, synth.ELFFile{Start: 0x10000, End: 0x12000, Path: "/lib/liba.so"})},
@@ -103,7 +104,8 @@ func TestMarkELF(t *testing.T) {
 	require.ErrorIs(t, err, target.ErrUnsupported, "memory that is in the header")
 }
 
-// TestMarkMinidump: the block precedes memory with offsets of 64 bits if nothing else follows it, and is at the end otherwise.
+// TestMarkMinidump checks that the block precedes memory with offsets of 64 bits if only that follows, and is
+// at the end otherwise.
 func TestMarkMinidump(t *testing.T) {
 	made := func(build func(m *synth.Minidump)) []byte {
 		m := synth.NewMinidump()
@@ -131,7 +133,8 @@ func TestMarkMinidump(t *testing.T) {
 	}
 }
 
-// TestDrop: whole words are left out, but those that somebody read, and outside of objects pages that somebody read. Zeros stay outside of objects.
+// TestDrop checks that whole words are omitted, except words that were read, and outside of objects pages that
+// were read. Zeros stay outside of objects.
 func TestDrop(t *testing.T) {
 	const at = 0x10000 - 12
 	s := &shrinker{mark: leftout.NewMark(1 << 40), job: &job{marks: &marks{pages: map[target.Addr]*page{}, all: true}}}
@@ -156,7 +159,8 @@ func TestDrop(t *testing.T) {
 	assert.EqualValues(t, 5*wordSize, s.counts[spareStrings].Load())
 }
 
-// TestMarks: a mark is none that the memory has, and memory that is in a file once is of one address.
+// TestMarks checks that a mark does not occur in the memory, and that bytes of the file belong to one address
+// only.
 func TestMarks(t *testing.T) {
 	word := leftout.NewMark(7 << 40).Bytes()
 	file := slices.Concat(content(chunkSize-3, 1), word, content(100, 2))

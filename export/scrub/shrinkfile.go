@@ -8,13 +8,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// filePage is the size in bytes that inserted blocks have a multiple of, so that pages of memory stay pages of the file.
+// filePage is the unit in bytes of inserted blocks: pages of memory then stay pages of the file.
 const filePage = 4096
 
 func paged(b []byte) []byte { return append(b, make([]byte, -len(b)&(filePage-1))...) }
 
-// markELF returns a block that is inserted after the header of a core, and the new header. The block has the program headers with one more, and the note. Program
-// headers go first, so that a core that is cut can be read.
+// markELF returns a block to insert after the header of a core, and the new header. The block contains the
+// program headers with one more, and the note. Program headers come first, so that a truncated core is
+// readable.
 func markELF(src target.Source, m leftout.Mark) (at int64, block []byte, edits []edit, err error) {
 	head, err := corefile.ReadAt(src, 0, elfHeader)
 	if err != nil {
@@ -51,7 +52,7 @@ func markELF(src target.Source, m leftout.Mark) (at int64, block []byte, edits [
 		le.PutUint64(head[40:], 0)
 		le.PutUint16(head[60:], 0)
 	}
-	le.PutUint16(head[62:], 0) // there are no names of sections
+	le.PutUint16(head[62:], 0) // no section names
 	le.PutUint64(head[32:], elfHeader)
 
 	note := le.AppendUint32(nil, uint32(len(leftout.Owner)+1))
@@ -81,8 +82,9 @@ func markELF(src target.Source, m leftout.Mark) (at int64, block []byte, edits [
 	return elfHeader, block, []edit{{0, head}}, nil
 }
 
-// markMinidump returns a block with a new directory and the stream, where it is inserted, and what changes before it. Streams lie at offsets of 32 bits. If memory
-// of a list with offsets of 64 bits follows all of them, as usual, the block comes before it, otherwise at the end.
+// markMinidump returns a block with a new directory and the stream, where to insert it, and the changes before
+// it. Streams have offsets of 32 bits. If memory of a list with offsets of 64 bits follows all of them, as
+// usual, the block precedes it; otherwise it is at the end.
 func markMinidump(c *container, m leftout.Mark) (at int64, block []byte, edits []edit, err error) {
 	head, err := corefile.ReadAt(c.src, 0, miniHeader)
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// statics returns edits that replace characters, and with numbers also numbers, in static fields of the program's own types. Structs are in
-// boxes, which are objects. Numbers of threads (since .NET 9) and of types
-// that can be unloaded lie in arrays that are no data as a whole: those stay.
+// statics returns edits that replace characters, and with numbers also numbers, in static fields of the
+// program's own types. Structs are boxed in objects. Thread statics (since .NET 9) and statics of unloadable
+// types with numbers are in arrays that are not only data: those stay.
 func (r *runtimeOf) statics(j *job, stored []memmap.Range) (edits []edit) {
 	if r.planner == nil {
 		return nil

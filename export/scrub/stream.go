@@ -12,7 +12,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// chunkSize is how many bytes of the file are worked on at a time. Each is a frame of its own where the file is compressed.
+// chunkSize is the number of bytes of the file processed at a time. Each chunk is a frame if the file is
+// compressed.
 const chunkSize = 4 << 20
 
 // A writer writes a dump's file piece by piece, on several goroutines and in order.
@@ -20,7 +21,7 @@ type writer struct {
 	src   target.Source
 	size  int64
 	job   *job
-	fill  func(b []byte, off int64) error // makes the bytes at off
+	fill  func(b []byte, off int64) error // produces the bytes at off
 	level zstd.EncoderLevel               // 0 does not compress
 	jobs  int
 	done  func(done, total uint64)
@@ -35,7 +36,7 @@ type chunk struct {
 	err           error
 }
 
-// write writes the file. The memory that it takes is that of a few chunks for each goroutine.
+// write writes the file. It uses the memory of a few chunks for each goroutine.
 func (w *writer) write(ctx context.Context, out io.Writer) (written int64, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	var group workers.Group
@@ -145,7 +146,7 @@ func (w *writer) encoder() (*zstd.Encoder, error) {
 	return zstd.NewWriter(nil, zstd.WithEncoderLevel(w.level), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(chunkSize), zstd.WithLowerEncoderMem(true))
 }
 
-// seam replaces the secrets that lie in two chunks.
+// seam replaces the secrets that extend over two chunks.
 func (w *writer) seam(a, b []byte) {
 	if w.job.secrets == nil || w.job.secrets.longest < 2 {
 		return
@@ -160,10 +161,11 @@ func (w *writer) seam(a, b []byte) {
 	}
 }
 
-// The seek table of the seekable format of zstd (contrib/seekable_format in zstd's sources): a frame that decoders skip.
+// The seek table of zstd's seekable format (contrib/seekable_format in zstd's sources) is a frame that decoders
+// skip.
 const skippableFrame, seekMagic = 0x184d2a5e, 0x8f92eab1
 
-// seekTable returns the frame around the sizes of the frames, packed and unpacked.
+// seekTable returns the frame with the sizes of the frames, packed and unpacked.
 func seekTable(sizes []byte) []byte {
 	const foot = 9
 	out := binary.LittleEndian.AppendUint32(nil, skippableFrame)

@@ -7,10 +7,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// homes are the folders that have one for each user, in lower case.
+// homes are the folders with a folder for each user, in lower case.
 var homes = []string{"/home/", "/users/", `\users\`}
 
-// userFolder returns the part of a path that names the folder of a user: what is before the name, and the name.
+// userFolder returns the part of a path before the name of a user's folder, and the name.
 func userFolder(path string) (home, name string, ok bool) {
 	lower := strings.ToLower(path)
 	for _, h := range homes {
@@ -26,7 +26,8 @@ func userFolder(path string) (home, name string, ok bool) {
 	return "", "", false
 }
 
-// userNames returns patterns for the names of users in the paths of modules, files and PDBs. The folders around them stay.
+// userNames returns patterns for the names of users in the paths of modules, files and PDBs. The folders around
+// them stay.
 func (s *imageScrubber) userNames() (out []pattern) {
 	var paths []string
 	for _, m := range s.target.Modules() {
@@ -62,7 +63,7 @@ func wide(text string) (b []byte) {
 	return b
 }
 
-// UserFolders returns the folders of modules that are in the folder of a user: in the scrubbed dump they have another name.
+// UserFolders returns the folders of modules inside users' folders. They have other names in the scrubbed dump.
 func UserFolders(t target.Target) (out []string) {
 	for _, m := range t.Modules() {
 		if _, _, ok := userFolder(m.Path); ok {

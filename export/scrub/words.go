@@ -8,16 +8,17 @@ import (
 	"sync"
 )
 
-// Texts are replaced by pseudo-random letters and a filler: the first lettered characters are a keyed hash of the whole text, so that equal
-// texts stay equal and different ones differ, and the others are the filler, so that the dump compresses well.
+// Pseudo-random letters and a filler replace texts. The first lettered characters are a keyed hash of the whole
+// text, so that equal texts stay equal and different ones differ. The others are the filler, so that the dump
+// compresses well.
 const (
 	lettered = 16
 	filler   = 'x'
 	letters  = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 )
 
-// Texts of at most shortChars characters could become equal by chance, as there are few words of that length. Those of mostShort texts are
-// remembered, so that they do not.
+// Texts of at most shortChars characters could become equal by chance, as there are few words of that length.
+// Replacements of up to mostShort such texts are remembered to avoid that.
 const (
 	shortChars = 8
 	mostShort  = 1 << 20
@@ -26,8 +27,8 @@ const (
 // firstIdeograph and ideographs are characters for short texts when the letters are used up.
 const firstIdeograph, ideographs = 0x4e00, 0x5000
 
-// A disguise replaces texts and numbers. Its key is random and is not kept: nobody can try out which text became a replacement. It is safe for
-// concurrent use.
+// A disguise replaces texts and numbers. Its key is random and is not stored, so that replacements cannot be
+// guessed by trying texts. It is safe for concurrent use.
 type disguise struct {
 	key [32]byte
 
@@ -43,8 +44,8 @@ func newDisguise(stay map[string]bool) (*disguise, error) {
 	return d, err
 }
 
-// hash returns the keyed hash of a text. A wide text of ASCII alone has that of the narrow one: a string, its copy in an array of bytes and
-// a native one are replaced alike.
+// hash returns the keyed hash of a text. A wide text of ASCII has the hash of the narrow one, so that a string,
+// its copy in an array of bytes and a native copy get the same replacement.
 func (d *disguise) hash(text []byte, wide bool, salt byte) [sha256.Size]byte {
 	h := sha256.New()
 	h.Write(d.key[:])
@@ -69,7 +70,7 @@ func (d *disguise) hash(text []byte, wide bool, salt byte) [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// narrow reports whether a text of UTF-16 has nothing but ASCII.
+// narrow reports whether a UTF-16 text is ASCII.
 func narrow(text []byte) bool {
 	for i := 0; i+1 < len(text); i += 2 {
 		if text[i] >= 0x80 || text[i+1] != 0 {
@@ -79,7 +80,7 @@ func narrow(text []byte) bool {
 	return true
 }
 
-// lead returns the first characters of what replaces a text of n characters, at most lettered of them.
+// lead returns the first characters of the replacement for a text, at most lettered of them.
 func (d *disguise) lead(text []byte, wide bool) []uint16 {
 	n := len(text)
 	if wide {
@@ -148,7 +149,8 @@ func spelled(chars []uint16) string {
 // replace replaces a text in place.
 func (d *disguise) replace(text []byte, wide bool) { write(text, 0, d.lead(text, wide), filler, wide) }
 
-// write writes the replacement of a text, which begins with lead and goes on with rest, into part of the text: b begins at byte from of it.
+// write writes the replacement of a text, lead followed by rest, into part of the text: b starts at byte from
+// of it.
 func write(b []byte, from int64, lead []uint16, rest byte, wide bool) {
 	size := int64(1)
 	if wide {
@@ -167,10 +169,11 @@ func write(b []byte, from int64, lead []uint16, rest byte, wide bool) {
 	}
 }
 
-// blank reports whether a text has nothing to replace.
+// blank reports whether there is nothing to replace in a text.
 func blank(text []byte) bool { return len(bytes.Trim(text, "\x00")) == 0 }
 
-// code replaces the hash code of a text. Its sign, which some collections use as a mark, stays, and so do 0 and -1.
+// code replaces the hash code of a text. Its sign, which some collections use as a mark, stays, and so do 0 and
+// -1.
 func (d *disguise) code(v uint32) uint32 {
 	const sign = 1 << 31
 	if v&^sign == 0 || v == ^uint32(0) {

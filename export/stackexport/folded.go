@@ -12,15 +12,15 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// foldedName keeps a name from being taken apart at the separators of the form.
+// foldedName replaces the separators of the format in names.
 var foldedName = strings.NewReplacer(";", ",")
 
-// errNoProfile is the error of a nil writer or profile.
+// errNoProfile is the error for a nil writer or profile.
 var errNoProfile = target.Unsupportedf("no profile or no writer")
 
-// Folded writes one line for each different stack: its frames from the outermost caller on, with semicolons between,
-// and the number of threads that have it (github.com/brendangregg/FlameGraph, stackcollapse). With threads, each stack
-// begins with its thread, and none are merged. Lines are in the order of the text.
+// Folded writes one line for each distinct stack: its frames from the outermost caller on, separated by
+// semicolons, and the number of threads with that stack (github.com/brendangregg/FlameGraph, stackcollapse).
+// With threads, each stack starts with its thread, and stacks are not merged. Lines are sorted.
 func Folded(w io.Writer, p *answer.Profile, threads bool) error {
 	if w == nil || p == nil {
 		return errNoProfile
@@ -61,7 +61,7 @@ func foldedStack(p *answer.Profile, s *answer.ProfileStack, threads bool) string
 	return b.String()
 }
 
-// title names the thread of s.
+// title returns the name of s's thread.
 func title(s *answer.ProfileStack) string {
 	if s.Name == "" {
 		return fmt.Sprintf("thread %#x", s.OSID)

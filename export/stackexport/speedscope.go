@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/internal/front/report"
 )
 
-// speedscopeSchema names the form, and is what tools know it by.
+// speedscopeSchema identifies the format to tools.
 const speedscopeSchema = "https://www.speedscope.app/file-format-schema.json"
 
 type speedscopeFile struct {
@@ -25,7 +25,7 @@ type speedscopeShared struct {
 	Frames []speedscopeFrame `json:"frames"`
 }
 
-// A speedscopeFrame is a place in the source: two calls of one line are one.
+// A speedscopeFrame is a place in the source. Two calls from one line share it.
 type speedscopeFrame struct {
 	Name string `json:"name"`
 	File string `json:"file,omitempty"`
@@ -42,8 +42,8 @@ type speedscopeProfile struct {
 	Weights []int   `json:"weights"`
 }
 
-// Speedscope writes the file format of speedscope (https://www.speedscope.app/file-format-schema.json): first a profile
-// of all threads, then one for each thread. The weight of a thread is 1. name is the title of the file.
+// Speedscope writes the file format of speedscope (https://www.speedscope.app/file-format-schema.json): first a
+// profile of all threads, then one for each thread. The weight of a thread is 1. name is the title of the file.
 func Speedscope(w io.Writer, p *answer.Profile, name string) error {
 	if w == nil || p == nil {
 		return errNoProfile
@@ -69,7 +69,7 @@ func Speedscope(w io.Writer, p *answer.Profile, name string) error {
 	return e.Encode(&f)
 }
 
-// speedscopeFrames fills f's frames and returns where each frame of p is.
+// speedscopeFrames fills f's frames, and returns the index of each frame of p.
 func speedscopeFrames(p *answer.Profile, f *speedscopeFile) []int {
 	index := map[speedscopeFrame]int{}
 	shared := make([]int, len(p.Frames))

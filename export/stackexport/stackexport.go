@@ -1,8 +1,9 @@
-// Package stackexport writes stacks in the forms that other tools read: folded text for flame graphs, speedscope's
-// JSON, and profiles of pprof. A dump is a profile with one sample a thread.
+// Package stackexport writes stacks in the formats of other tools: folded text for flame graphs, speedscope's
+// JSON, and profiles for pprof. A dump is a profile with one sample per thread. The package does not walk
+// stacks. Start at Folded, Speedscope and Pprof.
 //
-// The names in a dump are not to be trusted; what is written is text without
-// control characters, in which the separators of a form mean nothing else.
+// Names in a dump may be hostile: the output is text without control characters, and names cannot contain a
+// format's separators.
 //
 // Stability: unstable.
 package stackexport

@@ -14,8 +14,7 @@ import (
 	"github.com/sosgo/sosgo/internal/test/exportread"
 )
 
-// sample has three threads: two that stand in the same place, and one in a
-// method of a hostile name.
+// sample has three threads: two in the same place, and one in a method with a hostile name.
 func sample() *answer.Profile {
 	p := answer.NewProfile()
 	main := p.Frame(answer.ProfileFrame{Name: "App.Main()", Module: "app.dll", File: "/src/a.cs", Line: 7, IP: 0x1000})

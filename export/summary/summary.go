@@ -1,8 +1,9 @@
-// Package summary sums a dump up: in one line, and by signatures that hold across dumps. It is made of answers alone and reads nothing.
+// Package summary sums up a dump in one line, with signatures that are comparable across dumps. It works on
+// answers, and does not read the dump. Start at AddCrash, AddLeaks and AddTriage.
 //
-// A signature is 16 hexadecimal digits: the start of a SHA-256 of names, which have no addresses in them. The same crash in another process,
-// or after a restart, has the same one; another version of the program has, as long as the names stay. A weak one is of a crash that may
-// have another one elsewhere.
+// A signature is 16 hexadecimal digits: the start of a SHA-256 of names without addresses. The same crash in
+// another process or after a restart has the same signature, and so has another version of the program while
+// the names stay. A weak signature may differ for the same crash in another dump.
 //
 // Stability: unstable.
 package summary
@@ -14,7 +15,7 @@ import (
 	"github.com/sosgo/sosgo/app/signature"
 )
 
-// AddCrash says why the process died. A process of which the dump tells no crash has no signature.
+// AddCrash adds why the process died. Without a crash in the dump there is no signature.
 func AddCrash(s *answer.Summary, c *answer.Crash) {
 	if s == nil || c == nil {
 		return
@@ -38,7 +39,7 @@ func AddCrash(s *answer.Summary, c *answer.Crash) {
 	s.Identity, s.Top = id.Identity, id.Frame
 }
 
-// Sign signs the crash of a summary anew, by the text of rules for signatures. An empty text stands for the default rules.
+// Sign signs the crash of a summary anew with a text of rules. An empty text means the default rules.
 func Sign(s *answer.Summary, c *answer.Crash, rules string) error {
 	if s == nil || c == nil || !s.Crashed || rules == "" {
 		return nil
@@ -65,10 +66,10 @@ func AddLeaks(s *answer.Summary, l *answer.Leaks) {
 	}
 }
 
-// mostFindings is how many findings a summary has.
+// mostFindings is the largest number of findings in a summary.
 const mostFindings = 10
 
-// AddTriage adds the first findings of a triage, and notes what it could not look at.
+// AddTriage adds the first findings of a triage, and notes what was not checked.
 func AddTriage(s *answer.Summary, t *answer.Triage) {
 	if s == nil || t == nil {
 		return
@@ -76,7 +77,7 @@ func AddTriage(s *answer.Summary, t *answer.Triage) {
 	noted := len(s.Noted())
 	for i := range t.Unknown {
 		err := t.Unknown[i].Err
-		same := func(e error) bool { return err != nil && e.Error() == err.Error() } // the crash and the heap have noted it themselves
+		same := func(e error) bool { return err != nil && e.Error() == err.Error() } // already noted with the crash or the heap
 		if !slices.ContainsFunc(s.Noted()[:noted], same) {
 			s.Note(err)
 		}
@@ -91,7 +92,7 @@ func AddTriage(s *answer.Summary, t *answer.Triage) {
 	}
 }
 
-// suspect returns a Suspect in few words. Its signature is of its kind, what it is and what keeps it alive.
+// suspect returns a Suspect in few words. Its signature covers its kind, its type and what keeps it alive.
 func suspect(x *answer.Suspect) answer.SuspectSummary {
 	out := answer.SuspectSummary{Kind: x.Kind, Verdict: x.Verdict, Retained: x.Retained, Share: x.Share}
 	holder := x.Owner

@@ -30,7 +30,8 @@ func summed(c *answer.Crash) *answer.Summary {
 	return s
 }
 
-// TestCrashSignature: a crash is given by its exception and the methods, not by offsets or what is far out.
+// TestCrashSignature checks that the exception and the methods identify a crash, and not offsets or outer
+// frames.
 func TestCrashSignature(t *testing.T) {
 	one := summed(crash("Contoso.Oops", "a.dll!System.X.Throw()+0x10", "b.dll!Contoso.A.Run()+0x2f"))
 	assert.Equal(t, "Contoso.A.Run()", one.Top)
@@ -64,7 +65,7 @@ func TestCrashSignature(t *testing.T) {
 	assert.Empty(t, summed(missing).Exception, "what is not known is not told")
 }
 
-// TestSuspects: a suspect is given by what it is and what keeps it alive.
+// TestSuspects checks that its type and what keeps it alive identify a suspect.
 func TestSuspects(t *testing.T) {
 	l := &answer.Leaks{Live: answer.HeapPart{Objects: 5, Size: 100}}
 	step := answer.PathStep{PathObject: answer.PathObject{Address: 16, Type: answer.Text{S: "List<T>"}},
@@ -89,7 +90,7 @@ func ExampleAddCrash() {
 	// Output: true Contoso.Orders.Load()
 }
 
-// TestTriage checks that a summary has the first findings alone, and notes what was not looked at.
+// TestTriage checks that a summary has only the first findings, and notes what was not checked.
 func TestTriage(t *testing.T) {
 	s := &answer.Summary{}
 	tr := &answer.Triage{Unknown: []answer.TriageAbsent{{Subject: "a", Err: target.ErrNotInDump}, {Subject: "b", Reason: "not asked for"}}}

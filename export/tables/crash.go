@@ -17,7 +17,7 @@ type crashRow struct {
 	Offset   query.Opt[target.Addr] `row:"offset" doc:"the place in it"`
 }
 
-// crashTable returns the table of what the signature of the crash is made from: rules for signatures are tried over it.
+// crashTable returns the table with the input of the crash's signature, for trying rules.
 func (p *Process) crashTable() *Table {
 	return rowTable("crash", "what the signature of a crash is made from", func(_ context.Context, _ *writer, add func(crashRow) error) error {
 		rec := signature.RecordOf(p.Crash)

@@ -15,14 +15,15 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An encoder writes batches in one form. encode is for several goroutines, take and close for one, in order.
+// An encoder writes batches in one format. encode may be called by several goroutines, take and close by one,
+// in order.
 type encoder interface {
 	encode(b *Batch, reuse part) (part, error)
 	take(p part) error
 	close() error
 }
 
-// A part is what was made of a batch.
+// A part is an encoded batch.
 type part struct {
 	rows  uint64
 	text  []byte
@@ -84,8 +85,9 @@ func appendRawCSV(dst []byte, b *Batch, r int) []byte {
 	return appendCells(dst, b, r, func(text []byte) []byte { return text })
 }
 
-// inert returns text that spreadsheets show and do not run: those that they would run, or that begin with an apostrophe, with an
-// apostrophe in front. Spreadsheets skip spaces, and take the wide forms of signs, which the OWASP lists (CSV injection).
+// inert returns text that spreadsheets show and do not run. It puts an apostrophe before text that they would
+// run, or that starts with an apostrophe. Spreadsheets skip spaces, and accept the wide forms of signs listed
+// by OWASP (CSV injection).
 func inert(text []byte) []byte {
 	const starts = "=+-@\t\r\n'\uff1d\uff0b\uff0d\uff20"
 	first, _ := utf8.DecodeRune(bytes.TrimLeft(text, " "))
@@ -95,7 +97,7 @@ func inert(text []byte) []byte {
 	return append([]byte{'\''}, text...)
 }
 
-// appendCells appends a row as RFC 4180 has it, and its texts as shown.
+// appendCells appends a row in the form of RFC 4180, with texts passed through shown.
 func appendCells(dst []byte, b *Batch, r int, shown func(text []byte) []byte) []byte {
 	for i := range b.cols {
 		if i > 0 {
@@ -112,7 +114,8 @@ func appendCells(dst []byte, b *Batch, r int, shown func(text []byte) []byte) []
 	return dst
 }
 
-// appendQuoted appends text as UTF-8, with quotes around it where it needs them: where it is empty, too, for that is not null.
+// appendQuoted appends text as UTF-8, in quotes if it needs them. An empty text is quoted, because it is not
+// null.
 func appendQuoted(dst, text []byte) []byte {
 	if !utf8.Valid(text) {
 		text = []byte(utf16text.Valid(string(text)))
@@ -130,7 +133,7 @@ func appendQuoted(dst, text []byte) []byte {
 	return append(dst, '"')
 }
 
-// appendJSON appends a row as an object, without what is null.
+// appendJSON appends a row as an object without nulls.
 func appendJSON(dst []byte, b *Batch, r int) []byte {
 	first := byte('{')
 	for i := range b.cols {

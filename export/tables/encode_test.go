@@ -14,7 +14,7 @@ func TestLoneSurrogates(t *testing.T) {
 	}
 }
 
-// TestFormulas: no cell is one that a spreadsheet runs, and what a text was can be had back.
+// TestFormulas checks that a spreadsheet runs no cell, and that the original text can be restored.
 func TestFormulas(t *testing.T) {
 	for text, want := range map[string]string{
 		"=HYPERLINK(\"http://x\")": `"'=HYPERLINK(""http://x"")"`, "=1+1": "'=1+1", "+1": "'+1", "-1": "'-1", "@SUM(1)": "'@SUM(1)",

@@ -24,7 +24,7 @@ type objectRow struct {
 	Referrers  uint64                 `row:"referrers" parquet:"dictionary" doc:"number of references to it, roots included"`
 }
 
-// objectTable returns the table of all objects, in the order of their addresses.
+// objectTable returns the table of all objects, by address.
 func (p *Process) objectTable() *Table {
 	return pieceTable("objects", "all objects of the heap, by address", p.Heap, p.objectPieces)
 }
@@ -43,7 +43,7 @@ func (p *Process) objectPieces(ctx context.Context) (func(*export.Piece, *object
 	if err != nil {
 		return nil, err
 	}
-	var names [256]string // of generations
+	var names [256]string // names of generations
 	for i := range names {
 		names[i] = heap.Generation(i).String()
 	}
@@ -137,7 +137,7 @@ func (p *Process) typeSums(ctx context.Context) ([]typeSum, error) {
 	return out, nil
 }
 
-// mvid returns the MVID of a module, or "" if it can't be read.
+// mvid returns the MVID of a module, or "" if unreadable.
 func (p *Process) mvid(known map[target.Addr]string, module target.Addr) string {
 	id, ok := known[module]
 	if ok {
@@ -154,7 +154,7 @@ func (p *Process) mvid(known map[target.Addr]string, module target.Addr) string 
 	return id
 }
 
-// stringChars is how many characters of a string a table has.
+// stringChars is the largest number of characters of a string in a table.
 const stringChars = 256
 
 type stringRow struct {
@@ -189,7 +189,7 @@ func (p *Process) stringPieces(context.Context) (func(*export.Piece, *stringRow,
 			var err error
 			if raw, _, err = texts.Append(raw[:0], piece.Address(n), stringChars); err == nil {
 				hash.Reset()
-				_, _ = hash.Write(raw) // it never fails
+				_, _ = hash.Write(raw) // never fails
 				row.Text, row.Hash = query.Some(raw), query.Some(hash.Sum64())
 			}
 			add()

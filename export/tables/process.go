@@ -47,8 +47,8 @@ func (p *Process) dumpTable() *Table {
 	})
 }
 
-// schema is the version of the tables. 1 had generations and addresses of CSV and NDJSON as numbers, and no column schema. 2 had no column dump_id in the
-// tables of fleets, and no table crash.
+// schema is the version of the tables. In 1, CSV and NDJSON had generations and addresses as numbers, and there
+// was no column schema. 2 had no column dump_id in the tables of fleets, and no table crash.
 const schema = 3
 
 func (p *Process) dumpRow() dumpRow {
@@ -60,14 +60,14 @@ func (p *Process) dumpRow() dumpRow {
 		Strength: textOrNull(s.SignatureStrength), Version: query.SomeIf(uint64(s.SignatureVersion), s.SignatureVersion != 0),
 		Parts:       textOrNull(strings.Join(s.SignatureParts, "; ")),
 		Rules:       textOrNull(s.SignatureRules),
-		LiveObjects: known(s.Objects), LiveSize: known(s.Size), GarbageSize: known(s.Garbage),
+		LiveObjects: numberOrNull(s.Objects), LiveSize: numberOrNull(s.Size), GarbageSize: numberOrNull(s.Garbage),
 	}
 	if s.Time != nil {
 		row.Time = query.Some(s.Time.UTC().Format(time.RFC3339))
 	}
 	row.TimeFrom = textOrNull(p.TimeFrom)
 	if len(p.Labels) > 0 {
-		if labels, err := json.Marshal(p.Labels); err == nil { // in the order of their names
+		if labels, err := json.Marshal(p.Labels); err == nil { // sorted by name
 			row.Labels = query.Some(string(labels))
 		}
 	}
@@ -77,15 +77,15 @@ func (p *Process) dumpRow() dumpRow {
 	return row
 }
 
-// known returns a column with *n, which is null if n is nil.
-func known(n *uint64) query.Opt[uint64] {
+// numberOrNull returns a column with *n, or null if n is nil.
+func numberOrNull(n *uint64) query.Opt[uint64] {
 	if n == nil {
 		return query.Opt[uint64]{}
 	}
 	return query.Some(*n)
 }
 
-// textOrNull returns a column with s, which is null if s is empty.
+// textOrNull returns a column with s, or null if s is empty.
 func textOrNull(s string) query.Opt[string] { return query.SomeIf(s, s != "") }
 
 type findingRow struct {
@@ -132,7 +132,7 @@ func (p *Process) findingRows(_ context.Context, _ *writer, add func(findingRow)
 	}
 	for _, f := range p.Summary.Findings {
 		if f.Kind == answer.FindingCrash || f.Kind == answer.FindingHolder {
-			continue // the rows above have it
+			continue // in the rows above
 		}
 		row := findingRow{Kind: f.Kind, What: textOrNull(f.Text)}
 		if err := add(row.signed(&f.Identity)); err != nil {
@@ -142,10 +142,11 @@ func (p *Process) findingRows(_ context.Context, _ *writer, add func(findingRow)
 	return nil
 }
 
-// sourceTables names the sources that have a table of the same name. The table has all columns of the source, and any value may be null.
+// sourceTables names the sources with a table of the same name. The table has all columns of the source; any
+// value may be null.
 var sourceTables = []string{"threads", "frames", "roots", "handles", "statics", "tasks", "requests"}
 
-// source returns the source of a name, or nil if the process has no such source.
+// source returns the source with a name, or nil.
 func (p *Process) source(name string) *query.Source {
 	i := slices.IndexFunc(p.Sources, func(s query.Source) bool { return s.Name == name })
 	if i < 0 {
@@ -165,7 +166,7 @@ func sourceTable(s *query.Source) *Table {
 				return ctx.Err()
 			}
 			if err != nil {
-				w.missing(err)
+				w.noteMissing(err)
 				continue
 			}
 			for i := range row {
@@ -180,7 +181,7 @@ func sourceTable(s *query.Source) *Table {
 	return t
 }
 
-// sourceKind returns the kind of a source's column in a table. Several kinds are text.
+// sourceKind returns the kind of a source's column in a table. Several kinds become text.
 func sourceKind(c *query.Column) Kind {
 	switch c.Kind {
 	case query.KindBool:
@@ -219,7 +220,7 @@ type stackRow struct {
 	Frames    string            `row:"frames" doc:"the managed methods, the innermost first, separated by semicolons"`
 }
 
-// stackTable returns the table of the different stacks of threads, by a hash of their methods.
+// stackTable returns the table of distinct stacks of threads, by a hash of their methods.
 func (p *Process) stackTable() *Table {
 	return rowTable("stacks", "the different stacks of managed threads", p.stackRows)
 }
@@ -249,7 +250,7 @@ func (p *Process) stackRows(ctx context.Context, w *writer, add func(stackRow) e
 			return ctx.Err()
 		}
 		if err != nil {
-			w.missing(err)
+			w.noteMissing(err)
 			continue
 		}
 		if id, _ := row[thread].Plain(); id != last {
@@ -257,7 +258,7 @@ func (p *Process) stackRows(ctx context.Context, w *writer, add func(stackRow) e
 			last = id
 		}
 		if k, _ := row[kind].Plain(); k != answer.FrameManaged {
-			continue // the runtime's own frames come and go with its versions
+			continue // the runtime's own frames differ between its versions
 		}
 		if text, known := row[name].Plain(); known {
 			frames = append(frames, strings.ReplaceAll(text, ";", ","))

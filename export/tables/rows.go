@@ -9,10 +9,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Tables whose rows are structs: query.Fields describes the tags row and doc. The tag parquet has the encoding of a column: delta if
-// values mostly grow from row to row, dictionary if there are few different values.
+// Tables with structs as rows: query.Fields describes the tags row and doc. The tag parquet has the encoding of
+// a column: delta if values mostly grow from row to row, dictionary for few distinct values.
 
-// rowTable returns a table with the columns of R, whose rows are appended one by one.
+// rowTable returns a table with the columns of R. Rows are appended one by one.
 func rowTable[R any](name, summary string, rows func(ctx context.Context, w *writer, add func(R) error) error) *Table {
 	t := &Table{Name: name, Summary: summary, Columns: columnsOf[R]()}
 	t.rows = func(ctx context.Context, w *writer) error {
@@ -27,8 +27,8 @@ func rowTable[R any](name, summary string, rows func(ctx context.Context, w *wri
 	return t
 }
 
-// pieceTable returns a table with the columns of R, whose rows several workers make of pieces of the heap. pieces returns a function
-// that fills the row and calls add, for each row of a piece.
+// pieceTable returns a table with the columns of R. Several workers make its rows from pieces of the heap.
+// pieces returns a function that sets the row and calls add, for each row of a piece.
 func pieceTable[R any](name, summary string, h *export.Heap, pieces func(context.Context) (func(p *export.Piece, row *R, add func()), error)) *Table {
 	t := &Table{Name: name, Summary: summary, Columns: columnsOf[R](), heap: h}
 	t.pieces = func(ctx context.Context) (func(*export.Piece, *Batch), error) {
@@ -73,7 +73,7 @@ func mayBeNull(p any) bool {
 	return true
 }
 
-// append appends the fields of a row; each is a pointer.
+// append appends the fields of a row. Each field is a pointer.
 func (b *Batch) append(fields []any) {
 	for i, p := range fields {
 		switch p := p.(type) {

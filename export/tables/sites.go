@@ -19,12 +19,12 @@ type siteRow struct {
 	Count    uint64            `row:"count" doc:"how many threads, tasks or operations are there"`
 }
 
-// hasSites reports whether a finding has places.
+// hasSites reports whether a finding has sites.
 func (p *Process) hasSites() bool {
 	return slices.ContainsFunc(p.Summary.Findings, func(f answer.FindingSummary) bool { return len(f.Sites) > 0 })
 }
 
-// siteTable returns the table of what the signatures of findings are made from: rules for signatures are tried over it.
+// siteTable returns the table with the input of the signatures of findings, for trying rules.
 func (p *Process) siteTable() *Table {
 	return rowTable("sites", "what the signatures of findings are made from", func(_ context.Context, _ *writer, add func(siteRow) error) error {
 		var at, finding uint64

@@ -1,8 +1,9 @@
-// Package tables writes a process as tables for databases: Parquet, CSV or lines of JSON (NDJSON), a file for each table. What
-// the tables and their columns are is defined once, for all forms.
+// Package tables writes a process as tables for databases: Parquet, CSV or lines of JSON (NDJSON), one file per
+// table. It defines tables and columns once for all formats, and does not compute answers. Start at Write.
 //
-// Rows are in a fixed order, and the bytes of a file are the same for any number of workers. A value that is not known, or that there
-// is none of, is null: an empty cell of CSV, where empty text is "". Addresses are numbers in Parquet, and text such as 0x7f10 in the other forms.
+// Rows are in a fixed order, and the bytes of a file are the same for any number of workers. An unknown or
+// missing value is null: an empty cell of CSV, where empty text is "". Addresses are numbers in Parquet, and
+// text such as 0x7f10 in the other formats.
 //
 // Stability: unstable.
 package tables
@@ -20,7 +21,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Kind is the kind of the values of a column.
+// A Kind is the kind of a column's values.
 type Kind uint8
 
 // The kinds.
@@ -30,76 +31,76 @@ const (
 	Text                // UTF-8; in CSV and Parquet, lone surrogates are escapes such as \ud800
 	Bool                // true or false
 	Float               // 64 bits
-	Address             // 64 bits without sign, in CSV and NDJSON text in hexadecimal
+	Address             // 64 bits without sign; hexadecimal text in CSV and NDJSON
 )
 
 // A Column is a column of a table.
 type Column struct {
 	Name    string
 	Kind    Kind
-	Null    bool // whether values may be null
+	Null    bool // values may be null
 	Summary string
 
 	rising bool // values mostly grow from row to row
-	few    bool // there are few different values
+	few    bool // few distinct values
 }
 
-// A Table is a table. It has rows, which are appended one by one, or pieces, which several workers make of the heap.
+// A Table has rows, which are appended one by one, or pieces, which several workers make from the heap.
 type Table struct {
-	Name    string // of the file, without the form
+	Name    string // name of the file, without extension
 	Summary string
 	Columns []Column
 
 	rows   func(ctx context.Context, w *writer) error
 	pieces func(ctx context.Context) (func(*export.Piece, *Batch), error)
 	heap   *export.Heap // of pieces
-	dump   string       // the last column of each row, dump_id; empty if there is none
+	dump   string       // value of the last column of each row, dump_id; "" without one
 }
 
-// A Form is how tables are written.
+// A Form is a format of tables.
 type Form string
 
-// The forms.
+// The formats.
 const (
 	Parquet Form = "parquet"
 	CSV     Form = "csv"
 	NDJSON  Form = "ndjson"
 )
 
-// A Process is what tables are made of.
+// A Process is the input of tables.
 type Process struct {
 	Summary *answer.Summary
-	Heap    *export.Heap // nil where the dump has none that can be read: there are no tables of it then
-	// Sources are the sources of rows of app/rows: the tables of the same names are made of these.
+	Heap    *export.Heap // nil if the heap is unreadable; its tables are then omitted
+	// Sources are the sources of rows of app/rows. The tables with the same names contain them.
 	Sources []query.Source
-	Tool    string // version of what writes the tables, for the table dump
-	// TimeFrom is where Summary.Time is from: dump, file or option.
+	Tool    string // version of the writing program, for the table dump
+	// TimeFrom is the origin of Summary.Time: dump, file or option.
 	TimeFrom string
-	Labels   map[string]string // by which a fleet is divided, for the table dump
-	// Crash is how the process died, for the table crash; nil if that is not known.
+	Labels   map[string]string // a fleet's labels, for the table dump
+	// Crash describes how the process died, for the table crash; nil if unknown.
 	Crash *answer.Crash
 }
 
-// Options choose the tables.
+// Options select the tables.
 type Options struct {
 	Form Form
-	// Brief has the tables that a fleet of dumps is compared by, of a few megabytes: no objects, no strings.
+	// Brief selects the tables for comparing a fleet of dumps, of a few megabytes: no objects, no strings.
 	Brief bool
-	// RawCSV writes the texts of CSV as they are. Otherwise one that a spreadsheet would run as a formula begins with an apostrophe, and
-	// one that begins with an apostrophe has one more.
+	// RawCSV writes the texts of CSV unchanged. Otherwise an apostrophe precedes text that a spreadsheet would
+	// run as a formula, and text that starts with an apostrophe.
 	RawCSV bool
-	// Mask, if not nil, replaces the secrets in texts.
+	// Mask, if not nil, replaces secrets in texts.
 	Mask func(string) string
 }
 
-// A Written is a table that was written.
+// A Written describes a written table.
 type Written struct {
 	Name string // of the file
 	Rows uint64
 }
 
-// Write writes all tables. create makes a file of a name, and has it written. A table of which nothing can be read is left out, and the reason noted in g: an
-// empty one says that there is nothing.
+// Write writes all tables. create makes a file with a name, and calls write for its content. Write omits a
+// table if all of it is unreadable, and notes the reason in g: an empty table means that there are no rows.
 func Write(ctx context.Context, p *Process, o Options, g *answer.Gaps, create func(name string, write func(io.Writer) error) error) ([]Written, error) {
 	if p == nil || create == nil {
 		return nil, target.Unsupportedf("tables of no process")
@@ -126,7 +127,7 @@ func Write(ctx context.Context, p *Process, o Options, g *answer.Gaps, create fu
 	return out, nil
 }
 
-// errNothing is about a table of which nothing could be read.
+// errNothing is the error for a table with only unreadable rows.
 var errNothing = errors.New("nothing can be read")
 
 func (p *Process) tables(brief bool) []*Table {
@@ -159,7 +160,7 @@ func (p *Process) tables(brief bool) []*Table {
 	return list
 }
 
-// batchRows is how many rows are encoded at once.
+// batchRows is the number of rows to encode at once.
 const batchRows = 1 << 17
 
 type writer struct {
@@ -169,7 +170,7 @@ type writer struct {
 	gaps  *answer.Gaps
 	batch *Batch
 	spare part
-	lost  bool // rows could not be read
+	lost  bool // some rows are unreadable
 	count uint64
 	mask  func(string) string // of Options
 }
@@ -209,7 +210,7 @@ func (w *writer) writePieces() error {
 	})
 }
 
-// next ends a row that was appended to the batch.
+// next ends a row of the batch.
 func (w *writer) next() error {
 	if w.t.dump != "" {
 		c := &w.batch.cols[len(w.batch.cols)-1]
@@ -234,19 +235,19 @@ func (w *writer) flush() (err error) {
 	return w.enc.take(w.spare)
 }
 
-// missing records rows that can't be read.
-func (w *writer) missing(err error) {
+// noteMissing records unreadable rows.
+func (w *writer) noteMissing(err error) {
 	w.lost = true
 	w.gaps.Note(fmt.Errorf("%s: %w", w.t.Name, err))
 }
 
-// A Batch is rows of a table, column by column.
+// A Batch holds rows of a table, column by column.
 type Batch struct {
 	t    *Table
 	n    int
 	cols []parquetfile.Values
-	mask func(string) string // nil where texts are as they are
-	few  map[string]string   // masked texts of columns with few different ones
+	mask func(string) string // nil for unmasked texts
+	few  map[string]string   // masked texts of columns with few distinct ones
 }
 
 func (w *writer) newBatch() *Batch {
@@ -287,7 +288,7 @@ func (b *Batch) text(i int, s string) {
 	b.num(i, uint64(len(c.Text)))
 }
 
-// mostFew is how many masked texts are kept of columns with few different ones.
+// mostFew is the largest number of cached masked texts of columns with few distinct ones.
 const mostFew = 1 << 16
 
 // masked returns a text of column i without secrets.

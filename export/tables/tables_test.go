@@ -102,7 +102,7 @@ func TestForms(t *testing.T) {
 							require.Equal(t, want, got, "%s %s", name, column)
 						}
 					}
-					if want, cell := strings.ReplaceAll(got, "\r\n", "\n"), strings.TrimPrefix(cells[i+1][k], "'"); want != cell { // as the reader of CSV has it
+					if want, cell := strings.ReplaceAll(got, "\r\n", "\n"), strings.TrimPrefix(cells[i+1][k], "'"); want != cell { // as the reader of CSV returns it
 						require.Equal(t, want, cell)
 					}
 				}
@@ -116,7 +116,7 @@ func readParquet(t *testing.T, b []byte) []map[string]string {
 	return exportread.ReadParquet(t, b).Rows
 }
 
-// TestObjects: the tables of the heap say what the graph says.
+// TestObjects compares the tables of the heap with the graph.
 func TestObjects(t *testing.T) {
 	p := processOf(t, testdump.Open(t, "net10-zoo").Dump)
 	g := p.Heap.Graph

@@ -12,7 +12,7 @@ import (
 	"github.com/sosgo/sosgo/heap"
 )
 
-// benchHeap returns the heap of the dump that SOSGO_BENCH_DUMP names.
+// benchHeap returns the heap of the dump in SOSGO_BENCH_DUMP.
 func benchHeap(b *testing.B) *heap.Heap {
 	name := os.Getenv("SOSGO_BENCH_DUMP")
 	if name == "" {

@@ -11,8 +11,7 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// TestCancel: every walk that can take long ends with the context's error, and
-// soon.
+// TestCancel checks that every long walk ends with the context's error soon.
 func TestCancel(t *testing.T) {
 	const soon = 50 * time.Millisecond
 	d := testdump.Open(t, "net10-zoo")
@@ -20,7 +19,7 @@ func TestCancel(t *testing.T) {
 	require.NoError(t, err)
 	v, err := d.View("")
 	require.NoError(t, err)
-	_, err = h.Stats(context.Background(), nil, heap.ScanOptions{}) // opens what is opened once
+	_, err = h.Stats(context.Background(), nil, heap.ScanOptions{}) // opens lazily opened parts
 	require.NoError(t, err)
 	o := heap.ScanOptions{}
 	for name, walk := range map[string]func(context.Context) error{
@@ -55,8 +54,8 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestWalk: Walk finds what Objects does, and what the filter chooses of it; one
-// that is canceled in the middle ends there.
+// TestWalk checks that Walk returns the objects of Objects that the filter selects, and ends when it is
+// canceled.
 func TestWalk(t *testing.T) {
 	h, err := testdump.Open(t, "net10-zoo").Heap()
 	require.NoError(t, err)
@@ -91,6 +90,6 @@ func TestWalk(t *testing.T) {
 	require.Equal(t, 11, n)
 	cancel()
 	for range h.Walk(context.Background(), nil) {
-		break // is asked no more
+		break // must not be called again
 	}
 }

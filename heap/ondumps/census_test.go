@@ -10,14 +10,14 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// TestCensusOfDumps compares the census of each dump with the walks that look for the same things alone.
+// TestCensusOfDumps compares the census of each dump with separate walks.
 func TestCensusOfDumps(t *testing.T) {
 	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
 		h, err := d.Heap()
 		if err != nil {
 			t.Skip(err)
 		}
-		stats, serr := h.Stats(t.Context(), &heap.Filter{MinSize: 1}, heap.ScanOptions{}) // a walk of its own
+		stats, serr := h.Stats(t.Context(), &heap.Filter{MinSize: 1}, heap.ScanOptions{}) // a separate walk
 		census, err := h.Census(t.Context(), heap.ScanOptions{})
 		if serr != nil {
 			require.Zero(t, stats.Count)

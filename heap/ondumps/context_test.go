@@ -12,12 +12,11 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// contextAt returns where the thread t keeps its allocation context, or, with no t,
-// where the process has its own.
+// contextAt returns the address of the thread's allocation context or, for a nil thread, of the process's.
 func contextAt(t *testing.T, rt *dac.Runtime, thread *dac.Thread) target.Addr {
 	t.Helper()
 	l := rt.Layout()
-	inner := 0 // 10: the GC's part of the runtime's
+	inner := 0 // since 10, the GC's part of the runtime's structure
 	if off, err := l.Offset("EEAllocContext", "GCAllocationContext"); err == nil {
 		inner = off
 	}
@@ -38,7 +37,7 @@ func contextAt(t *testing.T, rt *dac.Runtime, thread *dac.Thread) target.Addr {
 	return locals + target.Addr(off+inner)
 }
 
-// walkOf lists the objects of a heap, and the places where its walk could not go on.
+// walkOf lists the objects of a heap, and the places where its walk stopped.
 func walkOf(h *heap.Heap) (objects []target.Addr, bad []error) {
 	for o, err := range h.Objects() {
 		switch {
@@ -51,7 +50,7 @@ func walkOf(h *heap.Heap) (objects []target.Addr, bad []error) {
 	return objects, bad
 }
 
-// widest returns the thread with the largest context that holds memory, nil if there is none.
+// widest returns the thread with the largest allocation context, or nil.
 func widest(threads []dac.Thread) (out *dac.Thread) {
 	size := func(c dac.AllocContext) target.Addr { return c.Limit - c.Pointer }
 	for i := range threads {
@@ -62,8 +61,8 @@ func widest(threads []dac.Thread) (out *dac.Thread) {
 	return out
 }
 
-// TestGlobalContext: memory of the allocation context that no thread owns holds no objects, as that of a thread's, and the
-// objects after it are found. Without it they would be missed, or the heap be called corrupt.
+// TestGlobalContext checks that the memory of the global allocation context contains no objects, like a
+// thread's, and that the objects after it are found.
 func TestGlobalContext(t *testing.T) {
 	for _, name := range []string{"net8-zoo", "win-net8-zoo", "net9-zoo", "net10-zoo", "net10-zoo-noregions", "win-net10-zoo"} {
 		t.Run(name, func(t *testing.T) {
@@ -92,8 +91,9 @@ func TestGlobalContext(t *testing.T) {
 	}
 }
 
-// TestUnknownContext: runtimes before 8 do not say where that context is. If no thread has one, memory in generation 0 that
-// was not given out yet is no corruption, no object is lost after it, and a warning says that the context is unknown.
+// TestUnknownContext checks runtimes before 8, which do not record the global context. If no thread has a
+// context, unused memory in generation 0 is not a corruption, no object after it is lost, and a warning reports
+// the unknown context.
 func TestUnknownContext(t *testing.T) {
 	for _, name := range []string{"net31-zoo", "win-net6-zoo"} {
 		t.Run(name, func(t *testing.T) {
@@ -124,7 +124,7 @@ func TestUnknownContext(t *testing.T) {
 			assert.Zero(t, s.Errors)
 			assert.True(t, s.Incomplete)
 
-			// What is no zero is corruption all the same.
+			// Other bytes than zeros are a corruption.
 			inside := widest(threads).AllocContext.Pointer + 8
 			h, err = d.Damaged(t, append(none, testdump.Words(inside, 0x1234))...).Heap()
 			require.NoError(t, err)

@@ -13,15 +13,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// corpus calls f for each case of the corpus that holds a heap; f returns how
-// much it compared.
+// corpus calls f for each case of the corpus with a heap. f returns the number of comparisons.
 func corpus(t *testing.T, f func(t *testing.T, d *testdump.Dump) int) {
 	testdump.Corpus(t, (*testcase.Case).HasHeap, f)
 }
 
 func hex(v any) target.Addr { return testdump.Address(v) }
 
-// TestObjects holds every object of the oracle against the walk.
+// TestObjects compares the walk with every object of the oracle.
 func TestObjects(t *testing.T) {
 	corpus(t, func(t *testing.T, d *testdump.Dump) int {
 		h, err := d.Heap()
@@ -60,7 +59,7 @@ func TestObjects(t *testing.T) {
 	})
 }
 
-// TestSegments holds every segment of the oracle against ours.
+// TestSegments compares segments with the oracle.
 func TestSegments(t *testing.T) {
 	corpus(t, func(t *testing.T, d *testdump.Dump) int {
 		h, err := d.Heap()
@@ -90,8 +89,7 @@ func TestSegments(t *testing.T) {
 	})
 }
 
-// TestStats holds counts and sizes by type against the oracle, with one worker
-// and with several.
+// TestStats compares counts and sizes by type with the oracle, with one worker and with several.
 func TestStats(t *testing.T) {
 	corpus(t, func(t *testing.T, d *testdump.Dump) int {
 		h, err := d.Heap()
@@ -118,8 +116,7 @@ func TestStats(t *testing.T) {
 	})
 }
 
-// TestSizes: what a generation's objects and the gaps between them take is what
-// its segments have.
+// TestSizes checks that objects and gaps of a generation add up to its segments.
 func TestSizes(t *testing.T) {
 	corpus(t, func(t *testing.T, d *testdump.Dump) int {
 		h, err := d.Heap()
@@ -132,7 +129,7 @@ func TestSizes(t *testing.T) {
 		for _, z := range sizes.Heaps {
 			for _, g := range z.Generations {
 				if g.Generation == answer.Ephemeral {
-					continue // is part of the others
+					continue // included in the others
 				}
 				live += g.Live
 				free += g.Free
@@ -155,8 +152,7 @@ func TestSizes(t *testing.T) {
 	})
 }
 
-// TestDATAS: only a server GC of .NET 10 tells its mode; a fixed number of heaps
-// switches it off.
+// TestDATAS checks that only a server GC of .NET 10 records its mode; a fixed number of heaps switches it off.
 func TestDATAS(t *testing.T) {
 	corpus(t, func(t *testing.T, d *testdump.Dump) int {
 		h, err := d.Heap()

@@ -11,7 +11,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestTypesBesideFrozenObjects: types between a frozen segment and the regions are types where a damaged heap goes on.
+// TestTypesBesideFrozenObjects checks that types between a frozen segment and the regions count as types after
+// damage.
 func TestTypesBesideFrozenObjects(t *testing.T) {
 	d := testdump.Open(t, "win-net10-zoo")
 	sound, err := d.Heap()
@@ -41,8 +42,8 @@ func TestTypesBesideFrozenObjects(t *testing.T) {
 	}
 }
 
-// TestDamagedSegments: however the record of a segment is damaged, the other segments are walked, what is lost is told, and
-// nothing is walked or counted that the dump does not hold.
+// TestDamagedSegments damages the record of a segment. The other segments must be walked, the loss must be
+// reported, and only memory in the dump may be walked or counted.
 func TestDamagedSegments(t *testing.T) {
 	for _, name := range []string{"net10-crash-nested", "net31-zoo"} {
 		t.Run(name, func(t *testing.T) {
@@ -53,7 +54,7 @@ func TestDamagedSegments(t *testing.T) {
 			want, err := sound.Stats(t.Context(), nil, heap.ScanOptions{})
 			require.NoError(t, err)
 			s := largest(sound)
-			var memory uint64 // of the process
+			var memory uint64 // memory of the process
 			for r := range d.Target().Regions() {
 				memory += r.Size
 			}

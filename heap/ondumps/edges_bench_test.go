@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// cannedObjects returns the objects of the canned dump of that name.
+// cannedObjects returns the objects of a canned dump.
 func cannedObjects(t testing.TB, name string) (*heap.Heap, []heap.Object) {
 	h, err := testdump.Open(t, name).Heap()
 	require.NoError(t, err)
@@ -58,8 +58,7 @@ func BenchmarkAppend(b *testing.B) {
 	b.ReportMetric(float64(n)/b.Elapsed().Seconds()/1e6, "Mreferences/s")
 }
 
-// TestAppend: Append finds what Of does, in whatever pieces it is asked, and counts the words that the dump
-// lacks.
+// TestAppend checks that Append returns the references of Of, in pieces of any size, and counts missing words.
 func TestAppend(t *testing.T) {
 	for _, name := range []string{"net10-zoo", "net10-crash-nested", "net31-zoo", "win-net10-zoo"} {
 		h, list := cannedObjects(t, name)

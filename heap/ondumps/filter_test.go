@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// TestNilFilter: a nil Filter chooses what the zero one does.
+// TestNilFilter checks that a nil Filter selects the same as the zero one.
 func TestNilFilter(t *testing.T) {
 	h, err := testdump.Open(t, "net10-zoo").Heap()
 	require.NoError(t, err)

@@ -11,8 +11,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestOldReferences: the rows add up to the references from older generations to younger ones. Where some of these can't be
-// read, the answer says that it is not all.
+// TestOldReferences checks that the rows add up to the references from older generations to younger ones. If
+// some are unreadable, the answer must be incomplete.
 func TestOldReferences(t *testing.T) {
 	cannedHeaps(t, func(t *testing.T, d *testdump.Dump, h *heap.Heap) {
 		out, err := h.OldReferences(t.Context(), heap.ScanOptions{})
@@ -58,7 +58,7 @@ func TestOldReferences(t *testing.T) {
 	})
 }
 
-// TestLargeReferences: what the pairs say is so, and the array of doubles that the debuggee keeps in a field is found.
+// TestLargeReferences checks the pairs, and finds the array of doubles in a field of the debuggee.
 func TestLargeReferences(t *testing.T) {
 	cannedHeaps(t, func(t *testing.T, d *testdump.Dump, h *heap.Heap) {
 		out, err := h.LargeReferences(t.Context(), heap.ScanOptions{})
@@ -83,7 +83,7 @@ func TestLargeReferences(t *testing.T) {
 	})
 }
 
-// TestDead: what is dead, live and free adds up, whoever says which objects live.
+// TestDead checks that dead, live and free bytes add up for any set of live objects.
 func TestDead(t *testing.T) {
 	cannedHeaps(t, func(t *testing.T, d *testdump.Dump, h *heap.Heap) {
 		all, err := h.Count(t.Context(), heap.ListOptions{})
@@ -140,7 +140,7 @@ func TestDead(t *testing.T) {
 			}
 			assert.Equal(t, bounds.Size()/8, u.Words)
 			assert.Equal(t, u.Words, u.Statistics.Count+uint64(len(u.Others)))
-			for i, w := range u.Others { // in the order of the words, with what is listed before each
+			for i, w := range u.Others { // in the order of the words
 				assert.Equal(t, bounds.Start+target.Addr(8*(i+w.After)), w.Slot)
 			}
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestHandles holds every GC handle of the oracle against ours.
+// TestHandles compares every GC handle with the oracle.
 func TestHandles(t *testing.T) {
 	type handle struct {
 		kind              string
@@ -25,7 +25,7 @@ func TestHandles(t *testing.T) {
 			require.NoError(t, err)
 			require.NotContains(t, got, e.Addr)
 			if e.Table >= len(h.SubHeaps()) {
-				// The oracle looks at the tables of the heaps that are there now.
+				// The oracle reads the tables of the heaps that exist now.
 				_, err := h.ObjectAt(e.Object)
 				require.NoError(t, err)
 				more++
@@ -46,7 +46,7 @@ func TestHandles(t *testing.T) {
 	})
 }
 
-// TestFinalizerQueues holds the queues' bounds and objects against the oracle.
+// TestFinalizerQueues compares the queues' bounds and objects with the oracle.
 func TestFinalizerQueues(t *testing.T) {
 	corpus(t, func(t *testing.T, d *testdump.Dump) int {
 		h, err := d.Heap()
@@ -101,8 +101,8 @@ func TestFinalizerQueues(t *testing.T) {
 	})
 }
 
-// requireInPart: an object is in the part of its generation, or of a younger
-// one until the next collection moves it on.
+// requireInPart checks that an object is in the part of its generation or, until the next collection moves it,
+// of a younger one.
 func requireInPart(t *testing.T, h *heap.Heap, a target.Addr, g heap.Generation) {
 	s := h.Segment(a)
 	require.NotNil(t, s)
@@ -111,7 +111,7 @@ func requireInPart(t *testing.T, h *heap.Heap, a target.Addr, g heap.Generation)
 	}
 }
 
-// TestVerify: the heaps of the corpus are sound, and every object is looked at.
+// TestVerify checks that the heaps of the corpus are sound, and that every object is verified.
 func TestVerify(t *testing.T) {
 	corpus(t, func(t *testing.T, d *testdump.Dump) int {
 		h, err := d.Heap()

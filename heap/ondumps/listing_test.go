@@ -15,7 +15,7 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// cannedHeaps calls f for each canned dump whose heap can be walked.
+// cannedHeaps calls f for each canned dump with a readable heap.
 func cannedHeaps(t *testing.T, f func(t *testing.T, d *testdump.Dump, h *heap.Heap)) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
 		h, err := d.Heap()
@@ -26,8 +26,8 @@ func cannedHeaps(t *testing.T, f func(t *testing.T, d *testdump.Dump, h *heap.He
 	})
 }
 
-// TestList: the objects that the manifest names are in the list, the list agrees
-// with its statistics, and both ways to read it with one another.
+// TestList checks that the objects in the manifest are listed, and that the list agrees with its statistics in
+// both ways of reading it.
 func TestList(t *testing.T) {
 	cannedHeaps(t, func(t *testing.T, d *testdump.Dump, h *heap.Heap) {
 		o := heap.ListOptions{Scan: heap.ScanOptions{Jobs: 2}}
@@ -75,7 +75,7 @@ func TestList(t *testing.T) {
 	})
 }
 
-// TestListGeneration: the generations have all objects, each its own.
+// TestListGeneration checks that the generations together have all objects, each only its own.
 func TestListGeneration(t *testing.T) {
 	cannedHeaps(t, func(t *testing.T, d *testdump.Dump, h *heap.Heap) {
 		whole, err := h.Count(t.Context(), heap.ListOptions{})
@@ -88,7 +88,7 @@ func TestListGeneration(t *testing.T) {
 			require.True(t, ok, name)
 			counted, err := h.CountGeneration(t.Context(), g, heap.ListOptions{})
 			if err != nil {
-				continue // none of its objects is in the dump
+				continue // its objects are not in the dump
 			}
 			listed := h.ListGeneration(t.Context(), g, heap.ListOptions{})
 			assert.Error(t, listed.Count.Err, "nothing was read")
@@ -105,7 +105,7 @@ func TestListGeneration(t *testing.T) {
 	assert.False(t, ok)
 }
 
-// TestCountStrings: strings by content are the strings of the list.
+// TestCountStrings compares strings by content with the list of strings.
 func TestCountStrings(t *testing.T) {
 	cannedHeaps(t, func(t *testing.T, d *testdump.Dump, h *heap.Heap) {
 		l := h.ListStrings(t.Context(), heap.ListOptions{})
@@ -137,7 +137,7 @@ func TestCountStrings(t *testing.T) {
 	})
 }
 
-// rows returns the rows of a list that has no errors.
+// rows returns the rows of a list without errors.
 func rows[T any](t *testing.T, list iter.Seq2[T, error]) iter.Seq[T] {
 	return func(yield func(T) bool) {
 		for row, err := range list {
@@ -148,7 +148,7 @@ func rows[T any](t *testing.T, list iter.Seq2[T, error]) iter.Seq[T] {
 	}
 }
 
-// TestListFinalizers: the statistics of the queues are those of their objects.
+// TestListFinalizers compares the statistics of the queues with their objects.
 func TestListFinalizers(t *testing.T) {
 	cannedHeaps(t, func(t *testing.T, d *testdump.Dump, h *heap.Heap) {
 		f, err := h.ListFinalizers(heap.FinalizerOptions{})

@@ -12,7 +12,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// loadedTypes lists all loaded types by MethodTable, and what was missing.
+// loadedTypes returns all loaded types by MethodTable, and the errors.
 func loadedTypes(t *testing.T, h *heap.Heap) (types map[target.Addr]answer.LoadedType, errs []error) {
 	types = map[target.Addr]answer.LoadedType{}
 	for row, err := range heap.LoadedTypes(t.Context(), h.Runtime(), h, heap.LoadedTypesOptions{}) {
@@ -26,8 +26,8 @@ func loadedTypes(t *testing.T, h *heap.Heap) (types map[target.Addr]answer.Loade
 	return types, errs
 }
 
-// TestUncountedTypes: of a heap that can't be read whole no type is said to have no
-// objects, and it is told what could not be read.
+// TestUncountedTypes checks that in a partly unreadable heap no type counts as unused, and that the unreadable
+// parts are reported.
 func TestUncountedTypes(t *testing.T) {
 	triage, err := testdump.Open(t, "net10-crash-null-triage").Heap()
 	require.NoError(t, err)

@@ -13,7 +13,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// requireLost requires that answers about a heap with lost segments tell so, and have no zero for what they don't know.
+// requireLost requires that answers about a heap with lost segments report the loss, without zeros for unknown
+// values.
 func requireLost(t *testing.T, h *heap.Heap, kind error) {
 	t.Helper()
 	require.NotEmpty(t, h.Lost())
@@ -31,7 +32,7 @@ func requireLost(t *testing.T, h *heap.Heap, kind error) {
 		_, err := h.CountGeneration(t.Context(), g, heap.ListOptions{})
 		assert.ErrorIs(t, err, kind)
 		l := h.ListGeneration(t.Context(), g, heap.ListOptions{})
-		var unread error // where no segment at all can be read
+		var unread error // set if all segments are unreadable
 		for _, err := range l.Objects.All() {
 			if unread = err; err == nil {
 				t.Error("an object of a lost generation")
@@ -48,8 +49,8 @@ func requireLost(t *testing.T, h *heap.Heap, kind error) {
 	}
 }
 
-// TestNothingOfWhatIsAsked: where all segments of the generations that were asked for are lost there is no answer, and a
-// generation without objects is no lost one.
+// TestNothingOfWhatIsAsked checks that there is no answer if all segments of the selected generations are lost,
+// and that a generation without objects is not lost.
 func TestNothingOfWhatIsAsked(t *testing.T) {
 	lost, err := testdump.Open(t, "net10-crash-null-triage").Heap()
 	require.NoError(t, err)
@@ -77,7 +78,7 @@ func TestNothingOfWhatIsAsked(t *testing.T) {
 	assert.Zero(t, l.Count, "nothing survived a collection, as there was none")
 }
 
-// TestLostSegments: segments whose description the dump lacks, or that make no sense.
+// TestLostSegments checks segments with records that are missing or invalid.
 func TestLostSegments(t *testing.T) {
 	h, err := testdump.Open(t, "net10-crash-null-triage").Heap()
 	require.NoError(t, err)
@@ -92,7 +93,7 @@ func TestLostSegments(t *testing.T) {
 	requireLost(t, h, target.ErrCorrupt)
 }
 
-// TestLostSegmentsOfPartialDumps: where a partial dump's heap can be opened without its segments, all are lost.
+// TestLostSegmentsOfPartialDumps checks that all segments are lost if a partial dump's heap opens without them.
 func TestLostSegmentsOfPartialDumps(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("*-triage"), func(t *testing.T, d *testdump.Dump) int {
 		h, err := d.Heap()
@@ -107,8 +108,8 @@ func TestLostSegmentsOfPartialDumps(t *testing.T) {
 	})
 }
 
-// TestReferencesThatAreMissing: where the heap is whole, but not what a young object refers to, there may be more references
-// to large objects than those that are listed.
+// TestReferencesThatAreMissing checks that the answer is incomplete if the heap is readable, except for objects
+// that a young object refers to.
 func TestReferencesThatAreMissing(t *testing.T) {
 	for _, name := range []string{"net8-zoo", "net10-zoo"} {
 		d := testdump.Open(t, name)
@@ -117,12 +118,12 @@ func TestReferencesThatAreMissing(t *testing.T) {
 		large, err := h.LargeReferences(t.Context(), heap.ScanOptions{})
 		require.NoError(t, err)
 		require.False(t, large.Incomplete, name)
-		at := target.Addr(0) // of a reference
+		at := target.Addr(0) // address of a reference
 		for o, err := range h.Walk(t.Context(), &heap.Filter{Generations: []heap.Generation{heap.Generation0}}) {
 			require.NoError(t, err)
 			for r, err := range h.References(o) {
 				if err == nil && r.Slot > o.Addr+16 {
-					at = r.Slot // not in what tells the object's size
+					at = r.Slot // outside of the words with the object's size
 				}
 			}
 			if at != 0 {

@@ -13,8 +13,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestMap: cells, parts and sums agree with each other, with the sizes that sizestats counts and with the segments; and the
-// number of workers changes nothing.
+// TestMap checks that cells, parts and sums agree with each other, with sizestats and with the segments, for
+// any number of workers.
 func TestMap(t *testing.T) {
 	cannedHeaps(t, func(t *testing.T, d *testdump.Dump, h *heap.Heap) {
 		m, err := h.Map(t.Context(), heap.MapOptions{Scan: heap.ScanOptions{Jobs: 1}})
@@ -63,7 +63,7 @@ func TestMap(t *testing.T) {
 	})
 }
 
-// alignedSizes returns the bytes of objects and of free blocks, as sizestats counts them.
+// alignedSizes returns the bytes of objects and of free blocks in the histograms.
 func alignedSizes(t *testing.T, h *heap.Heap) (used, free uint64) {
 	s, err := h.SizeHistograms(t.Context(), heap.ScanOptions{})
 	require.NoError(t, err)
@@ -79,8 +79,8 @@ func alignedSizes(t *testing.T, h *heap.Heap) (used, free uint64) {
 	return used, free
 }
 
-// TestMapPins: the pinned handles of the oracle are counted in the generation of their object, and the heap's objects are
-// all in the picture.
+// TestMapPins compares the pinned handles by generation with the oracle, and checks that all objects are in the
+// map.
 func TestMapPins(t *testing.T) {
 	corpus(t, func(t *testing.T, d *testdump.Dump) int {
 		h, err := d.Heap()
@@ -102,14 +102,14 @@ func TestMapPins(t *testing.T) {
 				want[h.Where(hex(e["object"])).Generation]++
 			}
 		})
-		if tables <= len(h.SubHeaps()) { // the oracle looks at the tables of the heaps that are there now
+		if tables <= len(h.SubHeaps()) { // the oracle reads the tables of the heaps that exist now
 			require.Equal(t, want, got)
 		}
 		return int(m.Total.Objects)
 	})
 }
 
-// TestMapLive: what is dead is measured cell by cell, and changes nothing else.
+// TestMapLive checks that dead objects are measured cell by cell, and that nothing else changes.
 func TestMapLive(t *testing.T) {
 	h, err := testdump.Open(t, "net10-zoo").Heap()
 	require.NoError(t, err)
@@ -130,7 +130,7 @@ func TestMapLive(t *testing.T) {
 	assert.Equal(t, all.Total, m.Total)
 }
 
-// TestMapDamaged: what can't be read is in cells that say so, and in no sum of objects.
+// TestMapDamaged checks that unreadable parts are in cells that report them, and not in sums of objects.
 func TestMapDamaged(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	h, err := d.Heap()

@@ -15,8 +15,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// nativeHeap returns the heap of the canned NativeAOT process: a thousand orders, each
-// with the text "customer N" and the order before it.
+// nativeHeap returns the heap of the canned NativeAOT process. It has a thousand orders, each with the text
+// "customer N" and the previous order.
 func nativeHeap(t *testing.T) *heap.Heap {
 	v, err := testdump.Open(t, "nativeaot-crash").View("")
 	require.NoError(t, err)
@@ -75,8 +75,7 @@ func TestNativeAOT(t *testing.T) {
 	}
 }
 
-// TestNativeAOTUnknown: what is not known of a NativeAOT process is an error, and
-// nothing else.
+// TestNativeAOTUnknown checks that unsupported parts of a NativeAOT process are errors.
 func TestNativeAOTUnknown(t *testing.T) {
 	h := nativeHeap(t)
 	_, _, err := h.ThinLocks(context.Background(), nil, heap.ScanOptions{})
@@ -91,7 +90,7 @@ func TestNativeAOTUnknown(t *testing.T) {
 	assert.ErrorIs(t, err, target.ErrUnsupported)
 }
 
-// TestNativeAOTDebugHeader: a header that makes no sense is refused with the reason.
+// TestNativeAOTDebugHeader checks that an invalid header is refused with the reason.
 func TestNativeAOTDebugHeader(t *testing.T) {
 	d := testdump.Open(t, "nativeaot-crash")
 	inst := d.Runtimes()[0]

@@ -15,10 +15,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// recordSize is that of oom_history (gcinterface.dac.h).
+// recordSize is the size of oom_history in bytes (gcinterface.dac.h).
 const recordSize = 72
 
-// recorded is a process with other bytes in the records of failed allocations, which canned dumps leave out.
+// recorded is a process with other bytes in the records of failed allocations, which canned dumps lack.
 type recorded struct {
 	target.Target
 	records map[target.Addr][]byte
@@ -40,8 +40,8 @@ func (r recorded) View(target.Addr, int) ([]byte, bool) { return nil, false }
 
 func (r recorded) Span(target.Addr) []byte { return nil }
 
-// TestOutOfMemory: what stands in the records of the heaps is told, of a workstation GC and of a server GC; one that can
-// be none is corrupt, and that of a dump which lacks it unknown.
+// TestOutOfMemory reads the records of a workstation GC and of a server GC. An impossible record is corrupt,
+// and a missing one unknown.
 func TestOutOfMemory(t *testing.T) {
 	for _, name := range []string{"net31-zoo", "net8-zoo", "net9-zoo", "win-net6-zoo", "win-net8-zoo", "net10-zoo", "win-net10-zoo", "net10-zoo-servergc"} {
 		t.Run(name, func(t *testing.T) {
@@ -76,7 +76,7 @@ func TestOutOfMemory(t *testing.T) {
 	}
 }
 
-// TestOutOfMemoryAlone: the records are read also where the dump lacks the heap, as triage dumps do.
+// TestOutOfMemoryAlone reads the records of a triage dump, which lacks the heap.
 func TestOutOfMemoryAlone(t *testing.T) {
 	d := testdump.Open(t, "win-net10-zoo-triage")
 	rt, err := d.Runtime()
@@ -91,7 +91,7 @@ func TestOutOfMemoryAlone(t *testing.T) {
 	assert.Equal(t, &answer.OutOfMemory{Heaps: 1}, got)
 }
 
-// unread holds h to telling that one of its records can't be read.
+// unread checks that h reports an unreadable record.
 func unread(t *testing.T, h *heap.Heap, want error) {
 	t.Helper()
 	got := h.OutOfMemory()
@@ -109,7 +109,7 @@ func words(list ...uint64) []byte {
 	return b
 }
 
-// TestNoOutOfMemory: the programs of the corpus had memory enough, and their dumps say so.
+// TestNoOutOfMemory checks that no program of the corpus ran out of memory.
 func TestNoOutOfMemory(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("*-zoo-withheap", "*-servergc-withheap"), func(t *testing.T, d *testdump.Dump) int {
 		h, err := d.Heap()

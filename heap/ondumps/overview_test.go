@@ -10,8 +10,7 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// TestOverview: the parts of a heap are the whole, and each of its segments says
-// what gcwhere says of it.
+// TestOverview checks that the parts of a heap add up, and that each segment agrees with gcwhere.
 func TestOverview(t *testing.T) {
 	cannedHeaps(t, func(t *testing.T, d *testdump.Dump, h *heap.Heap) {
 		all := h.Overview(nil)

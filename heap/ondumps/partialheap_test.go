@@ -11,7 +11,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestUnverifiedSyncBlocks: a sync block that the dump lacks is not counted as verified, and it is told.
+// TestUnverifiedSyncBlocks checks that a sync block that is not in the dump is not counted as verified, and
+// reported.
 func TestUnverifiedSyncBlocks(t *testing.T) {
 	for _, name := range []string{"net10-zoo", "net8-zoo", "net31-zoo"} {
 		d := testdump.Open(t, name)
@@ -38,7 +39,7 @@ func TestUnverifiedSyncBlocks(t *testing.T) {
 	}
 }
 
-// A lacking is a dump with other memory.
+// lacking is a dump with other memory.
 type lacking struct {
 	target.Target
 	mem target.Memory
@@ -49,8 +50,8 @@ func (l lacking) View(a target.Addr, n int) ([]byte, bool)        { return l.mem
 func (l lacking) Span(a target.Addr) []byte                       { return l.mem.Span(a) }
 func (l lacking) NextStored(a target.Addr) (target.Addr, bool)    { return target.NextStored(l.mem, a) }
 
-// TestPartialGenerations: what is free in a generation that can't be read whole is not known, and
-// of the others it is.
+// TestPartialGenerations checks that the free space of a partly unreadable generation is unknown, and known for
+// the others.
 func TestPartialGenerations(t *testing.T) {
 	for _, name := range []string{"net10-zoo", "net8-zoo", "net31-zoo"} {
 		d := testdump.Open(t, name)

@@ -10,8 +10,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestReferences holds the references of every object of the corpus against the
-// oracle's: their number, and the sum of the MethodTables that they lead to.
+// TestReferences compares the references of every object with the oracle: their number, and the sum of the
+// MethodTables that they lead to.
 func TestReferences(t *testing.T) {
 	corpus(t, func(t *testing.T, d *testdump.Dump) int {
 		h, err := d.Heap()
@@ -36,7 +36,7 @@ func TestReferences(t *testing.T) {
 					return
 				}
 				if ref.Slot == 0 {
-					continue // the oracle counts what is inside
+					continue // the oracle counts stored references
 				}
 				n++
 				mt, err := h.Runtime().ObjectMethodTable(ref.Target)

@@ -9,8 +9,9 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// TestServerGCOf31 opens the heaps of a server GC that does not publish where a gc_heap has its members, as that of .NET Core 3.1. Each
-// object that the program printed is in the heap that it allocated from, and the other heap has its segments, nearly empty.
+// TestServerGCOf31 opens the heaps of a server GC that does not publish the offsets of gc_heap's members, as in
+// .NET Core 3.1. Each object that the program printed must be in its heap. The other heap has its segments,
+// nearly empty.
 func TestServerGCOf31(t *testing.T) {
 	d := testdump.Open(t, "net31-servergc")
 	h, err := d.Heap()

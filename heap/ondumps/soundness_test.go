@@ -14,8 +14,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestSoundness: the heaps of the debuggees are sound, and so is each object
-// that the manifest names; an address that is none is not.
+// TestSoundness checks that the heaps of the debuggees and the objects in the manifest are sound, and another
+// address is not.
 func TestSoundness(t *testing.T) {
 	cannedHeaps(t, func(t *testing.T, d *testdump.Dump, h *heap.Heap) {
 		s, err := h.Soundness(t.Context(), nil, heap.ScanOptions{})
@@ -39,7 +39,7 @@ func TestSoundness(t *testing.T) {
 	})
 }
 
-// TestAround: an object that the manifest names is between its neighbours.
+// TestAround checks that an object in the manifest is between its neighbours.
 func TestAround(t *testing.T) {
 	cannedHeaps(t, func(t *testing.T, d *testdump.Dump, h *heap.Heap) {
 		assert.Nil(t, h.Around(8))
@@ -60,7 +60,7 @@ func TestAround(t *testing.T) {
 	})
 }
 
-// TestListHandles: the counts are those of the rows, for all types and for one.
+// TestListHandles compares the counts with the rows, for all types and for one.
 func TestListHandles(t *testing.T) {
 	cannedHeaps(t, func(t *testing.T, d *testdump.Dump, h *heap.Heap) {
 		all, err := h.ListHandles(t.Context())
@@ -96,8 +96,8 @@ func TestListHandles(t *testing.T) {
 	assert.False(t, ok)
 }
 
-// TestVerifyOverwritten: a MethodTable that is overwritten by what no process has, or this one had not, is a fault in dumps
-// that tell the memory of the process, and not memory that the dump lacks.
+// TestVerifyOverwritten checks that a MethodTable overwritten with an impossible or unmapped address is a fault
+// in dumps that record the memory of the process, and not missing memory.
 func TestVerifyOverwritten(t *testing.T) {
 	for _, name := range []string{"net10-zoo", "net8-zoo", "net31-zoo", "win-net10-zoo", "win-net6-zoo"} {
 		d := testdump.Open(t, name)

@@ -10,8 +10,8 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// TestStarts asks for every object of real heaps, and for the words behind
-// each, of which none is an object's start unless the next object begins there.
+// TestStarts looks up every object of real heaps, and the words after each. These are not starts, except where
+// the next object starts.
 func TestStarts(t *testing.T) {
 	corpus(t, func(t *testing.T, d *testdump.Dump) int {
 		h, err := d.Heap()

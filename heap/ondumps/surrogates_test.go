@@ -15,7 +15,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestLoneSurrogates: strings that differ in half a character alone count as two, and no form of their text is the same.
+// TestLoneSurrogates checks that strings that differ only in half a character count as two, with different
+// texts in all forms.
 func TestLoneSurrogates(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	h, err := d.Heap()
@@ -57,7 +58,7 @@ func TestLoneSurrogates(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, want, o.Inline(100), "a line of dumpobj")
 	}
-	// A text that is cut ends before half of a pair.
+	// A cut text ends before half of a pair.
 	pair := testdump.Damage{At: same[0] + 12, Bytes: []byte{'x', 0, 0x34, 0xd8, 0x1e, 0xdd, 'x', 0, 'x', 0}}
 	h, err = d.Damaged(t, pair).Heap()
 	require.NoError(t, err)

@@ -9,8 +9,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// BenchmarkMethodAt looks up code of every kind again and again, as the scan of
-// a stack does.
+// BenchmarkMethodAt looks up code of every kind repeatedly, as the scan of a stack does.
 func BenchmarkMethodAt(b *testing.B) {
 	d := testdump.Open(b, "net10-stacks")
 	rt, err := d.Runtime()

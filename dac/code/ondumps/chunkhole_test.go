@@ -11,8 +11,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestChunkWithHole: a method whose own bytes are in the dump is found although the dump lacks another one of its chunk,
-// before it or after it, and the list of the type's methods has what is there.
+// TestChunkWithHole checks that a method in the dump is found although another method of its chunk, before or
+// after it, is missing. The list of the type's methods must contain those in the dump.
 func TestChunkWithHole(t *testing.T) {
 	for _, name := range []string{"net10-zoo", "net31-zoo", "net10-arm64"} {
 		t.Run(name, func(t *testing.T) {

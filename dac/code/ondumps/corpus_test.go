@@ -13,8 +13,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// corpus calls f for the methods of each case of the corpus; f returns how much
-// it compared.
+// corpus calls f for the methods of each case of the corpus. f returns the number of comparisons.
 func corpus(t *testing.T, f func(t *testing.T, d *testdump.Dump, methods *code.Reader) int) {
 	testdump.CorpusRuntimes(t, func(t *testing.T, d *testdump.Dump) int {
 		rt, err := d.Runtime()
@@ -23,7 +22,7 @@ func corpus(t *testing.T, f func(t *testing.T, d *testdump.Dump, methods *code.R
 	})
 }
 
-// TestILMaps holds the maps of the oracle against ours.
+// TestILMaps compares IL maps with the oracle.
 func TestILMaps(t *testing.T) {
 	corpus(t, func(t *testing.T, d *testdump.Dump, methods *code.Reader) int {
 		good, bad, none := 0, 0, 0
@@ -33,14 +32,14 @@ func TestILMaps(t *testing.T) {
 			if len(rows) == 0 || start == 0 || start == ^target.Addr(0) {
 				return
 			}
-			// The map can be that of another body than the one that runs now; with
-			// several, the oracle mixes them.
+			// The map may belong to another body than the one that runs now. The oracle mixes the maps of
+			// several bodies.
 			if first := testdump.Address(rows[0].([]any)[1]); first < start || first-start > 1<<16 {
 				start = first
 			}
 			info, err := methods.MethodAt(start)
 			if err != nil || info.Start != start {
-				return // TestMethods looks at those
+				return // covered by TestMethods
 			}
 			got, err := methods.ILMap(info)
 			if errors.Is(err, target.ErrNotInDump) {
@@ -74,8 +73,8 @@ func TestILMaps(t *testing.T) {
 	})
 }
 
-// TestMethods holds every method of the oracle against ours: its name, and the
-// code that belongs to it at its start, middle and end.
+// TestMethods compares the name of every method with the oracle, and looks up the start, middle and end of its
+// code.
 func TestMethods(t *testing.T) {
 	corpus(t, func(t *testing.T, d *testdump.Dump, methods *code.Reader) int {
 		testcase.NeedModules(t, d.Case)
@@ -99,7 +98,7 @@ func TestMethods(t *testing.T) {
 			hot, _ := m["hot"].([]any)
 			size, _ := hot[1].(float64)
 			start := testdump.Address(hot[0])
-			if size == 0 || start == ^target.Addr(0) || md.Kind == code.MethodFCall { // none, or in the runtime itself
+			if size == 0 || start == ^target.Addr(0) || md.Kind == code.MethodFCall { // no code, or in the runtime itself
 				good++
 				return
 			}
@@ -142,8 +141,8 @@ func TestStackMethods(t *testing.T) {
 			}
 			good++
 			want, ok := m["il"].(float64)
-			// The oracle gives that of the call, and no mapping where we go back to
-			// one; on the first frame it is that of the address itself.
+			// The oracle has the call's offset, or no mapping where ours is an earlier one. For the first frame
+			// it is the offset of the address itself.
 			call := info
 			call.Offset--
 			before, _, err := methods.ILOffset(call)
@@ -162,7 +161,7 @@ func TestStackMethods(t *testing.T) {
 	})
 }
 
-// TestSourceLines finds the source of every frame that is in the debuggee.
+// TestSourceLines finds the source line of every frame in the debuggee.
 func TestSourceLines(t *testing.T) {
 	corpus(t, func(t *testing.T, d *testdump.Dump, methods *code.Reader) int {
 		testcase.NeedModules(t, d.Case)

@@ -13,8 +13,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestDescribeMethods describes methods of the types that the program knew by
-// their MethodDescs and by their code, with what is recorded beside it.
+// TestDescribeMethods describes methods of the types that the program printed, by their MethodDescs and by
+// their code.
 func TestDescribeMethods(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
 		if !d.HasRuntime() {
@@ -70,7 +70,7 @@ func describeCode(t *testing.T, r *code.Reader, m *answer.Method) {
 	}
 }
 
-// TestDescribeWrong: what is no method is not described.
+// TestDescribeWrong checks that other addresses than methods are errors.
 func TestDescribeWrong(t *testing.T) {
 	rt, err := testdump.Open(t, "net10-zoo").Runtime()
 	require.NoError(t, err)

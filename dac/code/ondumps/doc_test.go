@@ -1,2 +1,2 @@
-// Package ondumps has the tests of package code that open whole dumps, as those of dac/ondumps do.
+// Package ondumps contains the tests of package code that open whole dumps; see package dac/ondumps.
 package ondumps_test

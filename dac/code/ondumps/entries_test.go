@@ -11,13 +11,11 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// entriesWanted is how many methods of a dump have to be found by what calls
-// reach.
+// entriesWanted is the number of methods of a dump to find by their entry points.
 const entriesWanted = 10
 
-// TestEntries: a call through a method's slot reaches that method, by its code or
-// by its precode, whatever form that has in the runtime's version; and a
-// method's IL is what lies at its address.
+// TestEntries checks that a call through a method's slot reaches that method, by its code or by its precode in
+// the form of the runtime's version. A method's IL must be at its address.
 func TestEntries(t *testing.T) {
 	for _, name := range []string{"net31-zoo", "net8-zoo", "net10-zoo", "win-net6-zoo", "win-net8-zoo"} {
 		t.Run(name, func(t *testing.T) {
@@ -29,7 +27,7 @@ func TestEntries(t *testing.T) {
 			for _, fact := range d.Manifest.Types() {
 				mt, err := rt.MethodTable(fact.Addr)
 				if err != nil || mt.IsGeneric() || mt.IsArray() {
-					continue // their code is shared
+					continue // shared code
 				}
 				for m, err := range r.Methods(mt) {
 					if err != nil || m.Kind != code.MethodIL {
@@ -56,7 +54,7 @@ func checkEntry(t *testing.T, r *code.Reader, m *code.MethodDesc) bool {
 	}
 	got, err := r.MethodOfEntry(entry)
 	if err != nil {
-		return false // the stub of a runtime before 7 that jumps on to common code, or one not in the dump
+		return false // the stub of a runtime before 7 that jumps to common code, or a stub that is not in the dump
 	}
 	assert.Equal(t, m.Addr, got.Addr, "the method of its entry point %016x", uint64(entry))
 	return true
@@ -77,8 +75,8 @@ func checkIL(t *testing.T, r *code.Reader, m *code.MethodDesc) bool {
 	return true
 }
 
-// TestFunctions: the unwind functions of code begin at its start, follow each
-// other, and an address in the first is in the method.
+// TestFunctions checks that the unwind functions of code begin at its start and follow each other, and that an
+// address in the first belongs to the method.
 func TestFunctions(t *testing.T) {
 	for _, name := range []string{"net8-zoo", "net9-zoo", "net10-zoo"} {
 		d := testdump.Open(t, name)
@@ -91,7 +89,7 @@ func TestFunctions(t *testing.T) {
 				continue
 			}
 			if info.Kind != code.JIT {
-				continue // a stub has none
+				continue // stubs have no functions
 			}
 			if n++; n > 50 {
 				break

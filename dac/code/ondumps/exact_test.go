@@ -11,8 +11,9 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// TestInstanceOfExactType: a static method of a generic type whose code is shared has, for an exact type, a MethodDesc of its own,
-// whose chunk names that type and not the canonical one. The delegates of Expression<T>.Create call such ones, as SOS says, too.
+// TestInstanceOfExactType checks a static method with shared code of a generic type. For an exact type it has
+// its own MethodDesc, in a chunk of that type and not of the canonical one. The delegates of
+// Expression<T>.Create call such methods; SOS agrees.
 func TestInstanceOfExactType(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("net31-stacks-withheap"), func(t *testing.T, d *testdump.Dump) int {
 		rt, err := d.Runtimes()[0].Open()

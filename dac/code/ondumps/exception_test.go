@@ -12,8 +12,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestDescribeException compares the exceptions of the oracle with what is
-// described of them.
+// TestDescribeException compares descriptions of exceptions with the oracle.
 func TestDescribeException(t *testing.T) {
 	corpus(t, func(t *testing.T, d *testdump.Dump, methods *code.Reader) int {
 		compared := 0

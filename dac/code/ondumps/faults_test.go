@@ -11,11 +11,10 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// faultyMethods bounds how many methods a sweep asks about.
+// faultyMethods bounds the methods of a sweep.
 const faultyMethods = 20
 
-// TestFaults asks about methods and their code while parts of the dump are
-// missing or garbage.
+// TestFaults describes methods and their code while parts of the dump are missing or garbage.
 func TestFaults(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads the same thousands of times")
@@ -28,8 +27,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// add adds an answer in its JSON form, which has no addresses of this process;
-// what it lacks by its own word is an error.
+// add adds an answer in its JSON form, which has no addresses of the test process. Noted gaps become an error.
 func add(a *testdump.Answers, name string, v interface{ Noted() []error }, err error) {
 	if err == nil {
 		err = errors.Join(v.Noted()...)
@@ -88,7 +86,7 @@ func askMethod(r *code.Reader, m *code.MethodDesc, a *testdump.Answers) {
 	a.Add("variables"+of, variables, err)
 	handlers, err := r.DescribeHandlers(start)
 	if err == nil {
-		handlers.Details = nil // the tier in it is a guess where the dump lacks the attributes
+		handlers.Details = nil // its tier is a guess without the attributes
 	}
 	add(a, "handlers"+of, handlers, err)
 	gc, err := r.DescribeGCInfo(start)

@@ -11,8 +11,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestCodeInStub: a MethodDesc whose code is said to begin in a stub is corrupt:
-// what asks for its code has always a method.
+// TestCodeInStub checks that a MethodDesc with code that begins in a stub is corrupt: code of a method always
+// has a method.
 func TestCodeInStub(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	rt, err := d.Runtime()
@@ -40,7 +40,8 @@ func TestCodeInStub(t *testing.T) {
 	require.ErrorIs(t, err, target.ErrCorrupt)
 }
 
-// TestCodeOfTheRuntime: a method that is a function of the runtime has neither GC info nor handlers, and is no damage.
+// TestCodeOfTheRuntime checks that a method that is a function of the runtime has neither GC info nor handlers,
+// and is not corrupt.
 func TestCodeOfTheRuntime(t *testing.T) {
 	for _, name := range []string{"net31-zoo", "net8-zoo"} {
 		d := testdump.Open(t, name)
@@ -70,8 +71,7 @@ func TestCodeOfTheRuntime(t *testing.T) {
 	}
 }
 
-// methodWithSlot finds a compiled method and the word of its MethodDesc that
-// holds the address of its code.
+// methodWithSlot finds a compiled method, and the word of its MethodDesc with the address of its code.
 func methodWithSlot(t *testing.T, d *testdump.Dump, r *code.Reader) (*code.MethodDesc, target.Addr) {
 	t.Helper()
 	for _, fact := range d.Manifest.Types() {

@@ -14,8 +14,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestFindName finds the types that the program knew by name, and by the token
-// that comes with the name.
+// TestFindName finds the types that the program printed by name, and by the token found with it.
 func TestFindName(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
 		if !d.HasRuntime() {
@@ -65,8 +64,8 @@ func modulesOf(matches []answer.NameMatch) int {
 	return len(seen)
 }
 
-// TestFindMembers: a member's name finds methods with their code and fields
-// with their type; part of a name only what is loaded.
+// TestFindMembers checks that a member's name finds methods with their code and fields with their type, and
+// that part of a name only finds loaded types.
 func TestFindMembers(t *testing.T) {
 	rt, err := testdump.Open(t, "net10-zoo").Runtime()
 	require.NoError(t, err)

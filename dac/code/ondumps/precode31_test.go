@@ -13,8 +13,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestPrecodesOf31OnARM64: the precodes of ARM64 before .NET 7 lead to their methods: those of a chunk by indexes, others by a word of
-// their own.
+// TestPrecodesOf31OnARM64 checks that precodes of ARM64 before .NET 7 lead to their methods, by indexes in a
+// chunk or by their own word.
 func TestPrecodesOf31OnARM64(t *testing.T) {
 	const fixup, stub = 0x1000000c, 0x10000089 // adr x12, 0; adr x9, 16
 	const path = "../../../testdata/dumps/arm64/net31-arm64/net31-arm64.dmp.zst"

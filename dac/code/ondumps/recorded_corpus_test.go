@@ -21,8 +21,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// runtimes calls f for every case of the corpus that has a runtime; f returns how
-// much it compared.
+// runtimes calls f for every case of the corpus with a runtime. f returns the number of comparisons.
 func runtimes(t *testing.T, f func(t *testing.T, c *testcase.Case, rt *dac.Runtime) int) {
 	testdump.CorpusRuntimes(t, func(t *testing.T, d *testdump.Dump) int {
 		rt, err := d.Runtime()
@@ -31,8 +30,7 @@ func runtimes(t *testing.T, f func(t *testing.T, c *testcase.Case, rt *dac.Runti
 	})
 }
 
-// TestBodiesOfCorpus decodes all that is recorded beside every method of the
-// oracle and holds it against what must be true of it.
+// TestBodiesOfCorpus decodes everything recorded beside the methods of the oracle and checks it.
 func TestBodiesOfCorpus(t *testing.T) {
 	runtimes(t, func(t *testing.T, c *testcase.Case, rt *dac.Runtime) int {
 		type method struct {
@@ -76,7 +74,7 @@ func TestBodiesOfCorpus(t *testing.T) {
 	})
 }
 
-// checkLiveSlots asks for the slots wherever they can change.
+// checkLiveSlots decodes the slots at each offset where they can change.
 func checkLiveSlots(t *testing.T, d *codeinfo.GCDecoder, name string) int {
 	points, err := d.ChangeOffsets()
 	require.NoError(t, err, name)
@@ -92,7 +90,7 @@ func checkLiveSlots(t *testing.T, d *codeinfo.GCDecoder, name string) int {
 
 var goldenGCInfo = regexp.MustCompile(`(?m)^entry point ([0-9A-F]+)\n.*\nGC info ([0-9A-F]+)\n`)
 
-// TestGCInfoAddresses holds the places of GC info against those of SOS.
+// TestGCInfoAddresses compares the addresses of GC info with SOS.
 func TestGCInfoAddresses(t *testing.T) {
 	runtimes(t, func(t *testing.T, c *testcase.Case, rt *dac.Runtime) int {
 		files, err := filepath.Glob(filepath.Join(c.Dir, "sos", "gcinfo-*.txt"))

@@ -14,7 +14,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// patched is a memory with one other byte.
+// patched replaces one byte of a memory.
 type patched struct {
 	target.Memory
 	at target.Addr
@@ -43,8 +43,7 @@ func reopened(t *testing.T, d *testdump.Dump, at target.Addr, b byte) *dac.Runti
 	return rt
 }
 
-// TestEditableModule: of a module that hot reload may have changed, the IL is said
-// to be that which was built.
+// TestEditableModule checks that the IL of an editable module is reported as the original one.
 func TestEditableModule(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	rt, err := d.Runtime()
@@ -76,8 +75,7 @@ func TestEditableModule(t *testing.T) {
 	}
 }
 
-// TestReplacedIL: the IL of the metadata is not given as that of code which was
-// compiled from a profiler's.
+// TestReplacedIL checks that the metadata's IL is not returned for code compiled from a profiler's IL.
 func TestReplacedIL(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	rt, err := d.Runtime()

@@ -24,8 +24,7 @@ var (
 	sosVariable = regexp.MustCompile(`^ {8}.*?(?:0x([0-9A-F]{16})\)? = |(<CLR reg>)|(<no data>))`)
 )
 
-// A sosFrames walks SOS's list of the arguments and locals of a thread's
-// frames.
+// A sosFrames walks SOS's list of the arguments and locals of a thread's frames.
 type sosFrames struct {
 	frames map[string]oracleFrame // by SP and IP
 	rt     *dac.Runtime
@@ -54,7 +53,7 @@ func (s *sosFrames) heading(sp, ip uint64) {
 	}
 }
 
-// place returns where the next variable is, in SOS's form.
+// place returns the location of the next variable in SOS's form.
 func (s *sosFrames) place() string {
 	number := s.next
 	s.next++
@@ -73,8 +72,7 @@ func (s *sosFrames) place() string {
 	return "<CLR reg>"
 }
 
-// TestVariablesOfSOS holds the places of arguments and locals against those
-// that SOS prints for every frame.
+// TestVariablesOfSOS compares the locations of arguments and locals with SOS, for every frame.
 func TestVariablesOfSOS(t *testing.T) {
 	runtimes(t, func(t *testing.T, c *testcase.Case, rt *dac.Runtime) int {
 		files, err := filepath.Glob(filepath.Join(c.Dir, "sos", "clrstack-a-t*.txt"))

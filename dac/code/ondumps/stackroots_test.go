@@ -46,7 +46,7 @@ func number(s string) uint64 {
 	return n
 }
 
-// registers returns the frame's registers as far as the oracle knows them.
+// registers returns the frame's registers recorded in the oracle.
 func (f *oracleFrame) registers() *target.Registers {
 	regs := &target.Registers{Arch: target.ArchAMD64}
 	for n := target.RAX; n <= target.R15; n++ {
@@ -58,17 +58,15 @@ func (f *oracleFrame) registers() *target.Registers {
 	return regs
 }
 
-// TestStackRoots holds the live slots of every frame of the oracle against the
-// references that the runtime reports for it. The oracle has fewer: it leaves
-// out nulls, managed pointers to anything but objects, and frames that an
-// exception has left behind or whose funclet was reported before. Which frames
-// these are is for the stack walk to know.
+// TestStackRoots compares the live slots of every frame with the references in the oracle. The oracle omits
+// nulls, managed pointers to anything but objects, and frames that an exception has left or with a funclet that
+// was reported before. The stack walk decides which frames these are.
 func TestStackRoots(t *testing.T) {
 	runtimes(t, func(t *testing.T, c *testcase.Case, rt *dac.Runtime) int {
 		want := map[string][]string{}
 		for _, r := range testcase.OracleIfAny[oracleRoot](t, c, "stackroots") {
 			if r.Register == nil {
-				continue // of an explicit frame
+				continue // reported for an explicit frame
 			}
 			key := fmt.Sprint(r.OSID, " ", r.Frame.IP, " ", r.Frame.SP)
 			text := strings.ToLower(*r.Register) // X19 and Fp in the oracle, x19 and fp in SOS
@@ -133,7 +131,7 @@ func flagText(interior, pinned bool) string {
 	return f.String()
 }
 
-// liveTexts returns the live slots of a frame that don't hold null.
+// liveTexts returns the live slots of a frame that do not hold null.
 func liveTexts(rt *dac.Runtime, d *codeinfo.GCDecoder, info code.Info, regs *target.Registers, q codeinfo.Query) ([]string, error) {
 	if err := code.Of(rt).DecodeGCInfo(d, info); err != nil {
 		return nil, err

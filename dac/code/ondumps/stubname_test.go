@@ -11,8 +11,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestNameOfStub: an instruction of a stub has no method, and asking for its name
-// is no crash of sosgo.
+// TestNameOfStub checks that the name of a stub's missing method is an error and does not panic.
 func TestNameOfStub(t *testing.T) {
 	rt, err := testdump.Open(t, "net10-zoo").Runtime()
 	require.NoError(t, err)

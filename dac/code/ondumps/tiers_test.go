@@ -15,8 +15,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestTiers holds the counts of code by tier to what the program did: it called Hot until it was compiled again, ran a long loop once,
-// called Cold once, and never called Never.
+// TestTiers compares the counts of code by tier with the program: it called Hot until it was compiled again,
+// ran a long loop once, called Cold once, and never called Never.
 func TestTiers(t *testing.T) {
 	const observed = "../../../testdata/dumps/observed/net10-observed/net10-observed.dmp.zst"
 	if _, err := os.Stat(observed); err != nil {
@@ -27,7 +27,7 @@ func TestTiers(t *testing.T) {
 	require.NoError(t, err)
 	out, err := methods.Tiers(t.Context(), v.Process)
 	require.NoError(t, err)
-	for _, err := range out.Noted() { // the dump was cut before requests of ReJIT were read
+	for _, err := range out.Noted() { // requests of ReJIT are cut off the dump
 		assert.ErrorIs(t, err, target.ErrNotInDump)
 	}
 	assert.Empty(t, out.Replaced, "the process has no profiler")

@@ -39,9 +39,10 @@ func appendBits(dst []byte, values []uint64, width int) []byte {
 // groupValues is the number of values in a group of bit-packed values.
 const groupValues = 8
 
-// appendHybrid appends values in the hybrid of run-length encoding and bit packing (RLE): runs of at least a group are counted, others packed.
+// appendHybrid appends values in the hybrid of run-length encoding and bit packing (RLE). Runs of at least a
+// group are counted, other values are packed.
 func appendHybrid(dst []byte, values []uint64, width int) []byte {
-	packed := 0 // from here on values wait to be packed; they are whole groups
+	packed := 0 // start of the values to be packed; whole groups
 	for at := 0; at < len(values); {
 		run := 1
 		for at+run < len(values) && values[at+run] == values[at] {
@@ -79,7 +80,7 @@ func appendPacked(dst []byte, values []uint64, width int) []byte {
 	return dst
 }
 
-// The blocks of DELTA_BINARY_PACKED.
+// Sizes in DELTA_BINARY_PACKED.
 const (
 	blockValues = 128
 	miniValues  = 32
@@ -99,7 +100,7 @@ func appendDelta(dst []byte, values []uint64) []byte {
 		n := min(blockValues, len(values)-at)
 		least := int64(math.MaxInt64)
 		for i := range n {
-			d := values[at+i] - values[at+i-1] // wraps around, as the format has it
+			d := values[at+i] - values[at+i-1] // wraps around, as the format requires
 			deltas[i] = d
 			least = min(least, int64(d))
 		}
@@ -112,7 +113,7 @@ func appendDelta(dst []byte, values []uint64) []byte {
 	return dst
 }
 
-// appendBlock appends the widths and the values of the miniblocks of which n values are used.
+// appendBlock appends the widths and the values of the miniblocks. n values are used.
 func appendBlock(dst []byte, deltas *[blockValues]uint64, n int) []byte {
 	widths := len(dst)
 	dst = append(dst, make([]byte, blockValues/miniValues)...)

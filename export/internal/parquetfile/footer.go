@@ -25,19 +25,20 @@ func (t Type) physical() int32 {
 // codecZstd is the codec of all pages.
 const codecZstd = 6
 
-// indexes has where the page index of a chunk is.
+// indexes locates the page index of a chunk.
 type indexes struct {
 	columnOffset, offsetOffset int64
 	columnLength, offsetLength int32
 }
 
-// A tail is what comes after the row groups.
+// A tail follows the row groups.
 type tail struct {
 	thriftWriter
 	indexes [][]indexes // by group and column
 }
 
-// appendIndexes appends the ColumnIndex of each chunk and then the OffsetIndex of each: readers read all of one kind at once.
+// appendIndexes appends the ColumnIndex of each chunk, and then the OffsetIndex of each: readers read all of
+// one kind at once.
 func (w *Writer) appendIndexes() *tail {
 	t := &tail{indexes: make([][]indexes, len(w.groups))}
 	for i, g := range w.groups {
@@ -132,7 +133,8 @@ func (w *Writer) footer(t *tail) {
 	t.stop()
 }
 
-// schema appends a SchemaElement, with the type in its old form (ConvertedType) and in its new one (LogicalType).
+// schema appends a SchemaElement, with the type in its old form (ConvertedType) and in its new form
+// (LogicalType).
 func (c *Column) schema(t *thriftWriter) {
 	const utf8, uint64Type, int64Type = 0, 14, 18
 	t.item()
@@ -196,7 +198,7 @@ func (c *chunk) start() int {
 
 func (c *chunk) write(t *thriftWriter, g *Group, at *indexes) {
 	t.item()
-	t.i64(2, 0) // there is no other copy of the metadata
+	t.i64(2, 0) // offset of another copy of the metadata
 	t.begin(3)
 	t.i32(1, c.column.Type.physical())
 	encodings := c.encodings()

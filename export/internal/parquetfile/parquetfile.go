@@ -1,8 +1,9 @@
-// Package parquetfile writes tables as Apache Parquet files: https://github.com/apache/parquet-format, version 2.11. It writes flat
-// schemas, pages of version 2 that are compressed with zstd, statistics, and the page index; other parts of the format are left out.
+// Package parquetfile writes tables as Apache Parquet files (https://github.com/apache/parquet-format, version
+// 2.11), and reads the files that it writes. It covers flat schemas, pages of version 2 compressed with zstd,
+// statistics and the page index. It does not cover other parts of the format.
 //
-// A row group is encoded by EncodeGroup, in any number of goroutines, and then written by Write, in order. The bytes of a file depend
-// on its rows alone.
+// Start at NewWriter. EncodeGroup encodes a row group, on any number of goroutines; Write then writes the
+// groups in order. The bytes of a file depend only on its rows.
 package parquetfile
 
 import (
@@ -30,16 +31,16 @@ const (
 	Double             // DOUBLE
 )
 
-// An Encoding is how the values of a column are written. Columns of type Text, Bool and Double are always Plain.
+// An Encoding is the format of a column's values. Columns of type Text, Bool and Double are always Plain.
 type Encoding uint8
 
 // The encodings, with their numbers in the format.
 const (
 	Plain      Encoding = 0 // PLAIN
 	Delta      Encoding = 5 // DELTA_BINARY_PACKED
-	Dictionary Encoding = 8 // RLE_DICTIONARY, or Plain where a row group has too many different values
+	Dictionary Encoding = 8 // RLE_DICTIONARY, or Plain for a row group with too many distinct values
 
-	encodingRLE = 3 // of levels
+	encodingRLE = 3 // encoding of levels
 )
 
 // A Column describes a column.
@@ -50,11 +51,11 @@ type Column struct {
 	Optional bool // values may be null
 }
 
-// Values are the values of a column, one for each row.
+// Values holds the values of a column, one for each row.
 type Values struct {
-	Numbers []uint64 // bits of a number; of Text, where the value ends in Text
-	Text    []byte   // UTF-8, one value after the other
-	Null    []bool   // empty for a column that is not Optional
+	Numbers []uint64 // bits of a number; for Text, the end of the value in Text
+	Text    []byte   // UTF-8, without separators
+	Null    []bool   // empty unless the column is Optional
 }
 
 // At returns the text of row r.
@@ -71,13 +72,13 @@ type Writer struct {
 	w       io.Writer
 	name    string
 	columns []Column
-	order   []int // columns in the order of the schema, which is by name
+	order   []int // columns in the order of the schema, sorted by name
 	offset  int64
 	groups  []*Group
 	zstd    func() (*zstd.Encoder, error)
 }
 
-// NewWriter returns a Writer of a file with a schema of that name.
+// NewWriter returns a Writer for a file with a schema of that name.
 func NewWriter(w io.Writer, name string, columns []Column) *Writer {
 	out := &Writer{w: w, name: name, columns: columns, order: make([]int, len(columns))}
 	for i := range out.order {
@@ -99,13 +100,13 @@ type Group struct {
 	offset int64   // in the file
 }
 
-// A chunk is the values of one column in a row group. Offsets are relative to the group.
+// A chunk holds the values of one column in a row group. Offsets are relative to the group.
 type chunk struct {
 	column         *Column
 	dictionary     int // offset of the dictionary page, or -1
 	data           int // offset of the first data page
 	end            int
-	uncompressed   int // size of all pages with their headers, if these were not compressed
+	uncompressed   int // size of all pages with their headers before compression
 	dictionaryUsed bool
 	pages          []page
 	stats          statistics
@@ -120,7 +121,7 @@ type page struct {
 // pageRows is the number of rows in a data page.
 const pageRows = 1 << 15
 
-// EncodeGroup encodes a row group. columns has the values of each column of NewWriter, for all rows.
+// EncodeGroup encodes a row group. columns holds the values of the columns of NewWriter for all rows.
 func (w *Writer) EncodeGroup(rows int, columns []Values) (*Group, error) {
 	z, err := w.zstd()
 	if err != nil {
@@ -135,7 +136,7 @@ func (w *Writer) EncodeGroup(rows int, columns []Values) (*Group, error) {
 	return g, nil
 }
 
-// Write writes a row group that EncodeGroup returned.
+// Write writes a row group from EncodeGroup.
 func (w *Writer) Write(g *Group) error {
 	if err := w.head(); err != nil {
 		return err
@@ -149,7 +150,7 @@ func (w *Writer) Write(g *Group) error {
 	return nil
 }
 
-// magic begins and ends a file.
+// magic starts and ends a file.
 const magic = "PAR1"
 
 func (w *Writer) head() error {
@@ -182,7 +183,7 @@ type encoder struct {
 	zstd *zstd.Encoder
 	rows int
 	out  []byte
-	// Buffers that are used again:
+	// Reused buffers.
 	raw     []byte
 	numbers []uint64
 	index   []uint64
@@ -208,8 +209,8 @@ func (e *encoder) chunk(c *Column, v *Values) chunk {
 	return out
 }
 
-// dictionary writes the dictionary page of a column and fills e.index with the index of each value that is not null. It reports false
-// if there are too many different values.
+// dictionary writes the dictionary page of a column, and sets e.index to the index of each value that is not
+// null. It returns false if there are too many distinct values.
 func (e *encoder) dictionary(c *chunk, v *Values) bool {
 	known := map[uint64]uint64{}
 	e.raw, e.index = e.raw[:0], e.index[:0]
@@ -262,7 +263,7 @@ func (e *encoder) page(c *chunk, v *Values, encoding Encoding, from, to int) {
 		levels = appendHybrid(nil, e.levels, 1)
 	}
 	e.values(c, v, encoding, from, to, &p.stats)
-	p.stats.leastText, p.stats.greatestText = bytes.Clone(p.stats.leastText), bytes.Clone(p.stats.greatestText) // v is the caller's, and is used again
+	p.stats.leastText, p.stats.greatestText = bytes.Clone(p.stats.leastText), bytes.Clone(p.stats.greatestText) // v belongs to the caller, who reuses it
 	packed := e.zstd.EncodeAll(e.raw, nil)
 	t := &e.t
 	*t = thriftWriter{b: t.b[:0]} // PageHeader

@@ -49,7 +49,8 @@ func series(random *rand.Rand) map[string][]uint64 {
 		"runs": runs, "wide": wide, "rising": rising, "few": few}
 }
 
-// TestNumbers: each encoding gives back what was written, with and without nulls, over pages and groups.
+// TestNumbers checks that each encoding returns the written values, with and without nulls, over pages and
+// groups.
 func TestNumbers(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for name, list := range series(random) {
@@ -95,7 +96,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// TestStatistics: bounds are in the order of the type; what is in no particular order, or null, has none.
+// TestStatistics checks that bounds are in the order of the type, and absent for values without order or null.
 func TestStatistics(t *testing.T) {
 	float := func(f ...float64) (v parquetfile.Values) {
 		for _, x := range f {
@@ -119,7 +120,7 @@ func TestStatistics(t *testing.T) {
 	assert.Equal(t, map[string]string{"a": "-1", "b": "18446744073709551615", "c": "NaN", "d": "ü", "e": "false"}, got.Rows[1])
 }
 
-// TestInvalidText: bytes that are not UTF-8 are replaced, since the logical type STRING has none.
+// TestInvalidText checks that bytes that are not UTF-8 are replaced, as the logical type STRING requires.
 func TestInvalidText(t *testing.T) {
 	got := write(t, []parquetfile.Column{{Name: "a", Type: parquetfile.Text}}, []parquetfile.Values{{Numbers: []uint64{3}, Text: []byte("a\xffb")}})
 	assert.Equal(t, "a\ufffdb", got.Rows[0]["a"])

@@ -10,16 +10,16 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The bounds of a file that is read.
+// Limits of a file to read.
 const (
 	mostFooter = 64 << 20
-	mostRows   = 1 << 18 // of a row group
+	mostRows   = 1 << 18 // rows of a row group
 	mostPage   = 1 << 28 // bytes of a page, unpacked
-	mostDepth  = 16      // of structures in structures
+	mostDepth  = 16      // depth of nested structures
 )
 
-// A Reader reads files as a Writer writes them: flat columns of the Types in pages of version 2, plain, compressed with zstd. Other files are
-// target.ErrUnsupported, and damaged ones target.ErrCorrupt.
+// A Reader reads the files of a Writer: flat columns of the Types in pages of version 2, plain, compressed with
+// zstd. Other files are target.ErrUnsupported, and damaged ones target.ErrCorrupt.
 type Reader struct {
 	r       io.ReaderAt
 	size    int64
@@ -35,7 +35,7 @@ type readGroup struct {
 
 type readChunk struct{ from, size int64 }
 
-// NewReader reads the end of a file of that size.
+// NewReader reads the end of a file with the given size.
 func NewReader(r io.ReaderAt, size int64) (*Reader, error) {
 	var end [8]byte
 	if size < int64(len(magic)+len(end)) {
@@ -70,7 +70,7 @@ func NewReader(r io.ReaderAt, size int64) (*Reader, error) {
 	return out, err
 }
 
-// Columns are the columns of the file.
+// Columns returns the columns of the file.
 func (r *Reader) Columns() []Column { return r.columns }
 
 // Groups returns the number of row groups.
@@ -114,7 +114,7 @@ func (r *Reader) schema(list []thriftValue) error {
 	return nil
 }
 
-// group reads where the chunks of a row group are.
+// group locates the chunks of a row group.
 func (r *Reader) group(g map[int]thriftValue) error {
 	out := readGroup{rows: int(g[3].n)}
 	if g[3].n < 0 || g[3].n > mostRows || len(g[1].list) != len(r.columns) {
@@ -135,7 +135,8 @@ func (r *Reader) group(g map[int]thriftValue) error {
 	return nil
 }
 
-// Read appends the rows of a row group to columns, in the order of Columns. A column that is not Optional gets no nulls.
+// Read appends the rows of a row group to columns, in the order of Columns. It adds no nulls to a column that
+// is not Optional.
 func (r *Reader) Read(group int, columns []Values) error {
 	g := &r.groups[group]
 	for i := range columns {
@@ -188,7 +189,7 @@ func (r *Reader) chunk(c *readChunk, col *Column, rows int, v *Values) error {
 	return nil
 }
 
-// readLevels reads which of n values are null.
+// readLevels returns which of n values are null.
 func readLevels(b []byte, n int, optional bool) ([]bool, error) {
 	null := make([]bool, n)
 	if !optional {
@@ -354,7 +355,7 @@ func (t *thriftReader) value(typ, depth int, element bool) (v thriftValue, err e
 				return v, err
 			}
 		}
-		if n > uint64(len(t.b)) { // an element has a byte at least
+		if n > uint64(len(t.b)) { // an element takes at least a byte
 			return v, errThrift
 		}
 		for range n {

@@ -68,7 +68,7 @@ func readAll(b []byte) (columns []parquetfile.Column, out []parquetfile.Values, 
 	return r.Columns(), out, nil
 }
 
-// TestRead: a reader returns what the writer was given.
+// TestRead checks that a reader returns the written values.
 func TestRead(t *testing.T) {
 	b, columns, all := written(t)
 	got, values, err := readAll(b)

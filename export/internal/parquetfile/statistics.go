@@ -9,7 +9,8 @@ import (
 	"github.com/sosgo/sosgo/internal/encoding/utf16text"
 )
 
-// statistics are the least and the greatest value of a page or chunk in the order of the column's logical type, and the number of nulls.
+// statistics holds the least and the greatest value of a page or chunk in the order of the column's logical
+// type, and the number of nulls.
 type statistics struct {
 	typ                     Type
 	known                   bool // there is a value
@@ -39,7 +40,7 @@ func (s *statistics) addRange(least, greatest []byte) {
 
 func (s *statistics) addNumber(v uint64) {
 	if s.typ == Double && math.IsNaN(math.Float64frombits(v)) {
-		return // it is in no order
+		return // NaN has no order
 	}
 	if !s.known || s.less(v, s.least) {
 		s.least = v
@@ -60,7 +61,7 @@ func (s *statistics) less(a, b uint64) bool {
 	return a < b
 }
 
-// merge adds what other counted.
+// merge adds the statistics of other.
 func (s *statistics) merge(other *statistics) {
 	s.nulls += other.nulls
 	switch {

@@ -19,8 +19,8 @@ const (
 // A thriftWriter appends structures to a buffer. Fields are written in the order of their ids.
 type thriftWriter struct {
 	b     []byte
-	last  int   // id of the last field of the structure
-	outer []int // the same for the structures around it
+	last  int   // id of the previous field of the structure
+	outer []int // last of the enclosing structures
 }
 
 func (t *thriftWriter) field(id, typ int) {
@@ -91,7 +91,7 @@ func (t *thriftWriter) begin(id int) {
 // item begins a structure that is an element of a list.
 func (t *thriftWriter) item() { t.outer, t.last = append(t.outer, t.last), 0 }
 
-// end ends a structure that begin or item began.
+// end ends a structure started by begin or item.
 func (t *thriftWriter) end() {
 	t.stop()
 	t.last = t.outer[len(t.outer)-1]

@@ -1,5 +1,6 @@
 // Package profileproto writes profiles for pprof: the message Profile of
-// https://github.com/google/pprof/blob/main/proto/profile.proto, compressed with gzip.
+// https://github.com/google/pprof/blob/main/proto/profile.proto, compressed with gzip. It does not read them.
+// Start at New.
 package profileproto
 
 import (
@@ -13,13 +14,13 @@ import (
 // A ValueType describes the values of samples.
 type ValueType struct{ Type, Unit string }
 
-// A Label is a label of a sample: a text or, if that is empty, a number.
+// A Label is a label of a sample: a text or, if Text is empty, a number.
 type Label struct {
 	Key, Text string
 	Number    int64
 }
 
-// A Profile is a profile that is being built. IDs are numbered from 1 on in the order of the calls.
+// A Profile is a profile under construction. IDs count from 1 in the order of the calls.
 type Profile struct {
 	out     []byte
 	strings map[string]uint64
@@ -28,10 +29,10 @@ type Profile struct {
 	functions map[[2]string]uint64
 	mappings  map[string]uint64
 	locations uint64
-	parts     [3][]byte // messages that are being built, one inside the other
+	parts     [3][]byte // messages under construction, nested
 }
 
-// The fields of Profile.
+// Field numbers of Profile.
 const (
 	fieldSampleType        = 1
 	fieldSample            = 2
@@ -44,7 +45,7 @@ const (
 	fieldDefaultSampleType = 14
 )
 
-// New returns a profile without samples. usual is the type that is shown first, period the type of a period of 1.
+// New returns a profile without samples. usual is the type shown first, and period the type of a period of 1.
 func New(types []ValueType, usual string, period ValueType) *Profile {
 	p := &Profile{strings: map[string]uint64{"": 0}, table: []string{""}, functions: map[[2]string]uint64{}, mappings: map[string]uint64{}}
 	for _, t := range types {
@@ -72,8 +73,8 @@ func (p *Profile) string(s string) uint64 {
 	return i
 }
 
-// Mapping returns the ID of the module with that file name. Mappings have no addresses, and all their functions have names; lines
-// says that they have lines, too.
+// Mapping returns the ID of the module with that file name. Mappings have no addresses, and all their functions
+// have names. lines reports that they also have lines.
 func (p *Profile) Mapping(file string, lines bool) uint64 {
 	id, ok := p.mappings[file]
 	if ok {
@@ -92,8 +93,8 @@ func (p *Profile) Mapping(file string, lines bool) uint64 {
 	return id
 }
 
-// Function returns the ID of a function. It has no system_name: pprof demangles names that are equal to theirs, and takes
-// the type arguments of C# for templates of C++, which it removes.
+// Function returns the ID of a function. It omits system_name: pprof demangles names that equal theirs, and
+// would remove the type arguments of C# as templates of C++.
 func (p *Profile) Function(name, file string) uint64 {
 	key := [2]string{name, file}
 	id, ok := p.functions[key]
@@ -154,7 +155,7 @@ func (p *Profile) Write(w io.Writer) error {
 	return z.Close()
 }
 
-// appendNumber appends a field with a number. Zero is the default and is left out.
+// appendNumber appends a field with a number. It omits zero, the default.
 func appendNumber(b []byte, field int, v uint64) []byte {
 	if v == 0 {
 		return b

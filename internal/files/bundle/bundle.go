@@ -1,8 +1,10 @@
-// Package bundle reads the bundle of a single-file app: the files appended to the program, and the manifest that lists them.
+// Package bundle reads the bundle of a single-file app: the files appended to the program, and the manifest
+// that lists them. It does not find the manifest's offset in a process; package modfiles does that. Start at
+// Place and Read.
 //
-// The format is that of dotnet/runtime: docs/design/features/single-file of dotnet/designs (bundler.md) and
-// src/native/corehost/bundle. Version 1 belongs to .NET Core 3, whose programs first extract all files to a folder,
-// version 2 to .NET 5, and version 6, which supports compression, to .NET 6 and later.
+// The format is dotnet/runtime's: docs/design/features/single-file of dotnet/designs (bundler.md) and
+// src/native/corehost/bundle. Version 1 is .NET Core 3, with programs that first extract all files to a folder.
+// Version 2 is .NET 5. Version 6, which supports compression, is .NET 6 and later.
 package bundle
 
 import (
@@ -15,13 +17,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// mark follows the placeholder in which the bundler stores the manifest's offset: the SHA-256 of ".net core bundle\n" (bundle_marker.cpp).
+// mark follows the placeholder for the manifest's offset: the SHA-256 of ".net core bundle\n"
+// (bundle_marker.cpp).
 var mark = [32]byte{
 	0x8b, 0x12, 0x02, 0xb9, 0x6a, 0x61, 0x20, 0x38, 0x72, 0x7b, 0x93, 0x02, 0x14, 0xd7, 0xa0, 0x32,
 	0x13, 0xf5, 0xb9, 0xe6, 0xef, 0xae, 0x33, 0x18, 0xee, 0x3b, 0x2d, 0xce, 0x24, 0xb3, 0x6a, 0xae,
 }
 
-// PlaceBytes is the size of the placeholder that precedes the mark.
+// PlaceBytes is the size of the placeholder before the mark.
 const PlaceBytes = 8
 
 // A Kind is the kind of a bundled file (file_type.h).
@@ -40,14 +43,14 @@ const (
 
 // A File is an entry of a manifest.
 type File struct {
-	Path   string // below the program's folder, with slashes
+	Path   string // relative to the program's folder, with slashes
 	Kind   Kind
 	Offset int64 // in the program's file, in bytes
-	Size   int64 // of the file, in bytes
+	Size   int64 // of the unpacked file, in bytes
 	Packed int64 // bytes in the program's file if compressed, else 0
 }
 
-// Stored returns the number of bytes that the file takes in the program's file.
+// Stored returns the size of the file in the program's file, in bytes.
 func (f *File) Stored() int64 {
 	if f.Packed > 0 {
 		return f.Packed
@@ -60,12 +63,13 @@ type Manifest struct {
 	Offset       int64 // of the manifest, in the program's file
 	Major, Minor uint32
 	ID           string
-	// Extracts reports that the program extracts all files to a folder and loads them there: all of version 1 do.
+	// Extracts reports that the program extracts all files to a folder and loads them there, as in version 1.
 	Extracts bool
 	Files    []File
 }
 
-// Place returns the index in b of the PlaceBytes bytes with the manifest's offset, or -1 if b has no mark.
+// Place returns the index in b of the PlaceBytes bytes with the manifest's offset, or -1 if b does not contain
+// the mark.
 func Place(b []byte) int {
 	i := bytes.Index(b, mark[:])
 	if i < PlaceBytes {
@@ -74,7 +78,7 @@ func Place(b []byte) int {
 	return i - PlaceBytes
 }
 
-// The fixed parts of a manifest, in bytes.
+// Sizes of the fixed parts of a manifest, in bytes.
 const (
 	headBytes      = 12
 	locationsBytes = 40 // from version 2 on
@@ -82,8 +86,8 @@ const (
 	flagExtracts   = 1  // netcoreapp3_compat_mode
 )
 
-// Read decodes the manifest at an offset of a program's file. An unknown version is
-// target.ErrUnsupported, an invalid manifest target.ErrCorrupt.
+// Read decodes the manifest at an offset of a program's file. It returns target.ErrUnsupported for an unknown
+// version, and target.ErrCorrupt for an invalid manifest.
 func Read(src target.Source, offset int64) (*Manifest, error) {
 	if offset <= 0 || offset >= src.Size() {
 		return nil, target.Corruptf("bundle: its manifest lies at %#x of %#x bytes", offset, src.Size())
@@ -122,7 +126,7 @@ func Read(src target.Source, offset int64) (*Manifest, error) {
 	return m, nil
 }
 
-// file decodes an entry, which must lie in the program's file.
+// file decodes an entry. The file must be inside the program's file.
 func (m *Manifest) file(c *cursor.Cursor, size int64) (File, error) {
 	f := File{Offset: int64(c.Uint64()), Size: int64(c.Uint64())}
 	if m.Major >= 6 {
@@ -170,15 +174,17 @@ func (m *Manifest) At(offset uint64) *File {
 	return nil
 }
 
-// Extent returns how many bytes of the file a process maps, in whole pages, from an offset of the program's file at or before its start.
+// Extent returns the number of bytes that a process maps of the file, in whole pages, from an offset of the
+// program's file at or before the file's start.
 func (f *File) Extent(offset, page uint64) uint64 {
 	return (uint64(f.Offset) + uint64(f.Stored()) - offset + page - 1) &^ (page - 1)
 }
 
-// Starting returns the file with which a mapping of length bytes of the program's file begins, given that its first byte is in the
-// mapping's first page. A page may hold several small files, or the end of one and the start of the next. The file is then the one at whose
-// end the mapping ends. Otherwise it is the only file that begins there, if less of it is mapped or the mapping continues after it.
-// Starting returns nil if no file begins there or the choice is ambiguous.
+// Starting returns the file at the start of a mapping of length bytes of the program's file. Its first byte is
+// in the mapping's first page. A page may hold several small files, or the end of one and the start of the
+// next. Starting returns the file with its end at the end of the mapping. Without such a file it returns the
+// only one that begins in the page, if less of it is mapped or the mapping continues after it. It returns nil
+// if no file begins there or several may.
 func (m *Manifest) Starting(offset, length, page uint64) *File {
 	var fits, only *File
 	nFits, n := 0, 0
@@ -203,8 +209,9 @@ func (m *Manifest) Starting(offset, length, page uint64) *File {
 	return nil
 }
 
-// Open returns the content of a bundled file of the program's file src. It unpacks a compressed file, whose size must
-// match the manifest and be at most most bytes; else the error is target.ErrCorrupt or target.ErrUnsupported.
+// Open returns the content of a bundled file of the program's file src. It unpacks a compressed file. The size
+// must match the manifest and be at most most bytes; else it returns target.ErrCorrupt or
+// target.ErrUnsupported.
 func Open(src target.Source, f *File, most int64) (target.Source, error) {
 	if f.Packed == 0 {
 		return section{src, f.Offset, f.Size}, nil

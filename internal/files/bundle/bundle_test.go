@@ -19,7 +19,7 @@ import (
 
 const place = 16
 
-// program returns a program with the place of a bundle.
+// program returns a program with room for a bundle.
 func program() []byte { return append(make([]byte, place), synth.BundlePlace()...) }
 
 func deflated(b []byte) []byte {
@@ -42,7 +42,7 @@ func sample(major uint32) *synth.Bundle {
 	return b
 }
 
-// TestRead decodes every version, and the content of every file.
+// TestRead decodes every version and the content of every file.
 func TestRead(t *testing.T) {
 	for _, major := range []uint32{1, 2, 6} {
 		t.Run(fmt.Sprint(major), func(t *testing.T) {
@@ -79,7 +79,7 @@ func content(t *testing.T, src target.Source, f *bundle.File) string {
 	return string(b[:n])
 }
 
-// TestExtracts: a program of .NET 5 and later may write its files to a folder.
+// TestExtracts checks a program of .NET 5 and later that writes its files to a folder.
 func TestExtracts(t *testing.T) {
 	b := sample(6)
 	b.Flags = 1
@@ -89,7 +89,7 @@ func TestExtracts(t *testing.T) {
 	assert.True(t, m.Extracts)
 }
 
-// TestTruncated: a manifest that is cut anywhere is an error.
+// TestTruncated checks that every cut of a manifest is an error.
 func TestTruncated(t *testing.T) {
 	for _, major := range []uint32{1, 2, 6} {
 		app, manifest, _ := sample(major).Append(program(), place)
@@ -101,7 +101,7 @@ func TestTruncated(t *testing.T) {
 	assert.Equal(t, -1, bundle.Place(synth.BundlePlace()[8:]), "a mark without a place")
 }
 
-// TestLies: what a manifest says is held against the file.
+// TestLies checks that a manifest is compared with the file.
 func TestLies(t *testing.T) {
 	app, manifest, _ := sample(6).Append(program(), place)
 	const entry = 12 + 5 + 40
@@ -134,8 +134,7 @@ func TestLies(t *testing.T) {
 	}
 }
 
-// TestUnpackBounds: a compressed file has what the manifest says, and no more than
-// is allowed.
+// TestUnpackBounds checks that a compressed file has the size in the manifest, and at most the allowed one.
 func TestUnpackBounds(t *testing.T) {
 	app, manifest, _ := sample(6).Append(program(), place)
 	src := target.BytesSource(app)
@@ -164,8 +163,7 @@ func TestUnpackBounds(t *testing.T) {
 	}
 }
 
-// FuzzRead takes bytes for a program: reading its bundle ends, and fails with one of
-// the errors that say why.
+// FuzzRead reads bundles of arbitrary programs.
 func FuzzRead(f *testing.F) {
 	for _, major := range []uint32{1, 2, 6} {
 		app, _, _ := sample(major).Append(program(), place)

@@ -9,15 +9,15 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Borrowed returns the tables of other processors for an OS, in the order of Candidates, as a replacement for a processor without a table, after
-// those of the system whose runtime is built from the same sources (see kin). It returns nothing for a processor whose stacks can't be
-// unwound, or whose pointers have another size than the tables'.
+// Borrowed returns the tables of other processors for an OS, in the order of Candidates, to replace a missing
+// table. Tables of the system with the same sources come first (see sourceSystem). It returns nothing for a
+// processor that stacks cannot be unwound for, or with another pointer size.
 func Borrowed(os target.OS, arch target.Arch, prefer string) []Candidate {
 	if _, err := arch.Processor(); err != nil {
 		return nil
 	}
 	var out []Candidate
-	if system := kin(os); system != os {
+	if system := sourceSystem(os); system != os {
 		for _, c := range Candidates(system, arch, prefer) {
 			c.Lender = c.os
 			out = append(out, c)
@@ -27,9 +27,9 @@ func Borrowed(os target.OS, arch target.Arch, prefer string) []Candidate {
 		if lender == arch || lender.PointerSize() != arch.PointerSize() {
 			continue
 		}
-		for _, c := range Candidates(kin(os), lender, prefer) {
+		for _, c := range Candidates(sourceSystem(os), lender, prefer) {
 			c.Lender, c.otherProcessor = lender.String(), true
-			if kin(os) != os {
+			if sourceSystem(os) != os {
 				c.Lender = c.os + "-" + c.Lender
 			}
 			out = append(out, c)
@@ -38,23 +38,24 @@ func Borrowed(os target.OS, arch target.Arch, prefer string) []Candidate {
 	return out
 }
 
-// kin returns the system whose tables serve for one without tables of its own: the runtime for macOS is that for Linux, with locks of
-// other sizes (the runtime's src/coreclr/pal).
-func kin(os target.OS) target.OS {
+// sourceSystem returns the system with the tables that serve for os. The runtime for macOS is built like the
+// one for Linux, with locks of other sizes (the runtime's src/coreclr/pal).
+func sourceSystem(os target.OS) target.OS {
 	if os == target.OSDarwin {
 		return target.OSLinux
 	}
 	return os
 }
 
-// processorTypes are the structures that hold registers or follow registers. They differ between processors.
+// processorTypes lists the structures that hold registers or follow registers. They differ between processors.
 var processorTypes = []string{"CalleeSavedRegisters", "TransitionBlock", "HijackArgs", "HelperMethodFrame", "HelperMethodFrame_1OBJ"}
 
-// adopt converts a table to another processor or version. The compiler keeps the order of a structure's members on all processors, but
-// a lock or a buffer of another size moves all later members. Comparing the runtime's own descriptors with what describes the
-// version that the table is like, its lender, shows how far members moved. Members between two that moved alike moved with them;
-// members between two that did not are dropped, with that reason. Members after the last one are assumed to have moved with it, and so
-// is the place of all in a structure that nobody describes. Without descriptors, the table stays unchanged.
+// adopt converts a table to another processor or version. The compiler keeps the order of a structure's members
+// on all processors, but a lock or buffer of another size moves all later members. Comparing the runtime's own
+// descriptors with the description of the table's version, lender, shows how far members moved. Members between
+// two that moved alike moved with them. Members between two that moved differently are dropped, with that
+// reason. Members after the last one, and all members of a structure without a description, are assumed to have
+// moved with it. Without descriptors, the table stays unchanged.
 func (p *Part) adopt(own []*Part, lender *Part) *Part {
 	out := *p
 	out.Verified = nil
@@ -68,7 +69,7 @@ func (p *Part) adopt(own []*Part, lender *Part) *Part {
 			}
 			mine, described := o.types[name]
 			if theirs, both := lender.types[name]; described && both {
-				marks = append(marks, marksOf(mine, theirs, p.names[name])...)
+				marks = append(marks, commonMembers(mine, theirs, p.names[name])...)
 			}
 		}
 		slices.SortStableFunc(marks, func(a, b mark) int { return a.at - b.at })
@@ -83,11 +84,12 @@ func (p *Part) adopt(own []*Part, lender *Part) *Part {
 	return &out
 }
 
-// A mark is a member with known offsets on both processors, and the difference.
+// A mark is the offset of a member on the lender, and its difference on the process.
 type mark struct{ at, shift int }
 
-// marksOf returns the members that both descriptions of a structure have. names are the lender's names of own members with other ones.
-func marksOf(own, lender partType, names map[string]string) []mark {
+// commonMembers returns the members that both descriptions of a structure have. names maps own members to the
+// lender's names.
+func commonMembers(own, lender partType, names map[string]string) []mark {
 	var out []mark
 	for name, to := range own.fields {
 		if from, both := lender.fields[cmp.Or(names[name], name)]; both {
@@ -100,7 +102,8 @@ func marksOf(own, lender partType, names map[string]string) []mark {
 	return out
 }
 
-// moved is t with its members moved as the marks around them. seen receives each member and whether its place is known.
+// moved returns t with its members moved like the marks around them. It calls seen for each member, with
+// whether its place is known.
 func (t partType) moved(marks []mark, seen func(field string, at int, known bool)) partType {
 	out := partType{size: -1, fields: make(map[string]Field, len(t.fields))}
 	if shift, known := shiftAt(marks, t.size); known && t.size >= 0 {
@@ -117,7 +120,8 @@ func (t partType) moved(marks []mark, seen func(field string, at int, known bool
 	return out
 }
 
-// shiftAt returns how far a member at an offset moved. The start of a structure stays, and members after the last mark move with it.
+// shiftAt returns the shift of a member at an offset. The start of a structure does not move, and members after
+// the last mark move with it.
 func shiftAt(marks []mark, at int) (int, bool) {
 	n, exact := slices.BinarySearchFunc(marks, at, func(m mark, at int) int { return m.at - at })
 	before := mark{}
@@ -133,8 +137,8 @@ func shiftAt(marks []mark, at int) (int, bool) {
 	return before.shift, before.shift == marks[n].shift
 }
 
-// Adopt fits the table of a loaded candidate to the process if the table has the offsets of another processor, system or
-// version: own are the runtime's own descriptors, none without one.
+// Adopt adapts the table of a loaded candidate to the process if the table is for another processor, system or
+// version. own are the runtime's own descriptors.
 func (c *Candidate) Adopt(own ...*Part) error {
 	last := len(c.Parts) - 1
 	table := c.Parts[last]
@@ -162,14 +166,15 @@ func (c *Candidate) Adopt(own ...*Part) error {
 	return nil
 }
 
-// describes returns what describes a major version: its newest descriptor, and with completed what its own table adds.
+// describes returns the description of a major version: its newest descriptor, and with completed also the
+// additions of its own table.
 func (c *Candidate) describes(major string, completed bool) (*Part, error) {
 	d, err := newestDescriptor(major, c.os, c.arch)
 	if err != nil || d == nil || !completed {
 		return d, err
 	}
 	number, _, _ := strings.Cut(major, ".")
-	t, err := partShelf.get("tables/supplement"+number+"-"+c.os+"-"+c.arch+".json", readTable)
+	t, err := partCache.get("tables/supplement"+number+"-"+c.os+"-"+c.arch+".json", readTable)
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +192,8 @@ func (c *Candidate) describes(major string, completed bool) (*Part, error) {
 	return out, nil
 }
 
-// Assumed reports whether a member of the table ("Thread.GCFrame") has its place from members on one side alone. It has to be proved.
+// Assumed reports whether the place of a member of the table ("Thread.GCFrame") follows only from members
+// before it. Such a member must be proved.
 func (p *Part) Assumed(member string) bool { return p.assumed[member] }
 
 // Has reports whether p has a member.
@@ -197,7 +203,7 @@ func (p *Part) Has(member string) bool {
 	return ok
 }
 
-// Without returns p without some members, for the reasons given.
+// Without returns p without the members in reasons.
 func (p *Part) Without(reasons map[string]error) *Part {
 	out := *p
 	out.types, out.doubts = maps.Clone(p.types), maps.Clone(p.doubts)
@@ -212,8 +218,8 @@ func (p *Part) Without(reasons map[string]error) *Part {
 	return &out
 }
 
-// Fits returns an error if the loaded table supplements descriptors of another form: what one form of descriptors lacks, the
-// other has by other names.
+// Fits returns an error if the loaded table supplements descriptors of another form. Each form has other names
+// for members that the other lacks.
 func (c *Candidate) Fits(own ...*Part) error {
 	t := c.Parts[len(c.Parts)-1]
 	if len(own) == 0 {
@@ -225,8 +231,8 @@ func (c *Candidate) Fits(own ...*Part) error {
 	return target.Unsupportedf("it is no table for descriptors of version %d", own[0].version)
 }
 
-// fitsLocks returns an error if the process's descriptor shows that locks are of another size than the candidate has them: one lies before
-// the list of a ThreadStore.
+// fitsLocks returns an error if the process's descriptor shows that locks have another size than in the
+// candidate: one precedes the list in a ThreadStore.
 func (c *Candidate) fitsLocks(own []*Part) error {
 	const store, list, measured = "ThreadStore", "FirstThreadLink", "x64"
 	t := c.Parts[len(c.Parts)-1]

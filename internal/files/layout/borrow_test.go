@@ -8,8 +8,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestBorrowedTable: what the descriptors of two processors say of how members moved makes of one processor's table
-// what was measured on the other.
+// TestBorrowedTable converts the table of one processor to another with their descriptors. The result must
+// equal the measured table.
 func TestBorrowedTable(t *testing.T) {
 	measured := Candidates(target.OSLinux, target.ArchARM64, "10.0")[0]
 	require.NoError(t, measured.Load(true))
@@ -29,8 +29,8 @@ func TestBorrowedTable(t *testing.T) {
 	require.Equal(t, want.types["Thread"], got.types["Thread"], "nothing of what moved is lost")
 }
 
-// TestBorrowedMembers: a member between two that moved differently has no known place, and structures of registers are
-// the processor's own.
+// TestBorrowedMembers checks that a member between two that moved differently has no known place, and that
+// structures of registers are not converted.
 func TestBorrowedMembers(t *testing.T) {
 	fields := func(pairs map[string]int, size int) partType {
 		f := map[string]Field{}
@@ -54,7 +54,7 @@ func TestBorrowedMembers(t *testing.T) {
 	require.Equal(t, table.types["Thread"], table.adopt(nil, nil).types["Thread"], "without descriptors nothing is known to have moved")
 }
 
-// TestNobodyLends: a processor whose stacks can't be followed borrows nothing.
+// TestNobodyLends checks that a processor without unwinding gets no table.
 func TestNobodyLends(t *testing.T) {
 	require.Empty(t, Borrowed(target.OSLinux, target.Arch386, ""))
 	require.Empty(t, Borrowed(target.OSLinux, target.ArchMIPS64, ""))

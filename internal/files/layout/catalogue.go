@@ -14,7 +14,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The files of the folder tables, which the program has as tables.pack:
+// The program contains the files of the folder tables as tables.pack:
 //
 //	descriptor-VERSION-RID.json   the contract descriptor of one build, unchanged, with the build's
 //	                              identity and the offsets of its globals from the module's base
@@ -22,15 +22,16 @@ import (
 //	clrMAJOR-OS-ARCH.json         whole tables of runtimes without a descriptor
 //	nativeaotMAJOR.json           members that the debug headers of NativeAOT processes lack, by the header's major version
 //
-// A table with a "base" inherits all members from that table that it does not have, so that the table of another processor
-// has only the differences. Where these are sizes of locks, which lie in many structures, it is computed: see tableFile.
+// A table with a "base" inherits the members of that table that it lacks, so that the table of another
+// processor only contains the differences. If locks differ in size, offsets are computed: see tableFile.
 
-// A shelf caches the decoded files of tables for the process. Callers that open thousands of dumps, or a damaged dump
-// that tries every table, would otherwise parse the same files each time. Cached values are never changed.
-type shelf[T any] struct{ made sync.Map }
+// A tableCache caches the decoded files of tables for the life of the program. Callers that open thousands of
+// dumps, or a damaged dump that tries every table, would otherwise parse the same files again. Cached values
+// are never changed.
+type tableCache[T any] struct{ made sync.Map }
 
-// get returns the decoded file name, decoding it at the first call.
-func (s *shelf[T]) get(name string, read func(name string) (T, error)) (T, error) {
+// get returns the decoded file name. It decodes the file on the first call.
+func (s *tableCache[T]) get(name string, read func(name string) (T, error)) (T, error) {
 	made, ok := s.made.Load(name)
 	if !ok {
 		made, _ = s.made.LoadOrStore(name, sync.OnceValues(func() (T, error) { return read(name) }))
@@ -39,15 +40,15 @@ func (s *shelf[T]) get(name string, read func(name string) (T, error)) (T, error
 }
 
 var (
-	partShelf  shelf[*Part]
-	buildShelf shelf[*Build]
+	partCache  tableCache[*Part]
+	buildCache tableCache[*Build]
 )
 
 // A Build is a known build of a runtime, from the catalogue. It is immutable.
 type Build struct {
 	Version      string
-	PointerRVAs  []uint64    // of the globals, from the module's base
-	DacTableRVA  target.Addr // from the module's base, 0 if unknown
+	PointerRVAs  []uint64    // RVAs of the globals
+	DacTableRVA  target.Addr // RVA, 0 if unknown
 	DacTableSize uint64
 
 	file *descriptorFile
@@ -57,7 +58,8 @@ type Build struct {
 // Source returns the source of the build's Part.
 func (b *Build) Source() string { return "catalogue of builds, " + b.Version }
 
-// Part returns the build's descriptor. It is parsed at the first call: most commands need no more of a build than its version.
+// Part returns the build's descriptor. It parses the descriptor on the first call: most commands only need the
+// version.
 func (b *Build) Part() (*Part, error) { return b.part() }
 
 type descriptorFile struct {
@@ -106,7 +108,7 @@ func number(s string) uint64 {
 	return v
 }
 
-// KnownBuild looks id up in the catalogue. It returns nil for a build that is not in it.
+// KnownBuild returns the build with the identity id, or nil if it is not in the catalogue.
 func KnownBuild(id image.Identity) (*Build, error) {
 	key := hex.EncodeToString(id.BuildID)
 	if key == "" {
@@ -114,10 +116,10 @@ func KnownBuild(id image.Identity) (*Build, error) {
 	}
 	for i := range packedTables() {
 		t := &packedTables()[i]
-		if t.key != key { // most are other builds: don't unpack those
+		if t.key != key { // do not unpack other builds
 			continue
 		}
-		if b, err := buildShelf.get(t.name, readBuild); err != nil || b.file.is(id) {
+		if b, err := buildCache.get(t.name, readBuild); err != nil || b.file.is(id) {
 			return b, err
 		}
 	}
@@ -140,24 +142,24 @@ func readBuild(name string) (*Build, error) {
 // A Candidate is a set of parts that may fit a runtime of one major version.
 type Candidate struct {
 	Major string // "10.0"
-	// Parts are the parts that Load loaded, in the order of precedence: a descriptor of the same major version, if
-	// there is one, and the table.
+	// Parts are the loaded parts in the order of precedence: a descriptor of the same major version, if any,
+	// and the table.
 	Parts []*Part
-	// Lender is the processor of the table if that is not the process's ("x64"), or its system ("linux"), or both. The process must then
-	// prove the table, and Adopt fits it to the process's own descriptor.
+	// Lender is the processor ("x64") or the system ("linux") of the table, or both, if the process has
+	// another. The process must then prove the table, and Adopt adapts it to the process's own descriptor.
 	Lender string
 
 	table, os, arch string
-	growth          int  // bytes by which locks are larger than in the table's base; 0 is the likeliest number
-	otherProcessor  bool // the table is of another processor than the process
+	growth          int  // bytes by which locks are larger than in the table's base; 0 for the likeliest size
+	otherProcessor  bool // the table is for another processor than the process's
 }
 
 // part returns the table.
 func (c *Candidate) part() (*Part, error) {
 	if c.growth == 0 {
-		return partShelf.get(c.table, readTable)
+		return partCache.get(c.table, readTable)
 	}
-	return partShelf.get(fmt.Sprintf("%s, locks %d bytes larger", c.table, c.growth), func(string) (*Part, error) {
+	return partCache.get(fmt.Sprintf("%s, locks %d bytes larger", c.table, c.growth), func(string) (*Part, error) {
 		raw, err := tableText(c.table)
 		if err != nil {
 			return nil, err
@@ -166,7 +168,8 @@ func (c *Candidate) part() (*Part, error) {
 	})
 }
 
-// Alternatives returns candidates of the same table with locks of other sizes, if the size on the processor is not known.
+// Alternatives returns candidates with the same table and other sizes of locks, if the size on the processor is
+// unknown.
 func (c *Candidate) Alternatives() []Candidate {
 	p, err := c.part()
 	if err != nil || c.growth != 0 || len(p.growths) < 2 {
@@ -181,11 +184,12 @@ func (c *Candidate) Alternatives() []Candidate {
 	return out
 }
 
-// LockGrowth returns by how many bytes locks are larger than in the table's base, 0 for the likeliest number.
+// LockGrowth returns the number of bytes by which locks are larger than in the table's base, 0 for the
+// likeliest size.
 func (c *Candidate) LockGrowth() int { return c.growth }
 
-// Load parses the parts. Without descriptor it parses the table alone, which is all that a runtime needs that has a
-// descriptor of its own: to parse another one took a quarter of the time in which a dump is opened.
+// Load parses the parts. Without descriptor it only parses the table, which is all that a runtime with its own
+// descriptor needs.
 func (c *Candidate) Load(descriptor bool) error {
 	p, err := c.part()
 	if err != nil {
@@ -211,14 +215,14 @@ func readTable(name string) (*Part, error) {
 	return parseTable(raw, sourceOf(name), tableNamed)
 }
 
-// sourceOf returns the source of a table's Part.
+// sourceOf returns the Source of a table's Part.
 func sourceOf(name string) string { return "table " + strings.TrimSuffix(path.Base(name), ".json") }
 
-// tableNamed reads the table that another one names as its base.
+// tableNamed returns the text of the table with a name as in "base".
 func tableNamed(name string) ([]byte, error) { return tableText("tables/" + name + ".json") }
 
-// Candidates returns the tables for an OS and architecture, newest major version first. prefer, if not empty, is a
-// version or major version ("8.0.5") whose candidate comes first. None is loaded, since mostly the first one fits.
+// Candidates returns the tables for an OS and architecture, the newest major version first. prefer, if not
+// empty, is a version or major version ("8.0.5"); its candidate comes first. The candidates are not loaded.
 func Candidates(os target.OS, arch target.Arch, prefer string) []Candidate {
 	suffix := "-" + osTag(os) + "-" + arch.String() + ".json"
 	var out []Candidate
@@ -238,7 +242,7 @@ func Candidates(os target.OS, arch target.Arch, prefer string) []Candidate {
 	return out
 }
 
-// majorOf returns the major that a table is named after: 8.0 of clr8, 3.1 of clr3.1.
+// majorOf returns the major version in a table's name: 8.0 of clr8, 3.1 of clr3.1.
 func majorOf(name string) string {
 	major := strings.TrimLeft(name, "abcdefghijklmnopqrstuvwxyz")
 	if !strings.Contains(major, ".") {
@@ -247,13 +251,13 @@ func majorOf(name string) string {
 	return major
 }
 
-// OfMajor reports whether a version ("8.0.5") is one of a major ("8.0").
+// OfMajor reports whether a version ("8.0.5") belongs to a major version ("8.0").
 func OfMajor(version, major string) bool {
 	return version == major || strings.HasPrefix(version, major+".")
 }
 
-// newestDescriptor returns the catalogue's newest descriptor of a major. The types of all builds of a major were equal
-// on every build seen; its globals belong to its own build, and are reached through the DAC table instead.
+// newestDescriptor returns the catalogue's newest descriptor of a major version. All known builds of a major
+// version have the same types. Its globals belong to its own build; the DAC table supplies the process's.
 func newestDescriptor(major, os, arch string) (*Part, error) {
 	best, bestVersion := "", ""
 	for _, name := range tableNames("descriptor-" + major + ".") {
@@ -265,7 +269,7 @@ func newestDescriptor(major, os, arch string) (*Part, error) {
 	if best == "" {
 		return nil, nil
 	}
-	return partShelf.get(best, func(name string) (*Part, error) {
+	return partCache.get(best, func(name string) (*Part, error) {
 		f, err := readDescriptorFile(name)
 		if err != nil {
 			return nil, err
@@ -274,8 +278,8 @@ func newestDescriptor(major, os, arch string) (*Part, error) {
 	})
 }
 
-// LikeBuild returns the descriptor of the newest known build for a system whose text and list of pointers have the
-// given sizes, or nil. Its globals are at the process's pointers.
+// LikeBuild returns the descriptor of the newest known build for a system with the given size of text and
+// number of pointers, or nil. Its globals are at the process's pointers.
 func LikeBuild(os target.OS, arch target.Arch, size, pointers uint32) (*Part, error) {
 	var best *descriptorFile
 	for _, name := range tableNames("descriptor-") {
@@ -303,7 +307,7 @@ func osTag(os target.OS) string {
 	return os.String()
 }
 
-// CompareVersions compares dotted decimal versions part by part; it is negative when a is older.
+// CompareVersions compares dotted decimal versions part by part. It returns a negative number if a is older.
 func CompareVersions(a, b string) int {
 	as, bs := strings.Split(a, "."), strings.Split(b, ".")
 	for i := range max(len(as), len(bs)) {

@@ -1,9 +1,9 @@
 package layout
 
-// The members of the structures that lead from an address to code (codeman.h). Those who look code up, who list its
-// heaps and who prove the runtime's variables by it bind the same ones.
+// Members of the structures that lead from an address to code (codeman.h). Code lookup, the list of code heaps
+// and the proofs of the runtime's variables bind them.
 type (
-	// RangeSectionMap is the map of ranges of code, of 8 and later.
+	// RangeSectionMap is the map of ranges of code since 8.
 	RangeSectionMap struct {
 		Top int `layout:"TopLevelData"`
 	}

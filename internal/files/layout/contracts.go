@@ -11,27 +11,29 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A contract is a part of the runtime's layout with a version of its own (dotnet/runtime docs/design/datacontracts, one file
-// for each; src/coreclr/vm/datadescriptor and src/coreclr/gc/datadescriptor list those of a runtime).
+// A contract is a part of the runtime's layout with its own version (dotnet/runtime docs/design/datacontracts,
+// one file each; src/coreclr/vm/datadescriptor and src/coreclr/gc/datadescriptor list the contracts of a
+// runtime).
 type contract struct {
 	name string
-	// implemented are the versions whose algorithm sosgo follows: numbers in .NET 9 and 10, "c1" and so on since.
+	// implemented lists the versions that sosgo reads: numbers in .NET 9 and 10, "c1" and so on since.
 	implemented []string
-	// types and globals rest on the contract: a descriptor with another version of it describes something else by them.
+	// types and globals belong to the contract. With another version of it they mean something else.
 	types, globals string
-	// sign is a member ("Type.Field") of another contract's that shows that the runtime has this one, which has no types of its own.
+	// sign is a member ("Type.Field") of another contract. It shows that the runtime has this one, which has no
+	// types.
 	sign string
-	// unnamed is set for a contract that descriptors with numbers as versions do not name: tables describe its meaning.
+	// unnamed marks a contract that descriptors with numeric versions do not list. Tables describe it.
 	unnamed bool
-	gives   string // what is lost without it; empty if sosgo reads nothing by it
-	// renamed are the members ("Type.Field") and globals that mean something else since versions are strings, or have another
-	// name there, with the name that readers use.
+	gives   string // what is lost without it; "" if sosgo does not use it
+	// renamed maps members ("Type.Field") and globals to the names that readers use. They have another name or
+	// meaning since versions are strings.
 	renamed map[string]string
-	// constants describe formats by version, as a table does for runtimes without the contract.
+	// constants describes formats by version, as a table does for runtimes without the contract.
 	constants map[string]map[string]string
 }
 
-// contracts are those of .NET 9 to 11. docs/contracts.md has the sources and the tests of each.
+// contracts lists the contracts of .NET 9 to 11. docs/contracts.md has the sources and the tests of each.
 var contracts = []contract{
 	{name: "AuxiliarySymbols"},
 	{name: "BuiltInCOM"},
@@ -50,7 +52,7 @@ var contracts = []contract{
 	{name: "Debugger"},
 	{name: "EcmaMetadata", implemented: []string{"1", "c1"}, types: "DynamicMetadata", gives: "metadata of assemblies that were made at run time"},
 	{name: "Exception", implemented: []string{"1", "c1"}, types: "Exception ExceptionInfo", globals: "ExceptionMethodTable",
-		gives: "exceptions", renamed: map[string]string{"ExceptionInfo.ThrownObject": "Object"}}, // the reference; before, a handle to it
+		gives: "exceptions", renamed: map[string]string{"ExceptionInfo.ThrownObject": "Object"}}, // the reference; before 11 a handle to it
 	{name: "ExecutionManager", implemented: []string{"2", "c1", "c2"},
 		types: "RangeSectionMap RangeSectionFragment RangeSection RealCodeHeader CodeHeapListNode EEJitManager LoaderCodeHeap HostCodeHeap ReadyToRunInfo " +
 			"RuntimeFunction HashMap Bucket InterpreterRealCodeHeader",
@@ -99,12 +101,13 @@ var contracts = []contract{
 // A ContractState describes a contract of a descriptor.
 type ContractState struct {
 	Name        string
-	Version     string // in the process; empty if the descriptor describes what rests on the contract without naming it
-	Implemented bool   // whether sosgo reads this version of it
-	Gives       string // what rests on the contract; empty if sosgo reads nothing by it
+	Version     string // in the process; "" if the descriptor contains types of the contract but does not list it
+	Implemented bool   // sosgo reads this version
+	Gives       string // what needs the contract; "" if sosgo does not use it
 }
 
-// Contracts lists the contracts of the merged descriptors and those that a descriptor fails to name, by name.
+// Contracts lists the contracts of the merged descriptors, and contracts that a descriptor should list but does
+// not, by name.
 func (l *Layout) Contracts() []ContractState {
 	out := make([]ContractState, 0, len(l.contracts))
 	for _, name := range slices.Sorted(maps.Keys(l.contracts)) {
@@ -124,7 +127,7 @@ func contractNamed(name string) *contract {
 	return nil
 }
 
-// renamed returns the names that readers use for members and globals of p's contracts, where those are others.
+// renamed returns the names that readers use for members and globals of p's contracts, where they differ.
 func (p *Part) renamed() map[string]string {
 	out := map[string]string{}
 	for name, version := range p.contracts {
@@ -148,7 +151,8 @@ func (p *Part) formats() map[string]json.RawMessage {
 	return out
 }
 
-// Join makes the contracts of each part those of all: a descriptor and its sub-descriptors are one. Call it before the parts are used.
+// Join tells each part about the contracts of all: a descriptor and its sub-descriptors belong together. Call
+// it before the parts are used.
 func Join(parts []*Part) {
 	listed := map[string]bool{}
 	for _, p := range parts {
@@ -161,7 +165,7 @@ func Join(parts []*Part) {
 	}
 }
 
-// lists reports whether p, or a descriptor that belongs to it, has a contract's version.
+// lists reports whether p, or a descriptor that belongs to it, lists the contract.
 func (p *Part) lists(contract string) bool {
 	_, own := p.contracts[contract]
 	return own || p.listed[contract]
@@ -180,7 +184,7 @@ func (p *Part) numbered() bool {
 	return true
 }
 
-// describes reports whether p has a type or global that rests on c.
+// describes reports whether p has a type or global of c.
 func (p *Part) describes(c *contract) bool {
 	for t := range strings.FieldsSeq(c.types) {
 		if _, ok := p.types[t]; ok {
@@ -197,8 +201,8 @@ func (p *Part) describes(c *contract) bool {
 	return ok
 }
 
-// refuse records what rests on contracts of p whose version is not implemented, or that p describes without naming them. No part
-// supplies it then.
+// refuse records the types, globals and constants of p's contracts that are not implemented, or that p
+// describes without listing them. No part supplies them then.
 func (l *Layout) refuse(p *Part) {
 	for i := range contracts {
 		c := &contracts[i]
@@ -231,13 +235,13 @@ func (l *Layout) refuseContract(c *contract, version string) {
 	}
 }
 
-// Refused returns why nothing that rests on a contract is read, nil if it is.
+// Refused returns why a contract is not read, or nil if it is.
 func (l *Layout) Refused(contract string) error { return l.refused["contract "+contract] }
 
-// A RefusedError is about a contract whose version sosgo does not read, or does not know.
+// A RefusedError reports a contract with a version that sosgo does not read, or without a version.
 type RefusedError struct {
 	Contract    string
-	Version     string // empty if the descriptor does not name the contract
+	Version     string // "" if the descriptor does not list the contract
 	Implemented []string
 }
 
@@ -248,10 +252,10 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("contract %s has version %s, and sosgo reads %s", e.Contract, e.Version, strings.Join(e.Implemented, ", "))
 }
 
-// Unwrap makes it an unsupported one.
+// Unwrap returns target.ErrUnsupported.
 func (e *RefusedError) Unwrap() error { return target.ErrUnsupported }
 
-// IsRefused reports whether an error is about a contract whose version sosgo does not read.
+// IsRefused reports whether an error concerns a contract that sosgo does not read.
 func IsRefused(err error) bool {
 	var refused *RefusedError
 	return errors.As(err, &refused)

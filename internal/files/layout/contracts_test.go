@@ -40,11 +40,12 @@ func names11(t *testing.T) (types map[string][]string, globals map[string]bool, 
 	return types, globals, versions
 }
 
-// before11 are types and globals of contracts that .NET 11 has no more.
+// before11 lists types and globals of contracts that .NET 11 dropped.
 var before11 = strings.Fields("DomainAssembly GCFrame")
 
-// TestRegistryNames holds the registry to the names of the descriptors of .NET 11: each of its contracts has a row, in the version
-// that 11 has if sosgo reads it, and each type and global that rests on one is there by its name.
+// TestRegistryNames compares the registry with the names in descriptors of .NET 11. Each of its contracts must
+// have a row, with 11's version if sosgo reads it. Each type and global of a contract must exist under its
+// name.
 func TestRegistryNames(t *testing.T) {
 	types, globals, versions := names11(t)
 	for name, version := range versions {
@@ -77,7 +78,8 @@ func TestRegistryNames(t *testing.T) {
 	}
 }
 
-// TestContractsDocument holds docs/contracts.md to the registry, and the tests that it names to those that there are.
+// TestContractsDocument compares docs/contracts.md with the registry, and the tests listed there with the
+// existing ones.
 func TestContractsDocument(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/contracts.md")
 	require.NoError(t, err)
@@ -131,8 +133,7 @@ func allTests(t *testing.T) map[string]bool {
 	return names
 }
 
-// TestLies gives the parser descriptors that can't be true. Each is an error with a reason, or takes away the type that it lies
-// about.
+// TestLies parses impossible descriptors. Each must be an error with a reason, or lose the inconsistent type.
 func TestLies(t *testing.T) {
 	subs := make([]string, limits.SubDescriptors+1)
 	for i := range subs {
@@ -158,7 +159,7 @@ func TestLies(t *testing.T) {
 
 	p, err := ParseDescriptor([]byte(`{"types":{"A":{"!":16,"x":8,"y":17},"B":{"!":16,"end":16},"C":{"!":0}}}`), "test")
 	require.NoError(t, err)
-	require.ErrorContains(t, p.Lies(), "type A: the contract descriptor has y at byte 17 of a structure of 16 bytes")
+	require.ErrorContains(t, p.TypeErrors(), "type A: the contract descriptor has y at byte 17 of a structure of 16 bytes")
 	table, err := parseTable([]byte(`{"types":{"A":{"x":8}}}`), "table", nil)
 	require.NoError(t, err)
 	b := NewBuilder()
@@ -177,7 +178,7 @@ func TestLies(t *testing.T) {
 	require.ErrorIs(t, l.Bind("C", &size), target.ErrCorrupt, "nobody divides by a size of 0")
 }
 
-// TestLargestDescriptor parses as much JSON as limits allow.
+// TestLargestDescriptor parses as much JSON as the limit allows.
 func TestLargestDescriptor(t *testing.T) {
 	var text strings.Builder
 	text.WriteString(`{"types":{"A":{`)
@@ -205,8 +206,8 @@ func TestConflictingGlobals(t *testing.T) {
 	}
 }
 
-// TestRefusedStructures binds structures of a contract that is not implemented: they are absent, where they are marked, and others
-// are not.
+// TestRefusedStructures binds structures of a contract that is not implemented. Structures marked refusable
+// must be absent.
 func TestRefusedStructures(t *testing.T) {
 	bind := func(version string) (absent [2]bool, err error) {
 		p, err := ParseDescriptor([]byte(`{"types":{"Thread":{"Id":4},"String":{"m_FirstChar":8}},"contracts":{"Thread":"`+version+`","Object":"c1"}}`), "test")
@@ -232,8 +233,8 @@ func TestRefusedStructures(t *testing.T) {
 	require.Equal(t, [2]bool{true, false}, absent)
 }
 
-// TestTablesOverrideNothing holds the supplements to what descriptors lack: none has a member that all descriptors of its version
-// have, and where a process's own descriptor has a member, an address or a number, that counts.
+// TestTablesOverrideNothing checks that supplements only contain members that descriptors of their version
+// lack, and that a member, address or number of the process's own descriptor always wins.
 func TestTablesOverrideNothing(t *testing.T) {
 	for _, name := range tableNames("supplement") {
 		p, err := readTable(name)
@@ -256,7 +257,7 @@ func TestTablesOverrideNothing(t *testing.T) {
 			}
 		}
 
-		// A descriptor that has all that the table has, each elsewhere.
+		// a descriptor with all members of the table at other offsets
 		own := &Part{Source: "own", types: map[string]partType{}, globals: map[string]partGlobal{}}
 		for typ, m := range p.types {
 			mine := partType{size: 1 << 16, fields: map[string]Field{}}
@@ -279,7 +280,7 @@ func TestTablesOverrideNothing(t *testing.T) {
 	}
 }
 
-// TestLikeTable fits the table of .NET 11 to descriptors of 11, in whose words the members of 10 moved.
+// TestLikeTable adapts the table of .NET 11 to descriptors of 11 in which members of 10 moved.
 func TestLikeTable(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string

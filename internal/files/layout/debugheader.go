@@ -9,14 +9,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A DebugEntry is a member of a structure as the debug header of a NativeAOT process
-// names it (DebugHeader.cpp of src/coreclr/nativeaot/Runtime, DebugTypeEntry).
+// A DebugEntry is a member of a structure in the debug header of a NativeAOT process (DebugHeader.cpp of
+// src/coreclr/nativeaot/Runtime, DebugTypeEntry).
 type DebugEntry struct {
 	Type, Field string
 	Offset      uint32
 }
 
-// The names that replace those of a debug header.
+// Names that replace those in a debug header.
 var (
 	debugTypes = map[string]string{"dac_heap_segment": "HeapSegment", "gc_alloc_context": "GCAllocContext"}
 	debugNames = map[string]string{
@@ -25,14 +25,15 @@ var (
 	}
 )
 
-// In a debug header: the field that is a structure's size, and the type whose fields are numbers.
+// The field with a structure's size, and the type with numbers as its fields.
 const (
 	debugSize    = "SIZEOF"
 	debugNumbers = "Globals"
 )
 
-// DebugHeaderPart returns the part for the entries of a debug header. The header has the value of each variable, in the order of globals;
-// Addresses.Pointer returns the address of that value. A member beyond the size of any structure is target.ErrCorrupt.
+// DebugHeaderPart returns the part for the entries of a debug header. The header has the values of variables in
+// the order of globals, and Addresses.Pointer returns the address of a value. A member beyond the size of any
+// structure is target.ErrCorrupt.
 func DebugHeaderPart(entries []DebugEntry, globals []string, source string) (*Part, error) {
 	p := &Part{Source: source, types: map[string]partType{}, globals: map[string]partGlobal{}, constants: map[string]json.RawMessage{}}
 	for _, e := range entries {
@@ -64,7 +65,8 @@ func DebugHeaderPart(entries []DebugEntry, globals []string, source string) (*Pa
 	return p, nil
 }
 
-// debugName returns a name as descriptors and tables write it: heap_segment is HeapSegment. Members of C++ classes keep theirs, m_pNext.
+// debugName returns a name in the style of descriptors and tables: HeapSegment for heap_segment. Members of C++
+// classes keep their names, m_pNext.
 func debugName(s string) string {
 	if known := debugNames[s]; known != "" {
 		return known

@@ -13,10 +13,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An Error names a member that no source of the layout has.
+// An Error reports a member that no source of the layout has.
 type Error struct {
-	Type, Field string // Field is empty for a type, a global or a constant
-	Reason      error  // why a source that names the member has no value for it, or nil
+	Type, Field string // Field is "" for a type, a global or a constant
+	Reason      error  // why a source with the member has no value for it, or nil
 }
 
 func (e *Error) Error() string {
@@ -29,7 +29,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("the layout of this runtime lacks %s.%s", e.Type, e.Field)
 }
 
-// Unwrap makes a missing member an unsupported one, unless the reason is another.
+// Unwrap returns target.ErrUnsupported, or the reason if that is corruption or a refused contract.
 func (e *Error) Unwrap() error {
 	if e.Reason != nil && (errors.Is(e.Reason, target.ErrCorrupt) || IsRefused(e.Reason)) {
 		return e.Reason
@@ -44,7 +44,7 @@ type Layout struct {
 	vtables   map[string]Global
 	constants map[string]constant
 	contracts map[string]string
-	refused   map[string]error // types, members, "global X", "constant X" and "contract X" that are not believed -> why
+	refused   map[string]error // types, members, "global X", "constant X" and "contract X" that are not used -> why
 	unplaced  map[string]error // globals in slots without a proved place
 	sources   []string
 }
@@ -66,14 +66,15 @@ type constant struct {
 
 // A Global is a variable of the runtime, or a value from the descriptor.
 type Global struct {
-	Addr   target.Addr // of the variable; 0 when Direct
-	Value  uint64      // when Direct
-	Text   string      // when Direct: as written
+	Addr   target.Addr // of the variable; 0 if Direct
+	Value  uint64      // if Direct
+	Text   string      // if Direct: as written
 	Direct bool
 	source int
 }
 
-// A Builder merges parts. Add them in the order of precedence: the first part with a member counts, later ones only add missing members.
+// A Builder merges parts. Add them in the order of precedence: the first part with a member wins, later parts
+// only add missing members.
 type Builder struct{ l *Layout }
 
 // NewBuilder returns an empty Builder.
@@ -82,14 +83,14 @@ func NewBuilder() *Builder {
 		constants: map[string]constant{}, contracts: map[string]string{}, refused: map[string]error{}, unplaced: map[string]error{}}}
 }
 
-// Addresses resolves the globals of one part. A nil function resolves nothing.
+// Addresses resolves the globals of one part. A nil function resolves none.
 type Addresses struct {
 	Pointer func(index int) (target.Addr, bool) // the descriptor's pointer data
-	// Slot returns an entry of the runtime's DAC table, or the reason why it is unknown.
+	// Slot returns the address in an entry of the runtime's DAC table, or why it is unknown.
 	Slot func(slot int) (target.Addr, error)
 }
 
-// Add merges p. Globals that can't be resolved are left to later parts.
+// Add merges p. Later parts may supply globals that cannot be resolved.
 func (b *Builder) Add(p *Part, at Addresses) {
 	l := b.l
 	src := len(l.sources)
@@ -200,11 +201,11 @@ func (l *Layout) Global(name string) (Global, error) {
 	if g, ok := l.globals[name]; ok {
 		return g, nil
 	}
-	return Global{}, l.missing("global ", name)
+	return Global{}, l.missingError("global ", name)
 }
 
-// missing returns the error of a global or vtable that no part resolved.
-func (l *Layout) missing(kind, name string) error {
+// missingError returns the error for a global or vtable that no part resolved.
+func (l *Layout) missingError(kind, name string) error {
 	e := &Error{Type: kind + name, Reason: l.refused[kind+name]}
 	if err := l.unplaced[kind+name]; err != nil && err != errUnresolved {
 		e.Reason = err
@@ -212,12 +213,12 @@ func (l *Layout) missing(kind, name string) error {
 	return e
 }
 
-// VTable returns the value that the first word of a class's objects has.
+// VTable returns the first word of a class's objects.
 func (l *Layout) VTable(class string) (target.Addr, error) {
 	if g, ok := l.vtables[class]; ok {
 		return g.Addr, nil
 	}
-	return 0, l.missing("vtable ", class)
+	return 0, l.missingError("vtable ", class)
 }
 
 // Variable returns the address of a variable of the runtime.
@@ -229,7 +230,7 @@ func (l *Layout) Variable(name string) (target.Addr, error) {
 	return g.Addr, err
 }
 
-// Globals calls yield for each global, in the order of the names.
+// Globals calls yield for each global in the order of names.
 func (l *Layout) Globals(yield func(string, Global) bool) {
 	for _, name := range slices.Sorted(maps.Keys(l.globals)) {
 		if !yield(name, l.globals[name]) {
@@ -238,7 +239,7 @@ func (l *Layout) Globals(yield func(string, Global) bool) {
 	}
 }
 
-// VTables calls yield for each known class with the value of the first word of its objects.
+// VTables calls yield for each known class with the first word of its objects.
 func (l *Layout) VTables(yield func(string, target.Addr) bool) {
 	for _, class := range slices.Sorted(maps.Keys(l.vtables)) {
 		if !yield(class, l.vtables[class].Addr) {
@@ -247,7 +248,7 @@ func (l *Layout) VTables(yield func(string, target.Addr) bool) {
 	}
 }
 
-// Uint returns a constant, from the tables' constants or from the descriptor's direct globals.
+// Uint returns a constant of the tables, or a direct global of the descriptor.
 func (l *Layout) Uint(name string) (uint64, error) {
 	if g, ok := l.globals[name]; ok && g.Direct {
 		return g.Value, nil
@@ -259,7 +260,7 @@ func (l *Layout) Uint(name string) (uint64, error) {
 	return v, nil
 }
 
-// Text returns a text of the descriptor.
+// Text returns a string of the descriptor.
 func (l *Layout) Text(name string) (string, error) {
 	g, err := l.Global(name)
 	if err == nil && (!g.Direct || g.Text == "") {
@@ -280,7 +281,7 @@ func (l *Layout) Constant(name string, v any) error {
 	return nil
 }
 
-// Sources lists the merged parts in the order of belief.
+// Sources lists the merged parts in the order of precedence.
 func (l *Layout) Sources() []string { return l.sources }
 
 // A Member is one member of the layout with its source.
@@ -325,13 +326,13 @@ func (l *Layout) Members() []Member {
 // Absent is the offset of a missing member.
 const Absent = -1
 
-// Bind fills the int fields of the structure that dst points to with the offsets of typ's members. The tag names the
-// member, or alternatives in the order of preference; "size" is the structure's size, which is never zero:
+// Bind sets the int fields of the structure that dst points to, to the offsets of typ's members. The tag names
+// the member, or alternatives in the order of preference. "size" is the structure's size, which is never zero:
 //
 //	Flags int `layout:"MTFlags2|Flags2"`
 //	TEB   int `layout:"TEB,optional"`
 //
-// An optional member that is missing becomes Absent; a required one is an *Error.
+// A missing optional member becomes Absent. A missing required one is an *Error.
 func (l *Layout) Bind(typ string, dst any) error {
 	v := reflect.ValueOf(dst).Elem()
 	for i := range v.NumField() {
@@ -370,12 +371,12 @@ func (l *Layout) first(typ, names string) (int, error) {
 	return 0, firstErr
 }
 
-// BindAll binds the structures in the fields of the structure that dst points to. The name of a structure in the layout is
-// the field's, or the tag's. All members of an optional structure that the layout lacks become Absent:
+// BindAll binds the structures in the fields of the structure that dst points to. The field, or its tag, names
+// the structure in the layout. If the layout lacks an optional structure, all its members become Absent:
 //
 //	Chunk struct{ … } `struct:"MethodDescChunk"`
 //	SHash struct{ … } `struct:"SHash,optional"`
-//	Thread struct{ … } `struct:",refusable"` // absent if its contract is refused; else as required as without
+//	Thread struct{ … } `struct:",refusable"` // absent if its contract is refused, otherwise required
 func (l *Layout) BindAll(dst any) error {
 	v := reflect.ValueOf(dst).Elem()
 	for i := range v.NumField() {
@@ -392,7 +393,8 @@ func (l *Layout) BindAll(dst any) error {
 	return nil
 }
 
-// SetAllAbsent sets all members of the structures in the structure that dst points to to Absent, as BindAll does for missing structures.
+// SetAllAbsent sets all members of the structures in the structure that dst points to, to Absent, as BindAll
+// does for missing structures.
 func SetAllAbsent(dst any) {
 	v := reflect.ValueOf(dst).Elem()
 	for i := range v.NumField() {

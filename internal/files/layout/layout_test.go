@@ -73,7 +73,7 @@ func TestMissingMembersAreUnsupported(t *testing.T) {
 	p, err := ParseDescriptor([]byte(sample), "sample")
 	require.NoError(t, err)
 	b := NewBuilder()
-	b.Add(p, Addresses{}) // no pointer data: indirect globals stay unresolved
+	b.Add(p, Addresses{}) // without pointer data, indirect globals stay unresolved
 	l := b.Layout()
 	for name, err := range map[string]error{
 		"field":    second(l.Offset("Thread", "Nope")),
@@ -88,8 +88,7 @@ func TestMissingMembersAreUnsupported(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// TestFirstPartWins checks the merge: a later part fills what is missing and
-// overrides nothing, member by member.
+// TestFirstPartWins checks that a later part only adds what is missing, member by member.
 func TestFirstPartWins(t *testing.T) {
 	first, err := ParseDescriptor([]byte(`{"types":{"A":{"x":1}},"globals":{"G":[[0],"pointer"]}}`), "first")
 	require.NoError(t, err)
@@ -148,7 +147,7 @@ func TestBadDescriptors(t *testing.T) {
 	}
 }
 
-// TestTables holds each embedded table to what package dac relies on.
+// TestTables checks that each embedded table has what package dac needs.
 func TestTables(t *testing.T) {
 	for _, name := range tableNames("") {
 		raw, err := tableText(name)
@@ -175,7 +174,7 @@ func TestTables(t *testing.T) {
 			}
 			continue
 		}
-		if p.Like != "" { // the descriptor has the rest
+		if p.Like != "" { // the descriptor has the others
 			for _, c := range []string{"CanonMTTagMask", "MTFlagCollectible", "ThinLockThreadIdBits", "TypeTokenInFlags2", "NibbleMap"} {
 				require.Contains(t, p.constants, c, name)
 			}
@@ -191,7 +190,7 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// TestDebugHeaderPart takes the names of a debug header for those of tables.
+// TestDebugHeaderPart converts the names of a debug header to the tables' names.
 func TestDebugHeaderPart(t *testing.T) {
 	p, err := DebugHeaderPart([]DebugEntry{{"dac_heap_segment", "SIZEOF", 72}, {"dac_heap_segment", "background_allocated", 56},
 		{"gc_alloc_context", "alloc_ptr", 8}, {"ThreadStore", "m_ThreadList", 16}, {"Globals", "MinObjectSize", 24}},
@@ -306,8 +305,8 @@ func FuzzTable(f *testing.F) {
 	})
 }
 
-// TestDerivedTable: a table that names a base has what the base has, but for the members that it gives itself, and
-// those that it takes away.
+// TestDerivedTable checks that a table with a base has the base's members, except those that it sets or
+// removes.
 func TestDerivedTable(t *testing.T) {
 	base := map[string]string{
 		"old": `{"runtime":"8.0","types":{"A":{"!":64,"x":1,"y":2},"B":{"z":3}},"vtables":{"V":{"dacSlot":9}},"constants":{"C":1,"D":2},
@@ -337,7 +336,7 @@ func TestDerivedTable(t *testing.T) {
 	}
 }
 
-// TestPartsAreReadOnce: who opens many dumps parses no table twice, from many goroutines either.
+// TestPartsAreReadOnce checks that tables are parsed once for many dumps, also from many goroutines.
 func TestPartsAreReadOnce(t *testing.T) {
 	parts := make([]*Part, 8)
 	var wg sync.WaitGroup
@@ -356,7 +355,7 @@ func TestPartsAreReadOnce(t *testing.T) {
 	assert.NotNil(t, parts[0])
 }
 
-// TestForms reads descriptors of all forms, and what is in one that .NET 10 has not.
+// TestForms reads descriptors of all forms, with parts that .NET 10 lacks.
 func TestForms(t *testing.T) {
 	p, err := ParseDescriptor([]byte(`{"version":2,"baseline":"empty","types":{},"globals":{},"contracts":{"Thread":"c1","Loader":1},
 		"subDescriptors":{"GC":[[3],"pointer"],"Managed":[4]},"later":{}}`), "test")
@@ -373,7 +372,8 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestUnknownContract checks that a contract of an unknown version takes away what rests on it, whatever other parts have.
+// TestUnknownContract checks that a contract with an unknown version removes its structures, whatever other
+// parts have.
 func TestUnknownContract(t *testing.T) {
 	p, err := ParseDescriptor([]byte(`{"version":2,"types":{"Thread":{"Id":4},"Module":{"Path":8}},"globals":{"ThreadStore":[[0],"pointer"]},
 		"contracts":{"Thread":"c9","Loader":"c1"}}`), "descriptor")
@@ -399,7 +399,7 @@ func TestUnknownContract(t *testing.T) {
 	require.Equal(t, []string{"Loader c1 true", "Thread c9 false"}, states)
 }
 
-// TestRenamed checks that a member that means something else has another name.
+// TestRenamed checks that a member with another meaning gets another name.
 func TestRenamed(t *testing.T) {
 	for version, want := range map[string]string{`1`: "ThrownObject", `"c1"`: "Object"} {
 		p, err := ParseDescriptor([]byte(`{"types":{"ExceptionInfo":{"ThrownObject":8}},"contracts":{"Exception":`+version+`}}`), "test")
@@ -412,7 +412,7 @@ func TestRenamed(t *testing.T) {
 	}
 }
 
-// TestConflict checks that descriptors that disagree are refused.
+// TestConflict checks that contradicting descriptors are refused.
 func TestConflict(t *testing.T) {
 	parse := func(text string) *Part {
 		p, err := ParseDescriptor([]byte(text), "test")

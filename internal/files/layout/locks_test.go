@@ -10,7 +10,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestLocksGrow: members of the base behind locks move by as much as these are larger; members of the table itself stay.
+// TestLocksGrow checks that members of the base after locks move by the growth of the locks, and members of the
+// table stay.
 func TestLocksGrow(t *testing.T) {
 	bases := map[string]string{
 		"base": `{"runtime":"8.0","locks":{"A":{"y":1,"z":3}},"types":{"A":{"!":64,"x":8,"y":16,"mid":24,"z":40},"B":{"x":8}}}`,
@@ -33,7 +34,8 @@ func TestLocksGrow(t *testing.T) {
 	require.ErrorIs(t, err, target.ErrCorrupt)
 }
 
-// TestLocksOfARM64: a process of .NET Core 3.1 gave the places for ARM64 that its table computes. Those of 8 and 9 have locks of either size of pal.h.
+// TestLocksOfARM64 compares the computed table for ARM64 with offsets from a process of .NET Core 3.1. The
+// tables of 8 and 9 have locks of either size in pal.h.
 func TestLocksOfARM64(t *testing.T) {
 	p, err := readTable("tables/clr3.1-linux-arm64.json")
 	require.NoError(t, err)
@@ -58,7 +60,8 @@ func TestLocksOfARM64(t *testing.T) {
 	}
 }
 
-// TestDescriptorShowsLocks: where the process describes its ThreadStore, only the table with locks of that size is tried.
+// TestDescriptorShowsLocks checks that only the table with the right size of locks is tried if the process
+// describes its ThreadStore.
 func TestDescriptorShowsLocks(t *testing.T) {
 	c := Candidates(target.OSLinux, target.ArchARM64, "9.0")[0]
 	require.NoError(t, c.Load(false))

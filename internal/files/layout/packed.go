@@ -11,13 +11,15 @@ import (
 	"sync"
 )
 
-// tables.pack holds the tables of the folder tables, an eighth of their size. Its lines name them, and an empty line ends these:
+// tables.pack holds the tables of the folder tables, in an eighth of their size. Its lines name them. An empty
+// line ends the lines:
 //
 //	NAME KEY DICTIONARY SIZE PACKED
 //
-// A stream of deflate with PACKED bytes follows for each line, in the same order. KEY is the build id or the time stamp in a
-// descriptor's key. DICTIONARY is another table, whose text is the preset dictionary of the stream: tables of one kind are
-// nearly equal, and each is unpacked with one other table at most. A column without a value is "-".
+// A stream of deflate with PACKED bytes follows for each line, in the same order. KEY is the build id or the
+// time stamp in a descriptor's key. DICTIONARY is another table with the preset dictionary of the stream as its
+// text: tables of one kind are nearly equal, and each is unpacked with at most one other table. A column
+// without a value is "-".
 //
 // go generate writes the file, and TestPacked compares it with the folder.
 //
@@ -29,7 +31,7 @@ var packFile string
 type packedTable struct {
 	name       string // with its folder
 	key        string // the build id or time stamp of a descriptor, in lower case
-	dictionary string // the name of another table, or empty
+	dictionary string // name of another table, or ""
 	size       int    // bytes of the text
 	stream     string
 }
@@ -37,7 +39,7 @@ type packedTable struct {
 var packedTables = sync.OnceValue(func() []packedTable {
 	out, err := readPack(packFile)
 	if err != nil {
-		panic(err) // it is embedded, and TestPacked reads all of it
+		panic(err) // the embedded file is broken; TestPacked reads all of it
 	}
 	return out
 })
@@ -65,7 +67,7 @@ func readPack(pack string) ([]packedTable, error) {
 	return out, nil
 }
 
-// column returns the value of a column, which is empty without one.
+// column returns the value of a column, or "" for "-".
 func column(s string) string { return strings.TrimPrefix(s, "-") }
 
 // text unpacks the table.
@@ -84,7 +86,8 @@ func (t *packedTable) text() ([]byte, error) {
 	return out, nil
 }
 
-// tableText unpacks the table of a name, which begins with its folder. Callers keep what they make of it: see shelf.
+// tableText unpacks the table with a name that includes its folder. Callers cache the decoded table: see
+// tableCache.
 func tableText(name string) ([]byte, error) {
 	for i := range packedTables() {
 		if t := &packedTables()[i]; t.name == name {
@@ -94,7 +97,7 @@ func tableText(name string) ([]byte, error) {
 	return nil, fmt.Errorf("%s: %w", name, fs.ErrNotExist)
 }
 
-// tableNames returns the names of tables, with their folder, whose files' names begin with prefix.
+// tableNames returns the names, with their folder, of the tables with a prefix.
 func tableNames(prefix string) []string {
 	var out []string
 	for i := range packedTables() {

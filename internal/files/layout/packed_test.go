@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "write tables.pack instead of comparing with it")
 
-// tableFiles returns the texts of the folder tables by their files' names, and these names in order.
+// tableFiles returns the texts of the tables in the folder by file name, and the names in order.
 func tableFiles(t *testing.T) (names []string, text map[string][]byte) {
 	paths, err := filepath.Glob("tables/*.json")
 	require.NoError(t, err)
@@ -32,7 +32,7 @@ func tableFiles(t *testing.T) (names []string, text map[string][]byte) {
 	return names, text
 }
 
-// kindOf returns the letters that a table's name begins with: "clr", "descriptor-".
+// kindOf returns the letters at the start of a table's name: "clr", "descriptor-".
 func kindOf(name string) string { return name[:strings.IndexAny(name, "0123456789")] }
 
 // pack returns the content of tables.pack. The largest table of a kind is the dictionary of the others.
@@ -68,8 +68,8 @@ func pack(t *testing.T, names []string, text map[string][]byte) string {
 	return lines.String() + "\n" + streams.String()
 }
 
-// TestPacked compares tables.pack with the folder of tables: names, keys and texts. Another version of Go may pack the same
-// texts into other bytes, so streams are not compared.
+// TestPacked compares names, keys and texts of tables.pack with the folder of tables. It does not compare
+// streams: another version of Go may pack the same text differently.
 func TestPacked(t *testing.T) {
 	names, text := tableFiles(t)
 	want := pack(t, names, text)
@@ -97,7 +97,7 @@ func TestPacked(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
-// TestBadPack: a damaged pack is an error.
+// TestBadPack checks that a damaged pack is an error.
 func TestBadPack(t *testing.T) {
 	for name, pack := range map[string]string{
 		"empty":                       "",

@@ -1,7 +1,9 @@
-// Package layout describes the structures of a runtime: offsets of fields, sizes, addresses of global variables, constants. It merges the
-// runtime's own contract descriptor with measured tables, member by member, and records the source of each member.
+// Package layout describes the structures of a runtime: offsets of fields, sizes, addresses of global
+// variables, constants. It merges the runtime's own contract descriptor with measured tables, member by member,
+// and records the source of each member. It does not decide which part fits a process; package dac does, by
+// probing the process.
 //
-// Package dac decides which part fits a process, by probing the process with it.
+// Start at Builder and Layout.Bind for use, at Part and catalogue.go for the sources.
 package layout
 
 import (
@@ -20,12 +22,13 @@ import (
 
 // A Part is one source of layout: a contract descriptor or a table. Parts are immutable.
 type Part struct {
-	Source string // a description for people: "contract descriptor in the dump"
-	Major  string // runtime of the part: "10.0"; empty if it is the runtime's own
-	// Like is the version whose offsets a table has, if that is not its own: Adopt moves them by what distinguishes the
-	// runtime's own descriptor from that version's.
+	Source string // description for people: "contract descriptor in the dump"
+	Major  string // major version of the part: "10.0"; "" for the runtime's own
+	// Like is the version of a table's offsets if it differs from the table's own. Adopt moves them by the
+	// differences between the runtime's own descriptor and that version's.
 	Like string
-	// Verified are the versions with which a table was compared. A table that was derived for a processor without a dump has none.
+	// Verified lists the versions with which a table was compared. It is empty for a table derived for a
+	// processor without a dump.
 	Verified  []string
 	growths   []int // tableFile.LockGrowth
 	base      string
@@ -34,47 +37,47 @@ type Part struct {
 	vtables   map[string]int // class -> slot
 	constants map[string]json.RawMessage
 	contracts map[string]string            // nil for a table
-	listed    map[string]bool              // the contracts of all descriptors that belong together
+	listed    map[string]bool              // contracts of all descriptors that belong together
 	subs      map[string]int               // sub-descriptor -> index into the pointer data
-	unknown   []string                     // keys that ParseDescriptor passed over
-	doubts    map[string]error             // types that can't be as the descriptor has them, and members whose place is unknown -> why
-	assumed   map[string]bool              // members that only their neighbourhood places
-	names     map[string]map[string]string // type -> member of a newer version -> its name in the version that the table is like
-	version   int                          // of the descriptor's form
+	unknown   []string                     // keys that ParseDescriptor skipped
+	doubts    map[string]error             // inconsistent types, and members with unknown places -> why
+	assumed   map[string]bool              // members placed only by the members before them
+	names     map[string]map[string]string // type -> member of a newer version -> its name in version Like
+	version   int                          // version of the descriptor's form
 	table     *DacTable
 }
 
 type partType struct {
-	size   int // absent: -1
+	size   int // -1 if absent
 	fields map[string]Field
 }
 
 // A Field is the place of one member in a structure.
 type Field struct {
 	Offset int    // bytes from the start of the structure
-	Type   string // as the descriptor names it; often empty
+	Type   string // as the descriptor names it; often ""
 }
 
 type partGlobal struct {
 	value  uint64
 	text   string
 	direct bool
-	index  int // into the descriptor's pointer data, else -1
-	slot   int // in the DAC table, else -1
+	index  int // index in the descriptor's pointer data, else -1
+	slot   int // slot in the DAC table, else -1
 }
 
 // A DacTable describes how to find and read a runtime's table of global variables.
 type DacTable struct {
-	Symbol   string // exported symbol of the table, or empty
-	Resource string // PE resource that holds it instead
+	Symbol   string // exported symbol of the table, or ""
+	Resource string // PE resource with the table, or ""
 	Slot     string // "abs64": addresses; "rva32": offsets from the module's base
-	Slots    int    // of the build that the part was measured on, 0 if unknown
+	Slots    int    // number in the measured build, 0 if unknown
 }
 
-// A Slot is an entry of a runtime's DAC table that a part names, by its index in the build on which the part was
-// measured. Other builds of the same major version can have a few more or fewer entries before it.
+// A Slot is an entry of a runtime's DAC table named by a part, with its index in the measured build. Other
+// builds of the same major version can have a few more or fewer entries before it.
 type Slot struct {
-	Name   string // of the variable, or of the class
+	Name   string // name of the variable or class
 	VTable bool   // the entry is the vtable of a class
 	Index  int
 }
@@ -94,12 +97,13 @@ func (p *Part) Slots() []Slot {
 	return out
 }
 
-// descriptorVersions are the forms of a descriptor's JSON: 0 in .NET 9 and 10, 1 in previews of 11, 2 since (dotnet/runtime
-// docs/design/datacontracts/data_descriptor.md). Versions differ in what a descriptor may hold, not in how it is written.
+// descriptorVersions is the newest form of a descriptor's JSON: 0 in .NET 9 and 10, 1 in previews of 11, 2
+// since (dotnet/runtime docs/design/datacontracts/data_descriptor.md). Versions differ in what a descriptor may
+// contain, and not in its syntax.
 const descriptorVersions = 2
 
-// ParseDescriptor decodes the JSON of a contract descriptor (data contract descriptor of .NET 9 and later, "compact" form).
-// It passes over keys that it does not know; Unknown lists them.
+// ParseDescriptor decodes the JSON of a contract descriptor (data contract descriptor of .NET 9 and later,
+// "compact" form). It skips unknown keys; Unknown lists them.
 func ParseDescriptor(raw []byte, source string) (*Part, error) {
 	var d struct {
 		Version        int                                   `json:"version"`
@@ -130,7 +134,7 @@ func ParseDescriptor(raw []byte, source string) (*Part, error) {
 	if p.types, err = parseTypes(d.Types); err != nil {
 		return nil, err
 	}
-	p.doubts = liesOf(p.types)
+	p.doubts = inconsistentTypes(p.types)
 	if p.globals, err = parseGlobals(d.Globals); err != nil {
 		return nil, err
 	}
@@ -144,7 +148,7 @@ func ParseDescriptor(raw []byte, source string) (*Part, error) {
 // A contractVersion is the version of a contract: an integer in .NET 9 and 10, a string ("c1") since.
 type contractVersion string
 
-// UnmarshalJSON reads either form.
+// UnmarshalJSON decodes either form.
 func (v *contractVersion) UnmarshalJSON(raw []byte) error {
 	if len(raw) > 0 && raw[0] == '"' {
 		return json.Unmarshal(raw, (*string)(v))
@@ -155,7 +159,7 @@ func (v *contractVersion) UnmarshalJSON(raw []byte) error {
 	return err
 }
 
-// parseSubDescriptors decodes the places of sub-descriptors, which are written like globals in the pointer data.
+// parseSubDescriptors decodes the indexes of sub-descriptors, written like globals in the pointer data.
 func parseSubDescriptors(in map[string]json.RawMessage) (map[string]int, error) {
 	if len(in) > limits.SubDescriptors {
 		return nil, target.Corruptf("contract descriptor with %d sub-descriptors", len(in))
@@ -174,13 +178,14 @@ func parseSubDescriptors(in map[string]json.RawMessage) (map[string]int, error) 
 	return out, nil
 }
 
-// unknownKeys returns the top keys of a descriptor that ParseDescriptor does not read, sorted. keys are as JSON quotes them.
+// unknownKeys returns the top keys of a descriptor that ParseDescriptor does not read, sorted. keys are quoted
+// as in JSON.
 func unknownKeys(keys []string) []string {
 	var out []string
 	for _, quoted := range keys {
 		var key string
 		if err := json.Unmarshal([]byte(quoted), &key); err != nil {
-			key = quoted // never: it is part of valid JSON
+			key = quoted // impossible in valid JSON
 		}
 		switch key {
 		case "version", "baseline", "types", "globals", "contracts", "subDescriptors":
@@ -212,9 +217,9 @@ func parseTypes(in map[string]map[string]json.RawMessage) (map[string]partType, 
 	return out, nil
 }
 
-// liesOf returns the types with a member behind their end. A member at the end is possible: the descriptors have the arguments of a
-// TransitionBlock so.
-func liesOf(types map[string]partType) map[string]error {
+// inconsistentTypes returns the types with a member after their end. A member at the end is possible, as for
+// the arguments of a TransitionBlock.
+func inconsistentTypes(types map[string]partType) map[string]error {
 	out := map[string]error{}
 	for name, t := range types {
 		for field, f := range t.fields {
@@ -226,8 +231,9 @@ func liesOf(types map[string]partType) map[string]error {
 	return out
 }
 
-// Lies returns what is wrong with the types of the descriptor, nil if nothing is. Those types are not believed; the others are.
-func (p *Part) Lies() error {
+// TypeErrors returns the inconsistencies of the descriptor's types, or nil. These types are not used; the
+// others are.
+func (p *Part) TypeErrors() error {
 	var out []error
 	for _, name := range slices.Sorted(maps.Keys(p.doubts)) {
 		out = append(out, fmt.Errorf("type %s: %w", name, p.doubts[name]))
@@ -235,12 +241,12 @@ func (p *Part) Lies() error {
 	return errors.Join(out...)
 }
 
-// topKeys returns the keys of the object that valid JSON is, and a key that it or an object in it has twice, "" if none has. Keys are
-// quoted, as the JSON has them.
+// topKeys returns the keys of the object in valid JSON, and a key that occurs twice in it or in an object
+// inside, or "". Keys are quoted as in the JSON.
 func topKeys(raw []byte) (keys []string, twice string) {
 	text := string(raw)
-	var open []map[string]bool // the keys of each open object, nil for an array
-	key := false               // whether a string would be a key
+	var open []map[string]bool // keys of each open object, nil for an array
+	key := false               // the next string is a key
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
 		case '{':
@@ -295,7 +301,7 @@ func parseField(raw json.RawMessage) (Field, error) {
 	return f, nil
 }
 
-// decimal reads a number without sign, which nearly all offsets are, at a tenth of the cost of json.Unmarshal.
+// decimal decodes a number without sign, as nearly all offsets are, in a tenth of the time of json.Unmarshal.
 func decimal(raw []byte) (int, bool) {
 	n := 0
 	for _, c := range raw {
@@ -319,7 +325,8 @@ func parseGlobals(in map[string]json.RawMessage) (map[string]partGlobal, error) 
 	return out, nil
 }
 
-// parseGlobal decodes the descriptor's forms (value, [value, "type"], [index], [[index], "type"]) and the tables' {"dacSlot": n}.
+// parseGlobal decodes the descriptor's forms (value, [value, "type"], [index], [[index], "type"]) and the
+// tables' {"dacSlot": n}.
 func parseGlobal(raw json.RawMessage) (partGlobal, error) {
 	g := partGlobal{index: -1, slot: -1}
 	if len(raw) == 0 {
@@ -373,7 +380,7 @@ func parseGlobalValue(g partGlobal, raw json.RawMessage) (partGlobal, error) {
 		if err := json.Unmarshal(raw, &g.text); err != nil {
 			return g, err
 		}
-		g.value, _ = strconv.ParseUint(g.text, 0, 64) // text that is no number stays text
+		g.value, _ = strconv.ParseUint(g.text, 0, 64) // other text stays text
 		return g, nil
 	}
 	return g, json.Unmarshal(raw, &g.value)
@@ -381,17 +388,18 @@ func parseGlobalValue(g partGlobal, raw json.RawMessage) (partGlobal, error) {
 
 // A tableFile is one of our own tables. A null member removes the member of the table's base.
 type tableFile struct {
-	Base     string                       `json:"base"` // a table's name, or empty
+	Base     string                       `json:"base"` // a table's name, or ""
 	Runtime  string                       `json:"runtime"`
-	Like     string                       `json:"like"`     // the version whose offsets it has, or empty
-	Verified []string                     `json:"verified"` // versions that it was held against
-	Names    map[string]map[string]string `json:"names"`    // of members that have other ones than in that version
-	// Locks counts the locks of the runtime (CRITICAL_SECTION in its pal.h) that lie before a member, and so before those behind it.
+	Like     string                       `json:"like"`     // version of its offsets, or ""
+	Verified []string                     `json:"verified"` // versions with which it was compared
+	Names    map[string]map[string]string `json:"names"`    // members with other names than in version Like
+	// Locks counts the runtime's locks (CRITICAL_SECTION in its pal.h) before a member, and so before later
+	// ones.
 	Locks map[string]map[string]int `json:"locks"`
-	// LockGrowth are the numbers of bytes by which a lock may be larger than in the base, the likeliest first. The base's members have
-	// moved by as much for each lock before them.
+	// LockGrowth lists the possible numbers of bytes by which a lock is larger than in the base, the likeliest
+	// first. The base's members have moved by that much for each lock before them.
 	LockGrowth []int `json:"lockGrowth"`
-	// Moves are the bytes by which a member of the base, and those behind it, moved for other reasons than locks.
+	// Moves has the bytes by which a member of the base, and later ones, moved for other reasons than locks.
 	Moves     map[string]map[string]int             `json:"moves"`
 	Types     map[string]map[string]json.RawMessage `json:"types"`
 	Globals   map[string]json.RawMessage            `json:"globals"`
@@ -400,7 +408,7 @@ type tableFile struct {
 	DacTable  *DacTable                             `json:"dacTable"`
 }
 
-// move moves the members behind locks that are larger by as many bytes, and those behind the members of moves.
+// move moves the members after larger locks, and the members after those in moves.
 func (f *tableFile) move(bytes int, moves map[string]map[string]int) error {
 	names := maps.Clone(f.Locks)
 	if names == nil {
@@ -437,7 +445,7 @@ func (f *tableFile) move(bytes int, moves map[string]map[string]int) error {
 	return nil
 }
 
-// numberAt returns the number of the last of the marked members up to an offset, 0 before the first.
+// numberAt returns the number of the last marked member up to an offset, or 0 before the first.
 func numberAt(at int, marks, offsets map[string]int) (int, error) {
 	last, n := -1, 0
 	for marked, number := range marks {
@@ -481,12 +489,13 @@ func inherit[T any](members *map[string]T, base map[string]T) {
 	}
 }
 
-// parseTable decodes one of our own tables; base finds the one that it derives from.
+// parseTable decodes one of our own tables. base returns the text of the table that it derives from.
 func parseTable(raw []byte, source string, base func(name string) ([]byte, error)) (*Part, error) {
 	return parseGrown(raw, source, 0, base)
 }
 
-// parseGrown is parseTable with the number of bytes by which locks are larger than in the table's base; 0 is the likeliest one.
+// parseGrown is parseTable with the number of bytes by which locks are larger than in the table's base, 0 for
+// the likeliest.
 func parseGrown(raw []byte, source string, growth int, base func(name string) ([]byte, error)) (*Part, error) {
 	d, err := decodeTable(raw, growth, base)
 	if err != nil {
@@ -518,7 +527,7 @@ func parseGrown(raw []byte, source string, growth int, base func(name string) ([
 
 func isNull(raw json.RawMessage) bool { return string(raw) == "null" }
 
-// maxBases bounds how often a table may derive from another one.
+// maxBases bounds a chain of bases.
 const maxBases = 4
 
 // decodeTable decodes a table and adds the members of its bases.
@@ -554,27 +563,28 @@ func decodeTable(raw []byte, growth int, base func(name string) ([]byte, error))
 	return nil, fmt.Errorf("more than %d bases", maxBases)
 }
 
-// DerivedFrom returns the system and processor ("linux-x64") from whose table the part was computed, by the sizes of locks, if no process has
-// proved it yet; otherwise "".
+// DerivedFrom returns the system and processor ("linux-x64") of the table from which the part was computed by
+// the sizes of locks, if no process has proved it yet. Otherwise it returns "".
 func (p *Part) DerivedFrom() string {
 	if len(p.growths) == 0 || len(p.Verified) > 0 {
 		return ""
 	}
-	_, platform, _ := strings.Cut(p.base, "-") // clr8-linux-x64
+	_, platform, _ := strings.Cut(p.base, "-") // e.g. clr8-linux-x64
 	return platform
 }
 
-// DacTable returns how to find the runtime's table of globals, or nil.
+// DacTable returns the description of the runtime's table of globals, or nil.
 func (p *Part) DacTable() *DacTable { return p.table }
 
-// SubDescriptors returns the descriptor's sub-descriptors: by name, the index into the pointer data of the address of a
-// pointer to the header.
+// SubDescriptors maps names of sub-descriptors to indexes in the pointer data. The pointer there leads to a
+// pointer to the sub-descriptor's header.
 func (p *Part) SubDescriptors() map[string]int { return p.subs }
 
 // Unknown lists the keys of the descriptor that are not read, sorted.
 func (p *Part) Unknown() []string { return p.unknown }
 
-// Conflict returns an error if p and other describe the same member differently. Parts of one descriptor must agree.
+// Conflict returns an error if p and other describe the same member differently. Parts of one descriptor must
+// agree.
 func (p *Part) Conflict(other *Part) error {
 	for _, name := range slices.Sorted(maps.Keys(other.types)) {
 		mine, both := p.types[name]

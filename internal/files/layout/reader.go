@@ -6,8 +6,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Reader reads the members of the structure at Base, at the offsets that Bind found. The first failure sticks in Err, and later reads
-// return zero, so that a caller reads all members and checks Err once. A member that the layout lacks (Absent) fails with an *Error.
+// A Reader reads the members of the structure at Base, at offsets set by Bind. Err is the first failure. Later
+// reads return zero, so that callers read all members and check Err once. A member that the layout lacks
+// (Absent) is an *Error.
 type Reader struct {
 	Mem  target.Memory
 	Base target.Addr
@@ -50,7 +51,7 @@ func (d *Reader) U32(off int) uint32 {
 	return 0
 }
 
-// U64 reads a member of eight bytes. If the dump has only half of it, the error names the missing half.
+// U64 reads a member of eight bytes. If only half of it is in the dump, the error names the missing half.
 func (d *Reader) U64(off int) uint64 {
 	low := d.U32(off)
 	return uint64(low) | uint64(d.U32(off+4))<<32
@@ -59,7 +60,8 @@ func (d *Reader) U64(off int) uint64 {
 // Ptr reads a member that is a pointer.
 func (d *Reader) Ptr(off int) target.Addr { return target.Addr(d.U64(off)) }
 
-// Pointer reads the pointer at offset off of the structure at a. member is its name for the error if it is missing.
+// Pointer reads the pointer at offset off of the structure at a. member is its name for the error if the layout
+// lacks it.
 func Pointer(mem target.Memory, a target.Addr, off int, member string) (target.Addr, error) {
 	if off == Absent {
 		return 0, &Error{Type: member}
@@ -67,7 +69,8 @@ func Pointer(mem target.Memory, a target.Addr, off int, member string) (target.A
 	return target.Pointer(mem, a+target.Addr(off))
 }
 
-// Uint32 reads the number of four bytes at offset off of the structure at a. member is its name for the error if the layout lacks it.
+// Uint32 reads the number of four bytes at offset off of the structure at a. member is its name for the error
+// if the layout lacks it.
 func Uint32(mem target.Memory, a target.Addr, off int, member string) (uint32, error) {
 	if off == Absent {
 		return 0, &Error{Type: member}
@@ -75,7 +78,7 @@ func Uint32(mem target.Memory, a target.Addr, off int, member string) (uint32, e
 	return target.Uint32(mem, a+target.Addr(off))
 }
 
-// BytesMemory is a slice as memory, for structures that are read from one; address 0 is its start.
+// BytesMemory is a slice as memory from address 0 on, for reading structures from it.
 type BytesMemory []byte
 
 // ReadMemory implements target.Memory.

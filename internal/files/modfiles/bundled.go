@@ -18,14 +18,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A single-file app has its assemblies in a bundle after the program. The process maps them from the program's file, so
-// that none of them is a module with a file of its own: the bundle's manifest locates each assembly.
+// A single-file app has its assemblies in a bundle after the program. The process maps them from the program's
+// file, so that they are not modules with files of their own. The bundle's manifest locates each assembly.
 
-// The pages of the machines that dumps are of, in bytes: files are mapped in units of them.
+// Smallest and largest page size of the dumped machines, in bytes. Files are mapped in pages.
 const smallestPage, largestPage = 4096, 64 << 10
 
-// pageOf returns the largest page size that all mappings of a file are aligned to: the machine's, or by chance a larger
-// one, which works as well.
+// pageOf returns the largest page size to which all mappings of a file are aligned: the machine's, or by chance
+// a larger one, which works as well.
 func pageOf(mappings []target.Mapping) uint64 {
 	all := uint64(largestPage)
 	for _, p := range mappings {
@@ -34,16 +34,16 @@ func pageOf(mappings []target.Mapping) uint64 {
 	return max(all&-all, smallestPage)
 }
 
-// An app is a single-file app whose file was found.
+// An app is a single-file app with its file.
 type app struct {
 	image    *image.Image
 	manifest *bundle.Manifest
-	placed   bool  // the process has the manifest where the file has it
-	err      error // why the app can't be read
+	placed   bool  // the process has the manifest at the same place as the file
+	err      error // why the app is unreadable
 }
 
-// appOf reads the bundle of the program m once. The file of a program is proved by
-// the memory of the dump alone: what its runtime has may come from the bundle.
+// appOf reads the bundle of the program m once. Only the memory of the dump proves the file of a program: the
+// runtime's structures may come from the bundle.
 func (f *Files) appOf(ctx context.Context, m *target.Module) *app {
 	f.appsMu.Lock()
 	key := keyOf(m)
@@ -68,11 +68,11 @@ func (f *Files) appOf(ctx context.Context, m *target.Module) *app {
 	return a
 }
 
-// An appEntry caches the bundle of one module. Each entry has its own lock: the search for a library's file may read the
-// bundle of a program, whose own file is never searched in a bundle.
+// An appEntry caches the bundle of one module. Each entry has its own lock: the search for a library's file may
+// read the bundle of a program. A program's own file is never searched in a bundle.
 type appEntry struct {
 	mu  sync.Mutex
-	app *app // nil until it was looked for
+	app *app // nil before the search
 }
 
 func (f *Files) readApp(ctx context.Context, m *target.Module) *app {
@@ -105,8 +105,8 @@ func (f *Files) readApp(ctx context.Context, m *target.Module) *app {
 	return a
 }
 
-// findPlace searches a section of a program for the place that names the manifest of its bundle. It returns the
-// distance of the place from the section's start, -1 if there is none, and the manifest's offset.
+// findPlace searches a section of a program for the placeholder with the offset of the bundle's manifest. It
+// returns the distance of the placeholder from the section's start, or -1, and the manifest's offset.
 func findPlace(src target.Source, s *image.Section) (at int, manifest int64) {
 	if s.Offset >= uint64(src.Size()) {
 		return -1, 0
@@ -125,8 +125,8 @@ func findPlace(src target.Source, s *image.Section) (at int, manifest int64) {
 	return at, int64(binary.LittleEndian.Uint64(b[at:]))
 }
 
-// Bundled lists the assemblies that the process has mapped from the bundles of single-file apps, by address, as far as
-// the dump records which parts of a program's file are mapped where, and the program's file is found.
+// Bundled lists the assemblies that the process has mapped from the bundles of single-file apps, by address. It
+// finds them if the dump records the mappings of a program's file, and the file is found.
 func (f *Files) Bundled() []target.Module {
 	if f.Process == nil {
 		return nil
@@ -153,8 +153,8 @@ func (f *Files) Bundled() []target.Module {
 	return f.bundled
 }
 
-// strays returns the mappings of modules' files that are no part of a module, by path
-// and address. Those that go on where another ends are one.
+// strays returns the mappings of modules' files outside of all modules, by path and address. It joins adjacent
+// mappings.
 func (f *Files) strays() map[string][]target.Mapping {
 	modules := f.Process.Modules()
 	paths := map[string]bool{}
@@ -176,7 +176,7 @@ func (f *Files) strays() map[string][]target.Mapping {
 	return out
 }
 
-// mapped makes modules of the mappings of the program's file, which are in the order of their addresses.
+// mapped returns modules for the mappings of the program's file, which are sorted by address.
 func (a *app) mapped(program *target.Module, mappings []target.Mapping) []target.Module {
 	b := placing{app: a, program: program, page: pageOf(mappings)}
 	for _, p := range mappings {
@@ -189,26 +189,26 @@ func (a *app) mapped(program *target.Module, mappings []target.Mapping) []target
 	return b.out
 }
 
-// A placing makes modules of mappings.
+// A placing builds modules from mappings.
 type placing struct {
 	app     *app
 	program *target.Module
 	page    uint64
 	out     []target.Module
-	open    bool         // the last of out may go on: an image is mapped section by section
+	open    bool         // the last of out may continue: an image is mapped section by section
 	image   *image.Image // of the last of out
 	end     target.Addr  // of image, once it is laid out
 }
 
-// place finds out which file the mapping p begins with, and returns how many bytes of p are that file's.
+// place finds the file at the start of the mapping p, and returns the number of bytes of p that belong to it.
 func (b *placing) place(p target.Mapping) uint64 {
 	length := uint64(p.End - p.Start)
 	f := b.app.manifest.Starting(p.Offset, length, b.page)
 	if f == nil || b.hasSection(f, p) {
-		b.goOn(p)
+		b.extend(p)
 		return length
 	}
-	lead := uint64(f.Offset) - p.Offset // of the page in which the file begins
+	lead := uint64(f.Offset) - p.Offset // bytes before the file in its first page
 	n := min(length, f.Extent(p.Offset, b.page))
 	b.open = false
 	if lead >= n || f.Packed > 0 {
@@ -219,7 +219,7 @@ func (b *placing) place(p target.Mapping) uint64 {
 		return n
 	}
 	start := p.Start + target.Addr(lead)
-	end := start + target.Addr(min(n-lead, uint64(f.Size))) // what is left of the last page is of the next file
+	end := start + target.Addr(min(n-lead, uint64(f.Size))) // the rest of the last page belongs to the next file
 	b.out = append(b.out, target.Module{
 		Base: start, Size: uint64(end - start), Path: path.Join(path.Dir(b.program.Path), f.Path),
 		Mappings: []target.Mapping{{Start: start, End: end}},
@@ -229,8 +229,8 @@ func (b *placing) place(p target.Mapping) uint64 {
 	return n
 }
 
-// hasSection reports whether p is a section of the image that began before it: a section that begins in the file's
-// first page, as those after short headers do, is mapped from where the file begins.
+// hasSection reports whether p is a section of the preceding image. A section in the file's first page, as
+// after short headers, is mapped from the start of the file.
 func (b *placing) hasSection(f *bundle.File, p target.Mapping) bool {
 	if !b.open {
 		return false
@@ -245,8 +245,8 @@ func (b *placing) hasSection(f *bundle.File, p target.Mapping) bool {
 	})
 }
 
-// goOn gives the mapping to the image that began before it, if it is a part of the same file.
-func (b *placing) goOn(p target.Mapping) {
+// extend adds the mapping to the preceding image, if it is a part of the same file.
+func (b *placing) extend(p target.Mapping) {
 	if !b.open {
 		return
 	}
@@ -268,12 +268,12 @@ func (a *app) open(f *bundle.File, most int64) (*image.Image, error) {
 	return image.OpenSource(a.image.Path()+":"+f.Path, src)
 }
 
-// lookInBundle looks for the file of m in the bundle of the app that the dump says
-// it is from. The candidate is what was tried, nil for nothing.
+// lookInBundle searches the file of m in the bundle of the app that the dump records for it. The candidate is
+// the tried file, or nil.
 //
-// The program's build id does not prove its bundle: programs of one version of the runtime differ in the bundle alone.
-// So the file has to be proved as any other has; where the dump holds nothing to compare it with, it is believed if the
-// process has the bundle's manifest, and the assembly, where the file has them.
+// The program's build id does not prove its bundle: programs for one version of the runtime differ only in the
+// bundle. So the file must be proved like any other. If the dump has nothing to compare it with, it suffices
+// that the process has the bundle's manifest, and the assembly, at the same places as the file.
 func (f *Files) lookInBundle(ctx context.Context, m *target.Module, p *Policy) (Result, *Candidate) {
 	if m.Bundle == nil || f.Process == nil || p.Structure == nil {
 		return Result{}, nil
@@ -291,11 +291,12 @@ func (f *Files) lookInBundle(ctx context.Context, m *target.Module, p *Policy) (
 	return Result{Err: err}, &Candidate{m.Bundle.Program, err}
 }
 
-// errNotExtracted: the path of a module is not one that a program writes the files of its bundle to.
+// errNotExtracted is the error for a module with a path that is not that of an extracted file.
 var errNotExtracted = fmt.Errorf("no file that a program of the process has in its bundle: %w", os.ErrNotExist)
 
-// extracted searches for an extracted file m in the bundle of the program that wrote it. Files of a bundle that can't be mapped from it are
-// written to FOLDER/PROGRAM/ID/PATH. FOLDER is DOTNET_BUNDLE_EXTRACT_BASE_DIR or a folder of the user, and ID identifies the bundle.
+// extracted searches for an extracted file m in the bundle of the program that wrote it. Programs write files
+// that cannot be mapped from the bundle to FOLDER/PROGRAM/ID/PATH. FOLDER is DOTNET_BUNDLE_EXTRACT_BASE_DIR or
+// a folder of the user, and ID identifies the bundle.
 func (f *Files) extracted(ctx context.Context, m *target.Module, judge func(*image.Image) (Proof, error)) (*image.Image, Proof, error) {
 	if f.Process == nil || m.Bundle != nil || !target.NamedLibrary(m.Path) {
 		return nil, "", errNotExtracted
@@ -325,7 +326,7 @@ func (f *Files) extracted(ctx context.Context, m *target.Module, judge func(*ima
 	return nil, "", errNotExtracted
 }
 
-// programs returns the modules that may be the program with a bundle.
+// programs returns the modules that may be the program with the bundle.
 func (f *Files) programs(in *target.InBundle) []target.Module {
 	var out []target.Module
 	for _, m := range f.Process.Modules() {
@@ -336,7 +337,7 @@ func (f *Files) programs(in *target.InBundle) []target.Module {
 	return out
 }
 
-// prove finds the file of m in the bundle and has it judged.
+// prove finds the file of m in the bundle and judges it.
 func (a *app) prove(f *Files, m *target.Module, p *Policy) Result {
 	i := slices.IndexFunc(a.manifest.Files, func(e bundle.File) bool { return uint64(e.Offset) == m.Bundle.Offset })
 	if i < 0 {
@@ -357,7 +358,7 @@ func (a *app) prove(f *Files, m *target.Module, p *Policy) Result {
 	return Result{Image: img, Proof: proof}
 }
 
-// unpack opens a file of a bundle, within what may be unpacked of all.
+// unpack opens a file of a bundle, within the limits on unpacked bytes.
 func (f *Files) unpack(a *app, e *bundle.File) (*image.Image, error) {
 	if e.Packed == 0 {
 		return a.open(e, 0)

@@ -18,9 +18,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The process of these tests runs a single-file app: the program at appBase, and one
-// assembly of its bundle flat at flatBase, of the other, which is laid out, the
-// headers at laidBase and a section after them.
+// The process of these tests runs a single-file app: the program at appBase, one assembly of its bundle flat at
+// flatBase, and one laid out, with its headers at laidBase and a section after them.
 const (
 	appBase  = 0x10000
 	flatBase = 0x40000
@@ -34,7 +33,7 @@ func assembly(stamp byte, size uint32, pages int) []byte {
 	b := synth.PEImage(size, 0x200)
 	b[0x88] = stamp
 	b[0x98], b[0x99] = 0x0b, 0x02 // PE32+
-	b[0x94] = 112                 // of optional header
+	b[0x94] = 112                 // size of the optional header
 	return append(b, make([]byte, (pages-1)*4096)...)
 }
 
@@ -56,8 +55,7 @@ func appBundle() *synth.Bundle {
 	}}
 }
 
-// appFiles returns the files of a core of that process, and the file of the app in
-// bundle. Structure judges assemblies.
+// appFiles returns the files of a core of that process, with the app's file. structure judges assemblies.
 func appFiles(t *testing.T, app []byte, offsets []uint64, place []byte, structure func(*target.Module, *image.Image) (string, error)) *Files {
 	return filesOf(t, app, place, structure,
 		synth.ELFFile{Start: appBase, End: appBase + 0x1000, Path: appPath},
@@ -85,8 +83,7 @@ var errNothing = errors.New("nothing to compare")
 
 func comparesNothing(*target.Module, *image.Image) (string, error) { return "", errNothing }
 
-// TestBundled: the assemblies that a process has mapped from the bundle of a
-// single-file app are found by what the dump says is mapped of the app's file.
+// TestBundled finds the assemblies of a bundle by the recorded mappings of the app's file.
 func TestBundled(t *testing.T) {
 	app, _, offsets := appBundle().Append(appProgram(), appPlace)
 	f := appFiles(t, app, offsets, app[appPlace:appPlace+8], comparesNothing)
@@ -100,8 +97,8 @@ func TestBundled(t *testing.T) {
 	require.Len(t, list[1].Mappings, 2)
 	assert.Equal(t, target.Mapping{Start: laidBase + 0x4000, End: laidBase + 0x5000, Offset: 0x1000}, list[1].Mappings[1])
 
-	// At first, if a core names no files, only its headers are known. That it was looked for in vain proves
-	// nothing later.
+	// In a core without file names only headers are known at first. The failed search must not prove anything
+	// later.
 	_, err := f.Found(&target.Module{Base: flatBase, Size: 0x3000})
 	require.EqualError(t, err, "nothing names its file")
 	img, err := f.Found(&list[0])
@@ -113,8 +110,8 @@ func TestBundled(t *testing.T) {
 	assert.NoError(t, f.Close())
 }
 
-// TestBundledShortHeaders: the first section of an image with short headers is in the first page of the file, which is
-// mapped twice: it is one assembly.
+// TestBundledShortHeaders checks an image with its first section in the file's first page, which is mapped
+// twice. It is one assembly.
 func TestBundledShortHeaders(t *testing.T) {
 	dll := assembly(1, 0x14000, 3)
 	section := func(i int, rva, size, offset uint32) {
@@ -145,9 +142,9 @@ func TestBundledShortHeaders(t *testing.T) {
 	assert.NoError(t, f.Close())
 }
 
-// TestBundledUnaligned: the bundles of x64 programs are not laid out in pages. The page that a mapping begins with has
-// the end of another file, or small files; the mapped size decides which one is meant. What could be two files is
-// none.
+// TestBundledUnaligned checks bundles of x64 programs, which are not aligned to pages. The first page of a
+// mapping may have the end of another file, or small files; the mapped size decides. An ambiguous mapping is no
+// file.
 func TestBundledUnaligned(t *testing.T) {
 	app, _, at := (&synth.Bundle{Major: 6, Align: 64, Files: []synth.BundleFile{
 		{Path: "Head.dll", Data: assembly(1, 0x3000, 3), Kind: 1},
@@ -182,8 +179,7 @@ func TestBundledUnaligned(t *testing.T) {
 	assert.NoError(t, f.Close())
 }
 
-// TestBundledAdjacent: files of a bundle that are mapped one after another, as they stand in it, are one mapping to
-// the kernel.
+// TestBundledAdjacent checks files of a bundle that are mapped one after another as one mapping.
 func TestBundledAdjacent(t *testing.T) {
 	app, _, at := appBundle().Append(appProgram(), appPlace)
 	f := filesOf(t, app, app[appPlace:appPlace+8], comparesNothing, synth.ELFFile{Start: appBase, End: appBase + 0x1000, Path: appPath},
@@ -197,9 +193,8 @@ func TestBundledAdjacent(t *testing.T) {
 	assert.NoError(t, f.Close())
 }
 
-// TestBundleProof: what belies a file of a bundle refuses it, and so does a process
-// that has its bundle elsewhere: the program's build id is that of every app with
-// this version of the runtime.
+// TestBundleProof checks that a contradicted file of a bundle is refused, and a file if the process has its
+// bundle elsewhere: all apps with this version of the runtime share the program's build id.
 func TestBundleProof(t *testing.T) {
 	app, _, offsets := appBundle().Append(appProgram(), appPlace)
 	place := app[appPlace : appPlace+8]
@@ -231,8 +226,8 @@ func TestBundleProof(t *testing.T) {
 	}
 }
 
-// TestPartlyMapped: a core lists the first pages of an assembly in a bundle alone. The runtime's types prove it all the same; of a file of its
-// own the process would have mapped all.
+// TestPartlyMapped checks a core that lists only the first pages of an assembly in a bundle. The runtime's
+// types prove it.
 func TestPartlyMapped(t *testing.T) {
 	dll := assembly(1, 0x14000, 5)
 	dll[0x86] = 1
@@ -248,8 +243,8 @@ func TestPartlyMapped(t *testing.T) {
 	assert.NoError(t, f.Close())
 }
 
-// TestNoBundle: a program without a bundle, and one whose bundle makes no sense,
-// have no assemblies, and say why.
+// TestNoBundle checks that programs without a bundle, or with an invalid one, have no assemblies and return the
+// reason.
 func TestNoBundle(t *testing.T) {
 	app, manifest, offsets := appBundle().Append(appProgram(), appPlace)
 	cut := app[:manifest+20]
@@ -268,8 +263,8 @@ func TestNoBundle(t *testing.T) {
 	}
 }
 
-// TestBundledOnWindows: the program of a single-file app on Windows is a PE image, proved by its time stamp and size,
-// with the place of its manifest in its data; which of its files an assembly is, the runtime says.
+// TestBundledOnWindows checks a single-file app on Windows. The program is a PE image with the manifest's
+// offset in its data, proved by time stamp and size. The runtime records which file an assembly is.
 func TestBundledOnWindows(t *testing.T) {
 	const base, place = 0x7ff700000000, 0x1040
 	program := assembly(7, 0x3000, 2)
@@ -304,8 +299,7 @@ func TestBundledOnWindows(t *testing.T) {
 	}
 }
 
-// TestExtracted: a library that a program wrote from its bundle to a folder, which is not here, is read from the
-// bundle, and judged like any file.
+// TestExtracted checks that a library extracted by a program is read from the bundle, and judged like any file.
 func TestExtracted(t *testing.T) {
 	lib := library(9)
 	b := &synth.Bundle{Major: 6, Align: 16, Files: []synth.BundleFile{{Path: "sub/libnative.so", Data: lib, Kind: 2}, {Path: "libother.so", Data: library(8), Kind: 2}}}
@@ -321,7 +315,7 @@ func TestExtracted(t *testing.T) {
 	path := write(t, filepath.Join(t.TempDir(), "app"), app)
 	for name, found := range map[string]bool{
 		"/tmp/base/app/ABCD/sub/libnative.so": true,
-		"/tmp/base/app/ABCE/sub/libnative.so": false, // another bundle's
+		"/tmp/base/app/ABCE/sub/libnative.so": false, // another bundle
 		"/tmp/base/app/ABCD/libnative.so":     false,
 		"/tmp/base/app/ABCD/libother.so":      false, // another build
 	} {
@@ -336,9 +330,8 @@ func TestExtracted(t *testing.T) {
 	}
 }
 
-// TestStrayOfLibrary: a library of which a process maps more than its image (of damaged dumps, that is) is looked at as
-// if it were a program with a bundle, and its file is looked for in the bundle of the program: the search waited for
-// itself.
+// TestStrayOfLibrary checks a library with more mappings than its image, as in damaged dumps. It is examined
+// like a program with a bundle, while its file is searched in the program's bundle; this must not deadlock.
 func TestStrayOfLibrary(t *testing.T) {
 	b := &synth.Bundle{Major: 6, Align: 16, Files: []synth.BundleFile{{Path: "libother.so", Data: library(8), Kind: 2}}}
 	app, _, _ := b.Append(appProgram(), appPlace)

@@ -19,8 +19,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestCorpus finds the files of every dump among those of all module sets: the
-// same names in several versions, of which content picks one.
+// TestCorpus finds the files of every dump in all module sets. The content selects among versions with the same
+// name.
 func TestCorpus(t *testing.T) {
 	finder := &modfiles.Finder{}
 	for _, dir := range testcase.ModuleSets(t) {

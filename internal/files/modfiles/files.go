@@ -13,18 +13,18 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Files are the module files of one dump: those of a pack, and those that a
-// Finder finds. It keeps them open, and is safe for concurrent use.
+// A Files finds the module files of one dump, in a pack and with a Finder, and keeps them open. It is safe for
+// concurrent use.
 type Files struct {
-	// Finder finds what is not packed. Its Policy judges the packed files, too.
+	// Finder finds files that are not packed. Its Policy also judges the packed files.
 	Finder *Finder
-	Packed []PackedFile  // the files that came with the dump
-	Memory target.Memory // the dump's memory, which identifies the modules
-	// Process, if not nil, lists what the process has mapped: without it the files of bundles are not looked for.
+	Packed []PackedFile  // files that came with the dump
+	Memory target.Memory // the dump's memory; it identifies the modules
+	// Process, if not nil, lists the mappings of the process. Without it, files are not searched in bundles.
 	Process target.Target
-	// Wrap, if not nil, returns what stands between the readers and a file's bytes, which are addressed as the loaded image is, from 0.
+	// Wrap, if not nil, wraps the bytes of a file. They are addressed like the loaded image, from 0.
 	Wrap    func(*target.Module, target.Memory) target.Memory
-	Context func() context.Context // if not nil, returns the context that ends a search
+	Context func() context.Context // if not nil, returns a context for searches
 
 	mu    sync.Mutex
 	files map[fileKey]*moduleFile
@@ -35,10 +35,11 @@ type Files struct {
 	bundledMu   sync.Mutex
 	bundledDone bool
 	bundled     []target.Module
-	unpacked    atomic.Int64 // bytes of bundles' files
+	unpacked    atomic.Int64 // bytes of files in bundles
 }
 
-// A fileKey holds what a search goes by: an image that was found by its headers alone is looked for again once the runtime says what it is.
+// A fileKey identifies a search. An image found by its headers alone is searched again once the runtime
+// identifies it.
 type fileKey struct {
 	base    target.Addr
 	path    string
@@ -47,29 +48,29 @@ type fileKey struct {
 
 func keyOf(m *target.Module) fileKey { return fileKey{m.Base, m.Path, m.Bundle != nil} }
 
-// A moduleFile holds the result of looking for a module's file: by what the dump holds of the module alone, and with
-// the runtime's help, for which the runtime must be read, whose own file must have been found by then.
+// A moduleFile holds the results of two searches: alone uses only the dump's memory, all also the runtime's
+// structures. Reading those requires the runtime's own file, so that alone comes first.
 type moduleFile struct{ alone, all search }
 
-// A search is done once, unless its context ends it.
+// A search runs once, unless its context ends it.
 type search struct {
 	mu   sync.Mutex
 	done bool
 	Result
-	read *image.Image // Image, or Image through Wrap
+	read *image.Image // Image, or Image wrapped by Wrap
 }
 
-// A Result holds the result of looking for a module's file.
+// A Result is the result of a search for a module's file.
 type Result struct {
 	Image *image.Image // nil if Err is set
-	Proof Proof        // that Image is the file
-	Tried []Candidate  // what was looked at, in order
+	Proof Proof        // why Image is the file
+	Tried []Candidate  // tried files, in order
 	Err   error        // why no file was found
 }
 
 // A PackedFile is a file that came with a dump.
 type PackedFile struct {
-	Path   string // the path that the process had the module under; of a PDB, beside that
+	Path   string // path of the module in the process; a PDB is beside it
 	Source target.Source
 }
 
@@ -91,21 +92,20 @@ func (f *Files) Look(ctx context.Context, m *target.Module) Result {
 	return r
 }
 
-// Alone finds only files that the dump proves without the runtime's help. It
-// implements dac.ModuleFiles for the runtime that gives this help.
+// Alone finds only files that the dump's memory proves. It implements dac.ModuleFiles for opening the runtime.
 type Alone struct{ Files *Files }
 
 // File implements dac.ModuleFiles.
 func (a Alone) File(m *target.Module, _ *image.Image) (*image.Image, error) { return a.Found(m) }
 
-// Found is File.
+// Found returns the same as File.
 func (a Alone) Found(m *target.Module) (*image.Image, error) {
 	r := a.Files.findAlone(a.Files.context(), m)
 	return r.Image, r.Err
 }
 
-// DebugFile finds the file with the symbols of m, an ELF image that was stripped of them: X.dbg or X.debug for X, where
-// module files are looked for, with the build id that the dump has of X. It is an optional part of dac.ModuleFiles.
+// DebugFile finds the file with the symbols of m, a stripped ELF image: X.dbg or X.debug for X, in the folders
+// of module files, with the build id of X in the dump. It is an optional part of dac.ModuleFiles.
 func (f *Files) DebugFile(m *target.Module) (*image.Image, error) {
 	id := image.IdentityOf(f.Memory, m)
 	if !id.Known() {
@@ -148,7 +148,7 @@ func (f *Files) entry(m *target.Module) *moduleFile {
 	return e
 }
 
-// findAlone looks for a file that the dump's memory alone proves.
+// findAlone searches for a file that the dump's memory proves.
 func (f *Files) findAlone(ctx context.Context, m *target.Module) Result {
 	s := &f.entry(m).alone
 	s.mu.Lock()
@@ -162,7 +162,7 @@ func (f *Files) findAlone(ctx context.Context, m *target.Module) Result {
 	return s.Result
 }
 
-// find also returns the image through Wrap.
+// find searches for the file of m. It also returns the image wrapped by Wrap.
 func (f *Files) find(ctx context.Context, m *target.Module) (Result, *image.Image) {
 	s := &f.entry(m).all
 	s.mu.Lock()
@@ -182,7 +182,7 @@ func (f *Files) find(ctx context.Context, m *target.Module) (Result, *image.Imag
 	return s.Result, s.read
 }
 
-// look looks for the file of m in its bundle, in the pack that the dump came in, and then on this machine.
+// look searches the file of m in its bundle, in the dump's pack, and then on this machine.
 func (f *Files) look(ctx context.Context, m *target.Module, p *Policy) Result {
 	inBundle, refusedThere := f.lookInBundle(ctx, m, p)
 	if inBundle.Image != nil {
@@ -239,18 +239,19 @@ func (f *Files) Close() error {
 	return errors.Join(errs...)
 }
 
-// A pdbStore keeps portable PDBs by their ids: a symbol cache or server. The error is os.ErrNotExist if it has none.
+// A pdbStore finds portable PDBs by their ids: a symbol cache or server. It returns os.ErrNotExist for a
+// missing PDB.
 type pdbStore interface {
 	PortablePDB(ctx context.Context, path string, guid [16]byte) (file string, err error)
 }
 
-// PDB implements dac.PDBFiles: in the pack that the dump came in, beside the module's file and in the folders that the
-// user names first, then in symbol caches and on the servers.
+// PDB implements dac.PDBFiles. It searches the dump's pack, beside the module's file and the user's folders
+// first, then symbol caches and servers.
 func (f *Files) PDB(m *target.Module, id target.PDBID, check func([]byte) error) ([]byte, string, error) {
 	return f.FindPDB(f.context(), m, id, check)
 }
 
-// FindPDB is PDB with a context that ends the search.
+// FindPDB is PDB with a context.
 func (f *Files) FindPDB(ctx context.Context, m *target.Module, id target.PDBID, check func([]byte) error) ([]byte, string, error) {
 	var tried []Candidate
 	for i := range f.Packed {

@@ -21,8 +21,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The process of these tests has two modules: one that its memory identifies,
-// and one that nothing does.
+// The process of these tests has two modules: one identified by its memory, and one unidentified.
 const (
 	knownBase   = 0x10000
 	unknownBase = 0x40000
@@ -45,8 +44,8 @@ func process(t *testing.T) target.Memory {
 
 func packed(path string, b []byte) PackedFile { return PackedFile{path, target.BytesSource(b)} }
 
-// TestFilesFound: a file on this machine is taken where its build is the one in
-// the dump's memory, is opened once, and is refused with the reason else.
+// TestFilesFound checks that a file on this machine is used if its build is the dump's, and opened once. Others
+// are refused with the reason.
 func TestFilesFound(t *testing.T) {
 	right := write(t, filepath.Join(t.TempDir(), "libx.so"), library(1))
 	wrong := write(t, filepath.Join(t.TempDir(), "libx.so"), library(9))
@@ -84,8 +83,7 @@ func TestFilesFound(t *testing.T) {
 	assert.ErrorIs(t, r.Tried[0].Err, image.ErrMismatch)
 }
 
-// TestFilesPacked: a packed file comes before what lies on this machine, if it
-// has the module's path and its build.
+// TestFilesPacked checks that a packed file with the module's path and build is preferred to local files.
 func TestFilesPacked(t *testing.T) {
 	const path = "/app/libx.so"
 	local := write(t, filepath.Join(t.TempDir(), "libx.so"), library(1))
@@ -115,7 +113,7 @@ func TestFilesPacked(t *testing.T) {
 	assert.ErrorIs(t, err, ErrUnproven, "nor is a packed file taken on trust")
 }
 
-// absent is memory of which nothing can be read.
+// absent is unreadable memory.
 type absent struct{ target.Memory }
 
 var errAbsent = errors.New("absent")
@@ -124,8 +122,7 @@ func (absent) ReadMemory([]byte, target.Addr) (int, error)   { return 0, errAbse
 func (absent) View(target.Addr, int) (b []byte, stored bool) { return nil, false }
 func (absent) Span(target.Addr) []byte                       { return nil }
 
-// TestFilesWrap: what Wrap returns stands between the readers and the file, and
-// not between the file and those who want it as it is.
+// TestFilesWrap checks that readers get the wrapped file, and Found the file itself.
 func TestFilesWrap(t *testing.T) {
 	path := write(t, filepath.Join(t.TempDir(), "libx.so"), library(1))
 	m, wrapped := known("/app/libx.so"), 0
@@ -167,7 +164,7 @@ func (s pdbs) PortablePDB(_ context.Context, _ string, guid [16]byte) (string, e
 	return s.file, nil
 }
 
-// pdb returns a portable PDB with that id, as far as it is looked at here.
+// pdb returns a portable PDB with that id, as far as the tests read it.
 func pdb(guid target.GUID, content string) []byte {
 	le := binary.LittleEndian
 	b := le.AppendUint32([]byte("BSJB\x01\x00\x01\x00\x00\x00\x00\x00"), 12)
@@ -178,8 +175,8 @@ func pdb(guid target.GUID, content string) []byte {
 	return append(b, content...)
 }
 
-// TestFilesPDB looks for a PDB beside the module's file and then in the symbol
-// stores, in order. One that does not match is refused wherever it is.
+// TestFilesPDB searches a PDB beside the module's file and then in the symbol stores, in order. One that does
+// not match is refused wherever it is.
 func TestFilesPDB(t *testing.T) {
 	id := target.PDBID{GUID: target.GUID{1}, Path: "/src/App.pdb"}
 	m := known("/srv/App.dll")
@@ -227,21 +224,21 @@ func TestFilesPDB(t *testing.T) {
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }
 
-// brokenSource can't be read.
+// brokenSource is unreadable.
 type brokenSource struct{}
 
 func (brokenSource) ReadAt([]byte, int64) (int, error) { return 0, io.ErrNoProgress }
 func (brokenSource) Bytes(int64, int) []byte           { return nil }
 func (brokenSource) Size() int64                       { return 0x200 }
 
-// TestUnreadablePackedFile: it is as if it were not there.
+// TestUnreadablePackedFile checks that an unreadable packed file is ignored.
 func TestUnreadablePackedFile(t *testing.T) {
 	f := &Files{Finder: &Finder{}, Packed: []PackedFile{{"/app/libx.so", brokenSource{}}}, Memory: process(t)}
 	_, err := f.File(known("/app/libx.so"), nil)
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }
 
-// stopped is a source whose search is stopped by the user the first time.
+// stopped is a source that the user stops on the first search.
 type stopped struct {
 	cancel context.CancelFunc
 	path   string
@@ -255,8 +252,7 @@ func (s stopped) Candidates(*target.Module, *image.Identity) iter.Seq[string] {
 	}
 }
 
-// TestStoppedSearch: a search that the user stopped is none: the next one finds
-// the file.
+// TestStoppedSearch checks that a stopped search does not count: the next one finds the file.
 func TestStoppedSearch(t *testing.T) {
 	path := write(t, filepath.Join(t.TempDir(), "libx.so"), library(1))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -271,8 +267,8 @@ func TestStoppedSearch(t *testing.T) {
 	assert.NoError(t, f.Close())
 }
 
-// TestDebugFile: the file with a module's symbols is that with the module's name, a longer end and the module's build id; without a
-// build id in the dump there is none.
+// TestDebugFile checks that the file with a module's symbols has the module's name, a longer extension and the
+// module's build id. Without a build id in the dump there is no such file.
 func TestDebugFile(t *testing.T) {
 	right := write(t, filepath.Join(t.TempDir(), "libx.so.dbg"), library(1))
 	wrong := write(t, filepath.Join(t.TempDir(), "libx.so.dbg"), library(9))

@@ -11,13 +11,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Bounds of a folder's search. A larger folder is searched in part.
+// Bounds of the search in a folder. A larger folder is searched in part.
 const (
 	folderDepth = 16
 	folderFiles = 1_000_000
 )
 
-// A folder proposes the files below a folder with the module's name, ignoring case. It lists the names once.
+// A folder proposes the files below a folder with the module's name, without regard to case. It lists the names
+// once.
 type folder struct {
 	root  string
 	once  sync.Once

@@ -8,8 +8,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// FuzzPDB takes files for the PDB of a module: only one whose id is the wanted
-// one is, and reading it ends.
+// FuzzPDB opens arbitrary files as the PDB of a module. Only one with the right id is accepted.
 func FuzzPDB(f *testing.F) {
 	head := []byte("BSJB\x01\x00\x01\x00\x00\x00\x00\x00\x0c\x00\x00\x00PDB v1.0\x00\x00\x00\x00\x00\x00\x01\x00\x30\x00\x00\x00\x20\x00\x00\x00#Pdb\x00\x00\x00\x00")
 	f.Add(append(head, make([]byte, 64)...), make([]byte, 16))

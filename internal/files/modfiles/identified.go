@@ -15,8 +15,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An identified proposes the files of a folder with the module's identity, whatever their names: a renamed program, or
-// one kept under the dump's name. It reads the files once for each format, when no name sufficed.
+// An identified proposes the files of a folder with the module's identity, whatever their names: a renamed
+// program, or one stored under the dump's name. It reads the files once for each format, and only if names did
+// not suffice.
 type identified struct {
 	*folder
 	policy *Policy
@@ -43,7 +44,7 @@ func (d *identified) Candidates(_ *target.Module, id *image.Identity) iter.Seq[s
 	return slices.Values(index.images[key])
 }
 
-// identityKey returns the key of an identity, or "" if nothing identifies the image.
+// identityKey returns the key of an identity, or "" for an image without one.
 func identityKey(buildID []byte, stamp, size uint32) string {
 	if len(buildID) == 0 && size == 0 {
 		return ""
@@ -52,7 +53,8 @@ func identityKey(buildID []byte, stamp, size uint32) string {
 	return id.String()
 }
 
-// read reads the headers of all files that may be images of the kind. Other and unreadable files have no identity.
+// read reads the headers of all files that may be images of the kind. Other and unreadable files have no
+// identity.
 func (d *identified) read(kind image.Kind) map[string][]string {
 	d.folder.once.Do(d.list)
 	var paths []string
@@ -74,7 +76,8 @@ func (d *identified) read(kind image.Kind) map[string][]string {
 	return images
 }
 
-// mayBe reports whether a file with the given lower-case name may be an image of the kind. A few extensions are not.
+// mayBe reports whether a file with the given lower-case name may be an image of the kind. A few extensions
+// cannot.
 func mayBe(kind image.Kind, name string) bool {
 	switch path.Ext(name) {
 	case ".pdb", ".json", ".xml":

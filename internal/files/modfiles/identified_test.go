@@ -12,7 +12,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestRenamed: a file that has another name than in the process is found by what identifies it, and by that alone.
+// TestRenamed checks that a file with another name than in the process is found by its identity only.
 func TestRenamed(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "a", "crash.core"), []byte("no image"))

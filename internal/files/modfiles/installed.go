@@ -13,8 +13,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Installed proposes the files of .NET installations and NuGet's package folder on this machine: the
-// same builds are on many machines. It finds the folders once, not for each module.
+// Installed proposes the files of .NET installations and NuGet's package folder on this machine, which often
+// has the same builds. It finds the folders once.
 type Installed struct {
 	DotnetRoots    []string // DotnetRoots and PackageFolders replace this machine's; nil means this machine's
 	PackageFolders []string

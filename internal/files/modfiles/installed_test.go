@@ -43,8 +43,7 @@ func TestInstalled(t *testing.T) {
 	}
 }
 
-// TestInstalledHere: where nothing else is said, the folders are those that the
-// environment and the user's home name.
+// TestInstalledHere checks that the default folders come from the environment and the user's home.
 func TestInstalledHere(t *testing.T) {
 	home, root, packages := t.TempDir(), t.TempDir(), t.TempDir()
 	for _, v := range []string{"HOME", "USERPROFILE"} {
@@ -69,7 +68,7 @@ func TestInstalledHere(t *testing.T) {
 	require.Empty(t, (&Installed{}).packages())
 }
 
-// TestInstalledStops: no more is looked for than is wanted.
+// TestInstalledStops checks that the search stops when the caller does.
 func TestInstalledStops(t *testing.T) {
 	root, packages := t.TempDir(), t.TempDir()
 	for _, v := range []string{"8.0.5", "10.0.1"} {
@@ -93,7 +92,7 @@ func TestInstalledStops(t *testing.T) {
 	}
 }
 
-// TestInstalledLooksOnce: what folders there are is asked once, whatever the number of modules.
+// TestInstalledLooksOnce checks that folders are listed once for all modules.
 func TestInstalledLooksOnce(t *testing.T) {
 	root := t.TempDir()
 	dir := filepath.Join(root, "shared", "Microsoft.NETCore.App", "8.0.5")

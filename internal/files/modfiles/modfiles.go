@@ -1,5 +1,8 @@
-// Package modfiles finds the files of a dump's modules on this machine. A file is returned only if its content proves
-// that it is the one that was loaded; names decide nothing but where to look.
+// Package modfiles finds the files of a dump's modules on this machine. It returns a file only if the content
+// proves that it is the loaded one; names only decide where to search. It does not fetch files; package
+// symstore has caches and servers.
+//
+// Start at Files, which searches the files of one dump, and Policy, which judges them.
 package modfiles
 
 import (
@@ -17,17 +20,18 @@ import (
 
 // A Source proposes files for modules.
 type Source interface {
-	// Candidates yields paths of files that may be m's, most likely first.
+	// Candidates iterates over paths of files that may be m's, the likeliest first.
 	Candidates(m *target.Module, id *image.Identity) iter.Seq[string]
 }
 
-// A Candidate is a file that Find looked at. Err gives the reason why it was refused, nil for the one taken.
+// A Candidate is a file that Find tried. Err is the reason for its refusal, nil for the accepted file.
 type Candidate struct {
 	Path string
 	Err  error
 }
 
-// Refusal describes which file was refused and why; it is empty for the one taken and for one that is not there.
+// Refusal describes the refused file and the reason. It is "" for the accepted file and for one that does not
+// exist.
 func (c *Candidate) Refusal() string {
 	if c.Err == nil || errors.Is(c.Err, os.ErrNotExist) {
 		return ""
@@ -42,25 +46,27 @@ func (c *Candidate) Refusal() string {
 // A Finder finds module files. Its fields must not change after the first Find. It is safe for concurrent use.
 type Finder struct {
 	Policy
-	Dirs []string // searched with their subfolders, by name and then by identity; a file stands for itself
+	Dirs []string // searched with their subfolders, by name and then by identity; may also be files
 	More []Source // tried last, in order
 
 	once sync.Once
 	dirs []Source
 }
 
-// A contextSource is a Source that obeys a context while it proposes.
+// A contextSource is a Source with requests that a context can end.
 type contextSource interface {
 	In(ctx context.Context) Source
 }
 
-// A failingSource reports why it proposed nothing for a module. The error is nil if it just has no such file.
+// A failingSource reports why it proposed no file for a module. The error is nil if it does not have such a
+// file.
 type failingSource interface {
 	Failure(m *target.Module, id *image.Identity) error
 }
 
-// Find returns the first file of m that judge accepts, opened, with judge's proof, and the files that were looked at in order. The error
-// wraps os.ErrNotExist when no file was the right one, with the reason for one of them; if ctx ended, it is ctx's.
+// Find returns the first file of m that judge accepts, opened, with judge's proof, and the tried files in
+// order. If no file is accepted, the error wraps os.ErrNotExist and has the reason for one of them. If ctx
+// ended, it returns ctx's error.
 func (f *Finder) Find(ctx context.Context, m *target.Module, id *image.Identity, judge func(*image.Image) (Proof, error)) (
 	*image.Image, Proof, []Candidate, error) {
 	f.start()
@@ -93,7 +99,7 @@ func (f *Finder) Find(ctx context.Context, m *target.Module, id *image.Identity,
 	return nil, "", tried, notFound(m, tried)
 }
 
-// try opens a file and has it judged.
+// try opens a file and judges it.
 func (f *Finder) try(p string, judge func(*image.Image) (Proof, error)) (*image.Image, Proof, error) {
 	im, err := f.openImage(p)
 	if err != nil {
@@ -106,10 +112,10 @@ func (f *Finder) try(p string, judge func(*image.Image) (Proof, error)) (*image.
 	return im, proof, nil
 }
 
-// A NotFoundError reports that no file was proved to be a module's. It is os.ErrNotExist.
+// A NotFoundError reports that no file was proved to be a module's. It wraps os.ErrNotExist.
 type NotFoundError struct {
-	Path  string      // of the module, as the dump has it
-	Tried []Candidate // the files that were refused
+	Path  string      // path of the module in the dump
+	Tried []Candidate // refused files
 }
 
 func notFound(m *target.Module, tried []Candidate) error {
@@ -144,7 +150,7 @@ func (e *NotFoundError) Error() string {
 	return e.Path + ": " + e.Reason()
 }
 
-// Unwrap is os.ErrNotExist and why files were refused.
+// Unwrap returns os.ErrNotExist and the reasons for refused files.
 func (e *NotFoundError) Unwrap() []error {
 	out := []error{os.ErrNotExist}
 	for _, c := range e.Tried {
@@ -153,10 +159,10 @@ func (e *NotFoundError) Unwrap() []error {
 	return out
 }
 
-// oneLine returns the text of an error, whose parts errors.Join puts on lines.
+// oneLine returns the text of an error on one line. errors.Join puts parts on lines.
 func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
-// start lists the sources, the first time.
+// start lists the sources on the first call.
 func (f *Finder) start() {
 	f.once.Do(func() {
 		var renamed []Source
@@ -176,7 +182,7 @@ func (f *Finder) start() {
 // lowerName returns the file name of a path of either system, in lower case.
 func lowerName(p string) string { return strings.ToLower(target.BaseName(withoutDeleted(p))) }
 
-// recorded proposes the path that the dump records.
+// recorded proposes the path recorded in the dump.
 type recorded struct{ policy *Policy }
 
 func (r recorded) Candidates(m *target.Module, _ *image.Identity) iter.Seq[string] {

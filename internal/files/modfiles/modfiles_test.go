@@ -15,7 +15,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// library returns a library whose build id begins with id.
+// library returns a library with a build id that starts with id.
 func library(id byte) []byte { return synth.ELFLibrary(id, 2, 3, 4) }
 
 func write(t *testing.T, path string, b []byte) string {
@@ -24,13 +24,13 @@ func write(t *testing.T, path string, b []byte) string {
 	return path
 }
 
-// find looks for a file as Files does, by the identity alone.
+// find searches a file as Files does, by the identity alone.
 func find(t *testing.T, f *Finder, m *target.Module, id image.Identity) (*image.Image, []Candidate, error) {
 	im, _, tried, err := f.Find(t.Context(), m, &id, func(img *image.Image) (Proof, error) { return f.Judge(nowhere{}, m, &id, img) })
 	return im, tried, err
 }
 
-// nowhere is memory that holds nothing.
+// nowhere is empty memory.
 type nowhere struct{}
 
 func (nowhere) ReadMemory(p []byte, a target.Addr) (int, error) {

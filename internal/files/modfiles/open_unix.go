@@ -4,5 +4,5 @@ package modfiles
 
 import "syscall"
 
-// openFlags avoid waiting for a pipe without a writer.
+// openFlags avoid blocking on a pipe without a writer.
 const openFlags = syscall.O_NONBLOCK | syscall.O_NOCTTY | syscall.O_CLOEXEC

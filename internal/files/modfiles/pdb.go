@@ -15,16 +15,16 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A PDBFile is a portable PDB that was found. Close ends the life of Data.
+// A PDBFile is a portable PDB. Data is invalid after Close.
 type PDBFile struct {
 	Path string
 	Data []byte // mapped if possible
 	io.Closer
 }
 
-// FindPDB returns the first PDB of m that has the GUID of id and that check accepts. It looks beside the module's file,
-// in the Finder's folders, and where the module was linked. id is the module's record of its PDB. The error wraps
-// os.ErrNotExist when there is no such file, and lists what was refused.
+// FindPDB returns the first PDB of m with the GUID of id for which check returns nil. It searches beside the
+// module's file, in the Finder's folders, and where the module was linked. id is the module's record of its
+// PDB. If there is no such file, the error wraps os.ErrNotExist and lists the refused ones.
 func (f *Finder) FindPDB(ctx context.Context, m *target.Module, id target.PDBID, beside string, check func([]byte) error) (*PDBFile, error) {
 	var tried []Candidate
 	seen := map[string]bool{}
@@ -45,7 +45,7 @@ func (f *Finder) FindPDB(ctx context.Context, m *target.Module, id target.PDBID,
 	return nil, noPDB(m, tried)
 }
 
-// noPDB reports that a module's PDB was not found, and what was refused.
+// noPDB returns the error for a missing PDB, with the refused files.
 func noPDB(m *target.Module, tried []Candidate) error {
 	err := notFound(m, tried)
 	if e, ok := err.(*NotFoundError); ok && len(e.Tried) > 0 {
@@ -54,7 +54,7 @@ func noPDB(m *target.Module, tried []Candidate) error {
 	return fmt.Errorf("%s: no PDB found: %w", m.Path, os.ErrNotExist)
 }
 
-// pdbs proposes files, most likely first.
+// pdbs proposes files, the likeliest first.
 func (f *Finder) pdbs(m *target.Module, id target.PDBID, beside string) func(func(string) bool) {
 	f.start()
 	name := lowerName(id.Path)
@@ -87,7 +87,7 @@ func (f *Finder) pdbs(m *target.Module, id target.PDBID, beside string) func(fun
 // pdbName returns a path with the extension of PDBs.
 func pdbName(p string) string { return strings.TrimSuffix(p, filepath.Ext(p)) + ".pdb" }
 
-// openPDB opens a portable PDB. Its id is looked at first, so that another file costs nothing.
+// openPDB opens a portable PDB. It checks the id first, so that it does not read another file.
 func (p *Policy) openPDB(path string, guid target.GUID, check func([]byte) error) (*PDBFile, error) {
 	f, err := p.open(path, orDefault(p.MaxPDB, limits.PDBFile))
 	if err != nil {

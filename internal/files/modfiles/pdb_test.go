@@ -41,8 +41,7 @@ func TestFindPDB(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, filepath.Join(sub, "App.pdb"), path, "the file with another id is refused")
 
-	// Beside the module's file comes first; the name of the module serves where
-	// the image names no PDB.
+	// A PDB beside the module's file comes first. If the image does not name a PDB, the module's name is used.
 	path, err = find(&Finder{}, target.PDBID{GUID: guid}, filepath.Join(sub, "App.dll"), check)
 	require.NoError(t, err)
 	assert.Equal(t, filepath.Join(sub, "App.pdb"), path)
@@ -53,20 +52,20 @@ func TestFindPDB(t *testing.T) {
 	_, err = find(&Finder{}, id, "", check)
 	assert.ErrorIs(t, err, os.ErrNotExist)
 
-	// The path that the dump records counts only where the user lets it.
+	// The recorded path is only tried if the user allows it.
 	recordedID := target.PDBID{GUID: guid, Path: filepath.Join(sub, "App.pdb")}
 	_, err = find(&Finder{}, recordedID, "", check)
 	assert.ErrorIs(t, err, os.ErrNotExist)
 	_, err = find(&Finder{Policy: Policy{Recorded: true}}, recordedID, "", check)
 	assert.NoError(t, err)
 
-	// Without a mapping it is read, and is the same.
+	// It is the same without a mapping.
 	_, err = find(&Finder{Policy: Policy{NoMmap: true}, Dirs: []string{dir}}, id, "", check)
 	assert.NoError(t, err)
 }
 
-// TestWrongPDBCostsNothing: a file of two gigabytes whose head has another id is
-// refused by its head, with or without a mapping.
+// TestWrongPDBCostsNothing checks that a file of a gigabyte with another id is refused by its first bytes, with
+// or without a mapping.
 func TestWrongPDBCostsNothing(t *testing.T) {
 	path := write(t, filepath.Join(t.TempDir(), "app.pdb"), pdb(target.GUID{8}, ""))
 	require.NoError(t, os.Truncate(path, 1<<30))

@@ -14,31 +14,35 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Policy decides which file may stand for which memory of a process: which of the paths in a dump may be tried, how a file is opened, and
-// what has to prove that it is the one that was loaded. Nothing else decides it. The zero value tries no path that a dump names.
+// A Policy decides which files may stand for memory of a process: which recorded paths may be tried, how files
+// are opened, and what proves that a file is the loaded one. No other code decides that. The zero value does
+// not try recorded paths.
 type Policy struct {
-	// Recorded lets the paths be tried that the dump records: of modules, and of
-	// the PDBs that they name. See namesLocalFile for those that never are.
+	// Recorded allows the paths recorded in the dump, of modules and of their PDBs. namesLocalFile excludes
+	// some paths always.
 	Recorded bool
-	NoMmap   bool // reads files instead of mapping them
+	NoMmap   bool // read files instead of mapping them
 	// MaxFile and MaxPDB are the largest module file and PDB in bytes; 0 means limits.ModuleFile and limits.PDBFile.
 	MaxFile, MaxPDB int64
-	// Structure, if not nil, compares a managed module's file with what the runtime made of the module, and returns
-	// what fits as text. image.ErrMismatch is a contradiction; another error reports that there was nothing to compare.
+	// Structure, if not nil, compares a managed module's file with the structures that the runtime made of the
+	// module, and returns a description of the match. It returns image.ErrMismatch for a contradiction, and
+	// another error if there was nothing to compare.
 	Structure func(m *target.Module, file *image.Image) (string, error)
 }
 
-// ErrUnproven reports a file that nothing in the dump contradicts, and nothing proves.
+// ErrUnproven reports a file that the dump neither contradicts nor proves.
 var ErrUnproven = errors.New("nothing in the dump proves that it is the file that was loaded")
 
-// A Proof describes why a file counts as the one that was loaded: "build id", or "structure: 1204 of 1204 types fit".
+// A Proof describes why a file counts as the loaded one: "build id", or "structure: 1204 of 1204 types fit".
 type Proof string
 
-// Judge returns why the file img stands for the module m, whose identity is id as far as the dump records it, and whose
-// memory is mem. The error is image.ErrMismatch for a different file, and ErrUnproven where the dump does not show it.
+// Judge returns the proof that the file img is the module m. id is m's identity as far as the dump records it,
+// and mem the memory. It returns image.ErrMismatch for a different file, and ErrUnproven if the dump cannot
+// decide.
 //
-// An identity decides alone: a build id, or the time stamp and size of a PE image and the MVID where its metadata is in the dump. Where the
-// dump has none, because its writer left out what is in files, the file has to fit what the loader and the runtime made from it.
+// An identity decides alone: a build id, the time stamp and size of a PE image, or the MVID if the metadata is
+// in the dump. Without an identity, because the writer of the dump omitted what is in files, the file must fit
+// what the loader and the runtime made from it.
 func (p *Policy) Judge(mem target.Memory, m *target.Module, id *image.Identity, img *image.Image) (Proof, error) {
 	if id.Known() {
 		return Proof(id.Kind()), id.Check(img)
@@ -64,7 +68,7 @@ func (p *Policy) Judge(mem target.Memory, m *target.Module, id *image.Identity, 
 	return "", why
 }
 
-// recorded returns the file that a path in a dump may be tried as, empty if there is none.
+// recorded returns the local path to try for a path in a dump, or "".
 func (p *Policy) recorded(path string) string {
 	path = withoutDeleted(path)
 	if !p.Recorded || !namesLocalFile(runtime.GOOS, path) {
@@ -73,31 +77,31 @@ func (p *Policy) recorded(path string) string {
 	return filepath.Clean(path)
 }
 
-// driveLetter reports whether a path begins with a drive letter. Only such paths of
-// Windows never reach another machine by themselves. Of the others, \\server\share, /\server\share, \??\UNC\server\share
-// and more make Windows send the user's credentials to a server that the dump names.
+// driveLetter reports whether a path starts with a drive letter. Only such paths of Windows never reach another
+// machine. With others, \\server\share, /\server\share, \??\UNC\server\share and more, Windows would send the
+// user's credentials to a server named in the dump.
 func driveLetter(path string) bool {
 	return len(path) > 2 && (path[0]|0x20 >= 'a' && path[0]|0x20 <= 'z') && path[1] == ':' && (path[2] == '\\' || path[2] == '/')
 }
 
-// namesLocalFile reports whether a path from a dump may be tried on a machine with
-// the operating system goos. A path of the other system names nothing here.
+// namesLocalFile reports whether a path from a dump may be tried on a machine with the operating system goos.
+// It excludes paths of other systems.
 func namesLocalFile(goos, path string) bool {
 	switch {
 	case path == "" || len(path) > limits.PathBytes || strings.ContainsRune(path, 0):
 		return false
 	case goos == "windows":
-		// A colon after the drive names a stream of a file.
+		// A colon after the drive starts the name of a stream.
 		return driveLetter(path) && !strings.Contains(path[2:], ":")
 	}
 	return path[0] == '/' && !strings.HasPrefix(path, "//")
 }
 
-// withoutDeleted removes what the kernel adds to the path of a file that has been deleted since it was mapped.
+// withoutDeleted removes the kernel's mark from the path of a file that was deleted after it was mapped.
 func withoutDeleted(path string) string { return strings.TrimSuffix(path, " (deleted)") }
 
-// open opens a file that a dump names, or whose name a dump chose: a regular file with something in it, on a file
-// system that keeps files. Nothing is read. It never blocks on a pipe or a device.
+// open opens a file with a path or name from a dump. It must be a regular file, not empty, on a file system
+// that stores files. open does not read it, and never blocks on a pipe or a device.
 func (p *Policy) open(path string, most int64) (*mmapfile.File, error) {
 	st, err := os.Stat(path)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestNamesLocalFile: of the paths in a dump those are tried that name a file of
-// this machine, on every system; nothing that could make it talk to another one.
+// TestNamesLocalFile checks that only recorded paths of local files are tried, on every system: no path may
+// make the machine contact another one.
 func TestNamesLocalFile(t *testing.T) {
 	for _, p := range []string{`C:\app\x.dll`, `d:/app/x.dll`, `C:\`} {
 		assert.True(t, namesLocalFile("windows", p), p)
@@ -37,8 +37,8 @@ func TestNamesLocalFile(t *testing.T) {
 	}
 }
 
-// TestHarmlessFiles: what is no regular file with something in it on a file system
-// that keeps files is refused before a byte of it is read, and within a moment.
+// TestHarmlessFiles checks that only regular, nonempty files on a file system that stores files are read.
+// Others are refused at once.
 func TestHarmlessFiles(t *testing.T) {
 	dir := t.TempDir()
 	big := write(t, filepath.Join(dir, "big.dll"), nil)
@@ -63,7 +63,7 @@ func TestHarmlessFiles(t *testing.T) {
 	assert.Less(t, time.Since(start), 5*time.Second)
 }
 
-// TestRecordedDeleted: the kernel's mark of a deleted file is no part of its path.
+// TestRecordedDeleted checks that the kernel's mark of a deleted file is not part of its path.
 func TestRecordedDeleted(t *testing.T) {
 	path := write(t, filepath.Join(t.TempDir(), "libx.so"), library(1))
 	im, _, err := find(t, &Finder{Policy: Policy{Recorded: true}}, &target.Module{Path: path + " (deleted)"},
@@ -72,7 +72,7 @@ func TestRecordedDeleted(t *testing.T) {
 	require.NoError(t, im.Close())
 }
 
-// FuzzRecorded: no path from a dump is tried that is not one of this system.
+// FuzzRecorded checks that only paths of this system are tried.
 func FuzzRecorded(f *testing.F) {
 	for _, p := range []string{"/a/b", `C:\a`, `\\srv\a`, "//a", "/a (deleted)"} {
 		f.Add(p)

@@ -11,19 +11,19 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Handle names a record of the metadata.
+// A Handle refers to a record of the metadata.
 type Handle struct {
 	Type   HandleType
 	Offset uint32 // in the metadata
 }
 
-// A Token is a Handle as the maps have it: its kind in the upper bits.
+// A Token is a Handle as stored in the maps: its kind is in the upper bits.
 type Token uint32
 
 // A HandleType is a kind of record (HandleType of Internal.Metadata.NativeFormat).
 type HandleType uint8
 
-// The kinds of records that form names. Open proves the numbers by the references between records.
+// Kinds of records for names. Open checks the numbers by the references between records.
 const (
 	arraySignature       HandleType = 0x01
 	byReferenceSignature HandleType = 0x02
@@ -42,29 +42,30 @@ const (
 	typeVariable         HandleType = 0x3f
 )
 
-// signature begins metadata (MetadataHeader.Signature).
+// signature starts metadata (MetadataHeader.Signature).
 const signature = 0xdeaddffd
 
-// Metadata has the names of a program's types and methods. It is immutable.
+// Metadata holds the names of a program's types and methods. It is immutable.
 type Metadata struct {
 	b          []byte
-	kindBits   uint                 // of a Handle, for its kind: 8, from .NET 10 on 7
-	namespaces map[uint32]namespace // by the offset of the record
+	kindBits   uint                 // width of the kind in a Handle: 8, since .NET 10 7
+	namespaces map[uint32]namespace // by offset of the record
 	scopes     []Scope
 }
 
-// A Scope is an assembly that a program was made of.
+// A Scope is an assembly compiled into the program.
 type Scope struct {
 	Name         string
 	Major, Minor uint16 // of its version
 }
 
-// Scopes returns the assemblies whose types the metadata define.
+// Scopes returns the assemblies with types defined in the metadata.
 func (m *Metadata) Scopes() []Scope { return m.scopes }
 
 type namespace struct{ name, assembly string }
 
-// Open reads the namespaces of the metadata b, which is kept. An unknown schema is target.ErrUnsupported.
+// Open reads the namespaces of the metadata b, and keeps b. It returns target.ErrUnsupported for an unknown
+// schema.
 func Open(b []byte) (*Metadata, error) {
 	m := &Metadata{b: b, namespaces: map[uint32]namespace{}}
 	if len(b) < 4 || binary.LittleEndian.Uint32(b) != signature {
@@ -108,7 +109,7 @@ func (m *Metadata) scope(at uint32) error {
 	return m.walk(root, Handle{scopeDefinition, at}, namespace{assembly: assembly}, 0)
 }
 
-// kindBits returns the number of bits of a handle's kind, derived from a handle of the scope at an offset, or 0.
+// kindBits returns the width of a handle's kind in bits, derived from a handle of the scope at an offset, or 0.
 func kindBits(raw, scope uint32) uint {
 	for _, bits := range []uint{7, 8} {
 		if raw == scope<<bits|uint32(scopeDefinition) {
@@ -118,19 +119,20 @@ func kindBits(raw, scope uint32) uint {
 	return 0
 }
 
-// handle reads a handle as records have it: the kind in the low bits.
+// handle reads a handle as stored in records: the kind is in the low bits.
 func (m *Metadata) handle(d *decoder) Handle { return m.raw(d.unsigned()) }
 
 func (m *Metadata) raw(v uint32) Handle {
 	return Handle{HandleType(v & (1<<m.kindBits - 1)), v >> m.kindBits}
 }
 
-// Handle returns what a token of a map names.
+// Handle converts a token of a map.
 func (m *Metadata) Handle(t Token) Handle {
 	return Handle{HandleType(t >> (32 - m.kindBits)), uint32(t) & (1<<(32-m.kindBits) - 1)}
 }
 
-// walk records a namespace and those in it. Each names its owner, which proves the numbers of HandleType.
+// walk records a namespace and those inside it. Each refers back to its owner, which checks the numbers of
+// HandleType.
 func (m *Metadata) walk(at uint32, owner Handle, outer namespace, depth int) error {
 	if _, twice := m.namespaces[at]; twice || depth > limits.TypeNameDepth {
 		return target.Corruptf("native format: the namespace at %#x stands in two places", at)
@@ -160,7 +162,7 @@ func (m *Metadata) walk(at uint32, owner Handle, outer namespace, depth int) err
 	return nil
 }
 
-// definition returns the name of the type that a record defines, and the assembly that does.
+// definition returns the name of the type defined by a record, and its assembly.
 func (m *Metadata) definition(at uint32, depth int) (name, assembly string, err error) {
 	if depth > limits.TypeNameDepth {
 		return "", "", target.Corruptf("native format: the type at %#x is nested too deeply", at)
@@ -204,7 +206,7 @@ func (m *Metadata) text(at uint32) (string, error) {
 	return s, d.err
 }
 
-// optional returns the text at an offset, empty if there is none.
+// optional returns the text at an offset, or "" for offset 0.
 func (m *Metadata) optional(at uint32) (string, error) {
 	if at == 0 {
 		return "", nil
@@ -212,8 +214,8 @@ func (m *Metadata) optional(at uint32) (string, error) {
 	return m.text(at)
 }
 
-// TypeName returns the full name of a type that a map has, with the arities of generic types, and the simple name of the
-// assembly that defines it, empty where the metadata refers to the type only.
+// TypeName returns the full name of a type in a map, with the arities of generic types, and the simple name of
+// the assembly that defines it. assembly is "" if the metadata only refers to the type.
 func (m *Metadata) TypeName(h Handle) (name, assembly string, err error) {
 	switch h.Type {
 	case typeDefinition:
@@ -225,7 +227,7 @@ func (m *Metadata) TypeName(h Handle) (name, assembly string, err error) {
 	return "", "", target.Unsupportedf("native format: a type of kind %#x", uint8(h.Type))
 }
 
-// reference returns the name of a type, or of a namespace, that the metadata refers to.
+// reference returns the name of a type or namespace that the metadata refers to.
 func (m *Metadata) reference(h Handle, depth int) (string, error) {
 	if depth > limits.TypeNameDepth {
 		return "", target.Corruptf("native format: the type at %#x is nested too deeply", h.Offset)
@@ -247,19 +249,19 @@ func (m *Metadata) reference(h Handle, depth int) (string, error) {
 		}
 		return join(outer, ".", name), err
 	}
-	return name, nil // of a scope, or nothing
+	return name, nil // the outer record is a scope, or missing
 }
 
 // A Method is the entry of a method in a program's stack trace data.
 type Method struct {
-	Offset    int64 // of its code, from the beginning of the data
+	Offset    int64 // offset of its code from the start of the data
 	Owner     Token
 	Name      uint32 // offset of its name
 	Signature uint32 // offset of its signature
-	Hidden    bool   // stack traces don't show it
+	Hidden    bool   // stack traces omit it
 }
 
-// The bits of a command of stack trace data (StackTraceDataCommand).
+// Bits of a command of stack trace data (StackTraceDataCommand).
 const (
 	updateOwner      = 0x01
 	updateName       = 0x02
@@ -319,7 +321,8 @@ func Methods(b []byte) ([]Method, error) {
 	return out, nil
 }
 
-// MethodName returns the name of a method with its type and the types of its parameters: Zoo.Dog.Bark(Int32, Cat).
+// MethodName returns the name of a method with its type and the types of its parameters: Zoo.Dog.Bark(Int32,
+// Cat).
 func (m *Metadata) MethodName(of *Method) (string, error) {
 	f := typeFormatter{m: m}
 	f.write(m.Handle(of.Owner), true, 0)
@@ -334,8 +337,9 @@ func (m *Metadata) MethodName(of *Method) (string, error) {
 // methodAbstract is a flag of methods (MethodAttributes.Abstract).
 const methodAbstract = 0x400
 
-// MethodOf returns the name of the method whose record is at an offset, of the type that a record defines: Zoo.Dog.Bark(Int32, Cat). A
-// type without that method, and a method without code, is target.ErrCorrupt.
+// MethodOf returns the name of the method with its record at an offset, in the type defined by owner:
+// Zoo.Dog.Bark(Int32, Cat). It returns target.ErrCorrupt if the type lacks that method, or if the method has no
+// code.
 func (m *Metadata) MethodOf(owner Handle, method uint32) (string, error) {
 	name, _, err := m.TypeName(owner)
 	if err != nil {
@@ -349,7 +353,7 @@ func (m *Metadata) MethodOf(owner Handle, method uint32) (string, error) {
 	methods := d.list()
 	d = m.record(method)
 	flags := d.unsigned()
-	d.unsigned() // how it is implemented
+	d.unsigned() // implementation flags
 	own, signature := d.unsigned(), d.unsigned()
 	if d.err != nil {
 		return "", d.err
@@ -390,7 +394,7 @@ func (f *typeFormatter) method(name string, signature uint32) {
 	f.err = cmp.Or(f.err, d.err)
 }
 
-// inner writes what a constructed type is made of.
+// inner writes the element of a constructed type.
 func (f *typeFormatter) inner(h Handle, full bool, depth int) *decoder {
 	d := f.m.record(h.Offset)
 	f.write(f.m.handle(d), full, depth+1)

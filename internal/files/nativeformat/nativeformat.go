@@ -1,9 +1,11 @@
-// Package nativeformat decodes what the NativeAOT compiler puts into a program for reflection and stack traces: the ReadyToRun header that
-// lists its blobs, the metadata with the names of types and methods, and the maps that lead from the program's structures to that metadata.
+// Package nativeformat decodes what the NativeAOT compiler adds to a program for reflection and stack traces:
+// the ReadyToRun header that lists its blobs, the metadata with the names of types and methods, and the maps
+// from the program's structures to that metadata. It works on bytes, and does not read a process; package dac
+// does.
 //
-// The form is dotnet/runtime's: src/coreclr/tools/Common/Internal/Runtime (ModuleHeaders.cs, MetadataBlob.cs),
-// Internal/Metadata/NativeFormat (Generator/SchemaDef.cs) and Internal/NativeFormat (NativeFormatReader.*.cs). The
-// package works on bytes, without a process.
+// Start at RowsOf, Sections and Open. The format is dotnet/runtime's: src/coreclr/tools/Common/Internal/Runtime
+// (ModuleHeaders.cs, MetadataBlob.cs), Internal/Metadata/NativeFormat (Generator/SchemaDef.cs) and
+// Internal/NativeFormat (NativeFormatReader.*.cs).
 package nativeformat
 
 import (
@@ -14,7 +16,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The kinds of sections of a program that names are read from: ReadyToRunSectionType, and ReflectionMapBlob counted from 300.
+// Kinds of sections with names: ReadyToRunSectionType, and ReflectionMapBlob counted from 300.
 const (
 	SectionGCStatics     = 201
 	SectionThreadStatics = 202
@@ -25,24 +27,24 @@ const (
 	SectionStackTrace    = 327
 )
 
-// HeaderSignature begins a ReadyToRun header: "RTR" and a zero.
+// HeaderSignature starts a ReadyToRun header: "RTR" and a zero.
 const HeaderSignature = 0x00525452
 
-// The sizes of a header and of one of its rows, and the mark of the last row.
+// Sizes in bytes of a header and of a row, and the flag of a row with an end.
 const (
 	HeaderSize = 16
 	rowSize    = 24
 	hasEnd     = 1
 )
 
-// A Section is a part of the program that its header names.
+// A Section is a part of the program listed in its header.
 type Section struct {
 	Kind       uint32
-	Start, End target.Addr // End is Start where the header gives none
+	Start, End target.Addr // End is Start if the header lacks it
 }
 
-// RowsOf returns the number of bytes of rows that follow the first HeaderSize bytes of a header, b. What is no header of a
-// NativeAOT program is target.ErrCorrupt.
+// RowsOf returns the number of bytes of the rows that follow the first HeaderSize bytes of a header, b. It
+// returns target.ErrCorrupt unless b is the header of a NativeAOT program.
 func RowsOf(b []byte) (int, error) {
 	if len(b) < HeaderSize || binary.LittleEndian.Uint32(b) != HeaderSignature {
 		return 0, target.Corruptf("no ReadyToRun header")
@@ -54,7 +56,7 @@ func RowsOf(b []byte) (int, error) {
 	return n * rowSize, nil
 }
 
-// Sections decodes the rows of a header. All sections must lie in the program.
+// Sections decodes the rows of a header. All sections must be inside the program.
 func Sections(rows []byte, program target.Range) ([]Section, error) {
 	var out []Section
 	for ; len(rows) >= rowSize; rows = rows[rowSize:] {
@@ -71,7 +73,7 @@ func Sections(rows []byte, program target.Range) ([]Section, error) {
 	return out, nil
 }
 
-// A decoder reads numbers of variable length from a blob. The first failure sticks.
+// A decoder reads numbers of variable length from a blob. err is the first failure.
 type decoder struct {
 	b   []byte
 	at  int
@@ -84,7 +86,7 @@ func (d *decoder) fail() {
 	}
 }
 
-// take returns the next n bytes, nil after a failure.
+// take returns the next n bytes, or nil after a failure.
 func (d *decoder) take(n int) []byte {
 	if d.err != nil || n < 0 || d.at < 0 || d.at > len(d.b) || n > len(d.b)-d.at {
 		d.fail()
@@ -95,7 +97,8 @@ func (d *decoder) take(n int) []byte {
 	return b
 }
 
-// number reads an integer of one to five bytes, whose count is in the first's low bits, and its number of bits.
+// number reads an integer of one to five bytes, and returns its number of bits. The first byte's low bits
+// encode the number of bytes.
 func (d *decoder) number() (uint32, uint) {
 	if d.err != nil || d.at < 0 || d.at >= len(d.b) {
 		d.fail()
@@ -129,7 +132,7 @@ func (d *decoder) signed() int32 {
 	return int32(v<<(32-bits)) >> (32 - bits)
 }
 
-// count reads the number of elements of a list, each of which has at least one byte.
+// count reads the number of elements of a list. Each takes at least one byte.
 func (d *decoder) count() int {
 	n := d.unsigned()
 	if d.err == nil && int64(n) > int64(len(d.b)-d.at) {
@@ -150,7 +153,7 @@ func (d *decoder) list() []uint32 {
 	return out
 }
 
-// skipList passes over a list of offsets or handles.
+// skipList skips a list of offsets or handles.
 func (d *decoder) skipList() {
 	for range d.count() {
 		d.unsigned()

@@ -12,7 +12,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// number encodes an unsigned number in as few bytes as it fits in.
+// number encodes an unsigned number in as few bytes as possible.
 func number(v uint32) []byte {
 	for width := uint(1); width < 5; width++ {
 		if v < 1<<(7*width) {
@@ -27,7 +27,7 @@ func number(v uint32) []byte {
 // A writer writes metadata.
 type writer struct {
 	b    []byte
-	bits uint // that handles have for their kind
+	bits uint // width of the kind in handles
 }
 
 // wide writes numbers in the longest form.
@@ -52,7 +52,7 @@ func (w *writer) token(kind, at uint32) nativeformat.Token {
 	return nativeformat.Token(kind<<(32-w.bits) | at)
 }
 
-// The kinds of records that the tests write.
+// Kinds of records that the tests write.
 const (
 	kindNamespaceReference = 0x30
 	kindSZArray            = 0x37
@@ -63,7 +63,7 @@ const (
 	kindNamespace          = 0x2f
 )
 
-// A sample is metadata of an assembly with a type and one nested in it.
+// A sample is metadata of an assembly with a type and a nested type.
 type sample struct {
 	b            []byte
 	outer, inner nativeformat.Token
@@ -71,8 +71,8 @@ type sample struct {
 	method       nativeformat.Method
 }
 
-// write writes a sample. Records name others that are written later: it writes until all
-// offsets are as they were the time before, in numbers of one width.
+// write writes a sample. Records refer to later records, so it repeats until all offsets are stable, with
+// numbers of one width.
 func write(bits uint, ownerOf func(scope uint32) uint32) sample {
 	var s sample
 	var scope, root, ns, outer, inner uint32
@@ -99,7 +99,7 @@ func write(bits uint, ownerOf func(scope uint32) uint32) sample {
 	return s
 }
 
-// TestNumbers: what a writer of this format writes is what Methods reads of it.
+// TestNumbers checks that Methods reads back the numbers of a writer of this format.
 func TestNumbers(t *testing.T) {
 	for _, v := range []uint32{0, 1, 127, 128, 1<<14 - 1, 1 << 14, 1<<21 - 1, 1 << 21, 1<<28 - 1, 1 << 28, 1<<32 - 1} {
 		b := append([]byte{1, 0, 0, 0, 2}, number(v)...)
@@ -114,7 +114,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// TestTypeMap decodes a hash table of two buckets, and refuses what lies.
+// TestTypeMap decodes a hash table of two buckets, and refuses inconsistent ones.
 func TestTypeMap(t *testing.T) {
 	got, err := nativeformat.TypeMap(table)
 	require.NoError(t, err)
@@ -125,11 +125,11 @@ func TestTypeMap(t *testing.T) {
 	}
 }
 
-// table is a hash table: its buckets begin at 3 and 5 and end at 7, all after the first
-// byte, and the entries stand at 7 and 9, which are 3 and 3 from where that is said.
+// table is a hash table. Its buckets begin at 3 and 5 and end at 7, all after the first byte. The entries are
+// at 7 and 9, 3 and 3 from their relative offsets.
 var table = []byte{1 << 2, 3, 5, 7, 0xaa, 3 << 1, 0xbb, 3 << 1, 4 << 1, 5 << 1, 6 << 1, 7 << 1}
 
-// TestHeader refuses what is no header, and sections outside of the program.
+// TestHeader refuses other data, and sections outside of the program.
 func TestHeader(t *testing.T) {
 	h := make([]byte, nativeformat.HeaderSize)
 	binary.LittleEndian.PutUint32(h, nativeformat.HeaderSignature)
@@ -152,7 +152,7 @@ func TestHeader(t *testing.T) {
 	assert.ErrorIs(t, err, target.ErrCorrupt)
 }
 
-// TestMetadata names types and a method, by handles of both widths of their kind.
+// TestMetadata reads names of types and a method, by handles with both widths of their kind.
 func TestMetadata(t *testing.T) {
 	for _, bits := range []uint{7, 8} {
 		s := write(bits, func(scope uint32) uint32 { return scope })
@@ -171,15 +171,14 @@ func TestMetadata(t *testing.T) {
 	}
 }
 
-// TestOtherSchema: numbers of kinds that are not those known prove themselves wrong.
+// TestOtherSchema checks that a schema with other kinds is refused.
 func TestOtherSchema(t *testing.T) {
 	s := write(7, func(scope uint32) uint32 { return scope + 1 })
 	_, err := nativeformat.Open(s.b)
 	require.ErrorIs(t, err, target.ErrUnsupported)
 }
 
-// TestOpenRefuses: metadata of another schema is not understood, and damaged ones are
-// damaged.
+// TestOpenRefuses checks that metadata of another schema is unsupported, and damaged metadata is corrupt.
 func TestOpenRefuses(t *testing.T) {
 	_, err := nativeformat.Open([]byte("BSJB"))
 	assert.ErrorIs(t, err, target.ErrUnsupported)

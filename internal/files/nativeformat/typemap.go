@@ -21,15 +21,16 @@ func TypeMap(b []byte) ([]MappedType, error) {
 	return out, err
 }
 
-// An InvokableMethod is an entry of the map of the methods that reflection can call.
+// An InvokableMethod is an entry of the map of methods that reflection can call.
 type InvokableMethod struct {
 	Method uint32 // offset of its record in the metadata
 	Type   uint32 // index of its type's MethodTable in the table of fixups
-	Code   uint32 // index of its code there; another value for a method without code
+	Code   uint32 // index of its code in the table of fixups; another value for a method without code
 }
 
-// InvokeMap decodes the map of the methods that reflection can call (ReflectionMapBlob.InvokeMap): flags, whose number
-// differs between versions, and then the entries. Callers reject entries that do not fit each other.
+// InvokeMap decodes the map of methods that reflection can call (ReflectionMapBlob.InvokeMap): flags, in a
+// number that differs between versions, followed by the entries. Callers must check that entries are
+// consistent.
 func InvokeMap(b []byte) ([]InvokableMethod, error) {
 	var out []InvokableMethod
 	err := eachEntry(b, func(d *decoder) {
@@ -39,7 +40,7 @@ func InvokeMap(b []byte) ([]InvokableMethod, error) {
 	return out, err
 }
 
-// Entries calls use with the bytes from each entry of a hash table on.
+// Entries calls use for each entry of a hash table, with all bytes from the entry on.
 func Entries(b []byte, use func(entry []byte)) error {
 	return eachEntry(b, func(d *decoder) {
 		if d.at < 0 || d.at > len(d.b) {
@@ -50,8 +51,9 @@ func Entries(b []byte, use func(entry []byte)) error {
 	})
 }
 
-// eachEntry calls use for each entry of a hash table (NativeHashtable). A byte holds the logarithm of the number of
-// buckets and the width of the following bucket offsets. A bucket holds entries of a hash byte and a relative offset.
+// eachEntry calls use for each entry of a hash table (NativeHashtable). A byte holds the logarithm of the
+// number of buckets and the width of the following bucket offsets. A bucket holds entries of a hash byte and a
+// relative offset.
 func eachEntry(b []byte, use func(*decoder)) error {
 	if len(b) == 0 {
 		return target.Corruptf("native format: a hash table without a header")
@@ -67,7 +69,7 @@ func eachEntry(b []byte, use func(*decoder)) error {
 			if entries > len(b)/2 {
 				return target.Corruptf("native format: a hash table with overlapping buckets")
 			}
-			d.take(1) // of the hash code
+			d.take(1) // a byte of the hash code
 			at := d.at
 			entry := &decoder{b: b, at: at + int(d.signed())}
 			if d.err != nil {
@@ -84,7 +86,7 @@ func eachEntry(b []byte, use func(*decoder)) error {
 	return nil
 }
 
-// start returns where a bucket begins.
+// start returns the offset of a bucket.
 func start(b []byte, bucket, width int) int {
 	p := b[bucket*width:]
 	switch width {

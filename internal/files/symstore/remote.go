@@ -12,16 +12,16 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Server fetches files by their keys: sosgo.SymbolServer.
+// A Server fetches files by key. sosgo.SymbolServer implements it.
 type Server interface {
 	Get(ctx context.Context, key string, check func(path string) error) (path string, err error)
 	String() string
 }
 
-// Remote proposes the files of a server. It implements modfiles.Source.
+// Remote proposes files from a server. It implements modfiles.Source.
 type Remote struct{ Server }
 
-// In returns the source whose requests end with ctx.
+// In returns the source with requests bound to ctx.
 func (r Remote) In(ctx context.Context) modfiles.Source { return &request{Server: r.Server, ctx: ctx} }
 
 // Candidates implements modfiles.Source.
@@ -29,11 +29,11 @@ func (r Remote) Candidates(m *target.Module, id *image.Identity) iter.Seq[string
 	return r.In(context.Background()).Candidates(m, id)
 }
 
-// request is a search for one module.
+// A request is a search for one module.
 type request struct {
 	Server
 	ctx context.Context
-	err error // why the server gave no file
+	err error // why the server did not return a file
 }
 
 func (r *request) Candidates(m *target.Module, id *image.Identity) iter.Seq[string] {
@@ -49,7 +49,7 @@ func (r *request) Candidates(m *target.Module, id *image.Identity) iter.Seq[stri
 	}
 }
 
-// Failure returns why the server gave no file; nil if it does not have the file.
+// Failure returns why the server did not return a file, or nil if it does not have the file.
 func (r *request) Failure(*target.Module, *image.Identity) error {
 	if r.err == nil || errors.Is(r.err, os.ErrNotExist) {
 		return nil
@@ -57,7 +57,8 @@ func (r *request) Failure(*target.Module, *image.Identity) error {
 	return fmt.Errorf("symbol server %s: %w", r.Server, r.err)
 }
 
-// PortablePDB returns the path of a portable PDB that the server gave. The error is os.ErrNotExist if it has no such file.
+// PortablePDB returns the path of a portable PDB fetched from the server. It returns os.ErrNotExist if the
+// server does not have the file.
 func (r Remote) PortablePDB(ctx context.Context, pdbPath string, guid [16]byte) (string, error) {
 	key := PortablePDBKey(pdbPath, guid)
 	if key == "" {
@@ -66,8 +67,8 @@ func (r Remote) PortablePDB(ctx context.Context, pdbPath string, guid [16]byte) 
 	return r.Get(ctx, key, func(path string) error { return checkPDB(path, guid) })
 }
 
-// checkFile reports with an error that the file is not the module of that identity. It reads and does not map the file: little of
-// it is needed, and it may be another one.
+// checkFile returns an error unless the file is the module with that identity. It reads the file instead of
+// mapping it: little of it is needed, and it may be another file.
 func checkFile(path string, id *image.Identity) error {
 	return checkContent(path, func(content *os.File, size int64) error {
 		img, err := image.OpenSource(path, target.ReaderAtSource(content, size))
@@ -78,7 +79,7 @@ func checkFile(path string, id *image.Identity) error {
 	})
 }
 
-// checkPDB reports with an error that a file is not the portable PDB of that GUID.
+// checkPDB returns an error unless the file is the portable PDB with that GUID.
 func checkPDB(path string, guid target.GUID) error {
 	return checkContent(path, func(content *os.File, size int64) error {
 		got, err := image.PortablePDBID(content, size)

@@ -1,8 +1,9 @@
-// Package symstore finds module files in symbol stores: folders and servers that keep files under a key made of a
-// file's name and identity (the Simple Symbol Query Protocol, github.com/dotnet/symstore,
-// docs/specs/SSQP_Key_Conventions.md). dotnet-symbol and debuggers use the same form for their caches.
+// Package symstore finds module files in symbol stores: folders and servers that keep files under a key made of
+// a file's name and identity (the Simple Symbol Query Protocol, github.com/dotnet/symstore,
+// docs/specs/SSQP_Key_Conventions.md). Caches of dotnet-symbol and of debuggers have the same form. The package
+// does not verify files; package modfiles does.
 //
-// A store proves nothing: package modfiles checks what it proposes like every other file.
+// Start at Local, Cache and Remote.
 package symstore
 
 import (
@@ -20,7 +21,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// FileKey returns the key of a module's file, "libcoreclr.so/elf-buildid-…/libcoreclr.so", or "" if the identity does not suffice.
+// FileKey returns the key of a module's file, "libcoreclr.so/elf-buildid-…/libcoreclr.so", or "" for an
+// insufficient identity.
 func FileKey(modulePath string, id *image.Identity) string {
 	name := fileName(modulePath)
 	switch {
@@ -29,13 +31,14 @@ func FileKey(modulePath string, id *image.Identity) string {
 	case len(id.BuildID) > 0:
 		return path.Join(name, "elf-buildid-"+hex.EncodeToString(id.BuildID), name)
 	case id.SizeOfImage != 0:
-		// The time stamp has eight digits, the size as many as it needs.
+		// The time stamp has eight digits, the size no leading zeros.
 		return path.Join(name, fmt.Sprintf("%08x%x", id.TimeDateStamp, id.SizeOfImage), name)
 	}
 	return ""
 }
 
-// PortablePDBKey returns the key of a portable PDB by the GUID of its id, whose first three parts are little-endian.
+// PortablePDBKey returns the key of a portable PDB by the GUID of its id. The first three parts of the GUID are
+// little-endian.
 func PortablePDBKey(pdbPath string, guid [16]byte) string {
 	name := fileName(pdbPath)
 	if name == "" {
@@ -47,7 +50,8 @@ func PortablePDBKey(pdbPath string, guid [16]byte) string {
 	return path.Join(name, hex.EncodeToString(g[:])+"ffffffff", name)
 }
 
-// fileName returns the last part of a path of any system in lower case, as in keys, or "" if it could leave a folder.
+// fileName returns the last part of a path of any system in lower case, as in keys, or "" if it could leave a
+// folder.
 func fileName(p string) string {
 	name := strings.ToLower(path.Base(strings.ReplaceAll(p, `\`, "/")))
 	if name == "." || name == ".." || name == "/" || strings.ContainsAny(name, "\x00:*?\"<>|") {
@@ -75,7 +79,8 @@ func DefaultCaches() []Cache {
 	return out
 }
 
-// DownloadCache returns the default folder for downloads: that of the .NET tools, so that both benefit.
+// DownloadCache returns the default folder for downloads. It is the folder of the .NET tools, so that downloads
+// are shared.
 func DownloadCache() Cache {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -84,7 +89,7 @@ func DownloadCache() Cache {
 	return Cache{filepath.Join(home, ".dotnet", "symbolcache")}
 }
 
-// Path returns the place of a key's file in the cache.
+// Path returns the path of a key's file in the cache.
 func (c Cache) Path(key string) string { return filepath.Join(c.Dir, filepath.FromSlash(key)) }
 
 // Candidates implements modfiles.Source.
@@ -101,7 +106,7 @@ func (c Cache) Candidates(m *target.Module, id *image.Identity) iter.Seq[string]
 	}
 }
 
-// PortablePDB returns the path of a portable PDB in the cache. The error is os.ErrNotExist if it is not there.
+// PortablePDB returns the path of a portable PDB in the cache. It returns os.ErrNotExist if the cache lacks it.
 func (c Cache) PortablePDB(_ context.Context, pdbPath string, guid [16]byte) (string, error) {
 	key := PortablePDBKey(pdbPath, guid)
 	if key == "" {
@@ -114,7 +119,7 @@ func (c Cache) PortablePDB(_ context.Context, pdbPath string, guid [16]byte) (st
 	return c.Path(key), nil
 }
 
-// Local returns what is installed on this machine and its symbol caches.
+// Local returns the sources on this machine: installed runtimes and symbol caches.
 func Local() []modfiles.Source {
 	out := []modfiles.Source{&modfiles.Installed{}}
 	for _, c := range DefaultCaches() {

@@ -51,7 +51,7 @@ func TestCache(t *testing.T) {
 	require.Equal(t, []string{p}, slices.Collect(c.Candidates(module, identity)))
 }
 
-// userFolders gives the test a home and a folder for temporary files of its own.
+// userFolders sets a new home and a new folder for temporary files.
 func userFolders(t *testing.T) (home, temp string) {
 	home, temp = t.TempDir(), t.TempDir()
 	for _, v := range []string{"HOME", "USERPROFILE"} {
@@ -63,7 +63,7 @@ func userFolders(t *testing.T) (home, temp string) {
 	return home, temp
 }
 
-// keep puts a file under the key of the tests' module into a cache.
+// keep puts a file into a cache under the key of the tests' module.
 func keep(t *testing.T, c symstore.Cache, content string) string {
 	p := c.Path(key)
 	require.NoError(t, os.MkdirAll(filepath.Dir(p), 0o755))
@@ -91,7 +91,7 @@ func TestDefaultCaches(t *testing.T) {
 	require.Equal(t, inTemp, symstore.DownloadCache(), "there is no home to keep downloads in")
 }
 
-// TestLocalSourcesInOrder: what is installed, then the caches; the home's file is proposed first.
+// TestLocalSourcesInOrder checks the order: installed runtimes, then the caches, with the home's file first.
 func TestLocalSourcesInOrder(t *testing.T) {
 	home, temp := userFolders(t)
 	inHome := symstore.Cache{filepath.Join(home, ".dotnet", "symbolcache")}

@@ -1,0 +1,77 @@
+package dac
+
+import (
+	"encoding/binary"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// patchedMemory replaces the bytes at some addresses.
+type patchedMemory struct {
+	target.Memory
+	at map[target.Addr][]byte
+}
+
+func (m patchedMemory) View(a target.Addr, n int) ([]byte, bool) {
+	for at, b := range m.at {
+		if a >= at && a+target.Addr(n) <= at+target.Addr(len(b)) {
+			return b[a-at:][:n], true
+		}
+	}
+	return m.Memory.View(a, n)
+}
+
+func (m patchedMemory) ReadMemory(p []byte, a target.Addr) (int, error) {
+	if b, ok := m.View(a, len(p)); ok {
+		return copy(p, b), nil
+	}
+	return m.Memory.ReadMemory(p, a)
+}
+
+// TestDescriptorError uses contract descriptors that cannot be parsed. The error must contain the descriptor's
+// address and the reason. A sound descriptor, and one that is not in the dump, are not errors.
+func TestDescriptorError(t *testing.T) {
+	inst := openInstance(t, "net10-single", target.ArchAMD64)
+	h, err := inst.descriptorHeader(inst.descriptor)
+	require.NoError(t, err)
+	_, err = inst.descriptorInDump()
+	require.ErrorIs(t, err, target.ErrNotInDump)
+	require.NoError(t, inst.DescriptorError(), "the dump lacks the JSON")
+	header, err := target.Bytes(inst.mem, inst.descriptor, descHeaderSize)
+	require.NoError(t, err)
+	memory := inst.mem
+	for _, c := range []struct {
+		name, json, want string
+		damage           func(header []byte)
+	}{
+		{name: "sound", json: `{"version":0,"baseline":"empty","types":{},"globals":{},"contracts":{}}`},
+		{name: "JSON", json: `{"version":!}`, want: "byte 12 of its JSON: contract descriptor: invalid character"},
+		{name: "strings", json: `{"version":2,"contracts":{"Thread":"c1"}}`},
+		{name: "version", json: `{"version":7}`, want: "version 7"},
+		{name: "magic number", json: `{}`, want: "magic number", damage: func(header []byte) { header[0] = 0 }},
+		{name: "size", json: `{}`, want: "contract descriptor of 4294967295 bytes",
+			damage: func(header []byte) { binary.LittleEndian.PutUint32(header[12:], 1<<32-1) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := append([]byte(nil), header...)
+			binary.LittleEndian.PutUint32(b[12:], uint32(len(c.json)))
+			if c.damage != nil {
+				c.damage(b)
+			}
+			inst.mem = patchedMemory{memory, map[target.Addr][]byte{inst.descriptor: b, h.json: []byte(c.json)}}
+			defer func() { inst.mem = memory }()
+			err := inst.DescriptorError()
+			if c.want == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorContains(t, err, c.want)
+			assert.ErrorContains(t, err, fmt.Sprintf("contract descriptor at %016x", uint64(inst.descriptor)))
+		})
+	}
+}
