@@ -86,9 +86,9 @@ type Touched struct {
 
 // A FailFast is a call of Environment.FailFast.
 type FailFast struct {
-	Message  Text   `json:"message" doc:"the message"`
-	Strength string `json:"strength" doc:"how sure it is that this is the message"`
-	Source   string `json:"source" doc:"where it was found"`
+	Message  Text     `json:"message" doc:"the message"`
+	Strength Strength `json:"strength" doc:"how sure it is that this is the message"`
+	Source   string   `json:"source" doc:"where it was found"`
 }
 
 // A CrashContext is where a thread stood.

@@ -170,7 +170,7 @@ func (d *describer) own() {
 
 // recordVerdict returns the verdict of what a NativeAOT process wrote about its crash.
 func recordVerdict(r *Record) answer.Verdict {
-	return answer.Verdict{Text: word(recordReasons, r.Reason) + ": " + r.Message, Strength: answer.StrengthRecorded,
+	return answer.Verdict{Statement: answer.Statement{Text: word(recordReasons, r.Reason) + ": " + r.Message}, Strength: answer.StrengthRecorded,
 		Evidence: []string{fmt.Sprintf("the record that the process wrote about itself (thread %#x)", r.Thread)}}
 }
 
@@ -237,16 +237,16 @@ func describeSignal(s *target.Signal, pid uint32) *answer.CrashSignal {
 }
 
 // conclusion adds a statement: about the crash, or about nothing wrong if the process had not crashed.
-func (d *describer) conclusion(text, strength string, evidence ...string) {
+func (d *describer) conclusion(text string, strength answer.Strength, evidence ...string) {
 	kind := answer.FindingCrash
 	if d.out.Alive {
-		kind = ""
+		kind = answer.NoFinding
 	}
 	d.finding(kind, text, strength, evidence...)
 }
 
-func (d *describer) finding(kind, text, strength string, evidence ...string) {
-	d.out.Verdicts = append(d.out.Verdicts, answer.Verdict{Kind: kind, Text: text, Strength: strength, Evidence: evidence})
+func (d *describer) finding(kind answer.FindingKind, text string, strength answer.Strength, evidence ...string) {
+	d.out.Verdicts = append(d.out.Verdicts, answer.Verdict{Kind: kind, Statement: answer.Statement{Text: text}, Strength: strength, Evidence: evidence})
 }
 
 // nullRange is the distance from 0 within which .NET reports an access as a null reference (NULL_AREA_SIZE, frames.h).
@@ -562,7 +562,7 @@ func (d *describer) blames() bool {
 }
 
 // blamed returns how sure it is that the process died of the exception that it died of by blames, and why.
-func (d *describer) blamed() (strength, evidence string) {
+func (d *describer) blamed() (strength answer.Strength, evidence string) {
 	w := d.written
 	switch {
 	case d.died.Unhandled:

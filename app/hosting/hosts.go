@@ -309,7 +309,7 @@ func verdicts(h *answer.Host) []answer.Verdict {
 		if s.State.S != answer.ServiceFailed {
 			continue
 		}
-		v := answer.Verdict{Kind: answer.FindingService, Strength: answer.StrengthRecorded, Text: "the hosted service " + s.Type.String() + " failed",
+		v := answer.Verdict{Kind: answer.FindingService, Strength: answer.StrengthRecorded, Statement: answer.Statement{Text: "the hosted service " + s.Type.String() + " failed"},
 			Sites: []answer.Site{answer.FailedSite(s.Type, s.Exceptions)},
 			Show:  append(show, fmt.Sprintf("taskstate %x", uint64(s.Task))), Evidence: []string{fmt.Sprintf("the task %x of its ExecuteAsync is Faulted", uint64(s.Task))}}
 		if len(s.Exceptions) > 0 {
@@ -331,7 +331,7 @@ func verdicts(h *answer.Host) []answer.Verdict {
 	if h.State.S != answer.HostStopping {
 		return out
 	}
-	v := answer.Verdict{Kind: answer.FindingStopping, Strength: answer.StrengthRecorded, Text: "the host is stopping", Show: show,
+	v := answer.Verdict{Kind: answer.FindingStopping, Strength: answer.StrengthRecorded, Statement: answer.Statement{Text: "the host is stopping"}, Show: show,
 		Evidence: []string{fmt.Sprintf("the token ApplicationStopping of host %x is canceled, and ApplicationStopped is not", uint64(h.Address))}}
 	if h.Application.S != "" {
 		v.Text = "the host of " + h.Application.S + " is stopping"

@@ -141,7 +141,7 @@ func cause(in shapes.Reading, o objects.Object) *answer.TaskException {
 
 // failure states that the initializer of a class failed.
 func failure(f *answer.FailedInitializer) answer.Verdict {
-	v := answer.Verdict{Kind: answer.FindingInitializer, Strength: answer.StrengthRecorded, Text: "the initializer of " + f.Type.String() + " failed",
+	v := answer.Verdict{Kind: answer.FindingInitializer, Strength: answer.StrengthRecorded, Statement: answer.Statement{Text: "the initializer of " + f.Type.String() + " failed"},
 		Evidence: []string{fmt.Sprintf("the class %x is marked so, and every use of it throws a TypeInitializationException", uint64(f.MethodTable))}}
 	var causes []answer.TaskException
 	if f.Cause != nil {

@@ -53,7 +53,7 @@ func TestNobody(t *testing.T) {
 	for _, c := range []struct {
 		use  semaphoreUse
 		lost bool
-		want string
+		want answer.Strength
 		text string
 	}{
 		{semaphoreUse{gives: true}, false, answer.StrengthLikely, "nobody was found who can give a permit back"},

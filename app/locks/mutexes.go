@@ -85,7 +85,7 @@ const ownerUnknown = "is not known"
 func (g *grapher) sharedHandles() []answer.Verdict {
 	var order []target.Addr
 	by := map[target.Addr][]*wait{}
-	end, strength := map[target.Addr]string{}, map[target.Addr]string{}
+	end, strength := map[target.Addr]string{}, map[target.Addr]answer.Strength{}
 	for _, w := range g.s.waits {
 		if w.lock != nil || w.join || w.more > 0 || w.remote != "" || w.object.Addr == 0 || len(w.runners) > 0 {
 			continue
@@ -114,7 +114,7 @@ func (g *grapher) sharedHandles() []answer.Verdict {
 			names[i] = g.name(w.thread)
 		}
 		text := fmt.Sprintf("%d threads wait for the same %s: %s; %s", len(alike), g.what(alike[0]), strings.Join(names, ", "), end[a])
-		out = append(out, answer.Verdict{Kind: answer.FindingWait, Text: text, Strength: strength[a], Count: len(alike), Evidence: g.evidences(alike), Show: g.show(alike[0]), Sites: g.sites(alike), Thing: g.what(alike[0])})
+		out = append(out, answer.Verdict{Kind: answer.FindingWait, Statement: answer.Statement{Text: text}, Strength: strength[a], Count: len(alike), Evidence: g.evidences(alike), Show: g.show(alike[0]), Sites: g.sites(alike), Thing: g.what(alike[0])})
 	}
 	return out
 }

@@ -154,7 +154,7 @@ func (g *grapher) manyThreads(list []stand) answer.Verdict {
 	entry, err := code.Of(g.s.r.rt).MethodName(at.entry, code.MethodQualified)
 	g.s.gaps.Note(err)
 	v := answer.Verdict{Kind: answer.FindingThreads, Strength: answer.StrengthProved, Count: len(list), Show: showThread(at.thread.Describe(g.s.gaps)),
-		Text: fmt.Sprintf("%d threads that began in %s wait at one place, and none is a worker of the thread pool: each %s", len(list), compilernames.Pretty(entry), at.activity.Text)}
+		Statement: answer.Statement{Text: fmt.Sprintf("%d threads that began in %s wait at one place, and none is a worker of the thread pool: each %s", len(list), compilernames.Pretty(entry), at.activity.Text)}}
 	if at.entry != at.method {
 		v.Text += " in " + compilernames.Pretty(at.name)
 	}

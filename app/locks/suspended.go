@@ -317,8 +317,8 @@ func (g *grapher) onePromise(groups []*waiters) []answer.Verdict {
 			continue
 		}
 		out = append(out, answer.Verdict{Kind: answer.FindingPromises, Strength: answer.StrengthRecorded, Evidence: []string{g.groupText(w)},
-			Text: fmt.Sprintf("%s for one task, %s, which nothing has completed; the dump does not record who should", operations(w.Count)+" wait", g.thingText(w.thing)),
-			Show: []string{"dumpobj " + addressText(op.leaf), "dumpasync -address " + addressText(w.First[0])}, Sites: []answer.Site{{Method: w.Method, Does: w.thing.kind, Count: w.Count}}})
+			Statement: answer.Statement{Text: fmt.Sprintf("%s for one task, %s, which nothing has completed; the dump does not record who should", operations(w.Count)+" wait", g.thingText(w.thing))},
+			Show:      []string{"dumpobj " + addressText(op.leaf), "dumpasync -address " + addressText(w.First[0])}, Sites: []answer.Site{{Method: w.Method, Does: w.thing.kind, Count: w.Count}}})
 	}
 	return out
 }
@@ -440,7 +440,7 @@ func (g *grapher) holderText(list []*holder) string {
 }
 
 // entered states, by its strength, that a method has entered a semaphore.
-func entered(strength string) string {
+func entered(strength answer.Strength) string {
 	if strength == answer.StrengthLikely {
 		return "likely entered it"
 	}

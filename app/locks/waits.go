@@ -853,7 +853,7 @@ func (g *grapher) others() []answer.Verdict {
 			continue
 		}
 		text := fmt.Sprintf("thread %s %s%s%s%s", g.name(w.thread), g.rows[w.thread].Text, g.placeOf(w), g.end(w), g.onward(w.runners, w))
-		out = append(out, answer.Verdict{Kind: answer.FindingWait, Text: text, Strength: answer.StrengthLikely, Evidence: []string{g.evidence(w)}, Show: g.show(w),
+		out = append(out, answer.Verdict{Kind: answer.FindingWait, Statement: answer.Statement{Text: text}, Strength: answer.StrengthLikely, Evidence: []string{g.evidence(w)}, Show: g.show(w),
 			Sites: []answer.Site{g.site(w)}})
 	}
 	return out
@@ -902,7 +902,7 @@ func (g *grapher) held() []answer.Verdict {
 		default:
 			text += g.onward(first.runners, first) + g.perhapsMutual(first.runners, alike)
 		}
-		out = append(out, answer.Verdict{Kind: kind, Text: text, Strength: strength, Count: len(names), Evidence: g.evidences(alike),
+		out = append(out, answer.Verdict{Kind: kind, Statement: answer.Statement{Text: text}, Strength: strength, Count: len(names), Evidence: g.evidences(alike),
 			Show: append([]string{"dumpobj " + addressText(l.Address)}, g.showRunner(first)...), Sites: g.sites(alike), Thing: g.lockName(l)})
 	}
 	return out
@@ -960,8 +960,8 @@ func (g *grapher) unheld() []answer.Verdict {
 			who = fmt.Sprintf("%d threads, the first %s, wait", len(alike), g.name(alike[0].thread))
 		}
 		v := answer.Verdict{Kind: answer.FindingAbandoned, Strength: answer.StrengthLikely, Count: len(alike), Sites: g.sites(alike), Thing: g.lockName(l),
-			Show: append([]string{"dumpobj " + addressText(l.Address)}, g.show(alike[0])...),
-			Text: fmt.Sprintf("%s for %s, %s%s; no thread of the process has it among the locks that it reads: a thread that has ended never left it", who, g.lockName(l), l.State, limitOf(alike))}
+			Show:      append([]string{"dumpobj " + addressText(l.Address)}, g.show(alike[0])...),
+			Statement: answer.Statement{Text: fmt.Sprintf("%s for %s, %s%s; no thread of the process has it among the locks that it reads: a thread that has ended never left it", who, g.lockName(l), l.State, limitOf(alike))}}
 		v.Evidence = append(g.evidences(alike), "the lists of entered locks of all threads")
 		out = append(out, v)
 	}

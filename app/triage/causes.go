@@ -8,7 +8,7 @@ import (
 )
 
 // starving are the kinds of findings from which starvation of the thread pool follows if most of its workers are among those that wait.
-var starving = []string{answer.FindingDeadlock, answer.FindingAbandoned, answer.FindingHeld, answer.FindingPermits, answer.FindingCircle, answer.FindingWait}
+var starving = []answer.FindingKind{answer.FindingDeadlock, answer.FindingAbandoned, answer.FindingHeld, answer.FindingPermits, answer.FindingCircle, answer.FindingWait}
 
 // causeOfStarvation puts what starves the thread pool before the starvation, which says what it follows from: more than half of the pool's workers
 // are threads that the other finding says to wait. The list is ranked.
@@ -37,7 +37,7 @@ func causeOfStarvation(list []answer.Finding, workers int) []answer.Finding {
 		return list
 	}
 	starved, by := &list[at], &list[cause]
-	why := answer.Verdict{Text: fmt.Sprintf("it follows from the finding %q", by.Kind), Strength: answer.Weakest(starved.Strength, by.Strength),
+	why := answer.Verdict{Statement: answer.Statement{Text: fmt.Sprintf("it follows from the finding %q", by.Kind)}, Strength: answer.Weakest(starved.Strength, by.Strength),
 		Evidence: []string{fmt.Sprintf("%d of %d workers are threads of that finding", most, workers)}}
 	if thing := by.Clauses[0].Thing; thing != "" {
 		starved.Text += fmt.Sprintf(", %d of them for %s", most, thing)

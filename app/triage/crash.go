@@ -36,7 +36,7 @@ func crash(ctx context.Context, q *Questions) (view, error) {
 				f.Strength = clauses[i].Strength
 			case text:
 				f.Text, f.Strength = text, clauses[i].Strength
-				f.Clauses = append(slices.Clip(f.Clauses), answer.Verdict{Kind: answer.FindingCrash, Text: "such an exception usually means: " + usual, Strength: answer.StrengthLikely})
+				f.Clauses = append(slices.Clip(f.Clauses), answer.Verdict{Kind: answer.FindingCrash, Statement: answer.Statement{Text: "such an exception usually means: " + usual}, Strength: answer.StrengthLikely})
 			}
 		}
 	}
@@ -76,7 +76,7 @@ func failedCommand(ctx context.Context, q *Questions, c *answer.Crash) []answer.
 	for i := range list.Failures {
 		x := &list.Failures[i]
 		if x.Command != nil && slices.ContainsFunc(c.Exceptions, func(e answer.Exception) bool { return e.Address == x.Object }) {
-			return []answer.Verdict{{Kind: answer.FindingCrash, Strength: x.Strength, Text: "the command that failed: " + x.Command.Text.String(), Show: []string{"sqlpools"},
+			return []answer.Verdict{{Kind: answer.FindingCrash, Strength: x.Strength, Statement: answer.Statement{Text: "the command that failed: " + x.Command.Text.String()}, Show: []string{"sqlpools"},
 				Evidence: []string{fmt.Sprintf("%s %x", x.Type, uint64(x.Object))}}}
 		}
 	}

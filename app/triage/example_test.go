@@ -11,7 +11,7 @@ import (
 func ExampleOf() {
 	out, err := triage.Of(context.Background(), triage.Questions{
 		Waits: func(context.Context) (*answer.Waits, error) {
-			return &answer.Waits{Verdicts: []answer.Verdict{{Kind: answer.FindingDeadlock, Text: "deadlock: thread 3 waits for thread 4, and 4 for 3", Strength: answer.StrengthProved}}}, nil
+			return &answer.Waits{Verdicts: []answer.Verdict{{Kind: answer.FindingDeadlock, Statement: answer.Statement{Text: "deadlock: thread 3 waits for thread 4, and 4 for 3"}, Strength: answer.StrengthProved}}}, nil
 		},
 	}, triage.Options{})
 	if err != nil {

@@ -34,8 +34,8 @@ func outOfMemory(ctx context.Context, q *Questions) (view, error) {
 	for i := range m.Failures {
 		a := &m.Failures[i]
 		x := answer.Verdict{Kind: answer.FindingMemory, Strength: answer.StrengthRecorded, Show: []string{"analyzeoom"},
-			Text:     fmt.Sprintf("the garbage collector could not allocate %s: %s", size(a.AllocationSize), a.Why()),
-			Evidence: []string{fmt.Sprintf("the record of heap %d, after collection %d", a.Heap, a.Collection)}}
+			Statement: answer.Statement{Text: fmt.Sprintf("the garbage collector could not allocate %s: %s", size(a.AllocationSize), a.Why())},
+			Evidence:  []string{fmt.Sprintf("the record of heap %d, after collection %d", a.Heap, a.Collection)}}
 		v.found = append(v.found, finding(answer.FindingMemory, append([]answer.Verdict{x}, limits...)...))
 	}
 	return v, nil
@@ -73,7 +73,7 @@ func limitClauses(settings []answer.GCSetting) (out []answer.Verdict) {
 		if n, err := strconv.ParseUint(digits, base, 64); err == nil && !strings.Contains(s.Name, "Percent") {
 			words = size(n)
 		}
-		out = append(out, answer.Verdict{Text: fmt.Sprintf("the heap has a limit: %s is %s", s.Name, words), Strength: answer.StrengthRecorded,
+		out = append(out, answer.Verdict{Statement: answer.Statement{Text: fmt.Sprintf("the heap has a limit: %s is %s", s.Name, words)}, Strength: answer.StrengthRecorded,
 			Evidence: []string{s.Key + "=" + s.Value}, Show: []string{"gc"}})
 	}
 	return out
@@ -99,14 +99,14 @@ func fragmentation(ctx context.Context, q *Questions) (view, error) {
 			continue
 		}
 		x := answer.Verdict{Kind: answer.FindingFragmented, Strength: answer.StrengthRecorded,
-			Text:     fmt.Sprintf("%s of %s, %.0f%%, is free space between its objects, in %s of at most %s", size(g.Free), name, g.Share, answer.Count(int(g.Blocks), "block", "blocks"), size(g.Largest)),
-			Evidence: []string{fmt.Sprintf("its objects have %s", size(g.Objects))}}
+			Statement: answer.Statement{Text: fmt.Sprintf("%s of %s, %.0f%%, is free space between its objects, in %s of at most %s", size(g.Free), name, g.Share, answer.Count(int(g.Blocks), "block", "blocks"), size(g.Largest))},
+			Evidence:  []string{fmt.Sprintf("its objects have %s", size(g.Objects))}}
 		clauses := []answer.Verdict{x}
 		for j := range g.Pins[:min(len(g.Pins), mostClauses)] {
 			p := &g.Pins[j]
 			clauses = append(clauses, answer.Verdict{Strength: answer.StrengthProved, Count: int(p.Objects), Show: []string{fmt.Sprintf("gcroot %x", uint64(p.Example))},
-				Text:     fmt.Sprintf("%d %s with free space behind them can't be moved: handles pin them", p.Objects, p.Type),
-				Evidence: []string{fmt.Sprintf("%d handles of type %s", p.Handles, p.Handle)}})
+				Statement: answer.Statement{Text: fmt.Sprintf("%d %s with free space behind them can't be moved: handles pin them", p.Objects, p.Type)},
+				Evidence:  []string{fmt.Sprintf("%d handles of type %s", p.Handles, p.Handle)}})
 		}
 		v.found = append(v.found, finding(answer.FindingFragmented, clauses...))
 	}
@@ -145,8 +145,8 @@ func nativeMemory(ctx context.Context, q *Questions) (view, error) {
 		return v, nil
 	}
 	x := answer.Verdict{Kind: answer.FindingNative, Strength: answer.StrengthRecorded, Show: []string{"memory"},
-		Text:     fmt.Sprintf("malloc has %s, and the GC heap %s: objects do not explain the memory of the process", size(all), size(n.Heap)),
-		Evidence: []string{"arenas of malloc: " + size(n.Arenas)}}
+		Statement: answer.Statement{Text: fmt.Sprintf("malloc has %s, and the GC heap %s: objects do not explain the memory of the process", size(all), size(n.Heap))},
+		Evidence:  []string{"arenas of malloc: " + size(n.Arenas)}}
 	switch {
 	case n.Counted:
 		x.Evidence = append(x.Evidence, "blocks with mappings of their own, as malloc counts them: "+size(n.Blocks))
@@ -200,8 +200,8 @@ func interned(l *answer.Leaks) (answer.Finding, bool) {
 		return answer.Finding{}, false
 	}
 	x := answer.Verdict{Kind: answer.FindingHolder, Strength: answer.StrengthLikely, Show: []string{"leaks"}, Count: arrays, Sites: []answer.Site{{Does: "interned"}},
-		Text:     fmt.Sprintf("%d strings that are interned (String.Intern) or literals hold %s, %.0f%% of what lives, in at least %d arrays; they live until the process ends", n, size(retained), share, arrays),
-		Evidence: []string{"arrays of strings with handles of their own, as the runtime uses for these"}}
+		Statement: answer.Statement{Text: fmt.Sprintf("%d strings that are interned (String.Intern) or literals hold %s, %.0f%% of what lives, in at least %d arrays; they live until the process ends", n, size(retained), share, arrays)},
+		Evidence:  []string{"arrays of strings with handles of their own, as the runtime uses for these"}}
 	return finding(answer.FindingHolder, x), true
 }
 
@@ -359,12 +359,12 @@ func loadContexts(ctx context.Context, q *Questions) (view, error) {
 			continue // one that is garbage goes with the next collection
 		}
 		x := answer.Verdict{Kind: answer.FindingUnload, Strength: answer.StrengthProved, Show: []string{"contexts"},
-			Text:     fmt.Sprintf("the load context %s was asked to unload and stays, with %s", c.Name, answer.Count(len(c.Assemblies), "assembly", "assemblies")),
-			Evidence: []string{fmt.Sprintf("AssemblyLoadContext %x", uint64(c.Address))}}
+			Statement: answer.Statement{Text: fmt.Sprintf("the load context %s was asked to unload and stays, with %s", c.Name, answer.Count(len(c.Assemblies), "assembly", "assemblies"))},
+			Evidence:  []string{fmt.Sprintf("AssemblyLoadContext %x", uint64(c.Address))}}
 		clauses := []answer.Verdict{x}
 		for j := range c.Blockers[:min(len(c.Blockers), mostClauses)] {
 			b := &c.Blockers[j]
-			clauses = append(clauses, answer.Verdict{Text: "it is kept: " + b.Text, Strength: b.Strength})
+			clauses = append(clauses, answer.Verdict{Statement: answer.Statement{Text: "it is kept: " + b.Text}, Strength: b.Strength})
 		}
 		f := finding(answer.FindingUnload, clauses...)
 		f.Object = c.Address
@@ -387,7 +387,7 @@ func soundness(ctx context.Context, q *Questions) (view, error) {
 		return v, nil
 	}
 	x := answer.Verdict{Kind: answer.FindingHeap, Strength: answer.StrengthProved, Count: s.Errors, Show: []string{"verifyheap"},
-		Text: fmt.Sprintf("the heap is damaged: %s in %d objects", answer.Count(s.Errors, "fault", "faults"), s.Objects)}
+		Statement: answer.Statement{Text: fmt.Sprintf("the heap is damaged: %s in %d objects", answer.Count(s.Errors, "fault", "faults"), s.Objects)}}
 	for i := range s.Faults[:min(len(s.Faults), mostClauses)] {
 		fault := &s.Faults[i]
 		x.Evidence = append(x.Evidence, fault.Reason)
@@ -452,9 +452,9 @@ func handles(ctx context.Context, q *Questions) (view, error) {
 			objects = "objects whose types can't be read"
 		}
 		x := answer.Verdict{Kind: answer.FindingHandles, Strength: answer.StrengthRecorded, Count: int(c.Count), Show: []string{"gchandles -type " + k.handle},
-			Text:     fmt.Sprintf("%d %s handles refer to %s%s", c.Count, k.handle, objects, handleWords[k.handle]),
-			Evidence: []string{fmt.Sprintf("the handle table; the objects have %s themselves", size(c.Size))},
-			Sites:    []answer.Site{{Method: c.Type, Does: k.handle}}}
+			Statement: answer.Statement{Text: fmt.Sprintf("%d %s handles refer to %s%s", c.Count, k.handle, objects, handleWords[k.handle])},
+			Evidence:  []string{fmt.Sprintf("the handle table; the objects have %s themselves", size(c.Size))},
+			Sites:     []answer.Site{{Method: c.Type, Does: k.handle}}}
 		f := finding(answer.FindingHandles, x)
 		f.Next = append(slices.Clone(x.Show), f.Next...)
 		v.found = append(v.found, f)

@@ -149,17 +149,17 @@ func TestNothingAtAll(t *testing.T) {
 func TestOrder(t *testing.T) {
 	q := healthy()
 	q.Waits = constant(&answer.Waits{Verdicts: []answer.Verdict{
-		{Kind: answer.FindingEntryPoint, Text: "usual", Strength: answer.StrengthProved},
-		{Kind: answer.FindingBlocked, Text: "blocked", Strength: answer.StrengthLikely},
-		{Kind: answer.FindingHeld, Text: "two wait", Strength: answer.StrengthProved, Count: 2},
-		{Kind: answer.FindingHeld, Text: "five wait", Strength: answer.StrengthLikely, Count: 5},
-		{Kind: answer.FindingHeld, Text: "nine wait", Strength: answer.StrengthLikely, Count: 9},
-		{Kind: answer.FindingHeld, Text: "four wait", Strength: answer.StrengthProved, Count: 4},
-		{Kind: answer.FindingDeadlock, Text: "deadlock: a waits for b", Strength: answer.StrengthProved},
-		{Text: "no finding", Strength: answer.StrengthProved},
+		{Kind: answer.FindingEntryPoint, Statement: answer.Statement{Text: "usual"}, Strength: answer.StrengthProved},
+		{Kind: answer.FindingBlocked, Statement: answer.Statement{Text: "blocked"}, Strength: answer.StrengthLikely},
+		{Kind: answer.FindingHeld, Statement: answer.Statement{Text: "two wait"}, Strength: answer.StrengthProved, Count: 2},
+		{Kind: answer.FindingHeld, Statement: answer.Statement{Text: "five wait"}, Strength: answer.StrengthLikely, Count: 5},
+		{Kind: answer.FindingHeld, Statement: answer.Statement{Text: "nine wait"}, Strength: answer.StrengthLikely, Count: 9},
+		{Kind: answer.FindingHeld, Statement: answer.Statement{Text: "four wait"}, Strength: answer.StrengthProved, Count: 4},
+		{Kind: answer.FindingDeadlock, Statement: answer.Statement{Text: "deadlock: a waits for b"}, Strength: answer.StrengthProved},
+		{Statement: answer.Statement{Text: "no finding"}, Strength: answer.StrengthProved},
 	}}, nil)
 	q.Crash = constant(&answer.Crash{Reason: "SIGSEGV", ThreadID: 7, Likely: "a null reference", Verdicts: []answer.Verdict{
-		{Text: "SIGSEGV", Strength: answer.StrengthRecorded}, {Text: "a null reference", Strength: answer.StrengthLikely}}}, nil)
+		{Statement: answer.Statement{Text: "SIGSEGV"}, Strength: answer.StrengthRecorded}, {Statement: answer.Statement{Text: "a null reference"}, Strength: answer.StrengthLikely}}}, nil)
 	out, err := Of(context.Background(), q, Options{})
 	require.NoError(t, err)
 	var texts []string
@@ -174,7 +174,7 @@ func TestOrder(t *testing.T) {
 // TestFailedCommand: a crash by the exception of a database's driver names the command that failed, as far as it is known.
 func TestFailedCommand(t *testing.T) {
 	q := healthy()
-	q.Crash = constant(&answer.Crash{Reason: "SIGABRT", Verdicts: []answer.Verdict{{Text: "SIGABRT", Strength: answer.StrengthRecorded}},
+	q.Crash = constant(&answer.Crash{Reason: "SIGABRT", Verdicts: []answer.Verdict{{Statement: answer.Statement{Text: "SIGABRT"}, Strength: answer.StrengthRecorded}},
 		ExceptionTree: answer.ExceptionTree{Exceptions: []answer.Exception{{Address: 8, Type: answer.Text{S: "Shop.StoreException"}}, {Address: 16, Type: answer.Text{S: "Microsoft.Data.SqlClient.SqlException"}}}}}, nil)
 	failure := answer.SQLFailure{TaskException: answer.TaskException{Object: 16, Type: answer.Text{S: "Microsoft.Data.SqlClient.SqlException"}}, Strength: answer.StrengthLikely,
 		Command: &answer.SQLCommand{Text: answer.Text{S: "UPDATE dbo.Stock"}}}
@@ -199,11 +199,11 @@ func TestFailedCommand(t *testing.T) {
 // TestWhatIsNotKnown checks that a subject is not quiet where a verdict says that something is not known, or where a stack has gaps.
 func TestWhatIsNotKnown(t *testing.T) {
 	q := healthy()
-	q.ThreadPool = constant(&answer.ThreadPool{Kind: answer.PoolPortable, Verdicts: []answer.Verdict{{Text: "whether it keeps up is not known", Strength: answer.StrengthUnknown}}}, nil)
+	q.ThreadPool = constant(&answer.ThreadPool{Kind: answer.PoolPortable, Verdicts: []answer.Verdict{{Statement: answer.Statement{Text: "whether it keeps up is not known"}, Strength: answer.StrengthUnknown}}}, nil)
 	w := &answer.Waits{}
 	w.Note(target.ErrCorrupt)
 	q.Waits = constant(w, nil)
-	q.Crash = constant(&answer.Crash{Reason: "SIGSEGV", Likely: "a guess", Verdicts: []answer.Verdict{{Text: "SIGSEGV", Strength: answer.StrengthRecorded}}}, nil)
+	q.Crash = constant(&answer.Crash{Reason: "SIGSEGV", Likely: "a guess", Verdicts: []answer.Verdict{{Statement: answer.Statement{Text: "SIGSEGV"}, Strength: answer.StrengthRecorded}}}, nil)
 	q.SQLPools = constant(&answer.SQLPools{Pools: []answer.SQLPool{{Waiting: answer.Known[int64](2), Idle: answer.Maybe[int64]{Err: target.ErrNotInDump}}}}, nil)
 	out, err := Of(context.Background(), q, Options{})
 	require.NoError(t, err)
@@ -252,7 +252,7 @@ func TestHTTPClients(t *testing.T) {
 	unread.Idle.Err = target.ErrNotInDump
 	q := healthy()
 	q.HTTPClients = constant(&answer.HTTPClients{Pools: []answer.HTTPPool{opening, full, unread},
-		Verdicts: []answer.Verdict{{Kind: answer.FindingClients, Text: "many", Strength: answer.StrengthLikely}}}, nil)
+		Verdicts: []answer.Verdict{{Kind: answer.FindingClients, Statement: answer.Statement{Text: "many"}, Strength: answer.StrengthLikely}}}, nil)
 	out, err := Of(context.Background(), q, Options{})
 	require.NoError(t, err)
 	require.Len(t, out.Findings, 2)
@@ -443,8 +443,8 @@ func TestFailedTasks(t *testing.T) {
 func TestHosts(t *testing.T) {
 	q := healthy()
 	q.Hosts = constant(&answer.Hosts{Verdicts: []answer.Verdict{
-		{Kind: answer.FindingStopping, Text: "the host is stopping", Strength: answer.StrengthRecorded},
-		{Kind: answer.FindingService, Text: "the hosted service Importer failed", Strength: answer.StrengthRecorded}}}, nil)
+		{Kind: answer.FindingStopping, Statement: answer.Statement{Text: "the host is stopping"}, Strength: answer.StrengthRecorded},
+		{Kind: answer.FindingService, Statement: answer.Statement{Text: "the hosted service Importer failed"}, Strength: answer.StrengthRecorded}}}, nil)
 	out, err := Of(context.Background(), q, Options{})
 	require.NoError(t, err)
 	require.Len(t, out.Findings, 2)
@@ -457,7 +457,7 @@ func TestHosts(t *testing.T) {
 func TestInitializers(t *testing.T) {
 	q := healthy()
 	q.TypeInits = constant(&answer.Initializers{Verdicts: []answer.Verdict{
-		{Text: "the initializer of A failed", Strength: answer.StrengthRecorded}, {Text: "the initializer of B failed", Strength: answer.StrengthRecorded}}}, nil)
+		{Statement: answer.Statement{Text: "the initializer of A failed"}, Strength: answer.StrengthRecorded}, {Statement: answer.Statement{Text: "the initializer of B failed"}, Strength: answer.StrengthRecorded}}}, nil)
 	out, err := Of(context.Background(), q, Options{})
 	require.NoError(t, err)
 	require.Len(t, out.Findings, 1)
@@ -489,7 +489,7 @@ func TestRanksAreDocumented(t *testing.T) {
 	rows := regexp.MustCompile(`(?m)^\| ([a-z ]+) \| (fatal|high|warning) \| .+ \| .+ \|$`).FindAllStringSubmatch(string(text), -1)
 	require.Len(t, rows, len(ranks))
 	for i, r := range ranks {
-		assert.Equal(t, []string{r.kind, r.severity}, rows[i][1:])
+		assert.Equal(t, []string{string(r.kind), string(r.severity)}, rows[i][1:])
 		assert.NotEmpty(t, r.next)
 	}
 }
@@ -509,9 +509,10 @@ func TestCutUsual(t *testing.T) {
 // fewer the starvation stays first.
 func TestCauseOfStarvation(t *testing.T) {
 	for _, c := range []struct {
-		kind          string
+		kind          answer.FindingKind
 		held, workers int
-		first, says   string
+		first         answer.FindingKind
+		says          string
 	}{
 		{answer.FindingHeld, 3, 4, answer.FindingHeld, "starved, 3 of them for the lock"},
 		{answer.FindingHeld, 2, 3, answer.FindingHeld, "starved, 2 of them for the lock"},
@@ -522,8 +523,8 @@ func TestCauseOfStarvation(t *testing.T) {
 		{answer.FindingBlocked, 4, 4, answer.FindingStarved, "starved"},
 	} {
 		q := healthy()
-		lock := answer.Verdict{Kind: c.kind, Text: "lock", Strength: answer.StrengthProved, Count: c.held, Thing: "the lock", Sites: []answer.Site{{Thread: 999}, {}}}
-		pool := answer.Verdict{Kind: answer.FindingStarved, Text: "starved", Strength: answer.StrengthLikely}
+		lock := answer.Verdict{Kind: c.kind, Statement: answer.Statement{Text: "lock"}, Strength: answer.StrengthProved, Count: c.held, Thing: "the lock", Sites: []answer.Site{{Thread: 999}, {}}}
+		pool := answer.Verdict{Kind: answer.FindingStarved, Statement: answer.Statement{Text: "starved"}, Strength: answer.StrengthLikely}
 		p := &answer.ThreadPool{Kind: answer.PoolPortable}
 		for i := range c.workers {
 			id := uint32(100 + i)

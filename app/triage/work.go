@@ -100,7 +100,7 @@ func borrowers(p *answer.SQLPool) []answer.Verdict {
 		}
 	}
 	return grouped(counts, func(who string, n int) answer.Verdict {
-		return answer.Verdict{Text: fmt.Sprintf("%s in the hands of %s", answer.Count(n, "of the connections is", "of the connections are"), who), Strength: answer.StrengthLikely, Count: n,
+		return answer.Verdict{Statement: answer.Statement{Text: fmt.Sprintf("%s in the hands of %s", answer.Count(n, "of the connections is", "of the connections are"), who)}, Strength: answer.StrengthLikely, Count: n,
 			Evidence: []string{"variables of suspended methods and of threads that refer to them"}}
 	})
 }
@@ -114,7 +114,7 @@ func waiters(p *answer.SQLPool) []answer.Verdict {
 		}
 	}
 	return grouped(counts, func(who string, n int) answer.Verdict {
-		return answer.Verdict{Text: fmt.Sprintf("%s in %s", answer.Count(n, "call waits", "calls wait"), who), Strength: answer.StrengthLikely, Count: n,
+		return answer.Verdict{Statement: answer.Statement{Text: fmt.Sprintf("%s in %s", answer.Count(n, "call waits", "calls wait"), who)}, Strength: answer.StrengthLikely, Count: n,
 			Evidence: []string{"variables that refer to connections that are being opened"}}
 	})
 }
@@ -184,7 +184,7 @@ func failedTasks(ctx context.Context, q *Questions) (view, error) {
 		counts[words]++
 	}
 	clauses := grouped(counts, func(words string, n int) answer.Verdict {
-		return answer.Verdict{Kind: answer.FindingTasks, Text: words, Strength: answer.StrengthRecorded, Count: n, Show: []string{"tasks -faulted"}}
+		return answer.Verdict{Kind: answer.FindingTasks, Statement: answer.Statement{Text: words}, Strength: answer.StrengthRecorded, Count: n, Show: []string{"tasks -faulted"}}
 	})
 	if list.More > 0 {
 		sites = append(sites, answer.Site{Count: int(list.More)})

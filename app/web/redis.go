@@ -129,7 +129,7 @@ func backlog(c *answer.RedisConnection) *answer.Verdict {
 		return nil
 	}
 	v := &answer.Verdict{Kind: answer.FindingRedis, Strength: answer.StrengthRecorded, Count: int(n), Show: []string{"redis"},
-		Text: fmt.Sprintf("%d commands wait to be sent to %s, which is %s", n, c.Name, c.State)}
+		Statement: answer.Statement{Text: fmt.Sprintf("%d commands wait to be sent to %s, which is %s", n, c.Name, c.State)}}
 	if n == 1 {
 		v.Text = fmt.Sprintf("a command waits to be sent to %s, which is %s", c.Name, c.State)
 	}

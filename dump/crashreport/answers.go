@@ -197,7 +197,7 @@ func (r *Report) Crash() *answer.Crash {
 	} else if x.Words == crashed {
 		out.Reason = "the process crashed; the report has no signal"
 	}
-	out.Verdicts = []answer.Verdict{{Text: out.Reason, Strength: answer.StrengthRecorded, Evidence: []string{evidence}}}
+	out.Verdicts = []answer.Verdict{{Statement: answer.Statement{Text: out.Reason}, Strength: answer.StrengthRecorded, Evidence: []string{evidence}}}
 	i := slices.IndexFunc(r.threads, func(t thread) bool { return t.ID == x.ThreadID && x.ThreadID != 0 })
 	if i >= 0 {
 		r.threads[i].crash(out)
@@ -211,7 +211,7 @@ func (t *thread) crash(out *answer.Crash) {
 		e := answer.Exception{Address: t.exception.object, Type: t.exception.name(), HResult: answer.Hex(t.exception.hresult),
 			Message: &answer.Text{Err: target.ErrNotInDump}, TraceError: target.ErrNotInDump}
 		out.Exceptions, out.Causes = []answer.Exception{e}, [][]int{nil}
-		out.Verdicts = append(out.Verdicts, answer.Verdict{Text: "the thread handles, or threw last, " + e.Type.String(),
+		out.Verdicts = append(out.Verdicts, answer.Verdict{Statement: answer.Statement{Text: "the thread handles, or threw last, " + e.Type.String()},
 			Strength: answer.StrengthRecorded, Evidence: []string{"the exception of the thread in the report"}})
 	}
 	if t.Registers.Known() {

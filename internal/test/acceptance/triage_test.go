@@ -14,7 +14,10 @@ import (
 
 // wrong is what is wrong with the programs that were dumped, by their scenarios, and the subject of a triage that finds it. A program that
 // is not listed is healthy.
-var wrong = map[string]struct{ kind, subject string }{
+var wrong = map[string]struct {
+	kind    answer.FindingKind
+	subject string
+}{
 	"crash":                      {answer.FindingCrash, "crash"},
 	"stacks":                     {answer.FindingDeadlock, "locks and blocked threads"},
 	"heap":                       {answer.FindingFinalizers, "finalizer thread"},
