@@ -158,7 +158,7 @@ func TestOrder(t *testing.T) {
 		{Kind: answer.FindingDeadlock, Statement: answer.Statement{Text: "deadlock: a waits for b"}, Strength: answer.StrengthProved},
 		{Statement: answer.Statement{Text: "no finding"}, Strength: answer.StrengthProved},
 	}}, nil)
-	q.Crash = constant(&answer.Crash{Reason: "SIGSEGV", ThreadID: 7, Likely: "a null reference", Verdicts: []answer.Verdict{
+	q.Crash = constant(&answer.Crash{Reason: "SIGSEGV", ThreadID: 7, Likely: "a null reference", Blames: 2, Verdicts: []answer.Verdict{
 		{Statement: answer.Statement{Text: "SIGSEGV"}, Strength: answer.StrengthRecorded}, {Statement: answer.Statement{Text: "a null reference"}, Strength: answer.StrengthLikely}}}, nil)
 	out, err := Of(context.Background(), q, Options{})
 	require.NoError(t, err)
@@ -494,15 +494,20 @@ func TestRanksAreDocumented(t *testing.T) {
 	}
 }
 
-func TestCutUsual(t *testing.T) {
-	text, usual := cutUsual("Odd was not caught: text (usually: it failed), in X.M()")
-	assert.Equal(t, "Odd was not caught: text, in X.M()", text)
-	assert.Equal(t, "it failed", usual)
-	for _, likely := range []string{"Odd was not caught", "Odd was not caught: text (usually: cut"} {
-		text, usual = cutUsual(likely)
-		assert.Equal(t, likely, text)
-		assert.Empty(t, usual)
-	}
+// TestUsualMeaning: what an exception usually means is a clause of its own, which is no stronger than likely.
+func TestUsualMeaning(t *testing.T) {
+	q := healthy()
+	q.Crash = constant(&answer.Crash{Reason: "SIGABRT", Likely: "Odd was not caught (usually: it failed)", Blames: 2, Usual: "it failed", Verdicts: []answer.Verdict{
+		{Statement: answer.Statement{Text: "SIGABRT"}, Strength: answer.StrengthRecorded}, {Statement: answer.Statement{Text: "Odd was not caught"}, Strength: answer.StrengthProved}}}, nil)
+	out, err := Of(context.Background(), q, Options{})
+	require.NoError(t, err)
+	require.NotEmpty(t, out.Findings)
+	f := out.Findings[0]
+	assert.Equal(t, "Odd was not caught", f.Text)
+	assert.Equal(t, answer.StrengthProved, f.Strength)
+	require.Len(t, f.Clauses, 3)
+	assert.Equal(t, "such an exception usually means: it failed", f.Clauses[2].Text)
+	assert.Equal(t, answer.StrengthLikely, f.Clauses[2].Strength)
 }
 
 // TestCauseOfStarvation: what most workers of a starved pool wait for comes before the starvation, which says what it follows from. With half of them or
