@@ -148,3 +148,12 @@ func thread(t answer.Thread, words string) answer.Statement {
 func threadAs(t answer.Thread, words string) answer.Statement {
 	return Value(answer.Arg{Type: answer.ArgThread, Value: t.Name, Index: t.Index, OSID: t.OSID, Managed: t.ManagedID}, words)
 }
+
+// Failure names the exception of a failure, with its message if that is known.
+func Failure(e *answer.TaskException) answer.Statement {
+	message := answer.Statement{}
+	if e.Message.Err == nil && e.Message.S != "" {
+		message = ColonMessage.Of(Text(e.Message.S))
+	}
+	return ColonException.Of(Type(e.Type.String()), message)
+}

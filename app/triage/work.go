@@ -183,7 +183,11 @@ func failedTasks(ctx context.Context, q *Questions) (view, error) {
 	for i := range list.Faults {
 		t := &list.Faults[i]
 		sites = append(sites, answer.FailedSite(t.Name, t.Exceptions))
-		failed := words.FailedTask.Of(words.Text(t.Name.String()), failureWords(t.Exceptions))
+		exception := answer.Statement{}
+		if len(t.Exceptions) > 0 {
+			exception = words.Failure(&t.Exceptions[0])
+		}
+		failed := words.FailedTask.Of(words.Text(t.Name.String()), exception)
 		says[failed.Text] = failed
 		counts[failed.Text]++
 	}
@@ -203,18 +207,6 @@ func failedTasks(ctx context.Context, q *Questions) (view, error) {
 	}
 	v.found = append(v.found, f)
 	return v, nil
-}
-
-// failureWords names the first of the exceptions of a failure, with its message.
-func failureWords(exceptions []answer.TaskException) answer.Statement {
-	if len(exceptions) == 0 {
-		return answer.Statement{}
-	}
-	message := answer.Statement{}
-	if m := exceptions[0].Message; m.Err == nil && m.S != "" {
-		message = words.ColonMessage.Of(words.Text(m.S))
-	}
-	return words.ColonException.Of(words.Type(exceptions[0].Type.String()), message)
 }
 
 // hosts looks at hosted services that failed, and at hosts that are stopping.
