@@ -103,16 +103,18 @@ func Place(file string, line int) answer.Statement {
 	return Value(answer.Arg{Type: answer.ArgPlace, Value: file, Number: &n}, fmt.Sprintf("%s:%d", file, line))
 }
 
-// Thread returns a thread by its number in the list of threads, or else by its id of the system or its managed id, with its name.
+// Thread returns a thread by its number in the list of threads, or else by its id of the system, with its name.
 func Thread(t answer.Thread) answer.Statement {
 	words := fmt.Sprintf("%#x", t.OSID)
-	switch {
-	case t.Index != nil:
+	if t.Index != nil {
 		words = strconv.Itoa(*t.Index)
-	case t.OSID == 0 && t.ManagedID != 0:
-		words = fmt.Sprintf("managed %d", t.ManagedID)
 	}
 	return thread(t, words)
+}
+
+// ManagedThread returns a thread by its managed id, with its name.
+func ManagedThread(t answer.Thread) answer.Statement {
+	return thread(t, fmt.Sprintf("managed %d", t.ManagedID))
 }
 
 // ThreadNumber returns a thread by its number in the list of threads, or else by its id of the system.

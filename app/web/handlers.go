@@ -1,7 +1,6 @@
 package web
 
 import (
-
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/internal/base/limits"
