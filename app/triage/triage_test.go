@@ -3,9 +3,13 @@ package triage
 import (
 	"context"
 	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -492,6 +496,30 @@ func TestRanksAreDocumented(t *testing.T) {
 		assert.Equal(t, []string{string(r.kind), string(r.severity)}, rows[i][1:])
 		assert.NotEmpty(t, r.next)
 	}
+}
+
+// TestKindsAreRanked: each kind of conclusion is a finding of a triage, or is listed as one that is none.
+func TestKindsAreRanked(t *testing.T) {
+	f, err := parser.ParseFile(token.NewFileSet(), "../../answer/finding.go", nil, 0)
+	require.NoError(t, err)
+	kinds := 0
+	ast.Inspect(f, func(n ast.Node) bool {
+		c, ok := n.(*ast.ValueSpec)
+		if !ok {
+			return true
+		}
+		if of, ok := c.Type.(*ast.Ident); !ok || of.Name != "FindingKind" {
+			return true
+		}
+		kinds++
+		name, err := strconv.Unquote(c.Values[0].(*ast.BasicLit).Value)
+		require.NoError(t, err)
+		kind := answer.FindingKind(name)
+		ranked := slices.ContainsFunc(ranks, func(r ranked) bool { return r.kind == kind })
+		assert.NotEqual(t, ranked, slices.Contains(normal, kind), "%s is a finding, or is listed as normal", c.Names[0])
+		return true
+	})
+	assert.Len(t, ranks, kinds-len(normal))
 }
 
 // TestUsualMeaning: what an exception usually means is a clause of its own, which is no stronger than likely.
