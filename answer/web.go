@@ -189,6 +189,7 @@ type SQLPool struct {
 	Idle        Maybe[int64]    `json:"idle,omitzero" doc:"of these, those that are free"`
 	Busy        Maybe[int64]    `json:"busy,omitzero" doc:"of these, those that somebody has"`
 	Waiting     Maybe[int64]    `json:"waiting,omitzero" doc:"calls that wait for a connection"`
+	Exhausted   bool            `json:"exhausted,omitempty" doc:"all connections that there may be are busy: further calls wait"`
 	Connections []SQLConnection `json:"connections" doc:"the connections that somebody has"`
 	Opening     []SQLOpening    `json:"opening,omitempty" doc:"the connections that the program is opening: the calls that wait for one of the pool's connections and, if these are fewer, calls for which the driver opens one"`
 }

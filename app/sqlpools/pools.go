@@ -91,6 +91,9 @@ func (r *Reader) Pools(ctx context.Context, p Process, o Options) (*answer.SQLPo
 	q.sqlitePools()
 	q.contexts()
 	q.failures()
+	for i := range q.out.Pools {
+		exhaust(&q.out.Pools[i])
+	}
 	if !o.Secrets {
 		for i := range q.out.Pools {
 			mask(&q.out.Pools[i])
@@ -103,6 +106,11 @@ func (r *Reader) Pools(ctx context.Context, p Process, o Options) (*answer.SQLPo
 		return nil, err
 	}
 	return q.out, nil
+}
+
+// exhaust records whether all connections of a pool are busy.
+func exhaust(p *answer.SQLPool) {
+	p.Exhausted = p.Max.Err == nil && p.Busy.Err == nil && p.Max.Value > 0 && p.Busy.Value >= p.Max.Value
 }
 
 // list collects the objects of an iteration. It returns the first error if some could not be read.

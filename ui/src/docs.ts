@@ -667,8 +667,8 @@ export interface SQLFailure {
 
 export interface SQLPool {
   address: string; blocked?: boolean | null; busy?: number | null; connectionString: string | null; connections: Array<SQLConnection> | null;
-  idle?: number | null; max?: number | null; min?: number | null; open?: number | null; opening?: Array<SQLOpening> | null;
-  state?: string | null; type: string | null; waiting?: number | null;
+  exhausted?: boolean; idle?: number | null; max?: number | null; min?: number | null; open?: number | null;
+  opening?: Array<SQLOpening> | null; state?: string | null; type: string | null; waiting?: number | null;
 }
 
 export interface SameObjects {

@@ -54,7 +54,7 @@ func sqlPool(p *report.Page, a *answer.SQLPool, stacks bool) {
 		p.Print("; blocked after a failed connect: new attempts fail for a while")
 	}
 	p.Print("\n")
-	if a.Max.Err == nil && a.Busy.Err == nil && a.Max.Value > 0 && a.Busy.Value >= a.Max.Value {
+	if a.Exhausted {
 		p.Print("  exhausted: all connections are busy, further requests wait\n")
 	}
 	for i := range a.Connections {
