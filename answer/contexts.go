@@ -50,7 +50,7 @@ const (
 type UnloadBlocker struct {
 	Kind     string    `json:"kind" doc:"\"static\", \"handle\", \"stack\", \"code\" for a thread that runs code of the context, or \"other\""`
 	Text     string    `json:"text" doc:"what keeps the context, in words"`
-	Strength string    `json:"strength" doc:"how sure it is: \"proved\", or \"possible\" for a word that only looks like a reference"`
+	Strength Strength  `json:"strength" doc:"how sure it is: \"proved\", or \"possible\" for a word that only looks like a reference"`
 	Times    int       `json:"times" doc:"in how many places the same frame keeps the same object; else 1"`
 	Thread   *Thread   `json:"thread,omitempty" doc:"the thread that runs its code"`
 	Frame    Text      `json:"frame,omitzero" doc:"the topmost method of the context on its stack"`

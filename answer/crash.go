@@ -24,6 +24,10 @@ type Crash struct {
 	Frames  int                `json:"frames,omitempty" doc:"number of the stack's frames before folding"`
 	Waiting *Waiting           `json:"waiting,omitempty" doc:"what the threads of a process wait for that had not crashed"`
 
+	// Blames is the number, from 1, of the verdict that Likely says, which may add Usual to it; 0 if none does.
+	Blames int `json:"-"`
+	// Usual is what such an exception usually means, if only its type suggests that.
+	Usual string `json:"-"`
 	// StacksOnly reports that the dump has none of the runtime's data: Stack has the frames of all code.
 	StacksOnly bool `json:"-"`
 	// Unmanaged reports that the thread that died is none of the runtime's: no managed method is on its stack.
@@ -86,9 +90,9 @@ type Touched struct {
 
 // A FailFast is a call of Environment.FailFast.
 type FailFast struct {
-	Message  Text   `json:"message" doc:"the message"`
-	Strength string `json:"strength" doc:"how sure it is that this is the message"`
-	Source   string `json:"source" doc:"where it was found"`
+	Message  Text     `json:"message" doc:"the message"`
+	Strength Strength `json:"strength" doc:"how sure it is that this is the message"`
+	Source   string   `json:"source" doc:"where it was found"`
 }
 
 // A CrashContext is where a thread stood.

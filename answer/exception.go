@@ -71,7 +71,7 @@ type ThrownException struct {
 type EndingException struct {
 	Thread Thread `json:"thread" doc:"the thread that threw it"`
 	*Exception
-	Strength string   `json:"strength" doc:"how sure it is"`
+	Strength Strength `json:"strength" doc:"how sure it is"`
 	Evidence []string `json:"evidence" doc:"what it is concluded from"`
 }
 

@@ -61,10 +61,10 @@ type Summary struct {
 
 // A FindingSummary is a Finding in few words.
 type FindingSummary struct {
-	Kind     string `json:"kind" doc:"what is wrong, as triage has it"`
-	Severity string `json:"severity" doc:"fatal, high or warning"`
-	Text     string `json:"text" doc:"what is wrong, and who is concerned"`
-	Strength string `json:"strength" doc:"how sure that is"`
+	Kind     FindingKind `json:"kind" doc:"what is wrong, as triage has it"`
+	Severity Severity    `json:"severity" doc:"fatal, high or warning"`
+	Text     string      `json:"text" doc:"what is wrong, and who is concerned"`
+	Strength Strength    `json:"strength" doc:"how sure that is"`
 	Identity
 
 	// Sites are what the signature is made of, as Verdict has them.

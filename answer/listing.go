@@ -19,7 +19,7 @@ type Listing struct {
 	Columns []QueryColumn              `json:"columns,omitempty"`
 	Rows    iter.Seq2[QueryRow, error] `json:"rows,omitempty"`
 	// Strength is known when Rows were read.
-	Strength string `json:"strength,omitempty" doc:"of Rows: \"possible\" if they count objects as live that only words which look like references hold"`
+	Strength Strength `json:"strength,omitempty" doc:"of Rows: \"possible\" if they count objects as live that only words which look like references hold"`
 }
 
 // Statistics count objects by type.

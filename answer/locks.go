@@ -154,7 +154,7 @@ type OperationHolder struct {
 	Method   Text        `json:"method" doc:"the method"`
 	File     string      `json:"file,omitempty" doc:"source file of the await at which it stands"`
 	Line     int         `json:"line,omitempty" doc:"line in it"`
-	Strength string      `json:"strength" doc:"likely (it is past its own wait for the object), possible (a release of the object lies between, or its code is not in the dump)"`
+	Strength Strength    `json:"strength" doc:"likely (it is past its own wait for the object), possible (a release of the object lies between, or its code is not in the dump)"`
 	Waits    string      `json:"waits,omitempty" doc:"what it waits for itself, in words"`
 }
 

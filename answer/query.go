@@ -164,7 +164,7 @@ type Query struct {
 	Total  uint64 `json:"count" doc:"number of rows"`
 	Looked uint64 `json:"looked" doc:"number of objects, or rows of another source, that the query looked at"`
 	// Strength is known when Rows were read.
-	Strength string `json:"strength,omitempty" doc:"\"possible\" if the query counts objects as live that only words which look like references hold"`
+	Strength Strength `json:"strength,omitempty" doc:"\"possible\" if the query counts objects as live that only words which look like references hold"`
 	// More: the query, or a limit, cut the list.
 	More bool `json:"more,omitempty" doc:"there are more rows than the query, or a limit, wanted"`
 }
@@ -192,7 +192,7 @@ type Evaluation struct {
 	Text        string      `json:"text,omitempty" doc:"an object or struct on one line"`
 	Items       []Cell      `json:"items,omitempty" doc:"of a list: its items, or the first of them"`
 	Count       uint64      `json:"count,omitempty" doc:"of a list: how many items it has"`
-	Strength    string      `json:"strength,omitempty" doc:"\"possible\" if the value counts an object as live that only words which look like references hold"`
+	Strength    Strength    `json:"strength,omitempty" doc:"\"possible\" if the value counts an object as live that only words which look like references hold"`
 }
 
 // Evaluations are what expressions are worth, one by one.

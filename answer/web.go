@@ -186,7 +186,7 @@ type SQLFailure struct {
 	Pool       target.Addr `json:"pool,omitempty" doc:"the pool of the connection"`
 	Connection target.Addr `json:"connection,omitempty" doc:"the connection whose id the exception has"`
 	Command    *SQLCommand `json:"command,omitempty" doc:"the command that failed, if it is known" text:"command;line"`
-	Strength   string      `json:"strength,omitempty" doc:"of the command: recorded if the exception refers to it, likely if it is the only one of the exception's connection" text:"+ [%]"`
+	Strength   Strength    `json:"strength,omitempty" doc:"of the command: recorded if the exception refers to it, likely if it is the only one of the exception's connection" text:"+ [%]"`
 }
 
 // A SQLPool is the connections of one connection string.

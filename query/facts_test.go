@@ -405,9 +405,9 @@ func TestLiveStrength(t *testing.T) {
 	require.NoError(t, err)
 	proved, err := g.LiveProved(t.Context())
 	require.NoError(t, err)
-	asked := map[string]int{}
+	asked := map[answer.Strength]int{}
 	for n := range graph.Node(g.Objects()) {
-		a, want := g.Address(n), ""
+		a, want := g.Address(n), answer.Strength("")
 		if live(a) && !proved(a) {
 			want = answer.StrengthPossible
 		}

@@ -55,7 +55,7 @@ func (d *describer) beforeMain() {
 	}
 	d.died.Thrown = found
 	d.died.Deduced = fmt.Sprintf("it is the only exception that the runtime threw on thread %s while it prepared a method of the main assembly%s; "+
-		"no managed method was there to catch it, and none is on the thread's stack", threadWords(t), method)
+		"no managed method was there to catch it, and none is on the thread's stack", threadSays(t).Text, method)
 }
 
 // Ending describes the exception that ended rt's process if no record of a thread names it, only because of Deduced. It returns nil if there

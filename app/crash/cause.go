@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -146,49 +147,71 @@ type Place struct {
 
 // LikelyCause describes in words what an exception that was not caught, and its causes, mean together. chain starts
 // with the outermost exception. The usual meaning of a type is marked as such. The text is empty for an empty chain.
-func LikelyCause(chain []Fault) string { return causeWords(chain, uncaught, true) }
+func LikelyCause(chain []Fault) string { return notCaught(chain, true).Text }
 
 // provedCause is LikelyCause without the usual meaning of a type, which no evidence supports.
-func provedCause(chain []Fault) string { return causeWords(chain, uncaught, false) }
+func provedCause(chain []Fault) string { return notCaught(chain, false).Text }
 
-const uncaught = " was not caught"
-
-// causeWords describes an exception, what became of it, and its causes.
-func causeWords(chain []Fault, became string, usual bool) string {
-	if len(chain) == 0 {
-		return ""
-	}
-	var b strings.Builder
-	b.WriteString(chain[0].Type + became)
-	root := &chain[len(chain)-1]
-	if len(chain) > 1 {
-		if text := sentence(chain[0].Message); text != "" && !announces(chain[0].Type, text) {
-			b.WriteString(": " + text)
-		}
-		fmt.Fprintf(&b, "; caused by %s", root.Type)
-	}
-	b.WriteString(rootWords(root, usual))
-	return b.String()
+// notCaught says that an exception was not caught, and its causes.
+func notCaught(chain []Fault, usual bool) answer.Statement {
+	return causeSays(words.NotCaught, chain, usual)
 }
 
-// rootWords describes an exception without its type.
-func rootWords(root *Fault, usual bool) string {
-	var b strings.Builder
+// itsException describes an exception and its causes.
+func itsException(chain []Fault) answer.Statement { return causeSays(words.ItsException, chain, false) }
+
+// causeSays describes an exception and its causes in a sentence.
+func causeSays(sentence *words.Sentence, chain []Fault, usual bool) answer.Statement {
+	if len(chain) == 0 {
+		return answer.Statement{}
+	}
+	root := &chain[len(chain)-1]
+	var message, caused answer.Statement
+	if len(chain) > 1 {
+		if text := clipped(chain[0].Message); text != "" && !announces(chain[0].Type, text) {
+			message = words.ColonMessage.Of(words.Text(text))
+		}
+		caused = words.CausedBy.Of(words.Type(root.Type))
+	}
+	return sentence.Of(words.Type(chain[0].Type), message, caused, rootDetails(root, usual))
+}
+
+// rootDetails describes an exception without its type.
+func rootDetails(root *Fault, usual bool) answer.Statement {
+	var message, meaning, place answer.Statement
 	if root.Message != "" {
-		fmt.Fprintf(&b, ": %s", sentence(root.Message))
+		message = words.ColonMessage.Of(words.Text(clipped(root.Message)))
 	}
 	if root.Cause != "" {
-		fmt.Fprintf(&b, " (%s)", root.Cause)
-	} else if c := causes[root.Type]; usual && !root.Unusual && c != "" {
-		fmt.Fprintf(&b, " (usually: %s)", c)
+		meaning = words.ThisMeans.Of(words.Text(root.Cause))
+	} else if c := root.usual(); usual && c != "" {
+		meaning = words.Usually.Of(words.Text(c))
 	}
 	if p := Culprit(root.Trace); p != nil {
-		fmt.Fprintf(&b, ", in %s", p.Function)
-		if p.File != "" {
-			fmt.Fprintf(&b, " [%s @ %d]", p.File, p.Line)
-		}
+		place = inFunction(p)
 	}
-	return b.String()
+	return words.RootDetails.Of(message, meaning, place)
+}
+
+// usual returns what an exception usually means, if nothing else is known of it.
+func (f *Fault) usual() string {
+	if f.Cause != "" || f.Unusual {
+		return ""
+	}
+	return causes[f.Type]
+}
+
+// inFunction names a function with its line.
+func inFunction(p *Place) answer.Statement {
+	return words.InFunction.Of(words.Method(p.Function), sourceLine(p.File, p.Line))
+}
+
+// sourceLine names a line of source code, if it is known.
+func sourceLine(file string, line int) answer.Statement {
+	if file == "" {
+		return answer.Statement{}
+	}
+	return words.AtSourceLine.Of(words.Text(file), words.N(line))
 }
 
 // wrappers are exceptions whose own message only announces their inner exception, and how that message begins. A program may give another one.
@@ -204,8 +227,8 @@ func announces(class, message string) bool {
 	return usual != "" && strings.HasPrefix(message, usual)
 }
 
-// sentence returns a message as a part of a sentence: without its end of line and full stop, since more follows, and without what would fill a screen.
-func sentence(text string) string {
+// clipped returns a message as a part of a sentence: without its end of line and full stop, since more follows, and without what would fill a screen.
+func clipped(text string) string {
 	const longest = 500
 	if i := strings.Index(text, traceLine); i > 0 {
 		text = text[:i] // the crash has the stack itself

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/app/resolve"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
@@ -84,7 +85,7 @@ func DescribeBriefly(p *process.Process, o Options) *answer.Crash {
 	if err == nil && x.Type.Err == nil {
 		d.out.Exceptions = []answer.Exception{*x}
 		strength, evidence := d.blamed()
-		d.conclusion(provedCause(d.faults(d.out.Exceptions)), strength, evidence)
+		d.conclusion(notCaught(d.faults(d.out.Exceptions), false), strength, evidence)
 	}
 	return d.out
 }
@@ -196,13 +197,13 @@ func (d *describer) own() {
 	d.written.Exception.locate(d.rt, d.p.Memory())
 	d.out.Likely = d.written.Message
 	v := recordVerdict(d.written)
-	d.conclusion(v.Text, v.Strength, v.Evidence...)
+	d.conclusion(v.Statement, v.Strength, v.Facts...)
 }
 
 // recordVerdict returns the verdict of what a NativeAOT process wrote about its crash.
 func recordVerdict(r *Record) answer.Verdict {
-	return answer.Verdict{Text: word(recordReasons, r.Reason) + ": " + r.Message, Strength: answer.StrengthRecorded,
-		Evidence: []string{fmt.Sprintf("the record that the process wrote about itself (thread %#x)", r.Thread)}}
+	return answer.Conclude(answer.NoFinding, words.OwnRecord.Of(words.Text(word(recordReasons, r.Reason)), words.Text(r.Message)), answer.StrengthRecorded,
+		words.RecordItWrote.Of(words.ThreadID(r.Thread)))
 }
 
 // record describes the signal or the exception records in the dump.
@@ -217,18 +218,19 @@ func (d *describer) record() {
 	if x.HasAddress {
 		out.Address = answer.Known(x.Address)
 	}
-	evidence := fmt.Sprintf("the dump's exception record: %s", x.Words)
+	source := words.CrashRecord
 	if x.Signal != nil {
 		out.Signal = describeSignal(x.Signal, d.p.Target().Process().ID)
-		evidence = fmt.Sprintf("the signal in the dump: %s", x.Words)
+		source = words.CrashSignal
 	} else {
 		d.records(x)
 		out.Where = d.where(x.Address)
 	}
+	thread := answer.Statement{}
 	if x.ThreadID != 0 {
-		evidence += fmt.Sprintf(", thread %#x", x.ThreadID)
+		thread = words.CommaThread.Of(words.ThreadID(x.ThreadID))
 	}
-	d.conclusion(out.Reason, answer.StrengthRecorded, evidence)
+	d.conclusion(words.CrashReason.Of(words.Text(out.Reason)), answer.StrengthRecorded, source.Of(words.Text(x.Words), thread))
 	if a, access, ok := touchedBy(x); ok {
 		d.touch(a, access, "the dump's record")
 	}
@@ -268,16 +270,22 @@ func describeSignal(s *target.Signal, pid uint32) *answer.CrashSignal {
 }
 
 // conclusion adds a statement: about the crash, or about nothing wrong if the process had not crashed.
-func (d *describer) conclusion(text, strength string, evidence ...string) {
+func (d *describer) conclusion(says answer.Statement, strength answer.Strength, facts ...answer.Statement) {
 	kind := answer.FindingCrash
 	if d.out.Alive {
-		kind = ""
+		kind = answer.NoFinding
 	}
-	d.finding(kind, text, strength, evidence...)
+	d.finding(kind, says, strength, facts...)
 }
 
-func (d *describer) finding(kind, text, strength string, evidence ...string) {
-	d.out.Verdicts = append(d.out.Verdicts, answer.Verdict{Kind: kind, Text: text, Strength: strength, Evidence: evidence})
+func (d *describer) finding(kind answer.FindingKind, says answer.Statement, strength answer.Strength, facts ...answer.Statement) {
+	d.out.Verdicts = append(d.out.Verdicts, answer.Conclude(kind, says, strength, facts...))
+}
+
+// blame adds the conclusion that says what the process died of.
+func (d *describer) blame(says answer.Statement, strength answer.Strength, facts ...answer.Statement) {
+	d.conclusion(says, strength, facts...)
+	d.out.Likely, d.out.Blames = says.Text, len(d.out.Verdicts)
 }
 
 // nullRange is the distance from 0 within which .NET reports an access as a null reference (NULL_AREA_SIZE, frames.h).
@@ -593,19 +601,19 @@ func (d *describer) blames() bool {
 }
 
 // blamed returns how sure it is that the process died of the exception that it died of by blames, and why.
-func (d *describer) blamed() (strength, evidence string) {
+func (d *describer) blamed() (strength answer.Strength, fact answer.Statement) {
 	w := d.written
 	switch {
 	case d.died.Unhandled:
-		return answer.StrengthProved, fmt.Sprintf("the runtime marked it as unhandled on thread %s", threadWords(d.died.Thread))
+		return answer.StrengthProved, words.MarkedUnhandled.Of(threadSays(d.died.Thread))
 	case w != nil && w.Exception != nil && w.Exception.Address == d.died.Thrown:
-		return answer.StrengthProved, "the record that the process wrote about itself names it"
+		return answer.StrengthProved, words.RecordNames.Of()
 	case d.died.state() != nil:
-		return answer.StrengthLikely, "the thread that died was handling it, and the dump was written for it"
+		return answer.StrengthLikely, words.WasHandling.Of()
 	case d.died.Deduced != "":
-		return answer.StrengthLikely, d.died.Deduced
+		return answer.StrengthLikely, words.Text(d.died.Deduced)
 	}
-	return answer.StrengthLikely, "the thread that died threw it last"
+	return answer.StrengthLikely, words.ThrewLast.Of()
 }
 
 // runtimeRecord examines the record of the fault that the runtime turned into a managed exception.
@@ -650,33 +658,23 @@ func (d *describer) concludeThrown() {
 	if len(path) > 0 {
 		meaning = d.meaning(&path[len(path)-1], last)
 		composed = cmp.Or(d.composed(&out.Exceptions[0]), d.composed(last))
-		out.Likely = LikelyCause(path) + unthrown
 	}
-	if out.Likely == "" {
+	if len(path) == 0 {
 		return
 	}
 	strength, evidence := d.blamed()
-	all := []string{evidence}
-	for _, words := range []string{meaning, composed} {
-		if words != "" {
-			all = append(all, words)
-		}
-	}
+	all := []answer.Statement{evidence, words.Text(meaning), words.Text(composed)}
 	if n := d.died.later(); n > 0 {
-		all = append(all, answer.Count(n, "further exception", "further exceptions")+
-			" of the thread found no handler in code that ran because of it, such as a finally block; the runtime reports the first")
+		all = append(all, words.FurtherExceptions.Of(words.N(n)))
 	}
 	if t := out.Touched; t != nil {
 		all = append(all, touchedEvidence(t))
 	}
 	if n := len(out.Exceptions); n > len(leading(out.Causes)) {
-		all = append(all, fmt.Sprintf("%d exceptions are causes; the tree lists all", n-1))
+		all = append(all, words.ManyCauses.Of(words.N(n-1)))
 	}
-	text := out.Likely
-	if len(path) > 0 {
-		text = provedCause(path) + unthrown
-	}
-	d.conclusion(text, strength, all...)
+	d.blame(notCaught(path, false).Plus(unthrown), strength, all...)
+	out.Likely, out.Usual = LikelyCause(path)+unthrown.Text, path[len(path)-1].usual()
 	if len(path) == 1 {
 		d.nullUse(&path[0], last)
 	}
@@ -698,11 +696,11 @@ func (d *describer) nullUse(root *Fault, x *answer.Exception) {
 	if err != nil {
 		return
 	}
-	evidence := []string{"the IL of the statement at which " + f.Function.S + " stands"}
+	evidence := []answer.Statement{words.StatementIL.Of(words.Method(f.Function.S))}
 	if t := d.out.Touched; t != nil && t.What != reportedZero && t.Address < nullRange {
 		if fits := touching(uses, int64(t.Address)); len(fits) < len(uses) {
 			uses = fits
-			evidence = append(evidence, fmt.Sprintf("its other uses of references don't touch %#x", uint64(t.Address)))
+			evidence = append(evidence, words.OtherUses.Of(words.Address(t.Address)))
 		}
 	}
 	var names []string
@@ -714,7 +712,7 @@ func (d *describer) nullUse(root *Fault, x *answer.Exception) {
 	if n := len(names); n == 0 || n > mostUses {
 		return
 	}
-	d.conclusion(strings.Join(names, ", or "), answer.StrengthLikely, evidence...)
+	d.conclusion(words.NullUses.Of(words.Text(strings.Join(names, ", or "))), answer.StrengthLikely, evidence...)
 }
 
 // touching returns those of uses that touch memory at a distance from 0: of a certain distance, else of an unknown one.
@@ -738,10 +736,10 @@ func touching(uses []disasm.NullUse, at int64) []disasm.NullUse {
 
 // path returns the exceptions from the first one along the first causes to the last one that has a stack trace, and that last one. The others
 // were not thrown: unthrown describes the first of them.
-func (d *describer) path() (path []Fault, last *answer.Exception, unthrown string) {
+func (d *describer) path() (path []Fault, last *answer.Exception, unthrown answer.Statement) {
 	chain := leading(d.out.Causes)
 	if len(chain) == 0 {
-		return nil, nil, ""
+		return nil, nil, unthrown
 	}
 	list := d.faults(d.out.Exceptions)
 	n := len(chain)
@@ -753,7 +751,7 @@ func (d *describer) path() (path []Fault, last *answer.Exception, unthrown strin
 	}
 	if n < len(chain) {
 		x := &list[chain[n]]
-		unthrown = "; with an inner exception that has no stack trace: " + x.Type + rootWords(x, false)
+		unthrown = words.InnerUnthrown.Of(words.Type(x.Type), rootDetails(x, false))
 	}
 	return path, &d.out.Exceptions[chain[n-1]], unthrown
 }
@@ -818,8 +816,8 @@ func (d *describer) overflowed() bool {
 
 // concludeOverflow reports which calls filled the stack.
 func (d *describer) concludeOverflow() {
-	text, strength := "the stack overflowed", answer.StrengthProved
-	evidence := []string{fmt.Sprintf("the runtime set its StackOverflowException on thread %s", threadWords(d.died.Thread))}
+	evidence := []answer.Statement{words.OverflowSet.Of(threadSays(d.died.Thread))}
+	where := answer.Statement{}
 	most := -1
 	for i := range d.out.Stack {
 		if f := &d.out.Stack[i]; f.Cycle > 0 && (most < 0 || f.Cycle*f.Repeat > d.out.Stack[most].Cycle*d.out.Stack[most].Repeat) {
@@ -827,36 +825,37 @@ func (d *describer) concludeOverflow() {
 		}
 	}
 	if most < 0 {
-		text += d.innermostWords()
+		where = d.innermostCode()
 	} else {
 		f := &d.out.Stack[most]
-		round := d.out.Stack[most:min(most+f.Cycle, len(d.out.Stack))]
-		own := max(0, slices.IndexFunc(round, func(f answer.CrashFrame) bool { return f.Method.Err == nil && !answer.LibraryMethod(f.Method.S) }))
-		text += fmt.Sprintf(": %s called itself", round[own].Method.String())
-		switch {
-		case len(round) == 2:
-			text += " through " + round[1-own].Method.String()
-		case f.Cycle > 1:
-			text += fmt.Sprintf(" through %s", answer.Count(f.Cycle-1, "other call", "other calls"))
-		}
-		if at := &round[own]; at.File != "" {
-			text += fmt.Sprintf(" [%s @ %d]", at.File, at.Line)
-		}
-		evidence = append(evidence, fmt.Sprintf("%d of the stack's %d frames are %d rounds of these calls", f.Cycle*f.Repeat, d.out.Frames, f.Repeat))
+		where = recursion(f, d.out.Stack[most:min(most+f.Cycle, len(d.out.Stack))])
+		evidence = append(evidence, words.Rounds.Of(words.N(f.Cycle*f.Repeat), words.N(d.out.Frames), words.N(f.Repeat)))
 	}
-	d.out.Likely = text
-	d.conclusion(text, strength, evidence...)
+	d.blame(words.Overflowed.Of(where), answer.StrengthProved, evidence...)
 }
 
-// innermostWords describes where a stack without repeated calls overflowed: in native code that a method calls, or in the innermost method.
-func (d *describer) innermostWords() string {
+// recursion describes a round of calls that a stack repeats from f on.
+func recursion(f *answer.CrashFrame, round []answer.CrashFrame) answer.Statement {
+	own := max(0, slices.IndexFunc(round, func(f answer.CrashFrame) bool { return f.Method.Err == nil && !answer.LibraryMethod(f.Method.S) }))
+	through := answer.Statement{}
+	switch {
+	case len(round) == 2:
+		through = words.ThroughMethod.Of(words.Method(round[1-own].Method.String()))
+	case f.Cycle > 1:
+		through = words.ThroughCalls.Of(words.N(f.Cycle - 1))
+	}
+	return words.CalledItself.Of(words.Method(round[own].Method.String()), through, sourceLine(round[own].File, round[own].Line))
+}
+
+// innermostCode describes where a stack without repeated calls overflowed: in native code that a method calls, or in the innermost method.
+func (d *describer) innermostCode() answer.Statement {
 	switch caller := d.caller(); {
 	case caller == "":
-		return ""
+		return answer.Statement{}
 	case d.invoked != "" || d.out.Stack[0].Method.Err == nil && d.out.Stack[0].Method.S != caller:
-		return " in native code" + d.calledFrom()
+		return words.OverflowNative.Of(d.calledFrom())
 	default:
-		return ", the innermost managed method on it: " + caller
+		return words.OverflowInner.Of(words.Method(caller))
 	}
 }
 
@@ -868,19 +867,18 @@ func (d *describer) argument(a target.Addr) target.Addr {
 }
 
 // touchedEvidence describes how an address explains an exception.
-func touchedEvidence(t *answer.Touched) string {
-	words := fmt.Sprintf("the faulting address is %#x", uint64(t.Address))
-	if t.Access != "" {
-		words = fmt.Sprintf("%s of %#x", t.Access, uint64(t.Address))
-	}
-	words += " (" + t.Source + ")" + readAsText(t.Address)
+func touchedEvidence(t *answer.Touched) answer.Statement {
+	explained := words.AboveNullLimit
 	if t.What == reportedZero {
-		return words + ": either a null reference, or an address that is not canonical, as in damaged memory"
+		explained = words.NullOrDamaged
+	} else if t.Address < nullRange {
+		explained = words.BelowNullLimit
 	}
-	if t.Address < nullRange {
-		return words + ": below 64 KB, where .NET reports every access of managed code as a null reference"
+	text := words.Text(readAsText(t.Address))
+	if t.Access != "" {
+		return words.AccessOf.Of(words.Text(t.Access), words.Address(t.Address), words.Text(t.Source), text, explained.Of())
 	}
-	return words + ": above the 64 KB that a null reference can reach, so unsafe or native code, or damaged memory"
+	return words.FaultingAddress.Of(words.Address(t.Address), words.Text(t.Source), text, explained.Of())
 }
 
 // leading returns the path from the first exception along the first causes.
@@ -898,19 +896,19 @@ func leading(causes [][]int) []int {
 
 // concludeAlive describes what a process without a crash record was doing.
 func (d *describer) concludeAlive() {
-	const nothing = "the dump records no crash"
 	switch {
 	case d.rt == nil:
 		d.out.Undecided = true
-		d.conclusion("unknown whether the process had crashed", answer.StrengthUnknown,
-			"no signal and no exception record", "the runtime's threads can't be read")
+		d.conclusion(words.CrashUnknown.Of(), answer.StrengthUnknown,
+			words.NoRecord.Of(), words.ThreadsUnread.Of())
 		return
 	case d.out.Failure() != nil || d.unreadThreads():
 		d.out.Undecided = true
-		d.conclusion("unknown whether the process had crashed", answer.StrengthUnknown,
-			"no signal and no exception record", "not all threads' exceptions can be read")
+		d.conclusion(words.CrashUnknown.Of(), answer.StrengthUnknown,
+			words.NoRecord.Of(), words.ExceptionsUnread.Of())
 	default:
-		d.conclusion(nothing, answer.StrengthLikely, "no signal and no exception record", "no thread has an exception that the runtime marked as unhandled")
+		d.conclusion(words.NoCrash.Of(), answer.StrengthLikely, words.NoRecord.Of(), words.NoneUnhandled.Of())
+		d.rests(answer.ThreadsListed)
 	}
 	d.waiting()
 }
@@ -954,7 +952,8 @@ func (d *describer) waiting() {
 
 // circle describes threads that wait for each other's monitors. It is a deadlock unless a wait ends by itself.
 func (d *describer) circle(w *answer.Waiting, circle []answer.Thread) {
-	strength, ends := answer.StrengthProved, ""
+	strength := answer.StrengthProved
+	var ends []answer.Statement
 	for i := range w.Threads {
 		row := &w.Threads[i]
 		if !slices.ContainsFunc(circle, func(t answer.Thread) bool { return t.OSID == row.OSID }) {
@@ -964,15 +963,19 @@ func (d *describer) circle(w *answer.Waiting, circle []answer.Thread) {
 			strength = answer.Weakest(strength, answer.StrengthLikely)
 		}
 		if row.Timeout != nil {
-			ends += fmt.Sprintf("; thread %s waits for at most %v", answerThread(&row.Thread), time.Duration(*row.Timeout)*time.Millisecond)
+			ends = append(ends, words.WaitsAtMost.Of(words.ThreadAndID(row.Thread), words.Duration(time.Duration(*row.Timeout)*time.Millisecond)))
 		}
 	}
-	kind, text := answer.FindingDeadlock, "a deadlock: threads "
-	if ends != "" {
-		kind = answer.FindingCircle
-		text = "a circle of waits that ends by itself: threads "
+	var names []answer.Statement
+	for i := range circle {
+		names = append(names, words.ThreadAndID(circle[i]))
 	}
-	d.finding(kind, text+circleWords(circle)+ends, strength, "each waits for a monitor whose sync block names the next thread as its owner")
+	kind, says := answer.FindingDeadlock, words.MonitorDeadlock.Of(words.Join(" -> ", names...))
+	if len(ends) > 0 {
+		kind, says = answer.FindingCircle, words.MonitorCircle.Of(words.Join(" -> ", names...), words.Join("", ends...))
+	}
+	d.finding(kind, says, strength, words.OwnersInTurn.Of())
+	d.rests(answer.TablesWhole)
 }
 
 // finalizing describes what the finalizer thread does while it runs code of the program.
@@ -988,8 +991,8 @@ func (d *describer) finalizing(list []threads.Thread, w *answer.Waiting) {
 				if row.Caller.S != "" {
 					where = row.Caller.S
 				}
-				d.finding(answer.FindingFinalizers, fmt.Sprintf("the finalizer thread %s in %s", row.Text, where), answer.StrengthRecorded,
-					"its frames; no other finalizer runs until this one returns: finalizequeue counts the waiting objects")
+				d.finding(answer.FindingFinalizers, words.FinalizerDoes.Of(words.Text(row.Text), words.Method(where)), answer.StrengthRecorded, words.FinalizerFrames.Of())
+				d.rests(answer.StackComplete)
 				last := &d.out.Verdicts[len(d.out.Verdicts)-1]
 				last.Sites = []answer.Site{{Method: row.Caller, Does: row.Kind}}
 			}
@@ -997,29 +1000,12 @@ func (d *describer) finalizing(list []threads.Thread, w *answer.Waiting) {
 	}
 }
 
-func circleWords(circle []answer.Thread) string {
-	var names []string
-	for i := range circle {
-		names = append(names, answerThread(&circle[i]))
-	}
-	return strings.Join(names, " -> ") + " wait for each other's monitors"
-}
+// threadSays names a thread.
+func threadSays(t *threads.Thread) answer.Statement { return words.ThreadAndID(t.Describe(nil)) }
 
-func answerThread(t *answer.Thread) string {
-	words := fmt.Sprintf("%#x", t.OSID)
-	if t.Index != nil {
-		words = fmt.Sprintf("%d (%#x)", *t.Index, t.OSID)
-	}
-	if t.Name != "" {
-		words += fmt.Sprintf(" %q", t.Name)
-	}
-	return words
-}
-
-func threadWords(t *threads.Thread) string {
-	var g answer.Gaps
-	d := t.Describe(&g)
-	return answerThread(&d)
+// rests declares what the last conclusion rests on.
+func (d *describer) rests(premises ...answer.Premise) {
+	d.out.Verdicts[len(d.out.Verdicts)-1].Rests = premises
 }
 
 // faults returns the exceptions in the form of LikelyCause.
@@ -1038,7 +1024,7 @@ func (d *describer) faults(list []answer.Exception) []Fault {
 			out[i].Message = x.Message.S
 		}
 		if more := d.details(x.Address, out[i].Message); more != "" {
-			out[i].Message = strings.TrimPrefix(sentence(out[i].Message)+" ("+more+")", " ")
+			out[i].Message = strings.TrimPrefix(clipped(out[i].Message)+" ("+more+")", " ")
 		}
 		for _, f := range x.Frames {
 			if f.Function.Err != nil {

@@ -1,10 +1,10 @@
 package crash
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -17,11 +17,11 @@ import (
 func (d *describer) exiting(walker *stackwalk.Walker, list []threads.Thread, w *answer.Waiting) (finalizer bool) {
 	for i := range w.Threads {
 		if row := &w.Threads[i]; row.Kind == threads.ActivityExit.String() {
-			where := ""
+			where := answer.Statement{}
 			if row.Caller.S != "" {
-				where = " in " + row.Caller.S
+				where = words.InMethod.Of(words.Method(row.Caller.S))
 			}
-			d.conclusion(fmt.Sprintf("the process is ending: thread %s called Environment.Exit%s", answerThread(&row.Thread), where), answer.StrengthRecorded, "its frames")
+			d.conclusion(words.CalledExit.Of(words.ThreadAndID(row.Thread), where), answer.StrengthRecorded, words.ItsFrames.Of())
 		}
 	}
 	handlers := d.exitHandlers()
@@ -31,16 +31,16 @@ func (d *describer) exiting(walker *stackwalk.Walker, list []threads.Thread, w *
 		if t.Managed == nil || t.OS == nil || t.Index != 0 && !t.Managed.Finalizer {
 			continue
 		}
-		if evidence := d.exitFrame(walker, t, handlers); evidence != "" {
+		if evidence := d.exitFrame(walker, t, handlers); !evidence.IsZero() {
 			finalizer = finalizer || t.Managed.Finalizer
-			d.conclusion(fmt.Sprintf("the process is ending: thread %s runs exit handlers (AppContext.ProcessExit)", threadWords(t)), answer.StrengthRecorded, evidence)
+			d.conclusion(words.RunsExit.Of(threadSays(t)), answer.StrengthRecorded, evidence)
 		}
 	}
 	return finalizer
 }
 
 // exitFrame describes the frame of a thread that belongs to the end of the process. It is empty if there is none.
-func (d *describer) exitFrame(walker *stackwalk.Walker, t *threads.Thread, handlers []target.Addr) string {
+func (d *describer) exitFrame(walker *stackwalk.Walker, t *threads.Thread, handlers []target.Addr) answer.Statement {
 	for f := range walker.Walk(d.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
 		md, err := f.Method()
 		if err != nil || md == nil || f.Kind != stackwalk.FrameManaged {
@@ -50,12 +50,12 @@ func (d *describer) exitFrame(walker *stackwalk.Walker, t *threads.Thread, handl
 		switch {
 		case err != nil: // the walk continues
 		case name == "System.AppContext.OnProcessExit()":
-			return "its frame " + name
+			return words.ItsFrame.Of(words.Method(name))
 		case f.Runtime == d.rt && slices.Contains(handlers, md.Addr):
-			return fmt.Sprintf("its frame %s, which is in the list of AppContext.ProcessExit", name)
+			return words.ItsExitFrame.Of(words.Method(name))
 		}
 	}
-	return ""
+	return answer.Statement{}
 }
 
 // exitHandlers returns the methods that are called when the process ends. It ignores unreadable parts, since nothing is

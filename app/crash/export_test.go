@@ -61,7 +61,7 @@ func ExitHandlers(rt *dac.Runtime) []target.Addr { return (&describer{rt: rt}).e
 
 // ExitFrame is exitFrame.
 func ExitFrame(rt *dac.Runtime, w *stackwalk.Walker, t *threads.Thread, handlers []target.Addr) string {
-	return (&describer{ctx: context.Background(), rt: rt}).exitFrame(w, t, handlers)
+	return (&describer{ctx: context.Background(), rt: rt}).exitFrame(w, t, handlers).Text
 }
 
 // Meaning is meaning. It returns root as well.

@@ -10,6 +10,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/encoding/utf16text"
 	"github.com/sosgo/sosgo/objects"
@@ -163,46 +164,44 @@ const maxMessage = 64 << 10
 // concludeFailFast concludes that the program ended itself.
 func (d *describer) concludeFailFast() {
 	f := d.out.FailFast
-	d.out.Likely = "the program called Environment.FailFast"
 	path, _, unthrown := d.path()
+	says, message := words.FailFast, answer.Statement{}
 	asserts := d.died.fatal() && len(path) == 1 && path[0].Type == assertion
 	switch {
 	case asserts:
-		d.out.Likely = "an assertion of the program failed (Debug.Assert or Debug.Fail)"
-		if text := sentence(path[0].Message); text != "" {
-			d.out.Likely += ": " + text
+		says = words.AssertionFailed
+		if text := clipped(path[0].Message); text != "" {
+			message = words.ColonMessage.Of(words.Text(text))
 		}
 	case f.Message.Err == nil && strings.TrimSpace(f.Message.S) == "":
-		d.out.Likely += "; its message is empty"
+		message = words.EmptyMessage.Of()
 	case f.Message.Err == nil && f.Strength != answer.StrengthProved:
-		d.out.Likely += ", likely with the message: " + sentence(f.Message.S)
+		message = words.LikelyMessage.Of(words.Text(clipped(f.Message.S)))
 	case f.Message.Err == nil:
-		d.out.Likely += ": " + sentence(f.Message.S)
+		message = words.ColonMessage.Of(words.Text(clipped(f.Message.S)))
 	case errors.Is(f.Message.Err, target.ErrNotInDump):
-		d.out.Likely += "; its message was not found"
+		message = words.NoMessage.Of()
 	}
+	var place, exception answer.Statement
 	if p := Culprit(d.callers()); p != nil {
-		d.out.Likely += ", in " + p.Function
-		if p.File != "" {
-			d.out.Likely += fmt.Sprintf(" [%s @ %d]", p.File, p.Line)
-		}
+		place = inFunction(p)
 	}
-	evidence := []string{"the frames of Environment.FailFast at the top of the stack"}
+	evidence := []answer.Statement{words.FailFastFrames.Of()}
 	if len(path) > 0 {
 		switch x := d.died.blamed(); {
 		case asserts:
-			evidence = append(evidence, "exception: "+assertion)
+			evidence = append(evidence, words.ExceptionIs.Of(words.Type(assertion)))
 		case d.died.fatal():
-			d.out.Likely += "; its exception: " + causeWords(path, "", false) + unthrown
-			evidence = append(evidence, "exception: the inner exception of the one that the runtime set for the fatal error")
+			exception = words.ItsExceptionIs.Of(itsException(path)).Plus(unthrown)
+			evidence = append(evidence, words.InnerOfFatal.Of())
 		case x != nil && x.in != nil:
-			evidence = append(evidence, "an exception of the thread led to the call or was being handled: "+causeWords(path, "", false)+unthrown)
+			evidence = append(evidence, words.LedToCall.Of(itsException(path)).Plus(unthrown))
 		}
 	}
 	if f.Message.Err == nil {
-		evidence = append(evidence, fmt.Sprintf("message: %s (%s)", f.Source, f.Strength))
+		evidence = append(evidence, words.MessageFrom.Of(words.Text(f.Source), words.Text(string(f.Strength))))
 	}
-	d.conclusion(d.out.Likely, answer.StrengthProved, evidence...)
+	d.blame(says.Of(message, place, exception), answer.StrengthProved, evidence...)
 }
 
 // assertion is the exception that Debug.Assert and Debug.Fail give to Environment.FailFast.

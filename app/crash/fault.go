@@ -1,11 +1,11 @@
 package crash
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/image/unwind"
 	"github.com/sosgo/sosgo/objects/disasm"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -158,47 +158,52 @@ func (d *describer) concludeFault() {
 	f, out := d.fault, d.out
 	ip, _ := f.regs.IP()
 	a, access, touched := touchedBy(d.faultRecord())
-	var b strings.Builder
-	evidence := []string{fmt.Sprintf("%s: instruction %#x%s", f.how, uint64(ip), d.decoded(ip))}
-	switch {
-	case touched && a == ip:
-		fmt.Fprintf(&b, "execution jumped to %#x, where there is no code: a call through a bad function pointer", uint64(a))
-	case f.where == "":
-		fmt.Fprintf(&b, "code at %#x, outside of all known modules, faulted", uint64(ip))
-	case out.Touched != nil && access != "":
-		fmt.Fprintf(&b, "%s accessed %#x (%s)", f.where, uint64(out.Touched.Address), access)
-	case out.Touched != nil:
-		fmt.Fprintf(&b, "%s accessed %#x", f.where, uint64(out.Touched.Address))
-	case d.raised != nil:
-		fmt.Fprintf(&b, "%s raised an exception: %s", f.where, out.Reason)
-	default:
-		fmt.Fprintf(&b, "%s faulted", f.where)
-	}
-	if caller := d.caller(); caller != f.where {
-		b.WriteString(d.calledFrom())
-	}
+	says := d.faultSays(ip, a, access, touched)
+	evidence := []answer.Statement{words.FaultAt.Of(words.Text(f.how), words.Address(ip), words.Text(d.decoded(ip)))}
 	if out.Touched != nil {
 		if text := readAsText(out.Touched.Address); text != "" {
-			evidence = append(evidence, fmt.Sprintf("%#x%s", uint64(out.Touched.Address), text))
+			evidence = append(evidence, words.ReadsAsText.Of(words.Address(out.Touched.Address), words.Text(text)))
 		}
 	}
 	if d.rt != nil && d.rt.Instance().Module.Contains(ip) {
-		evidence = append(evidence, "it is the runtime's own code: objects or the runtime's data may have been overwritten; verifyheap checks the heap")
+		evidence = append(evidence, words.RuntimesCode.Of())
 	}
-	out.Likely = b.String()
-	d.conclusion(out.Likely, answer.StrengthLikely, evidence...)
+	d.blame(says, answer.StrengthLikely, evidence...)
+}
+
+// faultSays says what the code at ip did that faulted: an access to a, if one is known.
+func (d *describer) faultSays(ip, a target.Addr, access string, touched bool) answer.Statement {
+	call := answer.Statement{}
+	if d.caller() != d.fault.where {
+		call = d.calledFrom()
+	}
+	where := words.Method(d.fault.where)
+	switch t := d.out.Touched; {
+	case touched && a == ip:
+		return words.JumpedTo.Of(words.Address(a), call)
+	case d.fault.where == "":
+		return words.CodeFaulted.Of(words.Address(ip), call)
+	case t != nil && access != "":
+		return words.Accessed.Of(where, words.Address(t.Address), words.AccessKind.Of(words.Text(access)), call)
+	case t != nil:
+		return words.Accessed.Of(where, words.Address(t.Address), answer.Statement{}, call)
+	case d.raised != nil:
+		return words.RaisedException.Of(where, words.Text(d.out.Reason), call)
+	}
+	return words.Faulted.Of(where, call)
 }
 
 // calledFrom describes the call of native code: the method that it is called as and the one that calls it.
-func (d *describer) calledFrom() string {
-	words, caller := "", d.caller()
+func (d *describer) calledFrom() answer.Statement {
+	var as, from answer.Statement
+	caller := d.caller()
 	if d.invoked != "" && d.invoked != caller {
-		words = ", called as " + d.invoked
+		as = words.CalledAs.Of(words.Method(d.invoked))
 	}
 	if caller != "" {
-		words += ", called from " + caller
+		from = words.CalledBy.Of(words.Method(caller))
 	}
-	return words
+	return words.CalledFrom.Of(as, from)
 }
 
 // caller returns the innermost managed method of the thread that died, apart from the runtime's stubs. It is empty if
@@ -233,6 +238,5 @@ func (d *describer) aborted() bool {
 
 // concludeAborted reports who called the native code that aborted.
 func (d *describer) concludeAborted() {
-	d.out.Likely = "native code aborted the process (abort, or an assertion)" + d.calledFrom()
-	d.conclusion(d.out.Likely, answer.StrengthLikely, "the thread sent the signal itself, has no exception and no frame of Environment.FailFast")
+	d.blame(words.Aborted.Of(d.calledFrom()), answer.StrengthLikely, words.AbortedItself.Of())
 }

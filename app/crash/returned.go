@@ -2,10 +2,9 @@ package crash
 
 import (
 	"errors"
-	"fmt"
-	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/stackwalk/threads"
@@ -29,7 +28,7 @@ func (d *describer) returned(walker *stackwalk.Walker, list []threads.Thread) {
 	if main == nil || main.Managed == nil || main.Managed.Finalizer || main.Managed.State&dac.ThreadBackground == 0 || d.outermost(walker, main) != "" {
 		return
 	}
-	var others []string
+	var others []answer.Statement
 	for i := range list {
 		t := &list[i]
 		if t == main || t.Managed == nil || t.Managed.State&(dac.ThreadBackground|dac.ThreadUnstarted|dac.ThreadDead) != 0 {
@@ -41,21 +40,21 @@ func (d *describer) returned(walker *stackwalk.Walker, list []threads.Thread) {
 				return // a host may have used another thread
 			}
 		}
-		others = append(others, threadWords(t))
+		others = append(others, threadSays(t))
 	}
-	evidence := fmt.Sprintf("thread %s, the first of the process, has no managed frames and is a background thread, which the runtime makes it when Main has returned",
-		threadWords(main))
+	evidence := words.FirstThreadIdle.Of(threadSays(main))
 	if len(others) == 0 {
-		d.conclusion("Main has returned, and no foreground thread is left: the process is ending", answer.StrengthLikely, evidence)
+		d.conclusion(words.MainReturned.Of(), answer.StrengthLikely, evidence)
+		d.rests(answer.ThreadsListed, answer.StackComplete)
 		return
 	}
+	more := answer.Statement{}
 	names := others[:min(len(others), namedThreads)]
-	more := ""
 	if n := len(others) - len(names); n > 0 {
-		more = fmt.Sprintf(" and %d more", n)
+		more = words.AndMore.Of(words.N(n))
 	}
-	d.conclusion(fmt.Sprintf("Main has returned; foreground threads keep the process alive: %s%s", strings.Join(names, ", "), more),
-		answer.StrengthLikely, evidence)
+	d.conclusion(words.MainReturnedBut.Of(words.Join(", ", names...), more), answer.StrengthLikely, evidence)
+	d.rests(answer.ThreadsListed, answer.StackComplete)
 }
 
 // initialThread returns the thread with which the process started: the one whose id is the process's, if threads and

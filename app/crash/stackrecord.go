@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -125,7 +126,7 @@ func (d *describer) faultRecord() *target.Exception { return cmp.Or(d.died.Excep
 // concludeFatal describes a fatal error whose fault is unknown. The runtime sets the same exception for an error in itself
 // and for a fault in native code.
 func (d *describer) concludeFatal() {
-	const text = "the runtime ended the process because of a fatal error"
-	d.out.Likely = text + ": a fault in native code, or an error in the runtime itself" + d.calledFrom()
-	d.conclusion(text, answer.StrengthProved, fmt.Sprintf("the runtime set its preallocated exception for fatal errors on thread %s", threadWords(d.died.Thread)))
+	says := words.FatalError.Of()
+	d.out.Likely = says.Text + ": a fault in native code, or an error in the runtime itself" + d.calledFrom().Text
+	d.conclusion(says, answer.StrengthProved, words.FatalErrorSet.Of(threadSays(d.died.Thread)))
 }

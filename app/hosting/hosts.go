@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/app/tasks"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/base/absent"
@@ -309,48 +310,48 @@ func verdicts(h *answer.Host) []answer.Verdict {
 		if s.State.S != answer.ServiceFailed {
 			continue
 		}
-		v := answer.Verdict{Kind: answer.FindingService, Strength: answer.StrengthRecorded, Text: "the hosted service " + s.Type.String() + " failed",
-			Sites: []answer.Site{answer.FailedSite(s.Type, s.Exceptions)},
-			Show:  append(show, fmt.Sprintf("taskstate %x", uint64(s.Task))), Evidence: []string{fmt.Sprintf("the task %x of its ExecuteAsync is Faulted", uint64(s.Task))}}
+		var exception, effect answer.Statement
 		if len(s.Exceptions) > 0 {
-			e := &s.Exceptions[0]
-			v.Text += ": " + e.Type.String()
-			if e.Message.S != "" {
-				v.Text += ": " + e.Message.S
-			}
-			v.Show = append(v.Show, fmt.Sprintf("printexception %x", uint64(e.Object)))
+			exception = words.Failure(&s.Exceptions[0])
 		}
 		switch {
 		case h.OnException.S == "Ignore" && h.State.S == answer.HostRunning:
-			v.Text += "; the host goes on without it (BackgroundServiceExceptionBehavior.Ignore)"
+			effect = words.HostGoesOn.Of()
 		case h.OnException.S == "StopHost" && h.State.S == answer.HostStopping:
-			v.Text += "; the host stops when a service fails (BackgroundServiceExceptionBehavior.StopHost), and is stopping"
+			effect = words.HostStops.Of()
+		}
+		v := answer.Conclude(answer.FindingService, words.ServiceFailed.Of(words.Type(s.Type.String()), exception, effect), answer.StrengthRecorded, words.ExecuteFaulted.Of(words.ShortObject(s.Task)))
+		v.Sites, v.Show = []answer.Site{answer.FailedSite(s.Type, s.Exceptions)}, append(show, fmt.Sprintf("taskstate %x", uint64(s.Task)))
+		if len(s.Exceptions) > 0 {
+			v.Show = append(v.Show, fmt.Sprintf("printexception %x", uint64(s.Exceptions[0].Object)))
 		}
 		out = append(out, v)
 	}
 	if h.State.S != answer.HostStopping {
 		return out
 	}
-	v := answer.Verdict{Kind: answer.FindingStopping, Strength: answer.StrengthRecorded, Text: "the host is stopping", Show: show,
-		Evidence: []string{fmt.Sprintf("the token ApplicationStopping of host %x is canceled, and ApplicationStopped is not", uint64(h.Address))}}
-	if h.Application.S != "" {
-		v.Text = "the host of " + h.Application.S + " is stopping"
-	}
-	var waits []string
+	v := answer.Conclude(answer.FindingStopping, answer.Statement{}, answer.StrengthRecorded, words.TokenCanceled.Of(words.ShortObject(h.Address)))
+	v.Show = show
+	var waits []answer.Statement
 	for i := range h.Services {
 		if s := &h.Services[i]; s.Stopping != nil {
-			text := s.Type.String()
+			wait := answer.Statement{}
 			if why := s.Stopping.Reason; why.S != "" {
-				text += ", which waits for " + why.S
+				wait = words.WhichWaitsFor.Of(words.Text(why.S))
 			}
-			waits = append(waits, text)
+			waits = append(waits, words.ServiceWaits.Of(words.Type(s.Type.String()), wait))
 			v.Sites = append(v.Sites, answer.Site{Method: s.Type, Does: "StopAsync"})
-			v.Evidence = append(v.Evidence, fmt.Sprintf("the suspended Host.StopAsync stands at the service %x", uint64(s.Address)))
+			v.Because(words.StopStandsAt.Of(words.ShortObject(s.Address)))
 			v.Show = append(v.Show, fmt.Sprintf("dumpasync -address %x", uint64(s.Stopping.Frames[0].Object)))
 		}
 	}
+	stops := answer.Statement{}
 	if len(waits) > 0 {
-		v.Text += " and waits for StopAsync of " + strings.Join(waits, "; and of ")
+		stops = words.StopWaits.Of(words.Join("; and of ", waits...))
+	}
+	v.Statement = words.HostStopping.Of(stops)
+	if h.Application.S != "" {
+		v.Statement = words.HostOfStopping.Of(words.Text(h.Application.S), stops)
 	}
 	return append(out, v)
 }

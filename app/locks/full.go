@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -40,15 +41,11 @@ func (g *grapher) fullSemaphores() []answer.Verdict {
 	var out []answer.Verdict
 	for _, l := range order {
 		list := of[l]
-		v := answer.Verdict{Kind: answer.FindingPermits, Strength: answer.StrengthRecorded, Count: len(list),
-			Show: []string{"dumpobj " + addressText(l.Address)}, Sites: g.sites(list), Thing: g.lockText(l)}
-		who := fmt.Sprintf("thread %s waits", g.name(list[0].thread))
-		if len(list) > 1 {
-			who = fmt.Sprintf("%d threads, the first %s, wait", len(list), g.name(list[0].thread))
-		}
+		v := answer.Verdict{Kind: answer.FindingPermits, Strength: answer.StrengthRecorded, Count: len(list), Show: []string{"dumpobj " + addressText(l.Address)}, Sites: g.sites(list), Thing: g.lockText(l).Text, Rests: standingStill}
+		v.Because(g.evidences(list)...)
 		switch collection, state := g.fullCollection(list[0]); {
 		case collection != 0:
-			v.Text = fmt.Sprintf("%s for room in BlockingCollection %s%s, %s; the dump does not record who takes from it", who, addressText(collection), limitOf(list), state)
+			v.Statement = words.FullCollection.Of(g.waiting(list), words.Object(collection), limitOf(list), words.Text(state))
 			v.Show[0] = "dumpobj " + addressText(collection)
 		default:
 			in := map[target.Addr]bool{}
@@ -60,9 +57,13 @@ func (g *grapher) fullSemaphores() []answer.Verdict {
 			if len(in) == 0 {
 				continue
 			}
-			v.Text = fmt.Sprintf("%s for %s%s, %s; it does not record who has entered", who, g.lockText(l), limitOf(list), l.State)
-			if perhaps := g.inside(l, in); len(perhaps) > 0 {
-				v.Text += fmt.Sprintf(", perhaps thread %s, which is in the same method", g.name(perhaps[0])) + g.doing(perhaps[0])
+			perhaps := g.inside(l, in)
+			does := answer.Statement{}
+			if len(perhaps) > 0 {
+				does = words.PerhapsThread.Of(g.name(perhaps[0]), g.doing(perhaps[0]))
+			}
+			v.Statement = words.FullSemaphore.Of(g.waiting(list), g.lockText(l), limitOf(list), words.Text(l.State), does)
+			if len(perhaps) > 0 {
 				v.Show = append(v.Show, showThread(perhaps[0].Describe(g.s.gaps))...)
 			} else {
 				g.permitsOf(&v, l)
@@ -73,7 +74,6 @@ func (g *grapher) fullSemaphores() []answer.Verdict {
 				v.Strength = answer.Weakest(v.Strength, answer.StrengthLikely)
 			}
 		}
-		v.Evidence = append(g.evidences(list), v.Evidence...)
 		v.Show = append(v.Show, g.show(list[0])...)
 		out = append(out, v)
 	}
@@ -89,13 +89,13 @@ func (g *grapher) permitsOf(v *answer.Verdict, l *lock) {
 	switch {
 	case len(u.holders) > 0:
 		v.Strength = u.holders[0].strength
-		v.Text += ", " + g.holderText([]*holder{&u.holders[0]})
+		v.Statement = v.Plus(words.CommaHolder.Of(g.holderText([]*holder{&u.holders[0]})))
 		v.Show = append(v.Show, "dumpasync -address "+addressText(u.holders[0].box))
 	case u.inside > 0:
 		v.Strength = answer.StrengthPossible
-		v.Text += fmt.Sprintf(", and %d %s in a method that uses a semaphore", u.inside, verb(u.inside, "thread is", "threads are"))
+		v.Statement = v.Plus(words.ThreadsInside.Of(words.N(u.inside)))
 	default:
-		g.nobody(v, v.Text, u)
+		g.nobody(v, v.Statement, u)
 	}
 }
 

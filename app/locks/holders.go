@@ -18,7 +18,7 @@ type holder struct {
 	box      target.Addr
 	method   answer.Text
 	place    *answer.AsyncPlace
-	strength string
+	strength answer.Strength
 }
 
 // A semaphoreUse describes who has entered a semaphore that suspended code waits for.

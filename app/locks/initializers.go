@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/app/flows"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
@@ -141,17 +142,16 @@ func cause(in shapes.Reading, o objects.Object) *answer.TaskException {
 
 // failure states that the initializer of a class failed.
 func failure(f *answer.FailedInitializer) answer.Verdict {
-	v := answer.Verdict{Kind: answer.FindingInitializer, Strength: answer.StrengthRecorded, Text: "the initializer of " + f.Type.String() + " failed",
-		Evidence: []string{fmt.Sprintf("the class %x is marked so, and every use of it throws a TypeInitializationException", uint64(f.MethodTable))}}
 	var causes []answer.TaskException
-	if f.Cause != nil {
-		causes = append(causes, *f.Cause)
-		v.Text += ": " + f.Cause.Type.String()
-		if f.Cause.Message.S != "" {
-			v.Text += ": " + f.Cause.Message.S
-		}
-		v.Show = append(v.Show, fmt.Sprintf("printexception %x", uint64(f.Cause.Object)))
+	var exception answer.Statement
+	var show []string
+	if c := f.Cause; c != nil {
+		causes = append(causes, *c)
+		exception = words.Failure(c)
+		show = append(show, fmt.Sprintf("printexception %x", uint64(c.Object)))
 	}
+	v := answer.Conclude(answer.FindingInitializer, words.InitializerFailed.Of(words.Type(f.Type.String()), exception), answer.StrengthRecorded, words.ClassMarked.Of(words.ShortObject(f.MethodTable)))
+	v.Show = show
 	v.Sites = []answer.Site{answer.FailedSite(f.Type, causes)}
 	return v
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/app/tasks"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
@@ -53,7 +54,7 @@ func TestNobody(t *testing.T) {
 	for _, c := range []struct {
 		use  semaphoreUse
 		lost bool
-		want string
+		want answer.Strength
 		text string
 	}{
 		{semaphoreUse{gives: true}, false, answer.StrengthLikely, "nobody was found who can give a permit back"},
@@ -69,13 +70,13 @@ func TestNobody(t *testing.T) {
 		l := &lock{most: 1}
 		g := newGrapher(&survey{gaps: &answer.Gaps{}, lost: c.lost, uses: map[*lock]*semaphoreUse{l: &c.use}})
 		var v answer.Verdict
-		assert.Equal(t, c.want != "", g.permits(&v, "1 waits", l))
+		assert.Equal(t, c.want != "", g.permits(&v, words.Text("1 waits"), l))
 		assert.Equal(t, c.want, v.Strength)
 		assert.Contains(t, v.Text, c.text)
 	}
 	l := &lock{count: 1, most: 1}
 	g := newGrapher(&survey{gaps: &answer.Gaps{}, uses: map[*lock]*semaphoreUse{l: {gives: true}}})
-	assert.False(t, g.permits(&answer.Verdict{}, "", l), "a permit is free")
+	assert.False(t, g.permits(&answer.Verdict{}, answer.Statement{}, l), "a permit is free")
 }
 
 // TestSeveralHolders: of several holders of a semaphore one is enough to go on, so a circle needs all of them, and as many as there are

@@ -2,9 +2,9 @@ package locks
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/stackwalk/threads"
@@ -85,16 +85,16 @@ const ownerUnknown = "is not known"
 func (g *grapher) sharedHandles() []answer.Verdict {
 	var order []target.Addr
 	by := map[target.Addr][]*wait{}
-	end, strength := map[target.Addr]string{}, map[target.Addr]string{}
+	end, strength := map[target.Addr]answer.Statement{}, map[target.Addr]answer.Strength{}
 	for _, w := range g.s.waits {
 		if w.lock != nil || w.join || w.more > 0 || w.remote != "" || w.object.Addr == 0 || len(w.runners) > 0 {
 			continue
 		}
 		a := w.object.Addr
 		if is, err := shapes.Is[*mutex](g.s.r.b, w.object.Type); is && err == nil {
-			end[a], strength[a] = "who owns it "+g.s.ownedElsewhere(), answer.StrengthLikely
+			end[a], strength[a] = words.OwnerWords.Of(words.Text(g.s.ownedElsewhere())), answer.StrengthLikely
 		} else if is, err := shapes.Is[*kernelSemaphore](g.s.r.b, w.object.Type); is && err == nil && !w.libraryIdles() {
-			end[a], strength[a] = "it does not record who has entered, and threads without work may wait like this", answer.StrengthPossible
+			end[a], strength[a] = words.NoEntryRecord.Of(), answer.StrengthPossible
 		} else {
 			continue
 		}
@@ -109,13 +109,13 @@ func (g *grapher) sharedHandles() []answer.Verdict {
 		if len(alike) < 2 {
 			continue
 		}
-		names := make([]string, len(alike))
+		names := make([]answer.Statement, len(alike))
 		for i, w := range alike {
 			names[i] = g.name(w.thread)
 		}
-		text := fmt.Sprintf("%d threads wait for the same %s: %s; %s", len(alike), g.what(alike[0]), strings.Join(names, ", "), end[a])
-		out = append(out, answer.Verdict{Kind: answer.FindingWait, Text: text, Strength: strength[a], Count: len(alike),
-			Evidence: g.evidences(alike), Show: g.show(alike[0]), Sites: g.sites(alike), Thing: g.what(alike[0])})
+		v := answer.Conclude(answer.FindingWait, words.SameHandle.Of(words.N(len(alike)), g.what(alike[0]), words.Join(", ", names...), end[a]), strength[a], g.evidences(alike)...)
+		v.Rests, v.Count, v.Show, v.Sites, v.Thing = standingStill, len(alike), g.show(alike[0]), g.sites(alike), g.what(alike[0]).Text
+		out = append(out, v)
 	}
 	return out
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/base/compilernames"
@@ -153,12 +154,13 @@ func (g *grapher) manyThreads(list []stand) answer.Verdict {
 	at := &list[0]
 	entry, err := code.Of(g.s.r.rt).MethodName(at.entry, code.MethodQualified)
 	g.s.gaps.Note(err)
-	v := answer.Verdict{Kind: answer.FindingThreads, Strength: answer.StrengthProved, Count: len(list), Show: showThread(at.thread.Describe(g.s.gaps)),
-		Text: fmt.Sprintf("%d threads that began in %s wait at one place, and none is a worker of the thread pool: each %s", len(list), compilernames.Pretty(entry), at.activity.Text)}
+	where := answer.Statement{}
 	if at.entry != at.method {
-		v.Text += " in " + compilernames.Pretty(at.name)
+		where = words.InMethod.Of(words.Method(compilernames.Pretty(at.name)))
 	}
-	v.Evidence = []string{fmt.Sprintf("the stacks of %d threads, the first %s", len(list), g.name(at.thread))}
+	v := answer.Conclude(answer.FindingThreads, words.ManyThreads.Of(words.N(len(list)), words.Method(compilernames.Pretty(entry)), words.Text(at.activity.Text), where), answer.StrengthProved,
+		words.StacksOf.Of(words.N(len(list)), g.name(at.thread)))
+	v.Rests, v.Count, v.Show = []answer.Premise{answer.StackComplete}, len(list), showThread(at.thread.Describe(g.s.gaps))
 	v.Sites = []answer.Site{{Method: answer.Text{S: entry}, Does: at.activity.Text}}
 	return v
 }
@@ -185,47 +187,52 @@ func (g *grapher) spinning(list []stand) (v answer.Verdict, ok bool) {
 	}
 	busy := least >= longCPU && 2*used >= all
 	spins, follows, err := spinWait(at.called), false, error(nil)
-	why := "it calls " + at.called
+	why := words.ItCalls.Of(words.Method(at.called))
 	if !spins {
 		spins, follows, err = g.s.onlySpins(at.method)
-		why = "the IL of the method has a loop, stores nothing, and calls at most what reads, exchanges or waits"
+		why = words.SpinsIL.Of()
 	}
 	g.s.gaps.Note(err)
-	who, method := "thread "+g.name(at.thread), compilernames.Pretty(at.name)
-	if len(list) > 1 {
-		who = fmt.Sprintf("%d threads, the first %s,", len(list), g.name(at.thread))
+	one, method := len(list) == 1, words.Method(compilernames.Pretty(at.name))
+	said := func(single, several *words.Sentence, rest ...answer.Statement) answer.Statement {
+		if one {
+			return single.Of(append([]answer.Statement{g.name(at.thread)}, rest...)...)
+		}
+		return several.Of(append([]answer.Statement{words.N(len(list)), g.name(at.thread)}, rest...)...)
 	}
-	v = answer.Verdict{Kind: answer.FindingSpin, Count: len(list), Show: showThread(at.thread.Describe(g.s.gaps)),
-		Sites: []answer.Site{{Method: answer.Text{S: at.name}, Does: "runs", Count: len(list)}}}
+	cpu := answer.Statement{}
+	if used > 0 {
+		says := words.HaveUsed
+		if one {
+			says = words.HasUsed
+		}
+		cpu = says.Of(words.Duration(used.Round(100*time.Millisecond)), words.Percent(100*float64(used)/float64(all)))
+	}
+	conclude := func(strength answer.Strength, says answer.Statement, facts ...answer.Statement) (answer.Verdict, bool) {
+		if used == 0 {
+			facts = append(facts, words.NoCPUTimes.Of())
+		}
+		v := answer.Conclude(answer.FindingSpin, says, strength, facts...)
+		v.Rests = []answer.Premise{answer.StackComplete, answer.CodeFound}
+		v.Count, v.Show = len(list), showThread(at.thread.Describe(g.s.gaps))
+		v.Sites = []answer.Site{{Method: answer.Text{S: at.name}, Does: "runs", Count: len(list)}}
+		return v, true
+	}
 	switch {
 	case follows && len(list) < manyFollowing && !busy:
 		return v, false
+	case follows && busy:
+		return conclude(answer.StrengthLikely, words.FollowsLoop.Of(said(words.IsThread, words.AreThreads), method, cpu), words.FollowsIL.Of())
 	case follows:
-		v.Strength = answer.StrengthPossible
-		if busy {
-			v.Strength = answer.StrengthLikely
-		}
-		v.Text = fmt.Sprintf("%s %s in a loop of %s that follows references and stores nothing: it has no end if they form a circle", who, verb(len(list), "is", "are"), method)
-		v.Evidence = append(v.Evidence, "the IL of the method has a loop that reads a field of a variable into the same variable")
+		return conclude(answer.StrengthPossible, words.FollowsLoop.Of(said(words.IsThread, words.AreThreads), method, cpu), words.FollowsIL.Of())
 	case spins && (len(list) > 1 || busy):
-		v.Strength = answer.StrengthLikely
-		v.Text = fmt.Sprintf("%s %s in %s until something else changes", who, verb(len(list), "spins", "spin"), method)
-		v.Evidence = append(v.Evidence, why)
+		return conclude(answer.StrengthLikely, said(words.ThreadSpins, words.ThreadsSpin, method, cpu), why)
 	case busy && len(list) > 1:
-		v.Strength = answer.StrengthRecorded
-		v.Text = fmt.Sprintf("%s run %s", who, method)
+		return conclude(answer.StrengthRecorded, words.ThreadsRun.Of(said(words.AThread, words.FirstOf), method, cpu))
 	case !at.pool && used == 0 && len(list) >= max(manyRunning, g.s.r.process.Platform().CPUs):
-		v.Strength = answer.StrengthPossible
-		v.Text = fmt.Sprintf("%s ran %s when the dump was written, perhaps without an end", who, method)
-	default:
-		return v, false
+		return conclude(answer.StrengthPossible, words.ThreadsRan.Of(said(words.AThread, words.FirstOf), method))
 	}
-	if used > 0 {
-		v.Text += fmt.Sprintf(", and %s used %s of CPU time, %.0f%% of that of the process", verb(len(list), "has", "have"), used.Round(100*time.Millisecond), 100*float64(used)/float64(all))
-	} else {
-		v.Evidence = append(v.Evidence, "the dump has no CPU times of these threads: for how long they run is unknown")
-	}
-	return v, true
+	return v, false
 }
 
 // waitingCalls are methods of the class library that a loop calls which only waits.

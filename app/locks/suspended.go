@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/app/tasks"
 	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/objects/shapes"
@@ -47,8 +48,8 @@ func (g *grapher) grouped(idle *idleCount) []*waiters {
 		k := key{t.addr, t.kind, t.words, op.method.String(), op.file, op.from, g.s.names[t.source], op.request, op.line}
 		w := known[k]
 		if w == nil {
-			w = &waiters{thing: t, OperationWait: answer.OperationWait{Method: op.method, File: op.file, Line: op.line, From: op.from, Request: op.request,
-				Kind: t.kind, Object: cmp.Or(t.addr, t.source), Type: t.typ, State: t.state, Name: g.nameOf(t), Text: "waits for " + g.thingText(t)}}
+			w = &waiters{thing: t, OperationWait: answer.OperationWait{Method: op.method, File: op.file, Line: op.line, From: op.from, Request: op.request, Kind: t.kind, Object: cmp.Or(t.addr, t.source),
+				Type: t.typ, State: t.state, Name: g.nameOf(t), Text: words.WaitsFor.Of(g.thingText(t)).Text}}
 			known[k] = w
 			out = append(out, w)
 		}
@@ -81,7 +82,7 @@ func (g *grapher) holders(u *semaphoreUse) (out []answer.OperationHolder) {
 			d.File, d.Line = h.place.File, h.place.Line
 		}
 		if op := g.s.byBox[h.box]; op != nil {
-			d.Waits = g.thingText(op.thing)
+			d.Waits = g.thingText(op.thing).Text
 		}
 		if out = append(out, d); len(out) == listedHolders {
 			break
@@ -94,36 +95,33 @@ func (g *grapher) holders(u *semaphoreUse) (out []answer.OperationHolder) {
 const listedHolders = 16
 
 // thingText describes what code waits for, with its name or its address.
-func (g *grapher) thingText(t *thing) string {
+func (g *grapher) thingText(t *thing) answer.Statement {
 	name := g.nameOf(t)
 	switch {
 	case t.lock != nil:
 		return g.lockText(t.lock)
+	case t.channel != nil && name == "":
+		return words.ThingAt.Of(words.Text(t.words), words.Object(t.addr))
 	case t.channel != nil:
-		if name == "" {
-			name = addressText(t.addr)
-		}
-		return t.words + " (" + name + ")"
+		return words.ThingIn.Of(words.Text(t.words), words.Field(name))
 	case t.kind == answer.WaitLimiter && name != "":
-		return "the rate limiter " + name
+		return words.LimiterNamed.Of(words.Field(name))
 	case t.kind == answer.WaitLimiter:
-		return "the rate limiter " + addressText(t.addr)
-	case t.kind == answer.WaitPromise && t.addr != 0 && name != "":
-		return "a promise in " + name
-	case t.kind == answer.WaitPromise && t.addr != 0:
-		return "a promise in " + t.typ.String() + " " + addressText(t.addr)
+		return words.LimiterAt.Of(words.Object(t.addr))
 	case t.kind == answer.WaitPromise && name != "":
-		return "a promise in " + name
+		return words.PromiseIn.Of(words.Field(name))
+	case t.kind == answer.WaitPromise && t.addr != 0:
+		return words.PromiseAt.Of(words.Type(t.typ.String()), words.Object(t.addr))
 	}
-	return t.words
+	return words.Text(t.words)
 }
 
 // lockText describes a lock by the field that holds it, or by its type and address.
-func (g *grapher) lockText(l *lock) string {
+func (g *grapher) lockText(l *lock) answer.Statement {
 	if name := g.s.names[l.Address]; name != "" {
-		return name + " (" + l.Kind + ")"
+		return words.NamedLock.Of(words.Field(name), words.Text(l.Kind))
 	}
-	return l.Kind + " " + addressText(l.Address)
+	return words.LockAt.Of(words.Text(l.Kind), words.Object(l.Address))
 }
 
 func addressText(a target.Addr) string { return fmt.Sprintf("%016x", uint64(a)) }
@@ -247,18 +245,19 @@ func (g *grapher) suspended(groups []*waiters) []answer.Verdict {
 	out = append(out, g.onePromise(groups)...)
 	for _, s := range list {
 		t := s.thing
-		v := answer.Verdict{Kind: answer.FindingPermits, Show: []string{"dumpobj " + addressText(t.addr)}}
+		v := answer.Verdict{Kind: answer.FindingPermits, Show: []string{"dumpobj " + addressText(t.addr)}, Rests: suspendedCode}
 		for _, w := range s.groups[:min(len(s.groups), listedOperations)] {
-			v.Evidence = append(v.Evidence, g.groupText(w))
+			v.Because(g.groupText(w))
 			v.Show = append(v.Show, "dumpasync -address "+addressText(w.First[0]))
 		}
 		for _, w := range s.groups {
 			v.Sites = append(v.Sites, answer.Site{Method: w.Method, Does: t.kind, Count: w.Count})
 		}
-		start := fmt.Sprintf("%s %s for %s", operations(s.count), verb(s.count, "waits", "wait"), g.thingText(t))
+		state := answer.Statement{}
 		if t.state != "" {
-			start += ", " + t.state
+			state = words.CommaState.Of(words.Text(t.state))
 		}
+		start := words.OperationsWait.Of(words.N(s.count), g.thingText(t), state)
 		told := s.count > 0
 		switch {
 		case !told:
@@ -267,9 +266,9 @@ func (g *grapher) suspended(groups []*waiters) []answer.Verdict {
 		case t.channel != nil && t.writes:
 			g.channel(&v, start, t.channel)
 		case t.kind == answer.WaitLimiter:
-			v.Strength, v.Text = answer.StrengthRecorded, start
+			v.Strength, v.Statement = answer.StrengthRecorded, start
 		case t.kind == answer.WaitPromise && s.count > 1 && isQueue(t.typ.S):
-			v.Kind, v.Strength, v.Text = answer.FindingPromises, answer.StrengthRecorded, start+"; the dump does not record who completes them"
+			v.Kind, v.Strength, v.Statement = answer.FindingPromises, answer.StrengthRecorded, start.Plus(words.PromisesNobody.Of())
 		default:
 			told = false
 		}
@@ -284,22 +283,22 @@ func (g *grapher) suspended(groups []*waiters) []answer.Verdict {
 func (g *grapher) rings() []answer.Verdict {
 	var out []answer.Verdict
 	for _, list := range g.s.circles {
-		v := answer.Verdict{Kind: answer.FindingDeadlock, Strength: answer.StrengthProved}
-		var words []string
+		v := answer.Verdict{Kind: answer.FindingDeadlock, Strength: answer.StrengthProved, Rests: suspendedCode}
+		var methods []answer.Statement
 		for _, f := range list[:min(len(list), listedOperations)] {
 			method, _ := methodOf(f)
-			words = append(words, fmt.Sprintf("%s %s", compilernames.Pretty(method.String()), addressText(f.Object)))
+			methods = append(methods, words.MethodObject.Of(words.Method(compilernames.Pretty(method.String())), words.Object(f.Object)))
 			v.Show = append(v.Show, "dumpasync -address "+addressText(f.Object))
 			v.Sites = append(v.Sites, answer.Site{Method: method, Does: answer.WaitTask})
 		}
 		if more := len(list) - listedOperations; more > 0 {
-			words = append(words, fmt.Sprintf("%d more", more))
+			methods = append(methods, words.MoreMethods.Of(words.N(more)))
 		}
-		v.Text = "deadlock: " + words[0] + " awaits itself"
+		v.Statement = words.AwaitsItself.Of(methods[0])
 		if len(list) > 1 {
-			v.Text = fmt.Sprintf("deadlock: %s awaits %s, which awaits the first", words[0], strings.Join(words[1:], ", which awaits "))
+			v.Statement = words.AwaitRing.Of(methods[0], words.Join(", which awaits ", methods[1:]...))
 		}
-		v.Evidence = []string{"the continuations of the tasks of these methods [recorded]"}
+		v.Because(words.Continuations.Of())
 		out = append(out, v)
 	}
 	return out
@@ -316,9 +315,10 @@ func (g *grapher) onePromise(groups []*waiters) []answer.Verdict {
 		if w.thing.kind != answer.WaitPromise || w.thing.addr != 0 || w.Count < manyOnOne || !op.own || slices.ContainsFunc(w.ops, func(other *operation) bool { return other.leaf != op.leaf }) {
 			continue
 		}
-		out = append(out, answer.Verdict{Kind: answer.FindingPromises, Strength: answer.StrengthRecorded, Evidence: []string{g.groupText(w)},
-			Text: fmt.Sprintf("%s for one task, %s, which nothing has completed; the dump does not record who should", operations(w.Count)+" wait", g.thingText(w.thing)),
-			Show: []string{"dumpobj " + addressText(op.leaf), "dumpasync -address " + addressText(w.First[0])}, Sites: []answer.Site{{Method: w.Method, Does: w.thing.kind, Count: w.Count}}})
+		v := answer.Conclude(answer.FindingPromises, words.OnePromise.Of(words.N(w.Count), g.thingText(w.thing)), answer.StrengthRecorded, g.groupText(w))
+		v.Rests, v.Show = suspendedCode, []string{"dumpobj " + addressText(op.leaf), "dumpasync -address " + addressText(w.First[0])}
+		v.Sites = []answer.Site{{Method: w.Method, Does: w.thing.kind, Count: w.Count}}
+		out = append(out, v)
 	}
 	return out
 }
@@ -326,32 +326,20 @@ func (g *grapher) onePromise(groups []*waiters) []answer.Verdict {
 // isQueue reports whether a collection hands out what it holds in turn. A dictionary of promises holds answers that are awaited.
 func isQueue(collection string) bool { return !strings.Contains(collection, "Dictionary") }
 
-func operations(n int) string {
-	return answer.Count(n, "suspended operation", "suspended operations")
-}
-
-func verb(n int, one, more string) string {
-	if n == 1 {
-		return one
-	}
-	return more
-}
+// suspendedCode is what conclusions rest on about code that is suspended.
+var suspendedCode = []answer.Premise{answer.HeapWhole, answer.NoCollection, answer.CodeFound}
 
 // groupText describes a group on a line.
-func (g *grapher) groupText(w *waiters) string {
-	text := fmt.Sprintf("%d × ", w.Count)
+func (g *grapher) groupText(w *waiters) answer.Statement {
+	caller := answer.Statement{}
 	if from := w.Caller(); from != "" {
-		text += from + ": "
+		caller = words.CallerColon.Of(words.Method(from))
 	}
-	text += compilernames.Pretty(w.Method.String())
-	if w.File != "" {
-		text += fmt.Sprintf(" (%s:%d)", w.File, w.Line)
-	}
-	return text + " " + w.Text + fmt.Sprintf(", the first %s [recorded]", addressText(w.First[0]))
+	return words.GroupWaits.Of(words.N(w.Count), caller, words.Method(compilernames.Pretty(w.Method.String())), lineOf(w.File, w.Line), words.WaitsFor.Of(g.thingText(w.thing)), words.Object(w.First[0]))
 }
 
 // permits concludes who has entered a semaphore, and reports whether there is something to say.
-func (g *grapher) permits(v *answer.Verdict, start string, l *lock) bool {
+func (g *grapher) permits(v *answer.Verdict, start answer.Statement, l *lock) bool {
 	u := g.s.uses[l]
 	if u == nil || l.count > 0 {
 		return false // a permit is free: who waits is about to go on
@@ -367,111 +355,113 @@ func (g *grapher) permits(v *answer.Verdict, start string, l *lock) bool {
 	switch {
 	case g.reentered(v, start, l, u, sure):
 	case len(sure) > 0:
-		v.Strength, v.Text = answer.StrengthLikely, start+"; "+g.holderText(sure)
+		v.Strength, v.Statement = answer.StrengthLikely, start.Plus(words.SemiHolder.Of(g.holderText(sure)))
 	case len(perhaps) > 0:
-		v.Strength, v.Text = answer.StrengthPossible, start+"; "+g.holderText(perhaps)
+		v.Strength, v.Statement = answer.StrengthPossible, start.Plus(words.SemiHolder.Of(g.holderText(perhaps)))
 	case u.inside > 0:
 		v.Strength = answer.StrengthPossible
-		v.Text = start + fmt.Sprintf("; %d %s in a method that uses a semaphore, and may have entered it", u.inside, verb(u.inside, "thread is", "threads are"))
+		v.Statement = start.Plus(words.MayHaveEntered.Of(words.N(u.inside)))
 	case !u.gives && !u.blindWaiters:
 		return false // a signal: who waits for it never releases it
 	default:
 		g.nobody(v, start, u)
 	}
 	for _, h := range append(sure, perhaps...)[:min(len(u.holders), listedOperations)] {
-		v.Evidence = append(v.Evidence, g.holderEvidence(h, l))
+		v.Because(g.holderEvidence(h, l))
 		v.Show = append(v.Show, "dumpasync -address "+addressText(h.box))
 	}
 	return true
 }
 
 // reentered concludes that all who have entered a semaphore wait for it once more, in the methods that they await: nobody ever gives it back.
-func (g *grapher) reentered(v *answer.Verdict, start string, l *lock, u *semaphoreUse, sure []*holder) bool {
+func (g *grapher) reentered(v *answer.Verdict, start answer.Statement, l *lock, u *semaphoreUse, sure []*holder) bool {
 	all := int64(len(sure)) >= l.most || l.most == math.MaxInt32 && u.inside == 0 // nobody else can have entered, or was found to
 	if len(sure) == 0 || len(sure) < len(u.holders) || !all ||
 		slices.ContainsFunc(sure, func(h *holder) bool { return !g.s.stands(h.box, l) }) {
 		return false
 	}
 	v.Kind, v.Strength = answer.FindingDeadlock, answer.StrengthLikely
-	v.Text = fmt.Sprintf("deadlock: %s %s has likely entered %s and waits for it once more, in a method that it awaits", sure[0].method, addressText(sure[0].box), g.lockText(l))
+	first := words.MethodObject.Of(words.Method(sure[0].method.String()), words.Object(sure[0].box))
+	v.Statement = words.Reentered.Of(first, g.lockText(l), start)
 	if len(sure) > 1 {
-		v.Text = fmt.Sprintf("deadlock: %s %s and %d more have likely entered %s and wait for it once more, in methods that they await",
-			sure[0].method, addressText(sure[0].box), len(sure)-1, g.lockText(l))
+		v.Statement = words.ReenteredMany.Of(first, words.N(len(sure)-1), g.lockText(l), start)
 	}
-	v.Text += "; " + start
 	return true
 }
 
 // nobody concludes from a semaphore without permits that nobody was found to have entered.
-func (g *grapher) nobody(v *answer.Verdict, start string, u *semaphoreUse) {
-	var unread []string
+func (g *grapher) nobody(v *answer.Verdict, start answer.Statement, u *semaphoreUse) {
+	var unread []answer.Statement
 	if u.partial || g.s.incomplete() {
-		unread = append(unread, "parts of the heap or of the threads")
+		unread = append(unread, words.UnreadParts.Of())
 	}
 	if u.unread > 0 {
-		unread = append(unread, fmt.Sprintf("%d suspended methods", u.unread))
+		unread = append(unread, words.UnreadMethods.Of(words.N(u.unread)))
 	}
 	if u.blindWaiters {
-		unread = append(unread, "the code that waits")
+		unread = append(unread, words.UnreadWaiters.Of())
 	}
 	if u.blind > 0 {
-		unread = append(unread, fmt.Sprintf("methods of %d threads", u.blind))
+		unread = append(unread, words.UnreadThreads.Of(words.N(u.blind)))
 	}
 	if len(unread) > 0 {
-		v.Strength, v.Text = answer.StrengthUnknown, start+"; nobody was found who has entered it, but not all could be read: "+strings.Join(unread, ", ")
+		v.Strength, v.Statement = answer.StrengthUnknown, start.Plus(words.NobodyUnread.Of(words.Join(", ", unread...)))
 		return
 	}
-	v.Strength = answer.StrengthLikely
-	v.Text = start + "; nobody was found who can give a permit back: no suspended method is past its wait for it, and no thread is in a method that uses a semaphore"
-	v.Evidence = append(v.Evidence, "who waits for it releases it afterwards, so a permit was taken and not given back")
+	v.Strength, v.Statement = answer.StrengthLikely, start.Plus(words.NobodyEntered.Of())
+	v.Because(words.PermitLost.Of())
 }
 
 // holderText names who holds a semaphore, and what the first of them waits for.
-func (g *grapher) holderText(list []*holder) string {
-	h := list[0]
-	text := fmt.Sprintf("%s %s ", h.method, addressText(h.box))
-	if len(list) > 1 {
-		text += fmt.Sprintf("and %d more ", len(list)-1)
+func (g *grapher) holderText(list []*holder) answer.Statement {
+	h, wait := list[0], answer.Statement{}
+	first := words.MethodObject.Of(words.Method(h.method.String()), words.Object(h.box))
+	op := g.s.byBox[h.box]
+	if len(list) == 1 {
+		if op != nil {
+			wait = words.AndWaits.Of(g.thingText(op.thing))
+		}
+		return words.HolderOf.Of(first, entered(h.strength), wait)
 	}
-	text += entered(h.strength) + verb(len(list), "", ", each")
-	if op := g.s.byBox[h.box]; op != nil {
-		text += ", and " + verb(len(list), "waits", "the first waits") + " for " + g.thingText(op.thing)
+	if op != nil {
+		wait = words.AndFirstWaits.Of(g.thingText(op.thing))
 	}
-	return text
+	return words.HoldersOf.Of(first, words.N(len(list)-1), entered(h.strength), wait)
 }
 
 // entered states, by its strength, that a method has entered a semaphore.
-func entered(strength string) string {
+func entered(strength answer.Strength) answer.Statement {
 	if strength == answer.StrengthLikely {
-		return "likely entered it"
+		return words.LikelyEntered.Of()
 	}
-	return "may have entered it"
+	return words.MayEntered.Of()
 }
 
 // holderEvidence states why a method holds a semaphore.
-func (g *grapher) holderEvidence(h *holder, l *lock) string {
-	text := fmt.Sprintf("%s %s is past its wait for %s", h.method, addressText(h.box), g.lockText(l))
+func (g *grapher) holderEvidence(h *holder, l *lock) answer.Statement {
+	var line, release answer.Statement
 	if h.place != nil && h.place.File != "" {
-		text += fmt.Sprintf(", at %s:%d", h.place.File, h.place.Line)
+		line = words.AtLine.Of(words.Place(h.place.File, h.place.Line))
 	}
 	if h.strength == answer.StrengthPossible {
-		text += ", and past a release"
+		release = words.PastRelease.Of()
 	}
-	return text + " [inferred]"
+	return words.PastItsWait.Of(words.MethodObject.Of(words.Method(h.method.String()), words.Object(h.box)), g.lockText(l), line, release)
 }
 
 // channel concludes who reads a channel that is full.
-func (g *grapher) channel(v *answer.Verdict, start string, c *channelWait) {
+func (g *grapher) channel(v *answer.Verdict, start answer.Statement, c *channelWait) {
 	readers := g.readers(c)
 	if len(readers) == 0 {
-		v.Strength, v.Text = answer.StrengthRecorded, start+"; no suspended method was found that reads it"
+		v.Strength, v.Statement = answer.StrengthRecorded, start.Plus(words.NoReader.Of())
 		return
 	}
-	h := readers[0]
-	v.Strength, v.Text = answer.StrengthLikely, start+fmt.Sprintf("; %s %s reads it", h.method, addressText(h.box))
+	h, wait := readers[0], answer.Statement{}
 	if op := g.s.byBox[h.box]; op != nil {
-		v.Text += " and waits for " + g.thingText(op.thing)
+		wait = words.AndWaitsFor.Of(g.thingText(op.thing))
 	}
+	v.Strength = answer.StrengthLikely
+	v.Statement = start.Plus(words.ReadsIt.Of(words.MethodObject.Of(words.Method(h.method.String()), words.Object(h.box)), wait))
 	v.Show = append(v.Show, "dumpasync -address "+addressText(h.box))
 }
 

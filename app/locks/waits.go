@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/app/tasks"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
@@ -124,7 +125,7 @@ func (s *survey) waitedFor() map[target.Addr]bool {
 func (s *survey) incomplete() bool { return s.lost }
 
 func newGrapher(s *survey) *grapher {
-	return &grapher{s: s, rows: map[*threads.Thread]*answer.ThreadWait{}, of: map[*threads.Thread]*wait{}, circled: map[*wait]bool{}, described: map[*wait]bool{},
+	return &grapher{s: s, rows: map[*threads.Thread]*answer.ThreadWait{}, says: map[*threads.Thread]answer.Statement{}, of: map[*threads.Thread]*wait{}, circled: map[*wait]bool{}, described: map[*wait]bool{},
 		entered: map[*lock][]*wait{}, holding: map[target.Addr]bool{}, counted: map[target.Addr]bool{}}
 }
 
@@ -132,13 +133,14 @@ func newGrapher(s *survey) *grapher {
 type grapher struct {
 	s         *survey
 	rows      map[*threads.Thread]*answer.ThreadWait
-	of        map[*threads.Thread]*wait // what each thread waits for
-	circled   map[*wait]bool            // the waits in cycles
-	described map[*wait]bool            // the waits already described where they block another thread
-	ops       []*wait                   // the waits of suspended code
-	entered   map[*lock][]*wait         // the waits of those who have entered a semaphore; nil for one who does not wait
-	counted   map[target.Addr]bool      // what the entry point waits for where that is normal
-	holding   map[target.Addr]bool      // the suspended methods that hold, or may hold, a semaphore
+	says      map[*threads.Thread]answer.Statement // the texts of rows that have arguments
+	of        map[*threads.Thread]*wait            // what each thread waits for
+	circled   map[*wait]bool                       // the waits in cycles
+	described map[*wait]bool                       // the waits already described where they block another thread
+	ops       []*wait                              // the waits of suspended code
+	entered   map[*lock][]*wait                    // the waits of those who have entered a semaphore; nil for one who does not wait
+	counted   map[target.Addr]bool                 // what the entry point waits for where that is normal
+	holding   map[target.Addr]bool                 // the suspended methods that hold, or may hold, a semaphore
 }
 
 // describe adds a row for each wait.
@@ -163,7 +165,8 @@ func (g *grapher) describe() {
 		case w.serves != "":
 			row.Kind, row.Text = "finalizer", "waits for the finalizer thread"
 		case w.join:
-			row.Kind, row.Text = "thread", "waits for "+g.ended(w)
+			says := words.WaitsFor.Of(g.ended(w))
+			row.Kind, row.Text, g.says[w.thread] = "thread", says.Text, says
 			if w.object.Addr != 0 {
 				row.Object, row.Type = w.object.Addr, g.s.gaps.Text(w.object.Type.ManagedName())
 			}
@@ -201,17 +204,26 @@ func (g *grapher) describe() {
 	}
 }
 
+// does says what a thread waits for, as its row does.
+func (g *grapher) does(t *threads.Thread) answer.Statement {
+	text := g.rows[t].Text
+	if says := g.says[t]; says.Text == text {
+		return says
+	}
+	return words.Text(text)
+}
+
 // ended names the end of the thread that a thread waits for.
-func (g *grapher) ended(w *wait) string {
+func (g *grapher) ended(w *wait) answer.Statement {
 	switch {
 	case w.object.Addr == 0:
-		return "the end of an unknown thread"
+		return words.EndUnknown.Of()
 	case len(w.runners) == 0:
-		return "the end of a thread that has ended"
+		return words.EndEnded.Of()
 	case w.runners[0] == w.thread:
-		return "its own end"
+		return words.EndOwn.Of()
 	}
-	return "the end of thread " + g.name(w.runners[0])
+	return words.EndOf.Of(g.name(w.runners[0]))
 }
 
 // kindOf returns the kind of a lock in words.
@@ -409,38 +421,38 @@ func byKind(a, b answer.Verdict) int {
 
 // circle describes who waits for whom in a cycle.
 func (g *grapher) circle(path []*wait) answer.Verdict {
-	v := answer.Verdict{Kind: answer.FindingDeadlock, Strength: answer.StrengthProved}
-	var words, ends []string
+	v := answer.Verdict{Kind: answer.FindingDeadlock, Strength: answer.StrengthProved, Rests: standingStill}
+	var says, ends []answer.Statement
 	for i, w := range path {
 		before := path[(i+len(path)-1)%len(path)]
-		words = append(words, fmt.Sprintf("%s %s and waits for %s", g.who(w), g.keeps(before, w), g.what(w)))
+		says = append(says, words.WaitInCircle.Of(g.who(w), g.keeps(before, w), g.what(w)))
 		if w.op != nil && before.lock != nil {
 			v.Strength = answer.Weakest(v.Strength, answer.StrengthLikely) // a semaphore does not record who has entered
-			v.Evidence = append(v.Evidence, g.keepsEvidence(before.lock, w.op))
+			v.Because(g.keepsEvidence(before.lock, w.op))
 		}
 		if w.how != answer.HowRecorded || !w.proved || w.ends != "" {
 			v.Strength = answer.Weakest(v.Strength, answer.StrengthLikely)
 		}
 		if w.ends != "" {
-			ends = append(ends, fmt.Sprintf("%s %s", g.who(w), w.ends))
+			ends = append(ends, words.EndsIn.Of(g.who(w), words.Text(w.ends)))
 		}
-		v.Evidence = append(v.Evidence, g.evidence(w))
+		v.Because(g.evidence(w))
 		v.Show = append(v.Show, g.show(w)...)
 		v.Sites = append(v.Sites, g.site(w))
 		g.circled[w] = true
 	}
-	v.Text = "deadlock: " + strings.Join(words, ", ")
-	v.Text += g.alsoWait(path)
+	more := g.alsoWait(path)
+	v.Statement = words.Deadlock.Of(words.Join(", ", says...), more)
 	if len(ends) > 0 {
 		v.Kind = answer.FindingCircle
-		v.Text = "circle of waits that can end by itself: " + strings.Join(words, ", ") + "; " + strings.Join(ends, ", ")
+		v.Statement = words.CircleOfWaits.Of(words.Join(", ", says...), words.Join(", ", ends...))
 	}
 	return v
 }
 
 // alsoWait counts the suspended code outside a circle that waits for what is held in it.
-func (g *grapher) alsoWait(path []*wait) string {
-	var text strings.Builder
+func (g *grapher) alsoWait(path []*wait) answer.Statement {
+	var more []answer.Statement
 	var seen []*lock
 	for _, w := range path {
 		if w.lock == nil || slices.Contains(seen, w.lock) {
@@ -455,10 +467,10 @@ func (g *grapher) alsoWait(path []*wait) string {
 			}
 		}
 		if n > 0 {
-			fmt.Fprintf(&text, "; %d more %s for %s", n, verb(n, "waits", "wait"), g.lockText(w.lock))
+			more = append(more, words.MoreWait.Of(words.N(n), g.lockText(w.lock)))
 		}
 	}
-	return text.String()
+	return words.Join("", more...)
 }
 
 // site returns where w waits.
@@ -486,11 +498,11 @@ func (g *grapher) sites(list []*wait) []answer.Site {
 }
 
 // who names who waits.
-func (g *grapher) who(w *wait) string {
+func (g *grapher) who(w *wait) answer.Statement {
 	if w.op != nil {
-		return fmt.Sprintf("%s %s", w.op.method, addressText(w.op.box))
+		return words.MethodObject.Of(words.Method(w.op.method.String()), words.Object(w.op.box))
 	}
-	return "thread " + g.name(w.thread)
+	return words.AThread.Of(g.name(w.thread))
 }
 
 // show returns the commands that show a wait.
@@ -502,73 +514,82 @@ func (g *grapher) show(w *wait) []string {
 }
 
 // keepsEvidence states why suspended code holds a semaphore.
-func (g *grapher) keepsEvidence(l *lock, op *operation) string {
+func (g *grapher) keepsEvidence(l *lock, op *operation) answer.Statement {
 	u := g.s.uses[l]
 	for i := range u.holders {
 		if u.holders[i].box == op.box {
 			return g.holderEvidence(&u.holders[i], l)
 		}
 	}
-	return ""
+	return answer.Statement{}
 }
 
 // keeps describes what by does that makes w wait.
-func (g *grapher) keeps(w, by *wait) string {
+func (g *grapher) keeps(w, by *wait) answer.Statement {
 	switch {
 	case by.op != nil && w.lock != nil:
-		return "has likely entered " + g.lockText(w.lock)
+		return words.HasEntered.Of(g.lockText(w.lock))
 	case w.op != nil && w.lock == nil:
-		return "runs what " + g.who(w) + " waits for"
+		return words.RunsAwaited.Of(g.who(w))
 	case w.join:
-		return "has not ended"
+		return words.HasNotEnded.Of()
 	case w.serves != "":
-		return w.serves
+		return words.Text(w.serves)
 	case w.class != 0:
-		return "runs " + g.what(w)
+		return words.Runs.Of(g.what(w))
 	case w.lock == nil && len(w.chain) > 1:
-		return "runs what " + g.what(w) + " waits for"
+		return words.RunsAwaited.Of(g.what(w))
 	case w.lock == nil:
-		return "runs " + g.what(w)
+		return words.Runs.Of(g.what(w))
 	}
-	return "holds " + g.what(w)
+	return words.Holds.Of(g.what(w))
 }
 
 // evidence states where a thread waits, and how that is known.
-func (g *grapher) evidence(w *wait) string {
+func (g *grapher) evidence(w *wait) answer.Statement {
 	if w.op != nil {
-		text := g.who(w)
-		if w.op.file != "" {
-			text += fmt.Sprintf(" (%s:%d)", w.op.file, w.op.line)
-		}
-		return text + " waits for " + g.thingText(w.op.thing) + " [recorded]"
+		return words.OperationWaits.Of(g.who(w), lineOf(w.op.file, w.op.line), g.thingText(w.op.thing))
 	}
 	row := g.rows[w.thread]
-	text := fmt.Sprintf("thread %s %s", g.name(w.thread), row.Text)
+	var object, note answer.Statement
 	if row.Object != 0 {
-		text += " " + g.addressName(row.Object)
+		object = words.BehindSpace.Of(g.addressName(row.Object))
 	}
 	if row.Note != "" {
-		text += " (" + row.Note + ")"
+		note = words.Note.Of(words.Text(row.Note))
 	}
-	if text += g.placeOf(w); w.ends != "" {
-		text += ", " + w.ends
+	return words.ThreadWaits.Of(g.name(w.thread), g.does(w.thread), object, note, g.placeOf(w), endsWords(w), words.Text(w.how))
+}
+
+// endsWords says how a wait can end by itself, if it can.
+func endsWords(w *wait) answer.Statement {
+	if w.ends == "" {
+		return answer.Statement{}
 	}
-	return text + " [" + w.how + "]"
+	return words.CommaEnds.Of(words.Text(w.ends))
+}
+
+// lineOf names a line of source code in parentheses, if it is known.
+func lineOf(file string, line int) answer.Statement {
+	if file == "" {
+		return answer.Statement{}
+	}
+	return words.AtPlace.Of(words.Place(file, line))
 }
 
 // evidences states where threads wait, equal waits together.
-func (g *grapher) evidences(list []*wait) []string {
+func (g *grapher) evidences(list []*wait) []answer.Statement {
 	var order []string
 	by := map[string][]*wait{}
 	for _, w := range list {
 		row := g.rows[w.thread]
-		key := fmt.Sprint(row.Text, row.Object, g.placeOf(w), w.ends, w.how)
+		key := fmt.Sprint(row.Text, row.Object, g.placeOf(w).Text, w.ends, w.how)
 		if by[key] == nil {
 			order = append(order, key)
 		}
 		by[key] = append(by[key], w)
 	}
-	var out []string
+	var out []answer.Statement
 	for _, key := range order {
 		alike := by[key]
 		if len(alike) == 1 {
@@ -576,11 +597,7 @@ func (g *grapher) evidences(list []*wait) []string {
 			continue
 		}
 		w, row := alike[0], g.rows[alike[0].thread]
-		text := fmt.Sprintf("%d threads, the first %s, alike: each %s %s%s", len(alike), g.name(w.thread), row.Text, g.addressName(row.Object), g.placeOf(w))
-		if w.ends != "" {
-			text += ", " + w.ends
-		}
-		out = append(out, text+" ["+w.how+"]")
+		out = append(out, words.ThreadsAlike.Of(words.N(len(alike)), g.name(w.thread), g.does(w.thread), g.addressName(row.Object), g.placeOf(w), endsWords(w), words.Text(w.how)))
 	}
 	return out
 }
@@ -602,48 +619,45 @@ func showThread(d answer.Thread) []string {
 }
 
 // what describes what a thread waits for.
-func (g *grapher) what(w *wait) string {
+func (g *grapher) what(w *wait) answer.Statement {
 	if w.op != nil {
 		return g.thingText(w.op.thing)
 	}
 	row := g.rows[w.thread]
 	switch {
 	case w.class != 0:
-		return "the static constructor of " + row.Type.String()
+		return words.StaticConstructor.Of(words.Type(row.Type.String()))
 	case w.join:
 		return g.ended(w)
 	case w.unread != "":
-		return w.unread
+		return words.Text(w.unread)
 	case w.serves != "":
-		return "the finalizer thread"
+		return words.TheFinalizer.Of()
 	case w.lock == nil && w.object.Addr == 0:
-		return fmt.Sprintf("task %016x", uint64(row.Object))
+		return words.TaskAt.Of(words.Object(row.Object))
 	}
-	return fmt.Sprintf("%s %s", row.Type, g.addressName(row.Object))
+	return words.ObjectOfType.Of(words.Type(row.Type.String()), g.addressName(row.Object))
 }
 
 // addressName returns an address with the field that holds the object.
-func (g *grapher) addressName(a target.Addr) string {
+func (g *grapher) addressName(a target.Addr) answer.Statement {
 	if name := g.s.names[a]; name != "" {
-		return addressText(a) + " (" + name + ")"
+		return words.NamedObject.Of(words.Object(a), words.Field(name))
 	}
-	return addressText(a)
+	return words.Object(a)
 }
 
-func (g *grapher) name(t *threads.Thread) string {
+// name names a thread.
+func (g *grapher) name(t *threads.Thread) answer.Statement {
 	d := t.Describe(g.s.gaps)
-	words := fmt.Sprintf("%#x", d.OSID)
-	switch {
-	case d.Index != nil:
-		words = fmt.Sprint(*d.Index)
-	case t.OS == nil && t.Managed != nil:
-		words = fmt.Sprintf("managed %d", d.ManagedID)
+	if d.Index == nil && t.OS == nil && t.Managed != nil {
+		return words.ManagedThread(d)
 	}
-	if d.Name != "" {
-		words += fmt.Sprintf(" %q", d.Name)
-	}
-	return words
+	return words.Thread(d)
 }
+
+// standingStill is what conclusions rest on about who waits for whom.
+var standingStill = []answer.Premise{answer.ThreadsListed, answer.StackComplete, answer.TablesWhole}
 
 // chains describes the threads that block until a task completes, the awaited locks with known owners,
 // and the threads that wait for others in other ways.
@@ -671,7 +685,7 @@ func (g *grapher) blocked() [][]*wait {
 			continue
 		}
 		row := g.rows[w.thread]
-		key := fmt.Sprintf("%s|%q|%s|%s|%t|%s|%d", g.placeOf(w), w.chain, row.Until, w.ends, w.proved, w.how, len(w.tasks))
+		key := fmt.Sprintf("%s|%q|%s|%s|%t|%s|%d", g.placeOf(w).Text, w.chain, row.Until, w.ends, w.proved, w.how, len(w.tasks))
 		if i, ok := at[key]; ok && len(w.runners) == 0 && !row.Method.IsZero() {
 			out[i] = append(out[i], w)
 			continue
@@ -688,59 +702,86 @@ func (g *grapher) blocked() [][]*wait {
 func (g *grapher) blocks(alike ...*wait) answer.Verdict {
 	w := alike[0]
 	row := g.rows[w.thread]
-	text := fmt.Sprintf("sync over async: thread %s blocks%s until ", g.name(w.thread), g.placeOf(w))
+	block := words.Blocks.Of(g.name(w.thread), g.placeOf(w), completes(w))
 	if len(alike) > 1 {
-		text = fmt.Sprintf("sync over async: %d threads, the first %s, block%s, each until ", len(alike), g.name(w.thread), g.placeOf(w))
+		block = words.BlockAlike.Of(words.N(len(alike)), g.name(w.thread), g.placeOf(w), completes(w))
 	}
 	if w.entry { // as an async Main does
-		text = fmt.Sprintf("the program's entry point, usual in a service: thread %s waits%s until ", g.name(w.thread), g.placeOf(w))
-	}
-	switch {
-	case len(w.tasks) > 1:
-		text += fmt.Sprintf("%d tasks complete", len(w.tasks))
-	case w.async:
-		text += "an async of F# completes"
-	default:
-		text += "a task completes"
+		block = words.EntryWaits.Of(g.name(w.thread), g.placeOf(w), completes(w))
 	}
 	if len(w.chain) > 0 {
-		text += ": " + strings.Join(w.chain, " awaits ")
+		block = block.Plus(awaitChain(w))
 	}
-	v := answer.Verdict{Kind: answer.FindingBlocked, Strength: answer.StrengthProved, Evidence: g.evidences(alike), Show: g.show(w)}
+	v := answer.Conclude(answer.FindingBlocked, answer.Statement{}, answer.StrengthProved, g.evidences(alike)...)
+	v.Rests, v.Show = standingStill, g.show(w)
 	if len(alike) > 1 {
 		v.Count = len(alike)
 	}
 	if w.entry {
 		v.Kind = answer.FindingEntryPoint
 	}
+	deadlock := ""
 	switch {
 	case len(w.runners) > 0:
-		text += ", which thread " + g.name(w.runners[0]) + " runs"
+		block = block.Plus(words.WhichRuns.Of(g.name(w.runners[0])))
 	case row.Until != "":
-		text += ", which waits for " + row.Until
+		block = block.Plus(words.WhichWaitsFor.Of(words.Text(row.Until)))
 	case w.ready:
-		text += ", which can go on: what it awaits has completed"
+		block = block.Plus(words.CanGoOn.Of())
 		if name := g.s.postsTo(w.thread); name != "" && w.ends == "" {
-			v.Kind = answer.FindingDeadlock
-			text = "deadlock: " + strings.TrimPrefix(text, "sync over async: ") + "; it likely has to go on in this thread, whose SynchronizationContext is a " + name
-			v.Evidence = append(v.Evidence, "the SynchronizationContext of thread "+g.name(w.thread)+": await goes on by it, in this thread, unless ConfigureAwait(false) is called")
+			deadlock = name
+			v.Because(words.ContextOf.Of(g.name(w.thread)))
 			w.proved = false
 		}
 	}
+	switch {
+	case deadlock != "":
+		v.Kind, v.Statement = answer.FindingDeadlock, words.ContextDeadlock.Of(block, words.Type(deadlock))
+	case w.entry:
+		v.Statement = block
+	default:
+		v.Statement = words.SyncOverAsync.Of(block)
+	}
 	if n := g.sameScheduler(alike); n > 0 {
-		text += fmt.Sprintf("; %s a task of that scheduler meanwhile", verb(n, "thread "+g.name(w.thread)+" runs", fmt.Sprintf("%d of these threads run", n)))
-		v.Evidence = append(v.Evidence, "the current tasks of the threads, and their schedulers")
+		meanwhile := words.ThreadsRunScheduler.Of(words.N(n))
+		if n == 1 {
+			meanwhile = words.ThreadRunsScheduler.Of(g.name(w.thread))
+		}
+		v.Statement = v.Plus(meanwhile)
+		v.Because(words.CurrentTasks.Of())
 	}
 	if !w.proved {
 		v.Strength = answer.StrengthLikely // concluded from the awaited objects
 	}
 	if g.s.pool != nil && len(g.s.pool.Verdicts) > 0 && row.Until == inPool {
 		v.Strength = g.s.pool.Verdicts[0].Strength
-		v.Evidence = append(v.Evidence, g.s.pool.Verdicts[0].Text)
+		v.Because(g.s.pool.Verdicts[0].Statement)
 	}
 	v.Sites = g.sites(alike)
-	v.Text = text + g.onward(w.runners, w)
+	v.Statement = v.Plus(g.onward(w.runners, w))
 	return v
+}
+
+// completes says what a thread waits for that blocks until tasks complete.
+func completes(w *wait) answer.Statement {
+	switch {
+	case len(w.tasks) > 1:
+		return words.TasksComplete.Of(words.N(len(w.tasks)))
+	case w.async:
+		return words.AsyncCompletes.Of()
+	}
+	return words.TaskCompletes.Of()
+}
+
+// awaitChain names the async methods between a thread and what it waits for.
+func awaitChain(w *wait) answer.Statement { return words.AwaitChain.Of(chainMethods(w)) }
+
+func chainMethods(w *wait) answer.Statement {
+	var list []answer.Statement
+	for _, name := range w.chain {
+		list = append(list, words.Method(name))
+	}
+	return words.Join(" awaits ", list...)
 }
 
 // sameScheduler counts the threads that run a task of the TaskScheduler in which the task has its turn for which they wait.
@@ -765,94 +806,90 @@ func (g *grapher) sameScheduler(alike []*wait) (n int) {
 }
 
 // placeOf names the program's method in which a thread waits, with file and line, after " in ".
-func (g *grapher) placeOf(w *wait) string {
+func (g *grapher) placeOf(w *wait) answer.Statement {
 	row := g.rows[w.thread]
 	if row.Method.IsZero() {
-		return ""
+		return answer.Statement{}
 	}
-	text := " in " + compilernames.Pretty(row.Method.String())
-	if row.File != "" {
-		text += fmt.Sprintf(" (%s:%d)", row.File, row.Line)
-	}
-	return text
+	return words.PlaceOfWait.Of(words.Method(compilernames.Pretty(row.Method.String())), lineOf(row.File, row.Line))
 }
 
 // onward describes what the threads wait for that from waits for, one after another. It ends at a
 // thread that waits for no other, or at a wait already described.
-func (g *grapher) onward(list []*threads.Thread, from *wait) string {
-	var text strings.Builder
+func (g *grapher) onward(list []*threads.Thread, from *wait) answer.Statement {
+	var out []answer.Statement
 	seen := map[*wait]bool{from: true}
 	for len(list) > 0 {
 		at := max(slices.IndexFunc(list, func(t *threads.Thread) bool { return g.of[t] != nil }), 0)
 		w := g.of[list[at]]
 		if w == nil {
-			text.WriteString(g.doing(list[at]))
+			out = append(out, g.doing(list[at]))
 			break
 		}
 		if seen[w] {
 			break
 		}
 		seen[w], g.described[w] = true, true
-		fmt.Fprintf(&text, "; thread %s ", g.name(w.thread))
 		if g.circled[w] {
-			text.WriteString("is in a circle described above")
+			out = append(out, words.DescribedAbove.Of(g.name(w.thread)))
 			break
 		}
-		fmt.Fprintf(&text, "itself %s%s%s", g.waits(w), g.placeOf(w), g.end(w))
+		out = append(out, words.ItselfWaits.Of(g.name(w.thread), g.waits(w), g.placeOf(w), g.end(w)))
 		list = w.runners
 	}
-	return text.String()
+	return words.Join("", out...)
 }
 
 // waits describes what a thread waits for, with the address where it helps.
-func (g *grapher) waits(w *wait) string {
+func (g *grapher) waits(w *wait) answer.Statement {
 	row := g.rows[w.thread]
 	switch {
 	case len(w.chain) > 0:
-		return strings.TrimSuffix(row.Text, ": "+taskName(row.Type.String())) + " (" + strings.Join(w.chain, " awaits ") + ")"
+		return words.AwaitedChain.Of(words.Text(strings.TrimSuffix(row.Text, ": "+taskName(row.Type.String()))), chainMethods(w))
 	case w.join || w.serves != "":
-		return row.Text
+		return g.does(w.thread)
 	}
-	return row.Text + " " + g.addressName(row.Object)
+	return words.DoesObject.Of(g.does(w.thread), g.addressName(row.Object))
 }
 
 // end describes what must happen before a thread can proceed, as far as it is known.
-func (g *grapher) end(w *wait) string {
+func (g *grapher) end(w *wait) answer.Statement {
 	switch {
 	case len(w.runners) > 0 && w.lock != nil:
-		return fmt.Sprintf(", which thread %s %s", g.name(w.runners[0]), holdsVerb(w.lock))
+		return words.WhichHolds.Of(g.name(w.runners[0]), words.Text(holdsVerb(w.lock)))
 	case w.join:
-		return ""
+		return answer.Statement{}
 	case w.serves != "":
-		return fmt.Sprintf(", thread %s, which %s", g.name(w.runners[0]), w.serves)
+		return words.WhichServes.Of(g.name(w.runners[0]), words.Text(w.serves))
 	case len(w.runners) > 0:
-		return fmt.Sprintf(", which thread %s runs", g.name(w.runners[0]))
+		return words.WhichRuns.Of(g.name(w.runners[0]))
 	case w.until != "":
-		return ", which waits for " + w.until
+		return words.WhichWaitsFor.Of(words.Text(w.until))
 	case w.lock != nil && w.lock.Kind == answer.LockSemaphore:
 		if u := g.s.uses[w.lock]; u != nil && len(u.holders) > 0 {
-			return fmt.Sprintf(" (%s; %s %s %s)", w.lock.State, u.holders[0].method, addressText(u.holders[0].box), entered(u.holders[0].strength))
+			h := &u.holders[0]
+			return words.StateHolder.Of(words.Text(w.lock.State), words.Method(h.method.String()), words.Object(h.box), entered(h.strength))
 		}
-		return fmt.Sprintf(" (%s; it does not record who has entered)", w.lock.State)
+		return words.StateUnknown.Of(words.Text(w.lock.State))
 	}
-	return ""
+	return answer.Statement{}
 }
 
 // doing describes the activity of a thread that waits for no other.
-func (g *grapher) doing(t *threads.Thread) string {
+func (g *grapher) doing(t *threads.Thread) answer.Statement {
 	if t.OS == nil || t.Managed == nil {
-		return ""
+		return answer.Statement{}
 	}
 	a := t.DescribeActivity(g.s.gaps, t.Activity(g.s.r.walker.Walk(g.s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{})))
 	does := a.Text
 	if strings.HasPrefix(does, "idle ") {
 		does = "is " + does
 	}
-	text := fmt.Sprintf("; thread %s %s", g.name(t), does)
+	where := answer.Statement{}
 	if !a.Caller.IsZero() {
-		text += " in " + compilernames.Pretty(a.Caller.String())
+		where = words.InMethod.Of(words.Method(compilernames.Pretty(a.Caller.String())))
 	}
-	return text
+	return words.ThreadDoes.Of(g.name(t), words.Text(does), where)
 }
 
 // others describes where the waits for a thread's end or for a static constructor lead.
@@ -862,9 +899,9 @@ func (g *grapher) others() []answer.Verdict {
 		if g.circled[w] || g.described[w] || w.lock != nil || len(w.tasks) > 0 || !slices.ContainsFunc(w.runners, func(t *threads.Thread) bool { return g.of[t] != nil }) {
 			continue
 		}
-		text := fmt.Sprintf("thread %s %s%s%s%s", g.name(w.thread), g.rows[w.thread].Text, g.placeOf(w), g.end(w), g.onward(w.runners, w))
-		out = append(out, answer.Verdict{Kind: answer.FindingWait, Text: text, Strength: answer.StrengthLikely, Evidence: []string{g.evidence(w)}, Show: g.show(w),
-			Sites: []answer.Site{g.site(w)}})
+		v := answer.Conclude(answer.FindingWait, words.OtherWait.Of(g.name(w.thread), g.does(w.thread), g.placeOf(w), g.end(w), g.onward(w.runners, w)), answer.StrengthLikely, g.evidence(w))
+		v.Rests, v.Show, v.Sites = standingStill, g.show(w), []answer.Site{g.site(w)}
+		out = append(out, v)
 	}
 	return out
 }
@@ -873,7 +910,7 @@ func (g *grapher) others() []answer.Verdict {
 func (g *grapher) held() []answer.Verdict {
 	var out []answer.Verdict
 	for _, l := range g.s.locks {
-		var names []string
+		var names []answer.Statement
 		strength := answer.StrengthProved
 		var alike []*wait
 		var first *wait
@@ -891,53 +928,52 @@ func (g *grapher) held() []answer.Verdict {
 		if len(names) == 0 {
 			continue
 		}
-		text := fmt.Sprintf("%s %s, for which ", g.holds(l, first), g.lockName(l))
+		waiting := words.ManyWait.Of(words.N(len(names)), words.Join(", ", names[:min(len(names), listedWaiters)]...), moreThan(len(names), listedWaiters))
 		if len(names) == 1 {
-			text += fmt.Sprintf("thread %s waits", names[0])
-		} else {
-			text += fmt.Sprintf("%d threads wait: %s", len(names), strings.Join(names[:min(len(names), listedWaiters)], ", "))
-			if more := len(names) - listedWaiters; more > 0 {
-				text += fmt.Sprintf(" and %d more", more)
-			}
+			waiting = words.OneWaits.Of(names[0])
 		}
-		text += limitOf(alike)
+		var onward, perhaps answer.Statement
 		kind := answer.FindingHeld
 		switch {
 		case len(first.runners) == 1 && first.runners[0].OS == nil:
 			kind = answer.FindingAbandoned
-			text += g.onward(first.runners, first)
+			onward = g.onward(first.runners, first)
 		case len(first.runners) == 1 && l.Kind != answer.LockLazy && g.idles(first.runners[0]):
 			kind, strength = answer.FindingAbandoned, answer.Weakest(strength, answer.StrengthLikely)
-			text += fmt.Sprintf("; thread %s waits for work of the thread pool: what took the lock has returned and still holds it", g.name(first.runners[0]))
+			onward = words.LeftHeld.Of(g.name(first.runners[0]))
 		default:
-			text += g.onward(first.runners, first) + g.perhapsMutual(first.runners, alike)
+			onward, perhaps = g.onward(first.runners, first), g.perhapsMutual(first.runners, alike)
 		}
-		out = append(out, answer.Verdict{Kind: kind, Text: text, Strength: strength, Count: len(names), Evidence: g.evidences(alike),
-			Show: append([]string{"dumpobj " + addressText(l.Address)}, g.showRunner(first)...), Sites: g.sites(alike), Thing: g.lockName(l)})
+		v := answer.Conclude(kind, words.HeldLock.Of(g.holds(l, first), g.lockName(l), waiting, limitOf(alike), onward, perhaps), strength, g.evidences(alike)...)
+		v.Rests, v.Count, v.Sites, v.Thing = standingStill, len(names), g.sites(alike), g.lockName(l).Text
+		v.Show = append([]string{"dumpobj " + addressText(l.Address)}, g.showRunner(first)...)
+		out = append(out, v)
 	}
 	return out
 }
 
 // perhapsMutual says if the holder of a lock waits for a semaphore that one of those who wait for the lock may have entered: a method that it is in
 // releases a semaphore later. A semaphore does not record who has entered.
-func (g *grapher) perhapsMutual(holders []*threads.Thread, waiters []*wait) string {
+func (g *grapher) perhapsMutual(holders []*threads.Thread, waiters []*wait) answer.Statement {
 	if len(holders) != 1 {
-		return ""
+		return answer.Statement{}
 	}
 	w := g.of[holders[0]]
 	if w == nil || w.lock == nil || w.lock.Kind != answer.LockSemaphore || w.lock.count > 0 || len(w.runners) > 0 || g.s.uses[w.lock] != nil {
-		return ""
+		return answer.Statement{}
 	}
 	for _, other := range waiters {
 		if g.releases(other) != nil {
-			return fmt.Sprintf("; perhaps a deadlock: thread %s releases a semaphore in the method in which it waits, and may have entered this one", g.name(other.thread))
+			return words.PerhapsMutual.Of(g.name(other.thread))
 		}
 	}
-	return ""
+	return answer.Statement{}
 }
 
 // lockName names a lock by its kind, its address and the field that holds it.
-func (g *grapher) lockName(l *lock) string { return kindOf(l) + " " + g.addressName(l.Address) }
+func (g *grapher) lockName(l *lock) answer.Statement {
+	return words.DoesObject.Of(words.Text(kindOf(l)), g.addressName(l.Address))
+}
 
 // idles reports whether a thread is a worker of the thread pool that waits for work: none of the program's code is on its stack.
 func (g *grapher) idles(t *threads.Thread) bool {
@@ -965,32 +1001,44 @@ func (g *grapher) unheld() []answer.Verdict {
 		if len(alike) == 0 {
 			continue
 		}
-		who := fmt.Sprintf("thread %s waits", g.name(alike[0].thread))
-		if len(alike) > 1 {
-			who = fmt.Sprintf("%d threads, the first %s, wait", len(alike), g.name(alike[0].thread))
-		}
-		v := answer.Verdict{Kind: answer.FindingAbandoned, Strength: answer.StrengthLikely, Count: len(alike), Sites: g.sites(alike), Thing: g.lockName(l),
-			Show: append([]string{"dumpobj " + addressText(l.Address)}, g.show(alike[0])...),
-			Text: fmt.Sprintf("%s for %s, %s%s; no thread of the process has it among the locks that it reads: a thread that has ended never left it", who, g.lockName(l), l.State, limitOf(alike))}
-		v.Evidence = append(g.evidences(alike), "the lists of entered locks of all threads")
+		v := answer.Conclude(answer.FindingAbandoned, words.Unheld.Of(g.waiting(alike), g.lockName(l), words.Text(l.State), limitOf(alike)), answer.StrengthLikely, g.evidences(alike)...)
+		v.Rests, v.Count, v.Sites, v.Thing = standingStill, len(alike), g.sites(alike), g.lockName(l).Text
+		v.Show = append([]string{"dumpobj " + addressText(l.Address)}, g.show(alike[0])...)
+		v.Because(words.EnteredLists.Of())
 		out = append(out, v)
 	}
 	return out
 }
 
+// waiting names one of several threads that wait alike.
+func (g *grapher) waiting(alike []*wait) answer.Statement {
+	if len(alike) == 1 {
+		return words.OneWaits.Of(g.name(alike[0].thread))
+	}
+	return words.TheFirstWaits.Of(words.N(len(alike)), g.name(alike[0].thread))
+}
+
+// moreThan says how many there are more than are listed.
+func moreThan(n, listed int) answer.Statement {
+	if n <= listed {
+		return answer.Statement{}
+	}
+	return words.AndMore.Of(words.N(n - listed))
+}
+
 // limitOf says how waits end by themselves, if all of them do.
-func limitOf(list []*wait) string {
+func limitOf(list []*wait) answer.Statement {
 	longest := int32(-1)
 	for _, w := range list {
 		switch {
 		case w.ends == "":
-			return ""
+			return answer.Statement{}
 		case w.timeout < 0:
-			return ", in waits that can end by themselves"
+			return words.CanEnd.Of()
 		}
 		longest = max(longest, w.timeout)
 	}
-	return fmt.Sprintf(", for at most %v", time.Duration(longest)*time.Millisecond)
+	return words.ForAtMost.Of(words.Duration(time.Duration(longest) * time.Millisecond))
 }
 
 // listedWaiters is how many threads that wait for a lock are named.
@@ -1005,23 +1053,20 @@ func holdsVerb(l *lock) string {
 }
 
 // holds describes who holds a lock that a thread waits for.
-func (g *grapher) holds(l *lock, w *wait) string {
+func (g *grapher) holds(l *lock, w *wait) answer.Statement {
 	list := w.runners
-	if len(list) == 1 && list[0].OS == nil {
-		return fmt.Sprintf("thread %s has ended and still %s", g.name(list[0]), holdsVerb(l))
-	}
 	if len(list) == 1 {
-		return fmt.Sprintf("thread %s %s", g.name(list[0]), holdsVerb(l))
+		says := words.ThreadHolds
+		if list[0].OS == nil {
+			says = words.EndedHolds
+		}
+		return says.Of(g.name(list[0]), words.Text(holdsVerb(l)))
 	}
-	names := make([]string, len(list))
+	names := make([]answer.Statement, len(list))
 	for i, t := range list {
 		names[i] = g.name(t)
 	}
-	text := strings.Join(names[:min(len(names), listedWaiters)], ", ")
-	if more := len(names) - listedWaiters; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return fmt.Sprintf("%d threads (%s) hold", len(list), text)
+	return words.ThreadsHold.Of(words.N(len(list)), words.Join(", ", names[:min(len(names), listedWaiters)]...), moreThan(len(names), listedWaiters))
 }
 
 // taskName returns a task's type as people say it: for the box of an async method, that method.

@@ -14,7 +14,7 @@ const FindingVersion = 1
 
 // Finding identifies a finding by the places in the program that its first statement is about, and by rules, which are the default if nil: a circle of waits
 // by all of them, in its order; another one by that at which most threads or operations stand, or failed. A finding without places has no signature.
-func Finding(kind string, sites []answer.Site, rules *Rules) answer.Identity {
+func Finding(kind answer.FindingKind, sites []answer.Site, rules *Rules) answer.Identity {
 	if rules == nil {
 		rules = defaultRules()
 	}
@@ -29,14 +29,14 @@ func Finding(kind string, sites []answer.Site, rules *Rules) answer.Identity {
 	if len(parts) == 0 {
 		return answer.Identity{}
 	}
-	id := sign("finding", FindingVersion, append([]string{kind}, parts...), sound)
+	id := sign("finding", FindingVersion, append([]string{string(kind)}, parts...), sound)
 	id.SignatureRules = rules.hash
 	return id
 }
 
 // OutOfMemory identifies a heap that could not grow by what holds most of it. Without a holder only that it could not grow is known.
 func OutOfMemory(holder answer.Identity) answer.Identity {
-	parts := append([]string{answer.FindingMemory}, holder.SignatureParts...)
+	parts := append([]string{string(answer.FindingMemory)}, holder.SignatureParts...)
 	return sign("finding", FindingVersion, parts, holder.SignatureStrength == answer.SignatureStrong)
 }
 

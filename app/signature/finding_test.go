@@ -107,7 +107,7 @@ func TestSiteRules(t *testing.T) {
 	for _, r := range SiteRows(list) {
 		back = append(back, r.Site())
 	}
-	for _, kind := range []string{answer.FindingTasks, answer.FindingDeadlock} {
+	for _, kind := range []answer.FindingKind{answer.FindingTasks, answer.FindingDeadlock} {
 		assert.Equal(t, Finding(kind, list, rules), Finding(kind, back, rules))
 	}
 }

@@ -18,9 +18,10 @@ func TestFailures(t *testing.T) {
 	d, _ := testdump.Libraries(t)
 	out := read(t, d, sqlpools.Options{})
 	type failure struct {
-		code, message, command, strength string
-		count                            int
-		linked                           bool
+		code, message, command string
+		strength               answer.Strength
+		count                  int
+		linked                 bool
 	}
 	var got []failure
 	for _, f := range out.Failures {

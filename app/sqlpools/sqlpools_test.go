@@ -75,6 +75,7 @@ func TestPools(t *testing.T) {
 			}
 			counts := fmt.Sprint(f.MaxPoolSize, f.Open, f.Busy, f.Idle, f.Waiters)
 			assert.Equal(t, counts, fmt.Sprint(p.Max.Value, p.Open.Value, p.Busy.Value, p.Idle.Value, p.Waiting.Value), f.ConnectionString)
+			assert.Equal(t, p.Busy.Value == p.Max.Value, p.Exhausted.Value, f.ConnectionString)
 			for _, m := range []answer.Maybe[int64]{p.Max, p.Open, p.Busy, p.Idle, p.Waiting} {
 				assert.NoError(t, m.Err)
 			}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/threadpool/internal/parts"
-	"github.com/sosgo/sosgo/app/threadpool/internal/poolverdict"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/base/ticks"
@@ -68,7 +67,7 @@ func (r *Reader) Describe(ctx context.Context, o Options) (*answer.ThreadPool, e
 		return nil, err
 	}
 	if out.Kind != answer.PoolNone {
-		out.Verdicts = append(out.Verdicts, poolverdict.Of(out, queues))
+		out.Verdicts = append(out.Verdicts, Judge(out, queues))
 	}
 	return out, nil
 }

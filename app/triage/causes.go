@@ -1,14 +1,14 @@
 package triage
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/answer/words"
 )
 
 // starving are the kinds of findings from which starvation of the thread pool follows if most of its workers are among those that wait.
-var starving = []string{answer.FindingDeadlock, answer.FindingAbandoned, answer.FindingHeld, answer.FindingPermits, answer.FindingCircle, answer.FindingWait}
+var starving = []answer.FindingKind{answer.FindingDeadlock, answer.FindingAbandoned, answer.FindingHeld, answer.FindingPermits, answer.FindingCircle, answer.FindingWait}
 
 // causeOfStarvation puts what starves the thread pool before the starvation, which says what it follows from: more than half of the pool's workers
 // are threads that the other finding says to wait. The list is ranked.
@@ -37,10 +37,9 @@ func causeOfStarvation(list []answer.Finding, workers int) []answer.Finding {
 		return list
 	}
 	starved, by := &list[at], &list[cause]
-	why := answer.Verdict{Text: fmt.Sprintf("it follows from the finding %q", by.Kind), Strength: answer.Weakest(starved.Strength, by.Strength),
-		Evidence: []string{fmt.Sprintf("%d of %d workers are threads of that finding", most, workers)}}
+	why := answer.Conclude(answer.NoFinding, words.Follows.Of(words.Text(string(by.Kind))), answer.Weakest(starved.Strength, by.Strength), words.WorkersOf.Of(words.N(most), words.N(workers)))
 	if thing := by.Clauses[0].Thing; thing != "" {
-		starved.Text += fmt.Sprintf(", %d of them for %s", most, thing)
+		starved.Statement = starved.Plus(words.OfThemFor.Of(words.N(most), words.Text(thing)))
 	}
 	starved.Clauses = append(starved.Clauses, why)
 	if by.Severity != answer.SeverityFatal {

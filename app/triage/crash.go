@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/app/signature"
 	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/target"
@@ -26,23 +27,20 @@ func crashed(ctx context.Context, q *Answers) (view, error) {
 	}
 	clauses := c.Verdicts
 	f := finding(answer.FindingCrash, clauses...)
-	f.Text, f.Thread = c.Reason, c.ThreadID
-	if c.Likely != "" {
-		text, usual := cutUsual(c.Likely)
-		f.Text, f.Strength = c.Likely, answer.StrengthLikely // unless a clause concludes just this
-		for i := range clauses {
-			switch clauses[i].Text {
-			case c.Likely:
-				f.Strength = clauses[i].Strength
-			case text:
-				f.Text, f.Strength = text, clauses[i].Strength
-				f.Clauses = append(slices.Clip(f.Clauses), answer.Verdict{Kind: answer.FindingCrash, Text: "such an exception usually means: " + usual, Strength: answer.StrengthLikely})
-			}
+	f.Statement, f.Thread = said(clauses, c.Reason), c.ThreadID
+	switch {
+	case c.Blames > 0 && c.Blames <= len(clauses):
+		cause := &clauses[c.Blames-1]
+		f.Statement, f.Strength = cause.Statement, cause.Strength
+		if c.Usual != "" {
+			f.Clauses = append(slices.Clip(f.Clauses), answer.Conclude(answer.FindingCrash, words.UsuallyMeans.Of(words.Text(c.Usual)), answer.StrengthLikely))
 		}
+	case c.Likely != "":
+		f.Statement, f.Strength = words.Text(c.Likely), answer.StrengthLikely // no clause concludes it
 	}
 	id := signature.Crash(c, q.rules)
 	f.Identity = id.Identity
-	f.Text += crashPlace(c, id.Frame)
+	f.Statement = f.Plus(crashPlace(c, id.Frame)...)
 	if len(c.Exceptions) > 0 && c.Exceptions[0].Address != 0 {
 		f.Object = c.Exceptions[0].Address
 		f.Next = append(f.Next, fmt.Sprintf("pe %x", uint64(f.Object)))
@@ -51,14 +49,12 @@ func crashed(ctx context.Context, q *Answers) (view, error) {
 	return view{found: []answer.Finding{f}, partly: firstOf(c.Noted(), nil)}, nil
 }
 
-// cutUsual separates what an exception usually means, which its type alone suggests, from a likely cause.
-func cutUsual(likely string) (text, usual string) {
-	before, rest, found := strings.Cut(likely, " (usually: ")
-	usual, after, closed := strings.Cut(rest, ")")
-	if !found || !closed {
-		return likely, ""
+// said returns the statement of the clause that says a text, which knows more of it than the text.
+func said(clauses []answer.Verdict, text string) answer.Statement {
+	if i := slices.IndexFunc(clauses, func(v answer.Verdict) bool { return v.Text == text }); i >= 0 {
+		return clauses[i].Statement
 	}
-	return before + after, usual
+	return words.Text(text)
 }
 
 // failedCommand names the command of a database whose exception ended the process.
@@ -76,8 +72,9 @@ func failedCommand(ctx context.Context, q *Answers, c *answer.Crash) []answer.Ve
 	for i := range list.Failures {
 		x := &list.Failures[i]
 		if x.Command != nil && slices.ContainsFunc(c.Exceptions, func(e answer.Exception) bool { return e.Address == x.Object }) {
-			return []answer.Verdict{{Kind: answer.FindingCrash, Strength: x.Strength, Text: "the command that failed: " + x.Command.Text.String(), Show: []string{"sqlpools"},
-				Evidence: []string{fmt.Sprintf("%s %x", x.Type, uint64(x.Object))}}}
+			v := answer.Conclude(answer.FindingCrash, words.FailedCommand.Of(words.Text(x.Command.Text.String())), x.Strength, words.ObjectOfType.Of(words.Type(x.Type.String()), words.ShortObject(x.Object)))
+			v.Show = []string{"sqlpools"}
+			return []answer.Verdict{v}
 		}
 	}
 	return nil
@@ -105,22 +102,23 @@ func finalizer(ctx context.Context, q *Answers) (view, error) {
 
 // crashPlace returns where the process died, as far as its conclusions do not say so: the innermost method of the program on the stack with its line,
 // or else frame, and the thread. A method in the trace of an exception is named by the conclusion about it.
-func crashPlace(c *answer.Crash, frame string) string {
-	var out string
+func crashPlace(c *answer.Crash, frame string) (out []answer.Statement) {
 	switch i := slices.IndexFunc(c.Stack, ownMethod); {
 	case i >= 0 && (c.Likely == "" || len(c.Exceptions) == 0 && c.FailFast == nil) && !strings.Contains(c.Likely, c.Stack[i].Method.S):
-		out = ", the innermost method of the program on its stack: " + compilernames.Pretty(c.Stack[i].Method.S)
-		if f := &c.Stack[i]; f.File != "" {
-			out += fmt.Sprintf(" (%s:%d)", target.BaseName(f.File), f.Line)
+		f, place := &c.Stack[i], answer.Statement{}
+		if f.File != "" {
+			place = words.AtPlace.Of(words.Place(target.BaseName(f.File), f.Line))
 		}
+		out = append(out, words.InnermostOwn.Of(words.Method(compilernames.Pretty(f.Method.S)), place))
 	case i < 0 && c.Likely == "" && frame != "":
-		out = ", died in " + frame
+		out = append(out, words.DiedIn.Of(words.Method(frame)))
 	}
 	if c.ThreadID != 0 {
-		out += fmt.Sprintf(", thread %#x", c.ThreadID)
-		if c.ThreadName.Err == nil && c.ThreadName.S != "" {
-			out += fmt.Sprintf(" %q", c.ThreadName.S)
+		t := answer.Thread{OSID: c.ThreadID}
+		if c.ThreadName.Err == nil {
+			t.Name = c.ThreadName.S
 		}
+		out = append(out, words.CommaThread.Of(words.Thread(t)))
 	}
 	return out
 }

@@ -10,7 +10,7 @@ import (
 
 func ExampleJudge() {
 	out, err := triage.Judge(context.Background(), &triage.Answers{
-		Waits: triage.Got(&answer.Waits{Verdicts: []answer.Verdict{{Kind: answer.FindingDeadlock, Text: "deadlock: thread 3 waits for thread 4, and 4 for 3", Strength: answer.StrengthProved}}}, nil),
+		Waits: triage.Got(&answer.Waits{Verdicts: []answer.Verdict{{Kind: answer.FindingDeadlock, Statement: answer.Statement{Text: "deadlock: thread 3 waits for thread 4, and 4 for 3"}, Strength: answer.StrengthProved}}}, nil),
 	}, triage.Options{})
 	if err != nil {
 		fmt.Println(err)

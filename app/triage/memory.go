@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/app/signature"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
@@ -33,9 +34,9 @@ func outOfMemory(ctx context.Context, q *Answers) (view, error) {
 	}
 	for i := range m.Failures {
 		a := &m.Failures[i]
-		x := answer.Verdict{Kind: answer.FindingMemory, Strength: answer.StrengthRecorded, Show: []string{"analyzeoom"},
-			Text:     fmt.Sprintf("the garbage collector could not allocate %s: %s", size(a.AllocationSize), a.Why()),
-			Evidence: []string{fmt.Sprintf("the record of heap %d, after collection %d", a.Heap, a.Collection)}}
+		x := answer.Conclude(answer.FindingMemory, words.AllocationFailed.Of(words.Bytes(a.AllocationSize), words.Text(a.Why())), answer.StrengthRecorded,
+			words.AllocationRecord.Of(words.N(a.Heap), words.N(a.Collection)))
+		x.Show = []string{"analyzeoom"}
 		v.found = append(v.found, finding(answer.FindingMemory, append([]answer.Verdict{x}, limits...)...))
 	}
 	return v, nil
@@ -61,7 +62,7 @@ func limitClauses(settings []answer.GCSetting) (out []answer.Verdict) {
 		if s.Unused || !strings.Contains(s.Name, "HardLimit") {
 			continue
 		}
-		words := s.Value
+		value := words.Text(s.Value)
 		base := 0
 		if s.Source == answer.GCSettingEnvironment {
 			base = 16
@@ -71,10 +72,11 @@ func limitClauses(settings []answer.GCSetting) (out []answer.Verdict) {
 			digits = strings.TrimPrefix(strings.ToLower(digits), "0x")
 		}
 		if n, err := strconv.ParseUint(digits, base, 64); err == nil && !strings.Contains(s.Name, "Percent") {
-			words = size(n)
+			value = words.Bytes(n)
 		}
-		out = append(out, answer.Verdict{Text: fmt.Sprintf("the heap has a limit: %s is %s", s.Name, words), Strength: answer.StrengthRecorded,
-			Evidence: []string{s.Key + "=" + s.Value}, Show: []string{"gc"}})
+		x := answer.Conclude(answer.NoFinding, words.HeapLimit.Of(words.Text(s.Name), value), answer.StrengthRecorded, words.Setting.Of(words.Text(s.Key), words.Text(s.Value)))
+		x.Show = []string{"gc"}
+		out = append(out, x)
 	}
 	return out
 }
@@ -98,16 +100,17 @@ func fragmentation(ctx context.Context, q *Answers) (view, error) {
 		if name == "" || g.Free < muchFree || g.Share < muchFreeShare {
 			continue
 		}
-		x := answer.Verdict{Kind: answer.FindingFragmented, Strength: answer.StrengthRecorded,
-			Text: fmt.Sprintf("%s of %s, %.0f%%, is free space between its objects, in %s of at most %s",
-				size(g.Free), name, g.Share, answer.Count(int(g.Blocks), "block", "blocks"), size(g.Largest)),
-			Evidence: []string{fmt.Sprintf("its objects have %s", size(g.Objects))}}
+		x := answer.Conclude(answer.FindingFragmented, words.Fragmented.Of(words.Bytes(g.Free), words.Text(name), words.Percent(g.Share), words.N(g.Blocks), words.Bytes(g.Largest)),
+			answer.StrengthRecorded, words.ObjectsHave.Of(words.Bytes(g.Objects)))
+		x.Rests = wholeHeap
 		clauses := []answer.Verdict{x}
 		for j := range g.Pins[:min(len(g.Pins), mostClauses)] {
 			p := &g.Pins[j]
-			clauses = append(clauses, answer.Verdict{Strength: answer.StrengthProved, Count: int(p.Objects), Show: []string{fmt.Sprintf("gcroot %x", uint64(p.Example))},
-				Text:     fmt.Sprintf("%d %s with free space behind them can't be moved: handles pin them", p.Objects, p.Type),
-				Evidence: []string{fmt.Sprintf("%d handles of type %s", p.Handles, p.Handle)}})
+			pinned := answer.Conclude(answer.NoFinding, words.PinnedObjects.Of(words.N(p.Objects), words.Type(p.Type.String())), answer.StrengthProved,
+				words.PinningHandles.Of(words.N(p.Handles), words.Text(p.Handle)))
+			pinned.Rests = []answer.Premise{answer.TablesWhole, answer.NoCollection}
+			pinned.Count, pinned.Show = int(p.Objects), []string{fmt.Sprintf("gcroot %x", uint64(p.Example))}
+			clauses = append(clauses, pinned)
 		}
 		v.found = append(v.found, finding(answer.FindingFragmented, clauses...))
 	}
@@ -135,17 +138,16 @@ func nativeMemory(ctx context.Context, q *Answers) (view, error) {
 	if all < muchNative || all/timesNative < n.Heap {
 		return v, nil
 	}
-	x := answer.Verdict{Kind: answer.FindingNative, Strength: answer.StrengthRecorded, Show: []string{"memory"},
-		Text:     fmt.Sprintf("malloc has %s, and the GC heap %s: objects do not explain the memory of the process", size(all), size(n.Heap)),
-		Evidence: []string{"arenas of malloc: " + size(n.Arenas)}}
+	x := answer.Conclude(answer.FindingNative, words.NativeMemory.Of(words.Bytes(all), words.Bytes(n.Heap)), answer.StrengthRecorded, words.Arenas.Of(words.Bytes(n.Arenas)))
+	x.Show = []string{"memory"}
 	switch {
 	case n.Counted:
-		x.Evidence = append(x.Evidence, "blocks with mappings of their own, as malloc counts them: "+size(n.Blocks))
+		x.Because(words.CountedBlocks.Of(words.Bytes(n.Blocks)))
 	case n.Arenas < muchNative || n.Arenas/timesNative < n.Heap:
 		x.Strength = answer.StrengthLikely
 		fallthrough
 	case n.Blocks > 0:
-		x.Evidence = append(x.Evidence, "mappings that look like blocks of malloc: "+size(n.Blocks))
+		x.Because(words.LikelyBlocks.Of(words.Bytes(n.Blocks)))
 	}
 	v.found = append(v.found, finding(answer.FindingNative, x))
 	return v, nil
@@ -190,10 +192,9 @@ func interned(l *answer.Leaks) (answer.Finding, bool) {
 	if arrays < 2 || share < internedShare || retained < internedBytes {
 		return answer.Finding{}, false
 	}
-	x := answer.Verdict{Kind: answer.FindingHolder, Strength: answer.StrengthLikely, Show: []string{"leaks"}, Count: arrays, Sites: []answer.Site{{Does: "interned"}},
-		Text: fmt.Sprintf("%d strings that are interned (String.Intern) or literals hold %s, %.0f%% of what lives, in at least %d arrays; they live until the process ends",
-			n, size(retained), share, arrays),
-		Evidence: []string{"arrays of strings with handles of their own, as the runtime uses for these"}}
+	x := answer.Conclude(answer.FindingHolder, words.Interned.Of(words.N(n), words.Bytes(retained), words.Percent(share), words.N(arrays)), answer.StrengthLikely, words.InternedArrays.Of())
+	x.Rests = reachable
+	x.Show, x.Count, x.Sites = []string{"leaks"}, arrays, []answer.Site{{Does: "interned"}}
 	return finding(answer.FindingHolder, x), true
 }
 
@@ -244,61 +245,19 @@ func holder(list []*answer.Suspect, l *answer.Leaks) answer.Finding {
 	for _, other := range list[1:] {
 		retained, share = retained+other.Retained, share+other.Share
 	}
-	name := s.Name.S
-	if p := cmp.Or(s.Owner, s.Point); len(list) > 1 {
-		name = fmt.Sprintf("%d %s", len(list), p.Type)
-	} else if p := s.Owner; p != nil {
-		name = fmt.Sprintf("%s %x", p.Type, uint64(p.Address))
-	} else if p := s.Point; p != nil {
-		name = fmt.Sprintf("%s %x", p.Type, uint64(p.Address))
-	} else if name == "" && s.Members != nil {
-		name = fmt.Sprintf("%d %s", s.Members.Count, s.Members.Type)
+	sig, root := signature.Suspect(s)
+	x := answer.Conclude(answer.FindingHolder, holderSays(list, held{words.Bytes(retained), words.Percent(share), localHolds(s), keptBy(s, root)}), answer.StrengthProved, words.AllReferences.Of())
+	x.Rests, x.Show = reachable, []string{"leaks"}
+	if len(list) > 1 {
+		x.Count = len(list)
 	}
-	x := answer.Verdict{Kind: answer.FindingHolder, Strength: answer.StrengthProved, Show: []string{"leaks"}}
-	held := fmt.Sprintf(" %s, %.0f%% of what lives", size(retained), share)
-	switch m := members(s); {
-	case s.Kind == answer.SuspectGroup:
-		x.Text = name + " hold" + held
-	case s.Kind == answer.SuspectTimers && s.Elements.Err == nil:
-		x.Text = fmt.Sprintf("%d timers that call %s hold%s", s.Elements.Value, metadata.PrettyMethod(name), held)
-		if s.AtLeast {
-			x.Text = "at least " + x.Text
-		}
-	case s.Kind == answer.SuspectEvent && s.Elements.Err == nil && m != nil:
-		x.Text = fmt.Sprintf("%d handlers%s hold%s, with %d %s", s.Elements.Value, eventWords(s, name), held, m.Count, m.Type)
-	default:
-		x.Text = name + " holds" + held
-		if len(list) > 1 {
-			x.Text, x.Count = name+" hold"+held, len(list)
-		}
-		if m != nil {
-			n := m.Count
-			for _, other := range list[1:] {
-				if more := members(other); more != nil {
-					n += more.Count
-				}
-			}
-			x.Text += fmt.Sprintf(", most of it by %d %s", n, m.Type)
-		}
-	}
-	x.Text += localWords(s)
-	x.Evidence = []string{"all references between objects, and the roots"}
 	if l.Incomplete {
 		x.Strength = answer.StrengthLikely
-		x.Evidence = append(x.Evidence, "not all roots, objects or references can be read")
+		x.Because(words.NotAllRead.Of())
 	}
-	sig, root := signature.Suspect(s)
 	if s.Path != nil && s.Path.Root.Conservative {
 		x.Strength = answer.Weakest(x.Strength, answer.StrengthPossible)
-		x.Evidence = append(x.Evidence, "the path begins at a word of a stack that only looks like a reference")
-	}
-	switch {
-	case strings.HasPrefix(root, "static "+timerQueue+"."):
-		x.Text += ", kept by the timer queue (" + timerQueue + ")"
-	case root == "stack":
-		x.Text += ", kept by " + s.Path.Root.Words()
-	case root != "":
-		x.Text += ", kept by " + root
+		x.Because(words.DoubtfulRoot.Of())
 	}
 	f := finding(answer.FindingHolder, x)
 	f.Identity = sig
@@ -309,23 +268,93 @@ func holder(list []*answer.Suspect, l *answer.Leaks) answer.Finding {
 	return f
 }
 
-// localWords names the AsyncLocal whose values retain most of a suspect's bytes, if one does.
-func localWords(s *answer.Suspect) string {
-	if len(s.Locals) == 0 || 2*s.Locals[0].Retained < s.Retained {
-		return ""
+// held is what a suspect holds, and what keeps that.
+type held struct{ size, share, local, keeper answer.Statement }
+
+// holderSays says what a suspect holds. The others of list are like it, and what they hold is added.
+func holderSays(list []*answer.Suspect, h held) answer.Statement {
+	s := list[0]
+	name := holderName(list)
+	switch m := members(s); {
+	case s.Kind == answer.SuspectGroup:
+		return words.Holders.Of(name, h.size, h.share, answer.Statement{}, h.local, h.keeper)
+	case s.Kind == answer.SuspectTimers && s.Elements.Err == nil:
+		says := words.Timers
+		if s.AtLeast {
+			says = words.TimersAtLeast
+		}
+		return says.Of(words.N(s.Elements.Value), words.Method(metadata.PrettyMethod(name.Text)), h.size, h.share, h.local, h.keeper)
+	case s.Kind == answer.SuspectEvent && s.Elements.Err == nil && m != nil:
+		return words.Handlers.Of(words.N(s.Elements.Value), handlersOf(s, name), h.size, h.share, words.N(m.Count), words.Type(m.Type.String()), h.local, h.keeper)
 	}
-	return fmt.Sprintf(", %s of it held by AsyncLocal %s in the execution contexts of %d of them", size(s.Locals[0].Retained), s.Locals[0].Name, s.Locals[0].Count)
+	says := words.Holder
+	if len(list) > 1 {
+		says = words.Holders
+	}
+	return says.Of(name, h.size, h.share, mostOf(list), h.local, h.keeper)
 }
 
-// eventWords names the event of a suspect with handlers. Its owner's name leads to it, unless it is static.
-func eventWords(s *answer.Suspect, owner string) string {
+// holderName names what holds memory: objects of a type, the object to which the suspect belongs, or the object itself.
+func holderName(list []*answer.Suspect) answer.Statement {
+	s := list[0]
+	p := cmp.Or(s.Owner, s.Point)
+	switch {
+	case len(list) > 1:
+		return words.Objects.Of(words.N(len(list)), words.Type(p.Type.String()))
+	case p != nil:
+		return words.ObjectOfType.Of(words.Type(p.Type.String()), words.ShortObject(p.Address))
+	case s.Name.S == "" && s.Members != nil:
+		return words.Objects.Of(words.N(s.Members.Count), words.Type(s.Members.Type.String()))
+	}
+	return words.Text(s.Name.S)
+}
+
+// mostOf says what the suspects hold most, if that is known.
+func mostOf(list []*answer.Suspect) answer.Statement {
+	m := members(list[0])
+	if m == nil {
+		return answer.Statement{}
+	}
+	n := m.Count
+	for _, other := range list[1:] {
+		if more := members(other); more != nil {
+			n += more.Count
+		}
+	}
+	return words.MostOfIt.Of(words.N(n), words.Type(m.Type.String()))
+}
+
+// keptBy says what keeps a suspect alive, if that is known.
+func keptBy(s *answer.Suspect, root string) answer.Statement {
+	switch {
+	case strings.HasPrefix(root, "static "+timerQueue+"."):
+		return words.KeptByTimers.Of(words.Type(timerQueue))
+	case root == "stack":
+		return words.KeptBy.Of(words.Text(s.Path.Root.Words()))
+	case root != "":
+		return words.KeptBy.Of(words.Text(root))
+	}
+	return answer.Statement{}
+}
+
+// localHolds names the AsyncLocal whose values retain most of a suspect's bytes, if one does.
+func localHolds(s *answer.Suspect) answer.Statement {
+	if len(s.Locals) == 0 || 2*s.Locals[0].Retained < s.Retained {
+		return answer.Statement{}
+	}
+	l := &s.Locals[0]
+	return words.LocalHolds.Of(words.Bytes(l.Retained), words.Field(l.Name), words.N(l.Count))
+}
+
+// handlersOf names the event of a suspect with handlers. Its owner's name leads to it, unless it is static.
+func handlersOf(s *answer.Suspect, owner answer.Statement) answer.Statement {
 	switch {
 	case s.Name.S == "":
-		return " of " + owner
+		return words.HandlersOf.Of(owner)
 	case s.Owner == nil:
-		return " of the event " + s.Name.S
+		return words.HandlersOfEvent.Of(words.Field(s.Name.S))
 	}
-	return fmt.Sprintf(" of the event %s of %s", s.Name.S, owner)
+	return words.HandlersOfOwner.Of(words.Field(s.Name.S), owner)
 }
 
 // timerQueue is the class whose static field leads to all active timers.
@@ -351,13 +380,13 @@ func loadContexts(ctx context.Context, q *Answers) (view, error) {
 		if c.State.S != answer.ContextUnloading || c.Verdict != answer.Held {
 			continue // one that is garbage goes with the next collection
 		}
-		x := answer.Verdict{Kind: answer.FindingUnload, Strength: answer.StrengthProved, Show: []string{"contexts"},
-			Text:     fmt.Sprintf("the load context %s was asked to unload and stays, with %s", c.Name, answer.Count(len(c.Assemblies), "assembly", "assemblies")),
-			Evidence: []string{fmt.Sprintf("AssemblyLoadContext %x", uint64(c.Address))}}
+		x := answer.Conclude(answer.FindingUnload, words.ContextStays.Of(words.Text(c.Name.String()), words.N(len(c.Assemblies))), answer.StrengthProved,
+			words.ContextObject.Of(words.ShortObject(c.Address)))
+		x.Rests, x.Show = reachable, []string{"contexts"}
 		clauses := []answer.Verdict{x}
 		for j := range c.Blockers[:min(len(c.Blockers), mostClauses)] {
 			b := &c.Blockers[j]
-			clauses = append(clauses, answer.Verdict{Text: "it is kept: " + b.Text, Strength: b.Strength})
+			clauses = append(clauses, answer.Conclude(answer.NoFinding, words.ItIsKept.Of(words.Text(b.Text)), b.Strength))
 		}
 		f := finding(answer.FindingUnload, clauses...)
 		f.Object = c.Address
@@ -379,29 +408,22 @@ func soundness(ctx context.Context, q *Answers) (view, error) {
 	if s.Errors == 0 {
 		return v, nil
 	}
-	x := answer.Verdict{Kind: answer.FindingHeap, Strength: answer.StrengthProved, Count: s.Errors, Show: []string{"verifyheap"},
-		Text: fmt.Sprintf("the heap is damaged: %s in %d objects", answer.Count(s.Errors, "fault", "faults"), s.Objects)}
+	x := answer.Conclude(answer.FindingHeap, words.DamagedHeap.Of(words.N(s.Errors), words.N(s.Objects)), answer.StrengthProved)
+	x.Rests, x.Count, x.Show = []answer.Premise{answer.NoCollection, answer.HeapWhole}, s.Errors, []string{"verifyheap"}
 	for i := range s.Faults[:min(len(s.Faults), mostClauses)] {
 		fault := &s.Faults[i]
-		x.Evidence = append(x.Evidence, fault.Reason)
+		x.Because(words.Text(fault.Reason))
 		x.Show = append(x.Show, fmt.Sprintf("listnearobj %x", uint64(fault.Object)))
 	}
 	v.found = append(v.found, finding(answer.FindingHeap, x))
 	return v, nil
 }
 
-// size returns a number of bytes for people, as reports do.
-func size(n uint64) string {
-	const unit = 1024
-	if n < unit {
-		return fmt.Sprintf("%d B", n)
-	}
-	value, units := float64(n)/unit, []string{"KB", "MB", "GB"}
-	for len(units) > 1 && value >= unit-0.05 {
-		value, units = value/unit, units[1:]
-	}
-	return fmt.Sprintf("%.1f %s", value, units[0])
-}
+// What the conclusions about the heap rest on.
+var (
+	wholeHeap = []answer.Premise{answer.HeapWhole, answer.NoCollection}
+	reachable = []answer.Premise{answer.HeapWhole, answer.NoCollection, answer.RootsRead}
+)
 
 // GC handles of one type, to objects of one type, are a finding if they are so many. Healthy processes have less than two thousand of all types
 // together; a ConditionalWeakTable has a Dependent handle for each of its keys.
@@ -440,14 +462,18 @@ func handles(ctx context.Context, q *Answers) (view, error) {
 		if c.Count < muchHandles {
 			continue
 		}
-		objects := "objects of " + c.Type.String()
+		objects := words.ObjectsOfType.Of(words.Type(c.Type.String()))
 		if k.mt == 0 {
-			objects = "objects whose types can't be read"
+			objects = words.UntypedObjects.Of()
 		}
-		x := answer.Verdict{Kind: answer.FindingHandles, Strength: answer.StrengthRecorded, Count: int(c.Count), Show: []string{"gchandles -type " + k.handle},
-			Text:     fmt.Sprintf("%d %s handles refer to %s%s", c.Count, k.handle, objects, handleWords[k.handle]),
-			Evidence: []string{fmt.Sprintf("the handle table; the objects have %s themselves", size(c.Size))},
-			Sites:    []answer.Site{{Method: c.Type, Does: k.handle}}}
+		effect := answer.Statement{}
+		if does := handleEffects[k.handle]; does != nil {
+			effect = does.Of()
+		}
+		x := answer.Conclude(answer.FindingHandles, words.ManyHandles.Of(words.N(c.Count), words.Text(k.handle), objects, effect), answer.StrengthRecorded,
+			words.HandleTable.Of(words.Bytes(c.Size)))
+		x.Rests = []answer.Premise{answer.TablesWhole}
+		x.Count, x.Show, x.Sites = int(c.Count), []string{"gchandles -type " + k.handle}, []answer.Site{{Method: c.Type, Does: k.handle}}
 		f := finding(answer.FindingHandles, x)
 		f.Next = append(slices.Clone(x.Show), f.Next...)
 		v.found = append(v.found, f)
@@ -458,11 +484,11 @@ func handles(ctx context.Context, q *Answers) (view, error) {
 	return v, ctx.Err()
 }
 
-// handleWords say what many handles of a type do.
-var handleWords = map[string]string{
-	"Strong":    ", and keep them alive until GCHandle.Free is called",
-	"Pinned":    ", and pin them until GCHandle.Free is called",
-	"Dependent": ": each keeps another object alive as long as it lives, as a ConditionalWeakTable does",
-	"WeakShort": "; they keep nothing alive, and each costs time in a collection",
-	"WeakLong":  "; they keep nothing alive, and each costs time in a collection",
+// handleEffects say what many handles of a type do.
+var handleEffects = map[string]*words.Sentence{
+	"Strong":    words.HandlesKeep,
+	"Pinned":    words.HandlesPin,
+	"Dependent": words.HandlesDepend,
+	"WeakShort": words.HandlesWatch,
+	"WeakLong":  words.HandlesWatch,
 }

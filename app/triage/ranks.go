@@ -7,12 +7,13 @@ import (
 )
 
 // severities are those of findings, the most severe first.
-var severities = []string{answer.SeverityFatal, answer.SeverityHigh, answer.SeverityWarning}
+var severities = []answer.Severity{answer.SeverityFatal, answer.SeverityHigh, answer.SeverityWarning}
 
 // A ranked kind of findings has a severity, and commands that show more. docs/triage.md gives the reasons for the order.
 type ranked struct {
-	kind, severity string
-	next           []string
+	kind     answer.FindingKind
+	severity answer.Severity
+	next     []string
 }
 
 // ranks are the kinds of findings. Of one severity the kind that is first here comes first.
@@ -48,24 +49,24 @@ var ranks = []ranked{
 }
 
 // normal are kinds of verdicts that are no findings.
-var normal = []string{"", answer.FindingEntryPoint, answer.FindingPoolKeepsUp}
+var normal = []answer.FindingKind{answer.NoFinding, answer.FindingEntryPoint, answer.FindingPoolKeepsUp}
 
 // place returns the place of a kind in the order. A kind without a place comes last.
-func place(kind string) int {
+func place(kind answer.FindingKind) int {
 	if i := slices.IndexFunc(ranks, func(r ranked) bool { return r.kind == kind }); i >= 0 {
 		return i
 	}
 	return len(ranks)
 }
 
-func severityOf(kind string) string {
+func severityOf(kind answer.FindingKind) answer.Severity {
 	if i := place(kind); i < len(ranks) {
 		return ranks[i].severity
 	}
 	return answer.SeverityWarning
 }
 
-func next(kind string) []string {
+func next(kind answer.FindingKind) []string {
 	if i := place(kind); i < len(ranks) {
 		return slices.Clone(ranks[i].next)
 	}

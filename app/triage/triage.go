@@ -159,11 +159,15 @@ func rank(list []answer.Finding) {
 }
 
 // finding makes a finding of clauses. Its text and strength are those of the first.
-func finding(kind string, clauses ...answer.Verdict) answer.Finding {
+func finding(kind answer.FindingKind, clauses ...answer.Verdict) answer.Finding {
 	f := answer.Finding{Kind: kind, Severity: severityOf(kind), Clauses: clauses, Next: next(kind)}
 	if len(clauses) > 0 {
-		f.Text, f.Strength, f.Count = strings.TrimPrefix(clauses[0].Text, kind+": "), clauses[0].Strength, clauses[0].Count
-		f.Identity = signature.Finding(kind, clauses[0].Sites, nil)
+		c := &clauses[0]
+		f.Statement, f.Strength, f.Count = c.Statement, c.Strength, c.Count
+		if prefix := string(kind) + ": "; strings.HasPrefix(c.Text, prefix) {
+			f.Statement = c.From(len(prefix)) // the kind stands before it
+		}
+		f.Identity = signature.Finding(kind, c.Sites, nil)
 	}
 	return f
 }

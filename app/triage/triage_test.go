@@ -3,9 +3,13 @@ package triage
 import (
 	"context"
 	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -145,17 +149,17 @@ func TestNothingAtAll(t *testing.T) {
 func TestOrder(t *testing.T) {
 	q := healthy()
 	q.Waits = Got(&answer.Waits{Verdicts: []answer.Verdict{
-		{Kind: answer.FindingEntryPoint, Text: "usual", Strength: answer.StrengthProved},
-		{Kind: answer.FindingBlocked, Text: "blocked", Strength: answer.StrengthLikely},
-		{Kind: answer.FindingHeld, Text: "two wait", Strength: answer.StrengthProved, Count: 2},
-		{Kind: answer.FindingHeld, Text: "five wait", Strength: answer.StrengthLikely, Count: 5},
-		{Kind: answer.FindingHeld, Text: "nine wait", Strength: answer.StrengthLikely, Count: 9},
-		{Kind: answer.FindingHeld, Text: "four wait", Strength: answer.StrengthProved, Count: 4},
-		{Kind: answer.FindingDeadlock, Text: "deadlock: a waits for b", Strength: answer.StrengthProved},
-		{Text: "no finding", Strength: answer.StrengthProved},
+		{Kind: answer.FindingEntryPoint, Statement: answer.Statement{Text: "usual"}, Strength: answer.StrengthProved},
+		{Kind: answer.FindingBlocked, Statement: answer.Statement{Text: "blocked"}, Strength: answer.StrengthLikely},
+		{Kind: answer.FindingHeld, Statement: answer.Statement{Text: "two wait"}, Strength: answer.StrengthProved, Count: 2},
+		{Kind: answer.FindingHeld, Statement: answer.Statement{Text: "five wait"}, Strength: answer.StrengthLikely, Count: 5},
+		{Kind: answer.FindingHeld, Statement: answer.Statement{Text: "nine wait"}, Strength: answer.StrengthLikely, Count: 9},
+		{Kind: answer.FindingHeld, Statement: answer.Statement{Text: "four wait"}, Strength: answer.StrengthProved, Count: 4},
+		{Kind: answer.FindingDeadlock, Statement: answer.Statement{Text: "deadlock: a waits for b"}, Strength: answer.StrengthProved},
+		{Statement: answer.Statement{Text: "no finding"}, Strength: answer.StrengthProved},
 	}}, nil)
-	q.Crash = Got(&answer.Crash{Reason: "SIGSEGV", ThreadID: 7, Likely: "a null reference", Verdicts: []answer.Verdict{
-		{Text: "SIGSEGV", Strength: answer.StrengthRecorded}, {Text: "a null reference", Strength: answer.StrengthLikely}}}, nil)
+	q.Crash = Got(&answer.Crash{Reason: "SIGSEGV", ThreadID: 7, Likely: "a null reference", Blames: 2, Verdicts: []answer.Verdict{
+		{Statement: answer.Statement{Text: "SIGSEGV"}, Strength: answer.StrengthRecorded}, {Statement: answer.Statement{Text: "a null reference"}, Strength: answer.StrengthLikely}}}, nil)
 	out, err := Judge(context.Background(), q, Options{})
 	require.NoError(t, err)
 	var texts []string
@@ -170,7 +174,7 @@ func TestOrder(t *testing.T) {
 // TestFailedCommand: a crash by the exception of a database's driver names the command that failed, as far as it is known.
 func TestFailedCommand(t *testing.T) {
 	q := healthy()
-	q.Crash = Got(&answer.Crash{Reason: "SIGABRT", Verdicts: []answer.Verdict{{Text: "SIGABRT", Strength: answer.StrengthRecorded}},
+	q.Crash = Got(&answer.Crash{Reason: "SIGABRT", Verdicts: []answer.Verdict{{Statement: answer.Statement{Text: "SIGABRT"}, Strength: answer.StrengthRecorded}},
 		ExceptionTree: answer.ExceptionTree{Exceptions: []answer.Exception{{Address: 8, Type: answer.Text{S: "Shop.StoreException"}}, {Address: 16, Type: answer.Text{S: "Microsoft.Data.SqlClient.SqlException"}}}}}, nil)
 	failure := answer.SQLFailure{TaskException: answer.TaskException{Object: 16, Type: answer.Text{S: "Microsoft.Data.SqlClient.SqlException"}}, Strength: answer.StrengthLikely,
 		Command: &answer.SQLCommand{Text: answer.Text{S: "UPDATE dbo.Stock"}}}
@@ -195,11 +199,11 @@ func TestFailedCommand(t *testing.T) {
 // TestWhatIsNotKnown checks that a subject is not quiet where a verdict says that something is not known, or where a stack has gaps.
 func TestWhatIsNotKnown(t *testing.T) {
 	q := healthy()
-	q.ThreadPool = Got(&answer.ThreadPool{Kind: answer.PoolPortable, Verdicts: []answer.Verdict{{Text: "whether it keeps up is not known", Strength: answer.StrengthUnknown}}}, nil)
+	q.ThreadPool = Got(&answer.ThreadPool{Kind: answer.PoolPortable, Verdicts: []answer.Verdict{{Statement: answer.Statement{Text: "whether it keeps up is not known"}, Strength: answer.StrengthUnknown}}}, nil)
 	w := &answer.Waits{}
 	w.Note(target.ErrCorrupt)
 	q.Waits = Got(w, nil)
-	q.Crash = Got(&answer.Crash{Reason: "SIGSEGV", Likely: "a guess", Verdicts: []answer.Verdict{{Text: "SIGSEGV", Strength: answer.StrengthRecorded}}}, nil)
+	q.Crash = Got(&answer.Crash{Reason: "SIGSEGV", Likely: "a guess", Verdicts: []answer.Verdict{{Statement: answer.Statement{Text: "SIGSEGV"}, Strength: answer.StrengthRecorded}}}, nil)
 	q.SQLPools = Got(&answer.SQLPools{Pools: []answer.SQLPool{{Waiting: answer.Known[int64](2), Idle: answer.Maybe[int64]{Err: target.ErrNotInDump}}}}, nil)
 	out, err := Judge(context.Background(), q, Options{})
 	require.NoError(t, err)
@@ -248,7 +252,7 @@ func TestHTTPClients(t *testing.T) {
 	unread.Idle.Err = target.ErrNotInDump
 	q := healthy()
 	q.HTTPClients = Got(&answer.HTTPClients{Pools: []answer.HTTPPool{opening, full, unread},
-		Verdicts: []answer.Verdict{{Kind: answer.FindingClients, Text: "many", Strength: answer.StrengthLikely}}}, nil)
+		Verdicts: []answer.Verdict{{Kind: answer.FindingClients, Statement: answer.Statement{Text: "many"}, Strength: answer.StrengthLikely}}}, nil)
 	out, err := Judge(context.Background(), q, Options{})
 	require.NoError(t, err)
 	require.Len(t, out.Findings, 2)
@@ -439,8 +443,8 @@ func TestFailedTasks(t *testing.T) {
 func TestHosts(t *testing.T) {
 	q := healthy()
 	q.Hosts = Got(&answer.Hosts{Verdicts: []answer.Verdict{
-		{Kind: answer.FindingStopping, Text: "the host is stopping", Strength: answer.StrengthRecorded},
-		{Kind: answer.FindingService, Text: "the hosted service Importer failed", Strength: answer.StrengthRecorded}}}, nil)
+		{Kind: answer.FindingStopping, Statement: answer.Statement{Text: "the host is stopping"}, Strength: answer.StrengthRecorded},
+		{Kind: answer.FindingService, Statement: answer.Statement{Text: "the hosted service Importer failed"}, Strength: answer.StrengthRecorded}}}, nil)
 	out, err := Judge(context.Background(), q, Options{})
 	require.NoError(t, err)
 	require.Len(t, out.Findings, 2)
@@ -453,7 +457,7 @@ func TestHosts(t *testing.T) {
 func TestInitializers(t *testing.T) {
 	q := healthy()
 	q.TypeInits = Got(&answer.Initializers{Verdicts: []answer.Verdict{
-		{Text: "the initializer of A failed", Strength: answer.StrengthRecorded}, {Text: "the initializer of B failed", Strength: answer.StrengthRecorded}}}, nil)
+		{Statement: answer.Statement{Text: "the initializer of A failed"}, Strength: answer.StrengthRecorded}, {Statement: answer.Statement{Text: "the initializer of B failed"}, Strength: answer.StrengthRecorded}}}, nil)
 	out, err := Judge(context.Background(), q, Options{})
 	require.NoError(t, err)
 	require.Len(t, out.Findings, 1)
@@ -485,29 +489,59 @@ func TestRanksAreDocumented(t *testing.T) {
 	rows := regexp.MustCompile(`(?m)^\| ([a-z ]+) \| (fatal|high|warning) \| .+ \| .+ \|$`).FindAllStringSubmatch(string(text), -1)
 	require.Len(t, rows, len(ranks))
 	for i, r := range ranks {
-		assert.Equal(t, []string{r.kind, r.severity}, rows[i][1:])
+		assert.Equal(t, []string{string(r.kind), string(r.severity)}, rows[i][1:])
 		assert.NotEmpty(t, r.next)
 	}
 }
 
-func TestCutUsual(t *testing.T) {
-	text, usual := cutUsual("Odd was not caught: text (usually: it failed), in X.M()")
-	assert.Equal(t, "Odd was not caught: text, in X.M()", text)
-	assert.Equal(t, "it failed", usual)
-	for _, likely := range []string{"Odd was not caught", "Odd was not caught: text (usually: cut"} {
-		text, usual = cutUsual(likely)
-		assert.Equal(t, likely, text)
-		assert.Empty(t, usual)
-	}
+// TestKindsAreRanked: each kind of conclusion is a finding of a triage, or is listed as one that is none.
+func TestKindsAreRanked(t *testing.T) {
+	f, err := parser.ParseFile(token.NewFileSet(), "../../answer/finding.go", nil, 0)
+	require.NoError(t, err)
+	kinds := 0
+	ast.Inspect(f, func(n ast.Node) bool {
+		c, ok := n.(*ast.ValueSpec)
+		if !ok {
+			return true
+		}
+		if of, ok := c.Type.(*ast.Ident); !ok || of.Name != "FindingKind" {
+			return true
+		}
+		kinds++
+		name, err := strconv.Unquote(c.Values[0].(*ast.BasicLit).Value)
+		require.NoError(t, err)
+		kind := answer.FindingKind(name)
+		ranked := slices.ContainsFunc(ranks, func(r ranked) bool { return r.kind == kind })
+		assert.NotEqual(t, ranked, slices.Contains(normal, kind), "%s is a finding, or is listed as normal", c.Names[0])
+		return true
+	})
+	assert.Len(t, ranks, kinds-len(normal))
+}
+
+// TestUsualMeaning: what an exception usually means is a clause of its own, which is no stronger than likely.
+func TestUsualMeaning(t *testing.T) {
+	q := healthy()
+	q.Crash = Got(&answer.Crash{Reason: "SIGABRT", Likely: "Odd was not caught (usually: it failed)", Blames: 2, Usual: "it failed", Verdicts: []answer.Verdict{
+		{Statement: answer.Statement{Text: "SIGABRT"}, Strength: answer.StrengthRecorded}, {Statement: answer.Statement{Text: "Odd was not caught"}, Strength: answer.StrengthProved}}}, nil)
+	out, err := Judge(context.Background(), q, Options{})
+	require.NoError(t, err)
+	require.NotEmpty(t, out.Findings)
+	f := out.Findings[0]
+	assert.Equal(t, "Odd was not caught", f.Text)
+	assert.Equal(t, answer.StrengthProved, f.Strength)
+	require.Len(t, f.Clauses, 3)
+	assert.Equal(t, "such an exception usually means: it failed", f.Clauses[2].Text)
+	assert.Equal(t, answer.StrengthLikely, f.Clauses[2].Strength)
 }
 
 // TestCauseOfStarvation: what most workers of a starved pool wait for comes before the starvation, which says what it follows from. With half of them or
 // fewer the starvation stays first.
 func TestCauseOfStarvation(t *testing.T) {
 	for _, c := range []struct {
-		kind          string
+		kind          answer.FindingKind
 		held, workers int
-		first, says   string
+		first         answer.FindingKind
+		says          string
 	}{
 		{answer.FindingHeld, 3, 4, answer.FindingHeld, "starved, 3 of them for the lock"},
 		{answer.FindingHeld, 2, 3, answer.FindingHeld, "starved, 2 of them for the lock"},
@@ -518,8 +552,8 @@ func TestCauseOfStarvation(t *testing.T) {
 		{answer.FindingBlocked, 4, 4, answer.FindingStarved, "starved"},
 	} {
 		q := healthy()
-		lock := answer.Verdict{Kind: c.kind, Text: "lock", Strength: answer.StrengthProved, Count: c.held, Thing: "the lock", Sites: []answer.Site{{Thread: 999}, {}}}
-		pool := answer.Verdict{Kind: answer.FindingStarved, Text: "starved", Strength: answer.StrengthLikely}
+		lock := answer.Verdict{Kind: c.kind, Statement: answer.Statement{Text: "lock"}, Strength: answer.StrengthProved, Count: c.held, Thing: "the lock", Sites: []answer.Site{{Thread: 999}, {}}}
+		pool := answer.Verdict{Kind: answer.FindingStarved, Statement: answer.Statement{Text: "starved"}, Strength: answer.StrengthLikely}
 		p := &answer.ThreadPool{Kind: answer.PoolPortable}
 		for i := range c.workers {
 			id := uint32(100 + i)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/internal/base/compilernames"
 )
 
@@ -23,16 +24,17 @@ func sqlPools(ctx context.Context, q *Answers) (view, error) {
 		if p.Waiting.Err != nil || p.Waiting.Value == 0 || p.Idle.Err == nil && p.Idle.Value > 0 {
 			continue
 		}
-		x := answer.Verdict{Kind: answer.FindingExhausted, Strength: answer.StrengthProved, Count: int(p.Waiting.Value),
-			Show: []string{"sqlpools", fmt.Sprintf("dumpobj %x", uint64(p.Address))}}
-		x.Text = fmt.Sprintf("%s for a connection of the pool %s", answer.Count(int(p.Waiting.Value), "call waits", "calls wait"), p.Connection)
+		use := answer.Statement{}
 		if p.Busy.Err == nil && p.Max.Err == nil {
-			x.Text += fmt.Sprintf(", %d of at most %d are in use", p.Busy.Value, p.Max.Value)
+			use = words.ConnectionsInUse.Of(words.N(p.Busy.Value), words.N(p.Max.Value))
 		}
+		x := answer.Conclude(answer.FindingExhausted, words.WaitForConnection.Of(words.N(p.Waiting.Value), words.Text(p.Connection.String()), use), answer.StrengthProved,
+			words.CountsOf.Of(words.Type(p.Type.String()), words.ShortObject(p.Address)))
+		x.Rests = []answer.Premise{answer.ListComplete}
+		x.Count, x.Show = int(p.Waiting.Value), []string{"sqlpools", fmt.Sprintf("dumpobj %x", uint64(p.Address))}
 		if p.Idle.Err != nil || p.Busy.Err != nil || p.Max.Err != nil || p.Busy.Value < p.Max.Value {
 			x.Strength = answer.StrengthLikely // that none is left: one may be on its way
 		}
-		x.Evidence = append(x.Evidence, fmt.Sprintf("the counts of %s %x", p.Type, uint64(p.Address)))
 		for i := range p.Opening {
 			if who := inHandsOf(p.Opening[i].Stack, p.Opening[i].Threads); who != "" {
 				x.Sites = append(x.Sites, answer.Site{Method: answer.Text{S: who}, Does: "connection"})
@@ -60,10 +62,10 @@ func httpClients(ctx context.Context, q *Answers) (view, error) {
 		if len(p.Waiting) == 0 || p.Disposed || p.Max.Err != nil || p.Count.Err != nil || p.Count.Value < p.Max.Value || p.Idle.Err != nil || p.Idle.Value > 0 {
 			continue // a connection is free, or is being opened
 		}
-		x := answer.Verdict{Kind: answer.FindingExhausted, Strength: answer.StrengthProved, Count: len(p.Waiting), Show: []string{"httpclients"},
-			Evidence: []string{fmt.Sprintf("the queue of HttpConnectionPool %x", uint64(p.Address))}}
-		x.Text = fmt.Sprintf("%s for a connection to %s:%d, %d of at most %d are in use",
-			answer.Count(len(p.Waiting), "request waits", "requests wait"), p.Host, p.Port.Value, p.Count.Value, p.Max.Value)
+		x := answer.Conclude(answer.FindingExhausted, words.RequestsWait.Of(words.N(len(p.Waiting)), words.Text(p.Host.String()), words.N(p.Port.Value), words.N(p.Count.Value), words.N(p.Max.Value)),
+			answer.StrengthProved, words.QueueOfPool.Of(words.ShortObject(p.Address)))
+		x.Rests = []answer.Premise{answer.ListComplete}
+		x.Count, x.Show = len(p.Waiting), []string{"httpclients"}
 		for k := range p.Waiting {
 			if w := p.Waiting[k].Stack; w != nil {
 				x.Sites = append(x.Sites, answer.Site{Method: answer.Text{S: asyncName(w)}, Does: "connection"})
@@ -101,8 +103,7 @@ func borrowers(p *answer.SQLPool) []answer.Verdict {
 		}
 	}
 	return grouped(counts, func(who string, n int) answer.Verdict {
-		return answer.Verdict{Text: fmt.Sprintf("%s in the hands of %s", answer.Count(n, "of the connections is", "of the connections are"), who), Strength: answer.StrengthLikely, Count: n,
-			Evidence: []string{"variables of suspended methods and of threads that refer to them"}}
+		return alikeClause(words.InHandsOf.Of(words.N(n), words.Method(who)), n, words.ReferringVariables.Of())
 	})
 }
 
@@ -115,9 +116,15 @@ func waiters(p *answer.SQLPool) []answer.Verdict {
 		}
 	}
 	return grouped(counts, func(who string, n int) answer.Verdict {
-		return answer.Verdict{Text: fmt.Sprintf("%s in %s", answer.Count(n, "call waits", "calls wait"), who), Strength: answer.StrengthLikely, Count: n,
-			Evidence: []string{"variables that refer to connections that are being opened"}}
+		return alikeClause(words.CallsWaitIn.Of(words.N(n), words.Method(who)), n, words.OpeningVariables.Of())
 	})
+}
+
+// alikeClause returns a clause about several that code holds or waits for, as variables show.
+func alikeClause(says answer.Statement, n int, fact answer.Statement) answer.Verdict {
+	x := answer.Conclude(answer.NoFinding, says, answer.StrengthLikely, fact)
+	x.Rests, x.Count = []answer.Premise{answer.StackComplete, answer.HeapWhole}, n
+	return x
 }
 
 // inHandsOf names the code that has something in hand, or returns "".
@@ -171,30 +178,32 @@ func failedTasks(ctx context.Context, q *Answers) (view, error) {
 		return v, nil
 	}
 	counts := map[string]int{}
+	says := map[string]answer.Statement{}
 	var sites []answer.Site
 	for i := range list.Faults {
 		t := &list.Faults[i]
 		sites = append(sites, answer.FailedSite(t.Name, t.Exceptions))
-		words := t.Name.String()
+		exception := answer.Statement{}
 		if len(t.Exceptions) > 0 {
-			words += ": " + t.Exceptions[0].Type.String()
-			if m := t.Exceptions[0].Message; m.Err == nil && m.S != "" {
-				words += ": " + m.S
-			}
+			exception = words.Failure(&t.Exceptions[0])
 		}
-		counts[words]++
+		failed := words.FailedTask.Of(words.Text(t.Name.String()), exception)
+		says[failed.Text] = failed
+		counts[failed.Text]++
 	}
-	clauses := grouped(counts, func(words string, n int) answer.Verdict {
-		return answer.Verdict{Kind: answer.FindingTasks, Text: words, Strength: answer.StrengthRecorded, Count: n, Show: []string{"tasks -faulted"}}
+	clauses := grouped(counts, func(name string, n int) answer.Verdict {
+		x := answer.Conclude(answer.FindingTasks, says[name], answer.StrengthRecorded)
+		x.Count, x.Show = n, []string{"tasks -faulted"}
+		return x
 	})
 	if list.More > 0 {
 		sites = append(sites, answer.Site{Count: int(list.More)})
 	}
 	clauses[0].Sites = sites
 	f := finding(answer.FindingTasks, clauses...)
-	f.Text, f.Count = fmt.Sprintf("%d tasks failed, and nobody has looked at their exceptions: most often %s", total, clauses[0].Text), total
+	f.Statement, f.Count = words.TasksFailed.Of(words.N(total), clauses[0].Statement), total
 	if total == 1 {
-		f.Text = "a task failed, and nobody has looked at its exception: " + clauses[0].Text
+		f.Statement = words.OneTaskFailed.Of(clauses[0].Statement)
 	}
 	v.found = append(v.found, f)
 	return v, nil
@@ -223,7 +232,7 @@ func initializers(ctx context.Context, q *Answers) (view, error) {
 	if n := len(list.Verdicts); n > 0 {
 		f := finding(answer.FindingInitializer, list.Verdicts...)
 		if f.Count = n; n > 1 {
-			f.Text += "; " + answer.Count(n-1, "other initializer failed", "other initializers failed")
+			f.Statement = f.Plus(words.OthersFailed.Of(words.N(n - 1)))
 		}
 		v.found = append(v.found, f)
 	}

@@ -1,9 +1,8 @@
 package web
 
 import (
-	"fmt"
-
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
@@ -119,10 +118,9 @@ func Unshared(a *answer.HTTPClients) []answer.Verdict {
 		if pools[s] < unshared {
 			continue
 		}
-		v := answer.Verdict{Kind: answer.FindingClients, Strength: answer.StrengthLikely, Count: pools[s], Show: []string{"httpclients"},
-			Evidence: []string{fmt.Sprintf("%d SocketsHttpHandlers on the heap, each with pools of its own", a.Handlers),
-				fmt.Sprintf("%d HttpClients are not disposed and belong to no IHttpClientFactory", kept)}}
-		v.Text = fmt.Sprintf("%d pools of connections lead to %s:%d: HttpClients are made for each use, and not shared", pools[s], s.host, s.port)
+		v := answer.Conclude(answer.FindingClients, words.ClientsUnshared.Of(words.N(pools[s]), words.Text(s.host), words.N(s.port)), answer.StrengthLikely,
+			words.HandlersOnHeap.Of(words.N(a.Handlers)), words.ClientsKept.Of(words.N(kept)))
+		v.Rests, v.Count, v.Show = []answer.Premise{answer.NoCollection}, pools[s], []string{"httpclients"}
 		if kept < pools[s] {
 			v.Strength = answer.StrengthPossible // they may belong to a factory, or be disposed
 		}

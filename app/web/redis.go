@@ -2,9 +2,9 @@ package web
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/objects"
@@ -128,18 +128,20 @@ func backlog(c *answer.RedisConnection) *answer.Verdict {
 	if n == 0 || c.State.Err != nil || connected && n < backlogged {
 		return nil
 	}
-	v := &answer.Verdict{Kind: answer.FindingRedis, Strength: answer.StrengthRecorded, Count: int(n), Show: []string{"redis"},
-		Text: fmt.Sprintf("%d commands wait to be sent to %s, which is %s", n, c.Name, c.State)}
-	if n == 1 {
-		v.Text = fmt.Sprintf("a command waits to be sent to %s, which is %s", c.Name, c.State)
-	}
+	least := answer.Statement{}
 	if c.Backlog.Count.Err != nil {
-		v.Text = "at least " + v.Text // the rest of the queue can't be read
+		least = words.AtLeast.Of() // the rest of the queue can't be read
 	}
-	evidence := fmt.Sprintf("the backlog of PhysicalBridge %x", uint64(c.Address))
+	server, state := words.Text(c.Name.String()), words.Text(c.State.String())
+	text := words.Backlog.Of(least, words.N(n), server, state)
+	if n == 1 {
+		text = words.OneInBacklog.Of(least, server, state)
+	}
+	first := answer.Statement{}
 	if c.Backlog.Since != nil {
-		evidence += fmt.Sprintf(", the first command (%s) since %s", c.Backlog.Command, c.Backlog.Since.Format("2006-01-02 15:04:05 MST"))
+		first = words.FirstCommand.Of(words.Text(c.Backlog.Command.String()), words.Text(c.Backlog.Since.Format("2006-01-02 15:04:05 MST")))
 	}
-	v.Evidence = []string{evidence}
-	return v
+	v := answer.Conclude(answer.FindingRedis, text, answer.StrengthRecorded, words.BacklogOf.Of(words.ShortObject(c.Address), first))
+	v.Count, v.Show = int(n), []string{"redis"}
+	return &v
 }

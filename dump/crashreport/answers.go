@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -186,18 +187,18 @@ func (r *Report) Crash() *answer.Crash {
 		return out
 	}
 	out.ThreadID, out.Reason = x.ThreadID, x.Words
-	evidence := "the report marks no thread"
+	marks, marked, signal := words.ReportMarksNone, []answer.Statement{}, answer.Statement{}
 	if x.ThreadID != 0 {
-		evidence = fmt.Sprintf("the report marks thread %#x", x.ThreadID)
+		marks, marked = words.ReportMarks, []answer.Statement{words.ThreadID(x.ThreadID)}
 	}
 	if x.Code != 0 {
 		out.Code = x.Words
 		out.Signal = &answer.CrashSignal{Number: int32(x.Code), Name: x.Words}
-		evidence += fmt.Sprintf(" and has signal %d", x.Code)
+		signal = words.ReportSignal.Of(words.N(x.Code))
 	} else if x.Words == crashed {
 		out.Reason = "the process crashed; the report has no signal"
 	}
-	out.Verdicts = []answer.Verdict{{Text: out.Reason, Strength: answer.StrengthRecorded, Evidence: []string{evidence}}}
+	out.Verdicts = []answer.Verdict{answer.Conclude(answer.NoFinding, words.CrashReason.Of(words.Text(out.Reason)), answer.StrengthRecorded, marks.Of(append(marked, signal)...))}
 	i := slices.IndexFunc(r.threads, func(t thread) bool { return t.ID == x.ThreadID && x.ThreadID != 0 })
 	if i >= 0 {
 		r.threads[i].crash(out)
@@ -211,8 +212,7 @@ func (t *thread) crash(out *answer.Crash) {
 		e := answer.Exception{Address: t.exception.object, Type: t.exception.name(), HResult: answer.Hex(t.exception.hresult),
 			Message: &answer.Text{Err: target.ErrNotInDump}, TraceError: target.ErrNotInDump}
 		out.Exceptions, out.Causes = []answer.Exception{e}, [][]int{nil}
-		out.Verdicts = append(out.Verdicts, answer.Verdict{Text: "the thread handles, or threw last, " + e.Type.String(),
-			Strength: answer.StrengthRecorded, Evidence: []string{"the exception of the thread in the report"}})
+		out.Verdicts = append(out.Verdicts, answer.Conclude(answer.NoFinding, words.ReportException.Of(words.Type(e.Type.String())), answer.StrengthRecorded, words.ExceptionInReport.Of()))
 	}
 	if t.Registers.Known() {
 		c := answer.CrashContext{Source: "the report's registers", IP: register(t.Registers.IP()), SP: register(t.Registers.SP()), FP: register(t.Registers.FP())}

@@ -50,7 +50,7 @@ func (f *Fleet) TryRules(ctx context.Context, before, after string) (*answer.Rul
 		note(rec.Sign)
 	})
 	if err == nil {
-		err = f.findings(ctx, func(kind string, sites []answer.Site) {
+		err = f.findings(ctx, func(kind answer.FindingKind, sites []answer.Site) {
 			out.Findings++
 			note(func(r *signature.Rules) answer.Identity { return signature.Finding(kind, sites, r) })
 		})
@@ -107,13 +107,13 @@ func (f *Fleet) crashes(ctx context.Context, use func(*signature.Record)) error 
 }
 
 // findings calls use with the kind and the sites of each finding with sites.
-func (f *Fleet) findings(ctx context.Context, use func(kind string, sites []answer.Site)) error {
+func (f *Fleet) findings(ctx context.Context, use func(kind answer.FindingKind, sites []answer.Site)) error {
 	var sites []answer.Site
 	var dump, kind string
 	var at uint64
 	end := func() {
 		if len(sites) > 0 {
-			use(kind, sites)
+			use(answer.FindingKind(kind), sites)
 		}
 		sites = nil
 	}

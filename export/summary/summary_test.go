@@ -94,8 +94,8 @@ func ExampleAddCrash() {
 func TestTriage(t *testing.T) {
 	s := &answer.Summary{}
 	tr := &answer.Triage{Unknown: []answer.TriageAbsent{{Subject: "a", Err: target.ErrNotInDump}, {Subject: "b", Reason: "not asked for"}}}
-	for _, kind := range append([]string{answer.FindingCrash, answer.FindingDeadlock}, slices.Repeat([]string{answer.FindingHeld}, 10)...) {
-		tr.Findings = append(tr.Findings, answer.Finding{Kind: kind, Severity: answer.SeverityHigh, Text: kind + "!", Strength: answer.StrengthProved})
+	for _, kind := range append([]answer.FindingKind{answer.FindingCrash, answer.FindingDeadlock}, slices.Repeat([]answer.FindingKind{answer.FindingHeld}, 10)...) {
+		tr.Findings = append(tr.Findings, answer.Finding{Kind: kind, Severity: answer.SeverityHigh, Statement: answer.Statement{Text: string(kind) + "!"}, Strength: answer.StrengthProved})
 	}
 	summary.AddTriage(s, tr)
 	require.Len(t, s.Findings, 10)

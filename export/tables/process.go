@@ -134,7 +134,7 @@ func (p *Process) findingRows(_ context.Context, _ *writer, add func(findingRow)
 		if f.Kind == answer.FindingCrash || f.Kind == answer.FindingHolder {
 			continue // in the rows above
 		}
-		row := findingRow{Kind: f.Kind, What: textOrNull(f.Text)}
+		row := findingRow{Kind: string(f.Kind), What: textOrNull(f.Text)}
 		if err := add(row.signed(&f.Identity)); err != nil {
 			return err
 		}

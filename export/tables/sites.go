@@ -34,7 +34,7 @@ func (p *Process) siteTable() *Table {
 				continue
 			}
 			for _, s := range signature.SiteRows(f.Sites) {
-				err := add(siteRow{Position: at, Finding: finding, Kind: f.Kind, Method: textOrNull(s.Method), Does: textOrNull(s.Does), Failed: textOrNull(s.Failed), Count: s.Count})
+				err := add(siteRow{Position: at, Finding: finding, Kind: string(f.Kind), Method: textOrNull(s.Method), Does: textOrNull(s.Does), Failed: textOrNull(s.Failed), Count: s.Count})
 				if err != nil {
 					return err
 				}

@@ -355,9 +355,9 @@ export interface Finalization {
 }
 
 export interface Finding {
-  clauses?: Array<Verdict> | null; count?: number; kind: string; next?: Array<string> | null; object?: string; osThreadId?: number;
-  severity: string; signature?: string; signatureParts?: Array<string> | null; signatureRules?: string; signatureStrength?: string;
-  signatureVersion?: number; strength: string; text: string;
+  args?: Array<Arg> | null; clauses?: Array<Verdict> | null; count?: number; kind: string; next?: Array<string> | null; object?: string;
+  osThreadId?: number; says?: string; severity: string; signature?: string; signatureParts?: Array<string> | null; signatureRules?: string;
+  signatureStrength?: string; signatureVersion?: number; strength: string; text: string;
 }
 
 export interface Fragment {
@@ -667,8 +667,8 @@ export interface SQLFailure {
 
 export interface SQLPool {
   address: string; blocked?: boolean | null; busy?: number | null; connectionString: string | null; connections: Array<SQLConnection> | null;
-  idle?: number | null; max?: number | null; min?: number | null; open?: number | null; opening?: Array<SQLOpening> | null;
-  state?: string | null; type: string | null; waiting?: number | null;
+  exhausted?: boolean; idle?: number | null; max?: number | null; min?: number | null; open?: number | null;
+  opening?: Array<SQLOpening> | null; state?: string | null; type: string | null; waiting?: number | null;
 }
 
 export interface SameObjects {
@@ -774,7 +774,8 @@ export interface UnknownCollection {
 }
 
 export interface Verdict {
-  count?: number; evidence?: Array<string> | null; kind?: string; show?: Array<string> | null; strength: string; text: string;
+  args?: Array<Arg> | null; count?: number; evidence?: Array<string> | null; facts?: Array<Statement> | null; kind?: string;
+  rests?: Array<string> | null; says?: string; show?: Array<string> | null; strength: string; text: string;
 }
 
 export interface Waiting {
@@ -802,6 +803,11 @@ export interface WorkQueues {
 export interface Activity {
   address: string; id?: string | null; operation: string | null; parentSpanId?: string | null; spanId?: string | null; started?: string;
   took?: string; traceId?: string | null;
+}
+
+export interface Arg {
+  address?: string; end: number; managedThreadId?: number; name?: string; number?: number; osThreadId?: number; percent?: number;
+  start: number; thread?: number; type: string; value?: string;
 }
 
 export interface AsyncEnd {
@@ -1050,6 +1056,10 @@ export interface SignalSender {
 
 export interface SpecialThread {
   index: number; kind: string; osId: number;
+}
+
+export interface Statement {
+  args?: Array<Arg> | null; says?: string; text: string;
 }
 
 export interface TaskException {

@@ -5,7 +5,8 @@ import { hasObject, hasThread, isReport, progress } from "./api";
 import type { Doc, Progress, Question } from "./api";
 import type { Address, PathObject as ObjectRef, GCRoot as Root, RootPath, Verdict } from "./docs";
 import { link, retry, stop, threadNumbers, useParam } from "./state";
-import { bytes, count, csharp, namespaceEnd, percent, pieces } from "./text";
+import { bytes, count, csharp, linked, namespaceEnd, percent, pieces } from "./text";
+import type { Piece, Said as Sentence } from "./text";
 
 /** An address, which leads to the page of what is there. */
 export function Addr({ a }: { a: Address | null | undefined }): JSX.Element | null {
@@ -21,13 +22,20 @@ export function Link({ page, arg, class: c, children }: { page: "object" | "thre
 /** A text of a document: each address and each thread in it is a link. */
 export function Text({ s, threads = true }: { s: string | null | undefined; threads?: boolean }): JSX.Element | null {
   if (!s) return null;
-  return <>{pieces(s).map((p) => (p.address ? <Link page="object" arg={p.address} class="addr">{p.text}</Link> : p.thread && threads ? <Numbered text={p.text} id={p.thread} /> : <Breakable s={p.text} />))}</>;
+  return <Pieces list={pieces(s)} threads={threads} />;
+}
+
+/** A sentence of a conclusion: the objects and threads among its arguments are links. */
+export const Said = ({ s }: { s: Sentence }): JSX.Element => <Pieces list={linked(s)} threads />;
+
+function Pieces({ list, threads }: { list: Piece[]; threads: boolean }): JSX.Element {
+  return <>{list.map((p) => (p.address ? <Link page="object" arg={p.address} class="addr">{p.text}</Link> : p.thread && threads ? <Numbered text={p.text} id={p.thread} /> : <Breakable s={p.text} />))}</>;
 }
 
 /** A thread in a text, by its number, too, where the text has the system's id alone. */
 function Numbered({ text, id }: { text: string; id: string }): JSX.Element {
   const number = threadNumbers.value.get(id);
-  return <Link page="threads" arg={id}>{number === undefined ? text : `thread ${number} (${id})`}</Link>;
+  return <Link page="threads" arg={id}>{number === undefined ? text : text.replace(id, `${number} (${id})`)}</Link>;
 }
 
 /** The id that the system gives a thread. */
@@ -154,8 +162,8 @@ export function Verdicts({ list }: { list: Verdict[] | null | undefined }): JSX.
     <ul class="verdicts">
       {(list ?? []).map((v) => (
         <li>
-          <Text s={v.text} /> {v.strength && <span class={`tag ${v.strength}`} title={strengths[v.strength] ?? ""}>{v.strength}</span>}
-          {v.evidence && v.evidence.length > 0 && <details><summary>evidence</summary><ul>{v.evidence.map((e) => <li><Text s={e} /></li>)}</ul></details>}
+          <Said s={v} /> {v.strength && <span class={`tag ${v.strength}`} title={strengths[v.strength] ?? ""}>{v.strength}</span>}
+          {v.facts && v.facts.length > 0 && <details><summary>evidence</summary><ul>{v.facts.map((e) => <li><Said s={e} /></li>)}</ul></details>}
         </li>
       ))}
     </ul>

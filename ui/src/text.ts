@@ -126,7 +126,25 @@ export function fitted(name: string, width: number, measure: (s: string) => numb
 
 export interface Piece { text: string; address?: string; thread?: string }
 
-/** Splits a text at the addresses and threads in it. A thread has its number in the list of threads, or its id of the system as 0x…. */
+/** A sentence of a document with what it is made from. */
+export interface Said { text: string; args?: Array<{ type: string; address?: string; thread?: number; osThreadId?: number; start: number; end: number }> | null }
+
+/** Splits a sentence at its arguments that have pages: objects and threads. */
+export function linked(s: Said): Piece[] {
+  const out: Piece[] = [];
+  let end = 0;
+  for (const a of s.args ?? []) {
+    const thread = a.thread !== undefined ? String(a.thread) : a.osThreadId ? "0x" + a.osThreadId.toString(16) : undefined;
+    if (a.type !== "thread" && !a.address || a.type === "thread" && thread === undefined || a.start < end || a.end > s.text.length) continue;
+    if (a.start > end) out.push({ text: s.text.slice(end, a.start) });
+    out.push({ text: s.text.slice(a.start, a.end), ...(a.type === "thread" ? { thread: thread! } : { address: a.address! }) });
+    end = a.end;
+  }
+  if (end < s.text.length) out.push({ text: s.text.slice(end) });
+  return out;
+}
+
+/** Splits a text that is no sentence of a conclusion at the addresses and threads in it. A thread has its number in the list of threads, or its id of the system as 0x…. */
 export function pieces(text: string): Piece[] {
   const out: Piece[] = [];
   let end = 0;

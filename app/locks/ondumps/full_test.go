@@ -21,8 +21,8 @@ func TestStuck(t *testing.T) {
 	require.NoError(t, err)
 	w, err := locks.Waits(t.Context(), v.Process, locks.Options{})
 	require.NoError(t, err)
-	got := map[string][]answer.Verdict{}
-	var kinds []string
+	got := map[answer.FindingKind][]answer.Verdict{}
+	var kinds []answer.FindingKind
 	for _, x := range w.Verdicts {
 		if strings.Contains(x.Text, "rate limiter") {
 			continue
@@ -30,7 +30,7 @@ func TestStuck(t *testing.T) {
 		kinds = append(kinds, x.Kind)
 		got[x.Kind] = append(got[x.Kind], x)
 	}
-	assert.Equal(t, []string{answer.FindingDeadlock, answer.FindingDeadlock, answer.FindingDeadlock, answer.FindingPermits, answer.FindingPermits, answer.FindingPromises}, kinds, "deadlocks come first")
+	assert.Equal(t, []answer.FindingKind{answer.FindingDeadlock, answer.FindingDeadlock, answer.FindingDeadlock, answer.FindingPermits, answer.FindingPermits, answer.FindingPromises}, kinds, "deadlocks come first")
 	dead := got[answer.FindingDeadlock]
 	require.Len(t, dead, 3)
 	for i, parts := range [][]string{

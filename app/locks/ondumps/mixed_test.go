@@ -25,7 +25,7 @@ func TestMixedCircles(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, got.Noted())
 	var circles []string
-	strength := map[string]string{}
+	strength := map[string]answer.Strength{}
 	numbers := regexp.MustCompile(`thread \d+ | [0-9a-f]{16}( \([\w.]+\))?`)
 	for _, v := range got.Verdicts {
 		if text, ok := strings.CutPrefix(v.Text, "deadlock: "); ok {
@@ -41,7 +41,7 @@ func TestMixedCircles(t *testing.T) {
 	constructor := `"holds the registry" holds Contoso.Registry and waits for the static constructor of Contoso.Opens, "constructs" runs the static ` +
 		`constructor of Contoso.Opens and waits for Contoso.Registry`
 	assert.Equal(t, []string{lazy, gate, constructor}, circles, "the strongest first")
-	assert.Equal(t, map[string]string{gate: answer.StrengthLikely, lazy: answer.StrengthProved, constructor: answer.StrengthLikely}, strength)
+	assert.Equal(t, map[string]answer.Strength{gate: answer.StrengthLikely, lazy: answer.StrengthProved, constructor: answer.StrengthLikely}, strength)
 }
 
 // TestMixedChains follows chains through every kind of wait to the thread that waits for no other.

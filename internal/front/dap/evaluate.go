@@ -87,7 +87,7 @@ func possible(e *answer.Evaluation) string {
 	if e.Strength == "" {
 		return ""
 	}
-	return " (" + e.Strength + ")"
+	return " (" + string(e.Strength) + ")"
 }
 
 // several shows the values of several expressions, one below the other.

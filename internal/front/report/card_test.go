@@ -33,7 +33,7 @@ func TestCard(t *testing.T) {
 			Address: 0x7f7d8d80be28, Name: answer.Text{S: "gone\x1b:6379"}, State: answer.Text{Err: target.ErrNotInDump},
 			Backlog: answer.RedisQueue{Count: answer.Known[int64](3), First: 0x7f7d8d80c1e0, Since: &since},
 		}},
-	}}, Verdicts: []answer.Verdict{{Text: "3 commands wait", Strength: answer.StrengthRecorded, Evidence: []string{"the backlog"}}}}
+	}}, Verdicts: []answer.Verdict{{Statement: answer.Statement{Text: "3 commands wait"}, Strength: answer.StrengthRecorded, Evidence: []string{"the backlog"}}}}
 	assert.Equal(t, `3 commands wait [recorded]
   - the backlog
 7f7d8d80be00 ConnectionMultiplexer: synchronous timeouts so far 4,000, asynchronous timeouts so far <corrupt>

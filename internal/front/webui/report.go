@@ -9,10 +9,8 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/sosgo/sosgo/internal/front/report"
 )
@@ -25,7 +23,7 @@ const (
 	mostGrown   = 500      // rows of the comparison's lists
 	// triesPerLink bounds how many addresses are asked for, for one that is wanted: many are of no object.
 	triesPerLink = 4
-	longText     = 4 << 10 // the longest text that addresses are looked for in
+	fewestDigits = 5 // of an address of an object
 )
 
 // WriteReport writes a page that needs no server: one file with the documents that the application
@@ -284,10 +282,13 @@ func valuesAt(v any, path []string) []string {
 	return nil
 }
 
-// inText are the addresses in texts that the application makes links of (text.ts, pieces).
-var inText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b0x[0-9a-f]{5,16}\b|\b0000[0-9a-f]{12}\b`) })
+// isAddress reports whether a value is an address that may be an object's, as documents write it.
+func isAddress(v string) bool {
+	digits, ok := strings.CutPrefix(v, "0x")
+	return ok && len(digits) >= fewestDigits && strings.Trim(digits, "0123456789abcdef") == ""
+}
 
-// addresses appends the addresses in the texts of a value, as the application writes them. Fields come in the order of their names.
+// addresses appends the addresses among the fields of a value, those of the arguments of its sentences too. Fields come in the order of their names.
 func addresses(v any, all []string) []string {
 	switch v := v.(type) {
 	case []any:
@@ -299,11 +300,8 @@ func addresses(v any, all []string) []string {
 			all = addresses(v[k], all)
 		}
 	case string:
-		if len(v) > longText || !strings.Contains(v, "0x") && !strings.Contains(v, "0000") {
-			return all
-		}
-		for _, a := range inText().FindAllString(v, -1) {
-			all = append(all, "0x"+strings.TrimLeft(strings.TrimPrefix(a, "0x"), "0"))
+		if isAddress(v) {
+			all = append(all, v)
 		}
 	}
 	return all

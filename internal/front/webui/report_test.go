@@ -106,14 +106,14 @@ func TestReportFollows(t *testing.T) {
 }
 
 // TestReportLinks: the addresses in documents are asked for in the order of the questions that name them, then what these objects lead to.
-// What is no object is left out.
+// What is no object is left out. A sentence has its addresses as arguments; nothing looks for them in its text.
 func TestReportLinks(t *testing.T) {
 	var asked []string
 	a := asker{ask: func(_ context.Context, words []string, _ report.Window, w io.Writer) {
 		result := "{}"
 		switch strings.Join(words, " ") {
 		case "locks":
-			result = `{"locks":[{"address":"0x7f0000000003","text":"held by 00007f0000000004, 1042 and 0x11"}]}`
+			result = `{"locks":[{"address":"0x7f0000000003","text":"held by 00007f0000000004, 00007f0000000006 and 0x11","args":[{"address":"0x7f0000000004"},{"address":"0x11"}]}]}`
 		case "waits":
 			result = `{"threads":[{"object":"0x7f0000000002","ip":"0x7f00000000ff"}]}`
 		case "dumpobj 0x7f0000000004":

@@ -81,7 +81,7 @@ func TestHangSignatures(t *testing.T) {
 			}
 			assert.Contains(t, []string{answer.SignatureStrong, answer.SignatureWeak}, f.SignatureStrength)
 			if f.SignatureStrength == answer.SignatureStrong {
-				seen[name][f.Kind+": "+strings.Join(f.SignatureParts[1:], "; ")] = f.Signature
+				seen[name][string(f.Kind)+": "+strings.Join(f.SignatureParts[1:], "; ")] = f.Signature
 			}
 		}
 	}

@@ -15,7 +15,10 @@ import (
 
 // wrong maps the scenarios of dumped programs to their problems, and to the subject of a triage
 // that finds them. A program that is not listed is healthy.
-var wrong = map[string]struct{ kind, subject string }{
+var wrong = map[string]struct {
+	kind    answer.FindingKind
+	subject string
+}{
 	"crash":                      {answer.FindingCrash, "crash"},
 	"stacks":                     {answer.FindingDeadlock, "locks and blocked threads"},
 	"heap":                       {answer.FindingFinalizers, "finalizer thread"},

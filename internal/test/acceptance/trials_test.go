@@ -82,7 +82,11 @@ func (p trial) dump(t *testing.T, scenario string, args ...string) (path string)
 
 // deaths are the kinds of Crashes.cs that end the process, with the first finding, its strength,
 // and the method in which it happened.
-var deaths = []struct{ kind, says, strength, where string }{
+var deaths = []struct {
+	kind, says string
+	strength   answer.Strength
+	where      string
+}{
 	{"finalizer", "System.InvalidOperationException was not caught: from a finalizer", answer.StrengthProved, "X.Fin.Finalize()"},
 	{"taskwait", "System.AggregateException was not caught; caused by System.ArgumentException: deep", answer.StrengthProved, "X.M.Inner()"},
 	{"asyncvoid", "System.ArgumentException was not caught: deep", answer.StrengthProved, "X.M.Inner()"},
@@ -155,7 +159,11 @@ func TestDeaths(t *testing.T) {
 }
 
 // deathsMore are kinds of Deaths.cs: the first finding, its strength, and text further on.
-var deathsMore = []struct{ kind, says, strength, more string }{
+var deathsMore = []struct {
+	kind, says string
+	strength   answer.Strength
+	more       string
+}{
 	{"dllmissing", "System.DllNotFoundException was not caught: Unable to load shared library 'nosuchlib'", answer.StrengthProved, ""},
 	{"entrymissing", "named 'no_such_entry' in shared library 'libc', in Debuggee.dll!Harbor.M.noentry()", answer.StrengthProved, ""},
 	{"badimage", "System.BadImageFormatException was not caught: Bad IL format, in", answer.StrengthProved, ""},
@@ -247,7 +255,11 @@ func TestNulls(t *testing.T) {
 
 // situations are the kinds of Modes.cs: the first finding, and a part of its text. The idle one is
 // healthy.
-var situations = []struct{ kind, finding, says string }{
+var situations = []struct {
+	kind    string
+	finding answer.FindingKind
+	says    string
+}{
 	{"semdeadlock", answer.FindingDeadlock, "15 more wait for Shop.Accounts.A.gate"},
 	{"semlost", answer.FindingPermits, "60 suspended operations wait for Shop.DbGate.Instance.gate (SemaphoreSlim), 0 of 10 may enter; nobody was found who can give a permit back"},
 	{"full", answer.FindingPromises, "49 suspended operations wait for a promise in Shop.Orders.Queue.room"},
@@ -283,7 +295,11 @@ func TestSituations(t *testing.T) {
 
 // faults are the kinds of Faults.cs: the first finding, and a part of its text. Three are healthy:
 // the runtime resolves a circle of static constructors, and consumers wait for work.
-var faults = []struct{ kind, finding, says string }{
+var faults = []struct {
+	kind    string
+	finding answer.FindingKind
+	says    string
+}{
 	{"upgrade", answer.FindingDeadlock, "(Depot.Catalog.rw)"},
 	{"storm", answer.FindingPile, "items wait"},
 	{"producer", answer.FindingPermits, "5 threads, the first 7 \"producer 0\", wait for room in BlockingCollection"},
@@ -349,7 +365,11 @@ func TestFaultPrograms(t *testing.T) {
 
 // troubles are the kinds of Troubles.cs that continue: the first finding, and a part of its text.
 // The last ones are healthy, or the dump does not record the problem.
-var troubles = []struct{ kind, finding, says string }{
+var troubles = []struct {
+	kind    string
+	finding answer.FindingKind
+	says    string
+}{
 	{"rwtask", answer.FindingDeadlock, "\"reader\" holds System.Threading.ReaderWriterLockSlim"},
 	{"channel", answer.FindingPermits, "50 suspended operations wait for room in a channel"},
 	{"waitall", answer.FindingStarved, "the pool is starved"},
@@ -434,7 +454,10 @@ func TestTroubles(t *testing.T) {
 }
 
 // ends are the kinds of Troubles.cs that end the process, with the first finding.
-var ends = []struct{ kind, says, strength string }{
+var ends = []struct {
+	kind, says string
+	strength   answer.Strength
+}{
 	{"debugfail", "an assertion of the program failed (Debug.Assert or Debug.Fail): the mill has no water, in Mill.M.Main(", answer.StrengthProved},
 	{"failfastempty", "the program called Environment.FailFast; its message is empty, in Mill.M.Main(", answer.StrengthProved},
 	{"failfastonly", "the program called Environment.FailFast; its message was not found, in Mill.M.Main(System.String[]); its exception: System.InvalidOperationException: only an exception", answer.StrengthProved},
@@ -468,7 +491,12 @@ func TestEnds(t *testing.T) {
 
 // services are the kinds of Services.cs that continue: the first finding, a part of its text, and
 // the kind of its consequence. The last ones are healthy.
-var services = []struct{ kind, finding, says, follows string }{
+var services = []struct {
+	kind    string
+	finding answer.FindingKind
+	says    string
+	follows answer.FindingKind
+}{
 	{"readerfault", answer.FindingPermits, "wait for room in a channel", ""},
 	{"scheduler", answer.FindingBlocked, "its turn in the task scheduler Ferry.Crew; 2 of these threads run a task of that scheduler meanwhile", ""},
 	{"inline", answer.FindingDeadlock, "waits for the end of thread 7 \"clerk\"", ""},
@@ -564,7 +592,10 @@ func TestShapesOfValues(t *testing.T) {
 }
 
 // sunk are the kinds of Services.cs that end the process, with the first finding.
-var sunk = []struct{ kind, says, strength string }{
+var sunk = []struct {
+	kind, says string
+	strength   answer.Strength
+}{
 	{"abandoned", "System.Threading.AbandonedMutexException was not caught: The wait completed due to an abandoned mutex, in Debuggee.dll!Ferry.M.Main(", answer.StrengthProved},
 	{"fifty", "System.AggregateException was not caught: no stop answered; caused by System.TimeoutException: stop 0, in", answer.StrengthProved},
 	{"settwice", "System.InvalidOperationException was not caught: An attempt was made to transition a task to a final state when it had already completed, in", answer.StrengthProved},

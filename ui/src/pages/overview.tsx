@@ -1,9 +1,9 @@
 import type { JSX } from "preact";
 import { question } from "../api";
 import type { CrashinfoResult as Crash, DoctorResult as Doctor, DumpheapResult as Heap, LeaksResult as Leaks, ClrthreadsResult as Threads, ThreadpoolResult as Pool, RequestsResult as Requests, Suspect, SqlpoolsResult as Databases, TriageResult as Triage, Verdict, WaitsResult as Waits } from "../docs";
-import { Addr, Command, Facts, Link, Method, Notes, ObjectName, osThread, Place, RootName, Section, Show, Text, ThreadLink, total, TypeName, Verdicts, Waiting } from "../parts";
+import { Addr, Command, Facts, Link, Method, Notes, ObjectName, osThread, Place, RootName, Said, Section, Show, Text, ThreadLink, total, TypeName, Verdicts, Waiting } from "../parts";
 import { link, useDoc } from "../state";
-import { bytes, count, percent, pieces, plural, time } from "../text";
+import { bytes, count, linked, percent, plural, time } from "../text";
 
 /** What is wrong, what killed the process, what fills it, who waits for whom: the answers to the questions that people come with. */
 export function Overview(): JSX.Element {
@@ -22,9 +22,9 @@ function Wrong(): JSX.Element {
       {doc && !t && <Notes doc={doc} cuts={false} />}
       {t && <>
         {t.findings?.length ? <ol class="verdicts">{t.findings.map((f) => (
-          <li><span class={`tag ${f.severity}`}>{f.kind}</span> <Text s={f.text} /> <span class={`tag ${f.strength}`}>{f.strength}</span>
-            {f.osThreadId !== undefined && !/\bthread (\d|0x)/.test(f.text) && <> <Link page="threads" arg={osThread(f.osThreadId)}>thread {osThread(f.osThreadId)}</Link></>}
-            {f.object !== undefined && !pieces(f.text).some((p) => p.address === f.object) && <> <Addr a={f.object} /></>}
+          <li><span class={`tag ${f.severity}`}>{f.kind}</span> <Said s={f} /> <span class={`tag ${f.strength}`}>{f.strength}</span>
+            {f.osThreadId !== undefined && !linked(f).some((p) => p.thread) && <> <Link page="threads" arg={osThread(f.osThreadId)}>thread {osThread(f.osThreadId)}</Link></>}
+            {f.object !== undefined && !linked(f).some((p) => p.address === f.object) && <> <Addr a={f.object} /></>}
             {f.clauses?.length ? <details><summary>evidence</summary><Verdicts list={f.clauses} /></details> : null}
             {f.next?.length ? <p class="next">Next: {f.next.map((c) => <><Command line={c} />{" "}</>)}</p> : null}</li>
         ))}</ol> : <p>Nothing wrong was found{t.unknown?.length ? " in what could be looked at" : ""}.</p>}

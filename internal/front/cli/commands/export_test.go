@@ -110,7 +110,7 @@ func TestRules(t *testing.T) {
 			answer.Identity
 			Findings []struct {
 				answer.Identity
-				Kind string
+				Kind answer.FindingKind
 			}
 		}
 	}
@@ -122,7 +122,7 @@ func TestRules(t *testing.T) {
 	crash := func(s said) answer.Identity {
 		i := slices.IndexFunc(s.Result.Findings, func(f struct {
 			answer.Identity
-			Kind string
+			Kind answer.FindingKind
 		}) bool {
 			return f.Kind == answer.FindingCrash
 		})

@@ -69,7 +69,7 @@ func absences(p *report.Page, list []answer.TriageAbsent) {
 
 // finding writes what is wrong, why that is said, and the commands to go on with.
 func finding(p *report.Page, number int, f *answer.Finding) {
-	p.Printf("\n%d. %s (%s): %s [%s]\n", number, strings.ToUpper(f.Kind), f.Severity, report.Escape(f.Text), f.Strength)
+	p.Printf("\n%d. %s (%s): %s [%s]\n", number, strings.ToUpper(string(f.Kind)), f.Severity, report.Escape(f.Text), f.Strength)
 	shown := 0
 	for i := range f.Clauses {
 		c := &f.Clauses[i]

@@ -44,7 +44,7 @@ func rows(p *report.Page, columns []answer.QueryColumn, list iter.Seq2[answer.Qu
 	return n
 }
 
-func foot(p *report.Page, n int, more bool, strength string) {
+func foot(p *report.Page, n int, more bool, strength answer.Strength) {
 	words := " rows"
 	if n == 1 {
 		words = " row"
@@ -218,7 +218,7 @@ func evaluation(p *report.Page, v *answer.Evaluation) {
 		p.Print(report.Escape(c.Plain()))
 	}
 	if v.Strength != "" {
-		p.Print("  (" + v.Strength + ": only words that look like references hold the object)")
+		p.Print("  (" + string(v.Strength) + ": only words that look like references hold the object)")
 	}
 	p.Print("\n")
 }

@@ -1,4 +1,4 @@
-package poolverdict_test
+package threadpool_test
 
 import (
 	"testing"
@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/app/threadpool/internal/poolverdict"
+	"github.com/sosgo/sosgo/app/threadpool"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -28,7 +28,7 @@ func TestVerdict(t *testing.T) {
 	for _, c := range []struct {
 		p        *answer.ThreadPool
 		text     string
-		strength string
+		strength answer.Strength
 	}{
 		{pool(0, 2, 2, true, true), "no work waits for a worker", answer.StrengthProved},
 		{pool(3, 3, 2, true, true, true), "the pool keeps up: 3 items wait, and 1 worker is free", answer.StrengthLikely},
@@ -42,12 +42,12 @@ func TestVerdict(t *testing.T) {
 		{unreadable, "whether work waits for a worker is not known", answer.StrengthUnknown},
 		{uncounted, "3 items wait for a worker; whether one is free is not known", answer.StrengthUnknown},
 	} {
-		v := poolverdict.Of(c.p, &answer.WorkQueues{})
+		v := threadpool.Judge(c.p, &answer.WorkQueues{})
 		assert.Equal(t, c.text, v.Text)
 		assert.Equal(t, c.strength, v.Strength, c.text)
 		assert.NotEmpty(t, v.Evidence)
 	}
-	assert.Contains(t, poolverdict.Of(pool(5, 2, 2, true, true), &answer.WorkQueues{}).Evidence, "a worker last took an item 1000 ms before the newest time that the process noted")
+	assert.Contains(t, threadpool.Judge(pool(5, 2, 2, true, true), &answer.WorkQueues{}).Evidence, "a worker last took an item 1000 ms before the newest time that the process noted")
 }
 
 // TestWhereWorkersStand: of a starved pool, what most workers wait for follows the count of workers, before what is queued. Of a pool that is
@@ -69,7 +69,7 @@ func TestWhereWorkersStand(t *testing.T) {
 			}
 			p.Workers = append(p.Workers, w)
 		}
-		v := poolverdict.Of(p, &answer.WorkQueues{Queues: []answer.WorkQueue{{Items: make([]answer.WorkItem, 9)}}})
+		v := threadpool.Judge(p, &answer.WorkQueues{Queues: []answer.WorkQueue{{Items: make([]answer.WorkItem, 9)}}})
 		assert.Contains(t, c.at(v.Evidence), "4 workers: waits for an event (threads 0, 1, 2, 3)")
 	}
 }
@@ -88,7 +88,7 @@ func TestFills(t *testing.T) {
 	add(0, 3, answer.WorkItem{Kind: answer.ItemTimer, Method: answer.Text{S: "Contoso.Tick()"}})
 	add(1, 4, answer.WorkItem{Kind: answer.ItemTimer, Method: answer.Text{S: "Contoso.Tick()"}})
 	p := &answer.ThreadPool{Kind: answer.PoolPortable, Queued: answer.Known[uint64](12), Total: answer.Known[int64](2), Running: answer.Known[int64](2)}
-	v := poolverdict.Of(p, q)
+	v := threadpool.Judge(p, q)
 	assert.Equal(t, []string{"2 of 2 workers are busy", "the pool may have 0 workers at most: it can't make another", "7 of 12 queued items: Contoso.Tick() (of timers)",
 		"2 of 12 queued items: Contoso.A()", "2 of 12 queued items: Contoso.B()", "the other queued items are of 1 other methods or types"}, v.Evidence)
 }

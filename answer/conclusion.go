@@ -1,0 +1,157 @@
+package answer
+
+import (
+	"slices"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Strength is how sure a conclusion is.
+type Strength string
+
+// The strengths, the strongest first.
+const (
+	StrengthRecorded Strength = "recorded" // the dump says it
+	StrengthProved   Strength = "proved"   // it follows from what the dump says
+	StrengthLikely   Strength = "likely"   // it follows from names, or from what is usual
+	StrengthPossible Strength = "possible" // nothing speaks against it, and little for it
+	StrengthUnknown  Strength = "unknown"  // the dump does not record it
+)
+
+var strengths = []Strength{StrengthRecorded, StrengthProved, StrengthLikely, StrengthPossible, StrengthUnknown}
+
+// rank returns the place of a strength, 0 for the strongest. A word that is no strength is as weak as StrengthUnknown.
+func (s Strength) rank() int {
+	if n := slices.Index(strengths, s); n >= 0 {
+		return n
+	}
+	return len(strengths) - 1
+}
+
+// Weakest returns the weakest of several strengths. A conclusion is no stronger than what it rests on. No strength at all is StrengthUnknown.
+func Weakest(list ...Strength) Strength {
+	if len(list) == 0 {
+		return StrengthUnknown
+	}
+	weakest := 0
+	for _, s := range list {
+		weakest = max(weakest, s.rank())
+	}
+	return strengths[weakest]
+}
+
+// CompareStrength returns a negative number if a is stronger than b, 0 if they are equally strong, and a positive number otherwise.
+func CompareStrength(a, b Strength) int { return a.rank() - b.rank() }
+
+// A Statement is a sentence or a part of one, made from arguments by package answer/words.
+type Statement struct {
+	Text string `json:"text" doc:"the sentence"`
+	Says string `json:"says,omitempty" doc:"the kind of sentence; absent for one that is a value alone"`
+	Args []Arg  `json:"args,omitempty" doc:"what the sentence is made from, in the order in which it stands in text"`
+}
+
+// An Arg is an argument of a statement: a typed value, and where it stands in the text.
+type Arg struct {
+	Name    string      `json:"name,omitempty" doc:"what it is in this kind of sentence; several values of one name are a list"`
+	Type    ArgType     `json:"type" doc:"count, bytes, duration, percent, address, object, type, method, field, thread, place, text (a string of the program), phrase (a part of the sentence, whose arguments follow)"`
+	Number  *uint64     `json:"number,omitempty" doc:"of a count, of bytes, of a duration in nanoseconds, or of a line of code"`
+	Percent *float64    `json:"percent,omitempty" doc:"of percent"`
+	Address target.Addr `json:"address,omitempty" doc:"of an address or an object"`
+	Value   string      `json:"value,omitempty" doc:"name of a type, method, field or thread, file of a place, a text, or the kind of a phrase"`
+	Index   *int        `json:"thread,omitempty" doc:"of a thread: its number among the threads"`
+	OSID    uint32      `json:"osThreadId,omitempty" doc:"of a thread: its id of the system"`
+	Managed uint32      `json:"managedThreadId,omitempty" doc:"of a thread: its managed id"`
+	Start   int         `json:"start" doc:"where it begins in text, in UTF-16 code units"`
+	End     int         `json:"end" doc:"where it ends"`
+}
+
+// An ArgType is the type of an argument.
+type ArgType string
+
+// The types of arguments.
+const (
+	ArgCount    ArgType = "count"
+	ArgBytes    ArgType = "bytes"
+	ArgDuration ArgType = "duration"
+	ArgPercent  ArgType = "percent"
+	ArgAddress  ArgType = "address" // of memory that may be no object
+	ArgObject   ArgType = "object"
+	ArgTypeName ArgType = "type"
+	ArgMethod   ArgType = "method"
+	ArgField    ArgType = "field"
+	ArgThread   ArgType = "thread"
+	ArgPlace    ArgType = "place"
+	ArgText     ArgType = "text"
+	ArgPhrase   ArgType = "phrase"
+)
+
+// IsZero reports whether a statement says nothing.
+func (s Statement) IsZero() bool { return s.Text == "" }
+
+// Plus returns a statement that goes on with others. It is of the same kind.
+func (s Statement) Plus(others ...Statement) Statement {
+	s.Args = slices.Clip(s.Args)
+	for _, o := range others {
+		s.Args = append(s.Args, o.shifted(units(s.Text))...)
+		s.Text += o.Text
+	}
+	return s
+}
+
+// From returns the part of a statement behind its first bytes of text.
+func (s Statement) From(bytes int) Statement {
+	s.Args = s.shifted(-units(s.Text[:bytes]))
+	s.Args = slices.DeleteFunc(s.Args, func(a Arg) bool { return a.Start < 0 })
+	s.Text = s.Text[bytes:]
+	return s
+}
+
+// shifted returns the arguments of a statement that stands elsewhere in a text.
+func (s Statement) shifted(by int) []Arg {
+	out := slices.Clone(s.Args)
+	for i := range out {
+		out[i].Start, out[i].End = out[i].Start+by, out[i].End+by
+	}
+	return out
+}
+
+// units returns the length of a text in UTF-16 code units.
+func units(text string) int {
+	_, n := CutText(text, -1)
+	return int(n)
+}
+
+// A Verdict is a conclusion: a statement about a process with its strength and what it is concluded from. Conclude makes it.
+type Verdict struct {
+	Kind FindingKind `json:"kind,omitempty" doc:"what it is about, a kind of finding; absent for a statement that is no finding"`
+	Statement
+	Strength Strength    `json:"strength" doc:"recorded (in the dump), proved (it follows), likely (from names or custom), possible (little speaks for it), unknown (not in the dump)"`
+	Evidence []string    `json:"evidence,omitempty" doc:"what it is concluded from"`
+	Facts    []Statement `json:"facts,omitempty" doc:"evidence with its arguments, in the same order"`
+	Rests    []Premise   `json:"rests,omitempty" doc:"what must hold for it to be as strong"`
+	Count    int         `json:"count,omitempty" doc:"how many threads or operations it is about alike, if more than one"`
+	Show     []string    `json:"show,omitempty" doc:"commands that show the evidence"`
+
+	// Sites are the places in the program that the statement is about. The signature of a finding is made of them. Those of a circle of waits are
+	// in its order; those of other statements are in any.
+	Sites []Site `json:"-"`
+
+	// Thing names what the threads of Sites wait for, where all of them wait for one lock or handle.
+	Thing string `json:"-"`
+}
+
+// Conclude returns a conclusion of a kind from facts. NoFinding is the kind of those that are no finding.
+func Conclude(kind FindingKind, says Statement, strength Strength, facts ...Statement) Verdict {
+	v := Verdict{Kind: kind, Statement: says, Strength: strength}
+	v.Because(facts...)
+	return v
+}
+
+// Because adds facts to what a conclusion is drawn from. Facts that say nothing are left out.
+func (v *Verdict) Because(facts ...Statement) {
+	for _, f := range facts {
+		if !f.IsZero() {
+			v.Evidence, v.Facts = append(v.Evidence, f.Text), append(v.Facts, f)
+		}
+	}
+}

@@ -1,0 +1,28 @@
+package words
+
+// What app/threadpool concludes.
+var (
+	PoolUnknown       = say("pool unknown", "whether work waits for a worker is not known")
+	PoolUnread        = say("pool unread", "the pool can't be read: {error}")
+	QueuesUnread      = say("queues unread", "not all queues can be read: {error}")
+	PoolWithoutWork   = say("pool without work", "no work waits for a worker")
+	QueuesEmpty       = say("queues empty", "all queues are empty")
+	PoolUncounted     = say("pool uncounted", "{items item waits|items wait} for a worker; whether one is free is not known")
+	CountersUnread    = say("pool counters unread", "the pool's counters can't be read")
+	PilesUpThoughFree = say("work piles up though workers are free", "work piles up: {items item waits|items wait}, though {free worker is|workers are} free")
+	PilesUp           = say("work piles up", "work piles up: {items item waits|items wait} for a worker, and {running} of {workers} workers run")
+	MayKeepUp         = say("pool may keep up", "{items item waits|items wait}, though {free worker is|workers are} free; whether the pool keeps up is not known")
+	KeepsUp           = say("pool keeps up", "the pool keeps up: {items item waits|items wait}, and {free worker is|workers are} free")
+	WorkersUnknown    = say("workers unknown", "{items item waits|items wait} and no worker is free; what the workers do is not known")
+	Starved           = say("pool starved", "the pool is starved: {items item waits|items wait} for a worker, and all {workers} workers wait for something themselves")
+	NearlyStarved     = say("pool nearly starved", "the pool is nearly starved: {items item waits|items wait} for a worker, and {waiting} of {workers} workers wait for something themselves")
+	PoolBusy          = say("pool busy", "the pool is busy: {items item waits|items wait} for a worker, and {running} of {workers} workers run")
+	WorkersBusy       = say("workers busy", "{busy} of {workers} workers are busy")
+	PoolAtMost        = say("pool at its maximum", "the pool may have {max} workers at most: it can't make another")
+	LastTaken         = say("last item taken", "a worker last took an item {time} before the newest time that the process noted")
+	QueuedRead        = say("queued items read", "{items} of the queued items were looked at")
+	QueuedOthers      = say("other queued items", "the other queued items are of {kinds} other methods or types")
+	QueuedAlike       = say("queued items alike", "{items} of {queued} queued items: {method}")
+	WorkersDo         = say("workers alike", "{workers worker|workers}: {activity} ({workers:thread|threads} {threads})")
+	DoesIn            = say("activity in a method", "{activity} in {method}")
+)

@@ -1,0 +1,161 @@
+package words
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/target"
+)
+
+// Value returns a statement that is a value alone, as it stands in the text.
+func Value(a answer.Arg, shown string) answer.Statement {
+	s := answer.Statement{Text: shown}
+	if shown != "" {
+		_, units := answer.CutText(shown, -1)
+		a.End = int(units)
+		s.Args = []answer.Arg{a}
+	}
+	return s
+}
+
+// number returns a value with a number.
+func number(kind answer.ArgType, n uint64, shown string) answer.Statement {
+	return Value(answer.Arg{Type: kind, Number: &n}, shown)
+}
+
+// N returns a number of things.
+func N[T int | int32 | int64 | uint32 | uint64](n T) answer.Statement {
+	return number(answer.ArgCount, uint64(n), strconv.FormatInt(int64(n), 10))
+}
+
+// Bytes returns a number of bytes with a unit.
+func Bytes(n uint64) answer.Statement { return number(answer.ArgBytes, n, Size(n)) }
+
+// ExactBytes returns a number of bytes as it is.
+func ExactBytes(n uint64) answer.Statement {
+	return number(answer.ArgBytes, n, strconv.FormatUint(n, 10))
+}
+
+// Size returns a number of bytes for people.
+func Size(n uint64) string {
+	const unit = 1024
+	if n < unit {
+		return fmt.Sprintf("%d B", n)
+	}
+	value, units := float64(n)/unit, []string{"KB", "MB", "GB"}
+	for len(units) > 1 && value >= unit-0.05 {
+		value, units = value/unit, units[1:]
+	}
+	return fmt.Sprintf("%.1f %s", value, units[0])
+}
+
+// Percent returns a share.
+func Percent(share float64) answer.Statement {
+	return Value(answer.Arg{Type: answer.ArgPercent, Percent: &share}, fmt.Sprintf("%.0f%%", share))
+}
+
+// Duration returns a time.
+func Duration(d time.Duration) answer.Statement {
+	return number(answer.ArgDuration, uint64(max(d, 0)), d.String())
+}
+
+// Milliseconds returns a time in milliseconds.
+func Milliseconds(n int64) answer.Statement {
+	return number(answer.ArgDuration, uint64(max(n, 0))*uint64(time.Millisecond), fmt.Sprintf("%d ms", n))
+}
+
+// Object returns the address of an object, with all its digits.
+func Object(a target.Addr) answer.Statement {
+	return Value(answer.Arg{Type: answer.ArgObject, Address: a}, fmt.Sprintf("%016x", uint64(a)))
+}
+
+// ShortObject returns the address of an object as commands take it.
+func ShortObject(a target.Addr) answer.Statement {
+	return Value(answer.Arg{Type: answer.ArgObject, Address: a}, fmt.Sprintf("%x", uint64(a)))
+}
+
+// Address returns an address that may be of anything.
+func Address(a target.Addr) answer.Statement {
+	return Value(answer.Arg{Type: answer.ArgAddress, Address: a}, fmt.Sprintf("%#x", uint64(a)))
+}
+
+// Type returns the name of a type.
+func Type(name string) answer.Statement { return named(answer.ArgTypeName, name) }
+
+// Method returns the name of a method.
+func Method(name string) answer.Statement { return named(answer.ArgMethod, name) }
+
+// Field returns the name of a field.
+func Field(name string) answer.Statement { return named(answer.ArgField, name) }
+
+// Text returns a text of the program or of the dump.
+func Text(s string) answer.Statement { return named(answer.ArgText, s) }
+
+func named(kind answer.ArgType, name string) answer.Statement {
+	return Value(answer.Arg{Type: kind, Value: name}, name)
+}
+
+// Place returns a line of a source file.
+func Place(file string, line int) answer.Statement {
+	n := uint64(max(line, 0))
+	return Value(answer.Arg{Type: answer.ArgPlace, Value: file, Number: &n}, fmt.Sprintf("%s:%d", file, line))
+}
+
+// Thread returns a thread by its number in the list of threads, or else by its id of the system, with its name.
+func Thread(t answer.Thread) answer.Statement {
+	words := fmt.Sprintf("%#x", t.OSID)
+	if t.Index != nil {
+		words = strconv.Itoa(*t.Index)
+	}
+	return thread(t, words)
+}
+
+// ManagedThread returns a thread by its managed id, with its name.
+func ManagedThread(t answer.Thread) answer.Statement {
+	return thread(t, fmt.Sprintf("managed %d", t.ManagedID))
+}
+
+// ThreadNumber returns a thread by its number in the list of threads, or else by its id of the system.
+func ThreadNumber(t answer.Thread) answer.Statement {
+	words := fmt.Sprintf("%#x", t.OSID)
+	if t.Index != nil {
+		words = strconv.Itoa(*t.Index)
+	}
+	return threadAs(t, words)
+}
+
+// ThreadAndID returns a thread by its number in the list of threads, its id of the system, and its name.
+func ThreadAndID(t answer.Thread) answer.Statement {
+	words := fmt.Sprintf("%#x", t.OSID)
+	if t.Index != nil {
+		words = fmt.Sprintf("%d (%#x)", *t.Index, t.OSID)
+	}
+	return thread(t, words)
+}
+
+// ThreadID returns a thread by its id of the system.
+func ThreadID(id uint32) answer.Statement {
+	return thread(answer.Thread{OSID: id}, fmt.Sprintf("%#x", id))
+}
+
+func thread(t answer.Thread, words string) answer.Statement {
+	if t.Name != "" {
+		words += fmt.Sprintf(" %q", t.Name)
+	}
+	return threadAs(t, words)
+}
+
+func threadAs(t answer.Thread, words string) answer.Statement {
+	return Value(answer.Arg{Type: answer.ArgThread, Value: t.Name, Index: t.Index, OSID: t.OSID, Managed: t.ManagedID}, words)
+}
+
+// Failure names the exception of a failure, with its message if that is known.
+func Failure(e *answer.TaskException) answer.Statement {
+	message := answer.Statement{}
+	if e.Message.Err == nil && e.Message.S != "" {
+		message = ColonMessage.Of(Text(e.Message.S))
+	}
+	return ColonException.Of(Type(e.Type.String()), message)
+}

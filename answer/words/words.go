@@ -1,0 +1,163 @@
+// Package words makes sentences from arguments. Each kind of sentence is a variable of this package, with its wording as a template:
+//
+//	Busy = say("workers busy", "{busy} of {workers} are busy")
+//
+// and Busy.Of(words.N(2), words.N(5)) returns the statement, which knows its arguments, their types, and where they stand in the text. The
+// packages of app decide what is true, and nobody but this package decides how it is said. Nothing looks for values in a sentence: whoever
+// wants them reads Statement.Args.
+//
+// Stability: unstable.
+//
+// Start with Sentence. The files are named by the packages of app that use their sentences; values.go has the types of arguments.
+package words
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+)
+
+// A Sentence is a kind of sentence, or of a part of one. In its template a name in braces stands for an argument:
+//
+//	{name}           the argument
+//	{name?}          the argument, which may be missing
+//	{name item|items}    a number and its noun: "1 item", "2 items"
+//	{name:waits|wait}    the verb for a number, without the number
+type Sentence struct {
+	says  string
+	parts []part
+	names []string // of the arguments, in the order in which they appear first
+	may   []bool   // whether an argument may be missing
+}
+
+// A part is text, or the place of an argument.
+type part struct {
+	text      string // if arg is negative
+	arg       int
+	one, many string
+	bare      bool // one or many without the number
+}
+
+// sentences are all kinds, for tests.
+var sentences []*Sentence
+
+// say defines a kind of sentence. It panics if the template is malformed, as regexp.MustCompile does.
+func say(says, template string) *Sentence {
+	s := &Sentence{says: says}
+	for rest := template; rest != ""; {
+		text, behind, found := strings.Cut(rest, "{")
+		if text != "" {
+			s.parts = append(s.parts, part{text: text, arg: -1})
+		}
+		if !found {
+			break
+		}
+		place, after, closed := strings.Cut(behind, "}")
+		if !closed {
+			panic(fmt.Sprintf("words: %q: a brace is not closed", says))
+		}
+		s.place(place)
+		rest = after
+	}
+	sentences = append(sentences, s)
+	return s
+}
+
+// place adds the place of an argument.
+func (s *Sentence) place(text string) {
+	end := strings.IndexAny(text, " :?")
+	if end < 0 {
+		end = len(text)
+	}
+	name, how := text[:end], text[end:]
+	p := part{arg: s.argument(name)}
+	switch {
+	case name == "":
+		panic(fmt.Sprintf("words: %q: an argument without a name", s.says))
+	case how == "":
+	case how == "?":
+		s.may[p.arg] = true
+	default:
+		found := false
+		if p.one, p.many, found = strings.Cut(how[1:], "|"); !found || how[0] == '?' {
+			panic(fmt.Sprintf("words: %q: {%s} needs a singular and a plural", s.says, text))
+		}
+		p.bare = how[0] == ':'
+	}
+	s.parts = append(s.parts, p)
+}
+
+// argument returns the index of an argument.
+func (s *Sentence) argument(name string) int {
+	for i, n := range s.names {
+		if n == name {
+			return i
+		}
+	}
+	s.names, s.may = append(s.names, name), append(s.may, false)
+	return len(s.names) - 1
+}
+
+// Of returns the sentence with its arguments, in the order in which the template names them first.
+func (s *Sentence) Of(args ...answer.Statement) answer.Statement {
+	out := answer.Statement{}
+	for i := range s.parts {
+		p := &s.parts[i]
+		if p.arg < 0 {
+			out.Text += p.text
+			continue
+		}
+		if p.arg >= len(args) {
+			continue // TestCalls finds a call that gives too few
+		}
+		arg := &args[p.arg]
+		if !p.bare {
+			out = out.Plus(under(s.names[p.arg], arg))
+		}
+		if word := p.noun(arg); word != "" {
+			if !p.bare {
+				out.Text += " "
+			}
+			out.Text += word
+		}
+	}
+	out.Says = s.says
+	return out
+}
+
+// noun returns the word for a number.
+func (p *part) noun(arg *answer.Statement) string {
+	if len(arg.Args) > 0 && arg.Args[0].Number != nil && *arg.Args[0].Number == 1 {
+		return p.one
+	}
+	return p.many
+}
+
+// under returns a statement as a part of another one, which calls it name.
+func under(name string, s *answer.Statement) answer.Statement {
+	out := answer.Statement{}
+	if s.Says != "" {
+		out = Value(answer.Arg{Type: answer.ArgPhrase, Value: s.Says}, s.Text)
+		out.Text = ""
+	}
+	out = out.Plus(*s)
+	for i := range out.Args {
+		if out.Args[i].Name == "" {
+			out.Args[i].Name = name
+		}
+	}
+	return out
+}
+
+// Join returns a list of statements, with a separator between them. It is nothing without elements.
+func Join(separator string, list ...answer.Statement) answer.Statement {
+	out := answer.Statement{}
+	for i := range list {
+		if i > 0 {
+			out.Text += separator
+		}
+		out = out.Plus(under("", &list[i]))
+	}
+	return out
+}

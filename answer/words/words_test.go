@@ -1,0 +1,204 @@
+package words
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf16"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/answer"
+)
+
+// TestKinds: each sentence has a kind of its own, and each kind a sentence.
+func TestKinds(t *testing.T) {
+	seen := map[string]bool{}
+	for _, s := range sentences {
+		assert.NotEmpty(t, s.says)
+		assert.False(t, seen[s.says], "two sentences are of the kind %q", s.says)
+		seen[s.says] = true
+		assert.NotEmpty(t, s.parts, s.says)
+	}
+}
+
+// TestMalformed: a template that names no argument, or that is not closed, does not come to a user.
+func TestMalformed(t *testing.T) {
+	all := sentences
+	t.Cleanup(func() { sentences = all })
+	for _, template := range []string{"{", "a {b", "{}", "{n item}", "{n:is}", "{ a|b}"} {
+		assert.Panics(t, func() { say("made for a test", template) }, template)
+	}
+}
+
+// TestArguments: a statement knows where its arguments stand, in units of UTF-16, also those of its parts.
+func TestArguments(t *testing.T) {
+	all := sentences
+	t.Cleanup(func() { sentences = all })
+	part := say("a part", " in {method}")
+	whole := say("a whole", "{items item waits|items wait} for {thing}{where?}{more?}; {items:it is|they are} {list}")
+	s := whole.Of(N(2), Text("𝄞 \"x\""), part.Of(Method("A.B()")), answer.Statement{}, Join(", ", N(1), Duration(3*time.Second)))
+	assert.Equal(t, `2 items wait for 𝄞 "x" in A.B(); they are 1, 3s`, s.Text)
+	assert.Equal(t, "1 item waits for x; it is y", whole.Of(N(1), Text("x"), answer.Statement{}, answer.Statement{}, Text("y")).Text)
+	units := utf16.Encode([]rune(s.Text))
+	var got []string
+	for _, a := range s.Args {
+		got = append(got, a.Name+": "+string(a.Type)+": "+string(utf16.Decode(units[a.Start:a.End])))
+	}
+	assert.Equal(t, []string{"items: count: 2", `thing: text: 𝄞 "x"`, "where: phrase:  in A.B()", "method: method: A.B()", "list: count: 1", "list: duration: 3s"}, got)
+	assert.Equal(t, "a whole", s.Says)
+	assert.Equal(t, "a part", s.Args[2].Value)
+	assert.Equal(t, uint64(2), *s.Args[0].Number)
+
+	rest := s.From(strings.Index(s.Text, "they"))
+	require.Len(t, rest.Args, 2)
+	units = utf16.Encode([]rune(rest.Text))
+	assert.Equal(t, "3s", string(utf16.Decode(units[rest.Args[1].Start:rest.Args[1].End])))
+}
+
+// TestLower: a conclusion with a premise that fails is weaker, or is none, and one without stays as it is.
+func TestLower(t *testing.T) {
+	for _, c := range []struct {
+		has, doubtful answer.Strength
+	}{
+		{answer.StrengthRecorded, answer.StrengthLikely},
+		{answer.StrengthProved, answer.StrengthLikely},
+		{answer.StrengthLikely, answer.StrengthPossible},
+		{answer.StrengthPossible, answer.StrengthPossible},
+		{answer.StrengthUnknown, answer.StrengthUnknown},
+	} {
+		v := answer.Conclude(answer.FindingHeap, QueuesEmpty.Of(), c.has)
+		v.Rests = []answer.Premise{answer.HeapWhole, answer.NoCollection}
+		free := answer.Conclude(answer.FindingHeap, QueuesEmpty.Of(), c.has)
+		list := []answer.Verdict{v, free}
+		assert.Equal(t, list, Lower(list, nil))
+		assert.Equal(t, list, Lower(list, answer.Premises{answer.RootsRead: answer.PremiseBroken}))
+
+		got := Lower(list, answer.Premises{answer.NoCollection: answer.PremiseDoubtful})
+		assert.Equal(t, c.doubtful, got[0].Strength)
+		assert.Equal(t, v.Text, got[0].Text)
+		assert.Equal(t, free, got[1])
+		assert.Equal(t, c.has, list[0].Strength, "the list that was given stays as it is")
+
+		got = Lower(list, answer.Premises{answer.NoCollection: answer.PremiseDoubtful, answer.HeapWhole: answer.PremiseBroken})
+		assert.Equal(t, answer.StrengthUnknown, got[0].Strength)
+		assert.Equal(t, answer.NoFinding, got[0].Kind)
+		assert.Equal(t, "can't be judged: the premise heap whole does not hold", got[0].Text)
+	}
+}
+
+// TestCalls: each sentence is said somewhere, and with as many arguments as its template names.
+func TestCalls(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	require.NoError(t, err)
+	kinds := definedKinds(t)
+	said := map[string]bool{"CantBeJudged": true, "ColonException": true, "ColonMessage": true} // said here
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() && slices.Contains([]string{".git", "testdata", "node_modules"}, d.Name()) {
+			return filepath.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		files := token.NewFileSet()
+		f, err := parser.ParseFile(files, path, nil, 0)
+		if err != nil {
+			return err
+		}
+		for name, call := range sentencesSaid(f) {
+			s := kinds[name]
+			if !assert.NotNil(t, s, "%s: words.%s is no sentence", files.Position(f.Pos()), name) {
+				continue
+			}
+			said[name] = true
+			for _, c := range call {
+				if c != nil && !c.Ellipsis.IsValid() {
+					assert.Len(t, c.Args, len(s.names), "%s: arguments of %s", files.Position(c.Pos()), name)
+				}
+			}
+		}
+		return nil
+	})
+	require.NoError(t, err)
+	for name := range kinds {
+		assert.True(t, said[name], "nothing says %s", name)
+	}
+}
+
+// sentencesSaid returns the sentences of this package that a file mentions, with the calls of their method Of.
+func sentencesSaid(f *ast.File) map[string][]*ast.CallExpr {
+	out := map[string][]*ast.CallExpr{}
+	sentence := func(e ast.Expr) string {
+		s, ok := e.(*ast.SelectorExpr)
+		if !ok {
+			return ""
+		}
+		if p, ok := s.X.(*ast.Ident); !ok || p.Name != "words" || p.Obj != nil {
+			return ""
+		}
+		return s.Sel.Name
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok {
+			if of, ok := call.Fun.(*ast.SelectorExpr); ok && of.Sel.Name == "Of" {
+				if name := sentence(of.X); name != "" {
+					out[name] = append(out[name], call)
+				}
+			}
+		}
+		if e, ok := n.(ast.Expr); ok {
+			if name := sentence(e); name != "" && names[name] {
+				out[name] = append(out[name], nil) // as a value: what it is called with is not known here
+			}
+		}
+		return true
+	})
+	return out
+}
+
+// names are the variables that hold sentences.
+var names = map[string]bool{}
+
+// definedKinds returns the sentences by the names of their variables.
+func definedKinds(t *testing.T) map[string]*Sentence {
+	t.Helper()
+	out := map[string]*Sentence{}
+	paths, err := filepath.Glob("*.go")
+	require.NoError(t, err)
+	for _, path := range paths {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		require.NoError(t, err)
+		ast.Inspect(f, func(n ast.Node) bool {
+			v, ok := n.(*ast.ValueSpec)
+			if !ok || len(v.Values) != 1 {
+				return true
+			}
+			call, ok := v.Values[0].(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			if f, ok := call.Fun.(*ast.Ident); !ok || f.Name != "say" {
+				return true
+			}
+			says, err := strconv.Unquote(call.Args[0].(*ast.BasicLit).Value)
+			require.NoError(t, err)
+			i := slices.IndexFunc(sentences, func(s *Sentence) bool { return s.says == says })
+			require.GreaterOrEqual(t, i, 0, says)
+			out[v.Names[0].Name], names[v.Names[0].Name] = sentences[i], true
+			return true
+		})
+	}
+	require.Len(t, out, len(sentences))
+	return out
+}

@@ -1,0 +1,189 @@
+package threadpool
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/answer/words"
+)
+
+// Judge concludes whether a pool keeps up with its work. Activities of threads are concluded from the
+// methods on their stacks, so conclusions from them are at most likely.
+func Judge(p *answer.ThreadPool, q *answer.WorkQueues) answer.Verdict {
+	switch {
+	case p.Kind == answer.PoolUnknown:
+		return unjudged(words.PoolUnknown.Of(), words.PoolUnread.Of(words.Text(p.Total.Err.Error())))
+	case p.Queued.Err != nil:
+		return unjudged(words.PoolUnknown.Of(), words.QueuesUnread.Of(words.Text(p.Queued.Err.Error())))
+	case p.Queued.Value == 0:
+		v := answer.Conclude(answer.NoFinding, words.PoolWithoutWork.Of(), answer.StrengthProved, words.QueuesEmpty.Of())
+		v.Rests = []answer.Premise{answer.ListComplete}
+		if blocked(p) > 0 {
+			v.Because(doing(p)...)
+		}
+		return v
+	case p.Total.Err != nil || p.Running.Err != nil:
+		return unjudged(words.PoolUncounted.Of(words.N(p.Queued.Value)), words.CountersUnread.Of())
+	}
+	v := weigh(p, q)
+	v.Rests = []answer.Premise{answer.ThreadsListed, answer.StackComplete, answer.ListComplete}
+	v.Because(words.WorkersBusy.Of(words.N(p.Running.Value), words.N(p.Total.Value)))
+	stands := doing(p)
+	if k := min(1, len(stands)); 2*blocked(p) >= len(p.Workers) { // where most of them wait explains a starved pool: readers see the first lines
+		v.Because(stands[:k]...)
+		stands = stands[k:]
+	}
+	if p.Max.Err == nil && p.Total.Value >= p.Max.Value {
+		v.Because(words.PoolAtMost.Of(words.N(p.Max.Value)))
+	}
+	if p.Clock.Err == nil && p.Dequeued.Err == nil && p.Clock.Value > p.Dequeued.Value {
+		v.Because(words.LastTaken.Of(words.Milliseconds(p.Clock.Value - p.Dequeued.Value)))
+	}
+	v.Because(fills(p, q)...)
+	v.Because(stands...)
+	return v
+}
+
+// unjudged returns what is said of a pool that can't be judged.
+func unjudged(says, why answer.Statement) answer.Verdict {
+	return answer.Conclude(answer.NoFinding, says, answer.StrengthUnknown, why)
+}
+
+// weigh compares the work that waits with the workers.
+func weigh(p *answer.ThreadPool, q *answer.WorkQueues) answer.Verdict {
+	items, free := words.N(p.Queued.Value), words.N(max(p.Total.Value-p.Running.Value, 0))
+	n, waiting := len(p.Workers), blocked(p)
+	all, running := words.N(n), words.N(n-waiting)
+	conclude := func(kind answer.FindingKind, strength answer.Strength, sites []answer.Site, says answer.Statement) answer.Verdict {
+		v := answer.Conclude(kind, says, strength)
+		v.Sites = sites
+		return v
+	}
+	switch total := uint64(max(p.Total.Value, 0)); {
+	case p.Total.Value > p.Running.Value && p.Queued.Value > pile*total:
+		return conclude(answer.FindingPile, answer.StrengthLikely, queuedSites(q), words.PilesUpThoughFree.Of(items, free))
+	case p.Total.Value > p.Running.Value && p.Queued.Value > total:
+		return conclude(answer.NoFinding, answer.StrengthUnknown, standing(p), words.MayKeepUp.Of(items, free))
+	case p.Total.Value > p.Running.Value:
+		return conclude(answer.FindingPoolKeepsUp, answer.StrengthLikely, standing(p), words.KeepsUp.Of(items, free))
+	case n == 0:
+		return conclude(answer.NoFinding, answer.StrengthUnknown, standing(p), words.WorkersUnknown.Of(items))
+	case waiting == n:
+		return conclude(answer.FindingStarved, answer.StrengthLikely, standing(p), words.Starved.Of(items, all))
+	case 2*waiting >= n:
+		return conclude(answer.FindingStarved, answer.StrengthLikely, standing(p), words.NearlyStarved.Of(items, words.N(waiting), all))
+	case p.Queued.Value > longPile*uint64(n):
+		return conclude(answer.FindingPile, answer.StrengthLikely, queuedSites(q), words.PilesUp.Of(items, running, all))
+	default:
+		return conclude(answer.NoFinding, answer.StrengthLikely, standing(p), words.PoolBusy.Of(items, running, all))
+	}
+}
+
+// pile is how many items for each worker are a queue that grows, whatever the workers did at the moment of the dump.
+// If no worker is free, a batch of work may be on its way, and longPile items for each are a pile.
+const (
+	pile     = 100
+	longPile = 1000
+)
+
+// mostQueued is how many of the queued methods the verdict names.
+const mostQueued = 3
+
+// fills returns the methods, or else the types, of most queued items.
+func fills(p *answer.ThreadPool, q *answer.WorkQueues) []answer.Statement {
+	rows := queuedSites(q)
+	slices.SortStableFunc(rows, func(a, b answer.Site) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Method.S+a.Does, b.Method.S+b.Does))
+	})
+	var out []answer.Statement
+	read := 0
+	for i := range rows {
+		read += rows[i].Count
+	}
+	if uint64(read) < p.Queued.Value {
+		out = append(out, words.QueuedRead.Of(words.N(read)))
+	}
+	for i := range rows {
+		if i == mostQueued {
+			out = append(out, words.QueuedOthers.Of(words.N(len(rows)-i)))
+			break
+		}
+		out = append(out, words.QueuedAlike.Of(words.N(rows[i].Count), words.N(p.Queued.Value), words.Method(rows[i].Method.S+rows[i].Does)))
+	}
+	return out
+}
+
+// queuedSites counts the queued items by their methods, or else their types.
+func queuedSites(q *answer.WorkQueues) (out []answer.Site) {
+	type key struct{ name, does string }
+	at := map[key]int{}
+	for i := range q.Queues {
+		for j := range q.Queues[i].Items {
+			item := &q.Queues[i].Items[j]
+			k := key{name: item.Method.S}
+			unread := error(nil)
+			if item.Method.Err != nil || k.name == "" {
+				k.name, unread = item.Type.String(), item.Type.Err
+			}
+			if item.Kind == answer.ItemTimer {
+				k.does = " (of timers)"
+			}
+			n, ok := at[k]
+			if !ok {
+				n = len(out)
+				at[k], out = n, append(out, answer.Site{Method: answer.Text{S: k.name, Err: unread}, Does: k.does})
+			}
+			out[n].Count++
+		}
+	}
+	return out
+}
+
+// standing returns where the workers stand that wait for something other than work.
+func standing(p *answer.ThreadPool) (out []answer.Site) {
+	for i := range p.Workers {
+		if w := &p.Workers[i]; w.Waits {
+			out = append(out, answer.Site{Method: w.Activity.Caller, Does: w.Activity.Kind, Thread: w.Thread.OSID})
+		}
+	}
+	return out
+}
+
+// blocked counts the workers that wait for something other than work.
+func blocked(p *answer.ThreadPool) int {
+	n := 0
+	for i := range p.Workers {
+		if p.Workers[i].Waits {
+			n++
+		}
+	}
+	return n
+}
+
+// doing describes the activities of the workers, grouped by activity and method.
+func doing(p *answer.ThreadPool) []answer.Statement {
+	type row struct {
+		does    answer.Statement
+		threads []answer.Statement
+	}
+	var rows []row
+	for i := range p.Workers {
+		w := &p.Workers[i]
+		does := words.Text(w.Activity.Text)
+		if c := w.Activity.Caller; !c.IsZero() {
+			does = words.DoesIn.Of(does, words.Method(c.String()))
+		}
+		at := slices.IndexFunc(rows, func(r row) bool { return r.does.Text == does.Text })
+		if at < 0 {
+			at, rows = len(rows), append(rows, row{does: does})
+		}
+		rows[at].threads = append(rows[at].threads, words.ThreadNumber(w.Thread))
+	}
+	slices.SortStableFunc(rows, func(a, b row) int { return len(b.threads) - len(a.threads) })
+	var out []answer.Statement
+	for _, r := range rows {
+		out = append(out, words.WorkersDo.Of(words.N(len(r.threads)), r.does, words.Join(", ", r.threads...)))
+	}
+	return out
+}
