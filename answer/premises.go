@@ -7,6 +7,7 @@ type Premise string
 const (
 	HeapWhole     Premise = "heap whole"                  // all objects of the GC heap can be read
 	NoCollection  Premise = "no collection under way"     // the heap is as a program sees it
+	HeapAtRest    Premise = "heap at rest"                // no collector moves objects: what looks damaged is damaged
 	RootsRead     Premise = "all roots read"              // what keeps objects alive is known
 	ThreadsListed Premise = "all threads listed"          // also those that a runtime is making or ending
 	StackComplete Premise = "stacks complete"             // the stacks that it is concluded from can be read to their ends
@@ -16,6 +17,28 @@ const (
 	FilesThere    Premise = "module files there"          // the files of modules that are not in the dump were found
 	TablesWhole   Premise = "tables of the runtime whole" // handles, sync blocks and the like can all be read
 )
+
+// Broken returns what is the case if the premise does not hold.
+func (p Premise) Broken() string {
+	if text, ok := broken[p]; ok {
+		return text
+	}
+	return "not given: " + string(p)
+}
+
+var broken = map[Premise]string{
+	HeapWhole:     "parts of the heap are missing",
+	NoCollection:  "a collection was in progress",
+	HeapAtRest:    "a collection was in progress, which moves objects",
+	RootsRead:     "not all roots can be read",
+	ThreadsListed: "not all threads are listed",
+	StackComplete: "a stack can't be read to its end",
+	CodeFound:     "code can't be read",
+	NoGap:         "it lies behind a gap",
+	ListComplete:  "a list can't be read to its end",
+	FilesThere:    "module files are missing",
+	TablesWhole:   "tables of the runtime can't be read",
+}
 
 // A PremiseState says whether a premise holds for a process.
 type PremiseState int

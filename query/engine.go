@@ -56,7 +56,7 @@ func NewEnv(p *process.Process) (*Env, error) {
 }
 
 // ErrNoThread is the error of a register or a thread static if no thread was chosen, by Options.Thread or Env.Thread.
-var ErrNoThread = target.Unsupportedf("no thread was chosen")
+var ErrNoThread = target.Unsupportedf("no thread was chosen, by EvaluateOptions.Thread, Options.Thread or Env.Thread")
 
 // OfThread returns a copy of e with the current thread t. If t is nil, it returns e itself.
 func (e *Env) OfThread(t *threads.Thread) *Env {

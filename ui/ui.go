@@ -35,6 +35,6 @@ func Handler(d *sosgo.Dump, o Options) http.Handler {
 		d = &sosgo.Dump{}
 	}
 	env := cli.Env{Commands: commands.All(), Threads: commands.Threads, Recover: true}
-	desk := cli.NewDesk(env, d, o.Name, o.Runtime)
+	desk := cli.NewDesk(env, d.Dump, o.Name, o.Runtime)
 	return webui.Handler(webcmd.Asker(desk), webui.Subject{File: o.Name})
 }

@@ -3,10 +3,10 @@ package words
 import "github.com/sosgo/sosgo/answer"
 
 // CantBeJudged stands in the place of a conclusion that has lost a premise.
-var CantBeJudged = say("can't be judged", "can't be judged: the premise {premise} does not hold")
+var CantBeJudged = say("can't be judged", "can't be judged: {premise}")
 
-// Lower returns conclusions as strong as the premises allow that they rest on. One that rests on a doubtful premise is at most likely, and weaker by
-// a step if it was no more; one that rests on a premise that does not hold is no finding and says so.
+// Lower returns conclusions that are no stronger than their premises. One that rests on a doubtful premise is at most likely. One that rests
+// on a broken premise says so in place of what it concluded, and is no finding. Lower may be called again on its result.
 func Lower(list []answer.Verdict, state answer.Premises) []answer.Verdict {
 	out := make([]answer.Verdict, len(list))
 	for i := range list {
@@ -16,27 +16,14 @@ func Lower(list []answer.Verdict, state answer.Premises) []answer.Verdict {
 }
 
 func lower(v answer.Verdict, state answer.Premises) answer.Verdict {
-	doubtful := false
 	for _, p := range v.Rests {
 		switch state[p] {
 		case answer.PremiseHolds:
 		case answer.PremiseBroken:
-			return answer.Verdict{Statement: CantBeJudged.Of(Text(string(p))), Strength: answer.StrengthUnknown, Rests: v.Rests}
+			return answer.Verdict{Statement: CantBeJudged.Of(Text(p.Broken())), Strength: answer.StrengthUnknown, Rests: v.Rests}
 		default:
-			doubtful = true
+			v.Strength = answer.Weakest(v.Strength, answer.StrengthLikely)
 		}
 	}
-	if doubtful {
-		v.Strength = weaker[v.Strength]
-	}
 	return v
-}
-
-// weaker has the strength of a conclusion that rests on a doubtful premise.
-var weaker = map[answer.Strength]answer.Strength{
-	answer.StrengthRecorded: answer.StrengthLikely,
-	answer.StrengthProved:   answer.StrengthLikely,
-	answer.StrengthLikely:   answer.StrengthPossible,
-	answer.StrengthPossible: answer.StrengthPossible,
-	answer.StrengthUnknown:  answer.StrengthUnknown,
 }

@@ -99,6 +99,9 @@ func (s *Sentence) argument(name string) int {
 	return len(s.names) - 1
 }
 
+// Kind returns the kind of the statements that s makes.
+func (s *Sentence) Kind() string { return s.says }
+
 // Of returns the sentence with its arguments, in the order in which the template names them first.
 func (s *Sentence) Of(args ...answer.Statement) answer.Statement {
 	out := answer.Statement{}

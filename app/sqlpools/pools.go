@@ -81,7 +81,7 @@ func (r *Reader) Pools(ctx context.Context, p *process.Process, h *heap.Heap, o 
 	q.contexts()
 	q.failures()
 	for i := range q.out.Pools {
-		Conclude(&q.out.Pools[i])
+		conclude(&q.out.Pools[i])
 	}
 	if !o.Secrets {
 		for i := range q.out.Pools {
@@ -97,8 +97,8 @@ func (r *Reader) Pools(ctx context.Context, p *process.Process, h *heap.Heap, o 
 	return q.out, q.holders(ctx, p, h, o.Scan)
 }
 
-// Conclude fills in what follows from the numbers of a pool: whether it is exhausted, which connections are leaked, and what calls do that open one.
-func Conclude(p *answer.SQLPool) {
+// conclude fills in what follows from the numbers of a pool: whether it is exhausted, which connections are leaked, and what calls do that open one.
+func conclude(p *answer.SQLPool) {
 	p.Exhausted = answer.Of(p.Max.Value > 0 && p.Busy.Value >= p.Max.Value, cmp.Or(p.Max.Err, p.Busy.Err))
 	for i := range p.Connections {
 		p.Connections[i].Leaked = p.Connections[i].Owner.IsZero() && p.Connections[i].Owner.Err == nil

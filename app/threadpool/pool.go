@@ -67,7 +67,7 @@ func (r *Reader) Describe(ctx context.Context, o Options) (*answer.ThreadPool, e
 		return nil, err
 	}
 	if out.Kind != answer.PoolNone {
-		out.Verdicts = append(out.Verdicts, Judge(out, queues))
+		out.Verdicts = append(out.Verdicts, judge(out, queues))
 	}
 	return out, nil
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/sosgo/sosgo/answer/words"
 )
 
-// Judge concludes whether a pool keeps up with its work. Activities of threads are concluded from the
+// judge concludes whether a pool keeps up with its work. Activities of threads are concluded from the
 // methods on their stacks, so conclusions from them are at most likely.
-func Judge(p *answer.ThreadPool, q *answer.WorkQueues) answer.Verdict {
+func judge(p *answer.ThreadPool, q *answer.WorkQueues) answer.Verdict {
 	switch {
 	case p.Kind == answer.PoolUnknown:
 		return unjudged(words.PoolUnknown.Of(), words.PoolUnread.Of(words.Text(p.Total.Err.Error())))

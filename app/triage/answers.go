@@ -44,6 +44,8 @@ type Answers struct {
 	VerifyHeap  Part[*answer.Soundness]
 	Contexts    Part[*answer.LoadContexts]
 
+	Premises answer.Premises // of the process; nil if all of them hold
+
 	rules *signature.Rules // of Options
 }
 
@@ -78,7 +80,7 @@ func Read(ctx context.Context, p *process.Process, o Options) (*Answers, error) 
 }
 
 func read(ctx context.Context, p *process.Process, o Options) (*Answers, error) {
-	a := &Answers{}
+	a := &Answers{Premises: p.Premises()}
 	steps := []func(){
 		func() { a.Crash = Got(crash.Describe(ctx, p, crash.Options{NoHeap: o.NoHeap})) },
 		func() { a.Waits = Got(locks.Waits(ctx, p, locks.Options{})) },

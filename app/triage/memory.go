@@ -409,7 +409,7 @@ func soundness(ctx context.Context, q *Answers) (view, error) {
 		return v, nil
 	}
 	x := answer.Conclude(answer.FindingHeap, words.DamagedHeap.Of(words.N(s.Errors), words.N(s.Objects)), answer.StrengthProved)
-	x.Rests, x.Count, x.Show = []answer.Premise{answer.NoCollection, answer.HeapWhole}, s.Errors, []string{"verifyheap"}
+	x.Rests, x.Count, x.Show = []answer.Premise{answer.HeapAtRest, answer.HeapWhole}, s.Errors, []string{"verifyheap"}
 	for i := range s.Faults[:min(len(s.Faults), mostClauses)] {
 		fault := &s.Faults[i]
 		x.Because(words.Text(fault.Reason))

@@ -7,10 +7,12 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/app/signature"
 	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/internal/base/workers"
 	"github.com/sosgo/sosgo/process"
+	"github.com/sosgo/sosgo/target"
 )
 
 // Options choose what is looked at. The zero value chooses everything.
@@ -99,6 +101,7 @@ func Judge(ctx context.Context, q *Answers, o Options) (*answer.Triage, error) {
 	seen := false
 	for i := range subjects {
 		s, v := &subjects[i], &views[i]
+		v.lower(q.Premises)
 		out.Findings = append(out.Findings, v.found...)
 		switch err := errs[i]; {
 		case s.heap && o.NoHeap, err == errNotRead:
@@ -130,6 +133,24 @@ func Judge(ctx context.Context, q *Answers, o Options) (*answer.Triage, error) {
 		return out, cmp.Or(errs...)
 	}
 	return out, ctx.Err()
+}
+
+// lower makes the findings of a subject as strong as the premises of the process allow. A finding that has lost a premise can't be judged, and
+// neither can its subject.
+func (v *view) lower(premises answer.Premises) {
+	var kept []answer.Finding
+	for _, f := range v.found {
+		f.Clauses = words.Lower(f.Clauses, premises)
+		if len(f.Clauses) > 0 && f.Clauses[0].Says == words.CantBeJudged.Kind() {
+			v.partly = cmp.Or(v.partly, target.Unsupportedf("%s", f.Clauses[0].Text))
+			continue
+		}
+		if len(f.Clauses) > 0 {
+			f.Strength = answer.Weakest(f.Strength, f.Clauses[0].Strength)
+		}
+		kept = append(kept, f)
+	}
+	v.found = kept
 }
 
 // signBy signs findings by rules, unless these are the default. A crash is signed by its own subject.

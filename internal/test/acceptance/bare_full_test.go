@@ -15,10 +15,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands"
 	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -130,7 +130,7 @@ func TestBareAgainstFull(t *testing.T) {
 				var stdout, stderr bytes.Buffer
 				code := cli.Main(t.Context(), args, strings.NewReader(""), &stdout, &stderr, cli.Env{Commands: commands.All(),
 					Open: func(context.Context, string, cli.OpenOptions) (cli.Dump, error) {
-						return sosgo.OpenReaderAt(r, size, d.Options())
+						return process.OpenReaderAt(r, size, d.Options())
 					}})
 				return outcome{stdout.String(), stderr.String(), code}
 			}

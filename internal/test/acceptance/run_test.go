@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands"
 	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -32,7 +32,7 @@ func runLines(ctx context.Context, raw []byte, jobs int, lines ...string) outcom
 
 func runArgs(ctx context.Context, raw []byte, args ...string) outcome {
 	return runEnv(ctx, cli.Env{Open: func(_ context.Context, _ string, o cli.OpenOptions) (cli.Dump, error) {
-		return sosgo.OpenReaderAt(target.BytesSource(raw), int64(len(raw)), sosgo.Options{NoLocalFiles: true, Jobs: o.Jobs})
+		return process.OpenReaderAt(target.BytesSource(raw), int64(len(raw)), process.Options{NoLocalFiles: true, Jobs: o.Jobs})
 	}}, args...)
 }
 

@@ -36,7 +36,7 @@ func unfound(t *testing.T, raw []byte) map[string]bool {
 	defer d.Close()
 	failed := map[string]bool{}
 	for _, name := range plainCommands() {
-		out := runEnv(t.Context(), cli.Env{KeepOpen: true, Open: func(context.Context, string, cli.OpenOptions) (cli.Dump, error) { return d, nil }},
+		out := runEnv(t.Context(), cli.Env{KeepOpen: true, Open: func(context.Context, string, cli.OpenOptions) (cli.Dump, error) { return d.Dump, nil }},
 			"-d", "dump", "-jobs", "2", "-c", name)
 		failed[name] = out.code == cli.ExitNotInDump || out.code == cli.ExitUnsupported
 		if !failed[name] && !otherFacts[name] {

@@ -5,7 +5,6 @@ package zero_test
 import (
 	sosgo "github.com/sosgo/sosgo"
 	sosgo_answer "github.com/sosgo/sosgo/answer"
-	sosgo_answer_words "github.com/sosgo/sosgo/answer/words"
 	sosgo_app_async "github.com/sosgo/sosgo/app/async"
 	sosgo_app_contexts "github.com/sosgo/sosgo/app/contexts"
 	sosgo_app_crash "github.com/sosgo/sosgo/app/crash"
@@ -104,30 +103,6 @@ var exportedFuncs = map[string]any{
 	"answer.Quoted":                          sosgo_answer.Quoted,
 	"answer.Weakest":                         sosgo_answer.Weakest,
 	"answer.Words":                           sosgo_answer.Words,
-	"answer/words.Address":                   sosgo_answer_words.Address,
-	"answer/words.Bytes":                     sosgo_answer_words.Bytes,
-	"answer/words.Duration":                  sosgo_answer_words.Duration,
-	"answer/words.ExactBytes":                sosgo_answer_words.ExactBytes,
-	"answer/words.Failure":                   sosgo_answer_words.Failure,
-	"answer/words.Field":                     sosgo_answer_words.Field,
-	"answer/words.Join":                      sosgo_answer_words.Join,
-	"answer/words.Lower":                     sosgo_answer_words.Lower,
-	"answer/words.ManagedThread":             sosgo_answer_words.ManagedThread,
-	"answer/words.Method":                    sosgo_answer_words.Method,
-	"answer/words.Milliseconds":              sosgo_answer_words.Milliseconds,
-	"answer/words.N":                         sosgo_answer_words.N[int64],
-	"answer/words.Object":                    sosgo_answer_words.Object,
-	"answer/words.Percent":                   sosgo_answer_words.Percent,
-	"answer/words.Place":                     sosgo_answer_words.Place,
-	"answer/words.ShortObject":               sosgo_answer_words.ShortObject,
-	"answer/words.Size":                      sosgo_answer_words.Size,
-	"answer/words.Text":                      sosgo_answer_words.Text,
-	"answer/words.Thread":                    sosgo_answer_words.Thread,
-	"answer/words.ThreadAndID":               sosgo_answer_words.ThreadAndID,
-	"answer/words.ThreadID":                  sosgo_answer_words.ThreadID,
-	"answer/words.ThreadNumber":              sosgo_answer_words.ThreadNumber,
-	"answer/words.Type":                      sosgo_answer_words.Type,
-	"answer/words.Value":                     sosgo_answer_words.Value,
 	"app/async.Calls":                        sosgo_app_async.Calls,
 	"app/async.Stacks":                       sosgo_app_async.Stacks,
 	"app/async.State":                        sosgo_app_async.State,
@@ -236,7 +211,6 @@ var exportedFuncs = map[string]any{
 	"app/settings.New":                       sosgo_app_settings.New,
 	"app/settings.Of":                        sosgo_app_settings.Of,
 	"app/settings.Process":                   sosgo_app_settings.Process,
-	"app/sqlpools.Conclude":                  sosgo_app_sqlpools.Conclude,
 	"app/sqlpools.Masked":                    sosgo_app_sqlpools.Masked,
 	"app/sqlpools.MaskedSQL":                 sosgo_app_sqlpools.MaskedSQL,
 	"app/sqlpools.New":                       sosgo_app_sqlpools.New,
@@ -256,7 +230,6 @@ var exportedFuncs = map[string]any{
 	"app/tasks.New":                          sosgo_app_tasks.New,
 	"app/tasks.Of":                           sosgo_app_tasks.Of,
 	"app/tasks.Remote":                       sosgo_app_tasks.Remote,
-	"app/threadpool.Judge":                   sosgo_app_threadpool.Judge,
 	"app/threadpool.New":                     sosgo_app_threadpool.New,
 	"app/threadpool.Of":                      sosgo_app_threadpool.Of,
 	"app/threadpool.Pool":                    sosgo_app_threadpool.Pool,
@@ -1059,7 +1032,6 @@ var exportedTypes = map[string]any{
 	"answer.WorkQueue":                   (*sosgo_answer.WorkQueue)(nil),
 	"answer.WorkQueues":                  (*sosgo_answer.WorkQueues)(nil),
 	"answer.Worker":                      (*sosgo_answer.Worker)(nil),
-	"answer/words.Sentence":              (*sosgo_answer_words.Sentence)(nil),
 	"app/async.StackOptions":             (*sosgo_app_async.StackOptions)(nil),
 	"app/crash.Crash":                    (*sosgo_app_crash.Crash)(nil),
 	"app/crash.Fault":                    (*sosgo_app_crash.Fault)(nil),

@@ -9,10 +9,11 @@ import (
 	root "github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/front/cli/commands"
+	functions "github.com/sosgo/sosgo/internal/test/answers"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 )
 
-// elsewhere are the commands whose answers are no methods of a View, a Dump or a Thread, and where importers have them.
+// elsewhere are the commands with answers that no function of a process returns, and where importers get them.
 var elsewhere = map[string]string{
 	"diff":         "package graph/heapdiff: it compares dumps",
 	"export":       "the packages below export: it writes files",
@@ -29,9 +30,13 @@ var elsewhere = map[string]string{
 	"threadstate":  "dac.ThreadState.Words: it needs no dump",
 }
 
-// TestAnswersHaveMethods checks that importers can ask for what a command prints by a method of a View, a Dump or a Thread.
-func TestAnswersHaveMethods(t *testing.T) {
+// TestAnswersHaveFunctions checks that importers get what a command prints by a function of a process, or by a method of a View, a Dump or a
+// Thread.
+func TestAnswersHaveFunctions(t *testing.T) {
 	methods := map[reflect.Type]bool{}
+	for _, f := range functions.All {
+		methods[answerType(reflect.TypeOf(f).Out(0))] = true
+	}
 	for _, of := range []reflect.Type{reflect.TypeFor[*root.View](), reflect.TypeFor[*root.Dump](), reflect.TypeFor[*threads.Thread]()} {
 		for m := range of.Methods() {
 			for r := range m.Type.Outs() {
@@ -49,9 +54,9 @@ func TestAnswersHaveMethods(t *testing.T) {
 		switch _, known := elsewhere[c.Name]; {
 		case result == reflect.TypeFor[answer.Memory]() || result == reflect.TypeFor[answer.MemoryText](): // a Dump's Memory
 		case !methods[result] && !known:
-			t.Errorf("%s prints a %v, which no method of View, Dump or Thread returns", c.Name, c.Result)
+			t.Errorf("%s prints a %v, which no function of a process returns", c.Name, c.Result)
 		case methods[result] && known:
-			t.Errorf("%s has a method: it is not elsewhere", c.Name)
+			t.Errorf("%s has a function: it is not elsewhere", c.Name)
 		}
 	}
 	assert.Greater(t, checked, 80)

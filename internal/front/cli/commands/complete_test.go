@@ -15,7 +15,7 @@ import (
 // TestNames: the names of a dump's types, fields and methods complete what they start with.
 func TestNames(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
-	n := commands.Names(d.Dump, "")
+	n := commands.Names(d.Dump.Dump, "")
 	require.NotNil(t, n)
 	ctx, all := t.Context(), 1000
 	assert.Equal(t, []string{"Debuggee."}, n.Types(ctx, "debug", all), "types come after their namespace")
@@ -42,11 +42,11 @@ func TestNames(t *testing.T) {
 // TestNamesAreReadInParts: what is not read in time is read the next time.
 func TestNamesAreReadInParts(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
-	n := commands.Names(d.Dump, "")
+	n := commands.Names(d.Dump.Dump, "")
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	assert.Empty(t, n.Types(ended, "System.String", 10))
 	assert.Contains(t, n.Types(t.Context(), "System.String", 10), "System.String")
 	assert.Contains(t, n.Types(ended, "System.String", 10), "System.String")
-	assert.Nil(t, commands.Names(d.Dump, "no such runtime"))
+	assert.Nil(t, commands.Names(d.Dump.Dump, "no such runtime"))
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/internal/front/cli"
+	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -130,7 +131,7 @@ func (s *subject) learn(e *examiner) error {
 	// A line may find cached data that the lines before it have read, so the dump is opened again
 	// after every linesPerOpening lines.
 	wrapped := func() (cli.Dump, error) {
-		return sosgo.OpenReaderAt(target.BytesSource(s.dump), int64(len(s.dump)), o)
+		return process.OpenReaderAt(target.BytesSource(s.dump), int64(len(s.dump)), o)
 	}
 	var d cli.Dump
 	unfit := make([]bool, len(s.lines))

@@ -15,6 +15,7 @@ import (
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands"
+	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -54,7 +55,7 @@ const stackLines = 16
 // run opens raw and runs one line on it.
 func (s *subject) run(ctx context.Context, raw []byte, jobs int, text string) result {
 	return s.main(ctx, jobs, text, false, func() (cli.Dump, error) {
-		d, err := sosgo.OpenReaderAt(target.BytesSource(raw), int64(len(raw)), s.options(jobs))
+		d, err := process.OpenReaderAt(target.BytesSource(raw), int64(len(raw)), s.options(jobs))
 		if err != nil {
 			return nil, err
 		}
@@ -64,7 +65,7 @@ func (s *subject) run(ctx context.Context, raw []byte, jobs int, text string) re
 
 // runOpen runs one line on an open dump and leaves it open.
 func (s *subject) runOpen(ctx context.Context, d *sosgo.Dump, jobs int, text string) result {
-	return s.main(ctx, jobs, text, true, func() (cli.Dump, error) { return d, nil })
+	return s.main(ctx, jobs, text, true, func() (cli.Dump, error) { return d.Dump, nil })
 }
 
 func (s *subject) main(ctx context.Context, jobs int, text string, keepOpen bool, open func() (cli.Dump, error)) (r result) {

@@ -66,7 +66,13 @@ func answers(ctx context.Context, open func() (*sosgo.Dump, error), lines []stri
 	}
 	env := cli.Env{
 		Commands: append(commands.All(), mark, inventory()),
-		Open:     func(context.Context, string, cli.OpenOptions) (cli.Dump, error) { return open() },
+		Open: func(context.Context, string, cli.OpenOptions) (cli.Dump, error) {
+			d, err := open()
+			if err != nil {
+				return nil, err
+			}
+			return d.Dump, nil
+		},
 	}
 	cli.Main(ctx, args, strings.NewReader(""), &out, &out, env)
 	parts, start := make([][]byte, len(lines)), 0

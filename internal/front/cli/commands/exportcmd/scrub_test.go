@@ -165,6 +165,9 @@ func (m *mapping) same(t *testing.T, path string, want, got any) bool {
 			if k == "fp" {
 				continue // a register that may be no pointer
 			}
+			if (k == "start" || k == "end") && w["type"] != nil && strings.HasSuffix(path, "args") {
+				continue // where an argument is in a text, of which another may have a full stop more
+			}
 			if (k == "value" || k == "text") && (w["type"] == "System.Char" || m.numbers && strings.HasPrefix(path, "statics")) {
 				continue // a text of one character, or a number
 			}

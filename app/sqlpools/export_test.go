@@ -1,0 +1,4 @@
+package sqlpools
+
+// Conclude is conclude.
+var Conclude = conclude

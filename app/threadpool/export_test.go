@@ -1,0 +1,4 @@
+package threadpool
+
+// Judge is judge.
+var Judge = judge
