@@ -143,7 +143,7 @@ func (p *Process) RootReader() (*roots.Reader, error) {
 		if err != nil {
 			return nil, err
 		}
-		return roots.New(roots.Process{Heap: h, Objects: objects, Walker: walker, Threads: p.Threads}), nil
+		return roots.New(h, objects, walker, p.Threads), nil
 	})
 }
 

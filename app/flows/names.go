@@ -94,7 +94,7 @@ func (s *namer) name(wanted map[target.Addr]bool, walk bool, o heap.ScanOptions)
 func (s *namer) statics() (out map[target.Addr]*objects.Field, whole bool) {
 	out, whole = map[target.Addr]*objects.Field{}, true
 	own := map[target.Addr]bool{}
-	r := roots.New(roots.Process{Heap: s.heap, Objects: s.b.Objects(), Threads: func() ([]threads.Thread, error) { return nil, nil }})
+	r := roots.New(s.heap, s.b.Objects(), nil, func() ([]threads.Thread, error) { return nil, nil })
 	for f, err := range r.Statics(s.ctx) {
 		whole = whole && err == nil
 		if err != nil || f.Thread != nil {

@@ -18,7 +18,7 @@ type crashRow struct {
 }
 
 // crashTable returns the table with the input of the crash's signature, for trying rules.
-func (p *Process) crashTable() *Table {
+func (p *Input) crashTable() *Table {
 	return rowTable("crash", "what the signature of a crash is made from", func(_ context.Context, _ *writer, add func(crashRow) error) error {
 		rec := signature.RecordOf(p.Crash)
 		for i, r := range rec.Rows() {

@@ -25,11 +25,11 @@ type objectRow struct {
 }
 
 // objectTable returns the table of all objects, by address.
-func (p *Process) objectTable() *Table {
+func (p *Input) objectTable() *Table {
 	return pieceTable("objects", "all objects of the heap, by address", p.Heap, p.objectPieces)
 }
 
-func (p *Process) objectPieces(ctx context.Context) (func(*export.Piece, *objectRow, func()), error) {
+func (p *Input) objectPieces(ctx context.Context) (func(*export.Piece, *objectRow, func()), error) {
 	g := p.Heap.Graph
 	d, err := g.Dominators(ctx)
 	if err != nil {
@@ -79,11 +79,11 @@ type typeRow struct {
 	Retained      uint64            `row:"retained" doc:"bytes that would be freed with the live ones"`
 }
 
-func (p *Process) typeTable() *Table {
+func (p *Input) typeTable() *Table {
 	return rowTable("types", "the types of all objects", p.typeRows)
 }
 
-func (p *Process) typeRows(ctx context.Context, w *writer, add func(typeRow) error) error {
+func (p *Input) typeRows(ctx context.Context, w *writer, add func(typeRow) error) error {
 	g := p.Heap.Graph
 	d, err := g.Dominators(ctx)
 	if err != nil {
@@ -115,7 +115,7 @@ func (p *Process) typeRows(ctx context.Context, w *writer, add func(typeRow) err
 type typeSum struct{ all, live answer.HeapPart }
 
 // typeSums counts the objects of each type.
-func (p *Process) typeSums(ctx context.Context) ([]typeSum, error) {
+func (p *Input) typeSums(ctx context.Context) ([]typeSum, error) {
 	g := p.Heap.Graph
 	live, err := g.Live(ctx)
 	if err != nil {
@@ -138,7 +138,7 @@ func (p *Process) typeSums(ctx context.Context) ([]typeSum, error) {
 }
 
 // mvid returns the MVID of a module, or "" if unreadable.
-func (p *Process) mvid(known map[target.Addr]string, module target.Addr) string {
+func (p *Input) mvid(known map[target.Addr]string, module target.Addr) string {
 	id, ok := known[module]
 	if ok {
 		return id
@@ -165,11 +165,11 @@ type stringRow struct {
 }
 
 // stringTable returns the table of the heap's strings, by address.
-func (p *Process) stringTable() *Table {
+func (p *Input) stringTable() *Table {
 	return pieceTable("strings", "the strings of the heap, by address", p.Heap, p.stringPieces)
 }
 
-func (p *Process) stringPieces(context.Context) (func(*export.Piece, *stringRow, func()), error) {
+func (p *Input) stringPieces(context.Context) (func(*export.Piece, *stringRow, func()), error) {
 	g := p.Heap.Graph
 	known := p.Heap.Objects.Runtime().WellKnown().String
 	isText := make([]bool, len(g.Types()))

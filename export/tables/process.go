@@ -41,7 +41,7 @@ type dumpRow struct {
 }
 
 // dumpTable returns the table that describes the dump in one row.
-func (p *Process) dumpTable() *Table {
+func (p *Input) dumpTable() *Table {
 	return rowTable("dump", "the dump, in one row: the answer of the command summarize", func(_ context.Context, _ *writer, add func(dumpRow) error) error {
 		return add(p.dumpRow())
 	})
@@ -51,7 +51,7 @@ func (p *Process) dumpTable() *Table {
 // was no column schema. 2 had no column dump_id in the tables of fleets, and no table crash.
 const schema = 3
 
-func (p *Process) dumpRow() dumpRow {
+func (p *Input) dumpRow() dumpRow {
 	s := p.Summary
 	row := dumpRow{
 		Schema: schema, Tool: textOrNull(p.Tool), ID: s.ID, Dump: s.Dump, Process: textOrNull(s.Process), PID: query.SomeIf(uint64(s.PID), s.PID != 0), System: textOrNull(s.System),
@@ -110,11 +110,11 @@ func (r findingRow) signed(id *answer.Identity) findingRow {
 }
 
 // suspectTable returns the table of findings: the crash, and the largest holders of the heap.
-func (p *Process) suspectTable() *Table {
+func (p *Input) suspectTable() *Table {
 	return rowTable("findings", "what was found: the crash, the largest holders of the heap, and the first findings of triage", p.findingRows)
 }
 
-func (p *Process) findingRows(_ context.Context, _ *writer, add func(findingRow) error) error {
+func (p *Input) findingRows(_ context.Context, _ *writer, add func(findingRow) error) error {
 	if s := p.Summary; s.Crashed {
 		crash := findingRow{Kind: "crash", What: textOrNull(s.Exception), Root: textOrNull(s.Top)}
 		if err := add(crash.signed(&s.Identity)); err != nil {
@@ -147,7 +147,7 @@ func (p *Process) findingRows(_ context.Context, _ *writer, add func(findingRow)
 var sourceTables = []string{"threads", "frames", "roots", "handles", "statics", "tasks", "requests"}
 
 // source returns the source with a name, or nil.
-func (p *Process) source(name string) *query.Source {
+func (p *Input) source(name string) *query.Source {
 	i := slices.IndexFunc(p.Sources, func(s query.Source) bool { return s.Name == name })
 	if i < 0 {
 		return nil
@@ -221,11 +221,11 @@ type stackRow struct {
 }
 
 // stackTable returns the table of distinct stacks of threads, by a hash of their methods.
-func (p *Process) stackTable() *Table {
+func (p *Input) stackTable() *Table {
 	return rowTable("stacks", "the different stacks of managed threads", p.stackRows)
 }
 
-func (p *Process) stackRows(ctx context.Context, w *writer, add func(stackRow) error) error {
+func (p *Input) stackRows(ctx context.Context, w *writer, add func(stackRow) error) error {
 	q := p.source("frames")
 	if q == nil {
 		return errNothing

@@ -20,12 +20,12 @@ type siteRow struct {
 }
 
 // hasSites reports whether a finding has sites.
-func (p *Process) hasSites() bool {
+func (p *Input) hasSites() bool {
 	return slices.ContainsFunc(p.Summary.Findings, func(f answer.FindingSummary) bool { return len(f.Sites) > 0 })
 }
 
 // siteTable returns the table with the input of the signatures of findings, for trying rules.
-func (p *Process) siteTable() *Table {
+func (p *Input) siteTable() *Table {
 	return rowTable("sites", "what the signatures of findings are made from", func(_ context.Context, _ *writer, add func(siteRow) error) error {
 		var at, finding uint64
 		for i := range p.Summary.Findings {

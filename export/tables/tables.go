@@ -67,8 +67,8 @@ const (
 	NDJSON  Form = "ndjson"
 )
 
-// A Process is the input of tables.
-type Process struct {
+// An Input is what tables are made of: answers about one process.
+type Input struct {
 	Summary *answer.Summary
 	Heap    *export.Heap // nil if the heap is unreadable; its tables are then omitted
 	// Sources are the sources of rows of app/rows. The tables with the same names contain them.
@@ -101,7 +101,7 @@ type Written struct {
 
 // Write writes all tables. create makes a file with a name, and calls write for its content. Write omits a
 // table if all of it is unreadable, and notes the reason in g: an empty table means that there are no rows.
-func Write(ctx context.Context, p *Process, o Options, g *answer.Gaps, create func(name string, write func(io.Writer) error) error) ([]Written, error) {
+func Write(ctx context.Context, p *Input, o Options, g *answer.Gaps, create func(name string, write func(io.Writer) error) error) ([]Written, error) {
 	if p == nil || create == nil {
 		return nil, target.Unsupportedf("tables of no process")
 	}
@@ -130,7 +130,7 @@ func Write(ctx context.Context, p *Process, o Options, g *answer.Gaps, create fu
 // errNothing is the error for a table with only unreadable rows.
 var errNothing = errors.New("nothing can be read")
 
-func (p *Process) tables(brief bool) []*Table {
+func (p *Input) tables(brief bool) []*Table {
 	list := []*Table{p.dumpTable(), p.suspectTable()}
 	if p.Heap != nil {
 		list = append(list, p.typeTable())

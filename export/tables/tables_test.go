@@ -28,10 +28,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-func processOf(t testing.TB, d *sosgo.Dump) *tables.Process {
+func processOf(t testing.TB, d *sosgo.Dump) *tables.Input {
 	v, err := d.View("")
 	require.NoError(t, err)
-	p := &tables.Process{Summary: &answer.Summary{ID: "1", Dump: "x"}}
+	p := &tables.Input{Summary: &answer.Summary{ID: "1", Dump: "x"}}
 	env, err := rows.Env(v.Process)
 	if errors.Is(err, target.ErrUnsupported) {
 		t.Skip(err)
@@ -47,7 +47,7 @@ func processOf(t testing.TB, d *sosgo.Dump) *tables.Process {
 }
 
 // written returns the files of a form by their names.
-func written(t testing.TB, p *tables.Process, o tables.Options) (map[string][]byte, []tables.Written) {
+func written(t testing.TB, p *tables.Input, o tables.Options) (map[string][]byte, []tables.Written) {
 	files := map[string][]byte{}
 	var gaps answer.Gaps
 	list, err := tables.Write(t.Context(), p, o, &gaps, func(name string, write func(io.Writer) error) error {
@@ -190,7 +190,7 @@ func TestBadNames(t *testing.T) {
 	lost := query.Source{Name: "tasks", Columns: []query.Column{{Name: "task", Kind: query.KindUint}}, Rows: func(context.Context) iter.Seq2[[]query.Value, error] {
 		return func(yield func([]query.Value, error) bool) { yield(nil, target.ErrNotInDump) }
 	}}
-	p := &tables.Process{Summary: &answer.Summary{}, Sources: []query.Source{source, lost}}
+	p := &tables.Input{Summary: &answer.Summary{}, Sources: []query.Source{source, lost}}
 	files, _ := written(t, p, tables.Options{Form: tables.Parquet})
 	assert.NotContains(t, files, "tasks.parquet", "nothing is known of tasks, not that there are none")
 	rows := readParquet(t, files["threads.parquet"])
@@ -226,7 +226,7 @@ func TestDumpRow(t *testing.T) {
 		{answer.Summary{Reason: "the dump has no crash record", Undecided: true}, ""},
 		{answer.Summary{}, ""},
 	} {
-		p := &tables.Process{Summary: &c.s, Tool: "1.2.3", TimeFrom: "file", Labels: map[string]string{"service": "shop", "env": "a\"b"}}
+		p := &tables.Input{Summary: &c.s, Tool: "1.2.3", TimeFrom: "file", Labels: map[string]string{"service": "shop", "env": "a\"b"}}
 		files, _ := written(t, p, tables.Options{Form: tables.Parquet})
 		row := readParquet(t, files["dump.parquet"])[0]
 		assert.Equal(t, c.want, row["crashed"])
@@ -262,7 +262,7 @@ func TestManyRows(t *testing.T) {
 			}
 		}
 	}}
-	p := &tables.Process{Summary: &answer.Summary{}, Sources: []query.Source{source}}
+	p := &tables.Input{Summary: &answer.Summary{}, Sources: []query.Source{source}}
 	files, _ := written(t, p, tables.Options{Form: tables.Parquet})
 	f := exportread.ReadParquet(t, files["tasks.parquet"])
 	assert.Equal(t, 3, f.Groups)
@@ -318,7 +318,7 @@ func ExampleWrite() {
 		panic(err)
 	}
 	var gaps answer.Gaps
-	p := &tables.Process{Summary: &answer.Summary{}, Sources: env.Sources}
+	p := &tables.Input{Summary: &answer.Summary{}, Sources: env.Sources}
 	list, err := tables.Write(context.Background(), p, tables.Options{Form: tables.NDJSON}, &gaps, func(_ string, write func(io.Writer) error) error {
 		return write(io.Discard)
 	})

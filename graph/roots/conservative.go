@@ -41,7 +41,7 @@ func (r *Reader) Conservative() (bool, error) {
 func (s *scan) frames(t *threads.Thread) []Frame {
 	var out []Frame
 	index := 0
-	for f := range s.r.p.Walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
+	for f := range s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
 		if f.Kind == stackwalk.FrameManaged {
 			out = append(out, Frame{Index: index, IP: f.IP, SP: f.SP, Method: f.Code.Method})
 		}

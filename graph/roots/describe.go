@@ -89,7 +89,7 @@ func (r *Reader) describeFrame(ctx context.Context, root *Root, out *answer.GCRo
 		if name, err := whole.ExactName(); err == nil && name != "" {
 			out.Frame.Method.S, out.Frame.Method.Err = name, nil
 		}
-		out.Variable.S, err = stackwalk.VariableOf(&whole, root.Slot, root.Address, r.p.Objects)
+		out.Variable.S, err = stackwalk.VariableOf(&whole, root.Slot, root.Address, r.objects)
 	}
 	if out.Variable.S == "" && err != nil {
 		out.Variable.Err = err
@@ -103,7 +103,7 @@ func (r *Reader) frame(ctx context.Context, t *threads.Thread, f *Frame) (stackw
 	if r.names.thread != t || f.Index >= len(r.names.frames) {
 		r.names.thread, r.names.frames = t, r.names.frames[:0]
 		index := 0
-		for at := range r.p.Walker.Walk(ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
+		for at := range r.walker.Walk(ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
 			if index < keptFrames {
 				r.names.frames = append(r.names.frames, at)
 			} else if index == f.Index {

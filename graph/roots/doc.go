@@ -3,7 +3,7 @@
 // Dependents over dependent handles. Reader.Describe describes a root in words. It is slower, so call it only for
 // displayed roots.
 //
-//	for root, err := range roots.New(process).All(ctx, roots.Options{}) {
+//	for root, err := range roots.New(heap, objects, walker, threads).All(ctx, roots.Options{}) {
 //		if err != nil { … }              // an unreadable part; the iteration continues
 //		mark(root.Object)
 //	}

@@ -14,29 +14,25 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Process is a source of roots: one runtime of a process.
-type Process struct {
-	Heap    *heap.Heap
-	Objects *objects.Reader                  // names fields and variables
-	Walker  *stackwalk.Walker                // if nil, the roots of stacks are an error
-	Threads func() ([]threads.Thread, error) // returns the result of threads.List
-}
-
-// A Reader reads the roots of a Process. It is safe for concurrent use.
+// A Reader reads the roots of one runtime. It is safe for concurrent use.
 type Reader struct {
-	p  Process
-	rt *dac.Runtime
-	h  *heap.Heap
+	rt      *dac.Runtime
+	h       *heap.Heap
+	objects *objects.Reader                  // names fields and variables
+	walker  *stackwalk.Walker                // if nil, the roots of stacks are an error
+	threads func() ([]threads.Thread, error) // returns the result of threads.List
 
 	names names
 }
 
-// New returns a Reader. It reads nothing yet.
-func New(p Process) *Reader {
-	if p.Heap == nil {
-		return &Reader{p: p, rt: dac.OrNone(nil)}
+// New returns a Reader of the roots of h's objects. It reads nothing yet. r names fields and variables. If w is nil, the roots of stacks are an
+// error. list returns the threads; see threads.List.
+func New(h *heap.Heap, r *objects.Reader, w *stackwalk.Walker, list func() ([]threads.Thread, error)) *Reader {
+	out := &Reader{h: h, objects: r, walker: w, threads: list, rt: dac.OrNone(nil)}
+	if h != nil {
+		out.rt = h.Runtime()
 	}
-	return &Reader{p: p, rt: p.Heap.Runtime(), h: p.Heap}
+	return out
 }
 
 // Options selects roots. The zero value selects all that keep their objects alive.
@@ -53,7 +49,7 @@ func (r *Reader) All(ctx context.Context, o Options) iter.Seq2[Root, error] {
 		s := scan{r: r, ctx: absent.Context(ctx), yield: yield}
 		s.yieldHandles(o.Weak)
 		s.yieldFinalizers()
-		list, err := absent.Func(r.p.Threads)()
+		list, err := absent.Func(r.threads)()
 		if err != nil {
 			s.emit(Root{}, err)
 		}
@@ -140,7 +136,7 @@ func (s *scan) yieldFinalizers() {
 
 // yieldStacks yields the roots in the threads' stacks.
 func (s *scan) yieldStacks(list []threads.Thread) {
-	if s.r.p.Walker == nil {
+	if s.r.walker == nil {
 		s.emit(Root{Kind: KindStack}, target.Unsupportedf("the stacks can't be walked"))
 		return
 	}
@@ -160,7 +156,7 @@ func (s *scan) yieldStack(t *threads.Thread) bool {
 	var frame *Frame
 	var frames []Frame                    // computed when needed
 	conservative, _ := s.r.Conservative() // rare
-	for ref, err := range s.r.p.Walker.Roots(s.ctx, t.Managed, t.OS.Registers) {
+	for ref, err := range s.r.walker.Roots(s.ctx, t.Managed, t.OS.Registers) {
 		if conservative && ref.Explicit == "" {
 			continue // the collector ignores code
 		}

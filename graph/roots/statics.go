@@ -86,7 +86,7 @@ func (s *staticsScan) yieldType(mt *dac.MethodTable) {
 	if class.NumStaticFields == 0 {
 		return
 	}
-	t, err := s.r.p.Objects.Type(mt.Addr)
+	t, err := s.r.objects.Type(mt.Addr)
 	if err != nil {
 		s.emit(Static{}, err)
 		return
@@ -111,7 +111,7 @@ func (s *staticsScan) yieldType(mt *dac.MethodTable) {
 func (s *staticsScan) yieldPerThread(mt *dac.MethodTable, f *objects.Field) {
 	if !s.known {
 		var err error
-		if s.threads, err = s.r.p.Threads(); err != nil {
+		if s.threads, err = s.r.threads(); err != nil {
 			s.emit(Static{}, err)
 		}
 		s.known = true

@@ -46,7 +46,7 @@ func TestCardNone(t *testing.T) {
 	a := &answer.SignalR{}
 	assert.Equal(t, "No SignalR hubs or circuits found.\n", card(t, a))
 	a.Note(target.ErrNotInDump)
-	assert.Equal(t, "No SignalR hubs or circuits found; some data could not be read.\n", card(t, a))
+	assert.Equal(t, "Whether there are SignalR hubs or circuits is not known: some data could not be read.\n", card(t, a))
 	assert.Empty(t, card(t, (*answer.SignalR)(nil)))
 }
 

@@ -60,11 +60,12 @@ func (w cardWriter) none(lists []cardList, noted int) {
 		names[i] = lists[i].kind()
 	}
 	names = slices.Compact(names)
-	w.p.Printf("No %s found", strings.Join(names, " or "))
+	list := strings.Join(names, " or ")
 	if noted > 0 {
-		w.p.Print("; some data could not be read")
+		w.p.Printf("Whether there are %s is not known: some data could not be read.\n", list)
+		return
 	}
-	w.p.Print(".\n")
+	w.p.Printf("No %s found.\n", list)
 }
 
 // lines writes the lines below a record. Aligned lines have their texts below each other.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/crash"
 	"github.com/sosgo/sosgo/app/locks"
 	"github.com/sosgo/sosgo/app/memory"
@@ -34,7 +35,7 @@ func drained[T any](list iter.Seq2[T, error]) (noted []error) {
 	return noted
 }
 
-// triaged asks for a triage. What it could not look at is what it notes.
+// triaged runs a triage. Its unchecked subjects and findings of unknown strength count as notes.
 func triaged(o triage.Options) func(v *sosgo.View) (any, []error, error) {
 	return func(v *sosgo.View) (any, []error, error) {
 		a, err := triage.Triage(context.Background(), v.Process, o)
@@ -45,6 +46,11 @@ func triaged(o triage.Options) func(v *sosgo.View) (any, []error, error) {
 		for _, u := range a.Unknown {
 			if u.Err != nil { // otherwise it was not requested
 				noted = append(noted, u.Err)
+			}
+		}
+		for i := range a.Findings {
+			if f := &a.Findings[i]; f.Strength == answer.StrengthUnknown { // it says itself that something is missing
+				noted = append(noted, fmt.Errorf("%s: %w", f.Text, target.ErrNotInDump))
 			}
 		}
 		return a, noted, nil

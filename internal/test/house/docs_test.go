@@ -47,7 +47,7 @@ func exported(t *testing.T, dirs ...string) map[string]bool {
 // TestInterfaceTable checks docs/isosdac.md: each method has an answer, and
 // what the answers name exists.
 func TestInterfaceTable(t *testing.T) {
-	names := exported(t, ".", "app/interop", "process", "dac", "dac/code", "heap", "objects", "stackscan", "stackwalk", "image/codeinfo", "target", "stackwalk/threads")
+	names := exported(t, ".", "app/interop", "app/memory", "process", "dac", "dac/code", "heap", "objects", "stackscan", "stackwalk", "image/codeinfo", "target", "stackwalk/threads")
 	text, err := os.ReadFile(filepath.Join("docs", "isosdac.md"))
 	require.NoError(t, err)
 	code := regexp.MustCompile("`([a-z]+\\.[A-Z][A-Za-z.]*)`")

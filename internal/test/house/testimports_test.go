@@ -16,7 +16,7 @@ import (
 
 // compiledTwice are the packages with both kinds of tests: in them, and on dumps that are opened by packages that import them. Their
 // few tests of the first kind do not deserve a folder.
-var compiledTwice = strings.Fields("app/crash app/tasks app/web internal/front/dap")
+var compiledTwice = strings.Fields("app/crash app/sqlpools app/tasks app/threadpool app/web internal/front/dap")
 
 // TestCompiledOnce: for a package with tests inside it (package x, not x_test), Go compiles
 // everything between it and the imports of its other tests a second time. That took a fifth of the

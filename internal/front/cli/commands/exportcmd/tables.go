@@ -111,7 +111,7 @@ func (o *exportOptions) times(c *cli.Context) (times, error) {
 }
 
 // set gives a process its time: the given one, that of the dump, or else that of the file.
-func (t times) set(p *tables.Process, path string) {
+func (t times) set(p *tables.Input, path string) {
 	switch s := p.Summary; {
 	case t.dump != nil:
 		s.Time, p.TimeFrom = t.dump, "option"
@@ -128,7 +128,7 @@ func (t times) set(p *tables.Process, path string) {
 }
 
 // tablesOf returns the process whose tables are made. It records what can't be read.
-func tablesOf(c *cli.Context, g *answer.Gaps, rules string) (*tables.Process, error) {
+func tablesOf(c *cli.Context, g *answer.Gaps, rules string) (*tables.Input, error) {
 	s, err := summary.Summary(ask.Context(c), ask.View(c), summary.Options{Rules: rules})
 	if err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ func tablesOf(c *cli.Context, g *answer.Gaps, rules string) (*tables.Process, er
 	g.NoteAll(s.Noted())
 	own := *s // the time is its own
 	s = &own
-	p := &tables.Process{Summary: s, Tool: c.Version()}
+	p := &tables.Input{Summary: s, Tool: c.Version()}
 	if s.Crashed {
 		if p.Crash, err = crash.Describe(ask.Context(c), ask.View(c), crash.Options{}); err != nil {
 			return nil, err
