@@ -114,7 +114,7 @@ type GCSlot struct {
 	Interior bool   `json:"interior,omitempty" doc:"may point inside an object"`
 	Pinned   bool   `json:"pinned,omitempty" doc:"keeps the object where it is"`
 
-	// FromSP is the slot's offset from the stack pointer; nil if the slot is relative to another register.
+	// FromSP is the slot's offset from the stack pointer; nil for other slots.
 	FromSP *int32 `json:"-"`
 }
 

@@ -81,7 +81,7 @@ type ExceptionParameter struct {
 	Words string `json:"words,omitempty" doc:"the value in words"`
 }
 
-// A Touched is the memory at a faulting address.
+// A Touched is the memory that a faulting instruction accessed.
 type Touched struct {
 	Address target.Addr `json:"address" doc:"address"`
 	Access  string      `json:"access,omitempty" doc:"read, write or execute; absent if not in the dump"`

@@ -13,7 +13,7 @@ type OldReferences struct {
 	Incomplete bool `json:"incomplete,omitempty" doc:"not all of the heap can be read, as the warnings say: there may be more"`
 }
 
-// An OldReferenceGroup lists the objects of one generation that refer to a younger one.
+// An OldReferenceGroup lists the objects of one generation that refer to another one.
 type OldReferenceGroup struct {
 	From    string      `json:"from" doc:"generation of the objects: \"1\", \"2\", \"large\" or \"pinned\""`
 	To      string      `json:"to" doc:"generation to which they refer: \"0\" or \"1\""`
@@ -67,7 +67,7 @@ type Unreachable struct {
 	Listing
 }
 
-// A BadWord is a word that is no valid reference.
+// A BadWord is a word that refers to no object.
 type BadWord struct {
 	Slot  target.Addr `json:"slot" doc:"where the word is"`
 	Value target.Addr `json:"value" doc:"the word"`
