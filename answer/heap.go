@@ -120,7 +120,7 @@ type LoaderHeap struct {
 	Err error `json:"-"`
 }
 
-// Sizes returns the heap's committed bytes, and the uncommitted bytes of ranges that it no longer allocates from.
+// Sizes returns the heap's readable bytes, and the missing bytes of ranges that it no longer allocates from.
 func (h *LoaderHeap) Sizes() (size, wasted uint64) {
 	for _, b := range h.Blocks {
 		size += b.Stored

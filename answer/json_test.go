@@ -11,7 +11,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestMissingIsNull: no value of JSON is made of words about what is missing.
+// TestMissingIsNull checks that JSON never contains words in place of a missing value.
 func TestMissingIsNull(t *testing.T) {
 	for _, err := range []error{target.ErrNotInDump, target.ErrCorrupt, target.ErrUnsupported} {
 		for _, v := range []any{answer.Text{Err: err}, answer.QuotedText{Text: answer.Text{Err: err}, Present: true}, answer.Of(1, err)} {

@@ -75,8 +75,8 @@ type Struct struct {
 	Class Class `json:"-"`
 }
 
-// A Class is the part of a type that generic instances may share: the EEClass, or where that is found by the canonical
-// MethodTable alone, since .NET 9, that MethodTable.
+// A Class identifies the part of a type that generic instances may share: its EEClass. Since .NET 9 that is found only
+// through the canonical MethodTable, which then stands for it.
 type Class struct {
 	Addr      target.Addr
 	Err       error // why Addr is unknown

@@ -2,11 +2,12 @@ package words
 
 import "github.com/sosgo/sosgo/answer"
 
-// CantBeJudged stands in the place of a conclusion that has lost a premise.
+// CantBeJudged replaces a conclusion if a premise does not hold.
 var CantBeJudged = say("can't be judged", "can't be judged: the premise {premise} does not hold")
 
-// Lower returns conclusions as strong as the premises allow that they rest on. One that rests on a doubtful premise is at most likely, and weaker by
-// a step if it was no more; one that rests on a premise that does not hold is no finding and says so.
+// Lower returns the conclusions with the strength that their premises allow. With a doubtful premise, a conclusion is
+// at most likely, and one step weaker if it was likely or less. With a broken premise it becomes CantBeJudged, which
+// is no finding.
 func Lower(list []answer.Verdict, state answer.Premises) []answer.Verdict {
 	out := make([]answer.Verdict, len(list))
 	for i := range list {
@@ -32,7 +33,7 @@ func lower(v answer.Verdict, state answer.Premises) answer.Verdict {
 	return v
 }
 
-// weaker has the strength of a conclusion that rests on a doubtful premise.
+// weaker maps a strength to the strength under a doubtful premise.
 var weaker = map[answer.Strength]answer.Strength{
 	answer.StrengthRecorded: answer.StrengthLikely,
 	answer.StrengthProved:   answer.StrengthLikely,

@@ -19,7 +19,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 )
 
-// TestKinds: each sentence has a kind of its own, and each kind a sentence.
+// TestKinds checks that every sentence has a unique kind.
 func TestKinds(t *testing.T) {
 	seen := map[string]bool{}
 	for _, s := range sentences {
@@ -30,7 +30,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// TestMalformed: a template that names no argument, or that is not closed, does not come to a user.
+// TestMalformed checks that say rejects malformed templates.
 func TestMalformed(t *testing.T) {
 	all := sentences
 	t.Cleanup(func() { sentences = all })
@@ -39,7 +39,7 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-// TestArguments: a statement knows where its arguments stand, in units of UTF-16, also those of its parts.
+// TestArguments checks the positions of arguments in UTF-16 units, including arguments of parts.
 func TestArguments(t *testing.T) {
 	all := sentences
 	t.Cleanup(func() { sentences = all })
@@ -64,7 +64,7 @@ func TestArguments(t *testing.T) {
 	assert.Equal(t, "3s", string(utf16.Decode(units[rest.Args[1].Start:rest.Args[1].End])))
 }
 
-// TestLower: a conclusion with a premise that fails is weaker, or is none, and one without stays as it is.
+// TestLower checks that failed premises weaken or remove a conclusion, and others leave it unchanged.
 func TestLower(t *testing.T) {
 	for _, c := range []struct {
 		has, doubtful answer.Strength
@@ -95,7 +95,7 @@ func TestLower(t *testing.T) {
 	}
 }
 
-// TestCalls: each sentence is said somewhere, and with as many arguments as its template names.
+// TestCalls checks that each sentence is used, with as many arguments as its template names.
 func TestCalls(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	require.NoError(t, err)
