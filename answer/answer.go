@@ -45,7 +45,8 @@ type Gaps struct {
 
 func (g *Gaps) own() *Gaps { return g }
 
-// GapsOf returns the gaps that an answer embeds, given a pointer to the answer. It returns nil for other types and for a nil pointer.
+// GapsOf returns the gaps embedded in the answer that a pointer refers to. It returns nil for other types and for a nil
+// pointer.
 func GapsOf[T any](answer T) *Gaps {
 	var none T
 	a, ok := any(answer).(interface{ own() *Gaps })

@@ -301,7 +301,7 @@ type Disassembly struct {
 	Instructions iter.Seq2[MachineInstruction, error] `json:"instructions" doc:"by address"`
 
 	At                        target.Addr `json:"-"` // the requested address
-	GCErr, HandlersErr, ILErr error       `json:"-"` // why what was wanted is missing
+	GCErr, HandlersErr, ILErr error       `json:"-"` // why requested parts are missing
 }
 
 // An ILRange is machine code that was generated from one range of IL.

@@ -53,7 +53,7 @@ type Referred struct {
 	String      string      // the text of a string, as much as was asked for
 	IsString    bool
 	IsArray     bool
-	Boxed       Value // what is in a box, if it is a plain number, and no enum
+	Boxed       Value // the content of a box if it is a number and no enum
 }
 
 // CollectionItems is the elements of a collection, which may be millions. They are read while they are listed.

@@ -78,7 +78,7 @@ type Finding struct {
 	Kind      FindingKind `json:"kind" doc:"what is wrong: a kind of docs/triage.md"`
 	Severity  Severity    `json:"severity" doc:"fatal (the process died or can't go on), high (a part of it can't), warning"`
 	Strength  Strength    `json:"strength" doc:"of text: that of the weakest clause that it rests on"`
-	Statement             // what is wrong, and who is concerned, in a line
+	Statement             // what is wrong and who is affected, on one line
 	// Clauses are the parts of the statement, which may differ in strength: what happened, why, and what follows.
 	Clauses []Verdict   `json:"clauses,omitempty" doc:"the statements that it consists of, each with its own strength and evidence"`
 	Thread  uint32      `json:"osThreadId,omitempty" doc:"the thread concerned"`

@@ -28,7 +28,7 @@ type DisposableType struct {
 	Count    int64       `json:"count" doc:"how many there are"`
 	Uncached int64       `json:"transient" doc:"how many of them the scope gives to nobody else: transients and, of a root, also singletons" text:"not shared;nonzero"`
 	First    target.Addr `json:"first" doc:"one of them" text:"first"`
-	// Accumulates is set for transient services of a root scope. A single object may be a singleton instead.
+	// Accumulates is set only for a root scope and several objects. A single object may be a singleton.
 	Accumulates bool `json:"accumulates,omitempty" doc:"of a root scope: the scope gives several of them to nobody else; they accumulate, unless as many are registered" text:"accumulating transients, unless as many are registered"`
 }
 

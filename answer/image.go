@@ -62,7 +62,7 @@ type ImageSection struct {
 	Access  string `json:"access" doc:"r, w and x"`
 }
 
-// A SavedImage is an image whose file was rebuilt from memory.
+// A SavedImage is an image file rebuilt from memory.
 type SavedImage struct {
 	Gaps
 	Path    string `json:"path" doc:"of the image, as the dump records it"`

@@ -25,7 +25,7 @@ func TestMissingIsNull(t *testing.T) {
 	assert.JSONEq(t, `["<x>","\"q\""]`, string(b))
 }
 
-// TestMembers: a value type has its fields apart, in its order.
+// TestMembers checks that the fields of a value type are separate members, in its order.
 func TestMembers(t *testing.T) {
 	inner := answer.NewMembers(func() []answer.Member {
 		return []answer.Member{{Name: answer.Text{S: "0"}, Stored: answer.Stored{Missing: answer.Reason{Err: target.ErrNotInDump}}}}

@@ -54,7 +54,7 @@ const (
 	AddressHeap        AddressKind = "heap"          // in a segment of the GC heap, but in no known object
 	AddressFree        AddressKind = "free block"    // of the GC heap
 	AddressObject      AddressKind = "object"        // its beginning
-	AddressInObject    AddressKind = "inside object" // behind its beginning
+	AddressInObject    AddressKind = "inside object" // past its start
 )
 
 // An Address describes an address. Gaps has the reasons why no more is known.

@@ -40,14 +40,14 @@ type Object struct {
 	// Content is the start of an array of bytes or characters as ASCII, with dots for other characters. It is nil for
 	// other objects.
 	Content *Text `json:"-"`
-	// RuntimeTypeName is the type that a System.RuntimeType stands for, or why it is unknown. It is nil for other
+	// RuntimeTypeName is the type that a System.RuntimeType represents, or why it is unknown. It is nil for other
 	// objects.
 	RuntimeTypeName *Text `json:"-"`
 	// HasReferences reports whether references were requested; the list may be empty.
 	HasReferences bool `json:"-"`
 }
 
-// A Word is a word of an object whose fields are unknown.
+// A Word is a word of an object with unknown fields.
 type Word struct {
 	Offset uint64 `json:"offset" doc:"bytes from the object's address"`
 	Value  Hex    `json:"value" doc:"its 64 bits"`
@@ -110,7 +110,7 @@ type Field struct {
 	Inherited     bool     `json:"-"` // a base class declares it
 }
 
-// A Place is where a field is stored and its value.
+// A Place is the address of a field and its value.
 type Place struct {
 	Address *target.Addr `json:"address,omitempty" doc:"where it is stored; of a static struct the reference to its box"`
 	Stored

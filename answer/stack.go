@@ -58,7 +58,7 @@ type ThreadID struct {
 // A ThreadStack is the stack of one thread.
 type ThreadStack struct {
 	ThreadID
-	// Frames lists the frames, from the leaf outwards. It is nil for a thread that runs no managed code.
+	// Frames lists the frames, from the leaf outwards. It is nil for a thread that has run no managed code.
 	Frames iter.Seq2[*Frame, error]
 }
 
@@ -221,7 +221,7 @@ func (QuotedText) JSONType() any { return new(string) }
 // A DebugFrame is one entry of a stack as the debugging API shows it.
 type DebugFrame struct {
 	SP, IP target.Addr // IP is 0 for a Label
-	Label  string      // what the API calls one of the runtime's own frames
+	Label  string      // the API's name for a frame of the runtime
 	Native bool        // stands for a run of native frames
 	// Method is the method with its signature, from metadata, and Module its file. For a method without metadata,
 	// Method is its name and Unnamed is set.
@@ -246,7 +246,7 @@ type StackCall struct {
 	Calls    []*StackCall // callees
 }
 
-// A MergedStack is a stack that several threads share.
+// A MergedStack is a stack with the threads that have it.
 type MergedStack struct {
 	Threads []uint32 `json:"threads" doc:"OS ids of the threads that have this stack"`
 	Methods []Text   `json:"methods" doc:"the methods, from the one that is running on"`
@@ -309,7 +309,7 @@ type ThreadReturns struct {
 	Returns iter.Seq2[Return, error] // nil for a thread that was skipped or has no stack
 }
 
-// A Return is a trace of a call, active or ended.
+// A Return is the trace of a call that is active or has ended.
 type Return struct {
 	OSID     uint32      `json:"osId,omitempty" doc:"OS id of the thread"`
 	Slot     target.Addr `json:"slot" doc:"the word of the stack"`
@@ -366,8 +366,8 @@ type HeldReference struct {
 	Holder           Text // the method, or in brackets the class of an explicit frame
 }
 
-// A Profile is the stacks of a process for other tools: one sample per thread. Places are stored once, so a call of a
-// recursion costs one number.
+// A Profile is the stacks of a process for other tools: one sample per thread. Places are stored once, so
+// each recursive call costs one number.
 type Profile struct {
 	Gaps
 	File    string                         `json:"file,omitempty"` // that it was written to

@@ -257,7 +257,7 @@ type Tasks struct {
 	Count  uint64        `json:"count" doc:"tasks, and boxes of pooled async methods that are in use"`
 	Counts []TaskCount   `json:"counts" doc:"by state and name, the most first"`
 	Faults []FaultedTask `json:"faults,omitzero" doc:"with -faulted: tasks that failed and whose exceptions nobody has looked at"`
-	// Seen counts the tasks with observed exceptions.
+	// Seen counts the failed tasks with observed exceptions.
 	Seen uint64 `json:"seen,omitempty" doc:"with -faulted: tasks that failed and whose exceptions somebody has looked at: they are not listed"`
 	More uint64 `json:"more,omitempty" doc:"with -faulted: tasks that are not listed"`
 	// Services lists failed hosted services. The host has observed their exceptions.

@@ -170,7 +170,7 @@ func OpenTarget(t target.Target, o Options) (*Dump, error) {
 func (d *Dump) Over(t target.Target) (*Dump, error) { return OpenTarget(t, d.orNone().options) }
 
 // Like opens another dump with d's options, except that nothing is cached. If local files are allowed, it also searches
-// those of folders that exist on this machine for module files.
+// the given folders for module files, if they exist on this machine.
 func (d *Dump) Like(path string, folders ...string) (*Dump, error) {
 	o := d.orNone().options
 	o.Modules = slices.Clone(o.Modules)
@@ -242,8 +242,8 @@ func (d *Dump) orNone() *Dump {
 var ErrNoDump = target.Unsupportedf("no dump is open")
 
 // Close releases the dump. It stops running calls, which fail, and waits for them. Later reads of the dump's memory
-// fail with target.ErrUnsupported. Values read before, such as rows of metadata, stay readable: the file stays mapped while
-// anything refers to it. Close may be called at any time, by any goroutine, and more than once.
+// fail with target.ErrUnsupported. Values read before, such as rows of metadata, stay readable: the file stays mapped
+// while anything refers to it. Close may be called at any time, by any goroutine, and more than once.
 func (d *Dump) Close() error {
 	if d == nil || d.file == nil || !d.users.Close() {
 		return nil

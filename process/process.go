@@ -312,8 +312,8 @@ func (p *Process) Threads() ([]threads.Thread, error) {
 	return list, err
 }
 
-// Walk walks the stack of a thread; see stackwalk.Walker.Walk. It also walks threads that the runtime does not know, as native
-// frames. If the walk cannot start, it yields one frame with Err set.
+// Walk walks the stack of a thread; see stackwalk.Walker.Walk. It walks threads unknown to the runtime as native frames.
+// If the walk cannot start, it yields one frame with Err set.
 func (p *Process) Walk(ctx context.Context, t *threads.Thread, o stackwalk.WalkOptions) iter.Seq[stackwalk.Frame] {
 	walker, err := p.Walker()
 	switch {

@@ -198,7 +198,8 @@ func TestReadmeSpeed(t *testing.T) {
 	require.Equal(t, []string{rounded(least), rounded(most)}, []string{string(said[1]), string(said[2])})
 }
 
-// TestReadmeDependencies checks that README.md gives a reason for every module that a go.mod requires directly, and for no other.
+// TestReadmeDependencies checks that README.md gives a reason for every module that a go.mod requires directly, and for
+// no others.
 func TestReadmeDependencies(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	require.NoError(t, err)
