@@ -17,23 +17,23 @@ type (
 // last call for completed work, done equals total. Calls for one piece of work do not overlap.
 type ProgressFunc func(work string, done, total uint64)
 
-// WithProgress returns a context. Answers computed with it report their progress to f; short ones report no progress.
+// WithProgress returns a copy of ctx. Answers computed with it report their progress to f; short ones report no progress.
 func WithProgress(ctx context.Context, f ProgressFunc) context.Context {
 	return context.WithValue(background(ctx), progressKey{}, f)
 }
 
-// WithJobs returns a context. Answers computed with it use at most n goroutines instead of Options.Jobs.
+// WithJobs returns a copy of ctx. Answers computed with it use at most n goroutines instead of Options.Jobs.
 func WithJobs(ctx context.Context, n int) context.Context {
 	return context.WithValue(background(ctx), jobsKey{}, n)
 }
 
-// WithNotes returns a context. An answer computed with it that has no answer.Gaps, usually because it failed, passes
+// WithNotes returns a copy of ctx. An answer computed with it that has no answer.Gaps, usually because it failed, passes
 // its notes to f.
 func WithNotes(ctx context.Context, f func(error)) context.Context {
 	return context.WithValue(background(ctx), notesKey{}, f)
 }
 
-// WithoutNotes returns a context that cancels WithNotes: notes are discarded.
+// WithoutNotes returns a copy of ctx without the function of WithNotes. Answers computed with it discard such notes.
 func WithoutNotes(ctx context.Context) context.Context {
 	return context.WithValue(background(ctx), notesKey{}, nil)
 }

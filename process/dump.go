@@ -238,7 +238,7 @@ func (d *Dump) orNone() *Dump {
 	return d
 }
 
-// ErrNoDump is the error of a zero Dump or View.
+// ErrNoDump is the error of a nil or zero Dump, Process or View.
 var ErrNoDump = target.Unsupportedf("no dump is open")
 
 // Close releases the dump. It stops running calls, which fail, and waits for them. Later reads of the dump's memory

@@ -1,8 +1,8 @@
 // Package process is one .NET process in a dump, as one of its runtimes sees it. It opens the readers of packages
 // below it (runtime, heap, objects, collections, threads, stacks, roots, graph) on first use and shares them.
 //
-// It holds no algorithms and answers no questions. Packages above it, such as those in app, do, by functions of the
-// form
+// It holds no algorithms: each reader has a package of its own. It answers no questions either. Packages above it, such
+// as those in app, answer them with functions of the form
 //
 //	answer, err := package.Function(ctx, p, options)
 //
@@ -109,6 +109,7 @@ func (d *Dump) Processes() []*Process {
 	return out
 }
 
+// choose returns the runtime that want selects; see Process. The error lists the runtimes of the process.
 func (d *Dump) choose(want string) (*dac.Instance, error) {
 	if d.file.Report() != nil {
 		return nil, &crashreport.NoMemoryError{}
@@ -312,7 +313,7 @@ func (p *Process) Threads() ([]threads.Thread, error) {
 	return list, err
 }
 
-// Walk walks the stack of a thread; see stackwalk.Walker.Walk. It walks threads unknown to the runtime as native frames.
+// Walk walks the stack of a thread; see stackwalk.Walker.Walk. A thread unknown to the runtime has only native frames.
 // If the walk cannot start, it yields one frame with Err set.
 func (p *Process) Walk(ctx context.Context, t *threads.Thread, o stackwalk.WalkOptions) iter.Seq[stackwalk.Frame] {
 	walker, err := p.Walker()

@@ -14,7 +14,7 @@ import (
 
 // Options select the content of a summary.
 type Options struct {
-	NoHeap bool   // leaves out sizes and suspects, which take most of the time of a large dump, and what CrashOptions.NoHeap leaves out
+	NoHeap bool   // omits sizes and suspects, the slowest parts for a large dump, and the heap's part of the crash
 	Rules  string // text of the rules for signing crashes (docs/fleet.md); empty selects the default rules
 }
 
