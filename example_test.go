@@ -66,7 +66,7 @@ func Example_library() {
 	}
 	for obj, err := range heap.Objects() {
 		if err != nil {
-			fmt.Println("a hole in the heap:", err) // the walk continues after it
+			fmt.Println("a hole in the heap:", err) // the walk goes on behind it
 			continue
 		}
 		if obj.Size >= 85_000 {

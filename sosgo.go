@@ -104,7 +104,8 @@ func (d *Dump) View(runtime string) (*View, error) {
 	return &View{p}, err
 }
 
-// WithProgress returns a copy of ctx. Answers computed with it report their progress to f; short ones report no progress.
+// WithProgress returns a copy of ctx. Answers computed with it report their progress to f. Short ones report no
+// progress.
 func WithProgress(ctx context.Context, f ProgressFunc) context.Context {
 	return process.WithProgress(ctx, f)
 }
@@ -112,6 +113,6 @@ func WithProgress(ctx context.Context, f ProgressFunc) context.Context {
 // WithJobs returns a copy of ctx. Answers computed with it use at most n goroutines instead of Options.Jobs.
 func WithJobs(ctx context.Context, n int) context.Context { return process.WithJobs(ctx, n) }
 
-// WithNotes returns a copy of ctx. An answer computed with it that has no answer.Gaps, usually because it failed, passes
-// its notes to f.
+// WithNotes returns a copy of ctx. An answer computed with it that has no answer.Gaps, usually because it failed,
+// passes its notes to f.
 func WithNotes(ctx context.Context, f func(error)) context.Context { return process.WithNotes(ctx, f) }

@@ -21,8 +21,8 @@ type Waste struct {
 const (
 	WasteStrings          = "strings"           // strings with the same content
 	WasteSparse           = "sparse"            // arrays of references with many nulls
-	WasteZeros            = "zeros"             // arrays with only zeros
-	WasteConstant         = "constant"          // arrays with one value repeated
+	WasteZeros            = "zeros"             // arrays of values, all zero
+	WasteConstant         = "constant"          // arrays of values, all equal
 	WasteTails            = "tails"             // arrays of values that end in zeros
 	WasteEmptyArrays      = "empty-arrays"      // arrays without elements
 	WasteEmptyCollections = "empty-collections" // collections without elements

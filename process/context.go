@@ -17,7 +17,8 @@ type (
 // last call for completed work, done equals total. Calls for one piece of work do not overlap.
 type ProgressFunc func(work string, done, total uint64)
 
-// WithProgress returns a copy of ctx. Answers computed with it report their progress to f; short ones report no progress.
+// WithProgress returns a copy of ctx. Answers computed with it report their progress to f. Short ones report no
+// progress.
 func WithProgress(ctx context.Context, f ProgressFunc) context.Context {
 	return context.WithValue(background(ctx), progressKey{}, f)
 }
@@ -27,8 +28,8 @@ func WithJobs(ctx context.Context, n int) context.Context {
 	return context.WithValue(background(ctx), jobsKey{}, n)
 }
 
-// WithNotes returns a copy of ctx. An answer computed with it that has no answer.Gaps, usually because it failed, passes
-// its notes to f.
+// WithNotes returns a copy of ctx. An answer computed with it that has no answer.Gaps, usually because it failed,
+// passes its notes to f.
 func WithNotes(ctx context.Context, f func(error)) context.Context {
 	return context.WithValue(background(ctx), notesKey{}, f)
 }

@@ -24,7 +24,7 @@ func Example_objects() {
 	}
 	for o, err := range h.Objects() {
 		if err != nil {
-			fmt.Println("a hole in the heap:", err) // the walk continues after it
+			fmt.Println("a hole in the heap:", err) // the walk goes on behind it
 			continue
 		}
 		if o.Size >= 85_000 {
