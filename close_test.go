@@ -28,8 +28,8 @@ func openAgain(t *testing.T, c *testdump.Dump) *sosgo.Dump {
 	return d
 }
 
-// TestCloseDuringEachCall closes a dump while each method of it and of its view runs, twice from two goroutines. No call panics, and
-// a call that fails says so. A read of the unmapped file would end the test's process.
+// TestCloseDuringEachCall closes a dump while each method of it and of its view runs, twice from two goroutines. No
+// call may panic, and a failing call must return an error. A read of the unmapped file would crash the test.
 func TestCloseDuringEachCall(t *testing.T) {
 	c := testdump.Open(t, "net10-crash-null-triage")
 	if testcase.Complete() {
@@ -67,8 +67,8 @@ func TestCloseDuringEachCall(t *testing.T) {
 	}
 }
 
-// TestAfterClose checks that every answer of a closed dump is an error, and that what was read before stays readable, also when
-// nothing but a row of metadata is left of the dump.
+// TestAfterClose checks that every answer of a closed dump is an error. Values read before stay readable, even if
+// only a row of metadata still refers to the dump.
 func TestAfterClose(t *testing.T) {
 	c := testdump.Open(t, "net10-zoo")
 	d := openAgain(t, c)

@@ -14,8 +14,7 @@ import (
 	"github.com/sosgo/sosgo/stackscan"
 )
 
-// zoo is a dump of this project's tests: a program on .NET 10 for Linux that
-// keeps one object of each kind.
+// zoo is a test dump of this project: a .NET 10 program for Linux that keeps one object of each kind.
 const zoo = "testdata/dumps/net10-zoo/net10-zoo.dmp.zst"
 
 func open(path string) *sosgo.Dump {

@@ -21,8 +21,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestHeapGraph: the graph has the objects that the manifest names, and its edges
-// and roots lead to objects of it.
+// TestHeapGraph checks that the graph has the objects of the manifest, and that edges and roots lead to its objects.
 func TestHeapGraph(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	v, err := d.View("")
@@ -70,8 +69,8 @@ func TestHeapGraph(t *testing.T) {
 	assert.NoError(t, again.Failure())
 }
 
-// TestGraphOfAClosedDump: the graph's memory is given back with the dump, and who asks
-// after that is answered, by memory that is there or with an error: never from what is gone.
+// TestGraphOfAClosedDump checks that calls after Close return an answer or an error, and never read the graph's
+// unmapped memory.
 func TestGraphOfAClosedDump(t *testing.T) {
 	raw, err := testdump.Open(t, "net10-zoo").Raw()
 	require.NoError(t, err)
@@ -92,8 +91,8 @@ func TestGraphOfAClosedDump(t *testing.T) {
 	assert.False(t, found)
 }
 
-// TestCloseWhileTheGraphIsUsed: a dump that is closed while goroutines build its graph, and ask it, waits for them, and they are
-// answered or told that it is closed. A fault in the memory that is gone would end the test's process; -race finds who reads what is given back.
+// TestCloseWhileTheGraphIsUsed closes a dump while goroutines build and use its graph. Close waits for them. Each
+// returns an answer or ErrClosed. A fault in unmapped memory would crash the test; -race finds reads of it.
 func TestCloseWhileTheGraphIsUsed(t *testing.T) {
 	c := testdump.Open(t, "net10-zoo")
 	for round := range 6 {
@@ -171,7 +170,7 @@ func TestCloseWhileTheGraphIsUsed(t *testing.T) {
 	}
 }
 
-// TestGraphDir: a dump's graph is kept where Options say, and only there; a dump that was written since then is another one.
+// TestGraphDir checks that a dump's graph is kept only in GraphDir, and not used for a dump that was overwritten.
 func TestGraphDir(t *testing.T) {
 	c := testdump.Open(t, "net10-zoo")
 	content, err := os.ReadFile(c.Case.Path)

@@ -33,11 +33,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A call asks one public method of a dump or of a view, and says in words what
-// it answered.
+// A call calls one public method of a dump or of a view and returns its result as text.
 type call func(d *sosgo.Dump, v *sosgo.View, where string) any
 
-// dumpCalls are the public methods of a Dump, but for Close.
+// dumpCalls are the public methods of a Dump, except Close.
 var dumpCalls = map[string]call{
 	"Default":     func(d *sosgo.Dump, _ *sosgo.View, _ string) any { return d.Default() != nil },
 	"Environment": func(d *sosgo.Dump, _ *sosgo.View, _ string) any { l, err := d.Environment(); return said(len(l), err) },
@@ -226,9 +225,8 @@ func canceled() context.Context {
 	return ctx
 }
 
-// TestEveryMethodAtOnce has 16 goroutines call every public method of one dump
-// and of its view, each in an order of its own, from the opening on: under
-// -race, and each gets what a single one gets.
+// TestEveryMethodAtOnce calls every public method of a new dump and its view from 16 goroutines, each in its own
+// order. Under -race, each result must equal the result of a single goroutine.
 func TestEveryMethodAtOnce(t *testing.T) {
 	for typ, calls := range map[reflect.Type]map[string]call{reflect.TypeFor[*sosgo.Dump](): dumpCalls, reflect.TypeFor[*sosgo.View](): viewCalls} {
 		for m := range typ.Methods() {
@@ -267,12 +265,12 @@ func TestEveryMethodAtOnce(t *testing.T) {
 	}
 }
 
-// isAnswer reports whether a method returns an answer and an error: it takes a context first.
+// isAnswer reports whether a method returns an answer and an error. Such methods take a context first.
 func isAnswer(m reflect.Method) bool {
 	return m.Type.NumIn() > 1 && m.Type.In(1) == reflect.TypeFor[context.Context]() && m.Type.NumOut() == 2
 }
 
-// answerCall calls a function that returns an answer, with zero values for all that follows the process.
+// answerCall calls a function that returns an answer, with zero values for the parameters after the process.
 func answerCall(name string) call {
 	return func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
 		out, err := answers.Call(context.Background(), name, v.Process)
@@ -305,7 +303,7 @@ func callNames() []string {
 	return names
 }
 
-// askAll makes every call, beginning with another one for each first.
+// askAll makes every call, starting at call number first.
 func askAll(d *sosgo.Dump, where string, first int) map[string]any {
 	out := map[string]any{}
 	v, err := d.View("")

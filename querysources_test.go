@@ -14,8 +14,8 @@ import (
 	"github.com/sosgo/sosgo/query"
 )
 
-// TestSourcesOfRows: of every dump each source has rows as wide as its columns say or errors of the three kinds, and stops where
-// no more is wanted. What the sources of a dump with its heap have to say is held to the heap's own lists in package query.
+// TestSourcesOfRows checks each source on every dump: a row has a value per column, an error is one of the three
+// kinds, and iteration can stop early. Package query compares the values with the heap's own lists.
 func TestSourcesOfRows(t *testing.T) {
 	var seen int
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
@@ -52,7 +52,7 @@ func TestSourcesOfRows(t *testing.T) {
 	require.Positive(t, seen)
 }
 
-// queryRows returns the rows of a query's answer, and the values of each as text.
+// queryRows returns the rows of a query, with values as text.
 func queryRows(t *testing.T, d *testdump.Dump, question string) (out [][]string) {
 	t.Helper()
 	v, err := d.View("")
@@ -72,7 +72,7 @@ func queryRows(t *testing.T, d *testdump.Dump, question string) (out [][]string)
 	return out
 }
 
-// TestTasksAsked: the states of tasks as the program printed them, and the async methods by their awaits.
+// TestTasksAsked checks the states of tasks against the program's output, and async methods by their awaits.
 func TestTasksAsked(t *testing.T) {
 	d := testdump.Open(t, "net10-async")
 	states := map[string]string{}
@@ -94,7 +94,7 @@ func TestTasksAsked(t *testing.T) {
 	assert.Equal(t, [][]string{{"Debuggee.AsyncWork.Scenario.Gated", "SemaphoreSlim.WaitAsync", "0"}}, got)
 }
 
-// TestFramesAsked: a frame that is no method has none, and is called as clrstack calls it.
+// TestFramesAsked checks that a frame without a method has a null method and the name that clrstack shows.
 func TestFramesAsked(t *testing.T) {
 	d := testdump.Open(t, "net10-stacks")
 	explicit := queryRows(t, d, "from frames | where kind == 'explicit' | select method, name")
@@ -105,7 +105,7 @@ func TestFramesAsked(t *testing.T) {
 	}
 }
 
-// TestRequestsAsked: the rows are those of the command's answer.
+// TestRequestsAsked checks that the rows equal the command's answer.
 func TestRequestsAsked(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("web-*"), func(t *testing.T, d *testdump.Dump) int {
 		got := queryRows(t, d, "from requests | where status == 101 | select method, path, query, server")
@@ -114,7 +114,7 @@ func TestRequestsAsked(t *testing.T) {
 	})
 }
 
-// TestRowNames: a name that is no column and that no row's object has as a field is an error that says what was meant.
+// TestRowNames checks that a name that is neither a column nor a member is an error with a suggestion.
 func TestRowNames(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	v, err := d.View("")
@@ -145,7 +145,7 @@ func TestRowNames(t *testing.T) {
 	}
 }
 
-// TestRowNamesUnread: where not all types can be read, a name that no row's object has is told of when the rows were read.
+// TestRowNamesUnread checks that, if some types are unreadable, an unknown name is reported after the rows are read.
 func TestRowNamesUnread(t *testing.T) {
 	d := testdump.Open(t, "net10-async")
 	v, err := d.View("")

@@ -1,5 +1,5 @@
-// Package sosgo opens dumps of .NET processes and answers what SOS answers, on any machine and with nothing installed: no .NET, no
-// debugger, no data-access library, no symbol server.
+// Package sosgo opens dumps of .NET processes and answers the questions that SOS answers. It runs on any machine and
+// needs no .NET, debugger, data-access library or symbol server.
 //
 //	d, err := sosgo.Open("core.1234", sosgo.Options{})
 //	if err != nil { … }
@@ -7,37 +7,37 @@
 //	heap, err := d.Heap()
 //	for obj, err := range heap.Objects() { … }
 //
-// A Dump is a file; its View is the process in it as one runtime sees it. The methods of View answer the common questions. A View is also
-// a *process.Process: readers of the runtime, the heap, objects and stacks are its methods, and the packages in app, query and export
-// answer all other questions by functions of the form package.Function(ctx, view.Process, options). Package answer has their results as
-// plain values.
+// A Dump is an open file. A View is the process in it as one of its runtimes sees it, with methods for the common
+// questions. A View embeds a *process.Process, which has readers of the runtime, the heap, objects and stacks. The
+// packages in app, query and export have functions for all other questions, package.Function(ctx, view.Process,
+// options). Package answer has their results.
 //
-// A Dump is safe for concurrent use, Close included: after Close every read is an error. No function logs, prints or panics; errors answer
-// errors.Is for target.ErrNotInDump, target.ErrCorrupt or target.ErrUnsupported.
+// A Dump is safe for concurrent use, including Close. After Close all reads fail. No function logs, prints or panics.
+// errors.Is matches each error to target.ErrNotInDump, target.ErrCorrupt or target.ErrUnsupported.
 //
 // # How do I …
 //
-//   - look at one of several runtimes: [process.Dump.Runtimes] lists them, [Dump.View] is one of them; Dump's own Runtime, Heap, Objects … belong to
-//     the default
+//   - select one of several runtimes: [process.Dump.Runtimes] lists them, [Dump.View] selects one; Dump.Runtime,
+//     Dump.Heap and so on use the default one
 //   - list the objects of the heap: [heap.Heap.Objects]; count them by type: [View.HeapStats]
-//   - find a type by its name: [objects.Reader.TypeByName]; ask what it is: [objects.Type.Implements], [objects.Type.Fields],
-//     [objects.Type.Statics]
+//   - find a type by name: [objects.Reader.TypeByName]; examine it: [objects.Type.Implements],
+//     [objects.Type.Fields], [objects.Type.Statics]
 //   - read a field: [objects.Reader.Object] of its object, then [objects.Object.Field]
-//   - say what an address is: [View.Resolve]; find the object that it lies in: [heap.Heap.ObjectContaining]
-//   - find what an object refers to: [heap.Heap.References]; what keeps objects alive: [View.GCRoot], package [roots]
-//   - list the threads: [process.Process.Threads]; find one: [threads.ByID], [threads.ByManagedID]; say what it waits for: [View.Waits],
-//     [threads.Thread.Activity]
-//   - walk a stack: [View.Stacks], [process.Process.Walk]; with the frames of several runtimes: [process.Dump.MergedWalk]; its arguments and
-//     locals: [stackwalk.Variables]
-//   - find what may be objects on a stack: [stacks.StackObjects]
-//   - say why the process died: [View.Crash]; what is wrong with it: [View.Triage]
-//   - say what the dump lacks: [View.Diagnose]; move it with what it needs: [process.Dump.Pack]
+//   - describe an address: [View.Resolve]; find the object that contains it: [heap.Heap.ObjectContaining]
+//   - find what an object refers to: [heap.Heap.References]; what keeps it alive: [View.GCRoot], package [roots]
+//   - list the threads: [process.Process.Threads]; find one: [threads.ByID], [threads.ByManagedID]; find what it
+//     waits for: [View.Waits], [threads.Thread.Activity]
+//   - walk a stack: [View.Stacks], [process.Process.Walk]; with frames of several runtimes:
+//     [process.Dump.MergedWalk]; with arguments and locals: [stackwalk.Variables]
+//   - find possible objects on a stack: [stacks.StackObjects]
+//   - find why the process died: [View.Crash]; what is wrong with it: [View.Triage]
+//   - find what is missing from the dump: [View.Diagnose]; move it with its module files: [process.Dump.Pack]
 //   - name native code: [process.Dump.Symbols]; list the images: [modules.Images]; save one: [image.SaveFile]
 //
-// Packages that can be used by themselves: target (the process), minidump, elfcore, machocore and dump (the containers), image and
-// metadata (what modules contain), dac and dac/code (the runtime's structures; methods and code), heap (the GC heap), graph (what holds
-// its objects, and what would be free without them), objects (values), stackwalk (stacks and their frames), stackscan (the objects that
-// stacks may refer to).
+// Packages that can be used by themselves: target (the process), minidump, elfcore, machocore and dump (file formats),
+// image and metadata (the contents of modules), dac and dac/code (the runtime's structures; methods and code), heap
+// (the GC heap), graph (references and retained sizes), objects (values), stackwalk (stacks and frames), stackscan
+// (possible objects on stacks).
 //
 // Stability: stable.
 package sosgo
@@ -50,41 +50,41 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Options change how a dump is opened. The zero value is right for most.
+// Options control how a dump is opened. The zero value suits most callers.
 type Options = process.Options
 
-// A SymbolServer fetches files by their keys in a symbol store. Package image/symbolserver has servers that are reached by HTTP.
+// A SymbolServer fetches files by their keys in a symbol store. Package image/symbolserver has servers for HTTP.
 type SymbolServer = process.SymbolServer
 
-// A ProgressFunc reports how far a piece of work is; see WithProgress.
+// A ProgressFunc receives the progress of a piece of work; see WithProgress.
 type ProgressFunc = process.ProgressFunc
 
-// Errors that say why something is missing. Every error of the library is one of them, the context's, or one of the host's input and
-// output.
+// The reasons why something is missing. Every error of the library matches one of them, or is the context's or an I/O
+// error of this machine.
 var (
-	ErrNotInDump   = target.ErrNotInDump   // the writer of the dump left the data out
-	ErrCorrupt     = target.ErrCorrupt     // the data is there and impossible
-	ErrUnsupported = target.ErrUnsupported // the data is there and can't be interpreted
+	ErrNotInDump   = target.ErrNotInDump   // the dump's writer omitted the data
+	ErrCorrupt     = target.ErrCorrupt     // the data is in the dump and is impossible
+	ErrUnsupported = target.ErrUnsupported // the data is in the dump and cannot be interpreted
 )
 
-// A Dump is an open dump. The methods of process.Dump are its methods.
+// A Dump is an open dump. It has the methods of process.Dump.
 type Dump struct {
 	*process.Dump
 }
 
-// Open opens the dump in a file: an ELF core, a Mach-O core or a Windows minidump, also compressed by gzip or zstd. The content decides,
-// not the name.
+// Open opens a dump file: an ELF core, a Mach-O core or a Windows minidump, plain or compressed with gzip or zstd. It
+// detects the format by content, not by name.
 func Open(path string, o Options) (*Dump, error) { return dumpOf(process.Open(path, o)) }
 
-// OpenStream opens the dump that r gives, a pipe for example, through a temporary file.
+// OpenStream opens the dump that r provides, such as a pipe. It copies the dump to a temporary file.
 func OpenStream(r io.Reader, o Options) (*Dump, error) { return dumpOf(process.OpenStream(r, o)) }
 
-// OpenReaderAt opens a dump of size bytes that the caller holds.
+// OpenReaderAt opens a dump of size bytes in r.
 func OpenReaderAt(r io.ReaderAt, size int64, o Options) (*Dump, error) {
 	return dumpOf(process.OpenReaderAt(r, size, o))
 }
 
-// OpenTarget opens a process that the caller reads; see process.OpenTarget.
+// OpenTarget opens a process that the caller reads through t; see process.OpenTarget.
 func OpenTarget(t target.Target, o Options) (*Dump, error) { return dumpOf(process.OpenTarget(t, o)) }
 
 func dumpOf(d *process.Dump, err error) (*Dump, error) {
@@ -94,21 +94,25 @@ func dumpOf(d *process.Dump, err error) (*Dump, error) {
 	return &Dump{d}, nil
 }
 
-// View returns the process as a runtime sees it: its number in Runtimes, or the start of its version. An empty name is Options.Runtime; if
-// that is empty too, the first CLR. If there is no such runtime, the View that comes with the error still answers what needs none: threads
-// of the operating system, and the signal or exception record.
+// View returns the process as one of its runtimes sees it. The runtime is selected by its number in Runtimes, or by
+// the start of its version. An empty name selects Options.Runtime; if that is empty too, the first CLR.
+//
+// If there is no such runtime, View returns an error and a View without a runtime. It still provides the operating
+// system's threads and the signal or exception record.
 func (d *Dump) View(runtime string) (*View, error) {
 	p, err := d.Process(runtime)
 	return &View{p}, err
 }
 
-// WithProgress returns a context whose answers report their progress to f. Answers that are computed at once report none.
+// WithProgress returns a copy of ctx. Answers computed with it report their progress to f. Short ones report no
+// progress.
 func WithProgress(ctx context.Context, f ProgressFunc) context.Context {
 	return process.WithProgress(ctx, f)
 }
 
-// WithJobs returns a context whose answers use n goroutines at most instead of Options.Jobs.
+// WithJobs returns a copy of ctx. Answers computed with it use at most n goroutines instead of Options.Jobs.
 func WithJobs(ctx context.Context, n int) context.Context { return process.WithJobs(ctx, n) }
 
-// WithNotes returns a context whose answers pass to f what they lack, if they fail and so can't carry it themselves.
+// WithNotes returns a copy of ctx. An answer computed with it that has no answer.Gaps, usually because it failed,
+// passes its notes to f.
 func WithNotes(ctx context.Context, f func(error)) context.Context { return process.WithNotes(ctx, f) }

@@ -21,7 +21,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// slowTarget is a caller's own target, which lends nothing and counts how often it is read.
+// slowTarget is a caller's target that lends no memory. It counts its reads.
 type slowTarget struct {
 	target.Target
 	reads atomic.Int64
@@ -34,7 +34,7 @@ func (t *slowTarget) ReadMemory(p []byte, a target.Addr) (int, error) {
 func (*slowTarget) View(target.Addr, int) ([]byte, bool) { return nil, false }
 func (*slowTarget) Span(target.Addr) []byte              { return nil }
 
-// TestOpenTarget opens a target that lends nothing. Its answers equal those of the dump, and few reads reach it.
+// TestOpenTarget opens a target that lends no memory. Its answers equal the dump's, and it gets few reads.
 func TestOpenTarget(t *testing.T) {
 	c := testdump.Open(t, "net10-zoo")
 	want, err := c.View("")
@@ -81,7 +81,7 @@ func (r *slowReader) ReadAt(p []byte, off int64) (int, error) {
 	return r.ReaderAt.ReadAt(p, off)
 }
 
-// TestSlowReader opens a dump over a reader that is slow. Stacks and the crash take few reads.
+// TestSlowReader opens a dump over a slow reader. Stacks and the crash need few reads.
 func TestSlowReader(t *testing.T) {
 	c := testdump.Open(t, "net10-zoo")
 	raw, err := c.Raw()
@@ -111,7 +111,7 @@ func TestSlowReader(t *testing.T) {
 	assert.Less(t, r.reads.Load(), int64(300))
 }
 
-// TestNoModulesFolder checks that a folder of module files that is not there is an error.
+// TestNoModulesFolder checks that a missing folder of module files is an error.
 func TestNoModulesFolder(t *testing.T) {
 	c := testdump.Open(t, "net10-zoo")
 	for _, dir := range []string{filepath.Join(t.TempDir(), "none"), c.Path} {

@@ -22,7 +22,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestWithoutMetadata: where no type has a name, what is found by names is not absent but unknown.
+// TestWithoutMetadata checks that, if no type has a name, objects found by name are unknown rather than absent.
 func TestWithoutMetadata(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("win-net8-zoo-withheap"), func(t *testing.T, c *testdump.Dump) int {
 		d, err := sosgo.Open(c.Plain(), sosgo.Options{Offline: true, NoLocalFiles: true}) // without its modules

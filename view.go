@@ -24,13 +24,13 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A View is the process in a dump as one of its runtimes sees it. It is safe for concurrent use. Its own methods answer the common
-// questions; each is a function of another package, named in its documentation, where related questions are answered, too.
+// A View is the process in a dump as one of its runtimes sees it. It is safe for concurrent use. Each of its own
+// methods calls a function of another package; that package also has functions for related questions.
 type View struct {
 	*process.Process
 }
 
-// Triage ranks what is wrong with the process; see triage.Triage.
+// Triage lists the problems of the process by severity; see triage.Triage.
 func (v *View) Triage(ctx context.Context, o triage.Options) (*answer.Triage, error) {
 	return triage.Triage(ctx, v.Process, o)
 }
@@ -40,7 +40,7 @@ func (v *View) Crash(ctx context.Context, o crash.Options) (*answer.Crash, error
 	return crash.Describe(ctx, v.Process, o)
 }
 
-// Waits lists what threads and suspended async methods wait for and where that leads; see locks.Waits.
+// Waits lists what threads and suspended async methods wait for, with the resulting chains; see locks.Waits.
 func (v *View) Waits(ctx context.Context, o locks.Options) (*answer.Waits, error) {
 	return locks.Waits(ctx, v.Process, o)
 }
@@ -55,7 +55,7 @@ func (v *View) AsyncStacks(ctx context.Context, o async.StackOptions) (*answer.A
 	return async.Stacks(ctx, v.Process, o)
 }
 
-// Requests lists the web requests that the process works on; see web.Requests.
+// Requests lists the web requests that the process is handling; see web.Requests.
 func (v *View) Requests(ctx context.Context, o web.RequestOptions) (*answer.Requests, error) {
 	return web.Requests(ctx, v.Process, o)
 }
@@ -90,7 +90,7 @@ func (v *View) Retained(ctx context.Context, o graph.RetainedOptions) (*answer.R
 	return memory.Retained(ctx, v.Process, o)
 }
 
-// Memory shows what the memory of the process is for; see memorymap.Memory.
+// Memory divides the memory of the process by use; see memorymap.Memory.
 func (v *View) Memory(ctx context.Context, o memorymap.Options) (*answer.MemoryMap, error) {
 	return memorymap.Memory(ctx, v.Process, o)
 }
@@ -105,7 +105,7 @@ func (v *View) Resolve(ctx context.Context, a target.Addr) *answer.Address {
 	return resolve.Address(ctx, v.Process, a)
 }
 
-// Query answers a question in the query language; see rows.Query.
+// Query runs a query in the query language; see rows.Query.
 func (v *View) Query(ctx context.Context, text string, o query.Options) (*answer.Query, error) {
 	return rows.Query(ctx, v.Process, text, o)
 }
@@ -115,5 +115,6 @@ func (v *View) Evaluate(ctx context.Context, expression string, o rows.EvaluateO
 	return rows.Evaluate(ctx, v.Process, expression, o)
 }
 
-// Diagnose looks at everything that can keep sosgo from an answer, with members also at every member of the runtime's layout; see doctor.Of.
+// Diagnose reports everything that may prevent answers: what the dump holds and how it is read. With members it also
+// lists every member of the runtime's layout; see doctor.Of.
 func (v *View) Diagnose(members bool) *answer.Diagnosis { return doctor.Of(v.Process, members) }

@@ -28,8 +28,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestProcessIsOne: whoever asks for a runtime, however and at once with others,
-// gets its only view.
+// TestProcessIsOne checks that all callers that select a runtime, in any way and concurrently, get the same view.
 func TestProcessIsOne(t *testing.T) {
 	d := testdump.Open(t, "net8-zoo")
 	inst := d.Runtimes()[0]
@@ -58,8 +57,7 @@ func TestProcessIsOne(t *testing.T) {
 	assert.Same(t, a, b)
 }
 
-// TestViewOfNothing: a runtime that is not there is an error of everything but
-// the operating system's threads.
+// TestViewOfNothing checks that a missing runtime is an error, except for the operating system's threads.
 func TestViewOfNothing(t *testing.T) {
 	d := testdump.Open(t, "net8-zoo")
 	v, err := d.View("99")
@@ -80,8 +78,8 @@ func TestViewOfNothing(t *testing.T) {
 	assert.Nil(t, threads[0].Managed)
 }
 
-// TestRuntimeByVersion: a runtime is chosen by its number, and by the start of
-// either form of its version; what there is none of is answered with what there is.
+// TestRuntimeByVersion checks that a runtime is selected by its number and by the start of both forms of its version.
+// The error for a missing runtime lists the existing ones.
 func TestRuntimeByVersion(t *testing.T) {
 	d := testdump.Open(t, "sxs")
 	all := d.Runtimes()
@@ -102,7 +100,7 @@ func TestRuntimeByVersion(t *testing.T) {
 	}
 }
 
-// TestZeroValues checks that a zero Dump, a zero View, and no type are errors and no panics.
+// TestZeroValues checks that a zero Dump, View and Type return errors and do not panic.
 func TestZeroValues(t *testing.T) {
 	var d sosgo.Dump
 	v, err := d.View("")
@@ -127,7 +125,7 @@ func TestZeroValues(t *testing.T) {
 	assert.ErrorIs(t, err, sosgo.ErrUnsupported)
 }
 
-// TestNotesOfFailedAnswers: an answer that fails can't carry what it lacks, and passes it on.
+// TestNotesOfFailedAnswers checks that the notes of an answer that fails go to the function of WithNotes.
 func TestNotesOfFailedAnswers(t *testing.T) {
 	v, err := testdump.Open(t, "net10-crash-null-triage").View("")
 	require.NoError(t, err)
@@ -146,7 +144,7 @@ func TestNotesOfFailedAnswers(t *testing.T) {
 	assert.NotEmpty(t, out.Noted())
 }
 
-// TestSummaryThreads: a summary counts the threads that the OS runs, not those that have ended or not started.
+// TestSummaryThreads checks that a summary counts the OS threads, without ended and unstarted threads.
 func TestSummaryThreads(t *testing.T) {
 	d := testdump.Open(t, "net10-stacks")
 	v, err := d.View("")
@@ -160,8 +158,8 @@ func TestSummaryThreads(t *testing.T) {
 	assert.Equal(t, len(d.Target().Threads()), *s.Threads)
 }
 
-// TestStaticsNameTheirThreads: the values of a thread static belong to the threads that the program set them in, which have the same number
-// and name in every other answer.
+// TestStaticsNameTheirThreads checks that values of a thread static belong to the threads that set them. All other
+// answers give these threads the same number and name.
 func TestStaticsNameTheirThreads(t *testing.T) {
 	for _, name := range []string{"net8-zoo", "net10-zoo"} {
 		v, err := testdump.Open(t, name).View("")
@@ -201,7 +199,7 @@ func TestStaticsNameTheirThreads(t *testing.T) {
 	}
 }
 
-// TestNamesOfGenericMethods: answers without a form of SOS's name methods of generic types as people write them.
+// TestNamesOfGenericMethods checks that answers without a form of SOS name methods of generic types as C# does.
 func TestNamesOfGenericMethods(t *testing.T) {
 	d, err := sosgo.Open("testdata/dumps/web/web-net10/web-net10.dmp.zst", sosgo.Options{})
 	require.NoError(t, err)
@@ -215,7 +213,8 @@ func TestNamesOfGenericMethods(t *testing.T) {
 	assert.NotContains(t, string(text), ", System.Private.CoreLib]]")
 }
 
-// TestItemsInPlace: a value type that stands in a field is a collection, too (testdata/dumps/values/net10-texts/Texts.cs).
+// TestItemsInPlace checks that a value type in a field can be a collection
+// (testdata/dumps/values/net10-texts/Texts.cs).
 func TestItemsInPlace(t *testing.T) {
 	d, err := sosgo.Open("testdata/dumps/values/net10-texts/net10-texts.dmp.zst", sosgo.Options{Offline: true})
 	if err != nil {

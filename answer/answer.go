@@ -1,18 +1,27 @@
-// Package answer holds what sosgo has to say about a dump, as plain values: one type for each thing that can be asked for, such as [Where].
-// The packages of the subjects (heap, objects, dac, …) fill them in; packages that write them (as text, as JSON) get nothing else, and can
-// read nothing else: this package knows no dump and imports only the vocabulary of package target.
+// Package answer holds the results of sosgo's functions as plain values: one type per question, such as [Where].
+// Packages such as heap, objects and app fill them in; other packages write them as text or JSON. It reads no dump.
 //
-// # Shape
+// Structs have json and doc tags, from which docs/json.md is made. Long lists are iterators, iter.Seq2[T, error]. A
+// list is read while it is ranged over, once, before the dump is closed. A row with an error is missing; the list
+// continues, except after the context's error.
 //
-// Answers are structs whose json and doc tags are the documentation of the JSON results (docs/json.md is made from
-// them). Long lists are iterators, iter.Seq2[T, error]: they read while they are ranged over, once, and not after the
-// dump is closed. An error beside a row says that the row is missing, and the list goes on, except for the context's.
+// A part that could not be read is never zero: it is a [Text] or a [Maybe] with an error, or it is left out. [Gaps]
+// has the reasons. errors.Is matches each to target.ErrNotInDump, target.ErrCorrupt or target.ErrUnsupported.
 //
-// # What is missing
+// Start at Gaps in answer.go.
 //
-// Nothing that could not be read is ever zero in an answer. A part that is missing is a [Text] or a [Maybe] with its
-// error, or it is left out; the reasons are noted in the answer's [Gaps]. Every reason is, as everywhere, errors.Is one
-// of target.ErrNotInDump, target.ErrCorrupt and target.ErrUnsupported.
+// # Chapters
+//
+//   - Parts of all answers: answer, value, line, marshal
+//   - Conclusions: conclusion, finding, premises, and package answer/words
+//   - The dump and its files: diagnosis, image, source, export, scrubbed, shrunk, secrets
+//   - The process: process, crash, exception, memory, memorymap, stresslog
+//   - Threads and code that waits: thread, stack, locks, threadpool, tasks, flows
+//   - Code and types: code, type, contexts, initializers, interop
+//   - Objects: object, objectlist, listing, collection, query
+//   - The GC heap: heap, heapmap, generations, gc, handles, soundness
+//   - What keeps memory alive: rootpaths, retained, leaks, waste
+//   - Servers and libraries: web, sessions, hosting, tracing
 //
 // Stability: stable.
 package answer
@@ -27,8 +36,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Gaps are what an answer lacks. Answers embed them. The zero value lacks nothing. A nil *Gaps takes notes for nobody and
-// discards them; it has no list to return. Gaps are for one goroutine.
+// Gaps records what is missing from an answer. Answers embed it. The zero value is ready to use. A nil *Gaps discards
+// notes and has no list. Gaps is for one goroutine.
 type Gaps struct {
 	noted   []error
 	failure error
@@ -36,7 +45,8 @@ type Gaps struct {
 
 func (g *Gaps) own() *Gaps { return g }
 
-// GapsOf returns the gaps that an answer embeds, given a pointer to the answer. It returns nil for other types and for a nil pointer.
+// GapsOf returns the gaps embedded in the answer that a pointer refers to. It returns nil for other types and for a nil
+// pointer.
 func GapsOf[T any](answer T) *Gaps {
 	var none T
 	a, ok := any(answer).(interface{ own() *Gaps })
@@ -46,7 +56,7 @@ func GapsOf[T any](answer T) *Gaps {
 	return a.own()
 }
 
-// Note records why a part of the answer is missing or doubtful; nil is ignored.
+// Note records why a part of the answer is missing or unreliable. Nil is ignored.
 func (g *Gaps) Note(err error) {
 	if g == nil {
 		return
@@ -56,7 +66,7 @@ func (g *Gaps) Note(err error) {
 	}
 }
 
-// NoteAll records what a part of the answer, which has gaps of its own, lacks.
+// NoteAll records the gaps of a part of the answer that has its own Gaps.
 func (g *Gaps) NoteAll(errs []error) {
 	if g == nil {
 		return
@@ -64,7 +74,7 @@ func (g *Gaps) NoteAll(errs []error) {
 	g.noted = append(g.noted, errs...)
 }
 
-// NoteFirst records errs in front of what is noted already.
+// NoteFirst records errs before all earlier notes.
 func (g *Gaps) NoteFirst(errs []error) {
 	if g == nil {
 		return
@@ -74,18 +84,18 @@ func (g *Gaps) NoteFirst(errs []error) {
 	}
 }
 
-// Noted lists what was noted, in order, also twice what was noted twice.
+// Noted returns the notes in order, including duplicates.
 func (g Gaps) Noted() []error { return g.noted }
 
-// Fail records that the whole answer is unusable, which may become known only while its rows are read.
-// The first failure is kept; nil is ignored.
+// Fail records that the whole answer is unusable. This may become known only while its rows are read. The first
+// failure is kept; nil is ignored.
 func (g *Gaps) Fail(err error) {
 	if g != nil {
 		g.failure = cmp.Or(g.failure, err)
 	}
 }
 
-// Failure returns what Fail noted.
+// Failure returns the error given to Fail, or nil.
 func (g Gaps) Failure() error { return g.failure }
 
 // Text makes a Text and notes its error.
@@ -94,7 +104,7 @@ func (g *Gaps) Text(s string, err error) Text {
 	return Text{S: s, Err: err}
 }
 
-// A Text is a piece of text or, with Err, the reason for which it is missing.
+// A Text is a text or, in Err, the reason why it is missing.
 type Text struct {
 	_   incomparable
 	S   string `jsonenc:"value"`
@@ -103,7 +113,7 @@ type Text struct {
 	Instead string `json:"-"`
 }
 
-// String returns the text, or the words that stand in its place (see [Absent]).
+// String returns the text, or the words for its absence (see [Absent]).
 func (t Text) String() string {
 	switch {
 	case t.Err == nil:
@@ -114,23 +124,24 @@ func (t Text) String() string {
 	return Absent(t.Err)
 }
 
-// MarshalText is String, for forms that have nothing but text.
+// MarshalText returns String, for formats that have only text.
 func (t Text) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
-// MarshalJSON returns the text, or null where it is missing: a program must not take words about it for it.
+// MarshalJSON returns the text, or null if it is missing, so that programs can't mistake an explanation for the text.
 func (t Text) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&t) }
 
 // IsZero reports whether the text is known and empty.
 func (t Text) IsZero() bool { return t.S == "" && t.Err == nil }
 
-// A Maybe is a value or, with Err, the reason for which it is missing. JSON leaves a missing one out (with the tag omitzero) or has null.
+// A Maybe is a value or, in Err, the reason why it is missing. In JSON a missing value is omitted (tag omitzero) or
+// null.
 type Maybe[T any] struct {
 	_     incomparable
 	Value T     `jsonenc:"value"`
 	Err   error `jsonenc:"absent"`
 }
 
-// Known returns a value that is not missing.
+// Known returns a Maybe with a value.
 func Known[T any](v T) Maybe[T] { return Maybe[T]{Value: v} }
 
 // IsZero reports whether the value is missing.
@@ -139,13 +150,13 @@ func (m Maybe[T]) IsZero() bool { return m.Err != nil }
 // MarshalJSON writes the value, or null.
 func (m Maybe[T]) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&m) }
 
-// Of returns the value, or with err the reason for which it is missing.
+// Of returns a Maybe with v or, if err is not nil, with the reason why it is missing.
 func Of[T any](v T, err error) Maybe[T] { return Maybe[T]{Value: v, Err: err} }
 
-// Is reports whether m is known and v.
+// Is reports whether m's value is known and equals v.
 func Is[T comparable](m Maybe[T], v T) bool { return m.Err == nil && m.Value == v }
 
-// A Pointer is an address, or 0 where there is nothing to point at. JSON leaves it out (with the tag omitzero) if it is missing or 0.
+// A Pointer is an address, or 0 if there is no target. JSON omits it (tag omitzero) if it is missing or 0.
 type Pointer struct{ Maybe[target.Addr] }
 
 // IsZero reports whether the address is missing or 0.
@@ -157,16 +168,16 @@ func (g *Gaps) Pointer(a target.Addr, err error) Pointer {
 	return Pointer{Of(a, err)}
 }
 
-// A Hex is a number that people read in hexadecimal and that is no address: a
-// token, flags, an offset. JSON has it as a string such as "0x1f".
+// A Hex is a number that is shown in hexadecimal and is no address, such as a token, flags or an offset. In JSON it
+// is a string such as "0x1f".
 type Hex uint64
 
-// MarshalText is for encoding/json.
+// MarshalText implements encoding.TextMarshaler.
 func (h Hex) MarshalText() ([]byte, error) {
 	return strconv.AppendUint([]byte("0x"), uint64(h), 16), nil
 }
 
-// Count returns a number of things in words: "1 object", "2 objects".
+// Count returns a number with its noun: "1 object", "2 objects".
 func Count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -174,7 +185,7 @@ func Count(n int, one, many string) string {
 	return strconv.Itoa(n) + " " + many
 }
 
-// Absent returns the word that stands in the place of what is missing for err.
+// Absent returns the words shown in place of a value that is missing because of err.
 func Absent(err error) string {
 	switch {
 	case errors.Is(err, target.ErrLeftOut):
@@ -193,6 +204,6 @@ type Range struct {
 	End   target.Addr `json:"end" doc:"behind the last byte"`
 }
 
-// incomparable is the type of a field of what has an error, because two errors may say the same and differ. Without it Go compiles a
-// function for each type of answers that compares two.
+// incomparable makes a struct with an error non-comparable: equal errors may be distinct values. It also saves the
+// comparison functions that the compiler generates.
 type incomparable [0]func()

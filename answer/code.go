@@ -29,7 +29,7 @@ type Method struct {
 	Offset      *uint32       `json:"offset,omitempty" doc:"of that address from the start of its body, in bytes"`
 	Source      *SourcePlace  `json:"source,omitempty" doc:"place of that address in the source"`
 
-	// MetadataInDump says that the dump itself holds the metadata of the method's module, and no file had to supply it.
+	// MetadataInDump reports whether the dump, rather than a file, holds the metadata of the method's module.
 	MetadataInDump bool `json:"-"`
 }
 
@@ -79,7 +79,7 @@ type HandlerClause struct {
 // HandlerTyped is the Kind of a clause that catches a type.
 const HandlerTyped = "TYPED"
 
-// A GCInfo says which registers and stack slots of a method hold references, and where in its code.
+// A GCInfo lists the registers and stack slots of a method that hold references, by code offset.
 type GCInfo struct {
 	Gaps
 	Method      target.Addr `json:"method" doc:"MethodDesc"`
@@ -114,19 +114,19 @@ type GCSlot struct {
 	Interior bool   `json:"interior,omitempty" doc:"may point inside an object"`
 	Pinned   bool   `json:"pinned,omitempty" doc:"keeps the object where it is"`
 
-	// FromSP is the offset of a slot that is found by the stack pointer; else nil.
+	// FromSP is the slot's offset from the stack pointer; nil for other slots.
 	FromSP *int32 `json:"-"`
 }
 
-// A GCState is the set of slots that hold references from an offset on, or at a safe point alone.
+// A GCState is the set of slots that hold references from an offset on, or only at a safe point.
 type GCState struct {
 	Offset    uint32   `json:"offset" doc:"offset in bytes"`
 	SafePoint bool     `json:"safePoint,omitempty" doc:"the state holds at this return address only"`
 	Live      []GCSlot `json:"live" doc:"slots that hold references, untracked ones left out"`
 }
 
-// A GCChange is what changes at an offset: slots that cease and begin to hold references, and whether code can be
-// stopped at every instruction. Of a safe point it is all that lives there.
+// A GCChange is the change of state at an offset: slots that stop and start holding references, and whether the code
+// is fully interruptible. For a safe point it lists all live slots.
 type GCChange struct {
 	Offset        uint32
 	SafePoint     bool
@@ -150,9 +150,9 @@ type IL struct {
 	Clauses      []ILClause                      `json:"clauses,omitempty" doc:"exception handlers"`
 
 	CodeSize int `json:"-"` // bytes of the instructions
-	// Compiled reports that a method without a body is of a kind that is compiled from IL.
+	// Compiled reports whether a method without a body is of a kind that is compiled from IL.
 	Compiled bool `json:"-"`
-	// Items is the array of the objects that the tokens of a DynamicMethod number.
+	// Items is the array that the tokens of a DynamicMethod index.
 	Items Pointer `json:"-"`
 }
 
@@ -174,13 +174,13 @@ type ILClause struct {
 	Filter  uint32    `json:"filter,omitempty" doc:"offset of the filter"`
 }
 
-// The kinds of ILClause that have a name of their own in listings.
+// The kinds of ILClause with a name of their own in listings.
 const (
 	ILFinally = "finally"
 	ILFault   = "fault"
 )
 
-// An ILOperandKind says what an instruction of IL has behind its opcode.
+// An ILOperandKind is the kind of an instruction's operand.
 type ILOperandKind uint8
 
 // The kinds of operands.
@@ -196,7 +196,7 @@ const (
 	ILLost                   // Token, which nothing could be found for
 )
 
-// An ILOperand is an operand of IL, so that each form can word it.
+// An ILOperand is an operand of IL, in parts for different formats.
 type ILOperand struct {
 	Kind    ILOperandKind
 	Int     int64
@@ -209,7 +209,7 @@ type ILOperand struct {
 // IsZero reports whether there is no operand.
 func (o ILOperand) IsZero() bool { return o.Kind == ILNone }
 
-// MarshalText is String for encoding/json.
+// MarshalText implements encoding.TextMarshaler.
 func (o ILOperand) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 
 // String returns the operand in words.
@@ -243,7 +243,7 @@ func targets(offsets []int) string {
 	return strings.Join(words, ", ")
 }
 
-// An ILToken is what a token in IL names, in parts: "Before Type::Member After", or a string literal.
+// An ILToken is the name for a token in IL, in parts: "Before Type::Member After", or a string literal.
 type ILToken struct {
 	Before  string // the type that a method returns, with a blank; a whole signature; what an object of a scope is
 	Type    ILType // a type, or the owner of a member
@@ -259,7 +259,7 @@ type ILType struct {
 	Own  string // without them: "Inner"
 }
 
-// An ILTypeKind says which table of metadata names a type.
+// An ILTypeKind is the metadata table that names a type.
 type ILTypeKind uint8
 
 // The kinds.
@@ -271,7 +271,7 @@ const (
 	ILModule              // no type: a module's global members
 )
 
-// String returns the name.
+// String returns the full name.
 func (t ILToken) String() string {
 	if t.Literal != nil {
 		return Quote(*t.Literal)
@@ -279,7 +279,7 @@ func (t ILToken) String() string {
 	return t.Join(t.Type.Full, t.Member)
 }
 
-// Join returns the name, with these names of the type and of the member.
+// Join returns the name with the given type and member.
 func (t ILToken) Join(typ, member string) string {
 	if t.Member != "" {
 		typ += "::" + member
@@ -287,7 +287,7 @@ func (t ILToken) Join(typ, member string) string {
 	return t.Before + typ + t.After
 }
 
-// A Disassembly is the code of a method as the machine runs it.
+// A Disassembly is the machine code of a method.
 type Disassembly struct {
 	Gaps
 	Method       target.Addr                          `json:"method" doc:"MethodDesc"`
@@ -301,10 +301,10 @@ type Disassembly struct {
 	Instructions iter.Seq2[MachineInstruction, error] `json:"instructions" doc:"by address"`
 
 	At                        target.Addr `json:"-"` // the requested address
-	GCErr, HandlersErr, ILErr error       `json:"-"` // why what was wanted is missing
+	GCErr, HandlersErr, ILErr error       `json:"-"` // why requested parts are missing
 }
 
-// An ILRange is code that was made from one piece of IL.
+// An ILRange is machine code that was generated from one range of IL.
 type ILRange struct {
 	IL    Hex         `json:"il" doc:"offset of the IL; 0xffffffff for no IL, 0xfffffffe the prolog, 0xfffffffd the epilog"`
 	Start target.Addr `json:"start" doc:"first byte"`
@@ -323,7 +323,7 @@ type MachineInstruction struct {
 	ILCode []ILInstruction `json:"ilCode,omitempty" doc:"with -il: that IL, up to the next offset"`
 }
 
-// Tiers are the code that was compiled in a process, by how it was compiled.
+// Tiers counts the compiled method bodies of a process by tier.
 type Tiers struct {
 	Gaps
 	Methods  int64            `json:"methods" doc:"methods that were compiled in the process; code of ReadyToRun images is not among them" text:"% method was compiled|% methods were compiled"`
@@ -332,7 +332,7 @@ type Tiers struct {
 	Tiers    []TierCount      `json:"tiers" doc:"bodies of methods by tier" text:"tiers|compiled methods;table"`
 	Replaced []ReplacedMethod `json:"replaced" doc:"bodies whose IL a profiler replaced (ReJIT)" text:"replaced bodies|compiled methods"`
 	Versions []ILVersion      `json:"versions" doc:"IL that a profiler asked to put in the place of a method's, compiled or not; of .NET 10 and later" text:"versions of IL|compiled methods"`
-	// VersionsMissing is why Versions lacks some, or all.
+	// VersionsMissing is why Versions is incomplete or missing.
 	VersionsMissing Reason `json:"versionsMissing,omitzero" doc:"why versions lacks some, or all" text:"requests of ReJIT"`
 }
 
@@ -343,7 +343,7 @@ const (
 	ReJITReady     = "has its IL"
 )
 
-// An ILVersion is IL that a profiler asked for in the place of a method's (ReJIT).
+// An ILVersion is IL that a profiler substitutes for a method's own (ReJIT).
 type ILVersion struct {
 	Node     target.Addr `json:"node" doc:"the runtime's ILCodeVersionNode" text:"node"`
 	Method   target.Addr `json:"method,omitempty" doc:"MethodDesc of the method; none if it is not loaded" text:"method"`
@@ -371,7 +371,7 @@ type TierCount struct {
 	Bytes  uint64 `json:"bytes" doc:"their size in bytes"`
 }
 
-// A ReplacedMethod is a body that was compiled from IL of a profiler.
+// A ReplacedMethod is a body compiled from a profiler's IL.
 type ReplacedMethod struct {
 	Method target.Addr `json:"method" doc:"MethodDesc" text:"="`
 	Name   Text        `json:"name" doc:"the method"`

@@ -7,7 +7,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Collection is what a collection of the class libraries holds.
+// A Collection is the content of a collection of the class libraries.
 type Collection struct {
 	Gaps
 	Address     target.Addr      `json:"address" doc:"address of the collection"`
@@ -18,7 +18,7 @@ type Collection struct {
 	Items       *CollectionItems `json:"items,omitempty" doc:"its elements, in the order in which the program would enumerate them"`
 
 	HasKeys bool `json:"-"` // elements have keys
-	// Found is how many elements were found, whichever were chosen of them; known when all Items were read.
+	// Found is the number of elements, before filters. It is known once all Items are read.
 	Found Maybe[uint64] `json:"-"`
 }
 
@@ -39,24 +39,24 @@ type CollectionItem struct {
 
 	HasKey   bool `json:"-"`
 	HasValue bool `json:"-"`
-	// Referred describes what the key and the value are or refer to. It is nil unless it was asked for.
+	// Referred describes the objects or values of Key and Value. It is nil unless requested.
 	Referred *ReferredItem `json:"-"`
 }
 
-// A ReferredItem describes what an element's key and value are or refer to.
+// A ReferredItem describes the objects or values of an element's key and value.
 type ReferredItem struct{ Key, Value Referred }
 
-// A Referred describes a value, or the object that a reference refers to. It is enough to choose the command that shows it.
+// A Referred describes a value, or the object of a reference: enough to choose the command that shows it.
 type Referred struct {
 	MethodTable target.Addr // of a value type; of the object that a reference refers to
 	At          target.Addr // where the fields of a value type are; the object
 	String      string      // the text of a string, as much as was asked for
 	IsString    bool
 	IsArray     bool
-	Boxed       Value // what is in a box, if it is a plain number, and no enum
+	Boxed       Value // the content of a box if it is a number and no enum
 }
 
-// CollectionItems are the elements of a collection. They are read while they are listed, and a large collection has millions.
+// CollectionItems is the elements of a collection, which may be millions. They are read while they are listed.
 type CollectionItems struct{ source CollectionSource }
 
 // A CollectionSource reads the elements of a CollectionItems.
@@ -67,13 +67,13 @@ type CollectionSource interface {
 	Format(newRow func() AppendItem, emit func(rows []byte) error) error
 }
 
-// AppendItem appends the row of an element to b. The element is valid during the call.
+// An AppendItem appends the row of an element to b. The element is valid only during the call.
 type AppendItem = func(b []byte, i *CollectionItem) []byte
 
-// NewCollectionItems returns the list of what source reads.
+// NewCollectionItems returns a list that reads from source.
 func NewCollectionItems(source CollectionSource) *CollectionItems { return &CollectionItems{source} }
 
-// All iterates over the elements; what can't be read is an error between them. A nil list is empty.
+// All iterates over the elements. An unreadable element yields an error. A nil list is empty.
 func (l *CollectionItems) All() iter.Seq2[CollectionItem, error] {
 	if l == nil || l.source == nil {
 		return func(func(CollectionItem, error) bool) {}
@@ -81,9 +81,9 @@ func (l *CollectionItems) All() iter.Seq2[CollectionItem, error] {
 	return l.source.All()
 }
 
-// Format formats the elements by several workers, and calls emit with their rows, many at a time, in the order of the list, by
-// the caller's goroutine. Each worker appends rows with a function of its own that newRow makes. What can't be read is noted
-// in the answer. The error is emit's or the context's. A nil list is empty.
+// Format formats the elements with several workers. It calls emit on the caller's goroutine, with many rows at a
+// time, in the order of the list. Each worker appends rows with its own function from newRow. Unreadable elements are
+// noted in the answer. The error is emit's or the context's. A nil list is empty.
 func (l *CollectionItems) Format(newRow func() AppendItem, emit func(rows []byte) error) error {
 	if l == nil || l.source == nil {
 		return nil
@@ -91,7 +91,7 @@ func (l *CollectionItems) Format(newRow func() AppendItem, emit func(rows []byte
 	return l.source.Format(newRow, emit)
 }
 
-// StreamJSON calls emit with JSON rows, which are separated by a comma and a line feed.
+// StreamJSON calls emit with JSON rows, separated by a comma and a line feed.
 func (l *CollectionItems) StreamJSON(emit func(rows []byte) error) error {
 	if l == nil || l.source == nil {
 		return nil

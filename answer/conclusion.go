@@ -6,21 +6,21 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Strength is how sure a conclusion is.
+// A Strength is how certain a conclusion is.
 type Strength string
 
 // The strengths, the strongest first.
 const (
-	StrengthRecorded Strength = "recorded" // the dump says it
-	StrengthProved   Strength = "proved"   // it follows from what the dump says
-	StrengthLikely   Strength = "likely"   // it follows from names, or from what is usual
-	StrengthPossible Strength = "possible" // nothing speaks against it, and little for it
+	StrengthRecorded Strength = "recorded" // recorded in the dump
+	StrengthProved   Strength = "proved"   // follows from what the dump records
+	StrengthLikely   Strength = "likely"   // follows from names, or from what is usual
+	StrengthPossible Strength = "possible" // not refuted, with little evidence for it
 	StrengthUnknown  Strength = "unknown"  // the dump does not record it
 )
 
 var strengths = []Strength{StrengthRecorded, StrengthProved, StrengthLikely, StrengthPossible, StrengthUnknown}
 
-// rank returns the place of a strength, 0 for the strongest. A word that is no strength is as weak as StrengthUnknown.
+// rank returns the position of s, 0 for the strongest. An undefined strength ranks as StrengthUnknown.
 func (s Strength) rank() int {
 	if n := slices.Index(strengths, s); n >= 0 {
 		return n
@@ -28,7 +28,8 @@ func (s Strength) rank() int {
 	return len(strengths) - 1
 }
 
-// Weakest returns the weakest of several strengths. A conclusion is no stronger than what it rests on. No strength at all is StrengthUnknown.
+// Weakest returns the weakest of the strengths, which limits a conclusion drawn from all. With no arguments it
+// returns StrengthUnknown.
 func Weakest(list ...Strength) Strength {
 	if len(list) == 0 {
 		return StrengthUnknown
@@ -40,7 +41,8 @@ func Weakest(list ...Strength) Strength {
 	return strengths[weakest]
 }
 
-// CompareStrength returns a negative number if a is stronger than b, 0 if they are equally strong, and a positive number otherwise.
+// CompareStrength returns a negative number if a is stronger than b, 0 if they are equal, and a positive number
+// otherwise.
 func CompareStrength(a, b Strength) int { return a.rank() - b.rank() }
 
 // A Statement is a sentence or a part of one, made from arguments by package answer/words.
@@ -50,7 +52,7 @@ type Statement struct {
 	Args []Arg  `json:"args,omitempty" doc:"what the sentence is made from, in the order in which it stands in text"`
 }
 
-// An Arg is an argument of a statement: a typed value, and where it stands in the text.
+// An Arg is an argument of a statement: a typed value and its position in the text.
 type Arg struct {
 	Name    string      `json:"name,omitempty" doc:"what it is in this kind of sentence; several values of one name are a list"`
 	Type    ArgType     `json:"type" doc:"count, bytes, duration, percent, address, object, type, method, field, thread, place, text (a string of the program), phrase (a part of the sentence, whose arguments follow)"`
@@ -85,10 +87,10 @@ const (
 	ArgPhrase   ArgType = "phrase"
 )
 
-// IsZero reports whether a statement says nothing.
+// IsZero reports whether the statement is empty.
 func (s Statement) IsZero() bool { return s.Text == "" }
 
-// Plus returns a statement that goes on with others. It is of the same kind.
+// Plus returns s continued by others. Its kind is s's.
 func (s Statement) Plus(others ...Statement) Statement {
 	s.Args = slices.Clip(s.Args)
 	for _, o := range others {
@@ -98,7 +100,7 @@ func (s Statement) Plus(others ...Statement) Statement {
 	return s
 }
 
-// From returns the part of a statement behind its first bytes of text.
+// From returns the part of s after its first bytes.
 func (s Statement) From(bytes int) Statement {
 	s.Args = s.shifted(-units(s.Text[:bytes]))
 	s.Args = slices.DeleteFunc(s.Args, func(a Arg) bool { return a.Start < 0 })
@@ -106,7 +108,7 @@ func (s Statement) From(bytes int) Statement {
 	return s
 }
 
-// shifted returns the arguments of a statement that stands elsewhere in a text.
+// shifted returns the arguments of s, moved by a number of units.
 func (s Statement) shifted(by int) []Arg {
 	out := slices.Clone(s.Args)
 	for i := range out {
@@ -121,7 +123,7 @@ func units(text string) int {
 	return int(n)
 }
 
-// A Verdict is a conclusion: a statement about a process with its strength and what it is concluded from. Conclude makes it.
+// A Verdict is a conclusion: a statement about a process with its strength and evidence. Conclude makes it.
 type Verdict struct {
 	Kind FindingKind `json:"kind,omitempty" doc:"what it is about, a kind of finding; absent for a statement that is no finding"`
 	Statement
@@ -132,22 +134,22 @@ type Verdict struct {
 	Count    int         `json:"count,omitempty" doc:"how many threads or operations it is about alike, if more than one"`
 	Show     []string    `json:"show,omitempty" doc:"commands that show the evidence"`
 
-	// Sites are the places in the program that the statement is about. The signature of a finding is made of them. Those of a circle of waits are
-	// in its order; those of other statements are in any.
+	// Sites are the places in the program that the statement is about. A finding's signature is made from them. For a
+	// circle of waits they are in its order; otherwise the order is arbitrary.
 	Sites []Site `json:"-"`
 
-	// Thing names what the threads of Sites wait for, where all of them wait for one lock or handle.
+	// Thing names the lock or handle that all threads of Sites wait for, if there is one.
 	Thing string `json:"-"`
 }
 
-// Conclude returns a conclusion of a kind from facts. NoFinding is the kind of those that are no finding.
+// Conclude returns a conclusion of a kind, drawn from facts. kind is NoFinding if the conclusion is no finding.
 func Conclude(kind FindingKind, says Statement, strength Strength, facts ...Statement) Verdict {
 	v := Verdict{Kind: kind, Statement: says, Strength: strength}
 	v.Because(facts...)
 	return v
 }
 
-// Because adds facts to what a conclusion is drawn from. Facts that say nothing are left out.
+// Because adds facts to the evidence. Empty statements are skipped.
 func (v *Verdict) Because(facts ...Statement) {
 	for _, f := range facts {
 		if !f.IsZero() {

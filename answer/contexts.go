@@ -2,7 +2,7 @@ package answer
 
 import "github.com/sosgo/sosgo/target"
 
-// LoadContexts are the AssemblyLoadContexts of a process.
+// LoadContexts lists the AssemblyLoadContexts of a process.
 type LoadContexts struct {
 	Gaps
 	Contexts []AssemblyContext `json:"contexts" doc:"the default context, then the others by their numbers"`
@@ -46,7 +46,7 @@ const (
 	BlockedByOther  = "other"
 )
 
-// An UnloadBlocker is a reason for which a context can't be unloaded.
+// An UnloadBlocker is a reason why a context cannot be unloaded.
 type UnloadBlocker struct {
 	Kind     string    `json:"kind" doc:"\"static\", \"handle\", \"stack\", \"code\" for a thread that runs code of the context, or \"other\""`
 	Text     string    `json:"text" doc:"what keeps the context, in words"`

@@ -2,7 +2,7 @@ package answer
 
 import "github.com/sosgo/sosgo/target"
 
-// A Crash says why a process died, or what it did when it had not.
+// A Crash describes why a process died, or what it did if it was alive.
 type Crash struct {
 	Gaps
 	Reason     string             `json:"reason" doc:"what ended the process, in words"`
@@ -24,30 +24,31 @@ type Crash struct {
 	Frames  int                `json:"frames,omitempty" doc:"number of the stack's frames before folding"`
 	Waiting *Waiting           `json:"waiting,omitempty" doc:"what the threads of a process wait for that had not crashed"`
 
-	// Blames is the number, from 1, of the verdict that Likely says, which may add Usual to it; 0 if none does.
+	// Blames is the number, from 1, of the verdict behind Likely, which may add Usual to it; 0 if there is no such
+	// verdict.
 	Blames int `json:"-"`
-	// Usual is what such an exception usually means, if only its type suggests that.
+	// Usual is the usual meaning of such an exception, if only its type suggests it.
 	Usual string `json:"-"`
-	// StacksOnly reports that the dump has none of the runtime's data: Stack has the frames of all code.
+	// StacksOnly reports whether the dump holds nothing of the runtime's data. Stack then has the frames of all code.
 	StacksOnly bool `json:"-"`
-	// Unmanaged reports that the thread that died is none of the runtime's: no managed method is on its stack.
+	// Unmanaged reports whether the thread that died is unknown to the runtime: no managed method is on its stack.
 	Unmanaged bool `json:"-"`
-	// Alive: nothing says that the process had crashed.
+	// Alive reports that no crash is recorded.
 	Alive bool `json:"-"`
-	// Undecided: the process is Alive only because what would show a crash can't be read.
+	// Undecided reports that the process is Alive only because the evidence of a crash is unreadable.
 	Undecided bool `json:"-"`
-	// Record is what a NativeAOT process wrote about itself, nil for others.
+	// Record is the crash record that a NativeAOT process wrote; nil for others.
 	Record *CrashRecord `json:"-"`
 }
 
-// An ExceptionTree is an exception with those that caused it, each once.
+// An ExceptionTree is an exception with its causes, each once.
 type ExceptionTree struct {
 	Exceptions []Exception     `json:"exceptions,omitempty" doc:"the managed exception and its causes, outermost first; causes says how they belong together"`
 	Causes     [][]int         `json:"causes,omitempty" doc:"for each of exceptions the numbers of those that caused it"`
 	Omitted    []OmittedCauses `json:"omittedCauses,omitempty" doc:"exceptions with more causes than causes lists, and why"`
 }
 
-// A CrashSignal is the signal that a process got.
+// A CrashSignal is the signal that a process received.
 type CrashSignal struct {
 	Number int32         `json:"number" doc:"number"`
 	Name   string        `json:"name" doc:"name"`
@@ -64,7 +65,7 @@ type SignalSender struct {
 	Self bool   `json:"self,omitempty" doc:"it is the process itself"`
 }
 
-// An ExceptionRecord is an EXCEPTION_RECORD of Windows, or what the runtime made like one.
+// An ExceptionRecord is an EXCEPTION_RECORD of Windows, or the runtime's imitation of one.
 type ExceptionRecord struct {
 	Code       Hex                  `json:"code" doc:"exception code"`
 	Name       string               `json:"name,omitempty" doc:"its name"`
@@ -80,7 +81,7 @@ type ExceptionParameter struct {
 	Words string `json:"words,omitempty" doc:"the value in words"`
 }
 
-// A Touched is memory whose access raised an exception.
+// A Touched is the memory that a faulting instruction accessed.
 type Touched struct {
 	Address target.Addr `json:"address" doc:"address"`
 	Access  string      `json:"access,omitempty" doc:"read, write or execute; absent if not in the dump"`
@@ -95,7 +96,7 @@ type FailFast struct {
 	Source   string   `json:"source" doc:"where it was found"`
 }
 
-// A CrashContext is where a thread stood.
+// A CrashContext is the position of a thread.
 type CrashContext struct {
 	Source string             `json:"source" doc:"whose registers these are"`
 	IP     Maybe[target.Addr] `json:"ip,omitzero" doc:"instruction pointer"`
@@ -105,7 +106,7 @@ type CrashContext struct {
 	Place  *CodePlace         `json:"place,omitempty" doc:"of the instruction in its module"`
 }
 
-// A CodePlace is an instruction's place in the build of a module. It is the same in every process that runs the build.
+// A CodePlace is an instruction's place in a build of a module. It is the same in all processes that run the build.
 type CodePlace struct {
 	Module string `json:"module" doc:"file name of the module"`
 	Build  string `json:"build,omitempty" doc:"its build id, or time stamp and size; absent if the dump does not record it"`
@@ -121,7 +122,7 @@ const (
 	CarriedReported  = "reported"  // a crash report names it: the thread handles it, or threw it last
 )
 
-// A CarriedException is an exception that a thread has.
+// A CarriedException is the exception of a thread.
 type CarriedException struct {
 	Thread    Thread      `json:"thread" doc:"the thread"`
 	State     string      `json:"state" doc:"unhandled (the runtime found no handler), handling (it is being handled), last (thrown last, and handled no more), fatal (set by the runtime for a fatal error), reported (by a crash report: handled, or thrown last)"`
@@ -146,7 +147,7 @@ type CrashFrame struct {
 	Definition *Definition `json:"-"` // of the method, if its name can't be read
 }
 
-// Waiting is what the threads of a process do or wait for.
+// Waiting describes what the threads of a process do or wait for.
 type Waiting struct {
 	Gaps
 	Threads   []WaitingThread `json:"threads" doc:"the managed threads that the OS runs"`
@@ -154,7 +155,7 @@ type Waiting struct {
 	Deadlocks [][]Thread      `json:"deadlocks,omitempty" doc:"circles: each thread waits for a monitor that the next one owns, the last for one of the first"`
 }
 
-// A WaitingThread is a thread with what it does.
+// A WaitingThread is a thread with its activity.
 type WaitingThread struct {
 	Thread
 	ThreadActivity
@@ -172,7 +173,7 @@ type Monitor struct {
 	Waiting []Thread    `json:"waiting,omitempty" doc:"threads that were found to wait"`
 }
 
-// A CrashRecord is what a NativeAOT process wrote about its crash.
+// A CrashRecord is a NativeAOT process's own record of its crash.
 type CrashRecord struct {
 	Reason         string // a word
 	Thread         uint32 // OS id
@@ -181,7 +182,7 @@ type CrashRecord struct {
 	RuntimeBase    target.Addr
 	RuntimeVersion string
 	Message        string
-	Exception      *RecordedException // nil for none
+	Exception      *RecordedException // nil if there is no exception
 }
 
 // A RecordedException is an exception of a CrashRecord.
@@ -190,8 +191,8 @@ type RecordedException struct {
 	Inners []RecordedException
 }
 
-// OmittedCauses records why some causes of an exception are not listed, such as the inner exceptions of an
-// AggregateException whose list is not in the dump.
+// OmittedCauses records why some causes of an exception are not listed: for example, the list of an
+// AggregateException's inner exceptions is not in the dump.
 type OmittedCauses struct {
 	Exception int    `json:"exception" doc:"its number in exceptions"`
 	Reason    string `json:"reason" doc:"why"`

@@ -8,7 +8,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 )
 
-// TestWeakest: a conclusion is no stronger than any of what it rests on.
+// TestWeakest checks that a conclusion is as weak as its weakest evidence.
 func TestWeakest(t *testing.T) {
 	assert.Equal(t, answer.StrengthProved, answer.Weakest(answer.StrengthRecorded, answer.StrengthProved))
 	assert.Equal(t, answer.StrengthLikely, answer.Weakest(answer.StrengthLikely, answer.StrengthProved))

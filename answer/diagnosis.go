@@ -6,7 +6,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Diagnosis says what a dump holds, how it is read, what is missing and what would help: the report of a problem.
+// A Diagnosis describes a dump's content, how it is read, what is missing and what would help. It serves problem
+// reports.
 type Diagnosis struct {
 	Gaps
 	File     string             `json:"file,omitempty" doc:"the dump's file"`
@@ -47,27 +48,27 @@ type Diagnosis struct {
 // Seconds is a length of time.
 type Seconds float64
 
-// A MemoryCounter is a number of bytes of memory that the dump records.
+// A MemoryCounter is a number of bytes that the dump records.
 type MemoryCounter struct {
 	Name  string `json:"name" doc:"what is counted; system: of the whole machine"`
 	Bytes uint64 `json:"bytes" doc:"how much"`
 }
 
-// A CrashAnnotation is a note of the program for its crash reports.
+// A CrashAnnotation is a program's note for its crash reports.
 type CrashAnnotation struct {
 	Module string `json:"module,omitempty" doc:"that made it; absent for the process"`
 	Key    string `json:"key,omitempty" doc:"what it is about"`
 	Value  string `json:"value" doc:"the note"`
 }
 
-// A DumpContent is a kind of thing that a dump holds.
+// A DumpContent is a kind of content of a dump.
 type DumpContent struct {
 	Name  string `json:"name" doc:"of the kind"`
 	Count int    `json:"count" doc:"how many there are"`
 }
 
-// DumpContents lists what a dump holds beside memory, threads and modules. Environment variables have names and no values, but for
-// those of the runtime: others may hold secrets.
+// DumpContents lists a dump's content apart from memory, threads and modules. It omits the values of environment
+// variables, which may be secrets, except for the runtime's own.
 type DumpContents struct {
 	Auxv        []AuxEntry     `json:"auxv,omitempty" doc:"the auxiliary vector that the kernel of Linux handed to the process"`
 	Environment []EnvVariable  `json:"environment,omitempty" doc:"environment variables, in the process's order"`
@@ -106,7 +107,7 @@ type MemoryRegion struct {
 	Offset uint64      `json:"offset,omitempty" doc:"of the start in that file, in bytes; absent where the dump or its reader has none"`
 }
 
-// A RuntimeDiagnosis says how one runtime is read.
+// A RuntimeDiagnosis describes how a runtime is read.
 type RuntimeDiagnosis struct {
 	Index    int            `json:"index" doc:"number for --runtime"`
 	Chosen   bool           `json:"chosen" doc:"the commands look at this one"`
@@ -117,13 +118,13 @@ type RuntimeDiagnosis struct {
 	Identity string         `json:"identity" doc:"identity of this build"`
 	File     string         `json:"localFile,omitempty" doc:"the same library on this machine"`
 	Proof    string         `json:"proof,omitempty" doc:"why this file counts as the same"`
-	FileErr  error          `json:"-"` // why there is none
+	FileErr  error          `json:"-"` // why there is no File
 	Sources  []LayoutSource `json:"layout,omitempty" doc:"what the structures are read with, in the order of belief"`
-	// DescriptorError is why the contract descriptor in the process is refused. Sources replace it.
+	// DescriptorError is why the process's contract descriptor is refused. Sources are then used instead.
 	DescriptorError string `json:"descriptorError,omitempty" doc:"why the contract descriptor in the process is refused, with its address"`
-	// Contracts are those of the process's contract descriptor.
+	// Contracts lists the contracts of the process's contract descriptor.
 	Contracts []Contract `json:"contracts,omitempty" doc:"contracts of the runtime's descriptor, by name"`
-	// Known is the catalogue's layout for a runtime that can't be opened because the dump has none of its data.
+	// Known is the catalogue's layout for a runtime that cannot be opened because the dump holds nothing of its data.
 	Known     string  `json:"knownLayout,omitempty" doc:"layout that the catalogue has for a runtime of whose data the dump holds nothing"`
 	Candidate bool    `json:"layoutIsCandidate,omitempty" doc:"knownLayout is of another build of the version: nothing else speaks for it"`
 	Foreign   string  `json:"foreignLayout,omitempty" doc:"version that the layout was measured on, if it or the processor is another (8.0 on x64): the probes alone speak for it"`
@@ -132,13 +133,13 @@ type RuntimeDiagnosis struct {
 	Error     string  `json:"error,omitempty" doc:"why the runtime could not be opened"`
 }
 
-// A LayoutSource is a source of what is known about a runtime's structures.
+// A LayoutSource is a source of knowledge about a runtime's structures.
 type LayoutSource struct {
 	Source  string `json:"source" doc:"a descriptor or a table"`
 	Members int    `json:"members" doc:"members of structures that were taken from it"`
 }
 
-// A Contract is a part of a runtime's description with a version of its own.
+// A Contract is a separately versioned part of a runtime's description.
 type Contract struct {
 	Name        string `json:"name" doc:"of the contract"`
 	Version     string `json:"version" doc:"in the process; empty if the descriptor describes structures of the contract without naming it"`
@@ -146,8 +147,8 @@ type Contract struct {
 	Gives       string `json:"gives,omitempty" doc:"what rests on it; absent if sosgo does not use it"`
 }
 
-// A LayoutMember is one thing that is known about a runtime's structures: where
-// a member lies, how large a structure is, the address of a global variable.
+// A LayoutMember is a fact about a runtime's structures: the offset of a member, the size of a structure, or the
+// address of a global variable.
 type LayoutMember struct {
 	Name   string `json:"name" doc:"structure and member"`
 	Value  string `json:"value" doc:"offset, size, address or constant"`
@@ -161,14 +162,14 @@ type Probe struct {
 	Detail string `json:"detail,omitempty" doc:"what was found"`
 }
 
-// What came of a probe.
+// The results of a probe.
 const (
 	ProbePassed    = "passed"
 	ProbeFailed    = "failed"
 	ProbeNotInDump = "not in the dump"
 )
 
-// A PartState says how much of a part of the process the dump holds.
+// A PartState is how completely a dump holds a part of the process.
 type PartState string
 
 // The states of a part.
@@ -179,7 +180,7 @@ const (
 	PartUnknown PartState = "unreadable" // it could not be read for another reason
 )
 
-// A Part is a part of the process that answers are made of.
+// A Part is a part of the process that answers read.
 type Part string
 
 // The parts, in the order of a diagnosis.
@@ -190,7 +191,7 @@ const (
 	PartCode     Part = "precompiled code" // its unwind tables
 )
 
-// A PartDiagnosis says what is there of one part. Costs are left to those who know what the part is needed for.
+// A PartDiagnosis describes one part. It leaves the consequences to the callers that need the part.
 type PartDiagnosis struct {
 	Part   Part      `json:"name" doc:"a part of the process"`
 	State  PartState `json:"state" doc:"\"whole\", \"in part\", \"missing\" or \"unreadable\""`
@@ -199,7 +200,7 @@ type PartDiagnosis struct {
 	Advice string    `json:"advice,omitempty" doc:"what would have it, where no file of a module does"`
 }
 
-// A ModuleFile says what came of looking for the file of one module.
+// A ModuleFile is the result of the search for a module's file.
 type ModuleFile struct {
 	Path    string   `json:"path" doc:"the module, as the dump names it"`
 	File    string   `json:"file,omitempty" doc:"the file that stands for it"`

@@ -8,8 +8,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// What is missing is not zero: text has words in its place, JSON leaves a number
-// out, and the reason stays with both. No references at all are a zero.
+// A missing value is not zero. Text shows words in its place, JSON omits a number or has null, and both keep the
+// reason. An empty list of references is a zero.
 func Example() {
 	missing := &target.MemoryError{Addr: 0x7efbcd80b550, Size: 8, Err: target.ErrNotInDump}
 	var row struct {

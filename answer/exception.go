@@ -22,11 +22,11 @@ type Exception struct {
 	MethodTable target.Addr `json:"-"`
 	Definition  *Definition `json:"-"` // of Type, if it can't be read
 	TraceError  error       `json:"-"` // why frames are missing, outwards from the last
-	// Fault is SOS's guess that the processor raised the exception. It is often wrong.
+	// Fault reports SOS's guess that the processor raised the exception. It is often wrong.
 	Fault bool `json:"-"`
 }
 
-// A TraceFrame is a frame of the stack trace that an exception collected.
+// A TraceFrame is a frame of an exception's stack trace.
 type TraceFrame struct {
 	SP       target.Addr `json:"sp,omitempty" doc:"stack pointer; absent where the program does not keep it"`
 	IP       target.Addr `json:"ip" doc:"instruction pointer, inside the call"`
@@ -40,7 +40,8 @@ type TraceFrame struct {
 	Definition *Definition `json:"-"` // of the method, if its name can't be read
 }
 
-// A Definition is a row in the metadata of a module's build. It stands for a name that can't be read, since it means the same in all dumps of that build.
+// A Definition is a row in the metadata of a module's build. It replaces a name that is unreadable, because the row
+// means the same in all dumps of that build.
 type Definition struct {
 	Module string // file name
 	Build  string
@@ -54,20 +55,22 @@ func (d *Definition) String() string {
 // A ThrownException is an exception with those that its thread was handling when it was thrown.
 type ThrownException struct {
 	Gaps
-	*Exception // nil where the thread threw none
-	// Nested is nil if there are none or none were requested. An unreadable exception has its address beside the error.
+	*Exception // nil if the thread threw no exception
+	// Nested is nil if there are no nested exceptions or they were not requested. An unreadable one has its address
+	// beside the error.
 	Nested iter.Seq2[*Exception, error] `json:"nested,omitempty" doc:"with -nested: exceptions that were being handled when it was thrown"`
 	// Others is set if the current thread has no exception.
 	Others []CarriedException `json:"others,omitempty" doc:"if the current thread threw none: the exceptions of the other threads"`
-	// Ended is set if the current thread has no exception, or all were asked for, and no record of a thread names the one of the crash.
+	// Ended is set if the current thread has no exception, or all were requested, and no thread's record names the
+	// exception that ended the process.
 	Ended *EndingException `json:"ended,omitempty" doc:"if no thread has the exception that ended the process: the one that did, as far as the heap and the stack show"`
-	// All are the exceptions of all threads, if they were asked for.
+	// All lists the exceptions of all threads, if requested.
 	All iter.Seq2[*ThreadException, error] `json:"all,omitempty" doc:"with -all: the exceptions of all threads"`
-	// HasNested: there are such exceptions.
+	// HasNested reports whether there are nested exceptions.
 	HasNested bool `json:"-"`
 }
 
-// An EndingException is the exception that ended the process, as concluded from something else than the records of the thread.
+// An EndingException is the exception that ended the process, concluded from evidence other than the thread's record.
 type EndingException struct {
 	Thread Thread `json:"thread" doc:"the thread that threw it"`
 	*Exception
@@ -75,13 +78,13 @@ type EndingException struct {
 	Evidence []string `json:"evidence" doc:"what it is concluded from"`
 }
 
-// A ThreadException is an exception that a thread has, with its stack trace.
+// A ThreadException is a thread's exception with its stack trace.
 type ThreadException struct {
 	Carried CarriedException `json:"carried" doc:"the thread, and how it has it"`
 	*Exception
 }
 
-// A ThreadAnalysis says what a thread ran and what it threw last.
+// A ThreadAnalysis describes what a thread ran and what it threw last.
 type ThreadAnalysis struct {
 	Gaps
 	OSID  uint32 `json:"osId" doc:"OS id of the thread"`

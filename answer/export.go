@@ -2,14 +2,14 @@ package answer
 
 import "time"
 
-// Exported says what was written for other tools.
+// Exported describes files written for other tools.
 type Exported struct {
 	Gaps
 	Form string `json:"form" doc:"the form: gcdump, heapsnapshot, pprof, speedscope, folded, parquet, csv or ndjson"`
 	Path string `json:"path" doc:"the file or folder that was written"`
 	ID   string `json:"id,omitempty" doc:"with -summary: the dump's own id"`
 	Of   string `json:"of" doc:"what was written: heap, stacks or tables"`
-	// Skipped: it was there already, whole, from a run before.
+	// Skipped reports that a complete folder of an earlier run was kept.
 	Skipped bool           `json:"skipped,omitempty" doc:"the folder of this dump was there already and was left as it is"`
 	Files   []ExportedFile `json:"files,omitempty" doc:"the files of a folder"`
 	// Of the heap.
@@ -30,8 +30,8 @@ type ExportedFile struct {
 	Rows uint64 `json:"rows" doc:"number of rows"`
 }
 
-// A Summary is a dump in one line: what a pipeline that gets many of them wants to know of each. Signatures hold across dumps:
-// they are made of names, without addresses.
+// A Summary is a dump in one line, for pipelines that handle many dumps. Signatures are comparable across dumps: they
+// are made from names, not addresses.
 type Summary struct {
 	Gaps
 	Dump      string     `json:"dump" doc:"name of the file"`
@@ -59,7 +59,7 @@ type Summary struct {
 	Missing  int              `json:"missing,omitempty" doc:"how many parts of this are missing or doubtful"`
 }
 
-// A FindingSummary is a Finding in few words.
+// A FindingSummary is a Finding in short.
 type FindingSummary struct {
 	Kind     FindingKind `json:"kind" doc:"what is wrong, as triage has it"`
 	Severity Severity    `json:"severity" doc:"fatal, high or warning"`
@@ -67,11 +67,11 @@ type FindingSummary struct {
 	Strength Strength    `json:"strength" doc:"how sure that is"`
 	Identity
 
-	// Sites are what the signature is made of, as Verdict has them.
+	// Sites are the places that the signature is made from (Verdict.Sites).
 	Sites []Site `json:"-"`
 }
 
-// A SuspectSummary is a Suspect in few words.
+// A SuspectSummary is a Suspect in short.
 type SuspectSummary struct {
 	Kind     string  `json:"kind" doc:"as leaks has it"`
 	Verdict  string  `json:"verdict" doc:"\"suspect\" or \"notable\""`
@@ -98,7 +98,7 @@ type Identity struct {
 	SignatureRules    string   `json:"signatureRules,omitempty" doc:"hash of the rules that the signature is made by; absent for the default; those of different rules are not comparable"`
 }
 
-// WebPage is the page of a dump that was served.
+// WebPage is the page that was served for a dump.
 type WebPage struct {
 	URL string `json:"url" doc:"the address that let a browser in, until the command ended"`
 }
@@ -109,14 +109,14 @@ type HTMLReport struct {
 	Size int64  `json:"size" doc:"bytes"`
 }
 
-// FleetDone is what the command fleet did.
+// FleetDone is the result of the command fleet.
 type FleetDone struct {
 	Fleet     string          `json:"fleet" doc:"the folder"`
 	Added     *FleetAdded     `json:"added,omitempty" doc:"of add: what became of the dumps"`
 	Compacted *FleetCompacted `json:"compacted,omitempty" doc:"of compact: what was put together"`
 }
 
-// FleetAdded is what became of the dumps that were to be added to a fleet.
+// FleetAdded is the result of adding dumps to a fleet.
 type FleetAdded struct {
 	Added    int            `json:"added" doc:"dumps that were added"`
 	Present  int            `json:"present" doc:"dumps that the fleet had"`
@@ -134,7 +134,7 @@ type FleetFailure struct {
 	Tries  int    `json:"tries" doc:"number of attempts"`
 }
 
-// FleetCompacted counts what a compaction of a fleet did.
+// FleetCompacted counts the results of compacting a fleet.
 type FleetCompacted struct {
 	Dates  int `json:"dates" doc:"days that were compacted"`
 	Parts  int `json:"parts" doc:"parts that were put together"`
@@ -142,7 +142,7 @@ type FleetCompacted struct {
 	After  int `json:"after" doc:"files of tables after"`
 }
 
-// A RulesTrial compares the signatures that rules give the crashes and findings of a fleet with those of other rules.
+// A RulesTrial compares the signatures of a fleet's crashes and findings under two sets of rules.
 type RulesTrial struct {
 	Text     string        `json:"text,omitempty" doc:"the default rules, if these were asked for and nothing was compared"`
 	Dumps    int           `json:"dumps" doc:"crashes of the fleet"`
@@ -154,13 +154,13 @@ type RulesTrial struct {
 	Split    []RulesChange `json:"split" doc:"signatures of before that become several"`
 }
 
-// A RulesChange is a signature by some rules that is several by others.
+// A RulesChange is a signature under one set of rules that is several under the other.
 type RulesChange struct {
 	One     SignedCrashes   `json:"one" doc:"the signature that stands for several"`
 	Several []SignedCrashes `json:"several" doc:"these, with the crashes or findings that they share with it, the most first"`
 }
 
-// SignedCrashes are the crashes, or findings, with one signature.
+// SignedCrashes is the crashes or findings with one signature.
 type SignedCrashes struct {
 	Identity
 	Dumps int `json:"dumps" doc:"how many"`

@@ -4,16 +4,16 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Site is a place in the program where threads or suspended code stand, or that failed.
+// A Site is a place in the program where threads or suspended code wait, or which failed.
 type Site struct {
 	Method Text   // the method of the program, or the class that failed; zero if there is none
 	Does   string // what it waits for, by kind and type
 	Failed []Text // types of the exceptions that it failed with
-	Count  int    // how many stand there; 0 is one
-	Thread uint32 // the OS id of the thread that stands there; 0 for suspended code
+	Count  int    // how many wait there; 0 means one
+	Thread uint32 // OS id of the waiting thread; 0 for suspended code
 }
 
-// FailedSite returns the site of what failed with exceptions. Without exceptions their types are unknown.
+// FailedSite returns the site of a failure with exceptions. If the list is empty, the exception types are unknown.
 func FailedSite(where Text, exceptions []TaskException) Site {
 	s := Site{Method: where, Failed: []Text{}}
 	for i := range exceptions {
@@ -25,10 +25,10 @@ func FailedSite(where Text, exceptions []TaskException) Site {
 	return s
 }
 
-// A FindingKind is what a finding, or a clause, is about.
+// A FindingKind is the subject of a finding or of a clause.
 type FindingKind string
 
-// The kinds of findings. docs/triage.md has the rank of each with its reason.
+// The kinds of findings. docs/triage.md gives the rank of each and the reason.
 const (
 	NoFinding          FindingKind = ""                          // of a conclusion that is no finding
 	FindingCrash       FindingKind = "crash"                     // the process died, or an exception that nothing catches is under way
@@ -73,13 +73,13 @@ const (
 	SeverityWarning Severity = "warning" // something is slower or larger than it need be, or failed without harm
 )
 
-// A Finding is something about a process that a person should know: what is wrong, who is concerned, how that is known, and how to go on.
+// A Finding is a problem of the process: what is wrong, who is affected, the evidence, and what to do next.
 type Finding struct {
 	Kind      FindingKind `json:"kind" doc:"what is wrong: a kind of docs/triage.md"`
 	Severity  Severity    `json:"severity" doc:"fatal (the process died or can't go on), high (a part of it can't), warning"`
 	Strength  Strength    `json:"strength" doc:"of text: that of the weakest clause that it rests on"`
-	Statement             // what is wrong, and who is concerned, in a line
-	// Clauses are statements of different strengths: what happened, why, and what follows.
+	Statement             // what is wrong and who is affected, on one line
+	// Clauses are the parts of the statement, which may differ in strength: what happened, why, and what follows.
 	Clauses []Verdict   `json:"clauses,omitempty" doc:"the statements that it consists of, each with its own strength and evidence"`
 	Thread  uint32      `json:"osThreadId,omitempty" doc:"the thread concerned"`
 	Object  target.Addr `json:"object,omitempty" doc:"the object concerned"`
@@ -88,7 +88,7 @@ type Finding struct {
 	Identity
 }
 
-// A Triage lists what is wrong with a process, the most severe first.
+// A Triage lists the problems of a process, the most severe first.
 type Triage struct {
 	Gaps
 	Findings []Finding      `json:"findings" doc:"what is wrong, the most severe and surest first"`
@@ -96,7 +96,7 @@ type Triage struct {
 	Unknown  []TriageAbsent `json:"unknown" doc:"what could not be looked at, or not whole"`
 }
 
-// A TriageAbsent is a subject that a triage could not look at, or not whole.
+// A TriageAbsent is a subject that was not checked, or checked only in part.
 type TriageAbsent struct {
 	Subject string `json:"subject" doc:"what was to be looked at"`
 	Partly  bool   `json:"partly,omitempty" doc:"a part of it was looked at: what is missing may be a finding"`

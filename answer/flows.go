@@ -2,14 +2,14 @@ package answer
 
 import "github.com/sosgo/sosgo/target"
 
-// Flows are what flows with code: the values of AsyncLocals, by the ExecutionContexts that carry them.
+// Flows lists the values of AsyncLocals by the ExecutionContexts that carry them.
 type Flows struct {
 	Gaps
 	Flows []Flow `json:"flows" doc:"the ExecutionContexts that have values, those of threads first" text:"AsyncLocal values"`
 	More  int    `json:"more,omitempty" doc:"how many further ones are left out" text:"% more ExecutionContexts are not listed"`
 }
 
-// A Flow is an ExecutionContext with the code that it flows with.
+// A Flow is an ExecutionContext with the code that runs or will run in it.
 type Flow struct {
 	Context target.Addr `json:"context" doc:"the ExecutionContext" text:"=ExecutionContext %"`
 	Threads []Worker    `json:"threads,omitempty" doc:"the threads that run with it"`

@@ -8,7 +8,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// GC describes the garbage collector: how it was set up, what it was doing, and what it and the program recorded.
+// GC describes the garbage collector: its configuration, its state, and the figures that it and the program recorded.
 type GC struct {
 	Gaps
 	Server  Maybe[bool]   `json:"server,omitzero" doc:"server GC"`
@@ -39,7 +39,7 @@ const (
 	GCSettingRuntimeConfig = "runtimeconfig"
 )
 
-// A GCSetting is a setting of the collector as it was given. Whether the collector followed it is not recorded.
+// A GCSetting is a configured setting of the collector. Whether the collector followed it is not recorded.
 type GCSetting struct {
 	Name   string `json:"name" doc:"name of the setting, such as HeapHardLimit"`
 	Value  string `json:"value" doc:"its value as written; numbers in the environment are hexadecimal"`
@@ -48,7 +48,7 @@ type GCSetting struct {
 	Unused bool   `json:"overridden,omitempty" doc:"the environment has a value for the same setting, which counts"`
 }
 
-// A CollectorState is what the collector was doing.
+// A CollectorState is the collector's activity when the dump was taken.
 type CollectorState struct {
 	InCollection Maybe[bool] `json:"inCollection,omitzero" doc:"a collection was changing the heap"`
 	Background   Text        `json:"background,omitzero" doc:"what a background collection was doing: \"none\", \"marking\" or \"planning\""`
@@ -62,7 +62,7 @@ type GCCount struct {
 	Count uint64 `json:"count" doc:"how many collections"`
 }
 
-// A GCRecord has the figures of one collection, as GC.GetGCMemoryInfo returned them.
+// A GCRecord is the figures of one collection, as GC.GetGCMemoryInfo returns them.
 type GCRecord struct {
 	Address         target.Addr    `json:"address" doc:"the GCMemoryInfoData"`
 	Index           Maybe[int64]   `json:"index,omitzero" doc:"number of the collection, from 1 on"`
@@ -83,7 +83,7 @@ type GCRecord struct {
 	Sizes           []GCRecordSize `json:"sizes,omitempty" doc:"its generations"`
 }
 
-// A GCRecordSize says what a collection did to a generation.
+// A GCRecordSize is a collection's effect on a generation.
 type GCRecordSize struct {
 	Generation       string       `json:"generation" doc:"\"0\", \"1\", \"2\", \"large\" or \"pinned\""`
 	Before           Maybe[int64] `json:"before,omitzero" doc:"bytes before it"`
@@ -92,21 +92,21 @@ type GCRecordSize struct {
 	FragmentedAfter  Maybe[int64] `json:"fragmentedAfter,omitzero" doc:"free bytes after it"`
 }
 
-// ThreadAllocated is what a thread has allocated.
+// ThreadAllocated is the memory that a thread has allocated.
 type ThreadAllocated struct {
 	Thread
 	Allocated Maybe[uint64] `json:"allocated,omitzero" doc:"bytes since the thread began"`
 	Left      uint64        `json:"left" doc:"bytes that it was given to allocate from and has not used yet"`
 }
 
-// An AbsentFact is something that is not answered.
+// An AbsentFact is something that could not be answered.
 type AbsentFact struct {
 	What   string `json:"what" doc:"what is not answered"`
 	Reason string `json:"reason" doc:"why"`
 	Err    error  `json:"-"`
 }
 
-// absentFact returns what is not answered, and its error with what in front, which err may have already.
+// absentFact returns an AbsentFact, and err prefixed with what unless it is already.
 func absentFact(what string, err error) (AbsentFact, error) {
 	fact := AbsentFact{What: what, Reason: err.Error(), Err: err}
 	var named bool
@@ -116,8 +116,8 @@ func absentFact(what string, err error) (AbsentFact, error) {
 	return fact, fmt.Errorf("%s: %w", what, err)
 }
 
-// Lacks records that something is not answered, and why; nil is ignored. What no dump of the runtime would have is no gap of this dump,
-// and is not noted.
+// Lacks records that something could not be answered, and why. Nil is ignored. Facts that no dump of this runtime
+// records are not noted as gaps.
 func (a *GC) Lacks(what string, err error) {
 	if a == nil || err == nil {
 		return
@@ -129,7 +129,7 @@ func (a *GC) Lacks(what string, err error) {
 	}
 }
 
-// Saw records that there were at least n collections.
+// Saw records that at least n collections have happened.
 func (a *GC) Saw(n uint64) {
 	if a != nil && n > 0 && (a.AtLeast.Err != nil || n > a.AtLeast.Value) {
 		a.AtLeast = Known(n)

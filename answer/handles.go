@@ -11,19 +11,19 @@ import (
 // Handles are the GC handles of a process.
 type Handles struct {
 	Gaps
-	// Handles come table by table, and by type.
+	// Handles are listed table by table, and by type within a table.
 	Handles iter.Seq2[Handle, error] `json:"handles,omitempty"`
-	// What follows is known when Handles were read.
+	// The following is known once Handles are read.
 	Types  []TypeCount   `json:"statistics,omitempty"`
 	Counts []HandleCount `json:"counts,omitempty"`
 	Count  Maybe[uint64] `json:"count,omitzero" doc:"number of handles"`
 
-	// Hold, with -retained, is what handles hold; Handles are nil then.
+	// Hold is set instead of Handles with -retained: what the handles retain.
 	Hold *HandlesHold `json:"hold,omitempty"`
 
 	Heaps int  `json:"-"` // number of the GC's heaps; there may be more tables
 	All   bool `json:"-"` // handles of all types were asked for
-	// The system domain has no handles, the application domain all.
+	// The system domain has no handles; the application domain has all.
 	SystemDomain Maybe[target.Addr] `json:"-"`
 	AppDomain    Maybe[target.Addr] `json:"-"`
 }
@@ -47,7 +47,7 @@ type HandleCount struct {
 	Count uint64 `json:"count" doc:"number of handles"`
 }
 
-// A HandleTally counts handles by type, and the objects that they refer to. The zero value has counted none.
+// A HandleTally counts handles by type, and the objects that they refer to. The zero value is ready to use.
 type HandleTally struct {
 	Count  uint64
 	byType map[string]uint64
@@ -79,7 +79,7 @@ func (t *HandleTally) Add(h *Handle) {
 // Of returns the number of handles of a type.
 func (t *HandleTally) Of(handleType string) uint64 { return t.byType[handleType] }
 
-// Types returns the objects by type, those with most bytes last.
+// Types returns the counts of the objects by type, in increasing order of their bytes.
 func (t *HandleTally) Types() []TypeCount {
 	list := make([]TypeCount, 0, len(t.types))
 	for _, c := range t.types {
@@ -91,7 +91,7 @@ func (t *HandleTally) Types() []TypeCount {
 	return list
 }
 
-// HandlesHold are what GC handles hold: those that hold most, and sums.
+// HandlesHold lists the GC handles that retain most, with sums.
 type HandlesHold struct {
 	Gaps
 	Live       HeapPart      `json:"live" doc:"what lives"`
@@ -105,7 +105,7 @@ type HandlesHold struct {
 	MoreTypes  int           `json:"moreTypes,omitempty" doc:"how many more types there are"`
 }
 
-// HandleHolds is what one GC handle holds.
+// HandleHolds is what one GC handle retains.
 type HandleHolds struct {
 	Handle   target.Addr `json:"handle" doc:"the handle"`
 	Type     string      `json:"type" doc:"its type, as gchandles has it"`
@@ -122,7 +122,7 @@ type HandleHolds struct {
 	Else     *RootPath   `json:"else,omitempty" doc:"with -path: what else keeps the object alive"`
 }
 
-// A HandleSum is what several GC handles hold together.
+// A HandleSum is what several GC handles retain together.
 type HandleSum struct {
 	Name        Text        `json:"name" doc:"type of the handles, or of their objects"`
 	MethodTable target.Addr `json:"methodTable,omitempty" doc:"type of the objects"`

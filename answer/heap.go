@@ -2,7 +2,7 @@ package answer
 
 import "github.com/sosgo/sosgo/target"
 
-// Where says where in the GC heap an address lies.
+// Where describes the position of an address in the GC heap.
 type Where struct {
 	Address    target.Addr `json:"address" doc:"the address that was asked for"`
 	Found      bool        `json:"found" doc:"whether it lies in a known segment of the heap; else the other fields are absent"`
@@ -15,13 +15,13 @@ type Where struct {
 	Reserved   *Range      `json:"reserved,omitempty" doc:"reserved memory behind it"`
 }
 
-// GenerationSizes say how full the generations of each heap are.
+// GenerationSizes gives the sizes of the generations of each heap.
 type GenerationSizes struct {
 	Gaps
 	Heaps []HeapSizes `json:"heaps"`
-	// WithDead says that dead objects were added up.
+	// WithDead reports whether dead objects were counted.
 	WithDead bool `json:"-"`
-	// Regions says that no generation shares a segment with others.
+	// Regions reports whether each generation has segments of its own.
 	Regions bool `json:"-"`
 }
 
@@ -46,11 +46,11 @@ type GenerationSize struct {
 	Err        error  `json:"-"` // why it is incomplete
 	Partial    bool   `json:"partial,omitempty" doc:"not all objects of the generation can be read: live, free and dead are those of the others"`
 	Unread     error  `json:"-"` // why it is partial
-	// Shared are the objects in a segment that other generations share.
+	// Shared is the bytes of objects in a segment shared with other generations.
 	Shared uint64 `json:"-"`
 }
 
-// SizeStatistics count the objects, and then the free blocks, of each generation by size.
+// SizeStatistics counts the objects and the free blocks of each generation by size.
 type SizeStatistics struct {
 	Gaps
 	Generations []SizeHistogram `json:"generations"`
@@ -63,13 +63,13 @@ type SizeHistogram struct {
 	Sizes      []SizeCount `json:"sizes" doc:"by size"`
 }
 
-// A SizeCount says how many objects have a size.
+// A SizeCount counts the objects of one size.
 type SizeCount struct {
 	Size  uint64 `json:"size" doc:"bytes, rounded up to the heap's alignment"`
 	Count uint64 `json:"count" doc:"objects of that size"`
 }
 
-// RuntimeHeaps are the memory that the runtime manages: its native heaps and the GC heap, as far as requested.
+// RuntimeHeaps describes the memory that the runtime manages: its native heaps and the GC heap, as far as requested.
 type RuntimeHeaps struct {
 	Gaps
 	*LoaderHeaps
@@ -79,19 +79,20 @@ type RuntimeHeaps struct {
 // LoaderHeaps are the native heaps of a runtime.
 type LoaderHeaps struct {
 	Gaps
-	// Heaps are those of GlobalAllocator, of JITManager, then those of the Collectible allocators; Of finds them.
+	// Heaps lists the heaps of GlobalAllocator, of JITManager and of the Collectible allocators, in this order. Of
+	// selects from them.
 	Heaps []LoaderHeap `json:"loaderHeaps"`
-	// Partial reports that one of Heaps is partial, or that an allocator's heaps are unknown.
+	// Partial reports that a heap is partial, or that an allocator's heaps are unknown.
 	Partial bool `json:"loaderHeapsPartial,omitempty" doc:"true: one of the heaps is partial, or those of an owner are unknown"`
 
 	SystemDomain    target.Addr            `json:"-"`
-	GlobalAllocator target.Addr            `json:"-"` // the LoaderAllocator of what can't be unloaded
-	AppDomain       target.Addr            `json:"-"` // shares GlobalAllocator; 0 if the dump lacks it
+	GlobalAllocator target.Addr            `json:"-"` // the LoaderAllocator of code and types that cannot be unloaded
+	AppDomain       target.Addr            `json:"-"` // shares GlobalAllocator; 0 if it is not in the dump
 	JITManager      target.Addr            `json:"-"`
-	Collectible     []CollectibleAllocator `json:"-"` // that can be unloaded
+	Collectible     []CollectibleAllocator `json:"-"` // allocators that can be unloaded
 }
 
-// Of lists the heaps that belong to an allocator, or to the JIT manager.
+// Of returns the heaps of an allocator or of the JIT manager.
 func (l *LoaderHeaps) Of(allocator target.Addr) []LoaderHeap {
 	var of []LoaderHeap
 	for i := range l.Heaps {
@@ -115,11 +116,11 @@ type LoaderHeap struct {
 	Blocks    []LoaderBlock `json:"blocks" doc:"its reserved ranges, in the order of the runtime's list"`
 	Complete  bool          `json:"complete" doc:"false: the dump lacks a part of the list"`
 	Partial   bool          `json:"partial,omitempty" doc:"true: the dump lacks a part of the list, or may lack memory that the heap uses; the sizes are those of what it has"`
-	// Err says why it is not complete.
+	// Err is why the heap is incomplete; nil if it is complete.
 	Err error `json:"-"`
 }
 
-// Sizes counts the bytes of the heap that are there, and those missing from ranges that it no longer allocates from.
+// Sizes returns the heap's readable bytes, and the missing bytes of ranges that it no longer allocates from.
 func (h *LoaderHeap) Sizes() (size, wasted uint64) {
 	for _, b := range h.Blocks {
 		size += b.Stored
@@ -138,7 +139,7 @@ type LoaderBlock struct {
 	Current bool        `json:"current" doc:"the heap still allocates from it"`
 }
 
-// GCHeap is the GC heap, or the part of it that was asked for.
+// GCHeap describes the GC heap, or the requested part of it.
 type GCHeap struct {
 	Server    bool      `json:"server" doc:"server GC"`
 	Regions   bool      `json:"regions" doc:"the heap is made of regions, not of segments"`
@@ -148,17 +149,18 @@ type GCHeap struct {
 	Allocated uint64    `json:"allocated" doc:"bytes from the first object to the end of the last, of the segments listed"`
 	Committed uint64    `json:"committed" doc:"bytes committed, of the segments listed"`
 	Segments  []Segment `json:"segments" doc:"the segments or regions by address"`
-	// Lost are the segments that the sums lack.
+	// Lost lists unreadable segments, which the sums do not include.
 	Lost []LostSegment `json:"lost,omitempty" doc:"segments that the process has and that can't be read: the sums lack them"`
 
 	Partial  bool     `json:"-"` // not all segments were asked for
 	SubHeaps []GCPart `json:"-"` // all heaps
-	// MaxAllocated and MaxCommitted are of the segment, listed or not, with the most: columns are as wide as they.
+	// MaxAllocated and MaxCommitted are maxima over all segments, listed or not. They determine the widths of
+	// columns.
 	MaxAllocated uint64 `json:"-"`
 	MaxCommitted uint64 `json:"-"`
 }
 
-// A LostSegment is a segment that can't be read.
+// A LostSegment is an unreadable segment.
 type LostSegment struct {
 	Heap       int         `json:"heap" doc:"number of the heap"`
 	Address    target.Addr `json:"address" doc:"the segment"`
@@ -174,10 +176,10 @@ type GCPart struct {
 	Generations []GCGeneration
 }
 
-// A GCGeneration says where a generation begins in a heap without regions.
+// A GCGeneration is the start of a generation in a heap without regions.
 type GCGeneration struct {
 	Start        target.Addr
-	AllocContext Range // empty if it has none
+	AllocContext Range // empty if there is no allocation context
 }
 
 // A Segment is a segment or region of the GC heap.
@@ -190,7 +192,7 @@ type Segment struct {
 	Reserved  Range       `json:"reserved" doc:"reserved memory behind it"`
 }
 
-// A SegmentKind says what a segment holds.
+// A SegmentKind is the use of a segment.
 type SegmentKind string
 
 // The kinds.
@@ -207,7 +209,7 @@ const (
 // Size returns the number of bytes in r.
 func (r Range) Size() uint64 { return uint64(r.End - r.Start) }
 
-// OutOfMemory describes the allocations that the garbage collector failed to make.
+// OutOfMemory describes allocations that the garbage collector could not make.
 type OutOfMemory struct {
 	Gaps
 	Heaps    int                `json:"heaps" doc:"how many heaps the collector has; each remembers its last failed allocation"`
@@ -215,7 +217,7 @@ type OutOfMemory struct {
 	Failures []FailedAllocation `json:"failures" doc:"the records of failed allocations; none if no allocation failed in the heaps that can be read"`
 }
 
-// A FailedAllocation is the last allocation that failed in one heap of the collector.
+// A FailedAllocation is the last failed allocation in a heap of the collector.
 type FailedAllocation struct {
 	Heap           int    `json:"heap" doc:"number of the heap"`
 	Reason         string `json:"reason" doc:"why: none, budget, can't commit, can't reserve, large object, low memory, unproductive full collection"`
@@ -227,7 +229,7 @@ type FailedAllocation struct {
 	AvailableMB    uint64 `json:"availableMB,omitempty" doc:"megabytes that could be committed when the collection began; absent where the collector did not ask"`
 }
 
-// Why returns the reason as the part of a sentence that follows what could not be allocated.
+// Why returns the reason as a phrase that follows what could not be allocated.
 func (f *FailedAllocation) Why() string {
 	switch f.Reason {
 	case OOMBudget:
@@ -246,7 +248,8 @@ func (f *FailedAllocation) Why() string {
 	return f.Reason
 }
 
-// The reasons of a FailedAllocation (oom_reason), and what could not be got (failure_get_memory). OOMNone is in both.
+// The values of FailedAllocation's reason (oom_reason) and of its failed operation (failure_get_memory). OOMNone is
+// in both.
 const (
 	OOMNone = "none"
 

@@ -7,18 +7,18 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A HeapMap is the GC heap as a picture: each part of it cut into cells of one size, which say how full they are.
+// A HeapMap is the GC heap as a picture: each part is divided into cells of one size.
 type HeapMap struct {
 	Gaps
 	Server   bool   `json:"server" doc:"server GC"`
 	Regions  bool   `json:"regions" doc:"the heap is made of regions, not of segments"`
 	CellSize uint64 `json:"cellSize" doc:"bytes that a cell stands for; the last one of a part may stand for less"`
-	// Parts are whole segments, but for one that generations share.
+	// Parts lists whole segments, except that a shared segment has one part per generation.
 	Parts       []MapPart       `json:"parts" doc:"the segments or regions by heap, generation and address; one that generations share is as many parts"`
 	Generations []MapGeneration `json:"generations" doc:"sums of each generation"`
 	Total       MapSizes        `json:"total" doc:"sums of the heap"`
 	Lost        []LostSegment   `json:"lost,omitempty" doc:"segments that the process has and that can't be read: parts and sums lack them"`
-	// Reachable says that it was asked for what is dead.
+	// Reachable reports whether dead objects were looked for.
 	Reachable   bool `json:"reachable,omitempty" doc:"what is dead was looked for: objects that nothing keeps alive"`
 	PinsPartial bool `json:"pinnedPartial,omitempty" doc:"handles could be read only in part: there may be more pinned ones"`
 }
@@ -33,9 +33,9 @@ type MapSizes struct {
 	Allocated uint64 `json:"allocated" doc:"bytes from the first object to the end of the last"`
 	Committed uint64 `json:"committed" doc:"bytes of committed memory"`
 	Reserved  uint64 `json:"reserved" doc:"bytes that are reserved behind the committed ones"`
-	// Pinned is missing where no handle can be read.
+	// Pinned is missing if no handle is readable.
 	Pinned Maybe[uint64] `json:"pinned,omitzero" doc:"handles that pin an object; absent where handles can't be read"`
-	// Err says why Unread bytes can't be read: the numbers of objects are too low.
+	// Err is why Unread bytes are unreadable. The counts of objects are then too low.
 	Err error `json:"-"`
 }
 
@@ -57,14 +57,14 @@ func (s *MapSizes) Add(b *MapSizes) {
 	s.Pinned.Err = cmp.Or(s.Pinned.Err, b.Pinned.Err)
 }
 
-// A MapGeneration is what a generation of all heaps has.
+// A MapGeneration is the sizes of a generation in all heaps.
 type MapGeneration struct {
 	Generation string `json:"generation" doc:"\"0\", \"1\", \"2\", \"large\", \"pinned\" or \"frozen\""`
 	Parts      int    `json:"parts" doc:"segments, or parts of them, that hold it"`
 	MapSizes
 }
 
-// A MapPart is a segment or region, or what one generation has of it.
+// A MapPart is a segment or region, or one generation's part of it.
 type MapPart struct {
 	Heap       int         `json:"heap" doc:"number of the GC's heap"`
 	Segment    target.Addr `json:"segment" doc:"the segment or region"`
@@ -74,7 +74,7 @@ type MapPart struct {
 	Cells []MapCell `json:"cells" doc:"from the start of the memory on"`
 }
 
-// A MapCell says what is in a piece of memory. What is left of its size was given to no object yet.
+// A MapCell is the content of a piece of memory. The rest of its size is unallocated.
 type MapCell struct {
 	Size    uint64 `json:"size" doc:"bytes that the cell stands for"`
 	Objects uint64 `json:"objects,omitempty" doc:"objects that begin in it"`
@@ -84,7 +84,7 @@ type MapCell struct {
 	Unread  uint64 `json:"unread,omitempty" doc:"bytes in which no object can be read"`
 }
 
-// HeapGraph is the heap as a graph: types, roots, and objects with what they refer to. Free blocks are no part of it.
+// HeapGraph is the heap as a graph: types, roots, and objects with their references. It omits free blocks.
 type HeapGraph struct {
 	Gaps
 	Types   []Text // names, in the order of their first objects
@@ -98,7 +98,7 @@ type HeapRoot struct {
 	Object target.Addr
 }
 
-// A GraphObject is an object with what it refers to. It is valid until the next.
+// A GraphObject is an object with its references. It is valid until the next one is read.
 type GraphObject struct {
 	Address     target.Addr
 	MethodTable target.Addr
@@ -107,7 +107,7 @@ type GraphObject struct {
 	References  []target.Addr // in the order of memory
 }
 
-// GraphFile says what was written of a HeapGraph.
+// GraphFile describes a written HeapGraph.
 type GraphFile struct {
 	Gaps
 	File    string `json:"file" doc:"the file that was written"`

@@ -6,14 +6,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// ServiceScopes are the scopes of dependency injection.
+// ServiceScopes lists the scopes of dependency injection.
 type ServiceScopes struct {
 	Gaps
 	Scopes   []ServiceScope `json:"scopes" doc:"the scopes that are not disposed, those that will dispose most first" text:"scopes|service scopes;count"`
 	Disposed int            `json:"disposed" doc:"how many scopes were disposed and are still on the heap" text:"% disposed scope|% disposed scopes;nonzero"`
 }
 
-// A ServiceScope is a scope, which keeps what it made alive until it is disposed.
+// A ServiceScope is a scope. It keeps its disposable services alive until it is disposed.
 type ServiceScope struct {
 	Address     target.Addr      `json:"address" doc:"the ServiceProviderEngineScope"`
 	Root        Maybe[bool]      `json:"root,omitzero" doc:"it is the scope of the provider itself, and lives as long as that" text:"=(root scope, lives as long as the provider)"`
@@ -22,17 +22,17 @@ type ServiceScope struct {
 	Types       []DisposableType `json:"types" doc:"these by their types, the most first" text:"types;table"`
 }
 
-// A DisposableType is objects of one type that a scope will dispose.
+// A DisposableType counts the objects of one type that a scope will dispose.
 type DisposableType struct {
 	Type     Text        `json:"type" doc:"the type"`
 	Count    int64       `json:"count" doc:"how many there are"`
 	Uncached int64       `json:"transient" doc:"how many of them the scope gives to nobody else: transients and, of a root, also singletons" text:"not shared;nonzero"`
 	First    target.Addr `json:"first" doc:"one of them" text:"first"`
-	// Accumulates is about a root scope, where one of them may be a singleton.
+	// Accumulates is set only for a root scope and several objects. A single object may be a singleton.
 	Accumulates bool `json:"accumulates,omitempty" doc:"of a root scope: the scope gives several of them to nobody else; they accumulate, unless as many are registered" text:"accumulating transients, unless as many are registered"`
 }
 
-// MemoryCaches are the caches of Microsoft.Extensions.Caching.Memory.
+// MemoryCaches lists the caches of Microsoft.Extensions.Caching.Memory.
 type MemoryCaches struct {
 	Gaps
 	Caches []MemoryCache `json:"caches" doc:"the caches, by their addresses" text:"memory caches"`
@@ -61,7 +61,7 @@ type CacheEntry struct {
 	Expired  Maybe[bool]      `json:"expired,omitzero" doc:"it has expired, and waits to be removed"`
 }
 
-// DbContexts are the contexts of Entity Framework Core.
+// DbContexts lists the contexts of Entity Framework Core.
 type DbContexts struct {
 	Gaps
 	Contexts []DbContext `json:"contexts" doc:"the contexts, those that track most first" text:"contexts|contexts of Entity Framework Core;count"`
@@ -78,12 +78,13 @@ type DbContext struct {
 	Entities []TrackedEntities `json:"entities" doc:"these by type and state, the most first"`
 }
 
-// Omits leaves out the numbers of a context that is unused, and changes that EF Core has not recorded.
+// Omits reports whether text omits a field: the numbers of an unused context, and changes that EF Core has not
+// recorded.
 func (c *DbContext) Omits(field string) bool {
 	return !c.Used && (field == "tracked" || field == "changed") || field == "changed" && c.Changed.Err != nil
 }
 
-// TrackedEntities are entities of one type in one state.
+// TrackedEntities counts entities of one type in one state.
 type TrackedEntities struct {
 	Type  Text        `json:"type" doc:"their type"`
 	State string      `json:"state" doc:"\"Unchanged\", \"Added\", \"Modified\" or \"Deleted\"" text:"="`
@@ -91,7 +92,7 @@ type TrackedEntities struct {
 	First target.Addr `json:"first" doc:"one of them" text:"first"`
 }
 
-// Hosts are the generic hosts of a process.
+// Hosts lists the generic hosts of a process.
 type Hosts struct {
 	Gaps
 	Hosts    []Host    `json:"hosts" doc:"the hosts, by their addresses" text:"hosts|generic hosts"`

@@ -6,29 +6,29 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Images are the images that a process had mapped.
+// Images lists the images that a process had mapped.
 type Images struct {
 	Gaps
-	List   []MappedImage           `json:"-"` // the images as the dump lists them: none was opened for it
+	List   []MappedImage           `json:"-"` // the images as the dump lists them; no file is opened for them
 	Images iter.Seq2[Image, error] `json:"modules" doc:"the images, by address"`
 	Total  uint64                  `json:"totalImageSize" doc:"bytes of all images, also of those that were not asked for"`
-	// Headless is the part of Total that images without headers make, which SOS does not list.
+	// Headless is the size of the images without headers. SOS does not list them.
 	Headless uint64 `json:"-"`
 }
 
 // A MappedImage is an image as the dump lists it.
 type MappedImage struct {
 	Index int `json:"index" doc:"number of the image, by address"`
-	// SOSIndex is the number among those that SOS lists.
+	// SOSIndex is the image's number in SOS's list.
 	SOSIndex int         `json:"-"`
 	Address  target.Addr `json:"address" doc:"where it starts"`
 	Size     uint64      `json:"size" doc:"bytes in memory"`
 	Path     string      `json:"path" doc:"of its file, as the dump records it"`
-	// Headless images are those that SOS does not list.
+	// Headless reports that the image's headers are unreadable. SOS does not list such images.
 	Headless bool `json:"headless,omitempty" doc:"its headers are neither in the dump nor in an available file: the size is that of the mapped parts"`
 }
 
-// An Image is an image that the process had mapped, with its own description. If it can't be opened, only the dump's list describes it.
+// An Image is a mapped image as its headers describe it. If they are unreadable, only the dump's list describes it.
 type Image struct {
 	MappedImage
 	PE        Maybe[bool] `json:"pe,omitzero" doc:"a PE image, not an ELF one; absent if the image can't be read"`
@@ -40,7 +40,7 @@ type Image struct {
 	Text      string      `json:"versionText,omitempty" doc:"the version that an image of the runtime gives itself"`
 	PDB       *PDB        `json:"pdb,omitempty" doc:"the symbol file that it names"`
 	BuildID   string      `json:"buildId,omitempty" doc:"of an ELF image; of a Mach-O image the UUID"`
-	// BuildIDCut: it is what a crash reporter kept of it.
+	// BuildIDCut reports that a crash reporter kept only the start of BuildID.
 	BuildIDCut bool           `json:"buildIdCut,omitempty" doc:"buildId is only the beginning of it"`
 	Exports    []Export       `json:"exports,omitempty" doc:"symbols for debuggers that a runtime exports"`
 	Sections   []ImageSection `json:"sections,omitempty" doc:"sections or segments"`
@@ -62,7 +62,7 @@ type ImageSection struct {
 	Access  string `json:"access" doc:"r, w and x"`
 }
 
-// A SavedImage is an image whose file was rebuilt from memory.
+// A SavedImage is an image file rebuilt from memory.
 type SavedImage struct {
 	Gaps
 	Path    string `json:"path" doc:"of the image, as the dump records it"`
@@ -84,8 +84,8 @@ type LoadedModule struct {
 	Dynamic      bool        `json:"dynamic" doc:"made by Reflection.Emit"`
 	Metadata     target.Addr `json:"metadata,omitempty" doc:"where its metadata lies"`
 	MetadataSize uint64      `json:"metadataSize,omitempty" doc:"bytes of metadata"`
-	MetadataErr  error       `json:"-"` // why there is none to be read
+	MetadataErr  error       `json:"-"` // why the metadata is unreadable
 	PDB          *PDB        `json:"pdb,omitempty" doc:"the symbol file that it names"`
-	PDBErr       error       `json:"-"` // why it is not known whether it names one
+	PDBErr       error       `json:"-"` // why it is unknown whether the module names a PDB
 	Version      Text        `json:"version,omitzero" doc:"file version"`
 }

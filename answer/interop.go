@@ -2,14 +2,14 @@ package answer
 
 import "github.com/sosgo/sosgo/target"
 
-// ComWrappers are the wrappers of System.Runtime.InteropServices.ComWrappers.
+// ComWrappers lists the wrappers of System.Runtime.InteropServices.ComWrappers.
 type ComWrappers struct {
 	Gaps
 	Managed []ManagedWrapper `json:"managed" doc:"managed objects that native code can refer to (CCW), by the addresses of their holders" text:"Managed objects that native code can refer to (CCW)|wrappers of ComWrappers;heading"`
 	Native  []NativeWrapper  `json:"native" doc:"native objects that managed code refers to (RCW), by the addresses of their wrappers" text:"Native objects that managed code refers to (RCW)|wrappers of ComWrappers;heading"`
 }
 
-// A ManagedWrapper is how native code sees a managed object.
+// A ManagedWrapper exposes a managed object to native code.
 type ManagedWrapper struct {
 	Holder     target.Addr        `json:"holder" doc:"the ManagedObjectWrapperHolder" text:"-"`
 	Object     target.Addr        `json:"object,omitempty" doc:"the managed object" text:"="`
@@ -21,7 +21,7 @@ type ManagedWrapper struct {
 	Dispatches Maybe[target.Addr] `json:"dispatches,omitzero" doc:"where the interface pointers are that native code has" text:"pointers at"`
 }
 
-// A NativeWrapper is how managed code sees a native object.
+// A NativeWrapper exposes a native object to managed code.
 type NativeWrapper struct {
 	Address    target.Addr        `json:"address" doc:"the NativeObjectWrapper" text:"-"`
 	Object     target.Addr        `json:"object,omitempty" doc:"the managed object that stands for it; none once that is collected" text:"="`

@@ -11,7 +11,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestMissingIsNull: no value of JSON is made of words about what is missing.
+// TestMissingIsNull checks that JSON never contains words in place of a missing value.
 func TestMissingIsNull(t *testing.T) {
 	for _, err := range []error{target.ErrNotInDump, target.ErrCorrupt, target.ErrUnsupported} {
 		for _, v := range []any{answer.Text{Err: err}, answer.QuotedText{Text: answer.Text{Err: err}, Present: true}, answer.Of(1, err)} {
@@ -25,7 +25,7 @@ func TestMissingIsNull(t *testing.T) {
 	assert.JSONEq(t, `["<x>","\"q\""]`, string(b))
 }
 
-// TestMembers: a value type has its fields apart, in its order.
+// TestMembers checks that the fields of a value type are separate members, in its order.
 func TestMembers(t *testing.T) {
 	inner := answer.NewMembers(func() []answer.Member {
 		return []answer.Member{{Name: answer.Text{S: "0"}, Stored: answer.Stored{Missing: answer.Reason{Err: target.ErrNotInDump}}}}

@@ -2,7 +2,7 @@ package answer
 
 import "github.com/sosgo/sosgo/target"
 
-// Leaks lists the largest holders of the heap, and patterns that usually leak.
+// Leaks lists the largest holders of memory, and patterns that usually leak.
 type Leaks struct {
 	Gaps
 	Live       HeapPart `json:"live" doc:"objects that something keeps alive"`
@@ -11,17 +11,17 @@ type Leaks struct {
 	Incomplete bool     `json:"incomplete,omitempty" doc:"not all roots, objects or references can be read, as the warnings say: what is missing may hide a leak, or be what holds one"`
 	Nameless   int      `json:"nameless,omitempty" doc:"types whose names can't be read: patterns that are found by names are missed among their objects"`
 	Unproved   int      `json:"unprovedRoots,omitempty" doc:"roots that only look like references; suspects that nothing else holds stand last"`
-	// Small: the shares say little.
+	// Small reports that the live heap is too small for its shares to mean much.
 	Small      bool           `json:"small,omitempty" doc:"so little lives that nothing of it explains a process that uses much memory"`
 	Thresholds LeakThresholds `json:"thresholds" doc:"what was looked for"`
 	Suspects   []Suspect      `json:"suspects" doc:"the largest holders, the one that retains most first"`
 	More       int            `json:"more,omitempty" doc:"suspects that are not listed"`
 	Finalizers Finalization   `json:"finalizers" doc:"objects that wait for their finalizer"`
-	// Unknown are types with fields that are not those of any known version.
+	// Unknown lists types with fields that match no known version.
 	Unknown []UnknownCollection `json:"unknownLayouts,omitempty" doc:"types whose fields are not as in any version that is known: patterns that need these were not looked for"`
 }
 
-// LeakThresholds say when something is listed.
+// LeakThresholds are the limits above which something is listed.
 type LeakThresholds struct {
 	Share    float64 `json:"share" doc:"percent of all that lives that a suspect retains at least"`
 	Least    float64 `json:"least" doc:"percent of all that lives that is listed at least"`
@@ -35,13 +35,13 @@ type LeakThresholds struct {
 
 // The kinds of suspects.
 const (
-	SuspectAccumulation = "accumulation"    // many objects of one type that one object owns
-	SuspectObject       = "object"          // one object that retains much, and not by many of one type
-	SuspectGroup        = "group"           // many objects of one type that nothing owns alone
+	SuspectAccumulation = "accumulation"    // many objects of one type, owned by one object
+	SuspectObject       = "object"          // one object that retains much, not through many objects of one type
+	SuspectGroup        = "group"           // many objects of one type without a single owner
 	SuspectEvent        = "event"           // a delegate with many handlers
 	SuspectTimers       = "timers"          // many timers with the same callback
-	SuspectCancellation = "cancellation"    // many callbacks that are registered with one CancellationTokenSource
-	SuspectRootScope    = "root scope"      // many disposables that the root scope of a service provider keeps
+	SuspectCancellation = "cancellation"    // many callbacks registered with one CancellationTokenSource
+	SuspectRootScope    = "root scope"      // many disposables kept by the root scope of a service provider
 	SuspectWeak         = "weak references" // many weak references of one owner, most of them dead
 )
 
@@ -55,9 +55,9 @@ const (
 type Suspect struct {
 	Kind    string `json:"kind" doc:"\"accumulation\", \"object\", \"group\", \"event\", \"timers\", \"cancellation\", \"root scope\" or \"weak references\""`
 	Verdict string `json:"verdict" doc:"\"suspect\" if it retains its share of a heap that is not small, else \"notable\""`
-	// Point is where it accumulates; groups have none.
+	// Point is the object where memory accumulates. Groups have no point.
 	Point *PathObject `json:"point,omitempty" doc:"the object by which all of it is held: the one to look at"`
-	// Owner is the object that people would name: the collection that contains the array Point.
+	// Owner is the object to name in a report: the collection that contains the array Point.
 	Owner    *PathObject   `json:"owner,omitempty" doc:"the collection, delegate or other object that the point belongs to, if that is another one"`
 	Elements Maybe[uint64] `json:"elements,omitzero" doc:"elements that the collection says it has, or handlers, registrations, timers, weak references"`
 	AtLeast  bool          `json:"atLeast,omitempty" doc:"there are more elements than were looked at"`
@@ -69,28 +69,28 @@ type Suspect struct {
 	// Path leads to the point, or to one of the members.
 	Path *RootPath `json:"path,omitempty" doc:"a path to the point, or to one of the members: from a static field, if one holds it, else from a thread static, a handle, a stack"`
 	Weak string    `json:"strength,omitempty" doc:"\"cached\" if the path leads through a cache, or the members are its entries, which it evicts by its own rules; \"attached\" if through a ConditionalWeakTable"`
-	// Holders hold most of a group each.
+	// Holders lists objects that refer to most of a group's members.
 	Holders []GroupHolder `json:"holders,omitempty" doc:"of a group: what refers to most of its members"`
-	// Others hold the members one by one: they would have to let go, too.
+	// Others lists types of further objects that refer to members. They would have to release them, too.
 	Others []GroupReferrers `json:"others,omitempty" doc:"of a group: types of further live objects that refer to members without being part of them, most members first"`
 	Types  []TypeCount      `json:"types,omitempty" doc:"what it retains, by type, the largest first"`
-	// Literals says that a handle leads directly to an array of objects that has strings.
+	// Literals reports that a handle leads directly to an object array that contains strings.
 	Literals bool `json:"literals,omitempty" doc:"strings in an array of objects to which a strong handle leads directly: the runtime keeps literals and interned strings so"`
-	// Targets are what delegates, timers and registrations call.
+	// Targets counts the objects that delegates, timers and registrations call.
 	Targets []TypeCount `json:"targets,omitempty" doc:"types of the objects that handlers, timers or registrations call, or of disposables"`
 	Name    Text        `json:"name,omitzero" doc:"the event, or the method that timers call"`
-	// Locals are values of AsyncLocals in the execution contexts that timers, or the numerous objects, captured.
+	// Locals lists the values of AsyncLocals in the execution contexts captured by timers or members.
 	Locals []AsyncLocalValues `json:"locals,omitempty" doc:"values of AsyncLocals in the execution contexts that timers or the members captured, those that retain most first"`
 }
 
-// AsyncLocalValues are the values of one AsyncLocal in several execution contexts.
+// AsyncLocalValues counts the values of one AsyncLocal in several execution contexts.
 type AsyncLocalValues struct {
 	Name     string `json:"name" doc:"the static field that refers to the AsyncLocal, or its type and address"`
 	Count    uint64 `json:"count" doc:"how many of the objects have a context with a value of it"`
 	Retained uint64 `json:"retained" doc:"bytes that the values retain together"`
 }
 
-// A GroupHolder refers to objects of a group.
+// A GroupHolder is an object that refers to members of a group.
 type GroupHolder struct {
 	Object  *PathObject `json:"object,omitempty" doc:"what refers to them"`
 	Root    Text        `json:"root,omitzero" doc:"what refers to them from outside of the heap, if that is no object"`
@@ -101,7 +101,7 @@ type GroupHolder struct {
 	Path    *RootPath   `json:"path,omitempty" doc:"a path to it"`
 }
 
-// GroupReferrers are objects of one type that together refer to most members of a group, though none does alone.
+// GroupReferrers are objects of one type that together refer to most members of a group. Each of them refers to few.
 type GroupReferrers struct {
 	MethodTable target.Addr `json:"methodTable" doc:"their type"`
 	Type        Text        `json:"type" doc:"its name"`
@@ -110,20 +110,20 @@ type GroupReferrers struct {
 	Path        *RootPath   `json:"path,omitempty" doc:"a path to one of them"`
 }
 
-// Finalization is what waits to be finalized.
+// Finalization describes the objects that await finalization.
 type Finalization struct {
 	Ready      uint64      `json:"ready" doc:"objects that nothing but their finalizer holds, which has not run yet"`
 	ReadyTypes []TypeCount `json:"readyTypes,omitempty" doc:"these by type, with what they retain"`
-	// Running is what the finalizer's thread does.
+	// Running lists the finalizer methods on the finalizer thread's stack.
 	Running []Text `json:"running,omitempty" doc:"methods of finalizers on the stack of the thread that runs them, the innermost first"`
-	// Dead are objects that are garbage and have a finalizer.
+	// Dead counts the garbage with a finalizer.
 	Dead      uint64      `json:"dead" doc:"garbage that has a finalizer: it stays until that has run, so that it was not disposed of"`
 	DeadTypes []TypeCount `json:"deadTypes,omitempty" doc:"these by type, with what they retain"`
 	Known     Maybe[bool] `json:"known,omitzero" doc:"the finalizer queues could be read"`
 }
 
-// HeapDiff compares the heaps of several dumps, from the oldest to the newest. Numbers of each dump stand in lists in that
-// order; changes are from the first to the last.
+// HeapDiff compares the heaps of several dumps, from the oldest to the newest. Lists have a number per dump, in this
+// order; changes are from the first dump to the last.
 type HeapDiff struct {
 	Gaps
 	Dumps       []DiffedDump `json:"dumps" doc:"the dumps, in the order of time"`
@@ -132,9 +132,9 @@ type HeapDiff struct {
 	Types       []Growth     `json:"types" doc:"types that changed, those that grew most first; a type is its assembly's name and its own"`
 	MoreTypes   int          `json:"moreTypes,omitempty" doc:"types that changed and are not listed"`
 	Paths       []PathGrowth `json:"paths,omitempty" doc:"where growth hangs: the shortest paths from roots to all objects, merged by type; a node comes before those below it"`
-	// Suspects are known with Paths.
+	// Suspects is set with Paths.
 	Suspects []GrowthSuspect `json:"suspects,omitempty" doc:"where most of the growth hangs, the largest first"`
-	// Same is known with Paths.
+	// Same is set with Paths.
 	Same      *SameObjects `json:"same,omitempty" doc:"what of the first dump's objects the last one has at the same address"`
 	MorePaths int          `json:"morePaths,omitempty" doc:"nodes that grew as much as the least one that is listed may have, and are not"`
 }
@@ -151,7 +151,7 @@ type DiffedDump struct {
 	Unrelated string `json:"unrelated,omitempty" doc:"why the dump seems to be of another program than the first dump: its numbers don't show growth"`
 }
 
-// A Change is a number of objects and their size in several dumps.
+// A Change is the number and size of some objects in each dump.
 type Change struct {
 	Counts      []uint64 `json:"counts" doc:"objects in each dump"`
 	Sizes       []uint64 `json:"sizes" doc:"their size in bytes in each dump"`
@@ -160,22 +160,23 @@ type Change struct {
 	Growing     bool     `json:"growing,omitempty" doc:"the size grew from each dump to the next; only of three dumps and more"`
 }
 
-// A Growth is what a type, or a generation, has in several dumps.
+// A Growth is the change of a type or a generation.
 type Growth struct {
 	Name     Text   `json:"name" doc:"name of the type or generation"`
 	Assembly string `json:"assembly,omitempty" doc:"simple name of the type's assembly"`
 	Change
 }
 
-// A GrowthSuspect is a root on which much of the growth hangs, and the way to where it is: as far as one node has most of it.
+// A GrowthSuspect is a root with much of the growth below it. Its path descends while one node holds most of the
+// growth.
 type GrowthSuspect struct {
 	Path  []string `json:"path" doc:"kind of root, root, and types on the way to it"`
 	Share float64  `json:"share" doc:"its part of the growth of what lives, in percent"`
-	// Change is of the last on the path that is no object, with all that is below: what that root holds.
+	// Change is the total below the path's last node that is not an object: what that root holds.
 	Change
 }
 
-// SameObjects are the objects of one dump that are at the same address, with the same type, in another.
+// SameObjects counts the objects of one dump that another has at the same address, with the same type.
 type SameObjects struct {
 	Gaps
 	Of   HeapPart `json:"of" doc:"all objects of the first dump"`
@@ -186,6 +187,6 @@ type SameObjects struct {
 type PathGrowth struct {
 	Depth int    `json:"depth" doc:"nodes above it"`
 	Name  string `json:"name" doc:"a kind of root, a root, or a type; of nodes below one another with the same type there is only one"`
-	// Change has all that is below.
+	// Change includes everything below the node.
 	Change
 }

@@ -11,28 +11,29 @@ import (
 	"github.com/sosgo/sosgo/internal/encoding/utf16text"
 )
 
-// A Line is a value on one line, as a person wants to read it: a string in quotes, the name of an enum's value, the
-// fields of a struct in braces. Its strings stand apart, so that each form can cut them where it likes. It is empty
-// where the value says no more than its number or address does.
+// A Line is a value on one line for people: a quoted string, the name of an enum's value, or a struct's fields in
+// braces. Its strings are separate pieces, so that each format can shorten them. It is empty if a value has nothing
+// to show beyond its number or address.
 type Line []LinePiece
 
-// A LinePiece is a part of a Line: text that stands there as it is, a string of the dump, or a number.
+// A LinePiece is a piece of a Line: literal text, a string of the dump, or a number.
 type LinePiece struct {
 	Text   string
-	Number Value  // if it is known, what its Plain says stands there, and Text is empty
-	Quoted bool   // Text is a string, or its start: it is written quoted and escaped
+	Number Value  // if known, its Plain is the piece, and Text is empty
+	Quoted bool   // Text is a string or its start; it is written quoted and escaped
 	Chars  uint32 // UTF-16 code units of the whole string
-	// Err is why something is missing here. Text then is the words that stand in its place, empty where the line says no more than without.
+	// Err is why something is missing here. Text then has the words for it; it is empty if the line is complete
+	// without them.
 	Err error
 }
 
-// Missing returns a Line of nothing, for the reason given.
+// Missing returns a Line without text, and with the reason why it is missing.
 func Missing(err error) Line { return Line{{Err: err}} }
 
-// Lacking returns a Line of the words that stand for what is missing for the reason given.
+// Lacking returns a Line with the words for a value that is missing because of err.
 func Lacking(err error) Line { return Line{{Text: Absent(err), Err: err}} }
 
-// Err returns why not all of the line is known, nil if it is.
+// Err returns why the line is incomplete, or nil.
 func (l Line) Err() error {
 	for i := range l {
 		if l[i].Err != nil {
@@ -42,7 +43,7 @@ func (l Line) Err() error {
 	return nil
 }
 
-// Blank reports whether the line has nothing to show.
+// Blank reports whether the line shows nothing.
 func (l Line) Blank() bool {
 	for i := range l {
 		if p := &l[i]; p.Quoted || p.Text != "" || !p.Number.IsZero() {
@@ -52,7 +53,7 @@ func (l Line) Blank() bool {
 	return true
 }
 
-// Words returns a Line of text that stands there as it is.
+// Words returns a Line of literal text.
 func Words(s string) Line {
 	if s == "" {
 		return nil
@@ -60,14 +61,14 @@ func Words(s string) Line {
 	return Line{{Text: s}}
 }
 
-// Quoted returns a Line of one string: text is what was read of chars UTF-16 code units.
+// Quoted returns a Line of one string of chars UTF-16 code units; text is the part that was read.
 func Quoted(text string, chars uint32) Line { return Line{{Text: text, Quoted: true, Chars: chars}} }
 
-// String returns the line with all that was read of its strings.
+// String returns the line with all text that was read.
 func (l Line) String() string { return l.Cut(-1) }
 
-// Cut returns the line with at most limit UTF-16 code units of each string, all that was read if limit is negative.
-// Behind a string that is cut stands how long it is.
+// Cut returns the line with each string limited to limit UTF-16 code units; a negative limit means no limit. A string
+// that is cut is followed by its length.
 func (l Line) Cut(limit int) string {
 	if len(l) == 1 && !l[0].Quoted && l[0].Number.IsZero() {
 		return l[0].Text
@@ -75,7 +76,7 @@ func (l Line) Cut(limit int) string {
 	return string(l.AppendCut(nil, limit))
 }
 
-// AppendCut appends what Cut returns.
+// AppendCut appends the result of Cut.
 func (l Line) AppendCut(b []byte, limit int) []byte {
 	for i := range l {
 		switch p := &l[i]; {
@@ -90,7 +91,7 @@ func (l Line) AppendCut(b []byte, limit int) []byte {
 	return b
 }
 
-// StartsQuoted reports whether the line begins with a quotation mark: what it says is a string.
+// StartsQuoted reports whether the line starts with a quotation mark: the value is a string.
 func (l Line) StartsQuoted() bool {
 	for i := range l {
 		if p := &l[i]; p.Quoted || p.Text != "" || !p.Number.IsZero() {
@@ -100,10 +101,11 @@ func (l Line) StartsQuoted() bool {
 	return false
 }
 
-// MarshalJSON returns the text, or null where something in it is missing: a program must not take words about it for it.
+// MarshalJSON returns the text, or null if a part is missing, so that programs can't mistake an explanation for the
+// text.
 func (l Line) MarshalJSON() ([]byte, error) { return l.AppendJSON(nil), nil }
 
-// AppendJSON appends what MarshalJSON writes.
+// AppendJSON appends the result of MarshalJSON.
 func (l Line) AppendJSON(b []byte) []byte {
 	if l.Err() != nil {
 		return append(b, "null"...)
@@ -112,7 +114,7 @@ func (l Line) AppendJSON(b []byte) []byte {
 	return jsonenc.EndString(l.AppendCut(append(b, '"'), -1), from)
 }
 
-// MarshalText is String, for forms that have nothing but text.
+// MarshalText returns String, for formats that have only text.
 func (l Line) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
 func (p *LinePiece) appendQuoted(b []byte, limit int) []byte {
@@ -125,7 +127,8 @@ func (p *LinePiece) appendQuoted(b []byte, limit int) []byte {
 	return b
 }
 
-// CutText returns the start of s with at most limit UTF-16 code units, all if limit is negative, and how many it has.
+// CutText returns the start of s with at most limit UTF-16 code units, or all of s if limit is negative, and s's
+// length.
 func CutText(s string, limit int) (start string, units uint64) {
 	for i := range len(s) {
 		n := uint64(1)
@@ -143,10 +146,10 @@ func CutText(s string, limit int) (start string, units uint64) {
 	return s, units
 }
 
-// Quote is s in double quotes, with control characters, invisible ones, lone surrogates and quotes escaped.
+// Quote returns s in double quotes. It escapes quotes, control characters, invisible characters and lone surrogates.
 func Quote(s string) string { return string(AppendQuote(make([]byte, 0, len(s)+2), s)) }
 
-// AppendQuote appends what Quote returns.
+// AppendQuote appends the result of Quote.
 func AppendQuote(b []byte, s string) []byte {
 	b = append(b, '"')
 	for i := 0; i < len(s); {
@@ -175,16 +178,16 @@ func AppendQuote(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// A LongText is text of any length, read while it is ranged over. JSON has it as a string. The zero value is empty.
+// A LongText is text of any length, read while it is ranged over. In JSON it is a string. The zero value is empty.
 type LongText struct {
-	// Parts are the text in pieces that hold whole characters. An error is the end.
+	// Parts yields pieces of whole characters. An error is the last element.
 	Parts iter.Seq2[string, error]
 }
 
 // IsZero reports whether the text is known to be empty.
 func (t LongText) IsZero() bool { return t.Parts == nil }
 
-// StreamText calls emit with the parts, up to the first error, which it returns.
+// StreamText calls emit with each part. It returns the first error.
 func (t LongText) StreamText(emit func(part string) error) error {
 	if t.Parts == nil {
 		return nil
@@ -200,7 +203,7 @@ func (t LongText) StreamText(emit func(part string) error) error {
 	return nil
 }
 
-// MarshalText returns the whole text, for encoding/json.
+// MarshalText returns the whole text.
 func (t LongText) MarshalText() ([]byte, error) {
 	var b strings.Builder
 	err := t.StreamText(func(part string) error {

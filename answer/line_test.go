@@ -25,8 +25,7 @@ func TestQuote(t *testing.T) {
 	}
 }
 
-// TestLineCut cuts the strings of a line where UTF-16 code units end, and never
-// in the middle of a character.
+// TestLineCut checks that the strings of a line are cut by UTF-16 code units, but never inside a character.
 func TestLineCut(t *testing.T) {
 	l := append(append(answer.Words("{Name="), answer.Quoted("a𝄞b", 4)...), answer.Words(", N=5}")...)
 	for limit, want := range map[int]string{
@@ -43,7 +42,7 @@ func TestLineCut(t *testing.T) {
 	assert.Empty(t, answer.Line(nil).String())
 }
 
-// TestValueJSON holds what JSON has for a value of each kind.
+// TestValueJSON checks the JSON of a value of each kind.
 func TestValueJSON(t *testing.T) {
 	for _, c := range []struct {
 		v    answer.Value
@@ -67,14 +66,14 @@ func TestValueJSON(t *testing.T) {
 	}
 }
 
-// TestStoredJSON: what is missing is left out, a null reference is not.
+// TestStoredJSON checks that JSON omits a missing value, but not a null reference.
 func TestStoredJSON(t *testing.T) {
 	got, err := json.Marshal([]answer.Stored{{Missing: answer.Reason{target.ErrCorrupt}}, {Value: answer.Value{Kind: answer.KindReference, Size: 8}}})
 	require.NoError(t, err)
 	assert.Equal(t, `[{"missing":"corrupt data"},{"value":null}]`, string(got))
 }
 
-// TestLineMissing: words for what is missing in a line are for people alone.
+// TestLineMissing checks that only text, and not JSON, has words for missing parts of a line.
 func TestLineMissing(t *testing.T) {
 	l := append(answer.Words("{X="), answer.Lacking(target.ErrNotInDump)...)
 	l = append(l, answer.Words("}")...)

@@ -8,17 +8,17 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Listing is objects of the heap, and what was counted of them. Which parts it has depends on the question.
+// A Listing lists and counts objects of the heap. The question determines which parts are set.
 type Listing struct {
 	Gaps
 	Objects     *Objects      `json:"objects,omitempty"`
 	Locks       []ThinLock    `json:"locks,omitzero"`
-	*Statistics               // nil until these were read, and if none could be
+	*Statistics               // nil until the objects are read, and if they are unreadable
 	Strings     *StringCounts `json:"strings,omitempty"`
-	// Columns and Rows are the table that -select asks for, instead of all others.
+	// Columns and Rows are the table of -select. The other lists are then empty.
 	Columns []QueryColumn              `json:"columns,omitempty"`
 	Rows    iter.Seq2[QueryRow, error] `json:"rows,omitempty"`
-	// Strength is known when Rows were read.
+	// Strength is known once Rows are read.
 	Strength Strength `json:"strength,omitempty" doc:"of Rows: \"possible\" if they count objects as live that only words which look like references hold"`
 }
 
@@ -47,7 +47,7 @@ type Fragment struct {
 	NextType        Text        `json:"nextType" doc:"its type"`
 }
 
-// A ThinLock is an object that is locked through its header.
+// A ThinLock is an object locked through its header.
 type ThinLock struct {
 	Object    target.Addr `json:"object" doc:"the locked object"`
 	Thread    target.Addr `json:"thread" doc:"Thread that holds the lock, 0 if it is gone"`
@@ -56,25 +56,25 @@ type ThinLock struct {
 	Recursion uint32      `json:"recursion" doc:"times that it entered again"`
 }
 
-// GenerationObjects are the objects of one generation, or of one type in it.
+// GenerationObjects lists the objects of one generation, or of one type in it.
 type GenerationObjects struct {
 	Gaps
 	Objects *Objects    `json:"objects,omitempty"`
 	Types   []TypeCount `json:"statistics,omitzero"`
-	// Count is known when Objects were read.
+	// Count is known once Objects are read.
 	Count Maybe[uint64] `json:"count,omitzero" doc:"number of objects"`
 }
 
-// Finalizers are the objects whose finalizer has not run.
+// Finalizers lists the objects with a finalizer that has not run.
 type Finalizers struct {
 	Queues []FinalizerQueue `json:"heaps"`
-	// SyncBlocks are missing where their list, or a part of it, can't be read.
+	// SyncBlocks is missing if the list or a part of it is unreadable.
 	SyncBlocks Maybe[[]target.Addr] `json:"syncBlocksToCleanUp,omitzero" doc:"sync blocks whose objects are gone and whose interop data the finalizer thread has yet to release"`
 	Unread     uint64               `json:"unread,omitempty" doc:"objects of the queues that can't be read: list and statistics lack them"`
-	// OnlyReady: what something still keeps alive was left out.
+	// OnlyReady reports that objects kept alive by others were omitted.
 	OnlyReady bool `json:"onlyReady,omitempty" doc:"list and statistics have only objects that nothing but the queue keeps alive"`
 	Listing
-	// COM: the process can have COM objects, whose tables are not read.
+	// COM reports that the process may have COM objects. Their tables are not read.
 	COM bool `json:"-"`
 }
 
@@ -85,7 +85,7 @@ type FinalizerQueue struct {
 	Generations []FinalizerPart `json:"generations" doc:"objects whose finalizer is registered, by generation"`
 	Ready       FinalizerPart   `json:"ready" doc:"objects whose finalizer will run"`
 	Critical    FinalizerPart   `json:"critical" doc:"those of them that are CriticalFinalizerObjects, which come last"`
-	// Bounds are the parts' bounds in memory: the generations from the highest to the lowest, then Critical and Ready.
+	// Bounds are the parts' bounds in memory: the generations in decreasing order, then Critical and Ready.
 	Bounds []target.Addr `json:"-"`
 }
 
@@ -97,7 +97,7 @@ type FinalizerPart struct {
 	End        target.Addr `json:"end" doc:"behind its last word"`
 }
 
-// SortBySize sorts the types by their total size, the smallest first; equal ones keep their order.
+// SortBySize sorts the types by total size in increasing order. The sort is stable.
 func (s *Statistics) SortBySize() {
 	slices.SortStableFunc(s.Types, func(a, b TypeCount) int { return cmp.Compare(a.Size, b.Size) })
 }

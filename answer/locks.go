@@ -6,17 +6,17 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Locks are the locks of a process, and what else threads wait for.
+// Locks lists the locks of a process and other things that threads wait for.
 type Locks struct {
 	Gaps
 	Locks []Lock `json:"locks" doc:"monitors first, then the others by address"`
 	Free  int    `json:"free" doc:"how many others were found that nobody holds and nobody waits for; with -all they are listed too"`
 
-	// Lost is why locks may be missing, nil if all are there.
+	// Lost is why locks may be missing; nil if the list is complete.
 	Lost error `json:"-"`
 }
 
-// Lose records why locks may be missing; nil is ignored.
+// Lose records why locks may be missing. Nil is ignored.
 func (l *Locks) Lose(err error) {
 	l.Note(err)
 	if l.Lost == nil {
@@ -36,7 +36,7 @@ const (
 	LockSpin         = "SpinLock"
 	LockCountdown    = "CountdownEvent"
 	LockBarrier      = "Barrier"
-	LockConstructor  = "static constructor" // that runs: other threads wait until it ends
+	LockConstructor  = "static constructor" // a running one: other threads wait until it ends
 )
 
 // A Lock is something that threads wait for.
@@ -56,19 +56,20 @@ type Lock struct {
 	Async     []AsyncWaiter `json:"asyncWaiters,omitempty" doc:"tasks of WaitAsync that wait, the next one first"`
 }
 
-// An AsyncWaiter is a task of SemaphoreSlim.WaitAsync that waits.
+// An AsyncWaiter is a waiting task of SemaphoreSlim.WaitAsync.
 type AsyncWaiter struct {
 	Task target.Addr `json:"task" doc:"the task"`
-	// Stack are the async methods that continue when the task completes.
+	// Stack lists the async methods that continue when the task completes.
 	Stack []string `json:"stack,omitempty" doc:"who goes on when it completes, the innermost async method first; absent where nobody does, or that is not known"`
-	// Blocked: a thread is blocked until the task completes (SemaphoreSlim.Wait while others wait asynchronously).
+	// Blocked reports that a thread is blocked until the task completes. SemaphoreSlim.Wait does this while others
+	// wait asynchronously.
 	Blocked bool `json:"blocked,omitempty" doc:"a thread blocks until it completes"`
 }
 
-// How it is known what a thread waits for.
+// The ways in which it is known what a thread waits for.
 const (
-	HowRecorded = "recorded" // the runtime notes it while the thread waits
-	HowInferred = "inferred" // from the objects that the frames which wait refer to
+	HowRecorded = "recorded" // the runtime records it while the thread waits
+	HowInferred = "inferred" // from objects that the waiting frames refer to
 )
 
 // A LockWaiter is a thread that waits.
@@ -79,7 +80,7 @@ type LockWaiter struct {
 	How     string `json:"how" doc:"recorded (the runtime notes it), inferred (from the frames that wait)"`
 }
 
-// Waits say what the threads and the suspended async methods of a process wait for, and where that leads to.
+// Waits describes what the threads and suspended async methods of a process wait for, and the resulting chains.
 type Waits struct {
 	Gaps
 	Verdicts   []Verdict       `json:"verdicts" doc:"circles, and chains of waits, each in a sentence; deadlocks first, the strongest first"`
@@ -87,13 +88,13 @@ type Waits struct {
 	Operations []OperationWait `json:"operations,omitempty" doc:"the suspended async methods that wait, equal ones counted, the most first"`
 	Idle       []IdleWaits     `json:"idle,omitempty" doc:"suspended methods and threads whose wait is normal, by reason"`
 
-	// Lost is why waits may be missing, nil if all are there.
+	// Lost is why waits may be missing; nil if all were read.
 	Lost error `json:"-"`
-	// Looked counts the threads whose stacks show whether they wait.
+	// Looked counts the threads with a readable stack.
 	Looked int `json:"-"`
 }
 
-// A ThreadWait is a thread with what it waits for.
+// A ThreadWait is a thread and what it waits for.
 type ThreadWait struct {
 	Thread Thread      `json:"thread" doc:"the thread"`
 	Text   string      `json:"text" doc:"what it does, in words"`
@@ -112,7 +113,7 @@ type ThreadWait struct {
 	Until  string      `json:"until,omitempty" doc:"of a task: what that one waits for"`
 }
 
-// The values of OperationWait.Kind, beside those of Lock.Kind.
+// The values of OperationWait.Kind, in addition to those of Lock.Kind.
 const (
 	WaitChannel = "channel"
 	WaitLimiter = "rate limiter"
@@ -123,11 +124,11 @@ const (
 	WaitTask    = "task"
 	WaitOther   = "other"
 
-	WaitConnection = "connection" // to a server: to be free, or to be opened
-	WaitServer     = "server"     // its answer
+	WaitConnection = "connection" // to a server: a free or newly opened one
+	WaitServer     = "server"     // a server's answer
 )
 
-// An OperationWait is suspended async code that waits at one place for one thing. Equal ones are counted.
+// An OperationWait is suspended async code that waits at one place for one thing. Equal ones are counted together.
 type OperationWait struct {
 	Count   int               `json:"count" doc:"how many wait alike"`
 	Method  Text              `json:"method" doc:"the innermost async method of the program, or of a library if the program has none there"`
@@ -158,7 +159,7 @@ type OperationHolder struct {
 	Waits    string      `json:"waits,omitempty" doc:"what it waits for itself, in words"`
 }
 
-// IdleWaits are waits that are normal.
+// IdleWaits counts waits that are normal.
 type IdleWaits struct {
 	Count  int         `json:"count" doc:"how many there are"`
 	Reason string      `json:"reason" doc:"why it is normal"`

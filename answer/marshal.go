@@ -2,8 +2,8 @@ package answer
 
 import "github.com/sosgo/sosgo/internal/encoding/jsonenc"
 
-// The answers below hold iterators, which encoding/json cannot encode by itself. A row that is missing stands as
-// {"missing": reason} in its place.
+// The answers below contain iterators, which encoding/json cannot encode. A missing row is encoded as {"missing":
+// reason}.
 
 // MarshalJSON encodes the answer and reads its lists.
 func (a Array) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a) }

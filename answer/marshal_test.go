@@ -105,8 +105,8 @@ func fill(v reflect.Value) {
 	}
 }
 
-// TestListsMarshal: json.Marshal of every answer with lists works, of zero values and of full ones, by value and by
-// pointer; a row that is missing has its reason in its place.
+// TestListsMarshal checks json.Marshal of every answer with lists: zero and full, by value and by pointer. A missing
+// row is encoded as its reason.
 func TestListsMarshal(t *testing.T) {
 	var names []string
 	for _, zero := range listed {
@@ -128,7 +128,7 @@ func TestListsMarshal(t *testing.T) {
 	assert.Equal(t, withLists(t), names, "listed has all answers with iterators")
 }
 
-// TestLongListsMarshal: lists without a source are empty.
+// TestLongListsMarshal checks that lists without a source are empty.
 func TestLongListsMarshal(t *testing.T) {
 	for _, list := range []any{&answer.Objects{}, &answer.StringCounts{}, &answer.CollectionItems{}, answer.NewObjects(nil)} {
 		b, err := json.Marshal(list)

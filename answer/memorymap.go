@@ -2,10 +2,10 @@ package answer
 
 import "github.com/sosgo/sosgo/target"
 
-// A MemoryKind is what a range of a process's memory is for.
+// A MemoryKind is the use of a range of a process's memory.
 type MemoryKind string
 
-// The kinds. Each byte of a mapping has one.
+// The kinds. Each byte of a mapping has exactly one.
 const (
 	MemoryGeneration0   MemoryKind = "gc generation 0" // of the GC heap, committed, as the next six
 	MemoryGeneration1   MemoryKind = "gc generation 1"
@@ -14,26 +14,26 @@ const (
 	MemoryPinned        MemoryKind = "gc pinned"
 	MemoryFrozen        MemoryKind = "gc frozen"
 	MemoryEphemeral     MemoryKind = "gc ephemeral" // a segment that generations share
-	MemoryGCReserve     MemoryKind = "gc reserve"   // what the collector reserved and no object is in: free regions, and the rest of segments
+	MemoryGCReserve     MemoryKind = "gc reserve"   // reserved by the collector, without objects: free regions and the rest of segments
 	MemoryGCTables      MemoryKind = "gc tables"    // card table, brick table, mark array
 	MemoryLoaderHeap    MemoryKind = "loader heap"  // types, methods, stubs
 	MemoryCodeHeap      MemoryKind = "code heap"    // code of the JIT compiler
-	MemoryExecutable    MemoryKind = "executable"   // other memory that the runtime maps twice, to write to it and to execute it
+	MemoryExecutable    MemoryKind = "executable"   // other memory that the runtime maps twice: to write and to execute
 	MemoryReadyToRun    MemoryKind = "image, precompiled"
 	MemoryManagedImage  MemoryKind = "image, managed"
 	MemoryNativeImage   MemoryKind = "image, native"
-	MemoryImage         MemoryKind = "image" // whose headers can't be read
+	MemoryImage         MemoryKind = "image" // an image with unreadable headers
 	MemoryFile          MemoryKind = "file"
 	MemoryStack         MemoryKind = "stack"
 	MemoryMalloc        MemoryKind = "malloc"         // arenas
 	MemoryMallocReserve MemoryKind = "malloc reserve" // addresses that arenas may grow into
 	MemoryMallocMapped  MemoryKind = "malloc mapped"  // blocks with mappings of their own
 	MemorySystem        MemoryKind = "system"         // the vDSO
-	MemoryReserved      MemoryKind = "reserved"       // no access, and nothing is known about it
+	MemoryReserved      MemoryKind = "reserved"       // no access; nothing else is known
 	MemoryUnknown       MemoryKind = "anonymous"      // nothing is known about it
 )
 
-// A MemoryMap shows what the memory of a process is for. The sums of Kinds are those of all mappings.
+// A MemoryMap divides the memory of a process by use. The sums of Kinds cover all mappings.
 type MemoryMap struct {
 	Gaps
 	Complete bool            `json:"complete" doc:"the dump lists all mappings of the process; else only files and the memory that it holds"`
@@ -45,7 +45,7 @@ type MemoryMap struct {
 	Ranges   []MemoryRange   `json:"ranges,omitempty" doc:"the parts of mappings by address, if requested"`
 }
 
-// A MemorySum adds up ranges of one kind.
+// A MemorySum adds up the ranges of one kind.
 type MemorySum struct {
 	Kind     MemoryKind `json:"kind,omitempty" doc:"what the memory is for"`
 	Detail   string     `json:"detail,omitempty" doc:"the kind of loader heap or code heap"`
@@ -59,7 +59,7 @@ type MemorySum struct {
 	Partial  bool       `json:"partial,omitempty" doc:"a part of the memory could not be read: inUse and free are those of the rest"`
 }
 
-// A MemoryRange is a part of a mapping that has one kind.
+// A MemoryRange is a part of a mapping with one kind.
 type MemoryRange struct {
 	Start  target.Addr `json:"start" doc:"first byte"`
 	End    target.Addr `json:"end" doc:"behind the last byte"`
@@ -93,7 +93,7 @@ type NativeSum struct {
 	Bytes  uint64 `json:"bytes" doc:"their bytes, with malloc's headers"`
 }
 
-// A NativeArena is a part of the heap of malloc that threads share.
+// A NativeArena is a part of malloc's heap that several threads share.
 type NativeArena struct {
 	Address target.Addr `json:"address,omitempty" doc:"its malloc_state; absent where that is not in the dump"`
 	Start   target.Addr `json:"start" doc:"its first memory"`
@@ -105,17 +105,18 @@ type NativeArena struct {
 	Free    NativeSum   `json:"free" doc:"free blocks, those in caches included"`
 	Top     uint64      `json:"top" doc:"bytes of the unused end"`
 	Unread  uint64      `json:"unread,omitempty" doc:"bytes behind the first block that could not be read"`
-	Err     error       `json:"-"` // why there are unread bytes
+	Err     error       `json:"-"` // why bytes are unread
 }
 
-// NativeSizes counts the blocks up to a size and above that of the row before.
+// NativeSizes counts the blocks with a size up to a limit and above the previous row's limit.
 type NativeSizes struct {
 	UpTo  uint64    `json:"upTo" doc:"the largest size in bytes, with the header"`
 	InUse NativeSum `json:"inUse" doc:"blocks in use"`
 	Free  NativeSum `json:"free" doc:"free blocks, those in caches included"`
 }
 
-// A NativeOwner is what the first word of blocks points to in an image: for an object of C++, the table of virtual functions of its class.
+// A NativeOwner is the address in an image that the first word of blocks points to. For a C++ object it is the
+// virtual function table of its class.
 type NativeOwner struct {
 	NativeSum
 	Module  string      `json:"module" doc:"path of the image"`

@@ -6,7 +6,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An Object is all that is known of one object.
+// An Object is everything known about one object.
 type Object struct {
 	Gaps
 	Address     target.Addr   `json:"address" doc:"address of the object"`
@@ -31,22 +31,23 @@ type Object struct {
 
 	Shown []Evaluation `json:"shown,omitempty" doc:"with -show: what the expressions are worth"`
 
-	StringStart string `json:"-"` // where String is missing: what could be read of it
+	StringStart string `json:"-"` // if String is missing: the part that was read
 	StringErr   error  `json:"-"` // why String is missing
 	ArrayErr    error  `json:"-"` // why the bounds of an array are missing
-	// ElementWord says how an array stores its elements: the name of a primitive
-	// type without its namespace, or CLASS, VALUETYPE, PTR, SZARRAY, ARRAY.
+	// ElementWord is how an array stores its elements: the name of a primitive type without its namespace, or CLASS,
+	// VALUETYPE, PTR, SZARRAY or ARRAY.
 	ElementWord string `json:"-"`
-	// Content is what an array of bytes or characters holds first, read as
-	// ASCII, with a dot for what that does not print. Nil for other objects.
+	// Content is the start of an array of bytes or characters as ASCII, with dots for other characters. It is nil for
+	// other objects.
 	Content *Text `json:"-"`
-	// RuntimeTypeName is the name of a System.RuntimeType's type, or why that is not known. Nil for other objects.
+	// RuntimeTypeName is the type that a System.RuntimeType represents, or why it is unknown. It is nil for other
+	// objects.
 	RuntimeTypeName *Text `json:"-"`
-	// HasReferences says that references were asked for; there may be none.
+	// HasReferences reports whether references were requested; the list may be empty.
 	HasReferences bool `json:"-"`
 }
 
-// A Word is a word of an object whose field, or fields, are unknown.
+// A Word is a word of an object with unknown fields.
 type Word struct {
 	Offset uint64 `json:"offset" doc:"bytes from the object's address"`
 	Value  Hex    `json:"value" doc:"its 64 bits"`
@@ -74,15 +75,15 @@ type Struct struct {
 	Class Class `json:"-"`
 }
 
-// A Class is the part of a type that generic instances may share: the EEClass, or where that is found by the canonical
-// MethodTable alone, since .NET 9, that MethodTable.
+// A Class identifies the part of a type that generic instances may share: its EEClass. Since .NET 9 that is found only
+// through the canonical MethodTable, which then stands for it.
 type Class struct {
 	Addr      target.Addr
-	Err       error // why Addr is not known
+	Err       error // why Addr is unknown
 	Canonical bool  // Addr is the canonical MethodTable
 }
 
-// A FieldList is the fields of a type, of an instance with their values.
+// A FieldList lists the fields of a type. For an instance they have values.
 type FieldList struct {
 	Fields []Field `json:"fields,omitempty" doc:"fields, the base class's first"`
 
@@ -101,24 +102,24 @@ type Field struct {
 	Place
 	Threads []ThreadValue `json:"threads,omitempty" doc:"values of a thread static"`
 
-	// Exact is the type as the instance has it, and Shared as the code that generic instances share sees it, which is
-	// SOS's view: references among the type arguments are System.__Canon.
+	// Exact is the instance's type. Shared is the type in code shared by generic instances, as SOS shows it:
+	// reference type arguments are System.__Canon.
 	Exact, Shared TypeName `json:"-"`
-	Offset        uint32   `json:"-"` // bytes from the first field; of a static from the start of its class's statics
-	InPlace       bool     `json:"-"` // the field holds its value and no reference or pointer
+	Offset        uint32   `json:"-"` // bytes from the first field; for a static, from the start of its class's statics
+	InPlace       bool     `json:"-"` // the field holds its value, not a reference or pointer
 	Inherited     bool     `json:"-"` // a base class declares it
 }
 
-// A Place is where a field is stored, and what it holds.
+// A Place is the address of a field and its value.
 type Place struct {
 	Address *target.Addr `json:"address,omitempty" doc:"where it is stored; of a static struct the reference to its box"`
 	Stored
 
 	// Doubtful reports, for a static, that it is unknown whether the class constructor has run.
 	Doubtful bool `json:"-"`
-	// Slot is Address, also of a static that is not initialised; 0 for nowhere.
+	// Slot is Address, but also set for an uninitialised static; 0 if there is no storage.
 	Slot target.Addr `json:"-"`
-	// SoFar is what the memory of a static holds that is not initialised, which is not yet its value. Nil where there is no memory.
+	// SoFar is the memory of an uninitialised static, which is not yet its value. It is nil if there is no storage.
 	SoFar *Stored `json:"-"`
 }
 
@@ -133,15 +134,15 @@ const (
 	FieldInstance     = "instance"
 	FieldStatic       = "static"
 	FieldThreadStatic = "threadStatic"
-	FieldRVA          = "rva" // a static whose value lies in the module's image
+	FieldRVA          = "rva" // a static stored in the module's image
 )
 
-// A ThreadValue is what one thread has in a thread static.
+// A ThreadValue is one thread's value of a thread static.
 type ThreadValue struct {
 	Thread uint32 `json:"osThread" doc:"OS id of the thread"`
 	Stored
 
-	Address target.Addr `json:"-"` // where it is stored; of a struct the reference to its box
+	Address target.Addr `json:"-"` // where it is stored; for a struct, where the reference to its box is
 }
 
 // A Reference is one reference of an object.
@@ -151,7 +152,8 @@ type Reference struct {
 	Object target.Addr `json:"object" doc:"address of the object referred to"`
 	Type   Text        `json:"type" doc:"its type"`
 
-	// Implied says that the reference is not stored in the object, but a collectible type's to its LoaderAllocator.
+	// Implied reports a reference that is not stored in the object: the one of a collectible type to its
+	// LoaderAllocator.
 	Implied bool `json:"-"`
 }
 
@@ -170,8 +172,8 @@ type Array struct {
 	Elements           iter.Seq2[Element, error] `json:"elements" doc:"in the order of memory"`
 
 	Class       Class  `json:"-"`
-	Length      uint32 `json:"-"` // elements of all dimensions together
-	ElementWord string `json:"-"` // as that of an Object
+	Length      uint32 `json:"-"` // number of elements in all dimensions
+	ElementWord string `json:"-"` // as Object.ElementWord
 }
 
 // An Element is one element of an array.
@@ -182,10 +184,10 @@ type Element struct {
 	Object *Object `json:"object,omitempty" doc:"with -details: the object that it refers to"`
 	Struct *Struct `json:"struct,omitempty" doc:"with -details: the value type that it is"`
 
-	ObjectErr error `json:"-"` // why Object is missing though it was asked for
+	ObjectErr error `json:"-"` // why Object is missing though requested
 }
 
-// A StaticField is one static field, of a thread static one for each thread that has used it.
+// A StaticField is one static field. A thread static has a value per thread that has used it.
 type StaticField struct {
 	DeclaringType Text        `json:"declaringType" doc:"type that declares the field"`
 	MethodTable   target.Addr `json:"methodTable" doc:"its MethodTable"`
@@ -222,7 +224,7 @@ type RuntimeType struct {
 	Domain target.Addr `json:"-"` // the AppDomain
 }
 
-// A LoadedType is a type that is loaded, with the objects of exactly this type on the heap.
+// A LoadedType is a loaded type with the heap objects of exactly this type.
 type LoadedType struct {
 	MethodTable target.Addr `json:"methodTable" doc:"its MethodTable"`
 	Name        Text        `json:"name" doc:"its name"`
@@ -235,7 +237,7 @@ type LoadedType struct {
 type Exceptions struct {
 	Gaps
 	Exceptions iter.Seq2[HeapException, error] `json:"exceptions" doc:"by address"`
-	// Count is known when Exceptions were read.
+	// Count is known once Exceptions are read.
 	Count Maybe[uint64] `json:"count,omitzero" doc:"how many"`
 }
 
@@ -248,10 +250,10 @@ type HeapException struct {
 	Frame       Text        `json:"frame,omitzero" doc:"innermost frame of its stack trace; absent if it was not thrown"`
 }
 
-// A LoadContext is an AssemblyLoadContext: the managed object that stands for it, or the default one, which has none.
+// A LoadContext is an AssemblyLoadContext: its managed object, or the default context, which may lack an object.
 type LoadContext struct {
 	Default bool `json:"default,omitempty" doc:"the default context, whose managed object was never made: nothing else is known of it"`
-	*Object      // nil for the default one without an object
+	*Object      // nil for the default context without an object
 }
 
 func (l *LoadContext) own() *Gaps {
@@ -261,7 +263,7 @@ func (l *LoadContext) own() *Gaps {
 	return l.Object.own()
 }
 
-// Noted returns what the answer lacks.
+// Noted returns the answer's gaps.
 func (l *LoadContext) Noted() []error {
 	if l.Object == nil {
 		return nil

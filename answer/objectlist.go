@@ -14,14 +14,14 @@ type HeapObject struct {
 	MethodTable target.Addr `json:"methodTable" doc:"its type"`
 	Size        uint64      `json:"size" doc:"bytes"`
 	Free        bool        `json:"free,omitempty" doc:"a free block and no object"`
-	// String is the beginning of what a string says, if that was asked for; it is nil for other objects.
+	// String is the start of a string's text, if requested. It is nil for other objects.
 	String *Excerpt `json:"-"`
 }
 
 // An Excerpt is the beginning of a text.
 type Excerpt struct {
 	Text  Text
-	Whole bool // it is all of it
+	Whole bool // Text is complete
 }
 
 // Objects is a long list of objects. They are read while the list is: once, in order, without allocations.
@@ -41,7 +41,7 @@ type AppendObject = func(b []byte, o *HeapObject) []byte
 // NewObjects returns the list of what source reads.
 func NewObjects(source ObjectSource) *Objects { return &Objects{source} }
 
-// All iterates over the objects, without what strings say.
+// All iterates over the objects, without the text of strings.
 func (l *Objects) All() iter.Seq2[HeapObject, error] {
 	if l.source == nil {
 		return func(func(HeapObject, error) bool) {}
@@ -73,12 +73,12 @@ func (l *Objects) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(l) }
 // JSONType returns a pointer to the type that StreamJSON writes, for documentation.
 func (Objects) JSONType() any { return new([]HeapObject) }
 
-// streamRows has format make JSON rows and passes them on without the separator after the last one.
+// streamRows passes on the JSON rows of format without the last separator.
 func streamRows[T any](format func(newRow func() func(b []byte, row *T) []byte, emit func([]byte) error) error, emit func([]byte) error) error {
 	return format(jsonenc.Row[T], func(rows []byte) error { return emit(bytes.TrimSuffix(rows, []byte(",\n"))) })
 }
 
-// A StringCount counts the strings of one content.
+// A StringCount counts the strings with the same content.
 type StringCount struct {
 	Count   uint64      `json:"count" doc:"strings of this content"`
 	Size    uint64      `json:"size" doc:"their total size in bytes"`
@@ -86,8 +86,8 @@ type StringCount struct {
 	Text    Text        `json:"text" doc:"the content, at most 1024 characters"`
 }
 
-// StringCounts are strings counted by content, by their total size and then by the first of them. They are counted and read
-// while the list is: once, in its order, and nothing is allocated for each.
+// StringCounts lists strings counted by content, ordered by total size and then by their first object. They are
+// counted and read while the list is: once, in order, without an allocation per row.
 type StringCounts struct{ source StringSource }
 
 // A StringSource counts and reads the strings of a StringCounts.
@@ -101,7 +101,7 @@ type StringSource interface {
 // AppendStringCount appends a row to b. The StringCount is valid during the call.
 type AppendStringCount = func(b []byte, s *StringCount) []byte
 
-// NewStringCounts returns the list of what source counts.
+// NewStringCounts returns a list that reads from source.
 func NewStringCounts(source StringSource) *StringCounts { return &StringCounts{source} }
 
 // All iterates over the contents.
@@ -112,8 +112,8 @@ func (l *StringCounts) All() iter.Seq2[StringCount, error] {
 	return l.source.All()
 }
 
-// Format formats the contents by several workers, as Objects.Format does objects. The error is emit's or the context's;
-// why strings could not be counted is noted in the answer.
+// Format formats the contents with several workers; see Objects.Format. The error is emit's or the context's. The
+// answer notes why strings could not be counted.
 func (l *StringCounts) Format(newRow func() AppendStringCount, emit func(rows []byte) error) error {
 	if l.source == nil {
 		return nil

@@ -1,6 +1,6 @@
 package answer
 
-// A Premise is something that a conclusion may rest on: if it does not hold, the conclusion may be wrong.
+// A Premise is a condition of conclusions: if it does not hold, a conclusion may be wrong.
 type Premise string
 
 // The premises.
@@ -9,13 +9,13 @@ const (
 	NoCollection  Premise = "no collection under way"     // the heap is as a program sees it
 	HeapAtRest    Premise = "heap at rest"                // no collector moves objects: what looks damaged is damaged
 	RootsRead     Premise = "all roots read"              // what keeps objects alive is known
-	ThreadsListed Premise = "all threads listed"          // also those that a runtime is making or ending
-	StackComplete Premise = "stacks complete"             // the stacks that it is concluded from can be read to their ends
-	CodeFound     Premise = "code found"                  // the code and metadata of methods can be read
-	NoGap         Premise = "not behind a gap"            // what was looked at does not lie behind memory that is missing
+	ThreadsListed Premise = "all threads listed"          // including threads that a runtime is creating or ending
+	StackComplete Premise = "stacks complete"             // the stacks used as evidence are readable to their ends
+	CodeFound     Premise = "code found"                  // the code and metadata of methods are readable
+	NoGap         Premise = "not behind a gap"            // the evidence does not follow memory that is missing
 	ListComplete  Premise = "list complete"               // a list or queue of the program was read to its end
-	FilesThere    Premise = "module files there"          // the files of modules that are not in the dump were found
-	TablesWhole   Premise = "tables of the runtime whole" // handles, sync blocks and the like can all be read
+	FilesThere    Premise = "module files there"          // files were found for the modules that are not in the dump
+	TablesWhole   Premise = "tables of the runtime whole" // handles, sync blocks and the like are all readable
 )
 
 // Broken returns what is the case if the premise does not hold.
@@ -46,9 +46,9 @@ type PremiseState int
 // The states of premises.
 const (
 	PremiseHolds    PremiseState = iota
-	PremiseDoubtful              // it may not hold: a conclusion is weaker
-	PremiseBroken                // it does not hold: nothing can be concluded from it
+	PremiseDoubtful              // it may not hold: conclusions are weaker
+	PremiseBroken                // it does not hold: no conclusion is possible
 )
 
-// Premises are the states of a process's premises. One that is missing holds.
+// Premises maps premises to their states in a process. A premise without an entry holds.
 type Premises map[Premise]PremiseState

@@ -39,14 +39,15 @@ type Configuration struct {
 	Keys      []ConfigurationKey `json:"keys" doc:"its keys by name"`
 }
 
-// A ConfigurationKey is a key of a configuration with the value that counts.
+// A ConfigurationKey is a key of a configuration with its effective value.
 type ConfigurationKey struct {
 	NamedValue
 	Provider   string `json:"provider" doc:"the provider whose value counts" text:"+ (%)"`
 	Overridden int    `json:"overridden,omitempty" doc:"how many earlier providers have another value for it" text:"+ (overrides %)"`
 }
 
-// Lacks records that something is not answered, and why; nil is ignored. What the container or the runtime can't record is not noted.
+// Lacks records that something could not be answered, and why. Nil is ignored. Facts that the container or the
+// runtime cannot record are not noted as gaps.
 func (a *Process) Lacks(what string, err error) {
 	if a == nil || err == nil {
 		return

@@ -11,7 +11,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestLacks: what is not answered is named once, also where its error names it, and what no dump would have is no gap.
+// TestLacks checks that a fact that could not be answered is named once, even if its error names it. A fact that no
+// dump records is not a gap.
 func TestLacks(t *testing.T) {
 	var p answer.Process
 	var gc answer.GC

@@ -10,12 +10,12 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A CellKind says what a Cell is.
+// A CellKind is the kind of a Cell.
 type CellKind uint8
 
 // The kinds of cells.
 const (
-	CellMissing CellKind = iota // Err says why
+	CellMissing CellKind = iota // Err is the reason
 	CellNull
 	CellBool    // Bits
 	CellInt     // Bits, signed
@@ -25,14 +25,14 @@ const (
 	CellDecimal // Text has the digits
 	CellText    // Text
 	CellEnum    // Text is the name, Bits the number
-	CellObject  // Bits is the address, Text what it says on one line, Type its type
-	CellStruct  // the same of a value type in place
+	CellObject  // Bits is the address, Text its value on one line, Type its type
+	CellStruct  // as CellObject, for a value type in place
 	CellType    // Text is the name, Bits the MethodTable
 )
 
 var cellWords = [...]string{"missing", "null", "bool", "int", "uint", "address", "float", "decimal", "text", "enum", "object", "struct", "type"}
 
-// String returns the kind in a word.
+// String returns the kind's name.
 func (k CellKind) String() string { return cellWords[k] }
 
 // A Cell is the value of an expression. In JSON it is null, a boolean, a number (a string if it exceeds 53 bits or is a
@@ -40,13 +40,13 @@ func (k CellKind) String() string { return cellWords[k] }
 // contain is an object {"missing": WORDS}, which is not null.
 type Cell struct {
 	Kind   CellKind
-	String bool // of a CellObject: it is a string, and Text is what it says
+	String bool // of a CellObject: the object is a string, and Text is its text
 	Bits   uint64
 	Text   string
 	Type   string
 	Err    error
 
-	Unsigned bool // of a CellEnum: Bits have no sign
+	Unsigned bool // of a CellEnum: Bits is unsigned
 }
 
 // Number returns the number of a CellInt, CellUint or CellEnum.
@@ -85,7 +85,7 @@ func (c *Cell) Plain() string {
 	return c.Text
 }
 
-// exactBits is how many bits of an integer every reader of JSON keeps.
+// exactBits is the size of the integers that every JSON reader keeps exactly.
 const exactBits = 53
 
 // AppendJSON appends the cell as JSON.
@@ -130,7 +130,7 @@ type QueryColumn struct {
 	Count bool   `json:"-"` // numbers of things or bytes
 }
 
-// A QueryRow is a row of a query: a cell for each column. JSON has an object with the columns' names.
+// A QueryRow is a row of a query: a cell for each column. In JSON it is an object with the columns' names.
 type QueryRow struct {
 	Columns []QueryColumn
 	Cells   []Cell
@@ -149,10 +149,11 @@ func (r QueryRow) AppendJSON(b []byte) []byte {
 	return append(b, '}')
 }
 
-// MarshalJSON is for encoding/json.
+// MarshalJSON implements json.Marshaler.
 func (r QueryRow) MarshalJSON() ([]byte, error) { return r.AppendJSON(nil), nil }
 
-// JSONType returns a pointer to what MarshalJSON writes, for documentation: the columns are the query's.
+// JSONType returns a pointer to the type that MarshalJSON writes, for documentation. The query determines the
+// columns.
 func (QueryRow) JSONType() any { return new(map[string]any) }
 
 // A Query is the answer to a query. Its rows are read while they are listed.
@@ -160,16 +161,16 @@ type Query struct {
 	Gaps
 	Columns []QueryColumn              `json:"columns"`
 	Rows    iter.Seq2[QueryRow, error] `json:"rows"`
-	// Total and Looked are known when Rows were read.
+	// Total and Looked are known once Rows are read.
 	Total  uint64 `json:"count" doc:"number of rows"`
 	Looked uint64 `json:"looked" doc:"number of objects, or rows of another source, that the query looked at"`
-	// Strength is known when Rows were read.
+	// Strength is known once Rows are read.
 	Strength Strength `json:"strength,omitempty" doc:"\"possible\" if the query counts objects as live that only words which look like references hold"`
-	// More: the query, or a limit, cut the list.
+	// More reports that the query or a limit cut the list.
 	More bool `json:"more,omitempty" doc:"there are more rows than the query, or a limit, wanted"`
 }
 
-// Listing returns the rows as a Listing has them.
+// Listing returns the rows as a Listing.
 func (q *Query) Listing() *Listing {
 	l := &Listing{Columns: q.Columns}
 	l.Rows = func(yield func(QueryRow, error) bool) {
@@ -195,7 +196,7 @@ type Evaluation struct {
 	Strength    Strength    `json:"strength,omitempty" doc:"\"possible\" if the value counts an object as live that only words which look like references hold"`
 }
 
-// Evaluations are what expressions are worth, one by one.
+// Evaluations lists the values of expressions.
 type Evaluations struct {
 	Gaps
 	Values []Evaluation `json:"values"`

@@ -2,13 +2,14 @@ package answer
 
 import "github.com/sosgo/sosgo/target"
 
-// HeapPart counts the objects that something keeps alive, or those that nothing does.
+// HeapPart counts live objects, or garbage.
 type HeapPart struct {
 	Objects uint64 `json:"objects" doc:"number of objects"`
 	Size    uint64 `json:"size" doc:"their size in bytes"`
 }
 
-// Retained says what would be free without the objects of a type, an assembly, a namespace or a generation, or without single objects.
+// Retained lists what would be free without the objects of a type, assembly, namespace or generation, or without
+// single objects.
 type Retained struct {
 	Gaps
 	Live       HeapPart `json:"live" doc:"objects that something keeps alive"`
@@ -16,7 +17,7 @@ type Retained struct {
 	Frozen     HeapPart `json:"frozen,omitzero" doc:"objects of frozen segments to which no root leads; they are never collected"`
 	Incomplete bool     `json:"incomplete,omitempty" doc:"not all roots, objects or references can be read, as the warnings say: sizes are those of what can, and garbage may live"`
 	By         string   `json:"by,omitempty" doc:"what the rows are: \"type\", \"assembly\", \"namespace\" or \"generation\""`
-	// OfGarbage: the rows are of the garbage.
+	// OfGarbage reports that the rows are of garbage.
 	OfGarbage bool             `json:"ofGarbage,omitempty" doc:"the rows are of what nothing keeps alive: what one dead object of the class alone refers to"`
 	Rows      []RetainedRow    `json:"rows,omitempty" doc:"the one that retains most first"`
 	More      int              `json:"more,omitempty" doc:"rows that are not listed"`
@@ -31,11 +32,11 @@ type RetainedRow struct {
 	Size        uint64      `json:"size" doc:"their own size in bytes"`
 	Retained    uint64      `json:"retained" doc:"bytes that would be free without each of them that no other of them retains, itself included"`
 	Share       float64     `json:"share" doc:"that in percent of the size of all that lives, or of all garbage"`
-	// Garbage counts the objects that nothing keeps alive, where the row is of live ones.
+	// Garbage counts the unreachable objects of the class, if the row is of live objects.
 	Garbage HeapPart `json:"garbage,omitzero" doc:"objects of the class that nothing keeps alive"`
 }
 
-// A RetainedObject is what would be free without one object.
+// A RetainedObject is the retained size of one object.
 type RetainedObject struct {
 	Object   PathObject  `json:"object" doc:"the object"`
 	Live     bool        `json:"live" doc:"something keeps it alive"`
@@ -46,7 +47,7 @@ type RetainedObject struct {
 	More     int         `json:"moreTypes,omitempty" doc:"types that are not listed"`
 }
 
-// Dominators say who owns what: each object with that without which it would be free.
+// Dominators describes ownership: an object's owner is the object without which it would be free.
 type Dominators struct {
 	Gaps
 	Live       HeapPart `json:"live" doc:"objects that something keeps alive"`
@@ -54,9 +55,9 @@ type Dominators struct {
 	Frozen     HeapPart `json:"frozen,omitzero" doc:"objects of frozen segments to which no root leads; they are never collected"`
 	Incomplete bool     `json:"incomplete,omitempty" doc:"not all roots, objects or references can be read, as the warnings say: sizes are those of what can, and garbage may live"`
 	Object     *Owned   `json:"object,omitempty" doc:"the object that was asked for"`
-	// Tree is flat: the children of a row are the rows after it that are one deeper, up to the first that is not deeper.
+	// Tree is in preorder: the children of a row follow it, one level deeper, up to the next row that is not deeper.
 	Tree []DominatorRow `json:"tree,omitempty" doc:"in preorder, the largest child first: children stand behind their parent, one deeper"`
-	// Children are those of one node of the tree: of Object, or of its root.
+	// Children lists the children of one node of the tree: Object, or the root.
 	Children []DominatorRow `json:"children,omitempty" doc:"the objects that the object owns at first hand, or without one those that no other object owns: the largest first"`
 	From     int            `json:"from,omitempty" doc:"children that are left out in front"`
 	More     int            `json:"more,omitempty" doc:"children that are left out behind"`
@@ -64,20 +65,20 @@ type Dominators struct {
 	Depth    int            `json:"depth,omitempty" doc:"how deep the tree is shown"`
 }
 
-// Owned is an object with its owners, and what it owns.
+// Owned is an object with its owners and what it owns.
 type Owned struct {
 	Object   PathObject     `json:"object" doc:"the object"`
 	Live     bool           `json:"live" doc:"something keeps it alive"`
 	Retained uint64         `json:"retained" doc:"bytes that would be free without it"`
 	Chain    []DominatorRow `json:"chain" doc:"what it would not live without: from the root to the object; of garbage only dead objects"`
-	// Shared: no single object owns it.
+	// Shared reports that no single object owns it.
 	Shared  bool           `json:"shared,omitempty" doc:"no other object owns it: it is held in several ways, or by a root itself"`
 	Holders []RootPath     `json:"holders,omitempty" doc:"of an object that no other one owns: paths to it that have nothing in common"`
 	Owns    []DominatorRow `json:"owns" doc:"what it owns at first hand, the largest first"`
 	Others  []DominatorRow `json:"others,omitempty" doc:"the rest of it, by type"`
 }
 
-// A DominatorRow is a node of the tree of dominators, or several of one type.
+// A DominatorRow is a node of the dominator tree, or several nodes of one type.
 type DominatorRow struct {
 	Depth    int         `json:"depth" doc:"0 for children of the root"`
 	Object   *PathObject `json:"object,omitempty" doc:"the object"`
@@ -91,7 +92,7 @@ type DominatorRow struct {
 	Deeper   int         `json:"deeper,omitempty" doc:"children that are not shown for their depth"`
 }
 
-// Links are what refers to an object, or what it refers to.
+// Links lists what refers to an object, or what it refers to.
 type Links struct {
 	Gaps
 	Object    PathObject `json:"object" doc:"the object that was asked for"`

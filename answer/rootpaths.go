@@ -13,7 +13,7 @@ const (
 	NotKnown = "unknown"
 )
 
-// RootPaths say what keeps an object alive.
+// RootPaths lists what keeps an object alive.
 type RootPaths struct {
 	Gaps
 	Object   PathObject `json:"object" doc:"the object that was asked for"`
@@ -22,14 +22,14 @@ type RootPaths struct {
 	Paths    []RootPath `json:"paths" doc:"one from each root that was asked for, the shortest first"`
 	Limited  bool       `json:"limited,omitempty" doc:"there may be more paths than were wanted"`
 	Evidence *NotHeld   `json:"evidence,omitempty" doc:"what was searched, where no path was found"`
-	// Condemned is the generation that is supposed to be collected, if one is.
+	// Condemned is the generation that is assumed to be collected, or nil.
 	Condemned *int `json:"condemnedGeneration,omitempty" doc:"the generation that is taken to be collected: what is older keeps alive what it refers to"`
 	Older     bool `json:"older,omitempty" doc:"the object is older than that, and survives whatever refers to it"`
-	// WithoutStacks: stacks were left out.
+	// WithoutStacks reports that stacks were not used as roots.
 	WithoutStacks bool `json:"withoutStacks,omitempty" doc:"stacks were not taken for roots"`
 }
 
-// NotHeld is what was searched for a path to an object.
+// NotHeld counts what was searched for a path to an object.
 type NotHeld struct {
 	Roots     uint64       `json:"roots" doc:"references from outside of the heap"`
 	Live      uint64       `json:"live" doc:"objects that these keep alive"`
@@ -48,27 +48,27 @@ type PathObject struct {
 	Generation  string      `json:"generation" doc:"\"0\", \"1\", \"2\", \"large\", \"pinned\" or \"frozen\""`
 }
 
-// A RootPath leads from what keeps an object alive to the object.
+// A RootPath leads from a root to an object.
 type RootPath struct {
 	Root    GCRoot     `json:"root" doc:"what keeps the first object alive"`
-	Method  Text       `json:"-"` // of a frame, as SOS names it
+	Method  Text       `json:"-"` // the method of a frame, as SOS names it
 	Objects []PathStep `json:"objects" doc:"the objects from the root to the one that was asked for"`
 }
 
-// A PathStep is an object on a path and how the one before refers to it.
+// A PathStep is an object on a path, and how its predecessor refers to it.
 type PathStep struct {
 	PathObject
 	Edge *PathEdge `json:"edge,omitempty" doc:"the reference to it of the object before; absent for the first"`
 }
 
-// A PathEdge is a reference of an object to another.
+// A PathEdge is a reference from one object to another.
 type PathEdge struct {
 	Kind string `json:"kind" doc:"\"field\", \"static field\", \"dependent handle\" or \"loader allocator\""`
 	Name Text   `json:"name,omitzero" doc:"\"_items\", \"[3]\", \"_entries[5].value\", \"Contoso.Cache.s_items\""`
 	More bool   `json:"more,omitempty" doc:"it refers to it more than once"`
 }
 
-// An ObjectPath leads from an object to another.
+// An ObjectPath leads from one object to another.
 type ObjectPath struct {
 	Gaps
 	From    PathObject `json:"from" doc:"the object where the path starts"`
@@ -77,16 +77,16 @@ type ObjectPath struct {
 	Objects []PathStep `json:"objects" doc:"the objects from the one to the other"`
 }
 
-// A Closure is what objects keep alive together.
+// A Closure is everything that some objects keep alive together.
 type Closure struct {
 	Object *PathObject `json:"object,omitempty" doc:"the object"`
 	Of     *TypeCount  `json:"of,omitempty" doc:"the type whose objects were asked for, and these"`
-	// Retained is what would be free without them.
+	// Retained is the bytes that would be free without them.
 	Retained *uint64 `json:"retained,omitempty" doc:"bytes of those that nothing else keeps alive; of one object, with -retained"`
 	Listing
 }
 
-// A GCRoot says what a root of the garbage collector is.
+// A GCRoot describes a root of the garbage collector.
 type GCRoot struct {
 	Kind         string        `json:"kind" doc:"\"handle\", \"finalizer\", \"stack\" or \"thread statics\""`
 	Name         string        `json:"name" doc:"the root in a few words"`
@@ -105,7 +105,8 @@ type GCRoot struct {
 	Variable     Text          `json:"variable,omitzero" doc:"argument or local that holds the reference"`
 }
 
-// Words names the root for a sentence about what keeps an object alive: of a stack the thread and the method.
+// Words names the root in a sentence about what keeps an object alive. For a stack it names the thread and the
+// method.
 func (r *GCRoot) Words() string {
 	if r.Kind != "stack" {
 		return r.Name

@@ -1,6 +1,6 @@
 package answer
 
-// Secrets counts the values of a process that are known as secrets: masking replaces them wherever they appear.
+// Secrets counts the known secret values of a process. Masking replaces them wherever they appear.
 type Secrets struct {
 	Gaps
 	Values int          `json:"values" doc:"different values"`

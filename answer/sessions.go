@@ -6,7 +6,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Sessions are the sessions of ASP.NET Core that are in the process: those that requests have, and those that rest in a cache of it.
+// Sessions lists the sessions of ASP.NET Core: those of requests, and those stored in a cache of the process.
 type Sessions struct {
 	Gaps
 	Stores   []SessionStore `json:"stores" doc:"the caches in which sessions rest between two requests" text:"stores|sessions"`
@@ -15,7 +15,7 @@ type Sessions struct {
 	Retained *int64         `json:"retained,omitempty" doc:"with -retained: bytes that would be free without the sessions of this answer, their sizes added up" text:"all retain % bytes"`
 }
 
-// A SessionStore is an IDistributedCache in which sessions rest.
+// A SessionStore is an IDistributedCache with stored sessions.
 type SessionStore struct {
 	Address  target.Addr   `json:"address" doc:"the IDistributedCache"`
 	Type     Text          `json:"type" doc:"its type"`
@@ -48,7 +48,7 @@ type Session struct {
 	MoreValues int             `json:"moreValues,omitempty" doc:"values that are not listed" text:"% other value|% other values"`
 }
 
-// A RestingSession is a session as it is stored.
+// A RestingSession is a stored session.
 type RestingSession struct {
 	Entry    target.Addr      `json:"entry" doc:"the CacheEntry" text:"="`
 	Address  target.Addr      `json:"address" doc:"the array with its data" text:"-"`

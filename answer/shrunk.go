@@ -1,6 +1,6 @@
 package answer
 
-// Shrunk describes a dump that was written without the memory that nobody needs to explain its process.
+// Shrunk describes a dump that was written without the memory that no answer about its process needs.
 type Shrunk struct {
 	Gaps
 	File    string       `json:"file" doc:"the new dump"`
@@ -11,7 +11,7 @@ type Shrunk struct {
 	Kinds   []ShrunkKind `json:"kinds" doc:"what was left out"`
 }
 
-// A ShrunkKind is a kind of memory that was left out.
+// A ShrunkKind is a kind of memory that was omitted.
 type ShrunkKind struct {
 	Kind  string `json:"kind" doc:"what it was"`
 	Bytes uint64 `json:"bytes" doc:"bytes that were left out"`

@@ -2,21 +2,21 @@ package answer
 
 import "github.com/sosgo/sosgo/target"
 
-// Soundness says what is wrong with a heap.
+// Soundness lists the faults of a heap.
 type Soundness struct {
 	Gaps
 	Faults  []Fault `json:"faults"` // in address order, at most a thousand
 	Objects uint64  `json:"objects" doc:"objects that were looked at"`
 	Errors  int     `json:"errors" doc:"number of faults"`
-	// Sync blocks are absent where there is no table of them.
+	// SyncBlocks is nil if there is no table of sync blocks.
 	SyncBlocks      *int `json:"syncBlocks,omitempty" doc:"sync blocks in use"`
 	SyncBlockErrors *int `json:"syncBlockErrors,omitempty" doc:"those whose object does not name them"`
 
-	Partial    bool `json:"-"` // a part of the heap was looked at
-	Incomplete bool `json:"-"` // not all of it could be looked at
+	Partial    bool `json:"-"` // only a part of the heap was checked
+	Incomplete bool `json:"-"` // not all of the heap could be checked
 }
 
-// ObjectSoundness says what is wrong with one object.
+// ObjectSoundness lists the faults of one object.
 type ObjectSoundness struct {
 	Gaps
 	Object target.Addr `json:"-"`
@@ -24,7 +24,7 @@ type ObjectSoundness struct {
 	Errors int         `json:"errors" doc:"number of faults"`
 }
 
-// A Fault is something wrong with an object of the heap.
+// A Fault is a fault of an object of the heap.
 type Fault struct {
 	Kind    string      `json:"kind" doc:"what is wrong: InvalidMethodTable, InvalidObjectReference, ..."`
 	Object  target.Addr `json:"object" doc:"the object"`
@@ -37,13 +37,13 @@ type Fault struct {
 // Neighbours are the objects around an address.
 type Neighbours struct {
 	Gaps
-	Address    target.Addr `json:"-"` // that was asked for
+	Address    target.Addr `json:"-"` // the given address
 	Before     *Neighbour  `json:"before,omitempty" doc:"the last object that starts before the address"`
 	Current    *Neighbour  `json:"current,omitempty" doc:"the object that starts at the address"`
 	Next       *Neighbour  `json:"next,omitempty" doc:"the first object behind"`
 	Gap        *Range      `json:"gap,omitempty" doc:"an allocation context between them, which holds no objects"`
 	Consistent bool        `json:"consistent" doc:"each object begins where the one before ends"`
-	// Corrupt says what could not be read among them.
+	// Corrupt lists what was unreadable among them.
 	Corrupt []error `json:"-"`
 }
 

@@ -9,23 +9,23 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Stacks are the stacks of threads.
+// Stacks lists the stacks of threads.
 type Stacks struct {
 	Gaps
-	// Threads are the threads, in order. The frames of one are read before the next one is asked for.
+	// Threads lists the threads in order. The frames of one must be read before the next one is requested.
 	Threads iter.Seq2[*ThreadStack, error] `json:"-"`
-	// Frames are those of all Threads.
+	// Frames lists the frames of all Threads.
 	Frames iter.Seq2[*Frame, error] `json:"frames"`
-	// Debug is the stack as the debugging API shows it, where that was asked for.
+	// Debug is the stack as the debugging API shows it, if requested.
 	Debug iter.Seq2[DebugFrame, error] `json:"-"`
 }
 
-// NewStacks makes an answer of threads.
+// NewStacks returns an answer about threads.
 func NewStacks(threads iter.Seq2[*ThreadStack, error]) *Stacks {
 	return &Stacks{Threads: threads, Frames: flatten(threads, func(t *ThreadStack) iter.Seq2[*Frame, error] { return t.Frames })}
 }
 
-// flatten lists the rows of all threads, one thread after the other.
+// flatten yields the rows of all threads, one thread after the other.
 func flatten[T, R any](threads iter.Seq2[*T, error], rows func(*T) iter.Seq2[R, error]) iter.Seq2[R, error] {
 	return func(yield func(R, error) bool) {
 		for t, err := range threads {
@@ -49,16 +49,16 @@ func flatten[T, R any](threads iter.Seq2[*T, error], rows func(*T) iter.Seq2[R, 
 	}
 }
 
-// A ThreadID names a thread by the numbers that it has.
+// A ThreadID identifies a thread by its numbers.
 type ThreadID struct {
-	OSID  uint32 // 0 for none
-	Index int    // among the threads of the OS, -1 for none
+	OSID  uint32 // 0 if there is no OS thread
+	Index int    // among the threads of the OS; -1 if it is not among them
 }
 
 // A ThreadStack is the stack of one thread.
 type ThreadStack struct {
 	ThreadID
-	// Frames are the frames, from the leaf on. It is nil for a thread that no managed code ran on.
+	// Frames lists the frames, from the leaf outwards. It is nil for a thread that has run no managed code.
 	Frames iter.Seq2[*Frame, error]
 }
 
@@ -73,7 +73,7 @@ const (
 // TrustReport is the Trust of a frame that a crash report lists.
 const TrustReport = "report"
 
-// A Frame is one entry of a stack. What was not asked for, or the kind of frame does not have, is zero.
+// A Frame is one entry of a stack. Fields that were not requested, or that do not apply to its kind, are zero.
 type Frame struct {
 	OSID         uint32             `json:"osId" doc:"OS id of the thread"`
 	Kind         string             `json:"kind" doc:"managed, explicit (the runtime's own frame), native, or other: a run of frames of another runtime of the process"`
@@ -101,11 +101,11 @@ type Frame struct {
 	Repeat       int                `json:"repeat,omitempty" doc:"with -fold: how often these frames were there"`
 	Runtime      *int               `json:"runtime,omitempty" doc:"of the kind other: number of the runtime whose frames they are"`
 	Count        int                `json:"count,omitempty" doc:"of the kind other: how many frames there are"`
-	// Err is why the walk ended at this frame, before the end of the stack.
+	// Err is why the walk ended here, before the end of the stack.
 	Err Reason `json:"error,omitzero" doc:"why the walk ended here"`
 }
 
-// Name returns the method as exactly as it is known.
+// Name returns the most exact known name of the method.
 func (f *Frame) Name() string {
 	if f.Exact != "" {
 		return f.Exact
@@ -113,7 +113,7 @@ func (f *Frame) Name() string {
 	return f.Method.String()
 }
 
-// NativeName names the code of a native frame: by the symbol before it or the module, with the distance from there.
+// NativeName names the code of a native frame: the preceding symbol, or the module, plus the distance from there.
 func (f *Frame) NativeName() string {
 	switch {
 	case f.Generated:
@@ -126,10 +126,10 @@ func (f *Frame) NativeName() string {
 	return "[code in no module]"
 }
 
-// FrameRegisters are the registers of a frame, as far as they are known.
+// FrameRegisters holds the known registers of a frame.
 type FrameRegisters struct{ target.Registers }
 
-// IsZero reports whether none is known.
+// IsZero reports whether no register is known.
 func (r FrameRegisters) IsZero() bool { return !r.Known() }
 
 // JSONValue returns the known registers by name.
@@ -147,7 +147,7 @@ func (r FrameRegisters) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&
 // JSONType returns a pointer to the type that MarshalJSON writes, for documentation.
 func (FrameRegisters) JSONType() any { return new(map[string]target.Addr) }
 
-// The states of a Variable that are no error's.
+// The states of a Variable that are not errors.
 const (
 	VariableValue  = "value"
 	VariableNoData = "no data"
@@ -167,12 +167,13 @@ type Variable struct {
 	Located  bool  `json:"-"` // its place is known
 	Split    bool  `json:"-"` // it is in two places at once
 	WordSize int   `json:"-"` // bytes of Word
-	WordErr  error `json:"-"` // why there is no Word
-	// Stored is the value as a field has it: a reference, the members of a value type. Its Missing is set where State is no value.
+	WordErr  error `json:"-"` // why Word is missing
+	// Stored is the value in the form of a field's: a reference, or the members of a value type. If State is set, its
+	// Missing is set.
 	Stored Stored `json:"-"`
 }
 
-// A Root is a register or a word of a stack that holds a reference, as the garbage collector sees it.
+// A Root is a register or a stack word that holds a reference, as reported to the garbage collector.
 type Root struct {
 	Place    string      `json:"place,omitempty" doc:"the register, or register and offset, of the reference; absent in an explicit frame"`
 	Address  target.Addr `json:"address,omitempty" doc:"the word of the stack; absent for a register"`
@@ -183,7 +184,7 @@ type Root struct {
 	Pinned   bool        `json:"pinned,omitempty" doc:"it keeps the object where it is"`
 }
 
-// A QuotedText is the beginning of a string's text, which stands between quotes.
+// A QuotedText is the start of a string, shown in quotes.
 type QuotedText struct {
 	Text
 	Present bool // there is a string
@@ -192,7 +193,7 @@ type QuotedText struct {
 // IsZero reports whether there is no string.
 func (q QuotedText) IsZero() bool { return !q.Present }
 
-// String returns the text in quotes, or the word for why it is missing.
+// String returns the text in quotes, or the word for its absence.
 func (q QuotedText) String() string {
 	if q.Err != nil {
 		return q.Text.String()
@@ -200,10 +201,10 @@ func (q QuotedText) String() string {
 	return `"` + q.S + `"`
 }
 
-// MarshalText is String, for forms that have nothing but text.
+// MarshalText returns String, for formats that have only text.
 func (q QuotedText) MarshalText() ([]byte, error) { return []byte(q.String()), nil }
 
-// JSONValue returns the text in quotes, or nil where it is missing.
+// JSONValue returns the text in quotes, or nil if it is missing.
 func (q QuotedText) JSONValue() any {
 	if q.Err != nil {
 		return nil
@@ -214,25 +215,25 @@ func (q QuotedText) JSONValue() any {
 // MarshalJSON encodes the text in quotes, or null where it is missing.
 func (q QuotedText) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&q) }
 
-// JSONType returns a pointer to the type of the text, for documents.
+// JSONType returns a pointer to the type of the text, for documentation.
 func (QuotedText) JSONType() any { return new(string) }
 
 // A DebugFrame is one entry of a stack as the debugging API shows it.
 type DebugFrame struct {
 	SP, IP target.Addr // IP is 0 for a Label
-	Label  string      // what the API calls one of the runtime's own frames
+	Label  string      // the API's name for a frame of the runtime
 	Native bool        // stands for a run of native frames
-	// Method is the method with its signature, as metadata has it, and Module the file that it is in; of a method
-	// without metadata, Method is its name and Unnamed is set.
+	// Method is the method with its signature, from metadata, and Module its file. For a method without metadata,
+	// Method is its name and Unnamed is set.
 	Method, Module Text
 	Unnamed        bool
 }
 
-// ParallelStacks are the stacks of threads, merged from their outermost callers on.
+// ParallelStacks is the stacks of threads, merged from their outermost callers.
 type ParallelStacks struct {
 	Gaps
 	Roots   []*StackCall                  `json:"-"` // the outermost callers
-	Threads int                           `json:"-"` // how many have a stack
+	Threads int                           `json:"-"` // number of threads with a stack
 	Stacks  iter.Seq2[MergedStack, error] `json:"stacks"`
 }
 
@@ -240,25 +241,25 @@ type ParallelStacks struct {
 type StackCall struct {
 	Name     Text         // the method, its parameters without namespaces
 	FullName Text         // the method as SOS prints it
-	Threads  []uint32     // OS ids of those that stand in this call or in one of its callees
-	Own      []uint32     // of those that stand in this call itself
+	Threads  []uint32     // OS ids of the threads in this call or its callees
+	Own      []uint32     // OS ids of the threads in this call itself
 	Calls    []*StackCall // callees
 }
 
-// A MergedStack is a stack that threads stand in.
+// A MergedStack is a stack with the threads that have it.
 type MergedStack struct {
 	Threads []uint32 `json:"threads" doc:"OS ids of the threads that have this stack"`
 	Methods []Text   `json:"methods" doc:"the methods, from the one that is running on"`
 }
 
-// NewParallelStacks makes an answer of the calls of threads.
+// NewParallelStacks returns an answer about the calls of threads.
 func NewParallelStacks(roots []*StackCall, threads int) *ParallelStacks {
 	s := &ParallelStacks{Roots: roots, Threads: threads}
 	s.Stacks = s.stacks
 	return s
 }
 
-// stacks lists each stack that threads stand in, merged where it is the same.
+// stacks yields each distinct stack once.
 func (s *ParallelStacks) stacks(yield func(MergedStack, error) bool) {
 	type place struct {
 		call  *StackCall
@@ -289,14 +290,14 @@ func (s *ParallelStacks) stacks(yield func(MergedStack, error) bool) {
 	}
 }
 
-// Returns are the words of stacks that look like return addresses.
+// Returns lists the words of stacks that look like return addresses.
 type Returns struct {
 	Gaps
 	Threads iter.Seq2[*ThreadReturns, error] `json:"-"`
-	Returns iter.Seq2[Return, error]         `json:"returns"` // those of all Threads
+	Returns iter.Seq2[Return, error]         `json:"returns"` // of all Threads
 }
 
-// NewReturns makes an answer of threads.
+// NewReturns returns an answer about threads.
 func NewReturns(threads iter.Seq2[*ThreadReturns, error]) *Returns {
 	return &Returns{Threads: threads, Returns: flatten(threads, func(t *ThreadReturns) iter.Seq2[Return, error] { return t.Returns })}
 }
@@ -304,11 +305,11 @@ func NewReturns(threads iter.Seq2[*ThreadReturns, error]) *Returns {
 // ThreadReturns are the return addresses on the stack of one thread.
 type ThreadReturns struct {
 	ThreadID
-	Current string                   // the code that the thread runs, empty if no OS thread runs it
-	Returns iter.Seq2[Return, error] // nil for a thread that was passed over, or has no stack
+	Current string                   // the code that the thread runs; empty without an OS thread
+	Returns iter.Seq2[Return, error] // nil for a thread that was skipped or has no stack
 }
 
-// A Return is the remains of a call: of one that is going on, or that ended.
+// A Return is the trace of a call that is active or has ended.
 type Return struct {
 	OSID     uint32      `json:"osId,omitempty" doc:"OS id of the thread"`
 	Slot     target.Addr `json:"slot" doc:"the word of the stack"`
@@ -319,14 +320,14 @@ type Return struct {
 	CalleeIn string      `json:"calleeIn,omitempty" doc:"the method or native module of the callee"`
 }
 
-// StackObjects are the objects that stacks and registers refer to.
+// StackObjects lists the objects that stacks and registers refer to.
 type StackObjects struct {
 	Gaps
 	Threads iter.Seq2[*ThreadObjects, error] `json:"-"`
-	Objects iter.Seq2[StackObject, error]    `json:"objects"` // those of all Threads
+	Objects iter.Seq2[StackObject, error]    `json:"objects"` // of all Threads
 }
 
-// NewStackObjects makes an answer of threads.
+// NewStackObjects returns an answer about threads.
 func NewStackObjects(threads iter.Seq2[*ThreadObjects, error]) *StackObjects {
 	return &StackObjects{Threads: threads, Objects: flatten(threads, func(t *ThreadObjects) iter.Seq2[StackObject, error] { return t.Objects })}
 }
@@ -334,10 +335,10 @@ func NewStackObjects(threads iter.Seq2[*ThreadObjects, error]) *StackObjects {
 // ThreadObjects are the objects that one thread refers to.
 type ThreadObjects struct {
 	ThreadID
-	// Normal is the thread's own stack, of one that stands on an alternate signal stack; both are looked at.
+	// Normal is the thread's own stack if it runs on an alternate signal stack. Both are scanned.
 	Normal  *Range
-	Precise bool // the objects are those that the garbage collector takes for live
-	// Objects is nil where the dump lacks the stack.
+	Precise bool // the objects are those that the garbage collector considers live
+	// Objects is nil if the stack is not in the dump.
 	Objects iter.Seq2[StackObject, error]
 }
 
@@ -355,18 +356,18 @@ type StackObject struct {
 	Pinned      bool        `json:"pinned,omitempty" doc:"with -precise: it keeps the object where it is"`
 	Unproven    bool        `json:"unproven,omitempty" doc:"no walk of the heap reaches the object: it looks like one"`
 
-	Held *HeldReference `json:"-"` // of ThreadObjects that are Precise
+	Held *HeldReference `json:"-"` // set if ThreadObjects.Precise
 }
 
-// A HeldReference is a reference with the frame that holds it.
+// A HeldReference is a reference and the frame that holds it.
 type HeldReference struct {
 	Root
 	FrameSP, FrameIP target.Addr
 	Holder           Text // the method, or in brackets the class of an explicit frame
 }
 
-// A Profile is the stacks of a process for other tools: one sample a thread. Places that stacks have in common are held
-// once, so that a stack of a million recursive calls costs a number a call.
+// A Profile is the stacks of a process for other tools: one sample per thread. Places are stored once, so
+// each recursive call costs one number.
 type Profile struct {
 	Gaps
 	File    string                         `json:"file,omitempty"` // that it was written to
@@ -380,9 +381,9 @@ type Profile struct {
 // A ProfileStack is the stack of one thread in a Profile.
 type ProfileStack struct {
 	OSID      uint32
-	ManagedID uint32 // 0 for none
-	Name      string // of the thread; may be empty
-	Frames    []int  // indexes into Profile.Frames, from the leaf on
+	ManagedID uint32 // 0 if the runtime does not know it
+	Name      string // the thread's name; may be empty
+	Frames    []int  // indexes into Profile.Frames, from the leaf outwards
 }
 
 // A ProfileFrame is one place in the code.
@@ -402,14 +403,14 @@ type ThreadSample struct {
 	Frames    []ProfileFrame `json:"frames" doc:"the frames, from the leaf on"`
 }
 
-// NewProfile makes an empty Profile.
+// NewProfile returns an empty Profile.
 func NewProfile() *Profile {
 	p := &Profile{index: map[ProfileFrame]int{}}
 	p.Rows = p.samples
 	return p
 }
 
-// Frame returns the index of f in Frames and adds it if it is new.
+// Frame returns the index of f in Frames. It adds f if it is new.
 func (p *Profile) Frame(f ProfileFrame) int {
 	i, ok := p.index[f]
 	if !ok {
@@ -423,7 +424,7 @@ func (p *Profile) Frame(f ProfileFrame) int {
 	return i
 }
 
-// Written returns the answer that the Profile was written to a file.
+// Written returns the answer for a Profile that was written to a file.
 func (p *Profile) Written(file string) *Profile {
 	out := *p
 	out.File, out.Rows = file, nil

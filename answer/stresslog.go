@@ -7,7 +7,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A StressLog is the log that the runtime keeps in memory if DOTNET_StressLog is set.
+// A StressLog is the runtime's in-memory log, which DOTNET_StressLog enables.
 type StressLog struct {
 	Gaps
 	Enabled       bool                            `json:"enabled" doc:"whether a thread has a log"`
@@ -22,7 +22,7 @@ type StressLog struct {
 	Messages      iter.Seq2[StressMessage, error] `json:"messages" doc:"the newest first"`
 }
 
-// About leaves the messages with a among their arguments, such as the promotions and relocations of a root or an object.
+// About keeps only messages with a among their arguments, such as promotions and relocations of an object.
 func (l *StressLog) About(a target.Addr) {
 	if l == nil || l.Messages == nil {
 		return

@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestStressLogAbout: messages without the address are left out, and errors are not.
+// TestStressLogAbout checks that messages without the address are omitted, but errors are kept.
 func TestStressLogAbout(t *testing.T) {
 	list := []answer.StressMessage{{OSID: 1, Arguments: []target.Addr{0x10, 0x20}}, {OSID: 2}, {OSID: 3, Arguments: []target.Addr{0x20}}, {OSID: 4, Arguments: []target.Addr{0x10}}}
 	l := &answer.StressLog{Messages: func(yield func(answer.StressMessage, error) bool) {

@@ -7,7 +7,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A TaskState is what the flags of a task say.
+// A TaskState is the state of a task, from its flags.
 type TaskState struct {
 	Gaps
 	Task   target.Addr `json:"task,omitzero" doc:"the task, if one was asked about"`
@@ -18,7 +18,7 @@ type TaskState struct {
 
 	ID     Maybe[uint64] `json:"id,omitzero" doc:"Task.Id, 0 for a task that nobody has asked for its id"`
 	Result string        `json:"result,omitempty" doc:"what a task that ran to completion gave, as text; absent for one without a result"`
-	// Exceptions are those of a task that failed, unless somebody has looked at them.
+	// Exceptions lists a failed task's exceptions if they were never observed.
 	Exceptions         []TaskException `json:"exceptions,omitempty" doc:"why it failed, as long as nobody has looked at that"`
 	Observed           bool            `json:"observed,omitempty" doc:"it failed, and somebody has looked at its exceptions"`
 	CancellationSource target.Addr     `json:"cancellationSource,omitempty" doc:"the CancellationTokenSource of the token that it was made with"`
@@ -31,7 +31,7 @@ type TaskState struct {
 	Then      []TaskLink   `json:"then,omitempty" doc:"who waits for it: what goes on when it completes"`
 }
 
-// A TaskLink is an object that a task waits for, or that waits for it.
+// A TaskLink is an object that a task waits for or that waits for the task.
 type TaskLink struct {
 	Object  target.Addr `json:"object" doc:"the task, the box or the other object"`
 	Name    Text        `json:"name" doc:"its async method, or its type with the method that it runs"`
@@ -40,43 +40,43 @@ type TaskLink struct {
 	Element bool        `json:"element,omitempty" doc:"it waits for the next element of an async iterator, not for its end"`
 }
 
-// Async is what async code waits for: the methods that are suspended, and the tasks between them. Which parts it has
-// depends on the question.
+// Async describes suspended async methods and the tasks between them. The question determines which parts are set.
 type Async struct {
 	Gaps
 	// Stacks are read while they are ranged over.
 	Stacks iter.Seq2[*AsyncStack, error] `json:"stacks,omitempty"`
-	// Merged are the stacks with equal frames put together.
+	// Merged combines stacks with equal frames.
 	Merged []AsyncGroup `json:"merged,omitzero"`
-	// Types count the frames.
+	// Types counts the frames by name.
 	Types []AsyncCount `json:"types,omitzero"`
-	// Never: the runtime has not loaded the class of tasks.
+	// Never reports that the runtime has not loaded the class Task.
 	Never bool `json:"neverUsed,omitempty" doc:"there never was a task: the runtime has not loaded their class"`
 }
 
-// An AsyncStack is what goes on, one after the other, when one thing completes that nothing of the heap completes.
+// An AsyncStack is everything that continues, in order, when one thing completes. No object of the heap completes
+// that thing.
 type AsyncStack struct {
 	Gaps
-	// Part: another stack has it as well. SOS, which does not know pooled boxes, begins a stack here.
+	// Part reports that another stack has the same frames. SOS does not know pooled boxes and starts a stack here.
 	Part bool `json:"part,omitempty" doc:"another stack has these frames, too, behind a pooled async method"`
-	// Awaiter is what the first frame waits with, if that is an async method.
+	// Awaiter is the awaiter of the first frame if that is an async method.
 	Awaiter *AsyncAwaiter `json:"awaiter,omitempty" doc:"of a first frame that is an async method: the field of its state machine that it waits with"`
-	// Waits lead downwards: what the first frame awaits, what that awaits, and so on.
+	// Waits lists what the first frame awaits, what that awaits, and so on.
 	Waits []AsyncFrame `json:"waits,omitempty" doc:"what the first frame awaits, what that awaits, and so on"`
-	// Reason is what the whole stack waits for, in words.
+	// Reason describes what the whole stack waits for.
 	Reason Text `json:"reason,omitzero" doc:"what all of it waits for, in words"`
 	// Remote is WaitConnection or WaitServer if a client library waits for a server.
 	Remote string `json:"remote,omitempty" doc:"of code that waits by way of a client library of databases, HTTP or Redis: connection (for one to be free or opened), server (for its answer)"`
-	// Frames lead upwards, depth first: whoever continues follows what it waits for, one deeper.
+	// Frames is depth first: what continues when a frame completes follows it, one level deeper.
 	Frames []AsyncFrame `json:"frames" doc:"the frames, depth first: what continues when a frame completes follows it with a depth of one more"`
-	// Ring is the object at which the chain of awaits that leads downwards meets itself, 0 if it does not.
+	// Ring is the object at which the chain of awaits closes a cycle; 0 if there is no cycle.
 	Ring target.Addr `json:"-"`
-	// Roots are what keeps the stack alive, nil where nobody asked.
+	// Roots is what keeps the stack alive; nil if not requested.
 	Roots *RootPaths `json:"roots,omitempty" doc:"with -roots: what keeps the first frame alive"`
 	More  bool       `json:"more,omitempty" doc:"there are more frames than an answer has"`
 }
 
-// Awaited returns the frames from that of an object down to the first frame: each awaits the next. They are nil where the
+// Awaited returns the frames from an object's down to the first frame: each awaits the next. It returns nil if the
 // object has no frame.
 func (s *AsyncStack) Awaited(object target.Addr) []*AsyncFrame {
 	at := slices.IndexFunc(s.Frames, func(f AsyncFrame) bool { return f.Object == object })
@@ -92,13 +92,14 @@ func (s *AsyncStack) Awaited(object target.Addr) []*AsyncFrame {
 	return out
 }
 
-// An AsyncAwaiter is the field of a state machine that an async method waits with.
+// An AsyncAwaiter is the field of a state machine with the awaiter that the method waits for.
 type AsyncAwaiter struct {
 	Address     target.Addr `json:"address" doc:"the awaiter: an object, or a value type in place"`
 	MethodTable target.Addr `json:"methodTable" doc:"its type"`
 	Type        Text        `json:"type" doc:"name of the type"`
 	Field       string      `json:"field" doc:"the field"`
-	// Guessed reports that the state alone does not identify the awaiter and the code is not in the dump, or that there is no state.
+	// Guessed reports that the state does not identify the awaiter and the code is not in the dump, or that there is
+	// no state.
 	Guessed bool `json:"guessed,omitempty" doc:"the method's code is not in the dump, or its state machine was written by hand: it is the awaiter that is not empty"`
 }
 
@@ -107,12 +108,12 @@ const (
 	AsyncMethod = "async method"        // a task that is the box of a state machine
 	AsyncPooled = "pooled async method" // a box from a pool
 	AsyncTask   = "task"                // any other task
-	// AsyncComputation is a closure of an async of F#.
+	// AsyncComputation is a closure of an F# async expression.
 	AsyncComputation = "async computation"
-	AsyncOther       = "other" // no task: who continues is an object of the program's own, or a thread that waits
+	AsyncOther       = "other" // no task: an object of the program, or a waiting thread
 )
 
-// An AsyncFrame is a task, the box of an async method, or whatever goes on when such a thing completes.
+// An AsyncFrame is a task, the box of an async method, or anything else that continues after such an operation.
 type AsyncFrame struct {
 	Depth       int         `json:"depth" doc:"how many frames have to complete before"`
 	Object      target.Addr `json:"object" doc:"the task or the box"`
@@ -122,43 +123,43 @@ type AsyncFrame struct {
 	State  *int32 `json:"state,omitempty" doc:"of an async method: the number of the await at which it is suspended, from 0; -1 before the first one and while it runs, -2 at its end; of iterators numbers below -2 are yields. Absent if its state machine was written by hand, without the field of a compiler"`
 	Flags  Hex    `json:"flags,omitempty" doc:"m_stateFlags of a task"`
 	Status string `json:"status,omitempty" doc:"what Task.Status says"`
-	// Meaning says what an object is that is no task.
+	// Meaning describes an object that is not a task.
 	Meaning string `json:"meaning,omitempty" doc:"of what is no task: what it does when the frame before it completes"`
-	// Words holds the flags that SOS prints.
+	// Words holds the flags as SOS prints them.
 	Words string `json:"-"`
 	*AsyncPlace
 	Variables []AsyncVariable `json:"variables,omitempty" doc:"with -locals: this, the parameters and the locals of an async method that outlive an await"`
 	Fields    []AsyncField    `json:"fields,omitempty" doc:"with -fields: the fields of the state machine, or of the task"`
-	// Again: the frame stands further up, with what follows it. Loop: it is one of those that it follows.
+	// Again reports that the frame and what follows it are shown above. Loop reports that the frame follows itself.
 	Suspended []AsyncPlace `json:"suspended,omitempty" doc:"of the task of methods that the runtime itself suspends (runtime async): where they stand, the innermost first"`
-	// Saved are the variables of the methods of Suspended, a list for each.
+	// Saved lists the variables of the methods in Suspended, a list for each.
 	Saved [][]AsyncVariable `json:"saved,omitempty" doc:"with -locals: the arguments and locals that the methods of suspended keep over the await, a list for each"`
 	Again bool              `json:"again,omitempty" doc:"the same object stands above in this stack, with the frames that follow it"`
-	// Value: it continues by way of a value task source, which SOS does not follow.
+	// Value reports that it continues through a value task source, which SOS does not follow.
 	Value bool `json:"-"`
-	// Left: the frame has completed, and completed ones were not asked for: what follows it is left out.
+	// Left reports that the frame has completed and completed frames were not requested. What follows it is omitted.
 	Left bool `json:"-"`
 }
 
-// An AsyncName is how the objects of a type are called.
+// An AsyncName is the name shown for the objects of a type.
 type AsyncName struct {
 	Type Text `json:"type" doc:"its type"`
 	Name Text `json:"name" doc:"the state machine in the box, or the type with the method that a task runs, as C# writes them"`
-	// SOS is what SOS calls it, which differs in the method.
+	// SOS is SOS's name, which differs in the method.
 	SOS Text `json:"-"`
 }
 
-// An AsyncPlace is where an async method stands.
+// An AsyncPlace is the position of an async method.
 type AsyncPlace struct {
 	Method Text `json:"method,omitzero" doc:"the async method, without its parameters"`
-	// Await is what it is suspended at.
+	// Await is what the method is suspended at.
 	Await   Text   `json:"await,omitzero" doc:"the method whose result is awaited, as the code calls it"`
 	File    string `json:"file,omitempty" doc:"source file of the await"`
 	Line    int    `json:"line,omitempty" doc:"line in it"`
 	Missing Reason `json:"placeMissing,omitzero" doc:"why the await, or its line, is not known"`
 }
 
-// An AsyncVariable is a variable of an async method that became a field of its state machine.
+// An AsyncVariable is a variable of an async method, stored in a field of its state machine.
 type AsyncVariable struct {
 	Name  string `json:"name" doc:"its name"`
 	Kind  string `json:"kind" doc:"\"this\", \"parameter\" or \"local\""`
@@ -173,7 +174,7 @@ type AsyncField struct {
 	MethodTable Maybe[target.Addr] `json:"methodTable,omitzero" doc:"MethodTable of that, 0x0 if it is not loaded"`
 	Address     target.Addr        `json:"address" doc:"where it is stored"`
 	Stored
-	// Array is the length of an array that it refers to, and of what.
+	// Array describes the array that the field refers to.
 	Array *AsyncArray `json:"array,omitempty" doc:"the array that it refers to"`
 }
 
@@ -183,23 +184,23 @@ type AsyncArray struct {
 	Length  uint32 `json:"length" doc:"their number"`
 }
 
-// An AsyncGroup is frames that are called alike and continue alike frames.
+// An AsyncGroup is frames with equal names and equal continuations.
 type AsyncGroup struct {
 	Depth       int         `json:"depth" doc:"how many frames have to complete before"`
 	Count       uint64      `json:"count" doc:"frames in the group"`
 	Kind        string      `json:"kind" doc:"what they are, as for a frame"`
 	MethodTable target.Addr `json:"methodTable" doc:"type of the first of them"`
 	Name        Text        `json:"name" doc:"what they are called"`
-	SOS         Text        `json:"-"` // what SOS calls them
+	SOS         Text        `json:"-"` // SOS's name
 	State       *int32      `json:"state,omitempty" doc:"state of their state machines"`
 	*AsyncPlace
 	Suspended []AsyncPlace `json:"suspended,omitempty" doc:"of tasks of methods that the runtime itself suspends (runtime async): where those stand, the innermost first"`
 
 	Object target.Addr `json:"object" doc:"the first of them"`
-	// Members are frames of the group with their variables.
+	// Members lists frames of the group with their variables.
 	Members     []AsyncMember `json:"members,omitempty" doc:"with -locals: async methods of the group with their variables, the first 100 of them"`
 	MoreMembers int           `json:"moreMembers,omitempty" doc:"with -locals: those that are not listed"`
-	Value       bool          `json:"-"` // as that of an AsyncFrame
+	Value       bool          `json:"-"` // as AsyncFrame.Value
 	Part        bool          `json:"part,omitempty" doc:"other groups have these frames, too, behind a pooled async method or an iterator"`
 }
 
@@ -215,10 +216,10 @@ type AsyncCount struct {
 	MethodTable target.Addr `json:"methodTable" doc:"type of the first of them"`
 	Count       uint64      `json:"count" doc:"tasks and boxes of that name"`
 	Name        Text        `json:"name" doc:"the state machine in the box, or the type with the method that a task runs"`
-	SOS         Text        `json:"-"` // what SOS calls it
+	SOS         Text        `json:"-"` // SOS's name
 }
 
-// AsyncCalls are the stacks of async methods, merged from those on that nothing awaits.
+// AsyncCalls is the stacks of async methods, merged from the methods that nothing awaits.
 type AsyncCalls struct {
 	Gaps
 	Stacks uint64      `json:"stacks" doc:"outermost async methods and tasks: those that nothing awaits"`
@@ -226,7 +227,7 @@ type AsyncCalls struct {
 	More   bool        `json:"more,omitempty" doc:"there are more calls than an answer has"`
 }
 
-// An AsyncCall is async methods, or other tasks, that are called alike, stand at the same await, and are awaited alike.
+// An AsyncCall combines async methods or tasks with the same name, the same await and the same awaiters.
 type AsyncCall struct {
 	Depth  int         `json:"depth" doc:"calls around it"`
 	Count  uint64      `json:"count" doc:"how many there are"`
@@ -240,26 +241,26 @@ type AsyncCall struct {
 	Blocked   uint64            `json:"blocked,omitempty" doc:"threads that are blocked until these complete (Task.Wait, Result)"`
 	Variables []AsyncVariable   `json:"variables,omitempty" doc:"with -locals: of the first of them, this, the parameters and the locals that outlive an await"`
 	Saved     [][]AsyncVariable `json:"saved,omitempty" doc:"with -locals: of the first of them, the arguments and locals that the methods of suspended keep over the await, a list for each"`
-	// Ends are what those wait for that await nothing of the list.
+	// Ends lists what the calls wait for that await no other call.
 	Ends []AsyncEnd `json:"ends,omitempty" doc:"what those of them wait for that await no other call"`
 }
 
-// An AsyncEnd is what calls wait for.
+// An AsyncEnd is the final thing that calls wait for.
 type AsyncEnd struct {
 	Count  uint64 `json:"count" doc:"how many wait for it"`
 	Reason string `json:"reason" doc:"what it is, in words"`
 }
 
-// Tasks are the tasks of a heap, counted, and those that failed.
+// Tasks counts the tasks of a heap and lists those that failed.
 type Tasks struct {
 	Gaps
 	Count  uint64        `json:"count" doc:"tasks, and boxes of pooled async methods that are in use"`
 	Counts []TaskCount   `json:"counts" doc:"by state and name, the most first"`
 	Faults []FaultedTask `json:"faults,omitzero" doc:"with -faulted: tasks that failed and whose exceptions nobody has looked at"`
-	// Seen are those whose exceptions somebody has looked at.
+	// Seen counts the failed tasks with observed exceptions.
 	Seen uint64 `json:"seen,omitempty" doc:"with -faulted: tasks that failed and whose exceptions somebody has looked at: they are not listed"`
 	More uint64 `json:"more,omitempty" doc:"with -faulted: tasks that are not listed"`
-	// Services are hosted services whose exceptions the host has observed.
+	// Services lists failed hosted services. The host has observed their exceptions.
 	Services []HostedService `json:"services,omitempty" doc:"with -faulted: hosted services that failed; the host has observed their exceptions, so their tasks are not listed"`
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestAwaited: three methods await one task; what the others do is nothing that an object awaits.
+// TestAwaited checks Awaited for three methods that await one task.
 func TestAwaited(t *testing.T) {
 	s := answer.AsyncStack{Frames: []answer.AsyncFrame{
 		{Object: 1, Depth: 0},

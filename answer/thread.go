@@ -7,12 +7,12 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// ThreadStates are the bits of a managed thread's state, in words.
+// ThreadStates names the bits of a managed thread's state.
 type ThreadStates struct {
 	States []string `json:"states" doc:"what the bits say, from the lowest on"`
 }
 
-// A Thread says which thread is meant, by all the numbers that it has.
+// A Thread identifies a thread by all of its numbers.
 type Thread struct {
 	Index     *int        `json:"index,omitempty" doc:"number among the threads of the OS; none for a thread that is dead or has not started"`
 	OSID      uint32      `json:"osId,omitempty" doc:"OS thread id"`
@@ -21,7 +21,7 @@ type Thread struct {
 	Thread    target.Addr `json:"thread,omitempty" doc:"the runtime's Thread"`
 }
 
-// OSThreads are the threads of the operating system.
+// OSThreads lists the threads of the operating system.
 type OSThreads struct {
 	Gaps
 	Threads []OSThread `json:"threads"`
@@ -39,18 +39,18 @@ type OSThread struct {
 	Crashed string             `json:"crashed,omitempty" doc:"of the thread that the process died of: its signal or exception code"`
 }
 
-// Registers are the registers of a thread, those of the processor's CONTEXT first and in its order.
+// Registers lists the registers of a thread, starting with the processor's CONTEXT, in its order.
 type Registers struct {
 	Gaps
 	Source    string          `json:"source" doc:"exception (of the moment when the thread raised it) or thread (of the moment of the dump)"`
 	Registers []Register      `json:"registers"`
 	Float     *FloatRegisters `json:"float,omitempty" doc:"with -verbose: the floating-point and vector registers of x64"`
 	Vectors   []WideRegister  `json:"vectors,omitempty" doc:"with -verbose: the vector registers of another processor, of 128 bits"`
-	// Others: the thread has other registers besides, those of the moment of the dump.
+	// Others reports that the thread also has the registers of the moment of the dump.
 	Others bool `json:"-"`
 }
 
-// Only returns one of the registers, by its name in any case; nil if there is none.
+// Only returns an answer with only the named register (case-insensitive), or nil if there is no such register.
 func (r *Registers) Only(name string) *Registers {
 	if r == nil {
 		return nil
@@ -75,11 +75,11 @@ type Register struct {
 	Value Maybe[Hex] `json:"value,omitzero" doc:"its value; absent if the dump lacks it"`
 	// Size is the number of bytes that are shown.
 	Size int `json:"-"`
-	// InContext: the register is one of the processor's CONTEXT.
+	// InContext reports whether the register is part of the processor's CONTEXT.
 	InContext bool `json:"-"`
 }
 
-// FloatRegisters are the registers of an FXSAVE area.
+// FloatRegisters holds the registers of an FXSAVE area.
 type FloatRegisters struct {
 	MXCSR Hex            `json:"mxcsr" doc:"control and status of the vector unit"`
 	ST    []WideRegister `json:"st" doc:"the x87 registers, of 80 bits"`
@@ -93,7 +93,7 @@ type WideRegister struct {
 	Low  Hex    `json:"low" doc:"the lower 64 bits"`
 }
 
-// ManagedThreads are the threads that a runtime knows, in its order.
+// ManagedThreads lists the threads that a runtime knows, in its order.
 type ManagedThreads struct {
 	Gaps
 	Counts  Maybe[ThreadCounts] `json:"counts" doc:"null where the runtime does not count"`
@@ -101,7 +101,7 @@ type ManagedThreads struct {
 	Special *SpecialThreads     `json:"special,omitempty" doc:"with -special: the runtime's own threads"`
 }
 
-// ThreadCounts are the runtime's own counters.
+// ThreadCounts holds the runtime's own counters.
 type ThreadCounts struct {
 	Threads    uint32 `json:"threads" doc:"managed threads"`
 	Unstarted  uint32 `json:"unstarted" doc:"that have not started"`
@@ -127,7 +127,7 @@ type ManagedThread struct {
 	StackHigh    *target.Addr       `json:"stackHigh,omitempty" doc:"end of the stack"`
 	Activity     *ThreadActivity    `json:"activity,omitempty" doc:"with -stacks: what the thread does"`
 
-	// ExceptionError is why it is not known which exception the thread threw.
+	// ExceptionError is why the thread's exception is unknown.
 	ExceptionError error `json:"-"`
 }
 
@@ -137,10 +137,10 @@ type ThrownObject struct {
 	Type    Text        `json:"type,omitzero" doc:"its type"`
 }
 
-// UnknownActivity is the Kind of an activity that is not known.
+// UnknownActivity is the Kind of an unknown activity.
 const UnknownActivity = "unknown"
 
-// A ThreadActivity is what a thread does.
+// A ThreadActivity is what a thread does or waits for.
 type ThreadActivity struct {
 	Kind   string `json:"kind" doc:"a word for the kind, such as \"running\", \"lock\", \"sleep\", \"idle\""`
 	Text   string `json:"text" doc:"what the thread does or waits for, concluded from the names of the methods on its stack"`
@@ -148,35 +148,35 @@ type ThreadActivity struct {
 	Caller Text   `json:"callerFrame,omitzero" doc:"the topmost method that is not the framework's"`
 }
 
-// SpecialThreads are the runtime's own threads, which it names.
+// SpecialThreads lists the runtime's own threads.
 type SpecialThreads struct {
 	Named   bool            `json:"named" doc:"whether the system has thread names; else there is no list"`
 	Threads []SpecialThread `json:"threads,omitempty"`
 }
 
-// A SpecialThread is a thread of the runtime's own.
+// A SpecialThread is a thread created by the runtime.
 type SpecialThread struct {
 	Index int    `json:"index" doc:"number among the threads of the OS"`
 	OSID  uint32 `json:"osId" doc:"OS thread id"`
 	Kind  string `json:"kind" doc:"what it is for"`
 }
 
-// SyncBlocks are the entries of a runtime's table of sync blocks.
+// SyncBlocks lists the entries of a runtime's table of sync blocks.
 type SyncBlocks struct {
 	Gaps
-	// Blocks have, where one can't be read, its index beside the error.
+	// Blocks yields the index of an unreadable entry beside the error.
 	Blocks iter.Seq2[SyncBlock, error] `json:"blocks"`
-	// SyncBlockCounts are nil until Blocks were read, and if there is no table.
+	// SyncBlockCounts is nil until Blocks are read, and if there is no table.
 	*SyncBlockCounts
 }
 
-// SyncBlockCounts count the entries of the table, also those not listed.
+// SyncBlockCounts counts the entries of the table, including those not listed.
 type SyncBlockCounts struct {
 	Total int `json:"total" doc:"entries of the table"`
 	Free  int `json:"free" doc:"those of them that are of no object"`
 }
 
-// A SyncBlock is what a lock has that somebody waited for.
+// A SyncBlock is the state of a lock that a thread has waited for.
 type SyncBlock struct {
 	Index       uint32      `json:"index" doc:"index of the sync block"`
 	Address     target.Addr `json:"address" doc:"the SyncBlock"`
@@ -188,7 +188,7 @@ type SyncBlock struct {
 	Object      target.Addr `json:"object" doc:"the object that is locked; 0 for a free entry"`
 	Type        Text        `json:"type,omitzero" doc:"its type"`
 
-	Held       bool        `json:"-"` // whether there is an owner
-	Recorded   target.Addr `json:"-"` // the owner as the block names it, also if that Thread is gone
+	Held       bool        `json:"-"` // the lock has an owner
+	Recorded   target.Addr `json:"-"` // the owner recorded in the block, even if that Thread has ended
 	OwnerIndex *int        `json:"-"` // the owner's number among the threads of the OS
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A ThreadPool is what the thread pool of a runtime does.
+// A ThreadPool describes the thread pool of a runtime.
 type ThreadPool struct {
 	Gaps
 	Kind         string             `json:"kind" doc:"portable (the class library's, .NET 6 and later), native (the runtime's own, before), windows (that of the system, .NET 8 and later), none (not used yet), unknown (not in the dump)"`
@@ -38,7 +38,7 @@ const (
 	PoolUnknown  = "unknown"
 )
 
-// CompletionPorts are the threads of the runtime's completion ports.
+// CompletionPorts describes the threads of the runtime's completion ports.
 type CompletionPorts struct {
 	Total   int64 `json:"total" doc:"threads"`
 	Free    int64 `json:"free" doc:"that wait"`
@@ -62,7 +62,7 @@ type PoolWaitThread struct {
 	Waits   Maybe[int64] `json:"waits,omitzero" doc:"handles that it waits for"`
 }
 
-// A HillClimbingStep is an entry of the log in which a pool notes why it changed the number of its workers.
+// A HillClimbingStep is an entry of the pool's log of changes to its number of workers.
 type HillClimbingStep struct {
 	Ms         int64   `json:"ms" doc:"milliseconds of the machine's clock"`
 	Transition string  `json:"transition" doc:"why"`
@@ -71,16 +71,16 @@ type HillClimbingStep struct {
 	Throughput float64 `json:"throughput" doc:"items a millisecond"`
 }
 
-// WorkQueues are the queues of a pool.
+// WorkQueues lists the queues of a pool.
 type WorkQueues struct {
 	Gaps
 	Queues []WorkQueue `json:"queues" doc:"in the order in which a worker looks at them, the local ones last"`
 
-	// Lost is why queues or items are missing, nil if all are there.
+	// Lost is why queues or items are missing; nil if the list is complete.
 	Lost error `json:"-"`
 }
 
-// Lose records why queues or items are missing; nil is ignored.
+// Lose records why queues or items are missing. Nil is ignored.
 func (q *WorkQueues) Lose(err error) {
 	q.Note(err)
 	q.Lost = cmp.Or(q.Lost, err)
@@ -134,21 +134,21 @@ type WorkItem struct {
 
 	// Slot is the item's place in the array that holds it.
 	Slot int `json:"-"`
-	// Plain: SOS looks into items of this type; of others it prints the type alone.
+	// Plain reports that SOS looks into items of this type. For other items it prints only the type.
 	Plain bool `json:"-"`
 }
 
-// Timers are the timers of a process.
+// Timers lists the timers of a process.
 type Timers struct {
 	Gaps
 	Clock  Maybe[int64] `json:"clockMs,omitzero" doc:"the newest time of the machine's clock that the process noted: the dump is of then or later"`
 	Timers []Timer      `json:"timers" doc:"by when they are due, the next one first"`
 
-	// Lost is why timers are missing, nil if all are there.
+	// Lost is why timers are missing; nil if the list is complete.
 	Lost error `json:"-"`
 }
 
-// Lose records why timers are missing; nil is ignored.
+// Lose records why timers are missing. Nil is ignored.
 func (t *Timers) Lose(err error) {
 	t.Note(err)
 	t.Lost = cmp.Or(t.Lost, err)
@@ -174,9 +174,10 @@ type Timer struct {
 	Awaits    Text         `json:"awaitedBy,omitzero" doc:"the async method that waits for it"`
 	Cancels   *TokenSource `json:"cancels,omitempty" doc:"the CancellationTokenSource that it cancels"`
 
-	// OnTarget is the method with the type of the delegate's target, empty for a static method: what SOS prints.
+	// OnTarget is the method with the type of the delegate's target, as SOS prints it. It is empty for a static
+	// method.
 	OnTarget string `json:"-"`
-	// Place is the timer's place in the queues.
+	// Place is the timer's position in the queues.
 	Place int `json:"-"`
 }
 
@@ -189,7 +190,7 @@ type TokenSource struct {
 	Total     uint64               `json:"total" doc:"how many are registered, also beyond those that are listed"`
 }
 
-// A CancellationTarget is what a cancellation calls.
+// A CancellationTarget is a callback of a cancellation.
 type CancellationTarget struct {
 	Node   target.Addr `json:"node" doc:"the CallbackNode"`
 	Method Text        `json:"method,omitzero" doc:"the method"`

@@ -2,7 +2,7 @@ package answer
 
 import "github.com/sosgo/sosgo/target"
 
-// EventSources are the event sources of a process with those who listen to them.
+// EventSources lists the event sources of a process and their listeners.
 type EventSources struct {
 	Gaps
 	Sessions  Maybe[int64]        `json:"sessions,omitzero" doc:"sessions of EventPipe that have enabled a provider; dotnet-trace, dotnet-counters and dotnet-monitor open them" text:"% session of EventPipe|% sessions of EventPipe"`
@@ -26,7 +26,7 @@ type EventSource struct {
 	Counters  *EventCounters  `json:"counters,omitempty" doc:"its counters" text:"counters"`
 }
 
-// Hidden returns why text only counts the source.
+// Hidden returns why the text form only counts the source.
 func (e *EventSource) Hidden() string {
 	switch {
 	case Is(e.Disposed, true):
@@ -37,14 +37,14 @@ func (e *EventSource) Hidden() string {
 	return ""
 }
 
-// An EventListener is an EventListener that enabled a source. It keeps no level and no keywords.
+// An EventListener is an EventListener that has enabled a source. It stores no level and no keywords.
 type EventListener struct {
 	Address target.Addr  `json:"address" doc:"the object"`
 	Type    Text         `json:"type" doc:"its type"`
 	Events  Maybe[int64] `json:"events" doc:"kinds of events of the source that it gets" text:"kinds of events"`
 }
 
-// An EventProvider is what all sessions of EventPipe, or of ETW, asked a source for.
+// An EventProvider is the combined settings of all EventPipe or ETW sessions for a source.
 type EventProvider struct {
 	Enabled  Maybe[bool]          `json:"enabled,omitzero" doc:"a session has enabled it" text:"-"`
 	Level    Maybe[int64]         `json:"level,omitzero" doc:"the highest level: 1 critical, 2 error, 3 warning, 4 informational, 5 verbose" text:"level;nonzero"`
@@ -52,7 +52,7 @@ type EventProvider struct {
 	Sessions Maybe[EventSessions] `json:"sessions,omitzero" doc:"the sessions of EventPipe" text:"session;row"`
 }
 
-// EventSessions are the numbers of sessions of EventPipe, 0 to 63.
+// EventSessions lists the numbers of EventPipe sessions, 0 to 63.
 type EventSessions []int
 
 // EventCounters are the counters of a source.
@@ -61,7 +61,7 @@ type EventCounters struct {
 	Millis Maybe[int64] `json:"intervalMs,omitzero" doc:"how often they are read, in milliseconds; 0 if nobody reads them" text:"read every %;nonzero"`
 }
 
-// An EventPipeProvider is a provider of EventPipe as the runtime keeps it.
+// An EventPipeProvider is an EventPipe provider from the runtime's list.
 type EventPipeProvider struct {
 	Address  target.Addr   `json:"address" doc:"the runtime's EventPipeProvider"`
 	Name     string        `json:"name" doc:"its name; that of a source of the runtime may be there twice"`
@@ -70,7 +70,7 @@ type EventPipeProvider struct {
 	Keywords Hex           `json:"keywords" doc:"their keywords" text:"keywords"`
 }
 
-// Hidden returns why text only counts the provider.
+// Hidden returns why the text form only counts the provider.
 func (p *EventPipeProvider) Hidden() string {
 	if len(p.Sessions) == 0 {
 		return "without a session"

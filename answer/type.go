@@ -6,7 +6,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A ModuleDetails describes a managed module and, if they are wanted, the types that it has loaded.
+// A ModuleDetails describes a managed module and, if requested, the types that it has loaded.
 type ModuleDetails struct {
 	Gaps
 	Module     Module                       `json:"module"`
@@ -14,7 +14,7 @@ type ModuleDetails struct {
 	References iter.Seq2[ModuleType, error] `json:"references,omitempty"`
 }
 
-// A Module is the runtime's structure of that name (ceeload.h).
+// A Module is the runtime's structure of the same name (ceeload.h).
 type Module struct {
 	Module          target.Addr                   `json:"module" doc:"address of the Module"`
 	Name            Text                          `json:"name,omitzero" doc:"path of the file"`
@@ -30,7 +30,7 @@ type Module struct {
 	DomainLocal     *DomainLocalModule            `json:"domainLocalModule,omitempty" doc:"statics of the module's classes; before .NET 9, absent while none are allocated"`
 }
 
-// A DomainLocalModule is the runtime's structure of that name (appdomain.hpp): the statics of a module's classes.
+// A DomainLocalModule is the runtime's structure of the same name (appdomain.hpp): the statics of a module's classes.
 type DomainLocalModule struct {
 	Address        target.Addr `json:"address" doc:"start of the structure, from which non-GC statics count"`
 	GCStatics      Pointer     `json:"gcStatics,omitzero" doc:"start of the GC statics"`
@@ -44,7 +44,7 @@ type ModuleType struct {
 	Name        Text        `json:"name,omitzero" doc:"of the type"`
 }
 
-// An Assembly is the runtime's structure of that name (assembly.hpp) with its module: one since .NET Core.
+// An Assembly is the runtime's structure of the same name (assembly.hpp). It has one module since .NET Core.
 type Assembly struct {
 	Gaps
 	Assembly target.Addr        `json:"assembly" doc:"address of the Assembly"`
@@ -79,38 +79,38 @@ type AppDomain struct {
 	ID      int         `json:"id" doc:"number of the domain"`
 }
 
-// A Signature is a signature of ECMA-335 II.23.2 in words.
+// A Signature is a signature (ECMA-335 II.23.2) in readable form.
 type Signature struct {
 	Signature string `json:"signature" doc:"the signature in words"`
 }
 
-// A NameSearch is what a name or a token means in the modules that were looked at.
+// A NameSearch lists the matches of a name or token in modules.
 type NameSearch struct {
 	Gaps
 	Matches []NameMatch `json:"matches" doc:"in the order of the modules"`
 	Without int         `json:"modulesWithoutMatch" doc:"how many modules have none"`
 	Unread  int         `json:"modulesUnread,omitempty" doc:"how many others may have one, but their names or tokens can't be read"`
 
-	// Modules are the modules that were looked at, with or without a match.
+	// Modules lists the searched modules, with or without matches.
 	Modules []SearchedModule `json:"-"`
-	// All says that all modules were to be looked at, not those of one name.
+	// All reports that all modules were to be searched, not only those with a given name.
 	All bool `json:"-"`
-	// Token is the token that was looked for, 0 for a name.
+	// Token is the token of the search; 0 if the search is for a name.
 	Token Hex `json:"-"`
 }
 
-// A SearchedModule is a module in which a name or token was looked for.
+// A SearchedModule is a searched module with its matches.
 type SearchedModule struct {
 	Module  target.Addr
 	File    Text
 	Matches []NameMatch
-	Err     error // why there may be a match all the same where Matches has none
-	// Similar are the matches in SOS's way: also loaded types whose name contains what was looked for, in the order of
-	// their tokens, where the name is not a member's. Nil where Matches has them.
+	Err     error // why Matches may be incomplete
+	// Similar lists the matches as SOS finds them: it adds loaded types with names that contain the search text, in
+	// token order, unless the text names a member. It is nil if Matches is used.
 	Similar iter.Seq2[NameMatch, error]
 }
 
-// A NameMatch is a type, method or field with a name or token.
+// A NameMatch is a type, method or field that matches a name or token.
 type NameMatch struct {
 	Module      target.Addr `json:"module" doc:"address of the Module"`
 	File        Text        `json:"file,omitzero" doc:"file name of the module"`
@@ -158,19 +158,20 @@ type Type struct {
 	StaticFields    *int          `json:"staticFields,omitempty" doc:"number of static fields"`
 	*FieldList
 
-	// ByCanonical says that debuggers find the class by the canonical MethodTable not by the EEClass: since .NET 9.
+	// ByCanonical reports that debuggers find the class by the canonical MethodTable, not by the EEClass (since .NET
+	// 9).
 	ByCanonical bool `json:"-"`
-	// DataSize is BaseSize as the data-access library answers it: of strings without the terminating character.
+	// DataSize is BaseSize as the data-access library returns it: for strings without the terminating character.
 	DataSize uint32 `json:"-"`
-	// ParentClass is the EEClass of the base class, 0 if there is none.
+	// ParentClass is the EEClass of the base class; 0 if there is no base class.
 	ParentClass   Maybe[target.Addr] `json:"-"`
 	NumInterfaces int                `json:"-"`
 	NumVirtuals   int                `json:"-"` // slots of the vtable
 	NumSlots      int                `json:"-"` // all slots for methods
-	ThreadStatics int                `json:"-"` // number of static fields that each thread has
+	ThreadStatics int                `json:"-"` // static fields with a value per thread
 	// InitializerFailed reports that the class constructor threw an exception.
 	InitializerFailed bool `json:"initializerFailed,omitempty" doc:"the class constructor threw an exception: every use of the class throws TypeInitializationException"`
-	HasMethods        bool `json:"-"` // MethodList was asked for
+	HasMethods        bool `json:"-"` // MethodList was requested
 }
 
 // A MethodSlot is one method of a type.

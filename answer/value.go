@@ -8,12 +8,12 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A ValueKind says what a Value is.
+// A ValueKind is the kind of a Value.
 type ValueKind uint8
 
 // The kinds of values.
 const (
-	KindUnknown   ValueKind = iota // it could not be read
+	KindUnknown   ValueKind = iota // unreadable
 	KindBool                       // a System.Boolean
 	KindChar                       // a System.Char: a UTF-16 code unit
 	KindInt                        // signed, 8 to 64 bits; an enum too
@@ -25,7 +25,7 @@ const (
 	KindStruct                     // a value type in place
 )
 
-// String returns the kind in words.
+// String returns the kind's name.
 func (k ValueKind) String() string {
 	words := [...]string{"unknown", "bool", "char", "int", "uint", "float", "pointer", "byref", "reference", "struct"}
 	if int(k) < len(words) {
@@ -34,9 +34,9 @@ func (k ValueKind) String() string {
 	return "ValueKind(" + strconv.Itoa(int(k)) + ")"
 }
 
-// A Value is what a field, an element or a variable holds. JSON has a number, a boolean, a string with an address, or
-// null for a null reference; of a struct the address of its first field. Integers of 64 bits are strings, because
-// readers that take numbers for doubles lose their last digits.
+// A Value is the content of a field, an element or a variable. In JSON it is a number, a boolean, an address as a
+// string, or null for a null reference; for a struct, the address of its first field. 64-bit integers are strings,
+// because readers that convert numbers to doubles lose digits.
 type Value struct {
 	Kind ValueKind
 	Size int         // in bytes; 0 for a struct
@@ -61,18 +61,18 @@ func (v Value) Float() float64 {
 	return math.Float64frombits(v.Bits)
 }
 
-// Shortest returns the value of a KindFloat in the shortest form that reads back the same.
+// Shortest returns the shortest form of a KindFloat that parses to the same value.
 func (v Value) Shortest() string {
 	return strconv.FormatFloat(v.Float(), 'g', -1, max(32, min(64, 8*v.Size)))
 }
 
-// Plain returns the value as a number or an address, with a prefix: what stands for it where no words do.
+// Plain returns the value as a number or a prefixed address, for use where no text is known.
 func (v Value) Plain() string {
 	var few [24]byte
 	return string(v.AppendPlain(few[:0]))
 }
 
-// AppendPlain appends what Plain returns.
+// AppendPlain appends the result of Plain.
 func (v Value) AppendPlain(b []byte) []byte {
 	switch v.Kind {
 	case KindInt:
@@ -94,7 +94,7 @@ func (v Value) AppendPlain(b []byte) []byte {
 	return strconv.AppendUint(append(b, "0x"...), v.Bits, 16)
 }
 
-// MarshalJSON is for encoding/json.
+// MarshalJSON implements json.Marshaler.
 func (v Value) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil), nil }
 
 // AppendJSON appends the value as JSON.
@@ -142,10 +142,10 @@ func appendJSONAddr(b []byte, a target.Addr) []byte {
 	return append(strconv.AppendUint(append(b, `"0x`...), uint64(a), 16), '"')
 }
 
-// JSONType returns a pointer to what MarshalJSON writes, for documentation: anything.
+// JSONType returns a pointer to the type that MarshalJSON writes, for documentation: any.
 func (v Value) JSONType() any { return new(any) }
 
-// Stored is what a place in memory holds, or why that is not known. Answers embed it.
+// Stored is the content of a place in memory, or why it is unknown. Answers embed it.
 type Stored struct {
 	Value   Value   `json:"value,omitzero" doc:"number, of 64 bits as a string, boolean, string with a 0x address, or null; absent if it is not known"`
 	Text    Line    `json:"text,omitempty" doc:"the value on one line, for people, where that says more"`
@@ -153,7 +153,7 @@ type Stored struct {
 	Missing Reason  `json:"missing,omitzero" doc:"why there is no value"`
 }
 
-// Plain returns the value on one line: Text, or else Value; where there is no value, why, as Absent has it.
+// Plain returns Text, or else Value, on one line. If both are missing, it returns the word from Absent.
 func (s *Stored) Plain() string {
 	switch {
 	case s.Missing.Err != nil:
@@ -164,8 +164,8 @@ func (s *Stored) Plain() string {
 	return s.Value.Plain()
 }
 
-// Members are the fields of a value type where it is stored. They are read when they
-// are listed, because most forms want no more than the value on one line.
+// Members is the fields of a value type in place. They are read when listed, because most formats show only the value
+// on one line.
 type Members struct {
 	list  func(at target.Addr, depth int) []Member
 	at    target.Addr
@@ -178,21 +178,21 @@ type Member struct {
 	Stored
 }
 
-// NewMembers returns the members that list reads.
+// NewMembers returns members that are read with list.
 func NewMembers(list func() []Member) Members {
 	return Members{list: func(target.Addr, int) []Member { return list() }}
 }
 
-// MembersAt returns the members that list reads of the value at an address, so deep in others:
-// one function does for all values of a type.
+// MembersAt returns members that are read with list for the value at an address, at a nesting depth. One function
+// then serves all values of a type.
 func MembersAt(list func(at target.Addr, depth int) []Member, at target.Addr, depth int) Members {
 	return Members{list, at, depth}
 }
 
-// IsZero reports whether there are none, because the value is no value type.
+// IsZero reports whether the value is not a value type.
 func (p Members) IsZero() bool { return p.list == nil }
 
-// List reads the parts.
+// List reads the members.
 func (p Members) List() []Member {
 	if p.list == nil {
 		return nil
@@ -211,16 +211,16 @@ func (p Members) AppendJSON(b []byte) []byte {
 // MarshalJSON encodes the list.
 func (p Members) MarshalJSON() ([]byte, error) { return p.AppendJSON(nil), nil }
 
-// JSONType returns a pointer to the type of the list, for documents.
+// JSONType returns a pointer to the type of the list, for documentation.
 func (Members) JSONType() any { return new([]Member) }
 
-// A Reason is an error that is part of an answer; JSON has its words.
+// A Reason is an error in an answer. In JSON it is the error's text.
 type Reason struct{ Err error }
 
 // IsZero reports whether there is no error.
 func (r Reason) IsZero() bool { return r.Err == nil }
 
-// MarshalText is for encoding/json.
+// MarshalText implements encoding.TextMarshaler.
 func (r Reason) MarshalText() ([]byte, error) {
 	if r.Err == nil {
 		return nil, nil
@@ -228,8 +228,8 @@ func (r Reason) MarshalText() ([]byte, error) {
 	return []byte(r.Err.Error()), nil
 }
 
-// ErrInitializerFailed is the Reason of a static field whose class constructor threw an exception: the runtime throws a
-// TypeInitializationException at every use of the class. It is a kind of ErrNotInitialised.
+// ErrInitializerFailed is the Reason of a static field if its class constructor threw an exception. The runtime then
+// throws a TypeInitializationException at every use of the class. errors.Is matches it to ErrNotInitialised.
 var ErrInitializerFailed error = initializerFailed{}
 
 type initializerFailed struct{}
@@ -238,15 +238,15 @@ func (initializerFailed) Error() string { return "the class initializer failed: 
 
 func (initializerFailed) Unwrap() error { return ErrNotInitialised }
 
-// Advice names the command that finds the exception.
+// Advice returns the command that finds the exception.
 func (initializerFailed) Advice() string {
 	return "dumpexceptions -type TypeInitializationException lists what was thrown"
 }
 
-// ErrNotInitialised is the Reason of a static field that has no value, not even
-// zero: its class constructor has not finished, or it has no storage yet.
+// ErrNotInitialised is the Reason of a static field without a value, not even zero: its class constructor has not
+// finished, or it has no storage yet.
 var ErrNotInitialised = target.Unsupportedf("not initialised")
 
-// ErrNoHeapYet is the Reason of a heap that the process had not made when the dump was
-// taken: the runtime's pointer to it is in the dump, and null.
+// ErrNoHeapYet is the Reason of a heap that the process had not created when the dump was taken. The runtime's
+// pointer to it is in the dump and null.
 var ErrNoHeapYet = target.Unsupportedf("the GC heap is not initialized yet")

@@ -2,7 +2,7 @@ package answer
 
 import "github.com/sosgo/sosgo/target"
 
-// Waste says which memory of the heap holds nothing that the program needs, or the same thing again.
+// Waste lists heap memory with redundant or unused content.
 type Waste struct {
 	Gaps
 	Objects uint64      `json:"objects" doc:"number of objects of the heap, whether reachable or not; with -live of those that live"`
@@ -12,32 +12,32 @@ type Waste struct {
 	Share   float64     `json:"share" doc:"that in percent of the size"`
 	Kinds   []WasteKind `json:"kinds" doc:"what was looked for, the most wasteful first"`
 	Free    []FreeSpace `json:"free,omitempty" doc:"free blocks between the objects, by generation; no part of the sum"`
-	// Unknown are collections with fields that are not those of any known version.
+	// Unknown lists collection types with fields that match no known version.
 	Unknown []UnknownCollection `json:"unknownLayouts,omitempty" doc:"types of collections whose fields are not as in any version that is known: their contents were not looked at"`
 	Unread  uint64              `json:"unread,omitempty" doc:"objects that could not be looked at, because the dump lacks a part of them or they are damaged"`
 }
 
 // The kinds of waste.
 const (
-	WasteStrings          = "strings"           // strings of one content
+	WasteStrings          = "strings"           // strings with the same content
 	WasteSparse           = "sparse"            // arrays of references with many nulls
-	WasteZeros            = "zeros"             // arrays of values that are all zero
-	WasteConstant         = "constant"          // arrays of values that are all the same
+	WasteZeros            = "zeros"             // arrays of values, all zero
+	WasteConstant         = "constant"          // arrays of values, all equal
 	WasteTails            = "tails"             // arrays of values that end in zeros
 	WasteEmptyArrays      = "empty-arrays"      // arrays without elements
 	WasteEmptyCollections = "empty-collections" // collections without elements
-	WasteUnderfilled      = "underfilled"       // collections with room for many more elements than they have
-	WasteBoxes            = "boxes"             // values in boxes
-	WasteZeroObjects      = "zero-objects"      // objects whose fields are all null or zero
+	WasteUnderfilled      = "underfilled"       // collections with far more capacity than elements
+	WasteBoxes            = "boxes"             // boxed values
+	WasteZeroObjects      = "zero-objects"      // objects with only null and zero fields
 )
 
-// A WasteKind is one way to waste memory.
+// A WasteKind is one kind of waste.
 type WasteKind struct {
 	Kind    string  `json:"kind" doc:"\"strings\", \"sparse\", \"zeros\", \"constant\", \"tails\", \"empty-arrays\", \"empty-collections\", \"underfilled\", \"boxes\" or \"zero-objects\""`
 	Objects uint64  `json:"objects" doc:"objects that waste memory in this way; of strings and boxes those that repeat another's value"`
 	Wasted  uint64  `json:"wasted" doc:"bytes that could be saved"`
 	Share   float64 `json:"share" doc:"that in percent of the size of all objects"`
-	// All are objects of the kind that need not waste anything.
+	// All counts all objects of the kind, including those that waste nothing.
 	All         uint64           `json:"all,omitempty" doc:"all strings, or all boxes"`
 	AllSize     uint64           `json:"allSize,omitempty" doc:"their size in bytes"`
 	Types       []WasteType      `json:"types,omitempty" doc:"types of the objects, the most wasteful first"`
@@ -48,7 +48,7 @@ type WasteKind struct {
 	MoreHolders int              `json:"moreHolders,omitempty" doc:"holders that are not listed"`
 }
 
-// A WasteType is what objects of one type waste.
+// A WasteType is the waste of objects of one type.
 type WasteType struct {
 	MethodTable target.Addr `json:"methodTable" doc:"the type"`
 	Type        Text        `json:"type" doc:"its name"`
@@ -61,7 +61,7 @@ type WasteType struct {
 	Example     target.Addr `json:"example,omitempty" doc:"the most wasteful object"`
 }
 
-// A RepeatedString is a content that several strings have.
+// A RepeatedString is a content that several strings share.
 type RepeatedString struct {
 	Text    Text          `json:"text" doc:"the content, at most 1024 characters"`
 	Count   uint64        `json:"count" doc:"strings of this content"`
@@ -77,7 +77,7 @@ type WasteHolder struct {
 	Wasted     uint64 `json:"wasted" doc:"bytes that these waste; what several fields refer to counts for each"`
 }
 
-// FreeSpace are the free blocks of a generation.
+// FreeSpace describes the free blocks of a generation.
 type FreeSpace struct {
 	Generation string    `json:"generation" doc:"\"0\", \"1\", \"2\", \"large\", \"pinned\" or \"frozen\""`
 	Objects    uint64    `json:"objects" doc:"bytes of objects"`
@@ -95,7 +95,7 @@ type Fragmentation struct {
 	Generations []FreeSpace `json:"generations" doc:"generations with free space between objects"`
 }
 
-// FreePin are objects beside free blocks that handles pin.
+// A FreePin is a type of objects next to free blocks, pinned by handles.
 type FreePin struct {
 	Handle  string      `json:"handle" doc:"type of the handles, \"Pinned\" or \"AsyncPinned\""`
 	Type    Text        `json:"type" doc:"type of the objects"`
@@ -105,7 +105,7 @@ type FreePin struct {
 	Example target.Addr `json:"example" doc:"one of the objects"`
 }
 
-// An UnknownCollection is a type whose name says that it is a collection, and whose fields are not known.
+// An UnknownCollection is a type with a collection's name and unknown fields.
 type UnknownCollection struct {
 	Type    Text   `json:"type" doc:"the type"`
 	Objects uint64 `json:"objects" doc:"objects of the type"`

@@ -8,17 +8,17 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Requests are the requests that the web servers of a process work on.
+// Requests lists the requests that the web servers of a process are handling.
 type Requests struct {
 	Gaps
 	Requests []Request `json:"requests" doc:"the requests, by the addresses of their contexts" text:"requests;count"`
 	Others   int       `json:"others,omitempty" doc:"requests that the options leave out" text:"% other request does not match|% other requests do not match"`
-	// Now is when the dump was made, as far as anything says it.
+	// Now is when the dump was taken, if known.
 	Now   *time.Time `json:"now,omitempty" doc:"when the dump was made, the reference of the requests' ages; absent if unknown" text:"ages as of %"`
 	Clock string     `json:"clock,omitempty" doc:"how that is known: \"the dump\", or \"the server's last heartbeat\", the Date header that Kestrel makes every second" text:"+ (%)"`
 }
 
-// A Request is a request that a web server works on.
+// A Request is a request that a web server is handling.
 type Request struct {
 	Context target.Addr `json:"context,omitempty" doc:"the HttpContext; none while the request is still being read" text:"context;line"`
 	Object  target.Addr `json:"object,omitempty" doc:"the server's object of the request or connection" text:"-"`
@@ -31,7 +31,7 @@ type Request struct {
 	PathBase Text `json:"pathBase,omitzero" doc:"the part of the path that the application is mounted at" text:"-"`
 	Path     Text `json:"path,omitzero" doc:"the path" text:"-"`
 	Query    Text `json:"query,omitzero" doc:"the query, with its question mark" text:"-"`
-	// State is what the server is about.
+	// State is the server's current step.
 	State     string       `json:"state" doc:"what the server is about, in words; empty if it does not say" text:"+, %"`
 	Status    Maybe[int64] `json:"status,omitzero" doc:"status code of the response so far" text:"+, status %;plain"`
 	Begun     bool         `json:"responseBegun,omitempty" doc:"the status and the headers of the response are settled" text:"-"`
@@ -49,10 +49,10 @@ type Request struct {
 	Local     string       `json:"local,omitempty" doc:"address of the server" text:"+ to %"`
 	Conn      Text         `json:"connection,omitzero" doc:"id of the connection" text:"+, connection %"`
 	Exception target.Addr  `json:"exception,omitempty" doc:"what the application threw" text:"-"`
-	// Causes are Exception and the exceptions that it wraps.
+	// Causes lists Exception and the exceptions that it wraps.
 	Causes  []TaskException `json:"causes,omitempty" doc:"that exception and those that it wraps, the innermost last" text:"threw"`
 	Headers []Header        `json:"headers,omitzero" doc:"with -headers: the headers of the request; those that are secrets are masked" text:"headers"`
-	// Threads and Stack are who works on it.
+	// Threads and Stack handle the request.
 	Threads []Worker   `json:"threads,omitempty" doc:"threads that work on it, by their ExecutionContext"`
 	Stack   *AsyncWork `json:"stack,omitempty" doc:"the async code that works on it and is suspended"`
 	Scopes  []string   `json:"scopes,omitzero" doc:"with -scopes: what is noted with each line of the log, the outermost first" text:"scope"`
@@ -67,7 +67,7 @@ func (r *Request) Title() string {
 	return cmp.Or(r.Method.String(), "?") + " " + cmp.Or(url, "?")
 }
 
-// Omits leaves out the status as long as the server can still change it.
+// Omits reports whether text omits a field: the status, until the response has begun.
 func (r *Request) Omits(field string) bool { return field == "status" && !r.Begun }
 
 // A Header is a header of a request.
@@ -89,7 +89,7 @@ type Activity struct {
 	Took      string      `json:"took,omitempty" doc:"how long it took; absent while it goes on" text:"+, took %"`
 }
 
-// Messages are the requests that a process sent by HttpClient.
+// Messages lists the requests that a process sent with HttpClient.
 type Messages struct {
 	Gaps
 	Requests []Message      `json:"requests,omitzero" doc:"the requests, those with a response first"`
@@ -97,7 +97,7 @@ type Messages struct {
 	Total    int            `json:"total" doc:"number of requests"`
 }
 
-// A Message is a HttpRequestMessage.
+// A Message is an HttpRequestMessage.
 type Message struct {
 	Address     target.Addr `json:"address" doc:"the HttpRequestMessage"`
 	MethodTable target.Addr `json:"methodTable" doc:"its type"`
@@ -106,7 +106,7 @@ type Message struct {
 	URI         Text        `json:"uri" doc:"the URI"`
 }
 
-// A MessageCount counts requests that are alike.
+// A MessageCount counts similar requests.
 type MessageCount struct {
 	Count  int    `json:"count" doc:"how many"`
 	Method string `json:"method" doc:"GET, POST …"`
@@ -114,7 +114,7 @@ type MessageCount struct {
 	Host   string `json:"host" doc:"host of the URI"`
 }
 
-// HTTPClients are the connections that HttpClient keeps.
+// HTTPClients lists the connections that HttpClient keeps.
 type HTTPClients struct {
 	Gaps
 	Clients  int          `json:"clients" doc:"HttpClient objects of the heap" text:"% HttpClient"`
@@ -123,7 +123,7 @@ type HTTPClients struct {
 	More     int          `json:"more,omitempty" doc:"HttpClients that are not listed" text:"+, % HttpClients not listed"`
 	Pools    []HTTPPool   `json:"pools" doc:"the pools, by their addresses" text:"connection pools"`
 	Verdicts []Verdict    `json:"verdicts,omitempty" doc:"what is wrong with the use of clients"`
-	// Clock is the reference of the ages of requests.
+	// Clock is the reference time for the ages of requests.
 	Clock Maybe[int64] `json:"clock,omitzero" doc:"the newest time that the process recorded, in milliseconds since the machine's start: the reference of the ages" text:"-"`
 }
 
@@ -139,7 +139,7 @@ type HTTPClient struct {
 	Name     string       `json:"name,omitempty" doc:"the field that holds it, if one was found: behind its class for a static field, behind the type or the static field of its object for another" text:"held by %"`
 }
 
-// A HTTPPool is the connections to one server.
+// A HTTPPool lists the connections to one server.
 type HTTPPool struct {
 	Address  target.Addr  `json:"address" doc:"the HttpConnectionPool"`
 	Kind     Text         `json:"kind,omitzero" doc:"Http, Https, Proxy …" text:"="`
@@ -162,22 +162,22 @@ type HTTPWait struct {
 	Connection target.Addr `json:"connection,omitempty" doc:"the connection that it is on"`
 	Method     Text        `json:"method,omitzero" doc:"GET, POST …" text:"="`
 	URI        Text        `json:"uri,omitzero" doc:"the URI" text:"="`
-	// Age and Timeout are known from the timer of HttpClient's timeout.
+	// Age and Timeout come from the timer of HttpClient's timeout.
 	Age     Maybe[int64] `json:"ageMs,omitzero" doc:"for how long HttpClient has worked on it, at least; none without a timeout, and where no suspended HttpClient has it" text:"for at least %"`
 	Timeout Maybe[int64] `json:"timeoutMs,omitzero" doc:"how long it may take in all" text:"of % at most"`
 	Stack   *AsyncWork   `json:"stack,omitempty" doc:"the suspended async code that awaits it"`
 }
 
-// SQLPools are the pools of connections to databases.
+// SQLPools lists the connection pools of databases.
 type SQLPools struct {
 	Gaps
 	Pools []SQLPool `json:"pools" doc:"the pools, by their addresses" text:"pools|connection pools of SqlClient, Npgsql or SQLite"`
-	// Failures are of the exceptions on the heap, also of calls that are over and of exceptions that are garbage.
+	// Failures come from the exceptions on the heap, including garbage and those of calls that have ended.
 	Failures     []SQLFailure `json:"failures,omitempty" doc:"commands that failed, by the exceptions of SqlClient and Npgsql on the heap, also of calls that are over; those with the same type, code, method and command are one" text:"Failed commands, by the exceptions on the heap, also of calls that are over;heading"`
 	MoreFailures int          `json:"moreFailures,omitempty" doc:"exceptions that are not listed" text:"% exceptions are not listed"`
 }
 
-// A SQLFailure is a command that failed, or several alike.
+// A SQLFailure is a failed command, or several similar ones.
 type SQLFailure struct {
 	TaskException
 	Count      int         `json:"count" doc:"how many such exceptions there are; the object and the message are those of the first" text:"|% like it"`
@@ -189,7 +189,7 @@ type SQLFailure struct {
 	Strength   Strength    `json:"strength,omitempty" doc:"of the command: recorded if the exception refers to it, likely if it is the only one of the exception's connection" text:"+ [%]"`
 }
 
-// A SQLPool is the connections of one connection string.
+// A SQLPool lists the connections of one connection string.
 type SQLPool struct {
 	Address     target.Addr     `json:"address" doc:"the pool; 0x0 for connections of SQLite that are in none" text:"=|(none)"`
 	Type        Text            `json:"type" doc:"its type, which identifies the driver"`
@@ -207,7 +207,7 @@ type SQLPool struct {
 	Opening     []SQLOpening    `json:"opening,omitempty" doc:"the connections that the program is opening: the calls that wait for one of the pool's connections and, if these are fewer, calls for which the driver opens one" text:"opening"`
 }
 
-// What a SQLOpening does.
+// The values of SQLOpening.Does.
 const (
 	SQLWaits        = "waits for a connection"
 	SQLOpens        = "opens a connection"
@@ -220,12 +220,12 @@ type SQLOpening struct {
 	Does     string           `json:"does" doc:"\"waits for a connection\", \"opens a connection\" or, where the driver does not distinguish them, \"waits for a connection, or opens one\"" text:"%"`
 	Since    Maybe[time.Time] `json:"since,omitzero" doc:"of an OpenAsync of SqlClient: since when it waits, the deadline less the pool's timeout; none where the driver does not keep it" text:"since"`
 	Deadline Maybe[time.Time] `json:"deadline,omitzero" doc:"of an OpenAsync of SqlClient: until when it waits" text:"until"`
-	// Threads and Stack are who waits.
+	// Threads and Stack wait for the connection.
 	Threads []Worker   `json:"threads,omitempty" doc:"threads with a variable that refers to it"`
 	Stack   *AsyncWork `json:"stack,omitempty" doc:"the suspended async code that awaits it, or has such a variable"`
 }
 
-// A SQLConnection is a connection that somebody has.
+// A SQLConnection is a connection in use.
 type SQLConnection struct {
 	Address     target.Addr        `json:"address" doc:"the driver's object"`
 	Owner       Pointer            `json:"owner,omitzero" doc:"the SqlConnection or NpgsqlConnection that has it; none if that is gone"`
@@ -238,7 +238,7 @@ type SQLConnection struct {
 	Context     target.Addr        `json:"context,omitempty" doc:"the DbContext of Entity Framework that uses it" text:"context"`
 	ContextType Text               `json:"contextType,omitzero" doc:"its type" text:"+ %"`
 	Command     Maybe[*SQLCommand] `json:"command,omitzero" doc:"what runs on it or, if nothing does, the last command of SqlClient that was made for it and is still on the heap; null for none" text:"command|no running command;line"`
-	// Threads and Stack are who has it in hand.
+	// Threads and Stack use the connection.
 	Threads []Worker   `json:"threads,omitempty" doc:"threads with a variable that refers to it, to its owner or to its command"`
 	Stack   *AsyncWork `json:"stack,omitempty" doc:"the suspended async code with such a variable"`
 }
@@ -250,7 +250,7 @@ type SQLCommand struct {
 	Text      Text          `json:"text" doc:"its text, or the name of the procedure" text:"="`
 	Procedure Maybe[bool]   `json:"procedure,omitzero" doc:"the text is the name of a stored procedure" text:"procedure"`
 	Timeout   Maybe[*int64] `json:"timeout,omitzero" doc:"seconds that it may take, 0 for any time; null if it was not set" text:"timeout % s|timeout % s|no timeout"`
-	// Deadline and Since are of a running command.
+	// Deadline and Since are set for a running command.
 	Deadline   Maybe[time.Time] `json:"deadline,omitzero" doc:"of SqlClient: when the client gives up waiting for the server; none without a timeout, and of other drivers" text:"until"`
 	Since      Maybe[time.Time] `json:"since,omitzero" doc:"since when the client waits for the server to answer the command, or to send more of its results: the deadline less the timeout; none where the driver does not keep it"`
 	Parameters []SQLParameter   `json:"parameters,omitzero" doc:"its parameters; none if they could not be read" text:"parameters"`
@@ -262,7 +262,7 @@ type SQLParameter struct {
 	Value string `json:"value" doc:"its value as text" text:"+ = %"`
 }
 
-// SignalR are the hubs of ASP.NET Core SignalR, and the circuits of Blazor.
+// SignalR lists the hubs of ASP.NET Core SignalR and the circuits of Blazor.
 type SignalR struct {
 	Gaps
 	Hubs     []SignalRHub    `json:"hubs" doc:"the hubs, by the addresses of their lifetime managers" text:"hubs|SignalR hubs"`
@@ -294,7 +294,7 @@ type SignalRGroup struct {
 	Connections Maybe[int64] `json:"connections" doc:"its clients in this process" text:"% connection|% connections"`
 }
 
-// A BlazorCircuit is the state that the server keeps of a page of Blazor.
+// A BlazorCircuit is the server's state of a Blazor page.
 type BlazorCircuit struct {
 	Address    target.Addr `json:"address" doc:"the CircuitHost; retained gives the memory freed with it"`
 	ID         Text        `json:"id" doc:"id of the circuit" text:"="`
@@ -303,7 +303,7 @@ type BlazorCircuit struct {
 	Disposed   Maybe[bool] `json:"disposed,omitzero" doc:"it is disposed"`
 }
 
-// Redis are the multiplexers of StackExchange.Redis.
+// Redis lists the multiplexers of StackExchange.Redis.
 type Redis struct {
 	Gaps
 	Multiplexers []RedisMultiplexer `json:"multiplexers" doc:"the multiplexers, by their addresses" text:"multiplexers of StackExchange.Redis"`
@@ -328,7 +328,7 @@ type RedisConnection struct {
 	Sent    RedisQueue  `json:"sent" doc:"commands that are sent and wait for the server's answer" text:"sent and unanswered"`
 }
 
-// A RedisQueue is commands that wait.
+// A RedisQueue counts waiting commands.
 type RedisQueue struct {
 	Count   Maybe[int64] `json:"count" doc:"how many there are" text:"="`
 	First   target.Addr  `json:"first,omitempty" doc:"the Message that waits longest" text:"first"`
@@ -336,13 +336,13 @@ type RedisQueue struct {
 	Since   *time.Time   `json:"since,omitempty" doc:"when it was made; absent where the library does not keep it"`
 }
 
-// ObjectPools are the pools of Microsoft.Extensions.ObjectPool.
+// ObjectPools lists the pools of Microsoft.Extensions.ObjectPool.
 type ObjectPools struct {
 	Gaps
 	Pools []ObjectPool `json:"pools" doc:"the pools, by their addresses" text:"pools of Microsoft.Extensions.ObjectPool;table"`
 }
 
-// An ObjectPool keeps objects that are free to be used again.
+// An ObjectPool keeps objects for reuse.
 type ObjectPool struct {
 	Address  target.Addr  `json:"address" doc:"the DefaultObjectPool"`
 	Of       Text         `json:"of" doc:"type of the objects" text:"objects"`
@@ -351,13 +351,13 @@ type ObjectPool struct {
 	Name     string       `json:"name,omitempty" doc:"the field that holds it, if one was found" text:"held by"`
 }
 
-// Queues are the queues of Serilog and MassTransit.
+// Queues lists the queues of Serilog and MassTransit.
 type Queues struct {
 	Gaps
 	Queues []Queue `json:"queues" doc:"the queues, by the addresses of their owners" text:"queues of Serilog or MassTransit"`
 }
 
-// A Queue is a queue of log events or messages, or an endpoint that messages are handed out by.
+// A Queue is a queue of log events or messages, or an endpoint that dispatches messages.
 type Queue struct {
 	Address  target.Addr  `json:"address" doc:"the sink, queue or dispatcher"`
 	Type     Text         `json:"type" doc:"its type"`
@@ -371,13 +371,13 @@ type Queue struct {
 	Begun    Maybe[int64] `json:"begun,omitzero" doc:"of an endpoint: messages handed out so far" text:"handed out so far"`
 }
 
-// GRPCCalls are the calls of gRPC of a process.
+// GRPCCalls lists the gRPC calls of a process.
 type GRPCCalls struct {
 	Gaps
 	Calls []GRPCCall `json:"calls" doc:"the calls, by the addresses of their objects; those that are done are there until the GC takes them" text:"gRPC calls"`
 }
 
-// A GRPCCall is a call of gRPC that the process sends or answers.
+// A GRPCCall is a gRPC call that the process makes or handles.
 type GRPCCall struct {
 	Address    target.Addr  `json:"address" doc:"the GrpcCall of a client, or the HttpContextServerCallContext of a server"`
 	Server     bool         `json:"server,omitempty" doc:"the process answers it; else it sends it" text:"+ answers| sends"`
@@ -398,13 +398,13 @@ type GRPCCall struct {
 	Stack      *AsyncWork   `json:"stack,omitempty" doc:"the async code that has it in hand"`
 }
 
-// WebSockets are the WebSockets of a process.
+// WebSockets lists the WebSockets of a process.
 type WebSockets struct {
 	Gaps
 	Sockets []WebSocket `json:"sockets" doc:"the WebSockets, by their addresses" text:"WebSockets"`
 }
 
-// A WebSocket is the process's end of one.
+// A WebSocket is the process's end of a WebSocket.
 type WebSocket struct {
 	Address       target.Addr `json:"address" doc:"the ManagedWebSocket"`
 	Server        Maybe[bool] `json:"server,omitzero" doc:"a client opened it; else the process itself did" text:"+ server side| client side"`
@@ -418,22 +418,22 @@ type WebSocket struct {
 	Stack         *AsyncWork  `json:"stack,omitempty" doc:"the async code that has it in hand"`
 }
 
-// A Worker is a thread that has something in hand: a request, a connection.
+// A Worker is a thread that works on a request or uses a connection.
 type Worker struct {
 	Thread
 	Does   string `json:"does,omitempty" doc:"what it does or waits for, as its stack says"`
 	Method Text   `json:"method,omitzero" doc:"the topmost method of the program: none of the class libraries, servers and drivers"`
 }
 
-// An AsyncWork is suspended async code that holds an object. Only its innermost method waits for something outside.
+// An AsyncWork is suspended async code that holds an object. Only its innermost method waits for something external.
 type AsyncWork struct {
 	Reason Text         `json:"reason,omitzero" doc:"what all of it waits for, in words"`
 	Remote string       `json:"remote,omitempty" doc:"of code that waits by way of a client library: connection (for one to be free or opened), server (for its answer)"`
 	Frames []AsyncFrame `json:"frames" doc:"the frames, the innermost first, up to the outermost that has it; as those of dumpasync"`
 }
 
-// LibraryMethod reports whether a method, by its name with its namespace and type, is one of the class libraries, servers and
-// drivers that programs are built on: what a list of methods can do without where the program's own are wanted.
+// LibraryMethod reports whether a method, named with its namespace and type, belongs to the class libraries, servers
+// or drivers that programs use. Lists of a program's own methods omit it.
 func LibraryMethod(name string) bool {
 	for _, s := range libraries {
 		if strings.HasPrefix(name, s) {
@@ -443,7 +443,7 @@ func LibraryMethod(name string) bool {
 	return false
 }
 
-// libraries are the first parts of the names of library methods.
+// libraries lists the name prefixes of library methods.
 var libraries = [...]string{
 	"System.", "Microsoft.AspNetCore.", "Microsoft.Extensions.", "Microsoft.Win32.", // of the framework
 	"Interop+", "Interop.", "ILStubClass.", "DynamicClass.InvokeStub_", // its native methods, and the runtime's stubs

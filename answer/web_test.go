@@ -8,7 +8,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 )
 
-// TestLibraryMethod: a native method of the class libraries is not the program's.
+// TestLibraryMethod checks that a native method of the class libraries is a library method.
 func TestLibraryMethod(t *testing.T) {
 	for _, name := range []string{"Interop+Winsock.recv", "ILStubClass.IL_STUB_PInvoke", "System.Net.Sockets.Socket.Receive", "Npgsql.NpgsqlCommand.ExecuteReader"} {
 		assert.True(t, answer.LibraryMethod(name), name)

@@ -19,8 +19,8 @@ type EventPipeProvider struct {
 }
 
 // eventPipeOffsets holds the offsets of EventPipe's structures, which no contract describes. The lists are from
-// dn-list.h or, before .NET 8, from slist.h, where the head is that of the first node. .NET Core 3.1 has the
-// class of eventpipeprovider.h with an SString as its name.
+// dn-list.h or, before .NET 8, from slist.h, where the head is the first node's address. .NET Core 3.1 has the class
+// of eventpipeprovider.h with an SString as its name.
 type eventPipeOffsets struct {
 	Provider struct {
 		Keywords  int `layout:"Keywords"`
@@ -43,9 +43,8 @@ type eventPipeOffsets struct {
 	} `struct:"EventPipeListNode"`
 }
 
-// EventPipeProviders lists the providers of EventPipe, both the runtime's and those of EventSources. one is any
-// provider, such as the handle of a managed EventPipeEventProvider. A list without it is an error: it is
-// another structure.
+// EventPipeProviders lists the providers of EventPipe: the runtime's and the EventSources'. one is any provider, such
+// as the handle of a managed EventPipeEventProvider. A list without it is an error, because it is another structure.
 func (r *Runtime) EventPipeProviders(one target.Addr) ([]EventPipeProvider, error) {
 	o := &eventPipeOffsets{}
 	if err := r.layout.BindAll(o); err != nil {

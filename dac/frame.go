@@ -120,9 +120,8 @@ func (r *Runtime) Frame(a target.Addr) (Frame, error) {
 // errNoFrame is the error for a nil Frame.
 var errNoFrame = target.Unsupportedf("no frame")
 
-// NextFrame returns the address of the explicit frame after f, or 0 for the last frame. It is further down f's
-// stack. Frames on another stack, such as the one for handling overflows, precede those of the thread's own
-// stack.
+// NextFrame returns the address of the explicit frame after f, or 0 for the last frame. It is further down f's stack.
+// Frames on another stack, such as the one for handling overflows, precede the frames on the thread's own stack.
 func (t *Thread) NextFrame(f *Frame) (target.Addr, error) {
 	if f == nil {
 		return 0, errNoFrame
@@ -202,8 +201,7 @@ const (
 	CallerNone FrameCaller = iota
 	// CallerReturn means that the registers are the managed caller's at its return address.
 	CallerReturn
-	// CallerInterrupted means that the registers are those of managed code at the instruction where it was
-	// stopped.
+	// CallerInterrupted means that the registers belong to managed code, at the instruction where it was stopped.
 	CallerInterrupted
 	// CallerNative means that the registers belong to code of the runtime. Unwinding it leads to the managed
 	// caller (LazyMachState).

@@ -117,7 +117,7 @@ func Find(t target.Target, mem target.Memory, files ModuleFiles) []*Instance {
 	return out
 }
 
-// A sign tells, from the dump alone, whether a module may be a runtime.
+// A sign is the evidence in the dump that a module may be a runtime.
 type sign uint8
 
 const (

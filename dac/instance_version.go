@@ -34,8 +34,8 @@ func (i *Instance) Release() string {
 	return ""
 }
 
-// Is reports whether want is the version of the runtime, or its start up to a full stop. The version is that of
-// the release, 10.0.14, or of the file, 10.0.1426.52326.
+// Is reports whether want is the version of the runtime, or its start up to a full stop. It accepts the release's
+// version (10.0.14) and the file's (10.0.1426.52326).
 func (i *Instance) Is(want string) bool {
 	for _, v := range []string{i.Version(), i.Release()} {
 		if want != "" && (v == want || strings.HasPrefix(v, want+".")) {

@@ -14,7 +14,7 @@ type kind interface {
 	// readMethodTable reads the MethodTable at a, and checkMethodTable proves that it is one.
 	readMethodTable(a target.Addr) (*MethodTable, error)
 	checkMethodTable(mt *MethodTable) error
-	// The other methods implement those of Runtime with the same names.
+	// The other methods implement the methods of Runtime with the same names.
 	methodTableAt(a target.Addr) (*MethodTable, Proof, error)
 	interfaces(mt *MethodTable) ([]target.Addr, error)
 	elementType(mt *MethodTable) (metadata.ElementType, error)

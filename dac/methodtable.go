@@ -116,7 +116,8 @@ func (m *MethodTable) Size(n uint32) uint64 {
 	return max(minObjectSize, uint64(m.BaseSize)+uint64(m.ComponentSize)*uint64(n))
 }
 
-// minObjectSize is the size of the smallest object on a 64-bit target: header, MethodTable and one pointer (MIN_OBJECT_SIZE, gc.h).
+// minObjectSize is the size of the smallest object on a 64-bit target: header, MethodTable and one pointer
+// (MIN_OBJECT_SIZE, gc.h).
 const minObjectSize = 24
 
 // An mtCache keeps proved MethodTables apart from trusted ones, so that the result of MethodTable does not

@@ -252,7 +252,7 @@ func (r *nativeAOT) readMethodTable(a target.Addr) (*MethodTable, error) {
 	return mt, nil
 }
 
-// checkMethodTable proves mt: its base classes, or those of an array's element, lead to System.Object.
+// checkMethodTable proves mt: its base classes, or its element type's for an array, lead to System.Object.
 func (r *nativeAOT) checkMethodTable(mt *MethodTable) error {
 	if mt.Addr == r.known.Free {
 		return nil

@@ -102,9 +102,9 @@ func (i *Instance) describe() string {
 	return fmt.Sprintf("%s (%s, %s)", i.Module.Path, v, i.Identity)
 }
 
-// candidates returns the tables to try, with the runtime's own version first. Tables for another processor or
-// system replace missing tables of that version. If no table has the version, or it is unknown, those of other
-// versions come last.
+// candidates returns the tables to try, with the runtime's own version first. If that version has no table for this
+// processor and system, tables for others replace it. Tables of other versions come last, if no table has the version
+// or it is unknown.
 func (i *Instance) candidates() []layout.Candidate {
 	platform, version := i.tgt.Platform(), i.Version()
 	own := layout.Candidates(platform.OS, platform.Arch, version)

@@ -8,7 +8,7 @@ import (
 	"github.com/sosgo/sosgo/process"
 )
 
-// Of returns what the packages below export write: the graph of the heap's objects with the names of their types.
+// Of returns the graph of the heap's objects with the names of their types, which the packages below export write.
 func Of(ctx context.Context, p *process.Process) (*Heap, error) {
 	return process.WithObjects(ctx, p, func(ctx context.Context, c *process.Call, r *objects.Reader) (*Heap, error) {
 		g, err := c.Graph(ctx, graph.Options{})

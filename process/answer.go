@@ -15,21 +15,23 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// ErrNoThread is the error of an answer about a thread if none is given.
+// ErrNoThread is the error of an answer about a thread if the caller gives no thread.
 var ErrNoThread = errors.New("no thread was given")
 
-// A Call computes one answer about a process. It collects what the answer lacks.
+// A Call computes one answer about a process and records what could not be read for it. It is for one goroutine.
 type Call struct {
 	*Process
 	ctx   context.Context
 	notes []error
-	graph *graph.Graph // its notes become notes of the answer; nil if it is not used
+	graph *graph.Graph // the graph that the answer uses, or nil; its notes become notes of the answer
 }
 
-// Answer computes an answer. The context that compute receives ends when ctx does or the dump is closed; so do lists of the
-// answer that are read later. What compute notes becomes a part of an answer with answer.Gaps, and goes to the function of
-// WithNotes otherwise. The error is ErrNoDump for a nil Process, ErrClosed for a closed dump, or compute's. Close waits until
-// Answer returns.
+// Answer computes an answer. The context that compute receives ends when ctx ends or the dump is closed. Lists of the
+// answer that are read later end with it too.
+//
+// If T embeds answer.Gaps, Answer adds compute's notes to them. Otherwise it passes the notes to the function of
+// WithNotes. The error is ErrNoDump for a nil Process, ErrClosed for a closed dump, or compute's. Dump.Close waits
+// until Answer returns.
 func Answer[T any](ctx context.Context, p *Process, compute func(ctx context.Context, c *Call) (T, error)) (T, error) {
 	var none T
 	if p == nil || p.dump == nil || p.err == ErrNoDump {
@@ -58,21 +60,21 @@ func Answer[T any](ctx context.Context, p *Process, compute func(ctx context.Con
 	return out, err
 }
 
-// Note records what the answer lacks. Nil is ignored.
+// Note records why a part of the answer is missing. Nil is ignored.
 func (c *Call) Note(err error) {
 	if err != nil {
 		c.notes = append(c.notes, err)
 	}
 }
 
-// TakeNotes returns what was noted so far and forgets it, for answers that place the notes themselves.
+// TakeNotes returns the notes and removes them. Answers that place the notes themselves use it.
 func (c *Call) TakeNotes() []error {
 	notes := c.notes
 	c.notes = nil
 	return notes
 }
 
-// NotedHeap opens the heap for an answer about parts of it, and notes the heap's warnings.
+// NotedHeap opens the heap for an answer about parts of it and notes the heap's warnings.
 func (c *Call) NotedHeap() (*heap.Heap, error) {
 	h, err := c.Heap()
 	if err == nil {
@@ -81,8 +83,8 @@ func (c *Call) NotedHeap() (*heap.Heap, error) {
 	return h, err
 }
 
-// ObjectHeap opens the heap for an answer that needs its objects. A heap without a readable segment is an error. It notes the
-// heap's warnings, and a collection in progress.
+// ObjectHeap opens the heap for an answer that needs its objects. It notes the heap's warnings and a collection in
+// progress. It fails if no segment of the heap is readable.
 func (c *Call) ObjectHeap() (*heap.Heap, error) {
 	h, err := c.Heap()
 	if err != nil {
@@ -98,8 +100,8 @@ func (c *Call) ObjectHeap() (*heap.Heap, error) {
 	return h, nil
 }
 
-// NamedHeap is ObjectHeap for an answer that finds objects by the names of their types. It fails if no object can be read, and
-// if the metadata of no module can be read: types have no names then, and the error is the first module's.
+// NamedHeap is ObjectHeap for an answer that finds objects by type name. It also fails if no object is readable, or
+// if the metadata of every module is unreadable. The error is the first module's.
 func (c *Call) NamedHeap() (*heap.Heap, error) {
 	h, err := c.ObjectHeap()
 	if err != nil {
@@ -130,7 +132,7 @@ func (c *Call) NamedHeap() (*heap.Heap, error) {
 	return h, nil
 }
 
-// NotedHolders returns the process's Holders for an answer. It notes what the heap and the graph lack.
+// NotedHolders returns the process's Holders for an answer. It notes what is unreadable in the heap and the graph.
 func (c *Call) NotedHolders() (*graph.Holders, error) {
 	if _, err := c.ObjectHeap(); err != nil {
 		return nil, err
@@ -142,11 +144,11 @@ func (c *Call) NotedHolders() (*graph.Holders, error) {
 	return h, err
 }
 
-// Rests records that the answer rests on a graph: the graph's notes become the answer's.
+// Rests records that the answer uses g. Answer adds g's notes to the answer's.
 func (c *Call) Rests(g *graph.Graph) { c.graph = g }
 
-// LiveGraph returns the process's graph for an answer about which objects are alive. It notes what the graph lacks, because an
-// object may be alive by what can't be read.
+// LiveGraph returns the process's graph for an answer about which objects are alive. It notes the graph's warnings:
+// an unreadable part may keep an object alive.
 func (c *Call) LiveGraph() (*graph.Graph, error) {
 	g, err := c.Graph(c.ctx, graph.Options{})
 	if err != nil {
@@ -157,7 +159,7 @@ func (c *Call) LiveGraph() (*graph.Graph, error) {
 	return g, nil
 }
 
-// Live returns a function that reports whether a live object starts at an address, with the notes of LiveGraph.
+// Live returns a function that reports whether a live object starts at an address. It notes what LiveGraph notes.
 func (c *Call) Live() (func(target.Addr) bool, error) {
 	g, err := c.LiveGraph()
 	if err != nil {
@@ -169,12 +171,13 @@ func (c *Call) Live() (func(target.Addr) bool, error) {
 // Jobs returns the number of goroutines that the answer may use.
 func (c *Call) Jobs() int { return c.jobs(c.ctx) }
 
-// Scan completes the options of a scan with the answer's goroutines and progress. Work names the scan for people.
+// Scan returns o with the answer's number of goroutines and progress function. work names the scan in progress
+// reports.
 func (c *Call) Scan(work string, o heap.ScanOptions) heap.ScanOptions {
 	return c.Scanning(c.ctx, work, o)
 }
 
-// ThreadList returns the threads. It notes what can't be read of them. An empty list is an error.
+// ThreadList returns the threads and notes what is unreadable. An empty list is an error.
 func (c *Call) ThreadList() ([]threads.Thread, error) {
 	list, err := c.Threads()
 	if len(list) == 0 {
@@ -187,7 +190,7 @@ func (c *Call) ThreadList() ([]threads.Thread, error) {
 	return list, nil
 }
 
-// UnlessEmpty returns an answer. If nothing was found, lost is the error: it says what could not be read, or is nil.
+// UnlessEmpty returns out. If empty is true, its error is lost: the reason why nothing was found, or nil.
 func UnlessEmpty[T any](out T, empty bool, lost error) (T, error) {
 	if empty {
 		return out, lost
@@ -195,8 +198,8 @@ func UnlessEmpty[T any](out T, empty bool, lost error) (T, error) {
 	return out, nil
 }
 
-// Found returns an answer about objects that are found by the names of their types. If the search itself was incomplete because a
-// type could not be looked up, the error is the reason.
+// Found returns an answer about objects found by type name. Its error is err, or else the first note about a type
+// that could not be looked up: the search was then incomplete.
 func Found[T any](out T, err error) (T, error) {
 	gaps := answer.GapsOf(out)
 	if err != nil || gaps == nil {
@@ -210,7 +213,7 @@ func Found[T any](out T, err error) (T, error) {
 	return out, nil
 }
 
-// WithRuntime is Answer for an answer from the runtime's structures.
+// WithRuntime is Answer for an answer that reads the runtime's structures.
 func WithRuntime[T any](ctx context.Context, p *Process, compute func(ctx context.Context, c *Call, rt *dac.Runtime) (T, error)) (T, error) {
 	return Answer(ctx, p, func(ctx context.Context, c *Call) (none T, err error) {
 		rt, err := c.Runtime()
@@ -221,7 +224,7 @@ func WithRuntime[T any](ctx context.Context, p *Process, compute func(ctx contex
 	})
 }
 
-// WithObjects is Answer for an answer about objects.
+// WithObjects is Answer for an answer that reads objects.
 func WithObjects[T any](ctx context.Context, p *Process, compute func(ctx context.Context, c *Call, r *objects.Reader) (T, error)) (T, error) {
 	return Answer(ctx, p, func(ctx context.Context, c *Call) (none T, err error) {
 		r, err := c.Objects()

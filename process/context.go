@@ -13,31 +13,33 @@ type (
 	notesKey    struct{}
 )
 
-// A ProgressFunc reports how far a piece of work is. The work is named for people, such as "looking for requests". Done equals
-// total in the last call of a piece of work that completes. Calls do not overlap for one piece of work.
+// A ProgressFunc receives the progress of a piece of work. work is a phrase such as "looking for requests". In the
+// last call for completed work, done equals total. Calls for one piece of work do not overlap.
 type ProgressFunc func(work string, done, total uint64)
 
-// WithProgress returns a context whose answers report their progress to f. Answers that are computed at once report none.
+// WithProgress returns a copy of ctx. Answers computed with it report their progress to f. Short ones report no
+// progress.
 func WithProgress(ctx context.Context, f ProgressFunc) context.Context {
 	return context.WithValue(background(ctx), progressKey{}, f)
 }
 
-// WithJobs returns a context whose answers use n goroutines at most instead of Options.Jobs.
+// WithJobs returns a copy of ctx. Answers computed with it use at most n goroutines instead of Options.Jobs.
 func WithJobs(ctx context.Context, n int) context.Context {
 	return context.WithValue(background(ctx), jobsKey{}, n)
 }
 
-// WithNotes returns a context whose answers pass to f what they lack, if they fail and so can't carry it themselves.
+// WithNotes returns a copy of ctx. An answer computed with it that has no answer.Gaps, usually because it failed,
+// passes its notes to f.
 func WithNotes(ctx context.Context, f func(error)) context.Context {
 	return context.WithValue(background(ctx), notesKey{}, f)
 }
 
-// WithoutNotes returns a context whose answers pass what they lack to nobody.
+// WithoutNotes returns a copy of ctx without the function of WithNotes. Answers computed with it discard such notes.
 func WithoutNotes(ctx context.Context) context.Context {
 	return context.WithValue(background(ctx), notesKey{}, nil)
 }
 
-// jobs returns the number of goroutines that an answer may use.
+// jobs returns the number of goroutines for an answer.
 func (p *Process) jobs(ctx context.Context) int {
 	if n, ok := ctx.Value(jobsKey{}).(int); ok && n > 0 {
 		return n
@@ -45,7 +47,7 @@ func (p *Process) jobs(ctx context.Context) int {
 	return p.Dump().Jobs()
 }
 
-// background returns ctx, or the background context for nil.
+// background returns ctx, or context.Background() if ctx is nil.
 func background(ctx context.Context) context.Context {
 	if ctx == nil {
 		return context.Background()
@@ -53,13 +55,14 @@ func background(ctx context.Context) context.Context {
 	return ctx
 }
 
-// progressOf returns the function of WithProgress, or nil.
+// progressOf returns the function given to WithProgress, or nil.
 func progressOf(ctx context.Context) ProgressFunc {
 	f, _ := ctx.Value(progressKey{}).(ProgressFunc)
 	return f
 }
 
-// Scanning completes the options of a scan with the goroutines and the progress of ctx. Work names the scan for people.
+// Scanning returns o with the number of goroutines and the progress function of ctx, where o leaves them unset. work
+// names the scan in progress reports.
 func (p *Process) Scanning(ctx context.Context, work string, o heap.ScanOptions) heap.ScanOptions {
 	ctx = background(ctx)
 	if o.Jobs == 0 {
@@ -71,7 +74,7 @@ func (p *Process) Scanning(ctx context.Context, work string, o heap.ScanOptions)
 	return o
 }
 
-// building completes the options of a graph in the same way.
+// building is Scanning for the options of a graph.
 func (p *Process) building(ctx context.Context, o graph.Options) graph.Options {
 	if o.Jobs == 0 {
 		o.Jobs = p.jobs(ctx)

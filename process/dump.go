@@ -30,77 +30,78 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Options change how a dump is opened. The zero value is right for most.
+// Options control how a dump is opened. The zero value suits most callers.
 type Options struct {
-	// Modules are folders with the module files of the dumped process, searched with their subfolders. A file counts only if its content
-	// proves that it is the one that was loaded.
+	// Modules are folders with module files of the dumped process. Subfolders are searched too. A file is used only
+	// if its content proves that it is the file that was loaded.
 	Modules []string
-	// NoLocalFiles keeps the paths that the dump records from being tried on this machine, and what is installed on it from being searched.
+	// NoLocalFiles disables the search on this machine: the paths that the dump records, and installed runtimes.
 	NoLocalFiles bool
-	// Offline keeps everything from being opened or contacted that the dump names:
-	// NoLocalFiles, and no symbol servers. What is left are the dump, with what was
-	// packed with it, and the folders of Modules.
+	// Offline implies NoLocalFiles and ignores SymbolServers. Only the dump, the files packed with it and the folders
+	// of Modules are read.
 	Offline bool
-	// SymbolServers are asked, in order, for module files that are found nowhere on this machine. Package image/symbolserver has
-	// servers that are reached by HTTP.
+	// SymbolServers are asked in order for module files that are not on this machine. Package image/symbolserver has
+	// servers for HTTP.
 	SymbolServers []SymbolServer
-	// Context, if not nil, is asked for the context that ends opening, and at each download from a symbol server for the one that ends it:
-	// files are fetched when memory that they have is first read, whoever reads it.
+	// Context, if not nil, returns the context for opening and, later, for each download from a symbol server. A
+	// download may start at any read of memory: a module's file is fetched at the first read of memory that it holds.
 	Context func() context.Context
-	// Runtime is the runtime of the default View: its number in Runtimes, or the start of its version. Empty is the first CLR.
+	// Runtime selects the runtime of the default View: its number in Runtimes, or the start of its version. Empty
+	// selects the first CLR.
 	Runtime string
-	// Jobs is the number of goroutines that walks may use; 0 is one a processor.
+	// Jobs is the number of goroutines for walks; 0 means one per processor.
 	Jobs int
-	// NoMmap reads the file instead of mapping it.
+	// NoMmap reads the file instead of mapping it. Use it for a file that may still change.
 	NoMmap bool
-	// MaxDecompressed bounds the size of a compressed dump in bytes once it is unpacked; 0 is 1 TB.
+	// MaxDecompressed limits the unpacked size of a compressed dump, in bytes; 0 means 1 TB.
 	MaxDecompressed int64
-	// MaxRatio bounds how many bytes a compressed dump may unpack to for each byte of its file, if it is more than 1 GB; 0 is 1000.
+	// MaxRatio limits the compression ratio of a dump that unpacks to more than 1 GB; 0 means 1000.
 	MaxRatio int64
-	// Limits bound what the dump can make sosgo hold.
+	// Limits bound the memory that the content of a dump can make sosgo allocate.
 	Limits target.Limits
-	// Cache is a folder in which large compressed dumps are kept unpacked for the next time; dump.DefaultCache is the usual one. Empty
-	// keeps none. CacheSize is how many bytes of them are kept; 0 is 64 GB.
+	// Cache is a folder for unpacked copies of large compressed dumps; dump.DefaultCache is the usual one. Empty
+	// disables the cache. CacheSize is its size in bytes; 0 means 64 GB.
 	Cache     string
 	CacheSize int64
-	// GraphDir is a folder in which the graphs of heaps' objects are kept for the next time (graph.Keep): some 45 bytes an
-	// object. It is made if it is not there. Empty keeps none.
+	// GraphDir is a folder for graphs of heaps, about 45 bytes per object, which are reused the next time
+	// (graph.Keep). It is created if missing. Empty disables it.
 	GraphDir string
 	// Progress, if not nil, receives the progress of unpacking a compressed dump, in bytes of the file.
 	Progress func(done, total int64)
-	// WrapMemory, if not nil, returns what stands between the readers and the process's memory, for programs that trace reads or feign
-	// faults. What it returns must be safe for concurrent use.
+	// WrapMemory, if not nil, returns the memory that the readers use instead of the process's memory, for example to
+	// trace reads or to inject faults. Its result must be safe for concurrent use.
 	WrapMemory func(target.Memory) target.Memory
-	// WrapFile, if not nil, does the same for what is read of a module's file, which is addressed as the loaded image is, from 0. What a
-	// file adds to the process's memory is read through WrapMemory alone.
+	// WrapFile, if not nil, wraps reads of a module's file. Addresses are RVAs of the loaded image. Memory of the
+	// process that comes from the file is read through WrapMemory only.
 	WrapFile func(m *target.Module, image target.Memory) target.Memory
 }
 
-// A SymbolServer fetches files by their keys in a symbol store (the Simple Symbol Query Protocol). It must be safe for concurrent use.
+// A SymbolServer fetches files by their keys in a symbol store (Simple Symbol Query Protocol). It must be safe for
+// concurrent use.
 type SymbolServer interface {
-	// Get returns the path of a file on this machine, once check has accepted it. The error is fs.ErrNotExist if the server does
+	// Get returns the local path of a file that check has accepted. The error is fs.ErrNotExist if the server does
 	// not have the file.
 	Get(ctx context.Context, key string, check func(path string) error) (path string, err error)
-	// Problem returns the first failure of the server; nil if it has just not had a file.
+	// Problem returns the server's first failure, or nil. A missing file is not a failure.
 	Problem() error
 	// String names the server in messages.
 	String() string
 }
 
-// A Dump is an open dump.
+// A Dump is an open dump. It is safe for concurrent use, including Close. A nil Dump fails with ErrNoDump.
 type Dump struct {
 	file    *dump.File
 	options Options
 	files   *modfiles.Files
 	mem     *image.Completed
-	read    target.Memory // mem, or what WrapMemory made of it
+	read    target.Memory // mem, or the result of WrapMemory
 
 	life     context.Context // ends when the dump is closed
 	end      context.CancelFunc
-	users    *inuse.Gate // who builds a graph
+	users    *inuse.Gate // calls that compute answers; Close waits for them
 	runtimes lazy.Value[[]*dac.Instance]
 	witness  lazy.Value[[]*dac.Runtime]
-	// stackWords are words on stacks that may be return addresses; see fitReturnAddresses.
+	// stackWords are words on stacks that may be return addresses (fitReturnAddresses).
 	stackWords lazy.Value[[]target.Addr]
 	above      sync.Map // *extension -> *lazy.Value[T]: the values of PerDump
 
@@ -108,7 +109,8 @@ type Dump struct {
 	processes map[*dac.Instance]*Process
 }
 
-// Open opens the dump in a file: an ELF core, a Mach-O core or a Windows minidump, also compressed by gzip or zstd. The content decides, not the name.
+// Open opens a dump file: an ELF core, a Mach-O core or a Windows minidump, plain or compressed with gzip or zstd. It
+// detects the format by content, not by name.
 func Open(path string, o Options) (*Dump, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -120,7 +122,7 @@ func Open(path string, o Options) (*Dump, error) {
 	return newDump(f, o), nil
 }
 
-// OpenStream opens the dump that r gives, a pipe for example, through a temporary file.
+// OpenStream opens the dump that r provides, such as a pipe. It copies the dump to a temporary file.
 func OpenStream(r io.Reader, o Options) (*Dump, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -132,7 +134,7 @@ func OpenStream(r io.Reader, o Options) (*Dump, error) {
 	return newDump(f, o), nil
 }
 
-// OpenReaderAt opens a dump of size bytes that the caller holds.
+// OpenReaderAt opens a dump of size bytes in r. Close does not close r.
 func OpenReaderAt(r io.ReaderAt, size int64, o Options) (*Dump, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -147,11 +149,11 @@ func OpenReaderAt(r io.ReaderAt, size int64, o Options) (*Dump, error) {
 	return newDump(f, o), nil
 }
 
-// OpenTarget opens a process that the caller reads: every answer is computed over t. A memory that lends nothing, because it is
-// reached over a network for example, is read in blocks, which are kept. Close does not close t.
+// OpenTarget opens a process that the caller reads through t. Memory that lends no slices, for example because it is
+// remote, is read in blocks, which are cached. Close does not close t.
 //
-// A memory with holes should implement target.SparseMemory, and so should one that wraps another memory: the methods of the inner one don't
-// reach the caller by themselves. Without it, a search for what is stored behind a hole tries each word, some 1,000 reads that fail for each page.
+// Memory with holes should implement target.SparseMemory, and a wrapper should forward it. Otherwise a search for the
+// next readable memory tries each word of a hole: about 1,000 failed reads per page.
 func OpenTarget(t target.Target, o Options) (*Dump, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -163,12 +165,12 @@ func OpenTarget(t target.Target, o Options) (*Dump, error) {
 	return newDump(f, o), nil
 }
 
-// Over opens a process that the caller reads with the options of d, but for those of its file: t stands between the readers and the process of
-// d, to trace what they read, for example.
+// Over opens t with d's options, except those about the file. t usually wraps d's process, for example to trace
+// reads.
 func (d *Dump) Over(t target.Target) (*Dump, error) { return OpenTarget(t, d.orNone().options) }
 
-// Like opens another dump with the options of d, but for its folders: nothing of it is kept. Folders are of this machine: if the paths that
-// dumps record are tried on it, module files are searched for in those that exist, too.
+// Like opens another dump with d's options, except that nothing is cached. If local files are allowed, it also searches
+// the given folders for module files, if they exist on this machine.
 func (d *Dump) Like(path string, folders ...string) (*Dump, error) {
 	o := d.orNone().options
 	o.Modules = slices.Clone(o.Modules)
@@ -181,7 +183,7 @@ func (d *Dump) Like(path string, folders ...string) (*Dump, error) {
 	return Open(path, o)
 }
 
-// check returns an error for options that can't be meant.
+// check returns an error for invalid options.
 func (o *Options) check() error {
 	if slices.Contains(o.SymbolServers, nil) {
 		return errors.New("a symbol server is nil")
@@ -219,12 +221,12 @@ func newDump(f *dump.File, o Options) *Dump {
 	return d
 }
 
-// ErrClosed is about a dump behind Close.
+// ErrClosed is the error of a read or an answer after Close.
 var ErrClosed = target.Unsupportedf("the dump is closed")
 
-// none stands for a nil or zero Dump: a process that holds nothing.
+// none replaces a nil or zero Dump: a process without memory.
 var none = sync.OnceValue(func() *Dump {
-	f, _ := dump.OfTarget(absent.Process(nil)) // it is a target
+	f, _ := dump.OfTarget(absent.Process(nil)) // cannot fail: it is a target.Target
 	return newDump(f, Options{Offline: true})
 })
 
@@ -236,12 +238,12 @@ func (d *Dump) orNone() *Dump {
 	return d
 }
 
-// ErrNoDump is the error of a zero Dump or View.
+// ErrNoDump is the error of a nil or zero Dump, Process or View.
 var ErrNoDump = target.Unsupportedf("no dump is open")
 
-// Close releases the dump. Calls that compute an answer or use the graph are stopped with an error, and Close waits for them. From now on
-// every read of the dump's memory fails with target.ErrUnsupported. What was read before, such as rows of metadata, stays readable; the
-// mapping of the file ends when nothing refers to it any more. Close may be called at any time, by any goroutine, and again.
+// Close releases the dump. It stops running calls, which fail, and waits for them. Later reads of the dump's memory
+// fail with target.ErrUnsupported. Values read before, such as rows of metadata, stay readable: the file stays mapped
+// while anything refers to it. Close may be called at any time, by any goroutine, and more than once.
 func (d *Dump) Close() error {
 	if d == nil || d.file == nil || !d.users.Close() {
 		return nil
@@ -251,32 +253,33 @@ func (d *Dump) Close() error {
 	return errors.Join(d.files.Close(), d.file.Close())
 }
 
-// Truncated says that the dump's file is cut, and by how much; see dump.File.
+// Truncated returns an error if the dump's file is truncated; see dump.File.
 func (d *Dump) Truncated() error { return d.orNone().file.Truncated() }
 
-// OpenFiles opens the files of all modules that can be found. Otherwise each is opened when memory that it has is first read. What is not
-// found stays missing; the error is the context's.
+// OpenFiles opens the files of all modules that it can find. Without it, each file is opened at the first read of
+// memory that it holds. Missing files are no error; the error is ctx's.
 func (d *Dump) OpenFiles(ctx context.Context) error {
 	d = d.orNone()
 	modules := d.file.Modules()
 	return workers.Each(ctx, d.options.Jobs, len(modules), func(i int) {
-		_, _ = d.files.Found(&modules[i]) // its readers say what is missing
+		_, _ = d.files.Found(&modules[i]) // readers of the module report the error
 	})
 }
 
-// File describes the dump's file; it is the dumped process as a target.Target.
+// File returns the dump's file. It is also the dumped process as a target.Target.
 func (d *Dump) File() *dump.File { return d.orNone().file }
 
-// Target returns the dumped process. Its memory is what the dump holds.
+// Target returns the dumped process with the memory that the dump holds.
 func (d *Dump) Target() target.Target { return d.orNone().file }
 
-// Memory returns the process's memory, completed by the read-only parts of module files where the dump lacks them.
+// Memory returns the process's memory. Read-only parts of module files fill its gaps.
 func (d *Dump) Memory() target.Memory { return d.orNone().read }
 
-// MemorySource returns where the byte at a comes from: "dump", the path of a module's file, or "" if neither has it.
+// MemorySource returns the source of the byte at a: "dump", the path of a module's file, or "" if the byte is
+// unreadable.
 func (d *Dump) MemorySource(a target.Addr) string { return d.orNone().mem.Source(a) }
 
-// Jobs returns the number of goroutines that walks may use.
+// Jobs returns the number of goroutines for walks.
 func (d *Dump) Jobs() int { return d.orNone().options.Jobs }
 
 // Runtimes returns the .NET runtimes in the process, oldest version first.
@@ -284,7 +287,7 @@ func (d *Dump) Runtimes() []*dac.Instance {
 	d = d.orNone()
 	list, _ := d.runtimes.Get(func() ([]*dac.Instance, error) {
 		if d.file.Report() != nil {
-			return nil, nil // known by their names alone, and View has the reason
+			return nil, nil // a crash report has only the runtimes' names; Process returns the reason
 		}
 		found := dac.Find(d.file, d.read, d.files)
 		sort.SliceStable(found, func(i, j int) bool { return dac.CompareVersions(found[i].Version(), found[j].Version()) < 0 })
@@ -296,13 +299,13 @@ func (d *Dump) Runtimes() []*dac.Instance {
 	return list
 }
 
-// Modules returns the images of the process by address; see image.Modules.
+// Modules returns the images of the process, sorted by address; see image.Modules.
 func (d *Dump) Modules() []image.Module {
 	d = d.orNone()
 	return image.Modules(d.file, d.read)
 }
 
-// Pack writes a pack of the dump to w: one file with the dump and the files of its modules, which Open opens directly; see dump.File.Pack.
+// Pack writes the dump and the files of its modules to w as one file, which Open accepts; see dump.File.Pack.
 func (d *Dump) Pack(ctx context.Context, w io.Writer, progress func(done, total int64)) (*dump.Packed, error) {
 	d = d.orNone()
 	return d.file.Pack(ctx, w, d.packEntries, progress)
@@ -314,7 +317,7 @@ func (d *Dump) PackFile(ctx context.Context, name string, progress func(done, to
 	return d.file.PackFile(ctx, name, d.packEntries, progress)
 }
 
-// ID returns the dump's own id: 16 hexadecimal digits that depend on its content alone.
+// ID returns 16 hexadecimal digits that depend only on the dump's content.
 func (d *Dump) ID() (string, error) {
 	if d == nil || d.file == nil {
 		return "", ErrNoDump
@@ -334,9 +337,10 @@ func (d *Dump) Environment() ([]string, error) {
 	return nil, fmt.Errorf("environment of the process: %w", target.ErrNotInDump)
 }
 
-// Default returns the process as the default runtime sees it (Options.Runtime). If there is none, its readers return the reason.
+// Default returns the process as the default runtime sees it (Options.Runtime). If there is no such runtime, its
+// readers return the reason.
 func (d *Dump) Default() *Process {
-	p, _ := d.Process("") // it keeps the error
+	p, _ := d.Process("") // its readers return the error
 	return p
 }
 
@@ -346,14 +350,14 @@ func (d *Dump) Runtime() (*dac.Runtime, error) { return d.Default().Runtime() }
 // Heap opens the GC heap of the default runtime.
 func (d *Dump) Heap() (*heap.Heap, error) { return d.Default().Heap() }
 
-// Objects returns the reader of objects of the default runtime.
+// Objects returns the object reader of the default runtime.
 func (d *Dump) Objects() (*objects.Reader, error) { return d.Default().Objects() }
 
-// Scanner scans stacks for objects of the default runtime.
+// Scanner returns the stack scanner of the default runtime.
 func (d *Dump) Scanner() (*stackscan.Scanner, error) { return d.Default().Scanner() }
 
-// Walker walks the stacks of the default runtime's threads.
+// Walker returns the stack walker of the default runtime.
 func (d *Dump) Walker() (*stackwalk.Walker, error) { return d.Default().Walker() }
 
-// Threads lists the threads of the process, joined with the threads that the default runtime knows.
+// Threads returns the threads of the process, joined with the default runtime's threads.
 func (d *Dump) Threads() ([]threads.Thread, error) { return d.Default().Threads() }

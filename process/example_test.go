@@ -8,7 +8,7 @@ import (
 	"github.com/sosgo/sosgo/process"
 )
 
-// countThreads answers a question about a process in the form of all such functions.
+// countThreads has the form of all functions that compute an answer.
 func countThreads(ctx context.Context, p *process.Process) (int, error) {
 	return process.Answer(ctx, p, func(_ context.Context, c *process.Call) (int, error) {
 		list, err := c.ThreadList()
@@ -16,7 +16,7 @@ func countThreads(ctx context.Context, p *process.Process) (int, error) {
 	})
 }
 
-// Answer a question of one's own about a process.
+// Compute an answer about a process.
 func ExampleAnswer() {
 	d, err := process.Open("../testdata/dumps/net10-zoo/net10-zoo.dmp.zst", process.Options{})
 	if err != nil {
@@ -31,7 +31,7 @@ func ExampleAnswer() {
 	// Output: true
 }
 
-// longest has the thread with the longest name of each process.
+// longest returns the longest thread name of a process. It is computed once per process.
 var longest = process.PerProcess(func(p *process.Process) (string, error) {
 	list, err := p.Threads()
 	name := ""
@@ -43,7 +43,7 @@ var longest = process.PerProcess(func(p *process.Process) (string, error) {
 	return name, err
 })
 
-// Keep something with a process.
+// Keep a value with a process.
 func ExamplePerProcess() {
 	d, err := process.Open("../testdata/dumps/net10-zoo/net10-zoo.dmp.zst", process.Options{})
 	if err != nil {

@@ -2,15 +2,15 @@ package process
 
 import "github.com/sosgo/sosgo/internal/base/lazy"
 
-// PerProcess returns a function that returns the T of a process. The first call for a process makes it; the value and its error
-// live as long as the process. Packages that build on this one keep their readers in it:
+// PerProcess returns a function that returns the T of a process. The first call for a process makes the value. The
+// value, or its error, is kept as long as the process. Packages above this one keep their readers so:
 //
 //	var readers = process.PerProcess(newReader)
 //
 //	// Of returns the process's reader of tasks.
 //	func Of(p *process.Process) (*Reader, error) { return readers(p) }
 //
-// A nil Process is ErrNoDump.
+// The function returns ErrNoDump for a nil Process. It is safe for concurrent use.
 func PerProcess[T any](make func(*Process) (T, error)) func(*Process) (T, error) {
 	key := new(extension)
 	return func(p *Process) (T, error) {
@@ -23,7 +23,7 @@ func PerProcess[T any](make func(*Process) (T, error)) func(*Process) (T, error)
 	}
 }
 
-// PerDump is PerProcess for what all runtimes of a dump share.
+// PerDump is PerProcess for a value that all runtimes of a dump share.
 func PerDump[T any](make func(*Dump) (T, error)) func(*Dump) (T, error) {
 	key := new(extension)
 	return func(d *Dump) (T, error) {
@@ -36,5 +36,5 @@ func PerDump[T any](make func(*Dump) (T, error)) func(*Dump) (T, error) {
 	}
 }
 
-// An extension is the identity of one call of PerProcess or PerDump.
+// An extension identifies one call of PerProcess or PerDump.
 type extension struct{ _ byte }

@@ -14,9 +14,11 @@ import (
 	"github.com/sosgo/sosgo/graph/roots"
 )
 
-// Graph returns the graph of the heap's objects and of what keeps them alive. The first caller builds it with its options, and all share
-// it; Jobs of 0 means Options.Jobs. It is closed with the dump. A failed graph is not kept: the next caller builds it anew. The largest
-// MaxMemory of all callers bounds its memory. A heap without a readable object is an error.
+// Graph returns the graph of the heap's objects and roots. The first call builds it with its options, and all callers
+// share it. o.Jobs of 0 means Options.Jobs. The largest o.MaxMemory of all callers limits its memory.
+//
+// A failed build is not kept: the next call builds again. It fails if no object of the heap is readable. Dump.Close
+// closes the graph.
 func (p *Process) Graph(ctx context.Context, o graph.Options) (*graph.Graph, error) {
 	p = p.orNone()
 	g, err := p.graph.GetContext(background(ctx), func(ctx context.Context) (*graph.Graph, error) { return p.buildGraph(ctx, o) })
@@ -66,9 +68,8 @@ func (p *Process) buildGraph(ctx context.Context, o graph.Options) (*graph.Graph
 	return g, nil
 }
 
-// keep returns how the graph is kept in Options.GraphDir. The names of its files begin with that of the dump and a
-// number of its content, so that those of dumps with the same name don't get into each other's way; that it is of a
-// certain time makes sure that what is kept of a dump is not believed once it was written again.
+// keep returns where the graph is kept in Options.GraphDir. File names start with the dump's name and a hash, which
+// separates dumps with the same name. The file's time detects a dump that was overwritten.
 func (p *Process) keep() (*graph.Keep, error) {
 	d := p.dump
 	fingerprint, err := d.file.Fingerprint()
@@ -90,7 +91,7 @@ func (p *Process) keep() (*graph.Keep, error) {
 	return k, nil
 }
 
-// Holders answers what holds objects, by the Graph, which is built with o if nobody has yet.
+// Holders returns the reader of what keeps objects alive. It builds the Graph with o if necessary.
 func (p *Process) Holders(ctx context.Context, o graph.Options) (*graph.Holders, error) {
 	p = p.orNone()
 	ctx, done, err := p.dump.users.Use(background(ctx))
@@ -113,8 +114,8 @@ func (p *Process) Holders(ctx context.Context, o graph.Options) (*graph.Holders,
 	return graph.NewHolders(g, objects, reader), nil
 }
 
-// closeGraphs gives the memory of the graphs back, and forgets them: memory that is given back
-// must not be found again by who uses the dump when it is closed, for to touch it ends the process.
+// closeGraphs closes the graphs and removes them from d's processes. Their memory is unmapped, so a later caller must
+// not find them: touching it would crash the program.
 func (d *Dump) closeGraphs() {
 	d.mu.Lock()
 	processes := slices.Collect(maps.Values(d.processes))
@@ -126,8 +127,8 @@ func (d *Dump) closeGraphs() {
 	}
 }
 
-// RootReader reads what keeps the objects of the runtime's heap alive; see package
-// roots. Where stacks can't be walked at all, its All says so.
+// RootReader returns the reader of the roots of the runtime's heap. If stacks cannot be walked, its All yields the
+// reason.
 func (p *Process) RootReader() (*roots.Reader, error) {
 	p = p.orNone()
 	return p.roots.Get(func() (*roots.Reader, error) {
@@ -147,8 +148,8 @@ func (p *Process) RootReader() (*roots.Reader, error) {
 	})
 }
 
-// Roots iterates over what keeps objects of the runtime alive: roots.Reader.All with all strong roots. What can't be read is an error of
-// the iteration, and the rest goes on; so does the context's error, which is the last. An object may be a root several times.
+// Roots iterates over all strong roots; see roots.Reader.All. An unreadable part yields an error, and the iteration
+// continues. The context's error ends it. An object may be a root several times.
 func (p *Process) Roots(ctx context.Context) iter.Seq2[roots.Root, error] {
 	r, err := p.RootReader()
 	if err != nil {

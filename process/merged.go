@@ -9,8 +9,7 @@ import (
 	"github.com/sosgo/sosgo/stackwalk/threads"
 )
 
-// SeveralRuntimes reports whether the process has more than one CLR, so that
-// stacks are best shown through all of them.
+// SeveralRuntimes reports whether the process has more than one CLR. MergedWalk then shows more than Process.Walk.
 func (d *Dump) SeveralRuntimes() bool {
 	n := 0
 	for _, inst := range d.Runtimes() {
@@ -21,12 +20,12 @@ func (d *Dump) SeveralRuntimes() bool {
 	return n > 1
 }
 
-// MergedWalk walks the stack of an OS thread through all CLRs of the process that know it, or of a thread that none knows
-// the native frames, if o wants them; see stackwalk.MergedWalk. A CLR that can't be opened is left out: Runtime and Diagnose return the
-// reason.
+// MergedWalk walks the stack of an OS thread through all CLRs that know it; see stackwalk.MergedWalk. For a thread
+// unknown to all CLRs it yields native frames, if o includes them. A CLR that cannot be opened is skipped: Runtime
+// and Diagnose return the reason.
 func (d *Dump) MergedWalk(ctx context.Context, osThread uint32, o stackwalk.WalkOptions) iter.Seq[stackwalk.Frame] {
 	var parts []stackwalk.Part
-	var other *stackwalk.Part // a thread that no CLR knows has native frames alone
+	var other *stackwalk.Part // for a thread that no CLR knows: native frames only
 	for _, inst := range d.Runtimes() {
 		if inst.Flavor != dac.FlavorCoreCLR {
 			continue
@@ -36,7 +35,7 @@ func (d *Dump) MergedWalk(ctx context.Context, osThread uint32, o stackwalk.Walk
 		if err != nil {
 			continue
 		}
-		list, _ := p.Threads() // as many as there are
+		list, _ := p.Threads() // a partial list suffices
 		t := threads.ByID(list, osThread)
 		switch {
 		case t == nil || t.OS == nil:
@@ -52,9 +51,9 @@ func (d *Dump) MergedWalk(ctx context.Context, osThread uint32, o stackwalk.Walk
 	return stackwalk.MergedWalk(ctx, parts, o)
 }
 
-// FoldedWalk is Dump.MergedWalk as the process's runtime sees it: its own frames, and one frame for each run of frames of other
-// runtimes; see stackwalk.FoldOthers.
+// FoldedWalk is Dump.MergedWalk with each run of frames of other runtimes folded into one frame; see
+// stackwalk.FoldOthers.
 func (p *Process) FoldedWalk(ctx context.Context, osThread uint32, o stackwalk.WalkOptions) iter.Seq[stackwalk.Frame] {
-	rt, _ := p.Runtime() // without one all frames are others'
+	rt, _ := p.Runtime() // without a runtime, all frames belong to others
 	return stackwalk.FoldOthers(p.orNone().dump.MergedWalk(ctx, osThread, o), rt)
 }

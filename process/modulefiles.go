@@ -17,7 +17,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// moduleFiles finds the files of the dump's modules.
+// moduleFiles returns the finder of module files, with the sources that the options allow.
 func (d *Dump) moduleFiles() *modfiles.Files {
 	o := &d.options
 	if o.Offline {
@@ -42,7 +42,7 @@ func (d *Dump) moduleFiles() *modfiles.Files {
 	return files
 }
 
-// searching returns the context of a search that was not asked for by a call with one.
+// searching returns the context for a search that starts at a read of memory: Options.Context's, or the dump's.
 func (d *Dump) searching() context.Context {
 	if d.options.Context != nil {
 		return d.options.Context()
@@ -50,8 +50,8 @@ func (d *Dump) searching() context.Context {
 	return d.life
 }
 
-// fitStructure compares the file of a managed module with what the runtime made of
-// the module: the policy's proof of files that the dump does not identify.
+// fitStructure compares the file of a managed module with the runtime's structures for the module. It proves files
+// that the dump does not identify.
 func (d *Dump) fitStructure(m *target.Module, file *image.Image) (string, error) {
 	for _, rt := range d.witnesses() {
 		of := moduleOf(rt, m)
@@ -76,10 +76,10 @@ func (d *Dump) fitStructure(m *target.Module, file *image.Image) (string, error)
 	return words, err
 }
 
-// moduleOf returns the runtime's module that m is the image of, or another mapping of
-// the same file: the runtime maps an assembly flat and once more laid out.
+// moduleOf returns the runtime's module for the image m or for another mapping of the same file. The runtime maps an
+// assembly twice: flat and laid out.
 func moduleOf(rt *dac.Runtime, m *target.Module) *dac.Module {
-	known, _ := rt.KnownModules() // as many as there are
+	known, _ := rt.KnownModules() // a partial list suffices
 	var same *dac.Module
 	for _, k := range known {
 		at, err := k.Image()
@@ -96,8 +96,8 @@ func moduleOf(rt *dac.Runtime, m *target.Module) *dac.Module {
 	return same
 }
 
-// witnesses returns the CLRs of the process, read without the files of assemblies: what
-// they know of a module can't come from the file that is to be proved.
+// witnesses returns the CLRs of the process, opened without the files of assemblies. Their data then cannot come from
+// the file that is to be proved.
 func (d *Dump) witnesses() []*dac.Runtime {
 	list, _ := d.witness.Get(func() ([]*dac.Runtime, error) {
 		alone := modfiles.Alone{Files: d.files}
@@ -116,7 +116,7 @@ func (d *Dump) witnesses() []*dac.Runtime {
 	return list
 }
 
-// FileProblems returns what went wrong with symbol servers so far, a line for each; that a server does not have a file is no problem.
+// FileProblems returns the failures of symbol servers so far. A file that a server does not have is not a failure.
 func (d *Dump) FileProblems() []error {
 	var out []error
 	for _, server := range d.options.SymbolServers {
@@ -127,7 +127,7 @@ func (d *Dump) FileProblems() []error {
 	return out
 }
 
-// ModuleFile returns what came of looking for a module's file.
+// ModuleFile returns the result of the search for m's file.
 func (d *Dump) ModuleFile(m *target.Module) (answer.ModuleFile, error) {
 	d = d.orNone()
 	if m == nil {
@@ -146,7 +146,7 @@ func (d *Dump) ModuleFile(m *target.Module) (answer.ModuleFile, error) {
 	return f, r.Err
 }
 
-// packEntries finds the files that a pack needs of a module: a dump.PackFinder.
+// packEntries returns the files of a module that belong into a pack. It is a dump.PackFinder.
 func (d *Dump) packEntries(ctx context.Context, m *target.Module) ([]dump.PackEntry, error) {
 	r := d.files.Look(ctx, m)
 	if r.Err != nil {
@@ -158,18 +158,18 @@ func (d *Dump) packEntries(ctx context.Context, m *target.Module) ([]dump.PackEn
 	out := []dump.PackEntry{d.packEntry(r.Image.Path(), m.Path)}
 	id, err := r.Image.PDB()
 	if err != nil {
-		return out, nil // it names no PDB
+		return out, nil // the file names no PDB
 	}
 	_, path, err := d.files.FindPDB(ctx, m, id, func([]byte) error { return nil })
 	if err != nil {
 		return out, ctx.Err()
 	}
-	// Where the PDB is looked for in a pack: beside the module.
+	// A pack holds the PDB beside the module; readers look for it there.
 	beside := strings.TrimSuffix(m.Path, filepath.Ext(m.Path)) + ".pdb"
 	return append(out, d.packEntry(path, beside)), nil
 }
 
-// packEntry returns a file of this machine, or of the pack that the dump came in.
+// packEntry returns the entry of a file of this machine or of the pack that the dump came in.
 func (d *Dump) packEntry(path, module string) dump.PackEntry {
 	e := dump.PackEntry{Path: path, Module: module}
 	for _, p := range d.files.Packed {
@@ -180,7 +180,7 @@ func (d *Dump) packEntry(path, module string) dump.PackEntry {
 	return e
 }
 
-// needsFile reports whether answers need the file of a module: that of a runtime, and those of the assemblies that a runtime has loaded.
+// needsFile reports whether answers need m's file: m is a runtime or an assembly that a runtime has loaded.
 func (d *Dump) needsFile(m *target.Module) bool {
 	for _, inst := range d.Runtimes() {
 		if inst.Module.Base == m.Base {
@@ -193,9 +193,8 @@ func (d *Dump) needsFile(m *target.Module) bool {
 	return len(d.Runtimes()) == 0
 }
 
-// Symbols names native code by what the process's modules export, and the methods of
-// NativeAOT programs by the names that these keep for their stack traces. In a dump without any of the runtime's data, it
-// names precompiled methods by the files of their modules.
+// Symbols returns the names of native code: exports of modules, and methods of NativeAOT programs by the names kept
+// for stack traces. In a dump without the runtime's data it also names precompiled methods, using module files.
 func (d *Dump) Symbols() *image.Symbols {
 	d = d.orNone()
 	s := image.NewSymbols(d.read, d.file.Modules())
@@ -214,12 +213,12 @@ func (d *Dump) Symbols() *image.Symbols {
 	return s
 }
 
-// methodNamer names the methods of a NativeAOT program.
+// methodNamer returns a function that names methods of a NativeAOT program.
 func methodNamer(rt *dac.Runtime) func(target.Addr) (string, target.Addr) {
 	return func(a target.Addr) (string, target.Addr) {
 		m, err := code.Of(rt).NativeAt(a)
 		if err != nil {
-			return "", 0 // what can't be read has no name
+			return "", 0 // unreadable: no name
 		}
 		return m.Name, m.Start
 	}

@@ -1,12 +1,13 @@
-// Package process is the dumped process as everything else sees it: one Process for one runtime in one dump.
+// Package process is one .NET process in a dump, as one of its runtimes sees it. It opens the readers of packages
+// below it (runtime, heap, objects, collections, threads, stacks, roots, graph) on first use and shares them.
 //
-// A Process opens readers when they are first needed and shares them: the runtime, its heap, objects, collections, threads,
-// stack walker, roots, graph. It holds no algorithm: each reader has a package of its own below this one. Packages above, such
-// as those in app, take a Process and answer questions about it by functions of the form
+// It holds no algorithms: each reader has a package of its own. It answers no questions either. Packages above it, such
+// as those in app, answer them with functions of the form
 //
 //	answer, err := package.Function(ctx, p, options)
 //
-// and keep readers of their own in it (PerProcess). Start reading at Process, then Answer, by which such functions are made.
+// Start at Process (process.go) and Dump (dump.go). To write such a function, read Answer (answer.go) and PerProcess
+// (extend.go).
 //
 // Stability: unstable.
 package process
@@ -35,12 +36,12 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Process is a dumped process as one of its runtimes sees it. It opens a reader when it is first needed and keeps it. It is safe
-// for concurrent use.
+// A Process is a dumped process as one of its runtimes sees it. It opens each reader on first use and keeps it. It is
+// safe for concurrent use. The methods of a nil Process fail with ErrNoDump.
 type Process struct {
 	dump *Dump
 	inst *dac.Instance // nil if there is no such runtime
-	err  error         // why there is none
+	err  error         // why inst is nil
 
 	runtime     lazy.Value[*dac.Runtime]
 	heap        lazy.Value[*heap.Heap]
@@ -55,13 +56,12 @@ type Process struct {
 	above       sync.Map // *extension -> *lazy.Value[T]: the values of PerProcess
 }
 
-// Process returns the process as a runtime sees it. The runtime is named by its number in Runtimes, or by
-// the start of its version, as it was released or as its file has it (dac.Instance.Is). An empty name is
-// Options.Runtime; if that is empty too, the first CLR. There is one Process for a runtime. It reads nothing
-// but what Runtimes reads.
+// Process returns the process as one of its runtimes sees it. The runtime is selected by its number in Runtimes, or
+// by the start of its release or file version (dac.Instance.Is). An empty name selects Options.Runtime; if that is
+// empty too, the first CLR. Each runtime has one Process. No reader is opened yet.
 //
-// If there is no such runtime, the Process that comes with the error still answers what needs none: threads
-// of the operating system, and the signal or exception record.
+// If there is no such runtime, Process returns an error and a Process without a runtime. It still provides the
+// operating system's threads and the signal or exception record.
 func (d *Dump) Process(runtime string) (*Process, error) {
 	if d == nil || d.file == nil {
 		return noProcess(), ErrNoDump
@@ -73,7 +73,7 @@ func (d *Dump) Process(runtime string) (*Process, error) {
 	return d.ProcessOf(inst), nil
 }
 
-// ProcessOf returns the Process of a runtime.
+// ProcessOf returns the Process of a runtime in Runtimes.
 func (d *Dump) ProcessOf(inst *dac.Instance) *Process {
 	if d == nil || d.file == nil || inst == nil {
 		return noProcess()
@@ -88,10 +88,10 @@ func (d *Dump) ProcessOf(inst *dac.Instance) *Process {
 	return p
 }
 
-// noProcess stands for a nil or zero Process.
+// noProcess replaces a nil or zero Process.
 var noProcess = sync.OnceValue(func() *Process { return &Process{dump: none(), err: ErrNoDump} })
 
-// orNone returns p, or noProcess for a nil or zero Process: its readers fail with ErrNoDump.
+// orNone returns p, or noProcess if p is nil or zero. The readers of noProcess fail with ErrNoDump.
 func (p *Process) orNone() *Process {
 	if p == nil || p.dump == nil {
 		return noProcess()
@@ -99,7 +99,7 @@ func (p *Process) orNone() *Process {
 	return p
 }
 
-// Processes returns the process as each of its runtimes sees it, in the order of Runtimes.
+// Processes returns one Process for each runtime, in the order of Runtimes.
 func (d *Dump) Processes() []*Process {
 	list := d.Runtimes()
 	out := make([]*Process, len(list))
@@ -109,6 +109,7 @@ func (d *Dump) Processes() []*Process {
 	return out
 }
 
+// choose returns the runtime that want selects; see Process. The error lists the runtimes of the process.
 func (d *Dump) choose(want string) (*dac.Instance, error) {
 	if d.file.Report() != nil {
 		return nil, &crashreport.NoMemoryError{}
@@ -131,7 +132,7 @@ func (d *Dump) choose(want string) (*dac.Instance, error) {
 		return nil, target.Unsupportedf("no .NET runtime found among %d modules of the process", len(d.file.Modules()))
 	}
 	if want == "" {
-		// A CLR answers more than a NativeAOT image beside it.
+		// Prefer a CLR: more is known about it than about a NativeAOT image.
 		for _, inst := range all {
 			if inst.Flavor == dac.FlavorCoreCLR {
 				return inst, nil
@@ -154,24 +155,23 @@ func (d *Dump) choose(want string) (*dac.Instance, error) {
 	return nil, target.Unsupportedf("the process has no runtime %q; it has %s", want, strings.Join(titles, ", "))
 }
 
-// Dump returns the dump of the process.
+// Dump returns the dump that p belongs to.
 func (p *Process) Dump() *Dump { return p.orNone().dump }
 
 // Target returns the dumped process with the memory that the dump holds.
 func (p *Process) Target() target.Target { return p.orNone().dump.file }
 
-// Memory returns the process's memory, completed by the read-only parts of module files where the dump lacks them.
+// Memory returns the process's memory. Read-only parts of module files fill its gaps.
 func (p *Process) Memory() target.Memory { return p.orNone().dump.read }
 
-// Instance returns the runtime in the dump, or why there is none.
+// Instance returns the runtime's module in the process, or why there is no runtime.
 func (p *Process) Instance() (*dac.Instance, error) {
 	p = p.orNone()
 	return p.inst, p.err
 }
 
-// Runtime opens the runtime. The error lists the layouts that were tried and why each was refused. For
-// a NativeAOT program the runtime provides what such a program shares with a CLR: see
-// dac.Instance.Open.
+// Runtime opens the runtime. The error lists the layouts that were tried and why each was refused. The runtime of a
+// NativeAOT program has fewer structures than a CLR; see dac.Instance.Open.
 func (p *Process) Runtime() (*dac.Runtime, error) {
 	p = p.orNone()
 	if p.err != nil {
@@ -180,8 +180,9 @@ func (p *Process) Runtime() (*dac.Runtime, error) {
 	return p.runtime.Get(p.inst.Open)
 }
 
-// StacksOnly reports whether the dump has none of the runtime's data (dac.StacksOnlyError, or a crash report). If so, Threads
-// returns the operating system's threads, or the threads that a crash report lists, and NativeWalker walks their stacks.
+// StacksOnly reports whether the dump holds nothing of the runtime's data (dac.StacksOnlyError), or is a crash
+// report. If so, Threads returns the operating system's threads, or those that the report lists. NativeWalker walks
+// their stacks.
 func (p *Process) StacksOnly() bool {
 	p = p.orNone()
 	_, err := p.Runtime()
@@ -200,7 +201,7 @@ func (p *Process) Heap() (*heap.Heap, error) {
 	})
 }
 
-// Objects returns the reader of the runtime's objects.
+// Objects returns the reader of objects.
 func (p *Process) Objects() (*objects.Reader, error) {
 	p = p.orNone()
 	return p.objects.Get(func() (*objects.Reader, error) {
@@ -220,7 +221,7 @@ func (p *Process) Objects() (*objects.Reader, error) {
 	})
 }
 
-// Shapes binds shapes, which describe how types of class libraries are read, to the types of the runtime.
+// Shapes returns the binder of shapes, which describe the fields of class library types, to the runtime's types.
 func (p *Process) Shapes() (*shapes.Binder, error) {
 	p = p.orNone()
 	return p.shapes.Get(func() (*shapes.Binder, error) {
@@ -232,7 +233,7 @@ func (p *Process) Shapes() (*shapes.Binder, error) {
 	})
 }
 
-// Collections reads the collections among the runtime's objects.
+// Collections returns the reader of collections, such as lists and dictionaries.
 func (p *Process) Collections() (*collections.Reader, error) {
 	p = p.orNone()
 	return p.collections.Get(func() (*collections.Reader, error) {
@@ -244,9 +245,8 @@ func (p *Process) Collections() (*collections.Reader, error) {
 	})
 }
 
-// Scanner scans stacks for the runtime's objects, word by word. Where the dump
-// has too little of the heap to open it, the scanner goes by the objects' types
-// alone.
+// Scanner returns the scanner that finds objects on stacks, word by word. If the dump lacks the heap's structures,
+// the scanner recognizes objects by their types alone.
 func (p *Process) Scanner() (*stackscan.Scanner, error) {
 	p = p.orNone()
 	return p.scanner.Get(func() (*stackscan.Scanner, error) {
@@ -262,8 +262,7 @@ func (p *Process) Scanner() (*stackscan.Scanner, error) {
 	})
 }
 
-// Walker walks the stacks of the runtime's threads. Code of the other runtimes
-// in the process is unwound through.
+// Walker returns the walker of the runtime's threads. It unwinds through code of other runtimes in the process.
 func (p *Process) Walker() (*stackwalk.Walker, error) {
 	p = p.orNone()
 	return p.walker.Get(func() (*stackwalk.Walker, error) {
@@ -275,8 +274,7 @@ func (p *Process) Walker() (*stackwalk.Walker, error) {
 	})
 }
 
-// NativeWalker walks stacks of native code alone, and needs no runtime: see
-// stackwalk.NewNativeWalker.
+// NativeWalker returns a walker of native stacks, which needs no runtime; see stackwalk.NewNativeWalker.
 func (p *Process) NativeWalker() *stackwalk.Walker {
 	p = p.orNone()
 	w, _ := p.native.Get(func() (*stackwalk.Walker, error) {
@@ -285,8 +283,8 @@ func (p *Process) NativeWalker() *stackwalk.Walker {
 	return w
 }
 
-// otherRuntimes opens the CLRs beside v's; one that can't be opened is left
-// out, and its code is like any other native code.
+// otherRuntimes opens the other CLRs of the process. It skips those that cannot be opened; their code then counts as
+// native code.
 func (p *Process) otherRuntimes() []*dac.Runtime {
 	var out []*dac.Runtime
 	for _, inst := range p.orNone().dump.Runtimes() {
@@ -300,9 +298,8 @@ func (p *Process) otherRuntimes() []*dac.Runtime {
 	return out
 }
 
-// Threads returns all threads of the process, joined with those that the runtime
-// knows; see threads.List. Where the runtime can't be opened they are those of
-// the operating system, with the error; without an error where the dump has none of the runtime's data.
+// Threads returns all threads of the process, joined with the runtime's threads; see threads.List. If the runtime
+// cannot be opened, it returns the operating system's threads and the error. If StacksOnly, that is no error.
 func (p *Process) Threads() ([]threads.Thread, error) {
 	p = p.orNone()
 	rt, err := p.Runtime()
@@ -316,8 +313,8 @@ func (p *Process) Threads() ([]threads.Thread, error) {
 	return list, err
 }
 
-// Walk walks the stack of a thread; see stackwalk.Walker.Walk. It also walks threads that the runtime does not know, as native
-// frames. If the walk cannot start, it yields one frame with Err set.
+// Walk walks the stack of a thread; see stackwalk.Walker.Walk. A thread unknown to the runtime has only native frames.
+// If the walk cannot start, it yields one frame with Err set.
 func (p *Process) Walk(ctx context.Context, t *threads.Thread, o stackwalk.WalkOptions) iter.Seq[stackwalk.Frame] {
 	walker, err := p.Walker()
 	switch {

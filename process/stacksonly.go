@@ -14,17 +14,18 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A dump with stacks alone has nothing of an assembly to compare a file with, but the return addresses of its methods: in the
-// file that was loaded, a call ends at each. Of another file's bytes, few addresses in a hundred are like that.
+// A dump with only stacks holds nothing of an assembly to compare a file with, except return addresses of its
+// methods. In the right file each of them follows a call instruction; in another file only a few percent do.
 const (
-	fitReturns = 5 // the fewest addresses that prove a file
-	fitNoCall  = 4 // one in so many may be something else, the start of a method for example
-	fitOther   = 2 // one in so many belies the file
+	fitReturns = 5 // minimum number of addresses for a proof
+	fitNoCall  = 4 // one in fitNoCall may be something else, such as the start of a method
+	fitOther   = 2 // one in fitOther refutes the file
 )
 
 var errFewReturns = errors.New("the stacks have too few return addresses in it")
 
-// fitReturnAddresses compares the file of m with the words on stacks that lie in m's executable memory.
+// fitReturnAddresses proves or refutes file as the file of m: words on stacks that point into m's code should follow
+// calls in it.
 func (d *Dump) fitReturnAddresses(m *target.Module, file *image.Image) (string, error) {
 	words, err := d.stackWords.Get(d.readStackWords)
 	if err != nil {
@@ -53,7 +54,7 @@ func (d *Dump) fitReturnAddresses(m *target.Module, file *image.Image) (string, 
 	return fmt.Sprintf("%d of %d return addresses on stacks follow a call", calls, all), nil
 }
 
-// readStackWords collects the words of all stacks that are addresses of executable memory, each once and sorted.
+// readStackWords returns the words of all stacks that point into executable memory, sorted, without duplicates.
 func (d *Dump) readStackWords() ([]target.Addr, error) {
 	var code, stacks []target.Range
 	for r := range d.file.Regions() {
@@ -96,7 +97,7 @@ func (d *Dump) readStackWords() ([]target.Addr, error) {
 	return slices.Compact(out), nil
 }
 
-// fileAt is the file of an image as memory at the address where the image was loaded.
+// fileAt is an image file as memory at the image's load address.
 type fileAt struct {
 	*image.Image
 	base target.Addr
@@ -110,7 +111,7 @@ func (f fileAt) View(a target.Addr, n int) ([]byte, bool) { return f.ViewRVA(ima
 
 func (f fileAt) Span(target.Addr) []byte { return nil }
 
-// precompiledNamer names precompiled methods without a runtime.
+// precompiledNamer returns a function that names precompiled methods by module files, without a runtime.
 func (d *Dump) precompiledNamer() func(target.Addr) (string, target.Addr) {
 	modules := d.file.Modules()
 	images := make([]lazy.Value[*code.Precompiled], len(modules))
@@ -126,6 +127,6 @@ func (d *Dump) precompiledNamer() func(target.Addr) (string, target.Addr) {
 			}
 			return code.OpenPrecompiled(file, modules[i].Base)
 		})
-		return p.At(a) // of what can't be read nothing has a name
+		return p.At(a) // no name if the file is unreadable
 	}
 }

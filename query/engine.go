@@ -19,7 +19,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An Env is what questions are asked about: a process, sources of rows beside the heap's, variables, and the current thread.
+// An Env is the environment of questions: a process, additional sources of rows, variables, and the current thread.
 type Env struct {
 	process     *process.Process
 	runtime     *dac.Runtime
@@ -30,12 +30,13 @@ type Env struct {
 	// Graph has the options of the graph of the heap's objects, for retained, live, referrers and path.
 	Graph     graph.Options
 	Thread    func() (*threads.Thread, error) // the current thread, for registers and thread statics; nil if none is chosen
-	Variables map[string]Value                // what $_ and the like stand for, by name with the $
-	Sources   []Source                        // rows beside those of the heap
+	Variables map[string]Value                // values of $_ and the like, by name with the $
+	Sources   []Source                        // rows in addition to the heap's
 	Scan      heap.ScanOptions                // the options of scans of the heap
 }
 
-// NewEnv returns the Env of a process, with the heap's sources alone. It opens the runtime and its readers of objects and collections.
+// NewEnv returns the Env of a process with only the heap's sources. It opens the runtime and its readers of objects
+// and collections.
 func NewEnv(p *process.Process) (*Env, error) {
 	if p == nil {
 		return nil, process.ErrNoDump
@@ -69,7 +70,7 @@ func (e *Env) OfThread(t *threads.Thread) *Env {
 	return &of
 }
 
-// Process returns the process that questions are about.
+// Process returns the process of the Env.
 func (e *Env) Process() *process.Process { return e.process }
 
 // An engine answers one question.
@@ -115,7 +116,7 @@ func (e *engine) errorf(n *node, format string, args ...any) *Error {
 type frame struct {
 	e    *engine
 	near *target.Window // for the row's object
-	far  *target.Window // for what it refers to
+	far  *target.Window // for objects that it refers to
 	row  []Value        // columns of a Source
 	seg  *heap.Segment  // for rows of the heap
 	obj  *heap.Object

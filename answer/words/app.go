@@ -1,6 +1,6 @@
 package words
 
-// What app/web and app/hosting conclude, and app/locks of type initializers.
+// Conclusions of app/web and app/hosting, and of app/locks about type initializers.
 var (
 	ClientsUnshared = say("unshared clients", "{pools} pools of connections lead to {host}:{port}: HttpClients are made for each use, and not shared")
 	HandlersOnHeap  = say("handlers on the heap", "{handlers} SocketsHttpHandlers on the heap, each with pools of its own")

@@ -1,6 +1,6 @@
 package words
 
-// What app/crash concludes.
+// Conclusions of app/crash.
 var (
 	CrashReason     = say("crash reason", "{reason}")
 	CrashRecord     = say("crash record", "the dump's exception record: {exception}{thread?}")

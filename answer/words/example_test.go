@@ -6,7 +6,7 @@ import (
 	"github.com/sosgo/sosgo/answer/words"
 )
 
-// A sentence knows its arguments, and where they stand.
+// Make a sentence, and list its arguments with their positions.
 func Example() {
 	s := words.Starved.Of(words.N(23), words.N(2))
 	fmt.Println(s.Text)

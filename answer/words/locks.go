@@ -1,6 +1,6 @@
 package words
 
-// What app/locks concludes.
+// Conclusions of app/locks.
 var (
 	NamedObject       = say("object with its field", "{object} ({field})")
 	NamedLock         = say("lock in a field", "{field} ({kind})")

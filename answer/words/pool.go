@@ -1,6 +1,6 @@
 package words
 
-// What app/threadpool concludes.
+// Conclusions of app/threadpool.
 var (
 	PoolUnknown       = say("pool unknown", "whether work waits for a worker is not known")
 	PoolUnread        = say("pool unread", "the pool can't be read: {error}")

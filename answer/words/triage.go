@@ -1,6 +1,6 @@
 package words
 
-// What app/triage concludes.
+// Conclusions of app/triage.
 var (
 	AllocationFailed = say("allocation failed", "the garbage collector could not allocate {size}: {reason}")
 	AllocationRecord = say("allocation record", "the record of heap {heap}, after collection {collection}")

@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Value returns a statement that is a value alone, as it stands in the text.
+// Value returns a statement that is only a value, shown as given.
 func Value(a answer.Arg, shown string) answer.Statement {
 	s := answer.Statement{Text: shown}
 	if shown != "" {
@@ -51,7 +51,7 @@ func Size(n uint64) string {
 	return fmt.Sprintf("%.1f %s", value, units[0])
 }
 
-// Percent returns a share.
+// Percent returns a share as a percentage.
 func Percent(share float64) answer.Statement {
 	return Value(answer.Arg{Type: answer.ArgPercent, Percent: &share}, fmt.Sprintf("%.0f%%", share))
 }
@@ -103,7 +103,7 @@ func Place(file string, line int) answer.Statement {
 	return Value(answer.Arg{Type: answer.ArgPlace, Value: file, Number: &n}, fmt.Sprintf("%s:%d", file, line))
 }
 
-// Thread returns a thread by its number in the list of threads, or else by its id of the system, with its name.
+// Thread returns a thread with its number in the list of threads, or else its OS id, and its name.
 func Thread(t answer.Thread) answer.Statement {
 	words := fmt.Sprintf("%#x", t.OSID)
 	if t.Index != nil {
@@ -117,7 +117,7 @@ func ManagedThread(t answer.Thread) answer.Statement {
 	return thread(t, fmt.Sprintf("managed %d", t.ManagedID))
 }
 
-// ThreadNumber returns a thread by its number in the list of threads, or else by its id of the system.
+// ThreadNumber returns a thread with its number in the list of threads, or else its OS id.
 func ThreadNumber(t answer.Thread) answer.Statement {
 	words := fmt.Sprintf("%#x", t.OSID)
 	if t.Index != nil {
@@ -126,7 +126,7 @@ func ThreadNumber(t answer.Thread) answer.Statement {
 	return threadAs(t, words)
 }
 
-// ThreadAndID returns a thread by its number in the list of threads, its id of the system, and its name.
+// ThreadAndID returns a thread with its number in the list of threads, its OS id, and its name.
 func ThreadAndID(t answer.Thread) answer.Statement {
 	words := fmt.Sprintf("%#x", t.OSID)
 	if t.Index != nil {
@@ -135,7 +135,7 @@ func ThreadAndID(t answer.Thread) answer.Statement {
 	return thread(t, words)
 }
 
-// ThreadID returns a thread by its id of the system.
+// ThreadID returns a thread with its OS id.
 func ThreadID(id uint32) answer.Statement {
 	return thread(answer.Thread{OSID: id}, fmt.Sprintf("%#x", id))
 }

@@ -1,14 +1,14 @@
-// Package words makes sentences from arguments. Each kind of sentence is a variable of this package, with its wording as a template:
+// Package words makes sentences from arguments. Each kind of sentence is a variable with a template:
 //
 //	Busy = say("workers busy", "{busy} of {workers} are busy")
 //
-// and Busy.Of(words.N(2), words.N(5)) returns the statement, which knows its arguments, their types, and where they stand in the text. The
-// packages of app decide what is true, and nobody but this package decides how it is said. Nothing looks for values in a sentence: whoever
-// wants them reads Statement.Args.
+// Busy.Of(words.N(2), words.N(5)) returns a statement with its text, and with the types, values and positions of its
+// arguments. The packages of app decide what is true; this package only words it. Programs that need values read
+// Statement.Args and never parse a text.
+//
+// Start with Sentence. Files are named after the packages of app; values.go has the types of arguments.
 //
 // Stability: unstable.
-//
-// Start with Sentence. The files are named by the packages of app that use their sentences; values.go has the types of arguments.
 package words
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 )
 
-// A Sentence is a kind of sentence, or of a part of one. In its template a name in braces stands for an argument:
+// A Sentence is a kind of sentence, or of a part of one. In its template, names in braces are arguments:
 //
 //	{name}           the argument
 //	{name?}          the argument, which may be missing
@@ -39,7 +39,7 @@ type part struct {
 	bare      bool // one or many without the number
 }
 
-// sentences are all kinds, for tests.
+// sentences lists all kinds, for tests.
 var sentences []*Sentence
 
 // say defines a kind of sentence. It panics if the template is malformed, as regexp.MustCompile does.
@@ -129,7 +129,7 @@ func (s *Sentence) Of(args ...answer.Statement) answer.Statement {
 	return out
 }
 
-// noun returns the word for a number.
+// noun returns the singular or plural for a number.
 func (p *part) noun(arg *answer.Statement) string {
 	if len(arg.Args) > 0 && arg.Args[0].Number != nil && *arg.Args[0].Number == 1 {
 		return p.one
@@ -137,7 +137,7 @@ func (p *part) noun(arg *answer.Statement) string {
 	return p.many
 }
 
-// under returns a statement as a part of another one, which calls it name.
+// under returns s as an argument of another statement, called name.
 func under(name string, s *answer.Statement) answer.Statement {
 	out := answer.Statement{}
 	if s.Says != "" {
@@ -153,7 +153,7 @@ func under(name string, s *answer.Statement) answer.Statement {
 	return out
 }
 
-// Join returns a list of statements, with a separator between them. It is nothing without elements.
+// Join returns a list of statements with a separator between them. Without elements it returns the zero Statement.
 func Join(separator string, list ...answer.Statement) answer.Statement {
 	out := answer.Statement{}
 	for i := range list {

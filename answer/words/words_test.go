@@ -19,7 +19,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 )
 
-// TestKinds: each sentence has a kind of its own, and each kind a sentence.
+// TestKinds checks that every sentence has a unique kind.
 func TestKinds(t *testing.T) {
 	seen := map[string]bool{}
 	for _, s := range sentences {
@@ -30,7 +30,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// TestMalformed: a template that names no argument, or that is not closed, does not come to a user.
+// TestMalformed checks that say rejects malformed templates.
 func TestMalformed(t *testing.T) {
 	all := sentences
 	t.Cleanup(func() { sentences = all })
@@ -39,7 +39,7 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-// TestArguments: a statement knows where its arguments stand, in units of UTF-16, also those of its parts.
+// TestArguments checks the positions of arguments in UTF-16 units, including arguments of parts.
 func TestArguments(t *testing.T) {
 	all := sentences
 	t.Cleanup(func() { sentences = all })
@@ -96,7 +96,7 @@ func TestLower(t *testing.T) {
 	}
 }
 
-// TestCalls: each sentence is said somewhere, and with as many arguments as its template names.
+// TestCalls checks that each sentence is used, with as many arguments as its template names.
 func TestCalls(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	require.NoError(t, err)

@@ -23,8 +23,8 @@ func (r *Reader) ILMap(info Info) ([]codeinfo.ILMapping, error) {
 	return list, err
 }
 
-// ILOffset returns the IL offset of the instruction for the code at info.Offset. It returns false if the map
-// has none.
+// ILOffset returns the IL offset of the instruction for the code at info.Offset. It returns false if the map has no
+// such entry.
 func (r *Reader) ILOffset(info Info) (int, bool, error) {
 	list, err := r.ILMap(info)
 	if err != nil {

@@ -106,7 +106,7 @@ func (r *Reader) describeVersions(m *MethodDesc, running target.Addr, out *answe
 	case i >= 0:
 		out.ReJIT = answer.Of(versions[i].ReJIT, versions[i].ReJITErr)
 		running, err = versions[i].Code, nil
-	case running != 0: // none of the versions found
+	case running != 0: // the running version was not found
 		out.ReJIT = answer.Of(uint64(0), cmp.Or(err, target.ErrNotInDump))
 		err = nil
 	default:

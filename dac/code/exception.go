@@ -136,7 +136,7 @@ func (r *Reader) traceFunction(g *answer.Gaps, md *MethodDesc, method answer.Tex
 	return answer.Text{S: target.BaseName(path) + "!" + method.S}
 }
 
-// typeDefinition returns the definition of a type, or nil if it has none or parts are not in the dump.
+// typeDefinition returns the definition of a type, or nil if it is missing or not fully in the dump.
 func (r *Reader) typeDefinition(mt *dac.MethodTable) *answer.Definition {
 	m, err := r.Runtime().ModuleOf(mt)
 	if err != nil {
@@ -145,7 +145,7 @@ func (r *Reader) typeDefinition(mt *dac.MethodTable) *answer.Definition {
 	return definition(m, mt.Token)
 }
 
-// Definition returns the definition of the method, or nil if it has none or parts are not in the dump.
+// Definition returns the definition of the method, or nil if it is missing or not fully in the dump.
 func (m *MethodDesc) Definition() *answer.Definition {
 	mod, err := m.Module()
 	if err != nil {

@@ -265,7 +265,8 @@ func hasLoop(code []byte) bool {
 // disableOptimizations is a bit of DebuggableAttribute.DebuggingModes.
 const disableOptimizations = 0x100
 
-// optimizationsDisabled reports whether the module's assembly was built for debugging (System.Diagnostics.DebuggableAttribute).
+// optimizationsDisabled reports whether the module's assembly was built for debugging
+// (System.Diagnostics.DebuggableAttribute).
 func optimizationsDisabled(m *dac.Module) (bool, error) {
 	return hasAttribute(m, metadata.NewToken(metadata.TableAssembly, 1), "System.Diagnostics.DebuggableAttribute", func(b []byte) bool {
 		// A prolog of two bytes, then the modes, or two booleans in the old form. The bit is in the same place.

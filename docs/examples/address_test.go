@@ -8,7 +8,7 @@ import (
 	"github.com/sosgo/sosgo"
 )
 
-// What is at an address? Any address will do: an object, code, a stack, a module.
+// Describe an address of an object, code, a stack or a module.
 func Example_address() {
 	d, err := sosgo.Open("../../testdata/dumps/net10-zoo/net10-zoo.dmp.zst", sosgo.Options{})
 	if err != nil {

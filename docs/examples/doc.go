@@ -1,5 +1,5 @@
-// Package examples shows the common tasks of a program that imports sosgo, one in each file. None needs more than one package
-// beside the root.
+// Package examples shows common tasks of programs that import sosgo, one per file. Each needs at most one package
+// besides the root. The examples are tests on a dump of this repository; start with open_test.go.
 //
 // Stability: unstable.
 package examples

@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/query"
 )
 
-// Ask a question of one's own.
+// Run a query.
 func Example_query() {
 	d, err := sosgo.Open("../../testdata/dumps/net10-zoo/net10-zoo.dmp.zst", sosgo.Options{})
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/app/locks"
 )
 
-// Who waits for whom? Deadlocks are among the verdicts.
+// List the threads that wait for each other. The verdicts include deadlocks.
 func Example_waits() {
 	d, err := sosgo.Open("../../testdata/dumps/locks/net10-locks/net10-locks.dmp.zst", sosgo.Options{})
 	if err != nil {

@@ -328,7 +328,7 @@ func appendNulls(v *parquetfile.Values, n int) {
 	}
 }
 
-// appendValues appends the values of one column to those of another.
+// appendValues appends the values of one column to another column's.
 func appendValues(to *parquetfile.Values, c *parquetfile.Column, from *parquetfile.Values) {
 	base := uint64(0)
 	if c.Type == parquetfile.Text {

@@ -100,7 +100,7 @@ func TestWrite(t *testing.T) {
 		assert.Equal(t, len(f.nodes), reached(f), "the root reaches all")
 		live, err := g.Live(t.Context())
 		require.NoError(t, err)
-		f.nodes[len(f.nodes)-1].children = nil // what is unreachable
+		f.nodes[len(f.nodes)-1].children = nil // the unreachable objects
 		count, size := live.Count()
 		assert.Equal(t, int(count), reachedObjects(f))
 		assert.EqualValues(t, uint64(g.Objects())-count, summary.Garbage)

@@ -8,8 +8,8 @@ import (
 	"github.com/sosgo/sosgo/internal/front/report"
 )
 
-// Pprof writes a profile for pprof: a sample for each thread, with the value 1 and the labels "thread" (name), "os_id" and "managed_id".
-// Modules are mappings without addresses.
+// Pprof writes a profile for pprof: a sample for each thread, with the value 1 and the labels "thread" (name), "os_id"
+// and "managed_id". Modules are mappings without addresses.
 func Pprof(w io.Writer, p *answer.Profile) error {
 	if w == nil || p == nil {
 		return errNoProfile

@@ -12,14 +12,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Options select what a summary holds.
+// Options select the content of a summary.
 type Options struct {
-	NoHeap bool   // leaves out sizes and suspects, which take most of the time of a large dump, and what CrashOptions.NoHeap leaves out
-	Rules  string // text of the rules by which crashes are signed (docs/fleet.md); empty stands for the default
+	NoHeap bool   // omits sizes and suspects, the slowest parts for a large dump, and the heap's part of the crash
+	Rules  string // text of the rules for signing crashes (docs/fleet.md); empty selects the default rules
 }
 
-// Summary describes the dump in one record for a crash pipeline: signature, reason, top frame, suspects, sizes. What could not
-// be read is absent and counted in Missing.
+// Summary describes the dump in one record for a crash pipeline: signature, reason, top frame, suspects and sizes.
+// Unreadable parts are omitted and counted in Missing.
 func Summary(ctx context.Context, p *process.Process, o Options) (*answer.Summary, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.Summary, error) {
 		info, platform := p.Dump().File().Process(), p.Dump().File().Platform()
@@ -50,7 +50,7 @@ func Summary(ctx context.Context, p *process.Process, o Options) (*answer.Summar
 			s.Threads = &n
 		}
 		if !o.NoHeap && !p.StacksOnly() {
-			_, _ = c.ObjectHeap() // what the heap lacks, sizes and suspects lack
+			_, _ = c.ObjectHeap() // note the heap's gaps, which affect sizes and suspects
 		}
 		to := triage.Options{NoHeap: o.NoHeap, Brief: true, Jobs: c.Jobs(), Rules: o.Rules}
 		answers, err := read(ctx, p, to)
@@ -70,14 +70,14 @@ func Summary(ctx context.Context, p *process.Process, o Options) (*answer.Summar
 		if t == nil {
 			return nil, err
 		}
-		AddTriage(s, t) // it notes what could not be looked at
+		AddTriage(s, t) // it notes what was not checked
 		s.NoteFirst(c.TakeNotes())
 		s.Missing = len(s.Noted())
 		return s, ctx.Err()
 	})
 }
 
-// read reads what a summary is made of. A dump without the runtime's data has a crash alone.
+// read reads the parts of a summary. Without the runtime's data that is only the crash.
 func read(ctx context.Context, p *process.Process, o triage.Options) (*triage.Answers, error) {
 	if _, err := p.Instance(); err != nil || p.StacksOnly() {
 		return &triage.Answers{Crash: triage.Got(crash.Describe(ctx, p, crash.Options{NoHeap: o.NoHeap}))}, ctx.Err()

@@ -174,8 +174,7 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// TestBadNames: text of all kinds comes back as it was, from all forms; a table of which nothing can be read is left
-// out.
+// TestBadNames checks that text of all kinds survives all formats, and that a table with nothing readable is omitted.
 func TestBadNames(t *testing.T) {
 	nasty := []string{"", " ", "a,b", "\"", "\"\"", "a\nb", "a\r\nb", "</script><b>", "=1+1", "\u202egnp.exe", "\x1b[31m", "\x00", "ü🎉", "'; drop table x; --", "null"}
 	source := query.Source{Name: "threads", Columns: []query.Column{{Name: "index", Kind: query.KindInt}, {Name: "name"}}, Rows: func(context.Context) iter.Seq2[[]query.Value, error] {

@@ -1,5 +1,5 @@
-// Package answers lists the functions that answer a question about a process, for tests that hold all of them to one rule. The list is
-// generated; Call calls one.
+// Package answers lists the functions that compute an answer about a process. Tests use it to check all of them
+// against one rule. list.go is generated; Call calls one function.
 package answers
 
 import (
@@ -9,7 +9,8 @@ import (
 	"github.com/sosgo/sosgo/process"
 )
 
-// Call calls a function of All with zero values for all parameters after the process. It returns the answer and the error.
+// Call calls a function of All with zero values for all parameters after the process. It returns the answer and the
+// error.
 func Call(ctx context.Context, name string, p *process.Process) (reflect.Value, error) {
 	f := reflect.ValueOf(All[name])
 	args := []reflect.Value{reflect.ValueOf(&ctx).Elem(), reflect.ValueOf(p)}

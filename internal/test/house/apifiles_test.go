@@ -24,8 +24,8 @@ import (
 
 const apiFolder = "api"
 
-// TestAPI compares the exported identifiers of the public packages with the files of the folder api, which have a line for each. A
-// changed line is a change for importers. -update writes the files.
+// TestAPI compares the exported identifiers of the public packages with the files of folder api, one line each. A
+// changed line affects importers. -update writes the files.
 func TestAPI(t *testing.T) {
 	want := apiFiles(t)
 	if *update {
@@ -62,7 +62,7 @@ func writeAPI(t *testing.T, files map[string]string) {
 	}
 }
 
-// changedLines returns the lines that only one of two texts has: with - those of have, with + those of want.
+// changedLines returns the lines that only one text has: with - if only in have, with + if only in want.
 func changedLines(have, want string) (changes []string) {
 	missing := map[string]bool{}
 	for line := range strings.Lines(have) {
@@ -80,7 +80,7 @@ func changedLines(have, want string) (changes []string) {
 	return changes
 }
 
-// apiFiles returns the text of each file of the folder api, by name: dac/code is dac.code.txt.
+// apiFiles returns the text of each file of the folder api by name. dac.code.txt is for package dac/code.
 func apiFiles(t *testing.T) map[string]string {
 	out, imported := map[string]string{}, sources(t)
 	for _, dir := range publicFolders(t) {
@@ -106,8 +106,8 @@ func publicFolders(t *testing.T) (folders []string) {
 	return slices.Compact(folders)
 }
 
-// apiLines returns a line for each exported identifier of a package, in the order of their names. The fields and methods of a type
-// follow it.
+// apiLines returns a line for each exported identifier of a package, sorted by name. Fields and methods follow their
+// type.
 func apiLines(pkg *types.Package) (lines []string) {
 	q := func(other *types.Package) string {
 		if other == pkg {
@@ -132,7 +132,7 @@ func apiLines(pkg *types.Package) (lines []string) {
 	return lines
 }
 
-// typeLines returns the lines of a type, of its fields and of its methods.
+// typeLines returns the lines of a type, its fields and its methods.
 func typeLines(object *types.TypeName, q types.Qualifier) []string {
 	declaration := types.ObjectString(object, q)
 	if object.IsAlias() {
@@ -151,7 +151,8 @@ func typeLines(object *types.TypeName, q types.Qualifier) []string {
 	return append([]string{declaration}, methodLines(object, q)...)
 }
 
-// fieldLines returns the exported fields of a struct. Those of an embedded struct are fields of owner if only its type is unexported.
+// fieldLines returns the exported fields of a struct. It lists fields of an embedded struct only if the embedded type
+// is unexported.
 func fieldLines(owner string, s *types.Struct, q types.Qualifier) (lines []string) {
 	for field := range s.Fields() {
 		embedded, _ := dereferenced(field.Type()).Underlying().(*types.Struct)
@@ -168,7 +169,7 @@ func fieldLines(owner string, s *types.Struct, q types.Qualifier) (lines []strin
 	return lines
 }
 
-// methodLines returns the exported methods of a type, except those of the exported types that it embeds.
+// methodLines returns the exported methods of a type, except methods promoted from exported embedded types.
 func methodLines(object *types.TypeName, q types.Qualifier) (lines []string) {
 	typ := object.Type()
 	values := types.NewMethodSet(typ)
@@ -209,8 +210,8 @@ func dereferenced(t types.Type) types.Type {
 	return t
 }
 
-// A sourceImporter reads the declarations of this module and of the standard library from their sources as Linux on x64 has them, so that
-// the result is the same everywhere. A package of another module is empty.
+// A sourceImporter reads declarations of this module and of the standard library from source, for Linux on x64, so
+// that the result is the same everywhere. Packages of other modules are empty.
 type sourceImporter struct {
 	fset     *token.FileSet
 	build    build.Context
@@ -240,7 +241,7 @@ func (s *sourceImporter) Import(imported string) (*types.Package, error) {
 	if err != nil {
 		return nil, err
 	}
-	// What other modules declare is unknown here, so the checker finds errors. The compiler finds those that matter.
+	// Declarations of other modules are unknown here, so the checker reports errors. The compiler finds real ones.
 	conf := types.Config{Importer: s, IgnoreFuncBodies: true, FakeImportC: true, Error: func(error) {}}
 	pkg, _ := conf.Check(imported, s.fset, files, nil)
 	s.packages[imported] = pkg

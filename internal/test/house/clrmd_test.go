@@ -16,8 +16,7 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testcase"
 )
 
-// TestClrMD checks that every name of sosgo in docs/clrmd.md exists, and that the document has its
-// rows.
+// TestClrMD checks that every name of sosgo in docs/clrmd.md exists, and that the document has its rows.
 func TestClrMD(t *testing.T) {
 	const rows = 30
 	root, err := testcase.ModuleRoot()

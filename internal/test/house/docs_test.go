@@ -23,8 +23,8 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// exported lists the exported functions, types and methods of the packages, as "dac.Runtime.Threads". A type has the methods of what it
-// embeds, too.
+// exported lists the exported functions, types and methods of the packages, such as "dac.Runtime.Threads". A type
+// also has the methods of the types that it embeds.
 func exported(t *testing.T, dirs ...string) map[string]bool {
 	out := map[string]bool{}
 	for _, dir := range dirs {
@@ -44,8 +44,7 @@ func exported(t *testing.T, dirs ...string) map[string]bool {
 	return out
 }
 
-// TestInterfaceTable checks docs/isosdac.md: each method has an answer, and
-// what the answers name exists.
+// TestInterfaceTable checks docs/isosdac.md: each method has an answer, and the names in the answers exist.
 func TestInterfaceTable(t *testing.T) {
 	names := exported(t, ".", "app/interop", "app/memory", "process", "dac", "dac/code", "heap", "objects", "stackscan", "stackwalk", "image/codeinfo", "target", "stackwalk/threads")
 	text, err := os.ReadFile(filepath.Join("docs", "isosdac.md"))
@@ -67,8 +66,7 @@ func TestInterfaceTable(t *testing.T) {
 	require.Greater(t, rows, 150)
 }
 
-// answers asks what docs/isosdac.md names for the rows that lists are behind;
-// each returns how much there is.
+// answers calls the functions that docs/isosdac.md names for lists. Each returns the number of elements.
 var answers = map[string]func(rt *dac.Runtime, h *heap.Heap) (int, error){
 	"GetThreadStoreData": func(rt *dac.Runtime, _ *heap.Heap) (int, error) {
 		list, err := rt.Threads()
@@ -123,8 +121,7 @@ func count[T any](values iter.Seq2[T, error]) (n int, err error) {
 	return n, nil
 }
 
-// TestInterfaceAnswers asks for the lists that docs/isosdac.md names: about a
-// real dump each has something to say.
+// TestInterfaceAnswers checks that the lists that docs/isosdac.md names have elements for a real dump.
 func TestInterfaceAnswers(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("docs", "isosdac.md"))
 	require.NoError(t, err)
@@ -166,8 +163,7 @@ func TestHowDoI(t *testing.T) {
 	}
 }
 
-// TestReadmeCode checks that the Go code of README.md is that of
-// Example_library, which compiles and runs.
+// TestReadmeCode checks that README.md shows the code of Example_library, which compiles and runs.
 func TestReadmeCode(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	require.NoError(t, err)
@@ -181,7 +177,7 @@ func TestReadmeCode(t *testing.T) {
 	}
 }
 
-// TestReadmeSpeed checks that the range of times of README.md is that of the table in docs/performance.md, rounded to 5 ms.
+// TestReadmeSpeed checks that README.md gives the range of times in docs/performance.md, rounded to 5 ms.
 func TestReadmeSpeed(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	require.NoError(t, err)
@@ -202,7 +198,8 @@ func TestReadmeSpeed(t *testing.T) {
 	require.Equal(t, []string{rounded(least), rounded(most)}, []string{string(said[1]), string(said[2])})
 }
 
-// TestReadmeDependencies checks that README.md gives a reason for every module that a go.mod requires directly, and for no other.
+// TestReadmeDependencies checks that README.md gives a reason for every module that a go.mod requires directly, and for
+// no others.
 func TestReadmeDependencies(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	require.NoError(t, err)

@@ -20,11 +20,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// exportedList is the file with the exported functions and types. It is in another package, so that
-// this test can write it when it does not compile.
+// exportedList is the file with the exported functions and types. It is in another package, so that this test can
+// rewrite it when it does not compile.
 const exportedList = "internal/test/zero/exported_test.go"
 
-// answersList is the file of the functions that answer a question about a process.
+// answersList is the file with the functions that compute an answer about a process.
 const answersList = "internal/test/answers/list.go"
 
 var update = flag.Bool("update", false, "write the generated files that the tests compare")
@@ -43,8 +43,8 @@ func TestExportedList(t *testing.T) {
 	}
 }
 
-// exportedSource returns a Go file that lists the exported functions and types of the public packages, and one with the functions that
-// answer a question about a process.
+// exportedSource returns two Go files: a list of the exported functions and types of the public packages, and a list
+// of the functions that compute an answer about a process.
 func exportedSource(t *testing.T) (exported, answers []byte) {
 	var imports, funcs, typeList, asked, askedImports []string
 	require.NoError(t, filepath.WalkDir(".", func(dir string, d fs.DirEntry, err error) error {

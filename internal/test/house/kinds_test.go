@@ -17,13 +17,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// flavorsKnown are the packages that may ask for the flavor of a dac.Instance, because they choose among the runtimes of a
-// process before one is opened.
+// flavorsKnown are the packages that may read the flavor of a dac.Instance: they select one of a process's runtimes
+// before it is opened.
 var flavorsKnown = []string{"process", "app/doctor", "app/resolve"}
 
-// TestNobodyAsksForTheKind: a CLR and a NativeAOT program are two implementations behind
-// dac.Runtime. No code outside of dac mentions a flavor, and dac never asserts or compares the kind
-// that it selected. Code calls dac.Runtime.Check for what it needs.
+// TestNobodyAsksForTheKind checks that code outside of dac mentions no flavor, and that dac never asserts or compares
+// the kind that it selected. A CLR and a NativeAOT program are two implementations behind dac.Runtime; code calls
+// dac.Runtime.Check for what it needs.
 func TestNobodyAsksForTheKind(t *testing.T) {
 	kinds := 0
 	err := filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {

@@ -19,7 +19,8 @@ var startsGoroutine = regexp.MustCompile(`go func|\.Go\(func|[wW]g\.Go\(|workers
 // racedElsewhere are folders with goroutines that the tests of other packages exercise, and programs and tools.
 var racedElsewhere = []string{"cmd", "heap", "internal/test", "ui"}
 
-// TestRaceLists checks that the step race of .ci/run lists every package that starts goroutines, and no package that does not exist.
+// TestRaceLists checks that the step race of .ci/run lists every package that starts goroutines, and no package that
+// does not exist.
 func TestRaceLists(t *testing.T) {
 	listed := raceList(t)
 	for _, folder := range listed {
@@ -45,7 +46,7 @@ func TestRaceLists(t *testing.T) {
 	}))
 }
 
-// raceList returns the folders that the step race names: ./app/{leaks,locks} stands for two.
+// raceList returns the folders that the step race names. ./app/{leaks,locks} stands for two folders.
 func raceList(t *testing.T) (folders []string) {
 	text, err := os.ReadFile(filepath.Join(".ci", "run"))
 	require.NoError(t, err)

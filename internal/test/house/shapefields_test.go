@@ -30,12 +30,11 @@ var fieldLists = flag.String("fields", "", "files to make testdata/shapefields.t
 
 const fieldTable = "testdata/shapefields.txt"
 
-// shapeVersions are the versions in the table, by library: the class library; the network and host
-// libraries of .NET Core 3.1, and those of a web server of .NET 10; the database packages Npgsql,
-// Microsoft.Data.SqlClient, System.Data.SqlClient and Entity Framework Core; gRPC; ASP.NET Core;
-// the network and host libraries of .NET 6 and 8 where they differ; and the class library of 11.0.0
-// for browsers (Mono), whose sources equal other systems except for threads, delegates, exceptions
-// and sockets.
+// shapeVersions lists the versions in the table by library: the class library; the network and host libraries of .NET
+// Core 3.1, and those for a web server of .NET 10; the database packages Npgsql, Microsoft.Data.SqlClient,
+// System.Data.SqlClient and Entity Framework Core; gRPC; ASP.NET Core; the network and host libraries of .NET 6 and 8
+// where they differ; and the class library of 11.0.0 for browsers (Mono). Its sources equal other systems except for
+// threads, delegates, exceptions and sockets.
 var shapeVersions = [][]string{
 	{"31", "6", "8", "9", "10"},
 	{"fx3.1"},
@@ -101,9 +100,8 @@ func TestShapesFitVersions(t *testing.T) {
 	}
 }
 
-// TestShapesMeetVersions checks that each shape has a type in every version of its libraries, which
-// detects renamed types, and that each name in a shape exists in some version, which detects
-// misspelled names.
+// TestShapesMeetVersions checks that each shape has a type in every version of its libraries, which detects renamed
+// types. It also checks that each name in a shape exists in some version, which detects misspelled names.
 func TestShapesMeetVersions(t *testing.T) {
 	table := readFieldTable(t, fieldTable)
 	usedAbsent, usedUnseen := map[string]bool{}, map[string]bool{}
@@ -167,8 +165,7 @@ func (t fieldsByType) ever(name, path, kind string) bool {
 	return slices.ContainsFunc(slices.Concat(shapeVersions...), func(v string) bool { return t.has(name, v) && t.path(name, path, v, kind) })
 }
 
-// missing returns the fields that a type does not have in a version, for the choice with the
-// fewest.
+// missing returns the fields that a type lacks in a version, for the choice that lacks the fewest.
 func (s *shapeStruct) missing(table fieldsByType, name, v string) []string {
 	var out []string
 	for _, slot := range s.slots {
@@ -621,7 +618,7 @@ var nameless = map[string][]string{
 	"web.stream2":                    {"System.Net.Http.Http2Connection+Http2Stream", "System.Net.Http.Http3RequestStream"},
 }
 
-// absent are shapes whose types are missing in some versions of their library, and why.
+// absent lists shapes with types that are missing in some versions of their library, and the reasons.
 var absent = map[string]string{
 	"interop.anchor":                "31: ComWrappers is of .NET 5 and later",
 	"interop.factory":               "31: ComWrappers is of .NET 5 and later",

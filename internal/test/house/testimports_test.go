@@ -18,10 +18,9 @@ import (
 // few tests of the first kind do not deserve a folder.
 var compiledTwice = strings.Fields("app/crash app/sqlpools app/tasks app/threadpool app/web internal/front/dap")
 
-// TestCompiledOnce: for a package with tests inside it (package x, not x_test), Go compiles
-// everything between it and the imports of its other tests a second time. That took a fifth of the
-// time of all checks. A package with both kinds of tests opens its dumps through lower packages, or
-// has its tests on dumps in a separate folder, ondumps.
+// TestCompiledOnce checks that packages with tests inside them (package x, not x_test) have no tests that import
+// packages above them. Go would compile everything in between twice, which took a fifth of the time of all checks.
+// Such a package opens its dumps through lower packages, or keeps its tests on dumps in a separate folder, ondumps.
 func TestCompiledOnce(t *testing.T) {
 	imports, _ := importsOf(t)
 	for _, dir := range testPackages {
@@ -48,8 +47,8 @@ func TestCompiledOnce(t *testing.T) {
 // testPackages are imported only by tests.
 var testPackages = []string{"internal/test/synth", "internal/test/testcase", "internal/test/testdump", "internal/test/testheap"}
 
-// testImports returns the imported packages of this module in those files of a folder that want
-// selects by file name and package name.
+// testImports returns the packages of this module that the files of a folder import. want selects the files by file
+// and package name.
 func testImports(t *testing.T, dir string, want func(file, name string) bool) []string {
 	if dir == "sosgo" {
 		dir = "."

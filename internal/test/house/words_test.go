@@ -46,7 +46,8 @@ type passage struct {
 	comment bool
 }
 
-// TestWords counts the phrases of words.txt in comments, string literals and documents. -update lowers the ceilings; none ever rises.
+// TestWords counts the phrases of words.txt in comments, string literals and documents. A count must not exceed its
+// ceiling. -update lowers the ceilings.
 func TestWords(t *testing.T) {
 	phrases, list := readPhrases(t, wordsFile), allProse(t)
 	counts := make([]float64, len(phrases))
@@ -58,8 +59,8 @@ func TestWords(t *testing.T) {
 	lowerCeilings(t, wordsFile, phrases, counts)
 }
 
-// TestGrammar counts the turns of grammar.txt per 1,000 lines of Go comments. With -v it lists the packages with most of them. -update
-// lowers the ceilings; none ever rises.
+// TestGrammar counts the patterns of grammar.txt per 1,000 lines of Go comments. With -v it lists the packages with
+// the highest counts. A count must not exceed its ceiling. -update lowers the ceilings.
 func TestGrammar(t *testing.T) {
 	phrases, list := readPhrases(t, grammarFile), allProse(t)
 	list = slices.DeleteFunc(slices.Clone(list), func(p passage) bool { return !p.comment })
@@ -79,7 +80,7 @@ func TestGrammar(t *testing.T) {
 	lowerCeilings(t, grammarFile, phrases, rates)
 }
 
-// worst returns the ten folders with most of the places, and how many of them there are per 1,000 of the folder's lines.
+// worst returns the ten folders with the highest counts, with their counts per 1,000 lines.
 func worst(places []string, lines map[string]int) string {
 	counts := map[string]int{}
 	for _, place := range places {
@@ -105,7 +106,7 @@ func placesOf(p phrase, list []passage) (places []string) {
 	return places
 }
 
-// TestWordsFindsPhrases checks that phrases are found where they count, and nowhere else.
+// TestWordsFindsPhrases checks that phrases are found in comments, string literals and documents only.
 func TestWordsFindsPhrases(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.go")
 	require.NoError(t, os.WriteFile(file, []byte("// Package a\n// tells nothing.\npackage a\n\nvar tells = \"it told\" // of it)\n"), 0o600))
@@ -208,7 +209,7 @@ func readPhrases(t *testing.T, file string) (out []phrase) {
 	return out
 }
 
-// lowerCeilings writes the ceilings that fell, if -update is given.
+// lowerCeilings writes lower ceilings to the file if -update is given.
 func lowerCeilings(t *testing.T, file string, phrases []phrase, now []float64) {
 	if !*update {
 		return
