@@ -21,6 +21,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dump/crashreport"
 	"github.com/sosgo/sosgo/graph"
@@ -53,6 +54,7 @@ type Process struct {
 	native      lazy.Value[*stackwalk.Walker]
 	roots       lazy.Value[*roots.Reader]
 	graph       lazy.Value[*graph.Graph]
+	premises    lazy.Value[answer.Premises]
 	above       sync.Map // *extension -> *lazy.Value[T]: the values of PerProcess
 }
 

@@ -585,3 +585,35 @@ func TestCauseOfStarvation(t *testing.T) {
 		}
 	}
 }
+
+// TestPremises: what a collection in progress makes of the heap is no damage, and a subject that lost its premise is not quiet.
+func TestPremises(t *testing.T) {
+	q := healthy()
+	q.VerifyHeap = Got(&answer.Soundness{Errors: 3, Objects: 10}, nil)
+	kinds := func() (out []answer.FindingKind, a *answer.Triage) {
+		a, err := Judge(context.Background(), q, Options{})
+		require.NoError(t, err)
+		for _, f := range a.Findings {
+			out = append(out, f.Kind)
+		}
+		return out, a
+	}
+	found, _ := kinds()
+	assert.Equal(t, []answer.FindingKind{answer.FindingHeap}, found)
+
+	q.Premises = answer.Premises{answer.HeapAtRest: answer.PremiseBroken, answer.NoCollection: answer.PremiseDoubtful}
+	found, a := kinds()
+	assert.Empty(t, found)
+	assert.NotContains(t, a.Quiet, "soundness of the heap")
+	i := slices.IndexFunc(a.Unknown, func(u answer.TriageAbsent) bool { return u.Subject == "soundness of the heap" })
+	require.GreaterOrEqual(t, i, 0)
+	assert.Contains(t, a.Unknown[i].Reason, "a collection was in progress")
+
+	q.VerifyHeap = Got(&answer.Soundness{}, nil)
+	q.FreeSpace = Got(&answer.Fragmentation{Generations: []answer.FreeSpace{
+		{Generation: "2", Objects: 1 << 30, Free: 3 << 30, Share: 75, Blocks: 1000, Largest: 1 << 20}}}, nil)
+	found, a = kinds()
+	assert.Equal(t, []answer.FindingKind{answer.FindingFragmented}, found)
+	assert.Equal(t, answer.StrengthLikely, a.Findings[0].Strength, "a collector is moving objects")
+	assert.Equal(t, answer.StrengthLikely, a.Findings[0].Clauses[0].Strength)
+}
