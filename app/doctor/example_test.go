@@ -8,7 +8,7 @@ import (
 	"github.com/sosgo/sosgo/app/doctor"
 )
 
-// triage is a dump of this project's tests that holds little more than stacks.
+// triage is a dump of this project's tests with little more than stacks.
 const triage = "../../testdata/dumps/net10-crash-null-triage/net10-crash-null-triage.dmp.zst"
 
 // Say what a dump lacks.

@@ -37,7 +37,7 @@ type semaphoreUse struct {
 // An entry is a method that enters a semaphore for its caller, as AsyncLock.LockAsync does: it waits for the semaphore
 // and does not release it.
 type entry struct {
-	method string      // the receiver of the method
+	method string      // with its type but without the namespace
 	this   target.Addr // the receiver of the method
 	lock   *lock
 }

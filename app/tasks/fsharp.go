@@ -246,7 +246,7 @@ func (r *Reader) waitingClosure(k *kind, a target.Addr) (target.Addr, error) {
 	}
 	some, at, is, err := shapes.Try[*someClosure](r.b, o)
 	if !is || err != nil {
-		return 0, err // no FSharpOption: the mailbox holds the closure itself
+		return 0, err // not an FSharpOption: nothing waits, or it is unreadable
 	}
 	return some.Value.Addr(at)
 }
