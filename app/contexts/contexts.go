@@ -138,7 +138,7 @@ func (l *lister) assign(modules []*dac.Module) {
 		c := &l.out.Contexts[i]
 		row := answer.ContextAssembly{Module: m.Addr, Name: l.out.Text(m.File())}
 		c.Assemblies = append(c.Assemblies, row)
-		if keeper != 0 && !c.Default { // a single emitted assembly may be collectible
+		if keeper != 0 && !c.Default { // an emitted assembly may be collectible by itself
 			c.Allocator, c.Keeper = allocator, keeper
 		}
 	}

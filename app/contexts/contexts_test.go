@@ -141,7 +141,7 @@ func TestCanceled(t *testing.T) {
 	assert.ErrorIs(t, err, context.Canceled)
 }
 
-// Show what keeps plugins that were asked to unload.
+// Show what keeps unloading plugins alive.
 func Example() {
 	d, err := sosgo.Open(setup, sosgo.Options{})
 	if err != nil {

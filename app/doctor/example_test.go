@@ -11,7 +11,7 @@ import (
 // triage is a dump of this project's tests with little more than stacks.
 const triage = "../../testdata/dumps/net10-crash-null-triage/net10-crash-null-triage.dmp.zst"
 
-// Say what a dump lacks.
+// Describe which parts are missing in a dump.
 func Example() {
 	d, err := sosgo.Open(triage, sosgo.Options{NoLocalFiles: true})
 	if err != nil {

@@ -58,7 +58,7 @@ func TestFlowsOfRequests(t *testing.T) {
 		var pending []struct{ Path, Correlation string }
 		require.NoError(t, json.Unmarshal(d.Manifest.Facts["pending"], &pending))
 		out := listed(t, d.Dump)
-		for _, err := range out.Noted() { // a slice lacks names
+		for _, err := range out.Noted() { // a slice does not have all names
 			assert.ErrorIs(t, err, target.ErrNotInDump)
 		}
 		found := 0

@@ -81,7 +81,7 @@ func (g *grapher) fullSemaphores() []answer.Verdict {
 	return out
 }
 
-// permitsOf describes who may have entered a semaphore that only threads wait for. The text of v names the wait.
+// permitsOf describes the possible holders of a semaphore that only threads wait for. The text of v names the wait.
 func (g *grapher) permitsOf(v *answer.Verdict, l *lock) {
 	u, err := g.s.usersOf(l)
 	if err != nil {

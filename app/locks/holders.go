@@ -21,7 +21,7 @@ type holder struct {
 	strength answer.Strength
 }
 
-// A semaphoreUse describes who has entered a semaphore that suspended code waits for.
+// A semaphoreUse describes the holders of a semaphore that suspended code waits for.
 type semaphoreUse struct {
 	holders []holder
 	gives   bool // a waiting method releases it later
@@ -58,7 +58,7 @@ func givesBack(method string) bool {
 	return false
 }
 
-// semaphores determines who has entered the semaphores that suspended code waits for.
+// semaphores determines the holders of the semaphores that suspended code waits for.
 func (s *survey) semaphores() error {
 	s.uses = map[*lock]*semaphoreUse{}
 	waits := map[target.Addr]*operation{} // by box
@@ -82,7 +82,7 @@ func (s *survey) semaphores() error {
 	return nil
 }
 
-// usersOf determines who has entered a semaphore that only threads wait for, if the waiting methods release it later.
+// usersOf determines the holders of a semaphore that only threads wait for, if the waiting methods release it later.
 func (s *survey) usersOf(l *lock) (*semaphoreUse, error) {
 	others := s.uses
 	defer func() { s.uses = others }()

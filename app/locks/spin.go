@@ -110,7 +110,7 @@ func (s *survey) spinLocks() {
 	for i := range s.found.spins {
 		o := &s.found.spins[i]
 		if boxes[o.Addr] && static[o.Addr] == "" && whole {
-			continue // a copy in a box, which nobody can enter
+			continue // a boxed copy, which no code can enter
 		}
 		for _, p := range s.found.finder.places(o.Type) {
 			if err := s.spin(o, &p, static[o.Addr]); err != nil {

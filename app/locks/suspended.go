@@ -73,7 +73,7 @@ func (g *grapher) nameOf(t *thing) string {
 	return cmp.Or(g.s.names[t.addr], g.s.names[t.source])
 }
 
-// holders describes who has entered a semaphore.
+// holders describes the methods that have entered a semaphore.
 func (g *grapher) holders(u *semaphoreUse) (out []answer.OperationHolder) {
 	for i := range u.holders {
 		h := &u.holders[i]
@@ -339,7 +339,7 @@ func (g *grapher) groupText(w *waiters) answer.Statement {
 	return words.GroupWaits.Of(words.N(w.Count), caller, words.Method(compilernames.Pretty(w.Method.String())), lineOf(w.File, w.Line), words.WaitsFor.Of(g.thingText(w.thing)), words.Object(w.First[0]))
 }
 
-// permits concludes who has entered a semaphore, and reports whether it found a conclusion.
+// permits concludes which methods have entered a semaphore, and reports whether it found a conclusion.
 func (g *grapher) permits(v *answer.Verdict, start answer.Statement, l *lock) bool {
 	u := g.s.uses[l]
 	if u == nil || l.count > 0 {
@@ -451,7 +451,7 @@ func (g *grapher) holderEvidence(h *holder, l *lock) answer.Statement {
 	return words.PastItsWait.Of(words.MethodObject.Of(words.Method(h.method.String()), words.Object(h.box)), g.lockText(l), line, release)
 }
 
-// channel concludes who reads a full channel.
+// channel concludes which methods read a full channel.
 func (g *grapher) channel(v *answer.Verdict, start answer.Statement, c *channelWait) {
 	readers := g.readers(c)
 	if len(readers) == 0 {

@@ -29,11 +29,11 @@ type CrashID struct {
 	Frame string // where the process died: the program's first frame, else the innermost
 }
 
-// the exception with its causes, or the signal
+// A Record is the input of a crash signature, independent of rules. It has no addresses.
 type Record struct {
-	Kind      string  // an exception was thrown: a code position is the common throw function's
-	Sound     bool    // an exception was thrown: a code position is that of the common throw function
-	Thrown    bool    // an exception was thrown: a place in the code is that of the function that raises all of them
+	Kind      string  // the exception with its causes, or the signal
+	Sound     bool    // Kind is complete
+	Thrown    bool    // an exception was thrown: a code position is the common throw function's
 	Frames    []Frame // innermost first; for an overflowed stack the repeated calls by name
 	Cut       bool    // the trace is incomplete
 	Died      []Frame // for an overflowed stack: the frames from the innermost to the repeated calls

@@ -20,8 +20,8 @@ import (
 
 // Values of Options.Runtimes for a process with several runtimes.
 const (
-	AllRuntimes    = iota // frames of the process's runtime, and one line for each run of other runtimes' frames
-	FoldedRuntimes        // frames of the process's runtime, and one line for each run of frames of others
+	AllRuntimes    = iota // frames of all runtimes
+	FoldedRuntimes        // frames of the process's runtime, and one line for each run of other runtimes' frames
 	OneRuntime            // frames of the process's runtime; other code is native
 )
 

@@ -130,7 +130,8 @@ func (r *Reader) causeOfType(t *objects.Type) (Cause, error) {
 	return CauseUnknown, nil
 }
 
-// isTimerAwaitable reports whether a class is SignalR's TimerAwaitable, shared source that several assemblies compile into their namespaces.
+// isTimerAwaitable reports whether a class is SignalR's TimerAwaitable, shared source that several assemblies compile
+// into their namespaces.
 func isTimerAwaitable(name string) bool {
 	return strings.HasPrefix(name, "Microsoft.AspNetCore.") && strings.HasSuffix(name, ".TimerAwaitable")
 }

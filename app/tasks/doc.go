@@ -7,8 +7,7 @@
 //	set, err := r.Collect(ctx, heap, heap.ScanOptions{})
 //	for stack, err := range set.Stacks(ctx, tasks.StackOptions{}) { … }
 //
-// Package shapes reads the fields of framework types by name, for all versions from .NET Core 3.1 on. The differences
-// between versions are noted at the declarations in shapes.go.
+// Differences between versions, from .NET Core 3.1 on, are noted in shapes.go.
 //
 // Stability: unstable.
 package tasks

@@ -448,7 +448,8 @@ var promises = map[string]string{
 	"System.Threading.Tasks.TaskFactory+CompleteOnInvokePromise`1": "the first of several tasks (Task.WhenAny)",
 }
 
-// sources describes what value task sources of each class wait for. .NET 10 and later have a class for each kind of wait on a channel. Before, only a blocked write has its own class (Channels/AsyncOperation.cs, .NET 6 to 11).
+// sources describes what value task sources of each class wait for. .NET 10 and later have a class for each kind of
+// wait on a channel. Before, only a blocked write has its own class (Channels/AsyncOperation.cs, .NET 6 to 11).
 var sources = map[string]string{
 	"System.Net.Sockets.Socket+AwaitableSocketAsyncEventArgs":                                 "an operation of a socket",
 	"System.IO.Pipelines.Pipe+DefaultPipeReader":                                              "data in a pipe",
