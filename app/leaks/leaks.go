@@ -93,7 +93,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// A finder looks for leaks.
+// A finder searches for leaks.
 type finder struct {
 	x *graph.Holders
 	g *graph.Graph
@@ -111,7 +111,7 @@ type finder struct {
 	masks  []uint8                // by type: a bit for each pattern to which its objects may belong
 	picked [patterns][]graph.Node // by pattern
 	large  *graph.Set             // objects of patternLarge, which may be most objects, as in a long list
-	isLink []bool                 // by type; nil until a path is looked for
+	isLink []bool                 // by type; nil until the first search for a path
 	found  []suspect
 	part   map[graph.Node]bool // points that belong to a pattern
 

@@ -399,7 +399,7 @@ func (c *weakCounter) collection(n graph.Node) graph.Node {
 		passed = append(passed, at)
 		up := f.doms.Idom(at)
 		if !f.g.IsObject(up) {
-			break // the first node stands for the collection
+			break // the first node represents the collection
 		}
 		c.steps++
 		found = c.steps > maxKept || f.g.TypeIndex(up) != f.g.TypeIndex(at)

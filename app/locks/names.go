@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// nameObjects finds the fields that hold objects. Without walk it only looks at the static fields.
+// nameObjects finds the fields that hold objects. Without walk it only reads the static fields.
 func (s *survey) nameObjects(wanted map[target.Addr]bool, walk bool, o heap.ScanOptions) error {
 	names, err := flows.Names(s.ctx, s.r.b, s.r.heap, wanted, walk, o)
 	if s.ctx.Err() != nil {

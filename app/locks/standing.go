@@ -18,7 +18,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A stand is where a thread stands: at the top of its stack and in the program's methods.
+// A stand is the position of a thread: the top of its stack and the program's methods on it.
 type stand struct {
 	thread   *threads.Thread
 	activity threads.ThreadActivity
@@ -29,7 +29,7 @@ type stand struct {
 	pool     bool             // a worker of the thread pool
 }
 
-// Thresholds for threads that stand alike.
+// Thresholds for threads at equal positions.
 const (
 	manyThreads   = 100 // threads that wait at one place, beside the workers of the pool
 	manyFollowing = 3   // threads that follow references in one loop, if no times are recorded
@@ -38,7 +38,7 @@ const (
 	mostFrames    = 1 << 12 // of a stack that are read
 )
 
-// stood returns where the threads stand that are in a method of the program.
+// stood returns the positions of the threads that are in a method of the program.
 func (s *survey) stood() (out []stand) {
 	for i := range s.r.threads {
 		t := &s.r.threads[i]
@@ -92,7 +92,7 @@ func (s *survey) standOf(t *threads.Thread) (out stand, ok bool) {
 	return out, out.method != nil
 }
 
-// standing describes threads that stand alike: threads that spin, threads that run one method, and many threads that
+// standing describes threads at equal positions: threads that spin, threads that run one method, and many threads that
 // wait at one place.
 func (g *grapher) standing() []answer.Verdict {
 	type place struct {

@@ -184,7 +184,7 @@ func (r readable) Regions() iter.Seq[target.Region] {
 	}
 }
 
-// TestReserveOfGcore: gcore records the memory that malloc reserves as readable, and it is malloc's all the same.
+// TestReserveOfGcore checks that malloc's reserved memory counts as malloc's, although gcore records it as readable.
 func TestReserveOfGcore(t *testing.T) {
 	d := openNative(t)
 	want := kind(t, describe(t, d), answer.MemoryMallocReserve)

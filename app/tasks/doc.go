@@ -1,7 +1,6 @@
 // Package tasks reads the state of asynchronous code. It finds the tasks of a process and the boxes that hold the state
 // machines of suspended async methods. It links them in both directions: what a method awaits, and what continues when
-// a task completes. Such chains are the stacks of code without a thread. What the chains mean for the program is the
-// subject of package locks.
+// a task completes. Such chains are the stacks of code without a thread. Package locks interprets the chains.
 //
 //	r := tasks.New(binder)
 //	set, err := r.Collect(ctx, heap, heap.ScanOptions{})

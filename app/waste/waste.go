@@ -63,7 +63,7 @@ func Find(ctx context.Context, h *heap.Heap, r *objects.Reader, o Options) (*ans
 	return f.a, nil
 }
 
-// A finder looks for waste.
+// A finder searches for waste.
 type finder struct {
 	h     *heap.Heap
 	o     Options

@@ -6,8 +6,7 @@
 //	r := web.New(binder, collections, tasks)
 //	out, err := web.Requests(ctx, p, web.RequestOptions{})
 //
-// It reads fields by name (package shapes). Differences between versions are noted at the shapes. Secret headers are
-// masked unless they are requested.
+// It reads fields by name (package shapes). Secret headers are masked unless they are requested.
 //
 // Stability: unstable.
 package web
