@@ -715,7 +715,8 @@ func (d *describer) nullUse(root *Fault, x *answer.Exception) {
 	d.conclusion(words.NullUses.Of(words.Text(strings.Join(names, ", or "))), answer.StrengthLikely, evidence...)
 }
 
-// touching returns the uses that touch memory at offset at, else the uses with an unknown offset, else all of them.
+// touching returns the uses that touch memory at offset at, else the calls and the uses with an unknown offset, else
+// all.
 func touching(uses []disasm.NullUse, at int64) []disasm.NullUse {
 	var exact, unknown []disasm.NullUse
 	for _, u := range uses {

@@ -130,7 +130,7 @@ func (f *finder) describe(ctx context.Context, s *suspect) (*answer.Suspect, err
 // a ConcurrentDictionary's node.
 const entryDepth = 3
 
-// entries returns the strength with which a cache entry retains most of a member's size.
+// entries returns the strength of the cache entry that retains most of a member's size, or "".
 func (f *finder) entries(ctx context.Context, n graph.Node) (string, error) {
 	for range entryDepth {
 		top, _, _, err := f.doms.Largest(ctx, n, 1)
