@@ -1,5 +1,5 @@
-// Package async answers questions about tasks and suspended async methods: which there are, what each waits for and who continues after it.
-// Package tasks is the reader of the objects; this package asks it about a process, and joins what hosts know of their services.
+// Package async answers queries about the tasks and suspended async methods of a process: what each waits for and what
+// continues after it. It only calls the reader in package tasks, and adds the hosts' services. Start with Stacks.
 //
 // Stability: unstable.
 package async
@@ -43,7 +43,7 @@ func Tasks(ctx context.Context, p *process.Process, o tasks.ListOptions) (*answe
 	})
 }
 
-// State describes the state of a task. An object that is no task is a *tasks.NotTaskError.
+// State describes the state of a task. The error for another object is a *tasks.NotTaskError.
 func State(ctx context.Context, p *process.Process, task target.Addr) (*answer.TaskState, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.TaskState, error) {
 		r, err := tasks.Of(p)
@@ -54,21 +54,21 @@ func State(ctx context.Context, p *process.Process, task target.Addr) (*answer.T
 	})
 }
 
-// Forms of stacks.
+// Forms of StackOptions.
 const (
 	Listed  = iota // each stack
 	Merged         // equal frames of stacks together
 	Counted        // frames by name
 )
 
-// StackOptions select stacks of async methods.
+// StackOptions selects stacks of async methods.
 type StackOptions struct {
 	tasks.StackOptions
 	Form      int  // Listed, Merged or Counted
-	WithRoots bool // what keeps each stack alive, in Listed
+	WithRoots bool // with what keeps each stack alive, for Listed
 }
 
-// Stacks lists the stacks of async methods: what each waits for and who continues after it.
+// Stacks lists the stacks of async methods: what each waits for and what continues after it.
 func Stacks(ctx context.Context, p *process.Process, o StackOptions) (*answer.Async, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.Async, error) {
 		s, err := tasks.Collected(ctx, c)

@@ -28,7 +28,7 @@ type loadContext struct {
 	Collectible shapes.Int  `field:"_isCollectible"`
 }
 
-// unloading is the value of AssemblyLoadContext.InternalState for a context that was asked to unload.
+// unloading is the value of AssemblyLoadContext.InternalState after Unload was called.
 const unloading = 1
 
 // defaultType is the class of the default context.
@@ -53,7 +53,7 @@ func list(ctx context.Context, c *process.Call, rt *dac.Runtime) (*answer.LoadCo
 		return nil, fmt.Errorf("no load context can be read: %w", noted[0])
 	}
 	l.out.Contexts = slices.DeleteFunc(l.out.Contexts, func(c answer.AssemblyContext) bool {
-		return c.State.S == answer.ContextUnloading && len(c.Assemblies) == 0 // it is unloaded, and its object is garbage
+		return c.State.S == answer.ContextUnloading && len(c.Assemblies) == 0 // unloaded; its object is garbage
 	})
 	slices.SortStableFunc(l.out.Contexts, func(a, b answer.AssemblyContext) int {
 		if a.Default != b.Default {
@@ -105,7 +105,8 @@ func (l *lister) find() error {
 	return l.ctx.Err()
 }
 
-// assign adds the modules to their contexts. One whose managed object is not in the dump, or was never made, has a row without it.
+// assign adds the modules to their contexts. A context without a managed object, or with one that is not in the dump,
+// has a row without it.
 func (l *lister) assign(modules []*dac.Module) {
 	for _, m := range modules {
 		object, err := m.LoadContext()
@@ -137,7 +138,7 @@ func (l *lister) assign(modules []*dac.Module) {
 		c := &l.out.Contexts[i]
 		row := answer.ContextAssembly{Module: m.Addr, Name: l.out.Text(m.File())}
 		c.Assemblies = append(c.Assemblies, row)
-		if keeper != 0 && !c.Default { // emitted assemblies may be collectible alone
+		if keeper != 0 && !c.Default { // an emitted assembly may be collectible by itself
 			c.Allocator, c.Keeper = allocator, keeper
 		}
 	}
@@ -145,7 +146,7 @@ func (l *lister) assign(modules []*dac.Module) {
 
 var errNoObject = fmt.Errorf("the AssemblyLoadContext: %w", target.ErrNotInDump)
 
-// blockers looks for what keeps the contexts that are unloading.
+// blockers finds what keeps the unloading contexts alive.
 func (l *lister) blockers() error {
 	var holders *graph.Holders
 	var running map[target.Addr][]answer.UnloadBlocker
@@ -200,7 +201,8 @@ func (l *lister) paths(c *answer.AssemblyContext, holders *graph.Holders) error 
 	return nil
 }
 
-// sameFrame reports whether two paths begin in the same frame and keep the same object: code often has copies of a reference.
+// sameFrame reports whether two paths begin in the same frame and keep the same object. Code often has copies of a
+// reference.
 func sameFrame(a, b *answer.UnloadBlocker) bool {
 	if a.Kind != answer.BlockedByStack || b.Kind != answer.BlockedByStack || a.Path == nil || a.Path.Root.Frame == nil || b.Path.Root.Frame == nil {
 		return false
@@ -211,7 +213,7 @@ func sameFrame(a, b *answer.UnloadBlocker) bool {
 	return a.Path.Root.Frame.SP == b.Path.Root.Frame.SP && last(a) == last(b) && a.Strength == b.Strength
 }
 
-// blocker says in words how a path keeps a context.
+// blocker describes how a path keeps a context alive.
 func blocker(p *answer.RootPath) answer.UnloadBlocker {
 	b := answer.UnloadBlocker{Kind: answer.BlockedByOther, Strength: answer.StrengthProved, Path: p, Times: 1}
 	from := p.Root.Name
@@ -243,7 +245,8 @@ func blocker(p *answer.RootPath) answer.UnloadBlocker {
 	return b
 }
 
-// running lists the threads that have methods of collectible contexts on their stacks, by the LoaderAllocator of the method's module.
+// running lists the threads with methods of collectible contexts on their stacks, by the LoaderAllocator of the
+// method's module.
 func (l *lister) running() map[target.Addr][]answer.UnloadBlocker {
 	out := map[target.Addr][]answer.UnloadBlocker{}
 	wanted := map[target.Addr]bool{}

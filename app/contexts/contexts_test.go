@@ -19,7 +19,7 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// setup is a dump whose program is Setup.cs beside it.
+// setup is a dump of the program Setup.cs beside it.
 const setup = "../../testdata/dumps/setup/net10-setup/net10-setup.dmp.zst"
 
 func openSetup(t *testing.T) *sosgo.View {
@@ -33,7 +33,8 @@ func openSetup(t *testing.T) *sosgo.View {
 	return v
 }
 
-// TestBlockers finds for each context that was asked to unload what the program made to keep it. The one that nothing kept is gone.
+// TestBlockers finds what keeps each unloading context alive, as the program arranged it. The context without a holder
+// is gone.
 func TestBlockers(t *testing.T) {
 	out, err := contexts.LoadContexts(t.Context(), openSetup(t).Process)
 	require.NoError(t, err)
@@ -77,7 +78,7 @@ func TestBlockers(t *testing.T) {
 	}
 }
 
-// TestLoaders asks about the corpus's program with two contexts, and one that was asked to unload while a static list keeps a Dog of it.
+// TestLoaders checks two contexts of the corpus's program. One is unloading while a static list keeps a Dog of it.
 func TestLoaders(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("net10-loaders-*"), func(t *testing.T, d *testdump.Dump) int {
 		v, err := d.View("")
@@ -102,7 +103,8 @@ func TestLoaders(t *testing.T) {
 	})
 }
 
-// TestTypedAbsences checks that dumps without a heap, and programs without assemblies, give typed errors and no wrong states.
+// TestTypedAbsences checks that dumps without a heap, and programs without assemblies, give typed errors and no wrong
+// states.
 func TestTypedAbsences(t *testing.T) {
 	n := 0
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
@@ -124,14 +126,14 @@ func TestTypedAbsences(t *testing.T) {
 	assert.Greater(t, n, 5)
 }
 
-// TestMissingParts asks again and again without one of the places that the answer was read from.
+// TestMissingParts repeats the query, each time without one of the pieces of memory that the answer was read from.
 func TestMissingParts(t *testing.T) {
 	testdump.Open(t, "net10-zoo").Sweep(t, 40, false, func(v *sosgo.View) (any, []error, error) {
 		return testdump.Asked(contexts.LoadContexts(t.Context(), v.Process))
 	})
 }
 
-// TestCanceled checks that a canceled context ends the question with its error.
+// TestCanceled checks that a canceled context ends the query with its error.
 func TestCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -139,7 +141,7 @@ func TestCanceled(t *testing.T) {
 	assert.ErrorIs(t, err, context.Canceled)
 }
 
-// Show what keeps plugins that were asked to unload.
+// Show what keeps unloading plugins alive.
 func Example() {
 	d, err := sosgo.Open(setup, sosgo.Options{})
 	if err != nil {

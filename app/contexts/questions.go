@@ -8,7 +8,7 @@ import (
 	"github.com/sosgo/sosgo/process"
 )
 
-// LoadContexts lists the AssemblyLoadContexts with their assemblies, and what keeps those that were asked to unload.
+// LoadContexts lists the AssemblyLoadContexts with their assemblies, and what keeps unloading contexts alive.
 func LoadContexts(ctx context.Context, p *process.Process) (*answer.LoadContexts, error) {
 	return process.WithRuntime(ctx, p, func(ctx context.Context, c *process.Call, rt *dac.Runtime) (*answer.LoadContexts, error) {
 		if err := rt.Check(dac.FeatureModules); err != nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/sosgo/sosgo/stackwalk/threads"
 )
 
-// Analyze describes what a thread of w's runtime ran and what it threw last, whether or not it died of that. The answer
-// has the managed frames, the exception with its causes, and the other exceptions being handled, as in the analysis for
-// Windows Error Reporting (clrma.h). o is for the frames. The answer records the unreadable parts.
+// Analyze describes what a thread of w's runtime ran and threw last, whether or not it died of that. The answer has the
+// managed frames, the exception with its causes, and the other exceptions being handled, as in the analysis for Windows
+// Error Reporting (clrma.h). o selects what the frames show. The answer records the unreadable parts.
 func Analyze(ctx context.Context, w *stackwalk.Walker, t *threads.Thread, o threads.StackOptions) *answer.ThreadAnalysis {
 	if t == nil {
 		return &answer.ThreadAnalysis{}
@@ -47,7 +47,7 @@ func Analyze(ctx context.Context, w *stackwalk.Walker, t *threads.Thread, o thre
 	return out
 }
 
-// noted passes on the frames of a stack. At the end it adds to g what the walk has noted.
+// noted passes on the frames of a stack. At the end it adds the gaps of the walk to g.
 func noted(frames iter.Seq2[*answer.Frame, error], s *answer.Stacks, g *answer.Gaps) iter.Seq2[*answer.Frame, error] {
 	return func(yield func(*answer.Frame, error) bool) {
 		defer func() { g.NoteAll(s.Noted()) }()

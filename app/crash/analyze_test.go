@@ -14,8 +14,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestAnalyze: the thread that crashed has managed frames alone, the exception with its cause, and the one that it was
-// handling; a thread of the operating system alone has nothing, and a word of the exception that is missing is no "none".
+// TestAnalyze checks that the crashed thread has only managed frames, the exception with its cause, and the exception
+// that it was handling. A native thread has nothing. An unreadable exception is a gap, not "none". "none".
 func TestAnalyze(t *testing.T) {
 	const name = "net10-crash-nested"
 	d := testdump.Open(t, name)

@@ -12,13 +12,13 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// errLeftOut is noted where the heap would have been searched.
+// errLeftOut replaces the search of the heap if Options.NoHeap is set.
 var errLeftOut = target.Unsupportedf("an exception thrown before Main ran was not looked for: the heap was left out, as asked")
 
-// beforeMain looks for the exception that ended a process whose Main never ran. The runtime throws it while it prepares Main, such as for a
-// method, a type or an assembly that is missing. No managed frame is on the stack then, and the runtime gives up its record of the
-// exception on the way to its native caller. The thread's last exception alone names it, until the runtime or a handler of unhandled
-// exceptions catches another one. The exception itself stays on the heap.
+// beforeMain looks for the exception that ended a process before Main ran. The runtime throws it while it prepares
+// Main, for example for a missing method, type or assembly. No managed frame is on the stack then, and the runtime
+// drops its record of the exception on the way to its native caller. Only the thread's last exception refers to it,
+// until another one is caught there. The exception itself stays on the heap.
 func (d *describer) beforeMain() {
 	x, t := d.died.Exception, d.died.Thread
 	if d.out.Alive || x == nil || x.Signal == nil || x.Signal.Number != target.SIGABRT || fromOutside(x, d.p.Target().Process().ID) ||
@@ -58,8 +58,8 @@ func (d *describer) beforeMain() {
 		"no managed method was there to catch it, and none is on the thread's stack", threadSays(t).Text, method)
 }
 
-// Ending describes the exception that ended rt's process if no record of a thread names it, only because of Deduced. It returns nil if there
-// is none. It records unreadable parts in g.
+// Ending describes the exception that ended rt's process if no thread record refers to it, only the evidence in
+// Deduced. Otherwise it returns nil. It records unreadable parts in g.
 func Ending(rt *dac.Runtime, c *Crash, g *answer.Gaps) *answer.EndingException {
 	if c == nil || c.Deduced == "" || c.Thread == nil {
 		return nil
@@ -73,9 +73,9 @@ func Ending(rt *dac.Runtime, c *Crash, g *answer.Gaps) *answer.EndingException {
 	return &answer.EndingException{Thread: c.Thread.Describe(g), Exception: x, Strength: answer.StrengthLikely, Evidence: []string{c.Deduced}}
 }
 
-// preparing returns the only exception on the heap that was thrown on t while a method of the assembly root was prepared, and words for the
-// method. It returns 0 if there is none or more than one, or if the heap is larger than that of a program that has not begun. An exception
-// that can't be read may be another one, and is the error.
+// preparing returns the only exception on the heap that was thrown on t while a method of the assembly root was
+// prepared, and a description of the method. It returns 0 if there are several or none, or if the heap is too large for
+// a program before Main. An unreadable exception may be another one and is an error.
 func (d *describer) preparing(root target.Addr, t *dac.Thread) (found target.Addr, method string, err error) {
 	h, err := heap.Open(d.rt, d.p.Target())
 	if err == nil {
@@ -118,7 +118,7 @@ func (d *describer) preparing(root target.Addr, t *dac.Thread) (found target.Add
 	}
 	for a, name := range candidates {
 		if inner[a] {
-			continue // native code caught it, as that of a type's initializer
+			continue // native code caught it, as for a type's initializer
 		}
 		if found != 0 {
 			return 0, "", nil
@@ -134,8 +134,9 @@ func (d *describer) preparing(root target.Addr, t *dac.Thread) (found target.Add
 	return found, method, nil
 }
 
-// prepared reports whether e was thrown on t while a method of the assembly root was prepared that no managed code called. Such a method
-// is the only one of the stack trace, without an instruction. The words name it if its name can be read.
+// prepared reports whether e was thrown on t while a method of the assembly root was prepared for a native caller. Such
+// a method is the only entry of the stack trace, without an instruction. words names the method if its name can be
+// read.
 func (d *describer) prepared(root target.Addr, t *dac.Thread, e *dac.Exception) (words string, ok bool, err error) {
 	trace, err := d.rt.StackTrace(e)
 	if err != nil || !outOfPreparation(trace, t.Stack) {
@@ -160,7 +161,7 @@ func (d *describer) prepared(root target.Addr, t *dac.Thread, e *dac.Exception) 
 	return ": " + name, true, nil
 }
 
-// outOfPreparation reports whether a stack trace has only a method that had not begun, on the given stack.
+// outOfPreparation reports whether a stack trace has only one method, which had not begun, on the given stack.
 func outOfPreparation(trace []dac.TraceFrame, stack target.Range) bool {
 	return len(trace) == 1 && trace[0].IP == 0 && trace[0].Method != 0 && !trace[0].Foreign && stack.Contains(trace[0].SP)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestOutOfPreparation: a stack trace shows that a method was being prepared, and that no managed code called it, only if the method is its
-// only one, without an instruction, on the stack of the thread, and not taken over from another throw.
+// TestOutOfPreparation checks which stack traces show the preparation of a method for a native caller. The method is
+// the only entry, has no instruction, is on the thread's stack, and comes from the same throw.
 func TestOutOfPreparation(t *testing.T) {
 	stack := target.Range{Start: 0x1000, End: 0x2000}
 	frame := dac.TraceFrame{SP: 0x1800, Method: 0x5000}

@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// signalReasons describes the signals that kill processes, as raised by the process itself.
+// signalReasons describes the signals that kill processes, if the process raised them itself.
 var signalReasons = map[string]string{
 	"SIGABRT": "the process aborted itself (SIGABRT)",
 	"SIGSEGV": "access to memory that is not accessible to the process",
@@ -22,7 +22,7 @@ var signalReasons = map[string]string{
 	"SIGSYS":  "a forbidden system call (seccomp)",
 }
 
-// busReasons describes the codes of SIGBUS that name one cause (BUS_ADRALN, BUS_ADRERR; siginfo.h).
+// busReasons describes the codes of SIGBUS with one cause (BUS_ADRALN, BUS_ADRERR; siginfo.h).
 var busReasons = map[int32]string{
 	1: "access to memory with a wrong alignment",
 	2: "access to missing memory: a mapped file that shrank or can't be read",
@@ -50,7 +50,7 @@ var codeReasons = map[uint32]string{
 	codeEngine:      "the runtime found an error in itself (ExecutionEngineException)",
 }
 
-// Reason describes a signal or exception record in words. pid is the process's own id, 0 if unknown.
+// Reason describes a signal or exception record in words. pid is the process's own id, or 0 if unknown.
 func Reason(x *target.Exception, pid uint32) string {
 	switch {
 	case x == nil:
@@ -69,7 +69,7 @@ func Reason(x *target.Exception, pid uint32) string {
 	return "exception " + x.Words
 }
 
-// signalReason distinguishes a signal that a process sent from one that was raised here.
+// signalReason distinguishes a signal sent by another process from one raised by this one.
 func signalReason(s *target.Signal, pid uint32) string {
 	words := signalReasons[s.Name()]
 	switch {
@@ -95,7 +95,7 @@ func signalReason(s *target.Signal, pid uint32) string {
 	return words
 }
 
-// fromOutside reports whether another process sent the signal, so that nothing has failed in this one.
+// fromOutside reports whether another process sent the signal, which then shows no failure of this one.
 func fromOutside(x *target.Exception, pid uint32) bool {
 	return x.Signal != nil && x.Signal.Sent() && (pid == 0 || x.Signal.PID != pid)
 }
@@ -105,7 +105,7 @@ const (
 	outOfMemory   = "System.OutOfMemoryException"
 )
 
-// causes has the usual meaning of exceptions whose name does not say enough. The type alone proves nothing: a program may
+// causes gives the usual meaning of exceptions with an uninformative name. The type alone proves nothing: a program may
 // throw any of them.
 var causes = map[string]string{
 	nullReference:                           "a null reference was used, or in unsafe code a pointer near 0",
@@ -122,8 +122,8 @@ var causes = map[string]string{
 	"System.Threading.ThreadAbortException": "the thread was aborted",
 }
 
-// helpers are parts of the names of the runtime's methods that throw an exception for compiled code, by its type. Before .NET 9 they are native
-// and in no stack trace.
+// helpers maps exception types to parts of the names of the runtime's methods that throw them for compiled code. Before
+// .NET 9 the helpers are native and not in stack traces.
 var helpers = map[string]string{
 	"System.IndexOutOfRangeException": "ThrowIndexOutOfRangeException",
 	"System.InvalidCastException":     "CastHelpers.",
@@ -132,10 +132,10 @@ var helpers = map[string]string{
 // A Fault is the part of a managed exception that LikelyCause uses.
 type Fault struct {
 	Type    string // type name
-	Message string // empty if there is none
+	Message string // may be empty
 	Trace   []Place
-	Cause   string // what it means here, if that is proved; empty if only its usual meaning is known
-	Unusual bool   // the usual meaning of Type does not apply, for instance because the program's own code throws it
+	Cause   string // the proved meaning here; empty if only the usual meaning is known
+	Unusual bool   // the usual meaning of Type does not apply, for example because the program throws it
 }
 
 // A Place is a frame of an exception's stack trace, as printed.
@@ -145,14 +145,14 @@ type Place struct {
 	Line     int    // in File
 }
 
-// LikelyCause describes in words what an exception that was not caught, and its causes, mean together. chain starts
-// with the outermost exception. The usual meaning of a type is marked as such. The text is empty for an empty chain.
+// LikelyCause describes the meaning of an unhandled exception and its causes. chain starts with the outermost
+// exception. The usual meaning of a type is marked as such. The text is empty for an empty chain.
 func LikelyCause(chain []Fault) string { return notCaught(chain, true).Text }
 
-// provedCause is LikelyCause without the usual meaning of a type, which no evidence supports.
+// provedCause is LikelyCause without the usual meaning of types, which is no evidence.
 func provedCause(chain []Fault) string { return notCaught(chain, false).Text }
 
-// notCaught says that an exception was not caught, and its causes.
+// notCaught states that an exception was not caught, and its causes.
 func notCaught(chain []Fault, usual bool) answer.Statement {
 	return causeSays(words.NotCaught, chain, usual)
 }
@@ -160,7 +160,7 @@ func notCaught(chain []Fault, usual bool) answer.Statement {
 // itsException describes an exception and its causes.
 func itsException(chain []Fault) answer.Statement { return causeSays(words.ItsException, chain, false) }
 
-// causeSays describes an exception and its causes in a sentence.
+// causeSays fills in a sentence with an exception and its causes.
 func causeSays(sentence *words.Sentence, chain []Fault, usual bool) answer.Statement {
 	if len(chain) == 0 {
 		return answer.Statement{}
@@ -193,7 +193,7 @@ func rootDetails(root *Fault, usual bool) answer.Statement {
 	return words.RootDetails.Of(message, meaning, place)
 }
 
-// usual returns what an exception usually means, if nothing else is known of it.
+// usual returns the usual meaning of an exception, or "" if its meaning here is known.
 func (f *Fault) usual() string {
 	if f.Cause != "" || f.Unusual {
 		return ""
@@ -206,7 +206,7 @@ func inFunction(p *Place) answer.Statement {
 	return words.InFunction.Of(words.Method(p.Function), sourceLine(p.File, p.Line))
 }
 
-// sourceLine names a line of source code, if it is known.
+// sourceLine names a line of source code, or returns the zero Statement.
 func sourceLine(file string, line int) answer.Statement {
 	if file == "" {
 		return answer.Statement{}
@@ -214,24 +214,26 @@ func sourceLine(file string, line int) answer.Statement {
 	return words.AtSourceLine.Of(words.Text(file), words.N(line))
 }
 
-// wrappers are exceptions whose own message only announces their inner exception, and how that message begins. A program may give another one.
+// wrappers maps exceptions that announce an inner exception to the beginning of that default message. A program may set
+// another message.
 var wrappers = map[string]string{
 	"System.AggregateException":                   "One or more errors occurred",
 	"System.TypeInitializationException":          "The type initializer for ",
 	"System.Reflection.TargetInvocationException": "Exception has been thrown by the target of an invocation",
 }
 
-// announces reports whether the message of an exception says no more than that it has an inner exception.
+// announces reports whether the message of an exception only announces its inner exception.
 func announces(class, message string) bool {
 	usual := wrappers[class]
 	return usual != "" && strings.HasPrefix(message, usual)
 }
 
-// clipped returns a message as a part of a sentence: without its end of line and full stop, since more follows, and without what would fill a screen.
+// clipped prepares a message for use in a sentence: without the final full stop, stack traces, and text beyond 500
+// characters.
 func clipped(text string) string {
 	const longest = 500
 	if i := strings.Index(text, traceLine); i > 0 {
-		text = text[:i] // the crash has the stack itself
+		text = text[:i] // the answer has the stack itself
 	}
 	if start, _ := answer.CutText(text, longest); len(start) < len(text) {
 		_, all := answer.CutText(text, -1)
@@ -243,12 +245,12 @@ func clipped(text string) string {
 	return strings.TrimSuffix(text, ".")
 }
 
-// traceLine begins a line of a stack trace, as messages of assertions and of remote exceptions have them.
+// traceLine begins a stack trace line in messages of assertions and remote exceptions.
 const traceLine = "\n   at "
 
-// Culprit returns the innermost place of a trace, leaf first, that is outside of the framework. The fault was most
-// likely made there. If there is none it returns the innermost place, and nil for an empty trace. It goes by names: it
-// takes a program with names in System or Microsoft for the framework.
+// Culprit returns the innermost place outside of the framework in trace (leaf first), where the fault most likely is.
+// If all are in the framework it returns the innermost place; for an empty trace it returns nil. Names in System or
+// Microsoft count as the framework.
 func Culprit(trace []Place) *Place {
 	for i := range trace {
 		if !ofFramework(trace[i].Function) {
@@ -261,7 +263,7 @@ func Culprit(trace []Place) *Place {
 	return &trace[0]
 }
 
-// ofFramework reports whether a function, as printed with or without its module, is the framework's.
+// ofFramework reports whether a function, with or without its module, has a name in System or Microsoft.
 func ofFramework(function string) bool {
 	return strings.HasPrefix(function, "System.") || strings.HasPrefix(function, "Microsoft.")
 }

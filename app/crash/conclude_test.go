@@ -12,7 +12,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestFromOutside: only a signal that another process sent says that nothing failed in this one.
+// TestFromOutside checks that only a signal from another process means that this process did not fail.
 func TestFromOutside(t *testing.T) {
 	sent := func(pid uint32) *target.Exception {
 		return &target.Exception{Signal: &target.Signal{Number: target.SIGABRT, Known: true, PID: pid}}
@@ -24,7 +24,7 @@ func TestFromOutside(t *testing.T) {
 	assert.False(t, fromOutside(&target.Exception{Code: codeCLR}, 42), "no signal")
 }
 
-// TestConcludeFailFast: a message that is missing is said to be, one that can't be read is not said to be empty.
+// TestConcludeFailFast checks that a missing message is reported as missing, and an unreadable one not as empty.
 func TestConcludeFailFast(t *testing.T) {
 	stack := []answer.CrashFrame{
 		{Method: answer.Text{S: "System.Environment.FailFast(System.String)"}},
@@ -45,7 +45,7 @@ func TestConcludeFailFast(t *testing.T) {
 	assert.Equal(t, "the program called Environment.FailFast, likely with the message: no stock, in Shop.Orders.Ship(Int32) [orders.cs @ 12]", d.out.Likely)
 }
 
-// TestConcludeOverflow: the calls that filled the most of the stack are named.
+// TestConcludeOverflow checks that the calls that used most of the stack are named.
 func TestConcludeOverflow(t *testing.T) {
 	out := &answer.Crash{ExceptionTree: answer.ExceptionTree{Exceptions: []answer.Exception{{HResult: resultStackOverflow}}}, Stack: []answer.CrashFrame{
 		{Method: answer.Text{S: "A.Small()"}, Cycle: 1, Repeat: 3},
@@ -63,7 +63,7 @@ func TestConcludeOverflow(t *testing.T) {
 	assert.Equal(t, "the stack overflowed", none.out.Likely)
 }
 
-// TestFinalizing: what the finalizer thread runs is told, as other finalizers wait for it; that it is idle is not.
+// TestFinalizing checks that the finalizer thread's work is reported, and its idleness is not.
 func TestFinalizing(t *testing.T) {
 	list := []threads.Thread{{OS: &target.Thread{ID: 6}, Managed: &dac.Thread{}}, {OS: &target.Thread{ID: 7}, Managed: &dac.Thread{Finalizer: true}}}
 	row := func(id uint32, kind, text, top string) (w answer.WaitingThread) {

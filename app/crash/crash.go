@@ -1,6 +1,8 @@
-// Package crash explains why a process died. It reports the signal or exception record, the thread, the managed
-// exceptions of all threads, what a NativeAOT process wrote about itself, and the likely cause in words. Each statement
-// has its evidence. For a process that had not crashed, it reports what the threads wait for.
+// Package crash explains why a process died: the signal or exception record, the thread, the managed exceptions of all
+// threads, the crash record of a NativeAOT process, and the likely cause in words. Each statement has its evidence. For
+// a process that had not crashed it reports what the threads wait for; package locks does so in detail.
+//
+// Start with Describe (describe.go), which makes the page, and Read (crash.go), which finds the crash.
 //
 // Stability: unstable.
 package crash
@@ -18,31 +20,31 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Crash describes why the process died, as far as the dump shows. The dump of a running process has none.
+// A Crash describes why the process died, as far as the dump shows.
 type Crash struct {
-	Exception *target.Exception // signal or exception record, nil if there is none
-	Thread    *threads.Thread   // the thread that died, nil if unknown
-	Thrown    target.Addr       // the managed exception that the thread was handling or threw last, or that Deduced explains; 0 for none
-	Record    *Record           // what a NativeAOT process wrote about itself, nil for others
+	Exception *target.Exception // signal or exception record, or nil
+	Thread    *threads.Thread   // the thread that died, or nil if unknown
+	Thrown    target.Addr       // the exception that the thread was handling or threw last, or that Deduced explains; or 0
+	Record    *Record           // the crash record of a NativeAOT process, or nil
 	// Unhandled reports that the runtime found no handler for Thrown, or created it for a fatal error.
 	Unhandled bool
-	// Deduced is the evidence that Thrown ended the process, which is likely then, if no record of the thread names it. Otherwise it is empty.
+	// Deduced is the evidence that Thrown likely ended the process, set if no record of the thread refers to Thrown.
 	Deduced string
 	carried []carried
 }
 
-// Options choose where the exception of a crash is looked for.
+// Options selects where Read searches for the exception of a crash.
 type Options struct {
-	// NoHeap leaves out the search for the exception for which Main could not be prepared, if no record of the thread names it. It reads a
-	// heap of at most 64 MB. Answers note it where they would have searched.
+	// NoHeap skips the search of the heap for an exception that prevented Main from starting. Without NoHeap a heap of
+	// up to 64 MB is read if no record of the thread refers to an exception. Answers note the skipped search.
 	NoHeap bool
 }
 
-// A subject is the process that is looked at, with its threads.
+// A subject is the examined process with its threads.
 type subject struct {
 	*process.Process
 	list []threads.Thread
-	lost error // why list lacks threads
+	lost error // why list may be incomplete
 }
 
 func newSubject(p *process.Process) *subject {
@@ -51,18 +53,18 @@ func newSubject(p *process.Process) *subject {
 	return s
 }
 
-// Threads returns the threads of the process, as they were listed once.
+// Threads returns the threads that newSubject listed.
 func (s *subject) Threads() ([]threads.Thread, error) { return s.list, s.lost }
 
-// ThreadID returns the OS id of the thread that the dump of t was written for: the one that raised the exception or
-// took the signal. ok is false if the dump does not record it.
+// ThreadID returns the OS id of the thread that raised the exception or took the signal for which t was written. ok is
+// false if the dump does not record it.
 func ThreadID(t target.Target) (id uint32, ok bool) {
 	e, ok := absent.Process(t).Exception()
 	return e.ThreadID, ok && e.ThreadID != 0
 }
 
-// Died returns the OS id of the thread that died: the one of ThreadID or, without a record in the dump, the first with an
-// exception that has no handler.
+// Died returns the OS id of the thread that died: ThreadID's, or without a record the first thread with an unhandled
+// exception.
 func Died(p *process.Process) (id uint32, ok bool) {
 	if id, ok := ThreadID(p.Target()); ok {
 		return id, true
@@ -77,7 +79,7 @@ func Died(p *process.Process) (id uint32, ok bool) {
 	return c.Thread.ID(), c.Thread.ID() != 0
 }
 
-// A carried is an exception of a thread.
+// A carried is an exception of a thread, handled or thrown last.
 type carried struct {
 	thread *threads.Thread
 	thrown target.Addr
@@ -90,8 +92,8 @@ func (x *carried) ended() bool {
 	return x.state == answer.CarriedUnhandled || x.state == answer.CarriedFatal
 }
 
-// Read returns why the process died. It returns nil if the dump shows no crash: it has no signal or exception record,
-// and no thread has an exception without a handler. The error describes the unreadable parts.
+// Read returns why the process died. It returns nil if the dump shows no crash: no signal or exception record, and no
+// thread with an unhandled exception. The error describes the unreadable parts.
 func Read(p *process.Process, o Options) (*Crash, error) {
 	s := newSubject(p)
 	c, err := read(s)
@@ -108,7 +110,7 @@ func Read(p *process.Process, o Options) (*Crash, error) {
 	return c, err
 }
 
-// ended reports whether anything shows that the process died.
+// ended reports whether the dump shows that the process died.
 func (c *Crash) ended() bool { return c.Exception != nil || c.Record != nil || c.Unhandled }
 
 // read is Read for any process, including one that had not crashed.
@@ -141,8 +143,8 @@ func read(p *subject) (*Crash, error) {
 	return c, err
 }
 
-// carriedBy collects the exceptions that threads are handling, outermost last. For a thread that handles none, it has
-// the last thrown one.
+// carriedBy collects the exceptions that threads are handling, outermost last. For a thread that handles no exception,
+// it has the last thrown one.
 func carriedBy(rt *dac.Runtime, list []threads.Thread) ([]carried, error) {
 	var out []carried
 	var first error
@@ -176,14 +178,14 @@ func carriedBy(rt *dac.Runtime, list []threads.Thread) ([]carried, error) {
 	return out, first
 }
 
-// The HRESULTs of exceptions that the runtime creates in advance for fatal errors (corerror.h).
+// HRESULTs of exceptions that the runtime creates in advance for fatal errors (corerror.h).
 const (
 	resultEngine        = 0x80131506 // COR_E_EXECUTIONENGINE
 	resultStackOverflow = 0x800703e9 // COR_E_STACKOVERFLOW
 )
 
-// lastState distinguishes a thrown exception from one that the runtime created in advance for a fatal error and that
-// was never thrown.
+// lastState distinguishes a thrown exception from one that the runtime created in advance for a fatal error and never
+// threw.
 func lastState(rt *dac.Runtime, a target.Addr) string {
 	e, err := rt.Exception(a)
 	if err != nil || e.HResult != resultEngine && e.HResult != resultStackOverflow {
@@ -195,9 +197,9 @@ func lastState(rt *dac.Runtime, a target.Addr) string {
 	return answer.CarriedFatal
 }
 
-// choose finds the exception that the crash is about. It belongs to the record's thread or, without a record, to the
-// first thread with an exception that has no handler. If a thread has several, it is the outermost without a handler,
-// which the runtime reports. Later ones, thrown by code that ran because of it such as a finally, are not reported.
+// choose selects the exception that the crash is about. It belongs to the record's thread or, without a record, to the
+// first thread with an unhandled exception. Of several it is the outermost unhandled one, which the runtime reports.
+// Exceptions thrown later, as in a finally block, are not reported.
 func (c *Crash) choose() {
 	for i := range c.carried {
 		x := &c.carried[i]
@@ -216,7 +218,7 @@ func (c *Crash) choose() {
 	}
 }
 
-// later counts the exceptions without a handler that the crashed thread threw after the one that the crash is about.
+// later counts the unhandled exceptions that the crashed thread threw after the reported one.
 func (c *Crash) later() int {
 	n := 0
 	for i := range c.carried {
@@ -232,7 +234,7 @@ func (c *Crash) later() int {
 	return n
 }
 
-// blamed returns the exception that the crash is about, nil if there is none.
+// blamed returns the exception that the crash is about, or nil.
 func (c *Crash) blamed() *carried {
 	for i := range c.carried {
 		if x := &c.carried[i]; c.Thread != nil && x.thread.Managed == c.Thread.Managed && x.thrown == c.Thrown {
@@ -242,7 +244,7 @@ func (c *Crash) blamed() *carried {
 	return nil
 }
 
-// state returns the runtime's record of the exception that the crash is about, nil if there is none.
+// state returns the runtime's record of the exception that the crash is about, or nil.
 func (c *Crash) state() *dac.ExceptionState {
 	if x := c.blamed(); x != nil {
 		return x.in

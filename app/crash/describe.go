@@ -29,7 +29,7 @@ var noAddress = answer.Maybe[target.Addr]{Err: target.ErrNotInDump}
 
 // Describe describes the crash of a process on one page: the record, the thread that died with its registers and
 // managed stack, the exceptions of all threads, and the conclusions. For a process that had not crashed it describes
-// what the threads wait for. The error is the context's, if it ended before anything was found.
+// what the threads wait for. The error is ctx's, if ctx ended before anything was found.
 func Describe(ctx context.Context, p *process.Process, o Options) (*answer.Crash, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, _ *process.Call) (*answer.Crash, error) {
 		return describe(ctx, newSubject(p), o), nil
@@ -56,8 +56,9 @@ func describe(ctx context.Context, p *subject, o Options) *answer.Crash {
 	return d.out
 }
 
-// DescribeBriefly names a crash: the reason, and the type and message of the exception, with a verdict that says how sure it is. If the dump
-// shows no crash, the answer has only the objects of contended monitors, and is nil if there are none. It omits unreadable parts.
+// DescribeBriefly summarizes a crash: the reason, the type and message of the exception, and a verdict with its
+// strength. If the dump shows no crash, the answer has only the objects of contended monitors; without those it is nil.
+// It omits unreadable parts.
 func DescribeBriefly(p *process.Process, o Options) *answer.Crash {
 	if r := p.Dump().File().Report(); r != nil {
 		return r.Crash()
@@ -90,7 +91,7 @@ func DescribeBriefly(p *process.Process, o Options) *answer.Crash {
 	return d.out
 }
 
-// waitedFor returns the objects of monitors that are held and waited for, nil if there are none.
+// waitedFor returns the objects of monitors that are held and waited for, or nil.
 func waitedFor(p *process.Process) *answer.Crash {
 	rt, err := p.Runtime()
 	if err != nil {
@@ -113,26 +114,25 @@ type describer struct {
 	ctx    context.Context
 	p      *subject
 	noHeap bool
-	rt     *dac.Runtime // nil if none can be read
+	rt     *dac.Runtime // nil if no runtime can be read
 	died   *Crash
 	out    *answer.Crash
-	fatal  *stackwalk.Frame // outermost frame of Environment.FailFast on the stack, nil if there is none
-	fault  *fault           // of native code, nil if none is known
-	// raised is the record of the fault on the stack of the thread that died, if the dump has none; nil if it was not found.
+	fatal  *stackwalk.Frame // outermost frame of Environment.FailFast on the stack, or nil
+	fault  *fault           // fault of native code, or nil
+	// raised is the record of the fault on the stack of the thread that died, if the dump has no record; otherwise nil.
 	raised *target.Exception
-	// innermost is the stack pointer of the innermost frame of the thread that died, and invoked the native method that it
-	// calls; 0 and empty if unknown.
+	// innermost is the stack pointer of the innermost frame of the thread that died, or 0. invoked is the native method
+	// that this frame calls, or "".
 	innermost target.Addr
 	invoked   string
 	// hidden reports that the faulting address was reported as 0, which may stand for any address that the processor
 	// rejects.
 	hidden bool
-	// written is what a NativeAOT process wrote about its crash, if the system's record does not lead to it; otherwise
-	// nil.
+	// written is the crash record of a NativeAOT process if the system's record does not refer to it; otherwise nil.
 	written *Record
 }
 
-// walker walks stacks: of a dump with stacks alone by native frames.
+// walker returns the walker for stacks: the native one if the dump has only stacks.
 func (d *describer) walker() (*stackwalk.Walker, error) {
 	if d.p.StacksOnly() {
 		return d.p.NativeWalker(), nil
@@ -140,7 +140,7 @@ func (d *describer) walker() (*stackwalk.Walker, error) {
 	return d.p.Walker()
 }
 
-// symbols name native code of a dump with stacks alone. Otherwise they are nil.
+// symbols returns the symbols for native code if the dump has only stacks, otherwise nil.
 func (d *describer) symbols() *image.Symbols {
 	if d.p.StacksOnly() {
 		return d.p.Dump().Symbols()
@@ -182,7 +182,7 @@ func (d *describer) describe() {
 	d.conclude()
 }
 
-// own reads what a NativeAOT process wrote about its crash before it raised a signal.
+// own reads the crash record that a NativeAOT process wrote before it raised a signal.
 func (d *describer) own() {
 	raw, err := d.rt.Instance().CrashRecord()
 	if err == nil {
@@ -200,13 +200,13 @@ func (d *describer) own() {
 	d.conclusion(v.Statement, v.Strength, v.Facts...)
 }
 
-// recordVerdict returns the verdict of what a NativeAOT process wrote about its crash.
+// recordVerdict returns the verdict from the crash record of a NativeAOT process.
 func recordVerdict(r *Record) answer.Verdict {
 	return answer.Conclude(answer.NoFinding, words.OwnRecord.Of(words.Text(word(recordReasons, r.Reason)), words.Text(r.Message)), answer.StrengthRecorded,
 		words.RecordItWrote.Of(words.ThreadID(r.Thread)))
 }
 
-// record describes the signal or the exception records in the dump.
+// record describes the dump's signal or exception records.
 func (d *describer) record() {
 	x := d.died.Exception
 	if x == nil {
@@ -269,7 +269,7 @@ func describeSignal(s *target.Signal, pid uint32) *answer.CrashSignal {
 	return d
 }
 
-// conclusion adds a statement: about the crash, or about nothing wrong if the process had not crashed.
+// conclusion adds a verdict. For a process that had not crashed its kind is not FindingCrash.
 func (d *describer) conclusion(says answer.Statement, strength answer.Strength, facts ...answer.Statement) {
 	kind := answer.FindingCrash
 	if d.out.Alive {
@@ -282,7 +282,7 @@ func (d *describer) finding(kind answer.FindingKind, says answer.Statement, stre
 	d.out.Verdicts = append(d.out.Verdicts, answer.Conclude(kind, says, strength, facts...))
 }
 
-// blame adds the conclusion that says what the process died of.
+// blame adds the conclusion that names the cause of death.
 func (d *describer) blame(says answer.Statement, strength answer.Strength, facts ...answer.Statement) {
 	d.conclusion(says, strength, facts...)
 	d.out.Likely, d.out.Blames = says.Text, len(d.out.Verdicts)
@@ -317,11 +317,11 @@ func canonical(p target.Platform, a target.Addr) bool {
 	return p.Arch.PointerSize() < 8 || a < 1<<56
 }
 
-// reportedAsZero reports whether an access to a can have been reported as 0. With 4-level paging, addresses from 2^47 on
-// are not canonical. A processor with 5-level paging accepts them up to 2^56 and reports them as they are.
+// reportedAsZero reports whether an access to a may have been reported as 0. With 4-level paging, addresses from 2^47
+// on are not canonical. A processor with 5-level paging accepts addresses up to 2^56 and reports them unchanged.
 func reportedAsZero(a target.Addr) bool { return a >= 1<<47 }
 
-// whatIs returns an answer.Address in words.
+// whatIs describes an answer.Address.
 func whatIs(a *answer.Address) string {
 	words := string(a.Kind)
 	if a.Kind == answer.AddressUnknown {
@@ -336,7 +336,7 @@ func whatIs(a *answer.Address) string {
 	return words
 }
 
-// contexts describes the thread's position: at the exception, as recorded by the dump or the runtime, and when the dump
+// contexts describes the thread's position at the exception, as recorded by the dump or the runtime, and when the dump
 // was written.
 func (d *describer) contexts() {
 	t := d.died.Thread
@@ -417,7 +417,7 @@ func (d *describer) where(ip target.Addr) string {
 	return ""
 }
 
-// place returns the place of an instruction in its module, nil if it is in none.
+// place returns the place of an instruction in its module, or nil.
 func (d *describer) place(ip target.Addr) *answer.CodePlace {
 	m := target.ModuleAt(d.p.Target().Modules(), ip)
 	if m == nil || stackwalk.IsGenerated(m) {
@@ -430,8 +430,8 @@ func (d *describer) place(ip target.Addr) *answer.CodePlace {
 	return out
 }
 
-// nativeStack adds the frames of the thread that died in a dump with stacks alone: by unwind data of module files, by frame
-// pointers, or by a scan.
+// nativeStack adds the frames of the thread that died in a dump with only stacks: by unwind data of module files, by
+// frame pointers, or by a scan.
 func (d *describer) nativeStack() {
 	t := d.died.Thread
 	if t == nil || t.OS == nil {
@@ -462,8 +462,8 @@ func (d *describer) carried() {
 	d.out.Carried = describeCarried(d.rt, d.died.carried, &d.out.Gaps)
 }
 
-// Exceptions lists the exceptions of the threads in a List that rt knows. For each thread that is the exceptions it is
-// handling, innermost first, or else the one that it threw last. It records unreadable parts in g.
+// Exceptions lists the exceptions of the threads in list that rt knows: the exceptions that a thread is handling,
+// innermost first, or else the one that it threw last. It records unreadable parts in g.
 func Exceptions(rt *dac.Runtime, list []threads.Thread, g *answer.Gaps) []answer.CarriedException {
 	all, err := carriedBy(rt, list)
 	g.Note(err)
@@ -487,8 +487,8 @@ func describeCarried(rt *dac.Runtime, list []carried, g *answer.Gaps) []answer.C
 	return out
 }
 
-// stack adds the managed frames of the thread that died, with repeated calls folded. It looks for Environment.FailFast
-// among them.
+// stack adds the managed frames of the thread that died, with repeated calls folded, and looks for
+// Environment.FailFast.
 func (d *describer) stack() {
 	t := d.died.Thread
 	if t == nil || t.Managed == nil || t.OS == nil {
@@ -537,7 +537,7 @@ func (d *describer) stack() {
 	d.failFast(walker)
 }
 
-// outside notes where the thread's innermost frame is and which native method it calls.
+// outside records the thread's innermost frame and the native method that it calls.
 func (d *describer) outside(f *stackwalk.Frame) {
 	if d.innermost == 0 {
 		d.innermost = f.SP
@@ -584,8 +584,8 @@ func (d *describer) conclude() {
 	}
 }
 
-// blames reports whether the process died of the exception of the thread that died: it has no handler, the record is of
-// a managed exception, or the thread aborted with it.
+// blames reports whether the process died of its thread's exception: it is unhandled, the record is of a managed
+// exception, or the thread aborted with it.
 func (d *describer) blames() bool {
 	x := d.died.Exception
 	switch {
@@ -600,7 +600,7 @@ func (d *describer) blames() bool {
 		x.Signal != nil && x.Signal.Number == target.SIGABRT
 }
 
-// blamed returns how sure it is that the process died of the exception that it died of by blames, and why.
+// blamed returns the strength of and the evidence for the conclusion of blames.
 func (d *describer) blamed() (strength answer.Strength, fact answer.Statement) {
 	w := d.written
 	switch {
@@ -616,7 +616,7 @@ func (d *describer) blamed() (strength answer.Strength, fact answer.Statement) {
 	return answer.StrengthLikely, words.ThrewLast.Of()
 }
 
-// runtimeRecord examines the record of the fault that the runtime turned into a managed exception.
+// runtimeRecord examines the record of a fault that the runtime turned into a managed exception.
 func (d *describer) runtimeRecord() {
 	s := d.died.state()
 	if s == nil || s.Record == 0 || d.out.Touched != nil {
@@ -680,17 +680,17 @@ func (d *describer) concludeThrown() {
 	}
 }
 
-// mostUses is how many uses of references a statement may have for its null reference to be named.
+// mostUses is the maximum number of reference uses in a statement for which its null reference is named.
 const mostUses = 3
 
-// nullUse names the null reference by what the statement that failed does with references.
+// nullUse names the null reference by the reference uses of the failed statement.
 func (d *describer) nullUse(root *Fault, x *answer.Exception) {
 	if root.Type != nullReference || root.Unusual || d.rt == nil || len(x.Frames) == 0 {
 		return
 	}
 	f := &x.Frames[0]
 	if throws, err := code.Of(d.rt).Throws(f.IP); throws || err != nil {
-		return // it may be a throw of null, or is code without a map or without IL available
+		return // a throw of null, or code without a map or IL
 	}
 	uses, err := disasm.NewLister(d.rt, objects.New(d.rt)).NullUses(f.IP)
 	if err != nil {
@@ -715,7 +715,8 @@ func (d *describer) nullUse(root *Fault, x *answer.Exception) {
 	d.conclusion(words.NullUses.Of(words.Text(strings.Join(names, ", or "))), answer.StrengthLikely, evidence...)
 }
 
-// touching returns those of uses that touch memory at a distance from 0: of a certain distance, else of an unknown one.
+// touching returns the uses that touch memory at offset at, else the calls and the uses with an unknown offset, else
+// all.
 func touching(uses []disasm.NullUse, at int64) []disasm.NullUse {
 	var exact, unknown []disasm.NullUse
 	for _, u := range uses {
@@ -731,11 +732,11 @@ func touching(uses []disasm.NullUse, at int64) []disasm.NullUse {
 	case len(unknown) > 0:
 		return unknown
 	}
-	return uses // such as a field of a value in a field
+	return uses // for example a field of a value in a field
 }
 
-// path returns the exceptions from the first one along the first causes to the last one that has a stack trace, and that last one. The others
-// were not thrown: unthrown describes the first of them.
+// path returns the exceptions along the first causes up to the last one with a stack trace, and that last exception.
+// unthrown describes the first exception after it, which was not thrown.
 func (d *describer) path() (path []Fault, last *answer.Exception, unthrown answer.Statement) {
 	chain := leading(d.out.Causes)
 	if len(chain) == 0 {
@@ -756,7 +757,7 @@ func (d *describer) path() (path []Fault, last *answer.Exception, unthrown answe
 	return path, &d.out.Exceptions[chain[n-1]], unthrown
 }
 
-// untraced reports whether an exception has no stack trace, not even one from elsewhere, and all of that can be read.
+// untraced reports whether an exception provably has no stack trace, including traces from elsewhere.
 func (d *describer) untraced(x *answer.Exception) bool {
 	if len(x.Frames) > 0 || x.TraceError != nil || x.StackTrace != nil || d.rt == nil {
 		return false
@@ -765,8 +766,8 @@ func (d *describer) untraced(x *answer.Exception) bool {
 	return err == nil && e.RemoteStackTrace == 0
 }
 
-// meaning returns the evidence of what root's type means in x. It is the usual meaning if the runtime itself threw x, and none, which it
-// marks in root, if the program's own code did. The text is empty if nothing shows it.
+// meaning returns the evidence for what root's type means in x. If the runtime threw x, the usual meaning applies. If
+// the program's own code threw it, meaning marks root as unusual. The text is empty without evidence.
 func (d *describer) meaning(root *Fault, x *answer.Exception) string {
 	if d.rt == nil || root.Cause != "" || causes[root.Type] == "" {
 		return ""
@@ -814,7 +815,7 @@ func (d *describer) overflowed() bool {
 	return len(d.out.Exceptions) > 0 && d.out.Exceptions[0].HResult == resultStackOverflow
 }
 
-// concludeOverflow reports which calls filled the stack.
+// concludeOverflow reports the calls that filled the stack.
 func (d *describer) concludeOverflow() {
 	evidence := []answer.Statement{words.OverflowSet.Of(threadSays(d.died.Thread))}
 	where := answer.Statement{}
@@ -834,7 +835,7 @@ func (d *describer) concludeOverflow() {
 	d.blame(words.Overflowed.Of(where), answer.StrengthProved, evidence...)
 }
 
-// recursion describes a round of calls that a stack repeats from f on.
+// recursion describes a sequence of calls that a stack repeats from f on.
 func recursion(f *answer.CrashFrame, round []answer.CrashFrame) answer.Statement {
 	own := max(0, slices.IndexFunc(round, func(f answer.CrashFrame) bool { return f.Method.Err == nil && !answer.LibraryMethod(f.Method.S) }))
 	through := answer.Statement{}
@@ -847,7 +848,8 @@ func recursion(f *answer.CrashFrame, round []answer.CrashFrame) answer.Statement
 	return words.CalledItself.Of(words.Method(round[own].Method.String()), through, sourceLine(round[own].File, round[own].Line))
 }
 
-// innermostCode describes where a stack without repeated calls overflowed: in native code that a method calls, or in the innermost method.
+// innermostCode describes where a stack without repeated calls overflowed: in the innermost method, or in native code
+// that it calls.
 func (d *describer) innermostCode() answer.Statement {
 	switch caller := d.caller(); {
 	case caller == "":
@@ -945,12 +947,12 @@ func (d *describer) waiting() {
 	if !d.exiting(walker, list, w) {
 		d.finalizing(list, w)
 	}
-	if unread == nil { // with an incomplete list, nobody knows which threads are left
+	if unread == nil { // an incomplete list may hide other threads
 		d.returned(walker, list)
 	}
 }
 
-// circle describes threads that wait for each other's monitors. It is a deadlock unless a wait ends by itself.
+// circle describes threads that wait for each other's monitors. It is a deadlock unless one of the waits has a limit.
 func (d *describer) circle(w *answer.Waiting, circle []answer.Thread) {
 	strength := answer.StrengthProved
 	var ends []answer.Statement
@@ -978,7 +980,7 @@ func (d *describer) circle(w *answer.Waiting, circle []answer.Thread) {
 	d.rests(answer.TablesWhole)
 }
 
-// finalizing describes what the finalizer thread does while it runs code of the program.
+// finalizing describes the finalizer thread while it runs code of the program.
 func (d *describer) finalizing(list []threads.Thread, w *answer.Waiting) {
 	for i := range list {
 		t := &list[i]
@@ -1003,12 +1005,12 @@ func (d *describer) finalizing(list []threads.Thread, w *answer.Waiting) {
 // threadSays names a thread.
 func threadSays(t *threads.Thread) answer.Statement { return words.ThreadAndID(t.Describe(nil)) }
 
-// rests declares what the last conclusion rests on.
+// rests sets the premises of the last conclusion.
 func (d *describer) rests(premises ...answer.Premise) {
 	d.out.Verdicts[len(d.out.Verdicts)-1].Rests = premises
 }
 
-// faults returns the exceptions in the form of LikelyCause.
+// faults converts exceptions for LikelyCause.
 func (d *describer) faults(list []answer.Exception) []Fault {
 	out := make([]Fault, len(list))
 	for i := range list {
@@ -1036,7 +1038,7 @@ func (d *describer) faults(list []answer.Exception) []Fault {
 	return out
 }
 
-// describeRecord describes what a NativeAOT process wrote about itself. modules name the modules of its frames.
+// describeRecord describes the crash record of a NativeAOT process. modules supplies the module names of its frames.
 func describeRecord(r *Record, modules []target.Module) *answer.Crash {
 	record := &answer.CrashRecord{Reason: word(recordReasons, r.Reason), Thread: r.Thread, HResult: r.HResult,
 		RuntimeType: word(recordTypes, r.RuntimeType), RuntimeBase: r.RuntimeBase, RuntimeVersion: r.RuntimeVersion, Message: r.Message}
@@ -1072,7 +1074,7 @@ func flatten(list []answer.Exception, x *answer.RecordedException) []answer.Exce
 	return list
 }
 
-// function returns Module.so!Name.
+// function returns the frame's name as Module.so!Name.
 func (f *RecordedFrame) function(modules []target.Module) string {
 	name := f.Name
 	if name == "" {

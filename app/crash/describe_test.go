@@ -16,9 +16,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestDescribe: the dumps of the scenarios "crash …" are of processes that died
-// of an exception, the others of living ones. Those that the runtime wrote on Windows
-// have no record of it, and the runtime's own structures tell.
+// TestDescribe checks that the dumps of the scenarios "crash …" show a crash by exception and all others a living
+// process. Windows dumps written by the runtime have no record; the runtime's own structures show the crash.
 func TestDescribe(t *testing.T) {
 	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
 		v, err := d.View("")
@@ -31,7 +30,7 @@ func TestDescribe(t *testing.T) {
 			assert.NotEmpty(t, verdict.Strength, verdict.Text)
 			assert.NotContains(t, verdict.Text, "Main has returned", "each of these programs waits, or died, in Main")
 		}
-		switch d.Manifest.Scenario { // neither alive nor crashed: somebody sent the signal for the sake of the dump
+		switch d.Manifest.Scenario { // neither alive nor crashed: the signal was sent to get a dump
 		case "single-file":
 			assert.Contains(t, x.Reason, "SIGSEGV was sent by process")
 			return
@@ -84,8 +83,7 @@ func uncaught(t *testing.T, x *answer.Crash) *answer.Verdict {
 	return &x.Verdicts[i]
 }
 
-// checkHint: of a living process the brief description has nothing but the monitors that
-// threads wait for.
+// checkHint checks that the brief description of a living process has only the monitors that threads wait for.
 func checkHint(t *testing.T, x, brief *answer.Crash) {
 	require.NotNil(t, x.Waiting)
 	var waited []target.Addr
@@ -107,7 +105,7 @@ func checkHint(t *testing.T, x, brief *answer.Crash) {
 	}
 }
 
-// checkScenario compares with the source of the debuggee.
+// checkScenario compares the answer with the source of the debuggee.
 func checkScenario(t *testing.T, scenario string, x *answer.Crash) {
 	switch scenario {
 	case "crash nested":
@@ -123,7 +121,7 @@ func checkScenario(t *testing.T, scenario string, x *answer.Crash) {
 		assert.Contains(t, x.Where+x.Contexts[len(x.Contexts)-1].Where+x.Contexts[0].Where, "Dereference")
 	case "crash aggregate":
 		if x.Exceptions[0].Message.Err != nil {
-			// A partial dump lacks the list: that there are more causes is said.
+			// A partial dump does not have the list. The answer must state that there are more causes.
 			require.Len(t, x.Omitted, 1)
 			assert.Zero(t, x.Omitted[0].Exception)
 			assert.ErrorIs(t, x.Omitted[0].Err, target.ErrNotInDump)

@@ -11,18 +11,18 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// detailFields are the fields from which the framework's exceptions compose their Message, and their words.
+// detailFields maps the fields from which framework exceptions compose their Message to descriptions.
 var detailFields = map[string]string{
 	"_paramName":  "parameter",   // ArgumentException
 	"_objectName": "object name", // ObjectDisposedException
 	"_fileName":   "file name",   // FileNotFoundException, FileLoadException, BadImageFormatException
 }
 
-// wrappedField is the field of a RuntimeWrappedException with the object that was thrown.
+// wrappedField is the field of RuntimeWrappedException with the thrown object.
 const wrappedField = "_wrappedException"
 
-// details describes what the exception at a keeps beside its text, as far as the text does not contain it. It is empty if there is nothing or it
-// can't be read.
+// details describes what the fields of the exception at a hold beyond its text. It returns "" for nothing or unreadable
+// fields.
 func (d *describer) details(a target.Addr, text string) string {
 	if d.rt == nil || a == 0 {
 		return ""
@@ -59,7 +59,8 @@ func declaredByFramework(f *objects.Field) bool {
 	return err == nil && ofFramework(name)
 }
 
-// composed is the evidence that an exception's own type composes its Message, so that logs show another text. It is empty otherwise.
+// composed returns the evidence that the exception's own type composes its Message, so that logs show a different text,
+// or "".
 func (d *describer) composed(x *answer.Exception) string {
 	if d.rt == nil || d.rt.Check(dac.FeatureMethods) != nil {
 		return ""
@@ -89,9 +90,9 @@ func (d *describer) composed(x *answer.Exception) string {
 	return ""
 }
 
-// readAsText describes an address whose bytes are the characters of a text, as of a reference that a text overwrote. It is empty for any other.
+// readAsText returns the text of an address made of characters, such as a reference that text has overwritten, or "".
 func readAsText(a target.Addr) string {
-	const fewest16, fewest8 = 3, 6 // characters that are no chance
+	const fewest16, fewest8 = 3, 6 // enough characters to exclude chance
 	var text string
 	for word := a; word != 0 && word&0xffff >= ' ' && word&0xffff < 0x7f; word >>= 16 {
 		text += string(rune(word & 0xffff))

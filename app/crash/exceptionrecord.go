@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The exception codes of Windows whose parameters are described (winnt.h, ntstatus.h, and the compilers' own).
+// Exception codes of Windows with described parameters (winnt.h, ntstatus.h, and compilers' own codes).
 const (
 	codeGuardPage   = 0x80000001
 	codeAccess      = 0xc0000005
@@ -22,7 +22,7 @@ const (
 	codeEngine      = 0x80131506 // COR_E_EXECUTIONENGINE
 )
 
-// codeNames has the names of exception codes.
+// codeNames maps exception codes to names.
 var codeNames = map[uint32]string{
 	codeGuardPage: "STATUS_GUARD_PAGE_VIOLATION", 0x80000002: "STATUS_DATATYPE_MISALIGNMENT", 0x80000003: "STATUS_BREAKPOINT",
 	0x80000004: "STATUS_SINGLE_STEP", codeAccess: "STATUS_ACCESS_VIOLATION", codeInPage: "STATUS_IN_PAGE_ERROR",
@@ -39,7 +39,7 @@ var codeNames = map[uint32]string{
 	0x800703e9: "COR_E_STACKOVERFLOW",
 }
 
-// failFastNames has the names of the codes of __fastfail (winnt.h, FAST_FAIL_*), from 0 on.
+// failFastNames names the codes of __fastfail (winnt.h, FAST_FAIL_*), from 0 on.
 var failFastNames = []string{
 	"LEGACY_GS_VIOLATION", "VTGUARD_CHECK_FAILURE", "STACK_COOKIE_CHECK_FAILURE", "CORRUPT_LIST_ENTRY", "INCORRECT_STACK", "INVALID_ARG",
 	"GS_COOKIE_INIT", "FATAL_APP_EXIT", "RANGE_CHECK_FAILURE", "UNSAFE_REGISTRY_ACCESS", "GUARD_ICALL_CHECK_FAILURE", "GUARD_WRITE_CHECK_FAILURE",
@@ -69,7 +69,7 @@ func accessWords(v uint64) string {
 	return ""
 }
 
-// parameterNames has the names of the parameters of some exceptions.
+// parameterNames names the parameters of some exceptions.
 var parameterNames = map[uint32][]string{
 	codeGuardPage:   {"access", "address"},
 	codeAccess:      {"access", "address"},
@@ -89,7 +89,7 @@ func describeExceptionRecord(x *target.Exception) answer.ExceptionRecord {
 			p.Name = names[i]
 		}
 		switch p.Name {
-		case "HRESULT": // 32 bits, extended by the sign
+		case "HRESULT": // 32 bits, sign-extended
 			p.Value = answer.Hex(uint32(v))
 		case "access":
 			p.Words = accessWords(v)
@@ -105,7 +105,7 @@ func describeExceptionRecord(x *target.Exception) answer.ExceptionRecord {
 	return d
 }
 
-// touchedBy returns the memory whose access raised an exception or a signal.
+// touchedBy returns the memory access that raised an exception or a signal.
 func touchedBy(x *target.Exception) (a target.Addr, access string, ok bool) {
 	if x.Signal != nil {
 		a, ok = x.Signal.Touched()
@@ -131,7 +131,7 @@ const (
 	recordSize      = recordParams + 8*maxRecordParams
 )
 
-// readExceptionRecord reads the EXCEPTION_RECORD that the process keeps at a.
+// readExceptionRecord reads the EXCEPTION_RECORD at a in the process's memory.
 func readExceptionRecord(mem target.Memory, a target.Addr) (*target.Exception, error) {
 	b, err := target.Bytes(mem, a, recordParams)
 	if err != nil {

@@ -126,7 +126,7 @@ func TestNestedRecords(t *testing.T) {
 	assert.ErrorIs(t, err, target.ErrNotInDump)
 }
 
-// TestHRESULT: the HRESULT of a managed exception has 32 bits, which Windows extends by the sign.
+// TestHRESULT checks that the HRESULT of a managed exception has 32 bits. Windows sign-extends it.
 func TestHRESULT(t *testing.T) {
 	d := describeExceptionRecord(&target.Exception{Code: codeCLR, Parameters: []uint64{0xffffffff80131509}})
 	assert.Equal(t, answer.ExceptionParameter{Name: "HRESULT", Value: 0x80131509}, d.Parameters[0])

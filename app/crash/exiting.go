@@ -12,8 +12,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// exiting reports in the answer that the process is ending by itself: a thread is in Environment.Exit, or runs an exit
-// handler of the program. It returns whether the finalizer thread does.
+// exiting reports in the answer that the process is exiting: a thread is in Environment.Exit, or runs an exit handler
+// of the program. finalizer reports whether that thread is the finalizer thread.
 func (d *describer) exiting(walker *stackwalk.Walker, list []threads.Thread, w *answer.Waiting) (finalizer bool) {
 	for i := range w.Threads {
 		if row := &w.Threads[i]; row.Kind == threads.ActivityExit.String() {
@@ -27,7 +27,7 @@ func (d *describer) exiting(walker *stackwalk.Walker, list []threads.Thread, w *
 	handlers := d.exitHandlers()
 	for i := range list {
 		t := &list[i]
-		// The main thread runs exit handlers, or the finalizer thread in later runtimes.
+		// The main thread or, in later runtimes, the finalizer thread runs exit handlers.
 		if t.Managed == nil || t.OS == nil || t.Index != 0 && !t.Managed.Finalizer {
 			continue
 		}
@@ -39,7 +39,7 @@ func (d *describer) exiting(walker *stackwalk.Walker, list []threads.Thread, w *
 	return finalizer
 }
 
-// exitFrame describes the frame of a thread that belongs to the end of the process. It is empty if there is none.
+// exitFrame describes the frame of a thread that belongs to the process's exit, or returns the zero Statement.
 func (d *describer) exitFrame(walker *stackwalk.Walker, t *threads.Thread, handlers []target.Addr) answer.Statement {
 	for f := range walker.Walk(d.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
 		md, err := f.Method()
@@ -58,8 +58,8 @@ func (d *describer) exitFrame(walker *stackwalk.Walker, t *threads.Thread, handl
 	return answer.Statement{}
 }
 
-// exitHandlers returns the methods that are called when the process ends. It ignores unreadable parts, since nothing is
-// concluded from a method that is not in the list.
+// exitHandlers returns the methods that are called when the process exits. It ignores unreadable parts: the absence of
+// a method supports no conclusion.
 func (d *describer) exitHandlers() (methods []target.Addr) {
 	list, err := exitList(objects.New(d.rt))
 	if err != nil {
@@ -74,7 +74,8 @@ func (d *describer) exitHandlers() (methods []target.Addr) {
 	return methods
 }
 
-// exitList returns the delegate of the event. Since .NET 9 it is a field of the AppDomain; before it was static.
+// exitList returns the delegate of the ProcessExit event. Since .NET 9 it is a field of the AppDomain; before, it is
+// static.
 func exitList(r *objects.Reader) (objects.Object, error) {
 	if domain, err := coreStatic(r, "System.AppDomain", "s_domain").Object(); err == nil {
 		if list := domain.Field("ProcessExit"); list.Err() == nil {

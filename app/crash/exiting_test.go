@@ -16,7 +16,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestExiting: a process that ends because a thread asked for it is said to end.
+// TestExiting checks that Environment.Exit on a thread is reported as the end of the process.
 func TestExiting(t *testing.T) {
 	rt, err := testdump.Open(t, "net10-zoo").Runtime()
 	require.NoError(t, err)
@@ -27,8 +27,8 @@ func TestExiting(t *testing.T) {
 	assert.Equal(t, "the process is ending: thread 0x7 called Environment.Exit in App.Stop()", said[0].Text)
 }
 
-// TestExitHandlers: what the program wants to be called at its end is read where each runtime keeps it, and
-// a thread that runs it is found. Here another delegate and another method stand for them.
+// TestExitHandlers finds the exit handlers where each runtime keeps them, and the thread that runs one. Another
+// delegate and another method take their place in the dump.
 func TestExitHandlers(t *testing.T) {
 	for name, in := range map[string][2]string{"net10-zoo": {"System.AppDomain", "s_domain"}, "net8-zoo": {"System.AppContext", "ProcessExit"}} {
 		t.Run(name, func(t *testing.T) {
@@ -71,7 +71,7 @@ func TestExitHandlers(t *testing.T) {
 	}
 }
 
-// exitSlot returns where the delegate is kept.
+// exitSlot returns the location of the delegate.
 func exitSlot(t *testing.T, rt *dac.Runtime, class, field string) target.Addr {
 	t.Helper()
 	v := crash.CoreStatic(objects.New(rt), class, field)
@@ -83,7 +83,7 @@ func exitSlot(t *testing.T, rt *dac.Runtime, class, field string) target.Addr {
 	return o.Field("ProcessExit").Location()
 }
 
-// aDelegate returns one of the program's, of a static method.
+// aDelegate returns a delegate of the program for a static method.
 func aDelegate(t *testing.T, d *testdump.Dump) objects.Object {
 	t.Helper()
 	rt, err := d.Runtime()

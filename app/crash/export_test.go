@@ -11,10 +11,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Subject is a process with the threads that are looked at.
+// A Subject is a process with the examined threads.
 type Subject = subject
 
-// NewSubject returns a process with some threads in place of its own.
+// NewSubject returns a process with list in place of its own threads.
 func NewSubject(p *process.Process, list ...threads.Thread) *Subject {
 	return &Subject{Process: p, list: list}
 }
@@ -24,7 +24,7 @@ func DescribeSubject(ctx context.Context, s *Subject) *answer.Crash {
 	return describe(ctx, s, Options{})
 }
 
-// FailFastAt returns what would be told of t if f were a frame of Environment.FailFast.
+// FailFastAt returns the FailFast description of t if f were a frame of Environment.FailFast.
 func FailFastAt(p *Subject, rt *dac.Runtime, w *stackwalk.Walker, t *threads.Thread, f *stackwalk.Frame) *answer.FailFast {
 	d := &describer{ctx: context.Background(), p: p, rt: rt, died: &Crash{Thread: t}, out: &answer.Crash{}, fatal: f}
 	d.failFast(w)
@@ -37,7 +37,7 @@ var ProvedCause = provedCause
 // IsFailFast is isFailFast.
 var IsFailFast = isFailFast
 
-// Unreported returns what is told of an access whose address was reported as a, of an exception with its CONTEXT at context.
+// Unreported returns the described access for an exception with its CONTEXT at context and the reported address a.
 func Unreported(p *Subject, context, a target.Addr) *answer.Touched {
 	state := carried{thread: &threads.Thread{}, in: &dac.ExceptionState{Context: context}}
 	d := &describer{p: p, died: &Crash{Thread: state.thread, carried: []carried{state}}, out: &answer.Crash{}}
@@ -49,14 +49,14 @@ func Unreported(p *Subject, context, a target.Addr) *answer.Touched {
 // CoreStatic is coreStatic.
 var CoreStatic = coreStatic
 
-// Exiting returns what is told of the end of a process whose threads do what w says, but for their frames.
+// Exiting returns the verdicts about the exit of a process with the waits w, without reading frames.
 func Exiting(rt *dac.Runtime, w *answer.Waiting) []answer.Verdict {
 	d := &describer{ctx: context.Background(), rt: rt, out: &answer.Crash{}}
 	d.exiting(nil, nil, w)
 	return d.out.Verdicts
 }
 
-// ExitHandlers returns the methods that are called at the end of rt's process.
+// ExitHandlers returns the methods that are called when rt's process exits.
 func ExitHandlers(rt *dac.Runtime) []target.Addr { return (&describer{rt: rt}).exitHandlers() }
 
 // ExitFrame is exitFrame.

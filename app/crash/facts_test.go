@@ -16,8 +16,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestDescribeTellsWhatTheProcessPrinted compares with what processes wrote to their
-// standard error before they died, by the source of the scenario "crash".
+// TestDescribeReadsWhatTheProcessPrinted compares the answers with what processes wrote to standard error before they
+// died. See the source of the scenario "crash".
 func TestDescribeReadsWhatTheProcessPrinted(t *testing.T) {
 	for name, want := range map[string]struct {
 		types, messages []string
@@ -59,8 +59,7 @@ func TestDescribeReadsWhatTheProcessPrinted(t *testing.T) {
 	}
 }
 
-// TestDescribeLivingProcess: a dump of a process that waits tells of no crash, although
-// its heap holds exceptions.
+// TestDescribeLivingProcess checks that a waiting process shows no crash, although its heap holds exceptions.
 func TestDescribeLivingProcess(t *testing.T) {
 	v, err := testdump.Open(t, "win-net10-zoo").View("")
 	require.NoError(t, err)
@@ -71,8 +70,7 @@ func TestDescribeLivingProcess(t *testing.T) {
 	assert.Empty(t, x.Likely)
 }
 
-// TestDescribeWithoutARuntime: the record of a crash is told where no runtime can be
-// read, and why.
+// TestDescribeWithoutARuntime checks that the crash record is described if no runtime can be read, with the reason.
 func TestDescribeWithoutARuntime(t *testing.T) {
 	d := testdump.Open(t, "net10-crash-nested")
 	p, err := d.Process("no such runtime")
@@ -89,7 +87,7 @@ func TestDescribeWithoutARuntime(t *testing.T) {
 	assert.Empty(t, brief.Exceptions)
 }
 
-// TestDescribeEndsWithTheContext: what is known without walking stays.
+// TestDescribeEndsWithTheContext checks that a canceled answer keeps what needs no stack walk.
 func TestDescribeEndsWithTheContext(t *testing.T) {
 	v, err := testdump.Open(t, "net10-crash-nested").View("")
 	require.NoError(t, err)
@@ -113,7 +111,7 @@ func TestWatsonBuckets(t *testing.T) {
 	assert.NotEqual(t, linux.Error(), windows.Error(), "only one of them has buckets")
 }
 
-// TestUntracedCause: an exception that caused another one, and was only created, says less than the one that was thrown.
+// TestUntracedCause checks that a thrown exception outranks a cause that was created but not thrown.
 func TestUntracedCause(t *testing.T) {
 	d, over := testdump.OpenOverlaid(t, "net10-crash-nested")
 	v, err := d.View("")
@@ -137,7 +135,7 @@ func TestUntracedCause(t *testing.T) {
 	assert.Equal(t, want, x.Likely)
 	assert.Equal(t, want, x.Verdicts[len(x.Verdicts)-1].Text)
 
-	// A trace that is unreadable may be there, and one from elsewhere is.
+	// An unreadable trace may exist; a trace from elsewhere does exist.
 	text := o.Field("_remoteStackTraceString").Location()
 	message := uint64(0)
 	if a, err := o.Field("_message").Addr(); assert.NoError(t, err) {

@@ -18,7 +18,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The class and the methods that end a process with a message. Other methods of the class have names that begin with this one.
+// The class and the method that end a process with a message. Related methods have names with this prefix.
 const (
 	environmentClass = "System.Environment"
 	failFastMethod   = "FailFast"
@@ -38,7 +38,7 @@ func isFailFast(f *stackwalk.Frame) bool {
 	return err == nil && class == environmentClass
 }
 
-// failFast describes the call of Environment.FailFast at the top of the stack. The frames of that call refer to the message.
+// failFast describes the call of Environment.FailFast at the top of the stack. The call's frames refer to the message.
 func (d *describer) failFast(w *stackwalk.Walker) {
 	if d.fatal == nil {
 		return
@@ -56,8 +56,8 @@ func (d *describer) failFast(w *stackwalk.Walker) {
 	d.out.Reason = codeReasons[codeFailFast]
 }
 
-// messageOfFrames finds the message among the references that the frames of the call hold, as the garbage collector sees them: a string, or
-// a pinned pointer to its characters. The first one is the message, which is the first argument.
+// messageOfFrames finds the message among the GC references in the frames of the call: a string, or a pinned pointer to
+// its characters. The first one is the message, the call's first argument.
 func (d *describer) messageOfFrames(w *stackwalk.Walker) (*answer.FailFast, error) {
 	t := d.died.Thread
 	reader := objects.New(d.rt)
@@ -75,8 +75,8 @@ func (d *describer) messageOfFrames(w *stackwalk.Walker) (*answer.FailFast, erro
 	return nil, nil
 }
 
-// messageOfStack finds the message in the words of the stack above FailFast's caller, where the runtime's native code
-// keeps it. It returns nil if they refer to several strings.
+// messageOfStack finds the message in the stack words above FailFast's caller, where the runtime's native code keeps
+// it. It returns nil if they refer to several strings.
 func (d *describer) messageOfStack() *answer.FailFast {
 	sp, ok := d.died.Thread.OS.Registers.SP()
 	if !ok || d.fatal.SP <= sp || d.fatal.SP-sp > failFastStack {
@@ -103,7 +103,7 @@ func (d *describer) messageOfStack() *answer.FailFast {
 	return found
 }
 
-// messageOfReport finds the message in the text that the runtime composed on the stack for the event log of Windows
+// messageOfReport finds the message in the text that the runtime composed on the stack for the Windows event log
 // (eventreporter.cpp): a line "Message: …", before the line "Stack:".
 func (d *describer) messageOfReport() *answer.FailFast {
 	sp, ok := d.died.Thread.OS.Registers.SP()
@@ -136,10 +136,10 @@ func utf16Bytes(s string) []byte {
 	return b
 }
 
-// failFastStack bounds the native frames of FailFast that are searched.
+// failFastStack bounds the search of FailFast's native frames, in bytes.
 const failFastStack = 256 << 10
 
-// stringAt returns the text of the string at a or, with interior, of the string whose characters begin at a.
+// stringAt returns the text of the string at a. If interior is set, a is the address of the string's first character.
 func stringAt(rt *dac.Runtime, r *objects.Reader, a target.Addr, interior bool) (answer.Text, bool) {
 	if a < nullRange || a%2 != 0 {
 		return answer.Text{}, false
@@ -204,7 +204,7 @@ func (d *describer) concludeFailFast() {
 	d.blame(says.Of(message, place, exception), answer.StrengthProved, evidence...)
 }
 
-// assertion is the exception that Debug.Assert and Debug.Fail give to Environment.FailFast.
+// assertion is the exception that Debug.Assert and Debug.Fail pass to Environment.FailFast.
 const assertion = "System.Diagnostics.DebugProvider+DebugAssertException"
 
 // callers returns the frames of the stack as places.

@@ -15,8 +15,8 @@ import (
 	"github.com/sosgo/sosgo/stackwalk"
 )
 
-// TestFailFast: that a program ended itself is given by the frames of the call, with the message and the exception that the
-// scenario "crash failfast" gives to it.
+// TestFailFast checks that FailFast is found from the frames of the call, with the message and the exception of the
+// scenario "crash failfast".
 func TestFailFast(t *testing.T) {
 	const path = "../../testdata/dumps/failfast/net10-failfast/net10-failfast.dmp.zst"
 	if _, err := os.Stat(path); err != nil {
@@ -38,11 +38,11 @@ func TestFailFast(t *testing.T) {
 	assert.False(t, x.Alive)
 }
 
-// parked are the arguments of the method Park by threads, as the source has them.
+// parked maps threads to the arguments of the method Park in the source.
 var parked = map[string]string{"deep": "deep", "generic": "generic", "generic shared": "generic", "catch": "to catch"}
 
-// TestMessageOfFailFast: the message is the first string that the frames of the call
-// refer to. Here another method with a string for an argument stands for the call.
+// TestMessageOfFailFast checks that the message is the first string that the call's frames refer to. Another method
+// with a string argument takes the place of the call.
 func TestMessageOfFailFast(t *testing.T) {
 	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
 		rt, err := d.Runtime()

@@ -19,9 +19,9 @@ type fault struct {
 	where string // the code; empty if unknown
 }
 
-// interruptedContext adds the position of the thread that died of a signal. If its handler runs, as in dumps that the
-// process wrote itself, that is what the signal interrupted. Otherwise, as in the kernel's dumps, it is the thread's
-// current position.
+// interruptedContext adds the position of a thread that died of a signal. If its handler runs, as in dumps that the
+// process wrote itself, it is the interrupted position. Otherwise, as in the kernel's dumps, it is the thread's current
+// position.
 func (d *describer) interruptedContext() {
 	x, t := d.died.Exception, d.died.Thread
 	if x == nil || x.Signal == nil || t == nil || t.OS == nil || false {
@@ -51,7 +51,7 @@ func (d *describer) interruptedContext() {
 	}
 }
 
-// unreportable returns the addresses that the instruction of registers accesses and that a processor does not report.
+// unreportable returns the addresses accessed by the current instruction that a processor does not report.
 func (d *describer) unreportable(regs *target.Registers) []target.Addr {
 	ip, known := regs.IP()
 	if !known {
@@ -63,7 +63,7 @@ func (d *describer) unreportable(regs *target.Registers) []target.Addr {
 // faultingInstruction is the source of an address that was derived from the code.
 const faultingInstruction = "the faulting instruction and its registers"
 
-// interrupted returns the code that the thread's signal handler interrupted, nil if it is unknown.
+// interrupted returns the position that the thread's signal handler interrupted, or nil if it is unknown.
 func (d *describer) interrupted() *fault {
 	w, err := d.walker()
 	if err != nil {
@@ -81,7 +81,7 @@ func (d *describer) interrupted() *fault {
 	return &fault{regs: regs, how: how}
 }
 
-// touchesAt reports whether the instruction of registers accesses the address in the dump's record.
+// touchesAt reports whether the current instruction accesses the address in the dump's record.
 func (d *describer) touchesAt(regs *target.Registers) bool {
 	a, _, ok := touchedBy(d.died.Exception)
 	ip, known := regs.IP()
@@ -91,7 +91,7 @@ func (d *describer) touchesAt(regs *target.Registers) bool {
 	if a == ip {
 		return true
 	}
-	const widest = 64 // bytes of an access
+	const widest = 64 // bytes of one access
 	for _, to := range disasm.Touches(regs, d.instruction(ip)) {
 		if a >= to && a-to < widest {
 			return true
@@ -100,8 +100,8 @@ func (d *describer) touchesAt(regs *target.Registers) bool {
 	return false
 }
 
-// unseen reports whether the instruction of registers can't show what it accesses: it is not in the dump, or of a processor whose
-// operands are not decoded.
+// unseen reports whether the current instruction can't show its accesses: it is not in the dump, or its operands are
+// not decoded for this processor.
 func (d *describer) unseen(regs *target.Registers) bool {
 	ip, known := regs.IP()
 	return known && (!disasm.ShowsAccess(regs.Arch) || len(d.instruction(ip)) == 0)
@@ -115,7 +115,7 @@ func (d *describer) instruction(ip target.Addr) []byte {
 	return b[:n]
 }
 
-// decoded returns the text of the instruction at ip, in parentheses behind a space, empty if it can't be read.
+// decoded returns " (text)" for the instruction at ip, or "" if it can't be read.
 func (d *describer) decoded(ip target.Addr) string {
 	for in := range disasm.Decode(d.p.Target().Platform().Arch, d.instruction(ip), ip) {
 		if in.Text != "" {
@@ -126,8 +126,8 @@ func (d *describer) decoded(ip target.Addr) string {
 	return ""
 }
 
-// unreported returns the accessed address and its source, given that a was reported for a managed exception. If 0 was
-// reported, which stands for non-canonical addresses too, the code has the real address.
+// unreported returns the accessed address and its source for a managed exception with the reported address a. A
+// reported 0 also stands for non-canonical addresses; the code then shows the real address.
 func (d *describer) unreported(a target.Addr, source string) (target.Addr, string) {
 	if a != 0 || !d.p.Target().Platform().HidesAddresses() {
 		return a, source
@@ -153,7 +153,7 @@ func (d *describer) unreported(a target.Addr, source string) (target.Addr, strin
 	return a, source
 }
 
-// concludeFault describes the code that the processor stopped, if there is no managed exception for it.
+// concludeFault describes the faulting code if no managed exception represents the fault.
 func (d *describer) concludeFault() {
 	f, out := d.fault, d.out
 	ip, _ := f.regs.IP()
@@ -171,7 +171,7 @@ func (d *describer) concludeFault() {
 	d.blame(says, answer.StrengthLikely, evidence...)
 }
 
-// faultSays says what the code at ip did that faulted: an access to a, if one is known.
+// faultSays describes the fault of the code at ip. If touched is set, it was an access to a.
 func (d *describer) faultSays(ip, a target.Addr, access string, touched bool) answer.Statement {
 	call := answer.Statement{}
 	if d.caller() != d.fault.where {
@@ -193,7 +193,7 @@ func (d *describer) faultSays(ip, a target.Addr, access string, touched bool) an
 	return words.Faulted.Of(where, call)
 }
 
-// calledFrom describes the call of native code: the method that it is called as and the one that calls it.
+// calledFrom describes the call of native code: the method that it implements and its caller.
 func (d *describer) calledFrom() answer.Statement {
 	var as, from answer.Statement
 	caller := d.caller()
@@ -206,8 +206,7 @@ func (d *describer) calledFrom() answer.Statement {
 	return words.CalledFrom.Of(as, from)
 }
 
-// caller returns the innermost managed method of the thread that died, apart from the runtime's stubs. It is empty if
-// there is none.
+// caller returns the innermost managed method of the thread that died, without the runtime's stubs, or "".
 func (d *describer) caller() string {
 	for i := range d.out.Stack {
 		if m := d.out.Stack[i].Method; m.Err == nil && !d.out.StacksOnly && !strings.HasPrefix(m.S, "ILStubClass.") {
@@ -236,7 +235,7 @@ func (d *describer) aborted() bool {
 		x.Signal.PID == d.p.Target().Process().ID && d.died.Thrown == 0 && d.rt != nil && !d.unreadThreads() && d.caller() != ""
 }
 
-// concludeAborted reports who called the native code that aborted.
+// concludeAborted names the caller of the native code that aborted.
 func (d *describer) concludeAborted() {
 	d.blame(words.Aborted.Of(d.calledFrom()), answer.StrengthLikely, words.AbortedItself.Of())
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A faulty process is that of a canned dump, of which the first thread died of a signal: it runs the handler, on a stack of
-// its own.
+// A faulty process is a canned dump with a first thread that died of a signal. The thread runs the handler on a stack
+// of its own.
 type faulty struct {
 	target.Target
 	x     target.Exception
@@ -51,7 +51,7 @@ func (p *faulty) ReadMemory(b []byte, a target.Addr) (int, error) {
 }
 
 func (p *faulty) View(target.Addr, int) ([]byte, bool) { return nil, false }
-func (p *faulty) Span(target.Addr) []byte              { return []byte{} } // not nil: no block of it is kept
+func (p *faulty) Span(target.Addr) []byte              { return []byte{} } // not nil: no block of it is cached
 
 func (p *faulty) set(a target.Addr, b ...byte) {
 	for i, v := range b {
@@ -63,7 +63,7 @@ func (p *faulty) word(a target.Addr, v uint64) {
 	p.set(a, binary.LittleEndian.AppendUint64(nil, v)...)
 }
 
-// interrupt leaves what the kernel leaves of code at ip, with its stack at sp, for a handler.
+// interrupt writes a signal frame, as the kernel does, for code at ip with its stack at sp.
 func (p *faulty) interrupt(ip, sp target.Addr, rbx uint64) {
 	a := p.other.Start + 0x400
 	for off := target.Addr(0); off < 304; off += 8 {
@@ -95,7 +95,7 @@ func openFaultyOf(t *testing.T, name string) (*faulty, func() *crash.Subject, *d
 	died := list[0]
 	require.NotNil(t, died.Managed)
 	regs := target.Registers{Arch: target.ArchAMD64}
-	regs.SetIP(0x7fff00001000) // of code without unwind data
+	regs.SetIP(0x7fff00001000) // code without unwind data
 	regs.SetSP(p.other.Start + 0x100)
 	died.OS = &target.Thread{ID: died.OS.ID, Registers: regs}
 	subject := func() *crash.Subject {
@@ -107,8 +107,8 @@ func openFaultyOf(t *testing.T, name string) (*faulty, func() *crash.Subject, *d
 	return p, subject, rt, &died
 }
 
-// TestFaults: of a fault in native code crashinfo tells where it was and who called it, also where the process wrote the dump
-// itself, in the handler of the signal; and the address, where the kernel reports none.
+// TestFaults checks that a fault in native code has its position and its caller, including dumps that the process wrote
+// in the signal handler, and its address if the kernel reports none.
 func TestFaults(t *testing.T) {
 	p, subject, rt, died := openFaulty(t)
 	module := rt.Instance().Module
@@ -154,7 +154,7 @@ func TestFaults(t *testing.T) {
 	signal(target.SIGABRT, target.SIUser, 0)
 	assert.Empty(t, describe().Likely, "whichever thread took it")
 
-	// Without a handler the thread stands where it faulted, as the kernel's own cores have it; another place is not believed.
+	// Without a handler the thread is at its fault, as in the kernel's own cores. Another position is rejected.
 	clear(p.bytes)
 	p.set(ip, 0x8b, 0x43, 0x08)
 	regs := target.Registers{Arch: target.ArchAMD64}
@@ -169,7 +169,7 @@ func TestFaults(t *testing.T) {
 	p.x.Final = true
 	assert.Empty(t, describe().Likely, "the instruction accesses another place")
 
-	// The kernel wrote the dump, and the code is not in it.
+	// The kernel wrote the dump, without the code.
 	clear(p.bytes)
 	_, err := target.Bytes(p, ip, 1)
 	require.ErrorIs(t, err, target.ErrNotInDump)
@@ -178,7 +178,7 @@ func TestFaults(t *testing.T) {
 	assert.Empty(t, describe().Likely, "the process may have written it in a handler")
 }
 
-// TestUnreported checks that the faulting instruction has the address that the runtime's record reports as 0.
+// TestUnreported checks that the faulting instruction supplies the address that the runtime's record reports as 0.
 func TestUnreported(t *testing.T) {
 	p, subject, rt, _ := openFaulty(t)
 	ip, context := rt.Instance().Module.Base+0x1230, p.other.Start+0x2000
@@ -225,7 +225,7 @@ func TestUnreported(t *testing.T) {
 	assert.Equal(t, target.Addr(0x55), crash.Unreported(subject(), context, 0x55).Address, "what is reported is believed")
 }
 
-// TestInvoked: native code is named as the method that managed code calls, too.
+// TestInvoked checks that native code is also named by the method that managed code calls.
 func TestInvoked(t *testing.T) {
 	p, subject, rt, died := openFaultyOf(t, "net10-stacks")
 	list, err := testdump.Open(t, "net10-stacks").Threads()

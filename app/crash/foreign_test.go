@@ -31,12 +31,12 @@ func describeForeign(t *testing.T, name string) *answer.Crash {
 	return x
 }
 
-// TestForeignCrashes: what corpus-foreign/README.md has of these dumps.
+// TestForeignCrashes compares the crashes with corpus-foreign/README.md.
 func TestForeignCrashes(t *testing.T) {
 	for name, want := range map[string]struct {
 		code    string
 		thread  uint32
-		address target.Addr // -1 for none
+		address target.Addr // -1 for no address
 		touched *target.Addr
 		params  []answer.Hex
 	}{

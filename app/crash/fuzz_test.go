@@ -7,8 +7,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// FuzzRecord reads the JSON that NativeAOT leaves when it crashes, and describes
-// what it says.
+// FuzzRecord parses and describes the JSON that NativeAOT writes when it crashes.
 func FuzzRecord(f *testing.F) {
 	f.Add([]byte(`{"version":"1.0.0","runtime_base":"0x1000","runtime_type":"2","reason":"1","thread":"0x10","message":"m","exception":{` +
 		`"address":"0x10","hr":"0x80004003","message":"x","type":"T","stack":[{"ip":"0x1","module":"0x0","offset":"0x1","name":"M"}],"inner":[{"hr":"0"}]}}`))

@@ -63,7 +63,7 @@ func (in *innerFinder) fields(r *objects.Reader, a target.Addr) error {
 	return first
 }
 
-// readOnlyList is the type of the list in .NET Core 3.1, and its field.
+// readOnlyList is the type of the list in .NET Core 3.1; readOnlyField is its field.
 const (
 	readOnlyList  = "System.Collections.ObjectModel.ReadOnlyCollection`1"
 	readOnlyField = "list"

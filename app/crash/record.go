@@ -11,8 +11,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Record is what a NativeAOT process writes about its crash: JSON in a buffer to which the record of its fail-fast
-// exception refers (nativeaot, CrashInfo.cs; version 1).
+// A Record is the crash record of a NativeAOT process: JSON in a buffer to which its fail-fast exception refers
+// (nativeaot, CrashInfo.cs; version 1).
 type Record struct {
 	Version        string
 	RuntimeBase    target.Addr
@@ -39,12 +39,12 @@ type RecordedException struct {
 type RecordedFrame struct {
 	IP     target.Addr
 	Module target.Addr // base address
-	Offset uint64      // of IP in the method
+	Offset uint64      // offset of IP in the method
 	Name   string      // empty if unknown
 }
 
-// The record of a NativeAOT fail-fast is an EXCEPTION_RECORD64 (winnt.h) with STATUS_STACK_BUFFER_OVERRUN. Its first
-// parameter is the marker, the others are the HRESULT, and the address and size of the JSON.
+// A NativeAOT fail-fast is an EXCEPTION_RECORD64 (winnt.h) with STATUS_STACK_BUFFER_OVERRUN. Its parameters are the
+// marker, the HRESULT, and the address and size of the JSON.
 const (
 	failFastDotNet = 0x48 // FAST_FAIL_EXCEPTION_DOTNET_AOT
 	failFastParams = 4
@@ -71,8 +71,8 @@ func readRecord(t target.Target, mem target.Memory) (*Record, error) {
 	return r, nil
 }
 
-// failFast returns the code and parameters of the process's exception record. It is the dump's record, or one in memory
-// that the dump refers to.
+// failFast returns the code and parameters of the process's exception record: the dump's record, or one in memory that
+// the dump refers to.
 func failFast(t target.Target, mem target.Memory) (uint32, []uint64, error) {
 	at := t.Process().ExceptionRecord
 	if at == 0 {
@@ -86,7 +86,7 @@ func failFast(t target.Target, mem target.Memory) (uint32, []uint64, error) {
 	return x.Code, x.Parameters, nil
 }
 
-// recordJSON is the record as written: all numbers are text.
+// recordJSON is the record as written. All numbers are text.
 type recordJSON struct {
 	Version        string         `json:"version"`
 	RuntimeBase    hexText        `json:"runtime_base"`
@@ -160,7 +160,7 @@ func (j *exceptionJSON) exception() *RecordedException {
 }
 
 // locate corrects the addresses of an exception and its inner ones. Some runtimes write the address of a variable that
-// refers to the exception (CrashInfo.cs of .NET 8); the type in the record shows which it is.
+// refers to the exception (CrashInfo.cs of .NET 8). The type in the record distinguishes the two.
 func (x *RecordedException) locate(rt *dac.Runtime, mem target.Memory) {
 	if x == nil {
 		return

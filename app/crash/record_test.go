@@ -8,7 +8,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestRecordNumbers: numbers that can't be are no record, not a smaller number.
+// TestRecordNumbers checks that numbers out of range are rejected, not truncated.
 func TestRecordNumbers(t *testing.T) {
 	for _, raw := range []string{`{"thread":"0x1ffffffff"}`, `{"reason":"0xffffffffffffffff"}`, `{"runtime_type":"0x8000000000000000"}`} {
 		_, err := parseRecord([]byte(raw))

@@ -11,8 +11,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestReplaced: of the exceptions of a thread that found no handler the outermost is the one
-// that the runtime reports; one that is handled meanwhile is not blamed, nor another thread's.
+// TestReplaced checks that the outermost unhandled exception of a thread is blamed, as the runtime reports it. A
+// handled exception and another thread's exception are not blamed.
 func TestReplaced(t *testing.T) {
 	died, other := &threads.Thread{Managed: &dac.Thread{ManagedID: 1}}, &threads.Thread{Managed: &dac.Thread{ManagedID: 2}}
 	const handling, unhandled = answer.CarriedHandling, answer.CarriedUnhandled

@@ -22,7 +22,7 @@ func (d *describer) returned(walker *stackwalk.Walker, list []threads.Thread) {
 		if err != nil && !errors.Is(err, target.ErrUnsupported) {
 			d.out.Note(err)
 		}
-		return // there was no Main
+		return // the process has no Main
 	}
 	main := d.initialThread(list)
 	if main == nil || main.Managed == nil || main.Managed.Finalizer || main.Managed.State&dac.ThreadBackground == 0 || d.outermost(walker, main) != "" {
@@ -57,8 +57,8 @@ func (d *describer) returned(walker *stackwalk.Walker, list []threads.Thread) {
 	d.rests(answer.ThreadsListed, answer.StackComplete)
 }
 
-// initialThread returns the thread with which the process started: the one whose id is the process's, if threads and
-// processes share ids, or else the first in the dump.
+// initialThread returns the first thread of the process. If threads and processes share ids, it is the one with the
+// process's id; otherwise the first in the dump.
 func (d *describer) initialThread(list []threads.Thread) *threads.Thread {
 	var first *threads.Thread
 	for i := range list {
@@ -79,7 +79,7 @@ func (d *describer) initialThread(list []threads.Thread) *threads.Thread {
 // unknownFrame stands for a method without a readable name, or a stack that can't be walked.
 const unknownFrame = "?"
 
-// outermost returns the name of the method of a thread's outermost managed frame. It is empty if there is none.
+// outermost returns the method of a thread's outermost managed frame, or "".
 func (d *describer) outermost(walker *stackwalk.Walker, t *threads.Thread) (name string) {
 	for f := range walker.Walk(d.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
 		if f.Missing() != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestMainReturned: of a process whose first thread has become one of the background and has left managed code it is said that Main
-// has returned, and for whom the process goes on. Here a thread of another process is made such a one.
+// TestMainReturned checks that Main has returned if the first thread is a background thread outside managed code, and
+// that the threads that keep the process alive are named. Another process's dump is changed to be so.
 func TestMainReturned(t *testing.T) {
 	for name, in := range map[string]struct{ root, background, frames, others bool }{
 		"returned":      {root: true, background: true, others: true},

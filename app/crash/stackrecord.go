@@ -10,26 +10,26 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// faultParameters has the codes of exceptions that the processor raises, with the number of their parameters (winnt.h).
+// faultParameters maps the codes of processor exceptions to their number of parameters (winnt.h).
 var faultParameters = map[uint32]uint32{
 	codeAccess: 2, codeInPage: 3, codeGuardPage: 2,
 	0x80000002: 0, 0x80000003: 1, 0xc000001d: 0, 0xc0000094: 0, 0xc0000095: 0, 0xc0000096: 0,
 }
 
-// contextEx is the size of the CONTEXT_EX between the CONTEXT and the EXCEPTION_RECORD that the system leaves on the stack
-// for KiUserExceptionDispatcher (struct exc_stack_layout of Wine's signal_x86_64.c and signal_arm64.c).
+// contextEx is the size of the CONTEXT_EX between the CONTEXT and the EXCEPTION_RECORD that the system leaves on the
+// stack for KiUserExceptionDispatcher (struct exc_stack_layout of Wine's signal_x86_64.c and signal_arm64.c).
 const contextEx = 0x20
 
 // A stackRecord is an EXCEPTION_RECORD found on a stack.
 type stackRecord struct {
 	*target.Exception
 	at    target.Addr
-	regs  target.Registers // when it was raised
+	regs  target.Registers // at the time of the exception
 	exact bool             // regs are the CONTEXT in front of the record
 }
 
-// raise finds the record of a fault for which the runtime ended the process, but which the dump does not record: the runtime
-// writes dumps on Windows without it. The record is on the stack of the thread that died, inside of its innermost frame.
+// raise finds the record of a fault for which the runtime ended the process if the dump does not have it. The runtime's
+// own dumps on Windows do not. The record is on the stack of the thread that died, inside its innermost frame.
 func (d *describer) raise() {
 	t := d.died.Thread
 	if d.died.Exception != nil || !d.died.fatal() || d.out.FailFast != nil || d.overflowed() || d.p.Target().Platform().FaultsAreSignals() {
@@ -66,8 +66,8 @@ func (d *describer) raise() {
 	}
 }
 
-// recordIn returns the most plausible record of a fault in a part of a stack: one with registers rather than one without,
-// one outside of the runtime rather than one of its own, and the outermost, which was the first.
+// recordIn returns the most plausible fault record in a part of a stack. It prefers records with registers, then faults
+// outside of the runtime, then the outermost record, which came first.
 func (d *describer) recordIn(r target.Range) *stackRecord {
 	var best *stackRecord
 	rank := func(c *stackRecord) int {
@@ -95,7 +95,7 @@ func (d *describer) recordIn(r target.Range) *stackRecord {
 	return best
 }
 
-// recordAt returns the record at a, nil unless what it says is possible.
+// recordAt returns the record at a, or nil if its contents are impossible.
 func (d *describer) recordAt(stack target.Range, a target.Addr) *stackRecord {
 	x, err := readExceptionRecord(d.p.Memory(), a)
 	if err != nil || x.Record != 0 && !stack.Contains(x.Record) {
@@ -120,11 +120,11 @@ func (d *describer) recordAt(stack target.Range, a target.Addr) *stackRecord {
 	return c
 }
 
-// faultRecord returns the dump's record, or else the one on the stack.
+// faultRecord returns the dump's record, else the record on the stack.
 func (d *describer) faultRecord() *target.Exception { return cmp.Or(d.died.Exception, d.raised) }
 
-// concludeFatal describes a fatal error whose fault is unknown. The runtime sets the same exception for an error in itself
-// and for a fault in native code.
+// concludeFatal describes a fatal error with an unknown fault. The runtime sets the same exception for an error in
+// itself and for a fault in native code.
 func (d *describer) concludeFatal() {
 	says := words.FatalError.Of()
 	d.out.Likely = says.Text + ": a fault in native code, or an error in the runtime itself" + d.calledFrom().Text

@@ -17,7 +17,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// record leaves an EXCEPTION_RECORD at a.
+// record writes an EXCEPTION_RECORD at a.
 func (p *faulty) record(a target.Addr, code, flags uint32, at target.Addr, parameters ...uint64) {
 	p.word(a, uint64(flags)<<32|uint64(code))
 	p.word(a+0x10, uint64(at))
@@ -27,7 +27,7 @@ func (p *faulty) record(a target.Addr, code, flags uint32, at target.Addr, param
 	}
 }
 
-// registers leaves a CONTEXT in front of the record at a, as the system does.
+// registers writes a CONTEXT in front of the record at a, as the system does.
 func (p *faulty) registers(a, ip, sp target.Addr) {
 	a -= 1232 + 0x20
 	p.set(a+0x30, 0x0b, 0x00, 0x10, 0x00)
@@ -35,8 +35,8 @@ func (p *faulty) registers(a, ip, sp target.Addr) {
 	p.word(a+0xf8, uint64(ip))
 }
 
-// TestRecordOnStack finds the fault of native code in a dump that the runtime of Windows wrote itself: the dump has no record,
-// and the runtime set its preallocated exception for fatal errors on the thread.
+// TestRecordOnStack finds a native fault in a dump written by the runtime on Windows. The dump has no record, and the
+// thread's exception is the runtime's preallocated one for fatal errors.
 func TestRecordOnStack(t *testing.T) {
 	p, subject, rt, died := openFaultyOf(t, "win-net10-zoo")
 	const engine = 0x7fb49a000178
@@ -67,7 +67,7 @@ func TestRecordOnStack(t *testing.T) {
 		assert.NotContains(t, v.Text, "ExecutionEngineException")
 	}
 
-	// The later record of the runtime's own has no parameters; that of a function call has impossible ones.
+	// The runtime's own later record has no parameters. The record of a function call has impossible ones.
 	var native target.Module
 	for _, m := range p.Modules() {
 		if strings.Contains(strings.ToLower(m.Path), "hostfxr") {
@@ -101,7 +101,7 @@ func TestRecordOnStack(t *testing.T) {
 	assert.Equal(t, answer.Known(ip+1), x.Contexts[0].IP)
 }
 
-// TestDied: without a record in the dump, the thread that died is the one whose exception has no handler.
+// TestDied checks that without a record in the dump the thread with the unhandled exception is the one that died.
 func TestDied(t *testing.T) {
 	d := testdump.Open(t, "net10-crash-nested")
 	id, ok := crash.ThreadID(d.Target())

@@ -22,7 +22,7 @@ type trees struct {
 	seen map[target.Addr]int
 }
 
-// add appends the exception at a and its causes. It returns the exception's number, -1 if it is not in the answer.
+// add appends the exception at a and its causes. It returns the exception's number, or -1 if it is not in the answer.
 func (t *trees) add(a target.Addr, depth int) int {
 	out := &t.out
 	if n, ok := t.seen[a]; ok {

@@ -13,8 +13,8 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// TestUnusual: the type of an exception has no usual meaning where the program's own code throws it, and no lack of memory is
-// claimed where the GC has recorded none.
+// TestUnusual checks that an exception thrown by the program's own code has no usual meaning, and that no lack of
+// memory is concluded if the GC recorded none.
 func TestUnusual(t *testing.T) {
 	d := testdump.Open(t, "net10-crash-nested")
 	rt, err := d.Runtime()
@@ -50,7 +50,7 @@ func TestUnusual(t *testing.T) {
 	unusual, _ = ask("Shop.OrderException", frames[0])
 	assert.False(t, unusual, "there is none")
 
-	// A method that stands at no throw statement did not throw: the runtime did, for its code.
+	// A method at another statement than a throw did not throw; the runtime threw for its code.
 	const index, cast = "System.IndexOutOfRangeException", "System.InvalidCastException"
 	helper := answer.TraceFrame{Function: answer.Text{S: "System.Private.CoreLib.dll!Internal.Runtime.CompilerHelpers.ThrowHelpers.ThrowIndexOutOfRangeException()"}}
 	for _, c := range []struct {

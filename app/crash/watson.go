@@ -6,8 +6,8 @@ import (
 	"github.com/sosgo/sosgo/internal/base/absent"
 )
 
-// WatsonBuckets returns the reason why the answer lacks the parameters by which Windows Error Reporting groups crashes.
-// It is always target.ErrUnsupported: only .NET on Windows collects them, and this package does not read them.
+// WatsonBuckets returns why the answer has no parameters for grouping by Windows Error Reporting. It is always
+// target.ErrUnsupported: only .NET on Windows collects them, and this package does not read them.
 func WatsonBuckets(t target.Target) error {
 	if absent.Process(t).Platform().OS != target.OSWindows {
 		return target.Unsupportedf("no Watson buckets are present: only .NET on Windows has them")

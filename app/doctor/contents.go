@@ -8,14 +8,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// auxNames are the names of entries of the auxiliary vector, AT_ left out (linux/auxvec.h and the processors' asm/auxvec.h).
+// auxNames names the entries of the auxiliary vector, without AT_ (linux/auxvec.h and the processors' asm/auxvec.h).
 var auxNames = map[uint64]string{
 	2: "EXECFD", 3: "PHDR", 4: "PHENT", 5: "PHNUM", 6: "PAGESZ", 7: "BASE", 8: "FLAGS", 9: "ENTRY", 10: "NOTELF", 11: "UID", 12: "EUID", 13: "GID", 14: "EGID",
 	15: "PLATFORM", 16: "HWCAP", 17: "CLKTCK", 23: "SECURE", 24: "BASE_PLATFORM", 25: "RANDOM", 26: "HWCAP2", 27: "RSEQ_FEATURE_SIZE", 28: "RSEQ_ALIGN",
 	31: "EXECFN", 32: "SYSINFO", 33: "SYSINFO_EHDR", 51: "MINSIGSTKSZ",
 }
 
-// Contents lists what a dump holds beside memory, threads and modules. File is nil for a process without a file.
+// Contents lists what a dump holds besides memory, threads and modules. file is nil for a process without a file.
 func Contents(file *dump.File) *answer.DumpContents {
 	out := &answer.DumpContents{}
 	if file == nil {

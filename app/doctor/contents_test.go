@@ -13,7 +13,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestContents lists what a crash reporter's minidump holds. Values of environment variables are shown for the runtime's alone.
+// TestContents lists the contents of a crash reporter's minidump. Only the runtime's environment variables show values.
 func TestContents(t *testing.T) {
 	m := synth.NewMinidump()
 	m.ForeignSystem(synth.MinidumpAMD64, synth.MinidumpLinux, "Linux 6.1.0")

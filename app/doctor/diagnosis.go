@@ -1,4 +1,5 @@
-// Package doctor says what a dump holds, how it is read, what is missing, and what would help.
+// Package doctor describes what a dump holds, how it is read, which parts are missing, and which files would help. It
+// does not judge the process; see package triage. Start with Of.
 //
 // Stability: unstable.
 package doctor
@@ -18,8 +19,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Of looks at everything that can keep sosgo from an answer. It opens every runtime of the process, and looks at the
-// heap, the stacks and the modules of the chosen one; it walks no heap.
+// Of checks everything that can prevent an answer. It opens every runtime of the process, and checks the heap, stacks
+// and modules of the selected one. It does not walk the heap. members also lists the members of the runtime's layout.
 func Of(p *process.Process, members bool) *answer.Diagnosis {
 	chosen, _ := p.Instance()
 	d := p.Dump()
@@ -60,7 +61,7 @@ func (g *builder) container(platform *target.Platform, process *target.Process) 
 	d := g.Diagnosis
 	d.Distro, d.CPUs, d.CPU, d.Comment = platform.Distribution, platform.CPUs, platform.CPU, process.Comment
 	if x, ok := g.file.Exception(); ok && x.Signal != nil && process.Comment == "signal "+x.Words {
-		d.Comment = "" // crashinfo says it
+		d.Comment = "" // crashinfo has it
 	}
 	if t := process.DumpTime; !t.IsZero() {
 		d.Taken = &t
@@ -83,12 +84,12 @@ func (g *builder) container(platform *target.Platform, process *target.Process) 
 	}
 }
 
-// A source is what a diagnosis looks at.
+// A source is the input of a diagnosis.
 type source struct {
 	*process.Process
 	file    *dump.File
-	chosen  *dac.Instance // its heap, stacks and modules are looked at; nil for none
-	members bool          // asks for every member of the chosen runtime's layout
+	chosen  *dac.Instance // the runtime with the checked heap, stacks and modules, or nil
+	members bool          // check every member of the chosen runtime's layout
 }
 
 // A builder makes a diagnosis of a source.
@@ -122,12 +123,12 @@ func (g *builder) parts() {
 	}
 }
 
-// stacksOnly diagnoses a dump with stacks alone: module files make the difference between frames by unwind data and guesses.
+// stacksOnly diagnoses a dump with only stacks. Module files turn guessed frames into frames by unwind data.
 func (g *builder) stacksOnly() {
 	stacks := g.stacks()
 	g.Parts = []answer.PartDiagnosis{{Part: answer.PartHeap, State: answer.PartMissing, Detail: "the dump holds stacks alone", Advice: heapAdvice}, stacks}
 	var lacking []*target.Module
-	found := map[string]bool{} // by path: assemblies are mapped twice, and the file stands for one of them
+	found := map[string]bool{} // by path: assemblies are mapped twice, with one file
 	modules := g.file.Modules()
 	for i := range modules {
 		m := &modules[i]
@@ -178,7 +179,7 @@ func (d *source) runtime(inst *dac.Instance) answer.RuntimeDiagnosis {
 	return r
 }
 
-// heap counts what the dump holds of the objects' memory.
+// heap counts the dumped bytes of the heap's objects.
 func (d *source) heap() answer.PartDiagnosis {
 	p := answer.PartDiagnosis{Part: answer.PartHeap}
 	h, err := d.Heap()
@@ -201,14 +202,14 @@ func (d *source) heap() answer.PartDiagnosis {
 	if h.InGC() {
 		p.Detail += "; the dump was taken during a collection"
 	}
-	p = measured(p, stored, all+uint64(lost)) // of a lost segment the size is unknown
+	p = measured(p, stored, all+uint64(lost)) // the size of a lost segment is unknown
 	if p.State != answer.PartWhole {
 		p.Advice = heapAdvice
 	}
 	return p
 }
 
-// heapAdvice is what helps where objects are missing: they are in no file of a module.
+// heapAdvice is the advice for missing objects, which no module file contains.
 const heapAdvice = "the objects are in no file: a dump of kind heap or full has them (dotnet-dump collect --type Heap, procdump -ma)"
 
 // storedIn counts the bytes of r that the dump holds.
@@ -226,7 +227,7 @@ func (d *source) storedIn(r target.Range) uint64 {
 	return n
 }
 
-// stacks counts the threads whose top of stack is there.
+// stacks counts the threads with the top of their stacks in the dump.
 func (d *source) stacks() answer.PartDiagnosis {
 	p := answer.PartDiagnosis{Part: answer.PartStacks}
 	there := uint64(0)
@@ -244,7 +245,7 @@ func (d *source) stacks() answer.PartDiagnosis {
 	return p
 }
 
-// cutStacks counts the threads whose stacks the dump holds in part: crash reporters keep some kilobytes of each.
+// cutStacks counts the threads with partial stacks: crash reporters keep some kilobytes of each.
 func (d *source) cutStacks() int {
 	var tops []target.Addr
 	for _, t := range d.file.Threads() {
@@ -265,7 +266,7 @@ func (d *source) cutStacks() int {
 	return cut
 }
 
-// metadata counts the modules whose metadata can be read.
+// metadata counts the modules with readable metadata.
 func (g *builder) metadata(rt *dac.Runtime) answer.PartDiagnosis {
 	p := answer.PartDiagnosis{Part: answer.PartMetadata}
 	modules, err := rt.KnownModules()
@@ -297,7 +298,7 @@ func (g *builder) metadata(rt *dac.Runtime) answer.PartDiagnosis {
 	return measured(p, there, uint64(len(modules)))
 }
 
-// headless asks for the files of modules that may be the runtime, where nothing says what they are.
+// headless requests the files of modules that may be an unidentified runtime.
 func (g *builder) headless() {
 	for _, m := range dac.Headless(g.file, g.Memory()) {
 		if f, _ := g.Dump().ModuleFile(&m); len(f.Refused) > 0 {
@@ -311,7 +312,7 @@ func (g *builder) headless() {
 	}
 }
 
-// wantMetadata asks for the file that has the metadata of m: its own, or the program in whose bundle it is.
+// wantMetadata requests the file with the metadata of m: its own, or the program that bundles it.
 func (g *builder) wantMetadata(rt *dac.Runtime, m *dac.Module) {
 	const why = "names of types and members"
 	if offset, err := m.BundleOffset(); err == nil && offset != 0 && rt.Instance().SingleFile {
@@ -323,7 +324,7 @@ func (g *builder) wantMetadata(rt *dac.Runtime, m *dac.Module) {
 	}
 }
 
-// moduleFile reports what came of looking for a module's file, unless there was none to look at.
+// moduleFile reports the result of the search for a module's file, if there was a search.
 func (g *builder) moduleFile(m *dac.Module) {
 	at, err := m.Image()
 	if err != nil || at.Start == 0 {
@@ -338,7 +339,8 @@ func (g *builder) moduleFile(m *dac.Module) {
 	}
 }
 
-// code counts the bytes of the precompiled images' unwind tables that can be read. Small dumps hold those pages that the stacks needed.
+// code counts the readable bytes of the precompiled images' unwind tables. Small dumps hold only the pages that the
+// stacks needed.
 func (g *builder) code(rt *dac.Runtime) answer.PartDiagnosis {
 	p := answer.PartDiagnosis{Part: answer.PartCode}
 	modules, err := rt.KnownModules()
@@ -367,7 +369,7 @@ func (g *builder) code(rt *dac.Runtime) answer.PartDiagnosis {
 		all += dir.Size
 		n := g.storedIn(target.Range{Start: at, End: at + target.Addr(dir.Size)})
 		if n < dir.Size && g.Dump().MemorySource(at+target.Addr(dir.Size)-1) != "" {
-			n = dir.Size // the file has what the dump lacks
+			n = dir.Size // the file completes the dump
 		}
 		there += n
 		if n < dir.Size {
@@ -415,8 +417,8 @@ func failed(p answer.PartDiagnosis, err error) answer.PartDiagnosis {
 	return p
 }
 
-// wantAt asks for the file of the dump's module at a, which is the image of a runtime's module. Cores without names of files
-// leave its name to the runtime.
+// wantAt requests the file of the dump's module at a, the image of a runtime's module. In cores without file names the
+// runtime supplies the name.
 func (g *builder) wantAt(a target.Addr, of *dac.Module, why string) {
 	if m := target.ModuleAt(g.file.Modules(), a); m != nil {
 		named := *m

@@ -28,7 +28,7 @@ func TestParts(t *testing.T) {
 	assert.NotEqual(t, answer.PartMissing, g.Parts[0].State)
 }
 
-// TestWithoutRuntime: what needs none is told.
+// TestWithoutRuntime checks that facts that need no runtime are reported without one.
 func TestWithoutRuntime(t *testing.T) {
 	d := testdump.Open(t, "net8-zoo")
 	v, err := d.View("99")

@@ -8,10 +8,10 @@ import (
 	"github.com/sosgo/sosgo/app/doctor"
 )
 
-// triage is a dump of this project's tests that holds little more than stacks.
+// triage is a dump of this project's tests with little more than stacks.
 const triage = "../../testdata/dumps/net10-crash-null-triage/net10-crash-null-triage.dmp.zst"
 
-// Say what a dump lacks.
+// Describe which parts are missing in a dump.
 func Example() {
 	d, err := sosgo.Open(triage, sosgo.Options{NoLocalFiles: true})
 	if err != nil {

@@ -1,7 +1,9 @@
-// Package flows finds the code that holds an object: through the values that flow with a thread or a suspended async method (the
-// AsyncLocals of its ExecutionContext), and through the variables of async methods. It also describes what a thread does.
+// Package flows finds the code that refers to an object: through the values that flow with a thread or a suspended
+// async method (the AsyncLocals of its ExecutionContext), and through the variables of async methods. It also describes
+// the activity of threads.
 //
-// The package does not interpret the objects. Its callers decide which objects matter, and get the stacks and threads that hold them.
+// The package does not interpret the objects. Its callers, such as package web, select objects and get the stacks and
+// threads. Start with Flows (questions.go) and Reader (flows.go).
 //
 // Stability: unstable.
 package flows

@@ -14,7 +14,8 @@ type anyException struct {
 	Inner   shapes.Ref  `field:"_innerException,optional"`
 }
 
-// Exception describes the exception o and returns the one that it wraps, whose Addr is 0 for none. What can't be read is noted in in.
+// Exception describes the exception o and returns its inner exception, or the zero Object. It notes unreadable parts in
+// in.
 func Exception(in shapes.Reading, o objects.Object) (answer.TaskException, objects.Object) {
 	out := answer.TaskException{Object: o.Addr, Type: in.TypeText(o)}
 	s, x := shapes.As[*anyException](in, o)
@@ -25,7 +26,7 @@ func Exception(in shapes.Reading, o objects.Object) (answer.TaskException, objec
 	return out, in.ObjectAt(&s.Inner, x)
 }
 
-// Causes describes the exception o and those that it wraps, the innermost last.
+// Causes describes the exception o and its inner exceptions, the innermost last.
 func Causes(in shapes.Reading, o objects.Object) []answer.TaskException {
 	var out []answer.TaskException
 	for o.Addr != 0 && len(out) < limits.WrappedExceptions {

@@ -13,8 +13,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The ExecutionContext of a thread or of a suspended method, with the values of all AsyncLocals. Since
-// .NET 8 a context with one value has a type of its own.
+// The ExecutionContext of a thread or of a suspended method, with the values of all AsyncLocals. Since .NET 8 a context
+// with one value has its own type.
 type (
 	thread struct {
 		_       shapes.Type `of:"System.Threading.Thread"`
@@ -44,15 +44,16 @@ type (
 	}
 )
 
-// A boxShape is the box of an async method's state machine. Since .NET 8 a task's box keeps its
-// ExecutionContext in the task's field for the state object.
+// A boxShape is the box of an async method's state machine. Since .NET 8 a task's box keeps its ExecutionContext in the
+// task's state object field.
 type boxShape struct {
 	_       shapes.Type  `of:"System.Runtime.CompilerServices.AsyncTaskMethodBuilder<>+AsyncStateMachineBox<>|System.Runtime.CompilerServices.PoolingAsyncValueTaskMethodBuilder<>+StateMachineBox<>"`
 	Machine shapes.Value `field:"StateMachine"`
 	Context shapes.Ref   `field:"Context|m_stateObject"`
 }
 
-// A Reader reads what code holds, for one answer. It records what it can't read in the answer's gaps. It is for one goroutine.
+// A Reader finds what code refers to, for one answer. It records unreadable parts in the answer's gaps. It is not safe
+// for concurrent use.
 type Reader struct {
 	shapes.Reading
 	items    *collections.Reader
@@ -64,7 +65,7 @@ func New(r shapes.Reading, c *collections.Reader) *Reader {
 	return &Reader{Reading: r, items: c, machines: map[*objects.Type][]*objects.Field{}}
 }
 
-// OfThread returns the ExecutionContext of a managed thread. Its Addr is 0 if the thread has none.
+// OfThread returns the ExecutionContext of a managed thread, or the zero Object.
 func (r *Reader) OfThread(t *threads.Thread) objects.Object {
 	if t == nil || t.Managed == nil {
 		return objects.Object{}
@@ -87,8 +88,8 @@ func (r *Reader) OfThread(t *threads.Thread) objects.Object {
 	return r.ObjectAt(&s.Context, x)
 }
 
-// OfMethod returns the ExecutionContext with which a suspended async method will resume, given its
-// box. Its Addr is 0 if there is none or if the object is not such a box.
+// OfMethod returns the ExecutionContext with which the suspended async method of box will resume. It returns the zero
+// Object if there is no context or box is another object.
 func (r *Reader) OfMethod(box objects.Object) objects.Object {
 	s, x := shapes.As[*boxShape](r.Reading, box)
 	if s == nil {
@@ -155,9 +156,8 @@ func (r *Reader) many(o objects.Object, yield func(objects.Object) bool) {
 	}
 }
 
-// Variables iterates over the addresses of the objects that an async method's variables refer to:
-// parameters, variables that live across an await, and compiler-generated ones. box is the method's
-// box; other objects have no variables.
+// Variables iterates over the addresses of the objects that an async method's variables refer to: parameters, variables
+// that live across an await, and compiler-generated ones. Objects other than boxes have no variables.
 func (r *Reader) Variables(box objects.Object) iter.Seq[target.Addr] {
 	return func(yield func(target.Addr) bool) {
 		s, x := shapes.As[*boxShape](r.Reading, box)

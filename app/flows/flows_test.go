@@ -51,14 +51,14 @@ func listed(t testing.TB, d *sosgo.Dump) *answer.Flows {
 	return out
 }
 
-// TestFlowsOfRequests checks each request that the program reports as unanswered. Its logging scopes
-// flow with a thread or an async method, together with its activity, and requests reports the same.
+// TestFlowsOfRequests checks each request that the program reports as unanswered. Its logging scopes and its activity
+// must flow with a thread or an async method, and Requests must report the same.
 func TestFlowsOfRequests(t *testing.T) {
 	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		var pending []struct{ Path, Correlation string }
 		require.NoError(t, json.Unmarshal(d.Manifest.Facts["pending"], &pending))
 		out := listed(t, d.Dump)
-		for _, err := range out.Noted() { // a slice lacks names
+		for _, err := range out.Noted() { // a slice does not have all names
 			assert.ErrorIs(t, err, target.ErrNotInDump)
 		}
 		found := 0
@@ -111,8 +111,8 @@ func activities(f *answer.Flow) []answer.Activity {
 	return nil
 }
 
-// TestFlowOfOne checks that an ExecutionContext, the Thread that runs with it and an async method that
-// will resume with it give the same flow. Other objects are refused.
+// TestFlowOfOne checks that an ExecutionContext, the Thread that runs with it and an async method that will resume with
+// it give the same flow. Other objects are rejected.
 func TestFlowOfOne(t *testing.T) {
 	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		out := listed(t, d.Dump)
@@ -159,9 +159,8 @@ func TestFlowOfOne(t *testing.T) {
 	})
 }
 
-// TestStacksOfRequests finds a request that is parked in async code by what flows with it and by the
-// HttpContext in the variables of methods. The stack reaches from the awaited end up to a method of
-// the server or application.
+// TestStacksOfRequests finds a request parked in async code by its flow and by the HttpContext in variables of methods.
+// The stack reaches from the awaited end to a method of the server or application.
 func TestStacksOfRequests(t *testing.T) {
 	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		r, out, v := reader(t, d.Dump)
@@ -207,7 +206,7 @@ func TestStacksOfRequests(t *testing.T) {
 	})
 }
 
-// TestMissingParts lists what flows again and again without one of the places that the answer was read from.
+// TestMissingParts repeats the query, each time without one of the pieces of memory that the answer was read from.
 func TestMissingParts(t *testing.T) {
 	ask := func(v *sosgo.View) (any, []error, error) {
 		return testdump.Asked(flows.Flows(t.Context(), v.Process, flows.Options{}))
@@ -215,7 +214,7 @@ func TestMissingParts(t *testing.T) {
 	testdump.OpenWeb(t, "web-net10").Sweep(t, 200, false, ask)
 }
 
-// TestCanceled checks that a canceled context ends each question with its error.
+// TestCanceled checks that a canceled context ends each query with its error.
 func TestCanceled(t *testing.T) {
 	v, err := testdump.OpenWeb(t, "web-net10").View("")
 	require.NoError(t, err)
@@ -228,7 +227,7 @@ func TestCanceled(t *testing.T) {
 	}
 }
 
-// TestOtherObjects asks about objects of other kinds, and about nothing: nothing flows with them, and that is no gap.
+// TestOtherObjects checks that other kinds of objects, and null, have no flow and no gap.
 func TestOtherObjects(t *testing.T) {
 	d := testdump.OpenWeb(t, "web-net10")
 	out := listed(t, d.Dump)

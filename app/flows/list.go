@@ -16,9 +16,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// List adds to out what flows with running threads and with the suspended async methods of set, if it is not nil: each
-// ExecutionContext that has a value, with its code, in the order of threads and stacks. What can't be
-// read is recorded in the Reader's gaps, which are those of out. The error is ctx's, or why nothing was found where that could not be read.
+// List adds to out the ExecutionContexts with values and their code: the running threads and, if set is not nil, its
+// suspended async methods, in the order of threads and stacks. It records unreadable parts in the Reader's gaps, which
+// must be out's. The error is ctx's, or explains why nothing was found.
 func (r *Reader) List(ctx context.Context, p *process.Process, running []threads.Thread, set *tasks.Set, out *answer.Flows) error {
 	l := &list{Reader: r, out: out, at: map[target.Addr]int{}}
 	for i := range running {
@@ -51,11 +51,11 @@ func (r *Reader) List(ctx context.Context, p *process.Process, running []threads
 type list struct {
 	*Reader
 	out  *answer.Flows
-	at   map[target.Addr]int // by context: its index in out, -1 if it is empty
-	lost error               // why a context is unknown, nil if all are known
+	at   map[target.Addr]int // by context: its index in out, or -1 if it is empty
+	lost error               // why a context is unknown, or nil
 }
 
-// noted lists what was noted so far.
+// noted lists the gaps recorded so far.
 func (l *list) noted() []error {
 	if l.Gaps == nil {
 		return nil
@@ -63,7 +63,7 @@ func (l *list) noted() []error {
 	return l.Noted()
 }
 
-// lose takes the first error that was noted since there were n.
+// lose keeps the first gap after the first n.
 func (l *list) lose(n int) {
 	if all := l.noted(); len(all) > n {
 		l.lost = cmp.Or(l.lost, all[n])
@@ -75,7 +75,7 @@ func (l *list) methods(ctx context.Context, set *tasks.Set) error {
 	err := set.Note(l.Gaps)
 	l.Note(err)
 	l.lost = cmp.Or(l.lost, err)
-	seen := map[target.Addr]bool{} // a method that several others await is in several stacks
+	seen := map[target.Addr]bool{} // a method awaited by several others is in several stacks
 	for s, err := range set.Stacks(ctx, tasks.StackOptions{}) {
 		if err != nil {
 			return err
@@ -110,7 +110,7 @@ func (l *list) method(f *answer.AsyncFrame) {
 	}
 }
 
-// flow returns the index of an ExecutionContext in the answer, or -1 if nothing flows with it.
+// flow returns the index of an ExecutionContext in the answer, or -1 if it has no values.
 func (l *list) flow(o objects.Object) int {
 	if o.Addr == 0 {
 		return -1
@@ -155,11 +155,11 @@ func (r *Reader) Describe(executionContext objects.Object) []answer.FlowValue {
 	return out
 }
 
-// errNoFlow reports an object with which nothing can flow.
+// errNoFlow reports an object without an ExecutionContext.
 var errNoFlow = target.Unsupportedf("nothing flows with it: it is not a System.Threading.Thread, an ExecutionContext or a suspended async method")
 
-// Of describes what flows with an object: a System.Threading.Thread, the box of a suspended async
-// method, or an ExecutionContext. The list has one element, or none if nothing flows with the object.
+// Of describes the values that flow with a System.Threading.Thread, the box of a suspended async method, or an
+// ExecutionContext. The list has at most one element.
 func (r *Reader) Of(o objects.Object) ([]answer.Flow, error) {
 	context := o
 	is, err := shapes.Is[*executionContext](r.Binder, o.Type)

@@ -18,8 +18,9 @@ type delegate struct {
 	_ shapes.Type `of:"System.MulticastDelegate"`
 }
 
-// Names returns names of objects, by the fields that hold them: static fields first, then, if walk is set, in one walk of the heap, the fields of
-// other objects. Objects without such a field have no name. The error is ctx's, or reports that the heap was not read whole.
+// Names returns the names of objects by the fields that hold them. Static fields come first. If walk is set, one walk
+// of the heap finds the fields of other objects. Objects without such a field have no name. The error is ctx's, or
+// reports that the heap was not completely read.
 func Names(ctx context.Context, b *shapes.Binder, h *heap.Heap, wanted map[target.Addr]bool, walk bool, o heap.ScanOptions) (map[target.Addr]string, error) {
 	s := &namer{ctx: ctx, b: b, heap: h, names: map[target.Addr]string{}}
 	delete(wanted, 0)
@@ -30,7 +31,8 @@ func Names(ctx context.Context, b *shapes.Binder, h *heap.Heap, wanted map[targe
 	return s.names, err
 }
 
-// StaticNames returns the static fields that hold objects, by object, and reports whether all static fields could be read.
+// StaticNames returns the names of static fields that hold objects, by object, and reports whether all static fields
+// could be read.
 func StaticNames(ctx context.Context, b *shapes.Binder, h *heap.Heap, wanted map[target.Addr]bool) (names map[target.Addr]string, whole bool) {
 	names = map[target.Addr]string{}
 	if len(wanted) == 0 {
@@ -89,8 +91,8 @@ func (s *namer) name(wanted map[target.Addr]bool, walk bool, o heap.ScanOptions)
 	return err
 }
 
-// statics returns the static fields that refer to objects, by object, and reports whether all could be read. Of several, one of a class of the
-// program counts.
+// statics returns the static fields that refer to objects, by object, and reports whether all could be read. Fields of
+// the program's classes take precedence.
 func (s *namer) statics() (out map[target.Addr]*objects.Field, whole bool) {
 	out, whole = map[target.Addr]*objects.Field{}, true
 	own := map[target.Addr]bool{}
@@ -98,7 +100,7 @@ func (s *namer) statics() (out map[target.Addr]*objects.Field, whole bool) {
 	for f, err := range r.Statics(s.ctx) {
 		whole = whole && err == nil
 		if err != nil || f.Thread != nil {
-			continue // a name less
+			continue // only a name is missing
 		}
 		if out[f.Object] == nil || !own[f.Object] && ownClass(f.Field) {
 			out[f.Object], own[f.Object] = f.Field, ownClass(f.Field)
@@ -137,17 +139,17 @@ func property(field string) string {
 type referrer struct {
 	to   target.Addr
 	from heap.Object
-	rank uint8 // the lower, the better it names the other
+	rank uint8 // lower ranks give better names
 }
 
-// The ranks of referrers by their types.
+// Ranks of referrers by type.
 const (
 	rankOwn     = iota // an object of the program
 	rankLibrary        // an object of a library
-	rankNone           // arrays, delegates, the state of async methods, parts of the object: no field that names it
+	rankNone           // arrays, delegates, async state, parts of the object: no field gives a name
 )
 
-// referrers gathers the objects that refer to some others. Each worker keeps the best of each run.
+// referrers gathers the objects that refer to wanted objects. Each worker keeps the best of each run.
 type referrers struct {
 	s      *namer
 	edges  *heap.Edges
@@ -166,7 +168,7 @@ func (c *referrers) Objects(_ *heap.Segment, batch []heap.Object) {
 		}
 		var whole bool
 		if c.refs, whole = c.edges.Whole(c.refs[:0], o); !whole {
-			c.refs, _, _ = c.edges.Append(c.refs[:0], o, 0, o.Size) // what is missing names nothing
+			c.refs, _, _ = c.edges.Append(c.refs[:0], o, 0, o.Size) // missing references give no names
 		}
 		for _, a := range c.refs {
 			if c.wanted[a] && a != o.Addr {
@@ -176,7 +178,7 @@ func (c *referrers) Objects(_ *heap.Segment, batch []heap.Object) {
 	}
 }
 
-// add keeps a referrer if it is better than the one of the run so far.
+// add keeps a referrer if it is better than the best one of the run so far.
 func (c *referrers) add(to target.Addr, o *heap.Object) {
 	rank := c.rank(o)
 	if rank == rankNone {
@@ -193,7 +195,7 @@ func (c *referrers) add(to target.Addr, o *heap.Object) {
 	c.found = append(c.found, referrer{to, *o, rank})
 }
 
-// rank returns how well objects of a type name what they refer to.
+// rank returns how well objects of a type name their referents.
 func (c *referrers) rank(o *heap.Object) uint8 {
 	n := int(o.TypeNumber())
 	for len(c.ranks) <= n {
@@ -232,7 +234,7 @@ func (c *referrers) Corrupt(*heap.Corruption) {}
 // Reset forgets the referrers.
 func (c *referrers) Reset() { c.found = c.found[:0] }
 
-// fieldName returns the field of a referrer: behind the static field that holds the referrer, if there is one, else behind its type.
+// fieldName returns the field of a referrer, after the static field that holds the referrer or else after its type.
 func (s *namer) fieldName(f *referrer, statics map[target.Addr]*objects.Field) string {
 	o, err := s.b.Objects().Of(f.from)
 	if err != nil {
@@ -245,7 +247,7 @@ func (s *namer) fieldName(f *referrer, statics map[target.Addr]*objects.Field) s
 	})
 	class, err := o.Type.ManagedName()
 	if err != nil || field == "" || strings.HasPrefix(class, s.typeName(f.to)+"+") {
-		return "" // an object of a class inside the object's own refers back
+		return "" // a part of the object refers back to it
 	}
 	owner := ""
 	if f := statics[o.Addr]; f != nil {

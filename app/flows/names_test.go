@@ -15,7 +15,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestNames names objects by the static fields that hold them, and by the fields of other objects, behind the static field or the type of these.
+// TestNames names objects by the static fields that hold them, and by fields of other objects, after the other object's
+// static field or type.
 func TestNames(t *testing.T) {
 	d, _ := testdump.Libraries(t)
 	v, err := d.View("")

@@ -11,13 +11,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Options choose code. The zero value chooses all threads and all suspended async methods.
+// Options selects code. The zero value selects all threads and all suspended async methods.
 type Options struct {
-	Object *target.Addr    // only what flows with this Thread, ExecutionContext or async method, if not nil
-	Thread *threads.Thread // only what flows with this thread, if not nil
+	Object *target.Addr    // if not nil, only the flow of this Thread, ExecutionContext or async method
+	Thread *threads.Thread // if not nil, only the flow of this thread
 }
 
-// Flows lists what flows with threads and async methods: activities with their trace ids, log scopes, values of AsyncLocals.
+// Flows lists the values that flow with threads and async methods: activities with their trace ids, log scopes, and
+// AsyncLocals.
 func Flows(ctx context.Context, p *process.Process, o Options) (*answer.Flows, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.Flows, error) {
 		b, err := c.Shapes()

@@ -78,7 +78,7 @@ func (r *Reader) IsScope(o objects.Object) bool {
 	return s != nil
 }
 
-// Scopes returns what each line logged inside a logging scope carries, beginning with the outermost scope.
+// Scopes returns what a logging scope adds to each line, beginning with the outermost scope.
 func (r *Reader) Scopes(o objects.Object) []string {
 	var out []string
 	for range limits.RequestScopes {
@@ -95,7 +95,8 @@ func (r *Reader) Scopes(o objects.Object) []string {
 	return out
 }
 
-// scope returns what one scope adds: the text of a string, the pairs of a dictionary, or the string fields of an object.
+// scope returns what one scope adds: the text of a string, the pairs of a dictionary, or the string fields of an
+// object.
 func (r *Reader) scope(o objects.Object) string {
 	if o.IsString() {
 		s, err := o.Text(limits.RequestText)

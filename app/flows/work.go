@@ -16,7 +16,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Worker describes what a thread of the process does.
+// Worker describes the activity of a thread.
 func (r *Reader) Worker(ctx context.Context, p *process.Process, t *threads.Thread) answer.Worker {
 	if t == nil {
 		return answer.Worker{}
@@ -33,7 +33,7 @@ func (r *Reader) Worker(ctx context.Context, p *process.Process, t *threads.Thre
 	return out
 }
 
-// program returns the topmost method of the program, or an empty text.
+// program returns the topmost method of the program, or "".
 func (r *Reader) program(frames iter.Seq[stackwalk.Frame]) answer.Text {
 	for f := range frames {
 		md, err := f.Method()
@@ -51,9 +51,10 @@ func (r *Reader) program(frames iter.Seq[stackwalk.Frame]) answer.Text {
 	return answer.Text{}
 }
 
-// Stacks finds the suspended async code that works on each of n objects. of returns, given the box of a method, or a task at the awaited end,
-// the objects that it holds, and those that all code outwards awaits. The result for an object is the longest path from the awaited end
-// outwards to a method that holds the object or awaits it, or nil. The error is ctx's.
+// Stacks finds the suspended async code that works on each of n objects. of gets the box of a method, or a task at the
+// awaited end. It returns the objects that the box holds, and the objects that all code outwards awaits. The result for
+// an object is the longest path from the awaited end outwards to a method that holds or awaits it, or nil. The error is
+// ctx's.
 func (r *Reader) Stacks(ctx context.Context, set *tasks.Set, n int, of func(box objects.Object) (held, awaited []int)) ([]*answer.AsyncWork, error) {
 	ctx = absent.Context(ctx)
 	if set == nil || r.Gaps == nil {
@@ -75,7 +76,7 @@ func (r *Reader) Stacks(ctx context.Context, set *tasks.Set, n int, of func(box 
 // stack searches one stack for the objects.
 func (r *Reader) stack(s *answer.AsyncStack, out []*answer.AsyncWork, of func(objects.Object) (held, awaited []int)) {
 	var path []int
-	var outwards [][]int // by depth: what the frames there await
+	var outwards [][]int // by depth: the objects that the frames there await
 	for i := range s.Frames {
 		f := &s.Frames[i]
 		path = append(path[:f.Depth], i)

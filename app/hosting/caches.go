@@ -43,14 +43,14 @@ type (
 	}
 )
 
-// notSet is the size of an entry or the limit of a cache that was not set. These fields are numbers, not Nullables.
+// notSet is the value of an unset entry size or cache limit in fields that are numbers, not Nullables.
 const notSet = -1
 
 // expiredFlag marks an expired entry in .NET 6.
 const expiredFlag = 1 << 1
 
-// Caches lists the memory caches of the process with their entries, the largest and oldest entries
-// first. It records what could not be read. The error is ctx's.
+// Caches lists the memory caches of the process with their entries, the largest and oldest entries first. It records
+// what could not be read. The error is ctx's.
 func (r *Reader) Caches(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.MemoryCaches, error) {
 	ctx = absent.Context(ctx)
 	out := &answer.MemoryCaches{Caches: []answer.MemoryCache{}}

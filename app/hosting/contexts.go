@@ -14,9 +14,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Objects of Entity Framework Core. The names are those of versions 3.1 to 10.
+// Objects of Entity Framework Core, versions 3.1 to 10.
 type (
-	// A contextPart is a context, or the object that keeps the state of its entities.
+	// A contextPart is a context or the object with the state of its entities.
 	contextPart struct {
 		_ shapes.Type `of:"Microsoft.EntityFrameworkCore.DbContext|Microsoft.EntityFrameworkCore.ChangeTracking.Internal.StateManager"`
 	}
@@ -40,8 +40,8 @@ type (
 	}
 )
 
-// DbContexts lists the contexts of Entity Framework Core with the entities that they track, those with
-// most entities first. It records what could not be read. The error is ctx's.
+// DbContexts lists the contexts of Entity Framework Core with their tracked entities, the most entities first. It
+// records what could not be read. The error is ctx's.
 func (r *Reader) DbContexts(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.DbContexts, error) {
 	ctx = absent.Context(ctx)
 	out := &answer.DbContexts{Contexts: []answer.DbContext{}}
@@ -99,8 +99,8 @@ type tallyKey struct {
 	state string
 }
 
-// count counts the entities of a map. With shared it also counts those of nested maps: owned types and types that share a table have a map
-// each. It records what could not be read and returns the first error.
+// count counts the entities of a map. If shared is set it includes nested maps: owned types and types that share a
+// table each have a map. It records what could not be read and returns the first error.
 func (r *Reader) count(t *tally, m *entityMap, mx shapes.Instance, shared bool) error {
 	var bad error
 	fail := func(err error) {
@@ -149,7 +149,7 @@ func (r *Reader) count(t *tally, m *entityMap, mx shapes.Instance, shared bool) 
 	return bad
 }
 
-// keys iterates over the keys of the dictionary that a field refers to. The keys are objects; null has none.
+// keys iterates over the keys of the dictionary that a field refers to. The keys are objects. A null field has no keys.
 func (r *Reader) keys(f *shapes.Ref, x shapes.Instance) iter.Seq2[objects.Object, error] {
 	return func(yield func(objects.Object, error) bool) {
 		for i, err := range r.items.ItemsAt(f, x) {

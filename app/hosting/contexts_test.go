@@ -11,8 +11,8 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// TestDbContexts checks the program's three contexts. One tracks eight entities, two of them of an
-// owned type with a map of its own; one was never queried; one is disposed.
+// TestDbContexts checks the program's three contexts. One tracks eight entities, two of them of an owned type with its
+// own map; one was never queried; one is disposed.
 func TestDbContexts(t *testing.T) {
 	d, _ := testdump.Libraries(t)
 	r, h := open(t, d)

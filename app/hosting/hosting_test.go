@@ -28,8 +28,7 @@ func open(t testing.TB, d *sosgo.Dump) (*hosting.Reader, *heap.Heap) {
 	return hosting.New(b, items), h
 }
 
-// TestScopes finds a scope of the provider and one for each of the web program's seven pending
-// requests.
+// TestScopes finds a scope of the provider and one for each of the web program's seven pending requests.
 func TestScopes(t *testing.T) {
 	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		r, h := open(t, d.Dump)
@@ -56,7 +55,7 @@ func TestScopes(t *testing.T) {
 	})
 }
 
-// TestCaches finds what the program put into the cache: a value for six hours and one forever.
+// TestCaches finds the program's two cache entries: one for six hours and one without expiry.
 func TestCaches(t *testing.T) {
 	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		r, h := open(t, d.Dump)
@@ -87,8 +86,8 @@ func TestCaches(t *testing.T) {
 	})
 }
 
-// TestCachesOfNet6 reads entries of .NET 6, which keep their flags in one byte and their expiry, if
-// any, with an offset to UTC.
+// TestCachesOfNet6 reads entries of .NET 6, which keep their flags in one byte and an optional expiry with an offset to
+// UTC.
 func TestCachesOfNet6(t *testing.T) {
 	d, _ := testdump.Libraries(t)
 	r, h := open(t, d)
@@ -112,7 +111,7 @@ func TestCachesOfNet6(t *testing.T) {
 	assert.Equal(t, "01:00:00", used.Sliding)
 }
 
-// TestMissingParts asks each question again and again without one of the places that its answer was read from.
+// TestMissingParts repeats each query, each time without one of the pieces of memory that its answer was read from.
 func TestMissingParts(t *testing.T) {
 	scopes := func(v *sosgo.View) (any, []error, error) {
 		return testdump.Asked(hosting.ServiceScopes(t.Context(), v.Process))
@@ -132,7 +131,7 @@ func TestMissingParts(t *testing.T) {
 	t.Run("types of contexts", func(t *testing.T) { testdump.SweepLibraries(t, 60, true, contexts) })
 }
 
-// TestCanceled checks that a canceled context ends each question with its error.
+// TestCanceled checks that a canceled context ends each query with its error.
 func TestCanceled(t *testing.T) {
 	v, err := testdump.OpenWeb(t, "web-net10").View("")
 	require.NoError(t, err)

@@ -17,7 +17,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Types of Microsoft.Extensions.Hosting, of versions 3.1 to 11.
+// Types of Microsoft.Extensions.Hosting, versions 3.1 to 11.
 type (
 	host struct {
 		_           shapes.Type `of:"Microsoft.Extensions.Hosting.Internal.Host"`
@@ -48,27 +48,27 @@ type (
 		_    shapes.Type `of:"Microsoft.Extensions.Hosting.BackgroundService"`
 		Task shapes.Ref  `field:"_executeTask|_executingTask"`
 	}
-	// A tokenSource counts its states from 1 where it has partitions, and else from 0 (CancellationTokenSource.cs).
+	// A tokenSource counts its states from 1 if it has partitions, else from 0 (CancellationTokenSource.cs).
 	tokenSource struct {
 		_          shapes.Type `of:"System.Threading.CancellationTokenSource"`
 		State      shapes.Int  `field:"_state"`
 		Partitions shapes.Ref  `field:"_callbackPartitions,optional"`
 	}
-	// A services iterator walks over the services of a host while it stops them.
+	// A servicesIterator walks over the services of a host while the host stops them.
 	servicesIterator struct {
 		_       shapes.Type `of:"System.Linq.Enumerable+Iterator<>"`
 		Current shapes.Ref  `field:"_current"`
 	}
 )
 
-// hostMachines begins the names of the state machines in which a host awaits its services.
+// hostMachines is the prefix of the names of a host's state machines.
 const hostMachines = "Microsoft.Extensions.Hosting.Internal.Host+<"
 
 // stopMachine is in the name of the state machine of Host.StopAsync.
 const stopMachine = hostMachines + "StopAsync>"
 
-// Hosts lists the generic hosts with the states of their services, and concludes which services failed and what a host that is stopping waits
-// for. It records what could not be read. The error is ctx's.
+// Hosts lists the generic hosts with the states of their services, and concludes which services failed and what a
+// stopping host waits for. It records what could not be read. The error is ctx's.
 func (r *Reader) Hosts(ctx context.Context, h *heap.Heap, t *tasks.Reader, o heap.ScanOptions) (*answer.Hosts, error) {
 	ctx = absent.Context(ctx)
 	out := &answer.Hosts{Hosts: []answer.Host{}, Verdicts: []answer.Verdict{}}
@@ -205,7 +205,7 @@ func (r *Reader) service(in shapes.Reading, t *tasks.Reader, o objects.Object) a
 	return out
 }
 
-// serviceState returns the state of a service by the flags of its task.
+// serviceState returns the state of a service from the flags of its task.
 func serviceState(f tasks.Flags) string {
 	switch {
 	case !f.Completed():
@@ -218,8 +218,8 @@ func serviceState(f tasks.Flags) string {
 	return answer.ServiceCompleted
 }
 
-// stopping finds the service whose StopAsync a host awaits in a stack. It is the current one of the iterator of the host's own method, or else
-// the one that the outermost awaited method refers to.
+// stopping finds the service that a host stops in a stack, by awaiting its StopAsync. It is the current one of the
+// iterator in the host's own method, or else the service that the outermost awaited method refers to.
 func (r *Reader) stopping(in shapes.Reading, h *heap.Heap, hosts []answer.Host, s *answer.AsyncStack) {
 	path := stopPath(s.Frames)
 	var found *answer.HostedService
@@ -252,7 +252,8 @@ func (r *Reader) stopping(in shapes.Reading, h *heap.Heap, hosts []answer.Host, 
 	}
 }
 
-// stopPath returns the frames of a stack from the innermost to that of Host.StopAsync, or none if that one is not suspended.
+// stopPath returns the frames of a stack from the innermost to Host.StopAsync, or nil if StopAsync is not suspended
+// there.
 func stopPath(frames []answer.AsyncFrame) []answer.AsyncFrame {
 	is := func(f answer.AsyncFrame) bool {
 		return f.AsyncName != nil && strings.Contains(f.Type.S, stopMachine) && f.State != nil && *f.State >= 0
@@ -272,7 +273,8 @@ func stopPath(frames []answer.AsyncFrame) []answer.AsyncFrame {
 	return path
 }
 
-// serviceAt returns the service at an address: of a host, or of any if the host is 0. It returns nil if there is none.
+// serviceAt returns the service at address a in the host of, or in any host if of is 0. It returns nil if there is no
+// such service.
 func serviceAt(hosts []answer.Host, of, a target.Addr) *answer.HostedService {
 	for i := range hosts {
 		if of != 0 && hosts[i].Address != of {
@@ -287,7 +289,7 @@ func serviceAt(hosts []answer.Host, of, a target.Addr) *answer.HostedService {
 	return nil
 }
 
-// current returns what an iterator of Linq stands at, or 0 for another object.
+// current returns the current element of a Linq iterator, or 0 for another object.
 func (r *Reader) current(in shapes.Reading, a target.Addr) target.Addr {
 	o, err := r.b.Objects().Object(a)
 	if err != nil {
@@ -301,7 +303,7 @@ func (r *Reader) current(in shapes.Reading, a target.Addr) target.Addr {
 	return in.PointerAt(&s.Current, x).Value
 }
 
-// verdicts concludes what is wrong with a host.
+// verdicts draws the conclusions about a host.
 func verdicts(h *answer.Host) []answer.Verdict {
 	var out []answer.Verdict
 	show := []string{"host"}

@@ -17,7 +17,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// stoppingHost is a dump of testdata/dumps/host/net10-host/HostState.cs, which was run with "background".
+// stoppingHost is a dump of testdata/dumps/host/net10-host/HostState.cs, run with "background".
 const stoppingHost = "../../testdata/dumps/host/net10-host/net10-host.dmp.zst"
 
 func hostView(t *testing.T) *sosgo.View {
@@ -33,8 +33,8 @@ func hostView(t *testing.T) *sosgo.View {
 	return v
 }
 
-// TestHostThatStops compares the services of a host with the source of the program: one has failed, one has completed, and StopAsync of
-// another one waits.
+// TestHostThatStops compares the services of a host with the source of the program: one has failed, one has completed,
+// and the StopAsync of another one waits.
 func TestHostThatStops(t *testing.T) {
 	v := hostView(t)
 	out, err := hosting.Hosts(t.Context(), v.Process)
@@ -90,7 +90,7 @@ func TestHostThatStops(t *testing.T) {
 	assert.Equal(t, h.Services[2].Address, tasks.Services[0].Address)
 }
 
-// TestWebHost finds the host of the web program, which runs and whose only service is the server.
+// TestWebHost finds the running host of the web program. Its only service is the server.
 func TestWebHost(t *testing.T) {
 	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		v, err := d.View("")
@@ -112,7 +112,8 @@ func TestWebHost(t *testing.T) {
 	})
 }
 
-// TestMissingPartsOfHosts asks again and again without one of the places that the answer was read from: it never says less without a note.
+// TestMissingPartsOfHosts repeats the query, each time without one of the pieces of memory that the answer was read
+// from. A smaller answer must have a note.
 func TestMissingPartsOfHosts(t *testing.T) {
 	if _, err := os.Stat(stoppingHost); err != nil {
 		t.Skip("there are no canned dumps here")

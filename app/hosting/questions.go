@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/process"
 )
 
-// read computes an answer about the host's objects. Work names the scan for people.
+// read computes an answer about the host's objects. work describes the scan in progress reports.
 func read[T any](ctx context.Context, p *process.Process, work string,
 	compute func(*Reader, context.Context, *heap.Heap, heap.ScanOptions) (T, error)) (T, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (none T, err error) {
@@ -29,7 +29,7 @@ func read[T any](ctx context.Context, p *process.Process, work string,
 	})
 }
 
-// ServiceScopes lists the scopes of dependency injection, and what each will dispose.
+// ServiceScopes lists the scopes of dependency injection with the objects that each will dispose.
 func ServiceScopes(ctx context.Context, p *process.Process) (*answer.ServiceScopes, error) {
 	return read(ctx, p, "looking for scopes", (*Reader).Scopes)
 }

@@ -38,8 +38,8 @@ type rooted struct {
 	Root shapes.Ref `field:"<Root>"`
 }
 
-// Scopes lists the scopes of dependency injection that are not disposed, those that will dispose most
-// objects first, and counts the others. It records what could not be read. The error is ctx's.
+// Scopes lists the undisposed scopes of dependency injection, the most disposables first, and counts the others. It
+// records what could not be read. The error is ctx's.
 func (r *Reader) Scopes(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.ServiceScopes, error) {
 	ctx = absent.Context(ctx)
 	out := &answer.ServiceScopes{Scopes: []answer.ServiceScope{}}
@@ -107,7 +107,8 @@ func (r *Reader) scope(in shapes.Reading, a target.Addr, s *serviceScope, x shap
 	return out
 }
 
-// Accumulates reports whether a scope collects objects of a type that it shares with nobody. In a root scope one of them may be a singleton.
+// Accumulates reports whether a scope collects unshared objects of a type. In a root scope one of them may be a
+// singleton.
 func Accumulates(root answer.Maybe[bool], uncached int64) bool {
 	return answer.Is(root, true) && uncached > 1
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestAccumulates: several objects of a type accumulate in a root scope alone, and one may be a singleton.
+// TestAccumulates checks that several objects of a type accumulate only in a root scope. A single one may be a
+// singleton.
 func TestAccumulates(t *testing.T) {
 	assert.True(t, hosting.Accumulates(answer.Known(true), 2))
 	assert.False(t, hosting.Accumulates(answer.Known(true), 1))

@@ -8,7 +8,8 @@ import (
 	"github.com/sosgo/sosgo/process"
 )
 
-// ComWrappers lists the wrappers of System.Runtime.InteropServices.ComWrappers: managed objects for native code, and native ones for managed code.
+// ComWrappers lists the wrappers of System.Runtime.InteropServices.ComWrappers: managed objects for native code, and
+// native objects for managed code.
 func ComWrappers(ctx context.Context, p *process.Process) (*answer.ComWrappers, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.ComWrappers, error) {
 		b, err := p.Shapes()

@@ -16,12 +16,12 @@ type (
 	anchor struct {
 		_ shapes.Type `of:"System.Runtime.InteropServices.ComWrappers|System.Runtime.InteropServices.ComWrappers+ManagedObjectWrapperHolder|System.Runtime.InteropServices.ComWrappers+NativeObjectWrapper"`
 	}
-	// A factory is an instance of a class that derives from ComWrappers. Before .NET 10 it kept nothing that is managed.
+	// A factory is an instance of a class derived from ComWrappers. Before .NET 10 it has no managed state.
 	factory struct {
 		_     shapes.Type `of:"System.Runtime.InteropServices.ComWrappers"`
 		Table shapes.Ref  `field:"_managedObjectWrapperTable,optional"`
 	}
-	// A holder keeps the managed object of a wrapper, which is a value in native memory.
+	// A holder keeps the managed object of a wrapper. The wrapper is a structure in native memory.
 	holder struct {
 		_       shapes.Type `of:"System.Runtime.InteropServices.ComWrappers+ManagedObjectWrapperHolder"`
 		Object  shapes.Ref  `field:"_wrappedObject"`
@@ -45,8 +45,8 @@ type (
 	}
 )
 
-// The parts of ManagedObjectWrapper.RefCount (ComWrappers.cs): the references of COM with the mark of a wrapper that is destroyed with the last
-// one of a tracker, and above them those of trackers.
+// Parts of ManagedObjectWrapper.RefCount (ComWrappers.cs). The low half has COM's references and the mark of a wrapper
+// that is destroyed with its last tracker; the high half has the references of trackers.
 const (
 	comReferences = 1<<31 - 1
 	trackerShift  = 32
@@ -117,7 +117,7 @@ func (r *Reader) wrapper() (*managedWrapper, error) {
 	return nil, err
 }
 
-// belongs verifies that a structure refers to the holder that refers to it.
+// belongs verifies that a structure and its holder refer to each other.
 func (r *Reader) belongs(w *managedWrapper, at shapes.Instance, holder target.Addr) error {
 	handle, err := w.Holder.Uint(at)
 	if err != nil {

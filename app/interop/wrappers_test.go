@@ -38,7 +38,7 @@ func open(t *testing.T) (*sosgo.View, *testdump.Overlay, map[string]string) {
 	return v, over, facts
 }
 
-// TestWrappers compares the wrappers with the pointers and the counts of references that the program printed.
+// TestWrappers compares the wrappers with the pointers and reference counts that the program printed.
 func TestWrappers(t *testing.T) {
 	v, _, facts := open(t)
 	out, err := interop.ComWrappers(t.Context(), v.Process)
@@ -53,7 +53,7 @@ func TestWrappers(t *testing.T) {
 		assert.Equal(t, facts["ccw."+name+".refs"], strconv.FormatInt(w.References.Value, 10))
 		assert.Equal(t, answer.Known(interfaces[name]), w.Interfaces)
 		assert.Equal(t, answer.Known[int64](0), w.Trackers)
-		// The pointer of IUnknown stands behind those of the program's interfaces, which stand behind one to the wrapper.
+		// The pointer of IUnknown follows those of the program's interfaces, which follow one to the wrapper.
 		assert.Equal(t, target.Addr(pointer), w.Dispatches.Value+8*target.Addr(1+w.Interfaces.Value))
 	}
 	require.Len(t, out.Native, 2)
@@ -70,7 +70,7 @@ func TestWrappers(t *testing.T) {
 	assert.Equal(t, 1, unique)
 }
 
-// TestForeignWrapper: a structure that does not belong to its holder has no figures.
+// TestForeignWrapper checks that a structure that does not belong to its holder has no figures.
 func TestForeignWrapper(t *testing.T) {
 	v, over, _ := open(t)
 	out, err := interop.ComWrappers(t.Context(), v.Process)
@@ -83,7 +83,7 @@ func TestForeignWrapper(t *testing.T) {
 	assert.Equal(t, out.Managed[1].References, damaged.Managed[1].References)
 }
 
-// TestNoWrappers: a process without wrappers has none, and nothing is missing.
+// TestNoWrappers checks that a process without wrappers has empty lists and no gaps.
 func TestNoWrappers(t *testing.T) {
 	v, err := testdump.Open(t, "net10-zoo").View("")
 	require.NoError(t, err)

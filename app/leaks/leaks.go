@@ -18,14 +18,15 @@ import (
 	"github.com/sosgo/sosgo/objects/shapes"
 )
 
-// Options controls what is listed. The zero value of each field means its default.
+// Options selects the listed suspects. The zero value of a field selects its default.
 type Options struct {
-	// Share is the percentage of all live bytes that a suspect retains; DefaultShare is that of Eclipse MAT.
+	// Share is the percentage of all live bytes that a suspect retains. DefaultShare is the value of Eclipse MAT.
 	Share float64
-	// Least is the smallest percentage that is listed, DefaultLeast, and never less than Bytes, DefaultBytes.
+	// Least is the smallest listed percentage (DefaultLeast). Bytes is the smallest listed retained size
+	// (DefaultBytes).
 	Least float64
 	Bytes uint64
-	// Count is the number of objects of one type, handlers, timers or registrations that accumulate, DefaultCount.
+	// Count is how many objects of one type, handlers, timers or registrations are an accumulation (DefaultCount).
 	Count int
 	// Groups of objects without a common referrer are listed only if they are suspects.
 
@@ -47,19 +48,20 @@ const (
 	majority     = 80.0     // MAT's group_suspects_accumulation_ratio, in percent
 	small        = 16 << 20 // live bytes
 	topTypes     = 4        // listed types of a suspect
-	maxFirst     = 3        // listed holders of a group, and types that hold some members each
+	maxFirst     = 3        // listed holders of a group, and listed types of partial holders
 	maxPart      = 64       // steps up to a member of a group from its referrer
 	maxClimb     = 4        // from the array of a collection to the collection
-	maxFound     = 1 << 12  // suspects that are compared with each other
-	maxRead      = 1 << 17  // objects of a pattern that are read
-	lookStep     = 1 << 13  // objects between two checks of the context, and for one goroutine at a time
+	maxFound     = 1 << 12  // suspects compared with each other
+	maxRead      = 1 << 17  // objects read per pattern
+	lookStep     = 1 << 13  // objects between two checks of the context, and per batch of a goroutine
 	maxKept      = 1 << 20  // steps up the dominator tree
-	minReferring = 10.0     // smallest percentage of a group that the objects of a named type refer to
-	maxReferrers = 1 << 18  // referrers examined for that, the same number for each member
-	minShare     = 0.5      // share of an object's retained size at which suspects below replace it
+	minReferring = 10.0     // smallest percentage of a group that a named type must refer to
+	maxReferrers = 1 << 18  // referrers examined per group, divided evenly among its members
+	minShare     = 0.5      // share of an object's retained size from which suspects below it replace it
 )
 
-// Find finds the largest holders of the heap. r reads the objects of the same runtime.
+// Find finds the largest holders of the heap. r reads the objects of the same runtime. The error is ctx's or the
+// graph's.
 func Find(ctx context.Context, x *graph.Holders, r *objects.Reader, o Options) (*answer.Leaks, error) {
 	ctx, done, err := x.Graph().Use(ctx)
 	if err != nil {
@@ -69,11 +71,11 @@ func Find(ctx context.Context, x *graph.Holders, r *objects.Reader, o Options) (
 	b := shapes.New(r, func() (*heap.Heap, error) { return x.Graph().Heap(), nil })
 	f := &finder{x: x, g: x.Graph(), r: r, b: b, collections: collections.New(b), o: o.withDefaults(), a: &answer.Leaks{Suspects: []answer.Suspect{}},
 		part: map[graph.Node]bool{}, unknown: map[string]*answer.UnknownCollection{}}
-	var beside workers.Group // what the last steps need is computed beside the others, which use one goroutine
+	var beside workers.Group // computes the input of the last steps in parallel with the others, which use one goroutine
 	defer beside.Wait()
 	for _, step := range []func(context.Context) error{f.prepare, f.pick, func(ctx context.Context) error {
 		if !f.a.Small {
-			beside.Go(func() { _, _ = f.g.Referrers(ctx) }) // who needs it has its error
+			beside.Go(func() { _, _ = f.g.Referrers(ctx) }) // callers of Referrers get the error
 		}
 		return nil
 	}, f.events, f.timers, f.cancellations, f.scopes, f.weakReferences, f.accumulations, f.groups, f.single,
@@ -91,7 +93,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// A finder looks for leaks.
+// A finder searches for leaks.
 type finder struct {
 	x *graph.Holders
 	g *graph.Graph
@@ -106,26 +108,26 @@ type finder struct {
 	doms   *graph.Dominators
 	least  uint64 // bytes
 	names  []string
-	masks  []uint8                // by type: the patterns that its objects may belong to, a bit for each
+	masks  []uint8                // by type: a bit for each pattern to which its objects may belong
 	picked [patterns][]graph.Node // by pattern
-	large  *graph.Set             // of patternLarge, which may be most objects: those of a long list
-	isLink []bool                 // by type; nil until a path is looked for
+	large  *graph.Set             // objects of patternLarge, which may be most objects, as in a long list
+	isLink []bool                 // by type; nil until the first search for a path
 	found  []suspect
 	part   map[graph.Node]bool // points that belong to a pattern
 
 	unknown map[string]*answer.UnknownCollection
 }
 
-// A suspect is something that was found.
+// A suspect is a possible leak.
 type suspect struct {
 	kind     string
-	point    graph.Node // NoNode for none
-	owner    graph.Node // NoNode for none
-	member   graph.Node // the member whose path is shown if there is no point
+	point    graph.Node // or NoNode
+	owner    graph.Node // or NoNode
+	member   graph.Node // the member with the shown path if there is no point
 	retained uint64
 	elements answer.Maybe[uint64]
 	atLeast  bool // there may be more elements than were examined
-	typ      int  // the members' type, -1 for none
+	typ      int  // the members' type, or -1
 	count    uint64
 	size     uint64 // retained by the members
 	sample   []graph.Node
@@ -165,10 +167,10 @@ func (f *finder) prepare(ctx context.Context) (err error) {
 	return nil
 }
 
-// typeName returns the name of an object's type, empty if unknown.
+// typeName returns the name of an object's type, or "" if unknown.
 func (f *finder) typeName(n graph.Node) string { return f.names[f.g.TypeIndex(n)] }
 
-// A pattern is what objects are picked for.
+// A pattern selects objects for one of the searches.
 type pattern uint8
 
 const (
@@ -178,11 +180,11 @@ const (
 	patternScope
 	patternWeak
 	patterns
-	patternLarge = patterns // a retained size that is worth listing
+	patternLarge = patterns // a retained size large enough to list
 )
 
-// pick finds the live objects of all patterns in one walk. Each walk of its own reads type and liveness of all objects: eight took a tenth of the
-// time of a triage.
+// pick finds the live objects of all patterns in one walk. A separate walk for each pattern reads the type and liveness
+// of all objects again: eight such walks took a tenth of a triage.
 func (f *finder) pick(ctx context.Context) error {
 	masks := make([]uint8, len(f.g.Types()))
 	for p, types := range [...][]bool{patternEvent: typesOf[*multicast](f), patternTimer: typesOf[*timer](f), patternCallback: typesOf[*callback](f),
@@ -232,7 +234,8 @@ func (f *finder) pick(ctx context.Context) error {
 	})
 }
 
-// objects returns the objects of a pattern, in order: all of them, or maxRead and one more of the patterns that read no more.
+// objects returns the objects of a pattern in order: all of them, or at most maxRead+1 for patterns that read their
+// objects.
 func (f *finder) objects(p pattern) iter.Seq[graph.Node] {
 	if p == patternLarge {
 		return f.large.All
@@ -253,7 +256,7 @@ func (f *finder) each(ctx context.Context, p pattern, visit func(graph.Node) err
 	return ctx.Err()
 }
 
-// groupBy is what children of one type retain together.
+// groupBy sums up the children of one type.
 type groupBy struct {
 	count, size, largest uint64
 	first                graph.Node
@@ -289,7 +292,7 @@ func (f *finder) accumulations(ctx context.Context) error {
 	return f.deepest(ctx, all[:min(len(all), maxFound)])
 }
 
-// group sums up objects by type, except those in without.
+// group sums up objects by type, except objects in without.
 func (f *finder) group(ctx context.Context, types map[int]*groupBy, list []graph.Node, without map[graph.Node]bool) error {
 	last, t := -1, (*groupBy)(nil)
 	for i, c := range list {
@@ -313,7 +316,7 @@ func (f *finder) group(ctx context.Context, types map[int]*groupBy, list []graph
 	return nil
 }
 
-// largest returns the type with the largest retained size among those with enough objects.
+// largest returns the type with the largest retained size among the types with enough objects.
 func (f *finder) largest(types map[int]*groupBy) (int, *groupBy) {
 	typ, best := -1, (*groupBy)(nil)
 	for i, t := range types {
@@ -327,8 +330,8 @@ func (f *finder) largest(types map[int]*groupBy) (int, *groupBy) {
 	return typ, best
 }
 
-// deepest selects accumulations, the largest first, that no other one owns. If one owns the other, it selects the inner
-// one if that has most of the outer one's size.
+// deepest selects accumulations, the largest first, without those owned by a selected one. If one owns another, it
+// selects the inner one if that has most of the outer one's size.
 func (f *finder) deepest(ctx context.Context, all []suspect) error {
 	taken := map[graph.Node]int{}
 	drops := map[int]bool{}
@@ -376,7 +379,7 @@ func (f *finder) above(ctx context.Context, n graph.Node, taken map[graph.Node]i
 	return 0, false, nil
 }
 
-// ownerOf returns the collection that an array belongs to: its owner, skipping nested classes, which are parts.
+// ownerOf returns the collection of an array: its owner, skipping nested classes, which are parts.
 func (f *finder) ownerOf(n graph.Node) graph.Node {
 	if !f.g.Type(n).IsArray() {
 		return graph.NoNode
@@ -417,7 +420,7 @@ func (f *finder) single(ctx context.Context) error {
 	})
 }
 
-// top returns the outermost object that owns n, n itself if none does.
+// top returns the outermost owner of n, or n itself.
 func (f *finder) top(n graph.Node) graph.Node {
 	for range maxKept {
 		up := f.doms.Idom(n)
@@ -429,8 +432,8 @@ func (f *finder) top(n graph.Node) graph.Node {
 	return n
 }
 
-// point returns where the retained size of n accumulates. It follows the largest child as long as that has most of the
-// size. A chain of objects of one type counts at its first.
+// point returns where the retained size of n accumulates. It follows the largest child while that child has most of the
+// size. A chain of objects of one type counts at its first object.
 func (f *finder) point(ctx context.Context, n graph.Node) (graph.Node, error) {
 	for range maxKept {
 		top, _, _, err := f.doms.Largest(ctx, n, 1)
@@ -446,7 +449,7 @@ func (f *finder) point(ctx context.Context, n graph.Node) (graph.Node, error) {
 	return n, nil
 }
 
-// groups finds types whose objects have no single owner and a large common retained size.
+// groups finds types with a large common retained size and without a single owner of their objects.
 func (f *finder) groups(ctx context.Context) error {
 	types := map[int]*groupBy{}
 	if err := f.unowned(ctx, func(list []graph.Node) error { return f.group(ctx, types, list, f.part) }); err != nil {
@@ -484,7 +487,7 @@ func (f *finder) groups(ctx context.Context) error {
 	})
 }
 
-// unowned calls visit with the direct children of the root and the Sources.
+// unowned calls visit with the direct children of the root and of the Sources.
 func (f *finder) unowned(ctx context.Context, visit func([]graph.Node) error) error {
 	for n := graph.Node(f.g.Objects()); n <= f.g.Root(); n++ {
 		if n != f.g.Root() && !f.live.Live(n) {

@@ -54,9 +54,8 @@ func of(t *testing.T, a *answer.Leaks, is func(*answer.Suspect) bool) *answer.Su
 	return &a.Suspects[i]
 }
 
-// TestKnownLeaks: what the debuggee leaks on purpose is found, with the field that holds it, the number that it is and
-// nothing else before it: an event with 500 handlers, a static dictionary of 1,000 sessions, a list that keeps all, and
-// two finalizers that never return.
+// TestKnownLeaks finds the deliberate leaks of the debuggee first, with their fields and counts: an event with 500
+// handlers, a static dictionary of 1,000 sessions, a list that is never emptied, and two finalizers that never return.
 func TestKnownLeaks(t *testing.T) {
 	for _, name := range []string{"net10-heap-withheap", "net8-heap-withheap", "net31-heap-withheap", "win-net6-heap-withheap"} {
 		t.Run(name, func(t *testing.T) {
@@ -96,7 +95,7 @@ func TestKnownLeaks(t *testing.T) {
 	}
 }
 
-// TestHealthy: a program that leaks nothing has no suspects; its one large array is told of.
+// TestHealthy checks that a program without leaks has no suspects. Its one large array is listed.
 func TestHealthy(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
 		if _, ok := d.Manifest.Fact("root.Arrays.Large"); !ok {
@@ -127,7 +126,7 @@ func TestHealthy(t *testing.T) {
 	})
 }
 
-// owners returns the graph of a dump, what lives of it, and what owns what.
+// owners returns the graph of a dump, its live objects, and its dominators.
 func owners(t *testing.T, d *testdump.Dump) (*graph.Graph, *graph.Liveness, *graph.Dominators) {
 	t.Helper()
 	v, err := d.View("")
@@ -142,8 +141,8 @@ func owners(t *testing.T, d *testdump.Dump) (*graph.Graph, *graph.Liveness, *gra
 	return g, live, doms
 }
 
-// TestGroupReferrers: what refers to the members of a group one by one is named beside their holders, as far as it
-// lives and is no part of them; each number is that of the edges.
+// TestGroupReferrers checks that objects that refer to the members of a group one by one are named beside the group's
+// holders, if they are live and no part of a member. Each count is the number of edges.
 func TestGroupReferrers(t *testing.T) {
 	d := testdump.OpenCase(t, "web-net10-withheap")
 	g, live, doms := owners(t, d)
@@ -157,7 +156,7 @@ func TestGroupReferrers(t *testing.T) {
 	}
 	rows := 0
 	for _, s := range find(t, d, leaks.Options{Count: 10, Bytes: 1, Least: 0.0001, Share: 0.0001}).Suspects {
-		if s.Kind != answer.SuspectGroup || s.Members.Count > 200 { // of more not all referrers are looked at
+		if s.Kind != answer.SuspectGroup || s.Members.Count > 200 { // the referrers of larger groups are sampled
 			continue
 		}
 		holders := map[target.Addr]bool{}
@@ -196,7 +195,7 @@ func TestGroupReferrers(t *testing.T) {
 	assert.Positive(t, rows)
 }
 
-// TestThresholds: options decide what is listed.
+// TestThresholds checks that options select the listed suspects.
 func TestThresholds(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	few := find(t, d, leaks.Options{Bytes: 1 << 20})
@@ -210,8 +209,8 @@ func TestThresholds(t *testing.T) {
 	assert.Equal(t, fact(t, d, "root.Delegates.Multicast"), event.Point.Address)
 }
 
-// TestPatterns: what a web server has of timers, registrations and disposables is found by the names of types and
-// fields, once two are many.
+// TestPatterns finds a web server's timers, registrations and disposables by type and field names, with a low
+// threshold.
 func TestPatterns(t *testing.T) {
 	d := testdump.OpenCase(t, "web-net10-withheap")
 	a := find(t, d, leaks.Options{Count: 2, Bytes: 1, Least: 0.0001})
@@ -243,8 +242,8 @@ func TestPatterns(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// TestWeakReferences: collections of weak references that lead to nothing are found, with the numbers that the handles
-// say: first of all that the dump has, then of every second one, by the objects that own them.
+// TestWeakReferences finds collections of dead weak references. The counts must match the handles, first for all weak
+// references and then for every second one, by owner.
 func TestWeakReferences(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	g, live, doms := owners(t, d)
@@ -307,7 +306,8 @@ func TestWeakReferences(t *testing.T) {
 	}
 }
 
-// TestOwners checks whom leaks names in the dumps of web servers: containers, services and static fields of the program, never what waits.
+// TestOwners checks the owners in dumps of web servers: containers, services and static fields of the program, never
+// waiting code.
 func TestOwners(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("web-*"), func(t *testing.T, d *testdump.Dump) int {
 		v, err := d.View("")
@@ -331,7 +331,7 @@ func TestOwners(t *testing.T) {
 	})
 }
 
-// TestUnprovedRoots: the answer counts the roots that only look like references, and what only they are known to hold stands last.
+// TestUnprovedRoots checks that the answer counts unverified roots, and lists suspects with only such roots last.
 func TestUnprovedRoots(t *testing.T) {
 	assert.Zero(t, find(t, testdump.Open(t, "net10-zoo"), leaks.Options{}).Unproved)
 	d := testdump.Open(t, "win-net10-zoo")

@@ -11,14 +11,14 @@ import (
 	"github.com/sosgo/sosgo/graph"
 )
 
-// The types between what captured an execution context and the values in it.
+// The types between an object that captured an execution context and the values in it.
 const (
 	executionContext = "System.Threading.ExecutionContext"
 	localMap         = "System.Threading.AsyncLocalValueMap+"
 )
 
-// locals sums up the values of AsyncLocals in the execution contexts that objects are, or refer to: timers, boxes of state machines, work items.
-// Those that retain most come first.
+// locals sums up the values of AsyncLocals in the execution contexts among nodes, and in those that nodes refer to:
+// timers, boxes of state machines, work items. The largest retained size comes first.
 func (f *finder) locals(ctx context.Context, nodes []graph.Node) ([]answer.AsyncLocalValues, error) {
 	byName, order := map[string]*bundle{}, []string(nil)
 	counts := map[string]uint64{}
@@ -37,7 +37,7 @@ func (f *finder) locals(ctx context.Context, nodes []graph.Node) ([]answer.Async
 		if holder == graph.NoNode {
 			continue
 		}
-		for _, h := range append([]graph.Node{holder}, f.g.Referents(holder)...) { // many values are in an array or in the entries of a dictionary
+		for _, h := range append([]graph.Node{holder}, f.g.Referents(holder)...) { // many values are in an array or in dictionary entries
 			if !f.g.IsObject(h) || h != holder && !f.g.Type(h).IsArray() {
 				continue
 			}
@@ -59,7 +59,7 @@ func (f *finder) locals(ctx context.Context, nodes []graph.Node) ([]answer.Async
 	return out[:min(len(out), topTypes)], nil
 }
 
-// localsBelow returns locals of the members of an accumulation.
+// localsBelow returns locals for the members of an accumulation.
 func (f *finder) localsBelow(ctx context.Context, s *suspect) ([]answer.AsyncLocalValues, error) {
 	if f.typeName(s.member) != executionContext && f.referent(s.member, executionContext) == graph.NoNode {
 		return nil, nil
@@ -71,7 +71,7 @@ func (f *finder) localsBelow(ctx context.Context, s *suspect) ([]answer.AsyncLoc
 	return f.locals(ctx, slices.DeleteFunc(slices.Clone(children), func(n graph.Node) bool { return !f.g.IsObject(n) || f.g.TypeIndex(n) != s.typ }))
 }
 
-// referent returns the first object that n refers to and whose type's name begins with typ, NoNode if there is none.
+// referent returns the first referent of n with a type name that begins with typ, or NoNode.
 func (f *finder) referent(n graph.Node, typ string) graph.Node {
 	for _, r := range f.g.Referents(n) {
 		if f.g.IsObject(r) && strings.HasPrefix(f.typeName(r), typ) {

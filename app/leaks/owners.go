@@ -9,8 +9,8 @@ import (
 	"github.com/sosgo/sosgo/graph"
 )
 
-// links are the starts of names of types that refer to objects without owning them: code that waits, registrations, and what flows with the
-// code. Whatever a waiter refers to is reached from what it waits for. A path through one of them names nobody who could let go.
+// links are prefixes of the names of types that refer to objects without owning them: waiting code, registrations, and
+// what flows with code. A path through them names no owner that could release the object.
 var links = []string{
 	"System.Threading.SemaphoreSlim+TaskNode",
 	"System.Runtime.CompilerServices.AsyncTaskMethodBuilder<",
@@ -30,16 +30,16 @@ var links = []string{
 	timerType,
 }
 
-// Timers refer to the next and the previous one of a queue, so that each of them leads to all.
+// Timers refer to the next and previous timer of a queue, so each of them leads to all.
 const (
 	timerType  = "System.Threading.TimerQueueTimer"
 	timerQueue = "System.Threading.TimerQueue"
 )
 
-// services are the types in which a service provider keeps its services.
+// services is the namespace in which a service provider keeps its services.
 const services = "Microsoft.Extensions.DependencyInjection.ServiceLookup."
 
-// Owners, the best first: those that a person would name.
+// Owners, the most useful in a report first.
 const (
 	ownStatic   = iota // a static field of a class of the program
 	ownService         // a service provider
@@ -50,10 +50,10 @@ const (
 	ownUnproved = ownNone + 1 // a word of a stack that only looks like a reference
 )
 
-// mostOwners is how many paths are compared for an object.
+// mostOwners bounds the paths compared for an object.
 const mostOwners = 64
 
-// path returns the path to n that begins with the best owner, a shortest one. It is nil if there is none.
+// path returns a shortest path to n from the best owner, or nil.
 func (f *finder) path(ctx context.Context, n graph.Node) ([]graph.Node, error) {
 	through := func(r graph.Node) bool { return f.g.IsObject(r) && f.link(f.g.TypeIndex(r)) }
 	if f.typeName(n) == timerType {
@@ -101,7 +101,7 @@ func (f *finder) link(typ int) bool {
 	return f.isLink[typ]
 }
 
-// owner returns the rank of the owner with which a path begins.
+// owner returns the rank of the owner at the start of a path.
 func (f *finder) owner(nodes []graph.Node) int {
 	first := slices.IndexFunc(nodes, f.g.IsObject)
 	if first > 0 && f.unproved(nodes[first-1], nodes[first]) {
@@ -133,7 +133,7 @@ func (f *finder) owner(nodes []graph.Node) int {
 	return rank
 }
 
-// unproved reports whether all references of a Source to an object only look like references.
+// unproved reports whether all references from a Source to an object are unverified.
 func (f *finder) unproved(source, object graph.Node) bool {
 	found := false
 	for r := range f.g.RootRefs(source) {
@@ -149,5 +149,5 @@ func (f *finder) unproved(source, object graph.Node) bool {
 	return found
 }
 
-// preferred has the kinds of roots for a path, the most informative first: static fields first, stacks last.
+// preferred lists the kinds of roots for a path, the most informative first.
 var preferred = []graph.SourceKind{graph.SourceStatics, graph.SourceThreadStatics, graph.SourceHandles, graph.SourceFinalizer, graph.SourceRuntime, graph.SourceStacks}

@@ -15,7 +15,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// missing records that the fields of a type's objects are those of no known version. Other errors are gaps.
+// missing records a type whose fields match no known version. Other errors are gaps.
 func (f *finder) missing(n graph.Node, err error) {
 	if !errors.Is(err, target.ErrUnsupported) {
 		f.a.Note(err)
@@ -38,7 +38,7 @@ func (f *finder) living(ctx context.Context, p pattern, visit func(graph.Node)) 
 	})
 }
 
-// is reports whether an object's type is one of a pattern.
+// is reports whether an object's type belongs to a pattern.
 func (f *finder) is(n graph.Node, p pattern) bool { return f.masks[f.g.TypeIndex(n)]&(1<<p) != 0 }
 
 func (f *finder) object(n graph.Node) (objects.Object, error) { return f.r.Object(f.g.Address(n)) }
@@ -55,7 +55,8 @@ func (f *finder) events(ctx context.Context) error {
 	})
 }
 
-// handlers returns the array of a delegate's handlers if there are many. It has room after its first Count elements.
+// handlers returns the array of a delegate's handlers if there are many. The array has room after its first Count
+// elements.
 func (f *finder) handlers(n graph.Node) (lists []graph.Node) {
 	for _, list := range f.g.Referents(n) {
 		if !f.g.IsObject(list) || len(f.g.Referents(list)) < f.o.Count || !f.g.Type(list).IsArray() {
@@ -108,7 +109,7 @@ func (f *finder) event(ctx context.Context, n, list graph.Node) error {
 	return nil
 }
 
-// target counts what a delegate calls by the target's type, or the delegate itself for a static method.
+// target counts a delegate's call by the target's type, or by the delegate itself for a static method.
 func (f *finder) target(c *counts, handler graph.Node) error {
 	if !f.g.IsObject(handler) {
 		return nil
@@ -183,7 +184,7 @@ func (f *finder) timers(ctx context.Context) error {
 	return err
 }
 
-// take marks the nodes of a pattern, so that their size does not make another suspect.
+// take marks the nodes of a pattern, so that their size does not count for another suspect.
 func (f *finder) take(nodes []graph.Node) {
 	for _, n := range nodes {
 		f.part[n] = true
@@ -273,7 +274,8 @@ func (f *finder) registration(n graph.Node) (source, state graph.Node, err error
 	return source, state, err
 }
 
-// scopes finds many disposables of one type that the root scope of a service provider keeps until the program ends.
+// scopes finds many disposables of one type in the root scope of a service provider, which keeps them until the program
+// ends.
 func (f *finder) scopes(ctx context.Context) error {
 	return f.living(ctx, patternScope, func(n graph.Node) {
 		s, x, err := bind[*scope](f, n)
@@ -315,7 +317,7 @@ func (f *finder) scopes(ctx context.Context) error {
 	})
 }
 
-// weakReferences finds collections of weak references, most of which are dead.
+// weakReferences finds collections with mostly dead weak references.
 func (f *finder) weakReferences(ctx context.Context) error {
 	c := weakCounter{f: f, by: map[graph.Node]*weakCount{}, tops: map[graph.Node]graph.Node{}}
 	seen := 0
@@ -379,8 +381,8 @@ func (c *weakCounter) count(n graph.Node) {
 	}
 }
 
-// collection returns the object that has a weak reference among its elements, given the reference's owner. If that is an array, it is the
-// array. Otherwise it is what owns the owner, or the first of a chain of such nodes, or that first node if nothing owns it.
+// collection returns the collection of a weak reference, given the reference's owner: the owner if it is an array, else
+// what owns the owner. For a chain of nodes it is the owner of the first node, or that node itself.
 func (c *weakCounter) collection(n graph.Node) graph.Node {
 	f := c.f
 	if !f.g.IsObject(n) || f.g.Type(n).IsArray() {
@@ -397,7 +399,7 @@ func (c *weakCounter) collection(n graph.Node) graph.Node {
 		passed = append(passed, at)
 		up := f.doms.Idom(at)
 		if !f.g.IsObject(up) {
-			break // the first node stands for the collection
+			break // the first node represents the collection
 		}
 		c.steps++
 		found = c.steps > maxKept || f.g.TypeIndex(up) != f.g.TypeIndex(at)
@@ -411,7 +413,7 @@ func (c *weakCounter) collection(n graph.Node) graph.Node {
 
 var errNoCollection = errors.New("not a known collection")
 
-// elements returns a suspect's own count of its elements.
+// elements returns a collection's own count of its elements.
 func (f *finder) elements(owner, point graph.Node) answer.Maybe[uint64] {
 	n := owner
 	if n == graph.NoNode {
@@ -439,7 +441,7 @@ func (f *finder) elements(owner, point graph.Node) answer.Maybe[uint64] {
 	return none
 }
 
-// finalization describes the objects that wait for the finalizer.
+// finalization describes the objects awaiting finalization.
 func (f *finder) finalization(ctx context.Context) error {
 	out := &f.a.Finalizers
 	ready, dead := newCounts(), newCounts()
@@ -477,7 +479,7 @@ func (f *finder) waits(r heap.Reference, err error, c *counts, is func(graph.Nod
 	}
 }
 
-// running describes what the finalizer thread does: its frames that hold objects.
+// running describes the finalizer thread: its frames that hold objects.
 func (f *finder) running(out *answer.Finalization) {
 	for n := graph.Node(f.g.Objects()); n < f.g.Root(); n++ {
 		s := f.g.Source(n)

@@ -8,7 +8,7 @@ import (
 	"github.com/sosgo/sosgo/process"
 )
 
-// Leaks lists objects that retain much of the heap, and what usually grows without end in .NET.
+// Leaks lists objects that retain much of the heap, and common .NET leak patterns.
 func Leaks(ctx context.Context, p *process.Process, o Options) (*answer.Leaks, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.Leaks, error) {
 		h, err := c.NotedHolders()

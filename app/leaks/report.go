@@ -13,7 +13,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// report describes the suspects, those with the largest retained size first.
+// report describes the suspects, the largest retained size first.
 func (f *finder) report(ctx context.Context) error {
 	slices.SortStableFunc(f.found, func(a, b suspect) int {
 		return cmp.Or(cmp.Compare(b.weight(), a.weight()), cmp.Compare(a.point, b.point))
@@ -28,7 +28,7 @@ func (f *finder) report(ctx context.Context) error {
 			return err
 		}
 		if s.Kind == answer.SuspectGroup && len(s.Holders) == 0 && s.Share < f.o.Share {
-			continue // too little for a group without a holder
+			continue // too small for a group without a holder
 		}
 		if most > 0 && len(f.a.Suspects) == most {
 			f.a.More = len(f.found) - i
@@ -48,7 +48,7 @@ func (f *finder) report(ctx context.Context) error {
 	return nil
 }
 
-// unprovedPath returns 1 if nothing but a word that looks like a reference is known to hold a suspect, and 0 otherwise.
+// unprovedPath returns 1 if only an unverified root holds a suspect, else 0.
 func unprovedPath(s *answer.Suspect) int {
 	p := s.Path
 	if p == nil && len(s.Holders) > 0 {
@@ -130,7 +130,7 @@ func (f *finder) describe(ctx context.Context, s *suspect) (*answer.Suspect, err
 // a ConcurrentDictionary's node.
 const entryDepth = 3
 
-// entries returns the strength by which a member retains most of its size, if it is the entry of a cache.
+// entries returns the strength of the cache entry that retains most of a member's size, or "".
 func (f *finder) entries(ctx context.Context, n graph.Node) (string, error) {
 	for range entryDepth {
 		top, _, _, err := f.doms.Largest(ctx, n, 1)
@@ -149,7 +149,7 @@ func (f *finder) typeText(mt *dac.MethodTable) answer.Text {
 	return f.r.Runtime().NamedType(&f.a.Gaps, mt.Addr)
 }
 
-// holders finds what refers to most members of a group. Garbage holds nothing.
+// holders finds the objects that refer to most members of a group. Garbage does not count.
 func (f *finder) holders(ctx context.Context, out *answer.Suspect, s *suspect) error {
 	held, err := f.g.Referrers(ctx)
 	if err != nil {
@@ -201,7 +201,7 @@ type referring struct {
 	first     graph.Node
 }
 
-// others finds the types of objects that refer to many members together, each to few. It ignores the holders already
+// others finds the types of objects that together refer to many members, each to few. It skips the holders already
 // found, members, and parts of a member's retained size, such as back references.
 func (f *finder) others(ctx context.Context, out *answer.Suspect, s *suspect, held *graph.Referrers, found []graph.Node) error {
 	most := max(1, maxReferrers/len(s.sample))
@@ -261,7 +261,7 @@ func (f *finder) literals(s *suspect, root *answer.GCRoot) bool {
 	return known.String != 0 && f.g.Types()[s.typ].Addr == known.String && array.IsArray() && array.PerInstInfo == known.Object
 }
 
-// partOf reports whether r would be freed with n. Anything deeper than maxPart in n's retained part counts too.
+// partOf reports whether r would be freed with n. Objects deeper than maxPart in n's retained part count as parts.
 func (f *finder) partOf(r, n graph.Node) bool {
 	for range maxPart {
 		if r == n {
@@ -276,7 +276,7 @@ func (f *finder) partOf(r, n graph.Node) bool {
 	return true
 }
 
-// holder describes what refers to members of a group.
+// holder describes an object that refers to members of a group.
 func (f *finder) holder(ctx context.Context, h *answer.GroupHolder, n graph.Node) error {
 	if !f.g.IsObject(n) {
 		h.Root = f.x.Names().Text(&f.a.Gaps, n)

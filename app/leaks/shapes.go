@@ -33,7 +33,7 @@ type (
 		Source shapes.Ref  `field:"Source"`
 	}
 	// scope is a scope of a service provider. Since .NET 6 it records whether it is the root scope; before, the engine
-	// does. In .NET 5 the disposables are in an object that scopes share, and that a disposed scope no longer has.
+	// does. In .NET 5 the disposables are in an object that scopes share, and a disposed scope no longer refers to it.
 	scope struct {
 		_           shapes.Type `of:"Microsoft.Extensions.DependencyInjection.ServiceLookup.ServiceProviderEngineScope"`
 		IsRoot      shapes.Int  `field:"<IsRootScope>,optional"`
@@ -47,7 +47,7 @@ type (
 	}
 	scopeEngine struct {
 		_    shapes.Type `of:"Microsoft.Extensions.DependencyInjection.ServiceLookup.ServiceProviderEngine"`
-		Root shapes.Ref  `field:"<Root>,optional"` // gone since .NET 6, and unused there
+		Root shapes.Ref  `field:"<Root>,optional"` // absent since .NET 6, where it is not needed
 	}
 	list struct {
 		_     shapes.Type `of:"System.Collections.Generic.List<>"`
@@ -65,7 +65,7 @@ func bind[S any](f *finder, n graph.Node) (s S, x shapes.Instance, err error) {
 	return shapes.BindObject[S](f.b, o)
 }
 
-// bindAt binds a shape to the object that a field refers to; nil for null.
+// bindAt binds a shape to the object that a field refers to. It returns the zero values for null.
 func bindAt[S any](f *finder, r *shapes.Ref, x shapes.Instance) (s S, at shapes.Instance, err error) {
 	o, err := r.Object(x)
 	if err != nil || o.Addr == 0 {
@@ -74,7 +74,7 @@ func bindAt[S any](f *finder, r *shapes.Ref, x shapes.Instance) (s S, at shapes.
 	return shapes.BindObject[S](f.b, o)
 }
 
-// nodeAt returns the object that a field refers to, NoNode for null.
+// nodeAt returns the object that a field refers to, or NoNode for null.
 func (f *finder) nodeAt(r *shapes.Ref, x shapes.Instance) (graph.Node, error) {
 	a, err := r.Addr(x)
 	if err != nil {
@@ -86,7 +86,8 @@ func (f *finder) nodeAt(r *shapes.Ref, x shapes.Instance) (graph.Node, error) {
 	return graph.NoNode, nil
 }
 
-// typesOf returns the types that a shape is for, nil if there are none. It counts types without a readable name (answer.Leaks.Nameless).
+// typesOf reports by type index which types have a shape, or nil for no type. It counts types without a readable name
+// (answer.Leaks.Nameless).
 func typesOf[S any](f *finder) []bool {
 	var out []bool
 	for i, mt := range f.g.Types() {
@@ -122,7 +123,7 @@ func (f *finder) isRoot(s *scope, x shapes.Instance) (bool, error) {
 	return root == x.Object(), err
 }
 
-// disposables returns the array of a scope's list, NoNode if there is none.
+// disposables returns the array of a scope's list, or NoNode.
 func (f *finder) disposables(s *scope, x shapes.Instance) (graph.Node, error) {
 	from := &s.Disposables
 	switch {

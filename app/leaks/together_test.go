@@ -12,7 +12,7 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// TestTogether checks that objects retain together the sum over those that no other one dominates.
+// TestTogether checks that the common retained size is the sum over the objects that no other one dominates.
 func TestTogether(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
 		v, err := d.View("")

@@ -11,7 +11,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestBlockedAlike checks that only threads which block at one place, for the same methods and in the same way, are put together.
+// TestBlockedAlike checks that blocked groups only threads that block at one place, for the same methods, in the same
+// way.
 func TestBlockedAlike(t *testing.T) {
 	g := &grapher{s: &survey{}, rows: map[*threads.Thread]*answer.ThreadWait{}, circled: map[*wait]bool{}}
 	add := func(method string, chain string, w wait) *wait {

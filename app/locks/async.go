@@ -37,7 +37,8 @@ func (s *survey) asynchronous(o heap.ScanOptions) error {
 // semaphoreTask is the class of the tasks that SemaphoreSlim.WaitAsync returns.
 const semaphoreTask = "System.Threading.SemaphoreSlim+TaskNode"
 
-// continues records the innermost async method that continues a task, and the thread that blocks on it. If several do, the first counts.
+// continues records the innermost async method that continues a task, and the thread that blocks on it.
+// If several do, the first counts.
 func continues(w *answer.AsyncWaiter, frames []answer.AsyncFrame) {
 	for i := range frames {
 		f := &frames[i]

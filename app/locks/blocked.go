@@ -24,7 +24,7 @@ type wait struct {
 	lock    *lock             // nil for a task or a class
 	tasks   []target.Addr     // the tasks that it waits for: one, except for Task.WaitAll
 	event   target.Addr       // the event that completion of the tasks sets
-	class   target.Addr       // the MethodTable whose static constructor it waits for
+	class   target.Addr       // the MethodTable of the class that it waits for: its static constructor runs
 	object  objects.Object    // the Thread or WaitHandle that it waits for
 	join    bool              // object is a Thread
 	serves  string            // waits for the finalizer thread, which does this for it
@@ -189,8 +189,8 @@ func (s *survey) noted(t *threads.Thread, n *note) {
 	s.addWait(w)
 }
 
-// inSteps reports whether the limited time of a thread's wait is not that of the program: the method of the class library that the program called
-// takes no time, or is known to wait step by step.
+// inSteps reports whether the class library chose the time limit of a thread's wait: the method that the program
+// called takes no time, or is known to wait in steps.
 func (s *survey) inSteps(t *threads.Thread) bool {
 	called := ""
 	for f := range s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
@@ -216,7 +216,7 @@ func (s *survey) inSteps(t *threads.Thread) bool {
 	return false
 }
 
-// takesTime reports whether a method, given with its signature, can have a time among its arguments.
+// takesTime reports whether a method can take a time. method includes the signature.
 func takesTime(method string) bool {
 	_, arguments, _ := strings.Cut(method, "(")
 	for _, name := range []string{"Int32", "Int64", "TimeSpan", "DateTime"} {
@@ -227,7 +227,7 @@ func takesTime(method string) bool {
 	return false
 }
 
-// pulsed determines what a thread waits for that waits for a pulse of a monitor or of a Lock.
+// pulsed determines what a thread waits for if it waits for a pulse of a monitor or Lock.
 func (s *survey) pulsed(w *wait, n *note) {
 	object := n.object
 	if n.monitor != nil {
@@ -252,8 +252,8 @@ func (s *survey) pulsed(w *wait, n *note) {
 	w.lock = s.byObj[owner]
 }
 
-// tasksOf finds the tasks whose completion sets an event: those among the objects on the thread's
-// frames, and in the arrays and lists there, that have the event as a continuation.
+// tasksOf finds the tasks that set an event when they complete. It searches the objects on the thread's frames and in
+// the arrays and lists that they refer to.
 func (s *survey) tasksOf(t *threads.Thread, event target.Addr) (out []target.Addr) {
 	seen := map[target.Addr]bool{}
 	for root, err := range s.r.walker.Roots(s.ctx, t.Managed, t.OS.Registers) {
@@ -378,8 +378,8 @@ func (s *survey) inferred(t *threads.Thread) {
 	}
 }
 
-// someMonitor returns what a thread inside a method of Monitor waits for, and "" for other threads. The method proves the wait, whatever
-// is known of the object.
+// someMonitor returns what a thread inside a method of Monitor waits for, and "" for other threads.
+// The method proves the wait even if the object is unknown.
 func (s *survey) someMonitor(a *threads.ThreadActivity) string {
 	if a.By == nil {
 		return ""
@@ -396,7 +396,7 @@ func (s *survey) someMonitor(a *threads.ThreadActivity) string {
 	return ""
 }
 
-// finalizers makes w a wait for the finalizer thread, if that runs a method of the program.
+// finalizers makes w a wait for the finalizer thread, if that thread runs a method of the program.
 func (s *survey) finalizers(w *wait, does string) {
 	for i := range s.r.threads {
 		t := &s.r.threads[i]
@@ -434,8 +434,8 @@ func (s *survey) framework(t *threads.Thread) iter.Seq[stackwalk.Root] {
 	}
 }
 
-// referred returns the lock that the class library's frames at the top of the stack refer to: its
-// class has the waiting method, and its own count shows a waiter.
+// referred returns the lock that the class library's frames at the top of the stack refer to: its class declares the
+// waiting method, and its own count shows a waiter.
 func (s *survey) referred(t *threads.Thread, a *threads.ThreadActivity) *lock {
 	if a.By == nil {
 		return nil
@@ -458,8 +458,7 @@ func (s *survey) referred(t *threads.Thread, a *threads.ThreadActivity) *lock {
 	return nil
 }
 
-// mentioned iterates over the objects that the class library's frames at the top of the stack refer
-// to.
+// mentioned iterates over the objects that the class library's frames at the top of the stack refer to.
 func (s *survey) mentioned(t *threads.Thread, a *threads.ThreadActivity) iter.Seq[objects.Object] {
 	return func(yield func(objects.Object) bool) {
 		if a.By == nil {
@@ -476,8 +475,8 @@ func (s *survey) mentioned(t *threads.Thread, a *threads.ThreadActivity) iter.Se
 	}
 }
 
-// joined returns the Thread whose end t waits for, or the zero Object if it is unknown. It is t's own only if the frames refer to no other, and
-// those of Join to t: the frames in which a thread starts refer to it, too.
+// joined returns the Thread that t joins, or the zero Object if it is unknown. The frames in which a thread starts
+// refer to its own Thread. So t's own counts only if the frames refer to no other and Join's frames refer to it.
 func (s *survey) joined(t *threads.Thread, a *threads.ThreadActivity) (own objects.Object) {
 	if a.By == nil {
 		return own
@@ -506,8 +505,7 @@ func (s *survey) joined(t *threads.Thread, a *threads.ThreadActivity) (own objec
 	return own
 }
 
-// handle returns the first WaitHandle that t waits for and the number of others. It returns the zero
-// Object if it is unknown.
+// handle returns the first WaitHandle that t waits for and the number of others, or the zero Object if it is unknown.
 func (s *survey) handle(t *threads.Thread, a *threads.ThreadActivity) (first objects.Object, more int) {
 	for o := range s.mentioned(t, a) {
 		if h, ok := s.handles[o.Addr]; ok {
@@ -543,8 +541,7 @@ func (s *survey) several(o objects.Object) (first objects.Object, n int) {
 	return first, n
 }
 
-// thread returns the thread of a Thread object. It returns nil for another object and for a thread
-// that has ended.
+// thread returns the thread of a Thread object, or nil for another object or an ended thread.
 func (s *survey) thread(o objects.Object) *threads.Thread {
 	if o.Addr == 0 {
 		return nil

@@ -13,12 +13,13 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// waitingStack is how much of a stack is searched for the class that a thread waits for. The waiting code is at its top.
+// waitingStack is how many bytes of a stack are searched for the class that a thread waits for.
+// The waiting code is at its top.
 const waitingStack = 16 << 10
 
-// constructor returns the class whose static constructor t waits for, and the thread that runs it, or
-// 0. The layout lacks the runtime's list of running constructors. The class is therefore one whose
-// constructor is on another stack and whose MethodTable the waiting frames contain.
+// constructor returns the class for which t waits and the thread that runs its static constructor, or 0. The
+// described layouts do not include the runtime's list of running constructors. constructor therefore selects a class
+// with its MethodTable in the waiting frames and its constructor on another stack.
 func (s *survey) constructor(t *threads.Thread, a *threads.ThreadActivity) (class target.Addr, runner *threads.Thread) {
 	if a.Activity == threads.ActivityRuntime && a.Entered == nil {
 		return 0, nil
@@ -40,11 +41,10 @@ func (s *survey) constructor(t *threads.Thread, a *threads.ThreadActivity) (clas
 	return 0, nil
 }
 
-// waitingWords returns the bytes of the stack of t that hold the variables of the waiting code. In
-// .NET 10 this code is managed and at the top of the stack. Before, a helper of the runtime or the
-// preparation of a method for its first call waits directly (MethodTable::CheckRunClassInitThrowing):
-// then it is the whole stack above the calling frame. With an error, the bytes are those that could be
-// read.
+// waitingWords returns the bytes of t's stack that hold the variables of the waiting code. In .NET 10 this code is
+// managed and at the top of the stack. In earlier versions a helper of the runtime or the preparation of a method for
+// its first call waits (MethodTable::CheckRunClassInitThrowing); the bytes are then the stack above the calling frame.
+// With an error, waitingWords returns the bytes that it could read.
 func (s *survey) waitingWords(t *threads.Thread, a *threads.ThreadActivity) ([]byte, error) {
 	stack, err := t.Stack(s.r.process)
 	if err == nil && len(stack.Ranges) == 0 {
@@ -65,7 +65,7 @@ func (s *survey) waitingWords(t *threads.Thread, a *threads.ThreadActivity) ([]b
 	return words[:n], err
 }
 
-// constructors returns the classes whose static constructors are on stacks, with their threads.
+// constructors returns the classes with a static constructor on a stack, with their threads.
 func (s *survey) constructors() map[target.Addr]*threads.Thread {
 	if s.ctors != nil {
 		return s.ctors
@@ -98,7 +98,7 @@ func (s *survey) constructors() map[target.Addr]*threads.Thread {
 	return s.ctors
 }
 
-// runningConstructors returns the static constructors that run, by the addresses of their classes, as locks that their threads hold.
+// runningConstructors returns the running static constructors as locks held by their threads, sorted by class address.
 func (s *survey) runningConstructors() []answer.Lock {
 	var out []answer.Lock
 	running := s.constructors()

@@ -11,23 +11,23 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// finds are what is looked for by the types and the headers of objects.
+// finds holds the objects that a walk of the heap selects by type or header.
 type finds struct {
 	finder    *spinFinder
 	tasks     *tasks.Reader
 	thin      []heap.LockedObject
 	spins     []heap.Object
-	suspended bool          // there is an async method that has not completed
+	suspended bool          // an async method has not completed
 	channels  []target.Addr // channels
 	promises  []target.Addr // TaskCompletionSources, also of derived classes
 	carriers  []target.Addr // arrays and collections of TaskCompletionSources
-	more      bool          // there are more of them than are kept
+	more      bool          // the heap has more of them than are kept
 }
 
-// maxCarriers bounds the channels, promises and carriers that are kept.
+// maxCarriers bounds each list of channels, promises and carriers.
 const maxCarriers = 1 << 20
 
-// What is looked for in objects of a type.
+// Flags of what is searched for in objects of a type.
 const (
 	probeSpin = 1 << iota
 	probeAsync
@@ -36,13 +36,13 @@ const (
 	probeCarrier
 )
 
-// A probe gathers what one worker sees.
+// A probe gathers the finds of one worker.
 type probe struct {
 	types *probeTypes
 	finds
 }
 
-// probeTypes are the types whose objects are looked at. Several goroutines ask for them.
+// probeTypes caches what is searched for in each type. It is safe for concurrent use.
 type probeTypes struct {
 	s     *survey
 	known sync.Map // of *probeType by MethodTable
@@ -62,7 +62,7 @@ func (c *probe) Objects(_ *heap.Segment, batch []heap.Object) {
 	}
 }
 
-// keep gathers an object whose type is looked for.
+// keep gathers an object of a type that is searched for.
 func (c *probe) keep(t *probeType, o *heap.Object) {
 	if t.what&probeSpin != 0 {
 		c.spins = append(c.spins, *o)
@@ -85,7 +85,7 @@ func (c *probe) keep(t *probeType, o *heap.Object) {
 	}
 }
 
-// of returns what is looked for in objects of a type.
+// of returns what is searched for in objects of a type.
 func (p *probeTypes) of(mt *dac.MethodTable) *probeType {
 	if t, ok := p.known.Load(mt); ok {
 		return t.(*probeType)
@@ -94,7 +94,8 @@ func (p *probeTypes) of(mt *dac.MethodTable) *probeType {
 	return t.(*probeType)
 }
 
-// look determines what is looked for in objects of a type. Who needs the objects of a type that can't be read records that.
+// look determines what is searched for in objects of a type. An unreadable type is recorded by the code that uses its
+// objects.
 func (p *probeTypes) look(mt *dac.MethodTable) *probeType {
 	found, b := p.s.found, p.s.r.b
 	out := &probeType{async: found.tasks.AsyncType(mt)}
@@ -128,7 +129,7 @@ func (c *probe) Reset() {
 	c.channels, c.promises, c.carriers = c.channels[:0], c.promises[:0], c.carriers[:0]
 }
 
-// find looks in the heap for what has no record of its own in the runtime: thin locks, SpinLocks, and what async methods wait for.
+// find walks the heap for what the runtime does not record: thin locks, SpinLocks, and what async methods wait for.
 func (s *survey) find(o heap.ScanOptions) error {
 	out := finds{finder: &spinFinder{r: s.r, known: map[target.Addr][]spinPlace{}}, tasks: tasks.New(s.r.b)}
 	s.found = &out

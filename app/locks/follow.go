@@ -15,8 +15,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// follow finds the threads that others wait for: the holders of locks, and the threads that run
-// awaited tasks.
+// follow finds the threads that others wait for: the holders of locks, and the threads that run awaited tasks.
 func (s *survey) follow(o heap.ScanOptions) error {
 	wanted := map[target.Addr]bool{}
 	for _, w := range s.waits {
@@ -47,8 +46,8 @@ func (s *survey) follow(o heap.ScanOptions) error {
 	return s.awaited(wanted, o)
 }
 
-// asyncs finds the asyncs of F# until whose end threads wait in Async.RunSynchronously: the closure that ends one sets the event for which a thread
-// waits.
+// asyncs finds the F# asyncs that threads await in Async.RunSynchronously: the closure that ends an async sets the
+// event for which the thread waits.
 func (s *survey) asyncs(o heap.ScanOptions) error {
 	of := map[target.Addr]*wait{}
 	for _, w := range s.waits {
@@ -95,7 +94,7 @@ func (s *survey) runsSynchronously(t *threads.Thread) bool {
 	return false
 }
 
-// fsharpControl begins the names of the classes of F#'s asyncs.
+// fsharpControl is the namespace of F#'s async classes.
 const fsharpControl = "Microsoft.FSharp.Control."
 
 // queued reads the thread pool's queues.
@@ -116,8 +115,8 @@ func (s *survey) queued() error {
 // inPool describes what a queued task waits for.
 const inPool = "a thread pool worker (it is queued)"
 
-// awaited finds, for the tasks that threads wait for, the async methods between them and what they
-// wait for, and the thread that runs it.
+// awaited finds, for the tasks that threads wait for, the async methods between them, what those wait for, and the
+// thread that runs it.
 func (s *survey) awaited(wanted map[target.Addr]bool, o heap.ScanOptions) error {
 	of := map[target.Addr][]*wait{}
 	for _, w := range s.waits {
@@ -188,7 +187,8 @@ func (s *survey) through(w *wait, a target.Addr, stack *answer.AsyncStack) {
 	}
 }
 
-// ready reports whether the innermost method of a stack, on the way to the task at a, can go on: what it awaits has completed.
+// ready reports whether the innermost method of a stack, on the way to the task at a, can go on: its await has
+// completed.
 func (s *survey) ready(stack *answer.AsyncStack, a target.Addr) bool {
 	n := len(stack.Waits)
 	if n == 0 || stack.Waits[n-1].Object == a {
@@ -198,7 +198,8 @@ func (s *survey) ready(stack *answer.AsyncStack, a target.Addr) bool {
 	return err == nil && cause == tasks.CauseNone && !s.waitsInPool(stack) && s.runs(stack.Frames[0].Object) == nil
 }
 
-// postsTo returns the type of the SynchronizationContext of a thread: what is awaited on the thread goes on by it. It is empty if the thread has none.
+// postsTo returns the type of a thread's SynchronizationContext, which resumes the awaits of that thread. It is empty
+// if the thread has no context or one that uses the thread pool.
 func (s *survey) postsTo(t *threads.Thread) string {
 	if t.Managed == nil || t.Managed.ExposedHandle == 0 {
 		return ""
@@ -235,8 +236,7 @@ func (s *survey) waitsInPool(stack *answer.AsyncStack) bool {
 	return s.items[stack.Frames[0].Object]
 }
 
-// add adds a thread that must proceed before w can. A thread that indirectly waits for its own task
-// does not run it.
+// add adds a thread that must proceed before w can. A thread that indirectly waits for its own task does not run it.
 func (w *wait) add(t *threads.Thread) {
 	if t != w.thread && !slices.Contains(w.runners, t) {
 		w.runners = append(w.runners, t)
@@ -255,8 +255,7 @@ type insideOf struct {
 	thread *threads.Thread
 }
 
-// runs returns the thread that runs a task: the task is its current one, or is on its stack and
-// running.
+// runs returns the thread that runs a task: the task is its current one, or is on its stack and running.
 func (s *survey) runs(a target.Addr) *threads.Thread {
 	if s.running == nil {
 		s.running = s.findRunning()
@@ -316,7 +315,7 @@ func (s *survey) findRunning() *running {
 	return out
 }
 
-// dispatched records the tasks whose suspended methods a thread resumes.
+// dispatched records the tasks of the suspended methods that a thread resumes.
 func (s *survey) dispatched(out *running, t *threads.Thread) {
 	for k, err := range shapes.Loaded[*dispatcher](s.r.b) {
 		if err != nil {

@@ -16,22 +16,23 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A boundedCollection is a BlockingCollection: who adds to a full one waits for a semaphore, as who takes from an empty one does.
+// A boundedCollection is a BlockingCollection. Adding to a full one waits for a semaphore, as taking from an empty one
+// does.
 type boundedCollection struct {
 	_        shapes.Type `of:"System.Collections.Concurrent.BlockingCollection<>"`
 	Capacity shapes.Int  `field:"_boundedCapacity"`
 	Free     shapes.Ref  `field:"_freeNodes"`
 }
 
-// fullSemaphores describes the semaphores that may not be entered and that threads wait for: those that the waiting methods give back later, and
-// those of full BlockingCollections. A thread that waits for another semaphore waits for a signal, as a worker without work does.
+// fullSemaphores describes the semaphores without permits that threads wait for, if the waiting methods release them
+// later or a full BlockingCollection owns them. Other semaphores are signals, as for a worker without work.
 func (g *grapher) fullSemaphores() []answer.Verdict {
 	var order []*lock
 	of := map[*lock][]*wait{}
 	for _, w := range g.s.waits {
 		l := w.lock
 		if l == nil || l.Kind != answer.LockSemaphore || l.count > 0 || g.circled[w] || g.described[w] || w.remote != "" || w.libraryIdles() || g.s.uses[l] != nil {
-			continue // what suspended code waits for, too, is described with it
+			continue // reported with the suspended code that waits for it
 		}
 		if of[l] == nil {
 			order = append(order, l)
@@ -80,7 +81,7 @@ func (g *grapher) fullSemaphores() []answer.Verdict {
 	return out
 }
 
-// permitsOf says who may have entered a semaphore that threads alone wait for. The text of v names the wait.
+// permitsOf describes the possible holders of a semaphore that only threads wait for. The text of v names the wait.
 func (g *grapher) permitsOf(v *answer.Verdict, l *lock) {
 	u, err := g.s.usersOf(l)
 	if err != nil {
@@ -99,7 +100,8 @@ func (g *grapher) permitsOf(v *answer.Verdict, l *lock) {
 	}
 }
 
-// fullCollection returns the BlockingCollection that a thread adds to, with its state, or 0. It notes what it could not read if it finds none.
+// fullCollection returns the BlockingCollection that a thread adds to, with its state. If it finds no collection it
+// returns 0 and notes what it could not read.
 func (g *grapher) fullCollection(w *wait) (target.Addr, string) {
 	name, _, _ := strings.Cut(w.called, "(")
 	if !strings.HasPrefix(name, "System.Collections.Concurrent.BlockingCollection") || !strings.Contains(name[strings.LastIndexByte(name, '.')+1:], "Add") {
@@ -137,7 +139,8 @@ func (g *grapher) fullCollection(w *wait) (target.Addr, string) {
 	return 0, ""
 }
 
-// releases returns the method of the program in which a thread waits for a semaphore, if that releases one later, or nil.
+// releases returns the method of the program in which a thread waits for a semaphore if it releases a semaphore later,
+// or nil.
 func (g *grapher) releases(w *wait) *code.MethodDesc {
 	for md := range g.own(w.thread) {
 		list, err := g.s.found.tasks.CallsOf(md)
@@ -152,7 +155,8 @@ func (g *grapher) releases(w *wait) *code.MethodDesc {
 	return nil
 }
 
-// own iterates over the methods of the program on the stack of a thread, the innermost first. It ends at one without a readable name.
+// own iterates over the program's methods on a thread's stack, the innermost first. It ends at a method without a
+// readable name.
 func (g *grapher) own(t *threads.Thread) iter.Seq[*code.MethodDesc] {
 	return func(yield func(*code.MethodDesc) bool) {
 		for f := range g.s.r.walker.Walk(g.s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
@@ -168,7 +172,7 @@ func (g *grapher) own(t *threads.Thread) iter.Seq[*code.MethodDesc] {
 	}
 }
 
-// inside returns the threads in one of the methods that do not wait for the semaphore there: they may have entered it.
+// inside returns the threads in one of the methods that do not wait for the semaphore there. They may have entered it.
 func (g *grapher) inside(l *lock, in map[target.Addr]bool) (out []*threads.Thread) {
 	for i := range g.s.r.threads {
 		t := &g.s.r.threads[i]

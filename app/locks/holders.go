@@ -21,35 +21,35 @@ type holder struct {
 	strength answer.Strength
 }
 
-// A semaphoreUse describes who has entered a semaphore that suspended code waits for.
+// A semaphoreUse describes the holders of a semaphore that suspended code waits for.
 type semaphoreUse struct {
 	holders []holder
-	gives   bool // who waits for it gives it back later
-	// blindWaiters reports that the code of who waits could not be looked at.
+	gives   bool // a waiting method releases it later
+	// blindWaiters reports that the code of a waiting method could not be read.
 	blindWaiters bool
-	unread       int      // suspended methods whose code could not be looked at
+	unread       int      // suspended methods with unreadable code
 	inside       int      // threads in a method that calls a semaphore
-	blind        int      // threads with a method whose code could not be looked at
+	blind        int      // threads with a method with unreadable code
 	partial      bool     // not all async methods of the heap could be read
 	entries      []string // methods that enter it for their callers
 }
 
-// An entry is a method that enters a semaphore for its caller, as AsyncLock.LockAsync does: it waits for the semaphore and does not
-// give it back.
+// An entry is a method that enters a semaphore for its caller, as AsyncLock.LockAsync does: it waits for the semaphore
+// and does not release it.
 type entry struct {
 	method string      // with its type but without the namespace
-	this   target.Addr // the object whose method it is
+	this   target.Addr // the receiver of the method
 	lock   *lock
 }
 
 // wantsSemaphore selects the methods of SemaphoreSlim.
 func wantsSemaphore(method string) bool { return strings.HasPrefix(method, "SemaphoreSlim.") }
 
-// enters and gives report what a method of SemaphoreSlim does.
+// enters and gives report whether a method of SemaphoreSlim enters or releases one.
 func enters(method string) bool { return strings.HasPrefix(method, "SemaphoreSlim.Wait") }
 func gives(method string) bool  { return method == "SemaphoreSlim.Release" }
 
-// givesBack reports whether a method may give back what another one has entered.
+// givesBack reports whether a method may release what another method has entered.
 func givesBack(method string) bool {
 	switch method[strings.LastIndexByte(method, '.')+1:] {
 	case "Dispose", "DisposeAsync", "Release", "Exit", "Unlock":
@@ -58,7 +58,7 @@ func givesBack(method string) bool {
 	return false
 }
 
-// semaphores determines who has entered the semaphores that suspended code waits for.
+// semaphores determines the holders of the semaphores that suspended code waits for.
 func (s *survey) semaphores() error {
 	s.uses = map[*lock]*semaphoreUse{}
 	waits := map[target.Addr]*operation{} // by box
@@ -82,7 +82,7 @@ func (s *survey) semaphores() error {
 	return nil
 }
 
-// usersOf determines who has entered a semaphore that threads alone wait for, which give it back later.
+// usersOf determines the holders of a semaphore that only threads wait for, if the waiting methods release it later.
 func (s *survey) usersOf(l *lock) (*semaphoreUse, error) {
 	others := s.uses
 	defer func() { s.uses = others }()
@@ -96,7 +96,7 @@ func (s *survey) usersOf(l *lock) (*semaphoreUse, error) {
 	return s.uses[l], s.ctx.Err()
 }
 
-// use returns the use of a semaphore.
+// use returns the use of l, and adds it if it is missing.
 func (s *survey) use(l *lock) *semaphoreUse {
 	u := s.uses[l]
 	if u == nil {
@@ -106,7 +106,8 @@ func (s *survey) use(l *lock) *semaphoreUse {
 	return u
 }
 
-// entered finds the methods that are past their own wait for a semaphore, and the methods that enter one for their callers.
+// entered finds the methods that are past their own wait for a semaphore, and the methods that enter one for their
+// callers.
 func (s *survey) entered(waits map[target.Addr]*operation) (entries []entry, err error) {
 	for m, err := range s.set.Suspended(s.ctx, wantsSemaphore) {
 		if err != nil {
@@ -147,7 +148,7 @@ func (s *survey) entered(waits map[target.Addr]*operation) (entries []entry, err
 	return entries, nil
 }
 
-// unreadHolder records a suspended method whose code could not be looked at: it may hold any semaphore.
+// unreadHolder records a suspended method with unreadable code. It may hold any semaphore.
 func (s *survey) unreadHolder() {
 	for _, u := range s.uses {
 		u.unread++
@@ -169,7 +170,7 @@ func (u *semaphoreUse) add(m *tasks.Suspended, released bool) {
 	u.holders = append(u.holders, h)
 }
 
-// shortMethod returns a method with its type but without namespaces and the types around it, as IL's calls are named.
+// shortMethod strips namespaces and enclosing types from a method's name, as the names of IL calls have them.
 func shortMethod(name string) string {
 	at := strings.LastIndexByte(name, '.')
 	if at < 0 {
@@ -222,10 +223,11 @@ func (s *survey) enteredThrough(entries []entry) error {
 	return nil
 }
 
-// stands reports whether a method, directly or by others, waits for a lock.
+// stands reports whether a method waits for a lock, directly or through others.
 func (s *survey) stands(box target.Addr, l *lock) bool { return s.outer[box] == l && l != nil }
 
-// threadsInside counts, for each semaphore, the threads in methods that call a semaphore, or that enter this one by another method.
+// threadsInside counts, for each semaphore, the threads in methods that call a semaphore or enter this one through
+// another method.
 func (s *survey) threadsInside(entries []entry) {
 	wanted := func(method string) bool {
 		return wantsSemaphore(method) || slices.ContainsFunc(entries, func(e entry) bool { return e.method == method })
@@ -267,7 +269,7 @@ func (s *survey) threadsInside(entries []entry) {
 	}
 }
 
-// calls returns the methods that a method of the program calls, of those that are looked for.
+// calls returns the calls of a program's method that wanted selects.
 func (s *survey) calls(rt *dac.Runtime, md *code.MethodDesc, known map[target.Addr][]string, wanted func(string) bool) ([]string, error) {
 	if list, ok := known[md.Addr]; ok {
 		return list, nil

@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// idleShapes are the waits that are normal: a process without work has them. The first that fits counts.
+// idleShapes are the normal waits of a process without work. The first that matches counts.
 var idleShapes = []struct {
 	reason string
 	is     func(*operation) bool
@@ -37,15 +37,15 @@ var idleShapes = []struct {
 	}},
 }
 
-// entryWaits is why an async Main is no finding.
+// entryWaits is the reason why the wait of an async Main is normal.
 const entryWaits = "the program's entry point waits"
 
-// waits reports whether an operation waits for one of several causes, and for no object that others can wait for.
+// waits reports whether an operation waits for one of the causes, and for no object that others can wait for.
 func (op *operation) waits(causes ...tasks.Cause) bool {
 	return op.thing.addr == 0 && slices.Contains(causes, op.thing.cause)
 }
 
-// through reports whether a library's method in front of the program's own has one of several parts in its name.
+// through reports whether the name of a library method in front of the program's own contains one of the parts.
 func (op *operation) through(parts ...string) bool {
 	return slices.ContainsFunc(op.library, func(name string) bool {
 		return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(name, part) })
@@ -81,7 +81,7 @@ func (c *idleCount) sorted() []answer.IdleWaits {
 	return c.list
 }
 
-// entryIdles reports whether the program's entry point waits as it does in every service: for nothing that somebody holds or runs.
+// entryIdles reports whether the program's entry point waits as in every service: for nothing that is held or running.
 func (w *wait) entryIdles() bool {
 	return w.entry && len(w.runners) == 0 && len(w.behind) == 0 && !slices.ContainsFunc(w.leaves, func(l leafOf) bool {
 		switch l.cause {
@@ -92,7 +92,8 @@ func (w *wait) entryIdles() bool {
 	})
 }
 
-// libraryIdles reports whether a library's own thread waits for an event, a pulse or a handle, as a loop does that has nothing to do.
+// libraryIdles reports whether a library's own thread waits for an event, a pulse or a handle, as a loop without work
+// does.
 func (w *wait) libraryIdles() bool {
 	if !w.library || len(w.runners) > 0 || len(w.behind) > 0 || w.class != 0 || w.join || len(w.tasks) > 0 {
 		return false

@@ -19,16 +19,16 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An initializationException is what the use of a class throws whose initializer has failed.
+// An initializationException is thrown by each use of a class after its initializer has failed.
 type initializationException struct {
 	_        shapes.Type `of:"System.TypeInitializationException"`
 	TypeName shapes.Ref  `field:"_typeName"`
 	Inner    shapes.Ref  `field:"_innerException"`
 }
 
-// findInitializers lists the classes whose initializer threw an exception, with that exception, for which it opens the heap. It records what
-// could not be read. The error is ctx's, that the runtime does not record it, or, where no initializer is known to have failed, why that of
-// a class is unknown.
+// findInitializers lists the classes with an initializer that threw, and the exceptions, for which it opens the heap.
+// It records what could not be read. The error is ctx's, or the runtime does not record initializers. If no initializer
+// is known to have failed, the error is the first reason why the state of a class is unknown.
 func findInitializers(ctx context.Context, b *shapes.Binder, open func() (*heap.Heap, error), o heap.ScanOptions) (*answer.Initializers, error) {
 	ctx = absent.Context(ctx)
 	rt := b.Objects().Runtime()
@@ -71,7 +71,7 @@ func findInitializers(ctx context.Context, b *shapes.Binder, open func() (*heap.
 			thrown(ctx, shapes.Reading{Gaps: &out.Gaps, Binder: b}, out, at, h, o)
 		}
 	}
-	for _, derived := range []bool{false, true} { // those that failed because another one had failed come last
+	for _, derived := range []bool{false, true} { // failures caused by another failed class come last
 		for i := range out.Failed {
 			f := &out.Failed[i]
 			if derived == (f.Cause != nil && f.Cause.Type.S == "System.TypeInitializationException") {
@@ -82,7 +82,7 @@ func findInitializers(ctx context.Context, b *shapes.Binder, open func() (*heap.
 	return out, ctx.Err()
 }
 
-// thrown finds the exceptions of classes, which at has by name.
+// thrown finds the exceptions of classes. at maps their names to indexes in out.
 func thrown(ctx context.Context, in shapes.Reading, out *answer.Initializers, at map[string][]int, h *heap.Heap, o heap.ScanOptions) {
 	for e, f := range shapes.OnObjects[*initializationException](ctx, in, h, o) {
 		name := in.TextAt(&f.Shape.TypeName, f.At())
@@ -101,8 +101,8 @@ func thrown(ctx context.Context, in shapes.Reading, out *answer.Initializers, at
 	}
 }
 
-// recordedName returns the name that a TypeInitializationException records for a class, by its full one: of a nested class its own alone,
-// and of a generic instance that of the definition.
+// recordedName returns the name that TypeInitializationException records for a class with the given full name: the
+// class's own name if it is nested, and the definition's name for a generic instance.
 func recordedName(full string) string {
 	full, _, _ = strings.Cut(full, "[")
 	return full[strings.LastIndexByte(full, '+')+1:]
@@ -131,7 +131,7 @@ func constructs(in shapes.Reading, o objects.Object, class target.Addr) bool {
 	return false
 }
 
-// cause describes an exception, or returns nil for none.
+// cause describes an exception. It returns nil for a null reference.
 func cause(in shapes.Reading, o objects.Object) *answer.TaskException {
 	if o.Addr == 0 {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestEndsByItself: a recorded time, a token and other tasks end a wait; a time that nothing records may.
+// TestEndsByItself checks that a recorded time, a token and other tasks end a wait, and that an unrecorded time may.
 func TestEndsByItself(t *testing.T) {
 	const wait60, join = "System.Threading.Tasks.Task.Wait(Int32)", "System.Threading.Thread.Join(Int32)"
 	for _, c := range []struct {
@@ -31,8 +31,8 @@ func TestEndsByItself(t *testing.T) {
 	}
 }
 
-// TestEntryPoint: a program whose Main waits for what somebody may hold is described last, and not as blocking. One whose Main waits for
-// its end is not described.
+// TestEntryPoint checks that a Main that waits for something held is reported last and not as blocking, and that a
+// Main that waits for the program's end is not reported.
 func TestEntryPoint(t *testing.T) {
 	of := func(id uint32, entry bool) *wait {
 		return &wait{thread: &threads.Thread{OS: &target.Thread{ID: id}}, how: answer.HowRecorded, tasks: []target.Addr{1}, entry: entry}
@@ -49,7 +49,7 @@ func TestEntryPoint(t *testing.T) {
 	assert.NotContains(t, list[1].Text, "blocks")
 }
 
-// TestNobody: that nobody holds a semaphore is concluded only where all that could hold one was looked at.
+// TestNobody checks that a semaphore counts as unheld only if all possible holders were read.
 func TestNobody(t *testing.T) {
 	for _, c := range []struct {
 		use  semaphoreUse
@@ -79,8 +79,7 @@ func TestNobody(t *testing.T) {
 	assert.False(t, g.permits(&answer.Verdict{}, answer.Statement{}, l), "a permit is free")
 }
 
-// TestSeveralHolders: of several holders of a semaphore one is enough to go on, so a circle needs all of them, and as many as there are
-// permits.
+// TestSeveralHolders checks that a cycle through a semaphore needs all holders, and as many as there are permits.
 func TestSeveralHolders(t *testing.T) {
 	for _, c := range []struct {
 		most    int64

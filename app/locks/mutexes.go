@@ -11,7 +11,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// ownedElsewhere describes where the owner of a Mutex is recorded. The class library records it only where it implements wait handles itself.
+// ownedElsewhere describes where the owner of a Mutex is recorded. The class library records it only if it implements
+// wait handles itself.
 func (s *survey) ownedElsewhere() string {
 	for range shapes.Loaded[*waitable](s.r.b) {
 		return ownerUnknown
@@ -19,8 +20,8 @@ func (s *survey) ownedElsewhere() string {
 	return "is not in managed memory"
 }
 
-// mutexOwner returns the thread that owns a Mutex, or nil if nobody owns it or the class library does not record the owner. What of the
-// record can't be read is noted.
+// mutexOwner returns the thread that owns a Mutex. It returns nil if the Mutex is free or the class library does not
+// record the owner, and notes unreadable parts of the record.
 func (s *survey) mutexOwner(o objects.Object) *threads.Thread {
 	if is, err := shapes.Is[*mutex](s.r.b, o.Type); !is || err != nil || s.ownedElsewhere() != ownerUnknown {
 		return nil
@@ -36,7 +37,7 @@ func (s *survey) mutexOwner(o objects.Object) *threads.Thread {
 	return s.thread(owner)
 }
 
-// mutexRecord returns the thread object that the class library records as the owner of a Mutex, or none.
+// mutexRecord returns the Thread object that the class library records as the owner of a Mutex, or the zero Object.
 func (s *survey) mutexRecord(o objects.Object) (owner objects.Object, err error) {
 	handle, x, err := shapes.BindObject[*waitHandle](s.r.b, o)
 	if err != nil {
@@ -77,11 +78,11 @@ func (s *survey) mutexRecord(o objects.Object) (owner objects.Object, err error)
 	return own.Owner.Object(x)
 }
 
-// ownerUnknown describes the owner of a Mutex that the class library records and that was not found.
+// ownerUnknown describes a Mutex's owner that the class library records but that was not found.
 const ownerUnknown = "is not known"
 
-// sharedHandles describes each Mutex and Semaphore of the operating system that several threads wait for, without saying who makes them wait.
-// Events are left out: threads without work wait for them.
+// sharedHandles describes each Mutex and Semaphore of the operating system that several threads wait for. It names no
+// holder. Events are left out: threads without work wait for them.
 func (g *grapher) sharedHandles() []answer.Verdict {
 	var order []target.Addr
 	by := map[target.Addr][]*wait{}

@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// nameObjects finds the fields that hold objects. Without walk it only looks at the static fields.
+// nameObjects finds the fields that hold objects. Without walk it only reads the static fields.
 func (s *survey) nameObjects(wanted map[target.Addr]bool, walk bool, o heap.ScanOptions) error {
 	names, err := flows.Names(s.ctx, s.r.b, s.r.heap, wanted, walk, o)
 	if s.ctx.Err() != nil {
@@ -21,7 +21,7 @@ func (s *survey) nameObjects(wanted map[target.Addr]bool, walk bool, o heap.Scan
 	return nil
 }
 
-// promiseOwners finds what holds the promises that suspended code waits for: a collection of them, or the TaskCompletionSource.
+// promiseOwners finds what holds the promises that suspended code waits for: a collection or a TaskCompletionSource.
 func (s *survey) promiseOwners() {
 	wanted := map[target.Addr]bool{}
 	for _, op := range s.ops {
@@ -33,7 +33,7 @@ func (s *survey) promiseOwners() {
 		return
 	}
 	source := map[target.Addr]target.Addr{} // by task
-	inside := map[target.Addr]bool{}        // what a carrier may refer to
+	inside := map[target.Addr]bool{}        // objects to which a carrier may refer
 	for _, a := range s.found.promises {
 		o, err := s.r.b.Objects().Object(a)
 		if err != nil {
@@ -63,8 +63,8 @@ func (s *survey) promiseOwners() {
 	}
 }
 
-// collection returns the outermost collection that holds a promise, or 0. An array that nothing holds is one that a collection has
-// outgrown: another one is better.
+// collection returns the outermost collection that holds a promise, or 0. It prefers collections to unreferenced
+// arrays, which a collection has outgrown.
 func (s *survey) collection(promise target.Addr, holders map[target.Addr][]target.Addr) target.Addr {
 	best := target.Addr(0)
 	var climb func(a target.Addr, depth int)
@@ -90,7 +90,7 @@ func (s *survey) isArray(a target.Addr) bool {
 	return err == nil && o.Type.MT.IsArray()
 }
 
-// Bounds of the collections around a promise: how many one is inside of the other, and how many hold it at once.
+// Bounds of the collections around a promise: the nesting depth, and the number that hold it at once.
 const (
 	maxCarried    = 6
 	maxCollecting = 32

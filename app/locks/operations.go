@@ -21,23 +21,23 @@ type thing struct {
 	addr    target.Addr // 0 if the code waits for no object that others can wait for
 	typ     answer.Text
 	state   string
-	words   string // what it is, where it is no object
+	words   string // what it is, if it is not an object
 	cause   tasks.Cause
-	lock    *lock        // of a SemaphoreSlim
-	channel *channelWait // of a channel
+	lock    *lock        // set for a SemaphoreSlim
+	channel *channelWait // set for a channel
 	writes  bool         // waits for room in the channel
-	queued  int64        // of a rate limiter
-	source  target.Addr  // of a promise: its TaskCompletionSource
+	queued  int64        // set for a rate limiter
+	source  target.Addr  // set for a promise: its TaskCompletionSource
 }
 
-// An operation is an async method that is suspended, with what it waits for.
+// An operation is a suspended async method with what it waits for.
 type operation struct {
 	box     target.Addr
-	method  answer.Text // the innermost method of the program, or of a library if there is none
+	method  answer.Text // the innermost method of the program, else of a library
 	own     bool        // method is the program's
 	file    string
 	line    int
-	from    string // the outermost method, if it is another
+	from    string // the outermost method, if it is a different one
 	request string // the request that it serves, by its route
 	entry   bool   // the outermost method is the program's entry point
 	library []string
@@ -46,7 +46,7 @@ type operation struct {
 	wait    *wait // its node in the graph of waits
 }
 
-// A channelWait is a channel with those who wait for it.
+// A channelWait is a channel with its waiters.
 type channelWait struct {
 	object   objects.Object
 	capacity answer.Maybe[int64]
@@ -55,13 +55,13 @@ type channelWait struct {
 	writers  int
 }
 
-// A channelRole is what an operation of a channel waits for.
+// A channelRole is the channel and the direction of one waiting operation.
 type channelRole struct {
 	channel *channelWait
 	writes  bool
 }
 
-// operations finds the suspended async methods and what they wait for. It does nothing if the heap has none.
+// operations finds the suspended async methods and what they wait for. It does nothing if no method is suspended.
 func (s *survey) operations(o heap.ScanOptions) error {
 	if !s.found.suspended {
 		return nil
@@ -89,7 +89,7 @@ func (s *survey) operations(o heap.ScanOptions) error {
 	return s.ctx.Err()
 }
 
-// stack adds the operations of a stack: one for each path from its first frame outwards.
+// stack adds the operations of a stack, one for each path from its first frame outwards.
 func (s *survey) stack(stack *answer.AsyncStack, known map[target.Addr]*thing) {
 	s.ring(stack)
 	leaf := stack.Frames[0].Object
@@ -127,7 +127,8 @@ func (s *survey) stack(stack *answer.AsyncStack, known map[target.Addr]*thing) {
 	}
 }
 
-// ring adds the async methods of a stack that await each other. Other objects that await may go on for another reason.
+// ring adds the async methods of a stack that await each other. It skips rings with other objects, which may complete
+// for another reason.
 func (s *survey) ring(stack *answer.AsyncStack) {
 	if stack.Ring == 0 {
 		return
@@ -200,7 +201,7 @@ func (s *survey) operation(path []*answer.AsyncFrame) *operation {
 	return out
 }
 
-// methodOf returns the innermost method of a frame, with its place if that is known.
+// methodOf returns the innermost method of a frame, with its place if it is known.
 func methodOf(f *answer.AsyncFrame) (answer.Text, *answer.AsyncPlace) {
 	if len(f.Suspended) > 0 {
 		for i := range f.Suspended {
@@ -228,7 +229,7 @@ func outerOf(f *answer.AsyncFrame) (string, *answer.AsyncPlace) {
 	return name.String(), at
 }
 
-// isEntryPoint reports whether a method has the name of the one that the host calls.
+// isEntryPoint reports whether a method has the name of a program's entry point.
 func isEntryPoint(method string) bool {
 	return slices.Contains(entryPoints, method[strings.LastIndexByte(method, '.')+1:])
 }
@@ -274,7 +275,7 @@ func (s *survey) thingOf(leaf target.Addr, stack *answer.AsyncStack, known map[t
 	return t
 }
 
-// kindsOfCauses are the kinds of waits for what is no lock.
+// kindsOfCauses maps causes other than locks to kinds of waits.
 var kindsOfCauses = map[tasks.Cause]string{
 	tasks.CauseUnknown: answer.WaitOther, tasks.CauseSemaphore: answer.LockSemaphore, tasks.CauseChannelRead: answer.WaitChannel, tasks.CauseChannelWrite: answer.WaitChannel,
 	tasks.CauseChannel: answer.WaitChannel, tasks.CauseDelay: answer.WaitTimer, tasks.CauseForever: answer.WaitTimer, tasks.CauseTick: answer.WaitTimer,
@@ -282,7 +283,7 @@ var kindsOfCauses = map[tasks.Cause]string{
 	tasks.CauseTasks: answer.WaitTask, tasks.CauseMessage: answer.WaitOther,
 }
 
-// readChannels reads who waits for the channels of the heap.
+// readChannels reads the waiters of the heap's channels.
 func (s *survey) readChannels() {
 	s.roles = map[target.Addr]channelRole{}
 	for _, a := range s.found.channels {

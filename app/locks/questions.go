@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/process"
 )
 
-// Of returns a Reader of the locks of a process, and of what its threads wait for.
+// Of returns a Reader of the locks of a process and of the waits of its threads.
 func Of(p *process.Process) (*Reader, error) {
 	b, err := p.Shapes()
 	if err != nil {
@@ -35,9 +35,9 @@ func Of(p *process.Process) (*Reader, error) {
 	return r, nil
 }
 
-// Waits lists what threads and suspended async methods wait for and where that leads: deadlocks, held locks, semaphores without
-// permits, tasks that block threads. Where no wait was
-// found because something could not be read, the answer comes with that error.
+// Waits lists what threads and suspended async methods wait for, and where the waits lead: deadlocks, held locks,
+// semaphores without permits, tasks that block threads. If no wait was found because something could not be read, the
+// answer comes with that error.
 func Waits(ctx context.Context, p *process.Process, o Options) (*answer.Waits, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.Waits, error) {
 		r, err := Of(p)
@@ -54,8 +54,8 @@ func Waits(ctx context.Context, p *process.Process, o Options) (*answer.Waits, e
 	})
 }
 
-// Locks lists the locks that a thread or async method holds or waits for. Where none was found because something could not be
-// read, the answer comes with that error.
+// Locks lists the locks that a thread or async method holds or waits for. If no lock was found because something could
+// not be read, the answer comes with that error.
 func Locks(ctx context.Context, p *process.Process, o Options) (*answer.Locks, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.Locks, error) {
 		r, err := Of(p)
@@ -71,7 +71,7 @@ func Locks(ctx context.Context, p *process.Process, o Options) (*answer.Locks, e
 	})
 }
 
-// Initializers lists the classes whose initializer (static constructor) threw an exception.
+// Initializers lists the classes with an initializer (static constructor) that threw an exception.
 func Initializers(ctx context.Context, p *process.Process) (*answer.Initializers, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.Initializers, error) {
 		b, err := c.Shapes()

@@ -27,25 +27,26 @@ type Reader struct {
 	heap    *heap.Heap
 	walker  *stackwalk.Walker
 	threads []threads.Thread
-	unread  error // why threads lacks some
+	unread  error // why threads may be incomplete
 	process target.Target
 	served  func(*answer.Gaps) func([]target.Addr) string // nil if no requests are named
 }
 
-// NameRequests sets how to name the request that a chain of async methods serves, given their boxes, the outermost last. Without it, no request is named.
+// NameRequests sets the function that names the request served by a chain of async methods. It gets their boxes, the
+// outermost last. By default no request is named.
 func (r *Reader) NameRequests(served func(*answer.Gaps) func(boxes []target.Addr) string) {
 	r.served = served
 }
 
-// New returns a Reader. The locks are in h; list (see threads.List) has the threads that may hold them
-// or wait. unread is why list lacks threads, or nil.
+// New returns a Reader of the locks in h. list holds the threads that may hold them or wait (see threads.List).
+// unread is the reason why list is incomplete, or nil.
 func New(p target.Target, b *shapes.Binder, h *heap.Heap, w *stackwalk.Walker, list []threads.Thread, unread error) *Reader {
 	return &Reader{process: p, b: b, rt: b.Objects().Runtime(), heap: h, walker: w, threads: list, unread: unread}
 }
 
 // Options selects locks.
 type Options struct {
-	All  bool // also locks that nobody holds and nobody waits for
+	All  bool // also free locks without waiters
 	Scan heap.ScanOptions
 }
 
@@ -57,12 +58,12 @@ type lock struct {
 	folded  bool // reported with the lock that it is part of
 	pulse   bool // more threads wait for a pulse than were found
 
-	unread      bool  // of a ReaderWriterLockSlim: not all readers could be looked for
-	count, most int64 // of a semaphore: how many may enter, and the most that ever may
+	unread      bool  // not all readers of a ReaderWriterLockSlim could be searched for
+	count, most int64 // a semaphore's free permits and its maximum
 }
 
-// holders returns the threads that must leave the lock before t may enter. An upgradeable reader that
-// becomes the writer waits for the other readers.
+// holders returns the threads that must leave the lock before t may enter. An upgradeable reader that becomes the
+// writer waits for the other readers.
 func (l *lock) holders(t *threads.Thread) (out []*threads.Thread) {
 	if l.owner != nil && l.owner != t {
 		out = append(out, l.owner)
@@ -84,7 +85,7 @@ type survey struct {
 	locks   []*lock
 	byObj   map[target.Addr]*lock          // by address, without monitors
 	mons    map[target.Addr]*lock          // monitors by object
-	blocks  map[target.Addr]*dac.SyncBlock // by System.Threading.Lock: the sync block whose monitor it is (.NET 11)
+	blocks  map[target.Addr]*dac.SyncBlock // by System.Threading.Lock: the sync block with this monitor (.NET 11)
 	on      map[target.Addr]target.Addr    // by a monitor's object: the lock built on it
 	inner   map[target.Addr]target.Addr    // by event: the lock built on it
 	tasks   map[target.Addr]bool           // the events that wait for tasks
@@ -108,13 +109,13 @@ type survey struct {
 	setLost bool
 	unread  map[*threads.Thread]bool // threads already recorded as having an unreadable stack
 	waits   []*wait
-	looked  int                             // threads whose stack or notes say whether they wait
+	looked  int                             // threads with a stack or notes that show whether they wait
 	pool    *answer.ThreadPool              // nil unless a thread waits for a task
 	items   map[target.Addr]bool            // the items queued in it
-	ctors   map[target.Addr]*threads.Thread // the classes whose static constructors run
+	ctors   map[target.Addr]*threads.Thread // the classes with running static constructors
 }
 
-// Describe lists the locks that somebody holds or waits for, and records what could not be read. The error is ctx's.
+// Describe lists the locks that are held or waited for, and records what could not be read. The error is ctx's.
 func (r *Reader) Describe(ctx context.Context, o Options) (*answer.Locks, error) {
 	ctx = absent.Context(ctx)
 	out := &answer.Locks{Locks: []answer.Lock{}}
@@ -181,8 +182,8 @@ func (r *Reader) survey(ctx context.Context, g *answer.Gaps, lose func(error), o
 	return s, ctx.Err()
 }
 
-// fold merges locks built on others: the events of a CountdownEvent or Barrier show who waits for it,
-// and the monitor of a LazyHelper is held by the thread that creates the value of a Lazy.
+// fold merges locks that are parts of others. The events of a CountdownEvent or Barrier show its waiters. The thread
+// that creates the value of a Lazy holds the monitor of its LazyHelper.
 func (s *survey) fold() {
 	for _, l := range s.locks {
 		outer, ok := s.inner[l.Address]
@@ -269,7 +270,7 @@ func (s *survey) awaitsPulse(a target.Addr) bool {
 	return l.Pulse > 0
 }
 
-// unfound counts, for each monitor that is a Lock, the threads that wait for a pulse if not all of them were found.
+// unfound counts, for each monitor of a Lock, the threads that wait for a pulse but were not found.
 func (s *survey) unfound() {
 	for a, b := range s.blocks {
 		l := s.mons[b.Object]
@@ -308,7 +309,7 @@ func (s *survey) monitor(b *dac.SyncBlock) *lock {
 	return l
 }
 
-// justEntered is the state of a lock whose owner has not written its id yet.
+// justEntered is the state of a lock before its owner has written its id.
 const justEntered = "held; its owner is not recorded yet"
 
 func (s *survey) ownerOf(b *dac.SyncBlock) *threads.Thread {
@@ -321,7 +322,7 @@ func (s *survey) ownerOf(b *dac.SyncBlock) *threads.Thread {
 	return nil
 }
 
-// thin adds the monitors that are kept in object headers. Nobody has waited for them.
+// thin adds the monitors that are kept in object headers. They have never been waited for.
 func (s *survey) thin() {
 	for _, f := range s.found.thin {
 		l := &lock{Lock: answer.Lock{Address: f.Object.Addr, Kind: answer.LockThin, Type: s.typeOf(f.Object.Addr),
@@ -384,7 +385,8 @@ func (s *survey) managedLock(l *lock, o objects.Object) (bool, error) {
 	return true, err
 }
 
-// lockOwner returns the thread with the id that the locks of .NET 9 and 10 use. Each thread keeps it in a thread static.
+// lockOwner returns the thread with the given id of the locks of .NET 9 and 10, which each thread keeps in a thread
+// static.
 func (s *survey) lockOwner(id uint32) *threads.Thread {
 	for k, err := range shapes.Loaded[*lockID](s.r.b) {
 		if err != nil {
@@ -514,7 +516,7 @@ func held(readers uint64) string {
 	return fmt.Sprintf("held by %d readers", readers)
 }
 
-// readers finds the threads that hold a lock as readers, in their lists of entered locks.
+// readers finds the threads that hold a lock as readers, from their lists of entered locks.
 func (s *survey) readers(l *lock, k *readerWriter, at shapes.Instance) error {
 	id, err := k.ID.Int(at)
 	if err != nil {
@@ -580,7 +582,7 @@ func (s *survey) lazyValue(_ *lock, o objects.Object) (bool, error) {
 	return true, err
 }
 
-// waitHandle records the SafeWaitHandle of a WaitHandle. Waiting frames refer to the former.
+// waitHandle records the SafeWaitHandle of a WaitHandle, to which waiting frames refer.
 func (s *survey) waitHandle(_ *lock, o objects.Object) (bool, error) {
 	k, at, is, err := shapes.Try[*waitHandle](s.r.b, o)
 	if !is || err != nil {
@@ -593,7 +595,7 @@ func (s *survey) waitHandle(_ *lock, o objects.Object) (bool, error) {
 	return true, err
 }
 
-// readersMask selects the bits of ReaderWriterLockSlim._owners that count readers (READER_MASK, a constant of the class in all versions).
+// readersMask selects the reader count in ReaderWriterLockSlim._owners (READER_MASK, a constant in all versions).
 const readersMask = 0x0fffffff
 
 func (s *survey) countdown(l *lock, o objects.Object) (bool, error) {

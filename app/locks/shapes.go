@@ -4,18 +4,19 @@ import "github.com/sosgo/sosgo/objects/shapes"
 
 // Shapes of what threads wait for.
 type (
-	// A mutex belongs to the operating system, the runtime's native part or the class library's emulation of handles, which record its owner.
+	// A mutex does not record its owner itself. The operating system, the runtime or the class library's wait handles
+	// do.
 	mutex struct {
 		_ shapes.Type `of:"System.Threading.Mutex"`
 	}
 	kernelSemaphore struct {
 		_ shapes.Type `of:"System.Threading.Semaphore"`
 	}
-	// waitable is the state of a handle where the class library implements wait handles, as that of NativeAOT does on Unix. The handle is a GC
-	// handle to it.
+	// waitable is the state of a wait handle that the class library implements, as NativeAOT's does on Unix. The
+	// handle's value is a GC handle to it.
 	waitable struct {
 		_         shapes.Type `of:"System.Threading.WaitSubsystem+WaitableObject"`
-		Ownership shapes.Ref  `field:"_ownershipInfo"` // of a Mutex
+		Ownership shapes.Ref  `field:"_ownershipInfo"` // set for a Mutex
 	}
 	ownership struct {
 		_     shapes.Type `of:"System.Threading.WaitSubsystem+WaitableObject+OwnershipInfo"`
@@ -29,7 +30,7 @@ type (
 	primitive struct {
 		_ shapes.Type `of:"System.Threading.Lock|System.Threading.SemaphoreSlim|System.Threading.ReaderWriterLockSlim|System.Threading.ManualResetEventSlim|System.Threading.CountdownEvent|System.Threading.Barrier|System.Lazy<>|System.Threading.WaitHandle"`
 	}
-	// managedLock is read by package dac, since it may be the monitor of an object.
+	// managedLock is read by package dac, because it may be the monitor of an object.
 	managedLock struct {
 		_ shapes.Type `of:"System.Threading.Lock"`
 	}
@@ -63,16 +64,15 @@ type (
 
 		Counts shapes.ThreadStatic `threadstatic:"t_rwc"`
 	}
-	// readerCount is how often a thread has entered a ReaderWriterLockSlim. Each thread has a list of
-	// them.
+	// readerCount is how often a thread has entered a ReaderWriterLockSlim. Each thread has a list of these.
 	readerCount struct {
 		_       shapes.Type `of:"System.Threading.ReaderWriterCount"`
 		Lock    shapes.Int  `field:"lockID"`
 		Readers shapes.Int  `field:"readercount"`
 		Next    shapes.Ref  `field:"next"`
 	}
-	// lazyValue keeps its LazyHelper until the value exists. The thread that creates the value holds
-	// the helper's monitor.
+	// lazyValue keeps its LazyHelper until the value exists. The thread that creates the value holds the helper's
+	// monitor.
 	lazyValue struct {
 		_      shapes.Type `of:"System.Lazy<>"`
 		Helper shapes.Ref  `field:"_state"`
@@ -133,8 +133,7 @@ type (
 		_     shapes.Type `of:"System.Collections.Generic.List<>"`
 		Items shapes.Ref  `field:"_items"`
 	}
-	// blockingInfo is the record that the class library keeps on a thread's stack while it waits (.NET
-	// 9 and later).
+	// blockingInfo is the record that the class library keeps on a thread's stack while it waits (.NET 9 and later).
 	blockingInfo struct {
 		_       shapes.Type         `of:"System.Threading.ThreadBlockingInfo"`
 		First   shapes.ThreadStatic `threadstatic:"t_first"`
@@ -153,16 +152,15 @@ const (
 	kindCondition
 )
 
-// Bits of SpinLock._owner. If the top bit is set, the lock does not record its owner, and the lowest
-// bit is set while it is held. Else the value is the owner's managed thread id, or 0. The class has
-// these constants in all versions.
+// Bits of SpinLock._owner, the same in all versions. If the top bit is set, the lock does not record its owner, and the
+// lowest bit is set while it is held. Otherwise the value is the owner's managed thread id, or 0.
 const (
 	spinAnonymous = 1 << 31
 	spinHeld      = 1
 )
 
-// Bits of ManualResetEventSlim.m_combinedState. The top bit is set while the event is set; the lowest
-// 19 count the waiters. The class has these constants in all versions.
+// Bits of ManualResetEventSlim.m_combinedState, the same in all versions. The top bit is set while the event is set;
+// the lowest 19 count the waiters.
 const (
 	eventSet     = 1 << 31
 	eventWaiters = 1<<19 - 1
@@ -170,8 +168,9 @@ const (
 
 // Shapes of what async methods wait for.
 type (
-	// channel is a channel of System.Threading.Channels. The lists of who waits are rings since .NET 10; before, blocked operations are
-	// in a Deque, and waiting ones in a ring (BoundedChannel.cs, UnboundedChannel.cs, SingleConsumerUnboundedChannel.cs).
+	// channel is a channel of System.Threading.Channels. Since .NET 10 its lists of waiters are rings. Before, blocked
+	// operations are in a Deque and waiting ones in a ring (BoundedChannel.cs, UnboundedChannel.cs,
+	// SingleConsumerUnboundedChannel.cs).
 	channel struct {
 		_              shapes.Type `of:"System.Threading.Channels.UnboundedChannel<>|System.Threading.Channels.BoundedChannel<>|System.Threading.Channels.SingleConsumerUnboundedChannel<>|System.Threading.Channels.UnboundedPrioritizedChannel<>|System.Threading.Channels.RendezvousChannel<>"`
 		Items          shapes.Ref  `field:"_items,optional"`
@@ -189,13 +188,13 @@ type (
 		_      shapes.Type `of:"System.Threading.Channels.ChannelReader<>" fields:"derived"`
 		Parent shapes.Ref  `field:"_parent,optional"`
 	}
-	// deque is the queue of the class library that keeps its elements in a ring.
+	// deque is the class library's queue, which keeps its elements in a ring buffer.
 	deque struct {
 		_     shapes.Type `of:"System.Collections.Generic.Deque<>"`
 		Array shapes.Ref  `field:"_array"`
 		Size  shapes.Int  `field:"_size"`
 	}
-	// completionSource is a promise: its task completes when a program says so.
+	// completionSource is a promise: the program completes its task.
 	completionSource struct {
 		_    shapes.Type `of:"System.Threading.Tasks.TaskCompletionSource|System.Threading.Tasks.TaskCompletionSource<>"`
 		Task shapes.Ref  `field:"_task"`
@@ -217,7 +216,7 @@ type (
 		Limit shapes.Int  `field:"<PermitLimit>"`
 		Queue shapes.Int  `field:"<QueueLimit>"`
 	}
-	// bucket is a rate limiter whose permits are a number with a fraction (TokenBucketRateLimiter.cs).
+	// bucket is a rate limiter with a fractional number of permits (TokenBucketRateLimiter.cs).
 	bucket struct {
 		_      shapes.Type `of:"System.Threading.RateLimiting.TokenBucketRateLimiter"`
 		Queued shapes.Int  `field:"_queueCount"`

@@ -17,7 +17,7 @@ import (
 // A spinPlace is the place of a SpinLock in the objects of a type.
 type spinPlace struct {
 	offset target.Addr // from the object's address
-	field  string      // empty for an object that is itself a SpinLock, such as the box of a static field
+	field  string      // empty if the object is itself a SpinLock, such as the box of a static field
 	shape  *spinLock
 }
 
@@ -30,7 +30,7 @@ type spinFinder struct {
 	lost  workers.Lowest              // the first type that could not be examined
 }
 
-// places returns the SpinLocks in a type's objects. It does not look into fields that are other structs.
+// places returns the SpinLocks in objects of a type. It does not search fields of other struct types.
 func (f *spinFinder) places(mt *dac.MethodTable) []spinPlace {
 	f.mu.Lock()
 	list, ok := f.known[mt.Addr]
@@ -110,7 +110,7 @@ func (s *survey) spinLocks() {
 	for i := range s.found.spins {
 		o := &s.found.spins[i]
 		if boxes[o.Addr] && static[o.Addr] == "" && whole {
-			continue // a copy in a box, which nobody can enter
+			continue // a boxed copy, which no code can enter
 		}
 		for _, p := range s.found.finder.places(o.Type) {
 			if err := s.spin(o, &p, static[o.Addr]); err != nil {

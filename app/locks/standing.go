@@ -18,27 +18,27 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A stand is where a thread stands: at the top of its stack, and in the program's methods.
+// A stand is the position of a thread: the top of its stack and the program's methods on it.
 type stand struct {
 	thread   *threads.Thread
 	activity threads.ThreadActivity
 	method   *code.MethodDesc // the innermost method of the program
-	entry    *code.MethodDesc // the outermost one
+	entry    *code.MethodDesc // the outermost method of the program
 	name     string           // of method
-	called   string           // the method of the class library that method called; empty if none was
+	called   string           // the class library's method that method called, or empty
 	pool     bool             // a worker of the thread pool
 }
 
-// What threads that stand alike must be to be findings.
+// Thresholds for threads at equal positions.
 const (
 	manyThreads   = 100 // threads that wait at one place, beside the workers of the pool
-	manyFollowing = 3   // threads that follow references in one loop, where nothing says for how long
-	manyRunning   = 4   // threads that run one method, where nothing says for how long
+	manyFollowing = 3   // threads that follow references in one loop, if no times are recorded
+	manyRunning   = 4   // threads that run one method, if no times are recorded
 	longCPU       = 10 * time.Second
-	mostFrames    = 1 << 12 // of a stack that is looked at
+	mostFrames    = 1 << 12 // of a stack that are read
 )
 
-// stood returns where the threads stand that are in a method of the program.
+// stood returns the positions of the threads that are in a method of the program.
 func (s *survey) stood() (out []stand) {
 	for i := range s.r.threads {
 		t := &s.r.threads[i]
@@ -52,7 +52,7 @@ func (s *survey) stood() (out []stand) {
 	return out
 }
 
-// standOf looks at the stack of a thread. A stack that can't be read to its end has no entry point, and says nothing.
+// standOf reads the stack of a thread. ok is false if the stack can't be read to its end.
 func (s *survey) standOf(t *threads.Thread) (out stand, ok bool) {
 	out.thread = t
 	var frames []stackwalk.Frame
@@ -92,7 +92,8 @@ func (s *survey) standOf(t *threads.Thread) (out stand, ok bool) {
 	return out, out.method != nil
 }
 
-// standing describes threads that stand alike: those that spin, those that run one method, and very many that wait at one place.
+// standing describes threads at equal positions: threads that spin, threads that run one method, and many threads that
+// wait at one place.
 func (g *grapher) standing() []answer.Verdict {
 	type place struct {
 		method, entry target.Addr
@@ -110,7 +111,7 @@ func (g *grapher) standing() []answer.Verdict {
 			p.runs = true
 		case waitsAlone(at.activity.Activity) && !at.pool:
 			if w := g.of[at.thread]; w != nil && (len(w.runners) > 0 || len(w.tasks) > 0 || g.circled[w]) {
-				continue // what it waits for is described
+				continue // its wait is described
 			}
 			p.entry, p.text = at.entry.Addr, at.activity.Text
 		default:
@@ -137,7 +138,7 @@ func (g *grapher) standing() []answer.Verdict {
 	return out
 }
 
-// spinWait reports whether a method of the class library, as a program calls it, spins until something else changes.
+// spinWait reports whether a method of the class library spins until a condition changes.
 func spinWait(called string) bool { return strings.HasPrefix(called, "System.Threading.SpinWait.") }
 
 // waitsAlone reports whether an activity is a wait.
@@ -165,8 +166,8 @@ func (g *grapher) manyThreads(list []stand) answer.Verdict {
 	return v
 }
 
-// spinning describes threads that run one method, and reports whether that is a finding: they do nothing but wait there, or they have used much of
-// the time of the processors, or they are many.
+// spinning describes threads that run one method. ok reports whether it is a finding: the threads only wait there, have
+// used much processor time, or are many.
 func (g *grapher) spinning(list []stand) (v answer.Verdict, ok bool) {
 	at := &list[0]
 	var used, listed, all, least time.Duration
@@ -235,12 +236,12 @@ func (g *grapher) spinning(list []stand) (v answer.Verdict, ok bool) {
 	return v, false
 }
 
-// waitingCalls are methods of the class library that a loop calls which only waits.
+// waitingCalls are methods of the class library that a loop without work calls.
 var waitingCalls = []string{"SpinWait.", "Thread.SpinWait", "Thread.Yield", "Thread.Sleep", "Thread.MemoryBarrier", "Volatile.Read", "Interlocked.CompareExchange", "Interlocked.Exchange",
 	"Interlocked.Read", "Interlocked.MemoryBarrier"}
 
-// onlySpins reports whether a method has a loop and does nothing but read, compare and wait, and whether it follows references meanwhile: from a list's
-// element to the next one, say.
+// onlySpins reports whether a method loops and only reads, compares and waits, and whether the loop follows references,
+// as from one element of a list to the next.
 func (s *survey) onlySpins(md *code.MethodDesc) (spins, follows bool, err error) {
 	body, err := code.Of(s.r.rt).IL(md)
 	if err != nil {
@@ -263,10 +264,9 @@ func (s *survey) onlySpins(md *code.MethodDesc) (spins, follows bool, err error)
 	return true, follows, nil
 }
 
-// readsInLoop reports whether IL has a backward branch, and neither stores to memory, nor computes, nor makes objects, and whether it reads a field of
-// what a variable refers to into the same variable.
+// readsInLoop reports whether il loops without side effects, and whether it follows a linked list (x = x.field).
 func readsInLoop(il []byte) (loops, follows bool, err error) {
-	loaded, field := "", false // the variable that was loaded last, and whether a field of it was read then
+	loaded, field := "", false // the variable loaded last, and whether a field of it was read since
 	for in, err := range metadata.Instructions(il) {
 		if err != nil {
 			return false, false, err
@@ -297,6 +297,6 @@ func readsInLoop(il []byte) (loops, follows bool, err error) {
 	return loops, follows && loops, nil
 }
 
-// workingOpcodes are the beginnings of the names of IL instructions that do more than wait.
+// workingOpcodes are prefixes of the names of IL instructions that do more than wait.
 var workingOpcodes = []string{"stfld", "stsfld", "stind", "stelem", "stobj", "starg", "cpblk", "cpobj", "initblk", "newobj", "newarr", "box", "throw", "rethrow", "calli", "jmp",
 	"add", "sub", "mul", "div", "rem", "neg", "not", "shl", "shr", "xor", "localloc"}

@@ -11,7 +11,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestReadsInLoop: a loop that reads and compares is a wait; one that stores, computes or makes objects is work.
+// TestReadsInLoop checks that a loop that reads and compares is a wait, and one that stores, computes or allocates is
+// work.
 func TestReadsInLoop(t *testing.T) {
 	const nop, ret, ldsfld, stsfld, brfalse, br, add, newobj, conv = 0x00, 0x2A, 0x7E, 0x80, 0x2C, 0x2B, 0x58, 0x73, 0xFE
 	const ldfld, ldloc0, stloc0, stloc1, ldlocS, stlocS = 0x7B, 0x06, 0x0A, 0x0B, 0x11, 0x13
@@ -46,7 +47,7 @@ func TestReadsInLoop(t *testing.T) {
 	}
 }
 
-// FuzzReadsInLoop: damaged IL is an error or an answer.
+// FuzzReadsInLoop checks that damaged IL gives an error or an answer.
 func FuzzReadsInLoop(f *testing.F) {
 	f.Add([]byte{0x00, 0x2B, 0xFD})
 	f.Add([]byte{0x45, 0xFF, 0xFF, 0xFF, 0xFF})
@@ -57,7 +58,7 @@ func FuzzReadsInLoop(f *testing.F) {
 	})
 }
 
-// TestTakesTime: the time of a wait is the program's only if the method that it called takes one.
+// TestTakesTime checks that a limit counts as the program's only if the method that it called takes a time.
 func TestTakesTime(t *testing.T) {
 	for method, want := range map[string]bool{
 		"System.Threading.Barrier.SignalAndWait()":                                    false,
@@ -74,8 +75,8 @@ func TestTakesTime(t *testing.T) {
 	assert.Empty(t, endsByItself(&w, "System.Threading.Barrier.SignalAndWait()"))
 }
 
-// TestRings: async methods that await each other never go on. A ring through what is no async method may end, and one that several stacks lead to
-// is one.
+// TestRings checks that a ring of async methods is found once, even if several stacks lead to it. A ring through
+// another object may end.
 func TestRings(t *testing.T) {
 	state, done := int32(1), int32(-2)
 	frame := func(at target.Addr, state *int32) answer.AsyncFrame {
@@ -109,7 +110,7 @@ func TestRings(t *testing.T) {
 	}
 }
 
-// TestActivitiesThatWait: a thread that runs, or that runs native code, is not said to wait.
+// TestActivitiesThatWait checks that running threads, in managed or native code, do not count as waiting.
 func TestActivitiesThatWait(t *testing.T) {
 	for a, want := range map[threads.Activity]bool{threads.ActivitySleep: true, threads.ActivityEvent: true, threads.ActivitySocket: true, threads.ActivityRunning: false,
 		threads.ActivityNative: false, threads.ActivityUnknown: false, threads.ActivityRuntime: false, threads.ActivitySuspended: false} {

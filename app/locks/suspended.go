@@ -16,17 +16,17 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A waiters is operations that wait at one place for one thing.
+// A waiters groups operations that wait at one place for one thing.
 type waiters struct {
 	answer.OperationWait
 	thing *thing
 	ops   []*operation
 }
 
-// listedOperations is how many operations of a group the answer names.
+// listedOperations is how many operations of a group the answer lists.
 const listedOperations = 5
 
-// grouped counts equal operations, the most frequent first. Those whose wait is normal are counted in idle.
+// grouped counts equal operations, the most frequent first. Normal waits are counted in idle.
 func (g *grapher) grouped(idle *idleCount) []*waiters {
 	type key struct {
 		thing                    target.Addr
@@ -73,7 +73,7 @@ func (g *grapher) nameOf(t *thing) string {
 	return cmp.Or(g.s.names[t.addr], g.s.names[t.source])
 }
 
-// holders describes who has entered a semaphore.
+// holders describes the methods that have entered a semaphore.
 func (g *grapher) holders(u *semaphoreUse) (out []answer.OperationHolder) {
 	for i := range u.holders {
 		h := &u.holders[i]
@@ -91,7 +91,7 @@ func (g *grapher) holders(u *semaphoreUse) (out []answer.OperationHolder) {
 	return out
 }
 
-// listedHolders is how many holders of a semaphore the answer names.
+// listedHolders is how many holders of a semaphore the answer lists.
 const listedHolders = 16
 
 // thingText describes what code waits for, with its name or its address.
@@ -126,7 +126,7 @@ func (g *grapher) lockText(l *lock) answer.Statement {
 
 func addressText(a target.Addr) string { return fmt.Sprintf("%016x", uint64(a)) }
 
-// nodes makes the nodes of the graph for the operations that wait for a semaphore, for running code, or that hold a semaphore.
+// nodes adds graph nodes for the operations that wait for a semaphore or for running code, or hold a semaphore.
 func (g *grapher) nodes() {
 	for _, op := range g.s.ops {
 		w := &wait{op: op, how: answer.HowRecorded, timeout: -1, lock: op.thing.lock, proved: true}
@@ -166,7 +166,7 @@ func (g *grapher) nodes() {
 			}
 		}
 		if l.most < math.MaxInt32 && int64(len(list)) < l.most {
-			list = nil // another holder, who was not found, may give a permit back
+			list = nil // a holder that was not found may release a permit
 		}
 		g.entered[l] = list
 	}
@@ -175,7 +175,7 @@ func (g *grapher) nodes() {
 			w.behind = append(w.behind, list[0])
 		}
 	}
-	// Of several holders one is enough to go on: they belong to a circle if each of them leads back to it.
+	// One of several holders is enough to go on, so they belong to a cycle only if each of them leads back to it.
 	for _, w := range slices.Concat(g.s.waits, g.ops) {
 		if list := g.entered[w.lock]; len(list) > 1 && !slices.ContainsFunc(list, func(h *wait) bool { return h == nil || h == w || !g.reaches(h, w.lock) }) {
 			w.behind = append(w.behind, list...)
@@ -186,7 +186,7 @@ func (g *grapher) nodes() {
 // timedWait is the method of SemaphoreSlim that waits with a timeout or a token.
 const timedWait = "System.Threading.SemaphoreSlim.WaitUntilCountOrTimeoutAsync"
 
-// reaches reports whether a wait leads, by whatever way, to a lock.
+// reaches reports whether a wait leads to a lock, directly or through others.
 func (g *grapher) reaches(from *wait, l *lock) bool {
 	seen := map[*wait]bool{}
 	todo := []*wait{from}
@@ -204,7 +204,7 @@ func (g *grapher) reaches(from *wait, l *lock) bool {
 	return false
 }
 
-// next returns the waits of those for whom w waits.
+// next returns the waits that must end before w can.
 func (g *grapher) next(w *wait) (out []*wait) {
 	for _, t := range w.runners {
 		if n := g.of[t]; n != nil {
@@ -214,7 +214,7 @@ func (g *grapher) next(w *wait) (out []*wait) {
 	return append(out, w.behind...)
 }
 
-// suspended concludes from the waits of suspended code that are in no circle.
+// suspended draws conclusions from the waits of suspended code outside any cycle.
 func (g *grapher) suspended(groups []*waiters) []answer.Verdict {
 	var out []answer.Verdict
 	type subject struct {
@@ -304,7 +304,8 @@ func (g *grapher) rings() []answer.Verdict {
 	return out
 }
 
-// manyOnOne is how many suspended operations that wait for one promise are a finding: a few wait for the end of a service, or for its start.
+// manyOnOne is how many suspended operations must wait for one promise to be a finding. A few wait for the start or
+// the end of a service.
 const manyOnOne = 10
 
 // onePromise describes the promises that many suspended operations of the program wait for.
@@ -323,10 +324,10 @@ func (g *grapher) onePromise(groups []*waiters) []answer.Verdict {
 	return out
 }
 
-// isQueue reports whether a collection hands out what it holds in turn. A dictionary of promises holds answers that are awaited.
+// isQueue reports whether a collection hands out its elements in turn. A dictionary of promises holds awaited answers.
 func isQueue(collection string) bool { return !strings.Contains(collection, "Dictionary") }
 
-// suspendedCode is what conclusions rest on about code that is suspended.
+// suspendedCode lists the premises of conclusions about suspended code.
 var suspendedCode = []answer.Premise{answer.HeapWhole, answer.NoCollection, answer.CodeFound}
 
 // groupText describes a group on a line.
@@ -338,11 +339,11 @@ func (g *grapher) groupText(w *waiters) answer.Statement {
 	return words.GroupWaits.Of(words.N(w.Count), caller, words.Method(compilernames.Pretty(w.Method.String())), lineOf(w.File, w.Line), words.WaitsFor.Of(g.thingText(w.thing)), words.Object(w.First[0]))
 }
 
-// permits concludes who has entered a semaphore, and reports whether there is something to say.
+// permits concludes which methods have entered a semaphore, and reports whether it found a conclusion.
 func (g *grapher) permits(v *answer.Verdict, start answer.Statement, l *lock) bool {
 	u := g.s.uses[l]
 	if u == nil || l.count > 0 {
-		return false // a permit is free: who waits is about to go on
+		return false // a permit is free: a waiter is about to go on
 	}
 	var sure, perhaps []*holder
 	for i := range u.holders {
@@ -362,7 +363,7 @@ func (g *grapher) permits(v *answer.Verdict, start answer.Statement, l *lock) bo
 		v.Strength = answer.StrengthPossible
 		v.Statement = start.Plus(words.MayHaveEntered.Of(words.N(u.inside)))
 	case !u.gives && !u.blindWaiters:
-		return false // a signal: who waits for it never releases it
+		return false // a signal: the waiters never release it
 	default:
 		g.nobody(v, start, u)
 	}
@@ -373,9 +374,10 @@ func (g *grapher) permits(v *answer.Verdict, start answer.Statement, l *lock) bo
 	return true
 }
 
-// reentered concludes that all who have entered a semaphore wait for it once more, in the methods that they await: nobody ever gives it back.
+// reentered concludes that all holders of a semaphore wait for it again, in methods that they await, so that it is
+// never released.
 func (g *grapher) reentered(v *answer.Verdict, start answer.Statement, l *lock, u *semaphoreUse, sure []*holder) bool {
-	all := int64(len(sure)) >= l.most || l.most == math.MaxInt32 && u.inside == 0 // nobody else can have entered, or was found to
+	all := int64(len(sure)) >= l.most || l.most == math.MaxInt32 && u.inside == 0 // no other holder is possible, or none was found
 	if len(sure) == 0 || len(sure) < len(u.holders) || !all ||
 		slices.ContainsFunc(sure, func(h *holder) bool { return !g.s.stands(h.box, l) }) {
 		return false
@@ -389,7 +391,7 @@ func (g *grapher) reentered(v *answer.Verdict, start answer.Statement, l *lock, 
 	return true
 }
 
-// nobody concludes from a semaphore without permits that nobody was found to have entered.
+// nobody concludes that a semaphore without permits has no holder among the suspended methods.
 func (g *grapher) nobody(v *answer.Verdict, start answer.Statement, u *semaphoreUse) {
 	var unread []answer.Statement
 	if u.partial || g.s.incomplete() {
@@ -412,7 +414,7 @@ func (g *grapher) nobody(v *answer.Verdict, start answer.Statement, u *semaphore
 	v.Because(words.PermitLost.Of())
 }
 
-// holderText names who holds a semaphore, and what the first of them waits for.
+// holderText names the holders of a semaphore, and what the first of them waits for.
 func (g *grapher) holderText(list []*holder) answer.Statement {
 	h, wait := list[0], answer.Statement{}
 	first := words.MethodObject.Of(words.Method(h.method.String()), words.Object(h.box))
@@ -429,7 +431,7 @@ func (g *grapher) holderText(list []*holder) answer.Statement {
 	return words.HoldersOf.Of(first, words.N(len(list)-1), entered(h.strength), wait)
 }
 
-// entered states, by its strength, that a method has entered a semaphore.
+// entered states that a method has entered a semaphore, worded by strength.
 func entered(strength answer.Strength) answer.Statement {
 	if strength == answer.StrengthLikely {
 		return words.LikelyEntered.Of()
@@ -449,7 +451,7 @@ func (g *grapher) holderEvidence(h *holder, l *lock) answer.Statement {
 	return words.PastItsWait.Of(words.MethodObject.Of(words.Method(h.method.String()), words.Object(h.box)), g.lockText(l), line, release)
 }
 
-// channel concludes who reads a channel that is full.
+// channel concludes which methods read a full channel.
 func (g *grapher) channel(v *answer.Verdict, start answer.Statement, c *channelWait) {
 	readers := g.readers(c)
 	if len(readers) == 0 {

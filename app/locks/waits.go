@@ -21,8 +21,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Waits describes what each thread waits for and where that leads: to cycles of threads, and to
-// threads that block until a task completes. It records what could not be read. The error is ctx's.
+// Waits describes what each thread waits for and where that leads: to cycles of threads, and to threads that block
+// until a task completes. It records what could not be read. The error is ctx's.
 func (r *Reader) Waits(ctx context.Context, o Options) (*answer.Waits, error) {
 	ctx = absent.Context(ctx)
 	out := &answer.Waits{Verdicts: []answer.Verdict{}, Threads: []answer.ThreadWait{}}
@@ -46,7 +46,7 @@ func (r *Reader) Waits(ctx context.Context, o Options) (*answer.Waits, error) {
 		return nil, err
 	}
 	s.promiseOwners()
-	// The names of the locks of threads alone are not worth a walk of the heap.
+	// Names of locks that only threads use do not justify a walk of the heap.
 	if err := s.nameObjects(s.waitedFor(), s.found.suspended, o.Scan); err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (r *Reader) Waits(ctx context.Context, o Options) (*answer.Waits, error) {
 	return out, ctx.Err()
 }
 
-// byStrength orders verdicts, the strongest first.
+// byStrength orders verdicts by strength, the strongest first.
 func byStrength(a, b answer.Verdict) int {
 	if a.Strength == b.Strength {
 		return 0
@@ -111,7 +111,7 @@ func (s *survey) waitedFor() map[target.Addr]bool {
 		switch {
 		case t.addr != 0:
 			out[t.addr] = true
-		case t.source != 0 && !named[op.method.S]: // the promises of a method have one kind of holder
+		case t.source != 0 && !named[op.method.S]: // the promises of one method have the same kind of holder
 			out[t.source], named[op.method.S] = true, true
 		}
 	}
@@ -133,13 +133,13 @@ func newGrapher(s *survey) *grapher {
 type grapher struct {
 	s         *survey
 	rows      map[*threads.Thread]*answer.ThreadWait
-	says      map[*threads.Thread]answer.Statement // the texts of rows that have arguments
+	says      map[*threads.Thread]answer.Statement // the texts of rows with arguments
 	of        map[*threads.Thread]*wait            // what each thread waits for
 	circled   map[*wait]bool                       // the waits in cycles
-	described map[*wait]bool                       // the waits already described where they block another thread
+	described map[*wait]bool                       // the waits already described as blocking another thread
 	ops       []*wait                              // the waits of suspended code
-	entered   map[*lock][]*wait                    // the waits of those who have entered a semaphore; nil for one who does not wait
-	counted   map[target.Addr]bool                 // what the entry point waits for where that is normal
+	entered   map[*lock][]*wait                    // the waits of a semaphore's holders; nil for a holder that does not wait
+	counted   map[target.Addr]bool                 // what the entry point waits for, if that is normal
 	holding   map[target.Addr]bool                 // the suspended methods that hold, or may hold, a semaphore
 }
 
@@ -204,7 +204,7 @@ func (g *grapher) describe() {
 	}
 }
 
-// does says what a thread waits for, as its row does.
+// does describes what a thread waits for, as its row does.
 func (g *grapher) does(t *threads.Thread) answer.Statement {
 	text := g.rows[t].Text
 	if says := g.says[t]; says.Text == text {
@@ -213,7 +213,7 @@ func (g *grapher) does(t *threads.Thread) answer.Statement {
 	return words.Text(text)
 }
 
-// ended names the end of the thread that a thread waits for.
+// ended names the thread that a thread joins.
 func (g *grapher) ended(w *wait) answer.Statement {
 	switch {
 	case w.object.Addr == 0:
@@ -226,7 +226,7 @@ func (g *grapher) ended(w *wait) answer.Statement {
 	return words.EndOf.Of(g.name(w.runners[0]))
 }
 
-// kindOf returns the kind of a lock in words.
+// kindOf returns the kind of a lock as text.
 func kindOf(l *lock) string {
 	switch l.Kind {
 	case answer.LockLazy:
@@ -311,16 +311,16 @@ func (g *grapher) place(row *answer.ThreadWait, w *wait) {
 	row.Ends = w.ends
 }
 
-// isStub reports whether a method is one that reflection makes to call another.
+// isStub reports whether a method is a stub that reflection generates to call another method.
 func isStub(f *stackwalk.Frame, md *code.MethodDesc) bool {
 	name, err := code.Of(f.Runtime).MethodName(md, code.MethodQualified)
 	return err == nil && strings.HasPrefix(name, reflectionStub)
 }
 
-// reflectionStub begins the names of methods that reflection makes to call others.
+// reflectionStub is the prefix of reflection's stubs.
 const reflectionStub = "DynamicClass.InvokeStub_"
 
-// program sets the method of a row to that of a frame, with file and line.
+// program sets the method of a row to the frame's method, with file and line.
 func (g *grapher) program(row *answer.ThreadWait, f *stackwalk.Frame) {
 	md, err := f.Method()
 	if err != nil || md == nil {
@@ -333,7 +333,8 @@ func (g *grapher) program(row *answer.ThreadWait, f *stackwalk.Frame) {
 	}
 }
 
-// waitsForSignal reports whether a wait is for an event or a handle, by which a client library waits for what a server sends.
+// waitsForSignal reports whether a wait is for an event, a semaphore or a handle, as in a client library that waits for
+// its server.
 func (w *wait) waitsForSignal() bool {
 	if w.lock != nil {
 		return w.lock.Kind == answer.LockEvent || w.lock.Kind == answer.LockSemaphore
@@ -347,8 +348,8 @@ var remoteTexts = map[string]string{answer.WaitConnection: "waits for a connecti
 // entryPoints are the names that compilers give to the method that the host calls.
 var entryPoints = []string{"Main", "<Main>", "<Main>$"}
 
-// endsByItself describes how a wait can end by itself: by the time that is recorded or, by the method of the class library that the program
-// called, by a cancellation or by another task. It is empty if nothing says that it can.
+// endsByItself describes how a wait can end by itself, or returns "". A recorded time limits it, or the called method
+// of the class library takes a time, a cancellation token or other tasks.
 func endsByItself(w *wait, called string) string {
 	if w.timeout >= 0 && w.how == answer.HowRecorded {
 		return fmt.Sprintf("waits for at most %v", time.Duration(w.timeout)*time.Millisecond)
@@ -379,8 +380,8 @@ func frameName(f *answer.AsyncFrame) string {
 	return f.Kind
 }
 
-// circles finds the cycles of threads that wait for each other, each once. A cycle closes where the
-// search returns to a wait on its path.
+// circles finds the cycles of threads that wait for each other, each once. A cycle closes where the search returns to a
+// wait on its path.
 func (g *grapher) circles() []answer.Verdict {
 	out := []answer.Verdict{}
 	var path []*wait
@@ -419,7 +420,7 @@ func byKind(a, b answer.Verdict) int {
 	return 1
 }
 
-// circle describes who waits for whom in a cycle.
+// circle describes the waits of a cycle.
 func (g *grapher) circle(path []*wait) answer.Verdict {
 	v := answer.Verdict{Kind: answer.FindingDeadlock, Strength: answer.StrengthProved, Rests: standingStill}
 	var says, ends []answer.Statement
@@ -450,7 +451,7 @@ func (g *grapher) circle(path []*wait) answer.Verdict {
 	return v
 }
 
-// alsoWait counts the suspended code outside a circle that waits for what is held in it.
+// alsoWait counts the suspended code outside a cycle that waits for something held in it.
 func (g *grapher) alsoWait(path []*wait) answer.Statement {
 	var more []answer.Statement
 	var seen []*lock
@@ -488,7 +489,7 @@ func (g *grapher) site(w *wait) answer.Site {
 	return s
 }
 
-// sites returns where several wait.
+// sites returns where the listed waits are.
 func (g *grapher) sites(list []*wait) []answer.Site {
 	out := make([]answer.Site, len(list))
 	for i, w := range list {
@@ -497,7 +498,7 @@ func (g *grapher) sites(list []*wait) []answer.Site {
 	return out
 }
 
-// who names who waits.
+// who names the waiting thread or method.
 func (g *grapher) who(w *wait) answer.Statement {
 	if w.op != nil {
 		return words.MethodObject.Of(words.Method(w.op.method.String()), words.Object(w.op.box))
@@ -524,7 +525,7 @@ func (g *grapher) keepsEvidence(l *lock, op *operation) answer.Statement {
 	return answer.Statement{}
 }
 
-// keeps describes what by does that makes w wait.
+// keeps describes how by makes w wait.
 func (g *grapher) keeps(w, by *wait) answer.Statement {
 	switch {
 	case by.op != nil && w.lock != nil:
@@ -545,7 +546,7 @@ func (g *grapher) keeps(w, by *wait) answer.Statement {
 	return words.Holds.Of(g.what(w))
 }
 
-// evidence states where a thread waits, and how that is known.
+// evidence states where a thread waits and how that is known.
 func (g *grapher) evidence(w *wait) answer.Statement {
 	if w.op != nil {
 		return words.OperationWaits.Of(g.who(w), lineOf(w.op.file, w.op.line), g.thingText(w.op.thing))
@@ -561,7 +562,7 @@ func (g *grapher) evidence(w *wait) answer.Statement {
 	return words.ThreadWaits.Of(g.name(w.thread), g.does(w.thread), object, note, g.placeOf(w), endsWords(w), words.Text(w.how))
 }
 
-// endsWords says how a wait can end by itself, if it can.
+// endsWords states how a wait can end by itself, or returns the zero Statement.
 func endsWords(w *wait) answer.Statement {
 	if w.ends == "" {
 		return answer.Statement{}
@@ -577,7 +578,7 @@ func lineOf(file string, line int) answer.Statement {
 	return words.AtPlace.Of(words.Place(file, line))
 }
 
-// evidences states where threads wait, equal waits together.
+// evidences states where threads wait. Equal waits share a line.
 func (g *grapher) evidences(list []*wait) []answer.Statement {
 	var order []string
 	by := map[string][]*wait{}
@@ -618,7 +619,7 @@ func showThread(d answer.Thread) []string {
 	return []string{fmt.Sprintf("clrstack %d", *d.Index)}
 }
 
-// what describes what a thread waits for.
+// what describes what a wait is for.
 func (g *grapher) what(w *wait) answer.Statement {
 	if w.op != nil {
 		return g.thingText(w.op.thing)
@@ -656,11 +657,11 @@ func (g *grapher) name(t *threads.Thread) answer.Statement {
 	return words.Thread(d)
 }
 
-// standingStill is what conclusions rest on about who waits for whom.
+// standingStill lists the premises of conclusions about waits between threads.
 var standingStill = []answer.Premise{answer.ThreadsListed, answer.StackComplete, answer.TablesWhole}
 
-// chains describes the threads that block until a task completes, the awaited locks with known owners,
-// and the threads that wait for others in other ways.
+// chains describes the threads that block until a task completes, the awaited locks with known owners, and the threads
+// that wait for others in other ways.
 func (g *grapher) chains() []answer.Verdict {
 	var out []answer.Verdict
 	for _, alike := range g.blocked() {
@@ -675,8 +676,8 @@ func (g *grapher) chains() []answer.Verdict {
 	return out
 }
 
-// blocked groups the threads that block until a task completes: those that do so at one place, for the same async methods, where no thread is
-// known to run them.
+// blocked groups the threads that block until a task completes by place and awaited async methods. It skips tasks that
+// a known thread runs.
 func (g *grapher) blocked() [][]*wait {
 	var out [][]*wait
 	at := map[string]int{}
@@ -698,7 +699,7 @@ func (g *grapher) blocked() [][]*wait {
 	return out
 }
 
-// blocks describes a thread that blocks until a task completes, with the async methods between, or several that do alike.
+// blocks describes one thread that blocks until a task completes, or several alike, with the async methods between.
 func (g *grapher) blocks(alike ...*wait) answer.Verdict {
 	w := alike[0]
 	row := g.rows[w.thread]
@@ -762,7 +763,7 @@ func (g *grapher) blocks(alike ...*wait) answer.Verdict {
 	return v
 }
 
-// completes says what a thread waits for that blocks until tasks complete.
+// completes describes the tasks that a blocked thread waits for.
 func completes(w *wait) answer.Statement {
 	switch {
 	case len(w.tasks) > 1:
@@ -784,7 +785,7 @@ func chainMethods(w *wait) answer.Statement {
 	return words.Join(" awaits ", list...)
 }
 
-// sameScheduler counts the threads that run a task of the TaskScheduler in which the task has its turn for which they wait.
+// sameScheduler counts the threads that run a task of a TaskScheduler while the awaited task is queued in the same one.
 func (g *grapher) sameScheduler(alike []*wait) (n int) {
 	if g.s.running == nil {
 		return 0
@@ -814,8 +815,8 @@ func (g *grapher) placeOf(w *wait) answer.Statement {
 	return words.PlaceOfWait.Of(words.Method(compilernames.Pretty(row.Method.String())), lineOf(row.File, row.Line))
 }
 
-// onward describes what the threads wait for that from waits for, one after another. It ends at a
-// thread that waits for no other, or at a wait already described.
+// onward describes, one after another, the waits of the threads for which from waits. It ends at a thread that does not
+// wait for another, or at a wait already described.
 func (g *grapher) onward(list []*threads.Thread, from *wait) answer.Statement {
 	var out []answer.Statement
 	seen := map[*wait]bool{from: true}
@@ -875,7 +876,7 @@ func (g *grapher) end(w *wait) answer.Statement {
 	return answer.Statement{}
 }
 
-// doing describes the activity of a thread that waits for no other.
+// doing describes the activity of a thread that does not wait for another.
 func (g *grapher) doing(t *threads.Thread) answer.Statement {
 	if t.OS == nil || t.Managed == nil {
 		return answer.Statement{}
@@ -892,7 +893,7 @@ func (g *grapher) doing(t *threads.Thread) answer.Statement {
 	return words.ThreadDoes.Of(g.name(t), words.Text(does), where)
 }
 
-// others describes where the waits for a thread's end or for a static constructor lead.
+// others describes where waits for a thread's end or a static constructor lead.
 func (g *grapher) others() []answer.Verdict {
 	var out []answer.Verdict
 	for _, w := range g.s.waits {
@@ -906,7 +907,7 @@ func (g *grapher) others() []answer.Verdict {
 	return out
 }
 
-// held describes each lock that is held, and who waits for it.
+// held describes each held lock and its waiters.
 func (g *grapher) held() []answer.Verdict {
 	var out []answer.Verdict
 	for _, l := range g.s.locks {
@@ -952,8 +953,8 @@ func (g *grapher) held() []answer.Verdict {
 	return out
 }
 
-// perhapsMutual says if the holder of a lock waits for a semaphore that one of those who wait for the lock may have entered: a method that it is in
-// releases a semaphore later. A semaphore does not record who has entered.
+// perhapsMutual describes a possible deadlock: the holder of a lock waits for a semaphore that a waiter for the lock
+// may have entered, because it is in a method that later releases one. A semaphore does not record who has entered.
 func (g *grapher) perhapsMutual(holders []*threads.Thread, waiters []*wait) answer.Statement {
 	if len(holders) != 1 {
 		return answer.Statement{}
@@ -975,7 +976,7 @@ func (g *grapher) lockName(l *lock) answer.Statement {
 	return words.DoesObject.Of(words.Text(kindOf(l)), g.addressName(l.Address))
 }
 
-// idles reports whether a thread is a worker of the thread pool that waits for work: none of the program's code is on its stack.
+// idles reports whether a thread is a thread pool worker without work: its stack has no code of the program.
 func (g *grapher) idles(t *threads.Thread) bool {
 	if t.OS == nil || t.Managed == nil || t.Managed.Finalizer || g.of[t] != nil {
 		return false
@@ -984,8 +985,8 @@ func (g *grapher) idles(t *threads.Thread) bool {
 	return a.Activity == threads.ActivityIdle && a.Caller == nil && a.Err == nil
 }
 
-// unheld describes the ReaderWriterLockSlims that readers hold without a reader that was found: they have ended, or went on in another thread, and only
-// the thread that entered can leave.
+// unheld describes the ReaderWriterLockSlims that readers hold although no reader was found. Those readers have ended
+// or continued in another thread; only the thread that entered can leave.
 func (g *grapher) unheld() []answer.Verdict {
 	var out []answer.Verdict
 	for _, l := range g.s.locks {
@@ -1018,7 +1019,7 @@ func (g *grapher) waiting(alike []*wait) answer.Statement {
 	return words.TheFirstWaits.Of(words.N(len(alike)), g.name(alike[0].thread))
 }
 
-// moreThan says how many there are more than are listed.
+// moreThan returns the number of items beyond the listed ones as text.
 func moreThan(n, listed int) answer.Statement {
 	if n <= listed {
 		return answer.Statement{}
@@ -1026,7 +1027,7 @@ func moreThan(n, listed int) answer.Statement {
 	return words.AndMore.Of(words.N(n - listed))
 }
 
-// limitOf says how waits end by themselves, if all of them do.
+// limitOf states how waits end by themselves, if all of them do.
 func limitOf(list []*wait) answer.Statement {
 	longest := int32(-1)
 	for _, w := range list {
@@ -1044,7 +1045,7 @@ func limitOf(list []*wait) answer.Statement {
 // listedWaiters is how many threads that wait for a lock are named.
 const listedWaiters = 16
 
-// holdsVerb returns the verb for what the owner of a lock does.
+// holdsVerb returns the verb for a lock's owner.
 func holdsVerb(l *lock) string {
 	if l.Kind == answer.LockLazy {
 		return "makes"
@@ -1052,7 +1053,7 @@ func holdsVerb(l *lock) string {
 	return "holds"
 }
 
-// holds describes who holds a lock that a thread waits for.
+// holds names the holders of a lock that a thread waits for.
 func (g *grapher) holds(l *lock, w *wait) answer.Statement {
 	list := w.runners
 	if len(list) == 1 {
@@ -1069,7 +1070,7 @@ func (g *grapher) holds(l *lock, w *wait) answer.Statement {
 	return words.ThreadsHold.Of(words.N(len(list)), words.Join(", ", names[:min(len(names), listedWaiters)]...), moreThan(len(names), listedWaiters))
 }
 
-// taskName returns a task's type as people say it: for the box of an async method, that method.
+// taskName returns a readable name for a task's type. The box of an async method is named after the method.
 func taskName(class string) string {
 	_, args, ok := strings.Cut(class, "StateMachineBox<")
 	if !ok {

@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// held computes an answer by what holds objects.
+// held computes an answer from the process's Holders.
 func held[T any](ctx context.Context, p *process.Process, compute func(ctx context.Context, c *process.Call, h *graph.Holders) (T, error)) (T, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (none T, err error) {
 		h, err := c.NotedHolders()
@@ -27,21 +27,21 @@ func GCRoot(ctx context.Context, p *process.Process, object target.Addr, o graph
 	})
 }
 
-// PathTo returns a path by which one object keeps another one alive.
+// PathTo returns a path by which one object keeps another alive.
 func PathTo(ctx context.Context, p *process.Process, from, to target.Addr, order graph.PathOrder) (*answer.ObjectPath, error) {
 	return held(ctx, p, func(ctx context.Context, c *process.Call, h *graph.Holders) (*answer.ObjectPath, error) {
 		return h.PathTo(ctx, from, to, order)
 	})
 }
 
-// Retained counts the bytes that would be free without the objects of each type, assembly, namespace or generation.
+// Retained counts the bytes freed without the objects of each type, assembly, namespace or generation.
 func Retained(ctx context.Context, p *process.Process, o graph.RetainedOptions) (*answer.Retained, error) {
 	return held(ctx, p, func(ctx context.Context, c *process.Call, h *graph.Holders) (*answer.Retained, error) {
 		return h.Retained(ctx, o)
 	})
 }
 
-// RetainedBy counts the bytes that would be free without each of some objects, and at most types of their types; 0 lists all.
+// RetainedBy counts the bytes freed without each of the objects, and lists up to types of their types; 0 lists all.
 func RetainedBy(ctx context.Context, p *process.Process, objects []target.Addr, types int) (*answer.Retained, error) {
 	return held(ctx, p, func(ctx context.Context, c *process.Call, h *graph.Holders) (*answer.Retained, error) {
 		return h.RetainedBy(ctx, objects, types)
@@ -62,7 +62,7 @@ func DominatorsOf(ctx context.Context, p *process.Process, object target.Addr, t
 	})
 }
 
-// DominatorChildren lists the objects that an object owns at first hand, or those that no other object owns, the largest first.
+// DominatorChildren lists the objects that an object owns directly, or the objects without an owner, the largest first.
 func DominatorChildren(ctx context.Context, p *process.Process, o graph.ChildOptions) (*answer.Dominators, error) {
 	return held(ctx, p, func(ctx context.Context, c *process.Call, h *graph.Holders) (*answer.Dominators, error) {
 		return h.DominatorChildren(ctx, o)
@@ -83,7 +83,7 @@ func Referents(ctx context.Context, p *process.Process, object target.Addr, o gr
 	})
 }
 
-// HandlesHold counts the bytes that would be free without each GC handle.
+// HandlesHold counts the bytes freed without each GC handle.
 func HandlesHold(ctx context.Context, p *process.Process, o graph.HandleOptions) (*answer.Handles, error) {
 	return held(ctx, p, func(ctx context.Context, c *process.Call, h *graph.Holders) (*answer.Handles, error) {
 		hold, err := h.HandlesHold(ctx, o)

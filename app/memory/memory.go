@@ -1,5 +1,6 @@
-// Package memory answers questions about the GC heap of a process: its objects, generations, handles and settings, and what keeps objects
-// alive. The readers are heap and graph; this package opens them, and joins what they know.
+// Package memory answers queries about the GC heap of a process: its objects, generations, handles and settings, and
+// what keeps objects alive. It only opens the readers in packages heap and graph and joins their answers. Start with
+// HeapStats and GCRoot (holders.go).
 //
 // Stability: unstable.
 package memory
@@ -23,17 +24,17 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// ErrNotInHeap is the error for an address that is not among the objects of a segment, in a heap that can be read.
+// ErrNotInHeap is the error for an address outside of the segments' objects, if the heap can be read.
 var ErrNotInHeap = errors.New("is not in the objects of a segment")
 
-// HeapOptions select objects of the heap.
+// HeapOptions selects objects of the heap.
 type HeapOptions struct {
 	heap.ListOptions
-	Live bool // only objects that something keeps alive
-	Dead bool // only objects that nothing keeps alive, and free blocks; with Live, all objects
+	Live bool // only reachable objects
+	Dead bool // only unreachable objects and free blocks; with Live, all objects
 }
 
-// heapAnswer computes an answer about chosen objects of the heap.
+// heapAnswer computes an answer about selected objects of the heap.
 func heapAnswer[T any](ctx context.Context, p *process.Process, o HeapOptions, compute func(ctx context.Context, c *process.Call, h *heap.Heap, o heap.ListOptions) (T, error)) (T, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (none T, err error) {
 		h, err := c.ObjectHeap()
@@ -51,7 +52,7 @@ func heapAnswer[T any](ctx context.Context, p *process.Process, o HeapOptions, c
 	})
 }
 
-// byLiveness adds a choice of live or of dead objects to a filter.
+// byLiveness restricts a filter to live or to dead objects.
 func byLiveness(ctx context.Context, c *process.Call, f *heap.Filter, live bool) (*heap.Filter, error) {
 	g, err := c.LiveGraph()
 	if err != nil {
@@ -80,21 +81,21 @@ func HeapStats(ctx context.Context, p *process.Process, o HeapOptions) (*answer.
 	})
 }
 
-// HeapObjects lists the objects of the heap. They are read while they are ranged over.
+// HeapObjects lists the objects of the heap. They are read during iteration.
 func HeapObjects(ctx context.Context, p *process.Process, o HeapOptions) (*answer.Listing, error) {
 	return heapAnswer(ctx, p, o, func(ctx context.Context, c *process.Call, h *heap.Heap, o heap.ListOptions) (*answer.Listing, error) {
 		return h.List(ctx, o), nil
 	})
 }
 
-// Duplicates counts the strings of the heap by their content.
+// Duplicates counts the strings of the heap by content.
 func Duplicates(ctx context.Context, p *process.Process, o HeapOptions) (*answer.Listing, error) {
 	return heapAnswer(ctx, p, o, func(ctx context.Context, c *process.Call, h *heap.Heap, o heap.ListOptions) (*answer.Listing, error) {
 		return h.CountStrings(ctx, o), nil
 	})
 }
 
-// Exceptions lists the exceptions of the heap. They are read while they are ranged over.
+// Exceptions lists the exceptions of the heap. They are read during iteration.
 func Exceptions(ctx context.Context, p *process.Process, o HeapOptions) (*answer.Exceptions, error) {
 	return heapAnswer(ctx, p, o, func(ctx context.Context, c *process.Call, h *heap.Heap, o heap.ListOptions) (*answer.Exceptions, error) {
 		r, err := c.Objects()
@@ -105,7 +106,7 @@ func Exceptions(ctx context.Context, p *process.Process, o HeapOptions) (*answer
 	})
 }
 
-// Generations counts the bytes of each generation in each heap. With dead it also counts those of unreachable objects.
+// Generations counts the bytes of each generation in each heap. If dead is set it also counts unreachable objects.
 func Generations(ctx context.Context, p *process.Process, dead bool) (*answer.GenerationSizes, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.GenerationSizes, error) {
 		h, err := c.ObjectHeap()
@@ -122,8 +123,8 @@ func Generations(ctx context.Context, p *process.Process, dead bool) (*answer.Ge
 	})
 }
 
-// RuntimeHeaps lists the segments of the GC heap and the runtime's native heaps. A runtime whose native heaps are not supported
-// is answered without them.
+// RuntimeHeaps lists the segments of the GC heap and the runtime's native heaps, without the latter if they are not
+// supported.
 func RuntimeHeaps(ctx context.Context, p *process.Process) (*answer.RuntimeHeaps, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.RuntimeHeaps, error) {
 		rt, err := c.Runtime()
@@ -150,7 +151,7 @@ func RuntimeHeaps(ctx context.Context, p *process.Process) (*answer.RuntimeHeaps
 	})
 }
 
-// Handles lists the GC handles of some types, or of all.
+// Handles lists the GC handles of the given types, or all of them.
 func Handles(ctx context.Context, p *process.Process, types ...heap.HandleType) (*answer.Handles, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.Handles, error) {
 		h, err := c.NotedHeap()
@@ -161,7 +162,7 @@ func Handles(ctx context.Context, p *process.Process, types ...heap.HandleType) 
 	})
 }
 
-// Finalizers lists the objects that have finalizers and are ready for them, or all in the queues.
+// Finalizers lists the finalizable objects that are ready for finalization, or all in the queues.
 func Finalizers(ctx context.Context, p *process.Process, o heap.FinalizerOptions) (*answer.Finalizers, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.Finalizers, error) {
 		h, err := c.NotedHeap()
@@ -172,8 +173,8 @@ func Finalizers(ctx context.Context, p *process.Process, o heap.FinalizerOptions
 	})
 }
 
-// GC describes the garbage collector: its settings, what it was doing, what it counted, the sizes of the generations, and what each thread has
-// allocated. What could not be read is in the answer's list Absent, so that an answer without a heap has the rest.
+// GC describes the garbage collector: its settings, state and counters, the sizes of the generations, and the
+// allocations of each thread. Unreadable parts are listed in Absent, so the rest is present even without a heap.
 func GC(ctx context.Context, p *process.Process) (*answer.GC, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.GC, error) {
 		rt, err := c.Runtime()
@@ -204,7 +205,7 @@ func describeSettings(p *process.Process, out *answer.GC) {
 	out.Settings = settings.GCSettings(environment, properties)
 }
 
-// collections adds what the heap knows about the collector. The error is the context's.
+// collections adds the heap's facts about the collector. The error is ctx's.
 func collections(ctx context.Context, c *process.Call, out *answer.GC) error {
 	h, err := c.ObjectHeap()
 	if err != nil {
@@ -228,7 +229,7 @@ func collections(ctx context.Context, c *process.Call, out *answer.GC) error {
 	return nil
 }
 
-// allocated adds what the threads allocated, and which of them was stopping the others.
+// allocated adds the allocations of threads, and the thread that was suspending the others.
 func allocated(c *process.Call, rt *dac.Runtime, out *answer.GC) {
 	list, err := c.Threads()
 	out.Lacks("threads", err)
@@ -266,7 +267,7 @@ func allocated(c *process.Call, rt *dac.Runtime, out *answer.GC) {
 	}
 }
 
-// HeapMap draws the heap in cells. With live it marks what is unreachable.
+// HeapMap draws the heap in cells. If live is set it marks unreachable objects.
 func HeapMap(ctx context.Context, p *process.Process, live bool, o heap.MapOptions) (*answer.HeapMap, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.HeapMap, error) {
 		h, err := c.ObjectHeap()
@@ -283,7 +284,7 @@ func HeapMap(ctx context.Context, p *process.Process, live bool, o heap.MapOptio
 	})
 }
 
-// Neighbours describes the objects around an address of the heap. An address that is in no segment is an error.
+// Neighbours describes the objects around an address of the heap. An address outside of all segments is an error.
 func Neighbours(ctx context.Context, p *process.Process, a target.Addr) (*answer.Neighbours, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.Neighbours, error) {
 		h, err := c.ObjectHeap()
@@ -301,7 +302,7 @@ func Neighbours(ctx context.Context, p *process.Process, a target.Addr) (*answer
 	})
 }
 
-// Where describes where in the heap an address is.
+// Where describes the position of an address in the heap.
 func Where(ctx context.Context, p *process.Process, a target.Addr) (*answer.Where, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.Where, error) {
 		h, err := c.NotedHeap()
@@ -341,7 +342,7 @@ func GCSettings(p *process.Process) ([]answer.GCSetting, error) {
 	return g.Settings, g.Failure()
 }
 
-// Soundness is VerifyHeap if the process has a sound graph of the heap: references that the graph could follow need no second check.
+// Soundness is VerifyHeap, or the graph's result if the process has a sound graph: its references need no second check.
 func Soundness(ctx context.Context, p *process.Process) (*answer.Soundness, error) {
 	g, err := p.Graph(ctx, graph.Options{})
 	if err != nil || !g.Stats().Followed() {
@@ -370,7 +371,7 @@ func GenerationStats(ctx context.Context, p *process.Process, g heap.Generation,
 	})
 }
 
-// GenerationObjects lists the objects of a generation. They are read while they are ranged over.
+// GenerationObjects lists the objects of a generation. They are read during iteration.
 func GenerationObjects(ctx context.Context, p *process.Process, g heap.Generation, o HeapOptions) (*answer.GenerationObjects, error) {
 	return heapAnswer(ctx, p, o, func(ctx context.Context, c *process.Call, h *heap.Heap, o heap.ListOptions) (*answer.GenerationObjects, error) {
 		return h.ListGeneration(ctx, g, o), nil
@@ -398,8 +399,8 @@ func LargeReferences(ctx context.Context, p *process.Process) (*answer.LargeRefe
 	})
 }
 
-// Unreachable lists the objects in a range of addresses that nothing keeps alive. With withoutFinalizers, the finalizer queue
-// keeps none alive.
+// Unreachable lists the unreachable objects in a range of addresses. If withoutFinalizers is set, the finalizer queue
+// keeps no object alive.
 func Unreachable(ctx context.Context, p *process.Process, r target.Range, withoutFinalizers bool) (*answer.Unreachable, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.Unreachable, error) {
 		h, err := c.ObjectHeap()
@@ -424,7 +425,8 @@ func Unreachable(ctx context.Context, p *process.Process, r target.Range, withou
 	})
 }
 
-// StressLog describes the runtime's stress log, with the messages of all threads or of the one with an OS id that is not 0.
+// StressLog describes the runtime's stress log, with the messages of all threads, or of the thread with an OS id other
+// than 0.
 func StressLog(ctx context.Context, p *process.Process, thread uint32) (*answer.StressLog, error) {
 	return process.WithRuntime(ctx, p, func(ctx context.Context, c *process.Call, rt *dac.Runtime) (*answer.StressLog, error) {
 		l, err := stresslog.Open(rt, stressNames{code.Of(rt), p.Dump().Symbols()})
@@ -459,16 +461,16 @@ func (n stressNames) Code(a target.Addr) (string, error) {
 	return "", target.Unsupportedf("nothing is known at %016x", uint64(a))
 }
 
-// OutOfMemory describes the last allocations that the collector could not do, also if the dump lacks the heap itself.
+// OutOfMemory describes the last failed allocations of the GC. It does not need the heap itself.
 func OutOfMemory(ctx context.Context, p *process.Process) (*answer.OutOfMemory, error) {
 	return process.WithRuntime(ctx, p, func(_ context.Context, _ *process.Call, rt *dac.Runtime) (*answer.OutOfMemory, error) {
 		return heap.OutOfMemory(rt, p.Target())
 	})
 }
 
-// HeapGraph describes the heap as a graph: types, roots, and objects with their references, which are read while the answer's list is
-// consumed. It records what can't be read. It does not use Process.Graph: each reference is reported once, in memory order, so one
-// walk over the heap without arrays of all objects is faster and takes less memory.
+// HeapGraph describes the heap as a graph: types, roots, and objects with their references, which are read during
+// iteration. It records what can't be read. It does not use Process.Graph: one walk without arrays of all objects is
+// faster and takes less memory, because each reference is reported once, in memory order.
 func HeapGraph(ctx context.Context, p *process.Process, o heap.ScanOptions) (*answer.HeapGraph, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.HeapGraph, error) {
 		h, err := c.Heap()

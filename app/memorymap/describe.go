@@ -15,7 +15,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Options choose what a description lists beside the sums.
+// Options selects what a description lists besides the sums.
 type Options struct {
 	List    bool // all ranges
 	Malloc  bool // the owners of malloc's blocks
@@ -44,7 +44,7 @@ var kindOrder = []answer.MemoryKind{answer.MemoryGeneration0, answer.MemoryGener
 	answer.MemoryExecutable, answer.MemoryReadyToRun, answer.MemoryManagedImage, answer.MemoryNativeImage, answer.MemoryImage, answer.MemoryFile,
 	answer.MemoryStack, answer.MemoryMalloc, answer.MemoryMallocMapped, answer.MemoryMallocReserve, answer.MemorySystem, answer.MemoryUnknown, answer.MemoryReserved}
 
-// knownBy is what shows that memory is of a kind, for those that are more than a mapping.
+// knownBy is the source of each kind that is more than a mapping.
 var knownBy = map[answer.MemoryKind]string{
 	answer.MemoryGeneration0: "runtime", answer.MemoryGeneration1: "runtime", answer.MemoryGeneration2: "runtime", answer.MemoryEphemeral: "runtime",
 	answer.MemoryLarge: "runtime", answer.MemoryPinned: "runtime", answer.MemoryFrozen: "runtime", answer.MemoryGCReserve: "runtime",
@@ -103,11 +103,11 @@ func (d *describer) list() {
 	}
 }
 
-// generationKinds are the kinds of memory by the names of generations in answers.
+// generationKinds maps the names of generations in answers to kinds of memory.
 var generationKinds = map[string]answer.MemoryKind{"0": answer.MemoryGeneration0, "1": answer.MemoryGeneration1, "2": answer.MemoryGeneration2,
 	"large": answer.MemoryLarge, "pinned": answer.MemoryPinned, "frozen": answer.MemoryFrozen, answer.Ephemeral: answer.MemoryEphemeral}
 
-// gcHeaps counts the objects and the free blocks of the GC heaps.
+// gcHeaps counts the objects and free blocks of the GC heaps.
 func (d *describer) gcHeaps() error {
 	for _, h := range d.heaps {
 		if err := h.Unread(); err != nil {
@@ -130,7 +130,7 @@ func (d *describer) gcHeaps() error {
 	return nil
 }
 
-// generations adds the objects of one heap. In a segment that generations share they count for the segment.
+// generations adds the objects of one heap. In a segment shared by generations they count for the segment.
 func (d *describer) generations(list []answer.GenerationSize) {
 	var shared *answer.GenerationSize
 	if last := &list[len(list)-1]; last.Generation == answer.Ephemeral {
@@ -221,8 +221,8 @@ type blockCounter struct {
 	n       *answer.NativeHeap
 	sizes   map[int]*answer.NativeSizes
 	owners  map[target.Addr]*answer.NativeOwner // by the first word
-	beyond  uint64                              // blocks of owners without room
-	unread  error                               // of the first word that can't be read
+	beyond  uint64                              // blocks of unlisted owners
+	unread  error                               // error for the first unreadable word
 	modules []target.Module
 	win     *target.Window
 }
@@ -281,7 +281,7 @@ func (c *blockCounter) count(chunk *malloc.Chunk, row *answer.NativeArena) {
 
 func addBlock(s *answer.NativeSum, size uint64) { s.Blocks, s.Bytes = s.Blocks+1, s.Bytes+size }
 
-// class returns the row of blocks of a size: up to a power of two.
+// class returns the row for blocks of a size. Rows end at powers of two.
 func (c *blockCounter) class(size uint64) *answer.NativeSizes {
 	k := bits.Len64(size - 1)
 	s := c.sizes[k]
@@ -301,7 +301,7 @@ func (c *blockCounter) owner(chunk *malloc.Chunk) {
 	first, err := c.win.Uint64(chunk.Data())
 	at := target.Addr(first)
 	switch m := target.ModuleAt(c.modules, at); {
-	case err != nil: // the end of a mapping that the dump lacks
+	case err != nil: // the mapping's end is not in the dump
 		what = "unread"
 		c.unread = cmp.Or(c.unread, err)
 	case first == 0:
@@ -332,7 +332,7 @@ func (c *blockCounter) isMalloc(a target.Addr) bool {
 	return p != nil && (p.kind == answer.MemoryMalloc || p.kind == answer.MemoryMallocMapped)
 }
 
-// list lists the owners, those with the most bytes first.
+// list lists the owners, the most bytes first.
 func (c *blockCounter) list() {
 	if !c.o.Malloc {
 		return

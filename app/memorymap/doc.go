@@ -1,8 +1,10 @@
-// Package memorymap shows what the memory of a process is for: the GC heap and its tables, the runtime's native heaps and code, images and
-// files, stacks, malloc, and the rest.
+// Package memorymap shows the purpose of a process's memory: the GC heap and its tables, the runtime's native heaps and
+// code, images and files, stacks, malloc, and the rest. It does not list objects; see package memory.
 //
-// The list of mappings has all memory. Structures of the runtime and of malloc, headers of images and registers of threads claim parts of
-// it; where two claim the same memory, the more specific one has it. So each byte has one kind, and the sums are those of the mappings.
+// The list of mappings covers all memory. Structures of the runtime and of malloc, image headers and thread registers
+// claim parts of it; the more specific of two claims wins. So each byte has one kind, and the sums match the mappings.
+//
+// Start with Memory (questions.go) and Map (memorymap.go).
 //
 // Stability: unstable.
 package memorymap

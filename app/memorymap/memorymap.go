@@ -24,41 +24,41 @@ import (
 // A Map is the memory of a process by kind. It is immutable and safe for concurrent use.
 type Map struct {
 	p        *process.Process
-	ranges   []piece           // the mappings in pieces, by address
+	ranges   []piece           // the parts of mappings, by address
 	malloc   *malloc.Allocator // nil if it can't be read
-	mapped   []malloc.Chunk    // blocks of malloc with mappings of their own
+	mapped   []malloc.Chunk    // malloc blocks with their own mappings
 	heaps    []*gcheap.Heap
 	stacks   uint64 // bytes of stacks in use
 	complete bool
 	gaps     answer.Gaps
 }
 
-// A piece is a part of a mapping that has one kind.
+// A piece is a part of a mapping with one kind.
 type piece struct {
 	target.Range
 	kind     answer.MemoryKind
 	detail   string
-	region   target.Region // the first that it is a part of
+	region   target.Region // the first mapping that it is part of
 	stored   uint64
 	noAccess bool
 }
 
-// joins reports whether next continues p: a list of mappings may have one in several parts.
+// joins reports whether next continues p. A list of mappings may split one mapping.
 func (p *piece) joins(next *piece) bool {
 	return p.End == next.Start && p.kind == next.kind && p.detail == next.detail && p.noAccess == next.noAccess &&
 		p.region.Prot == next.region.Prot && p.region.Path == next.region.Path
 }
 
-// A claim is a range that something is known about.
+// A claim is a range with a known purpose.
 type claim struct {
 	target.Range
 	kind   answer.MemoryKind
 	detail string
-	rank   int  // the lower one has the memory that two claim
-	idle   bool // only memory that may never have been used
+	rank   int  // if two claims overlap, the lower rank has the memory
+	idle   bool // only memory that may be unused
 }
 
-// The ranks of claims.
+// Ranks of claims.
 const (
 	rankGC = iota
 	rankRuntime
@@ -70,7 +70,7 @@ const (
 	rankReserve
 )
 
-// maps has the map of each dump.
+// maps caches the map of each dump.
 var maps = process.PerDump(func(d *process.Dump) (*Map, error) {
 	p, err := d.Process("")
 	if err != nil && len(d.Runtimes()) > 0 {
@@ -79,7 +79,8 @@ var maps = process.PerDump(func(d *process.Dump) (*Map, error) {
 	return newMap(p), nil // without a runtime the map shows less
 })
 
-// Of returns the map of a process, with the memory of all its runtimes. It is made once. Descriptions note what can't be read.
+// Of returns the map of a process, with the memory of all its runtimes. It is built once per dump. Descriptions note
+// what could not be read.
 func Of(p *process.Process) (*Map, error) { return maps(p.Dump()) }
 
 func newMap(p *process.Process) *Map {
@@ -106,7 +107,7 @@ type builder struct {
 	*Map
 	regions []target.Region
 	claims  []claim
-	used    []target.Range // of stacks, from the stack pointers
+	used    []target.Range // used parts of stacks, from the stack pointers
 }
 
 func (b *builder) claim(r target.Range, kind answer.MemoryKind, detail string, rank int) {
@@ -115,8 +116,8 @@ func (b *builder) claim(r target.Range, kind answer.MemoryKind, detail string, r
 	}
 }
 
-// readRegions reads the list of mappings. It is complete if it has memory that the process may not access: a writer that lists only what it
-// stores has none.
+// readRegions reads the list of mappings. The list counts as complete if it has inaccessible memory: writers that list
+// only stored memory have no such entries.
 func (b *builder) readRegions() {
 	for r := range b.p.Target().Regions() {
 		if r.Kind == "free" || r.Size == 0 {
@@ -143,7 +144,7 @@ func (b *builder) runtime(p *process.Process) {
 	loader, err := rt.LoaderHeaps()
 	switch {
 	case rt.Check(dac.FeatureModules) != nil:
-		return // NativeAOT has none
+		return // NativeAOT does not have them
 	case err != nil:
 		b.gaps.Note(fmt.Errorf("loader heaps: %w", err))
 		return
@@ -166,7 +167,7 @@ var segmentKinds = map[gcheap.SegmentKind]answer.MemoryKind{
 	gcheap.KindLarge: answer.MemoryLarge, gcheap.KindPinned: answer.MemoryPinned, gcheap.KindFrozen: answer.MemoryFrozen, gcheap.KindEphemeral: answer.MemoryEphemeral,
 }
 
-// gcHeap claims the segments of a heap, and what the collector has beside them.
+// gcHeap claims the segments of a heap and the GC's tables.
 func (b *builder) gcHeap(h *gcheap.Heap) {
 	for _, s := range h.Segments() {
 		b.claim(s.Committed, segmentKinds[s.Kind], "", rankGC)
@@ -219,7 +220,8 @@ func (b *builder) imageKind(m *target.Module) answer.MemoryKind {
 	return answer.MemoryImage
 }
 
-// threads claims the stacks. The runtime or the system records the bounds of a stack; else it is the mapping that holds the stack pointer.
+// threads claims the stacks. If neither the runtime nor the system records the bounds of a stack, it is the mapping
+// with the stack pointer.
 func (b *builder) threads() {
 	list, err := b.p.Threads()
 	if err != nil && len(b.p.Dump().Runtimes()) > 0 && len(list) == 0 {
@@ -269,7 +271,7 @@ func (b *builder) regionOf(a target.Addr) *target.Region {
 	return &b.regions[i]
 }
 
-// native claims the memory of malloc. Blocks with mappings of their own are looked for where nothing else is.
+// native claims the memory of malloc. It searches unclaimed memory for blocks with their own mappings.
 func (b *builder) native() {
 	a, err := malloc.Open(b.p.Target(), b.p.Memory())
 	if err != nil {
@@ -300,7 +302,7 @@ func (b *builder) native() {
 	}
 }
 
-// cut cuts the mappings into pieces that have one kind each.
+// cut cuts the mappings into pieces of one kind each.
 func (b *builder) cut(claims []claim) []piece {
 	var out []piece
 	s := newSweep(claims)
@@ -327,13 +329,14 @@ func (b *builder) cut(claims []claim) []piece {
 	return out
 }
 
-// noAccess reports whether the process may not access a mapping. Files are mapped so where the dump does not record the access.
+// noAccess reports whether a mapping is inaccessible. File mappings are excluded: dumps without recorded access show
+// them so.
 func noAccess(r *target.Region) bool { return r.Prot == 0 && r.Kind != "" && r.Path == "" }
 
-// idle reports whether a mapping can be memory that was reserved and never used. gcore records all of a process's memory as readable.
+// idle reports whether a mapping may be reserved and unused memory. gcore records all memory as readable.
 func idle(r *target.Region) bool { return r.Prot&^target.ProtRead == 0 && r.Kind != "" && r.Path == "" }
 
-// kindOf returns what the list of mappings alone shows.
+// kindOf returns the kind of a mapping from the list of mappings alone.
 func kindOf(r *target.Region) answer.MemoryKind {
 	switch {
 	case strings.HasPrefix(r.Path, "/memfd:doublemapper"):
@@ -352,13 +355,13 @@ func kindOf(r *target.Region) answer.MemoryKind {
 	return answer.MemoryUnknown
 }
 
-// A sweep finds the claims of rising addresses.
+// A sweep finds claims for increasing addresses.
 type sweep struct {
-	claims []claim // by start; what is left
+	claims []claim // remaining claims, by start
 	active activeClaims
 }
 
-// activeClaims is a heap: the claim of the lowest rank is first, and of those the one that began last.
+// activeClaims is a heap ordered by lowest rank, then by latest start.
 type activeClaims []claim
 
 func (a activeClaims) Len() int { return len(a) }
@@ -379,7 +382,8 @@ func newSweep(claims []claim) *sweep {
 	return &sweep{claims: claims}
 }
 
-// at returns the claim of the memory at a, nil for none, and where that may change. Calls have rising addresses.
+// at returns the claim for address a, or nil, and the address where the claim may change. Addresses must not decrease
+// between calls.
 func (s *sweep) at(a target.Addr, idle bool) (*claim, target.Addr) {
 	for len(s.claims) > 0 && s.claims[0].Start <= a {
 		heap.Push(&s.active, s.claims[0])
@@ -401,7 +405,8 @@ func (s *sweep) at(a target.Addr, idle bool) (*claim, target.Addr) {
 	return nil, min(until, s.active[0].End)
 }
 
-// At returns what the memory at an address is for, with the block of malloc that holds it. It reports false where nothing is mapped.
+// At returns the purpose of the memory at an address, with its malloc block. It reports false if nothing is mapped
+// there.
 func (m *Map) At(ctx context.Context, a target.Addr) (answer.AddressMemory, bool) {
 	if m == nil {
 		return answer.AddressMemory{}, false
@@ -426,8 +431,9 @@ func (m *Map) At(ctx context.Context, a target.Addr) (answer.AddressMemory, bool
 	return out, true
 }
 
-// Malloc returns the bytes that the arenas of malloc have from the system, and those of its blocks with mappings of their own: as malloc counts
-// them if counted is true, otherwise of those that were found. The error is why memory of malloc may be missing.
+// Malloc returns the bytes that malloc's arenas have from the system, and the bytes of blocks with their own mappings.
+// If counted is set the latter is malloc's own count, otherwise the sum of the blocks found. The error is why memory of
+// malloc may be missing.
 func (m *Map) Malloc() (arenas, blocks uint64, counted bool, err error) {
 	if m.malloc == nil {
 		return 0, 0, false, cmp.Or(m.gaps.Failure(), target.Unsupportedf("the process has no malloc that can be read"))
@@ -446,11 +452,11 @@ func (m *Map) Malloc() (arenas, blocks uint64, counted bool, err error) {
 	return arenas, blocks, false, cmp.Or(cmp.Or(m.malloc.Missing...), target.ErrNotInDump)
 }
 
-// committed are the kinds of memory in which the GC has objects.
+// committed are the kinds of memory with GC objects.
 var committed = []answer.MemoryKind{answer.MemoryGeneration0, answer.MemoryGeneration1, answer.MemoryGeneration2, answer.MemoryLarge, answer.MemoryPinned, answer.MemoryFrozen,
 	answer.MemoryEphemeral}
 
-// Committed returns the bytes that the GC heaps of all runtimes have committed.
+// Committed returns the committed bytes of the GC heaps of all runtimes.
 func (m *Map) Committed() (n uint64) {
 	for i := range m.ranges {
 		if slices.Contains(committed, m.ranges[i].kind) {
@@ -460,8 +466,8 @@ func (m *Map) Committed() (n uint64) {
 	return n
 }
 
-// Describe sums up the map. Options choose what it lists beside the sums; the objects of the GC heap and the blocks of malloc are counted,
-// which reads all of them.
+// Describe sums up the map. It reads all objects of the GC heap and all blocks of malloc to count them. The error is
+// ctx's.
 func (m *Map) Describe(ctx context.Context, o Options) (*answer.MemoryMap, error) {
 	ctx = absent.Context(ctx)
 	d := describer{Map: m, ctx: ctx, o: o, a: &answer.MemoryMap{Complete: m.complete, Kinds: []answer.MemorySum{}}, sums: map[sumKey]*answer.MemorySum{}}

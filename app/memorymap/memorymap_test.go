@@ -23,7 +23,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// native has a process that asked malloc for known numbers of blocks.
+// native is a dump of a process that allocated known numbers of malloc blocks.
 const native = "../../testdata/dumps/native/net10-malloc"
 
 func openNative(t *testing.T) *sosgo.Dump {
@@ -57,14 +57,14 @@ func kind(t *testing.T, m *answer.MemoryMap, k answer.MemoryKind) *answer.Memory
 	return nil
 }
 
-// TestMissingParts asks again and again without one of the places that the answer was read from.
+// TestMissingParts repeats the query, each time without one of the pieces of memory that the answer was read from.
 func TestMissingParts(t *testing.T) {
 	testdump.Open(t, "net10-zoo").Sweep(t, 600, false, func(v *sosgo.View) (any, []error, error) {
 		return testdump.Asked(memorymap.Memory(t.Context(), v.Process, memorymap.Options{List: true, Malloc: true}))
 	})
 }
 
-// TestBlocks compares the blocks of malloc with what the program printed: how many of a size it has kept, in which arena.
+// TestBlocks compares the malloc blocks with the program's output: the number of each size by arena.
 func TestBlocks(t *testing.T) {
 	d := openNative(t)
 	facts, err := os.ReadFile(native + "/facts.txt")
@@ -184,7 +184,7 @@ func (r readable) Regions() iter.Seq[target.Region] {
 	}
 }
 
-// TestReserveOfGcore: gcore records the memory that malloc reserves as readable, and it is malloc's all the same.
+// TestReserveOfGcore checks that malloc's reserved memory counts as malloc's, although gcore records it as readable.
 func TestReserveOfGcore(t *testing.T) {
 	d := openNative(t)
 	want := kind(t, describe(t, d), answer.MemoryMallocReserve)
@@ -256,7 +256,7 @@ func TestHeap(t *testing.T) {
 	}
 }
 
-// TestSegments has a heap of segments: generations share one, whose objects count once.
+// TestSegments reads a heap of segments. Generations share one segment; its objects count once.
 func TestSegments(t *testing.T) {
 	d := testdump.Open(t, "net31-zoo")
 	m := describe(t, d.Dump)
@@ -271,7 +271,7 @@ func TestSegments(t *testing.T) {
 	assert.Equal(t, [2]uint64{shared.Live, shared.Free}, [2]uint64{*s.InUse, *s.Free})
 }
 
-// TestMallocOfCorpus compares what is found in whole dumps with malloc's own counters.
+// TestMallocOfCorpus compares the blocks found in whole dumps with malloc's own counters.
 func TestMallocOfCorpus(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("net10-stacks-full", "sxs-full", "nativeaot-crash-full"), func(t *testing.T, d *testdump.Dump) int {
 		a, err := malloc.Open(d.Target(), d.Memory())

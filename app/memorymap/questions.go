@@ -8,8 +8,8 @@ import (
 	"github.com/sosgo/sosgo/process"
 )
 
-// Memory shows what the memory of the process is for: the GC heap, the runtime's native heaps, images, stacks, malloc and the rest. It needs
-// no runtime, but shows less without one.
+// Memory shows the purpose of the process's memory: the GC heap, the runtime's native heaps, images, stacks, malloc and
+// the rest. Without a runtime it shows less.
 func Memory(ctx context.Context, p *process.Process, o Options) (*answer.MemoryMap, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.MemoryMap, error) {
 		if p.Dump().File().Report() != nil {
@@ -26,17 +26,17 @@ func Memory(ctx context.Context, p *process.Process, o Options) (*answer.MemoryM
 	})
 }
 
-// Native compares malloc's memory with that of the GC heap.
+// Native compares malloc's memory with the GC heap's.
 type Native struct {
-	Arenas uint64 // bytes that the arenas of malloc have from the system
-	Blocks uint64 // bytes of blocks with mappings of their own
+	Arenas uint64 // bytes that malloc's arenas have from the system
+	Blocks uint64 // bytes of blocks with their own mappings
 	Heap   uint64 // committed bytes of the GC heap
-	// Counted reports whether Blocks is what malloc itself counts. Otherwise it is what looks like such blocks.
+	// Counted reports whether Blocks is malloc's own count. Otherwise it is the sum of what look like such blocks.
 	Counted bool
 	Err     error // why memory of malloc may be missing
 }
 
-// NativeMemory returns how much memory malloc and the GC heap have.
+// NativeMemory returns the sizes of malloc's memory and the GC heap.
 func NativeMemory(ctx context.Context, p *process.Process) (*Native, error) {
 	return process.Answer(ctx, p, func(context.Context, *process.Call) (*Native, error) {
 		m, err := Of(p)

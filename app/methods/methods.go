@@ -1,5 +1,5 @@
-// Package methods answers questions about methods and their code: instructions, intermediate language, sources, GC information. The
-// readers are dac/code and objects/disasm; this package opens them for a process.
+// Package methods answers queries about methods and their code: instructions, IL, sources, GC information. It only
+// opens the readers in packages dac/code and objects/disasm for a process. Start with Method and Disassembly.
 //
 // Stability: unstable.
 package methods
@@ -33,27 +33,27 @@ func Disassembly(ctx context.Context, p *process.Process, address target.Addr, o
 	})
 }
 
-// IL lists the intermediate language of a method, by its MethodDesc or the object of a dynamic method. Where there is no
-// method, the error is a *disasm.NoMethodError.
+// IL lists the IL of a method, by its MethodDesc or the object of a dynamic method. If there is no method, the error is
+// a *disasm.NoMethodError.
 func IL(ctx context.Context, p *process.Process, method target.Addr) (*answer.IL, error) {
 	return methodsOf(ctx, p, func(ctx context.Context, c *process.Call, l *disasm.Lister) (*answer.IL, error) { return l.IL(method) })
 }
 
-// ILAt lists the intermediate language at an address, without the method's metadata.
+// ILAt lists the IL at an address, without the method's metadata.
 func ILAt(ctx context.Context, p *process.Process, address target.Addr) (*answer.IL, error) {
 	return methodsOf(ctx, p, func(ctx context.Context, c *process.Call, l *disasm.Lister) (*answer.IL, error) {
 		return l.ILAt(address)
 	})
 }
 
-// FindName looks for the type, method or field with a name in the loaded modules with a name; "*" is all modules.
+// FindName searches the loaded modules with a name for a type, method or field. "*" matches all modules.
 func FindName(ctx context.Context, p *process.Process, module, name string) (*answer.NameSearch, error) {
 	return process.WithRuntime(ctx, p, func(ctx context.Context, c *process.Call, rt *dac.Runtime) (*answer.NameSearch, error) {
 		return code.Of(rt).FindName(module, name)
 	})
 }
 
-// FindToken looks for the type, method or field with a metadata token in the loaded modules with a name.
+// FindToken searches the loaded modules with a name for the type, method or field with a metadata token.
 func FindToken(ctx context.Context, p *process.Process, module string, token metadata.Token) (*answer.NameSearch, error) {
 	return process.WithRuntime(ctx, p, func(ctx context.Context, c *process.Call, rt *dac.Runtime) (*answer.NameSearch, error) {
 		return code.Of(rt).FindToken(module, token)
@@ -82,8 +82,8 @@ func Source(ctx context.Context, p *process.Process, method target.Addr, file st
 	})
 }
 
-// SourceFiles lists the source files that the PDBs of the loaded modules name, without their texts. A module without a PDB is an error
-// between them.
+// SourceFiles lists the source files named by the PDBs of the loaded modules, without their texts. A module without a
+// PDB yields an error.
 func SourceFiles(ctx context.Context, p *process.Process) (iter.Seq2[*answer.SourceFile, error], error) {
 	return process.WithRuntime(ctx, p, func(ctx context.Context, _ *process.Call, rt *dac.Runtime) (iter.Seq2[*answer.SourceFile, error], error) {
 		modules, err := rt.Modules()
@@ -102,7 +102,7 @@ func SourceFiles(ctx context.Context, p *process.Process) (iter.Seq2[*answer.Sou
 	})
 }
 
-// GCInfo describes what the garbage collector knows about the code of a method, by its MethodDesc or an address in its code.
+// GCInfo describes the GC information of a method, by its MethodDesc or an address in its code.
 func GCInfo(ctx context.Context, p *process.Process, method target.Addr) (*answer.GCInfo, error) {
 	return process.WithRuntime(ctx, p, func(ctx context.Context, c *process.Call, rt *dac.Runtime) (*answer.GCInfo, error) {
 		return code.Of(rt).DescribeGCInfo(method)
@@ -116,7 +116,7 @@ func Handlers(ctx context.Context, p *process.Process, method target.Addr) (*ans
 	})
 }
 
-// Tiers counts the code that was compiled in the process by its tier, and lists what a profiler replaced.
+// Tiers counts the code compiled in the process by tier, and lists the methods that a profiler replaced.
 func Tiers(ctx context.Context, p *process.Process) (*answer.Tiers, error) {
 	return process.WithRuntime(ctx, p, func(ctx context.Context, c *process.Call, rt *dac.Runtime) (*answer.Tiers, error) {
 		return code.Of(rt).DescribeTiers(ctx)

@@ -1,5 +1,5 @@
-// Package modules answers questions about what a process had loaded: images, runtimes, domains, assemblies and modules. The readers are
-// image and dac; this package opens them for a process.
+// Package modules answers queries about what a process had loaded: images, runtimes, domains, assemblies and modules.
+// It only opens the readers in packages image and dac for a process. Start with Assemblies and Images.
 //
 // Stability: unstable.
 package modules
@@ -16,7 +16,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Domains describes application domains, or without addresses all of them.
+// Domains describes the given application domains, or all for no arguments.
 func Domains(ctx context.Context, p *process.Process, domains ...target.Addr) (iter.Seq2[*answer.Domain, error], error) {
 	return process.WithRuntime(ctx, p, func(_ context.Context, _ *process.Call, rt *dac.Runtime) (iter.Seq2[*answer.Domain, error], error) {
 		return rt.DescribeDomains(domains...)
@@ -37,7 +37,7 @@ func Module(ctx context.Context, p *process.Process, module target.Addr, o dac.M
 	})
 }
 
-// Images lists the images that the process had mapped. Their details are read while they are ranged over.
+// Images lists the images mapped by the process. Their details are read during iteration.
 func Images(ctx context.Context, p *process.Process, o image.ListOptions) (*answer.Images, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, _ *process.Call) (*answer.Images, error) {
 		if o.Exports == nil {
@@ -51,14 +51,14 @@ func Images(ctx context.Context, p *process.Process, o image.ListOptions) (*answ
 	})
 }
 
-// Assemblies lists the managed modules whose file names match, or all for nil.
+// Assemblies lists the managed modules with matching file names, or all if match is nil.
 func Assemblies(ctx context.Context, p *process.Process, match func(name string) bool) (iter.Seq2[*answer.LoadedModule, error], error) {
 	return process.WithRuntime(ctx, p, func(ctx context.Context, _ *process.Call, rt *dac.Runtime) (iter.Seq2[*answer.LoadedModule, error], error) {
 		return rt.DescribeAssemblies(ctx, match)
 	})
 }
 
-// DescribeRuntimes describes the runtimes of the process. The process's own is marked.
+// DescribeRuntimes describes the runtimes of the process. The process's own runtime is marked.
 func DescribeRuntimes(ctx context.Context, p *process.Process) ([]answer.Runtime, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) ([]answer.Runtime, error) {
 		chosen, err := c.Instance()
@@ -75,7 +75,8 @@ func DescribeRuntimes(ctx context.Context, p *process.Process) ([]answer.Runtime
 	})
 }
 
-// EEVersion describes the version of the runtime and the kind of its GC. Why the GC is not described is recorded.
+// EEVersion describes the version of the runtime and the kind of its GC. If the GC is not described, the reason is
+// recorded.
 func EEVersion(ctx context.Context, p *process.Process) (*answer.EEVersion, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.EEVersion, error) {
 		chosen, err := c.Instance()

@@ -1,8 +1,9 @@
-// Package resolve describes an address: an object of the GC heap, a structure of the runtime, code, a stack, an image,
-// other memory, or nothing at all.
+// Package resolve identifies an address: an object of the GC heap, a structure of the runtime, code, a stack, an image,
+// other memory, or nothing. It does not describe the contents; see package values. Start with Address.
 //
-// The surroundings of the address prove every answer. A heap walk reaches an object, a MethodTable and its EEClass refer to each other, the
-// runtime's code map contains code, a chain of frames leads to a frame. A number that merely looks like one of these does not count.
+// The surroundings of the address prove every answer: a heap walk reaches an object, a MethodTable and its EEClass
+// refer to each other, the runtime's code map contains code, a chain of frames leads to a frame. A number that merely
+// looks like an address does not count.
 //
 // Stability: unstable.
 package resolve
@@ -21,9 +22,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Address describes a. It walks the objects of one heap segment from the last known place before a, and the explicit
-// frames of one thread. If a is nothing to the process's runtime, it asks the other CLRs of the process; the answer's Runtime is
-// the number of the one that knows it. If ctx ends, its error is the answer's Failure.
+// Address identifies a. It walks the objects of one heap segment from the last known position before a, and the
+// explicit frames of one thread. If the process's runtime does not know a, Address tries the other CLRs of the process;
+// the answer's Runtime is the number of the one that does. If ctx ends, its error is the answer's Failure.
 func Address(ctx context.Context, p *process.Process, a target.Addr) *answer.Address {
 	ctx = absent.Context(ctx)
 	own := resolve(ctx, p, a)
@@ -45,7 +46,7 @@ func Address(ctx context.Context, p *process.Process, a target.Addr) *answer.Add
 	return own
 }
 
-// resolve describes a as one runtime of the process knows it.
+// resolve identifies a with one runtime of the process.
 func resolve(ctx context.Context, p *process.Process, a target.Addr) *answer.Address {
 	r := &resolver{Address: &answer.Address{Address: a, Kind: answer.AddressUnknown}, p: p}
 	rt, err := p.Runtime()
@@ -63,7 +64,8 @@ func resolve(ctx context.Context, p *process.Process, a target.Addr) *answer.Add
 	return r.Address
 }
 
-// A resolver has steps that each report whether the address is settled. Their runtime is nil if none could be opened.
+// A resolver has steps that each report whether the address is identified. Their runtime is nil if none could be
+// opened.
 type resolver struct {
 	*answer.Address
 	p *process.Process
@@ -106,7 +108,7 @@ func (r *resolver) heap(rt *dac.Runtime) bool {
 	return true
 }
 
-// stack searches for the thread whose stack contains the address.
+// stack searches for the thread with a stack that contains the address.
 func (r *resolver) stack(rt *dac.Runtime) bool {
 	list, err := r.p.Threads()
 	if rt != nil {
@@ -171,7 +173,7 @@ func (r *resolver) code(rt *dac.Runtime) bool {
 	return true
 }
 
-// structure tests whether the address is that of a structure of the runtime. One that merely lacks its proof does not count.
+// structure tests whether the address is a structure of the runtime. An unproved structure does not count.
 func (r *resolver) structure(rt *dac.Runtime) bool {
 	if rt == nil {
 		return false

@@ -17,8 +17,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestFacts holds answers to what the dumped programs said of their objects and
-// types, and to the registers of their threads.
+// TestFacts compares answers with what the dumped programs printed about their objects and types, and with the
+// registers of their threads.
 func TestFacts(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
 		if !d.HasRuntime() || !d.HasHeap() {
@@ -27,7 +27,7 @@ func TestFacts(t *testing.T) {
 		ctx := t.Context()
 		for i, f := range d.Manifest.Objects() {
 			if i%8 != 0 {
-				continue // each looks around in the heap
+				continue // each walks a part of the heap
 			}
 			a := resolve.Address(ctx, d.Default(), f.Addr)
 			assert.Equal(t, answer.AddressObject, a.Kind, f.Name)
@@ -45,7 +45,7 @@ func TestFacts(t *testing.T) {
 			a := resolve.Address(ctx, d.Default(), f.Addr)
 			assert.Equal(t, answer.AddressMethodTable, a.Kind, f.Name)
 			assert.Equal(t, testdump.ManagedName(f.Name), a.Name.String())
-			// The second word of a MethodTable is no MethodTable.
+			// The second word of a MethodTable is not a MethodTable.
 			assert.NotEqual(t, answer.AddressMethodTable, resolve.Address(ctx, d.Default(), f.Addr+8).Kind, f.Name)
 		}
 	})
@@ -93,7 +93,8 @@ func TestThreads(t *testing.T) {
 	assert.Positive(t, frames)
 }
 
-// TestStructures asks for what the runtime's own lists name: domains, loader allocators, fields, and for the gaps of the heap.
+// TestStructures resolves the entries of the runtime's own lists (domains, loader allocators, fields), and the gaps of
+// the heap.
 func TestStructures(t *testing.T) {
 	var fields, allocators, domains, free int
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
@@ -112,7 +113,7 @@ func TestStructures(t *testing.T) {
 			assert.Equal(t, answer.AddressDomain, kind(system))
 			domains++
 		}
-		if a, err := rt.GlobalLoaderAllocator(); err == nil && a != system { // before 8 that domain stands for it
+		if a, err := rt.GlobalLoaderAllocator(); err == nil && a != system { // before .NET 8 that domain has its address
 			assert.Equal(t, answer.AddressAllocator, kind(a))
 			allocators++
 		}
@@ -137,7 +138,7 @@ func TestStructures(t *testing.T) {
 	assert.Positive(t, free)
 }
 
-// freeObjects asks for some of a heap's gaps and counts them.
+// freeObjects resolves some of a heap's gaps and counts them.
 func freeObjects(t *testing.T, d *testdump.Dump) (n int) {
 	h, err := d.Heap()
 	require.NoError(t, err)
@@ -155,7 +156,7 @@ func freeObjects(t *testing.T, d *testdump.Dump) (n int) {
 	return n
 }
 
-// TestNothing: of what nothing proves nothing is said.
+// TestNothing checks that an unproved address is unknown.
 func TestNothing(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	assert.Equal(t, answer.AddressUnknown, resolve.Address(t.Context(), d.Default(), 0).Kind)

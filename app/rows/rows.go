@@ -1,5 +1,6 @@
-// Package rows has the rows about a process that queries ask for: threads, frames, tasks, requests and others beside the objects of the
-// heap. It asks queries and expressions over them; package query is the language.
+// Package rows supplies the rows of queries about a process: threads, frames, tasks, requests and other sources besides
+// the heap's objects. It also runs queries and expressions with them. Package query implements the language. Start with
+// Query, Evaluate and Sources.
 //
 // Stability: unstable.
 package rows
@@ -23,8 +24,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Env returns what queries and expressions about a process are asked in, with the sources of this package. The caller may add variables
-// and choose the current thread.
+// Env returns the environment for queries and expressions about a process, with this package's sources. Callers may add
+// variables and select the current thread.
 func Env(p *process.Process) (*query.Env, error) {
 	env, err := query.NewEnv(p)
 	if err != nil {
@@ -44,8 +45,8 @@ func env(c *process.Call) (*query.Env, error) {
 	return e, nil
 }
 
-// Query answers a question in the query language: "from objects of Order | where Total > 100 | select count()", or in SQL.
-// A question that can't be understood is a *query.Error.
+// Query answers a query in the query language, such as "from objects of Order | where Total > 100 | select count()", or
+// in SQL. A malformed query gives a *query.Error.
 func Query(ctx context.Context, p *process.Process, text string, o query.Options) (*answer.Query, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.Query, error) {
 		e, err := env(c)
@@ -56,14 +57,14 @@ func Query(ctx context.Context, p *process.Process, text string, o query.Options
 	})
 }
 
-// EvaluateOptions choose what an expression is about.
+// EvaluateOptions selects the context of an expression.
 type EvaluateOptions struct {
-	Thread *threads.Thread // has the registers (@rip) and thread statics that are meant
+	Thread *threads.Thread // the thread for registers (@rip) and thread statics
 }
 
-// Evaluate evaluates an expression in C# syntax, or several between commas: "Contoso.Cache.s_items.Count". A value that could not be
-// computed carries the reason, and the error is the first such reason: query.ErrNoThread for a register or a thread static if the
-// options have no thread.
+// Evaluate evaluates an expression in C# syntax, or several separated by commas: "Contoso.Cache.s_items.Count". A value
+// that could not be computed carries the reason, and the error is the first such reason. It is query.ErrNoThread for a
+// register or a thread static if o has no thread.
 func Evaluate(ctx context.Context, p *process.Process, expression string, o EvaluateOptions) (*answer.Evaluations, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.Evaluations, error) {
 		e, err := env(c)
@@ -74,7 +75,7 @@ func Evaluate(ctx context.Context, p *process.Process, expression string, o Eval
 	})
 }
 
-// Sources returns what queries can ask for with from, the heap's sources first. The sources have columns, but no rows.
+// Sources returns the sources of queries, the heap's sources first. They have columns but no rows.
 func Sources() []query.Source {
 	list := append(query.HeapSources(), sources(nil)...)
 	for i := range list {
@@ -143,10 +144,10 @@ func listed[T any](list []T, errs ...error) iter.Seq2[T, error] {
 // textOf returns a column with t.
 func textOf(t answer.Text) query.Opt[string] { return query.SomeOr(t.S, t.Err) }
 
-// orNull returns a column with s, which is null if s is empty.
+// orNull returns a column with s, or null if s is empty.
 func orNull(s string) query.Opt[string] { return query.SomeIf(s, s != "") }
 
-// textOrNull returns a column with t, which is null if t is empty and not unreadable.
+// textOrNull returns a column with t, or null if t is empty and readable.
 func textOrNull(t answer.Text) query.Opt[string] {
 	if t.Err == nil {
 		return orNull(t.S)
@@ -154,10 +155,10 @@ func textOrNull(t answer.Text) query.Opt[string] {
 	return query.Unread[string](t.Err)
 }
 
-// lineOrNull returns a column with the number of a line, which is null if it is unknown.
+// lineOrNull returns a column with a line number, or null if it is unknown.
 func lineOrNull(n int) query.Opt[uint64] { return query.SomeIf(uint64(max(n, 0)), n > 0) }
 
-// addressOrNull returns a column with an address, which is null if a is 0.
+// addressOrNull returns a column with an address, or null if a is 0.
 func addressOrNull(a target.Addr) query.Opt[target.Addr] { return query.SomeIf(a, a != 0) }
 
 type threadRow struct {
@@ -229,7 +230,7 @@ func frameRows(ctx context.Context, p *process.Process) iter.Seq2[frameRow, erro
 	}
 }
 
-// framesOf yields the frames of a managed thread. What ends a walk early is an error of the list.
+// framesOf yields the frames of a managed thread. An early end of the walk is an error of the sequence.
 func framesOf(ctx context.Context, p *process.Process, t *threads.Thread, yield func(frameRow, error) bool) bool {
 	if t.Managed == nil || t.OS == nil {
 		return true
@@ -534,7 +535,7 @@ func assemblies(rt *dac.Runtime) func(mt target.Addr) query.Opt[string] {
 	}
 }
 
-// count returns a column with a number that is not in the dump if n is nil.
+// count returns a column with a number, or target.ErrNotInDump if n is nil.
 func count(n *uint64) query.Opt[uint64] {
 	if n == nil {
 		return query.Unread[uint64](target.ErrNotInDump)

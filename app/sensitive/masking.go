@@ -13,17 +13,17 @@ import (
 	"github.com/sosgo/sosgo/process"
 )
 
-// A masking has the secrets of a process.
+// A masking holds the secrets of a process.
 type masking struct {
 	masker *secrets.Masker
-	gaps   answer.Gaps // what was not looked at
+	gaps   answer.Gaps // what was not read
 }
 
-// maskings has the masking of each process.
+// maskings caches the masking of each process.
 var maskings = process.PerProcess(func(*process.Process) (*lazy.Value[*masking], error) { return new(lazy.Value[*masking]), nil })
 
-// Secrets counts the values that are known as secrets: settings by their names, and what the strings, arrays, fields and dictionaries of the
-// heap have by its form or by a name. Values that nothing shows to be secrets are not among them.
+// Secrets counts the known secrets: settings by their names, and strings, arrays, fields and dictionary values of the
+// heap by form or name. It can't know secrets without such a sign. The error is ctx's or the process's.
 func Secrets(ctx context.Context, p *process.Process) (*answer.Secrets, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.Secrets, error) {
 		m, err := maskingOf(ctx, p)
@@ -43,8 +43,9 @@ func Secrets(ctx context.Context, p *process.Process) (*answer.Secrets, error) {
 	})
 }
 
-// Mask returns a function that replaces the secrets in a text: those that Secrets counts, wherever they appear, and those that the text shows by
-// their form. The heap is read once for all calls of Mask and Secrets. The function is safe for concurrent use.
+// Mask returns a function that replaces the secrets in a text: the secrets that Secrets counts, wherever they appear,
+// and those with a telling form. The heap is read once for all calls of Mask and Secrets. The function is safe for
+// concurrent use.
 func Mask(ctx context.Context, p *process.Process) (func(text string) string, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (func(string) string, error) {
 		m, err := maskingOf(ctx, p)
@@ -58,7 +59,8 @@ func Mask(ctx context.Context, p *process.Process) (func(text string) string, er
 	})
 }
 
-// SecretValues lists the values that Secrets counts as far as they can be searched for, sorted. What was not looked at is noted by Secrets.
+// SecretValues lists the searchable values among the secrets that Secrets counts, sorted. Secrets notes what was not
+// read.
 func SecretValues(ctx context.Context, p *process.Process) ([]string, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) ([]string, error) {
 		m, err := maskingOf(ctx, p)
@@ -69,7 +71,7 @@ func SecretValues(ctx context.Context, p *process.Process) ([]string, error) {
 	})
 }
 
-// maskingOf finds the secrets. The error is the context's.
+// maskingOf finds the secrets. The error is ctx's.
 func maskingOf(ctx context.Context, p *process.Process) (*masking, error) {
 	kept, err := maskings(p)
 	if err != nil {

@@ -1,6 +1,7 @@
-// Package sensitive finds the secrets of a process, so that they can be masked wherever they appear: settings, the command line and the
-// environment by their names, strings and arrays of the heap by their forms, and the values of fields and dictionaries by the names of
-// fields and keys. What counts as a secret is a matter of package secrets.
+// Package sensitive finds the secrets of a process, so that they can be masked wherever they appear: settings, the
+// command line and the environment by name, strings and arrays of the heap by form, and values of fields and
+// dictionaries by the names of fields and keys. Package secrets defines what counts as a secret. Start with Mask
+// (masking.go) and Reader.
 //
 // Stability: unstable.
 package sensitive
@@ -31,7 +32,7 @@ type Reader struct {
 // New returns a Reader.
 func New(r *objects.Reader, c *collections.Reader) *Reader { return &Reader{r, c} }
 
-// Settings makes m know the secrets among settings. p has their values, which nothing hides.
+// Settings adds the secrets among settings to m. p must have unhidden values.
 func Settings(m *secrets.Masker, p *answer.Process) {
 	if m == nil || p == nil {
 		return
@@ -67,8 +68,8 @@ func Settings(m *secrets.Masker, p *answer.Process) {
 	}
 }
 
-// Objects makes m know the secrets among the objects of h and in the static fields of its runtime. What can't be read is noted in g. The error is
-// the context's, or why there is no object.
+// Objects adds to m the secrets among the objects of h and in the static fields of its runtime. It notes unreadable
+// parts in g. The error is ctx's, or why there is no object.
 func (r *Reader) Objects(ctx context.Context, m *secrets.Masker, h *heap.Heap, o heap.ScanOptions, g *answer.Gaps) error {
 	if r == nil || r.r == nil || h == nil {
 		return target.Unsupportedf("no heap is open")
@@ -101,7 +102,7 @@ func (r *Reader) Objects(ctx context.Context, m *secrets.Masker, h *heap.Heap, o
 	return err
 }
 
-// statics makes m know the values of static fields with names of secrets.
+// statics adds the values of static fields with secret names to m.
 func (r *Reader) statics(ctx context.Context, m *secrets.Masker, g *answer.Gaps) {
 	for mt, err := range r.r.Runtime().LoadedTypes() {
 		if ctx.Err() != nil {
@@ -113,7 +114,7 @@ func (r *Reader) statics(ctx context.Context, m *secrets.Masker, g *answer.Gaps)
 		}
 		t, err := r.r.Type(mt.Addr)
 		if err != nil {
-			continue // the types of objects are noted by the scan
+			continue // the scan notes the types of objects
 		}
 		fields, _ := t.OwnFields()
 		for _, f := range fields {
@@ -130,7 +131,7 @@ func (r *Reader) statics(ctx context.Context, m *secrets.Masker, g *answer.Gaps)
 // refers reports whether a field refers to an object.
 func refers(f *objects.Field) bool { return objects.Leaf{Type: f.ElementType}.IsReference() }
 
-// learn makes m know a value by the name of what holds it.
+// learn adds a value to m, by the name of its holder.
 func learn(m *secrets.Masker, name string, v objects.Value) {
 	if v.Err() != nil || v.IsNull() {
 		return
@@ -140,7 +141,7 @@ func learn(m *secrets.Masker, name string, v objects.Value) {
 	}
 }
 
-// pairs makes m know the values of a dictionary whose keys are names of secrets.
+// pairs adds the values of dictionary entries with secret names as keys to m.
 func (r *Reader) pairs(m *secrets.Masker, o heap.Object) {
 	object, err := r.r.Of(o)
 	if err != nil {
@@ -161,9 +162,9 @@ func (r *Reader) pairs(m *secrets.Masker, o heap.Object) {
 	}
 }
 
-// A plan is how the objects of a type are looked at.
+// A plan describes how to examine objects of a type.
 type plan struct {
-	chars  int // bytes of a character, 0 where the object is no text
+	chars  int // bytes of a character, or 0 if the object is not text
 	fields []*objects.Field
 	pairs  bool
 }
@@ -174,7 +175,7 @@ type found struct {
 	kind        secrets.Kind
 }
 
-// A collector looks at the objects of a run.
+// A collector examines the objects of a run.
 type collector struct {
 	r     *objects.Reader
 	win   *target.Window
@@ -211,7 +212,7 @@ func (c *collector) Objects(_ *heap.Segment, batch []heap.Object) {
 	}
 }
 
-// plan decides how objects of a type are looked at.
+// plan decides how to examine objects of a type.
 func (c *collector) plan(mt *dac.MethodTable) *plan {
 	p := &plan{}
 	switch {
@@ -244,7 +245,7 @@ func (c *collector) plan(mt *dac.MethodTable) *plan {
 	return p
 }
 
-// fields keeps the values of fields with names of secrets.
+// fields keeps the values of fields with secret names.
 func (c *collector) fields(o *heap.Object, fields []*objects.Field) {
 	object, err := c.r.Of(*o)
 	if err != nil {
@@ -262,7 +263,7 @@ func (c *collector) fields(o *heap.Object, fields []*objects.Field) {
 	}
 }
 
-// pieceChars is how many characters are looked at in one piece, and sharedChars how many of them are part of the next one, too.
+// pieceChars is how many characters are examined at once. sharedChars is how many of them the next piece repeats.
 const (
 	pieceChars  = 64 << 10
 	sharedChars = 4 << 10
@@ -274,7 +275,7 @@ func (c *collector) characters(o *heap.Object, size int) {
 	if uint64(o.Length) < least {
 		return
 	}
-	at := o.Addr + target.Addr(o.Type.BaseSize) - 8 // the base size of an array has its header, and the word before it
+	at := o.Addr + target.Addr(o.Type.BaseSize) - 8 // an array's base size includes its header and the word before it
 	if o.Type.Addr == c.text {
 		chars, _, err := c.r.Runtime().StringChars(o.Addr)
 		if err != nil {

@@ -17,7 +17,8 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// planted is the folder of a dump whose program is Planted.cs, and facts.txt what it printed: the secrets that it has, and what looks like them.
+// planted is the folder of a dump of Planted.cs. Its facts.txt is the program's output: its secrets, and similar
+// values.
 const planted = "../../testdata/dumps/secrets/net10-secrets"
 
 // A fact is a line that the program printed.
@@ -42,14 +43,14 @@ func facts(t *testing.T) (plants, looks []fact) {
 	return plants, looks
 }
 
-// The floors of the planted secrets that are masked, and the ceiling of other texts that are, see docs/secrets.md.
+// Minimum number of masked secrets, and maximum number of other masked texts; see docs/secrets.md.
 const (
 	leastRecall = 60 // of 60
 	mostFalse   = 2  // of 200
 )
 
-// TestPlanted measures how many of the planted secrets are masked wherever they appear, without a name or a form beside them, and how many
-// texts that are no secrets.
+// TestPlanted measures how many planted secrets are masked wherever they appear, without a name or form beside them,
+// and how many other texts are.
 func TestPlanted(t *testing.T) {
 	plants, looks := facts(t)
 	require.Len(t, plants, 60)

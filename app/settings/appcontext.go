@@ -15,7 +15,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Reader reads how a process was configured. It is safe for concurrent use.
+// A Reader reads the configuration of a process. It is safe for concurrent use.
 type Reader struct {
 	b     *shapes.Binder
 	items *collections.Reader
@@ -24,20 +24,21 @@ type Reader struct {
 // New returns a Reader that binds types with b.
 func New(b *shapes.Binder, c *collections.Reader) *Reader { return &Reader{b, c} }
 
-// appContext has the properties that the host gave the runtime, with those of runtimeconfig.json, and the switches that the program asked for.
+// appContext has the host's properties, including those of runtimeconfig.json, and the switches that the program read
+// or set.
 type appContext struct {
 	_        shapes.Type   `of:"System.AppContext"`
 	Data     shapes.Static `static:"s_dataStore"`
 	Switches shapes.Static `static:"s_switches,optional"`
 }
 
-// Properties lists the properties of AppContext by name: what runtimeconfig.json has under configProperties, and what the host added. A
-// property that can't be read is noted in g. The error is why there are none.
+// Properties lists the properties of AppContext by name: configProperties of runtimeconfig.json and the host's
+// additions. Unreadable properties are noted in g. The error explains why there are no properties.
 func (r *Reader) Properties(g *answer.Gaps) ([]answer.NamedValue, error) {
 	return r.appContext(g, "properties of AppContext", func(a *appContext) *shapes.Static { return &a.Data })
 }
 
-// Switches lists the switches of AppContext that the program set or asked for, by name.
+// Switches lists the switches of AppContext that the program set or read, by name. Errors are as for Properties.
 func (r *Reader) Switches(g *answer.Gaps) ([]answer.NamedValue, error) {
 	return r.appContext(g, "switches of AppContext", func(a *appContext) *shapes.Static { return &a.Switches })
 }
@@ -58,7 +59,7 @@ func (r *Reader) appContext(g *answer.Gaps, what string, field func(*appContext)
 			o, err = v.Object()
 		}
 		if errors.Is(err, objects.ErrNotInitialised) || err == nil && o.Addr == 0 {
-			return list, nil // nothing was set, or asked for
+			return list, nil // nothing was set or read
 		}
 		var c *collections.Collection
 		if err == nil {
@@ -84,7 +85,8 @@ func (r *Reader) appContext(g *answer.Gaps, what string, field func(*appContext)
 	return nil, fmt.Errorf("%s: System.AppContext is not loaded: %w", what, target.ErrNotInDump)
 }
 
-// valueOf returns the value of a static field that the runtime may have set before the class constructor ran, as AppContext.Setup does.
+// valueOf returns the value of a static field that the runtime may set before the class constructor runs, as
+// AppContext.Setup does.
 func valueOf(s *shapes.Static) objects.Value {
 	v := s.Value()
 	if stored := s.Stored(); errors.Is(v.Err(), objects.ErrNotInitialised) && stored.Err() == nil && !stored.IsNull() {
@@ -93,7 +95,7 @@ func valueOf(s *shapes.Static) objects.Value {
 	return v
 }
 
-// pair returns an entry of a dictionary from names to values. A string is its text, anything else what a line of it shows.
+// pair returns an entry of a dictionary from names to values. A string is its text, another value its one-line form.
 func (r *Reader) pair(g *answer.Gaps, i collections.Item) answer.NamedValue {
 	name, err := i.Key.Text(limits.RequestText)
 	if err != nil {
@@ -134,10 +136,10 @@ func variables(list []string) []variable {
 	return out
 }
 
-// runtimePrefixes begin the names of environment variables that configure the runtime, the one that counts first (clrconfignative.h).
+// runtimePrefixes are prefixes of environment variables for the runtime, in order of precedence (clrconfignative.h).
 var runtimePrefixes = [...]string{"DOTNET_", "COMPlus_"}
 
-// runtimeSetting returns the name of a variable without its prefix, and the rank of that.
+// runtimeSetting returns the name of a variable without its prefix, and the rank of the prefix.
 func runtimeSetting(name string) (rest string, rank int, ok bool) {
 	for i, p := range runtimePrefixes {
 		if len(name) > len(p) && strings.EqualFold(name[:len(p)], p) {

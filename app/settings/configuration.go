@@ -58,10 +58,11 @@ type (
 	}
 )
 
-// chainDepth is how many configurations may be chained.
+// chainDepth bounds the depth of chained configurations.
 const chainDepth = 8
 
-// Configurations lists the configurations of the heap with the values that count. What can't be read is noted in g. The error is ctx's.
+// Configurations lists the configurations of the heap with their effective values. It notes unreadable parts in g. The
+// error is ctx's.
 func (r *Reader) Configurations(ctx context.Context, h *heap.Heap, o heap.ScanOptions, g *answer.Gaps) ([]answer.Configuration, error) {
 	ctx = absent.Context(ctx)
 	out := []answer.Configuration{}
@@ -87,7 +88,7 @@ func (r *Reader) Configurations(ctx context.Context, h *heap.Heap, o heap.ScanOp
 type merger struct {
 	r    *Reader
 	in   shapes.Reading
-	keys map[string]int // into out.Keys, by name in lower case
+	keys map[string]int // index in out.Keys, by lower-case name
 	out  answer.Configuration
 	full bool
 }
@@ -131,7 +132,7 @@ func (m *merger) providers(list *shapes.Ref, x shapes.Instance, depth int) {
 	}
 }
 
-// name names a provider: its type, and the file of one that reads a file.
+// name names a provider by its type and, if it reads a file, the file.
 func (m *merger) name(p objects.Object) string {
 	name := m.in.TypeText(p).String()
 	name = strings.TrimSuffix(name[strings.LastIndexByte(name, '.')+1:], "ConfigurationProvider")
@@ -143,7 +144,7 @@ func (m *merger) name(p objects.Object) string {
 	return name
 }
 
-// data adds the keys of a provider, which override those of earlier ones.
+// data adds the keys of a provider, which override keys of earlier providers.
 func (m *merger) data(f *shapes.Ref, x shapes.Instance, provider string) {
 	for i, err := range m.r.items.ItemsAt(f, x) {
 		if err != nil {

@@ -14,17 +14,17 @@ import (
 	"github.com/sosgo/sosgo/objects/shapes"
 )
 
-// gcNames are the settings of the collector by the name of their variable and that of their property, where they differ (gcconfig.h).
-// Others have the same name in both, after gc or GC and System.GC.
+// gcNames are the GC settings with different names as variable and property (gcconfig.h). Others have the same name in
+// both, after gc or GC and System.GC.
 var gcNames = []struct{ variable, property string }{
 	{"gcServer", "System.GC.Server"}, {"gcConcurrent", "System.GC.Concurrent"}, {"GCHighMemPercent", "System.GC.HighMemoryPercent"},
 	{"GCgen0size", "System.GC.Gen0Size"}, {"GCgen1size", "System.GC.Gen1Size"},
 }
 
-// propertyPrefix begins the properties of the collector.
+// propertyPrefix is the prefix of the GC's properties.
 const propertyPrefix = "System.GC."
 
-// settingOfVariable returns the name of a setting of the collector by that of its variable without the prefix. ok is false for others.
+// settingOfVariable returns the GC setting of a variable without its prefix. ok is false for other variables.
 func settingOfVariable(name string) (setting string, ok bool) {
 	for _, n := range gcNames {
 		if strings.EqualFold(n.variable, name) {
@@ -37,10 +37,10 @@ func settingOfVariable(name string) (setting string, ok bool) {
 	return "", false
 }
 
-// GCSettings lists the settings of the collector in environment variables, each NAME=VALUE, and in properties of AppContext, by name.
+// GCSettings lists the GC settings from environment variables, each NAME=VALUE, and AppContext properties, by name.
 func GCSettings(environment []string, properties []answer.NamedValue) []answer.GCSetting {
 	out := []answer.GCSetting{}
-	rank := map[string]int{} // by setting, lower-case: what counts
+	rank := map[string]int{} // by setting in lower case: the rank of its value
 	ranks := []int{}
 	add := func(s answer.GCSetting, r int) {
 		key := strings.ToLower(s.Name)
@@ -70,7 +70,7 @@ func GCSettings(environment []string, properties []answer.NamedValue) []answer.G
 	return out
 }
 
-// gcMemoryInfo has the figures of one collection. Up to .NET Core 3.1 nothing keeps them.
+// gcMemoryInfo has the figures of one collection. .NET Core 3.1 and earlier don't keep them.
 type gcMemoryInfo struct {
 	_              shapes.Type `of:"System.GCMemoryInfoData"`
 	Index          shapes.Int  `field:"_index"`
@@ -97,7 +97,7 @@ type gcMemoryInfo struct {
 	PinnedHeap  shapes.Struct `field:"_generationInfo4,optional"`
 }
 
-// gcGenerationInfo has what a collection did to a generation.
+// gcGenerationInfo has the effect of a collection on a generation.
 type gcGenerationInfo struct {
 	_                shapes.Type `of:"System.GCGenerationInfo"`
 	Before           shapes.Int  `field:"<SizeBeforeBytes>"`
@@ -106,8 +106,8 @@ type gcGenerationInfo struct {
 	FragmentedAfter  shapes.Int  `field:"<FragmentationAfterBytes>"`
 }
 
-// Collections adds the collections whose figures the program had asked for, also where nothing keeps them alive any more, the newest first.
-// It records what could not be read. The error is ctx's.
+// Collections adds the collections with figures that the program has read, including unreachable ones, the newest
+// first. It records what could not be read. The error is ctx's.
 func (r *Reader) Collections(ctx context.Context, h *heap.Heap, o heap.ScanOptions, out *answer.GC) error {
 	ctx = absent.Context(ctx)
 	if out == nil {
@@ -126,7 +126,7 @@ func (r *Reader) Collections(ctx context.Context, h *heap.Heap, o heap.ScanOptio
 		pause, second := in.IntAt(&s.Pause, x), in.IntAt(&s.SecondPause, x)
 		c.Pause = answer.Of(answer.Seconds(float64(pause.Value+second.Value)/ticks.PerSecond), cmp.Or(pause.Err, second.Err))
 		for i, g := range []*shapes.Struct{&s.Generation0, &s.Generation1, &s.Generation2, &s.Large, &s.PinnedHeap} {
-			if !g.Has() { // since .NET 11 the generations, and the pauses, are inline arrays
+			if !g.Has() { // since .NET 11 the generations and pauses are inline arrays
 				break
 			}
 			part, err := shapes.Bind[*gcGenerationInfo](r.b, g.Type())
@@ -147,7 +147,7 @@ func (r *Reader) Collections(ctx context.Context, h *heap.Heap, o heap.ScanOptio
 	return ctx.Err()
 }
 
-// newest returns the newest records, one for each collection, the newest first.
+// newest returns the newest record of each collection, the newest first.
 func newest(list []answer.GCRecord) []answer.GCRecord {
 	slices.SortStableFunc(list, func(a, b answer.GCRecord) int { return cmp.Compare(b.Index.Value, a.Index.Value) })
 	list = slices.CompactFunc(list, func(a, b answer.GCRecord) bool { return a.Index.Err == nil && answer.Is(b.Index, a.Index.Value) })

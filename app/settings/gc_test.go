@@ -19,7 +19,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// setup is the folder of a dump whose program is Setup.cs, and facts.txt what it printed.
+// setup is the folder of a dump of Setup.cs. Its facts.txt is the program's output.
 const setup = "../../testdata/dumps/setup/net10-setup"
 
 func openSetup(t *testing.T) (*sosgo.View, map[string]string) {
@@ -40,7 +40,7 @@ func openSetup(t *testing.T) (*sosgo.View, map[string]string) {
 	return v, facts
 }
 
-// TestGC compares the collector's figures with those that the program printed.
+// TestGC compares the GC's figures with the program's output.
 func TestGC(t *testing.T) {
 	v, facts := openSetup(t)
 	out, err := memory.GC(t.Context(), v.Process)
@@ -99,7 +99,8 @@ func TestGC(t *testing.T) {
 	assert.NotEmpty(t, out.Absent, "no layout has the budgets")
 }
 
-// TestGCSettings joins variables and properties of one setting: DOTNET_ counts before COMPlus_, and that before runtimeconfig.json.
+// TestGCSettings merges the sources of a setting: DOTNET_ overrides COMPlus_, and COMPlus_ overrides
+// runtimeconfig.json.
 func TestGCSettings(t *testing.T) {
 	got := settings.GCSettings([]string{"PATH=/bin", "COMPlus_gcServer=1", "DOTNET_gcServer=0", "DOTNET_GCHighMemPercent=5A", "DOTNET_gcConcurrent", "=C:=C:\\", "", "DOTNET_gc=1", "DOTNET_TieredPGO=0"},
 		[]answer.NamedValue{{Name: "System.GC.Server", Value: answer.Text{S: "true"}}, {Name: "System.GC.HighMemoryPercent", Value: answer.Text{S: "80"}}, {Name: "System.GC.RetainVM", Value: answer.Text{S: "true"}},
@@ -115,7 +116,7 @@ func TestGCSettings(t *testing.T) {
 	}, got)
 }
 
-// TestGCOfCorpus compares kinds of collectors with what the manifests say, and checks that what is missing is typed.
+// TestGCOfCorpus compares the kinds of GCs with the manifests, and checks that missing parts are typed.
 func TestGCOfCorpus(t *testing.T) {
 	testdump.Corpus(t, nil, func(t *testing.T, d *testdump.Dump) int {
 		v, err := d.View("")
@@ -142,7 +143,7 @@ func TestGCOfCorpus(t *testing.T) {
 	})
 }
 
-// TestGCMissingParts asks again and again without one of the places that the answer was read from.
+// TestGCMissingParts repeats the query, each time without one of the pieces of memory that the answer was read from.
 func TestGCMissingParts(t *testing.T) {
 	d := testdump.OpenWeb(t, "web-net10")
 	d.Sweep(t, 100, false, func(v *sosgo.View) (any, []error, error) { return testdump.Asked(memory.GC(t.Context(), v.Process)) })

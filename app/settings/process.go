@@ -14,14 +14,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// environmentClass has the command line.
+// environmentClass holds the command line.
 type environmentClass struct {
 	_         shapes.Type   `of:"System.Environment"`
 	Arguments shapes.Static `static:"s_commandLineArgs"`
 }
 
-// Arguments lists the command line as the runtime passed it to the program, the program first. What can't be read is noted in g. The
-// error is why there is none.
+// Arguments lists the command line as the runtime passed it to the program, the program first. It notes unreadable
+// parts in g. The error explains why there are no arguments.
 func (r *Reader) Arguments(g *answer.Gaps) ([]answer.NamedValue, error) {
 	for e, err := range shapes.Loaded[*environmentClass](r.b) {
 		var o objects.Object
@@ -62,7 +62,7 @@ func (r *Reader) Arguments(g *answer.Gaps) ([]answer.NamedValue, error) {
 	return nil, fmt.Errorf("command line: the runtime has passed none to the program: %w", target.ErrNotInDump)
 }
 
-// Environment splits environment variables and sorts them: those of the runtime first, then by name.
+// Environment splits environment variables and sorts them: the runtime's variables first, then by name.
 func Environment(list []string) []answer.NamedValue {
 	out := []answer.NamedValue{}
 	for _, v := range variables(list) {
@@ -80,12 +80,12 @@ func Environment(list []string) []answer.NamedValue {
 	return out
 }
 
-// Hide replaces the values of what package secrets hides.
+// Hide replaces the values that package secrets hides.
 func Hide(p *answer.Process) {
 	if p == nil {
 		return
 	}
-	// An option and its value may be one argument or two: --password=X, --password X.
+	// An option and its value are one argument or two: --password=X, --password X.
 	next := false
 	for i := range p.Arguments {
 		v := &p.Arguments[i]
@@ -115,7 +115,7 @@ func Hide(p *answer.Process) {
 	}
 }
 
-// optionOfSecret reports whether an argument is an option whose value, the next argument, is a secret.
+// optionOfSecret reports whether an argument is an option with a secret as its value, the next argument.
 func optionOfSecret(s string) bool { return len(s) > 1 && s[0] == '-' && secrets.Named(s) }
 
 func hide(v *answer.NamedValue) {

@@ -83,7 +83,7 @@ func TestConfiguration(t *testing.T) {
 	})
 }
 
-// TestHide hides secrets of every list, and options with their values.
+// TestHide hides the secrets of every list, and options with their values.
 func TestHide(t *testing.T) {
 	arg := func(s string) answer.NamedValue { return answer.NamedValue{Value: answer.Text{S: s}} }
 	p := &answer.Process{Command: "app --token abc", Arguments: []answer.NamedValue{arg("app"), arg("--password"), arg("x"), arg("--apiKey=y"), arg("--port=80"), arg("run")},
@@ -99,7 +99,7 @@ func TestHide(t *testing.T) {
 	settings.Hide(nil)
 }
 
-// TestProcessOfAll asks every canned dump: parts that are missing have typed reasons.
+// TestProcessOfAll checks that missing parts have typed reasons in every canned dump.
 func TestProcessOfAll(t *testing.T) {
 	n := 0
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
@@ -117,7 +117,8 @@ func TestProcessOfAll(t *testing.T) {
 	assert.Greater(t, n, 5)
 }
 
-// TestProcessMissingParts asks again and again without one of the places that the answer was read from.
+// TestProcessMissingParts repeats the query, each time without one of the pieces of memory that the answer was read
+// from.
 func TestProcessMissingParts(t *testing.T) {
 	testdump.OpenWeb(t, "web-net10").Sweep(t, 60, false, func(v *sosgo.View) (any, []error, error) {
 		return testdump.Asked(settings.Process(context.Background(), v.Process, settings.ProcessOptions{}))

@@ -22,13 +22,14 @@ func Of(p *process.Process) (*Reader, error) {
 	return New(b, items), nil
 }
 
-// ProcessOptions choose what is shown of a process. The zero value is the default.
+// ProcessOptions selects what is shown of a process.
 type ProcessOptions struct {
-	Full bool // shows values that look like secrets, or whose names do
+	Full bool // show values that look like secrets, or have such names
 }
 
-// Process describes how the process was started and configured: command line, environment, properties and switches of AppContext, and the
-// host's configuration with the provider of each key. Values that look like secrets are replaced unless they are asked for.
+// Process describes how the process was started and configured: command line, environment, properties and switches of
+// AppContext, and the host's configuration with the provider of each key. Values that look like secrets are replaced
+// unless o.Full is set.
 func Process(ctx context.Context, p *process.Process, o ProcessOptions) (*answer.Process, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.Process, error) {
 		info := p.Dump().File().Process()
@@ -50,7 +51,7 @@ func Process(ctx context.Context, p *process.Process, o ProcessOptions) (*answer
 	})
 }
 
-// configured adds what managed objects have. The error is the context's.
+// configured adds the configuration in managed objects. The error is ctx's.
 func configured(ctx context.Context, c *process.Call, s *Reader, out *answer.Process) (err error) {
 	out.Arguments, err = s.Arguments(&out.Gaps)
 	out.Lacks("command line", err)

@@ -9,51 +9,54 @@ import (
 	"github.com/sosgo/sosgo/answer"
 )
 
-// CrashVersion is the version of the algorithm that makes the signatures of crashes. Signatures of different versions are not comparable.
+// CrashVersion is the version of the algorithm for crash signatures. Signatures of different versions are not
+// comparable.
 const CrashVersion = 3
 
 const (
-	// defaultFrames is how many frames of a stack a crash is known by, if the rules don't give another number.
+	// defaultFrames is how many frames a crash signature has, unless the rules set another number.
 	defaultFrames = 5
-	// overflowRepeat is how often a circle of calls repeats itself in a stack that overflowed. Where in the circle it ended is chance.
+	// overflowRepeat is how often a sequence of calls must repeat in an overflowed stack. The position of its end is
+	// chance.
 	overflowRepeat = 100
-	// recordFrames is how many frames a Record has at most.
+	// recordFrames is the maximum number of frames of a Record.
 	recordFrames = 256
 )
 
 // A CrashID identifies a crash across dumps.
 type CrashID struct {
 	answer.Identity
-	Frame string // where the process died: the first frame of the program itself, or else the innermost
+	Frame string // where the process died: the program's first frame, else the innermost
 }
 
-// A Record is what the signature of a crash is made from, by any rules. It has no addresses.
+// A Record is the input of a crash signature, independent of rules. It has no addresses.
 type Record struct {
 	Kind      string  // the exception with its causes, or the signal
-	Sound     bool    // Kind could be read
-	Thrown    bool    // an exception was thrown: a place in the code is that of the function that raises all of them
-	Frames    []Frame // the innermost first; of a stack that overflowed the circle of calls, by name
-	Cut       bool    // the trace could not be read whole
-	Died      []Frame // of a stack that overflowed: those from the innermost to the circle
-	Places    []Place // where no method is known: places in builds of modules, the innermost first
-	Certain   bool    // no module file could put methods in the place of these
-	Generated string  // the module that called code which the runtime made, or words for the place, if there is no place
+	Sound     bool    // Kind is complete
+	Thrown    bool    // an exception was thrown: a code position is the common throw function's
+	Frames    []Frame // innermost first; for an overflowed stack the repeated calls by name
+	Cut       bool    // the trace is incomplete
+	Died      []Frame // for an overflowed stack: the frames from the innermost to the repeated calls
+	Places    []Place // without known methods: positions in builds of modules, innermost first
+	Certain   bool    // no module file could replace Places by methods
+	Generated string  // without a place: the module that called generated code, or a description
 }
 
-// A Frame is a method that was called.
+// A Frame is a called method.
 type Frame struct {
-	Method string // its definition, if Unread; empty if that is unknown, too
-	Unread bool   // it has no name that can be read, or is a guess
+	Method string // its definition, if Unread; empty if that is unknown too
+	Unread bool   // its name is unreadable or guessed
 }
 
-// A Place is a place in the build of a module.
+// A Place is a position in the build of a module.
 type Place struct {
 	Module, Build string
 	Offset        uint64
 }
 
-// Crash identifies a crash by rules, which are the default if nil: by the type of its exception, or the signal, and the innermost methods of the program
-// itself. The definitions of types and methods stand for names that can't be read. Where no method is known, the places of the instructions in the builds of their modules stand for them.
+// Crash identifies a crash by the type of its exception, or the signal, and the innermost methods of the program. nil
+// rules are the default. Definitions of types and methods replace unreadable names. Without known methods, positions in
+// the builds of modules replace them.
 func Crash(c *answer.Crash, rules *Rules) CrashID {
 	rec := RecordOf(c)
 	id := CrashID{Identity: rec.Sign(rules), Frame: rec.frame(rules)}
@@ -63,12 +66,12 @@ func Crash(c *answer.Crash, rules *Rules) CrashID {
 	return id
 }
 
-// RecordOf returns what the signature of a crash is made from.
+// RecordOf returns the input of a crash's signature.
 func RecordOf(c *answer.Crash) Record {
 	var rec Record
 	rec.Kind, rec.Sound = crashKind(c)
 	rec.Thrown = len(c.Exceptions) > 0
-	if c.FailFast == nil && rec.Thrown { // the exception that was passed to FailFast may be from elsewhere
+	if c.FailFast == nil && rec.Thrown { // the exception passed to FailFast may come from elsewhere
 		frames := c.Exceptions[0].Frames
 		for i := range frames[:min(len(frames), recordFrames)] {
 			name := frames[i].Function
@@ -96,8 +99,8 @@ func frameOf(name answer.Text, d *answer.Definition) Frame {
 	return Frame{Unread: true}
 }
 
-// onStack adds the managed methods on the stack of the thread that died. Of a stack that overflowed it adds the methods of the circle alone, in
-// the order of their names.
+// onStack adds the managed methods on the stack of the thread that died. For an overflowed stack it adds only the
+// methods of the repeated calls, sorted by name.
 func (rec *Record) onStack(c *answer.Crash) {
 	if c.StacksOnly {
 		return
@@ -123,12 +126,12 @@ func (rec *Record) onStack(c *answer.Crash) {
 		}
 		rec.Frames = append(rec.Frames, frameOf(f.Method, f.Definition))
 		if f.Guess != "" {
-			rec.Frames = append(rec.Frames, Frame{Unread: true}) // what is between may be missing
+			rec.Frames = append(rec.Frames, Frame{Unread: true}) // frames between may be missing
 		}
 	}
 }
 
-// Sign returns the signature by rules, which are the default if nil.
+// Sign returns the signature by rules. nil rules are the default.
 func (rec *Record) Sign(rules *Rules) answer.Identity {
 	if rules == nil {
 		rules = defaultRules()
@@ -172,9 +175,9 @@ func (rec *Record) frame(rules *Rules) string {
 // A trail is the methods in which a process died.
 type trail struct {
 	rules        *Rules
-	own, library []string // of the program itself, and of others that are relevant, the innermost first
-	frame        string   // the innermost method of the program itself, or else the innermost, as answers have it
-	unread       bool     // a frame before the last of own has no name that can be read: with names the signature is another
+	own, library []string // methods of the program, and other relevant ones, innermost first
+	frame        string   // the innermost method of the program, else the innermost, as in answers
+	unread       bool     // an unreadable frame before the last of own: with its name the signature differs
 }
 
 // add adds the next frame outwards.
@@ -182,7 +185,7 @@ func (t *trail) add(f Frame) {
 	if len(t.own) == t.rules.frames {
 		return
 	}
-	name := f.Method // a definition starts with the module's name, as most names in it do
+	name := f.Method // a definition starts with the module's name, as most names do
 	if !f.Unread {
 		name = Method(name)
 	} else if t.unread = true; name == "" {
@@ -202,16 +205,16 @@ func (t *trail) add(f Frame) {
 			t.frame = withoutOffset(f.Method)
 		}
 		name = t.rules.stripped(name)
-		if n := len(t.own); n == 0 || t.own[n-1] != name { // a recursion is as deep as it happens to be
+		if n := len(t.own); n == 0 || t.own[n-1] != name { // the depth of a recursion is chance
 			t.own = append(t.own, name)
 		}
 	}
 }
 
-// wrappers are exceptions that are thrown in place of others, which say what happened.
+// wrappers are exceptions that are thrown in place of others, which describe the failure.
 var wrappers = [...]string{"System.AggregateException", "System.Reflection.TargetInvocationException", "System.TypeInitializationException"}
 
-// crashKind returns what ended a process in the same words on all systems. It is not sound if it can't be read.
+// crashKind describes what ended a process, equally on all systems. sound is false if it can't be read.
 func crashKind(c *answer.Crash) (kind string, sound bool) {
 	switch {
 	case c.FailFast != nil:
@@ -248,7 +251,7 @@ func crashKind(c *answer.Crash) (kind string, sound bool) {
 	return strings.Join(append([]string{kind}, slices.Compact(causes)...), " of "), sound
 }
 
-// codeKind returns the kind of a signal or exception code. How a signal was sent does not belong to it.
+// codeKind returns the kind of a signal or exception code, without how a signal was sent.
 func codeKind(code string) string {
 	code, _, _ = strings.Cut(code, "/")
 	switch strings.ToLower(code) {
@@ -264,12 +267,12 @@ func codeKind(code string) string {
 	return code
 }
 
-// places records where a process died: the places of the instructions in the builds of their modules, from the innermost out. They are certain if no
-// module file and no symbol could put methods in their place.
+// places records where a process died as positions in the builds of modules, from the innermost out. They are certain
+// if no module file or symbol could replace them by methods.
 func (rec *Record) places(c *answer.Crash) {
 	if len(c.Contexts) == 0 || c.Contexts[0].Place == nil {
 		for i := range c.Stack {
-			if p := c.Stack[i].Place; p != nil { // the code that faulted was made by the runtime, and is elsewhere in each process
+			if p := c.Stack[i].Place; p != nil { // the faulting code was generated, at a different address in each process
 				rec.Generated = placeOf(p).String()
 				rec.Places = []Place{placeOf(p)}
 				return
@@ -296,7 +299,8 @@ func (rec *Record) places(c *answer.Crash) {
 	}
 }
 
-// signPlaces returns the places of a signature: those up to the first outside of modules through which every process dies.
+// signPlaces returns the places of a signature: up to the first one outside of the modules through which every process
+// dies.
 func (rec *Record) signPlaces(rules *Rules) (out []string, sound bool) {
 	if rec.Generated != "" {
 		out = []string{rec.Generated}
@@ -315,7 +319,7 @@ func (rec *Record) signPlaces(rules *Rules) (out []string, sound bool) {
 
 func placeOf(p *answer.CodePlace) Place { return Place{p.Module, p.Build, uint64(p.Offset)} }
 
-// String names a place. Without the build of the module the offset means nothing in another process.
+// String names a place. Without the module's build it omits the offset, which is meaningless in another process.
 func (p Place) String() string {
 	if p.Build == "" {
 		return p.Module

@@ -9,11 +9,12 @@ import (
 	"github.com/sosgo/sosgo/answer"
 )
 
-// FindingVersion is the version of the algorithm that makes the signatures of findings that are no crash. Signatures of different versions are not comparable.
+// FindingVersion is the version of the algorithm for signatures of findings other than crashes. Signatures of different
+// versions are not comparable.
 const FindingVersion = 1
 
-// Finding identifies a finding by the places in the program that its first statement is about, and by rules, which are the default if nil: a circle of waits
-// by all of them, in its order; another one by that at which most threads or operations stand, or failed. A finding without places has no signature.
+// Finding identifies a finding by the sites of its first statement. nil rules are the default. A cycle of waits is
+// identified by all sites in order, other findings by the most frequent site. A finding without sites has no signature.
 func Finding(kind answer.FindingKind, sites []answer.Site, rules *Rules) answer.Identity {
 	if rules == nil {
 		rules = defaultRules()
@@ -22,7 +23,7 @@ func Finding(kind answer.FindingKind, sites []answer.Site, rules *Rules) answer.
 	var sound bool
 	if kind == answer.FindingDeadlock || kind == answer.FindingCircle {
 		parts, sound = rules.circle(sites)
-		kind = answer.FindingDeadlock // whether a wait of the circle can end by itself is not always known
+		kind = answer.FindingDeadlock // whether a wait of the cycle ends by itself is not always known
 	} else {
 		parts, sound = rules.crowd(sites)
 	}
@@ -34,14 +35,14 @@ func Finding(kind answer.FindingKind, sites []answer.Site, rules *Rules) answer.
 	return id
 }
 
-// OutOfMemory identifies a heap that could not grow by what holds most of it. Without a holder only that it could not grow is known.
+// OutOfMemory identifies a heap that could not grow by its largest holder. Without a holder the signature is weak.
 func OutOfMemory(holder answer.Identity) answer.Identity {
 	parts := append([]string{string(answer.FindingMemory)}, holder.SignatureParts...)
 	return sign("finding", FindingVersion, parts, holder.SignatureStrength == answer.SignatureStrong)
 }
 
-// siteOf returns a site in the same words on all versions and systems. It is not sound if the program has no method there, or if what it failed with
-// can't be read or says nothing.
+// siteOf describes a site, equally for all versions and systems. It is not sound if the site has no method of the
+// program, or an unreadable or uninformative exception.
 func (r *Rules) siteOf(s *answer.Site) (text string, sound bool) {
 	name, sound := "", false
 	if s.Method.Err == nil && s.Method.S != "" && !r.irrelevantFrame(s.Method.S) {
@@ -64,7 +65,8 @@ func (r *Rules) siteOf(s *answer.Site) (text string, sound bool) {
 	return strings.Join(strings.Fields(name+" "+s.Does+" "+failed), " "), sound
 }
 
-// circle returns the sites of a circle from that on where their texts, in the order of the circle, come first. Threads that do alike in turn count once.
+// circle returns the sites of a cycle, rotated so that their texts come first in order. A repeated sequence counts
+// once.
 func (r *Rules) circle(sites []answer.Site) (parts []string, sound bool) {
 	all := make([]string, len(sites))
 	sound = true
@@ -73,7 +75,7 @@ func (r *Rules) circle(sites []answer.Site) (parts []string, sound bool) {
 		all[i] = text
 		sound = sound && known
 	}
-	for n := 1; n <= len(all); n++ { // the shortest part that the circle repeats
+	for n := 1; n <= len(all); n++ { // the shortest sequence that the cycle repeats
 		if len(all)%n == 0 && slices.Equal(all[n:], all[:len(all)-n]) {
 			all = all[:n]
 			break
@@ -88,7 +90,7 @@ func (r *Rules) circle(sites []answer.Site) (parts []string, sound bool) {
 	return parts, sound
 }
 
-// crowd returns the site where most stand. It is sound if these are more than half of all, also of those whose site is unknown.
+// crowd returns the most frequent site. sound reports whether it covers more than half of all, including unknown sites.
 func (r *Rules) crowd(sites []answer.Site) (parts []string, sound bool) {
 	counts, known := map[string]int{}, map[string]bool{}
 	total := 0

@@ -17,7 +17,7 @@ func sites(names ...string) (out []answer.Site) {
 	return out
 }
 
-// TestCircle: a circle has one signature wherever it was entered, and however many threads do alike in turn.
+// TestCircle checks that a cycle has one signature for any starting point and any number of repetitions.
 func TestCircle(t *testing.T) {
 	one := Finding(answer.FindingDeadlock, sites("Shop.B()+0x1", "Shop.A()", "Shop.C()"), nil)
 	assert.Equal(t, []string{"deadlock", "Shop.A monitor", "Shop.C monitor", "Shop.B monitor"}, one.SignatureParts)
@@ -31,7 +31,7 @@ func TestCircle(t *testing.T) {
 	assert.Equal(t, answer.SignatureWeak, Finding(answer.FindingDeadlock, unread, nil).SignatureStrength)
 }
 
-// TestCrowd: what most wait at identifies a finding; it is weak if most wait elsewhere.
+// TestCrowd checks that the most frequent site identifies a finding, weakly if most wait elsewhere.
 func TestCrowd(t *testing.T) {
 	list := sites("Shop.A()", "Shop.B()", "Shop.B()")
 	id := Finding(answer.FindingStarved, list, nil)
@@ -45,7 +45,7 @@ func TestCrowd(t *testing.T) {
 	assert.Zero(t, Finding(answer.FindingStarved, nil, nil))
 }
 
-// TestOutOfMemory: a heap that could not grow is known by its largest holder.
+// TestOutOfMemory checks that the largest holder identifies a heap that could not grow.
 func TestOutOfMemory(t *testing.T) {
 	none := OutOfMemory(answer.Identity{})
 	assert.Equal(t, answer.SignatureWeak, none.SignatureStrength)
@@ -63,7 +63,8 @@ func TestOutOfMemory(t *testing.T) {
 	assert.Equal(t, answer.SignatureWeak, holder.SignatureStrength, "a field of the class library")
 }
 
-// TestFailed: what failed is known by where, and by the types of its exceptions in any order. A type that can't be read, or only wraps others, makes it weak.
+// TestFailed checks that failures are identified by site and exception types in any order, weakly if a type is
+// unreadable or only wraps others.
 func TestFailed(t *testing.T) {
 	failed := func(where string, types ...string) answer.Site {
 		var list []answer.TaskException
@@ -89,7 +90,7 @@ func TestFailed(t *testing.T) {
 	assert.Zero(t, of(answer.Site{Count: 2}))
 }
 
-// TestSiteRules: rules shorten and leave out the methods of findings, too, and rows of tables give the sites back.
+// TestSiteRules checks that rules also apply to the methods of findings, and that table rows restore the sites.
 func TestSiteRules(t *testing.T) {
 	rules, err := ParseRules("strip Acme.V2.\nskip Acme.V2.Log\nlibrary Acme.V2.Core.\n")
 	require.NoError(t, err)

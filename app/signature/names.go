@@ -2,8 +2,8 @@ package signature
 
 import "strings"
 
-// Method returns the name of a method as signatures have it: without parameters, type arguments, offset, and the closures and numbers that the compiler
-// gives. The method of an async method's state machine, or of an iterator's, is that method.
+// Method returns the name of a method for signatures: without parameters, type arguments, offset, and the compiler's
+// closures and numbers. For the state machine of an async method or iterator it returns that method.
 func Method(s string) string {
 	s = withoutGenerics(withoutOffset(s))
 	if i := strings.IndexByte(s, '('); i > 0 {
@@ -24,7 +24,7 @@ func Method(s string) string {
 	return strings.Join(out, ".")
 }
 
-// segments splits a name at its dots, but for those in angle brackets.
+// segments splits a name at its dots, except inside angle brackets.
 func segments(s string) (out []string) {
 	depth, from := 0, 0
 	for i := range len(s) {
@@ -43,8 +43,8 @@ func segments(s string) (out []string) {
 	return append(out, s[from:])
 }
 
-// withoutNumbers returns a part of a name without what the compiler numbers: <Run>b__3_0 is <Run>b, <Load>d__5 is <Load>d, <Run>g__Add|3_0 is
-// <Run>g__Add, and a closure (<>c, <>c__DisplayClass3_0) is nothing.
+// withoutNumbers strips the compiler's numbers from a part of a name: <Run>b__3_0 becomes <Run>b, <Load>d__5 becomes
+// <Load>d, <Run>g__Add|3_0 becomes <Run>g__Add. A closure (<>c, <>c__DisplayClass3_0) becomes "".
 func withoutNumbers(s string) string {
 	i := strings.LastIndexByte(s, '>')
 	if i < 0 || s[0] != '<' {
@@ -64,14 +64,14 @@ func withoutNumbers(s string) string {
 	return s[:i+1] + rest
 }
 
-// withoutGenerics returns a name without type arguments and the numbers of type parameters: List`1[[System.Int32, System.Private.CoreLib]] and List<int>
-// are List. Angle brackets at the start of a name are the compiler's.
+// withoutGenerics strips type arguments and numbers of type parameters: List`1[[System.Int32, System.Private.CoreLib]]
+// and List<int> become List. Angle brackets at the start of a name are the compiler's and stay.
 func withoutGenerics(s string) string {
 	if !strings.ContainsAny(s, "`[<") {
 		return s
 	}
 	var b strings.Builder
-	var angles []bool // for each open angle bracket whether it is of type arguments
+	var angles []bool // by open angle bracket: whether it encloses type arguments
 	square, args := 0, 0
 	for i := 0; i < len(s); i++ {
 		c := s[i]

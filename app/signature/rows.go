@@ -11,13 +11,13 @@ import (
 // The values of Row.Role.
 const (
 	roleKind      = "kind"      // the exception with its causes, or the signal
-	roleDoubtful  = "doubtful"  // kind could not be read whole
+	roleDoubtful  = "doubtful"  // kind is incomplete
 	roleThrown    = "thrown"    // an exception was thrown
-	roleCut       = "cut"       // the trace could not be read whole
+	roleCut       = "cut"       // the trace is incomplete
 	roleFrame     = "frame"     // a method, the innermost first
 	roleUnnamed   = "unnamed"   // a method by its definition, among the frames
-	rolePlace     = "place"     // a place in the build of a module, the innermost first
-	roleCertain   = "certain"   // no module file could put methods in the place of places
+	rolePlace     = "place"     // a position in the build of a module, the innermost first
+	roleCertain   = "certain"   // no module file could replace places by methods
 	roleGenerated = "generated" // where the process died, if there is no place
 )
 
@@ -28,7 +28,7 @@ type Row struct {
 	Place Place
 }
 
-// Rows returns the record as rows, in an order that matters.
+// Rows returns the record as rows. Their order matters.
 func (rec *Record) Rows() []Row {
 	out := []Row{{Role: roleKind, Text: rec.Kind}}
 	for _, is := range []struct {
@@ -55,7 +55,7 @@ func (rec *Record) Rows() []Row {
 	return out
 }
 
-// Add adds a row to a record whose Sound is true at first.
+// Add adds a row to a record. Sound must be true before the first row.
 func (rec *Record) Add(r Row) {
 	switch r.Role {
 	case roleKind:
@@ -81,9 +81,9 @@ func (rec *Record) Add(r Row) {
 
 // A SiteRow is an answer.Site in a form for tables.
 type SiteRow struct {
-	Method string // empty if there is none, or it could not be read
+	Method string // empty if missing or unreadable
 	Does   string
-	Failed string // types of exceptions; unreadType is one that could not be read
+	Failed string // types of exceptions; unreadType for an unreadable one
 	Count  uint64
 }
 
@@ -92,7 +92,7 @@ const (
 	typeBreak  = "; "
 )
 
-// SiteRows returns sites as rows, in an order that matters.
+// SiteRows returns sites as rows. Their order matters.
 func SiteRows(sites []answer.Site) []SiteRow {
 	out := make([]SiteRow, len(sites))
 	for i := range sites {
@@ -112,7 +112,7 @@ func SiteRows(sites []answer.Site) []SiteRow {
 	return out
 }
 
-// Site returns the site that a row is of.
+// Site returns the site of a row.
 func (r SiteRow) Site() answer.Site {
 	s := answer.Site{Method: answer.Text{S: r.Method}, Does: r.Does, Count: int(min(r.Count, math.MaxInt32))}
 	if r.Failed == "" {

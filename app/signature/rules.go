@@ -14,37 +14,37 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// DefaultRules is the text of the rules that signatures of crashes are made by.
+// DefaultRules is the text of the default rules for crash signatures.
 //
 //go:embed default.rules
 var DefaultRules string
 
-// The bounds of a rules file.
+// Limits of a rules file.
 const (
 	MaxRules     = 1 << 20 // bytes
 	maxRuleLines = 10_000
 	maxFrames    = 20 // of a signature
 )
 
-// Rules choose which frames a crash is known by.
+// Rules select the frames of a crash signature.
 type Rules struct {
 	skip, library, strip, sentinel, modules []string // patterns
 
 	frames int
-	hash   string // of rules that are not the default; they make other signatures
+	hash   string // hash of rules other than the default, which make other signatures
 }
 
 var defaultRules = sync.OnceValue(func() *Rules {
 	r, err := ParseRules(DefaultRules)
 	if err != nil {
-		panic(err) // the text is this package's
+		panic(err) // the text is part of this package
 	}
 	r.hash = ""
 	return r
 })
 
-// ParseRules reads a rules file: a rule a line, its kind, a space and a pattern, which is the start of a name. An asterisk in it stands for any text. What
-// follows " #" is a comment. An error names the line.
+// ParseRules reads a rules file. Each line is a rule: its kind, a space, and a pattern, which is a prefix of names. An
+// asterisk in it matches any text. Text after " #" is a comment. An error names the line.
 func ParseRules(text string) (*Rules, error) {
 	if len(text) > MaxRules {
 		return nil, target.Unsupportedf("the rules have %d bytes, and may have %d", len(text), MaxRules)
@@ -101,7 +101,7 @@ func (r *Rules) add(line string) error {
 	return nil
 }
 
-// starts returns the pattern with which a name starts.
+// starts returns the first pattern that is a prefix of a name.
 func starts(patterns []string, name string) (pattern string, found bool) {
 	i := slices.IndexFunc(patterns, func(p string) bool { return match(p, name) })
 	if i < 0 {
@@ -139,13 +139,13 @@ func (r *Rules) irrelevantModule(name string) bool {
 	return found
 }
 
-// libraryFrame reports whether a method is no part of the program itself.
+// libraryFrame reports whether a method belongs to a library, not to the program.
 func (r *Rules) libraryFrame(name string) bool {
 	_, found := starts(r.library, name)
 	return found || answer.LibraryMethod(name)
 }
 
-// stripped returns a method's name without what the rules strip: the text that a pattern ends with, and all before it.
+// stripped returns a method's name without the prefix that a strip rule matches.
 func (r *Rules) stripped(name string) string {
 	p, found := starts(r.strip, name)
 	if !found {
@@ -161,7 +161,7 @@ func (r *Rules) stripped(name string) string {
 	return name[at:]
 }
 
-// afterSentinel returns the frames from the innermost sentinel on: those within it differ from crash to crash.
+// afterSentinel returns the frames from the innermost sentinel on. The frames inside it differ from crash to crash.
 func (r *Rules) afterSentinel(frames []Frame) []Frame {
 	for i := range frames {
 		if _, found := starts(r.sentinel, Method(frames[i].Method)); found && !frames[i].Unread {

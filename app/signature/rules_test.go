@@ -26,7 +26,7 @@ func crashOf(methods ...string) *answer.Crash {
 	return c
 }
 
-// TestRules: each kind of rule does what it says, and rules of one's own have a hash.
+// TestRules checks each kind of rule, and that custom rules have a hash.
 func TestRules(t *testing.T) {
 	c := crashOf("Contoso.Log.Fatal(String)", "Contoso.Log.Write(String)", "Contoso.Core.Guard.Check()", "Shop.Bill()", "Shop.Run()", "Shop.Main()")
 	for text, want := range map[string]string{
@@ -56,7 +56,7 @@ func TestRules(t *testing.T) {
 	assert.Len(t, Crash(native, nil).SignatureParts, 2)
 }
 
-// TestBadRules: an error names the line, and sizes are bounded.
+// TestBadRules checks that errors name the line, and that sizes are limited.
 func TestBadRules(t *testing.T) {
 	for text, want := range map[string]string{
 		"\n\nskip": "line 3", "skip *": "line 1", "frames 0": "line 1", "frames 5\nframes 5": "line 2", "frames x": "line 1", "drop X": "line 1",
@@ -67,7 +67,7 @@ func TestBadRules(t *testing.T) {
 	}
 }
 
-// TestRecord: a record that was taken apart and put together gives the same signature.
+// TestRecord checks that a record converted to rows and back has the same signature.
 func TestRecord(t *testing.T) {
 	for _, c := range []*answer.Crash{
 		crashOf("System.A.B()", "Shop.Bill()", ""), {}, {Code: "SIGABRT", Where: "libc.so+0x1"},

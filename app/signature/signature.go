@@ -1,7 +1,10 @@
-// Package signature names what is wrong with a process in a way that holds across dumps.
+// Package signature identifies what is wrong with a process across dumps. It does not find what is wrong; see packages
+// crash and triage.
 //
-// A signature is 16 hexadecimal digits: the start of a SHA-256 of names, which have no addresses in them. The same crash in another process,
-// or after a restart, has the same one. Another version of the program has it, too, as long as the names stay.
+// A signature is 16 hexadecimal digits: the start of a SHA-256 of names, without addresses. The same crash in another
+// process, or after a restart, has the same signature. So has another version of the program if the names are the same.
+//
+// Start with Crash (crash.go), Finding (finding.go) and Rules (rules.go).
 //
 // Stability: unstable.
 package signature
@@ -22,7 +25,7 @@ func Of(parts ...string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// sign returns the signature of parts.
+// sign returns the signature of parts. It is weak unless sound is set.
 func sign(of string, version int, parts []string, sound bool) answer.Identity {
 	out := answer.Identity{Signature: Of(append([]string{of, strconv.Itoa(version)}, parts...)...), SignatureVersion: version, SignatureParts: parts}
 	out.SignatureStrength = answer.SignatureWeak
@@ -32,11 +35,12 @@ func sign(of string, version int, parts []string, sound bool) answer.Identity {
 	return out
 }
 
-// Suspect returns the signature of a holder of much memory, and the owner that keeps it alive: a service, a static field or another root. The
-// signature is of its kind, its types and that owner; what lies between them differs from dump to dump.
+// Suspect returns the signature of a large holder of memory, and the owner that keeps it alive: a service, a static
+// field or another root. The signature consists of the kind, the types and the owner; objects between them differ from
+// dump to dump.
 //
-// It is weak if a type could not be read, if what keeps it alive is unknown or only looks like a reference, or is of a class library, whose fields
-// change with its versions.
+// It is weak if a type is unreadable, or if the owner is unknown, unverified, or in a class library, where fields
+// change between versions.
 func Suspect(x *answer.Suspect) (id answer.Identity, kept string) {
 	parts, sound := []string{x.Kind}, true
 	add := func(t answer.Text) {
@@ -65,7 +69,7 @@ func Suspect(x *answer.Suspect) (id answer.Identity, kept string) {
 	return sign("suspect", FindingVersion, append(parts, kept), sound), kept
 }
 
-// withoutOffset returns a place in the code without its offset.
+// withoutOffset returns a code position without its offset.
 func withoutOffset(s string) string {
 	if i := strings.LastIndex(s, "+0x"); i > 0 {
 		return s[:i]
@@ -73,10 +77,11 @@ func withoutOffset(s string) string {
 	return s
 }
 
-// services are the types in which a service provider keeps its services.
+// services is the namespace in which a service provider keeps its services.
 const services = "Microsoft.Extensions.DependencyInjection.ServiceLookup."
 
-// service returns the service on a path that a service provider keeps: the object in a call site's value, or in the services of a scope.
+// service returns the service of a service provider on a path: the object in a call site's value, or in the services of
+// a scope.
 func service(p *answer.RootPath) string {
 	within := ""
 	for i := range p.Objects {
@@ -95,8 +100,8 @@ func service(p *answer.RootPath) string {
 	return ""
 }
 
-// root returns what a path starts with: a service of a service provider, a static field by its name, a method of a frame, else the kind of the
-// root. A static field of a class of the program comes before a service.
+// root returns the start of a path: a service, a static field, a method of a frame, or else the kind of the root. A
+// static field of the program takes precedence over a service.
 func root(p *answer.RootPath) string {
 	static := staticOf(p)
 	if s := service(p); s != "" && (static == "" || answer.LibraryMethod(strings.TrimPrefix(static, "thread static "))) {
@@ -119,7 +124,7 @@ func root(p *answer.RootPath) string {
 	return p.Root.Kind
 }
 
-// staticOf returns the static field at the start of a path, empty if there is none.
+// staticOf returns the static field at the start of a path, or "".
 func staticOf(p *answer.RootPath) string {
 	for _, step := range p.Objects {
 		if step.Edge != nil && step.Edge.Kind == "static field" && step.Edge.Name.Err == nil {

@@ -17,7 +17,7 @@ func ExampleOf() {
 	// Output: 75e8ed7bc7f18cdf
 }
 
-// TestCrash checks that a signature is of names alone, and that the frame is the program's own.
+// TestCrash checks that a signature consists of names only, and that the frame is the program's own.
 func TestCrash(t *testing.T) {
 	frame := func(name string) answer.CrashFrame { return answer.CrashFrame{Method: answer.Text{S: name}} }
 	one := &answer.Crash{Code: "SIGSEGV", Stack: []answer.CrashFrame{frame("System.String.Concat()+0x12"), frame("Shop.Bill()+0x4")}}
@@ -48,14 +48,14 @@ func TestSuspect(t *testing.T) {
 	assert.NotEqual(t, a, b)
 }
 
-// TestThreadStatic: a thread static is called so.
+// TestThreadStatic checks that a thread static is named as one.
 func TestThreadStatic(t *testing.T) {
 	x := &answer.Suspect{Path: &answer.RootPath{Root: answer.GCRoot{Kind: "thread static variable", Name: "thread static Shop.M.t_cache of thread 2b7b"}}}
 	_, kept := Suspect(x)
 	assert.Equal(t, "thread static Shop.M.t_cache", kept)
 }
 
-// TestMethod: a name has no parameters, type arguments, closures and numbers of the compiler.
+// TestMethod checks that names lose parameters, type arguments, closures and the compiler's numbers.
 func TestMethod(t *testing.T) {
 	for in, want := range map[string]string{
 		"Shop.Orders.Load(System.Int32)+0x1f":                                                      "Shop.Orders.Load",
@@ -88,7 +88,7 @@ func FuzzMethod(f *testing.F) {
 	})
 }
 
-// TestCrashParts: what a signature is made of, and whether the same crash can have another one.
+// TestCrashParts checks the parts of signatures, and whether the same crash can have another signature.
 func TestCrashParts(t *testing.T) {
 	trace := func(kind string, methods ...string) *answer.Crash {
 		e := answer.Exception{Type: answer.Text{S: kind}}

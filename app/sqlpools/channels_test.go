@@ -12,9 +12,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestChannelPool reads the second pool of SqlClient 7, with connections in slots and idle ones in a
-// channel. Of three connections one is idle and one runs a command; two calls wait. The null beside
-// the idle connection wakes readers.
+// TestChannelPool reads the second pool of SqlClient 7, with connections in slots and idle ones in a channel. Of three
+// connections one is idle and one runs a command; two calls wait. The null beside the idle connection wakes readers.
 func TestChannelPool(t *testing.T) {
 	d, _ := testdump.Libraries(t)
 	v, err := d.View("")
@@ -38,8 +37,8 @@ func TestChannelPool(t *testing.T) {
 	assert.Nil(t, p.Connections[1].Command.Value)
 }
 
-// TestSQLite lists a pool of Microsoft.Data.Sqlite, of whose connections one is idle, one reads and one is in the transaction of a DbContext, and a
-// connection without a pool. Nothing says that more would wait: these pools have no limit.
+// TestSQLite lists a connection without a pool and a Microsoft.Data.Sqlite pool with three connections: one idle, one
+// reading, one in the transaction of a DbContext. These pools have no limit, so no call may count as waiting.
 func TestSQLite(t *testing.T) {
 	d, _ := testdump.Libraries(t)
 	out := read(t, d, sqlpools.Options{})

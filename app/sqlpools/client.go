@@ -35,7 +35,7 @@ func (q *query) client(o objects.Object, s *clientPool, x shapes.Instance) {
 		err = cmp.Or(err, ierr)
 	}
 	q.clientConnections(&out, all, idle, err)
-	// A call that blocks a thread counts itself. An asynchronous call is in the queue until a thread waits for it.
+	// A blocking call counts itself. An asynchronous call is queued until a thread waits for it.
 	out.Waiting = q.IntAt(&s.Waits, x)
 	pending, err := q.list(q.items.Objects(&s.Pending, x))
 	if err != nil {
@@ -77,7 +77,7 @@ func (q *query) clientChannels(o objects.Object, s *clientChannels, x shapes.Ins
 	q.out.Pools = append(q.out.Pools, out)
 }
 
-// clientPool describes what all pools of SqlClient have in common.
+// clientPool describes the common fields of SqlClient's pools.
 func (q *query) clientPool(o objects.Object, state *shapes.Int, group, options *shapes.Ref, x shapes.Instance) answer.SQLPool {
 	none := answer.Maybe[int64]{Err: shapes.ErrNoField}
 	out := answer.SQLPool{Address: o.Addr, Type: q.TypeText(o), State: q.EnumAt(state, x), Min: none, Max: none, Open: none,
@@ -95,7 +95,8 @@ func (q *query) clientPool(o objects.Object, state *shapes.Int, group, options *
 	return out
 }
 
-// clientConnections describes the busy connections: all that are not idle. err reports that some of either could not be read.
+// clientConnections describes the busy connections: all except the idle ones. err reports that either list is
+// incomplete.
 func (q *query) clientConnections(out *answer.SQLPool, all, idle []objects.Object, err error) {
 	free := map[target.Addr]bool{}
 	for _, c := range idle {
@@ -137,12 +138,12 @@ func (q *query) clientBusy(out *answer.SQLPool, o objects.Object) {
 	command, err := q.ownerOf(p, at)
 	running := command.Addr != 0
 	if !running {
-		command, running = q.commands[parser.Addr] // concurrent results have states of their own
+		command, running = q.commands[parser.Addr] // concurrent results have separate states
 	}
 	if !running {
 		command = q.made[c.Owner.Value]
 	}
-	if !running && err != nil { // the last command that ran may not be the running one
+	if !running && err != nil { // the last command may not be the running one
 		c.Command.Err = err
 		return
 	}
@@ -158,8 +159,8 @@ func (q *query) weak(f *shapes.Ref, x shapes.Instance) answer.Pointer {
 	return q.Pointer(o.Addr, err)
 }
 
-// ownerOf returns the command that a parser works for: the owner of its state, or of the reader that
-// owns the state. Its Addr is 0 if there is none.
+// ownerOf returns the command that a parser works for: the owner of its state, or of the reader that owns the state. It
+// returns the zero Object if there is no command.
 func (q *query) ownerOf(p *clientParser, x shapes.Instance) (objects.Object, error) {
 	state, err := p.State.Object(x)
 	if err != nil {
@@ -232,8 +233,8 @@ func (q *query) clientValues(f *shapes.Ref, x shapes.Instance) []answer.SQLParam
 // filetimeToTicks is the number of 100 ns ticks from year 1 to 1601, the epoch of file times.
 const filetimeToTicks = 504911232000000000
 
-// waits adds until when and since when the client has waited for the server. The client sets the deadline when it has sent a command and
-// when it wants more results. A command that is being canceled has another deadline.
+// waits adds the deadline and the start of the client's wait for the server. The client sets the deadline when it has
+// sent a command and when it wants more results. A command being canceled has another deadline.
 func (q *query) waits(out *answer.SQLCommand, s *clientState, x shapes.Instance) {
 	breaking, deadline := q.BoolAt(&s.Breaking, x), q.IntAt(&s.Deadline, x)
 	switch {

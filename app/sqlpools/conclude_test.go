@@ -10,7 +10,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestConclude: a pool is exhausted only by numbers that are known, and calls wait or open by how many of them wait.
+// TestConclude checks that a pool is exhausted only by known numbers, and that the number of waiting calls
+// distinguishes waiting from opening calls.
 func TestConclude(t *testing.T) {
 	n, missing := answer.Known[int64], answer.Maybe[int64]{Err: target.ErrNotInDump}
 	for name, tt := range map[string]struct {

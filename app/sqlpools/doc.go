@@ -1,5 +1,7 @@
-// Package sqlpools reads database connection pools: those of SqlClient (Microsoft.Data and System.Data) and of Npgsql. It reports how many
-// connections are idle, what runs on the others, and how many calls wait for one.
+// Package sqlpools reads the database connection pools of SqlClient (Microsoft.Data and System.Data), Npgsql and
+// Microsoft.Data.Sqlite. It reports idle connections, the commands and holders of the others, waiting calls, and failed
+// commands. It does not cover HTTP connections; see package web.
+// Start with SQLPools (questions.go).
 //
 //	r := sqlpools.New(binder, collections)
 //	out, err := r.Pools(ctx, heap, sqlpools.Options{})

@@ -14,9 +14,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Exceptions of failed commands, and what leads from them to the command. The names of SqlClient's errors were other ones up to 5.
+// Exceptions of failed commands, and the objects that lead to the command. SqlClient named its errors differently up to
+// version 5.
 type (
-	// A clientLink is a connection of SqlClient. A routed connection had another id before.
+	// A clientLink is a connection of SqlClient. The id of a connection changes when it is routed.
 	clientLink struct {
 		_     shapes.Type  `of:"Microsoft.Data.SqlClient.Connection.SqlConnectionInternal|Microsoft.Data.SqlClient.SqlInternalConnectionTds|System.Data.SqlClient.SqlInternalConnectionTds"`
 		ID    shapes.Value `field:"_clientConnectionId,optional"`
@@ -53,7 +54,7 @@ type (
 	}
 )
 
-// noID is a Guid that was not set, as text.
+// noID is the text of a Guid that was not set.
 const noID = "00000000-0000-0000-0000-000000000000"
 
 // failed records an exception of a command or a connection of SqlClient, and reports whether o is one.
@@ -94,7 +95,7 @@ func (q *query) id(f *shapes.Value, x shapes.Instance) string {
 // maxFailures bounds the groups of equal failures.
 const maxFailures = 1000
 
-// failures describes the failed commands. Equal ones are one, with their number.
+// failures describes the failed commands. Equal failures share a row with their number.
 func (q *query) failures() {
 	type key struct {
 		kind, code, command, method string
@@ -142,7 +143,8 @@ func (q *query) failure(o objects.Object) answer.SQLFailure {
 	return out
 }
 
-// clientFailure adds what an exception of SqlClient leads to: the command of a batch, or the connection, and the command that was made for it.
+// clientFailure adds the command of a batch that failed, or the connection of an exception and the command created for
+// it.
 func (q *query) clientFailure(out *answer.SQLFailure, s *clientException, x shapes.Instance) {
 	if e, at := shapes.At[*clientErrors](q.Reading, &s.Errors, x); e != nil {
 		list, _ := q.list(q.items.Objects(&e.List, at))
@@ -169,7 +171,7 @@ func (q *query) clientFailure(out *answer.SQLFailure, s *clientException, x shap
 	out.Connection, out.Pool = link.Addr, q.PointerAt(&c.Pool, at).Value
 	owner := q.weak(&c.Owner, at)
 	if out.Command != nil || owner.Err != nil || owner.Value == 0 || q.commandsOf[owner.Value] != 1 {
-		return // of several commands the failed one is not known
+		return // the failed one of several commands is unknown
 	}
 	command := q.made[owner.Value]
 	if s, x := shapes.As[*clientCommand](q.Reading, command); s != nil && q.PointerAt(&s.State, x).Value == 0 {

@@ -12,8 +12,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestFailures links the program's failed commands with their exceptions. An exception of SqlClient names its connection, which had one command,
-// two commands, or another id before it was routed; one is of a batch, and the connection of one is gone. One of Npgsql refers to the command.
+// TestFailures links the program's failed commands with their exceptions. The SqlClient exceptions name connections
+// with one command, two commands, or an earlier id; one belongs to a batch, and one has lost its connection. The Npgsql
+// exception refers to its command.
 func TestFailures(t *testing.T) {
 	d, _ := testdump.Libraries(t)
 	out := read(t, d, sqlpools.Options{})
@@ -51,7 +52,8 @@ func TestFailures(t *testing.T) {
 	assert.Equal(t, "ALTER LOGIN app WITH PASSWORD = 'not-a-real-password'", secret.Failures[4].Command.Text.S)
 }
 
-// TestFailuresUnread checks that a command is not named if what leads to it can't be read, or if the command runs.
+// TestFailuresUnread checks that a command is not named if an object on the way to it is unreadable or the command is
+// running.
 func TestFailuresUnread(t *testing.T) {
 	d, over := testdump.Libraries(t)
 	before := read(t, d, sqlpools.Options{})

@@ -14,20 +14,20 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A held is what code holds: a busy connection, or one that is being opened.
+// A held is a connection that code holds: busy or being opened.
 type held struct {
 	stack   **answer.AsyncWork
 	threads *[]answer.Worker
 	opening bool
 }
 
-// A holding maps objects to what code holds through them.
+// A holding maps objects to the connections that code holds through them.
 type holding struct {
 	list []held
-	by   map[target.Addr][]int // by the address of the connection, its owner and its command, and of the task of an OpenAsync
+	by   map[target.Addr][]int // by the addresses of the connection, its owner, its command, and the task of an OpenAsync
 }
 
-// add adds what code holds through objects.
+// add adds a connection that code holds through the given objects.
 func (h *holding) add(what held, through ...target.Addr) {
 	for _, a := range through {
 		if a != 0 {
@@ -37,7 +37,7 @@ func (h *holding) add(what held, through ...target.Addr) {
 	h.list = append(h.list, what)
 }
 
-// held returns the connections in use, and those that are being opened.
+// held returns the connections in use and those being opened.
 func (q *query) held() *holding {
 	h := &holding{by: map[target.Addr][]int{}}
 	for i := range q.out.Pools {
@@ -69,7 +69,8 @@ func commandOf(c *answer.SQLConnection) target.Addr {
 	return c.Command.Value.Address
 }
 
-// holders finds the code that holds busy connections or opens one: suspended async code and threads. The error is ctx's.
+// holders finds the code that holds busy connections or opens one: suspended async code and threads. The error is
+// ctx's.
 func (q *query) holders(ctx context.Context, p *process.Process, gc *heap.Heap, scan heap.ScanOptions) error {
 	h := q.held()
 	if len(h.list) == 0 {
@@ -107,7 +108,7 @@ func (h *holding) of(f *flows.Reader, box objects.Object) []int {
 	return out
 }
 
-// threads finds the threads whose stacks refer to connections that no async code holds.
+// threads finds the threads with stack references to connections that no async code holds.
 func (q *query) threads(ctx context.Context, p *process.Process, f *flows.Reader, h *holding) error {
 	if !slices.ContainsFunc(h.list, func(c held) bool { return *c.stack == nil }) {
 		return nil

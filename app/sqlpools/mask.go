@@ -11,7 +11,7 @@ import (
 // masked replaces a secret.
 const masked = "***"
 
-// mask hides the secrets of a pool: in the connection string, in the texts of commands, and in their parameters.
+// mask hides the secrets of a pool in the connection string, in command texts and in parameters.
 func mask(p *answer.SQLPool) {
 	p.Connection.S = Masked(p.Connection.S)
 	for i := range p.Connections {
@@ -51,7 +51,7 @@ func Masked(s string) string {
 	return out.String()
 }
 
-// end returns where the first part of a connection string ends: after the first semicolon outside quotes.
+// end returns the end of the first part of a connection string, after the first semicolon outside quotes.
 func end(s string) int {
 	quote := byte(0)
 	for i := range len(s) {
@@ -69,8 +69,8 @@ func end(s string) int {
 	return len(s)
 }
 
-// MaskedSQL returns the text of a command with the literals masked that are secrets by themselves or by the word before them, as in
-// PASSWORD = 'x' and IDENTIFIED BY 'x'.
+// MaskedSQL returns the text of a command with secret literals masked. A literal is a secret by itself or by the word
+// before it, as in PASSWORD = 'x' and IDENTIFIED BY 'x'.
 func MaskedSQL(s string) string {
 	if !strings.Contains(s, "'") {
 		return s
@@ -95,7 +95,8 @@ func MaskedSQL(s string) string {
 	}
 }
 
-// cutLiteral returns a literal, in which two quotes stand for one, and what follows its closing quote. ok reports whether that is there.
+// cutLiteral returns a literal, in which two quotes stand for one, and the text after its closing quote. ok reports
+// whether the quote is present.
 func cutLiteral(s string) (literal, after string, ok bool) {
 	for i := 0; i < len(s); i++ {
 		switch {
@@ -109,7 +110,7 @@ func cutLiteral(s string) (literal, after string, ok bool) {
 	return s, "", false
 }
 
-// named returns what a literal is the value of: the last word before it, or the last two if that is BY.
+// named returns the name of a literal: the last word before it, or the last two words if the last is BY.
 func named(before string) string {
 	before = strings.TrimRight(strings.TrimSuffix(strings.TrimSuffix(before, "N"), "E"), " \t\r\n=:(")
 	if b := strings.ToUpper(before); strings.HasSuffix(b, " BY") {

@@ -9,8 +9,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Connections that the program opens. While SqlClient waits for a connection of the pool, or opens one, the SqlConnection has an inner
-// connection of a class of its own.
+// Connections being opened. While SqlClient waits for or opens a connection, the SqlConnection has an inner connection
+// of a special class.
 type (
 	clientOpening struct {
 		_     shapes.Type `of:"Microsoft.Data.SqlClient.SqlConnection|System.Data.SqlClient.SqlConnection"`
@@ -20,7 +20,7 @@ type (
 	connecting struct {
 		_ shapes.Type `of:"Microsoft.Data.ProviderBase.DbConnectionClosedConnecting|System.Data.ProviderBase.DbConnectionClosedConnecting"`
 	}
-	// A pendingOpen is an OpenAsync that no connection was free for. Its time is a file time.
+	// A pendingOpen is an OpenAsync that waits for a free connection. Its time is a file time.
 	pendingOpen struct {
 		_     shapes.Type `of:"Microsoft.Data.SqlClient.ConnectionPool.WaitHandleDbConnectionPool+PendingGetConnection|Microsoft.Data.ProviderBase.DbConnectionPool+PendingGetConnection|System.Data.ProviderBase.DbConnectionPool+PendingGetConnection"`
 		Due   shapes.Int  `field:"<DueTime>,optional"`
@@ -51,7 +51,7 @@ type opening struct {
 	of target.Addr // the pool, or the group of SqlClient's pools
 }
 
-// opening records an object that is part of an attempt to open a connection, and reports whether it is one.
+// opening records an object that is part of an attempt to open a connection, and reports whether o is one.
 func (q *query) opening(o objects.Object) bool {
 	g := q.Reading
 	if s, x := shapes.As[*clientOpening](g, o); s != nil {
@@ -84,7 +84,7 @@ func (q *query) opens(o objects.Object, of target.Addr) {
 	q.openings = append(q.openings, opening{answer.SQLOpening{Owner: o.Addr, Since: none, Deadline: none}, of})
 }
 
-// opened adds the connections that are being opened to a pool. timeout is how long the pool's calls may wait, in milliseconds.
+// opened adds to a pool the connections being opened. timeout is how long the pool's calls may wait, in milliseconds.
 func (q *query) opened(out *answer.SQLPool, of target.Addr, timeout answer.Maybe[int64]) {
 	for i := range q.openings {
 		o := &q.openings[i]

@@ -28,7 +28,7 @@ func New(b *shapes.Binder, c *collections.Reader) *Reader { return &Reader{b, c}
 // Options selects what is reported of pools.
 type Options struct {
 	Secrets bool // show the secrets in connection strings
-	Brief   bool // leave out who uses the connections
+	Brief   bool // leave out the holders of connections
 
 	Scan heap.ScanOptions
 }
@@ -38,18 +38,18 @@ type query struct {
 	*Reader
 	shapes.Reading
 	out        *answer.SQLPools
-	commands   map[target.Addr]objects.Object // by parser: the SqlClient command that runs on it
+	commands   map[target.Addr]objects.Object // by parser: the SqlClient command running on it
 	made       map[target.Addr]objects.Object // by SqlConnection: its last command
-	commandsOf map[target.Addr]int            // by SqlConnection: how many commands were made for it
-	links      map[string]objects.Object      // by the id of a connection of SqlClient: the connection
+	commandsOf map[target.Addr]int            // by SqlConnection: the number of commands created for it
+	links      map[string]objects.Object      // by connection id: the connection of SqlClient
 	exceptions []objects.Object               // of failed commands
 	lite       sqlite
 	openings   []opening
-	due        map[target.Addr]int64       // by SqlConnection: until when an asynchronous call waits for a connection, a file time
+	due        map[target.Addr]int64       // by SqlConnection: the deadline of its wait for a connection, a file time
 	results    map[target.Addr]target.Addr // by the task of an OpenAsync: the SqlConnection
 }
 
-// Pools lists the pools of database connections. It records what could not be read in the answer.
+// Pools lists the pools of database connections. It records what could not be read. The error is ctx's.
 func (r *Reader) Pools(ctx context.Context, p *process.Process, h *heap.Heap, o Options) (*answer.SQLPools, error) {
 	ctx = absent.Context(ctx)
 	out := &answer.SQLPools{Pools: []answer.SQLPool{}}
@@ -115,7 +115,7 @@ func conclude(p *answer.SQLPool) {
 	}
 }
 
-// list collects the objects of an iteration. It returns the first error if some could not be read.
+// list collects the objects of an iteration. With an error, the first one, the list is incomplete.
 func (q *query) list(all iter.Seq2[objects.Object, error]) ([]objects.Object, error) {
 	var out []objects.Object
 	var first error

@@ -7,7 +7,7 @@ import (
 	"github.com/sosgo/sosgo/process"
 )
 
-// SQLPools lists the pools of connections to databases: how many are idle, what runs on the others, and who waits for one.
+// SQLPools lists the database connection pools: idle connections, the commands on the others, and the calls that wait.
 func SQLPools(ctx context.Context, p *process.Process, o Options) (*answer.SQLPools, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.SQLPools, error) {
 		b, err := p.Shapes()

@@ -2,13 +2,14 @@ package sqlpools
 
 import "github.com/sosgo/sosgo/objects/shapes"
 
-// An anchor is a pool, a command or connection of SqlClient, part of an attempt to open a connection, or the exception of a failed command.
+// An anchor is an object that leads to a pool: a pool, command or connection, a part of an attempt to open a
+// connection, or the exception of a failed command.
 type anchor struct {
 	_ shapes.Type `of:"Microsoft.Data.SqlClient.ConnectionPool.WaitHandleDbConnectionPool|Microsoft.Data.SqlClient.ConnectionPool.ChannelDbConnectionPool|Microsoft.Data.ProviderBase.DbConnectionPool|System.Data.ProviderBase.DbConnectionPool|Microsoft.Data.SqlClient.SqlCommand|System.Data.SqlClient.SqlCommand|Npgsql.PoolingDataSource|Npgsql.ConnectorPool|Microsoft.Data.SqlClient.SqlConnection|System.Data.SqlClient.SqlConnection|Microsoft.Data.SqlClient.ConnectionPool.WaitHandleDbConnectionPool+PendingGetConnection|Microsoft.Data.ProviderBase.DbConnectionPool+PendingGetConnection|System.Data.ProviderBase.DbConnectionPool+PendingGetConnection|Microsoft.Data.SqlClient.SqlConnection+OpenAsyncRetry|System.Data.SqlClient.SqlConnection+OpenAsyncRetry|Npgsql.NpgsqlConnection|Microsoft.Data.Sqlite.SqliteConnectionPool|Microsoft.Data.Sqlite.SqliteConnectionPoolGroup|Microsoft.Data.Sqlite.SqliteConnection|Microsoft.Data.Sqlite.SqliteCommand|Microsoft.EntityFrameworkCore.Storage.RelationalConnection|Microsoft.Data.SqlClient.SqlException|System.Data.SqlClient.SqlException|Npgsql.NpgsqlException|Microsoft.Data.SqlClient.Connection.SqlConnectionInternal|Microsoft.Data.SqlClient.SqlInternalConnectionTds|System.Data.SqlClient.SqlInternalConnectionTds"`
 }
 
-// SqlClient. Its pool was renamed in 6.1 and kept its fields. The newest versions'
-// SqlConnectionInternal was SqlInternalConnectionTds before.
+// SqlClient. Its pool was renamed in 6.1 and kept its fields. SqlConnectionInternal of the newest versions was
+// SqlInternalConnectionTds before.
 type (
 	clientPool struct {
 		_       shapes.Type `of:"Microsoft.Data.SqlClient.ConnectionPool.WaitHandleDbConnectionPool|Microsoft.Data.ProviderBase.DbConnectionPool|System.Data.ProviderBase.DbConnectionPool"`
@@ -23,8 +24,8 @@ type (
 		Group   shapes.Ref  `field:"_connectionPoolGroup"`
 		Options shapes.Ref  `field:"_connectionPoolGroupOptions"`
 	}
-	// A clientChannels is the second pool of Microsoft.Data.SqlClient 7, which programs can switch to.
-	// The names come from the sources of 6.1 to 7.1 and were not tested on a dump.
+	// A clientChannels is the second pool of Microsoft.Data.SqlClient 7, which programs can switch to. The names come
+	// from the sources of 6.1 to 7.1 and are not tested on a dump.
 	clientChannels struct {
 		_       shapes.Type `of:"Microsoft.Data.SqlClient.ConnectionPool.ChannelDbConnectionPool"`
 		State   shapes.Int  `field:"<State>"`
@@ -92,7 +93,7 @@ type (
 	}
 )
 
-// Npgsql. Since version 7 the data source is the pool. The pool of version 4 keeps its connections in another way and is an unknown layout.
+// Npgsql. Since version 7 the data source is the pool. The pool of version 4 has other fields and is an unknown layout.
 type (
 	sourcePool struct {
 		_          shapes.Type `of:"Npgsql.PoolingDataSource|Npgsql.ConnectorPool"`

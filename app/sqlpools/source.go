@@ -15,7 +15,7 @@ var connectorStates = []struct {
 	command bool
 }{{"Closed", false}, {"Connecting", false}, {"Ready", false}, {"Executing", true}, {"Fetching", true}, {"Waiting", false}, {"Broken", false}, {"Copy", false}, {"Replication", false}}
 
-// pendingTransaction is the status of a transaction whose BEGIN is sent with its first command.
+// pendingTransaction is the status of a transaction before its BEGIN, which is sent with the first command.
 const pendingTransaction = 0xff
 
 // source describes a pool of Npgsql.
@@ -96,7 +96,7 @@ func (q *query) sourceCommand(f *shapes.Ref, x shapes.Instance) *answer.SQLComma
 	return out
 }
 
-// blocked returns how many calls wait for a connection: the readers waiting at the channel of idle connections.
+// blocked returns how many calls wait for a connection, as readers of the channel of idle connections.
 func (q *query) blocked(s *sourcePool, x shapes.Instance) answer.Maybe[int64] {
 	r, at := shapes.At[*channelReader](q.Reading, &s.Channel, x)
 	if r == nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Microsoft.Data.Sqlite. Since version 6 it has pools, without a limit. Connections that are in none are listed by connection string. The
-// names come from the sources of 6.0 to 10.0 and were not tested on a dump.
+// Microsoft.Data.Sqlite. Since version 6 it has pools, without a limit. Connections outside of pools are listed by
+// connection string. The names come from the sources of 6.0 to 10.0 and are not tested on a dump.
 type (
 	sqlitePool struct {
 		_           shapes.Type `of:"Microsoft.Data.Sqlite.SqliteConnectionPool"`
@@ -40,7 +40,7 @@ type (
 		_      shapes.Type `of:"Microsoft.Data.Sqlite.SqliteDataReader"`
 		Closed shapes.Int  `field:"_closed"`
 	}
-	// A contextConnection is what Entity Framework has of a connection.
+	// A contextConnection is Entity Framework's object for a connection.
 	contextConnection struct {
 		_          shapes.Type `of:"Microsoft.EntityFrameworkCore.Storage.RelationalConnection"`
 		Connection shapes.Ref  `field:"_connection"`
@@ -51,15 +51,15 @@ type (
 // stateOpen is ConnectionState.Open.
 const stateOpen = 1
 
-// sqlite holds what was found of Microsoft.Data.Sqlite and of Entity Framework.
+// sqlite holds the objects of Microsoft.Data.Sqlite and Entity Framework.
 type sqlite struct {
 	pools, connections []objects.Object
 	strings            map[target.Addr]answer.Text    // by pool
-	commands           map[target.Addr]objects.Object // by SqliteConnection: the command that runs
+	commands           map[target.Addr]objects.Object // by SqliteConnection: the running command
 	contexts           map[target.Addr]objects.Object // by connection of any driver: the DbContext
 }
 
-// sqliteObject records an object of Microsoft.Data.Sqlite, and reports whether it is one.
+// sqliteObject records an object of Microsoft.Data.Sqlite, and reports whether o is one.
 func (q *query) sqliteObject(o objects.Object) bool {
 	g := q.Reading
 	if s, _ := shapes.As[*sqlitePool](g, o); s != nil {
@@ -88,7 +88,7 @@ func (q *query) sqliteObject(o objects.Object) bool {
 	return true
 }
 
-// sqlitePools adds the pools of Microsoft.Data.Sqlite, and for each connection string the open connections that are in none.
+// sqlitePools adds the pools of Microsoft.Data.Sqlite and, by connection string, the open connections outside of pools.
 func (q *query) sqlitePools() {
 	outer := map[target.Addr]objects.Object{} // by inner connection
 	listed := map[target.Addr]bool{}
@@ -131,7 +131,7 @@ func (q *query) sqlitePools() {
 	q.sqliteAlone(listed)
 }
 
-// sqliteAlone adds the open connections that are in no pool.
+// sqliteAlone adds the open connections outside of pools.
 func (q *query) sqliteAlone(listed map[target.Addr]bool) {
 	at := map[string]int{}
 	for _, o := range q.lite.connections {
@@ -158,7 +158,7 @@ func (q *query) sqliteAlone(listed map[target.Addr]bool) {
 	}
 }
 
-// sqlitePool describes a pool without its connections. o is the zero Object for connections that are in none.
+// sqlitePool describes a pool without its connections. o is the zero Object for connections outside of pools.
 func (q *query) sqlitePool(o objects.Object, text answer.Text) answer.SQLPool {
 	none := answer.Maybe[int64]{Err: shapes.ErrNoField}
 	out := answer.SQLPool{Address: o.Addr, Connection: text, Min: none, Max: none, Waiting: none, Idle: none,
@@ -169,7 +169,7 @@ func (q *query) sqlitePool(o objects.Object, text answer.Text) answer.SQLPool {
 	return out
 }
 
-// sqliteBusy describes a connection in use. outer is the SqliteConnection, the zero Object if it is gone.
+// sqliteBusy describes a connection in use. outer is the SqliteConnection, or the zero Object if it is gone.
 func (q *query) sqliteBusy(inner target.Addr, outer objects.Object) answer.SQLConnection {
 	c := answer.SQLConnection{Address: inner, ProcessID: answer.Maybe[int64]{Err: shapes.ErrNoField}, Owner: q.Pointer(outer.Addr, nil)}
 	s, x := shapes.As[*sqliteConnection](q.Reading, outer)

@@ -71,7 +71,7 @@ func TestPools(t *testing.T) {
 		for _, f := range append(client.Pools, npgsql) {
 			p := find(t, got, f.ConnectionString)
 			if strings.Contains(f.ConnectionString, "Min Pool Size") && p.Open.Value == f.Open+1 {
-				f.Open, f.Idle = f.Open+1, f.Idle+1 // the pool itself opens one; the program counts only its own
+				f.Open, f.Idle = f.Open+1, f.Idle+1 // the pool opens one itself; the program counts only its own
 			}
 			counts := fmt.Sprint(f.MaxPoolSize, f.Open, f.Busy, f.Idle, f.Waiters)
 			assert.Equal(t, counts, fmt.Sprint(p.Max.Value, p.Open.Value, p.Busy.Value, p.Idle.Value, p.Waiting.Value), f.ConnectionString)
@@ -115,8 +115,7 @@ func TestPools(t *testing.T) {
 	})
 }
 
-// holder checks who holds a connection with a running command: the thread of that name, or the async
-// method.
+// holder checks the holder of a connection with a running command: the named thread or the async method.
 func holder(t *testing.T, c *answer.SQLConnection, byThread bool, thread, method string) {
 	t.Helper()
 	switch {
@@ -159,8 +158,7 @@ func running(t testing.TB, all *answer.SQLPools, text string) *answer.SQLConnect
 	return nil
 }
 
-// TestSecrets checks that no password of SqlClient appears unless it is requested. Npgsql does not
-// keep it.
+// TestSecrets checks that no password of SqlClient appears unless it is requested. Npgsql does not keep it.
 func TestSecrets(t *testing.T) {
 	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		text, err := json.Marshal(pools(t, d, sqlpools.Options{}).Pools)
@@ -234,7 +232,7 @@ func TestUnread(t *testing.T) {
 	assert.NoError(t, c.Owner.Err)
 }
 
-// TestMissingParts lists the pools again and again without one of the places that the answer was read from.
+// TestMissingParts repeats the query, each time without one of the pieces of memory that the answer was read from.
 func TestMissingParts(t *testing.T) {
 	ask := func(v *sosgo.View) (any, []error, error) {
 		return testdump.Asked(sqlpools.SQLPools(t.Context(), v.Process, sqlpools.Options{Brief: true}))
@@ -245,7 +243,7 @@ func TestMissingParts(t *testing.T) {
 	testdump.SweepLibraries(t, 400, false, ask)
 }
 
-// TestCanceled checks that a canceled context ends each question with its error.
+// TestCanceled checks that a canceled context ends each query with its error.
 func TestCanceled(t *testing.T) {
 	v, err := testdump.OpenWeb(t, "web-net10").View("")
 	require.NoError(t, err)
@@ -273,7 +271,8 @@ func TestMaskedSQL(t *testing.T) {
 	}
 }
 
-// TestWaiters names who waits for a connection of the exhausted pool: an OpenAsync, whose time SqlClient keeps, and a thread.
+// TestWaiters names the callers that wait for a connection of the exhausted pool: an OpenAsync with SqlClient's
+// deadline, and a thread.
 func TestWaiters(t *testing.T) {
 	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		found := 0

@@ -1,5 +1,6 @@
-// Package stacks answers questions about the threads of a process and their stacks. The readers are stackwalk, stackwalk/threads and
-// stackscan; this package opens them, and merges the frames of several runtimes.
+// Package stacks answers queries about the threads of a process and their stacks. It only opens the readers in packages
+// stackwalk, stackwalk/threads and stackscan, and merges the frames of several runtimes. Start with Stacks and
+// ManagedThreads.
 //
 // Stability: unstable.
 package stacks
@@ -17,21 +18,22 @@ import (
 	"github.com/sosgo/sosgo/stackwalk/threads"
 )
 
-// Runtimes with frames in the stacks of a process with several.
+// Values of Options.Runtimes for a process with several runtimes.
 const (
 	AllRuntimes    = iota // frames of all runtimes
-	FoldedRuntimes        // frames of the process's runtime, and one line for each run of frames of others
-	OneRuntime            // frames of the process's runtime; code of others is native
+	FoldedRuntimes        // frames of the process's runtime, and one line for each run of other runtimes' frames
+	OneRuntime            // frames of the process's runtime; other code is native
 )
 
-// Options choose threads and frames.
+// Options selects threads and frames.
 type Options struct {
 	threads.StackOptions
-	Threads  []*threads.Thread // the threads, in this order; nil for all managed threads that an OS thread runs
+	Threads  []*threads.Thread // in this order; nil for all managed threads with an OS thread
 	Runtimes int               // AllRuntimes, FoldedRuntimes or OneRuntime
 }
 
-// Stacks lists the stacks of threads. Its frames are walked while they are ranged over. Native frames are left out unless o.Native is set.
+// Stacks lists the stacks of threads. Frames are walked during iteration. Native frames are left out unless o.Native is
+// set.
 func Stacks(ctx context.Context, p *process.Process, o Options) (*answer.Stacks, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.Stacks, error) {
 		walker, err := stackWalker(c, o.Native)
@@ -62,7 +64,7 @@ func Stacks(ctx context.Context, p *process.Process, o Options) (*answer.Stacks,
 	})
 }
 
-// reportOptions returns the options as far as a crash report has what they ask for.
+// reportOptions converts options for a crash report. Lacking is set for options that a report can't satisfy.
 func reportOptions(o *Options, list []*threads.Thread) crashreport.StackOptions {
 	out := crashreport.StackOptions{Native: o.Native, Limit: o.Limit, Lacking: o.Arguments || o.Locals || o.References || o.Registers}
 	for _, t := range list {
@@ -71,8 +73,8 @@ func reportOptions(o *Options, list []*threads.Thread) crashreport.StackOptions 
 	return out
 }
 
-// stackWalker returns the walker of stacks. For native frames the runtime is not needed: why it can't be opened is noted. A dump
-// without any of the runtime's data has native frames alone.
+// stackWalker returns the walker for stacks. Native frames don't need the runtime: an error from opening it is noted. A
+// dump without the runtime's data has only native frames.
 func stackWalker(c *process.Call, native bool) (*stackwalk.Walker, error) {
 	w, err := c.Walker()
 	switch {
@@ -85,7 +87,7 @@ func stackWalker(c *process.Call, native bool) (*stackwalk.Walker, error) {
 	return c.NativeWalker(), nil
 }
 
-// running returns the managed threads that an OS thread runs. What can't be read of the list is noted.
+// running returns the managed threads with an OS thread. Unreadable parts of the list are noted.
 func running(c *process.Call, w *stackwalk.Walker) ([]*threads.Thread, error) {
 	all, err := c.ThreadList()
 	if err != nil {
@@ -96,7 +98,8 @@ func running(c *process.Call, w *stackwalk.Walker) ([]*threads.Thread, error) {
 	return list, nil
 }
 
-// ParallelStacks merges the stacks of all managed threads into trees. With explicit, the runtime's own frames are shown too.
+// ParallelStacks merges the stacks of all managed threads into trees. If explicit is set they include the runtime's
+// explicit frames.
 func ParallelStacks(ctx context.Context, p *process.Process, explicit bool) (*answer.ParallelStacks, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.ParallelStacks, error) {
 		w, list, err := ownStacks(c, false)
@@ -107,7 +110,7 @@ func ParallelStacks(ctx context.Context, p *process.Process, explicit bool) (*an
 	})
 }
 
-// Profile collects the stacks of all managed threads for tools that show profiles.
+// Profile collects the stacks of all managed threads for profile viewers.
 func Profile(ctx context.Context, p *process.Process, native bool) (*answer.Profile, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.Profile, error) {
 		w, list, err := ownStacks(c, native)
@@ -118,7 +121,8 @@ func Profile(ctx context.Context, p *process.Process, native bool) (*answer.Prof
 	})
 }
 
-// ownStacks returns what walks the stacks of the view's runtime alone. In a process with several that is noted.
+// ownStacks returns the walker and threads of the process's own runtime. If the process has other runtimes, that is
+// noted.
 func ownStacks(c *process.Call, native bool) (*stackwalk.Walker, []*threads.Thread, error) {
 	w, err := stackWalker(c, native)
 	if err != nil {
@@ -131,13 +135,13 @@ func ownStacks(c *process.Call, native bool) (*stackwalk.Walker, []*threads.Thre
 	return w, list, nil
 }
 
-// ManagedOptions choose managed threads.
+// ManagedOptions selects managed threads.
 type ManagedOptions struct {
 	threads.ManagedOptions
-	Activities bool // what each thread does, which its stack is walked for
+	Activities bool // with the activity of each thread, which needs a stack walk
 }
 
-// ManagedThreads lists the runtime's threads. Of a crash report they have their OS ids and exceptions alone.
+// ManagedThreads lists the runtime's threads. From a crash report they only have OS ids and exceptions.
 func ManagedThreads(ctx context.Context, p *process.Process, o ManagedOptions) (*answer.ManagedThreads, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.ManagedThreads, error) {
 		if r := p.Dump().File().Report(); r != nil {
@@ -164,7 +168,7 @@ func ManagedThreads(ctx context.Context, p *process.Process, o ManagedOptions) (
 	})
 }
 
-// OSThreads lists the threads of the process. The one that crashed is marked as the current one, or else the first.
+// OSThreads lists the threads of the process. The crashed thread, or else the first, is marked as current.
 func OSThreads(ctx context.Context, p *process.Process) (*answer.OSThreads, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.OSThreads, error) {
 		list, err := c.ThreadList()
@@ -181,8 +185,8 @@ func OSThreads(ctx context.Context, p *process.Process) (*answer.OSThreads, erro
 	})
 }
 
-// StackObjects lists the objects that a thread's registers and stack may refer to. With o.Precise it lists those that the
-// garbage collector takes for live.
+// StackObjects lists the objects that a thread's registers and stack may refer to. If o.Precise is set it lists the
+// objects that the GC would consider live.
 func StackObjects(ctx context.Context, p *process.Process, t *threads.Thread, o threads.ObjectOptions) (*answer.StackObjects, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.StackObjects, error) {
 		if t == nil {
@@ -196,7 +200,7 @@ func StackObjects(ctx context.Context, p *process.Process, t *threads.Thread, o 
 	})
 }
 
-// AllStackObjects does what StackObjects does for all threads, one after the other.
+// AllStackObjects is StackObjects for all threads, one after another.
 func AllStackObjects(ctx context.Context, p *process.Process, o threads.ObjectOptions) (*answer.StackObjects, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.StackObjects, error) {
 		scanner, err := c.Scanner()
@@ -211,8 +215,8 @@ func AllStackObjects(ctx context.Context, p *process.Process, o threads.ObjectOp
 	})
 }
 
-// ReturnAddresses lists the words of a thread's stack that are return addresses. Unlike a stack walk it needs no unwind data;
-// some of the addresses may be left over from earlier calls.
+// ReturnAddresses lists the return addresses on a thread's stack. It needs no unwind data; some addresses may be left
+// over from earlier calls.
 func ReturnAddresses(ctx context.Context, p *process.Process, t *threads.Thread, o threads.ReturnOptions) (*answer.Returns, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.Returns, error) {
 		if t == nil {
@@ -226,7 +230,7 @@ func ReturnAddresses(ctx context.Context, p *process.Process, t *threads.Thread,
 	})
 }
 
-// naming completes options: native code is named by the dump's symbols.
+// naming adds the dump's symbols for native code to options.
 func naming(c *process.Call, o threads.ReturnOptions) threads.ReturnOptions {
 	if o.Symbols == nil {
 		o.Symbols = c.Dump().Symbols()
@@ -248,7 +252,7 @@ func SyncBlocks(ctx context.Context, p *process.Process, o threads.SyncBlockOpti
 	})
 }
 
-// Analyze describes a thread as debuggers want it for their analysis: its stack and its exceptions.
+// Analyze describes a thread for debuggers' automatic analysis: its stack and its exceptions.
 func Analyze(ctx context.Context, p *process.Process, t *threads.Thread, o threads.StackOptions) (*answer.ThreadAnalysis, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.ThreadAnalysis, error) {
 		if t == nil {

@@ -6,9 +6,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An addressIndex is a hash table of item numbers with open addressing: each slot holds a number plus one, or
-// 0. It is at most half full and takes 8 to 16 bytes per item. It does not hold the list; callers
-// supply the address of an item. Addresses must be distinct.
+// An addressIndex is a hash table of item numbers with open addressing. A slot holds an item's number plus one, or 0.
+// The table is at most half full and takes 8 to 16 bytes per item. Callers supply the addresses of the items, which
+// must be distinct.
 type addressIndex []uint32
 
 // newAddressIndex returns the index of n items, fewer than 2^31. at returns an item's address.
@@ -29,7 +29,7 @@ func (x addressIndex) place(a target.Addr) int {
 	return int(uint64(a) * 0x9e3779b97f4a7c15 >> (64 - bits.Len(uint(len(x)-1))))
 }
 
-// Find returns the number of the item at an address, -1 if there is none.
+// Find returns the number of the item at an address, or -1.
 func (x addressIndex) Find(a target.Addr, at func(item int) target.Addr) int {
 	if len(x) < 2 {
 		return -1

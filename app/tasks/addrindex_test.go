@@ -6,7 +6,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Every item is found by its address and nothing else is, of no items too.
+// TestAddressIndex finds every item by its address and nothing else, also in an empty index.
 func TestAddressIndex(t *testing.T) {
 	at := func(i int) target.Addr { return 0x7f00_0000_0000 + target.Addr(i)*72 }
 	for _, n := range []int{0, 1, 2, 3, 1000, 4096} {
@@ -25,7 +25,7 @@ func TestAddressIndex(t *testing.T) {
 	}
 }
 
-// TestZeroAddressIndex: the zero addressIndex is that of no items.
+// TestZeroAddressIndex checks that the zero addressIndex is empty.
 func TestZeroAddressIndex(t *testing.T) {
 	var x addressIndex
 	if got := x.Find(8, nil); got != -1 {

@@ -11,8 +11,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Calls merges the selected stacks, beginning with their outermost calls: async methods and tasks that nothing awaits. Below each call come
-// the calls that it awaits. Calls with the same name at the same await are merged into one.
+// Calls merges the selected stacks, beginning with their outermost calls: async methods and tasks that nothing awaits.
+// Below each call come the calls that it awaits. Calls with the same name at the same await are merged. The error is
+// ctx's, or the heap could not be read.
 func (s *Set) Calls(ctx context.Context, o StackOptions) (*answer.AsyncCalls, error) {
 	ctx = absent.Context(ctx)
 	out := &answer.AsyncCalls{Calls: []answer.AsyncCall{}}
@@ -20,7 +21,7 @@ func (s *Set) Calls(ctx context.Context, o StackOptions) (*answer.AsyncCalls, er
 		return nil, err
 	}
 	locals := o.Variables
-	o.Variables = false // of most calls they would be read in vain
+	o.Variables = false // not read for every call
 	c := &caller{builder: s.builder(o), locals: locals, ctx: ctx, out: out, path: make([]int32, len(s.items)), at: make([]int32, len(s.items)), ends: map[int32]string{}}
 	first := c.outermost()
 	out.Stacks = uint64(len(first))
@@ -28,7 +29,8 @@ func (s *Set) Calls(ctx context.Context, o StackOptions) (*answer.AsyncCalls, er
 	return out, ctx.Err()
 }
 
-// outermost returns the selected items that nothing awaits. A ring of items that only await each other contributes its first item.
+// outermost returns the selected items that nothing awaits. A ring of items that only await each other contributes its
+// first item.
 func (c *caller) outermost() (first []call) {
 	wanted := c.reached(func(i int32) bool { return c.o.matches(&c.items[i]) })
 	if !c.o.Tasks {
@@ -59,7 +61,7 @@ type caller struct {
 	out    *answer.AsyncCalls
 	path   []int32          // by item: how many enclosing calls contain it
 	at     []int32          // by item in awaited: its place in the list plus one, 0 if it is not listed
-	ends   map[int32]string // what each item waits for that awaits no other item
+	ends   map[int32]string // by item without awaited items: what it waits for
 }
 
 // A call is an item and how often it is awaited.
@@ -78,7 +80,7 @@ func (c *caller) goesOn(i int32) bool {
 	return false
 }
 
-// level merges calls of one depth, and what each awaits.
+// level merges the calls at one depth and, recursively, what they await.
 func (c *caller) level(list []call, depth int) {
 	for _, g := range c.merge(list) {
 		if c.ctx.Err() != nil || c.out.More {
@@ -198,11 +200,11 @@ func (c *caller) awaited(g *mergedCall) (list []call, ends []answer.AsyncEnd) {
 	return list, ends
 }
 
-// end describes what an item waits for that awaits no other item.
+// end describes what an item without awaited items waits for.
 func (c *caller) end(i int32) string {
 	words, ok := c.ends[i]
 	if !ok {
-		s := c.stack(i, false) // with its frames: they show what a client library waits for
+		s := c.stack(i, false) // with its frames, which show what a client library waits for
 		c.out.NoteAll(s.Noted())
 		words = s.Reason.String()
 		c.ends[i] = words

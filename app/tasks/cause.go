@@ -10,17 +10,17 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Cause is what the object at the end of a chain of awaits waits for.
+// A Cause is the kind of thing that the last object of a chain of awaits waits for.
 type Cause uint8
 
 // The causes.
 const (
 	CauseUnknown      Cause = iota
-	CauseNone               // nothing: it has completed, or runs
+	CauseNone               // nothing: it has completed or is running
 	CauseSemaphore          // a SemaphoreSlim
 	CauseChannelRead        // an item in a channel
 	CauseChannelWrite       // room in a channel
-	CauseChannel            // a channel; whether it reads or writes is not known by the type
+	CauseChannel            // a channel; the type does not show whether it reads or writes
 	CauseDelay              // a Task.Delay
 	CauseForever            // an infinite Task.Delay
 	CauseTick               // a PeriodicTimer
@@ -32,7 +32,7 @@ const (
 	CauseMessage            // a message for a MailboxProcessor of F#
 )
 
-// causes are those of objects by their classes, or base classes. Operations of channels before .NET 10: see sources.
+// causes maps classes, or their base classes, to causes. For operations of channels before .NET 10, see sources.
 var causes = map[string]Cause{
 	"System.Threading.SemaphoreSlim+TaskNode":                                                 CauseSemaphore,
 	"System.Threading.Tasks.UnwrapPromise`1":                                                  CauseTasks,
@@ -56,7 +56,7 @@ var causes = map[string]Cause{
 	"Microsoft.FSharp.Control.Mailbox`1":                                                      CauseMessage,
 }
 
-// CauseOf returns what the object at the end of a chain of awaits waits for.
+// CauseOf returns what the last object of a chain of awaits waits for.
 func (r *Reader) CauseOf(a target.Addr) (Cause, error) {
 	k, err := r.kindOf(a)
 	if err != nil {
@@ -110,7 +110,7 @@ func (r *Reader) causeOfMachine(m *machine, x shapes.Instance) (Cause, error) {
 	return CauseUnknown, nil
 }
 
-// causeOfType looks a class and its base classes up.
+// causeOfType looks up a class and its base classes in causes.
 func (r *Reader) causeOfType(t *objects.Type) (Cause, error) {
 	for range limits.ParentChain {
 		name, err := r.b.Definition(t)
@@ -130,7 +130,8 @@ func (r *Reader) causeOfType(t *objects.Type) (Cause, error) {
 	return CauseUnknown, nil
 }
 
-// isTimerAwaitable reports whether a class is the TimerAwaitable of SignalR, shared source in the namespaces of several assemblies.
+// isTimerAwaitable reports whether a class is SignalR's TimerAwaitable, shared source that several assemblies compile
+// into their namespaces.
 func isTimerAwaitable(name string) bool {
 	return strings.HasPrefix(name, "Microsoft.AspNetCore.") && strings.HasSuffix(name, ".TimerAwaitable")
 }
@@ -173,7 +174,7 @@ func (r *Reader) causeOfTask(w waiter) (Cause, error) {
 	return CausePromise, nil
 }
 
-// causeOfSleep distinguishes an Async.Sleep of F# that ends from an infinite one.
+// causeOfSleep distinguishes a finite Async.Sleep of F# from an infinite one.
 func (r *Reader) causeOfSleep(k *kind, x shapes.Instance) (Cause, error) {
 	due, err := k.timer.Due.Uint(x)
 	switch {
@@ -185,7 +186,7 @@ func (r *Reader) causeOfSleep(k *kind, x shapes.Instance) (Cause, error) {
 	return CauseDelay, nil
 }
 
-// causeOfDelay distinguishes a Task.Delay that ends from an infinite one.
+// causeOfDelay distinguishes a finite Task.Delay from an infinite one.
 func (r *Reader) causeOfDelay(s *delayPromise, x shapes.Instance) (Cause, error) {
 	timer, err := s.Timer.Object(x)
 	if err != nil {

@@ -15,7 +15,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Set holds the tasks and async method boxes of a heap, and what continues when each of them completes.
+// A Set holds the tasks and async method boxes of a heap, and what continues when each of them completes. It is
+// immutable after Collect.
 type Set struct {
 	r     *Reader
 	items []item // by address
@@ -25,7 +26,7 @@ type Set struct {
 	edges []edge
 
 	errs    []error // what could not be read, one error of each kind
-	failure error   // no object of the heap could be read, or none of a type that may be a task's
+	failure error   // set if no object of the heap, or no object of a possible task type, could be read
 }
 
 // An item is a task, or the box of an async method that is not a task.
@@ -35,7 +36,7 @@ type item struct {
 	flags      Flags // of tasks
 	state      int32 // of state machines
 	hasState   bool
-	pooledDone bool // a pooled box whose method has completed
+	pooledDone bool // a pooled box of a completed method
 }
 
 // completed reports whether the item has completed.
@@ -120,8 +121,8 @@ func (r *Reader) Collect(ctx context.Context, h *heap.Heap, o heap.ScanOptions) 
 	return s, nil
 }
 
-// unknownTypes returns an error for each type whose layout is unknown. Types without readable names or
-// fields share one error: their number and the first reason.
+// unknownTypes returns an error for each type with an unknown layout. Types with unreadable names or fields share one
+// error, which has their number and the first reason.
 func unknownTypes(kinds map[*kind]bool) (out []error) {
 	list := slices.Collect(maps.Keys(kinds))
 	slices.SortStableFunc(list, func(a, b *kind) int { return cmp.Compare(a.mt, b.mt) })
@@ -159,10 +160,10 @@ func (s *Set) link() {
 // addrOf returns the address of item i.
 func (s *Set) addrOf(i int) target.Addr { return s.items[i].addr }
 
-// at returns the index of the item at a, or -1.
+// at returns the index of the item at address a, or -1.
 func (s *Set) at(a target.Addr) int32 { return int32(s.index.Find(a, s.addrOf)) }
 
-// Note records what could not be read in g. It returns an error if nothing was found because it could not be read.
+// Note records in g what could not be read. It returns an error if nothing was found for that reason.
 func (s *Set) Note(g *answer.Gaps) error {
 	if s == nil {
 		return nil
@@ -185,7 +186,7 @@ func (s *Set) never() bool {
 // next returns the edges of item i.
 func (s *Set) next(i int32) []edge { return s.edges[s.start[i]:s.start[i+1]] }
 
-// A collector gathers the items that one worker sees.
+// A collector gathers the items of one worker.
 type collector struct {
 	r       *Reader
 	byType  []*kind // by type number; nil if not yet looked up
@@ -194,9 +195,9 @@ type collector struct {
 	edges   []edge
 	corrupt []*heap.Corruption
 	lost    []lostItems
-	unknown map[*kind]bool // types of which objects exist and whose kind is unknown
+	unknown map[*kind]bool // types with objects in the heap and an unknown kind
 
-	runtimeAsync int // tasks of methods that the runtime itself suspends
+	runtimeAsync int // tasks of methods that the runtime suspends itself
 }
 
 // lostItems counts objects that could not be read completely.
@@ -293,7 +294,7 @@ func (c *collector) add(a target.Addr, k *kind) {
 	c.follow(iterates, true)
 }
 
-// follow gathers the edges to what continues at a.
+// follow gathers the edges to what continues at a. value reports an edge of a value task source.
 func (c *collector) follow(a target.Addr, value bool) {
 	if a == 0 {
 		return
@@ -303,11 +304,11 @@ func (c *collector) follow(a target.Addr, value bool) {
 	}
 }
 
-// state reads the state of an item's state machine. iterates is the iterator that waits for its next
-// element, if any; idle reports a pooled box that is not in use.
+// state reads the state of an item's state machine. iterates is the waiter for the next element of an async iterator,
+// or 0; idle reports an unused pooled box.
 func (c *collector) state(it *item) (iterates target.Addr, idle bool) {
 	if p := it.kind.pooled; p != nil && p.Machine.Value(shapes.OfAddr(it.addr)).IsNull() {
-		return 0, true // its state machine is a class, and was taken out when the box went back to the pool
+		return 0, true // a state machine that is a class leaves its box when the box returns to the pool
 	}
 	x, m, err := c.r.machineOf(it.kind, it.addr)
 	if err == nil {

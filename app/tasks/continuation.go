@@ -6,8 +6,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// resolve follows a value of m_continuationObject to what continues: a box, a task, or the target of a
-// delegate. A value that it does not recognize is returned unchanged. Use expand for lists.
+// resolve follows a value of m_continuationObject to what continues: a box, a task, or a delegate's target. It returns
+// values that it does not recognize unchanged. Use expand for lists.
 func (r *Reader) resolve(a target.Addr) (target.Addr, error) {
 	for range maxContinuationHops {
 		if a == 0 {
@@ -26,8 +26,8 @@ func (r *Reader) resolve(a target.Addr) (target.Addr, error) {
 	return a, nil
 }
 
-// maxContinuationHops bounds the objects between a task and its continuation: an
-// AwaitTaskContinuation, a delegate, a ContinuationWrapper and the delegate in it.
+// maxContinuationHops bounds the objects between a task and its continuation: an AwaitTaskContinuation, a delegate, a
+// ContinuationWrapper and the delegate in it.
 const maxContinuationHops = 8
 
 // hop returns the next object on the way to what continues, or 0 at the end.
@@ -79,8 +79,8 @@ func (r *Reader) expand(a target.Addr, visit func(target.Addr)) error {
 	return first
 }
 
-// listed iterates over the references in a list, null ones included. A list whose count exceeds its
-// array is corrupt; only the elements of the array are returned.
+// listed iterates over the references in a list, including null ones. A list with a count beyond its array is corrupt;
+// listed then yields only the elements of the array.
 func (r *Reader) listed(l *objectList, a target.Addr) func(func(target.Addr, error) bool) {
 	return func(yield func(target.Addr, error) bool) {
 		x := shapes.OfAddr(a)
@@ -118,8 +118,8 @@ func (r *Reader) listed(l *objectList, a target.Addr) func(func(target.Addr, err
 	}
 }
 
-// waiter returns what continues when a value task source completes: the state that was passed with the
-// callback, usually a box, or the target of the callback.
+// waiter returns what continues when a value task source completes: the state passed with the callback, usually a box,
+// or the callback's target.
 func (s *valueTaskSource) waiter(at shapes.Instance) (target.Addr, error) {
 	state, err := s.State.Addr(at)
 	if err != nil || state != 0 {

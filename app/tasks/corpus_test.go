@@ -42,7 +42,7 @@ func collect(t testing.TB, d *sosgo.Dump) *tasks.Set {
 	return s
 }
 
-// stacks returns the selected stacks without those that are part of others.
+// stacks returns the selected stacks without those that are parts of others.
 func stacks(t testing.TB, s *tasks.Set, o tasks.StackOptions) []*answer.AsyncStack {
 	t.Helper()
 	var out []*answer.AsyncStack
@@ -72,8 +72,7 @@ func methods(s *answer.AsyncStack) []string {
 	return out
 }
 
-// TestFactsOfTasks compares the states of tasks with what the program printed, on the canned and the
-// whole dump.
+// TestFactsOfTasks compares the states of tasks with the output of the program, on the canned and the whole dump.
 func TestFactsOfTasks(t *testing.T) {
 	testdump.Both(t, "net10-async", testcase.Named("*-async-*"), func(t *testing.T, d *testdump.Dump) int {
 		r, err := tasks.Of(view(t, d.Dump).Process)
@@ -96,7 +95,7 @@ func TestFactsOfTasks(t *testing.T) {
 	})
 }
 
-// TestNamesOfDelegates checks that the method that a task runs has the name that C# gives it, and SOS's beside that.
+// TestNamesOfDelegates checks that a task's method has its C# name, and SOS's name beside it.
 func TestNamesOfDelegates(t *testing.T) {
 	const method = "System.Threading.Tasks.Task {Debuggee.AsyncWork.Scenario+<>c__DisplayClass6_0.<Run>b__1"
 	found := 0
@@ -153,8 +152,8 @@ func TestAsyncStacks(t *testing.T) {
 	assert.Len(t, stacks(t, collect(t, testdump.Open(t, "net10-async").Dump), tasks.StackOptions{Type: "Gated"}), 1)
 }
 
-// TestFields checks the places of fields of state machines and tasks, structs included, and the
-// lengths of arrays. SOS prints the address of a struct 8 bytes too high.
+// TestFields checks the addresses of fields of state machines and tasks, including structs, and the lengths of arrays.
+// SOS prints the address of a struct 8 bytes too high.
 func TestFields(t *testing.T) {
 	const scenario = "Debuggee.AsyncWork.Scenario"
 	d := testdump.Open(t, "net10-async")
@@ -181,8 +180,8 @@ func TestFields(t *testing.T) {
 	assert.NotZero(t, arrays)
 }
 
-// TestStackScenario finds an async method that blocks its thread and a thread that blocks on its task,
-// in all versions and on both systems.
+// TestStackScenario finds an async method that blocks its thread and a thread that blocks on its task, in all versions
+// and on both systems.
 func TestStackScenario(t *testing.T) {
 	versions := map[string]bool{}
 	testdump.Both(t, "net10-stacks", testcase.Named("*-stacks-withheap"), func(t *testing.T, d *testdump.Dump) int {
@@ -202,8 +201,7 @@ func TestStackScenario(t *testing.T) {
 	}
 }
 
-// TestWebStacks compares the waits of the web program with its facts, including pooled methods of
-// Npgsql and Kestrel.
+// TestWebStacks compares the waits of the web program with its facts, including pooled methods of Npgsql and Kestrel.
 func TestWebStacks(t *testing.T) {
 	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		list := stacks(t, collect(t, d.Dump), tasks.StackOptions{})
@@ -333,8 +331,7 @@ func TestFaulted(t *testing.T) {
 	assert.Len(t, out.Counts, 2)
 }
 
-// TestNeverUsed checks that a program is said to have had no task only if the runtime has not loaded
-// the class of tasks.
+// TestNeverUsed checks that Never is set only if the runtime has not loaded the class of tasks.
 func TestNeverUsed(t *testing.T) {
 	for name, want := range map[string]bool{"sxs-full": true, "net10-zoo-withheap": false, "win-net6-zoo-withheap": false} {
 		s := collect(t, testdump.OpenCase(t, name).Dump)
@@ -350,8 +347,8 @@ func TestNeverUsed(t *testing.T) {
 	}
 }
 
-// TestWordsOfWaits reads waits for what libraries hand out: a permit of a rate limiter, and items of channels as up to .NET 9, where the type alone
-// does not show whether a method may read or write.
+// TestWordsOfWaits reads waits for a rate limiter's permit and for channel items of .NET 9 and earlier, in which the
+// type alone does not distinguish reads from writes.
 func TestWordsOfWaits(t *testing.T) {
 	d, _ := testdump.Libraries(t)
 	reasons := map[string]string{}
@@ -366,7 +363,8 @@ func TestWordsOfWaits(t *testing.T) {
 		"Fakes.Program.MayGoOn": "an item, or room, in a channel"}, reasons)
 }
 
-// TestIdlePooledBox checks that a box which went back to the pool, and whose state machine is a class, is neither listed nor missing.
+// TestIdlePooledBox checks that an unused pooled box for a state machine class is neither listed nor counted as
+// missing.
 func TestIdlePooledBox(t *testing.T) {
 	d, _ := testdump.Libraries(t)
 	v := view(t, d)

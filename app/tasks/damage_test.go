@@ -38,8 +38,7 @@ func continuationOf(t testing.TB, d *sosgo.Dump, task target.Addr) target.Addr {
 	return o.Field("m_continuationObject").Location()
 }
 
-// TestRings checks that the walk of tasks that continue each other in a ring ends and reports the
-// ring.
+// TestRings checks that the walk of tasks that continue each other in a ring ends and reports the ring.
 func TestRings(t *testing.T) {
 	d := testdump.Open(t, "net10-async")
 	at := func(task target.Addr) target.Addr { return continuationOf(t, d.Dump, task) }
@@ -78,8 +77,8 @@ func TestRings(t *testing.T) {
 	}
 }
 
-// TestLyingList checks that a list of continuations with more elements than its array is corrupt, and
-// that the existing elements are reported.
+// TestLyingList checks that a list of continuations with more elements than its array is reported as corrupt, with the
+// existing elements.
 func TestLyingList(t *testing.T) {
 	d := testdump.Open(t, "net10-async")
 	r, err := view(t, d.Dump).Objects()
@@ -107,7 +106,7 @@ func TestLyingList(t *testing.T) {
 	}
 }
 
-// TestWithoutContinuation checks that missing memory is reported and not taken for an end.
+// TestWithoutContinuation checks that missing memory is reported, not read as the end of a chain.
 func TestWithoutContinuation(t *testing.T) {
 	d := testdump.Open(t, "net10-async")
 	bad := d.Damaged(t, testdump.Words(continuationOf(t, d.Dump, gatedNode), 0x7fea00000008))
@@ -119,8 +118,7 @@ func TestWithoutContinuation(t *testing.T) {
 	assert.True(t, testdump.Typed(out.Noted()[0]))
 }
 
-// FuzzStacks overwrites words of tasks and boxes, and of what they refer to, with numbers and other
-// addresses, and asks one question.
+// FuzzStacks overwrites words of tasks, boxes and the objects that they refer to, and queries the stacks.
 func FuzzStacks(f *testing.F) {
 	from := testdump.Open(f, "net10-async")
 	d, all := testdump.Thin(f, from.Path, from.Options(), testdump.FewOf(4, continues.MatchString))
@@ -174,7 +172,7 @@ func FuzzStacks(f *testing.F) {
 	})
 }
 
-// continues matches the types of objects that async code waits for, and of those that lead to them.
+// continues matches the types of objects that async code waits for, and of objects that lead to them.
 var continues = regexp.MustCompile(`Task|AsyncStateMachine|Continuation|Source|Scenario\+|^System\.Action|List<System\.Object>|Timer|Semaphore|Registrations|CallbackNode|QueueUserWorkItem`)
 
 // TestSameForAnyWorkers checks that the answer and its gaps do not depend on the number of workers.
@@ -207,7 +205,7 @@ func TestSameForAnyWorkers(t *testing.T) {
 	}
 }
 
-// TestMissingParts asks each question again and again without one of the places that its answer was read from.
+// TestMissingParts repeats each query, each time without one of the pieces of memory that the answer was read from.
 func TestMissingParts(t *testing.T) {
 	d := testdump.Open(t, "net10-async")
 	counted := func(v *sosgo.View) (any, []error, error) {
@@ -222,7 +220,7 @@ func TestMissingParts(t *testing.T) {
 			return nil, nil, err
 		}
 		noted := a.Noted()
-		for s, err := range a.Stacks { // what one lacks is noted there
+		for s, err := range a.Stacks { // each stack notes its own missing parts
 			if err != nil {
 				noted = append(noted, err)
 				continue

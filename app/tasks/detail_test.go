@@ -16,12 +16,12 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// suspended is a dump with tasks of methods that the runtime itself suspends. Its program Suspended.cs
-// creates them by reflection.
+// suspended is a dump with tasks of methods that the runtime itself suspends. Its program Suspended.cs creates them by
+// reflection.
 const suspended = "../../testdata/dumps/suspended/net10-suspended/net10-suspended.dmp.zst"
 
-// TestRuntimeAsync lists the methods of such a task, the innermost first. A ring is listed once with
-// an error; a task may have none.
+// TestRuntimeAsync lists the methods of such a task, the innermost first. A ring is listed once with an error. A task
+// may have no methods.
 func TestRuntimeAsync(t *testing.T) {
 	if _, err := os.Stat(suspended); err != nil {
 		t.Skip("there are no canned dumps here")
@@ -52,7 +52,8 @@ func TestRuntimeAsync(t *testing.T) {
 	}
 }
 
-// TestRuntimeAsyncVariables: variables of methods that the runtime suspends are unsupported, and not none.
+// TestRuntimeAsyncVariables checks that variables of methods suspended by the runtime are reported as unsupported, not
+// as an empty list.
 func TestRuntimeAsyncVariables(t *testing.T) {
 	if _, err := os.Stat(suspended); err != nil {
 		t.Skip("there are no canned dumps here")
@@ -88,8 +89,7 @@ func TestRuntimeAsyncMerged(t *testing.T) {
 	}
 }
 
-// TestTaskWaits checks that a task's state includes its method's position, what it waits for and what
-// waits for it.
+// TestTaskWaits checks that a task's state includes its method's position, what it waits for and what waits for it.
 func TestTaskWaits(t *testing.T) {
 	d := testdump.Open(t, "net10-async")
 	r, err := tasks.Of(view(t, d.Dump).Process)
@@ -141,8 +141,8 @@ func TestTaskDetail(t *testing.T) {
 	assert.Empty(t, waiting.Result)
 }
 
-// TestIterator: who waits for the next element of an async iterator waits for its task, also asked by its state machine. Once the element is
-// there, nothing waits.
+// TestIterator checks that a wait for the next element of an async iterator is a wait for its task, also if queried by
+// its state machine. After the element has arrived nothing waits.
 func TestIterator(t *testing.T) {
 	const numbers, stream = "Debuggee.AsyncWork.Scenario.Numbers", "Debuggee.AsyncWork.Scenario.Stream"
 	d := testdump.Open(t, "net10-async")
@@ -190,7 +190,7 @@ func TestIterator(t *testing.T) {
 	assert.Error(t, err)
 }
 
-// TestMergedVariables: each async method of a group has its own variables, where they are asked for.
+// TestMergedVariables checks that each async method of a group has its own variables if they are requested.
 func TestMergedVariables(t *testing.T) {
 	set := collect(t, testdump.Open(t, "net10-async").Dump)
 	merged, err := set.Merged(t.Context(), tasks.StackOptions{Variables: true})

@@ -1,13 +1,12 @@
-// Package tasks reads the state of asynchronous code. It finds the tasks of a process and the boxes that hold the state machines of
-// suspended async methods. It links them in both directions: what a method awaits, and what continues when a task completes. Such chains
-// are the stacks of code that has no thread.
+// Package tasks reads the state of asynchronous code. It finds the tasks of a process and the boxes that hold the state
+// machines of suspended async methods. It links them in both directions: what a method awaits, and what continues when
+// a task completes. Such chains are the stacks of code without a thread. Package locks interprets the chains.
 //
 //	r := tasks.New(binder)
 //	set, err := r.Collect(ctx, heap, heap.ScanOptions{})
 //	for stack, err := range set.Stacks(ctx, tasks.StackOptions{}) { … }
 //
-// Package shapes reads the fields of framework types by name, for all versions from .NET Core 3.1 on.
-// The differences between versions are noted at the declarations in shapes.go.
+// Differences between versions, from .NET Core 3.1 on, are noted in shapes.go.
 //
 // Stability: unstable.
 package tasks

@@ -13,8 +13,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// down describes what the first frame of a stack waits for: the awaited object, what that awaits in
-// turn, and the last cause in words.
+// down describes what the first frame of a stack waits for: the awaited object, what that object awaits in turn, and
+// the last cause in words.
 func (b *builder) down(out *answer.AsyncStack, i int32) {
 	it := &b.items[i]
 	var seen map[target.Addr]bool
@@ -64,8 +64,8 @@ type waiter struct {
 	kind *kind
 }
 
-// stranger describes an awaited object that is not an item: an iterator, a value task source, or a
-// task that the heap walk missed.
+// stranger describes an awaited object that is not an item: an iterator, a value task source, or a task that the heap
+// walk missed.
 func (b *builder) stranger(g *answer.Gaps, f *answer.AsyncFrame) (waiter, error) {
 	b.describeOther(g, f)
 	k, err := b.r.kindOf(f.Object)
@@ -86,8 +86,8 @@ func (b *builder) stranger(g *answer.Gaps, f *answer.AsyncFrame) (waiter, error)
 	return waiter{addr: f.Object, kind: k}, nil
 }
 
-// machineIn returns the state machine in a box, or the object itself if it is an iterator. It returns
-// nil for other objects.
+// machineIn returns the state machine in a box, or the object itself if it is an iterator. It returns nil for other
+// objects.
 func (r *Reader) machineIn(k *kind, a target.Addr) (shapes.Instance, *machine, error) {
 	if k.machine() {
 		return r.machineOf(k, a)
@@ -98,8 +98,8 @@ func (r *Reader) machineIn(k *kind, a target.Addr) (shapes.Instance, *machine, e
 	return shapes.OfAddr(a), r.machineType(k.typ), nil
 }
 
-// waitsFor returns what an object waits for: the next object of the chain, or 0 and a description. A
-// state machine's awaiter is returned as well.
+// waitsFor returns what an object waits for: the next object of the chain, or 0 and a description. It also returns a
+// state machine's awaiter.
 func (r *Reader) waitsFor(w waiter) (next target.Addr, words string, awaiter *answer.AsyncAwaiter, err error) {
 	x, m, err := r.machineIn(w.kind, w.addr)
 	if err != nil {
@@ -135,8 +135,8 @@ func (r *Reader) waitsFor(w waiter) (next target.Addr, words string, awaiter *an
 	return next, words, awaiter, err
 }
 
-// statelessWait is waitsFor for a stateless machine: what it waits for is the only task of its awaiters that has not completed. A field that
-// can't be read may be another awaiter, and is the error.
+// statelessWait is waitsFor for a stateless machine. The machine waits for the only incomplete task of its awaiters. An
+// unreadable field may be another awaiter and is an error.
 func (r *Reader) statelessWait(m *machine, x shapes.Instance) (next target.Addr, words string, awaiter *answer.AsyncAwaiter, err error) {
 	const unknown = "something unknown: its state machine was written by hand"
 	fields, err := m.typ.Fields()
@@ -165,8 +165,8 @@ func (r *Reader) statelessWait(m *machine, x shapes.Instance) (next target.Addr,
 	return next, "", awaiter, nil
 }
 
-// openTask returns the task that has not completed of the awaiter in a field. It returns 0 if there is none, or the field has no awaiter of
-// a task.
+// openTask returns the incomplete task of the awaiter in a field. It returns 0 if the task has completed or the field
+// holds no task awaiter.
 func (r *Reader) openTask(f *objects.Field, x shapes.Instance) (awaiter *answer.AsyncAwaiter, task target.Addr, err error) {
 	if f.Err() != nil {
 		return nil, 0, f.Err()
@@ -208,9 +208,9 @@ func unsuspended(state int32) string {
 	return "a request for its next element"
 }
 
-// awaiter returns the field that holds the awaiter of a suspended method, or nil if it can't be
-// determined. The code names the field. Without code it is the only awaiter field, the first field for
-// the first await, or the only one that is not empty, because compilers clear awaiters after use.
+// awaiter returns the field that holds the awaiter of a suspended method, or nil if it is unknown. The code names the
+// field. Without code it is the only awaiter field, the first field for the first await, or the only field that is not
+// empty: compilers clear awaiters after use. guessed reports a choice without code.
 func (m *machine) awaiter(r *Reader, x shapes.Instance, state int32) (f *objects.Field, v objects.Value, guessed bool, err error) {
 	fields, err := m.layout()
 	if err != nil && len(fields.awaiters) == 0 {
@@ -337,7 +337,7 @@ func (r *Reader) ends(w waiter) (next target.Addr, words string, err error) {
 	return 0, words, err
 }
 
-// taskWords describes what a task waits for that does not belong to an async method.
+// taskWords describes what a task waits for if it does not belong to an async method.
 func (r *Reader) taskWords(w waiter) (string, error) {
 	x := shapes.OfAddr(w.addr)
 	bits, err := w.kind.task.Flags.Uint(x)
@@ -382,10 +382,11 @@ func (r *Reader) taskWords(w waiter) (string, error) {
 	return "a promise (TaskCompletionSource)", nil
 }
 
-// TurnIn begins the reason of a task that waits for its turn in a TaskScheduler other than that of the thread pool. The name of its class follows.
+// TurnIn is the prefix of the reason of a task queued in a TaskScheduler other than the thread pool's. The name of the
+// scheduler's class follows.
 const TurnIn = "its turn in the task scheduler "
 
-// turnWords describes where a task waits for its turn.
+// turnWords describes the queue that a task waits in.
 func (r *Reader) turnWords(w waiter) (string, error) {
 	name, err := r.SchedulerOf(w.addr)
 	switch {
@@ -397,7 +398,7 @@ func (r *Reader) turnWords(w waiter) (string, error) {
 	return TurnIn + name, nil
 }
 
-// SchedulerOf returns the class of the TaskScheduler that a task is given to. It is empty for that of the thread pool.
+// SchedulerOf returns the class of a task's TaskScheduler, or "" for the thread pool's.
 func (r *Reader) SchedulerOf(task target.Addr) (string, error) {
 	k, err := r.kindOf(task)
 	if err != nil || k.task == nil {
@@ -414,12 +415,12 @@ func (r *Reader) SchedulerOf(task target.Addr) (string, error) {
 	return name, err
 }
 
-// limited reports whether a promise is a request in the queue of a rate limiter, which is its state object (ConcurrencyLimiter.cs,
-// System.Threading.RateLimiting 7 and later).
+// limited reports whether a promise is a request in the queue of a rate limiter. The limiter is its state object
+// (ConcurrencyLimiter.cs, System.Threading.RateLimiting 7 and later).
 func (r *Reader) limited(w waiter) (bool, error) {
 	s, err := shapes.Bind[*promiseState](r.b, w.kind.typ)
 	if err != nil {
-		return false, nil // no limiter has such a promise
+		return false, nil // promises of limiters always have this shape
 	}
 	o, err := s.State.Object(shapes.OfAddr(w.addr))
 	if err != nil || o.Addr == 0 {
@@ -438,7 +439,7 @@ func (r *Reader) limited(w waiter) (bool, error) {
 	return false, nil
 }
 
-// promises describes what tasks of a class wait for.
+// promises describes what tasks of each class wait for.
 var promises = map[string]string{
 	"System.Threading.SemaphoreSlim+TaskNode":                      "a SemaphoreSlim",
 	"System.Threading.Tasks.UnwrapPromise`1":                       "the task that another task will return (Task.Unwrap, Task.Run)",
@@ -447,8 +448,8 @@ var promises = map[string]string{
 	"System.Threading.Tasks.TaskFactory+CompleteOnInvokePromise`1": "the first of several tasks (Task.WhenAny)",
 }
 
-// sources describes what value task sources of a class wait for. Channels of .NET 10 and later have a class for each kind of wait;
-// before, only a write that is blocked has its own (Channels/AsyncOperation.cs, .NET 6 to 11).
+// sources describes what value task sources of each class wait for. .NET 10 and later have a class for each kind of
+// wait on a channel. Before, only a blocked write has its own class (Channels/AsyncOperation.cs, .NET 6 to 11).
 var sources = map[string]string{
 	"System.Net.Sockets.Socket+AwaitableSocketAsyncEventArgs":                                 "an operation of a socket",
 	"System.IO.Pipelines.Pipe+DefaultPipeReader":                                              "data in a pipe",
@@ -474,7 +475,7 @@ func (r *Reader) sourceWords(t *objects.Type) (string, error) {
 		name, err := r.b.Definition(t)
 		if words := sources[name]; words != "" && err == nil {
 			if name == anOperation && !ofBool(t) {
-				return "an item in a channel", nil // who waits until it may read or write gets a Boolean
+				return "an item in a channel", nil // a wait for permission to read or write returns a Boolean
 			}
 			return words, nil
 		}
@@ -488,10 +489,10 @@ func (r *Reader) sourceWords(t *objects.Type) (string, error) {
 	return "an object of class " + own, nil
 }
 
-// anOperation is the class of the operations of a channel up to .NET 9.
+// anOperation is the class of channel operations up to .NET 9.
 const anOperation = "System.Threading.Channels.AsyncOperation`1"
 
-// ofBool reports whether the type argument of a class is a Boolean, or is unknown.
+// ofBool reports whether the type argument of a class is Boolean or unknown.
 func ofBool(t *objects.Type) bool {
 	name, err := t.ManagedName()
 	return err != nil || strings.HasSuffix(name, "<System.Boolean>")

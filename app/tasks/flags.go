@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Flags is a task's m_stateFlags. The low half holds how the task was created, the high half what
-// happened to it. The numbers are those of System.Threading.Tasks.Task in all versions from .NET
-// Framework 4.5 to .NET 11: constants up to .NET 6, the enumeration TaskStateFlags since .NET 7.
+// Flags is a task's m_stateFlags. The low half holds how the task was created, the high half what happened to it.
+// System.Threading.Tasks.Task uses these numbers in all versions from .NET Framework 4.5 to .NET 11: as constants up to
+// .NET 6, as the enumeration TaskStateFlags since .NET 7.
 type Flags uint32
 
 // Flags that record what happened to a task.
@@ -29,7 +29,7 @@ const (
 	FlagTaskScheduledWasFired     Flags = 0x40000000
 )
 
-// flagNames names the bits: those of Task.CreationOptions, the internal options in the same half, and the states.
+// flagNames names the bits: Task.CreationOptions and internal options in the low half, states in the high half.
 var flagNames = [32]string{
 	0: "PreferFairness", 1: "LongRunning", 2: "AttachedToParent", 3: "DenyChildAttach", 4: "HideScheduler", 6: "RunContinuationsAsynchronously",
 	9: "ContinuationTask", 10: "PromiseTask", 11: "HiddenState", 12: "LazyCancellation", 13: "QueuedByRuntime", 14: "DoNotDispose",
@@ -50,7 +50,7 @@ const (
 	Faulted                      = "Faulted"
 )
 
-// Status returns what Task.Status returns for the flags.
+// Status returns the value of Task.Status for the flags.
 func (f Flags) Status() string {
 	for _, s := range statuses {
 		if f&s.flag != 0 {
@@ -60,7 +60,7 @@ func (f Flags) Status() string {
 	return Created
 }
 
-// statuses are in the order in which Task.Status tests them: the first that is set counts.
+// statuses are in the order in which Task.Status tests them. The first that is set counts.
 var statuses = []struct {
 	flag   Flags
 	status string
@@ -69,10 +69,10 @@ var statuses = []struct {
 	{FlagDelegateInvoked, Running}, {FlagStarted, WaitingToRun}, {FlagWaitingForActivation, WaitingForActivation},
 }
 
-// Completed reports whether the task has completed, in whichever way.
+// Completed reports whether the task has completed: successfully, faulted or canceled.
 func (f Flags) Completed() bool { return f&(FlagFaulted|FlagCanceled|FlagRanToCompletion) != 0 }
 
-// Names lists the flags, the lowest bit first. A bit without a name is given as a number.
+// Names lists the flags, the lowest bit first. Bits without a name are listed as numbers.
 func (f Flags) Names() []string {
 	out := []string{}
 	for bit, name := range flagNames {
@@ -91,7 +91,7 @@ func (f Flags) Names() []string {
 var sosFlags = [...]Flags{FlagStarted, FlagDelegateInvoked, FlagDisposed, FlagExceptionObservedByParent, FlagCancellationAcknowledged, FlagFaulted, FlagCanceled,
 	FlagWaitingOnChildren, FlagRanToCompletion, FlagCompletionReserved}
 
-// words joins the flags that SOS prints with bars. It returns a blank if none is set.
+// words joins the flags that SOS prints with bars. It returns a blank for no flags.
 func (f Flags) words() string {
 	var out []string
 	for _, flag := range sosFlags {

@@ -15,10 +15,11 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Asyncs of F# (async { ... }) have no state machines. A suspended one is a chain of closures: what it waits for holds a closure of FSharp.Core
-// with an AsyncActivation, which refers to the closure that continues, and so on to the end. Those of a let! or do! hold the function of the
-// program that goes on with the result. See async.fs and mailbox.fs of src/FSharp.Core in dotnet/fsharp; the names of fields are those of
-// captured variables and are read by type where FSharp.Core has several.
+// Asyncs of F# (async { ... }) have no state machines. A suspended one is a chain of closures. What it waits for holds
+// a closure of FSharp.Core with an AsyncActivation, which refers to the closure that continues, and so on to the end.
+// Closures of a let! or do! hold the program's function that continues with the result. See async.fs and mailbox.fs in
+// src/FSharp.Core of dotnet/fsharp. Fields have the names of captured variables; they are read by type if FSharp.Core
+// uses several names.
 type (
 	// An activation is a struct.
 	activation struct {
@@ -54,10 +55,10 @@ type (
 	}
 )
 
-// A computation is a type of closures that have a part in F#'s asyncs.
+// A computation is a type of closures that take part in F#'s asyncs.
 type computation struct {
 	typ    *objects.Type
-	at     *objects.Field   // of the activation; nil for closures at an end
+	at     *objects.Field   // the activation; nil for closures at an end
 	next   []*objects.Field // references to functions; one may be the program's
 	source *objects.Field   // TaskCompletionSource of Async.StartAsTask
 	result *objects.Field   // ResultCell of Async.RunSynchronously
@@ -72,19 +73,19 @@ const (
 
 const fsharpCore = "Microsoft.FSharp."
 
-// bindFSharp determines whether a type is a closure with a part in asyncs, a mailbox, or a timer, and reports whether it is.
+// bindFSharp reports whether a type is an async closure, a mailbox or a timer, and binds its shape.
 func (r *Reader) bindFSharp(k *kind) bool {
 	switch {
 	case isOf(r, k.typ, &k.mailbox):
 		bindShape(r, k, &k.mailbox)
 		return true
 	case isOf(r, k.typ, &k.timer):
-		k.items = false // a timer that can't be read is no missing task
+		k.items = false // an unreadable timer is not a missing task
 		if k.timer, k.err = shapes.Bind[*callbackTimer](r.b, k.typ); k.err != nil {
 			k.timer = nil
 		}
 		if errors.Is(k.err, target.ErrUnsupported) {
-			k.err = nil // of another runtime: no Async.Sleep is found
+			k.err = nil // another runtime: no Async.Sleep is found
 		}
 		return true
 	}
@@ -123,7 +124,8 @@ func (r *Reader) bindFSharp(k *kind) bool {
 	return true
 }
 
-// userCode returns the closure of the program that goes on in a computation, and its kind; 0 if only FSharp.Core does.
+// userCode returns the program's closure that continues in a computation, and its kind. It returns 0 if only
+// FSharp.Core continues.
 func (r *Reader) userCode(c *computation, x shapes.Instance) (target.Addr, *kind, error) {
 	for _, f := range c.next {
 		a, err := f.At(target.Addr(x)).Addr()
@@ -146,8 +148,8 @@ func (r *Reader) userCode(c *computation, x shapes.Instance) (target.Addr, *kind
 	return 0, nil, nil
 }
 
-// computes follows closures from a to the first in which code of the program goes on, or to the end: the task of an Async.StartAsTask, or the
-// closure for which a thread waits. It returns 0 where nobody waits for the end.
+// computes follows closures from a to the first one that continues code of the program, or to the end: the task of an
+// Async.StartAsTask, or the closure that wakes a thread. It returns 0 if nothing waits for the end.
 func (r *Reader) computes(a target.Addr) (target.Addr, error) {
 	for range limits.AsyncWaits {
 		k, err := r.kindOf(a)
@@ -169,7 +171,7 @@ func (r *Reader) computes(a target.Addr) (target.Addr, error) {
 	return 0, target.Corruptf("the closures of an async form a ring or are too many")
 }
 
-// end returns who gets the result of an async: a task, or a closure for which a thread waits.
+// end returns what receives the result of an async: a task, or the closure that wakes a thread.
 func (c *computation) end(r *Reader, a target.Addr, x shapes.Instance) (target.Addr, error) {
 	if c.source == nil {
 		return a, nil
@@ -185,8 +187,8 @@ func (c *computation) end(r *Reader, a target.Addr, x shapes.Instance) (target.A
 	return s.Task.Addr(at)
 }
 
-// Releases returns the event that the closure at a sets when an async is done: a thread waits for it in Async.RunSynchronously. It returns 0 if a
-// is no such closure, or if no thread has begun to wait.
+// Releases returns the event that the closure at a sets when an async completes. A thread waits for it in
+// Async.RunSynchronously. Releases returns 0 if a is another object or no thread waits yet.
 func (r *Reader) Releases(a target.Addr) (target.Addr, error) {
 	k, err := r.kindOf(a)
 	if err != nil || k.computation == nil || k.computation.result == nil {
@@ -224,7 +226,7 @@ func (r *Reader) follows(c *computation, x shapes.Instance) (target.Addr, error)
 	return contents.Next.Addr(at)
 }
 
-// waitingClosure returns the closure that goes on after a mailbox or timer; 0 if none waits.
+// waitingClosure returns the closure that continues after a mailbox or timer, or 0.
 func (r *Reader) waitingClosure(k *kind, a target.Addr) (target.Addr, error) {
 	x := shapes.OfAddr(a)
 	if k.timer != nil {
@@ -244,12 +246,12 @@ func (r *Reader) waitingClosure(k *kind, a target.Addr) (target.Addr, error) {
 	}
 	some, at, is, err := shapes.Try[*someClosure](r.b, o)
 	if !is || err != nil {
-		return 0, err // no FSharpOption: only the mailbox says that somebody waits
+		return 0, err // not an FSharpOption: nothing waits, or it is unreadable
 	}
 	return some.Value.Addr(at)
 }
 
-// addFSharp gathers a computation, or a mailbox or timer for which one waits.
+// addFSharp gathers a computation, or a mailbox or timer with a waiting closure.
 func (c *collector) addFSharp(a target.Addr, k *kind) {
 	var next target.Addr
 	var err error
@@ -261,7 +263,7 @@ func (c *collector) addFSharp(a target.Addr, k *kind) {
 		var user target.Addr
 		if user, _, err = c.r.userCode(k.computation, x); err == nil {
 			if user == 0 {
-				return // only FSharp.Core goes on: who continues it is followed through it
+				return // only FSharp.Core continues: the chain is followed through it
 			}
 			next, err = c.r.follows(k.computation, x)
 		}
@@ -284,14 +286,14 @@ func (c *collector) addFSharp(a target.Addr, k *kind) {
 	}
 }
 
-// followAction adds the async of F# that goes on in the action of a continuation task.
+// followAction adds the F# async that continues in the action of a continuation task.
 func (c *collector) followAction(k *kind, a target.Addr) {
 	if is, err := shapes.Is[*antecedent](c.r.b, k.typ); !is || err != nil {
 		return
 	}
 	action, err := k.task.Action.Object(shapes.OfAddr(a))
 	if err != nil || action.Addr == 0 {
-		return // who needs the action reports that
+		return // code that uses the action reports the error
 	}
 	d, at, is, err := shapes.Try[*delegate](c.r.b, action)
 	if !is || err != nil {
@@ -308,7 +310,7 @@ func (c *collector) followAction(k *kind, a target.Addr) {
 	}
 }
 
-// revive marks the computations that what waits leads to. Others have gone on, and are garbage.
+// revive marks the computations that waiting objects lead to. Other computations are garbage.
 func (s *Set) revive() {
 	var todo []int32
 	for i := range s.items {
@@ -350,7 +352,8 @@ func (b *builder) describeFSharp(g *answer.Gaps, f *answer.AsyncFrame, it *item)
 	}
 }
 
-// closurePlace returns the function and the line from which F# made a closure. The line is that of the let! or do! whose result it gets.
+// closurePlace returns the function and the line that created a closure. The line is the let! or do! that receives its
+// result.
 func (r *Reader) closurePlace(k *kind) *answer.AsyncPlace {
 	place, _ := k.place.Get(func() (*answer.AsyncPlace, error) {
 		p := &answer.AsyncPlace{}
@@ -385,7 +388,7 @@ func (r *Reader) closurePlace(k *kind) *answer.AsyncPlace {
 
 // closureLine returns the line in the name of a closure, or 0.
 func closureLine(full string) int {
-	if i := strings.IndexAny(full, "<["); i > 0 { // type arguments, behind the name
+	if i := strings.IndexAny(full, "<["); i > 0 { // type arguments follow the name
 		full = full[:i]
 	}
 	_, rest, ok := strings.Cut(full[strings.LastIndexByte(full, '+')+1:], "@")
@@ -400,7 +403,7 @@ func closureLine(full string) int {
 	return n
 }
 
-// captured returns the variables that a closure keeps.
+// captured returns the variables captured by a closure.
 func (r *Reader) captured(g *answer.Gaps, k *kind, a target.Addr) []answer.AsyncVariable {
 	fields, err := k.typ.Fields()
 	g.Note(err)
@@ -429,7 +432,7 @@ func (r *Reader) fsharpWords(w waiter) (string, error) {
 	return "", nil
 }
 
-// computing describes an async that waits. What its functions have called before is not looked for.
+// computing describes a waiting async. It does not read the earlier calls of its functions.
 func (r *Reader) computing(it *item) *Suspended {
 	out := &Suspended{Object: it.addr, Err: target.Unsupportedf("the calls of F#'s asyncs are not read")}
 	if user, k, err := r.userCode(it.kind.computation, shapes.OfAddr(it.addr)); err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// fsharp is a dump of a program in F#, Orders.fs beside it.
+// fsharp is a dump of an F# program, Orders.fs beside it.
 const fsharp = "../../testdata/dumps/fsharp/net31-fsharp/net31-fsharp.dmp.zst"
 
 // openFSharp opens the dump with the program's module and its PDB.
@@ -31,7 +31,7 @@ func openFSharp(t *testing.T) *sosgo.Dump {
 	return d
 }
 
-// TestFSharp follows the asyncs of a program in F# from what they wait for to their ends.
+// TestFSharp follows the asyncs of an F# program from what they wait for to their ends.
 func TestFSharp(t *testing.T) {
 	d := openFSharp(t)
 	set := collect(t, d)
@@ -95,7 +95,7 @@ func TestFSharp(t *testing.T) {
 	assert.EqualValues(t, 20, list.Count, "asyncs are no tasks")
 }
 
-// TestLocalsOfCalls: merged calls have the variables of the first of them if these are asked for, as its stack has them.
+// TestLocalsOfCalls checks that merged calls have the variables of their first call if requested, as in its stack.
 func TestLocalsOfCalls(t *testing.T) {
 	d := openFSharp(t)
 	set := collect(t, d)

@@ -13,8 +13,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Reader reads the tasks of one runtime. It is safe for concurrent use and caches what it finds out
-// about types.
+// A Reader reads the tasks of one runtime and caches facts about types. It is safe for concurrent use.
 type Reader struct {
 	b    *shapes.Binder
 	r    *objects.Reader
@@ -25,7 +24,7 @@ type Reader struct {
 	sentinel       lazy.Value[target.Addr]
 	sourceSentinel lazy.Value[target.Addr]
 	actions        actionNames
-	statics        sync.Map // class and field -> *objects.Field, nil for none
+	statics        sync.Map // class and field -> *objects.Field; nil if missing
 }
 
 // New returns a Reader that binds types with b.
@@ -33,19 +32,18 @@ func New(b *shapes.Binder) *Reader {
 	return &Reader{b: b, r: b.Objects(), code: code.Of(b.Objects().Runtime())}
 }
 
-// A kind describes a type whose objects may take part in asynchronous code.
+// A kind describes a type with objects that may take part in asynchronous code.
 type kind struct {
 	mt  target.Addr
 	typ *objects.Type
 	err error // why the type is unknown; the other fields are then empty
-	// items reports, where err is set, that objects of the type are or may be frames of async stacks.
+	// items reports, if err is set, that objects of the type are or may be frames of async stacks.
 	items bool
 
 	task   *taskShape // set for tasks
 	box    *boxShape  // set for tasks that are boxes
 	pooled *pooledShape
-	// runtimeAsync marks the task of a method that the runtime itself suspends. See suspended for its
-	// methods.
+	// runtimeAsync marks the task of a method that the runtime itself suspends. See suspended for its methods.
 	runtimeAsync bool
 	source       *valueTaskSource // set for pooled boxes
 
@@ -61,7 +59,7 @@ type kind struct {
 	computation *computation
 	mailbox     *mailbox
 	timer       *callbackTimer
-	place       lazy.Value[*answer.AsyncPlace] // of a closure, see closurePlace
+	place       lazy.Value[*answer.AsyncPlace] // the place of a closure, see closurePlace
 
 	name lazy.Value[kindName]
 	said lazy.Value[*answer.AsyncName]
@@ -73,14 +71,14 @@ func (k *kind) item() bool { return k.task != nil || k.pooled != nil || k.fsharp
 // fsharp reports whether objects of the kind are frames of F#'s asyncs, or what they wait for.
 func (k *kind) fsharp() bool { return k.computes() || k.mailbox != nil || k.timer != nil }
 
-// computes reports whether objects of the kind go on in an async of F#.
+// computes reports whether objects of the kind continue an F# async.
 func (k *kind) computes() bool { return k.computation != nil && k.computation.at != nil }
 
 // machine reports whether objects of the kind are boxes of state machines.
 func (k *kind) machine() bool { return k.box != nil || k.pooled != nil }
 
-// async reports whether objects of the kind belong to async methods, with state machines or suspended
-// by the runtime, or to asyncs of F#.
+// async reports whether objects of the kind belong to async methods, with state machines or suspended by the runtime,
+// or to F# asyncs.
 func (k *kind) async() bool { return k.machine() || k.runtimeAsync || k.computes() }
 
 // kindAt returns the kind of the type with the MethodTable mt.
@@ -107,7 +105,7 @@ func (r *Reader) kindOf(a target.Addr) (*kind, error) {
 	return k, k.err
 }
 
-// bind determines the kind of a type. A type that takes no part in asynchronous code is not an error.
+// bind determines the kind of a type. It returns no error for a type unrelated to asynchronous code.
 func (r *Reader) bind(k *kind) error {
 	if isOf(r, k.typ, &k.task) {
 		bindShape(r, k, &k.task)
@@ -202,8 +200,8 @@ func (r *Reader) completionSentinel() (target.Addr, error) {
 	})
 }
 
-// sourceDone reports whether a valueTaskSource has completed. Since .NET 11 its continuation is the sentinel then
-// (dotnet/runtime pull request 127256).
+// sourceDone reports whether a valueTaskSource has completed. Since .NET 11 a completed one has the sentinel as its
+// continuation (dotnet/runtime pull request 127256).
 func (r *Reader) sourceDone(s *valueTaskSource, at shapes.Instance) (bool, error) {
 	if s.Completed.Has() {
 		return s.Completed.Bool(at)
@@ -219,7 +217,7 @@ func (r *Reader) sourceDone(s *valueTaskSource, at shapes.Instance) (bool, error
 			}
 			a, err := s.Completed.Value().Addr()
 			if errors.Is(err, objects.ErrNotInitialised) {
-				return 0, nil // none has completed
+				return 0, nil // no source has completed
 			}
 			return a, err
 		}
@@ -228,7 +226,7 @@ func (r *Reader) sourceDone(s *valueTaskSource, at shapes.Instance) (bool, error
 	return next == done, err
 }
 
-// machineOf returns the state machine in a box: where its fields start, and its type.
+// machineOf returns the state machine in a box: the address of its fields, and its type.
 func (r *Reader) machineOf(k *kind, box target.Addr) (shapes.Instance, *machine, error) {
 	field := &shapes.Value{}
 	switch {

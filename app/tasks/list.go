@@ -14,9 +14,8 @@ import (
 // ListOptions selects tasks. The zero value selects all.
 type ListOptions struct {
 	Status string // only tasks in this state
-	Type   string // only objects of types whose name contains this
-	// Faulted lists at most Limit failed tasks whose exceptions nobody has observed; a Limit of 0
-	// lists all.
+	Type   string // only objects of types with this text in their names
+	// Faulted lists at most Limit failed tasks with unobserved exceptions. A Limit of 0 lists all.
 	Faulted bool
 	Limit   int
 }
@@ -72,7 +71,7 @@ func (s *Set) List(ctx context.Context, o ListOptions) (*answer.Tasks, error) {
 }
 
 // Each iterates over the tasks and boxes of async methods by address, as frames of their stacks. A frame is valid until
-// the next one. An error stands for a part that could not be read; an error of ctx ends the iteration.
+// the next one. An error describes a part that could not be read; an error of ctx ends the iteration.
 func (s *Set) Each(ctx context.Context) iter.Seq2[*answer.AsyncFrame, error] {
 	return func(yield func(*answer.AsyncFrame, error) bool) {
 		var g answer.Gaps
@@ -110,7 +109,7 @@ func (s *Set) Each(ctx context.Context) iter.Seq2[*answer.AsyncFrame, error] {
 	}
 }
 
-// called returns the async method of an item, or its other name.
+// called returns the name of an item: its async method, if it has one.
 func (s *Set) called(g *answer.Gaps, it *item) answer.Text {
 	return s.r.calledAt(g, waiter{it.addr, it.kind})
 }
@@ -137,8 +136,8 @@ func (s *Set) faulted(out *answer.Tasks, it *item, limit int) {
 	out.Note(err)
 }
 
-// Exceptions returns the exceptions of the task at a, whether or not they were observed. A task that has not failed has none. Texts that are
-// missing are noted in g.
+// Exceptions returns the exceptions of the failed task at a, observed or not, and an empty list for other tasks. It
+// notes missing texts in g.
 func (r *Reader) Exceptions(g *answer.Gaps, a target.Addr) ([]answer.TaskException, error) {
 	k, err := r.kindOf(a)
 	if err != nil {
@@ -151,7 +150,7 @@ func (r *Reader) Exceptions(g *answer.Gaps, a target.Addr) ([]answer.TaskExcepti
 	return r.exceptions(g, h, x)
 }
 
-// faultHolder returns the object that holds the exceptions of a task, or nil if there is none.
+// faultHolder returns the object that holds the exceptions of a task, or nil.
 func (r *Reader) faultHolder(k *kind, a target.Addr) (*faultHolder, shapes.Instance, error) {
 	detail, err := shapes.Bind[*taskDetail](r.b, k.typ)
 	if err != nil {
@@ -171,8 +170,8 @@ func (r *Reader) faultHolder(k *kind, a target.Addr) (*faultHolder, shapes.Insta
 	return shapes.BindObject[*faultHolder](r.b, o)
 }
 
-// exceptions returns the exceptions that a holder holds. A task with unobserved exceptions reports them to
-// TaskScheduler.UnobservedTaskException when it is finalized. Texts that are missing are noted in g.
+// exceptions returns the exceptions in a holder. A task with unobserved exceptions reports them to
+// TaskScheduler.UnobservedTaskException when it is finalized. Missing texts are noted in g.
 func (r *Reader) exceptions(g *answer.Gaps, h *faultHolder, x shapes.Instance) (list []answer.TaskException, err error) {
 	list = []answer.TaskException{}
 	faults, err := h.Faults.Object(x)
@@ -200,7 +199,7 @@ func (r *Reader) exceptions(g *answer.Gaps, h *faultHolder, x shapes.Instance) (
 // maxFaults bounds the exceptions read of one task.
 const maxFaults = 1000
 
-// messageChars bounds the characters read of a message.
+// messageChars bounds the characters read of an exception's message.
 const messageChars = 1024
 
 // exception describes the exception in an ExceptionDispatchInfo.

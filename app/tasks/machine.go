@@ -16,9 +16,9 @@ type machine struct {
 	typ   *objects.Type
 	shape *machineShape
 	err   error // why shape is nil
-	// stateless reports that a person wrote the type: its state, if it has any, is in a field of any name.
+	// stateless reports that the type was written by hand. Its state may be in a field of any name, or missing.
 	stateless bool
-	// promise is the source with which callers wait for an async iterator's next element; nil for other methods.
+	// promise is the value task source of an async iterator's next element; nil for other methods.
 	promise *shapes.Struct
 	source  *valueTaskSource
 	pooled  *pooledMachine // nil if the builder of pooled boxes is unknown
@@ -47,7 +47,7 @@ func newMachine(r *Reader, t *objects.Type) *machine {
 	m := &machine{typ: t}
 	m.shape, m.err = shapes.Bind[*machineShape](r.b, t)
 	if m.err == nil && !m.shape.State.Has() && !m.shape.Mono.Has() {
-		_, m.err = shapes.Bind[*stateField](r.b, t) // names the fields that the type has instead
+		_, m.err = shapes.Bind[*stateField](r.b, t) // the error names the fields that the type has
 		name, err := r.b.Definition(t)
 		if m.stateless = err == nil && errors.Is(m.err, target.ErrUnsupported) && !compilernames.Generated(name); m.stateless {
 			m.err = nil
@@ -62,8 +62,9 @@ func newMachine(r *Reader, t *objects.Type) *machine {
 	return m
 }
 
-// state returns the number of the await at which the method is suspended, counted from 0. It is -1 before the first await and while the
-// method runs, and -2 at its end. Iterators use values below -2 for their yields. A stateless machine has none, and ok is false.
+// state returns the number of the await at which the method is suspended, counted from 0. It is -1 before the first
+// await and while the method runs, and -2 at its end. Iterators use values below -2 for their yields. ok is false for a
+// stateless machine.
 func (m *machine) state(x shapes.Instance) (state int32, ok bool, err error) {
 	if m.err != nil || m.stateless {
 		return 0, false, m.err
@@ -85,8 +86,8 @@ func (m *machine) idle(x shapes.Instance) (bool, error) {
 	return box == 0 && err == nil, err
 }
 
-// iterates returns what waits for the next element of an async iterator with this state machine; 0 for nothing, and for other methods. What
-// waited for an element that is there goes on, and does not wait any more.
+// iterates returns the waiter for the next element of an async iterator with this state machine. It returns 0 for other
+// methods, and after the element has arrived.
 func (m *machine) iterates(r *Reader, x shapes.Instance) (target.Addr, error) {
 	if m.promise == nil {
 		return 0, nil

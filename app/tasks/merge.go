@@ -12,8 +12,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Merged groups the selected stacks. A group holds frames with the same name at the same await that
-// continue frames of one group. Groups are in depth-first order, the largest first.
+// Merged groups the selected stacks. A group holds frames with the same name at the same await that continue frames of
+// one group. Groups are in depth-first order, the largest first. The error is ctx's, or the heap could not be read.
 func (s *Set) Merged(ctx context.Context, o StackOptions) (*answer.Async, error) {
 	ctx = absent.Context(ctx)
 	out := &answer.Async{Merged: []answer.AsyncGroup{}, Never: s.never()}
@@ -52,10 +52,10 @@ type group struct {
 	members []member
 	part    bool
 	shown   []answer.AsyncMember // with variables
-	left    int                  // members with variables that are not shown
+	left    int                  // members with variables beyond mostMembers
 }
 
-// mostMembers is how many members of a group an answer has with their variables.
+// mostMembers bounds the members of a group that are listed with their variables.
 const mostMembers = 100
 
 // level builds the groups of frames at a depth, and of what continues each group.
@@ -81,11 +81,10 @@ func (m *merger) level(frames []member, depth int) {
 	}
 }
 
-// maxMergedDepth bounds the depth of groups: each is one level of recursion.
+// maxMergedDepth bounds the depth of groups. Each level is one level of recursion.
 const maxMergedDepth = 10_000
 
-// grouped groups frames by name, the largest group first. Groups of equal size keep the order of their
-// first frames.
+// grouped groups frames by name, the largest group first. Groups of equal size keep the order of their first frames.
 func (m *merger) grouped(frames []member) []*group {
 	type key struct {
 		name  string
@@ -130,14 +129,14 @@ func (m *merger) named(e edge) answer.AsyncFrame {
 	default:
 		m.describe(&m.out.Gaps, &f, e.to)
 		if !m.live[e.to] {
-			f.State = nil // SOS does not have it
+			f.State = nil // as SOS, which has no state here
 		}
 	}
 	return f
 }
 
-// continuations returns what continues the members of a group. It leaves out objects of enclosing
-// groups, which would recur forever.
+// continuations returns what continues the members of a group. It leaves out objects of enclosing groups, which would
+// recur forever.
 func (m *merger) continuations(g *group) []member {
 	var out []member
 	at := map[target.Addr]int{}

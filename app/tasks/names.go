@@ -21,7 +21,7 @@ type actionNames struct {
 	known sync.Map // actionKey -> actionName
 }
 
-// An actionName is the name of a task with the method that it runs, or with words in the method's place and the reason.
+// An actionName is the name of a task with the method that it runs. If err is set, a description stands for the method.
 type actionName struct {
 	name *answer.AsyncName
 	err  error
@@ -57,7 +57,7 @@ func (k *kind) running(method string, err error) actionName {
 	return actionName{&n, err}
 }
 
-// call returns the call that a delegate makes; for several, the last.
+// call returns the call that a delegate makes; for a multicast delegate, the last one.
 func (r *Reader) call(delegate target.Addr) (objects.DelegateCall, error) {
 	o, err := r.r.Object(delegate)
 	if err != nil {

@@ -18,26 +18,27 @@ import (
 
 // A Call is a call in the code of a suspended async method.
 type Call struct {
-	Method string      // the method that is called, with its type but without the namespace: "SemaphoreSlim.WaitAsync"
-	Object target.Addr // the object that it is called on; 0 if the code does not show it
-	Awaits bool        // its result is what the method awaits at present
+	Method string      // the called method with its type, without the namespace: "SemaphoreSlim.WaitAsync"
+	Object target.Addr // the receiver; 0 if the code does not show it
+	Awaits bool        // the method now awaits its result
 }
 
-// A Suspended is an async method that is suspended at an await, or is about to go on after one.
+// A Suspended is an async method that is suspended at an await or about to resume.
 type Suspended struct {
 	Object target.Addr // the task or the box
 	Name   answer.Text // the method
 	State  int32
 	Place  *answer.AsyncPlace
-	// Calls are those before the present await, in the order of the code, which is not always that of execution.
+	// Calls are the calls before the present await, in code order, which may differ from execution order.
 	Calls []Call
-	Later []string    // the methods of the calls that follow the present await in the code
-	This  target.Addr // the object whose method it is, 0 for a static method or if it is not known
+	Later []string    // the methods called after the present await, in code order
+	This  target.Addr // the receiver; 0 if the method is static or it is unknown
 	Err   error       // why Calls are unknown
 }
 
-// Suspended iterates over the suspended methods by address, and over the asyncs of F# that wait, whose calls are not known. Calls are the calls of methods that wanted selects; methods without such
-// calls are left out, unless their code can't be read. Each value is valid until the next. The error is ctx's.
+// Suspended iterates over the suspended methods by address, and over the waiting F# asyncs, which have unknown calls.
+// Calls holds the calls that wanted selects. Methods without such calls are left out, unless their code can't be read.
+// Each value is valid until the next. The error is ctx's.
 func (s *Set) Suspended(ctx context.Context, wanted func(method string) bool) iter.Seq2[*Suspended, error] {
 	return func(yield func(*Suspended, error) bool) {
 		if s == nil || s.r == nil {
@@ -53,7 +54,7 @@ func (s *Set) Suspended(ctx context.Context, wanted func(method string) bool) it
 				continue
 			}
 			if it.completed() || !it.hasState || it.state == -1 || it.state == -2 {
-				continue // it runs, or has ended
+				continue // it runs or has ended
 			}
 			if err := ctx.Err(); err != nil {
 				yield(nil, err)
@@ -73,7 +74,7 @@ func (s *Set) Suspended(ctx context.Context, wanted func(method string) bool) it
 	}
 }
 
-// passed adds the calls before the present await, and reports whether there are some or they are unknown.
+// passed adds the selected calls before the present await. It reports whether calls were added or are unknown.
 func (r *Reader) passed(out *Suspended, m *machine, x shapes.Instance, selected map[*machine][]ilcalls.Site, wanted func(string) bool) bool {
 	all, err := m.calls(r)
 	if err != nil {
@@ -106,7 +107,7 @@ func (r *Reader) passed(out *Suspended, m *machine, x shapes.Instance, selected 
 	}
 	sites, err := m.sites(r)
 	site, ok := sites[out.State]
-	if err == nil && !ok { // an iterator stands at a yield
+	if err == nil && !ok { // an iterator at a yield
 		err = target.Unsupportedf("the code of %s has no await of state %d", name, out.State)
 	}
 	if err != nil {
@@ -127,7 +128,7 @@ func (r *Reader) passed(out *Suspended, m *machine, x shapes.Instance, selected 
 	return true
 }
 
-// CallsOf returns the methods that the IL of a method calls, each with its type but without the namespace.
+// CallsOf returns the methods that md's IL calls, each with its type and without the namespace.
 func (r *Reader) CallsOf(md *code.MethodDesc) ([]string, error) {
 	if r == nil || r.code == nil || md == nil {
 		return nil, target.Unsupportedf("no method")
@@ -172,7 +173,7 @@ func (r *Reader) callSites(md *code.MethodDesc) ([]ilcalls.Site, error) {
 	return ilcalls.Of(meta, body.Code)
 }
 
-// evaluate returns the object to which a path leads at present, or 0.
+// evaluate returns the object to which a path now leads, or 0.
 func (r *Reader) evaluate(m *machine, x shapes.Instance, p *ilcalls.Path) target.Addr {
 	if p == nil || len(p.Fields) == 0 {
 		return 0
@@ -206,7 +207,7 @@ func (r *Reader) evaluate(m *machine, x shapes.Instance, p *ilcalls.Path) target
 	return a
 }
 
-// memberOf returns a field of an object or a struct.
+// memberOf returns a field of an object or struct.
 func memberOf(v objects.Value, name string) objects.Value {
 	if v.Kind() == objects.KindReference {
 		o, err := v.Object()
@@ -230,7 +231,7 @@ func memberOf(v objects.Value, name string) objects.Value {
 
 // instanceField returns a field of a type or its bases, or nil.
 func instanceField(t *objects.Type, name string) *objects.Field {
-	fields, _ := t.Fields() // one that can't be read is not found
+	fields, _ := t.Fields() // unreadable fields are not found
 	for _, f := range slices.Backward(fields) {
 		if !f.Static && f.Name == name {
 			return f
@@ -250,7 +251,7 @@ func (r *Reader) staticField(class, field string) *objects.Field {
 		if err != nil || out != nil {
 			break
 		}
-		list, _ := t.Statics() // one that can't be read is not found
+		list, _ := t.Statics() // unreadable fields are not found
 		for _, f := range list {
 			if f.Name == field && !f.Thread {
 				out = f
@@ -261,13 +262,13 @@ func (r *Reader) staticField(class, field string) *objects.Field {
 	return out
 }
 
-// An AsyncType is a type whose objects are suspended async methods.
+// An AsyncType is a type of async method boxes or tasks.
 type AsyncType struct {
 	r *Reader
 	k *kind
 }
 
-// AsyncType returns the AsyncType of a type, or nil if its objects are no async methods, or it can't be read.
+// AsyncType returns the AsyncType of mt, or nil if mt is another type or unreadable.
 func (r *Reader) AsyncType(mt *dac.MethodTable) *AsyncType {
 	if r == nil || r.r == nil || mt == nil {
 		return nil
@@ -278,7 +279,7 @@ func (r *Reader) AsyncType(mt *dac.MethodTable) *AsyncType {
 	return nil
 }
 
-// Suspended reports whether the object at a has not completed. It reports true if that can't be read.
+// Suspended reports whether the object at a has not completed, or could not be read.
 func (t *AsyncType) Suspended(a target.Addr) bool {
 	if t == nil || t.k == nil || t.k.task == nil {
 		return true

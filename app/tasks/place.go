@@ -18,7 +18,7 @@ import (
 type awaitSite struct {
 	il     int    // offset in the IL of MoveNext where the method is suspended
 	field  string // the field that keeps the awaiter; empty if the code does not show it
-	callee string // the method whose result is awaited; empty if it is not a call
+	callee string // the method with the awaited result; empty if it is not a call
 }
 
 // place returns the position of a method in a state.
@@ -39,7 +39,7 @@ func (m *machine) place(r *Reader, state int32, known bool) *answer.AsyncPlace {
 	return got.(*answer.AsyncPlace)
 }
 
-// notSuspended is a state that belongs to no await.
+// notSuspended is a state without an await.
 const notSuspended = -1
 
 // locate finds the await of a state in the method's code, and its source line.
@@ -67,7 +67,7 @@ func (m *machine) locate(r *Reader, state int32, p *answer.AsyncPlace) {
 	}
 }
 
-// methodName returns the async method. For state machines made by C# or Visual Basic it is taken from the type's name.
+// methodName returns the async method. For C# and Visual Basic it is taken from the name of the state machine's type.
 func (m *machine) methodName() (string, error) {
 	return m.name.Get(func() (string, error) {
 		full, err := m.typ.ManagedName()
@@ -78,7 +78,7 @@ func (m *machine) methodName() (string, error) {
 	})
 }
 
-// moveNext returns the method that holds the async method's code.
+// moveNext returns the method that contains the async method's code.
 func (m *machine) moveNext() (*code.MethodDesc, error) {
 	for md, err := range m.typ.Methods() {
 		if err != nil {
@@ -91,7 +91,7 @@ func (m *machine) moveNext() (*code.MethodDesc, error) {
 	return nil, target.Unsupportedf("the state machine has no method MoveNext")
 }
 
-// sites returns the awaits in the method's code, by the state in which the method is suspended there.
+// sites returns the awaits in the method's code, by state.
 func (m *machine) sites(r *Reader) (map[int32]awaitSite, error) {
 	return m.awaits.Get(func() (map[int32]awaitSite, error) {
 		moveNext, err := m.moveNext()
@@ -126,7 +126,7 @@ const (
 	opStfld    = 0x7d
 )
 
-// A lastCall is the call whose result is available: on top of the stack, or in a local variable.
+// A lastCall is the last call with an unused result: on top of the stack, or in a local variable.
 type lastCall struct {
 	name  string
 	local int64 // the local that holds the result, -1 for the stack
@@ -149,12 +149,11 @@ func (c *lastCall) through(in *metadata.Instruction) {
 	}
 }
 
-// awaitSites finds the awaits in the IL of a MoveNext. Compilers suspend a method in this order:
-// GetAwaiter returns the awaiter, the number of the state is stored in <>1__state (and in a local),
-// then the awaiter is stored in its field.
+// awaitSites finds the awaits in the IL of a MoveNext. Compilers suspend a method in this order: GetAwaiter returns the
+// awaiter; the state's number is stored in <>1__state (and in a local); the awaiter is stored in its field.
 func awaitSites(md *metadata.Metadata, il []byte) (map[int32]awaitSite, error) {
 	out := map[int32]awaitSite{}
-	var number, state int32 = notSuspended, notSuspended // the last constant, and the last stored state
+	var number, state int32 = notSuspended, notSuspended // the last constant and the last stored state
 	result, awaited := lastCall{local: -1}, ""
 	for in, err := range metadata.Instructions(il) {
 		if err != nil {
@@ -200,7 +199,7 @@ func awaitSites(md *metadata.Metadata, il []byte) (map[int32]awaitSite, error) {
 	return out, nil
 }
 
-// property returns the property of a getter's name.
+// property strips "get_" from a getter's name.
 func property(method string) string {
 	if i := strings.LastIndex(method, ".get_"); i >= 0 {
 		return method[:i+1] + method[i+len(".get_"):]
@@ -225,7 +224,7 @@ func (r *Reader) variables(g *answer.Gaps, m *machine, x shapes.Instance) []answ
 // variableChars bounds the characters shown of a string variable.
 const variableChars = 64
 
-// fieldList returns the fields of an item's state machine, or of the task if it has none.
+// fieldList returns the fields of an item's state machine, or of the task if it has no state machine.
 func (r *Reader) fieldList(g *answer.Gaps, it *item) []answer.AsyncField {
 	t, at := it.kind.typ, target.Addr(shapes.OfAddr(it.addr))
 	if it.kind.machine() {
@@ -247,7 +246,7 @@ func (r *Reader) fieldList(g *answer.Gaps, it *item) []answer.AsyncField {
 	return out
 }
 
-// field describes a field of the instance whose fields start at an address.
+// field describes a field of the instance with fields starting at address at.
 func (r *Reader) field(g *answer.Gaps, f *objects.Field, at target.Addr) answer.AsyncField {
 	v := f.At(at)
 	out := answer.AsyncField{Address: v.Location()}

@@ -7,7 +7,7 @@ import (
 	"github.com/sosgo/sosgo/process"
 )
 
-// readers has the Reader of each process.
+// readers caches the Reader of each process.
 var readers = process.PerProcess(func(p *process.Process) (*Reader, error) {
 	b, err := p.Shapes()
 	if err != nil {
@@ -19,7 +19,7 @@ var readers = process.PerProcess(func(p *process.Process) (*Reader, error) {
 // Of returns the process's Reader.
 func Of(p *process.Process) (*Reader, error) { return readers(p) }
 
-// Collected returns the tasks of the process's heap, for an answer.
+// Collected returns the tasks of the process's heap.
 func Collected(ctx context.Context, c *process.Call) (*Set, error) {
 	r, err := Of(c.Process)
 	if err != nil {

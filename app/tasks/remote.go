@@ -6,13 +6,14 @@ import (
 	"github.com/sosgo/sosgo/answer"
 )
 
-// A remote is what a client library waits for on behalf of the program.
+// A remote is a kind of wait of a client library on behalf of the program.
 type remote struct {
 	kind  string   // answer.WaitConnection or answer.WaitServer
 	parts []string // prefixes of methods, or of the types of tasks
 }
 
-// remoteMethods are methods of client libraries, with their namespaces. The first that fits counts: a pool's method is inside the client's.
+// remoteMethods are methods of client libraries, with their namespaces. The first match counts: a pool's method is
+// inside the client's.
 var remoteMethods = []remote{
 	{answer.WaitConnection, []string{
 		"System.Net.Http.HttpConnectionWaiter", "System.Net.Http.HttpConnectionPool.GetHttp", "System.Net.Http.HttpConnectionPool+<GetHttp", "System.Net.Http.HttpConnectionPool.Connect",
@@ -26,7 +27,7 @@ var remoteMethods = []remote{
 	}},
 }
 
-// remoteCalls are methods that programs await, as code calls them: with the name of the class alone.
+// remoteCalls are methods that programs await, by class and name as code calls them.
 var remoteCalls = []remote{
 	{answer.WaitConnection, []string{"DbConnection.Open", "SqlConnection.Open", "NpgsqlConnection.Open", "MySqlConnection.Open", "DbDataSource.Open", "NpgsqlDataSource.Open"}},
 	{answer.WaitServer, []string{"DbCommand.Execute", "SqlCommand.Execute", "NpgsqlCommand.Execute", "MySqlCommand.Execute", "DbBatch.Execute", "DbCommand.PrepareAsync", "DbDataReader.Read",
@@ -39,8 +40,8 @@ var remoteTypes = []remote{
 	{answer.WaitServer, []string{"<Microsoft.Data.SqlClient.SqlDataReader>", "<System.Data.SqlClient.SqlDataReader>"}},
 }
 
-// Remote returns what code of a client library waits for: answer.WaitConnection, answer.WaitServer, or "" for other methods. The name of
-// the method begins with its namespace.
+// Remote returns what a client library's method waits for: answer.WaitConnection or answer.WaitServer. It returns ""
+// for other methods. method begins with its namespace.
 func Remote(method string) string { return remoteIn(remoteMethods, method, strings.HasPrefix) }
 
 func remoteIn(list []remote, name string, fits func(string, string) bool) string {
@@ -54,8 +55,8 @@ func remoteIn(list []remote, name string, fits func(string, string) bool) string
 	return ""
 }
 
-// remote states what a stack waits for in the words of its program if a client library waits for a server: the innermost method that is the
-// program's own, or HttpClient, must await it. Loops of libraries that read from idle connections are left as they are.
+// remote sets a stack's reason in the program's terms if a client library waits for a server. The innermost method of
+// the program, or HttpClient, must await it. Loops of libraries that read from idle connections keep their reason.
 func (b *builder) remote(out *answer.AsyncStack) {
 	kind, by := "", ""
 	see := func(k, name string) {
@@ -81,7 +82,7 @@ func (b *builder) remote(out *answer.AsyncStack) {
 			continue
 		}
 		if strings.HasPrefix(method, "System.Net.WebSockets.") {
-			return // its messages answer nothing
+			return // its messages are no answers
 		}
 		client := strings.HasPrefix(method, "System.Net.Http.HttpClient")
 		if answer.LibraryMethod(method) && !client {
@@ -113,7 +114,7 @@ func remoteName(f *answer.AsyncFrame) string {
 	return ""
 }
 
-// remoteWords sets the reason of a stack: what it waits for, and by which method.
+// remoteWords sets the reason of a stack: what it waits for, and through which method.
 func (b *builder) remoteWords(out *answer.AsyncStack, kind, call, by string) {
 	out.Remote = kind
 	out.Reason.S = "the server's answer"

@@ -17,10 +17,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Methods that the runtime itself suspends (opt-in in .NET 10 and 11) have no state machines. Each
-// suspended method has a Continuation, which refers to its caller's. The names are those of .NET 10's
-// class library and of the sources of 11 (AsyncHelpers.CoreCLR.cs). They were not tested on a dump of
-// such a program.
+// Methods that the runtime itself suspends (opt-in in .NET 10 and 11) have no state machines. Each suspended method has
+// a Continuation, which refers to its caller's Continuation. The names come from .NET 10's class library and the
+// sources of .NET 11 (AsyncHelpers.CoreCLR.cs). They are not tested on a dump of such a program.
 type (
 	suspendedTask struct {
 		_     shapes.Type `of:"System.Threading.Tasks.Task"`
@@ -32,8 +31,8 @@ type (
 		Resume shapes.Int  `field:"Resume,optional"`     // .NET 10: the code that resumes the method
 		Info   shapes.Int  `field:"ResumeInfo,optional"` // .NET 11: points to a CORINFO_AsyncResumeInfo
 	}
-	// awaitedContinuation is the innermost continuation of methods that await a task or a value task
-	// source directly (AsyncHelpers.TaskContinuation.cs, AsyncHelpers.ValueTaskContinuation.cs; .NET 11).
+	// awaitedContinuation is the innermost continuation of methods that await a task or a value task source directly
+	// (AsyncHelpers.TaskContinuation.cs, AsyncHelpers.ValueTaskContinuation.cs; .NET 11).
 	awaitedContinuation struct {
 		_     shapes.Type `of:"System.Runtime.CompilerServices.AsyncHelpers+TaskContinuation|System.Runtime.CompilerServices.AsyncHelpers+ValueTaskContinuation"`
 		On    shapes.Ref  `field:"Task|Source"`
@@ -44,7 +43,7 @@ type (
 // diagnosticIP is the offset of DiagnosticIP in CORINFO_AsyncResumeInfo, after the pointer Resume (corinfo.h, .NET 11).
 const diagnosticIP = 8
 
-// awaitedBy returns the task or value task source that the methods of a task await, or 0 if they don't record it.
+// awaitedBy returns the task or value task source that the methods of a task await, or 0 if it is not recorded.
 func (r *Reader) awaitedBy(w waiter) (target.Addr, error) {
 	s, err := shapes.Bind[*suspendedTask](r.b, w.kind.typ)
 	if err != nil {
@@ -61,7 +60,8 @@ func (r *Reader) awaitedBy(w waiter) (target.Addr, error) {
 	return k.awaited.On.Addr(shapes.OfAddr(at))
 }
 
-// suspended returns the methods of a task that the runtime suspended, the innermost first, and if wanted their variables.
+// suspended returns the methods of a task that the runtime suspended, the innermost first, and their variables if
+// requested.
 func (r *Reader) suspended(g *answer.Gaps, k *kind, task target.Addr, variables bool) (out []answer.AsyncPlace, saved [][]answer.AsyncVariable) {
 	s, err := shapes.Bind[*suspendedTask](r.b, k.typ)
 	if err != nil {
@@ -78,7 +78,7 @@ func (r *Reader) suspended(g *answer.Gaps, k *kind, task target.Addr, variables 
 		seen[at.Addr] = true
 		c, x, is, bad := shapes.Try[*continuation](r.b, at)
 		if err = bad; !is || err != nil {
-			break // another state object, of a task created differently
+			break // another state object, of a task created in another way
 		}
 		if p, info := r.continuationPlace(c, x); p != nil {
 			out = append(out, *p)
@@ -96,9 +96,9 @@ func (r *Reader) suspended(g *answer.Gaps, k *kind, task target.Addr, variables 
 	return out, saved
 }
 
-// saved returns the variables that a continuation keeps. The compiler's debug information of .NET 11 has their places by suspension
-// point, which is the place that the continuation names (corinfo.h, CORINFO_AsyncResumeInfo). The variables must lie in the continuation behind
-// the members of all continuations, and what the GC sees there must be the references among them.
+// saved returns the variables in a continuation. The debug information of .NET 11 has their offsets by suspension
+// point, which the continuation names (corinfo.h, CORINFO_AsyncResumeInfo). The variables must lie after the members
+// common to all continuations. The GC's reference map of that range must match the references among them.
 func (r *Reader) saved(g *answer.Gaps, at objects.Object, info code.Info) ([]answer.AsyncVariable, error) {
 	if info.Header == 0 && info.Image == nil {
 		return nil, target.Unsupportedf("the continuation does not name its place in the code")
@@ -121,7 +121,7 @@ func (r *Reader) saved(g *answer.Gaps, at objects.Object, info code.Info) ([]ans
 	out := []answer.AsyncVariable{}
 	add := func(kind string, v *stackwalk.Variable) {
 		if !v.Located && v.Err == nil {
-			return // dead, or as it began
+			return // dead, or unchanged
 		}
 		value, err := v.Value()
 		g.Note(err)
@@ -143,7 +143,7 @@ func (r *Reader) saved(g *answer.Gaps, at objects.Object, info code.Info) ([]ans
 	return out, nil
 }
 
-// checkSaved proves the places of variables in a continuation.
+// checkSaved verifies the offsets of variables in a continuation.
 func (r *Reader) checkSaved(at objects.Object, lists ...[]stackwalk.Variable) error {
 	rt := r.r.Runtime()
 	parent, err := rt.MethodTable(at.Type.MT.Parent)
@@ -176,8 +176,7 @@ func (r *Reader) checkSaved(at objects.Object, lists ...[]stackwalk.Variable) er
 	return nil
 }
 
-// standing returns a key of the positions of a task's runtime-suspended methods. Tasks with equal keys
-// are alike.
+// standing returns a key of the positions of a task's runtime-suspended methods. Tasks with equal keys can be merged.
 func standing(at []answer.AsyncPlace) string {
 	var b strings.Builder
 	for i := range at {
@@ -186,8 +185,8 @@ func standing(at []answer.AsyncPlace) string {
 	return b.String()
 }
 
-// suspendedWords describes what a task of runtime-suspended methods waits for. Its continuations don't
-// keep what the innermost one awaits.
+// suspendedWords describes what a task of runtime-suspended methods waits for. Its continuations don't record what the
+// innermost method awaits.
 func (r *Reader) suspendedWords(w waiter) (string, error) {
 	s, err := shapes.Bind[*suspendedTask](r.b, w.kind.typ)
 	if err != nil {
@@ -203,8 +202,8 @@ func (r *Reader) suspendedWords(w waiter) (string, error) {
 	return "the await of its innermost method, which the runtime does not record", nil
 }
 
-// continuationPlace returns where a continuation's method is suspended, and the place in its code if it names one, or nil if the continuation
-// belongs to no method.
+// continuationPlace returns where a continuation's method is suspended and, if recorded, the code position. It returns
+// nil if the continuation belongs to no method.
 func (r *Reader) continuationPlace(c *continuation, x shapes.Instance) (*answer.AsyncPlace, code.Info) {
 	ip, err := r.resumes(c, x)
 	if ip == 0 && err == nil {
@@ -233,7 +232,7 @@ func (r *Reader) continuationPlace(c *continuation, x shapes.Instance) (*answer.
 	return p, info
 }
 
-// resumes returns the instruction that identifies where a method is suspended, or 0.
+// resumes returns the instruction address that identifies where a method is suspended, or 0.
 func (r *Reader) resumes(c *continuation, x shapes.Instance) (target.Addr, error) {
 	if !c.Info.Has() {
 		if !c.Resume.Has() {
@@ -254,8 +253,8 @@ func (r *Reader) resumes(c *continuation, x shapes.Instance) (target.Addr, error
 	return target.Pointer(rt.Memory(), target.Addr(info)+target.Addr(offset))
 }
 
-// detail holds what taskstate reports beyond the state: the result, the failure, the id, and whether
-// the task can be canceled.
+// detail holds what taskstate reports beyond the state: the result, the failure, the id, and whether the task can be
+// canceled.
 type detail struct {
 	_          shapes.Type  `of:"System.Threading.Tasks.Task"`
 	ID         shapes.Int   `field:"m_taskId"`

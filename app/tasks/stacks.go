@@ -12,24 +12,24 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// StackOptions selects stacks and what their frames show. The zero value selects the stacks with an
-// async method that has not completed.
+// StackOptions selects stacks and the parts of their frames. The zero value selects the stacks with an async method
+// that has not completed.
 type StackOptions struct {
 	Address     target.Addr          // only stacks with this object
 	Any         map[target.Addr]bool // only stacks with one of these objects, unless nil
 	MethodTable target.Addr          // only stacks with objects of this type
-	Type        string               // only stacks with objects of types whose name contains this
+	Type        string               // only stacks with objects of types with this text in their names
 	Tasks       bool                 // also stacks without an async method
 	Completed   bool                 // also completed methods and tasks
 	Waiting     bool                 // only stacks with an async method that is suspended at an await
-	Machines    bool                 // without the asyncs of F#, which have no state machines; SOS does not know them
+	Machines    bool                 // without F# asyncs, which have no state machines and are unknown to SOS
 	Variables   bool                 // with the async methods' variables
 	Fields      bool                 // with fields
 	// Roots, if not nil, finds what keeps the first frame of a stack alive.
 	Roots func(ctx context.Context, object target.Addr) (*answer.RootPaths, error)
 }
 
-// narrows reports whether the options exclude some items.
+// narrows reports whether the options exclude items.
 func (o *StackOptions) narrows() bool {
 	return o.Address != 0 || o.Any != nil || o.MethodTable != 0 || o.Waiting || o.Type != ""
 }
@@ -57,9 +57,9 @@ func (o *StackOptions) matches(it *item) bool {
 type selection struct {
 	*Set
 	o StackOptions
-	// live marks the items that count: all, or those that have not completed.
+	// live marks the items that count: all of them, or the incomplete ones.
 	live []bool
-	// own marks the items that nothing continues; part marks those that only pooled boxes continue.
+	// own marks the items that nothing continues; part marks the items that only pooled boxes continue.
 	own, part []bool
 	todo      []int32    // reused by spread
 	behind    *backEdges // built when first needed
@@ -67,7 +67,7 @@ type selection struct {
 	wanted []bool
 }
 
-// choose determines the items that count and the starts of stacks.
+// choose determines the live items and the starts of stacks.
 func (s *Set) choose(o StackOptions) *selection {
 	n := len(s.items)
 	c := &selection{Set: s, o: o, live: make([]bool, n), own: make([]bool, n), part: make([]bool, n)}
@@ -105,12 +105,10 @@ func (s *Set) choose(o StackOptions) *selection {
 	return c
 }
 
-// reaching marks the items from which a chain of continuations leads to one that satisfies is, those
-// items included.
+// reaching marks the items from which a chain of continuations leads to an item that satisfies is, including that item.
 func (c *selection) reaching(is func(i int32) bool) []bool { return c.closure(is, c.backwards()) }
 
-// reached marks the items to which a chain of continuations leads from one that satisfies is, those
-// items included.
+// reached marks the items to which a chain of continuations leads from an item that satisfies is, including that item.
 func (c *selection) reached(is func(i int32) bool) []bool { return c.closure(is, onward{c}) }
 
 // A direction follows the continuations of live items: onward or backwards.
@@ -119,7 +117,7 @@ type direction interface {
 	from(list []int32, i int32) []int32
 }
 
-// closure marks the live items that satisfy is, and all items reachable from them in a direction.
+// closure marks the live items that satisfy is, and all items reachable from them in direction d.
 func (c *selection) closure(is func(i int32) bool, d direction) []bool {
 	out := make([]bool, len(c.items))
 	for i := range c.items {
@@ -130,7 +128,7 @@ func (c *selection) closure(is func(i int32) bool, d direction) []bool {
 	return out
 }
 
-// spread marks an item and all items reachable from it in a direction.
+// spread marks an item and all items reachable from it in direction d.
 func (c *selection) spread(marks []bool, i int32, d direction) {
 	marks[i] = true
 	todo := d.from(c.todo[:0], i)
@@ -157,7 +155,7 @@ func (c onward) from(list []int32, i int32) []int32 {
 	return list
 }
 
-// backEdges holds the reversed edges: the items that an item continues.
+// backEdges holds the reversed edges of a Set.
 type backEdges struct {
 	first  []uint32
 	before []int32
@@ -201,8 +199,8 @@ func (c *selection) backwards() *backEdges {
 	return b
 }
 
-// starts iterates over the items at which stacks begin: first those that no task continues, by
-// address, then those that nothing continues and that are not tasks.
+// starts iterates over the items at which stacks begin: by address, first those that no task continues, then the items
+// other than tasks that nothing continues.
 func (c *selection) starts(yield func(i int32, part bool) bool) {
 	for i := range c.items {
 		if c.part[i] && c.wanted[i] && !yield(int32(i), !c.own[i]) {
@@ -214,7 +212,7 @@ func (c *selection) starts(yield func(i int32, part bool) bool) {
 			return
 		}
 	}
-	// A ring has no start: take its first item.
+	// A ring has no start. Use its first item.
 	met := c.reached(func(i int32) bool { return c.own[i] || c.part[i] })
 	for i := range c.items {
 		if !c.live[i] || met[i] {
@@ -227,8 +225,8 @@ func (c *selection) starts(yield func(i int32, part bool) bool) {
 	}
 }
 
-// Stacks iterates over the selected stacks. Each is built when the iteration reaches it and records
-// what could not be read.
+// Stacks iterates over the selected stacks. It builds each stack when the iteration reaches it and records what could
+// not be read.
 func (s *Set) Stacks(ctx context.Context, o StackOptions) iter.Seq2[*answer.AsyncStack, error] {
 	return func(yield func(*answer.AsyncStack, error) bool) {
 		b := s.builder(o)
@@ -263,13 +261,13 @@ type builder struct {
 	others map[target.Addr]int32 // the same for objects that are not items
 	words  map[Flags]string
 	steps  []step
-	slab   []answer.AsyncFrame // backs the frames; those of one stack are consecutive
+	slab   []answer.AsyncFrame // backs the frames; the frames of one stack are consecutive
 }
 
 // A step is a frame still to be built.
 type step struct {
 	addr  target.Addr
-	item  int32 // -1 for none
+	item  int32 // -1 for other objects
 	depth int32
 	value bool
 }
@@ -295,7 +293,7 @@ func (b *builder) stack(i int32, part bool) *answer.AsyncStack {
 	return out
 }
 
-// slabFrames is how many frames are allocated at once; most stacks have few.
+// slabFrames is how many frames are allocated at once. Most stacks have few.
 const slabFrames = 256
 
 // frame adds a frame and queues those that follow it.
@@ -389,7 +387,7 @@ func (b *builder) describeOther(g *answer.Gaps, f *answer.AsyncFrame) {
 	}
 }
 
-// meanings describes what objects of classes do that are not tasks and continue after one.
+// meanings describes the effect of continuations that are not tasks, by class.
 var meanings = map[string]string{
 	"System.Threading.Tasks.Task+SetOnInvokeMres":    "a thread blocked until then (Task.Wait, Result)",
 	"System.Threading.Tasks.Task+SetOnCountdownMres": "a thread blocked until then (Task.WaitAll)",
@@ -403,7 +401,7 @@ func (b *builder) fields(g *answer.Gaps, f *answer.AsyncFrame, it *item) {
 	f.Fields = b.r.fieldList(g, it)
 }
 
-// nameOf returns the name of an object, and notes in g what it lacks.
+// nameOf returns the name of an object, and notes in g what could not be read.
 func (r *Reader) nameOf(g *answer.Gaps, k *kind, a target.Addr) *answer.AsyncName {
 	if k.task != nil && !k.machine() {
 		action, err := k.task.Action.Addr(shapes.OfAddr(a))
@@ -438,7 +436,7 @@ func (b *builder) wordsOf(f Flags) string {
 	return w
 }
 
-// Listed returns Stacks as an answer. It fails if no part of the heap can be read.
+// Listed returns the selected stacks as an answer. It fails if no part of the heap can be read.
 func (s *Set) Listed(ctx context.Context, o StackOptions) (*answer.Async, error) {
 	out := &answer.Async{Never: s.never()}
 	if err := s.Note(&out.Gaps); err != nil {

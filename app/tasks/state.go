@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A NotTaskError reports that an object is not a task. It is a kind of target.ErrUnsupported.
+// A NotTaskError reports that an object is not a task. It wraps target.ErrUnsupported.
 type NotTaskError struct {
 	Addr target.Addr
 	Type answer.Text // the object's type
@@ -28,15 +28,15 @@ func DescribeFlags(f Flags) *answer.TaskState {
 	return &answer.TaskState{Flags: answer.Hex(f), Status: f.Status(), Names: f.Names(), ID: answer.Of[uint64](0, errNoTask)}
 }
 
-// errNoTask is why nothing but the flags is described.
+// errNoTask replaces the id if only flags are described.
 var errNoTask = target.Unsupportedf("flags without a task")
 
-// errPooled is why a pooled box has no id.
+// errPooled replaces the id of a pooled box.
 var errPooled = target.Unsupportedf("the box of a pooled async method is not a task")
 
-// DescribeState describes the state of the task at a, or of the one that runs the state machine at a. The box of a pooled async method, which
-// is behind a ValueTask, has a state, too. It returns a *NotTaskError for an
-// object of another type, and an *objects.InvalidError for an address without an object.
+// DescribeState describes the state of the task at a, or of the task that runs the state machine at a. It also
+// describes the pooled box of an async method behind a ValueTask. It returns a *NotTaskError for an object of another
+// type, and an *objects.InvalidError for an address without an object.
 func (r *Reader) DescribeState(a target.Addr) (*answer.TaskState, error) {
 	o, err := r.r.Proven(a)
 	if err != nil {
@@ -68,7 +68,8 @@ func (r *Reader) DescribeState(a target.Addr) (*answer.TaskState, error) {
 	return out, nil
 }
 
-// boxOf returns the task that runs the state machine that o is, and its kind; nil where o is none, or has no task yet.
+// boxOf returns the task that runs the state machine o, and its kind. It returns nil if o is another object or has no
+// task yet.
 func (r *Reader) boxOf(o objects.Object) (target.Addr, *kind) {
 	m, err := shapes.Bind[*boxedMachine](r.b, o.Type)
 	if err != nil {
@@ -159,7 +160,7 @@ func (r *Reader) describeWaits(out *answer.TaskState, w waiter) {
 	then(after, false)
 }
 
-// idleBox reports whether a pooled box waits in its pool for reuse. A state machine that is a class was taken out of it then.
+// idleBox reports whether a pooled box is in its pool. A state machine that is a class then is no longer in the box.
 func (r *Reader) idleBox(w waiter) (bool, error) {
 	if w.kind.pooled.Machine.Value(shapes.OfAddr(w.addr)).IsNull() {
 		return true, nil
@@ -192,7 +193,7 @@ func (r *Reader) link(g *answer.Gaps, a target.Addr) answer.TaskLink {
 	return out
 }
 
-// calledAt returns the name of an object; for a state machine, its method. It notes in g what it lacks.
+// calledAt returns the name of an object; for a state machine, its method. It notes in g what could not be read.
 func (r *Reader) calledAt(g *answer.Gaps, w waiter) answer.Text {
 	if w.kind.machine() {
 		_, m, err := r.machineOf(w.kind, w.addr)

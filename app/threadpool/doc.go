@@ -1,6 +1,8 @@
-// Package threadpool describes a process's thread pool: how many workers it has and wants, what is queued where, which timers are
-// scheduled, and whether the pool keeps up. It reads the class library's objects by the names of their fields (package shapes). Before .NET
-// 6 the workers belong to the runtime (dac.Runtime.NativePool).
+// Package threadpool describes a process's thread pool: its workers and their target, the queued items, the timers, and
+// whether the pool keeps up. It does not list what other threads wait for; see package locks.
+//
+// It reads the class library's objects by field names (package shapes). Before .NET 6 the workers belong to the runtime
+// (dac.Runtime.NativePool). Start with Pool (questions.go).
 //
 // Stability: unstable.
 package threadpool

@@ -38,8 +38,8 @@ type poolFacts struct {
 	PendingWorkItemCount                     uint64
 }
 
-// TestWebPool compares a web server's starved pool with what the program printed: counters, the items
-// of each queue with their arguments, and the owners of local queues.
+// TestWebPool compares a web server's starved pool with what the program printed: counters, the items of each queue
+// with their arguments, and the owners of local queues.
 func TestWebPool(t *testing.T) {
 	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		var want poolFacts
@@ -122,8 +122,7 @@ type timerFact struct {
 	DueMs, PeriodMs              int64
 }
 
-// TestWebTimers finds each printed timer with its times, callback and argument, and not the stopped
-// one.
+// TestWebTimers finds each printed timer with its times, callback and argument, and no stopped timer.
 func TestWebTimers(t *testing.T) {
 	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		var want []timerFact
@@ -174,7 +173,7 @@ func isTimer(g *answer.Timer, w *timerFact) bool {
 	return method == w.Callback && len(g.StateLine) == 1 && g.StateLine[0].Text == w.State
 }
 
-// TestAsyncPool finds what the program "async" queued behind its two workers, and its timers.
+// TestAsyncPool finds the items that the program "async" queued behind its two workers, and its timers.
 func TestAsyncPool(t *testing.T) {
 	testdump.Both(t, "net10-async", testcase.Named("net10-async-*"), func(t *testing.T, d *testdump.Dump) int {
 		r := reader(t, d)
@@ -215,8 +214,8 @@ func TestZooTimer(t *testing.T) {
 	}
 }
 
-// TestStacksPool checks the counters of a pool on all runtimes and systems: one worker is parked by
-// the program, one waits for an item.
+// TestStacksPool checks the counters of a pool on all runtimes and systems: the program parks one worker, one waits for
+// an item.
 func TestStacksPool(t *testing.T) {
 	testdump.Both(t, "net10-stacks", testcase.Named("*-stacks-withheap", "*-stacks-full"), func(t *testing.T, d *testdump.Dump) int {
 		p, err := reader(t, d).Describe(context.Background(), threadpool.Options{})
@@ -231,7 +230,7 @@ func TestStacksPool(t *testing.T) {
 	})
 }
 
-// TestPartialPool checks that missing parts are never reported as nothing.
+// TestPartialPool checks that missing parts are never reported as empty.
 func TestPartialPool(t *testing.T) {
 	r := reader(t, testdump.Open(t, "net10-crash-null-triage"))
 	p, err := r.Describe(context.Background(), threadpool.Options{})
@@ -251,8 +250,8 @@ func TestPartialPool(t *testing.T) {
 	assert.Equal(t, answer.PoolUnknown, p.Kind, "neither the pool of the library nor the variables of the runtime's are there")
 }
 
-// TestPoolOfMiniDump checks that a runtime before .NET 6 has a native pool even if the dump lacks the
-// class library's type names.
+// TestPoolOfMiniDump checks that a runtime before .NET 6 has a native pool even if the dump has no type names of the
+// class library.
 func TestPoolOfMiniDump(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "dump")
 	require.NoError(t, os.WriteFile(file, testcase.Foreign(t, "clrmd__arrays_wks_mini.coredump"), 0o600))

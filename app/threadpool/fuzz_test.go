@@ -14,7 +14,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// objectsOf returns the addresses of the objects whose type's name contains one of the words.
+// objectsOf returns the addresses of objects with one of the words in their type's name.
 func objectsOf(t testing.TB, name string, words ...string) []target.Addr {
 	v, err := testdump.Open(t, name).View("")
 	require.NoError(t, err)
@@ -79,7 +79,7 @@ func TestTimerRing(t *testing.T) {
 	t.Error("no word of a timer is its successor")
 }
 
-// TestLyingQueue checks that impossible indices of a worker's queue are corrupt and end the list.
+// TestLyingQueue checks that impossible indexes of a worker's queue are corrupt and end the list.
 func TestLyingQueue(t *testing.T) {
 	const name = "net10-stacks"
 	d, over := testdump.OpenOverlaid(t, name)
@@ -99,7 +99,7 @@ func TestLyingQueue(t *testing.T) {
 	assert.NotZero(t, lied)
 }
 
-// TestMissingParts reads the pool of a web server, and the timers, again and again without one of their places.
+// TestMissingParts reads a web server's pool and timers repeatedly, each time without one piece of memory.
 func TestMissingParts(t *testing.T) {
 	testdump.OpenWeb(t, "web-net10").Sweep(t, 1e6, false, func(v *sosgo.View) (any, []error, error) {
 		p, err := threadpool.Pool(t.Context(), v.Process, threadpool.Options{Items: true, Log: true})
@@ -111,7 +111,7 @@ func TestMissingParts(t *testing.T) {
 	})
 }
 
-// TestMissingTypes reads a pool and the timers again and again without one of the places, those of types too.
+// TestMissingTypes reads a pool and the timers repeatedly, each time without one piece of memory, including types.
 func TestMissingTypes(t *testing.T) {
 	ask := func(v *sosgo.View) (any, []error, error) {
 		p, err := threadpool.Pool(t.Context(), v.Process, threadpool.Options{Items: true, Log: true})
@@ -126,7 +126,7 @@ func TestMissingTypes(t *testing.T) {
 	}
 }
 
-// TestCanceled checks that a canceled context ends each question with its error.
+// TestCanceled checks that a canceled context ends each query with its error.
 func TestCanceled(t *testing.T) {
 	v, err := testdump.OpenWeb(t, "web-net10").View("")
 	require.NoError(t, err)

@@ -12,7 +12,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// plainTypes are the types of items that SOS looks into.
+// plainTypes are the types of items that SOS describes.
 var plainTypes = map[string]bool{
 	"System.Threading.Tasks.Task":                              true,
 	"System.Threading.QueueUserWorkItemCallback":               true,
@@ -127,7 +127,7 @@ func (r *Reader) value(g *answer.Gaps, v objects.Value) (target.Addr, answer.Tex
 	return o.Addr, typeText(g, o), line
 }
 
-// asyncMethod returns the async method of a box. The state machine is named after it.
+// asyncMethod returns the async method of a box from the name of the state machine's type.
 func (r *Reader) asyncMethod(g *answer.Gaps, s *box, at shapes.Instance) answer.Text {
 	t, err := s.Machine.Value(at).Type()
 	if v := s.Machine.Value(at); err == nil && v.Kind() == objects.KindReference {
@@ -196,7 +196,7 @@ const (
 	simpleFieldChars  = 60
 )
 
-// simpleFields shows the strings and numbers of an object without a text of its own, which suffices to distinguish two items.
+// simpleFields shows the strings and numbers of an object without a text of its own, to distinguish items.
 func simpleFields(g *answer.Gaps, o objects.Object) answer.Line {
 	var out answer.Line
 	n := 0

@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/stackwalk/threads"
 )
 
-// TestNoWorker: a thread that waits for registered handles, the gate and the timers are no workers.
+// TestNoWorker checks that the gate, the timers and threads that wait for registered handles are not workers.
 func TestNoWorker(t *testing.T) {
 	assert.True(t, parts.NoWorker("System.Threading.PortableThreadPool+WaitThread", threads.ActivityEvent))
 	assert.True(t, parts.NoWorker("System.Threading.TimerQueue", threads.ActivityIdle))
@@ -18,7 +18,7 @@ func TestNoWorker(t *testing.T) {
 	assert.False(t, parts.NoWorker("System.Threading.Monitor", threads.ActivityLock))
 }
 
-// TestLongQueue: items beyond the limit are not listed, but their number is known.
+// TestLongQueue checks that items beyond the limit are counted but not listed.
 func TestLongQueue(t *testing.T) {
 	list := parts.Lister{Most: 2}
 	var queue answer.WorkQueue

@@ -22,7 +22,7 @@ import (
 type Options struct {
 	Log   bool // the hill climbing log
 	Items bool // the queued items
-	Brief bool // the counters alone, without the workers' activities and a verdict
+	Brief bool // only the counters, without the workers' activities and a verdict
 }
 
 // Describe describes a runtime's thread pool and records what could not be read. The error is ctx's.
@@ -79,7 +79,7 @@ func noCounters(out *answer.ThreadPool, err error) {
 	out.Blocked, out.Requested, out.Dequeued, out.Clock = missing, missing, missing, missing
 }
 
-// unused marks the counters of a pool that was not found. A pool whose queues hold items, or can't be read, may be in use.
+// unused marks the counters of a pool that was not found. A pool with queued items or unreadable queues may be in use.
 func unused(out *answer.ThreadPool) {
 	err := target.Unsupportedf("the process has not used its thread pool")
 	switch {
@@ -91,8 +91,7 @@ func unused(out *answer.ThreadPool) {
 	noCounters(out, err)
 }
 
-// windowsPool returns the shape of the pool of Windows and the number of its threads. That is 0 unless the program uses
-// this pool.
+// windowsPool returns the shape of the Windows pool and its number of threads, which is 0 unless the program uses it.
 func (r *Reader) windowsPool() (*windowsPool, int64) {
 	for s, err := range shapes.Loaded[*windowsPool](r.b) {
 		if err != nil {
@@ -105,7 +104,7 @@ func (r *Reader) windowsPool() (*windowsPool, int64) {
 	return nil, 0
 }
 
-// windows reads the pool of Windows and reports whether the process uses it. Windows decides how many threads run.
+// windows reads the Windows pool and reports whether the process uses it. Windows decides how many threads run.
 func (r *Reader) windows(out *answer.ThreadPool) bool {
 	s, threads := r.windowsPool()
 	if s == nil {
@@ -124,7 +123,7 @@ func (r *Reader) windows(out *answer.ThreadPool) bool {
 	return true
 }
 
-// portable reads the pool of .NET 6 and later, and reports whether the process has one. The error is
+// portable reads the pool of .NET 6 and later, and reports whether the process has it. The error is
 // why that is unknown.
 func (r *Reader) portable(out *answer.ThreadPool, c *ticks.Clock) (bool, error) {
 	pool, err := static(r.b, "System.Threading.PortableThreadPool", func(s *portable) *shapes.Static { return &s.Instance })
@@ -223,9 +222,8 @@ type modernQueue struct {
 	Queue shapes.Static `static:"s_workQueue"`
 }
 
-// native reads the runtime's own pool (.NET 5 and earlier). A pool without a limit was never used.
-// lost is why it is unknown whether the class library has a pool; a runtime without its own pool then
-// answers that.
+// native reads the runtime's own pool (.NET 5 and earlier). A pool without a limit was never used. lost is why it is
+// unknown whether the class library has a pool; it is the result if the runtime has no pool of its own.
 func (r *Reader) native(out *answer.ThreadPool, lost error) {
 	queue, unread := static(r.b, "System.Threading.ThreadPoolWorkQueue", func(s *legacyQueue) *shapes.Static { return &s.Queue })
 	if unread != nil && r.rt.Check(dac.FeatureStatics) != nil { // it may have another pool, such as the Windows one
@@ -244,7 +242,7 @@ func (r *Reader) native(out *answer.ThreadPool, lost error) {
 		noCounters(out, lost)
 		return
 	case err == nil && p.MinWorkers == 0, err != nil && unread == nil && queue.Addr == 0 && (errors.Is(err, target.ErrUnsupported) || r.sinceSix()):
-		return // unused, or it would be the portable one
+		return // unused, else it would be the portable pool
 	case err != nil && queue.Addr == 0:
 		out.Kind = answer.PoolUnknown
 		out.Note(fmt.Errorf("the runtime's thread pool: %w", err))
@@ -265,8 +263,7 @@ func (r *Reader) native(out *answer.ThreadPool, lost error) {
 	out.Ports = completionPorts(p)
 }
 
-// sinceSix reports whether the class library is that of .NET 6 or later, as far as the loaded types
-// show.
+// sinceSix reports whether the loaded types show a class library of .NET 6 or later.
 func (r *Reader) sinceSix() bool {
 	for _, err := range shapes.Loaded[*modernQueue](r.b) {
 		if err == nil {
@@ -276,7 +273,7 @@ func (r *Reader) sinceSix() bool {
 	return false
 }
 
-// poolTicks adds the pool's time stamps to the clock, and notes in g those that can't be read.
+// poolTicks adds the pool's time stamps to the clock, and notes unreadable ones in g.
 func (r *Reader) poolTicks(g *answer.Gaps, c *ticks.Clock) {
 	var pool answer.ThreadPool
 	if _, err := r.portable(&pool, c); err != nil {
@@ -284,8 +281,8 @@ func (r *Reader) poolTicks(g *answer.Gaps, c *ticks.Clock) {
 	}
 }
 
-// transitions are the names of HillClimbing.StateOrTransition. The runtime's own pool uses the same
-// (hillclimbing.h, enum HillClimbingStateTransition).
+// transitions are the names of HillClimbing.StateOrTransition. The runtime's own pool uses the same (hillclimbing.h,
+// enum HillClimbingStateTransition).
 var transitions = []string{"Warmup", "Initializing", "RandomMove", "ClimbingMove", "ChangePoint", "Stabilizing", "Starvation", "ThreadTimedOut",
 	"CooperativeBlocking"}
 
@@ -377,8 +374,8 @@ func (e *hillClimbingStep) read(x shapes.Instance) (answer.HillClimbingStep, err
 	return answer.HillClimbingStep{Ms: ticks, Transition: transition(why), Threads: n, Samples: samples, Throughput: throughput}, err
 }
 
-// MarkWorkers marks the workers of the pool of Windows in out. The runtime's own state of a thread does not: where it marks one,
-// the process has the portable pool, and no metadata is read to look for the other.
+// MarkWorkers marks the workers of the Windows pool in out. The runtime does not mark them in its thread state. If it
+// marks any thread, the process has the portable pool, and MarkWorkers reads no metadata.
 func (r *Reader) MarkWorkers(out *answer.ManagedThreads) {
 	if slices.ContainsFunc(r.threads, func(t threads.Thread) bool { return t.Managed != nil && t.Managed.State&dac.ThreadPoolWorker != 0 }) {
 		return
@@ -395,7 +392,7 @@ func (r *Reader) MarkWorkers(out *answer.ManagedThreads) {
 	}
 }
 
-// windowsWorkers returns the threads that have dispatched work of the pool of Windows.
+// windowsWorkers returns the threads that have run work of the Windows pool.
 func (r *Reader) windowsWorkers() (map[target.Addr]bool, error) {
 	owners, err := r.queueOwners()
 	used := make(map[target.Addr]bool, len(owners))
@@ -435,8 +432,7 @@ func (r *Reader) workers(ctx context.Context, out *answer.ThreadPool) error {
 	return nil
 }
 
-// aside reports whether a thread that the runtime calls a worker is another thread of the pool: its
-// gate or its timers.
+// aside reports whether a worker by the runtime's mark is another thread of the pool: its gate or its timers.
 func (r *Reader) aside(a *threads.ThreadActivity) bool {
 	if a.By == nil {
 		return false

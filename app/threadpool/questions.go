@@ -25,7 +25,7 @@ func Of(p *process.Process) (*Reader, error) {
 	return New(b, w, list, err), nil
 }
 
-// pooled computes an answer by the reader of the thread pool.
+// pooled computes an answer with the process's Reader.
 func pooled[T any](ctx context.Context, p *process.Process, compute func(ctx context.Context, r *Reader) (T, error)) (T, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (none T, err error) {
 		r, err := Of(p)
@@ -36,8 +36,8 @@ func pooled[T any](ctx context.Context, p *process.Process, compute func(ctx con
 	})
 }
 
-// Pool describes the thread pool: its workers and limits, what is queued, and whether it keeps up. Where neither the workers nor
-// the queues can be read, the answer comes with that error.
+// Pool describes the thread pool: its workers and limits, the queued items, and whether it keeps up. If neither the
+// workers nor the queues can be read, the answer comes with that error.
 func Pool(ctx context.Context, p *process.Process, o Options) (*answer.ThreadPool, error) {
 	return pooled(ctx, p, func(ctx context.Context, r *Reader) (*answer.ThreadPool, error) {
 		out, err := r.Describe(ctx, o)
@@ -49,7 +49,7 @@ func Pool(ctx context.Context, p *process.Process, o Options) (*answer.ThreadPoo
 	})
 }
 
-// WorkQueues lists what is queued in the thread pool.
+// WorkQueues lists the items queued in the thread pool.
 func WorkQueues(ctx context.Context, p *process.Process) (*answer.WorkQueues, error) {
 	return pooled(ctx, p, func(ctx context.Context, r *Reader) (*answer.WorkQueues, error) {
 		out, err := r.Queues(ctx)
@@ -60,7 +60,7 @@ func WorkQueues(ctx context.Context, p *process.Process) (*answer.WorkQueues, er
 	})
 }
 
-// Timers lists the timers that are scheduled.
+// Timers lists the scheduled timers.
 func Timers(ctx context.Context, p *process.Process) (*answer.Timers, error) {
 	return pooled(ctx, p, func(ctx context.Context, r *Reader) (*answer.Timers, error) {
 		out, err := r.Timers(ctx)

@@ -16,9 +16,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Queues lists the queued items: those of the queues that all workers share, and those of each
-// worker's local queue. A process that has not used its pool has no queues. It records what could not
-// be read. The error is ctx's.
+// Queues lists the queued items of the shared queues and of each worker's local queue. A process that has not used its
+// pool has no queues. It records what could not be read. The error is ctx's.
 func (r *Reader) Queues(ctx context.Context) (*answer.WorkQueues, error) {
 	ctx = absent.Context(ctx)
 	out := &answer.WorkQueues{Queues: []answer.WorkQueue{}}
@@ -57,8 +56,7 @@ func (q *queueReader) shared() {
 	q.concurrent(answer.QueueLowPriority, &s.Low, at)
 }
 
-// assignable reads the queues that the pool creates on machines with many processors, one for each
-// group of workers.
+// assignable reads the queues that the pool creates on machines with many processors, one for each group of workers.
 func (q *queueReader) assignable(f *shapes.Ref, at shapes.Instance) {
 	if !f.Has() {
 		return
@@ -79,8 +77,8 @@ func (q *queueReader) assignable(f *shapes.Ref, at shapes.Instance) {
 	}
 }
 
-// unreadElements is how many consecutive elements of an array may be missing before the rest is given
-// up: the length of an array can be wrong.
+// unreadElements is how many consecutive elements of an array may be missing before reading stops. The length of an
+// array may be wrong.
 const unreadElements = 16
 
 // refs returns the objects that an array refers to, without nulls.
@@ -136,8 +134,7 @@ func (q *queueReader) queue(kind string, n int, o objects.Object) {
 	q.out.Queues = append(q.out.Queues, out)
 }
 
-// add adds an item to a queue and reports whether more are wanted. Items beyond a limit are only
-// counted.
+// add adds an item to a queue and reports whether to continue. Items beyond a limit are only counted.
 func (q *queueReader) add(to *answer.WorkQueue, item target.Addr, slot int) bool {
 	q.list.Add(to, &q.out.Gaps, slot, func() answer.WorkItem { return q.r.item(&q.out.Gaps, item) })
 	return q.ctx.Err() == nil
@@ -149,9 +146,8 @@ type queued struct {
 	slot int
 }
 
-// concurrentItems returns the items of a ConcurrentQueue, the next one first. A slot holds an item if
-// its sequence number is one more than its position. The queue itself tests this, whatever its tail
-// says meanwhile.
+// concurrentItems returns the items of a ConcurrentQueue, the next one first. A slot holds an item if its sequence
+// number is one more than its position. The queue tests the same, regardless of its tail.
 func concurrentItems(b *shapes.Binder, o objects.Object) iter.Seq2[queued, error] {
 	return func(yield func(queued, error) bool) {
 		s, at, err := shapes.BindObject[*concurrentQueue](b, o)
@@ -177,8 +173,8 @@ func concurrentItems(b *shapes.Binder, o objects.Object) iter.Seq2[queued, error
 	}
 }
 
-// segmentItems yields the items of a segment and returns the next segment. more is false if the caller
-// wants no more. base is the number of slots before the segment.
+// segmentItems yields the items of a segment and returns the next segment. more is false if the caller stops. base is
+// the number of slots before the segment.
 func segmentItems(b *shapes.Binder, o objects.Object, base *int, yield func(queued, error) bool) (next objects.Object, more bool, err error) {
 	seg, at, err := shapes.BindObject[*segment](b, o)
 	if err != nil {
@@ -257,8 +253,8 @@ func (q *queueReader) local() {
 	}
 }
 
-// localItems reads the items of a worker's queue. Its owner puts and takes items at the tail, thieves
-// take them at the head. A slot is empty if its item was taken out of order.
+// localItems reads the items of a worker's queue. Its owner adds and removes items at the tail, thieves remove them at
+// the head. A slot is empty if its item was removed out of order.
 func (q *queueReader) localItems(to *answer.WorkQueue, o objects.Object) {
 	s, at, err := shapes.BindObject[*localQueue](q.r.b, o)
 	var list objects.Object
@@ -281,7 +277,7 @@ func (q *queueReader) localItems(to *answer.WorkQueue, o objects.Object) {
 			err = e
 		}
 	}
-	// The indices wrap around: only their difference counts.
+	// The indexes wrap around. Only their difference counts.
 	n := int32(tail) - int32(head)
 	if err == nil && (n < 0 || n > int32(min(a.Len, 1<<30)) || mask+1 != int64(a.Len)) {
 		err = target.Corruptf("items %d to %d of %d, with the mask %#x", head, tail, a.Len, mask)
@@ -337,8 +333,7 @@ func (r *Reader) ownQueue(s *threadLocals, t *dac.Thread) (target.Addr, error) {
 	return s.Queue.Addr(shapes.Of(o))
 }
 
-// threadStatic returns the object in a thread's thread static. It returns the zero Object for null or
-// if the thread never used it.
+// threadStatic returns the object in a thread's thread static, or the zero Object for null or an unused static.
 func threadStatic(s *shapes.ThreadStatic, t *dac.Thread) (objects.Object, error) {
 	v := s.Of(t)
 	if noValue(v) {

@@ -23,17 +23,17 @@ type Reader struct {
 	unread  error
 }
 
-// New returns a Reader. The walker finds what workers do; list (see threads.List) owns the local
-// queues. unread is why list lacks threads, or nil.
+// New returns a Reader. w finds the activities of workers; list (see threads.List) owns the local queues. unread is why
+// list may be incomplete, or nil.
 func New(b *shapes.Binder, w *stackwalk.Walker, list []threads.Thread, unread error) *Reader {
 	return &Reader{b: b, rt: b.Objects().Runtime(), walker: w, threads: list, unread: unread}
 }
 
-// static returns the object that a static field refers to. It returns the zero Object if the type is
-// not loaded, the class is not initialized, or the field is null. S points to the shape of the type; field
-// selects one of its statics. A runtime without type lists may not list classes that have only static
-// fields. For these the result is unknown unless the program lacks the type held, which the object would have, and the heap has no
-// object that may be of it.
+// static returns the object that a static field refers to. It returns the zero Object if the type is not loaded, the
+// class is not initialized, or the field is null. S points to the shape of the type; field selects one of its statics.
+//
+// A runtime without type lists may not list classes with only static fields. For these the result is unknown, unless
+// the object's type held is not loaded and the heap has no object that may be of it.
 func static[S any](b *shapes.Binder, held string, field func(S) *shapes.Static) (objects.Object, error) {
 	var failed error
 	known := false
@@ -79,11 +79,11 @@ func typeText(g *answer.Gaps, o objects.Object) answer.Text {
 // lineChars bounds the characters of a string shown on one line.
 const lineChars = objects.LineChars
 
-// A call is what a delegate calls.
+// A call is the first call of a delegate.
 type call struct {
-	name   string // of the method, with its type
+	name   string // the method with its type
 	static bool
-	on     string // the same with the target's type, which may be derived
+	on     string // the method with the target's type, which may be derived
 }
 
 // method names the first method that a delegate calls, and counts the others.

@@ -2,7 +2,7 @@ package threadpool
 
 import "github.com/sosgo/sosgo/objects/shapes"
 
-// Shapes of the pool's types. Versions differ by alternates; fields that only some versions have are optional.
+// Shapes of the pool's types. Versions differ by alternates; fields of some versions only are optional.
 type (
 	// portable is the pool of .NET 6 and later.
 	portable struct {
@@ -20,7 +20,7 @@ type (
 		Blocked   shapes.Int  `field:"_numBlockedThreads"`
 		Waits     shapes.Ref  `field:"_waitThreadsHead,optional"`
 	}
-	// windowsPool is the pool of Windows, which a program may use in place of the portable one (.NET 8 and later).
+	// windowsPool is the Windows pool, which a program may use instead of the portable one (.NET 8 and later).
 	windowsPool struct {
 		_       shapes.Type   `of:"System.Threading.WindowsThreadPool"`
 		Threads shapes.Static `static:"s_threadCount"`

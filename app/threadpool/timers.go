@@ -19,7 +19,8 @@ import (
 // neverAgain is the period of a timer that fires once (Timeout.UnsignedInfinite).
 const neverAgain = math.MaxUint32
 
-// Timers lists the scheduled timers. Stopped timers are in no queue. It records what could not be read. The error is ctx's.
+// Timers lists the scheduled timers. Stopped timers are in no queue. It records what could not be read. The error is
+// ctx's.
 func (r *Reader) Timers(ctx context.Context) (*answer.Timers, error) {
 	out := &answer.Timers{Timers: []answer.Timer{}}
 	c := &ticks.Clock{}
@@ -43,8 +44,8 @@ func (r *Reader) Timers(ctx context.Context) (*answer.Timers, error) {
 	return out, err
 }
 
-// eachTimer calls visit for the timers of each queue, and adds the time stamps of queues and timers to
-// the clock. It calls lose with the reason why some are missing.
+// eachTimer calls visit for the timers of each queue, and adds the time stamps of queues and timers to c. It calls lose
+// with the reason if timers are missing.
 func (r *Reader) eachTimer(ctx context.Context, lose func(error), visit func(queue int, short bool, s *queuedTimer, o objects.Object), c *ticks.Clock) error {
 	ctx = absent.Context(ctx)
 	list, err := static(r.b, "System.Threading.TimerQueue", func(s *timerQueues) *shapes.Static { return &s.Instances })
@@ -158,7 +159,7 @@ func (r *Reader) timer(g *answer.Gaps, t *answer.Timer, s *queuedTimer, at shape
 	return nil
 }
 
-// Shapes of the objects that the class library has timers for.
+// Shapes of objects for which the class library creates timers.
 type (
 	delay struct {
 		_ shapes.Type `of:"System.Threading.Tasks.Task+DelayPromise"`
@@ -168,7 +169,7 @@ type (
 	}
 )
 
-// purpose determines what a timer is for from the argument of its callback.
+// purpose determines the purpose of a timer from the argument of its callback.
 func (r *Reader) purpose(g *answer.Gaps, t *answer.Timer, state objects.Object) {
 	if is, _ := shapes.Is[*delay](r.b, state.Type); is {
 		t.Kind, t.Owner, t.Awaits = "Task.Delay", state.Addr, r.awaitedBy(g, state)
@@ -201,7 +202,7 @@ func (r *Reader) purpose(g *answer.Gaps, t *answer.Timer, state objects.Object) 
 	}
 }
 
-// awaitedBy names what runs when a task completes, or returns nothing.
+// awaitedBy names what runs when a task completes, or returns "".
 func (r *Reader) awaitedBy(g *answer.Gaps, o objects.Object) answer.Text {
 	var w answer.WorkItem
 	if err := r.taskStatus(g, &w, o); err != nil {
@@ -250,8 +251,8 @@ func (r *Reader) tokenSource(g *answer.Gaps, o objects.Object) (*answer.TokenSou
 	return out, nil
 }
 
-// tokenState returns the state of a CancellationTokenSource in words. The constants begin at 1 where
-// the callbacks are in partitions, and at 0 in later versions.
+// tokenState describes the state of a CancellationTokenSource. The constants begin at 1 if the callbacks are in
+// partitions, and at 0 in later versions.
 func tokenState(n int64, partitions bool) string {
 	if partitions {
 		n--
@@ -274,7 +275,7 @@ func (r *Reader) registered(g *answer.Gaps, out *answer.TokenSource, list object
 		return err
 	}
 	o, err := s.Callbacks.Object(at)
-	var mark target.Addr // a visited node: meeting it again means a ring
+	var mark target.Addr // a visited node: visiting it again shows a ring
 	for steps := uint64(1); err == nil && o.Addr != 0; steps++ {
 		if o.Addr == mark || steps > limits.TokenCallbacks {
 			return target.Corruptf("the callbacks of CancellationTokenSource %016x do not end", uint64(out.Address))

@@ -30,7 +30,7 @@ func judge(p *answer.ThreadPool, q *answer.WorkQueues) answer.Verdict {
 	v.Rests = []answer.Premise{answer.ThreadsListed, answer.StackComplete, answer.ListComplete}
 	v.Because(words.WorkersBusy.Of(words.N(p.Running.Value), words.N(p.Total.Value)))
 	stands := doing(p)
-	if k := min(1, len(stands)); 2*blocked(p) >= len(p.Workers) { // where most of them wait explains a starved pool: readers see the first lines
+	if k := min(1, len(stands)); 2*blocked(p) >= len(p.Workers) { // what blocks most workers explains a starved pool, so it comes first
 		v.Because(stands[:k]...)
 		stands = stands[k:]
 	}
@@ -45,12 +45,12 @@ func judge(p *answer.ThreadPool, q *answer.WorkQueues) answer.Verdict {
 	return v
 }
 
-// unjudged returns what is said of a pool that can't be judged.
+// unjudged returns the verdict for a pool that can't be judged.
 func unjudged(says, why answer.Statement) answer.Verdict {
 	return answer.Conclude(answer.NoFinding, says, answer.StrengthUnknown, why)
 }
 
-// weigh compares the work that waits with the workers.
+// weigh compares the queued work with the workers.
 func weigh(p *answer.ThreadPool, q *answer.WorkQueues) answer.Verdict {
 	items, free := words.N(p.Queued.Value), words.N(max(p.Total.Value-p.Running.Value, 0))
 	n, waiting := len(p.Workers), blocked(p)
@@ -80,8 +80,8 @@ func weigh(p *answer.ThreadPool, q *answer.WorkQueues) answer.Verdict {
 	}
 }
 
-// pile is how many items for each worker are a queue that grows, whatever the workers did at the moment of the dump.
-// If no worker is free, a batch of work may be on its way, and longPile items for each are a pile.
+// pile is how many queued items for each worker show a growing queue, whatever the workers were doing. With a free
+// worker a batch of work may just have arrived; the threshold is then longPile.
 const (
 	pile     = 100
 	longPile = 1000
@@ -140,7 +140,7 @@ func queuedSites(q *answer.WorkQueues) (out []answer.Site) {
 	return out
 }
 
-// standing returns where the workers stand that wait for something other than work.
+// standing returns where the blocked workers are.
 func standing(p *answer.ThreadPool) (out []answer.Site) {
 	for i := range p.Workers {
 		if w := &p.Workers[i]; w.Waits {

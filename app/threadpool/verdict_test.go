@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestVerdict: a pool is called starved only where work waits, nobody is free and the workers wait themselves.
+// TestVerdict checks that a pool is starved only if work waits, no worker is free and the workers are blocked.
 func TestVerdict(t *testing.T) {
 	known := answer.Known[int64]
 	pool := func(queued uint64, total, running int64, waiting ...bool) *answer.ThreadPool {
@@ -50,8 +50,8 @@ func TestVerdict(t *testing.T) {
 	assert.Contains(t, threadpool.Judge(pool(5, 2, 2, true, true), &answer.WorkQueues{}).Evidence, "a worker last took an item 1000 ms before the newest time that the process noted")
 }
 
-// TestWhereWorkersStand: of a starved pool, what most workers wait for follows the count of workers, before what is queued. Of a pool that is
-// busy, what the workers do comes last.
+// TestWhereWorkersStand checks the order of the evidence. In a starved pool, what blocks most workers follows the
+// worker count. In a busy pool, the workers' activities come last.
 func TestWhereWorkersStand(t *testing.T) {
 	for _, c := range []struct {
 		waiting int
@@ -74,7 +74,7 @@ func TestWhereWorkersStand(t *testing.T) {
 	}
 }
 
-// TestFills: the verdict names what most of the queued items are, by their methods and else by their types.
+// TestFills checks that the verdict names most queued items by method, or else by type.
 func TestFills(t *testing.T) {
 	q := &answer.WorkQueues{Queues: make([]answer.WorkQueue, 2)}
 	add := func(queue, n int, item answer.WorkItem) {

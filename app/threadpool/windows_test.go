@@ -15,7 +15,7 @@ import (
 	"github.com/sosgo/sosgo/stackwalk/threads"
 )
 
-// TestWindowsPool reads the pool of Windows, whose workers the runtime does not mark: three workers block, seven items wait.
+// TestWindowsPool reads the Windows pool: three workers block, seven items wait. The runtime does not mark its workers.
 func TestWindowsPool(t *testing.T) {
 	const path = "../../testdata/dumps/pool/net10-winpool/net10-winpool.dmp.zst"
 	if _, err := os.Stat(path); err != nil {

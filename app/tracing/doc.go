@@ -1,5 +1,6 @@
-// Package tracing reads who listens to the events of a process: the EventSources, the EventListeners of the program, the sessions of EventPipe
-// (dotnet-trace, dotnet-counters and the like), and ETW. It reads fields by name; a runtime with other fields is reported as an unknown layout.
+// Package tracing reads the event sources of a process and their listeners: EventListeners of the program, sessions of
+// EventPipe (dotnet-trace, dotnet-counters and others), and ETW. It does not read the events themselves. It reads
+// fields by name; a runtime with other fields is reported as an unknown layout. Start with EventSources.
 //
 // Stability: unstable.
 package tracing

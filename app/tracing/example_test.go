@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/app/tracing"
 )
 
-// List who listens to the events of a process.
+// List the event sources of a process that have listeners.
 func Example() {
 	d, err := sosgo.Open("../../testdata/dumps/observed/net10-observed/net10-observed.dmp.zst", sosgo.Options{})
 	if err != nil {

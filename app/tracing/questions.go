@@ -8,7 +8,8 @@ import (
 	"github.com/sosgo/sosgo/process"
 )
 
-// EventSources lists the event sources of the process, and who listens to them: EventListeners, sessions of EventPipe, and ETW.
+// EventSources lists the event sources of the process with their listeners: EventListeners, sessions of EventPipe, and
+// ETW.
 func EventSources(ctx context.Context, p *process.Process) (*answer.EventSources, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.EventSources, error) {
 		rt, err := p.Runtime()

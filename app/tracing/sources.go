@@ -37,10 +37,10 @@ type (
 	dispatcher struct {
 		_        shapes.Type `of:"System.Diagnostics.Tracing.EventDispatcher"`
 		Listener shapes.Ref  `field:"m_Listener"`
-		Events   shapes.Ref  `field:"m_EventEnabled"` // bool[], since .NET 10 a dictionary
+		Events   shapes.Ref  `field:"m_EventEnabled"` // bool[]; since .NET 10 a dictionary
 		Next     shapes.Ref  `field:"m_Next"`
 	}
-	// A provider is the side of a source that faces EventPipe or ETW. Before .NET 8 it has the fields of providerState itself.
+	// A provider connects a source to EventPipe or ETW. Before .NET 8 it has the fields of providerState itself.
 	provider struct {
 		_        shapes.Type `of:"System.Diagnostics.Tracing.EventProvider"`
 		State    shapes.Ref  `field:"_eventProvider|m_eventProvider"`
@@ -67,10 +67,10 @@ type (
 	}
 )
 
-// ticksInMilli is how many units of a TimeSpan are a millisecond.
+// ticksInMilli is the number of TimeSpan ticks in a millisecond.
 const ticksInMilli = 10_000
 
-// A Reader reads who listens to the events of a process. It is safe for concurrent use.
+// A Reader reads the event sources of a process and their listeners. It is safe for concurrent use.
 type Reader struct {
 	rt    *dac.Runtime
 	b     *shapes.Binder
@@ -80,18 +80,18 @@ type Reader struct {
 // New returns a Reader that binds types with b.
 func New(rt *dac.Runtime, b *shapes.Binder, c *collections.Reader) *Reader { return &Reader{rt, b, c} }
 
-// A search gathers what the sources of a process are connected to.
+// A search gathers the connections of a process's sources.
 type search struct {
 	*Reader
 	g        shapes.Reading
 	out      *answer.EventSources
 	native   map[target.Addr]*dac.EventPipeProvider // the providers of EventPipe by address
-	nativeOf error                                  // why there are none
-	handles  map[target.Addr]target.Addr            // the provider of EventPipe of each source
+	nativeOf error                                  // why native is empty
+	handles  map[target.Addr]target.Addr            // by source: its EventPipe provider
 	counters map[target.Addr]*answer.EventCounters  // by source
 }
 
-// Sources lists the EventSources, those that are listened to first, with their listeners and the providers of EventPipe.
+// Sources lists the EventSources, enabled ones first, with their listeners and EventPipe providers. The error is ctx's.
 func (r *Reader) Sources(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.EventSources, error) {
 	ctx = absent.Context(ctx)
 	out := &answer.EventSources{Sources: []answer.EventSource{}, Sessions: answer.Maybe[int64]{Err: shapes.ErrNoField}}
@@ -120,7 +120,7 @@ func (r *Reader) Sources(ctx context.Context, h *heap.Heap, o heap.ScanOptions) 
 	return out, nil
 }
 
-// rank orders sources: those that are enabled, the others, those that are disposed.
+// rank orders sources: enabled, disabled, disposed.
 func rank(e *answer.EventSource) int {
 	switch {
 	case e.Disposed.Value:
@@ -160,7 +160,7 @@ func (s *search) source(o objects.Object, e *eventSource, x shapes.Instance) ans
 		if listener := g.ObjectAt(&d.Listener, at); listener.Addr != 0 {
 			l.Address, l.Type = listener.Addr, g.TypeText(listener)
 		}
-		// Every listener is connected to every source. One that never enabled the source has no list of events.
+		// Every listener is connected to every source. A listener that never enabled the source has no list of events.
 		if l.Events.Err != nil || l.Events.Value > 0 {
 			out.Listeners = append(out.Listeners, l)
 		}
@@ -173,7 +173,7 @@ func hex(n answer.Maybe[int64]) answer.Maybe[answer.Hex] {
 	return answer.Of(answer.Hex(n.Value), n.Err)
 }
 
-// enabled counts the events that a listener gets: the elements of bool[] or the values of a dictionary that are true.
+// enabled counts the events that a listener gets: the true elements of a bool[] or the true values of a dictionary.
 func (s *search) enabled(o objects.Object) answer.Maybe[int64] {
 	if o.Addr == 0 {
 		return answer.Known[int64](0)
@@ -199,7 +199,8 @@ func (s *search) enabled(o objects.Object) answer.Maybe[int64] {
 	return n
 }
 
-// provider describes a side of a source, and notes the handle of EventPipe's provider if the source is not 0. It is nil if there is none.
+// provider describes a connection of a source, and records the handle of EventPipe's provider if source is not 0. It
+// returns nil for a null field.
 func (s *search) provider(source target.Addr, f *shapes.Ref, x shapes.Instance) *answer.EventProvider {
 	g := s.g
 	p, at := shapes.At[*provider](g, f, x)
@@ -225,7 +226,7 @@ func (s *search) provider(source target.Addr, f *shapes.Ref, x shapes.Instance) 
 	return out
 }
 
-// group notes how often the counters of a source are read.
+// group records how often the counters of a source are read.
 func (s *search) group(c *counterGroup, x shapes.Instance) {
 	g := s.g
 	out := &answer.EventCounters{Count: answer.Maybe[int64]{Err: shapes.ErrNoField}}
@@ -248,8 +249,8 @@ func (s *search) group(c *counterGroup, x shapes.Instance) {
 	}
 }
 
-// triedProviders is how many sources are tried until the provider of one is in the list of EventPipe. .NET Core 3.1 keeps one provider of a name
-// there, so that of the source that has the runtime's events is not.
+// triedProviders is how many sources are tried until one has a provider in EventPipe's list. .NET Core 3.1 keeps one
+// provider per name there, so the source for the runtime's events has no provider in the list.
 const triedProviders = 8
 
 // pipe reads the providers of EventPipe, from the handle of any source.

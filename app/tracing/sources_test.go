@@ -28,7 +28,7 @@ func open(t *testing.T) (*sosgo.View, *testdump.Overlay) {
 	return v, over
 }
 
-// TestSources compares what the program's sources were asked for with how Observed.cs and the variables of its process asked.
+// TestSources compares the enabled events of the program's sources with Observed.cs and the variables of its process.
 func TestSources(t *testing.T) {
 	v, _ := open(t)
 	out, err := tracing.EventSources(t.Context(), v.Process)
@@ -73,7 +73,8 @@ func TestSources(t *testing.T) {
 	assert.NotContains(t, asked, "Shop-Absent")
 }
 
-// TestProviders holds the runtime's list of providers against the names of the managed sources, which proves the layouts.
+// TestProviders compares the runtime's list of providers with the names of the managed sources, which proves the
+// layouts.
 func TestProviders(t *testing.T) {
 	for _, name := range []string{"net31-zoo-withheap", "win-net6-zoo-withheap", "net8-zoo-withheap", "net9-zoo-withheap", "net10-zoo-withheap", "arm64-net10-zoo-withheap", "win-net8-zoo-withheap",
 		"win-net9-zoo-withheap", "win-net10-zoo-withheap"} {
@@ -92,7 +93,7 @@ func TestProviders(t *testing.T) {
 					n++
 					assert.True(t, names[e.Name.S], e.Name.S)
 					if name == "net31-zoo-withheap" && e.Name.S == "Microsoft-Windows-DotNETRuntime" {
-						continue // 3.1 lists the runtime's own provider of this name, and not that of the source
+						continue // 3.1 lists the runtime's own provider of this name instead of the source's
 					}
 					assert.Equal(t, answer.Known(answer.EventSessions{}), e.EventPipe.Sessions, "nobody traced these processes")
 				}
@@ -104,7 +105,7 @@ func TestProviders(t *testing.T) {
 	}
 }
 
-// TestDamagedProviders: a list of providers that leads elsewhere is not followed, and no number of sessions is given.
+// TestDamagedProviders checks that a damaged list of providers ends, without a number of sessions.
 func TestDamagedProviders(t *testing.T) {
 	v, over := open(t)
 	out, err := tracing.EventSources(t.Context(), v.Process)
@@ -119,7 +120,7 @@ func TestDamagedProviders(t *testing.T) {
 	}
 }
 
-// TestMissingParts asks again and again without one of the places that the answer was read from.
+// TestMissingParts repeats the query, each time without one of the pieces of memory that the answer was read from.
 func TestMissingParts(t *testing.T) {
 	testdump.Open(t, "net10-zoo").Sweep(t, 40, false, func(v *sosgo.View) (any, []error, error) {
 		return testdump.Asked(tracing.EventSources(context.Background(), v.Process))

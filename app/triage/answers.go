@@ -24,7 +24,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Answers are what a triage judges: answers of other packages about one process. The zero Answers has none.
+// Answers holds the input of a triage: answers of other packages about one process. The zero Answers is empty.
 type Answers struct {
 	Crash       Part[*answer.Crash]
 	Waits       Part[*answer.Waits]
@@ -32,13 +32,13 @@ type Answers struct {
 	SQLPools    Part[*answer.SQLPools]
 	Redis       Part[*answer.Redis]
 	HTTPClients Part[*answer.HTTPClients]
-	Tasks       Part[*answer.Tasks] // with those that failed
+	Tasks       Part[*answer.Tasks] // including failed ones
 	Hosts       Part[*answer.Hosts]
 	TypeInits   Part[*answer.Initializers]
 	OutOfMemory Part[*answer.OutOfMemory]
 	GCSettings  Part[[]answer.GCSetting]
 	FreeSpace   Part[*answer.Fragmentation]
-	Handles     Part[*answer.Handles] // all of them
+	Handles     Part[*answer.Handles] // of all types
 	Native      Part[*memorymap.Native]
 	Leaks       Part[*answer.Leaks]
 	VerifyHeap  Part[*answer.Soundness]
@@ -72,7 +72,7 @@ func (p Part[T]) get() (T, error) {
 // Get returns the answer and its error. The error of a Part that was not read is target.ErrUnsupported.
 func (p Part[T]) Get() (T, error) { return p.get() }
 
-// Read reads the answers about a process; each Part has its own error. The error is the context's.
+// Read reads the answers about a process. Each Part has its own error. The error is ctx's.
 func Read(ctx context.Context, p *process.Process, o Options) (*Answers, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, _ *process.Call) (*Answers, error) {
 		return read(process.WithoutNotes(ctx), p, o) // the triage names what could not be read
@@ -98,7 +98,7 @@ func read(ctx context.Context, p *process.Process, o Options) (*Answers, error) 
 		func() { a.Native = Got(memorymap.NativeMemory(ctx, p)) },
 	}
 	if !o.NoHeap {
-		_, _ = p.Graph(ctx, graph.Options{Census: true}) // one walk for all; the answers about the graph have its error
+		_, _ = p.Graph(ctx, graph.Options{Census: true}) // one walk for all; the answers that use the graph report its error
 		steps = append(steps, func() { a.Leaks = Got(leaks.Leaks(ctx, p, leaks.Options{})) })
 		if !o.Brief {
 			steps = append(steps,

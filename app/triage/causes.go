@@ -7,11 +7,11 @@ import (
 	"github.com/sosgo/sosgo/answer/words"
 )
 
-// starving are the kinds of findings from which starvation of the thread pool follows if most of its workers are among those that wait.
+// starving are the kinds of findings that explain a starved thread pool if they block most of its workers.
 var starving = []answer.FindingKind{answer.FindingDeadlock, answer.FindingAbandoned, answer.FindingHeld, answer.FindingPermits, answer.FindingCircle, answer.FindingWait}
 
-// causeOfStarvation puts what starves the thread pool before the starvation, which says what it follows from: more than half of the pool's workers
-// are threads that the other finding says to wait. The list is ranked.
+// causeOfStarvation moves the finding that blocks more than half of the pool's workers before the starvation, which
+// then refers to it. list is ranked.
 func causeOfStarvation(list []answer.Finding, workers int) []answer.Finding {
 	at := slices.IndexFunc(list, func(f answer.Finding) bool { return f.Kind == answer.FindingStarved })
 	if at < 0 || len(list[at].Clauses) == 0 {
@@ -52,7 +52,7 @@ func causeOfStarvation(list []answer.Finding, workers int) []answer.Finding {
 	return list
 }
 
-// waitingThreads returns the OS ids of the threads at the places that a finding is about.
+// waitingThreads returns the OS ids of the threads at a finding's sites.
 func waitingThreads(f *answer.Finding) map[uint32]bool {
 	out := map[uint32]bool{}
 	if len(f.Clauses) > 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// crashed looks at how the process died.
+// crashed checks how the process died.
 func crashed(ctx context.Context, q *Answers) (view, error) {
 	c, err := q.Crash.get()
 	if err != nil {
@@ -36,7 +36,7 @@ func crashed(ctx context.Context, q *Answers) (view, error) {
 			f.Clauses = append(slices.Clip(f.Clauses), answer.Conclude(answer.FindingCrash, words.UsuallyMeans.Of(words.Text(c.Usual)), answer.StrengthLikely))
 		}
 	case c.Likely != "":
-		f.Statement, f.Strength = words.Text(c.Likely), answer.StrengthLikely // no clause concludes it
+		f.Statement, f.Strength = words.Text(c.Likely), answer.StrengthLikely // no clause has this conclusion
 	}
 	id := signature.Crash(c, q.rules)
 	f.Identity = id.Identity
@@ -49,7 +49,7 @@ func crashed(ctx context.Context, q *Answers) (view, error) {
 	return view{found: []answer.Finding{f}, partly: firstOf(c.Noted(), nil)}, nil
 }
 
-// said returns the statement of the clause that says a text, which knows more of it than the text.
+// said returns the statement of the clause with the given text, which has the arguments of the text too.
 func said(clauses []answer.Verdict, text string) answer.Statement {
 	if i := slices.IndexFunc(clauses, func(v answer.Verdict) bool { return v.Text == text }); i >= 0 {
 		return clauses[i].Statement
@@ -57,7 +57,7 @@ func said(clauses []answer.Verdict, text string) answer.Statement {
 	return words.Text(text)
 }
 
-// failedCommand names the command of a database whose exception ended the process.
+// failedCommand names the database command with the exception that ended the process.
 func failedCommand(ctx context.Context, q *Answers, c *answer.Crash) []answer.Verdict {
 	isDriver := func(x answer.Exception) bool {
 		return strings.HasSuffix(x.Type.S, ".SqlException") || strings.HasPrefix(x.Type.S, "Npgsql.")
@@ -67,7 +67,7 @@ func failedCommand(ctx context.Context, q *Answers, c *answer.Crash) []answer.Ve
 	}
 	list, err := q.SQLPools.get()
 	if err != nil {
-		return nil // the pools are a subject of their own, which reports it
+		return nil // the pools are a separate subject, which reports the error
 	}
 	for i := range list.Failures {
 		x := &list.Failures[i]
@@ -80,7 +80,8 @@ func failedCommand(ctx context.Context, q *Answers, c *answer.Crash) []answer.Ve
 	return nil
 }
 
-// finalizer looks at the thread that runs finalizers. If the process died, all of its threads stopped, and where this one stood means nothing.
+// finalizer checks the thread that runs finalizers. In a crashed process all threads have stopped, so its position is
+// meaningless.
 func finalizer(ctx context.Context, q *Answers) (view, error) {
 	c, err := q.Crash.get()
 	switch {
@@ -100,8 +101,8 @@ func finalizer(ctx context.Context, q *Answers) (view, error) {
 	return v, nil
 }
 
-// crashPlace returns where the process died, as far as its conclusions do not say so: the innermost method of the program on the stack with its line,
-// or else frame, and the thread. A method in the trace of an exception is named by the conclusion about it.
+// crashPlace returns where the process died if its conclusions don't name it: the innermost method of the program on
+// the stack with its line, else frame, and the thread. The conclusion about an exception names the method of its trace.
 func crashPlace(c *answer.Crash, frame string) (out []answer.Statement) {
 	switch i := slices.IndexFunc(c.Stack, ownMethod); {
 	case i >= 0 && (c.Likely == "" || len(c.Exceptions) == 0 && c.FailFast == nil) && !strings.Contains(c.Likely, c.Stack[i].Method.S):

@@ -1,8 +1,10 @@
-// Package triage answers "what is wrong with this process" on one page. It asks the questions of the other packages, takes what these
-// conclude, and ranks it. It reads nothing itself, and a finding is never stronger than the conclusion that it comes from.
+// Package triage answers "what is wrong with this process" on one page. It calls the query packages, and ranks their
+// conclusions as findings. It does not read the dump itself, and a finding is never stronger than its conclusion.
 //
-// A subject that was looked at whole without a finding is quiet. A subject that could not be looked at, or not whole, is named with the
-// reason: what could not be read may be what is wrong.
+// A subject that was checked completely without a finding is quiet. A subject that was not checked, or only in part, is
+// listed with the reason: the unread part may be what is wrong.
+//
+// Start with Triage (triage.go) and ranks (ranks.go).
 //
 // Stability: unstable.
 package triage

@@ -15,7 +15,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// outOfMemory looks at allocations that the collector could not make.
+// outOfMemory checks for allocations that the collector could not make.
 func outOfMemory(ctx context.Context, q *Answers) (view, error) {
 	m, err := q.OutOfMemory.get()
 	if err != nil {
@@ -42,7 +42,7 @@ func outOfMemory(ctx context.Context, q *Answers) (view, error) {
 	return v, nil
 }
 
-// outOfMemoryBy identifies allocations that failed by the largest holder of memory.
+// outOfMemoryBy identifies failed allocations by the largest holder of memory.
 func outOfMemoryBy(list []answer.Finding) {
 	var holder answer.Identity
 	if i := slices.IndexFunc(list, func(f answer.Finding) bool { return f.Kind == answer.FindingHolder }); i >= 0 {
@@ -81,13 +81,13 @@ func limitClauses(settings []answer.GCSetting) (out []answer.Verdict) {
 	return out
 }
 
-// Free space between objects is a finding if it is at least so many bytes, and percent of its generation.
+// Free space between objects is a finding from muchFree bytes and muchFreeShare percent of its generation.
 const (
 	muchFree      = 32 << 20
 	muchFreeShare = 50
 )
 
-// fragmentation looks at free space between objects that do not move: those of generation 2, large and pinned ones.
+// fragmentation checks the free space between objects that do not move: generation 2, large and pinned objects.
 func fragmentation(ctx context.Context, q *Answers) (view, error) {
 	list, err := q.FreeSpace.get()
 	if err != nil {
@@ -117,17 +117,17 @@ func fragmentation(ctx context.Context, q *Answers) (view, error) {
 	return v, nil
 }
 
-// freeNames are the generations whose free space counts. A collection of younger ones compacts them, or they become older.
+// freeNames are the generations checked for free space. Younger ones are compacted or promoted by the next collection.
 var freeNames = map[string]string{"2": "generation 2", "large": "the large object heap", "pinned": "the pinned object heap"}
 
-// malloc's memory is a finding if it is at least so many bytes, and so many times the GC heap.
+// Memory of malloc is a finding from muchNative bytes and timesNative times the GC heap.
 const (
 	muchNative  = 256 << 20
 	timesNative = 2
 )
 
-// nativeMemory looks at whether the GC heap explains the memory of the process. Most dumps lack memory of malloc, and other allocators can't be
-// read: then nothing is said unless what is known is enough.
+// nativeMemory checks whether the GC heap explains the memory of the process. Most dumps do not have all memory of
+// malloc, and other allocators can't be read. There is a finding only if the known part suffices.
 func nativeMemory(ctx context.Context, q *Answers) (view, error) {
 	n, err := q.Native.get()
 	if err != nil || n == nil {
@@ -153,7 +153,7 @@ func nativeMemory(ctx context.Context, q *Answers) (view, error) {
 	return v, nil
 }
 
-// holders looks at what holds much of the heap.
+// holders checks for large holders of the heap.
 func holders(ctx context.Context, q *Answers) (view, error) {
 	l, err := q.Leaks.get()
 	if err != nil {
@@ -175,8 +175,8 @@ func holders(ctx context.Context, q *Answers) (view, error) {
 	return v, nil
 }
 
-// interned describes strings in the arrays in which the runtime keeps interned strings and literals, where all of them are a finding and none is for
-// itself: each array has a part of them.
+// interned describes the strings in the runtime's arrays for interned strings and literals if together they are a
+// finding. Each array alone holds too few.
 func interned(l *answer.Leaks) (answer.Finding, bool) {
 	var n, retained uint64
 	var share float64
@@ -198,14 +198,14 @@ func interned(l *answer.Leaks) (answer.Finding, bool) {
 	return finding(answer.FindingHolder, x), true
 }
 
-// What strings must hold to be a finding.
+// Thresholds for interned strings.
 const (
-	internedShare = 20       // percent of what lives
+	internedShare = 20       // percent of live bytes
 	internedBytes = 16 << 20 // bytes
 )
 
-// alike groups the suspects that are findings: those of one signature are one, as the parts of a cache in several dictionaries are. What one holds is
-// no part of what another of them does.
+// alike groups suspects by signature into findings, such as the parts of a cache in several dictionaries. The suspects
+// of a group do not overlap.
 func alike(suspects []answer.Suspect) (out [][]*answer.Suspect) {
 	at := map[string]int{}
 	share := map[string]float64{}
@@ -230,15 +230,16 @@ func alike(suspects []answer.Suspect) (out [][]*answer.Suspect) {
 	return out
 }
 
-// leadsThrough reports whether the path to a suspect leads through another one.
+// leadsThrough reports whether the path to s leads through other.
 func leadsThrough(s, other *answer.Suspect) bool {
 	return slices.ContainsFunc(s.Path.Objects, func(step answer.PathStep) bool { return step.Address == other.Point.Address })
 }
 
-// mostHolders is how many holders are findings. leaks lists the others.
+// mostHolders is how many holders become findings. The command leaks lists the others.
 const mostHolders = 3
 
-// holder describes a suspect. That it holds memory is computed from all references. That it leaks is nowhere recorded, and is not said.
+// holder describes a group of suspects. The retained size is computed from all references. A leak is not recorded
+// anywhere and not claimed.
 func holder(list []*answer.Suspect, l *answer.Leaks) answer.Finding {
 	s := list[0]
 	retained, share := s.Retained, s.Share
@@ -268,10 +269,10 @@ func holder(list []*answer.Suspect, l *answer.Leaks) answer.Finding {
 	return f
 }
 
-// held is what a suspect holds, and what keeps that.
+// held is the text for a suspect's retained memory and its holder.
 type held struct{ size, share, local, keeper answer.Statement }
 
-// holderSays says what a suspect holds. The others of list are like it, and what they hold is added.
+// holderSays describes the retained memory of a group of suspects, with its total.
 func holderSays(list []*answer.Suspect, h held) answer.Statement {
 	s := list[0]
 	name := holderName(list)
@@ -294,7 +295,7 @@ func holderSays(list []*answer.Suspect, h held) answer.Statement {
 	return says.Of(name, h.size, h.share, mostOf(list), h.local, h.keeper)
 }
 
-// holderName names what holds memory: objects of a type, the object to which the suspect belongs, or the object itself.
+// holderName names a holder: objects of a type, the object to which the suspect belongs, or the object itself.
 func holderName(list []*answer.Suspect) answer.Statement {
 	s := list[0]
 	p := cmp.Or(s.Owner, s.Point)
@@ -309,7 +310,7 @@ func holderName(list []*answer.Suspect) answer.Statement {
 	return words.Text(s.Name.S)
 }
 
-// mostOf says what the suspects hold most, if that is known.
+// mostOf names the largest part of a suspect's retained memory, if known.
 func mostOf(list []*answer.Suspect) answer.Statement {
 	m := members(list[0])
 	if m == nil {
@@ -324,7 +325,7 @@ func mostOf(list []*answer.Suspect) answer.Statement {
 	return words.MostOfIt.Of(words.N(n), words.Type(m.Type.String()))
 }
 
-// keptBy says what keeps a suspect alive, if that is known.
+// keptBy names what keeps a suspect alive, if known.
 func keptBy(s *answer.Suspect, root string) answer.Statement {
 	switch {
 	case strings.HasPrefix(root, "static "+timerQueue+"."):
@@ -337,7 +338,7 @@ func keptBy(s *answer.Suspect, root string) answer.Statement {
 	return answer.Statement{}
 }
 
-// localHolds names the AsyncLocal whose values retain most of a suspect's bytes, if one does.
+// localHolds names the AsyncLocal with values that retain most of a suspect's bytes, if there is one.
 func localHolds(s *answer.Suspect) answer.Statement {
 	if len(s.Locals) == 0 || 2*s.Locals[0].Retained < s.Retained {
 		return answer.Statement{}
@@ -346,7 +347,7 @@ func localHolds(s *answer.Suspect) answer.Statement {
 	return words.LocalHolds.Of(words.Bytes(l.Retained), words.Field(l.Name), words.N(l.Count))
 }
 
-// handlersOf names the event of a suspect with handlers. Its owner's name leads to it, unless it is static.
+// handlersOf names the event of a suspect with handlers. For an instance event its owner is named too.
 func handlersOf(s *answer.Suspect, owner answer.Statement) answer.Statement {
 	switch {
 	case s.Name.S == "":
@@ -357,10 +358,11 @@ func handlersOf(s *answer.Suspect, owner answer.Statement) answer.Statement {
 	return words.HandlersOfOwner.Of(words.Field(s.Name.S), owner)
 }
 
-// timerQueue is the class whose static field leads to all active timers.
+// timerQueue is the class with a static field that leads to all active timers.
 const timerQueue = "System.Threading.TimerQueue"
 
-// members returns what a suspect holds most: its members, or the objects of handlers, timers or registrations.
+// members returns the largest part of a suspect's memory: its members, or the objects of handlers, timers or
+// registrations.
 func members(s *answer.Suspect) *answer.TypeCount {
 	if s.Members == nil && len(s.Targets) > 0 {
 		return &s.Targets[0]
@@ -368,7 +370,7 @@ func members(s *answer.Suspect) *answer.TypeCount {
 	return s.Members
 }
 
-// loadContexts looks at load contexts that were asked to unload and stay.
+// loadContexts checks for load contexts that were unloaded but remain.
 func loadContexts(ctx context.Context, q *Answers) (view, error) {
 	list, err := q.Contexts.get()
 	if err != nil {
@@ -378,7 +380,7 @@ func loadContexts(ctx context.Context, q *Answers) (view, error) {
 	for i := range list.Contexts {
 		c := &list.Contexts[i]
 		if c.State.S != answer.ContextUnloading || c.Verdict != answer.Held {
-			continue // one that is garbage goes with the next collection
+			continue // garbage goes with the next collection
 		}
 		x := answer.Conclude(answer.FindingUnload, words.ContextStays.Of(words.Text(c.Name.String()), words.N(len(c.Assemblies))), answer.StrengthProved,
 			words.ContextObject.Of(words.ShortObject(c.Address)))
@@ -395,7 +397,7 @@ func loadContexts(ctx context.Context, q *Answers) (view, error) {
 	return v, nil
 }
 
-// soundness looks at whether the objects of the heap are sound.
+// soundness checks whether the heap's objects are sound.
 func soundness(ctx context.Context, q *Answers) (view, error) {
 	s, err := q.VerifyHeap.get()
 	if err != nil {
@@ -419,17 +421,17 @@ func soundness(ctx context.Context, q *Answers) (view, error) {
 	return v, nil
 }
 
-// What the conclusions about the heap rest on.
+// Premises of the conclusions about the heap.
 var (
 	wholeHeap = []answer.Premise{answer.HeapWhole, answer.NoCollection}
 	reachable = []answer.Premise{answer.HeapWhole, answer.NoCollection, answer.RootsRead}
 )
 
-// GC handles of one type, to objects of one type, are a finding if they are so many. Healthy processes have less than two thousand of all types
-// together; a ConditionalWeakTable has a Dependent handle for each of its keys.
+// muchHandles is how many GC handles of one type to objects of one type are a finding. Healthy processes have fewer
+// than 2,000 of all types together. A ConditionalWeakTable has a Dependent handle for each key.
 const muchHandles = 10_000
 
-// handles looks at GC handles that are made and not freed.
+// handles checks for GC handles that are created and not freed.
 func handles(ctx context.Context, q *Answers) (view, error) {
 	list, err := q.Handles.get()
 	if err != nil {
@@ -439,7 +441,7 @@ func handles(ctx context.Context, q *Answers) (view, error) {
 		handle string
 		mt     target.Addr
 	}
-	v := view{partly: firstOf(list.Noted(), nil)} // what is noted later are names and sizes, which do not count
+	v := view{partly: firstOf(list.Noted(), nil)} // later gaps are only names and sizes
 	if list.Handles == nil {
 		return v, nil
 	}
@@ -484,7 +486,7 @@ func handles(ctx context.Context, q *Answers) (view, error) {
 	return v, ctx.Err()
 }
 
-// handleEffects say what many handles of a type do.
+// handleEffects describes the effect of many handles, by type.
 var handleEffects = map[string]*words.Sentence{
 	"Strong":    words.HandlesKeep,
 	"Pinned":    words.HandlesPin,

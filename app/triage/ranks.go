@@ -6,17 +6,17 @@ import (
 	"github.com/sosgo/sosgo/answer"
 )
 
-// severities are those of findings, the most severe first.
+// severities lists the severities of findings, the most severe first.
 var severities = []answer.Severity{answer.SeverityFatal, answer.SeverityHigh, answer.SeverityWarning}
 
-// A ranked kind of findings has a severity, and commands that show more. docs/triage.md gives the reasons for the order.
+// A ranked is a kind of findings with its severity and the commands that show more. docs/triage.md explains the order.
 type ranked struct {
 	kind     answer.FindingKind
 	severity answer.Severity
 	next     []string
 }
 
-// ranks are the kinds of findings. Of one severity the kind that is first here comes first.
+// ranks lists the kinds of findings. Within a severity, earlier kinds come first.
 var ranks = []ranked{
 	{answer.FindingCrash, answer.SeverityFatal, []string{"crashinfo"}},
 	{answer.FindingDeadlock, answer.SeverityFatal, []string{"waits", "locks"}},
@@ -48,10 +48,10 @@ var ranks = []ranked{
 	{answer.FindingTasks, answer.SeverityWarning, []string{"tasks -faulted"}},
 }
 
-// normal are kinds of verdicts that are no findings.
+// normal lists the kinds of verdicts that are not findings.
 var normal = []answer.FindingKind{answer.NoFinding, answer.FindingEntryPoint, answer.FindingPoolKeepsUp}
 
-// place returns the place of a kind in the order. A kind without a place comes last.
+// place returns the index of a kind in ranks. An unknown kind comes last.
 func place(kind answer.FindingKind) int {
 	if i := slices.IndexFunc(ranks, func(r ranked) bool { return r.kind == kind }); i >= 0 {
 		return i

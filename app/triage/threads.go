@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// waits looks at deadlocks, held locks, and threads that block.
+// waits checks for deadlocks, held locks and blocked threads.
 func waits(ctx context.Context, q *Answers) (view, error) {
 	w, err := q.Waits.get()
 	if err != nil && (w == nil || w.Looked == 0 || ctx.Err() != nil) {
@@ -34,10 +34,10 @@ func waits(ctx context.Context, q *Answers) (view, error) {
 	return v, nil
 }
 
-// manyWaiters is how many threads wait for a lock that is more than contended at the moment of the dump.
+// manyWaiters is how many waiting threads make a lock more than briefly contended.
 const manyWaiters = 3
 
-// pool looks at whether the thread pool keeps up.
+// pool checks whether the thread pool keeps up.
 func pool(ctx context.Context, q *Answers) (view, error) {
 	p, err := q.ThreadPool.get()
 	if err != nil {

@@ -15,31 +15,31 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Options choose what is looked at. The zero value chooses everything.
+// Options selects the subjects. The zero value selects all.
 type Options struct {
-	NoHeap bool   // leaves out what takes long on a large heap: holders of memory, load contexts, and whether the heap is sound
-	Brief  bool   // leaves out load contexts, and whether the heap is sound
-	Jobs   int    // subjects that are looked at together, at least 1
-	Rules  string // text of the rules by which the crash is signed (docs/fleet.md); empty stands for the default
+	NoHeap bool   // skip what is slow on a large heap: holders of memory, load contexts, and soundness of the heap
+	Brief  bool   // skip load contexts, and soundness of the heap
+	Jobs   int    // number of subjects checked in parallel, at least 1
+	Rules  string // text of the rules for the crash signature (docs/fleet.md); empty for the default
 }
 
-// A view is what looking at one subject showed.
+// A view is the result of checking one subject.
 type view struct {
 	found  []answer.Finding
-	partly error // why a part of the subject could not be looked at; nil if all of it was
-	beside bool  // the subject means nothing for this process, and is neither quiet nor unknown
+	partly error // why a part of the subject could not be checked; nil if it was checked completely
+	beside bool  // the subject does not apply to this process, and is neither quiet nor unknown
 
-	workers int // of the thread pool, as far as they were found
+	workers int // workers found in the thread pool
 }
 
-// A subject is one thing to look at.
+// A subject is one thing to check.
 type subject struct {
-	name string // what is quiet if nothing is found
-	heap bool   // it takes long on a large heap
+	name string // name for the lists of quiet and unchecked subjects
+	heap bool   // it is slow on a large heap
 	look func(context.Context, *Answers) (view, error)
 }
 
-// subjects are all that a triage looks at, in the order in which its answer names them.
+// subjects are the subjects of a triage, in the order of its answer.
 var subjects = []subject{
 	{name: "crash", look: crashed},
 	{name: "finalizer thread", look: finalizer},
@@ -60,9 +60,9 @@ var subjects = []subject{
 	{name: "load contexts", heap: true, look: loadContexts},
 }
 
-// Triage ranks what is wrong with a process: its crash, deadlocks, starved pools, failed tasks, damage and large holders of memory. It
-// names what it looked at without a finding, and what it could not look at. The error is the context's, or the first subject's if no
-// subject at all could be looked at.
+// Triage ranks what is wrong with a process: its crash, deadlocks, starved pools, failed tasks, damage and large
+// holders of memory. It lists the subjects that it checked without a finding, and those that it could not check. The
+// error is ctx's, or the first subject's if no subject could be checked.
 func Triage(ctx context.Context, p *process.Process, o Options) (*answer.Triage, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.Triage, error) {
 		o.Jobs = cmp.Or(o.Jobs, c.Jobs())
@@ -74,7 +74,7 @@ func Triage(ctx context.Context, p *process.Process, o Options) (*answer.Triage,
 	})
 }
 
-// Judge is Triage for answers that were read.
+// Judge is Triage for answers that have been read. The error is as for Triage.
 func Judge(ctx context.Context, q *Answers, o Options) (*answer.Triage, error) {
 	ctx = absent.Context(ctx)
 	if q == nil {
@@ -162,12 +162,12 @@ func signBy(list []answer.Finding, rules *signature.Rules) {
 	}
 }
 
-// unknown describes a subject that could not be looked at.
+// unknown describes a subject that could not be checked.
 func unknown(subject string, err error) answer.TriageAbsent {
 	return answer.TriageAbsent{Subject: subject, Reason: err.Error(), Err: err}
 }
 
-// rank orders findings: the most severe first, then by kind, then the surest, then those that concern most.
+// rank orders findings by severity, kind, strength, and the number of things that they concern.
 func rank(list []answer.Finding) {
 	slices.SortStableFunc(list, func(a, b answer.Finding) int {
 		return cmp.Or(
@@ -179,14 +179,14 @@ func rank(list []answer.Finding) {
 	})
 }
 
-// finding makes a finding of clauses. Its text and strength are those of the first.
+// finding makes a finding of clauses. The first clause supplies its text and strength.
 func finding(kind answer.FindingKind, clauses ...answer.Verdict) answer.Finding {
 	f := answer.Finding{Kind: kind, Severity: severityOf(kind), Clauses: clauses, Next: next(kind)}
 	if len(clauses) > 0 {
 		c := &clauses[0]
 		f.Statement, f.Strength, f.Count = c.Statement, c.Strength, c.Count
 		if prefix := string(kind) + ": "; strings.HasPrefix(c.Text, prefix) {
-			f.Statement = c.From(len(prefix)) // the kind stands before it
+			f.Statement = c.From(len(prefix)) // the kind precedes it
 		}
 		f.Identity = signature.Finding(kind, c.Sites, nil)
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// healthy answers all questions for a process with nothing wrong.
+// healthy returns the Answers of a process without findings.
 func healthy() *Answers {
 	return &Answers{
 		Crash:       Got(&answer.Crash{Alive: true}, nil),
@@ -42,7 +42,7 @@ func healthy() *Answers {
 	}
 }
 
-// TestNativeMemory: what malloc has is a finding where it is much and far more than the GC heap; where it is not known, nothing is said.
+// TestNativeMemory checks that much native memory, compared with the GC heap, is a finding, and unknown memory is not.
 func TestNativeMemory(t *testing.T) {
 	for _, c := range []struct {
 		n      memorymap.Native
@@ -107,7 +107,7 @@ func TestNotLookedAt(t *testing.T) {
 	}
 	assert.Equal(t, map[string]bool{"crash": false, "finalizer thread": false, "locks and blocked threads": false, "thread pool": false, "holders of memory": true}, names)
 
-	// The stacks of some threads were read, and no wait was found. What could not be read is said, and the subject isn't quiet.
+	// The stacks of some threads were read without a wait. The unread part is named, and the subject isn't quiet.
 	q.Waits = Got(&answer.Waits{Looked: 3}, target.ErrNotInDump)
 	out, err = Judge(context.Background(), q, Options{})
 	require.NoError(t, err)
@@ -125,7 +125,7 @@ func TestNotLookedAt(t *testing.T) {
 	assert.Len(t, out.Unknown, 3)
 }
 
-// TestNothingAtAll checks that a triage which could look at nothing is an error and no clean bill.
+// TestNothingAtAll checks that a triage without any readable subject is an error, not a clean result.
 func TestNothingAtAll(t *testing.T) {
 	q := &Answers{
 		Crash: Got[*answer.Crash](nil, target.ErrUnsupported), Waits: Got[*answer.Waits](nil, target.ErrNotInDump),
@@ -145,7 +145,7 @@ func TestNothingAtAll(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// TestOrder checks that findings stand in the order of severity, kind, strength and number.
+// TestOrder checks that findings are ordered by severity, kind, strength and number.
 func TestOrder(t *testing.T) {
 	q := healthy()
 	q.Waits = Got(&answer.Waits{Verdicts: []answer.Verdict{
@@ -171,7 +171,8 @@ func TestOrder(t *testing.T) {
 	assert.Equal(t, answer.SeverityWarning, out.Findings[5].Severity, "few waiters are usual")
 }
 
-// TestFailedCommand: a crash by the exception of a database's driver names the command that failed, as far as it is known.
+// TestFailedCommand checks that a crash by a database driver's exception names the failed command, as far as it is
+// known.
 func TestFailedCommand(t *testing.T) {
 	q := healthy()
 	q.Crash = Got(&answer.Crash{Reason: "SIGABRT", Verdicts: []answer.Verdict{{Statement: answer.Statement{Text: "SIGABRT"}, Strength: answer.StrengthRecorded}},
@@ -196,7 +197,7 @@ func TestFailedCommand(t *testing.T) {
 	assert.Empty(t, clauses())
 }
 
-// TestWhatIsNotKnown checks that a subject is not quiet where a verdict says that something is not known, or where a stack has gaps.
+// TestWhatIsNotKnown checks that a subject is not quiet if a verdict has unknown strength or a stack has gaps.
 func TestWhatIsNotKnown(t *testing.T) {
 	q := healthy()
 	q.ThreadPool = Got(&answer.ThreadPool{Kind: answer.PoolPortable, Verdicts: []answer.Verdict{{Statement: answer.Statement{Text: "whether it keeps up is not known"}, Strength: answer.StrengthUnknown}}}, nil)
@@ -280,7 +281,7 @@ func TestMemory(t *testing.T) {
 	assert.Equal(t, answer.StrengthPossible, out.Findings[2].Strength, "a word that only looks like a reference proves nothing")
 }
 
-// TestAlikeHolders checks that holders of one signature are one finding, unless one lies behind another.
+// TestAlikeHolders checks that holders of one signature are one finding, unless one retains another.
 func TestAlikeHolders(t *testing.T) {
 	q := healthy()
 	part := func(at, through target.Addr, share float64) answer.Suspect {
@@ -307,7 +308,7 @@ func TestAlikeHolders(t *testing.T) {
 	assert.Len(t, texts(part(0x10, 1, 60), other), 2)
 }
 
-// TestTimers checks that timers have the timer queue for an owner, and a method as the program has it.
+// TestTimers checks that timers have the timer queue as their owner, and a method name as in the source.
 func TestTimers(t *testing.T) {
 	q := healthy()
 	path := &answer.RootPath{Root: answer.GCRoot{Kind: "static field"}, Objects: []answer.PathStep{{PathObject: answer.PathObject{Type: answer.Text{S: "System.Threading.TimerQueue[]"}},
@@ -328,7 +329,7 @@ func TestTimers(t *testing.T) {
 	assert.Equal(t, "at least "+words, out.Findings[0].Text)
 }
 
-// TestFragmentation checks that free space is a finding where it is much, and names what can't be moved.
+// TestFragmentation checks that much free space is a finding, which names the objects that can't move.
 func TestFragmentation(t *testing.T) {
 	q := healthy()
 	pins := []answer.FreePin{{Handle: "Pinned", Type: answer.Text{S: "System.Byte[]"}, Handles: 301, Objects: 300, Example: 0x50}}
@@ -348,7 +349,7 @@ func TestFragmentation(t *testing.T) {
 	assert.Equal(t, answer.StrengthProved, f.Clauses[1].Strength)
 }
 
-// TestHandles checks that GC handles of one type to objects of one type are a finding where they are many.
+// TestHandles checks that many GC handles of one type to objects of one type are a finding.
 func TestHandles(t *testing.T) {
 	q := healthy()
 	damaged := false
@@ -359,7 +360,7 @@ func TestHandles(t *testing.T) {
 			case i%3 == 1:
 				h.Type = "Strong"
 			case i%3 == 2 && i > 3:
-				h.MethodTable = 16 // one less than a finding
+				h.MethodTable = 16 // one fewer than a finding
 			case i%3 == 2:
 				h.MethodTable = 24
 			}
@@ -482,7 +483,7 @@ func TestLoadContexts(t *testing.T) {
 	assert.Equal(t, answer.StrengthPossible, out.Findings[0].Clauses[1].Strength)
 }
 
-// TestRanksAreDocumented holds docs/triage.md to the table of ranks.
+// TestRanksAreDocumented compares docs/triage.md with the table of ranks.
 func TestRanksAreDocumented(t *testing.T) {
 	text, err := os.ReadFile("../../docs/triage.md")
 	require.NoError(t, err)
@@ -494,7 +495,7 @@ func TestRanksAreDocumented(t *testing.T) {
 	}
 }
 
-// TestKindsAreRanked: each kind of conclusion is a finding of a triage, or is listed as one that is none.
+// TestKindsAreRanked checks that each kind of conclusion is ranked or listed as normal.
 func TestKindsAreRanked(t *testing.T) {
 	f, err := parser.ParseFile(token.NewFileSet(), "../../answer/finding.go", nil, 0)
 	require.NoError(t, err)
@@ -518,7 +519,7 @@ func TestKindsAreRanked(t *testing.T) {
 	assert.Len(t, ranks, kinds-len(normal))
 }
 
-// TestUsualMeaning: what an exception usually means is a clause of its own, which is no stronger than likely.
+// TestUsualMeaning checks that the usual meaning of an exception is a separate clause of at most likely strength.
 func TestUsualMeaning(t *testing.T) {
 	q := healthy()
 	q.Crash = Got(&answer.Crash{Reason: "SIGABRT", Likely: "Odd was not caught (usually: it failed)", Blames: 2, Usual: "it failed", Verdicts: []answer.Verdict{
@@ -534,8 +535,8 @@ func TestUsualMeaning(t *testing.T) {
 	assert.Equal(t, answer.StrengthLikely, f.Clauses[2].Strength)
 }
 
-// TestCauseOfStarvation: what most workers of a starved pool wait for comes before the starvation, which says what it follows from. With half of them or
-// fewer the starvation stays first.
+// TestCauseOfStarvation checks that what blocks most workers of a starved pool precedes the starvation, which refers to
+// it. With half of the workers or fewer the starvation stays first.
 func TestCauseOfStarvation(t *testing.T) {
 	for _, c := range []struct {
 		kind          answer.FindingKind

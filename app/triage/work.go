@@ -11,7 +11,7 @@ import (
 	"github.com/sosgo/sosgo/internal/base/compilernames"
 )
 
-// sqlPools looks at pools of connections that have none left.
+// sqlPools checks for exhausted connection pools.
 func sqlPools(ctx context.Context, q *Answers) (view, error) {
 	list, err := q.SQLPools.get()
 	if err != nil {
@@ -33,7 +33,7 @@ func sqlPools(ctx context.Context, q *Answers) (view, error) {
 		x.Rests = []answer.Premise{answer.ListComplete}
 		x.Count, x.Show = int(p.Waiting.Value), []string{"sqlpools", fmt.Sprintf("dumpobj %x", uint64(p.Address))}
 		if p.Idle.Err != nil || p.Busy.Err != nil || p.Max.Err != nil || p.Busy.Value < p.Max.Value {
-			x.Strength = answer.StrengthLikely // that none is left: one may be on its way
+			x.Strength = answer.StrengthLikely // a free connection may be on its way
 		}
 		for i := range p.Opening {
 			if who := inHandsOf(p.Opening[i].Stack, p.Opening[i].Threads); who != "" {
@@ -47,7 +47,7 @@ func sqlPools(ctx context.Context, q *Answers) (view, error) {
 	return v, nil
 }
 
-// httpClients looks at HttpClients that are not shared, and at requests that wait for a connection.
+// httpClients checks for HttpClients that are not shared, and for requests that wait for a connection.
 func httpClients(ctx context.Context, q *Answers) (view, error) {
 	list, err := q.HTTPClients.get()
 	if err != nil {
@@ -60,7 +60,7 @@ func httpClients(ctx context.Context, q *Answers) (view, error) {
 	for i := range list.Pools {
 		p := &list.Pools[i]
 		if len(p.Waiting) == 0 || p.Disposed || p.Max.Err != nil || p.Count.Err != nil || p.Count.Value < p.Max.Value || p.Idle.Err != nil || p.Idle.Value > 0 {
-			continue // a connection is free, or is being opened
+			continue // a connection is free or being opened
 		}
 		x := answer.Conclude(answer.FindingExhausted, words.RequestsWait.Of(words.N(len(p.Waiting)), words.Text(p.Host.String()), words.N(p.Port.Value), words.N(p.Count.Value), words.N(p.Max.Value)),
 			answer.StrengthProved, words.QueueOfPool.Of(words.ShortObject(p.Address)))
@@ -78,7 +78,7 @@ func httpClients(ctx context.Context, q *Answers) (view, error) {
 	return v, nil
 }
 
-// redis looks at commands that can't be sent to a Redis server.
+// redis checks for commands that can't be sent to a Redis server.
 func redis(ctx context.Context, q *Answers) (view, error) {
 	list, err := q.Redis.get()
 	if err != nil {
@@ -91,10 +91,10 @@ func redis(ctx context.Context, q *Answers) (view, error) {
 	return v, nil
 }
 
-// mostClauses is how many groups of equal things a finding names.
+// mostClauses is how many groups a finding lists.
 const mostClauses = 3
 
-// borrowers groups who has the connections of a pool.
+// borrowers groups the holders of a pool's connections.
 func borrowers(p *answer.SQLPool) []answer.Verdict {
 	counts := map[string]int{}
 	for i := range p.Connections {
@@ -107,7 +107,7 @@ func borrowers(p *answer.SQLPool) []answer.Verdict {
 	})
 }
 
-// waiters groups who waits for a connection of a pool.
+// waiters groups the code that waits for a pool's connection.
 func waiters(p *answer.SQLPool) []answer.Verdict {
 	counts := map[string]int{}
 	for i := range p.Opening {
@@ -120,14 +120,14 @@ func waiters(p *answer.SQLPool) []answer.Verdict {
 	})
 }
 
-// alikeClause returns a clause about several that code holds or waits for, as variables show.
+// alikeClause returns a clause about n equal holders or waiters, with the evidence of variables.
 func alikeClause(says answer.Statement, n int, fact answer.Statement) answer.Verdict {
 	x := answer.Conclude(answer.NoFinding, says, answer.StrengthLikely, fact)
 	x.Rests, x.Count = []answer.Premise{answer.StackComplete, answer.HeapWhole}, n
 	return x
 }
 
-// inHandsOf names the code that has something in hand, or returns "".
+// inHandsOf names the code that holds something, or returns "".
 func inHandsOf(stack *answer.AsyncWork, threads []answer.Worker) string {
 	switch {
 	case stack != nil:
@@ -138,7 +138,7 @@ func inHandsOf(stack *answer.AsyncWork, threads []answer.Worker) string {
 	return ""
 }
 
-// asyncName returns the outermost method of suspended code that the program itself has, or else the innermost.
+// asyncName returns the outermost method of the program in suspended code, else the innermost method.
 func asyncName(w *answer.AsyncWork) string {
 	for i := len(w.Frames) - 1; i >= 0; i-- {
 		f := &w.Frames[i]
@@ -152,7 +152,7 @@ func asyncName(w *answer.AsyncWork) string {
 	return ""
 }
 
-// grouped makes a clause of each of the largest groups.
+// grouped returns a clause for each of the largest groups.
 func grouped(counts map[string]int, clause func(name string, n int) answer.Verdict) []answer.Verdict {
 	names := make([]string, 0, len(counts))
 	for name := range counts {
@@ -166,7 +166,7 @@ func grouped(counts map[string]int, clause func(name string, n int) answer.Verdi
 	return out
 }
 
-// failedTasks looks at tasks whose exceptions nobody has looked at.
+// failedTasks checks for tasks with unobserved exceptions.
 func failedTasks(ctx context.Context, q *Answers) (view, error) {
 	list, err := q.Tasks.get()
 	if err != nil {
@@ -209,7 +209,7 @@ func failedTasks(ctx context.Context, q *Answers) (view, error) {
 	return v, nil
 }
 
-// hosts looks at hosted services that failed, and at hosts that are stopping.
+// hosts checks for failed hosted services and stopping hosts.
 func hosts(ctx context.Context, q *Answers) (view, error) {
 	list, err := q.Hosts.get()
 	if err != nil {
@@ -222,7 +222,7 @@ func hosts(ctx context.Context, q *Answers) (view, error) {
 	return v, nil
 }
 
-// initializers looks at type initializers that failed. They are one finding: one that fails makes others fail.
+// initializers checks for failed type initializers. They are one finding, because a failed one makes others fail.
 func initializers(ctx context.Context, q *Answers) (view, error) {
 	list, err := q.TypeInits.get()
 	if err != nil {

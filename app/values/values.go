@@ -1,5 +1,6 @@
-// Package values answers questions about objects, collections, static fields and types of a process. The readers are objects,
-// objects/collections and query; this package joins what they know of one object.
+// Package values answers queries about objects, collections, static fields and types of a process. It only opens the
+// readers in packages objects, objects/collections and query, and joins their answers about one object. Start with
+// Describe.
 //
 // Stability: unstable.
 package values
@@ -21,13 +22,13 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// DescribeOptions choose parts of the description of an object.
+// DescribeOptions selects parts of an object's description.
 type DescribeOptions struct {
 	objects.DescribeOptions
-	Plain bool   // leaves out the elements of a collection and the state of a task
-	Show  string // expressions about the object to evaluate, such as "Customer.Name, size"; the fields are then left to the caller
+	Plain bool   // leave out the elements of a collection and the state of a task
+	Show  string // expressions about the object, such as "Customer.Name, size"; the caller then shows the fields
 
-	// Env returns what Show is evaluated in, with its thread and variables. If nil, that is the process without either.
+	// Env returns the environment for Show, with its thread and variables. If nil, Show is evaluated without either.
 	Env func() (*query.Env, error)
 }
 
@@ -35,7 +36,7 @@ type DescribeOptions struct {
 const firstElements = 5
 
 // Describe describes an object: its type, size and fields, the first elements of a collection, and the state of a task.
-// Where there is no object, the error is an *objects.InvalidError.
+// If there is no object at the address, the error is an *objects.InvalidError.
 func Describe(ctx context.Context, p *process.Process, object target.Addr, o DescribeOptions) (*answer.Object, error) {
 	return process.WithObjects(ctx, p, func(ctx context.Context, c *process.Call, r *objects.Reader) (*answer.Object, error) {
 		out, err := r.Describe(ctx, object, o.DescribeOptions)
@@ -52,8 +53,8 @@ func Describe(ctx context.Context, p *process.Process, object target.Addr, o Des
 	})
 }
 
-// summarize adds the first elements of a collection, and the state of a task, to the description of an object. An object that
-// is neither, or that can't be read, stays as it is: the fields carry the reasons.
+// summarize adds the first elements of a collection, and the state of a task, to an object's description. It leaves
+// other and unreadable objects unchanged: the fields carry the reasons.
 func summarize(c *process.Call, r *objects.Reader, out *answer.Object) {
 	l, err := c.Collections()
 	if err != nil {
@@ -102,7 +103,7 @@ func show(ctx context.Context, c *process.Call, out *answer.Object, o DescribeOp
 	return out, err
 }
 
-// Items lists the elements of a collection. An object that is no collection is an error.
+// Items lists the elements of a collection. Another object is an error.
 func Items(ctx context.Context, p *process.Process, collection target.Addr, o collections.Options) (*answer.Collection, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.Collection, error) {
 		r, err := c.Collections()
@@ -116,14 +117,14 @@ func Items(ctx context.Context, p *process.Process, collection target.Addr, o co
 	})
 }
 
-// Array lists the elements of an array. An object that is no array is objects.ErrNotArray.
+// Array lists the elements of an array. The error for another object is objects.ErrNotArray.
 func Array(ctx context.Context, p *process.Process, array target.Addr, o objects.ArrayOptions) (*answer.Array, error) {
 	return process.WithObjects(ctx, p, func(ctx context.Context, c *process.Call, r *objects.Reader) (*answer.Array, error) {
 		return r.DescribeArray(ctx, array, o)
 	})
 }
 
-// ReadString reads a string. Its text is read while it is streamed.
+// ReadString reads a string. Its text is read during iteration.
 func ReadString(ctx context.Context, p *process.Process, object target.Addr) (*answer.String, error) {
 	return process.WithObjects(ctx, p, func(ctx context.Context, c *process.Call, r *objects.Reader) (*answer.String, error) {
 		return r.DescribeString(object)
@@ -133,12 +134,12 @@ func ReadString(ctx context.Context, p *process.Process, object target.Addr) (*a
 // Statics lists static fields with their values.
 func Statics(ctx context.Context, p *process.Process, o objects.StaticsOptions) (iter.Seq2[answer.StaticField, error], error) {
 	return process.WithObjects(ctx, p, func(ctx context.Context, c *process.Call, r *objects.Reader) (iter.Seq2[answer.StaticField, error], error) {
-		list, _ := c.Threads() // Statics, too, reads the runtime's threads, and notes what it lacks
+		list, _ := c.Threads() // r.Statics reads the threads too and notes missing parts
 		return named(r.Statics(ctx, o), list), nil
 	})
 }
 
-// named completes the threads of thread statics from a list of threads.
+// named completes the threads of thread statics from list.
 func named(fields iter.Seq2[answer.StaticField, error], list []threads.Thread) iter.Seq2[answer.StaticField, error] {
 	return func(yield func(answer.StaticField, error) bool) {
 		owners := map[uint32]*answer.Thread{} // by managed id
@@ -164,14 +165,14 @@ func named(fields iter.Seq2[answer.StaticField, error], list []threads.Thread) i
 	}
 }
 
-// Types lists the types that the runtime has loaded, with the numbers of their objects.
+// Types lists the loaded types of the runtime, with the numbers of their objects.
 func Types(ctx context.Context, p *process.Process, o heap.LoadedTypesOptions) (iter.Seq2[answer.LoadedType, error], error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (iter.Seq2[answer.LoadedType, error], error) {
 		rt, err := c.Runtime()
 		if err != nil {
 			return nil, err
 		}
-		h, err := c.Heap() // without one the types are listed without numbers
+		h, err := c.Heap() // without a heap the types have no numbers
 		o.Scan = c.Scan("counting objects", o.Scan)
 		list := heap.LoadedTypes(ctx, rt, h, o)
 		if err == nil {
@@ -185,22 +186,22 @@ func Types(ctx context.Context, p *process.Process, o heap.LoadedTypesOptions) (
 	})
 }
 
-// DelegateCalls lists what a delegate calls: targets and methods, in their order. Where the object is no delegate, the error
-// is an *objects.NotDelegateError.
+// DelegateCalls lists the calls of a delegate in order: targets and methods. The error for another object is an
+// *objects.NotDelegateError.
 func DelegateCalls(ctx context.Context, p *process.Process, delegate target.Addr) (iter.Seq2[answer.DelegateCall, error], error) {
 	return process.WithObjects(ctx, p, func(ctx context.Context, c *process.Call, r *objects.Reader) (iter.Seq2[answer.DelegateCall, error], error) {
 		return r.DelegateCalls(delegate)
 	})
 }
 
-// LoadContext describes the AssemblyLoadContext that an object is, or that loaded its type.
+// LoadContext describes an AssemblyLoadContext, or the one that loaded the object's type.
 func LoadContext(ctx context.Context, p *process.Process, object target.Addr) (*answer.LoadContext, error) {
 	return process.WithObjects(ctx, p, func(ctx context.Context, c *process.Call, r *objects.Reader) (*answer.LoadContext, error) {
 		return r.DescribeLoadContext(ctx, object)
 	})
 }
 
-// RuntimeTypes lists the System.RuntimeType objects of the heap with the types that they stand for.
+// RuntimeTypes lists the System.RuntimeType objects of the heap with their types.
 func RuntimeTypes(ctx context.Context, p *process.Process) (iter.Seq2[answer.RuntimeType, error], error) {
 	return process.WithObjects(ctx, p, func(ctx context.Context, c *process.Call, r *objects.Reader) (iter.Seq2[answer.RuntimeType, error], error) {
 		h, err := c.NotedHeap()
@@ -231,22 +232,22 @@ func AppDomain(ctx context.Context, p *process.Process, object target.Addr) (*an
 	})
 }
 
-// Struct describes a value of a value type that is not boxed.
+// Struct describes an unboxed value of a value type.
 func Struct(ctx context.Context, p *process.Process, methodTable, at target.Addr) (*answer.Struct, error) {
 	return process.WithObjects(ctx, p, func(ctx context.Context, c *process.Call, r *objects.Reader) (*answer.Struct, error) {
 		return r.DescribeStruct(methodTable, at)
 	})
 }
 
-// References lists the references of an object, with where in it they are.
+// References lists the references of an object with their positions in it.
 func References(ctx context.Context, p *process.Process, object target.Addr) (iter.Seq2[answer.Reference, error], error) {
 	return process.WithObjects(ctx, p, func(ctx context.Context, c *process.Call, r *objects.Reader) (iter.Seq2[answer.Reference, error], error) {
 		return r.References(ctx, object)
 	})
 }
 
-// Exception describes an exception that a thread throws or an object of the heap is, with its stack; with nested also those
-// that were thrown while others were handled. Where the object is no exception, the error is a dac.ErrNotException.
+// Exception describes an exception object, or the one that thread t throws, with its stack. If nested is set it
+// includes the exceptions thrown while others were handled. The error for another object is dac.ErrNotException.
 func Exception(ctx context.Context, p *process.Process, t *threads.Thread, exception target.Addr, nested bool) (*answer.ThrownException, error) {
 	return process.WithRuntime(ctx, p, func(ctx context.Context, c *process.Call, rt *dac.Runtime) (*answer.ThrownException, error) {
 		if t == nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// TestShortWays compares two answers that a triage takes from the census of the heap, and from the graph, with those that read all objects
-// again: the free space between objects, and whether the heap is sound.
+// TestShortWays compares two answers that a triage takes from the heap's census and the graph with full scans: the free
+// space between objects, and the soundness of the heap.
 func TestShortWays(t *testing.T) {
 	followed, pinned := 0, 0
 	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
@@ -56,7 +56,8 @@ func TestShortWays(t *testing.T) {
 	assert.NotZero(t, pinned)
 }
 
-// TestDamageIsNotFollowed checks that a damaged reference, and an object without a type, make a graph that proves nothing about the heap.
+// TestDamageIsNotFollowed checks that a damaged reference or an object without a type makes the graph prove nothing
+// about the heap.
 func TestDamageIsNotFollowed(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	h, err := d.Heap()

@@ -9,13 +9,13 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A place is where references in objects of one type are stored: a field, or the elements of an array.
+// A place stores references in objects of one type: a field, or the elements of an array.
 type place struct {
 	plan   uint32
 	offset uint32 // of a field from the object's start; in an array, inside an element
 	kind   kind   // kind of the referents
-	repeat uint32 // number of a listed repeated string, plus 1; 0 for all of the kind
-	root   uint32 // number of a static field, or after those of a local, plus 1; 0 for places in objects
+	repeat uint32 // index of a listed repeated string, plus 1; 0 for all strings of the kind
+	root   uint32 // index of a static field, or of a local counted after them, plus 1; 0 for places in objects
 }
 
 // A holding is the waste behind the references of a place.
@@ -36,7 +36,7 @@ type holderSearch struct {
 	now     holding
 	missing uint64
 	err     error
-	inTable bool // the object has the values of static fields
+	inTable bool // the object contains values of static fields
 }
 
 func newHolderSearch(f *finder) *holderSearch {
@@ -93,7 +93,7 @@ func (s *holderSearch) follow(o *heap.Object, p *plan, ref *heap.Reference) {
 	s.to(at, ref.Target)
 }
 
-// to counts a reference at a place.
+// to counts a reference from a place to the object at a.
 func (s *holderSearch) to(at place, a target.Addr) {
 	to, err := s.f.h.ObjectAt(a)
 	if err != nil {
@@ -120,13 +120,13 @@ func (s *holderSearch) to(at place, a target.Addr) {
 	}
 }
 
-// lookUp counts the references to the strings found.
+// lookUp counts the references to the collected strings.
 func (s *holderSearch) lookUp() {
 	s.f.strings.OfStrings(s.strings, s.texts, func(i int, c heap.StringStats) { s.repeated(s.places[i], &c) })
 	s.texts, s.places = s.texts[:0], s.places[:0]
 }
 
-// repeated counts a reference to a repeated value. Each of n copies wastes n-1 parts in n of its size.
+// repeated counts a reference to a repeated value. Each of n copies wastes (n-1)/n of its size.
 func (s *holderSearch) repeated(at place, c *heap.StringStats) {
 	if c.Count < 2 {
 		return
@@ -151,7 +151,7 @@ func (s *holderSearch) count(at place, wasted uint64) {
 	s.now.wasted += wasted
 }
 
-// flush adds the last counts to the rest.
+// flush adds the counts of the last place to held.
 func (s *holderSearch) flush() {
 	if s.now.references > 0 {
 		h := s.held[s.last]

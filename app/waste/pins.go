@@ -12,7 +12,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A pinKey groups objects that handles pin.
+// A pinKey groups pinned objects by generation, handle type and type.
 type pinKey struct {
 	generation heap.Generation
 	handle     heap.HandleType
@@ -44,7 +44,7 @@ func (f *finder) reportFree(ctx context.Context) error {
 	return nil
 }
 
-// pins counts the objects that handles pin and that have a free block before or after them.
+// pins counts the pinned objects with a free block before or after them.
 func (f *finder) pins(ctx context.Context) (map[pinKey]*answer.FreePin, error) {
 	pins := map[pinKey]*answer.FreePin{}
 	seen := map[pinKey]map[target.Addr]bool{}
@@ -93,7 +93,7 @@ func (f *finder) isFree(s *heap.Segment, a target.Addr) bool {
 	return err == nil && o.Free
 }
 
-// pinRows lists the pinned objects of a generation, those with the most bytes first.
+// pinRows lists the pinned objects of a generation, the most bytes first.
 func (f *finder) pinRows(pins map[pinKey]*answer.FreePin, g heap.Generation) (list []answer.FreePin, more int) {
 	var keys []pinKey
 	for k := range pins {

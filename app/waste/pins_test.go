@@ -17,8 +17,8 @@ import (
 
 const native = "../../testdata/dumps/native/net10-malloc/net10-malloc.dmp.zst"
 
-// TestPins compares free space with what the program printed: of 100 arrays of 90,024 bytes it keeps every fifth, pinned; of 40 arrays of
-// 3,024 bytes on the pinned heap it keeps every fourth, without handles.
+// TestPins compares free space with what the program printed. The program keeps every fifth of 100 arrays of 90,024
+// bytes, pinned, and every fourth of 40 arrays of 3,024 bytes on the pinned heap, without handles.
 func TestPins(t *testing.T) {
 	d, err := sosgo.Open(native, sosgo.Options{NoLocalFiles: true})
 	if os.IsNotExist(err) {
@@ -53,7 +53,7 @@ func TestPins(t *testing.T) {
 	assert.Empty(t, pinned.Pins, "objects of the pinned heap need no handles")
 }
 
-// TestPinsBesideFreeBlocks holds each pin to its neighbors in the heap.
+// TestPinsBesideFreeBlocks checks each listed pin against its neighbors in the heap.
 func TestPinsBesideFreeBlocks(t *testing.T) {
 	found := 0
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
@@ -65,7 +65,7 @@ func TestPinsBesideFreeBlocks(t *testing.T) {
 		}
 		w, err := waste.Waste(context.Background(), v.Process, waste.LiveOptions{})
 		if err != nil {
-			return // too little of the heap
+			return // the dump has too little of the heap
 		}
 		before := map[target.Addr]bool{} // where free blocks end
 		for o, err := range h.Objects() {

@@ -13,7 +13,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A class is the way in which objects of a type are examined.
+// A class is a way to examine objects of a type.
 type class uint8
 
 const (
@@ -24,10 +24,10 @@ const (
 	classBox
 	classCollection
 	classUnknown // a collection with unknown fields
-	classBeyond  // there are more types than limits.WasteTypes
+	classBeyond  // the type is beyond limits.WasteTypes
 )
 
-// A plan has the facts about a type that are needed to examine its objects.
+// A plan has the facts about a type for examining its objects.
 type plan struct {
 	id    uint32
 	mt    *dac.MethodTable
@@ -44,8 +44,8 @@ type plan struct {
 	}
 }
 
-// plans has the plans of all types found so far. The numbers depend on the order of discovery and are never shown. It
-// is safe for concurrent use.
+// plans holds the plans of all types found so far. Plan numbers depend on the order of discovery and are never shown.
+// plans is safe for concurrent use.
 type plans struct {
 	r           *objects.Reader
 	collections *collections.Reader
@@ -87,7 +87,7 @@ func (p *plans) make(mt *dac.MethodTable) *plan {
 	case mt.Addr == p.string:
 		e.class = classString
 	case mt.IsArray():
-		// The base size includes the header before the object, and ends at the start of the elements.
+		// The base size includes the header before the object and ends at the start of the elements.
 		e.class, e.data = classValues, target.Addr(mt.BaseSize)-8
 		if e.refs && e.size == 8 && p.ofReferences(mt) {
 			e.class = classReferences
@@ -102,7 +102,7 @@ func (p *plans) make(mt *dac.MethodTable) *plan {
 	return e
 }
 
-// ofReferences reports whether an array type's eight-byte elements are references, and not structs with one reference.
+// ofReferences reports whether an array type's eight-byte elements are references, not structs with one reference.
 func (p *plans) ofReferences(mt *dac.MethodTable) bool {
 	t, err := p.r.Type(mt.Addr)
 	if err != nil {
@@ -125,7 +125,7 @@ func (p *plans) plain(e *plan) {
 	}
 }
 
-// hasFields reports whether objects of the type have fields, as far as that is known.
+// hasFields reports whether objects of the type have known fields.
 func (p *plans) hasFields(e *plan) bool {
 	e.fields.once.Do(func() {
 		t, err := p.r.Type(e.mt.Addr)
@@ -149,7 +149,7 @@ type planner struct {
 }
 
 func (p *planner) of(o *heap.Object) *plan {
-	// MethodTables are close together: the multiplication spreads them.
+	// MethodTables are close together. The multiplication spreads them.
 	e := &p.cache[uint64(o.Type.Addr>>3)*0x9e3779b97f4a7c15>>(64-10)]
 	if e.mt != o.Type {
 		e.mt, e.p = o.Type, p.plans.of(o.Type)

@@ -11,13 +11,13 @@ import (
 	"github.com/sosgo/sosgo/process"
 )
 
-// LiveOptions choose kinds of
+// LiveOptions are Options for a process.
 type LiveOptions struct {
 	Options
-	OnlyLive bool // leaves out what nothing keeps alive
+	OnlyLive bool // skip unreachable objects
 }
 
-// Waste finds memory that holds nothing, or the same content again, and who refers to it.
+// Waste finds memory without content or with repeated content, and the places that refer to it.
 func Waste(ctx context.Context, p *process.Process, o LiveOptions) (*answer.Waste, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.Waste, error) {
 		o.Scan = c.Scan("searching for waste", o.Scan)
@@ -48,7 +48,7 @@ func Waste(ctx context.Context, p *process.Process, o LiveOptions) (*answer.Wast
 	})
 }
 
-// statics lists the static fields that refer to objects. Fields that can't be read are noted: their objects lack a holder.
+// statics lists the static fields that refer to objects. Unreadable fields are noted: their objects miss a holder.
 func statics(ctx context.Context, c *process.Call, h *heap.Heap) ([]Static, error) {
 	reader, err := c.RootReader()
 	if err != nil {
@@ -77,7 +77,7 @@ func statics(ctx context.Context, c *process.Call, h *heap.Heap) ([]Static, erro
 	return list, nil
 }
 
-// locals lists what the stacks of threads refer to. Words that can't be read are noted: their objects lack a holder.
+// locals lists the references on the stacks of threads. Unreadable words are noted: their objects miss a holder.
 func locals(ctx context.Context, c *process.Call) ([]Local, error) {
 	reader, err := c.RootReader()
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// typeSums is the waste of one type's objects.
+// typeSums sums up the waste of one type's objects.
 type typeSums struct {
 	objects, wasted uint64
 	most            uint64 // waste of the example
@@ -156,7 +156,7 @@ func (f *finder) types(types map[uint32]*typeSums) (list []answer.WasteType, mor
 	return list, more
 }
 
-// cut returns the rows that the options select.
+// cut returns the rows that the options select, and the number of the others.
 func cut[T any](list []T, o Options, wasted func(*T) uint64) ([]T, int) {
 	all := len(list)
 	n := all
@@ -189,7 +189,7 @@ func (f *finder) repeatedStrings(ctx context.Context) (list []answer.RepeatedStr
 	return list, nil
 }
 
-// holders lists what refers to objects of a kind, or to a repeated string.
+// holders lists the places that refer to objects of a kind, or to a repeated string.
 func (f *finder) holders(k kind, repeat uint32) ([]answer.WasteHolder, int) {
 	type held struct {
 		place
@@ -219,7 +219,7 @@ type holderKey struct {
 	repeat uint32
 }
 
-// sortHolders sorts the places by what they refer to.
+// sortHolders groups the places by the kind or string that they refer to.
 func (f *finder) sortHolders() {
 	f.byKind = map[holderKey][]place{}
 	for at := range f.held {
@@ -272,7 +272,8 @@ func (f *finder) holderName(at *place) answer.Text {
 	return answer.Text{S: name + "." + field}
 }
 
-// unknownCollections reports whether there are objects that may be collections: their types have no readable name or an unknown layout.
+// unknownCollections reports whether the heap has objects that may be collections, with an unreadable type name or an
+// unknown layout.
 func (f *finder) unknownCollections() bool {
 	for _, p := range f.plans.list {
 		switch p.class {

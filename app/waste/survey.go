@@ -29,7 +29,7 @@ func (f *finding) kind() kind     { return kind(f.what >> (planBits + sizeBits))
 func (f *finding) plan() uint32   { return uint32(f.what >> sizeBits & (1<<planBits - 1)) }
 func (f *finding) wasted() uint64 { return f.what & (1<<sizeBits - 1) }
 
-// A tally counts objects of a type: boxes and collections.
+// A tally sums up the objects of one type: boxes and collections.
 type tally struct{ objects, size, elements, capacity uint64 }
 
 // A freeTally counts the free blocks and objects of a generation.
@@ -95,7 +95,7 @@ func newSurvey(f *finder) *survey {
 		marked: f.marked.Marker(), owned: f.owned.Marker(), freeEnds: f.freeEnds.Marker(), strings: f.h.NewContentHasher(), boxes: f.h.NewContentHasher()}
 }
 
-// Reset discards everything except marks, which only select objects for another look.
+// Reset discards everything except marks, which only select objects for a second look.
 func (s *survey) Reset() {
 	s.Counter.Reset()
 	s.strings.Reset()
@@ -205,7 +205,7 @@ func allZero(b []byte) bool {
 	return bytes.Equal(b, zeroPiece[:len(b)])
 }
 
-// array looks for nulls, zeros and equal elements.
+// array checks an array for nulls, zeros and equal elements.
 func (s *survey) array(o *heap.Object, p *plan) error {
 	switch {
 	case o.Length == 0:
@@ -266,7 +266,7 @@ func (s *survey) references(o *heap.Object, p *plan) error {
 func (s *survey) zeroTail(o *heap.Object, p *plan) (uint64, error) {
 	total := uint64(o.Length) * p.size
 	zero := uint64(0)
-	for step := uint64(8); zero < total; step = min(8*step, piece) { // most end at the first step
+	for step := uint64(8); zero < total; step = min(8*step, piece) { // most arrays end at the first step
 		n := min(total-zero, step)
 		b, err := s.win.Bytes(o.Addr+p.data+target.Addr(total-zero-n), int(n))
 		if err != nil {
@@ -285,7 +285,7 @@ func (s *survey) zeroTail(o *heap.Object, p *plan) (uint64, error) {
 // same reports whether all elements of an array are equal.
 func (s *survey) same(o *heap.Object, p *plan) (bool, error) {
 	total := uint64(o.Length) * p.size
-	// Each element is compared with the previous one: pieces overlap by one.
+	// Each element is compared with the previous one, so pieces overlap by one element.
 	for at, step := uint64(0), 8*p.size; at+p.size < total; step = min(8*step, max(piece, 2*p.size)) {
 		n := min(total-at, step/p.size*p.size)
 		b, err := s.win.Bytes(o.Addr+p.data+target.Addr(at), int(n))
@@ -317,7 +317,7 @@ func (s *survey) collection(o *heap.Object, p *plan) error {
 			return err
 		}
 		if a == nil || a.Length == 0 {
-			continue // not allocated yet, or shared by all empty ones
+			continue // not allocated yet, or shared by all empty collections
 		}
 		if i == 0 {
 			room = uint64(a.Length)
@@ -340,7 +340,7 @@ func (s *survey) collection(o *heap.Object, p *plan) error {
 	return nil
 }
 
-// backing returns the array that a field refers to, nil if there is none.
+// backing returns the array that a field refers to, or nil.
 func (s *survey) backing(o *heap.Object, off target.Addr) (*heap.Object, error) {
 	at, err := s.win.Uint64(o.Addr + off)
 	if err != nil || at == 0 {

@@ -15,18 +15,18 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Options selects what to look for. The zero value looks for everything and lists all of it.
+// Options selects kinds of waste and rows. The zero value selects everything.
 //
 // The known collections are List, Dictionary, HashSet, Queue, Stack, SortedList, PriorityQueue, LinkedList and
 // SortedSet, ArrayList, Hashtable and the other nongeneric ones, StringBuilder and MemoryStream.
 type Options struct {
-	Kinds []string               // of Kinds; none means all
+	Kinds []string               // elements of Kinds; empty for all
 	Top   int                    // maximum number of rows of a list; 0 for all
-	Min   uint64                 // bytes: omit rows with less waste, but not from sums
-	Live  func(target.Addr) bool // if not nil, reports what is live; dead objects are omitted
+	Min   uint64                 // bytes: omit rows with less waste, but count them in sums
+	Live  func(target.Addr) bool // if not nil, reports whether an object is live; dead objects are omitted
 	// Statics are the static fields that refer to objects. They count as holders, by name.
 	Statics []Static
-	// Locals are the references in the stacks of threads. They count as holders too.
+	// Locals are the references on the stacks of threads. They count as holders too.
 	Locals []Local
 	Scan   heap.ScanOptions
 }
@@ -34,18 +34,18 @@ type Options struct {
 // A Static is a static field that refers to an object.
 type Static struct {
 	Name answer.Text
-	// Slot is the place of the reference, and Object its referent. Table is the object with the slot, 0 for none.
+	// Slot is the address of the reference, and Object its referent. Table is the object that contains the slot, or 0.
 	Slot, Object, Table target.Addr
 }
 
 // A Local is a word of a stack, or a register, that refers to an object.
 type Local struct {
 	Object target.Addr
-	// Name is called for listed ones. It returns a thread, frame and variable.
+	// Name is called for listed locals. It returns the thread, frame and variable.
 	Name func() answer.Text
 }
 
-// Find looks for waste among all objects of h; r describes their types. It scans the heap twice. The answer records the
+// Find searches all objects of h for waste; r describes their types. It scans the heap twice. The answer records the
 // parts that could not be examined.
 func Find(ctx context.Context, h *heap.Heap, r *objects.Reader, o Options) (*answer.Waste, error) {
 	f := &finder{h: h, o: o, want: wanted(o.Kinds), plans: newPlans(r), marked: marks.New(), owned: marks.New(), freeEnds: marks.New()}
@@ -63,7 +63,7 @@ func Find(ctx context.Context, h *heap.Heap, r *objects.Reader, o Options) (*ans
 	return f.a, nil
 }
 
-// A finder looks for waste.
+// A finder searches for waste.
 type finder struct {
 	h     *heap.Heap
 	o     Options
@@ -71,7 +71,7 @@ type finder struct {
 	plans *plans
 
 	marked, owned  *marks.Set
-	freeEnds       *marks.Set // the addresses behind free blocks
+	freeEnds       *marks.Set // the addresses after free blocks
 	strings, boxes *heap.Contents
 	found          []finding // by address
 	beyond         uint64    // findings without room
@@ -128,7 +128,7 @@ func (f *finder) free() {
 	f.boxes.Free()
 }
 
-// disown removes arrays of collections from the findings: their waste counts there.
+// disown removes the arrays of collections from the findings. Their waste counts for the collection.
 func (f *finder) disown() {
 	owned := f.owned.Marker()
 	f.found = slices.DeleteFunc(f.found, func(e finding) bool {
@@ -175,7 +175,7 @@ func (f *finder) repeats(ctx context.Context) error {
 		}
 		o, err := f.h.ObjectAt(s.First)
 		if err != nil {
-			return // it was there a moment ago
+			return // the string was readable before
 		}
 		wasted := s.Size * (s.Count - 1)
 		f.repeated[boxes].objects += s.Count - 1
@@ -253,7 +253,7 @@ const (
 	SparseShare = 2  // an array of references is sparse if at least one element in SparseShare is null
 	TailShare   = 2  // an array of values has a tail of zeros if that is at least one part in TailShare of it,
 	TailBytes   = 64 // and has at least TailBytes
-	SameBytes   = 16 // an array of equal values counts if it has at least SameBytes
+	SameBytes   = 16 // an array of equal values counts from SameBytes bytes
 	FillShare   = 2  // a collection is underfilled if at most one place in FillShare is used
 )
 
@@ -280,7 +280,7 @@ var kindNames = [kinds]string{answer.WasteStrings, answer.WasteSparse, answer.Wa
 // Kinds returns the names of the kinds of waste, as in package answer.
 func Kinds() []string { return slices.Clone(kindNames[:]) }
 
-// wanted returns the kinds with the names, all if there are none.
+// wanted returns the kinds with the given names, or all kinds for no names.
 func wanted(names []string) (w [kinds]bool) {
 	for k := range w {
 		w[k] = len(names) == 0 || slices.Contains(names, kindNames[k])

@@ -40,8 +40,8 @@ func kindOf(t *testing.T, w *answer.Waste, name string) *answer.WasteKind {
 	return nil
 }
 
-// TestSums: strings waste what dumpheap -strings says, sums are those of their rows, no kind of array has what another has,
-// and the number of workers changes nothing.
+// TestSums checks that strings waste what dumpheap -strings reports, that sums match their rows, that kinds of arrays
+// do not overlap, and that the number of workers does not matter.
 func TestSums(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
 		h, err := d.Heap()
@@ -83,7 +83,7 @@ func TestSums(t *testing.T) {
 	})
 }
 
-// TestHeapScenario holds what the program of the heap cases wastes, by its source (Heap.cs).
+// TestHeapScenario compares the waste of the heap cases with their source (Heap.cs).
 func TestHeapScenario(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("*-heap-withheap"), func(t *testing.T, d *testdump.Dump) int {
 		w := find(t, d, waste.Options{})
@@ -121,7 +121,7 @@ func TestHeapScenario(t *testing.T) {
 	})
 }
 
-// TestOptions: kinds, rows and the least size are chosen, and sums stay.
+// TestOptions checks that kinds, rows and the least size are selected without changing the sums.
 func TestOptions(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	all := find(t, d, waste.Options{})
@@ -149,8 +149,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestImpossibleCollection: a collection that claims more elements than it has room for is said not to have been looked at,
-// and is none that is full.
+// TestImpossibleCollection checks that a collection with more elements than room is reported as unread, not as full.
 func TestImpossibleCollection(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	sound := find(t, d, waste.Options{})
@@ -180,7 +179,7 @@ func TestImpossibleCollection(t *testing.T) {
 	assert.Equal(t, kindOf(t, sound, answer.WasteUnderfilled).Objects-1, kindOf(t, w, answer.WasteUnderfilled).Objects)
 }
 
-// TestMarkedArrays: arrays with known contents count for what they are.
+// TestMarkedArrays checks arrays with known contents.
 func TestMarkedArrays(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	h, err := d.Heap()
@@ -231,7 +230,7 @@ func TestMarkedArrays(t *testing.T) {
 	}
 }
 
-// TestLive: what does not live is left out, and a rule by which all lives changes nothing.
+// TestLive checks that dead objects are omitted, and that a Live function that accepts all changes nothing.
 func TestLive(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
 		h, err := d.Heap()
@@ -262,7 +261,7 @@ func TestLive(t *testing.T) {
 	})
 }
 
-// TestStatics: what a static field refers to has the field for its holder, and not the elements of the table that it is in.
+// TestStatics checks that a static field is the holder of its object, instead of an element of the field's table.
 func TestStatics(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
 		h, err := d.Heap()
@@ -301,8 +300,8 @@ func TestStatics(t *testing.T) {
 	})
 }
 
-// TestLocals: what a stack refers to has the frame and its variable for a holder, whose name is asked only if it is listed; and what refers to
-// nothing that is wasted is none.
+// TestLocals checks that the holder of an object on a stack is the frame and variable, named only if listed. References
+// to objects without waste are no holders.
 func TestLocals(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	without := find(t, d, waste.Options{})
@@ -329,8 +328,8 @@ func TestLocals(t *testing.T) {
 	assert.Equal(t, kindOf(t, without, answer.WasteStrings).Wasted, k.Wasted, "to be held wastes nothing")
 }
 
-// TestNameless: where names of types can't be read, whether objects are collections is not known: there is no row of such
-// that says 0, and who holds what has the type's address for a name.
+// TestNameless checks heaps with unreadable type names: whether objects are collections is unknown, so no row has 0,
+// and holders are named by the type's address.
 func TestNameless(t *testing.T) {
 	c := testdump.OpenCase(t, "win-net8-zoo-withheap")
 	d, err := sosgo.Open(c.Plain(), sosgo.Options{Offline: true})

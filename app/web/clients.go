@@ -16,8 +16,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The pools of SocketsHttpHandler. Up to .NET 5 a pool keeps its idle connections in _idleConnections
-// and its waiting requests in _waiters. .NET 9 has a stack of idle connections in _http11Connections.
+// The pools of SocketsHttpHandler. Up to .NET 5 a pool keeps its idle connections in _idleConnections and its waiting
+// requests in _waiters. .NET 9 keeps idle connections in the stack _http11Connections.
 type (
 	clientAnchor struct {
 		_ shapes.Type `of:"System.Net.Http.HttpClient|System.Net.Http.SocketsHttpHandler|System.Net.Http.HttpConnectionPool|System.Net.Http.HttpConnection|System.Net.Http.Http2Connection|System.Net.Http.Http3Connection"`
@@ -46,7 +46,8 @@ type (
 		Host shapes.Ref  `field:"<IdnHost>"`
 		Port shapes.Int  `field:"<Port>"`
 	}
-	// A requestQueue is a class in some versions and a value type in others. In .NET 6 it contains a Queue, which is also a ring.
+	// A requestQueue is a class in some versions and a value type in others. In .NET 6 it contains a Queue, which is
+	// also a ring buffer.
 	requestQueue struct {
 		_    shapes.Type `of:"System.Net.Http.RequestQueue<>|System.Net.Http.HttpConnectionPool+RequestQueue<>"`
 		Ring *queueRing
@@ -64,8 +65,8 @@ type (
 		Request shapes.Ref `field:"Request"`
 		Waiter  shapes.Ref `field:"Waiter,optional"`
 	}
-	// A queueWaiter is the promise of a connection (TaskCompletionSource). A request that got one elsewhere, or was canceled,
-	// stays in the queue with a completed promise until a connection of the pool meets it.
+	// A queueWaiter is the promise of a connection (TaskCompletionSource). A request that was canceled or got another
+	// connection stays in the queue, with a completed promise, until a connection of the pool dequeues it.
 	queueWaiter struct {
 		Task shapes.Ref `field:"_task"`
 	}
@@ -90,14 +91,15 @@ type (
 	}
 )
 
-// ClientOptions are what a list of clients rests on.
+// ClientOptions selects what Clients reads.
 type ClientOptions struct {
 	Scan  heap.ScanOptions
-	Clock answer.Maybe[int64] // the newest time that the process recorded (internal/base/ticks), the reference of ages
-	Brief bool                // only what the clients' own objects hold: no code, no names of fields
+	Clock answer.Maybe[int64] // the newest time that the process recorded (internal/base/ticks), from which ages are computed
+	Brief bool                // only the clients' own objects: no code, no field names
 }
 
-// Clients lists the HttpClients and their connection pools, with the requests that wait for a connection and those that have one.
+// Clients lists the HttpClients and their connection pools, with the requests that wait for or have a connection. The
+// error is ctx's.
 func (r *Reader) Clients(ctx context.Context, h *heap.Heap, o ClientOptions) (*answer.HTTPClients, error) {
 	ctx = absent.Context(ctx)
 	out := &answer.HTTPClients{Pools: []answer.HTTPPool{}, Clock: o.Clock}
@@ -166,7 +168,7 @@ func (r *Reader) senders(ctx context.Context, g shapes.Reading, h *heap.Heap, o 
 				}
 				at[w.Request] = len(all)
 				if c, err := r.b.Objects().Object(w.Connection); w.Connection != 0 && err == nil && is[*connection1](r, c) {
-					at[w.Connection] = len(all) // the one of HTTP/2 is that of several requests
+					at[w.Connection] = len(all) // an HTTP/2 connection serves several requests
 				}
 				all = append(all, w)
 			}
@@ -205,7 +207,7 @@ func (r *Reader) senders(ctx context.Context, g shapes.Reading, h *heap.Heap, o 
 	return err
 }
 
-// began reads from the timer of a request's timeout since when HttpClient works on the request. It ignores objects without such a timer.
+// began reads the start of a request from the timer of its timeout. It ignores objects without such a timer.
 func (r *Reader) began(g shapes.Reading, w *answer.HTTPWait, source objects.Object, clock answer.Maybe[int64]) {
 	s, x := shapes.As[*cancellation](g, source)
 	if s == nil {
@@ -243,7 +245,7 @@ func (r *Reader) pool(g shapes.Reading, o objects.Object, s *httpPool, x shapes.
 	if s.Queue.Has() {
 		r.waiters(g, &out, &s.Queue, x)
 	}
-	// The queues of all HTTP versions have the same fields, but the types of unused ones are not loaded.
+	// The queues of all HTTP versions have the same fields, but the types of unused queues are not loaded.
 	var layout *requestQueue
 	for _, q := range []*shapes.Value{&s.Queue11Ref, &s.Queue2Ref, &s.Queue3Ref} {
 		if !q.Has() {
@@ -286,7 +288,7 @@ func (r *Reader) length(g shapes.Reading, f *shapes.Ref, x shapes.Instance) answ
 	return answer.Known(n)
 }
 
-// bindQueue binds the shape of a queue, a value type in place or an object. It returns nil for null.
+// bindQueue binds the shape of a queue, which is a value type or an object. It returns nil for null.
 func (r *Reader) bindQueue(v objects.Value) (*requestQueue, shapes.Instance, error) {
 	if v.Kind() == objects.KindStruct {
 		s, err := v.Struct()

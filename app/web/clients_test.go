@@ -12,7 +12,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestUnshared concludes that HttpClients are not shared from pools of one server, and from nothing less.
+// TestUnshared checks that only enough pools for one server show that HttpClients are not shared.
 func TestUnshared(t *testing.T) {
 	const least = 10
 	list := func(pools, clients int, factory bool) *answer.HTTPClients {

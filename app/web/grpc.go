@@ -15,8 +15,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Calls of gRPC: those that Grpc.Net.Client sends and those that Grpc.AspNetCore.Server answers. The
-// names come from the sources of 2.27 to 2.80 and were not tested on a dump.
+// gRPC calls that Grpc.Net.Client sends and Grpc.AspNetCore.Server answers. The names come from the sources of 2.27 to
+// 2.80 and are not tested on a dump.
 type (
 	grpcAnchor struct {
 		_ shapes.Type `of:"Grpc.Net.Client.Internal.GrpcCall<,>|Grpc.AspNetCore.Server.Internal.HttpContextServerCallContext"`
@@ -63,7 +63,7 @@ type (
 		_    shapes.Type `of:"Grpc.AspNetCore.Server.Internal.ServerCallDeadlineManager"`
 		Time shapes.Int  `field:"<Deadline>._dateData"`
 	}
-	// An extraFeatures is Kestrel's object for a request, with the features that were set in addition to its own.
+	// An extraFeatures is Kestrel's object for a request, with the features set in addition to its own.
 	extraFeatures struct {
 		_     shapes.Type `of:"Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.HttpProtocol"`
 		Extra shapes.Ref  `field:"MaybeExtra"`
@@ -93,7 +93,8 @@ func (r *Reader) GRPC(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*a
 	return out, err
 }
 
-// inHand finds the async code that holds objects. at maps the objects' addresses to their numbers.
+// inHand finds the async code that refers to objects. at maps the objects' addresses to their numbers, which found
+// gets.
 func (r *Reader) inHand(ctx context.Context, g shapes.Reading, h *heap.Heap, o heap.ScanOptions, at map[target.Addr]int, found func(int, *answer.AsyncWork)) error {
 	if len(at) == 0 || r.tasks == nil {
 		return nil
@@ -191,8 +192,8 @@ func (r *Reader) served(g shapes.Reading, o objects.Object, s *grpcServed, x sha
 	return out
 }
 
-// left reports whether a request has moved on from the gRPC call at an address. A running call is one
-// of its request's features, but contexts and Kestrel's objects are reused.
+// left reports whether a request has moved on from the gRPC call at an address. A running call is a feature of its
+// request, but contexts and Kestrel's objects are reused.
 func (r *Reader) left(g shapes.Reading, of objects.Object, call target.Addr) answer.Maybe[bool] {
 	unbound := func(err error) answer.Maybe[bool] {
 		if err == nil || errors.Is(err, shapes.ErrOtherType) {

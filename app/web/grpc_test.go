@@ -18,7 +18,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// lookalikes opens a dump whose classes have the names and fields of library classes.
+// lookalikes opens a dump with classes that have the names and fields of library classes.
 func lookalikes(t *testing.T) (*web.Reader, *heap.Heap) {
 	t.Helper()
 	p := lookalike(t)
@@ -38,7 +38,7 @@ func lookalike(t *testing.T) *process.Process {
 	return p
 }
 
-// TestGRPC finds two calls that the program sends, one of them completed, and one that it answers.
+// TestGRPC finds two sent calls, one of them completed, and one call that the program answers.
 func TestGRPC(t *testing.T) {
 	r, h := lookalikes(t)
 	out, err := r.GRPC(t.Context(), h, heap.ScanOptions{})
@@ -78,8 +78,7 @@ func TestGRPC(t *testing.T) {
 	assert.Equal(t, left.Context, ship.Context)
 }
 
-// TestQueueOfNet6 reads the requests that wait for a connection in .NET 6's Queue. The pool's queue of
-// HTTP/2 does not exist.
+// TestQueueOfNet6 reads the requests that wait for a connection in .NET 6's Queue. The pool has no HTTP/2 queue.
 func TestQueueOfNet6(t *testing.T) {
 	r, h := lookalikes(t)
 	out, err := r.Clients(t.Context(), h, web.ClientOptions{})
@@ -108,7 +107,7 @@ func TestQueueOfNet6(t *testing.T) {
 	assert.Equal(t, "http://shop.example/running", p.Running[0].URI.S)
 }
 
-// TestServedWaiter: a request whose promise of a connection is completed waits no more, though the queue still has it.
+// TestServedWaiter checks that a queued request with a completed promise does not count as waiting.
 func TestServedWaiter(t *testing.T) {
 	d, over := testdump.Libraries(t)
 	v, err := d.View("")

@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The objects around the pools: an HttpClient sends by a chain of handlers, whose last one has the pools.
+// The objects around the pools. An HttpClient sends through a chain of handlers; the last one owns the pools.
 type (
 	httpClient struct {
 		_        shapes.Type `of:"System.Net.Http.HttpClient"`
@@ -32,7 +32,8 @@ type (
 	factoryHandler struct {
 		_ shapes.Type `of:"Microsoft.Extensions.Http.LifetimeTrackingHttpMessageHandler"`
 	}
-	// A cancellation is the source of the token by which HttpClient ends a request after its timeout. Its timer began with the request.
+	// A cancellation is the source of the token that ends a request after HttpClient's timeout. Its timer started with
+	// the request.
 	cancellation struct {
 		_     shapes.Type `of:"System.Threading.CancellationTokenSource"`
 		Timer shapes.Ref  `field:"_timer"`
@@ -79,13 +80,14 @@ func (r *Reader) client(g shapes.Reading, o objects.Object, s *httpClient, x sha
 	return out
 }
 
-// ticksPerMillisecond converts a TimeSpan.
+// ticksPerMillisecond converts TimeSpan ticks.
 const ticksPerMillisecond = 10_000
 
-// unshared is how many pools of one server make a finding: each has connections of its own.
+// unshared is how many pools for one server are a finding. Each pool has its own connections.
 const unshared = 10
 
-// Unshared concludes that the program makes an HttpClient, or a handler, for each use: pools of different handlers lead to one server.
+// Unshared concludes that the program creates an HttpClient or a handler for each use: pools of different handlers lead
+// to one server.
 func Unshared(a *answer.HTTPClients) []answer.Verdict {
 	if a == nil {
 		return nil
@@ -122,7 +124,7 @@ func Unshared(a *answer.HTTPClients) []answer.Verdict {
 			words.HandlersOnHeap.Of(words.N(a.Handlers)), words.ClientsKept.Of(words.N(kept)))
 		v.Rests, v.Count, v.Show = []answer.Premise{answer.NoCollection}, pools[s], []string{"httpclients"}
 		if kept < pools[s] {
-			v.Strength = answer.StrengthPossible // they may belong to a factory, or be disposed
+			v.Strength = answer.StrengthPossible // they may belong to a factory or be disposed
 		}
 		out = append(out, v)
 	}

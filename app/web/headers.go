@@ -35,7 +35,7 @@ func (q *query) headers(out *answer.Request, f *shapes.Ref, x shapes.Instance) {
 	}
 }
 
-// knownHeaders adds the headers for which Kestrel has fields. Content-Type, for example, is in _ContentType.
+// knownHeaders adds the headers with fields in Kestrel, such as Content-Type in _ContentType.
 func (q *query) knownHeaders(out *answer.Request, s objects.Struct, all bool) {
 	for f, v := range s.Fields() {
 		name := headerName(f.Name)

@@ -32,7 +32,7 @@ func headerName(field string) string {
 	return b.String()
 }
 
-// secretHeader reports whether the named header is a secret: a known one, or one whose name indicates it.
+// secretHeader reports whether a header is a secret: a known one, or one with a telling name.
 func secretHeader(name string) bool {
 	name = strings.ToLower(name)
 	for _, part := range []string{"authorization", "cookie", "token", "secret", "password", "passwd", "api-key", "apikey", "access-key",

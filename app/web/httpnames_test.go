@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestHeaderNames: the header that a field of Kestrel is for, and whether it is a secret.
+// TestHeaderNames checks the header names of Kestrel's fields, and which headers are secrets.
 func TestHeaderNames(t *testing.T) {
 	for field, want := range map[string]string{"_ContentType": "Content-Type", "_Host": "Host", "_TE": "TE", "_TraceParent": "traceparent", "_Authority": ":authority",
 		"_AccessControlRequestMethod": "Access-Control-Request-Method", "bits": "", "_": ""} {
@@ -18,7 +18,7 @@ func TestHeaderNames(t *testing.T) {
 	}
 }
 
-// TestHostOf: the host of a URI, also of one that is none.
+// TestHostOf checks the host of valid and invalid URIs.
 func TestHostOf(t *testing.T) {
 	for uri, want := range map[string]string{"http://a.example:80/x": "a.example", "ws://h/y": "h", "/relative": "", "http://%zz/": "%zz", "": ""} {
 		assert.Equal(t, want, uriHost(uri), uri)

@@ -13,7 +13,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Requests that HttpClient sends. Before .NET Core the fields had names without underscores.
+// Requests sent by HttpClient. Before .NET Core the fields had names without underscores.
 type (
 	messageAnchor struct {
 		_ shapes.Type `of:"System.Net.Http.HttpRequestMessage|System.Net.Http.HttpResponseMessage"`
@@ -40,16 +40,17 @@ type (
 
 // MessageOptions selects requests. The zero value selects all.
 type MessageOptions struct {
-	Pending, Completed bool   // only requests without or with a response; both select all
-	URI                string // only requests whose URI contains this, ignoring case
+	Pending, Completed bool   // only requests without, or with, a response; both or neither select all
+	URI                string // only requests with this text in their URI, ignoring case
 	Status             *int64 // only requests with a response of this status
-	Count              bool   // count requests that are alike instead of listing them
+	Count              bool   // count equal requests instead of listing them
 
 	Scan heap.ScanOptions
 }
 
-// Messages lists the requests sent by HttpClient: first those with a response, then the others, each by address. A request does not refer
-// to its response. It counts as pending if the program has dropped the response.
+// Messages lists the requests sent by HttpClient: first the requests with a response, then the others, each by address.
+// A request does not refer to its response. It counts as pending if the program has dropped the response. The error is
+// ctx's.
 func (r *Reader) Messages(ctx context.Context, h *heap.Heap, o MessageOptions) (*answer.Messages, error) {
 	ctx = absent.Context(ctx)
 	out := &answer.Messages{}
@@ -90,7 +91,7 @@ func (o *MessageOptions) matches(m *answer.Message) bool {
 		(o.Status == nil || m.Status != nil && *m.Status == *o.Status)
 }
 
-// response describes the request of a response. It returns nil if there is none.
+// response describes the request of a response. It returns nil if the response has no request.
 func (r *Reader) response(g shapes.Reading, s *responseMessage, x shapes.Instance) *answer.Message {
 	o, err := s.Request.Object(x)
 	if err != nil || o.Addr == 0 {

@@ -13,8 +13,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A defaultPool is the pool of Microsoft.Extensions.ObjectPool. It keeps one object in a field and the others in a queue; up to version 7 in an
-// array of wrappers, whose length is the maximum.
+// A defaultPool is a pool of Microsoft.Extensions.ObjectPool. It keeps one object in a field and the others in a queue.
+// Up to version 7 it keeps them in an array of wrappers, with the maximum as its length.
 type defaultPool struct {
 	_     shapes.Type `of:"Microsoft.Extensions.ObjectPool.DefaultObjectPool<>"`
 	Fast  shapes.Ref  `field:"_fastItem|_firstItem"`
@@ -62,7 +62,7 @@ func (r *Reader) objectPool(g shapes.Reading, o objects.Object, s *defaultPool, 
 	}
 	fast := g.PointerAt(&s.Fast, x)
 	if out.Max.Err == nil {
-		out.Max.Value++ // for the one in the field
+		out.Max.Value++ // plus the object in the field
 	}
 	if fast.Err != nil {
 		out.Retained.Err = fast.Err
@@ -72,7 +72,7 @@ func (r *Reader) objectPool(g shapes.Reading, o objects.Object, s *defaultPool, 
 	return out
 }
 
-// wrapped counts the objects of a pool that has an array.
+// wrapped counts the objects of a pool with an array.
 func (r *Reader) wrapped(g shapes.Reading, out *answer.ObjectPool, array objects.Object) {
 	if array.Addr == 0 {
 		return

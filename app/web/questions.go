@@ -28,7 +28,7 @@ func Of(p *process.Process) (*Reader, error) {
 	return New(b, items, t), nil
 }
 
-// read computes an answer about objects of the heap. Work names the scan for people.
+// read computes an answer about objects of the heap. work describes the scan in progress reports.
 func read[T any](ctx context.Context, p *process.Process, work string, o heap.ScanOptions,
 	compute func(r *Reader, ctx context.Context, h *heap.Heap, o heap.ScanOptions) (T, error)) (T, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (none T, err error) {
@@ -44,7 +44,8 @@ func read[T any](ctx context.Context, p *process.Process, work string, o heap.Sc
 	})
 }
 
-// Requests lists the web requests that the process works on: since when, by which thread or async code, and what they wait for.
+// Requests lists the web requests that the process works on: their age, the thread or async code that handles them, and
+// what they wait for.
 func Requests(ctx context.Context, p *process.Process, o RequestOptions) (*answer.Requests, error) {
 	return read(ctx, p, "looking for requests", o.Scan, func(r *Reader, ctx context.Context, h *heap.Heap, scan heap.ScanOptions) (*answer.Requests, error) {
 		o.Scan = scan
@@ -52,7 +53,7 @@ func Requests(ctx context.Context, p *process.Process, o RequestOptions) (*answe
 	})
 }
 
-// Messages lists the requests that the process sent by HttpClient.
+// Messages lists the requests that the process sent with HttpClient.
 func Messages(ctx context.Context, p *process.Process, o MessageOptions) (*answer.Messages, error) {
 	return read(ctx, p, "looking for requests", o.Scan, func(r *Reader, ctx context.Context, h *heap.Heap, scan heap.ScanOptions) (*answer.Messages, error) {
 		o.Scan = scan
@@ -60,7 +61,7 @@ func Messages(ctx context.Context, p *process.Process, o MessageOptions) (*answe
 	})
 }
 
-// HTTPClients lists the HttpClients with their pools of connections, and the requests in them.
+// HTTPClients lists the HttpClients with their connection pools, and the requests in them.
 func HTTPClients(ctx context.Context, p *process.Process, o ClientOptions) (*answer.HTTPClients, error) {
 	return read(ctx, p, "looking for connections", o.Scan, func(r *Reader, ctx context.Context, h *heap.Heap, scan heap.ScanOptions) (*answer.HTTPClients, error) {
 		o.Scan = scan
@@ -89,7 +90,7 @@ func Redis(ctx context.Context, p *process.Process) (*answer.Redis, error) {
 	return read(ctx, p, "looking for connections to Redis", heap.ScanOptions{}, (*Reader).Redis)
 }
 
-// Queues lists the queues of log events of Serilog, and the queues and endpoints of MassTransit.
+// Queues lists the log event queues of Serilog, and the queues and endpoints of MassTransit.
 func Queues(ctx context.Context, p *process.Process) (*answer.Queues, error) {
 	return read(ctx, p, "looking for queues", heap.ScanOptions{}, (*Reader).Queues)
 }
@@ -104,12 +105,13 @@ func WebSockets(ctx context.Context, p *process.Process) (*answer.WebSockets, er
 	return read(ctx, p, "looking for WebSockets", heap.ScanOptions{}, (*Reader).WebSockets)
 }
 
-// GRPCCalls lists the calls of gRPC that the process sends and answers.
+// GRPCCalls lists the gRPC calls that the process sends and answers.
 func GRPCCalls(ctx context.Context, p *process.Process) (*answer.GRPCCalls, error) {
 	return read(ctx, p, "looking for calls of gRPC", heap.ScanOptions{}, (*Reader).GRPC)
 }
 
-// Sessions lists the sessions of ASP.NET Core by user: those that requests have, and those that rest in a cache of the process.
+// Sessions lists the sessions of ASP.NET Core by user: sessions in use by requests, and sessions stored in a cache of
+// the process.
 func Sessions(ctx context.Context, p *process.Process, o SessionOptions) (*answer.Sessions, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.Sessions, error) {
 		out, err := read(ctx, p, "looking for sessions", o.Scan, func(r *Reader, ctx context.Context, h *heap.Heap, scan heap.ScanOptions) (*answer.Sessions, error) {

@@ -10,8 +10,8 @@ import (
 	"github.com/sosgo/sosgo/objects/shapes"
 )
 
-// Queues of Serilog and MassTransit. The names come from the sources of Serilog 2 to 4 with Serilog.Sinks.Async 1 and 2 and
-// Serilog.Sinks.PeriodicBatching 3 to 5, and of MassTransit 8, and were not tested on a dump of a program with them.
+// Queues of Serilog and MassTransit. The names come from the sources of Serilog 2 to 4 with Serilog.Sinks.Async 1 and 2
+// and Serilog.Sinks.PeriodicBatching 3 to 5, and of MassTransit 8. They are not tested on a dump of a real program.
 type (
 	queueAnchor struct {
 		_ shapes.Type `of:"Serilog.Sinks.Async.BackgroundWorkerSink|Serilog.Core.Sinks.Batching.BatchingSink|Serilog.Sinks.PeriodicBatching.PeriodicBatchingSink|MassTransit.Transports.Fabric.MessageQueue<,>|MassTransit.Transports.ReceivePipeDispatcher"`
@@ -24,14 +24,14 @@ type (
 		Dropped shapes.Int  `field:"_droppedMessages,optional"`
 		Blocks  shapes.Int  `field:"_blockWhenFull,optional"`
 	}
-	// A batchingSink collects log events. Those of the current batch have left the queue.
+	// A batchingSink collects log events. The events of the current batch have left the queue.
 	batchingSink struct {
 		_      shapes.Type `of:"Serilog.Core.Sinks.Batching.BatchingSink|Serilog.Sinks.PeriodicBatching.PeriodicBatchingSink"`
 		Target shapes.Ref  `field:"_targetSink|_batchedLogEventSink"`
 		Queue  shapes.Ref  `field:"_queue"`
 		Batch  shapes.Ref  `field:"_currentBatch|_waitingBatch"`
 	}
-	// A messageQueue is a queue of MassTransit's transport within the process.
+	// A messageQueue is a queue of MassTransit's in-memory transport.
 	messageQueue struct {
 		_     shapes.Type `of:"MassTransit.Transports.Fabric.MessageQueue<,>"`
 		Name  shapes.Ref  `field:"<Name>"`
@@ -54,7 +54,7 @@ type (
 	}
 )
 
-// Queues lists the queues of log events of Serilog, and the queues and endpoints of MassTransit.
+// Queues lists the log event queues of Serilog, and the queues and endpoints of MassTransit. The error is ctx's.
 func (r *Reader) Queues(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.Queues, error) {
 	ctx = absent.Context(ctx)
 	out := &answer.Queues{Queues: []answer.Queue{}}
@@ -87,7 +87,8 @@ func (r *Reader) Queues(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (
 	return out, ctx.Err()
 }
 
-// queued adds the number of items in the collection or channel that a field refers to, and its capacity if it has one.
+// queued adds the number of items in the collection or channel that a field refers to, and its capacity if it is
+// bounded.
 func (r *Reader) queued(g shapes.Reading, q *answer.Queue, f *shapes.Ref, x shapes.Instance) {
 	o := g.ObjectAt(f, x)
 	if s, at, err := shapes.BindObject[*boundedQueue](r.b, o); err == nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestQueues counts the log events and messages that wait: of a sink whose queue of 4 is full and that dropped 17, of one that batches, with the one
-// of its batch, and of a queue of MassTransit, whose endpoint consumes 16.
+// TestQueues counts waiting log events and messages. A sink has a full queue of 4 and dropped 17 events. A second sink
+// has one event in its batch. A MassTransit endpoint has consumed 16 messages.
 func TestQueues(t *testing.T) {
 	v := libraries(t)
 	out, err := web.Queues(t.Context(), v.Process)
@@ -36,7 +36,7 @@ func TestQueues(t *testing.T) {
 	none(endpoint.Items)
 }
 
-// TestThrown: a request has what its application threw, with what that wraps.
+// TestThrown checks that a request has the exception of its application, with the wrapped one.
 func TestThrown(t *testing.T) {
 	out, err := web.Requests(t.Context(), libraries(t).Process, web.RequestOptions{})
 	require.NoError(t, err)

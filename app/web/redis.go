@@ -12,9 +12,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// StackExchange.Redis: a multiplexer has two bridges for each server, one for commands and one for subscriptions. A bridge queues commands
-// while it has no connection, and its connection those that are sent and not answered. The names come from the sources of 2.0 to 3.1 and
-// were not tested on a dump.
+// StackExchange.Redis. A multiplexer has two bridges for each server, one for commands and one for subscriptions. A
+// bridge queues commands while it has no connection. A connection keeps the commands that are sent and not answered.
+// The names come from the sources of 2.0 to 3.1 and are not tested on a dump.
 type (
 	redisAnchor struct {
 		_ shapes.Type `of:"StackExchange.Redis.ConnectionMultiplexer|StackExchange.Redis.PhysicalBridge"`
@@ -45,10 +45,11 @@ type (
 	}
 )
 
-// bridgeStates are those of StackExchange.Redis.PhysicalBridge+State.
+// bridgeStates are the values of StackExchange.Redis.PhysicalBridge+State.
 var bridgeStates = []string{"Connecting", "ConnectedEstablishing", "ConnectedEstablished", "Disconnected"}
 
-// Redis lists the connections of StackExchange.Redis with the commands that wait for a connection or for an answer.
+// Redis lists the connections of StackExchange.Redis with the commands that wait for a connection or an answer. The
+// error is ctx's.
 func (r *Reader) Redis(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.Redis, error) {
 	ctx = absent.Context(ctx)
 	out := &answer.Redis{Multiplexers: []answer.RedisMultiplexer{}}
@@ -118,10 +119,10 @@ func (r *Reader) messages(g shapes.Reading, f *shapes.Ref, x shapes.Instance) an
 	return out
 }
 
-// backlogged is how many commands in the backlog of an established connection make a finding.
+// backlogged is how many commands in the backlog of an established connection are a finding.
 const backlogged = 100
 
-// backlog concludes that commands wait for a connection that is not there, or that takes too little.
+// backlog concludes that commands wait for a missing connection, or for one that is too slow.
 func backlog(c *answer.RedisConnection) *answer.Verdict {
 	n := c.Backlog.Count.Value
 	connected := c.State.S == "ConnectedEstablished"

@@ -20,15 +20,15 @@ import (
 
 // RequestOptions selects requests and their details. The zero value selects all requests.
 type RequestOptions struct {
-	URL    string // only requests whose URL contains this, ignoring case
-	Header string // only requests with this header, or "Name: value" with one that contains the value
-	User   string // only requests of users whose name contains this, ignoring case
+	URL    string // only requests with this text in their URL, ignoring case
+	Header string // only requests with this header; "Name: value" also selects by a part of the value
+	User   string // only requests of users with this text in their names, ignoring case
 	Thread uint32 // only requests handled by the thread with this managed or OS id
 
 	Headers bool // include the headers
 	Secrets bool // show the values of secret headers
 	Scopes  bool // include what the logging scopes add to each line
-	Brief   bool // only what the request's own objects hold: no threads, async stacks, scopes or ages
+	Brief   bool // only the requests' own objects: no threads, async stacks, scopes or ages
 
 	Scan heap.ScanOptions
 }
@@ -49,13 +49,14 @@ type query struct {
 	known     map[target.Addr]flow // by ExecutionContext
 }
 
-// A host is what the hosting layer keeps of a request.
+// A host is the hosting layer's record of a request.
 type host struct {
 	context  target.Addr // the HostingApplication+Context
 	activity objects.Object
 }
 
-// Requests lists the requests that the process's web servers work on. It records what could not be read in the answer.
+// Requests lists the requests that the process's web servers work on. It records what could not be read. The error is
+// ctx's.
 func (r *Reader) Requests(ctx context.Context, p *process.Process, h *heap.Heap, o RequestOptions) (*answer.Requests, error) {
 	ctx = absent.Context(ctx)
 	q := &query{Reader: r, p: p, h: h, o: o, out: &answer.Requests{Requests: []answer.Request{}}, hosts: map[target.Addr]host{},
@@ -104,7 +105,7 @@ func (q *query) collect(ctx context.Context) ([]objects.Object, error) {
 // reading returns a Reading that records gaps in the answer.
 func (q *query) reading() shapes.Reading { return q.Reader.reading(&q.out.Gaps) }
 
-// host records what the hosting layer keeps of a request.
+// host adds the hosting layer's record of a request.
 func (q *query) host(a target.Addr, h *hostContext, x shapes.Instance) {
 	g := q.reading()
 	of, err := h.Context.Addr(x)
@@ -124,7 +125,7 @@ func (q *query) host(a target.Addr, h *hostContext, x shapes.Instance) {
 	q.hosts[of] = known
 }
 
-// dateHeader records the time of a Date header; the latest counts.
+// dateHeader records the time of a Date header. The latest time counts.
 func (q *query) dateHeader(d *dateValues, x shapes.Instance) {
 	s := q.reading().TextAt(&d.Text, x)
 	if t, err := time.Parse(time.RFC1123, s.S); s.Err == nil && err == nil && t.After(q.date) {
@@ -195,7 +196,7 @@ func (q *query) unfinished() {
 	}
 }
 
-// features adds what a feature collection holds of a request.
+// features adds the request data in a feature collection.
 func (q *query) features(out *answer.Request, o objects.Object) {
 	g := q.reading()
 	for range limits.RequestFeatures {
@@ -234,7 +235,7 @@ func (q *query) features(out *answer.Request, o objects.Object) {
 	}
 }
 
-// collection adds the features of a FeatureCollection. A fact found earlier wins, as it does in the program.
+// collection adds the features of a FeatureCollection. A value found earlier wins, as in the program.
 func (q *query) collection(out *answer.Request, s *featureCollection, x shapes.Instance) {
 	g := q.reading()
 	if out.Server == "" {
@@ -253,7 +254,7 @@ func (q *query) collection(out *answer.Request, s *featureCollection, x shapes.I
 	}
 }
 
-// feature adds what one feature holds.
+// feature adds the request data in one feature.
 func (q *query) feature(out *answer.Request, o objects.Object) {
 	g := q.reading()
 	if f, x := shapes.As[*requestFeature](g, o); f != nil {
@@ -285,7 +286,7 @@ var states = map[string]string{
 	"ResponseCompleted":  "the response is complete",
 }
 
-// kestrel adds what Kestrel's object holds of a request.
+// kestrel adds the request data in Kestrel's object.
 func (q *query) kestrel(out *answer.Request, o objects.Object, s *protocol, x shapes.Instance) {
 	g := q.reading()
 	out.Object, out.Server = o.Addr, "Kestrel"
@@ -345,7 +346,7 @@ func (q *query) slots(out *answer.Request, trace, user, session *shapes.Ref, x s
 	}
 }
 
-// iis adds what the module in an IIS worker process holds of a request.
+// iis adds the request data of the module in an IIS worker process.
 func (q *query) iis(out *answer.Request, o objects.Object, s *iisContext, x shapes.Instance) {
 	g := q.reading()
 	out.Object, out.Server, out.State = o.Addr, "IIS", "in the application"
@@ -362,7 +363,7 @@ func (q *query) iis(out *answer.Request, o objects.Object, s *iisContext, x shap
 	q.slots(out, &s.Activity, &s.UserSlot, &s.Session, x)
 }
 
-// httpSys adds what the HTTP.sys server holds of a request.
+// httpSys adds the request data of the HTTP.sys server.
 func (q *query) httpSys(out *answer.Request, s *sysFeatures, x shapes.Instance) {
 	g := q.reading()
 	out.Server = "HTTP.sys"
@@ -507,7 +508,7 @@ func (q *query) choose() {
 	q.mask()
 }
 
-// urlOf returns the URL of a request as far as it is known.
+// urlOf returns the known parts of a request's URL.
 func urlOf(r *answer.Request) string {
 	return r.Scheme.S + "://" + r.Host.S + r.PathBase.S + r.Path.S + r.Query.S
 }

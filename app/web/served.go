@@ -8,9 +8,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// ServedBy returns a function that names the request that a chain of suspended async methods serves: its method and its route, or its path without
-// one. The chain is the boxes of the methods, the outermost last. The name is empty if no variable of a method refers to a request in the
-// application. What could not be read is recorded in gaps. The function is for one goroutine.
+// ServedBy returns a function that names the request served by a chain of suspended async methods: its method and its
+// route, or its path if it has no route. The chain holds the boxes of the methods, the outermost last. The name is ""
+// if no method has a variable that refers to a request in the application. Unreadable parts are recorded in gaps. The
+// function is not safe for concurrent use.
 func (r *Reader) ServedBy(gaps *answer.Gaps) func(boxes []target.Addr) string {
 	q := &query{Reader: r, out: &answer.Requests{}, index: map[target.Addr]int{}}
 	q.flows = flows.New(q.Reader.reading(gaps), r.items)
@@ -55,7 +56,7 @@ func (s *server) box(a target.Addr) string {
 	return name
 }
 
-// object returns the name of the request that an object is, or "".
+// object returns the name of the request at a, or "".
 func (s *server) object(a target.Addr) string {
 	n, ok := s.index[a]
 	if !ok {
@@ -76,7 +77,7 @@ func (s *server) object(a target.Addr) string {
 	return routeOf(&s.out.Requests[n])
 }
 
-// read adds the request that an object is, if it is in the application.
+// read adds the request of an object, if the application works on it.
 func (s *server) read(o objects.Object) {
 	g := s.reading()
 	if ok, _ := shapes.Is[*httpContext](s.b, o.Type); ok {

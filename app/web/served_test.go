@@ -14,7 +14,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestServedBy: waits names the requests whose code is suspended, and requests, which finds them by the contexts in the heap, agrees.
+// TestServedBy checks that waits name the requests of suspended code, and that Requests, which searches the heap for
+// contexts, agrees.
 func TestServedBy(t *testing.T) {
 	v, err := testdump.OpenWeb(t, "web-net10").View("")
 	require.NoError(t, err)

@@ -10,15 +10,15 @@ import (
 	"github.com/sosgo/sosgo/app/web"
 )
 
-// TestServersOfNet6 reads a request of HTTP.sys with its .NET 6 activity, and one of IIS. Middleware
-// set their users.
+// TestServersOfNet6 reads a request of HTTP.sys with its .NET 6 activity, and a request of IIS. Middleware set their
+// users.
 func TestServersOfNet6(t *testing.T) {
 	p := lookalike(t)
 	out, err := web.Requests(t.Context(), p, web.RequestOptions{})
 	require.NoError(t, err)
 	assert.Empty(t, out.Noted())
 	require.Len(t, out.Requests, 4)
-	kestrel, sys, iis := out.Requests[0], out.Requests[1], out.Requests[2] // TestThrown has the other one of Kestrel
+	kestrel, sys, iis := out.Requests[0], out.Requests[1], out.Requests[2] // TestThrown checks the other Kestrel request
 	assert.Equal(t, []string{"Kestrel", "HTTP/2", "POST", "/shop.Orders/Ship"}, []string{kestrel.Server, kestrel.Protocol.S, kestrel.Method.S, kestrel.Path.S})
 	assert.Equal(t, []string{"[2001:db8::1]:5001", "127.0.0.1:443"}, []string{kestrel.Remote, kestrel.Local})
 	assert.True(t, kestrel.Begun, "the response has started")

@@ -21,7 +21,8 @@ func libraries(t *testing.T) *sosgo.View {
 	return v
 }
 
-// TestSignalR compares a hub with its program: three clients of two users, a slow one among them, two groups, and two circuits of Blazor.
+// TestSignalR compares a hub with its program: three clients of two users, one of them slow, two groups, and two Blazor
+// circuits.
 func TestSignalR(t *testing.T) {
 	out, err := web.SignalR(t.Context(), libraries(t).Process)
 	require.NoError(t, err)
@@ -52,7 +53,8 @@ func TestSignalR(t *testing.T) {
 	assert.Equal(t, []answer.Maybe[bool]{answer.Known(true), answer.Known(false)}, []answer.Maybe[bool]{out.Circuits[0].Connected, out.Circuits[1].Connected})
 }
 
-// TestRedis compares the connections of a multiplexer with its program: commands wait for a server that is gone, and another one has some to answer.
+// TestRedis compares the connections of a multiplexer with its program: commands wait for a lost server, and another
+// server has commands to answer.
 func TestRedis(t *testing.T) {
 	out, err := web.Redis(t.Context(), libraries(t).Process)
 	require.NoError(t, err)
@@ -78,7 +80,7 @@ func TestRedis(t *testing.T) {
 	assert.Equal(t, answer.StrengthRecorded, out.Verdicts[0].Strength)
 }
 
-// TestObjectPools counts what a pool keeps, and how much it may keep.
+// TestObjectPools checks the number of objects that a pool keeps, and its maximum.
 func TestObjectPools(t *testing.T) {
 	out, err := web.ObjectPools(t.Context(), libraries(t).Process)
 	require.NoError(t, err)
@@ -106,7 +108,8 @@ func TestObjectPools(t *testing.T) {
 	assert.NotEmpty(t, out.Noted())
 }
 
-// TestMissingServices asks about services again and again without one of the places that the answers were read from.
+// TestMissingServices repeats the queries, each time without one of the pieces of memory that the answers were read
+// from.
 func TestMissingServices(t *testing.T) {
 	for name, ask := range map[string]func(v *sosgo.View) (any, []error, error){
 		"SignalR": func(v *sosgo.View) (any, []error, error) { return testdump.Asked(web.SignalR(t.Context(), v.Process)) },

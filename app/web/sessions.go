@@ -24,8 +24,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Sessions of ASP.NET Core. A request has a DistributedSession, which reads the session when the request first asks for it and writes it back when
-// the request ends. In between the session rests in an IDistributedCache as an array of bytes. The names come from the sources of 3.1 to 10.
+// Sessions of ASP.NET Core. A request has a DistributedSession, which reads the session on the first access and writes
+// it back when the request ends. Between requests the session is in an IDistributedCache as an array of bytes. The
+// names come from the sources of 3.1 to 10.
 type (
 	sessionAnchor struct {
 		_ shapes.Type `of:"Microsoft.AspNetCore.Session.DistributedSessionStore|Microsoft.AspNetCore.Session.DistributedSession"`
@@ -45,7 +46,7 @@ type (
 		New       shapes.Int  `field:"_isNewSessionKey"`
 		ID        shapes.Ref  `field:"_sessionIdBytes"`
 	}
-	// A sessionValues holds the values of a loaded session. Up to .NET 5 the session has its dictionary.
+	// A sessionValues holds the values of a loaded session. Up to .NET 5 they are in a dictionary of the session.
 	sessionValues struct {
 		_     shapes.Type `of:"Microsoft.AspNetCore.Session.DefaultDistributedSessionStore"`
 		Store shapes.Ref  `field:"_store"`
@@ -58,7 +59,7 @@ type (
 		_       shapes.Type `of:"Microsoft.AspNetCore.Session.SessionFeature|Microsoft.AspNetCore.Http.Features.DefaultSessionFeature"`
 		Session shapes.Ref  `field:"<Session>"`
 	}
-	// A memoryStore is the IDistributedCache that is in the process.
+	// A memoryStore is the IDistributedCache in the process's memory.
 	memoryStore struct {
 		_     shapes.Type `of:"Microsoft.Extensions.Caching.Distributed.MemoryDistributedCache"`
 		Cache shapes.Ref  `field:"_memCache"`
@@ -73,22 +74,23 @@ type (
 	}
 )
 
-// The form of a session that rests (DistributedSession.Serialize): a revision, the number of its values in 3 bytes, its id, and for each value the
-// length of its name in 2 bytes, the name in UTF-8, the length of the value in 4 bytes and the value. Numbers are big-endian.
+// The format of a stored session (DistributedSession.Serialize): a revision, the number of values in 3 bytes, and the
+// id. For each value follow the length of its name in 2 bytes, the name in UTF-8, the length of the value in 4 bytes,
+// and the value. Numbers are big-endian.
 const (
 	sessionRevision = 2
 	sessionIDBytes  = 16
 	sessionHead     = 1 + 3 + sessionIDBytes
 )
 
-// SessionOptions select what is read of sessions.
+// SessionOptions selects sessions and their details.
 type SessionOptions struct {
 	Values  bool   // include the values
 	Secrets bool   // show values that are secrets
-	User    string // only sessions of users whose name contains this, in upper or lower case
+	User    string // only sessions of users with this text in their names, ignoring case
 	Scan    heap.ScanOptions
 
-	Retained bool // with the memory that is freed with each session
+	Retained bool // with the retained size of each session
 }
 
 // A sessionQuery builds one answer.
@@ -102,7 +104,8 @@ type sessionQuery struct {
 	byKey  map[string]int      // by the store and the key: the index of the session
 }
 
-// Sessions lists the sessions of ASP.NET Core: those that requests have, and those that rest in a cache of this process.
+// Sessions lists the sessions of ASP.NET Core: sessions in use by requests, and sessions stored in a cache of the
+// process.
 func (r *Reader) Sessions(ctx context.Context, p *process.Process, h *heap.Heap, o SessionOptions) (*answer.Sessions, error) {
 	ctx = absent.Context(ctx)
 	q := &sessionQuery{Reader: r, o: o, out: &answer.Sessions{Stores: []answer.SessionStore{}, Sessions: []answer.Session{}, Users: []answer.SessionUser{}},
@@ -142,7 +145,7 @@ func (r *Reader) Sessions(ctx context.Context, p *process.Process, h *heap.Heap,
 	return q.out, ctx.Err()
 }
 
-// store adds an IDistributedCache, and the sessions that rest in it.
+// store adds an IDistributedCache and the sessions in it.
 func (q *sessionQuery) store(o objects.Object) {
 	if _, ok := q.stores[o.Addr]; ok || o.Addr == 0 {
 		return
@@ -180,11 +183,11 @@ func (q *sessionQuery) store(o objects.Object) {
 	s.Sessions, s.Others = &sessions, &others
 }
 
-// row returns the session with a key in a store, and adds it if there is none.
+// row returns the session with a key in a store, and adds it if it is missing.
 func (q *sessionQuery) row(store target.Addr, key answer.Text, of target.Addr) *answer.Session {
 	name := fmt.Sprintf("%x %s", uint64(store), key.S)
 	if key.Err != nil || key.S == "" {
-		name = fmt.Sprintf("of %x", uint64(of)) // an own one
+		name = fmt.Sprintf("of %x", uint64(of)) // a session without a key
 	}
 	if n, ok := q.byKey[name]; ok {
 		return &q.out.Sessions[n]
@@ -194,7 +197,7 @@ func (q *sessionQuery) row(store target.Addr, key answer.Text, of target.Addr) *
 	return &q.out.Sessions[len(q.out.Sessions)-1]
 }
 
-// rests adds the session of a cache entry, and reports whether it is one.
+// rests adds the session of a cache entry, and reports whether the entry holds a session.
 func (q *sessionQuery) rests(store target.Addr, o objects.Object) (bool, error) {
 	s, x, err := shapes.BindObject[*storedSession](q.b, o)
 	if err != nil {
@@ -280,7 +283,7 @@ type sessionValue struct {
 	data []byte
 }
 
-// serialized returns the id and the values of a session that rests. ok is false if the bytes are not those of one, from the first to the last.
+// serialized decodes a stored session. ok is false unless data is one session from its first byte to its last.
 func serialized(data []byte) (id [sessionIDBytes]byte, values []sessionValue, ok bool) {
 	if len(data) < sessionHead || data[0] != sessionRevision {
 		return id, nil, false
@@ -304,7 +307,7 @@ func serialized(data []byte) (id [sessionIDBytes]byte, values []sessionValue, ok
 	return id, values, len(rest) == 0
 }
 
-// piece returns the bytes behind their length, a number of n bytes, and the rest.
+// piece reads a length of n bytes and returns as many bytes after it, and the rest.
 func piece(b []byte, n int) (part, rest []byte, ok bool) {
 	if len(b) < n {
 		return nil, nil, false
@@ -371,7 +374,8 @@ func (q *sessionQuery) live(o objects.Object, of *answer.Request) {
 	row.Live = append(row.Live, live)
 }
 
-// loaded returns the values of a session that a request has loaded, by their names. They are those that could be read before an error.
+// loaded returns the values of a session that a request has loaded, by name. With an error, it returns the values read
+// before.
 func (q *sessionQuery) loaded(f *shapes.Ref, x shapes.Instance) ([]sessionValue, error) {
 	var values []sessionValue
 	if s, at := shapes.At[*sessionValues](q.g, f, x); s != nil {
@@ -413,10 +417,10 @@ func (q *sessionQuery) value(key, value objects.Value) (sessionValue, error) {
 	return sessionValue{string(name), data}, err
 }
 
-// userNames are names of values under which programs keep the name of a user, without signs between words.
+// userNames are value names, without punctuation, under which programs keep a user's name.
 var userNames = []string{"username", "user", "loginname", "login", "useremail", "email", "userid", "accountname", "account"}
 
-// values sets the values of a session, and the user that one of them names.
+// values sets the values of a session, and the user if one of the values names it.
 func (q *sessionQuery) values(row *answer.Session, values []sessionValue) {
 	best := len(userNames)
 	row.Values = make([]answer.SessionValue, 0, min(len(values), limits.SessionValues))
@@ -453,10 +457,11 @@ func (q *sessionQuery) values(row *answer.Session, values []sessionValue) {
 	}
 }
 
-// valueBytes is how many bytes of a value that is no text are shown.
+// valueBytes is how many bytes of a binary value are shown.
 const valueBytes = 32
 
-// valueText returns a value as a text, and whether it is one: ISession.SetString stores UTF-8, and SetInt32 four bytes.
+// valueText returns a value as text: ISession.SetString stores UTF-8, and SetInt32 four bytes. ok is false for other
+// values.
 func valueText(b []byte) (string, bool) {
 	if utf8.Valid(b) && !slices.ContainsFunc([]rune(string(b)), func(r rune) bool { return !unicode.IsPrint(r) && !unicode.IsSpace(r) }) {
 		return string(b), true
@@ -470,7 +475,7 @@ func valueText(b []byte) (string, bool) {
 	return "0x" + hex.EncodeToString(b), false
 }
 
-// finish selects and sorts the sessions, and adds up those of each user.
+// finish selects and sorts the sessions, and totals them by user.
 func (q *sessionQuery) finish() {
 	all := q.out.Sessions
 	if q.o.User != "" {

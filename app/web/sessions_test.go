@@ -40,7 +40,7 @@ func askSessions(t testing.TB, v *sosgo.View, o web.SessionOptions, retained boo
 	return out
 }
 
-// TestSessions compares the sessions with what the program printed of those that rest, and with Sessions.cs.
+// TestSessions compares the sessions with Sessions.cs and with what the program printed about the stored ones.
 func TestSessions(t *testing.T) {
 	v, _ := sessionsView(t)
 	out := askSessions(t, v, web.SessionOptions{Values: true}, true)
@@ -113,7 +113,7 @@ func TestSessions(t *testing.T) {
 	assert.Equal(t, 0, out.Users[0].Requests, "only copies of requests that have ended")
 }
 
-// TestSessionSelection: sessions of one user, with secrets and without values.
+// TestSessionSelection selects the sessions of one user, with secrets and without values.
 func TestSessionSelection(t *testing.T) {
 	v, _ := sessionsView(t)
 	out := askSessions(t, v, web.SessionOptions{User: "ALI", Values: true, Secrets: true}, false)
@@ -129,7 +129,7 @@ func TestSessionSelection(t *testing.T) {
 	}
 }
 
-// TestDamagedSession: bytes that are not those of a session are none, and one that can't be read is not taken for another thing.
+// TestDamagedSession checks that other bytes are not read as a session, and that an unreadable session is reported.
 func TestDamagedSession(t *testing.T) {
 	v, over := sessionsView(t)
 	var at answer.Session
@@ -139,7 +139,7 @@ func TestDamagedSession(t *testing.T) {
 		}
 	}
 	require.NotNil(t, at.Rests)
-	const data = 16 // behind the MethodTable and the length of an array
+	const data = 16 // after the MethodTable and the length of an array
 	for name, bytes := range map[string][]byte{"revision": {1}, "count": {2, 0, 0, 2}, "counts": {2, 0xff, 0xff, 0xff}} {
 		over.Set(testdump.Damage{At: at.Rests.Address + data, Bytes: bytes})
 		out := askSessions(t, v, web.SessionOptions{}, false)
@@ -152,7 +152,8 @@ func TestDamagedSession(t *testing.T) {
 	assert.NotEmpty(t, out.Noted())
 }
 
-// FuzzSession puts bytes where a session rests: they are those of a session from the first to the last, or none, and nothing else changes.
+// FuzzSession overwrites a stored session. The bytes must be a session from first to last or be rejected, without other
+// changes.
 func FuzzSession(f *testing.F) {
 	v, over := sessionsView(f)
 	var at answer.Session
@@ -192,7 +193,7 @@ func FuzzSession(f *testing.F) {
 	})
 }
 
-// TestMissingSessions asks again and again without one of the places that the answer was read from.
+// TestMissingSessions repeats the query, each time without one of the pieces of memory that the answer was read from.
 func TestMissingSessions(t *testing.T) {
 	if _, err := os.Stat(sessionsDump); err != nil {
 		t.Skip("testdata/dumps is not here: it is a module of its own")
@@ -203,7 +204,7 @@ func TestMissingSessions(t *testing.T) {
 	})
 }
 
-// TestNoSessions: a web server without sessions has none, and nothing is missing.
+// TestNoSessions checks that a process without sessions has an empty list and no gaps.
 func TestNoSessions(t *testing.T) {
 	v, err := testdump.Open(t, "net10-zoo").View("")
 	require.NoError(t, err)

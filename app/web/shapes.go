@@ -2,7 +2,7 @@ package web
 
 import "github.com/sosgo/sosgo/objects/shapes"
 
-// An anchor is an object by which requests are found or described: contexts, the servers' own objects, and clocks.
+// An anchor is an object that leads to requests: a context, a server's own object, or a clock.
 type anchor struct {
 	_ shapes.Type `of:"Microsoft.AspNetCore.Http.DefaultHttpContext|Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.HttpProtocol|Microsoft.AspNetCore.Hosting.HostingApplication+Context|Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.DateHeaderValueManager+DateHeaderValues"`
 }
@@ -13,8 +13,8 @@ type httpContext struct {
 	Features shapes.Ref  `field:"_features.<Collection>"`
 }
 
-// A protocol is Kestrel's object for an HTTP/1 connection or a stream of HTTP/2 or 3. It is also its request's feature collection. The
-// names are those of 2.1 to 10; fields that later versions added are optional.
+// A protocol is Kestrel's object for an HTTP/1 connection or an HTTP/2 or 3 stream. It is also the feature collection
+// of its request. The names come from 2.1 to 10; fields added by later versions are optional.
 type protocol struct {
 	_            shapes.Type `of:"Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.HttpProtocol"`
 	Status       shapes.Int  `field:"_requestProcessingStatus"`
@@ -65,12 +65,13 @@ type iisContext struct {
 	LocalPort  shapes.Int  `field:"<LocalPort>,optional"`
 	Headers    shapes.Ref  `field:"<RequestHeaders>,optional"`
 	User       shapes.Ref  `field:"<User>,optional"`
-	UserSlot   shapes.Ref  `field:"_currentIHttpAuthenticationFeature,optional"` // the context itself, or what middleware set
+	UserSlot   shapes.Ref  `field:"_currentIHttpAuthenticationFeature,optional"` // the context itself, or a feature set by middleware
 	Activity   shapes.Ref  `field:"_currentIHttpActivityFeature,optional"`
 	Session    shapes.Ref  `field:"_currentISessionFeature,optional"`
 }
 
-// A sysContext is the object of a request in the HTTP.sys server. The names come from its sources and were not tested on a dump.
+// A sysContext is the object of a request in the HTTP.sys server. The names come from its sources and are not tested on
+// a dump.
 type sysContext struct {
 	_       shapes.Type `of:"Microsoft.AspNetCore.Server.HttpSys.RequestContext"`
 	Request shapes.Ref  `field:"<Request>"`
@@ -84,7 +85,8 @@ type sysRequest struct {
 	Target   shapes.Ref  `field:"<RawUrl>"`
 }
 
-// Features in a FeatureCollection, set by TestServer, middleware or the program. The collection falls back to the server's own.
+// Features in a FeatureCollection, set by TestServer, middleware or the program. The collection falls back to the
+// server's own features.
 type (
 	featureCollection struct {
 		_        shapes.Type `of:"Microsoft.AspNetCore.Http.Features.FeatureCollection"`
@@ -143,7 +145,7 @@ type routePattern struct {
 	Text shapes.Ref  `field:"<RawText>"`
 }
 
-// A hostContext is what the hosting layer keeps of a request. The time stamp is zero unless somebody measures durations.
+// A hostContext is the hosting layer's record of a request. The time stamp is zero unless durations are measured.
 type hostContext struct {
 	_        shapes.Type `of:"Microsoft.AspNetCore.Hosting.HostingApplication+Context"`
 	Context  shapes.Ref  `field:"<HttpContext>"`

@@ -23,13 +23,12 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// FuzzShapes overwrites a word of an object of any type that has a shape, by the table of the fields
-// that shapes ask for, and runs the readers of application objects. Each must end, and each failure
-// must have one of the three kinds of errors.
+// FuzzShapes overwrites a word of an object with a shape, using the table of fields that shapes read, and runs the
+// readers of application objects. Each must end, and each failure must have one of the three kinds of errors.
 func FuzzShapes(f *testing.F) { fuzzShapes(f, "web/web-net10/web-net10.dmp.zst", 200) }
 
-// FuzzLookalikes is FuzzShapes for classes with the names and fields of libraries that no dumped
-// program used: gRPC, EF Core, HTTP.sys, IIS, and other versions' pools.
+// FuzzLookalikes is FuzzShapes for lookalikes of libraries that no dumped program used: gRPC, EF Core, HTTP.sys, IIS,
+// and other versions' pools.
 func FuzzLookalikes(f *testing.F) {
 	fuzzShapes(f, "libraries/net10-libraries/net10-libraries.dmp.zst", 40)
 }
@@ -65,8 +64,7 @@ func fuzzShapes(f *testing.F, path string, least int) {
 	})
 }
 
-// shaped selects objects of the types in the table of fields: a few of each type, and one of each of
-// its instances.
+// shaped selects objects of the types in the table of fields: a few of each type, and one of each of its instances.
 func shaped(f *testing.F) func(v *sosgo.View, o *heap.Object) bool {
 	table, err := os.Open("../../testdata/shapefields.txt")
 	require.NoError(f, err)
@@ -94,7 +92,7 @@ func shaped(f *testing.F) func(v *sosgo.View, o *heap.Object) bool {
 	}
 }
 
-// askers returns the questions. Each returns the gaps that it recorded.
+// askers returns the queries. Each returns the gaps that it recorded.
 func askers(f *testing.F, v *sosgo.View, h *heap.Heap) []func(*testing.T) ([]error, error) {
 	r, err := web.Of(v.Process)
 	require.NoError(f, err)

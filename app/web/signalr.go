@@ -13,7 +13,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Hubs of ASP.NET Core SignalR, and circuits of Blazor. The names come from the sources of ASP.NET Core 3.1 to 10 and were not tested on a dump.
+// Hubs of ASP.NET Core SignalR, and circuits of Blazor. The names come from the sources of ASP.NET Core 3.1 to 10 and
+// are not tested on a dump.
 type (
 	hubAnchor struct {
 		_ shapes.Type `of:"Microsoft.AspNetCore.SignalR.DefaultHubLifetimeManager<>|Microsoft.AspNetCore.SignalR.StackExchangeRedis.RedisHubLifetimeManager<>|Microsoft.AspNetCore.Components.Server.Circuits.CircuitHost"`

@@ -23,8 +23,8 @@ type webSocket struct {
 	CloseText     shapes.Ref   `field:"_closeStatusDescription,optional"`
 }
 
-// WebSockets lists the WebSockets that others opened and those that the process opened itself, with
-// the async code that holds each. It records what could not be read in the answer. The error is ctx's.
+// WebSockets lists the WebSockets that clients opened and the process opened itself, with the async code that refers to
+// each. It records what could not be read. The error is ctx's.
 func (r *Reader) WebSockets(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.WebSockets, error) {
 	ctx = absent.Context(ctx)
 	out := &answer.WebSockets{Sockets: []answer.WebSocket{}}

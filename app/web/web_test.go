@@ -53,8 +53,7 @@ func fact[T any](t testing.TB, d *testdump.Dump, name string) T {
 	return v
 }
 
-// TestPendingRequests finds every request that the program reports as unanswered, with the code that
-// works on it.
+// TestPendingRequests finds every request that the program reports as unanswered, with the code that works on it.
 func TestPendingRequests(t *testing.T) {
 	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		facts := fact[[]pendingFact](t, d, "pending")
@@ -86,7 +85,7 @@ func TestPendingRequests(t *testing.T) {
 	})
 }
 
-// parked compares who works on a request with the program's words: "thread blocked in X on …", or
+// parked compares the thread or code that works on a request with the program's words: "thread blocked in X on …", or
 // "async A > B > C, …".
 func parked(t *testing.T, r *answer.Request, words string) {
 	t.Helper()
@@ -279,7 +278,7 @@ func TestClients(t *testing.T) {
 	})
 }
 
-// TestNoRequests reads a process without a web server, and checks that cancellation ends the question.
+// TestNoRequests reads a process without a web server, and checks that cancellation ends the query.
 func TestNoRequests(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo").Dump
 	v, r, h := open(t, d)
@@ -292,8 +291,7 @@ func TestNoRequests(t *testing.T) {
 	assert.True(t, errors.Is(err, context.Canceled), "%v", err)
 }
 
-// TestWebSockets finds both ends of a WebSocket: the server's, which a handler of the program reads,
-// and the client's.
+// TestWebSockets finds both ends of a WebSocket: the server's, read by a handler of the program, and the client's.
 func TestWebSockets(t *testing.T) {
 	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		chat := ""
@@ -308,7 +306,7 @@ func TestWebSockets(t *testing.T) {
 		_, r, h := open(t, d.Dump)
 		out, err := r.WebSockets(t.Context(), h, heap.ScanOptions{})
 		require.NoError(t, err)
-		for _, err := range out.Noted() { // the canned slice lacks the class
+		for _, err := range out.Noted() { // the class is not in the canned slice
 			assert.ErrorIs(t, err, target.ErrNotInDump)
 		}
 		if len(out.Noted()) > 0 {
@@ -339,7 +337,7 @@ func TestWebSockets(t *testing.T) {
 	})
 }
 
-// TestMissingParts asks each question again and again without one of the places that its answer was read from.
+// TestMissingParts repeats each query, each time without one of the pieces of memory that its answer was read from.
 func TestMissingParts(t *testing.T) {
 	d := testdump.OpenWeb(t, "web-net10")
 	for name, ask := range map[string]func(v *sosgo.View) (any, []error, error){
@@ -370,13 +368,13 @@ func TestMissingParts(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) { testdump.SweepLibraries(t, 400, false, ask) })
-		if name != "queues of .NET 6" { // no type that is read for them is in the dump's sample of places
+		if name != "queues of .NET 6" { // the dump's sample of places has no type that this query reads
 			t.Run(name+" of types", func(t *testing.T) { testdump.SweepLibraries(t, 60, true, ask) })
 		}
 	}
 }
 
-// TestCanceled checks that a canceled context ends each question with its error.
+// TestCanceled checks that a canceled context ends each query with its error.
 func TestCanceled(t *testing.T) {
 	v, err := testdump.OpenWeb(t, "web-net10").View("")
 	require.NoError(t, err)
@@ -393,7 +391,7 @@ func TestCanceled(t *testing.T) {
 	}
 }
 
-// TestClientCode compares the clients, who awaits each request and since when with the program.
+// TestClientCode compares the clients, the code that awaits each request, and its age with the program.
 func TestClientCode(t *testing.T) {
 	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		v, err := d.View("")

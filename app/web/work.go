@@ -8,13 +8,13 @@ import (
 	"github.com/sosgo/sosgo/objects/shapes"
 )
 
-// A flow is what flows with the code of a request.
+// A flow is the request data in an ExecutionContext.
 type flow struct {
-	request int // the request's index, -1 for none
+	request int // the request's index, or -1
 	scope   objects.Object
 }
 
-// byThreads finds the threads that work on requests, by the values in their ExecutionContext.
+// byThreads finds the threads that work on requests, by the values in their ExecutionContexts.
 func (q *query) byThreads(ctx context.Context) {
 	list, err := q.p.Threads()
 	q.out.Note(err)
@@ -33,7 +33,7 @@ func (q *query) byThreads(ctx context.Context) {
 	}
 }
 
-// flowOf returns what flows in an ExecutionContext.
+// flowOf returns the request data in an ExecutionContext.
 func (q *query) flowOf(o objects.Object) flow {
 	out := flow{request: -1}
 	if o.Addr == 0 {
@@ -75,15 +75,15 @@ func (q *query) ofActivity(o objects.Object) int {
 	return -1
 }
 
-// scopes adds what the logging scopes add to each line.
+// scopes adds the values of the logging scopes.
 func (q *query) scopes(r *answer.Request, f flow) {
 	if q.o.Scopes && f.scope.Addr != 0 && len(r.Scopes) == 0 {
 		r.Scopes = q.flows.Scopes(f.scope)
 	}
 }
 
-// byStacks finds the async code that works on requests. Its stacks have a server or application method
-// with the request in a variable, or the request flows with the innermost method.
+// byStacks finds the async code that works on requests. Its stacks have a server or application method with the request
+// in a variable, or the request flows with the innermost method.
 func (q *query) byStacks(ctx context.Context) error {
 	if len(q.out.Requests) == 0 || q.tasks == nil {
 		return nil

@@ -1,2 +1,2 @@
-// Package ondumps has the tests of package locks that open whole dumps, as those of dac/ondumps do.
+// Package ondumps tests package locks on whole dumps.
 package ondumps_test

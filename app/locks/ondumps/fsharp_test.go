@@ -14,8 +14,8 @@ import (
 	"github.com/sosgo/sosgo/app/locks"
 )
 
-// TestRunSynchronously follows a thread in Async.RunSynchronously of F# to the async for which it waits, and to what that one waits for. Its program is
-// Orders.fs beside the dump.
+// TestRunSynchronously follows a thread in F#'s Async.RunSynchronously to the async that it waits for, and to what that
+// async waits for. The program is Orders.fs beside the dump.
 func TestRunSynchronously(t *testing.T) {
 	const folder = "../../../testdata/dumps/fsharp/net31-fsharp/"
 	if _, err := os.Stat(folder); err != nil {

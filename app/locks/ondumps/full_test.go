@@ -12,9 +12,10 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// TestStuck checks what is concluded from waits that nobody ends. A finalizer needs a lock whose owner waits for the finalizers; a thread blocks until
-// code completes that has to go on in this thread; a method enters a semaphore twice; three threads wait for a semaphore that another one has;
-// two producers wait for room in a BlockingCollection of three; twelve calls await one promise. Five workers wait for work, which is normal.
+// TestStuck checks the conclusions from waits that never end: a finalizer needs a lock of a thread that waits for the
+// finalizers; a thread blocks on code that must go on in this thread; a method enters a semaphore twice; three threads
+// wait for a semaphore that another holds; two producers wait for room in a BlockingCollection of three; twelve calls
+// await one promise. Five workers wait for work, which is normal.
 func TestStuck(t *testing.T) {
 	d, _ := testdump.Libraries(t)
 	v, err := d.View("")

@@ -31,7 +31,7 @@ func initializersView(t *testing.T) *sosgo.View {
 	return v
 }
 
-// TestInitializers compares the classes whose static constructor failed with what the program caught.
+// TestInitializers compares the classes with a failed static constructor with what the program caught.
 func TestInitializers(t *testing.T) {
 	out, err := locks.Initializers(t.Context(), initializersView(t).Process)
 	require.NoError(t, err)
@@ -54,7 +54,7 @@ func TestInitializers(t *testing.T) {
 	assert.Contains(t, out.Verdicts[3].Text, "Shop.Prices", "it failed because Rates had failed")
 }
 
-// TestRunningConstructor finds the thread that runs a static constructor, and the one that waits for its end.
+// TestRunningConstructor finds the thread that runs a static constructor and the thread that waits for it.
 func TestRunningConstructor(t *testing.T) {
 	out, err := locks.Locks(t.Context(), initializersView(t).Process, locks.Options{})
 	require.NoError(t, err)
@@ -74,7 +74,8 @@ func TestRunningConstructor(t *testing.T) {
 	assert.Equal(t, map[string]string{answer.LockMonitor: "Shop.Program.gate", answer.LockConstructor: ""}, names)
 }
 
-// TestInitializersMissingParts asks again and again without one of the places that the answer was read from.
+// TestInitializersMissingParts repeats the query, each time without one of the pieces of memory that the answer was
+// read from.
 func TestInitializersMissingParts(t *testing.T) {
 	if _, err := os.Stat(failedInitializers); err != nil {
 		t.Skip("there are no canned dumps here")

@@ -22,8 +22,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// kinds is the folder of a dump whose threads hold and wait for locks of all kinds. Its program is
-// Locks.cs.
+// kinds is the folder of a dump with threads that hold and wait for locks of all kinds. Its program is Locks.cs.
 const kinds = "../../../testdata/dumps/locks/net10-locks"
 
 // openKinds opens the dump of kinds and returns the names of its threads by managed id.
@@ -109,8 +108,8 @@ func TestKindsOfLocks(t *testing.T) {
 	}
 }
 
-// TestKindsOfWaits checks what each thread waits for, kernel waits and the ends of threads included,
-// and the deadlock through a lock held by a reader.
+// TestKindsOfWaits checks what each thread waits for, including kernel objects and the ends of threads, and the
+// deadlock through a lock held by a reader.
 func TestKindsOfWaits(t *testing.T) {
 	d, names := openKinds(t)
 	got, err := reader(t, d).Waits(context.Background(), locks.Options{})
@@ -153,7 +152,8 @@ func TestKindsOfWaits(t *testing.T) {
 	assert.Equal(t, 1, circles)
 }
 
-// TestJoins finds a wait for the end of an unknown thread, and one for the thread's own: the stack refers to that in the place of the other.
+// TestJoins finds joins of an unknown thread and of the thread itself. In the second the stack refers to the own
+// Thread.
 func TestJoins(t *testing.T) {
 	clean, names := openKinds(t)
 	joiner := func(d *sosgo.Dump) (*answer.ThreadWait, *answer.Waits) {
@@ -208,8 +208,7 @@ func TestJoins(t *testing.T) {
 	}), "%v", all.Verdicts)
 }
 
-// TestStaticConstructorUnread checks that an unreadable stack on which a static constructor may run is
-// reported.
+// TestStaticConstructorUnread checks that an unreadable stack that may run a static constructor is reported.
 func TestStaticConstructorUnread(t *testing.T) {
 	const name = "net10-stacks"
 	clean := testdump.Open(t, name)
@@ -256,7 +255,7 @@ func overlaidKinds(t testing.TB) (*sosgo.Dump, *testdump.Overlay) {
 	return testdump.OverlaidFile(t, cannedKinds(t), sosgo.Options{Offline: true})
 }
 
-// cannedKinds returns the file of the dump.
+// cannedKinds returns the path of the dump of kinds. It skips the test if the dump is missing.
 func cannedKinds(t testing.TB) string {
 	t.Helper()
 	if _, err := os.Stat(kinds); err != nil {
@@ -277,8 +276,7 @@ func addresses(t testing.TB, d *sosgo.Dump, name string) (out []target.Addr) {
 	return out
 }
 
-// TestRingsOfLocks checks that endless lists of waiters and of entered locks are corrupt, and that the
-// rest is reported.
+// TestRingsOfLocks checks that endless lists of waiters and of entered locks are reported as corrupt, beside the rest.
 func TestRingsOfLocks(t *testing.T) {
 	clean, _ := openKinds(t)
 	for name, field := range map[string]string{"SemaphoreSlim+TaskNode": "Next", "ReaderWriterCount": "next"} {
@@ -291,7 +289,7 @@ func TestRingsOfLocks(t *testing.T) {
 				o, err := objs.Object(a)
 				require.NoError(t, err)
 				damage = append(damage, testdump.Words(o.Field(field).Location(), uint64(a)))
-				if name == "ReaderWriterCount" { // so that none is the lock searched for
+				if name == "ReaderWriterCount" { // so that no entry matches the lock
 					damage = append(damage, testdump.Words(o.Field("lockID").Location(), ^uint64(0)))
 				}
 			}

@@ -46,8 +46,7 @@ func nameOf(d *testdump.Dump, t *answer.Thread) string {
 	return name
 }
 
-// stacks compares the locks and waits of the program "stacks" with its source, and returns the number
-// of comparisons.
+// stacks compares the locks and waits of the program "stacks" with its source, and returns the number of comparisons.
 func stacks(t *testing.T, d *testdump.Dump) int {
 	r := reader(t, d)
 	got, err := r.Describe(context.Background(), locks.Options{})
@@ -101,8 +100,8 @@ func assertLock(d *testdump.Dump) bool {
 	return false
 }
 
-// deadlock checks that the deadlock is reported once, as proved, and that the waits for a task and a
-// static constructor are found.
+// deadlock checks that the deadlock is reported once, as proved, and that the waits for a task and a static constructor
+// are found.
 func deadlock(t *testing.T, d *testdump.Dump, r *locks.Reader) int {
 	got, err := r.Waits(context.Background(), locks.Options{})
 	require.NoError(t, err)
@@ -133,8 +132,8 @@ func deadlock(t *testing.T, d *testdump.Dump, r *locks.Reader) int {
 	return circles + tasks + constructors
 }
 
-// TestStacks checks a deadlock, a recursive lock, Monitor.Wait, Lock and a static constructor on all
-// runtimes and systems.
+// TestStacks checks a deadlock, a recursive lock, Monitor.Wait, Lock and a static constructor on all runtimes and
+// systems.
 func TestStacks(t *testing.T) {
 	testdump.Both(t, "net10-stacks", testcase.Named("*-stacks-withheap", "*-stacks-full"), stacks)
 }
@@ -179,7 +178,7 @@ func TestWebWaits(t *testing.T) {
 	})
 }
 
-// TestPartialLocks checks that a dump without the heap has no list of locks, rather than an empty one.
+// TestPartialLocks checks that a dump without the heap gives an error, not an empty list of locks.
 func TestPartialLocks(t *testing.T) {
 	v, err := testdump.Open(t, "net10-crash-null-triage").View("")
 	require.NoError(t, err)
@@ -193,8 +192,8 @@ func TestPartialLocks(t *testing.T) {
 	assert.ErrorIs(t, err, target.ErrNotInDump)
 }
 
-// TestUnreadMonitors: where no sync block is in the dump, a thread inside a method of Monitor is still one that waits, for an object that is not
-// known, and nothing is concluded of who holds it. The names of the threads are what the program gave them.
+// TestUnreadMonitors checks dumps without sync blocks: a thread inside a method of Monitor still waits, for an unknown
+// object, and no holder is concluded. The program set the names of the threads.
 func TestUnreadMonitors(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("*-stacks-triage"), func(t *testing.T, d *testdump.Dump) int {
 		v, err := d.View("")
@@ -223,8 +222,8 @@ func TestUnreadMonitors(t *testing.T) {
 	})
 }
 
-// TestUnreadSpinLocks reads a slice without the types of some SpinLock fields. The list of locks
-// reports that it may be incomplete.
+// TestUnreadSpinLocks reads a slice without the types of some SpinLock fields. The list of locks must be marked
+// incomplete.
 func TestUnreadSpinLocks(t *testing.T) {
 	v, err := testdump.Open(t, "net10-async").View("")
 	require.NoError(t, err)
@@ -262,8 +261,7 @@ func FuzzLocks(f *testing.F) {
 	fuzzWaits(f, d, at, 32)
 }
 
-// fuzzWaits overwrites one of the first words at each address. Waits that can no longer be read have
-// typed errors.
+// fuzzWaits overwrites one of the first words at each address. Waits that can no longer be read must have typed errors.
 func fuzzWaits(f *testing.F, d *testdump.Draft, at []target.Addr, words uint8) {
 	v, err := d.View("")
 	require.NoError(f, err)
@@ -296,7 +294,7 @@ func fuzzWaits(f *testing.F, d *testdump.Draft, at []target.Addr, words uint8) {
 	})
 }
 
-// limited opens the dump of stacks, in which a thread of the deadlock waits for an hour at most.
+// limited opens the dump of stacks with one wait of the deadlock limited to an hour.
 func limited(t *testing.T) *sosgo.View {
 	clean := view(t, testdump.Open(t, "net10-stacks").Dump)
 	rt, err := clean.Runtime()
@@ -315,7 +313,7 @@ func limited(t *testing.T) *sosgo.View {
 		require.NoError(t, err)
 		hour := binary.LittleEndian.AppendUint32(nil, 3600000)
 		damage := []testdump.Damage{{At: item + target.Addr(timeout), Bytes: hour}}
-		// The class library notes the same (ThreadBlockingInfo): the lock, the kind, the time-out.
+		// The class library records the same (ThreadBlockingInfo): the lock, the kind, the timeout.
 		lock, err := target.Pointer(rt.Memory(), item)
 		require.NoError(t, err)
 		sp, _ := list[i].OS.Registers.SP()
@@ -331,7 +329,7 @@ func limited(t *testing.T) *sosgo.View {
 	return nil
 }
 
-// TestWaitsThatEnd: a circle in which a thread waits for a limited time is no deadlock, and no command calls it a proved one.
+// TestWaitsThatEnd checks that a cycle with a limited wait is not a proved deadlock in any command.
 func TestWaitsThatEnd(t *testing.T) {
 	v := limited(t)
 	waits, err := locks.Waits(t.Context(), v.Process, locks.Options{})
@@ -365,7 +363,7 @@ func TestWaitsThatEnd(t *testing.T) {
 	assert.Regexp(t, `^a circle of waits that ends by itself: .* waits for at most 1h0m0s$`, text)
 }
 
-// TestEndedOwner: a thread that has ended can't release what it holds, and is named.
+// TestEndedOwner checks that an ended thread is named as the owner of a lock that it can't release.
 func TestEndedOwner(t *testing.T) {
 	d := testdump.Open(t, "net10-stacks")
 	v := view(t, d.Dump)

@@ -13,12 +13,11 @@ import (
 	"github.com/sosgo/sosgo/app/locks"
 )
 
-// mixed is the folder of a dump whose threads wait for each other in different ways. Its program is
-// Mixed.cs.
+// mixed is the folder of a dump with threads that wait for each other in different ways. Its program is Mixed.cs.
 const mixed = "../../../testdata/dumps/locks/net10-mixed"
 
-// TestMixedCircles finds cycles through a monitor, a Lock and an awaited task, through Lazys, and
-// through a static constructor. An upgradeable reader that waits to write is not a cycle.
+// TestMixedCircles finds cycles through a monitor, a Lock and an awaited task, through Lazys, and through a static
+// constructor. An upgradeable reader that waits to write is not a cycle.
 func TestMixedCircles(t *testing.T) {
 	d, _ := openNamed(t, mixed)
 	got, err := reader(t, d).Waits(context.Background(), locks.Options{})
@@ -44,7 +43,7 @@ func TestMixedCircles(t *testing.T) {
 	assert.Equal(t, map[string]answer.Strength{gate: answer.StrengthLikely, lazy: answer.StrengthProved, constructor: answer.StrengthLikely}, strength)
 }
 
-// TestMixedChains follows chains through every kind of wait to the thread that waits for no other.
+// TestMixedChains follows chains through every kind of wait to the thread that does not wait for another.
 func TestMixedChains(t *testing.T) {
 	d, names := openNamed(t, mixed)
 	got, err := reader(t, d).Waits(context.Background(), locks.Options{})

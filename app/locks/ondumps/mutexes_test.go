@@ -16,8 +16,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestSharedHandles checks that two threads which wait for one Mutex are a finding, and one thread or two that wait for an event are none.
-// In the dump each of these handles has one waiter: words of a stack are changed to make it two.
+// TestSharedHandles checks that two threads that wait for one Mutex are a finding. One thread, or two that wait for an
+// event, are not. Each handle in the dump has one waiter; the test changes stack words to make it two.
 func TestSharedHandles(t *testing.T) {
 	clean, names := openKinds(t)
 	shared := func(d *sosgo.Dump) (out []answer.Verdict, waits map[string]answer.ThreadWait) {
@@ -89,8 +89,8 @@ func TestSharedHandles(t *testing.T) {
 	assert.Empty(t, found, "threads without work wait for events")
 }
 
-// TestMutexOwner checks that the owner of a Mutex is found where the class library implements wait handles: in the dump the main thread owns it.
-// With its thread, its record or the handle gone, the owner is unknown, and the wait stays.
+// TestMutexOwner checks that the owner of a Mutex is found if the class library implements wait handles: the main
+// thread owns it in the dump. Without the thread, the record or the handle the owner is unknown, and the wait remains.
 func TestMutexOwner(t *testing.T) {
 	d, over := testdump.Libraries(t)
 	v := view(t, d)

@@ -12,8 +12,8 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// TestRemoteWaits holds the kinds of waits of a web server apart: for the answer of a database, for a connection of its pool, for a lock, and
-// for a promise of the program.
+// TestRemoteWaits distinguishes the waits of a web server: for a database's answer, for a pooled connection, for a
+// lock, and for a promise of the program.
 func TestRemoteWaits(t *testing.T) {
 	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		v, err := d.View("")

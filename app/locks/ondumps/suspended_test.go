@@ -14,7 +14,7 @@ import (
 	"github.com/sosgo/sosgo/app/locks"
 )
 
-// Dumps of a program whose async methods wait for each other, and of the same program without work. The program is AsyncWaits.cs.
+// Dumps of a program with async methods that wait for each other, and of the same program without work (AsyncWaits.cs).
 const (
 	asyncWaits = "../../../testdata/dumps/waits/net10-asyncwaits/net10-asyncwaits.dmp.zst"
 	idleWaits  = "../../../testdata/dumps/waits/net10-idle/net10-idle.dmp.zst"
@@ -33,7 +33,7 @@ func waitsOf(t *testing.T, path string) *answer.Waits {
 	return out
 }
 
-// verdictAbout returns the only verdict whose text contains a part.
+// verdictAbout returns the only verdict with part in its text.
 func verdictAbout(t *testing.T, w *answer.Waits, part string) *answer.Verdict {
 	t.Helper()
 	var out []*answer.Verdict
@@ -74,8 +74,8 @@ func TestAsyncWaits(t *testing.T) {
 	}, rows)
 }
 
-// TestAsyncDeadlock: two methods, each past its wait for the semaphore that the other one waits for, are a likely deadlock, and the first
-// verdict. It counts the others that wait for the same.
+// TestAsyncDeadlock checks that two methods, each past its wait for the semaphore that the other waits for, are the
+// first verdict, a likely deadlock. The verdict counts the other waiters.
 func TestAsyncDeadlock(t *testing.T) {
 	got := waitsOf(t, asyncWaits)
 	v := &got.Verdicts[0]
@@ -94,7 +94,7 @@ func TestAsyncDeadlock(t *testing.T) {
 	}
 }
 
-// TestLostPermits: a semaphore without permits that nobody holds is said so, and only as likely.
+// TestLostPermits checks that a semaphore without permits and without a holder is reported as likely.
 func TestLostPermits(t *testing.T) {
 	v := verdictAbout(t, waitsOf(t, asyncWaits), "Shop.Database.Connections.gate")
 	assert.Equal(t, answer.FindingPermits, v.Kind)
@@ -102,14 +102,14 @@ func TestLostPermits(t *testing.T) {
 	assert.Contains(t, v.Text, "60 suspended operations wait for Shop.Database.Connections.gate (SemaphoreSlim), 0 of 10 may enter; nobody was found who can give a permit back")
 }
 
-// TestAsyncLock: a method that entered a lock by the lock's own method is found, with what it waits for itself.
+// TestAsyncLock finds a method that entered a lock through the lock's own method, and what it waits for.
 func TestAsyncLock(t *testing.T) {
 	v := verdictAbout(t, waitsOf(t, asyncWaits), "Shop.AsyncLock.Stock.semaphore")
 	assert.Equal(t, answer.StrengthLikely, v.Strength)
 	assert.Regexp(t, `^3 suspended operations wait for .*; Shop\.Program\.Count [0-9a-f]{16} likely entered it, and waits for a promise`, v.Text)
 }
 
-// TestSignal: who waits for a semaphore and never releases it waits for a signal, which is no finding; promises in a queue are one.
+// TestSignal checks that waiting for a semaphore without releasing it is no finding, and that promises in a queue are.
 func TestSignal(t *testing.T) {
 	got := waitsOf(t, asyncWaits)
 	for _, v := range got.Verdicts {
@@ -124,7 +124,7 @@ func TestSignal(t *testing.T) {
 	assert.Greater(t, at, slices.IndexFunc(got.Verdicts, func(x answer.Verdict) bool { return x.Text == v.Text }), "the strongest first")
 }
 
-// TestIdleProgram: a program that waits as each does without work has no verdict and no line.
+// TestIdleProgram checks that a program without work has no verdicts and no rows.
 func TestIdleProgram(t *testing.T) {
 	got := waitsOf(t, idleWaits)
 	assert.Empty(t, got.Verdicts)

@@ -1,10 +1,11 @@
-// Package together computes what objects retain in common.
+// Package together computes the common retained size of objects. Package graph computes it for one object. Start with
+// Retained.
 package together
 
 import "github.com/sosgo/sosgo/graph"
 
-// Retained returns the common retained size of objects; what one of them retains through another counts once. Timers
-// and registrations are lists, in which each retains all following ones.
+// Retained returns the common retained size of nodes in bytes. What one of them retains through another counts once. In
+// lists, as of timers and registrations, each node retains all following ones.
 func Retained(g *graph.Graph, doms *graph.Dominators, nodes []graph.Node) (size uint64) {
 	in, counted := g.NewSet(), g.NewSet()
 	for _, n := range nodes {

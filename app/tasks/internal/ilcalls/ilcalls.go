@@ -1,4 +1,5 @@
-// Package ilcalls finds the calls in IL and follows the references on which they are made. It reads metadata alone, no process.
+// Package ilcalls finds the calls in IL and the field paths of their receivers. It reads only metadata, not a process.
+// Start with Of.
 package ilcalls
 
 import (
@@ -16,14 +17,14 @@ type Site struct {
 	On     *Path  // nil if the receiver is unknown
 }
 
-// Of returns the calls in a method's IL, in the order of the code. It returns those before an error, too.
+// Of returns the calls in a method's IL, in code order. With an error, it returns the calls before it.
 func Of(md *metadata.Metadata, il []byte) ([]Site, error) {
 	e := evaluator{md: md, locals: map[int64]*Path{}}
 	err := e.run(il)
 	return e.calls, err
 }
 
-// A Path leads to an object: a static field, or a field of a state machine, and the fields from there on.
+// A Path leads to an object through fields. It starts at a static field, or at a field of the state machine.
 type Path struct {
 	Class  string   // the class of the static field; empty for the state machine
 	Fields []string // "<X>k__BackingField" for an automatic property X
@@ -40,7 +41,7 @@ func (p *Path) then(field string) *Path {
 // maxPathFields bounds the fields of a path.
 const maxPathFields = 8
 
-// An evaluator follows references through straight IL. What it does not understand is an unknown reference.
+// An evaluator follows references through IL without branches. Results of other instructions are unknown references.
 type evaluator struct {
 	md     *metadata.Metadata
 	stack  []*Path
@@ -123,7 +124,7 @@ func (e *evaluator) step(in *metadata.Instruction) {
 	}
 }
 
-// other follows an instruction that makes no reference that is looked for.
+// other follows an instruction that does not produce a reference of interest.
 func (e *evaluator) other(name string) {
 	switch {
 	case strings.HasPrefix(name, "ld") && !strings.HasPrefix(name, "ldind") && !strings.HasPrefix(name, "ldelem") && name != "ldlen" && name != "ldobj" && name != "ldvirtftn",
@@ -151,7 +152,7 @@ func (e *evaluator) other(name string) {
 	}
 }
 
-// call follows a call. The getter of an automatic property is its field.
+// call follows a call. The getter of an automatic property counts as its field.
 func (e *evaluator) call(in *metadata.Instruction, creates bool) {
 	sig, err := methodSig(e.md, in.Token())
 	if err != nil {
@@ -263,7 +264,7 @@ func staticPath(md *metadata.Metadata, t metadata.Token) *Path {
 	return &Path{Class: class, Fields: []string{field}}
 }
 
-// LocalAccess returns the local variable that an instruction loads, stores, or takes the address of.
+// LocalAccess returns the local variable that an instruction loads, stores or takes the address of.
 func LocalAccess(in *metadata.Instruction) (local int64, store, ok bool) {
 	switch op := in.Opcode; {
 	case op >= 0x06 && op <= 0x09: // ldloc.0 to ldloc.3
@@ -278,8 +279,8 @@ func LocalAccess(in *metadata.Instruction) (local int64, store, ok bool) {
 	return 0, false, false
 }
 
-// MemberName returns the method or field that an IL token names, with its type's name but without the
-// namespace. It returns "" if metadata lacks it.
+// MemberName returns the method or field that an IL token names, with its type and without the namespace. It returns ""
+// if the metadata has no such member.
 func MemberName(md *metadata.Metadata, t metadata.Token) string {
 	var owner metadata.Token
 	var index metadata.StringIndex

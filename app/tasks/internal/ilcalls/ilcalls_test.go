@@ -8,7 +8,8 @@ import (
 	"github.com/sosgo/sosgo/metadata"
 )
 
-// TestEvaluatorStack: what the evaluator does not understand leaves nothing behind that would be taken for the receiver of a call.
+// TestEvaluatorStack checks that unknown instructions leave nothing on the stack that could be read as a call's
+// receiver.
 func TestEvaluatorStack(t *testing.T) {
 	e := evaluator{md: &metadata.Metadata{}, locals: map[int64]*Path{}}
 	assert.NoError(t, e.run([]byte{0x02, 0x0a, 0x06, 0x25})) // ldarg.0, stloc.0, ldloc.0, dup
@@ -26,7 +27,7 @@ func TestEvaluatorStack(t *testing.T) {
 	assert.Error(t, e.run([]byte{0x28, 0x01}), "IL ends in an operand")
 }
 
-// TestPaths: a path has a limit, and no field makes none.
+// TestPaths checks the limit of a path, and that an empty field name ends it.
 func TestPaths(t *testing.T) {
 	p := &Path{}
 	for range maxPathFields {
@@ -38,7 +39,7 @@ func TestPaths(t *testing.T) {
 	assert.Nil(t, (*Path)(nil).then("x"))
 }
 
-// FuzzEvaluator: IL of any kind ends, and keeps the stack within its bound.
+// FuzzEvaluator checks that the evaluator ends for any IL and keeps its stack within its bound.
 func FuzzEvaluator(f *testing.F) {
 	f.Add([]byte{0x02, 0x7b, 1, 0, 0, 4, 0x6f, 1, 0, 0, 10})
 	f.Add([]byte{0x7e, 1, 0, 0, 4, 0x0a, 0x06, 0x28, 1, 0, 0, 6, 0x26})

@@ -1,4 +1,4 @@
-// Package parts has what the thread pool's description decides without the process.
+// Package parts has the parts of package threadpool that need no process, for tests.
 package parts
 
 import (
@@ -7,7 +7,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// NoWorker reports whether a thread that waits in a class of the pool is none of its workers.
+// NoWorker reports whether a thread that waits in a class of the pool is not a worker.
 func NoWorker(class string, does threads.Activity) bool {
 	return class == "System.Threading.PortableThreadPool+WaitThread" ||
 		class != "System.Threading.PortableThreadPool+WorkerThread" && does == threads.ActivityIdle
@@ -15,11 +15,11 @@ func NoWorker(class string, does threads.Activity) bool {
 
 // A Lister lists the items of queues.
 type Lister struct {
-	Most  int // items that are listed, of all queues together
+	Most  int // maximum number of listed items, in all queues together
 	items int // in all queues
 }
 
-// Add adds an item at a slot to a queue. An item beyond the limit is only counted, which out notes.
+// Add adds an item at a slot to a queue. An item beyond the limit is only counted, and the limit is noted in out.
 func (l *Lister) Add(to *answer.WorkQueue, out *answer.Gaps, slot int, item func() answer.WorkItem) {
 	to.Count++
 	if l.items++; l.items > l.Most {

@@ -1,4 +1,4 @@
-// Package marks has sets of objects that many goroutines fill.
+// Package marks has sets of objects that many goroutines can fill. Start with New.
 package marks
 
 import (
@@ -8,8 +8,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Set is a set of objects: a bit for each eight bytes, in chunks that are made when first needed. It needs at most a
-// sixty-fourth of the heap.
+// A Set is a set of objects. It has a bit for each eight bytes, in chunks that are allocated on first use, and takes at
+// most a sixty-fourth of the heap.
 type Set struct {
 	mu     sync.RWMutex
 	chunks map[uint64]*chunk
@@ -28,12 +28,12 @@ func New() *Set { return &Set{chunks: map[uint64]*chunk{}} }
 // Marker returns a marker for one goroutine.
 func (m *Set) Marker() Marker { return Marker{m: m} }
 
-// A Marker sets or reads marks in one goroutine. Readers start after all marks are set. It caches the last chunks.
+// A Marker sets or reads marks in one goroutine. Readers must start after all marks are set. It caches the last chunks.
 type Marker struct {
 	m    *Set
 	last [16]struct {
 		key uint64 // 0 for none
-		c   *chunk // nil if there is none
+		c   *chunk // nil if missing
 	}
 }
 

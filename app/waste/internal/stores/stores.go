@@ -1,4 +1,5 @@
-// Package stores finds what the objects of collection types store.
+// Package stores finds the fields that determine how full a collection is. Package collections reads the elements.
+// Start with Of.
 package stores
 
 import (
@@ -11,13 +12,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Collection has the places in an object that determine how full it is. Package collections knows the types.
+// A Collection has the offsets of the fields that determine how full a collection is. Package collections defines the
+// types.
 type Collection struct {
 	Arrays        []target.Addr // offsets from the object's start
-	Count, Unused target.Addr   // offsets too; unused is 0 for none
+	Count, Unused target.Addr   // offsets; Unused is 0 if the type has no such field
 }
 
-// Of returns the collection that t is, or derives from, nil for others. The error reports unknown fields.
+// Of returns the Collection of t or of its base class, or nil for other types. The error reports unknown fields.
 func Of(r *collections.Reader, t *objects.Type) (*Collection, error) {
 	s, err := r.Store(t)
 	var unknown *shapes.UnknownLayoutError
