@@ -17,6 +17,7 @@ import (
 
 // The fields of a struct declare a command's options and arguments. Their types determine the kinds, and their tags
 // the rest:
+//
 //	opt:"name,alias,..."  an option; "-" excludes the field
 //	arg:"name,optional"   an argument; a slice takes all remaining words
 //	help:"..."            a noun phrase
