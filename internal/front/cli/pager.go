@@ -118,7 +118,7 @@ func (p *pager) start() error {
 	program.Stdout, program.Stderr = p.app.screen, p.app.stderr.w
 	program.Env = os.Environ()
 	if _, set := os.LookupEnv("LESS"); !set {
-		program.Env = append(program.Env, "LESS=FRX") // exit if the output fits one screen, show color, leave the text on the screen
+		program.Env = append(program.Env, "LESS=FRX") // exit after a short output, keep colors and the screen
 	}
 	pipe, err := program.StdinPipe()
 	if err != nil {

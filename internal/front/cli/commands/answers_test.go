@@ -12,7 +12,7 @@ import (
 	"github.com/sosgo/sosgo/stackwalk/threads"
 )
 
-// elsewhere are the commands whose answers are no methods of a View, a Dump or a Thread, and where importers have them.
+// elsewhere maps the commands with answers that no View, Dump or Thread returns to their place in the API.
 var elsewhere = map[string]string{
 	"diff":         "package graph/heapdiff: it compares dumps",
 	"export":       "the packages below export: it writes files",
@@ -29,7 +29,7 @@ var elsewhere = map[string]string{
 	"threadstate":  "dac.ThreadState.Words: it needs no dump",
 }
 
-// TestAnswersHaveMethods checks that importers can ask for what a command prints by a method of a View, a Dump or a Thread.
+// TestAnswersHaveMethods checks that each command's answer is also returned by a method of View, Dump or Thread.
 func TestAnswersHaveMethods(t *testing.T) {
 	methods := map[reflect.Type]bool{}
 	for _, of := range []reflect.Type{reflect.TypeFor[*root.View](), reflect.TypeFor[*root.Dump](), reflect.TypeFor[*threads.Thread]()} {
@@ -47,7 +47,7 @@ func TestAnswersHaveMethods(t *testing.T) {
 		checked++
 		result := answerType(c.Result)
 		switch _, known := elsewhere[c.Name]; {
-		case result == reflect.TypeFor[answer.Memory]() || result == reflect.TypeFor[answer.MemoryText](): // a Dump's Memory
+		case result == reflect.TypeFor[answer.Memory]() || result == reflect.TypeFor[answer.MemoryText](): // returned by Dump.Memory
 		case !methods[result] && !known:
 			t.Errorf("%s prints a %v, which no method of View, Dump or Thread returns", c.Name, c.Result)
 		case methods[result] && known:
@@ -57,7 +57,7 @@ func TestAnswersHaveMethods(t *testing.T) {
 	assert.Greater(t, checked, 80)
 }
 
-// answerType returns the type of an answer without the pointer to it.
+// answerType returns the type of an answer without its pointer.
 func answerType(t reflect.Type) reflect.Type {
 	if t.Kind() == reflect.Pointer {
 		return t.Elem()
