@@ -111,8 +111,8 @@ func writeModuleFiles(p *report.Page, r moduleFilesResult) {
 var errStays = errors.New("this session can't open the dump again with other module files (it is in a sandbox, comes from standard input, " +
 	"or belongs to the page): start sosgo with --modules or --symbol-server")
 
-// reopenWith makes the next command reopen the dump with other options. The caller has checked that the dump does not
-// stay.
+// reopenWith makes the next command reopen the dump with other options. The caller has checked that the dump can be
+// reopened.
 func (s *Session) reopenWith(o OpenOptions) {
 	s.forget()
 	s.options, s.changed, s.reported = o, true, nil

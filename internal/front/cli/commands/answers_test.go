@@ -47,7 +47,7 @@ func TestAnswersHaveMethods(t *testing.T) {
 		checked++
 		result := answerType(c.Result)
 		switch _, known := elsewhere[c.Name]; {
-		case result == reflect.TypeFor[answer.Memory]() || result == reflect.TypeFor[answer.MemoryText](): // returned by Dump.Memory
+		case result == reflect.TypeFor[answer.Memory]() || result == reflect.TypeFor[answer.MemoryText](): // by Dump.Memory
 		case !methods[result] && !known:
 			t.Errorf("%s prints a %v, which no method of View, Dump or Thread returns", c.Name, c.Result)
 		case methods[result] && known:

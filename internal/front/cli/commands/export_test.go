@@ -73,7 +73,7 @@ func TestSnapshotID(t *testing.T) {
 	seen := map[int]bool{}
 	for n := range slices.Chunk(snapshot.Nodes, 6) {
 		name, id := snapshot.Strings[n[1]], n[2]
-		if seen[n[1]] || n[3] == 0 || n[0] == 2 { // one object of each type, without strings, since a string's name is its text
+		if seen[n[1]] || n[3] == 0 || n[0] == 2 { // one object per type; a string's name is its text
 			continue
 		}
 		seen[n[1]] = true

@@ -95,7 +95,7 @@ func askPack(c *cli.Context, o *packOptions) (*answer.Pack, error) {
 	switch {
 	case errors.Is(err, fs.ErrExist):
 		err = c.Usagef("%s already exists", o.Out)
-	case errors.As(err, &path) && strings.Contains(filepath.Base(path.Path), filepath.Base(o.Out)): // about the archive, not about a packed file
+	case errors.As(err, &path) && strings.Contains(filepath.Base(path.Path), filepath.Base(o.Out)): // about the archive
 		err = &cli.WriteError{Err: err}
 	}
 	return packed, err
