@@ -87,7 +87,7 @@ type (
 	}
 )
 
-// filterOptions parses the options of a filter like those of a command.
+// filterOptions parses the options of a filter like a command's.
 func filterOptions[O any](words []word) (*O, error) {
 	c := declares[O](Command{Name: words[0].text})
 	p := newParser(&c, nil)

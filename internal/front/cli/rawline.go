@@ -9,7 +9,7 @@ import (
 var filterNames = []string{"grep", "findstr", "head", "tail", "sort", "wc", "count", "uniq", "less", "more"}
 
 // rawLine parses the line of a command with Raw set; raw is false for other lines. An argument in single quotes, or
-// entirely in double quotes, is parsed like that of any other command.
+// entirely in double quotes, is parsed as in any other command.
 func (a *app) rawLine(text string) (l line, raw bool, err error) {
 	name, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
 	cmd, err := a.table.find(name)

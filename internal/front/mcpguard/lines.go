@@ -15,7 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// lastAnswers is how long calls that run go on once the client has closed its side.
+// lastAnswers is how long running calls may continue after the client has closed its side.
 const lastAnswers = time.Second
 
 // Serve lets one client talk to a server over a pair of streams, each message a line, until the client closes its side or ctx ends. It
@@ -262,7 +262,7 @@ func (c *lineConn) Write(_ context.Context, m jsonrpc.Message) error {
 	return nil
 }
 
-// done settles a message: with an answer, or with nil if it has none.
+// done settles a message with its answer, or with nil for a message without one.
 func (c *lineConn) done(p place, answer []byte) {
 	c.mu.Lock()
 	p.group.answers[p.at] = answer

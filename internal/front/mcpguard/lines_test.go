@@ -22,8 +22,8 @@ import (
 	"github.com/sosgo/sosgo/internal/front/mcpguard"
 )
 
-// tools are those of the tests' servers. The tool "wait" ends with a value from its channel, or when it is stopped, and "stubborn" only with
-// a value.
+// tools are the tools of the test servers. "wait" ends with a value from its channel or when it is canceled.
+// "stubborn" ends only with a value.
 type tools struct {
 	wait    chan string
 	running atomic.Int64
@@ -127,7 +127,8 @@ func cancelOf(id string) string {
 
 const ping, pong = `{"jsonrpc":"2.0","id":"p","method":"ping"}`, `{"jsonrpc":"2.0","id":"p","result":{}}`
 
-// TestConcurrent: requests run beside each other; one that is cancelled is stopped and has no answer, and its id is free again.
+// TestConcurrent checks that requests run concurrently. A canceled one stops without an answer, and its id can be
+// reused.
 func TestConcurrent(t *testing.T) {
 	w := &tools{wait: make(chan string)}
 	l := serve(t, w.server())
@@ -147,7 +148,8 @@ func TestConcurrent(t *testing.T) {
 	assert.NoError(t, <-l.ended)
 }
 
-// TestStubborn: the id of a call that is cancelled is free although the call goes on, and its answer is not taken for another's.
+// TestStubborn checks that the id of a canceled call can be reused while the call still runs, and that its late
+// answer is dropped.
 func TestStubborn(t *testing.T) {
 	w := &tools{wait: make(chan string)}
 	l := serve(t, w.server())
@@ -233,7 +235,8 @@ func TestBounds(t *testing.T) {
 	l.expect(`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"{\"a\":\"[[[[{{\\\"}}\"}"}],"structuredContent":{"a":"[[[[{{\"}}"}}}`)
 }
 
-// TestSilentReader: a client that sends and never reads keeps a bounded number of requests waiting, and its end ends all of them.
+// TestSilentReader checks that a client that never reads keeps a bounded number of requests waiting, and that its end
+// cancels all of them.
 func TestSilentReader(t *testing.T) {
 	before := runtime.NumGoroutine()
 	in, to := io.Pipe()

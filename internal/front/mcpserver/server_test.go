@@ -165,7 +165,8 @@ func TestCuts(t *testing.T) {
 	assert.Contains(t, text, "does not fit into 2000 bytes")
 }
 
-// TestTextPages: the parts of a text make the whole of it; a command whose text nobody wants ends early.
+// TestTextPages checks that the parts of a text add up to the whole text, and that a command stops when its part is
+// complete.
 func TestTextPages(t *testing.T) {
 	var want strings.Builder
 	for i := range 2000 {

@@ -361,7 +361,7 @@ func TestTLS(t *testing.T) {
 	assert.Empty(t, got, "another host gets no token")
 }
 
-// TestSign: the signature is that of the example in Amazon's documentation (GET Object).
+// TestSign compares the signature with the example in Amazon's documentation (GET Object).
 func TestSign(t *testing.T) {
 	r, err := http.NewRequest(http.MethodGet, "https://examplebucket.s3.amazonaws.com/test.txt", http.NoBody)
 	require.NoError(t, err)

@@ -13,7 +13,7 @@ import (
 	"github.com/sosgo/sosgo/internal/encoding/utf16text"
 )
 
-// A Kind says how the cells of a column look. Widths, alignments and number formats are those of SOS.
+// A Kind selects the format of a column's cells. Widths, alignments and number formats are as in SOS.
 type Kind uint8
 
 // The kinds of columns.

@@ -316,7 +316,7 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-// TestQuestions: the words of a request are those of a command line, and a part of lists can be asked for.
+// TestQuestions checks that a request's words are a command line, and that a request can select a part of lists.
 func TestQuestions(t *testing.T) {
 	withToken, origin := serve(t, echo, webui.Subject{File: "core.1"}, "127.0.0.1")
 	bearer := []string{"Authorization", "Bearer " + token(t, withToken)}
