@@ -95,7 +95,7 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// shorten returns the number of output lines that the block in README.md shows.
+// shorten returns as many lines of an output as the block in README.md shows.
 func shorten(got, block string) string {
 	var out strings.Builder
 	keep := len(got)

@@ -99,7 +99,7 @@ func New(a Asker, o Options) *Server {
 		o.Budget = DefaultBudget
 	}
 	s := &Server{options: o, asker: a, slots: make(chan struct{}, atWork)}
-	lists := &mcp.ServerCapabilities{Prompts: &mcp.PromptCapabilities{}, Resources: &mcp.ResourceCapabilities{}} // these lists never change
+	lists := &mcp.ServerCapabilities{Prompts: &mcp.PromptCapabilities{}, Resources: &mcp.ResourceCapabilities{}} // constant lists
 	if len(o.Tools) > 0 {
 		lists.Tools = &mcp.ToolCapabilities{}
 	}

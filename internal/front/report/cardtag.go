@@ -12,7 +12,7 @@ import (
 // A cardTag is the parsed tag text of a field. CONTRIBUTING.md describes the tag.
 type cardTag struct {
 	place   cardPlace
-	forms   []string // with % for the value, or a label before it: for one or true; for several, false or empty; for zero
+	forms   []string // % is the value; for one or true; for several, false or empty; for zero
 	options map[string]string
 }
 

@@ -9,11 +9,11 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// valueChars is how much of a string stands beside a value.
+// valueChars is the maximum length of a string shown with a value.
 const valueChars = 64
 
-// valueText returns what stands in a column of values, and what is added after it. A struct is shown by the address at, of its first field
-// or of the slot that holds its box.
+// valueText returns the text in a column of values, and a note after it. at is the address of a struct's first field,
+// or of the slot with its box; it stands for the struct.
 func valueText(sos bool, s *answer.Stored, at target.Addr) (text, note string) {
 	if s.Missing.Err != nil {
 		return answer.Absent(s.Missing.Err), ""
@@ -30,7 +30,7 @@ func valueText(sos bool, s *answer.Stored, at target.Addr) (text, note string) {
 	return text, lineText(s)
 }
 
-// lineText returns what a value says beyond its number or address.
+// lineText returns the text of a value in addition to its number or address.
 func lineText(s *answer.Stored) string {
 	if s.Value.Kind == answer.KindBool {
 		return s.Value.Plain()
