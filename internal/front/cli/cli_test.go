@@ -540,7 +540,7 @@ func TestSuggest(t *testing.T) {
 	}
 }
 
-// TestAbout: who types what a command is about receives the command.
+// TestAbout checks that a word about a command finds the command.
 func TestAbout(t *testing.T) {
 	table := newTable([]Command{{Name: "waits", Summary: "says why threads hang: deadlocks, held locks"}, {Name: "pools", Summary: "lists the pools of connections"},
 		{Name: "secret", Hidden: true, Summary: "a deadlock"}})

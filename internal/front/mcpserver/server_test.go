@@ -192,7 +192,7 @@ func TestTextPages(t *testing.T) {
 	assert.Equal(t, want.String(), got.String())
 }
 
-// TestWrongArguments: what is wrong with a call is an answer that says what is right.
+// TestWrongArguments checks that an invalid call is answered with the correct usage.
 func TestWrongArguments(t *testing.T) {
 	c := connect(t, &fake{document: rows(1000, "some text")}, mcpserver.Options{})
 	a, _, _ := call(t, c, map[string]any{"budget": 1000, "x": "1"})
@@ -382,7 +382,7 @@ func TestHostileClient(t *testing.T) {
 	assert.Empty(t, out)
 }
 
-// TestHTTP: who has the token is served over HTTP, programs alone.
+// TestHTTP checks that programs with the token are served over HTTP, but not browsers' pages.
 func TestHTTP(t *testing.T) {
 	s := mcpserver.New(&fake{document: rows(1, "")}, mcpserver.Options{Dumps: []mcpserver.Dump{{ID: "it"}}})
 	l, err := net.Listen("tcp", "127.0.0.1:0")

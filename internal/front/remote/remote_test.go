@@ -33,7 +33,7 @@ func content(n int) []byte {
 	return b
 }
 
-// serve serves data with an ETag. before may answer a request itself, and says so.
+// serve serves data with an ETag. before may answer a request itself, and reports whether it did.
 func serve(data []byte, before func(n int64, w http.ResponseWriter, r *http.Request) bool) http.Handler {
 	var n atomic.Int64
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -93,7 +93,8 @@ func TestReads(t *testing.T) {
 	assert.Equal(t, len(f.pages), f.used.Len())
 }
 
-// TestReadAhead: a file that is read from front to back is asked for in large parts, several at a time; single reads ask for little.
+// TestReadAhead checks that a sequential read requests large parts concurrently, and that single reads request
+// little.
 func TestReadAhead(t *testing.T) {
 	data := content(64 << 20)
 	var now, most atomic.Int64
@@ -185,7 +186,8 @@ func TestFaultsThatPass(t *testing.T) {
 	}
 }
 
-// TestFaultsThatStay: what goes wrong for good is an Error after a bounded number of tries; it is reported, and nothing is asked for any more.
+// TestFaultsThatStay checks that a lasting error is reported after a bounded number of tries, and that no request
+// follows it.
 func TestFaultsThatStay(t *testing.T) {
 	data := content(4 << 20)
 	for name, c := range map[string]struct {

@@ -104,7 +104,7 @@ func yesNo(b bool) string {
 	return "No"
 }
 
-// value returns what stands in the columns Attr and Value, and after the name.
+// value returns the texts of the columns Attr and Value, and the note after the name.
 func (t *fieldTable) value(f *answer.Field) (attr, value, note string) {
 	switch {
 	case f.Kind == answer.FieldThreadStatic:

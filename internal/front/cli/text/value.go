@@ -38,7 +38,8 @@ func lineText(s *answer.Stored) string {
 	return s.Text.Cut(valueChars)
 }
 
-// ElementNote returns what follows the address of an array's element: what it says, or the value itself of one that is no reference.
+// ElementNote returns the note after the address of an array's element: its text, or its value if it is not a
+// reference.
 func ElementNote(s *answer.Stored) string {
 	note := lineText(s)
 	if note == "" && s.Value.Kind != answer.KindReference {
@@ -64,8 +65,8 @@ func sosValue(v answer.Value, at target.Addr) string {
 	return report.Hex16(v.Bits)
 }
 
-// AppendStored appends a value for who wants to read it and not its bits: a string in quotes, an object by its address
-// with what can be said of it, a number, the fields of a value type.
+// AppendStored appends a value for people: a string in quotes, an object's address with a note, a number, or the
+// fields of a value type.
 func AppendStored(b []byte, s *answer.Stored) []byte {
 	if s.Missing.Err != nil {
 		return append(b, answer.Absent(s.Missing.Err)...)

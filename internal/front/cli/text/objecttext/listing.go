@@ -30,7 +30,7 @@ func Listing(p *report.Page, l *answer.Listing, o ListingOptions) {
 	stringCounts(p, l.Strings, behind)
 }
 
-// shownChars is how much of a string stands beside it.
+// shownChars is the maximum length of a string shown with its object.
 const shownChars = 64
 
 // objects writes a list of objects, which may be nil: a table, or their addresses alone. It reports whether there were any.
@@ -66,7 +66,7 @@ func appendAddress(b []byte, o *answer.HeapObject) []byte {
 	return append(report.AppendHex(b, uint64(o.Address), 12), '\n')
 }
 
-// objectTable returns the table of objects: the text of the last column says Free, and in sosgo's own form what a string says.
+// objectTable returns the table of objects. The last column shows Free, and in sosgo's own form the text of a string.
 func objectTable(w io.Writer) *report.Table {
 	return report.NewTable(w,
 		report.Column{Name: "Address", Kind: report.Pointer},
@@ -319,8 +319,8 @@ func Unreachable(p *report.Page, u *answer.Unreachable, o ListingOptions) {
 	}
 }
 
-// sosUnreachable is the form of SOS: among the objects, where they stand in the range, are the words that are no addresses of
-// objects, each with a warning. The statistics are of objects alone.
+// sosUnreachable writes SOS's form. Words that are not addresses of objects are listed among the objects, each with a
+// warning. The statistics count only objects.
 func sosUnreachable(p *report.Page, u *answer.Unreachable, o ListingOptions) {
 	t := objectTable(p)
 	others, begun := u.Others, false

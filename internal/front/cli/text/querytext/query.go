@@ -1,4 +1,5 @@
-// Package querytext writes answers to questions that users wrote themselves as text. It gets answers and can read nothing.
+// Package querytext writes the answers to the user's own queries and expressions as text. It receives answers and
+// cannot read a dump.
 package querytext
 
 import (
@@ -100,7 +101,7 @@ func isNumber(c *answer.Cell) bool {
 	return false
 }
 
-// cellText returns a cell as it stands in a table.
+// cellText formats a cell for a table.
 func cellText(c *answer.Cell, count bool) string {
 	switch c.Kind {
 	case answer.CellInt, answer.CellUint:

@@ -48,7 +48,7 @@ func (w *crashWriter) line(label, text string) {
 	}
 }
 
-// head is what the record says.
+// head writes the crash record.
 func (w *crashWriter) head(x *answer.Crash) {
 	w.line("Reason:", x.Reason)
 	if x.Code != "" {

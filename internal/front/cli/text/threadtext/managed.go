@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/internal/front/report"
 )
 
-// ManagedThreads is the text of clrthreads: a table of the threads or, where it was asked what they do, one of that.
+// ManagedThreads is the text of clrthreads: a table of the threads or, if requested, of their activities.
 func ManagedThreads(p *report.Page, l *answer.ManagedThreads) {
 	threadCounts(p, &l.Counts)
 	if len(l.Threads) > 0 && l.Threads[0].Activity != nil {
@@ -48,7 +48,7 @@ func managedID(t *answer.Thread) string {
 // orAbsent returns a text, or why it is missing.
 func orAbsent(t *answer.Text) string { return absentOr(t.Err, t.S) }
 
-// absentOr returns what stands for a value: its text, or why it is missing.
+// absentOr returns text, or the reason if err is not nil.
 func absentOr(err error, text string) string {
 	if err != nil {
 		return answer.Absent(err)
