@@ -336,7 +336,7 @@ func (e *events) flush() error {
 	return http.NewResponseController(e.w).Flush()
 }
 
-// hurry bounds how long the client takes to read what is written next. If it takes longer, the context of the request ends.
+// hurry sets the deadline for the client to read the next write. If the client misses it, the request's context ends.
 func (e *events) hurry() {
 	_ = http.NewResponseController(e.w).SetWriteDeadline(time.Now().Add(writeTime))
 }

@@ -181,7 +181,8 @@ func TestProgressTokens(t *testing.T) {
 	}
 }
 
-// TestBatch: a batch is answered by one, in its order, when all is done; what is no request in it, or must stand alone, is an error in its place.
+// TestBatch checks that a batch is answered by one batch, in order, when all calls are done, with errors in the place
+// of invalid messages.
 func TestBatch(t *testing.T) {
 	w := &tools{wait: make(chan string, 1)}
 	l := serve(t, w.server())
@@ -277,7 +278,8 @@ func gone(t *testing.T, before int) {
 	}
 }
 
-// TestEnds: a session ends with its client, with the context and with a stream that fails; calls that run are stopped, and nothing stays.
+// TestEnds checks that a session ends with its client, its context or its stream, that running calls stop, and that
+// no goroutine remains.
 func TestEnds(t *testing.T) {
 	before := runtime.NumGoroutine()
 	w := &tools{wait: make(chan string)}
@@ -336,7 +338,8 @@ func TestListPages(t *testing.T) {
 	assert.Equal(t, []string{"echo", "stubborn", "wait"}, names)
 }
 
-// FuzzServe: no bytes of a client make the server panic, hang, or answer with what is no message; nothing that asks is left without an answer.
+// FuzzServe checks that no input makes the server panic, hang or send an invalid message, and that every request is
+// answered.
 func FuzzServe(f *testing.F) {
 	raw, err := os.ReadFile("../mcpserver/testdata/exchanges.txt")
 	require.NoError(f, err)

@@ -10,7 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// progressTick is how long a call runs before its progress is reported, and from one report to the next. Only tests change it.
+// progressTick is the time before the first progress report of a call and between reports. Only tests change it.
 var progressTick = time.Second
 
 // A progress is how far a call is.

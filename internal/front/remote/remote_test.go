@@ -58,7 +58,7 @@ func open(t *testing.T, h http.Handler, o Options) *File {
 	return f
 }
 
-// TestReads: what is read is what the server has, in whatever order and by however many readers, also where few pages are kept.
+// TestReads compares reads with the server's data, in any order, by several readers and with few cached pages.
 func TestReads(t *testing.T) {
 	data := content(40<<20 + 12345)
 	f := open(t, serve(data, nil), Options{Memory: 1})
@@ -305,7 +305,8 @@ func TestOpenErrors(t *testing.T) {
 	assert.ErrorIs(t, err, context.Canceled)
 }
 
-// TestTLS: a server of an authority of one's own is trusted if that is named, and gets the token, which no other host gets.
+// TestTLS checks that a server of a named private authority is trusted and gets the token, and that no other host
+// gets it.
 func TestTLS(t *testing.T) {
 	data := content(1 << 20)
 	got := ""
@@ -413,7 +414,8 @@ func TestS3(t *testing.T) {
 	}
 }
 
-// TestDisk: pages are kept on disk for the next time, of this version of the file alone; damaged ones are read anew, and the folder is bounded.
+// TestDisk checks that pages are cached on disk for this version of the file only, that damaged ones are reread, and
+// that the folder is bounded.
 func TestDisk(t *testing.T) {
 	data := content(8 << 20)
 	s := httptest.NewServer(serve(data, nil))

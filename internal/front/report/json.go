@@ -314,7 +314,8 @@ func (e *JSONEncoder) fail(what string) error {
 
 func (e *JSONEncoder) print(s string) { e.enc.Buf = append(e.enc.Buf, s...) }
 
-// value appends v. A value that cannot be encoded becomes null, so that the document stays whole, and its error is the encoder's.
+// value appends v. A value that cannot be encoded becomes null, so that the document stays valid, and the encoder
+// keeps the error.
 func (e *JSONEncoder) value(v any) { e.reflect(reflect.ValueOf(&v).Elem()) }
 
 // reflect appends v as value does.

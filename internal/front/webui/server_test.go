@@ -137,7 +137,8 @@ func TestWhoIsLetIn(t *testing.T) {
 	}
 }
 
-// TestFirstRequest: the token goes from the address into a cookie that scripts, other sites and other ports of this machine don't get.
+// TestFirstRequest checks that the token moves from the address into a cookie hidden from scripts, other sites and
+// other ports.
 func TestFirstRequest(t *testing.T) {
 	withToken, origin := serve(t, echo, webui.Subject{File: "core.1"}, "127.0.0.1")
 	resp, _ := get(t, http.MethodGet, withToken)
@@ -189,7 +190,7 @@ func TestOtherPorts(t *testing.T) {
 	assert.Equal(t, http.StatusForbidden, resp.StatusCode, "nor to this one beside the page")
 }
 
-// TestManyConnections: hundreds of connections of others, idle or with requests that are refused, don't keep the owner out.
+// TestManyConnections checks that hundreds of idle or refused connections do not lock the owner out.
 func TestManyConnections(t *testing.T) {
 	withToken, origin := serve(t, echo, webui.Subject{}, "127.0.0.1")
 	host := strings.TrimPrefix(origin, "http://")

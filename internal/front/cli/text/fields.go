@@ -11,9 +11,8 @@ import (
 // noValue fills the Value column of a field that has no value.
 const noValue = "                "
 
-// Fields writes the fields of a type, with the values of statics, as SOS's
-// dumpclass and dumpmt -all do. Offsets are those in a box, of value types too:
-// as SOS counts without an instance.
+// Fields writes the fields of a type and the values of its statics, as SOS's dumpclass and dumpmt -all do. Like SOS,
+// it counts offsets as in a boxed value, even for value types.
 func Fields(p *report.Page, l *answer.FieldList) {
 	t := fieldTable{out: newPieces(p, 0), sos: p.SOS}
 	t.print(l)
@@ -25,8 +24,8 @@ type fieldTable struct {
 	sos bool
 }
 
-// print writes the header and all fields, or None. Which of the two depends, as
-// in SOS, on the statics of the type itself but not on inherited ones.
+// print writes the header and all fields, or None. As in SOS, the choice depends on the type's own statics, not on
+// inherited ones.
 func (t *fieldTable) print(l *answer.FieldList) {
 	if !hasOwnOrInstance(l.Fields) {
 		words := "None"

@@ -94,7 +94,8 @@ func shownParts(p *report.Page, q *answer.FinalizerQueue) []answer.FinalizerPart
 	return parts
 }
 
-// sosParts returns what SOS takes for the generations 0, 1 and 2: the parts behind the first, as if there were no heap of pinned objects.
+// sosParts returns the parts that SOS takes for generations 0, 1 and 2: those after the first, ignoring the heap of
+// pinned objects.
 func sosParts(q *answer.FinalizerQueue) []answer.FinalizerPart {
 	var parts []answer.FinalizerPart
 	for g := range min(smallGenerations, len(q.Generations)) {
