@@ -55,8 +55,8 @@ func runOver(t *testing.T, dump, modules, command string) {
 	require.NotZero(t, stdout.Len())
 }
 
-// openCounter watches a folder, and the folders that its links lead to. The function that it returns lists the files that were opened since the last call, once
-// each.
+// openCounter watches a folder, and the folders that its links lead to. The function that it returns lists the files
+// that were opened since the last call, once each.
 func openCounter(t *testing.T, dir string) func() map[string]int {
 	fd, err := syscall.InotifyInit1(syscall.IN_NONBLOCK | syscall.IN_CLOEXEC)
 	require.NoError(t, err)

@@ -22,8 +22,9 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// TestSidecar: the crash, the stacks and a triage without the heap of a core of 4 GB with thousands of segments need little memory beside the
-// page cache, and answer what they answer about the small core inside. docs/remote.md has the figures of whole heaps.
+// TestSidecar: the crash, the stacks and a triage without the heap of a core of 4 GB with thousands of segments need
+// little memory beside the page cache, and answer what they answer about the small core inside. docs/remote.md has the
+// figures of whole heaps.
 func TestSidecar(t *testing.T) {
 	d := testdump.Open(t, "net10-crash-nested")
 	raw, err := d.Raw()
@@ -53,8 +54,8 @@ func TestSidecar(t *testing.T) {
 	}
 }
 
-// inSidecar runs sosgo as a sidecar does, and returns what it prints, its exit code, and the most memory of its own that was seen. On a busy
-// machine a process may end before anybody looks at it: then it runs again.
+// inSidecar runs sosgo as a sidecar does, and returns what it prints, its exit code, and the most memory of its own
+// that was seen. On a busy machine a process may end before anybody looks at it: then it runs again.
 func inSidecar(t *testing.T, dump, command string) (out string, code, peak int) {
 	for range 10 {
 		if out, code, peak = observe(t, dump, command); peak > 0 {

@@ -32,15 +32,16 @@ const (
 	stateless = "2026-07-28" // the first version without sessions
 )
 
-// streamAfter is how long an answer is waited for before the stream of events with it begins: then no client or proxy takes the server
-// for dead. Only tests change it.
+// streamAfter is how long an answer is waited for before the stream of events with it begins: then no client or proxy
+// takes the server for dead. Only tests change it.
 var streamAfter = 2 * time.Second
 
-// A Handler serves clients over the streamable transport. A client that goes away, or that ends its session, cancels its requests: nobody
-// can ask for their answers any more. The server sends nothing of its own accord, so that GET is refused.
+// A Handler serves clients over the streamable transport. A client that goes away, or that ends its session, cancels
+// its requests: nobody can ask for their answers any more. The server sends nothing of its own accord, so that GET is
+// refused.
 //
-// On an address of this machine alone it refuses requests for other hosts: a page makes them once it has turned the name of its host to
-// that address. Who may ask is the caller's business.
+// On an address of this machine alone it refuses requests for other hosts: a page makes them once it has turned the
+// name of its host to that address. Who may ask is the caller's business.
 type Handler struct {
 	server *mcp.Server
 	// The SDK has a handler for versions with sessions, and one for versions without.
@@ -61,8 +62,8 @@ type post struct {
 	cancel  context.CancelFunc
 }
 
-// NewHandler returns a handler that ends the session of a client that is silent for a while. Close must be called. No session of the
-// server may have another transport.
+// NewHandler returns a handler that ends the session of a client that is silent for a while. Close must be called. No
+// session of the server may have another transport.
 func NewHandler(s *mcp.Server, idle time.Duration) *Handler {
 	options := mcp.StreamableHTTPOptions{Logger: slog.New(slog.DiscardHandler), SessionTimeout: idle, MaxRequestBodyBytes: MaxMessage, PropagateRequestCancellation: true}
 	server := func(*http.Request) *mcp.Server { return s }
@@ -247,8 +248,8 @@ func (nowhere) Header() http.Header         { return http.Header{} }
 func (nowhere) Write(b []byte) (int, error) { return len(b), nil }
 func (nowhere) WriteHeader(int)             {}
 
-// An events is an answer of the SDK: a stream of events, or an error. The stream begins after a while although there are no events, and a
-// client that does not read it in time is gone.
+// An events is an answer of the SDK: a stream of events, or an error. The stream begins after a while although there
+// are no events, and a client that does not read it in time is gone.
 type events struct {
 	w      http.ResponseWriter
 	header http.Header // the SDK may write it while the timer begins the stream

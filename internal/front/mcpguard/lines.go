@@ -18,8 +18,8 @@ import (
 // lastAnswers is how long running calls may continue after the client has closed its side.
 const lastAnswers = time.Second
 
-// Serve lets one client talk to a server over a pair of streams, each message a line, until the client closes its side or ctx ends. It
-// returns when all calls have ended. A read of in, or a write to out, that never returns outlives it.
+// Serve lets one client talk to a server over a pair of streams, each message a line, until the client closes its side
+// or ctx ends. It returns when all calls have ended. A read of in, or a write to out, that never returns outlives it.
 //
 // The SDK's own transport for lines ends the session at an invalid line, never answers a batch that contains a
 // notification, answers canceled requests, and reserves their ids until they have stopped. Serve corrects these

@@ -42,9 +42,9 @@ func (p *progress) String() string {
 	return fmt.Sprintf("%s: %.0f %%", p.work, min(100*float64(done)/float64(total), 100))
 }
 
-// follow reports p every second to a client that gave a token for it, until stop is called, and after that no more. Calls that take less
-// have no reports. What is reported must grow, but a call consists of several pieces of work: so it is the seconds that the call runs, and
-// the message says how far the piece at work is.
+// follow reports p every second to a client that gave a token for it, until stop is called, and after that no more.
+// Calls that take less have no reports. What is reported must grow, but a call consists of several pieces of work: so
+// it is the seconds that the call runs, and the message says how far the piece at work is.
 func (p *progress) follow(ctx context.Context, r *mcp.CallToolRequest) (stop func()) {
 	token := r.Params.GetProgressToken()
 	if !isToken(token) {

@@ -273,8 +273,8 @@ func TestManyCalls(t *testing.T) {
 	assert.EqualValues(t, n-260, busy.Load())
 }
 
-// TestProgress: a call with a token reports how far it is until it ends, with values that grow, and one without, or with something else in
-// the place of it, reports nothing.
+// TestProgress: a call with a token reports how far it is until it ends, with values that grow, and one without, or
+// with something else in the place of it, reports nothing.
 func TestProgress(t *testing.T) {
 	defer mcpserver.SetProgressTick(time.Millisecond)()
 	type report struct {
@@ -351,8 +351,8 @@ func TestCancelledCall(t *testing.T) {
 	assert.False(t, failed, "others are answered")
 }
 
-// TestHostileClient: unknown methods, tools and ids are errors of their call; what is no message, or a huge one, is one, too. The
-// client is served on.
+// TestHostileClient: unknown methods, tools and ids are errors of their call; what is no message, or a huge one, is
+// one, too. The client is served on.
 func TestHostileClient(t *testing.T) {
 	c := connect(t, &fake{document: rows(1, "")}, mcpserver.Options{})
 	_, err := c.Call(t.Context(), "rm", nil, nil)

@@ -49,8 +49,9 @@ type Column struct {
 
 func (c *Column) left() bool { return c.Left || c.Kind >= Loose && !c.Right }
 
-// A Table writes rows in columns separated by one space, as SOS's managed commands do. Without fitted columns it writes each row at once and
-// allocates nothing for it; with them it keeps the rows until Flush, so that is for small tables. It is for one goroutine.
+// A Table writes rows in columns separated by one space, as SOS's managed commands do. Without fitted columns it writes
+// each row at once and allocates nothing for it; with them it keeps the rows until Flush, so that is for small tables.
+// It is for one goroutine.
 type Table struct {
 	Indent string // written in front of every line
 
@@ -87,8 +88,9 @@ func NewTable(w io.Writer, cols ...Column) *Table {
 	return t
 }
 
-// NewColumnTable returns a table in the form of SOS's native commands: fixed widths, cells that are too long push the rest of the line to the
-// right, and the last one is not padded. A positive width aligns right, a negative one left, as in printf; 0 is for a last column.
+// NewColumnTable returns a table in the form of SOS's native commands: fixed widths, cells that are too long push the
+// rest of the line to the right, and the last one is not padded. A positive width aligns right, a negative one left, as
+// in printf; 0 is for a last column.
 func NewColumnTable(w io.Writer, widths ...int) *Table {
 	cols := make([]Column, len(widths))
 	for i, n := range widths {
@@ -333,8 +335,8 @@ func appendSpaces(b []byte, n int) []byte {
 	return b
 }
 
-// Summary writes a small table in sosgo's own form: columns as wide as their widest cell, aligned left and two spaces apart. Wide characters
-// count as two. Summary holds all rows; SOS's forms and long lists use Table.
+// Summary writes a small table in sosgo's own form: columns as wide as their widest cell, aligned left and two spaces
+// apart. Wide characters count as two. Summary holds all rows; SOS's forms and long lists use Table.
 func Summary(w io.Writer, header []string, rows [][]string) error {
 	return summary(w, header, rows, nil)
 }

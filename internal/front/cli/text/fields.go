@@ -18,7 +18,8 @@ func Fields(p *report.Page, l *answer.FieldList) {
 	t.print(l)
 }
 
-// A fieldTable writes fields as SOS's dumpobj, dumpvc, dumpclass and dumpmt -all do. The columns are the same for all four.
+// A fieldTable writes fields as SOS's dumpobj, dumpvc, dumpclass and dumpmt -all do. The columns are the same for all
+// four.
 type fieldTable struct {
 	out *pieces
 	sos bool
@@ -118,8 +119,8 @@ func (t *fieldTable) value(f *answer.Field) (attr, value, note string) {
 	return "instance", value, note
 }
 
-// PlaceText returns the value of a static, and what is added behind its name. One that is not initialised has no value; what its memory
-// holds so far is shown where that is not zero, and by SOS always.
+// PlaceText returns the value of a static, and what is added behind its name. One that is not initialised has no value;
+// what its memory holds so far is shown where that is not zero, and by SOS always.
 func PlaceText(sos bool, f *answer.Place) (value, note string) {
 	stored := &f.Stored
 	switch {

@@ -49,7 +49,8 @@ func (p *pieces) printf(format string, args ...any) { p.print(fmt.Sprintf(format
 // label writes a line of the form "Name:        value"; the value is escaped.
 func (p *pieces) label(name, value string) { p.printf("%-12s %s\n", name+":", report.Escape(value)) }
 
-// Thread names a thread: its number among the threads of the OS, its OS id, and its name if it has one. The name is not escaped.
+// Thread names a thread: its number among the threads of the OS, its OS id, and its name if it has one. The name is not
+// escaped.
 func Thread(t *answer.Thread) string {
 	s := fmt.Sprintf("%#x", t.OSID)
 	if t.Index != nil {

@@ -41,8 +41,8 @@ func cleanupBlocks(p *report.Page, blocks answer.Maybe[[]target.Addr]) {
 	}
 }
 
-// sosCleanupBlocks is SOS's table. In SOS's own an empty list has a row of zeros that counts: it asks for the next block
-// before it looks whether there is one.
+// sosCleanupBlocks is SOS's table. In SOS's own an empty list has a row of zeros that counts: it asks for the next
+// block before it looks whether there is one.
 func sosCleanupBlocks(p *report.Page, blocks []target.Addr) {
 	const row = "%16s %16s %16s %16s\n"
 	p.Printf(row, "SyncBlock", "RCW", "CCW", "ComClassFactory")

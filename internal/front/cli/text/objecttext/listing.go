@@ -33,7 +33,8 @@ func Listing(p *report.Page, l *answer.Listing, o ListingOptions) {
 // shownChars is the maximum length of a string shown with its object.
 const shownChars = 64
 
-// objects writes a list of objects, which may be nil: a table, or their addresses alone. It reports whether there were any.
+// objects writes a list of objects, which may be nil: a table, or their addresses alone. It reports whether there were
+// any.
 func objects(p *report.Page, list *answer.Objects, short bool) (any bool) {
 	if list == nil {
 		return false
@@ -233,8 +234,8 @@ func content(sos bool, t answer.Text) string {
 	return report.CutEnd(t.S, stringWidth)
 }
 
-// sosString returns a string as SOS prints it: letters and digits alone stay as they are, others are cut, and lose what is neither letter,
-// digit, punctuation nor space.
+// sosString returns a string as SOS prints it: letters and digits alone stay as they are, others are cut, and lose what
+// is neither letter, digit, punctuation nor space.
 func sosString(s string) string {
 	plain := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 	if strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {

@@ -14,7 +14,8 @@ import (
 // heldRows is how many rows determine the widths of columns before the first is written.
 const heldRows = 200
 
-// widest is how wide a column of text becomes at most, if it is not the last; cells that are longer push the rest aside.
+// widest is how wide a column of text becomes at most, if it is not the last; cells that are longer push the rest
+// aside.
 const widest = 60
 
 // Query is the text of query.

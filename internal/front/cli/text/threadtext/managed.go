@@ -37,7 +37,8 @@ func ManagedThreads(p *report.Page, l *answer.ManagedThreads) {
 	}
 }
 
-// managedID returns the managed id of a thread. All threads that run managed code have one; a NativeAOT program does not record it.
+// managedID returns the managed id of a thread. All threads that run managed code have one; a NativeAOT program does
+// not record it.
 func managedID(t *answer.Thread) string {
 	if t.ManagedID == 0 && t.Thread != 0 {
 		return "?"
@@ -77,7 +78,8 @@ func lockCount(t *answer.ManagedThread) string {
 	return strconv.FormatUint(uint64(*t.LockCount), 10)
 }
 
-// notes returns the last column: what the thread is for, and its exception. Outside SOS's form the thread's name ends it.
+// notes returns the last column: what the thread is for, and its exception. Outside SOS's form the thread's name ends
+// it.
 func notes(p *report.Page, t *answer.ManagedThread) string {
 	var b strings.Builder
 	for _, s := range t.Special {
