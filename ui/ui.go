@@ -1,4 +1,5 @@
 // Package ui serves the page of a dump, and the JSON documents of all commands, in an HTTP server of another program.
+// It does not check who may read the dump. Start with Handler.
 //
 // Stability: unstable.
 package ui
@@ -14,16 +15,17 @@ import (
 	"github.com/sosgo/sosgo/internal/front/webui"
 )
 
-// Options select what the page shows. The zero value is right for most.
+// Options select what the page shows. The zero value is suitable for most programs.
 type Options struct {
 	Name    string // of the dump on the page; empty is the name of its file
 	Runtime string // as in sosgo.Dump.View
 }
 
 // Handler returns a handler with the page of a dump at /, and the documents that commands print with --json at
-// /api/COMMAND?a=ARGUMENT&a=ARGUMENT. Mount it below a prefix that ends with a slash by http.StripPrefix. It answers GET and HEAD
-// alone, names no file and writes none. It does not check who asks: a dump holds secrets, so the server that it is mounted in must.
-// The dump must stay open as long as the handler is in use; after its Close, documents carry errors.
+// /api/COMMAND?a=ARGUMENT&a=ARGUMENT. Mount it below a prefix that ends with a slash by http.StripPrefix. It answers
+// only GET and HEAD, and accepts and writes no files. It does not authorize requests: a dump holds secrets, so the
+// program must do that. The dump must stay open while the handler is in use; after its Close, documents contain
+// errors.
 func Handler(d *sosgo.Dump, o Options) http.Handler {
 	if o.Name == "" {
 		o.Name = "dump"

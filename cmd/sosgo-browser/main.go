@@ -1,8 +1,8 @@
 //go:build js
 
-// Command sosgo-browser is sosgo in a worker of a web page (ui/src/site): the page asks it as it asks the server of sosgo web, and the files
-// that it opens are those that the worker serves. It defines the global object sosgo with the functions open, ask, line and complete. Each
-// returns a promise.
+// Command sosgo-browser is sosgo in a worker of a web page (ui/src/site). The page calls it as it calls the server of
+// sosgo web, and the worker serves the files that it opens. It defines the global object sosgo with the functions
+// open, ask, line and complete, each of which returns a promise.
 package main
 
 import (
@@ -18,8 +18,8 @@ import (
 	"github.com/sosgo/sosgo/internal/front/report"
 )
 
-// mostUnpacked is how many bytes a compressed dump may have. Where the worker has no place on disk for it, it is kept in memory and the worker's
-// own bound is smaller.
+// mostUnpacked is the maximum size of an unpacked dump in bytes. Without disk space, the worker keeps the dump in
+// memory, with a smaller limit of its own.
 const mostUnpacked = 64 << 30
 
 func main() {
@@ -29,15 +29,16 @@ func main() {
 	select {}
 }
 
-// A process is the one whose dump is open.
+// A process holds the open dump.
 type process struct {
 	desk *cli.Desk
-	seat *cli.Seat // of the page's terminal
+	seat *cli.Seat // for the page's terminal
 }
 
 var errNotOpen = errors.New("no dump is open")
 
-// open opens a dump: path, folder of module files, name of the dump, function for the progress of unpacking.
+// open opens a dump. Its arguments are the path, the folder of module files, the dump's name and a progress function
+// for unpacking.
 func (p *process) open(args []js.Value) (any, error) {
 	d, err := reading.Open(args[0].String(), args[1].String(), mostUnpacked, func(done, total int64) { args[3].Invoke(done, total) })
 	if err != nil {
@@ -49,7 +50,8 @@ func (p *process) open(args []js.Value) (any, error) {
 	return nil, nil
 }
 
-// ask returns a document: words of the command, from, count, last, the one list that is cut.
+// ask returns a document. Its arguments are the command's words, from, count, last and the name of the only list to
+// cut.
 func (p *process) ask(args []js.Value) (any, error) {
 	if p.desk == nil {
 		return nil, errNotOpen
@@ -66,13 +68,14 @@ func (p *process) ask(args []js.Value) (any, error) {
 	return text(&out), nil
 }
 
-// watch has the page learn, four times a second, how far the work is that began last: begun is for a Question, and end ends it.
+// watch reports the progress of the latest work to the page, four times a second. begun is the callback for a
+// Question; end stops the reports.
 func watch() (begun func(work string, p *cli.Progress), end func()) {
 	type work struct {
 		name string
 		p    *cli.Progress
 	}
-	var begin []work // goroutines take turns here
+	var begin []work // only one goroutine runs at a time
 	t, ended := time.NewTicker(time.Second/4), make(chan struct{})
 	go func() {
 		for {
@@ -93,7 +96,7 @@ func watch() (begun func(work string, p *cli.Progress), end func()) {
 	return func(name string, p *cli.Progress) { begin = append(begin, work{name, p}) }, func() { t.Stop(); close(ended) }
 }
 
-// line returns what a line of the prompt prints.
+// line returns the output of a line of the prompt.
 func (p *process) line(args []js.Value) (any, error) {
 	if p.desk == nil {
 		return nil, errNotOpen
@@ -103,7 +106,7 @@ func (p *process) line(args []js.Value) (any, error) {
 	return text(&out), nil
 }
 
-// complete returns the words that may stand in place of the last characters of a line, and how many these are.
+// complete returns completions of the end of a line, and the number of characters that they replace.
 func (p *process) complete(args []js.Value) (any, error) {
 	if p.desk == nil {
 		return nil, errNotOpen
@@ -116,15 +119,15 @@ func (p *process) complete(args []js.Value) (any, error) {
 	return map[string]any{"found": words, "length": length}, nil
 }
 
-// text returns the bytes as an array of JavaScript.
+// text returns the bytes as a JavaScript array.
 func text(b *bytes.Buffer) js.Value {
 	a := js.Global().Get("Uint8Array").New(b.Len())
 	js.CopyBytesToJS(a, b.Bytes())
 	return a
 }
 
-// promise returns a function that runs f in a goroutine, since f waits for files, and returns a promise. A rejected one has an object with
-// the error's text and the advice of the command line.
+// promise returns a function that runs f in a goroutine, since f waits for files, and returns a promise. If f fails,
+// the promise is rejected with an object that has the error's text and the command line's advice.
 func promise(f func(args []js.Value) (any, error)) js.Func {
 	return js.FuncOf(func(_ js.Value, args []js.Value) any {
 		run := js.FuncOf(func(_ js.Value, settle []js.Value) any {

@@ -8,7 +8,7 @@ import (
 	"os"
 )
 
-// main refuses: the program needs the worker of a page.
+// main reports that the program needs the worker of a page.
 func main() {
 	fmt.Fprintln(os.Stderr, "sosgo-browser runs in a web page: build it with GOOS=js GOARCH=wasm, or run node site.mjs in ui")
 	os.Exit(1)

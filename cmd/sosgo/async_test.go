@@ -11,7 +11,8 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// TestDumpAsyncOfSOS: in SOS's form dumpasync says what SOS says, in its order; what SOS does not know comes behind.
+// TestDumpAsyncOfSOS checks that dumpasync in SOS's form prints SOS's output in its order, followed by sosgo's
+// additions.
 func TestDumpAsyncOfSOS(t *testing.T) {
 	out, errs, code := run(t, "-d", testdump.Open(t, "net10-async").Plain(), "-sos", "-c", "dumpasync")
 	require.Zero(t, code, errs)
@@ -44,7 +45,7 @@ STACK 5
 	})
 }
 
-// TestAsyncText: the answers for people, of the canned async program.
+// TestAsyncText checks the text output for the canned async program.
 func TestAsyncText(t *testing.T) {
 	path := testdump.Open(t, "net10-async").Plain()
 	for line, want := range map[string]string{

@@ -12,12 +12,12 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testcli"
 )
 
-// bareCore is a slice of a core without pages of files: no metadata and no code of
-// images, but for the files that a test adds.
+// bareCore is a slice of a core without file pages. It has no metadata and no code, except for the module files that
+// a test adds.
 const bareCore = "testdata/dumps/bare/net10-zoo-gcore/net10-zoo-gcore.dmp.zst"
 
-// TestBareMessages: what a core without files does not have is neither "no" nor zero, and
-// the exit code says that the dump lacks it.
+// TestBareMessages checks that values missing from a core are never printed as "no" or zero, and that the exit code
+// reports missing memory.
 func TestBareMessages(t *testing.T) {
 	k := testcli.Kept{Path: bareCore}
 	ask := func(line string, more ...string) (string, string, int) {
@@ -51,7 +51,7 @@ func TestBareMessages(t *testing.T) {
 		{"eval Debuggee.Zoo.Statics.Int", 3, "", "usage:"},
 		{"eval Debuggee", 3, "", "usage:"},
 		{"eval {object}.Friend", 3, "<not in dump>", "there is no Friend"},
-		{"eval refs({object})", 0, names["refs"] + " items", "<not in dump>"}, // its types have no names, and are not asked for
+		{"eval refs({object})", 0, names["refs"] + " items", "<not in dump>"}, // its types have no names and are not read
 		{"dumpheap -where 'this is Debuggee.Zoo.Dog'", 3, "", "usage:"},
 		{"dumpheap -where 'Coat == 1'", 0, "the condition can't be decided", "usage:"},
 		{"eval 1 +", 1, "", "not in the dump"},

@@ -11,7 +11,8 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// TestDiffGates: growth beyond what is allowed has an exit code of its own, beside the whole answer; other failures keep theirs.
+// TestDiffGates checks that excessive growth has its own exit code, next to the complete answer. Other failures keep
+// their exit codes.
 func TestDiffGates(t *testing.T) {
 	small, large := testdump.Open(t, "net9-zoo").Plain(), testdump.Open(t, "net10-zoo").Plain()
 	var doc struct {

@@ -15,9 +15,9 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// failingLines lists command lines that fail, by what they are asked of.
+// failingLines lists failing command lines by the dump that they use.
 var failingLines = []struct {
-	of    string // what the golden has for it
+	of    string // the dump's name in the golden file
 	lines []string
 }{
 	{"net10-zoo", []string{
@@ -35,11 +35,11 @@ var failingLines = []struct {
 	{"folder", []string{"threads"}},
 }
 
-// temporary matches the name of a file that is written until it is whole.
+// temporary matches the name of an incomplete output file.
 var temporary = regexp.MustCompile(`\S*\.sosgo-[0-9-]+\.x\.part`)
 
-// TestGoldenErrors compares what commands that fail print, with the hint and the exit code, with testdata/golden/errors.txt. JSON has the
-// same error, hint and code.
+// TestGoldenErrors compares the errors, hints and exit codes of failing commands with testdata/golden/errors.txt, as
+// text and as JSON.
 func TestGoldenErrors(t *testing.T) {
 	dir := t.TempDir()
 	zoo := testdump.Open(t, "net10-zoo").Path

@@ -22,7 +22,7 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testcase"
 )
 
-// asProgram makes the binary of the tests sosgo itself. The processes of "fleet add" have the other variable.
+// asProgram makes the test binary act as sosgo. asFleetChild marks the processes of "fleet add".
 const asProgram, asFleetChild = "SOSGO_TEST_PROGRAM", "SOSGO_FLEET_CHILD"
 
 func TestMain(m *testing.M) {
@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// fleetDumps writes n variants of a canned dump of Windows: other times of the same process.
+// fleetDumps writes n variants of a canned Windows dump with different times.
 func fleetDumps(t *testing.T, dir string, n int) {
 	t.Helper()
 	packed, err := os.ReadFile(filepath.Join(moduleRoot, "testdata", "dumps", "win-net10-zoo-triage", "win-net10-zoo-triage.dmp.zst"))
@@ -46,14 +46,14 @@ func fleetDumps(t *testing.T, dir string, n int) {
 	require.NoError(t, err)
 	require.Equal(t, "MDMP", string(dump[:4]))
 	for i := range n {
-		const timeDateStamp = 20 // of MINIDUMP_HEADER
+		const timeDateStamp = 20 // in MINIDUMP_HEADER
 		binary.LittleEndian.PutUint32(dump[timeDateStamp:], uint32(1_795_600_000+i*43_200))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("d%02d.dmp", i)), dump, 0o600))
 	}
 }
 
-// TestFleet: a run that is killed and repeated has each dump once; one that can't be read has a reason; a compaction that is killed and repeated keeps them all.
-// SOSGO_FLEET gives another number of dumps, such as 2000.
+// TestFleet kills and repeats runs of add and compact. Each dump must be added once, and unreadable ones must have a
+// reason. SOSGO_FLEET sets the number of dumps, such as 2000.
 func TestFleet(t *testing.T) {
 	n := testcase.Part(t, 60, 3)
 	if testing.Short() {
@@ -93,7 +93,7 @@ func TestFleet(t *testing.T) {
 		time.Sleep(5 * time.Millisecond)
 	}
 	require.NoError(t, killed.Process.Kill())
-	_ = killed.Wait() // it was killed
+	_ = killed.Wait() // killed
 	require.NotEmpty(t, parts())
 
 	added := ask("add", fleet, dumps, "--processes", "2").Added
@@ -101,7 +101,7 @@ func TestFleet(t *testing.T) {
 	assert.Equal(t, n, added.Added+added.Present)
 	assert.Equal(t, 1, added.Others)
 	require.Len(t, parts(), n)
-	if added.Before == 0 { // the run that was killed had not come to it
+	if added.Before == 0 { // the killed run had not reached it
 		require.Len(t, added.Failures, 1)
 		assert.Equal(t, "cut.dmp", filepath.Base(added.Failures[0].File))
 		assert.Contains(t, added.Failures[0].Reason, "cut.dmp")
@@ -117,7 +117,7 @@ func TestFleet(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	require.NoError(t, killed.Process.Kill())
-	_ = killed.Wait() // it was killed, if it was not done
+	_ = killed.Wait() // killed, unless it had finished
 	done := ask("compact", fleet).Compacted
 	require.NotNil(t, done)
 	files, err := filepath.Glob(filepath.Join(fleet, "date=*", "part=*", "*.parquet"))

@@ -26,7 +26,7 @@ import (
 	answers "github.com/sosgo/sosgo/answer"
 )
 
-// signed reports whether a request has the signature, version 4, of a secret for eu-west-3, as Amazon's documentation of it computes it.
+// signed reports whether a request has a valid AWS Signature Version 4 for eu-west-3.
 func signed(r *http.Request, secret string) bool {
 	given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 ")
 	part := map[string]string{}
@@ -69,11 +69,11 @@ func signed(r *http.Request, secret string) bool {
 	return hex.EncodeToString(key) == part["Signature"]
 }
 
-// A store is a bucket of objects, which it lists two at a time.
+// A store is a bucket that lists two objects at a time.
 type store struct {
 	objects map[string][]byte
 	mu      sync.Mutex
-	gets    map[string]int // by key
+	gets    map[string]int // number of reads by key
 	lists   int
 	refused int
 }
@@ -129,8 +129,9 @@ func (s *store) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func tag(b []byte) string { return fmt.Sprintf("%q", fmt.Sprintf("%x", sha256.Sum256(b)))[:34] + `"` }
 
-// TestFleetOfStore: fleet add walks the objects below a prefix of an S3-compatible store, with every request signed, and once only: a second
-// run reads no dump but the one that has changed. An object that is no dump is counted, and one that is cut is not tried again.
+// TestFleetOfStore checks that fleet add reads the objects below a prefix of an S3-compatible store with signed
+// requests. A second run reads only the changed dump. Objects that are not dumps are counted, and truncated ones are
+// not retried.
 func TestFleetOfStore(t *testing.T) {
 	const n = 3
 	folder, fleet := t.TempDir(), filepath.Join(t.TempDir(), "fleet")

@@ -19,9 +19,9 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// goldenLines lists the command lines whose output is pinned. Goldens show what output looks like; other tests compare its facts with
-// manifests, SOS and the data-access library. A name in braces stands for an address: that of a fact of the manifest, or one of
-// those that namesOf adds.
+// goldenLines lists the command lines with pinned output. Goldens show the form of the output; other tests compare
+// its values with manifests, SOS and the data-access library. A name in braces stands for an address: a fact of the
+// manifest, or a name of namesOf.
 var goldenLines = map[string][]string{
 	// Collections.
 	"items":                    {"items {root.Collections.ByName}", "items -limit 3 -offset 2 {root.Collections.ById}", "items {root.Collections.ByPoint}", "items {root.Collections.HashSet}", "items -find h7 {root.Collections.Hashtable}", "items -keys {root.Collections.Sorted}", "items {root.Collections.Builder}", "items {root.Arrays.Points}", "items {root.Collections.Bag}", "items {root.Dog}", "items Debuggee.Zoo.Statics.Array", "items Debuggee.Zoo.Statics.Int"},
@@ -160,31 +160,32 @@ var goldenLines = map[string][]string{
 	"exit":             {"exit"},
 	"completion":       {"completion bash"},
 	"docs":             {"docs commands"},
-	"web":              {}, // goes on until it is stopped: tests of webui and ui/browsertest hold it
-	"mcp":              {}, // speaks with a client: tests of mcpserver and mcpcmd hold it
-	"fleet":            {}, // writes files: TestFleet holds it
-	"signature":        {}, // needs a fleet: TestFleet and tests of export/fleet hold it
-	"dap":              {}, // speaks with an editor: tests of dap hold it
-	"report":           {}, // writes a file: the same tests hold it
-	"pack":             {}, // writes a file: tests of dump (packing) hold it
-	"scrub":            {}, // writes a file: tests of exportcmd hold it
+	"web":              {}, // runs until stopped: tested by webui and ui/browsertest
+	"mcp":              {}, // needs a client: tested by mcpserver and mcpcmd
+	"fleet":            {}, // writes files: tested by TestFleet
+	"signature":        {}, // needs a fleet: tested by TestFleet and export/fleet
+	"dap":              {}, // needs an editor: tested by dap
+	"report":           {}, // writes a file: tested by webui
+	"pack":             {}, // writes a file: tested by dump (packing)
+	"scrub":            {}, // writes a file: tested by exportcmd
 	"shrink":           {}, // likewise
-	"export":           {}, // writes files: TestExport of internal/front/cli/commands
+	"export":           {}, // writes files: tested by TestExport of internal/front/cli/commands
 	"summarize":        {"summarize", "summarize -noheap"},
-	"savemodule":       {}, // writes a file: TestSaveImage of the root holds it
-	"traverseheap":     {}, // writes a file: TestTraverseHeapForms of internal/front/cli/commands
+	"savemodule":       {}, // writes a file: tested by TestSaveImage of the root
+	"traverseheap":     {}, // writes a file: tested by TestTraverseHeapForms of internal/front/cli/commands
 
 	"notreachableinrange": {"notreachableinrange {root.Arrays.Jagged} {root.Arrays.NonZeroBased}"},
 }
 
-// goldenForms lists the options that choose each form of an answer.
+// goldenForms lists the options that select each form of an answer.
 var goldenForms = map[string][]string{"sosgo": {"-sos=false"}, "sos": {"-sos"}, "json": {"-json"}}
 
-// goldenDumps has one dump of each container and processor, and one with many missing parts. The first is the one that people review.
+// goldenDumps lists one dump for each container and processor, and one with many missing parts. People review the
+// first one's goldens.
 var goldenDumps = []string{"net10-zoo", "net10-crash-null-triage", "win-net8-zoo", "net10-arm64"}
 
-// TestGolden compares the output of every command in each form with the files of testdata/golden. The first dump shows the look of
-// each form. Of the others a golden has the first lines of one form, and a hash for all. -update writes the files.
+// TestGolden compares the output of every command in each form with testdata/golden. The first dump's goldens show
+// each form. The others' show the first lines of one form, and a hash of everything. -update writes the files.
 func TestGolden(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs every command in every form")
@@ -208,7 +209,7 @@ func TestGolden(t *testing.T) {
 				for _, form := range slices.Sorted(maps.Keys(goldenForms)) {
 					out, errs, code := runIn(t, env, slices.Concat([]string{"-d", path}, goldenForms[form], []string{"-c", line})...)
 					answered[template] = true
-					assert.NotContains(t, errs, "which it does not declare", line) // a defect of the command
+					assert.NotContains(t, errs, "which it does not declare", line) // a bug of the command
 					if got[command] == nil {
 						got[command] = &strings.Builder{}
 					}
@@ -246,8 +247,8 @@ func TestGoldenOfEveryCommand(t *testing.T) {
 	}
 }
 
-// namesOf returns the addresses that golden lines may name for a dump: facts of its manifest, and {module}, {assembly}, {md} and {ip}
-// for the main module and the innermost method of the program on a stack.
+// namesOf returns the addresses for golden lines: facts of the dump's manifest, and {module}, {assembly}, {md} and
+// {ip} for the main module and the innermost method of the program on a stack.
 func namesOf(t *testing.T, d *testdump.Dump) map[string]string {
 	names := map[string]string{}
 	for name := range d.Manifest.Facts {
@@ -284,7 +285,7 @@ func namesOf(t *testing.T, d *testdump.Dump) map[string]string {
 
 var braces = regexp.MustCompile(`\{[^}]+\}`)
 
-// fillIn replaces names in braces by addresses. It reports false if a name is unknown.
+// fillIn replaces names in braces with addresses. It returns false if a name is unknown.
 func fillIn(template string, names map[string]string) (line string, ok bool) {
 	ok = true
 	return braces.ReplaceAllStringFunc(template, func(name string) string {
@@ -297,8 +298,8 @@ func fillIn(template string, names map[string]string) (line string, ok bool) {
 // goldenLineBytes is the length to which a golden shortens a line.
 const goldenLineBytes = 240
 
-// linesShown returns how many lines of an output a golden shows, of a command's first line more than of the others. A hash stands
-// for the rest.
+// linesShown returns the number of output lines in a golden, more for the command's first line. A hash covers the
+// rest.
 func linesShown(dump, form string, first bool) int {
 	switch {
 	case dump == goldenDumps[0] && first && form != "json":
@@ -314,7 +315,7 @@ func linesShown(dump, form string, first bool) int {
 	}
 }
 
-// abridge returns the first lines of an output, and a hash of all if that is not the whole.
+// abridge returns the first lines of an output, and a hash of the whole if lines are left out.
 func abridge(s string, most int) string {
 	lines := strings.SplitAfter(s, "\n")
 	if lines[len(lines)-1] == "" {

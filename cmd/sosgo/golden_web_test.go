@@ -14,8 +14,8 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// goldenWebLines are goldenLines for the dump of a web server, by what answers them. The addresses are those of
-// collections of the program, which testdata/dumps/web/commands.txt has.
+// goldenWebLines are like goldenLines, for the dump of a web server. The addresses are the collections in
+// testdata/dumps/web/commands.txt.
 var goldenWebLines = map[string][]string{
 	"requests":    {"requests", "requests -url /orders -headers -scopes -stacks", "requests -thread 13", "findhttpcontext /chat", "findhttpcontext -url /ORDERS -header accept", "findhttpcontext -thread 12 -url /orders", "findhttpcontext -user nobody", "findhttpcontext a -url b", "findhttpcontext /nowhere", "findhttpcontext", "dumprequests"},
 	"http":        {"dumphttp", "dumphttp -pending", "dumphttp --stats", "httpclients"},
@@ -24,7 +24,7 @@ var goldenWebLines = map[string][]string{
 	"collections": {"items 7f15b04e18c0", "dumpobj 7f15b04e18c0", "items -find two 7f15b04e18c0"},
 }
 
-// TestGoldenWeb is TestGolden for the dump of a web server, which answers no more than these.
+// TestGoldenWeb is like TestGolden, for the dump of a web server.
 func TestGoldenWeb(t *testing.T) {
 	d := testdump.OpenWeb(t, "web-net10")
 	path, err := filepath.Rel(moduleRoot, d.Path)

@@ -14,8 +14,7 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// TestJSONHasNoWords: what a dump lacks is absent or null in JSON. Words about it
-// stand in no value but in texts for people.
+// TestJSONHasNoWords checks that missing values are absent or null in JSON. Only texts for people may describe them.
 func TestJSONHasNoWords(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs every command")
@@ -44,7 +43,7 @@ func TestJSONHasNoWords(t *testing.T) {
 	assert.Greater(t, asked, 50)
 }
 
-// noWords looks for words in the place of what is missing.
+// noWords fails if a word stands for a missing value.
 func noWords(t *testing.T, line, path string, v any) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -64,8 +63,8 @@ func noWords(t *testing.T, line, path string, v any) {
 	}
 }
 
-// TestJSONNumbers: integers of 64 bits keep their digits in readers that have doubles;
-// offsets are those of the text; value types have their fields apart.
+// TestJSONNumbers checks that 64-bit integers keep their digits, that offsets match the text, and that value types
+// list their fields separately.
 func TestJSONNumbers(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	var doc struct {

@@ -17,8 +17,8 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testcase"
 )
 
-// TestModuleFilesAreOpenedWhenNeeded counts the module files that a command opens. Each has a bound far below the
-// number of files in the folder.
+// TestModuleFilesAreOpenedWhenNeeded counts the module files that a command opens. Each bound is far below the number
+// of files in the folder.
 func TestModuleFilesAreOpenedWhenNeeded(t *testing.T) {
 	t.Run("canned", func(t *testing.T) {
 		c := testcase.Canned(t, "net10-zoo")
@@ -55,8 +55,8 @@ func runOver(t *testing.T, dump, modules, command string) {
 	require.NotZero(t, stdout.Len())
 }
 
-// openCounter watches a folder, and the folders that its links lead to. The function that it returns lists the files that were opened since the last call, once
-// each.
+// openCounter watches a folder and the folders that its links refer to. The returned function lists the files opened
+// since its last call.
 func openCounter(t *testing.T, dir string) func() map[string]int {
 	fd, err := syscall.InotifyInit1(syscall.IN_NONBLOCK | syscall.IN_CLOEXEC)
 	require.NoError(t, err)

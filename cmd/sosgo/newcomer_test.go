@@ -13,8 +13,8 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// TestNewcomer: who reads "sosgo help" alone finds, by the words of each question that SPT answers, the command for it, and with that
-// command's own help the line to type. What it answers has what the program's source says.
+// TestNewcomer checks that "sosgo help" alone leads from the words of a question to the right command, and the
+// command's help to the line to type. The answer must agree with the program's source.
 func TestNewcomer(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("web-*"), func(t *testing.T, d *testdump.Dump) (asked int) {
 		var pending []struct{ Path, Query string }
@@ -43,10 +43,10 @@ func TestNewcomer(t *testing.T) {
 			entries = append(entries, p[0], p[1])
 		}
 		type question struct {
-			words     []string // of the question: the line of one command has them all
-			command   string   // that it is about
+			words     []string // of the question; all must occur in one command's line
+			command   string   // the expected command
 			arguments string
-			shown     []string // with what the command's help shows of its arguments
+			shown     []string // with the argument names in the command's help
 			facts     []string
 		}
 		for name, q := range map[string]question{
@@ -84,7 +84,7 @@ func TestNewcomer(t *testing.T) {
 	})
 }
 
-// commandsAbout returns the commands whose lines of sosgo's help have all words.
+// commandsAbout returns the commands with all words in their line of sosgo's help.
 func commandsAbout(help string, words []string) (commands []string) {
 	command, text := "", ""
 	ends := func() {

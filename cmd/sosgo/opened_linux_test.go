@@ -25,10 +25,10 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// argumentsVariable has the arguments of a test binary that is to be sosgo.
+// argumentsVariable holds the arguments of a test binary that acts as sosgo.
 const argumentsVariable = "SOSGO_TEST_ARGUMENTS"
 
-// TestAsProgram is sosgo itself in a process that another test started.
+// TestAsProgram is sosgo in a process started by another test.
 func TestAsProgram(t *testing.T) {
 	var args []string
 	if text := os.Getenv(argumentsVariable); text == "" || json.Unmarshal([]byte(text), &args) != nil {
@@ -37,10 +37,9 @@ func TestAsProgram(t *testing.T) {
 	os.Exit(cli.Main(t.Context(), args, strings.NewReader(""), os.Stdout, os.Stderr, environment(nil)))
 }
 
-// TestNothingIsOpenedThatADumpNames runs every command over dumps whose modules
-// and PDBs have the names of devices, pipes, kernel files, shares and URLs. None
-// is opened, and nobody is asked. Where strace is installed, all that the
-// process opens is looked at; without it, what the pipe and the server saw.
+// TestNothingIsOpenedThatADumpNames runs every command over dumps with modules and PDBs named like devices, pipes,
+// kernel files, shares and URLs. None may be opened or contacted. If strace is installed, the test checks every
+// opened file; otherwise the pipe and the server.
 func TestNothingIsOpenedThatADumpNames(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs every command under strace")
@@ -75,17 +74,15 @@ func TestNothingIsOpenedThatADumpNames(t *testing.T) {
 	assert.NotContains(t, opened(), "pipe.pdb")
 }
 
-// harmlessFile reports whether a file may be opened while a dump is read: what
-// the Go runtime asks of the system, what is below dir, and where .NET is
-// installed.
+// harmlessFile reports whether a file may be opened while reading a dump: system files of the Go runtime, files below
+// dir, and the installation of .NET.
 func harmlessFile(file, dir string) bool {
 	return slices.ContainsFunc([]string{dir, "/sys/", "/proc/self/m", "/proc/self/cgroup", "/proc/meminfo", "/proc/stat", "/etc/", "/lib", "/usr/", "/dev/null", os.TempDir()},
 		func(prefix string) bool { return strings.HasPrefix(file, prefix) })
 }
 
-// runTraced runs all commands that need no argument over a dump, and returns the
-// files that were opened and the addresses that were connected to; none where
-// there is no strace.
+// runTraced runs all commands without required arguments over a dump. It returns the opened files and contacted
+// addresses, or nil without strace.
 func runTraced(t *testing.T, dir, dump string) []string {
 	args := []string{"-d", dump}
 	for _, c := range commands.All() {
@@ -108,7 +105,7 @@ func runTraced(t *testing.T, dir, dump string) []string {
 	cmd.Env = append(os.Environ(), argumentsVariable+"="+string(list), "HOME="+dir, "XDG_CACHE_HOME="+filepath.Join(dir, "cache"), "DOTNET_ROOT=", "TMPDIR="+dir)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	_ = cmd.Run() // commands fail: what they need is not there
+	_ = cmd.Run() // commands fail, since the dump has no data for them
 	require.Contains(t, stdout.String()+stderr.String(), "x.dll", "the dump was not read:\n%s", &stderr)
 	if missing != nil {
 		return nil
@@ -128,7 +125,7 @@ func runTraced(t *testing.T, dir, dump string) []string {
 	return out
 }
 
-// hostileMinidump has modules and PDBs of those names.
+// hostileMinidump returns a minidump with modules and PDBs of those names.
 func hostileMinidump(names []string) []byte {
 	d := synth.NewMinidump()
 	d.SystemInfo(synth.MinidumpAMD64)
@@ -141,8 +138,7 @@ func hostileMinidump(names []string) []byte {
 	return d.Bytes()
 }
 
-// hostileCore returns a canned core whose modules are called so: in the notes, and in
-// the runtime's memory.
+// hostileCore returns a canned core with renamed modules, both in the notes and in the runtime's memory.
 func hostileCore(t *testing.T, names []string) []byte {
 	d := testdump.Open(t, "net8-zoo")
 	raw, err := d.Raw()
@@ -153,7 +149,7 @@ func hostileCore(t *testing.T, names []string) []byte {
 		if len(h) > len(m.Path) || m.Path[0] != '/' || strings.HasSuffix(m.Path, "libcoreclr.so") {
 			continue
 		}
-		// Slashes may be doubled, so that the name is as long as that of the file.
+		// Doubled slashes pad the name to its original length.
 		at := max(1, strings.LastIndexAny(h, `/\`))
 		long := h[:at] + strings.Repeat(h[at:at+1], len(m.Path)-len(h)) + h[at:]
 		raw = bytes.ReplaceAll(raw, []byte(m.Path+"\x00"), []byte(long+"\x00"))
@@ -171,8 +167,7 @@ func wide(s string) (b []byte) {
 	return b
 }
 
-// watchOpens watches a folder; the function that it returns tells which files of
-// it were opened since.
+// watchOpens watches a folder. The returned function lists the files opened in it since.
 func watchOpens(t *testing.T, dir string) func() []string {
 	fd, err := syscall.InotifyInit1(syscall.IN_NONBLOCK | syscall.IN_CLOEXEC)
 	require.NoError(t, err)

@@ -60,8 +60,8 @@ func shellWords(line string) []string {
 	return words
 }
 
-// TestReadme runs the commands of README.md and compares their output. A block whose last line is [...] shows only the first lines
-// of its output. No line is shortened.
+// TestReadme runs the commands of README.md and compares their output. A block that ends with [...] shows only the
+// first lines of the output. No line is shortened.
 func TestReadme(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(root, "testdata", "dumps", "net10-zoo")); err != nil {
 		t.Skip("the canned dumps are not here")

@@ -46,7 +46,8 @@ func shownIn(out []byte, values []string) (shown []string) {
 	return shown
 }
 
-// TestRedact searches what is printed and written for the planted secrets: none is there if it is masked, and some are if it is not.
+// TestRedact searches the output and written files for the planted secrets. With masking none may appear; without it,
+// some must.
 func TestRedact(t *testing.T) {
 	values := plantedValues(t)
 	dump, err := filepath.Abs(planted + "/net10-secrets.dmp.zst")

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestGoldenReports compares what commands print of crash reports with testdata/golden/crashreports.txt, as text and JSON. The last lines are
-// refused: a report holds no memory.
+// TestGoldenReports compares what commands print of crash reports with testdata/golden/crashreports.txt, as text and
+// JSON. The last lines are refused: a report holds no memory.
 func TestGoldenReports(t *testing.T) {
 	answered := []string{"crashinfo", "clrstack", "clrstack -native -all", "clrstack -f -a -c 2", "clrstack -tid 4d9", "threads -v", "clrthreads", "modules", "modules -v", "info", "summarize"}
 	refused := []string{"clrthreads -managedexception", "dumpheap", "dumpobj 1000", "registers", "db 1000", "pack -o x.tar.zst", "runtimes"}

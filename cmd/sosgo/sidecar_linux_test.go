@@ -22,8 +22,9 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// TestSidecar: the crash, the stacks and a triage without the heap of a core of 4 GB with thousands of segments need little memory beside the
-// page cache, and answer what they answer about the small core inside. docs/remote.md has the figures of whole heaps.
+// TestSidecar checks crash, stacks and a triage without heap of a 4 GB core with thousands of segments. They must
+// need little memory besides the page cache, and give the same answers as the small core inside. docs/remote.md has
+// the figures of whole heaps.
 func TestSidecar(t *testing.T) {
 	d := testdump.Open(t, "net10-crash-nested")
 	raw, err := d.Raw()
@@ -53,8 +54,8 @@ func TestSidecar(t *testing.T) {
 	}
 }
 
-// inSidecar runs sosgo as a sidecar does, and returns what it prints, its exit code, and the most memory of its own that was seen. On a busy
-// machine a process may end before anybody looks at it: then it runs again.
+// inSidecar runs sosgo like a sidecar. It returns the output, the exit code and the highest private memory observed.
+// On a busy machine the process may end before it is observed; it is then run again.
 func inSidecar(t *testing.T, dump, command string) (out string, code, peak int) {
 	for range 10 {
 		if out, code, peak = observe(t, dump, command); peak > 0 {
@@ -85,7 +86,7 @@ func observe(t *testing.T, dump, command string) (out string, code, peak int) {
 	}
 }
 
-// anonymous returns how much memory of its own a process has in use, in bytes: 0 if it has ended.
+// anonymous returns a process's private memory in bytes, or 0 if it has ended.
 func anonymous(pid int) int {
 	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	_, after, _ := strings.Cut(string(b), "RssAnon:")

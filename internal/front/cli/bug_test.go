@@ -17,8 +17,7 @@ import (
 	"github.com/sosgo/sosgo/internal/front/report"
 )
 
-// panicking commands: in the command's own goroutine, in a worker's, and in the
-// middle of a list.
+// panicking returns commands that panic: in their own goroutine, in a worker, and in the middle of a list.
 func panicking() []Command {
 	type row struct {
 		Bad badJSON `json:"bad" doc:"panics"`
@@ -50,8 +49,7 @@ type badJSON struct{}
 
 func (badJSON) MarshalJSON() ([]byte, error) { panic("JSON") }
 
-// TestBug: a panic ends its command and nothing else. It says whose mistake it
-// is, has an exit code of its own, and the session goes on.
+// TestBug checks that a panic ends only its command, is reported as a bug of sosgo, and has its own exit code.
 func TestBug(t *testing.T) {
 	core := dumpFolder(t, "core.1") + "/core.1"
 	opened, closed := 0, 0
@@ -81,7 +79,7 @@ func TestBug(t *testing.T) {
 	}, "what panics shows in tests")
 }
 
-// TestPromptSurvivesBug: also what the prompt does beside commands.
+// TestPromptSurvivesBug checks panics in the prompt itself.
 func TestPromptSurvivesBug(t *testing.T) {
 	var out bytes.Buffer
 	a := fakeApp(t, &out, nil)
@@ -102,7 +100,7 @@ func TestPromptSurvivesBug(t *testing.T) {
 	assert.Equal(t, ExitBug, ExitCode(err))
 }
 
-// TestFaultIsNoBug: a mapped file that shrank is a mistake of nobody here.
+// TestFaultIsNoBug checks that a fault in a shrunk mapped file is not reported as a bug.
 func TestFaultIsNoBug(t *testing.T) {
 	a := fakeApp(t, &bytes.Buffer{}, nil)
 	a.env.Recover = true

@@ -91,7 +91,7 @@ func (p *param) describe(value string) helpValue {
 	return helpValue{p.Kind.String(), p.Summary, value, p.Choices, p.Min, p.Max, p.Default, p.Many}
 }
 
-// builtinCommands returns the commands that need no dump.
+// builtinCommands returns the commands of this package.
 func (a *app) builtinCommands() []Command {
 	return []Command{
 		AskWith(Command{Name: "help", Aliases: []string{"?"}, Group: GroupShell, Summary: "show where to start, or explain a command; help all lists all commands",
@@ -129,7 +129,7 @@ type echoOptions struct {
 	Text []string `arg:"text,optional" help:"the text"`
 }
 
-// version returns that of this program.
+// version returns the version of this program.
 func version() versionResult {
 	v := versionResult{Version: "devel", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -149,7 +149,7 @@ type helpOptions struct {
 	Command string `arg:"command,optional" help:"the command to explain, or all"`
 }
 
-// one returns the command to explain; nil for all.
+// one returns the command to explain, or nil for all commands.
 func (o *helpOptions) one(t *table) (*Command, error) {
 	if o.Command == "" || strings.EqualFold(o.Command, "all") {
 		return nil, nil
@@ -186,7 +186,7 @@ func (a *app) printHelp(p *report.Page, _ []helpResult, o *helpOptions) {
 	}
 }
 
-// starts are the commands that help shows first, with what each is for.
+// starts lists the commands that help shows first, with the question that each answers.
 var starts = []struct{ line, text string }{
 	{"triage", "what is wrong with the process?"},
 	{"crashinfo", "why did the process die?"},
@@ -292,7 +292,7 @@ func writeOptions(b *strings.Builder, options []Option) {
 	}
 }
 
-// writeTerm writes a term and its explanation in two columns; a long term has a line of its own.
+// writeTerm writes a term and its explanation in two columns. A long term is on a line of its own.
 func writeTerm(b *strings.Builder, term, text string) {
 	const column = 26
 	if len(term) > column-4 {

@@ -540,7 +540,7 @@ func TestSuggest(t *testing.T) {
 	}
 }
 
-// TestAbout: who types what a command is about receives the command.
+// TestAbout checks that a word about a command finds the command.
 func TestAbout(t *testing.T) {
 	table := newTable([]Command{{Name: "waits", Summary: "says why threads hang: deadlocks, held locks"}, {Name: "pools", Summary: "lists the pools of connections"},
 		{Name: "secret", Hidden: true, Summary: "a deadlock"}})
@@ -577,8 +577,8 @@ func FuzzCommandLine(f *testing.F) {
 	})
 }
 
-// TestInterruptedOpening: Ctrl-C stops what opens the dump, at the prompt's start and
-// in a command, and downloads: they ask for the context of the running command.
+// TestInterruptedOpening checks that Ctrl-C stops opening a dump, at the prompt's start and in a command, and
+// downloads, which use the context of the running command.
 func TestInterruptedOpening(t *testing.T) {
 	for _, args := range [][]string{{"analyze", "x"}, {"-d", "x", "obj", "1"}} {
 		c := make(chan os.Signal, 1)
@@ -593,14 +593,14 @@ func TestInterruptedOpening(t *testing.T) {
 	}
 }
 
-// TestInterruptedDownload: after Ctrl-C the dump is opened anew if files may be
-// downloaded, because what was not fetched would be missing for ever.
+// TestInterruptedDownload checks that a dump with downloads is reopened after Ctrl-C. Otherwise, the interrupted
+// files would stay missing.
 func TestInterruptedDownload(t *testing.T) {
 	c := make(chan os.Signal, 1)
 	opened, closed := 0, 0
 	wait := Command{Name: "fetch", Group: GroupProcess, Summary: "fetch", NeedsDump: true, Ask: text(func(c *Context, _ *report.Page) error {
 		<-c.Context().Done()
-		return target.ErrNotInDump // as it looks to who wanted the file's memory
+		return target.ErrNotInDump // the error that a read of the file's memory returns
 	})}
 	a := newApp(strings.NewReader(""), io.Discard, io.Discard, &Env{Commands: append(fakeCommands(), wait), Interrupt: c,
 		Open: func(context.Context, string, OpenOptions) (Dump, error) { opened++; return fakeDump{&closed}, nil }})
@@ -636,7 +636,8 @@ func TestModuleFilesOfASession(t *testing.T) {
 	assert.Contains(t, o.stdout, `"modules":["`+modules+`"],"symbolServers":[]`)
 }
 
-// TestModuleFilesOfADumpThatStays asks from a page: nothing changes, and the answer is the same whatever is on this machine.
+// TestModuleFilesOfADumpThatStays checks that a request from a page changes nothing, and that its answer does not
+// depend on local files.
 func TestModuleFilesOfADumpThatStays(t *testing.T) {
 	closed := 0
 	desk := NewDesk(Env{Commands: fakeCommands()}, fakeDump{&closed}, "core", "")

@@ -9,13 +9,13 @@ import (
 	"github.com/sosgo/sosgo/internal/front/report"
 )
 
-// isCobra reports whether an argument is a hidden command that the completion scripts call.
+// isCobra reports whether an argument is a hidden command used by the completion scripts.
 func isCobra(arg string) bool {
 	return arg == cobra.ShellCompRequestCmd || arg == cobra.ShellCompNoDescRequestCmd
 }
 
-// cobraRoot is sosgo as cobra sees it, which serves the completion of the command line in shells. Cobra's own option syntax can't read
-// -stat or -MT, so commands never pass through it, and the tree is built only when wanted.
+// cobraRoot returns a cobra command that serves shell completion. Commands never pass through it, since cobra's
+// option syntax cannot read -stat or -MT. It is built only for completion.
 func (a *app) cobraRoot() *cobra.Command {
 	return &cobra.Command{
 		Use:                "sosgo",

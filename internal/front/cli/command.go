@@ -35,43 +35,45 @@ func Groups() []Group {
 	return []Group{GroupObjects, GroupMemory, GroupThreads, GroupTasks, GroupApp, GroupAsk, GroupTypes, GroupProcess, GroupExport, GroupShell}
 }
 
-// A Command is one entry of the command table, from which parsing, help, completion, the manual page and the documents are made.
+// A Command is an entry of the command table. Parsing, help, completion, the manual page and the documents are
+// derived from it.
 type Command struct {
 	Name    string // lower case
 	Aliases []string
 	Group   Group
 	Summary string // one line, no full stop
-	Usage   string // without the name; empty: made from the options and arguments
+	Usage   string // without the name; if empty, derived from the options and arguments
 	Help    string // further paragraphs
-	// List, if not nil, returns what takes the place of the word LIST in Help. It is called when help is shown: lists of all
-	// sources and columns were a quarter of what a process does before it opens a dump.
+	// List, if not nil, returns the replacement for the word LIST in Help. It is called only when help is shown,
+	// because building the lists of sources and columns took a quarter of the time before a dump is opened.
 	List     func() string
 	Examples []Example
 
-	// Result describes the value of the answer, for the documents. Answers that are only text become the list "text" in JSON.
+	// Result is the type of the answer's JSON value, for the documents. In JSON, a text-only answer becomes the list
+	// "text".
 	Result reflect.Type
 
 	NeedsDump bool // the dump is open when Ask starts
-	NoDump    bool // of a command of In: it needs none
+	NoDump    bool // exempts the command from In's default
 	DumpArg   bool // the first argument may name the dump file
 	Hidden    bool // not in lists
-	OnlyAsks  bool // Ask computes, and makes nothing that outlives the process: it may be broken off anywhere
-	Sends     bool // what it makes is sent to others: secrets are masked unless its option full (Sent) is given
-	Bytes     bool // it prints bytes of memory, in which nothing can be masked
-	Serves    bool // it goes on until it is stopped: who runs all commands leaves it out
-	// Raw: on a line of a session the argument is the text behind the options, as it stands there, with its quotes and
-	// |; a filter of the output begins with | and its name.
+	OnlyAsks  bool // Ask computes and leaves nothing outside the process: it may be aborted at any point
+	Sends     bool // the output is sent to others: secrets are masked unless the option full (Sent) is given
+	Bytes     bool // prints bytes of memory, in which nothing can be masked
+	Serves    bool // runs until stopped; skipped when all commands are run
+	// Raw, on a line of a session, takes the text after the options unchanged as the argument, including quotes and
+	// |. A filter begins with | and its name.
 	Raw bool
 
-	// Ask turns the options into a question to the library and returns its answer, which is then written in the form that the user wants.
-	// An answer may come beside an error: what could be had before it. The form is none of the command's business.
+	// Ask turns the options into a call of the library and returns the answer, which is then written in the form that
+	// the user selected. An answer returned with an error holds what was read before the error.
 	Ask func(*Context) (report.Answer, error)
 
-	params reflect.Type // the struct whose fields are its options and arguments; nil for None
-	// around, where there is one, runs the command: it may prepare it and explain its errors.
+	params reflect.Type // the struct with the options and arguments as fields; nil for None
+	// around, if not nil, calls the command's function. It may prepare the command and explain its errors.
 	around func(*Context, func() (report.Answer, error)) (report.Answer, error)
 
-	// session replaces Ask for the prompt. It runs other commands, each with its own output and interrupted alone.
+	// session replaces Ask for the prompt. It runs other commands, each with its own output and interrupt.
 	session func(*Context) error
 }
 
@@ -83,12 +85,12 @@ func (c *Command) help() string {
 	return strings.Replace(c.Help, "LIST", c.List(), 1)
 }
 
-// A Kind says what the value of an option or argument is.
+// A Kind is the kind of an option's or argument's value.
 type Kind uint8
 
-// The kinds of values.
+// Kinds of values.
 const (
-	Bool       Kind = iota // no value; -name=false switches off
+	Bool       Kind = iota // without a value; -name=false clears it
 	Address                // hexadecimal, with or without 0x, ` and _ allowed
 	Int                    // decimal, or hexadecimal with 0x
 	Size                   // bytes: an Int, with an optional unit k, m, g or t
@@ -106,18 +108,18 @@ func (k Kind) String() string { return kindNames[k] }
 
 var kindWords = [...]string{Bool: "", Address: "ADDRESS", Int: "N", Size: "SIZE", Str: "TEXT", TypeName: "TYPE", File: "FILE", Duration: "DURATION", Expression: "TEXT"}
 
-// A param is what options and arguments have in common.
+// A param holds the common parts of options and arguments.
 type param struct {
 	Name        string // lower case, without dash
 	Kind        Kind
 	Summary     string
-	Placeholder string   // in help; empty: the kind's word
+	Placeholder string   // in help; if empty, the kind's word
 	Choices     []string // the only values allowed, compared without case
-	Many        bool     // an option that may come several times, an argument that takes all that are left
+	Many        bool     // an option may be repeated; an argument takes all remaining words
 	Min, Max    *int64
 	Default     string
 
-	// What may stand for an address besides an expression or register: see the tag kind.
+	// Alternatives to an address besides an expression or register; see the tag kind.
 	Expression, Method, Type, Value bool
 
 	index []int // of the field
@@ -137,9 +139,9 @@ func (p *param) placeholder() string {
 type Option struct {
 	param
 	Aliases            []string
-	Excludes, Requires []string // names of what can't be given with it; names, one of them needed
+	Excludes, Requires []string // names that exclude this option; names of which one is required
 	Required           bool
-	Reveals            bool // it shows secrets
+	Reveals            bool // shows secrets
 }
 
 func (o *Option) is(name string) bool {
@@ -153,7 +155,7 @@ type Arg struct {
 	Optional bool
 }
 
-// An Example is a command line and what it is for.
+// An Example is a command line and its purpose.
 type Example struct{ Line, Text string }
 
 // Declares returns the command's options and arguments.
@@ -170,7 +172,7 @@ func (c *Command) declaration() *declaration {
 	return declared(params)
 }
 
-// Around makes run run each of the commands: it may prepare the command and explain its errors.
+// Around makes run call each of the commands. run may prepare the command and explain its errors.
 func Around(commands []Command, run func(*Context, func() (report.Answer, error)) (report.Answer, error)) []Command {
 	for i := range commands {
 		commands[i].around = run
@@ -178,7 +180,7 @@ func Around(commands []Command, run func(*Context, func() (report.Answer, error)
 	return commands
 }
 
-// In puts commands into a group. Each needs an open dump, unless it says otherwise.
+// In sets the group of commands. Each needs an open dump unless NoDump is set.
 func In(g Group, commands ...Command) []Command {
 	for i := range commands {
 		commands[i].Group, commands[i].NeedsDump = g, !commands[i].NoDump
@@ -222,7 +224,8 @@ func (o *Option) synopsis() string {
 	return s
 }
 
-// A table is the commands by name. Every process makes one, and most ask it for one name: it keeps no map, and sorts when it is listed.
+// A table finds commands by name. A process usually looks up one name, so the table has no map and sorts only when
+// listed.
 type table struct {
 	sets   [][]Command
 	once   sync.Once
@@ -257,7 +260,7 @@ func (t *table) named(name string) *Command {
 	return nil
 }
 
-// find looks a command up; a ! in front of it, as in other debuggers, is fine.
+// find returns the command with a name. It ignores a leading !, which other debuggers use.
 func (t *table) find(name string) (*Command, error) {
 	name = strings.TrimPrefix(name, "!")
 	if c := t.named(name); c != nil {
@@ -284,8 +287,8 @@ func (t *table) find(name string) (*Command, error) {
 	return nil, err
 }
 
-// about lists the commands whose summaries have a word with the same beginning, for example the
-// commands about deadlocks for "deadlock". It ignores words that many summaries share.
+// about lists the commands with a summary word that shares its beginning with word: "deadlock" finds the commands
+// about deadlocks. It ignores words that many summaries share.
 func (t *table) about(word string) []string {
 	const shortest, most = 4, 6
 	word = strings.ToLower(word)
@@ -306,8 +309,8 @@ func (t *table) about(word string) []string {
 	return out
 }
 
-// Check reports what is wrong with a table of commands: names that clash or
-// are not lower case, options without text, arguments in an impossible order.
+// Check reports the first error in a table of commands: a name that clashes or is not lower case, an option without
+// text, or arguments in an impossible order.
 func Check(commands []Command) error {
 	seen := map[string]string{}
 	for i := range commands {

@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// completionLimit is how many names are offered at most.
+	// completionLimit is the maximum number of names offered.
 	completionLimit = 200
-	// completionTime bounds how long one Tab reads names. The next one goes on from there.
+	// completionTime is the longest time that one Tab reads names. The next Tab continues from there.
 	completionTime = 2 * time.Second
 )
 
@@ -23,31 +23,32 @@ const (
 type candidate struct {
 	text  string
 	about string
-	open  bool // the word may go on
+	open  bool // the word may continue
 }
 
-// Names are the names of types and their members, for completion. Each method returns at most limit of them. It reads
-// what it needs until ctx ends, and completes from what was read so far.
+// Names completes the names of types and members. Each method returns at most limit names. It reads until ctx ends
+// and completes from the names read so far.
 type Names interface {
-	// Types returns types that start with prefix in any case, and a namespace, with the point at its end, in place of the types in it.
+	// Types returns types that start with prefix in any case. For the types of a namespace it returns the namespace
+	// with a trailing point.
 	Types(ctx context.Context, prefix string, limit int) []string
 	// Members completes a path that starts with a type: Ns.Type.s_field.name, or Ns.Type.Method.
 	Members(ctx context.Context, path string, kind Members, limit int) []string
-	// Fields completes a path of fields of an instance of a type: _name.Length.
+	// Fields completes a path of instance fields of a type: _name.Length.
 	Fields(ctx context.Context, typeName, path string, limit int) []string
 }
 
 // Members is a kind of members of types.
 type Members uint8
 
-// The kinds of members.
+// Kinds of members.
 const (
 	StaticFields Members = iota
 	Methods
 )
 
-// names returns those of the runtime that the session looks at, nil if there are none. With symbol servers there are
-// none, because a download would be waited for.
+// names returns the names of the session's runtime, or nil if the session has no names or uses symbol servers. With
+// symbol servers, completion would wait for downloads.
 func (a *app) names() Names {
 	s := a.session
 	if a.env.Names == nil || s.dump == nil || len(s.options.SymbolServers) > 0 {
@@ -59,12 +60,12 @@ func (a *app) names() Names {
 	return a.completed.names
 }
 
-// complete finds completions of the word current that follows words. It reports files when file names should be offered instead.
+// complete returns completions of current, the word after words. files reports whether to offer file names instead.
 func (a *app) complete(words []word, current string, global *binding) (found []candidate, files bool) {
 	p := &parser{global: global}
 	rest, err := p.parse(words, true)
 	switch {
-	case err != nil: // a value is missing: current is that value, or the line is wrong
+	case err != nil: // a value is missing, and current is that value; or the line is invalid
 		return a.completeValue(p, words, current)
 	case len(rest) == 0 && strings.HasPrefix(current, "-"):
 		return matchOptions(global.options, current), false
@@ -85,7 +86,7 @@ func (a *app) complete(words []word, current string, global *binding) (found []c
 	return a.completeArg(cmd, p, current)
 }
 
-// completeValue completes the value of the option that is the last word.
+// completeValue completes the value of the option at the end of words.
 func (a *app) completeValue(p *parser, words []word, current string) ([]candidate, bool) {
 	if len(words) == 0 || !words[len(words)-1].isOption() {
 		return nil, false
@@ -98,7 +99,7 @@ func (a *app) completeValue(p *parser, words []word, current string) ([]candidat
 	return a.matchKind(&o.param, "", current)
 }
 
-// completeArg completes the argument behind those of p.
+// completeArg completes the argument after the arguments of p.
 func (a *app) completeArg(cmd *Command, p *parser, current string) ([]candidate, bool) {
 	_, args := cmd.Declares()
 	n := len(p.args)
@@ -121,7 +122,7 @@ func (a *app) completeArg(cmd *Command, p *parser, current string) ([]candidate,
 	return a.matchKind(&args[n].param, strings.Join(before, " "), current)
 }
 
-// matchKind completes a value; before is the text of the arguments in front of it.
+// matchKind completes a value. before is the text of the preceding arguments.
 func (a *app) matchKind(p *param, before, current string) (found []candidate, files bool) {
 	switch {
 	case len(p.Choices) > 0:
@@ -142,15 +143,15 @@ func (a *app) matchKind(p *param, before, current string) (found []candidate, fi
 }
 
 var (
-	// path matches the name at the end of an expression, which may have points.
+	// path matches the dotted name at the end of an expression.
 	path = lazyRegexp("[\\pL\\pN_.+`]*$")
-	// ofType matches the type whose objects a query asks about.
+	// ofType matches the type that a query selects.
 	ofType = lazyRegexp(`(?i)\b(?:of(?:\s+exactly)?|from)\s+([\pL_][\pL\pN_.+]*)`)
-	// afterType matches a text behind which a type is expected.
+	// afterType matches text that a type must follow.
 	afterType = lazyRegexp(`(?i)\b(?:of(?:\s+exactly)?|from|is|as)\s*$`)
 )
 
-// matchNames completes types and, where an expression is expected, their fields or methods.
+// matchNames completes types and, in an expression, their fields or methods.
 func (a *app) matchNames(p *param, before, current string) (found []candidate) {
 	names := a.names()
 	if names == nil {
@@ -191,8 +192,7 @@ func (a *app) matchNames(p *param, before, current string) (found []candidate) {
 	return found
 }
 
-// matchAddresses offers the addresses used in the session and those that it
-// printed last.
+// matchAddresses offers the addresses used in the session and the addresses printed most recently.
 func (a *app) matchAddresses(current string) []candidate {
 	var found []candidate
 	current = trimHexPrefix(current)
@@ -244,21 +244,20 @@ func matches(text, current string) bool {
 	return len(text) >= len(current) && strings.EqualFold(text[:len(current)], current)
 }
 
-// tailBytes is how much of the prompt's output is kept to find addresses in.
+// tailBytes is the number of bytes of output searched for addresses.
 const tailBytes = 32 << 10
 
 const (
-	shortestAddress = 8  // digits; below that a number is more likely a count
+	shortestAddress = 8  // digits; a shorter number is probably a count
 	longestAddress  = 16 // digits
 	lineBytes       = longestAddress + 4
 )
 
-// A tailBuffer keeps the end of what is written through it, so that addresses on the
-// screen can be completed.
+// A tailBuffer keeps the end of the output written through it, for the completion of addresses.
 type tailBuffer struct {
 	w    io.Writer
 	b    []byte
-	line []byte // the last line of the command's output, as far as it may be an address
+	line []byte // the end of the last output line, at most lineBytes
 }
 
 func (t *tailBuffer) Write(p []byte) (int, error) {
@@ -267,7 +266,7 @@ func (t *tailBuffer) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// keep keeps the end of p.
+// keep appends p and drops the oldest bytes.
 func (t *tailBuffer) keep(p []byte) {
 	n := len(p)
 	t.line = append(t.line, p[max(0, n-lineBytes):]...)
@@ -280,7 +279,7 @@ func (t *tailBuffer) keep(p []byte) {
 	t.b = append(t.b, p...)
 }
 
-// address returns the address that stands alone on the last line.
+// address returns the address on the last line, if the line holds nothing else.
 func (t *tailBuffer) address() (target.Addr, bool) {
 	lines := strings.Split(strings.TrimRight(string(t.line), "\r\n"), "\n")
 	text := strings.TrimSpace(lines[len(lines)-1])
@@ -291,8 +290,7 @@ func (t *tailBuffer) address() (target.Addr, bool) {
 	return target.Addr(a), err == nil
 }
 
-// addresses returns the words of the output that look like addresses, the last
-// one first, without zeros in front.
+// addresses returns the words of the output that look like addresses, newest first, without leading zeros.
 func (t *tailBuffer) addresses() []string {
 	isHex := func(r rune) bool {
 		return r >= '0' && r <= '9' || r >= 'a' && r <= 'f' || r >= 'A' && r <= 'F'

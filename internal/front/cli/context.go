@@ -16,17 +16,18 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// distinctWarnings is how many different warnings one command keeps; the rest is only counted.
+// distinctWarnings is the maximum number of different warnings that one command keeps. It only counts the others.
 const distinctWarnings = 100
 
-// A Context is one run of a command: its options, its output, its session. It is for one goroutine, except Progress.
+// A Context is one run of a command: its options, output and session. Except for Progress it must be used by one
+// goroutine.
 type Context struct {
 	Command *Command
 	Session *Session
-	// SOS asks for SOS's exact form, without what sosgo adds. The form is the
-	// renderer's; a command looks at it only where SOS's question is another one.
+	// SOS selects the exact form of SOS, without sosgo's additions. The renderer applies it. A command reads it only
+	// if SOS answers a different question.
 	SOS bool
-	// Jobs is the number of workers that the command may use, at least 1.
+	// Jobs is the maximum number of workers for the command, at least 1.
 	Jobs int
 
 	app  *app
@@ -34,8 +35,8 @@ type Context struct {
 	own  *binding // the command's struct
 	dump Dump
 	buf  *bufio.Writer
-	// out is buf; in JSON mode lines of text become items of the result "text".
-	// Its errors can be ignored: a command whose output nobody reads is canceled.
+	// out is buf; in JSON mode lines of text become items of the result "text". Its errors can be ignored, since a
+	// command without a reader is canceled.
 	out    io.Writer
 	json   *report.JSONEncoder
 	text   *jsonText
@@ -44,7 +45,7 @@ type Context struct {
 	terminal bool
 	redact   bool
 	masking  *secrets.Writer
-	mask     func(string) string // nil while the secrets of the dump are not known
+	mask     func(string) string // nil until learnSecrets has read the secrets of the dump
 
 	broken   breakable
 	progress []*Progress
@@ -52,16 +53,17 @@ type Context struct {
 
 	warnings []report.Problem
 	warned   int
-	kinds    []kindCount // of all warnings, in the order in which they came first
+	kinds    []kindCount // of all warnings, in order of first occurrence
 }
 
-// Context is canceled when the user stops the command or nobody reads its output any more. Loops over many items look at it now and then.
+// Context returns the command's context. It is canceled when the user stops the command or the output's reader is
+// gone. Long loops must check it.
 func (c *Context) Context() context.Context { return c.ctx }
 
-// Dump returns the open dump; nil unless the command NeedsDump.
+// Dump returns the open dump. It is nil unless the command sets NeedsDump.
 func (c *Context) Dump() Dump { return c.dump }
 
-// OpenDump opens the dump for commands that don't always need it.
+// OpenDump opens the dump for commands that need it only in some cases.
 func (c *Context) OpenDump() (Dump, error) {
 	if c.dump != nil {
 		return c.dump, nil
@@ -78,7 +80,7 @@ func (c *Context) OpenDump() (Dump, error) {
 	return c.dump, err
 }
 
-// OpenAnother opens another dump than the session's, as that was opened. It is closed when the answer is written.
+// OpenAnother opens another dump with the session's options. The dump is closed after the answer is written.
 func (c *Context) OpenAnother(path string) (Dump, error) {
 	p := c.Progress("opening " + path)
 	defer p.Done()
@@ -99,21 +101,21 @@ func (c *Context) OpenAnother(path string) (Dump, error) {
 	return d, nil
 }
 
-// Usagef returns an error that says how the command line is wrong.
+// Usagef returns a usage error of the command.
 func (c *Context) Usagef(format string, args ...any) error {
 	p := parser{command: c.Command}
 	return p.usagef(format, args...)
 }
 
-// WantsJSON reports whether the result is wanted as JSON. It is only for commands
-// that can be asked for a form of their own, which is then one form too many.
+// WantsJSON reports whether the result is written as JSON. It is only for commands with an option for a form of their
+// own, which JSON excludes.
 func (c *Context) WantsJSON() bool { return c.json != nil }
 
-// Terminal reports whether the text goes to a terminal, not through a filter or to a file, where only ASCII is certain
-// to be shown. It is for the choice of a form that the user did not choose.
+// Terminal reports whether the text goes to a terminal. Filters and files may not show anything but ASCII. Use it to
+// choose a default form.
 func (c *Context) Terminal() bool { return c.terminal }
 
-// Commands returns the commands that a Desk answers and that are listed, by name.
+// Commands returns the listed commands that a Desk can run, by name.
 func (c *Context) Commands() []*Command {
 	var out []*Command
 	for _, cmd := range c.app.table.list() {
@@ -127,11 +129,11 @@ func (c *Context) Commands() []*Command {
 // Version returns the version of this program.
 func (c *Context) Version() string { return version().Version }
 
-// Page returns a page that writes text to w, such as a file, in the form that the user wants.
+// Page returns a page that writes text to w, such as a file, in the user's form.
 func (c *Context) Page(w io.Writer) *report.Page { return report.NewPage(w, c.SOS, c.Warn) }
 
-// Warn records that a part of the answer is missing or doubtful. The command
-// goes on; one line on stderr sums up at its end, and JSON lists the warnings.
+// Warn records that a part of the answer is missing or doubtful. The command continues. One line on stderr counts the
+// warnings at the end, and JSON lists them.
 func (c *Context) Warn(err error) {
 	text, kind, advice := err.Error(), kindWord(err), ""
 	c.count(kind)
@@ -157,23 +159,23 @@ func (c *Context) count(kind string) {
 	c.kinds[i].n++
 }
 
-// A kindCount is how many warnings of a kind there are.
+// A kindCount counts the warnings of a kind.
 type kindCount struct {
 	kind string
 	n    int
 }
 
-// Note prints a line on stderr at once, for what the user has to know while the command runs.
+// Note prints a line on stderr at once, for information that the user needs while the command runs.
 func (c *Context) Note(line string) { c.stderr.print("sosgo: " + report.Escape(line) + "\n") }
 
-// Warned returns how often the command has warned so far.
+// Warned returns the number of warnings so far.
 func (c *Context) Warned() int { return c.warned }
 
-// AtEnd registers f to be called when the answer is written. f may call Warn about what only the whole answer shows.
+// AtEnd registers f to be called after the answer is written. f may call Warn.
 func (c *Context) AtEnd(f func()) { c.atEnd = append(c.atEnd, f) }
 
-// warningLine sums the warnings up, with advice if that is wanted; it is empty when there are none. It does not repeat failure, the error that is
-// printed below it.
+// warningLine returns a line that counts the warnings, with advice if requested. It is empty if there are no
+// warnings. It leaves out failure, which is printed below it.
 func (c *Context) warningLine(advice bool, failure error) string {
 	said, saidKind := 0, ""
 	for i := range c.warnings {
@@ -209,7 +211,7 @@ func (c *Context) warningLine(advice bool, failure error) string {
 	return fmt.Sprintf("warning: the answer is incomplete: %d parts are missing (%s); the first: %s", c.warned, strings.Join(kinds, ", "), first)
 }
 
-// Addresses returns the addresses that were given as arguments and options.
+// Addresses returns the addresses given as arguments and options.
 func (c *Context) Addresses() (out []target.Addr) {
 	options, args := c.Command.Declares()
 	for i := range args {
@@ -221,7 +223,7 @@ func (c *Context) Addresses() (out []target.Addr) {
 	return out
 }
 
-// ChangeAddresses replaces each address that was given as an argument or option by what to returns for it.
+// ChangeAddresses replaces each address given as an argument or option with the result of to.
 func (c *Context) ChangeAddresses(to func(target.Addr) target.Addr) {
 	options, args := c.Command.Declares()
 	for i := range args {
@@ -232,7 +234,7 @@ func (c *Context) ChangeAddresses(to func(target.Addr) target.Addr) {
 	}
 }
 
-// FindObjects replaces each expression, register or name that stands for an address by what find returns.
+// FindObjects replaces each expression, register or name given for an address with the result of find.
 func (c *Context) FindObjects(find func(text string, arg *Arg) (Object, error)) error {
 	for i := range c.own.args {
 		arg := &c.own.args[i]
@@ -278,7 +280,7 @@ func (t *jsonText) flush() error {
 	return err
 }
 
-// close writes a last line that has no end.
+// close writes an unterminated last line.
 func (t *jsonText) close() error {
 	if len(t.part) == 0 {
 		return nil
@@ -286,7 +288,7 @@ func (t *jsonText) close() error {
 	return t.flush()
 }
 
-// errorLine is err as it stands on stderr: nothing if the answer states it.
+// errorLine formats err for stderr. It is empty if the answer already states err.
 func errorLine(command string, err error) string {
 	if errors.As(err, new(*statedError)) {
 		return ""
@@ -303,19 +305,18 @@ func errorLine(command string, err error) string {
 	return b.String()
 }
 
-// A command that computes for seconds has gigabytes of memory when the user wants no more of it. To give them back
-// piece by piece, once each goroutine has looked at its context, takes longer than to end the process, where that has
-// nothing else to do: then the system takes all of it at once.
+// A canceled command may take seconds to stop and free gigabytes of memory, because each goroutine must check its
+// context. If the process has no other work, ending the process is faster.
 
-// A breakable reports whether the command may be broken off now.
+// A breakable guards the points at which a command may be aborted.
 type breakable struct {
-	// whole is held by the command but while it asks, shared by what must be done as a whole while it does, and in the
-	// end by who breaks it off.
+	// whole is locked by the command except while it asks. During that time wholly shares it, and breakOff locks it
+	// for good.
 	whole sync.RWMutex
-	may   bool // the process has nothing else to do
+	may   bool // the process has no other work
 }
 
-// asking lets the command be broken off until end is called. Where it was broken off end does not return.
+// asking lets the command be aborted until end is called. If the command was aborted, end does not return.
 func (c *Context) asking() (end func()) {
 	if !c.broken.may {
 		return func() {}
@@ -324,7 +325,8 @@ func (c *Context) asking() (end func()) {
 	return c.broken.whole.Lock
 }
 
-// wholly calls do, during which the command is not broken off. It is for what the command does while it asks, in any goroutine.
+// wholly calls do without the command being aborted meanwhile. It is for steps that a command must finish while it
+// asks, in any goroutine.
 func (c *Context) wholly(do func()) {
 	if c.broken.may {
 		c.broken.whole.RLock()
@@ -333,24 +335,24 @@ func (c *Context) wholly(do func()) {
 	do()
 }
 
-// breakOff ends the process, if the command may be broken off now, and else does nothing. Nothing of the answer is
-// written yet, so that all there is to say is that it was interrupted.
+// breakOff ends the process if the command may be aborted now; otherwise it does nothing. Nothing of the answer has
+// been written, so breakOff only prints that the command was interrupted.
 func (c *Context) breakOff() {
 	if !c.broken.may || !c.broken.whole.TryLock() {
 		return
 	}
-	c.stderr.mu.Lock() // for good: a progress display draws no more
+	c.stderr.mu.Lock() // never unlocked: progress displays stop drawing
 	text := errorLine(c.Command.Name, errInterrupted)
 	if c.stderr.terminal {
 		text = clearLine + text
 	}
-	// There is nowhere left to report an error of stderr.
+	// An error of stderr cannot be reported.
 	_, _ = io.WriteString(c.stderr.w, text)
 	c.app.env.Leave(ExitCode(errInterrupted))
 }
 
-// mayBreak reports whether the command may be interrupted anywhere: it writes no file and triggers no
-// download or cache, it is the only command, and it has no document to complete.
+// mayBreak allows the command to be aborted if it is the only one, writes no file or JSON document, and triggers no
+// download or cache.
 func (c *Context) mayBreak() {
 	o := &c.Session.options
 	alone := c.app.env.Leave != nil && !c.app.env.KeepOpen && !c.app.inSession && c.app.desk == nil

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// What is typed in WinDbg, LLDB and dotnet-dump is understood where its meaning is
-// plain: people type in an incident what their fingers know.
+// This file translates commands of WinDbg, LLDB, gdb and dotnet-dump with an obvious equivalent: in an incident,
+// people type the commands they know.
 
-// splitCommands cuts a line into the commands that semicolons separate. Quotes keep
-// one; a line with an open quote is not cut, and the parser says so.
+// splitCommands splits a line at semicolons outside of quotes. A line with an open quote is not split; the parser
+// reports it.
 func splitCommands(text string) []string {
 	var out []string
 	from, quote := 0, byte(0)
@@ -34,21 +34,21 @@ func splitCommands(text string) []string {
 	return append(out, text[from:])
 }
 
-// isComment reports whether a line says nothing to sosgo.
+// isComment reports whether a line is empty or a comment.
 func isComment(text string) bool {
 	return text == "" || text[0] == '#' || text[0] == '*' || strings.HasPrefix(text, "$$")
 }
 
-// threadPrefix is ~ with a thread as WinDbg has it: ~*, ~., ~#, ~3, ~~[187a]; and what is to be done there.
+// threadPrefix matches WinDbg's thread prefix (~*, ~., ~#, ~3, ~~[187a]) and the command after it.
 var threadPrefix = lazyRegexp(`^~(\*|\.|#|\d+|~\[(?:0x)?[0-9a-fA-F]+\])?\s*(.*)$`)
 
-// A threadChoice is the threads that a line is for.
+// A threadChoice selects the threads to run a line for.
 type threadChoice struct {
 	all bool
-	one string // as setthread takes it; empty for the current one
+	one string // as an argument of setthread; empty for the current thread
 }
 
-// cutThread takes the threads off a line, which is then a command for each of them. Without any it returns nil.
+// cutThread removes the thread prefix from a line. It returns nil if the line has no prefix.
 func cutThread(text string) (*threadChoice, string) {
 	if !strings.HasPrefix(text, "~") {
 		return nil, text
@@ -76,11 +76,11 @@ func cutThread(text string) (*threadChoice, string) {
 	return choice, rest
 }
 
-// A spelling is what is typed in another debugger, and what it is in sosgo. In the typed form NAME stands for one word
-// and NAME... for all that are left, which may be none; both are put in where sosgo's form names them.
+// A spelling maps a command of another debugger to sosgo's. In typed, NAME stands for one word and NAME... for all
+// remaining words, possibly none; sosgo repeats them.
 type spelling struct{ typed, sosgo string }
 
-// spellings are looked through in order; the first that fits counts.
+// spellings are tried in order; the first match is used.
 var spellings = []spelling{
 	// WinDbg.
 	{"k ARGS...", "clrstack -f ARGS..."}, {"kb ARGS...", "clrstack -f ARGS..."}, {"kc ARGS...", "clrstack -f ARGS..."}, {"kn ARGS...", "clrstack -f ARGS..."},
@@ -111,7 +111,7 @@ var spellings = []spelling{
 	{"thread", "threads"}, {"thread ID", "setthread ID"}, {"image list REST...", "modules"}, {"image lookup -a ADDRESS", "ln ADDRESS"},
 	{"register read ARGS...", "registers ARGS..."}, {"memory read ADDRESS ARGS...", "d ADDRESS ARGS..."}, {"memory region --all", "memory -list"},
 	{"memory region ADDRESS", "ln ADDRESS"}, {"frame variable REST...", "clrstack -a"}, {"po ADDRESS", "dumpobj ADDRESS"},
-	// SOS's short names that are none of dotnet-dump's, Psscor and SOSEX.
+	// Short names of SOS that dotnet-dump does not use, Psscor and SOSEX.
 	{"ao ARGS...", "analyzeoom ARGS..."}, {"tp ARGS...", "threadpool ARGS..."}, {"vh ARGS...", "verifyheap ARGS..."}, {"dumpallexceptions ARGS...", "dumpexceptions ARGS..."},
 	{"dae ARGS...", "dumpexceptions ARGS..."}, {"finq ARGS...", "finalizequeue ARGS..."}, {"strings", "dumpheap -strings"}, {"mk ARGS...", "clrstack ARGS..."},
 	{"mdt ADDRESS", "dumpobj ADDRESS"}, {"mroot ADDRESS", "gcroot ADDRESS"}, {"refs ADDRESS", "referrers ADDRESS"}, {"gch ARGS...", "gchandles ARGS..."}, {"mu ADDRESS", "clru ADDRESS"},
@@ -120,13 +120,13 @@ var spellings = []spelling{
 	{"clear", "cls"},
 }
 
-// isPhrase reports whether more than the first word is fixed: info threads.
+// isPhrase reports whether more than the first word is fixed, as in "info threads".
 func (sp *spelling) isPhrase() bool {
 	fields := strings.Fields(sp.typed)
 	return len(fields) > 1 && fields[1] != strings.ToUpper(fields[1]) && !strings.HasSuffix(fields[1], "...")
 }
 
-// match returns what sp makes of words, which it does not fit if ok is false.
+// match translates words by sp. ok is false if words do not match.
 func (sp *spelling) match(words []word) (out []word, ok bool) {
 	named := map[string][]word{}
 	typed := strings.Fields(sp.typed)
@@ -149,7 +149,7 @@ func (sp *spelling) match(words []word) (out []word, ok bool) {
 	for _, f := range strings.Fields(sp.sosgo) {
 		if w, isName := named[f]; isName {
 			out = append(out, w...)
-		} else if w, isName := named[strings.TrimPrefix(f, "*!")]; isName { // of all modules, unless one is named
+		} else if w, isName := named[strings.TrimPrefix(f, "*!")]; isName { // all modules, unless one is named
 			w[0].text = "*!" + strings.TrimPrefix(w[0].text, "*!")
 			out = append(out, w...)
 		} else {
@@ -159,7 +159,7 @@ func (sp *spelling) match(words []word) (out []word, ok bool) {
 	return out, true
 }
 
-// fromDebugger puts what is typed in another debugger in sosgo's words.
+// fromDebugger translates another debugger's command to sosgo's.
 func (t *table) fromDebugger(words []word) []word {
 	if len(words) == 0 || words[0].literal {
 		return words
@@ -170,7 +170,7 @@ func (t *table) fromDebugger(words []word) []word {
 		return out
 	}
 	if first == "?" && len(words) > 1 && t.named(strings.TrimPrefix(words[1].text, "!")) == nil {
-		return append([]word{{text: "eval"}}, words[1:]...) // ? is help of commands
+		return append([]word{{text: "eval"}}, words[1:]...) // a single ? is help
 	}
 	own := t.named(first) != nil && first != "q"
 	plain := words
@@ -179,7 +179,7 @@ func (t *table) fromDebugger(words []word) []word {
 	}
 	for i := range spellings {
 		if own && !spellings[i].isPhrase() {
-			continue // sosgo's command of that name goes before
+			continue // sosgo's own command of that name takes precedence
 		}
 		for _, w := range [...][]word{words, plain} {
 			if out, ok := spellings[i].match(w); ok {
@@ -190,7 +190,7 @@ func (t *table) fromDebugger(words []word) []word {
 	return words
 }
 
-// ofSOS takes the name of a debugger's extension off: sos dumpheap, !sos.dumpheap, !ext.dumpheap.
+// ofSOS removes the name of a debugger extension: sos dumpheap, !sos.dumpheap, !ext.dumpheap.
 func (t *table) ofSOS(words []word) []word {
 	first := strings.ToLower(words[0].text)
 	if name := strings.TrimPrefix(first, "!"); (name == "sos" || name == "ext") && len(words) > 1 {
@@ -204,7 +204,7 @@ func (t *table) ofSOS(words []word) []word {
 	return words
 }
 
-// bang puts ! in front of a command: SOS's is meant.
+// bang prefixes a command with !, which selects SOS's command.
 func bang(words []word) []word {
 	if strings.HasPrefix(words[0].text, "!") {
 		return words
@@ -212,7 +212,7 @@ func bang(words []word) []word {
 	return append([]word{{text: "!" + words[0].text}}, words[1:]...)
 }
 
-// stackArguments understands the arguments of WinDbg's k: a number of frames, or all threads.
+// stackArguments translates the arguments of WinDbg's k: a number of frames, or all threads.
 func stackArguments(words []word) []word {
 	if len(words) < 3 || words[0].text != "clrstack" || words[1].text != "-f" {
 		return words
@@ -230,13 +230,13 @@ func stackArguments(words []word) []word {
 	return out
 }
 
-// IsRegister reports whether a text names a register, where it can't be a hexadecimal number.
+// IsRegister reports whether text names a register and is not a hexadecimal number.
 func IsRegister(text string) bool { return registers().MatchString(text) }
 
-// examineForm is gdb's x: a count, a format and a size, as in x/8gx.
+// examineForm matches gdb's x with a count, a format and a size, as in x/8gx.
 var examineForm = lazyRegexp(`^x/(\d*)([a-z]*)$`)
 
-// examine understands gdb's x/8gx ADDRESS; it returns nil for anything else.
+// examine translates gdb's x/8gx ADDRESS. It returns nil for other commands.
 func examine(words []word) []word {
 	name := strings.ToLower(words[0].text)
 	if len(words) < 2 || !strings.HasPrefix(name, "x/") {
@@ -266,7 +266,7 @@ func examine(words []word) []word {
 	return append([]word{{text: command}, {text: "-count"}, {text: count}}, words[1:]...)
 }
 
-// runForThreads runs a command for each of the threads in turn; the current thread is afterwards the one that it was.
+// runForThreads runs a command for each of the threads in turn, then restores the current thread.
 func (a *app) runForThreads(ctx context.Context, choice *threadChoice, run func() error) (first error) {
 	id, had := a.session.Thread()
 	defer func() { a.session.thread, a.session.hasThread = id, had }()
@@ -290,7 +290,7 @@ func (a *app) runForThreads(ctx context.Context, choice *threadChoice, run func(
 	return first
 }
 
-// chosenThreads returns the OS ids of the threads that were chosen; nil is the current one.
+// chosenThreads returns the OS ids of the chosen threads; nil stands for the current one.
 func (a *app) chosenThreads(ctx context.Context, choice *threadChoice) ([]*uint32, error) {
 	if !choice.all && choice.one == "" {
 		return []*uint32{nil}, nil

@@ -82,7 +82,7 @@ func TestHabits(t *testing.T) {
 	assert.Contains(t, stdout, "line 0", "and the rest is run")
 }
 
-// TestNotThere: names that people know from elsewhere.
+// TestNotThere checks the messages for commands known from other tools.
 func TestNotThere(t *testing.T) {
 	for name := range notThere {
 		code, _, stderr := runHabits(t, "-c", "!"+strings.TrimPrefix(name, "!"))

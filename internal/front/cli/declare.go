@@ -15,44 +15,46 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A command's options and arguments are the fields of a struct. Their types give the kinds, their tags the rest:
+// The fields of a struct declare a command's options and arguments. Their types determine the kinds, and their tags
+// the rest:
 //
-//	opt:"name,alias,..."  an option; "-" for a field that is none
-//	arg:"name,optional"   an argument; slices take all that are left
-//	help:"..."            what it is, a noun phrase
+//	opt:"name,alias,..."  an option; "-" excludes the field
+//	arg:"name,optional"   an argument; a slice takes all remaining words
+//	help:"..."            a noun phrase
 //	value:"N"             placeholder in help; by default the kind's word
-//	kind:"file"           of a string: file, type or expression, for completion; of an address: method, whose name may stand for
-//	                      it; of an Object: type, a part of whose name may, or value, if a value type in place may
-//	choices:"a|b"         the only texts allowed, in any case
-//	range:"0:100"         least and greatest number; either may be left out
-//	default:"10"          the value where none is given
-//	excludes:"a,b"        options and arguments that can't be given with it
-//	requires:"a,b"        one of these options has to be given with it
-//	required:"true"       the option has to be given
+//	kind:"file"           for a string: file, type or expression, for completion; for an address: method, to accept a
+//	                      method's name; for an Object: type, to accept a part of a type's name, or value, to accept
+//	                      an inline value type
+//	choices:"a|b"         the only valid texts, in any case
+//	range:"0:100"         the least and greatest number; either may be omitted
+//	default:"10"          the default value
+//	excludes:"a,b"        options and arguments that may not be given with it
+//	requires:"a,b"        options of which one must be given with it
+//	required:"true"       the option must be given
 //	reveals:"true"        the option shows secrets
 //
-// A pointer is nil where nothing was given. Embedded structs add their fields. A type that implements
-// encoding.TextUnmarshaler reads its own text; with a method Placeholder or Choices it describes it.
+// A pointer is nil if nothing was given. Embedded structs add their fields. A type may implement
+// encoding.TextUnmarshaler to parse its text, and a method Placeholder or Choices to describe it.
 
-// An Object is an argument that names an object: an address, or an expression of eval that finds it.
+// An Object is an argument that names an object: an address, or an expression of eval that yields an object.
 type Object struct {
 	Addr  target.Addr
 	Given bool
-	Type  string // a part of a type's name, in place of an address; see the tag kind
-	// MethodTable is the type of a value type in place at Addr, 0 for an object; see the tag kind.
+	Type  string // a part of a type's name instead of an address; see the tag kind
+	// MethodTable is the type of an inline value type at Addr, or 0 for an object; see the tag kind.
 	MethodTable target.Addr
 }
 
-// Bytes is a number of bytes, which may have a unit: 10k, 2mb.
+// Bytes is a number of bytes. Its text may have a unit: 10k, 2mb.
 type Bytes uint64
 
-// A Percent is a share in percent: more than 0, at most 100. The sign may be left out.
+// A Percent is a percentage greater than 0 and at most 100. The percent sign is optional.
 type Percent float64
 
 // Placeholder describes a percentage in help.
 func (Percent) Placeholder() string { return "N%" }
 
-// UnmarshalText reads a share.
+// UnmarshalText parses a percentage.
 func (p *Percent) UnmarshalText(text []byte) error {
 	v, err := strconv.ParseFloat(strings.TrimSuffix(string(text), "%"), 64)
 	if err != nil || !(v > 0 && v <= 100) {
@@ -70,16 +72,17 @@ type DumpFile struct {
 // None is the struct of a command without options and arguments.
 type None struct{}
 
-// The functions below have the pointer to a command's struct as their parameter O, and not the struct: the compiler makes one copy of a
-// function for all pointers, but one for each struct, whose name is the struct's text with all tags.
+// In the functions below, the type parameter O is the pointer to a command's struct. The compiler then makes one copy
+// of each function for all pointers. With struct types it would make one copy for each struct.
 
-// Ask makes a command of a question and a renderer. ask gets the options and arguments, a pointer to the command's struct, and returns the
-// answer, which text writes. An answer beside an error is dropped, unless WithAnswer marks the error.
+// Ask makes a command from a question and a renderer. ask receives a pointer to the struct of options and arguments.
+// text writes the answer that ask returns. An answer returned with an error is dropped, unless the error was marked
+// by WithAnswer.
 func Ask[O, T any](c Command, ask func(*Context, O) (T, error), text func(*report.Page, T)) Command {
 	return AskWith(c, ask, func(p *report.Page, v T, _ O) { text(p, v) })
 }
 
-// AskWith is Ask for answers whose text depends on options.
+// AskWith is like Ask for answers with a text that depends on options.
 func AskWith[O, T any](c Command, ask func(*Context, O) (T, error), text func(*report.Page, T, O)) Command {
 	c.Result = reflect.TypeFor[T]()
 	return Do(c, func(c *Context, o O) (report.Answer, error) {
@@ -101,37 +104,37 @@ func AskWith[O, T any](c Command, ask func(*Context, O) (T, error), text func(*r
 	})
 }
 
-// Print makes a command of a function that writes text.
+// Print makes a command from a function that writes text.
 func Print[O any](c Command, write func(*Context, O, *report.Page)) Command {
 	return Do(c, func(c *Context, o O) (report.Answer, error) {
 		return report.SayText(func(p *report.Page) { write(c, o, p) }), nil
 	})
 }
 
-// Do makes a command of a function that returns a whole answer.
+// Do makes a command from a function that returns a complete answer.
 func Do[O any](c Command, ask func(*Context, O) (report.Answer, error)) Command {
 	c.params = reflect.TypeFor[O]().Elem()
 	c.Ask = func(c *Context) (report.Answer, error) { return ask(c, c.own.filled().(O)) }
 	return c
 }
 
-// declares makes the fields of the struct O the options and arguments of a command.
+// declares sets the struct O as the declaration of a command's options and arguments.
 func declares[O any](c Command) Command {
 	c.params = reflect.TypeFor[O]()
 	return c
 }
 
-// A withAnswer is an error beside which there is something to show.
+// A withAnswer is an error with an answer or text to write.
 type withAnswer struct {
 	err  error
-	text func(*report.Page) // nil: the answer
+	text func(*report.Page) // nil to write the answer
 }
 
 func (e *withAnswer) Error() string { return e.err.Error() }
 
 func (e *withAnswer) Unwrap() error { return e.err }
 
-// WithAnswer marks err, which may be nil: the answer that is returned beside it is written.
+// WithAnswer marks err so that the answer returned with it is written. err may be nil.
 func WithAnswer(err error) error {
 	if err == nil {
 		return nil
@@ -139,15 +142,15 @@ func WithAnswer(err error) error {
 	return &withAnswer{err: err}
 }
 
-// WithText marks err: text is written in place of the answer.
+// WithText marks err so that text is written instead of the answer.
 func WithText(text func(*report.Page), err error) error { return &withAnswer{err, text} }
 
 // A declaration lists the options and arguments that a struct declares.
 type declaration struct {
 	options  []Option
 	args     []Arg
-	defaults reflect.Value // the struct where nothing is given
-	err      error         // what is wrong with the tags
+	defaults reflect.Value // the struct with the default values
+	err      error         // an error in the tags
 }
 
 var (
@@ -158,10 +161,10 @@ var (
 	textType   = reflect.TypeFor[encoding.TextUnmarshaler]()
 )
 
-// declarations are those that were asked for, by the struct's type.
+// declarations caches declarations by the struct's type.
 var declarations sync.Map
 
-// declared returns the declaration of a struct. It is the same one each time.
+// declared returns the declaration of a struct. It returns the same pointer each time.
 func declared(t reflect.Type) *declaration {
 	if d, ok := declarations.Load(t); ok {
 		return d.(*declaration)
@@ -176,8 +179,8 @@ func declare(t reflect.Type) *declaration {
 	return d
 }
 
-// addAll declares the fields of a struct, which index leads to, and those of embedded ones. Unlike reflect.VisibleFields it need not
-// find out which field of a name hides another: two options with one name are a mistake.
+// addAll declares the fields of a struct and its embedded structs. index is the path to the struct. Two options with
+// one name are an error, so it need not resolve hidden fields as reflect.VisibleFields does.
 func (d *declaration) addAll(t reflect.Type, index []int) {
 	d.options = slices.Grow(d.options, t.NumField())
 	for i := range t.NumField() {
@@ -258,7 +261,7 @@ func list(text, separator string) []string {
 	return strings.Split(text, separator)
 }
 
-// limitsOf reads the tag range.
+// limitsOf parses the tag range.
 func limitsOf(text string) (least, most *int64, err error) {
 	if text == "" {
 		return nil, nil, nil
@@ -283,11 +286,11 @@ func limitsOf(text string) (least, most *int64, err error) {
 	return least, most, nil
 }
 
-// hasMethods reports whether a type can have methods: bool, string and the like have none, and asking them for interfaces took
-// a third of the time of all declarations.
+// hasMethods reports whether a type may have methods. Predeclared types such as bool and string cannot; testing them
+// for interfaces took a third of the time of all declarations.
 func hasMethods(t reflect.Type) bool { return t.PkgPath() != "" }
 
-// kindOf returns the kind of values of a type.
+// kindOf returns the kind of a type's values.
 func kindOf(t reflect.Type, tag string) Kind {
 	switch {
 	case t == addrType || t == objectType:
@@ -316,18 +319,18 @@ func kindOf(t reflect.Type, tag string) Kind {
 type binding struct {
 	*declaration
 	into  reflect.Value
-	given map[string]bool   // the names of what was given; not of options that were switched off
-	words map[string]string // by name, texts that stand for an address once the dump is open
+	given map[string]bool   // names of the options and arguments given, except options switched off
+	words map[string]string // by name: texts to resolve to an address once the dump is open
 }
 
-// bind returns a binding of a new struct, which has the defaults.
+// bind returns a binding to a new struct with the defaults.
 func (d *declaration) bind() *binding {
 	b := &binding{d, reflect.New(d.defaults.Type()).Elem(), map[string]bool{}, map[string]string{}}
 	b.into.Set(d.defaults)
 	return b
 }
 
-// bindTo returns a binding of the struct that into points to.
+// bindTo returns a binding to the struct that into points to.
 func bindTo(into any) *binding {
 	v := reflect.ValueOf(into).Elem()
 	b := declared(v.Type()).bind()
@@ -338,7 +341,7 @@ func bindTo(into any) *binding {
 // filled returns a pointer to the struct.
 func (b *binding) filled() any { return b.into.Addr().Interface() }
 
-// set sets an option, or adds to an option or argument that takes several texts.
+// set sets an option or argument, or appends to one with several values.
 func (b *binding) set(p *param, text string) error {
 	if len(p.Choices) > 0 {
 		i := slices.IndexFunc(p.Choices, func(c string) bool { return strings.EqualFold(c, text) })
@@ -366,7 +369,7 @@ func (b *binding) set(p *param, text string) error {
 	return nil
 }
 
-// arg gives a word to an argument.
+// arg assigns a word to an argument.
 func (b *binding) arg(a *Arg, text string) error {
 	if _, err := ParseAddress(text); err != nil && a.Kind == Address && a.takesWords(text) && !isNumeral(text) {
 		b.given[a.Name], b.words[a.Name] = true, text
@@ -375,7 +378,7 @@ func (b *binding) arg(a *Arg, text string) error {
 	return b.set(&a.param, text)
 }
 
-// find sets an argument to what its words stand for.
+// find sets an argument to the resolved object.
 func (b *binding) find(a *Arg, o Object) {
 	delete(b.words, a.Name)
 	switch field := b.into.FieldByIndex(a.index); field.Type() {
@@ -389,7 +392,7 @@ func (b *binding) find(a *Arg, o Object) {
 	}
 }
 
-// values returns what a parameter was given, as it is in the struct.
+// values returns the values given for a parameter, as stored in the struct.
 func (b *binding) values(p *param) (out []any) {
 	field := reflect.Indirect(b.into.FieldByIndex(p.index))
 	switch {
@@ -419,7 +422,7 @@ func addresses(values []any) (out []target.Addr) {
 	return out
 }
 
-// change replaces each address of a parameter by what to returns for it.
+// change replaces each address of a parameter with the result of to.
 func (b *binding) change(p *param, to func(target.Addr) target.Addr) {
 	field := reflect.Indirect(b.into.FieldByIndex(p.index))
 	switch {
@@ -442,21 +445,21 @@ func changeAddress(field reflect.Value, to func(target.Addr) target.Addr) {
 	}
 }
 
-// registers are the names that stand for addresses, where they are no hexadecimal numbers.
+// registers matches the names of registers that are not hexadecimal numbers.
 var registers = lazyRegexp(`^(?i:@\w+|\$?(?:[re]?(?:ip|sp|bp)|[re](?:ax|bx|cx|dx|si|di)|r[89]|r1[0-5]|x\d{1,2}|pc|lr|fp))$`)
 
-// lazyRegexp returns a function that compiles an expression at its first call: the start of a process, which mostly needs none, compiles none.
+// lazyRegexp returns a function that compiles expr on its first call. Most processes need few of the expressions.
 func lazyRegexp(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
-// takesWords reports whether a text that is not an address may stand for one: an expression that finds an object, a
+// takesWords reports whether p accepts a text that is not an address: an expression that yields an object, a
 // register, or the name of a method.
 func (p *param) takesWords(text string) bool {
 	return p.Expression || !p.Many && registers().MatchString(text) || p.Method && strings.ContainsAny(text, ".!")
 }
 
-// set sets a field, or an item of one, to what a text means.
+// set sets a field, or an item of one, to the parsed text.
 func (p *param) set(field reflect.Value, text string) error {
 	if u, ok := field.Addr().Interface().(encoding.TextUnmarshaler); ok {
 		return u.UnmarshalText([]byte(text))
@@ -501,7 +504,7 @@ func (p *param) setInt(field reflect.Value, n int64) error {
 	return nil
 }
 
-// outside describes a number outside of the range.
+// outside describes a number out of range.
 func (p *param) outside() string {
 	switch {
 	case p.Min == nil:
@@ -512,7 +515,7 @@ func (p *param) outside() string {
 	return fmt.Sprintf("is not between %d and %d", *p.Min, *p.Max)
 }
 
-// check looks at what was given together.
+// check checks the combination of options and arguments.
 func (b *binding) check() error {
 	for i := range b.options {
 		o := &b.options[i]
@@ -544,7 +547,7 @@ func (b *binding) checkWith(o *Option) error {
 	return nil
 }
 
-// called returns an option's or argument's name as it is written.
+// called returns the name of an option or argument as users write it.
 func (d *declaration) called(name string) string {
 	if slices.ContainsFunc(d.args, func(a Arg) bool { return a.Name == name }) {
 		return strings.ToUpper(name)

@@ -84,7 +84,8 @@ func TestBind(t *testing.T) {
 	assert.NoError(t, err, "an option that is switched off excludes nothing")
 }
 
-// TestDescribe checks that help lists what a declaration has: kinds, ranges, choices, defaults, exclusions and requirements.
+// TestDescribe checks that help lists what a declaration has: kinds, ranges, choices, defaults, exclusions and
+// requirements.
 func TestDescribe(t *testing.T) {
 	c := declares[allKinds](Command{Name: "x", Aliases: []string{"y"}, Summary: "s", Group: GroupShell, NeedsDump: true, Examples: []Example{{"x 1", "one"}}})
 	h := describe(&c)

@@ -10,28 +10,28 @@ import (
 	"github.com/sosgo/sosgo/internal/front/report"
 )
 
-// A Desk answers command lines over the dump that a session has open: for commands that let others ask, such as web. It is
-// read-only: what it runs names no file and writes none. It is safe for concurrent use.
+// A Desk answers command lines over the dump of an open session, for commands such as web that serve other users. It
+// is read-only: its commands may not name or write files. It is safe for concurrent use.
 type Desk struct {
 	app *app
-	// Files are the only ones that its command lines may name.
+	// Files are the only files that its command lines may name.
 	Files []string
-	// Redact masks secrets in all answers, as --redact does, and refuses options that show them.
+	// Redact masks secrets in all answers, as --redact does, and rejects options that show secrets.
 	Redact bool
 }
 
 // A Question is a command line for a Desk.
 type Question struct {
-	// Words are the command and its arguments, each as it is. Without words it is Line, which is read as at the prompt.
+	// Words are the command and its arguments, taken literally. If Words is empty, Line is parsed as at the prompt.
 	Words []string
 	Line  string
-	JSON  bool           // one document, and not text
-	Part  *report.Window // of JSON: which part of lists is wanted; nil for all
-	// Watch is called when a piece of work begins whose progress is known. It may be nil.
+	JSON  bool           // answer with a JSON document instead of text
+	Part  *report.Window // the part of lists to return in JSON; nil for all
+	// Watch, if not nil, is called for each piece of work with a progress display.
 	Watch func(work string, p *Progress)
 }
 
-// Desk returns a desk over the dump of c's session, which stays open as long as c's command runs.
+// Desk returns a desk over the dump of c's session. The dump stays open while c's command runs.
 func (c *Context) Desk(files ...string) (*Desk, error) {
 	if c.app.desk != nil {
 		return nil, c.Usagef("%s can't be run from here: it would ask itself", c.Command.Name)
@@ -42,12 +42,12 @@ func (c *Context) Desk(files ...string) (*Desk, error) {
 	return &Desk{app: c.app, Files: files, Redact: c.redact}, nil
 }
 
-// Streams returns standard input and output as they are, for commands that speak a protocol with another program. They write
-// nothing else.
+// Streams returns standard input and output unchanged, for commands that speak a protocol with another program. Such
+// commands must write nothing else.
 func (c *Context) Streams() (io.Reader, io.Writer) { return c.app.stdin, c.app.screen }
 
-// OpenDesk opens a dump, with the session's options as change leaves them, and returns a desk over it. The end of ctx ends opening, and
-// downloads later. The caller closes the dump. The error is an OpenError.
+// OpenDesk opens a dump with the session's options as modified by change, and returns a desk over it. Canceling ctx
+// stops opening and, afterwards, downloads. The caller closes the dump. The error is an OpenError.
 func (c *Context) OpenDesk(ctx context.Context, path string, change func(*OpenOptions)) (*Desk, Dump, error) {
 	if err := c.Session.mayOpen(path); err != nil {
 		return nil, nil, err
@@ -66,11 +66,11 @@ func (c *Context) OpenDesk(ctx context.Context, path string, change func(*OpenOp
 	return desk, d, nil
 }
 
-// Lost returns why the dump can't be read any more, which then has to be opened anew; nil if it can.
+// Lost returns the error if the dump can no longer be read and must be reopened. Otherwise it returns nil.
 func (d *Desk) Lost() error { return d.app.session.source.why() }
 
-// NewDesk returns a desk over a dump that the caller has open, with the commands of env. The path names the dump in answers. Runtime
-// selects the runtime that is looked at; empty is the first. The dump stays open.
+// NewDesk returns a desk over the caller's open dump with the commands of env. path names the dump in answers.
+// runtime selects a runtime; empty selects the first. The caller closes the dump.
 func NewDesk(env Env, d Dump, path, runtime string) *Desk {
 	env.Interrupt, env.IsTerminal = nil, func(any) bool { return false }
 	a := newApp(strings.NewReader(""), io.Discard, io.Discard, &env)
@@ -78,19 +78,20 @@ func NewDesk(env Env, d Dump, path, runtime string) *Desk {
 	return &Desk{app: a}
 }
 
-// Answer runs a command line in a session of its own, and returns its exit code. The end of ctx stops it.
+// Answer runs a command line in a new session and returns its exit code. Canceling ctx stops the command.
 func (d *Desk) Answer(ctx context.Context, q Question, stdout, stderr io.Writer) int {
 	return d.Seat().Answer(ctx, q, stdout, stderr)
 }
 
-// A Seat at a desk is a session: it remembers the current thread and the last address. Its questions are answered one after the other.
+// A Seat is a session at a desk: it remembers the current thread and the last address. It answers one question at a
+// time.
 type Seat struct {
 	desk    *Desk
 	mu      sync.Mutex
 	session *Session
 
 	completing sync.Mutex
-	completer  *app // of Complete; it keeps the names that it read
+	completer  *app // for Complete; caches names
 }
 
 // Seat returns a new seat.
@@ -120,7 +121,7 @@ func (s *Seat) Answer(ctx context.Context, q Question, stdout, stderr io.Writer)
 	return ExitCode(err)
 }
 
-// IsCommand reports whether a line begins with a command, also in the words of another debugger.
+// IsCommand reports whether a line begins with a command or another debugger's name for one.
 func (d *Desk) IsCommand(line string) bool {
 	_, line = cutThread(line)
 	words, err := lex(line)
@@ -131,22 +132,22 @@ func (d *Desk) IsCommand(line string) bool {
 	return err == nil
 }
 
-// Complete returns the words that may stand in place of the last characters of a line, and how many these are.
+// Complete returns completions of the end of a line, and the number of characters that they replace.
 func (s *Seat) Complete(before string) (found []string, length int) {
 	s.completing.Lock()
 	defer s.completing.Unlock()
 	if s.completer == nil {
 		env := *s.desk.app.env
 		s.completer = newApp(strings.NewReader(""), io.Discard, io.Discard, &env)
-		s.completer.session = s.desk.Seat().session // the one of answers may be in use
+		s.completer.session = s.desk.Seat().session // Answer may be using s.session
 	}
 	return completer{s.completer}.Do(before)
 }
 
-// errReadOnly is why the commands of a desk write no file.
+// errReadOnly is the error of a desk's command that would write a file.
 var errReadOnly = &UsageError{Text: "from here no file is written", Hint: "run the command in a shell"}
 
-// checkDesk refuses what is not for a desk: commands that name files, or that talk to a user.
+// checkDesk rejects commands that are not allowed at a desk: they name other files or are interactive.
 func (a *app) checkDesk(cmd *Command, given *binding) error {
 	if a.desk == nil {
 		return nil

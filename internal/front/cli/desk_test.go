@@ -60,7 +60,7 @@ func at(d *Desk, q Question) (out, errs string, code int) {
 	return stdout.String(), stderr.String(), code
 }
 
-// TestDeskProgress: who asks learns how far a command is.
+// TestDeskProgress checks that a question's Watch receives the command's progress.
 func TestDeskProgress(t *testing.T) {
 	_, errs := withDesk(t, func(d *Desk) {
 		var reports []string

@@ -29,7 +29,7 @@ func (a *app) docsCommand() Command {
 	})
 }
 
-// visible returns the commands of a group that are listed.
+// visible returns the listed commands of a group.
 func (a *app) visible(g Group) []*Command {
 	var out []*Command
 	for _, c := range a.table.list() {
@@ -58,7 +58,7 @@ func (a *app) writeReference(p *report.Page) {
 	p.Print(strings.TrimSuffix(b.String(), "\n"))
 }
 
-// results returns the JSON results of the commands that are listed.
+// results returns the JSON results of the listed commands.
 func (a *app) results() []report.NamedResult {
 	var out []report.NamedResult
 	for _, c := range a.table.list() {
@@ -74,12 +74,12 @@ func (a *app) results() []report.NamedResult {
 	return out
 }
 
-// textLines is the JSON result of answers that are only text.
+// textLines is the JSON result of text-only answers.
 type textLines struct {
 	Text []string `json:"text" doc:"the lines"`
 }
 
-// exitCodes are the exit codes in words, for the manual page.
+// exitCodes describes the exit codes for the manual page.
 var exitCodes = [...]struct {
 	code int
 	text string
@@ -148,7 +148,7 @@ func manOptions(b *strings.Builder, options []Option) {
 	}
 }
 
-// roff escapes what roff would act on: back-slashes, dashes, and dots and quotes at the start of a line.
+// roff escapes characters that roff interprets: backslashes, dashes, and dots and quotes at the start of a line.
 func roff(s string) string {
 	s = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(s)
 	lines := strings.Split(s, "\n")

@@ -13,36 +13,36 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The exit codes of sosgo.
+// Exit codes.
 const (
 	ExitOK          = 0
 	ExitUsage       = 1   // the command line is wrong
 	ExitOpen        = 2   // the dump, or another file, can't be opened, read or written
 	ExitNotInDump   = 3   // the answer needs memory that the dump does not have
-	ExitCorrupt     = 4   // the data is there and impossible
-	ExitUnsupported = 5   // the data is there and sosgo can't interpret it
-	ExitBug         = 6   // sosgo is wrong: it panicked
-	ExitGate        = 7   // the command answered, and the answer is beyond what the command line allows
+	ExitCorrupt     = 4   // the data is present but impossible
+	ExitUnsupported = 5   // the data is present but sosgo cannot interpret it
+	ExitBug         = 6   // sosgo panicked
+	ExitGate        = 7   // the answer exceeds a limit given on the command line
 	ExitWrite       = 8   // the answer, or a file, can't be written
-	ExitInterrupted = 130 // stopped by Ctrl-C, as shells have it
+	ExitInterrupted = 130 // interrupted by Ctrl-C; the code that shells use
 )
 
-// A UsageError says that the command line is wrong.
+// A UsageError reports an invalid command line.
 type UsageError struct {
-	Command string // empty when it is not about one command
+	Command string // empty if the error is not about one command
 	Text    string
 	Hint    string // what to type instead; may be empty
 }
 
 func (e *UsageError) Error() string { return e.Text }
 
-// A GateError says that an answer is beyond what the command line allows: a build that is to fail then looks at the exit code.
+// A GateError reports an answer that exceeds a limit given on the command line. Builds check its exit code.
 type GateError struct{ Text string }
 
 func (e *GateError) Error() string { return e.Text }
 
-// Stated marks err, which may be nil: the answer beside it already states it. The command writes the answer, and ends with the exit code of
-// err without another word.
+// Stated marks err as already stated by the answer returned with it. err may be nil. The command writes the answer
+// and exits with the exit code of err, without printing err.
 func Stated(err error) error {
 	if err == nil {
 		return nil
@@ -50,21 +50,21 @@ func Stated(err error) error {
 	return WithAnswer(&statedError{err})
 }
 
-// A statedError is an error that the answer states.
+// A statedError is an error that the answer already states.
 type statedError struct{ err error }
 
 func (e *statedError) Error() string { return e.err.Error() }
 
 func (e *statedError) Unwrap() error { return e.err }
 
-// A WriteError says that an answer, or a file, can't be written.
+// A WriteError reports that an answer or a file cannot be written.
 type WriteError struct{ Err error }
 
 func (e *WriteError) Error() string { return "the output can't be written: " + e.Err.Error() }
 
 func (e *WriteError) Unwrap() error { return e.Err }
 
-// An AddressError says that an address is not what the command takes, but something else.
+// An AddressError reports an address of the wrong kind for the command.
 type AddressError struct{ Err error }
 
 func (e *AddressError) Error() string { return e.Err.Error() }
@@ -76,9 +76,9 @@ func Usagef(format string, args ...any) error {
 	return &UsageError{Text: fmt.Sprintf(format, args...)}
 }
 
-// An OpenError says that the dump can't be opened.
+// An OpenError reports that the dump cannot be opened.
 type OpenError struct {
-	Path string // empty when no dump was named
+	Path string // empty if no dump was named
 	Err  error
 }
 
@@ -93,14 +93,14 @@ func (e *OpenError) Unwrap() error { return e.Err }
 
 var (
 	errInterrupted = errors.New("stopped")
-	// errOutputClosed is the cause of a cancellation because nobody reads on:
-	// a closed pipe, or a filter that has what it wants.
+	// errOutputClosed is the cause of a cancellation because the output's reader is gone: a closed pipe, or a filter
+	// that needs no more lines.
 	errOutputClosed = errors.New("output closed")
 	// errExit ends a session.
 	errExit = errors.New("exit")
 )
 
-// ExitCode returns the exit code for err. Failing to open the dump is ExitOpen whatever the reason is; errors of the host are ExitOpen too.
+// ExitCode returns the exit code for err. Any failure to open the dump, and any error of the host, is ExitOpen.
 func ExitCode(err error) int {
 	var usage *UsageError
 	var open *OpenError
@@ -129,7 +129,7 @@ func ExitCode(err error) int {
 	return ExitOpen
 }
 
-// kindWord names the kind of err in the JSON envelope and in warnings.
+// kindWord returns the kind of err for the JSON envelope and warnings.
 func kindWord(err error) string {
 	switch code := ExitCode(err); {
 	case code == ExitUsage:
@@ -154,7 +154,7 @@ func kindWord(err error) string {
 	return "other"
 }
 
-// Advice returns what the user can do about err; empty if there is nothing to add.
+// Advice returns what the user can do about err, or "".
 func Advice(err error) string {
 	var usage *UsageError
 	var open *OpenError
@@ -168,7 +168,7 @@ func Advice(err error) string {
 		return bugAdvice
 	case errors.As(err, &usage):
 		return usage.Hint
-	case errors.As(err, new(*WriteError)), errors.As(err, new(*AddressError)): // the error has the cause
+	case errors.As(err, new(*WriteError)), errors.As(err, new(*AddressError)): // the error states the cause
 		return ""
 	case errors.Is(err, fs.ErrNotExist) && !errors.Is(err, target.ErrNotInDump):
 		return "check the file name; --dump FILE, SOSGO_DUMP or the only dump in the current folder name the dump"
@@ -193,10 +193,10 @@ func Advice(err error) string {
 	return ""
 }
 
-// CheckAddress begins the advice about damage that an address of the command line may have led to.
+// CheckAddress is the start of advice about damage that a wrong address on the command line may explain.
 const CheckAddress = "check the address; if it is right, "
 
-// inModuleFile reports whether err is of bytes that the dump leaves to a module file, which was not found.
+// inModuleFile reports whether err is about memory that only a missing module file contains.
 func inModuleFile(err error) bool {
 	return errors.Is(err, target.ErrNotInDump) && errors.Is(err, fs.ErrNotExist)
 }
@@ -205,14 +205,14 @@ const moduleAdvice = `it is in a module file: --modules DIR or --symbol-server U
 
 const copyAgain = "compare its size with the original, copy it again"
 
-// A cutError is memory that is not in a dump whose file is shorter than it says.
+// A cutError reports memory that is missing from a truncated dump file.
 type cutError struct{ err error }
 
 func (e *cutError) Error() string { return e.err.Error() }
 
 func (e *cutError) Unwrap() error { return e.err }
 
-// ofCutDump is err, marked where the file of d is cut and so may have had what is missing.
+// ofCutDump marks err as a cutError if the file of d is truncated and may have contained the missing memory.
 func ofCutDump(d Dump, err error) error {
 	t, ok := d.(interface{ Truncated() error })
 	if ok && ExitCode(err) == ExitNotInDump && t.Truncated() != nil {
@@ -231,30 +231,30 @@ func openAdvice(err error) string {
 	return ""
 }
 
-// problem is err for the JSON envelope.
+// problem converts err for the JSON envelope.
 func problem(err error) *report.Problem {
 	return &report.Problem{Text: err.Error(), Kind: kindWord(err), Advice: Advice(err), Exit: ExitCode(err)}
 }
 
-// A BugError is a panic: sosgo is wrong, whatever the dump is.
+// A BugError reports a panic, which is always a bug of sosgo.
 type BugError struct {
 	Panic *workers.Panic
 }
 
-// Error returns what happened and where; all of the stack is in Panic.
+// Error returns the panic's value and place. Panic holds the whole stack.
 func (e *BugError) Error() string {
 	return fmt.Sprintf("this is a bug of sosgo %s: %v%s", version().Version, e.Panic.Value, e.place())
 }
 
 func (e *BugError) Unwrap() error { return e.Panic }
 
-// bugAdvice says where bugs are reported.
+// bugAdvice asks the user to report the bug.
 const bugAdvice = "please report this line at https://github.com/sosgo/sosgo/issues, with the command and what the dump is of; " +
 	"other commands can still be asked. SOSGO_PANIC=1 shows where it happened"
 
 var ownLine = lazyRegexp(`(?m)^github\.com/sosgo/sosgo[^\n]*\n\t(?:\S*/)?([^/\s]+/[^/\s]+\.go:\d+)`)
 
-// place returns the innermost line of sosgo that the panic came out of.
+// place returns the innermost line of sosgo on the panic's stack.
 func (e *BugError) place() string {
 	_, below, found := strings.Cut(string(e.Panic.Stack), "\npanic(")
 	if !found {
@@ -266,11 +266,11 @@ func (e *BugError) place() string {
 	return ""
 }
 
-// errShrunk is why a page of a mapped file could not be read.
+// errShrunk explains a fault on a page of a mapped file.
 const errShrunk = "a file became shorter, or its disk failed, while sosgo read it; --no-mmap reads such files without mapping them"
 
-// protect runs f and returns its panic as an error, unless the environment wants to see panics. After one the session opens the dump anew:
-// what the panic left half done is nobody's answer.
+// protect runs f and returns its panic as an error, unless Env.Recover is false. After a panic the session reopens
+// the dump, because the panic may have left its caches inconsistent.
 func (a *app) protect(f func() error) (err error) {
 	if !a.env.Recover {
 		return f()

@@ -158,7 +158,8 @@ type putOptions struct {
 	Out string `opt:"out" kind:"file" help:"to write"`
 }
 
-// fakeNames has the type Ns.Type with a static field, an instance field and a method, and a type whose name is no text.
+// fakeNames has the type Ns.Type with a static field, an instance field and a method, and a type with a name that is
+// not text.
 type fakeNames struct{}
 
 func startingWith(prefix string, names ...string) []string {

@@ -13,15 +13,15 @@ import (
 	"github.com/sosgo/sosgo/internal/front/report"
 )
 
-// A Limit is a ceiling that --limit raises or lowers.
+// A Limit is a ceiling that --limit changes.
 type Limit struct {
 	Name    string // lower case
 	Summary string // what it bounds, and its default
 }
 
-// openOptions returns the options of opening, and checks what they name: an option that can't be followed is never ignored.
+// openOptions returns the options for opening a dump. It checks the files and servers that they name.
 func (a *app) openOptions() (OpenOptions, error) {
-	p, o := &parser{}, a.globals.OpenOptions // the options are nobody's but sosgo's
+	p, o := &parser{}, a.globals.OpenOptions // errors name no command, since the options are global
 	o.Jobs = a.globals.Workers
 	if err := a.global.check(); err != nil {
 		return o, p.usagef("%v", err)
@@ -49,7 +49,7 @@ func (a *app) openOptions() (OpenOptions, error) {
 	return o, err
 }
 
-// limits reads --limit NAME=SIZE.
+// limits parses --limit NAME=SIZE.
 func (a *app) limits(p *parser) (map[string]uint64, error) {
 	given := map[string]uint64{}
 	for _, text := range a.globals.Limit {
@@ -71,7 +71,7 @@ func (a *app) limits(p *parser) (map[string]uint64, error) {
 	return given, nil
 }
 
-// checkModules reports why a path can't hold module files. It may be a folder, or the file of one module.
+// checkModules returns an error if path is not a folder or the file of a module.
 func checkModules(path string) error {
 	st, err := os.Stat(path)
 	switch {
@@ -100,8 +100,8 @@ func checkServer(text string) error {
 	return nil
 }
 
-// fileProblems warns of what went wrong with module files since it was last asked: a
-// server that can't be reached is no file that does not exist. It comes before what is missing for it.
+// fileProblems warns of new problems with module files, such as an unreachable server. Its warnings precede those
+// about the memory missing as a result.
 func (c *Context) fileProblems() {
 	d, ok := c.Session.dump.(interface{ FileProblems() []error })
 	if !ok {

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestBadOptions: an option that can't be followed is never ignored.
+// TestBadOptions checks that invalid options are never ignored.
 func TestBadOptions(t *testing.T) {
 	dir := dumpFolder(t, "core.1")
 	text := filepath.Join(dir, "notes.dmp")
@@ -45,7 +45,7 @@ func TestBadOptions(t *testing.T) {
 	}
 }
 
-// filesDump is a dump whose module files could not be had.
+// filesDump is a dump with problems with its module files.
 type filesDump struct {
 	fakeDump
 	problems []error
@@ -67,8 +67,7 @@ func withFiles(t *testing.T, dir string, got *OpenOptions, args ...string) (code
 	return code, out.String(), errs.String()
 }
 
-// TestOpenOptions: what was given reaches the opener, and what goes wrong with
-// files reaches the user, once.
+// TestOpenOptions checks that options reach the opener, and that problems with files are reported once.
 func TestOpenOptions(t *testing.T) {
 	dir := dumpFolder(t, "core.1")
 	module := filepath.Join(dir, "app.dll")
@@ -87,7 +86,7 @@ func TestOpenOptions(t *testing.T) {
 	assert.Empty(t, docs[1].Warnings)
 }
 
-// TestFileProblemsComeFirst: the reason why files are missing is reported first.
+// TestFileProblemsComeFirst checks that the reason for missing files is reported first.
 func TestFileProblemsComeFirst(t *testing.T) {
 	c := &Context{Session: &Session{dump: &filesDump{problems: []error{errors.New("symbol server http://x: connection refused")}}}}
 	c.Warn(errors.New("the stack ends"))

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// notThere are the commands of SOS, dotnet-dump, WinDbg and LLDB that sosgo does not
-// have, by lower-case name, with what answers their question as far as something does.
+// notThere maps the lower-case names of commands of SOS, dotnet-dump, WinDbg and LLDB that sosgo does not have to the
+// nearest alternative.
 var notThere = map[string]string{
 	// Objects and heap.
 	"dumpgcdata":               "gcheapstat and eeheap -gc describe the heap",
@@ -72,11 +72,11 @@ var notThere = map[string]string{
 	"down":        "clrstack -a shows each frame with its variables",
 }
 
-// stressed is what shows the history of an object or a root.
+// stressed is the alternative to SOS's history of an object or a root.
 const stressed = "dumplog -address ADDRESS lists the messages of the stress log that name an object or a root, its promotions and relocations among them"
 
-// unread are commands of SOS about structures of a runtime that sosgo does not read, by lower-case name, with the reason. They fail as what is not
-// supported, and not as misspelt commands do.
+// unread maps SOS's commands about runtime structures that sosgo does not read to the reason. They fail as
+// unsupported instead of as misspelled.
 var unread = map[string]string{
 	"dumprcw":        builtInCOM + "; comwrappers lists the wrappers of ComWrappers",
 	"dumpccw":        builtInCOM + "; comwrappers lists the wrappers of ComWrappers",
@@ -84,13 +84,13 @@ var unread = map[string]string{
 	"comstate":       builtInCOM + ", and the contexts of threads are among them; clrthreads shows the apartments",
 }
 
-// builtInCOM is why nothing is read of Windows's built-in COM.
+// builtInCOM is the reason why sosgo reads nothing of Windows's built-in COM.
 const builtInCOM = "the wrappers of Windows's built-in COM are structures that no runtime before .NET 11 describes, and that sosgo does not read, since no dump with one was available to prove it"
 
-// NotThere lists the names of commands of other tools that sosgo does not have, sorted.
+// NotThere returns the sorted names of other tools' commands that sosgo does not have.
 func NotThere() []string { return slices.Sorted(maps.Keys(notThere)) }
 
-// isNotThere returns the error for a command that other tools have; nil for other names.
+// isNotThere returns the error for another tool's command, or nil for other names.
 func isNotThere(name string) *UsageError {
 	instead, known := notThere[name]
 	if !known {
@@ -108,11 +108,11 @@ func isNotThere(name string) *UsageError {
 	return e
 }
 
-// Suggest returns the candidate that the user most likely meant by what was typed; it is empty where none is near.
+// Suggest returns the candidate most similar to typed, or "" if no candidate is similar.
 func Suggest(typed string, candidates []string) string { return suggest(typed, candidates) }
 
-// suggest returns the candidate that the user most likely meant: one that starts with typed, or is at
-// most two edits away and keeps more than half of typed. Ties go to the first candidate.
+// suggest returns the candidate that starts with typed, or that is at most two edits from typed and keeps more than
+// half of it. Ties go to the first candidate.
 func suggest(typed string, candidates []string) string {
 	typed = strings.ToLower(typed)
 	best, bestDist := "", 3
@@ -129,8 +129,8 @@ func suggest(typed string, candidates []string) string {
 	return best
 }
 
-// editDistance counts insertions, deletions, substitutions and swaps of
-// neighbours that lead from a to b. Long words are not worth the time.
+// editDistance counts the insertions, deletions, substitutions and swaps of neighbors from a to b. It returns longest
+// for longer words, to save time.
 func editDistance(a, b string) int {
 	const longest = 40
 	if len(a) > longest || len(b) > longest {

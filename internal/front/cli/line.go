@@ -11,17 +11,18 @@ import (
 	"github.com/sosgo/sosgo/internal/front/report"
 )
 
-// A line is one line of a session: a command, the filters that its output goes through, and the file it goes to.
+// A line is a parsed line of a session: a command, its output filters and its output file.
 type line struct {
 	command []word
 	filters [][]word
 	file    string // empty: the session's output
 	append  bool
-	threads *threadChoice // to run it for; nil: the current one
+	threads *threadChoice // nil for the current thread
 }
 
-// parseLine splits a line into words. Single and double quotes keep a word together and literal; a back-slash is an ordinary character,
-// because paths have them. | ends a command anywhere, > and >> name a file where they start a word (type names have > inside).
+// parseLine splits a line into words. Single and double quotes keep a word together and literal. A backslash is an
+// ordinary character, since paths contain it. | ends a command anywhere; > and >> name a file only at the start of a
+// word, since type names contain >.
 func parseLine(text string) (line, error) {
 	var l line
 	words, err := lex(text)
@@ -89,7 +90,8 @@ func lex(text string) ([]word, error) {
 	}
 }
 
-// lexWord reads the word at the start of text and returns its length. A word that begins with a quote is literal.
+// lexWord reads the word at the start of text and returns its length in bytes. A word that begins with a quote is
+// literal.
 func lexWord(text string) (w word, n int, err error) {
 	var b strings.Builder
 	w.literal = text[0] == '"' || text[0] == '\''
@@ -115,7 +117,7 @@ func lexWord(text string) (w word, n int, err error) {
 	return w, n, nil
 }
 
-// runLine runs one line of a session: its commands one after the other, also after one has failed. The error is that of the first that did.
+// runLine runs all commands of a line in order, even after one fails. It returns the first error.
 func (a *app) runLine(ctx context.Context, text string) (first error) {
 	text = strings.TrimSpace(text)
 	if isComment(text) {
@@ -158,8 +160,7 @@ func (a *app) runPart(ctx context.Context, text string) error {
 	return a.runParsed(ctx, l)
 }
 
-// runParsed sends the output of l's command through its filters, and into its file
-// if it has one. A command that fails leaves that file as it was.
+// runParsed runs l's command with its filters and output file. If the command fails, the file stays unchanged.
 func (a *app) runParsed(ctx context.Context, l line) error {
 	if l.file == "" {
 		return a.runFiltered(ctx, l, a.stdout)
@@ -190,7 +191,7 @@ func (a *app) runParsed(ctx context.Context, l line) error {
 	return nil
 }
 
-// runFiltered runs l's command with its filters before w.
+// runFiltered runs l's command and writes the filtered output to w.
 func (a *app) runFiltered(ctx context.Context, l line, w io.Writer) error {
 	if w == a.stdout {
 		defer a.pager.begin(l.filters)()

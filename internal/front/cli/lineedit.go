@@ -12,31 +12,31 @@ import (
 	"golang.org/x/term"
 )
 
-// errPromptInterrupted is Readline's error for a line that Ctrl-C gave up.
+// errPromptInterrupted is Readline's error for a line abandoned by Ctrl-C.
 var errPromptInterrupted = errors.New("line given up")
 
 const (
 	promptText   = "> "
-	defaultWidth = 80 // columns, where the terminal does not report its size
+	defaultWidth = 80 // columns, if the terminal does not report its size
 )
 
-// A lineEditor reads lines that are edited on a terminal, with history and completion. It draws the whole line after each
-// key, so that it need not guess what a terminal of another size made of the last drawing.
+// A lineEditor reads lines edited on a terminal, with history and completion. It redraws the whole line after each
+// key, so a resized terminal does not confuse it.
 type lineEditor struct {
 	keys     *keyReader
 	out      io.Writer
 	fd       int // of the terminal; -1 in tests
 	size     func() (width, height int, err error)
-	complete func(before string) (found []string, length int) // length characters are replaced
+	complete func(before string) (found []string, length int) // the completions replace the last length characters
 	history  *lineHistory
 
 	line  []rune
 	pos   int // of the cursor in line
-	row   int // of the cursor, counted from the prompt's
+	row   int // of the cursor, relative to the prompt
 	width int // of the terminal at the last drawing
 
-	shown  int    // history line that is edited; -1 for a new one
-	kept   []rune // the new line while a line of the history is shown
+	shown  int    // the history line being edited; -1 for a new line
+	kept   []rune // the new line while a history line is shown
 	search *lineSearch
 }
 
@@ -46,7 +46,7 @@ func newLineEditor(in io.Reader, out io.Writer, fd int, h *lineHistory) *lineEdi
 	return e
 }
 
-// Readline reads a line. The terminal is raw only for as long as that takes, so that commands can be interrupted.
+// Readline reads a line. The terminal is in raw mode only during the call, so that Ctrl-C can interrupt commands.
 func (e *lineEditor) Readline() (string, error) {
 	if e.fd >= 0 {
 		state, err := term.MakeRaw(e.fd)
@@ -84,7 +84,7 @@ func (e *lineEditor) Readline() (string, error) {
 	}
 }
 
-// Close keeps the history.
+// Close saves the history.
 func (e *lineEditor) Close() error { return e.history.close() }
 
 // columns returns the width of the terminal.
@@ -95,8 +95,8 @@ func (e *lineEditor) columns() int {
 	return defaultWidth
 }
 
-// resize draws the line anew if the terminal has another width. Terminals wrap what is on the screen to their new width,
-// and the cursor stays at its character.
+// resize redraws the line if the terminal's width has changed. Terminals rewrap the screen to the new width and keep
+// the cursor on its character.
 func (e *lineEditor) resize() {
 	if width := e.columns(); width != e.width {
 		e.width = width
@@ -106,7 +106,7 @@ func (e *lineEditor) resize() {
 	}
 }
 
-// content returns what is drawn, and where the cursor is in it.
+// content returns the text to draw and the cursor's index in it.
 func (e *lineEditor) content() (text []rune, pos int) {
 	prompt, pos := promptText, e.pos
 	if e.search != nil {
@@ -116,7 +116,7 @@ func (e *lineEditor) content() (text []rune, pos int) {
 	return text, len(text) - len(e.line) + pos
 }
 
-// draw draws the line over the last drawing.
+// draw redraws the line.
 func (e *lineEditor) draw() {
 	text, pos := e.content()
 	end := len(text) / e.width
@@ -124,9 +124,9 @@ func (e *lineEditor) draw() {
 	e.toStart(&b)
 	b.WriteString(string(text))
 	if len(text)%e.width == 0 {
-		b.WriteByte(' ') // the cursor goes to the next row with a character that is written there
+		b.WriteByte(' ') // moves the cursor to the next row, which terminals do only for a character
 	}
-	b.WriteString("\x1b[J") // at the end: cleared from the top row on, a screen moves into what terminals scroll back to
+	b.WriteString("\x1b[J") // last, because clearing from the top row scrolls the screen into the scroll-back buffer
 	e.row = pos / e.width
 	if up := end - e.row; up > 0 {
 		fmt.Fprintf(&b, "\x1b[%dA", up)
@@ -157,7 +157,7 @@ func (e *lineEditor) write(text string) {
 	_, _ = io.WriteString(e.out, text) // an error could only be reported on this terminal
 }
 
-// edit does what a key is for.
+// edit handles a key.
 func (e *lineEditor) edit(key rune) {
 	switch key {
 	case ctrl('A'):
@@ -194,7 +194,7 @@ func (e *lineEditor) edit(key rune) {
 	}
 }
 
-// change does what a key that inserts or deletes is for.
+// change handles a key that inserts or deletes.
 func (e *lineEditor) change(key rune) {
 	switch key {
 	case keyBackspace, ctrl('H'):
@@ -225,7 +225,7 @@ func (e *lineEditor) remove(from, to int) {
 	}
 }
 
-// wordStart returns where the word in front of the cursor begins.
+// wordStart returns the start of the word before the cursor.
 func (e *lineEditor) wordStart() int {
 	i := e.pos
 	for i > 0 && e.line[i-1] == ' ' {
@@ -237,7 +237,7 @@ func (e *lineEditor) wordStart() int {
 	return i
 }
 
-// wordEnd returns where the word behind the cursor ends.
+// wordEnd returns the end of the word after the cursor.
 func (e *lineEditor) wordEnd() int {
 	i := e.pos
 	for i < len(e.line) && e.line[i] == ' ' {
@@ -249,7 +249,7 @@ func (e *lineEditor) wordEnd() int {
 	return i
 }
 
-// show shows a line of the history; -1 is the new one.
+// show shows a history line, or the new line for -1.
 func (e *lineEditor) show(i int) {
 	if i < -1 || i >= e.history.Len() {
 		return
@@ -264,7 +264,7 @@ func (e *lineEditor) show(i int) {
 	e.pos = len(e.line)
 }
 
-// tab completes the word in front of the cursor as far as all candidates agree, and lists them where they don't.
+// tab inserts the common prefix of all completions. If they differ after it, tab lists them.
 func (e *lineEditor) tab() {
 	found, length := e.complete(string(e.line[:e.pos]))
 	if len(found) == 0 {
@@ -307,12 +307,12 @@ func (e *lineEditor) list(found []string) {
 	e.row = 0
 }
 
-// A lineSearch is a search of the history backwards, which Ctrl-R begins.
+// A lineSearch is a backward search of the history, started by Ctrl-R.
 type lineSearch struct {
-	line   []rune // what was edited before
+	line   []rune // the line before the search
 	pos    int
-	text   []rune // sought, in any case
-	found  int    // history line; -1 for none yet
+	text   []rune // the search text, matched in any case
+	found  int    // history line; -1 before the first match
 	failed bool
 }
 
@@ -324,8 +324,7 @@ func (s *lineSearch) prompt() string {
 	return fmt.Sprintf("(%sreverse-i-search)`%s': ", failed, string(s.text))
 }
 
-// searchKey does what a key is for during a search. It reports false for a key that ends the search and then means what it
-// means without.
+// searchKey handles a key during a search. It returns false if the key ends the search and must be handled by edit.
 func (e *lineEditor) searchKey(key rune) bool {
 	s := e.search
 	switch {
@@ -351,7 +350,7 @@ func (e *lineEditor) searchKey(key rune) bool {
 	return true
 }
 
-// seek shows the first line from a place in the history on that has the text that is sought.
+// seek shows the first history line, from a given one on, that contains the search text.
 func (e *lineEditor) seek(from int) {
 	s := e.search
 	if len(s.text) == 0 {

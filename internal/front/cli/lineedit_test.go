@@ -185,7 +185,7 @@ func (s *fakeScreen) text() string {
 	return b.String()
 }
 
-// TestResize: a long line is on the screen once, whatever width the terminal gets while it is edited, and wherever the cursor is.
+// TestResize checks that a long line is drawn once, for any change of the terminal's width and any cursor position.
 func TestResize(t *testing.T) {
 	for _, back := range []int{0, 1, 17, 59, 60} {
 		long := strings.Repeat("0123456789", 6)

@@ -10,16 +10,16 @@ import (
 	"github.com/sosgo/sosgo/internal/front/report"
 )
 
-// A lineHistory is the lines of this prompt and of those before it.
+// A lineHistory holds the lines of this prompt and of earlier ones.
 type lineHistory struct {
-	path  string   // of its file; empty for none
-	lines []string // the oldest first
+	path  string   // of its file; empty if it is not saved
+	lines []string // oldest first
 	added []string
 
 	sought []rune // by the last search
 }
 
-// readHistory reads the history; a file that can't be read is an empty one.
+// readHistory reads a history file. An unreadable file gives an empty history.
 func readHistory(path string) *lineHistory {
 	h := &lineHistory{path: path}
 	text, err := os.ReadFile(path)
@@ -32,7 +32,7 @@ func readHistory(path string) *lineHistory {
 	return h
 }
 
-// Add appends a line that was typed now.
+// Add appends a line.
 func (h *lineHistory) Add(line string) {
 	if h.remember(line) {
 		h.added = append(h.added, line)
@@ -53,10 +53,11 @@ func (h *lineHistory) remember(line string) bool {
 // Len returns the number of lines.
 func (h *lineHistory) Len() int { return len(h.lines) }
 
-// At returns a line, the newest first.
+// At returns the i-th line, newest first.
 func (h *lineHistory) At(i int) string { return h.lines[len(h.lines)-1-i] }
 
-// close adds the new lines to the file, which another prompt may have written to, and keeps it short.
+// close appends the new lines to the file and shortens it. It rereads the file first, because another prompt may have
+// changed it.
 func (h *lineHistory) close() error {
 	if h.path == "" || len(h.added) == 0 {
 		return nil

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// The keys that have no character of their own. Arrows and the like are the control characters that do the same.
+// Keys without a character. Arrow keys and the like map to the control characters with the same function.
 const (
-	keyNone = -1 - iota // a sequence without a meaning here
+	keyNone = -1 - iota // an unknown sequence
 	keyDelete
 	keyWordLeft
 	keyWordRight
@@ -22,16 +22,16 @@ const (
 	keyBackspace = '\x7f'
 )
 
-// ctrl returns the character of a letter typed with Ctrl.
+// ctrl returns the control character of a letter.
 func ctrl(letter rune) rune { return letter - '@' }
 
-// finals are the keys of escape sequences by their last character.
+// finals maps the last character of an escape sequence to its key.
 var finals = map[byte]rune{'A': ctrl('P'), 'B': ctrl('N'), 'C': ctrl('F'), 'D': ctrl('B'), 'H': ctrl('A'), 'F': ctrl('E')}
 
-// tildes are the keys of the sequences ESC [ N ~.
+// tildes maps N in the sequence ESC [ N ~ to its key.
 var tildes = map[string]rune{"1": ctrl('A'), "7": ctrl('A'), "4": ctrl('E'), "8": ctrl('E'), "3": keyDelete}
 
-// decodeKey returns the key that b begins with and its length, which is 0 if the rest is still to come.
+// decodeKey returns the key at the start of b and its length, or length 0 if b is incomplete.
 func decodeKey(b []byte) (key rune, n int) {
 	if len(b) == 0 || b[0] != keyEscape {
 		if !utf8.FullRune(b) {
@@ -55,7 +55,7 @@ func decodeKey(b []byte) (key rune, n int) {
 	return keyEscape, 1
 }
 
-// decodeSequence decodes the sequences that begin with ESC [ or ESC O.
+// decodeSequence decodes a sequence that begins with ESC [ or ESC O.
 func decodeSequence(b []byte) (key rune, n int) {
 	for n = 2; n < len(b); n++ {
 		if b[n] >= '@' && b[n] <= '~' {
@@ -84,14 +84,13 @@ func decodeSequence(b []byte) (key rune, n int) {
 }
 
 const (
-	// escapeTime is how long the rest of an escape sequence may take. Esc alone has none.
+	// escapeTime is how long the reader waits for the rest of an escape sequence before it treats Esc as a key.
 	escapeTime = 50 * time.Millisecond
-	// sizeTime is how often the prompt looks whether the terminal has another size. Windows has no signal for that.
+	// sizeTime is the interval at which the prompt checks the terminal's size. Windows has no signal for it.
 	sizeTime = 200 * time.Millisecond
 )
 
-// A keyReader reads keys. It reads ahead no further than the input has it, so that a command that runs after a line can
-// read from the terminal.
+// A keyReader reads keys. It reads only available input, so that the next command can read from the terminal.
 type keyReader struct {
 	r       io.Reader
 	pending []byte
@@ -105,7 +104,7 @@ type chunk struct {
 	err error
 }
 
-// next returns the next key. It calls idle before it waits and now and then while it does.
+// next returns the next key. It calls idle before it waits and periodically while it waits.
 func (k *keyReader) next(idle func()) (rune, error) {
 	for {
 		key, n := decodeKey(k.pending)
@@ -130,7 +129,7 @@ func (k *keyReader) next(idle func()) (rune, error) {
 	}
 }
 
-// fill waits for input. It reports false if there is none in time.
+// fill waits for input. It returns false on a timeout.
 func (k *keyReader) fill(wait time.Duration) (bool, error) {
 	if k.chunks == nil {
 		k.chunks = make(chan chunk, 1)
@@ -148,7 +147,7 @@ func (k *keyReader) fill(wait time.Duration) (bool, error) {
 		k.reading = false
 		k.pending = append(k.pending, c.b...)
 		if len(c.b) > 0 {
-			return true, nil // Read returns its error once more
+			return true, nil // Read returns its error again
 		}
 		return false, c.err
 	case <-time.After(wait):

@@ -21,36 +21,39 @@ import (
 // outputBuffer is the size of a command's output buffer in bytes.
 const outputBuffer = 64 << 10
 
-// An Env is what a process gives to Main besides its arguments and streams. The zero value has only the built-in commands.
+// An Env is the environment that a process gives to Main besides arguments and streams. The zero value has only the
+// built-in commands.
 type Env struct {
 	Commands []Command
 	Open     Opener
-	// Names returns the names of types and members of the runtime that the session looks at, which the session keeps. Nil has none.
+	// Names returns the names of the runtime that the session looks at, for completion. The session caches them. If
+	// nil, no names are completed.
 	Names func(d Dump, runtime string) Names
-	// Threads returns the OS ids of the threads, in the order of their indices; nil knows none.
+	// Threads returns the OS ids of the threads in the order of their indices. It may be nil.
 	Threads func(d Dump, runtime string) ([]uint32, error)
-	// Greeting returns the lines that the prompt begins with for a dump, whose runtime the session looks at; nil begins with none.
+	// Greeting returns the lines that the prompt prints first for a dump and a runtime. It may be nil.
 	Greeting func(d Dump, runtime string) []string
-	// LookupEnv is os.LookupEnv; nil knows no variable.
+	// LookupEnv is os.LookupEnv. If nil, no variables are set.
 	LookupEnv func(string) (string, bool)
-	// Dir is the folder in which a dump is looked for; empty: the current one.
+	// Dir is the folder to search for a dump. If empty, it is the current folder.
 	Dir string
-	// Interrupt delivers the user's requests to stop the running command.
+	// Interrupt receives the user's requests to stop the running command.
 	Interrupt <-chan os.Signal
-	// Leave ends the process at once with an exit code. A command that only asks is broken off by it when the user
-	// wants no more; with nil it is waited for, as others are.
+	// Leave ends the process at once with an exit code. It aborts commands that only ask when the user interrupts
+	// them. If nil, they are canceled and awaited like other commands.
 	Leave func(code int)
-	// Mask returns the function that replaces the secrets of a dump in texts, for the runtime that the session looks at. Nil knows their forms alone.
+	// Mask returns the function that masks the secrets of a dump in texts, for a runtime. If nil, only known forms of
+	// secrets are masked.
 	Mask func(c *Context, d Dump, runtime string) (func(string) string, error)
-	// Sandbox gives up, for the whole process, what an open dump does not need.
+	// Sandbox gives up the rights of the process that an open dump does not need.
 	Sandbox func(ctx context.Context, d Dump) error
-	// Limits are the ceilings that --limit knows.
+	// Limits are the ceilings that --limit accepts.
 	Limits []Limit
-	// Recover makes a panic the error of its command. Without it, as in tests, panics show.
+	// Recover turns a panic into an error of its command. Tests leave it off.
 	Recover bool
-	// KeepOpen leaves the dump open at the end: whoever opened it has more questions.
+	// KeepOpen leaves the dump open at the end, for further questions by its owner.
 	KeepOpen bool
-	// IsTerminal reports whether a stream is a terminal; nil asks the system.
+	// IsTerminal reports whether a stream is a terminal. If nil, the system is asked.
 	IsTerminal func(stream any) bool
 }
 
@@ -81,7 +84,8 @@ func (e *Env) isTerminal(stream any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// globals are the options that are accepted before the command, and after it where the command has no option of the same name.
+// globals are the options accepted before the command, and after it unless the command has an option of the same
+// name.
 type globals struct {
 	Dump string `opt:"dump,d" kind:"file" help:"the dump: a file, - for standard input, or an address (https://…, s3://BUCKET/KEY); else SOSGO_DUMP, or the only dump in the current folder"`
 	OpenOptions
@@ -93,7 +97,7 @@ type globals struct {
 	Lines   []string `opt:"c" value:"COMMAND" help:"run this command line; may repeat, all share the session"`
 }
 
-// lineGlobals are the global options that a line of a session may have, too.
+// lineGlobals are the global options that a line of a session accepts.
 type lineGlobals struct {
 	SOS     bool `opt:"sos" help:"print exactly what SOS prints, nothing added (also SOSGO_SOS=1)"`
 	JSON    bool `opt:"json" help:"print one JSON document a command"`
@@ -101,28 +105,28 @@ type lineGlobals struct {
 	Redact  bool `opt:"redact" help:"mask secrets in all that is printed and written: passwords, tokens, keys (docs/secrets.md)"`
 }
 
-// An app is one process of sosgo.
+// An app is the state of one process of sosgo.
 type app struct {
 	env      *Env
 	table    *table
 	builtins []Command
 	session  *Session
 	stdin    io.Reader
-	stdout   io.Writer // safe: what a terminal would act on is escaped
-	screen   io.Writer // stdout as it is, for the prompt's own drawing
-	pager    *pager    // below stdout; nil if that is no terminal
+	stdout   io.Writer // with the terminal's control characters escaped
+	screen   io.Writer // the unescaped output, for drawing the prompt
+	pager    *pager    // wraps screen; nil if stdout is not a terminal
 	stderr   *stderrWriter
 	globals  globals
-	line     *lineGlobals // of the command that runs
+	line     *lineGlobals // of the running command
 	global   *binding     // of globals
 
-	desk *Desk          // whose question is answered; nil for the user's own
-	part *report.Window // of lists that the question wants; nil for all
-	// watch is called with each progress display that begins; nil if nobody watches.
+	desk *Desk          // the desk that runs the command; nil for the user's own commands
+	part *report.Window // the part of lists to return; nil for all
+	// watch, if not nil, is called with each progress display that starts.
 	watch func(work string, p *Progress)
 
-	inSession bool     // lines of -c, of a script or of the prompt are running
-	completed struct { // names that were read for completion
+	inSession bool     // running lines of -c, of a script or of the prompt
+	completed struct { // names cached for completion
 		dump    Dump
 		runtime string
 		names   Names
@@ -131,8 +135,8 @@ type app struct {
 	typed   []string   // at the prompt
 }
 
-// Main runs sosgo with the arguments that follow the program's name and
-// returns the exit code. It prints results to stdout and all else to stderr.
+// Main runs sosgo with the arguments after the program's name and returns the exit code. It prints results to stdout
+// and everything else to stderr.
 func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, env Env) int {
 	a := newApp(stdin, stdout, stderr, &env)
 	code := a.main(ctx, args)
@@ -200,7 +204,8 @@ func (a *app) main(ctx context.Context, args []string) int {
 	return a.start(ctx, words)
 }
 
-// isDumpFile reports whether the first word is a file, as in "sosgo core.1234". A command of that name goes before.
+// isDumpFile reports whether the first word is a file, as in "sosgo core.1234". A command of that name takes
+// precedence.
 func (a *app) isDumpFile(words []word) bool {
 	if len(words) == 0 {
 		return false
@@ -212,7 +217,7 @@ func (a *app) isDumpFile(words []word) bool {
 	return err == nil && !st.IsDir() || IsAddress(words[0].text)
 }
 
-// nameFile makes a file the dump, and reads the options after it.
+// nameFile sets the dump to a file and parses the options after it.
 func (a *app) nameFile(name string, rest []word, p *parser) ([]word, error) {
 	if d := a.globals.Dump; d != "" && d != name {
 		return nil, Usagef("two dumps are named: %s and %s", d, name)
@@ -221,7 +226,7 @@ func (a *app) nameFile(name string, rest []word, p *parser) ([]word, error) {
 	return p.parse(rest, true)
 }
 
-// noCommand prints the overview. It is an answer on request only, and a usage error otherwise.
+// noCommand prints the overview. Unless it was requested, a missing command is a usage error.
 func (a *app) noCommand(ctx context.Context, requested bool) int {
 	if requested {
 		return ExitCode(a.run(ctx, []word{{text: "help"}}, a.stdout))
@@ -230,7 +235,7 @@ func (a *app) noCommand(ctx context.Context, requested bool) int {
 	return ExitUsage
 }
 
-// start runs the command of the arguments, or else those of -c.
+// start runs the command of the arguments, or the lines of -c.
 func (a *app) start(ctx context.Context, words []word) int {
 	if a.isLine(words) {
 		err, _ := a.runLines(ctx, []string{words[0].text})
@@ -243,8 +248,8 @@ func (a *app) start(ctx context.Context, words []word) int {
 	return ExitCode(err)
 }
 
-// runLines runs all lines, also after one has failed, and returns the error
-// of the first that did. It ends early at exit and at an interrupt.
+// runLines runs all lines, even after one fails, and returns the first error. It ends early at exit and on an
+// interrupt.
 func (a *app) runLines(ctx context.Context, lines []string) (first error, ended bool) {
 	a.inSession = true
 	defer func() { a.inSession = false }()
@@ -263,17 +268,18 @@ func (a *app) runLines(ctx context.Context, lines []string) (first error, ended 
 	return first, false
 }
 
-// fail prints an error that came before any command could run.
+// fail prints an error that occurred before a command could run.
 func (a *app) fail(command string, err error) int {
 	if a.globals.JSON {
-		// An error of stdout here has nowhere to go.
+		// An error of stdout cannot be reported here.
 		_ = report.NewJSONEncoder(a.stdout, command).Close(nil, problem(err))
 	}
 	a.stderr.print(errorLine(command, err))
 	return ExitCode(err)
 }
 
-// run runs one command with its output to w. It prints the error; callers only want its exit code.
+// run runs one command with its output to w. It prints the error, so callers use the returned error only for the exit
+// code.
 func (a *app) run(ctx context.Context, words []word, w io.Writer) error {
 	cmd, p, err := a.parseCommand(words)
 	if err != nil {
@@ -316,7 +322,7 @@ func (a *app) run(ctx context.Context, words []word, w io.Writer) error {
 	return err
 }
 
-// parseCommand reads a command and its options. Global options of a line of a session hold for that line only.
+// parseCommand parses a command and its options. In a session, global options apply only to their line.
 func (a *app) parseCommand(words []word) (*Command, *parser, error) {
 	if err := expand(words, a.session); err != nil {
 		return nil, nil, err
@@ -351,8 +357,9 @@ func (a *app) parseCommand(words []word) (*Command, *parser, error) {
 	return cmd, p, a.configure(cmd, p)
 }
 
-// findFiles makes the first or last argument, if it is a dump, the dump to look at, as in "sosgo crashinfo FILE" and "sosgo dumpobj
-// ADDRESS FILE", and the argument of a command that has a dump already the file to write, as in "sosgo -d DUMP report FILE" or "sosgo report DUMP FILE".
+// findFiles handles dumps and output files given as plain arguments. If the first or last argument is a dump, it
+// becomes the session's dump: "sosgo crashinfo FILE", "sosgo dumpobj ADDRESS FILE". If the dump is known, the
+// argument becomes the output file: "sosgo -d DUMP report FILE", "sosgo report DUMP FILE".
 func (a *app) findFiles(cmd *Command, p *parser) {
 	named := a.globals.Dump
 	switch {
@@ -370,8 +377,8 @@ func (a *app) findFiles(cmd *Command, p *parser) {
 	}
 }
 
-// findOutput makes the argument that is no dump the file to write, where the command has such an option and knows its dump
-// otherwise. It returns the other arguments.
+// findOutput sets the command's option -o to the argument that is not a dump, if the dump is known otherwise. It
+// returns the other arguments.
 func (a *app) findOutput(p *parser, named string) []word {
 	out := p.own.named("o")
 	if out == nil || p.own.given["o"] {
@@ -393,13 +400,13 @@ func (a *app) findOutput(p *parser, named string) []word {
 	return p.args
 }
 
-// isDump reports whether an argument can be nothing but a dump.
+// isDump reports whether an argument must be a dump.
 func isDump(name string) bool {
 	found, err := sniffFile(name)
 	return err == nil && found || IsAddress(name)
 }
 
-// isLine reports whether the only argument is a whole command line in quotes.
+// isLine reports whether the only argument is a quoted command line.
 func (a *app) isLine(words []word) bool {
 	if len(words) != 1 {
 		return false
@@ -412,7 +419,7 @@ func (a *app) isLine(words []word) bool {
 	return err == nil
 }
 
-// configure hands the global options to the session before the dump is open.
+// configure passes the global options to the session before the dump is open.
 func (a *app) configure(cmd *Command, p *parser) error {
 	if err := a.nameDump(cmd, p); err != nil || a.session.opened || a.session.changed {
 		return err
@@ -423,7 +430,7 @@ func (a *app) configure(cmd *Command, p *parser) error {
 	return err
 }
 
-// nameDump takes the dump's file name from --dump or from the argument of a command that has one.
+// nameDump takes the dump's file name from --dump or from the command's argument.
 func (a *app) nameDump(cmd *Command, p *parser) error {
 	named := a.globals.Dump
 	if cmd.DumpArg {
@@ -488,7 +495,7 @@ func (a *app) execute(c *Context) error {
 	return c.answer()
 }
 
-// answer asks the command and writes what it answers.
+// answer runs the command's question and writes the answer.
 func (c *Context) answer() error {
 	defer c.endProgress()
 	a, err := c.ask()
@@ -496,7 +503,7 @@ func (c *Context) answer() error {
 	return cmp.Or(err, written)
 }
 
-// ask asks the command, which may be broken off meanwhile.
+// ask runs the command's question. The command may be aborted meanwhile.
 func (c *Context) ask() (report.Answer, error) {
 	defer c.asking()()
 	if c.Command.around == nil {
@@ -505,7 +512,8 @@ func (c *Context) ask() (report.Answer, error) {
 	return c.Command.around(c, func() (report.Answer, error) { return c.Command.Ask(c) })
 }
 
-// write writes an answer in the form that the user wants, and passes on what it lacks. Beside a failure, JSON has no text.
+// write writes an answer in the user's form and passes its warnings on. After a failure, JSON output contains no
+// text.
 func (c *Context) write(a *report.Answer, failed bool) error {
 	var err error
 	switch {
@@ -522,7 +530,7 @@ func (c *Context) write(a *report.Answer, failed bool) error {
 	return cmp.Or(err, report.Lacking(a.Value, c.Warn))
 }
 
-// finish ends the output of a command and prints its warnings and its error.
+// finish ends the output of a command and prints its warnings and error.
 func (a *app) finish(c *Context, out *sink, err error) error {
 	switch cause := context.Cause(c.ctx); {
 	case errors.Is(cause, errOutputClosed):
@@ -530,7 +538,7 @@ func (a *app) finish(c *Context, out *sink, err error) error {
 	case errors.Is(cause, errInterrupted):
 		err = errInterrupted
 		if len(a.session.options.SymbolServers) > 0 {
-			a.session.forget() // a download that was stopped is no file that is missing
+			a.session.forget() // an interrupted download does not mean that the file is missing
 		}
 	}
 	for _, f := range c.atEnd {
@@ -538,7 +546,7 @@ func (a *app) finish(c *Context, out *sink, err error) error {
 	}
 	c.fileProblems()
 	if why := a.session.source.why(); why != nil && !errors.Is(why, context.Canceled) {
-		err = &OpenError{Err: why} // whatever the command made of it
+		err = &OpenError{Err: why} // takes precedence over the command's own error
 		a.session.forget()
 	}
 	err = ofCutDump(c.dump, err)
@@ -574,8 +582,8 @@ func (c *Context) end(err error) error {
 	return err
 }
 
-// watchInterrupt calls end when the user wants no more of what runs, also if the request came before. The function that it returns ends the
-// watch, and returns when nobody watches any more: a request that comes then is for what runs next.
+// watchInterrupt calls end when the user interrupts the command, even if the interrupt came earlier. stop ends the
+// watch and waits for its goroutine, so that a later interrupt goes to the next command.
 func (a *app) watchInterrupt(end func()) (stop func()) {
 	if a.env.Interrupt == nil {
 		return func() {}

@@ -8,7 +8,8 @@ import (
 	"github.com/sosgo/sosgo/internal/front/report"
 )
 
-// microsoftServer is Microsoft's public symbol server, which has the runtime and the framework's assemblies of every release.
+// microsoftServer is Microsoft's public symbol server. It has the runtime and the framework's assemblies of every
+// release.
 const microsoftServer = "https://msdl.microsoft.com/download/symbols"
 
 type moduleFileOptions struct {
@@ -40,7 +41,7 @@ func askModuleFiles(c *Context, o *moduleFileOptions) (moduleFilesResult, error)
 	s := c.Session
 	change := o.Disable || o.Microsoft || o.Cache != "" || len(o.Directory)+len(o.Places) > 0
 	if change && s.stays() {
-		return moduleFilesResult{}, errStays // before anything is looked at: who asks from a page learns nothing of this machine
+		return moduleFilesResult{}, errStays // checked first, so that the web page cannot probe local files
 	}
 	var servers []string
 	dirs := slices.Clone(o.Directory)
@@ -80,7 +81,7 @@ func askModuleFiles(c *Context, o *moduleFileOptions) (moduleFilesResult, error)
 	return moduleFilesResult{append([]string{}, now.Modules...), append([]string{}, now.SymbolServers...), now.SymbolCache, now.Offline}, nil
 }
 
-// appendNew appends to a copy of list what it does not have yet.
+// appendNew returns a copy of list with the items of more that it lacks appended.
 func appendNew(list, more []string) []string {
 	list = slices.Clone(list)
 	for _, m := range more {
@@ -106,11 +107,12 @@ func writeModuleFiles(p *report.Page, r moduleFilesResult) {
 	}
 }
 
-// errStays is about a dump that can't be opened a second time.
+// errStays is the error for a dump that cannot be reopened.
 var errStays = errors.New("this session can't open the dump again with other module files (it is in a sandbox, comes from standard input, " +
 	"or belongs to the page): start sosgo with --modules or --symbol-server")
 
-// reopenWith makes the next command open the dump, which does not stay, with other options.
+// reopenWith makes the next command reopen the dump with other options. The caller has checked that the dump can be
+// reopened.
 func (s *Session) reopenWith(o OpenOptions) {
 	s.forget()
 	s.options, s.changed, s.reported = o, true, nil

@@ -12,7 +12,7 @@ import (
 // A word is one word of a command line.
 type word struct {
 	text    string
-	literal bool // was quoted: neither an option nor a variable
+	literal bool // quoted: neither an option nor a variable
 }
 
 func literalWords(args []string) []word {
@@ -26,7 +26,7 @@ func literalWords(args []string) []word {
 // isOption reports whether w has the form of an option.
 func (w word) isOption() bool { return !w.literal && len(w.text) > 1 && w.text[0] == '-' }
 
-// cutOption splits -name=value, and -name:value.
+// cutOption splits -name=value or -name:value.
 func (w word) cutOption() (name, val string, hasValue bool) {
 	s := strings.TrimPrefix(strings.TrimPrefix(w.text, "-"), "-")
 	if i := strings.IndexAny(s, "=:"); i >= 0 {
@@ -35,21 +35,22 @@ func (w word) cutOption() (name, val string, hasValue bool) {
 	return s, "", false
 }
 
-// A parser reads options out of words. A command's own options go before the global ones of the same name.
+// A parser parses options. The command's own options take precedence over global options of the same name.
 type parser struct {
-	command *Command // nil before the command is known
+	command *Command // nil until the command is known
 	own     *binding // of the command
-	global  *binding // nil if there are none
+	global  *binding // nil without global options
 
 	args []word
-	help bool // -h, -help, -? was given
+	help bool // -h, -help or -? was given
 }
 
 func newParser(c *Command, global *binding) *parser {
 	return &parser{command: c, own: c.declaration().bind(), global: global}
 }
 
-// parse reads words. With first set it stops at the first word that is not an option, and returns the words from there on.
+// parse parses words. If first is set, it stops at the first word that is not an option and returns the remaining
+// words.
 func (p *parser) parse(words []word, first bool) (rest []word, err error) {
 	for len(words) > 0 {
 		w := words[0]
@@ -77,12 +78,13 @@ func (p *parser) parse(words []word, first bool) (rest []word, err error) {
 	return nil, nil
 }
 
-// isSlashD reports whether w is /d, by which SOS's links ask for plain output.
+// isSlashD reports whether w is /d. SOS's links use it to request plain output.
 func (p *parser) isSlashD(w word) bool {
 	return !w.literal && w.text == "/d" && p.command != nil && p.own.named("d") == nil
 }
 
-// isSlash reports whether w is an option of the command in WinDbg's form: /stat. A file of that name goes before.
+// isSlash reports whether w is an option of the command in WinDbg's form, such as /stat. An existing file of that
+// name takes precedence.
 func (p *parser) isSlash(w word) bool {
 	if w.literal || len(w.text) < 2 || w.text[0] != '/' || p.command == nil {
 		return false
@@ -95,7 +97,7 @@ func (p *parser) isSlash(w word) bool {
 	return err != nil
 }
 
-// named returns the option with a name, nil if there is none.
+// named returns the option with a name or alias, or nil.
 func (d *declaration) named(name string) *Option {
 	for i := range d.options {
 		if o := &d.options[i]; o.is(name) {
@@ -105,7 +107,7 @@ func (d *declaration) named(name string) *Option {
 	return nil
 }
 
-// option reads the option at the head of words and returns the rest.
+// option parses the option at the start of words and returns the rest.
 func (p *parser) option(words []word) ([]word, error) {
 	name, val, hasValue := words[0].cutOption()
 	o, into := p.find(name)
@@ -132,7 +134,8 @@ func (p *parser) option(words []word) ([]word, error) {
 	return words, nil
 }
 
-// isKnownOption reports whether w, which stands where a value should, is an option: a forgotten value must not swallow it.
+// isKnownOption reports whether w is an option in the place of a value. A forgotten value must not swallow the next
+// option.
 func (p *parser) isKnownOption(w word) bool {
 	if !w.isOption() {
 		return false
@@ -146,7 +149,7 @@ func isHelp(name string) bool {
 	return name == "?" || strings.EqualFold(name, "h") || strings.EqualFold(name, "help")
 }
 
-// find returns the option with a name, and the struct that it belongs to; nil if there is none.
+// find returns the option with a name and the binding that declares it, or nil.
 func (p *parser) find(name string) (*Option, *binding) {
 	for _, b := range p.bindings() {
 		if o := b.named(name); o != nil {
@@ -156,7 +159,7 @@ func (p *parser) find(name string) (*Option, *binding) {
 	return nil, nil
 }
 
-// bindings returns the structs that options may belong to.
+// bindings returns the bindings to search for options.
 func (p *parser) bindings() []*binding {
 	return slices.DeleteFunc([]*binding{p.own, p.global}, func(b *binding) bool { return b == nil })
 }
@@ -181,14 +184,15 @@ func optionNames(options []Option) []string {
 	return names
 }
 
-// isNumeral reports whether text begins with a digit and goes on with letters and digits alone: it can be nothing but a number.
+// isNumeral reports whether text starts with a digit and has only letters and digits, so that it can only be a
+// number.
 func isNumeral(text string) bool {
 	return text != "" && text[0] >= '0' && text[0] <= '9' && !strings.ContainsFunc(text, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	})
 }
 
-// bind gives the positional words to the command's arguments, and checks what was given together.
+// bind assigns the positional words to the command's arguments and checks their combination.
 func (p *parser) bind() error {
 	words := p.args
 	for i := range p.own.args {
@@ -228,10 +232,11 @@ func (p *parser) usagef(format string, args ...any) *UsageError {
 	return e
 }
 
-// errNoVariable is why a variable has no value yet.
+// errNoVariable is the error for a variable that is not set.
 var errNoVariable = errors.New("has no value yet")
 
-// expand replaces the variables $_ (the last address) and $thread (the id of the current thread) where they are a whole unquoted word.
+// expand replaces $_ (the last address) and $thread (the id of the current thread) where they are a whole unquoted
+// word.
 func expand(words []word, s *Session) error {
 	for i := range words {
 		w := &words[i]

@@ -18,7 +18,7 @@ import (
 	"github.com/sosgo/sosgo/internal/front/report"
 )
 
-// A sink is the end of a command's output. Its first error stays, and cancels the command: walking a heap for nobody is waste.
+// A sink is the end of a command's output. It keeps its first error and cancels the command on it.
 type sink struct {
 	w      io.Writer
 	cancel context.CancelCauseFunc
@@ -37,7 +37,7 @@ func (s *sink) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// outputError returns what the user must know of s's error: nothing when the reader just went away.
+// outputError returns s's error, or nil if the reader just went away.
 func (s *sink) outputError() error {
 	if s.err == nil || errors.Is(s.err, errOutputClosed) || isBrokenPipe(s.err) {
 		return nil
@@ -45,7 +45,7 @@ func (s *sink) outputError() error {
 	return &WriteError{s.err}
 }
 
-// isBrokenPipe reports whether err says that the reader of a pipe is gone.
+// isBrokenPipe reports whether err means that the reader of a pipe is gone.
 func isBrokenPipe(err error) bool {
 	if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
 		return true
@@ -54,11 +54,11 @@ func isBrokenPipe(err error) bool {
 	return runtime.GOOS == "windows" && (errors.Is(err, errorBrokenPipe) || errors.Is(err, errorNoData))
 }
 
-// A terminalWriter is the last guard between a dump and a terminal: it escapes whatever moves the cursor or changes the terminal's state.
-// Commands escape what they print themselves, in place; this is for what slipped through.
+// A terminalWriter escapes control characters that would move the cursor or change the terminal's state. Commands
+// escape their own output; this writer catches what they missed.
 type terminalWriter struct {
 	w    io.Writer
-	part []byte // the start of a character whose rest is still to come
+	part []byte // the start of an incomplete character
 }
 
 func (t *terminalWriter) Write(p []byte) (int, error) {
@@ -74,16 +74,16 @@ func (t *terminalWriter) Write(p []byte) (int, error) {
 	return len(p), err
 }
 
-// A stderrWriter lets progress bars, which draw from their own goroutine, and messages share stderr.
+// A stderrWriter shares stderr between messages and progress displays, which draw from their own goroutines.
 type stderrWriter struct {
 	mu       sync.Mutex
 	w        io.Writer
 	terminal bool
-	holding  bool // a pager has the screen
+	holding  bool // a pager uses the screen
 	held     []byte
 }
 
-// Write draws, or does nothing while a pager has the screen.
+// Write draws a progress display. While a pager uses the screen, it discards p.
 func (s *stderrWriter) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,14 +93,14 @@ func (s *stderrWriter) Write(p []byte) (int, error) {
 	return s.w.Write(p)
 }
 
-// hold keeps messages back until release.
+// hold holds messages back until release.
 func (s *stderrWriter) hold() {
 	s.mu.Lock()
 	s.holding = true
 	s.mu.Unlock()
 }
 
-// release prints the messages that were held back.
+// release prints the held messages.
 func (s *stderrWriter) release() {
 	s.mu.Lock()
 	s.holding = false
@@ -110,7 +110,7 @@ func (s *stderrWriter) release() {
 	s.print(text)
 }
 
-// print prints a message.
+// print prints a message, or holds it back.
 func (s *stderrWriter) print(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,27 +118,27 @@ func (s *stderrWriter) print(text string) {
 		s.held = append(s.held, text...)
 		return
 	}
-	// There is nowhere left to report an error of stderr.
+	// An error of stderr cannot be reported.
 	_, _ = io.WriteString(s.w, text)
 }
 
-// A WriteMode says what becomes of a file that is there already.
+// A WriteMode selects what WriteFile does with an existing file.
 type WriteMode uint8
 
-// What WriteFile does with a file that is there already.
+// Modes of WriteFile.
 const (
 	Replace WriteMode = iota
-	New               // it stays, and WriteFile fails with fs.ErrExist
-	Private           // so it does, and the new file is the user's alone
+	New               // keep it, and fail with fs.ErrExist
+	Private           // like New, and only the user may read the new file
 )
 
-// WriteFile writes a file that the user named. It is there when it is whole, and not
-// at all otherwise, and never takes the place of what the session reads.
+// WriteFile writes a file named by the user. The file appears only when it is complete. It never replaces a file that
+// the session reads.
 func (c *Context) WriteFile(name string, mode WriteMode, write func(io.Writer) error) error {
 	if err := c.MayWrite(); err != nil {
 		return err
 	}
-	var made error // by write: of the answer, not of the file
+	var made error // the error of write, which may be about the answer
 	perm := c.Session.perm
 	if mode == Private {
 		perm = outfile.Private
@@ -150,7 +150,8 @@ func (c *Context) WriteFile(name string, mode WriteMode, write func(io.Writer) e
 	return asWriteError(err, made)
 }
 
-// asWriteError marks an error of a file that is written; made is the error of what was to be written.
+// asWriteError wraps err as a WriteError if it is about the file. made is the error of the function that wrote the
+// content.
 func asWriteError(err, made error) error {
 	if err == nil || made != nil && errors.Is(err, made) && !errors.As(made, new(*fs.PathError)) || errors.As(err, new(*UsageError)) || errors.Is(err, fs.ErrExist) {
 		return err
@@ -158,7 +159,7 @@ func asWriteError(err, made error) error {
 	return &WriteError{err}
 }
 
-// MayWrite returns why the command may write no files.
+// MayWrite returns an error if the command may not write files.
 func (c *Context) MayWrite() error {
 	if c.Session.options.Sandbox {
 		return errSandboxed
@@ -169,7 +170,8 @@ func (c *Context) MayWrite() error {
 	return nil
 }
 
-// WriteDir writes a folder that the user named, which must not exist or be empty: it is there when all files are, and not at all otherwise.
+// WriteDir writes a folder named by the user. The folder must be missing or empty. It appears only when all files are
+// complete.
 func (c *Context) WriteDir(name string, write func(dir string) error) error {
 	if c.Session.options.Sandbox {
 		return errSandboxed
@@ -177,7 +179,7 @@ func (c *Context) WriteDir(name string, write func(dir string) error) error {
 	return outfile.WriteDir(name, c.Session.perm, write)
 }
 
-// perm returns the permissions that files made of the session's dumps may have: no more than all of the dumps have.
+// perm returns the permissions for files made from the session's dumps: at most the permissions common to all dumps.
 func (s *Session) perm() fs.FileMode {
 	files := s.others
 	if s.path != "" {
@@ -186,12 +188,12 @@ func (s *Session) perm() fs.FileMode {
 	return outfile.PermOf(files...)
 }
 
-// errSandboxed is why no file is written with --sandbox, also before the dump is open:
-// what works must not depend on the order of commands.
+// errSandboxed is the error for writing a file with --sandbox. It applies even before the dump is open, so that the
+// result does not depend on the order of commands.
 var errSandboxed = &UsageError{Text: "with --sandbox no file is written", Hint: "redirect the output of sosgo itself, in the shell"}
 
-// guard keeps what a dump was made of from being written over: the session's dump,
-// under whatever name, and any file that is a dump, a program, a library or a PDB.
+// guard prevents overwriting the session's dump, under any name, and any file that is a dump, a program, a library or
+// a PDB.
 func (s *Session) guard(path string, existing fs.FileInfo) error {
 	if st, err := os.Stat(s.path); err == nil && s.path != "" && os.SameFile(st, existing) {
 		return &UsageError{Text: path + " is the dump that is open: sosgo does not write over it", Hint: "name another file"}
@@ -202,13 +204,14 @@ func (s *Session) guard(path string, existing fs.FileInfo) error {
 	return nil
 }
 
-// The kinds of files that modules are made of.
+// Kinds of module files.
 const (
 	kindProgram = "a program or library"
 	kindPDB     = "a PDB"
 )
 
-// evidence names the kind of a file that takes part in finding out why a process died; it is empty for others, and for devices.
+// evidence returns the kind of a file that may help to explain a crash. It returns "" for other files and for
+// devices.
 func evidence(path string, existing fs.FileInfo) string {
 	if !existing.Mode().IsRegular() {
 		return ""

@@ -11,24 +11,25 @@ import (
 	"golang.org/x/term"
 )
 
-// heldBytes is how much of an output is held back at most while it may still fit on the screen.
+// heldBytes is the maximum number of bytes held back while the output may fit on the screen.
 const heldBytes = 64 << 10
 
-// A pager is the terminal that output goes to. It holds an output back until that fills the screen, and then starts a
-// program that shows it in pages. On a nil pager, as where the output is no terminal, begin does nothing.
+// A pager passes output to the terminal. It holds the output back until it fills the screen, then starts a paging
+// program. begin does nothing on a nil pager, which stands for output that is not a terminal.
 type pager struct {
 	app     *app
-	command []string // empty: output is not paged
-	asked   bool     // by | less: also output that fits
-	active  bool     // an output has begun and has not ended
+	command []string // empty disables paging
+	asked   bool     // page even output that fits, as in "| less"
+	active  bool     // between begin and end
 	held    []byte
-	rows    int // of the screen that held takes
+	rows    int // screen rows that held fills
 
 	program *exec.Cmd
 	pipe    io.WriteCloser
 }
 
-// pagerCommand returns the program that shows output in pages, with its arguments; none if the user wants none, or if there is none.
+// pagerCommand returns the paging program and its arguments, or nil if paging is disabled or the program is not
+// installed.
 func (a *app) pagerCommand() []string {
 	if a.globals.NoPager || a.session.options.Sandbox || a.globals.Sandbox || a.env.getenv("TERM") == "dumb" {
 		return nil
@@ -42,7 +43,7 @@ func (a *app) pagerCommand() []string {
 	return installed(strings.Fields(text))
 }
 
-// installed returns a command if its program is there.
+// installed returns command if its program exists.
 func installed(command []string) []string {
 	if len(command) == 0 || command[0] == "cat" {
 		return nil
@@ -53,8 +54,8 @@ func installed(command []string) []string {
 	return command
 }
 
-// begin begins an output, whose filters may end with the name of a pager. The function that it returns ends the output, and
-// returns when the user has seen enough.
+// begin begins an output. If the last of filters is a pager, it is used. end ends the output and returns after the
+// user has left the pager.
 func (p *pager) begin(filters [][]word) (end func()) {
 	if p == nil || p.active {
 		return func() {}
@@ -72,12 +73,12 @@ func (p *pager) begin(filters [][]word) (end func()) {
 	return p.end
 }
 
-// isPager reports whether a filter shows the output in pages.
+// isPager reports whether a filter is a pager.
 func isPager(filter string) bool {
 	return slices.Contains([]string{"less", "more"}, strings.ToLower(filter))
 }
 
-// through lets the rest of an output pass as it comes.
+// through writes the held output and stops holding the rest.
 func (p *pager) through() error {
 	if p == nil || p.pipe != nil {
 		return nil
@@ -117,7 +118,7 @@ func (p *pager) start() error {
 	program.Stdout, program.Stderr = p.app.screen, p.app.stderr.w
 	program.Env = os.Environ()
 	if _, set := os.LookupEnv("LESS"); !set {
-		program.Env = append(program.Env, "LESS=FRX") // end with a short output, show it in color, leave it on the screen
+		program.Env = append(program.Env, "LESS=FRX") // exit after a short output, keep colors and the screen
 	}
 	pipe, err := program.StdinPipe()
 	if err != nil {
@@ -132,7 +133,7 @@ func (p *pager) start() error {
 	return nil
 }
 
-// end shows what was held back, or waits for the program. Ctrl-C is the program's meanwhile.
+// end writes the held output, or waits for the program. Meanwhile, Ctrl-C belongs to the program.
 func (p *pager) end() {
 	p.active = false
 	if p.pipe == nil {
@@ -150,7 +151,7 @@ func (p *pager) end() {
 		}
 	}()
 	_ = p.pipe.Close()
-	_ = p.program.Wait() // how it ended is between the user and the program
+	_ = p.program.Wait() // the program's exit status does not matter
 	close(done)
 	p.program, p.pipe, p.rows = nil, nil, 0
 	p.app.stderr.release()

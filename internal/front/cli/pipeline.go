@@ -13,13 +13,13 @@ import (
 	"strings"
 )
 
-// A lineWriter takes the lines of an output, without their ends. It returns errOutputClosed when it wants no more.
+// A lineWriter receives lines without their ends. writeLine returns errOutputClosed when it needs no more lines.
 type lineWriter interface {
 	writeLine(b []byte) error
 	close() error
 }
 
-// newPipeline returns a writer that sends what it gets through filters to w, and a function that ends the output.
+// newPipeline returns a writer that passes its input through filters to w, and a function that ends the output.
 func newPipeline(filters [][]word, w io.Writer) (io.Writer, func() error, error) {
 	if len(filters) == 0 {
 		return w, func() error { return nil }, nil
@@ -36,7 +36,7 @@ func newPipeline(filters [][]word, w io.Writer) (io.Writer, func() error, error)
 	return s, s.close, nil
 }
 
-// filterUsage names the filters, for errors and help.
+// filterUsage lists the filters, for errors and help.
 const filterUsage = "the filters are: grep [-i] [-v] [-F] TEXT, head [-n N], tail [-n N], sort [-r] [-n], wc -l, count, uniq"
 
 func newFilter(words []word, next lineWriter) (lineWriter, error) {
@@ -57,7 +57,7 @@ func newFilter(words []word, next lineWriter) (lineWriter, error) {
 	case "wc", "count":
 		_, err := filterOptions[countOptions](words)
 		return &count{next: next}, err
-	case "less", "more": // the pager shows the output of a terminal
+	case "less", "more": // the terminal's pager shows the output
 		return &through{next}, nil
 	case "uniq":
 		_, err := filterOptions[None](words)
@@ -66,7 +66,7 @@ func newFilter(words []word, next lineWriter) (lineWriter, error) {
 	return nil, &UsageError{Text: fmt.Sprintf("there is no filter %q", words[0].text), Hint: filterUsage}
 }
 
-// The options of the filters.
+// Options of the filters.
 type (
 	grepOptions struct {
 		Fold   bool   `opt:"i" help:"in any case"`
@@ -87,7 +87,7 @@ type (
 	}
 )
 
-// filterOptions parses the options of a filter as those of a command.
+// filterOptions parses the options of a filter like a command's.
 func filterOptions[O any](words []word) (*O, error) {
 	c := declares[O](Command{Name: words[0].text})
 	p := newParser(&c, nil)
@@ -103,7 +103,7 @@ func filterOptions[O any](words []word) (*O, error) {
 	return p.own.filled().(*O), nil
 }
 
-// lineCount reads the number of head and tail: -n 5, or -5; 10 without.
+// lineCount parses the number of head and tail: -n 5 or -5. The default is 10.
 func lineCount(words []word) (int, error) {
 	if len(words) == 2 { // -5, or 5
 		if n, err := strconv.ParseUint(strings.TrimPrefix(words[1].text, "-"), 10, 31); err == nil {
@@ -117,7 +117,7 @@ func lineCount(words []word) (int, error) {
 	return o.N, nil
 }
 
-// A lineSplitter makes lines of what is written.
+// A lineSplitter splits its input into lines.
 type lineSplitter struct {
 	next lineWriter
 	part []byte
@@ -156,7 +156,7 @@ func (s *lineSplitter) close() error {
 	return err
 }
 
-// lineEnd writes lines out.
+// lineEnd writes lines to w.
 type lineEnd struct{ w *bufio.Writer }
 
 func (e *lineEnd) writeLine(b []byte) error {
@@ -168,12 +168,12 @@ func (e *lineEnd) writeLine(b []byte) error {
 
 func (e *lineEnd) close() error { return e.w.Flush() }
 
-// grep passes lines that contain the text, or match it as a regular expression. Both, because type names are full of characters that mean
-// something in expressions: Outer+Inner must find itself.
+// grep passes lines that contain the text or match it as a regular expression. It tries both, because type names
+// contain special characters: Outer+Inner must find itself.
 type grep struct {
 	next   lineWriter
 	text   []byte
-	re     *regexp.Regexp // nil when the text is no expression
+	re     *regexp.Regexp // nil if the text is not a valid expression
 	fold   bool
 	invert bool
 }
@@ -189,7 +189,7 @@ func newGrep(words []word, next lineWriter) (lineWriter, error) {
 		g.text, text = bytes.ToLower(g.text), "(?i)"+text
 	}
 	if !o.Fixed && regexp.QuoteMeta(text) != text {
-		// Text that is no expression is looked for as it stands.
+		// An invalid expression is searched as plain text.
 		g.re, _ = regexp.Compile(text)
 	}
 	return g, nil
@@ -238,7 +238,7 @@ func (h *head) close() error { return h.next.close() }
 type tail struct {
 	next  lineWriter
 	n     int
-	lines [][]byte // a ring
+	lines [][]byte // a ring buffer
 	at    int
 }
 
@@ -269,7 +269,7 @@ func writeAll(next lineWriter, lines [][]byte) error {
 	return next.close()
 }
 
-// sorter passes all lines in order: of their bytes, or of the numbers that they start with.
+// sorter passes all lines in the order of their bytes or of their leading numbers.
 type sorter struct {
 	next    lineWriter
 	lines   [][]byte
@@ -305,7 +305,7 @@ func (s *sorter) close() error {
 	return writeAll(s.next, s.lines)
 }
 
-// leadingNumber returns the number at the start of a line; commas are skipped.
+// leadingNumber returns the number at the start of a line, or 0. It ignores commas.
 func leadingNumber(b []byte) float64 {
 	b = bytes.TrimLeft(b, " \t")
 	end := 0

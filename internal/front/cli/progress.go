@@ -14,8 +14,8 @@ const (
 	progressTick  = 100 * time.Millisecond
 )
 
-// A Progress shows how far a long command is, on stderr, when that is a terminal and the command has run for a second. Its methods may be
-// called from any goroutine, and cost an atomic store.
+// A Progress shows the progress of a command on stderr, if that is a terminal and the command has run for a second.
+// Its methods are safe for concurrent use. Set costs two atomic stores.
 type Progress struct {
 	done, total atomic.Uint64
 	stop        chan struct{}
@@ -23,11 +23,11 @@ type Progress struct {
 	ended       sync.WaitGroup
 }
 
-// Progress starts a progress display. The caller ends it with Done; at the latest it ends with the command.
+// Progress starts a progress display. It ends with Done or with the command.
 func (c *Context) Progress(label string) *Progress {
 	p := &Progress{stop: make(chan struct{})}
 	c.progress = append(c.progress, p)
-	if c.app != nil && c.app.watch != nil { // the prompt has none while it opens its dump
+	if c.app != nil && c.app.watch != nil { // nil while the prompt opens its dump
 		c.app.watch(label, p)
 	}
 	if c.stderr.terminal {
@@ -37,13 +37,13 @@ func (c *Context) Progress(label string) *Progress {
 	return p
 }
 
-// Set says that done of total are dealt with; a total of 0 is unknown.
+// Set records that done of total is finished. A total of 0 means unknown.
 func (p *Progress) Set(done, total uint64) {
 	p.total.Store(total)
 	p.done.Store(done)
 }
 
-// At returns what is dealt with of how much, a total of 0 is unknown, and whether the work still runs.
+// At returns the last values of Set, and whether the work still runs.
 func (p *Progress) At() (done, total uint64, runs bool) {
 	select {
 	case <-p.stop:
@@ -53,7 +53,7 @@ func (p *Progress) At() (done, total uint64, runs bool) {
 	return p.done.Load(), p.total.Load(), runs
 }
 
-// endProgress removes what displays are left.
+// endProgress removes the remaining displays.
 func (c *Context) endProgress() {
 	for _, p := range c.progress {
 		p.Done()
@@ -77,7 +77,7 @@ func (p *Progress) show(w io.Writer, label string) {
 	defer tick.Stop()
 	start := time.Now()
 	for {
-		// A progress display that can't be drawn is no reason to stop.
+		// An error while drawing must not stop the command.
 		_, _ = io.WriteString(w, clearLine+p.line(label, time.Since(start)))
 		select {
 		case <-p.stop:
@@ -88,10 +88,10 @@ func (p *Progress) show(w io.Writer, label string) {
 	}
 }
 
-// clearLine goes to the start of the line and empties it.
+// clearLine clears the current line.
 const clearLine = "\r\x1b[K"
 
-// line returns the display: a bar where it is known how much there is, else a sign of life.
+// line returns the display: a bar if the total is known, otherwise a spinner.
 func (p *Progress) line(label string, since time.Duration) string {
 	const width = 30
 	done, total := p.done.Load(), p.total.Load()

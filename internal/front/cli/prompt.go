@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	// historyLines is how many lines the history file keeps.
+	// historyLines is the maximum number of lines in the history file.
 	historyLines = 2000
-	// scriptLine is the longest line in bytes of a script on stdin.
+	// scriptLine is the maximum length in bytes of a script line on stdin.
 	scriptLine = 1 << 20
 )
 
-// promptHelp explains what the prompt adds to the commands.
+// promptHelp explains the prompt's additions to the commands.
 const promptHelp = `
 The dump is opened once; then each line is a command, as after "sosgo".
 Tab completes commands, options, types, their fields and methods, and
@@ -55,8 +55,8 @@ func (a *app) promptCommand() Command {
 	})
 }
 
-// runPrompt reads and runs lines until the end of input. Errors of commands are printed where they happen; it returns the first one of -c
-// lines and of scripts, for the exit code.
+// runPrompt runs lines until the end of input. It prints errors as they occur. It returns the first error of -c lines
+// and of scripts, for the exit code.
 func (a *app) runPrompt(c *Context) error {
 	if a.inSession {
 		err := Usagef("this is the prompt; start another sosgo for another dump")
@@ -85,14 +85,14 @@ func (a *app) runPrompt(c *Context) error {
 	return first
 }
 
-// greet prints what the dump wants to be said first, on stderr like the rest of the prompt's own words.
+// greet prints the greeting for the dump on stderr, like all of the prompt's own text.
 func (a *app) greet(ctx context.Context) {
 	if a.env.Greeting == nil {
 		return
 	}
 	d, err := a.session.Open(ctx, nil)
 	if err != nil {
-		return // said already
+		return // already printed
 	}
 	err = a.protect(func() error {
 		for _, line := range a.env.Greeting(d, a.session.Runtime()) {
@@ -150,7 +150,7 @@ func (a *app) runScript(ctx context.Context) error {
 	return first
 }
 
-// A lineReader is what the prompt needs of an editor of lines.
+// A lineReader reads lines for the prompt.
 type lineReader interface {
 	Readline() (string, error)
 	Close() error
@@ -164,7 +164,7 @@ func (a *app) runInteractive(ctx context.Context) error {
 	return rl.Close()
 }
 
-// interact runs what the user types. Failed commands have said so already.
+// interact runs the user's lines. Commands print their own errors.
 func (a *app) interact(ctx context.Context, rl lineReader) {
 	a.inSession = true
 	for {
@@ -175,7 +175,7 @@ func (a *app) interact(ctx context.Context, rl lineReader) {
 		if err != nil {
 			return
 		}
-		select { // what came while nothing ran is not for this command
+		select { // an earlier interrupt does not apply to this command
 		case <-a.env.Interrupt:
 		default:
 		}
@@ -198,8 +198,8 @@ func (a *app) newReadline() lineReader {
 	return e
 }
 
-// historyFile returns where the prompt keeps its history: the folder for state of the XDG specification, or its like on Windows. Without
-// one there is no history.
+// historyFile returns the path of the prompt's history: the XDG state folder, or LOCALAPPDATA on Windows. It returns
+// "" if history is off.
 func (a *app) historyFile() string {
 	if a.session.options.Sandbox {
 		return ""
@@ -222,12 +222,12 @@ func (a *app) historyFile() string {
 	return filepath.Join(dir, "history")
 }
 
-// A completer offers completions to the editor of lines.
+// A completer completes words for the line editor.
 type completer struct{ a *app }
 
-// Do returns the words that may stand in place of the last characters in front of the cursor, and how many these are.
+// Do returns completions of the characters before the cursor, and the number of characters that they replace.
 func (c completer) Do(before string) (found []string, length int) {
-	// A failed completion completes nothing; commands report the problem.
+	// A failed completion gives no candidates; commands report the problem.
 	_ = c.a.protect(func() error {
 		found, length = c.do(before)
 		return nil
@@ -241,7 +241,7 @@ func (c completer) do(before string) (found []string, length int) {
 	if words == nil {
 		candidates = c.a.matchCommands(current)
 	} else {
-		// File names come from the shell's completion only.
+		// Only the shell completes file names.
 		candidates, _ = c.a.complete(words, current, bindTo(new(lineGlobals)))
 	}
 	for _, f := range candidates {
@@ -255,8 +255,8 @@ func (c completer) do(before string) (found []string, length int) {
 	return found, utf8.RuneCountInString(current)
 }
 
-// completionWords splits the line in front of the cursor into the words of
-// the command that the cursor is in, and the word that is being typed.
+// completionWords splits the line before the cursor into the words of the command at the cursor and the incomplete
+// word.
 func completionWords(text string) (words []word, current string) {
 	words, err := lex(text)
 	if err != nil { // inside quotes

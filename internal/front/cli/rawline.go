@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// filterNames are the words that begin a filter behind |.
+// filterNames are the names of filters after |.
 var filterNames = []string{"grep", "findstr", "head", "tail", "sort", "wc", "count", "uniq", "less", "more"}
 
-// rawLine reads the line of a command that is Raw; raw is false for other lines. An argument in single quotes, or that begins
-// with a double quote and ends where that is closed, is read as that of any other command.
+// rawLine parses the line of a command with Raw set; raw is false for other lines. An argument in single quotes, or
+// entirely in double quotes, is parsed as in any other command.
 func (a *app) rawLine(text string) (l line, raw bool, err error) {
 	name, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
 	cmd, err := a.table.find(name)
@@ -30,7 +30,7 @@ func (a *app) rawLine(text string) (l line, raw bool, err error) {
 		option, _, hasValue := w.cutOption()
 		o, _ := p.find(option)
 		if o == nil && !isHelp(option) {
-			break // -5
+			break // a number, such as -5
 		}
 		l.command, rest = append(l.command, w), rest[n:]
 		if o != nil && o.Kind != Bool && !hasValue {
@@ -57,7 +57,7 @@ func (a *app) rawLine(text string) (l line, raw bool, err error) {
 	return l, true, err
 }
 
-// isQuoted reports whether an argument stands in quotes: in single ones, or in double ones with nothing behind.
+// isQuoted reports whether the whole argument is quoted. Double quotes may have nothing after them.
 func isQuoted(text string) bool {
 	if text == "" || text[0] != '\'' && text[0] != '"' {
 		return false
@@ -70,7 +70,7 @@ func isQuoted(text string) bool {
 	return behind == "" || behind[0] == '>' && len(behind) > 1 && behind[1] != '=' && text[0] == '\'' || behind[0] == '|' && !strings.HasPrefix(behind, "||")
 }
 
-// cutFilters cuts text at the first | outside of quotes that a filter's name follows.
+// cutFilters cuts text at the first unquoted | before the name of a filter.
 func cutFilters(text string) (argument, filters string) {
 	quote := byte(0)
 	for i := range len(text) {

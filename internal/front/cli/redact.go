@@ -6,12 +6,12 @@ import (
 	"github.com/sosgo/sosgo/internal/base/secrets"
 )
 
-// Sent is the option of commands whose output is sent to others (Command.Sends).
+// Sent is the option of commands with output that is sent to others (Command.Sends).
 type Sent struct {
 	Full bool `opt:"full" help:"leave secrets as they are: else passwords, tokens and keys are masked (docs/secrets.md)"`
 }
 
-// Mask returns the function that masks secrets in what the command writes, nil if nothing is to be masked.
+// Mask returns the function that masks secrets in the command's output, or nil without --redact.
 func (c *Context) Mask() func(string) string {
 	if !c.redact {
 		return nil
@@ -19,7 +19,7 @@ func (c *Context) Mask() func(string) string {
 	return c.masked
 }
 
-// learnSecrets finds the secrets of the dump if they are to be masked.
+// learnSecrets reads the secrets of the dump, if they are to be masked.
 func (c *Context) learnSecrets() error {
 	if !c.redact {
 		return nil
@@ -39,7 +39,7 @@ func (c *Context) learnSecrets() error {
 	return nil
 }
 
-// masked returns a text without secrets, if they are to be masked.
+// masked returns text with its secrets masked, if requested.
 func (c *Context) masked(text string) string {
 	switch {
 	case !c.redact:

@@ -12,10 +12,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Dump is an open dump. Commands assert it to the concrete type in one helper of theirs; this package only closes it.
+// A Dump is an open dump. Commands assert the concrete type in one helper; this package only closes it.
 type Dump interface{ Close() error }
 
-// OpenOptions are the global options that concern opening.
+// OpenOptions are the global options for opening a dump.
 type OpenOptions struct {
 	Modules       []string `opt:"modules" kind:"file" value:"DIR" help:"a folder with module files (runtime, assemblies); may repeat"`
 	SymbolServers []string `opt:"symbol-server" value:"URL" excludes:"offline" help:"download module files that are missing from this symbol server; may repeat"`
@@ -31,22 +31,23 @@ type OpenOptions struct {
 	RemoteRedirects bool   `opt:"remote-redirects" help:"of a dump at an address: let the server redirect to other hosts"`
 	CA              string `opt:"ca" kind:"file" value:"FILE" help:"of a dump at an address: trust the authorities of these certificates (PEM), too"`
 
-	Limits map[string]uint64 `opt:"-"` // of the names of Env.Limits, in bytes
-	Jobs   int               `opt:"-"` // worker goroutines; 0: one a processor
-	// Context is that of the command that runs now: what ends it ends downloads. It may be called from several goroutines.
+	Limits map[string]uint64 `opt:"-"` // in bytes, by the names in Env.Limits
+	Jobs   int               `opt:"-"` // worker goroutines; 0 means one per processor
+	// Context returns the running command's context. Canceling it stops downloads. It is safe for concurrent use.
 	Context func() context.Context `opt:"-"`
-	// Progress receives the number of unpacked bytes and the total, which is 0 if unknown. Several goroutines may call it.
+	// Progress receives the unpacked bytes and their total, or 0 if that is unknown. It must be safe for concurrent
+	// use.
 	Progress func(done, total uint64) `opt:"-"`
-	// Failed is called when the dump is read over a network and can't be read any more. It may be called from several goroutines.
+	// Failed is called when a dump read over a network can no longer be read. It must be safe for concurrent use.
 	Failed func(error) `opt:"-"`
 }
 
-// A lost source is a dump whose file can't be read any more: what is computed over it from then on may lack anything.
+// A lost records that the dump's file can no longer be read. Results computed after that may be incomplete.
 type lost struct{ err atomic.Pointer[error] }
 
 func (l *lost) set(err error) { l.err.CompareAndSwap(nil, &err) }
 
-// why returns the first failure; nil if there is none.
+// why returns the first failure, or nil.
 func (l *lost) why() error {
 	if l == nil || l.err.Load() == nil {
 		return nil
@@ -54,7 +55,7 @@ func (l *lost) why() error {
 	return *l.err.Load()
 }
 
-// IsAddress reports whether a dump's name is an address on a network, and not that of a file.
+// IsAddress reports whether a dump's name is a network address instead of a file.
 func IsAddress(path string) bool {
 	scheme, _, found := strings.Cut(path, "://")
 	return found && slices.Contains([]string{"http", "https", "s3"}, strings.ToLower(scheme))
@@ -63,11 +64,11 @@ func IsAddress(path string) bool {
 // An Opener opens a dump.
 type Opener func(ctx context.Context, path string, o OpenOptions) (Dump, error)
 
-// recentAddresses is how many addresses a session remembers for completion.
+// recentAddresses is the number of addresses that a session remembers for completion.
 const recentAddresses = 64
 
-// A Session is what commands of one process share: the dump, which is opened when it is first wanted, the runtime that is looked at, the
-// current thread and the last address. It is for one goroutine.
+// A Session is the state that the commands of a process share: the dump, opened on first use, the selected runtime,
+// the current thread and the last address. It must be used by one goroutine.
 type Session struct {
 	open    Opener
 	choose  func() (string, error)
@@ -75,28 +76,28 @@ type Session struct {
 	options OpenOptions
 
 	path   string
-	others []string // dumps that commands have opened beside it
+	others []string // other dumps opened by commands
 	opened bool
 	dump   Dump
 	err    error
 
-	runtime string                          // that commands look at, empty for the first
-	running atomic.Pointer[context.Context] // of the command that runs
+	runtime string                          // the selected runtime; empty for the first
+	running atomic.Pointer[context.Context] // of the running command
 
 	source *lost // of the dump
 
-	changed bool // a command has changed the options: those of the command line count no more
-	lent    bool // the dump is another session's, and not to be closed
+	changed bool // a command has changed the options, so those of the command line are ignored
+	lent    bool // the dump belongs to another session and must not be closed
 
-	reported map[string]bool // problems with files that have been reported: each is reported once
+	reported map[string]bool // problems with files that have been reported
 
 	thread    uint32
 	hasThread bool
 	recent    []target.Addr // the last one is $_
-	given     int           // how often SetLast was called
+	given     int           // number of calls of SetLast
 }
 
-// Open returns the dump, and opens it the first time. The error is an OpenError, and stays.
+// Open returns the dump. The first call opens it, and its result is kept. The error is an OpenError.
 func (s *Session) Open(ctx context.Context, progress func(done, total uint64)) (Dump, error) {
 	if s.opened {
 		return s.dump, s.err
@@ -119,7 +120,7 @@ func (s *Session) Open(ctx context.Context, progress func(done, total uint64)) (
 	}
 	if err != nil {
 		err = openError(s.path, err)
-		if ctx.Err() != nil { // stopped by the user: the next command may try again
+		if ctx.Err() != nil { // interrupted by the user: the next command may try again
 			return nil, err
 		}
 		d = nil
@@ -128,8 +129,7 @@ func (s *Session) Open(ctx context.Context, progress func(done, total uint64)) (
 	return s.dump, s.err
 }
 
-// OpenAnother opens another dump, in the same way and with the same options as the session's own. The caller closes it. The
-// error is an OpenError.
+// OpenAnother opens another dump with the session's options. The caller closes it. The error is an OpenError.
 func (s *Session) OpenAnother(ctx context.Context, path string, progress func(done, total uint64)) (Dump, error) {
 	if err := s.mayOpen(path); err != nil {
 		return nil, err
@@ -149,7 +149,7 @@ func (s *Session) OpenAnother(ctx context.Context, path string, progress func(do
 	return d, nil
 }
 
-// mayOpen returns why another dump than the session's own can't be opened.
+// mayOpen returns an error if the session may not open another dump.
 func (s *Session) mayOpen(path string) error {
 	switch {
 	case s.options.Sandbox:
@@ -160,7 +160,8 @@ func (s *Session) mayOpen(path string) error {
 	return nil
 }
 
-// openError is about a dump that can't be opened. Errors of addresses name these, without what may be secret in them.
+// openError returns the error for a dump that cannot be opened. Errors of network addresses name the address without
+// secrets.
 func openError(path string, err error) error {
 	if IsAddress(path) {
 		path = ""
@@ -168,7 +169,7 @@ func openError(path string, err error) error {
 	return &OpenError{path, err}
 }
 
-// run makes ctx that of the running command.
+// run sets the context of the running command.
 func (s *Session) run(ctx context.Context) { s.running.Store(&ctx) }
 
 func (s *Session) context() context.Context {
@@ -178,10 +179,10 @@ func (s *Session) context() context.Context {
 	return context.Background()
 }
 
-// Path returns the dump's file name; empty while none is chosen.
+// Path returns the dump's file name, or "" if none is chosen yet.
 func (s *Session) Path() string { return s.path }
 
-// Close closes the dump.
+// Close closes the dump, unless another session owns it.
 func (s *Session) Close() error {
 	if s.dump == nil || s.lent {
 		return nil
@@ -191,35 +192,34 @@ func (s *Session) Close() error {
 	return d.Close()
 }
 
-// forget closes the dump; who wants it next opens it again. In a sandbox, of
-// standard input, or with another's dump, that can't be done: the dump stays.
+// forget closes the dump, so that the next command reopens it. It keeps a dump that cannot be reopened.
 func (s *Session) forget() {
 	if s.stays() {
 		return
 	}
-	_ = s.Close() // of a dump that is not trusted any more
+	_ = s.Close() // the dump is no longer trusted
 	s.opened, s.err = false, nil
 }
 
-// stays reports whether the dump is open and can't be opened a second time.
+// stays reports whether the dump is open and cannot be reopened.
 func (s *Session) stays() bool {
 	return (s.lent || s.options.Sandbox || s.path == "-") && s.dump != nil
 }
 
-// SetRuntime makes another runtime of the process the one that commands look
-// at: its number, or the start of its version; empty is the first CLR.
+// SetRuntime selects the runtime for later commands, by its number or the start of its version. An empty name selects
+// the first CLR.
 func (s *Session) SetRuntime(want string) { s.runtime = want }
 
-// Runtime returns the runtime that commands look at, as --runtime or SetRuntime named it; empty where none was chosen.
+// Runtime returns the runtime selected by --runtime or SetRuntime, or "".
 func (s *Session) Runtime() string { return s.runtime }
 
-// SetThread makes the thread with that OS id the current one.
+// SetThread sets the current thread to the one with that OS id.
 func (s *Session) SetThread(id uint32) { s.thread, s.hasThread = id, true }
 
-// Thread returns the OS id of the current thread, and whether one was chosen.
+// Thread returns the OS id of the current thread. ok is false if none was chosen.
 func (s *Session) Thread() (id uint32, ok bool) { return s.thread, s.hasThread }
 
-// SetLast makes a the last address, $_.
+// SetLast sets the last address, $_.
 func (s *Session) SetLast(a target.Addr) {
 	s.given++
 	s.recent = slices.DeleteFunc(s.recent, func(b target.Addr) bool { return a == b })
@@ -229,7 +229,7 @@ func (s *Session) SetLast(a target.Addr) {
 	s.recent = append(s.recent, a)
 }
 
-// Last returns the last address that a command was given or that one set.
+// Last returns the last address given to or set by a command.
 func (s *Session) Last() (a target.Addr, ok bool) {
 	if len(s.recent) == 0 {
 		return 0, false
@@ -237,15 +237,15 @@ func (s *Session) Last() (a target.Addr, ok bool) {
 	return s.recent[len(s.recent)-1], true
 }
 
-// Recent returns the addresses used so far, the last one first.
+// Recent returns the remembered addresses, newest first.
 func (s *Session) Recent() []target.Addr {
 	r := slices.Clone(s.recent)
 	slices.Reverse(r)
 	return r
 }
 
-// variable returns the text of a variable; known reports whether there is such a variable, ok whether it has a value. Addresses come
-// without zeros and prefix in front, so that they also match inside any output.
+// variable returns the text of a variable. known reports whether the variable exists, ok whether it is set. Addresses
+// have no leading zeros and no prefix, so that they match inside any output.
 func (s *Session) variable(name string) (text string, known, ok bool) {
 	switch strings.ToLower(name) {
 	case "$_":
@@ -257,13 +257,14 @@ func (s *Session) variable(name string) (text string, known, ok bool) {
 	return "", false, false
 }
 
-// CA returns the file of the authorities that are trusted beside the system's; "" if there is none.
+// CA returns the file with additional certificate authorities, or "".
 func (s *Session) CA() string { return s.options.CA }
 
 // RemoteRedirects reports whether servers of dumps may redirect to other hosts.
 func (s *Session) RemoteRedirects() bool { return s.options.RemoteRedirects }
 
-// OpenArguments returns the options of opening as a command line has them, for another process that opens a dump in the same way.
+// OpenArguments returns the options for opening as command-line arguments, for another process that opens a dump in
+// the same way.
 func (c *Context) OpenArguments() []string {
 	var out []string
 	v := reflect.ValueOf(c.Session.options)

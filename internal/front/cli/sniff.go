@@ -14,10 +14,11 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// sniffBytes is how much of a file identifies a dump: the ELF header's type field ends at byte 18.
+// sniffBytes is the number of bytes that identify a dump. The type field of an ELF header ends at byte 18.
 const sniffBytes = 18
 
-// LooksLikeDump reports whether r starts as an ELF core, a Mach-O core or a minidump does, also inside gzip or zstd.
+// LooksLikeDump reports whether r starts like an ELF core, a Mach-O core or a minidump, possibly compressed by gzip
+// or zstd.
 func LooksLikeDump(r io.Reader) bool {
 	br := bufio.NewReader(r)
 	magic, _ := br.Peek(4)
@@ -47,7 +48,7 @@ func isDumpHeader(r io.Reader) bool {
 		bytes.HasPrefix(h[:], []byte("\x7fELF")) && (h[16] == etCore || h[17] == etCore)
 }
 
-// chooseDump names the dump when no option did: SOSGO_DUMP, or the only dump in the folder.
+// chooseDump returns the dump if no option names one: SOSGO_DUMP, or the only dump in the folder.
 func (a *app) chooseDump() (string, error) {
 	if path := a.env.getenv("SOSGO_DUMP"); path != "" {
 		a.stderr.print("sosgo: dump " + path + " (SOSGO_DUMP)\n")
@@ -89,7 +90,7 @@ func dumpsIn(dir string) ([]string, error) {
 	return dumps, nil
 }
 
-// errNotFile is for folders and devices, which must not even be opened: a named pipe would block.
+// errNotFile is the error for folders and devices. They must not be opened, since opening a named pipe would block.
 var errNotFile = errors.New("not a file")
 
 func sniffFile(path string) (bool, error) {

@@ -10,7 +10,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// parseKind reads a value: an address, a number (two's complement) or a size; of a Bool 0 or 1. Texts are 0.
+// parseKind parses a value: an address, a number (two's complement), a size, or a Bool as 0 or 1. It returns 0 for
+// texts.
 func parseKind(kind Kind, text string) (uint64, error) {
 	switch kind {
 	case Bool:
@@ -40,8 +41,8 @@ func parseKind(kind Kind, text string) (uint64, error) {
 	return 0, nil
 }
 
-// ParseAddress reads an address as SOS and debuggers write it: hexadecimal,
-// with or without 0x, back-ticks and underscores anywhere between digits.
+// ParseAddress parses a hexadecimal address with or without 0x. Like SOS and debuggers, it ignores backticks and
+// underscores between digits.
 func ParseAddress(text string) (target.Addr, error) {
 	digits := strings.NewReplacer("`", "", "_", "").Replace(text)
 	digits = trimHexPrefix(digits)
@@ -52,12 +53,12 @@ func ParseAddress(text string) (target.Addr, error) {
 	return target.Addr(v), nil
 }
 
-// ParseInt reads a decimal number, also with 0n, or a hexadecimal one with 0x.
+// ParseInt parses a decimal number, optionally with WinDbg's prefix 0n, or a hexadecimal number with 0x.
 func ParseInt(text string) (int64, error) {
 	digits, negative := strings.CutPrefix(text, "-")
 	base := 10
 	if rest := trimPrefixFold(digits, "0n"); rest != digits {
-		digits = rest // WinDbg's mark of decimal numbers
+		digits = rest // WinDbg's prefix of decimal numbers
 	} else if rest := trimHexPrefix(digits); rest != digits {
 		digits, base = rest, 16
 	}
@@ -71,11 +72,11 @@ func ParseInt(text string) (int64, error) {
 	return int64(n), nil
 }
 
-// ParseSize reads a number of bytes: an integer as ParseInt takes it, with an
-// optional unit of 1024: k, kb, m, mb, g, gb, t, tb.
+// ParseSize parses a number of bytes in the syntax of ParseInt, with an optional unit: k, kb, m, mb, g, gb, t or tb,
+// as powers of 1,024.
 func ParseSize(text string) (uint64, error) {
 	digits, shift := text, 0
-	if trimHexPrefix(text) == text { // in hexadecimal "b" is a digit
+	if trimHexPrefix(text) == text { // in hexadecimal, "b" is a digit
 		digits, shift = cutUnit(text)
 	}
 	n, err := ParseInt(digits)
@@ -99,7 +100,7 @@ func cutUnit(text string) (digits string, shift int) {
 
 func trimHexPrefix(s string) string { return trimPrefixFold(s, "0x") }
 
-// trimPrefixFold takes a prefix off, in any case, unless nothing is after it.
+// trimPrefixFold removes a prefix, in any case, unless nothing follows it.
 func trimPrefixFold(s, prefix string) string {
 	if len(s) > len(prefix) && strings.EqualFold(s[:len(prefix)], prefix) {
 		return s[len(prefix):]

@@ -32,13 +32,13 @@ func env() cli.Env {
 	return cli.Env{Commands: commands.All(), Open: commands.Open, Names: commands.Names, Threads: commands.Threads, Limits: commands.Limits()}
 }
 
-// start runs sosgo dap, which asks no server.
+// start runs sosgo dap offline.
 func start(t testing.TB, args ...string) *client {
 	t.Helper()
 	return run(t, append([]string{"-offline", "dap"}, args...)...)
 }
 
-// run runs sosgo, and ends it with the test.
+// run runs sosgo and stops it at the end of the test.
 func run(t testing.TB, args ...string) *client {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -92,7 +92,7 @@ func (c *client) response(seq int) dap.ResponseMessage {
 	}
 }
 
-// event returns the next event of a kind, also one that came before.
+// event returns the next event of a kind. It also finds events that response has read.
 func event[T dap.Message](c *client) T {
 	c.t.Helper()
 	for {
@@ -109,7 +109,7 @@ func event[T dap.Message](c *client) T {
 	}
 }
 
-// ask asks a question that has an answer.
+// ask sends a request that must succeed.
 func ask[T dap.ResponseMessage](c *client, command string, arguments any) T {
 	c.t.Helper()
 	m := c.response(c.send(command, arguments))
@@ -121,7 +121,7 @@ func ask[T dap.ResponseMessage](c *client, command string, arguments any) T {
 	return out
 }
 
-// refused asks a question that has none, and returns why.
+// refused sends a request that must fail and returns the error message.
 func (c *client) refused(command string, arguments any) string {
 	c.t.Helper()
 	m := c.response(c.send(command, arguments))
@@ -140,7 +140,7 @@ func open(t testing.TB, dump string, more map[string]any) (*client, *dap.Stopped
 	return c, c.launch(dump, more)
 }
 
-// launch launches a dump and reads up to where the process stands.
+// launch launches a dump and reads up to the stopped event.
 func (c *client) launch(dump string, more map[string]any) *dap.StoppedEvent {
 	c.t.Helper()
 	ask[*dap.InitializeResponse](c, "initialize", map[string]any{"adapterID": "sosgo", "linesStartAt1": true})
@@ -169,7 +169,7 @@ func (c *client) variables(ref int) []dap.Variable {
 	return ask[*dap.VariablesResponse](c, "variables", map[string]any{"variablesReference": ref}).Body.Variables
 }
 
-// scope returns the variables of a frame's scope; nil without one.
+// scope returns the variables of a frame's scope, or nil if the frame has no such scope.
 func (c *client) scope(frame int, name string) []dap.Variable {
 	c.t.Helper()
 	for _, s := range ask[*dap.ScopesResponse](c, "scopes", map[string]any{"frameId": frame}).Body.Scopes {
@@ -188,7 +188,7 @@ func (c *client) evaluate(expression, context string, frame int) dap.EvaluateRes
 // kept is the dump of the last document. It is open until the test ends.
 var kept testcli.Kept
 
-// document is what a command answers with --json; nil for one that fails.
+// document returns the JSON output of a command, or nil if the command fails.
 func document(t testing.TB, dump string, words ...string) map[string]any {
 	t.Helper()
 	var out strings.Builder
@@ -210,14 +210,14 @@ func document(t testing.TB, dump string, words ...string) map[string]any {
 	return d.Result
 }
 
-// number returns a number of a document.
+// number returns v as an integer.
 func number(v any) (int, bool) {
 	n, ok := v.(json.Number)
 	i, err := n.Int64()
 	return int(i), ok && err == nil
 }
 
-// rows returns a list of a document.
+// rows returns the list with that name in a document.
 func rows(d map[string]any, name string) []map[string]any {
 	var out []map[string]any
 	list, _ := d[name].([]any)

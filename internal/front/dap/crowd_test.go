@@ -25,17 +25,17 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A crowd is the process of a dump with copies of one of its threads, and with memory that it did not have.
+// A crowd is the process of a dump with copies of one of its threads and with added memory.
 type crowd struct {
 	target.Target
 	over    testcase.Overlay
-	more    []testcase.Damage // memory that is there beside the dump's
+	more    []testcase.Damage // memory in addition to the dump's
 	threads []target.Thread
 }
 
 func (c *crowd) Threads() []target.Thread { return c.threads }
 
-// added returns the memory from a on that the dump does not have.
+// added returns the added memory from a on, or nil.
 func (c *crowd) added(a target.Addr) []byte {
 	for _, m := range c.more {
 		if off := a - m.At; off < target.Addr(len(m.Bytes)) {
@@ -71,8 +71,9 @@ func (c *crowd) Span(a target.Addr) []byte {
 	return c.over.Span(a)
 }
 
-// newCrowd makes a process of a thousand threads, most of them copies of one that is two hundred calls deep, and a list of a million texts in it.
-// The places of the members of the runtime's Thread are found by what the threads of the dump have there.
+// newCrowd makes a process of a thousand threads and a list of a million strings. Most threads are copies of one that
+// is two hundred calls deep. It locates the members of the runtime's Thread by the known values of the dump's
+// threads.
 func newCrowd(t *testing.T) (c *crowd, list target.Addr) {
 	t.Helper()
 	const all, million, apart = 1000, 1_000_000, 0x2000
@@ -211,7 +212,8 @@ func (noConsole) Run(context.Context, string, io.Writer)       {}
 func (noConsole) IsCommand(string) bool                        { return false }
 func (noConsole) Complete(string) (found []string, length int) { return nil, 0 }
 
-// TestCrowd: of a thousand deep stacks none is walked to its end before it is asked for, and of a million elements those of a page are read.
+// TestCrowd checks that deep stacks are walked only as far as requested, and that only the elements of the requested
+// page are read.
 func TestCrowd(t *testing.T) {
 	of, list := newCrowd(t)
 	editor, server := net.Pipe()
@@ -222,7 +224,7 @@ func TestCrowd(t *testing.T) {
 	}()
 	t.Cleanup(func() { editor.Close(); server.Close(); <-ended })
 	c := &client{t: t, in: editor, out: bufio.NewReader(editor)}
-	// within fails where an answer takes more memory than one that is bounded by what is shown. Times are for those who read them.
+	// within fails if a request allocates more than most bytes. It logs the time.
 	within := func(what string, most uint64, ask func()) {
 		t.Helper()
 		var before, after runtime.MemStats
@@ -274,7 +276,7 @@ func TestCrowd(t *testing.T) {
 	}
 	assert.Equal(t, "[500099]", page(v.VariablesReference, 500_000, 100)[99].Name)
 	assert.True(t, strings.HasPrefix(page(v.VariablesReference, 999_900, 100)[99].Value, `"`))
-	within("ranges", 16<<20, func() { // for an editor that doesn't page
+	within("ranges", 16<<20, func() { // for an editor that does not page
 		ranges := slices.DeleteFunc(c.variables(v.VariablesReference), func(v dap.Variable) bool { return v.Name == "Raw view" })
 		last := ranges[len(ranges)-1]
 		assert.Equal(t, "[999000..999999]", last.Name)

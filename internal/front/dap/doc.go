@@ -1,10 +1,12 @@
-// Package dap serves an open dump to editors by the Debug Adapter Protocol, as a process that has stopped for good.
+// Package dap serves an open dump to editors by the Debug Adapter Protocol, as a process that has stopped and cannot
+// be resumed.
 //
-// Serve reads requests of one client and answers them; server.go has the order of work, wire.go the frames on the wire. A session is what one
-// client looks at: threads.go, stack.go, scopes.go, variables.go, exception.go, sources.go, evaluate.go, memory.go and modules.go have one
-// group of requests each. They show values of package answer, which packages such as app/stacks compute, and compute no facts.
+// Start with Serve, which answers the requests of one client. server.go orders the work; wire.go reads and writes
+// messages. A session is the state of one client. threads.go, stack.go, scopes.go, variables.go, exception.go,
+// sources.go, evaluate.go, memory.go and modules.go each hold one group of requests. They show values of package
+// answer, which packages such as app/stacks compute. They compute no facts.
 //
-// What can't be read stands in its place with the reason (answer.Absent), and is never empty or zero.
+// A missing value is shown as its reason (answer.Absent), never as empty or zero.
 package dap
 
 import (
@@ -16,13 +18,14 @@ import (
 
 // A Host opens dumps for clients.
 type Host interface {
-	// Open opens a dump. Progress receives bytes and their total, 0 if it is not known. The end of ctx ends opening, and downloads later.
+	// Open opens a dump. progress receives the bytes read and their total, or 0 if that is unknown. Canceling ctx
+	// stops opening and, afterwards, downloads.
 	Open(ctx context.Context, o Open, progress func(done, total uint64)) (*Opened, error)
 }
 
-// Open is what a client asks for when it launches or attaches.
+// Open holds the arguments of launch and attach.
 type Open struct {
-	Dump          string // path; empty for the one that the host has
+	Dump          string // path; empty selects the host's dump
 	Modules       []string
 	SymbolServers []string
 }
@@ -31,17 +34,17 @@ type Open struct {
 type Opened struct {
 	Path    string
 	Dump    *process.Dump
-	Runtime string // that the host chose; empty for the first one
+	Runtime string // the host's choice; empty for the first runtime
 	Console Console
 	Close   func() error
 }
 
 // A Console runs command lines over the open dump.
 type Console interface {
-	// Run runs a command line and writes what it prints, errors too.
+	// Run runs a command line and writes its output and errors to w.
 	Run(ctx context.Context, line string, w io.Writer)
 	// IsCommand reports whether a line begins with a command.
 	IsCommand(line string) bool
-	// Complete returns words that may stand in place of the last characters of a line, and how many these are.
+	// Complete returns completions of the end of before, and the number of characters that they replace.
 	Complete(before string) (found []string, length int)
 }

@@ -17,14 +17,14 @@ import (
 	"github.com/sosgo/sosgo/metadata"
 )
 
-// The kinds of custom debug information of the format Portable PDB: the options of the compiler, and an embedded source.
+// Kinds of custom debug information in Portable PDBs: compilation options and embedded source.
 const (
 	optionsKind = "\x05\xec\xfe\xb5\xd0\x8c\x83\x4a\x96\xda\x46\x62\x84\xbb\x4b\xd8"
 	sourceKind  = "\x1b\x57\x8a\x0e\x26\x69\x6e\x46\xb4\xad\x8a\xb0\x46\x11\xf5\xfe"
 )
 
-// embed makes of a PDB one that embeds a text for the file with that end: of the compiler's options it makes the text. It returns nil if
-// there is no row of custom debug information that can be the text's without upsetting the order of the rows.
+// embed returns a copy of a PDB that embeds text as the source of the file with that suffix. It replaces the row of
+// the compilation options. It returns nil if no row can be replaced without breaking the sort order.
 func embed(t *testing.T, raw []byte, file, text string) []byte {
 	t.Helper()
 	md, err := metadata.Parse(raw)
@@ -84,7 +84,7 @@ func embed(t *testing.T, raw []byte, file, text string) []byte {
 	return nil
 }
 
-// TestEmbeddedSource: a file that is not on this machine has the text that the PDB embeds.
+// TestEmbeddedSource checks that a missing source file is served from the PDB.
 func TestEmbeddedSource(t *testing.T) {
 	const text = "// embedded\nclass Zoo {}\n"
 	testdump.Corpus(t, testcase.Named("net10-zoo-withheap"), func(t *testing.T, d *testdump.Dump) int {

@@ -16,7 +16,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// maxOutput is how many bytes of a command's output a client receives.
+// maxOutput is the maximum number of bytes of a command's output that a client receives.
 const maxOutput = 1 << 20
 
 func (s *session) evaluate(ctx context.Context, a *dap.EvaluateArguments) (any, error) {
@@ -56,7 +56,7 @@ func (s *session) evaluate(ctx context.Context, a *dap.EvaluateArguments) (any, 
 	return s.several(ctx, e.Values)
 }
 
-// evaluated shows the value of an expression. One that is missing is the error.
+// evaluated shows the value of an expression. If the value is missing, it returns the reason as the error.
 func (s *session) evaluated(ctx context.Context, e *answer.Evaluation) (any, error) {
 	if e.Value.Kind == answer.CellMissing {
 		if errors.Is(e.Value.Err, query.ErrNoThread) {
@@ -90,7 +90,7 @@ func possible(e *answer.Evaluation) string {
 	return " (" + string(e.Strength) + ")"
 }
 
-// several shows the values of several expressions, one below the other.
+// several shows the values of several expressions, one on each line.
 func (s *session) several(ctx context.Context, list []answer.Evaluation) (any, error) {
 	var lines []string
 	var all []dap.Variable
@@ -133,8 +133,8 @@ func (n cells) children(ctx context.Context, s *session, p part) ([]dap.Variable
 	return out, nil
 }
 
-// inFrame finds the argument or local that an expression begins with, and the rest of the expression. Without one the expression is none
-// about the frame.
+// inFrame returns the argument or local that an expression begins with, and the rest of the expression. v is nil if
+// the expression does not begin with a variable of the frame.
 func (s *session) inFrame(ctx context.Context, id int, text string) (v *dap.Variable, rest string, err error) {
 	n := 0
 	for n < len(text) && isName(text[:n+1]) {
@@ -182,7 +182,7 @@ func isNumber(k answer.ValueKind) bool {
 	return k == answer.KindInt || k == answer.KindUint || k == answer.KindBool || k == answer.KindFloat
 }
 
-// command runs a command line over the dump, with the thread of the frame as the current one.
+// command runs a command line over the dump. The frame's thread becomes the current one.
 func (s *session) command(ctx context.Context, frameID int, line string) (any, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -200,7 +200,8 @@ func (s *session) command(ctx context.Context, frameID int, line string) (any, e
 	return dap.EvaluateResponseBody{Result: strings.TrimRight(text, "\n")}, nil
 }
 
-// output keeps what a command prints, and stops it when that is enough. Commands may write from several goroutines, one at a time.
+// output keeps the first maxOutput bytes that a command prints, then stops the command. Commands may write from
+// several goroutines, one at a time.
 type output struct {
 	b    []byte
 	full bool
@@ -235,7 +236,7 @@ func (s *session) completions(a *dap.CompletionsArguments) (any, error) {
 	return body, nil
 }
 
-// upTo returns the start of a line, as many UTF-16 code units of it as a client counts.
+// upTo returns the first units UTF-16 code units of a line.
 func upTo(line string, units int) string {
 	u := utf16.Encode([]rune(line))
 	return string(utf16.Decode(u[:max(0, min(units, len(u)))]))

@@ -47,7 +47,7 @@ func (s *session) exceptionInfo(ctx context.Context, id int) (any, error) {
 	return nil, fmt.Errorf("thread %#x has thrown nothing", t.os.OSID)
 }
 
-// howCarried returns how a thread has an exception: the mode of the protocol, and words.
+// howCarried returns the protocol's break mode for the state of a thread's exception, and a description.
 func howCarried(state string) (mode dap.ExceptionBreakMode, text string) {
 	switch state {
 	case answer.CarriedUnhandled, answer.CarriedFatal:
@@ -68,7 +68,7 @@ func exceptionBody(t *answer.ExceptionTree, mode dap.ExceptionBreakMode, text st
 	return body
 }
 
-// exceptionDetails describes an exception of a tree with those that caused it, each once.
+// exceptionDetails describes an exception of a tree and its causes, each once.
 func exceptionDetails(t *answer.ExceptionTree, i int, seen map[int]bool) dap.ExceptionDetails {
 	seen[i] = true
 	e := &t.Exceptions[i]
@@ -81,7 +81,7 @@ func exceptionDetails(t *answer.ExceptionTree, i int, seen map[int]bool) dap.Exc
 		out.EvaluateName = reference(e.Address)
 	}
 	switch {
-	case len(t.Causes) == 0 && i+1 < len(t.Exceptions): // they are one chain
+	case len(t.Causes) == 0 && i+1 < len(t.Exceptions): // a single chain
 		out.InnerException = append(out.InnerException, exceptionDetails(t, i+1, seen))
 	case i < len(t.Causes):
 		for _, c := range t.Causes[i] {
@@ -98,7 +98,7 @@ func exceptionDetails(t *answer.ExceptionTree, i int, seen map[int]bool) dap.Exc
 	return out
 }
 
-// traceText is the stack trace of an exception, in the form of .NET.
+// traceText formats the stack trace of an exception as .NET does.
 func traceText(e *answer.Exception) string {
 	var b strings.Builder
 	for i := range e.Frames {

@@ -10,17 +10,18 @@ import (
 	"github.com/sosgo/sosgo/process"
 )
 
-// SetProgressDelay changes how long requests run before they are reported, for servers that start later. It returns what undoes it.
+// SetProgressDelay sets how long a request runs before its progress is reported, for servers started later. undo
+// restores the old delay.
 func SetProgressDelay(d time.Duration) (undo func()) {
 	old := progressDelay
 	progressDelay = d
 	return func() { progressDelay = old }
 }
 
-// Runs returns what a frame with a method runs.
+// Runs exports runs.
 func Runs(method string) int { return runs(method) }
 
-// NamesOf returns the names of the frames of who waits.
+// NamesOf returns the names of a waiter's frames.
 func NamesOf(link answer.TaskLink, st *answer.TaskState, v *process.Process) (names []string) {
 	for _, f := range framesOf(link, st, v) {
 		names = append(names, (*session)(nil).showLater(context.Background(), &frame{later: f}, dap.StackFrame{}).Name)
@@ -28,7 +29,7 @@ func NamesOf(link answer.TaskLink, st *answer.TaskState, v *process.Process) (na
 	return names
 }
 
-// What Runs returns.
+// Results of Runs.
 const (
 	RunsNothing = runsNothing
 	RunsMachine = runsMachine

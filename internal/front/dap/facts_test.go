@@ -13,7 +13,7 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// TestSameFigures: what an editor sees of each dump is what the commands answer with --json.
+// TestSameFigures checks that an editor sees the same values as the commands print with --json.
 func TestSameFigures(t *testing.T) {
 	if testing.Short() {
 		t.Skip("all canned dumps, one request at a time")

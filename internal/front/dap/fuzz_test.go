@@ -11,7 +11,8 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// FuzzRequests: no content of a request panics, or keeps the next request from its answer, unless it ends the session.
+// FuzzRequests checks that no request panics, and that the next request is still answered unless the session has
+// ended.
 func FuzzRequests(f *testing.F) {
 	for _, text := range []string{
 		"", "{}", "[1,2,3]", "\xff\xfe\x00", `{"seq":5,"type":"event","event":"stopped"}`,

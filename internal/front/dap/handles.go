@@ -8,27 +8,28 @@ import (
 	"github.com/google/go-dap"
 )
 
-// mostHandles is how many variables with children a client may hold; the one that was used least recently goes first.
+// mostHandles is the maximum number of expandable variables that a client holds. The least recently used one is
+// dropped first.
 const mostHandles = 100_000
 
-// A node is what a client can expand.
+// A node is a variable that a client can expand.
 type node interface {
-	// children lists at most count children from start on, of the kind that is asked for; see part.
+	// children lists the children that p selects.
 	children(ctx context.Context, s *session, p part) ([]dap.Variable, error)
 }
 
-// A part is which children are wanted.
+// A part selects children.
 type part struct {
 	named, indexed bool
-	start, count   int // of the indexed ones; count 0 is as many as fit
+	start, count   int // of the indexed ones; count 0 means as many as fit
 }
 
-// handles keeps nodes by the numbers that clients know them by.
+// handles maps the numbers that clients use to nodes.
 type handles struct {
 	mu   sync.Mutex
 	last int
 	of   map[int]*list.Element
-	used list.List // of *handle, the one that was used last first
+	used list.List // of *handle, most recently used first
 }
 
 type handle struct {
@@ -52,7 +53,7 @@ func (h *handles) add(n node) int {
 	return h.last
 }
 
-// get returns a node; nil if there is none of that number, or it was dropped.
+// get returns the node with that number, or nil if it is unknown or was dropped.
 func (h *handles) get(id int) node {
 	h.mu.Lock()
 	defer h.mu.Unlock()

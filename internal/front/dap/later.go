@@ -17,10 +17,11 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// mostLater bounds the frames behind a stack.
+// mostLater bounds the async frames added to a stack.
 const mostLater = 64
 
-// A laterFrame is code that goes on when the async method at the bottom of a thread's stack completes. The first of them is a label.
+// A laterFrame is code that resumes when the async method at the bottom of a thread's stack completes. The first one
+// is a label.
 type laterFrame struct {
 	label string
 	link  answer.TaskLink
@@ -28,7 +29,7 @@ type laterFrame struct {
 	view  *process.Process
 }
 
-// laterFrames collects the frames behind a thread's stack.
+// laterFrames collects the async frames below a thread's stack.
 type laterFrames struct {
 	s    *session
 	t    *thread
@@ -44,13 +45,13 @@ func (l *laterFrames) label(text string) { l.add(&laterFrame{label: "[" + text +
 
 func (l *laterFrames) unknown(err error) { l.label("the async callers can't be read: " + words(err)) }
 
-// What a frame is of the code that goes on when something completes.
+// What a frame runs.
 const (
 	runsNothing = iota
-	runsMachine // a state machine: of an async method, or of an iterator
-	runsBox     // the object that holds an async method's state machine, and resumes it
-	runsTask    // a task, with a delegate
-	runsRuntime // a task that resumes methods which the runtime itself suspends
+	runsMachine // the state machine of an async method or an iterator
+	runsBox     // the object that holds and resumes an async method's state machine
+	runsTask    // a task with a delegate
+	runsRuntime // a task that resumes methods suspended by the runtime itself
 )
 
 func runs(method string) int {
@@ -67,15 +68,16 @@ func runs(method string) int {
 	return runsMachine
 }
 
-// later returns who waits for what a thread runs, and who waits for that, and so on. A thread runs several such things if the end of one
-// resumed the next, or if one waits for another that it runs itself; the innermost comes first. Failed is why the thread has no more frames.
+// later returns the code that waits for the async methods on a thread's stack, its waiters, and so on. If a thread
+// runs several such methods, the innermost comes first. failed is the error that ended the stack walk, or nil.
 //
-// Who resumes a method keeps the object for the time after. So the caller's this is asked before that of the method's own code.
+// The frame that resumes a method keeps the object alive after the method has overwritten its own this. So later asks
+// the caller's frame first.
 func (s *session) later(ctx context.Context, t *thread, frames []*frame, failed error) []*frame {
 	l := &laterFrames{s: s, t: t, seen: map[target.Addr]bool{}}
-	var machine *frame // whose holder is not found yet
-	found := false     // the holder of the machine before is
-	var missed error   // why it is not
+	var machine *frame // its holder has not been found yet
+	found := false     // the holder of the previous machine was found
+	var missed error   // the reason if it was not
 	flush := func() {
 		if missed != nil {
 			l.unknown(missed)
@@ -118,7 +120,7 @@ func (s *session) later(ctx context.Context, t *thread, frames []*frame, failed 
 	return l.list
 }
 
-// waiters adds who waits for the object whose method a frame runs. The error is why that can't be read.
+// waiters adds the waiters of the object that frame f runs. It returns an error if they cannot be read.
 func (l *laterFrames) waiters(ctx context.Context, f *frame, what int) error {
 	box, v, err := l.s.boxOf(ctx, f)
 	if err != nil {
@@ -171,8 +173,8 @@ func (l *laterFrames) waiters(ctx context.Context, f *frame, what int) error {
 	return nil
 }
 
-// framesOf returns the frames of who waits, whose state is nil if it can't be read: one, or those of the methods that the runtime suspended
-// together, the innermost first.
+// framesOf returns the waiter's frames: one, or one per method suspended by the runtime, innermost first. st is nil
+// if the state cannot be read.
 func framesOf(link answer.TaskLink, st *answer.TaskState, v *process.Process) []*laterFrame {
 	if st == nil || len(st.Suspended) == 0 {
 		f := &laterFrame{link: link, view: v}
@@ -190,7 +192,7 @@ func framesOf(link answer.TaskLink, st *answer.TaskState, v *process.Process) []
 
 var errNoThis = fmt.Errorf("%w: this was optimised away", target.ErrNotInDump)
 
-// boxOf returns the object that holds the state machine that a frame of MoveNext runs.
+// boxOf returns the object that holds the state machine of a MoveNext frame.
 func (s *session) boxOf(ctx context.Context, f *frame) (target.Addr, *process.Process, error) {
 	list, noted, err := s.walk(ctx, f.thread, stackwalk.DescribeOptions{Arguments: true}, f.index, 1)
 	if err != nil {

@@ -15,15 +15,15 @@ import (
 	adapter "github.com/sosgo/sosgo/internal/front/dap"
 )
 
-// TestAsyncCallers: the threads of the pool that run async methods of optimized code have who waits for these behind their stacks, as the
-// program has it in its source. The slice lacks what says where the code of the framework keeps its variables, and so who waits for a
-// task that runs a delegate is said to be unknown.
+// TestAsyncCallers compares the waiters below the stacks of pool threads with the program's source. The methods are
+// optimized. The sliced dump omits the variable locations of framework code, so the waiters of a task with a delegate
+// are unknown.
 func TestAsyncCallers(t *testing.T) {
 	const folder = "../../../testdata/dumps/resumed/net10-resumed/"
 	if _, err := os.Stat(folder); err != nil {
 		t.Skip(err)
 	}
-	want := map[string][]string{ // by the method that blocks: what is behind its thread's stack
+	want := map[string][]string{ // by the blocking method: the async frames of its thread
 		"Load":      {"[goes on when Shop.Store.Load completes]", "[async] Shop.Web.Service awaits Store.Load", "[async] Shop.Web.Request awaits Web.Service"},
 		"Save":      {"[goes on when Shop.Store.Save completes]", "[async] Shop.Web.Book awaits Store.Save", "[async] Shop.Web.Checkout awaits Web.Book"},
 		"Count":     {"[goes on when Shop.Store.Count completes]", "[async] Shop.Web.Stock awaits Store.Count"},
@@ -67,7 +67,8 @@ func TestAsyncCallers(t *testing.T) {
 	assert.Len(t, want, seen)
 }
 
-// TestSuspendedCallers: methods that the runtime suspended together are a frame each, the innermost first. The program makes their continuations.
+// TestSuspendedCallers checks that each method suspended by the runtime is a frame, innermost first. The program
+// builds the continuations itself.
 func TestSuspendedCallers(t *testing.T) {
 	const file = "../../../testdata/dumps/suspended/net10-suspended/net10-suspended.dmp.zst"
 	if _, err := os.Stat(file); err != nil {
@@ -91,7 +92,7 @@ func TestSuspendedCallers(t *testing.T) {
 	assert.Equal(t, []string{"[async] a task (unread)"}, adapter.NamesOf(answer.TaskLink{Name: answer.Text{S: "a task"}, Meaning: "unread"}, nil, v.Process))
 }
 
-// TestWhatRuns: the frames that lead to who waits, with names from stacks of .NET 3.1 to 10 and from the source of .NET 11.
+// TestWhatRuns checks runs with names from stacks of .NET 3.1 to 10 and from the source of .NET 11.
 func TestWhatRuns(t *testing.T) {
 	for method, want := range map[string]int{
 		"Shop.Store+<Save>d__1.MoveNext()": adapter.RunsMachine,

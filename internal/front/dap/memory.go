@@ -18,11 +18,11 @@ import (
 )
 
 const (
-	maxMemory       = 1 << 20 // bytes that are read at once
+	maxMemory       = 1 << 20 // bytes read at once
 	maxInstructions = 10_000
 )
 
-// address reads a reference that a client has, with the offset from there.
+// address parses a client's memory reference and adds offset.
 func address(ref string, offset int) (target.Addr, error) {
 	digits, ok := strings.CutPrefix(strings.ToLower(ref), "0x")
 	n, err := strconv.ParseUint(digits, 16, 64)
@@ -48,8 +48,8 @@ func (s *session) readMemory(a *dap.ReadMemoryArguments) (any, error) {
 	return dap.ReadMemoryResponseBody{Address: reference(at), Data: base64.StdEncoding.EncodeToString(b[:n]), UnreadableBytes: len(b) - n}, nil
 }
 
-// disassemble lists instructions of the method that an address is in. Where there are no more, "??" stands in their place: clients want as many
-// as they asked for.
+// disassemble lists instructions of the method at an address. Clients expect the exact number, so "??" stands for
+// instructions outside the method.
 func (s *session) disassemble(ctx context.Context, a *dap.DisassembleArguments) (any, error) {
 	at, err := address(a.MemoryReference, a.Offset)
 	if err != nil {
@@ -73,27 +73,27 @@ func (s *session) disassemble(ctx context.Context, a *dap.DisassembleArguments) 
 		switch n := here + a.InstructionOffset + i; {
 		case n >= 0 && n < len(list):
 			body.Instructions[i] = list[n]
-		default: // before or behind the method
+		default: // before or after the method
 			body.Instructions[i] = dap.DisassembledInstruction{Address: reference(outside(list, n, at)), Instruction: "??"}
 		}
 	}
 	return body, nil
 }
 
-// outside returns an address for an instruction that is none: clients sort by it.
+// outside returns the address of a "??" instruction. Clients sort by address.
 func outside(list []dap.DisassembledInstruction, n int, at target.Addr) target.Addr {
 	if len(list) == 0 {
 		return at + target.Addr(n)
 	}
 	if n < 0 {
-		first, _ := address(list[0].Address, 0) // it was written here
+		first, _ := address(list[0].Address, 0) // list holds addresses formatted by this package
 		return first + target.Addr(n)
 	}
 	last, _ := address(list[len(list)-1].Address, 0)
 	return last + target.Addr(len(list[len(list)-1].InstructionBytes)/2+n-len(list))
 }
 
-// instructions reads all instructions, and finds the one at an address, or before it.
+// instructions reads all instructions and returns the index of the one at or before an address.
 func (s *session) instructions(ctx context.Context, v *process.Process, d *answer.Disassembly, at target.Addr) (list []dap.DisassembledInstruction, here int, err error) {
 	for i, err := range d.Instructions {
 		if ctx.Err() != nil {

@@ -24,7 +24,7 @@ func (s *session) modules(ctx context.Context, a *dap.ModulesArguments) (any, er
 			return nil, ctx.Err()
 		}
 		if err != nil && im.Path == "" && im.Size == 0 {
-			continue // the row before has the image
+			continue // already listed by the previous row
 		}
 		if n++; n <= a.StartModule {
 			continue

@@ -20,8 +20,8 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// TestNeovim: Neovim with nvim-dap has the thread, frames and values that another client has. The plugin is the folder NVIM_DAP, or one that Neovim
-// finds itself. No registry of packages has it.
+// TestNeovim checks that Neovim with nvim-dap sees the same thread, frames and values as another client. The plugin
+// is the folder NVIM_DAP or one that Neovim finds itself. No package registry offers it.
 func TestNeovim(t *testing.T) {
 	nvim, err := exec.LookPath("nvim")
 	if err != nil {
@@ -74,7 +74,7 @@ func TestNeovim(t *testing.T) {
 	assert.Contains(t, got.Message, "OrderException")
 }
 
-// listen runs sosgo dap -listen over a dump, and returns where, and the token.
+// listen runs sosgo dap -listen over a dump and returns its address and token.
 func listen(t *testing.T, dump string) (address, token string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())

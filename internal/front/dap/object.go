@@ -16,8 +16,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An object is expanded into what it means: elements, calls, the state of a task, or else its fields. What means something has its fields in
-// the raw view.
+// An object expands into elements, calls or the state of a task if it is a collection, delegate or task, with its
+// fields in the raw view. Any other object expands into its fields.
 type object struct {
 	view *process.Process
 	at   target.Addr
@@ -57,14 +57,14 @@ func (n *object) rawView(s *session) dap.Variable {
 		PresentationHint: &dap.VariablePresentationHint{Kind: "virtual"}}
 }
 
-// fields lists the fields of an instance, and in a group of their own the statics of its type.
+// fields lists the fields of an instance. The statics of its type are in a separate group.
 func (n *object) fields(ctx context.Context, s *session, o *answer.Object) ([]dap.Variable, error) {
 	var out []dap.Variable
 	if len(o.Boxed) > 0 {
 		out = append(out, dap.Variable{Name: "value", Value: o.Boxed.Cut(textLimit), Type: o.Type.String()})
 	}
 	if o.FieldList == nil || o.FieldsErr != nil {
-		for _, w := range o.Words { // of an object whose fields are not known
+		for _, w := range o.Words { // an object with unknown fields
 			v := dap.Variable{Name: fmt.Sprintf("+%#x", w.Offset), Value: fmt.Sprintf("%#x", uint64(w.Value)), MemoryReference: fmt.Sprintf("%#x", uint64(w.Value))}
 			if !w.Type.IsZero() {
 				v = s.reference(ctx, n.view, named{name: v.Name}, target.Addr(w.Value))
@@ -90,7 +90,7 @@ func (n *object) fields(ctx context.Context, s *session, o *answer.Object) ([]da
 	return out, nil
 }
 
-// calls lists what a delegate calls.
+// calls lists the methods that a delegate calls.
 func (n *object) calls(ctx context.Context, s *session) ([]dap.Variable, error) {
 	list, err := values.DelegateCalls(ctx, n.view, n.at)
 	if err != nil {
@@ -125,7 +125,7 @@ func callName(c *answer.DelegateCall) string {
 	return c.Name
 }
 
-// task lists the state of a task: how it stands, what it waits for, and who waits for it.
+// task lists the state of a task, what it waits for, and its waiters.
 func (n *object) task(ctx context.Context, s *session) ([]dap.Variable, error) {
 	t, err := async.State(ctx, n.view, n.at)
 	if err != nil {
@@ -170,7 +170,7 @@ func (n *object) task(ctx context.Context, s *session) ([]dap.Variable, error) {
 	return out, nil
 }
 
-// place is where an async method stands.
+// place describes the position of an async method.
 func place(p *answer.AsyncPlace) string {
 	out := p.Method.String()
 	if await := p.Await.String(); await != "" {
@@ -185,16 +185,16 @@ func place(p *answer.AsyncPlace) string {
 	return out
 }
 
-// A sequence is numbered elements. A part of them can be read.
+// A sequence is a list of numbered elements that can be read in part.
 type sequence struct {
 	length uint64
-	known  bool // the length is
-	// read reads elements from start on, count at most.
+	known  bool // length is known
+	// read reads at most count elements from start on.
 	read func(ctx context.Context, s *session, start, count uint64) iter.Seq2[dap.Variable, error]
 	also []dap.Variable // named children
 }
 
-// elements lists a part of a sequence. More than a client can show at once are in ranges.
+// elements lists a part of a sequence. If there are too many elements for one list, it groups them in ranges.
 func (s *session) elements(ctx context.Context, p part, q *sequence) ([]dap.Variable, error) {
 	var out []dap.Variable
 	if p.indexed {
@@ -230,7 +230,7 @@ func (s *session) elements(ctx context.Context, p part, q *sequence) ([]dap.Vari
 	return out, nil
 }
 
-// ranges returns the elements between two as at most pageSize ranges, one in the other where they are many.
+// ranges returns the elements from..to as at most pageSize ranges, nested if necessary.
 func (s *session) ranges(q *sequence, from, to uint64) []dap.Variable {
 	size := uint64(pageSize)
 	for from < to && (to-from-1)/size+1 > pageSize {
@@ -251,7 +251,7 @@ func (s *session) rangeOf(q *sequence, from, to uint64) dap.Variable {
 	return dap.Variable{Name: name, VariablesReference: s.values.add(&rangeNode{q, from, to})}
 }
 
-// A rangeNode is elements of a sequence.
+// A rangeNode is a range of a sequence's elements.
 type rangeNode struct {
 	of       *sequence
 	from, to uint64
@@ -365,7 +365,8 @@ func (n *object) collection(ctx context.Context, s *session, p part) ([]dap.Vari
 	return s.elements(ctx, p, q)
 }
 
-// item shows an element of a collection; of a dictionary its value, named by the key, or both where the key is an object of its own.
+// item shows an element of a collection. A dictionary entry is its value named by its key, or a group of both if the
+// key is an object.
 func (n *object) item(ctx context.Context, s *session, i *answer.CollectionItem) dap.Variable {
 	name := fmt.Sprintf("[%d]", i.Index)
 	if !i.HasKey {

@@ -10,12 +10,12 @@ import (
 	"github.com/google/go-dap"
 )
 
-// progressDelay is how long a request runs before it is reported. Only tests change it.
+// progressDelay is the time after which a running request is reported. Only tests change it.
 var progressDelay = 500 * time.Millisecond
 
 const progressTick = 200 * time.Millisecond
 
-// A progress reports a request that takes long to clients that want it: sosgo's own reports, or else that it runs.
+// A progress reports a long request to clients that support it.
 type progress struct {
 	out   *sender
 	id    string
@@ -29,7 +29,7 @@ type progress struct {
 	last    time.Time
 }
 
-// newProgress returns the progress of a request; nil for clients that want none.
+// newProgress returns the progress of a request, or nil if the client does not support it.
 func (s *session) newProgress(r *request) *progress {
 	if !s.client.SupportsProgressReporting {
 		return nil
@@ -47,7 +47,7 @@ func (s *session) newProgress(r *request) *progress {
 	return p
 }
 
-// progressRequest returns the number of the request with a progress.
+// progressRequest returns the request number in a progress id.
 func progressRequest(id string) (seq int, ok bool) {
 	text, ok := strings.CutPrefix(id, "request-")
 	seq, err := strconv.Atoi(text)
@@ -62,7 +62,7 @@ func (p *progress) start(message string) {
 	p.out.event("progressStart", dap.ProgressStartEventBody{ProgressId: p.id, Title: p.title, RequestId: p.seq, Cancellable: true, Message: message})
 }
 
-// report is a process.ProgressFunc.
+// report implements process.ProgressFunc.
 func (p *progress) report(work string, done, total uint64) {
 	if p == nil {
 		return

@@ -20,7 +20,7 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// TestRefused: what a dump can't do fails with words, and so does what means nothing.
+// TestRefused checks that unsupported and invalid requests fail with a message.
 func TestRefused(t *testing.T) {
 	c := start(t)
 	init := ask[*dap.InitializeResponse](c, "initialize", map[string]any{"adapterID": "sosgo"})
@@ -71,7 +71,7 @@ func TestRefused(t *testing.T) {
 	<-c.ended
 }
 
-// TestBadFrames: a stream that is no protocol ends the session with words, whatever it says about its length.
+// TestBadFrames checks that an invalid stream ends the session with a message, whatever length it claims.
 func TestBadFrames(t *testing.T) {
 	for text, want := range map[string]string{
 		"Content-Length: 99999999999\r\n\r\n":                        "at most",
@@ -100,7 +100,7 @@ func TestBadFrames(t *testing.T) {
 	}
 }
 
-// TestGarbage: requests with any arguments are answered, each once, with a response.
+// TestGarbage checks that requests with arbitrary arguments each get exactly one response.
 func TestGarbage(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	c, stop := open(t, testdump.Open(t, "net10-crash-nested").Plain(), nil)
@@ -120,7 +120,7 @@ func TestGarbage(t *testing.T) {
 	}
 }
 
-// TestFlood: requests that come faster than they are answered are answered, or refused for this reason; the memory that they take is bounded.
+// TestFlood checks that a burst of requests is answered or refused, and that its memory is bounded.
 func TestFlood(t *testing.T) {
 	c, stop := open(t, testdump.Open(t, "net10-zoo").Plain(), nil)
 	flood := testcase.Part(t, 20_000, 4)
@@ -158,7 +158,7 @@ func TestFlood(t *testing.T) {
 	assert.NotEmpty(t, c.threads(), "it goes on")
 }
 
-// TestCancel: a request that runs, or waits, ends when the client wants no more of it.
+// TestCancel checks that cancel ends a running or waiting request.
 func TestCancel(t *testing.T) {
 	c, _ := open(t, testdump.Open(t, "net10-zoo").Plain(), nil)
 	for range 20 {
@@ -173,7 +173,7 @@ func TestCancel(t *testing.T) {
 	t.Error("nothing was cancelled")
 }
 
-// TestDouble: two requests of one number can't be answered both.
+// TestDouble checks that a second request with the same number is refused.
 func TestDouble(t *testing.T) {
 	c, _ := open(t, testdump.Open(t, "net10-zoo").Plain(), nil)
 	for range 100 {
@@ -189,7 +189,7 @@ func TestDouble(t *testing.T) {
 	t.Error("both were answered each time")
 }
 
-// TestToken: over TCP a client shows the token at launch; without it, it is asked to go.
+// TestToken checks that launch and attach over TCP require the token, and that a client without it is disconnected.
 func TestToken(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo").Plain()
 	address, token := listen(t, d)
@@ -213,7 +213,7 @@ func TestToken(t *testing.T) {
 	go func() { _, _ = io.WriteString(large.in, "Content-Length: 100000\r\n\r\n") }()
 	out, _ := io.ReadAll(large.out)
 	assert.Contains(t, string(out), "at most")
-	for range 2 { // one after the other, over the same dump
+	for range 2 { // in sequence, over the same dump
 		c := connect()
 		ask[*dap.InitializeResponse](c, "initialize", map[string]any{"adapterID": "sosgo"})
 		ask[*dap.AttachResponse](c, "attach", map[string]any{"token": token})

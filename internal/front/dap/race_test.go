@@ -2,5 +2,5 @@
 
 package dap_test
 
-// underRace reports that the race detector runs, which allocates much itself.
+// underRace reports whether the race detector is on. The detector itself allocates much memory.
 const underRace = true

@@ -58,7 +58,7 @@ func (s *session) scopes(ctx context.Context, id int) (any, error) {
 	return body, nil
 }
 
-// described returns a frame with what a scope shows.
+// described returns a frame with the details that a scope shows.
 func (s *session) described(ctx context.Context, f *frame, d stackwalk.DescribeOptions) (*answer.Frame, error) {
 	list, _, err := s.walk(ctx, f.thread, d, f.index, 1)
 	if err == nil && len(list) == 0 {
@@ -86,7 +86,7 @@ func (s *session) listLocals(ctx context.Context, f *frame) ([]dap.Variable, err
 	return s.frameVariables(ctx, f, d.Locals, "V"), nil
 }
 
-// frameVariables returns arguments or locals. One without a name is named by its number.
+// frameVariables returns arguments or locals. A variable without a name is shown by its number.
 func (s *session) frameVariables(ctx context.Context, f *frame, list []answer.Variable, unnamed string) []dap.Variable {
 	out := make([]dap.Variable, 0, len(list))
 	for i := range list {
@@ -99,7 +99,7 @@ func (s *session) frameVariables(ctx context.Context, f *frame, list []answer.Va
 func (s *session) frameVariable(ctx context.Context, f *frame, v *answer.Variable, name string) dap.Variable {
 	out := s.variable(ctx, f.thread.view, named{name: name, typ: v.Type.String(), stored: &v.Stored, evaluate: v.Name})
 	if v.State == answer.VariableNoData {
-		out.Value = "<no data>" // it was optimised away, or is not live here
+		out.Value = "<no data>" // optimized away, or not live here
 	}
 	if out.MemoryReference == "" && v.Address != 0 {
 		out.MemoryReference = reference(v.Address)

@@ -18,21 +18,21 @@ import (
 )
 
 const (
-	mostWaiting      = 1000     // requests that wait to be answered
-	mostWaitingBytes = 16 << 20 // their bytes
-	atOnce           = 4        // questions that are answered at a time
+	mostWaiting      = 1000     // queued requests
+	mostWaitingBytes = 16 << 20 // bytes of the queued requests
+	atOnce           = 4        // questions answered concurrently
 )
 
-// Options change Serve.
+// Options configure Serve.
 type Options struct {
-	// Token, if not empty, has to be among the arguments of the client that launches or attaches.
+	// Token, if not empty, is required in the arguments of launch and attach.
 	Token string
-	// Panicked, if not nil, receives what a panic printed. The request fails.
+	// Panicked, if not nil, receives the text of a panic. The request then fails.
 	Panicked func(text string)
 }
 
-// Serve answers one client until it disconnects, its stream ends or ctx does. The error is that of the stream. Reading from r may outlive
-// Serve where ctx ends it: the caller closes r.
+// Serve answers one client until it disconnects, its stream ends or ctx is canceled. It returns the stream's error.
+// If ctx ends Serve, a read from r may continue; the caller must close r.
 func Serve(ctx context.Context, r io.Reader, w io.Writer, host Host, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -52,12 +52,12 @@ func Serve(ctx context.Context, r io.Reader, w io.Writer, host Host, o Options) 
 	case err := <-read:
 		return errors.Join(err, s.out.err)
 	default:
-		return s.out.err // the client said goodbye, or ctx ended
+		return s.out.err // the client has disconnected, or ctx has ended
 	}
 }
 
-// A server is the order of work for one client: one goroutine reads requests, one takes them in order, and questions are answered by a few
-// at a time.
+// A server orders the work for one client. One goroutine reads requests and another takes them in order. Up to atOnce
+// questions are answered concurrently.
 type server struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
@@ -71,7 +71,7 @@ type server struct {
 	answering    sync.WaitGroup
 
 	mu      sync.Mutex
-	running map[int]*request // by number; also those that wait
+	running map[int]*request // by number, including queued ones
 }
 
 // A request is one request of the client.
@@ -85,7 +85,8 @@ type request struct {
 	progress *progress
 }
 
-// read reads requests until the stream ends. What can't be queued is answered here, and so is cancel, which must not wait.
+// read reads requests until the stream ends. It answers requests that cannot be queued, and cancel, which must not
+// wait.
 func (s *server) read(r *bufio.Reader) error {
 	for {
 		most := maxFrame
@@ -109,7 +110,7 @@ func (s *server) read(r *bufio.Reader) error {
 	}
 }
 
-// take takes one message. It reports whether it is the client's last.
+// take handles one message. It reports whether it is the client's last.
 func (s *server) take(b []byte) (last bool) {
 	message, err := dap.DecodeProtocolMessage(b)
 	var unknown *dap.DecodeProtocolMessageFieldError
@@ -123,7 +124,7 @@ func (s *server) take(b []byte) (last bool) {
 		s.out.fail(m.GetSeq(), m.GetRequest().Command, unreadable(err), idUsage)
 	case err != nil:
 		s.out.fail(0, "", unreadable(err), idUsage)
-	case isRequest: // the adapter sends no requests, so that a response or an event needs no answer
+	case isRequest: // the adapter sends no requests, so responses and events need no answer
 		return s.queue(m, int64(len(b)))
 	}
 	return false
@@ -131,7 +132,7 @@ func (s *server) take(b []byte) (last bool) {
 
 func unreadable(err error) string { return fmt.Sprintf("the request can't be read: %.200v", err) }
 
-// refuse answers a message of a kind that the protocol does not have. An unknown response or event needs no answer.
+// refuse answers a message of an unknown kind. Unknown responses and events need no answer.
 func (s *server) refuse(e *dap.DecodeProtocolMessageFieldError) {
 	switch e.SubType {
 	case "Request":
@@ -219,7 +220,7 @@ func (s *server) forget(r *request) {
 	}
 }
 
-// work takes the requests in order. Those that change the session are answered before the next one is taken.
+// work takes requests in order. A request that changes the session is answered before the next one is taken.
 func (s *server) work() {
 	places := make(chan struct{}, atOnce)
 	for {
@@ -255,7 +256,7 @@ func (s *server) work() {
 	}
 }
 
-// answer answers a request. It returns false where the client has to go.
+// answer answers a request. It returns false if the client must be disconnected.
 func (s *server) answer(r *request) bool {
 	defer s.forget(r)
 	defer r.cancel()
@@ -278,7 +279,8 @@ func (s *server) answer(r *request) bool {
 	return true
 }
 
-// allowed reports whether the client may ask: launch and attach show the token, and only initialize comes before.
+// allowed reports whether the client may send the request. Only initialize is allowed before launch or attach has
+// shown the token.
 func (s *server) allowed(r *request) bool {
 	if s.known.Load() {
 		return true
@@ -290,14 +292,14 @@ func (s *server) allowed(r *request) bool {
 	case *dap.InitializeRequest:
 		return true
 	case dap.LaunchAttachRequest:
-		_ = json.Unmarshal(m.GetArguments(), &given) // no token is a wrong one
+		_ = json.Unmarshal(m.GetArguments(), &given) // a missing token counts as wrong
 	}
 	ok := subtle.ConstantTimeCompare([]byte(given.Token), []byte(s.options.Token)) == 1
 	s.known.Store(ok)
 	return ok
 }
 
-// ask asks the session. A panic is a fault of this request alone.
+// ask passes the request to the session. A panic fails only this request.
 func (s *server) ask(r *request) (body any, err error) {
 	if r.ctx.Err() != nil {
 		return nil, r.ctx.Err()
@@ -313,7 +315,7 @@ func (s *server) ask(r *request) (body any, err error) {
 	return s.session.answer(r)
 }
 
-// The ids of errors in responses: those of the dump are the exit codes of the commands.
+// Error ids in responses. Errors about the dump use the exit codes of the commands.
 const (
 	idUsage       = 1
 	idNotInDump   = 3

@@ -18,14 +18,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A session is what one client looks at: at first nothing, then one dump.
+// A session is the state of one client: no dump at first, then one dump.
 type session struct {
 	ctx    context.Context
 	host   Host
 	server *server
 	client dap.InitializeRequestArguments
 
-	// Set by launch or attach, and read by questions, which come later.
+	// Set by launch or attach, before any question reads them.
 	opened *Opened
 	view   *process.Process
 	ended  sync.Once
@@ -45,7 +45,7 @@ func newSession(ctx context.Context, host Host, s *server) *session {
 func (s *session) close() {
 	s.ended.Do(func() {
 		if s.opened != nil {
-			_ = s.opened.Close() // the client has gone
+			_ = s.opened.Close() // the client has disconnected
 		}
 	})
 }
@@ -94,7 +94,8 @@ func (s *session) answer(r *request) (any, error) {
 	return standing(r)
 }
 
-// standing answers requests that only a running process could do: breakpoints are never reached, and the others fail.
+// standing answers requests that need a running process. Breakpoints are accepted but never reached; other requests
+// fail.
 func standing(r *request) (any, error) {
 	switch m := r.message.(type) {
 	case *dap.SetBreakpointsRequest:
@@ -115,7 +116,7 @@ func standing(r *request) (any, error) {
 	return nil, target.Unsupportedf("%s is no question about a dump", r.Command)
 }
 
-// after sends what follows a response.
+// after sends the events that follow a response.
 func (s *session) after(command string, ok bool) {
 	switch {
 	case command == "terminate":
@@ -146,7 +147,7 @@ func capabilities() dap.Capabilities {
 	}
 }
 
-// noBreakpoints answers each of the four requests that set breakpoints: all bodies are alike.
+// noBreakpoints answers each of the four requests that set breakpoints. Their response bodies are identical.
 func noBreakpoints(n int) dap.SetBreakpointsResponseBody {
 	out := make([]dap.Breakpoint, n)
 	for i := range out {
@@ -155,7 +156,7 @@ func noBreakpoints(n int) dap.SetBreakpointsResponseBody {
 	return dap.SetBreakpointsResponseBody{Breakpoints: out}
 }
 
-// arguments are those of launch and attach.
+// arguments are the arguments of launch and attach.
 type arguments struct {
 	Dump         string     `json:"dump"`
 	Modules      stringList `json:"modules"`
@@ -163,7 +164,7 @@ type arguments struct {
 	SourceMap    sourceMap  `json:"sourceMap"`
 }
 
-// A stringList is a text, or several.
+// A stringList is a JSON string or a list of strings.
 type stringList []string
 
 func (l *stringList) UnmarshalJSON(b []byte) error {
@@ -178,7 +179,7 @@ func (l *stringList) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*[]string)(l))
 }
 
-// open opens the dump that launch or attach names.
+// open opens the dump named by launch or attach.
 func (s *session) open(r *request, raw json.RawMessage) error {
 	if s.opened != nil {
 		return fmt.Errorf("%s is open: start another session for another dump", s.opened.Path)
@@ -189,7 +190,7 @@ func (s *session) open(r *request, raw json.RawMessage) error {
 			return fmt.Errorf("the arguments can't be read: %w", err)
 		}
 	}
-	ctx, cancel := context.WithCancel(s.ctx) // that of the session: files are opened when they are first read
+	ctx, cancel := context.WithCancel(s.ctx) // the session's context: files are opened on first read
 	stop := context.AfterFunc(r.ctx, cancel)
 	o, err := s.host.Open(ctx, Open{Dump: a.Dump, Modules: a.Modules, SymbolServers: a.SymbolServer}, func(done, total uint64) {
 		r.progress.report("opening the dump", done, total)
@@ -203,12 +204,12 @@ func (s *session) open(r *request, raw json.RawMessage) error {
 		return err
 	}
 	context.AfterFunc(s.ctx, cancel)
-	s.view, _ = o.Dump.Process(o.Runtime) // it keeps the error
+	s.view, _ = o.Dump.Process(o.Runtime) // the process keeps the error
 	s.sources, s.opened = a.SourceMap, o
 	return nil
 }
 
-// stopped says where the process stands: at its crash, or where it was when the dump was taken.
+// stopped sends the stopped event, with the crash if one is recorded.
 func (s *session) stopped() {
 	info := s.opened.Dump.File().Process()
 	s.server.out.event("process", dap.ProcessEventBody{Name: cmpText(info.Command, filepath.Base(s.opened.Path)), SystemProcessId: int(info.ID), StartMethod: "attach"})
@@ -239,12 +240,13 @@ func (s *session) console(text string) {
 	s.server.out.event("output", dap.OutputEventBody{Category: "console", Output: text})
 }
 
-// crash describes the crash, once.
+// crash describes the crash and caches the result.
 func (s *session) crash(ctx context.Context) (*answer.Crash, error) {
 	return s.threads.crash.get(ctx, func(ctx context.Context) (*answer.Crash, error) { return crash.Describe(ctx, s.view, crash.Options{}) })
 }
 
-// asked asks a view, and where it knows the address for another runtime's, the view of that. It returns the view that answered.
+// asked calls ask with a view. If the address belongs to another runtime, it calls ask with that runtime's view. It
+// returns the view used.
 func asked[T any](s *session, v *process.Process, ask func(*process.Process) (T, error)) (T, *process.Process, error) {
 	out, err := ask(v)
 	var foreign *dac.ForeignError
@@ -257,7 +259,7 @@ func asked[T any](s *session, v *process.Process, ask func(*process.Process) (T,
 	return out, v, err
 }
 
-// words are what stands in the place of what is missing: the word of all forms, and the reason.
+// words formats the error that stands for a missing value: the common word and the reason.
 func words(err error) string {
 	if err == nil {
 		return ""
@@ -288,7 +290,7 @@ func cmpText(list ...string) string {
 	return ""
 }
 
-// A once keeps the first answer that was no failure of its context.
+// A once caches the first result that is not an error of its context.
 type once[T any] struct {
 	mu   sync.Mutex
 	done bool

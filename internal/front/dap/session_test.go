@@ -48,7 +48,7 @@ func named(t *testing.T, list []dap.Variable, name string) dap.Variable {
 	return dap.Variable{}
 }
 
-// TestSources: a path of a PDB becomes a file of this machine where sourceMap leads there, and is marked if there is none.
+// TestSources checks that sourceMap maps paths of a PDB to local files, and that missing files are marked.
 func TestSources(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("net10-zoo-withheap"), func(t *testing.T, d *testdump.Dump) int {
 		testcase.NeedModules(t, d.Case)
@@ -72,14 +72,14 @@ func TestSources(t *testing.T) {
 	})
 }
 
-// TestSymbolServer: a module file and its PDB come from the server that the client names, by their keys, and the next time from the cache.
-// Without the server there are no lines.
+// TestSymbolServer checks that a module file and its PDB are downloaded from the client's server, and read from the
+// cache the next time. Without the server there are no line numbers.
 func TestSymbolServer(t *testing.T) {
 	key := regexp.MustCompile(`^/debuggee\.(dll/[0-9a-f]+/debuggee\.dll|pdb/[0-9a-f]{32}ffffffff/debuggee\.pdb)$`)
 	testdump.Corpus(t, testcase.Named("net10-zoo-withheap"), func(t *testing.T, d *testdump.Dump) int {
 		testcase.NeedModules(t, d.Case)
 		home := t.TempDir()
-		for _, v := range []string{"HOME", "USERPROFILE"} { // the cache lies there
+		for _, v := range []string{"HOME", "USERPROFILE"} { // the cache is in the home folder
 			t.Setenv(v, home)
 		}
 		files, err := os.ReadDir(d.Case.Modules)
@@ -128,7 +128,8 @@ func TestSymbolServer(t *testing.T) {
 	})
 }
 
-// TestEvaluate: expressions know the variables of the frame, the console runs commands for its thread, and both complete.
+// TestEvaluate checks that expressions can use the frame's variables, that the console runs commands for its thread,
+// and that both complete.
 func TestEvaluate(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo").Plain()
 	c, _ := open(t, d, nil)
@@ -164,7 +165,7 @@ func TestEvaluate(t *testing.T) {
 	assert.Empty(t, complete("qqqqq"))
 }
 
-// TestObjects: collections are their elements, delegates their calls; the raw view has the fields.
+// TestObjects checks that collections show elements and delegates show calls, with the fields in the raw view.
 func TestObjects(t *testing.T) {
 	c, _ := open(t, testdump.Open(t, "net10-zoo").Plain(), nil)
 	all := c.variables(c.evaluate("Debuggee.Zoo.Scenario.Root", "watch", 0).VariablesReference)
@@ -198,7 +199,7 @@ func TestObjects(t *testing.T) {
 	assert.Equal(t, "Debuggee.Zoo.Everything", named(t, c.scope(f.Id, "Statics of the type"), "Root").Type)
 }
 
-// TestTasks: a task shows how it stands and what it waits for, and the frames of a thread lead to who waits for the method that it runs.
+// TestTasks checks the state and waiters of a task, and the async frames of a thread.
 func TestTasks(t *testing.T) {
 	d := testdump.Open(t, "net10-async").Plain()
 	c, _ := open(t, d, nil)
@@ -224,7 +225,8 @@ func TestTasks(t *testing.T) {
 	assert.NotZero(t, found)
 }
 
-// TestMemory: bytes are those of the dump, and what it lacks is counted; instructions are those of clru, as many as are asked for.
+// TestMemory compares memory with the dump's bytes and instructions with clru's, and checks the count of unreadable
+// bytes.
 func TestMemory(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	c, _ := open(t, d.Plain(), nil)
@@ -251,7 +253,8 @@ func TestMemory(t *testing.T) {
 	assert.Equal(t, len(want), n)
 }
 
-// TestRuntimes: one stack shows the frames of both runtimes of a process, and their objects are read by the runtime that owns them.
+// TestRuntimes checks that one stack shows the frames of both runtimes, and that each object is read by the runtime
+// that owns it.
 func TestRuntimes(t *testing.T) {
 	c, _ := open(t, testdump.Open(t, "sxs").Plain(), nil)
 	n := 0
@@ -273,7 +276,7 @@ func TestRuntimes(t *testing.T) {
 	assert.NotZero(t, n)
 }
 
-// TestMissing: what the dump lacks has words and a reason in its place.
+// TestMissing checks that a missing value is shown with its reason.
 func TestMissing(t *testing.T) {
 	c, _ := open(t, "../../../testdata/dumps/bare/net10-zoo-gcore/net10-zoo-gcore.dmp.zst", nil)
 	missing := 0
@@ -287,7 +290,7 @@ func TestMissing(t *testing.T) {
 	assert.NotZero(t, missing)
 }
 
-// TestProgress: a client that wants it hears of requests that take long, and of no others.
+// TestProgress checks that only long requests are reported, and only to clients that support it.
 func TestProgress(t *testing.T) {
 	launch := func(t *testing.T) *client {
 		c := start(t)

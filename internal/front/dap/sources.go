@@ -15,10 +15,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A sourceMap maps the beginnings of paths, as a PDB has them, to folders of this machine.
+// A sourceMap maps path prefixes in PDBs to local folders.
 type sourceMap map[string]string
 
-// path returns the path of a file on this machine by the longest beginning that fits.
+// path maps a file to a local path by its longest matching prefix.
 func (m sourceMap) path(file string) (string, bool) {
 	best := ""
 	for from := range m {
@@ -37,13 +37,13 @@ func (m sourceMap) path(file string) (string, bool) {
 	return to + "/" + strings.ReplaceAll(rest, `\`, "/"), true
 }
 
-// hasFolder reports whether a path is in a folder, or is it.
+// hasFolder reports whether file is folder or is in it.
 func hasFolder(file, folder string) bool {
 	rest, ok := strings.CutPrefix(file, folder)
 	return ok && (rest == "" || strings.ContainsAny(folder[len(folder)-1:], `/\`) || strings.ContainsAny(rest[:1], `/\`))
 }
 
-// fileTable keeps facts about source files by their paths, and which of them have a text that a client may ask for.
+// fileTable caches source files by path, and the embedded texts that a client may request.
 type fileTable struct {
 	mu    sync.Mutex
 	known map[string]dap.Source
@@ -57,8 +57,8 @@ type embedded struct {
 	file   string
 }
 
-// sourceOf returns the source with a path of a PDB: a file of this machine, or else the text that the PDB of a method's module embeds, or
-// else the path alone. Method 0 is none.
+// sourceOf returns the source with a path of a PDB: a local file, or the text embedded in the PDB of the method's
+// module, or only the path. Method 0 means no method.
 func (s *session) sourceOf(ctx context.Context, v *process.Process, method target.Addr, file string) *dap.Source {
 	t := &s.files
 	t.mu.Lock()
@@ -77,7 +77,7 @@ func (s *session) sourceOf(ctx context.Context, v *process.Process, method targe
 		out.Origin, out.PresentationHint = "not on this machine: sourceMap leads to its folder", "deemphasize"
 		if method != 0 {
 			in, of, _ = asked(s, v, func(v *process.Process) (*answer.SourceFile, error) { return methods.Source(ctx, v, method, file) })
-		} // a PDB that can't be read embeds nothing that could be shown
+		} // an unreadable PDB has no embedded text to show
 	}
 	if ctx.Err() != nil {
 		return &out

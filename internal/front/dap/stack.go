@@ -15,27 +15,27 @@ import (
 )
 
 const (
-	firstFrames = 64      // how many frames of a stack are walked at least
-	keptFrames  = 200_000 // frames of all stacks that are kept
+	firstFrames = 64      // minimum number of frames walked
+	keptFrames  = 200_000 // maximum number of frames kept over all stacks
 )
 
-// A frame is an entry of a stack as a client sees it: one of the thread's, or one of the code that goes on when it completes.
+// A frame is an entry of a stack as a client sees it: a frame of the thread, or an async frame below the stack.
 type frame struct {
 	thread *thread
-	index  int // among the frames that the thread's walk yields; -1 for one that no walk yields
+	index  int // in the thread's walk; -1 for an async frame
 	*answer.Frame
 	later *laterFrame
 }
 
-// A stack is the frames of a thread as far as they were walked.
+// A stack holds the frames of a thread that have been walked so far.
 type stack struct {
 	mu     sync.Mutex
 	frames []*frame
 	whole  bool
-	err    error // why there are no more
+	err    error // the reason why the walk ended early
 }
 
-// stackCache keeps walked frames and the ids of frames.
+// stackCache caches walked frames and the ids of frames.
 type stackCache struct {
 	mu    sync.Mutex
 	of    map[int]*stack
@@ -44,7 +44,7 @@ type stackCache struct {
 	keys  []frameKey // by id-1
 }
 
-// A frameKey says which frame an id means, whether or not the frame is kept.
+// A frameKey identifies the frame of an id, even if the frame is no longer cached.
 type frameKey struct{ thread, index int }
 
 // stack returns the stack of a thread.
@@ -62,7 +62,7 @@ func (c *stackCache) stack(t *thread) *stack {
 	return st
 }
 
-// walked counts frames, and drops other stacks if there are too many.
+// walked adds to the frame count. If the total exceeds keptFrames, it drops all stacks except t's.
 func (c *stackCache) walked(t *thread, more int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -92,7 +92,7 @@ func (c *stackCache) key(id int) (frameKey, bool) {
 	return c.keys[id-1], true
 }
 
-// frame returns the frame with an id that a client has.
+// frame returns the frame with a client's id.
 func (s *session) frame(ctx context.Context, id int) (*frame, error) {
 	k, ok := s.stacks.key(id)
 	if !ok {
@@ -112,8 +112,8 @@ func (s *session) frame(ctx context.Context, id int) (*frame, error) {
 	return list[k.index], nil
 }
 
-// frames returns at least the first frames of a thread, as many as are wanted and there, and whether that is all. Where the walk failed the
-// error comes with the frames before.
+// frames returns at least the first want frames of a thread, if it has so many. whole reports whether the list is
+// complete. If the walk failed, the frames come with the error.
 func (s *session) frames(ctx context.Context, t *thread, want int) (list []*frame, whole bool, err error) {
 	st := s.stacks.stack(t)
 	st.mu.Lock()
@@ -138,7 +138,7 @@ func (s *session) frames(ctx context.Context, t *thread, want int) (list []*fram
 	return st.frames, st.whole, st.err
 }
 
-// walk returns frames of a thread from one on, what they lack, and what kept the walk from the others.
+// walk returns frames of a thread from one on, the errors of their missing parts, and the error that ended the walk.
 func (s *session) walk(ctx context.Context, t *thread, d stackwalk.DescribeOptions, from, limit int) (out []*answer.Frame, lacks []error, err error) {
 	list, err := stacks.Stacks(ctx, t.view, stacks.Options{Threads: []*threads.Thread{t.of},
 		StackOptions: threads.StackOptions{DescribeOptions: d, Native: true, From: from, Limit: &limit}})
@@ -183,10 +183,10 @@ func (s *session) stackTrace(ctx context.Context, a *dap.StackTraceArguments) (a
 	return body, nil
 }
 
-// maxFrames is more than any stack has.
+// maxFrames exceeds the depth of any stack.
 const maxFrames = 1 << 22
 
-// show returns a frame for clients. Index is its place in the list, which its id stands for.
+// show converts a frame for clients. index is its position in the list, which its id encodes.
 func (s *session) show(ctx context.Context, f *frame, index int) dap.StackFrame {
 	out := dap.StackFrame{Id: s.stacks.id(frameKey{f.thread.id, index})}
 	if f.later != nil {
@@ -211,7 +211,7 @@ func (s *session) show(ctx context.Context, f *frame, index int) dap.StackFrame 
 	return out
 }
 
-// frameName returns the name of a frame, and behind it why the stack ends there before its end.
+// frameName returns the name of a frame, followed by the reason if the stack ends early there.
 func frameName(f *answer.Frame) string {
 	name := ""
 	switch f.Kind {
@@ -233,5 +233,5 @@ func frameName(f *answer.Frame) string {
 	return name
 }
 
-// reference is an address as clients hand it back.
+// reference formats an address as a memory reference.
 func reference(a target.Addr) string { return fmt.Sprintf("%#x", uint64(a)) }

@@ -15,18 +15,18 @@ import (
 	"github.com/sosgo/sosgo/stackwalk/threads"
 )
 
-// A thread is one that the operating system ran.
+// A thread is a thread of the operating system.
 type thread struct {
 	id      int // its OS id
 	os      answer.OSThread
 	of      *threads.Thread
-	managed *answer.ManagedThread // nil for one that no runtime knows
-	carried string                // how it has the exception that it threw last; empty for none, or if that is not known
-	view    *process.Process      // of the runtime that knows it, or else the session's
+	managed *answer.ManagedThread // nil if no runtime knows the thread
+	carried string                // the state of its last thrown exception; empty if none or unknown
+	view    *process.Process      // the view of the runtime that knows the thread, or else the session's
 	rank    int
 }
 
-// The ranks of threads, the first first.
+// Ranks of threads in the list, highest first.
 const (
 	rankCrashed = iota
 	rankThrew
@@ -36,7 +36,7 @@ const (
 	rankNative
 )
 
-// threadTable keeps the threads. They are read once.
+// threadTable caches the threads.
 type threadTable struct {
 	once[[]*thread]
 	crash once[*answer.Crash]
@@ -46,7 +46,7 @@ func (t *threadTable) get(ctx context.Context, s *session) ([]*thread, error) {
 	return t.once.get(ctx, s.readThreads)
 }
 
-// readThreads lists the threads: those that crashed or are blocked first, in each rank by their numbers.
+// readThreads lists the threads by rank, then by number.
 func (s *session) readThreads(ctx context.Context) ([]*thread, error) {
 	list, err := stacks.OSThreads(ctx, s.view)
 	if err != nil {
@@ -76,7 +76,8 @@ func (s *session) readThreads(ctx context.Context) ([]*thread, error) {
 	return out, ctx.Err()
 }
 
-// joinManaged adds what the runtimes know of threads. A runtime that can't list its threads adds nothing: their frames have the reason.
+// joinManaged adds the managed state of threads. It skips a runtime that cannot list its threads, since the frames
+// show the reason.
 func (s *session) joinManaged(ctx context.Context, byID map[uint32]*thread) {
 	for _, v := range s.views() {
 		list, err := stacks.ManagedThreads(ctx, v, stacks.ManagedOptions{Activities: true})
@@ -94,7 +95,8 @@ func (s *session) joinManaged(ctx context.Context, byID map[uint32]*thread) {
 	}
 }
 
-// joinExceptions adds how threads have the exceptions that they threw last: one that was handled long ago stops nobody.
+// joinExceptions adds the state of each thread's last thrown exception. An exception handled long ago is not a reason
+// to stop.
 func (s *session) joinExceptions(ctx context.Context, list []*thread) {
 	crash, err := s.crash(ctx)
 	if err != nil {
@@ -115,7 +117,7 @@ func (s *session) joinExceptions(ctx context.Context, list []*thread) {
 	}
 }
 
-// views returns the session's view, and behind it those of the other runtimes.
+// views returns the session's view, then the views of the other runtimes.
 func (s *session) views() []*process.Process {
 	out := []*process.Process{s.view}
 	for _, inst := range s.opened.Dump.Runtimes() {
@@ -166,7 +168,7 @@ func (s *session) listThreads(ctx context.Context) (any, error) {
 	return body, nil
 }
 
-// name returns the number of the thread in the command threads, its name, its OS id, and what it does.
+// name returns the thread's number in the command threads, its name, its OS id and its activity.
 func (t *thread) name() string {
 	var b strings.Builder
 	if t.os.Index != nil {

@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	pageSize   = 1000 // children of a client that does not page, and of a range
-	textLimit  = 2000 // UTF-16 code units of a string in a value
+	pageSize   = 1000 // children in a range, or shown to a client that does not page
+	textLimit  = 2000 // UTF-16 code units of a string shown as a value
 	mostFields = 10_000
 )
 
@@ -42,12 +42,12 @@ func (s *session) variables(ctx context.Context, a *dap.VariablesArguments) (any
 	return dap.VariablesResponseBody{Variables: list}, nil
 }
 
-// named is a value with what it is called.
+// named is a value with its name.
 type named struct {
 	name     string
 	typ      string // declared
 	stored   *answer.Stored
-	evaluate string // expression for it; empty for none
+	evaluate string // an expression for the value, or empty
 }
 
 // variable shows a value that is stored in a frame, a field or an element.
@@ -70,7 +70,7 @@ func (s *session) variable(ctx context.Context, v *process.Process, n named) dap
 	return out
 }
 
-// storedText is a value on one line.
+// storedText formats a value on one line.
 func storedText(s *answer.Stored) string {
 	switch {
 	case s.Missing.Err != nil:
@@ -83,7 +83,7 @@ func storedText(s *answer.Stored) string {
 	return s.Value.Plain()
 }
 
-// reference shows an object that something refers to.
+// reference shows a referenced object.
 func (s *session) reference(ctx context.Context, v *process.Process, n named, a target.Addr) dap.Variable {
 	out := dap.Variable{Name: n.name, Type: n.typ, EvaluateName: cmpText(n.evaluate, reference(a)), MemoryReference: reference(a)}
 	if n.stored != nil && !n.stored.Text.Blank() {
@@ -120,7 +120,7 @@ func (s *session) reference(ctx context.Context, v *process.Process, n named, a 
 	return out
 }
 
-// showCollection adds what a collection says, or how many elements it has.
+// showCollection adds the text of a collection, or its number of elements.
 func (s *session) showCollection(ctx context.Context, v *process.Process, a target.Addr, out *dap.Variable) {
 	c, err := values.Items(ctx, v, a, collections.Options{Limit: 1})
 	if err != nil {
@@ -139,7 +139,7 @@ func (s *session) showCollection(ctx context.Context, v *process.Process, a targ
 	}
 }
 
-// firstCall names the first method that a delegate calls.
+// firstCall returns the name of the first method that a delegate calls.
 func (s *session) firstCall(ctx context.Context, v *process.Process, a target.Addr) string {
 	list, err := values.DelegateCalls(ctx, v, a)
 	if err != nil {
@@ -161,7 +161,7 @@ func (s *session) firstCall(ctx context.Context, v *process.Process, a target.Ad
 
 func clampInt(n uint64) int { return int(min(n, 1<<31-1)) }
 
-// stringText is the text of a string object, or what could be read of it.
+// stringText returns the text of a string object, as far as it could be read.
 func stringText(o *answer.Object) string {
 	if o.StringErr != nil {
 		return answer.Quote(o.StringStart) + " " + words(o.StringErr)
@@ -173,10 +173,10 @@ func stringText(o *answer.Object) string {
 	return answer.Quoted(*o.String, chars).Cut(textLimit)
 }
 
-// A kind is how objects of a type are expanded.
+// A kind selects how objects of a type expand.
 type kind struct{ collection, delegate, task bool }
 
-// kindCache keeps the kinds of types, which one object of each shows.
+// kindCache caches the kinds of types. The first object of a type determines its kind.
 type kindCache struct {
 	mu sync.Mutex
 	m  map[kindKey]kind
@@ -215,7 +215,7 @@ func (c *kindCache) of(ctx context.Context, v *process.Process, o *answer.Object
 	return k
 }
 
-// members are the fields of a value type in place.
+// members are the fields of an inline value type.
 type members struct {
 	view *process.Process
 	list answer.Members
@@ -233,7 +233,7 @@ func (n members) children(ctx context.Context, s *session, p part) ([]dap.Variab
 	return out, nil
 }
 
-// fields shows the fields of the kinds that are wanted. Of is an expression for what has them; empty for none.
+// fields shows the fields that want selects. of is an expression for the containing value, or empty.
 func (s *session) fields(ctx context.Context, v *process.Process, list []answer.Field, of string, want func(kind string) bool) []dap.Variable {
 	var out []dap.Variable
 	for i := range list {
@@ -261,7 +261,7 @@ func (s *session) fields(ctx context.Context, v *process.Process, list []answer.
 	return out
 }
 
-// threadStatic shows a thread static as the values of its threads.
+// threadStatic shows a thread static as one value per thread.
 func (s *session) threadStatic(v *process.Process, f *answer.Field) dap.Variable {
 	values := f.Threads
 	return dap.Variable{Name: f.Name.String(), Type: f.Type.String(), Value: "[" + answer.Count(len(values), "thread", "threads") + "]",
@@ -275,7 +275,7 @@ func (s *session) threadStatic(v *process.Process, f *answer.Field) dap.Variable
 		}))}
 }
 
-// A group is named children.
+// A group is a node with named children only.
 type group func(ctx context.Context, s *session) ([]dap.Variable, error)
 
 func (g group) children(ctx context.Context, s *session, p part) ([]dap.Variable, error) {
@@ -285,7 +285,7 @@ func (g group) children(ctx context.Context, s *session, p part) ([]dap.Variable
 	return g(ctx, s)
 }
 
-// isName reports whether a field's name may stand in an expression.
+// isName reports whether a field's name is valid in an expression.
 func isName(s string) bool {
 	for i, r := range s {
 		if r != '_' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (i == 0 || r < '0' || r > '9') && r < 0x80 {

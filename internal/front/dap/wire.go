@@ -19,12 +19,13 @@ const (
 	lengthHeader = "content-length"
 )
 
-// A frameError is a stream that is no Debug Adapter Protocol, or a frame that is too large. Nothing behind it can be read.
+// A frameError reports a stream that is not the Debug Adapter Protocol, or a frame that is too large. Nothing after
+// it can be read.
 type frameError struct{ text string }
 
 func (e *frameError) Error() string { return e.text }
 
-// readFrame reads the content of one message of at most most bytes: header lines, an empty line, and as many bytes as a header says.
+// readFrame reads the content of one message: header lines, an empty line and Content-Length bytes, at most most.
 func readFrame(r *bufio.Reader, most int) ([]byte, error) {
 	length, header := -1, 0
 	for {
@@ -67,22 +68,22 @@ func readFrame(r *bufio.Reader, most int) ([]byte, error) {
 	return b, nil
 }
 
-// A sender writes messages, from any goroutine, in the order of their numbers.
+// A sender writes messages with increasing numbers. It is safe for concurrent use.
 type sender struct {
 	mu  sync.Mutex
 	w   *bufio.Writer
 	seq int
-	err error // of the first write that failed; there are no others
+	err error // of the first failed write; later messages are dropped
 }
 
-// A response is any response: dap has a type for each.
+// A response is a response with any body. go-dap has a type for each kind.
 type response struct {
 	dap.Response
 
 	Body any `json:"body,omitempty"`
 }
 
-// An event is any event: dap has a type for each.
+// An event is an event with any body. go-dap has a type for each kind.
 type event struct {
 	dap.Event
 
@@ -95,7 +96,7 @@ func (s *sender) respond(seq int, command string, body any) {
 	})
 }
 
-// fail answers a request with an error. The message is for people, and short for clients that compare it ("cancelled").
+// fail answers a request with an error. message is for people; some clients compare it with "cancelled".
 func (s *sender) fail(seq int, command, message string, id int) {
 	s.send(func(n int) any {
 		return &response{dap.Response{ProtocolMessage: dap.ProtocolMessage{Seq: n, Type: "response"}, RequestSeq: seq, Command: command, Message: message},

@@ -13,14 +13,14 @@ func BeginEarly(w http.ResponseWriter) http.ResponseWriter {
 	return e
 }
 
-// SetStreamAfter changes when answers over HTTP become streams. It returns what undoes it.
+// SetStreamAfter sets the time after which HTTP answers become streams. undo restores it.
 func SetStreamAfter(d time.Duration) (undo func()) {
 	old := streamAfter
 	streamAfter = d
 	return func() { streamAfter = old }
 }
 
-// Sessions returns how many clients have one.
+// Sessions returns the number of open sessions.
 func (h *Handler) Sessions() (n int) {
 	for range h.server.Sessions() {
 		n++

@@ -32,15 +32,14 @@ const (
 	stateless = "2026-07-28" // the first version without sessions
 )
 
-// streamAfter is how long an answer is waited for before the stream of events with it begins: then no client or proxy takes the server
-// for dead. Only tests change it.
+// streamAfter is how long a Handler waits for an answer before it starts the event stream, so that clients and
+// proxies do not time out. Only tests change it.
 var streamAfter = 2 * time.Second
 
-// A Handler serves clients over the streamable transport. A client that goes away, or that ends its session, cancels its requests: nobody
-// can ask for their answers any more. The server sends nothing of its own accord, so that GET is refused.
+// A Handler serves clients over the streamable transport. If a client disconnects or ends its session, its requests
+// are canceled. The server sends no messages of its own, so GET is refused.
 //
-// On an address of this machine alone it refuses requests for other hosts: a page makes them once it has turned the name of its host to
-// that address. Who may ask is the caller's business.
+// On a loopback address it refuses requests with another Host header (DNS rebinding). The caller authorizes clients.
 type Handler struct {
 	server *mcp.Server
 	// The SDK has a handler for versions with sessions, and one for versions without.
@@ -61,8 +60,8 @@ type post struct {
 	cancel  context.CancelFunc
 }
 
-// NewHandler returns a handler that ends the session of a client that is silent for a while. Close must be called. No session of the
-// server may have another transport.
+// NewHandler returns a handler that ends the sessions of idle clients. Close must be called. The server must not have
+// sessions over another transport.
 func NewHandler(s *mcp.Server, idle time.Duration) *Handler {
 	options := mcp.StreamableHTTPOptions{Logger: slog.New(slog.DiscardHandler), SessionTimeout: idle, MaxRequestBodyBytes: MaxMessage, PropagateRequestCancellation: true}
 	server := func(*http.Request) *mcp.Server { return s }
@@ -72,7 +71,7 @@ func NewHandler(s *mcp.Server, idle time.Duration) *Handler {
 	return h
 }
 
-// Close ends all sessions with what they ask for.
+// Close ends all sessions and their requests.
 func (h *Handler) Close() {
 	h.mu.Lock()
 	h.closed = true
@@ -114,7 +113,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// loopback reports whether a host, with or without a port, is this machine alone.
+// loopback reports whether a host, with or without a port, is reachable only from this machine.
 func loopback(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -240,15 +239,15 @@ func (h *Handler) cancel(r *http.Request, list []message) {
 	}
 }
 
-// nowhere is a response that goes nowhere.
+// nowhere is a response that discards its content.
 type nowhere struct{}
 
 func (nowhere) Header() http.Header         { return http.Header{} }
 func (nowhere) Write(b []byte) (int, error) { return len(b), nil }
 func (nowhere) WriteHeader(int)             {}
 
-// An events is an answer of the SDK: a stream of events, or an error. The stream begins after a while although there are no events, and a
-// client that does not read it in time is gone.
+// An events is an answer of the SDK: an event stream or an error. The stream starts after a while even without
+// events. A client that does not read it in time is disconnected.
 type events struct {
 	w      http.ResponseWriter
 	header http.Header // the SDK may write it while the timer begins the stream
@@ -336,7 +335,7 @@ func (e *events) flush() error {
 	return http.NewResponseController(e.w).Flush()
 }
 
-// hurry bounds how long the client takes to read what is written next. If it takes longer, the context of the request ends.
+// hurry sets the deadline for the client to read the next write. If the client misses it, the request's context ends.
 func (e *events) hurry() {
 	_ = http.NewResponseController(e.w).SetWriteDeadline(time.Now().Add(writeTime))
 }

@@ -189,7 +189,8 @@ func TestHTTPLateError(t *testing.T) {
 	assert.Contains(t, r.Body.String(), "event: message\ndata: {\"jsonrpc\":\"2.0\"}\n")
 }
 
-// TestHTTPCancel: a call is stopped when the client cancels it, goes away or ends its session, and when the server ends.
+// TestHTTPCancel checks that a call stops when the client cancels it, disconnects or ends its session, and when the
+// server ends.
 func TestHTTPCancel(t *testing.T) {
 	before := runtime.NumGoroutine()
 	tools := &tools{wait: make(chan string)}
@@ -235,7 +236,8 @@ func TestHTTPCancel(t *testing.T) {
 	gone(t, before)
 }
 
-// TestHTTPIdle: the session of a client that is silent ends, and not while a request runs. The number of sessions is bounded.
+// TestHTTPIdle checks that the session of an idle client ends, except while a request runs, and that the number of
+// sessions is bounded.
 func TestHTTPIdle(t *testing.T) {
 	tools := &tools{wait: make(chan string)}
 	w := overHTTP(t, tools.server(), 50*time.Millisecond)

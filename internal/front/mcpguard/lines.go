@@ -15,14 +15,15 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// lastAnswers is how long calls that run go on once the client has closed its side.
+// lastAnswers is how long running calls may continue after the client has closed its side.
 const lastAnswers = time.Second
 
-// Serve lets one client talk to a server over a pair of streams, each message a line, until the client closes its side or ctx ends. It
-// returns when all calls have ended. A read of in, or a write to out, that never returns outlives it.
+// Serve lets one client talk to a server over a pair of streams, each message a line, until the client closes its side
+// or ctx ends. It returns when all calls have ended. A read of in, or a write to out, that never returns outlives it.
 //
-// The SDK's own transport for lines ends the session at a line that is not a message, never answers a batch with a notification in it,
-// answers cancelled requests, and keeps their ids in use until they have stopped. This one does not.
+// The SDK's own transport for lines ends the session at an invalid line, never answers a batch that contains a
+// notification, answers canceled requests, and reserves their ids until they have stopped. Serve corrects these
+// faults.
 func Serve(ctx context.Context, s *mcp.Server, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -42,8 +43,8 @@ func Serve(ctx context.Context, s *mcp.Server, in io.Reader, out io.Writer) erro
 	return nil
 }
 
-// A lineConn is a client that sends lines. It implements mcp.Transport and mcp.Connection: the SDK reads from one goroutine and writes from
-// several.
+// A lineConn is a client that sends lines. It implements mcp.Transport and mcp.Connection. The SDK reads from one
+// goroutine and writes from several.
 type lineConn struct {
 	open    context.Context // ends when the SDK closes the connection
 	close   context.CancelFunc
@@ -189,7 +190,7 @@ func (c *lineConn) acceptCall(m queued) *jsonrpc.Request {
 	return m.request
 }
 
-// begin notes that a call runs, and gives it an id that no other call has in the SDK. It returns false if the client's id is in use.
+// begin records a running call and gives it an id unique in the SDK. It returns false if the client's id is in use.
 func (c *lineConn) begin(m queued) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -206,7 +207,8 @@ func (c *lineConn) begin(m queued) bool {
 	return true
 }
 
-// cancel frees the id of a call, and returns the notification for the SDK to stop the call. It returns nil if no call has the id.
+// cancel frees the id of a call and returns the notification that makes the SDK stop the call. It returns nil if no
+// call has the id.
 func (c *lineConn) cancel(raw json.RawMessage) *jsonrpc.Request {
 	id, _ := parseID(raw)
 	c.mu.Lock()
@@ -262,7 +264,7 @@ func (c *lineConn) Write(_ context.Context, m jsonrpc.Message) error {
 	return nil
 }
 
-// done settles a message: with an answer, or with nil if it has none.
+// done settles a message with its answer, or with nil for a message without one.
 func (c *lineConn) done(p place, answer []byte) {
 	c.mu.Lock()
 	p.group.answers[p.at] = answer
@@ -333,7 +335,7 @@ func readLine(r *bufio.Reader) (line, error) {
 	}
 }
 
-// answers writes messages in the order in which they are put, one line each. A client that doesn't read keeps putters waiting.
+// answers writes messages in order, one per line. If the client does not read, put blocks.
 type answers struct {
 	ctx   context.Context
 	lines chan []byte

@@ -22,8 +22,8 @@ import (
 	"github.com/sosgo/sosgo/internal/front/mcpguard"
 )
 
-// tools are those of the tests' servers. The tool "wait" ends with a value from its channel, or when it is stopped, and "stubborn" only with
-// a value.
+// tools are the tools of the test servers. "wait" ends with a value from its channel or when it is canceled.
+// "stubborn" ends only with a value.
 type tools struct {
 	wait    chan string
 	running atomic.Int64
@@ -127,7 +127,8 @@ func cancelOf(id string) string {
 
 const ping, pong = `{"jsonrpc":"2.0","id":"p","method":"ping"}`, `{"jsonrpc":"2.0","id":"p","result":{}}`
 
-// TestConcurrent: requests run beside each other; one that is cancelled is stopped and has no answer, and its id is free again.
+// TestConcurrent checks that requests run concurrently. A canceled one stops without an answer, and its id can be
+// reused.
 func TestConcurrent(t *testing.T) {
 	w := &tools{wait: make(chan string)}
 	l := serve(t, w.server())
@@ -147,7 +148,8 @@ func TestConcurrent(t *testing.T) {
 	assert.NoError(t, <-l.ended)
 }
 
-// TestStubborn: the id of a call that is cancelled is free although the call goes on, and its answer is not taken for another's.
+// TestStubborn checks that the id of a canceled call can be reused while the call still runs, and that its late
+// answer is dropped.
 func TestStubborn(t *testing.T) {
 	w := &tools{wait: make(chan string)}
 	l := serve(t, w.server())
@@ -179,7 +181,8 @@ func TestProgressTokens(t *testing.T) {
 	}
 }
 
-// TestBatch: a batch is answered by one, in its order, when all is done; what is no request in it, or must stand alone, is an error in its place.
+// TestBatch checks that a batch is answered by one batch, in order, when all calls are done, with errors in the place
+// of invalid messages.
 func TestBatch(t *testing.T) {
 	w := &tools{wait: make(chan string, 1)}
 	l := serve(t, w.server())
@@ -233,7 +236,8 @@ func TestBounds(t *testing.T) {
 	l.expect(`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"{\"a\":\"[[[[{{\\\"}}\"}"}],"structuredContent":{"a":"[[[[{{\"}}"}}}`)
 }
 
-// TestSilentReader: a client that sends and never reads keeps a bounded number of requests waiting, and its end ends all of them.
+// TestSilentReader checks that a client that never reads keeps a bounded number of requests waiting, and that its end
+// cancels all of them.
 func TestSilentReader(t *testing.T) {
 	before := runtime.NumGoroutine()
 	in, to := io.Pipe()
@@ -274,7 +278,8 @@ func gone(t *testing.T, before int) {
 	}
 }
 
-// TestEnds: a session ends with its client, with the context and with a stream that fails; calls that run are stopped, and nothing stays.
+// TestEnds checks that a session ends with its client, its context or its stream, that running calls stop, and that
+// no goroutine remains.
 func TestEnds(t *testing.T) {
 	before := runtime.NumGoroutine()
 	w := &tools{wait: make(chan string)}
@@ -333,7 +338,8 @@ func TestListPages(t *testing.T) {
 	assert.Equal(t, []string{"echo", "stubborn", "wait"}, names)
 }
 
-// FuzzServe: no bytes of a client make the server panic, hang, or answer with what is no message; nothing that asks is left without an answer.
+// FuzzServe checks that no input makes the server panic, hang or send an invalid message, and that every request is
+// answered.
 func FuzzServe(f *testing.F) {
 	raw, err := os.ReadFile("../mcpserver/testdata/exchanges.txt")
 	require.NoError(f, err)

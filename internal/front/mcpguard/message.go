@@ -57,7 +57,8 @@ func (m *message) params() (p params) {
 	return p
 }
 
-// parse reads one message or a batch. It fails if the bytes are neither. What is wrong with a single message is in its field bad.
+// parse reads one message or a batch. It fails if the bytes are neither. What is wrong with a single message is in its
+// field bad.
 func parse(raw []byte) (list []message, batch bool, err *jsonrpc.Error) {
 	raw = bytes.TrimSpace(raw)
 	var all []json.RawMessage
@@ -175,7 +176,8 @@ func refusal(id jsonrpc.ID, e *jsonrpc.Error) []byte {
 	return raw
 }
 
-// encode returns an answer of the SDK as JSON. The SDK has no code for some errors: they answer requests that come at a wrong time.
+// encode returns an answer of the SDK as JSON. The SDK has no code for some errors: they answer requests that come at a
+// wrong time.
 func encode(r *jsonrpc.Response) ([]byte, error) {
 	var coded *jsonrpc.Error
 	if r.Error != nil && (!errors.As(r.Error, &coded) || coded.Code == 0) {

@@ -22,13 +22,13 @@ const (
 	formatText = "text"
 )
 
-// A question is a call of a tool once its arguments are checked.
+// A question is a tool call with checked arguments.
 type question struct {
 	dump   string
 	words  []string
 	format string
 	budget int
-	from   int // items of lists, or bytes of text, that the client has
+	from   int // items of lists, or bytes of text, already sent
 
 	watch func(work string, at func() (done, total uint64, runs bool))
 }
@@ -45,7 +45,7 @@ type reply struct {
 	Next     string         `json:"next,omitempty"`
 }
 
-// question reads the arguments of a call.
+// question parses the arguments of a call.
 func (s *Server) question(t *Tool, raw json.RawMessage) (*question, error) {
 	given := map[string]any{}
 	if len(raw) > 0 {
@@ -103,7 +103,7 @@ func (s *Server) question(t *Tool, raw json.RawMessage) (*question, error) {
 	return q, err
 }
 
-// asked is q for an Asker.
+// asked converts q for an Asker.
 func (q *question) asked(part *report.Window) Question {
 	return Question{Dump: q.dump, Words: q.words, Part: part, Watch: q.watch}
 }
@@ -116,7 +116,7 @@ func (s *Server) ids() string {
 	return strings.Join(ids, ", ")
 }
 
-// A cursor is where an answer goes on. Its sum keeps it from being used for another question.
+// A cursor is the position at which an answer continues. Its sum ties it to one question.
 type cursor struct {
 	From int    `json:"f"`
 	Sum  string `json:"s"`
@@ -140,7 +140,7 @@ func (q *question) parseCursor(text string) (int, error) {
 	return c.From, nil
 }
 
-// answer asks, and cuts what is answered to the budget.
+// answer asks q and cuts the answer to the budget.
 func (s *Server) answer(ctx context.Context, q *question) (*reply, error) {
 	a := &reply{Dump: q.dump, Replay: clean(s.asker.Line(q.dump, q.words, q.format == formatJSON))}
 	if q.format == formatText {
@@ -160,7 +160,7 @@ func (s *Server) answer(ctx context.Context, q *question) (*reply, error) {
 	}
 }
 
-// document makes the reply of a document.
+// document fills the reply from a document.
 func (s *Server) document(q *question, a *reply, out *bounded) error {
 	var doc map[string]any
 	d := json.NewDecoder(&out.Buffer)
@@ -183,7 +183,7 @@ func (s *Server) document(q *question, a *reply, out *bounded) error {
 	return nil
 }
 
-// text makes the reply of a command's text.
+// text fills the reply from a command's text.
 func (s *Server) text(ctx context.Context, q *question, a *reply) error {
 	notes := &bounded{most: LeastBudget}
 	out := &textPage{clean: clean, skip: q.from, left: q.budget}
@@ -202,20 +202,20 @@ func (s *Server) text(ctx context.Context, q *question, a *reply) error {
 	return nil
 }
 
-// A textPage keeps a part of the text that is written to it, line by line as clean returns it.
+// A textPage keeps a part of the text written to it, cleaned line by line.
 type textPage struct {
 	clean func(string) string
 	skip  int // bytes of the cleaned text before the part
 	left  int // bytes that still fit
 	line  []byte
 	kept  strings.Builder
-	more  bool // there is text behind the part
+	more  bool // text follows the part
 }
 
-// maxLine is how many bytes of a line are cleaned together.
+// maxLine is the maximum number of bytes cleaned at once.
 const maxLine = 1 << 20
 
-// Write implements io.Writer. It fails once the part is full, which ends the command.
+// Write implements io.Writer. It fails once the part is full, which stops the command.
 func (p *textPage) Write(b []byte) (int, error) {
 	n := len(b)
 	for len(b) > 0 {
@@ -237,7 +237,7 @@ func (p *textPage) Write(b []byte) (int, error) {
 	return n, nil
 }
 
-// end adds a last line that has no end.
+// end adds an unterminated last line.
 func (p *textPage) end() {
 	if len(p.line) > 0 && !p.more {
 		p.put(p.clean(string(p.line)))
@@ -255,7 +255,7 @@ func (p *textPage) put(text string) {
 	default:
 		p.more = true
 		if p.kept.Len() > 0 {
-			return // the line is the first of the next part
+			return // the line starts the next part
 		}
 		end := p.left
 		for end > 0 && !utf8.RuneStart(text[end]) {
@@ -265,7 +265,7 @@ func (p *textPage) put(text string) {
 	}
 }
 
-// A bounded keeps the first bytes that are written to it, and fails beyond.
+// A bounded keeps the first most bytes and then fails.
 type bounded struct {
 	bytes.Buffer
 
@@ -282,11 +282,11 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
-// encode returns v as JSON without a line feed at its end.
+// encode returns v as JSON without a trailing newline.
 func encode(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(v) // values of JSON have a form in JSON
+	_ = e.Encode(v) // values decoded from JSON always encode
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }

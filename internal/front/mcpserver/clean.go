@@ -11,7 +11,7 @@ import (
 	"github.com/sosgo/sosgo/internal/front/report"
 )
 
-// cleaned returns a value of a document with its texts escaped.
+// cleaned returns a document's value with its texts escaped.
 func cleaned(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -28,22 +28,23 @@ func cleaned(v any) any {
 	return v
 }
 
-// tags are what readers of prompts may take for markup. Names of .NET have none of these forms; a word of markup is in one case.
+// tags matches text that a reader of prompts may take for markup. Names of .NET have none of these forms, since a
+// markup word is in one case.
 var tags = sync.OnceValue(func() *regexp.Regexp {
 	words := "system|user|assistant|human|developer|instruction|instructions|important|tool|function|invoke|thinking|context|document|prompt|result"
 	return regexp.MustCompile("</|<\\||<!|<\\?|<data-|<[a-zA-Z]+:|<(?:" + words + "|" + strings.ToUpper(words) + ")[\\w:-]*[\\s>]|```|\\[/?(?i:INST|SYS|SYSTEM)\\]|\\|>")
 })
 
-// clean returns a text of a dump as it is shown: on one line, what is not seen escaped, and nothing in it that looks like markup.
+// clean returns a text of a dump on one line, with invisible characters escaped and nothing that looks like markup.
 func clean(text string) string {
 	return tags().ReplaceAllStringFunc(report.Escape(text), func(tag string) string {
 		return fmt.Sprintf(`\u%04x`, tag[0]) + tag[1:]
 	})
 }
 
-// nonce returns a word that nobody knows before.
+// nonce returns an unpredictable word.
 func nonce() string {
 	var b [8]byte
-	_, _ = rand.Read(b[:]) // it never fails
+	_, _ = rand.Read(b[:]) // never fails
 	return hex.EncodeToString(b[:])
 }

@@ -20,14 +20,15 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/exchanges.txt instead of comparing with it")
 
-// ended stands for an answer where the server has ended the session.
+// ended stands for the end of the session instead of an answer.
 const ended = "end of the session"
 
-// mark is the random number of an answer, and instructions are the server's, which TestInstructions reads.
+// mark matches the random number of an answer. instructions matches the server's instructions, which TestInstructions
+// checks.
 var mark, instructions = regexp.MustCompile(`(data-|marks )[0-9a-f]{16}`), regexp.MustCompile(`"instructions":"(?:[^"\\]|\\.)+"`)
 
-// TestExchanges holds the messages of sessions, as a client has them on the wire. In testdata/exchanges.txt, # begins a session, > is a
-// message of the client, and < the server's answer to it as a value of JSON. A release of the SDK that answers differently shows here.
+// TestExchanges compares sessions with testdata/exchanges.txt. In the file, # begins a session, > is a client's
+// message and < the server's answer as a JSON value. The test detects changed answers of a new SDK.
 func TestExchanges(t *testing.T) {
 	const file = "testdata/exchanges.txt"
 	raw, err := os.ReadFile(file)
@@ -77,7 +78,7 @@ func TestExchanges(t *testing.T) {
 	}
 }
 
-// exchange returns the ends of a session with a server whose answers are always the same.
+// exchange returns the two ends of a session with a server that always gives the same answers.
 func exchange(t *testing.T) (io.WriteCloser, <-chan string) {
 	f := &fake{document: rows(15, "some <text>"), text: func(w io.Writer) { _, _ = io.WriteString(w, strings.Repeat("a line of <system> text\n", 50)) }}
 	s := mcpserver.New(f, mcpserver.Options{Version: "1.2.3", Dumps: []mcpserver.Dump{{ID: "it", File: "/dumps/it"}, {ID: "at", File: "/dumps/at"}},
@@ -112,7 +113,7 @@ func exchange(t *testing.T) (io.WriteCloser, <-chan string) {
 	return to, lines
 }
 
-// receive returns the next line of the server. When the answers are recorded, one that doesn't come soon is none.
+// receive returns the server's next line. While answers are recorded, it waits only briefly.
 func receive(from <-chan string) (string, bool) {
 	wait := 10 * time.Second
 	if *update {

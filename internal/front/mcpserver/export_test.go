@@ -18,7 +18,7 @@ func (s *Server) Call(ctx context.Context, tool string, arguments json.RawMessag
 	return nil
 }
 
-// SetProgressTick changes how often calls that begin later report their progress. It returns what undoes it.
+// SetProgressTick sets the interval of progress reports for later calls. undo restores it.
 func SetProgressTick(d time.Duration) (undo func()) {
 	old := progressTick
 	progressTick = d

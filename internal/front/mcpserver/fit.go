@@ -9,11 +9,12 @@ import (
 	"unicode/utf8"
 )
 
-// maxCuts is how many cuts an answer lists.
+// maxCuts is the maximum number of cuts that an answer lists.
 const maxCuts = 20
 
-// fit cuts the document of a to the budget: first its lists, which the next answer goes on with, and if one item of each is still too
-// large, what lies within. It returns how many items of each list are there at most, and whether there are more.
+// fit cuts the document of a to the budget. It first cuts lists, which the next answer continues. If one item of each
+// list is still too large, it cuts inside the items. It returns the maximum number of items of each list, and whether
+// more remain.
 func fit(a *reply, budget int) (listed int, more bool) {
 	doc := a.Document
 	parts, _ := doc["lists"].(map[string]any)
@@ -43,7 +44,8 @@ func fit(a *reply, budget int) (listed int, more bool) {
 	return listed, more && listed > 0
 }
 
-// itemsWithin returns how many items of each list, at least one, leave a document of that size within the budget.
+// itemsWithin returns the number of items of each list, at least one, that fit into the budget with a document of
+// that size.
 func itemsWithin(lists map[string][]any, size, budget int) int {
 	sizes := map[string][]int{}
 	longest := 0
@@ -55,7 +57,7 @@ func itemsWithin(lists map[string][]any, size, budget int) int {
 		}
 		longest = max(longest, len(l))
 	}
-	size += 16 * len(lists) // figures of the parts may grow
+	size += 16 * len(lists) // the numbers of the parts may grow
 	for n := range longest {
 		for _, l := range sizes {
 			if n < len(l) {
@@ -69,7 +71,7 @@ func itemsWithin(lists map[string][]any, size, budget int) int {
 	return longest
 }
 
-// listOf returns a list of a document by its name; the result itself has the name "".
+// listOf returns a list of a document by name. The name "" is the result itself.
 func listOf(doc map[string]any, name string) []any {
 	v := doc["result"]
 	if result, ok := v.(map[string]any); ok && name != "" {

@@ -22,7 +22,8 @@ const (
 // Token returns a word that nobody guesses.
 func Token() string { return rand.Text() }
 
-// ServeHTTP serves clients that know the token at l until ctx ends: over the streamable transport, to programs and not to pages.
+// ServeHTTP serves clients with the token at l until ctx ends, over the streamable transport. It serves programs, not
+// web pages.
 func (s *Server) ServeHTTP(ctx context.Context, l net.Listener, token string) error {
 	defer s.calls.Wait()
 	protocol := mcpguard.NewHandler(s.protocol, idleTime)

@@ -10,10 +10,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// progressTick is how long a call runs before its progress is reported, and from one report to the next. Only tests change it.
+// progressTick is the time before the first progress report of a call and between reports. Only tests change it.
 var progressTick = time.Second
 
-// A progress is how far a call is.
+// A progress is the progress of a call.
 type progress struct {
 	mu   sync.Mutex
 	work string
@@ -42,9 +42,9 @@ func (p *progress) String() string {
 	return fmt.Sprintf("%s: %.0f %%", p.work, min(100*float64(done)/float64(total), 100))
 }
 
-// follow reports p every second to a client that gave a token for it, until stop is called, and after that no more. Calls that take less
-// have no reports. What is reported must grow, but a call consists of several pieces of work: so it is the seconds that the call runs, and
-// the message says how far the piece at work is.
+// follow reports p every second, until stop is called, to a client that gave a progress token. Shorter calls have no
+// reports. Reported values must increase, but a call consists of several pieces of work. So the value is the call's
+// running time in seconds, and the message contains the progress of the current piece.
 func (p *progress) follow(ctx context.Context, r *mcp.CallToolRequest) (stop func()) {
 	token := r.Params.GetProgressToken()
 	if !isToken(token) {
@@ -72,7 +72,7 @@ func (p *progress) follow(ctx context.Context, r *mcp.CallToolRequest) (stop fun
 	}
 }
 
-// isToken reports whether a value is a text or an integer.
+// isToken reports whether a value is a string or an integer.
 func isToken(v any) bool {
 	switch v := v.(type) {
 	case string:

@@ -17,45 +17,46 @@ import (
 	"github.com/sosgo/sosgo/internal/front/report"
 )
 
-// exitGate is the exit code of a command that answered, and whose answer is a reason for a build to fail.
+// exitGate is the exit code of a successful command with an answer that must fail a build.
 const exitGate = 7
 
 const (
-	// DefaultBudget is how many bytes of an answer a client gets that does not want fewer.
+	// DefaultBudget is the default maximum size of an answer in bytes.
 	DefaultBudget = 24_000
-	// LeastBudget is the smallest budget that a client may ask for.
+	// LeastBudget is the smallest budget that a client may request, in bytes.
 	LeastBudget = 1_000
 
-	atWork    = 4    // commands that run at a time
-	maxWaits  = 256  // calls that wait for one of these; further ones fail
-	pageItems = 1000 // items of a list that a command is asked for at most
+	atWork    = 4    // concurrent commands
+	maxWaits  = 256  // calls waiting for a command slot; further calls fail
+	pageItems = 1000 // maximum items of a list in one answer
 	maxAnswer = 32 << 20
 )
 
 // A Tool is a command that clients may call.
 type Tool struct {
 	Name, Summary, Help string
-	// Properties are the JSON Schemas of the tool's arguments by name; Required are the names of those that must be given.
+	// Properties are the JSON Schemas of the tool's arguments by name. Required lists the required ones.
 	Properties map[string]any
 	Required   []string
-	// Document is the JSON Schema of the command's documents, with the definitions that it refers to. A tool without one takes any
-	// command, and answers with the documents of that.
+	// Document is the JSON Schema of the command's documents; Defs holds its definitions. If nil, the tool runs any
+	// command and answers with that command's documents.
 	Document, Defs map[string]any
-	// Words returns the command line for arguments, which have values of JSON.
+	// Words returns the command line for arguments decoded from JSON.
 	Words func(arguments map[string]any) ([]string, error)
 }
 
-// A Dump is one that clients may ask about.
+// A Dump is a dump that clients may ask about.
 type Dump struct {
-	ID   string `json:"id"`   // how clients call it
-	File string `json:"file"` // its name on the command line of sosgo
+	ID   string `json:"id"`   // the clients' name for it
+	File string `json:"file"` // its name on sosgo's command line
 }
 
 // An Asker runs commands. It must be safe for concurrent use.
 type Asker interface {
-	// Ask runs a command, writes what it answers to out and what it notes to notes, and returns its exit code. The end of ctx stops it.
+	// Ask runs a command, writes its answer to out and its notes to notes, and returns its exit code. Canceling ctx
+	// stops the command.
 	Ask(ctx context.Context, q Question, out, notes io.Writer) (code int, err error)
-	// Line returns the command line that asks the same in a shell.
+	// Line returns the equivalent command line for a shell.
 	Line(dump string, words []string, document bool) string
 }
 
@@ -63,20 +64,20 @@ type Asker interface {
 type Question struct {
 	Dump  string
 	Words []string
-	Part  *report.Window // a document is wanted, of whose lists it has that part; nil for text
-	// Watch is called when a piece of work begins whose progress at knows: what is dealt with of how much, a total of 0 is unknown, and whether
-	// it still runs.
+	Part  *report.Window // answer with a document that has this part of its lists; nil for text
+	// Watch is called when a piece of work starts. at returns its progress, with total 0 if unknown, and whether it
+	// still runs.
 	Watch func(work string, at func() (done, total uint64, runs bool))
 }
 
-// Options describe a Server.
+// Options configure a Server.
 type Options struct {
 	Version string
 	Dumps   []Dump // at least one
 	Tools   []Tool
 	Pages   []Page
-	Budget  int  // bytes of an answer; 0 is DefaultBudget
-	Secrets bool // answers have secrets, which whoever answers masks otherwise
+	Budget  int  // bytes of an answer; 0 means DefaultBudget
+	Secrets bool // answers may contain secrets; otherwise the Asker masks them
 }
 
 // A Page is a document about sosgo that clients may read.
@@ -98,7 +99,7 @@ func New(a Asker, o Options) *Server {
 		o.Budget = DefaultBudget
 	}
 	s := &Server{options: o, asker: a, slots: make(chan struct{}, atWork)}
-	lists := &mcp.ServerCapabilities{Prompts: &mcp.PromptCapabilities{}, Resources: &mcp.ResourceCapabilities{}} // they never change
+	lists := &mcp.ServerCapabilities{Prompts: &mcp.PromptCapabilities{}, Resources: &mcp.ResourceCapabilities{}} // constant lists
 	if len(o.Tools) > 0 {
 		lists.Tools = &mcp.ToolCapabilities{}
 	}
@@ -112,13 +113,13 @@ func New(a Asker, o Options) *Server {
 	return s
 }
 
-// Serve talks to one client over a pair of streams, each message a line, until the client closes its side or ctx ends.
+// Serve serves one client over a pair of streams, one message per line, until the client closes its side or ctx ends.
 func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	defer s.calls.Wait()
 	return mcpguard.Serve(ctx, s.protocol, in, out)
 }
 
-// instructions is what a client learns first.
+// instructions returns the text that clients read first.
 func (s *Server) instructions() string {
 	var b strings.Builder
 	b.WriteString("These tools answer questions about dumps of .NET processes that died, hang or use too much memory. They only read. " +
@@ -139,7 +140,7 @@ func (s *Server) instructions() string {
 	return b.String()
 }
 
-// control are the arguments that every tool has.
+// control returns the arguments common to all tools.
 func (s *Server) control() map[string]any {
 	var ids []string
 	for _, d := range s.options.Dumps {
@@ -184,14 +185,14 @@ func envelope(t *Tool) map[string]any {
 	return out
 }
 
-// properties are the arguments of a tool, with those that every tool has.
+// properties returns the arguments of a tool, including the common ones.
 func (s *Server) properties(t *Tool) map[string]any {
 	out := s.control()
 	maps.Copy(out, t.Properties)
 	return out
 }
 
-// addTool adds a tool to those of the protocol.
+// addTool registers a tool with the protocol's server.
 func (s *Server) addTool(t *Tool) {
 	required := slices.Clone(t.Required)
 	if len(s.options.Dumps) > 1 {
@@ -211,7 +212,7 @@ func (s *Server) addTool(t *Tool) {
 	})
 }
 
-// call answers a call of a tool. What is wrong with it is an answer, too, so that the client can mend it.
+// call answers a tool call. An invalid call gives an answer, too, so that the client can correct it.
 func (s *Server) call(ctx context.Context, t *Tool, raw json.RawMessage, p *progress) *mcp.CallToolResult {
 	s.calls.Add(1)
 	defer s.calls.Done()
@@ -240,8 +241,8 @@ func (s *Server) call(ctx context.Context, t *Tool, raw json.RawMessage, p *prog
 	return result(a)
 }
 
-// failure is an answer that has an error alone. An error that quotes a long argument is cut: a client's own text, escaped, doesn't
-// fill its context.
+// failure returns an answer with only an error. It truncates a long error, so that a quoted argument does not fill
+// the client's context.
 func failure(err error) *mcp.CallToolResult {
 	text := clean(err.Error())
 	if len(text) > LeastBudget {
@@ -250,7 +251,7 @@ func failure(err error) *mcp.CallToolResult {
 	return &mcp.CallToolResult{IsError: true, Content: content(text)}
 }
 
-// result is a as a client gets it: as a value, and once more as text between marks that the dump can't know.
+// result converts a for a client: as a value, and as text between marks that the dump cannot predict.
 func result(a *reply) *mcp.CallToolResult {
 	body := a.Text
 	if a.Document != nil {
@@ -272,5 +273,5 @@ func result(a *reply) *mcp.CallToolResult {
 	return &mcp.CallToolResult{IsError: a.Exit != 0 && a.Exit != exitGate, StructuredContent: json.RawMessage(encode(a)), Content: content(b.String())}
 }
 
-// content is a text as the content of an answer.
+// content returns a text as the content of an answer.
 func content(text string) []mcp.Content { return []mcp.Content{&mcp.TextContent{Text: text}} }

@@ -14,18 +14,19 @@ import (
 	"time"
 )
 
-// DefaultDisk is how many bytes of pages a folder keeps.
+// DefaultDisk is the default size of the page cache on disk, in bytes.
 const DefaultDisk = 8 << 30
 
-// A disk keeps pages of one version of a file in a folder of its own, each with a sum of its bytes. What can't be kept is not kept: the
-// file is there still.
+// A disk caches the pages of one version of a file in its own folder, each with a checksum. It ignores write errors,
+// since the file can be read again.
 type disk struct {
 	dir  string
 	mu   sync.Mutex
-	left int64 // bytes that may be added
+	left int64 // bytes that may still be added
 }
 
-// openDisk opens the folder for a version of a file below dir, and makes room there by removing folders that were used longest ago.
+// openDisk opens the cache folder below dir for a version of a file. It makes room by removing the least recently
+// used folders.
 func openDisk(dir, version string, most int64) (*disk, error) {
 	if most <= 0 {
 		most = DefaultDisk
@@ -73,7 +74,7 @@ func openDisk(dir, version string, most int64) (*disk, error) {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// get returns a page of that size; nil if it is not there or damaged.
+// get returns a page of that size, or nil if it is missing or damaged.
 func (d *disk) get(n, size int64) []byte {
 	b, err := os.ReadFile(d.file(n))
 	if err != nil || int64(len(b)) != size+4 || crc32.Checksum(b[4:], castagnoli) != binary.LittleEndian.Uint32(b) {
@@ -82,7 +83,7 @@ func (d *disk) get(n, size int64) []byte {
 	return b[4:]
 }
 
-// put keeps a page if there is room.
+// put caches a page if there is room.
 func (d *disk) put(n int64, data []byte) {
 	d.mu.Lock()
 	fits := d.left >= int64(len(data))+4
@@ -94,7 +95,7 @@ func (d *disk) put(n int64, data []byte) {
 		return
 	}
 	b := binary.LittleEndian.AppendUint32(make([]byte, 0, len(data)+4), crc32.Checksum(data, castagnoli))
-	t, err := os.CreateTemp(d.dir, "new-") // for its user alone
+	t, err := os.CreateTemp(d.dir, "new-") // readable only by the user
 	if err != nil {
 		return
 	}

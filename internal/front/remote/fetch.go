@@ -20,16 +20,16 @@ import (
 )
 
 const (
-	atOnce       = 8 // requests at a time
+	atOnce       = 8 // concurrent requests
 	tries        = 5
-	firstWait    = 200 * time.Millisecond // before the second try; it doubles
-	longestWait  = 10 * time.Second       // that a server may ask for
-	tryTime      = 2 * time.Minute        // of one request with its body
+	firstWait    = 200 * time.Millisecond // before the second try; doubles each time
+	longestWait  = 10 * time.Second       // requested by a server
+	tryTime      = 2 * time.Minute        // for one request and its body
 	maxRedirects = 5
-	maxMessage   = 4 << 10 // bytes of an answer that has an error
+	maxMessage   = 4 << 10 // bytes of an error's body
 )
 
-// reach finds out how requests for the address are made.
+// reach determines how to request the address.
 func (f *File) reach(address string) error {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -83,7 +83,7 @@ func loopback(host string) bool {
 	return host == "localhost" || err == nil && a.IsLoopback()
 }
 
-// roots returns the authorities that are trusted; nil are those of the system.
+// roots returns the trusted authorities; nil means the system's.
 func (f *File) roots() (*x509.CertPool, error) {
 	if f.o.CA == "" {
 		return nil, nil
@@ -102,13 +102,13 @@ func (f *File) roots() (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// A final error is not tried again.
+// A final error must not be retried.
 type final struct{ error }
 
 func (f final) Unwrap() error { return f.error }
 
-// fetch reads n bytes of the file from off on. The first call learns the size, and may return less. Once the file is lost, it fails at once:
-// a reader with a thousand places to read must not wait for each.
+// fetch reads n bytes of the file from off on. The first call learns the size and may return less. After the file is
+// lost, it fails at once, so that a reader does not wait for each of its requests.
 func (f *File) fetch(off, n int64) ([]byte, error) {
 	f.slots <- struct{}{}
 	defer func() { <-f.slots }()
@@ -123,7 +123,7 @@ func (f *File) fetch(off, n int64) ([]byte, error) {
 	return data, err
 }
 
-// persist reads n bytes from off on, in several tries if it must.
+// persist reads n bytes from off on, with retries.
 func (f *File) persist(ctx context.Context, off, n int64) ([]byte, error) {
 	pause := firstWait
 	for try := 1; ; try++ {
@@ -147,7 +147,7 @@ func (f *File) persist(ctx context.Context, off, n int64) ([]byte, error) {
 	}
 }
 
-// withoutAddress is err without the address that net/http puts into its errors, whose query may be a signature.
+// withoutAddress removes the address that net/http adds to its errors. The query may contain a signature.
 func withoutAddress(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
@@ -156,7 +156,7 @@ func withoutAddress(err error) error {
 	return err
 }
 
-// try asks once. After is how long the server wants not to be asked again.
+// try sends one request. after is the time that the server asks to wait.
 func (f *File) try(ctx context.Context, off, n int64) (data []byte, after time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, tryTime)
 	defer cancel()
@@ -205,7 +205,7 @@ func (f *File) try(ctx context.Context, off, n int64) (data []byte, after time.D
 	return data, 0, nil
 }
 
-// lasting marks errors that another try would meet again: certificates, and redirects that are not followed.
+// lasting marks errors that a retry cannot fix: certificates and refused redirects.
 func lasting(err error) error {
 	var never final
 	var unknown x509.UnknownAuthorityError
@@ -221,7 +221,7 @@ func lasting(err error) error {
 	return err
 }
 
-// refused is the error of an answer that is no part of the file.
+// refused returns the error of a response without a part of the file.
 func (f *File) refused(resp *http.Response) error {
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxMessage))
 	code := codeOf(string(body))
@@ -243,7 +243,7 @@ func (f *File) refused(resp *http.Response) error {
 
 const credentials = "SOSGO_TOKEN (https) or AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN (s3) let sosgo in; a signature in an address may be out of date"
 
-// codeOf returns the code in an error document of S3; empty if there is none.
+// codeOf returns the code in an S3 error document, or "".
 func codeOf(body string) string {
 	_, rest, _ := strings.Cut(body, "<Code>")
 	code, _, found := strings.Cut(rest, "</Code>")
@@ -261,7 +261,7 @@ func retryAfter(resp *http.Response) time.Duration {
 	return min(time.Duration(s)*time.Second, longestWait)
 }
 
-// check compares the head of an answer with what was asked, and with the file that was opened. It returns the length of the body.
+// check compares a response's header with the request and with the file as opened. It returns the length of the body.
 func (f *File) check(resp *http.Response, off, n int64) (int64, error) {
 	var from, to, size int64
 	text := resp.Header.Get("Content-Range")
@@ -289,7 +289,7 @@ func (f *File) check(resp *http.Response, off, n int64) (int64, error) {
 	return want, nil
 }
 
-// bucket returns the address of an object of S3, and makes requests signed if there are credentials.
+// bucket returns the address of an S3 object, and enables signing if there are credentials.
 func (f *File) bucket(u *url.URL) (*url.URL, error) {
 	key := strings.TrimPrefix(u.Path, "/")
 	if u.Host == "" || key == "" || !regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._-]{1,254}$`).MatchString(u.Host) {
@@ -301,7 +301,7 @@ func (f *File) bucket(u *url.URL) (*url.URL, error) {
 	switch {
 	case endpoint != "":
 		host, path = strings.TrimSuffix(endpoint, "/"), "/"+u.Host+"/"+key
-	case strings.Contains(u.Host, "."): // certificates don't fit such names
+	case strings.Contains(u.Host, "."): // certificates do not match names with dots
 		host, path = "https://s3."+region+".amazonaws.com", "/"+u.Host+"/"+key
 	}
 	out, err := url.Parse(host)

@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// The bounds of a listing.
+// Bounds of a listing.
 const (
-	mostListing = 16 << 20  // bytes of an answer, which has a thousand objects at most
+	mostListing = 16 << 20  // bytes of a response, which has at most a thousand objects
 	mostObjects = 1_000_000 // of one listing
 )
 
@@ -26,8 +26,8 @@ type Object struct {
 	ETag     string
 }
 
-// List returns the objects of a bucket whose keys begin with a prefix, by an address s3://BUCKET/PREFIX: those that the server lists first, at most a million, with an
-// error if there are more. Names that end with a slash stand for folders, and are left out.
+// List returns the objects at an address s3://BUCKET/PREFIX, in the server's order. It returns at most a million
+// objects, with an error if there are more. It leaves out names that end with a slash, which stand for folders.
 func List(address string, o Options) ([]Object, error) {
 	u, err := url.Parse(address)
 	if err != nil || !strings.EqualFold(u.Scheme, "s3") {
@@ -84,7 +84,7 @@ type listPage struct {
 	NextContinuationToken string
 }
 
-// listing asks for a page of a listing, in several tries if it must.
+// listing requests a page of a listing, with retries.
 func (f *File) listing(path string, query url.Values) (out listPage, err error) {
 	ctx := f.context()
 	pause := firstWait

@@ -1,9 +1,10 @@
-// Package remote reads a file that stays where it is: on a web server, or in an object store that speaks the protocol of S3. It asks for
-// ranges, keeps the pages that were used last, and reads ahead where the file is read from front to back.
+// Package remote reads a file on a web server or in an S3-compatible object store, without downloading it as a whole.
+// It requests ranges, caches the last used pages, and reads ahead on sequential reads. It knows nothing about dumps.
+// Start with Open.
 //
-// The file is the same from the first request to the last: its ETag, or without one the time of its last change, and its size are compared with
-// each answer. What a server does wrong for a moment is tried again; what it does wrong for good is an Error, and never other bytes. From then
-// on the File can't be read: what its reader has concluded since may be wrong, so that it has to be opened anew.
+// Each response must match the file as opened: its size, and its ETag or the time of its last change. Temporary
+// errors are retried. A lasting one is an Error, and the File cannot be read any more. The caller must reopen it and
+// discard results computed since then.
 package remote
 
 import (
@@ -24,40 +25,41 @@ import (
 )
 
 const (
-	pageSize   = 256 << 10 // bytes that are kept together
-	firstPages = 2         // pages of a request that continues none
+	pageSize   = 256 << 10 // bytes of a page
+	firstPages = 2         // pages of a non-sequential request
 	mostPages  = 16        // pages of one request
-	mostAhead  = 64        // pages that are asked for before they are needed
-	streams    = 16        // places from which reading may go on
-	// DefaultMemory is how many bytes of pages a File keeps.
+	mostAhead  = 64        // pages requested in advance
+	streams    = 16        // concurrent sequential reads
+	// DefaultMemory is the default size of a File's page cache, in bytes.
 	DefaultMemory = 256 << 20
 )
 
-// Options describe how a file is reached. The zero value is the usual way.
+// Options configure access to a file. The zero value is valid.
 type Options struct {
-	// Memory is how many bytes of pages are kept; 0 is DefaultMemory. Disk is a folder in which pages are kept for the next time, of all
-	// files at most DiskSize bytes; empty keeps none.
+	// Memory is the size of the page cache in bytes; 0 means DefaultMemory. Disk is a folder that caches pages of all
+	// files between runs, with at most DiskSize bytes; if empty, pages are not cached on disk.
 	Memory   int64
 	Disk     string
 	DiskSize int64
-	// CA is a file with certificates in PEM of authorities that are trusted besides those of the system.
+	// CA is a PEM file with additional certificate authorities.
 	CA string
-	// Redirects lets a server send the reader to another one.
+	// Redirects allows redirects to other servers.
 	Redirects bool
-	// Env returns variables of the environment: SOSGO_TOKEN, a bearer token for https, and those of AWS for s3. Nil has none.
+	// Env returns environment variables: SOSGO_TOKEN, a bearer token for https, and AWS's variables for s3. It may be
+	// nil.
 	Env func(string) (string, bool)
-	// Context returns the context of requests; nil is the background.
+	// Context returns the context of requests. If nil, the background context is used.
 	Context func() context.Context
-	// Failed is called with each Error of the file; nil ignores them. It may be called from several goroutines.
+	// Failed, if not nil, is called with each Error of the file. It must be safe for concurrent use.
 	Failed func(error)
 
-	wait func(context.Context, time.Duration) error // between tries; nil waits
+	wait func(context.Context, time.Duration) error // between retries; nil waits
 	now  func() time.Time
 }
 
-// An Error says why a file could not be read. It is an error of the host, and not of the dump.
+// An Error reports that a file cannot be read. It is an error of the host, not of the dump.
 type Error struct {
-	Name string // the address without what may be secret
+	Name string // the address without secrets
 	Err  error
 }
 
@@ -65,16 +67,16 @@ func (e *Error) Error() string { return e.Name + ": " + e.Err.Error() }
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// ErrChanged is about a file that is not the one any more that was opened.
+// ErrChanged reports that the file has changed since it was opened.
 var ErrChanged = errors.New("the file has changed since it was opened")
 
-// Is reports whether a path is an address that Open takes.
+// Is reports whether Open accepts path as an address.
 func Is(path string) bool {
 	scheme, _, found := strings.Cut(path, "://")
 	return found && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https") || strings.EqualFold(scheme, "s3"))
 }
 
-// Name is an address without a password and without its query, which may be a signature.
+// Name returns an address without its password and query, which may contain a signature.
 func Name(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -99,21 +101,21 @@ type File struct {
 	size     int64
 	etag     string
 	modified string
-	disk     *disk // nil keeps none
+	disk     *disk // nil without a disk cache
 
-	slots chan struct{} // requests at a time
+	slots chan struct{} // concurrent requests
 	lost  atomic.Pointer[error]
 
 	mu      sync.Mutex
 	pages   map[int64]*page
-	used    list.List // of *page, the latest first
+	used    list.List // of *page, most recently used first
 	most    int
 	streams [streams]stream
 	turn    int
 	stats   Stats
 }
 
-// A page is read once. Its data and err may be read when done is closed.
+// A page is read once. Its data and err may be read after done is closed.
 type page struct {
 	n    int64
 	done chan struct{}
@@ -122,14 +124,14 @@ type page struct {
 	at   *list.Element
 }
 
-// A stream is a place from which reading may go on.
+// A stream is a position of sequential reading.
 type stream struct {
-	next   int64 // the page that continues it; 0 is no stream
-	asked  int64 // the first page that is not asked for
-	window int64 // pages ahead
+	next   int64 // the next page of the stream; 0 if unused
+	asked  int64 // the first page not requested yet
+	window int64 // pages to read ahead
 }
 
-// Stats count what was transferred.
+// Stats counts requests and transferred bytes.
 type Stats struct{ Requests, Bytes int64 }
 
 var errNoChange = errors.New("the server sends neither an ETag nor a time of the last change: that the file stays the same can't be held")
@@ -137,7 +139,7 @@ var errNoChange = errors.New("the server sends neither an ETag nor a time of the
 // Open opens the file at an address of http, https or s3 (s3://BUCKET/KEY).
 func Open(address string, o Options) (*File, error) {
 	f := &File{o: o, name: Name(address), pages: map[int64]*page{}, slots: make(chan struct{}, atOnce)}
-	f.most = int(max(cmp.Or(o.Memory, DefaultMemory)/pageSize, 3*mostAhead)) // what one call of get asks for stays until it returns
+	f.most = int(max(cmp.Or(o.Memory, DefaultMemory)/pageSize, 3*mostAhead)) // pages requested by one call of get must stay until it returns
 	if f.o.wait == nil {
 		f.o.wait = wait
 	}
@@ -171,10 +173,10 @@ func Open(address string, o Options) (*File, error) {
 // Size returns the size in bytes.
 func (f *File) Size() int64 { return f.size }
 
-// Bytes lends nothing.
+// Bytes returns nil: a remote file has no mapped memory.
 func (f *File) Bytes(int64, int) []byte { return nil }
 
-// Stats returns what was transferred so far.
+// Stats returns the transfers so far.
 func (f *File) Stats() Stats {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -211,7 +213,7 @@ func (f *File) ReadAt(b []byte, off int64) (int, error) {
 	return done, nil
 }
 
-// get returns pages from first to last, and asks for those that are not there and for what will probably be wanted next.
+// get returns the pages first to last. It requests missing pages and reads ahead.
 func (f *File) get(first, last int64) []*page {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -238,7 +240,7 @@ func (f *File) get(first, last int64) []*page {
 	return out
 }
 
-// ahead returns the page up to which the pages behind last should be asked for, at most last if none.
+// ahead returns the last page to read ahead after last, or last.
 func (f *File) ahead(first, last int64, missing bool) int64 {
 	for i := range f.streams {
 		s := &f.streams[i]
@@ -261,7 +263,7 @@ func (f *File) ahead(first, last int64, missing bool) int64 {
 	return max(first+firstPages, last+1)
 }
 
-// ask starts requests for the pages from first to end that are not there.
+// ask requests the missing pages from first to end.
 func (f *File) ask(first, end int64) {
 	for n := first; n < end; n++ {
 		if f.pages[n] != nil {
@@ -276,7 +278,7 @@ func (f *File) ask(first, end int64) {
 	}
 }
 
-// add makes an empty page the latest.
+// add creates a page as the most recently used one.
 func (f *File) add(n int64) *page {
 	p := &page{n: n, done: make(chan struct{})}
 	p.at = f.used.PushFront(p)
@@ -294,7 +296,7 @@ func (f *File) drop(p *page) {
 	}
 }
 
-// fill reads successive pages, those that are on disk from there. Pages that can't be read are not kept.
+// fill reads successive pages from disk or from the server. It drops pages that cannot be read.
 func (f *File) fill(run []*page) {
 	for len(run) > 0 && f.disk != nil {
 		data := f.disk.get(run[0].n, f.sizeOf(run[0].n))

@@ -33,7 +33,7 @@ func content(n int) []byte {
 	return b
 }
 
-// serve serves data with an ETag. before may answer a request itself, and says so.
+// serve serves data with an ETag. before may answer a request itself, and reports whether it did.
 func serve(data []byte, before func(n int64, w http.ResponseWriter, r *http.Request) bool) http.Handler {
 	var n atomic.Int64
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -58,7 +58,7 @@ func open(t *testing.T, h http.Handler, o Options) *File {
 	return f
 }
 
-// TestReads: what is read is what the server has, in whatever order and by however many readers, also where few pages are kept.
+// TestReads compares reads with the server's data, in any order, by several readers and with few cached pages.
 func TestReads(t *testing.T) {
 	data := content(40<<20 + 12345)
 	f := open(t, serve(data, nil), Options{Memory: 1})
@@ -93,7 +93,8 @@ func TestReads(t *testing.T) {
 	assert.Equal(t, len(f.pages), f.used.Len())
 }
 
-// TestReadAhead: a file that is read from front to back is asked for in large parts, several at a time; single reads ask for little.
+// TestReadAhead checks that a sequential read requests large parts concurrently, and that single reads request
+// little.
 func TestReadAhead(t *testing.T) {
 	data := content(64 << 20)
 	var now, most atomic.Int64
@@ -185,7 +186,8 @@ func TestFaultsThatPass(t *testing.T) {
 	}
 }
 
-// TestFaultsThatStay: what goes wrong for good is an Error after a bounded number of tries; it is reported, and nothing is asked for any more.
+// TestFaultsThatStay checks that a lasting error is reported after a bounded number of tries, and that no request
+// follows it.
 func TestFaultsThatStay(t *testing.T) {
 	data := content(4 << 20)
 	for name, c := range map[string]struct {
@@ -303,7 +305,8 @@ func TestOpenErrors(t *testing.T) {
 	assert.ErrorIs(t, err, context.Canceled)
 }
 
-// TestTLS: a server of an authority of one's own is trusted if that is named, and gets the token, which no other host gets.
+// TestTLS checks that a server of a named private authority is trusted and gets the token, and that no other host
+// gets it.
 func TestTLS(t *testing.T) {
 	data := content(1 << 20)
 	got := ""
@@ -361,7 +364,7 @@ func TestTLS(t *testing.T) {
 	assert.Empty(t, got, "another host gets no token")
 }
 
-// TestSign: the signature is that of the example in Amazon's documentation (GET Object).
+// TestSign compares the signature with the example in Amazon's documentation (GET Object).
 func TestSign(t *testing.T) {
 	r, err := http.NewRequest(http.MethodGet, "https://examplebucket.s3.amazonaws.com/test.txt", http.NoBody)
 	require.NoError(t, err)
@@ -411,7 +414,8 @@ func TestS3(t *testing.T) {
 	}
 }
 
-// TestDisk: pages are kept on disk for the next time, of this version of the file alone; damaged ones are read anew, and the folder is bounded.
+// TestDisk checks that pages are cached on disk for this version of the file only, that damaged ones are reread, and
+// that the folder is bounded.
 func TestDisk(t *testing.T) {
 	data := content(8 << 20)
 	s := httptest.NewServer(serve(data, nil))

@@ -17,7 +17,8 @@ type keys struct{ id, secret, session, region string }
 // noBody is the SHA-256 of nothing.
 const noBody = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-// sign signs a request without a body by Signature Version 4 (docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html).
+// sign signs a request without a body by Signature Version 4
+// (docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html).
 func (k *keys) sign(r *http.Request, now time.Time) {
 	stamp := now.UTC().Format("20060102T150405Z")
 	day := stamp[:8]

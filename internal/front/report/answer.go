@@ -11,12 +11,12 @@ import (
 	"github.com/sosgo/sosgo/internal/encoding/jsonenc"
 )
 
-// An Answer is what a command has to say: one value, from which JSON is encoded, and a function that writes the same value as text.
+// An Answer is the result of a command: a value, encoded as JSON, and a function that writes the same value as text.
 type Answer struct {
-	// Value is an answer of package answer. Nil for commands that only have
-	// text, such as a manual page: its lines are then the JSON result "text".
+	// Value is an answer of package answer. It is nil for text-only commands, such as the manual page. Their lines
+	// become the JSON result "text".
 	Value any
-	// Text writes the value. It gets no more than the value and the page.
+	// Text writes the value. It uses only the value and the page.
 	Text func(*Page)
 }
 
@@ -28,35 +28,35 @@ func Say[T any](v T, text func(*Page, T)) Answer {
 // SayText returns an answer that is only text.
 func SayText(text func(*Page)) Answer { return Answer{Text: text} }
 
-// A Page is what an answer's text is written on. Errors of the writer need not be looked at by those who write: the
-// first one stays, and comes out at the end. It is for one goroutine.
+// A Page receives an answer's text. It keeps the first write error, so callers need not check errors. It must be used
+// by one goroutine.
 type Page struct {
-	SOS bool // asks for SOS's exact form, without what sosgo adds
+	SOS bool // selects SOS's exact form, without sosgo's additions
 
 	w    io.Writer
 	warn func(error)
 	err  error
 }
 
-// NewPage returns a page on w. It calls warn with what is missing.
+// NewPage returns a page that writes to w. It calls warn for missing parts.
 func NewPage(w io.Writer, sos bool, warn func(error)) *Page {
 	return &Page{SOS: sos, w: w, warn: warn}
 }
 
-// Write is for those who write bytes or lines of their own.
+// Write implements io.Writer.
 func (p *Page) Write(b []byte) (int, error) {
 	n, err := p.w.Write(b)
 	p.Fail(err)
 	return n, err
 }
 
-// Print writes s, which is safe for a terminal (see Escape).
+// Print writes s, which must be escaped (see Escape).
 func (p *Page) Print(s string) {
 	_, err := io.WriteString(p.w, s)
 	p.Fail(err)
 }
 
-// Printf formats; text of the dump has to be escaped before.
+// Printf formats and writes its arguments. Text of the dump must be escaped.
 func (p *Page) Printf(format string, args ...any) {
 	_, err := fmt.Fprintf(p.w, format, args...)
 	p.Fail(err)
@@ -76,21 +76,21 @@ func (p *Page) Verdict(v *answer.Verdict) {
 	}
 }
 
-// Warn records that a part of the answer is missing; nil is ignored.
+// Warn records a missing part of the answer. It ignores nil.
 func (p *Page) Warn(err error) {
 	if err != nil {
 		p.warn(err)
 	}
 }
 
-// Fail ends the answer with an error; the first one stays, nil is ignored.
+// Fail records the error that ends the answer. It keeps the first error and ignores nil.
 func (p *Page) Fail(err error) { p.err = cmp.Or(p.err, err) }
 
 // Err returns the first error of the writer, or of Fail.
 func (p *Page) Err() error { return p.err }
 
-// Each ranges over the rows of an answer. A row that is missing is warned of and left out; what a row notes in Gaps of
-// its own is warned of, too. The end of the context, or of the page's writer, ends the loop.
+// Each iterates over the rows of an answer. It skips missing rows with a warning, and passes on warnings in a row's
+// own Gaps. The loop ends with the context or with a write error.
 func Each[T any](p *Page, rows iter.Seq2[T, error]) iter.Seq[T] {
 	gaps := gapsOf(reflect.TypeFor[T]())
 	return func(yield func(T) bool) {
@@ -116,12 +116,12 @@ func Each[T any](p *Page, rows iter.Seq2[T, error]) iter.Seq[T] {
 	}
 }
 
-// Lacking warns of what an answer lacks, and returns its failure. v is the answer or a pointer to it, or nil.
+// Lacking warns of the missing parts of an answer and returns its error. v is the answer, a pointer to it, or nil.
 func Lacking(v any, warn func(error)) error {
 	switch value := reflect.ValueOf(v); {
 	case value.Kind() == reflect.Pointer && value.IsNil():
 		return nil
-	case value.Kind() == reflect.Struct: // the gaps are reached through a pointer
+	case value.Kind() == reflect.Struct: // the gaps need a pointer
 		at := reflect.New(value.Type())
 		at.Elem().Set(value)
 		v = at.Interface()
@@ -136,8 +136,8 @@ func Lacking(v any, warn func(error)) error {
 	return gaps.Failure()
 }
 
-// gapsOf returns the index of the Gaps that rows of a type embed, for FieldByIndex, or nil. An interface with the method Noted would do, but
-// for it each of a hundred types would have two copies of the method.
+// gapsOf returns the index, for FieldByIndex, of the Gaps embedded in rows of a type, or nil. An interface with the
+// method Noted would work, too, but would add two copies of the method for each of a hundred types.
 func gapsOf(row reflect.Type) []int {
 	if row = pointed(row); row.Kind() != reflect.Struct {
 		return nil
@@ -149,18 +149,18 @@ func gapsOf(row reflect.Type) []int {
 	return f.Index
 }
 
-// warnAll warns of what a row notes in its Gaps.
+// warnAll warns of the errors in a row's Gaps.
 func warnAll(row reflect.Value, gaps []int, warn func(error)) {
 	f, err := reflect.Indirect(row).FieldByIndexErr(gaps)
 	if err != nil {
-		return // the part that has the gaps is a nil pointer
+		return // the embedded struct with the gaps is a nil pointer
 	}
 	for _, err := range f.Interface().(answer.Gaps).Noted() {
 		warn(err)
 	}
 }
 
-// CheckResult reports whether v is what a command documents as its result. A nil result documents text only.
+// CheckResult returns an error if v is not of the documented type. A nil result documents text only.
 func CheckResult(v any, result reflect.Type) error {
 	if got := pointed(reflect.TypeOf(v)); result == nil || got != pointed(result) {
 		return fmt.Errorf("the answer is a %v, and documented as a %v", got, result)

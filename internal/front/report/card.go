@@ -22,23 +22,23 @@ const cardTime = "2006-01-02 15:04:05.999 MST"
 // A Line is a line of a record below its first one.
 type Line struct{ Label, Text string }
 
-// A Form returns the lines of a value in place of what its tags say.
+// A Form returns the lines of a value, instead of those from its tags.
 type Form func(v any) []Line
 
-// Forms has the forms of types.
+// Forms maps types to their forms.
 type Forms map[reflect.Type]Form
 
-// Card writes an answer as records: a line for each struct, with its lists below it. The json and text tags of the fields choose the words;
-// CONTRIBUTING.md describes the tag text.
+// Card writes an answer as records: a line for each struct, with its lists below. The json and text tags of the
+// fields determine the words; CONTRIBUTING.md describes the tag text.
 func Card[T any](p *Page, v T) { Forms(nil).Card(p, v) }
 
-// Card is the function Card with forms for some types.
+// Card is like the function Card, with forms for some types.
 func (f Forms) Card(p *Page, v any) {
 	rv := reflect.Indirect(reflect.ValueOf(v))
 	if !rv.IsValid() {
 		return // nil
 	}
-	if !rv.CanAddr() { // methods of pointers apply to it, too
+	if !rv.CanAddr() { // makes pointer methods available
 		p := reflect.New(rv.Type()).Elem()
 		p.Set(rv)
 		rv = p
@@ -62,18 +62,18 @@ type cards struct {
 	tags  map[*jsonenc.Field]*cardTag
 }
 
-// A record is what a struct says.
+// A record is the text of a struct.
 type record struct {
 	head  string
 	parts []Line
 	lines []Line
 	lists []cardList
 
-	several  int // how many lists there may be
+	several  int // maximum number of lists
 	verdicts []answer.Verdict
 
-	base  *cardTag     // of the last field that is not joined to the one before it
-	joins func(string) // adds to that field's text, nil if it has none
+	base  *cardTag     // of the last field that is not joined to the previous one
+	joins func(string) // appends to that field's text; nil if it is empty
 }
 
 // A cardList is a list of records.
@@ -82,10 +82,10 @@ type cardList struct {
 	titled  bool // the tag names the list
 	records []*record
 	hidden  map[string]int
-	table   []string // in place of records: the header and the rows
+	table   []string // header and rows, instead of records
 }
 
-// empty reports whether the record of an answer has lists, and nothing in them.
+// empty reports whether an answer's record has lists and all are empty.
 func (r *record) empty() bool {
 	for i := range r.lists {
 		if len(r.lists[i].records)+len(r.lists[i].table)+len(r.lists[i].hidden) > 0 {
@@ -155,7 +155,7 @@ func (c *cards) field(r *record, f *jsonenc.Field, tag *cardTag, v reflect.Value
 	}
 }
 
-// leavesOut reports whether the tag leaves out a number.
+// leavesOut reports whether the tag omits a number.
 func (t *cardTag) leavesOut(v reflect.Value) bool {
 	switch {
 	case len(t.forms) > 1 && t.forms[0] == "" && v.CanInt():
@@ -168,7 +168,7 @@ func (t *cardTag) leavesOut(v reflect.Value) bool {
 	return false
 }
 
-// records adds a list of records: to the lists or, with the option row, in one piece.
+// records adds a list of records, or with the option row a single line.
 func (c *cards) records(r *record, f *jsonenc.Field, tag *cardTag, v reflect.Value, omitted bool) {
 	r.several++
 	if omitted {
@@ -188,7 +188,7 @@ func (c *cards) records(r *record, f *jsonenc.Field, tag *cardTag, v reflect.Val
 	r.lists = append(r.lists, l)
 }
 
-// list reads the records of a list. Those that text does not show are counted by the reason.
+// list reads the records of a list. It counts the records that text does not show, by reason.
 func (c *cards) list(l *cardList, plan *jsonenc.Plan, v reflect.Value) {
 	for i := range v.Len() {
 		v, missing := present(v.Index(i))
@@ -203,7 +203,7 @@ func (c *cards) list(l *cardList, plan *jsonenc.Plan, v reflect.Value) {
 	}
 }
 
-// rowWidth is the length up to which the option row puts several records on one line.
+// rowWidth is the maximum width of records on one line with the option row.
 const rowWidth = 150
 
 // row returns the records of a list with the option row, if they fit on a line.
@@ -221,7 +221,7 @@ func (l *cardList) row() string {
 	return ""
 }
 
-// inner adds the record of a struct in a field, without its lists on the same line.
+// inner adds the record of a nested struct. Lists on the same line are left out.
 func (c *cards) inner(r *record, tag *cardTag, in *record) {
 	text := joined(in.parts)
 	if in.head != "" && text != "" || len(in.parts) > 1 {
@@ -234,7 +234,7 @@ func (c *cards) inner(r *record, tag *cardTag, in *record) {
 	r.lines, r.lists, r.several = append(r.lines, in.lines...), append(r.lists, in.lists...), r.several+in.several
 }
 
-// texts adds a list of texts or numbers: on one line, or on one each.
+// texts adds a list of texts or numbers, on one line or on one line each.
 func (r *record) texts(tag *cardTag, name string, v reflect.Value) {
 	var values []string
 	for i := range v.Len() {
@@ -252,7 +252,7 @@ func (r *record) texts(tag *cardTag, name string, v reflect.Value) {
 	}
 }
 
-// begin notes the tag of a field, unless the field is joined to the one before it.
+// begin records the tag of a field that is not joined to the previous one.
 func (r *record) begin(tag *cardTag) {
 	if tag.place != placeJoin {
 		r.base, r.joins = tag, nil
@@ -270,7 +270,7 @@ func (r *record) add(tag *cardTag, form int, value string) {
 	}
 }
 
-// join adds a text behind the field before it, or in its place if it said nothing.
+// join appends a text to the previous field, or replaces it if it is empty.
 func (r *record) join(text string) {
 	if r.joins != nil {
 		r.joins(text)
@@ -286,7 +286,7 @@ func (r *record) join(text string) {
 	r.put(label, strings.TrimLeft(text, " ,;:"))
 }
 
-// put puts a text where the field begins that base is the tag of.
+// put puts a text at the place of base.
 func (r *record) put(label, text string) {
 	if r.base.place == placeHead {
 		r.head = strings.TrimSpace(r.head + " " + strings.TrimSpace(label+" "+text))
@@ -302,7 +302,7 @@ func (r *record) put(label, text string) {
 	r.joins = func(more string) { (*at)[i].Text += more }
 }
 
-// present returns the value in pointers and Maybes, or the error in its place. It is invalid for nil.
+// present dereferences pointers and Maybes. It returns the error of a missing value, and an invalid value for nil.
 func present(v reflect.Value) (reflect.Value, error) {
 	for v.IsValid() {
 		switch {
@@ -327,7 +327,7 @@ func present(v reflect.Value) (reflect.Value, error) {
 	return v, nil
 }
 
-// leaf returns a value as text, and which form of a tag is for it.
+// leaf returns a value as text, and the index of the tag's form for it.
 func (t *cardTag) leaf(name string, v reflect.Value) (text string, form int) {
 	switch x := v.Interface().(type) {
 	case bool:

@@ -11,14 +11,14 @@ import (
 	"github.com/sosgo/sosgo/internal/encoding/jsonenc"
 )
 
-// A cardColumn is a column of a list that is written as a table.
+// A cardColumn is a column of a table.
 type cardColumn struct {
 	name   string
-	number bool // or an address or a time: such columns are the first
+	number bool // a number, address or time; such columns come first
 	cells  []string
 }
 
-// table returns a list as a table: its header and its rows. Columns without a value are left out.
+// table returns the header and rows of a list. It omits empty columns.
 func (c *cards) table(plan *jsonenc.Plan, v reflect.Value) []string {
 	var columns []cardColumn
 	for i := range v.Len() {
@@ -50,7 +50,7 @@ func (c *cards) row(columns []cardColumn, i int, plan *jsonenc.Plan, v reflect.V
 		switch {
 		case tag.place == placeNone:
 			return
-		case tag.place == placeJoin && n >= 0: // in the cell of the field before it
+		case tag.place == placeJoin && n >= 0: // in the cell of the previous field
 		default:
 			n, r = n+1, &record{}
 		}
@@ -63,7 +63,7 @@ func (c *cards) row(columns []cardColumn, i int, plan *jsonenc.Plan, v reflect.V
 	return columns
 }
 
-// cell returns the text of a record of one field, without its label.
+// cell returns the text of a one-field record without its label.
 func (r *record) cell() string {
 	text := r.head
 	for _, p := range append(r.parts, r.lines...) {
@@ -102,6 +102,6 @@ func tableLines(columns []cardColumn) []string {
 		}
 	}
 	var b strings.Builder
-	_ = summary(&b, header, rows, right) // a Builder takes all
+	_ = summary(&b, header, rows, right) // a Builder never fails
 	return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 }

@@ -12,7 +12,7 @@ import (
 // A cardTag is the parsed tag text of a field. CONTRIBUTING.md describes the tag.
 type cardTag struct {
 	place   cardPlace
-	forms   []string // with % for the value, or the label in front of it: for one or true; for several, false or empty; for zero
+	forms   []string // % is the value; for one or true; for several, false or empty; for zero
 	options map[string]string
 }
 
@@ -20,9 +20,9 @@ type cardTag struct {
 type cardPlace uint8
 
 const (
-	placePart cardPlace = iota // behind the head, with a comma between
+	placePart cardPlace = iota // after the head, separated by a comma
 	placeHead                  // in the head of the record
-	placeJoin                  // at the end of the field before it
+	placeJoin                  // at the end of the previous field
 	placeNone
 )
 
@@ -64,17 +64,17 @@ func (t *cardTag) number(option string) int {
 	return math.MaxInt
 }
 
-// label returns what the field is called.
+// label returns the name of the field.
 func (t *cardTag) label() string { return strings.TrimSpace(strings.ReplaceAll(t.forms[0], "%", "")) }
 
-// kind returns what a list is called that is empty.
+// kind returns the name of an empty list.
 func (t *cardTag) kind() string { return t.forms[len(t.forms)-1] }
 
-// fill returns the label and the text of a value in one of the forms. A form without % is the label of the value or, in place of a value that
-// says nothing by itself, the whole text.
+// fill returns the label and the text of a value in one of the forms. A form without % is the value's label, or the
+// whole text if the value is empty.
 func (t *cardTag) fill(form int, value string) (label, text string) {
 	if value != "" {
-		form = min(form, len(t.forms)-1) // one form is for all numbers
+		form = min(form, len(t.forms)-1) // a single form is for all numbers
 	}
 	if form >= len(t.forms) {
 		return "", ""

@@ -10,14 +10,14 @@ import (
 // A cardWriter writes records.
 type cardWriter struct{ p *Page }
 
-// A cardNode is a line with the lines below it.
+// A cardNode is a line and the lines below it.
 type cardNode struct {
 	label, text string
-	aligned     bool // with the texts of the aligned lines beside it
+	aligned     bool // its text is aligned with other aligned lines
 	below       []cardNode
 }
 
-// longRecord is the number of lines from which a record has blank lines around it.
+// longRecord is the minimum number of lines of a record surrounded by blank lines.
 const longRecord = 5
 
 // size returns the number of lines.
@@ -53,7 +53,7 @@ func (w cardWriter) root(r *record) {
 	}
 }
 
-// none reports that all lists are empty, and whether some data is missing.
+// none writes that all lists are empty, and whether some data is missing.
 func (w cardWriter) none(lists []cardList, noted int) {
 	names := make([]string, len(lists))
 	for i := range lists {
@@ -68,7 +68,7 @@ func (w cardWriter) none(lists []cardList, noted int) {
 	w.p.Printf("No %s found.\n", list)
 }
 
-// lines writes the lines below a record. Aligned lines have their texts below each other.
+// lines writes the lines below a record, with the texts of aligned lines in one column.
 func (w cardWriter) lines(indent string, nodes []cardNode) {
 	width := 0
 	for i := range nodes {
@@ -120,7 +120,7 @@ func (r *record) node() cardNode {
 	return n
 }
 
-// lineNodes returns lines with their texts below each other. One without a label goes on with the line before it.
+// lineNodes returns aligned lines. A line without a label continues the previous one.
 func lineNodes(lines []Line) []cardNode {
 	nodes := make([]cardNode, len(lines))
 	for i, l := range lines {
@@ -129,7 +129,7 @@ func lineNodes(lines []Line) []cardNode {
 	return nodes
 }
 
-// nodes returns the lines of a list, labelled if it is one of several.
+// nodes returns the lines of a list, with a label if it is one of several lists.
 func (l *cardList) nodes(labelled bool) []cardNode {
 	var nodes []cardNode
 	for _, row := range l.table {

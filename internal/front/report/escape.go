@@ -7,17 +7,17 @@ import (
 	"github.com/sosgo/sosgo/internal/encoding/utf16text"
 )
 
-// Escape returns s in a form that is safe on one line of a terminal, and in which different texts look different:
-// control characters (C0, DEL, C1), line and paragraph separators, lone surrogates, bytes that are not UTF-8, and what is not seen
-// become visible escapes such as \n, \x1b, \u202e and \U000e0041. Not seen are characters of direction, joiners and
-// spaces without width, tags, fillers and variation selectors: names that differ by one of them alone would look the
-// same, and text can be hidden in them. It returns s itself when nothing has to change.
+// Escape returns s escaped for one line of a terminal, so that different texts look different. Control characters
+// (C0, DEL, C1), line and paragraph separators, lone surrogates, invalid UTF-8 and invisible characters become
+// escapes such as \n, \x1b, \u202e and \U000e0041. Invisible characters are direction marks, joiners, zero-width
+// spaces, tags, fillers and variation selectors. They could make different names look the same or hide text. Escape
+// returns s itself if nothing changes.
 func Escape(s string) string { return escape(s, false) }
 
-// EscapeText is Escape for text of several lines: line feeds and tabs stay.
+// EscapeText is like Escape for several lines: it keeps line feeds and tabs.
 func EscapeText(s string) string { return escape(s, true) }
 
-// EscapeFrom is b with what stands from an index on escaped, as Escape does.
+// EscapeFrom escapes b from an index on, like Escape.
 func EscapeFrom(b []byte, from int) []byte {
 	for i := from; i < len(b); i++ {
 		if c := b[i]; c >= utf8.RuneSelf || unsafeASCII(c, false) {

@@ -28,8 +28,8 @@ type NamedResult struct {
 	Type reflect.Type
 }
 
-// Shared holds the struct types of several fields that results use more than once, or that contain themselves. Documents
-// describe each of them once.
+// Shared holds the struct types with several fields that results use more than once, or that contain themselves.
+// Documents describe each type once.
 type Shared map[reflect.Type]bool
 
 // SharedTypes returns the shared types of some results.
@@ -41,7 +41,8 @@ func SharedTypes(results []NamedResult) Shared {
 	return s
 }
 
-// visit visits a type and those in it. inside has the types visited so far; true for those that enclose the one that is visited now.
+// visit visits a type and the types in it. inside holds the visited types, with true for those that enclose the
+// current one.
 func (s Shared) visit(inside map[reflect.Type]bool, p *jsonenc.Plan) {
 	p = item(p)
 	if p.Kind() != jsonenc.Object {
@@ -60,7 +61,7 @@ func (s Shared) visit(inside map[reflect.Type]bool, p *jsonenc.Plan) {
 	inside[p.Type] = false
 }
 
-// item returns the plan of what a type holds, without lists, maps, pointers and absence.
+// item returns the plan of a type's innermost item, without lists, maps, pointers and absence.
 func item(p *jsonenc.Plan) *jsonenc.Plan {
 	p = p.Core()
 	for p.Kind() == jsonenc.List || p.Kind() == jsonenc.Map {
@@ -69,7 +70,7 @@ func item(p *jsonenc.Plan) *jsonenc.Plan {
 	return p
 }
 
-// Fields lists the fields of a type in their order, without those of shared types in it. Names come from the json tags,
+// Fields lists the fields of a type in order. It does not descend into shared types. Names come from the json tags,
 // texts from the doc tags.
 func (s Shared) Fields(t reflect.Type) []FieldDoc {
 	p := jsonenc.PlanOf(t).Core()
@@ -108,7 +109,7 @@ func (s Shared) word(p *jsonenc.Plan) string {
 	return kindWords[p.Kind()]
 }
 
-// WriteFields writes the fields of some results, and of the types that they share, as Markdown.
+// WriteFields writes the fields of results, and of their shared types, as Markdown.
 func WriteFields(w io.Writer, results []NamedResult) error {
 	var b strings.Builder
 	s := SharedTypes(results)

@@ -22,13 +22,13 @@ func AppendHex(b []byte, v uint64, digits int) []byte {
 	return append(b, d[:n]...)
 }
 
-// Hex16 is v as SOS prints a 64-bit pointer: sixteen digits and no prefix.
+// Hex16 formats v as SOS prints a 64-bit pointer: sixteen digits without prefix.
 func Hex16[T ~uint64](v T) string { return string(AppendHex(nil, uint64(v), 16)) }
 
-// Hex12 is v as SOS's newer tables print a pointer: at least twelve digits.
+// Hex12 formats v as SOS's newer tables print a pointer: at least twelve digits.
 func Hex12[T ~uint64](v T) string { return string(AppendHex(nil, uint64(v), 12)) }
 
-// Hex is v in hexadecimal with a 0x prefix and no padding.
+// Hex formats v in hexadecimal with the prefix 0x, unpadded.
 func Hex[T ~uint64](v T) string { return string(AppendHex([]byte("0x"), uint64(v), 1)) }
 
 // AppendCommas appends n in decimal with a comma between thousands.
@@ -44,7 +44,7 @@ func AppendCommas(b []byte, n uint64) []byte {
 	return b
 }
 
-// Commas is n in decimal with a comma between thousands.
+// Commas formats n in decimal with a comma between thousands.
 func Commas(n uint64) string { return string(AppendCommas(nil, n)) }
 
 // Count returns a number of things with its noun: "1 object", "12,400 objects".
@@ -58,10 +58,10 @@ func Noun(n uint64, one, many string) string {
 	return many
 }
 
-// Percent returns a number of percent with one decimal.
+// Percent formats a percentage with one decimal.
 func Percent(f float64) string { return strconv.FormatFloat(f, 'f', 1, 64) + "%" }
 
-// Share returns a part of all in percent, "-" of nothing.
+// Share formats part as a percentage of all, or returns "-" if all is 0.
 func Share(part, all uint64) string {
 	if all == 0 {
 		return "-"
@@ -69,10 +69,10 @@ func Share(part, all uint64) string {
 	return Percent(100 * float64(part) / float64(all))
 }
 
-// Millis returns a number of milliseconds as a duration: 1h0m0s, 250ms.
+// Millis formats a number of milliseconds as a duration: 1h0m0s, 250ms.
 func Millis(ms int64) string { return (time.Duration(ms) * time.Millisecond).String() }
 
-// HumanSize returns a number of bytes as SOS prints it for people: kb, mb or gb of 1024, two decimals.
+// HumanSize formats a number of bytes as SOS does for people: kb, mb or gb of 1,024 with two decimals.
 func HumanSize(bytes uint64) string {
 	v, unit := float64(bytes)/1024, "kb"
 	for _, u := range [...]string{"mb", "gb"} {
@@ -84,7 +84,7 @@ func HumanSize(bytes uint64) string {
 	return strconv.FormatFloat(v, 'f', 2, 64) + unit
 }
 
-// Size returns a number of bytes for people: B, KB, MB or GB of 1,024, with one decimal from KB on.
+// Size formats a number of bytes for people: B, KB, MB or GB of 1,024, with one decimal from KB on.
 func Size(bytes uint64) string {
 	if bytes < 1024 {
 		return strconv.FormatUint(bytes, 10) + " B"
@@ -99,7 +99,8 @@ func Size(bytes uint64) string {
 	return strconv.FormatFloat(v, 'f', 1, 64) + unit
 }
 
-// appendSigned appends v in decimal with commas, or in hexadecimal with a prefix and at least two digits, the sign in front of both.
+// appendSigned appends v in decimal with commas, or in hexadecimal with a prefix and at least two digits. The sign
+// comes first.
 func appendSigned(b []byte, v int64, kind Kind) []byte {
 	u := uint64(v)
 	if v < 0 && kind != HexValue {

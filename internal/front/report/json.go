@@ -11,8 +11,8 @@ import (
 	"github.com/sosgo/sosgo/internal/encoding/jsonenc"
 )
 
-// JSONSchema is the version of the envelope and of the results. It grows when a field changes its meaning or goes away,
-// not when one is added.
+// JSONSchema is the version of the envelope and of the results. It increases if a field changes its meaning or is
+// removed, but not if one is added.
 const JSONSchema = 2
 
 // A Problem is a warning or an error in the envelope.
@@ -24,24 +24,23 @@ type Problem struct {
 	Exit   int    `json:"exit,omitempty" doc:"the exit code, for an error"`
 }
 
-// ErrJSONState is the error for results written in an order that JSON does not allow, such as a second whole result or
-// a list that comes again.
+// ErrJSONState is the error for results written out of order, such as a second result or a list written twice.
 var ErrJSONState = errors.New("JSON result written out of order")
 
-// jsonState is the place of the encoder in the document.
+// jsonState is the encoder's position in the document.
 type jsonState uint8
 
 const (
 	jsonEmpty  jsonState = iota // before the result
-	jsonWhole                   // behind a whole result
+	jsonWhole                   // after a whole result
 	jsonList                    // inside the list that is the result
 	jsonObject                  // inside the object that is the result
 	jsonField                   // inside a list that is a field of the result
 )
 
-// A JSONEncoder writes the JSON document of a command. The result is an answer (Answer), a value (Value), a list (Item
-// with an empty name) or an object that is written field by field (Field, and Item for fields that are lists). Lists
-// are written as they come and never held. A JSONEncoder is for one goroutine.
+// A JSONEncoder writes the JSON document of a command. The result is an answer (Answer), a value (Value), a list
+// (Item with an empty name) or an object written field by field (Field, and Item for lists). Lists are streamed. A
+// JSONEncoder must be used by one goroutine.
 type JSONEncoder struct {
 	w     io.Writer
 	enc   jsonenc.Encoder
@@ -49,12 +48,12 @@ type JSONEncoder struct {
 	list  string
 	done  map[string]bool
 	items int
-	fresh bool // an object without a field so far
+	fresh bool // the object has no field yet
 
-	written int     // parts of values that are written already
-	window  *Window // nil: all
+	written int     // parts already written
+	window  *Window // nil for all
 	parts   map[string]*ListPart
-	counted bool // the items that come are chosen already
+	counted bool // the items have already been selected
 }
 
 // NewJSONEncoder starts the document of a command.
@@ -68,11 +67,11 @@ func NewJSONEncoder(w io.Writer, command string) *JSONEncoder {
 	return e
 }
 
-// EncodeJSON returns v as JSON that is safe on a terminal, as in documents.
+// EncodeJSON returns v as JSON, escaped for a terminal as in documents.
 func EncodeJSON(v any) ([]byte, error) { return jsonenc.Marshal(v) }
 
-// Answer writes an answer as the whole result: a struct field by field, its lists row by row. warn receives the reasons
-// for which rows are missing.
+// Answer writes an answer as the whole result: a struct field by field, its lists row by row. It calls warn with the
+// reasons for missing rows.
 func (e *JSONEncoder) Answer(v any, warn func(error)) error {
 	rv := reflect.ValueOf(v)
 	for rv.Kind() == reflect.Pointer && !rv.IsNil() {
@@ -164,7 +163,7 @@ func (e *JSONEncoder) rows(name string, p *jsonenc.Plan, v reflect.Value, warn f
 	return failed
 }
 
-// startObject makes the result an object, which may stay empty.
+// startObject starts a result that is an object, possibly empty.
 func (e *JSONEncoder) startObject() error {
 	if e.state != jsonEmpty {
 		return e.fail("result")
@@ -194,8 +193,8 @@ func (e *JSONEncoder) Field(name string, v any) error {
 	return e.flush()
 }
 
-// List starts the list name of the result, or the list that is the result when name is empty. Item does so too; List is
-// for lists that may stay empty.
+// List starts the list name of the result, or for an empty name the list that is the result. Item starts lists, too;
+// List is for lists that may be empty.
 func (e *JSONEncoder) List(name string) error {
 	switch {
 	case name == "" && e.state == jsonList, name != "" && e.state == jsonField && e.list == name:
@@ -315,7 +314,8 @@ func (e *JSONEncoder) fail(what string) error {
 
 func (e *JSONEncoder) print(s string) { e.enc.Buf = append(e.enc.Buf, s...) }
 
-// value appends v. A value that cannot be encoded becomes null, so that the document stays whole, and its error is the encoder's.
+// value appends v. A value that cannot be encoded becomes null, so that the document stays valid, and the encoder
+// keeps the error.
 func (e *JSONEncoder) value(v any) { e.reflect(reflect.ValueOf(&v).Elem()) }
 
 // reflect appends v as value does.

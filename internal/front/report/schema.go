@@ -54,7 +54,8 @@ func WriteSchema(w io.Writer, results []NamedResult) error {
 	return err
 }
 
-// SchemaOf returns a JSON Schema for the documents of one command and the definitions that it refers to, both for json.Marshal.
+// SchemaOf returns a JSON Schema for the documents of one command and the definitions that it refers to, both for
+// json.Marshal.
 func SchemaOf(r NamedResult) (document, defs map[string]any) {
 	s := &schema{defs: node{}, names: map[reflect.Type]string{}}
 	envelope := s.envelope()

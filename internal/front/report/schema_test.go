@@ -41,7 +41,8 @@ func TestWriteSchema(t *testing.T) {
 	assert.Contains(t, got.Defs, "Problem")
 }
 
-// TestSchemaOfRows: the rows of an iterator are never null, even if they are pointers; the items of a slice of pointers may be.
+// TestSchemaOfRows: the rows of an iterator are never null, even if they are pointers; the items of a slice of pointers
+// may be.
 func TestSchemaOfRows(t *testing.T) {
 	ref := node{"$ref": "#/$defs/testRow"}
 	document, _ := SchemaOf(NamedResult{"x", Result[iter.Seq2[*testRow, error]]()})

@@ -13,7 +13,7 @@ import (
 	"github.com/sosgo/sosgo/internal/encoding/utf16text"
 )
 
-// A Kind says how the cells of a column look. Widths, alignments and number formats are those of SOS.
+// A Kind selects the format of a column's cells. Widths, alignments and number formats are as in SOS.
 type Kind uint8
 
 // The kinds of columns.
@@ -49,8 +49,9 @@ type Column struct {
 
 func (c *Column) left() bool { return c.Left || c.Kind >= Loose && !c.Right }
 
-// A Table writes rows in columns separated by one space, as SOS's managed commands do. Without fitted columns it writes each row at once and
-// allocates nothing for it; with them it keeps the rows until Flush, so that is for small tables. It is for one goroutine.
+// A Table writes rows in columns separated by one space, like SOS's managed commands. Without fitted columns, it
+// writes each row at once without allocating. With fitted columns, it keeps all rows until Flush, which suits small
+// tables. It must be used by one goroutine.
 type Table struct {
 	Indent string // written in front of every line
 
@@ -87,8 +88,9 @@ func NewTable(w io.Writer, cols ...Column) *Table {
 	return t
 }
 
-// NewColumnTable returns a table in the form of SOS's native commands: fixed widths, cells that are too long push the rest of the line to the
-// right, and the last one is not padded. A positive width aligns right, a negative one left, as in printf; 0 is for a last column.
+// NewColumnTable returns a table in the form of SOS's native commands. Widths are fixed; a cell that is too long
+// moves the rest of the line to the right, and the last cell is not padded. As in printf, a positive width aligns
+// right and a negative one left. The last width may be 0.
 func NewColumnTable(w io.Writer, widths ...int) *Table {
 	cols := make([]Column, len(widths))
 	for i, n := range widths {
@@ -156,7 +158,7 @@ func (t *Table) Int(v int64) {
 	t.number()
 }
 
-// Text adds a cell of text, escaped.
+// Text adds a cell with escaped text.
 func (t *Table) Text(s string) {
 	if t.fit {
 		t.cur = append(t.cur, Escape(s))
@@ -193,7 +195,7 @@ func (t *Table) End() error {
 	return t.endLine()
 }
 
-// Flush writes what fitted columns have held back.
+// Flush writes the rows held back for fitted columns.
 func (t *Table) Flush() error {
 	for _, row := range t.held {
 		for i, s := range row {
@@ -216,7 +218,7 @@ func (t *Table) Flush() error {
 	return t.err
 }
 
-// kind returns the kind of the cell that comes next; cells beyond the last column are text.
+// kind returns the kind of the next cell. Cells after the last column are text.
 func (t *Table) kind() Kind {
 	i := t.cell
 	if t.fit {
@@ -243,7 +245,7 @@ func (t *Table) append(s string) {
 	t.cell++
 }
 
-// spaces writes the spaces that a cell lacks.
+// spaces writes the padding of a cell.
 func (t *Table) spaces() { t.row, t.pad = appendSpaces(t.row, t.pad), 0 }
 
 // separate begins a cell.
@@ -281,7 +283,8 @@ func cut(s string, c Column) string {
 	return CutEnd(s, c.Width)
 }
 
-// CutStart shortens s to n characters as SOS shortens type names: its start gives way to "...", as the end says most.
+// CutStart shortens s to n characters as SOS shortens type names: "..." replaces its start, since its end is more
+// specific.
 func CutStart(s string, n int) string {
 	over := characters(s) - n
 	if over <= 0 {
@@ -304,7 +307,7 @@ func CutEnd(s string, n int) string {
 	return s[:runeOffset(s, n-3)] + "..."
 }
 
-// characters returns how many characters s has. A lone surrogate counts as one.
+// characters returns the number of characters of s. A lone surrogate counts as one.
 func characters(s string) int {
 	n := 0
 	for range utf16text.Runes(s) {
@@ -333,13 +336,13 @@ func appendSpaces(b []byte, n int) []byte {
 	return b
 }
 
-// Summary writes a small table in sosgo's own form: columns as wide as their widest cell, aligned left and two spaces apart. Wide characters
-// count as two. Summary holds all rows; SOS's forms and long lists use Table.
+// Summary writes a small table in sosgo's own form: columns as wide as their widest cell, aligned left and two spaces
+// apart. Wide characters count as two. Summary holds all rows; SOS's forms and long lists use Table.
 func Summary(w io.Writer, header []string, rows [][]string) error {
 	return summary(w, header, rows, nil)
 }
 
-// summary is Summary with columns that are aligned right.
+// summary is like Summary, with right-aligned columns.
 func summary(w io.Writer, header []string, rows [][]string, right []bool) error {
 	var b bytes.Buffer
 	t := tablewriter.NewWriter(&b)

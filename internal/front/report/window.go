@@ -2,19 +2,18 @@ package report
 
 import "bytes"
 
-// A Window is the part of a document's lists that is wanted. It holds for each list that is the result or a field of
-// it, not for lists inside of their items. The lists are counted whole: a list whose end nobody wants is not left
-// early, because what follows it in the document may be the sums of it.
+// A Window selects a part of a document's lists: the result, or lists in the result's fields. It does not apply to
+// lists inside items. Lists are still counted to their end, since fields after them may hold their sums.
 type Window struct {
-	From  int // items that are left out at the start
-	Count int // items at most
-	// Last counts From from the end of lists whose length is known before they are written: of lists that have the
-	// largest at the end. Items stay in their order. Other lists are as without it.
+	From  int // items skipped at the start
+	Count int // maximum number of items
+	// Last counts From from the end of a list, if the length is known before the list is written. Such lists end with
+	// the largest items. The order of items stays. Other lists ignore Last.
 	Last bool
-	List string // the only list that is cut; empty for all
+	List string // the only list to cut; empty for all
 }
 
-// bounds returns the items of a list that are wanted, of n.
+// bounds returns the selected range of a list with n items.
 func (w Window) bounds(n int) (from, end int) {
 	if w.Last {
 		end = max(0, n-w.From)
@@ -24,15 +23,15 @@ func (w Window) bounds(n int) (from, end int) {
 	return from, from + min(w.Count, n-from)
 }
 
-// A ListPart says which part of a list a document has.
+// A ListPart describes the part of a list in a document.
 type ListPart struct {
 	From   int `json:"from" doc:"items that are left out at the start"`
 	Listed int `json:"listed" doc:"items that are there"`
 	Of     int `json:"of" doc:"items of the whole list"`
 }
 
-// SetWindow omits from the lists everything outside of w. The envelope records under "lists", by the name of each list, which part is
-// present. The list that is the result has the name "". SetWindow must be called before the result is written.
+// SetWindow cuts the lists to w. The envelope records each list's part under "lists", by name; the result itself has
+// the name "". SetWindow must be called before the result is written.
 func (e *JSONEncoder) SetWindow(w Window) { e.window, e.parts = &w, map[string]*ListPart{} }
 
 func (e *JSONEncoder) cuts(list string) bool {

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// arguments returns calls that pass or fail by their arguments. Those of a file without number -1 fail in the kernel with another
-// error than the sandbox's, so that the sandbox alone is tested.
+// arguments returns calls that the sandbox allows or denies by their arguments. Calls on the file descriptor -1 fail
+// in the kernel with a different error, which distinguishes the kernel from the sandbox.
 func arguments(pass bool) map[string]func() error {
 	call := func(n uintptr, args ...uintptr) func() error {
 		args = append(args, make([]uintptr, 6-len(args))...)
@@ -25,7 +25,7 @@ func arguments(pass bool) map[string]func() error {
 	}
 	none := ^uintptr(0)
 	pid, thread := uintptr(os.Getpid()), uintptr(unix.Gettid())
-	const high = 1 << 32 // the kernel does not look at the upper half of int arguments
+	const high = 1 << 32 // the kernel ignores the upper half of int arguments
 	page := uintptr(os.Getpagesize())
 	if pass {
 		var state unix.Termios

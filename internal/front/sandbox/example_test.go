@@ -6,9 +6,9 @@ import (
 	"github.com/sosgo/sosgo/internal/front/sandbox"
 )
 
-// Open what is needed, and then nothing more.
+// Call Enter after opening everything that the program needs.
 func ExampleEnter() {
-	enter := sandbox.Enter // not here: there is no way back
+	enter := sandbox.Enter // not called here, since it cannot be undone
 	fmt.Println(enter != nil)
 	// Output: true
 }

@@ -1,12 +1,13 @@
-// Package sandbox gives up, for the whole process and for good, what reading a dump does not need once it is open:
-// opening and changing files, sockets, programs. It is for dumps that nobody trusts: what a mistake in sosgo would give
-// an attacker is a process that can read what it has open, and write to its output.
+// Package sandbox gives up, for the whole process and for good, the rights that reading an open dump does not need:
+// opening and changing files, sockets and programs. It is for untrusted dumps. An attacker who exploits a bug in
+// sosgo can then only read what the process has open and write to its output. It does not open the files that are
+// needed; the caller does that first. Start with Enter.
 package sandbox
 
 import "github.com/sosgo/sosgo/target"
 
-// Enter gives these rights up. Open files stay usable. The error is target.ErrUnsupported where the operating system
-// can't do it; nothing has been given up then that the program would miss.
+// Enter gives up the rights. Open files stay usable. If the operating system does not support it, the error is
+// target.ErrUnsupported and the program can still do everything it needs.
 func Enter() error { return enter() }
 
 func unsupported(format string, args ...any) error {

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// enter has two locks: Landlock knows paths and ports, seccomp the calls themselves. Seccomp is enough, and is
-// demanded; Landlock is used where the kernel has it.
+// enter uses two mechanisms: Landlock restricts paths and ports, and seccomp the system calls. Seccomp alone is
+// sufficient and required. Landlock is used if the kernel has it.
 func enter() error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -23,7 +23,7 @@ func enter() error {
 	filter := program(os.Getpid())
 	prog := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
 	const setModeFilter = 1 // SECCOMP_SET_MODE_FILTER
-	// TSYNC: all threads, and those that they start.
+	// TSYNC applies the filter to all threads, including later ones.
 	thread, _, errno := unix.Syscall(unix.SYS_SECCOMP, setModeFilter, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&prog)))
 	runtime.KeepAlive(filter)
 	switch {
@@ -35,7 +35,7 @@ func enter() error {
 	return nil
 }
 
-// Rights of Landlock, by the version of its interface that brought them.
+// Landlock rights, by the ABI version that introduced them.
 const (
 	landlockFiles1 = 1<<13 - 1
 	landlockFiles2 = landlockFiles1 | unix.LANDLOCK_ACCESS_FS_REFER
@@ -43,7 +43,7 @@ const (
 	landlockPorts4 = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
 )
 
-// landlock forbids all paths and ports that Landlock knows of, in all threads, as far as the kernel can.
+// landlock forbids all paths and ports in all threads, as far as the kernel supports it.
 func landlock() {
 	version, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {
@@ -64,8 +64,8 @@ func landlock() {
 		return
 	}
 	defer unix.Close(int(set))
-	// A rule set without rules allows nothing. Newer kernels restrict all threads at
-	// once; before that the runtime can do it, in programs without C.
+	// A rule set without rules allows nothing. Newer kernels restrict all threads at once. On older ones the Go
+	// runtime can do it, in programs without cgo.
 	_, _, errno = unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, set, unix.LANDLOCK_RESTRICT_SELF_TSYNC, 0)
 	if errno == 0 {
 		return
@@ -75,7 +75,7 @@ func landlock() {
 	}
 }
 
-// The parts of BPF that the filter needs.
+// The parts of BPF that the filter uses.
 const (
 	bpfLoad  = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS
 	bpfEqual = unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K
@@ -86,7 +86,7 @@ const (
 
 	allow = unix.SECCOMP_RET_ALLOW
 	deny  = unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
-	// absent makes the C library use clone, whose flags can be seen.
+	// absent makes the C library fall back to clone, which has its flags in a register.
 	absent = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
 )
 
@@ -96,8 +96,8 @@ func jump(code uint16, k uint32, yes, no uint8) unix.SockFilter {
 	return unix.SockFilter{Code: code, Jt: yes, Jf: no, K: k}
 }
 
-// program lets the calls pass that Go's runtime makes and that use what is open, and
-// threads start. All else fails with EPERM, as it does where rights are missing.
+// program returns a filter that allows the calls of the Go runtime, of threads, and on open files. All other calls
+// fail with EPERM.
 func program(pid int) []unix.SockFilter {
 	out := []unix.SockFilter{
 		stmt(bpfLoad, offsetArch),
@@ -115,20 +115,20 @@ func program(pid int) []unix.SockFilter {
 	return append(out, stmt(bpfEnd, deny))
 }
 
-// A rule is what an argument of a call must be. The kernel takes these arguments as int or unsigned int, or looks at no
-// higher bit of them, so that their low halves decide. A later rule may allow what this one does not.
+// A rule constrains an argument of a call. The kernel ignores the upper half of these arguments, so rules check the
+// lower half. A later rule may allow a call that this one does not.
 type rule struct {
 	call    uintptr
-	command uint32   // if not 0, the rule is about calls whose argument 1 is this
-	arg     uint32   // the argument's number, from 0
-	values  []uint32 // the argument is one of them; nil for any
-	with    uint32   // a bit that it must have; 0 for none
-	without uint32   // bits that it must not have
+	command uint32   // if not 0, the rule applies only if argument 1 has this value
+	arg     uint32   // index of the argument
+	values  []uint32 // allowed values; nil allows any
+	with    uint32   // a required bit; 0 for none
+	without uint32   // forbidden bits
 }
 
-// program returns the part of the filter that allows the calls of the rule.
+// program returns the part of the filter for the rule.
 func (r rule) program() []unix.SockFilter {
-	load := stmt(bpfLoad, offsetArgs+8*r.arg) // of eight bytes, the lowest first
+	load := stmt(bpfLoad, offsetArgs+8*r.arg) // the lower half of eight bytes, little endian
 	var out []unix.SockFilter
 	for _, v := range r.values {
 		out = append(out, jump(bpfEqual, v, 0, 1), stmt(bpfEnd, allow))
@@ -146,25 +146,25 @@ func (r rule) program() []unix.SockFilter {
 	return append([]unix.SockFilter{stmt(bpfLoad, offsetNumber), jump(bpfEqual, uint32(r.call), 0, uint8(len(out)))}, out...)
 }
 
-// foreign are the flags of clone that a thread of this process has no use for: other namespaces, being traced.
+// foreign are the clone flags that threads of this process do not need: other namespaces and tracing.
 const foreign = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER | unix.CLONE_NEWPID |
 	unix.CLONE_NEWNET | unix.CLONE_PTRACE | unix.CLONE_PARENT | unix.CLONE_VFORK
 
-// ruled returns the system calls that pass with some arguments: signals go to this process alone, a terminal's state and
-// size are read and its state is set, but nothing is typed into it, files signal nobody, and no memory becomes code.
+// ruled returns the system calls allowed with some arguments. Signals go only to this process. A terminal's state can
+// be read and set, but nothing typed into it. Files send no signals, and no memory becomes executable.
 func ruled(pid int) []rule {
 	return []rule{
 		{call: unix.SYS_TGKILL, arg: 0, values: []uint32{uint32(pid)}},
 		{call: unix.SYS_IOCTL, arg: 1, values: []uint32{unix.TCGETS, unix.TCSETS, unix.TCSETSW, unix.TCSETSF, unix.TIOCGWINSZ}},
 		{call: unix.SYS_FCNTL, arg: 1, values: []uint32{unix.F_GETFD, unix.F_SETFD, unix.F_GETFL, unix.F_DUPFD_CLOEXEC}},
-		{call: unix.SYS_FCNTL, command: unix.F_SETFL, arg: 2, without: unix.O_ASYNC}, // which signals the processes of a terminal
+		{call: unix.SYS_FCNTL, command: unix.F_SETFL, arg: 2, without: unix.O_ASYNC}, // O_ASYNC signals the processes of a terminal
 		{call: unix.SYS_MMAP, arg: 2, without: unix.PROT_EXEC},
 		{call: unix.SYS_MPROTECT, arg: 2, without: unix.PROT_EXEC},
 		{call: unix.SYS_CLONE, arg: 0, with: unix.CLONE_THREAD, without: foreign},
 	}
 }
 
-// allowed returns the system calls that pass with any arguments.
+// allowed returns the system calls allowed with any arguments.
 func allowed() []uintptr {
 	return append(allowedHere,
 		unix.SYS_READ, unix.SYS_WRITE, unix.SYS_READV, unix.SYS_WRITEV, unix.SYS_PREAD64, unix.SYS_PWRITE64, unix.SYS_LSEEK,

@@ -4,5 +4,5 @@ import "golang.org/x/sys/unix"
 
 const auditArch = unix.AUDIT_ARCH_AARCH64
 
-// allowedHere are those that only this processor has.
+// allowedHere lists calls that only this processor has.
 var allowedHere []uintptr

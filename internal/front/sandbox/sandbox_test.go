@@ -21,7 +21,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// child makes a copy of this test's program enter the sandbox.
+// child is the variable that makes a copy of the test program enter the sandbox.
 const child = "SOSGO_TEST_SANDBOX"
 
 func TestMain(m *testing.M) {
@@ -31,8 +31,7 @@ func TestMain(m *testing.M) {
 	inside()
 }
 
-// inside tries in a sandbox what it forbids and what it allows, and prints what
-// should not be.
+// inside checks forbidden and allowed operations in a sandbox, and prints unexpected results.
 func inside() {
 	open, err := os.Open(os.Args[0])
 	if err != nil {
@@ -40,7 +39,7 @@ func inside() {
 	}
 	before := make(chan error)
 	start := make(chan bool)
-	go func() { // on a thread that is there already
+	go func() { // on an existing thread
 		runtime.LockOSThread()
 		before <- nil
 		<-start
@@ -81,7 +80,7 @@ func inside() {
 		}
 	}
 	var wg sync.WaitGroup
-	for range 50 { // threads, memory and what is open
+	for range 50 { // threads, memory and open files
 		wg.Go(func() {
 			runtime.LockOSThread()
 			b := make([]byte, 4<<20)
@@ -93,10 +92,10 @@ func inside() {
 	wg.Wait()
 	runtime.GC()
 	fmt.Println("done")
-	syscall.Exit(0) // what tests write at their end, coverage above all, needs files
+	syscall.Exit(0) // the normal end of tests writes files, such as coverage
 }
 
-// TestOthersLive: what is in the sandbox can't end another process, here the one that started it.
+// TestOthersLive checks that a sandboxed process cannot kill another process.
 func TestOthersLive(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux has it")
@@ -117,8 +116,8 @@ func TestOthersLive(t *testing.T) {
 	require.NoError(t, victim.Process.Kill())
 }
 
-// TestEnter: in the sandbox nothing more can be opened, contacted or run, by no
-// thread; what is open, memory and threads work.
+// TestEnter checks that no thread can open, contact or run anything in the sandbox, and that open files, memory and
+// threads work.
 func TestEnter(t *testing.T) {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" && runtime.GOARCH != "arm64" {
 		assert.ErrorIs(t, sandbox.Enter(), target.ErrUnsupported)

@@ -1,9 +1,9 @@
-// Package webui is the web page of a dump and the report that one can send: the same application, once with a server
-// that answers it, and once with the documents inside of the file. The application is written in TypeScript and stands
-// in the folder ui of the repository; what is embedded is made of it (node build.mjs), so that Go alone builds sosgo.
+// Package webui serves the web page of a dump and writes the report that can be sent. Both are the same application:
+// the page asks a server, and the report holds its documents in the file. The application is in the folder ui, in
+// TypeScript. Its bundle (node build.mjs) is embedded, so that building sosgo needs only Go.
 //
-// All that is shown comes from the documents that --json prints. The package asks for them by an Asker, knows none of
-// their fields but those that questions.json names, and computes nothing.
+// The page shows only documents of --json. The package requests them from an Asker, computes nothing, and knows no
+// fields except those in questions.json. Start with NewServer and WriteReport.
 package webui
 
 import (
@@ -23,8 +23,8 @@ import (
 	"github.com/sosgo/sosgo/internal/front/report"
 )
 
-// The script and the style are embedded as gzip files, which most browsers take as they are: a third of their size. go generate
-// makes them of the folder bundle, and TestPacked compares.
+// The script and the style are embedded as gzip files, a third of their size. Most browsers accept them unchanged. go
+// generate makes them from the folder bundle, and TestPacked compares them.
 //
 //go:generate go test . -run ^TestPacked$ -update
 //go:embed packed/app.js.gz
@@ -38,42 +38,42 @@ var questionsText []byte
 
 // An Asker answers commands with documents.
 type Asker interface {
-	// Ask writes the document that a command line prints with --json, with only the requested part of
-	// its lists. The document reports failures. The end of ctx stops it.
+	// Ask writes the document that a command line prints with --json, with only the requested part of its lists. The
+	// document contains failures. Canceling ctx stops the command.
 	Ask(ctx context.Context, words []string, part report.Window, w io.Writer)
-	// Line writes what a line prints as text at the prompt.
+	// Line writes the text that a line prints at the prompt.
 	Line(ctx context.Context, line string, w io.Writer)
-	// Complete returns the words that may stand in place of the last characters of a line, and how many these are.
+	// Complete returns completions of the end of before, and the number of characters that they replace.
 	Complete(before string) (found []string, length int)
 }
 
-// A Subject is what a page is about.
+// A Subject is the dump that a page shows.
 type Subject struct {
 	File   string   `json:"file"`             // the dump's name
-	Others []string `json:"others,omitempty"` // dumps that it can be compared with, as diff wants them named
+	Others []string `json:"others,omitempty"` // dumps to compare with, as arguments of diff
 }
 
-// A question is one of those that the application asks by name.
+// A question is a named question of the application.
 type question struct {
 	Words []string `json:"words"`
-	// Count is how many items of each list are wanted, in a report.
+	// Count is the number of items of each list in a report.
 	Count int `json:"count"`
-	// Last says that the largest are at the end of lists.
+	// Last reports whether the largest items are at the end of lists.
 	Last bool `json:"last"`
-	// Each has the question asked once for each value that these paths lead to, in documents that were asked for
-	// before: the name of a question, and fields. The value takes the place of the word "$".
+	// Each asks the question once for each value at these paths in earlier documents. A path is the name of a
+	// question, then fields. The value replaces the word "$".
 	Each [][]string `json:"each"`
-	// Linked has it asked for the addresses in the documents of these questions, too, in this order. Where it is itself
-	// among them, what its own answers lead to follows.
+	// Linked also asks the question for the addresses in the documents of these questions, in this order. If it
+	// contains the question itself, addresses in its answers follow.
 	Linked []string `json:"linked"`
-	// Most is how many of these are answered at most.
+	// Most is the maximum number of documents from Each and Linked.
 	Most int `json:"most"`
 }
 
-// follows reports whether the question is asked for values of other documents.
+// follows reports whether the question depends on values of other documents.
 func (q *question) follows() bool { return len(q.Each)+len(q.Linked) > 0 }
 
-// questions returns those of the application in the order in which a report asks them.
+// questions returns the application's questions in the order in which a report asks them.
 func questions() (names []string, by map[string]question, err error) {
 	if err := json.Unmarshal(questionsText, &by); err != nil {
 		return nil, nil, fmt.Errorf("questions.json: %w", err)
@@ -102,13 +102,13 @@ func questions() (names []string, by map[string]question, err error) {
 	}
 }
 
-// script and style unpack the script and the style of the page once.
+// script and style are the unpacked script and style of the page.
 var (
 	script = sync.OnceValue(func() []byte { return unpack(packedScript) })
 	style  = sync.OnceValue(func() []byte { return unpack(packedStyle) })
 )
 
-// unpack returns the content of an embedded gzip file. TestPacked unpacks each.
+// unpack returns the content of an embedded gzip file. It panics on a damaged file; TestPacked unpacks all files.
 func unpack(packed []byte) []byte {
 	r, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
@@ -124,10 +124,10 @@ func unpack(packed []byte) []byte {
 // title returns the title of a page, safe in HTML.
 func title(s Subject) string { return html.EscapeString(report.Escape(s.File)) + " · sosgo" }
 
-// window returns the part of lists that a report wants.
+// window returns the part of lists for a report.
 func (q *question) window() report.Window { return report.Window{Count: q.Count, Last: q.Last} }
 
-// address returns where the server has the answer: the one that the application asks for, to the letter (api.ts, ask).
+// address returns the answer's address on the server, exactly as the application requests it (api.ts, ask).
 func (q *question) address() string {
 	var b strings.Builder
 	b.WriteString("api/" + url.PathEscape(q.Words[0]) + "?")

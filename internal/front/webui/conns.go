@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// The bounds of connections. Who has the token needs few: a browser opens six to a server.
+// Bounds of connections. A client with the token needs few: a browser opens six to a server.
 const (
-	maxConns  = 64               // at a time
+	maxConns  = 64               // concurrent connections
 	idleTime  = 30 * time.Second // ends a connection without a request
-	writeTime = 30 * time.Second // bounds how long a client takes to read a part of an answer
+	writeTime = 30 * time.Second // for a client to read a part of an answer
 )
 
-// conns bounds the connections of a server. Where there are too many, the oldest goes whose client has not shown the token: those
-// who do not have it can't keep out those who do.
+// conns bounds the connections of a server. If there are too many, it closes the oldest one without the token, so
+// that clients without the token cannot lock out others.
 type conns struct {
 	net.Listener
 
 	mu   sync.Mutex
-	open []*conn // the oldest first
+	open []*conn // oldest first
 }
 
 // A conn is a connection of a conns.
@@ -29,7 +29,7 @@ type conn struct {
 	net.Conn
 
 	of    *conns
-	knows bool // its client has shown the token
+	knows bool // the client has shown the token
 }
 
 // Accept implements net.Listener.
@@ -48,7 +48,7 @@ func (l *conns) Accept() (net.Conn, error) {
 	return out, nil
 }
 
-// makeRoom closes a connection.
+// makeRoom closes a connection, preferring one without the token.
 func (l *conns) makeRoom() {
 	victim := l.open[0]
 	for _, c := range l.open {
@@ -58,7 +58,7 @@ func (l *conns) makeRoom() {
 		}
 	}
 	l.remove(victim)
-	_ = victim.Conn.Close() // its handler notices
+	_ = victim.Conn.Close() // the handler gets an error
 }
 
 func (l *conns) remove(c *conn) {
@@ -78,7 +78,7 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
-// connKey is that of the connection in a request's context.
+// connKey is the context key of a request's connection.
 type connKey struct{}
 
 func withConn(ctx context.Context, c net.Conn) context.Context {
@@ -94,8 +94,8 @@ func trust(r *http.Request) {
 	}
 }
 
-// A patientWriter gives its client writeTime for each part of an answer. A client that does not read ends its command, which others
-// wait for.
+// A patientWriter gives its client writeTime for each part of an answer. The answer to a client that stops reading
+// fails, which frees its command's place for others.
 type patientWriter struct {
 	http.ResponseWriter
 	control *http.ResponseController
@@ -110,13 +110,13 @@ func (w *patientWriter) Write(b []byte) (int, error) {
 // Flush implements http.Flusher.
 func (w *patientWriter) Flush() {
 	w.more()
-	_ = w.control.Flush() // an error is that of the next write
+	_ = w.control.Flush() // the next write returns the error
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap returns the wrapped writer, for http.ResponseController.
 func (w *patientWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// more gives the client time from now on.
+// more extends the write deadline.
 func (w *patientWriter) more() {
-	_ = w.control.SetWriteDeadline(time.Now().Add(w.time)) // a server of another program may have none
+	_ = w.control.SetWriteDeadline(time.Now().Add(w.time)) // another program's server may not support deadlines
 }

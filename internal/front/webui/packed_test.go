@@ -28,8 +28,8 @@ func packed(t *testing.T, text []byte) []byte {
 	return b.Bytes()
 }
 
-// TestPacked compares the gzip files with the bundle. Another version of Go may pack the same text into other bytes, so the texts
-// are compared.
+// TestPacked compares the gzip files with the bundle. Another version of Go may pack the same text into other bytes, so
+// the texts are compared.
 func TestPacked(t *testing.T) {
 	for _, name := range []string{"app.js", "app.css"} {
 		text, err := os.ReadFile("bundle/" + name)

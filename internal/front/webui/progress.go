@@ -5,13 +5,13 @@ import (
 	"sync"
 )
 
-// mostWatched is how many questions are watched at a time: those that run, and some that wait for their turn.
+// mostWatched is the maximum number of questions watched at a time, including waiting ones.
 const mostWatched = 64
 
-// A Work is a piece of work that an answer needs, and how far it is.
+// A Work is a piece of work for an answer, with its progress.
 type Work struct {
 	Name string                                 // for people
-	At   func() (done, total uint64, runs bool) // a total of 0 is unknown
+	At   func() (done, total uint64, runs bool) // total is 0 if unknown
 }
 
 // A Watch records the work for one question. It is safe for concurrent use.
@@ -22,13 +22,13 @@ type Watch struct {
 
 type watchKey struct{}
 
-// WatchOf returns what records the work for the question that ctx belongs to. It is nil if nobody watches, and its methods do nothing then.
+// WatchOf returns the watch in ctx. It is nil if nobody watches; its methods then do nothing.
 func WatchOf(ctx context.Context) *Watch {
 	w, _ := ctx.Value(watchKey{}).(*Watch)
 	return w
 }
 
-// Begin records that a piece of work begins.
+// Begin records the start of a piece of work.
 func (w *Watch) Begin(work Work) {
 	if w == nil {
 		return
@@ -38,14 +38,14 @@ func (w *Watch) Begin(work Work) {
 	w.work = append(w.work, work)
 }
 
-// progress is what the page shows of a question that runs.
+// progress is the progress of a running question, as shown by the page.
 type progress struct {
 	Work  string `json:"work"`
 	Done  uint64 `json:"done"`
 	Total uint64 `json:"total"`
 }
 
-// now returns the last piece of work that runs.
+// now returns the progress of the latest running work.
 func (w *Watch) now() (at progress, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -59,13 +59,14 @@ func (w *Watch) now() (at progress, ok bool) {
 	return progress{}, false
 }
 
-// watches are the questions that are watched, by the names that the page gave them.
+// watches maps the page's names of questions to their watches.
 type watches struct {
 	mu sync.Mutex
 	by map[string]*Watch
 }
 
-// add returns ctx with a watch for the question of this name, and what ends it. Without a name, or with too many, nobody watches.
+// add returns ctx with a watch for the named question, and a function that ends the watch. It adds none if name is
+// empty or in use, or if there are too many.
 func (l *watches) add(ctx context.Context, name string) (context.Context, func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -84,7 +85,7 @@ func (l *watches) add(ctx context.Context, name string) (context.Context, func()
 	}
 }
 
-// at returns how far the question of this name is.
+// at returns the progress of the named question.
 func (l *watches) at(name string) (progress, bool) {
 	l.mu.Lock()
 	w := l.by[name]

@@ -16,19 +16,19 @@ import (
 )
 
 const (
-	// MaxReport is how many bytes a report has at most, whatever the dump has.
+	// MaxReport is the maximum size of a report in bytes.
 	MaxReport   = 5 << 20
-	maxDocument = 1 << 20  // how many bytes of a report one document has at most
-	maxAnswer   = 16 << 20 // how many bytes of a document are looked at; a longer one is left out
+	maxDocument = 1 << 20  // maximum bytes of one document in a report
+	maxAnswer   = 16 << 20 // bytes; a longer document is left out
 	mostGrown   = 500      // rows of the comparison's lists
-	// triesPerLink bounds how many addresses are asked for, for one that is wanted: many are of no object.
+	// triesPerLink bounds the addresses tried for each wanted document, since many addresses are not objects.
 	triesPerLink = 4
-	fewestDigits = 5 // of an address of an object
+	fewestDigits = 5 // of an object's address
 )
 
-// WriteReport writes a page that needs no server: one file with the documents that the application
-// would request. Lists are cut as questions.json says, and further in a document that would be too
-// large, which then records it. progress receives the number of answered questions and the total.
+// WriteReport writes a page without a server: a file with the documents that the application requests. It shortens
+// lists as questions.json says, and further if a document would be too large; such a document records it. progress
+// receives the number of answered questions and the total.
 func WriteReport(ctx context.Context, w io.Writer, a Asker, s Subject, progress func(done, total int)) error {
 	names, by, err := questions()
 	if err != nil {
@@ -50,19 +50,19 @@ func WriteReport(ctx context.Context, w io.Writer, a Asker, s Subject, progress 
 	return writeReport(w, s, d.kept)
 }
 
-// frameSize is about how much a report has besides its documents.
+// frameSize returns the approximate size of a report without documents.
 func frameSize() int { return len(script()) + len(style()) + 16<<10 }
 
 type document struct {
-	key  string // the words of its command
+	key  string // the command's words
 	text []byte
 }
 
-// documents are those of a report while they are asked for.
+// documents collects the documents of a report.
 type documents struct {
 	asker   Asker
-	results map[string]any      // results by the names of questions, for those that follow from them
-	links   map[string][]string // addresses in them
+	results map[string]any      // by question, for the questions that depend on them
+	links   map[string][]string // addresses in results
 	asked   map[string]bool
 	kept    []document
 	left    int
@@ -136,8 +136,8 @@ func (d *documents) linked(name string) []string {
 	return list
 }
 
-// ask adds the document of a command and returns its result, nil without one. One that was asked for already stands. A document
-// that is wanted only for its result is left out where it has none, or where the file is full.
+// ask adds the document of a command and returns its result, or nil. It does nothing for a document asked before. It
+// drops an optional document if the result is missing or the file is full.
 func (d *documents) ask(ctx context.Context, words []string, part report.Window, optional bool) (any, error) {
 	key := strings.Join(words, " ")
 	if d.asked[key] {
@@ -181,10 +181,10 @@ func (d *documents) ask(ctx context.Context, words []string, part report.Window,
 	return result, nil
 }
 
-// fits reports whether there is room for a document.
+// fits reports whether a document fits into the report.
 func (d *documents) fits(key string, text []byte) bool { return len(text)+len(key)*2 <= d.left-(4<<10) }
 
-// keep adds a document, which is safe, while there is room for it.
+// keep adds an escaped document, or a note if it does not fit.
 func (d *documents) keep(key string, text []byte) {
 	if !d.fits(key, text) {
 		text = absent(key, "the report is full")
@@ -194,17 +194,18 @@ func (d *documents) keep(key string, text []byte) {
 	}
 }
 
-// absent returns a document that says why there is none.
+// absent returns a document with the reason why the original is missing.
 func absent(command, why string) []byte {
 	text, _ := json.Marshal(map[string]any{"command": command, "schema": report.JSONSchema, "error": report.Problem{
 		Text: why, Kind: "other", Advice: "sosgo web shows all of it"}})
 	return safe(text)
 }
 
-// fit encodes a document, with lists at any depth cut shorter and shorter, and texts too, until it fits. Nil is one that does not.
+// fit encodes a document. It halves the length of lists and texts until the document fits, and returns nil if it
+// cannot fit.
 func fit(v map[string]any) ([]byte, error) {
 	for most := 4096; ; most /= 2 {
-		if least(v, maxDocument) >= 0 { // what can't fit is not encoded
+		if least(v, maxDocument) >= 0 { // saves encoding a document that cannot fit
 			if text, err := report.EncodeJSON(v); err != nil || len(text) <= maxDocument {
 				return text, err
 			}
@@ -217,7 +218,7 @@ func fit(v map[string]any) ([]byte, error) {
 	}
 }
 
-// least returns what is left of so many bytes after the fewest that the JSON of a value takes; it is negative if they do not suffice.
+// least returns bytes minus the minimum size of v's JSON. The result is negative if v cannot fit.
 func least(v any, bytes int) int {
 	switch v := v.(type) {
 	case map[string]any:
@@ -240,7 +241,7 @@ func least(v any, bytes int) int {
 	return bytes
 }
 
-// shorten cuts lists to so many items, and texts to sixteen times as many characters.
+// shorten cuts lists to most items, and texts to sixteen times as many characters.
 func shorten(v any, most int) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -261,7 +262,7 @@ func shorten(v any, most int) any {
 	return v
 }
 
-// valuesAt returns the texts that a path of fields leads to; lists on the way are gone through.
+// valuesAt returns the texts at a path of fields, for every item of lists on the way.
 func valuesAt(v any, path []string) []string {
 	switch v := v.(type) {
 	case []any:
@@ -282,13 +283,14 @@ func valuesAt(v any, path []string) []string {
 	return nil
 }
 
-// isAddress reports whether a value is an address that may be an object's, as documents write it.
+// isAddress reports whether a value has the form of an object's address in documents.
 func isAddress(v string) bool {
 	digits, ok := strings.CutPrefix(v, "0x")
 	return ok && len(digits) >= fewestDigits && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
-// addresses appends the addresses among the fields of a value, those of the arguments of its sentences too. Fields come in the order of their names.
+// addresses appends the addresses in the fields of a value, including the arguments of sentences, in the order of
+// field names.
 func addresses(v any, all []string) []string {
 	switch v := v.(type) {
 	case []any:
@@ -307,7 +309,7 @@ func addresses(v any, all []string) []string {
 	return all
 }
 
-// safe is JSON that can stand in a script element: no sign of it ends the element or begins a comment.
+// safe escapes JSON for a script element.
 func safe(text []byte) []byte {
 	for _, r := range []struct{ from, to string }{{"<", `\u003c`}, {">", `\u003e`}, {"&", `\u0026`}, {"\u2028", `\u2028`}, {"\u2029", `\u2029`}} {
 		text = bytes.ReplaceAll(text, []byte(r.from), []byte(r.to))
@@ -315,7 +317,7 @@ func safe(text []byte) []byte {
 	return text
 }
 
-// writeReport writes the file. Its script and its style are allowed by their hashes, and nothing else is.
+// writeReport writes the file. Its content security policy allows only the script and the style, by their hashes.
 func writeReport(w io.Writer, s Subject, docs []document) error {
 	script, style := script(), style()
 	var b bytes.Buffer
@@ -356,14 +358,14 @@ func hash(text []byte) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// bounded is a buffer that takes no more than so much.
+// A bounded buffer accepts at most most bytes.
 type bounded struct {
 	bytes.Buffer
 	most int
 	full bool
 }
 
-// errFull ends a command whose document is too large.
+// errFull is the error for a document that is too large.
 var errFull = fmt.Errorf("more than %d bytes: %w", maxAnswer, io.ErrShortWrite)
 
 func (b *bounded) Write(p []byte) (int, error) {

@@ -50,7 +50,7 @@ func documentsOf(t *testing.T, file []byte) reported {
 	return r
 }
 
-// TestReportIsBounded: a report of a process with a million of everything is not larger than one may be, and says what it lacks.
+// TestReportIsBounded checks that the report of a huge process stays within the limit and lists its missing parts.
 func TestReportIsBounded(t *testing.T) {
 	document := 1 << 20 // bytes, about
 	if !testcase.Complete() {
@@ -86,7 +86,7 @@ func TestReportIsBounded(t *testing.T) {
 	}
 }
 
-// TestReportFollows: what documents lead to is asked for, each address once.
+// TestReportFollows checks that linked documents are asked for, each address once.
 func TestReportFollows(t *testing.T) {
 	a := asker{ask: func(_ context.Context, words []string, _ report.Window, w io.Writer) {
 		result := "{}"
@@ -105,8 +105,8 @@ func TestReportFollows(t *testing.T) {
 	assert.NotContains(t, r.Documents, "dumpobj $")
 }
 
-// TestReportLinks: the addresses in documents are asked for in the order of the questions that name them, then what these objects lead to.
-// What is no object is left out. A sentence has its addresses as arguments; nothing looks for them in its text.
+// TestReportLinks checks the order in which linked addresses are asked for. Addresses that are not objects are left
+// out. The addresses of a sentence are its arguments; its text is not searched.
 func TestReportLinks(t *testing.T) {
 	var asked []string
 	a := asker{ask: func(_ context.Context, words []string, _ report.Window, w io.Writer) {
@@ -155,7 +155,8 @@ func TestReportHolds(t *testing.T) {
 	assert.Equal(t, hostile, result.Name)
 }
 
-// TestReportAsksNobody: nothing of the file is loaded from elsewhere, and its scripts are allowed by their hashes alone.
+// TestReportAsksNobody checks that a report loads nothing from elsewhere, and that its policy allows scripts only by
+// their hashes.
 func TestReportAsksNobody(t *testing.T) {
 	file := string(write(t, echo, webui.Subject{File: "core.1"}))
 	assert.NotRegexp(t, `(src|href)="?(https?:|//)`, file)

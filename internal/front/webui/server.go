@@ -23,37 +23,38 @@ import (
 )
 
 const (
-	pageItems = 1000    // how many items of a list a request gets that does not say how many it wants
-	maxItems  = 100_000 // how many items of a list one request may want
-	atWork    = 4       // how many commands run at a time; further requests wait
-	// cookiePrefix precedes the port in the cookie's name, because cookies are shared by all ports.
+	pageItems = 1000    // items of a list if the request sets no count
+	maxItems  = 100_000 // maximum items of a list in one request
+	atWork    = 4       // concurrent commands; further requests wait
+	// cookiePrefix precedes the port in the cookie's name, since all ports of a host share cookies.
 	cookiePrefix = "sosgo-"
-	headerTime   = 10 * time.Second // bounds how long a client takes to say what it wants
-	maxHeader    = 64 << 10         // the longest head of a request in bytes
+	headerTime   = 10 * time.Second // for a client to send its request's head
+	maxHeader    = 64 << 10         // bytes of a request's head
 )
 
-// A Server shows one dump to those who know its token. It only reads: all requests are GET, and what a command writes
-// to files its Asker refuses. It is safe for concurrent use.
+// A Server shows one dump to clients with its token. It only reads: all requests are GET, and its Asker refuses to
+// write files. It is safe for concurrent use.
 type Server struct {
 	asker   Asker
 	subject Subject
 	token   string
-	folder  string // "/NAME/": the page's folder, which the cookie is for; nobody guesses its name
-	host    string // that was listened to, without port; a name that requests may call it by
+	folder  string // "/NAME/": the page's folder and the cookie's path, with a random name
+	host    string // the listening host without port; requests may use it as a name
 	port    string
 	slots   chan struct{}
-	mounted bool // in another server, which decides who may ask
+	mounted bool // mounted in another server, which authorizes requests
 	watches watches
 
-	idle, write time.Duration // replace idleTime and writeTime where they are not 0: tests wait less
+	idle, write time.Duration // replace idleTime and writeTime in tests, if not 0
 }
 
-// Handler returns a handler for a server of another program, which decides who may ask. Paths are relative to where it is mounted.
+// Handler returns a handler for another program's server, which must authorize requests. Paths are relative to its
+// mount point.
 func Handler(a Asker, s Subject) http.Handler {
 	return &Server{asker: a, subject: s, slots: make(chan struct{}, atWork), mounted: true}
 }
 
-// NewServer returns a server for requests that come to l.
+// NewServer returns a server for requests that arrive at l.
 func NewServer(a Asker, s Subject, l net.Listener, host string) (*Server, error) {
 	secrets := make([]byte, 24+9)
 	if _, err := rand.Read(secrets); err != nil {
@@ -68,7 +69,7 @@ func NewServer(a Asker, s Subject, l net.Listener, host string) (*Server, error)
 		slots: make(chan struct{}, atWork)}, nil
 }
 
-// URL returns the address that lets a browser in.
+// URL returns the page's address with the token.
 func (s *Server) URL() string {
 	host := s.host
 	if a, err := netip.ParseAddr(host); host == "" || err == nil && a.IsUnspecified() {
@@ -89,7 +90,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return err
 }
 
-// policy is what the page may do: run its own script, use its own style, ask its own server. Nothing else.
+// policy allows the page only its own script and style, and requests to its own server.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
@@ -97,7 +98,7 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	patient := &patientWriter{w, http.NewResponseController(w), cmp.Or(s.write, writeTime)}
 	patient.more()
-	defer patient.more() // for what is still to be sent
+	defer patient.more() // for the rest of the answer
 	s.answer(patient, r)
 }
 
@@ -125,7 +126,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 		path = "/" + rest
 	}
 	if given := r.URL.Query().Get("token"); given != "" && path == "/" {
-		// Browsers send a cookie to all ports of a host: servers of others on this machine would get it but for its path.
+		// All ports of a host share cookies. The path keeps the cookie from other servers on this machine.
 		http.SetCookie(w, &http.Cookie{Name: cookiePrefix + s.port, Value: s.token, Path: s.folder, HttpOnly: true, SameSite: http.SameSiteStrictMode})
 		h.Set("Location", s.folder)
 		w.WriteHeader(http.StatusSeeOther)
@@ -134,7 +135,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	s.route(w, r, path)
 }
 
-// refuse returns why a request gets no answer; 0 if it does.
+// refuse returns the reason to reject a request, or status 0.
 func (s *Server) refuse(r *http.Request) (status int, why string) {
 	origin := r.Header.Get("Origin")
 	site := r.Header.Get("Sec-Fetch-Site")
@@ -159,8 +160,8 @@ func (s *Server) refuse(r *http.Request) (status int, why string) {
 	return 0, ""
 }
 
-// isHost reports whether a request may call the server so: by an address or by the name that it listens to. Names of
-// others that lead here are how a page of theirs would reach it (DNS rebinding).
+// isHost reports whether a request's Host header is an address or the listening name. Other names may be a page's
+// attempt to reach the server (DNS rebinding).
 func (s *Server) isHost(hostport string) bool {
 	host, port, err := net.SplitHostPort(hostport)
 	if err != nil || port != s.port {
@@ -172,8 +173,8 @@ func (s *Server) isHost(hostport string) bool {
 	return strings.EqualFold(host, "localhost") || s.host != "" && strings.EqualFold(host, s.host)
 }
 
-// knowsToken reports whether a request has the token: in its address, as the first one of a browser, in the cookie that
-// it got for this, or in a header.
+// knowsToken reports whether a request has the token: in its address, as the browser's first request, in the cookie
+// set in reply, or in a header.
 func (s *Server) knowsToken(r *http.Request) bool {
 	given, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if c, err := r.Cookie(cookiePrefix + s.port); err == nil && given == "" {
@@ -197,7 +198,7 @@ var files = map[string]servedFile{
 	"/app.css": {"text/css; charset=utf-8", packedStyle, style},
 }
 
-// serve writes the file, packed where the client accepts gzip.
+// serve writes the file, compressed if the client accepts gzip.
 func (f *servedFile) serve(w http.ResponseWriter, r *http.Request) {
 	h, text := w.Header(), f.packed
 	h.Set("Content-Type", f.kind)
@@ -208,10 +209,10 @@ func (f *servedFile) serve(w http.ResponseWriter, r *http.Request) {
 		text = f.text()
 	}
 	h.Set("Content-Length", strconv.Itoa(len(text)))
-	_, _ = w.Write(text) // who is gone needs no more
+	_, _ = w.Write(text) // a failed write means that the client is gone
 }
 
-// acceptsGzip reports whether a request names gzip among the codings that its client accepts, with a weight above 0 (RFC 9110, 12.5.3).
+// acceptsGzip reports whether a request accepts gzip with a weight above 0 (RFC 9110, 12.5.3).
 func acceptsGzip(h http.Header) bool {
 	for coding := range strings.SplitSeq(strings.Join(h.Values("Accept-Encoding"), ","), ",") {
 		name, weight, weighted := strings.Cut(coding, ";")
@@ -232,7 +233,7 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request, path string) {
 	switch {
 	case path == "/":
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = io.WriteString(w, page(s.subject)) // who is gone needs no more
+		_, _ = io.WriteString(w, page(s.subject)) // a failed write means that the client is gone
 	case isFile:
 		file.serve(w, r)
 	case path == "/subject.json":
@@ -259,16 +260,17 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request, path string) {
 	}
 }
 
-// mostCompletions is how many words a completion has at most.
+// mostCompletions is the maximum number of completions.
 const mostCompletions = 500
 
 type completions struct {
 	Found  []string `json:"found"`
-	Length int      `json:"length"` // characters at the end of the line that they take the place of
+	Length int      `json:"length"` // characters at the end of the line to replace
 }
 
-// document answers /api/COMMAND?a=ARGUMENT&a=ARGUMENT&from=N&count=N with a document; with last, from counts from the
-// end of lists, and list=NAME cuts no other list. /progress?watch=NAME returns how far the question with watch=NAME is.
+// document answers /api/COMMAND?a=ARGUMENT&a=ARGUMENT&from=N&count=N with a document. With last, from counts from the
+// end of lists; list=NAME cuts only that list. /progress?watch=NAME returns the progress of the question with
+// watch=NAME.
 func (s *Server) document(w http.ResponseWriter, r *http.Request, command string) {
 	q := r.URL.Query()
 	from, err := number(q.Get("from"), 0, math.MaxInt)
@@ -285,7 +287,7 @@ func (s *Server) document(w http.ResponseWriter, r *http.Request, command string
 	})
 }
 
-// work runs a command when there is a place for it, unless the client has gone by then.
+// work runs a command when a slot is free, unless the client has gone.
 func (s *Server) work(w http.ResponseWriter, r *http.Request, kind string, run func(io.Writer)) {
 	select {
 	case s.slots <- struct{}{}:
@@ -310,15 +312,15 @@ func number(text string, other, most int) (int, error) {
 	return n, err
 }
 
-// first are the questions that the overview asks at once. The page's head names their addresses, so that the browser
-// asks for them while it loads the application: what fills the heap is counted by then.
+// first are the overview's first questions. The page's head preloads them, so that they are computed while the
+// browser loads the application.
 var first = []string{"types", "crash", "doctor"}
 
-// preload asks the browser for the documents of the first questions.
+// preload returns the head elements that request the first questions' documents.
 var preload = sync.OnceValue(func() string {
 	_, by, err := questions()
 	if err != nil {
-		panic(err) // it is embedded, as files are
+		panic(err) // an embedded file is always valid
 	}
 	var b strings.Builder
 	for _, name := range first {

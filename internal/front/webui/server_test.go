@@ -39,7 +39,7 @@ func (a asker) Complete(before string) (found []string, length int) {
 	return []string{before + "-one ", before + "-two "}, len(before)
 }
 
-// echo answers with what was asked.
+// echo answers with the request's words.
 var echo = asker{
 	ask: func(_ context.Context, words []string, part report.Window, w io.Writer) {
 		fmt.Fprintf(w, `{"command":%q,"result":{"words":%q,"part":"%+v"}}`, words[0], strings.Join(words, "|"), part)
@@ -94,7 +94,7 @@ func get(t *testing.T, method, address string, headers ...string) (*http.Respons
 	return resp, string(body)
 }
 
-// TestWhoIsLetIn: who has the token, and calls the server by its own name, from its own page.
+// TestWhoIsLetIn checks that access needs the token, the server's own name and its own page.
 func TestWhoIsLetIn(t *testing.T) {
 	withToken, origin := serve(t, echo, webui.Subject{File: "core.1"}, "127.0.0.1")
 	secret := token(t, withToken)
@@ -137,7 +137,8 @@ func TestWhoIsLetIn(t *testing.T) {
 	}
 }
 
-// TestFirstRequest: the token goes from the address into a cookie that scripts, other sites and other ports of this machine don't get.
+// TestFirstRequest checks that the token moves from the address into a cookie hidden from scripts, other sites and
+// other ports.
 func TestFirstRequest(t *testing.T) {
 	withToken, origin := serve(t, echo, webui.Subject{File: "core.1"}, "127.0.0.1")
 	resp, _ := get(t, http.MethodGet, withToken)
@@ -189,7 +190,7 @@ func TestOtherPorts(t *testing.T) {
 	assert.Equal(t, http.StatusForbidden, resp.StatusCode, "nor to this one beside the page")
 }
 
-// TestManyConnections: hundreds of connections of others, idle or with requests that are refused, don't keep the owner out.
+// TestManyConnections checks that hundreds of idle or refused connections do not lock the owner out.
 func TestManyConnections(t *testing.T) {
 	withToken, origin := serve(t, echo, webui.Subject{}, "127.0.0.1")
 	host := strings.TrimPrefix(origin, "http://")
@@ -220,7 +221,7 @@ func TestManyConnections(t *testing.T) {
 	}
 }
 
-// TestOwnersStay: connections of others close no connection of who has the token.
+// TestOwnersStay checks that connections without the token never close a connection with it.
 func TestOwnersStay(t *testing.T) {
 	hold, asked := make(chan bool), make(chan bool, 1)
 	withToken, origin := serve(t, asker{ask: func(_ context.Context, _ []string, _ report.Window, w io.Writer) {
@@ -316,7 +317,7 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-// TestQuestions: the words of a request are those of a command line, and a part of lists can be asked for.
+// TestQuestions checks that a request's words are a command line, and that a request can select a part of lists.
 func TestQuestions(t *testing.T) {
 	withToken, origin := serve(t, echo, webui.Subject{File: "core.1"}, "127.0.0.1")
 	bearer := []string{"Authorization", "Bearer " + token(t, withToken)}
@@ -341,7 +342,7 @@ func TestQuestions(t *testing.T) {
 	assert.Equal(t, "application/json", resp.Header.Get("Content-Type"))
 }
 
-// TestCancel: a command ends when the one who asked has gone, also while it waits for its turn.
+// TestCancel checks that a command ends when its client has gone, even while it waits for its turn.
 func TestCancel(t *testing.T) {
 	var running atomic.Int32
 	ended := make(chan error, 32)

@@ -52,7 +52,7 @@ func TestAnswersHaveFunctions(t *testing.T) {
 		checked++
 		result := answerType(c.Result)
 		switch _, known := elsewhere[c.Name]; {
-		case result == reflect.TypeFor[answer.Memory]() || result == reflect.TypeFor[answer.MemoryText](): // a Dump's Memory
+		case result == reflect.TypeFor[answer.Memory]() || result == reflect.TypeFor[answer.MemoryText](): // by Dump.Memory
 		case !methods[result] && !known:
 			t.Errorf("%s prints a %v, which no function of a process returns", c.Name, c.Result)
 		case methods[result] && known:
@@ -62,7 +62,7 @@ func TestAnswersHaveFunctions(t *testing.T) {
 	assert.Greater(t, checked, 80)
 }
 
-// answerType returns the type of an answer without the pointer to it.
+// answerType returns the type of an answer without its pointer.
 func answerType(t reflect.Type) reflect.Type {
 	if t.Kind() == reflect.Pointer {
 		return t.Elem()

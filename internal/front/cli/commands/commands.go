@@ -1,6 +1,9 @@
-// Package commands is the table of sosgo's commands, which stand in packages by the groups that help shows: objectcmd, memorycmd,
-// threadcmd, taskcmd, appcmd, querycmd, typecmd, processcmd (all in package reading), exportcmd, mcpcmd, webcmd, dapcmd. A command turns its options into one question to the
-// library and names the renderer of the answer; it computes nothing and prints nothing.
+// Package commands is the table of sosgo's commands. They are in packages by the groups that help shows: objectcmd,
+// memorycmd, threadcmd, taskcmd, appcmd, querycmd, typecmd, processcmd (all in package reading), exportcmd, mcpcmd,
+// webcmd and dapcmd.
+//
+// A command turns its options into one call of the library and names the renderer of the answer. It computes and
+// prints nothing itself. Start with All.
 package commands
 
 import (
@@ -31,12 +34,12 @@ import (
 // All returns the commands, by group.
 func All() []cli.Command { return slices.Clone(all()) }
 
-// all makes the commands once. They keep nothing of a session: all sessions of a server have the same ones.
+// all makes the commands once. They hold no state, so all sessions of a server share them.
 var all = sync.OnceValue(func() []cli.Command {
 	return ask.Explained(slices.Concat(append(reading.Groups(), exportcmd.Commands(), mcpcmd.Commands(), webcmd.Commands(), dapcmd.Commands())...))
 })
 
-// Open opens a dump for the command line. Which of its runtimes is looked at is the session's to remember.
+// Open opens a dump for the command line. The session selects the runtime.
 func Open(_ context.Context, path string, o cli.OpenOptions) (cli.Dump, error) {
 	options := opening{Options: process.Options{Modules: o.Modules,
 		Offline: o.Offline, NoMmap: o.NoMmap, GraphDir: o.GraphDir, Jobs: o.Jobs, Context: o.Context}}
@@ -84,21 +87,21 @@ func openRemote(address string, o cli.OpenOptions, options *opening) (cli.Dump, 
 	return d, nil
 }
 
-// Threads lists the OS ids of the threads of a dump in the order of their indices.
+// Threads returns the OS ids of a dump's threads in the order of their indices.
 func Threads(d cli.Dump, runtime string) ([]uint32, error) { return reading.Threads(d, runtime) }
 
 // Mask returns the function that masks the secrets of a dump.
 func Mask(c *cli.Context, d cli.Dump, runtime string) (func(string) string, error) {
-	v, _ := d.(*process.Dump).Process(runtime) // it keeps the error
+	v, _ := d.(*process.Dump).Process(runtime) // the process keeps the error
 	return sensitive.Mask(ask.Context(c), v)
 }
 
-// Sandbox opens what the dump may be asked for, and gives up opening more.
+// Sandbox opens the files that the dump may need, then gives up the right to open more.
 func Sandbox(ctx context.Context, d cli.Dump) error {
 	if err := d.(*process.Dump).OpenFiles(ctx); err != nil {
 		return err
 	}
-	_, _ = time.Now().Zone() // the file of the time zone is read when it is first wanted
+	_, _ = time.Now().Zone() // the file of the time zone is read on first use
 	return sandbox.Enter()
 }
 
@@ -106,10 +109,10 @@ type opening struct {
 	process.Options
 	downloads symbolserver.Budget
 
-	pages, remotePages int64 // of package remote
+	pages, remotePages int64 // for package remote
 }
 
-// ceilings are what a dump may cost, as far as the user can change it.
+// ceilings are the limits on a dump that the user can change.
 var ceilings = []struct {
 	cli.Limit
 	of func(*opening) *int64

@@ -13,35 +13,35 @@ import (
 	"github.com/sosgo/sosgo/process"
 )
 
-// Names returns the names that the modules of a runtime define, for completion. Modules are read when a name is wanted.
+// Names returns the names that a runtime's modules define, for completion. Modules are read on demand.
 func Names(d cli.Dump, runtime string) cli.Names {
 	opened, ok := d.(*process.Dump)
 	if !ok {
 		return nil
 	}
-	v, _ := opened.Process(runtime) // it keeps the error
+	v, _ := opened.Process(runtime) // the process keeps the error
 	rt, err := v.Runtime()
 	if err != nil {
 		return nil
 	}
-	modules, _ := rt.KnownModules() // the modules that could be listed
+	modules, _ := rt.KnownModules() // an error leaves a partial list
 	return &names{unread: modules}
 }
 
-// names are the types of the modules that are read, ordered by name in any case.
+// names are the types of the modules read so far, sorted by name in any case.
 type names struct {
 	unread []*dac.Module
 	types  []definition
 }
 
-// A definition is a type that a module defines. Its name has no number of generic parameters at the end.
+// A definition is a type defined by a module. Its name has no generic arity.
 type definition struct {
 	name string
 	md   *metadata.Metadata
 	rid  uint32
 }
 
-// read reads modules until ctx ends. Modules that can't be read complete nothing.
+// read reads modules until ctx ends. It skips modules that cannot be read.
 func (n *names) read(ctx context.Context) {
 	if len(n.unread) == 0 {
 		return
@@ -63,7 +63,7 @@ func (n *names) read(ctx context.Context) {
 	slices.SortStableFunc(n.types, func(a, b definition) int { return cmp.Or(compareFold(a.name, b.name), strings.Compare(a.name, b.name)) })
 }
 
-// withoutArity returns a type's name without the number of its generic parameters: List`1 is List.
+// withoutArity removes the generic arity from a type's name: List`1 becomes List.
 func withoutArity(name string) string {
 	at := strings.LastIndexByte(name, '`')
 	if at < 0 || strings.Trim(name[at+1:], "0123456789") != "" {
@@ -72,14 +72,14 @@ func withoutArity(name string) string {
 	return name[:at]
 }
 
-// from returns the types from the first on that is not less than name in any case.
+// from returns the types from the first one on that does not sort before name, in any case.
 func (n *names) from(name string) []definition {
 	i, _ := slices.BinarySearchFunc(n.types, name, func(d definition, name string) int { return compareFold(d.name, name) })
 	return n.types[i:]
 }
 
-// Types returns the types that start with prefix in any case, and namespaces with the point at their end instead of the
-// types in them. Names that compilers make are left out, unless prefix has their brackets.
+// Types returns the types that start with prefix in any case. For the types of a namespace it returns the namespace
+// with a trailing point. Compiler-generated names are left out, unless prefix contains their brackets.
 func (n *names) Types(ctx context.Context, prefix string, limit int) []string {
 	n.read(ctx)
 	var out []string
@@ -101,8 +101,8 @@ func (n *names) Types(ctx context.Context, prefix string, limit int) []string {
 	return out
 }
 
-// Members returns paths that start with path: a type, a point, and the start of the name of a static field or of a method;
-// or, behind static fields, of an instance's field.
+// Members returns completions of path: a type and the start of a static field's or method's name, or a static field
+// and the start of an instance field's name.
 func (n *names) Members(ctx context.Context, path string, kind cli.Members, limit int) []string {
 	n.read(ctx)
 	for at := len(path); ; {
@@ -120,7 +120,7 @@ func (n *names) Members(ctx context.Context, path string, kind cli.Members, limi
 	}
 }
 
-// Fields returns paths that start with path: fields of an instance of the type, joined by points.
+// Fields returns completions of path, a dotted path of instance fields.
 func (n *names) Fields(ctx context.Context, typeName, path string, limit int) []string {
 	n.read(ctx)
 	t, found := n.find(typeName)
@@ -136,7 +136,7 @@ func (n *names) Fields(ctx context.Context, typeName, path string, limit int) []
 	return n.fields(t, "", path, false, limit)
 }
 
-// find returns the type with a name, in any case if there is none in this one.
+// find returns the type with a name. An exact match takes precedence over a match in another case.
 func (n *names) find(name string) (definition, bool) {
 	found, ok := definition{}, false
 	for _, d := range n.from(name) {
@@ -153,7 +153,7 @@ func (n *names) find(name string) (definition, bool) {
 	return found, ok
 }
 
-// fields returns the fields of t that path names the start of, behind before.
+// fields returns completions of path among the fields of t, prefixed with before.
 func (n *names) fields(t definition, before, path string, static bool, limit int) []string {
 	first, rest, more := strings.Cut(path, ".")
 	if more {
@@ -168,7 +168,7 @@ func (n *names) fields(t definition, before, path string, static bool, limit int
 	})
 }
 
-// members returns the names that start with prefix in any case, behind before.
+// members returns the names that start with prefix in any case, prefixed with before.
 func (definition) members(before, prefix string, limit int, each func(yield func(string))) []string {
 	var out []string
 	each(func(name string) {
@@ -197,8 +197,8 @@ const (
 	fieldLiteral = 0x40
 )
 
-// each calls yield with the static fields of t, or with the instance fields of t and of its bases. A property stands for the field that the
-// compiler makes for it.
+// each calls yield with the static fields of t, or with the instance fields of t and its base types. For a property's
+// backing field it yields the name of the property.
 func (n *names) each(t definition, static bool, yield func(in definition, name string, row metadata.FieldRow)) {
 	for range limits.ParentChain {
 		rows, _ := t.md.Fields(t.rid)
@@ -242,7 +242,7 @@ func (n *names) typeOf(t definition, field string, static bool) (of definition, 
 	return of, found
 }
 
-// ofSignature returns the class or structure that a signature names.
+// ofSignature returns the class or structure in a signature.
 func (n *names) ofSignature(md *metadata.Metadata, sig *metadata.TypeSig) (definition, bool) {
 	switch sig = sig.Unmodified(); sig.Kind {
 	case metadata.ElementString:
@@ -271,7 +271,7 @@ func (n *names) resolve(md *metadata.Metadata, t metadata.Token) (definition, bo
 	return n.find(withoutArity(name))
 }
 
-// compareFold compares names without regard to the case of ASCII letters.
+// compareFold compares names, ignoring the case of ASCII letters.
 func compareFold(a, b string) int {
 	for i := range min(len(a), len(b)) {
 		if d := cmp.Compare(lower(a[i]), lower(b[i])); d != 0 {

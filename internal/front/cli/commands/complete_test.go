@@ -12,7 +12,7 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// TestNames: the names of a dump's types, fields and methods complete what they start with.
+// TestNames checks the completion of types, fields and methods.
 func TestNames(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	n := commands.Names(d.Dump.Dump, "")
@@ -39,7 +39,7 @@ func TestNames(t *testing.T) {
 	assert.Empty(t, n.Fields(ctx, "No.Such", "", all))
 }
 
-// TestNamesAreReadInParts: what is not read in time is read the next time.
+// TestNamesAreReadInParts checks that a later call continues an interrupted read.
 func TestNamesAreReadInParts(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	n := commands.Names(d.Dump.Dump, "")

@@ -22,11 +22,10 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// exportForms are the forms that are one file.
+// exportForms are the forms with a single file.
 var exportForms = []string{"gcdump", "heapsnapshot", "pprof", "speedscope", "folded"}
 
-// TestExport: each form is written where the user says, says what it wrote, and does not write over a file that is
-// there.
+// TestExport checks that each form writes and reports its file and never overwrites one.
 func TestExport(t *testing.T) {
 	d := testdump.Open(t, "net8-zoo")
 	for _, form := range exportForms {
@@ -58,7 +57,7 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// TestSnapshotID: an id of a heap snapshot stands for its object in commands, so that a node leads to its address.
+// TestSnapshotID checks that commands accept the id of a heap snapshot's node for its object.
 func TestSnapshotID(t *testing.T) {
 	d := testdump.Open(t, "net8-zoo")
 	file := filepath.Join(t.TempDir(), "heap.heapsnapshot")
@@ -74,7 +73,7 @@ func TestSnapshotID(t *testing.T) {
 	seen := map[int]bool{}
 	for n := range slices.Chunk(snapshot.Nodes, 6) {
 		name, id := snapshot.Strings[n[1]], n[2]
-		if seen[n[1]] || n[3] == 0 || n[0] == 2 { // one object of each type; a string has its text as its name
+		if seen[n[1]] || n[3] == 0 || n[0] == 2 { // one object per type; a string's name is its text
 			continue
 		}
 		seen[n[1]] = true
@@ -100,7 +99,8 @@ func TestSnapshotID(t *testing.T) {
 	}
 }
 
-// TestRules: by the rules of a file triage, summarize and the tables give a crash one signature, which is not that of the default.
+// TestRules checks that a rules file gives a crash the same signature in triage, summarize and the tables, unlike the
+// default rules.
 func TestRules(t *testing.T) {
 	d := testdump.Open(t, "net10-crash-nested")
 	rules := filepath.Join(t.TempDir(), "my.rules")
@@ -159,7 +159,7 @@ func TestRules(t *testing.T) {
 	assert.Equal(t, cli.ExitOpen, code)
 }
 
-// TestExportGarbage: a gcdump holds the live objects that dumpheap counts, and with -garbage all objects; the line about it counts garbage.
+// TestExportGarbage checks that a gcdump holds the live objects that dumpheap counts, or all objects with -garbage.
 func TestExportGarbage(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	count := func(args ...string) (objects, garbage uint64) {
@@ -187,7 +187,7 @@ func TestExportGarbage(t *testing.T) {
 	assert.Contains(t, text, fmt.Sprintf("%d of the objects are garbage", garbage))
 }
 
-// TestExportFails: a place that can't be written to, and one that is full, leave nothing.
+// TestExportFails checks that a full or unwritable place leaves no file.
 func TestExportFails(t *testing.T) {
 	d := testdump.Open(t, "net8-zoo")
 	for _, form := range exportForms {
@@ -212,7 +212,8 @@ func TestExportFails(t *testing.T) {
 	assert.Equal(t, cli.ExitUsage, code, stderr)
 }
 
-// TestExportTables: folders are whole, take the place of nothing, and with -summary a dump that is there is skipped.
+// TestExportTables checks that folders are complete and overwrite nothing, and that -summary skips a dump that the
+// fleet has.
 func TestExportTables(t *testing.T) {
 	d := testdump.Open(t, "net8-zoo")
 	for _, form := range []string{"parquet", "csv", "ndjson"} {
@@ -244,8 +245,7 @@ func TestExportTables(t *testing.T) {
 	assert.Len(t, list, 1)
 }
 
-// TestExportWithoutHeap: a dump that has no heap has tables of the rest; a form of the heap is an error that leaves
-// nothing.
+// TestExportWithoutHeap checks a dump without a heap: tables are written without it, other forms fail without a file.
 func TestExportWithoutHeap(t *testing.T) {
 	d := testdump.Open(t, "net10-crash-null-triage")
 	dir := filepath.Join(t.TempDir(), "out")
@@ -259,7 +259,7 @@ func TestExportWithoutHeap(t *testing.T) {
 	assert.NoFileExists(t, file)
 }
 
-// TestSummarize: one line of JSON, the same as the result in the envelope.
+// TestSummarize checks that summarize prints one line of JSON, equal to the result in the envelope.
 func TestSummarize(t *testing.T) {
 	d := testdump.Open(t, "net10-crash-nested")
 	code, text, stderr := sosgo(t, d, "summarize")
@@ -285,7 +285,7 @@ func TestSummarize(t *testing.T) {
 	assert.NotContains(t, brief, "objects")
 }
 
-// TestExportTruncated: of a dump that was cut off an export says what it lacks, or leaves nothing.
+// TestExportTruncated checks that an export of a truncated dump reports its missing parts or leaves no file.
 func TestExportTruncated(t *testing.T) {
 	whole := testdump.Open(t, "net8-zoo")
 	raw, err := whole.Raw()
@@ -310,8 +310,8 @@ func TestExportTruncated(t *testing.T) {
 	}
 }
 
-// TestExportHostileNames: a type whose name has quotes, markup, separators, line ends and control characters breaks no
-// form, and what is read back has it.
+// TestExportHostileNames checks that a type name with quotes, markup, separators and control characters survives
+// every form.
 func TestExportHostileNames(t *testing.T) {
 	clean := testdump.Open(t, "net8-zoo")
 	raw, err := clean.Raw()
@@ -350,7 +350,7 @@ func TestExportHostileNames(t *testing.T) {
 	f, err := os.Open(filepath.Join(export("csv"), "types.csv"))
 	require.NoError(t, err)
 	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll() // which fails where a row has more or fewer cells than the first
+	rows, err := csv.NewReader(f).ReadAll() // fails if the rows differ in length
 	require.NoError(t, err)
 	assert.True(t, slices.ContainsFunc(rows, func(row []string) bool {
 		return slices.ContainsFunc(row, func(s string) bool { return strings.Contains(s, hostile) })

@@ -15,11 +15,10 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// answers are the exit statuses of a command that either answers, or says that
-// the dump lacks what it needs, or that there is no CLR.
+// answers are the valid exit codes of a command that may need missing memory or a CLR.
 var answers = []int{0, cli.ExitNotInDump, cli.ExitUnsupported}
 
-// TestHandleCommandsAgree holds the forms of a command to one another.
+// TestHandleCommandsAgree compares the forms of each command.
 func TestHandleCommandsAgree(t *testing.T) {
 	for name, row := range map[string]func(line string) bool{
 		"gchandles": func(s string) bool {
@@ -51,7 +50,7 @@ func TestHandleCommandsAgree(t *testing.T) {
 	}
 }
 
-// TestTraverseHeapForms: both forms describe the same graph.
+// TestTraverseHeapForms checks that both forms describe the same graph.
 func TestTraverseHeapForms(t *testing.T) {
 	testdump.Kinds(t, func(t *testing.T, d *testdump.Dump) {
 		plain, marked := filepath.Join(t.TempDir(), "heap.txt"), filepath.Join(t.TempDir(), "heap.xml")
@@ -99,7 +98,7 @@ func TestTraverseHeapForms(t *testing.T) {
 	})
 }
 
-// TestVerifyCommands: a sound heap is one, object by object.
+// TestVerifyCommands checks that a sound heap is reported as sound, object by object.
 func TestVerifyCommands(t *testing.T) {
 	testdump.Kinds(t, func(t *testing.T, d *testdump.Dump) {
 		code, text, stderr := sosgo(t, d, "verifyheap")
@@ -110,7 +109,7 @@ func TestVerifyCommands(t *testing.T) {
 		assert.Contains(t, text, "No heap corruption detected")
 		code, text, stderr = sosgo(t, d, "dumpexceptions")
 		if code == cli.ExitUnsupported && d.Manifest.NativeAOT() {
-			return // a heap without a CLR
+			return // no CLR
 		}
 		require.Zero(t, code, stderr)
 		assert.Contains(t, text, "Total: ")

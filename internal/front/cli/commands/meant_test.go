@@ -10,8 +10,7 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// TestObjectsByExpression: a command that takes an object takes what eval finds as it takes an address, and says what else a
-// word means that is none.
+// TestObjectsByExpression checks that commands accept an expression of eval for an object, and describe other words.
 func TestObjectsByExpression(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	const name, address = "Debuggee.Zoo.Statics.String", "7f079cc025e0"

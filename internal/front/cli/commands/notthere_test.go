@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/internal/front/cli/commands"
 )
 
-// TestNotThere: of no command that is there it is said that it is not.
+// TestNotThere checks that no existing command is listed as missing.
 func TestNotThere(t *testing.T) {
 	missing := cli.NotThere()
 	require.NotEmpty(t, missing)

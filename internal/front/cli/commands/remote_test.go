@@ -21,7 +21,7 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// served serves a dump; from request number broken on, if that is not 0, as fault does.
+// served serves a dump. From request number broken on, if that is not 0, it calls fault.
 type served struct {
 	raw    []byte
 	asked  atomic.Int64
@@ -47,7 +47,7 @@ func sosgoAt(t *testing.T, stdin string, args ...string) (stdout, stderr string,
 	return out.String(), errs.String(), code
 }
 
-// TestAddress: a dump that stays where it is answers as its file does, for a small part of its bytes.
+// TestAddress checks that a dump on a server gives the same answers as its file, for a small part of its bytes.
 func TestAddress(t *testing.T) {
 	raw, err := testdump.Open(t, "net10-crash-nested").Raw()
 	require.NoError(t, err)
@@ -73,8 +73,8 @@ func TestAddress(t *testing.T) {
 	}
 }
 
-// TestAddressIsLost: from whatever request on a server fails, or has another file, a command answers as over the file or fails as one
-// that can't read it. No document is without the error.
+// TestAddressIsLost checks a server that fails or changes its file at any request. The command must give the same
+// answer as over the file, or fail with an error that its document contains.
 func TestAddressIsLost(t *testing.T) {
 	raw, err := testdump.Open(t, "net10-crash-nested").Raw()
 	require.NoError(t, err)
@@ -112,7 +112,7 @@ func TestAddressIsLost(t *testing.T) {
 	} {
 		from := requests
 		if strings.HasPrefix(name, "lies") {
-			from = []int64{2} // it is asked five times, with pauses
+			from = []int64{2} // a failed request is tried five times, with pauses
 		}
 		for _, broken := range from {
 			got, errs, code := run(&served{raw: raw, broken: broken, fault: fault}, "clrthreads", "--json")
@@ -127,7 +127,7 @@ func TestAddressIsLost(t *testing.T) {
 	}
 }
 
-// TestReopened: after a loss the next line of a session opens the dump anew.
+// TestReopened checks that a session reopens a lost dump for the next line.
 func TestReopened(t *testing.T) {
 	raw, err := testdump.Open(t, "net10-crash-nested").Raw()
 	require.NoError(t, err)

@@ -17,9 +17,10 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// The real servers that .ci/run servers installs: nginx of the system, and versitygw, whose program VERSITYGW names.
+// Tests with the real servers that .ci/run servers installs: the system's nginx, and the versitygw named by
+// VERSITYGW.
 
-// aServer starts a program and waits until something listens at address. The program ends with the test.
+// aServer starts a program and waits until it listens at address. The program ends with the test.
 func aServer(t *testing.T, address string, cmd *exec.Cmd) {
 	t.Helper()
 	var printed strings.Builder
@@ -38,7 +39,7 @@ func aServer(t *testing.T, address string, cmd *exec.Cmd) {
 	}, 20*time.Second, 50*time.Millisecond, "%v does not listen", cmd.Args)
 }
 
-// freeAddress returns an address of this machine at which nothing listens.
+// freeAddress returns an unused local address.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -47,7 +48,7 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// sameAsFile compares the answers about a dump at an address with those about its file.
+// sameAsFile compares the answers for a dump at an address with the answers for its file.
 func sameAsFile(t *testing.T, file, address string) {
 	t.Helper()
 	for _, line := range [][]string{{"-c", "crashinfo", "-c", "clrstack -all", "-c", "clrthreads"}, {"dumpheap", "-stat"}, {"triage"}} {
@@ -58,7 +59,7 @@ func sameAsFile(t *testing.T, file, address string) {
 	}
 }
 
-// aCore writes a dump as a file that servers can read.
+// aCore writes a dump to a file that servers can read.
 func aCore(t *testing.T, dir string) string {
 	t.Helper()
 	raw, err := testdump.Open(t, "net10-crash-nested").Raw()
@@ -69,7 +70,7 @@ func aCore(t *testing.T, dir string) string {
 	return file
 }
 
-// TestNginx reads a dump from nginx, and again after the file there has changed.
+// TestNginx reads a dump from nginx, and again after the file has changed.
 func TestNginx(t *testing.T) {
 	nginx, err := exec.LookPath("nginx")
 	if err != nil {
@@ -102,7 +103,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// TestVersityGW reads a dump from a server of the S3 protocol that verifies signatures.
+// TestVersityGW reads a dump from an S3 server that verifies signatures.
 func TestVersityGW(t *testing.T) {
 	gateway := os.Getenv("VERSITYGW")
 	if gateway == "" {

@@ -14,8 +14,8 @@ import (
 	"github.com/sosgo/sosgo/stackwalk/threads"
 )
 
-// TestSignedAddresses types return addresses as a stack of ARM64 has them, with a signature in the upper bits: the answer is that of the
-// address without, with a warning. On AMD64 such an address is none of code.
+// TestSignedAddresses passes ARM64 return addresses with a signature in the upper bits. The answer equals the one
+// without signature, plus a warning. On AMD64 such an address is not code.
 func TestSignedAddresses(t *testing.T) {
 	for dump, signed := range map[string]bool{"net10-arm64": true, "net10-zoo": false} {
 		d := testdump.Open(t, dump)

@@ -16,7 +16,7 @@ import (
 	"github.com/sosgo/sosgo/internal/front/cli/commands"
 )
 
-// runSpelling runs sosgo and returns all that it prints.
+// runSpelling runs sosgo and returns its exit code and output.
 func runSpelling(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -26,7 +26,7 @@ func runSpelling(t *testing.T, args ...string) (code int, stdout, stderr string)
 	return code, out.String(), errs.String()
 }
 
-// TestSpellings checks that what is typed in WinDbg, SOS, gdb and LLDB gives the answer of the plain form.
+// TestSpellings checks that commands of WinDbg, SOS, gdb and LLDB print the same as sosgo's own commands.
 func TestSpellings(t *testing.T) {
 	const dump = "../../../../testdata/dumps/net10-zoo/net10-zoo.dmp.zst"
 	_, list, _ := runSpelling(t, "-d", dump, "dumpheap", "-short", "-type", "System.String")
@@ -124,7 +124,7 @@ func TestSpellings(t *testing.T) {
 	assert.Equal(t, byAt, byRegister)
 }
 
-// TestWaysToNameADump checks the orders in which people write a command, its dump and its file.
+// TestWaysToNameADump checks the orders of a command, its dump and its file.
 func TestWaysToNameADump(t *testing.T) {
 	const dump = "../../../../testdata/dumps/net10-zoo/net10-zoo.dmp.zst"
 	_, want, _ := runSpelling(t, "-d", dump, "dumpheap", "-stat", "-type", "String")
@@ -147,7 +147,7 @@ func TestWaysToNameADump(t *testing.T) {
 	assert.NotZero(t, info.Size())
 }
 
-// TestRetainedTypes checks that retained takes a part of a type's name, or the type itself, where it takes an object.
+// TestRetainedTypes checks that retained accepts a type, or a part of its name, instead of an object.
 func TestRetainedTypes(t *testing.T) {
 	const dump = "../../../../testdata/dumps/net10-zoo/net10-zoo.dmp.zst"
 	for typed, want := range map[string]string{
@@ -179,7 +179,7 @@ func TestRetainedTypes(t *testing.T) {
 	}
 }
 
-// TestQueryHelp checks what the help of query says of types, paths, generations and the last address.
+// TestQueryHelp checks the statements in query's help about types, paths, generations and the last address.
 func TestQueryHelp(t *testing.T) {
 	const dump = "../../../../testdata/dumps/net10-zoo/net10-zoo.dmp.zst"
 	for line, want := range map[string]string{

@@ -30,10 +30,10 @@ func sosgo(t *testing.T, d *testdump.Dump, args ...string) (code int, stdout, st
 	return code, out.String(), errs.String()
 }
 
-// kept is the dump that was asked last.
+// kept is the dump used last.
 var kept testcli.Kept
 
-// keep returns how sessions open the dump of a path, which stays open until another is asked.
+// keep returns an environment that opens the dump at path. The dump stays open until another path is used.
 func keep(t *testing.T, path string) cli.Env {
 	t.Helper()
 	if path != kept.Path {
@@ -52,8 +52,7 @@ type stacksResult struct {
 	}
 }
 
-// TestStacksExport holds the forms to one another: they tell of the same
-// stacks.
+// TestStacksExport checks that all forms describe the same stacks.
 func TestStacksExport(t *testing.T) {
 	testdump.Kinds(t, func(t *testing.T, d *testdump.Dump) {
 		code, text, stderr := sosgo(t, d, "--json", "stacks")
@@ -119,7 +118,7 @@ func TestStacksExport(t *testing.T) {
 	})
 }
 
-// TestStacksKeepsFiles: a file that exists is never written over.
+// TestStacksKeepsFiles checks that existing files are never overwritten.
 func TestStacksKeepsFiles(t *testing.T) {
 	done := false
 	testdump.Kinds(t, func(t *testing.T, d *testdump.Dump) {

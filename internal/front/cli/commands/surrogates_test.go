@@ -12,7 +12,8 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// TestLoneSurrogates: commands show half a character of a string as an escape, and write it to files as one.
+// TestLoneSurrogates checks that commands print a lone surrogate as an escape and write it to files as a replacement
+// character.
 func TestLoneSurrogates(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	raw, err := d.Raw()

@@ -15,8 +15,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestUnprovedHolders: an object that only words which look like references hold is live as far as is possible, in text and JSON,
-// and a line on stderr says so of the roots that SOS's form prints without a word.
+// TestUnprovedHolders checks that an object held only by unverified roots counts as possibly live in text and JSON.
+// SOS's form prints such roots unmarked, so a line on stderr reports them.
 func TestUnprovedHolders(t *testing.T) {
 	d := testdump.Open(t, "win-net10-zoo")
 	v, err := d.View("")
@@ -28,7 +28,7 @@ func TestUnprovedHolders(t *testing.T) {
 		}
 		paths, err := memory.GCRoot(t.Context(), v.Process, root.Object, graph.HoldOptions{All: true})
 		if err != nil {
-			continue // the root leads to no object
+			continue // the root refers to no object
 		}
 		unproved := 0
 		for i := range paths.Paths {

@@ -11,22 +11,22 @@ import (
 // noValue fills the Value column of a field that has no value.
 const noValue = "                "
 
-// Fields writes the fields of a type, with the values of statics, as SOS's
-// dumpclass and dumpmt -all do. Offsets are those in a box, of value types too:
-// as SOS counts without an instance.
+// Fields writes the fields of a type and the values of its statics, as SOS's dumpclass and dumpmt -all do. Like SOS,
+// it counts offsets as in a boxed value, even for value types.
 func Fields(p *report.Page, l *answer.FieldList) {
 	t := fieldTable{out: newPieces(p, 0), sos: p.SOS}
 	t.print(l)
 }
 
-// A fieldTable writes fields as SOS's dumpobj, dumpvc, dumpclass and dumpmt -all do. The columns are the same for all four.
+// A fieldTable writes fields as SOS's dumpobj, dumpvc, dumpclass and dumpmt -all do. The columns are the same for all
+// four.
 type fieldTable struct {
 	out *pieces
 	sos bool
 }
 
-// print writes the header and all fields, or None. Which of the two depends, as
-// in SOS, on the statics of the type itself but not on inherited ones.
+// print writes the header and all fields, or None. As in SOS, the choice depends on the type's own statics, not on
+// inherited ones.
 func (t *fieldTable) print(l *answer.FieldList) {
 	if !hasOwnOrInstance(l.Fields) {
 		words := "None"
@@ -104,7 +104,7 @@ func yesNo(b bool) string {
 	return "No"
 }
 
-// value returns what stands in the columns Attr and Value, and after the name.
+// value returns the texts of the columns Attr and Value, and the note after the name.
 func (t *fieldTable) value(f *answer.Field) (attr, value, note string) {
 	switch {
 	case f.Kind == answer.FieldThreadStatic:
@@ -119,8 +119,8 @@ func (t *fieldTable) value(f *answer.Field) (attr, value, note string) {
 	return "instance", value, note
 }
 
-// PlaceText returns the value of a static, and what is added behind its name. One that is not initialised has no value; what its memory
-// holds so far is shown where that is not zero, and by SOS always.
+// PlaceText returns the value of a static, and what is added behind its name. One that is not initialised has no value;
+// what its memory holds so far is shown where that is not zero, and by SOS always.
 func PlaceText(sos bool, f *answer.Place) (value, note string) {
 	stored := &f.Stored
 	switch {

@@ -15,13 +15,13 @@ func Object(p *report.Page, o *answer.Object) { object(newPieces(p, 0), o) }
 // IndentedObject writes an object as part of another listing.
 func IndentedObject(p *report.Page, o *answer.Object, indent int) { object(newPieces(p, indent), o) }
 
-// Struct writes a value type in place as dumpvc does. Its size is that of the box, as in SOS.
+// Struct writes an inline value type as dumpvc does. Like SOS, it prints the size of the boxed value.
 func Struct(p *report.Page, s *answer.Struct) { structure(newPieces(p, 0), s) }
 
 // IndentedStruct writes a value type as part of another listing.
 func IndentedStruct(p *report.Page, s *answer.Struct, indent int) { structure(newPieces(p, indent), s) }
 
-// InvalidObject says, in SOS's form, that there is no object where one was asked for.
+// InvalidObject writes SOS's text for an address without an object.
 func InvalidObject(p *report.Page, err error) {
 	if !p.SOS {
 		return
@@ -84,7 +84,7 @@ func structure(out *pieces, s *answer.Struct) {
 	t.print(s.FieldList)
 }
 
-// ClassLine writes the EEClass, which is the canonical MethodTable since .NET 9, by a function that writes a name and a value.
+// ClassLine writes the EEClass with label. Since .NET 9 the EEClass is the canonical MethodTable.
 func ClassLine(label func(name, value string), c answer.Class) {
 	if c.Err != nil {
 		label("EEClass", answer.Absent(c.Err))
@@ -95,7 +95,7 @@ func ClassLine(label func(name, value string), c answer.Class) {
 
 func sizeLine(out *pieces, size answer.Maybe[uint64]) { out.label("Size", SizeText(size)) }
 
-// SizeText returns a size as SOS's dumpobj writes it, or the words for why it is missing.
+// SizeText returns a size as SOS's dumpobj writes it, or the reason why it is missing.
 func SizeText(size answer.Maybe[uint64]) string {
 	if size.Err != nil {
 		return answer.Absent(size.Err)
@@ -110,7 +110,7 @@ func fileLine(out *pieces, file answer.Text) {
 	out.label("File", file.String())
 }
 
-// runtimeTypeLines write which type a System.RuntimeType object stands for.
+// runtimeTypeLines writes the type that a System.RuntimeType object represents.
 func runtimeTypeLines(out *pieces, o *answer.Object) {
 	if o.RuntimeTypeName == nil {
 		return
@@ -140,7 +140,7 @@ func arrayLines(out *pieces, o *answer.Object) {
 	}
 }
 
-// personChars is how long a string may be to be written whole where the reader is a person; SOS's limit is that of the answer.
+// personChars is the maximum length of a string that text shows in full. SOS's form has the limit of the answer.
 const personChars = 4096
 
 func stringLine(out *pieces, o *answer.Object) {
@@ -161,7 +161,7 @@ func stringLine(out *pieces, o *answer.Object) {
 			return
 		case !out.exact && whole > personChars:
 			if read >= personChars {
-				err = nil // what is missing would not be shown
+				err = nil // the missing part would not be shown
 			}
 			text, _ = answer.CutText(text, personChars)
 			more = fmt.Sprintf("… (%d characters: dumpstring prints all)", whole)

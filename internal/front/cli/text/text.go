@@ -1,5 +1,5 @@
-// Package text has what the renderers of several groups share. A renderer gets an answer and a page, and can read nothing: see the test of
-// import directions in the module's root.
+// Package text holds what the renderers of several groups share. A renderer receives an answer and a page, and cannot
+// read a dump: see the test of import directions in the module's root. Start with Object.
 package text
 
 import (
@@ -21,8 +21,8 @@ func Hex16[T ~uint64](m answer.Maybe[T]) string {
 // String returns a text, or the word for why it is missing. It is not escaped.
 func String(m answer.Maybe[string]) string { return answer.Text{S: m.Value, Err: m.Err}.String() }
 
-// pieces writes text that may stand inside another object's listing. SOS indents each piece that it writes there, also in the middle of a
-// line; with exact set so does pieces, and else only lines are indented.
+// pieces writes text that may be part of another object's listing. SOS indents each piece that it writes there, even
+// in the middle of a line. With exact set, pieces does the same; otherwise it indents only lines.
 type pieces struct {
 	page   *report.Page
 	indent int // in characters
@@ -49,7 +49,8 @@ func (p *pieces) printf(format string, args ...any) { p.print(fmt.Sprintf(format
 // label writes a line of the form "Name:        value"; the value is escaped.
 func (p *pieces) label(name, value string) { p.printf("%-12s %s\n", name+":", report.Escape(value)) }
 
-// Thread names a thread: its number among the threads of the OS, its OS id, and its name if it has one. The name is not escaped.
+// Thread names a thread: its number among the threads of the OS, its OS id, and its name if it has one. The name is not
+// escaped.
 func Thread(t *answer.Thread) string {
 	s := fmt.Sprintf("%#x", t.OSID)
 	if t.Index != nil {

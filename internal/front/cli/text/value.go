@@ -9,11 +9,11 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// valueChars is how much of a string stands beside a value.
+// valueChars is the maximum length of a string shown with a value.
 const valueChars = 64
 
-// valueText returns what stands in a column of values, and what is added after it. A struct is shown by the address at, of its first field
-// or of the slot that holds its box.
+// valueText returns the text in a column of values, and a note after it. at is the address of a struct's first field,
+// or of the slot with its box; it stands for the struct.
 func valueText(sos bool, s *answer.Stored, at target.Addr) (text, note string) {
 	if s.Missing.Err != nil {
 		return answer.Absent(s.Missing.Err), ""
@@ -30,7 +30,7 @@ func valueText(sos bool, s *answer.Stored, at target.Addr) (text, note string) {
 	return text, lineText(s)
 }
 
-// lineText returns what a value says beyond its number or address.
+// lineText returns the text of a value in addition to its number or address.
 func lineText(s *answer.Stored) string {
 	if s.Value.Kind == answer.KindBool {
 		return s.Value.Plain()
@@ -38,7 +38,8 @@ func lineText(s *answer.Stored) string {
 	return s.Text.Cut(valueChars)
 }
 
-// ElementNote returns what follows the address of an array's element: what it says, or the value itself of one that is no reference.
+// ElementNote returns the note after the address of an array's element: its text, or its value if it is not a
+// reference.
 func ElementNote(s *answer.Stored) string {
 	note := lineText(s)
 	if note == "" && s.Value.Kind != answer.KindReference {
@@ -64,8 +65,8 @@ func sosValue(v answer.Value, at target.Addr) string {
 	return report.Hex16(v.Bits)
 }
 
-// AppendStored appends a value for who wants to read it and not its bits: a string in quotes, an object by its address
-// with what can be said of it, a number, the fields of a value type.
+// AppendStored appends a value for people: a string in quotes, an object's address with a note, a number, or the
+// fields of a value type.
 func AppendStored(b []byte, s *answer.Stored) []byte {
 	if s.Missing.Err != nil {
 		return append(b, answer.Absent(s.Missing.Err)...)

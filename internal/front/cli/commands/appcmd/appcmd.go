@@ -1,5 +1,6 @@
-// Package appcmd has the commands about what the application of a process was doing: web requests, pools of connections, hosts,
-// scopes of services, caches, and what flows with code. Each turns its options into a question to the library and names the renderer of the answer.
+// Package appcmd holds the commands about what the application was doing: web requests, connection pools, hosts,
+// service scopes, caches and execution contexts. Each turns its options into a call of the library and names the
+// renderer of the answer. It computes nothing itself. Start with Commands.
 package appcmd
 
 import "github.com/sosgo/sosgo/internal/front/cli"

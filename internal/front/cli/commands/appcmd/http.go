@@ -53,7 +53,7 @@ type stackOptions struct {
 	Stacks bool `opt:"stacks" help:"with all frames of the async code"`
 }
 
-// Frames reports whether all frames of async code are wanted.
+// Frames reports whether all frames of async code are requested.
 func (o *stackOptions) Frames() bool { return o.Stacks }
 
 func webSocketsCommand() cli.Command {

@@ -17,11 +17,11 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Explained returns the commands, which take expressions for objects and describe an address that they fail for.
+// Explained makes commands accept expressions for objects, and describe the given address when they fail.
 func Explained(commands []cli.Command) []cli.Command { return cli.Around(commands, explained) }
 
-// objectOf returns the object or address that a text stands for: a method's name, a register, an id in a heap snapshot, an expression, or a part of
-// the names of types.
+// objectOf resolves a text to an object or address. The text is a method's name, a register, an id in a heap
+// snapshot, an expression, or a part of type names.
 func objectOf(c *cli.Context, text string, arg *cli.Arg) (cli.Object, error) {
 	if id, found := strings.CutPrefix(text, "@"); found {
 		if id, err := strconv.ParseUint(id, 10, 64); err == nil {
@@ -51,7 +51,7 @@ func objectOf(c *cli.Context, text string, arg *cli.Arg) (cli.Object, error) {
 	return cli.Object{Addr: a}, err
 }
 
-// snapshotObject returns the object that has an id in a heap snapshot of the dump, as export writes it.
+// snapshotObject returns the object with an id in a heap snapshot of the dump, as written by export.
 func snapshotObject(c *cli.Context, id uint64) (target.Addr, error) {
 	h, err := Holders(c)
 	if err != nil {
@@ -64,7 +64,7 @@ func snapshotObject(c *cli.Context, id uint64) (target.Addr, error) {
 	return a, nil
 }
 
-// methodNamed returns the MethodDesc of the method with a name, before which a module may stand: App!Ns.Type.Method.
+// methodNamed returns the MethodDesc of the method with a name, optionally prefixed by a module: App!Ns.Type.Method.
 func methodNamed(c *cli.Context, text string) (target.Addr, error) {
 	module, name, found := strings.Cut(text, "!")
 	if !found {
@@ -93,7 +93,7 @@ func methodNamed(c *cli.Context, text string) (target.Addr, error) {
 	return 0, c.Usagef("%d methods are named %s: name2ee *!%s lists them", len(methods), text, name)
 }
 
-// meant evaluates an expression that has one value.
+// meant evaluates an expression with a single value.
 func meant(c *cli.Context, text string) (answer.Evaluation, error) {
 	p, err := Env(c)
 	if err != nil {
@@ -109,7 +109,7 @@ func meant(c *cli.Context, text string) (answer.Evaluation, error) {
 	return e.Values[0], nil
 }
 
-// addressIn returns the object or address that the value of an expression is.
+// addressIn returns the object or address in the value of an expression.
 func addressIn(c *cli.Context, text string, v answer.Cell) (target.Addr, error) {
 	switch v.Kind {
 	case answer.CellObject, answer.CellAddress:
@@ -127,7 +127,7 @@ func addressIn(c *cli.Context, text string, v answer.Cell) (target.Addr, error) 
 	}
 }
 
-// explained runs a command, and adds to its error what the addresses are that it was given.
+// explained runs a command. If it fails, it adds a description of the given addresses to the error.
 func explained(c *cli.Context, run func() (report.Answer, error)) (report.Answer, error) {
 	if err := noReport(c); err != nil {
 		return report.Answer{}, err
@@ -155,7 +155,7 @@ func explained(c *cli.Context, run func() (report.Answer, error)) (report.Answer
 		is := instead(c.Command.Name, at)
 		err = withInstead(err, is, a)
 		switch at.Kind {
-		case answer.AddressHeap: // damage may be why there is no object
+		case answer.AddressHeap: // damage may be the reason that no object was found
 		case answer.AddressUnmapped, answer.AddressUnknown:
 			if errors.Is(err, target.ErrCorrupt) {
 				err = &strayError{err}
@@ -169,18 +169,18 @@ func explained(c *cli.Context, run func() (report.Answer, error)) (report.Answer
 	return out, err
 }
 
-// A strayError reports that a command was given an address that the dump knows nothing about.
+// A strayError reports an address that the dump knows nothing about.
 type strayError struct{ error }
 
 func (e *strayError) Unwrap() error { return e.error }
 
-// Advice implements what cli.Advice asks of an error.
+// Advice returns the advice for cli.Advice.
 func (e *strayError) Advice() string {
 	return "check the address: the dump knows of nothing there"
 }
 
-// unsigned returns the address that a means: without the signature of a code pointer (pointer authentication), by the bits that hold
-// signatures in the process. An address that has memory means itself.
+// unsigned removes the signature (pointer authentication) from a code pointer, using the process's signature bits. An
+// address with memory in the dump is returned unchanged.
 func unsigned(c *cli.Context, a target.Addr) target.Addr {
 	t := Dump(c).Target()
 	pointers := target.Registers{Arch: t.Platform().Arch}
@@ -198,7 +198,7 @@ func unsigned(c *cli.Context, a target.Addr) target.Addr {
 	return to
 }
 
-// askOwner asks the runtime that the address belongs to, and warns of that: an address means one thing in a process,
+// askOwner runs the command with the runtime that the address belongs to, and warns of it. An address means the same
 // whichever runtime the session looks at.
 func askOwner(c *cli.Context, foreign *dac.ForeignError, run func() (report.Answer, error)) (report.Answer, error) {
 	chosen := c.Session.Runtime()
@@ -211,7 +211,7 @@ func askOwner(c *cli.Context, foreign *dac.ForeignError, run func() (report.Answ
 	return out, err
 }
 
-// withInstead is err with what the address a is.
+// withInstead adds the description of address a to err.
 func withInstead(err error, is string, a target.Addr) error {
 	switch {
 	case is == "":
@@ -222,7 +222,7 @@ func withInstead(err error, is string, a target.Addr) error {
 	return fmt.Errorf("%w; %v %s", err, a, is)
 }
 
-// What to do with addresses of each kind: the first of the commands is advised, and the others take them, too.
+// The commands for addresses of each kind. The first one is suggested; the others accept them, too.
 var takers = map[answer.AddressKind][]string{
 	answer.AddressObject: {"dumpobj", "dumparray", "dumpdelegate", "dumpobjgcrefs", "dumpstring", "dumpalc", "findappdomain",
 		"printexception", "verifyobj", "listnearobj", "gcwhere", "gcroot", "pathto", "objsize", "retained", "dominators", "referrers", "referents"},
@@ -238,8 +238,8 @@ var takers = map[answer.AddressKind][]string{
 	answer.AddressThread:      {"clrthreads"},
 }
 
-// instead returns what an address is that a command can't do with: "is a MethodTable
-// (System.String): use dumpmt". It is empty where that is no news.
+// instead describes an address that a command does not accept: "is a MethodTable (System.String): use dumpmt". It
+// returns "" if the command accepts such addresses.
 func instead(command string, a *answer.Address) string {
 	use := takers[a.Kind]
 	if slices.Contains(use, command) && a.Kind != answer.AddressInObject && a.Runtime == nil {
@@ -277,7 +277,7 @@ func Describe(a *answer.Address) string {
 	return "is unknown"
 }
 
-// memoryWords returns what memory is for, empty where no more is known than that it is mapped.
+// memoryWords returns the purpose of memory, or "" if nothing else is known.
 func memoryWords(m *answer.AddressMemory) string {
 	switch {
 	case m == nil || m.Kind == answer.MemoryUnknown || m.Kind == answer.MemoryFile:
@@ -290,7 +290,7 @@ func memoryWords(m *answer.AddressMemory) string {
 	return ": " + string(m.Kind)
 }
 
-// kindWords returns what an address is, empty where nothing is known.
+// kindWords describes the kind of an address, or returns "" if it is unknown.
 func kindWords(a *answer.Address) string {
 	named := func(words string) string {
 		if name := a.Name.S; name != "" {
@@ -323,14 +323,14 @@ func kindWords(a *answer.Address) string {
 	case answer.AddressObject:
 		return named("is an object")
 	case answer.AddressUnknown, answer.AddressUnmapped, answer.AddressMapped:
-		return "" // what keeps memory from being read says as much
+		return "" // the error about the unreadable memory says it
 	case answer.AddressEEClass, answer.AddressAssembly, answer.AddressDomain:
 		return named("is an " + string(a.Kind))
 	}
 	return named("is a " + string(a.Kind))
 }
 
-// threadWords names a thread by its number, or if it has none by its managed id.
+// threadWords names a thread by its number, or by its managed id if it has no number.
 func threadWords(t *answer.Thread) string {
 	if t.Index != nil {
 		return fmt.Sprintf("thread %d", *t.Index)

@@ -1,5 +1,5 @@
-// Package ask has what the commands share when they put a question to the library: the dump and its runtime, the thread or the objects that
-// options choose.
+// Package ask holds the parts that commands share to call the library: the dump, its runtime, and the threads or
+// objects that options select. It prints nothing. Start with View and Context.
 package ask
 
 import (
@@ -19,13 +19,13 @@ import (
 // Dump returns the open dump of a command that NeedsDump.
 func Dump(c *cli.Context) *process.Dump { return c.Dump().(*process.Dump) }
 
-// View returns the view of the runtime that the session looks at. If there is none, the view's methods return why.
+// View returns the view of the session's runtime. Without a runtime, the view's methods return the reason.
 func View(c *cli.Context) *process.Process {
 	v, _ := Dump(c).Process(c.Session.Runtime())
 	return v
 }
 
-// Context returns the context for the answers of a view: with the command's workers, warnings and progress displays.
+// Context returns the context for calls of a view, with the command's workers, warnings and progress displays.
 func Context(c *cli.Context) context.Context {
 	var mu sync.Mutex
 	shown := map[string]*cli.Progress{}
@@ -46,7 +46,8 @@ func Context(c *cli.Context) context.Context {
 	})
 }
 
-// Plain returns the function of a command without options: it asks the view, and writes an answer beside an error.
+// Plain returns the function of a command without options. It calls answer with the view and writes the answer even
+// if there is an error.
 func Plain[T any](answer func(context.Context, *process.Process) (T, error)) func(*cli.Context, *cli.None) (T, error) {
 	return func(c *cli.Context, _ *cli.None) (T, error) {
 		out, err := answer(Context(c), View(c))
@@ -54,10 +55,10 @@ func Plain[T any](answer func(context.Context, *process.Process) (T, error)) fun
 	}
 }
 
-// Runtime opens the runtime that the session looks at.
+// Runtime opens the session's runtime.
 func Runtime(c *cli.Context) (*dac.Runtime, error) { return View(c).Runtime() }
 
-// Code reads the methods and the code of that runtime.
+// Code returns the reader of the session runtime's methods and code.
 func Code(c *cli.Context) (*code.Reader, error) {
 	rt, err := Runtime(c)
 	if err != nil {
@@ -66,7 +67,7 @@ func Code(c *cli.Context) (*code.Reader, error) {
 	return code.Of(rt), nil
 }
 
-// Heap opens the GC heap of that runtime and passes its warnings on.
+// Heap opens the GC heap of the session's runtime and passes its warnings on.
 func Heap(c *cli.Context) (*heap.Heap, error) {
 	h, err := View(c).Heap()
 	if err != nil {
@@ -78,7 +79,7 @@ func Heap(c *cli.Context) (*heap.Heap, error) {
 	return h, nil
 }
 
-// Say returns the answer v, written by text, unless err says that there is none.
+// Say returns the answer v with its renderer, or err.
 func Say[T any](v T, err error, text func(*report.Page, T)) (report.Answer, error) {
 	if err != nil {
 		return report.Answer{}, err
@@ -86,25 +87,25 @@ func Say[T any](v T, err error, text func(*report.Page, T)) (report.Answer, erro
 	return report.Say(v, text), nil
 }
 
-// Objects opens the objects of that runtime.
+// Objects returns the reader of the session runtime's objects.
 func Objects(c *cli.Context) (*objects.Reader, error) { return View(c).Objects() }
 
-// A Form holds what SOS's form asks of the library differently from sosgo's own. Each field is an option of some call.
+// A Form holds the library options that differ between SOS's form and sosgo's own.
 type Form struct {
-	Paths       graph.PathOrder // which path shows what keeps an object alive
-	Plain       bool            // objects without the elements of a collection and the state of a task
-	SlotOrder   bool            // concurrent queues in the order of their slots
-	Referred    bool            // what elements of collections refer to
-	FirstThread bool            // the first thread is the current one, and not the thread of the crash
-	Now         bool            // the registers at the time of the dump, also of the thread that raised its exception
-	Carried     bool            // registers that explicit frames do not know; see stackwalk.WalkOptions
-	Extended    bool            // rows from behind the stack; see threads.ObjectOptions
-	OneRuntime  bool            // the frames of one runtime, where the process has several
-	Machines    bool            // stacks of async methods with state machines alone; see tasks.StackOptions
-	NoAdvice    bool            // no warning that options choose nothing, and no exceptions of other threads
+	Paths       graph.PathOrder // which retention path is shown
+	Plain       bool            // objects without collection elements and task state
+	SlotOrder   bool            // concurrent queues in slot order
+	Referred    bool            // objects that elements of collections refer to
+	FirstThread bool            // the current thread is the first thread instead of the crashed one
+	Now         bool            // the registers at the time of the dump, even of the thread that raised the exception
+	Carried     bool            // registers unknown to explicit frames; see stackwalk.WalkOptions
+	Extended    bool            // rows from above the stack; see threads.ObjectOptions
+	OneRuntime  bool            // frames of one runtime only
+	Machines    bool            // async stacks from state machines only; see tasks.StackOptions
+	NoAdvice    bool            // no warning about an empty selection, and no exceptions of other threads
 }
 
-// FormOf returns the options that the form of the command's answer wants.
+// FormOf returns the options for the form of the command's answer.
 func FormOf(c *cli.Context) Form {
 	if !c.SOS {
 		return Form{}

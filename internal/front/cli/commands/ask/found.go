@@ -7,7 +7,8 @@ import (
 	"github.com/sosgo/sosgo/internal/front/cli"
 )
 
-// FoundNamed is Found for rows selected by a part of a name. If there are none the command warns, because the name may be misspelt.
+// FoundNamed is like Found for rows selected by a part of a name. If no row is found, it warns that the name may be
+// misspelled.
 func FoundNamed[T any](c *cli.Context, rows iter.Seq2[T, error], what, part string) (iter.Seq2[T, error], error) {
 	met := part == "" || FormOf(c).NoAdvice
 	c.AtEnd(func() {
@@ -25,8 +26,8 @@ func FoundNamed[T any](c *cli.Context, rows iter.Seq2[T, error], what, part stri
 	}, what)
 }
 
-// Found is rows, unless there is none and something could not be read: an empty list would then say that there is nothing. The error is the
-// first; what names the rows. The result is ranged over once.
+// Found returns rows. If rows yields only errors, Found returns the first error instead, so that an empty list never
+// hides unreadable data. what names the rows in the error. The result can be ranged over once.
 func Found[T any](rows iter.Seq2[T, error], what string) (iter.Seq2[T, error], error) {
 	next, stop := iter.Pull2(rows)
 	var lost []error

@@ -11,8 +11,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestFound: rows come as they are, with what could not be read among them; where
-// there are none, what could not be read is the error.
+// TestFound checks that rows and errors pass through, and that errors without any row become the error.
 func TestFound(t *testing.T) {
 	rows := func(items ...any) iter.Seq2[int, error] {
 		return func(yield func(int, error) bool) {

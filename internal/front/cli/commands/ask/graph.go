@@ -7,14 +7,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// GraphOptions returns the options of building the graph of objects, with a progress display.
+// GraphOptions returns the options for building the object graph, with a progress display.
 func GraphOptions(c *cli.Context) graph.Options {
 	p := c.Progress("building the graph of objects")
 	return graph.Options{Jobs: c.Jobs, Progress: func(at graph.Progress) { p.Set(at.Done, at.Total) }}
 }
 
-// Holders returns what answers questions about holders. A heap that can't be walked at all is an error; one that a
-// collection was changing is a warning.
+// Holders returns the holders of objects. It fails if the heap cannot be walked, and warns if a collection was in
+// progress.
 func Holders(c *cli.Context) (*graph.Holders, error) {
 	if _, err := ScannedHeap(c, false); err != nil {
 		return nil, err
@@ -26,7 +26,7 @@ func Holders(c *cli.Context) (*graph.Holders, error) {
 	return h, err
 }
 
-// NoteKept warns at the end of the command of what went wrong with the files of -graph-dir.
+// NoteKept warns, at the end of the command, of problems with the files of -graph-dir.
 func NoteKept(c *cli.Context, g *graph.Graph) {
 	c.AtEnd(func() {
 		for _, err := range g.Notes() {
@@ -35,14 +35,14 @@ func NoteKept(c *cli.Context, g *graph.Graph) {
 	})
 }
 
-// Liveness chooses objects by whether something keeps them alive.
+// Liveness selects live or dead objects.
 type Liveness struct {
 	Live bool `opt:"live" help:"only objects that something keeps alive (see gcroot)"`
 	Dead bool `opt:"dead" help:"only objects that nothing keeps alive, and free blocks"`
 }
 
-// Starts returns the filter that l chooses, by where objects start; nil for all objects. Both options together choose
-// all, as in SOS. What the graph lacks is a warning, because an object may live by what can't be read.
+// Starts returns a filter by the start address of objects, or nil for all objects. Both options together select all
+// objects, as in SOS. It warns of missing parts of the graph, since they may keep objects alive.
 func (l *Liveness) Starts(c *cli.Context) (func(target.Addr) bool, error) {
 	if l.Live == l.Dead {
 		return nil, nil
@@ -63,7 +63,7 @@ func Live(c *cli.Context) (func(target.Addr) bool, error) {
 	return g.LiveStarts(c.Context())
 }
 
-// liveGraph returns the graph of objects, and warns of what it lacks.
+// liveGraph returns the object graph and warns of its missing parts.
 func liveGraph(c *cli.Context) (*graph.Graph, error) {
 	g, err := View(c).Graph(c.Context(), GraphOptions(c))
 	if err != nil {
@@ -76,7 +76,7 @@ func liveGraph(c *cli.Context) (*graph.Graph, error) {
 	return g, nil
 }
 
-// Chosen makes a filter of what f and l choose.
+// Chosen returns a filter for the objects that f and l select.
 func Chosen(c *cli.Context, h *heap.Heap, f *Filter, l *Liveness) (*heap.Filter, error) {
 	out, err := f.Of(c, h)
 	if err != nil {

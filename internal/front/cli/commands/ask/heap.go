@@ -15,8 +15,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// ScannedHeap is Heap for commands that need objects: a heap without segments is an error with the reason. One that a
-// collection was changing is a warning, unless ignoreGCState is set.
+// ScannedHeap is like Heap for commands that need objects. It fails if the heap has no segments. It warns if a
+// collection was in progress, unless ignoreGCState is set.
 func ScannedHeap(c *cli.Context, ignoreGCState bool) (*heap.Heap, error) {
 	h, err := View(c).Heap()
 	if err != nil {
@@ -31,7 +31,7 @@ func ScannedHeap(c *cli.Context, ignoreGCState bool) (*heap.Heap, error) {
 	return Heap(c)
 }
 
-// Scan returns the options of a scan of the heap. Each scan that is made with them has a progress display, which ends with it.
+// Scan returns the options for a scan of the heap. Each scan has its own progress display.
 func Scan(c *cli.Context, label string) heap.ScanOptions {
 	var p *cli.Progress
 	return heap.ScanOptions{Jobs: c.Jobs, Progress: func(done, total uint64) {
@@ -46,10 +46,10 @@ func Scan(c *cli.Context, label string) heap.ScanOptions {
 	}}
 }
 
-// A Generation is an option that names one.
+// A Generation is an option with the name of a generation.
 type Generation heap.Generation
 
-// UnmarshalText reads the name of a generation, as heap.ParseGeneration does, or its number alone.
+// UnmarshalText parses a generation's name, as heap.ParseGeneration does, or its number.
 func (g *Generation) UnmarshalText(text []byte) error {
 	name := string(text)
 	if len(name) == 1 && name[0] >= '0' && name[0] <= '9' {
@@ -66,19 +66,19 @@ func (g *Generation) UnmarshalText(text []byte) error {
 // Placeholder describes a generation in help.
 func (Generation) Placeholder() string { return "GEN" }
 
-// Types chooses objects by their type.
+// Types selects objects by type.
 type Types struct {
 	MT   *target.Addr `opt:"mt" help:"only objects of this MethodTable"`
 	Type string       `opt:"type" kind:"type" help:"only objects of types whose name contains this"`
 }
 
-// Segments chooses parts of the GC heap.
+// Segments selects parts of the GC heap.
 type Segments struct {
 	Heap    *int         `opt:"heap" help:"only this heap of a server GC"`
 	Segment *target.Addr `opt:"segment" help:"only this segment or region: its address or one in it"`
 }
 
-// A Filter chooses objects.
+// A Filter selects objects.
 type Filter struct {
 	Types
 	Min cli.Bytes   `opt:"min" help:"only objects of at least this size"`
@@ -87,7 +87,7 @@ type Filter struct {
 	Segments
 }
 
-// Of returns the filter over a heap.
+// Of returns the filter for a heap.
 func (f *Filter) Of(c *cli.Context, h *heap.Heap) (*heap.Filter, error) {
 	if f.Max != 0 && f.Min > f.Max {
 		return nil, c.Usagef("-min is larger than -max")
@@ -104,7 +104,7 @@ func (f *Filter) Of(c *cli.Context, h *heap.Heap) (*heap.Filter, error) {
 	return out, err
 }
 
-// Of returns the filter over a heap; nil means all segments.
+// Of returns the filter for a heap; nil selects all segments.
 func (s *Segments) Of(c *cli.Context, h *heap.Heap) (func(*heap.Segment) bool, error) {
 	if s.Heap == nil && s.Segment == nil {
 		return nil, nil
@@ -123,7 +123,7 @@ func (s *Segments) Of(c *cli.Context, h *heap.Heap) (func(*heap.Segment) bool, e
 	}, nil
 }
 
-// Of returns the filter over a heap; nil means all types.
+// Of returns the filter for a heap; nil selects all types.
 func (t *Types) Of(c *cli.Context, h *heap.Heap) (func(*dac.MethodTable) bool, error) {
 	named := nearMisses(c, h, t.Type)
 	if t.MT == nil {
@@ -142,14 +142,14 @@ func (t *Types) Of(c *cli.Context, h *heap.Heap) (func(*dac.MethodTable) bool, e
 	return func(mt *dac.MethodTable) bool { return is(mt) && named(mt) }, nil
 }
 
-// NothingFound warns that no object was found. It does not where a warning gives the reason, and in SOS's form, which has no such line.
+// NothingFound warns that no object was found. It does nothing if another warning gives a reason, or in SOS's form.
 func NothingFound(c *cli.Context) {
 	if c.Warned() == 0 && !FormOf(c).NoAdvice {
 		c.Warn(errors.New("no object was found where the options look for it"))
 	}
 }
 
-// nearMisses is h.TypeContains(part). Where no type is one of those, the command warns and names one that may have been meant.
+// nearMisses returns h.TypeContains(part). If no type matches, the command warns and suggests a similar name.
 func nearMisses(c *cli.Context, h *heap.Heap, part string) func(*dac.MethodTable) bool {
 	named := h.TypeContains(part)
 	if part == "" || FormOf(c).NoAdvice {
@@ -158,7 +158,7 @@ func nearMisses(c *cli.Context, h *heap.Heap, part string) func(*dac.MethodTable
 	var mu sync.Mutex
 	found, others, unnamed := false, map[string]bool{}, map[target.Addr]bool{}
 	c.AtEnd(func() {
-		mu.Lock() // no worker is left; the race detector can't know
+		mu.Lock() // all workers have ended, but the race detector cannot see that
 		defer mu.Unlock()
 		if found {
 			return
@@ -196,8 +196,7 @@ func nearMisses(c *cli.Context, h *heap.Heap, part string) func(*dac.MethodTable
 	}
 }
 
-// nearest returns what was meant by a part of a type's name: the same part in another case,
-// or the name of a type, without its namespace, that is spelt nearly so.
+// nearest returns the most similar name: the same part in another case, or a type's name without its namespace.
 func nearest(part string, names []string) string {
 	var simple []string
 	for _, n := range names {
@@ -211,13 +210,13 @@ func nearest(part string, names []string) string {
 	return cli.Suggest(part, simple)
 }
 
-// A Range is the arguments that choose a range of addresses.
+// A Range holds the arguments that select a range of addresses.
 type Range struct {
 	Start *target.Addr `arg:"start,optional" help:"first address"`
 	End   string       `arg:"end,optional" help:"address behind the last, or L and a number of bytes in hexadecimal"`
 }
 
-// Of returns the range; an empty one stands for all addresses.
+// Of returns the range. An empty one selects all addresses.
 func (r *Range) Of(c *cli.Context) (target.Range, error) {
 	switch {
 	case r.Start == nil:

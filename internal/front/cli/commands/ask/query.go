@@ -10,8 +10,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Env returns what questions of the user's own are about: the view that the session looks at, with its current thread, and
-// with $_ and $thread as variables.
+// Env returns the environment for expressions and queries: the session's view, its current thread and the variables
+// $_ and $thread.
 func Env(c *cli.Context) (*query.Env, error) {
 	p, err := rows.Env(View(c))
 	if err != nil {
@@ -36,8 +36,8 @@ func Env(c *cli.Context) (*query.Env, error) {
 	return p, nil
 }
 
-// Misread makes an error about what the user wrote one about the command line. A name that what the dump lacks may
-// explain stays what it is.
+// Misread turns an error in the user's expression into a usage error. It keeps an error that missing or damaged
+// memory may explain.
 func Misread(c *cli.Context, err error) error {
 	misread := errors.As(err, new(*query.Error)) || errors.Is(err, query.ErrNoAnswer)
 	if misread && !errors.Is(err, target.ErrNotInDump) && !errors.Is(err, target.ErrCorrupt) {

@@ -8,10 +8,10 @@ import (
 	"github.com/sosgo/sosgo/internal/front/cli"
 )
 
-// ofReports are the commands that answer from a crash report.
+// ofReports are the commands that accept a crash report.
 var ofReports = []string{"crashinfo", "clrstack", "clrthreads", "threads", "modules", "doctor", "summarize", "triage"}
 
-// noReport returns why the command can't answer where the dump is a crash report, nil if it can.
+// noReport returns an error if the dump is a crash report and the command needs memory.
 func noReport(c *cli.Context) error {
 	if c.Dump() == nil || slices.Contains(ofReports, c.Command.Name) {
 		return nil

@@ -8,10 +8,10 @@ import (
 	"github.com/sosgo/sosgo/internal/front/cli"
 )
 
-// A RulesFile is the name of a file with rules for signatures; empty stands for the default rules.
+// A RulesFile is the name of a file with signature rules. An empty name selects the default rules.
 type RulesFile string
 
-// Read returns the text of the rules, which are sound; "" of the default.
+// Read returns the validated text of the rules, or "" for the default rules.
 func (f RulesFile) Read() (string, error) {
 	if f == "" {
 		return "", nil

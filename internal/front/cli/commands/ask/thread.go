@@ -14,14 +14,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// ThreadIDs are the options that say which of its numbers a thread is given by.
+// ThreadIDs are the options that select the kind of a thread's id.
 type ThreadIDs struct {
 	TID     bool `opt:"tid,t" help:"the thread is given by its OS id"`
 	Managed bool `opt:"managed,m" help:"the thread is given by its managed id"`
 }
 
-// Threads lists the threads; what can't be read of the runtime's is a warning,
-// because the threads of the OS answer much alone. The list is not empty.
+// Threads returns the threads, at least one. It only warns of unreadable managed threads, since the OS threads alone
+// answer much.
 func Threads(c *cli.Context) ([]threads.Thread, error) {
 	list, err := View(c).Threads()
 	if len(list) == 0 {
@@ -36,7 +36,7 @@ func Threads(c *cli.Context) ([]threads.Thread, error) {
 	return list, nil
 }
 
-// Thread returns the thread of the list that text names, as Find does, and for an empty text the current one.
+// Thread returns the thread that text names, as Find does, or the current thread if text is empty.
 func (by *ThreadIDs) Thread(c *cli.Context, list []threads.Thread, text string) (*threads.Thread, error) {
 	if text != "" {
 		return by.Find(c, list, text)
@@ -44,8 +44,8 @@ func (by *ThreadIDs) Thread(c *cli.Context, list []threads.Thread, text string) 
 	return CurrentThread(c, list), nil
 }
 
-// CurrentThread returns the thread that setthread chose. Without one it is the
-// thread of the crash; SOS takes the first instead.
+// CurrentThread returns the thread selected by setthread. The default is the crashed thread, or in SOS's form the
+// first one.
 func CurrentThread(c *cli.Context, list []threads.Thread) *threads.Thread {
 	id, ok := c.Session.Thread()
 	if !ok && !FormOf(c).FirstThread {
@@ -59,8 +59,8 @@ func CurrentThread(c *cli.Context, list []threads.Thread) *threads.Thread {
 	return &list[0]
 }
 
-// Find returns the thread with an index, an OS id or a managed id. Without options a decimal number is an index, as in
-// SOS, and where there is no such index an OS id as it is printed, in hexadecimal. OS ids may have 0x in front, decimal
+// Find returns the thread with an index, an OS id or a managed id. Without options, a decimal number is an index, as
+// in SOS. If no thread has that index, it is a hexadecimal OS id as printed. OS ids may have the prefix 0x, decimal
 // numbers 0n.
 func (by *ThreadIDs) Find(c *cli.Context, list []threads.Thread, text string) (*threads.Thread, error) {
 	decimal, decimalErr := cli.ParseInt(text)
@@ -98,7 +98,7 @@ func (by *ThreadIDs) Find(c *cli.Context, list []threads.Thread, text string) (*
 
 func byIndex(list []threads.Thread, n uint32) *threads.Thread { return threads.ByIndex(list, int(n)) }
 
-// threadBy finds a thread by an id that the user gave, which may be no id.
+// threadBy returns the thread with an id, or nil. n may be out of range.
 func threadBy(find func([]threads.Thread, uint32) *threads.Thread, list []threads.Thread, n int64) *threads.Thread {
 	if n < 0 || n > math.MaxUint32 {
 		return nil
@@ -106,9 +106,8 @@ func threadBy(find func([]threads.Thread, uint32) *threads.Thread, list []thread
 	return find(list, uint32(n))
 }
 
-// Walker walks stacks. Where native frames are wanted it walks those of a process
-// whose runtime can't be opened, too: native frames alone, and the reason is a warning. A dump without any of the runtime's data
-// has no other frames.
+// Walker returns a stack walker. If native frames are requested and the runtime cannot be opened, it walks native
+// frames only and warns of the reason. Dumps without any runtime data have only native frames.
 func Walker(c *cli.Context, native bool) (*stackwalk.Walker, error) {
 	v := View(c)
 	w, err := v.Walker()
@@ -122,7 +121,8 @@ func Walker(c *cli.Context, native bool) (*stackwalk.Walker, error) {
 	return v.NativeWalker(), nil
 }
 
-// WarnOfOthers warns, for a process with several CLRs, that an answer about all stacks has the frames of rt alone.
+// WarnOfOthers warns, for a process with several CLRs, that an answer about all stacks contains only the frames of
+// rt.
 func WarnOfOthers(c *cli.Context, rt *dac.Runtime) {
 	if rt == nil || !Dump(c).SeveralRuntimes() {
 		return
@@ -137,8 +137,7 @@ func WarnOfOthers(c *cli.Context, rt *dac.Runtime) {
 		rt.Instance().Index, strings.Join(others, ", ")))
 }
 
-// RunningThreads picks from the list the managed threads that an OS thread runs, in
-// the runtime's order.
+// RunningThreads returns the managed threads of the list with an OS thread, in the runtime's order.
 func RunningThreads(c *cli.Context, list []threads.Thread, rt *dac.Runtime) []*threads.Thread {
 	out, err := threads.Running(list, rt)
 	if err != nil {
@@ -147,8 +146,8 @@ func RunningThreads(c *cli.Context, list []threads.Thread, rt *dac.Runtime) []*t
 	return out
 }
 
-// Stacks returns the managed threads that an OS thread runs, and their Walker. Where native frames are wanted those of a
-// process without a runtime that can be opened are walked, too; see Walker.
+// Stacks returns the managed threads with an OS thread, and their Walker. With native set, it also walks the stacks
+// of a process without a usable runtime; see Walker.
 func Stacks(c *cli.Context, native bool) (*stackwalk.Walker, []*threads.Thread, error) {
 	walker, err := View(c).Walker()
 	if native {

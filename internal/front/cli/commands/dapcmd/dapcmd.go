@@ -1,4 +1,5 @@
-// Package dapcmd has the command that serves dumps to editors: it gives package dap dumps, and a desk at which other commands run.
+// Package dapcmd holds the command that serves dumps to editors. It connects package dap, which implements the
+// protocol, with dumps and a desk for other commands. Start with dapCommand.
 package dapcmd
 
 import (
@@ -48,10 +49,10 @@ func serve(c *cli.Context, o *options) (report.Answer, error) {
 	return report.Answer{}, dap.Serve(c.Context(), in, out, h, dap.Options{Panicked: h.note})
 }
 
-// mostClients is how many clients may be connected at a time.
+// mostClients is the maximum number of concurrent clients.
 const mostClients = 8
 
-// listen serves clients that connect to an address of this machine and show the token.
+// listen serves clients that connect to a local address and show the token.
 func (h *host) listen(address string) error {
 	name, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -67,7 +68,7 @@ func (h *host) listen(address string) error {
 	}
 	token := rand.Text()
 	h.note(fmt.Sprintf("listening on %s, token %s; Ctrl-C ends it", l.Addr(), token))
-	stop := context.AfterFunc(ctx, func() { _ = l.Close() }) // Accept fails then
+	stop := context.AfterFunc(ctx, func() { _ = l.Close() }) // makes Accept fail
 	defer stop()
 	var clients sync.WaitGroup
 	defer clients.Wait()
@@ -83,7 +84,7 @@ func (h *host) listen(address string) error {
 		select {
 		case places <- struct{}{}:
 		default:
-			_ = conn.Close() // too many
+			_ = conn.Close() // too many clients
 			continue
 		}
 		clients.Go(func() {
@@ -97,10 +98,10 @@ func (h *host) listen(address string) error {
 	}
 }
 
-// host opens dumps as the command line says.
+// A host opens dumps according to the command line.
 type host struct {
 	c  *cli.Context
-	mu sync.Mutex // of the command's context, which is for one goroutine
+	mu sync.Mutex // guards c, which is for one goroutine
 }
 
 func (h *host) note(text string) {
@@ -142,7 +143,7 @@ func (h *host) Open(ctx context.Context, o dap.Open, progress func(done, total u
 	return h.opened(desk, d, o.Dump, d.Close), nil
 }
 
-// own returns the dump of the command line, which stays open for the next client.
+// own returns the dump of the command line. It stays open for the next client.
 func (h *host) own() (*dap.Opened, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -157,7 +158,7 @@ func (h *host) opened(desk *cli.Desk, d cli.Dump, path string, end func() error)
 	return &dap.Opened{Path: path, Dump: d.(*process.Dump), Runtime: h.c.Session.Runtime(), Console: &console{desk, desk.Seat()}, Close: end}
 }
 
-// A console runs lines at a desk.
+// A console runs command lines at a desk.
 type console struct {
 	desk *cli.Desk
 	seat *cli.Seat
@@ -174,7 +175,7 @@ func (c *console) Complete(before string) (found []string, length int) {
 	return c.seat.Complete(before)
 }
 
-// together writes what comes from several goroutines one after the other.
+// together serializes writes from several goroutines.
 type together struct {
 	mu sync.Mutex
 	w  io.Writer

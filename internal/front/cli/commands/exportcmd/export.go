@@ -17,13 +17,13 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A form is one that export writes.
+// A form is an output form of export.
 type form struct {
 	name string
 	ask  func(c *cli.Context, o *exportOptions) (*answer.Exported, error)
 }
 
-// forms returns all that export writes.
+// forms returns all forms of export.
 func forms() []form {
 	return []form{
 		{"gcdump", askGCDump},
@@ -103,14 +103,14 @@ func askExport(c *cli.Context, o *exportOptions) (*answer.Exported, error) {
 	return out, nil
 }
 
-// heapOf returns the heap of the session's runtime. A heap without a readable object is an error: a
-// file without objects would claim that there are none.
+// heapOf returns the heap of the session's runtime. It fails if no object is readable, since an empty file would
+// claim that there are no objects.
 func heapOf(c *cli.Context) (*export.Heap, error) {
 	holders, err := ask.Holders(c)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := holders.Incomplete(&answer.Gaps{}); err != nil { // what is missing of others is noted by who writes
+	if _, err := holders.Incomplete(&answer.Gaps{}); err != nil { // writers note other missing parts
 		return nil, err
 	}
 	r, err := ask.Objects(c)
@@ -139,7 +139,7 @@ func askGCDump(c *cli.Context, o *exportOptions) (*answer.Exported, error) {
 	})
 }
 
-// masked returns a text without secrets, unless they are wanted.
+// masked returns text with its secrets masked, if requested.
 func masked(c *cli.Context, text string) string {
 	if mask := c.Mask(); mask != nil {
 		return mask(text)
@@ -147,7 +147,7 @@ func masked(c *cli.Context, text string) string {
 	return text
 }
 
-// machine returns the name of the machine by the process's environment, or "" if the dump does not have it.
+// machine returns the machine's name from the process's environment, or "" if it is unknown.
 func machine(t target.Target) string {
 	p, ok := t.(interface{ Environment() []string })
 	if !ok {

@@ -1,5 +1,6 @@
-// Package exportcmd has the commands that write what the library says for other tools, and the one line that sums a dump
-// up for those who have many: each turns its options into a question and names the encoder of the answer.
+// Package exportcmd holds the commands that write data for other tools, and the summary of a dump in one line. Each
+// turns its options into a call of the library and names the encoder of the answer. It computes nothing itself. Start
+// with Commands.
 package exportcmd
 
 import (

@@ -89,14 +89,14 @@ type adder struct {
 	o       *fleetOptions
 	f       *fleet.Fleet
 	program string
-	args    []string // of each process
+	args    []string // for each process
 	before  map[string]fleet.Entry
 
 	mu  sync.Mutex
 	out *answer.FleetAdded
 }
 
-// childVariable is set for the processes that add a dump: these don't add others.
+// childVariable marks the processes that add a dump. They must not start others.
 const childVariable = "SOSGO_FLEET_CHILD"
 
 func addAll(c *cli.Context, f *fleet.Fleet, o *fleetOptions) (*answer.FleetAdded, error) {
@@ -151,7 +151,7 @@ func addAll(c *cli.Context, f *fleet.Fleet, o *fleetOptions) (*answer.FleetAdded
 	return a.out, err
 }
 
-// sources lists the files that may be dumps.
+// sources lists the files to try as dumps.
 func (a *adder) sources() ([]fleet.Entry, error) {
 	var out []fleet.Entry
 	for _, s := range a.o.Sources {
@@ -183,7 +183,8 @@ func (a *adder) sources() ([]fleet.Entry, error) {
 	return out, nil
 }
 
-// walk lists the files of a folder that look like dumps, or the file itself. Files and folders that can't be read are failures.
+// walk lists the files of a folder that look like dumps, or the file itself. It reports unreadable files and folders
+// as failures.
 func (a *adder) walk(root string) (out []fleet.Entry, err error) {
 	if root, err = filepath.Abs(root); err != nil {
 		return nil, err
@@ -196,7 +197,7 @@ func (a *adder) walk(root string) (out []fleet.Entry, err error) {
 			return a.c.Context().Err()
 		}
 		var info fs.FileInfo
-		looks := path == root // what is named is tried
+		looks := path == root // an explicitly named file is always tried
 		if err == nil {
 			info, err = os.Stat(path)
 		}
@@ -228,7 +229,8 @@ func looksLikeDump(path string) (bool, error) {
 	return cli.LooksLikeDump(f) || namedAsDump(filepath.Base(path)), nil
 }
 
-// looksLikeObject reports whether an object of a store looks like a dump, or can't be read now: then the attempt to add it has the reason.
+// looksLikeObject reports whether a stored object looks like a dump. It returns true for an unreadable object, so
+// that adding it reports the reason.
 func looksLikeObject(address string, o remote.Options) bool {
 	f, err := remote.Open(address, o)
 	if err != nil {
@@ -237,7 +239,8 @@ func looksLikeObject(address string, o remote.Options) bool {
 	return cli.LooksLikeDump(io.NewSectionReader(f, 0, f.Size()))
 }
 
-// namedAsDump reports whether a file has the name of a dump: one that is cut may not look like one, and should fail with a reason.
+// namedAsDump reports whether a file has the name of a dump. A truncated dump may be unrecognizable, and must fail
+// with a reason.
 func namedAsDump(name string) bool {
 	for _, packed := range []string{".gz", ".zst"} {
 		name = strings.TrimSuffix(name, packed)
@@ -245,7 +248,7 @@ func namedAsDump(name string) bool {
 	return slices.Contains([]string{".dmp", ".mdmp", ".core"}, strings.ToLower(filepath.Ext(name)))
 }
 
-// add adds a dump, unless it is known what becomes of it.
+// add adds a dump, unless an earlier result still applies.
 func (a *adder) add(e *fleet.Entry) {
 	last, known := a.before[e.File]
 	if known = known && last.Same(e) && !e.Modified.IsZero(); known {
@@ -271,7 +274,7 @@ func (a *adder) add(e *fleet.Entry) {
 		}
 	}
 	if a.c.Context().Err() != nil && e.Result == fleet.Failed {
-		return // it was stopped
+		return // canceled
 	}
 	e.Seconds = time.Since(start).Seconds()
 	switch e.Result {
@@ -286,7 +289,7 @@ func (a *adder) add(e *fleet.Entry) {
 	a.log(e)
 }
 
-// passing reports whether a failure may not be met again: the server did not answer, or the process was killed.
+// passing reports whether a failure may be temporary: the server did not answer, or the process was killed.
 func passing(e *fleet.Entry) bool {
 	return e.Exit < 0 || e.Exit == cli.ExitOpen && remote.Is(e.File) && !e.Damaged
 }
@@ -315,10 +318,10 @@ func (a *adder) fail(e *fleet.Entry) {
 	})
 }
 
-// mostOutput is how many bytes of the output of a process are read.
+// mostOutput is the maximum number of bytes read from a process.
 const mostOutput = 1 << 20
 
-// run adds a dump in a process of its own.
+// run adds a dump in a separate process.
 func (a *adder) run(e *fleet.Entry) {
 	ctx, cancel := context.WithTimeout(a.c.Context(), cmp.Or(a.o.Timeout, time.Hour))
 	defer cancel()
@@ -344,7 +347,7 @@ func (a *adder) run(e *fleet.Entry) {
 		}
 		Error struct{ Text, Advice string }
 	}
-	_ = json.Unmarshal(stdout.Bytes(), &said) // output that is no JSON leaves it empty
+	_ = json.Unmarshal(stdout.Bytes(), &said) // invalid output leaves it empty
 	switch {
 	case err == nil && said.Result.ID != "":
 		e.Result, e.ID = fleet.Added, said.Result.ID
@@ -355,7 +358,7 @@ func (a *adder) run(e *fleet.Entry) {
 		e.Exit, e.Reason = 0, fmt.Sprintf("it took longer than %v", cmp.Or(a.o.Timeout, time.Hour))
 	case said.Error.Text != "":
 		e.Reason = said.Error.Text
-		e.Damaged = e.Exit == cli.ExitOpen && said.Error.Advice != "" // what the server or the network does has none
+		e.Damaged = e.Exit == cli.ExitOpen && said.Error.Advice != "" // errors of servers and networks have no advice
 	case err != nil:
 		e.Reason = strings.TrimSpace(cmp.Or(strings.TrimSpace(stderr.String()), err.Error()))
 		if e.Exit < 0 {
@@ -366,10 +369,10 @@ func (a *adder) run(e *fleet.Entry) {
 	}
 }
 
-// A bounded buffer keeps the first bytes that are written to it.
+// A bounded keeps the first mostOutput bytes written to it.
 type bounded struct{ bytes.Buffer }
 
 func (b *bounded) Write(p []byte) (int, error) {
-	_, _ = b.Buffer.Write(p[:min(len(p), mostOutput-b.Len())]) // it never fails
+	_, _ = b.Buffer.Write(p[:min(len(p), mostOutput-b.Len())]) // never fails
 	return len(p), nil
 }

@@ -26,7 +26,7 @@ func askSpeedscope(c *cli.Context, o *exportOptions) (*answer.Exported, error) {
 	})
 }
 
-// askProfile writes the stacks, or with -heap the heap by write.
+// askProfile writes the stacks, or with -heap the heap by calling write.
 func askProfile(c *cli.Context, o *exportOptions, form string, write func(*heappprof.Profile, io.Writer) error) (*answer.Exported, error) {
 	if !o.Heap {
 		return askStacks(c, o, form)
@@ -46,7 +46,7 @@ func askProfile(c *cli.Context, o *exportOptions, form string, write func(*heapp
 	})
 }
 
-// askStacks writes the stacks, as the command stacks does.
+// askStacks writes the stacks, like the command stacks.
 func askStacks(c *cli.Context, o *exportOptions, form string) (*answer.Exported, error) {
 	out := &answer.Exported{Of: "stacks"}
 	return out, c.WriteFile(o.Path, cli.New, func(w io.Writer) error {

@@ -60,7 +60,7 @@ func writeDump[A any](c *cli.Context, file string, o scrub.Options, write func(c
 	return out, err
 }
 
-// verify opens what was written and compares it with d. What went to a pipe can't be read again.
+// verify opens the written file and compares it with d. Pipes cannot be verified.
 func verify(ctx context.Context, d *process.Dump, w io.Writer) error {
 	f, ok := w.(interface {
 		Name() string
@@ -79,7 +79,7 @@ func verify(ctx context.Context, d *process.Dump, w io.Writer) error {
 	return errors.Join(scrub.Verify(ctx, d, written), written.Close())
 }
 
-// Exercised are the commands whose reads of native memory decide what stays. The heap is not their business: objects stay anyway.
+// Exercised lists the commands that determine which native memory stays readable. Objects stay in any case.
 var Exercised = []string{
 	"runtimes", "eeversion", "modules -v", "clrmodules -v", "clrthreads", "threads", "clrthreads -special", "eeheap", "gcheapstat", "gchandles -stat", "syncblk -all", "dumpdomain", "threadpool",
 	"clrstack -all", "clrstack -all -f", "dumpstackobjects -all", "dumpstack", "printexception", "dumpexceptions", "finalizequeue -stat", "crashinfo", "triage -noheap", "locks", "waits", "tasks",

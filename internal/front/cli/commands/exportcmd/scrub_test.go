@@ -36,7 +36,7 @@ import (
 
 const dumps = "../../../../testdata/dumps/"
 
-// run runs a command line and returns what it printed.
+// run runs a command line and returns its output.
 func run(t *testing.T, args ...string) (out, errs string, code int) {
 	t.Helper()
 	var o, e bytes.Buffer
@@ -69,7 +69,7 @@ func unzstd(t *testing.T, packed []byte) []byte {
 	return b
 }
 
-// texts are the strings of a heap by their addresses.
+// texts returns the strings of a heap by address.
 func texts(t *testing.T, file string) map[uint64]string {
 	t.Helper()
 	d, err := sosgo.Open(file, sosgo.Options{Offline: true})
@@ -96,12 +96,12 @@ func texts(t *testing.T, file string) map[uint64]string {
 	return out
 }
 
-// why are commands that explain a process.
+// why lists commands that explain a process.
 var why = []string{"crashinfo", "clrthreads", "threads", "clrstack -all", "printexception", "dumpexceptions", "syncblk -all", "locks", "waits", "tasks", "dumpasync", "threadpool", "timerinfo",
 	"dumpheap -stat", "gchandles -stat", "finalizequeue -stat", "eeheap -gc", "gcheapstat", "retained", "leaks", "statics -all", "clrmodules", "assemblies", "runtimes", "memory",
 	"verifyheap", "analyzeoom", "triage", "heapmap", "stacks", "initializers"}
 
-// answers asks all of why in one session, for the roots of an object, too, and returns the documents.
+// answers runs the commands of why and gcroot for an object in one session, and returns the documents.
 func answers(t *testing.T, file string, object uint64) (docs []any) {
 	t.Helper()
 	args := []string{"-d", file, "--json"}
@@ -114,24 +114,24 @@ func answers(t *testing.T, file string, object uint64) (docs []any) {
 	for d := json.NewDecoder(strings.NewReader(out)); d.More(); {
 		var doc map[string]any
 		require.NoError(t, d.Decode(&doc))
-		delete(doc, "messages") // warnings name what is missing in one line
+		delete(doc, "messages") // warnings list missing parts in one line
 		delete(doc, "dump")
 		docs = append(docs, doc)
 	}
 	return docs
 }
 
-// A mapping has the texts of a dump by those that replaced them.
+// A mapping maps the replacement texts of a scrubbed dump to the original texts.
 type mapping struct {
 	whole   map[string]string
-	fresh   map[string]string // what replaced them
-	pairs   []string          // of long ones
+	fresh   map[string]string // original text to replacement
+	pairs   []string          // long texts only
 	parts   *strings.Replacer // of pairs
-	cut     *strings.Replacer // of pairs, the texts without the full stop that sentences of answers leave away
-	numbers bool              // are replaced, too
+	cut     *strings.Replacer // like parts, without the full stop that answers omit
+	numbers bool              // numbers were replaced, too
 }
 
-// names adds the names of threads, which need be no objects.
+// names adds the names of threads, which may not be objects.
 func (m *mapping) names(want, got any) {
 	switch w := want.(type) {
 	case map[string]any:
@@ -153,7 +153,7 @@ func (m *mapping) names(want, got any) {
 	}
 }
 
-// same reports where two answers differ but for texts.
+// same compares two answers, ignoring replaced texts.
 func (m *mapping) same(t *testing.T, path string, want, got any) bool {
 	switch w := want.(type) {
 	case map[string]any:
@@ -163,13 +163,13 @@ func (m *mapping) same(t *testing.T, path string, want, got any) bool {
 		}
 		for k, v := range w {
 			if k == "fp" {
-				continue // a register that may be no pointer
+				continue // a register that may not be a pointer
 			}
 			if (k == "start" || k == "end") && w["type"] != nil && strings.HasSuffix(path, "args") {
 				continue // where an argument is in a text, of which another may have a full stop more
 			}
 			if (k == "value" || k == "text") && (w["type"] == "System.Char" || m.numbers && strings.HasPrefix(path, "statics")) {
-				continue // a text of one character, or a number
+				continue // a single character, or a number
 			}
 			if !m.same(t, path+"."+k, v, g[k]) {
 				return false
@@ -193,14 +193,14 @@ func (m *mapping) same(t *testing.T, path string, want, got any) bool {
 			g = strconv.Quote(m.whole[text])
 		}
 		if strings.Contains(g, "\x00") && (len(g) == len(w) || len(g) == len(w)+1) {
-			return true // a text in a dump whose heap can't be walked; of the other a full stop may be left away
+			return true // a text without a walkable heap, or without its full stop
 		}
 		return w == g || m.whole[g] == w || w == m.cut.Replace(g) || assert.Equal(t, w, m.parts.Replace(g), path)
 	}
 	return assert.Equal(t, want, got, path)
 }
 
-// TestScrubAnswers: commands print the same over a scrubbed dump as over the dump, but for its texts.
+// TestScrubAnswers checks that a scrubbed dump gives the same answers as the original, except for texts.
 func TestScrubAnswers(t *testing.T) {
 	for _, name := range testcase.Sample(t, []string{"net10-zoo", "net31-zoo", "nativeaot-crash", "win-net8-zoo", "net10-crash-null-triage", "net10-arm64", "waits/net10-asyncwaits"}, 3) {
 		t.Run(filepath.Base(name), func(t *testing.T) { sameAnswers(t, unpacked(t, name)) })
@@ -208,12 +208,13 @@ func TestScrubAnswers(t *testing.T) {
 	t.Run("numbers", func(t *testing.T) { sameAnswers(t, unpacked(t, "net10-zoo"), "-numbers") })
 }
 
-// scrubbed are dumps of each kind: with the heap, whole and small ones, of Linux and Windows, of .NET 3.1, 6, 8, 9 and 10, with types that can be
-// unloaded, of two runtimes in one process, of NativeAOT and of ARM64.
+// scrubbed are dumps of all kinds: with and without heap, of Linux and Windows, .NET 3.1 to 10, collectible types,
+// two runtimes in one process, NativeAOT and ARM64.
 var scrubbed = []string{"net10-loaders-withheap", "net10-crash-nested-withheap", "net31-zoo-normal", "net8-zoo-triage", "net9-zoo-normal", "nativeaot-crash-full", "sxs-full", "arm64-net10-zoo-withheap",
 	"win-net6-zoo-withheap", "win-net8-ae-null-normal", "win-net8-crash-nested-withheap", "win-net10-crash-aggregate-triage"}
 
-// TestScrubCorpus holds the same of whole dumps. SOSGO_SCRUB names others, with patterns. No text that was replaced remains anywhere in the file.
+// TestScrubCorpus runs sameAnswers for whole dumps, or those matching SOSGO_SCRUB. No replaced text may remain
+// anywhere in the file.
 func TestScrubCorpus(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute")
@@ -225,7 +226,7 @@ func TestScrubCorpus(t *testing.T) {
 	testcase.Corpus(t, testcase.Named(names...), func(t *testing.T, c *testcase.Case) int { return sameAnswers(t, c.Path) })
 }
 
-// sameAnswers scrubs a dump and compares what commands print over the two.
+// sameAnswers scrubs a dump and compares the answers before and after.
 func sameAnswers(t *testing.T, in string, options ...string) (compared int) {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "out.dmp")
@@ -252,7 +253,7 @@ func sameAnswers(t *testing.T, in string, options ...string) (compared int) {
 	}
 	b, err := os.ReadFile(out)
 	require.NoError(t, err)
-	var gone []string // in both encodings
+	var gone []string // in UTF-8 and UTF-16
 	for text, fresh := range m.fresh {
 		if fresh != text && len(text) > leastSearched && strings.Contains(text, " ") && !ofFramework.MatchString(text) {
 			gone = append(gone, text, string(wide(text)))
@@ -263,13 +264,13 @@ func sameAnswers(t *testing.T, in string, options ...string) (compared int) {
 	return len(want)
 }
 
-// foundIn returns the texts that a file has. It looks at each byte once, so that thousands of texts are searched fast.
+// foundIn returns the texts found in b. It looks at each byte once, so that it can search for thousands of texts.
 func foundIn(b []byte, texts []string) (found []string) {
 	var marks [1 << 16]bool
 	mark := func(start uint64) *bool { return &marks[start*0x9e3779b97f4a7c15>>48] }
 	byStart := map[uint64][]string{}
 	for _, text := range texts {
-		start := binary.LittleEndian.Uint64([]byte(text)) // all have eight bytes
+		start := binary.LittleEndian.Uint64([]byte(text)) // all texts have at least eight bytes
 		byStart[start] = append(byStart[start], text)
 		*mark(start) = true
 	}
@@ -287,19 +288,19 @@ func foundIn(b []byte, texts []string) (found []string) {
 	return found
 }
 
-// TestFoundIn: a text is found wherever it lies, and nothing else is.
+// TestFoundIn checks that exactly the contained texts are found.
 func TestFoundIn(t *testing.T) {
 	texts := []string{"a sentence", "a sentence that goes on", "another sentence", "at the end", "at the start"}
 	assert.ElementsMatch(t, []string{"a sentence", "at the end", "at the start"}, foundIn([]byte("at the start, a sentence, a sentence that goes, another, at the end"), texts))
 }
 
-// ofFramework matches names with parameters, and messages that images of .NET have.
+// ofFramework matches names with parameters, and messages in .NET's own images.
 var ofFramework = regexp.MustCompile(`[(=]|\.NET|^--- End of|^Invariant |ICU package`)
 
-// leastSearched is the length of texts from which on they are no names that modules have, too.
+// leastSearched is the minimum length of a searched text. Shorter texts may also be names in modules.
 const leastSearched = 12
 
-// checkTexts holds that lengths stay, that equal texts stay equal and different ones different.
+// checkTexts checks that lengths stay the same, equal texts stay equal and different texts stay different.
 func checkTexts(t *testing.T, before, after map[uint64]string) *mapping {
 	t.Helper()
 	require.Len(t, after, len(before))
@@ -325,7 +326,7 @@ func checkTexts(t *testing.T, before, after map[uint64]string) *mapping {
 	return m
 }
 
-// planted lists the texts that the program of net10-secrets had in its memory.
+// planted lists the texts in the memory of net10-secrets.
 func planted(t *testing.T) (out []string) {
 	t.Helper()
 	facts, err := os.ReadFile(dumps + "secrets/net10-secrets/facts.txt")
@@ -355,14 +356,14 @@ func wide(text string) (b []byte) {
 	return b
 }
 
-// TestScrubSecrets: nothing of what a program hid remains, in whatever form the dump comes and goes.
+// TestScrubSecrets checks that no planted secret remains, for all forms of input and output.
 func TestScrubSecrets(t *testing.T) {
 	hidden := planted(t)
 	require.Greater(t, len(hidden), 75)
 	in := unpacked(t, "secrets/net10-secrets")
 	raw, err := os.ReadFile(in)
 	require.NoError(t, err)
-	// The program is in the folder of a user.
+	// Pretend that the program is in a user's folder.
 	const folder, user = "/var/tmp/sosgo-debuggee/", "alice-of-the-shop"
 	for _, form := range []func(string) []byte{func(s string) []byte { return []byte(s) }, wide} {
 		raw = bytes.ReplaceAll(raw, form(folder), form("/home/"+user+"/"))
@@ -414,7 +415,7 @@ func TestScrubSecrets(t *testing.T) {
 	assert.Greater(t, found, 60, "they are in the dump")
 }
 
-// TestExercised: each command that decides what stays is one that runs.
+// TestExercised checks that all exercised commands exist.
 func TestExercised(t *testing.T) {
 	args := []string{"-d", unpacked(t, "net10-crash-null-triage")}
 	for _, line := range slices.Concat(exportcmd.Exercised, exportcmd.Explaining) {
@@ -425,7 +426,7 @@ func TestExercised(t *testing.T) {
 	assert.NotContains(t, errs, "usage:")
 }
 
-// TestScrubMinidump: comments and names of threads are replaced, and a stream that nobody knows is taken out.
+// TestScrubMinidump checks that comments and thread names are replaced, and unknown streams removed.
 func TestScrubMinidump(t *testing.T) {
 	in := unpacked(t, "win-net8-zoo")
 	raw, err := os.ReadFile(in)
@@ -460,8 +461,8 @@ func TestScrubMinidump(t *testing.T) {
 	assert.Contains(t, threads, ".NET Finalizer")
 }
 
-// TestScrubForeign: what a crash reporter of another system wrote has its environment, arguments, annotations and stacks replaced, and its threads, modules
-// and crash are those of before.
+// TestScrubForeign checks a minidump of another system's crash reporter. Environment, arguments, annotations and
+// stacks are replaced; threads, modules and the crash stay.
 func TestScrubForeign(t *testing.T) {
 	const secret = "hunter2-of-the-shop"
 	m := synth.NewMinidump()
@@ -500,7 +501,7 @@ func TestScrubForeign(t *testing.T) {
 			d, err := dump.Open(in, dump.Options{})
 			require.NoError(t, err)
 			defer d.Close()
-			shown := d.Process().Command[:strings.IndexByte(d.Process().Command+" ", ' ')] // the program, and paths, stay
+			shown := d.Process().Command[:strings.IndexByte(d.Process().Command+" ", ' ')] // the program and paths are kept
 			for _, m := range d.Modules() {
 				shown += " " + m.Path
 			}
@@ -539,7 +540,7 @@ func TestScrubForeign(t *testing.T) {
 	}
 }
 
-// TestScrubRefusedKinds: what can't be written again is refused by its kind, with what to do.
+// TestScrubRefusedKinds checks that unsupported kinds of dumps are named, with advice.
 func TestScrubRefusedKinds(t *testing.T) {
 	memory := make([]byte, 4096)
 	apple := synth.MachOCore{Threads: [][]byte{synth.MachOThread(synth.MachOAMD64([21]uint64{}))}, Segments: []synth.MachOSegment{{Name: "data", Addr: 0x10000, Data: memory, Prot: 3}}}
@@ -561,7 +562,8 @@ func TestScrubRefusedKinds(t *testing.T) {
 
 var signatureOf = regexp.MustCompile(`"signature":"[0-9a-f]{16}"`)
 
-// TestScrubRefused: files that are there stay, what fails leaves nothing, and what is no dump with memory is refused by its kind.
+// TestScrubRefused checks that files are not overwritten, failures leave no file, and a dump without memory is
+// rejected.
 func TestScrubRefused(t *testing.T) {
 	in := unpacked(t, "net10-crash-null-triage")
 	before, err := os.ReadFile(in)
@@ -597,7 +599,7 @@ func TestScrubRefused(t *testing.T) {
 	}))
 }
 
-// TestScrubDamaged: a dump that is cut, or whose heap is damaged, is scrubbed as far as it can be read.
+// TestScrubDamaged checks that a truncated or damaged dump is scrubbed as far as it is readable.
 func TestScrubDamaged(t *testing.T) {
 	in := unpacked(t, "secrets/net10-secrets")
 	raw, err := os.ReadFile(in)

@@ -38,7 +38,8 @@ func askShrink(c *cli.Context, o *shrinkOptions) (*answer.Shrunk, error) {
 	return out, nil
 }
 
-// Explaining are further commands whose reads stay in a shrunk dump: those that read texts and numbers of objects.
+// Explaining lists further commands with reads that must stay possible in a shrunk dump, including texts and numbers
+// of objects.
 var Explaining = []string{
 	"triage", "leaks", "retained", "dominators", "dumpheap -stat", "dumprequests", "dumphttp", "httpclients", "sqlpools", "dbcontexts", "caches", "flows",
 	"grpc", "host", "objectpools", "redis", "services", "signalr", "sessions", "websockets", "asyncstacks",

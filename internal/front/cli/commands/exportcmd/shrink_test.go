@@ -21,7 +21,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// documents runs commands in one session and returns what they print as JSON, but for the name of the file.
+// documents runs commands in one session and returns their JSON output without the name of the file.
 func documents(t *testing.T, file string, commands []string) (docs []string) {
 	t.Helper()
 	args := []string{"-d", file, "--json"}
@@ -40,7 +40,7 @@ func documents(t *testing.T, file string, commands []string) (docs []string) {
 	return docs
 }
 
-// someObjects returns the addresses of eight objects all over a heap.
+// someObjects returns the addresses of eight objects spread over a heap.
 func someObjects(t *testing.T, file string) (out []target.Addr) {
 	t.Helper()
 	d, err := sosgo.Open(file, sosgo.Options{Offline: true})
@@ -62,7 +62,7 @@ func someObjects(t *testing.T, file string) (out []target.Addr) {
 	return out
 }
 
-// TestShrinkAnswers: commands that explain a process print the same over a shrunk dump as over the dump.
+// TestShrinkAnswers checks that a shrunk dump gives the same answers about the process as the original.
 func TestShrinkAnswers(t *testing.T) {
 	for _, name := range testcase.Sample(t, []string{"net10-zoo", "net31-zoo", "net8-zoo", "win-net8-zoo", "net10-zoo-servergc", "nativeaot-crash", "net10-crash-null-triage", "net10-arm64", "waits/net10-asyncwaits", "win-net6-zoo"}, 3) {
 		t.Run(filepath.Base(name), func(t *testing.T) {
@@ -74,7 +74,7 @@ func TestShrinkAnswers(t *testing.T) {
 			commands := slices.Concat(why, []string{
 				"dominators", "asyncstacks", "parallelstacks", "eeheap", "gchandles", "eeversion", "process", "sqlpools", "requests", "caches",
 			})
-			commands = slices.DeleteFunc(commands, func(s string) bool { return s == "memory" }) // it counts what was left out
+			commands = slices.DeleteFunc(commands, func(s string) bool { return s == "memory" }) // it counts the removed memory
 			for _, o := range someObjects(t, in) {
 				commands = append(commands, fmt.Sprintf("gcroot %v", o), fmt.Sprintf("retained -object %v", o), fmt.Sprintf("referrers %v", o))
 			}
@@ -87,7 +87,8 @@ func TestShrinkAnswers(t *testing.T) {
 	}
 }
 
-// TestShrinkReads: what was left out is an error of its own kind wherever it is asked for, and never a figure. The strings of the dump show which text is which.
+// TestShrinkReads checks that every read of removed memory gives a specific error and never a number. The strings of
+// the dump identify the texts.
 func TestShrinkReads(t *testing.T) {
 	in := unpacked(t, "net10-zoo")
 	out := filepath.Join(t.TempDir(), "out.dmp")
@@ -136,7 +137,7 @@ func TestShrinkReads(t *testing.T) {
 	}
 }
 
-// TestShrinkAgain: a dump that was shrunk is copied, in whatever form it comes, and is not scrubbed.
+// TestShrinkAgain checks that a shrunk dump can be copied but not scrubbed.
 func TestShrinkAgain(t *testing.T) {
 	for _, name := range testcase.Sample(t, []string{"net10-crash-null-triage", "win-net8-zoo"}, 2) {
 		in := unpacked(t, name)
@@ -171,7 +172,7 @@ func TestShrinkAgain(t *testing.T) {
 	}
 }
 
-// TestShrinkRefused: files that are there stay, what fails leaves nothing, and what can't be shrunk is refused by its kind.
+// TestShrinkRefused checks that files are not overwritten, failures leave no file, and unsupported kinds are named.
 func TestShrinkRefused(t *testing.T) {
 	in := unpacked(t, "net10-crash-null-triage")
 	dir := t.TempDir()
@@ -214,7 +215,7 @@ func TestShrinkRefused(t *testing.T) {
 	assert.NoFileExists(t, filepath.Join(dir, "out"))
 }
 
-// TestShrunkDamage: a dump whose note is damaged, cut or of a later version is not opened, because what was left out is unknown.
+// TestShrunkDamage checks that a dump with a damaged or newer note is rejected, since the removed memory is unknown.
 func TestShrunkDamage(t *testing.T) {
 	for _, name := range testcase.Sample(t, []string{"net10-crash-null-triage", "win-net8-zoo"}, 2) {
 		in := unpacked(t, name)
@@ -239,7 +240,7 @@ func TestShrunkDamage(t *testing.T) {
 			assert.Equal(t, 2, code, "%s: %s", what, errs)
 			assert.Contains(t, errs, "shr", what)
 		}
-		// A dump that is cut behind its note is one that is cut: left out is left out.
+		// A dump truncated after its note still opens.
 		cut := filepath.Join(dir, "cut.dmp")
 		require.NoError(t, os.WriteFile(cut, good[:len(good)*3/4], 0o600))
 		d, err := sosgo.Open(cut, sosgo.Options{Offline: true})

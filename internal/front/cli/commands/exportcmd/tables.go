@@ -17,7 +17,7 @@ import (
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 )
 
-// askTables returns what writes tables of a form to a folder, or with -summary to a fleet.
+// askTables returns a function that writes tables of a form to a folder, or with -summary to a fleet.
 func askTables(form tables.Form) func(*cli.Context, *exportOptions) (*answer.Exported, error) {
 	return func(c *cli.Context, o *exportOptions) (*answer.Exported, error) {
 		out := &answer.Exported{Of: "tables", Path: o.Path}
@@ -75,7 +75,7 @@ func askTables(form tables.Form) func(*cli.Context, *exportOptions) (*answer.Exp
 	}
 }
 
-// labelled returns the labels that options give.
+// labelled parses the labels in options.
 func labelled(c *cli.Context, list []string) (map[string]string, error) {
 	labels := map[string]string{}
 	for _, l := range list {
@@ -88,7 +88,7 @@ func labelled(c *cli.Context, list []string) (map[string]string, error) {
 	return labels, nil
 }
 
-// times are the times that options give a dump, nil where they give none.
+// times are the times given by options, or nil.
 type times struct{ dump, file *time.Time }
 
 func (o *exportOptions) times(c *cli.Context) (times, error) {
@@ -110,7 +110,7 @@ func (o *exportOptions) times(c *cli.Context) (times, error) {
 	return out, nil
 }
 
-// set gives a process its time: the given one, that of the dump, or else that of the file.
+// set sets the time of a process from the option, the dump or the file, in this order.
 func (t times) set(p *tables.Input, path string) {
 	switch s := p.Summary; {
 	case t.dump != nil:
@@ -127,14 +127,14 @@ func (t times) set(p *tables.Input, path string) {
 	}
 }
 
-// tablesOf returns the process whose tables are made. It records what can't be read.
+// tablesOf returns the process to make tables of. It notes unreadable parts.
 func tablesOf(c *cli.Context, g *answer.Gaps, rules string) (*tables.Input, error) {
 	s, err := summary.Summary(ask.Context(c), ask.View(c), summary.Options{Rules: rules})
 	if err != nil {
 		return nil, err
 	}
 	g.NoteAll(s.Noted())
-	own := *s // the time is its own
+	own := *s // a copy, since set changes its time
 	s = &own
 	p := &tables.Input{Summary: s, Tool: c.Version()}
 	if s.Crashed {

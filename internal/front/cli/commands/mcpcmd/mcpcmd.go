@@ -1,5 +1,5 @@
-// Package mcpcmd has the command that lets agents ask about dumps over the Model Context Protocol: it makes tools for package mcpserver
-// of the declarations of the other commands.
+// Package mcpcmd holds the command that serves the Model Context Protocol. It makes tools for package mcpserver,
+// which implements the protocol, from the declarations of the other commands. Start with mcpCommand.
 package mcpcmd
 
 import (
@@ -72,22 +72,22 @@ func serve(c *cli.Context, o *options) error {
 	return s.ServeHTTP(c.Context(), l, token)
 }
 
-// An asker asks at desks, one for each dump.
+// An asker runs questions at desks, one for each dump.
 type asker struct {
 	c       *cli.Context
 	options *options
 	list    []mcpserver.Dump
-	opening sync.Mutex // opens dumps one after the other
+	opening sync.Mutex // opens one dump at a time
 	dumps   map[string]*dump
 }
 
-// A dump is open once it has a desk.
+// A dump is open if it has a desk.
 type dump struct {
 	path string
 	desk *cli.Desk
 }
 
-// name gives each dump a short name, which clients call it by.
+// name gives each dump a short name for clients.
 func (a *asker) name(paths []string) error {
 	if p := a.c.Session.Path(); p != "" {
 		paths = append([]string{p}, paths...)
@@ -110,8 +110,8 @@ func (a *asker) name(paths []string) error {
 	return nil
 }
 
-// desk returns the desk over a dump, which is opened the first time. What could not be opened, or can't be read any more, is tried again. The
-// end of ctx ends opening; an open dump stays.
+// desk returns the desk of a dump. It opens the dump on first use, and again if opening failed or the dump was lost.
+// Canceling ctx stops opening; an open dump stays open.
 func (a *asker) desk(ctx context.Context, id string, watch func(work string, p *cli.Progress)) (*cli.Desk, error) {
 	a.opening.Lock()
 	defer a.opening.Unlock()
@@ -128,12 +128,12 @@ func (a *asker) desk(ctx context.Context, id string, watch func(work string, p *
 	open, cancel := context.WithCancel(a.c.Context())
 	stop := context.AfterFunc(ctx, cancel)
 	desk, opened, err := a.c.OpenDesk(open, d.path, func(o *cli.OpenOptions) {
-		o.NoCache = true // nothing is written
+		o.NoCache = true // write no files
 		o.Progress = p.Set
 		o.Offline = o.Offline || !a.options.Local && len(o.SymbolServers) == 0
 	})
 	if !stop() && err == nil {
-		_ = opened.Close() // it can't download any more
+		_ = opened.Close() // its context has ended, so it cannot download
 		err = ctx.Err()
 	}
 	if err != nil {
@@ -182,7 +182,7 @@ func (a *asker) Line(id string, words []string, document bool) string {
 	return b.String()
 }
 
-// quoted is a word for a POSIX shell.
+// quoted quotes a word for a POSIX shell.
 func quoted(w string) string {
 	if w != "" && strings.Trim(w, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,%@+") == "" {
 		return w
@@ -190,7 +190,7 @@ func quoted(w string) string {
 	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 }
 
-// pages are the commands' help.
+// pages returns the commands' help.
 func pages(c *cli.Context) []mcpserver.Page {
 	out := []mcpserver.Page{{Name: "all", Title: "all commands"}}
 	var all strings.Builder

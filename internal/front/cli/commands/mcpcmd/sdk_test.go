@@ -26,11 +26,11 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// The tests of this file drive sosgo mcp with the client of the protocol's SDK, in every version of the protocol and over both transports.
+// The tests of this file use the SDK's client, with every protocol version and both transports.
 
 const resource = "sosgo://commands/all"
 
-// everywhere runs a test with a client of each transport and version.
+// everywhere runs a test for each transport and version.
 func everywhere(t *testing.T, options *mcp.ClientOptions, test func(t *testing.T, c *mcp.ClientSession)) {
 	for _, version := range mcp.SupportedProtocolVersions() {
 		for name, connect := range map[string]func(*testing.T) mcp.Transport{"lines": overLines, "http": overHTTP} {
@@ -60,7 +60,7 @@ func overLines(t *testing.T) mcp.Transport {
 	return &mcp.IOTransport{Reader: from, Writer: to}
 }
 
-// overHTTP starts a server, which ends with the test, and returns the transport to it.
+// overHTTP starts a server, which ends with the test, and returns its transport.
 func overHTTP(t *testing.T) mcp.Transport {
 	address, token := listen(t)
 	return &mcp.StreamableClientTransport{Endpoint: address, HTTPClient: &http.Client{Transport: bearer(token)}, MaxRetries: -1}
@@ -96,7 +96,7 @@ func listen(t *testing.T) (address, token string) {
 	return m[1], m[2]
 }
 
-// TestLists: the SDK reads everything that the server offers.
+// TestLists checks that the SDK can read everything the server offers.
 func TestLists(t *testing.T) {
 	everywhere(t, nil, func(t *testing.T, c *mcp.ClientSession) {
 		ctx := t.Context()
@@ -139,7 +139,8 @@ func TestLists(t *testing.T) {
 	})
 }
 
-// TestCalls: what tools answer is what their schemas promise, by the validator that the SDK uses. A wrong argument is an answer.
+// TestCalls validates answers against their schemas with the SDK's validator. A wrong argument gives an answer, not a
+// protocol error.
 func TestCalls(t *testing.T) {
 	everywhere(t, nil, func(t *testing.T, c *mcp.ClientSession) {
 		list, err := c.ListTools(t.Context(), nil)
@@ -203,7 +204,7 @@ func resolved(schema any) (*jsonschema.Resolved, error) {
 	return s.Resolve(nil)
 }
 
-// TestErrors: the SDK sees the code of each error.
+// TestErrors checks the error codes that the SDK sees.
 func TestErrors(t *testing.T) {
 	everywhere(t, nil, func(t *testing.T, c *mcp.ClientSession) {
 		ctx := t.Context()
@@ -227,7 +228,7 @@ func TestErrors(t *testing.T) {
 	})
 }
 
-// TestProgressAndCancel: calls report how far they are, and those that the client gives up make room for others.
+// TestProgressAndCancel checks progress reports, and that canceled calls make room for others.
 func TestProgressAndCancel(t *testing.T) {
 	type counts struct{ reports, bad atomic.Int64 }
 	var bySession sync.Map
@@ -280,7 +281,7 @@ func TestProgressAndCancel(t *testing.T) {
 	})
 }
 
-// TestTwoClients: over HTTP, one client's end leaves the other's session.
+// TestTwoClients checks over HTTP that the end of one client does not affect another's session.
 func TestTwoClients(t *testing.T) {
 	transport := overHTTP(t)
 	for _, version := range []string{"2025-11-25", "2024-11-05"} {

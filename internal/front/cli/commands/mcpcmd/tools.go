@@ -12,8 +12,8 @@ import (
 	"github.com/sosgo/sosgo/internal/front/report"
 )
 
-// offered are the commands that have tools of their own; the tool "command" runs the others. A client keeps the list of tools in
-// mind all the time, so that it has what most questions need.
+// offered are the commands with a tool of their own; the tool "command" runs the others. Clients always keep the list
+// of tools in context, so it holds only what most questions need.
 var offered = []string{"triage", "crashinfo", "printexception", "dumpexceptions", "clrthreads", "clrstack", "parallelstacks",
 	"waits", "locks", "tasks", "asyncstacks", "threadpool", "requests", "sqlpools",
 	"memory", "gc", "dumpheap", "leaks", "retained", "gcroot", "referrers", "diff",
@@ -42,7 +42,7 @@ func (a *asker) tools() []mcpserver.Tool {
 		}, Required: []string{"command"}, Words: commandWords})
 }
 
-// commandWords is the command line of the tool for any command.
+// commandWords returns the command line for the tool "command".
 func commandWords(given map[string]any) ([]string, error) {
 	name, ok := given["command"].(string)
 	if !ok || strings.HasPrefix(name, "-") {
@@ -73,11 +73,11 @@ type parameter struct {
 	option        bool
 }
 
-// tool makes a tool of a command's declaration.
+// tool makes a tool from a command's declaration.
 func (a *asker) tool(cmd *cli.Command) mcpserver.Tool {
 	t := mcpserver.Tool{Name: cmd.Name, Summary: cmd.Summary, Properties: map[string]any{}}
 	t.Help, _, _ = strings.Cut(cmd.Help, "\n\n")
-	if cmd.Raw { // a language, which is not guessed
+	if cmd.Raw { // the help describes a language that clients cannot guess
 		t.Help = cmd.HelpText()
 	}
 	options, args := cmd.Declares()
@@ -116,7 +116,7 @@ func (a *asker) tool(cmd *cli.Command) mcpserver.Tool {
 	return t
 }
 
-// schema is the JSON Schema of a parameter.
+// schema returns the JSON Schema of a parameter.
 func (a *asker) schema(p *parameter) map[string]any {
 	s := map[string]any{"type": "string"}
 	switch p.kind {
@@ -148,7 +148,8 @@ func (a *asker) schema(p *parameter) map[string]any {
 	return s
 }
 
-// words is the command line for arguments. Options have their values behind =, and -- ends them: no value is taken for an option.
+// words returns the command line for arguments. It writes options as -name=value and ends them with --, so that no
+// value is read as an option.
 func (a *asker) words(command string, list []parameter, given map[string]any) ([]string, error) {
 	out := []string{command}
 	var args []string
@@ -189,7 +190,7 @@ func (a *asker) words(command string, list []parameter, given map[string]any) ([
 	return out, nil
 }
 
-// paths are the dumps as the user named them.
+// paths returns the dumps as named by the user.
 func (a *asker) paths() (out []string) {
 	for _, d := range a.list {
 		out = append(out, d.File)
@@ -197,7 +198,7 @@ func (a *asker) paths() (out []string) {
 	return out
 }
 
-// text is a value as it is written on a command line.
+// text formats a value for a command line.
 func (a *asker) text(p *parameter, v any) (string, error) {
 	switch v := v.(type) {
 	case bool:

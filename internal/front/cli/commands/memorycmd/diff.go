@@ -26,13 +26,13 @@ type diffOptions struct {
 	Others     []string     `arg:"other" kind:"file" help:"other dumps of the same program"`
 }
 
-// A growthShare is a share that may be 0, or more than all.
+// A growthShare is a percentage that may be 0 or greater than 100.
 type growthShare float64
 
 // Placeholder describes a share in help.
 func (growthShare) Placeholder() string { return "PERCENT" }
 
-// UnmarshalText reads a share.
+// UnmarshalText parses a percentage.
 func (g *growthShare) UnmarshalText(text []byte) error {
 	v, err := strconv.ParseFloat(strings.TrimSuffix(string(text), "%"), 64)
 	if err != nil || !(v >= 0) {
@@ -65,7 +65,7 @@ func askDiff(c *cli.Context, o *diffOptions) (*answer.HeapDiff, error) {
 		if err != nil {
 			return nil, err
 		}
-		v, _ := d.(*process.Dump).Process(c.Session.Runtime()) // it keeps the error
+		v, _ := d.(*process.Dump).Process(c.Session.Runtime()) // the process keeps the error
 		dumps = append(dumps, &diffed{path: path, view: v})
 	}
 	list, err := summaries(c, dumps, o.Paths)
@@ -81,7 +81,7 @@ func askDiff(c *cli.Context, o *diffOptions) (*answer.HeapDiff, error) {
 	return d, cli.WithAnswer(o.gate(d))
 }
 
-// sameObjects compares the addresses of the first dump's objects with those of the last one's.
+// sameObjects compares the object addresses of the first and the last dump.
 func sameObjects(c *cli.Context, d *answer.HeapDiff, last *process.Process) error {
 	before, err := ask.View(c).Graph(c.Context(), graph.Options{Jobs: c.Jobs})
 	if err != nil {
@@ -98,17 +98,17 @@ func sameObjects(c *cli.Context, d *answer.HeapDiff, last *process.Process) erro
 	return nil
 }
 
-// A diffed is one of the dumps that are compared.
+// A diffed is one of the compared dumps.
 type diffed struct {
 	path     string
 	view     *process.Process
 	summary  *heapdiff.Summary
-	jobs     int // of the graph, for as long as there is one: that of the session's dump stays
+	jobs     int // workers for building the graph, until it exists; the session's dump keeps its graph
 	warnings []error
 	err      error
 }
 
-// summaries sums the dumps up. The first error in their order is the answer's.
+// summaries summarizes the dumps. It returns the first error in their order.
 func summaries(c *cli.Context, dumps []*diffed, paths bool) ([]*heapdiff.Summary, error) {
 	scans := make([]heap.ScanOptions, len(dumps))
 	for i, d := range dumps {
@@ -139,7 +139,7 @@ func summaries(c *cli.Context, dumps []*diffed, paths bool) ([]*heapdiff.Summary
 	}
 	if paths {
 		for _, d := range dumps {
-			g, err := d.view.Graph(c.Context(), graph.Options{}) // which there is by now
+			g, err := d.view.Graph(c.Context(), graph.Options{}) // already built
 			if err != nil {
 				return nil, err
 			}
@@ -149,7 +149,7 @@ func summaries(c *cli.Context, dumps []*diffed, paths bool) ([]*heapdiff.Summary
 	return list, nil
 }
 
-// sum sums a dump's heap up. It runs beside others.
+// sum summarizes a dump's heap. Several calls may run concurrently.
 func (d *diffed) sum(ctx context.Context, paths bool, o heap.ScanOptions) error {
 	h, err := d.view.Heap()
 	if err != nil {
@@ -175,7 +175,7 @@ func (d *diffed) sum(ctx context.Context, paths bool, o heap.ScanOptions) error 
 	return nil
 }
 
-// gate fails where the objects grew more than the options allow.
+// gate returns a GateError if the objects grew more than the options allow.
 func (o *diffOptions) gate(d *answer.HeapDiff) error {
 	grown, before := d.Objects.SizeChange, d.Objects.Sizes[0]
 	switch {

@@ -71,7 +71,7 @@ func askRetained(c *cli.Context, o *retainedOptions) (*answer.Retained, error) {
 	return memory.Retained(ask.Context(c), ask.View(c), ro)
 }
 
-// or returns what an option was given, and otherwise its default.
+// or returns the value of an option, or its default if it was not given.
 func or[T any](given *T, otherwise T) T {
 	if given == nil {
 		return otherwise
@@ -89,7 +89,7 @@ type dominatorOptions struct {
 	Object   cli.Object `arg:"address,optional" help:"an object"`
 }
 
-// A share is a part of what lives, or a number of bytes.
+// A share is a percentage of the live memory, or a number of bytes.
 type share struct {
 	percent cli.Percent
 	size    uint64
@@ -98,7 +98,7 @@ type share struct {
 // Placeholder describes a share in help.
 func (share) Placeholder() string { return "N%|SIZE" }
 
-// UnmarshalText reads a share.
+// UnmarshalText parses a share.
 func (s *share) UnmarshalText(text []byte) (err error) {
 	if strings.HasSuffix(string(text), "%") {
 		return s.percent.UnmarshalText(text)
@@ -196,7 +196,7 @@ func askGCRoot(c *cli.Context, o *gcRootOptions) (*answer.RootPaths, error) {
 	if err != nil || !c.SOS {
 		return out, err
 	}
-	unproved := 0 // SOS's form has no word for them
+	unproved := 0 // SOS's form does not mark unverified roots
 	for i := range out.Paths {
 		if out.Paths[i].Root.Conservative {
 			unproved++

@@ -1,5 +1,5 @@
-// Package memorycmd has the commands about what holds memory: each turns its options into a question to the library and
-// names the renderer of the answer.
+// Package memorycmd holds the commands about what keeps memory alive. Each turns its options into a call of the
+// library and names the renderer of the answer. It computes nothing itself. Start with Commands.
 package memorycmd
 
 import "github.com/sosgo/sosgo/internal/front/cli"

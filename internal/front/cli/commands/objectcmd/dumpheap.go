@@ -61,7 +61,7 @@ func askDumpHeap(c *cli.Context, o *heapOptions) (report.Answer, error) {
 	})
 }
 
-// chosen returns the filter of the objects that the options choose.
+// chosen returns the filter for the objects that the options select.
 func (o *heapOptions) chosen(c *cli.Context) (*heap.Filter, *heap.Heap, error) {
 	h, err := ask.ScannedHeap(c, o.IgnoreGCState)
 	if err != nil {
@@ -75,7 +75,7 @@ func (o *heapOptions) chosen(c *cli.Context) (*heap.Filter, *heap.Heap, error) {
 	return f, h, err
 }
 
-// table makes the table of -select.
+// table returns the table of -select.
 func (o *heapOptions) table(c *cli.Context, f *heap.Filter) (*answer.Listing, error) {
 	p, err := ask.Env(c)
 	if err != nil {

@@ -58,7 +58,7 @@ func askEEHeap(c *cli.Context, o *eeheapOptions) (*answer.RuntimeHeaps, error) {
 	return heaps, cli.WithAnswer(err)
 }
 
-// gcHeap describes the part of the GC heap that the options choose, and notes what the heap lacks.
+// gcHeap describes the selected part of the GC heap and notes its missing parts.
 func gcHeap(c *cli.Context, o *eeheapOptions, g *answer.Gaps) (*answer.GCHeap, error) {
 	h, err := ask.View(c).Heap()
 	if err != nil {

@@ -26,7 +26,7 @@ type handleOptions struct {
 // A handleType is the type of a GC handle.
 type handleType heap.HandleType
 
-// UnmarshalText reads the name of a type.
+// UnmarshalText parses the name of a type.
 func (t *handleType) UnmarshalText(text []byte) error {
 	parsed, ok := heap.ParseHandleType(string(text))
 	if !ok {
@@ -67,7 +67,7 @@ func askGCHandles(c *cli.Context, o *handleOptions) (*answer.Handles, error) {
 	return memory.Handles(ask.Context(c), ask.View(c), only...)
 }
 
-// holdsTypes is how many types -holds shows for each handle.
+// holdsTypes is the number of types that -holds shows for each handle.
 const holdsTypes = 4
 
 func askHandlesHold(c *cli.Context, o *handleOptions, only []heap.HandleType) (*answer.Handles, error) {

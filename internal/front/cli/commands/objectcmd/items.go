@@ -66,7 +66,7 @@ func dumpConcurrentQueueCommand() cli.Command {
 	return concurrentCommand("dumpconcurrentqueue", "dcq", "ConcurrentQueue`1", objecttext.ConcurrentQueue)
 }
 
-// concurrentCommand lists a collection of one class; text writes SOS's form of it.
+// concurrentCommand returns a command that lists a collection of one class. text writes it in SOS's form.
 func concurrentCommand(name, alias, class string, text func(*report.Page, *answer.Collection)) cli.Command {
 	return cli.Ask(cli.Command{
 		Name: name, Aliases: []string{alias},

@@ -1,5 +1,5 @@
-// Package objectcmd has the commands about objects and the heap: each turns its
-// options into a question to the library and names the renderer of the answer.
+// Package objectcmd holds the commands about objects and the heap. Each turns its options into a call of the library
+// and names the renderer of the answer. It computes nothing itself. Start with Commands.
 package objectcmd
 
 import (
@@ -40,19 +40,19 @@ func Commands() []cli.Command {
 	)
 }
 
-// An object is the argument of commands that take one object and nothing else.
+// An object is the argument of commands that take only an object.
 type object struct {
 	Object cli.Object `arg:"address" help:"the object"`
 }
 
-// statistics sort and limit an answer that lists objects.
+// statistics are the options that sort and shorten a list of objects.
 type statistics struct {
 	Stat    bool `opt:"stat" help:"only the statistics"`
 	Short   bool `opt:"short" help:"only addresses, one a line, for scripts"`
 	ByCount bool `opt:"bycount" help:"statistics ordered by number of objects"`
 }
 
-// quiet are the options about what is printed beside the answer.
+// quiet are the options that suppress warnings and progress.
 type quiet struct {
 	IgnoreGCState bool `opt:"ignoregcstate" help:"no warning of a heap that a garbage collection was changing"`
 	NoProgress    bool `opt:"noprogress" help:"no progress display"`

@@ -60,7 +60,7 @@ func askDumpObj(c *cli.Context, o *objOptions) (*answer.Object, error) {
 	return x, nil
 }
 
-// invalidObject explains that there is no object, or that it can't be read.
+// invalidObject explains that there is no object or that it cannot be read.
 func invalidObject(err error) error {
 	var invalid *objects.InvalidError
 	if !errors.As(err, &invalid) {
@@ -114,7 +114,7 @@ func askDumpArray(c *cli.Context, o *arrayOptions) (*answer.Array, error) {
 	return a, nil
 }
 
-// noArray explains that there is no array, or none with such elements.
+// noArray explains that the object is not an array or lacks such elements.
 func noArray(c *cli.Context, err error) error {
 	var bad *objects.RangeError
 	switch {
@@ -197,7 +197,7 @@ func askDumpString(c *cli.Context, o *stringOptions) (*answer.String, error) {
 	return s, nil
 }
 
-// writeTextFile writes a text to a file as it is, in UTF-8.
+// writeTextFile writes a text to a file in UTF-8, unescaped.
 func writeTextFile(c *cli.Context, path string, text answer.LongText) error {
 	return c.WriteFile(path, cli.Replace, func(w io.Writer) error {
 		buf := bufio.NewWriter(w)

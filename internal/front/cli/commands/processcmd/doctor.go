@@ -55,7 +55,7 @@ func askDoctor(c *cli.Context, o *doctorOptions) (*answer.Diagnosis, error) {
 	return g, nil
 }
 
-// costs returns the commands that can't answer, or only in part, where a part of the process is missing.
+// costs returns the commands that fail or answer only in part if a part of the process is missing.
 func costs(p *answer.PartDiagnosis) []string {
 	if p.State == answer.PartWhole {
 		return nil
@@ -95,7 +95,7 @@ func askPack(c *cli.Context, o *packOptions) (*answer.Pack, error) {
 	switch {
 	case errors.Is(err, fs.ErrExist):
 		err = c.Usagef("%s already exists", o.Out)
-	case errors.As(err, &path) && strings.Contains(filepath.Base(path.Path), filepath.Base(o.Out)): // of the archive, not of what is packed
+	case errors.As(err, &path) && strings.Contains(filepath.Base(path.Path), filepath.Base(o.Out)): // about the archive
 		err = &cli.WriteError{Err: err}
 	}
 	return packed, err

@@ -16,15 +16,15 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A memoryFormat is how one of the commands shows memory.
+// A memoryFormat is the format of one memory command.
 type memoryFormat struct {
 	name, summary string
 	aliases       []string
 	shape         hexdump.Shape
-	text          bool // characters beside a row
+	text          bool // print characters next to each row
 }
 
-// The commands and their formats are dotnet-dump's; a row has 32 bytes unless the format says otherwise.
+// The commands and their formats are dotnet-dump's. Unless the format sets a width, a row has 32 bytes.
 var (
 	memoryFormats = []memoryFormat{
 		{name: "d", aliases: []string{"readmemory"}, summary: "show memory", shape: hexdump.Shape{Length: 4, Count: 32}},
@@ -54,13 +54,13 @@ type memoryOptions struct {
 	UpTo   upTo         `arg:"upto,optional" help:"L and a number of elements in hexadecimal, or where to end, as in WinDbg"`
 }
 
-// An upTo is the end of memory to show, as in WinDbg: a number of elements, or the address of the last one.
+// An upTo is the end of the memory to show, as in WinDbg: a number of elements, or the address of the last one.
 type upTo struct {
 	count int
 	last  *target.Addr
 }
 
-// UnmarshalText reads L and a number in hexadecimal, or an address.
+// UnmarshalText parses L and a hexadecimal number, or an address.
 func (u *upTo) UnmarshalText(text []byte) error {
 	count, isCount := strings.CutPrefix(strings.ToUpper(string(text)), "L")
 	n, err := cli.ParseAddress(strings.TrimPrefix(count, "?"))
@@ -113,7 +113,7 @@ func (f memoryFormat) askText(c *cli.Context, o *memoryOptions) (*answer.MemoryT
 	return hexdump.Text(ask.Dump(c).Memory(), a, shape.Length)
 }
 
-// shaped returns where to start, and the format's shape as the options change it.
+// shaped returns the start address, and the format's shape as modified by the options.
 func (f memoryFormat) shaped(c *cli.Context, o *memoryOptions) (target.Addr, hexdump.Shape, error) {
 	s := hexdump.Shape{Length: cmp.Or(o.Length, f.shape.Length), Count: cmp.Or(o.UpTo.count, o.Count, f.shape.Count)}
 	s.Width = cmp.Or(o.Width, f.shape.Width, rowBytes/s.Length)

@@ -14,10 +14,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A nameFilter chooses names by a regular expression. It is nil if none was given.
+// A nameFilter selects names by a regular expression. It is nil if none was given.
 type nameFilter func(string) bool
 
-// UnmarshalText reads a regular expression, which ignores case.
+// UnmarshalText parses a case-insensitive regular expression.
 func (f *nameFilter) UnmarshalText(text []byte) error {
 	re, err := regexp.Compile("(?i)" + string(text))
 	if err == nil {

@@ -1,5 +1,5 @@
-// Package processcmd has the commands about the process and its memory: each turns its options into a
-// question to the library and names the renderer of the answer.
+// Package processcmd holds the commands about the process and its memory. Each turns its options into a call of the
+// library and names the renderer of the answer. It computes nothing itself. Start with Commands.
 package processcmd
 
 import "github.com/sosgo/sosgo/internal/front/cli"

@@ -17,7 +17,7 @@ type runtimeOptions struct {
 	ID      string `arg:"id,optional" help:"number or version of the runtime to look at from now on"`
 }
 
-// chooses reports whether a runtime is to be looked at from now on.
+// chooses reports whether the options select a runtime.
 func (o *runtimeOptions) chooses() bool { return o.ID != "" || o.NetCore }
 
 func runtimesCommand() cli.Command {
@@ -37,7 +37,7 @@ func askRuntimes(c *cli.Context, o *runtimeOptions) ([]answer.Runtime, error) {
 	if !o.chooses() {
 		return modules.DescribeRuntimes(ask.Context(c), ask.View(c))
 	}
-	v, _ := ask.Dump(c).Process(o.ID) // it keeps the error
+	v, _ := ask.Dump(c).Process(o.ID) // the process keeps the error
 	list, err := modules.DescribeRuntimes(ask.Context(c), v)
 	if err == nil {
 		c.Session.SetRuntime(o.ID)

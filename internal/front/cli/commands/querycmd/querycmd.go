@@ -1,5 +1,5 @@
-// Package querycmd has the commands for questions that users write themselves: expressions and queries. Each hands the text to
-// package query and names the renderer of the answer.
+// Package querycmd holds the commands for the user's own expressions and queries. Each passes the text to package
+// query and names the renderer of the answer. It evaluates nothing itself. Start with Commands.
 package querycmd
 
 import (
@@ -48,7 +48,7 @@ func evalCommand() cli.Command {
 	}, askEval, querytext.Evaluations)
 }
 
-// functionList returns the functions with their arguments.
+// functionList lists the functions with their arguments.
 func functionList() string {
 	var out []string
 	for _, f := range query.Functions() {
@@ -105,7 +105,7 @@ func queryCommand() cli.Command {
 	}, askQuery, querytext.Query)
 }
 
-// sourceList returns the sources with their columns, a line each. Sources with the same columns share one.
+// sourceList lists the sources with their columns, one per line. Adjacent sources with equal columns share a line.
 func sourceList() string {
 	var out strings.Builder
 	var names []string
@@ -122,7 +122,7 @@ func sourceList() string {
 	return out.String()
 }
 
-// columnList returns the names of columns, hidden ones in parentheses.
+// columnList lists the names of columns, with hidden ones in parentheses.
 func columnList(columns []query.Column) string {
 	var shown, hidden []string
 	for _, c := range columns {

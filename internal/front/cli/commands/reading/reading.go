@@ -1,5 +1,5 @@
-// Package reading has the commands that look at the dump alone: they write no file, ask no server and listen to nobody. A program that has
-// no file system and no network links these and not the others.
+// Package reading holds the commands that only read the dump: they write no file, contact no server and do not
+// listen. Programs without a file system and a network link these commands and no others. Start with Commands.
 package reading
 
 import (
@@ -22,7 +22,7 @@ import (
 // Commands returns the commands, by group.
 func Commands() []cli.Command { return ask.Explained(slices.Concat(Groups()...)) }
 
-// Groups returns the commands of each group. They don't explain their errors yet.
+// Groups returns the commands of each group, before ask.Explained extends them.
 func Groups() [][]cli.Command {
 	return [][]cli.Command{
 		objectcmd.Commands(),
@@ -36,8 +36,8 @@ func Groups() [][]cli.Command {
 	}
 }
 
-// Open opens the dump in a file with the module files in a folder; an empty folder is none. It asks nobody for more, and unpacks at most
-// unpacked bytes. Progress receives the progress of unpacking, in bytes of the file.
+// Open opens a dump file with the module files in a folder; modules may be empty. It searches nowhere else, and
+// unpacks at most unpacked bytes. progress receives the progress of unpacking, in bytes of the file.
 func Open(path, modules string, unpacked int64, progress func(done, total int64)) (cli.Dump, error) {
 	o := process.Options{Offline: true, MaxDecompressed: unpacked, MaxRatio: math.MaxInt64, Progress: progress}
 	if modules != "" {
@@ -50,9 +50,9 @@ func Open(path, modules string, unpacked int64, progress func(done, total int64)
 	return d, nil
 }
 
-// Threads lists the OS ids of the threads of a dump in the order of their indices.
+// Threads returns the OS ids of a dump's threads in the order of their indices.
 func Threads(d cli.Dump, runtime string) ([]uint32, error) {
-	v, _ := d.(*process.Dump).Process(runtime) // it keeps the error
+	v, _ := d.(*process.Dump).Process(runtime) // the process keeps the error
 	list, err := v.Threads()
 	var ids []uint32
 	for i := range list {
@@ -61,7 +61,7 @@ func Threads(d cli.Dump, runtime string) ([]uint32, error) {
 		}
 	}
 	if len(ids) > 0 {
-		err = nil // the commands warn of what is missing
+		err = nil // the commands warn of missing threads
 	}
 	return ids, err
 }

@@ -1,5 +1,6 @@
-// Package taskcmd has the commands about what the program waits for: tasks and async methods, the thread pool, timers, locks.
-// Each turns its options into a question to the library and names the renderer of the answer.
+// Package taskcmd holds the commands about what the program waits for: tasks and async methods, the thread pool,
+// timers and locks. Each turns its options into a call of the library and names the renderer of the answer. It
+// computes nothing itself. Start with Commands.
 package taskcmd
 
 import "github.com/sosgo/sosgo/internal/front/cli"

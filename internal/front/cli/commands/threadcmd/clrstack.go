@@ -90,8 +90,8 @@ func askCLRStack(c *cli.Context, o *stackOptions) (*answer.Stacks, error) {
 	return stacks.Stacks(ask.Context(c), ask.View(c), so)
 }
 
-// walkOfAll returns the walk for a process with several CLRs, nil for others. It merges the frames of all, or where one
-// was chosen only counts the others'.
+// walkOfAll returns the walk for a process with several CLRs, or nil for other processes. The walk merges the frames
+// of all CLRs. If a runtime was selected, it only counts the frames of the others.
 func walkOfAll(c *cli.Context) func(context.Context, uint32, stackwalk.WalkOptions) iter.Seq[stackwalk.Frame] {
 	switch d := ask.Dump(c); {
 	case ask.FormOf(c).OneRuntime || !d.SeveralRuntimes():

@@ -35,13 +35,14 @@ func crashInfoCommand() cli.Command {
 		})
 }
 
-// Greeting returns what the prompt prints for a dump at first: why the process died, if it did. What can't be read is left to crashinfo.
+// Greeting returns the prompt's first lines about a dump: the reason of a crash, if any. Errors are left to
+// crashinfo.
 func Greeting(d cli.Dump, runtime string) []string {
 	opened, ok := d.(*process.Dump)
 	if !ok {
 		return nil
 	}
-	v, _ := opened.Process(runtime) // it keeps the error
+	v, _ := opened.Process(runtime) // the process keeps the error
 	return threadtext.Greeting(crash.DescribeBriefly(v, crash.Options{}))
 }
 

@@ -10,13 +10,13 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A place is the argument of commands that look at a thread's stack or at a range of memory.
+// A place is the argument of commands about a thread's stack or a range of memory.
 type place struct {
 	ask.ThreadIDs
 	What []string `arg:"what,optional" help:"a thread, or the ends of a range of memory"`
 }
 
-// of returns the thread, by default the current one, and the range where two addresses were given.
+// of returns the thread, by default the current one, and the range if two addresses were given.
 func (p *place) of(c *cli.Context) (*threads.Thread, *target.Range, error) {
 	list, err := ask.Threads(c)
 	if err != nil {
@@ -35,7 +35,7 @@ func (p *place) of(c *cli.Context) (*threads.Thread, *target.Range, error) {
 	return nil, nil, c.Usagef("give a thread, or the two ends of a range")
 }
 
-// addressRange returns the memory between two addresses, in any order.
+// addressRange returns the memory between two addresses, given in any order.
 func addressRange(c *cli.Context, a, b string) (*target.Range, error) {
 	from, err := cli.ParseAddress(a)
 	if err != nil {

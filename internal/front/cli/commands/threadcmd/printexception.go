@@ -79,7 +79,8 @@ func askPrintException(c *cli.Context, o *thrownOptions) (*answer.ThrownExceptio
 	return x, nil
 }
 
-// ending adds the exception that ended the process if no thread has it. What can't be read of the threads is noted with their exceptions.
+// ending adds the exception that ended the process, if it is not a thread's exception. Errors about the threads are
+// already noted.
 func ending(c *cli.Context, rt *dac.Runtime, x *answer.ThrownException) {
 	record, err := crash.Read(ask.View(c), crash.Options{})
 	if len(x.Noted()) == 0 {
@@ -110,7 +111,7 @@ func allExceptions(rt *dac.Runtime, list []threads.Thread) *answer.ThrownExcepti
 	return x
 }
 
-// lastThrown returns the exception that a thread threw last, 0 if there is none.
+// lastThrown returns the exception that a thread threw last, or 0.
 func lastThrown(t *threads.Thread) (target.Addr, error) {
 	if t.Managed == nil {
 		return 0, target.Unsupportedf("the current thread is unmanaged; clrthreads lists the managed ones")
@@ -118,7 +119,7 @@ func lastThrown(t *threads.Thread) (target.Addr, error) {
 	return t.Managed.LastThrown, t.Managed.LastThrownError
 }
 
-// provenObject returns why a is not an object; nil for 0.
+// provenObject returns an error if a is neither 0 nor an object.
 func provenObject(c *cli.Context, a target.Addr) error {
 	r, err := ask.Objects(c)
 	if err != nil || a == 0 {

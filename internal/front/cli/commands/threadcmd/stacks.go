@@ -21,7 +21,7 @@ type exportOptions struct {
 	title string
 }
 
-// form describes the text.
+// form returns the renderer's options.
 func (o *exportOptions) form() threadtext.ProfileOptions {
 	return threadtext.ProfileOptions{Form: o.Export, Title: o.title, PerThread: o.PerThread}
 }
@@ -48,7 +48,7 @@ func stacksCommand() cli.Command {
 }
 
 func askStacks(c *cli.Context, o *exportOptions) (*answer.Profile, error) {
-	// A JSON result has one form.
+	// JSON output has a single form.
 	if c.WantsJSON() && o.Out == "" && o.Export != "" && o.Export != "json" {
 		return nil, c.Usagef("-export %s makes no JSON result; give it a file with -o", o.Export)
 	}

@@ -1,5 +1,5 @@
-// Package threadcmd has the commands about threads and stacks: each turns its
-// options into a question to the library and names the renderer of the answer.
+// Package threadcmd holds the commands about threads and stacks. Each turns its options into a call of the library
+// and names the renderer of the answer. It computes nothing itself. Start with Commands.
 package threadcmd
 
 import "github.com/sosgo/sosgo/internal/front/cli"

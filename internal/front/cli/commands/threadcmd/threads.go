@@ -100,7 +100,8 @@ func askRegisters(c *cli.Context, o *registerOptions) (*answer.Registers, error)
 	return t.DescribeRegisters(ro)
 }
 
-// named returns the registers with some names alone; nil where there are no names, or one is none.
+// named returns only the registers with the given names. It returns nil if names is empty or contains an unknown
+// register.
 func named(all *answer.Registers, names []string) *answer.Registers {
 	var out *answer.Registers
 	for _, name := range names {

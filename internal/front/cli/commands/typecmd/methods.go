@@ -47,7 +47,7 @@ func ip2mdCommand() cli.Command {
 	}, typetext.MethodAt)
 }
 
-// notFound marks err, which may be nil, with what SOS prints where there is nothing at a.
+// notFound marks err, which may be nil, with SOS's text for an invalid address.
 func notFound(a target.Addr, err error, text func(*report.Page, target.Addr)) error {
 	if err == nil {
 		return nil
@@ -91,7 +91,7 @@ type method struct {
 	Address target.Addr `arg:"address" kind:"method" help:"MethodDesc, address in its code, or the method's name"`
 }
 
-// An object is the argument of commands that take one object.
+// An object is the argument of commands that take only an object.
 type object struct {
 	Object cli.Object `arg:"address" help:"the object"`
 }

@@ -1,5 +1,5 @@
-// Package typecmd has the commands about types and code: each turns its options into a
-// question to the library and names the renderer of the answer.
+// Package typecmd holds the commands about types and code. Each turns its options into a call of the library and
+// names the renderer of the answer. It computes nothing itself. Start with Commands.
 package typecmd
 
 import "github.com/sosgo/sosgo/internal/front/cli"

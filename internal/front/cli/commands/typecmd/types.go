@@ -40,10 +40,10 @@ func askTypes(c *cli.Context, o *typeOptions) (iter.Seq2[answer.LoadedType, erro
 	var h *heap.Heap
 	if !o.NoCount {
 		if h, err = ask.Heap(c); err != nil {
-			c.Warn(err) // the types can be listed without
+			c.Warn(err) // the types can be listed without the heap
 		}
 	}
-	name := strings.Trim(o.Pattern, "*") // a part of the name is meant either way
+	name := strings.Trim(o.Pattern, "*") // name matches a part either way
 	return ask.FoundNamed(c, heap.LoadedTypes(c.Context(), rt, h, heap.LoadedTypesOptions{Used: o.Used, Name: name,
 		Scan: ask.Scan(c, "counting objects")}), "loaded type", name)
 }

@@ -1,5 +1,5 @@
-// Package webcmd has the commands that show a dump in a browser: they give the application of package webui a desk at which
-// it can ask the other commands.
+// Package webcmd holds the commands that show a dump in a browser. It connects package webui, which implements the
+// application, with a desk for the other commands. Start with webCommand and reportCommand.
 package webcmd
 
 import (
@@ -25,7 +25,7 @@ import (
 // Commands returns the commands of the group.
 func Commands() []cli.Command { return cli.In(cli.GroupProcess, webCommand(), reportCommand()) }
 
-// comparison is the option that both commands have.
+// comparison is the option shared by both commands.
 type comparison struct {
 	With []string `opt:"with" kind:"file" value:"DUMP" help:"a later dump of the same program, for the page that compares; may repeat"`
 }
@@ -109,7 +109,7 @@ func askReport(c *cli.Context, o *reportOptions) (*answer.HTMLReport, error) {
 	return f, nil
 }
 
-// open returns what both commands show: the session's dump, and others that it may be compared with.
+// open returns the session's dump and the dumps to compare it with.
 func open(c *cli.Context, others []string) (webui.Subject, *asker, error) {
 	for _, o := range others {
 		if _, err := os.Stat(o); err != nil {
@@ -123,13 +123,13 @@ func open(c *cli.Context, others []string) (webui.Subject, *asker, error) {
 	return webui.Subject{File: filepath.Base(c.Session.Path()), Others: others}, &asker{desk: desk, seat: desk.Seat()}, nil
 }
 
-// asker asks at a desk.
+// An asker runs questions at a desk.
 type asker struct {
 	desk *cli.Desk
-	seat *cli.Seat // of the page's terminal
+	seat *cli.Seat // for the page's terminal
 }
 
-// Asker returns what asks at a desk for a page.
+// Asker returns the asker of a page, over a desk.
 func Asker(desk *cli.Desk) webui.Asker { return &asker{desk: desk, seat: desk.Seat()} }
 
 // Ask implements webui.Asker.
@@ -142,8 +142,8 @@ func (a *asker) Ask(ctx context.Context, words []string, part report.Window, w i
 	}
 }
 
-// longWork is the time from which an answer leaves garbage that is returned to the system at once. A page is open for hours, and walks of a heap
-// leave 2 bytes for each of its objects.
+// longWork is the minimum time of an answer after which garbage is returned to the system. A page stays open for
+// hours, and a walk of the heap leaves 2 bytes of garbage per object.
 const longWork = 100 * time.Millisecond
 
 // Complete implements webui.Asker.
@@ -155,7 +155,7 @@ func (a *asker) Line(ctx context.Context, line string, w io.Writer) {
 	a.seat.Answer(ctx, cli.Question{Line: line}, both, both)
 }
 
-// together writes what comes from several goroutines one after the other.
+// together serializes writes from several goroutines.
 type together struct {
 	mu sync.Mutex
 	w  io.Writer

@@ -25,7 +25,7 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// run runs sosgo; stderr is the test's to read.
+// run runs sosgo with its stderr written to stderr.
 func run(ctx context.Context, stderr io.Writer, args ...string) (stdout string, code int) {
 	var out strings.Builder
 	code = cli.Main(ctx, append([]string{"-offline"}, args...), strings.NewReader(""), &out, stderr,
@@ -33,7 +33,7 @@ func run(ctx context.Context, stderr io.Writer, args ...string) (stdout string, 
 	return out.String(), code
 }
 
-// open runs sosgo web, and returns a client that the server knows, and the server's address.
+// open runs sosgo web and returns an authorized client and the server's address.
 func open(t *testing.T, args ...string) (*http.Client, string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -79,7 +79,8 @@ func get(t *testing.T, c *http.Client, address string) string {
 	return string(body)
 }
 
-// TestSameDocuments: what the server answers, several at a time, is what --json prints, besides the parts of lists, also where a command fails.
+// TestSameDocuments checks that the server answers the same as --json, even concurrently and for failures, except for
+// partial lists.
 func TestSameDocuments(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo").Plain()
 	c, at := open(t, d)
@@ -100,7 +101,7 @@ func TestSameDocuments(t *testing.T) {
 	assert.Contains(t, get(t, c, at+"/line?"+url.Values{"line": {"clrthreads | grep -i threadcount"}}.Encode()), "ThreadCount")
 }
 
-// TestNoFile: nobody can have the server read or write a file by its name.
+// TestNoFile checks that no request can read or write a file by name.
 func TestNoFile(t *testing.T) {
 	folder := t.TempDir()
 	c, at := open(t, testdump.Open(t, "net10-zoo").Plain())
@@ -117,7 +118,7 @@ func TestNoFile(t *testing.T) {
 	assert.Empty(t, list)
 }
 
-// TestReportNames: the dump and the file are what they look like, in either order, and however the dump is named.
+// TestReportNames checks that report recognizes the dump and the output file in any order.
 func TestReportNames(t *testing.T) {
 	d := testdump.Open(t, "nativeaot-crash").Plain()
 	ways := [][]string{{"report", d, "OUT"}, {"-d", d, "report", "OUT"}, {"report", "OUT", d}, {"report", "-d", d, "OUT"}, {"-d", d, "-c", "report OUT"}}
@@ -137,7 +138,7 @@ func TestReportNames(t *testing.T) {
 	}
 }
 
-// TestReportFile: the file appears whole, does not take another's place, and is not too large.
+// TestReportFile checks that the file is complete, overwrites nothing and is not too large.
 func TestReportFile(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo").Plain()
 	file := filepath.Join(t.TempDir(), "report.html")

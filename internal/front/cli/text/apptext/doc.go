@@ -1,3 +1,3 @@
-// Package apptext writes answers about what the application of a process was doing as text: web requests, pools of connections.
-// SOS has some of these questions, and its form is written to the character where it does. It gets answers and can read nothing.
+// Package apptext writes answers about what the application was doing as text: web requests, connection pools. For
+// commands that SOS has, it also writes SOS's form, to the character. It receives answers and cannot read a dump.
 package apptext

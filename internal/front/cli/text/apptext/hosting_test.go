@@ -12,8 +12,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestChangesAreRecorded: where changes are counted, the text says that edits since the last DetectChanges are not among them; where none
-// are counted, it claims nothing about them.
+// TestChangesAreRecorded: where changes are counted, the text says that edits since the last DetectChanges are not
+// among them; where none are counted, it claims nothing about them.
 func TestChangesAreRecorded(t *testing.T) {
 	const caveat = "edits since its last DetectChanges are not counted"
 	text := func(changed answer.Maybe[int64], used bool) string {

@@ -1,4 +1,5 @@
-// Package exporttext writes what was exported, and the line that sums a dump up.
+// Package exporttext writes the results of exports, and the one-line summary of a dump. It receives answers and
+// cannot read a dump.
 package exporttext
 
 import (

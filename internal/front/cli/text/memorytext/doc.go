@@ -1,3 +1,4 @@
-// Package memorytext writes answers about what holds memory as text: what fills the heap, what keeps it, what it is wasted on. SOS has some
-// of these questions, and its form is written to the character where it does. It gets answers and can read nothing.
+// Package memorytext writes answers about what holds memory as text: what fills the heap, what keeps it alive, and
+// what wastes it. For commands that SOS has, it also writes SOS's form, to the character. It receives answers and
+// cannot read a dump.
 package memorytext

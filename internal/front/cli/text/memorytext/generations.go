@@ -7,7 +7,7 @@ import (
 	"github.com/sosgo/sosgo/internal/front/report"
 )
 
-// generationWidth is that of SOS's columns of generations: its longest name is Generation0.
+// generationWidth is the width of SOS's generation columns. The longest name is Generation0.
 const generationWidth = 11
 
 // OldReferences is the text of ephrefs.

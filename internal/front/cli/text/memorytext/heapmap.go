@@ -172,10 +172,10 @@ func (t *mapText) sum(name string, parts int, s *answer.MapSizes) []string {
 	return row
 }
 
-// deadColumn is where the column of what is dead stands.
+// deadColumn is the index of the column with dead objects.
 const deadColumn = 4
 
-// known returns a number, with a plus where some memory can't be read, or what stands in its place where none can.
+// known returns a number, with a plus if some memory is unreadable, or the reason if all of it is.
 func (t *mapText) known(s *answer.MapSizes, number string) string {
 	switch {
 	case s.Err == nil:

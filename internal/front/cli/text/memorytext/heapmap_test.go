@@ -22,7 +22,7 @@ func text(t *testing.T, write func(*report.Page)) string {
 	return b.String()
 }
 
-// TestHeapMapSigns: a sign for each quarter, for free blocks, for nothing yet and for what can't be read.
+// TestHeapMapSigns checks the signs for each quarter, for free blocks, for unused and for unreadable memory.
 func TestHeapMapSigns(t *testing.T) {
 	cells := []answer.MapCell{{Size: 100, Used: 1}, {Size: 100, Used: 25}, {Size: 100, Used: 50}, {Size: 100, Used: 75, Unread: 25}, {Size: 100, Used: 100},
 		{Size: 100, Free: 100}, {Size: 100, Unread: 60, Used: 40}, {Size: 100}}
@@ -41,7 +41,7 @@ func TestHeapMapSigns(t *testing.T) {
 	assert.Contains(t, blocks, "░▒▓██·?_\n")
 }
 
-// TestHeapMapDead: cells whose objects are dead for the most part have a sign of their own, and sums a column.
+// TestHeapMapDead checks the sign for mostly dead cells, and that sums are in a column.
 func TestHeapMapDead(t *testing.T) {
 	cells := []answer.MapCell{{Size: 100, Used: 100, Dead: 51}, {Size: 100, Used: 100, Dead: 50}, {Size: 100}}
 	m := &answer.HeapMap{Reachable: true, CellSize: 100, Parts: []answer.MapPart{{Generation: "0", Cells: cells}}, Total: answer.MapSizes{Used: 2048, Dead: 1024}}
@@ -52,7 +52,7 @@ func TestHeapMapDead(t *testing.T) {
 	assert.Regexp(t, `2.0 KB +1.0 KB +0 B`, out)
 }
 
-// TestHeapMapLines: long parts go on below, and many parts share lines.
+// TestHeapMapLines checks that long parts continue on the next line and small parts share lines.
 func TestHeapMapLines(t *testing.T) {
 	long := answer.MapPart{Generation: "large", Cells: make([]answer.MapCell, 65)}
 	m := &answer.HeapMap{CellSize: 1, Parts: []answer.MapPart{long}, PinsPartial: true}

@@ -77,7 +77,7 @@ func retainedObject(p *report.Page, o *answer.RetainedObject, incomplete bool) {
 	wasteRows(p, []string{"Size", "Count", "Type"}, rows, uint64(o.More))
 }
 
-// deadAs describes an object that no root leads to.
+// deadAs describes an object without a retention path.
 func deadAs(o *answer.PathObject, incomplete bool) string {
 	switch {
 	case o.Generation == "frozen":
@@ -119,7 +119,7 @@ func ownedRows(p *report.Page, d *answer.Dominators) {
 	}
 }
 
-// dominatorRows writes rows, those of a tree with their depth.
+// dominatorRows writes rows. Rows of a tree are indented by depth.
 func dominatorRows(p *report.Page, list []answer.DominatorRow, indent bool) {
 	width := len("Retained")
 	for i := range list {
@@ -135,7 +135,7 @@ func dominatorRows(p *report.Page, list []answer.DominatorRow, indent bool) {
 	}
 }
 
-// dominatorName returns what a row of dominators is.
+// dominatorName describes the subject of a row.
 func dominatorName(r *answer.DominatorRow) string {
 	var name string
 	switch {

@@ -61,7 +61,7 @@ func appendElement(b []byte, sos bool, e *answer.Element) []byte {
 	return append(b, '\n')
 }
 
-// NotArray says, in SOS's form, that an object is not an array.
+// NotArray writes SOS's text for an object that is not an array.
 func NotArray(p *report.Page) {
 	if p.SOS {
 		p.Print("Not an array, please use dumpobj instead\n")

@@ -29,7 +29,7 @@ func Collection(p *report.Page, c *answer.Collection) {
 	}
 }
 
-// collectionStart writes the first elements of the collection that an object is.
+// collectionStart writes the first elements of a collection.
 func collectionStart(p *report.Page, o *answer.Object) {
 	c := o.Collection
 	if c.Count.Err == nil {
@@ -63,24 +63,24 @@ func appendItem(b []byte, i *answer.CollectionItem) []byte {
 	return append(b, '\n')
 }
 
-// OtherCollection says, in SOS's form, that an object is of another class.
+// OtherCollection writes SOS's text for an object of another class.
 func OtherCollection(p *report.Page, a target.Addr, want string, typ answer.Text) {
 	if p.SOS {
 		p.Printf("%x is not a %s but an instance of %s...\n", uint64(a), want, report.Escape(typ.String()))
 	}
 }
 
-// NoObject says, in the form of SOS's commands about collections, that there is no object.
+// NoObject writes the text of SOS's collection commands for an address without an object.
 func NoObject(p *report.Page, a target.Addr) {
 	if p.SOS {
 		p.Printf("%x is not referencing an object...\n", uint64(a))
 	}
 }
 
-// sosLine closes the lists of SOS's commands about collections.
+// sosLine ends the lists of SOS's collection commands.
 const sosLine = "---------------------------------------------\n"
 
-// sosItemChars is how much of an element SOS shows of a dictionary.
+// sosItemChars is the maximum length of a dictionary element in SOS's form.
 const sosItemChars = 100
 
 // ConcurrentDictionary is the text of dumpconcurrentdictionary.
@@ -115,8 +115,8 @@ func ConcurrentQueue(p *report.Page, c *answer.Collection) {
 	p.Printf("%d items\n\n", n)
 }
 
-// sosItem returns an element as SOS shows it: a string, a plain number, or the command that shows it. Addresses of objects have a
-// prefix in a queue, whose elements are not cut and are objects even if they are arrays.
+// sosItem formats an element as SOS does: a string, a number, or the command that shows it. In a queue, addresses
+// have a prefix, elements are not cut, and arrays are shown as objects.
 func sosItem(s *answer.Stored, r *answer.Referred, prefix string) string {
 	switch v := s.Value; {
 	case s.Missing.Err != nil:
@@ -141,7 +141,7 @@ func sosItem(s *answer.Stored, r *answer.Referred, prefix string) string {
 	return "dumpobj " + prefix + report.Hex16(target.Addr(s.Value.Bits))
 }
 
-// sosNumber returns a plain value as .NET writes it.
+// sosNumber formats a primitive value as .NET does.
 func sosNumber(v answer.Value) string {
 	switch v.Kind {
 	case answer.KindBool:

@@ -1,3 +1,3 @@
-// Package objecttext writes answers about objects and the heap as text: in the form of SOS, to
-// the character, or with what sosgo adds. It gets answers and can read nothing.
+// Package objecttext writes answers about objects and the heap as text: in SOS's form, to the character, or with
+// sosgo's additions. It receives answers and cannot read a dump.
 package objecttext

@@ -41,8 +41,8 @@ func cleanupBlocks(p *report.Page, blocks answer.Maybe[[]target.Addr]) {
 	}
 }
 
-// sosCleanupBlocks is SOS's table. In SOS's own an empty list has a row of zeros that counts: it asks for the next block
-// before it looks whether there is one.
+// sosCleanupBlocks is SOS's table. In SOS's own an empty list has a row of zeros that counts: it asks for the next
+// block before it looks whether there is one.
 func sosCleanupBlocks(p *report.Page, blocks []target.Addr) {
 	const row = "%16s %16s %16s %16s\n"
 	p.Printf(row, "SyncBlock", "RCW", "CCW", "ComClassFactory")
@@ -94,7 +94,8 @@ func shownParts(p *report.Page, q *answer.FinalizerQueue) []answer.FinalizerPart
 	return parts
 }
 
-// sosParts returns what SOS takes for the generations 0, 1 and 2: the parts behind the first, as if there were no heap of pinned objects.
+// sosParts returns the parts that SOS takes for generations 0, 1 and 2: those after the first, ignoring the heap of
+// pinned objects.
 func sosParts(q *answer.FinalizerQueue) []answer.FinalizerPart {
 	var parts []answer.FinalizerPart
 	for g := range min(smallGenerations, len(q.Generations)) {

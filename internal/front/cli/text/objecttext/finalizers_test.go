@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestCleanupBlocks: SOS's table has a row for each block and none for an empty list, one that can't be read has no line.
+// TestCleanupBlocks checks that SOS's table has a row for each block and no row for an unreadable or empty list.
 func TestCleanupBlocks(t *testing.T) {
 	text := func(sos bool, blocks answer.Maybe[[]target.Addr]) string {
 		return page(sos, func(p *report.Page) { cleanupBlocks(p, blocks) })

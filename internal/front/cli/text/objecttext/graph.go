@@ -17,10 +17,10 @@ func GraphFile(p *report.Page, f *answer.GraphFile) {
 	p.Printf("file %s saved: %d types, %d roots, %d objects\n", report.Escape(f.File), f.Types, f.Roots, f.Objects)
 }
 
-// WriteGraph writes a graph in the form of the CLR Profiler's log, and returns
-// the number of objects. The error is the writer's, or the graph's failure.
+// WriteGraph writes a graph as a CLR Profiler log and returns the number of objects. The error is a write error or
+// the graph's error.
 func WriteGraph(w io.Writer, g *answer.HeapGraph) (objects uint64, err error) {
-	b := bufio.NewWriter(w) // whose errors stick and come out of Flush
+	b := bufio.NewWriter(w) // Flush returns the first write error
 	for i, name := range g.Types {
 		fmt.Fprintf(b, "t %d 0 %s\n", i+1, report.Escape(name.String()))
 	}
@@ -46,7 +46,7 @@ func WriteGraph(w io.Writer, g *answer.HeapGraph) (objects uint64, err error) {
 	return objects, cmp.Or(g.Failure(), b.Flush())
 }
 
-// WriteGraphXML is WriteGraph in XML.
+// WriteGraphXML is like WriteGraph, in XML.
 func WriteGraphXML(w io.Writer, g *answer.HeapGraph) (objects uint64, err error) {
 	b := bufio.NewWriter(w)
 	b.WriteString(xml.Header + "<gcheap>\n<types>\n")

@@ -8,7 +8,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// HandlesOptions choose the form of gchandles.
+// HandlesOptions select the form of gchandles.
 type HandlesOptions struct {
 	Stat      bool // only the statistics
 	PerDomain bool // statistics for each application domain
@@ -44,7 +44,7 @@ func Handles(p *report.Page, h *answer.Handles, o HandlesOptions) {
 	var tally answer.HandleTally
 	for row := range report.Each(p, h.Handles) {
 		if p.SOS && row.Table >= h.Heaps {
-			continue // SOS does not look at the tables of processors without a heap
+			continue // SOS ignores the tables of processors without a heap
 		}
 		tally.Add(&row)
 		if !o.Stat {
@@ -79,7 +79,7 @@ func handleRow(p *report.Page, h *answer.Handle) {
 		h.Size, data, report.Escape(name))
 }
 
-// cut fits a text into a column as SOS does: the rest of it is lost.
+// cut truncates a text to a column's width in SOS's form.
 func cut(p *report.Page, s string, width int) string {
 	if p.SOS && len(s) > width {
 		return s[:width]
@@ -87,8 +87,8 @@ func cut(p *report.Page, s string, width int) string {
 	return s
 }
 
-// domainHeadings writes what stands before the statistics of the application
-// domain, which has all handles: the system domain, which has none.
+// domainHeadings writes the headings before the statistics of the application domain, including the system domain
+// without handles.
 func domainHeadings(p *report.Page, h *answer.Handles) bool {
 	if h.SystemDomain.Err != nil {
 		p.Fail(h.SystemDomain.Err)

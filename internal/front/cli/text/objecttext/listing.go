@@ -30,10 +30,11 @@ func Listing(p *report.Page, l *answer.Listing, o ListingOptions) {
 	stringCounts(p, l.Strings, behind)
 }
 
-// shownChars is how much of a string stands beside it.
+// shownChars is the maximum length of a string shown with its object.
 const shownChars = 64
 
-// objects writes a list of objects, which may be nil: a table, or their addresses alone. It reports whether there were any.
+// objects writes a list of objects, which may be nil: a table, or their addresses alone. It reports whether there were
+// any.
 func objects(p *report.Page, list *answer.Objects, short bool) (any bool) {
 	if list == nil {
 		return false
@@ -66,7 +67,7 @@ func appendAddress(b []byte, o *answer.HeapObject) []byte {
 	return append(report.AppendHex(b, uint64(o.Address), 12), '\n')
 }
 
-// objectTable returns the table of objects: the text of the last column says Free, and in sosgo's own form what a string says.
+// objectTable returns the table of objects. The last column shows Free, and in sosgo's own form the text of a string.
 func objectTable(w io.Writer) *report.Table {
 	return report.NewTable(w,
 		report.Column{Name: "Address", Kind: report.Pointer},
@@ -233,8 +234,8 @@ func content(sos bool, t answer.Text) string {
 	return report.CutEnd(t.S, stringWidth)
 }
 
-// sosString returns a string as SOS prints it: letters and digits alone stay as they are, others are cut, and lose what is neither letter,
-// digit, punctuation nor space.
+// sosString returns a string as SOS prints it: letters and digits alone stay as they are, others are cut, and lose what
+// is neither letter, digit, punctuation nor space.
 func sosString(s string) string {
 	plain := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 	if strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
@@ -319,8 +320,8 @@ func Unreachable(p *report.Page, u *answer.Unreachable, o ListingOptions) {
 	}
 }
 
-// sosUnreachable is the form of SOS: among the objects, where they stand in the range, are the words that are no addresses of
-// objects, each with a warning. The statistics are of objects alone.
+// sosUnreachable writes SOS's form. Words that are not addresses of objects are listed among the objects, each with a
+// warning. The statistics count only objects.
 func sosUnreachable(p *report.Page, u *answer.Unreachable, o ListingOptions) {
 	t := objectTable(p)
 	others, begun := u.Others, false

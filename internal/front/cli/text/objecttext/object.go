@@ -28,7 +28,7 @@ func Object(p *report.Page, o *answer.Object) {
 	}
 }
 
-// wordTable writes the words of an object whose fields are not known.
+// wordTable writes the words of an object with unknown fields.
 func wordTable(p *report.Page, words []answer.Word) {
 	p.Print("Words:\n")
 	t := p.Table(
@@ -45,10 +45,10 @@ func wordTable(p *report.Page, words []answer.Word) {
 // Struct is the text of dumpvc.
 func Struct(p *report.Page, s *answer.Struct) { text.Struct(p, s) }
 
-// InvalidObject says, in SOS's form, that there is no object.
+// InvalidObject writes SOS's text for an address without an object.
 func InvalidObject(p *report.Page, err error) { text.InvalidObject(p, err) }
 
-// InvalidStruct says, in SOS's form, that there is no value type.
+// InvalidStruct writes SOS's text for an address without a value type.
 func InvalidStruct(p *report.Page) {
 	if p.SOS {
 		p.Print("Not a managed object\n")
@@ -60,7 +60,7 @@ func References(p *report.Page, refs iter.Seq2[answer.Reference, error]) {
 	referenceTable(p, slices.Collect(report.Each(p, refs)))
 }
 
-// referenceTable writes references; SOS has only those that objects store.
+// referenceTable writes references. SOS lists only references stored in objects.
 func referenceTable(p *report.Page, refs []answer.Reference) {
 	if p.SOS {
 		refs = slices.DeleteFunc(slices.Clone(refs), func(r answer.Reference) bool { return r.Implied })
@@ -82,7 +82,7 @@ func referenceTable(p *report.Page, refs []answer.Reference) {
 	p.Fail(t.Flush())
 }
 
-// String is the text of dumpstring: safe for a terminal, with a line feed at the end.
+// String is the text of dumpstring, escaped for a terminal, with a trailing newline.
 func String(p *report.Page, s *answer.String) {
 	if s.File != "" {
 		return
@@ -95,7 +95,7 @@ func String(p *report.Page, s *answer.String) {
 	p.Fail(err)
 }
 
-// RawString is the text of dumpstring -raw: as it is, in UTF-8.
+// RawString is the text of dumpstring -raw, unescaped, in UTF-8.
 func RawString(p *report.Page, s *answer.String) {
 	p.Fail(s.Text.StreamText(func(part string) error {
 		p.Print(utf16text.Valid(part))
@@ -120,7 +120,7 @@ func Delegate(p *report.Page, calls iter.Seq2[answer.DelegateCall, error]) {
 	}
 }
 
-// NotDelegate says, in SOS's form, that an object of the type is no delegate.
+// NotDelegate writes SOS's text for an object that is not a delegate.
 func NotDelegate(p *report.Page, typ answer.Text) {
 	if p.SOS {
 		p.Printf("Object of type '%s' is not a delegate.\n", report.Escape(typ.String()))

@@ -9,8 +9,8 @@ import (
 	"github.com/sosgo/sosgo/internal/front/report"
 )
 
-// TestOutOfMemory: a record has SOS's sentences, ours with the heap and the request; that there was no failed allocation is
-// said of heaps alone that can be read.
+// TestOutOfMemory: a record has SOS's sentences, ours with the heap and the request; that there was no failed
+// allocation is said of heaps alone that can be read.
 func TestOutOfMemory(t *testing.T) {
 	text := func(sos bool, o answer.OutOfMemory) string {
 		return page(sos, func(p *report.Page) { OutOfMemory(p, &o) })

@@ -10,9 +10,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// RuntimeHeapsOptions choose the form of eeheap.
+// RuntimeHeapsOptions select the form of eeheap.
 type RuntimeHeapsOptions struct {
-	Total bool // the sum of all comes last
+	Total bool // end with the total of all heaps
 }
 
 // RuntimeHeaps is the text of eeheap.
@@ -40,8 +40,8 @@ func RuntimeHeaps(p *report.Page, h *answer.RuntimeHeaps, o RuntimeHeapsOptions)
 
 const loaderHeapDivider = "----------------------------------------"
 
-// loaderHeaps writes the runtime's native heaps, and returns how many bytes of them are there. SOS means to write those of collectible
-// assemblies, and misses them all.
+// loaderHeaps writes the runtime's native heaps and returns their bytes in the dump. SOS tries to write the heaps of
+// collectible assemblies, but misses all of them.
 func loaderHeaps(p *report.Page, l *answer.LoaderHeaps) uint64 {
 	t := loaderText{p}
 	p.Printf("Loader Heap:\n%s\n", loaderHeapDivider)
@@ -75,7 +75,7 @@ func (t loaderText) row(label, text string) { t.p.Printf("%-21s %s\n", label, te
 // A loaderSum is the size of heaps.
 type loaderSum struct {
 	size, wasted uint64
-	partial      bool // the dump may lack a part of them
+	partial      bool // some heaps may be missing
 }
 
 // allocator writes the heaps of one LoaderAllocator.
@@ -100,7 +100,7 @@ func (t loaderText) heaps(list []answer.LoaderHeap) (sum loaderSum) {
 		for _, b := range h.Blocks {
 			fmt.Fprintf(&text, "%s(%x:%x) ", report.Hex12(b.Address), b.Size, b.Stored)
 		}
-		if h.Err != nil && !t.p.SOS { // SOS says nothing of what it can't read
+		if h.Err != nil && !t.p.SOS { // SOS prints nothing for unreadable heaps
 			text.WriteString(answer.Absent(h.Err) + " ")
 		}
 		if text.Len() > 0 {
@@ -110,7 +110,7 @@ func (t loaderText) heaps(list []answer.LoaderHeap) (sum loaderSum) {
 	return sum
 }
 
-// label returns the kind as SOS names it: it knows no StaticsHeap.
+// label returns SOS's name of the kind. SOS has no name for StaticsHeap.
 func (t loaderText) label(kind string) string {
 	if t.p.SOS && kind == "StaticsHeap" {
 		return "Unknown:"
@@ -118,7 +118,7 @@ func (t loaderText) label(kind string) string {
 	return kind + ":"
 }
 
-// sizes words sizes as eeheap does; none at all is empty with SOS, which does not say what is missing either.
+// sizes formats sizes as eeheap does. For a zero size SOS prints nothing, not even for missing heaps.
 func (t loaderText) sizes(sum loaderSum) string {
 	if t.p.SOS {
 		text := "Size: " + memorySize(sum.size) + " bytes total"
@@ -179,7 +179,7 @@ func gcHeap(p *report.Page, h *answer.GCHeap) {
 	p.Printf("%sGC Committed Heap Size:    Size: %s.\n", prefix, t.sum(h.Committed))
 }
 
-// size returns a number of bytes as SOS prints it; sosgo leaves nothing empty.
+// size formats a number of bytes as SOS does. sosgo prints zeros, too.
 func (t *gcHeapText) size(n uint64) string {
 	if t.p.SOS {
 		return memorySize(n)
@@ -187,7 +187,7 @@ func (t *gcHeapText) size(n uint64) string {
 	return fmt.Sprintf("0x%x (%d)", n, n)
 }
 
-// sum returns a size of all segments, which may lack some.
+// sum formats the size of all segments, and marks it if segments are missing.
 func (t *gcHeapText) sum(n uint64) string {
 	switch lost := t.h.Lost; {
 	case len(lost) == 0:
@@ -199,7 +199,7 @@ func (t *gcHeapText) sum(n uint64) string {
 	}
 }
 
-// lost writes the segments of some generations that can't be read.
+// lost writes the unreadable segments of some generations.
 func (t *gcHeapText) lost(heap int, generations ...string) {
 	if t.h.Partial {
 		return
@@ -220,7 +220,7 @@ func (t *gcHeapText) hasLost(heap int, generation string) bool {
 	return !t.h.Partial && slices.ContainsFunc(t.h.Lost, func(l answer.LostSegment) bool { return l.Heap == heap && l.Generation == generation })
 }
 
-// of lists the segments of a heap by kind and address.
+// of returns the segments of a heap by kind and address.
 func (t *gcHeapText) of(heap int, kinds ...answer.SegmentKind) (list []*answer.Segment) {
 	for _, kind := range kinds {
 		for i := range t.h.Segments {
@@ -232,7 +232,7 @@ func (t *gcHeapText) of(heap int, kinds ...answer.SegmentKind) (list []*answer.S
 	return list
 }
 
-// subHeap writes one heap, unless a filter leaves nothing of it.
+// subHeap writes one heap, unless the filter excludes all of it.
 func (t *gcHeapText) subHeap(s *answer.GCPart) {
 	small := t.of(s.Index, answer.SegmentGeneration0, answer.SegmentGeneration1, answer.SegmentGeneration2, answer.SegmentEphemeral)
 	frozen := t.of(s.Index, answer.SegmentFrozen)
@@ -274,7 +274,7 @@ func (t *gcHeapText) partialSizes(lists ...[]*answer.Segment) {
 	t.p.Printf("Partial Committed Size:              Size: %s bytes.\n", t.size(committed))
 }
 
-// generationStarts writes where the generations start in the ephemeral segment; regions have no such place.
+// generationStarts writes the generation starts in the ephemeral segment. Regions have no such addresses.
 func (t *gcHeapText) generationStarts(s *answer.GCPart) {
 	if t.h.Regions {
 		return
@@ -298,7 +298,7 @@ func (t *gcHeapText) startsAt(s *answer.GCPart, generation int) string {
 	return fmt.Sprintf(" starts at %x", uint64(s.Generations[generation].Start))
 }
 
-// section writes segments; regions follow the name of their generation.
+// section writes segments under a title. For regions, it is the generation's name.
 func (t *gcHeapText) section(title string, list []*answer.Segment) {
 	t.p.Printf("%s\n", title)
 	t.table.Header()

@@ -83,7 +83,7 @@ func Neighbours(p *report.Page, n *answer.Neighbours) {
 	}
 }
 
-// last returns the last object that there is, else what was asked for.
+// last returns the last object found, or the requested address.
 func last(n *answer.Neighbours) target.Addr {
 	switch {
 	case n.Current != nil:

@@ -9,10 +9,10 @@ import (
 	"github.com/sosgo/sosgo/internal/front/report"
 )
 
-// DiagnosisOptions change the text of doctor.
+// DiagnosisOptions select parts of the text of doctor.
 type DiagnosisOptions struct {
-	Probes  bool // all of them, not only those that failed
-	Refused bool // every file that was refused, not only the first
+	Probes  bool // all probes instead of only the failed ones
+	Refused bool // all rejected files instead of only the first
 }
 
 // Diagnosis is the text of doctor.
@@ -75,7 +75,7 @@ func Diagnosis(p *report.Page, g *answer.Diagnosis, o DiagnosisOptions) {
 	}
 }
 
-// named returns those of names that are not empty.
+// named returns the nonempty names.
 func named(names ...string) []string {
 	return slices.DeleteFunc(names, func(s string) bool { return s == "" })
 }
@@ -97,7 +97,7 @@ func processors(g *answer.Diagnosis) string {
 	return fmt.Sprintf("%d processors%s", g.CPUs, prefixed(" ", g.CPU))
 }
 
-// times are when the dump was written and what the process had run.
+// times formats the time of the dump and the running time of the process.
 func times(g *answer.Diagnosis) string {
 	const form = "2006-01-02 15:04:05 UTC"
 	var parts []string
@@ -148,8 +148,8 @@ func prefixed(prefix, s string) string {
 	return prefix + s
 }
 
-// usedFiles lists the module files that were found and those that were refused. Unless all are wanted, the files of one folder are a line,
-// and of those that were refused the first is written.
+// usedFiles lists the accepted and rejected module files. Unless all is set, it folds the files of a folder into one
+// line and lists only the first rejected file.
 func usedFiles(p *report.Page, files []answer.ModuleFile, all bool) {
 	if len(files) > 0 {
 		p.Print("\nModule files:\n")
@@ -178,8 +178,8 @@ func usedFiles(p *report.Page, files []answer.ModuleFile, all bool) {
 	}
 }
 
-// foldedFiles writes a line for each folder that several files were found in, and returns the other files. A file beside which another one
-// was refused is never folded.
+// foldedFiles writes a line for each folder with several accepted files, and returns the other files. It does not
+// fold a file for which another file was rejected.
 func foldedFiles(p *report.Page, files []answer.ModuleFile) (rest []answer.ModuleFile) {
 	folder := func(f answer.ModuleFile) string {
 		if f.File == "" || len(f.Refused) > 0 {
@@ -234,7 +234,7 @@ func foldedFiles(p *report.Page, files []answer.ModuleFile) (rest []answer.Modul
 	return rest
 }
 
-// wantedFiles lists files in groups of one reason and one folder.
+// wantedFiles lists missing files, grouped by reason and folder.
 func wantedFiles(p *report.Page, files []answer.WantedFile) {
 	if len(files) > 0 {
 		p.Print("\nMissing files; pass their folder with --modules, or a --symbol-server that has their keys:\n")
@@ -253,7 +253,7 @@ func wantedFiles(p *report.Page, files []answer.WantedFile) {
 		p.Printf("  %s%s:\n", report.Escape(g.why), report.Escape(prefixed(", of ", g.folder)))
 		for _, f := range groups[g] {
 			id := f.Identity
-			if f.Key != "" { // the key has the identity
+			if f.Key != "" { // the key contains the identity
 				id = "key " + f.Key
 			}
 			p.Printf("    %s: %s\n", report.Escape(f.Path[len(g.folder):]), report.Escape(id))
@@ -261,7 +261,7 @@ func wantedFiles(p *report.Page, files []answer.WantedFile) {
 	}
 }
 
-// contracts writes each contract that sosgo can't follow, and what that costs. all lists the others, too.
+// contracts writes each unsupported contract and its consequences. If all is set, it lists the supported ones, too.
 func contracts(p *report.Page, list []answer.Contract, all bool) {
 	read, refused := 0, 0
 	for _, c := range list {
@@ -324,7 +324,7 @@ func runtimeDiagnosis(p *report.Page, r *answer.RuntimeDiagnosis, o DiagnosisOpt
 	}
 }
 
-// probes counts the probes, and lists those that failed, or all.
+// probes counts the probes and lists the failed ones, or all.
 func probes(p *report.Page, list []answer.Probe, all bool) {
 	counts := map[string]int{}
 	for _, probe := range list {

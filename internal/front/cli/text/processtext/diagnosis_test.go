@@ -61,8 +61,8 @@ Module files:
 	assert.Equal(t, 3, strings.Count(written(true), "refused: "))
 }
 
-// TestFoundFilesAreFolded: files of one folder are a line with the ways in which they were verified, and a file beside which another one
-// was refused has its own.
+// TestFoundFilesAreFolded: files of one folder are a line with the ways in which they were verified, and a file beside
+// which another one was refused has its own.
 func TestFoundFilesAreFolded(t *testing.T) {
 	files := []answer.ModuleFile{
 		{Path: "a.dll", File: "/m/a.dll", Proof: "MVID"}, {Path: "b.dll", File: "/m/b.dll", Proof: "build id"}, {Path: "c.dll", File: "/m/c.dll", Proof: "MVID"},

@@ -51,8 +51,8 @@ func Images(p *report.Page, a *answer.Images, o ImagesOptions) {
 	}
 }
 
-// fewMappings is how often a file is listed mapping by mapping: an assembly is mapped twice, the code that a runtime makes hundreds
-// of times.
+// fewMappings is how often a file is listed mapping by mapping: an assembly is mapped twice, the code that a runtime
+// makes hundreds of times.
 const fewMappings = 8
 
 // An imageGroup is a file with more mappings than fewMappings.

@@ -44,7 +44,7 @@ func Memory(p *report.Page, m *answer.Memory, o MemoryOptions) {
 	}
 }
 
-// printable returns the character that an element stands for, a full stop for those outside ASCII.
+// printable returns the ASCII character of an element, or a full stop.
 func printable(e *answer.Hex) byte {
 	switch {
 	case e == nil:

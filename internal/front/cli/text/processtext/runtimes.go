@@ -61,7 +61,7 @@ func orNone(s string) string {
 	return s
 }
 
-// eeVersion returns the version, or what stands in its place: no runtime is without one.
+// eeVersion returns the version, or the reason why it is missing.
 func eeVersion(p *report.Page, v *answer.EEVersion) string {
 	switch {
 	case v.Version != "" || p.SOS:

@@ -67,7 +67,7 @@ func absences(p *report.Page, list []answer.TriageAbsent) {
 	}
 }
 
-// finding writes what is wrong, why that is said, and the commands to go on with.
+// finding writes a finding, its evidence and the next commands.
 func finding(p *report.Page, number int, f *answer.Finding) {
 	p.Printf("\n%d. %s (%s): %s [%s]\n", number, strings.ToUpper(string(f.Kind)), f.Severity, report.Escape(f.Text), f.Strength)
 	shown := 0

@@ -1,4 +1,5 @@
-// Package querytext writes answers to questions that users wrote themselves as text. It gets answers and can read nothing.
+// Package querytext writes the answers to the user's own queries and expressions as text. It receives answers and
+// cannot read a dump.
 package querytext
 
 import (
@@ -13,7 +14,8 @@ import (
 // heldRows is how many rows determine the widths of columns before the first is written.
 const heldRows = 200
 
-// widest is how wide a column of text becomes at most, if it is not the last; cells that are longer push the rest aside.
+// widest is how wide a column of text becomes at most, if it is not the last; cells that are longer push the rest
+// aside.
 const widest = 60
 
 // Query is the text of query.
@@ -100,7 +102,7 @@ func isNumber(c *answer.Cell) bool {
 	return false
 }
 
-// cellText returns a cell as it stands in a table.
+// cellText formats a cell for a table.
 func cellText(c *answer.Cell, count bool) string {
 	switch c.Kind {
 	case answer.CellInt, answer.CellUint:

@@ -34,7 +34,7 @@ func Async(p *report.Page, a *answer.Async) {
 	}
 }
 
-// counts writes the answer of dumpasync -stats.
+// counts writes the text of dumpasync -stats.
 func counts(p *report.Page, rows []answer.AsyncCount) {
 	p.Print("MT               Count    Type\n")
 	for i := range rows {
@@ -51,7 +51,8 @@ func nameIn(p *report.Page, name, sos answer.Text) string {
 	return name.String()
 }
 
-// merged writes the answer of dumpasync -coalesce. SOS knows no pooled boxes: in its form those that begin a stack come behind all others.
+// merged writes the text of dumpasync -coalesce. SOS does not recognize pooled boxes: in its form, stacks that begin
+// with one come last.
 func merged(p *report.Page, groups []answer.AsyncGroup) {
 	n := 0
 	for i := range groups {
@@ -68,10 +69,10 @@ func merged(p *report.Page, groups []answer.AsyncGroup) {
 	}
 }
 
-// mergedStack writes the first group of the list with those that continue it.
+// mergedStack writes the first group of the list with its continuations.
 func mergedStack(p *report.Page, groups []answer.AsyncGroup, number int) {
 	p.Printf("STACKS %d\n", number)
-	left := -1 // the depth of a group whose continuations are left out
+	left := -1 // the depth of a group with omitted continuations
 	for i := range groups {
 		g := &groups[i]
 		if g.Depth == 0 && i > 0 {
@@ -125,7 +126,7 @@ func appendIndent(b []byte, depth int) []byte {
 	return b
 }
 
-// NoTask is said, in the form of SOS's taskstate, of an object that is no task.
+// NoTask writes the text of SOS's taskstate for an object that is not a task.
 func NoTask(p *report.Page) {
 	if p.SOS {
 		p.Print("Either a valid task address or -v <state value> is expected...\n\n")

@@ -1,3 +1,4 @@
-// Package tasktext writes answers about what the program waits for as text: tasks and async methods, the thread pool, timers, locks. SOS
-// has some of these questions, and its form is written to the character where it does. It gets answers and can read nothing.
+// Package tasktext writes answers about what the program waits for as text: tasks and async methods, the thread pool,
+// timers, locks. For commands that SOS has, it also writes SOS's form, to the character. It receives answers and
+// cannot read a dump.
 package tasktext

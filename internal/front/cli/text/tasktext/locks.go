@@ -63,7 +63,7 @@ func lock(p *report.Page, l *answer.Lock) {
 	}
 }
 
-// asyncWaiter writes who goes on when a SemaphoreSlim is released.
+// asyncWaiter writes the code that continues when a SemaphoreSlim is released.
 func asyncWaiter(p *report.Page, w *answer.AsyncWaiter) {
 	words := "waits asynchronously"
 	switch {
@@ -84,7 +84,7 @@ func escapedStack(methods []string) string {
 	return strings.Join(lines, "\n      which is awaited by ")
 }
 
-// holds returns who holds a lock.
+// holds describes the holder of a lock.
 func holds(l *answer.Lock) string {
 	if l.Kind == answer.LockConstructor {
 		return "run by thread " + threadName(l.Owner)
@@ -194,7 +194,7 @@ func threadWait(p *report.Page, list []*answer.ThreadWait) {
 // namedThreads is how many of several equal threads a line names.
 const namedThreads = 4
 
-// operation writes suspended code that waits alike on one line, and who holds what it waits for.
+// operation writes equal waits of suspended code on one line, with the holder of what they wait for.
 func operation(p *report.Page, o *answer.OperationWait) {
 	p.Printf("%d × ", o.Count)
 	if from := o.Caller(); from != "" {

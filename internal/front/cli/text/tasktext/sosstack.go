@@ -10,8 +10,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A sosStack writes a stack in SOS's order: of those that continue a frame the last one first, but at once those that SOS
-// does not know as frames; and a frame each time that something leads to it.
+// A sosStack writes a stack in SOS's order. Of several continuations of a frame, the last one comes first.
+// Continuations that SOS does not recognize as frames come at once. A frame is repeated each time that something
+// leads to it.
 type sosStack struct {
 	p      *report.Page
 	s      *answer.AsyncStack

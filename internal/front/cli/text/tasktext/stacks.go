@@ -105,14 +105,14 @@ func variables(p *report.Page, depth int, more string, list []answer.AsyncVariab
 	}
 }
 
-// suspended writes where a method stands that the runtime itself suspends.
+// suspended writes the position of a method suspended by the runtime itself.
 func suspended(p *report.Page, indent string, at *answer.AsyncPlace) {
 	p.Printf("%sin %s", indent, report.Escape(at.Method.String()))
 	place(p, at)
 	p.Print("\n")
 }
 
-// appendPlace appends where an async method stands.
+// appendPlace appends the position of an async method.
 func appendPlace(b []byte, at *answer.AsyncPlace) []byte {
 	if at == nil {
 		return b
@@ -127,7 +127,7 @@ func appendPlace(b []byte, at *answer.AsyncPlace) []byte {
 	return b
 }
 
-// place writes where an async method stands.
+// place writes the position of an async method.
 func place(p *report.Page, at *answer.AsyncPlace) { _, _ = p.Write(appendPlace(nil, at)) }
 
 // roots writes what keeps a stack alive.

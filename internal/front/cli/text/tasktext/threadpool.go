@@ -16,8 +16,8 @@ import (
 // ThreadPoolOptions select parts of the text of threadpool.
 type ThreadPoolOptions struct {
 	Log    bool // the hill climbing log
-	Items  bool // what is queued
-	Counts bool // what is queued, counted by type
+	Items  bool // queued work items
+	Counts bool // queued work items, counted by type
 }
 
 // ThreadPool is the text of threadpool.
@@ -60,7 +60,7 @@ func ThreadPool(p *report.Page, t *answer.ThreadPool, o ThreadPoolOptions) {
 	}
 }
 
-// count returns a number, or the word for why it is missing.
+// count formats a number, or the reason why it is missing.
 func count(n answer.Maybe[int64]) string {
 	if n.Err != nil {
 		return answer.Absent(n.Err)
@@ -98,7 +98,7 @@ func counters(p *report.Page, t *answer.ThreadPool) {
 	p.Print("\n")
 }
 
-// hillClimbing writes the log. Times are seconds before its last entry.
+// hillClimbing writes the log. Times are seconds before the last entry.
 func hillClimbing(p *report.Page, t *answer.ThreadPool) {
 	n := len(t.HillClimbing)
 	if n == 0 {
@@ -121,7 +121,7 @@ func hillClimbing(p *report.Page, t *answer.ThreadPool) {
 	}
 }
 
-// sosThreadPool is SOS's form: it calls every pool but that of Windows portable.
+// sosThreadPool writes SOS's form, which calls every pool except Windows's own portable.
 func sosThreadPool(p *report.Page, t *answer.ThreadPool, o ThreadPoolOptions) {
 	if t.Total.Err != nil {
 		p.Print("Failed to obtain ThreadPool data.\n")
@@ -158,7 +158,7 @@ func sosCounters(p *report.Page, t *answer.ThreadPool) {
 	}
 }
 
-// sosItems lists the items as SOS's -wi does, which names workers' own queues like the global one.
+// sosItems lists the items like SOS's -wi, which labels local queues like the global one.
 func sosItems(p *report.Page, q *answer.WorkQueues) {
 	table := p.Table(report.Column{Name: "Queue", Kind: report.Text, Width: 17}, report.Column{Name: "Object", Kind: report.Pointer, Left: true},
 		report.Column{Name: "Type", Kind: report.TypeName})
@@ -180,7 +180,8 @@ func sosItems(p *report.Page, q *answer.WorkQueues) {
 	p.Print("\n")
 }
 
-// inArrays are items in the order of the arrays that hold them, which begin anywhere: SOS lists them so.
+// inArrays returns the items in the order of their arrays, as SOS lists them. A queue may begin anywhere in its
+// array.
 func inArrays(items []answer.WorkItem) []answer.WorkItem {
 	list := slices.Clone(items)
 	slices.SortStableFunc(list, func(a, b answer.WorkItem) int { return a.Slot - b.Slot })
@@ -194,7 +195,7 @@ type itemCount struct {
 	n, size uint64
 }
 
-// itemCounts counts the items by type, as dumpheap -stat counts objects. Types of one size stand in the order in which they were met.
+// itemCounts counts the items by type, like dumpheap -stat. Types of equal size keep the order of first occurrence.
 func itemCounts(p *report.Page, t *answer.ThreadPool) {
 	var total itemCount
 	var list []*itemCount
@@ -229,7 +230,7 @@ func itemCounts(p *report.Page, t *answer.ThreadPool) {
 	p.Printf("Total %s objects, %s bytes\n", report.Commas(total.n), report.Commas(total.size))
 }
 
-// WorkQueues is the text of threadpoolqueue. limit is how many items of each queue it writes, 0 for all.
+// WorkQueues is the text of threadpoolqueue. It writes at most limit items of each queue; 0 means all.
 func WorkQueues(p *report.Page, q *answer.WorkQueues, limit int) {
 	if p.SOS {
 		sosQueues(p, q)
@@ -278,7 +279,7 @@ func workQueue(p *report.Page, q *answer.WorkQueue, limit int) {
 	p.Print("\n")
 }
 
-// itemWords returns an item on one line.
+// itemWords formats an item on one line.
 func itemWords(i *answer.WorkItem) string {
 	var b strings.Builder
 	switch {
@@ -304,10 +305,10 @@ func itemWords(i *answer.WorkItem) string {
 	return b.String()
 }
 
-// lineChars is how many characters of a string stand on a line.
+// lineChars is the maximum number of characters of a string on a line.
 const lineChars = 80
 
-// threadName returns a thread as people name it.
+// threadName names a thread for people.
 func threadName(t *answer.Thread) string {
 	words := fmt.Sprintf("%#x", t.OSID)
 	if t.Index != nil {
@@ -321,7 +322,7 @@ func threadName(t *answer.Thread) string {
 	return words
 }
 
-// sosQueues is SOS's form. It looks into items of three types, and prints the type of others.
+// sosQueues writes SOS's form. It describes items of three types and prints only the type of others.
 func sosQueues(p *report.Page, q *answer.WorkQueues) {
 	tasks, work := map[string]int{}, map[string]int{}
 	p.Print("global work item queue________________________________\n")
@@ -357,7 +358,7 @@ func sosItem(p *report.Page, i *answer.WorkItem, tasks, work map[string]int) {
 	}
 }
 
-// sosSummary counts methods, those that come most often last.
+// sosSummary counts methods in ascending order of frequency.
 func sosSummary(p *report.Page, kind string, counts map[string]int) {
 	total := 0
 	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(counts[a]-counts[b], strings.Compare(a, b)) })

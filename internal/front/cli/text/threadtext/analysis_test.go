@@ -12,8 +12,8 @@ import (
 
 func known(a target.Addr) answer.Maybe[target.Addr] { return answer.Known(a) }
 
-// TestAnalysis: SOS's form has the inner exception alone, in capitals, and moves what it takes for a fault; ours has all
-// causes and places in the source. What can't be read is never "<none>".
+// TestAnalysis: SOS's form has the inner exception alone, in capitals, and moves what it takes for a fault; ours has
+// all causes and places in the source. What can't be read is never "<none>".
 func TestAnalysis(t *testing.T) {
 	offset := uint64(0x1f)
 	frames := func(yield func(*answer.Frame, error) bool) {

@@ -48,7 +48,7 @@ func (w *crashWriter) line(label, text string) {
 	}
 }
 
-// head is what the record says.
+// head writes the crash record.
 func (w *crashWriter) head(x *answer.Crash) {
 	w.line("Reason:", x.Reason)
 	if x.Code != "" {
@@ -329,8 +329,8 @@ func (w *crashWriter) waiting(x *answer.Waiting) {
 
 const recordRule = "-----------------------------------------------"
 
-// crashRecord writes what a NativeAOT process wrote about its crash. SOS has the exception three times: as the current one, as the
-// thread's, and as a list of all that are nested in it.
+// crashRecord writes what a NativeAOT process wrote about its crash. SOS has the exception three times: as the current
+// one, as the thread's, and as a list of all that are nested in it.
 func crashRecord(p *report.Page, r *answer.CrashRecord) {
 	p.Printf("CrashReason:        %s\n", r.Reason)
 	p.Printf("ThreadId:           %04X\n", r.Thread)

@@ -1,3 +1,3 @@
-// Package threadtext writes answers about threads and stacks as text: in the form of SOS, to
-// the character, or with what sosgo adds. It gets answers and can read nothing.
+// Package threadtext writes answers about threads and stacks as text: in SOS's form, to the character, or with
+// sosgo's additions. It receives answers and cannot read a dump.
 package threadtext

@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/internal/front/report"
 )
 
-// ManagedThreads is the text of clrthreads: a table of the threads or, where it was asked what they do, one of that.
+// ManagedThreads is the text of clrthreads: a table of the threads or, if requested, of their activities.
 func ManagedThreads(p *report.Page, l *answer.ManagedThreads) {
 	threadCounts(p, &l.Counts)
 	if len(l.Threads) > 0 && l.Threads[0].Activity != nil {
@@ -37,7 +37,8 @@ func ManagedThreads(p *report.Page, l *answer.ManagedThreads) {
 	}
 }
 
-// managedID returns the managed id of a thread. All threads that run managed code have one; a NativeAOT program does not record it.
+// managedID returns the managed id of a thread. All threads that run managed code have one; a NativeAOT program does
+// not record it.
 func managedID(t *answer.Thread) string {
 	if t.ManagedID == 0 && t.Thread != 0 {
 		return "?"
@@ -48,7 +49,7 @@ func managedID(t *answer.Thread) string {
 // orAbsent returns a text, or why it is missing.
 func orAbsent(t *answer.Text) string { return absentOr(t.Err, t.S) }
 
-// absentOr returns what stands for a value: its text, or why it is missing.
+// absentOr returns text, or the reason if err is not nil.
 func absentOr(err error, text string) string {
 	if err != nil {
 		return answer.Absent(err)
@@ -77,7 +78,8 @@ func lockCount(t *answer.ManagedThread) string {
 	return strconv.FormatUint(uint64(*t.LockCount), 10)
 }
 
-// notes returns the last column: what the thread is for, and its exception. Outside SOS's form the thread's name ends it.
+// notes returns the last column: what the thread is for, and its exception. Outside SOS's form the thread's name ends
+// it.
 func notes(p *report.Page, t *answer.ManagedThread) string {
 	var b strings.Builder
 	for _, s := range t.Special {

@@ -30,7 +30,7 @@ func Profile(p *report.Page, v *answer.Profile, o ProfileOptions) {
 	}
 }
 
-// ProfileFile says which file a profile was written to.
+// ProfileFile writes the name of a profile's file.
 func ProfileFile(p *report.Page, v *answer.Profile) {
 	p.Printf("%s: the stacks of %d threads\n", report.Escape(v.File), len(v.Threads))
 }

@@ -254,8 +254,8 @@ func variable(v *answer.Variable, argument bool) string {
 	return fmt.Sprintf("%s: %s = %s", report.Escape(name), report.Escape(v.Type.String()), report.Escape(value))
 }
 
-// The limits of SOS's lines of references: how far they stand from the left, the
-// width of SP and IP; and the characters of a string, and of it with the type.
+// The limits of SOS's lines of references: the indentation, the width of SP and IP, and the characters of a string,
+// without and with its type.
 const (
 	referenceIndent = 34
 	sosStringLimit  = 31

@@ -12,8 +12,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestMethodWithoutName: where the name lacks, the MethodDesc stands, to go on with;
-// SOS's form stays.
+// TestMethodWithoutName checks that a MethodDesc replaces a missing name, except in SOS's form.
 func TestMethodWithoutName(t *testing.T) {
 	write := func(sos bool, f *answer.Frame) string {
 		return page(sos, func(p *report.Page) {
@@ -31,8 +30,7 @@ func TestMethodWithoutName(t *testing.T) {
 	assert.Equal(t, "A.B()", write(false, &answer.Frame{Method: answer.Text{S: "A.B()"}, MethodDesc: 0x10}))
 }
 
-// TestNativeFrame: an offset of zero is one, and a frame that only says why there are
-// no registers has none.
+// TestNativeFrame checks that a zero offset is shown, and that a frame with only an error has no offset.
 func TestNativeFrame(t *testing.T) {
 	write := func(f *answer.Frame) string {
 		return page(false, func(p *report.Page) { (&frameWriter{p: p}).frame(f) })
@@ -53,14 +51,14 @@ func TestNativeFrame(t *testing.T) {
 	for _, field := range []string{`"offset"`, `"sp"`, `"ip"`} {
 		assert.NotContains(t, string(b), field)
 	}
-	// A call through a null pointer leads to 0.
+	// A call through a null pointer gives the instruction pointer 0.
 	b, err = json.Marshal(&answer.Frame{Kind: answer.FrameNative, SP: known(0x10)})
 	assert.NoError(t, err)
 	assert.Contains(t, string(b), `"ip":"0x0"`)
 }
 
-// TestDebugStackOrder: SOS looks for the runtime's own frames when it comes to a managed one, so that those of the
-// thread's outermost managed code are in no line, and others follow native code.
+// TestDebugStackOrder checks the order of frames. SOS looks for the runtime's own frames only at managed frames, so
+// frames above the outermost managed code are missing, and others follow native code.
 func TestDebugStackOrder(t *testing.T) {
 	list := []answer.DebugFrame{{SP: 0x10, IP: 1, Native: true}, {SP: 0x20, Label: "Internal call"}, {SP: 0x30, IP: 1, Method: answer.Text{S: "A.B()"}, Module: answer.Text{S: "a.dll"}},
 		{SP: 0x38, Label: "Managed to Unmanaged transition"}, {SP: 0x40, IP: 1, Native: true}}

@@ -13,7 +13,7 @@ import (
 
 // OSThreadsOptions select what OSThreads writes.
 type OSThreadsOptions struct {
-	Verbose bool // also pointers to code, stack, frame and environment block
+	Verbose bool // with the addresses of code, stack, frame and environment block
 }
 
 // OSThreads is the text of threads.
@@ -49,11 +49,11 @@ func osThread(p *report.Page, t *answer.OSThread, o OSThreadsOptions) {
 	p.Printf("    TEB 0x%s\n", report.Hex16(t.TEB))
 }
 
-// remark is what sosgo adds to a line of threads.
+// remark writes sosgo's additions to a line of threads.
 func remark(p *report.Page, t *answer.OSThread) {
 	if t.Thread.Thread != 0 {
 		p.Print(" managed")
-		if t.ManagedID != 0 { // a NativeAOT program does not record it
+		if t.ManagedID != 0 { // NativeAOT programs do not record it
 			p.Printf(" %d", t.ManagedID)
 		}
 	}
@@ -65,7 +65,7 @@ func remark(p *report.Page, t *answer.OSThread) {
 	}
 }
 
-// index returns the number of a thread, as SOS and debuggers count.
+// index formats the number of a thread, as SOS and debuggers count.
 func index(t *answer.Thread) string {
 	if t.Index == nil {
 		return "XXXX"
@@ -73,7 +73,7 @@ func index(t *answer.Thread) string {
 	return strconv.Itoa(*t.Index)
 }
 
-// Registers is the text of registers. SOS has those of the processor's CONTEXT alone.
+// Registers is the text of registers. SOS prints only the registers in the processor's CONTEXT.
 func Registers(p *report.Page, r *answer.Registers) {
 	if r.Others && !p.SOS {
 		p.Print("At the exception; registers -now has those of the moment of the dump.\n")
@@ -99,7 +99,7 @@ func Registers(p *report.Page, r *answer.Registers) {
 	vectors(p, r.Float.XMM)
 }
 
-// vectors are vector registers, with the number that is in the lower half of each.
+// vectors writes vector registers with their lower halves as numbers.
 func vectors(p *report.Page, list []answer.WideRegister) {
 	for _, w := range list {
 		p.Printf("%s = 0x%016x%016x (%v)\n", w.Name, uint64(w.High), uint64(w.Low), math.Float64frombits(uint64(w.Low)))
@@ -123,7 +123,7 @@ func SyncBlocks(p *report.Page, l *answer.SyncBlocks) {
 		case errors.Is(err, target.ErrNotInDump), errors.Is(err, target.ErrCorrupt), errors.Is(err, target.ErrUnsupported):
 			p.Warn(err)
 			p.Printf("%5d %s\n", b.Index, answer.Absent(err))
-		case err != nil: // the user wants no more
+		case err != nil: // canceled
 			p.Fail(err)
 			return
 		default:
@@ -149,10 +149,10 @@ func syncBlock(p *report.Page, b *answer.SyncBlock) {
 		report.Hex16(b.Object), objectType(p, b.Type))
 }
 
-// invalidObject is what SOS prints for an object with an impossible type.
+// invalidObject is SOS's text for an object with an invalid type.
 const invalidObject = "<Invalid Object>"
 
-// objectType returns the name of an object's type. SOS has words of its own for what is no object.
+// objectType returns the name of an object's type. SOS has its own text for invalid objects.
 func objectType(p *report.Page, name answer.Text) string {
 	if p.SOS && errors.Is(name.Err, target.ErrCorrupt) {
 		return invalidObject

@@ -44,7 +44,7 @@ func TestRegisters(t *testing.T) {
 	write := func(sos bool) string { return page(sos, func(p *report.Page) { Registers(p, r) }) }
 	assert.Equal(t, "cs = 0x0033\nrip = <not in dump>\n", write(true))
 	assert.Equal(t, "cs = 0x0033\nrip = <not in dump>\nfs_base = 0x0000000000000001\n", write(false))
-	r.Registers = r.Registers[2:] // of a processor whose CONTEXT is not known SOS's form has all
+	r.Registers = r.Registers[2:] // for a processor with unknown CONTEXT, SOS's form has all registers
 	assert.Equal(t, "fs_base = 0x0000000000000001\n", write(true))
 }
 
@@ -85,7 +85,7 @@ func TestSyncBlocks(t *testing.T) {
 	assert.Contains(t, write(b, nil), "0000000000000030 2ce6   6   0000000000000000 Free\n")
 }
 
-// TestUnnamedActivity: a method with a name is no place where names can't be read.
+// TestUnnamedActivity checks that a method's name is not used as the place if names cannot be read.
 func TestUnnamedActivity(t *testing.T) {
 	write := func(kind, text string) string {
 		row := answer.WaitingThread{ThreadActivity: answer.ThreadActivity{Kind: kind, Text: text, Caller: answer.Text{S: "A.B()"}}}
@@ -97,7 +97,7 @@ func TestUnnamedActivity(t *testing.T) {
 	assert.Contains(t, write("sleep", "sleeps"), "sleeps in A.B()\n")
 }
 
-// TestNoParallelStacks: stacks that can't be read are not said to be none.
+// TestNoParallelStacks checks that unreadable stacks are not reported as missing.
 func TestNoParallelStacks(t *testing.T) {
 	none, unread := &answer.ParallelStacks{}, &answer.ParallelStacks{}
 	unread.Note(target.ErrNotInDump)

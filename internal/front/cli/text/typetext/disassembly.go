@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// DisassemblyOptions says how Disassembly writes instructions.
+// DisassemblyOptions select how Disassembly writes instructions.
 type DisassemblyOptions struct {
 	Offsets  bool // with the offset of each
 	NoSource bool // without lines of the source
@@ -81,9 +81,8 @@ func (l *machineListing) changes(offset uint32) {
 	}
 }
 
-// handlers writes what of the exception handlers ends and begins at an offset:
-// ends innermost first, then begins outermost first. Duplicates say nothing new,
-// but for the copies of finally blocks.
+// handlers writes the exception handlers that end or begin at an offset: ends innermost first, then begins outermost
+// first. It skips duplicates, except copies of finally blocks.
 func (l *machineListing) handlers(offset uint32) {
 	all := l.d.Handlers
 	for i := range all {

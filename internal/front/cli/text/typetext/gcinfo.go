@@ -88,7 +88,7 @@ func signedHex(offset int32) string {
 	return "+" + strconv.FormatInt(int64(offset), 16)
 }
 
-// A gcLine says what happens at an offset.
+// A gcLine describes an event at an offset.
 type gcLine struct {
 	offset uint32
 	text   string

@@ -41,14 +41,14 @@ func IL(p *report.Page, il *answer.IL) {
 	}
 }
 
-// NoIL is what SOS prints of an address that is no method's.
+// NoIL writes SOS's text for an address that is not a method.
 func NoIL(p *report.Page) {
 	if p.SOS {
 		p.Print("Must pass a valid expression\n")
 	}
 }
 
-// An ilListing writes instructions inside the blocks of their handlers.
+// An ilListing writes instructions nested in the blocks of their handlers.
 type ilListing struct {
 	p      *report.Page
 	il     *answer.IL
@@ -59,7 +59,7 @@ func (l *ilListing) line(text string) {
 	l.p.Printf("%s%s\n", strings.Repeat("  ", l.indent), report.Escape(text))
 }
 
-// operand returns an operand's text. SOS does not ask which module IL at an address belongs to.
+// operand formats an operand. SOS does not resolve the module of IL at an address.
 func (l *ilListing) operand(o *answer.ILOperand) string {
 	if l.p.SOS && o.Kind == answer.ILName && l.il.MethodDesc == 0 && !l.il.Dynamic {
 		return answer.ILOperand{Kind: answer.ILUnnamed, Token: o.Token}.String()
@@ -67,7 +67,7 @@ func (l *ilListing) operand(o *answer.ILOperand) string {
 	return ilOperand(l.p, o)
 }
 
-// ilOperand returns an operand's text. SOS's has names that are cut, strings as they are, and numbers with six decimals.
+// ilOperand formats an operand. In SOS's form names are truncated, strings unescaped, and numbers have six decimals.
 func ilOperand(p *report.Page, o *answer.ILOperand) string {
 	switch {
 	case p.SOS && o.Kind == answer.ILFloat:
@@ -78,14 +78,14 @@ func ilOperand(p *report.Page, o *answer.ILOperand) string {
 	return o.String()
 }
 
-// The lengths that SOS cuts names to: those of definitions, of references to other modules, and of types with a signature.
+// The lengths to which SOS truncates names: definitions, references to other modules, and types with a signature.
 const (
 	sosNameChars = 48
 	sosRefChars  = 49
 	sosSpecChars = 50
 )
 
-// sosToken returns a name as SOS's buffers cut it; a nested type has its own name only.
+// sosToken returns a name truncated as in SOS's buffers. A nested type has only its own name.
 func sosToken(t *answer.ILToken) string {
 	if t.Literal != nil {
 		return `"` + *t.Literal + `"`
@@ -104,8 +104,8 @@ func sosToken(t *answer.ILToken) string {
 
 func cut(s string, limit int) string { return s[:min(len(s), limit)] }
 
-// blocks closes the blocks that end at an offset and opens those that start there. SOS opens a block for each handler, also where several
-// protect the same instructions.
+// blocks closes the blocks that end at an offset and opens the blocks that start there. SOS opens a block for each
+// handler, even if several protect the same instructions.
 func (l *ilListing) blocks(offset int) {
 	at := func(span [2]uint32) (starts, ends bool) {
 		return int(span[0]) == offset, int(span[0])+int(span[1]) == offset
@@ -137,7 +137,7 @@ func (l *ilListing) end(what string) {
 	l.line("} // end " + what)
 }
 
-// blockWord returns what a handler's block is called; SOS calls all but finally and fault a catch.
+// blockWord returns the name of a handler's block. SOS calls all blocks except finally and fault a catch.
 func blockWord(c *answer.ILClause) string {
 	switch c.Kind {
 	case answer.ILFinally:
@@ -148,7 +148,7 @@ func blockWord(c *answer.ILClause) string {
 	return ".catch"
 }
 
-// handler is blockWord with the type that is caught, which SOS leaves out.
+// handler returns blockWord with the caught type, which SOS leaves out.
 func (l *ilListing) handler(c *answer.ILClause) string {
 	word := blockWord(c)
 	if l.p.SOS || c.Type.S == "" || c.Type.Err != nil {

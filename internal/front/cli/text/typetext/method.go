@@ -46,7 +46,8 @@ func jitted(m *answer.Method) string {
 	return "no"
 }
 
-// ilVersion returns the ILCodeVersionNode of the code: 0 for the IL in the metadata. No layout has the place of a profiler's.
+// ilVersion returns the ILCodeVersionNode of the code, or 0 for the IL in the metadata. No layout describes the node
+// of a profiler's IL.
 func ilVersion(m *answer.Method) string {
 	v := answer.Maybe[target.Addr]{Err: m.ReJIT.Err}
 	if v.Err == nil && m.ReJIT.Value != 0 {

@@ -132,5 +132,5 @@ func LoadContext(p *report.Page, l *answer.LoadContext) {
 	text.Object(p, l.Object)
 }
 
-// InvalidObject says, in SOS's form, that there is no object.
+// InvalidObject writes SOS's text for an address without an object.
 func InvalidObject(p *report.Page, err error) { text.InvalidObject(p, err) }

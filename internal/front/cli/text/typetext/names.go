@@ -48,7 +48,8 @@ func Tokens(p *report.Page, s *answer.NameSearch) {
 	})
 }
 
-// searched writes the modules with what was found in them. Of all modules, those without a match are counted, and those that may have one.
+// searched writes the modules with the names found in them. It counts the modules without a match and the unreadable
+// ones.
 func searched(p *report.Page, s *answer.NameSearch, matches func(*answer.SearchedModule) []answer.NameMatch, write func(*answer.SearchedModule, []answer.NameMatch)) {
 	printed, without, unread := 0, 0, 0
 	for i := range s.Modules {

@@ -11,7 +11,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// MethodTable is the text of dumpmt; with details, that of dumpmt -all.
+// MethodTable writes the text of dumpmt, or of dumpmt -all if details is set.
 func MethodTable(p *report.Page, t *answer.Type, details bool) {
 	if t.Free {
 		p.Print("Free MethodTable\n")
@@ -53,7 +53,7 @@ func MethodTable(p *report.Page, t *answer.Type, details bool) {
 	}
 }
 
-// loader writes what a type was loaded by. Runtimes that don't keep the load context have no line for it.
+// loader writes the loader of a type. Runtimes without load contexts have no line for it.
 func loader(row func(label, value string), t *answer.Type) {
 	if !answer.Is(t.LoaderAllocator.Maybe, 0) {
 		row("LoaderAllocator:", text.Hex16(t.LoaderAllocator.Maybe))
@@ -67,7 +67,7 @@ func loader(row func(label, value string), t *answer.Type) {
 	}
 }
 
-// methodTable writes the methods of a type. SOS has NONE for code that can't be found.
+// methodTable writes the methods of a type. SOS prints NONE for missing code.
 func methodTable(p *report.Page, t *answer.Type) {
 	p.Print("--------------------------------------\nMethodDesc Table\n")
 	table := p.Columns(16, 16, 6, -16, 0)
@@ -82,10 +82,10 @@ func methodTable(p *report.Page, t *answer.Type) {
 	}
 }
 
-// initializerFailed describes a class whose constructor threw an exception.
+// initializerFailed is the state of a class with a static constructor that threw an exception.
 const initializerFailed = "failed (it threw an exception)"
 
-// token returns the metadata token of a type, or why it has none: a type without a module.
+// token returns the metadata token of a type, or the reason why it is missing.
 func token(t *answer.Type) string {
 	if t.Token == 0 && t.Module.Err != nil {
 		return answer.Absent(t.Module.Err)
@@ -114,7 +114,7 @@ func Class(p *report.Page, t *answer.Type) {
 	classDetails(p, t)
 }
 
-// The TypeAttributes that SOS names (ECMA-335 II.23.1.15).
+// The TypeAttributes that SOS prints (ECMA-335 II.23.1.15).
 var typeAttributes = []struct {
 	mask answer.Hex
 	name string
@@ -177,7 +177,7 @@ func Statics(p *report.Page, fields iter.Seq2[answer.StaticField, error]) {
 			thread = " [" + report.Escape(text.Thread(f.Thread)) + "]"
 		}
 		slot := ""
-		if f.Slot != 0 { // a field that was never initialised has none, and that of another may not be known
+		if f.Slot != 0 { // a field that was never initialized has no slot; a slot may also be unknown
 			slot = report.Hex16(f.Slot)
 		}
 		p.Printf("%16s %16s %s.%s%s%s\n", slot, value,
@@ -185,7 +185,7 @@ func Statics(p *report.Page, fields iter.Seq2[answer.StaticField, error]) {
 	}
 }
 
-// RuntimeTypes is the text of dumpruntimetypes. SOS knows no domain of types that have no MethodTable.
+// RuntimeTypes is the text of dumpruntimetypes. SOS prints no domain for types without a MethodTable.
 func RuntimeTypes(p *report.Page, types iter.Seq2[answer.RuntimeType, error]) {
 	table := p.Table(report.Column{Name: "Address", Kind: report.Pointer}, report.Column{Name: "Domain", Kind: report.Pointer},
 		report.Column{Name: "MT", Kind: report.Pointer}, report.Column{Name: "Type Name", Kind: report.TypeName})
