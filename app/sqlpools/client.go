@@ -198,8 +198,9 @@ func (q *query) clientCommand(o objects.Object, running bool, state *shapes.Ref,
 		return nil
 	}
 	kind := q.IntAt(&s.Type, x)
-	out := &answer.SQLCommand{Address: o.Addr, Running: running, Text: q.TextAt(&s.Text, x), Procedure: answer.Of(kind.Value == storedProcedure, kind.Err),
-		Timeout: q.timeout(&s.Timeout, x), Deadline: answer.Maybe[time.Time]{Err: shapes.ErrNoField}, Since: answer.Maybe[time.Time]{Err: shapes.ErrNoField}}
+	out := newCommand(o.Addr, q.TextAt(&s.Text, x))
+	out.Running, out.Timeout = running, q.timeout(&s.Timeout, x)
+	out.Procedure = answer.Of(kind.Value == storedProcedure, kind.Err)
 	if running {
 		if own, ownAt := shapes.At[*clientState](q.Reading, &s.State, x); own != nil {
 			q.waits(out, own, ownAt)

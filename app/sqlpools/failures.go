@@ -136,7 +136,7 @@ func (q *query) failure(o objects.Object) answer.SQLFailure {
 			if text.IsZero() {
 				text = q.TextAt(&c.Final, at)
 			}
-			out.Command = &answer.SQLCommand{Address: q.PointerAt(&s.Command, x).Value, Text: text, Timeout: answer.Maybe[*int64]{Err: shapes.ErrNoField}}
+			out.Command = newCommand(q.PointerAt(&s.Command, x).Value, text)
 			out.Strength = answer.StrengthRecorded
 		}
 	}
@@ -157,7 +157,7 @@ func (q *query) clientFailure(out *answer.SQLFailure, s *clientException, x shap
 		}
 	}
 	if c, at := shapes.At[*clientBatchCommand](q.Reading, &s.Batch, x); c != nil {
-		out.Command = &answer.SQLCommand{Address: q.PointerAt(&s.Batch, x).Value, Text: q.TextAt(&c.Text, at), Timeout: answer.Maybe[*int64]{Err: shapes.ErrNoField}}
+		out.Command = newCommand(q.PointerAt(&s.Batch, x).Value, q.TextAt(&c.Text, at))
 		out.Strength = answer.StrengthRecorded
 	}
 	link, ok := q.links[q.id(&s.ID, x)]

@@ -130,6 +130,14 @@ func (q *query) list(all iter.Seq2[objects.Object, error]) ([]objects.Object, er
 	return out, first
 }
 
+// newCommand returns a command with nothing but its text. What a driver or an exception does not keep stays unknown: a
+// zero time would be a date.
+func newCommand(a target.Addr, text answer.Text) *answer.SQLCommand {
+	c := &answer.SQLCommand{Address: a, Text: text}
+	c.Procedure.Err, c.Timeout.Err, c.Deadline.Err, c.Since.Err = shapes.ErrNoField, shapes.ErrNoField, shapes.ErrNoField, shapes.ErrNoField
+	return c
+}
+
 // timeout returns a command's timeout, from a Nullable or a number, or nil if it was not set.
 func (q *query) timeout(f *shapes.Value, x shapes.Instance) answer.Maybe[*int64] {
 	v := f.Value(x)

@@ -1,8 +1,6 @@
 package sqlpools
 
 import (
-	"time"
-
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
@@ -77,8 +75,9 @@ func (q *query) sourceCommand(f *shapes.Ref, x shapes.Instance) *answer.SQLComma
 		return nil
 	}
 	kind := q.IntAt(&s.Type, at)
-	out := &answer.SQLCommand{Address: q.PointerAt(f, x).Value, Running: true, Text: q.TextAt(&s.Text, at), Timeout: q.timeout(&s.Timeout, at),
-		Procedure: answer.Of(kind.Value == storedProcedure, kind.Err), Deadline: answer.Maybe[time.Time]{Err: shapes.ErrNoField}, Since: answer.Maybe[time.Time]{Err: shapes.ErrNoField}}
+	out := newCommand(q.PointerAt(f, x).Value, q.TextAt(&s.Text, at))
+	out.Running, out.Timeout = true, q.timeout(&s.Timeout, at)
+	out.Procedure = answer.Of(kind.Value == storedProcedure, kind.Err)
 	p, at := shapes.At[*sourceParameters](q.Reading, &s.Parameters, at)
 	if p == nil {
 		return out

@@ -169,20 +169,23 @@ func (q *query) sqlitePool(o objects.Object, text answer.Text) answer.SQLPool {
 	return out
 }
 
+// errOwnerGone reports that only the lost owner of a connection knew the answer.
+var errOwnerGone = target.Unsupportedf("the SqliteConnection that knew it is gone")
+
 // sqliteBusy describes a connection in use. outer is the SqliteConnection, or the zero Object if it is gone.
 func (q *query) sqliteBusy(inner target.Addr, outer objects.Object) answer.SQLConnection {
 	c := answer.SQLConnection{Address: inner, ProcessID: answer.Maybe[int64]{Err: shapes.ErrNoField}, Owner: q.Pointer(outer.Addr, nil)}
 	s, x := shapes.As[*sqliteConnection](q.Reading, outer)
 	if s == nil {
+		c.Transaction.Err, c.Command.Err = errOwnerGone, errOwnerGone
 		return c
 	}
 	transaction := q.PointerAt(&s.Transaction, x)
 	c.Transaction = answer.Of(transaction.Value != 0, transaction.Err)
 	command := q.lite.commands[outer.Addr]
 	if s, x := shapes.As[*sqliteCommand](q.Reading, command); s != nil {
-		none := answer.Maybe[bool]{Err: shapes.ErrNoField}
-		c.Command.Value = &answer.SQLCommand{Address: command.Addr, Running: true, Text: q.TextAt(&s.Text, x), Procedure: none, Timeout: q.timeout(&s.Timeout, x)}
-		c.Command.Value.Deadline.Err, c.Command.Value.Since.Err = shapes.ErrNoField, shapes.ErrNoField
+		c.Command.Value = newCommand(command.Addr, q.TextAt(&s.Text, x))
+		c.Command.Value.Running, c.Command.Value.Timeout = true, q.timeout(&s.Timeout, x)
 	}
 	return c
 }
