@@ -41,7 +41,7 @@ func TestWithoutMetadata(t *testing.T) {
 			"queues of libraries": func() error { _, err := web.Queues(t.Context(), v.Process); return err },
 			"event sources":       func() error { _, err := tracing.EventSources(t.Context(), v.Process); return err },
 			"COM wrappers":        func() error { _, err := interop.ComWrappers(t.Context(), v.Process); return err },
-			"WebSockets":          func() error { _, err := web.WebSockets(t.Context(), v.Process); return err },
+			"WebSockets":          func() error { _, err := web.Sockets(t.Context(), v.Process); return err },
 			"gRPC":                func() error { _, err := web.GRPCCalls(t.Context(), v.Process); return err },
 			"SQL":                 func() error { _, err := sqlpools.SQLPools(t.Context(), v.Process, sqlpools.Options{}); return err },
 			"scopes":              func() error { _, err := hosting.ServiceScopes(t.Context(), v.Process); return err },

@@ -818,7 +818,7 @@ func (d *describer) overflowed() bool {
 // concludeOverflow reports the calls that filled the stack.
 func (d *describer) concludeOverflow() {
 	evidence := []answer.Statement{words.OverflowSet.Of(threadSays(d.died.Thread))}
-	where := answer.Statement{}
+	var where answer.Statement
 	most := -1
 	for i := range d.out.Stack {
 		if f := &d.out.Stack[i]; f.Cycle > 0 && (most < 0 || f.Cycle*f.Repeat > d.out.Stack[most].Cycle*d.out.Stack[most].Repeat) {

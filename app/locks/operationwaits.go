@@ -48,8 +48,8 @@ func (g *grapher) grouped(idle *idleCount) []*waiters {
 		k := key{t.addr, t.kind, t.words, op.method.String(), op.file, op.from, g.s.names[t.source], op.request, op.line}
 		w := known[k]
 		if w == nil {
-			w = &waiters{thing: t, OperationWait: answer.OperationWait{Method: op.method, File: op.file, Line: op.line, From: op.from, Request: op.request, Kind: t.kind, Object: cmp.Or(t.addr, t.source),
-				Type: t.typ, State: t.state, Name: g.nameOf(t), Text: words.WaitsFor.Of(g.thingText(t)).Text}}
+			w = &waiters{thing: t, OperationWait: answer.OperationWait{Method: op.method, File: op.file, Line: op.line, From: op.from, Request: op.request,
+				Kind: t.kind, Object: cmp.Or(t.addr, t.source), Type: t.typ, State: t.state, Name: g.nameOf(t), Text: words.WaitsFor.Of(g.thingText(t)).Text}}
 			known[k] = w
 			out = append(out, w)
 		}
@@ -336,7 +336,8 @@ func (g *grapher) groupText(w *waiters) answer.Statement {
 	if from := w.Caller(); from != "" {
 		caller = words.CallerColon.Of(words.Method(from))
 	}
-	return words.GroupWaits.Of(words.N(w.Count), caller, words.Method(compilernames.Pretty(w.Method.String())), lineOf(w.File, w.Line), words.WaitsFor.Of(g.thingText(w.thing)), words.Object(w.First[0]))
+	return words.GroupWaits.Of(words.N(w.Count), caller, words.Method(compilernames.Pretty(w.Method.String())), lineOf(w.File, w.Line),
+		words.WaitsFor.Of(g.thingText(w.thing)), words.Object(w.First[0]))
 }
 
 // permits concludes which methods have entered a semaphore, and reports whether it found a conclusion.

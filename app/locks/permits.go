@@ -42,7 +42,8 @@ func (g *grapher) fullSemaphores() []answer.Verdict {
 	var out []answer.Verdict
 	for _, l := range order {
 		list := of[l]
-		v := answer.Verdict{Kind: answer.FindingPermits, Strength: answer.StrengthRecorded, Count: len(list), Show: []string{"dumpobj " + addressText(l.Address)}, Sites: g.sites(list), Thing: g.lockText(l).Text, Rests: standingStill}
+		v := answer.Verdict{Kind: answer.FindingPermits, Strength: answer.StrengthRecorded, Count: len(list),
+			Show: []string{"dumpobj " + addressText(l.Address)}, Sites: g.sites(list), Thing: g.lockText(l).Text, Rests: standingStill}
 		v.Because(g.evidences(list)...)
 		switch collection, state := g.fullCollection(list[0]); {
 		case collection != 0:

@@ -125,8 +125,8 @@ func (s *survey) waitedFor() map[target.Addr]bool {
 func (s *survey) incomplete() bool { return s.lost }
 
 func newGrapher(s *survey) *grapher {
-	return &grapher{s: s, rows: map[*threads.Thread]*answer.ThreadWait{}, says: map[*threads.Thread]answer.Statement{}, of: map[*threads.Thread]*wait{}, circled: map[*wait]bool{}, described: map[*wait]bool{},
-		entered: map[*lock][]*wait{}, holding: map[target.Addr]bool{}, counted: map[target.Addr]bool{}}
+	return &grapher{s: s, rows: map[*threads.Thread]*answer.ThreadWait{}, says: map[*threads.Thread]answer.Statement{}, of: map[*threads.Thread]*wait{},
+		circled: map[*wait]bool{}, described: map[*wait]bool{}, entered: map[*lock][]*wait{}, holding: map[target.Addr]bool{}, counted: map[target.Addr]bool{}}
 }
 
 // A grapher describes waits and where they lead.

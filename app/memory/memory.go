@@ -76,14 +76,14 @@ func byLiveness(ctx context.Context, c *process.Call, f *heap.Filter, live bool)
 
 // HeapStats counts the objects of the heap by type.
 func HeapStats(ctx context.Context, p *process.Process, o HeapOptions) (*answer.Listing, error) {
-	return heapAnswer(ctx, p, o, func(ctx context.Context, c *process.Call, h *heap.Heap, o heap.ListOptions) (*answer.Listing, error) {
+	return heapAnswer(ctx, p, o, func(ctx context.Context, _ *process.Call, h *heap.Heap, o heap.ListOptions) (*answer.Listing, error) {
 		return h.Count(ctx, o)
 	})
 }
 
 // HeapObjects lists the objects of the heap. They are read during iteration.
 func HeapObjects(ctx context.Context, p *process.Process, o HeapOptions) (*answer.Listing, error) {
-	return heapAnswer(ctx, p, o, func(ctx context.Context, c *process.Call, h *heap.Heap, o heap.ListOptions) (*answer.Listing, error) {
+	return heapAnswer(ctx, p, o, func(ctx context.Context, _ *process.Call, h *heap.Heap, o heap.ListOptions) (*answer.Listing, error) {
 		return h.List(ctx, o), nil
 	})
 }

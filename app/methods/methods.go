@@ -36,7 +36,7 @@ func Disassembly(ctx context.Context, p *process.Process, address target.Addr, o
 // IL lists the IL of a method, by its MethodDesc or the object of a dynamic method. If there is no method, the error is
 // a *disasm.NoMethodError.
 func IL(ctx context.Context, p *process.Process, method target.Addr) (*answer.IL, error) {
-	return methodsOf(ctx, p, func(ctx context.Context, c *process.Call, l *disasm.Lister) (*answer.IL, error) { return l.IL(method) })
+	return methodsOf(ctx, p, func(_ context.Context, c *process.Call, l *disasm.Lister) (*answer.IL, error) { return l.IL(method) })
 }
 
 // ILAt lists the IL at an address, without the method's metadata.
@@ -118,7 +118,7 @@ func Handlers(ctx context.Context, p *process.Process, method target.Addr) (*ans
 
 // Tiers counts the code compiled in the process by tier, and lists the methods that a profiler replaced.
 func Tiers(ctx context.Context, p *process.Process) (*answer.Tiers, error) {
-	return process.WithRuntime(ctx, p, func(ctx context.Context, c *process.Call, rt *dac.Runtime) (*answer.Tiers, error) {
+	return process.WithRuntime(ctx, p, func(ctx context.Context, _ *process.Call, rt *dac.Runtime) (*answer.Tiers, error) {
 		return code.Of(rt).DescribeTiers(ctx)
 	})
 }

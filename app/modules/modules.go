@@ -60,7 +60,7 @@ func Assemblies(ctx context.Context, p *process.Process, match func(name string)
 
 // DescribeRuntimes describes the runtimes of the process. The process's own runtime is marked.
 func DescribeRuntimes(ctx context.Context, p *process.Process) ([]answer.Runtime, error) {
-	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) ([]answer.Runtime, error) {
+	return process.Answer(ctx, p, func(_ context.Context, c *process.Call) ([]answer.Runtime, error) {
 		chosen, err := c.Instance()
 		if err != nil {
 			return nil, err
@@ -78,7 +78,7 @@ func DescribeRuntimes(ctx context.Context, p *process.Process) ([]answer.Runtime
 // EEVersion describes the version of the runtime and the kind of its GC. If the GC is not described, the reason is
 // recorded.
 func EEVersion(ctx context.Context, p *process.Process) (*answer.EEVersion, error) {
-	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.EEVersion, error) {
+	return process.Answer(ctx, p, func(_ context.Context, c *process.Call) (*answer.EEVersion, error) {
 		chosen, err := c.Instance()
 		if err != nil {
 			return nil, err

@@ -72,7 +72,8 @@ func failedCommand(ctx context.Context, q *Answers, c *answer.Crash) []answer.Ve
 	for i := range list.Failures {
 		x := &list.Failures[i]
 		if x.Command != nil && slices.ContainsFunc(c.Exceptions, func(e answer.Exception) bool { return e.Address == x.Object }) {
-			v := answer.Conclude(answer.FindingCrash, words.FailedCommand.Of(words.Text(x.Command.Text.String())), x.Strength, words.ObjectOfType.Of(words.Type(x.Type.String()), words.ShortObject(x.Object)))
+			v := answer.Conclude(answer.FindingCrash, words.FailedCommand.Of(words.Text(x.Command.Text.String())), x.Strength,
+				words.ObjectOfType.Of(words.Type(x.Type.String()), words.ShortObject(x.Object)))
 			v.Show = []string{"sqlpools"}
 			return []answer.Verdict{v}
 		}

@@ -100,8 +100,8 @@ func ObjectPools(ctx context.Context, p *process.Process) (*answer.ObjectPools, 
 	return read(ctx, p, "looking for pools", heap.ScanOptions{}, (*Reader).ObjectPools)
 }
 
-// WebSockets lists the WebSockets of servers and clients.
-func WebSockets(ctx context.Context, p *process.Process) (*answer.WebSockets, error) {
+// Sockets lists the WebSockets of servers and clients.
+func Sockets(ctx context.Context, p *process.Process) (*answer.WebSockets, error) {
 	return read(ctx, p, "looking for WebSockets", heap.ScanOptions{}, (*Reader).WebSockets)
 }
 

@@ -351,7 +351,7 @@ func TestMissingParts(t *testing.T) {
 			return testdump.Asked(web.HTTPClients(t.Context(), v.Process, web.ClientOptions{Brief: true}))
 		},
 		"WebSockets": func(v *sosgo.View) (any, []error, error) {
-			return testdump.Asked(web.WebSockets(t.Context(), v.Process))
+			return testdump.Asked(web.Sockets(t.Context(), v.Process))
 		},
 	} {
 		t.Run(name, func(t *testing.T) { d.Sweep(t, 200, false, ask) })
@@ -384,7 +384,7 @@ func TestCanceled(t *testing.T) {
 		"requests":   func() error { _, err := web.Requests(ctx, v.Process, web.RequestOptions{}); return err },
 		"messages":   func() error { _, err := web.Messages(ctx, v.Process, web.MessageOptions{}); return err },
 		"clients":    func() error { _, err := web.HTTPClients(ctx, v.Process, web.ClientOptions{}); return err },
-		"WebSockets": func() error { _, err := web.WebSockets(ctx, v.Process); return err },
+		"WebSockets": func() error { _, err := web.Sockets(ctx, v.Process); return err },
 		"gRPC":       func() error { _, err := web.GRPCCalls(ctx, v.Process); return err },
 	} {
 		assert.ErrorIs(t, ask(), context.Canceled, name)

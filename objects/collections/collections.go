@@ -39,7 +39,8 @@ const maxDepth = 16
 
 // New returns a Reader that uses the shapes of b.
 func New(b *shapes.Binder) *Reader {
-	return &Reader{b: b, types: &sync.Map{}, kinds: slices.Concat(derivedWrapperKinds(), genericKinds(), nongenericKinds(), concurrentKinds(), immutableKinds(), fsharpKinds(), frozenKinds(), channelKinds(), wrapperKinds(), cacheKinds(), bufferKinds(), lazyKinds())}
+	return &Reader{b: b, types: &sync.Map{}, kinds: slices.Concat(derivedWrapperKinds(), genericKinds(), nongenericKinds(), concurrentKinds(),
+		immutableKinds(), fsharpKinds(), frozenKinds(), channelKinds(), wrapperKinds(), cacheKinds(), bufferKinds(), lazyKinds())}
 }
 
 // An opener opens objects of one type, or holds the reason why they can't be opened.

@@ -257,7 +257,7 @@ type rangeNode struct {
 	from, to uint64
 }
 
-func (n *rangeNode) children(ctx context.Context, s *session, p part) ([]dap.Variable, error) {
+func (n *rangeNode) children(ctx context.Context, s *session, _ part) ([]dap.Variable, error) {
 	if n.of.known && n.to-n.from > pageSize {
 		return s.ranges(n.of, n.from, n.to), nil
 	}

@@ -148,7 +148,7 @@ var All = map[string]any{
 	"app/web.Requests":             sosgo_app_web.Requests,
 	"app/web.Sessions":             sosgo_app_web.Sessions,
 	"app/web.SignalR":              sosgo_app_web.SignalR,
-	"app/web.WebSockets":           sosgo_app_web.WebSockets,
+	"app/web.Sockets":              sosgo_app_web.Sockets,
 	"export.Of":                    sosgo_export.Of,
 	"export/summary.Summary":       sosgo_export_summary.Summary,
 }

@@ -62,7 +62,7 @@ func webSocketsCommand() cli.Command {
 		Summary:  "list the WebSockets of servers and clients, with their state and the async code that uses them",
 		Examples: []cli.Example{{Line: "websockets", Text: "which are open, and who reads from them?"}},
 	}, func(c *cli.Context, _ *stackOptions) (*answer.WebSockets, error) {
-		return web.WebSockets(ask.Context(c), ask.View(c))
+		return web.Sockets(ask.Context(c), ask.View(c))
 	}, apptext.CardWith)
 }
 

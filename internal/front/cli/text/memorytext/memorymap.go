@@ -125,7 +125,7 @@ func nativeOwners(p *report.Page, n *answer.NativeHeap) {
 }
 
 func nativeSum(s answer.NativeSum) string {
-	return fmt.Sprintf("%s of %s", report.Count(uint64(s.Blocks), "block", "blocks"), report.Size(s.Bytes))
+	return fmt.Sprintf("%s of %s", report.Count(s.Blocks, "block", "blocks"), report.Size(s.Bytes))
 }
 
 func memoryRanges(p *report.Page, ranges []answer.MemoryRange) {

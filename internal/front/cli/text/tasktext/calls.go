@@ -76,7 +76,8 @@ func faults(p *report.Page, t *answer.Tasks) {
 	if len(t.Noted()) > 0 {
 		end = " (incomplete)."
 	}
-	p.Printf("%s failed unobserved; exceptions of %s were observed%s\n", report.Count(uint64(len(t.Faults))+t.More, "task", "tasks"), report.Count(t.Seen, "other failed task", "other failed tasks"), end)
+	p.Printf("%s failed unobserved; exceptions of %s were observed%s\n", report.Count(uint64(len(t.Faults))+t.More, "task", "tasks"),
+		report.Count(t.Seen, "other failed task", "other failed tasks"), end)
 	for i := range t.Services {
 		v := &t.Services[i]
 		p.Printf("The hosted service %s %s failed; its host has observed this:\n", report.Hex12(v.Address), report.Escape(v.Type.String()))
