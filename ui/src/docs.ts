@@ -667,7 +667,7 @@ export interface SQLFailure {
 
 export interface SQLPool {
   address: string; blocked?: boolean | null; busy?: number | null; connectionString: string | null; connections: Array<SQLConnection> | null;
-  exhausted?: boolean; idle?: number | null; max?: number | null; min?: number | null; open?: number | null;
+  exhausted?: boolean | null; idle?: number | null; max?: number | null; min?: number | null; open?: number | null;
   opening?: Array<SQLOpening> | null; state?: string | null; type: string | null; waiting?: number | null;
 }
 
@@ -859,7 +859,7 @@ export interface Contract {
 }
 
 export interface DisposableType {
-  count: number; first: string; transient: number; type: string | null;
+  accumulates?: boolean; count: number; first: string; transient: number; type: string | null;
 }
 
 export interface EnvVariable {
@@ -1021,13 +1021,13 @@ export interface SQLCommand {
 }
 
 export interface SQLConnection {
-  address: string; command?: SQLCommand | null; context?: string; contextType?: string | null; database?: string | null; opened?: string;
-  owner?: string | null; processId?: number | null; stack?: AsyncWork; state?: string | null; threads?: Array<Worker> | null;
-  transaction?: boolean | null;
+  address: string; command?: SQLCommand | null; context?: string; contextType?: string | null; database?: string | null; leaked?: boolean;
+  opened?: string; owner?: string | null; processId?: number | null; stack?: AsyncWork; state?: string | null;
+  threads?: Array<Worker> | null; transaction?: boolean | null;
 }
 
 export interface SQLOpening {
-  deadline?: string | null; owner: string; since?: string | null; stack?: AsyncWork; threads?: Array<Worker> | null;
+  deadline?: string | null; does: string; owner: string; since?: string | null; stack?: AsyncWork; threads?: Array<Worker> | null;
 }
 
 export interface SecretKind {
