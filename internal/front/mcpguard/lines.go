@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -37,10 +38,13 @@ func Serve(ctx context.Context, s *mcp.Server, in io.Reader, out io.Writer) erro
 	}
 	_ = session.Wait() // its error, if any, is the cause of the end of ctx
 	c.answers.end()
-	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
-		return err
+	err = context.Cause(ctx)
+	for _, normal := range []error{context.Canceled, context.DeadlineExceeded, io.ErrClosedPipe, syscall.EPIPE} {
+		if errors.Is(err, normal) {
+			return nil // the client closed its side, which an answer may meet first
+		}
 	}
-	return nil
+	return err
 }
 
 // A lineConn is a client that sends lines. It implements mcp.Transport and mcp.Connection. The SDK reads from one
