@@ -58,7 +58,7 @@ func said(clauses []answer.Verdict, text string) answer.Statement {
 }
 
 // failedCommand names the database command with the exception that ended the process.
-func failedCommand(ctx context.Context, q *Answers, c *answer.Crash) []answer.Verdict {
+func failedCommand(_ context.Context, q *Answers, c *answer.Crash) []answer.Verdict {
 	isDriver := func(x answer.Exception) bool {
 		return strings.HasSuffix(x.Type.S, ".SqlException") || strings.HasPrefix(x.Type.S, "Npgsql.")
 	}
@@ -83,7 +83,7 @@ func failedCommand(ctx context.Context, q *Answers, c *answer.Crash) []answer.Ve
 
 // finalizer checks the thread that runs finalizers. In a crashed process all threads have stopped, so its position is
 // meaningless.
-func finalizer(ctx context.Context, q *Answers) (view, error) {
+func finalizer(_ context.Context, q *Answers) (view, error) {
 	c, err := q.Crash.get()
 	switch {
 	case err != nil:

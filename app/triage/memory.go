@@ -16,7 +16,7 @@ import (
 )
 
 // outOfMemory checks for allocations that the collector could not make.
-func outOfMemory(ctx context.Context, q *Answers) (view, error) {
+func outOfMemory(_ context.Context, q *Answers) (view, error) {
 	m, err := q.OutOfMemory.get()
 	if err != nil {
 		return view{}, err
@@ -88,7 +88,7 @@ const (
 )
 
 // fragmentation checks the free space between objects that do not move: generation 2, large and pinned objects.
-func fragmentation(ctx context.Context, q *Answers) (view, error) {
+func fragmentation(_ context.Context, q *Answers) (view, error) {
 	list, err := q.FreeSpace.get()
 	if err != nil {
 		return view{}, err
@@ -154,7 +154,7 @@ func nativeMemory(ctx context.Context, q *Answers) (view, error) {
 }
 
 // holders checks for large holders of the heap.
-func holders(ctx context.Context, q *Answers) (view, error) {
+func holders(_ context.Context, q *Answers) (view, error) {
 	l, err := q.Leaks.get()
 	if err != nil {
 		return view{}, err
@@ -371,7 +371,7 @@ func members(s *answer.Suspect) *answer.TypeCount {
 }
 
 // loadContexts checks for load contexts that were unloaded but remain.
-func loadContexts(ctx context.Context, q *Answers) (view, error) {
+func loadContexts(_ context.Context, q *Answers) (view, error) {
 	list, err := q.Contexts.get()
 	if err != nil {
 		return view{}, err
@@ -398,7 +398,7 @@ func loadContexts(ctx context.Context, q *Answers) (view, error) {
 }
 
 // soundness checks whether the heap's objects are sound.
-func soundness(ctx context.Context, q *Answers) (view, error) {
+func soundness(_ context.Context, q *Answers) (view, error) {
 	s, err := q.VerifyHeap.get()
 	if err != nil {
 		return view{}, err

@@ -38,7 +38,7 @@ func waits(ctx context.Context, q *Answers) (view, error) {
 const manyWaiters = 3
 
 // pool checks whether the thread pool keeps up.
-func pool(ctx context.Context, q *Answers) (view, error) {
+func pool(_ context.Context, q *Answers) (view, error) {
 	p, err := q.ThreadPool.get()
 	if err != nil {
 		return view{}, err

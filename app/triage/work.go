@@ -12,7 +12,7 @@ import (
 )
 
 // sqlPools checks for exhausted connection pools.
-func sqlPools(ctx context.Context, q *Answers) (view, error) {
+func sqlPools(_ context.Context, q *Answers) (view, error) {
 	list, err := q.SQLPools.get()
 	if err != nil {
 		return view{}, err
@@ -48,7 +48,7 @@ func sqlPools(ctx context.Context, q *Answers) (view, error) {
 }
 
 // httpClients checks for HttpClients that are not shared, and for requests that wait for a connection.
-func httpClients(ctx context.Context, q *Answers) (view, error) {
+func httpClients(_ context.Context, q *Answers) (view, error) {
 	list, err := q.HTTPClients.get()
 	if err != nil {
 		return view{}, err
@@ -79,7 +79,7 @@ func httpClients(ctx context.Context, q *Answers) (view, error) {
 }
 
 // redis checks for commands that can't be sent to a Redis server.
-func redis(ctx context.Context, q *Answers) (view, error) {
+func redis(_ context.Context, q *Answers) (view, error) {
 	list, err := q.Redis.get()
 	if err != nil {
 		return view{}, err
@@ -167,7 +167,7 @@ func grouped(counts map[string]int, clause func(name string, n int) answer.Verdi
 }
 
 // failedTasks checks for tasks with unobserved exceptions.
-func failedTasks(ctx context.Context, q *Answers) (view, error) {
+func failedTasks(_ context.Context, q *Answers) (view, error) {
 	list, err := q.Tasks.get()
 	if err != nil {
 		return view{}, err
@@ -210,7 +210,7 @@ func failedTasks(ctx context.Context, q *Answers) (view, error) {
 }
 
 // hosts checks for failed hosted services and stopping hosts.
-func hosts(ctx context.Context, q *Answers) (view, error) {
+func hosts(_ context.Context, q *Answers) (view, error) {
 	list, err := q.Hosts.get()
 	if err != nil {
 		return view{}, err
@@ -223,7 +223,7 @@ func hosts(ctx context.Context, q *Answers) (view, error) {
 }
 
 // initializers checks for failed type initializers. They are one finding, because a failed one makes others fail.
-func initializers(ctx context.Context, q *Answers) (view, error) {
+func initializers(_ context.Context, q *Answers) (view, error) {
 	list, err := q.TypeInits.get()
 	if err != nil {
 		return view{}, err
