@@ -248,7 +248,7 @@ func TestProgressAndCancel(t *testing.T) {
 		defer cancel()
 		var all sync.WaitGroup
 		var answered, given atomic.Int64
-		const calls = 200 // four run at a time, and the others wait for more than a second
+		const calls = 500 // four run at a time, and the others wait for more than a second
 		for i := range calls {
 			all.Go(func() {
 				p := &mcp.CallToolParams{Name: "command", Arguments: map[string]any{"command": "dumpheap", "arguments": []string{"-strings"}}}
