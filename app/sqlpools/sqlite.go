@@ -169,7 +169,7 @@ func (q *query) sqlitePool(o objects.Object, text answer.Text) answer.SQLPool {
 	return out
 }
 
-// errOwnerGone reports that only the lost owner of a connection knew the answer.
+// errOwnerGone reports that the owner of a connection is gone, and with it the transaction and the command.
 var errOwnerGone = target.Unsupportedf("the SqliteConnection that knew it is gone")
 
 // sqliteBusy describes a connection in use. outer is the SqliteConnection, or the zero Object if it is gone.
