@@ -64,6 +64,9 @@ func (r *Reader) CauseOf(a target.Addr) (Cause, error) {
 	}
 	w := waiter{a, k}
 	x, m, err := r.machineIn(k, a)
+	if errors.Is(err, errCleared) {
+		return CauseNone, nil
+	}
 	if err != nil {
 		return CauseUnknown, err
 	}

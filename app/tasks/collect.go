@@ -311,6 +311,9 @@ func (c *collector) state(it *item) (iterates target.Addr, idle bool) {
 		return 0, true // a state machine that is a class leaves its box when the box returns to the pool
 	}
 	x, m, err := c.r.machineOf(it.kind, it.addr)
+	if errors.Is(err, errCleared) && it.completed() {
+		return 0, false
+	}
 	if err == nil {
 		it.state, it.hasState, err = m.state(x)
 	}

@@ -101,6 +101,12 @@ func (r *Reader) machineIn(k *kind, a target.Addr) (shapes.Instance, *machine, e
 // waitsFor returns what an object waits for: the next object of the chain, or 0 and a description. It also returns a
 // state machine's awaiter.
 func (r *Reader) waitsFor(w waiter) (next target.Addr, words string, awaiter *answer.AsyncAwaiter, err error) {
+	if w.kind.task != nil && w.kind.machine() {
+		flags, err := w.kind.task.Flags.Uint(shapes.OfAddr(w.addr))
+		if err != nil || Flags(flags).Completed() {
+			return 0, "nothing: it has completed", nil, err
+		}
+	}
 	x, m, err := r.machineIn(w.kind, w.addr)
 	if err != nil {
 		return 0, "", nil, err
@@ -108,12 +114,6 @@ func (r *Reader) waitsFor(w waiter) (next target.Addr, words string, awaiter *an
 	if m == nil {
 		next, words, err = r.ends(w)
 		return next, words, nil, err
-	}
-	if w.kind.task != nil {
-		flags, err := w.kind.task.Flags.Uint(shapes.OfAddr(w.addr))
-		if err != nil || Flags(flags).Completed() {
-			return 0, "nothing: it has completed", nil, err
-		}
 	}
 	state, ok, err := m.state(x)
 	switch {

@@ -226,7 +226,12 @@ func (r *Reader) sourceDone(s *valueTaskSource, at shapes.Instance) (bool, error
 	return next == done, err
 }
 
-// machineOf returns the state machine in a box: the address of its fields, and its type.
+// errCleared is the error for a box without a state machine. State machines of iterators and of unoptimized code are classes. The runtime
+// clears the reference when the method ends (AsyncStateMachineBox.ClearStateUponCompletion), and sets it just after it has made the box.
+var errCleared = target.Unsupportedf("the box has no state machine: its method has ended, or is just starting")
+
+// machineOf returns the state machine in a box: the address of its fields, and its type. If the box has none, it returns errCleared with the
+// type of the box's field.
 func (r *Reader) machineOf(k *kind, box target.Addr) (shapes.Instance, *machine, error) {
 	field := &shapes.Value{}
 	switch {
@@ -238,7 +243,14 @@ func (r *Reader) machineOf(k *kind, box target.Addr) (shapes.Instance, *machine,
 		return 0, nil, target.Unsupportedf("%v is not the box of a state machine", box)
 	}
 	v := field.Value(shapes.OfAddr(box))
-	if v.Kind() == objects.KindReference { // state machines of iterators and of unoptimized code are classes
+	if v.IsNull() {
+		t, err := v.Type()
+		if err != nil {
+			return 0, nil, err
+		}
+		return 0, r.machineType(t), errCleared
+	}
+	if v.Kind() == objects.KindReference {
 		o, err := v.Object()
 		if err != nil {
 			return 0, nil, err

@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
@@ -228,12 +229,13 @@ const variableChars = 64
 func (r *Reader) fieldList(g *answer.Gaps, it *item) []answer.AsyncField {
 	t, at := it.kind.typ, target.Addr(shapes.OfAddr(it.addr))
 	if it.kind.machine() {
-		x, m, err := r.machineOf(it.kind, it.addr)
-		if err != nil {
+		switch x, m, err := r.machineOf(it.kind, it.addr); {
+		case err == nil:
+			t, at = m.typ, target.Addr(x)
+		case !errors.Is(err, errCleared):
 			g.Note(err)
 			return nil
 		}
-		t, at = m.typ, target.Addr(x)
 	}
 	fields, err := t.Fields()
 	g.Note(err)

@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"slices"
 	"strings"
@@ -356,6 +357,11 @@ func (b *builder) describe(g *answer.Gaps, f *answer.AsyncFrame, i int32) {
 		f.State = &it.state
 	}
 	x, m, err := b.r.machineOf(it.kind, it.addr)
+	if errors.Is(err, errCleared) && it.completed() {
+		f.AsyncPlace = m.place(b.r, 0, false)
+		b.fields(g, f, it)
+		return
+	}
 	if err != nil {
 		g.Note(err)
 		return

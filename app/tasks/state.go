@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/sosgo/sosgo/answer"
@@ -197,7 +198,7 @@ func (r *Reader) link(g *answer.Gaps, a target.Addr) answer.TaskLink {
 func (r *Reader) calledAt(g *answer.Gaps, w waiter) answer.Text {
 	if w.kind.machine() {
 		_, m, err := r.machineOf(w.kind, w.addr)
-		if err == nil {
+		if err == nil || errors.Is(err, errCleared) {
 			var name string
 			if name, err = m.methodName(); err == nil {
 				return answer.Text{S: name}

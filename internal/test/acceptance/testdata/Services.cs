@@ -47,6 +47,20 @@ namespace Ferry
         static object Channel(int room) { var c = Type.GetType("System.Threading.Channels.Channel, System.Threading.Channels").GetMethod("CreateBounded", new[] { typeof(int) }).MakeGenericMethod(typeof(int)).Invoke(null, new object[] { room }); keep.Add(c); return c; }
         static ValueTask<int> Next(object c) { object r = c.GetType().BaseType.GetProperty("Reader").GetValue(c, null); return (ValueTask<int>)r.GetType().GetMethod("ReadAsync", new[] { typeof(CancellationToken) }).Invoke(r, new object[] { default(CancellationToken) }); }
         static ValueTask Put(object c, int i) { object w = c.GetType().BaseType.GetProperty("Writer").GetValue(c, null); return (ValueTask)w.GetType().GetMethod("WriteAsync", new[] { typeof(int), typeof(CancellationToken) }).Invoke(w, new object[] { i, default(CancellationToken) }); }
+        static Task<bool> Moves(object e) { foreach (var i in e.GetType().GetInterfaces()) if (i.Name.StartsWith("IAsyncEnumerator")) return ((ValueTask<bool>)i.GetMethod("MoveNextAsync").Invoke(e, null)).AsTask(); return null; }
+        static void Iterates() // 20 async iterators that ended, and 3 that wait
+        {
+            for (int i = 0; i < 23; i++)
+            {
+                object c = Channel(4), r = c.GetType().BaseType.GetProperty("Reader").GetValue(c, null), w = c.GetType().BaseType.GetProperty("Writer").GetValue(c, null);
+                object all = r.GetType().GetMethod("ReadAllAsync").Invoke(r, new object[] { default(CancellationToken) }), e = null;
+                foreach (var f in all.GetType().GetInterfaces()) if (f.Name.StartsWith("IAsyncEnumerable")) e = f.GetMethod("GetAsyncEnumerator").Invoke(all, new object[] { default(CancellationToken) });
+                var t = Moves(e); keep.Add(e); keep.Add(t);
+                if (i >= 20) continue;
+                w.GetType().GetMethod("TryWrite").Invoke(w, new object[] { i }); t.Wait();
+                t = Moves(e); w.GetType().GetMethod("TryComplete").Invoke(w, new object[] { null }); t.Wait(); keep.Add(t);
+            }
+        }
         static async Task Boards(object c) { while (true) { int i = await Next(c); if (i == 3) throw new FormatException("ticket 3 has no name"); } }
         static async Task Arrives(object c, int i) { await Put(c, i); }
         static async Task Ticks(object timer) { while (await (ValueTask<bool>)timer.GetType().GetMethod("WaitForNextTickAsync").Invoke(timer, new object[] { default(CancellationToken) })) Dock.sum++; }
@@ -93,6 +107,7 @@ namespace Ferry
                 case "closures": for (int i = 0; i < 60000; i++) { var t = new Trip(); Dock.callbacks.Add(() => GC.KeepAlive(t)); } break;
                 case "lohchurn": T("buffers", () => { while (true) { var b = new byte[1000000]; b[5] = 1; GC.KeepAlive(b); } }); Thread.Sleep(2000); break;
                 // nothing is wrong
+                case "iterators": Iterates(); break;
                 case "periodic": { object t = New("System.Threading.PeriodicTimer", TimeSpan.FromMilliseconds(100)); keep.Add(t); for (int i = 0; i < 12; i++) keep.Add(Ticks(New("System.Threading.PeriodicTimer", TimeSpan.FromSeconds(5 + i)))); break; }
                 case "poll": { var fds = new int[2]; pipe(fds); for (int i = 0; i < 3; i++) T("poller " + i, () => { var p = new PollFd { fd = fds[0], events = 1 }; poll(ref p, 1, -1); }); break; }
                 case "taken": { Type bc = Type.GetType("System.Collections.Concurrent.BlockingCollection`1, System.Collections.Concurrent").MakeGenericType(typeof(string)); object q = Activator.CreateInstance(bc); keep.Add(q); var take = (Func<string>)Delegate.CreateDelegate(typeof(Func<string>), q, bc.GetMethod("Take", Type.EmptyTypes)); for (int i = 0; i < 4; i++) T("consumer " + i, () => take()); break; }
