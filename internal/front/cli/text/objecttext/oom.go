@@ -22,10 +22,13 @@ func OutOfMemory(p *report.Page, o *answer.OutOfMemory) {
 	}
 }
 
+// likelyBug is what SOS says of a heap limit that was reached, too. Only --sos repeats it.
+const likelyBug = "OOM was due to an internal .Net error, likely a bug in the GC"
+
 // reasonWords are SOS's sentences for the reasons of an answer.FailedAllocation.
 var reasonWords = map[string]string{
-	answer.OOMBudget:       "OOM was due to an internal .Net error, likely a bug in the GC",
-	answer.OOMCantReserve:  "OOM was due to an internal .Net error, likely a bug in the GC",
+	answer.OOMBudget:       likelyBug,
+	answer.OOMCantReserve:  likelyBug,
 	answer.OOMCantCommit:   "Didn't have enough memory to commit",
 	answer.OOMLargeObject:  "Didn't have enough memory to allocate an LOH segment",
 	answer.OOMLowMemory:    "Low on memory during GC",
@@ -46,8 +49,8 @@ func failedAllocation(p *report.Page, f *answer.FailedAllocation, heaps int) {
 		p.Printf("Heap %d: ", f.Heap)
 	}
 	words := reasonWords[f.Reason]
-	if words == "" {
-		words = f.Reason
+	if words == "" || !p.SOS && words == likelyBug {
+		words = "OOM: " + f.Why()
 	}
 	p.Print(words + "\n")
 	if !p.SOS {
