@@ -43,7 +43,7 @@ func Settings(m *secrets.Masker, p *answer.Process) {
 		v := p.Arguments[i].Value.S
 		name, value, given := strings.Cut(v, "=")
 		switch {
-		case option != "":
+		case secrets.SecretFollows(option, v):
 			m.LearnSetting(option, v)
 		case given && strings.HasPrefix(name, "-"):
 			m.LearnSetting(name, value)
@@ -51,7 +51,7 @@ func Settings(m *secrets.Masker, p *answer.Process) {
 			m.Learn(v)
 		}
 		option = ""
-		if !given && len(v) > 1 && v[0] == '-' && secrets.Named(v) {
+		if !given {
 			option = v
 		}
 	}

@@ -101,7 +101,7 @@ func TestPlanted(t *testing.T) {
 // TestSettings learns the values of options, in one argument or two, and of settings.
 func TestSettings(t *testing.T) {
 	p := &answer.Process{Command: "app --password=one-11"}
-	for i, a := range []string{"app", "--api-key", "two-22", "--db-password=three-33", "-v", "plain-44", "redis://:four-55@host"} {
+	for i, a := range []string{"app", "--api-key", "two-22", "--db-password=three-33", "--no-auth", "-v", "plain-44", "redis://:four-55@host"} {
 		p.Arguments = append(p.Arguments, answer.NamedValue{Name: fmt.Sprint(i), Value: answer.Text{S: a}})
 	}
 	p.Environment = []answer.NamedValue{{Name: "SHOP_SECRET", Value: answer.Text{S: "five-66"}}, {Name: "REGION", Value: answer.Text{S: "region-77"}}}

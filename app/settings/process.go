@@ -86,14 +86,16 @@ func Hide(p *answer.Process) {
 		return
 	}
 	// An option and its value are one argument or two: --password=X, --password X.
-	next := false
+	option := ""
 	for i := range p.Arguments {
 		v := &p.Arguments[i]
 		name, value, given := strings.Cut(v.Value.S, "=")
-		if next || given && secrets.Hides(name, value) {
+		if secrets.SecretFollows(option, v.Value.S) || given && secrets.Hides(name, value) {
 			v.Hidden, v.Value.S = true, secrets.Mask
 		}
-		next = !v.Hidden && !given && optionOfSecret(name)
+		if option = name; v.Hidden || given {
+			option = ""
+		}
 	}
 	for _, list := range [][]answer.NamedValue{p.Arguments, p.Environment, p.Properties, p.Switches} {
 		for i := range list {
@@ -108,15 +110,12 @@ func Hide(p *answer.Process) {
 	}
 	words := strings.Fields(p.Command)
 	for i, w := range words {
-		if name, value, given := strings.Cut(w, "="); secrets.Looks(w) || given && secrets.Hides(name, value) || !given && i+1 < len(words) && optionOfSecret(w) {
+		if name, value, given := strings.Cut(w, "="); secrets.Looks(w) || given && secrets.Hides(name, value) || i+1 < len(words) && secrets.SecretFollows(w, words[i+1]) {
 			p.Command = secrets.Mask
 			return
 		}
 	}
 }
-
-// optionOfSecret reports whether an argument is an option with a secret as its value, the next argument.
-func optionOfSecret(s string) bool { return len(s) > 1 && s[0] == '-' && secrets.Named(s) }
 
 func hide(v *answer.NamedValue) {
 	if v.Value.Err == nil && secrets.Hides(v.Name, v.Value.S) {

@@ -86,7 +86,7 @@ func TestConfiguration(t *testing.T) {
 // TestHide hides the secrets of every list, and options with their values.
 func TestHide(t *testing.T) {
 	arg := func(s string) answer.NamedValue { return answer.NamedValue{Value: answer.Text{S: s}} }
-	p := &answer.Process{Command: "app --token abc", Arguments: []answer.NamedValue{arg("app"), arg("--password"), arg("x"), arg("--apiKey=y"), arg("--port=80"), arg("run")},
+	p := &answer.Process{Command: "app --token abc", Arguments: []answer.NamedValue{arg("app"), arg("--password"), arg("x"), arg("--apiKey=y"), arg("--port=80"), arg("run"), arg("--no-auth"), arg("--port"), arg("81")},
 		Configurations: []answer.Configuration{{Keys: []answer.ConfigurationKey{{NamedValue: answer.NamedValue{Name: "ConnectionStrings:Shop", Value: answer.Text{S: "Server=db"}}}}}}}
 	settings.Hide(p)
 	assert.Equal(t, secrets.Mask, p.Command)
@@ -94,7 +94,7 @@ func TestHide(t *testing.T) {
 	for _, a := range p.Arguments {
 		got = append(got, a.Hidden)
 	}
-	assert.Equal(t, []bool{false, false, true, true, false, false}, got)
+	assert.Equal(t, []bool{false, false, true, true, false, false, false, false, false}, got)
 	assert.True(t, p.Configurations[0].Keys[0].Hidden)
 	settings.Hide(nil)
 }

@@ -47,6 +47,12 @@ func Strong(name string) bool {
 	return false
 }
 
+// SecretFollows reports whether an argument of a command line is the secret that the argument before it announces, as in "--password X". An
+// argument that begins with "-" is an option of its own.
+func SecretFollows(option, argument string) bool {
+	return len(option) > 1 && option[0] == '-' && !strings.Contains(option, "=") && Named(option) && !strings.HasPrefix(argument, "-")
+}
+
 // Named reports whether the name of a setting contains a word for a secret.
 func Named(name string) bool {
 	lower := strings.ToLower(name)
