@@ -18,6 +18,7 @@ var (
 	NearlyStarved     = say("pool nearly starved", "the pool is nearly starved: {items item waits|items wait} for a worker, and {waiting} of {workers} workers wait for something themselves")
 	PoolBusy          = say("pool busy", "the pool is busy: {items item waits|items wait} for a worker, and {running} of {workers} workers run")
 	WorkersBusy       = say("workers busy", "{busy} of {workers} workers are busy")
+	WorkersParked     = say("workers parked", "the pool lets {target worker work|workers work} at once now: {parked other is|others are} parked")
 	PoolAtMost        = say("pool at its maximum", "the pool may have {max} workers at most: it can't make another")
 	LastTaken         = say("last item taken", "a worker last took an item {time} before the newest time that the process noted")
 	QueuedRead        = say("queued items read", "{items} of the queued items were looked at")

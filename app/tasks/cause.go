@@ -189,7 +189,8 @@ func (r *Reader) causeOfSleep(k *kind, x shapes.Instance) (Cause, error) {
 	return CauseDelay, nil
 }
 
-// causeOfDelay distinguishes a finite Task.Delay from an infinite one.
+// causeOfDelay distinguishes infinite Task.Delays, which have no timer, and ones that have elapsed. The callback of the latter runs or waits for a
+// worker of the pool.
 func (r *Reader) causeOfDelay(s *delayPromise, x shapes.Instance) (Cause, error) {
 	timer, err := s.Timer.Object(x)
 	if err != nil {
@@ -206,8 +207,8 @@ func (r *Reader) causeOfDelay(s *delayPromise, x shapes.Instance) (Cause, error)
 	if err != nil {
 		return CauseUnknown, err
 	}
-	if due == 1<<32-1 {
-		return CauseForever, nil
+	if due == elapsed {
+		return CausePool, nil
 	}
 	return CauseDelay, nil
 }

@@ -498,6 +498,9 @@ func ofBool(t *objects.Type) bool {
 	return err != nil || strings.HasSuffix(name, "<System.Boolean>")
 }
 
+// elapsed is the due time of a timer that fired once (Timeout.UnsignedInfinite). An infinite Task.Delay makes no timer.
+const elapsed = 1<<32 - 1
+
 // delayWords describes the length of a Task.Delay.
 func (r *Reader) delayWords(s *delayPromise, x shapes.Instance) (string, error) {
 	timer, err := s.Timer.Object(x)
@@ -512,8 +515,8 @@ func (r *Reader) delayWords(s *delayPromise, x shapes.Instance) (string, error) 
 		return "a Task.Delay of the program's TimeProvider", nil
 	}
 	due, err := t.Due.Uint(shapes.Of(timer))
-	if due == 1<<32-1 {
-		return "its cancellation (infinite Task.Delay)", err
+	if due == elapsed {
+		return "the callback of a Task.Delay that has elapsed: it runs or waits for a worker", err
 	}
 	return "a Task.Delay of " + (time.Duration(due) * time.Millisecond).String(), err
 }

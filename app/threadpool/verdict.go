@@ -29,8 +29,11 @@ func judge(p *answer.ThreadPool, q *answer.WorkQueues) answer.Verdict {
 	v := weigh(p, q)
 	v.Rests = []answer.Premise{answer.ThreadsListed, answer.StackComplete, answer.ListComplete}
 	v.Because(words.WorkersBusy.Of(words.N(p.Running.Value), words.N(p.Total.Value)))
+	if parked := p.Total.Value - p.Running.Value - free(p); parked > 0 {
+		v.Because(words.WorkersParked.Of(words.N(p.Goal.Value), words.N(parked)))
+	}
 	stands := doing(p)
-	if k := min(1, len(stands)); 2*blocked(p) >= len(p.Workers) { // what blocks most workers explains a starved pool, so it comes first
+	if k := min(1, len(stands)); 2*blocked(p) >= active(p) { // what blocks most workers explains a starved pool, so it comes first
 		v.Because(stands[:k]...)
 		stands = stands[k:]
 	}
@@ -52,8 +55,9 @@ func unjudged(says, why answer.Statement) answer.Verdict {
 
 // weigh compares the queued work with the workers.
 func weigh(p *answer.ThreadPool, q *answer.WorkQueues) answer.Verdict {
-	items, free := words.N(p.Queued.Value), words.N(max(p.Total.Value-p.Running.Value, 0))
-	n, waiting := len(p.Workers), blocked(p)
+	idle := free(p)
+	items, free := words.N(p.Queued.Value), words.N(idle)
+	n, waiting := active(p), blocked(p)
 	all, running := words.N(n), words.N(n-waiting)
 	conclude := func(kind answer.FindingKind, strength answer.Strength, sites []answer.Site, says answer.Statement) answer.Verdict {
 		v := answer.Conclude(kind, says, strength)
@@ -61,11 +65,11 @@ func weigh(p *answer.ThreadPool, q *answer.WorkQueues) answer.Verdict {
 		return v
 	}
 	switch total := uint64(max(p.Total.Value, 0)); {
-	case p.Total.Value > p.Running.Value && p.Queued.Value > pile*total:
+	case idle > 0 && p.Queued.Value > pile*total && stalled(p):
 		return conclude(answer.FindingPile, answer.StrengthLikely, queuedSites(q), words.PilesUpThoughFree.Of(items, free))
-	case p.Total.Value > p.Running.Value && p.Queued.Value > total:
+	case idle > 0 && p.Queued.Value > total:
 		return conclude(answer.NoFinding, answer.StrengthUnknown, standing(p), words.MayKeepUp.Of(items, free))
-	case p.Total.Value > p.Running.Value:
+	case idle > 0:
 		return conclude(answer.FindingPoolKeepsUp, answer.StrengthLikely, standing(p), words.KeepsUp.Of(items, free))
 	case n == 0:
 		return conclude(answer.NoFinding, answer.StrengthUnknown, standing(p), words.WorkersUnknown.Of(items))
@@ -80,12 +84,38 @@ func weigh(p *answer.ThreadPool, q *answer.WorkQueues) answer.Verdict {
 	}
 }
 
-// pile is how many queued items for each worker show a growing queue, whatever the workers were doing. With a free
-// worker a batch of work may just have arrived; the threshold is then longPile.
+// Thresholds of a growing queue. One dump does not show growth, and a batch of work may just have arrived.
 const (
-	pile     = 100
-	longPile = 1000
+	pile     = 100  // items for each worker, if workers are free and none has taken an item for stallMs
+	longPile = 1000 // items for each worker, if all work
+	stallMs  = 1000 // twice as long as the pool waits before it adds a worker to one that took nothing (PortableThreadPool.GateThread)
 )
+
+// free returns how many more workers may take work. The pool lets no more work than its target; other workers are parked (PortableThreadPool,
+// ThreadCounts.NumThreadsGoal). A target of 0 is unknown.
+func free(p *answer.ThreadPool) int64 {
+	most := p.Total.Value
+	if p.Goal.Err == nil && p.Goal.Value > 0 {
+		most = min(most, p.Goal.Value)
+	}
+	return max(most-p.Running.Value, 0)
+}
+
+// active counts the workers that are not parked.
+func active(p *answer.ThreadPool) int {
+	n := 0
+	for i := range p.Workers {
+		if !p.Workers[i].Idle {
+			n++
+		}
+	}
+	return n
+}
+
+// stalled reports whether no worker has taken an item for stallMs.
+func stalled(p *answer.ThreadPool) bool {
+	return p.Clock.Err == nil && p.Dequeued.Err == nil && p.Clock.Value-p.Dequeued.Value >= stallMs
+}
 
 // mostQueued is how many of the queued methods the verdict names.
 const mostQueued = 3

@@ -21,6 +21,15 @@ func TestVerdict(t *testing.T) {
 		}
 		return p
 	}
+	of := func(goal int64, idle int, p *answer.ThreadPool) *answer.ThreadPool { // with a target and parked workers
+		p.Goal = known(goal)
+		for range idle {
+			p.Workers = append(p.Workers, answer.PoolWorker{Idle: true})
+		}
+		return p
+	}
+	moving := pool(5000, 3, 2, false, false)
+	moving.Dequeued = known(1000)
 	unreadable := pool(0, 2, 2)
 	unreadable.Queued.Err = target.ErrCorrupt
 	uncounted := pool(3, 2, 2)
@@ -39,6 +48,10 @@ func TestVerdict(t *testing.T) {
 		{pool(1, 3, 3, false, true, false), "the pool is busy: 1 item waits for a worker, and 2 of 3 workers run", answer.StrengthLikely},
 		{pool(3001, 3, 3, false, true, false), "work piles up: 3001 items wait for a worker, and 2 of 3 workers run", answer.StrengthLikely},
 		{pool(4, 3, 3), "4 items wait and no worker is free; what the workers do is not known", answer.StrengthUnknown},
+		{of(2, 1, pool(59, 3, 2, true, true)), "the pool is starved: 59 items wait for a worker, and all 2 workers wait for something themselves", answer.StrengthLikely},
+		{of(2, 1, pool(867, 3, 2, false, false)), "the pool is busy: 867 items wait for a worker, and 2 of 2 workers run", answer.StrengthLikely},
+		{of(4, 1, pool(2, 3, 2, false, false)), "the pool keeps up: 2 items wait, and 1 worker is free", answer.StrengthLikely},
+		{moving, "5000 items wait, though 1 worker is free; whether the pool keeps up is not known", answer.StrengthUnknown},
 		{unreadable, "whether work waits for a worker is not known", answer.StrengthUnknown},
 		{uncounted, "3 items wait for a worker; whether one is free is not known", answer.StrengthUnknown},
 	} {
