@@ -11,7 +11,7 @@ var (
 	CountersUnread    = say("pool counters unread", "the pool's counters can't be read")
 	PilesUpThoughFree = say("work piles up though workers are free", "work piles up: {items item waits|items wait}, though {free worker is|workers are} free")
 	PilesUp           = say("work piles up", "work piles up: {items item waits|items wait} for a worker, and {running} of {workers} workers run")
-	MayKeepUp         = say("pool may keep up", "{items item waits|items wait}, though {free worker is|workers are} free; whether the pool keeps up is not known")
+	MayKeepUp         = say("pool may keep up", "the pool may keep up: {items item waits|items wait}, and {free worker is|workers are} free")
 	KeepsUp           = say("pool keeps up", "the pool keeps up: {items item waits|items wait}, and {free worker is|workers are} free")
 	WorkersUnknown    = say("workers unknown", "{items item waits|items wait} and no worker is free; what the workers do is not known")
 	Starved           = say("pool starved", "the pool is starved: {items item waits|items wait} for a worker, and all {workers} workers wait for something themselves")

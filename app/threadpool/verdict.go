@@ -68,7 +68,7 @@ func weigh(p *answer.ThreadPool, q *answer.WorkQueues) answer.Verdict {
 	case idle > 0 && p.Queued.Value > pile*total && stalled(p):
 		return conclude(answer.FindingPile, answer.StrengthLikely, queuedSites(q), words.PilesUpThoughFree.Of(items, free))
 	case idle > 0 && p.Queued.Value > total:
-		return conclude(answer.NoFinding, answer.StrengthUnknown, standing(p), words.MayKeepUp.Of(items, free))
+		return conclude(answer.FindingPoolKeepsUp, answer.StrengthPossible, standing(p), words.MayKeepUp.Of(items, free))
 	case idle > 0:
 		return conclude(answer.FindingPoolKeepsUp, answer.StrengthLikely, standing(p), words.KeepsUp.Of(items, free))
 	case n == 0:

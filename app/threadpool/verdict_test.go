@@ -41,7 +41,7 @@ func TestVerdict(t *testing.T) {
 	}{
 		{pool(0, 2, 2, true, true), "no work waits for a worker", answer.StrengthProved},
 		{pool(3, 3, 2, true, true, true), "the pool keeps up: 3 items wait, and 1 worker is free", answer.StrengthLikely},
-		{pool(5, 3, 1, true, true, true), "5 items wait, though 2 workers are free; whether the pool keeps up is not known", answer.StrengthUnknown},
+		{pool(5, 3, 1, true, true, true), "the pool may keep up: 5 items wait, and 2 workers are free", answer.StrengthPossible},
 		{pool(468898, 7, 0), "work piles up: 468898 items wait, though 7 workers are free", answer.StrengthLikely},
 		{pool(5, 2, 2, true, true), "the pool is starved: 5 items wait for a worker, and all 2 workers wait for something themselves", answer.StrengthLikely},
 		{pool(1, 3, 3, true, true, false), "the pool is nearly starved: 1 item waits for a worker, and 2 of 3 workers wait for something themselves", answer.StrengthLikely},
@@ -51,7 +51,7 @@ func TestVerdict(t *testing.T) {
 		{of(2, 1, pool(59, 3, 2, true, true)), "the pool is starved: 59 items wait for a worker, and all 2 workers wait for something themselves", answer.StrengthLikely},
 		{of(2, 1, pool(867, 3, 2, false, false)), "the pool is busy: 867 items wait for a worker, and 2 of 2 workers run", answer.StrengthLikely},
 		{of(4, 1, pool(2, 3, 2, false, false)), "the pool keeps up: 2 items wait, and 1 worker is free", answer.StrengthLikely},
-		{moving, "5000 items wait, though 1 worker is free; whether the pool keeps up is not known", answer.StrengthUnknown},
+		{moving, "the pool may keep up: 5000 items wait, and 1 worker is free", answer.StrengthPossible},
 		{unreadable, "whether work waits for a worker is not known", answer.StrengthUnknown},
 		{uncounted, "3 items wait for a worker; whether one is free is not known", answer.StrengthUnknown},
 	} {

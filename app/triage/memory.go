@@ -167,6 +167,9 @@ func holders(_ context.Context, q *Answers) (view, error) {
 		v.found = append(v.found, f)
 	}
 	for _, list := range alike(l.Suspects) {
+		if _, share := sums(list); l.Small || share < holderShare {
+			continue
+		}
 		v.found = append(v.found, holder(list, l))
 		if len(v.found) == mostHolders {
 			break
@@ -189,7 +192,7 @@ func interned(l *answer.Leaks) (answer.Finding, bool) {
 		arrays++
 		n, retained, share = n+s.Members.Count, retained+s.Retained, share+s.Share
 	}
-	if arrays < 2 || share < internedShare || retained < internedBytes {
+	if arrays < 2 || share < holderShare || retained < internedBytes {
 		return answer.Finding{}, false
 	}
 	x := answer.Conclude(answer.FindingHolder, words.Interned.Of(words.N(n), words.Bytes(retained), words.Percent(share), words.N(arrays)), answer.StrengthLikely, words.InternedArrays.Of())
@@ -198,11 +201,11 @@ func interned(l *answer.Leaks) (answer.Finding, bool) {
 	return finding(answer.FindingHolder, x), true
 }
 
-// Thresholds for interned strings.
-const (
-	internedShare = 20       // percent of live bytes
-	internedBytes = 16 << 20 // bytes
-)
+// holderShare is the percentage of live bytes from which a holder is a finding. The command leaks lists smaller ones.
+const holderShare = 20
+
+// internedBytes is the size from which interned strings are a finding.
+const internedBytes = 16 << 20
 
 // alike groups suspects by signature into findings, such as the parts of a cache in several dictionaries. The suspects
 // of a group do not overlap.
@@ -242,10 +245,7 @@ const mostHolders = 3
 // anywhere and not claimed.
 func holder(list []*answer.Suspect, l *answer.Leaks) answer.Finding {
 	s := list[0]
-	retained, share := s.Retained, s.Share
-	for _, other := range list[1:] {
-		retained, share = retained+other.Retained, share+other.Share
-	}
+	retained, share := sums(list)
 	sig, root := signature.Suspect(s)
 	x := answer.Conclude(answer.FindingHolder, holderSays(list, held{words.Bytes(retained), words.Percent(share), localHolds(s), keptBy(s, root)}), answer.StrengthProved, words.AllReferences.Of())
 	x.Rests, x.Show = reachable, []string{"leaks"}
@@ -267,6 +267,14 @@ func holder(list []*answer.Suspect, l *answer.Leaks) answer.Finding {
 		f.Next = append(f.Next, fmt.Sprintf("gcroot %x", uint64(p.Address)))
 	}
 	return f
+}
+
+// sums returns the retained bytes of a group of suspects and their percentage of live bytes.
+func sums(list []*answer.Suspect) (retained uint64, share float64) {
+	for _, s := range list {
+		retained, share = retained+s.Retained, share+s.Share
+	}
+	return retained, share
 }
 
 // held is the text for a suspect's retained memory and its holder.

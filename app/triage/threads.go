@@ -56,10 +56,7 @@ func pool(_ context.Context, q *Answers) (view, error) {
 		case !slices.Contains(normal, x.Kind):
 			v.found = append(v.found, finding(x.Kind, x))
 		case x.Strength == answer.StrengthUnknown:
-			v.partly = cmp.Or(v.partly, p.Total.Err, p.Running.Err)
-			if len(p.Workers) == 0 && p.Running.Value > 0 {
-				v.partly = cmp.Or(v.partly, fmt.Errorf("%s: %w", x.Text, target.ErrNotInDump))
-			}
+			v.partly = cmp.Or(v.partly, p.Total.Err, p.Running.Err, fmt.Errorf("%s: %w", x.Text, target.ErrNotInDump))
 		}
 	}
 	return v, nil
