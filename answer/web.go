@@ -131,6 +131,7 @@ type HTTPClients struct {
 type HTTPClient struct {
 	Address  target.Addr  `json:"address" doc:"the HttpClient"`
 	Handler  Pointer      `json:"handler,omitzero" doc:"the SocketsHttpHandler that it sends by; absent if that is of another class"`
+	Own      Text         `json:"ownHandler,omitzero" doc:"class of a handler that is not of the class library, and leads to no pool that could be read" text:"handler"`
 	Factory  bool         `json:"factory,omitempty" doc:"its handler belongs to IHttpClientFactory, which shares and disposes it" text:"+ of IHttpClientFactory"`
 	Disposed Maybe[bool]  `json:"disposed,omitzero" doc:"it is disposed"`
 	Used     Maybe[bool]  `json:"used,omitzero" doc:"it has sent a request" text:"|unused"`

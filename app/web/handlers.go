@@ -1,6 +1,8 @@
 package web
 
 import (
+	"strings"
+
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/internal/base/limits"
@@ -71,7 +73,10 @@ func (r *Reader) client(g shapes.Reading, o objects.Object, s *httpClient, x sha
 		}
 		w, at := shapes.As[*wrapper](g, h)
 		if w == nil {
-			err = target.Unsupportedf("a handler of type %s", g.TypeText(h))
+			if out.Own = g.TypeText(h); out.Own.Err != nil || strings.HasPrefix(out.Own.S, "System.Net.Http.") {
+				err = target.Unsupportedf("a handler of type %s", out.Own)
+				out.Own = answer.Text{}
+			}
 			break
 		}
 		h, err = w.Inner.Object(at)

@@ -278,6 +278,32 @@ func TestClients(t *testing.T) {
 	})
 }
 
+// TestOwnHandler checks that a handler of the program's own class is named, and that nothing counts as missing for it. The test gives the client
+// an object of another class as its handler.
+func TestOwnHandler(t *testing.T) {
+	d := testdump.OpenWeb(t, "web-net10")
+	_, r, h := open(t, d.Dump)
+	before, err := r.Clients(t.Context(), h, web.ClientOptions{})
+	require.NoError(t, err)
+	v, err := d.View("")
+	require.NoError(t, err)
+	objects, err := v.Objects()
+	require.NoError(t, err)
+	client, err := objects.Object(before.List[0].Address)
+	require.NoError(t, err)
+	uri, err := client.Field("_baseAddress").Addr()
+	require.NoError(t, err)
+	bad := d.Damaged(t, testdump.Words(client.Field("_handler").Location(), uint64(uri)))
+	defer bad.Close()
+	_, r, h = open(t, bad)
+	out, err := r.Clients(t.Context(), h, web.ClientOptions{})
+	require.NoError(t, err)
+	assert.Empty(t, out.Noted())
+	assert.Equal(t, "System.Uri", out.List[0].Own.S)
+	assert.NoError(t, out.List[0].Handler.Err)
+	assert.Zero(t, out.List[0].Handler.Value)
+}
+
 // TestNoRequests reads a process without a web server, and checks that cancellation ends the query.
 func TestNoRequests(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo").Dump
