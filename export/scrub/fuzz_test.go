@@ -16,6 +16,8 @@ import (
 func FuzzContainers(f *testing.F) {
 	core := &synth.ELFCore{Notes: []synth.ELFNote{synth.ELFThread(1, 11, make([]uint64, 27)), synth.ELFProcess(1, "app", "app --key secret"), synth.ELFAuxv(31, 0x1010), synth.ELFSignal(11, 0, 1, 0)}}
 	f.Add(core.Bytes())
+	last := &synth.ELFCore{Segments: []synth.ELFSegment{{Addr: 1<<64 - 4096, Data: make([]byte, 4096), Flags: 6}}} // up to the end of the address space
+	f.Add(last.Bytes())
 	m := synth.NewMinidump()
 	m.Stream(commentA, []byte("a comment"))
 	m.Stream(moduleList, make([]byte, 4+moduleEntry))

@@ -124,7 +124,7 @@ func (j *job) form(a target.Addr, text []byte, size int) form {
 func (j *job) memory(b []byte, a target.Addr) {
 	for len(b) > 0 {
 		r := j.areas.at(a)
-		n := min(uint64(len(b)), uint64(r.End-a))
+		n := r.through(a, len(b))
 		switch part := b[:n]; r.kind {
 		case areaWords:
 			j.words(part, a, 0, &j.counts.Native)

@@ -331,6 +331,15 @@ func (l areas) at(a target.Addr) area {
 	return area{Range: target.Range{Start: a, End: ^target.Addr(0)}}
 }
 
+// through returns how many of the n bytes at a lie in the area that contains a. The last area reaches the end of the address space, which no
+// Range can express.
+func (r area) through(a target.Addr, n int) int {
+	if r.End == ^target.Addr(0) {
+		return n
+	}
+	return int(min(uint64(n), uint64(r.End-a)))
+}
+
 // overlay puts areas, which may overlap, over the areas of l. The first of them counts.
 func (l areas) overlay(top []area) areas {
 	slices.SortStableFunc(top, func(x, y area) int {

@@ -273,7 +273,7 @@ func (s *shrinker) content(b []byte, off int64) error {
 func (s *shrinker) memory(b []byte, a target.Addr) {
 	for len(b) > 0 {
 		r := s.job.areas.at(a)
-		n := min(uint64(len(b)), uint64(r.End-a))
+		n := r.through(a, len(b))
 		part, here := b[:n], target.Range{Start: a, End: a + target.Addr(n)}
 		switch r.kind {
 		case areaWords:

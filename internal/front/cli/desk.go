@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"io"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -173,7 +174,8 @@ func (a *app) checkDesk(cmd *Command, given *binding) error {
 		}
 	}
 	for _, f := range files {
-		if f, _ := f.(string); f != "" && !slices.Contains(a.desk.Files, f) {
+		// The options of a command may be of any type with strings. What is no string here is refused.
+		if v := reflect.ValueOf(f); v.Kind() != reflect.String || v.Len() > 0 && !slices.Contains(a.desk.Files, v.String()) {
 			return &UsageError{Command: cmd.Name, Text: "from here no file can be named", Hint: "run the command in a shell"}
 		}
 	}

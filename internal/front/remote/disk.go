@@ -8,10 +8,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/sosgo/sosgo/internal/base/outfile"
 )
 
 // DefaultDisk is the default size of the page cache on disk, in bytes.
@@ -32,9 +35,14 @@ func openDisk(dir, version string, most int64) (*disk, error) {
 		most = DefaultDisk
 	}
 	sum := sha256.Sum256([]byte(version))
-	d := &disk{dir: filepath.Join(dir, "pages-"+hex.EncodeToString(sum[:16])), left: most}
+	d := &disk{dir: filepath.Join(dir, prefix+hex.EncodeToString(sum[:16])), left: most}
 	if err := os.MkdirAll(d.dir, 0o700); err != nil {
 		return nil, err
+	}
+	for _, folder := range []string{dir, d.dir} { // checksums don't help against a person who may write there
+		if err := outfile.PrivateDir(folder); err != nil {
+			return nil, err
+		}
 	}
 	now := time.Now()
 	_ = os.Chtimes(d.dir, now, now)
@@ -44,8 +52,11 @@ func openDisk(dir, version string, most int64) (*disk, error) {
 		size int64
 	}
 	var all []folder
-	list, _ := filepath.Glob(filepath.Join(dir, "pages-*"))
+	list, _ := filepath.Glob(filepath.Join(dir, prefix+"*"))
 	for _, path := range list {
+		if !ours.MatchString(filepath.Base(path)) {
+			continue
+		}
 		st, err := os.Lstat(path)
 		if err != nil || !st.IsDir() {
 			continue
@@ -64,12 +75,31 @@ func openDisk(dir, version string, most int64) (*disk, error) {
 	slices.SortStableFunc(all, func(a, b folder) int { return b.used.Compare(a.used) })
 	for _, one := range all {
 		if one.path != d.dir && one.size > d.left {
-			_ = os.RemoveAll(one.path)
+			removePages(one.path)
 			continue
 		}
 		d.left -= one.size
 	}
 	return d, nil
+}
+
+// prefix begins the names of cache folders, and ours matches them.
+const prefix = "pages-"
+
+var ours = regexp.MustCompile("^" + prefix + "[0-9a-f]{32}$")
+
+// pageFile matches the names of files in a cache folder: pages, and pages that are being written.
+var pageFile = regexp.MustCompile("^(new-)?[0-9]+$")
+
+// removePages removes the pages in a cache folder, and the folder if nothing else is in it.
+func removePages(folder string) {
+	entries, _ := os.ReadDir(folder)
+	for _, e := range entries {
+		if e.Type().IsRegular() && pageFile.MatchString(e.Name()) {
+			_ = os.Remove(filepath.Join(folder, e.Name()))
+		}
+	}
+	_ = os.Remove(folder)
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

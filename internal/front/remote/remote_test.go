@@ -8,11 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -463,6 +465,34 @@ func TestDisk(t *testing.T) {
 	assert.NotZero(t, size)
 	_, err = Open(s.URL+"/dump", Options{Disk: filepath.Join(list[0], "x")})
 	assert.Error(t, err)
+}
+
+// TestDiskIsPrivate checks that the cache removes no folder but its own, no file in them but pages, and takes no folder in which others may write.
+func TestDiskIsPrivate(t *testing.T) {
+	data := content(4 << 20)
+	s := httptest.NewServer(serve(data, nil))
+	defer s.Close()
+	dir := t.TempDir()
+	own := filepath.Join(dir, "pages-"+strings.Repeat("0", 32))
+	keep := []string{filepath.Join(dir, "pages-photos", "a.jpg"), filepath.Join(own, "notes.txt")}
+	gone := filepath.Join(own, "17")
+	for _, path := range append(keep, gone) {
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		require.NoError(t, os.WriteFile(path, data[:3<<20], 0o600))
+	}
+	f, err := Open(s.URL+"/dump", Options{Disk: dir, DiskSize: 1 << 20})
+	require.NoError(t, err)
+	assert.Equal(t, data[:1], func() []byte { b := make([]byte, 1); _, _ = f.ReadAt(b, 0); return b }())
+	for _, path := range keep {
+		assert.FileExists(t, path)
+	}
+	assert.NoFileExists(t, gone)
+	if runtime.GOOS == "windows" {
+		return // access control lists decide there
+	}
+	require.NoError(t, os.Chmod(dir, 0o777)) //nolint:gosec // a folder that everybody may write in is what is refused
+	_, err = Open(s.URL+"/dump", Options{Disk: dir})
+	assert.ErrorIs(t, err, fs.ErrPermission)
 }
 
 // TestIs: addresses are no files.

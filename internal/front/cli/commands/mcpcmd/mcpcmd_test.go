@@ -164,6 +164,32 @@ func TestOnlyReads(t *testing.T) {
 		_, r := call(t, c, "command", map[string]any{"command": words[0], "arguments": words[1:]})
 		assert.True(t, r.Failed, "%v", words)
 	}
+	named := 0
+	for _, command := range environment().Commands { // whatever the type of the option
+		options, positional := command.Declares()
+		var needed []string
+		for _, a := range positional {
+			if !a.Optional {
+				needed = append(needed, append(a.Choices, "1")[0])
+			}
+		}
+		for _, o := range options {
+			if o.Kind != cli.File {
+				continue
+			}
+			words := []string{"-" + o.Name, "/etc/passwd"}
+			for _, other := range options {
+				if other.Required && other.Name != o.Name {
+					words = append(words, "-"+other.Name, "/etc/passwd")
+				}
+			}
+			text, r := call(t, c, "command", map[string]any{"command": command.Name, "arguments": append(words, needed...)})
+			assert.True(t, r.Failed, "%s -%s", command.Name, o.Name)
+			assert.Regexp(t, "no file can be named|for the command line|not offered", text, "%s -%s", command.Name, o.Name)
+			named++
+		}
+	}
+	assert.Greater(t, named, 10)
 	_, r := call(t, c, "process", map[string]any{"full": true})
 	assert.True(t, r.Failed)
 	_, r = call(t, c, "dumpobj", map[string]any{"address": "-o=" + out})
