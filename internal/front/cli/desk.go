@@ -153,7 +153,7 @@ func (a *app) checkDesk(cmd *Command, given *binding) error {
 	if a.desk == nil {
 		return nil
 	}
-	if cmd.session != nil {
+	if cmd.session != nil || cmd.Serves {
 		return &UsageError{Command: cmd.Name, Text: "this is for the command line"}
 	}
 	var files []any

@@ -60,6 +60,7 @@ func (f *File) reach(address string) error {
 		DialContext: (&net.Dialer{Timeout: 15 * time.Second}).DialContext, TLSHandshakeTimeout: 15 * time.Second, ResponseHeaderTimeout: 30 * time.Second,
 		MaxIdleConnsPerHost: atOnce, DisableCompression: true, ForceAttemptHTTP2: true}
 	f.client = &http.Client{Transport: transport, CheckRedirect: func(r *http.Request, via []*http.Request) error {
+		r.Header.Del("Referer") // an address may be signed
 		from := via[len(via)-1].URL
 		switch {
 		case len(via) > maxRedirects:
@@ -261,6 +262,9 @@ func retryAfter(resp *http.Response) time.Duration {
 	return min(time.Duration(s)*time.Second, longestWait)
 }
 
+// mostSize is the greatest size of a file: more than any store allows, and far from the greatest int64.
+const mostSize = 1 << 56
+
 // check compares a response's header with the request and with the file as opened. It returns the length of the body.
 func (f *File) check(resp *http.Response, off, n int64) (int64, error) {
 	var from, to, size int64
@@ -274,6 +278,9 @@ func (f *File) check(resp *http.Response, off, n int64) (int64, error) {
 	etag, modified := resp.Header.Get("ETag"), resp.Header.Get("Last-Modified")
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if size > mostSize {
+		return 0, final{fmt.Errorf("the server says that the file has %d bytes", size)}
+	}
 	if f.size == 0 && size > 0 {
 		f.size, f.etag, f.modified = size, etag, modified
 	}

@@ -16,6 +16,7 @@ import (
 const (
 	mostListing = 16 << 20  // bytes of a response, which has at most a thousand objects
 	mostObjects = 1_000_000 // of one listing
+	mostAnswers = 10_000    // of one listing: one may have fewer objects than were asked for
 )
 
 // An Object is an object of a bucket.
@@ -50,7 +51,8 @@ func List(address string, o Options) ([]Object, error) {
 	}
 	path := strings.TrimSuffix(base.URL.Path, ".")
 	var out []Object
-	for token := ""; ; {
+	token := ""
+	for range mostAnswers {
 		query := url.Values{"list-type": {"2"}, "prefix": {prefix}}
 		if token != "" {
 			query.Set("continuation-token", token)
@@ -64,13 +66,17 @@ func List(address string, o Options) ([]Object, error) {
 				out = append(out, Object{"s3://" + u.Host + "/" + c.Key, c.Size, c.LastModified, c.ETag})
 			}
 		}
+		before := token
 		switch token = page.NextContinuationToken; {
 		case !page.IsTruncated || token == "":
 			return out, nil
 		case len(out) > mostObjects:
 			return out, &Error{f.name, fmt.Errorf("more than %d objects", mostObjects)}
+		case token == before:
+			return out, &Error{f.name, errors.New("the listing does not go on: the server sends the same token again")}
 		}
 	}
+	return out, &Error{f.name, fmt.Errorf("more than %d answers", mostAnswers)}
 }
 
 // A listPage is an answer of ListObjectsV2 (docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html).

@@ -506,6 +506,21 @@ func TestIs(t *testing.T) {
 	assert.True(t, errors.Is(&Error{"x", ErrChanged}, ErrChanged))
 }
 
+// TestLyingSize checks that a file of more bytes than there can be is refused.
+func TestLyingSize(t *testing.T) {
+	for _, size := range []string{"9223372036854775807", "72057594037927937", "-5"} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("ETag", `"one"`)
+			w.Header().Set("Content-Range", strings.Replace(r.Header.Get("Range"), "=", " ", 1)+"/"+size)
+			w.WriteHeader(http.StatusPartialContent)
+		}))
+		_, err := Open(s.URL, quick())
+		s.Close()
+		var typed *Error
+		require.ErrorAs(t, err, &typed, size)
+	}
+}
+
 // TestRedirectedStore: another host gets neither the signature nor the session's token of a store that redirects to it.
 func TestRedirectedStore(t *testing.T) {
 	var mu sync.Mutex
@@ -516,6 +531,7 @@ func TestRedirectedStore(t *testing.T) {
 		asked++
 		leaked = append(leaked, r.Header.Values("Authorization")...)
 		leaked = append(leaked, r.Header.Values("X-Amz-Security-Token")...)
+		leaked = append(leaked, r.Header.Values("Referer")...)
 		return false
 	}))
 	defer other.Close()

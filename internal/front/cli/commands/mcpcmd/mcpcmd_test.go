@@ -159,7 +159,7 @@ func TestOnlyReads(t *testing.T) {
 	out := filepath.Join(folder, "out")
 	c := connect(t, environment(), testdump.Open(t, "net10-zoo").Plain())
 	for _, words := range [][]string{{"pack", "-o", out}, {"traverseheap", out}, {"stacks", "-export", "folded", "-o", out}, {"report", "-o", out}, {"diff", "/etc/passwd"},
-		{"export", "gcdump", out}, {"web"}, {"mcp"}, {"analyze"}, {"process", "-full"}, {"requests", "-secrets"}, {"setsymbolserver", "-directory", folder},
+		{"export", "gcdump", out}, {"web"}, {"mcp"}, {"mcp", "-listen", "127.0.0.1:0"}, {"dap", "-listen", "127.0.0.1:0"}, {"analyze"}, {"process", "-full"}, {"requests", "-secrets"}, {"setsymbolserver", "-directory", folder},
 		{"clrthreads", "-d", "/etc/passwd"}, {"dumpheap > " + out}, {"-o", out}} {
 		_, r := call(t, c, "command", map[string]any{"command": words[0], "arguments": words[1:]})
 		assert.True(t, r.Failed, "%v", words)

@@ -58,7 +58,7 @@ func remark(p *report.Page, t *answer.OSThread) {
 		}
 	}
 	if t.Name != "" {
-		p.Print(" " + strconv.Quote(t.Name))
+		p.Print(" " + report.Escape(strconv.Quote(t.Name)))
 	}
 	if t.Crashed != "" {
 		p.Print(" crashed: " + report.Escape(t.Crashed))
