@@ -285,4 +285,5 @@ type TaskException struct {
 	Object  target.Addr `json:"object" doc:"the exception" text:"="`
 	Type    Text        `json:"type" doc:"its type"`
 	Message Text        `json:"message" doc:"its message, empty for none" text:"+: %"`
+	Thrown  Text        `json:"thrownIn,omitzero" doc:"the innermost method of the program in its stack trace; absent if there is none" text:"+, in %"`
 }

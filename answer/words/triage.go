@@ -60,7 +60,8 @@ var (
 	OpeningVariables   = say("variables that refer to opening connections", "variables that refer to connections that are being opened")
 
 	FailedTask     = say("failed task", "{task}{exception?}")
-	ColonException = say("exception of a failure", ": {type}{message?}")
+	ColonException = say("exception of a failure", ": {type}{message?}{method?}")
+	ThrownIn       = say("method of a failure", ", in {method}")
 	ColonMessage   = say("message of a failure", ": {message}")
 	TasksFailed    = say("failed tasks", "{tasks} tasks failed, and nobody has looked at their exceptions: most often {task}")
 	OneTaskFailed  = say("one failed task", "a task failed, and nobody has looked at its exception: {task}")

@@ -157,5 +157,9 @@ func Failure(e *answer.TaskException) answer.Statement {
 	if e.Message.Err == nil && e.Message.S != "" {
 		message = ColonMessage.Of(Text(e.Message.S))
 	}
-	return ColonException.Of(Type(e.Type.String()), message)
+	method := answer.Statement{}
+	if e.Thrown.Err == nil && e.Thrown.S != "" {
+		method = ThrownIn.Of(Method(e.Thrown.S))
+	}
+	return ColonException.Of(Type(e.Type.String()), message, method)
 }

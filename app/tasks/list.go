@@ -7,6 +7,9 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
@@ -222,5 +225,30 @@ func (r *Reader) exception(g *answer.Gaps, info target.Addr) (answer.TaskExcepti
 		out.Message.S, _, err = e.Message.Text(x, messageChars)
 	}
 	out.Message = g.Text(out.Message.S, err)
+	out.Thrown.S, out.Thrown.Err = r.thrownIn(o.Addr) // a detail: without it, nothing counts as missing
 	return out, nil
+}
+
+// thrownIn returns the innermost method of the program in the stack trace of an exception, or "". Methods of NativeAOT programs are not read.
+func (r *Reader) thrownIn(exception target.Addr) (string, error) {
+	rt := r.r.Runtime()
+	if rt.Check(dac.FeatureMethods) != nil {
+		return "", nil
+	}
+	e, err := rt.Exception(exception)
+	if err != nil {
+		return "", err
+	}
+	frames, err := rt.StackTrace(&e)
+	for i := range frames {
+		md, err := r.code.TrustedMethodDesc(frames[i].Method)
+		if err != nil {
+			return "", err
+		}
+		name, err := r.code.MethodName(md, code.MethodQualified)
+		if err != nil || !answer.LibraryMethod(name) {
+			return compilernames.Pretty(name), err
+		}
+	}
+	return "", err
 }
