@@ -5,6 +5,7 @@ import (
 	"context"
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
@@ -247,7 +248,7 @@ func (r *Reader) thrownIn(exception target.Addr) (string, error) {
 		}
 		name, err := r.code.MethodName(md, code.MethodQualified)
 		if err != nil || !answer.LibraryMethod(name) {
-			return compilernames.Pretty(name), err
+			return strings.TrimSuffix(compilernames.Pretty(name), " [state machine]"), err
 		}
 	}
 	return "", err
