@@ -215,9 +215,12 @@ func examineHidden(t target.Target, mem target.Memory, files ModuleFiles, m *tar
 
 // Headless returns the modules that may be runtimes but cannot be identified: libraries with the name of a
 // runtime and unreadable headers, and programs with unreadable exports, such as a single-file app in a core
-// without file pages.
+// without file pages. It returns none if the process has a runtime of another family, which explains the process for sure (see ForeignRuntime).
 func Headless(t target.Target, mem target.Memory) []target.Module {
 	t, mem = absent.Process(t), absent.Memory(mem)
+	if ForeignRuntime(t) != "" {
+		return nil
+	}
 	var out []target.Module
 	for _, m := range t.Modules() {
 		if namedRuntime(m.Path) && !target.Available(mem, m.Base, 2) || !target.NamedLibrary(m.Path) && exportsMissing(mem, &m) {
@@ -231,6 +234,9 @@ func Headless(t target.Target, mem target.Memory) []target.Module {
 var foreignRuntimes = map[string]string{
 	"clr.dll":               "the .NET Framework 4",
 	"mscorwks.dll":          "the .NET Framework 2.0 to 3.5",
+	"gameassembly.dll":      "code that Unity's IL2CPP compiled",
+	"libil2cpp.so":          "code that Unity's IL2CPP compiled",
+	"mono.dll":              "Unity's Mono",
 	"mono-2.0-sgen.dll":     "Mono",
 	"mono-2.0-bdwgc.dll":    "Unity's Mono",
 	"libmonosgen-2.0.so":    "Mono",
@@ -247,7 +253,7 @@ func ForeignRuntime(t target.Target) string {
 		switch {
 		case what == "":
 			continue
-		case strings.HasSuffix(name, ".dll") && !strings.HasPrefix(name, "mono"):
+		case name == "clr.dll" || name == "mscorwks.dll":
 			return fmt.Sprintf("the process runs %s (%s), whose structures sosgo has no layout for: WinDbg with the SOS of the Framework reads them; "+
 				"modules, threads, native stacks and memory can be read", what, target.BaseName(m.Path))
 		}

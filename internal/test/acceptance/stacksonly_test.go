@@ -197,11 +197,17 @@ func TestForeignRuntimes(t *testing.T) {
 	for path, want := range map[string]string{
 		`C:\Windows\Microsoft.NET\Framework64\v4.0.30319\clr.dll`: "the process runs the .NET Framework 4 (clr.dll)",
 		`C:\game\MonoBleedingEdge\mono-2.0-bdwgc.dll`:             "the process runs Unity's Mono",
+		`C:\game\KSP_Data\Mono\mono.dll`:                          "the process runs Unity's Mono (mono.dll), which sosgo does not read",
+		`C:\game\GameAssembly.dll`:                                "the process runs code that Unity's IL2CPP compiled (GameAssembly.dll), which sosgo does not read",
 		`C:\Windows\System32\ntdll.dll`:                           "no .NET runtime found among 1 modules",
 	} {
 		m := synth.NewMinidump()
 		m.SystemInfo(9)
-		m.Modules(synth.MinidumpModule{Base: 0x7ff600000000, Size: 0x1000, Path: path})
+		list := []synth.MinidumpModule{{Base: 0x7ff600000000, Size: 0x1000, Path: path}}
+		if strings.Contains(path, "game") { // headers of a program are not in a normal minidump, and nothing shows that it is no single file
+			list = append(list, synth.MinidumpModule{Base: 0x7ff700000000, Size: 0x1000, Path: `C:\game\game.exe`})
+		}
+		m.Modules(list...)
 		got := runLines(t.Context(), m.Bytes(), 1, "dumpheap -stat")
 		assert.Equal(t, cli.ExitUnsupported, got.code, path)
 		assert.Contains(t, got.stderr, want)
