@@ -3,6 +3,7 @@ package triage
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -70,8 +71,27 @@ func Triage(ctx context.Context, p *process.Process, o Options) (*answer.Triage,
 		if err != nil {
 			return nil, err
 		}
-		return Judge(ctx, answers, o)
+		out, err := Judge(ctx, answers, o)
+		if out != nil {
+			out.Unknown = append(out.Unknown, otherRuntimes(p)...)
+		}
+		return out, err
 	})
+}
+
+// otherRuntimes returns the other runtimes of the process, which this triage does not look at.
+func otherRuntimes(p *process.Process) (out []answer.TriageAbsent) {
+	this, err := p.Instance()
+	if err != nil {
+		return nil
+	}
+	for i, other := range p.Dump().Runtimes() {
+		if other != this {
+			out = append(out, answer.TriageAbsent{Subject: "runtime " + other.Title(), Reason: "a triage looks at one runtime",
+				Settles: fmt.Sprintf("\"--runtime %d triage\" looks at that one", i)})
+		}
+	}
+	return out
 }
 
 // Judge is Triage for answers that have been read. The error is as for Triage.

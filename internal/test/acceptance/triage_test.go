@@ -44,6 +44,12 @@ func TestTriageFindsTheCause(t *testing.T) {
 		if strings.HasPrefix(scenario, "crash") {
 			scenario = "crash"
 		}
+		for _, inst := range d.Runtimes() { // a triage says which runtimes it leaves out
+			subject := "runtime " + inst.Title()
+			this, err := v.Instance()
+			require.NoError(t, err)
+			assert.Equal(t, inst != this, slices.ContainsFunc(out.Unknown, func(u answer.TriageAbsent) bool { return u.Subject == subject }), subject)
+		}
 		cause, sick := wrong[scenario]
 		if !sick {
 			require.Contains(t, healthy, scenario, "the table lacks this scenario")

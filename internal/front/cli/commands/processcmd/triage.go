@@ -46,7 +46,10 @@ func askTriage(c *cli.Context, o *triageOptions) (*answer.Triage, error) {
 	var missing error
 	for i := range t.Unknown {
 		u := &t.Unknown[i]
-		u.Settles, missing = strings.TrimPrefix(cli.Advice(u.Err), cli.CheckAddress), cmp.Or(missing, u.Err) // triage takes no address
+		if u.Settles == "" {
+			u.Settles = strings.TrimPrefix(cli.Advice(u.Err), cli.CheckAddress) // triage takes no address
+		}
+		missing = cmp.Or(missing, u.Err)
 	}
 	if n := len(t.Findings); n > 0 {
 		return t, cli.Stated(&cli.GateError{Text: fmt.Sprintf("something is wrong: %d findings", n)})
