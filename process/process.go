@@ -52,6 +52,7 @@ type Process struct {
 	scanner     lazy.Value[*stackscan.Scanner]
 	walker      lazy.Value[*stackwalk.Walker]
 	native      lazy.Value[*stackwalk.Walker]
+	threads     lazy.Value[[]threads.Thread]
 	roots       lazy.Value[*roots.Reader]
 	graph       lazy.Value[*graph.Graph]
 	premises    lazy.Value[answer.Premises]
@@ -301,18 +302,18 @@ func (p *Process) otherRuntimes() []*dac.Runtime {
 }
 
 // Threads returns all threads of the process, joined with the runtime's threads; see threads.List. If the runtime
-// cannot be opened, it returns the operating system's threads and the error. If StacksOnly, that is no error.
+// cannot be opened, it returns the operating system's threads and the error. If StacksOnly, that is no error. All
+// callers share the list and must not change it.
 func (p *Process) Threads() ([]threads.Thread, error) {
 	p = p.orNone()
-	rt, err := p.Runtime()
-	if p.StacksOnly() {
-		err = nil
-	}
-	list, lerr := threads.List(p.dump.file, rt)
-	if err == nil {
-		err = lerr
-	}
-	return list, err
+	return p.threads.Get(func() ([]threads.Thread, error) {
+		rt, err := p.Runtime()
+		list, lerr := threads.List(p.dump.file, rt)
+		if err == nil || p.StacksOnly() {
+			err = lerr
+		}
+		return list, err
+	})
 }
 
 // Walk walks the stack of a thread; see stackwalk.Walker.Walk. A thread unknown to the runtime has only native frames.
