@@ -12,6 +12,7 @@ import (
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/base/enum"
 	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/collections"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -52,11 +53,11 @@ type Names struct {
 	g *Graph
 	r *objects.Reader
 
-	once   sync.Once
-	caches []bool // by type
-	locals struct {
-		once  sync.Once
-		names map[target.Addr]string // static fields that refer to AsyncLocals
+	once    sync.Once
+	caches  []bool // by type
+	statics struct {
+		once sync.Once
+		of   map[Node]*Source // a static field that refers to the object
 	}
 }
 
@@ -109,7 +110,9 @@ func (x *Names) storedEdges(ctx context.Context, o *heap.Object, to Node, most i
 				named, err = x.r.Of(*o)
 			}
 			e := Edge{Kind: EdgeField, Slot: slot, Name: named.SlotName(off)}
-			e.Local = x.asyncLocal(named, &e)
+			if local, ok := collections.AsyncLocal(x.r, named, e.Name, e.Slot); ok {
+				e.Local = x.byStatic(local)
+			}
 			if e.Local != "" {
 				e.Name += " (AsyncLocal " + e.Local + ")"
 			}
@@ -118,6 +121,33 @@ func (x *Names) storedEdges(ctx context.Context, o *heap.Object, to Node, most i
 		})
 	}
 	return list, err
+}
+
+// byStatic names an object by a static field that refers to it, or else by its type and address. The name is empty if
+// neither can be read.
+func (x *Names) byStatic(o objects.Object) string {
+	x.statics.once.Do(func() {
+		x.statics.of = map[Node]*Source{}
+		for i := range x.g.sources {
+			s := &x.g.sources[i]
+			if s.Static == nil || s.Thread != nil {
+				continue
+			}
+			for r := range x.g.RootRefs(x.g.SourceNode(i)) {
+				x.statics.of[r.Object] = s
+			}
+		}
+	})
+	if n, ok := x.g.Node(o.Addr); ok && x.statics.of[n] != nil {
+		if name, err := x.statics.of[n].Static.Name(); err == nil && name != "" {
+			return name
+		}
+	}
+	name, err := o.Type.ManagedName()
+	if err != nil {
+		return ""
+	}
+	return name + " " + o.Addr.String()
 }
 
 // Name returns the name of the first reference of from to to. It is empty for edges of Sources.
