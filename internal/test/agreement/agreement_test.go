@@ -1,6 +1,7 @@
 package agreement
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"io/fs"
@@ -14,10 +15,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/internal/test/floors"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 )
 
-var raise = flag.Bool("raise", false, "write the floors that rose")
+var (
+	raise  = flag.Bool("raise", false, "write the floors that rose")
+	corpus = flag.Bool("corpus", false, "compare the whole dumps of the corpus")
+)
 
 // TestCanned compares sosgo with SOS and the data-access library on every canned dump with their
 // answers. No section may agree less than its floor, and every line that differs from SOS must have
@@ -43,7 +48,7 @@ func TestCanned(t *testing.T) {
 			t.Attr(testcase.AttrCase, c.Name)
 			p := Open(c, 1, time.Minute)
 			defer func() { assert.NoError(t, p.Close()) }()
-			now, wrong := compareCase(t, p, c, a)
+			now, wrong := compareCase(t, p, c, a, causesOf(t))
 			hold(t, filepath.Join(c.Dir, FloorsName), now, wrong)
 		})
 	}
@@ -55,19 +60,18 @@ func TestCanned(t *testing.T) {
 }
 
 // compareCase returns the agreement by section, and the wrong answers.
-func compareCase(t *testing.T, p *Program, c *testcase.Case, a *Archive) (now Floors, wrong map[string][]string) {
+func compareCase(t *testing.T, p *Program, c *testcase.Case, facts Facts, causes *Causes) (now Floors, wrong map[string][]string) {
 	now, wrong = Floors{}, map[string][]string{}
-	scores, err := CompareFacts(p, c, a, nil, 10)
+	scores, err := CompareFacts(p, c, facts, "", 10)
 	require.NoError(t, err)
 	for _, s := range scores {
 		now["oracle/"+s.Section] = Count{s.Right, s.Asked}
 		wrong["oracle/"+s.Section] = s.Wrong
 	}
-	files, err := a.SOS()
+	files, err := facts.SOS()
 	require.NoError(t, err)
-	causes := causesOf(t)
 	for _, r := range CompareAllSOS(p, files) {
-		r.File = filepath.Join(c.Manifest.Source, "sos", r.File)
+		r.File = filepath.Join(cmp.Or(c.Manifest.Source, c.Name), "sos", r.File)
 		name := "sos/" + r.Verb()
 		now[name] = Count{now[name].Right + r.Same, now[name].All + r.Want}
 		wrong[name] = append(wrong[name], r.Diff...)
@@ -75,6 +79,40 @@ func compareCase(t *testing.T, p *Program, c *testcase.Case, a *Archive) (now Fl
 		assert.Empty(t, unknown, "%s: lines of %q differ from SOS without a cause in causes.txt", r.File, r.Commands)
 	}
 	return now, wrong
+}
+
+// TestCorpus compares sosgo with both on the whole dumps of the corpus. No dump may agree less than its floor in
+// .ci/floors, and every line that differs from SOS must have a cause.
+func TestCorpus(t *testing.T) {
+	if !*corpus {
+		t.Skip("-corpus is not set")
+	}
+	root, err := testcase.ModuleRoot()
+	require.NoError(t, err)
+	causes, now := causesOf(t), map[string]float64{}
+	testcase.Corpus(t, nil, func(t *testing.T, c *testcase.Case) int {
+		p := Open(c, 2, 2*time.Minute)
+		defer func() { assert.NoError(t, p.Close()) }()
+		sections, wrong := compareCase(t, p, c, Folder(c.Dir), causes)
+		all := map[string]Count{}
+		for name, n := range sections {
+			tool, _, _ := strings.Cut(name, "/")
+			all[tool] = Count{all[tool].Right + n.Right, all[tool].All + n.All}
+			if n.Right < n.All {
+				t.Logf("%s: %d of %d agree:\n%s", name, n.Right, n.All, strings.Join(wrong[name][:min(3, len(wrong[name]))], "\n"))
+			}
+		}
+		for tool, n := range all {
+			now[tool+" "+c.Name] = floors.Percent(n.Right, n.All)
+		}
+		return len(sections)
+	})
+	low, err := floors.Hold(filepath.Join(root, ".ci", "floors"), now, 0, *raise)
+	require.NoError(t, err)
+	assert.False(t, low, "a dump agrees less than before")
+	for _, text := range causes.Unused() {
+		t.Logf("no line has this cause any more: %s", text)
+	}
 }
 
 func causesOf(t *testing.T) *Causes {
@@ -136,7 +174,7 @@ func TestWrongFacts(t *testing.T) {
 		require.Contains(t, text, change.old, change.section)
 		altered := NewArchive()
 		altered.AddRows(change.file, rowsOf([]byte(strings.ReplaceAll(text, change.old, change.new))))
-		scores, err := CompareFacts(p, c, altered, []string{change.section}, 1)
+		scores, err := CompareFacts(p, c, altered, change.section, 1)
 		require.NoError(t, err)
 		require.Len(t, scores, 1, change.section)
 		require.Less(t, scores[0].Right, scores[0].Asked, "%s: %s", change.section, change.new)

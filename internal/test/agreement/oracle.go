@@ -16,14 +16,12 @@ type Facts interface {
 	SOS() ([]SOSFile, error)
 }
 
-// CompareFacts compares p's answers with all facts, section by section. only lists the sections to
-// compare; none means all. A score keeps up to verbose wrong answers. Sections without a question
-// are omitted.
-func CompareFacts(p *Program, c *testcase.Case, facts Facts, only []string, verbose int) ([]*Score, error) {
+// CompareFacts compares p's answers with all facts, section by section, or with those of one
+// section. A score keeps up to verbose wrong answers. Sections without a question are omitted.
+func CompareFacts(p *Program, c *testcase.Case, facts Facts, only string, verbose int) ([]*Score, error) {
 	var out []*Score
-	wanted := func(name string) bool { return len(only) == 0 || slices.Contains(only, name) }
 	for _, sec := range sections {
-		if !wanted(sec.name) {
+		if only != "" && only != sec.name {
 			continue
 		}
 		rows, ok, err := facts.Rows(sec.facts)
@@ -39,7 +37,7 @@ func CompareFacts(p *Program, c *testcase.Case, facts Facts, only []string, verb
 		}
 		out = append(out, s)
 	}
-	if wanted(programFacts) {
+	if only == "" || only == programFacts {
 		s := &Score{Section: programFacts, verbose: verbose}
 		compareManifest(p, c, s)
 		out = append(out, s)
