@@ -164,7 +164,7 @@ func (im *Image) addPhdr(p elfPhdr) {
 	d := Directory{RVA: RVA(p.vaddr - im.elf.bias), Size: p.memsz}
 	switch p.typ {
 	case ptLoad:
-		im.sections = append(im.sections, Section{RVA: d.RVA, Size: p.memsz, Offset: p.offset, FileSize: p.filesz, Prot: elfProt(p.flags)})
+		im.sections = append(im.sections, Section{RVA: d.RVA, Size: p.memsz, Offset: p.offset, FileSize: p.filesz, Prot: target.ProtectionOf(p.flags, pfRead, pfWrite, pfExec)})
 		im.extents = append(im.extents, extent{rva: uint64(d.RVA), off: p.offset, n: p.filesz, writable: p.flags&pfWrite != 0})
 	case ptDynamic:
 		im.elf.dynamic = d
@@ -177,10 +177,6 @@ func (im *Image) addPhdr(p elfPhdr) {
 	case ptGNURelro:
 		im.elf.relro = d
 	}
-}
-
-func elfProt(flags uint32) target.Protection {
-	return target.ProtectionOf(flags, pfRead, pfWrite, pfExec)
 }
 
 // BuildID returns the GNU build id of an ELF image or the UUID of a Mach-O image, or

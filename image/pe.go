@@ -204,7 +204,7 @@ func (im *Image) readSections(off uint64, n int) error {
 		s := Section{Name: string(name), Size: uint64(c.Uint32()), RVA: RVA(c.Uint32()), FileSize: uint64(c.Uint32()), Offset: uint64(c.Uint32())}
 		c.Skip(12) // relocations and line numbers of object files
 		flags := c.Uint32()
-		s.Prot = peProt(flags)
+		s.Prot = target.ProtectionOf(flags, scnMemRead, scnMemWrite, scnMemExecute)
 		if s.Size == 0 { // written by old linkers
 			s.Size = s.FileSize
 		}
@@ -215,10 +215,6 @@ func (im *Image) readSections(off uint64, n int) error {
 	}
 	im.extents = sortExtents(im.extents)
 	return nil
-}
-
-func peProt(flags uint32) target.Protection {
-	return target.ProtectionOf(flags, scnMemRead, scnMemWrite, scnMemExecute)
 }
 
 // detectLayout decides whether a PE image in memory is loaded or flat. It uses, in this order, the

@@ -21,8 +21,7 @@ type ModuleRow struct {
 // Module decodes row rid of the Module table.
 func (md *Metadata) Module(rid uint32) (ModuleRow, error) {
 	r := md.row(TableModule, rid)
-	v := ModuleRow{r.u16(), r.str(), r.guid(), r.guid(), r.guid()}
-	return v, r.err
+	return ModuleRow{r.u16(), r.str(), r.guid(), r.guid(), r.guid()}, r.end()
 }
 
 // A TypeRefRow names a type of another scope (II.22.38).
@@ -35,8 +34,7 @@ type TypeRefRow struct {
 // TypeRef decodes row rid of the TypeRef table.
 func (md *Metadata) TypeRef(rid uint32) (TypeRefRow, error) {
 	r := md.row(TableTypeRef, rid)
-	v := TypeRefRow{r.token(), r.str(), r.str()}
-	return v, r.err
+	return TypeRefRow{r.token(), r.str(), r.str()}, r.end()
 }
 
 // A TypeDefRow defines a type (II.22.37).
@@ -52,8 +50,7 @@ type TypeDefRow struct {
 // TypeDef decodes row rid of the TypeDef table.
 func (md *Metadata) TypeDef(rid uint32) (TypeDefRow, error) {
 	r := md.row(TableTypeDef, rid)
-	v := TypeDefRow{r.u32(), r.str(), r.str(), r.token(), r.u32(), r.u32()}
-	return v, r.err
+	return TypeDefRow{r.u32(), r.str(), r.str(), r.token(), r.u32(), r.u32()}, r.end()
 }
 
 // A FieldRow defines a field (II.22.15).
@@ -66,8 +63,7 @@ type FieldRow struct {
 // Field decodes row rid of the Field table.
 func (md *Metadata) Field(rid uint32) (FieldRow, error) {
 	r := md.row(TableField, rid)
-	v := FieldRow{r.u16(), r.str(), r.blob()}
-	return v, r.err
+	return FieldRow{r.u16(), r.str(), r.blob()}, r.end()
 }
 
 // A MethodDefRow defines a method (II.22.26).
@@ -83,8 +79,7 @@ type MethodDefRow struct {
 // MethodDef decodes row rid of the MethodDef table.
 func (md *Metadata) MethodDef(rid uint32) (MethodDefRow, error) {
 	r := md.row(TableMethodDef, rid)
-	v := MethodDefRow{r.u32(), r.u16(), r.u16(), r.str(), r.blob(), r.u32()}
-	return v, r.err
+	return MethodDefRow{r.u32(), r.u16(), r.u16(), r.str(), r.blob(), r.u32()}, r.end()
 }
 
 // A ParamRow names a parameter (II.22.33).
@@ -97,8 +92,7 @@ type ParamRow struct {
 // Param decodes row rid of the Param table.
 func (md *Metadata) Param(rid uint32) (ParamRow, error) {
 	r := md.row(TableParam, rid)
-	v := ParamRow{r.u16(), r.u16(), r.str()}
-	return v, r.err
+	return ParamRow{r.u16(), r.u16(), r.str()}, r.end()
 }
 
 // An InterfaceImplRow reports that a type implements an interface (II.22.23).
@@ -110,8 +104,7 @@ type InterfaceImplRow struct {
 // InterfaceImpl decodes row rid of the InterfaceImpl table.
 func (md *Metadata) InterfaceImpl(rid uint32) (InterfaceImplRow, error) {
 	r := md.row(TableInterfaceImpl, rid)
-	v := InterfaceImplRow{r.token(), r.token()}
-	return v, r.err
+	return InterfaceImplRow{r.token(), r.token()}, r.end()
 }
 
 // A MemberRefRow names a field or method of another type, or a vararg call site (II.22.25).
@@ -124,8 +117,7 @@ type MemberRefRow struct {
 // MemberRef decodes row rid of the MemberRef table.
 func (md *Metadata) MemberRef(rid uint32) (MemberRefRow, error) {
 	r := md.row(TableMemberRef, rid)
-	v := MemberRefRow{r.token(), r.str(), r.blob()}
-	return v, r.err
+	return MemberRefRow{r.token(), r.str(), r.blob()}, r.end()
 }
 
 // A ConstantRow holds the compile-time value of a field, parameter or property (II.22.9).
@@ -138,8 +130,7 @@ type ConstantRow struct {
 // Constant decodes row rid of the Constant table.
 func (md *Metadata) Constant(rid uint32) (ConstantRow, error) {
 	r := md.row(TableConstant, rid)
-	v := ConstantRow{ElementType(r.u16()), r.token(), r.blob()}
-	return v, r.err
+	return ConstantRow{ElementType(r.u16()), r.token(), r.blob()}, r.end()
 }
 
 // A CustomAttributeRow attaches a custom attribute (II.22.10).
@@ -152,8 +143,7 @@ type CustomAttributeRow struct {
 // CustomAttribute decodes row rid of the CustomAttribute table.
 func (md *Metadata) CustomAttribute(rid uint32) (CustomAttributeRow, error) {
 	r := md.row(TableCustomAttribute, rid)
-	v := CustomAttributeRow{r.token(), r.token(), r.blob()}
-	return v, r.err
+	return CustomAttributeRow{r.token(), r.token(), r.blob()}, r.end()
 }
 
 // A ClassLayoutRow fixes the layout of a type (II.22.8).
@@ -166,8 +156,7 @@ type ClassLayoutRow struct {
 // ClassLayout decodes row rid of the ClassLayout table.
 func (md *Metadata) ClassLayout(rid uint32) (ClassLayoutRow, error) {
 	r := md.row(TableClassLayout, rid)
-	v := ClassLayoutRow{r.u16(), r.u32(), r.token()}
-	return v, r.err
+	return ClassLayoutRow{r.u16(), r.u32(), r.token()}, r.end()
 }
 
 // A FieldLayoutRow fixes the offset of a field (II.22.16).
@@ -179,8 +168,7 @@ type FieldLayoutRow struct {
 // FieldLayout decodes row rid of the FieldLayout table.
 func (md *Metadata) FieldLayout(rid uint32) (FieldLayoutRow, error) {
 	r := md.row(TableFieldLayout, rid)
-	v := FieldLayoutRow{r.u32(), r.token()}
-	return v, r.err
+	return FieldLayoutRow{r.u32(), r.token()}, r.end()
 }
 
 // A StandAloneSigRow holds a signature of local variables or of a calli site (II.22.36).
@@ -189,8 +177,7 @@ type StandAloneSigRow struct{ Signature BlobIndex }
 // StandAloneSig decodes row rid of the StandAloneSig table.
 func (md *Metadata) StandAloneSig(rid uint32) (StandAloneSigRow, error) {
 	r := md.row(TableStandAloneSig, rid)
-	v := StandAloneSigRow{r.blob()}
-	return v, r.err
+	return StandAloneSigRow{r.blob()}, r.end()
 }
 
 // A ModuleRefRow names another module or a native library (II.22.31).
@@ -199,8 +186,7 @@ type ModuleRefRow struct{ Name StringIndex }
 // ModuleRef decodes row rid of the ModuleRef table.
 func (md *Metadata) ModuleRef(rid uint32) (ModuleRefRow, error) {
 	r := md.row(TableModuleRef, rid)
-	v := ModuleRefRow{r.str()}
-	return v, r.err
+	return ModuleRefRow{r.str()}, r.end()
 }
 
 // A TypeSpecRow holds the signature of a constructed type (II.22.39).
@@ -209,8 +195,7 @@ type TypeSpecRow struct{ Signature BlobIndex }
 // TypeSpec decodes row rid of the TypeSpec table.
 func (md *Metadata) TypeSpec(rid uint32) (TypeSpecRow, error) {
 	r := md.row(TableTypeSpec, rid)
-	v := TypeSpecRow{r.blob()}
-	return v, r.err
+	return TypeSpecRow{r.blob()}, r.end()
 }
 
 // An ImplMapRow binds a method to a native function (II.22.22).
@@ -224,8 +209,7 @@ type ImplMapRow struct {
 // ImplMap decodes row rid of the ImplMap table.
 func (md *Metadata) ImplMap(rid uint32) (ImplMapRow, error) {
 	r := md.row(TableImplMap, rid)
-	v := ImplMapRow{r.u16(), r.token(), r.str(), r.token()}
-	return v, r.err
+	return ImplMapRow{r.u16(), r.token(), r.str(), r.token()}, r.end()
 }
 
 // A FieldRVARow gives the initial value of a static field (II.22.18).
@@ -237,8 +221,7 @@ type FieldRVARow struct {
 // FieldRVA decodes row rid of the FieldRVA table.
 func (md *Metadata) FieldRVA(rid uint32) (FieldRVARow, error) {
 	r := md.row(TableFieldRVA, rid)
-	v := FieldRVARow{r.u32(), r.token()}
-	return v, r.err
+	return FieldRVARow{r.u32(), r.token()}, r.end()
 }
 
 // An AssemblyRow describes the assembly; it has at most one row (II.22.2).
@@ -254,8 +237,7 @@ type AssemblyRow struct {
 // Assembly decodes row rid of the Assembly table.
 func (md *Metadata) Assembly(rid uint32) (AssemblyRow, error) {
 	r := md.row(TableAssembly, rid)
-	v := AssemblyRow{r.u32(), [4]uint16{r.u16(), r.u16(), r.u16(), r.u16()}, r.u32(), r.blob(), r.str(), r.str()}
-	return v, r.err
+	return AssemblyRow{r.u32(), [4]uint16{r.u16(), r.u16(), r.u16(), r.u16()}, r.u32(), r.blob(), r.str(), r.str()}, r.end()
 }
 
 // An AssemblyRefRow names another assembly (II.22.5).
@@ -271,8 +253,7 @@ type AssemblyRefRow struct {
 // AssemblyRef decodes row rid of the AssemblyRef table.
 func (md *Metadata) AssemblyRef(rid uint32) (AssemblyRefRow, error) {
 	r := md.row(TableAssemblyRef, rid)
-	v := AssemblyRefRow{[4]uint16{r.u16(), r.u16(), r.u16(), r.u16()}, r.u32(), r.blob(), r.str(), r.str(), r.blob()}
-	return v, r.err
+	return AssemblyRefRow{[4]uint16{r.u16(), r.u16(), r.u16(), r.u16()}, r.u32(), r.blob(), r.str(), r.str(), r.blob()}, r.end()
 }
 
 // An ExportedTypeRow forwards a type or exports it from another file (II.22.14).
@@ -287,8 +268,7 @@ type ExportedTypeRow struct {
 // ExportedType decodes row rid of the ExportedType table.
 func (md *Metadata) ExportedType(rid uint32) (ExportedTypeRow, error) {
 	r := md.row(TableExportedType, rid)
-	v := ExportedTypeRow{r.u32(), r.u32(), r.str(), r.str(), r.token()}
-	return v, r.err
+	return ExportedTypeRow{r.u32(), r.u32(), r.str(), r.str(), r.token()}, r.end()
 }
 
 // A NestedClassRow nests a type (II.22.32).
@@ -300,8 +280,7 @@ type NestedClassRow struct {
 // NestedClass decodes row rid of the NestedClass table.
 func (md *Metadata) NestedClass(rid uint32) (NestedClassRow, error) {
 	r := md.row(TableNestedClass, rid)
-	v := NestedClassRow{r.token(), r.token()}
-	return v, r.err
+	return NestedClassRow{r.token(), r.token()}, r.end()
 }
 
 // A GenericParamRow defines a generic parameter (II.22.20).
@@ -315,8 +294,7 @@ type GenericParamRow struct {
 // GenericParam decodes row rid of the GenericParam table.
 func (md *Metadata) GenericParam(rid uint32) (GenericParamRow, error) {
 	r := md.row(TableGenericParam, rid)
-	v := GenericParamRow{r.u16(), r.u16(), r.token(), r.str()}
-	return v, r.err
+	return GenericParamRow{r.u16(), r.u16(), r.token(), r.str()}, r.end()
 }
 
 // A MethodSpecRow holds an instantiation of a generic method (II.22.29).
@@ -328,8 +306,7 @@ type MethodSpecRow struct {
 // MethodSpec decodes row rid of the MethodSpec table.
 func (md *Metadata) MethodSpec(rid uint32) (MethodSpecRow, error) {
 	r := md.row(TableMethodSpec, rid)
-	v := MethodSpecRow{r.token(), r.blob()}
-	return v, r.err
+	return MethodSpecRow{r.token(), r.blob()}, r.end()
 }
 
 // A DocumentRow names a source file (portable PDB).
@@ -343,8 +320,7 @@ type DocumentRow struct {
 // Document decodes row rid of the Document table.
 func (md *Metadata) Document(rid uint32) (DocumentRow, error) {
 	r := md.row(TableDocument, rid)
-	v := DocumentRow{r.blob(), r.guid(), r.blob(), r.guid()}
-	return v, r.err
+	return DocumentRow{r.blob(), r.guid(), r.blob(), r.guid()}, r.end()
 }
 
 // A MethodDebugInformationRow holds the sequence points of the method with the same rid (portable PDB).
@@ -356,8 +332,7 @@ type MethodDebugInformationRow struct {
 // MethodDebugInformation decodes row rid of the MethodDebugInformation table.
 func (md *Metadata) MethodDebugInformation(rid uint32) (MethodDebugInformationRow, error) {
 	r := md.row(TableMethodDebugInformation, rid)
-	v := MethodDebugInformationRow{r.token(), r.blob()}
-	return v, r.err
+	return MethodDebugInformationRow{r.token(), r.blob()}, r.end()
 }
 
 // A LocalScopeRow is a range of IL with its variables (portable PDB).
@@ -373,8 +348,7 @@ type LocalScopeRow struct {
 // LocalScope decodes row rid of the LocalScope table.
 func (md *Metadata) LocalScope(rid uint32) (LocalScopeRow, error) {
 	r := md.row(TableLocalScope, rid)
-	v := LocalScopeRow{r.token(), r.token(), r.u32(), r.u32(), r.u32(), r.u32()}
-	return v, r.err
+	return LocalScopeRow{r.token(), r.token(), r.u32(), r.u32(), r.u32(), r.u32()}, r.end()
 }
 
 // A LocalVariableRow names a local variable (portable PDB).
@@ -387,8 +361,7 @@ type LocalVariableRow struct {
 // LocalVariable decodes row rid of the LocalVariable table.
 func (md *Metadata) LocalVariable(rid uint32) (LocalVariableRow, error) {
 	r := md.row(TableLocalVariable, rid)
-	v := LocalVariableRow{r.u16(), r.u16(), r.str()}
-	return v, r.err
+	return LocalVariableRow{r.u16(), r.u16(), r.str()}, r.end()
 }
 
 // A row is an undecoded row. Its methods other than column read one column after the other. err is the first failure;
@@ -459,6 +432,9 @@ func (r *row) token() Token {
 	return NewToken(TableID(c.arg), v)
 }
 
+// end returns the first failure. An accessor calls it when it has read all columns.
+func (r *row) end() error { return r.err }
+
 func (r *row) fail(format string, args ...any) {
 	if r.err == nil {
 		r.err = corruptf(r.off, format, args...)
@@ -475,6 +451,5 @@ type CustomDebugInformationRow struct {
 // CustomDebugInformation decodes row rid of the CustomDebugInformation table.
 func (md *Metadata) CustomDebugInformation(rid uint32) (CustomDebugInformationRow, error) {
 	r := md.row(TableCustomDebugInformation, rid)
-	v := CustomDebugInformationRow{r.token(), r.guid(), r.blob()}
-	return v, r.err
+	return CustomDebugInformationRow{r.token(), r.guid(), r.blob()}, r.end()
 }
