@@ -64,8 +64,6 @@ func TestOpenTarget(t *testing.T) {
 	assert.NotZero(t, s.Objects)
 	_, err = d.Pack(t.Context(), io.Discard, nil)
 	assert.ErrorIs(t, err, sosgo.ErrUnsupported)
-	_, err = sosgo.OpenTarget(nil, sosgo.Options{})
-	assert.ErrorIs(t, err, sosgo.ErrUnsupported)
 	t.Logf("%d reads in all", slow.reads.Load())
 }
 

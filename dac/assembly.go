@@ -74,7 +74,7 @@ func (m *Module) MapTable(k Map) (target.Addr, error) {
 	if err != nil {
 		return 0, err
 	}
-	return m.runtime().ptr(at, m.runtime().off.LookupMap.TableData, "ModuleLookupMap.TableData")
+	return m.r.ptr(at, m.r.off.LookupMap.TableData, "ModuleLookupMap.TableData")
 }
 
 // ImageLayout flags of PEImageLayout (peimagelayout.h).
@@ -86,19 +86,16 @@ func (m *Module) IsFlat() (bool, error) {
 	if err != nil || lay == 0 {
 		return false, err
 	}
-	flags, err := m.runtime().u32(lay, m.runtime().off.PEImageLayout.Flags, "PEImageLayout.Flags")
+	flags, err := m.r.u32(lay, m.r.off.PEImageLayout.Flags, "PEImageLayout.Flags")
 	return err == nil && flags&peLayoutMapped == 0, err
 }
 
 // Interfaces returns the MethodTables of the interfaces that mt implements (MethodTable::m_pInterfaceMap).
 func (r *Runtime) Interfaces(mt *MethodTable) ([]target.Addr, error) {
-	if mt == nil {
-		return nil, errNoType
-	}
 	if mt.NumInterfaces == 0 {
 		return nil, nil
 	}
-	return r.implementation().interfaces(mt)
+	return r.impl.interfaces(mt)
 }
 
 func (r clr) interfaces(mt *MethodTable) ([]target.Addr, error) {
@@ -178,6 +175,6 @@ func (m *Module) describeLoaded(row *answer.LoadedModule) {
 	row.PDB, row.PDBErr = img.DescribePDB()
 	row.Note(row.PDBErr)
 	if tm, err := m.imageModule(); err == nil {
-		row.Version = image.DescribeVersion(&row.Gaps, m.runtime().mem, tm)
+		row.Version = image.DescribeVersion(&row.Gaps, m.r.mem, tm)
 	}
 }

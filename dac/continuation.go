@@ -15,13 +15,10 @@ const continuationNote = " (subtype without metadata)"
 
 // isContinuation reports whether mt is a continuation without metadata.
 func (r *Runtime) isContinuation(mt *MethodTable) bool {
-	if mt == nil {
-		return false
-	}
 	if mt.Token.Row() != 0 || mt.Parent == 0 || mt.IsArray() || mt.IsGeneric() {
 		return false
 	}
-	parent, err := r.implementation().readMethodTable(mt.Parent)
+	parent, err := r.impl.readMethodTable(mt.Parent)
 	if err != nil || parent.Token.Row() == 0 || parent.IsArray() || parent.IsGeneric() {
 		return false
 	}
@@ -35,6 +32,6 @@ func (r *Runtime) sharesContinuationClass(mt *MethodTable, owner target.Addr) bo
 	if !r.isContinuation(mt) {
 		return false
 	}
-	first, err := r.implementation().readMethodTable(owner)
+	first, err := r.impl.readMethodTable(owner)
 	return err == nil && first.EEClass == mt.EEClass && first.Parent == mt.Parent && first.Token.Row() == 0
 }

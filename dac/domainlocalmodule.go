@@ -44,9 +44,6 @@ type DynamicClass struct {
 // StaticsOf returns the DomainLocalModule with the statics of mt. It returns target.ErrUnsupported for a
 // NativeAOT program and, before .NET 9, for collectible types and for non-generic types of Reflection.Emit.
 func (r *Runtime) StaticsOf(mt *MethodTable) (*DomainLocalModule, error) {
-	if mt == nil {
-		return nil, errNoType
-	}
 	if err := r.Check(FeatureStatics); err != nil {
 		return nil, err
 	}
@@ -119,15 +116,12 @@ func (r *Runtime) reachesStatics(mt *MethodTable) error {
 	return nil
 }
 
-// runtime returns the runtime of d.
-func (d *DomainLocalModule) runtime() *Runtime { return OrNone(d.r) }
-
 // GCStaticsBase returns the base of the static fields of mt that refer to objects, including boxed structs.
 func (d *DomainLocalModule) GCStaticsBase(mt *MethodTable) (StaticAddr, error) {
-	o := &d.runtime().off
+	o := &d.r.off
 	switch {
-	case !d.runtime().hasDomainLocalModules():
-		return d.runtime().dynamicStatics(mt, o.Statics.GC)
+	case !d.r.hasDomainLocalModules():
+		return d.r.dynamicStatics(mt, o.Statics.GC)
 	case d.Addr == 0:
 		return StaticAddr{State: StaticNotInitialized}, nil
 	case mt.hasDynamicStatics():
@@ -135,7 +129,7 @@ func (d *DomainLocalModule) GCStaticsBase(mt *MethodTable) (StaticAddr, error) {
 		if err != nil || c.Entry == 0 {
 			return StaticAddr{State: c.Flags.state()}, err
 		}
-		base, err := d.runtime().ptr(c.Entry, o.DynamicEntry.GC, "DynamicEntry.GCStatics")
+		base, err := d.r.ptr(c.Entry, o.DynamicEntry.GC, "DynamicEntry.GCStatics")
 		return StaticAddr{c.Flags.state(), base}.needsStorage(), err
 	}
 	s, err := d.classBase(mt)
@@ -149,8 +143,8 @@ func (d *DomainLocalModule) GCStaticsBase(mt *MethodTable) (StaticAddr, error) {
 // NonGCStaticsBase returns the base of the static fields of mt with primitives, enums and pointers.
 func (d *DomainLocalModule) NonGCStaticsBase(mt *MethodTable) (StaticAddr, error) {
 	switch {
-	case !d.runtime().hasDomainLocalModules():
-		return d.runtime().dynamicStatics(mt, d.runtime().off.Statics.NonGC)
+	case !d.r.hasDomainLocalModules():
+		return d.r.dynamicStatics(mt, d.r.off.Statics.NonGC)
 	case d.Addr == 0:
 		return StaticAddr{State: StaticNotInitialized}, nil
 	case mt.hasDynamicStatics():
@@ -176,8 +170,8 @@ func (d *DomainLocalModule) classBase(mt *MethodTable) (StaticAddr, error) {
 // ClassFlags returns the flags of a class.
 func (d *DomainLocalModule) ClassFlags(mt *MethodTable) (ClassFlags, error) {
 	switch {
-	case !d.runtime().hasDomainLocalModules():
-		return d.runtime().initFlags(mt)
+	case !d.r.hasDomainLocalModules():
+		return d.r.initFlags(mt)
 	case d.Addr == 0:
 		return 0, nil
 	case mt.hasDynamicStatics():
@@ -186,7 +180,7 @@ func (d *DomainLocalModule) ClassFlags(mt *MethodTable) (ClassFlags, error) {
 	case mt.Token.Row() == 0: // an array
 		return 0, nil
 	}
-	v, err := target.Uint8(d.runtime().mem, d.Addr+target.Addr(d.runtime().off.DomainLocalModule.DataBlob)+target.Addr(mt.Token.Row()-1))
+	v, err := target.Uint8(d.r.mem, d.Addr+target.Addr(d.r.off.DomainLocalModule.DataBlob)+target.Addr(mt.Token.Row()-1))
 	return ClassFlags(v), err
 }
 
@@ -253,7 +247,7 @@ func (d *DomainLocalModule) DynamicClasses() iter.Seq2[DynamicClass, error] {
 			return
 		}
 		for id := range d.DynamicEntries {
-			c, err := d.runtime().dynamicEntry(d.DynamicClassTable, id)
+			c, err := d.r.dynamicEntry(d.DynamicClassTable, id)
 			if err == nil && c.Entry == 0 && c.Flags == 0 {
 				continue
 			}
@@ -267,14 +261,14 @@ func (d *DomainLocalModule) DynamicClasses() iter.Seq2[DynamicClass, error] {
 // dynamicClass returns the entry of mt in the dynamic class table. Address and flags are 0 if the entry does
 // not exist yet.
 func (d *DomainLocalModule) dynamicClass(mt *MethodTable) (DynamicClass, error) {
-	id, err := d.runtime().dynamicTypeID(mt)
+	id, err := d.r.dynamicTypeID(mt)
 	if err == nil {
 		err = d.missing
 	}
 	if err != nil || id >= d.DynamicEntries || d.DynamicClassTable == 0 {
 		return DynamicClass{ID: id}, err
 	}
-	return d.runtime().dynamicEntry(d.DynamicClassTable, id)
+	return d.r.dynamicEntry(d.DynamicClassTable, id)
 }
 
 func (r *Runtime) dynamicEntry(table target.Addr, id uint64) (DynamicClass, error) {

@@ -27,9 +27,6 @@ type EEClass struct {
 
 // EEClass reads the class of mt.
 func (r *Runtime) EEClass(mt *MethodTable) (*EEClass, error) {
-	if mt == nil {
-		return nil, errNoType
-	}
 	c, err := r.readEEClass(mt)
 	if err != nil {
 		return nil, fmt.Errorf("EEClass of %016x: %w", uint64(mt.Addr), err)
@@ -40,10 +37,7 @@ func (r *Runtime) EEClass(mt *MethodTable) (*EEClass, error) {
 // ElementType returns the runtime's normalised element type of mt: the underlying type of an enum,
 // metadata.ElementValueType for most structs, Class for classes.
 func (r *Runtime) ElementType(mt *MethodTable) (metadata.ElementType, error) {
-	if mt == nil {
-		return 0, errNoType
-	}
-	return r.implementation().elementType(mt)
+	return r.impl.elementType(mt)
 }
 
 func (r clr) elementType(mt *MethodTable) (metadata.ElementType, error) {
@@ -130,9 +124,6 @@ func (r *Runtime) MethodTableOfClass(a target.Addr) (*MethodTable, error) {
 // NumSlots returns the number of the type's method slots, virtual and non-virtual. Before 9 a flag of the
 // MethodTable marks types with non-virtual slots (MethodTable::HasNonVirtualSlots).
 func (r *Runtime) NumSlots(mt *MethodTable, c *EEClass) int {
-	if mt == nil || c == nil {
-		return 0
-	}
 	if !r.CanonicalForClass() && mt.Flags2&mtf2NonVirtual == 0 {
 		return int(mt.NumVirtuals)
 	}

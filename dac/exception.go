@@ -27,9 +27,6 @@ type Exception struct {
 // IsException reports whether mt is System.Exception or derived from it. It returns an error if a base class is
 // not in the dump.
 func (r *Runtime) IsException(mt *MethodTable) (bool, error) {
-	if mt == nil {
-		return false, errNoType
-	}
 	if err := r.layout.Refused("Exception"); err != nil {
 		return false, err
 	}
@@ -130,7 +127,7 @@ func (r *Runtime) StackTrace(e *Exception) ([]TraceFrame, error) {
 	if e == nil || e.stackTrace == 0 {
 		return nil, nil
 	}
-	frames, err := r.implementation().readTrace(e)
+	frames, err := r.impl.readTrace(e)
 	if err != nil {
 		err = fmt.Errorf("stack trace of exception %016x: %w", uint64(e.Addr), err)
 	}

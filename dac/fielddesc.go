@@ -84,9 +84,6 @@ func (r *Runtime) checkFieldToken(mt *MethodTable, f *FieldDesc) error {
 
 // FieldName returns the name of a field with its type, "Ns.Type.field".
 func (r *Runtime) FieldName(f *FieldDesc) (string, error) {
-	if f == nil {
-		return "", target.Unsupportedf("no field")
-	}
 	mt, err := r.TrustedMethodTable(f.MethodTable)
 	if err != nil {
 		return "", err
@@ -114,9 +111,6 @@ func (r *Runtime) FieldName(f *FieldDesc) (string, error) {
 // Fields returns the FieldDescs that mt declares in the runtime's order: instance fields, then statics. It
 // returns none for a continuation of runtime-async: members that it adds have no FieldDescs.
 func (r *Runtime) Fields(mt *MethodTable) ([]FieldDesc, error) {
-	if mt == nil {
-		return nil, errNoType
-	}
 	fields, err := r.readFields(mt)
 	if err != nil {
 		return fields, fmt.Errorf("fields of %016x: %w", uint64(mt.Addr), err)

@@ -117,15 +117,9 @@ func (r *Runtime) Frame(a target.Addr) (Frame, error) {
 	return f, nil
 }
 
-// errNoFrame is the error for a nil Frame.
-var errNoFrame = target.Unsupportedf("no frame")
-
 // NextFrame returns the address of the explicit frame after f, or 0 for the last frame. It is further down f's stack.
 // Frames on another stack, such as the one for handling overflows, precede the frames on the thread's own stack.
 func (t *Thread) NextFrame(f *Frame) (target.Addr, error) {
-	if f == nil {
-		return 0, errNoFrame
-	}
 	if f.Next == 0 || f.Next > f.Addr || t.Stack.Contains(f.Next) && !t.Stack.Contains(f.Addr) {
 		return f.Next, nil
 	}
@@ -263,9 +257,6 @@ const frameThrows = 1
 // FrameThrows reports whether f marks a throw: the frame of a throw or, before .NET 10, of the runtime's helper
 // for throwing. It returns false if the layout lacks the attribute.
 func (r *Runtime) FrameThrows(f *Frame) (bool, error) {
-	if f == nil {
-		return false, errNoFrame
-	}
 	switch f.Kind {
 	case FrameSoftwareException, FrameFault:
 		return true, nil

@@ -20,9 +20,6 @@ type InterpretedMethod struct {
 // (docs/design/datacontracts/StackWalk.md, .NET 11). If a part is unreadable, it returns the methods before it
 // together with the error.
 func (r *Runtime) Interpreted(f *Frame) ([]InterpretedMethod, error) {
-	if f == nil {
-		return nil, errNoFrame
-	}
 	l, err := r.frameLayout()
 	if err != nil || f.Kind != FrameInterpreter {
 		return nil, err

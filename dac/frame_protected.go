@@ -69,9 +69,6 @@ type ArgumentArea struct {
 // FrameArguments returns the arguments that f keeps for the collector until its method runs (frames.h,
 // TransitionFrame::PromoteCallerStack). It returns false for frame classes that do not keep arguments.
 func (r *Runtime) FrameArguments(f *Frame) (ArgumentArea, bool, error) {
-	if f == nil {
-		return ArgumentArea{}, false, errNoFrame
-	}
 	if f.Kind != FrameTransition || !keepsArguments[f.Class] {
 		return ArgumentArea{}, false, nil
 	}
@@ -124,9 +121,6 @@ var unreadReferences = map[string]string{
 // UnreadReferences returns target.ErrUnsupported for a frame that may keep references which sosgo does not
 // read, and nil for other frames.
 func (r *Runtime) UnreadReferences(f *Frame) error {
-	if f == nil {
-		return errNoFrame
-	}
 	what := unreadReferences[f.Class]
 	if what == "" {
 		return nil

@@ -21,9 +21,6 @@ type ProtectedValue struct {
 // value is proved: the memory is in the stack of t, and its type is a MethodTable. It returns the values found
 // together with an error.
 func (r *Runtime) ProtectedValues(f *Frame, t *Thread) ([]ProtectedValue, error) {
-	if f == nil {
-		return nil, errNoFrame
-	}
 	read := r.valueClasses
 	switch f.Class {
 	case "ProtectValueClassFrame":

@@ -10,7 +10,6 @@ import (
 	"sync"
 
 	"github.com/sosgo/sosgo/image"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/internal/base/lazy"
 	"github.com/sosgo/sosgo/internal/files/layout"
 	"github.com/sosgo/sosgo/target"
@@ -82,7 +81,6 @@ type Instance struct {
 // only stacks, it finds a runtime by the name of its library; such a runtime cannot be opened: see
 // StacksOnlyError.
 func Find(t target.Target, mem target.Memory, files ModuleFiles) []*Instance {
-	t, mem = absent.Process(t), absent.Memory(mem)
 	mods := t.Modules()
 	signs := make([]sign, len(mods))
 	for i := range mods {
@@ -217,7 +215,6 @@ func examineHidden(t target.Target, mem target.Memory, files ModuleFiles, m *tar
 // runtime and unreadable headers, and programs with unreadable exports, such as a single-file app in a core
 // without file pages. It returns none if the process has a runtime of another family, which explains the process for sure (see ForeignRuntime).
 func Headless(t target.Target, mem target.Memory) []target.Module {
-	t, mem = absent.Process(t), absent.Memory(mem)
 	if ForeignRuntime(t) != "" {
 		return nil
 	}
@@ -247,7 +244,7 @@ var foreignRuntimes = map[string]string{
 // ForeignRuntime describes an unsupported .NET runtime in the process, and names a tool that reads it. It
 // returns "" if the process has no such runtime.
 func ForeignRuntime(t target.Target) string {
-	for _, m := range absent.Process(t).Modules() {
+	for _, m := range t.Modules() {
 		name := strings.ToLower(target.BaseName(m.Path))
 		what := foreignRuntimes[name]
 		switch {
@@ -310,9 +307,6 @@ var versionInPath = sync.OnceValue(func() *regexp.Regexp {
 // Version returns the runtime's version from the first source that has it: the version resource or string
 // ("10.0.1426.52326"), the folder, the catalogue or the core library ("10.0.14"). It returns "" if all lack it.
 func (i *Instance) Version() string {
-	if i == nil {
-		return ""
-	}
 	i.version.Do(func() { i.versionStr = i.findVersion() })
 	return i.versionStr
 }
@@ -340,9 +334,6 @@ func (i *Instance) findVersion() string {
 // VersionText returns the runtime's version string, "10.0.1426.52326 @Commit: …". It returns "" if neither the
 // dump nor a file of the build has it.
 func (i *Instance) VersionText() string {
-	if i == nil {
-		return ""
-	}
 	if i.Flavor == FlavorNativeAOT {
 		return i.Version() // the file's version string is the program's version
 	}

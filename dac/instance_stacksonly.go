@@ -72,7 +72,7 @@ func (i *Instance) stacksOnly() bool {
 // the same version, it returns that layout's name and candidate=true: only the version speaks for it. It
 // returns "" for a version that is not in the catalogue.
 func (i *Instance) KnownLayout() (name string, candidate bool) {
-	if i == nil || i.tgt == nil || i.Flavor == FlavorNativeAOT {
+	if i.Flavor == FlavorNativeAOT {
 		return "", false
 	}
 	if b, err := layout.KnownBuild(i.Identity); err == nil && b != nil {

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/image"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
 )
@@ -67,7 +66,7 @@ const coreLibName = "System.Private.CoreLib.dll"
 // if it is not in the dump.
 func (i *Instance) coreLibVersion() string {
 	dir := strings.TrimSuffix(i.Module.Path, target.BaseName(i.Module.Path))
-	mods := absent.Process(i.tgt).Modules()
+	mods := i.tgt.Modules()
 	for n := range mods {
 		m := &mods[n]
 		if name := target.BaseName(m.Path); !strings.EqualFold(name, coreLibName) || !strings.EqualFold(strings.TrimSuffix(m.Path, name), dir) {

@@ -60,13 +60,5 @@ const (
 var contractOf = map[Feature]string{FeatureModules: "Loader", FeatureDomains: "Loader", FeatureTypeLists: "Loader", FeatureSyncBlocks: "SyncBlock",
 	FeatureThreadCounters: "Thread", FeatureThreadFacts: "Thread", FeatureCodeReferences: "GCInfo", FeatureVariables: "DebugInfo"}
 
-// implementation returns the kind of r. It returns a CLR's for a nil or zero Runtime.
-func (r *Runtime) implementation() kind {
-	if r == nil || r.tgt == nil {
-		return clr{none}
-	}
-	return r.impl
-}
-
 // Check returns nil if the runtime has f, and otherwise target.ErrUnsupported with the reason.
-func (r *Runtime) Check(f Feature) error { return OrNone(r).lacks[f] }
+func (r *Runtime) Check(f Feature) error { return r.lacks[f] }

@@ -42,7 +42,7 @@ func (r *Runtime) unproved(table *layout.Part) map[string]error {
 
 // proveInterfaceMap proves MethodTable.InterfaceMap: all entries of System.String's must be interfaces.
 func (r *Runtime) proveInterfaceMap(*layout.Part) error {
-	mt, err := r.implementation().readMethodTable(r.known.String)
+	mt, err := r.impl.readMethodTable(r.known.String)
 	if err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func (r *Runtime) proveInterfaceMap(*layout.Part) error {
 		err = target.Unsupportedf("System.String implements nothing")
 	}
 	for _, a := range list {
-		if i, ierr := r.implementation().readMethodTable(a); ierr != nil || !i.IsInterface() {
+		if i, ierr := r.impl.readMethodTable(a); ierr != nil || !i.IsInterface() {
 			return errors.Join(target.Corruptf("System.String implements %016x, which is no interface", uint64(a)), ierr)
 		}
 	}
@@ -69,7 +69,7 @@ func (r *Runtime) proveThreadEnd(table *layout.Part) error {
 	if err != nil {
 		return err
 	}
-	threads, err := r.implementation().readThreads()
+	threads, err := r.impl.readThreads()
 	proofs := 0
 	for i := range threads.threads {
 		t := &threads.threads[i]

@@ -81,7 +81,7 @@ func runProbes(probes ...namedProbe) []Probe {
 }
 
 func (r *Runtime) probeObject() (string, error) {
-	mt, err := r.implementation().readMethodTable(r.known.Object)
+	mt, err := r.impl.readMethodTable(r.known.Object)
 	if err != nil {
 		return "", err
 	}
@@ -104,7 +104,7 @@ func (r *Runtime) probeString() (string, error) {
 	if r.known.String == 0 {
 		return "", target.Corruptf("the runtime does not name System.String")
 	}
-	mt, err := r.implementation().readMethodTable(r.known.String)
+	mt, err := r.impl.readMethodTable(r.known.String)
 	if err != nil {
 		return "", err
 	}
@@ -115,7 +115,7 @@ func (r *Runtime) probeString() (string, error) {
 }
 
 func (r *Runtime) probeFree() (string, error) {
-	mt, err := r.implementation().readMethodTable(r.known.Free)
+	mt, err := r.impl.readMethodTable(r.known.Free)
 	if err != nil {
 		return "", err
 	}
@@ -133,7 +133,7 @@ func (r *Runtime) probeTypes(f func(*MethodTable) error) (string, error) {
 		if a == 0 {
 			continue
 		}
-		mt, err := r.implementation().readMethodTable(a)
+		mt, err := r.impl.readMethodTable(a)
 		if err == nil {
 			err = f(mt)
 		}
@@ -154,7 +154,7 @@ func (r *Runtime) probeTypes(f func(*MethodTable) error) (string, error) {
 
 func (r *Runtime) probeClass() (string, error) {
 	return r.probeTypes(func(mt *MethodTable) error {
-		if err := r.implementation().checkMethodTable(mt); err != nil {
+		if err := r.impl.checkMethodTable(mt); err != nil {
 			return err
 		}
 		c, err := r.EEClass(mt)
@@ -188,7 +188,7 @@ func (r *Runtime) probeModule() (string, error) {
 	if err := r.Check(FeatureModules); err != nil {
 		return "", err
 	}
-	mt, err := r.implementation().readMethodTable(r.known.Object)
+	mt, err := r.impl.readMethodTable(r.known.Object)
 	if err != nil {
 		return "", err
 	}
@@ -207,7 +207,7 @@ func (r *Runtime) probeModule() (string, error) {
 }
 
 func (r *Runtime) probeThreads() (string, error) {
-	l, err := r.implementation().readThreads()
+	l, err := r.impl.readThreads()
 	if err != nil {
 		return "", err
 	}
@@ -248,7 +248,7 @@ func (r *Runtime) probeThreads() (string, error) {
 // probeStacks compares the bounds of stacks with the stack pointers, for tables with few other proofs. A thread
 // can be on another stack for a while, as in a signal handler, so only most threads must be on their own.
 func (r *Runtime) probeStacks() (string, error) {
-	l, err := r.implementation().readThreads()
+	l, err := r.impl.readThreads()
 	if err != nil {
 		return "", err
 	}

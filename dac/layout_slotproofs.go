@@ -224,12 +224,12 @@ func (v *slotProver) isObject(a target.Addr) bool {
 	if a == 0 {
 		return false
 	}
-	mt, err := v.r.implementation().readMethodTable(a)
+	mt, err := v.r.impl.readMethodTable(a)
 	return err == nil && isSystemObject(mt) && mt.Category() == CategoryClass
 }
 
 func (v *slotProver) stringType(at target.Addr) bool {
-	mt, err := v.r.implementation().readMethodTable(v.pointer(at))
+	mt, err := v.r.impl.readMethodTable(v.pointer(at))
 	return err == nil && mt.ComponentSize == 2 && mt.BaseSize == stringBaseSize && v.isObject(mt.Parent)
 }
 
@@ -237,7 +237,7 @@ func (v *slotProver) stringType(at target.Addr) bool {
 func (v *slotProver) exceptionType(at target.Addr) bool {
 	const nextOnes, wanted = 6, 2
 	a := v.pointer(at)
-	mt, err := v.r.implementation().readMethodTable(a)
+	mt, err := v.r.impl.readMethodTable(a)
 	if err != nil || !v.isObject(mt.Parent) {
 		return false
 	}
@@ -254,7 +254,7 @@ func (v *slotProver) exceptionType(at target.Addr) bool {
 func (v *slotProver) inherits(a, base target.Addr) bool {
 	const generations = 4 // StackOverflowException, SystemException, Exception
 	for range generations {
-		mt, err := v.r.implementation().readMethodTable(a)
+		mt, err := v.r.impl.readMethodTable(a)
 		if err != nil {
 			return false
 		}
@@ -266,7 +266,7 @@ func (v *slotProver) inherits(a, base target.Addr) bool {
 }
 
 func (v *slotProver) freeType(at target.Addr) bool {
-	mt, err := v.r.implementation().readMethodTable(v.pointer(at))
+	mt, err := v.r.impl.readMethodTable(v.pointer(at))
 	return err == nil && mt.ComponentSize == 1 && mt.BaseSize == minObjectSize && mt.Parent == 0 // excludes byte[]
 }
 

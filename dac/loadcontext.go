@@ -14,11 +14,11 @@ import (
 // The assembly's binder has a handle to it (assemblybinder.h). Since 10 the PEAssembly refers to its binder.
 // Before 10 the binder's assembly does, or the fallback binder for assemblies without a file.
 func (m *Module) LoadContext() (target.Addr, error) {
-	o, err := m.runtime().loaderLayout()
+	o, err := m.r.loaderLayout()
 	if err != nil {
 		return 0, err
 	}
-	obj, err := m.runtime().loadContext(o, m.PEAssembly)
+	obj, err := m.r.loadContext(o, m.PEAssembly)
 	if err != nil {
 		return 0, fmt.Errorf("AssemblyLoadContext of %s: %w", m.Label(), err)
 	}
@@ -57,9 +57,6 @@ func (r *Runtime) binder(o *loaderOffsets, pe target.Addr) (target.Addr, error) 
 // LoaderModule returns the module with the allocator that owns the structures of mt. For a generic instance it
 // may differ from the defining module.
 func (r *Runtime) LoaderModule(mt *MethodTable) (target.Addr, error) {
-	if mt == nil {
-		return 0, errNoType
-	}
 	if off := r.off.MethodTable.LoaderModule; off != layout.Absent {
 		return r.ptr(mt.Addr, off, "MethodTable.LoaderModule")
 	}
@@ -99,7 +96,7 @@ func (r *Runtime) loaderAllocatorObject(mt *MethodTable) (target.Addr, error) {
 // LoaderAllocatorObject returns the address of the managed LoaderAllocator that keeps m loaded. It returns 0
 // for a module that cannot be unloaded, or if the object is gone.
 func (m *Module) LoaderAllocatorObject() (target.Addr, error) {
-	r := m.runtime()
+	r := m.r
 	o, err := r.loaderLayout()
 	if err != nil {
 		return 0, err

@@ -17,10 +17,7 @@ func (m *MethodTable) IsShared() bool { return m.generics() == mtfGenericShared 
 // TypeDef map in the order of tokens, then arrays and generic instances by address. It yields an error for an
 // unreadable part and continues. For a NativeAOT program it yields the type map by address, without arrays and
 // generic instances.
-func (r *Runtime) LoadedTypes() iter.Seq2[*MethodTable, error] {
-	r = OrNone(r)
-	return r.implementation().loadedTypes()
-}
+func (r *Runtime) LoadedTypes() iter.Seq2[*MethodTable, error] { return r.impl.loadedTypes() }
 
 func (r clr) loadedTypes() iter.Seq2[*MethodTable, error] {
 	return func(yield func(*MethodTable, error) bool) {
@@ -43,7 +40,7 @@ func (m *Module) loadedTypes(seen map[target.Addr]bool, yield func(*MethodTable,
 			return true
 		}
 		seen[a] = true
-		mt, err := m.runtime().TrustedMethodTable(a)
+		mt, err := m.r.TrustedMethodTable(a)
 		return yield(mt, err)
 	}
 	for e, err := range m.Entries(MapTypeDef) {
@@ -60,7 +57,7 @@ func (m *Module) loadedTypes(seen map[target.Addr]bool, yield func(*MethodTable,
 	var built []target.Addr
 	for th, err := range m.ConstructedTypes() {
 		if err == nil {
-			th, err = m.runtime().TypeHandleMethodTable(th)
+			th, err = m.r.TypeHandleMethodTable(th)
 		}
 		if errors.Is(err, target.ErrUnsupported) {
 			break // the layout lacks this runtime's table
@@ -86,8 +83,7 @@ func (m *Module) loadedTypes(seen map[target.Addr]bool, yield func(*MethodTable,
 // metadata: "System.Collections.Generic.List`1" or "Ns.Outer+Inner". assembly is the simple name of their
 // assembly; an empty name means all. It yields errors and continues.
 func (r *Runtime) TypesNamed(name, assembly string) iter.Seq2[target.Addr, error] {
-	r = OrNone(r)
-	return r.implementation().typesNamed(name, assembly)
+	return r.impl.typesNamed(name, assembly)
 }
 
 func (r clr) typesNamed(name, assembly string) iter.Seq2[target.Addr, error] {

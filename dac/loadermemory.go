@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -46,7 +45,7 @@ type loaderMemory struct {
 // and gdb write such pages to a core, too.
 func reservedRanges(t target.Target) []target.Range {
 	var out []target.Range
-	for r := range absent.Process(t).Regions() {
+	for r := range t.Regions() {
 		if r.Prot&(target.ProtWrite|target.ProtExec) == 0 && r.Path != "" && r.Stored > 0 {
 			out = append(out, target.Range{Start: r.Start, End: r.Start + target.Addr(r.Size)})
 		}

@@ -100,7 +100,6 @@ type ManagedLock struct {
 
 // ManagedLock reads the System.Threading.Lock at a. It returns target.ErrCorrupt for another object.
 func (r *Runtime) ManagedLock(a target.Addr) (ManagedLock, error) {
-	r = OrNone(r)
 	var f lockFields
 	if err := r.bindManaged(a, &f); err != nil {
 		return ManagedLock{}, err
@@ -174,6 +173,6 @@ func (r *Runtime) condition(a target.Addr) (condition, error) {
 
 // LockOfCondition returns the System.Threading.Lock of the System.Threading.Condition at a.
 func (r *Runtime) LockOfCondition(a target.Addr) (target.Addr, error) {
-	c, err := OrNone(r).condition(a)
+	c, err := r.condition(a)
 	return c.lock, err
 }

@@ -198,11 +198,11 @@ func (r *Runtime) MethodTable(a target.Addr) (*MethodTable, error) {
 	if mt := r.mts.proven.get(a); mt != nil {
 		return mt, nil
 	}
-	mt, err := r.implementation().readMethodTable(a)
+	mt, err := r.impl.readMethodTable(a)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.implementation().checkMethodTable(mt); err != nil {
+	if err := r.impl.checkMethodTable(mt); err != nil {
 		return nil, err
 	}
 	return r.mts.proven.add(mt), nil
@@ -218,7 +218,7 @@ func (r *Runtime) TrustedMethodTable(a target.Addr) (*MethodTable, error) {
 	if !errors.Is(err, target.ErrNotInDump) {
 		return mt, err
 	}
-	mt, err = r.implementation().readMethodTable(a)
+	mt, err = r.impl.readMethodTable(a)
 	if err != nil {
 		return nil, err
 	}

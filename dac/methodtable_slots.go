@@ -16,9 +16,6 @@ const mtf2SingleNonVirtual = 0x4000
 // slots are in the vtable's chunks, others in the array of the canonical type (MethodTable::GetRestoredSlot).
 // It does not cover slots in a MethodDesc.
 func (r *Runtime) SlotEntry(mt *MethodTable, slot int) (target.Addr, error) {
-	if mt == nil {
-		return 0, errNoType
-	}
 	if err := r.Check(FeatureMethods); err != nil {
 		return 0, err
 	}

@@ -64,9 +64,6 @@ func (r *Runtime) Module(a target.Addr) (*Module, error) {
 	return m, nil
 }
 
-// runtime returns the runtime of m.
-func (m *Module) runtime() *Runtime { return OrNone(m.r) }
-
 // Proof returns the proof of the module, or an error without one.
 func (m *Module) Proof() (Proof, error) { return m.proof.Get(m.prove) }
 
@@ -105,7 +102,7 @@ func (r *Runtime) readModule(a target.Addr) (*Module, error) {
 // namedByAssembly returns an error if the module's assembly refers to another module: in .NET Core an assembly
 // has one. Agreement proves nothing, because a MethodTable and its EEClass refer to each other as well.
 func (m *Module) namedByAssembly() error {
-	back, err := m.runtime().ptr(m.Assembly, m.runtime().off.Assembly.Module, "Assembly.Module")
+	back, err := m.r.ptr(m.Assembly, m.r.off.Assembly.Module, "Assembly.Module")
 	if err == nil && back != m.Addr {
 		err = target.Corruptf("its Assembly %016x names the Module %016x", uint64(m.Assembly), uint64(back))
 	}
@@ -114,7 +111,7 @@ func (m *Module) namedByAssembly() error {
 
 // prove finds the proof of the module.
 func (m *Module) prove() (Proof, error) {
-	loaded, err := m.runtime().Modules()
+	loaded, err := m.r.Modules()
 	if slices.Contains(loaded, m) {
 		return Proof{Strength: Listed, By: "the list of assemblies"}, nil
 	}
@@ -138,7 +135,7 @@ func (m *Module) hasImage() bool {
 	if err != nil || at.Start == 0 {
 		return false
 	}
-	tm := target.ModuleAt(m.runtime().Target().Modules(), at.Start)
+	tm := target.ModuleAt(m.r.Target().Modules(), at.Start)
 	return tm != nil && tm.Base == at.Start
 }
 
@@ -148,14 +145,14 @@ var moduleClasses = []string{"Module", "EditAndContinueModule", "ReflectionModul
 // class returns the class in moduleClasses with the vtable in the module's first word, or "" if the layout
 // lacks it. It returns target.ErrCorrupt for a first word outside the runtime's image.
 func (m *Module) class() (string, error) {
-	vt, err := target.Pointer(m.runtime().mem, m.Addr)
+	vt, err := target.Pointer(m.r.mem, m.Addr)
 	if err != nil {
 		return "", err
 	}
-	if !m.runtime().inst.Module.Contains(vt) {
+	if !m.r.inst.Module.Contains(vt) {
 		return "", target.Corruptf("Module %016x: the vtable %016x is not the runtime's", uint64(m.Addr), uint64(vt))
 	}
-	for class, at := range m.runtime().layout.VTables {
+	for class, at := range m.r.layout.VTables {
 		if vt == at && slices.Contains(moduleClasses, class) {
 			return class, nil
 		}
@@ -166,14 +163,14 @@ func (m *Module) class() (string, error) {
 // LoaderAllocator returns the address of the allocator of the module's structures. Before 8 all modules share
 // one, and the layout lacks the member.
 func (m *Module) LoaderAllocator() (target.Addr, error) {
-	return m.runtime().ptr(m.Addr, m.runtime().off.Module.LoaderAllocator, "Module.LoaderAllocator")
+	return m.r.ptr(m.Addr, m.r.off.Module.LoaderAllocator, "Module.LoaderAllocator")
 }
 
 // Path returns the path from which the module was loaded, or "" for a module in memory.
 func (m *Module) Path() (string, error) { return m.path.Get(m.readPath) }
 
 func (m *Module) readPath() (string, error) {
-	r := m.runtime()
+	r := m.r
 	unread := error(&layout.Error{Type: "PEImage", Field: "Path"})
 	if r.off.Module.Path != layout.Absent {
 		p, err := r.ptr(m.Addr, r.off.Module.Path, "Module.Path")
@@ -225,9 +222,9 @@ func (m *Module) readPath() (string, error) {
 
 // SimpleName returns the name of the module's assembly, "System.Console".
 func (m *Module) SimpleName() (string, error) {
-	p, err := m.runtime().ptr(m.Addr, m.runtime().off.Module.SimpleName, "Module.SimpleName")
+	p, err := m.r.ptr(m.Addr, m.r.off.Module.SimpleName, "Module.SimpleName")
 	if err == nil && p != 0 {
-		if s, err := target.CString(m.runtime().mem, p, limits.IdentifierBytes); err == nil {
+		if s, err := target.CString(m.r.mem, p, limits.IdentifierBytes); err == nil {
 			return s, nil
 		}
 	}
@@ -251,7 +248,7 @@ func (m *Module) SimpleName() (string, error) {
 func (m *Module) Image() (target.Range, error) { return m.base.Get(m.readImage) }
 
 func (m *Module) readImage() (target.Range, error) {
-	r := m.runtime()
+	r := m.r
 	var base target.Addr
 	var err error
 	if r.off.Module.Base != layout.Absent {
@@ -289,7 +286,7 @@ func (m *Module) peImage() (target.Addr, error) {
 	if m.PEAssembly == 0 {
 		return 0, nil
 	}
-	return m.runtime().ptr(m.PEAssembly, m.runtime().off.PEAssembly.Image, "PEAssembly.PEImage")
+	return m.r.ptr(m.PEAssembly, m.r.off.PEAssembly.Image, "PEAssembly.PEImage")
 }
 
 // peLayout returns the address of the module's PEImageLayout, or 0.
@@ -298,21 +295,21 @@ func (m *Module) peLayout() (target.Addr, error) {
 	if err != nil || img == 0 {
 		return 0, err
 	}
-	return m.runtime().ptr(img, m.runtime().off.PEImage.Layout, "PEImage.LoadedImageLayout")
+	return m.r.ptr(img, m.r.off.PEImage.Layout, "PEImage.LoadedImageLayout")
 }
 
 // IsDynamic reports whether Reflection.Emit made the module. From 11 on its assembly is marked; before, its
 // first word is the vtable of ReflectionModule.
 func (m *Module) IsDynamic() (bool, error) {
-	if off := m.runtime().off.Assembly.IsDynamic; off != layout.Absent && m.Assembly != 0 {
-		mark, err := target.Uint8(m.runtime().mem, m.Assembly+target.Addr(off))
+	if off := m.r.off.Assembly.IsDynamic; off != layout.Absent && m.Assembly != 0 {
+		mark, err := target.Uint8(m.r.mem, m.Assembly+target.Addr(off))
 		return mark != 0, err
 	}
-	vt, err := target.Pointer(m.runtime().mem, m.Addr)
+	vt, err := target.Pointer(m.r.mem, m.Addr)
 	if err != nil {
 		return false, err
 	}
-	for class, at := range m.runtime().layout.VTables {
+	for class, at := range m.r.layout.VTables {
 		if class == "ReflectionModule" {
 			return vt == at, nil
 		}
@@ -330,7 +327,7 @@ func (m *Module) imageModule() (*target.Module, error) {
 		return nil, target.Unsupportedf("module %016x has no image: it was made in memory", uint64(m.Addr))
 	}
 	tm := &target.Module{Base: at.Start, Size: at.Size()}
-	if listed := target.ModuleAt(m.runtime().Target().Modules(), at.Start); listed != nil && listed.Base == at.Start {
+	if listed := target.ModuleAt(m.r.Target().Modules(), at.Start); listed != nil && listed.Base == at.Start {
 		if listed.Path != "" {
 			return listed, nil
 		}
@@ -343,8 +340,8 @@ func (m *Module) imageModule() (*target.Module, error) {
 		if p == "" {
 			tm.Path, _ = m.fileName()
 		}
-		if m.runtime().inst.SingleFile {
-			tm.Bundle.Program = m.runtime().inst.Module.Path
+		if m.r.inst.SingleFile {
+			tm.Bundle.Program = m.r.inst.Module.Path
 		}
 	}
 	return tm, nil
@@ -353,20 +350,20 @@ func (m *Module) imageModule() (*target.Module, error) {
 // BundleOffset returns the offset in bytes of the module's file in the file of a single-file app. It is 0 for a
 // module with its own file, or without a file.
 func (m *Module) BundleOffset() (uint64, error) {
-	if m.runtime().off.PEImage.BundleOffset == layout.Absent {
+	if m.r.off.PEImage.BundleOffset == layout.Absent {
 		return 0, &layout.Error{Type: "PEImage", Field: "BundleOffset"}
 	}
 	img, err := m.peImage()
 	if err != nil || img == 0 {
 		return 0, err
 	}
-	if at := m.runtime().off.PEImage.Probe; at != layout.Absent && m.runtime().off.ProbeResult.Type != layout.Absent {
-		kind, err := target.Uint32(m.runtime().mem, img+target.Addr(at+m.runtime().off.ProbeResult.Type))
+	if at := m.r.off.PEImage.Probe; at != layout.Absent && m.r.off.ProbeResult.Type != layout.Absent {
+		kind, err := target.Uint32(m.r.mem, img+target.Addr(at+m.r.off.ProbeResult.Type))
 		if err != nil || kind != probedInBundle {
 			return 0, err // the member is not initialized
 		}
 	}
-	p, err := m.runtime().ptr(img, m.runtime().off.PEImage.BundleOffset, "PEImage.BundleOffset")
+	p, err := m.r.ptr(img, m.r.off.PEImage.BundleOffset, "PEImage.BundleOffset")
 	if err == nil && p > limits.ModuleFile {
 		err = target.Corruptf("module %016x is %d bytes into a file", uint64(m.Addr), uint64(p))
 	}
@@ -380,7 +377,7 @@ const probedInBundle = 1
 // bundle has a file name but no path. It returns "" for a module loaded from bytes, and if the layout lacks the
 // member.
 func (m *Module) fileName() (string, error) {
-	r := m.runtime()
+	r := m.r
 	at, off := m.Addr, r.off.Module.FileName
 	if off == layout.Absent { // before 9
 		var err error
@@ -407,12 +404,12 @@ func (m *Module) Build() (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if id := image.IdentityOf(m.runtime().Target(), tm); id.TimeDateStamp != 0 && id.SizeOfImage != 0 {
+		if id := image.IdentityOf(m.r.Target(), tm); id.TimeDateStamp != 0 && id.SizeOfImage != 0 {
 			return id.String(), nil
 		}
 		pdb := tm.PDB
 		if pdb == nil {
-			im, err := image.OpenMemory(m.runtime().Target(), tm)
+			im, err := image.OpenMemory(m.r.Target(), tm)
 			if err != nil {
 				return "", err
 			}
@@ -433,7 +430,7 @@ func (m *Module) PEImage() (*image.Image, error) {
 		if err != nil {
 			return nil, err
 		}
-		return image.OpenMemory(m.runtime().mem, tm)
+		return image.OpenMemory(m.r.mem, tm)
 	})
 }
 
@@ -523,29 +520,29 @@ func outsideGaps(gaps []image.Gap) func(off, n int) bool {
 // OpenFile opens the module's file on this machine. img is the module's image in the target, or nil. It returns
 // target.ErrNotInDump if module files are not in use.
 func (m *Module) OpenFile(img *image.Image) (*image.Image, error) {
-	if m.runtime().files == nil {
+	if m.r.files == nil {
 		return nil, target.ErrNotInDump
 	}
 	tm, err := m.imageModule()
 	if err != nil {
 		return nil, err
 	}
-	return m.runtime().files.File(tm, img)
+	return m.r.files.File(tm, img)
 }
 
 // OpenFileOf opens the file of another module of m's process on this machine, such as the composite image with m's
 // code. It returns target.ErrNotInDump if module files are not in use.
 func (m *Module) OpenFileOf(tm *target.Module) (*image.Image, error) {
-	if m.runtime().files == nil {
+	if m.r.files == nil {
 		return nil, target.ErrNotInDump
 	}
-	return m.runtime().files.File(tm, nil)
+	return m.r.files.File(tm, nil)
 }
 
 // dynamicMetadata reads the metadata that the runtime saved for debuggers from a Reflection.Emit module: its
 // size, followed by the metadata.
 func (m *Module) dynamicMetadata() (*metadata.Metadata, error) {
-	r := m.runtime()
+	r := m.r
 	p, err := r.ptr(m.Addr, r.off.Module.DynamicMetadata, "Module.DynamicMetadata")
 	if err != nil {
 		return nil, err
@@ -590,7 +587,7 @@ const (
 
 // MapAddr returns the address of a lookup map. It is part of the Module.
 func (m *Module) MapAddr(k Map) (target.Addr, error) {
-	o := &m.runtime().off.Module
+	o := &m.r.off.Module
 	off := [...]int{o.TypeDefs, o.TypeRefs, o.MethodDefs, o.FieldDefs, o.MemberRefs, o.FileRefs, o.AssemblyRefs, o.ILVersions}[k]
 	if off == layout.Absent {
 		return 0, &layout.Error{Type: "Module", Field: fmt.Sprintf("lookup map %d", k)}
@@ -605,7 +602,7 @@ func (m *Module) Lookup(k Map, rid uint32) (target.Addr, error) {
 			return 0, err
 		}
 		if i := rid - part.first; i < part.count {
-			v, err := target.Pointer(m.runtime().mem, part.table+target.Addr(8*i))
+			v, err := target.Pointer(m.r.mem, part.table+target.Addr(8*i))
 			return v &^ part.mask, err
 		}
 	}
@@ -627,7 +624,7 @@ func (m *Module) lookupParts(k Map) iter.Seq2[lookupPart, error] {
 				yield(lookupPart{}, target.Corruptf("lookup map of module %016x has no end", uint64(m.Addr)))
 				return
 			}
-			part, err := m.runtime().lookupPart(at)
+			part, err := m.r.lookupPart(at)
 			part.first = first
 			if err == nil && part.count > limits.LookupMapEntries-first {
 				err = target.Corruptf("lookup map of module %016x has more than %d entries", uint64(m.Addr), limits.LookupMapEntries)
@@ -676,7 +673,7 @@ func (m *Module) Entries(k Map) iter.Seq2[MapEntry, error] {
 
 // entries yields the entries of one part. It returns false to stop.
 func (m *Module) entries(part *lookupPart, rows uint32, yield func(MapEntry, error) bool) bool {
-	w := target.NewWindow(m.runtime().mem)
+	w := target.NewWindow(m.r.mem)
 	for i := range part.count {
 		row := part.first + i
 		v, err := w.Uint64(part.table + target.Addr(8*i))

@@ -34,7 +34,7 @@ const typeSlack = 64
 
 // typeBuckets finds the buckets of the module's table of constructed types, and the number of entries in them.
 func (m *Module) typeBuckets() (at target.Addr, n uint64, entries int, err error) {
-	r, o := m.runtime(), &m.runtime().off.TypeHash
+	r, o := m.r, &m.r.off.TypeHash
 	table, err := r.ptr(m.Addr, r.off.Module.Constructed, "Module.AvailableTypeParams")
 	if err != nil || table == 0 {
 		return 0, 0, 0, err
@@ -69,13 +69,13 @@ func (m *Module) typeBuckets() (at target.Addr, n uint64, entries int, err error
 
 // typeChain yields the entries of one bucket. A chain ends with zero or, since .NET 8, with an odd number.
 func (m *Module) typeChain(bucket target.Addr, left *int, yield func(target.Addr, error) bool) bool {
-	o := &m.runtime().off.TypeHash
-	entry, err := target.Pointer(m.runtime().mem, bucket)
+	o := &m.r.off.TypeHash
+	entry, err := target.Pointer(m.r.mem, bucket)
 	for chain := (cycle{}); err == nil && entry != 0 && entry&1 == 0; {
 		if *left--; *left < 0 || chain.closes(entry) {
 			return yield(0, target.Corruptf("table of constructed types of module %016x has no end", uint64(m.Addr)))
 		}
-		rd := layout.Reader{Mem: m.runtime().mem, Base: entry}
+		rd := layout.Reader{Mem: m.r.mem, Base: entry}
 		th := rd.Ptr(o.Value) &^ 1 // bit 0 is an obsolete mark of native images
 		next := rd.Ptr(o.Next)
 		if rd.Err != nil {

@@ -96,7 +96,7 @@ func (m *Module) describeMetadata(d *answer.ModuleDetails) {
 
 // describeStatics adds the DomainLocalModule, if the runtime has such structures and the module has one.
 func (m *Module) describeStatics(d *answer.ModuleDetails) {
-	l, err := m.runtime().DomainLocalModule(m.Addr)
+	l, err := m.r.DomainLocalModule(m.Addr)
 	if err != nil || l.Addr == 0 {
 		d.Note(ignoreUnsupported(err))
 		return
@@ -138,7 +138,7 @@ func (m *Module) rowName(token metadata.Token, mt target.Addr) (string, error) {
 			return name, nil
 		}
 	}
-	return m.runtime().TypeName(mt, NameNative)
+	return m.r.TypeName(mt, NameNative)
 }
 
 // DescribeAssembly describes the Assembly at a.

@@ -22,10 +22,10 @@ func (m *Module) EmittedIL(t metadata.Token) (target.Addr, error) {
 // findBlobs searches the words of the Module, up to the next Module, for the address of the table. The address
 // of the table's lock precedes it.
 func (m *Module) findBlobs() (map[metadata.Token]target.Addr, error) {
-	if m.runtime().off.SHash.Table == layout.Absent || m.runtime().off.ILBlob.Token == layout.Absent {
+	if m.r.off.SHash.Table == layout.Absent || m.r.off.ILBlob.Token == layout.Absent {
 		return nil, &layout.Error{Type: "SHash"}
 	}
-	mem := m.runtime().mem
+	mem := m.r.mem
 	class, err := target.Pointer(mem, m.Addr)
 	if err != nil {
 		return nil, err
@@ -60,8 +60,8 @@ var errNoBlobs = target.Corruptf("not the table of a module's IL")
 // each filled slot holds the token of a method of this module, and hashing that token leads to the slot over
 // filled slots.
 func (m *Module) provenBlobs(a target.Addr) (map[metadata.Token]target.Addr, error) {
-	hash, entry := &m.runtime().off.SHash, uint64(m.runtime().off.ILBlob.Size)
-	b, err := target.Bytes(m.runtime().mem, a, hash.Size)
+	hash, entry := &m.r.off.SHash, uint64(m.r.off.ILBlob.Size)
+	b, err := target.Bytes(m.r.mem, a, hash.Size)
 	if err != nil {
 		return nil, err
 	}
@@ -73,10 +73,10 @@ func (m *Module) provenBlobs(a target.Addr) (map[metadata.Token]target.Addr, err
 		return nil, errNoBlobs
 	}
 	end := at + target.Addr(bytes)
-	if end < at || !target.Available(m.runtime().mem, end-target.Addr(entry), int(entry)) {
+	if end < at || !target.Available(m.r.mem, end-target.Addr(entry), int(entry)) {
 		return nil, &target.MemoryError{Addr: at, Size: int(bytes), Err: target.ErrNotInDump}
 	}
-	slots, err := target.Bytes(m.runtime().mem, at, int(bytes))
+	slots, err := target.Bytes(m.r.mem, at, int(bytes))
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (m *Module) provenBlobs(a target.Addr) (map[metadata.Token]target.Addr, err
 }
 
 func (m *Module) blobsOf(slots []byte, size, count uint32) (map[metadata.Token]target.Addr, error) {
-	entry := &m.runtime().off.ILBlob
+	entry := &m.r.off.ILBlob
 	key := func(i uint32) uint32 { return binary.LittleEndian.Uint32(slots[int(i)*entry.Size+entry.Token:]) }
 	rows := ^uint32(0)
 	if md, err := m.Metadata(); err == nil {

@@ -93,11 +93,11 @@ const fieldLiteral = 0x40
 
 // fitType compares a loaded type with its row.
 func (m *Module) fitType(md *metadata.Metadata, e MapEntry) comparison {
-	mt, err := m.runtime().TrustedMethodTable(e.Value)
+	mt, err := m.r.TrustedMethodTable(e.Value)
 	if err != nil || mt.Token != metadata.NewToken(metadata.TableTypeDef, e.Row) {
 		return unread
 	}
-	c, err := m.runtime().EEClass(mt)
+	c, err := m.r.EEClass(mt)
 	if err != nil {
 		return unread
 	}
@@ -105,7 +105,7 @@ func (m *Module) fitType(md *metadata.Metadata, e MapEntry) comparison {
 	if err != nil || row.Flags&classAttributes != c.Attributes&classAttributes {
 		return differs
 	}
-	fields, err := m.runtime().Fields(mt)
+	fields, err := m.r.Fields(mt)
 	if err != nil {
 		return unread
 	}
@@ -221,7 +221,7 @@ func (m *Module) fitRoot(root target.Addr, file *image.Image, rva image.RVA, fit
 	if !ok {
 		return
 	}
-	for _, tm := range m.runtime().Target().Modules() {
+	for _, tm := range m.r.Target().Modules() {
 		for _, p := range tm.Mappings {
 			if p.Start <= root && root < p.End {
 				fit.Tables++
@@ -239,7 +239,7 @@ func (m *Module) metadataReader() []byte {
 	if m.PEAssembly == 0 {
 		return nil
 	}
-	rd := layout.Reader{Mem: m.runtime().mem, Base: m.PEAssembly}
+	rd := layout.Reader{Mem: m.r.mem, Base: m.PEAssembly}
 	for off := 0; off < readerPointers; off += 8 {
 		p := rd.Ptr(off)
 		if rd.Err != nil {
@@ -249,11 +249,11 @@ func (m *Module) metadataReader() []byte {
 			continue
 		}
 		b := make([]byte, readerBytes)
-		n, err := m.runtime().mem.ReadMemory(b, p)
+		n, err := m.r.mem.ReadMemory(b, p)
 		if err != nil && !errors.Is(err, target.ErrNotInDump) {
 			continue
 		}
-		if n < 8 || !m.runtime().inst.Module.Contains(target.Addr(binary.LittleEndian.Uint64(b))) {
+		if n < 8 || !m.r.inst.Module.Contains(target.Addr(binary.LittleEndian.Uint64(b))) {
 			continue
 		}
 		if _, ok := findSchema(b[:n]); ok {

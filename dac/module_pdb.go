@@ -59,7 +59,7 @@ func (m *Module) findPDB() (*PDB, error) {
 			}
 		}
 	}
-	finder, ok := m.runtime().files.(PDBFiles)
+	finder, ok := m.r.files.(PDBFiles)
 	if !ok {
 		return nil, target.Unsupportedf("no PDB files were searched")
 	}

@@ -336,7 +336,7 @@ func (r *nativeAOT) typeAssembly(th target.Addr) (string, error) {
 
 // CodeName returns the name of the NativeAOT method with its code at an address, in the form of NativeAOT's
 // stack traces. It returns "" for an unknown name, and for a CLR: package code names its methods.
-func (r *Runtime) CodeName(at target.Addr) (string, error) { return r.implementation().codeName(at) }
+func (r *Runtime) CodeName(at target.Addr) (string, error) { return r.impl.codeName(at) }
 
 func (clr) codeName(target.Addr) (string, error) { return "", nil }
 
@@ -383,7 +383,7 @@ func (r *nativeAOT) invokableName(at target.Addr) (string, error) {
 // address of that code's language-specific data (UnixNativeCodeManager.cpp). It returns start unless the code
 // is a funclet, such as a catch block.
 func (r *Runtime) MethodOfFunclet(start, data target.Addr) (target.Addr, error) {
-	return r.implementation().methodOfFunclet(start, data)
+	return r.impl.methodOfFunclet(start, data)
 }
 
 func (clr) methodOfFunclet(start, _ target.Addr) (target.Addr, error) { return start, nil }

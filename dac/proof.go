@@ -98,7 +98,7 @@ const (
 // EEClass or, if that is not in the dump, its module. It returns target.ErrCorrupt if a is not a MethodTable,
 // and a *ForeignError for a MethodTable of another runtime.
 func (r *Runtime) MethodTableAt(a target.Addr) (*MethodTable, Proof, error) {
-	return r.implementation().methodTableAt(a)
+	return r.impl.methodTableAt(a)
 }
 
 func (r clr) methodTableAt(a target.Addr) (*MethodTable, Proof, error) {

@@ -19,7 +19,6 @@ import (
 	"sync"
 
 	"github.com/sosgo/sosgo/image"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/internal/base/lazy"
 	"github.com/sosgo/sosgo/internal/files/layout"
 	"github.com/sosgo/sosgo/metadata"
@@ -84,46 +83,14 @@ type constants struct {
 	objectHeaderSize int
 }
 
-// none is a runtime without a process. Its methods return errors.
-var none = func() *Runtime {
-	r := &Runtime{inst: &Instance{tgt: absent.Process(nil), mem: absent.Memory(nil)}, tgt: absent.Process(nil), mem: absent.Memory(nil)}
-	r.impl = clr{r}
-	for f := range r.lacks {
-		r.lacks[f] = errNoRuntime
-	}
-	return r
-}()
-
-// errNoRuntime is the error of a nil Runtime.
-var errNoRuntime = target.Unsupportedf("no runtime is open")
-
-// OrNone returns r, or a runtime without a process if r is nil.
-func OrNone(r *Runtime) *Runtime {
-	if r == nil {
-		return none
-	}
-	return r
-}
-
 // Instance returns the runtime as Find found it.
-func (r *Runtime) Instance() *Instance {
-	if r.inst == nil {
-		return none.inst
-	}
-	return r.inst
-}
+func (r *Runtime) Instance() *Instance { return r.inst }
 
 // Target returns the process.
-func (r *Runtime) Target() target.Target {
-	r = OrNone(r)
-	return absent.Process(r.tgt)
-}
+func (r *Runtime) Target() target.Target { return r.tgt }
 
 // Memory returns the process's memory, completed with read-only parts of module files.
-func (r *Runtime) Memory() target.Memory {
-	r = OrNone(r)
-	return absent.Memory(r.mem)
-}
+func (r *Runtime) Memory() target.Memory { return r.mem }
 
 // Layout returns the layout of the runtime's structures.
 func (r *Runtime) Layout() Layout { return &r.layout }
@@ -154,10 +121,7 @@ type Layout interface {
 func (r *Runtime) Probes() []Probe { return r.probes }
 
 // WellKnown returns the MethodTables that the runtime's globals identify.
-func (r *Runtime) WellKnown() WellKnown {
-	r = OrNone(r)
-	return r.known
-}
+func (r *Runtime) WellKnown() WellKnown { return r.known }
 
 // newRuntime opens inst with l. It fails if l lacks a required member or global.
 func newRuntime(inst *Instance, mem target.Memory, l *layout.Layout, files ModuleFiles) (*Runtime, error) {
@@ -243,7 +207,6 @@ func (r *Runtime) thinLockMasks() error {
 
 // GlobalPointer reads the runtime's pointer variable that the layout calls name.
 func (r *Runtime) GlobalPointer(name string) (target.Addr, error) {
-	r = OrNone(r)
 	at, err := r.layout.Variable(name)
 	if err != nil {
 		return 0, err
@@ -283,7 +246,6 @@ func (r *Runtime) absent(member string) error {
 func PerRuntime[T any](make func(*Runtime) *T) func(*Runtime) *T {
 	key := new(perRuntime)
 	return func(r *Runtime) *T {
-		r = OrNone(r)
 		if v, ok := r.above.Load(key); ok {
 			return v.(*T)
 		}

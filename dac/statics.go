@@ -51,9 +51,6 @@ func (fd *FieldDesc) RefersToObject() bool { return !fd.RVA && isRef(fd.ElementT
 // StaticField locates the static field fd of mt. Use ThreadStaticField for thread statics. Before .NET 9 it
 // returns target.ErrUnsupported for collectible types and for non-generic types of Reflection.Emit.
 func (r *Runtime) StaticField(mt *MethodTable, fd *FieldDesc) (StaticAddr, error) {
-	if mt == nil || fd == nil {
-		return StaticAddr{}, errNoType
-	}
 	if mt.IsOpen() {
 		return StaticAddr{State: StaticNone}, nil
 	}
@@ -81,8 +78,8 @@ func (r *Runtime) StaticField(mt *MethodTable, fd *FieldDesc) (StaticAddr, error
 // ThreadStaticField locates the thread static fd of mt in thread t. It returns target.ErrUnsupported for the
 // same types as StaticField.
 func (r *Runtime) ThreadStaticField(mt *MethodTable, fd *FieldDesc, t *Thread) (StaticAddr, error) {
-	if mt == nil || fd == nil || t == nil {
-		return StaticAddr{}, errNoType
+	if t == nil {
+		return StaticAddr{}, errNoThread
 	}
 	if mt.IsOpen() {
 		return StaticAddr{State: StaticNone}, nil
@@ -149,9 +146,6 @@ const staticsNotInitialized = 1
 // dynamicStatics returns a base from DynamicStaticsInfo, which precedes the auxiliary data (9 and later). field
 // is the offset of the member with the base.
 func (r *Runtime) dynamicStatics(mt *MethodTable, field int) (StaticAddr, error) {
-	if mt == nil {
-		return StaticAddr{}, errNoType
-	}
 	if mt.Flags2&mtf2DynamicStatics == 0 {
 		return StaticAddr{State: StaticNotInitialized}, nil
 	}
@@ -181,8 +175,5 @@ const (
 )
 
 func (r *Runtime) auxiliaryFlags(mt *MethodTable) (uint32, error) {
-	if mt == nil {
-		return 0, errNoType
-	}
 	return r.u32(mt.Auxiliary, r.off.Auxiliary.Flags, "MethodTableAuxiliaryData.Flags")
 }

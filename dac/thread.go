@@ -70,18 +70,16 @@ var errNoThread = target.Unsupportedf("no thread")
 // Threads returns the managed threads in the order of the thread store. It returns the threads found together
 // with the first error.
 func (r *Runtime) Threads() ([]Thread, error) {
-	r = OrNone(r)
-	l, err := r.threads.Get(r.implementation().readThreads)
+	l, err := r.threads.Get(r.impl.readThreads)
 	return l.threads, err
 }
 
 // ThreadCounts returns the thread store's counters.
 func (r *Runtime) ThreadCounts() (ThreadCounts, error) {
-	r = OrNone(r)
 	if err := r.Check(FeatureThreadCounters); err != nil {
 		return ThreadCounts{}, err
 	}
-	l, err := r.threads.Get(r.implementation().readThreads)
+	l, err := r.threads.Get(r.impl.readThreads)
 	if len(l.threads) > 0 {
 		err = nil // the error concerns the list after the counters
 	}
@@ -245,7 +243,6 @@ func (r *Runtime) allocContextAt(at target.Addr) (AllocContext, error) {
 // pinned objects (gcinterface.h, gc_alloc_context). A dead thread has no count; the error is
 // target.ErrNotInDump.
 func (r *Runtime) AllocatedBytes(t *Thread) (uint64, error) {
-	r = OrNone(r)
 	if t == nil {
 		return 0, errNoThread
 	}

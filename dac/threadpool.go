@@ -36,7 +36,6 @@ type HillClimbingEntry struct {
 // NativePool reads the runtime's own thread pool. It returns target.ErrUnsupported for a runtime without one,
 // or if the layout lacks its address.
 func (r *Runtime) NativePool() (*NativePool, error) {
-	r = OrNone(r)
 	var p NativePool
 	numbers := []struct {
 		name string

@@ -10,30 +10,30 @@ import (
 
 // GCThreadStaticsBase returns the base of the thread statics of mt in thread t that refer to objects.
 func (d *DomainLocalModule) GCThreadStaticsBase(mt *MethodTable, t *Thread) (StaticAddr, error) {
-	if !d.runtime().hasDomainLocalModules() {
-		return d.runtime().tlsBase(mt, d.runtime().off.ThreadStatics.GC, t)
+	if !d.r.hasDomainLocalModules() {
+		return d.r.tlsBase(mt, d.r.off.ThreadStatics.GC, t)
 	}
 	tlm, err := d.threadLocalModule(mt, t)
 	if err != nil || tlm.base == 0 {
 		return StaticAddr{State: StaticNotInitialized}, err
 	}
 	// A handle keeps an object[] with the references alive. The elements follow the array's header.
-	handle, err := d.runtime().ptr(tlm.base, tlm.gc, "ThreadLocalModule.GCStatics")
+	handle, err := d.r.ptr(tlm.base, tlm.gc, "ThreadLocalModule.GCStatics")
 	if err != nil || handle == 0 {
 		return StaticAddr{State: StaticNotInitialized}, err
 	}
-	obj, err := target.Pointer(d.runtime().mem, handle)
+	obj, err := target.Pointer(d.r.mem, handle)
 	if err != nil || obj == 0 {
 		return StaticAddr{State: StaticNotInitialized}, err
 	}
-	return StaticAddr{Addr: obj + target.Addr(d.runtime().off.Array.Size)}, nil
+	return StaticAddr{Addr: obj + target.Addr(d.r.off.Array.Size)}, nil
 }
 
 // NonGCThreadStaticsBase returns the base of the thread statics of mt in thread t with primitives, enums and
 // pointers.
 func (d *DomainLocalModule) NonGCThreadStaticsBase(mt *MethodTable, t *Thread) (StaticAddr, error) {
-	if !d.runtime().hasDomainLocalModules() {
-		return d.runtime().tlsBase(mt, d.runtime().off.ThreadStatics.NonGC, t)
+	if !d.r.hasDomainLocalModules() {
+		return d.r.tlsBase(mt, d.r.off.ThreadStatics.NonGC, t)
 	}
 	tlm, err := d.threadLocalModule(mt, t)
 	if err != nil || tlm.base == 0 {
@@ -49,7 +49,7 @@ func (r *Runtime) ThreadStaticsSlots(t *Thread) (slots []target.Addr, exact bool
 	if t == nil {
 		return nil, false, errNoThread
 	}
-	return r.implementation().threadStatics(t)
+	return r.impl.threadStatics(t)
 }
 
 // threadStatics returns the address of the reference to the object[] of all thread statics (threadstatics.h,
@@ -81,9 +81,6 @@ const (
 // tlsBase follows a TLSIndex of ThreadStaticsInfo into the thread's ThreadLocalData (9 and later). field is the
 // offset of the member with the index.
 func (r *Runtime) tlsBase(mt *MethodTable, field int, t *Thread) (StaticAddr, error) {
-	if mt == nil || t == nil {
-		return StaticAddr{}, errNoType
-	}
 	none := StaticAddr{State: StaticNotInitialized}
 	if mt.Flags2&mtf2DynamicStatics == 0 {
 		return none, nil

@@ -74,7 +74,7 @@ type nameFormatter struct {
 }
 
 func (f *nameFormatter) typeHandle(th target.Addr, depth int) error {
-	return f.r.implementation().writeName(f, th, depth)
+	return f.r.impl.writeName(f, th, depth)
 }
 
 func (r clr) writeName(f *nameFormatter, th target.Addr, depth int) error {
@@ -183,9 +183,6 @@ func (f *nameFormatter) array(mt *MethodTable, depth int) error {
 // ArrayRank returns the number of dimensions of an array type. It follows from the size of an array without
 // elements: each dimension has a length and a lower bound of four bytes.
 func (r *Runtime) ArrayRank(mt *MethodTable) (int, error) {
-	if mt == nil {
-		return 0, errNoType
-	}
 	const bounds = 8
 	if mt.Category() == CategorySZArray {
 		return 1, nil
@@ -202,7 +199,7 @@ func (f *nameFormatter) class(mt *MethodTable, depth int) error {
 		f.b.WriteString(continuationType + continuationNote)
 		return nil
 	}
-	name, err := f.r.implementation().definitionName(mt)
+	name, err := f.r.impl.definitionName(mt)
 	if err != nil {
 		return err
 	}
@@ -256,10 +253,7 @@ func (f *nameFormatter) arguments(args []target.Addr, depth int) error {
 // InstanceName returns the name, in the native style, of the generic type of mt with args in place of mt's type
 // arguments. A frame of code shared by instances has such arguments.
 func (r *Runtime) InstanceName(mt *MethodTable, args []target.Addr) (string, error) {
-	if mt == nil {
-		return "", errNoType
-	}
-	name, err := r.implementation().definitionName(mt)
+	name, err := r.impl.definitionName(mt)
 	if err != nil {
 		return "", err
 	}
@@ -368,13 +362,10 @@ const dynamicClass = "(dynamicClass)"
 // DefinitionName returns the name of the type's definition in metadata: "Ns.Outer`1+Inner". It returns "" for
 // an array, and target.ErrUnsupported if the name is unknown.
 func (r *Runtime) DefinitionName(mt *MethodTable) (string, error) {
-	if mt == nil {
-		return "", errNoType
-	}
 	if mt.IsArray() {
 		return "", nil
 	}
-	return r.implementation().definitionName(mt)
+	return r.impl.definitionName(mt)
 }
 
 func (r clr) definitionName(mt *MethodTable) (string, error) {
@@ -425,9 +416,7 @@ func (r *Runtime) TypeArguments(mt *MethodTable) ([]target.Addr, error) {
 
 // TypeAssembly returns the simple name of the assembly that defines the type of a TypeHandle. For arrays and
 // pointers it is the element type's assembly.
-func (r *Runtime) TypeAssembly(th target.Addr) (string, error) {
-	return r.implementation().typeAssembly(th)
-}
+func (r *Runtime) TypeAssembly(th target.Addr) (string, error) { return r.impl.typeAssembly(th) }
 
 func (r clr) typeAssembly(th target.Addr) (string, error) {
 	for range limits.TypeNameDepth {

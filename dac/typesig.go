@@ -198,9 +198,6 @@ func (r *Runtime) resolveInstance(sig *metadata.TypeSig, c SigContext, depth int
 // GenericInstance returns the loaded instance of a generic type with the given arguments, or 0. It returns an
 // error if the dump cannot decide.
 func (r *Runtime) GenericInstance(def *MethodTable, args []target.Addr) (target.Addr, error) {
-	if def == nil {
-		return 0, errNoType
-	}
 	return r.constructed().find(instanceKey(nil, def.Module, def.Token, args))
 }
 

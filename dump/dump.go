@@ -134,9 +134,6 @@ func (f *File) Contents() []target.Content {
 
 // Report returns the crash report if the file is one, and nil for a dump.
 func (f *File) Report() *crashreport.Report {
-	if f == nil {
-		return nil
-	}
 	r, _ := f.Target.(*crashreport.Report)
 	return r
 }
@@ -144,18 +141,12 @@ func (f *File) Report() *crashreport.Report {
 // LeftOut reports whether sosgo shrink wrote the dump. Reads of memory that was left out fail with
 // target.ErrLeftOut.
 func (f *File) LeftOut() bool {
-	if f == nil {
-		return false
-	}
 	s, ok := f.Target.(interface{ LeftOut() bool })
 	return ok && s.LeftOut()
 }
 
 // LeftOutBytes returns the number of bytes that sosgo shrink left out. It reads all memory of such a dump.
 func (f *File) LeftOutBytes() uint64 {
-	if f == nil {
-		return 0
-	}
 	s, ok := f.Target.(interface{ LeftOutBytes() uint64 })
 	if !ok {
 		return 0
@@ -166,9 +157,6 @@ func (f *File) LeftOutBytes() uint64 {
 // Truncated returns an error that wraps target.ErrCorrupt if the file is shorter than the dump's
 // headers state, and otherwise nil. Reads of the missing memory fail with target.ErrNotInDump.
 func (f *File) Truncated() error {
-	if f == nil {
-		return nil
-	}
 	c, ok := f.Target.(interface{ Cut() uint64 })
 	if !ok || c.Cut() == 0 {
 		return nil
@@ -231,9 +219,6 @@ func Open(path string, o Options) (*File, error) {
 // OpenReaderAt opens the dump of size bytes in r. r must serve concurrent reads as long as the File
 // is in use; Close does not close it.
 func OpenReaderAt(r io.ReaderAt, size int64, o Options) (*File, error) {
-	if r == nil {
-		return nil, fmt.Errorf("open dump: %w", target.Unsupportedf("no reader"))
-	}
 	if size < 0 {
 		return nil, fmt.Errorf("open dump: negative size %d", size)
 	}
@@ -258,9 +243,6 @@ const FormatTarget = "target"
 // OfTarget returns a File over a caller's target. A memory that lends nothing is read in blocks,
 // which are cached. Close does not close the target.
 func OfTarget(t target.Target) (*File, error) {
-	if t == nil {
-		return nil, target.Unsupportedf("no target")
-	}
 	var stored []target.Range
 	for r := range t.Regions() {
 		if r.Stored == 0 {
@@ -333,9 +315,6 @@ func (s *closingSource) Close() error {
 // OpenStream opens the dump read from r, such as a pipe. It copies r to a temporary file that
 // vanishes on Close.
 func OpenStream(r io.Reader, o Options) (*File, error) {
-	if r == nil {
-		return nil, fmt.Errorf("open dump: %w", target.Unsupportedf("no reader"))
-	}
 	tmp, err := createTemporary(o.TempDir)
 	if err != nil {
 		return nil, fmt.Errorf("open dump: %w", err)

@@ -66,9 +66,6 @@ func (h *Heap) Types(g *answer.Gaps) []Type {
 
 // Use keeps the graph open until done is called; see graph.Graph.Use.
 func (h *Heap) Use(ctx context.Context) (used context.Context, done func(), err error) {
-	if h == nil || h.Graph == nil {
-		return ctx, func() {}, target.Unsupportedf("no graph is built")
-	}
 	return h.Graph.Use(ctx)
 }
 
@@ -115,9 +112,6 @@ func (p *Piece) Generation(n graph.Node) heap.Generation {
 // Pieces calls produce for all objects in pieces, on several workers, and take with the results in order; see
 // workers.Ordered. A piece is valid during the call.
 func Pieces[S, T any](ctx context.Context, h *Heap, state func() S, produce func(s S, p *Piece, reuse T) (T, error), take func(T) error) error {
-	if h == nil || h.Graph == nil {
-		return target.Unsupportedf("no graph is built")
-	}
 	n := (h.Graph.Objects() + pieceNodes - 1) / pieceNodes
 	type own struct {
 		s S

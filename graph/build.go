@@ -56,9 +56,6 @@ type Progress struct {
 // Options.Keep stores them in files, which the next start maps. Mapped memory does not count. For a heap of 32 GB and
 // more, Build needs another m bytes while it runs.
 func Build(ctx context.Context, h *heap.Heap, r *Roots, o Options) (*Graph, error) {
-	if h == nil || r == nil {
-		return nil, errNoGraph
-	}
 	if err := r.check(); err != nil {
 		return nil, err
 	}

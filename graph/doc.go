@@ -14,6 +14,3 @@ package graph
 import "github.com/sosgo/sosgo/target"
 
 var errClosed = target.Unsupportedf("the graph is closed")
-
-// errNoGraph is the error for the nil Graph and the zero Graph.
-var errNoGraph = target.Unsupportedf("there is no graph")

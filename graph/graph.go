@@ -62,7 +62,7 @@ const hugeSize = math.MaxUint32
 // Close frees all memory. It cancels methods with a context and the contexts of Use, and waits for them. Afterwards the
 // graph is empty; earlier nodes and slices are invalid.
 func (g *Graph) Close() {
-	if g.users == nil || !g.users.Close() {
+	if !g.users.Close() {
 		return
 	}
 	g.lazy.free()
@@ -76,20 +76,10 @@ func (g *Graph) Close() {
 func (g *Graph) Heap() *heap.Heap { return g.h }
 
 // Objects returns the number of objects. Nodes with a smaller number are objects.
-func (g *Graph) Objects() int {
-	if g == nil {
-		return 0
-	}
-	return g.objects
-}
+func (g *Graph) Objects() int { return g.objects }
 
 // Nodes returns the number of all nodes.
-func (g *Graph) Nodes() int {
-	if g == nil {
-		return 0
-	}
-	return g.objects + len(g.sources) + 1
-}
+func (g *Graph) Nodes() int { return g.objects + len(g.sources) + 1 }
 
 // Edges returns the number of edges.
 func (g *Graph) Edges() int { return g.rows.Edges() }
@@ -98,18 +88,10 @@ func (g *Graph) Edges() int { return g.rows.Edges() }
 func (g *Graph) Root() Node { return Node(g.objects + len(g.sources)) }
 
 // IsObject reports whether n is an object, as opposed to a Source.
-func (g *Graph) IsObject(n Node) bool {
-	if g == nil {
-		return false
-	}
-	return int(n) < g.objects
-}
+func (g *Graph) IsObject(n Node) bool { return int(n) < g.objects }
 
 // Source returns the Source of node n, or nil for an object.
 func (g *Graph) Source(n Node) *Source {
-	if g == nil {
-		return nil
-	}
 	switch i := int(n) - g.objects; {
 	case i < 0 || i > len(g.sources):
 		return nil
@@ -124,19 +106,10 @@ func (g *Graph) Source(n Node) *Source {
 func (g *Graph) SourceNode(i int) Node { return Node(g.objects + i) }
 
 // Node returns the object that starts at a. Free blocks are not objects.
-func (g *Graph) Node(a target.Addr) (Node, bool) {
-	if g == nil || g.index == nil {
-		return NoNode, false
-	}
-	n, ok := g.index.find(a)
-	return n, ok
-}
+func (g *Graph) Node(a target.Addr) (Node, bool) { return g.index.find(a) }
 
 // Containing returns the object that contains address a.
 func (g *Graph) Containing(a target.Addr) (Node, bool) {
-	if g == nil || g.index == nil {
-		return NoNode, false
-	}
 	n, ok := g.index.lastAt(a)
 	if !ok || uint64(a-g.Address(n)) >= (g.Size(n)+7)&^7 {
 		return NoNode, false
@@ -188,12 +161,7 @@ func (g *Graph) TypeIndex(n Node) int {
 }
 
 // Types returns the types of all objects, in the order of their first objects.
-func (g *Graph) Types() []*dac.MethodTable {
-	if g == nil {
-		return nil
-	}
-	return g.types
-}
+func (g *Graph) Types() []*dac.MethodTable { return g.types }
 
 // Generation returns the generation of an object.
 func (g *Graph) Generation(n Node) heap.Generation {
@@ -288,9 +256,6 @@ func (g *Graph) Allow(maxMemory int64) { g.budget.Raise(maxMemory) }
 // used. The returned context is cancelled when Close is called, which waits for done. The error is
 // target.ErrUnsupported if g is closed. Methods that take a context call Use themselves.
 func (g *Graph) Use(ctx context.Context) (used context.Context, done func(), err error) {
-	if g == nil || g.users == nil {
-		return ctx, func() {}, errNoGraph
-	}
 	return g.users.Use(ctx)
 }
 
@@ -317,9 +282,6 @@ func using[T any](ctx context.Context, g *Graph, f func(ctx context.Context) (T,
 // walking a heap. Several goroutines call f, each with its own result of create. Common fails only with the error of
 // ctx.
 func Common[T any](ctx context.Context, g, other *Graph, create func() T, f func(with T, n, m Node)) error {
-	if g == nil || other == nil || g.index == nil || other.index == nil {
-		return errNoGraph
-	}
 	x, y := g.index, other.index
 	return parallel(ctx, g.lazy.options.Workers, int(x.chunks), numberPiece/chunkGranules, create, func(with T, from, to int) {
 		for c := uint64(from); c < uint64(to); c++ {

@@ -29,18 +29,12 @@ type Holders struct {
 
 // NewHolders returns a Holders for g. r names fields, and rr describes roots. Both are readers of g's runtime.
 func NewHolders(g *Graph, r *objects.Reader, rr *roots.Reader) *Holders {
-	if g == nil {
-		return &Holders{}
-	}
 	return &Holders{g: g, names: g.Names(r), roots: rr, rt: g.h.Runtime()}
 }
 
 // Object returns the node of the object at an address. The error is target.ErrCorrupt if there is no object,
 // target.ErrUnsupported for a free block, and target.ErrNotInDump if the deciding memory is not in the dump.
 func (x *Holders) Object(a target.Addr) (Node, error) {
-	if x.g == nil {
-		return NoNode, errNoGraph
-	}
 	if n, ok := x.g.Node(a); ok {
 		return n, nil
 	}
@@ -573,27 +567,17 @@ func (x *Holders) shortestPath(ctx context.Context, a, b Node) ([]Node, error) {
 }
 
 // Graph returns the graph that x reads.
-func (x *Holders) Graph() *Graph {
-	if x == nil {
-		return nil
-	}
-	return x.g
-}
+func (x *Holders) Graph() *Graph { return x.g }
 
 // Names returns the names of the graph's edges.
 func (x *Holders) Names() *Names { return x.names }
 
 // Describe describes an object. Unknown parts are noted in g.
-func (x *Holders) Describe(g *answer.Gaps, n Node) answer.PathObject {
-	if x.g == nil {
-		return answer.PathObject{}
-	}
-	return x.object(g, n)
-}
+func (x *Holders) Describe(g *answer.Gaps, n Node) answer.PathObject { return x.object(g, n) }
 
 // DescribePath describes the nodes of a Path: Sources, then objects. Unknown parts are noted in g.
 func (x *Holders) DescribePath(ctx context.Context, g *answer.Gaps, nodes []Node) answer.RootPath {
-	if x.g == nil || len(nodes) == 0 {
+	if len(nodes) == 0 {
 		return answer.RootPath{}
 	}
 	return x.rootPath(ctx, g, nodes, map[[2]Node]int{})

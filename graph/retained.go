@@ -108,9 +108,6 @@ func (x *Holders) Retained(ctx context.Context, o RetainedOptions) (*answer.Reta
 // Incomplete notes the missing parts of the graph and reports whether there are any. It fails for a graph without
 // objects.
 func (x *Holders) Incomplete(g *answer.Gaps) (bool, error) {
-	if x.g == nil {
-		return true, errNoGraph
-	}
 	warnings := x.g.stats.Warnings()
 	if x.g.objects == 0 && len(warnings) > 0 {
 		return true, fmt.Errorf("no object of the heap can be read: %w", warnings[0])

@@ -5,7 +5,6 @@ import (
 
 	"github.com/sosgo/sosgo/graph/roots"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
@@ -17,10 +16,6 @@ import (
 //
 // RootsOf fails only with the error of ctx. Roots.Errors has the unreadable parts.
 func RootsOf(ctx context.Context, h *heap.Heap, r *roots.Reader) (*Roots, error) {
-	if r == nil {
-		return nil, errNoGraph
-	}
-	ctx = absent.Context(ctx)
 	c := rootCollector{out: &Roots{}, handles: map[heap.HandleType]int{}, threads: map[threadKey]int{}, frames: map[*roots.Frame]int{},
 		groups: map[SourceKind]int{}, held: map[target.Addr]bool{}}
 	for root, err := range r.All(ctx, roots.Options{}) {

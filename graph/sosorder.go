@@ -29,20 +29,12 @@ func (g *Graph) SOSSearch(to Node) *SOSSearch {
 // From returns the path from an object to the target, including both, or nil if SOS finds none. The result depends on
 // earlier searches. It fails only with the error of ctx.
 func (s *SOSSearch) From(ctx context.Context, start Node) ([]Node, error) {
-	if s.search == nil {
-		return nil, errNoGraph
-	}
 	return s.search.From(ctx, start)
 }
 
 // Pass has the effect of From on later searches, for an object that does not lead to the target: everything reachable
 // from it is marked as seen, and takes no room in a record. It fails only with the error of ctx.
-func (s *SOSSearch) Pass(ctx context.Context, start Node) error {
-	if s.search == nil {
-		return errNoGraph
-	}
-	return s.search.Pass(ctx, start)
-}
+func (s *SOSSearch) Pass(ctx context.Context, start Node) error { return s.search.Pass(ctx, start) }
 
 // A memoryRows returns the rows of objects as in memory, after references of dependent handles. A table of static
 // fields refers to the values in memory, not to the fields. It is not safe for concurrent use.

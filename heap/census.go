@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/internal/base/workers"
 	"github.com/sosgo/sosgo/target"
 )
@@ -77,9 +76,6 @@ const (
 
 // Census returns the census of the heap. The first caller takes it, with the progress in o; others wait.
 func (h *Heap) Census(ctx context.Context, o ScanOptions) (*Census, error) {
-	if h == nil {
-		return nil, errNoHeap
-	}
 	return h.census.GetContext(ctx, func(ctx context.Context) (*Census, error) {
 		c := &Census{most: censusType}
 		err := Scan(ctx, h, nil, o, func() *counting { return newCounting(h) }, c.merge)
@@ -92,9 +88,6 @@ func (h *Heap) Census(ctx context.Context, o ScanOptions) (*Census, error) {
 
 // ScanWithCensus is Scan of all objects. The same walk takes the census of the heap unless that has been taken.
 func ScanWithCensus[C Collector](ctx context.Context, h *Heap, o ScanOptions, create func() C, merge func(C) error) error {
-	if h == nil {
-		return errNoHeap
-	}
 	if _, ok := h.census.Known(); ok {
 		return Scan(ctx, h, nil, o, create, merge)
 	}
@@ -329,7 +322,6 @@ func (c *Census) objectsOf(h *Heap, want func(*dac.MethodTable) bool) ([]target.
 // Select is Scan for a Filter of types. If the heap's census has the addresses of these types' objects, Select
 // reads only those.
 func Select[C Collector](ctx context.Context, h *Heap, want func(*dac.MethodTable) bool, o ScanOptions, create func() C, merge func(C) error) error {
-	ctx = absent.Context(ctx)
 	census, err := h.Census(ctx, o)
 	if err != nil {
 		return err

@@ -115,8 +115,6 @@ func TestCensus(t *testing.T) {
 	again, err := h.Census(t.Context(), ScanOptions{})
 	require.NoError(t, err)
 	assert.Same(t, c, again)
-	_, err = (*Heap)(nil).Census(t.Context(), ScanOptions{})
-	require.ErrorIs(t, err, target.ErrUnsupported)
 }
 
 // TestScanWithCensus checks that another walk takes the same census, once, and no census if it fails.

@@ -50,16 +50,12 @@ func (e *GCDescError) Unwrap() error { return e.Err }
 
 // Edges returns an Edges for the objects of h.
 func (h *Heap) Edges(o EdgeOptions) *Edges {
-	if h == nil || h.edges == nil {
-		return NewEdges(nil, o)
-	}
 	return &Edges{mem: h.mem, win: target.NewWindow(h.mem), types: h.edges, options: o}
 }
 
 // NewEdges returns an Edges for single objects of a runtime with an unreadable heap: small dumps have objects
 // but no segments.
 func NewEdges(rt *dac.Runtime, o EdgeOptions) *Edges {
-	rt = dac.OrNone(rt)
 	mem := rt.Memory()
 	return &Edges{mem: mem, win: target.NewWindow(mem), types: newEdgeTypes(rt, mem), options: o}
 }
@@ -185,8 +181,8 @@ func (e *Edges) LoaderAllocator(o *Object) (target.Addr, error) {
 // typeOf returns the edge data of the type of o. Types of walked objects have numbers. Types of objects from
 // NewEdges may have no number.
 func (e *Edges) typeOf(o *Object) *typeEdges {
-	if o == nil || o.Type == nil || e.types == nil {
-		return &typeEdges{err: errNoHeap, keeperErr: errNoHeap}
+	if o.Type == nil {
+		return &typeEdges{err: errNoObject, keeperErr: errNoObject}
 	}
 	if id := int(o.typeID); id < len(e.known) {
 		if t := e.known[id]; t != nil && t.mt == o.Type {

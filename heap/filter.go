@@ -41,9 +41,6 @@ func (f *Filter) isAll() bool {
 
 // Spans returns the parts of segments that contain the filter's objects, in address order.
 func (h *Heap) Spans(f *Filter) []Span {
-	if h == nil {
-		return nil
-	}
 	f = f.orAll()
 	var spans []Span
 	for i := range h.segments {

@@ -14,9 +14,6 @@ import (
 // Fragmentation counts the free space between the objects of each generation that has some, and the pinned
 // objects that are directly followed by a free block.
 func (h *Heap) Fragmentation(ctx context.Context, o ScanOptions) (*answer.Fragmentation, error) {
-	if h == nil || h.rt == nil {
-		return nil, errNoHeap
-	}
 	census, err := h.Census(ctx, o)
 	if err == nil {
 		err = census.Unread()

@@ -9,7 +9,6 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/internal/files/layout"
 	"github.com/sosgo/sosgo/target"
 )
@@ -36,7 +35,6 @@ var unpublished = []string{
 
 // DescribeGC describes the state of the collector and its counters. It needs less of the dump than Open: the heap itself may be missing.
 func DescribeGC(rt *dac.Runtime, t target.Target) (*answer.GC, error) {
-	rt = dac.OrNone(rt)
 	h := &Heap{rt: rt, mem: t}
 	v, err := h.readVars()
 	if err != nil {
@@ -188,10 +186,6 @@ const maxCollections = 1 << 50
 // DescribeSizes adds the sizes of the generations of all heaps together, and counts the handles that pin
 // objects. It returns ctx's error.
 func (h *Heap) DescribeSizes(ctx context.Context, out *answer.GC, o ScanOptions) error {
-	if h == nil || out == nil {
-		return errNoHeap
-	}
-	ctx = absent.Context(ctx)
 	if err := h.countPinned(ctx, out); err != nil {
 		return err
 	}

@@ -90,9 +90,6 @@ func (v *vars) deref(field string) (target.Addr, error) {
 
 // readVars reads the variables. It does not change h.
 func (h *Heap) readVars() (*vars, error) {
-	if h == nil {
-		return nil, errNoHeap
-	}
 	v := &vars{r: h.mem, l: h.Runtime().Layout(), generations: defaultGenerationCount}
 	if kinds, err := v.l.Text("GCIdentifiers"); err == nil {
 		return v, v.readContract(kinds)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -31,7 +30,6 @@ func ParseHandleType(name string) (HandleType, bool) {
 // ListHandles lists and counts the handles of the given types, or of all types, that refer to an object. It
 // notes unreadable parts; if everything is unreadable, the answer has a failure. It returns ctx's error.
 func (h *Heap) ListHandles(ctx context.Context, types ...HandleType) (*answer.Handles, error) {
-	ctx = absent.Context(ctx)
 	a := &answer.Handles{Heaps: len(h.subHeaps), All: len(types) == 0, Count: answer.Maybe[uint64]{Err: errUnread}}
 	var list []Handle
 	for e, err := range h.Handles() {

@@ -16,7 +16,6 @@ import (
 	"sort"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/internal/base/lazy"
 	"github.com/sosgo/sosgo/target"
 )
@@ -69,12 +68,11 @@ type GenerationData struct {
 	AllocContext    dac.AllocContext
 }
 
-// errNoHeap is the error for a zero Heap.
-var errNoHeap = target.Unsupportedf("no heap is open")
+// errNoObject is the error for the zero Object, which a walk yields beside an error.
+var errNoObject = target.Unsupportedf("the zero value is not an object")
 
 // Open reads the heap's structures, not its objects. Missing or corrupt segments are warnings.
 func Open(rt *dac.Runtime, t target.Target) (*Heap, error) {
-	rt, t = dac.OrNone(rt), absent.Process(t)
 	h := &Heap{rt: rt, mem: t, claims: target.ClaimsOf(t), types: newTypeTable(rt, rt.WellKnown().Free), edges: newEdgeTypes(rt, t)}
 	h.seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
 	if err := h.open(); err != nil {
@@ -87,12 +85,7 @@ func Open(rt *dac.Runtime, t target.Target) (*Heap, error) {
 }
 
 // Runtime returns the runtime that owns the heap.
-func (h *Heap) Runtime() *dac.Runtime {
-	if h == nil {
-		return dac.OrNone(nil)
-	}
-	return dac.OrNone(h.rt)
-}
+func (h *Heap) Runtime() *dac.Runtime { return h.rt }
 
 // Server reports whether the GC is a server GC.
 func (h *Heap) Server() bool { return h.server }
@@ -104,31 +97,16 @@ func (h *Heap) Regions() bool { return h.regions }
 func (h *Heap) InGC() bool { return h.inGC }
 
 // SubHeaps returns the heaps.
-func (h *Heap) SubHeaps() []SubHeap {
-	if h == nil {
-		return nil
-	}
-	return h.subHeaps
-}
+func (h *Heap) SubHeaps() []SubHeap { return h.subHeaps }
 
 // Segments returns the segments or regions by the address of their objects.
-func (h *Heap) Segments() []Segment {
-	if h == nil {
-		return nil
-	}
-	return h.segments
-}
+func (h *Heap) Segments() []Segment { return h.segments }
 
 // Lost returns the unreadable segments of the heap, in the order of each sub heap's generations.
 func (h *Heap) Lost() []LostSegment { return h.lost }
 
 // AllocContexts returns the allocation contexts in use, by address.
-func (h *Heap) AllocContexts() []dac.AllocContext {
-	if h == nil {
-		return nil
-	}
-	return h.contexts
-}
+func (h *Heap) AllocContexts() []dac.AllocContext { return h.contexts }
 
 // DATAS returns the mode of dynamic adaptation to application sizes, and whether the runtime publishes it.
 func (h *Heap) DATAS() (uint64, bool) {
@@ -144,9 +122,6 @@ func (h *Heap) Warnings() []error { return h.warnings }
 // Unread returns an error if the heap has segments and all of them are unreadable. Such a heap is unknown, not
 // empty.
 func (h *Heap) Unread() error {
-	if h == nil {
-		return errNoHeap
-	}
 	if len(h.segments) > 0 || len(h.warnings) == 0 {
 		return nil
 	}

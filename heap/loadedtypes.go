@@ -7,7 +7,6 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -24,7 +23,6 @@ type LoadedTypesOptions struct {
 // first.
 func LoadedTypes(ctx context.Context, rt *dac.Runtime, h *Heap, o LoadedTypesOptions) iter.Seq2[answer.LoadedType, error] {
 	return func(yield func(answer.LoadedType, error) bool) {
-		ctx := absent.Context(ctx)
 		counts, lacks := countTypes(ctx, h, o.Scan)
 		for _, err := range lacks {
 			if !yield(answer.LoadedType{}, err) {

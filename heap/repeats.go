@@ -21,9 +21,6 @@ func (h *Heap) NewContents(jobs int, cancel func()) *Contents {
 
 // Add counts the contents hashed by by, and resets it. Of equal contents, the one added first is First.
 func (c *Contents) Add(ctx context.Context, by *ContentHasher) {
-	if by == nil || c.keepers == nil {
-		return
-	}
 	for i := range by.hashed {
 		if len(by.hashed[i]) > 0 {
 			c.keepers.add(ctx, &by.stringHasher)
@@ -35,9 +32,6 @@ func (c *Contents) Add(ctx context.Context, by *ContentHasher) {
 // Close waits until everything is counted. The error reports the number of contents that did not fit
 // (limits.StringContents).
 func (c *Contents) Close() error {
-	if c.keepers == nil {
-		return errNoHeap
-	}
 	c.table = c.keepers.end()
 	return c.table.gap()
 }
@@ -52,9 +46,6 @@ func (c *Contents) Free() {
 // All calls visit with all contents, in no particular order. The error is ctx's.
 func (c *Contents) All(ctx context.Context, visit func(StringStats)) error {
 	const look = 1 << 14 // contents between checks of the context
-	if c.table == nil {
-		return errNoHeap
-	}
 	for i := range c.table.parts {
 		p := &c.table.parts[i]
 		for k := range p.n {
@@ -111,9 +102,6 @@ func (c *Contents) OfStrings(by *ContentHasher, list []Object, visit func(i int,
 // OfValue returns the number of objects hashed with Value that have the content of o. It returns false if the
 // content is unreadable or was not counted.
 func (c *Contents) OfValue(by *ContentHasher, o *Object) (StringStats, bool) {
-	if by == nil || o == nil || c.table == nil {
-		return StringStats{}, false
-	}
 	s, err := by.ofValue(o)
 	if err != nil {
 		return StringStats{}, false
@@ -146,9 +134,6 @@ func (h *Heap) NewContentHasher() *ContentHasher { return &ContentHasher{newStri
 
 // String hashes a string: its length and first characters (ComparedChars), like dumpheap -strings.
 func (c *ContentHasher) String(o *Object) error {
-	if c.win == nil || o == nil {
-		return errNoHeap
-	}
 	s, err := c.ofString(o)
 	if err == nil {
 		c.keep(s)
@@ -175,9 +160,6 @@ func (c *ContentHasher) ofString(o *Object) (hashedString, error) {
 }
 
 func (c *ContentHasher) ofValue(o *Object) (hashedString, error) {
-	if c.win == nil || o == nil {
-		return hashedString{}, errNoHeap
-	}
 	const fields = 8 // after the MethodTable; the last word of the size is the header of the next object
 	b, err := c.win.Bytes(o.Addr+fields, int(o.Size-2*fields))
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/internal/base/workers"
 	"github.com/sosgo/sosgo/target"
 )
@@ -55,7 +54,6 @@ func (o *ScanOptions) jobs() int {
 // Scan returns an error if the filter selects objects that may exist and all are unreadable, ctx's error if it
 // was canceled, or the first error of merge.
 func Scan[C Collector](ctx context.Context, h *Heap, f *Filter, o ScanOptions, create func() C, merge func(C) error) error {
-	ctx = absent.Context(ctx)
 	spans := h.Spans(f)
 	if err := h.unreadOf(f, spans); err != nil {
 		return err
@@ -83,7 +81,7 @@ func (o *Object) TypeNumber() uint32 { return o.typeID }
 // TypeName returns the name of a walked object's type in C# syntax.
 func (h *Heap) TypeName(o Object) (string, error) {
 	if o.Type == nil {
-		return "", errNoHeap
+		return "", errNoObject
 	}
 	return h.Runtime().TypeName(o.Type.Addr, dac.NameManaged)
 }
@@ -110,12 +108,7 @@ func (h *Heap) TypeAt(a target.Addr) (*dac.MethodTable, error) {
 func (h *Heap) Stored() []target.Range { return h.held }
 
 // Memory returns the memory in the dump itself. Objects are read only there; module files do not supply them.
-func (h *Heap) Memory() target.Memory {
-	if h == nil {
-		return absent.Memory(nil)
-	}
-	return h.mem
-}
+func (h *Heap) Memory() target.Memory { return h.mem }
 
 // defaultRun is the number of bytes of the heap that a worker walks at a time: a region's size, so that most
 // regions are one run.

@@ -274,9 +274,6 @@ func (h *Heap) kind(s *SubHeap, at target.Addr, gen int, flags uint64) SegmentKi
 
 // Segment returns the segment with a in its objects, or nil.
 func (h *Heap) Segment(a target.Addr) *Segment {
-	if h == nil {
-		return nil
-	}
 	i := sort.Search(len(h.segments), func(i int) bool { return h.segments[i].Objects.Start > a }) - 1
 	if i >= 0 && h.segments[i].Objects.Contains(a) {
 		return &h.segments[i]

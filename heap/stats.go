@@ -129,9 +129,6 @@ func (c *Counter) Objects(s *Segment, batch []Object) {
 
 // Count counts one object, ignoring the filter.
 func (c *Counter) Count(s *Segment, o *Object) {
-	if o == nil || c.h == nil {
-		return
-	}
 	if int(o.typeID) >= len(c.entries) || c.entries[o.typeID].count == 0 {
 		c.addType(o.typeID)
 	}
@@ -174,9 +171,6 @@ func (c *Counter) Reset() {
 
 // Add adds the counts of b. Its objects follow c's.
 func (c *Counter) Add(b *Counter) {
-	if b == nil {
-		return
-	}
 	for _, id := range b.seen {
 		if int(id) >= len(c.entries) || c.entries[id].count == 0 {
 			c.addType(id)

@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/internal/base/workers"
 	"github.com/sosgo/sosgo/target"
 )
@@ -52,10 +51,12 @@ func (h *Heap) Strings(ctx context.Context, f *Filter, o ScanOptions) ([]StringS
 func (h *Heap) countStrings(ctx context.Context, f *Filter, o ScanOptions) (sorted *sortedStrings, gap error, s Stats, err error) {
 	sf := h.StringFilter(f)
 	total := NewCounter(h, sf)
-	ctx, cancel := context.WithCancel(absent.Context(ctx))
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	keepers := keepStrings(o.jobs(), cancel)
-	err = Scan(ctx, h, sf, o, func() *stringCollector { return newStringCollector(h, sf) }, func(c *stringCollector) error {
+	err = Scan(ctx, h, sf, o, func() *stringCollector {
+		return &stringCollector{Counter: *NewCounter(h, sf), stringHasher: newStringHasher(h)}
+	}, func(c *stringCollector) error {
 		total.Add(&c.Counter)
 		keepers.add(ctx, &c.stringHasher)
 		return nil
@@ -169,11 +170,6 @@ func (l *stringLists) reset() {
 type stringCollector struct {
 	Counter
 	stringHasher
-}
-
-// newStringCollector returns a collector for the objects of h that f selects, all strings (see Heap.StringFilter).
-func newStringCollector(h *Heap, f *Filter) *stringCollector {
-	return &stringCollector{Counter: *NewCounter(h, f), stringHasher: newStringHasher(h)}
 }
 
 // Objects hashes the objects that the filter selects.

@@ -10,9 +10,6 @@ import (
 
 // StringText reads at most limit characters of the string at a. whole reports whether that is all of it.
 func (h *Heap) StringText(a target.Addr, limit int) (text string, whole bool, err error) {
-	if h.types == nil {
-		return "", false, errNoHeap
-	}
 	b, whole, err := h.Texts().Append(nil, a, limit)
 	return string(b), whole, err
 }
@@ -65,9 +62,6 @@ func (h *Heap) Texts() *Texts { return &Texts{textReader{win: target.NewWindow(h
 
 // Append appends at most limit UTF-16 units of the string at a to dst as UTF-8. whole reports whether that is all.
 func (t *Texts) Append(dst []byte, a target.Addr, limit int) (_ []byte, whole bool, err error) {
-	if t.r.win == nil {
-		return dst, false, errNoHeap
-	}
 	n, err := t.r.length(a)
 	if err != nil {
 		return dst, false, err

@@ -137,7 +137,7 @@ func (b *builder) heap(lends bool, contexts []dac.AllocContext, holes ...target.
 		}
 		at = hole.End
 	}
-	h := &Heap{mem: m, types: newTypeTable(synthTypes(), mtFree), contexts: contexts}
+	h := &Heap{rt: new(dac.Runtime), mem: m, types: newTypeTable(synthTypes(), mtFree), contexts: contexts}
 	h.edges = &edgeTypes{mem: m, keeper: func(*dac.MethodTable) (target.Addr, error) { return 0, nil }}
 	h.segments = []Segment{{
 		Addr: 1, Kind: KindGeneration2, stored: uint64(stored),

@@ -53,9 +53,6 @@ func newTypeTable(src typeSource, free target.Addr) *typeTable {
 
 // lookup returns the type at a.
 func (t *typeTable) lookup(a target.Addr) (*typeInfo, error) {
-	if t == nil {
-		return nil, errNoHeap
-	}
 	if info := t.byAddr.Get(a); info != nil {
 		return info, nil
 	}
@@ -91,9 +88,6 @@ func (t *typeTable) add(mt *dac.MethodTable, proven bool) *typeInfo {
 
 // get returns the type with a number that a walk has assigned.
 func (t *typeTable) get(id uint32) *typeInfo {
-	if t == nil {
-		return nil
-	}
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	if int(id) >= len(t.byID) {

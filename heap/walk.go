@@ -102,10 +102,6 @@ func (y *walkSink) corrupt(c *Corruption) bool {
 // from the segment's start, because each object determines where the next one begins.
 func (h *Heap) ObjectsIn(s *Segment, r target.Range) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
-		if s == nil || h.types == nil {
-			yield(Object{}, errNoHeap)
-			return
-		}
 		newWalker(h).walk(s, s.Objects.Start, min(s.Objects.End, r.End), yielder{r.Start, yield})
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -28,7 +27,6 @@ func readBytes(mem target.Memory, a target.Addr, n int) ([]byte, error) {
 	if n < 0 {
 		return nil, target.Corruptf("%d bytes at %#x", n, uint64(a))
 	}
-	mem = absent.Memory(mem)
 	if b, ok := mem.View(a, n); ok {
 		return b, nil
 	}

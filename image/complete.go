@@ -7,7 +7,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -47,7 +46,6 @@ type completion struct {
 // more, if not nil, lists further images, in bundles. It is called once, when a byte outside all
 // modules of t is missing.
 func Complete(t target.Target, find func(*target.Module) (*Image, error), more func() []target.Module) *Completed {
-	t = absent.Process(t)
 	if find == nil {
 		find = func(*target.Module) (*Image, error) { return nil, os.ErrNotExist }
 	}
@@ -88,7 +86,7 @@ func (m *Completed) complete(c *completion, of *target.Module) {
 
 // ReadMemory implements target.Memory.
 func (m *Completed) ReadMemory(p []byte, a target.Addr) (int, error) {
-	n, err := absent.Process(m.base).ReadMemory(p, a)
+	n, err := m.base.ReadMemory(p, a)
 	var missing *target.MemoryError
 	if err == nil || !errors.As(err, &missing) || !errors.Is(err, target.ErrNotInDump) || !m.addFileAt(missing.Addr) {
 		return n, err

@@ -26,9 +26,6 @@ type Identity struct {
 
 // IdentityOf reads the identity of m from a dump's module list and memory.
 func IdentityOf(mem target.Memory, m *target.Module) Identity {
-	if m == nil {
-		return Identity{}
-	}
 	id := Identity{TimeDateStamp: m.TimeDateStamp, SizeOfImage: m.SizeOfImage}
 	if !m.BuildIDCut {
 		id.BuildID = m.BuildID
@@ -114,9 +111,6 @@ const pdbIDSize = 20
 // that rejecting a file is cheap. Other files are target.ErrCorrupt.
 func PortablePDBID(r io.ReaderAt, size int64) (target.GUID, error) {
 	var id target.GUID
-	if r == nil || size < 0 {
-		return id, target.Unsupportedf("a PDB without a reader")
-	}
 	head := make([]byte, min(size, limits.PDBHead))
 	if n, err := r.ReadAt(head, 0); n < len(head) {
 		return id, fmt.Errorf("head of a PDB: %w", err)

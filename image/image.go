@@ -20,7 +20,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/internal/base/enum"
 	"github.com/sosgo/sosgo/internal/base/macho"
 	"github.com/sosgo/sosgo/internal/base/mmapfile"
@@ -159,9 +158,6 @@ func OpenMemory(mem target.Memory, m *target.Module) (*Image, error) {
 // OpenMemoryLayout is OpenMemory for a caller that knows the layout, for example from the runtime's
 // PEImageLayout.
 func OpenMemoryLayout(mem target.Memory, m *target.Module, l Layout) (*Image, error) {
-	if m == nil {
-		return nil, target.Unsupportedf("image: no module")
-	}
 	im := &Image{path: m.Path, base: m.Base, raw: area{mem, m.Base, ^uint64(m.Base)}}
 	err := im.open(l, m)
 	if errors.Is(err, target.ErrNotInDump) && m.SizeOfImage != 0 {
@@ -189,9 +185,6 @@ func OpenFile(path string) (*Image, error) {
 // OpenFrom is OpenSource for an image that owns closer: Close closes it. If OpenFrom fails, it does
 // not close it.
 func OpenFrom(path string, src target.Source, closer io.Closer) (*Image, error) {
-	if src == nil {
-		return nil, target.Unsupportedf("image: no file")
-	}
 	im, err := OpenSource(path, src)
 	if err == nil {
 		im.closer = closer
@@ -202,9 +195,6 @@ func OpenFrom(path string, src target.Source, closer io.Closer) (*Image, error) 
 // OpenSource opens an image in the file src; path is its name in messages. The image does not close
 // src.
 func OpenSource(path string, src target.Source) (*Image, error) {
-	if src == nil {
-		return nil, target.Unsupportedf("image: no file")
-	}
 	im := &Image{path: path, raw: fileArea(src)}
 	if err := im.open(Flat, nil); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -261,15 +251,11 @@ func (im *Image) setLayout(l Layout) {
 
 // ReadRVA copies the bytes at rva into p. If n < len(p), the error is target.ErrNotInDump if the
 // dump or the file does not have the bytes, and target.ErrCorrupt if they are outside of the image.
-func (im *Image) ReadRVA(p []byte, rva RVA) (n int, err error) {
-	return absent.Memory(im.rvas).ReadMemory(p, target.Addr(rva))
-}
+func (im *Image) ReadRVA(p []byte, rva RVA) (n int, err error) { return im.rvas.ReadMemory(p, target.Addr(rva)) }
 
 // ViewRVA lends the n bytes at rva without copying them. It reports false if they are not
 // contiguous; use BytesRVA then.
-func (im *Image) ViewRVA(rva RVA, n int) ([]byte, bool) {
-	return absent.Memory(im.rvas).View(target.Addr(rva), n)
-}
+func (im *Image) ViewRVA(rva RVA, n int) ([]byte, bool) { return im.rvas.View(target.Addr(rva), n) }
 
 // BytesRVA returns the n bytes at rva, lent or copied. They are read-only.
 func (im *Image) BytesRVA(rva RVA, n int) ([]byte, error) {

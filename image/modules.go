@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/internal/base/outfile"
 	"github.com/sosgo/sosgo/target"
 )
@@ -28,7 +27,6 @@ type Module struct {
 
 // Modules returns the images of a process by address. mem is t's memory or an overlay of it.
 func Modules(t target.Target, mem target.Memory) []Module {
-	t, mem = absent.Process(t), absent.Memory(mem)
 	mods := t.Modules()
 	next := mappedFiles(t)
 	out := make([]Module, len(mods))
@@ -100,9 +98,6 @@ func displaySize(m target.Module, files []mappedFile) uint64 {
 // resource, such as "10.0.1426.52326". For an ELF image it is empty without an error. For a PE
 // image without a version it is target.ErrUnsupported.
 func FileVersion(mem target.Memory, m *target.Module) (string, error) {
-	if m == nil {
-		return "", target.Unsupportedf("no module")
-	}
 	if v := m.Version; v != [4]uint16{} {
 		return dotted(v), nil
 	}

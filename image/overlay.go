@@ -9,7 +9,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -70,9 +69,6 @@ type overlayFile struct {
 // because its identity or bytes in the dump differ, Add fails with target.ErrCorrupt and adds
 // nothing.
 func (o *Overlay) Add(m *target.Module, img *Image) error {
-	if img == nil || m == nil {
-		return target.Unsupportedf("overlay: no image or module")
-	}
 	if img.layout != Flat || img.base != 0 {
 		return target.Unsupportedf("overlay: %s is not an image from a file", img.path)
 	}
@@ -299,7 +295,7 @@ func (p *part) read(b []byte, a target.Addr) error {
 
 // ReadMemory implements target.Memory.
 func (o *Overlay) ReadMemory(p []byte, a target.Addr) (int, error) {
-	n, err := absent.Memory(o.dump).ReadMemory(p, a)
+	n, err := o.dump.ReadMemory(p, a)
 	for n < len(p) && errors.Is(err, target.ErrNotInDump) {
 		at := a + target.Addr(n)
 		pt := o.find(at)

@@ -3,7 +3,6 @@ package image
 import (
 	"fmt"
 
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -32,7 +31,6 @@ func readSparse(mem target.Memory, a target.Addr, n int, bias uint64) ([]byte, [
 	if n < 0 {
 		return nil, nil, target.Corruptf("%d bytes at %#x", n, uint64(a))
 	}
-	mem = absent.Memory(mem)
 	if b, ok := mem.View(a, n); ok {
 		return b, nil, nil
 	}

@@ -162,9 +162,6 @@ type MethodSig struct {
 
 // FixedParams returns the parameters before the varargs of a call site.
 func (m *MethodSig) FixedParams() []TypeSig {
-	if m == nil {
-		return nil
-	}
 	if m.Sentinel >= 0 {
 		return m.Params[:m.Sentinel]
 	}

@@ -27,9 +27,6 @@ func (f *File) read(stream string, off, n int64) ([]byte, error) {
 }
 
 func readSource(src target.Source, stream string, off, n int64) ([]byte, error) {
-	if src == nil {
-		return nil, target.Unsupportedf("no file")
-	}
 	size := src.Size()
 	if off < 0 || n < 0 || n > math.MaxInt || off > size || n > size-off {
 		msg := fmt.Sprintf("%d bytes wanted, the file has %d bytes", n, size)

@@ -25,8 +25,7 @@ type EnumMember struct {
 
 // IsEnum reports whether the type is an enum. The base class of an enum is System.Enum.
 func (t *Type) IsEnum() bool {
-	t = t.orNone()
-	if t.MT.Category() != dac.CategoryPrimitive || t.MT.Parent == 0 {
+	if t == nil || t.MT.Category() != dac.CategoryPrimitive || t.MT.Parent == 0 {
 		return false
 	}
 	name, err := t.r.Runtime().TypeName(t.MT.Parent, dac.NameNative)
@@ -35,7 +34,9 @@ func (t *Type) IsEnum() bool {
 
 // Enum returns the members of an enum type.
 func (t *Type) Enum() (*Enum, error) {
-	t = t.orNone()
+	if t == nil {
+		return nil, errNoObject
+	}
 	return t.enum.Get(t.readEnum)
 }
 

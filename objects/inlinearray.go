@@ -14,7 +14,9 @@ const inlineArrayAttribute = "System.Runtime.CompilerServices.InlineArrayAttribu
 // InlineLength returns the number of elements of a struct with InlineArrayAttribute, 0 for other types. It reads
 // metadata, because the runtime does not store the number.
 func (t *Type) InlineLength() (int, error) {
-	t = t.orNone()
+	if t == nil {
+		return 0, errNoObject
+	}
 	return t.row.Get(t.readInlineLength)
 }
 
@@ -53,7 +55,9 @@ const fixedField = "FixedElementField"
 
 // elements returns the number of elements of an inline array or a C# fixed-size buffer, 0 for other structs.
 func (t *Type) elements() (int, error) {
-	t = t.orNone()
+	if t == nil {
+		return 0, errNoObject
+	}
 	return t.parts.Get(t.countElements)
 }
 

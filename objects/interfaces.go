@@ -231,7 +231,6 @@ func (t *Type) declaredInterface(md *metadata.Metadata, rid uint32, c dac.SigCon
 // Variance and the generic interfaces of arrays do not count. If some interfaces are unknown and no known one matches,
 // it fails.
 func (t *Type) Implements(i *Type) (bool, error) {
-	t = t.orNone()
 	if t == nil || i == nil {
 		return false, errNoObject
 	}
@@ -250,7 +249,6 @@ func (t *Type) Implements(i *Type) (bool, error) {
 // base class or an implemented interface, or if both are arrays of the same rank with assignable references as
 // elements. Variance does not count.
 func (t *Type) IsAssignableTo(to *Type) (bool, error) {
-	t = t.orNone()
 	if t == nil || to == nil {
 		return false, errNoObject
 	}

@@ -22,10 +22,7 @@ func (l Leaf) IsReference() bool { return Value{elem: l.Type}.Kind() == KindRefe
 // Leaves returns the leaves of a struct, including the leaves of nested structs and of all elements of inline arrays.
 // They come in the order in which the runtime lists fields, usually memory order. The error is target.ErrUnsupported if
 // there are more than limits.StructLeaves.
-func (t *Type) Leaves() ([]Leaf, error) {
-	t = t.orNone()
-	return t.leaves(nil, 0, 0)
-}
+func (t *Type) Leaves() ([]Leaf, error) { return t.leaves(nil, 0, 0) }
 
 func (t *Type) leaves(out []Leaf, offset uint64, depth int) ([]Leaf, error) {
 	if depth > limits.SignatureDepth {

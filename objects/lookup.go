@@ -101,14 +101,15 @@ func (r *Reader) matchName(mt *dac.MethodTable, name, assembly string) (*Type, e
 // Methods iterates over the methods that the type itself declares, as dac.Runtime.Methods does. A generic instance
 // yields the methods of the type with its shared code.
 func (t *Type) Methods() iter.Seq2[*code.MethodDesc, error] {
-	t = t.orNone()
+	if t == nil {
+		return func(yield func(*code.MethodDesc, error) bool) { yield(nil, errNoObject) }
+	}
 	return code.Of(t.r.Runtime()).Methods(t.MT)
 }
 
 // Statics returns the static fields that the type itself declares, including thread statics. Readable fields are
 // returned even with an error.
 func (t *Type) Statics() ([]*Field, error) {
-	t = t.orNone()
 	own, err := t.OwnFields()
 	var out []*Field
 	for _, f := range own {

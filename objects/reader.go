@@ -28,17 +28,11 @@ func (r *Reader) CountsBy(count func(Object) (n uint64, ok bool, err error)) { r
 
 // New returns a Reader for the objects of rt.
 func New(rt *dac.Runtime) *Reader {
-	rt = dac.OrNone(rt)
 	return &Reader{rt: rt, mem: rt.Memory(), types: map[target.Addr]*Type{}}
 }
 
 // Runtime returns the runtime that the objects belong to.
-func (r *Reader) Runtime() *dac.Runtime {
-	if r == nil {
-		return dac.OrNone(nil)
-	}
-	return dac.OrNone(r.rt)
-}
+func (r *Reader) Runtime() *dac.Runtime { return r.rt }
 
 // Type returns the type with the MethodTable at mt. The error is target.ErrCorrupt if there is no MethodTable.
 func (r *Reader) Type(mt target.Addr) (*Type, error) {

@@ -71,7 +71,6 @@ func (r *Reader) typeNameAt(a target.Addr) (string, error) {
 // FieldPath returns the name of the field at an offset in an instance of t, with dots through structs in place. It is
 // empty if there is no field. It fails if a needed field is unreadable.
 func (t *Type) FieldPath(offset uint64) (string, error) {
-	t = t.orNone()
 	path := ""
 	for {
 		f, err := t.fieldAt(offset)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/internal/base/absent"
 )
 
 // StaticsOptions selects static fields. The zero value selects all.
@@ -20,7 +19,6 @@ type StaticsOptions struct {
 // which has only the ids of the thread. The list has the missing parts of a field as errors before the field.
 func (r *Reader) Statics(ctx context.Context, o StaticsOptions) iter.Seq2[answer.StaticField, error] {
 	return func(yield func(answer.StaticField, error) bool) {
-		ctx := absent.Context(ctx)
 		l := staticsLister{refs: o.References, pattern: strings.ToLower(o.Type), yield: yield}
 		l.describer = describer{r: r, note: func(err error) { l.emit(answer.StaticField{}, err) }}
 		for mt, err := range r.Runtime().LoadedTypes() {

@@ -13,7 +13,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Type is the type of objects or values. It is shared and safe for concurrent use.
+// A Type is the type of objects or values. It is shared and safe for concurrent use. The methods of a nil Type, which
+// the zero Object has, fail.
 type Type struct {
 	MT *dac.MethodTable
 	r  *Reader
@@ -32,32 +33,27 @@ type Type struct {
 	form            lazy.Value[lineForm] // see Struct.appendInline
 }
 
-// noType is the type of the zero Object.
-var noType = &Type{MT: &dac.MethodTable{}, r: New(nil)}
-
-// orNone returns t, or noType if t is nil or zero.
-func (t *Type) orNone() *Type {
-	if t == nil || t.MT == nil {
-		return noType
-	}
-	return t
-}
-
 // Name returns the type's name in the form of dumpobj: dac.NameNative.
 func (t *Type) Name() (string, error) {
-	t = t.orNone()
+	if t == nil {
+		return "", errNoObject
+	}
 	return t.native.Get(func() (string, error) { return t.r.Runtime().TypeName(t.MT.Addr, dac.NameNative) })
 }
 
 // ManagedName returns the type's name in the form of dumpheap: dac.NameManaged.
 func (t *Type) ManagedName() (string, error) {
-	t = t.orNone()
+	if t == nil {
+		return "", errNoObject
+	}
 	return t.managed.Get(func() (string, error) { return t.r.Runtime().TypeName(t.MT.Addr, dac.NameManaged) })
 }
 
 // Base returns the base class, nil for System.Object and interfaces.
 func (t *Type) Base() (*Type, error) {
-	t = t.orNone()
+	if t == nil {
+		return nil, errNoObject
+	}
 	if t.MT.Parent == 0 {
 		return nil, nil
 	}
@@ -66,7 +62,9 @@ func (t *Type) Base() (*Type, error) {
 
 // Module returns the module that defines the type.
 func (t *Type) Module() (*dac.Module, error) {
-	t = t.orNone()
+	if t == nil {
+		return nil, errNoObject
+	}
 	return t.r.Runtime().ModuleOf(t.MT)
 }
 
@@ -81,7 +79,9 @@ func (t *Type) metadata() (*metadata.Metadata, error) {
 
 // IsString reports whether the type is System.String.
 func (t *Type) IsString() bool {
-	t = t.orNone()
+	if t == nil {
+		return false
+	}
 	s := t.r.Runtime().WellKnown().String
 	if s != 0 {
 		return t.MT.Addr == s
@@ -91,11 +91,18 @@ func (t *Type) IsString() bool {
 
 // ElementType returns the runtime's normalised element type: the underlying type for an enum, metadata.ElementValueType
 // for most structs, Class for classes.
-func (t *Type) ElementType() (metadata.ElementType, error) { return t.r.Runtime().ElementType(t.MT) }
+func (t *Type) ElementType() (metadata.ElementType, error) {
+	if t == nil {
+		return 0, errNoObject
+	}
+	return t.r.Runtime().ElementType(t.MT)
+}
 
 // Element returns the type of an array's elements.
 func (t *Type) Element() (*Type, error) {
-	t = t.orNone()
+	if t == nil {
+		return nil, errNoObject
+	}
 	if !t.MT.IsArray() {
 		return nil, target.Unsupportedf("type %016x is not an array", uint64(t.MT.Addr))
 	}
@@ -112,7 +119,9 @@ func (t *Type) Element() (*Type, error) {
 
 // Arguments returns the TypeHandle of each generic argument.
 func (t *Type) Arguments() ([]target.Addr, error) {
-	t = t.orNone()
+	if t == nil {
+		return nil, errNoObject
+	}
 	return t.args.Get(func() ([]target.Addr, error) { return t.r.Runtime().TypeArguments(t.MT) })
 }
 
@@ -128,15 +137,14 @@ func (t *Type) context() (dac.SigContext, error) {
 
 // OwnFields returns the fields that the type itself declares, in the runtime's order: instance fields, then statics.
 func (t *Type) OwnFields() ([]*Field, error) {
-	t = t.orNone()
+	if t == nil {
+		return nil, errNoObject
+	}
 	return t.own.Get(t.readOwnFields)
 }
 
 // IsFree reports whether t is the type of free blocks. Its MethodTable has neither class nor module.
-func (t *Type) IsFree() bool {
-	t = t.orNone()
-	return t.MT.Addr == t.r.Runtime().WellKnown().Free
-}
+func (t *Type) IsFree() bool { return t != nil && t.MT.Addr == t.r.Runtime().WellKnown().Free }
 
 func (t *Type) readOwnFields() ([]*Field, error) {
 	if t.IsFree() {
@@ -156,7 +164,9 @@ func (t *Type) readOwnFields() ([]*Field, error) {
 // Fields returns all fields, instance and static, base classes first, in the order of dumpobj. If a class is
 // unreadable, the other fields are returned with the error.
 func (t *Type) Fields() ([]*Field, error) {
-	t = t.orNone()
+	if t == nil {
+		return nil, errNoObject
+	}
 	return t.fields.Get(t.readFields)
 }
 
@@ -188,7 +198,9 @@ func (t *Type) readFields() ([]*Field, error) {
 // InstanceField returns an instance field by name. If several classes declare the name, it returns the most derived
 // field.
 func (t *Type) InstanceField(name string) (*Field, error) {
-	t = t.orNone()
+	if t == nil {
+		return nil, errNoObject
+	}
 	m, err := t.byName.Get(func() (map[string]*Field, error) {
 		fields, err := t.Fields()
 		m := make(map[string]*Field, len(fields))
@@ -210,7 +222,6 @@ func (t *Type) InstanceField(name string) (*Field, error) {
 
 // StaticField returns a static field that the type itself declares.
 func (t *Type) StaticField(name string) (*Field, error) {
-	t = t.orNone()
 	own, err := t.OwnFields()
 	for _, f := range own {
 		if f.Static && f.Name == name {

@@ -30,14 +30,10 @@ type Call struct {
 // answer that are read later end with it too.
 //
 // If T embeds answer.Gaps, Answer adds compute's notes to them. Otherwise it passes the notes to the function of
-// WithNotes. The error is ErrNoDump for a nil Process, ErrClosed for a closed dump, or compute's. Dump.Close waits
-// until Answer returns.
+// WithNotes. The error is ErrClosed for a closed dump, or compute's. Dump.Close waits until Answer returns.
 func Answer[T any](ctx context.Context, p *Process, compute func(ctx context.Context, c *Call) (T, error)) (T, error) {
 	var none T
-	if p == nil || p.dump == nil || p.err == ErrNoDump {
-		return none, ErrNoDump
-	}
-	ctx, done, err := p.dump.users.UseLasting(background(ctx))
+	ctx, done, err := p.dump.users.UseLasting(ctx)
 	if err != nil {
 		return none, err
 	}

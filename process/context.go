@@ -20,23 +20,23 @@ type ProgressFunc func(work string, done, total uint64)
 // WithProgress returns a copy of ctx. Answers computed with it report their progress to f. Short ones report no
 // progress.
 func WithProgress(ctx context.Context, f ProgressFunc) context.Context {
-	return context.WithValue(background(ctx), progressKey{}, f)
+	return context.WithValue(ctx, progressKey{}, f)
 }
 
 // WithJobs returns a copy of ctx. Answers computed with it use at most n goroutines instead of Options.Jobs.
 func WithJobs(ctx context.Context, n int) context.Context {
-	return context.WithValue(background(ctx), jobsKey{}, n)
+	return context.WithValue(ctx, jobsKey{}, n)
 }
 
 // WithNotes returns a copy of ctx. An answer computed with it that has no answer.Gaps, usually because it failed,
 // passes its notes to f.
 func WithNotes(ctx context.Context, f func(error)) context.Context {
-	return context.WithValue(background(ctx), notesKey{}, f)
+	return context.WithValue(ctx, notesKey{}, f)
 }
 
 // WithoutNotes returns a copy of ctx without the function of WithNotes. Answers computed with it discard such notes.
 func WithoutNotes(ctx context.Context) context.Context {
-	return context.WithValue(background(ctx), notesKey{}, nil)
+	return context.WithValue(ctx, notesKey{}, nil)
 }
 
 // jobs returns the number of goroutines for an answer.
@@ -45,14 +45,6 @@ func (p *Process) jobs(ctx context.Context) int {
 		return n
 	}
 	return p.Dump().Jobs()
-}
-
-// background returns ctx, or context.Background() if ctx is nil.
-func background(ctx context.Context) context.Context {
-	if ctx == nil {
-		return context.Background()
-	}
-	return ctx
 }
 
 // progressOf returns the function given to WithProgress, or nil.
@@ -64,7 +56,6 @@ func progressOf(ctx context.Context) ProgressFunc {
 // Scanning returns o with the number of goroutines and the progress function of ctx, where o leaves them unset. work
 // names the scan in progress reports.
 func (p *Process) Scanning(ctx context.Context, work string, o heap.ScanOptions) heap.ScanOptions {
-	ctx = background(ctx)
 	if o.Jobs == 0 {
 		o.Jobs = p.jobs(ctx)
 	}

@@ -18,7 +18,6 @@ import (
 	"github.com/sosgo/sosgo/dump"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/image"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/internal/base/inuse"
 	"github.com/sosgo/sosgo/internal/base/lazy"
 	"github.com/sosgo/sosgo/internal/base/workers"
@@ -88,7 +87,7 @@ type SymbolServer interface {
 	String() string
 }
 
-// A Dump is an open dump. It is safe for concurrent use, including Close. A nil Dump fails with ErrNoDump.
+// A Dump is an open dump. It is safe for concurrent use, including Close.
 type Dump struct {
 	file    *dump.File
 	options Options
@@ -139,9 +138,6 @@ func OpenReaderAt(r io.ReaderAt, size int64, o Options) (*Dump, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	if r == nil {
-		return nil, fmt.Errorf("open dump: %w", ErrNoDump)
-	}
 	f, err := dump.OpenReaderAt(r, size, dumpOptions(o))
 	if err != nil {
 		return nil, err
@@ -167,12 +163,12 @@ func OpenTarget(t target.Target, o Options) (*Dump, error) {
 
 // Over opens t with d's options, except those about the file. t usually wraps d's process, for example to trace
 // reads.
-func (d *Dump) Over(t target.Target) (*Dump, error) { return OpenTarget(t, d.orNone().options) }
+func (d *Dump) Over(t target.Target) (*Dump, error) { return OpenTarget(t, d.options) }
 
 // Like opens another dump with d's options, except that nothing is cached. If local files are allowed, it also searches
 // the given folders for module files, if they exist on this machine.
 func (d *Dump) Like(path string, folders ...string) (*Dump, error) {
-	o := d.orNone().options
+	o := d.options
 	o.Modules = slices.Clone(o.Modules)
 	for _, dir := range folders {
 		if st, err := os.Stat(dir); err == nil && st.IsDir() && !o.NoLocalFiles && !o.Offline {
@@ -224,28 +220,11 @@ func newDump(f *dump.File, o Options) *Dump {
 // ErrClosed is the error of a read or an answer after Close.
 var ErrClosed = target.Unsupportedf("the dump is closed")
 
-// none replaces a nil or zero Dump: a process without memory.
-var none = sync.OnceValue(func() *Dump {
-	f, _ := dump.OfTarget(absent.Process(nil)) // cannot fail: it is a target.Target
-	return newDump(f, Options{Offline: true})
-})
-
-// orNone returns d, or none for a nil or zero Dump.
-func (d *Dump) orNone() *Dump {
-	if d == nil || d.file == nil {
-		return none()
-	}
-	return d
-}
-
-// ErrNoDump is the error of a nil or zero Dump, Process or View.
-var ErrNoDump = target.Unsupportedf("no dump is open")
-
 // Close releases the dump. It stops running calls, which fail, and waits for them. Later reads of the dump's memory
 // fail with target.ErrUnsupported. Values read before, such as rows of metadata, stay readable: the file stays mapped
 // while anything refers to it. Close may be called at any time, by any goroutine, and more than once.
 func (d *Dump) Close() error {
-	if d == nil || d.file == nil || !d.users.Close() {
+	if !d.users.Close() {
 		return nil
 	}
 	d.end()
@@ -254,12 +233,11 @@ func (d *Dump) Close() error {
 }
 
 // Truncated returns an error if the dump's file is truncated; see dump.File.
-func (d *Dump) Truncated() error { return d.orNone().file.Truncated() }
+func (d *Dump) Truncated() error { return d.file.Truncated() }
 
 // OpenFiles opens the files of all modules that it can find. Without it, each file is opened at the first read of
 // memory that it holds. Missing files are no error; the error is ctx's.
 func (d *Dump) OpenFiles(ctx context.Context) error {
-	d = d.orNone()
 	modules := d.file.Modules()
 	return workers.Each(ctx, d.options.Jobs, len(modules), func(i int) {
 		_, _ = d.files.Found(&modules[i]) // readers of the module report the error
@@ -267,24 +245,23 @@ func (d *Dump) OpenFiles(ctx context.Context) error {
 }
 
 // File returns the dump's file. It is also the dumped process as a target.Target.
-func (d *Dump) File() *dump.File { return d.orNone().file }
+func (d *Dump) File() *dump.File { return d.file }
 
 // Target returns the dumped process with the memory that the dump holds.
-func (d *Dump) Target() target.Target { return d.orNone().file }
+func (d *Dump) Target() target.Target { return d.file }
 
 // Memory returns the process's memory. Read-only parts of module files fill its gaps.
-func (d *Dump) Memory() target.Memory { return d.orNone().read }
+func (d *Dump) Memory() target.Memory { return d.read }
 
 // MemorySource returns the source of the byte at a: "dump", the path of a module's file, or "" if the byte is
 // unreadable.
-func (d *Dump) MemorySource(a target.Addr) string { return d.orNone().mem.Source(a) }
+func (d *Dump) MemorySource(a target.Addr) string { return d.mem.Source(a) }
 
 // Jobs returns the number of goroutines for walks.
-func (d *Dump) Jobs() int { return d.orNone().options.Jobs }
+func (d *Dump) Jobs() int { return d.options.Jobs }
 
 // Runtimes returns the .NET runtimes in the process, oldest version first.
 func (d *Dump) Runtimes() []*dac.Instance {
-	d = d.orNone()
 	list, _ := d.runtimes.Get(func() ([]*dac.Instance, error) {
 		if d.file.Report() != nil {
 			return nil, nil // a crash report has only the runtimes' names; Process returns the reason
@@ -300,28 +277,20 @@ func (d *Dump) Runtimes() []*dac.Instance {
 }
 
 // Modules returns the images of the process, sorted by address; see image.Modules.
-func (d *Dump) Modules() []image.Module {
-	d = d.orNone()
-	return image.Modules(d.file, d.read)
-}
+func (d *Dump) Modules() []image.Module { return image.Modules(d.file, d.read) }
 
 // Pack writes the dump and the files of its modules to w as one file, which Open accepts; see dump.File.Pack.
 func (d *Dump) Pack(ctx context.Context, w io.Writer, progress func(done, total int64)) (*dump.Packed, error) {
-	d = d.orNone()
 	return d.file.Pack(ctx, w, d.packEntries, progress)
 }
 
 // PackFile writes a pack of the dump to a new file; see dump.File.PackFile.
 func (d *Dump) PackFile(ctx context.Context, name string, progress func(done, total int64)) (*answer.Pack, error) {
-	d = d.orNone()
 	return d.file.PackFile(ctx, name, d.packEntries, progress)
 }
 
 // ID returns 16 hexadecimal digits that depend only on the dump's content.
 func (d *Dump) ID() (string, error) {
-	if d == nil || d.file == nil {
-		return "", ErrNoDump
-	}
 	f, err := d.file.Fingerprint()
 	if err != nil {
 		return "", err
@@ -331,7 +300,7 @@ func (d *Dump) ID() (string, error) {
 
 // Environment lists the environment variables of the process as NAME=VALUE.
 func (d *Dump) Environment() ([]string, error) {
-	if list := d.orNone().file.Environment(); len(list) > 0 {
+	if list := d.file.Environment(); len(list) > 0 {
 		return list, nil
 	}
 	return nil, fmt.Errorf("environment of the process: %w", target.ErrNotInDump)

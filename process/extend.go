@@ -10,14 +10,10 @@ import "github.com/sosgo/sosgo/internal/base/lazy"
 //	// Of returns the process's reader of tasks.
 //	func Of(p *process.Process) (*Reader, error) { return readers(p) }
 //
-// The function returns ErrNoDump for a nil Process. It is safe for concurrent use.
+// The function is safe for concurrent use.
 func PerProcess[T any](make func(*Process) (T, error)) func(*Process) (T, error) {
 	key := new(extension)
 	return func(p *Process) (T, error) {
-		if p == nil || p.dump == nil {
-			var none T
-			return none, ErrNoDump
-		}
 		v, _ := p.above.LoadOrStore(key, new(lazy.Value[T]))
 		return v.(*lazy.Value[T]).Get(func() (T, error) { return make(p) })
 	}
@@ -27,10 +23,6 @@ func PerProcess[T any](make func(*Process) (T, error)) func(*Process) (T, error)
 func PerDump[T any](make func(*Dump) (T, error)) func(*Dump) (T, error) {
 	key := new(extension)
 	return func(d *Dump) (T, error) {
-		if d == nil || d.file == nil {
-			var none T
-			return none, ErrNoDump
-		}
 		v, _ := d.above.LoadOrStore(key, new(lazy.Value[T]))
 		return v.(*lazy.Value[T]).Get(func() (T, error) { return make(d) })
 	}

@@ -20,8 +20,7 @@ import (
 // A failed build is not kept: the next call builds again. It fails if no object of the heap is readable. Dump.Close
 // closes the graph.
 func (p *Process) Graph(ctx context.Context, o graph.Options) (*graph.Graph, error) {
-	p = p.orNone()
-	g, err := p.graph.GetContext(background(ctx), func(ctx context.Context) (*graph.Graph, error) { return p.buildGraph(ctx, o) })
+	g, err := p.graph.GetContext(ctx, func(ctx context.Context) (*graph.Graph, error) { return p.buildGraph(ctx, o) })
 	if err != nil {
 		return nil, err
 	}
@@ -93,8 +92,7 @@ func (p *Process) keep() (*graph.Keep, error) {
 
 // Holders returns the reader of what keeps objects alive. It builds the Graph with o if necessary.
 func (p *Process) Holders(ctx context.Context, o graph.Options) (*graph.Holders, error) {
-	p = p.orNone()
-	ctx, done, err := p.dump.users.Use(background(ctx))
+	ctx, done, err := p.dump.users.Use(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +128,6 @@ func (d *Dump) closeGraphs() {
 // RootReader returns the reader of the roots of the runtime's heap. If stacks cannot be walked, its All yields the
 // reason.
 func (p *Process) RootReader() (*roots.Reader, error) {
-	p = p.orNone()
 	return p.roots.Get(func() (*roots.Reader, error) {
 		h, err := p.Heap()
 		if err != nil {

@@ -55,5 +55,5 @@ func (d *Dump) MergedWalk(ctx context.Context, osThread uint32, o stackwalk.Walk
 // stackwalk.FoldOthers.
 func (p *Process) FoldedWalk(ctx context.Context, osThread uint32, o stackwalk.WalkOptions) iter.Seq[stackwalk.Frame] {
 	rt, _ := p.Runtime() // without a runtime, all frames belong to others
-	return stackwalk.FoldOthers(p.orNone().dump.MergedWalk(ctx, osThread, o), rt)
+	return stackwalk.FoldOthers(p.dump.MergedWalk(ctx, osThread, o), rt)
 }

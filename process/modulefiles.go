@@ -129,7 +129,6 @@ func (d *Dump) FileProblems() []error {
 
 // ModuleFile returns the result of the search for m's file.
 func (d *Dump) ModuleFile(m *target.Module) (answer.ModuleFile, error) {
-	d = d.orNone()
 	if m == nil {
 		return answer.ModuleFile{}, target.Unsupportedf("no module was given")
 	}
@@ -196,7 +195,6 @@ func (d *Dump) needsFile(m *target.Module) bool {
 // Symbols returns the names of native code: exports of modules, and methods of NativeAOT programs by the names kept
 // for stack traces. In a dump without the runtime's data it also names precompiled methods, using module files.
 func (d *Dump) Symbols() *image.Symbols {
-	d = d.orNone()
 	s := image.NewSymbols(d.read, d.file.Modules())
 	for _, inst := range d.Runtimes() {
 		if d.ProcessOf(inst).StacksOnly() {

@@ -38,7 +38,7 @@ import (
 )
 
 // A Process is a dumped process as one of its runtimes sees it. It opens each reader on first use and keeps it. It is
-// safe for concurrent use. The methods of a nil Process fail with ErrNoDump.
+// safe for concurrent use.
 type Process struct {
 	dump *Dump
 	inst *dac.Instance // nil if there is no such runtime
@@ -66,9 +66,6 @@ type Process struct {
 // If there is no such runtime, Process returns an error and a Process without a runtime. It still provides the
 // operating system's threads and the signal or exception record.
 func (d *Dump) Process(runtime string) (*Process, error) {
-	if d == nil || d.file == nil {
-		return noProcess(), ErrNoDump
-	}
 	inst, err := d.choose(runtime)
 	if err != nil {
 		return &Process{dump: d, err: err}, err
@@ -78,26 +75,12 @@ func (d *Dump) Process(runtime string) (*Process, error) {
 
 // ProcessOf returns the Process of a runtime in Runtimes.
 func (d *Dump) ProcessOf(inst *dac.Instance) *Process {
-	if d == nil || d.file == nil || inst == nil {
-		return noProcess()
-	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	p := d.processes[inst]
 	if p == nil {
 		p = &Process{dump: d, inst: inst}
 		d.processes[inst] = p
-	}
-	return p
-}
-
-// noProcess replaces a nil or zero Process.
-var noProcess = sync.OnceValue(func() *Process { return &Process{dump: none(), err: ErrNoDump} })
-
-// orNone returns p, or noProcess if p is nil or zero. The readers of noProcess fail with ErrNoDump.
-func (p *Process) orNone() *Process {
-	if p == nil || p.dump == nil {
-		return noProcess()
 	}
 	return p
 }
@@ -159,24 +142,20 @@ func (d *Dump) choose(want string) (*dac.Instance, error) {
 }
 
 // Dump returns the dump that p belongs to.
-func (p *Process) Dump() *Dump { return p.orNone().dump }
+func (p *Process) Dump() *Dump { return p.dump }
 
 // Target returns the dumped process with the memory that the dump holds.
-func (p *Process) Target() target.Target { return p.orNone().dump.file }
+func (p *Process) Target() target.Target { return p.dump.file }
 
 // Memory returns the process's memory. Read-only parts of module files fill its gaps.
-func (p *Process) Memory() target.Memory { return p.orNone().dump.read }
+func (p *Process) Memory() target.Memory { return p.dump.read }
 
 // Instance returns the runtime's module in the process, or why there is no runtime.
-func (p *Process) Instance() (*dac.Instance, error) {
-	p = p.orNone()
-	return p.inst, p.err
-}
+func (p *Process) Instance() (*dac.Instance, error) { return p.inst, p.err }
 
 // Runtime opens the runtime. The error lists the layouts that were tried and why each was refused. The runtime of a
 // NativeAOT program has fewer structures than a CLR; see dac.Instance.Open.
 func (p *Process) Runtime() (*dac.Runtime, error) {
-	p = p.orNone()
 	if p.err != nil {
 		return nil, p.err
 	}
@@ -187,14 +166,12 @@ func (p *Process) Runtime() (*dac.Runtime, error) {
 // report. If so, Threads returns the operating system's threads, or those that the report lists. NativeWalker walks
 // their stacks.
 func (p *Process) StacksOnly() bool {
-	p = p.orNone()
 	_, err := p.Runtime()
-	return errors.As(err, new(*dac.StacksOnlyError)) || p.orNone().dump.file.Report() != nil
+	return errors.As(err, new(*dac.StacksOnlyError)) || p.dump.file.Report() != nil
 }
 
 // Heap opens the runtime's GC heap.
 func (p *Process) Heap() (*heap.Heap, error) {
-	p = p.orNone()
 	return p.heap.Get(func() (*heap.Heap, error) {
 		rt, err := p.Runtime()
 		if err != nil {
@@ -206,7 +183,6 @@ func (p *Process) Heap() (*heap.Heap, error) {
 
 // Objects returns the reader of objects.
 func (p *Process) Objects() (*objects.Reader, error) {
-	p = p.orNone()
 	return p.objects.Get(func() (*objects.Reader, error) {
 		rt, err := p.Runtime()
 		if err != nil {
@@ -226,7 +202,6 @@ func (p *Process) Objects() (*objects.Reader, error) {
 
 // Shapes returns the binder of shapes, which describe the fields of class library types, to the runtime's types.
 func (p *Process) Shapes() (*shapes.Binder, error) {
-	p = p.orNone()
 	return p.shapes.Get(func() (*shapes.Binder, error) {
 		r, err := p.Objects()
 		if err != nil {
@@ -238,7 +213,6 @@ func (p *Process) Shapes() (*shapes.Binder, error) {
 
 // Collections returns the reader of collections, such as lists and dictionaries.
 func (p *Process) Collections() (*collections.Reader, error) {
-	p = p.orNone()
 	return p.collections.Get(func() (*collections.Reader, error) {
 		b, err := p.Shapes()
 		if err != nil {
@@ -251,7 +225,6 @@ func (p *Process) Collections() (*collections.Reader, error) {
 // Scanner returns the scanner that finds objects on stacks, word by word. If the dump lacks the heap's structures,
 // the scanner recognizes objects by their types alone.
 func (p *Process) Scanner() (*stackscan.Scanner, error) {
-	p = p.orNone()
 	return p.scanner.Get(func() (*stackscan.Scanner, error) {
 		rt, err := p.Runtime()
 		if err != nil {
@@ -267,7 +240,6 @@ func (p *Process) Scanner() (*stackscan.Scanner, error) {
 
 // Walker returns the walker of the runtime's threads. It unwinds through code of other runtimes in the process.
 func (p *Process) Walker() (*stackwalk.Walker, error) {
-	p = p.orNone()
 	return p.walker.Get(func() (*stackwalk.Walker, error) {
 		rt, err := p.Runtime()
 		if err != nil {
@@ -279,9 +251,8 @@ func (p *Process) Walker() (*stackwalk.Walker, error) {
 
 // NativeWalker returns a walker of native stacks, which needs no runtime; see stackwalk.NewNativeWalker.
 func (p *Process) NativeWalker() *stackwalk.Walker {
-	p = p.orNone()
 	w, _ := p.native.Get(func() (*stackwalk.Walker, error) {
-		return stackwalk.NewNativeWalker(p.orNone().dump.Target(), p.orNone().dump.Memory()), nil
+		return stackwalk.NewNativeWalker(p.dump.Target(), p.dump.Memory()), nil
 	})
 	return w
 }
@@ -290,7 +261,7 @@ func (p *Process) NativeWalker() *stackwalk.Walker {
 // native code.
 func (p *Process) otherRuntimes() []*dac.Runtime {
 	var out []*dac.Runtime
-	for _, inst := range p.orNone().dump.Runtimes() {
+	for _, inst := range p.dump.Runtimes() {
 		if inst == p.inst || inst.Flavor != dac.FlavorCoreCLR {
 			continue
 		}
@@ -305,7 +276,6 @@ func (p *Process) otherRuntimes() []*dac.Runtime {
 // cannot be opened, it returns the operating system's threads and the error. If StacksOnly, that is no error. All
 // callers share the list and must not change it.
 func (p *Process) Threads() ([]threads.Thread, error) {
-	p = p.orNone()
 	return p.threads.Get(func() ([]threads.Thread, error) {
 		rt, err := p.Runtime()
 		list, lerr := threads.List(p.dump.file, rt)

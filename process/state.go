@@ -9,7 +9,6 @@ import (
 // A collection in progress moves objects and rewrites references: an object that looks damaged may be the collector's work, and what is
 // concluded from references is weaker. Threads that can't be listed may be the ones that a conclusion is about.
 func (p *Process) Premises() answer.Premises {
-	p = p.orNone()
 	state, _ := p.premises.Get(func() (answer.Premises, error) { return p.readPremises(), nil })
 	return state
 }

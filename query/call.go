@@ -9,7 +9,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/base/ticks"
@@ -405,7 +404,7 @@ func (s *scope) variable(n *node) (code, error) {
 func (s *scope) register(n *node) (code, error) {
 	name := strings.ToLower(n.name[1:])
 	if s.e.env.Thread == nil {
-		none := target.Registers{Arch: dac.OrNone(s.e.env.runtime).Target().Platform().Arch}
+		none := target.Registers{Arch: s.e.env.runtime.Target().Platform().Arch}
 		if _, _, is := registerValue(&none, name); !is {
 			return code{}, s.e.errorf(n, "there is no register %s", n.name)
 		}

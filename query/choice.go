@@ -20,9 +20,6 @@ type Choice struct {
 // Chooses compiles a condition on objects of the heap. f selects the objects to which it will be applied. An *Error
 // reports a fault in the condition.
 func Chooses(ctx context.Context, env *Env, where string, f *heap.Filter) (*Choice, error) {
-	if err := env.check(); err != nil {
-		return nil, err
-	}
 	n, err := parseExpression(where)
 	if err != nil {
 		return nil, err

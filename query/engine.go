@@ -10,7 +10,6 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/internal/base/lazy"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/collections"
@@ -38,9 +37,6 @@ type Env struct {
 // NewEnv returns the Env of a process with only the heap's sources. It opens the runtime and its readers of objects
 // and collections.
 func NewEnv(p *process.Process) (*Env, error) {
-	if p == nil {
-		return nil, process.ErrNoDump
-	}
 	rt, err := p.Runtime()
 	if err != nil {
 		return nil, err
@@ -61,7 +57,7 @@ var ErrNoThread = target.Unsupportedf("no thread was chosen, by EvaluateOptions.
 
 // OfThread returns a copy of e with the current thread t. If t is nil, it returns e itself.
 func (e *Env) OfThread(t *threads.Thread) *Env {
-	if e == nil || t == nil {
+	if t == nil {
 		return e
 	}
 	of := *e
@@ -93,17 +89,7 @@ type engine struct {
 	rowNames []*rowName // names about the rows of a source that are not columns
 }
 
-// check returns ErrNoDump for an Env without a process.
-func (e *Env) check() error {
-	if e == nil || e.process == nil {
-		return process.ErrNoDump
-	}
-	return nil
-}
-
-func newEngine(ctx context.Context, env *Env, src string) *engine {
-	return &engine{ctx: absent.Context(ctx), env: env, src: src}
-}
+func newEngine(ctx context.Context, env *Env, src string) *engine { return &engine{ctx: ctx, env: env, src: src} }
 
 // heap returns the heap of the process.
 func (e *engine) heap() (*heap.Heap, error) { return e.env.process.Heap() }

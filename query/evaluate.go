@@ -19,17 +19,11 @@ import (
 // the compiler made of the name, <Name>k__BackingField, or else the one that habit makes of it: _name, m_name, s_name,
 // _Name or name. A name that fits several fields is an *Error.
 func Evaluate(ctx context.Context, env *Env, src string) (*answer.Evaluations, error) {
-	if err := env.check(); err != nil {
-		return nil, err
-	}
 	return evaluate(newEngine(ctx, env, src), src, nil)
 }
 
 // EvaluateOf is Evaluate with an object: its members are names, and this is the object.
 func EvaluateOf(ctx context.Context, env *Env, o objects.Object, src string) (*answer.Evaluations, error) {
-	if err := env.check(); err != nil {
-		return nil, err
-	}
 	return evaluate(newEngine(ctx, env, src), src, &o)
 }
 

@@ -10,22 +10,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Runtime returns the runtime with the objects that the Scanner searches for, nil for the zero value.
-func (s *Scanner) Runtime() *dac.Runtime {
-	if s == nil {
-		return nil
-	}
-	return s.rt
-}
+// Runtime returns the runtime with the objects that the Scanner searches for.
+func (s *Scanner) Runtime() *dac.Runtime { return s.rt }
 
 // List is Scan with a description of each object: type, text of a string, message of an exception, boxed value. It
 // notes unreadable types in gaps.
 func (s *Scanner) List(ctx context.Context, o Options, gaps *answer.Gaps) iter.Seq2[answer.StackObject, error] {
 	return func(yield func(answer.StackObject, error) bool) {
-		l := lister{s: s, gaps: gaps, names: map[target.Addr]answer.Text{}}
-		if s.rt != nil {
-			l.objects = objects.New(s.rt)
-		}
+		l := lister{s: s, gaps: gaps, names: map[target.Addr]answer.Text{}, objects: objects.New(s.rt)}
 		for slot, err := range s.Scan(ctx, o) {
 			if err != nil {
 				if !yield(answer.StackObject{}, err) {

@@ -71,14 +71,9 @@ func New(rt *dac.Runtime, h *heap.Heap) *Scanner {
 }
 
 // Scan yields the references to objects in registers and stacks. It allocates nothing per word. A part of a stack that
-// is not in the dump is an error in the sequence, which continues. An error of ctx ends it. The zero Scanner fails with
-// target.ErrUnsupported.
+// is not in the dump is an error in the sequence, which continues. An error of ctx ends it.
 func (s *Scanner) Scan(ctx context.Context, o Options) iter.Seq2[Slot, error] {
 	return func(yield func(Slot, error) bool) {
-		if s.rt == nil {
-			yield(Slot{}, target.Unsupportedf("no runtime, so no objects"))
-			return
-		}
 		processor, err := s.rt.Target().Platform().Arch.Processor()
 		if err != nil {
 			yield(Slot{}, err)

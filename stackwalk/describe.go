@@ -48,9 +48,6 @@ func NewDescriber(o DescribeOptions, gaps *answer.Gaps) *Describer {
 
 // Frame describes f, except OSID and References.
 func (d *Describer) Frame(f *Frame) *answer.Frame {
-	if f == nil {
-		return &answer.Frame{}
-	}
 	_, known := f.Regs.IP()
 	out := &answer.Frame{Kind: f.Kind.String(), IP: f.place(f.IP, known), Trust: f.Trust.String(), Guessed: f.Trust < unwind.TrustUnwind,
 		AtException: f.AtException, Generated: f.Generated, Err: answer.Reason{Err: f.Err}}
@@ -215,9 +212,6 @@ func variableText(v objects.Value) string {
 
 // DescribeRoot describes a reference that a frame holds. r reads the objects. Unreadable parts are noted in gaps.
 func DescribeRoot(root *Root, r *objects.Reader, gaps *answer.Gaps) answer.Root {
-	if root == nil {
-		return answer.Root{}
-	}
 	out := answer.Root{Address: root.Addr, Object: root.Object, Interior: root.Interior, Pinned: root.Pinned}
 	if root.Explicit == "" {
 		out.Place = root.Slot.String()

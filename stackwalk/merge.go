@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/dac/code"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -30,7 +29,7 @@ type StackNode struct {
 func (t *StackTree) Add(thread uint32, frames iter.Seq[Frame], wanted func(*Frame) bool) error {
 	var methods []StackNode
 	var firstErr error
-	for f := range absent.Seq(frames) {
+	for f := range frames {
 		if !wanted(&f) {
 			continue
 		}

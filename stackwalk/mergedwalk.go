@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -72,7 +71,7 @@ func FoldOthers(frames iter.Seq[Frame], rt *dac.Runtime) iter.Seq[Frame] {
 			run = Frame{}
 			return was.Count == 0 || yield(was)
 		}
-		for f := range absent.Seq(frames) {
+		for f := range frames {
 			other := f.Runtime != nil && f.Runtime != rt
 			if run.Count > 0 && (!other || f.Runtime != run.Runtime) && !flush() {
 				return

@@ -8,7 +8,6 @@ import (
 
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/image/unwind"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -108,7 +107,6 @@ type moduleCode struct {
 }
 
 func newNativeCode(t target.Target, mem target.Memory) *nativeCode {
-	t = absent.Process(t)
 	mods := t.Modules()
 	return &nativeCode{mem: mem, arch: t.Platform().Arch, modules: mods, tables: make([]moduleCode, len(mods)),
 		mapped: sync.OnceValue(func() executable { return executableIn(t) })}

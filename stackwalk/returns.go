@@ -20,10 +20,6 @@ type Return struct {
 // damaged stacks. A part that is not in the dump is an error in the sequence, which continues. An error of ctx ends it.
 func (w *Walker) Returns(ctx context.Context, r target.Range) iter.Seq2[Return, error] {
 	return func(yield func(Return, error) bool) {
-		if w.unwinder == nil {
-			yield(Return{}, errNoRuntime)
-			return
-		}
 		mem, arch := w.mem, w.target.Platform().Arch
 		processor, err := arch.Processor()
 		if err != nil {
@@ -81,9 +77,4 @@ func (w *Walker) Module(a target.Addr) (target.Module, bool) {
 }
 
 // Runtime returns the runtime of the walked threads, or nil for a Walker of native code.
-func (w *Walker) Runtime() *dac.Runtime {
-	if w == nil {
-		return dac.OrNone(nil)
-	}
-	return w.rt
-}
+func (w *Walker) Runtime() *dac.Runtime { return w.rt }

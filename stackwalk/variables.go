@@ -45,9 +45,6 @@ var errNoPlace = target.Unsupportedf("the variable has no place here")
 // Names of arguments come from metadata. Names of locals come from the scopes of the module's portable PDB at the
 // frame's instruction. If a method's IL or local signature is unreadable, Variables returns the arguments and an error.
 func Variables(f *Frame, r *objects.Reader) (args, locals []Variable, err error) {
-	if f == nil {
-		return nil, nil, target.Unsupportedf("no frame")
-	}
 	if f.Kind != FrameManaged || f.Runtime == nil || f.Code.Method == nil || r == nil {
 		return nil, nil, target.Unsupportedf("a frame of kind %v has no variables", f.Kind)
 	}

@@ -26,11 +26,8 @@ type Walker struct {
 }
 
 // NewWalker returns a Walker for the threads of rt. It unwinds the code of others, further runtimes in the process, but
-// does not yield it. Walks of a Walker without a runtime, such as the zero value, end with target.ErrUnsupported.
+// does not yield it.
 func NewWalker(rt *dac.Runtime, others ...*dac.Runtime) *Walker {
-	if rt == nil {
-		return new(Walker)
-	}
 	w := NewNativeWalker(rt.Target(), rt.Memory())
 	w.rt, w.code = rt, code.Of(rt)
 	w.codes.runtimes = append(w.codes.runtimes, w.code)
@@ -51,12 +48,7 @@ func NewNativeWalker(t target.Target, mem target.Memory) *Walker {
 }
 
 // AllNative reports whether all code of w's runtime is native, so that its methods have native activations.
-func (w *Walker) AllNative() bool {
-	if w == nil {
-		return false
-	}
-	return w.rt != nil && w.rt.Check(dac.FeatureMethods) != nil
-}
+func (w *Walker) AllNative() bool { return w.rt != nil && w.rt.Check(dac.FeatureMethods) != nil }
 
 // WalkOptions selects what a walk yields.
 type WalkOptions struct {
@@ -86,10 +78,6 @@ type WalkOptions struct {
 // single FrameNative with Err.
 func (w *Walker) Walk(ctx context.Context, t *dac.Thread, regs target.Registers, o WalkOptions) iter.Seq[Frame] {
 	return func(yield func(Frame) bool) {
-		if w.unwinder == nil {
-			yield(Frame{Kind: FrameNative, Regs: regs, Err: errNoRuntime})
-			return
-		}
 		o.Native = o.Native || w.rt == nil || w.AllNative()
 		if t == nil {
 			t = new(dac.Thread)

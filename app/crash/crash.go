@@ -14,7 +14,6 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
@@ -59,7 +58,7 @@ func (s *subject) Threads() ([]threads.Thread, error) { return s.list, s.lost }
 // ThreadID returns the OS id of the thread that raised the exception or took the signal for which t was written. ok is
 // false if the dump does not record it.
 func ThreadID(t target.Target) (id uint32, ok bool) {
-	e, ok := absent.Process(t).Exception()
+	e, ok := t.Exception()
 	return e.ThreadID, ok && e.ThreadID != 0
 }
 

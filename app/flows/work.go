@@ -8,7 +8,6 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/tasks"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -56,7 +55,6 @@ func (r *Reader) program(frames iter.Seq[stackwalk.Frame]) answer.Text {
 // an object is the longest path from the awaited end outwards to a method that holds or awaits it, or nil. The error is
 // ctx's.
 func (r *Reader) Stacks(ctx context.Context, set *tasks.Set, n int, of func(box objects.Object) (held, awaited []int)) ([]*answer.AsyncWork, error) {
-	ctx = absent.Context(ctx)
 	if set == nil || r.Gaps == nil {
 		return nil, target.Unsupportedf("no tasks are collected")
 	}

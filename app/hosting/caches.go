@@ -8,7 +8,6 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
@@ -52,7 +51,6 @@ const expiredFlag = 1 << 1
 // Caches lists the memory caches of the process with their entries, the largest and oldest entries first. It records
 // what could not be read. The error is ctx's.
 func (r *Reader) Caches(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.MemoryCaches, error) {
-	ctx = absent.Context(ctx)
 	out := &answer.MemoryCaches{Caches: []answer.MemoryCache{}}
 	in := shapes.Reading{Gaps: &out.Gaps, Binder: r.b}
 	for cache, f := range shapes.OnObjects[*memoryCache](ctx, in, h, o) {

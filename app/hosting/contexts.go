@@ -8,7 +8,6 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
@@ -43,7 +42,6 @@ type (
 // DbContexts lists the contexts of Entity Framework Core with their tracked entities, the most entities first. It
 // records what could not be read. The error is ctx's.
 func (r *Reader) DbContexts(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.DbContexts, error) {
-	ctx = absent.Context(ctx)
 	out := &answer.DbContexts{Contexts: []answer.DbContext{}}
 	in := shapes.Reading{Gaps: &out.Gaps, Binder: r.b}
 	at := map[target.Addr]int{}

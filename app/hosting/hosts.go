@@ -10,7 +10,6 @@ import (
 	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/app/tasks"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/internal/base/ticks"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
@@ -70,7 +69,6 @@ const stopMachine = hostMachines + "StopAsync>"
 // Hosts lists the generic hosts with the states of their services, and concludes which services failed and what a
 // stopping host waits for. It records what could not be read. The error is ctx's.
 func (r *Reader) Hosts(ctx context.Context, h *heap.Heap, t *tasks.Reader, o heap.ScanOptions) (*answer.Hosts, error) {
-	ctx = absent.Context(ctx)
 	out := &answer.Hosts{Hosts: []answer.Host{}, Verdicts: []answer.Verdict{}}
 	in := shapes.Reading{Gaps: &out.Gaps, Binder: r.b}
 	stopping := false

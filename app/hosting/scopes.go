@@ -7,7 +7,6 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/collections"
 	"github.com/sosgo/sosgo/objects/shapes"
@@ -41,7 +40,6 @@ type rooted struct {
 // Scopes lists the undisposed scopes of dependency injection, the most disposables first, and counts the others. It
 // records what could not be read. The error is ctx's.
 func (r *Reader) Scopes(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.ServiceScopes, error) {
-	ctx = absent.Context(ctx)
 	out := &answer.ServiceScopes{Scopes: []answer.ServiceScope{}}
 	in := shapes.Reading{Gaps: &out.Gaps, Binder: r.b}
 	for f, err := range shapes.On[*serviceScope](ctx, r.b, h, nil, o) {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
@@ -60,7 +59,6 @@ func New(b *shapes.Binder) *Reader { return &Reader{b} }
 
 // Wrappers lists the wrappers of ComWrappers by their addresses.
 func (r *Reader) Wrappers(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.ComWrappers, error) {
-	ctx = absent.Context(ctx)
 	out := &answer.ComWrappers{Managed: []answer.ManagedWrapper{}, Native: []answer.NativeWrapper{}}
 	g := shapes.Reading{Gaps: &out.Gaps, Binder: r.b}
 	for object := range shapes.OnObjects[*anchor](ctx, g, h, o) {

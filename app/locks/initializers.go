@@ -13,7 +13,6 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
@@ -30,7 +29,6 @@ type initializationException struct {
 // It records what could not be read. The error is ctx's, or the runtime does not record initializers. If no initializer
 // is known to have failed, the error is the first reason why the state of a class is unknown.
 func findInitializers(ctx context.Context, b *shapes.Binder, open func() (*heap.Heap, error), o heap.ScanOptions) (*answer.Initializers, error) {
-	ctx = absent.Context(ctx)
 	rt := b.Objects().Runtime()
 	if err := rt.Check(dac.FeatureStatics); err != nil {
 		return nil, err

@@ -11,7 +11,6 @@ import (
 	"github.com/sosgo/sosgo/app/tasks"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
@@ -117,7 +116,6 @@ type survey struct {
 
 // Describe lists the locks that are held or waited for, and records what could not be read. The error is ctx's.
 func (r *Reader) Describe(ctx context.Context, o Options) (*answer.Locks, error) {
-	ctx = absent.Context(ctx)
 	out := &answer.Locks{Locks: []answer.Lock{}}
 	s, err := r.survey(ctx, &out.Gaps, out.Lose, o.Scan)
 	if err != nil {

@@ -13,7 +13,6 @@ import (
 	"github.com/sosgo/sosgo/app/tasks"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -24,7 +23,6 @@ import (
 // Waits describes what each thread waits for and where that leads: to cycles of threads, and to threads that block
 // until a task completes. It records what could not be read. The error is ctx's.
 func (r *Reader) Waits(ctx context.Context, o Options) (*answer.Waits, error) {
-	ctx = absent.Context(ctx)
 	out := &answer.Waits{Verdicts: []answer.Verdict{}, Threads: []answer.ThreadWait{}}
 	lose := func(err error) {
 		out.Note(err)

@@ -14,7 +14,6 @@ import (
 	gcheap "github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/image/malloc"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/base/teb"
 	"github.com/sosgo/sosgo/process"
@@ -469,7 +468,6 @@ func (m *Map) Committed() (n uint64) {
 // Describe sums up the map. It reads all objects of the GC heap and all blocks of malloc to count them. The error is
 // ctx's.
 func (m *Map) Describe(ctx context.Context, o Options) (*answer.MemoryMap, error) {
-	ctx = absent.Context(ctx)
 	d := describer{Map: m, ctx: ctx, o: o, a: &answer.MemoryMap{Complete: m.complete, Kinds: []answer.MemorySum{}}, sums: map[sumKey]*answer.MemorySum{}}
 	d.a.NoteAll(m.gaps.Noted())
 	if f, ok := m.p.Target().(interface{ LeftOutBytes() uint64 }); ok {

@@ -16,7 +16,6 @@ import (
 	"github.com/sosgo/sosgo/app/memorymap"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
@@ -26,7 +25,6 @@ import (
 // explicit frames of one thread. If the process's runtime does not know a, Address tries the other CLRs of the process;
 // the answer's Runtime is the number of the one that does. If ctx ends, its error is the answer's Failure.
 func Address(ctx context.Context, p *process.Process, a target.Addr) *answer.Address {
-	ctx = absent.Context(ctx)
 	own := resolve(ctx, p, a)
 	if !own.Kind.Nameless() {
 		return own

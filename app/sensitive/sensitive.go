@@ -14,7 +14,6 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/base/secrets"
 	"github.com/sosgo/sosgo/internal/encoding/utf16text"
@@ -74,7 +73,6 @@ func (r *Reader) Objects(ctx context.Context, m *secrets.Masker, h *heap.Heap, o
 	if r == nil || r.r == nil || h == nil {
 		return target.Unsupportedf("no heap is open")
 	}
-	ctx = absent.Context(ctx)
 	r.statics(ctx, m, g)
 	var maps []heap.Object
 	err := heap.Scan(ctx, h, nil, o, func() *collector {

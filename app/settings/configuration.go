@@ -9,7 +9,6 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
@@ -64,7 +63,6 @@ const chainDepth = 8
 // Configurations lists the configurations of the heap with their effective values. It notes unreadable parts in g. The
 // error is ctx's.
 func (r *Reader) Configurations(ctx context.Context, h *heap.Heap, o heap.ScanOptions, g *answer.Gaps) ([]answer.Configuration, error) {
-	ctx = absent.Context(ctx)
 	out := []answer.Configuration{}
 	if g == nil {
 		g = &answer.Gaps{}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/base/ticks"
 	"github.com/sosgo/sosgo/objects/shapes"
@@ -109,7 +108,6 @@ type gcGenerationInfo struct {
 // Collections adds the collections with figures that the program has read, including unreachable ones, the newest
 // first. It records what could not be read. The error is ctx's.
 func (r *Reader) Collections(ctx context.Context, h *heap.Heap, o heap.ScanOptions, out *answer.GC) error {
-	ctx = absent.Context(ctx)
 	if out == nil {
 		out = &answer.GC{}
 	}

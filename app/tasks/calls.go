@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/target"
 )
@@ -15,7 +14,6 @@ import (
 // Below each call come the calls that it awaits. Calls with the same name at the same await are merged. The error is
 // ctx's, or the heap could not be read.
 func (s *Set) Calls(ctx context.Context, o StackOptions) (*answer.AsyncCalls, error) {
-	ctx = absent.Context(ctx)
 	out := &answer.AsyncCalls{Calls: []answer.AsyncCall{}}
 	if err := s.Note(&out.Gaps); err != nil {
 		return nil, err

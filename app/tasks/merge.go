@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/target"
 )
@@ -15,7 +14,6 @@ import (
 // Merged groups the selected stacks. A group holds frames with the same name at the same await that continue frames of
 // one group. Groups are in depth-first order, the largest first. The error is ctx's, or the heap could not be read.
 func (s *Set) Merged(ctx context.Context, o StackOptions) (*answer.Async, error) {
-	ctx = absent.Context(ctx)
 	out := &answer.Async{Merged: []answer.AsyncGroup{}, Never: s.never()}
 	if err := s.Note(&out.Gaps); err != nil {
 		return nil, err

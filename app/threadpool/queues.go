@@ -8,7 +8,6 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/threadpool/internal/parts"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
@@ -19,7 +18,6 @@ import (
 // Queues lists the queued items of the shared queues and of each worker's local queue. A process that has not used its
 // pool has no queues. It records what could not be read. The error is ctx's.
 func (r *Reader) Queues(ctx context.Context) (*answer.WorkQueues, error) {
-	ctx = absent.Context(ctx)
 	out := &answer.WorkQueues{Queues: []answer.WorkQueue{}}
 	q := &queueReader{r: r, ctx: ctx, out: out, list: parts.Lister{Most: limits.WorkItems}}
 	q.shared()

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/base/ticks"
 	"github.com/sosgo/sosgo/objects"
@@ -47,7 +46,6 @@ func (r *Reader) Timers(ctx context.Context) (*answer.Timers, error) {
 // eachTimer calls visit for the timers of each queue, and adds the time stamps of queues and timers to c. It calls lose
 // with the reason if timers are missing.
 func (r *Reader) eachTimer(ctx context.Context, lose func(error), visit func(queue int, short bool, s *queuedTimer, o objects.Object), c *ticks.Clock) error {
-	ctx = absent.Context(ctx)
 	list, err := static(r.b, "System.Threading.TimerQueue", func(s *timerQueues) *shapes.Static { return &s.Instances })
 	if err != nil {
 		lose(fmt.Errorf("timer queues: %w", err))

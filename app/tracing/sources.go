@@ -9,7 +9,6 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/collections"
@@ -93,7 +92,6 @@ type search struct {
 
 // Sources lists the EventSources, enabled ones first, with their listeners and EventPipe providers. The error is ctx's.
 func (r *Reader) Sources(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.EventSources, error) {
-	ctx = absent.Context(ctx)
 	out := &answer.EventSources{Sources: []answer.EventSource{}, Sessions: answer.Maybe[int64]{Err: shapes.ErrNoField}}
 	s := &search{r, shapes.Reading{Gaps: &out.Gaps, Binder: r.b}, out, nil, nil, map[target.Addr]target.Addr{}, map[target.Addr]*answer.EventCounters{}}
 	for object := range shapes.OnObjects[*sourceAnchor](ctx, s.g, h, o) {

@@ -10,7 +10,6 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/app/signature"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/internal/base/workers"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/target"
@@ -96,7 +95,6 @@ func otherRuntimes(p *process.Process) (out []answer.TriageAbsent) {
 
 // Judge is Triage for answers that have been read. The error is as for Triage.
 func Judge(ctx context.Context, q *Answers, o Options) (*answer.Triage, error) {
-	ctx = absent.Context(ctx)
 	if q == nil {
 		q = &Answers{}
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/waste/internal/marks"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
@@ -93,7 +92,7 @@ type finder struct {
 
 // survey examines all objects.
 func (f *finder) survey(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(absent.Context(ctx))
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	jobs := f.o.Scan.Jobs
 	if jobs <= 0 {

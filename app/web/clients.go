@@ -9,7 +9,6 @@ import (
 	"github.com/sosgo/sosgo/app/flows"
 	"github.com/sosgo/sosgo/app/tasks"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
@@ -101,7 +100,6 @@ type ClientOptions struct {
 // Clients lists the HttpClients and their connection pools, with the requests that wait for or have a connection. The
 // error is ctx's.
 func (r *Reader) Clients(ctx context.Context, h *heap.Heap, o ClientOptions) (*answer.HTTPClients, error) {
-	ctx = absent.Context(ctx)
 	out := &answer.HTTPClients{Pools: []answer.HTTPPool{}, Clock: o.Clock}
 	g := r.reading(&out.Gaps)
 	index := map[target.Addr]int{}

@@ -9,7 +9,6 @@ import (
 	"github.com/sosgo/sosgo/app/flows"
 	"github.com/sosgo/sosgo/app/tasks"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
@@ -73,7 +72,6 @@ type (
 // GRPC lists the gRPC calls that a process sends and answers, with the async code that holds each. It
 // records what could not be read in the answer. The error is ctx's.
 func (r *Reader) GRPC(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.GRPCCalls, error) {
-	ctx = absent.Context(ctx)
 	out := &answer.GRPCCalls{Calls: []answer.GRPCCall{}}
 	g := r.reading(&out.Gaps)
 	at := map[target.Addr]int{}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
@@ -52,7 +51,6 @@ type MessageOptions struct {
 // A request does not refer to its response. It counts as pending if the program has dropped the response. The error is
 // ctx's.
 func (r *Reader) Messages(ctx context.Context, h *heap.Heap, o MessageOptions) (*answer.Messages, error) {
-	ctx = absent.Context(ctx)
 	out := &answer.Messages{}
 	g := r.reading(&out.Gaps)
 	var answered, alone []answer.Message

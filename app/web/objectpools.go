@@ -7,7 +7,6 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/flows"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
@@ -30,7 +29,6 @@ type pooledItem struct {
 
 // ObjectPools lists the pools of Microsoft.Extensions.ObjectPool.
 func (r *Reader) ObjectPools(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.ObjectPools, error) {
-	ctx = absent.Context(ctx)
 	out := &answer.ObjectPools{Pools: []answer.ObjectPool{}}
 	g := r.reading(&out.Gaps)
 	wanted := map[target.Addr]bool{}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
 )
@@ -56,7 +55,6 @@ type (
 
 // Queues lists the log event queues of Serilog, and the queues and endpoints of MassTransit. The error is ctx's.
 func (r *Reader) Queues(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.Queues, error) {
-	ctx = absent.Context(ctx)
 	out := &answer.Queues{Queues: []answer.Queue{}}
 	g := r.reading(&out.Gaps)
 	none := answer.Maybe[int64]{Err: shapes.ErrNoField}

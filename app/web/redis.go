@@ -6,7 +6,6 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
@@ -51,7 +50,6 @@ var bridgeStates = []string{"Connecting", "ConnectedEstablishing", "ConnectedEst
 // Redis lists the connections of StackExchange.Redis with the commands that wait for a connection or an answer. The
 // error is ctx's.
 func (r *Reader) Redis(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.Redis, error) {
-	ctx = absent.Context(ctx)
 	out := &answer.Redis{Multiplexers: []answer.RedisMultiplexer{}}
 	g := r.reading(&out.Gaps)
 	index := map[target.Addr]int{}

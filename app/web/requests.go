@@ -10,7 +10,6 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/flows"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
@@ -58,7 +57,6 @@ type host struct {
 // Requests lists the requests that the process's web servers work on. It records what could not be read. The error is
 // ctx's.
 func (r *Reader) Requests(ctx context.Context, p *process.Process, h *heap.Heap, o RequestOptions) (*answer.Requests, error) {
-	ctx = absent.Context(ctx)
 	q := &query{Reader: r, p: p, h: h, o: o, out: &answer.Requests{Requests: []answer.Request{}}, hosts: map[target.Addr]host{},
 		index: map[target.Addr]int{}, known: map[target.Addr]flow{}}
 	q.flows = flows.New(q.reading(), r.items)

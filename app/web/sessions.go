@@ -15,7 +15,6 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/base/secrets"
 	"github.com/sosgo/sosgo/objects"
@@ -107,7 +106,6 @@ type sessionQuery struct {
 // Sessions lists the sessions of ASP.NET Core: sessions in use by requests, and sessions stored in a cache of the
 // process.
 func (r *Reader) Sessions(ctx context.Context, p *process.Process, h *heap.Heap, o SessionOptions) (*answer.Sessions, error) {
-	ctx = absent.Context(ctx)
 	q := &sessionQuery{Reader: r, o: o, out: &answer.Sessions{Stores: []answer.SessionStore{}, Sessions: []answer.Session{}, Users: []answer.SessionUser{}},
 		stores: map[target.Addr]int{}, byKey: map[string]int{}}
 	q.g = r.reading(&q.out.Gaps)

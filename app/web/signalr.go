@@ -6,7 +6,6 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
@@ -62,7 +61,6 @@ type (
 
 // SignalR lists the hubs with their connections, users and groups, and the circuits of Blazor.
 func (r *Reader) SignalR(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.SignalR, error) {
-	ctx = absent.Context(ctx)
 	out := &answer.SignalR{Hubs: []answer.SignalRHub{}, Circuits: []answer.BlazorCircuit{}}
 	g := r.reading(&out.Gaps)
 	for object := range shapes.OnObjects[*hubAnchor](ctx, g, h, o) {

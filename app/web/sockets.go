@@ -5,7 +5,6 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
@@ -26,7 +25,6 @@ type webSocket struct {
 // WebSockets lists the WebSockets that clients opened and the process opened itself, with the async code that refers to
 // each. It records what could not be read. The error is ctx's.
 func (r *Reader) WebSockets(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.WebSockets, error) {
-	ctx = absent.Context(ctx)
 	out := &answer.WebSockets{Sockets: []answer.WebSocket{}}
 	g := r.reading(&out.Gaps)
 	at := map[target.Addr]int{}

@@ -270,9 +270,6 @@ var errNoMethod = target.Unsupportedf("no method")
 // for an unreadable part, which ends a chunk. For an instance of a generic type it yields the methods of its
 // canonical type.
 func (r *Reader) Methods(mt *dac.MethodTable) iter.Seq2[*MethodDesc, error] {
-	if mt == nil {
-		mt = &dac.MethodTable{}
-	}
 	return func(yield func(*MethodDesc, error) bool) {
 		fail := func(err error) { yield(nil, fmt.Errorf("methods of %016x: %w", uint64(mt.Addr), err)) }
 		l, err := r.members()

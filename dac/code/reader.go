@@ -40,12 +40,7 @@ func Of(rt *dac.Runtime) *Reader { return readers(rt) }
 var readers = dac.PerRuntime(func(rt *dac.Runtime) *Reader { return &Reader{rt: rt, mem: rt.Memory()} })
 
 // Runtime returns the runtime that r reads.
-func (r *Reader) Runtime() *dac.Runtime {
-	if r == nil {
-		return dac.OrNone(nil)
-	}
-	return dac.OrNone(r.rt)
-}
+func (r *Reader) Runtime() *dac.Runtime { return r.rt }
 
 // ptr reads the pointer member at offset off of the structure at a.
 func (r *Reader) ptr(a target.Addr, off int, what string) (target.Addr, error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/target"
 )
@@ -12,7 +11,6 @@ import (
 // DescribeTiers counts the code compiled in the process by its tier, and lists the methods with IL replaced by
 // a profiler. It notes unreadable parts. The error is ctx's.
 func (r *Reader) DescribeTiers(ctx context.Context) (*answer.Tiers, error) {
-	ctx = absent.Context(ctx)
 	out := &answer.Tiers{Tiers: []answer.TierCount{}, Replaced: []answer.ReplacedMethod{}, Versions: []answer.ILVersion{}}
 	rows := map[Tier]*answer.TierCount{}
 	versions := map[*MethodDesc][]Version{}

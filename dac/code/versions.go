@@ -439,9 +439,6 @@ func (r *Reader) MethodSlots(mt *dac.MethodTable) ([]MethodSlot, error) {
 
 // virtualMethods returns the method in each virtual slot: the one of the most derived base class that fills it.
 func (r *Reader) virtualMethods(mt *dac.MethodTable) ([]*MethodDesc, error) {
-	if mt == nil {
-		return nil, target.Unsupportedf("no type")
-	}
 	out := make([]*MethodDesc, mt.NumVirtuals)
 	left := len(out)
 	var failed error

@@ -94,9 +94,6 @@ func Sniff(head []byte) bool {
 // Open reads the report in src. If a report is cut or damaged, Open returns what precedes the
 // damage, and a warning. The error is target.ErrCorrupt if no thread precedes it.
 func Open(src target.Source, l target.Limits) (*Report, error) {
-	if src == nil {
-		return nil, target.Unsupportedf("no crash report is given")
-	}
 	if src.Size() > limits.CrashReportBytes {
 		return nil, target.Corruptf("a crash report of %d bytes; those of real processes have some megabytes", src.Size())
 	}

@@ -158,9 +158,6 @@ type header struct {
 }
 
 func readHeader(src target.Source) (header, error) {
-	if src == nil {
-		return header{}, &FormatError{Format: format, Msg: "no file"}
-	}
 	b, err := corefile.ReadAt(src, 0, uint64(min(src.Size(), headerSize)))
 	if err != nil {
 		return header{}, &FormatError{Format: format, Msg: "the header can't be read", Err: err}

@@ -98,9 +98,6 @@ type builder struct {
 }
 
 func readHeader(src target.Source) (macho.Header, error) {
-	if src == nil {
-		return macho.Header{}, &FormatError{Format: format, Msg: "no file"}
-	}
 	b, err := corefile.ReadAt(src, 0, uint64(min(src.Size(), macho.HeaderSize)))
 	if err != nil {
 		return macho.Header{}, &FormatError{Format: format, Msg: "the header can't be read", Err: err}

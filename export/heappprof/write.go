@@ -11,14 +11,10 @@ import (
 	"github.com/sosgo/sosgo/export/internal/profileproto"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/front/report"
-	"github.com/sosgo/sosgo/target"
 )
 
 // Pprof writes the profile for pprof: inuse_objects and inuse_space, with the generation of objects as a label.
 func (p *Profile) Pprof(w io.Writer) error {
-	if w == nil {
-		return target.Unsupportedf("no writer")
-	}
 	objects, space := profileproto.ValueType{Type: "inuse_objects", Unit: "count"}, profileproto.ValueType{Type: "inuse_space", Unit: "bytes"}
 	out := profileproto.New([]profileproto.ValueType{objects, space}, space.Type, profileproto.ValueType{Type: "space", Unit: "bytes"})
 	locations := p.locations(out)
@@ -98,9 +94,6 @@ func (p *Profile) Folded(w io.Writer) error {
 // Speedscope writes the profile for https://www.speedscope.app, weighted by bytes. title is the title of the
 // file.
 func (p *Profile) Speedscope(w io.Writer, title string) error {
-	if w == nil {
-		return target.Unsupportedf("no writer")
-	}
 	type shared struct {
 		Name string `json:"name"`
 		File string `json:"file,omitempty"`

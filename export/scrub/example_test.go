@@ -6,20 +6,26 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/export/scrub"
-	"github.com/sosgo/sosgo/internal/base/absent"
+	"github.com/sosgo/sosgo/process"
+	"github.com/sosgo/sosgo/target"
 )
 
-// A file without memory of a process can't be scrubbed.
+// A process that is not read from a file can't be scrubbed.
 func ExampleWrite() {
-	d, err := sosgo.OpenTarget(absent.Process(nil), sosgo.Options{Offline: true})
+	d, err := process.Open("../../testdata/dumps/net10-zoo/net10-zoo.dmp.zst", process.Options{Offline: true})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	defer d.Close()
-	_, err = scrub.Write(context.Background(), d.Dump, io.Discard, scrub.Options{})
-	fmt.Println(errors.Is(err, sosgo.ErrUnsupported), err)
+	over, err := d.Over(struct{ target.Target }{d.Target()})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer over.Close()
+	_, err = scrub.Write(context.Background(), over, io.Discard, scrub.Options{})
+	fmt.Println(errors.Is(err, target.ErrUnsupported), err)
 	// Output: true scrub: a target that is no dump's
 }

@@ -9,22 +9,15 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/front/report"
-	"github.com/sosgo/sosgo/target"
 )
 
 // foldedName replaces the separators of the format in names.
 var foldedName = strings.NewReplacer(";", ",")
 
-// errNoProfile is the error for a nil writer or profile.
-var errNoProfile = target.Unsupportedf("no profile or no writer")
-
 // Folded writes one line for each distinct stack: its frames from the outermost caller on, separated by
 // semicolons, and the number of threads with that stack (github.com/brendangregg/FlameGraph, stackcollapse).
 // With threads, each stack starts with its thread, and stacks are not merged. Lines are sorted.
 func Folded(w io.Writer, p *answer.Profile, threads bool) error {
-	if w == nil || p == nil {
-		return errNoProfile
-	}
 	counts := map[string]int{}
 	for i := range p.Threads {
 		s := &p.Threads[i]

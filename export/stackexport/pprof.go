@@ -11,9 +11,6 @@ import (
 // Pprof writes a profile for pprof: a sample for each thread, with the value 1 and the labels "thread" (name), "os_id"
 // and "managed_id". Modules are mappings without addresses.
 func Pprof(w io.Writer, p *answer.Profile) error {
-	if w == nil || p == nil {
-		return errNoProfile
-	}
 	threads := profileproto.ValueType{Type: "threads", Unit: "count"}
 	out := profileproto.New([]profileproto.ValueType{threads}, threads.Type, threads)
 	locations := make([]uint64, len(p.Frames))

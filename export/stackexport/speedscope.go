@@ -45,9 +45,6 @@ type speedscopeProfile struct {
 // Speedscope writes the file format of speedscope (https://www.speedscope.app/file-format-schema.json): first a
 // profile of all threads, then one for each thread. The weight of a thread is 1. name is the title of the file.
 func Speedscope(w io.Writer, p *answer.Profile, name string) error {
-	if w == nil || p == nil {
-		return errNoProfile
-	}
 	f := speedscopeFile{Schema: speedscopeSchema, Name: report.Escape(name), Exporter: "sosgo"}
 	shared := speedscopeFrames(p, &f)
 	all := speedscopeProfile{Type: "sampled", Name: "all threads", Unit: "none", Samples: [][]int{}, Weights: []int{}}

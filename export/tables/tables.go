@@ -18,7 +18,6 @@ import (
 	"github.com/sosgo/sosgo/export"
 	"github.com/sosgo/sosgo/export/internal/parquetfile"
 	"github.com/sosgo/sosgo/query"
-	"github.com/sosgo/sosgo/target"
 )
 
 // A Kind is the kind of a column's values.
@@ -102,9 +101,6 @@ type Written struct {
 // Write writes all tables. create makes a file with a name, and calls write for its content. Write omits a
 // table if all of it is unreadable, and notes the reason in g: an empty table means that there are no rows.
 func Write(ctx context.Context, p *Input, o Options, g *answer.Gaps, create func(name string, write func(io.Writer) error) error) ([]Written, error) {
-	if p == nil || create == nil {
-		return nil, target.Unsupportedf("tables of no process")
-	}
 	var out []Written
 	for _, t := range p.tables(o.Brief) {
 		file := t.Name + "." + string(o.Form)

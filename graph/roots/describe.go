@@ -9,7 +9,6 @@ import (
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/image/codeinfo"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/internal/base/lazy"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/stackwalk/threads"
@@ -33,10 +32,6 @@ const keptFrames = 1 << 10
 // Describe describes a root. Unknown parts carry the reason. It walks the stack of the root's thread and caches it, so
 // callers should describe many roots thread by thread.
 func (r *Reader) Describe(ctx context.Context, root *Root) *answer.GCRoot {
-	if root == nil {
-		return &answer.GCRoot{}
-	}
-	ctx = absent.Context(ctx)
 	out := &answer.GCRoot{Kind: root.Kind.String(), Object: root.Object, Address: root.Address, Strong: root.Strong(),
 		Interior: root.Interior, Pinned: root.Pinned, Conservative: root.Conservative, Critical: root.Critical}
 	if root.Kind == KindHandle {

@@ -20,7 +20,7 @@ func (r *Reader) Holder(handle target.Addr) string {
 // readHolders collects the handles of the runtime's structures. The first of several structures is used.
 func (r *Reader) readHolders() map[target.Addr]string {
 	out := map[target.Addr]string{}
-	for _, h := range dac.OrNone(r.rt).HeldHandles() {
+	for _, h := range r.rt.HeldHandles() {
 		if out[h.Handle] == "" {
 			out[h.Handle] = holderWords(&h)
 		}
@@ -43,7 +43,7 @@ func (r *Reader) addGlobals(out map[target.Addr]string) {
 			first, last = min(first, e.Addr), max(last, e.Addr)
 		}
 	}
-	m := dac.OrNone(r.rt).Instance().Module
+	m := r.rt.Instance().Module
 	mem := target.NewWindow(r.h.Memory())
 	left := maxGlobals / 8
 	for a, ok := target.NextStored(r.h.Memory(), m.Base); ok && m.Contains(a) && left > 0; a, ok = target.NextStored(r.h.Memory(), a) {

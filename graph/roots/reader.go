@@ -7,7 +7,6 @@ import (
 
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/stackwalk/threads"
@@ -28,11 +27,7 @@ type Reader struct {
 // New returns a Reader of the roots of h's objects. It reads nothing yet. r names fields and variables. If w is nil, the roots of stacks are an
 // error. list returns the threads; see threads.List.
 func New(h *heap.Heap, r *objects.Reader, w *stackwalk.Walker, list func() ([]threads.Thread, error)) *Reader {
-	out := &Reader{h: h, objects: r, walker: w, threads: list, rt: dac.OrNone(nil)}
-	if h != nil {
-		out.rt = h.Runtime()
-	}
-	return out
+	return &Reader{h: h, objects: r, walker: w, threads: list, rt: h.Runtime()}
 }
 
 // Options selects roots. The zero value selects all that keep their objects alive.
@@ -46,10 +41,10 @@ type Options struct {
 // it. An error with a Root reports that its Object is not in the known heap.
 func (r *Reader) All(ctx context.Context, o Options) iter.Seq2[Root, error] {
 	return func(yield func(Root, error) bool) {
-		s := scan{r: r, ctx: absent.Context(ctx), yield: yield}
+		s := scan{r: r, ctx: ctx, yield: yield}
 		s.yieldHandles(o.Weak)
 		s.yieldFinalizers()
-		list, err := absent.Func(r.threads)()
+		list, err := r.threads()
 		if err != nil {
 			s.emit(Root{}, err)
 		}
@@ -63,7 +58,7 @@ func (r *Reader) All(ctx context.Context, o Options) iter.Seq2[Root, error] {
 // Stacks iterates over the roots in the stacks of some threads, as All does.
 func (r *Reader) Stacks(ctx context.Context, list []threads.Thread) iter.Seq2[Root, error] {
 	return func(yield func(Root, error) bool) {
-		s := scan{r: r, ctx: absent.Context(ctx), yield: yield}
+		s := scan{r: r, ctx: ctx, yield: yield}
 		s.yieldStacks(list)
 	}
 }
@@ -255,7 +250,6 @@ func (s *scan) yieldThreadStatic(t *threads.Thread, slot target.Addr, exact bool
 // alive as long as Primary is. An unreadable part is an error, and the iteration continues.
 func (r *Reader) Dependents(ctx context.Context) iter.Seq2[Dependent, error] {
 	return func(yield func(Dependent, error) bool) {
-		ctx := absent.Context(ctx)
 		for e, err := range r.h.Handles() {
 			if ctx.Err() != nil {
 				yield(Dependent{}, ctx.Err())

@@ -5,7 +5,6 @@ import (
 	"iter"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
@@ -42,7 +41,7 @@ func (s *Static) Name() (string, error) {
 // each thread that has a value. An unreadable part is an error, and the iteration continues. An error of ctx ends it.
 func (r *Reader) Statics(ctx context.Context) iter.Seq2[Static, error] {
 	return func(yield func(Static, error) bool) {
-		ctx, s := absent.Context(ctx), staticsScan{r: r, yield: yield}
+		ctx, s := ctx, staticsScan{r: r, yield: yield}
 		if err := r.rt.Check(dac.FeatureStatics); err != nil {
 			s.emit(Static{}, err)
 			return

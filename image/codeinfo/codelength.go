@@ -1,7 +1,6 @@
 package codeinfo
 
 import (
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -13,7 +12,7 @@ const codeLengthBytes = 16
 // in [GCDecoder.Reset].
 func ReadCodeLength(mem target.Memory, at target.Addr, arch target.Arch, version int) (uint32, error) {
 	var b [codeLengthBytes]byte
-	n, missing := absent.Memory(mem).ReadMemory(b[:], at)
+	n, missing := mem.ReadMemory(b[:], at)
 	length, err := codeLength(b[:n], arch, version)
 	if err != nil && missing != nil {
 		err = missing

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/target"
 )
@@ -86,8 +85,11 @@ type debugParts struct{ bounds, variables, suspensions target.Range }
 
 // parts returns the ranges of the parts.
 func (d DebugInfo) parts() (p debugParts, err error) {
+	if d.Mem == nil {
+		return p, target.Unsupportedf("no debugging data")
+	}
 	var head [sizeBytes]byte
-	n, _ := absent.Memory(d.Mem).ReadMemory(head[:], d.At)
+	n, _ := d.Mem.ReadMemory(head[:], d.At)
 	r := nibbleReader{b: head[:n]}
 	size, skip, vars := uint64(r.uint()), uint64(0), uint64(0)
 	between, suspensions := uint64(0), uint64(0) // after the variables

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/target"
 )
@@ -26,7 +25,6 @@ type source struct {
 // it fails with target.ErrNotInDump, and so can every later call.
 func (d *GCDecoder) ResetAt(mem target.Memory, addr target.Addr, version int) error {
 	d.source = source{mem: mem, addr: addr, buf: d.source.buf}
-	mem = absent.Memory(mem)
 	b := mem.Span(addr)
 	if b == nil {
 		if _, err := target.Uint8(mem, addr); err != nil {

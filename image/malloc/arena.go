@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/target"
 )
@@ -59,7 +58,6 @@ type Heap struct {
 // target.ErrUnsupported for a process without glibc, and target.ErrNotInDump if the dump holds no
 // arena.
 func Open(t target.Target, mem target.Memory) (*Allocator, error) {
-	t, mem = absent.Process(t), absent.Memory(mem)
 	if t.Platform().Arch.PointerSize() != word {
 		return nil, target.Unsupportedf("malloc of a process of 32 bits")
 	}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/internal/base/enum"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/target"
@@ -44,10 +43,6 @@ func (c *Chunk) Data() target.Addr { return c.Addr + headerSize }
 // the sequence.
 func (a *Allocator) Chunks(ctx context.Context, arena *Arena) iter.Seq2[Chunk, error] {
 	return func(yield func(Chunk, error) bool) {
-		if a == nil || arena == nil {
-			return
-		}
-		ctx := absent.Context(ctx)
 		cached, err := a.caches.get(ctx, a)
 		if err != nil {
 			yield(Chunk{}, err)
@@ -59,9 +54,6 @@ func (a *Allocator) Chunks(ctx context.Context, arena *Arena) iter.Seq2[Chunk, e
 
 // ChunkAt returns the chunk that contains an address. It reports false if no readable chunk does.
 func (a *Allocator) ChunkAt(ctx context.Context, at target.Addr) (Chunk, bool) {
-	if a == nil {
-		return Chunk{}, false
-	}
 	for i := range a.Arenas {
 		for _, h := range a.Arenas[i].Heaps {
 			if !h.Range.Contains(at) {
@@ -167,9 +159,6 @@ func corrupt(at target.Addr, header uint64, format string, args ...any) error {
 // MappedChunks returns the chunks with their own mappings at the starts of pages in some ranges. It
 // recognizes them by their headers: compare the sums with a.Mapped.
 func (a *Allocator) MappedChunks(ranges []target.Range) []Chunk {
-	if a == nil {
-		return nil
-	}
 	var out []Chunk
 	win := target.NewWindow(a.mem)
 	for _, r := range ranges {

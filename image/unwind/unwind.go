@@ -209,9 +209,6 @@ func (c *Cursor) StepIn(f *Frame, code Code, least Trust) (bool, error) {
 // places in the frame do not apply then, and the frame pointer may be the caller's. Framed is true
 // if unwind data don't show it, and for frames that made a call.
 func (c *Cursor) Framed(f *Frame, code Code) bool {
-	if f == nil {
-		return true
-	}
 	ip, ok := f.Regs.IP()
 	if !f.Exact || !ok || code.Format != FormatWindows || ip < code.Range.Start {
 		return true

@@ -116,9 +116,6 @@ func ShowsAccess(a target.Arch) bool { return a == target.ArchAMD64 }
 // Touches returns the memory addresses that the instruction at code[0] reads or writes, given the registers. It omits
 // operands with unknown registers. It is empty for unknown instructions, and for processors other than AMD64.
 func Touches(regs *target.Registers, code []byte) []target.Addr {
-	if regs == nil {
-		return nil
-	}
 	if !ShowsAccess(regs.Arch) {
 		return nil
 	}

@@ -50,19 +50,19 @@ func (l *Lister) dynamicIL(a target.Addr) (*answer.IL, error) {
 	out.Dynamic, out.Items = true, out.Pointer(items.Addr, itemsErr)
 	out.Name = answer.Maybe[string]{Err: errUnnamed}
 	if m != nil {
-		out.MethodDesc, out.Name = m.Addr, answer.Of(l.reader().MethodName(m, code.MethodFull))
+		out.MethodDesc, out.Name = m.Addr, answer.Of(l.code.MethodName(m, code.MethodFull))
 	}
 	return out, nil
 }
 
 // dynamicResolver returns the resolver object for a, or nil if a is not a dynamic method.
 func (l *Lister) dynamicResolver(a target.Addr) (*objects.Object, *code.MethodDesc, error) {
-	m, err := l.reader().MethodDesc(a)
+	m, err := l.code.MethodDesc(a)
 	if err == nil {
 		if lcg, err := m.IsLCG(); err != nil || !lcg {
 			return nil, nil, err
 		}
-		at, err := l.reader().DynamicResolver(m)
+		at, err := l.code.DynamicResolver(m)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -166,9 +166,9 @@ func (l *Lister) dynamicItem(o objects.Object) (string, error) {
 	if h == 0 || err != nil {
 		return "", err
 	}
-	m, err := l.reader().MethodDesc(h)
+	m, err := l.code.MethodDesc(h)
 	if err == nil {
-		return l.reader().MethodName(m, code.MethodFull)
+		return l.code.MethodName(m, code.MethodFull)
 	}
 	name, typeErr := l.rt.TypeName(h, dac.NameNative)
 	if errors.Is(typeErr, target.ErrCorrupt) {

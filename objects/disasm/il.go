@@ -24,22 +24,22 @@ func (l *Lister) IL(a target.Addr) (*answer.IL, error) {
 	b, err := l.methodIL(m)
 	if errors.Is(err, code.ErrNoIL) {
 		compiled := m.Kind == code.MethodIL || m.Kind == code.MethodInstantiated
-		return &answer.IL{MethodDesc: m.Addr, Name: answer.Of(l.reader().MethodName(m, code.MethodFull)), NoBody: true, Compiled: compiled,
+		return &answer.IL{MethodDesc: m.Addr, Name: answer.Of(l.code.MethodName(m, code.MethodFull)), NoBody: true, Compiled: compiled,
 			Instructions: func(func(answer.ILInstruction, error) bool) {}}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
 	out := b.list()
-	out.MethodDesc, out.Name = m.Addr, answer.Of(l.reader().MethodName(m, code.MethodFull))
-	out.Address = out.Pointer(l.reader().ILAddress(m))
-	out.Note(l.reader().ILReplaced(m))
+	out.MethodDesc, out.Name = m.Addr, answer.Of(l.code.MethodName(m, code.MethodFull))
+	out.Address = out.Pointer(l.code.ILAddress(m))
+	out.Note(l.code.ILReplaced(m))
 	return out, nil
 }
 
 // ILAt lists the IL that starts at a. Tokens have names if a lies in the image of a module.
 func (l *Lister) ILAt(a target.Addr) (*answer.IL, error) {
-	body, err := l.reader().ILAt(a)
+	body, err := l.code.ILAt(a)
 	if err != nil {
 		return nil, err
 	}
@@ -58,11 +58,11 @@ var errUnnamed = target.Unsupportedf("IL at an address has no name")
 
 // methodOrCode returns the method of a MethodDesc or of an address in code.
 func (l *Lister) methodOrCode(a target.Addr) (*code.MethodDesc, error) {
-	m, err := l.reader().MethodDesc(a)
+	m, err := l.code.MethodDesc(a)
 	if err == nil {
 		return m, nil
 	}
-	if info, codeErr := l.reader().PlaceAt(a); codeErr == nil && info.Method != nil {
+	if info, codeErr := l.code.PlaceAt(a); codeErr == nil && info.Method != nil {
 		return info.Method, nil
 	}
 	return nil, err
@@ -91,7 +91,7 @@ type ilBody struct {
 }
 
 func (l *Lister) methodIL(m *code.MethodDesc) (*ilBody, error) {
-	body, err := l.reader().IL(m)
+	body, err := l.code.IL(m)
 	if err != nil {
 		return nil, err
 	}

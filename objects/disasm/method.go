@@ -27,7 +27,7 @@ type MethodOptions struct {
 // Method disassembles the code at a, which is a MethodDesc or an address in a method's code. It only describes a method
 // that was never compiled. The list of instructions ends when ctx is done.
 func (l *Lister) Method(ctx context.Context, a target.Addr, o MethodOptions) (*answer.Disassembly, error) {
-	info, err := l.reader().CodeOf(a)
+	info, err := l.code.CodeOf(a)
 	if err != nil {
 		return nil, err
 	}
@@ -39,12 +39,12 @@ func (l *Lister) Method(ctx context.Context, a target.Addr, o MethodOptions) (*a
 	if !Known(l.arch()) {
 		return nil, target.Unsupportedf("the instructions of %v", l.arch())
 	}
-	b, err := l.reader().Code(info)
+	b, err := l.code.Code(info)
 	if err != nil {
 		return nil, err
 	}
 	m := machineCode{l: l, info: info, bytes: b, mapped: map[uint32]int{}}
-	if m.ilMap, err = l.reader().ILMap(info); err != nil && !code.NoDebugInfo(err) {
+	if m.ilMap, err = l.code.ILMap(info); err != nil && !code.NoDebugInfo(err) {
 		out.Note(err)
 	}
 	for _, at := range m.ilMap {
@@ -67,13 +67,13 @@ func (l *Lister) Method(ctx context.Context, a target.Addr, o MethodOptions) (*a
 // addTables adds what the compiler recorded about the code.
 func (l *Lister) addTables(info code.Info, o MethodOptions, out *answer.Disassembly) {
 	if o.GCInfo {
-		if out.GC, out.GCErr = l.reader().GCInfo(info); out.GCErr == nil {
+		if out.GC, out.GCErr = l.code.GCInfo(info); out.GCErr == nil {
 			out.GC.Method, out.GC.Name = out.Method, out.Name
 		}
 		out.Note(out.GCErr)
 	}
 	if o.Handlers {
-		out.Handlers, out.HandlersErr = l.reader().Handlers(info, &out.Gaps)
+		out.Handlers, out.HandlersErr = l.code.Handlers(info, &out.Gaps)
 		out.Note(out.HandlersErr)
 	}
 }
@@ -145,7 +145,7 @@ func (m *machineCode) instruction(in *Instruction) answer.MachineInstruction {
 	out.IL, out.ILCode = &il, m.ilFrom(il)
 	at := m.info
 	at.Offset = out.Offset
-	if line, err := m.l.reader().SourceLine(at); err == nil { // most code has no source
+	if line, err := m.l.code.SourceLine(at); err == nil { // most code has no source
 		out.Source = &answer.SourcePlace{File: line.File, Line: line.Line}
 	}
 	return out
@@ -186,20 +186,11 @@ type Lister struct {
 
 // NewLister returns a Lister for a runtime's methods.
 func NewLister(rt *dac.Runtime, r *objects.Reader) *Lister {
-	rt = dac.OrNone(rt)
 	return &Lister{rt: rt, code: code.Of(rt), objects: r, names: NewNames(rt, r)}
 }
 
-// reader returns the reader of methods.
-func (l *Lister) reader() *code.Reader {
-	if l.code == nil {
-		return code.Of(nil)
-	}
-	return l.code
-}
-
 // arch returns the processor of the machine code.
-func (l *Lister) arch() target.Arch { return dac.OrNone(l.rt).Target().Platform().Arch }
+func (l *Lister) arch() target.Arch { return l.rt.Target().Platform().Arch }
 
 // A NoMethodError reports why there is no method at an address. It has the text and the kind of Reason.
 type NoMethodError struct{ Reason error }

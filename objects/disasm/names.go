@@ -19,7 +19,6 @@ type Names struct {
 
 // NewNames returns the names of a process with the runtime rt.
 func NewNames(rt *dac.Runtime, r *objects.Reader) *Names {
-	rt = dac.OrNone(rt)
 	return &Names{rt: rt, reader: code.Of(rt), objects: r, modules: rt.Target().Modules()}
 }
 
@@ -29,9 +28,6 @@ const longestString = 60
 // Of describes what an instruction refers to, as SOS does: the signature of a method, "MT: type", "Object: type" or a
 // quoted string, and the module for native code. It is empty if nothing is known.
 func (n *Names) Of(in *Instruction) string {
-	if in == nil || n.reader == nil {
-		return ""
-	}
 	switch in.Kind {
 	case RefCall, RefJump:
 		return n.code(in.Ref)

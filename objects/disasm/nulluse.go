@@ -22,7 +22,7 @@ type NullUse struct {
 // NullUses returns how the statement with the code at ip uses references, in the order of its IL instructions. It fails
 // as code.Reader.Statement does, and if a name is unreadable.
 func (l *Lister) NullUses(ip target.Addr) ([]NullUse, error) {
-	m, statement, err := l.reader().Statement(ip)
+	m, statement, err := l.code.Statement(ip)
 	if err != nil || len(statement) == 0 {
 		return nil, err
 	}

@@ -43,18 +43,10 @@ func New(r *objects.Reader, open func() (*heap.Heap, error)) *Binder {
 }
 
 // Objects returns the reader of the bound types.
-func (b *Binder) Objects() *objects.Reader {
-	if b == nil || b.reader == nil {
-		return objects.New(nil)
-	}
-	return b.reader
-}
+func (b *Binder) Objects() *objects.Reader { return b.reader }
 
 // tableOf returns the table of a shape, given the type of a pointer to it.
 func (b *Binder) tableOf(shape reflect.Type) *table {
-	if b == nil {
-		return &table{schema: schemaOf(shape)}
-	}
 	tab, ok := b.tables.Load(shape)
 	if !ok {
 		tab, _ = b.tables.LoadOrStore(shape, &table{schema: schemaOf(shape)})

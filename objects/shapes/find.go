@@ -12,7 +12,6 @@ import (
 
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/internal/base/workers"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
@@ -54,7 +53,7 @@ func (k *finder) find(ctx context.Context, h *heap.Heap, f *heap.Filter, o heap.
 	}
 	also := only.Type
 	only.Type = func(mt *dac.MethodTable) bool { return (also == nil || also(mt)) && k.selects(mt) }
-	ctx, cancel := context.WithCancel(absent.Context(ctx))
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	create := func() *gatherer { return &gatherer{sieve: heap.NewSieve(&only)} }
 	pass := func(g *gatherer) error { return k.yieldRun(g, yield) }
@@ -339,9 +338,6 @@ func elementsOf(o objects.Object) (Array, error) {
 // Fitting returns how many elements of an array fit in its segment of the heap. If that is fewer than its length, the
 // error is target.ErrCorrupt. Without a heap it returns the length.
 func (b *Binder) Fitting(a *Array) (uint32, error) {
-	if a == nil {
-		return 0, errAbsent
-	}
 	if b.open == nil {
 		return a.Len, nil
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
@@ -165,7 +164,6 @@ func (r Reading) TypeText(o objects.Object) answer.Text { return r.Text(o.Type.M
 
 // OnObjects lists the objects of On and notes its errors. The list ends early when ctx is done.
 func OnObjects[S any](ctx context.Context, r Reading, h *heap.Heap, o heap.ScanOptions) iter.Seq2[objects.Object, Found[S]] {
-	ctx = absent.Context(ctx)
 	return func(yield func(objects.Object, Found[S]) bool) {
 		for f, err := range On[S](ctx, r.Binder, h, nil, o) {
 			var object objects.Object

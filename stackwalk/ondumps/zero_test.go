@@ -37,24 +37,6 @@ func TestZeroValues(t *testing.T) {
 	_, err = v.Word()
 	assert.ErrorIs(t, err, target.ErrUnsupported)
 	assert.Empty(t, v.Register())
-
-	for _, w := range []*stackwalk.Walker{new(stackwalk.Walker), stackwalk.NewWalker(nil)} {
-		ctx := context.Background()
-		frames := slices.Collect(w.Walk(ctx, nil, target.Registers{}, stackwalk.WalkOptions{}))
-		require.Len(t, frames, 1)
-		assert.ErrorIs(t, frames[0].Err, target.ErrUnsupported)
-		for range w.Roots(ctx, nil, target.Registers{}) {
-			t.Error("a root of nothing")
-		}
-		for _, err := range w.Returns(ctx, target.Range{End: 8}) {
-			assert.ErrorIs(t, err, target.ErrUnsupported)
-		}
-		s := w.Snapshot(nil, target.Registers{}, stackwalk.SnapshotOptions{})
-		assert.Empty(t, slices.Collect(s.Frames(ctx)))
-		assert.ErrorIs(t, s.Err(), stackwalk.ErrSnapshotUnsafe)
-		_, ok := w.Module(0)
-		assert.False(t, ok)
-	}
 }
 
 // TestThreadsWithoutManagedPart walks all threads as if no runtime knew them. A cancelled walk yields nothing more.

@@ -20,7 +20,7 @@ type text struct {
 func (l *Log) stringAt(a target.Addr) (string, error) {
 	t, ok := l.strings[a]
 	if !ok {
-		t.s, t.err = target.CString(l.rt.Memory(), a, limits.StressLogText)
+		t.s, t.err = target.CString(l.mem, a, limits.StressLogText)
 		if len(l.strings) < limits.StressLogStrings {
 			l.strings[a] = t
 		}
@@ -185,7 +185,7 @@ func (l *Log) argumentText(s *spec, a target.Addr) string {
 	}
 	read := l.stringAt
 	if s.verb == 'S' {
-		read = func(a target.Addr) (string, error) { return target.UTF16String(l.rt.Memory(), a, limits.StressLogText) }
+		read = func(a target.Addr) (string, error) { return target.UTF16String(l.mem, a, limits.StressLogText) }
 	}
 	t, err := read(a)
 	if err != nil {
@@ -205,7 +205,7 @@ func (l *Log) nameOf(suffix byte, a target.Addr) string {
 	case a == 0 || suffix == 0:
 		return ""
 	case suffix == 'T':
-		name, err = l.rt.TypeName(a&^l.mark, dac.NameNative)
+		name, err = l.typeName(a&^l.mark, dac.NameNative)
 	case suffix == 'M':
 		name, err = l.names.Method(a)
 	default:

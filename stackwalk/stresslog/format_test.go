@@ -18,9 +18,16 @@ type noNames struct{}
 func (noNames) Method(target.Addr) (string, error) { return "", errors.New("no names") }
 func (noNames) Code(target.Addr) (string, error)   { return "libx.so!f+0x4", nil }
 
+type noMemory struct{}
+
+func (noMemory) ReadMemory([]byte, target.Addr) (int, error) { return 0, target.ErrNotInDump }
+func (noMemory) View(target.Addr, int) ([]byte, bool)        { return nil, false }
+func (noMemory) Span(target.Addr) []byte                     { return nil }
+
 // logWith returns a log that has a text at address 1, and "word" at 2.
 func logWith(s string) *Log {
-	l := &Log{rt: dac.OrNone(nil), names: noNames{}, strings: map[target.Addr]text{1: {s: s}, 2: {s: "word"}}}
+	noType := func(target.Addr, dac.NameStyle) (string, error) { return "", target.ErrNotInDump }
+	l := &Log{mem: noMemory{}, typeName: noType, names: noNames{}, strings: map[target.Addr]text{1: {s: s}, 2: {s: "word"}}}
 	l.off.Message.Size = 16
 	return l
 }

@@ -17,12 +17,14 @@ import (
 
 // A Log is the stress log of a runtime.
 type Log struct {
-	rt      *dac.Runtime
-	names   Names
-	off     offsets
-	header  header
-	modules []module
-	strings map[target.Addr]text
+	rt       *dac.Runtime
+	mem      target.Memory
+	typeName func(target.Addr, dac.NameStyle) (string, error)
+	names    Names
+	off      offsets
+	header   header
+	modules  []module
+	strings  map[target.Addr]text
 
 	chunkBytes, messageBytes uint64
 	signature                uint32
@@ -91,8 +93,7 @@ var errOlder = target.Unsupportedf("this runtime does not describe its stress lo
 
 // Open opens the stress log of a runtime. It is empty if the process keeps no log.
 func Open(rt *dac.Runtime, names Names) (*Log, error) {
-	rt = dac.OrNone(rt)
-	l := &Log{rt: rt, names: names, strings: map[target.Addr]text{}}
+	l := &Log{rt: rt, mem: rt.Memory(), typeName: rt.TypeName, names: names, strings: map[target.Addr]text{}}
 	if err := l.open(); err != nil {
 		return nil, fmt.Errorf("stress log: %w", err)
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/internal/base/enum"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -188,7 +187,7 @@ func findRule(rules []waitRule, class, method string) *waitRule {
 // conclusion rests on names. It does not prove that the thread did not wake up a moment before the dump.
 func (t *Thread) Activity(frames iter.Seq[stackwalk.Frame]) ThreadActivity {
 	a := &activityFinder{thread: t, framework: true}
-	for f := range absent.Seq(frames) {
+	for f := range frames {
 		if !a.examine(&f) {
 			break
 		}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -28,7 +27,7 @@ func (t *Thread) Describe(g *answer.Gaps) answer.Thread {
 // DescribeOS describes the OS threads of a List. It marks current, which may be nil, and the thread that crashed.
 func DescribeOS(p target.Target, list []Thread, current *Thread) *answer.OSThreads {
 	out := &answer.OSThreads{}
-	crash, _ := absent.Process(p).Exception()
+	crash, _ := p.Exception()
 	for i := range list {
 		t := &list[i]
 		if t.OS == nil {

@@ -4,7 +4,6 @@ import (
 	"iter"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/base/absent"
 )
 
 // Bounds of the repetitions that Fold folds.
@@ -26,7 +25,7 @@ type Folded[T any] struct {
 func Fold[T any](rows iter.Seq[T], same func(a, b *T) bool) iter.Seq[Folded[T]] {
 	return func(yield func(Folded[T]) bool) {
 		f := folder[T]{same: same, yield: yield}
-		for row := range absent.Seq(rows) {
+		for row := range rows {
 			if !f.add(row) {
 				return
 			}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
@@ -60,7 +59,7 @@ type monitors struct {
 // waits.
 func (m *monitors) findContested(rt *dac.Runtime) {
 	for b, err := range rt.SyncBlocks() {
-		if absent.Context(m.ctx).Err() != nil {
+		if m.ctx.Err() != nil {
 			return
 		}
 		if err != nil {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/image"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
@@ -19,7 +18,6 @@ type ProfileOptions struct {
 
 // Profile collects the stacks of threads from Running. It fails only with the error of ctx.
 func Profile(ctx context.Context, w *stackwalk.Walker, list []*Thread, o ProfileOptions) (*answer.Profile, error) {
-	ctx = absent.Context(ctx)
 	x := profiler{w: w, o: o, out: answer.NewProfile(), known: map[profilePlace]int{}}
 	x.describer = stackwalk.NewDescriber(stackwalk.DescribeOptions{Source: true}, &x.out.Gaps)
 	for _, t := range list {

@@ -11,7 +11,6 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -30,7 +29,7 @@ type Thread struct {
 // (dead, or not started yet). If rt is nil, it returns the OS threads. If the runtime's threads are unreadable, it
 // returns the other threads and the error.
 func List(t target.Target, rt *dac.Runtime) ([]Thread, error) {
-	native := absent.Process(t).Threads()
+	native := t.Threads()
 	out := make([]Thread, len(native))
 	byID := make(map[uint32]int, len(out))
 	for i := range native {

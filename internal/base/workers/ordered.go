@@ -3,7 +3,6 @@ package workers
 import (
 	"context"
 
-	"github.com/sosgo/sosgo/internal/base/absent"
 )
 
 // Ordered runs n pieces of work on several goroutines and passes the results to take, in order, on
@@ -13,7 +12,7 @@ import (
 // piece that take has finished with, for its memory. At most two pieces per worker exist at a time.
 // Ordered ends with the first error of produce or take, or with ctx's.
 func Ordered[S, T any](ctx context.Context, jobs, n int, state func() S, produce func(s S, piece int, reuse T) (T, error), take func(T) error) error {
-	ctx, jobs = absent.Context(ctx), max(1, min(jobs, n))
+	ctx, jobs = ctx, max(1, min(jobs, n))
 	slots := 2 * jobs
 	o := ordered[T]{slots: make([]slot[T], slots), turn: make(chan int, slots), died: make(chan struct{}, jobs)}
 	for i := range o.slots {

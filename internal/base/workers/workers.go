@@ -11,7 +11,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/sosgo/sosgo/internal/base/absent"
 )
 
 // A Panic is the value that Wait panics with: the first panic of a goroutine, with its stack.
@@ -69,7 +68,6 @@ func Caught(v any) *Panic {
 // Each calls f with 0 to n-1 on at most jobs goroutines and waits for them. It starts no call after
 // ctx is done; the error is ctx's.
 func Each(ctx context.Context, jobs, n int, f func(i int)) error {
-	ctx = absent.Context(ctx)
 	var next atomic.Int64
 	var g Group
 	for range max(1, min(jobs, n)) {

@@ -1,2 +1,2 @@
-// Package zero contains the test that calls everything exported with zero values.
+// Package zero contains the test that calls the methods of zero values that callers get.
 package zero
