@@ -2,74 +2,78 @@ package answer
 
 import "github.com/sosgo/sosgo/internal/encoding/jsonenc"
 
-// The answers below contain iterators, which encoding/json cannot encode. A missing row is encoded as {"missing":
-// reason}.
+// The answers below contain iterators, which encoding/json cannot encode, or text with lone surrogates, which it
+// replaces. A missing row is encoded as {"missing": reason}. The receivers are pointers because iterators complete the
+// answer that they are in: a copy would be encoded without its counts.
 
 // MarshalJSON encodes the answer and reads its lists.
-func (a Array) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a) }
+func (a *Array) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(a) }
 
 // MarshalJSON encodes the answer and reads its lists.
-func (a Async) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a) }
+func (a *Async) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(a) }
 
 // MarshalJSON encodes the answer and reads its lists.
-func (a Closure) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a) }
+func (a *Closure) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(a) }
 
 // MarshalJSON encodes the answer and reads its lists.
-func (a Disassembly) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a) }
+func (a *Disassembly) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(a) }
 
 // MarshalJSON encodes the answer and reads its lists.
-func (a Exceptions) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a) }
+func (a *Exceptions) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(a) }
 
 // MarshalJSON encodes the answer and reads its lists.
-func (a Finalizers) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a) }
+func (a *Finalizers) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(a) }
 
 // MarshalJSON encodes the answer and reads its lists.
-func (a Handles) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a) }
+func (a *Handles) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(a) }
 
 // MarshalJSON encodes the answer and reads its lists.
-func (a IL) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a) }
+func (a *IL) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(a) }
 
 // MarshalJSON encodes the answer and reads its lists.
-func (a Images) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a) }
+func (a *Images) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(a) }
 
 // MarshalJSON encodes the answer and reads its lists.
-func (a Listing) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a) }
+func (a *Listing) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(a) }
 
 // MarshalJSON encodes the answer and reads its lists.
-func (a Memory) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a) }
+func (a *Memory) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(a) }
+
+// MarshalJSON encodes the answer with the lone surrogates of its text.
+func (a *MemoryText) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(a) }
 
 // MarshalJSON encodes the answer and reads its lists.
-func (a ModuleDetails) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a) }
+func (a *ModuleDetails) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(a) }
 
 // MarshalJSON encodes the answer and reads its lists.
-func (a ParallelStacks) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a) }
+func (a *ParallelStacks) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(a) }
 
 // MarshalJSON encodes the answer and reads its lists.
-func (a Profile) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a) }
+func (a *Profile) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(a) }
 
 // MarshalJSON encodes the answer and reads its lists.
-func (a Query) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a) }
+func (a *Query) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(a) }
 
 // MarshalJSON encodes the answer and reads its lists.
-func (a Returns) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a) }
+func (a *Returns) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(a) }
 
 // MarshalJSON encodes the answer and reads its lists.
-func (a StackObjects) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a) }
+func (a *StackObjects) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(a) }
 
 // MarshalJSON encodes the answer and reads its lists.
-func (a Stacks) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a) }
+func (a *Stacks) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(a) }
 
 // MarshalJSON encodes the answer and reads its lists.
-func (a StressLog) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a) }
+func (a *StressLog) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(a) }
 
 // MarshalJSON encodes the answer and reads its lists.
-func (a SyncBlocks) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a) }
+func (a *SyncBlocks) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(a) }
 
 // MarshalJSON encodes the answer and reads its lists.
-func (a ThreadAnalysis) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a) }
+func (a *ThreadAnalysis) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(a) }
 
 // MarshalJSON encodes the answer and reads its lists.
-func (a ThrownException) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a) }
+func (a *ThrownException) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(a) }
 
 // MarshalJSON encodes the answer and reads its lists.
-func (a Unreachable) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a) }
+func (a *Unreachable) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(a) }

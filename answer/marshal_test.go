@@ -105,14 +105,14 @@ func fill(v reflect.Value) {
 	}
 }
 
-// TestListsMarshal checks json.Marshal of every answer with lists: zero and full, by value and by pointer. A missing
-// row is encoded as its reason.
+// TestListsMarshal checks json.Marshal of every answer with lists, zero and full. A missing row is encoded as its
+// reason, and a copy of an answer is an error.
 func TestListsMarshal(t *testing.T) {
 	var names []string
 	for _, zero := range listed {
 		typ := reflect.TypeOf(zero)
 		names = append(names, typ.Name())
-		b, err := json.Marshal(zero)
+		b, err := json.Marshal(reflect.New(typ).Interface())
 		require.NoError(t, err, typ)
 		assert.True(t, json.Valid(b))
 		full := reflect.New(typ)
@@ -120,9 +120,8 @@ func TestListsMarshal(t *testing.T) {
 		want, err := json.Marshal(full.Interface())
 		require.NoError(t, err, typ)
 		assert.Contains(t, string(want), `,{"missing":"not in the dump"},`, "%v", typ)
-		got, err := json.Marshal(full.Elem().Interface())
-		require.NoError(t, err, typ)
-		assert.Equal(t, string(want), string(got))
+		_, err = json.Marshal(full.Elem().Interface())
+		assert.ErrorContains(t, err, "unsupported type", "%v is a copy, which its iterators do not complete", typ)
 	}
 	slices.Sort(names)
 	assert.Equal(t, withLists(t), names, "listed has all answers with iterators")
@@ -135,7 +134,7 @@ func TestLongListsMarshal(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, "[]", string(b), "%T", list)
 	}
-	b, err := json.Marshal(answer.Listing{Objects: answer.NewObjects(oneObject{})})
+	b, err := json.Marshal(&answer.Listing{Objects: answer.NewObjects(oneObject{})})
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"objects":[{"address":"0x10","methodTable":"0x20","size":24}]}`, string(b))
 }

@@ -88,7 +88,7 @@ func (f *File) PackFile(ctx context.Context, name string, find PackFinder,
 	if err != nil {
 		return nil, err
 	}
-	result := &answer.Pack{File: name, Others: packed.Others}
+	result := &answer.Pack{File: name, Files: []answer.PackedFile{}, Others: packed.Others}
 	for _, e := range packed.Files {
 		result.Files = append(result.Files, answer.PackedFile{Path: e.Path, Size: e.Size})
 	}

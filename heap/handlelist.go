@@ -74,7 +74,7 @@ func (h *Heap) handleRows(ctx context.Context, a *answer.Handles, list []Handle)
 				return
 			}
 		}
-		a.Types, a.Count = tally.Types(), answer.Known(tally.Count)
+		a.Types, a.Counts, a.Count = tally.Types(), nil, answer.Known(tally.Count)
 		for _, t := range handleTypes {
 			if n := tally.Of(t.String()); n != 0 {
 				a.Counts = append(a.Counts, answer.HandleCount{Type: t.String(), Count: n})

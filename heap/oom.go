@@ -49,7 +49,7 @@ func OutOfMemory(rt *dac.Runtime, t target.Target) (*answer.OutOfMemory, error) 
 
 // OutOfMemory returns the function OutOfMemory for an open heap.
 func (h *Heap) OutOfMemory() *answer.OutOfMemory {
-	out := &answer.OutOfMemory{Heaps: len(h.subHeaps)}
+	out := &answer.OutOfMemory{Heaps: len(h.subHeaps), Failures: []answer.FailedAllocation{}}
 	var o oomLayout
 	err := h.Runtime().Layout().Bind("OomHistory", &o)
 	if err != nil && h.Runtime().Layout().Bind("OOMHistory", &o) == nil { // previews of .NET 11

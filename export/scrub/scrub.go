@@ -42,7 +42,7 @@ type Options struct {
 
 // Write writes the scrubbed dump of d to w.
 func Write(ctx context.Context, d *process.Dump, w io.Writer, o Options) (*answer.Scrubbed, error) {
-	out := &answer.Scrubbed{}
+	out := &answer.Scrubbed{Kinds: []answer.ScrubbedKind{}}
 	j, l, err := prepare(ctx, d, o, out)
 	if err != nil {
 		return nil, fmt.Errorf("scrub: %w", err)

@@ -28,7 +28,7 @@ import (
 // new file replaces omitted memory; reads of it fail with target.ErrLeftOut. Shrink copies a dump that was
 // shrunk before.
 func Shrink(ctx context.Context, d *process.Dump, w io.Writer, o Options) (*answer.Shrunk, error) {
-	out := &answer.Shrunk{}
+	out := &answer.Shrunk{Kinds: []answer.ShrunkKind{}}
 	s, err := newShrinker(ctx, d, o, out)
 	if err != nil {
 		return nil, err

@@ -27,10 +27,11 @@ func FoundNamed[T any](c *cli.Context, rows iter.Seq2[T, error], what, part stri
 }
 
 // Found returns rows. If rows yields only errors, Found returns the first error instead, so that an empty list never
-// hides unreadable data. what names the rows in the error. The result can be ranged over once.
+// hides unreadable data. what names the rows in the error.
 func Found[T any](rows iter.Seq2[T, error], what string) (iter.Seq2[T, error], error) {
 	next, stop := iter.Pull2(rows)
 	var lost []error
+	begun := false
 	for {
 		row, err, more := next()
 		switch {
@@ -41,6 +42,11 @@ func Found[T any](rows iter.Seq2[T, error], what string) (iter.Seq2[T, error], e
 			return nil, fmt.Errorf("no %s can be read, and %d are missing: %w", what, len(lost), lost[0])
 		}
 		return func(yield func(T, error) bool) {
+			if begun { // the first loop has read what was pulled
+				rows(yield)
+				return
+			}
+			begun = true
 			defer stop()
 			var none T
 			for _, err := range lost {

@@ -28,17 +28,16 @@ func TestFound(t *testing.T) {
 	for _, items := range [][]any{{}, {1}, {1, 2}, {lost, 1}, {lost, lost, 1, lost, 2}} {
 		seq, err := ask.Found(rows(items...), "row")
 		require.NoError(t, err)
-		var got []any
-		for n, err := range seq {
-			if err != nil {
-				got = append(got, err)
-			} else {
-				got = append(got, n)
+		for range 2 {
+			got := []any{}
+			for n, err := range seq {
+				if err != nil {
+					got = append(got, err)
+				} else {
+					got = append(got, n)
+				}
 			}
-		}
-		assert.Equal(t, len(items), len(got))
-		for i := range items {
-			assert.Equal(t, items[i], got[i])
+			assert.Equal(t, items, got)
 		}
 	}
 	_, err := ask.Found(rows(lost, lost), "row")

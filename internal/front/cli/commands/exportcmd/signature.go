@@ -40,7 +40,7 @@ func signatureCommand() cli.Command {
 			if o.Rules != "" {
 				return nil, c.Usagef("\"signature rules\" takes no file")
 			}
-			return &answer.RulesTrial{Text: signature.DefaultRules}, nil
+			return &answer.RulesTrial{Text: signature.DefaultRules, Merged: []answer.RulesChange{}, Split: []answer.RulesChange{}}, nil
 		}
 		if o.Rules == "" || o.Fleet == "" {
 			return nil, c.Usagef("signature test RULES FLEET")
