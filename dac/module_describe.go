@@ -20,7 +20,7 @@ var lookupMapNames = map[Map]string{
 
 // ModuleOptions select what DescribeModule adds.
 type ModuleOptions struct {
-	Types bool // list the loaded types that the module defines and refers to
+	Types bool `opt:"mt" help:"the loaded types that it defines and refers to"`
 }
 
 // DescribeModule describes the Module at a. Members that the runtime's version does not record are 0. Members

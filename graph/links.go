@@ -12,8 +12,8 @@ import (
 
 // LinkOptions selects what is described about the neighbours of an object.
 type LinkOptions struct {
-	Limit int  // maximum number of listed neighbours; 0 for all
-	Types bool // count neighbours by type instead of listing them
+	Types bool `opt:"stat" help:"counts by type"` // instead of listing neighbours
+	Limit int  `opt:"limit" range:"0:" default:"50" help:"rows at most, 0 for all"`
 }
 
 // Referrers returns what refers to an object: other objects, live or not, and roots.

@@ -14,7 +14,8 @@ import (
 
 // MapOptions describes how to draw the heap. The zero value selects the cell size automatically.
 type MapOptions struct {
-	CellSize uint64 // bytes, rounded up to a power of two of at least a page; 0 yields about MapCells cells
+	// CellSize is rounded up to a power of two of at least a page. If it is 0, the map has about MapCells cells.
+	CellSize uint64 `opt:"cell" kind:"size" help:"bytes that a sign stands for; by default so many that the picture is a page or two"`
 	// Live, if not nil, reports whether something keeps an object alive. Several goroutines call it.
 	// It is not called for frozen objects, which stay because code refers to them.
 	Live func(target.Addr) bool

@@ -15,9 +15,10 @@ import (
 type ArrayOptions struct {
 	// Start is the first index and Length the number of elements; nil selects from the start and to the end. Both
 	// require an array of one dimension. A Length past the end of the array is cut.
-	Start, Length *int64
-	Details       bool // also describe objects and structs in elements
-	NoFields      bool // omit their fields
+	Start    *int64 `opt:"start" help:"first index, for an array of one dimension"`
+	Length   *int64 `opt:"length" help:"number of elements, for an array of one dimension"`
+	Details  bool   `opt:"details" help:"each element as dumpobj or dumpvc shows it"`
+	NoFields bool   `opt:"nofields" help:"with -details: no fields of the elements"`
 }
 
 // ErrNotArray reports that an object is not an array.

@@ -11,8 +11,8 @@ import (
 
 // StaticsOptions selects static fields. The zero value selects all.
 type StaticsOptions struct {
-	Type       string // only types with a name that contains this, ignoring case
-	References bool   // only fields that refer to objects
+	Type       string `opt:"type" kind:"type" help:"part of the declaring type's name"`
+	References bool   `opt:"refs" help:"only fields that refer to an object"`
 }
 
 // Statics lists the static fields of the loaded types. A thread static has one row for each thread that has used it,

@@ -18,9 +18,9 @@ import (
 
 // Options are the limits of a query. The zero value selects the default limits.
 type Options struct {
-	Rows   int           // maximum number of rows of the answer; 0 for all
-	Memory int64         // maximum number of bytes for groups and rows to sort; 0 for limits.QueryMemory
-	Time   time.Duration // maximum time; 0 for no limit
+	Rows   int           `opt:"rows" range:"1:2147483647" help:"most rows"` // 0 for all
+	Time   time.Duration `opt:"time" help:"time limit: 30s, 5m"`            // 0 for no limit
+	Memory int64         `opt:"memory" kind:"size" help:"most memory for groups and sorted rows (1 GB)"`
 	// Filter selects objects of the heap before the query does; nil selects all. A caller that sets Filter reports
 	// the heap's Warnings; otherwise the answer includes them.
 	Filter *heap.Filter

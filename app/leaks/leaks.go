@@ -20,18 +20,14 @@ import (
 
 // Options selects the listed suspects. The zero value of a field selects its default.
 type Options struct {
-	// Share is the percentage of all live bytes that a suspect retains. DefaultShare is the value of Eclipse MAT.
-	Share float64
-	// Least is the smallest listed percentage (DefaultLeast). Bytes is the smallest listed retained size
-	// (DefaultBytes).
-	Least float64
-	Bytes uint64
-	// Count is how many objects of one type, handlers, timers or registrations are an accumulation (DefaultCount).
-	Count int
-	// Groups of objects without a common referrer are listed only if they are suspects.
-
-	Top  int // the number of listed suspects; 0 for all
-	Jobs int // the number of goroutines that examine all objects; 0 means one per processor
+	// Share and Least are percentages of all live bytes. DefaultShare is the value of Eclipse MAT. Groups of objects
+	// without a common referrer are listed only if they are suspects.
+	Share float64 `opt:"share" value:"N%" default:"10%" help:"least share of a suspect"`
+	Least float64 `opt:"min" value:"N%" default:"2%" help:"least share of a listed holder"`
+	Bytes uint64  `opt:"size" kind:"size" default:"64k" help:"least bytes of a listed holder, whatever its share"`
+	Count int     `opt:"count" range:"2:" default:"100" help:"number of objects, handlers, timers, registrations or dead weak references from which they are listed"`
+	Top   int     `opt:"top" range:"0:" default:"10" help:"rows at most, 0 for all"`
+	Jobs  int     // the number of goroutines that examine all objects; 0 means one per processor
 }
 
 // The defaults of Options.

@@ -45,7 +45,7 @@ func New(p target.Target, b *shapes.Binder, h *heap.Heap, w *stackwalk.Walker, l
 
 // Options selects locks.
 type Options struct {
-	All  bool // also free locks without waiters
+	All  bool `opt:"all" help:"also free locks without waiters"`
 	Scan heap.ScanOptions
 }
 

@@ -17,9 +17,9 @@ import (
 
 // Options selects what a description lists besides the sums.
 type Options struct {
-	List    bool // all ranges
-	Malloc  bool // the owners of malloc's blocks
-	Top     int  // maximum number of owners, 0 for all
+	List    bool `opt:"list" help:"all ranges by address, too"`
+	Malloc  bool `opt:"malloc" help:"the arenas of malloc, its blocks by size, and what their first words point to, too"`
+	Top     int  `opt:"top" range:"0:" default:"20" help:"rows of -malloc at most, 0 for all"`
 	Symbols *image.Symbols
 	Scan    gcheap.ScanOptions
 }

@@ -24,7 +24,7 @@ func Of(p *process.Process) (*Reader, error) {
 
 // ProcessOptions selects what is shown of a process.
 type ProcessOptions struct {
-	Full bool // show values that look like secrets, or have such names
+	Full bool `opt:"full" reveals:"true" help:"values that look like secrets, or whose names do, instead of <hidden>"`
 }
 
 // Process describes how the process was started and configured: command line, environment, properties and switches of

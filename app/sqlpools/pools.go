@@ -26,8 +26,8 @@ func New(b *shapes.Binder, c *collections.Reader) *Reader { return &Reader{b, c}
 
 // Options selects what is reported of pools.
 type Options struct {
-	Secrets bool // show the secrets in connection strings
-	Brief   bool // leave out the holders of connections
+	Brief   bool `opt:"brief" help:"without the holders of connections"`
+	Secrets bool `opt:"secrets" reveals:"true" help:"show secrets instead of masking them"`
 
 	Scan heap.ScanOptions
 }

@@ -138,7 +138,8 @@ func ownStacks(c *process.Call, native bool) (*stackwalk.Walker, []*threads.Thre
 // ManagedOptions selects managed threads.
 type ManagedOptions struct {
 	threads.ManagedOptions
-	Activities bool // with the activity of each thread, which needs a stack walk
+	// Activities needs a stack walk.
+	Activities bool `opt:"stacks" help:"what each thread does or waits for, its topmost managed frame, and the topmost outside the framework"`
 }
 
 // ManagedThreads lists the runtime's threads. From a crash report they only have OS ids and exceptions.

@@ -17,11 +17,10 @@ import (
 
 // ListOptions selects tasks. The zero value selects all.
 type ListOptions struct {
-	Status string // only tasks in this state
-	Type   string // only objects of types with this text in their names
-	// Faulted lists at most Limit failed tasks with unobserved exceptions. A Limit of 0 lists all.
-	Faulted bool
-	Limit   int
+	Faulted bool   `opt:"faulted" excludes:"status" help:"only tasks that failed and whose exceptions nobody has looked at, each with these"`
+	Status  string `opt:"status" value:"STATUS" choices:"Created|WaitingForActivation|WaitingToRun|Running|WaitingForChildrenToComplete|RanToCompletion|Canceled|Faulted" help:"only tasks in this state"`
+	Type    string `opt:"type" kind:"type" help:"only objects of types whose name contains this"`
+	Limit   int    `opt:"limit" range:"0:" default:"100" help:"list at most N tasks that failed, 0 for all"`
 }
 
 // statusPooled is the status of a pooled box, which is not a task.

@@ -16,16 +16,17 @@ import (
 // StackOptions selects stacks and the parts of their frames. The zero value selects the stacks with an async method
 // that has not completed.
 type StackOptions struct {
-	Address     target.Addr          // only stacks with this object
-	Any         map[target.Addr]bool // only stacks with one of these objects, unless nil
-	MethodTable target.Addr          // only stacks with objects of this type
-	Type        string               // only stacks with objects of types with this text in their names
-	Tasks       bool                 // also stacks without an async method
-	Completed   bool                 // also completed methods and tasks
-	Waiting     bool                 // only stacks with an async method that is suspended at an await
-	Machines    bool                 // without F# asyncs, which have no state machines and are unknown to SOS
-	Variables   bool                 // with the async methods' variables
-	Fields      bool                 // with fields
+	Address     target.Addr `opt:"address,addr" help:"only stacks with this task or box"`
+	MethodTable target.Addr `opt:"methodtable,mt" help:"only stacks with objects of this type"`
+	Type        string      `opt:"type" kind:"type" help:"only stacks with objects of types whose name contains this"`
+	Tasks       bool        `opt:"tasks,t" help:"also stacks of tasks alone, without an async method"`
+	Completed   bool        `opt:"completed,c" help:"also what has completed"`
+	Waiting     bool        `opt:"waiting" help:"only stacks with an async method that is suspended at an await"`
+
+	Any       map[target.Addr]bool // only stacks with one of these objects, unless nil
+	Machines  bool                 // without F# asyncs, which have no state machines and are unknown to SOS
+	Variables bool                 // with the async methods' variables
+	Fields    bool                 // with fields
 	// Roots, if not nil, finds what keeps the first frame of a stack alive.
 	Roots func(ctx context.Context, object target.Addr) (*answer.RootPaths, error)
 }

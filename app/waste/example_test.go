@@ -24,7 +24,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	w, err := waste.Find(context.Background(), h, r, waste.Options{Kinds: []string{"strings"}, Top: 2})
+	w, err := waste.Find(context.Background(), h, r, waste.Options{Kinds: []waste.KindName{"strings"}, Top: 2})
 	if err != nil {
 		log.Fatal(err)
 	}

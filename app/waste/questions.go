@@ -14,7 +14,7 @@ import (
 // LiveOptions are Options for a process.
 type LiveOptions struct {
 	Options
-	OnlyLive bool // skip unreachable objects
+	OnlyLive bool `opt:"live" help:"only what lives: garbage wastes nothing any more"`
 }
 
 // Waste finds memory without content or with repeated content, and the places that refer to it.

@@ -19,9 +19,9 @@ import (
 // The known collections are List, Dictionary, HashSet, Queue, Stack, SortedList, PriorityQueue, LinkedList and
 // SortedSet, ArrayList, Hashtable and the other nongeneric ones, StringBuilder and MemoryStream.
 type Options struct {
-	Kinds []string               // elements of Kinds; empty for all
-	Top   int                    // maximum number of rows of a list; 0 for all
-	Min   uint64                 // bytes: omit rows with less waste, but count them in sums
+	Top   int                    `opt:"top" range:"0:" default:"10" help:"rows of each list at most, 0 for all"`
+	Kinds []KindName             `opt:"kind" help:"only this kind of waste; may repeat"`
+	Min   uint64                 `opt:"min" kind:"size" help:"least waste of a row; sums have the others"`
 	Live  func(target.Addr) bool // if not nil, reports whether an object is live; dead objects are omitted
 	// Statics are the static fields that refer to objects. They count as holders, by name.
 	Statics []Static
@@ -279,10 +279,16 @@ var kindNames = [kinds]string{answer.WasteStrings, answer.WasteSparse, answer.Wa
 // Kinds returns the names of the kinds of waste, as in package answer.
 func Kinds() []string { return slices.Clone(kindNames[:]) }
 
+// A KindName is an element of Kinds.
+type KindName string
+
+// Choices returns Kinds.
+func (KindName) Choices() []string { return Kinds() }
+
 // wanted returns the kinds with the given names, or all kinds for no names.
-func wanted(names []string) (w [kinds]bool) {
+func wanted(names []KindName) (w [kinds]bool) {
 	for k := range w {
-		w[k] = len(names) == 0 || slices.Contains(names, kindNames[k])
+		w[k] = len(names) == 0 || slices.Contains(names, KindName(kindNames[k]))
 	}
 	return w
 }

@@ -125,7 +125,7 @@ func TestHeapScenario(t *testing.T) {
 func TestOptions(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	all := find(t, d, waste.Options{})
-	w := find(t, d, waste.Options{Kinds: []string{answer.WasteBoxes}})
+	w := find(t, d, waste.Options{Kinds: []waste.KindName{answer.WasteBoxes}})
 	require.Len(t, w.Kinds, 1)
 	assert.Equal(t, kindOf(t, all, answer.WasteBoxes), &w.Kinds[0])
 	w = find(t, d, waste.Options{Top: 2})

@@ -94,7 +94,7 @@ type (
 type ClientOptions struct {
 	Scan  heap.ScanOptions
 	Clock answer.Maybe[int64] // the newest time that the process recorded (internal/base/ticks), from which ages are computed
-	Brief bool                // only the clients' own objects: no code, no field names
+	Brief bool                `opt:"brief" help:"without the code that awaits requests, their ages, and the fields that hold clients"`
 }
 
 // Clients lists the HttpClients and their connection pools, with the requests that wait for or have a connection. The

@@ -39,10 +39,12 @@ type (
 
 // MessageOptions selects requests. The zero value selects all.
 type MessageOptions struct {
-	Pending, Completed bool   // only requests without, or with, a response; both or neither select all
-	URI                string // only requests with this text in their URI, ignoring case
-	Status             *int64 // only requests with a response of this status
-	Count              bool   // count equal requests instead of listing them
+	Count bool `opt:"stats" help:"count requests by method, status and host instead of listing them"`
+	// Pending and Completed together select all requests, like neither.
+	Pending   bool   `opt:"pending" help:"only requests without a response"`
+	Completed bool   `opt:"completed" help:"only requests with a response"`
+	URI       string `opt:"uri" help:"only requests whose URI contains this, in upper or lower case"`
+	Status    *int64 `opt:"statuscode" help:"only requests with a response of this status"`
 
 	Scan heap.ScanOptions
 }

@@ -19,17 +19,21 @@ import (
 
 // RequestOptions selects requests and their details. The zero value selects all requests.
 type RequestOptions struct {
-	URL    string // only requests with this text in their URL, ignoring case
-	Header string // only requests with this header; "Name: value" also selects by a part of the value
-	User   string // only requests of users with this text in their names, ignoring case
-	Thread uint32 // only requests handled by the thread with this managed or OS id
-
-	Headers bool // include the headers
-	Secrets bool // show the values of secret headers
-	Scopes  bool // include what the logging scopes add to each line
+	RequestFilter
+	Headers bool `opt:"headers" help:"with the headers of the requests"`
+	Scopes  bool `opt:"scopes" help:"with log scopes: what they add to each log line"`
 	Brief   bool // only the requests' own objects: no threads, async stacks, scopes or ages
 
 	Scan heap.ScanOptions
+}
+
+// A RequestFilter selects requests, and whether their secrets are shown.
+type RequestFilter struct {
+	URL     string `opt:"url" help:"only requests whose URL contains this, in upper or lower case"`
+	Header  string `opt:"header" help:"only requests with this header, or with 'Name: value' of this"`
+	User    string `opt:"user" help:"only requests of users whose name contains this"`
+	Thread  uint32 `opt:"thread" value:"ID" range:"1:" help:"only the request that the thread with this managed or OS id handles"`
+	Secrets bool   `opt:"secrets" reveals:"true" help:"show secrets instead of masking them"`
 }
 
 // A query builds one answer.

@@ -31,7 +31,7 @@ func TestServersOfNet6(t *testing.T) {
 	assert.Equal(t, []string{"GET", "/me", "bob"}, []string{iis.Method.S, iis.Path.S, iis.User.S})
 	assert.Nil(t, iis.Trace)
 
-	of, err := web.Requests(t.Context(), p, web.RequestOptions{User: "ALI"})
+	of, err := web.Requests(t.Context(), p, web.RequestOptions{RequestFilter: web.RequestFilter{User: "ALI"}})
 	require.NoError(t, err)
 	require.Len(t, of.Requests, 1)
 	assert.Equal(t, sys.Context, of.Requests[0].Context)

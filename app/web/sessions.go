@@ -84,12 +84,11 @@ const (
 
 // SessionOptions selects sessions and their details.
 type SessionOptions struct {
-	Values  bool   // include the values
-	Secrets bool   // show values that are secrets
-	User    string // only sessions of users with this text in their names, ignoring case
-	Scan    heap.ScanOptions
-
-	Retained bool // with the retained size of each session
+	User     string `opt:"user" help:"only sessions of users whose name contains this"`
+	Values   bool   `opt:"values" help:"with the values of the sessions"`
+	Retained bool   `opt:"retained" help:"with the memory that would be freed with each session"`
+	Secrets  bool   `opt:"secrets" reveals:"true" help:"show secrets instead of masking them"`
+	Scan     heap.ScanOptions
 }
 
 // A sessionQuery builds one answer.

@@ -142,18 +142,18 @@ func header(r *answer.Request, name string) answer.Header {
 // TestChosenRequests selects requests by URL, header and thread.
 func TestChosenRequests(t *testing.T) {
 	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
-		one := requests(t, d.Dump, web.RequestOptions{URL: "/ORDERS/17?"})
+		one := requests(t, d.Dump, web.RequestOptions{RequestFilter: web.RequestFilter{URL: "/ORDERS/17?"}})
 		require.Len(t, one.Requests, 1)
 		assert.Equal(t, "/orders/17", one.Requests[0].Path.S)
 		assert.Nil(t, one.Requests[0].Headers)
 		id := one.Requests[0].Threads[0].ManagedID
-		for _, o := range []web.RequestOptions{{Header: "x-correlation-id: corr-0004"}, {Thread: id}, {Thread: one.Requests[0].Threads[0].OSID}} {
-			got := requests(t, d.Dump, o)
+		for _, o := range []web.RequestFilter{{Header: "x-correlation-id: corr-0004"}, {Thread: id}, {Thread: one.Requests[0].Threads[0].OSID}} {
+			got := requests(t, d.Dump, web.RequestOptions{RequestFilter: o})
 			require.Len(t, got.Requests, 1, "%+v", o)
 			assert.Equal(t, "/orders/17", got.Requests[0].Path.S)
 		}
-		assert.Len(t, requests(t, d.Dump, web.RequestOptions{Header: "X-Correlation-Id"}).Requests, 6)
-		none := requests(t, d.Dump, web.RequestOptions{User: "nobody"})
+		assert.Len(t, requests(t, d.Dump, web.RequestOptions{RequestFilter: web.RequestFilter{Header: "X-Correlation-Id"}}).Requests, 6)
+		none := requests(t, d.Dump, web.RequestOptions{RequestFilter: web.RequestFilter{User: "nobody"}})
 		assert.Empty(t, none.Requests)
 		assert.Equal(t, len(requests(t, d.Dump, web.RequestOptions{}).Requests), none.Others)
 		return 5
@@ -195,7 +195,7 @@ func TestSecretHeaders(t *testing.T) {
 		text, err := json.Marshal(masked)
 		require.NoError(t, err)
 		assert.NotContains(t, string(text), "corr-0004")
-		plain := header(find(t, requests(t, patched, web.RequestOptions{Headers: true, Secrets: true}), "/orders/17"), name)
+		plain := header(find(t, requests(t, patched, web.RequestOptions{RequestFilter: web.RequestFilter{Secrets: true}, Headers: true}), "/orders/17"), name)
 		assert.False(t, plain.Masked)
 		assert.Equal(t, "corr-0004", plain.Value.S)
 		return 2

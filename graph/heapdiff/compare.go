@@ -12,9 +12,9 @@ import (
 
 // Options selects rows. The zero value selects everything that changed.
 type Options struct {
-	Top     int  // maximum number of types, and of nodes of paths divided by four; 0 for all
-	Growing bool // only rows that grew from each dump to the next
-	Min     uint64
+	Top     int    `opt:"top" range:"0:" default:"25" help:"types at most, and four times as many nodes of paths, 0 for all"`
+	Min     uint64 `opt:"min" kind:"size" help:"least change of a row"`
+	Growing bool   `opt:"growing" help:"only what grew from each of three or more dumps to the next"`
 }
 
 // PathShare is the smallest share of all growth for a listed node of the paths: one in PathShare.

@@ -19,13 +19,13 @@ type Options struct {
 	// others.
 	Only string
 	// MethodTable, if not 0, is the value type at the address, such as an ImmutableArray in a field.
-	MethodTable      target.Addr
-	Keyed            bool // requires a collection of elements with keys
-	NoKeys, NoValues bool // omit keys and values
-	// Find selects elements with a key or value that contains this text, ignoring case.
-	Find string
-	// Offset is the number of selected elements to skip. Limit is the maximum to return, 0 for all.
-	Offset, Limit uint64
+	MethodTable target.Addr
+	Keyed       bool   // requires a collection of elements with keys
+	NoValues    bool   `opt:"keys" excludes:"values" help:"only the keys"`
+	NoKeys      bool   `opt:"values" help:"only the values"`
+	Find        string `opt:"find" help:"only elements whose key or value contains TEXT, in upper or lower case"`
+	Offset      uint64 `opt:"offset" help:"elements to skip"` // of those selected by Find
+	Limit       uint64 `opt:"limit" help:"elements at most, 0 for all"`
 	// SlotOrder lists a ConcurrentQueue in the order of its slots. That order may start in the middle of the queue.
 	SlotOrder bool
 	Referred  bool // describe what each key and value is or refers to; see answer.CollectionItem

@@ -18,10 +18,10 @@ import (
 
 // MethodOptions selects what is listed besides the instructions of a method.
 type MethodOptions struct {
-	GCInfo   bool // where slots start and stop holding references
-	Handlers bool // exception handlers
-	IL       bool // IL of each piece of code
-	Map      bool // map from IL to code
+	GCInfo   bool `opt:"gcinfo" help:"where slots begin and end to hold references"`
+	Handlers bool `opt:"ehinfo" help:"where exception handlers and their code begin and end"`
+	IL       bool `opt:"il" help:"the IL that code was made from"`
+	Map      bool `opt:"map" help:"the map from IL to code, first"`
 }
 
 // Method disassembles the code at a, which is a MethodDesc or an address in a method's code. It only describes a method

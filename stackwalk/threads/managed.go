@@ -14,8 +14,8 @@ import (
 
 // ManagedOptions selects what DescribeManaged describes.
 type ManagedOptions struct {
-	Live    bool // omit threads without an OS thread
-	Special bool // also list the runtime's own threads
+	Live    bool `opt:"live" help:"only threads that an OS thread runs"`
+	Special bool `opt:"special" help:"also the runtime's own threads"`
 	// Walker walks the stacks to find what the threads do. If it is nil, activities are omitted.
 	Walker *stackwalk.Walker
 }

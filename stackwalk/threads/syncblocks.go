@@ -10,8 +10,8 @@ import (
 
 // SyncBlockOptions selects sync blocks. The zero value selects locked ones.
 type SyncBlockOptions struct {
-	All   bool   // also unlocked ones
-	Index *int64 // only this one, locked or not; nil for all
+	All   bool   `opt:"all" help:"also those that are not locked"`
+	Index *int64 `arg:"index,optional" help:"only this sync block, locked or not"`
 }
 
 // selects reports whether a block is wanted. err is the error of reading it.

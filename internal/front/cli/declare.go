@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding"
 	"fmt"
+	"math"
 	"reflect"
 	"regexp"
 	"slices"
@@ -18,13 +19,13 @@ import (
 // The fields of a struct declare a command's options and arguments. Their types determine the kinds, and their tags
 // the rest:
 //
-//	opt:"name,alias,..."  an option; "-" excludes the field
+//	opt:"name,alias,..."  an option
 //	arg:"name,optional"   an argument; a slice takes all remaining words
 //	help:"..."            a noun phrase
 //	value:"N"             placeholder in help; by default the kind's word
-//	kind:"file"           for a string: file, type or expression, for completion; for an address: method, to accept a
-//	                      method's name; for an Object: type, to accept a part of a type's name, or value, to accept
-//	                      an inline value type
+//	kind:"file"           for a string: file, type or expression, for completion; for a number: size, to accept a unit
+//	                      as in 10k; for an address: method, to accept a method's name; for an Object: type, to accept
+//	                      a part of a type's name, or value, to accept an inline value type
 //	choices:"a|b"         the only valid texts, in any case
 //	range:"0:100"         the least and greatest number; either may be omitted
 //	default:"10"          the default value
@@ -33,8 +34,9 @@ import (
 //	required:"true"       the option must be given
 //	reveals:"true"        the option shows secrets
 //
-// A pointer is nil if nothing was given. Embedded structs add their fields. A type may implement
-// encoding.TextUnmarshaler to parse its text, and a method Placeholder or Choices to describe it.
+// A pointer is nil if nothing was given. A float64 is a percentage. Embedded structs, such as the options of a library
+// function, add their fields; fields without tags are no options. A type may implement encoding.TextUnmarshaler to
+// parse its text, and a method Placeholder or Choices to describe it.
 
 // An Object is an argument that names an object: an address, or an expression of eval that yields an object.
 type Object struct {
@@ -45,23 +47,13 @@ type Object struct {
 	MethodTable target.Addr
 }
 
-// Bytes is a number of bytes. Its text may have a unit: 10k, 2mb.
-type Bytes uint64
-
-// A Percent is a percentage greater than 0 and at most 100. The percent sign is optional.
-type Percent float64
-
-// Placeholder describes a percentage in help.
-func (Percent) Placeholder() string { return "N%" }
-
-// UnmarshalText parses a percentage.
-func (p *Percent) UnmarshalText(text []byte) error {
-	v, err := strconv.ParseFloat(strings.TrimSuffix(string(text), "%"), 64)
+// ParsePercent parses a percentage greater than 0 and at most 100. The percent sign is optional.
+func ParsePercent(text string) (float64, error) {
+	v, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
 	if err != nil || !(v > 0 && v <= 100) {
-		return fmt.Errorf("%q is not a share, such as 5%% (more than 0%%, at most 100%%)", text)
+		return 0, fmt.Errorf("%q is not a share, such as 5%% (more than 0%%, at most 100%%)", text)
 	}
-	*p = Percent(v)
-	return nil
+	return v, nil
 }
 
 // A DumpFile is the argument of commands with DumpArg.
@@ -156,7 +148,6 @@ type declaration struct {
 var (
 	addrType   = reflect.TypeFor[target.Addr]()
 	objectType = reflect.TypeFor[Object]()
-	sizeType   = reflect.TypeFor[Bytes]()
 	timeType   = reflect.TypeFor[time.Duration]()
 	textType   = reflect.TypeFor[encoding.TextUnmarshaler]()
 )
@@ -190,7 +181,7 @@ func (d *declaration) addAll(t reflect.Type, index []int) {
 			d.addAll(f.Type, f.Index)
 			continue
 		}
-		if f.Anonymous || !f.IsExported() || f.Tag.Get("opt") == "-" {
+		if f.Anonymous || !f.IsExported() || f.Tag == "" {
 			continue
 		}
 		if err := d.add(&f); err != nil && d.err == nil {
@@ -295,7 +286,7 @@ func kindOf(t reflect.Type, tag string) Kind {
 	switch {
 	case t == addrType || t == objectType:
 		return Address
-	case t == sizeType:
+	case tag == "size":
 		return Size
 	case t == timeType:
 		return Duration
@@ -309,7 +300,7 @@ func kindOf(t reflect.Type, tag string) Kind {
 		return TypeName
 	case t.Kind() == reflect.String && tag == "expression":
 		return Expression
-	case t.Kind() == reflect.String:
+	case t.Kind() == reflect.String, t.Kind() == reflect.Float64:
 		return Str
 	}
 	return Int
@@ -474,8 +465,14 @@ func (p *param) set(field reflect.Value, text string) error {
 		field.SetBool(num != 0)
 	case field.Kind() == reflect.String:
 		field.SetString(text)
+	case field.Kind() == reflect.Float64:
+		percent, err := ParsePercent(text)
+		field.SetFloat(percent)
+		return err
 	case p.Kind == Int:
 		return p.setInt(field, int64(num))
+	case field.CanInt() && num > math.MaxInt64:
+		return fmt.Errorf("%s is too large", text)
 	case field.CanInt():
 		field.SetInt(int64(num))
 	case field.OverflowUint(num):

@@ -21,8 +21,10 @@ type allKinds struct {
 	Limit  int           `opt:"limit" range:"0:100" default:"50" excludes:"all" help:"rows"`
 	All    bool          `opt:"all" help:"everything"`
 	Top    *int          `opt:"top" requires:"all,verbose" help:"first rows"`
-	Size   Bytes         `opt:"size" help:"bytes"`
-	Share  Percent       `opt:"share" help:"a share"`
+	Size   uint64        `opt:"size" kind:"size" help:"bytes"`
+	Share  float64       `opt:"share" help:"a share"`
+	Bound  int64         `opt:"bound" kind:"size" help:"bytes"`
+	Scan   func()        // no option
 	Time   time.Duration `opt:"time" help:"how long"`
 	MT     *target.Addr  `opt:"mt" help:"a type"`
 	Kinds  []string      `opt:"kind" choices:"a|b" help:"kinds"`
@@ -59,8 +61,8 @@ func TestBind(t *testing.T) {
 	assert.True(t, o.Verbose)
 	assert.Equal(t, 7, o.Limit)
 	assert.Equal(t, 3, *o.Top)
-	assert.Equal(t, Bytes(2048), o.Size)
-	assert.InDelta(t, 5, float64(o.Share), 0)
+	assert.Equal(t, uint64(2048), o.Size)
+	assert.InDelta(t, 5, o.Share, 0)
 	assert.Equal(t, 2*time.Minute, o.Time)
 	assert.Equal(t, target.Addr(0x10), *o.MT)
 	assert.Equal(t, []string{"a", "b"}, o.Kinds)
@@ -68,6 +70,7 @@ func TestBind(t *testing.T) {
 
 	for want, words := range map[string][]string{
 		"OBJECT is missing":                  {},
+		"8388608t is too large":              {"-bound", "8388608t", "1"},
 		"101 is not between 0 and 100":       {"-limit", "101", "1"},
 		"-limit and -all exclude each other": {"-limit", "1", "-all", "1"},
 		"-top goes with -all or -verbose":    {"-top", "1", "1"},
@@ -114,7 +117,9 @@ func TestDescribe(t *testing.T) {
 // TestDeclareWrong checks that Check finds tags that can't be meant.
 func TestDeclareWrong(t *testing.T) {
 	for _, wrong := range []any{
-		struct{ A int }{},
+		struct {
+			A int `help:"h"`
+		}{},
 		struct {
 			A int `opt:"a" range:"1" help:"h"`
 		}{},

@@ -51,7 +51,7 @@ func textWith[O any](c Command, run func(*Context, *O, *report.Page) error) Comm
 type fakeOptions struct {
 	NoFields bool         `opt:"nofields" help:"short"`
 	MT       *target.Addr `opt:"mt" help:"method table"`
-	Min      Bytes        `opt:"min" help:"smallest"`
+	Min      uint64       `opt:"min" kind:"size" help:"smallest"`
 	N        int          `opt:"n" help:"count"`
 	Type     string       `opt:"type" kind:"type" help:"type"`
 	Gen      string       `opt:"gen" choices:"gen0|loh" help:"generation"`

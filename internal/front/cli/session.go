@@ -31,15 +31,15 @@ type OpenOptions struct {
 	RemoteRedirects bool   `opt:"remote-redirects" help:"of a dump at an address: let the server redirect to other hosts"`
 	CA              string `opt:"ca" kind:"file" value:"FILE" help:"of a dump at an address: trust the authorities of these certificates (PEM), too"`
 
-	Limits map[string]uint64 `opt:"-"` // in bytes, by the names in Env.Limits
-	Jobs   int               `opt:"-"` // worker goroutines; 0 means one per processor
+	Limits map[string]uint64 // in bytes, by the names in Env.Limits
+	Jobs   int               // worker goroutines; 0 means one per processor
 	// Context returns the running command's context. Canceling it stops downloads. It is safe for concurrent use.
-	Context func() context.Context `opt:"-"`
+	Context func() context.Context
 	// Progress receives the unpacked bytes and their total, or 0 if that is unknown. It must be safe for concurrent
 	// use.
-	Progress func(done, total uint64) `opt:"-"`
+	Progress func(done, total uint64)
 	// Failed is called when a dump read over a network can no longer be read. It must be safe for concurrent use.
-	Failed func(error) `opt:"-"`
+	Failed func(error)
 }
 
 // A lost records that the dump's file can no longer be read. Results computed after that may be incomplete.

@@ -9,14 +9,6 @@ import (
 	"github.com/sosgo/sosgo/internal/front/report"
 )
 
-type messageOptions struct {
-	Stats     bool   `opt:"stats" help:"count requests by method, status and host instead of listing them"`
-	Pending   bool   `opt:"pending" help:"only requests without a response"`
-	Completed bool   `opt:"completed" help:"only requests with a response"`
-	URI       string `opt:"uri" help:"only requests whose URI contains this, in upper or lower case"`
-	Status    *int64 `opt:"statuscode" help:"only requests with a response of this status"`
-}
-
 func dumpHTTPCommand() cli.Command {
 	return cli.Ask(cli.Command{
 		Name:    "dumphttp",
@@ -27,14 +19,12 @@ func dumpHTTPCommand() cli.Command {
 			{Line: "dumphttp --stats", Text: "which servers were called, and how did they answer?"},
 			{Line: "dumphttp --statuscode 500 --uri weather", Text: "what failed there?"},
 		},
-	}, func(c *cli.Context, o *messageOptions) (*answer.Messages, error) {
-		return web.Messages(ask.Context(c), ask.View(c), web.MessageOptions{Count: o.Stats, Pending: o.Pending, Completed: o.Completed, URI: o.URI, Status: o.Status})
-	}, apptext.Messages)
+	}, ask.With(web.Messages), apptext.Messages)
 }
 
 type clientOptions struct {
 	stackOptions
-	Brief bool `opt:"brief" help:"without the code that awaits requests, their ages, and the fields that hold clients"`
+	web.ClientOptions
 }
 
 func httpClientsCommand() cli.Command {
@@ -45,7 +35,7 @@ func httpClientsCommand() cli.Command {
 			"Ten pools and more that lead to one server are reported: HttpClients are then made for each use. Those of IHttpClientFactory share handlers and are not disposed on purpose.",
 		Examples: []cli.Example{{Line: "httpclients", Text: "does a request wait for a connection?"}},
 	}, func(c *cli.Context, o *clientOptions) (*answer.HTTPClients, error) {
-		return web.HTTPClients(ask.Context(c), ask.View(c), web.ClientOptions{Brief: o.Brief})
+		return web.HTTPClients(ask.Context(c), ask.View(c), o.ClientOptions)
 	}, apptext.CardWith)
 }
 

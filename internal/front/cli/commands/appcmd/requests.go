@@ -8,29 +8,9 @@ import (
 	"github.com/sosgo/sosgo/internal/front/cli/text/apptext"
 )
 
-// chosenRequests selects requests.
-type chosenRequests struct {
-	URL    string `opt:"url" help:"only requests whose URL contains this, in upper or lower case"`
-	Header string `opt:"header" help:"only requests with this header, or with 'Name: value' of this"`
-	User   string `opt:"user" help:"only requests of users whose name contains this"`
-	Thread uint32 `opt:"thread" value:"ID" range:"1:" help:"only the request that the thread with this managed or OS id handles"`
-}
-
-// options returns the library's options.
-func (o *chosenRequests) options(s secrets) web.RequestOptions {
-	return web.RequestOptions{URL: o.URL, Header: o.Header, User: o.User, Thread: o.Thread, Secrets: s.Secrets}
-}
-
-type secrets struct {
-	Secrets bool `opt:"secrets" reveals:"true" help:"show secrets instead of masking them"`
-}
-
 type requestOptions struct {
-	chosenRequests
+	web.RequestOptions
 	stackOptions
-	Headers bool `opt:"headers" help:"with the headers of the requests"`
-	Scopes  bool `opt:"scopes" help:"with log scopes: what they add to each log line"`
-	secrets
 }
 
 func requestsCommand() cli.Command {
@@ -45,15 +25,12 @@ func requestsCommand() cli.Command {
 			{Line: "requests -url /orders -stacks", Text: "where do the requests for orders stand?"},
 		},
 	}, func(c *cli.Context, o *requestOptions) (*answer.Requests, error) {
-		ro := o.options(o.secrets)
-		ro.Headers, ro.Scopes = o.Headers, o.Scopes
-		return web.Requests(ask.Context(c), ask.View(c), ro)
+		return web.Requests(ask.Context(c), ask.View(c), o.RequestOptions)
 	}, apptext.CardWith)
 }
 
 type findOptions struct {
-	chosenRequests
-	secrets
+	web.RequestFilter
 	Part string `arg:"part,optional" help:"a part of the URL, as -url"`
 }
 
@@ -75,12 +52,10 @@ func askFindHTTPContext(c *cli.Context, o *findOptions) (*answer.Requests, error
 		return nil, c.Usagef("the URL is given twice: %q and -url %q", o.Part, o.URL)
 	}
 	o.URL += o.Part
-	if o.chosenRequests == (chosenRequests{}) {
+	if o.RequestFilter == (web.RequestFilter{Secrets: o.Secrets}) {
 		return nil, c.Usagef("which request? Give a part of its URL (-url), -header, -user or -thread")
 	}
-	ro := o.options(o.secrets)
-	ro.Headers = true
-	return web.Requests(ask.Context(c), ask.View(c), ro)
+	return web.Requests(ask.Context(c), ask.View(c), web.RequestOptions{RequestFilter: o.RequestFilter, Headers: true})
 }
 
 func dumpRequestsCommand() cli.Command {

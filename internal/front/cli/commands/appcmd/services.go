@@ -1,7 +1,6 @@
 package appcmd
 
 import (
-	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/interop"
 	"github.com/sosgo/sosgo/app/tracing"
 	"github.com/sosgo/sosgo/app/web"
@@ -21,13 +20,6 @@ func signalRCommand() cli.Command {
 	}, ask.Plain(web.SignalR), apptext.Card)
 }
 
-type sessionOptions struct {
-	User     string `opt:"user" help:"only sessions of users whose name contains this"`
-	Values   bool   `opt:"values" help:"with the values of the sessions"`
-	Retained bool   `opt:"retained" help:"with the memory that would be freed with each session"`
-	secrets
-}
-
 func sessionsCommand() cli.Command {
 	return cli.Ask(cli.Command{
 		Name:    "sessions",
@@ -39,11 +31,7 @@ func sessionsCommand() cli.Command {
 		Examples: []cli.Example{{Line: "sessions", Text: "whose sessions are how large?"},
 			{Line: "sessions -retained", Text: "and what would be free without them?"},
 			{Line: "sessions -user alice -values", Text: "what do they hold?"}},
-	}, func(c *cli.Context, o *sessionOptions) (*answer.Sessions, error) {
-		so := web.SessionOptions{Retained: o.Retained}
-		so.User, so.Values, so.Secrets = o.User, o.Values, o.Secrets
-		return web.Sessions(ask.Context(c), ask.View(c), so)
-	}, apptext.Card)
+	}, ask.With(web.Sessions), apptext.Card)
 }
 
 func redisCommand() cli.Command {

@@ -10,8 +10,7 @@ import (
 
 type poolOptions struct {
 	stackOptions
-	Brief bool `opt:"brief" help:"without the holders of connections"`
-	secrets
+	sqlpools.Options
 }
 
 func sqlPoolsCommand() cli.Command {
@@ -25,6 +24,6 @@ func sqlPoolsCommand() cli.Command {
 			"method, or of a method on a thread's stack. The start of a command is known for SqlClient, from the deadline of a command with a timeout.",
 		Examples: []cli.Example{{Line: "sqlpools", Text: "who holds all the connections?"}},
 	}, func(c *cli.Context, o *poolOptions) (*answer.SQLPools, error) {
-		return sqlpools.SQLPools(ask.Context(c), ask.View(c), sqlpools.Options{Secrets: o.Secrets, Brief: o.Brief})
+		return sqlpools.SQLPools(ask.Context(c), ask.View(c), o.Options)
 	}, apptext.CardWith)
 }

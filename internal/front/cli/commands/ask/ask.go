@@ -55,6 +55,11 @@ func Plain[T any](answer func(context.Context, *process.Process) (T, error)) fun
 	}
 }
 
+// With returns the function of a command with the options of answer. It calls answer with the view and these options.
+func With[O, T any](answer func(context.Context, *process.Process, O) (T, error)) func(*cli.Context, *O) (T, error) {
+	return func(c *cli.Context, o *O) (T, error) { return answer(Context(c), View(c), *o) }
+}
+
 // Runtime opens the session's runtime.
 func Runtime(c *cli.Context) (*dac.Runtime, error) { return View(c).Runtime() }
 

@@ -81,8 +81,8 @@ type Segments struct {
 // A Filter selects objects.
 type Filter struct {
 	Types
-	Min cli.Bytes   `opt:"min" help:"only objects of at least this size"`
-	Max cli.Bytes   `opt:"max" help:"only objects of at most this size"`
+	Min uint64      `opt:"min" kind:"size" help:"only objects of at least this size"`
+	Max uint64      `opt:"max" kind:"size" help:"only objects of at most this size"`
 	Gen *Generation `opt:"gen,generation" help:"only this generation: gen0, gen1, gen2, loh (large), poh (pinned), foh (frozen)"`
 	Segments
 }

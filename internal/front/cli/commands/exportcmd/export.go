@@ -52,7 +52,7 @@ type exportOptions struct {
 	Out       string        `opt:"o,out" kind:"file" value:"FILE" excludes:"path" help:"the file, in another way"`
 	Heap      bool          `opt:"heap" help:"pprof, speedscope, folded: the heap, and not the stacks"`
 	Garbage   bool          `opt:"garbage" help:"gcdump, and with -heap: also what nothing keeps alive"`
-	Min       cli.Bytes     `opt:"min" help:"with -heap: objects that retain less stand together by type (a millionth of the heap)"`
+	Min       uint64        `opt:"min" kind:"size" help:"with -heap: objects that retain less stand together by type (a millionth of the heap)"`
 	Summary   bool          `opt:"summary" help:"tables: to a fleet in PATH, without objects and strings; a dump that is there is skipped"`
 	Label     []string      `opt:"label" value:"NAME=VALUE" help:"tables: a label of the dump, such as service=shop; may be repeated"`
 	Time      string        `opt:"time" value:"TIME" help:"tables: when the dump was written, such as 2026-11-26T09:00:00Z (as recorded, or else the file's time)"`

@@ -37,7 +37,7 @@ func askProfile(c *cli.Context, o *exportOptions, form string, write func(*heapp
 		if err != nil {
 			return err
 		}
-		p, err := heappprof.Read(c.Context(), h, heappprof.Options{Garbage: o.Garbage, Least: uint64(o.Min)})
+		p, err := heappprof.Read(c.Context(), h, heappprof.Options{Garbage: o.Garbage, Least: o.Min})
 		if err != nil {
 			return err
 		}

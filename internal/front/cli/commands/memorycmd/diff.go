@@ -17,11 +17,9 @@ import (
 )
 
 type diffOptions struct {
-	Top        int          `opt:"top" range:"0:" default:"25" help:"types at most, and four times as many nodes of paths, 0 for all"`
-	Min        cli.Bytes    `opt:"min" help:"least change of a row"`
-	Growing    bool         `opt:"growing" help:"only what grew from each of three or more dumps to the next"`
+	heapdiff.Options
 	Paths      bool         `opt:"paths" help:"also the paths from roots to what grew"`
-	FailAbove  *cli.Bytes   `opt:"fail-above" help:"failure if the objects grew by more bytes than this"`
+	FailAbove  *uint64      `opt:"fail-above" kind:"size" help:"failure if the objects grew by more bytes than this"`
 	FailGrowth *growthShare `opt:"fail-growth" help:"failure if the objects grew by more than this part of their size: 5%"`
 	Others     []string     `arg:"other" kind:"file" help:"other dumps of the same program"`
 }
@@ -72,7 +70,7 @@ func askDiff(c *cli.Context, o *diffOptions) (*answer.HeapDiff, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := heapdiff.Compare(list, heapdiff.Options{Growing: o.Growing, Top: o.Top, Min: uint64(o.Min)})
+	d := heapdiff.Compare(list, o.Options)
 	if o.Paths && len(dumps) > 1 {
 		if err := sameObjects(c, d, dumps[len(dumps)-1].view); err != nil {
 			return nil, err
@@ -180,7 +178,7 @@ func (o *diffOptions) gate(d *answer.HeapDiff) error {
 	grown, before := d.Objects.SizeChange, d.Objects.Sizes[0]
 	switch {
 	case grown <= 0:
-	case o.FailAbove != nil && uint64(grown) > uint64(*o.FailAbove):
+	case o.FailAbove != nil && uint64(grown) > *o.FailAbove:
 		return &cli.GateError{Text: fmt.Sprintf("the objects grew by %d bytes, which is more than %d", grown, *o.FailAbove)}
 	case o.FailGrowth != nil && float64(grown) > float64(*o.FailGrowth)/100*float64(before):
 		return &cli.GateError{Text: fmt.Sprintf("the objects grew by %d bytes from %d, which is more than %g%%", grown, before, float64(*o.FailGrowth))}

@@ -11,10 +11,10 @@ import (
 )
 
 type heapMapOptions struct {
-	Live   bool      `opt:"live" help:"mark dead objects, which nothing keeps alive (builds the graph of the heap)"`
-	Cell   cli.Bytes `opt:"cell" help:"bytes that a sign stands for; by default so many that the picture is a page or two"`
-	ASCII  bool      `opt:"ascii" excludes:"blocks" help:"ASCII, on a terminal too"`
-	Blocks bool      `opt:"blocks" help:"blocks of Unicode, elsewhere too"`
+	Live bool `opt:"live" help:"mark dead objects, which nothing keeps alive (builds the graph of the heap)"`
+	heap.MapOptions
+	ASCII  bool `opt:"ascii" excludes:"blocks" help:"ASCII, on a terminal too"`
+	Blocks bool `opt:"blocks" help:"blocks of Unicode, elsewhere too"`
 }
 
 func heapMapCommand() cli.Command {
@@ -32,7 +32,7 @@ func heapMapCommand() cli.Command {
 
 func askHeapMap(c *cli.Context, o *heapMapOptions) (*answer.HeapMap, error) {
 	o.Blocks = !o.ASCII && (o.Blocks || c.Terminal())
-	return memory.HeapMap(ask.Context(c), ask.View(c), o.Live, heap.MapOptions{CellSize: uint64(o.Cell)})
+	return memory.HeapMap(ask.Context(c), ask.View(c), o.Live, o.MapOptions)
 }
 
 func ephRefsCommand() cli.Command {

@@ -22,7 +22,7 @@ type retainedOptions struct {
 	Gen       bool          `opt:"gen" excludes:"address" help:"a row for each generation"`
 	Garbage   bool          `opt:"garbage" help:"garbage instead of what lives: what dead objects retain"`
 	Top       *int          `opt:"top" range:"0:" help:"rows at most, 0 for all (30; types of an object 10)"`
-	Min       *cli.Bytes    `opt:"min" help:"least retained size of a row"`
+	Min       *uint64       `opt:"min" kind:"size" help:"least retained size of a row"`
 	Object    cli.Object    `arg:"address,optional" kind:"type" help:"an object"`
 	More      []target.Addr `arg:"more,optional" help:"more objects"`
 }
@@ -59,7 +59,7 @@ func askRetained(c *cli.Context, o *retainedOptions) (*answer.Retained, error) {
 	if err != nil {
 		return nil, err
 	}
-	ro := graph.RetainedOptions{Type: types, Garbage: o.Garbage, Top: or(o.Top, 30), Least: uint64(or(o.Min, 0))}
+	ro := graph.RetainedOptions{Type: types, Garbage: o.Garbage, Top: or(o.Top, 30), Least: or(o.Min, 0)}
 	switch {
 	case o.Assembly:
 		ro.By = graph.ByAssembly
@@ -91,7 +91,7 @@ type dominatorOptions struct {
 
 // A share is a percentage of the live memory, or a number of bytes.
 type share struct {
-	percent cli.Percent
+	percent float64
 	size    uint64
 }
 
@@ -101,7 +101,8 @@ func (share) Placeholder() string { return "N%|SIZE" }
 // UnmarshalText parses a share.
 func (s *share) UnmarshalText(text []byte) (err error) {
 	if strings.HasSuffix(string(text), "%") {
-		return s.percent.UnmarshalText(text)
+		s.percent, err = cli.ParsePercent(string(text))
+		return err
 	}
 	if s.size, err = cli.ParseSize(string(text)); err != nil || s.size == 0 {
 		return fmt.Errorf("%q is neither a share, such as 1%%, nor a size", text)
@@ -131,7 +132,7 @@ func askDominators(c *cli.Context, o *dominatorOptions) (*answer.Dominators, err
 		return memory.DominatorsOf(ask.Context(c), ask.View(c), o.Object.Addr, o.Top)
 	}
 	least := or(o.Min, share{percent: 1})
-	return memory.Dominators(ask.Context(c), ask.View(c), graph.TreeOptions{Percent: float64(least.percent), Least: least.size, Depth: or(o.Depth, 12)})
+	return memory.Dominators(ask.Context(c), ask.View(c), graph.TreeOptions{Percent: least.percent, Least: least.size, Depth: or(o.Depth, 12)})
 }
 
 func referrersCommand() cli.Command {
@@ -147,8 +148,7 @@ func referentsCommand() cli.Command {
 }
 
 type linkOptions struct {
-	Stat   bool       `opt:"stat" help:"counts by type"`
-	Limit  int        `opt:"limit" range:"0:" default:"50" help:"rows at most, 0 for all"`
+	graph.LinkOptions
 	Object cli.Object `arg:"address" help:"the object"`
 }
 
@@ -161,7 +161,7 @@ func linksCommand(name, summary, help, example string,
 			"Weak references are left out: they keep nothing alive.",
 		Examples: []cli.Example{{Line: name + " 7f10a4632890", Text: example}},
 	}, func(c *cli.Context, o *linkOptions) (*answer.Links, error) {
-		return links(ask.Context(c), ask.View(c), o.Object.Addr, graph.LinkOptions{Limit: o.Limit, Types: o.Stat})
+		return links(ask.Context(c), ask.View(c), o.Object.Addr, o.LinkOptions)
 	}, memorytext.Links)
 }
 

@@ -1,21 +1,12 @@
 package memorycmd
 
 import (
-	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/leaks"
 	"github.com/sosgo/sosgo/app/waste"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/memorytext"
 )
-
-type leakOptions struct {
-	Share cli.Percent `opt:"share" default:"10%" help:"least share of a suspect"`
-	Min   cli.Percent `opt:"min" default:"2%" help:"least share of a listed holder"`
-	Size  cli.Bytes   `opt:"size" default:"64k" help:"least bytes of a listed holder, whatever its share"`
-	Count int         `opt:"count" range:"2:" default:"100" help:"number of objects, handlers, timers, registrations or dead weak references from which they are listed"`
-	Top   int         `opt:"top" range:"0:" default:"10" help:"rows at most, 0 for all"`
-}
 
 func leaksCommand() cli.Command {
 	return cli.Ask(cli.Command{
@@ -29,25 +20,8 @@ func leaksCommand() cli.Command {
 			"retain. A large holder is no proof of a leak: compare with an earlier dump (diff). Weak references hold nothing; caches, and what is attached by a " +
 			"ConditionalWeakTable, are named as such.",
 		Examples: []cli.Example{{Line: "leaks", Text: "why does the process use so much memory?"}},
-	}, askLeaks, memorytext.Leaks)
+	}, ask.With(leaks.Leaks), memorytext.Leaks)
 }
-
-func askLeaks(c *cli.Context, o *leakOptions) (*answer.Leaks, error) {
-	return leaks.Leaks(ask.Context(c), ask.View(c), leaks.Options{Share: float64(o.Share), Least: float64(o.Min), Bytes: uint64(o.Size), Count: o.Count, Top: o.Top})
-}
-
-type wasteOptions struct {
-	Top  int         `opt:"top" range:"0:" default:"10" help:"rows of each list at most, 0 for all"`
-	Kind []wasteKind `opt:"kind" help:"only this kind of waste; may repeat"`
-	Min  cli.Bytes   `opt:"min" help:"least waste of a row; sums have the others"`
-	Live bool        `opt:"live" help:"only what lives: garbage wastes nothing any more"`
-}
-
-// A wasteKind is the name of a kind of waste.
-type wasteKind string
-
-// Choices returns the kinds.
-func (wasteKind) Choices() []string { return waste.Kinds() }
 
 func wasteCommand() cli.Command {
 	return cli.Ask(cli.Command{
@@ -59,13 +33,5 @@ func wasteCommand() cli.Command {
 			"All objects of the heap count, reachable or not, unless -live is given. No byte counts twice: the array of a collection counts for the collection.\n\n" +
 			"Collections are List, Dictionary, HashSet, Queue, Stack, SortedList, PriorityQueue, LinkedList and SortedSet, those without type arguments, " +
 			"StringBuilder and MemoryStream, and types that derive from them. Holders are fields, static ones too, and arrays; what only a local refers to has none.",
-	}, askWaste, memorytext.Waste)
-}
-
-func askWaste(c *cli.Context, o *wasteOptions) (*answer.Waste, error) {
-	wo := waste.LiveOptions{Options: waste.Options{Top: o.Top, Min: uint64(o.Min)}, OnlyLive: o.Live}
-	for _, k := range o.Kind {
-		wo.Kinds = append(wo.Kinds, string(k))
-	}
-	return waste.Waste(ask.Context(c), ask.View(c), wo)
+	}, ask.With(waste.Waste), memorytext.Waste)
 }

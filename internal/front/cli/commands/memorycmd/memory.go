@@ -1,18 +1,11 @@
 package memorycmd
 
 import (
-	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/memorymap"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/memorytext"
 )
-
-type memoryOptions struct {
-	List   bool `opt:"list" help:"all ranges by address, too"`
-	Malloc bool `opt:"malloc" help:"the arenas of malloc, its blocks by size, and what their first words point to, too"`
-	Top    int  `opt:"top" range:"0:" default:"20" help:"rows of -malloc at most, 0 for all"`
-}
 
 func memoryCommand() cli.Command {
 	return cli.Ask(cli.Command{
@@ -28,9 +21,5 @@ func memoryCommand() cli.Command {
 			{Line: "memory", Text: "where did the memory go?"},
 			{Line: "memory -malloc", Text: "who allocated native memory?"},
 		},
-	}, askMemory, memorytext.MemoryMap)
-}
-
-func askMemory(c *cli.Context, o *memoryOptions) (*answer.MemoryMap, error) {
-	return memorymap.Memory(ask.Context(c), ask.View(c), memorymap.Options{List: o.List, Malloc: o.Malloc, Top: o.Top})
+	}, ask.With(memorymap.Memory), memorytext.MemoryMap)
 }

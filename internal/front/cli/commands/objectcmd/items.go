@@ -15,11 +15,7 @@ import (
 )
 
 type itemOptions struct {
-	Keys   bool       `opt:"keys" excludes:"values" help:"only the keys"`
-	Values bool       `opt:"values" help:"only the values"`
-	Find   string     `opt:"find" help:"only elements whose key or value contains TEXT, in upper or lower case"`
-	Offset uint64     `opt:"offset" help:"elements to skip"`
-	Limit  uint64     `opt:"limit" help:"elements at most, 0 for all"`
+	collections.Options
 	Object cli.Object `arg:"address" kind:"value" help:"the collection"`
 }
 
@@ -50,8 +46,8 @@ func dumpDictionaryCommand() cli.Command {
 }
 
 func askItems(c *cli.Context, o *itemOptions, keyed bool) (*answer.Collection, error) {
-	l, err := values.Items(ask.Context(c), ask.View(c), o.Object.Addr, collections.Options{Keyed: keyed, MethodTable: o.Object.MethodTable,
-		NoValues: o.Keys, NoKeys: o.Values, Find: o.Find, Offset: o.Offset, Limit: o.Limit})
+	o.Keyed, o.MethodTable = keyed, o.Object.MethodTable
+	l, err := values.Items(ask.Context(c), ask.View(c), o.Object.Addr, o.Options)
 	if err != nil {
 		return nil, invalidObject(err)
 	}

@@ -89,11 +89,8 @@ func dumpVCCommand() cli.Command {
 }
 
 type arrayOptions struct {
-	Start    *int64     `opt:"start" help:"first index, for an array of one dimension"`
-	Length   *int64     `opt:"length" help:"number of elements, for an array of one dimension"`
-	Details  bool       `opt:"details" help:"each element as dumpobj or dumpvc shows it"`
-	NoFields bool       `opt:"nofields" help:"with -details: no fields of the elements"`
-	Object   cli.Object `arg:"address" help:"the array"`
+	objects.ArrayOptions
+	Object cli.Object `arg:"address" help:"the array"`
 }
 
 func dumpArrayCommand() cli.Command {
@@ -107,7 +104,7 @@ func dumpArrayCommand() cli.Command {
 }
 
 func askDumpArray(c *cli.Context, o *arrayOptions) (*answer.Array, error) {
-	a, err := values.Array(ask.Context(c), ask.View(c), o.Object.Addr, objects.ArrayOptions{Details: o.Details, NoFields: o.NoFields, Start: o.Start, Length: o.Length})
+	a, err := values.Array(ask.Context(c), ask.View(c), o.Object.Addr, o.ArrayOptions)
 	if err != nil {
 		return nil, noArray(c, err)
 	}

@@ -1,16 +1,11 @@
 package processcmd
 
 import (
-	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/settings"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/report"
 )
-
-type processOptions struct {
-	Full bool `opt:"full" reveals:"true" help:"values that look like secrets, or whose names do, instead of <hidden>"`
-}
 
 func processCommand() cli.Command {
 	return cli.Ask(cli.Command{
@@ -19,9 +14,5 @@ func processCommand() cli.Command {
 		Help: "The keys of a configuration (IConfiguration) have the value of the last provider that has them, and its name. Values are hidden where a word of the name is one for a secret " +
 			"(password, token, key, connection string ...) or the value has the form of one; -full shows them.",
 		Examples: []cli.Example{{Line: "process", Text: "which settings did it run with?"}},
-	}, askProcess, report.Card)
-}
-
-func askProcess(c *cli.Context, o *processOptions) (*answer.Process, error) {
-	return settings.Process(ask.Context(c), ask.View(c), settings.ProcessOptions{Full: o.Full})
+	}, ask.With(settings.Process), report.Card)
 }

@@ -4,9 +4,7 @@ package querycmd
 
 import (
 	"fmt"
-	"math"
 	"strings"
-	"time"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/rows"
@@ -73,10 +71,8 @@ func askEval(c *cli.Context, o *evalOptions) (*answer.Evaluations, error) {
 }
 
 type queryOptions struct {
-	Rows     int           `opt:"rows" range:"1:2147483647" help:"most rows"`
-	Time     time.Duration `opt:"time" help:"time limit: 30s, 5m"`
-	Memory   cli.Bytes     `opt:"memory" help:"most memory for groups and sorted rows (1 GB)"`
-	Question []string      `arg:"question" kind:"expression" help:"from … | …, or SELECT …"`
+	query.Options
+	Question []string `arg:"question" kind:"expression" help:"from … | …, or SELECT …"`
 }
 
 func queryCommand() cli.Command {
@@ -144,7 +140,6 @@ func askQuery(c *cli.Context, o *queryOptions) (*answer.Query, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := query.Run(c.Context(), p, strings.Join(o.Question, " "),
-		query.Options{Rows: o.Rows, Time: o.Time, Memory: int64(min(o.Memory, math.MaxInt64))})
+	out, err := query.Run(c.Context(), p, strings.Join(o.Question, " "), o.Options)
 	return out, ask.Misread(c, err)
 }

@@ -7,11 +7,10 @@ import (
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/tasktext"
-	"github.com/sosgo/sosgo/target"
 )
 
 type asyncOptions struct {
-	chosenStacks
+	tasks.StackOptions
 	Stats    bool `opt:"stats" excludes:"coalesce" help:"count the frames by name instead of listing stacks"`
 	Coalesce bool `opt:"coalesce" help:"put equal frames of stacks together"`
 	Stacks   bool `opt:"stacks" help:"list the stacks, which is the default; older versions of SOS need it"`
@@ -37,7 +36,7 @@ func dumpAsyncCommand() cli.Command {
 }
 
 func askDumpAsync(c *cli.Context, o *asyncOptions) (*answer.Async, error) {
-	ao := async.StackOptions{StackOptions: o.options(), WithRoots: o.Roots}
+	ao := async.StackOptions{StackOptions: o.StackOptions, WithRoots: o.Roots}
 	ao.Fields, ao.Variables, ao.Machines = o.Fields, o.Locals, ask.FormOf(c).Machines
 	switch {
 	case o.Stats:
@@ -49,22 +48,8 @@ func askDumpAsync(c *cli.Context, o *asyncOptions) (*answer.Async, error) {
 }
 
 // chosenStacks selects stacks of async methods.
-type chosenStacks struct {
-	Address     target.Addr `opt:"address,addr" help:"only stacks with this task or box"`
-	MethodTable target.Addr `opt:"methodtable,mt" help:"only stacks with objects of this type"`
-	Type        string      `opt:"type" kind:"type" help:"only stacks with objects of types whose name contains this"`
-	Tasks       bool        `opt:"tasks,t" help:"also stacks of tasks alone, without an async method"`
-	Completed   bool        `opt:"completed,c" help:"also what has completed"`
-	Waiting     bool        `opt:"waiting" help:"only stacks with an async method that is suspended at an await"`
-}
-
-// options returns the library's options.
-func (o *chosenStacks) options() tasks.StackOptions {
-	return tasks.StackOptions{Address: o.Address, MethodTable: o.MethodTable, Type: o.Type, Tasks: o.Tasks, Completed: o.Completed, Waiting: o.Waiting}
-}
-
 type callOptions struct {
-	chosenStacks
+	tasks.StackOptions
 	Locals bool `opt:"locals,l" help:"with this, parameters and locals of the first of equal calls"`
 }
 
@@ -79,8 +64,7 @@ func asyncStacksCommand() cli.Command {
 			{Line: "asyncstacks -type Contoso", Text: "only stacks with a type of Contoso"},
 		},
 	}, func(c *cli.Context, o *callOptions) (*answer.AsyncCalls, error) {
-		so := o.options()
-		so.Variables = o.Locals
-		return async.Calls(ask.Context(c), ask.View(c), so)
+		o.Variables = o.Locals
+		return async.Calls(ask.Context(c), ask.View(c), o.StackOptions)
 	}, tasktext.Calls)
 }

@@ -8,10 +8,6 @@ import (
 	"github.com/sosgo/sosgo/internal/front/cli/text/tasktext"
 )
 
-type lockOptions struct {
-	All bool `opt:"all" help:"also free locks without waiters"`
-}
-
 func locksCommand() cli.Command {
 	return cli.Ask(cli.Command{
 		Name:    "locks",
@@ -21,8 +17,8 @@ func locksCommand() cli.Command {
 			"Waiters are those that the runtime records while a thread waits; those inferred from " +
 			"the frames of a thread alone are marked.",
 		Examples: []cli.Example{{Line: "locks", Text: "who holds the contended lock?"}},
-	}, func(c *cli.Context, o *lockOptions) (*answer.Locks, error) {
-		out, err := locks.Locks(ask.Context(c), ask.View(c), locks.Options{All: o.All})
+	}, func(c *cli.Context, o *locks.Options) (*answer.Locks, error) {
+		out, err := locks.Locks(ask.Context(c), ask.View(c), *o)
 		return out, cli.WithAnswer(err)
 	}, tasktext.Locks)
 }

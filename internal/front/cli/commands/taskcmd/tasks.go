@@ -11,13 +11,6 @@ import (
 	"github.com/sosgo/sosgo/internal/front/cli/text/tasktext"
 )
 
-type taskOptions struct {
-	Faulted bool   `opt:"faulted" excludes:"status" help:"only tasks that failed and whose exceptions nobody has looked at, each with these"`
-	Status  string `opt:"status" value:"STATUS" choices:"Created|WaitingForActivation|WaitingToRun|Running|WaitingForChildrenToComplete|RanToCompletion|Canceled|Faulted" help:"only tasks in this state"`
-	Type    string `opt:"type" kind:"type" help:"only objects of types whose name contains this"`
-	Limit   int    `opt:"limit" range:"0:" default:"100" help:"list at most N tasks that failed, 0 for all"`
-}
-
 func tasksCommand() cli.Command {
 	return cli.Ask(cli.Command{
 		Name:    "tasks",
@@ -28,9 +21,7 @@ func tasksCommand() cli.Command {
 			{Line: "tasks", Text: "how many tasks are there, and in which states?"},
 			{Line: "tasks -faulted", Text: "which exceptions went unobserved?"},
 		},
-	}, func(c *cli.Context, o *taskOptions) (*answer.Tasks, error) {
-		return async.Tasks(ask.Context(c), ask.View(c), tasks.ListOptions{Faulted: o.Faulted, Status: o.Status, Type: o.Type, Limit: o.Limit})
-	}, tasktext.Tasks)
+	}, ask.With(async.Tasks), tasktext.Tasks)
 }
 
 type stateOptions struct {

@@ -119,9 +119,7 @@ func named(all *answer.Registers, names []string) *answer.Registers {
 }
 
 type managedOptions struct {
-	Live             bool `opt:"live" help:"only threads that an OS thread runs"`
-	Special          bool `opt:"special" help:"also the runtime's own threads"`
-	Stacks           bool `opt:"stacks" help:"what each thread does or waits for, its topmost managed frame, and the topmost outside the framework"`
+	stacks.ManagedOptions
 	ManagedException bool `opt:"managedexception" help:"no output: the first thread that threw an exception becomes the current one"`
 }
 
@@ -150,8 +148,7 @@ func askCLRThreads(c *cli.Context, o *managedOptions) (*answer.ManagedThreads, e
 		}
 		return nil, err
 	}
-	return stacks.ManagedThreads(c.Context(), ask.View(c), stacks.ManagedOptions{
-		ManagedOptions: threads.ManagedOptions{Live: o.Live, Special: o.Special}, Activities: o.Stacks})
+	return stacks.ManagedThreads(c.Context(), ask.View(c), o.ManagedOptions)
 }
 
 type stateOptions struct {
@@ -170,20 +167,11 @@ func threadStateCommand() cli.Command {
 	}, threadtext.States)
 }
 
-type syncBlockOptions struct {
-	All   bool   `opt:"all" help:"also those that are not locked"`
-	Index *int64 `arg:"index,optional" help:"only this sync block, locked or not"`
-}
-
 func syncBlkCommand() cli.Command {
 	return cli.Ask(cli.Command{
 		Name:    "syncblk",
 		Summary: "list the locked sync blocks and their owners",
 		Help: "MonitorHeld is 1 for the owner and 2 for each thread that waits. Locks that nobody has waited for stand in " +
 			"the header of the object (dumpheap -thinlock), those of System.Threading.Lock in its fields.",
-	}, askSyncBlk, threadtext.SyncBlocks)
-}
-
-func askSyncBlk(c *cli.Context, o *syncBlockOptions) (*answer.SyncBlocks, error) {
-	return stacks.SyncBlocks(ask.Context(c), ask.View(c), threads.SyncBlockOptions{All: o.All, Index: o.Index})
+	}, ask.With(stacks.SyncBlocks), threadtext.SyncBlocks)
 }

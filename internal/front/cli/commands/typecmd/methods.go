@@ -122,10 +122,7 @@ func gcInfoCommand() cli.Command {
 }
 
 type codeOptions struct {
-	GCInfo  bool        `opt:"gcinfo" help:"where slots begin and end to hold references"`
-	EHInfo  bool        `opt:"ehinfo" help:"where exception handlers and their code begin and end"`
-	IL      bool        `opt:"il" help:"the IL that code was made from"`
-	Map     bool        `opt:"map" help:"the map from IL to code, first"`
+	disasm.MethodOptions
 	Offsets bool        `opt:"o" help:"the offset of each instruction"`
 	NoLines bool        `opt:"n" help:"no source lines"`
 	Address target.Addr `arg:"address" kind:"method" help:"MethodDesc, address in its code, or the method's name"`
@@ -147,7 +144,7 @@ func clruCommand() cli.Command {
 }
 
 func askClru(c *cli.Context, o *codeOptions) (*answer.Disassembly, error) {
-	return methods.Disassembly(ask.Context(c), ask.View(c), o.Address, disasm.MethodOptions{GCInfo: o.GCInfo, Handlers: o.EHInfo, IL: o.IL, Map: o.Map})
+	return methods.Disassembly(ask.Context(c), ask.View(c), o.Address, o.MethodOptions)
 }
 
 func tiersCommand() cli.Command {

@@ -17,7 +17,7 @@ import (
 )
 
 type moduleOptions struct {
-	MT      bool        `opt:"mt" help:"the loaded types that it defines and refers to"`
+	dac.ModuleOptions
 	Address target.Addr `arg:"address" help:"the Module"`
 }
 
@@ -26,7 +26,7 @@ func dumpModuleCommand() cli.Command {
 		Name:    "dumpmodule",
 		Summary: "describe a managed module",
 	}, func(c *cli.Context, o *moduleOptions) (*answer.ModuleDetails, error) {
-		return modules.Module(ask.Context(c), ask.View(c), o.Address, dac.ModuleOptions{Types: o.MT})
+		return modules.Module(ask.Context(c), ask.View(c), o.Address, o.ModuleOptions)
 	}, typetext.Module)
 }
 

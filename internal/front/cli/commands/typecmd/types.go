@@ -98,9 +98,8 @@ func askDumpRuntimeTypes(c *cli.Context, _ *cli.None) (iter.Seq2[answer.RuntimeT
 }
 
 type staticOptions struct {
-	All     bool   `opt:"all" help:"all types"`
-	Type    string `opt:"type" kind:"type" help:"the pattern, in another way"`
-	Refs    bool   `opt:"refs" help:"only fields that refer to an object"`
+	All bool `opt:"all" help:"all types"`
+	objects.StaticsOptions
 	Pattern string `arg:"pattern,optional" kind:"type" help:"part of the declaring type's name"`
 }
 
@@ -118,13 +117,13 @@ func staticsCommand() cli.Command {
 }
 
 func askStatics(c *cli.Context, o *staticOptions) (iter.Seq2[answer.StaticField, error], error) {
-	name := cmp.Or(o.Type, o.Pattern)
-	if name == "" && !o.All {
+	o.Type = cmp.Or(o.Type, o.Pattern)
+	if o.Type == "" && !o.All {
 		return nil, c.Usagef("name a type, or give -all")
 	}
-	fields, err := values.Statics(ask.Context(c), ask.View(c), objects.StaticsOptions{Type: name, References: o.Refs})
+	fields, err := values.Statics(ask.Context(c), ask.View(c), o.StaticsOptions)
 	if err != nil {
 		return nil, err
 	}
-	return ask.FoundNamed(c, fields, "static field", name)
+	return ask.FoundNamed(c, fields, "static field", o.Type)
 }
