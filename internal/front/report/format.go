@@ -4,6 +4,8 @@ import (
 	"math/bits"
 	"strconv"
 	"time"
+
+	"github.com/sosgo/sosgo/answer/words"
 )
 
 const hexDigits = "0123456789abcdef"
@@ -85,19 +87,7 @@ func HumanSize(bytes uint64) string {
 }
 
 // Size formats a number of bytes for people: B, KB, MB or GB of 1,024, with one decimal from KB on.
-func Size(bytes uint64) string {
-	if bytes < 1024 {
-		return strconv.FormatUint(bytes, 10) + " B"
-	}
-	v, unit := float64(bytes)/1024, " KB"
-	for _, u := range [...]string{" MB", " GB"} {
-		if v < 1023.95 {
-			break
-		}
-		v, unit = v/1024, u
-	}
-	return strconv.FormatFloat(v, 'f', 1, 64) + unit
-}
+func Size(bytes uint64) string { return words.Size(bytes) }
 
 // appendSigned appends v in decimal with commas, or in hexadecimal with a prefix and at least two digits. The sign
 // comes first.

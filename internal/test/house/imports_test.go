@@ -55,7 +55,7 @@ var only = map[string]string{
 	"answer": "target internal/encoding/jsonenc internal/encoding/utf16text",
 	// Renderers receive answers and cannot read a dump.
 	"internal/front/cli/text/...": "answer target internal/base/compilernames internal/front/report internal/encoding/utf16text export/stackexport internal/front/cli/text",
-	"internal/front/report":       "answer target internal/encoding/jsonenc internal/encoding/utf16text",
+	"internal/front/report":       "answer answer/words target internal/encoding/jsonenc internal/encoding/utf16text",
 	// The engine of the command line knows no commands, and the web page runs commands and reads
 	// nothing itself.
 	"internal/front/cli":       "target internal/base/outfile internal/front/report internal/base/secrets internal/base/workers",
