@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"reflect"
 	"slices"
 
 	"github.com/sosgo/sosgo/target"
@@ -147,6 +148,19 @@ func Conclude(kind FindingKind, says Statement, strength Strength, facts ...Stat
 	v := Verdict{Kind: kind, Statement: says, Strength: strength}
 	v.Because(facts...)
 	return v
+}
+
+// VerdictsOf returns the conclusions of an answer: its field Verdicts. The elements are the answer's own.
+func VerdictsOf(a any) []Verdict {
+	v := reflect.Indirect(reflect.ValueOf(a))
+	if v.Kind() != reflect.Struct {
+		return nil
+	}
+	if v = v.FieldByName("Verdicts"); !v.IsValid() {
+		return nil
+	}
+	list, _ := v.Interface().([]Verdict)
+	return list
 }
 
 // Because adds facts to the evidence. Empty statements are skipped.

@@ -15,8 +15,14 @@ const (
 	NoGap         Premise = "not behind a gap"            // the evidence does not follow memory that is missing
 	ListComplete  Premise = "list complete"               // a list or queue of the program was read to its end
 	FilesThere    Premise = "module files there"          // files were found for the modules that are not in the dump
-	TablesWhole   Premise = "tables of the runtime whole" // handles, sync blocks and the like are all readable
+	TablesWhole   Premise = "tables of the runtime whole" // the table of sync blocks is readable
+	HandlesRead   Premise = "GC handles read"             // the tables of GC handles are readable
 )
+
+// AllPremises lists the premises. A conclusion that does not declare its premises rests on all of them.
+func AllPremises() []Premise {
+	return []Premise{HeapWhole, NoCollection, HeapAtRest, RootsRead, ThreadsListed, StackComplete, CodeFound, NoGap, ListComplete, FilesThere, TablesWhole, HandlesRead}
+}
 
 // Broken returns what is the case if the premise does not hold.
 func (p Premise) Broken() string {
@@ -38,6 +44,7 @@ var broken = map[Premise]string{
 	ListComplete:  "a list can't be read to its end",
 	FilesThere:    "module files are missing",
 	TablesWhole:   "tables of the runtime can't be read",
+	HandlesRead:   "GC handles can't be read",
 }
 
 // A PremiseState says whether a premise holds for a process.
@@ -52,3 +59,6 @@ const (
 
 // Premises maps premises to their states in a process. A premise without an entry holds.
 type Premises map[Premise]PremiseState
+
+// State returns the state of a premise.
+func (s Premises) State(p Premise) PremiseState { return s[p] }

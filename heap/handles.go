@@ -1,6 +1,7 @@
 package heap
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -100,6 +101,19 @@ func (h *Heap) Handles() iter.Seq2[Handle, error] {
 			return yield(e, h.checkHandle(&e))
 		})
 	}
+}
+
+// CheckHandles reads the tables of GC handles. It returns the first error, and whether any table can be read.
+func (h *Heap) CheckHandles() (read bool, first error) {
+	t, err := h.openHandleTables()
+	if err != nil {
+		return false, err
+	}
+	t.walk(func(_ Handle, err error) bool {
+		read, first = read || err == nil, cmp.Or(first, err)
+		return !read || first == nil
+	})
+	return read, first
 }
 
 // checkHandle proves that a handle refers into the heap, as far as the heap is known.

@@ -119,6 +119,29 @@ func (h *Heap) DATAS() (uint64, bool) {
 // Warnings returns the parts that Open had to leave out.
 func (h *Heap) Warnings() []error { return h.warnings }
 
+// Missing returns how many bytes of the segments' objects are not in the dump, and the size of the segments. Unused memory of allocation
+// contexts counts as neither. Lost segments have no known size.
+func (h *Heap) Missing() (missing, size uint64) {
+	if h == nil {
+		return 0, 0
+	}
+	for i := range h.segments {
+		s := &h.segments[i]
+		size += s.Objects.Size()
+		missing += s.Objects.Size() - min(s.stored, s.Objects.Size())
+	}
+	for _, gap := range h.gaps {
+		unused := gap.Size()
+		first := sort.Search(len(h.held), func(i int) bool { return h.held[i].End > gap.Start })
+		for i := first; i < len(h.held) && h.held[i].Start < gap.End; i++ {
+			unused -= uint64(min(h.held[i].End, gap.End) - max(h.held[i].Start, gap.Start))
+		}
+		size -= gap.Size()
+		missing -= min(missing, unused)
+	}
+	return missing, size
+}
+
 // Unread returns an error if the heap has segments and all of them are unreadable. Such a heap is unknown, not
 // empty.
 func (h *Heap) Unread() error {

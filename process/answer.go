@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
@@ -30,7 +31,8 @@ type Call struct {
 // answer that are read later end with it too.
 //
 // If T embeds answer.Gaps, Answer adds compute's notes to them. Otherwise it passes the notes to the function of
-// WithNotes. The error is ErrClosed for a closed dump, or compute's. Dump.Close waits until Answer returns.
+// WithNotes. The error is ErrClosed for a closed dump, or compute's. Dump.Close waits
+// until Answer returns. Conclusions of the answer (answer.VerdictsOf) are no stronger than their premises (State).
 func Answer[T any](ctx context.Context, p *Process, compute func(ctx context.Context, c *Call) (T, error)) (T, error) {
 	var none T
 	ctx, done, err := p.dump.users.UseLasting(ctx)
@@ -43,6 +45,8 @@ func Answer[T any](ctx context.Context, p *Process, compute func(ctx context.Con
 	if err != nil && ctx.Err() != nil {
 		return none, ctx.Err() // the dump was closed, or the caller's context ended
 	}
+	verdicts := answer.VerdictsOf(out)
+	copy(verdicts, words.Lower(verdicts, p.State))
 	if gaps := answer.GapsOf(out); gaps != nil {
 		gaps.NoteFirst(c.notes)
 		if c.graph != nil {

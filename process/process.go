@@ -21,7 +21,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dump/crashreport"
 	"github.com/sosgo/sosgo/graph"
@@ -55,7 +54,7 @@ type Process struct {
 	threads     lazy.Value[[]threads.Thread]
 	roots       lazy.Value[*roots.Reader]
 	graph       lazy.Value[*graph.Graph]
-	premises    lazy.Value[answer.Premises]
+	premises    sync.Map // answer.Premise -> *lazy.Value[answer.PremiseState]: State
 	above       sync.Map // *extension -> *lazy.Value[T]: the values of PerProcess
 }
 

@@ -1,23 +1,32 @@
 package words
 
-import "github.com/sosgo/sosgo/answer"
+import (
+	"slices"
+
+	"github.com/sosgo/sosgo/answer"
+)
 
 // CantBeJudged stands in the place of a conclusion that has lost a premise.
 var CantBeJudged = say("can't be judged", "can't be judged: {premise}")
 
-// Lower returns conclusions that are no stronger than their premises. One that rests on a doubtful premise is at most likely. One that rests
-// on a broken premise says so in place of what it concluded, and is no finding. Lower may be called again on its result.
-func Lower(list []answer.Verdict, state answer.Premises) []answer.Verdict {
+// Lower returns conclusions with their premises (Premises), and no stronger than these. A conclusion that rests on a doubtful premise is at
+// most likely. One that rests on a broken premise says so in place of what it concluded, and is no finding.
+//
+// state returns the state of a premise: for the whole process, as process.Process.State does, or for one piece of evidence, as the reader
+// knows it. Lower may be called again on its result, with the same state or another one.
+func Lower(list []answer.Verdict, state func(answer.Premise) answer.PremiseState) []answer.Verdict {
 	out := make([]answer.Verdict, len(list))
 	for i := range list {
-		out[i] = lower(list[i], state)
+		out[i] = LowerOne(list[i], state)
 	}
 	return out
 }
 
-func lower(v answer.Verdict, state answer.Premises) answer.Verdict {
+// LowerOne is Lower for one conclusion.
+func LowerOne(v answer.Verdict, state func(answer.Premise) answer.PremiseState) answer.Verdict {
+	v.Rests = Premises(v)
 	for _, p := range v.Rests {
-		switch state[p] {
+		switch state(p) {
 		case answer.PremiseHolds:
 		case answer.PremiseBroken:
 			return answer.Verdict{Statement: CantBeJudged.Of(Text(p.Broken())), Strength: answer.StrengthUnknown, Rests: v.Rests}
@@ -26,4 +35,26 @@ func lower(v answer.Verdict, state answer.Premises) answer.Verdict {
 		}
 	}
 	return v
+}
+
+// Premises returns what a conclusion rests on: the premises of its kind of sentence, and those in Rests. A kind without a row in the table
+// rests on all premises. A text that this package did not make has those in Rests alone.
+func Premises(v answer.Verdict) []answer.Premise {
+	kind, declared := restsOn()[v.Says]
+	if !declared && v.Says != "" {
+		kind = answer.AllPremises()
+	}
+	out := slices.Clone(kind)
+	for _, p := range v.Rests {
+		if !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Declared reports whether a kind of sentence declares what a conclusion of that kind rests on.
+func Declared(says string) bool {
+	_, ok := restsOn()[says]
+	return ok
 }

@@ -75,45 +75,131 @@ func TestLower(t *testing.T) {
 		{answer.StrengthPossible, answer.StrengthPossible},
 		{answer.StrengthUnknown, answer.StrengthUnknown},
 	} {
-		v := answer.Conclude(answer.FindingHeap, QueuesEmpty.Of(), c.has)
-		v.Rests = []answer.Premise{answer.HeapWhole, answer.NoCollection}
-		free := answer.Conclude(answer.FindingHeap, QueuesEmpty.Of(), c.has)
-		list := []answer.Verdict{v, free}
-		assert.Equal(t, list, Lower(list, nil))
-		assert.Equal(t, list, Lower(list, answer.Premises{answer.RootsRead: answer.PremiseBroken}))
-
-		got := Lower(list, answer.Premises{answer.NoCollection: answer.PremiseDoubtful})
-		assert.Equal(t, c.doubtful, got[0].Strength)
-		assert.Equal(t, v.Text, got[0].Text)
-		assert.Equal(t, free, got[1])
+		heap := answer.Conclude(answer.FindingFragmented, Fragmented.Of(), c.has) // rests on the whole heap, and on no collection
+		free := answer.Conclude(answer.FindingCrash, CrashReason.Of(), c.has)
+		more := answer.Conclude(answer.FindingCrash, CrashReason.Of(), c.has)
+		more.Rests = []answer.Premise{answer.ListComplete}
+		list := []answer.Verdict{heap, free, more}
+		strengths := func(state answer.Premises) (out []answer.Strength) {
+			for _, v := range Lower(list, state.State) {
+				out = append(out, v.Strength)
+			}
+			return out
+		}
+		unchanged := []answer.Strength{c.has, c.has, c.has}
+		assert.Equal(t, unchanged, strengths(nil))
+		assert.Equal(t, unchanged, strengths(answer.Premises{answer.RootsRead: answer.PremiseBroken}))
+		assert.Equal(t, []answer.Strength{c.doubtful, c.has, c.has}, strengths(answer.Premises{answer.NoCollection: answer.PremiseDoubtful}))
+		assert.Equal(t, []answer.Strength{c.has, c.has, c.doubtful}, strengths(answer.Premises{answer.ListComplete: answer.PremiseDoubtful}))
 		assert.Equal(t, c.has, list[0].Strength, "the list that was given stays as it is")
 
-		got = Lower(list, answer.Premises{answer.NoCollection: answer.PremiseDoubtful, answer.HeapWhole: answer.PremiseBroken})
+		state := answer.Premises{answer.NoCollection: answer.PremiseDoubtful, answer.HeapWhole: answer.PremiseBroken}
+		got := Lower(list, state.State)
+		assert.Equal(t, []answer.Premise{answer.HeapWhole, answer.NoCollection}, got[0].Rests)
 		assert.Equal(t, answer.StrengthUnknown, got[0].Strength)
 		assert.Equal(t, answer.NoFinding, got[0].Kind)
-		assert.Equal(t, got, Lower(got, answer.Premises{answer.NoCollection: answer.PremiseDoubtful, answer.HeapWhole: answer.PremiseBroken}), "again")
 		assert.Equal(t, "can't be judged: parts of the heap are missing", got[0].Text)
+		assert.Equal(t, got, Lower(got, state.State), "again")
 	}
+}
+
+// TestUndeclared: a kind of conclusion that declares no premises rests on all of them. A text of others rests on those that come with it.
+func TestUndeclared(t *testing.T) {
+	assert.Equal(t, answer.AllPremises(), Premises(answer.Conclude(answer.NoFinding, QueuesEmpty.Of(), answer.StrengthProved)))
+	assert.Empty(t, Premises(answer.Conclude(answer.NoFinding, Text("it burns"), answer.StrengthProved)))
+	assert.Empty(t, Premises(answer.Conclude(answer.NoFinding, CrashReason.Of(), answer.StrengthProved)))
+	for _, p := range answer.AllPremises() {
+		assert.NotContains(t, p.Broken(), "not given", p)
+	}
+}
+
+// TestOneRow: a kind of conclusion stands in one row of the table.
+func TestOneRow(t *testing.T) {
+	rows := 0
+	for _, row := range conclusions {
+		rows += len(row.kinds)
+	}
+	assert.Len(t, restsOn(), rows)
+}
+
+// concluding are the functions of the packages that conclude, with the position of the conclusion among their arguments.
+var concluding = map[string]int{"Conclude": 1, "conclusion": 0, "blame": 0, "finding": 1, "unjudged": 0, "alikeClause": 0}
+
+// TestConclusionsDeclare checks that what stands where a conclusion stands in code is a kind with a row in the table.
+func TestConclusionsDeclare(t *testing.T) {
+	kinds := definedKinds(t)
+	found := map[string]bool{}
+	declared := func(files *token.FileSet, e ast.Expr) {
+		if name := sentenceOf(e); name != "" && kinds[name] != nil {
+			found[name] = true
+			assert.True(t, Declared(kinds[name].says), "%s: words.%s concludes and has no row in rests.go", files.Position(e.Pos()), name)
+		}
+	}
+	eachSource(t, func(files *token.FileSet, f *ast.File) {
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.CallExpr:
+				if at, ok := concluding[calledName(n)]; ok && at < len(n.Args) {
+					declared(files, n.Args[at])
+				}
+			case *ast.AssignStmt:
+				for i, to := range n.Lhs {
+					if s, ok := to.(*ast.SelectorExpr); ok && s.Sel.Name == "Statement" && len(n.Lhs) == len(n.Rhs) && !isFinding(s) {
+						declared(files, n.Rhs[i])
+					}
+				}
+			}
+			return true
+		})
+	})
+	assert.Greater(t, len(found), len(restsOn())/2, "the others reach a conclusion by a variable")
+}
+
+// isFinding reports whether a field belongs to a finding, which has the sentences of its clauses and of their number.
+func isFinding(s *ast.SelectorExpr) bool {
+	x, ok := s.X.(*ast.Ident)
+	return ok && x.Name == "f"
+}
+
+// calledName returns the name of the function or method that is called.
+func calledName(n *ast.CallExpr) string {
+	switch f := n.Fun.(type) {
+	case *ast.Ident:
+		return f.Name
+	case *ast.SelectorExpr:
+		return f.Sel.Name
+	}
+	return ""
+}
+
+// sentenceOf returns X of words.X.Of(…), also if others continue the sentence.
+func sentenceOf(e ast.Expr) string {
+	call, ok := e.(*ast.CallExpr)
+	if !ok {
+		return ""
+	}
+	f, ok := call.Fun.(*ast.SelectorExpr)
+	switch {
+	case !ok:
+		return ""
+	case f.Sel.Name == "Plus":
+		return sentenceOf(f.X)
+	}
+	s, ok := f.X.(*ast.SelectorExpr)
+	if !ok || f.Sel.Name != "Of" {
+		return ""
+	}
+	if p, ok := s.X.(*ast.Ident); !ok || p.Name != "words" {
+		return ""
+	}
+	return s.Sel.Name
 }
 
 // TestCalls checks that each sentence is used, with as many arguments as its template names.
 func TestCalls(t *testing.T) {
-	root, err := filepath.Abs("../..")
-	require.NoError(t, err)
 	kinds := definedKinds(t)
 	said := map[string]bool{"CantBeJudged": true, "ColonException": true, "ColonMessage": true, "ThrownIn": true} // said here
-	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() && slices.Contains([]string{".git", "testdata", "node_modules"}, d.Name()) {
-			return filepath.SkipDir
-		}
-		if d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-			return nil
-		}
-		files := token.NewFileSet()
-		f, err := parser.ParseFile(files, path, nil, 0)
-		if err != nil {
-			return err
-		}
+	eachSource(t, func(files *token.FileSet, f *ast.File) {
 		for name, call := range sentencesSaid(f) {
 			s := kinds[name]
 			if !assert.NotNil(t, s, "%s: words.%s is no sentence", files.Position(f.Pos()), name) {
@@ -126,12 +212,32 @@ func TestCalls(t *testing.T) {
 				}
 			}
 		}
-		return nil
 	})
-	require.NoError(t, err)
 	for name := range kinds {
 		assert.True(t, said[name], "nothing says %s", name)
 	}
+}
+
+// eachSource calls f for each file of the project that is no test.
+func eachSource(t *testing.T, f func(files *token.FileSet, file *ast.File)) {
+	t.Helper()
+	root, err := filepath.Abs("../..")
+	require.NoError(t, err)
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() && slices.Contains([]string{".git", "testdata", "node_modules"}, d.Name()) {
+			return filepath.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		files := token.NewFileSet()
+		file, err := parser.ParseFile(files, path, nil, 0)
+		if err == nil {
+			f(files, file)
+		}
+		return err
+	})
+	require.NoError(t, err)
 }
 
 // sentencesSaid returns the sentences of this package that a file mentions, with the calls of their method Of.

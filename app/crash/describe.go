@@ -32,8 +32,20 @@ var noAddress = answer.Maybe[target.Addr]{Err: target.ErrNotInDump}
 // what the threads wait for. The error is ctx's, if ctx ended before anything was found.
 func Describe(ctx context.Context, p *process.Process, o Options) (*answer.Crash, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, _ *process.Call) (*answer.Crash, error) {
-		return describe(ctx, newSubject(p), o), nil
+		return settled(p, describe(ctx, newSubject(p), o)), nil
 	})
+}
+
+// settled makes the conclusions about a crash no stronger than their premises. A cause that can't be judged is no cause.
+func settled(p *process.Process, out *answer.Crash) *answer.Crash {
+	if out == nil {
+		return nil
+	}
+	out.Verdicts = words.Lower(out.Verdicts, p.State)
+	if n := out.Blames; n > 0 && out.Verdicts[n-1].Says == words.CantBeJudged.Kind() {
+		out.Blames, out.Likely, out.Usual = 0, "", ""
+	}
+	return out
 }
 
 func describe(ctx context.Context, p *subject, o Options) *answer.Crash {
@@ -60,6 +72,10 @@ func describe(ctx context.Context, p *subject, o Options) *answer.Crash {
 // strength. If the dump shows no crash, the answer has only the objects of contended monitors; without those it is nil.
 // It omits unreadable parts.
 func DescribeBriefly(p *process.Process, o Options) *answer.Crash {
+	return settled(p, describeBriefly(p, o))
+}
+
+func describeBriefly(p *process.Process, o Options) *answer.Crash {
 	if r := p.Dump().File().Report(); r != nil {
 		return r.Crash()
 	}
@@ -910,7 +926,6 @@ func (d *describer) concludeAlive() {
 			words.NoRecord.Of(), words.ExceptionsUnread.Of())
 	default:
 		d.conclusion(words.NoCrash.Of(), answer.StrengthLikely, words.NoRecord.Of(), words.NoneUnhandled.Of())
-		d.rests(answer.ThreadsListed)
 	}
 	d.waiting()
 }
@@ -977,7 +992,6 @@ func (d *describer) circle(w *answer.Waiting, circle []answer.Thread) {
 		kind, says = answer.FindingCircle, words.MonitorCircle.Of(words.Join(" -> ", names...), words.Join("", ends...))
 	}
 	d.finding(kind, says, strength, words.OwnersInTurn.Of())
-	d.rests(answer.TablesWhole)
 }
 
 // finalizing describes the finalizer thread while it runs code of the program.
@@ -994,7 +1008,6 @@ func (d *describer) finalizing(list []threads.Thread, w *answer.Waiting) {
 					where = row.Caller.S
 				}
 				d.finding(answer.FindingFinalizers, words.FinalizerDoes.Of(words.Text(row.Text), words.Method(where)), answer.StrengthRecorded, words.FinalizerFrames.Of())
-				d.rests(answer.StackComplete)
 				last := &d.out.Verdicts[len(d.out.Verdicts)-1]
 				last.Sites = []answer.Site{{Method: row.Caller, Does: row.Kind}}
 			}
@@ -1004,11 +1017,6 @@ func (d *describer) finalizing(list []threads.Thread, w *answer.Waiting) {
 
 // threadSays names a thread.
 func threadSays(t *threads.Thread) answer.Statement { return words.ThreadAndID(t.Describe(nil)) }
-
-// rests sets the premises of the last conclusion.
-func (d *describer) rests(premises ...answer.Premise) {
-	d.out.Verdicts[len(d.out.Verdicts)-1].Rests = premises
-}
 
 // faults converts exceptions for LikelyCause.
 func (d *describer) faults(list []answer.Exception) []Fault {

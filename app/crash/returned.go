@@ -45,7 +45,6 @@ func (d *describer) returned(walker *stackwalk.Walker, list []threads.Thread) {
 	evidence := words.FirstThreadIdle.Of(threadSays(main))
 	if len(others) == 0 {
 		d.conclusion(words.MainReturned.Of(), answer.StrengthLikely, evidence)
-		d.rests(answer.ThreadsListed, answer.StackComplete)
 		return
 	}
 	more := answer.Statement{}
@@ -54,7 +53,6 @@ func (d *describer) returned(walker *stackwalk.Walker, list []threads.Thread) {
 		more = words.AndMore.Of(words.N(n))
 	}
 	d.conclusion(words.MainReturnedBut.Of(words.Join(", ", names...), more), answer.StrengthLikely, evidence)
-	d.rests(answer.ThreadsListed, answer.StackComplete)
 }
 
 // initialThread returns the first thread of the process. If threads and processes share ids, it is the one with the

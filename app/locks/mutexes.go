@@ -115,7 +115,7 @@ func (g *grapher) sharedHandles() []answer.Verdict {
 			names[i] = g.name(w.thread)
 		}
 		v := answer.Conclude(answer.FindingWait, words.SameHandle.Of(words.N(len(alike)), g.what(alike[0]), words.Join(", ", names...), end[a]), strength[a], g.evidences(alike)...)
-		v.Rests, v.Count, v.Show, v.Sites, v.Thing = standingStill, len(alike), g.show(alike[0]), g.sites(alike), g.what(alike[0]).Text
+		v.Count, v.Show, v.Sites, v.Thing = len(alike), g.show(alike[0]), g.sites(alike), g.what(alike[0]).Text
 		out = append(out, v)
 	}
 	return out

@@ -245,7 +245,7 @@ func (g *grapher) suspended(groups []*waiters) []answer.Verdict {
 	out = append(out, g.onePromise(groups)...)
 	for _, s := range list {
 		t := s.thing
-		v := answer.Verdict{Kind: answer.FindingPermits, Show: []string{"dumpobj " + addressText(t.addr)}, Rests: suspendedCode}
+		v := answer.Verdict{Kind: answer.FindingPermits, Show: []string{"dumpobj " + addressText(t.addr)}}
 		for _, w := range s.groups[:min(len(s.groups), listedOperations)] {
 			v.Because(g.groupText(w))
 			v.Show = append(v.Show, "dumpasync -address "+addressText(w.First[0]))
@@ -283,7 +283,7 @@ func (g *grapher) suspended(groups []*waiters) []answer.Verdict {
 func (g *grapher) rings() []answer.Verdict {
 	var out []answer.Verdict
 	for _, list := range g.s.circles {
-		v := answer.Verdict{Kind: answer.FindingDeadlock, Strength: answer.StrengthProved, Rests: suspendedCode}
+		v := answer.Verdict{Kind: answer.FindingDeadlock, Strength: answer.StrengthProved}
 		var methods []answer.Statement
 		for _, f := range list[:min(len(list), listedOperations)] {
 			method, _ := methodOf(f)
@@ -317,7 +317,7 @@ func (g *grapher) onePromise(groups []*waiters) []answer.Verdict {
 			continue
 		}
 		v := answer.Conclude(answer.FindingPromises, words.OnePromise.Of(words.N(w.Count), g.thingText(w.thing)), answer.StrengthRecorded, g.groupText(w))
-		v.Rests, v.Show = suspendedCode, []string{"dumpobj " + addressText(op.leaf), "dumpasync -address " + addressText(w.First[0])}
+		v.Show = []string{"dumpobj " + addressText(op.leaf), "dumpasync -address " + addressText(w.First[0])}
 		v.Sites = []answer.Site{{Method: w.Method, Does: w.thing.kind, Count: w.Count}}
 		out = append(out, v)
 	}
@@ -326,9 +326,6 @@ func (g *grapher) onePromise(groups []*waiters) []answer.Verdict {
 
 // isQueue reports whether a collection hands out its elements in turn. A dictionary of promises holds awaited answers.
 func isQueue(collection string) bool { return !strings.Contains(collection, "Dictionary") }
-
-// suspendedCode lists the premises of conclusions about suspended code.
-var suspendedCode = []answer.Premise{answer.HeapWhole, answer.NoCollection, answer.CodeFound}
 
 // groupText describes a group on a line.
 func (g *grapher) groupText(w *waiters) answer.Statement {
@@ -411,7 +408,7 @@ func (g *grapher) nobody(v *answer.Verdict, start answer.Statement, u *semaphore
 		v.Strength, v.Statement = answer.StrengthUnknown, start.Plus(words.NobodyUnread.Of(words.Join(", ", unread...)))
 		return
 	}
-	v.Strength, v.Statement = answer.StrengthLikely, start.Plus(words.NobodyEntered.Of())
+	v.Strength, v.Statement, v.Rests = answer.StrengthLikely, start.Plus(words.NobodyEntered.Of()), leftBehind
 	v.Because(words.PermitLost.Of())
 }
 

@@ -43,7 +43,7 @@ func (g *grapher) fullSemaphores() []answer.Verdict {
 	for _, l := range order {
 		list := of[l]
 		v := answer.Verdict{Kind: answer.FindingPermits, Strength: answer.StrengthRecorded, Count: len(list),
-			Show: []string{"dumpobj " + addressText(l.Address)}, Sites: g.sites(list), Thing: g.lockText(l).Text, Rests: standingStill}
+			Show: []string{"dumpobj " + addressText(l.Address)}, Sites: g.sites(list), Thing: g.lockText(l).Text}
 		v.Because(g.evidences(list)...)
 		switch collection, state := g.fullCollection(list[0]); {
 		case collection != 0:

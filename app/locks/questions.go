@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/app/web"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/process"
@@ -49,7 +48,6 @@ func Waits(ctx context.Context, p *process.Process, o Options) (*answer.Waits, e
 		if err != nil {
 			return nil, err
 		}
-		out.Verdicts = words.Lower(out.Verdicts, p.Premises())
 		return process.UnlessEmpty(out, len(out.Threads)+len(out.Operations)+len(out.Verdicts) == 0, out.Lost)
 	})
 }

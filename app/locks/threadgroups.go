@@ -161,7 +161,7 @@ func (g *grapher) manyThreads(list []stand) answer.Verdict {
 	}
 	v := answer.Conclude(answer.FindingThreads, words.ManyThreads.Of(words.N(len(list)), words.Method(compilernames.Pretty(entry)), words.Text(at.activity.Text), where), answer.StrengthProved,
 		words.StacksOf.Of(words.N(len(list)), g.name(at.thread)))
-	v.Rests, v.Count, v.Show = []answer.Premise{answer.StackComplete}, len(list), showThread(at.thread.Describe(g.s.gaps))
+	v.Count, v.Show = len(list), showThread(at.thread.Describe(g.s.gaps))
 	v.Sites = []answer.Site{{Method: answer.Text{S: entry}, Does: at.activity.Text}}
 	return v
 }
@@ -214,7 +214,6 @@ func (g *grapher) spinning(list []stand) (v answer.Verdict, ok bool) {
 			facts = append(facts, words.NoCPUTimes.Of())
 		}
 		v := answer.Conclude(answer.FindingSpin, says, strength, facts...)
-		v.Rests = []answer.Premise{answer.StackComplete, answer.CodeFound}
 		v.Count, v.Show = len(list), showThread(at.thread.Describe(g.s.gaps))
 		v.Sites = []answer.Site{{Method: answer.Text{S: at.name}, Does: "runs", Count: len(list)}}
 		return v, true

@@ -420,11 +420,14 @@ func byKind(a, b answer.Verdict) int {
 
 // circle describes the waits of a cycle.
 func (g *grapher) circle(path []*wait) answer.Verdict {
-	v := answer.Verdict{Kind: answer.FindingDeadlock, Strength: answer.StrengthProved, Rests: standingStill}
+	v := answer.Verdict{Kind: answer.FindingDeadlock, Strength: answer.StrengthProved}
 	var says, ends []answer.Statement
 	for i, w := range path {
 		before := path[(i+len(path)-1)%len(path)]
 		says = append(says, words.WaitInCircle.Of(g.who(w), g.keeps(before, w), g.what(w)))
+		if w.op != nil {
+			v.Rests = words.Suspended
+		}
 		if w.op != nil && before.lock != nil {
 			v.Strength = answer.Weakest(v.Strength, answer.StrengthLikely) // a semaphore does not record who has entered
 			v.Because(g.keepsEvidence(before.lock, w.op))
@@ -655,9 +658,6 @@ func (g *grapher) name(t *threads.Thread) answer.Statement {
 	return words.Thread(d)
 }
 
-// standingStill lists the premises of conclusions about waits between threads.
-var standingStill = []answer.Premise{answer.ThreadsListed, answer.StackComplete, answer.TablesWhole}
-
 // chains describes the threads that block until a task completes, the awaited locks with known owners, and the threads
 // that wait for others in other ways.
 func (g *grapher) chains() []answer.Verdict {
@@ -712,7 +712,7 @@ func (g *grapher) blocks(alike ...*wait) answer.Verdict {
 		block = block.Plus(awaitChain(w))
 	}
 	v := answer.Conclude(answer.FindingBlocked, answer.Statement{}, answer.StrengthProved, g.evidences(alike)...)
-	v.Rests, v.Show = standingStill, g.show(w)
+	v.Show = g.show(w)
 	if len(alike) > 1 {
 		v.Count = len(alike)
 	}
@@ -899,11 +899,14 @@ func (g *grapher) others() []answer.Verdict {
 			continue
 		}
 		v := answer.Conclude(answer.FindingWait, words.OtherWait.Of(g.name(w.thread), g.does(w.thread), g.placeOf(w), g.end(w), g.onward(w.runners, w)), answer.StrengthLikely, g.evidence(w))
-		v.Rests, v.Show, v.Sites = standingStill, g.show(w), []answer.Site{g.site(w)}
+		v.Show, v.Sites = g.show(w), []answer.Site{g.site(w)}
 		out = append(out, v)
 	}
 	return out
 }
+
+// leftBehind is what it rests on that code has left a lock or a permit behind. A collector at work can look like that.
+var leftBehind = []answer.Premise{answer.HeapAtRest}
 
 // held describes each held lock and its waiters.
 func (g *grapher) held() []answer.Verdict {
@@ -944,8 +947,11 @@ func (g *grapher) held() []answer.Verdict {
 			onward, perhaps = g.onward(first.runners, first), g.perhapsMutual(first.runners, alike)
 		}
 		v := answer.Conclude(kind, words.HeldLock.Of(g.holds(l, first), g.lockName(l), waiting, limitOf(alike), onward, perhaps), strength, g.evidences(alike)...)
-		v.Rests, v.Count, v.Sites, v.Thing = standingStill, len(names), g.sites(alike), g.lockName(l).Text
+		v.Count, v.Sites, v.Thing = len(names), g.sites(alike), g.lockName(l).Text
 		v.Show = append([]string{"dumpobj " + addressText(l.Address)}, g.showRunner(first)...)
+		if kind == answer.FindingAbandoned {
+			v.Rests = leftBehind
+		}
 		out = append(out, v)
 	}
 	return out
@@ -1001,7 +1007,7 @@ func (g *grapher) unheld() []answer.Verdict {
 			continue
 		}
 		v := answer.Conclude(answer.FindingAbandoned, words.Unheld.Of(g.waiting(alike), g.lockName(l), words.Text(l.State), limitOf(alike)), answer.StrengthLikely, g.evidences(alike)...)
-		v.Rests, v.Count, v.Sites, v.Thing = standingStill, len(alike), g.sites(alike), g.lockName(l).Text
+		v.Count, v.Sites, v.Thing = len(alike), g.sites(alike), g.lockName(l).Text
 		v.Show = append([]string{"dumpobj " + addressText(l.Address)}, g.show(alike[0])...)
 		v.Because(words.EnteredLists.Of())
 		out = append(out, v)

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/process"
 )
 
@@ -44,7 +43,6 @@ func Pool(ctx context.Context, p *process.Process, o Options) (*answer.ThreadPoo
 		if err != nil {
 			return nil, err
 		}
-		out.Verdicts = words.Lower(out.Verdicts, p.Premises())
 		return process.UnlessEmpty(out, len(out.Workers) == 0 && out.Total.Err != nil, out.Queued.Err)
 	})
 }

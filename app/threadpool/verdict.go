@@ -18,7 +18,6 @@ func judge(p *answer.ThreadPool, q *answer.WorkQueues) answer.Verdict {
 		return unjudged(words.PoolUnknown.Of(), words.QueuesUnread.Of(words.Text(p.Queued.Err.Error())))
 	case p.Queued.Value == 0:
 		v := answer.Conclude(answer.NoFinding, words.PoolWithoutWork.Of(), answer.StrengthProved, words.QueuesEmpty.Of())
-		v.Rests = []answer.Premise{answer.ListComplete}
 		if blocked(p) > 0 {
 			v.Because(doing(p)...)
 		}
@@ -27,7 +26,6 @@ func judge(p *answer.ThreadPool, q *answer.WorkQueues) answer.Verdict {
 		return unjudged(words.PoolUncounted.Of(words.N(p.Queued.Value)), words.CountersUnread.Of())
 	}
 	v := weigh(p, q)
-	v.Rests = []answer.Premise{answer.ThreadsListed, answer.StackComplete, answer.ListComplete}
 	v.Because(words.WorkersBusy.Of(words.N(p.Running.Value), words.N(p.Total.Value)))
 	if parked := p.Total.Value - p.Running.Value - free(p); parked > 0 {
 		v.Because(words.WorkersParked.Of(words.N(p.Goal.Value), words.N(parked)))

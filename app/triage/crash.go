@@ -94,9 +94,9 @@ func finalizer(_ context.Context, q *Answers) (view, error) {
 		return view{beside: true}, nil
 	}
 	v := view{partly: firstOf(c.Noted(), nil)}
-	for i := range c.Verdicts {
-		if c.Verdicts[i].Kind == answer.FindingFinalizers {
-			v.found = append(v.found, finding(answer.FindingFinalizers, c.Verdicts[i]))
+	for _, x := range v.findings(c.Verdicts) {
+		if x.Kind == answer.FindingFinalizers {
+			v.found = append(v.found, finding(answer.FindingFinalizers, x))
 		}
 	}
 	return v, nil

@@ -102,13 +102,11 @@ func fragmentation(_ context.Context, q *Answers) (view, error) {
 		}
 		x := answer.Conclude(answer.FindingFragmented, words.Fragmented.Of(words.Bytes(g.Free), words.Text(name), words.Percent(g.Share), words.N(g.Blocks), words.Bytes(g.Largest)),
 			answer.StrengthRecorded, words.ObjectsHave.Of(words.Bytes(g.Objects)))
-		x.Rests = wholeHeap
 		clauses := []answer.Verdict{x}
 		for j := range g.Pins[:min(len(g.Pins), mostClauses)] {
 			p := &g.Pins[j]
 			pinned := answer.Conclude(answer.NoFinding, words.PinnedObjects.Of(words.N(p.Objects), words.Type(p.Type.String())), answer.StrengthProved,
 				words.PinningHandles.Of(words.N(p.Handles), words.Text(p.Handle)))
-			pinned.Rests = []answer.Premise{answer.TablesWhole, answer.NoCollection}
 			pinned.Count, pinned.Show = int(p.Objects), []string{fmt.Sprintf("gcroot %x", uint64(p.Example))}
 			clauses = append(clauses, pinned)
 		}
@@ -196,7 +194,6 @@ func interned(l *answer.Leaks) (answer.Finding, bool) {
 		return answer.Finding{}, false
 	}
 	x := answer.Conclude(answer.FindingHolder, words.Interned.Of(words.N(n), words.Bytes(retained), words.Percent(share), words.N(arrays)), answer.StrengthLikely, words.InternedArrays.Of())
-	x.Rests = reachable
 	x.Show, x.Count, x.Sites = []string{"leaks"}, arrays, []answer.Site{{Does: "interned"}}
 	return finding(answer.FindingHolder, x), true
 }
@@ -248,12 +245,12 @@ func holder(list []*answer.Suspect, l *answer.Leaks) answer.Finding {
 	retained, share := sums(list)
 	sig, root := signature.Suspect(s)
 	x := answer.Conclude(answer.FindingHolder, holderSays(list, held{words.Bytes(retained), words.Percent(share), localHolds(s), keptBy(s, root)}), answer.StrengthProved, words.AllReferences.Of())
-	x.Rests, x.Show = reachable, []string{"leaks"}
+	x.Show = []string{"leaks"}
 	if len(list) > 1 {
 		x.Count = len(list)
 	}
 	if l.Incomplete {
-		x.Strength = answer.StrengthLikely
+		x = words.LowerOne(x, answer.Premises{answer.RootsRead: answer.PremiseDoubtful}.State)
 		x.Because(words.NotAllRead.Of())
 	}
 	if s.Path != nil && s.Path.Root.Conservative {
@@ -392,7 +389,7 @@ func loadContexts(_ context.Context, q *Answers) (view, error) {
 		}
 		x := answer.Conclude(answer.FindingUnload, words.ContextStays.Of(words.Text(c.Name.String()), words.N(len(c.Assemblies))), answer.StrengthProved,
 			words.ContextObject.Of(words.ShortObject(c.Address)))
-		x.Rests, x.Show = reachable, []string{"contexts"}
+		x.Show = []string{"contexts"}
 		clauses := []answer.Verdict{x}
 		for j := range c.Blockers[:min(len(c.Blockers), mostClauses)] {
 			b := &c.Blockers[j]
@@ -419,21 +416,18 @@ func soundness(_ context.Context, q *Answers) (view, error) {
 		return v, nil
 	}
 	x := answer.Conclude(answer.FindingHeap, words.DamagedHeap.Of(words.N(s.Errors), words.N(s.Objects)), answer.StrengthProved)
-	x.Rests, x.Count, x.Show = []answer.Premise{answer.HeapAtRest, answer.HeapWhole}, s.Errors, []string{"verifyheap"}
+	x.Count, x.Show = s.Errors, []string{"verifyheap"}
 	for i := range s.Faults[:min(len(s.Faults), mostClauses)] {
 		fault := &s.Faults[i]
 		x.Because(words.Text(fault.Reason))
 		x.Show = append(x.Show, fmt.Sprintf("listnearobj %x", uint64(fault.Object)))
 	}
+	if s.Incomplete {
+		x = words.LowerOne(x, answer.Premises{answer.NoGap: answer.PremiseDoubtful}.State) // an object behind a gap may be none
+	}
 	v.found = append(v.found, finding(answer.FindingHeap, x))
 	return v, nil
 }
-
-// Premises of the conclusions about the heap.
-var (
-	wholeHeap = []answer.Premise{answer.HeapWhole, answer.NoCollection}
-	reachable = []answer.Premise{answer.HeapWhole, answer.NoCollection, answer.RootsRead}
-)
 
 // muchHandles is how many GC handles of one type to objects of one type are a finding. Healthy processes have fewer
 // than 2,000 of all types together. A ConditionalWeakTable has a Dependent handle for each key.
@@ -482,7 +476,6 @@ func handles(ctx context.Context, q *Answers) (view, error) {
 		}
 		x := answer.Conclude(answer.FindingHandles, words.ManyHandles.Of(words.N(c.Count), words.Text(k.handle), objects, effect), answer.StrengthRecorded,
 			words.HandleTable.Of(words.Bytes(c.Size)))
-		x.Rests = []answer.Premise{answer.TablesWhole}
 		x.Count, x.Show, x.Sites = int(c.Count), []string{"gchandles -type " + k.handle}, []answer.Site{{Method: c.Type, Does: k.handle}}
 		f := finding(answer.FindingHandles, x)
 		f.Next = append(slices.Clone(x.Show), f.Next...)

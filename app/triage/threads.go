@@ -17,11 +17,7 @@ func waits(ctx context.Context, q *Answers) (view, error) {
 		return view{}, err
 	}
 	v := view{partly: cmp.Or(err, w.Lost, firstOf(w.Noted(), nil))}
-	for i := range w.Verdicts {
-		x := w.Verdicts[i]
-		if slices.Contains(normal, x.Kind) {
-			continue
-		}
+	for _, x := range v.findings(w.Verdicts) {
 		f := finding(x.Kind, x)
 		if x.Kind == answer.FindingHeld && x.Count < manyWaiters || x.Kind == answer.FindingPermits && x.Count > 0 && x.Count < manyWaiters {
 			f.Severity = answer.SeverityWarning // a lock is often held when a dump is written
@@ -50,12 +46,11 @@ func pool(_ context.Context, q *Answers) (view, error) {
 	default:
 		v.partly = cmp.Or(p.Queued.Err, firstOf(p.Noted(), nil))
 	}
+	for _, x := range v.findings(p.Verdicts) {
+		v.found = append(v.found, finding(x.Kind, x))
+	}
 	for i := range p.Verdicts {
-		x := p.Verdicts[i]
-		switch {
-		case !slices.Contains(normal, x.Kind):
-			v.found = append(v.found, finding(x.Kind, x))
-		case x.Strength == answer.StrengthUnknown:
+		if x := &p.Verdicts[i]; x.Strength == answer.StrengthUnknown {
 			v.partly = cmp.Or(v.partly, p.Total.Err, p.Running.Err, fmt.Errorf("%s: %w", x.Text, target.ErrNotInDump))
 		}
 	}

@@ -158,17 +158,32 @@ func Judge(ctx context.Context, q *Answers, o Options) (*answer.Triage, error) {
 func (v *view) lower(premises answer.Premises) {
 	var kept []answer.Finding
 	for _, f := range v.found {
-		f.Clauses = words.Lower(f.Clauses, premises)
-		if len(f.Clauses) > 0 && f.Clauses[0].Says == words.CantBeJudged.Kind() {
-			v.partly = cmp.Or(v.partly, target.Unsupportedf("%s", f.Clauses[0].Text))
-			continue
-		}
-		if len(f.Clauses) > 0 {
-			f.Strength = answer.Weakest(f.Strength, f.Clauses[0].Strength)
+		of := max(0, slices.IndexFunc(f.Clauses, func(c answer.Verdict) bool { return c.Says == f.Says }))
+		f.Clauses = words.Lower(f.Clauses, premises.State)
+		if of < len(f.Clauses) {
+			if c := &f.Clauses[of]; c.Says == words.CantBeJudged.Kind() {
+				v.partly = cmp.Or(v.partly, target.Unsupportedf("%s", c.Text))
+				continue
+			}
+			f.Strength = answer.Weakest(f.Strength, f.Clauses[of].Strength)
 		}
 		kept = append(kept, f)
 	}
 	v.found = kept
+}
+
+// findings returns the conclusions of a list that are findings. If one can't be judged, v is checked in part.
+func (v *view) findings(list []answer.Verdict) []answer.Verdict {
+	var out []answer.Verdict
+	for _, x := range list {
+		if x.Says == words.CantBeJudged.Kind() {
+			v.partly = cmp.Or(v.partly, target.Unsupportedf("%s", x.Text))
+		}
+		if !slices.Contains(normal, x.Kind) {
+			out = append(out, x)
+		}
+	}
+	return out
 }
 
 // signBy signs findings by rules, unless these are the default. A crash is signed by its own subject.

@@ -458,7 +458,8 @@ func TestHosts(t *testing.T) {
 func TestInitializers(t *testing.T) {
 	q := healthy()
 	q.TypeInits = Got(&answer.Initializers{Verdicts: []answer.Verdict{
-		{Statement: answer.Statement{Text: "the initializer of A failed"}, Strength: answer.StrengthRecorded}, {Statement: answer.Statement{Text: "the initializer of B failed"}, Strength: answer.StrengthRecorded}}}, nil)
+		{Kind: answer.FindingInitializer, Statement: answer.Statement{Text: "the initializer of A failed"}, Strength: answer.StrengthRecorded},
+		{Kind: answer.FindingInitializer, Statement: answer.Statement{Text: "the initializer of B failed"}, Strength: answer.StrengthRecorded}}}, nil)
 	out, err := Judge(context.Background(), q, Options{})
 	require.NoError(t, err)
 	require.Len(t, out.Findings, 1)

@@ -30,7 +30,6 @@ func sqlPools(_ context.Context, q *Answers) (view, error) {
 		}
 		x := answer.Conclude(answer.FindingExhausted, words.WaitForConnection.Of(words.N(p.Waiting.Value), words.Text(p.Connection.String()), use), answer.StrengthProved,
 			words.CountsOf.Of(words.Type(p.Type.String()), words.ShortObject(p.Address)))
-		x.Rests = []answer.Premise{answer.ListComplete}
 		x.Count, x.Show = int(p.Waiting.Value), []string{"sqlpools", fmt.Sprintf("dumpobj %x", uint64(p.Address))}
 		if p.Idle.Err != nil || p.Busy.Err != nil || p.Max.Err != nil || p.Busy.Value < p.Max.Value {
 			x.Strength = answer.StrengthLikely // a free connection may be on its way
@@ -54,8 +53,8 @@ func httpClients(_ context.Context, q *Answers) (view, error) {
 		return view{}, err
 	}
 	v := view{partly: firstOf(list.Noted(), nil)}
-	for i := range list.Verdicts {
-		v.found = append(v.found, finding(list.Verdicts[i].Kind, list.Verdicts[i]))
+	for _, x := range v.findings(list.Verdicts) {
+		v.found = append(v.found, finding(x.Kind, x))
 	}
 	for i := range list.Pools {
 		p := &list.Pools[i]
@@ -64,12 +63,14 @@ func httpClients(_ context.Context, q *Answers) (view, error) {
 		}
 		x := answer.Conclude(answer.FindingExhausted, words.RequestsWait.Of(words.N(len(p.Waiting)), words.Text(p.Host.String()), words.N(p.Port.Value), words.N(p.Count.Value), words.N(p.Max.Value)),
 			answer.StrengthProved, words.QueueOfPool.Of(words.ShortObject(p.Address)))
-		x.Rests = []answer.Premise{answer.ListComplete}
 		x.Count, x.Show = len(p.Waiting), []string{"httpclients"}
 		for k := range p.Waiting {
 			if w := p.Waiting[k].Stack; w != nil {
 				x.Sites = append(x.Sites, answer.Site{Method: answer.Text{S: asyncName(w)}, Does: "connection"})
 			}
+		}
+		if len(list.Noted()) > 0 {
+			x = words.LowerOne(x, answer.Premises{answer.ListComplete: answer.PremiseDoubtful}.State)
 		}
 		f := finding(answer.FindingExhausted, x)
 		f.Object, f.Next = p.Address, []string{"httpclients"}
@@ -85,8 +86,8 @@ func redis(_ context.Context, q *Answers) (view, error) {
 		return view{}, err
 	}
 	v := view{partly: firstOf(list.Noted(), nil)}
-	for i := range list.Verdicts {
-		v.found = append(v.found, finding(list.Verdicts[i].Kind, list.Verdicts[i]))
+	for _, x := range v.findings(list.Verdicts) {
+		v.found = append(v.found, finding(x.Kind, x))
 	}
 	return v, nil
 }
@@ -123,7 +124,7 @@ func waiters(p *answer.SQLPool) []answer.Verdict {
 // alikeClause returns a clause about n equal holders or waiters, with the evidence of variables.
 func alikeClause(says answer.Statement, n int, fact answer.Statement) answer.Verdict {
 	x := answer.Conclude(answer.NoFinding, says, answer.StrengthLikely, fact)
-	x.Rests, x.Count = []answer.Premise{answer.StackComplete, answer.HeapWhole}, n
+	x.Count = n
 	return x
 }
 
@@ -216,7 +217,7 @@ func hosts(_ context.Context, q *Answers) (view, error) {
 		return view{}, err
 	}
 	v := view{partly: firstOf(list.Noted(), nil)}
-	for _, x := range list.Verdicts {
+	for _, x := range v.findings(list.Verdicts) {
 		v.found = append(v.found, finding(x.Kind, x))
 	}
 	return v, nil
@@ -229,8 +230,9 @@ func initializers(_ context.Context, q *Answers) (view, error) {
 		return view{}, err
 	}
 	v := view{partly: firstOf(list.Noted(), nil)}
-	if n := len(list.Verdicts); n > 0 {
-		f := finding(answer.FindingInitializer, list.Verdicts...)
+	failed := v.findings(list.Verdicts)
+	if n := len(failed); n > 0 {
+		f := finding(answer.FindingInitializer, failed...)
 		if f.Count = n; n > 1 {
 			f.Statement = f.Plus(words.OthersFailed.Of(words.N(n - 1)))
 		}

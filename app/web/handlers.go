@@ -127,7 +127,7 @@ func Unshared(a *answer.HTTPClients) []answer.Verdict {
 		}
 		v := answer.Conclude(answer.FindingClients, words.ClientsUnshared.Of(words.N(pools[s]), words.Text(s.host), words.N(s.port)), answer.StrengthLikely,
 			words.HandlersOnHeap.Of(words.N(a.Handlers)), words.ClientsKept.Of(words.N(kept)))
-		v.Rests, v.Count, v.Show = []answer.Premise{answer.NoCollection}, pools[s], []string{"httpclients"}
+		v.Count, v.Show = pools[s], []string{"httpclients"}
 		if kept < pools[s] {
 			v.Strength = answer.StrengthPossible // they may belong to a factory or be disposed
 		}

@@ -1,0 +1,80 @@
+package words
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/sosgo/sosgo/answer"
+)
+
+// Sets of premises that several kinds of conclusions rest on.
+var (
+	recorded  = []answer.Premise{} // nothing but what the dump records
+	onHeap    = []answer.Premise{answer.NoCollection}
+	wholeHeap = []answer.Premise{answer.HeapWhole, answer.NoCollection}
+	reachable = []answer.Premise{answer.HeapWhole, answer.NoCollection, answer.RootsRead}
+	queue     = []answer.Premise{answer.NoCollection, answer.ListComplete}
+	stacks    = []answer.Premise{answer.StackComplete}
+	frames    = []answer.Premise{answer.StackComplete, answer.CodeFound}
+	il        = []answer.Premise{answer.StackComplete, answer.CodeFound, answer.FilesThere}
+	threads   = []answer.Premise{answer.ThreadsListed, answer.StackComplete}
+	workers   = []answer.Premise{answer.ThreadsListed, answer.StackComplete, answer.ListComplete, answer.NoCollection}
+	waits     = []answer.Premise{answer.ThreadsListed, answer.StackComplete, answer.TablesWhole, answer.NoCollection}
+	variables = []answer.Premise{answer.StackComplete, answer.HeapWhole, answer.NoCollection, answer.CodeFound}
+)
+
+// Suspended lists the premises of conclusions about suspended code: all of it is on the heap.
+var Suspended = []answer.Premise{answer.HeapWhole, answer.NoCollection, answer.CodeFound}
+
+// conclusions lists what each kind of conclusion rests on. The rooms that conclude add what a single conclusion rests on besides.
+var conclusions = []struct {
+	rests []answer.Premise
+	kinds []*Sentence
+}{
+	// A record, a flag or a counter of the process says it. Sentences that leave a question open rest on nothing either.
+	{recorded, []*Sentence{CantBeJudged,
+		CrashReason, OwnRecord, Accessed, RaisedException, Faulted, FatalError, CrashUnknown, ReportException,
+		PoolUnknown, PoolUncounted, MayKeepUp, WorkersUnknown,
+		InitializerFailed, AllocationFailed, HeapLimit, Follows, UsuallyMeans}},
+
+	// The objects that it names are read from the heap. More such objects would not refute it.
+	{onHeap, []*Sentence{NotCaught, FailedCommand, FailedTask, ServiceFailed, HostStopping, HostOfStopping, ClientsUnshared}},
+	{queue, []*Sentence{Backlog, OneInBacklog, WaitForConnection, RequestsWait, PoolWithoutWork}},
+
+	// An object that is missing, or a root, would change the numbers or refute it.
+	{wholeHeap, []*Sentence{Fragmented, NativeMemory}},
+	{reachable, []*Sentence{Interned, Holder, Holders, Timers, TimersAtLeast, Handlers, ContextStays, ItIsKept}},
+	{[]answer.Premise{answer.HeapAtRest, answer.HeapWhole, answer.NoGap}, []*Sentence{DamagedHeap}},
+	{[]answer.Premise{answer.HandlesRead}, []*Sentence{ManyHandles}},
+	{[]answer.Premise{answer.HandlesRead, answer.NoCollection}, []*Sentence{PinnedObjects}},
+
+	// Frames, code and variables show it.
+	{stacks, []*Sentence{Overflowed, FailFast, AssertionFailed, FinalizerDoes, CalledExit, RunsExit}},
+	{frames, []*Sentence{ManyThreads, ThreadsRun, ThreadsRan}},
+	{il, []*Sentence{FollowsLoop, ThreadSpins, ThreadsSpin}},
+	{[]answer.Premise{answer.CodeFound}, []*Sentence{JumpedTo, CodeFaulted}},
+	{[]answer.Premise{answer.CodeFound, answer.FilesThere}, []*Sentence{NullUses}},
+	{variables, []*Sentence{InHandsOf, CallsWaitIn}},
+
+	// Another thread could refute it.
+	{[]answer.Premise{answer.ThreadsListed}, []*Sentence{NoCrash}},
+	{threads, []*Sentence{Aborted, MainReturned, MainReturnedBut}},
+	{workers, []*Sentence{PilesUpThoughFree, PilesUp, KeepsUp, Starved, NearlyStarved, PoolBusy}},
+	{waits, []*Sentence{MonitorDeadlock, MonitorCircle, Deadlock, CircleOfWaits, ContextDeadlock, SyncOverAsync, EntryWaits, OtherWait, HeldLock, SameHandle,
+		FullCollection, FullSemaphore}},
+	{slices.Concat(waits, []answer.Premise{answer.HeapAtRest}), []*Sentence{Unheld}}, // a collector at work leaves no lock behind
+
+	// Other suspended code could refute it.
+	{Suspended, []*Sentence{OperationsWait, OnePromise, AwaitsItself, AwaitRing, Reentered, ReenteredMany}},
+}
+
+// restsOn returns the premises of conclusions by kind.
+var restsOn = sync.OnceValue(func() map[string][]answer.Premise {
+	out := map[string][]answer.Premise{}
+	for _, row := range conclusions {
+		for _, s := range row.kinds {
+			out[s.says] = row.rests
+		}
+	}
+	return out
+})

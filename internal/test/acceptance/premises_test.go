@@ -1,0 +1,227 @@
+package acceptance_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/answer/words"
+	"github.com/sosgo/sosgo/app/triage"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/test/testcase"
+	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/process"
+	"github.com/sosgo/sosgo/target"
+)
+
+// concluding are canned dumps with findings of many kinds, on both systems, with and without a heap.
+var concluding = []string{"net10-stacks", "net10-async", "net10-crash-nested", "net10-crash-null-triage", "win-net10-zoo"}
+
+// A breakage takes a premise away from a process.
+type breakage struct {
+	name    string
+	premise answer.Premise
+	state   answer.PremiseState // the strongest that may be left
+	holes   []target.Range
+	patches []testdump.Damage
+	offline bool // without files of modules
+}
+
+// TestPremisesAreKept breaks each premise of the conclusions about each dump in turn. No conclusion is stronger than its premises, no
+// conclusion survives stronger than it was, and none that is recorded or proved appears.
+func TestPremisesAreKept(t *testing.T) {
+	if testcase.Complete() {
+		testdump.Canned(t, breakPremises)
+		return
+	}
+	t.Logf("a sample: %d dumps; SOSGO_COMPLETE=1 tries all", len(concluding))
+	for _, name := range concluding {
+		t.Run(name, func(t *testing.T) { breakPremises(t, testdump.Open(t, name)) })
+	}
+}
+
+func breakPremises(t *testing.T, d *testdump.Dump) {
+	sound := &testdump.Altered{Target: d.Target()}
+	p := firstProcess(t, sound.Open(t, d.Options()))
+	if _, err := p.Runtime(); err != nil {
+		t.Skip("nothing can be concluded without a runtime: ", err)
+	}
+	list := breakages(t, sound, p)
+	before := conclusionsOf(t, p)
+	for _, b := range list {
+		t.Run(b.name, func(t *testing.T) {
+			o := d.Options()
+			if b.offline {
+				o.Offline, o.Modules = true, nil
+			}
+			broken := &testdump.Altered{Target: d.Target(), Holes: b.holes, Patches: b.patches}
+			q := firstProcess(t, broken.Open(t, o))
+			assert.GreaterOrEqual(t, q.State(b.premise), b.state, "%s", b.premise)
+			for _, v := range conclusionsOf(t, q) {
+				keepsPremises(t, q, &v)
+				i := slices.IndexFunc(before, func(old answer.Verdict) bool { return old.Kind == v.Kind && old.Says == v.Says && old.Text == v.Text })
+				j := slices.IndexFunc(before, func(old answer.Verdict) bool { return old.Kind == v.Kind && old.Says == v.Says })
+				switch {
+				case i >= 0:
+					assert.LessOrEqual(t, answer.CompareStrength(before[i].Strength, v.Strength), 0, "%s: was %s, and is %s", v.Text, before[i].Strength, v.Strength)
+				case j < 0 && v.Kind != answer.NoFinding && len(words.Premises(v)) > 0:
+					assert.Positive(t, answer.CompareStrength(v.Strength, answer.StrengthProved), "%s: %s [%s] was not concluded before", v.Kind, v.Text, v.Strength)
+				}
+			}
+		})
+	}
+}
+
+// keepsPremises checks that a conclusion declares its premises, and is no stronger than they are.
+func keepsPremises(t *testing.T, p *process.Process, v *answer.Verdict) {
+	t.Helper()
+	assert.True(t, words.Declared(v.Says), "%q: %s", v.Says, v.Text)
+	for _, premise := range words.Premises(*v) {
+		switch p.State(premise) {
+		case answer.PremiseDoubtful:
+			assert.Positive(t, answer.CompareStrength(v.Strength, answer.StrengthProved), "%s [%s] rests on %q", v.Text, v.Strength, premise)
+		case answer.PremiseBroken:
+			assert.Equal(t, words.CantBeJudged.Kind(), v.Says, "%s [%s] rests on %q", v.Text, v.Strength, premise)
+		}
+	}
+}
+
+func firstProcess(t *testing.T, d *sosgo.Dump) *process.Process {
+	t.Helper()
+	v, _ := d.View("") // without a runtime, the process has threads
+	return v.Process
+}
+
+// conclusionsOf returns what all answers of a triage conclude, and the triage itself.
+func conclusionsOf(t *testing.T, p *process.Process) []answer.Verdict {
+	t.Helper()
+	a, err := triage.Read(t.Context(), p, triage.Options{})
+	require.NoError(t, err)
+	var out []answer.Verdict
+	add := func(x any, _ error) { out = append(out, answer.VerdictsOf(x)...) }
+	add(got(a.Crash.Get()))
+	add(got(a.Waits.Get()))
+	add(got(a.ThreadPool.Get()))
+	add(got(a.HTTPClients.Get()))
+	add(got(a.Redis.Get()))
+	add(got(a.Hosts.Get()))
+	add(got(a.TypeInits.Get()))
+	judged, err := triage.Judge(context.Background(), a, triage.Options{})
+	if err != nil {
+		return out // no subject could be checked
+	}
+	for i := range judged.Findings {
+		f := &judged.Findings[i]
+		out = append(out, f.Clauses...)
+		if len(f.Clauses) > 0 {
+			weakest := slices.MinFunc(f.Clauses, func(a, b answer.Verdict) int { return answer.CompareStrength(a.Strength, b.Strength) })
+			assert.GreaterOrEqual(t, answer.CompareStrength(f.Strength, weakest.Strength), 0, "%s is stronger than its strongest clause", f.Text)
+		}
+	}
+	return out
+}
+
+func got[T any](x T, err error) (any, error) { return x, err }
+
+// breakages returns what can be broken in a process.
+func breakages(t *testing.T, sound *testdump.Altered, p *process.Process) []breakage {
+	t.Helper()
+	var out []breakage
+	add := func(name string, premise answer.Premise, state answer.PremiseState, holes ...target.Range) {
+		if len(holes) > 0 && p.State(premise) < state {
+			out = append(out, breakage{name: name, premise: premise, state: state, holes: holes})
+		}
+	}
+	var tops, stacks []target.Range
+	list, _ := p.Threads() // what can't be listed can't be broken
+	for i := range list {
+		if s, err := list[i].Stack(p.Target()); err == nil && list[i].Managed != nil {
+			r := s.Ranges[0]
+			stacks = append(stacks, r)
+			tops = append(tops, target.Range{Start: r.Start + target.Addr(r.Size()/2), End: r.End})
+		}
+	}
+	add("ends of stacks", answer.StackComplete, answer.PremiseDoubtful, tops...)
+	add("stacks", answer.StackComplete, answer.PremiseBroken, stacks...)
+	rt, err := p.Runtime()
+	require.NoError(t, err)
+	if managed, err := rt.Threads(); err == nil && len(managed) > 0 {
+		last := managed[len(managed)-1].Addr
+		add("a thread", answer.ThreadsListed, answer.PremiseDoubtful, target.Range{Start: last, End: last + 0x400})
+	}
+	var metadata, images []target.Range
+	if modules, err := rt.Modules(); err == nil {
+		for _, m := range modules {
+			if at, err := m.Image(); err == nil && at.Start != 0 {
+				images = append(images, target.Range{Start: at.Start, End: at.Start + 4096})
+				metadata = append(metadata, at)
+			}
+			if w := m.MetadataSource(); w.Addr != 0 {
+				metadata = append(metadata, target.Range{Start: w.Addr, End: w.Addr + 64})
+			}
+		}
+	}
+	add("metadata", answer.CodeFound, answer.PremiseDoubtful, metadata...)
+	add("files", answer.FilesThere, answer.PremiseDoubtful, images...)
+	for i := range out {
+		out[i].offline = out[i].name == "metadata" || out[i].name == "files"
+	}
+	h, err := p.Heap()
+	if err != nil {
+		return out
+	}
+	var half, whole []target.Range
+	for _, s := range h.Segments() {
+		if s.Objects.Size() > 0 {
+			whole = append(whole, s.Objects)
+			half = append(half, target.Range{Start: s.Objects.Start + target.Addr(s.Objects.Size()/2), End: s.Objects.End})
+		}
+	}
+	add("half of the heap", answer.HeapWhole, answer.PremiseDoubtful, half...)
+	add("heap", answer.HeapWhole, answer.PremiseBroken, whole...)
+	opening := sound.Reads(func() { _, err = heap.Open(rt, sound) })
+	require.NoError(t, err)
+	only := func(reads []target.Range) []target.Range {
+		return slices.DeleteFunc(reads, func(r target.Range) bool {
+			return slices.ContainsFunc(opening, func(o target.Range) bool { return o.Start < r.End && r.Start < o.End })
+		})
+	}
+	add("handles", answer.HandlesRead, answer.PremiseBroken, only(sound.Reads(func() { _, _ = h.CheckHandles() }))...)
+	add("handles and stacks", answer.RootsRead, answer.PremiseBroken, slices.Concat(only(sound.Reads(func() { _, _ = h.CheckHandles() })), stacks)...)
+	cold := firstProcess(t, sound.Open(t, sosgo.Options{Offline: true}))
+	if crt, err := cold.Runtime(); err == nil {
+		add("sync blocks", answer.TablesWhole, answer.PremiseDoubtful, only(sound.Reads(func() {
+			for range crt.SyncBlocks() {
+			}
+		}))...)
+	}
+	return append(out, collecting(t, sound, p, opening)...)
+}
+
+// collecting makes the process one that was dumped during a collection. The GC's count of the reasons why the heap is invalid is among the words
+// that opening a heap reads.
+func collecting(t *testing.T, sound *testdump.Altered, p *process.Process, opening []target.Range) []breakage {
+	t.Helper()
+	rt, err := p.Runtime()
+	require.NoError(t, err)
+	for _, r := range opening {
+		if n, err := target.Uint32(sound, r.Start); r.Size() != 4 || err != nil || n != 0 {
+			continue
+		}
+		patch := testdump.Damage{At: r.Start, Bytes: []byte{1, 0, 0, 0}}
+		h, err := heap.Open(rt, &testdump.Altered{Target: sound.Target, Patches: []testdump.Damage{patch}})
+		if err == nil && h.InGC() {
+			return []breakage{
+				{name: "collection", premise: answer.NoCollection, state: answer.PremiseDoubtful, patches: []testdump.Damage{patch}},
+				{name: "collector at work", premise: answer.HeapAtRest, state: answer.PremiseBroken, patches: []testdump.Damage{patch}},
+			}
+		}
+	}
+	t.Log("the runtime does not record that it collects")
+	return nil
+}
