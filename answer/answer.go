@@ -84,6 +84,21 @@ func (g *Gaps) NoteFirst(errs []error) {
 	}
 }
 
+// Reword replaces each note, and the failure, by what f returns for it.
+func (g *Gaps) Reword(f func(error) error) {
+	if g == nil {
+		return
+	}
+	noted := make([]error, len(g.noted))
+	for i, err := range g.noted {
+		noted[i] = f(err)
+	}
+	g.noted = noted
+	if g.failure != nil {
+		g.failure = f(g.failure)
+	}
+}
+
 // Noted returns the notes in order, including duplicates.
 func (g Gaps) Noted() []error { return g.noted }
 

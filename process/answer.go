@@ -52,12 +52,13 @@ func Answer[T any](ctx context.Context, p *Process, compute func(ctx context.Con
 		if c.graph != nil {
 			gaps.NoteAll(c.graph.Notes())
 		}
+		gaps.Reword(p.collected)
 	} else if f, ok := ctx.Value(notesKey{}).(func(error)); ok {
 		for _, note := range c.notes {
-			f(note)
+			f(p.collected(note))
 		}
 	}
-	return out, err
+	return out, p.collected(err)
 }
 
 // Note records why a part of the answer is missing. Nil is ignored.
@@ -94,7 +95,7 @@ func (c *Call) ObjectHeap() (*heap.Heap, error) {
 		return nil, err
 	}
 	if h.InGC() {
-		c.Note(target.Corruptf("the dump was taken during a garbage collection: the heap is read as far as it is sound"))
+		c.Note(target.Unsupportedf("the dump was taken during a garbage collection: the heap is read as far as it is sound"))
 	}
 	c.notes = append(c.notes, h.Warnings()...)
 	return h, nil

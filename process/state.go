@@ -54,7 +54,7 @@ func (p *Process) Premises() answer.Premises {
 	return out
 }
 
-// part returns the state of a premise about n things, of which missing are missing.
+// part returns the state of a premise about n things if some of them are missing.
 func part(missing, n uint64) answer.PremiseState {
 	switch {
 	case missing == 0:
@@ -86,6 +86,24 @@ func (p *Process) noCollection() answer.PremiseState {
 	return answer.PremiseHolds
 }
 
+// A collectedError is an error of the kind target.ErrCorrupt that was met during a collection.
+type collectedError struct{ err error }
+
+func (e *collectedError) Error() string {
+	return "a collection was in progress, and this may be its work: " + e.err.Error()
+}
+
+func (e *collectedError) Unwrap() error { return target.ErrUnsupported }
+
+// collected returns err. During a collection nothing is known to be damaged: an error of the kind target.ErrCorrupt is then one of the kind
+// target.ErrUnsupported.
+func (p *Process) collected(err error) error {
+	if errors.Is(err, target.ErrCorrupt) && p.State(answer.HeapAtRest) != answer.PremiseHolds {
+		return &collectedError{err}
+	}
+	return err
+}
+
 // heapAtRest is broken during a collection, which can look like damage.
 func (p *Process) heapAtRest() answer.PremiseState {
 	if p.noCollection() != answer.PremiseHolds {
@@ -106,8 +124,8 @@ func (p *Process) rootsRead() answer.PremiseState {
 	return answer.PremiseDoubtful
 }
 
-// threadsListed is doubtful if a thread can't be read, or if the runtime counts more threads than its list has. A runtime is about to start or
-// to end such a thread. It is broken if no thread can be read.
+// threadsListed is doubtful if a thread can't be read, or if the runtime counts more threads than its list has: it is about to start or to end
+// one. It is broken if no thread can be read.
 func (p *Process) threadsListed() answer.PremiseState {
 	list, err := p.Threads()
 	switch {

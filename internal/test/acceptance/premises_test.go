@@ -77,6 +77,40 @@ func breakPremises(t *testing.T, d *testdump.Dump) {
 	}
 }
 
+// TestCollectionIsNoDamage: an object without a type is damage, unless a collection was in progress: then it may be the collector's work, and
+// neither a finding nor a note calls it corrupt.
+func TestCollectionIsNoDamage(t *testing.T) {
+	d := testdump.Open(t, "net10-zoo")
+	sound := &testdump.Altered{Target: d.Target()}
+	p := firstProcess(t, sound.Open(t, d.Options()))
+	rt, err := p.Runtime()
+	require.NoError(t, err)
+	h, err := p.Heap()
+	require.NoError(t, err)
+	flag := collecting(t, p, sound.Reads(func() { _, err = heap.Open(rt, sound) }))
+	require.NoError(t, err)
+	require.NotNil(t, flag)
+	damage := testdump.Words(h.Segments()[0].Objects.Start, 0x123450)
+	judge := func(patches ...testdump.Damage) *answer.Triage {
+		broken := &testdump.Altered{Target: d.Target(), Patches: patches}
+		out, err := triage.Triage(t.Context(), firstProcess(t, broken.Open(t, d.Options())), triage.Options{})
+		require.NoError(t, err)
+		return out
+	}
+	isHeap := func(f answer.Finding) bool { return f.Kind == answer.FindingHeap }
+	assert.True(t, slices.ContainsFunc(judge(damage).Findings, isHeap))
+
+	out := judge(damage, *flag)
+	assert.False(t, slices.ContainsFunc(out.Findings, isHeap), "%v", out.Findings)
+	assert.NotContains(t, out.Quiet, "soundness of the heap")
+	for _, u := range out.Unknown {
+		assert.NotErrorIs(t, u.Err, target.ErrCorrupt, u.Subject)
+	}
+	i := slices.IndexFunc(out.Unknown, func(u answer.TriageAbsent) bool { return u.Subject == "soundness of the heap" })
+	require.GreaterOrEqual(t, i, 0)
+	assert.Contains(t, out.Unknown[i].Reason, "a collection was in progress")
+}
+
 // keepsPremises checks that a conclusion declares its premises, and is no stronger than they are.
 func keepsPremises(t *testing.T, p *process.Process, v *answer.Verdict) {
 	t.Helper()
@@ -200,28 +234,29 @@ func breakages(t *testing.T, sound *testdump.Altered, p *process.Process) []brea
 			}
 		}))...)
 	}
-	return append(out, collecting(t, sound, p, opening)...)
+	if flag := collecting(t, p, opening); flag != nil {
+		patches := []testdump.Damage{*flag}
+		out = append(out, breakage{name: "collection", premise: answer.NoCollection, state: answer.PremiseDoubtful, patches: patches},
+			breakage{name: "collector at work", premise: answer.HeapAtRest, state: answer.PremiseBroken, patches: patches})
+	}
+	return out
 }
 
-// collecting makes the process one that was dumped during a collection. The GC's count of the reasons why the heap is invalid is among the words
-// that opening a heap reads.
-func collecting(t *testing.T, sound *testdump.Altered, p *process.Process, opening []target.Range) []breakage {
+// collecting returns the patch that makes the process one that was dumped during a collection, or nil if the runtime does not record that. The
+// GC's count of the reasons why the heap is invalid is among the words that opening a heap reads.
+func collecting(t *testing.T, p *process.Process, opening []target.Range) *testdump.Damage {
 	t.Helper()
 	rt, err := p.Runtime()
 	require.NoError(t, err)
 	for _, r := range opening {
-		if n, err := target.Uint32(sound, r.Start); r.Size() != 4 || err != nil || n != 0 {
+		if n, err := target.Uint32(p.Target(), r.Start); r.Size() != 4 || err != nil || n != 0 {
 			continue
 		}
 		patch := testdump.Damage{At: r.Start, Bytes: []byte{1, 0, 0, 0}}
-		h, err := heap.Open(rt, &testdump.Altered{Target: sound.Target, Patches: []testdump.Damage{patch}})
+		h, err := heap.Open(rt, &testdump.Altered{Target: p.Target(), Patches: []testdump.Damage{patch}})
 		if err == nil && h.InGC() {
-			return []breakage{
-				{name: "collection", premise: answer.NoCollection, state: answer.PremiseDoubtful, patches: []testdump.Damage{patch}},
-				{name: "collector at work", premise: answer.HeapAtRest, state: answer.PremiseBroken, patches: []testdump.Damage{patch}},
-			}
+			return &patch
 		}
 	}
-	t.Log("the runtime does not record that it collects")
 	return nil
 }
