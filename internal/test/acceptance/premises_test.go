@@ -111,6 +111,33 @@ func TestCollectionIsNoDamage(t *testing.T) {
 	assert.Contains(t, out.Unknown[i].Reason, "a collection was in progress")
 }
 
+// TestThreadsThatAreCounted: if the runtime counts a thread that its list does not have, not all threads are listed.
+func TestThreadsThatAreCounted(t *testing.T) {
+	d := testdump.Open(t, "net10-zoo")
+	p := firstProcess(t, d.Dump)
+	rt, err := p.Runtime()
+	require.NoError(t, err)
+	assert.Equal(t, answer.PremiseHolds, p.State(answer.ThreadsListed))
+	store, err := rt.GlobalPointer("ThreadStore")
+	require.NoError(t, err)
+	counts, err := rt.ThreadCounts()
+	require.NoError(t, err)
+	for at := store; at < store+0x80; at += 4 {
+		if n, err := target.Uint32(d.Target(), at); err != nil || n != counts.Threads {
+			continue
+		}
+		more := &testdump.Altered{Target: d.Target(), Patches: []testdump.Damage{{At: at, Bytes: []byte{byte(counts.Threads + 1)}}}}
+		q := firstProcess(t, more.Open(t, d.Options()))
+		if qrt, err := q.Runtime(); err == nil {
+			if c, err := qrt.ThreadCounts(); err == nil && c.Threads == counts.Threads+1 {
+				assert.Equal(t, answer.PremiseDoubtful, q.State(answer.ThreadsListed))
+				return
+			}
+		}
+	}
+	t.Error("the count of threads was not found")
+}
+
 // keepsPremises checks that a conclusion declares its premises, and is no stronger than they are.
 func keepsPremises(t *testing.T, p *process.Process, v *answer.Verdict) {
 	t.Helper()
