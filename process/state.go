@@ -9,8 +9,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// State returns the state of a premise of conclusions for the process. It looks at lists, tables and memory ranges, walks no objects, and reads
-// each state once. A premise of one piece of evidence, such as a queue, holds here: the reader of the evidence knows its state.
+// State returns the state of a premise of conclusions for the process. It looks at lists, tables and memory ranges,
+// walks no objects, and reads each state once. A premise of one piece of evidence, such as a queue, holds here: the
+// reader of the evidence knows its state.
 func (p *Process) State(premise answer.Premise) answer.PremiseState {
 	v, _ := p.premises.LoadOrStore(premise, new(lazy.Value[answer.PremiseState]))
 	state, _ := v.(*lazy.Value[answer.PremiseState]).Get(func() (answer.PremiseState, error) { return p.readState(premise), nil })
@@ -124,8 +125,8 @@ func (p *Process) rootsRead() answer.PremiseState {
 	return answer.PremiseDoubtful
 }
 
-// threadsListed is doubtful if a thread can't be read, or if the runtime counts more threads than its list has: it is about to start or to end
-// one. It is broken if no thread can be read.
+// threadsListed is doubtful if a thread can't be read, or if the runtime counts more threads than its list has: it
+// is about to start or to end one. It is broken if no thread can be read.
 func (p *Process) threadsListed() answer.PremiseState {
 	list, err := p.Threads()
 	switch {

@@ -77,8 +77,8 @@ func breakPremises(t *testing.T, d *testdump.Dump) {
 	}
 }
 
-// TestCollectionIsNoDamage: an object without a type is damage, unless a collection was in progress: then it may be the collector's work, and
-// neither a finding nor a note calls it corrupt.
+// TestCollectionIsNoDamage: an object without a type is damage, unless a collection was in progress: then it may be
+// the collector's work, and neither a finding nor a note calls it corrupt.
 func TestCollectionIsNoDamage(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	sound := &testdump.Altered{Target: d.Target()}
@@ -269,8 +269,9 @@ func breakages(t *testing.T, sound *testdump.Altered, p *process.Process) []brea
 	return out
 }
 
-// collecting returns the patch that makes the process one that was dumped during a collection, or nil if the runtime does not record that. The
-// GC's count of the reasons why the heap is invalid is among the words that opening a heap reads.
+// collecting returns the patch that makes the process one that was dumped during a collection, or nil if the
+// runtime does not record that. The GC's count of the reasons why the heap is invalid is among the words that
+// opening a heap reads.
 func collecting(t *testing.T, p *process.Process, opening []target.Range) *testdump.Damage {
 	t.Helper()
 	rt, err := p.Runtime()
