@@ -27,6 +27,7 @@ type AssemblyContext struct {
 	Allocator   target.Addr       `json:"loaderAllocator,omitempty" doc:"the runtime's LoaderAllocator of a collectible context"`
 	Keeper      target.Addr       `json:"loaderAllocatorObject,omitempty" doc:"the managed LoaderAllocator, which keeps the assemblies loaded while it is alive"`
 	Verdict     string            `json:"verdict,omitempty" doc:"of one that is unloading: \"held\", \"garbage\" if nothing keeps it, so that a collection can unload it, or \"unknown\""`
+	Conclusion  *Verdict          `json:"conclusion,omitempty" doc:"of one that is unloading without blockers: what that means"`
 	Blockers    []UnloadBlocker   `json:"blockers,omitempty" doc:"what keeps one that is unloading"`
 	More        bool              `json:"moreBlockers,omitempty" doc:"there may be more than are listed"`
 }
@@ -48,8 +49,8 @@ const (
 
 // An UnloadBlocker is a reason why a context cannot be unloaded.
 type UnloadBlocker struct {
-	Kind     string    `json:"kind" doc:"\"static\", \"handle\", \"stack\", \"code\" for a thread that runs code of the context, or \"other\""`
-	Text     string    `json:"text" doc:"what keeps the context, in words"`
+	Kind string `json:"kind" doc:"\"static\", \"handle\", \"stack\", \"code\" for a thread that runs code of the context, or \"other\""`
+	Statement
 	Strength Strength  `json:"strength" doc:"how sure it is: \"proved\", or \"possible\" for a word that only looks like a reference"`
 	Times    int       `json:"times" doc:"in how many places the same frame keeps the same object; else 1"`
 	Thread   *Thread   `json:"thread,omitempty" doc:"the thread that runs its code"`

@@ -6,12 +6,15 @@ import "github.com/sosgo/sosgo/target"
 type Crash struct {
 	Gaps
 	Reason     string             `json:"reason" doc:"what ended the process, in words"`
+	Why        Statement          `json:"why,omitzero" doc:"reason with its arguments"`
 	Code       string             `json:"code,omitempty" doc:"signal or exception code"`
 	Address    Maybe[target.Addr] `json:"address,omitzero" doc:"where it happened, or the faulting address; absent if not in the dump"`
 	Where      string             `json:"where,omitempty" doc:"method, or module and offset, of address, if it is that of an instruction"`
 	ThreadID   uint32             `json:"osThreadId,omitempty" doc:"the thread that died"`
 	ThreadName Text               `json:"threadName,omitzero" doc:"its name"`
+	Thread     *Thread            `json:"thread,omitempty" doc:"this thread with its number, if the dump lists it"`
 	Likely     string             `json:"likely,omitempty" doc:"the likely cause, in words"`
+	Cause      Statement          `json:"cause,omitzero" doc:"likely with its arguments"`
 	Verdicts   []Verdict          `json:"verdicts,omitempty" doc:"what is concluded, with its evidence and how strong it is"`
 	Signal     *CrashSignal       `json:"signal,omitempty" doc:"the signal (Linux)"`
 	Records    []ExceptionRecord  `json:"exceptionRecords,omitempty" doc:"the exception record (Windows), and those that it follows from"`
@@ -28,7 +31,7 @@ type Crash struct {
 	// verdict.
 	Blames int `json:"-"`
 	// Usual is the usual meaning of such an exception, if only its type suggests it.
-	Usual string `json:"-"`
+	Usual Statement `json:"-"`
 	// StacksOnly reports whether the dump holds nothing of the runtime's data. Stack then has the frames of all code.
 	StacksOnly bool `json:"-"`
 	// Unmanaged reports whether the thread that died is unknown to the runtime: no managed method is on its stack.

@@ -193,11 +193,22 @@ const (
 
 // A PartDiagnosis describes one part. It leaves the consequences to the callers that need the part.
 type PartDiagnosis struct {
-	Part   Part      `json:"name" doc:"a part of the process"`
-	State  PartState `json:"state" doc:"\"whole\", \"in part\", \"missing\" or \"unreadable\""`
-	Detail string    `json:"detail,omitempty" doc:"how much of it is there"`
-	Costs  []string  `json:"costs,omitempty" doc:"commands that can't answer, or only in part"`
-	Advice string    `json:"advice,omitempty" doc:"what would have it, where no file of a module does"`
+	Part   Part        `json:"name" doc:"a part of the process"`
+	State  PartState   `json:"state" doc:"\"whole\", \"in part\", \"missing\" or \"unreadable\""`
+	Detail string      `json:"detail,omitempty" doc:"how much of it is there"`
+	Facts  []Statement `json:"facts,omitempty" doc:"the parts of detail with their arguments"`
+	Costs  []string    `json:"costs,omitempty" doc:"commands that can't answer, or only in part"`
+	Advice string      `json:"advice,omitempty" doc:"what would have it, where no file of a module does"`
+}
+
+// Measure adds how much of the part is there.
+func (p *PartDiagnosis) Measure(facts ...Statement) {
+	for _, f := range facts {
+		if p.Detail != "" {
+			p.Detail += "; "
+		}
+		p.Detail, p.Facts = p.Detail+f.Text, append(p.Facts, f)
+	}
 }
 
 // A ModuleFile is the result of the search for a module's file.

@@ -74,8 +74,9 @@ type ThrownException struct {
 type EndingException struct {
 	Thread Thread `json:"thread" doc:"the thread that threw it"`
 	*Exception
-	Strength Strength `json:"strength" doc:"how sure it is"`
-	Evidence []string `json:"evidence" doc:"what it is concluded from"`
+	Strength Strength    `json:"strength" doc:"how sure it is"`
+	Evidence []string    `json:"evidence" doc:"what it is concluded from"`
+	Facts    []Statement `json:"facts" doc:"evidence with its arguments, in the same order"`
 }
 
 // A ThreadException is a thread's exception with its stack trace.

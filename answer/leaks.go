@@ -14,6 +14,7 @@ type Leaks struct {
 	// Small reports that the live heap is too small for its shares to mean much.
 	Small      bool           `json:"small,omitempty" doc:"so little lives that nothing of it explains a process that uses much memory"`
 	Thresholds LeakThresholds `json:"thresholds" doc:"what was looked for"`
+	Verdicts   []Verdict      `json:"verdicts,omitempty" doc:"what is concluded of the heap as a whole, and what may be missing"`
 	Suspects   []Suspect      `json:"suspects" doc:"the largest holders, the one that retains most first"`
 	More       int            `json:"more,omitempty" doc:"suspects that are not listed"`
 	Finalizers Finalization   `json:"finalizers" doc:"objects that wait for their finalizer"`
@@ -53,8 +54,10 @@ const (
 
 // A Suspect is a holder of much memory, or a pattern that usually leaks.
 type Suspect struct {
-	Kind    string `json:"kind" doc:"\"accumulation\", \"object\", \"group\", \"event\", \"timers\", \"cancellation\", \"root scope\" or \"weak references\""`
-	Verdict string `json:"verdict" doc:"\"suspect\" if it retains its share of a heap that is not small, else \"notable\""`
+	Kind string `json:"kind" doc:"\"accumulation\", \"object\", \"group\", \"event\", \"timers\", \"cancellation\", \"root scope\" or \"weak references\""`
+	Statement
+	Remedy  Statement `json:"remedy,omitzero" doc:"why it is not collected, and what would free it"`
+	Verdict string    `json:"verdict" doc:"\"suspect\" if it retains its share of a heap that is not small, else \"notable\""`
 	// Point is the object where memory accumulates. Groups have no point.
 	Point *PathObject `json:"point,omitempty" doc:"the object by which all of it is held: the one to look at"`
 	// Owner is the object to name in a report: the collection that contains the array Point.
@@ -96,6 +99,7 @@ type GroupHolder struct {
 	Root    Text        `json:"root,omitzero" doc:"what refers to them from outside of the heap, if that is no object"`
 	Kind    string      `json:"kind,omitempty" doc:"the kind of that root: \"handles\", \"finalizer queue\", \"frame\", \"static field\" …"`
 	Handle  string      `json:"handle,omitempty" doc:"of handles their type, as gchandles has it"`
+	Remedy  Statement   `json:"remedy,omitzero" doc:"how long it keeps each of them"`
 	Share   float64     `json:"share" doc:"percent of the members that were looked at"`
 	Sampled int         `json:"sampled" doc:"how many these were"`
 	Path    *RootPath   `json:"path,omitempty" doc:"a path to it"`

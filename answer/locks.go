@@ -96,8 +96,8 @@ type Waits struct {
 
 // A ThreadWait is a thread and what it waits for.
 type ThreadWait struct {
-	Thread Thread      `json:"thread" doc:"the thread"`
-	Text   string      `json:"text" doc:"what it does, in words"`
+	Thread Thread `json:"thread" doc:"the thread"`
+	Statement
 	Kind   string      `json:"kind" doc:"what it waits for: a kind of lock, task, static constructor, thread, finalizer (the finalizer thread), wait handle, connection (to a server: to be free or opened), server (its answer)"`
 	Object target.Addr `json:"object,omitempty" doc:"the lock, the task, the Thread, the WaitHandle, or the MethodTable of the class"`
 	Type   Text        `json:"type,omitzero" doc:"its type"`
@@ -130,18 +130,18 @@ const (
 
 // An OperationWait is suspended async code that waits at one place for one thing. Equal ones are counted together.
 type OperationWait struct {
-	Count   int               `json:"count" doc:"how many wait alike"`
-	Method  Text              `json:"method" doc:"the innermost async method of the program, or of a library if the program has none there"`
-	File    string            `json:"file,omitempty" doc:"source file of the await"`
-	Line    int               `json:"line,omitempty" doc:"line in it"`
-	From    string            `json:"from,omitempty" doc:"the outermost async method that awaits it, if it is another"`
-	Request string            `json:"request,omitempty" doc:"the HTTP request that it serves, by its method and route, where the chain of awaits leads to it"`
-	Kind    string            `json:"kind" doc:"what it waits for: a kind of lock, channel, rate limiter, promise (TaskCompletionSource), connection (to a server: to be free or opened), server (its answer), stream, timer, thread pool, task, other"`
-	Object  target.Addr       `json:"object,omitempty" doc:"the object that it waits for; of several promises what holds them"`
-	Type    Text              `json:"type,omitzero" doc:"its type"`
-	Name    string            `json:"name,omitempty" doc:"the field that holds the object, if one was found: behind its class for a static field, behind the type or the static field of its object for another"`
-	State   string            `json:"state,omitempty" doc:"counts of the object, in words"`
-	Text    string            `json:"text" doc:"what it waits for, in words"`
+	Count   int         `json:"count" doc:"how many wait alike"`
+	Method  Text        `json:"method" doc:"the innermost async method of the program, or of a library if the program has none there"`
+	File    string      `json:"file,omitempty" doc:"source file of the await"`
+	Line    int         `json:"line,omitempty" doc:"line in it"`
+	From    string      `json:"from,omitempty" doc:"the outermost async method that awaits it, if it is another"`
+	Request string      `json:"request,omitempty" doc:"the HTTP request that it serves, by its method and route, where the chain of awaits leads to it"`
+	Kind    string      `json:"kind" doc:"what it waits for: a kind of lock, channel, rate limiter, promise (TaskCompletionSource), connection (to a server: to be free or opened), server (its answer), stream, timer, thread pool, task, other"`
+	Object  target.Addr `json:"object,omitempty" doc:"the object that it waits for; of several promises what holds them"`
+	Type    Text        `json:"type,omitzero" doc:"its type"`
+	Name    string      `json:"name,omitempty" doc:"the field that holds the object, if one was found: behind its class for a static field, behind the type or the static field of its object for another"`
+	State   string      `json:"state,omitempty" doc:"counts of the object, in words"`
+	Statement
 	Holders []OperationHolder `json:"holders,omitempty" doc:"who has to go on first, as far as that is known"`
 	First   []target.Addr     `json:"first" doc:"tasks or boxes of the first of them"`
 }
@@ -157,6 +157,7 @@ type OperationHolder struct {
 	Line     int         `json:"line,omitempty" doc:"line in it"`
 	Strength Strength    `json:"strength" doc:"likely (it is past its own wait for the object), possible (a release of the object lies between, or its code is not in the dump)"`
 	Waits    string      `json:"waits,omitempty" doc:"what it waits for itself, in words"`
+	Thing    Statement   `json:"thing,omitzero" doc:"waits with its arguments"`
 }
 
 // IdleWaits counts waits that are normal.

@@ -40,6 +40,7 @@ type RetainedRow struct {
 type RetainedObject struct {
 	Object   PathObject  `json:"object" doc:"the object"`
 	Live     bool        `json:"live" doc:"something keeps it alive"`
+	Dead     *Verdict    `json:"dead,omitempty" doc:"of an object that is not live: what that means"`
 	Count    uint64      `json:"count" doc:"objects that would be free without it, itself included"`
 	Retained uint64      `json:"retained" doc:"their size in bytes"`
 	Share    float64     `json:"share" doc:"that in percent of the size of all that lives, or of all garbage if it does not"`
@@ -69,6 +70,7 @@ type Dominators struct {
 type Owned struct {
 	Object   PathObject     `json:"object" doc:"the object"`
 	Live     bool           `json:"live" doc:"something keeps it alive"`
+	Dead     *Verdict       `json:"dead,omitempty" doc:"of an object that is not live: what that means"`
 	Retained uint64         `json:"retained" doc:"bytes that would be free without it"`
 	Chain    []DominatorRow `json:"chain" doc:"what it would not live without: from the root to the object; of garbage only dead objects"`
 	// Shared reports that no single object owns it.

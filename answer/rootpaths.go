@@ -19,9 +19,11 @@ type RootPaths struct {
 	Object   PathObject `json:"object" doc:"the object that was asked for"`
 	Retained *uint64    `json:"retained,omitempty" doc:"bytes that would be free without it; with -retained"`
 	Verdict  string     `json:"verdict" doc:"\"held\", \"garbage\" if nothing keeps it alive, or \"unknown\" if no path was found and not all roots or references can be read"`
-	Paths    []RootPath `json:"paths" doc:"one from each root that was asked for, the shortest first"`
-	Limited  bool       `json:"limited,omitempty" doc:"there may be more paths than were wanted"`
-	Evidence *NotHeld   `json:"evidence,omitempty" doc:"what was searched, where no path was found"`
+	// Conclusion is set if there is no path.
+	Conclusion *Verdict   `json:"conclusion,omitempty" doc:"if no path was found: what that means"`
+	Paths      []RootPath `json:"paths" doc:"one from each root that was asked for, the shortest first"`
+	Limited    bool       `json:"limited,omitempty" doc:"there may be more paths than were wanted"`
+	Evidence   *NotHeld   `json:"evidence,omitempty" doc:"what was searched, where no path was found"`
 	// Condemned is the generation that is assumed to be collected, or nil.
 	Condemned *int `json:"condemnedGeneration,omitempty" doc:"the generation that is taken to be collected: what is older keeps alive what it refers to"`
 	Older     bool `json:"older,omitempty" doc:"the object is older than that, and survives whatever refers to it"`

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/graph/roots"
@@ -257,7 +258,27 @@ func (x *Holders) judge(ctx context.Context, out *answer.RootPaths, n Node) erro
 	default:
 		out.Verdict = answer.Garbage
 	}
+	out.Conclusion = pathless(out)
 	return nil
+}
+
+// pathless concludes what it means that no path leads to an object.
+func pathless(out *answer.RootPaths) *answer.Verdict {
+	var v answer.Verdict
+	switch {
+	case out.Verdict == answer.Held:
+		return unreached(&out.Object, false)
+	case out.Verdict == answer.Garbage:
+		v = answer.Conclude(answer.NoFinding, words.GarbageUntil.Of(), answer.StrengthProved)
+		v.Rests = []answer.Premise{answer.HeapWhole, answer.NoCollection, answer.RootsRead}
+	case out.Evidence.Unread > 0:
+		v = answer.Conclude(answer.NoFinding, words.HoldersUnread.Of(), answer.StrengthUnknown)
+	case out.Condemned != nil:
+		v = answer.Conclude(answer.NoFinding, words.NoPathForCollection.Of(words.N(*out.Condemned)), answer.StrengthProved)
+	default:
+		v = answer.Conclude(answer.NoFinding, words.OnlyStacks.Of(), answer.StrengthProved)
+	}
+	return &v
 }
 
 func (x *Holders) retained(ctx context.Context, n Node) (*uint64, error) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/base/enum"
@@ -351,6 +352,19 @@ func (x *Holders) Parts(ctx context.Context) (live, dead, frozen answer.HeapPart
 	return live, dead, frozen, nil
 }
 
+// unreached concludes what it means that no root was found to lead to an object.
+func unreached(o *answer.PathObject, incomplete bool) *answer.Verdict {
+	v := answer.Conclude(answer.NoFinding, words.IsGarbage.Of(), answer.StrengthProved)
+	v.Rests = []answer.Premise{answer.HeapWhole, answer.NoCollection, answer.RootsRead}
+	switch {
+	case o.Generation == "frozen":
+		v = answer.Conclude(answer.NoFinding, words.UnreachedFrozen.Of(), answer.StrengthProved)
+	case incomplete:
+		v = answer.Conclude(answer.NoFinding, words.UnreachedReadable.Of(), answer.StrengthUnknown)
+	}
+	return &v
+}
+
 func (x *Holders) retainedBy(ctx context.Context, r *answer.Retained, n Node, top int) (*answer.RetainedObject, error) {
 	d, err := x.g.Dominators(ctx)
 	if err != nil {
@@ -363,6 +377,7 @@ func (x *Holders) retainedBy(ctx context.Context, r *answer.Retained, n Node, to
 	out := &answer.RetainedObject{Object: x.object(&r.Gaps, n), Live: live.Live(n), Retained: d.Retained(n)}
 	all := r.Live.Size
 	if !out.Live {
+		out.Dead = unreached(&out.Object, r.Incomplete)
 		all = r.Garbage.Size + r.Frozen.Size
 	}
 	out.Share = percent(out.Retained, all)

@@ -196,6 +196,9 @@ func (x *Holders) DominatorsOf(ctx context.Context, a target.Addr, top int) (*an
 			all = out.Garbage.Size + out.Frozen.Size
 		}
 		own := &answer.Owned{Object: x.object(&out.Gaps, n), Live: live.Live(n), Retained: d.Retained(n), Owns: []answer.DominatorRow{}}
+		if !own.Live {
+			own.Dead = unreached(&own.Object, out.Incomplete)
+		}
 		out.Object = own
 		own.Chain = x.chain(&out.Gaps, d, n, all)
 		if own.Live && !x.g.IsObject(d.Idom(n)) {

@@ -1,6 +1,6 @@
 package words
 
-// Conclusions of app/web and app/hosting, and of app/locks about type initializers.
+// Conclusions of app/web, app/hosting, app/contexts and app/doctor, and of app/locks about type initializers.
 var (
 	ClientsUnshared = say("unshared clients", "{pools} pools of connections lead to {host}:{port}: HttpClients are made for each use, and not shared")
 	HandlersOnHeap  = say("handlers on the heap", "{handlers} SocketsHttpHandlers on the heap, each with pools of its own")
@@ -26,4 +26,27 @@ var (
 
 	InitializerFailed = say("initializer failed", "the initializer of {type} failed{exception?}")
 	ClassMarked       = say("class marked as failed", "the class {class} is marked so, and every use of it throws a TypeInitializationException")
+
+	CanBeUnloaded     = say("context can be unloaded", "nothing keeps it: the next collection of generation 2 can unload it")
+	KeeperUnknown     = say("keeper of a context unknown", "nothing that keeps it was found, and not all that could can be read")
+	RootAt            = say("root at an address", "{root} {address}")
+	StaticNamed       = say("static field that keeps", "static {field}")
+	RefersToAllocator = say("root refers to the LoaderAllocator", "{root} refers to its LoaderAllocator")
+	KeepsInstance     = say("root keeps an instance of a context", "{root} keeps {type} {object}, whose type is of the context")
+	KeepsReferrer     = say("root keeps what refers to the LoaderAllocator", "{root} keeps {type} {object}, which refers to the LoaderAllocator")
+	ThreadRuns        = say("thread runs code of a context", "thread {thread} runs {method}")
+
+	BytesOfHeap      = say("bytes of the heap", "{stored} of {all} bytes in {segments} segments")
+	MoreUnreadable   = say("segments unreadable", "{segments} more can't be read")
+	TakenInGC        = say("dump during a collection", "the dump was taken during a collection")
+	ThreadsWithStack = say("threads with stacks", "{stored} of {all} threads")
+	OnlyNearTop      = say("stacks cut", "of {threads} only the part near the top")
+	ModulesNamed     = say("modules with metadata", "{stored} of {all} modules, {files} of them from files")
+	ModulesUnlisted  = say("list of modules incomplete", "the list of modules is incomplete: {error}")
+	UnwindTables     = say("bytes of unwind tables", "{stored} of {all} bytes of the unwind tables of {images image|images}")
+	NoUnwindTables   = say("no unwind tables", "no image has unwind tables: all methods were compiled at run time")
+	ImagesUnread     = say("images unreadable", "{images image|images} can't be read")
+	PartUnreadable   = say("part of a dump unreadable", "{error}")
+	ObjectsNoFile    = say("objects are in no file", "the objects are in no file: a dump of kind heap or full has them (dotnet-dump collect --type Heap, procdump -ma)")
+	EmittedNoFile    = say("emitted modules are in no file", "of {modules} made by Reflection.Emit it is in no file: a dump of kind heap or full has it")
 )

@@ -30,6 +30,15 @@ func N[T int | int32 | int64 | uint32 | uint64](n T) answer.Statement {
 	return number(answer.ArgCount, uint64(n), strconv.FormatInt(int64(n), 10))
 }
 
+// Commas returns a number of things with commas between thousands.
+func Commas(n uint64) answer.Statement {
+	digits := strconv.FormatUint(n, 10)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return number(answer.ArgCount, n, digits)
+}
+
 // Bytes returns a number of bytes with a unit.
 func Bytes(n uint64) answer.Statement { return number(answer.ArgBytes, n, Size(n)) }
 
@@ -56,6 +65,11 @@ func Percent(share float64) answer.Statement {
 	return Value(answer.Arg{Type: answer.ArgPercent, Percent: &share}, fmt.Sprintf("%.0f%%", share))
 }
 
+// Share returns a percentage with a decimal.
+func Share(percent float64) answer.Statement {
+	return Value(answer.Arg{Type: answer.ArgPercent, Percent: &percent}, fmt.Sprintf("%.1f%%", percent))
+}
+
 // Duration returns a time.
 func Duration(d time.Duration) answer.Statement {
 	return number(answer.ArgDuration, uint64(max(d, 0)), d.String())
@@ -74,6 +88,11 @@ func Object(a target.Addr) answer.Statement {
 // ShortObject returns the address of an object as commands take it.
 func ShortObject(a target.Addr) answer.Statement {
 	return Value(answer.Arg{Type: answer.ArgObject, Address: a}, fmt.Sprintf("%x", uint64(a)))
+}
+
+// ShortAddress returns the address of anything as commands take it.
+func ShortAddress(a target.Addr) answer.Statement {
+	return Value(answer.Arg{Type: answer.ArgAddress, Address: a}, fmt.Sprintf("%x", uint64(a)))
 }
 
 // Address returns an address that may be of anything.

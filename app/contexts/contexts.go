@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/graph"
@@ -168,11 +169,24 @@ func (l *lister) blockers() error {
 		for _, b := range running[c.Allocator] {
 			c.Blockers, c.Verdict = append(c.Blockers, b), answer.Held
 		}
+		if len(c.Blockers) == 0 {
+			c.Conclusion = l.unkept(c)
+		}
 		if l.ctx.Err() != nil {
 			return l.ctx.Err()
 		}
 	}
 	return nil
+}
+
+// unkept concludes what it means that nothing was found to keep a context.
+func (l *lister) unkept(c *answer.AssemblyContext) *answer.Verdict {
+	v := answer.Conclude(answer.NoFinding, words.KeeperUnknown.Of(), answer.StrengthUnknown)
+	if c.Verdict == answer.Garbage {
+		v = answer.Conclude(answer.NoFinding, words.CanBeUnloaded.Of(), answer.StrengthProved)
+		v.Rests = []answer.Premise{answer.HeapWhole, answer.NoCollection, answer.RootsRead}
+	}
+	return &words.Lower([]answer.Verdict{v}, l.Premises())[0]
 }
 
 // paths adds the paths from roots to the managed LoaderAllocator of a context.
@@ -216,11 +230,11 @@ func sameFrame(a, b *answer.UnloadBlocker) bool {
 // blocker describes how a path keeps a context alive.
 func blocker(p *answer.RootPath) answer.UnloadBlocker {
 	b := answer.UnloadBlocker{Kind: answer.BlockedByOther, Strength: answer.StrengthProved, Path: p, Times: 1}
-	from := p.Root.Name
+	from := words.Text(p.Root.Name)
 	switch p.Root.Kind {
 	case "handle":
 		b.Kind = answer.BlockedByHandle
-		from = fmt.Sprintf("%s %x", p.Root.Name, uint64(p.Root.Address))
+		from = words.RootAt.Of(from, words.ShortAddress(p.Root.Address))
 	case "stack":
 		b.Kind = answer.BlockedByStack
 	case "static field", "thread static", "thread statics":
@@ -228,20 +242,22 @@ func blocker(p *answer.RootPath) answer.UnloadBlocker {
 	}
 	for _, s := range p.Objects {
 		if s.Edge != nil && s.Edge.Kind == graph.EdgeStatic.String() {
-			b.Kind, from = answer.BlockedByStatic, "static "+s.Edge.Name.String()
+			b.Kind, from = answer.BlockedByStatic, words.StaticNamed.Of(words.Field(s.Edge.Name.String()))
 		}
 	}
 	if p.Root.Conservative {
 		b.Strength = answer.StrengthPossible
 	}
-	switch n := len(p.Objects); {
-	case n < 2:
-		b.Text = from + " refers to its LoaderAllocator"
-	case p.Objects[n-1].Edge != nil && p.Objects[n-1].Edge.Kind == graph.EdgeLoaderAllocator.String():
-		b.Text = fmt.Sprintf("%s keeps %s %x, whose type is of the context", from, p.Objects[n-2].Type, uint64(p.Objects[n-2].Address))
-	default:
-		b.Text = fmt.Sprintf("%s keeps %s %x, which refers to the LoaderAllocator", from, p.Objects[n-2].Type, uint64(p.Objects[n-2].Address))
+	n := len(p.Objects)
+	if n < 2 {
+		b.Statement = words.RefersToAllocator.Of(from)
+		return b
 	}
+	says := words.KeepsReferrer
+	if e := p.Objects[n-1].Edge; e != nil && e.Kind == graph.EdgeLoaderAllocator.String() {
+		says = words.KeepsInstance
+	}
+	b.Statement = says.Of(from, words.Type(p.Objects[n-2].Type.String()), words.ShortObject(p.Objects[n-2].Address))
 	return b
 }
 
@@ -280,7 +296,7 @@ func (l *lister) running() map[target.Addr][]answer.UnloadBlocker {
 			who := t.Describe(&l.out.Gaps)
 			b := answer.UnloadBlocker{Kind: answer.BlockedByCode, Strength: answer.StrengthProved, Times: 1, Thread: &who,
 				Frame: l.out.Text(code.Of(f.Runtime).MethodName(f.Code.Method, code.MethodQualified))}
-			b.Text = fmt.Sprintf("thread %#x runs %s", who.OSID, b.Frame)
+			b.Statement = words.ThreadRuns.Of(words.ThreadAndID(who), words.Method(b.Frame.String()))
 			out[allocator] = append(out[allocator], b)
 		}
 	}

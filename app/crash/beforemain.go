@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/heap"
@@ -54,14 +55,13 @@ func (d *describer) beforeMain() {
 		return
 	}
 	d.died.Thrown = found
-	d.died.Deduced = fmt.Sprintf("it is the only exception that the runtime threw on thread %s while it prepared a method of the main assembly%s; "+
-		"no managed method was there to catch it, and none is on the thread's stack", threadSays(t).Text, method)
+	d.died.Deduced = words.OnlyPreparing.Of(threadSays(t), method)
 }
 
 // Ending describes the exception that ended rt's process if no thread record refers to it, only the evidence in
 // Deduced. Otherwise it returns nil. It records unreadable parts in g.
 func Ending(rt *dac.Runtime, c *Crash, g *answer.Gaps) *answer.EndingException {
-	if c == nil || c.Deduced == "" || c.Thread == nil {
+	if c == nil || c.Deduced.IsZero() || c.Thread == nil {
 		return nil
 	}
 	x, err := code.Of(rt).DescribeException(c.Thrown, code.ExceptionOptions{})
@@ -70,26 +70,26 @@ func Ending(rt *dac.Runtime, c *Crash, g *answer.Gaps) *answer.EndingException {
 		return nil
 	}
 	g.NoteAll(x.Noted())
-	return &answer.EndingException{Thread: c.Thread.Describe(g), Exception: x, Strength: answer.StrengthLikely, Evidence: []string{c.Deduced}}
+	return &answer.EndingException{Thread: c.Thread.Describe(g), Exception: x, Strength: answer.StrengthLikely, Evidence: []string{c.Deduced.Text}, Facts: []answer.Statement{c.Deduced}}
 }
 
 // preparing returns the only exception on the heap that was thrown on t while a method of the assembly root was
 // prepared, and a description of the method. It returns 0 if there are several or none, or if the heap is too large for
 // a program before Main. An unreadable exception may be another one and is an error.
-func (d *describer) preparing(root target.Addr, t *dac.Thread) (found target.Addr, method string, err error) {
+func (d *describer) preparing(root target.Addr, t *dac.Thread) (found target.Addr, method answer.Statement, err error) {
 	h, err := heap.Open(d.rt, d.p.Target())
 	if err == nil {
 		err = h.Unread()
 	}
 	if err != nil {
-		return 0, "", err
+		return 0, method, err
 	}
 	size := uint64(0)
 	for _, s := range h.Spans(nil) {
 		size += s.Range.Size()
 	}
 	if size > limits.HeapBeforeMain {
-		return 0, "", nil
+		return 0, method, nil
 	}
 	var unread error
 	only := heap.Filter{Type: func(mt *dac.MethodTable) bool {
@@ -97,20 +97,20 @@ func (d *describer) preparing(root target.Addr, t *dac.Thread) (found target.Add
 		unread = cmp.Or(unread, err)
 		return err == nil && is
 	}}
-	candidates, inner := map[target.Addr]string{}, map[target.Addr]bool{}
+	candidates, inner := map[target.Addr]answer.Statement{}, map[target.Addr]bool{}
 	objects := h.List(d.ctx, heap.ListOptions{Filter: &only, OnlyObjects: true})
 	for o, err := range objects.Objects.All() {
 		if err != nil {
-			return 0, "", err
+			return 0, method, err
 		}
 		e, err := d.rt.Exception(o.Address)
 		if err != nil {
-			return 0, "", err
+			return 0, method, err
 		}
 		inner[e.Inner] = true
 		name, ok, err := d.prepared(root, t, &e)
 		if err != nil {
-			return 0, "", err
+			return 0, method, err
 		}
 		if ok {
 			candidates[e.Addr] = name
@@ -121,44 +121,43 @@ func (d *describer) preparing(root target.Addr, t *dac.Thread) (found target.Add
 			continue // native code caught it, as for a type's initializer
 		}
 		if found != 0 {
-			return 0, "", nil
+			return 0, method, nil
 		}
 		found, method = a, name
 	}
 	if err := cmp.Or(unread, objects.Failure()); err != nil {
-		return 0, "", err
+		return 0, method, err
 	}
 	if missing := objects.Noted(); len(missing) > 0 {
-		return 0, "", missing[0] // the exception may be among the objects that the walk skipped
+		return 0, method, missing[0] // the exception may be among the objects that the walk skipped
 	}
 	return found, method, nil
 }
 
 // prepared reports whether e was thrown on t while a method of the assembly root was prepared for a native caller. Such
-// a method is the only entry of the stack trace, without an instruction. words names the method if its name can be
-// read.
-func (d *describer) prepared(root target.Addr, t *dac.Thread, e *dac.Exception) (words string, ok bool, err error) {
+// a method is the only entry of the stack trace, without an instruction. method names it if its name can be read.
+func (d *describer) prepared(root target.Addr, t *dac.Thread, e *dac.Exception) (method answer.Statement, ok bool, err error) {
 	trace, err := d.rt.StackTrace(e)
 	if err != nil || !outOfPreparation(trace, t.Stack) {
-		return "", false, err
+		return method, false, err
 	}
 	r := code.Of(d.rt)
 	md, err := r.MethodDesc(trace[0].Method)
 	if err != nil {
-		return "", false, err
+		return method, false, err
 	}
 	m, err := md.Module()
 	if err != nil || m.Assembly != root {
-		return "", false, err
+		return method, false, err
 	}
 	if n, err := md.Name(); err == nil && n == ".cctor" {
-		return "", false, nil
+		return method, false, nil
 	}
 	name, err := r.MethodName(md, code.MethodFull)
 	if err != nil {
-		return "", true, nil
+		return method, true, nil
 	}
-	return ": " + name, true, nil
+	return words.ColonMethod.Of(words.Method(name)), true, nil
 }
 
 // outOfPreparation reports whether a stack trace has only one method, which had not begun, on the given stack.

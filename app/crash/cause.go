@@ -10,89 +10,88 @@ import (
 )
 
 // signalReasons describes the signals that kill processes, if the process raised them itself.
-var signalReasons = map[string]string{
-	"SIGABRT": "the process aborted itself (SIGABRT)",
-	"SIGSEGV": "access to memory that is not accessible to the process",
-	"SIGBUS":  "access to missing memory: a mapped file that shrank, or a wrong alignment",
-	"SIGFPE":  "an arithmetic fault in native code",
-	"SIGILL":  "an illegal instruction",
-	"SIGQUIT": "a dump was requested (SIGQUIT)",
-	"SIGTRAP": "a breakpoint or a trap",
-	"SIGKILL": "the process was killed",
-	"SIGSYS":  "a forbidden system call (seccomp)",
+var signalReasons = map[string]*words.Sentence{
+	"SIGABRT": words.ReasonAborted,
+	"SIGSEGV": words.ReasonSegment,
+	"SIGBUS":  words.ReasonBus,
+	"SIGFPE":  words.ReasonArithmetic,
+	"SIGILL":  words.ReasonIllegal,
+	"SIGQUIT": words.ReasonQuit,
+	"SIGTRAP": words.ReasonTrap,
+	"SIGKILL": words.ReasonKilled,
+	"SIGSYS":  words.ReasonSeccomp,
 }
 
 // busReasons describes the codes of SIGBUS with one cause (BUS_ADRALN, BUS_ADRERR; siginfo.h).
-var busReasons = map[int32]string{
-	1: "access to memory with a wrong alignment",
-	2: "access to missing memory: a mapped file that shrank or can't be read",
+var busReasons = map[int32]*words.Sentence{
+	1: words.ReasonAlignment,
+	2: words.ReasonShrank,
 }
 
 // codeReasons describes the exception codes that kill processes.
-var codeReasons = map[uint32]string{
-	codeCLR:         "a managed exception was not handled",
-	codeAccess:      "access to memory that is not accessible to the process (access violation)",
-	codeInPage:      "memory could not be read from its file (in-page error)",
-	codeCPP:         "a C++ exception was not handled",
-	0xc000000d:      "a function was called with an invalid parameter",
-	0xc0000417:      "a function of the C library was called with an invalid parameter",
-	0xc000001d:      "an illegal instruction",
-	0xc0000096:      "a privileged instruction",
-	0xc00000fd:      "the stack overflowed",
-	0x800703e9:      "the stack overflowed",
-	codeStackBuffer: "the process ended itself at once (fail fast)",
-	0xc0000602:      "the process ended itself at once (fail fast)",
-	codeFailFast:    "the program ended itself (Environment.FailFast)",
-	0xc0000374:      "the native heap is corrupt",
-	0xc0000094:      "an integer was divided by zero in native code",
-	0x80000003:      "a breakpoint",
-	0x80000004:      "a single step",
-	codeEngine:      "the runtime found an error in itself (ExecutionEngineException)",
+var codeReasons = map[uint32]*words.Sentence{
+	codeCLR:         words.ReasonManaged,
+	codeAccess:      words.ReasonAccess,
+	codeInPage:      words.ReasonInPage,
+	codeCPP:         words.ReasonCPP,
+	0xc000000d:      words.ReasonParameter,
+	0xc0000417:      words.ReasonCParameter,
+	0xc000001d:      words.ReasonIllegal,
+	0xc0000096:      words.ReasonPrivileged,
+	0xc00000fd:      words.ReasonOverflow,
+	0x800703e9:      words.ReasonOverflow,
+	codeStackBuffer: words.ReasonFastFail,
+	0xc0000602:      words.ReasonFastFail,
+	codeFailFast:    words.ReasonFailFast,
+	0xc0000374:      words.ReasonNativeHeap,
+	0xc0000094:      words.ReasonDivided,
+	0x80000003:      words.ReasonBreakpoint,
+	0x80000004:      words.ReasonStep,
+	codeEngine:      words.ReasonEngine,
 }
 
-// Reason describes a signal or exception record in words. pid is the process's own id, or 0 if unknown.
-func Reason(x *target.Exception, pid uint32) string {
+// Reason describes a signal or exception record. pid is the process's own id, or 0 if unknown.
+func Reason(x *target.Exception, pid uint32) answer.Statement {
 	switch {
 	case x == nil:
-		return ""
+		return answer.Statement{}
 	case x.Requested:
-		return "taken on demand; no crash recorded"
+		return words.OnDemand.Of()
 	case x.Signal != nil:
 		return signalReason(x.Signal, pid)
 	}
-	if s, ok := codeReasons[x.Code]; ok {
-		return s
+	if says := codeReasons[x.Code]; says != nil {
+		return says.Of()
 	}
 	if name := codeNames[x.Code]; name != "" {
-		return fmt.Sprintf("exception 0x%08x (%s)", x.Code, name)
+		return words.ExceptionCode.Of(words.Text(fmt.Sprintf("0x%08x", x.Code)), words.NameOfCode.Of(words.Text(name)))
 	}
-	return "exception " + x.Words
+	return words.ExceptionCode.Of(words.Text(x.Words), answer.Statement{})
 }
 
 // signalReason distinguishes a signal sent by another process from one raised by this one.
-func signalReason(s *target.Signal, pid uint32) string {
-	words := signalReasons[s.Name()]
+func signalReason(s *target.Signal, pid uint32) answer.Statement {
+	says, name := signalReasons[s.Name()], words.Text(s.Name())
 	switch {
 	case s.Sent() && s.PID == pid && pid != 0:
 		if s.Number == target.SIGABRT {
-			return words
+			return says.Of()
 		}
-		return fmt.Sprintf("the process sent itself %s (raise or kill)", s.Name())
+		return words.SignalSentItself.Of(name)
 	case s.Sent() && s.PID == 0:
-		return fmt.Sprintf("%s was sent by the kernel or by a process of another pid namespace (user %d)", s.Name(), s.UID)
+		return words.SignalFromOutside.Of(name, words.N(s.UID))
 	case s.Sent():
-		return fmt.Sprintf("%s was sent by process %d (user %d)", s.Name(), s.PID, s.UID)
-	case words == "" || !s.Known && s.Number != target.SIGABRT && s.Number != 3:
-		if words != "" {
-			words = ": " + words + ", or a process sent it (unknown)"
-		}
-		return "signal " + s.Name() + words
+		return words.SignalFromProcess.Of(name, words.N(s.PID), words.N(s.UID))
+	case says == nil:
+		return words.SignalAlone.Of(name, answer.Statement{})
+	case !s.Known && s.Number != target.SIGABRT && s.Number != 3:
+		return words.SignalAlone.Of(name, words.OrSent.Of(says.Of()))
 	case s.Known && s.Code == target.SIKernel && s.Number == target.SIGSEGV:
-		return "a fault for which the kernel reports no address: a non-canonical address, a privileged instruction, a misaligned operand, or no stack for a signal"
-	case s.Known && s.Number == target.SIGBUS && busReasons[s.Code] != "":
-		return busReasons[s.Code]
+		return words.ReasonNoAddress.Of()
+	case s.Known && s.Number == target.SIGBUS && busReasons[s.Code] != nil:
+		return busReasons[s.Code].Of()
 	}
-	return words
+	return says.Of()
 }
 
 // fromOutside reports whether another process sent the signal, which then shows no failure of this one.
@@ -107,19 +106,19 @@ const (
 
 // causes gives the usual meaning of exceptions with an uninformative name. The type alone proves nothing: a program may
 // throw any of them.
-var causes = map[string]string{
-	nullReference:                           "a null reference was used, or in unsafe code a pointer near 0",
-	outOfMemory:                             "out of memory: the GC heap, native memory, or the limit of the container",
-	"System.StackOverflowException":         "endless recursion: the stack shows which method",
-	"System.AccessViolationException":       "native or unsafe code accessed memory that is not its own",
-	"System.IndexOutOfRangeException":       "an index was outside the bounds of an array, a span or a string",
-	"System.InvalidCastException":           "an object was cast to a type that it does not have",
-	"System.DllNotFoundException":           "a native library was not found",
-	"System.TypeInitializationException":    "a static constructor threw the inner exception",
-	"System.AggregateException":             "tasks failed with the inner exceptions",
-	"System.ObjectDisposedException":        "an object was used after it was disposed",
-	"System.ExecutionEngineException":       "the runtime found an error in itself",
-	"System.Threading.ThreadAbortException": "the thread was aborted",
+var causes = map[string]*words.Sentence{
+	nullReference:                           words.MeansNull,
+	outOfMemory:                             words.MeansNoMemory,
+	"System.StackOverflowException":         words.MeansRecursion,
+	"System.AccessViolationException":       words.MeansAccess,
+	"System.IndexOutOfRangeException":       words.MeansBounds,
+	"System.InvalidCastException":           words.MeansCast,
+	"System.DllNotFoundException":           words.MeansNoLibrary,
+	"System.TypeInitializationException":    words.MeansInitializer,
+	"System.AggregateException":             words.MeansTasks,
+	"System.ObjectDisposedException":        words.MeansDisposed,
+	"System.ExecutionEngineException":       words.MeansEngine,
+	"System.Threading.ThreadAbortException": words.MeansThreadAbort,
 }
 
 // helpers maps exception types to parts of the names of the runtime's methods that throw them for compiled code. Before
@@ -134,8 +133,8 @@ type Fault struct {
 	Type    string // type name
 	Message string // may be empty
 	Trace   []Place
-	Cause   string // the proved meaning here; empty if only the usual meaning is known
-	Unusual bool   // the usual meaning of Type does not apply, for example because the program throws it
+	Cause   answer.Statement // the proved meaning here; zero if only the usual meaning is known
+	Unusual bool             // the usual meaning of Type does not apply, for example because the program throws it
 }
 
 // A Place is a frame of an exception's stack trace, as printed.
@@ -146,13 +145,10 @@ type Place struct {
 }
 
 // LikelyCause describes the meaning of an unhandled exception and its causes. chain starts with the outermost
-// exception. The usual meaning of a type is marked as such. The text is empty for an empty chain.
-func LikelyCause(chain []Fault) string { return notCaught(chain, true).Text }
+// exception. The usual meaning of a type is marked as such. The statement is zero for an empty chain.
+func LikelyCause(chain []Fault) answer.Statement { return notCaught(chain, true) }
 
-// provedCause is LikelyCause without the usual meaning of types, which is no evidence.
-func provedCause(chain []Fault) string { return notCaught(chain, false).Text }
-
-// notCaught states that an exception was not caught, and its causes.
+// notCaught states that an exception was not caught, and its causes. usual adds the usual meaning of a type, which is no evidence.
 func notCaught(chain []Fault, usual bool) answer.Statement {
 	return causeSays(words.NotCaught, chain, usual)
 }
@@ -182,10 +178,10 @@ func rootDetails(root *Fault, usual bool) answer.Statement {
 	if root.Message != "" {
 		message = words.ColonMessage.Of(words.Text(clipped(root.Message)))
 	}
-	if root.Cause != "" {
-		meaning = words.ThisMeans.Of(words.Text(root.Cause))
-	} else if c := root.usual(); usual && c != "" {
-		meaning = words.Usually.Of(words.Text(c))
+	if !root.Cause.IsZero() {
+		meaning = words.ThisMeans.Of(root.Cause)
+	} else if c := root.usual(); usual && !c.IsZero() {
+		meaning = words.Usually.Of(c)
 	}
 	if p := Culprit(root.Trace); p != nil {
 		place = inFunction(p)
@@ -193,12 +189,12 @@ func rootDetails(root *Fault, usual bool) answer.Statement {
 	return words.RootDetails.Of(message, meaning, place)
 }
 
-// usual returns the usual meaning of an exception, or "" if its meaning here is known.
-func (f *Fault) usual() string {
-	if f.Cause != "" || f.Unusual {
-		return ""
+// usual returns the usual meaning of an exception, or the zero Statement if its meaning here is known.
+func (f *Fault) usual() answer.Statement {
+	if says := causes[f.Type]; says != nil && f.Cause.IsZero() && !f.Unusual {
+		return says.Of()
 	}
-	return causes[f.Type]
+	return answer.Statement{}
 }
 
 // inFunction names a function with its line.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/app/crash"
 	"github.com/sosgo/sosgo/target"
 )
@@ -43,7 +44,7 @@ func TestReason(t *testing.T) {
 		{code(0x12345678), "exception 0x12345678"},
 		{&target.Exception{Requested: true}, "taken on demand; no crash recorded"},
 	} {
-		assert.Equal(t, c.want, crash.Reason(c.x, self))
+		assert.Equal(t, c.want, crash.Reason(c.x, self).Text)
 	}
 }
 
@@ -53,23 +54,23 @@ func TestLikelyCause(t *testing.T) {
 		{Function: "System.Private.CoreLib.dll!System.String.get_Length()"}, {Function: "app.dll!App.Run()", File: "run.cs", Line: 7}}}
 	assert.Equal(t, "Outer was not caught; caused by System.NullReferenceException: Object reference not set "+
 		"(usually: a null reference was used, or in unsafe code a pointer near 0), in app.dll!App.Run() [run.cs @ 7]",
-		crash.LikelyCause([]crash.Fault{{Type: "Outer"}, root}))
+		crash.LikelyCause([]crash.Fault{{Type: "Outer"}, root}).Text)
 	assert.Equal(t, "Outer was not caught: order 7 failed; caused by Odd: bad line", crash.LikelyCause([]crash.Fault{{Type: "Outer", Message: "order 7 failed."},
-		{Type: "Odd", Message: "bad line"}}))
+		{Type: "Odd", Message: "bad line"}}).Text)
 	assert.Equal(t, "System.AggregateException was not caught; caused by Odd: bad line", crash.LikelyCause([]crash.Fault{
-		{Type: "System.AggregateException", Message: "One or more errors occurred."}, {Type: "Odd", Message: "bad line"}}))
+		{Type: "System.AggregateException", Message: "One or more errors occurred."}, {Type: "Odd", Message: "bad line"}}).Text)
 	assert.Equal(t, "System.AggregateException was not caught: no stop answered; caused by Odd: bad line", crash.LikelyCause([]crash.Fault{
-		{Type: "System.AggregateException", Message: "no stop answered"}, {Type: "Odd", Message: "bad line"}}), "the program's own message")
+		{Type: "System.AggregateException", Message: "no stop answered"}, {Type: "Odd", Message: "bad line"}}).Text, "the program's own message")
 	thrown := crash.Fault{Type: "System.OutOfMemoryException", Message: "thrown by hand"}
-	assert.Contains(t, crash.LikelyCause([]crash.Fault{thrown}), "(usually: out of memory")
-	assert.Equal(t, "System.OutOfMemoryException was not caught: thrown by hand", crash.ProvedCause([]crash.Fault{thrown}), "a type proves no cause")
-	thrown.Cause = "the limit of 64 MB"
-	assert.Equal(t, "System.OutOfMemoryException was not caught: thrown by hand (the limit of 64 MB)", crash.ProvedCause([]crash.Fault{thrown}))
-	assert.Equal(t, "Odd was not caught", crash.LikelyCause([]crash.Fault{{Type: "Odd"}}))
+	assert.Contains(t, crash.LikelyCause([]crash.Fault{thrown}).Text, "(usually: out of memory")
+	assert.Equal(t, "System.OutOfMemoryException was not caught: thrown by hand", crash.ProvedCause([]crash.Fault{thrown}).Text, "a type proves no cause")
+	thrown.Cause = words.Text("the limit of 64 MB")
+	assert.Equal(t, "System.OutOfMemoryException was not caught: thrown by hand (the limit of 64 MB)", crash.ProvedCause([]crash.Fault{thrown}).Text)
+	assert.Equal(t, "Odd was not caught", crash.LikelyCause([]crash.Fault{{Type: "Odd"}}).Text)
 	for message, want := range map[string]string{"It failed.": "It failed", "It failed...": "It failed...", "It failed": "It failed", "It failed.\r\n": "It failed", "It failed.\n   at A.B()\n   at A.C()": "It failed",
 		strings.Repeat("m", 3000): strings.Repeat("m", 500) + "… (3000 characters)"} {
 		place := []crash.Place{{Function: "App.Run"}}
-		assert.Equal(t, "Odd was not caught: "+want+", in App.Run", crash.LikelyCause([]crash.Fault{{Type: "Odd", Message: message, Trace: place}}))
+		assert.Equal(t, "Odd was not caught: "+want+", in App.Run", crash.LikelyCause([]crash.Fault{{Type: "Odd", Message: message, Trace: place}}).Text)
 	}
 }
 

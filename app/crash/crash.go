@@ -28,7 +28,7 @@ type Crash struct {
 	// Unhandled reports that the runtime found no handler for Thrown, or created it for a fatal error.
 	Unhandled bool
 	// Deduced is the evidence that Thrown likely ended the process, set if no record of the thread refers to Thrown.
-	Deduced string
+	Deduced answer.Statement
 	carried []carried
 }
 

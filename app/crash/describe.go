@@ -1,7 +1,6 @@
 package crash
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -176,6 +175,8 @@ func (d *describer) describe() {
 	if t := d.died.Thread; t != nil {
 		d.out.ThreadID = t.ID()
 		d.out.ThreadName = d.out.Text(t.Name())
+		described := t.Describe(nil)
+		d.out.Thread = &described
 	}
 	d.contexts()
 	if d.out.StacksOnly {
@@ -211,15 +212,15 @@ func (d *describer) own() {
 		return
 	}
 	d.written.Exception.locate(d.rt, d.p.Memory())
-	d.out.Likely = d.written.Message
-	v := recordVerdict(d.written)
+	d.likely(words.OwnMessage.Of(words.Text(d.written.Message)))
+	v := recordVerdict(d.written, d.threadOf(d.written.Thread))
 	d.conclusion(v.Statement, v.Strength, v.Facts...)
 }
 
-// recordVerdict returns the verdict from the crash record of a NativeAOT process.
-func recordVerdict(r *Record) answer.Verdict {
+// recordVerdict returns the verdict from the crash record that a thread of a NativeAOT process wrote.
+func recordVerdict(r *Record, thread answer.Statement) answer.Verdict {
 	return answer.Conclude(answer.NoFinding, words.OwnRecord.Of(words.Text(word(recordReasons, r.Reason)), words.Text(r.Message)), answer.StrengthRecorded,
-		words.RecordItWrote.Of(words.ThreadID(r.Thread)))
+		words.RecordItWrote.Of(thread))
 }
 
 // record describes the dump's signal or exception records.
@@ -230,7 +231,8 @@ func (d *describer) record() {
 		return
 	}
 	out := d.out
-	out.Reason, out.Code = Reason(x, d.p.Target().Process().ID), x.Words
+	d.ended(Reason(x, d.p.Target().Process().ID))
+	out.Code = x.Words
 	if x.HasAddress {
 		out.Address = answer.Known(x.Address)
 	}
@@ -244,9 +246,9 @@ func (d *describer) record() {
 	}
 	thread := answer.Statement{}
 	if x.ThreadID != 0 {
-		thread = words.CommaThread.Of(words.ThreadID(x.ThreadID))
+		thread = words.CommaThread.Of(d.threadOf(x.ThreadID))
 	}
-	d.conclusion(words.CrashReason.Of(words.Text(out.Reason)), answer.StrengthRecorded, source.Of(words.Text(x.Words), thread))
+	d.conclusion(out.Why, answer.StrengthRecorded, source.Of(words.Text(x.Words), thread))
 	if a, access, ok := touchedBy(x); ok {
 		d.touch(a, access, "the dump's record")
 	}
@@ -266,12 +268,28 @@ func (d *describer) unrecorded() {
 	x, recorded := d.p.Target().Exception()
 	switch {
 	case d.died.Unhandled:
-		d.out.Reason = "the dump has no crash record; a thread has an unhandled exception"
+		d.ended(words.RecordMissingBut.Of())
 	case recorded && x.Requested:
-		d.out.Alive, d.out.Reason = true, Reason(&x, 0)
+		d.out.Alive = true
+		d.ended(Reason(&x, 0))
 	default:
-		d.out.Alive, d.out.Reason = true, "the dump has no crash record"
+		d.out.Alive = true
+		d.ended(words.RecordMissing.Of())
 	}
+}
+
+// ended sets what ended the process.
+func (d *describer) ended(says answer.Statement) { d.out.Why, d.out.Reason = says, says.Text }
+
+// likely sets the likely cause.
+func (d *describer) likely(says answer.Statement) { d.out.Cause, d.out.Likely = says, says.Text }
+
+// threadOf names the thread that a record names by its OS id.
+func (d *describer) threadOf(id uint32) answer.Statement {
+	if t := d.died.Thread; t != nil && t.ID() == id {
+		return threadSays(t)
+	}
+	return words.ThreadID(id)
 }
 
 func describeSignal(s *target.Signal, pid uint32) *answer.CrashSignal {
@@ -301,7 +319,8 @@ func (d *describer) finding(kind answer.FindingKind, says answer.Statement, stre
 // blame adds the conclusion that names the cause of death.
 func (d *describer) blame(says answer.Statement, strength answer.Strength, facts ...answer.Statement) {
 	d.conclusion(says, strength, facts...)
-	d.out.Likely, d.out.Blames = says.Text, len(d.out.Verdicts)
+	d.likely(says)
+	d.out.Blames = len(d.out.Verdicts)
 }
 
 // nullRange is the distance from 0 within which .NET reports an access as a null reference (NULL_AREA_SIZE, frames.h).
@@ -360,7 +379,7 @@ func (d *describer) contexts() {
 		d.context("the exception", &x.Registers)
 		// A fault of managed code has an exception object.
 		if _, faulted := faultParameters[x.Code]; faulted && (d.died.fatal() || d.died.Thrown == 0) {
-			d.fault = &fault{regs: x.Registers, how: "the dump's exception record", where: d.out.Where}
+			d.fault = &fault{regs: x.Registers, how: words.DumpsRecord.Of(), where: d.out.Where}
 		}
 	}
 	if s := d.died.state(); s != nil && d.rt != nil && s.Context != 0 {
@@ -626,8 +645,8 @@ func (d *describer) blamed() (strength answer.Strength, fact answer.Statement) {
 		return answer.StrengthProved, words.RecordNames.Of()
 	case d.died.state() != nil:
 		return answer.StrengthLikely, words.WasHandling.Of()
-	case d.died.Deduced != "":
-		return answer.StrengthLikely, words.Text(d.died.Deduced)
+	case !d.died.Deduced.IsZero():
+		return answer.StrengthLikely, d.died.Deduced
 	}
 	return answer.StrengthLikely, words.ThrewLast.Of()
 }
@@ -660,26 +679,25 @@ func (d *describer) concludeThrown() {
 	if t := out.Touched; len(path) == 1 && t != nil && path[0].Type == nullReference {
 		switch {
 		case t.What == reportedZero:
-			path[0].Cause = "a null or damaged reference was used"
+			path[0].Cause = words.MeansNullDamaged.Of()
 		case t.Address >= nullRange:
-			path[0].Cause = "a reference or pointer that is not a canonical address was used, which .NET also reports as a null reference"
+			path[0].Cause = words.MeansNotCanonical.Of()
 		default:
-			path[0].Cause = "a null reference was used, or in unsafe code a pointer near 0"
+			path[0].Cause = words.MeansNull.Of()
 		}
 	}
 	if len(path) == 1 && len(path[0].Trace) == 0 {
 		path[0].Trace = d.stoodAt()
 	}
-	var meaning, composed string
-	if len(path) > 0 {
-		meaning = d.meaning(&path[len(path)-1], last)
-		composed = cmp.Or(d.composed(&out.Exceptions[0]), d.composed(last))
-	}
 	if len(path) == 0 {
 		return
 	}
+	meaning, composed := d.meaning(&path[len(path)-1], last), d.composed(&out.Exceptions[0])
+	if composed.IsZero() {
+		composed = d.composed(last)
+	}
 	strength, evidence := d.blamed()
-	all := []answer.Statement{evidence, words.Text(meaning), words.Text(composed)}
+	all := []answer.Statement{evidence, meaning, composed}
 	if n := d.died.later(); n > 0 {
 		all = append(all, words.FurtherExceptions.Of(words.N(n)))
 	}
@@ -690,7 +708,8 @@ func (d *describer) concludeThrown() {
 		all = append(all, words.ManyCauses.Of(words.N(n-1)))
 	}
 	d.blame(notCaught(path, false).Plus(unthrown), strength, all...)
-	out.Likely, out.Usual = LikelyCause(path)+unthrown.Text, path[len(path)-1].usual()
+	d.likely(LikelyCause(path).Plus(unthrown))
+	out.Usual = path[len(path)-1].usual()
 	if len(path) == 1 {
 		d.nullUse(&path[0], last)
 	}
@@ -783,47 +802,46 @@ func (d *describer) untraced(x *answer.Exception) bool {
 }
 
 // meaning returns the evidence for what root's type means in x. If the runtime threw x, the usual meaning applies. If
-// the program's own code threw it, meaning marks root as unusual. The text is empty without evidence.
-func (d *describer) meaning(root *Fault, x *answer.Exception) string {
-	if d.rt == nil || root.Cause != "" || causes[root.Type] == "" {
-		return ""
+// the program's own code threw it, meaning marks root as unusual. The statement is zero without evidence.
+func (d *describer) meaning(root *Fault, x *answer.Exception) answer.Statement {
+	if d.rt == nil || !root.Cause.IsZero() || causes[root.Type] == nil {
+		return answer.Statement{}
 	}
 	if len(x.Frames) > 0 {
 		f := &x.Frames[0]
 		if helper := helpers[root.Type]; helper != "" && strings.Contains(f.Function.S, helper) {
-			root.Cause = causes[root.Type]
-			return "the runtime throws it: " + f.Function.S
+			root.Cause = causes[root.Type].Of()
+			return words.RuntimeThrows.Of(words.Method(f.Function.S))
 		}
 		if !ofFramework(f.Function.S) {
 			throws, err := code.Of(d.rt).Throws(f.IP)
 			if throws {
 				root.Unusual = true
-				what := "it"
 				if root.Type == nullReference {
-					what = "it, or a null reference"
+					return words.ProgramThrowsNull.Of(words.Method(f.Function.S))
 				}
-				return "the program's own code throws " + what + ": " + f.Function.S + " stands at a throw statement"
+				return words.ProgramThrows.Of(words.Method(f.Function.S))
 			}
 			if err == nil && helpers[root.Type] != "" {
-				root.Cause = causes[root.Type]
-				return "the runtime throws it: " + f.Function.S + " stands at no throw statement"
+				root.Cause = causes[root.Type].Of()
+				return words.RuntimeThrowsAt.Of(words.Method(f.Function.S))
 			}
 		}
 	}
 	if root.Type != outOfMemory {
-		return ""
+		return answer.Statement{}
 	}
 	oom, err := heap.OutOfMemory(d.rt, d.p.Target())
 	switch {
 	case err != nil || oom.Unread > 0:
-		return ""
+		return answer.Statement{}
 	case len(oom.Failures) > 0:
 		f := &oom.Failures[0]
-		root.Cause = fmt.Sprintf("the garbage collector's last failed allocation is of %d bytes: %s", f.AllocationSize, f.Why())
-		return fmt.Sprintf("the garbage collector's record of heap %d, after collection %d", f.Heap, f.Collection)
+		root.Cause = words.MeansAllocation.Of(words.ExactBytes(f.AllocationSize), words.Text(f.Why()))
+		return words.FailedRecord.Of(words.N(f.Heap), words.N(f.Collection))
 	}
 	root.Unusual = true
-	return "the GC records no failed allocation: an array or string beyond the supported size, native memory, or code that throws it"
+	return words.NoneFailed.Of()
 }
 
 // overflowed reports whether the runtime reported a stack overflow.
@@ -1050,8 +1068,9 @@ func (d *describer) faults(list []answer.Exception) []Fault {
 func describeRecord(r *Record, modules []target.Module) *answer.Crash {
 	record := &answer.CrashRecord{Reason: word(recordReasons, r.Reason), Thread: r.Thread, HResult: r.HResult,
 		RuntimeType: word(recordTypes, r.RuntimeType), RuntimeBase: r.RuntimeBase, RuntimeVersion: r.RuntimeVersion, Message: r.Message}
-	out := &answer.Crash{Reason: record.Reason, Code: fmt.Sprintf("%#x", r.HResult), ThreadID: r.Thread, Likely: r.Message, Record: record,
-		Address: noAddress, Verdicts: []answer.Verdict{recordVerdict(r)}}
+	out := &answer.Crash{Reason: record.Reason, Why: words.OwnReason.Of(words.Text(record.Reason)), Code: fmt.Sprintf("%#x", r.HResult),
+		ThreadID: r.Thread, Likely: r.Message, Cause: words.OwnMessage.Of(words.Text(r.Message)), Record: record, Address: noAddress,
+		Verdicts: []answer.Verdict{recordVerdict(r, words.ThreadID(r.Thread))}}
 	if r.Exception != nil {
 		x := describeRecorded(r.Exception, modules)
 		record.Exception = &x

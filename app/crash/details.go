@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
@@ -60,34 +61,34 @@ func declaredByFramework(f *objects.Field) bool {
 }
 
 // composed returns the evidence that the exception's own type composes its Message, so that logs show a different text,
-// or "".
-func (d *describer) composed(x *answer.Exception) string {
+// or the zero Statement.
+func (d *describer) composed(x *answer.Exception) answer.Statement {
 	if d.rt == nil || d.rt.Check(dac.FeatureMethods) != nil {
-		return ""
+		return answer.Statement{}
 	}
 	o, err := objects.New(d.rt).Object(x.Address)
 	if err != nil {
-		return ""
+		return answer.Statement{}
 	}
 	t := o.Type
 	for range limits.ParentChain {
 		name, err := t.Name()
 		if err != nil || ofFramework(name) {
-			return ""
+			return answer.Statement{}
 		}
 		for md, err := range t.Methods() {
 			if err != nil {
 				break
 			}
 			if method, err := md.Name(); err == nil && method == "get_Message" {
-				return fmt.Sprintf("%s composes the Message that logs show; the text here is the one that System.Exception keeps", name)
+				return words.ComposesMessage.Of(words.Type(name))
 			}
 		}
 		if t, err = t.Base(); err != nil || t == nil {
-			return ""
+			return answer.Statement{}
 		}
 	}
-	return ""
+	return answer.Statement{}
 }
 
 // readAsText returns the text of an address made of characters, such as a reference that text has overwritten, or "".

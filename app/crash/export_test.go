@@ -31,8 +31,8 @@ func FailFastAt(p *Subject, rt *dac.Runtime, w *stackwalk.Walker, t *threads.Thr
 	return d.out.FailFast
 }
 
-// ProvedCause is provedCause.
-var ProvedCause = provedCause
+// ProvedCause is LikelyCause without the usual meaning of types.
+func ProvedCause(chain []Fault) answer.Statement { return notCaught(chain, false) }
 
 // IsFailFast is isFailFast.
 var IsFailFast = isFailFast
@@ -67,7 +67,7 @@ func ExitFrame(rt *dac.Runtime, w *stackwalk.Walker, t *threads.Thread, handlers
 // Meaning is meaning. It returns root as well.
 func Meaning(p *Subject, rt *dac.Runtime, root Fault, x *answer.Exception) (Fault, string) {
 	evidence := (&describer{p: p, rt: rt}).meaning(&root, x)
-	return root, evidence
+	return root, evidence.Text
 }
 
 // ReadAsText is readAsText.

@@ -53,7 +53,7 @@ func (d *describer) failFast(w *stackwalk.Walker) {
 		d.out.FailFast = found
 	}
 	d.out.Note(err)
-	d.out.Reason = codeReasons[codeFailFast]
+	d.ended(words.ReasonFailFast.Of())
 }
 
 // messageOfFrames finds the message among the GC references in the frames of the call: a string, or a pinned pointer to

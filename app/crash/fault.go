@@ -15,8 +15,8 @@ import (
 // A fault is a position where the processor stopped code.
 type fault struct {
 	regs  target.Registers
-	how   string // how it is known
-	where string // the code; empty if unknown
+	how   answer.Statement // how it is known
+	where string           // the code; empty if unknown
 }
 
 // interruptedContext adds the position of a thread that died of a signal. If its handler runs, as in dumps that the
@@ -35,9 +35,9 @@ func (d *describer) interruptedContext() {
 		d.fault = f
 		d.context("what the signal interrupted", &f.regs)
 	} else if d.touchesAt(&t.OS.Registers) || !s.Faulted() && len(d.unreportable(&t.OS.Registers)) > 0 {
-		d.fault = &fault{regs: t.OS.Registers, how: "the instruction at the thread's registers accesses that address"}
+		d.fault = &fault{regs: t.OS.Registers, how: words.AccessesThat.Of()}
 	} else if x.Final && d.unseen(&t.OS.Registers) {
-		d.fault = &fault{regs: t.OS.Registers, how: "the system wrote the dump when the fault ended the process, and the thread stands there"}
+		d.fault = &fault{regs: t.OS.Registers, how: words.StandsThere.Of()}
 	}
 	if d.fault == nil {
 		return
@@ -74,11 +74,11 @@ func (d *describer) interrupted() *fault {
 	if !ok {
 		return nil
 	}
-	how := "the registers that the kernel saved when the signal interrupted the thread"
+	how := words.SavedRegisters
 	if trust < unwind.TrustUnwind {
-		how += ", found by pattern only"
+		how = words.SavedByPattern
 	}
-	return &fault{regs: regs, how: how}
+	return &fault{regs: regs, how: how.Of()}
 }
 
 // touchesAt reports whether the current instruction accesses the address in the dump's record.
@@ -159,7 +159,7 @@ func (d *describer) concludeFault() {
 	ip, _ := f.regs.IP()
 	a, access, touched := touchedBy(d.faultRecord())
 	says := d.faultSays(ip, a, access, touched)
-	evidence := []answer.Statement{words.FaultAt.Of(words.Text(f.how), words.Address(ip), words.Text(d.decoded(ip)))}
+	evidence := []answer.Statement{words.FaultAt.Of(f.how, words.Address(ip), words.Text(d.decoded(ip)))}
 	if out.Touched != nil {
 		if text := readAsText(out.Touched.Address); text != "" {
 			evidence = append(evidence, words.ReadsAsText.Of(words.Address(out.Touched.Address), words.Text(text)))
@@ -188,7 +188,7 @@ func (d *describer) faultSays(ip, a target.Addr, access string, touched bool) an
 	case t != nil:
 		return words.Accessed.Of(where, words.Address(t.Address), answer.Statement{}, call)
 	case d.raised != nil:
-		return words.RaisedException.Of(where, words.Text(d.out.Reason), call)
+		return words.RaisedException.Of(where, d.out.Why, call)
 	}
 	return words.Faulted.Of(where, call)
 }

@@ -3,7 +3,6 @@ package crash
 import (
 	"cmp"
 	"encoding/binary"
-	"fmt"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/answer/words"
@@ -50,20 +49,22 @@ func (d *describer) raise() {
 	}
 	x := best.Exception
 	d.raised = x
-	d.out.Reason, d.out.Code, d.out.Address = Reason(x, 0), x.Words, answer.Known(x.Address)
+	d.ended(Reason(x, 0))
+	d.out.Code, d.out.Address = x.Words, answer.Known(x.Address)
 	d.out.Records, d.out.Where = append(d.out.Records, describeExceptionRecord(x)), d.where(x.Address)
 	const source = "an exception record on the thread's stack"
 	if a, access, ok := touchedBy(x); ok {
 		d.touch(a, access, source)
 	}
-	d.fault = &fault{regs: best.regs, how: fmt.Sprintf("%s, at %#x: %s", source, uint64(best.at), x.Words), where: d.out.Where}
+	beside := answer.Statement{}
 	if best.exact {
-		d.fault.how += ", with the registers of the fault beside it"
+		beside = words.RegistersBeside.Of()
 		later := d.out.Contexts
 		d.out.Contexts = nil
 		d.context(source, &best.regs)
 		d.out.Contexts = append(d.out.Contexts, later...)
 	}
+	d.fault = &fault{regs: best.regs, how: words.RecordOnStack.Of(words.Address(best.at), words.Text(x.Words), beside), where: d.out.Where}
 }
 
 // recordIn returns the most plausible fault record in a part of a stack. It prefers records with registers, then faults
@@ -127,6 +128,6 @@ func (d *describer) faultRecord() *target.Exception { return cmp.Or(d.died.Excep
 // itself and for a fault in native code.
 func (d *describer) concludeFatal() {
 	says := words.FatalError.Of()
-	d.out.Likely = says.Text + ": a fault in native code, or an error in the runtime itself" + d.calledFrom().Text
+	d.likely(says.Plus(words.FatalCauses.Of(d.calledFrom())))
 	d.conclusion(says, answer.StrengthProved, words.FatalErrorSet.Of(threadSays(d.died.Thread)))
 }

@@ -65,10 +65,10 @@ func TestUnusual(t *testing.T) {
 		{index, frames[0], ""},
 	} {
 		fault, evidence := crash.Meaning(p, rt, crash.Fault{Type: c.name}, &answer.Exception{Frames: []answer.TraceFrame{c.frame}})
-		assert.Equal(t, c.cause, fault.Cause, c)
+		assert.Equal(t, c.cause, fault.Cause.Text, c)
 		assert.Equal(t, c.cause != "", strings.HasPrefix(evidence, "the runtime throws it"), evidence)
 	}
 
 	root := crash.Fault{Type: memory, Message: "thrown by hand", Unusual: true}
-	assert.Equal(t, "System.OutOfMemoryException was not caught: thrown by hand", crash.LikelyCause([]crash.Fault{root}))
+	assert.Equal(t, "System.OutOfMemoryException was not caught: thrown by hand", crash.LikelyCause([]crash.Fault{root}).Text)
 }

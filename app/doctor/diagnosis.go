@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dump"
 	"github.com/sosgo/sosgo/dump/crashreport"
@@ -126,7 +127,7 @@ func (g *builder) parts() {
 // stacksOnly diagnoses a dump with only stacks. Module files turn guessed frames into frames by unwind data.
 func (g *builder) stacksOnly() {
 	stacks := g.stacks()
-	g.Parts = []answer.PartDiagnosis{{Part: answer.PartHeap, State: answer.PartMissing, Detail: "the dump holds stacks alone", Advice: heapAdvice}, stacks}
+	g.Parts = []answer.PartDiagnosis{{Part: answer.PartHeap, State: answer.PartMissing, Detail: "the dump holds stacks alone", Advice: words.ObjectsNoFile.Of().Text}, stacks}
 	var lacking []*target.Module
 	found := map[string]bool{} // by path: assemblies are mapped twice, with one file
 	modules := g.file.Modules()
@@ -185,7 +186,7 @@ func (d *source) heap() answer.PartDiagnosis {
 	h, err := d.Heap()
 	if err != nil {
 		if p = failed(p, err); p.State == answer.PartMissing {
-			p.Advice = heapAdvice
+			p.Advice = words.ObjectsNoFile.Of().Text
 		}
 		return p
 	}
@@ -194,23 +195,20 @@ func (d *source) heap() answer.PartDiagnosis {
 		all += s.Objects.Size()
 		stored += d.storedIn(s.Objects)
 	}
-	p.Detail = fmt.Sprintf("%d of %d bytes in %d segments", stored, all, len(h.Segments()))
+	p.Measure(words.BytesOfHeap.Of(words.ExactBytes(stored), words.ExactBytes(all), words.N(len(h.Segments()))))
 	lost := len(h.Lost())
 	if lost > 0 {
-		p.Detail += fmt.Sprintf("; %d more can't be read", lost)
+		p.Measure(words.MoreUnreadable.Of(words.N(lost)))
 	}
 	if h.InGC() {
-		p.Detail += "; the dump was taken during a collection"
+		p.Measure(words.TakenInGC.Of())
 	}
 	p = measured(p, stored, all+uint64(lost)) // the size of a lost segment is unknown
 	if p.State != answer.PartWhole {
-		p.Advice = heapAdvice
+		p.Advice = words.ObjectsNoFile.Of().Text
 	}
 	return p
 }
-
-// heapAdvice is the advice for missing objects, which no module file contains.
-const heapAdvice = "the objects are in no file: a dump of kind heap or full has them (dotnet-dump collect --type Heap, procdump -ma)"
 
 // storedIn counts the bytes of r that the dump holds.
 func (d *source) storedIn(r target.Range) uint64 {
@@ -237,10 +235,11 @@ func (d *source) stacks() answer.PartDiagnosis {
 			there++
 		}
 	}
-	p.Detail = fmt.Sprintf("%d of %d threads", there, len(threads))
+	p.Measure(words.ThreadsWithStack.Of(words.N(there), words.N(len(threads))))
 	p = measured(p, there, uint64(len(threads)))
 	if cut := d.cutStacks(); cut > 0 && p.State == answer.PartWhole {
-		p.State, p.Detail = answer.PartPartly, fmt.Sprintf("%s; of %d only the part near the top", p.Detail, cut)
+		p.State = answer.PartPartly
+		p.Measure(words.OnlyNearTop.Of(words.N(cut)))
 	}
 	return p
 }
@@ -288,12 +287,12 @@ func (g *builder) metadata(rt *dac.Runtime) answer.PartDiagnosis {
 			fromFiles++
 		}
 	}
-	p.Detail = fmt.Sprintf("%d of %d modules, %d of them from files", there, len(modules), fromFiles)
+	p.Measure(words.ModulesNamed.Of(words.N(there), words.N(len(modules)), words.N(fromFiles)))
 	if err != nil {
-		p.Detail += fmt.Sprintf("; the list of modules is incomplete: %v", err)
+		p.Measure(words.ModulesUnlisted.Of(words.Text(err.Error())))
 	}
 	if emitted > 0 {
-		p.Advice = fmt.Sprintf("of %d made by Reflection.Emit it is in no file: a dump of kind heap or full has it", emitted)
+		p.Advice = words.EmittedNoFile.Of(words.N(emitted)).Text
 	}
 	return measured(p, there, uint64(len(modules)))
 }
@@ -377,12 +376,13 @@ func (g *builder) code(rt *dac.Runtime) answer.PartDiagnosis {
 		}
 	}
 	p = measured(p, there, all)
-	p.Detail = fmt.Sprintf("%d of %d bytes of the unwind tables of %s", there, all, answer.Count(images, "image", "images"))
-	switch {
-	case unread == 0 && images == 0:
-		p.Detail = "no image has unwind tables: all methods were compiled at run time"
-	case unread > 0:
-		p.Detail += "; " + answer.Count(unread, "image", "images") + " can't be read"
+	if unread == 0 && images == 0 {
+		p.Measure(words.NoUnwindTables.Of())
+		return p
+	}
+	p.Measure(words.UnwindTables.Of(words.ExactBytes(there), words.ExactBytes(all), words.N(images)))
+	if unread > 0 {
+		p.Measure(words.ImagesUnread.Of(words.N(unread)))
 		if p.State == answer.PartWhole {
 			p.State = answer.PartPartly
 		}
@@ -412,7 +412,7 @@ func failed(p answer.PartDiagnosis, err error) answer.PartDiagnosis {
 		p.State = answer.PartMissing
 	}
 	if err != nil {
-		p.Detail = err.Error()
+		p.Measure(words.PartUnreadable.Of(words.Text(err.Error())))
 	}
 	return p
 }

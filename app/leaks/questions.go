@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/process"
 )
 
@@ -20,6 +21,10 @@ func Leaks(ctx context.Context, p *process.Process, o Options) (*answer.Leaks, e
 			return nil, err
 		}
 		o.Jobs = cmp.Or(o.Jobs, c.Jobs())
-		return Find(ctx, h, r, o)
+		l, err := Find(ctx, h, r, o)
+		if err == nil {
+			l.Verdicts = words.Lower(l.Verdicts, p.Premises())
+		}
+		return l, err
 	})
 }

@@ -34,6 +34,7 @@ func (f *finder) report(ctx context.Context) error {
 			f.a.More = len(f.found) - i
 			break
 		}
+		s.Statement, s.Remedy = title(s), remedy(s)
 		f.a.Suspects = append(f.a.Suspects, *s)
 	}
 	if f.a.Unproved > 0 {
@@ -45,6 +46,7 @@ func (f *finder) report(ctx context.Context) error {
 	for _, name := range slices.Sorted(keys(f.unknown)) {
 		f.a.Unknown = append(f.a.Unknown, *f.unknown[name])
 	}
+	f.a.Verdicts = judge(f.a)
 	return nil
 }
 
@@ -285,6 +287,7 @@ func (f *finder) holder(ctx context.Context, h *answer.GroupHolder, n graph.Node
 		if s.Kind == graph.SourceHandles {
 			h.Handle = s.Handle.String()
 		}
+		h.Remedy = eachRemedy(h)
 		return nil
 	}
 	o := f.x.Describe(&f.a.Gaps, n)

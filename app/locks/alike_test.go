@@ -2,11 +2,13 @@ package locks
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
@@ -28,7 +30,7 @@ func TestBlockedAlike(t *testing.T) {
 	second := add("Shop.Load", "Shop.LoadAsync", wait{})
 	elsewhere := add("Shop.Save", "Shop.LoadAsync", wait{})
 	other := add("Shop.Load", "Shop.SaveAsync", wait{})
-	limited := add("Shop.Load", "Shop.LoadAsync", wait{ends: "waits for at most 1s"})
+	limited := add("Shop.Load", "Shop.LoadAsync", wait{ends: words.EndsAtMost.Of(words.Duration(time.Second))})
 	known := add("Shop.Load", "Shop.LoadAsync", wait{runners: []*threads.Thread{{}}})
 	nameless := add("", "Shop.LoadAsync", wait{})
 	nameless2 := add("", "Shop.LoadAsync", wait{})

@@ -27,7 +27,7 @@ func TestEndsByItself(t *testing.T) {
 		{wait{how: answer.HowInferred, timeout: -1}, join, "may wait for a limited time, which is unknown"},
 		{wait{how: answer.HowInferred, timeout: -1}, "System.Threading.Thread.Join()", ""},
 	} {
-		assert.Equal(t, c.want, endsByItself(&c.w, c.called), c.called)
+		assert.Equal(t, c.want, endsByItself(&c.w, c.called).Text, c.called)
 	}
 }
 

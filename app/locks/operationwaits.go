@@ -49,7 +49,7 @@ func (g *grapher) grouped(idle *idleCount) []*waiters {
 		w := known[k]
 		if w == nil {
 			w = &waiters{thing: t, OperationWait: answer.OperationWait{Method: op.method, File: op.file, Line: op.line, From: op.from, Request: op.request,
-				Kind: t.kind, Object: cmp.Or(t.addr, t.source), Type: t.typ, State: t.state, Name: g.nameOf(t), Text: words.WaitsFor.Of(g.thingText(t)).Text}}
+				Kind: t.kind, Object: cmp.Or(t.addr, t.source), Type: t.typ, State: t.state, Name: g.nameOf(t), Statement: words.WaitsFor.Of(g.thingText(t))}}
 			known[k] = w
 			out = append(out, w)
 		}
@@ -82,7 +82,8 @@ func (g *grapher) holders(u *semaphoreUse) (out []answer.OperationHolder) {
 			d.File, d.Line = h.place.File, h.place.Line
 		}
 		if op := g.s.byBox[h.box]; op != nil {
-			d.Waits = g.thingText(op.thing).Text
+			d.Thing = g.thingText(op.thing)
+			d.Waits = d.Thing.Text
 		}
 		if out = append(out, d); len(out) == listedHolders {
 			break
@@ -131,7 +132,7 @@ func (g *grapher) nodes() {
 	for _, op := range g.s.ops {
 		w := &wait{op: op, how: answer.HowRecorded, timeout: -1, lock: op.thing.lock, proved: true}
 		if slices.Contains(op.library, timedWait) {
-			w.ends = "waits for a limited time, or can be canceled"
+			w.ends = words.EndsLimited.Of()
 		}
 		if op.thing.cause == tasks.CauseRunning {
 			if t := g.s.runs(op.leaf); t != nil {

@@ -45,13 +45,13 @@ type wait struct {
 	behind []*wait    // the waits of suspended code that must proceed first
 	leaves []leafOf   // for a task: what the methods between wait for
 
-	called string   // the method of the class library that the program called
-	ends   string   // how the wait can end by itself
-	entry  bool     // the program's entry point waits, as an async Main does
-	chain  []string // for a task: the async methods from it to the one that waits for something else
-	until  string   // for a task: what that method waits for
-	ready  bool     // for a task: that method can go on
-	proved bool     // runners are recorded by themselves or by the runtime
+	called string           // the method of the class library that the program called
+	ends   answer.Statement // how the wait can end by itself
+	entry  bool             // the program's entry point waits, as an async Main does
+	chain  []string         // for a task: the async methods from it to the one that waits for something else
+	until  string           // for a task: what that method waits for
+	ready  bool             // for a task: that method can go on
+	proved bool             // runners are recorded by themselves or by the runtime
 
 	unread string // what it waits for in words, where the object could not be read
 }

@@ -123,7 +123,7 @@ func (s *survey) waitedFor() map[target.Addr]bool {
 func (s *survey) incomplete() bool { return s.lost }
 
 func newGrapher(s *survey) *grapher {
-	return &grapher{s: s, rows: map[*threads.Thread]*answer.ThreadWait{}, says: map[*threads.Thread]answer.Statement{}, of: map[*threads.Thread]*wait{},
+	return &grapher{s: s, rows: map[*threads.Thread]*answer.ThreadWait{}, of: map[*threads.Thread]*wait{},
 		circled: map[*wait]bool{}, described: map[*wait]bool{}, entered: map[*lock][]*wait{}, holding: map[target.Addr]bool{}, counted: map[target.Addr]bool{}}
 }
 
@@ -131,14 +131,13 @@ func newGrapher(s *survey) *grapher {
 type grapher struct {
 	s         *survey
 	rows      map[*threads.Thread]*answer.ThreadWait
-	says      map[*threads.Thread]answer.Statement // the texts of rows with arguments
-	of        map[*threads.Thread]*wait            // what each thread waits for
-	circled   map[*wait]bool                       // the waits in cycles
-	described map[*wait]bool                       // the waits already described as blocking another thread
-	ops       []*wait                              // the waits of suspended code
-	entered   map[*lock][]*wait                    // the waits of a semaphore's holders; nil for a holder that does not wait
-	counted   map[target.Addr]bool                 // what the entry point waits for, if that is normal
-	holding   map[target.Addr]bool                 // the suspended methods that hold, or may hold, a semaphore
+	of        map[*threads.Thread]*wait // what each thread waits for
+	circled   map[*wait]bool            // the waits in cycles
+	described map[*wait]bool            // the waits already described as blocking another thread
+	ops       []*wait                   // the waits of suspended code
+	entered   map[*lock][]*wait         // the waits of a semaphore's holders; nil for a holder that does not wait
+	counted   map[target.Addr]bool      // what the entry point waits for, if that is normal
+	holding   map[target.Addr]bool      // the suspended methods that hold, or may hold, a semaphore
 }
 
 // describe adds a row for each wait.
@@ -154,61 +153,79 @@ func (g *grapher) describe() {
 		switch {
 		case w.lock != nil:
 			row.Kind, row.Object, row.Type, row.Name = w.lock.Kind, w.lock.Address, w.lock.Type, g.s.names[w.lock.Address]
-			row.Text = "waits for " + kindOf(w.lock)
-			if w.pulse {
-				row.Text = "waits for a pulse of " + w.lock.Type.String()
-			}
 		case w.unread != "":
-			row.Kind, row.Text = answer.LockMonitor, "waits for "+w.unread
+			row.Kind = answer.LockMonitor
 		case w.serves != "":
-			row.Kind, row.Text = "finalizer", "waits for the finalizer thread"
+			row.Kind = "finalizer"
 		case w.join:
-			says := words.WaitsFor.Of(g.ended(w))
-			row.Kind, row.Text, g.says[w.thread] = "thread", says.Text, says
+			row.Kind = "thread"
 			if w.object.Addr != 0 {
 				row.Object, row.Type = w.object.Addr, g.s.gaps.Text(w.object.Type.ManagedName())
 			}
 		case w.async:
-			row.Kind, row.Object, row.Text = "task", w.tasks[0], "waits for an async of F# to complete"
-			row.Chain, row.Until = w.chain, w.until
+			row.Kind, row.Object, row.Chain, row.Until = "task", w.tasks[0], w.chain, w.until
 		case w.object.Addr != 0:
-			row.Object, row.Type, row.Name = w.object.Addr, g.s.gaps.Text(w.object.Type.ManagedName()), g.s.names[w.object.Addr]
-			row.Kind, row.Text = "wait handle", "waits for "+article(row.Type.String())
+			row.Kind, row.Object, row.Type, row.Name = "wait handle", w.object.Addr, g.s.gaps.Text(w.object.Type.ManagedName()), g.s.names[w.object.Addr]
 			if ok, err := shapes.Is[*mutex](g.s.r.b, w.object.Type); ok && err == nil && w.more == 0 && len(w.runners) == 0 {
 				row.Note = "its owner " + g.s.ownedElsewhere()
-			}
-			if w.more > 0 {
-				row.Text = fmt.Sprintf("waits for %d wait handles, the first %s", w.more+1, article(row.Type.String()))
 			}
 		case w.class != 0:
 			row.Kind, row.Object = "static constructor", w.class
 			row.Type = g.s.gaps.Text(g.s.r.rt.TypeName(w.class, dac.NameManaged))
-			row.Text = "waits for the static constructor of " + row.Type.String()
+		case len(w.tasks) == 0:
+			row.Kind, row.Object = "task", w.event
 		default:
-			row.Kind, row.Object, row.Text = "task", w.event, "waits for a task that was not found"
-			if len(w.tasks) == 0 {
-				continue
-			}
-			row.Object, row.Type = w.tasks[0], g.s.typeOf(w.tasks[0])
-			row.Text = "waits for a task to complete: " + taskName(row.Type.String())
-			if n := len(w.tasks); n > 1 {
-				row.Text = fmt.Sprintf("waits for %d tasks to complete, the first a %s", n, row.Type)
-			}
-			row.Chain, row.Until = w.chain, w.until
+			row.Kind, row.Object, row.Type, row.Chain, row.Until = "task", w.tasks[0], g.s.typeOf(w.tasks[0]), w.chain, w.until
 		}
 		if w.remote != "" {
-			row.Kind, row.Text = w.remote, remoteTexts[w.remote]+", with "+strings.TrimPrefix(row.Text, "waits for ")
+			row.Kind = w.remote
 		}
+		row.Statement = g.does(w, true)
 	}
 }
 
-// does describes what a thread waits for, as its row does.
-func (g *grapher) does(t *threads.Thread) answer.Statement {
-	text := g.rows[t].Text
-	if says := g.says[t]; says.Text == text {
-		return says
+// does describes what a thread waits for. typed adds the type of a task.
+func (g *grapher) does(w *wait, typed bool) answer.Statement {
+	thing := g.awaited(w, typed)
+	switch w.remote {
+	case answer.WaitConnection:
+		return words.WaitsForConnection.Of(thing)
+	case answer.WaitServer:
+		return words.WaitsForServer.Of(thing)
 	}
-	return words.Text(text)
+	return words.WaitsFor.Of(thing)
+}
+
+// awaited names what a thread waits for.
+func (g *grapher) awaited(w *wait, typed bool) answer.Statement {
+	class := words.Type(g.rows[w.thread].Type.String())
+	switch n := len(w.tasks); {
+	case w.lock != nil && w.pulse:
+		return words.PulseOf.Of(words.Type(w.lock.Type.String()))
+	case w.lock != nil:
+		return kindOf(w.lock)
+	case w.unread != "":
+		return words.Text(w.unread)
+	case w.serves != "":
+		return words.TheFinalizer.Of()
+	case w.join:
+		return g.ended(w)
+	case w.async:
+		return words.AsyncToComplete.Of()
+	case w.object.Addr != 0 && w.more > 0:
+		return words.WaitHandles.Of(words.N(w.more+1), article(class))
+	case w.object.Addr != 0:
+		return article(class)
+	case w.class != 0:
+		return words.StaticConstructor.Of(class)
+	case n == 0:
+		return words.TaskNotFound.Of()
+	case n > 1:
+		return words.TasksToComplete.Of(words.N(n), class)
+	case typed:
+		return words.TaskToComplete.Of(words.ColonType.Of(words.Type(taskName(class.Text))))
+	}
+	return words.TaskToComplete.Of(answer.Statement{})
 }
 
 // ended names the thread that a thread joins.
@@ -224,28 +241,29 @@ func (g *grapher) ended(w *wait) answer.Statement {
 	return words.EndOf.Of(g.name(w.runners[0]))
 }
 
-// kindOf returns the kind of a lock as text.
-func kindOf(l *lock) string {
+// kindOf names a lock by its kind and its type.
+func kindOf(l *lock) answer.Statement {
+	class := words.Type(l.Type.String())
 	switch l.Kind {
 	case answer.LockLazy:
-		return "the value of a " + l.Type.String()
+		return words.LazyValue.Of(class)
 	case answer.LockSpin:
-		return "the SpinLock " + l.Type.String()
-	}
-	if l.Kind == answer.LockMonitor || l.Kind == answer.LockThin {
-		return "the monitor of a " + l.Type.String()
+		return words.SpinLockOf.Of(class)
+	case answer.LockMonitor, answer.LockThin:
+		return words.MonitorOf.Of(class)
 	}
 	if strings.HasSuffix(l.Type.S, "."+l.Kind) {
-		return article(l.Kind)
+		return article(words.Type(l.Kind))
 	}
-	return article(l.Kind) + ", a " + l.Type.String() + ","
+	return words.LockOfType.Of(article(words.Type(l.Kind)), class)
 }
 
-func article(kind string) string {
-	if strings.ContainsRune("aeiouAEIOU", rune(kind[0])) {
-		return "an " + kind
+// article returns a name behind an indefinite article.
+func article(name answer.Statement) answer.Statement {
+	if strings.ContainsRune("aeiouAEIOU", rune(name.Text[0])) {
+		return words.An.Of(name)
 	}
-	return "a " + kind
+	return words.A.Of(name)
 }
 
 // waitsForCallers reports whether a class belongs to a library with methods that wait on behalf of their callers.
@@ -306,7 +324,7 @@ func (g *grapher) place(row *answer.ThreadWait, w *wait) {
 	}
 	w.called = called
 	w.ends = endsByItself(w, called)
-	row.Ends = w.ends
+	row.Ends = w.ends.Text
 }
 
 // isStub reports whether a method is a stub that reflection generates to call another method.
@@ -340,28 +358,25 @@ func (w *wait) waitsForSignal() bool {
 	return w.object.Addr != 0 && !w.join
 }
 
-// remoteTexts describe what client libraries wait for.
-var remoteTexts = map[string]string{answer.WaitConnection: "waits for a connection", answer.WaitServer: "waits for the server's answer"}
-
 // entryPoints are the names that compilers give to the method that the host calls.
 var entryPoints = []string{"Main", "<Main>", "<Main>$"}
 
-// endsByItself describes how a wait can end by itself, or returns "". A recorded time limits it, or the called method
-// of the class library takes a time, a cancellation token or other tasks.
-func endsByItself(w *wait, called string) string {
+// endsByItself describes how a wait can end by itself, or returns the zero Statement. A recorded time limits it, or the
+// called method of the class library takes a time, a cancellation token or other tasks.
+func endsByItself(w *wait, called string) answer.Statement {
 	if w.timeout >= 0 && w.how == answer.HowRecorded {
-		return fmt.Sprintf("waits for at most %v", time.Duration(w.timeout)*time.Millisecond)
+		return words.EndsAtMost.Of(words.Duration(time.Duration(w.timeout) * time.Millisecond))
 	}
 	name, arguments, _ := strings.Cut(called, "(")
 	switch {
 	case strings.Contains(name, ".WaitAny"):
-		return "waits for any of several"
+		return words.EndsWithAny.Of()
 	case strings.Contains(arguments, "System.Threading.CancellationToken"):
-		return "can be canceled if its token can"
+		return words.EndsCanceled.Of()
 	case w.serves == "" && (w.how != answer.HowRecorded || w.steps) && (strings.Contains(arguments, "Int32") || strings.Contains(arguments, "System.TimeSpan")):
-		return "may wait for a limited time, which is unknown"
+		return words.EndsSometime.Of()
 	}
-	return ""
+	return answer.Statement{}
 }
 
 func frameName(f *answer.AsyncFrame) string {
@@ -432,11 +447,11 @@ func (g *grapher) circle(path []*wait) answer.Verdict {
 			v.Strength = answer.Weakest(v.Strength, answer.StrengthLikely) // a semaphore does not record who has entered
 			v.Because(g.keepsEvidence(before.lock, w.op))
 		}
-		if w.how != answer.HowRecorded || !w.proved || w.ends != "" {
+		if w.how != answer.HowRecorded || !w.proved || !w.ends.IsZero() {
 			v.Strength = answer.Weakest(v.Strength, answer.StrengthLikely)
 		}
-		if w.ends != "" {
-			ends = append(ends, words.EndsIn.Of(g.who(w), words.Text(w.ends)))
+		if !w.ends.IsZero() {
+			ends = append(ends, words.EndsIn.Of(g.who(w), w.ends))
 		}
 		v.Because(g.evidence(w))
 		v.Show = append(v.Show, g.show(w)...)
@@ -560,15 +575,15 @@ func (g *grapher) evidence(w *wait) answer.Statement {
 	if row.Note != "" {
 		note = words.Note.Of(words.Text(row.Note))
 	}
-	return words.ThreadWaits.Of(g.name(w.thread), g.does(w.thread), object, note, g.placeOf(w), endsWords(w), words.Text(w.how))
+	return words.ThreadWaits.Of(g.name(w.thread), g.does(w, true), object, note, g.placeOf(w), endsWords(w), words.Text(w.how))
 }
 
 // endsWords states how a wait can end by itself, or returns the zero Statement.
 func endsWords(w *wait) answer.Statement {
-	if w.ends == "" {
+	if w.ends.IsZero() {
 		return answer.Statement{}
 	}
-	return words.CommaEnds.Of(words.Text(w.ends))
+	return words.CommaEnds.Of(w.ends)
 }
 
 // lineOf names a line of source code in parentheses, if it is known.
@@ -585,7 +600,7 @@ func (g *grapher) evidences(list []*wait) []answer.Statement {
 	by := map[string][]*wait{}
 	for _, w := range list {
 		row := g.rows[w.thread]
-		key := fmt.Sprint(row.Text, row.Object, g.placeOf(w).Text, w.ends, w.how)
+		key := fmt.Sprint(row.Text, row.Object, g.placeOf(w).Text, w.ends.Text, w.how)
 		if by[key] == nil {
 			order = append(order, key)
 		}
@@ -599,7 +614,7 @@ func (g *grapher) evidences(list []*wait) []answer.Statement {
 			continue
 		}
 		w, row := alike[0], g.rows[alike[0].thread]
-		out = append(out, words.ThreadsAlike.Of(words.N(len(alike)), g.name(w.thread), g.does(w.thread), g.addressName(row.Object), g.placeOf(w), endsWords(w), words.Text(w.how)))
+		out = append(out, words.ThreadsAlike.Of(words.N(len(alike)), g.name(w.thread), g.does(w, true), g.addressName(row.Object), g.placeOf(w), endsWords(w), words.Text(w.how)))
 	}
 	return out
 }
@@ -684,7 +699,7 @@ func (g *grapher) blocked() [][]*wait {
 			continue
 		}
 		row := g.rows[w.thread]
-		key := fmt.Sprintf("%s|%q|%s|%s|%t|%s|%d", g.placeOf(w).Text, w.chain, row.Until, w.ends, w.proved, w.how, len(w.tasks))
+		key := fmt.Sprintf("%s|%q|%s|%s|%t|%s|%d", g.placeOf(w).Text, w.chain, row.Until, w.ends.Text, w.proved, w.how, len(w.tasks))
 		if i, ok := at[key]; ok && len(w.runners) == 0 && !row.Method.IsZero() {
 			out[i] = append(out[i], w)
 			continue
@@ -727,7 +742,7 @@ func (g *grapher) blocks(alike ...*wait) answer.Verdict {
 		block = block.Plus(words.WhichWaitsFor.Of(words.Text(row.Until)))
 	case w.ready:
 		block = block.Plus(words.CanGoOn.Of())
-		if name := g.s.postsTo(w.thread); name != "" && w.ends == "" {
+		if name := g.s.postsTo(w.thread); name != "" && w.ends.IsZero() {
 			deadlock = name
 			v.Because(words.ContextOf.Of(g.name(w.thread)))
 			w.proved = false
@@ -844,11 +859,11 @@ func (g *grapher) waits(w *wait) answer.Statement {
 	row := g.rows[w.thread]
 	switch {
 	case len(w.chain) > 0:
-		return words.AwaitedChain.Of(words.Text(strings.TrimSuffix(row.Text, ": "+taskName(row.Type.String()))), chainMethods(w))
+		return words.AwaitedChain.Of(g.does(w, false), chainMethods(w))
 	case w.join || w.serves != "":
-		return g.does(w.thread)
+		return g.does(w, true)
 	}
-	return words.DoesObject.Of(g.does(w.thread), g.addressName(row.Object))
+	return words.DoesObject.Of(g.does(w, true), g.addressName(row.Object))
 }
 
 // end describes what must happen before a thread can proceed, as far as it is known.
@@ -898,7 +913,7 @@ func (g *grapher) others() []answer.Verdict {
 		if g.circled[w] || g.described[w] || w.lock != nil || len(w.tasks) > 0 || !slices.ContainsFunc(w.runners, func(t *threads.Thread) bool { return g.of[t] != nil }) {
 			continue
 		}
-		v := answer.Conclude(answer.FindingWait, words.OtherWait.Of(g.name(w.thread), g.does(w.thread), g.placeOf(w), g.end(w), g.onward(w.runners, w)), answer.StrengthLikely, g.evidence(w))
+		v := answer.Conclude(answer.FindingWait, words.OtherWait.Of(g.name(w.thread), g.does(w, true), g.placeOf(w), g.end(w), g.onward(w.runners, w)), answer.StrengthLikely, g.evidence(w))
 		v.Show, v.Sites = g.show(w), []answer.Site{g.site(w)}
 		out = append(out, v)
 	}
@@ -977,7 +992,7 @@ func (g *grapher) perhapsMutual(holders []*threads.Thread, waiters []*wait) answ
 
 // lockName names a lock by its kind, its address and the field that holds it.
 func (g *grapher) lockName(l *lock) answer.Statement {
-	return words.DoesObject.Of(words.Text(kindOf(l)), g.addressName(l.Address))
+	return words.DoesObject.Of(kindOf(l), g.addressName(l.Address))
 }
 
 // idles reports whether a thread is a thread pool worker without work: its stack has no code of the program.
@@ -1036,7 +1051,7 @@ func limitOf(list []*wait) answer.Statement {
 	longest := int32(-1)
 	for _, w := range list {
 		switch {
-		case w.ends == "":
+		case w.ends.IsZero():
 			return answer.Statement{}
 		case w.timeout < 0:
 			return words.CanEnd.Of()

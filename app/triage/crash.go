@@ -27,16 +27,16 @@ func crashed(ctx context.Context, q *Answers) (view, error) {
 	}
 	clauses := c.Verdicts
 	f := finding(answer.FindingCrash, clauses...)
-	f.Statement, f.Thread = said(clauses, c.Reason), c.ThreadID
+	f.Statement, f.Thread = c.Why, c.ThreadID
 	switch {
 	case c.Blames > 0 && c.Blames <= len(clauses):
 		cause := &clauses[c.Blames-1]
 		f.Statement, f.Strength = cause.Statement, cause.Strength
-		if c.Usual != "" {
-			f.Clauses = append(slices.Clip(f.Clauses), answer.Conclude(answer.FindingCrash, words.UsuallyMeans.Of(words.Text(c.Usual)), answer.StrengthLikely))
+		if !c.Usual.IsZero() {
+			f.Clauses = append(slices.Clip(f.Clauses), answer.Conclude(answer.FindingCrash, words.UsuallyMeans.Of(c.Usual), answer.StrengthLikely))
 		}
 	case c.Likely != "":
-		f.Statement, f.Strength = words.Text(c.Likely), answer.StrengthLikely // no clause has this conclusion
+		f.Statement, f.Strength = c.Cause, answer.StrengthLikely // no clause has this conclusion
 	}
 	id := signature.Crash(c, q.rules)
 	f.Identity = id.Identity
@@ -47,14 +47,6 @@ func crashed(ctx context.Context, q *Answers) (view, error) {
 	}
 	f.Clauses = append(f.Clauses, failedCommand(ctx, q, c)...)
 	return view{found: []answer.Finding{f}, partly: firstOf(c.Noted(), nil)}, nil
-}
-
-// said returns the statement of the clause with the given text, which has the arguments of the text too.
-func said(clauses []answer.Verdict, text string) answer.Statement {
-	if i := slices.IndexFunc(clauses, func(v answer.Verdict) bool { return v.Text == text }); i >= 0 {
-		return clauses[i].Statement
-	}
-	return words.Text(text)
 }
 
 // failedCommand names the database command with the exception that ended the process.
@@ -106,7 +98,7 @@ func finalizer(_ context.Context, q *Answers) (view, error) {
 // the stack with its line, else frame, and the thread. The conclusion about an exception names the method of its trace.
 func crashPlace(c *answer.Crash, frame string) (out []answer.Statement) {
 	switch i := slices.IndexFunc(c.Stack, ownMethod); {
-	case i >= 0 && (c.Likely == "" || len(c.Exceptions) == 0 && c.FailFast == nil) && !strings.Contains(c.Likely, c.Stack[i].Method.S):
+	case i >= 0 && (c.Likely == "" || len(c.Exceptions) == 0 && c.FailFast == nil) && !names(c.Cause, c.Stack[i].Method.S):
 		f, place := &c.Stack[i], answer.Statement{}
 		if f.File != "" {
 			place = words.AtPlace.Of(words.Place(target.BaseName(f.File), f.Line))
@@ -115,14 +107,18 @@ func crashPlace(c *answer.Crash, frame string) (out []answer.Statement) {
 	case i < 0 && c.Likely == "" && frame != "":
 		out = append(out, words.DiedIn.Of(words.Method(frame)))
 	}
-	if c.ThreadID != 0 {
-		t := answer.Thread{OSID: c.ThreadID}
-		if c.ThreadName.Err == nil {
-			t.Name = c.ThreadName.S
-		}
-		out = append(out, words.CommaThread.Of(words.Thread(t)))
+	switch {
+	case c.Thread != nil:
+		out = append(out, words.CommaThread.Of(words.ThreadAndID(*c.Thread)))
+	case c.ThreadID != 0:
+		out = append(out, words.CommaThread.Of(words.ThreadID(c.ThreadID)))
 	}
 	return out
+}
+
+// names reports whether a method is among the arguments of a statement.
+func names(s answer.Statement, method string) bool {
+	return slices.ContainsFunc(s.Args, func(a answer.Arg) bool { return a.Type == answer.ArgMethod && a.Value == method })
 }
 
 // ownMethod reports whether a frame is of a managed method of the program itself.

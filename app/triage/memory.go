@@ -393,7 +393,7 @@ func loadContexts(_ context.Context, q *Answers) (view, error) {
 		clauses := []answer.Verdict{x}
 		for j := range c.Blockers[:min(len(c.Blockers), mostClauses)] {
 			b := &c.Blockers[j]
-			clauses = append(clauses, answer.Conclude(answer.NoFinding, words.ItIsKept.Of(words.Text(b.Text)), b.Strength))
+			clauses = append(clauses, answer.Conclude(answer.NoFinding, words.ItIsKept.Of(b.Statement), b.Strength))
 		}
 		f := finding(answer.FindingUnload, clauses...)
 		f.Object = c.Address

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/app/memorymap"
 	"github.com/sosgo/sosgo/target"
 )
@@ -523,7 +524,7 @@ func TestKindsAreRanked(t *testing.T) {
 // TestUsualMeaning checks that the usual meaning of an exception is a separate clause of at most likely strength.
 func TestUsualMeaning(t *testing.T) {
 	q := healthy()
-	q.Crash = Got(&answer.Crash{Reason: "SIGABRT", Likely: "Odd was not caught (usually: it failed)", Blames: 2, Usual: "it failed", Verdicts: []answer.Verdict{
+	q.Crash = Got(&answer.Crash{Reason: "SIGABRT", Likely: "Odd was not caught (usually: it failed)", Blames: 2, Usual: words.Text("it failed"), Verdicts: []answer.Verdict{
 		{Statement: answer.Statement{Text: "SIGABRT"}, Strength: answer.StrengthRecorded}, {Statement: answer.Statement{Text: "Odd was not caught"}, Strength: answer.StrengthProved}}}, nil)
 	out, err := Judge(context.Background(), q, Options{})
 	require.NoError(t, err)

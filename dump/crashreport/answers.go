@@ -183,23 +183,29 @@ func (r *Report) Crash() *answer.Crash {
 	}
 	x := r.crash
 	if x == nil {
-		out.Alive, out.Reason = true, "the report names no thread that crashed, and no signal"
+		out.Alive, out.Why = true, words.ReasonNoneMarked.Of()
+		out.Reason = out.Why.Text
 		return out
 	}
-	out.ThreadID, out.Reason = x.ThreadID, x.Words
+	i := slices.IndexFunc(r.threads, func(t thread) bool { return t.ID == x.ThreadID && x.ThreadID != 0 })
+	out.ThreadID, out.Why = x.ThreadID, words.ReasonReport.Of(words.Text(x.Words))
 	marks, marked, signal := words.ReportMarksNone, []answer.Statement{}, answer.Statement{}
 	if x.ThreadID != 0 {
-		marks, marked = words.ReportMarks, []answer.Statement{words.ThreadID(x.ThreadID)}
+		died := answer.Thread{OSID: x.ThreadID}
+		if i >= 0 {
+			died.Index, out.Thread = &i, &died
+		}
+		marks, marked = words.ReportMarks, []answer.Statement{words.ThreadAndID(died)}
 	}
 	if x.Code != 0 {
 		out.Code = x.Words
 		out.Signal = &answer.CrashSignal{Number: int32(x.Code), Name: x.Words}
 		signal = words.ReportSignal.Of(words.N(x.Code))
 	} else if x.Words == crashed {
-		out.Reason = "the process crashed; the report has no signal"
+		out.Why = words.ReasonNoSignal.Of()
 	}
-	out.Verdicts = []answer.Verdict{answer.Conclude(answer.NoFinding, words.CrashReason.Of(words.Text(out.Reason)), answer.StrengthRecorded, marks.Of(append(marked, signal)...))}
-	i := slices.IndexFunc(r.threads, func(t thread) bool { return t.ID == x.ThreadID && x.ThreadID != 0 })
+	out.Reason = out.Why.Text
+	out.Verdicts = []answer.Verdict{answer.Conclude(answer.NoFinding, out.Why, answer.StrengthRecorded, marks.Of(append(marked, signal)...))}
 	if i >= 0 {
 		r.threads[i].crash(out)
 	}

@@ -12,7 +12,7 @@ import (
 func Retained(p *report.Page, r *answer.Retained) {
 	heapParts(p, r.Live, r.Garbage, r.Frozen, r.Incomplete)
 	for i := range r.Objects {
-		retainedObject(p, &r.Objects[i], r.Incomplete)
+		retainedObject(p, &r.Objects[i])
 	}
 	if r.By == "" {
 		return
@@ -59,14 +59,14 @@ func heapParts(p *report.Page, live, garbage, frozen answer.HeapPart, incomplete
 	p.Print("\n")
 }
 
-func retainedObject(p *report.Page, o *answer.RetainedObject, incomplete bool) {
+func retainedObject(p *report.Page, o *answer.RetainedObject) {
 	p.Printf("\n%s\n", object(&o.Object))
 	all := "live memory"
 	if !o.Live {
 		all = "unreachable memory"
 	}
-	if !o.Live {
-		p.Printf("%s\n", deadAs(&o.Object, incomplete))
+	if o.Dead != nil {
+		p.Printf("%s\n", o.Dead.Text)
 	}
 	p.Printf("retains %s, %s bytes (%s): %s of %s\n", report.Count(o.Count, "object", "objects"), report.Commas(o.Retained), report.Size(o.Retained), report.Percent(o.Share), all)
 	var rows [][]string
@@ -77,21 +77,10 @@ func retainedObject(p *report.Page, o *answer.RetainedObject, incomplete bool) {
 	wasteRows(p, []string{"Size", "Count", "Type"}, rows, uint64(o.More))
 }
 
-// deadAs describes an object without a retention path.
-func deadAs(o *answer.PathObject, incomplete bool) string {
-	switch {
-	case o.Generation == "frozen":
-		return "No root leads to it, but it is frozen: never collected."
-	case incomplete:
-		return "No readable root leads to it."
-	}
-	return "It is garbage."
-}
-
 // Dominators is the text of dominators.
 func Dominators(p *report.Page, d *answer.Dominators) {
 	if d.Object != nil {
-		owned(p, d.Object, d.Incomplete)
+		owned(p, d.Object)
 		return
 	}
 	heapParts(p, d.Live, d.Garbage, d.Frozen, d.Incomplete)
@@ -159,12 +148,11 @@ func dominatorName(r *answer.DominatorRow) string {
 	return name
 }
 
-func owned(p *report.Page, o *answer.Owned, incomplete bool) {
+func owned(p *report.Page, o *answer.Owned) {
 	p.Printf("%s, retains %s bytes\n", object(&o.Object), report.Commas(o.Retained))
-	switch {
-	case !o.Live:
-		p.Printf("\n%s Owners among unreachable objects, outermost first:\n\n", deadAs(&o.Object, incomplete))
-	default:
+	if o.Dead != nil {
+		p.Printf("\n%s\nOwners among unreachable objects, outermost first:\n\n", o.Dead.Text)
+	} else {
 		p.Print("\nOwners, from the root down:\n\n")
 	}
 	dominatorRows(p, o.Chain, true)

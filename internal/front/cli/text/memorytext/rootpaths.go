@@ -134,17 +134,8 @@ func edge(e *answer.PathEdge) string {
 // notHeld reports that no path was found, and what that means.
 func notHeld(p *report.Page, r *answer.RootPaths) {
 	e := r.Evidence
-	switch {
-	case r.Verdict == answer.Garbage:
-		p.Print("Nothing holds it: garbage until the next collection of its generation.\n")
-	case r.Verdict == answer.Held:
-		p.Printf("%s\n", deadAs(&r.Object, false))
-	case e.Unread > 0:
-		p.Print("No path found, but some possible holders can't be read (see the warnings).\n")
-	case r.Condemned != nil:
-		p.Printf("No path found for a collection of generation %d.\n", *r.Condemned)
-	default:
-		p.Print("Only stacks hold it.\n")
+	if r.Conclusion != nil {
+		p.Printf("%s\n", r.Conclusion.Text)
 	}
 	p.Printf("%s roots keep %s of %s objects alive, not this one.\n",
 		report.Commas(e.Roots), report.Commas(e.Live), report.Commas(e.Objects))

@@ -53,13 +53,11 @@ func loadContext(p *report.Page, c *answer.AssemblyContext) {
 
 // blockers writes what keeps a context that is unloading.
 func blockers(p *report.Page, c *answer.AssemblyContext) {
-	switch {
-	case len(c.Blockers) > 0:
+	if len(c.Blockers) > 0 {
 		p.Print("  kept by:\n")
-	case c.Verdict == answer.Garbage:
-		p.Print("  nothing keeps it: the next collection of generation 2 can unload it\n")
-	default:
-		p.Print("  nothing that keeps it was found, and not all that could can be read\n")
+	}
+	if c.Conclusion != nil {
+		p.Printf("  %s\n", report.Escape(c.Conclusion.Text))
 	}
 	for i := range c.Blockers {
 		b := &c.Blockers[i]

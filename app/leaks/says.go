@@ -1,0 +1,163 @@
+package leaks
+
+import (
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/answer/words"
+)
+
+// reachable are the premises of what is concluded from all that lives.
+var reachable = []answer.Premise{answer.HeapWhole, answer.NoCollection, answer.RootsRead}
+
+// judge returns what the sizes of the heap and of its suspects mean, and what may be missing.
+func judge(l *answer.Leaks) []answer.Verdict {
+	var out []answer.Verdict
+	say := func(says answer.Statement, strength answer.Strength, rests ...answer.Premise) {
+		v := answer.Conclude(answer.NoFinding, says, strength)
+		v.Rests = rests
+		out = append(out, v)
+	}
+	if l.Incomplete {
+		say(words.LeakMayHide.Of(), answer.StrengthPossible)
+	}
+	if l.Unproved > 0 {
+		say(words.RootsUnproved.Of(words.N(l.Unproved)), answer.StrengthRecorded)
+	}
+	if l.Nameless > 0 {
+		say(words.TypesNameless.Of(words.N(l.Nameless)), answer.StrengthRecorded)
+	}
+	t := &l.Thresholds
+	switch {
+	case l.Small && l.Garbage.Size >= t.Small:
+		say(words.LittleLives.Of(words.Bytes(l.Garbage.Size)), answer.StrengthProved, reachable...)
+	case l.Small && l.Incomplete:
+		say(words.LittleRead.Of(words.Bytes(t.Small)), answer.StrengthProved)
+	case l.Small:
+		say(words.HeapSmall.Of(words.Bytes(t.Small)), answer.StrengthProved, reachable...)
+	case len(l.Suspects) > 0 && l.Suspects[0].Verdict == answer.VerdictSuspect:
+		say(words.NoProofOfLeak.Of(words.Share(t.Share)), answer.StrengthProved, reachable...)
+	}
+	if len(l.Suspects) == 0 {
+		say(words.NoHolder.Of(words.Share(t.Least), words.Bytes(t.Bytes)), answer.StrengthProved, reachable...)
+	}
+	return out
+}
+
+// title states what a suspect is.
+func title(s *answer.Suspect) answer.Statement {
+	n := elementsOf(s)
+	switch s.Kind {
+	case answer.SuspectAccumulation:
+		members := func(sentence *words.Sentence, owner *answer.PathObject) answer.Statement {
+			return sentence.Of(words.Commas(s.Members.Count), words.Type(s.Members.Type.String()), typeOf(owner))
+		}
+		switch {
+		case s.Elements.Err == nil:
+			return words.ElementsInOne.Of(n, typeOf(collection(s)))
+		case s.Owner != nil:
+			return members(words.MembersInOne, s.Owner)
+		}
+		return members(words.MembersOfOne, s.Point)
+	case answer.SuspectGroup:
+		return words.MembersOfNone.Of(words.Commas(s.Members.Count), words.Type(s.Members.Type.String()))
+	case answer.SuspectEvent:
+		switch {
+		case s.Name.IsZero():
+			return words.OneHandlers.Of(n, typeOf(s.Point))
+		case s.Owner != nil:
+			return words.EventHandlers.Of(n, words.Field(s.Name.String()), typeOf(s.Owner))
+		}
+		return words.StaticHandlers.Of(n, words.Field(s.Name.String()))
+	case answer.SuspectTimers:
+		return words.TimersCall.Of(n, words.Method(s.Name.String()))
+	case answer.SuspectCancellation:
+		return words.RegisteredWith.Of(n, typeOf(s.Point))
+	case answer.SuspectRootScope:
+		return words.RootScopeKeeps.Of(n)
+	case answer.SuspectWeak:
+		return words.WeakDead.Of(words.Commas(s.Dead), n, typeOf(collection(s)))
+	}
+	if s.Elements.Err == nil {
+		return words.OneWithElements.Of(typeOf(collection(s)), words.Commas(s.Elements.Value))
+	}
+	return words.OneObject.Of(typeOf(s.Point))
+}
+
+// elementsOf returns the number of a suspect's elements, as far as it is known.
+func elementsOf(s *answer.Suspect) answer.Statement {
+	switch {
+	case s.Elements.Err != nil:
+		return words.ManyElements.Of()
+	case s.AtLeast:
+		return words.LeastElements.Of(words.Commas(s.Elements.Value))
+	}
+	return words.Commas(s.Elements.Value)
+}
+
+// collection returns the object that has the elements.
+func collection(s *answer.Suspect) *answer.PathObject {
+	if s.Owner != nil {
+		return s.Owner
+	}
+	return s.Point
+}
+
+func typeOf(o *answer.PathObject) answer.Statement { return words.Type(o.Type.String()) }
+
+// remedies state why suspects of a kind are not collected, and what would free them.
+var remedies = map[string]*words.Sentence{
+	answer.SuspectEvent:        words.FreedEvent,
+	answer.SuspectTimers:       words.FreedTimer,
+	answer.SuspectCancellation: words.FreedCallback,
+	answer.SuspectRootScope:    words.FreedScope,
+	answer.SuspectWeak:         words.FreedWeak,
+}
+
+// remedy states why a suspect is not collected, and what would free it. It returns the zero Statement if that is
+// unknown.
+func remedy(s *answer.Suspect) answer.Statement {
+	switch says := remedies[s.Kind]; {
+	case says != nil:
+		return says.Of()
+	case s.Weak == "cached":
+		return words.FreedCached.Of()
+	case s.Weak == "attached":
+		return words.FreedAttached.Of()
+	case s.Weak != "" || s.Path == nil || s.Kind == answer.SuspectGroup:
+		return answer.Statement{}
+	case s.Literals:
+		return words.FreedLiterals.Of()
+	}
+	return rootRemedy(&s.Path.Root)
+}
+
+// rootRemedy states how long a root keeps what it leads to.
+func rootRemedy(r *answer.GCRoot) answer.Statement {
+	switch r.Kind {
+	case "static field":
+		return words.FreedStatic.Of()
+	case "thread static":
+		return words.FreedThread.Of()
+	case "stack":
+		return words.FreedStack.Of()
+	case "finalizer":
+		return words.FreedFinalizer.Of()
+	case "handle":
+		if r.Handle == "Strong" || r.Handle == "Pinned" {
+			return words.FreedHandle.Of()
+		}
+	}
+	return answer.Statement{}
+}
+
+// eachRemedy states how long a root keeps each of many objects.
+func eachRemedy(h *answer.GroupHolder) answer.Statement {
+	switch {
+	case h.Handle == "Strong" || h.Handle == "Pinned":
+		return words.FreedHandles.Of()
+	case h.Kind == "finalizer queue":
+		return words.FreedFinalizers.Of()
+	case h.Kind == "frame":
+		return words.FreedStacks.Of()
+	}
+	return answer.Statement{}
+}
