@@ -49,6 +49,7 @@ const (
 	FindingBlocked     FindingKind = "sync over async"           // a thread blocks until a task completes
 	FindingWait        FindingKind = "wait"                      // a thread waits for another thread or a static constructor, or several for one Mutex
 	FindingFinalizers  FindingKind = "blocked finalizer"         // the finalizer thread waits while objects wait for it
+	FindingEnding      FindingKind = "process that is ending"    // Main has returned, or a thread called Environment.Exit
 	FindingSpin        FindingKind = "spinning threads"          // threads run without an end, or wait by running
 	FindingThreads     FindingKind = "many threads"              // a hundred and more threads of one method wait at one place
 	FindingHandles     FindingKind = "many handles"              // tens of thousands of GC handles refer to objects of one type

@@ -206,6 +206,9 @@ func TestStackOnly(t *testing.T) {
 		require.NoError(t, err)
 		assert.Empty(t, quiet.Paths)
 		assert.Equal(t, answer.NotKnown, quiet.Verdict, "it is no garbage: stacks were left out")
+		if quiet.Evidence.Unread == 0 {
+			assert.Equal(t, "only stacks hold it", quiet.Conclusion.Text)
+		}
 	})
 }
 
@@ -229,6 +232,7 @@ func TestGarbage(t *testing.T) {
 				want = answer.NotKnown
 			}
 			assert.Equal(t, want, out.Verdict)
+			assert.Equal(t, want == answer.Garbage, strings.HasPrefix(out.Conclusion.Text, "nothing holds it"))
 			assert.EqualValues(t, g.Objects(), out.Evidence.Objects)
 			for _, o := range out.Evidence.First {
 				r, ok := g.Node(o.Address)

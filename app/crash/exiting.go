@@ -21,7 +21,7 @@ func (d *describer) exiting(walker *stackwalk.Walker, list []threads.Thread, w *
 			if row.Caller.S != "" {
 				where = words.InMethod.Of(words.Method(row.Caller.S))
 			}
-			d.conclusion(words.CalledExit.Of(words.ThreadAndID(row.Thread), where), answer.StrengthRecorded, words.ItsFrames.Of())
+			d.finding(answer.FindingEnding, words.CalledExit.Of(words.ThreadAndID(row.Thread), where), answer.StrengthRecorded, words.ItsFrames.Of())
 		}
 	}
 	handlers := d.exitHandlers()
@@ -33,7 +33,7 @@ func (d *describer) exiting(walker *stackwalk.Walker, list []threads.Thread, w *
 		}
 		if evidence := d.exitFrame(walker, t, handlers); !evidence.IsZero() {
 			finalizer = finalizer || t.Managed.Finalizer
-			d.conclusion(words.RunsExit.Of(threadSays(t)), answer.StrengthRecorded, evidence)
+			d.finding(answer.FindingEnding, words.RunsExit.Of(threadSays(t)), answer.StrengthRecorded, evidence)
 		}
 	}
 	return finalizer

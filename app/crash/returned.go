@@ -44,7 +44,7 @@ func (d *describer) returned(walker *stackwalk.Walker, list []threads.Thread) {
 	}
 	evidence := words.FirstThreadIdle.Of(threadSays(main))
 	if len(others) == 0 {
-		d.conclusion(words.MainReturned.Of(), answer.StrengthLikely, evidence)
+		d.finding(answer.FindingEnding, words.MainReturned.Of(), answer.StrengthLikely, evidence)
 		return
 	}
 	more := answer.Statement{}
@@ -52,7 +52,7 @@ func (d *describer) returned(walker *stackwalk.Walker, list []threads.Thread) {
 	if n := len(others) - len(names); n > 0 {
 		more = words.AndMore.Of(words.N(n))
 	}
-	d.conclusion(words.MainReturnedBut.Of(words.Join(", ", names...), more), answer.StrengthLikely, evidence)
+	d.finding(answer.FindingEnding, words.MainReturnedBut.Of(words.Join(", ", names...), more), answer.StrengthLikely, evidence)
 }
 
 // initialThread returns the first thread of the process. If threads and processes share ids, it is the one with the

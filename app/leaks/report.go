@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/leaks/internal/says"
 	"github.com/sosgo/sosgo/app/leaks/internal/together"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/graph"
@@ -34,7 +35,7 @@ func (f *finder) report(ctx context.Context) error {
 			f.a.More = len(f.found) - i
 			break
 		}
-		s.Statement, s.Remedy = title(s), remedy(s)
+		s.Statement, s.Remedy = says.Title(s), says.Remedy(s)
 		f.a.Suspects = append(f.a.Suspects, *s)
 	}
 	if f.a.Unproved > 0 {
@@ -46,7 +47,7 @@ func (f *finder) report(ctx context.Context) error {
 	for _, name := range slices.Sorted(keys(f.unknown)) {
 		f.a.Unknown = append(f.a.Unknown, *f.unknown[name])
 	}
-	f.a.Verdicts = judge(f.a)
+	f.a.Verdicts = says.Judge(f.a)
 	return nil
 }
 
@@ -287,7 +288,7 @@ func (f *finder) holder(ctx context.Context, h *answer.GroupHolder, n graph.Node
 		if s.Kind == graph.SourceHandles {
 			h.Handle = s.Handle.String()
 		}
-		h.Remedy = eachRemedy(h)
+		h.Remedy = says.EachRemedy(h)
 		return nil
 	}
 	o := f.x.Describe(&f.a.Gaps, n)

@@ -23,7 +23,9 @@ func crashed(ctx context.Context, q *Answers) (view, error) {
 	case c.Undecided:
 		return view{}, firstOf(c.Noted(), target.ErrNotInDump)
 	case c.Alive:
-		return view{}, nil
+		v := view{}
+		v.found = ofKind(answer.FindingEnding, v.findings(c.Verdicts))
+		return v, nil
 	}
 	clauses := c.Verdicts
 	f := finding(answer.FindingCrash, clauses...)
@@ -86,12 +88,19 @@ func finalizer(_ context.Context, q *Answers) (view, error) {
 		return view{beside: true}, nil
 	}
 	v := view{partly: firstOf(c.Noted(), nil)}
-	for _, x := range v.findings(c.Verdicts) {
-		if x.Kind == answer.FindingFinalizers {
-			v.found = append(v.found, finding(answer.FindingFinalizers, x))
+	v.found = ofKind(answer.FindingFinalizers, v.findings(c.Verdicts))
+	return v, nil
+}
+
+// ofKind returns the findings of a kind among conclusions.
+func ofKind(kind answer.FindingKind, list []answer.Verdict) []answer.Finding {
+	var out []answer.Finding
+	for i := range list {
+		if list[i].Kind == kind {
+			out = append(out, finding(kind, list[i]))
 		}
 	}
-	return v, nil
+	return out
 }
 
 // crashPlace returns where the process died if its conclusions don't name it: the innermost method of the program on

@@ -35,6 +35,7 @@ var ranks = []ranked{
 	{answer.FindingHeld, answer.SeverityHigh, []string{"waits", "locks"}},
 	{answer.FindingCircle, answer.SeverityHigh, []string{"waits"}},
 	{answer.FindingFinalizers, answer.SeverityHigh, []string{"finalizequeue", "clrstack -all"}},
+	{answer.FindingEnding, answer.SeverityWarning, []string{"crashinfo", "clrstack -all"}},
 	{answer.FindingSpin, answer.SeverityWarning, []string{"clrstack -all"}},
 	{answer.FindingBlocked, answer.SeverityWarning, []string{"waits", "dumpasync"}},
 	{answer.FindingWait, answer.SeverityWarning, []string{"waits"}},

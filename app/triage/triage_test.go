@@ -470,7 +470,7 @@ func TestInitializers(t *testing.T) {
 
 func TestLoadContexts(t *testing.T) {
 	unloading := answer.AssemblyContext{Address: 0x40, Name: answer.Text{S: "plugin"}, State: answer.Text{S: answer.ContextUnloading}, Verdict: answer.Held,
-		Assemblies: make([]answer.ContextAssembly, 2), Blockers: []answer.UnloadBlocker{{Text: "a word of a stack", Strength: answer.StrengthPossible}}}
+		Assemblies: make([]answer.ContextAssembly, 2), Blockers: []answer.UnloadBlocker{{Statement: words.Text("a word of a stack"), Strength: answer.StrengthPossible}}}
 	garbage := unloading
 	garbage.Verdict = answer.Garbage
 	alive := unloading

@@ -25,11 +25,11 @@ export interface ContextsResult {
 }
 
 export interface CrashinfoResult {
-  address?: string | null; carried?: Array<CarriedException> | null; causes?: Array<Array<number> | null> | null; code?: string;
-  contexts?: Array<CrashContext> | null; exceptionRecords?: Array<ExceptionRecord> | null; exceptions?: Array<Exception> | null;
-  failFast?: FailFast; frames?: number; likely?: string; omittedCauses?: Array<OmittedCauses> | null; osThreadId?: number; reason?: string;
-  signal?: CrashSignal; stack?: Array<CrashFrame> | null; threadName?: string | null; touched?: Touched; verdicts?: Array<Verdict> | null;
-  waiting?: Waiting; where?: string;
+  address?: string | null; carried?: Array<CarriedException> | null; cause?: Statement; causes?: Array<Array<number> | null> | null;
+  code?: string; contexts?: Array<CrashContext> | null; exceptionRecords?: Array<ExceptionRecord> | null;
+  exceptions?: Array<Exception> | null; failFast?: FailFast; frames?: number; likely?: string; omittedCauses?: Array<OmittedCauses> | null;
+  osThreadId?: number; reason?: string; signal?: CrashSignal; stack?: Array<CrashFrame> | null; thread?: Thread; threadName?: string | null;
+  touched?: Touched; verdicts?: Array<Verdict> | null; waiting?: Waiting; where?: string; why?: Statement;
 }
 
 export interface DiffResult {
@@ -86,8 +86,8 @@ export interface GcheapstatResult {
 }
 
 export interface GcrootResult {
-  condemnedGeneration?: number; evidence?: NotHeld; limited?: boolean; object?: PathObject; older?: boolean; paths?: Array<RootPath> | null;
-  retained?: number; verdict?: string; withoutStacks?: boolean;
+  conclusion?: Verdict; condemnedGeneration?: number; evidence?: NotHeld; limited?: boolean; object?: PathObject; older?: boolean;
+  paths?: Array<RootPath> | null; retained?: number; verdict?: string; withoutStacks?: boolean;
 }
 
 export interface GcwhereResult {
@@ -116,7 +116,7 @@ export interface InitializersResult {
 export interface LeaksResult {
   finalizers?: Finalization; frozen?: HeapPart; garbage?: HeapPart; incomplete?: boolean; live?: HeapPart; more?: number; nameless?: number;
   small?: boolean; suspects?: Array<Suspect> | null; thresholds?: LeakThresholds; unknownLayouts?: Array<UnknownCollection> | null;
-  unprovedRoots?: number;
+  unprovedRoots?: number; verdicts?: Array<Verdict> | null;
 }
 
 export interface LocksResult {
@@ -229,8 +229,8 @@ export interface AbsentFact {
 
 export interface AssemblyContext {
   address?: string; assemblies: Array<ContextAssembly> | null; blockers?: Array<UnloadBlocker> | null; collectible?: boolean | null;
-  default?: boolean; id?: number | null; loaderAllocator?: string; loaderAllocatorObject?: string; moreBlockers?: boolean;
-  name?: string | null; state?: string | null; type?: string | null; verdict?: string;
+  conclusion?: Verdict; default?: boolean; id?: number | null; loaderAllocator?: string; loaderAllocatorObject?: string;
+  moreBlockers?: boolean; name?: string | null; state?: string | null; type?: string | null; verdict?: string;
 }
 
 export interface AsyncCall {
@@ -573,17 +573,18 @@ export interface OmittedCauses {
 }
 
 export interface OperationWait {
-  count: number; file?: string; first: Array<string> | null; from?: string; holders?: Array<OperationHolder> | null; kind: string;
-  line?: number; method: string | null; name?: string; object?: string; request?: string; state?: string; text: string; type?: string | null;
+  args?: Array<Arg> | null; count: number; file?: string; first: Array<string> | null; from?: string;
+  holders?: Array<OperationHolder> | null; kind: string; line?: number; method: string | null; name?: string; object?: string;
+  request?: string; says?: string; state?: string; text: string; type?: string | null;
 }
 
 export interface Owned {
-  chain: Array<DominatorRow> | null; holders?: Array<RootPath> | null; live: boolean; object: PathObject;
+  chain: Array<DominatorRow> | null; dead?: Verdict; holders?: Array<RootPath> | null; live: boolean; object: PathObject;
   others?: Array<DominatorRow> | null; owns: Array<DominatorRow> | null; retained: number; shared?: boolean;
 }
 
 export interface PartDiagnosis {
-  advice?: string; costs?: Array<string> | null; detail?: string; name: string; state: string;
+  advice?: string; costs?: Array<string> | null; detail?: string; facts?: Array<Statement> | null; name: string; state: string;
 }
 
 export interface PathGrowth {
@@ -643,7 +644,8 @@ export interface Request {
 }
 
 export interface RetainedObject {
-  count: number; live: boolean; moreTypes?: number; object: PathObject; retained: number; share: number; types: Array<TypeCount> | null;
+  count: number; dead?: Verdict; live: boolean; moreTypes?: number; object: PathObject; retained: number; share: number;
+  types: Array<TypeCount> | null;
 }
 
 export interface RetainedRow {
@@ -704,15 +706,20 @@ export interface SpecialThreads {
   named: boolean; threads?: Array<SpecialThread> | null;
 }
 
+export interface Statement {
+  args?: Array<Arg> | null; says?: string; text: string;
+}
+
 export interface StringCount {
   address: string; count: number; size: number; text: string | null;
 }
 
 export interface Suspect {
-  atLeast?: boolean; dead?: number; elements?: number | null; holders?: Array<GroupHolder> | null; kind: string; literals?: boolean;
-  locals?: Array<AsyncLocalValues> | null; members?: TypeCount; name?: string | null; others?: Array<GroupReferrers> | null;
-  owner?: PathObject; path?: RootPath; point?: PathObject; retained: number; share: number; strength?: string;
-  targets?: Array<TypeCount> | null; types?: Array<TypeCount> | null; verdict: string;
+  args?: Array<Arg> | null; atLeast?: boolean; dead?: number; elements?: number | null; holders?: Array<GroupHolder> | null; kind: string;
+  literals?: boolean; locals?: Array<AsyncLocalValues> | null; members?: TypeCount; name?: string | null;
+  others?: Array<GroupReferrers> | null; owner?: PathObject; path?: RootPath; point?: PathObject; remedy?: Statement; retained: number;
+  says?: string; share: number; strength?: string; targets?: Array<TypeCount> | null; text: string; types?: Array<TypeCount> | null;
+  verdict: string;
 }
 
 export interface TaskCount {
@@ -730,6 +737,10 @@ export interface ThinLock {
   managedThreadId: number; object: string; osThreadId: number; recursion: number; thread: string;
 }
 
+export interface Thread {
+  index?: number; managedId?: number; name?: string; osId?: number; thread?: string;
+}
+
 export interface ThreadAllocated {
   allocated?: number | null; index?: number; left: number; managedId?: number; name?: string; osId?: number; thread?: string;
 }
@@ -743,8 +754,9 @@ export interface ThreadSample {
 }
 
 export interface ThreadWait {
-  chain?: Array<string> | null; ends?: string; file?: string; how: string; kind: string; line?: number; method?: string | null;
-  name?: string; note?: string; object?: string; owner?: Thread; text: string; thread: Thread; type?: string | null; until?: string;
+  args?: Array<Arg> | null; chain?: Array<string> | null; ends?: string; file?: string; how: string; kind: string; line?: number;
+  method?: string | null; name?: string; note?: string; object?: string; owner?: Thread; says?: string; text: string; thread: Thread;
+  type?: string | null; until?: string;
 }
 
 export interface TierCount {
@@ -901,7 +913,8 @@ export interface GCRoot {
 }
 
 export interface GroupHolder {
-  handle?: string; kind?: string; object?: PathObject; path?: RootPath; root?: string | null; sampled: number; share: number;
+  handle?: string; kind?: string; object?: PathObject; path?: RootPath; remedy?: Statement; root?: string | null; sampled: number;
+  share: number;
 }
 
 export interface GroupReferrers {
@@ -976,7 +989,7 @@ export interface OldModule {
 }
 
 export interface OperationHolder {
-  file?: string; line?: number; method: string | null; object: string; strength: string; waits?: string;
+  file?: string; line?: number; method: string | null; object: string; strength: string; thing?: Statement; waits?: string;
 }
 
 export interface PDB {
@@ -1058,20 +1071,12 @@ export interface SpecialThread {
   index: number; kind: string; osId: number;
 }
 
-export interface Statement {
-  args?: Array<Arg> | null; says?: string; text: string;
-}
-
 export interface TaskException {
   message: string | null; object: string; type: string | null;
 }
 
 export interface TaskLink {
   element?: boolean; meaning?: string; name: string | null; object: string; status?: string;
-}
-
-export interface Thread {
-  index?: number; managedId?: number; name?: string; osId?: number; thread?: string;
 }
 
 export interface ThreadActivity {
@@ -1095,7 +1100,8 @@ export interface TraceFrame {
 }
 
 export interface UnloadBlocker {
-  frame?: string | null; kind: string; path?: RootPath; strength: string; text: string; thread?: Thread; times: number;
+  args?: Array<Arg> | null; frame?: string | null; kind: string; path?: RootPath; says?: string; strength: string; text: string;
+  thread?: Thread; times: number;
 }
 
 export interface Variable {

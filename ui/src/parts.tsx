@@ -4,9 +4,9 @@ import { useEffect, useState } from "preact/hooks";
 import { hasObject, hasThread, isReport, progress } from "./api";
 import type { Doc, Progress, Question } from "./api";
 import type { Address, PathObject as ObjectRef, GCRoot as Root, RootPath, Verdict } from "./docs";
-import { link, retry, stop, threadNumbers, useParam } from "./state";
-import { bytes, count, csharp, linked, namespaceEnd, percent, pieces } from "./text";
-import type { Piece, Said as Sentence } from "./text";
+import { link, retry, stop, useParam } from "./state";
+import { bytes, count, csharp, linked, namespaceEnd, percent } from "./text";
+import type { Said as Sentence } from "./text";
 
 /** An address, which leads to the page of what is there. */
 export function Addr({ a }: { a: Address | null | undefined }): JSX.Element | null {
@@ -19,24 +19,14 @@ export function Link({ page, arg, class: c, children }: { page: "object" | "thre
   return arg && (page === "object" ? hasObject : hasThread)(arg) ? <a class={c} href={link(page, arg)}>{children}</a> : <span class={c}>{children}</span>;
 }
 
-/** A text of a document: each address and each thread in it is a link. */
-export function Text({ s, threads = true }: { s: string | null | undefined; threads?: boolean }): JSX.Element | null {
+/** A text of a document: an address is a link. */
+export function Text({ s }: { s: string | null | undefined }): JSX.Element | null {
   if (!s) return null;
-  return <Pieces list={pieces(s)} threads={threads} />;
+  return /^0x[0-9a-f]{5,16}$/.test(s) ? <Addr a={s} /> : <Breakable s={s} />;
 }
 
-/** A sentence of a conclusion: the objects and threads among its arguments are links. */
-export const Said = ({ s }: { s: Sentence }): JSX.Element => <Pieces list={linked(s)} threads />;
-
-function Pieces({ list, threads }: { list: Piece[]; threads: boolean }): JSX.Element {
-  return <>{list.map((p) => (p.address ? <Link page="object" arg={p.address} class="addr">{p.text}</Link> : p.thread && threads ? <Numbered text={p.text} id={p.thread} /> : <Breakable s={p.text} />))}</>;
-}
-
-/** A thread in a text, by its number, too, where the text has the system's id alone. */
-function Numbered({ text, id }: { text: string; id: string }): JSX.Element {
-  const number = threadNumbers.value.get(id);
-  return <Link page="threads" arg={id}>{number === undefined ? text : text.replace(id, `${number} (${id})`)}</Link>;
-}
+/** A sentence of an answer: the objects and threads among its arguments are links. */
+export const Said = ({ s }: { s: Sentence }): JSX.Element => <>{linked(s).map((p) => (p.address ? <Link page="object" arg={p.address} class="addr">{p.text}</Link> : p.thread ? <Link page="threads" arg={p.thread}>{p.text}</Link> : <Breakable s={p.text} />))}</>;
 
 /** The id that the system gives a thread. */
 export const osThread = (id: number): string => "0x" + id.toString(16);
@@ -171,7 +161,7 @@ export function Verdicts({ list }: { list: Verdict[] | null | undefined }): JSX.
 }
 
 export function RootName({ r }: { r: Root | undefined }): JSX.Element | null {
-  return r ? <><span class="tag">{r.kind}</span> <Text s={r.name} threads={false} /></> : null; // which have ids of the system, in hexadecimal
+  return r ? <><span class="tag">{r.kind}</span> <Text s={r.name} /></> : null;
 }
 
 /** A path from a root to an object, one step a line. */

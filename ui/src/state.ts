@@ -1,7 +1,7 @@
 // What the whole page shares: where it stands, how it looks, and the documents that it has.
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
-import { ask, inReport, isReport, question, reportSubject, stopped, type Question } from "./api";
+import { ask, inReport, isReport, reportSubject, stopped, type Question } from "./api";
 import type { Doc, Subject } from "./api";
 
 /** Where the page stands: #/PAGE/ARGUMENT?NAME=VALUE. The values are how its parts are sorted, filtered and zoomed. */
@@ -70,15 +70,6 @@ export function colour(name: string): string {
 
 export const isDark = (): boolean => colour("--dark") === "1";
 
-/** The numbers of threads by their ids of the system, as 0x…, once they are listed. */
-export const threadNumbers = signal<ReadonlyMap<string, number>>(new Map());
-
-function learn(doc: Doc<unknown> | undefined): void {
-  const list = (doc?.result as { threads?: { index?: number; osId?: number }[] } | undefined)?.threads ?? [];
-  threadNumbers.value = new Map(list.flatMap((t) => (t.osId && t.index !== undefined ? [["0x" + t.osId.toString(16), t.index] as const] : [])));
-}
-if (isReport) learn(inReport(question("threads")));
-
 const kept = new Map<string, { doc: Promise<Doc<unknown>>; stop: AbortController }>();
 const ready = new Map<string, Doc<unknown>>();
 /** Documents that are asked for again. */
@@ -96,7 +87,6 @@ export function retry(q: Question): void {
 export function forget(): void {
   kept.clear();
   ready.clear();
-  threadNumbers.value = new Map();
 }
 
 /** Stops the command that answers q. */
@@ -126,7 +116,6 @@ export function useDoc<T>(q: Question | undefined, leave = false): Doc<T> | unde
     mine.doc.then((doc) => {
       if (kept.get(key) === mine) kept.delete(key);
       if (here || doc.error?.kind !== "page") ready.set(key, doc);
-      if (q.words[0] === "clrthreads") learn(doc);
       if (here) show({ key, doc: doc as Doc<T> });
     });
     return () => { here = false; if (leave && kept.get(key) === mine) { kept.delete(key); mine.stop.abort(); } };

@@ -32,9 +32,6 @@ export function count(n: number | null | undefined): string {
   return n == null ? "" : String(n).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
 }
 
-/** A text whose long numbers have groups. */
-export const grouped = (s: string): string => s.replace(/(?<![\w.])\d{5,}(?![\w.])/g, (n) => count(Number(n)));
-
 /** A time in UTC, to the second. What is no time stays. */
 export function time(s: string | null | undefined): string {
   const m = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z$/.exec(s ?? "");
@@ -141,20 +138,6 @@ export function linked(s: Said): Piece[] {
     end = a.end;
   }
   if (end < s.text.length) out.push({ text: s.text.slice(end) });
-  return out;
-}
-
-/** Splits a text that is no sentence of a conclusion at the addresses and threads in it. A thread has its number in the list of threads, or its id of the system as 0x…. */
-export function pieces(text: string): Piece[] {
-  const out: Piece[] = [];
-  let end = 0;
-  for (const m of text.matchAll(/\bthread (0x[0-9a-f]+|\d+)\b|(?<=\bthreads \([^()]*)\b\d+(?= ")|\b0x[0-9a-f]{5,16}\b|\b0000[0-9a-f]{12}\b/g)) {
-    if (m.index > end) out.push({ text: text.slice(end, m.index) });
-    const number = m[1] ?? (/^\d{1,11}$/.test(m[0]) ? m[0] : undefined);
-    out.push(number ? { text: m[0], thread: number } : { text: m[0], address: "0x" + m[0].replace(/^0x/, "").replace(/^0+/, "") });
-    end = m.index + m[0].length;
-  }
-  if (end < text.length) out.push({ text: text.slice(end) });
   return out;
 }
 

@@ -4,7 +4,7 @@ import test from "node:test";
 import { byNamespace, callees, callers, icicle, matches, merge, totals, tree, treemap, type Node } from "../src/chart";
 import { layers, type GraphEdge, type GraphNode } from "../src/graph";
 import { address, parseRoute } from "../src/state";
-import { bytes, count, csharp, fitted, linked, namespaceEnd, percent, pieces, shortMethod, shortType, visible } from "../src/text";
+import { bytes, count, csharp, fitted, linked, namespaceEnd, percent, shortMethod, shortType, visible } from "../src/text";
 
 test("characters that hide or turn text are shown, and JSON stays what it was", () => {
   const text = String.raw`{"a":"x\u202ey","b":"\\u202e","c":"a\nb","d":"\u003cscript\u003e","e":"\u0007"}`;
@@ -15,25 +15,12 @@ test("characters that hide or turn text are shown, and JSON stays what it was", 
   assert.equal(visible("𝄞\ud800", false), "𝄞\\ud800");
 });
 
-test("addresses in texts become links", () => {
-  assert.deepEqual(pieces("holds Foo 00007f1e63806b20, at 0x7f00aa"), [
-    { text: "holds Foo " }, { text: "00007f1e63806b20", address: "0x7f1e63806b20" }, { text: ", at " }, { text: "0x7f00aa", address: "0x7f00aa" }]);
-  assert.deepEqual(pieces("HRESULT 0x1, 1042"), [{ text: "HRESULT 0x1, 1042" }]);
-});
-
 test("arguments of sentences become links", () => {
   assert.deepEqual(linked({ text: "𝄞 3 \"x\" holds 00007f1e63806b20 of 2 B", args: [
     { type: "thread", thread: 3, osThreadId: 31, start: 3, end: 8 }, { type: "phrase", start: 9, end: 31 }, { type: "object", address: "0x7f1e63806b20", start: 15, end: 31 },
     { type: "bytes", start: 35, end: 38 }] }), [{ text: "𝄞 " }, { text: '3 "x"', thread: "3" }, { text: " holds " }, { text: "00007f1e63806b20", address: "0x7f1e63806b20" }, { text: " of 2 B" }]);
   assert.deepEqual(linked({ text: "thread 0x1f", args: [{ type: "thread", osThreadId: 31, start: 7, end: 11 }] }), [{ text: "thread " }, { text: "0x1f", thread: "0x1f" }]);
   assert.deepEqual(linked({ text: "masked", args: [{ type: "object", address: "0x10", start: 4, end: 20 }] }), [{ text: "masked" }], "a text may be shorter than it was");
-});
-
-test("threads in texts become links", () => {
-  const linked = (s: string) => pieces(s).flatMap((p) => p.thread ?? p.address ?? []);
-  assert.deepEqual(linked('thread 11 "only reader" waits for 00007f1e63806b20, which thread 7 (0x3718) holds'), ["11", "0x7f1e63806b20", "7"]);
-  assert.deepEqual(linked('2 threads (7 "reader one", 9 "reader two") hold it, for which thread 10 waits'), ["7", "9", "10"]);
-  assert.deepEqual(linked("signal of thread 0x37181, 42 threads, threads (12 of 40)"), ["0x37181"]);
 });
 
 test("the address has how a page is shown", () => {

@@ -6,7 +6,7 @@ import { Treemap } from "../canvas";
 import { tree, type Node } from "../chart";
 import { Flame } from "../flame";
 import type { DiffResult as Diff, DominatorsResult as Dominators, Growth, PathGrowth, Json, LeaksResult as Leaks, MemoryResult as Memory, MemorySum, RetainedResult as Retained, QueryResult as Rows, DominatorRow as TreeRow, WasteResult as Waste } from "../docs";
-import { Addr, Notes, ObjectName, PathView, Section, Share, Show, Table, Text, TypeName, Waiting } from "../parts";
+import { Addr, Notes, ObjectName, PathView, Said, Section, Share, Show, Table, Text, TypeName, Verdicts, Waiting } from "../parts";
 import { link, subject, useDoc } from "../state";
 import { beginning, bytes, count, percent, plural, shortType } from "../text";
 import { SuspectSentence } from "./overview";
@@ -108,12 +108,10 @@ export function SuspectsPage(): JSX.Element {
   const doc = useDoc<Leaks>(question("leaks"));
   return (
     <Section title="Largest holders">
-      <p class="dim">A large holder is no proof of a leak: compare with an earlier dump.</p>
       <Show doc={doc} q={question("leaks")} what="searching for the largest holders">{(l) => <>
-        {l.small && <p class="note">Only {bytes(l.live?.size)} live: so little explains no process that uses much memory.</p>}
-        {(l.suspects ?? []).length === 0 && <p>Nothing was found that retains a large part of the heap{l.incomplete ? "; not all roots and references can be read" : ""}.</p>}
+        <Verdicts list={l.verdicts} />
         {(l.suspects ?? []).map((s) => (
-          <article class="card" data-fact="suspect"><h3><SuspectSentence s={s} /></h3>
+          <article class="card" data-fact="suspect"><h3><SuspectSentence s={s} /></h3>{s.remedy && <p><Said s={s.remedy} />.</p>}
             {s.path && <><h4>Held by</h4><PathView path={s.path} /></>}
             {(s.holders ?? []).length > 0 && <><h4>Referred to by</h4><ul>{(s.holders ?? []).map((h) => <li>{h.object ? <ObjectName o={h.object} /> : <Text s={h.root} />} <span class="dim">{percent(h.share)} of them</span></li>)}</ul></>}
             {(s.types ?? []).length > 0 && <><h4>It retains</h4><Table rows={s.types ?? []} caption="retained types" columns={[{ head: "Type", cell: (t) => <TypeName name={t.type} /> }, { head: "Objects", cell: (t) => count(t.count), num: true },

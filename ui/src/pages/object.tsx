@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { isReport, question, type Question } from "../api";
 import type { Field, GcrootResult as GCRoot, GcwhereResult as Where, CollectionItem as Item, Json, Member, Link as Neighbour, ReferrersResult as Neighbours, DumpobjResult as Obj, RetainedResult as Retained, QueryResult as Rows } from "../docs";
-import { Addr, Copy, Facts, NeedsServer, Notes, PathView, RootName, Section, Share, Show, Table, Text, TypeName } from "../parts";
+import { Addr, Copy, Facts, NeedsServer, Notes, PathView, RootName, Said, Section, Share, Show, Table, Text, TypeName, Verdicts } from "../parts";
 import { go, link, route, useDoc } from "../state";
 import { bytes, count, percent, plural } from "../text";
 
@@ -83,7 +83,7 @@ function Keeps({ a }: { a: string }): JSX.Element {
   return (
     <Section title="Retained: freed with it">
       <Show doc={doc} q={question("keeps", a)} what="building the graph of objects">{(r) => <>{(r.objects ?? []).map((o) => <>
-        <p class="lead">{o.live ? <><b data-fact="retained">{bytes(o.retained)}</b> in {count(o.count)} objects, {percent(o.share)} of live memory.</> : <>{r.incomplete ? "No holder found, but not all roots and references can be read." : "Nothing keeps it alive."} {bytes(o.retained)} of garbage retained.</>}</p>
+        <p class="lead">{o.live ? <><b data-fact="retained">{bytes(o.retained)}</b> in {count(o.count)} objects, {percent(o.share)} of live memory.</> : <>{o.dead && <Said s={o.dead} />}; {bytes(o.retained)} retained.</>}</p>
         {(o.types ?? []).length > 0 && <Table rows={o.types ?? []} caption="retained types" columns={[{ head: "Type", cell: (t) => <TypeName name={t.type} /> }, { head: "Objects", cell: (t) => count(t.count), num: true, by: (t) => t.count },
           { head: "Bytes", cell: (t) => <Share part={t.size} of={o.retained}>{bytes(t.size)}</Share>, num: true, by: (t) => t.size }]} />}
       </>)}</>}</Show>
@@ -97,8 +97,7 @@ function Path({ a }: { a: string }): JSX.Element {
   return (
     <Section title="What holds it">
       <Show doc={doc} q={question("path", a)} what="looking for paths from roots" above={keeps}>{(g) => <>
-        {g.verdict === "garbage" && <p>Nothing holds it: it is garbage.</p>}
-        {g.verdict === "unknown" && <p>No path found, but not all roots and references can be read.</p>}
+        {g.conclusion && <Verdicts list={[g.conclusion]} />}
         {(g.paths ?? []).map((p) => <PathView path={p} />)}
       </>}</Show>
     </Section>

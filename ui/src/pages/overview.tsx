@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { question } from "../api";
-import type { CrashinfoResult as Crash, DoctorResult as Doctor, DumpheapResult as Heap, LeaksResult as Leaks, ClrthreadsResult as Threads, ThreadpoolResult as Pool, RequestsResult as Requests, Suspect, SqlpoolsResult as Databases, TriageResult as Triage, Verdict, WaitsResult as Waits } from "../docs";
+import type { CrashinfoResult as Crash, DoctorResult as Doctor, DumpheapResult as Heap, LeaksResult as Leaks, ThreadpoolResult as Pool, RequestsResult as Requests, Suspect, SqlpoolsResult as Databases, TriageResult as Triage, Verdict, WaitsResult as Waits } from "../docs";
 import { Addr, Command, Facts, Link, Method, Notes, ObjectName, osThread, Place, RootName, Said, Section, Show, Text, ThreadLink, total, TypeName, Verdicts, Waiting } from "../parts";
 import { link, useDoc } from "../state";
 import { bytes, count, linked, percent, plural, time } from "../text";
@@ -55,13 +55,12 @@ function Head(): JSX.Element {
 function Killed(): JSX.Element {
   const doc = useDoc<Crash>(question("crash"));
   const c = doc?.result;
-  const threads = useDoc<Threads>(c?.osThreadId !== undefined ? question("threads") : undefined);
   return (
     <Section title={c && !c.code && !c.likely && c.osThreadId === undefined ? "Did it crash?" : "What killed it"} id="killed">
       <Show doc={doc} q={question("crash")} what="looking for a crash">{(c) => <>
-        {c.likely && <p class="lead"><Text s={c.likely} /></p>}
+        {c.cause && <p class="lead"><Said s={c.cause} /></p>}
         <Verdicts list={(c.verdicts ?? []).filter((v) => v.text !== c.likely && (!v.kind || v.kind === "crash"))} />
-        {c.osThreadId !== undefined && <p>It died on <ThreadLink t={threads?.result?.threads?.find((t) => t.osId === c.osThreadId) ?? { osId: c.osThreadId, ...(c.threadName ? { name: c.threadName } : {}) }} />{c.code ? `, of ${c.code}` : ""}.</p>}
+        {c.osThreadId !== undefined && <p>It died on <ThreadLink t={c.thread ?? { osId: c.osThreadId, ...(c.threadName ? { name: c.threadName } : {}) }} />{c.code ? `, of ${c.code}` : ""}.</p>}
         {c.touched && <p>Touched was <Addr a={c.touched.address} /> {c.touched.access ? `(${c.touched.access})` : ""}: <Text s={c.touched.what} /></p>}
         {(c.exceptions ?? []).map((e) => (
           <div class="card"><p><Link page="object" arg={e.address}>{e.type ? <TypeName name={e.type} /> : "An exception whose type can’t be read"}</Link>{e.message ? <>: <q>{e.message}</q></> : e.message === null ? <span class="dim"> (its message can’t be read)</span> : null}</p>
@@ -95,25 +94,19 @@ function SuspectSentences({ doc }: { doc: Leaks | undefined }): JSX.Element | nu
   const list = doc?.suspects ?? [];
   if (!doc) return null;
   return <>
-    {doc.small && <p>Only {bytes(doc.live?.size)} live: so little explains no process that uses much memory.</p>}
-    {list.length > 0 ? <ul class="verdicts">{list.slice(0, 4).map((s) => <li><SuspectSentence s={s} /> <a href={link("suspects")}>more</a></li>)}</ul>
-      : <p>Nothing was found that retains a large part of the heap{doc.incomplete ? "; not all roots and references can be read" : ""}.</p>}
+    <Verdicts list={doc.verdicts} />
+    {list.length > 0 && <ul class="verdicts">{list.slice(0, 4).map((s) => <li><SuspectSentence s={s} /> <a href={link("suspects")}>more</a></li>)}</ul>}
   </>;
 }
 
-const kinds: Record<string, string> = { event: "handlers of an event", timers: "timers", cancellation: "registrations for cancellation", "root scope": "disposables of the root scope" };
-
-/** What a suspect is, in a sentence. */
+/** What a suspect is, what it retains, and who holds it. */
 export function SuspectSentence({ s }: { s: Suspect }): JSX.Element {
   const o = s.owner ?? s.point;
-  const what = kinds[s.kind] ?? (s.members ? "objects" : "elements");
   return <>
-    {o ? <><TypeName name={o.type} /> <Addr a={o.address} /></> : s.members ? <>{plural(s.members.count, "object")} of <TypeName name={s.members.type} /></> : s.kind}
-    {s.elements ? <> with {s.atLeast ? "at least " : ""}{count(s.elements)} {what}{s.name ? <> (<Text s={s.name} />)</> : null}</> : null}
-    {s.members && o && (s.elements ? <>, {count(s.members.count)} of them <TypeName name={s.members.type} />,</> : <> with {plural(s.members.count, "object")} of <TypeName name={s.members.type} /></>)}
-    {s.retained !== undefined && <> {s.members && !o ? "retain" : "retains"} <b>{bytes(s.retained)}</b>{s.share !== undefined ? <>, {percent(s.share)} of live memory</> : null}</>}
+    <Said s={s} /> <Addr a={o?.address} />
+    : <b>{bytes(s.retained)}</b>{s.share !== undefined ? <>, {percent(s.share)} of live memory</> : null}
     {s.path?.root && <>; held by <RootName r={s.path.root} /></>}
-    {!o && s.holders?.length ? <>; referred to by {s.holders.slice(0, 3).map((h, i) => <>{i > 0 && ", "}{h.object ? <ObjectName o={h.object} /> : <Text s={h.root} threads={false} />} ({percent(h.share)})</>)}</> : null}
+    {!o && s.holders?.length ? <>; referred to by {s.holders.slice(0, 3).map((h, i) => <>{i > 0 && ", "}{h.object ? <ObjectName o={h.object} /> : <Text s={h.root} />} ({percent(h.share)})</>)}</> : null}
     . {s.verdict && <span class={`tag ${s.verdict}`}>{s.verdict}</span>} {s.strength && <span class="tag">{s.strength}</span>}
   </>;
 }

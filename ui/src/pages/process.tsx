@@ -1,9 +1,9 @@
 import type { JSX } from "preact";
 import { question } from "../api";
 import type { DoctorResult as Doctor, ModulesResult as Modules } from "../docs";
-import { Addr, Facts, Section, Show, Table, Text } from "../parts";
+import { Addr, Facts, Said, Section, Show, Table, Text } from "../parts";
 import { useDoc } from "../state";
-import { bytes, count, grouped, plural, time } from "../text";
+import { bytes, count, plural, time } from "../text";
 
 export function ModulesPage(): JSX.Element {
   const doc = useDoc<Modules>(question("modules"));
@@ -29,7 +29,7 @@ export function DoctorPage(): JSX.Element {
           ["command", d.command], ["process", d.pid], ["started", time(d.started)], ["taken", time(d.taken)], ["threads", count(d.threads)], ["modules", count(d.modules)], ["comment", d.comment]]} />
         <h3>What is there of the process</h3>
         <Table rows={d.parts ?? []} caption="parts" columns={[{ head: "Part", cell: (p) => p.name }, { head: "State", cell: (p) => <span class={`tag ${p.state === "whole" ? "proved" : "suspect"}`}>{p.state}</span> },
-          { head: "How much", cell: (p) => <Text s={grouped(p.detail ?? "")} /> }, { head: "Commands that it costs", cell: (p) => (p.costs ?? []).join(", ") }]} />
+          { head: "How much", cell: (p) => p.facts ? p.facts.map((f, i) => <>{i > 0 && "; "}<Said s={f} /></>) : p.detail }, { head: "Commands that it costs", cell: (p) => (p.costs ?? []).join(", ") }]} />
         {(d.runtimes ?? []).map((r) => <article class="card"><h3>{r.kind} {r.version}{r.chosen ? " (shown here)" : ""}</h3><p class="wrap">{r.path}</p>{r.error && <p class="problem"><Text s={r.error} /></p>}
           <p>{plural((r.probes ?? []).filter((p) => p.result === "passed").length, "probe")} passed{(r.probes ?? []).some((p) => p.result === "failed") ? "; some failed" : ""}.</p>
           <ul>{(r.layout ?? []).map((l) => <li><Text s={l.source} />: {plural(l.members ?? 0, "member")}</li>)}</ul></article>)}

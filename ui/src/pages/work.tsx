@@ -7,7 +7,7 @@ import { Drawn } from "../drawn";
 import { Flame } from "../flame";
 import type { GraphEdge, GraphNode } from "../graph";
 import type { AsyncCall, AsyncstacksResult as AsyncStacks, AsyncWork, SqlpoolsResult as Databases, HttpclientsResult as HttpPools, HTTPWait, ObjectpoolsResult as ObjectPools, RedisResult as Redis, RedisQueue, SignalrResult as SignalR, Lock, LocksResult as Locks, ThreadpoolResult as Pool, Request, RequestsResult as Requests, TasksResult as Tasks, Thread, ThreadWait, WaitsResult as Waits, Worker } from "../docs";
-import { Addr, Facts, Method, Notes, osThread, Place, Section, Show, Table, Text, ThreadLink, TypeName, Verdicts, Waiting } from "../parts";
+import { Addr, Facts, Method, Notes, osThread, Place, Said, Section, Show, Table, Text, ThreadLink, TypeName, Verdicts, Waiting } from "../parts";
 import { link, useDoc } from "../state";
 import { count, csharp, plural, shortMethod, time } from "../text";
 
@@ -132,8 +132,8 @@ export function LocksPage(): JSX.Element {
             <span class="dim"> {t.method && <>in <Method name={t.method} /></>} <Place file={t.file} line={t.line} />{t.how ? ` [${t.how}]` : ""}{t.until ? <> until <Text s={t.until} /></> : null}</span></li>))}</ul>
         {(w.threads ?? []).length === 0 && <p>No thread found waiting.</p>}
         {(w.operations ?? []).length > 0 && <ul class="graph" aria-label="suspended async methods">{(w.operations ?? []).map((o) => (
-          <li>{o.count > 1 ? <><b>{count(o.count)}</b> × </> : null}<span class="node">{o.request ? <><b>{o.request}</b>: </> : o.from ? <><Method name={o.from} />: </> : null}<Method name={o.method} /></span> <Place file={o.file} line={o.line} /> <Text s={o.text} />{o.state ? `, ${o.state}` : ""} <Addr a={o.object} /> first <Addr a={o.first?.[0]} />
-            {(o.holders ?? []).map((h) => <div class="end"><Method name={h.method} /> <Addr a={h.object} /> has entered it{h.waits ? <> and waits for <Text s={h.waits} /></> : null} <span class="tag">{h.strength}</span></div>)}</li>))}</ul>}
+          <li>{o.count > 1 ? <><b>{count(o.count)}</b> × </> : null}<span class="node">{o.request ? <><b>{o.request}</b>: </> : o.from ? <><Method name={o.from} />: </> : null}<Method name={o.method} /></span> <Place file={o.file} line={o.line} /> <Said s={o} />{o.state ? `, ${o.state}` : ""} <Addr a={o.object} /> first <Addr a={o.first?.[0]} />
+            {(o.holders ?? []).map((h) => <div class="end"><Method name={h.method} /> <Addr a={h.object} /> has entered it{h.waits ? <> and waits for {h.thing ? <Said s={h.thing} /> : h.waits}</> : null} <span class="tag">{h.strength}</span></div>)}</li>))}</ul>}
         {(w.idle ?? []).length > 0 && <p class="dim">Normal waits: {(w.idle ?? []).map((i) => `${i.reason} (${i.count})`).join("; ")}.</p>}
       </>}</Show>
     </Section>

@@ -1,4 +1,4 @@
-package leaks
+package says
 
 import (
 	"testing"
@@ -13,7 +13,7 @@ func TestJudge(t *testing.T) {
 	text := func(l answer.Leaks) (text string) {
 		l.Thresholds = answer.LeakThresholds{Share: 10, Least: 2, Bytes: 1 << 16, Small: 16 << 20}
 		l.Small = l.Live.Size < l.Thresholds.Small
-		for _, v := range judge(&l) {
+		for _, v := range Judge(&l) {
 			text += v.Text + "\n"
 		}
 		return text
@@ -39,29 +39,29 @@ func TestRemedies(t *testing.T) {
 		{Kind: "frame"}:                        "a running method",
 		{Kind: "handles", Handle: "Dependent"}: "",
 	} {
-		text := eachRemedy(holder).Text
+		text := EachRemedy(holder).Text
 		assert.Equal(t, want == "", text == "", text)
 		assert.Contains(t, text, want)
 	}
 	list := answer.Suspect{Kind: answer.SuspectAccumulation, Path: &answer.RootPath{Root: answer.GCRoot{Kind: "handle", Handle: "Strong", Object: 16}}}
-	assert.Contains(t, remedy(&list).Text, "until the handle is freed")
+	assert.Contains(t, Remedy(&list).Text, "until the handle is freed")
 	list.Literals = true
-	assert.Contains(t, remedy(&list).Text, "String.Intern")
+	assert.Contains(t, Remedy(&list).Text, "String.Intern")
 	list.Weak = "cached"
-	assert.Contains(t, remedy(&list).Text, "eviction rules")
+	assert.Contains(t, Remedy(&list).Text, "eviction rules")
 	list.Kind = answer.SuspectEvent
-	assert.Contains(t, remedy(&list).Text, "unless they are removed")
+	assert.Contains(t, Remedy(&list).Text, "unless they are removed")
 }
 
 // TestTitle checks that a title has the number of elements as an argument, and says if there are more.
 func TestTitle(t *testing.T) {
 	queue := &answer.PathObject{Address: 16, Type: answer.Text{S: "Queue"}}
 	s := answer.Suspect{Kind: answer.SuspectObject, Point: queue, Elements: answer.Known[uint64](1)}
-	assert.Equal(t, "one Queue with 1 element", title(&s).Text)
+	assert.Equal(t, "one Queue with 1 element", Title(&s).Text)
 	s.Elements.Value = 12345
-	assert.Equal(t, "one Queue with 12,345 elements", title(&s).Text)
+	assert.Equal(t, "one Queue with 12,345 elements", Title(&s).Text)
 	s.Kind, s.AtLeast = answer.SuspectCancellation, true
-	says := title(&s)
+	says := Title(&s)
 	assert.Equal(t, "at least 12,345 callbacks registered with one Queue", says.Text)
 	assert.Equal(t, uint64(12345), *says.Args[1].Number)
 }

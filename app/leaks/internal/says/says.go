@@ -1,4 +1,5 @@
-package leaks
+// Package says states what package leaks found: what the heap and its suspects are, and what would free them.
+package says
 
 import (
 	"github.com/sosgo/sosgo/answer"
@@ -8,8 +9,8 @@ import (
 // reachable are the premises of what is concluded from all that lives.
 var reachable = []answer.Premise{answer.HeapWhole, answer.NoCollection, answer.RootsRead}
 
-// judge returns what the sizes of the heap and of its suspects mean, and what may be missing.
-func judge(l *answer.Leaks) []answer.Verdict {
+// Judge returns what the sizes of the heap and of its suspects mean, and what may be missing.
+func Judge(l *answer.Leaks) []answer.Verdict {
 	var out []answer.Verdict
 	say := func(says answer.Statement, strength answer.Strength, rests ...answer.Premise) {
 		v := answer.Conclude(answer.NoFinding, says, strength)
@@ -42,8 +43,8 @@ func judge(l *answer.Leaks) []answer.Verdict {
 	return out
 }
 
-// title states what a suspect is.
-func title(s *answer.Suspect) answer.Statement {
+// Title states what a suspect is.
+func Title(s *answer.Suspect) answer.Statement {
 	n := elementsOf(s)
 	switch s.Kind {
 	case answer.SuspectAccumulation:
@@ -112,9 +113,9 @@ var remedies = map[string]*words.Sentence{
 	answer.SuspectWeak:         words.FreedWeak,
 }
 
-// remedy states why a suspect is not collected, and what would free it. It returns the zero Statement if that is
+// Remedy states why a suspect is not collected, and what would free it. It returns the zero Statement if that is
 // unknown.
-func remedy(s *answer.Suspect) answer.Statement {
+func Remedy(s *answer.Suspect) answer.Statement {
 	switch says := remedies[s.Kind]; {
 	case says != nil:
 		return says.Of()
@@ -149,8 +150,8 @@ func rootRemedy(r *answer.GCRoot) answer.Statement {
 	return answer.Statement{}
 }
 
-// eachRemedy states how long a root keeps each of many objects.
-func eachRemedy(h *answer.GroupHolder) answer.Statement {
+// EachRemedy states how long a root keeps each of many objects.
+func EachRemedy(h *answer.GroupHolder) answer.Statement {
 	switch {
 	case h.Handle == "Strong" || h.Handle == "Pinned":
 		return words.FreedHandles.Of()
