@@ -537,6 +537,20 @@ func TestUsualMeaning(t *testing.T) {
 	assert.Equal(t, answer.StrengthLikely, f.Clauses[2].Strength)
 }
 
+// TestEnding checks that a process that is ending, as crashinfo concludes, is a finding.
+func TestEnding(t *testing.T) {
+	q := healthy()
+	q.Crash = Got(&answer.Crash{Alive: true, Verdicts: []answer.Verdict{
+		answer.Conclude(answer.NoFinding, words.NoCrash.Of(), answer.StrengthLikely),
+		answer.Conclude(answer.FindingEnding, words.MainReturned.Of(), answer.StrengthLikely)}}, nil)
+	out, err := Judge(context.Background(), q, Options{})
+	require.NoError(t, err)
+	require.Len(t, out.Findings, 1)
+	assert.Equal(t, answer.FindingEnding, out.Findings[0].Kind)
+	assert.Equal(t, answer.StrengthLikely, out.Findings[0].Strength)
+	assert.Contains(t, out.Findings[0].Next, "crashinfo")
+}
+
 // TestCauseOfStarvation checks that what blocks most workers of a starved pool precedes the starvation, which refers to
 // it. With half of the workers or fewer the starvation stays first.
 func TestCauseOfStarvation(t *testing.T) {
