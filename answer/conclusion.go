@@ -150,17 +150,36 @@ func Conclude(kind FindingKind, says Statement, strength Strength, facts ...Stat
 	return v
 }
 
-// VerdictsOf returns the conclusions of an answer: its field Verdicts. The elements are the answer's own.
-func VerdictsOf(a any) []Verdict {
-	v := reflect.Indirect(reflect.ValueOf(a))
-	if v.Kind() != reflect.Struct {
-		return nil
+// VerdictsOf returns the conclusions of an answer: those in its field Verdicts, and those in fields of type *Verdict of the answer and of the
+// parts that it has once.
+func VerdictsOf(a any) []*Verdict { return appendVerdicts(nil, reflect.ValueOf(a), 0) }
+
+// mostNested bounds the depth of parts in parts of an answer.
+const mostNested = 4
+
+func appendVerdicts(out []*Verdict, v reflect.Value, depth int) []*Verdict {
+	v = reflect.Indirect(v)
+	if v.Kind() != reflect.Struct || depth > mostNested {
+		return out
 	}
-	if v = v.FieldByName("Verdicts"); !v.IsValid() {
-		return nil
+	for _, f := range v.Fields() {
+		if !f.CanInterface() {
+			continue
+		}
+		switch x := f.Interface().(type) {
+		case []Verdict:
+			for i := range x {
+				out = append(out, &x[i])
+			}
+		case *Verdict:
+			if x != nil {
+				out = append(out, x)
+			}
+		default:
+			out = appendVerdicts(out, f, depth+1)
+		}
 	}
-	list, _ := v.Interface().([]Verdict)
-	return list
+	return out
 }
 
 // Because adds facts to the evidence. Empty statements are skipped.

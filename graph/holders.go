@@ -270,7 +270,6 @@ func pathless(out *answer.RootPaths) *answer.Verdict {
 		return unreached(&out.Object, false)
 	case out.Verdict == answer.Garbage:
 		v = answer.Conclude(answer.NoFinding, words.GarbageUntil.Of(), answer.StrengthProved)
-		v.Rests = []answer.Premise{answer.HeapWhole, answer.NoCollection, answer.RootsRead}
 	case out.Evidence.Unread > 0:
 		v = answer.Conclude(answer.NoFinding, words.HoldersUnread.Of(), answer.StrengthUnknown)
 	case out.Condemned != nil:

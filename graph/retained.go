@@ -355,7 +355,6 @@ func (x *Holders) Parts(ctx context.Context) (live, dead, frozen answer.HeapPart
 // unreached concludes what it means that no root was found to lead to an object.
 func unreached(o *answer.PathObject, incomplete bool) *answer.Verdict {
 	v := answer.Conclude(answer.NoFinding, words.IsGarbage.Of(), answer.StrengthProved)
-	v.Rests = []answer.Premise{answer.HeapWhole, answer.NoCollection, answer.RootsRead}
 	switch {
 	case o.Generation == "frozen":
 		v = answer.Conclude(answer.NoFinding, words.UnreachedFrozen.Of(), answer.StrengthProved)

@@ -45,8 +45,9 @@ func Answer[T any](ctx context.Context, p *Process, compute func(ctx context.Con
 	if err != nil && ctx.Err() != nil {
 		return none, ctx.Err() // the dump was closed, or the caller's context ended
 	}
-	verdicts := answer.VerdictsOf(out)
-	copy(verdicts, words.Lower(verdicts, p.State))
+	for _, v := range answer.VerdictsOf(out) {
+		*v = words.LowerOne(*v, p.State)
+	}
 	if gaps := answer.GapsOf(out); gaps != nil {
 		gaps.NoteFirst(c.notes)
 		if c.graph != nil {

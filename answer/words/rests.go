@@ -33,24 +33,28 @@ var conclusions = []struct {
 }{
 	// A record, a flag or a counter of the process says it. Sentences that leave a question open rest on nothing either.
 	{recorded, []*Sentence{CantBeJudged,
-		CrashReason, OwnRecord, Accessed, RaisedException, Faulted, FatalError, CrashUnknown, ReportException,
+		SignalSentItself, SignalFromOutside, SignalFromProcess, SignalAlone, ExceptionCode, OnDemand, RecordMissing, RecordMissingBut, OwnReason,
+		ReasonAborted, ReasonSegment, ReasonBus, ReasonAlignment, ReasonShrank, ReasonArithmetic, ReasonIllegal, ReasonQuit, ReasonTrap, ReasonKilled, ReasonSeccomp, ReasonNoAddress, ReasonManaged, ReasonAccess, ReasonInPage, ReasonCPP, ReasonParameter, ReasonCParameter, ReasonPrivileged, ReasonOverflow, ReasonFastFail, ReasonFailFast, ReasonNativeHeap, ReasonDivided, ReasonBreakpoint, ReasonStep, ReasonEngine, ReasonReport, ReasonNoSignal, ReasonNoneMarked,
+		OwnRecord, Accessed, RaisedException, Faulted, FatalError, CrashUnknown, ReportException,
 		PoolUnknown, PoolUncounted, MayKeepUp, WorkersUnknown,
+		KeeperUnknown, UnreachedReadable, HoldersUnread, LeakMayHide, RootsUnproved, TypesNameless, LittleRead,
 		InitializerFailed, AllocationFailed, HeapLimit, Follows, UsuallyMeans}},
 
 	// The objects that it names are read from the heap. More such objects would not refute it.
-	{onHeap, []*Sentence{NotCaught, FailedCommand, FailedTask, ServiceFailed, HostStopping, HostOfStopping, ClientsUnshared}},
+	{onHeap, []*Sentence{RefersToAllocator, NotCaught, FailedCommand, FailedTask, ServiceFailed, HostStopping, HostOfStopping, ClientsUnshared}},
 	{queue, []*Sentence{Backlog, OneInBacklog, WaitForConnection, RequestsWait, PoolWithoutWork}},
 
 	// An object that is missing, or a root, would change the numbers or refute it.
 	{wholeHeap, []*Sentence{Fragmented, NativeMemory}},
-	{reachable, []*Sentence{Interned, Holder, Holders, Timers, TimersAtLeast, Handlers, ContextStays, ItIsKept}},
+	{reachable, []*Sentence{Interned, Holder, Holders, Timers, TimersAtLeast, Handlers, ContextStays, ItIsKept,
+		IsGarbage, GarbageUntil, UnreachedFrozen, OnlyStacks, NoPathForCollection, CanBeUnloaded, LittleLives, HeapSmall, NoProofOfLeak, NoHolder}},
 	{[]answer.Premise{answer.HeapAtRest, answer.HeapWhole, answer.NoGap}, []*Sentence{DamagedHeap}},
 	{[]answer.Premise{answer.HandlesRead}, []*Sentence{ManyHandles}},
 	{[]answer.Premise{answer.HandlesRead, answer.NoCollection}, []*Sentence{PinnedObjects}},
 
 	// Frames, code and variables show it.
 	{stacks, []*Sentence{Overflowed, FailFast, AssertionFailed, FinalizerDoes, CalledExit, RunsExit}},
-	{frames, []*Sentence{ManyThreads, ThreadsRun, ThreadsRan}},
+	{frames, []*Sentence{ThreadRuns, ManyThreads, ThreadsRun, ThreadsRan}},
 	{il, []*Sentence{FollowsLoop, ThreadSpins, ThreadsSpin}},
 	{[]answer.Premise{answer.CodeFound}, []*Sentence{JumpedTo, CodeFaulted}},
 	{[]answer.Premise{answer.CodeFound, answer.FilesThere}, []*Sentence{NullUses}},

@@ -184,9 +184,9 @@ func (l *lister) unkept(c *answer.AssemblyContext) *answer.Verdict {
 	v := answer.Conclude(answer.NoFinding, words.KeeperUnknown.Of(), answer.StrengthUnknown)
 	if c.Verdict == answer.Garbage {
 		v = answer.Conclude(answer.NoFinding, words.CanBeUnloaded.Of(), answer.StrengthProved)
-		v.Rests = []answer.Premise{answer.HeapWhole, answer.NoCollection, answer.RootsRead}
 	}
-	return &words.Lower([]answer.Verdict{v}, l.Premises())[0]
+	v = words.LowerOne(v, l.State)
+	return &v
 }
 
 // paths adds the paths from roots to the managed LoaderAllocator of a context.

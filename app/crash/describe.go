@@ -42,7 +42,7 @@ func settled(p *process.Process, out *answer.Crash) *answer.Crash {
 	}
 	out.Verdicts = words.Lower(out.Verdicts, p.State)
 	if n := out.Blames; n > 0 && out.Verdicts[n-1].Says == words.CantBeJudged.Kind() {
-		out.Blames, out.Likely, out.Usual = 0, "", ""
+		out.Blames, out.Likely, out.Cause, out.Usual = 0, "", answer.Statement{}, answer.Statement{}
 	}
 	return out
 }

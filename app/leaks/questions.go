@@ -5,7 +5,6 @@ import (
 	"context"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/process"
 )
 
@@ -21,10 +20,6 @@ func Leaks(ctx context.Context, p *process.Process, o Options) (*answer.Leaks, e
 			return nil, err
 		}
 		o.Jobs = cmp.Or(o.Jobs, c.Jobs())
-		l, err := Find(ctx, h, r, o)
-		if err == nil {
-			l.Verdicts = words.Lower(l.Verdicts, p.Premises())
-		}
-		return l, err
+		return Find(ctx, h, r, o)
 	})
 }

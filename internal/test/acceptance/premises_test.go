@@ -164,7 +164,11 @@ func conclusionsOf(t *testing.T, p *process.Process) []answer.Verdict {
 	a, err := triage.Read(t.Context(), p, triage.Options{})
 	require.NoError(t, err)
 	var out []answer.Verdict
-	add := func(x any, _ error) { out = append(out, answer.VerdictsOf(x)...) }
+	add := func(x any, _ error) {
+		for _, v := range answer.VerdictsOf(x) {
+			out = append(out, *v)
+		}
+	}
 	add(got(a.Crash.Get()))
 	add(got(a.Waits.Get()))
 	add(got(a.ThreadPool.Get()))

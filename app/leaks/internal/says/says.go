@@ -6,16 +6,11 @@ import (
 	"github.com/sosgo/sosgo/answer/words"
 )
 
-// reachable are the premises of what is concluded from all that lives.
-var reachable = []answer.Premise{answer.HeapWhole, answer.NoCollection, answer.RootsRead}
-
 // Judge returns what the sizes of the heap and of its suspects mean, and what may be missing.
 func Judge(l *answer.Leaks) []answer.Verdict {
 	var out []answer.Verdict
-	say := func(says answer.Statement, strength answer.Strength, rests ...answer.Premise) {
-		v := answer.Conclude(answer.NoFinding, says, strength)
-		v.Rests = rests
-		out = append(out, v)
+	say := func(says answer.Statement, strength answer.Strength) {
+		out = append(out, answer.Conclude(answer.NoFinding, says, strength))
 	}
 	if l.Incomplete {
 		say(words.LeakMayHide.Of(), answer.StrengthPossible)
@@ -29,16 +24,16 @@ func Judge(l *answer.Leaks) []answer.Verdict {
 	t := &l.Thresholds
 	switch {
 	case l.Small && l.Garbage.Size >= t.Small:
-		say(words.LittleLives.Of(words.Bytes(l.Garbage.Size)), answer.StrengthProved, reachable...)
+		say(words.LittleLives.Of(words.Bytes(l.Garbage.Size)), answer.StrengthProved)
 	case l.Small && l.Incomplete:
 		say(words.LittleRead.Of(words.Bytes(t.Small)), answer.StrengthProved)
 	case l.Small:
-		say(words.HeapSmall.Of(words.Bytes(t.Small)), answer.StrengthProved, reachable...)
+		say(words.HeapSmall.Of(words.Bytes(t.Small)), answer.StrengthProved)
 	case len(l.Suspects) > 0 && l.Suspects[0].Verdict == answer.VerdictSuspect:
-		say(words.NoProofOfLeak.Of(words.Share(t.Share)), answer.StrengthProved, reachable...)
+		say(words.NoProofOfLeak.Of(words.Share(t.Share)), answer.StrengthProved)
 	}
 	if len(l.Suspects) == 0 {
-		say(words.NoHolder.Of(words.Share(t.Least), words.Bytes(t.Bytes)), answer.StrengthProved, reachable...)
+		say(words.NoHolder.Of(words.Share(t.Least), words.Bytes(t.Bytes)), answer.StrengthProved)
 	}
 	return out
 }
