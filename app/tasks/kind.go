@@ -230,7 +230,7 @@ func (r *Reader) sourceDone(s *valueTaskSource, at shapes.Instance) (bool, error
 // clears the reference when the method ends (AsyncStateMachineBox.ClearStateUponCompletion), and sets it just after it has made the box.
 var errCleared = target.Unsupportedf("the box has no state machine: its method has ended, or is just starting")
 
-// machineOf returns the state machine in a box: the address of its fields, and its type. If the box has none, it returns errCleared with the
+// machineOf returns the state machine in a box: the address of its fields, and its type. For a box without one it returns errCleared with the
 // type of the box's field.
 func (r *Reader) machineOf(k *kind, box target.Addr) (shapes.Instance, *machine, error) {
 	field := &shapes.Value{}

@@ -84,7 +84,7 @@ func weigh(p *answer.ThreadPool, q *answer.WorkQueues) answer.Verdict {
 
 // Thresholds of a growing queue. One dump does not show growth, and a batch of work may just have arrived.
 const (
-	pile     = 100  // items for each worker, if workers are free and none has taken an item for stallMs
+	pile     = 100  // items for each worker, if workers are free and take no item for stallMs
 	longPile = 1000 // items for each worker, if all work
 	stallMs  = 1000 // twice as long as the pool waits before it adds a worker to one that took nothing (PortableThreadPool.GateThread)
 )

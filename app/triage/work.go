@@ -186,7 +186,11 @@ func failedTasks(_ context.Context, q *Answers) (view, error) {
 		sites = append(sites, answer.FailedSite(t.Name, t.Exceptions))
 		exception := answer.Statement{}
 		if len(t.Exceptions) > 0 {
-			exception = words.Failure(&t.Exceptions[0])
+			x := t.Exceptions[0]
+			if x.Thrown.S == t.Name.S {
+				x.Thrown = answer.Text{} // the task's name says it
+			}
+			exception = words.Failure(&x)
 		}
 		failed := words.FailedTask.Of(words.Text(t.Name.String()), exception)
 		says[failed.Text] = failed

@@ -60,7 +60,7 @@ var only = map[string]string{
 	// nothing itself.
 	"internal/front/cli":       "target internal/base/outfile internal/front/report internal/base/secrets internal/base/workers",
 	"internal/front/webui":     "internal/front/report",
-	"internal/front/remote":    "target",
+	"internal/front/remote":    "target internal/base/outfile",
 	"internal/front/mcpguard":  "",
 	"internal/front/mcpserver": "internal/front/mcpguard internal/front/report",
 	"cmd/...":                  "internal/front/cli internal/front/cli/commands internal/front/cli/commands/reading internal/front/report",

@@ -22,7 +22,7 @@ func OutOfMemory(p *report.Page, o *answer.OutOfMemory) {
 	}
 }
 
-// likelyBug is what SOS says of a heap limit that was reached, too. Only --sos repeats it.
+// likelyBug is SOS's sentence, also for a heap limit that was reached. Only --sos repeats it.
 const likelyBug = "OOM was due to an internal .Net error, likely a bug in the GC"
 
 // reasonWords are SOS's sentences for the reasons of an answer.FailedAllocation.
