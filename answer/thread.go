@@ -18,6 +18,7 @@ type Thread struct {
 	OSID      uint32      `json:"osId,omitempty" doc:"OS thread id"`
 	ManagedID uint32      `json:"managedId,omitempty" doc:"managed thread id"`
 	Name      string      `json:"name,omitempty" doc:"name of the thread"`
+	Finalizer bool        `json:"finalizer,omitempty" doc:"it is the runtime's finalizer thread"`
 	Thread    target.Addr `json:"thread,omitempty" doc:"the runtime's Thread"`
 }
 

@@ -251,7 +251,9 @@ func (im *Image) setLayout(l Layout) {
 
 // ReadRVA copies the bytes at rva into p. If n < len(p), the error is target.ErrNotInDump if the
 // dump or the file does not have the bytes, and target.ErrCorrupt if they are outside of the image.
-func (im *Image) ReadRVA(p []byte, rva RVA) (n int, err error) { return im.rvas.ReadMemory(p, target.Addr(rva)) }
+func (im *Image) ReadRVA(p []byte, rva RVA) (n int, err error) {
+	return im.rvas.ReadMemory(p, target.Addr(rva))
+}
 
 // ViewRVA lends the n bytes at rva without copying them. It reports false if they are not
 // contiguous; use BytesRVA then.

@@ -89,7 +89,9 @@ type engine struct {
 	rowNames []*rowName // names about the rows of a source that are not columns
 }
 
-func newEngine(ctx context.Context, env *Env, src string) *engine { return &engine{ctx: ctx, env: env, src: src} }
+func newEngine(ctx context.Context, env *Env, src string) *engine {
+	return &engine{ctx: ctx, env: env, src: src}
+}
 
 // heap returns the heap of the process.
 func (e *engine) heap() (*heap.Heap, error) { return e.env.process.Heap() }

@@ -79,10 +79,13 @@ var (
 	RegistersBeside = say("registers beside a record", ", with the registers of the fault beside it")
 	OnlyPreparing   = say("only exception of a preparation", "it is the only exception that the runtime threw on thread {thread} while it prepared a method of the main assembly{method?}; "+
 		"no managed method was there to catch it, and none is on the thread's stack")
-	ColonMethod   = say("method after a colon", ": {method}")
-	FatalErrorSet = say("fatal error set", "the runtime set its preallocated exception for fatal errors on thread {thread}")
+	ColonMethod       = say("method after a colon", ": {method}")
+	FatalMessage      = say("fatal error with a message", "the runtime ended the process: {message}{call?}")
+	FatalMessageFound = say("message of a fatal error", "the stack of the thread has the message, or refers to it")
+	FatalErrorSet     = say("fatal error set", "the runtime set its preallocated exception for fatal errors on thread {thread}")
 
 	FailFast        = say("fail fast", "the program called Environment.FailFast{message?}{place?}{exception?}")
+	PassedException = say("exception passed to FailFast", "the exception is a reference in a frame of Environment.FailFast")
 	AssertionFailed = say("assertion failed", "an assertion of the program failed (Debug.Assert or Debug.Fail){message?}{place?}{exception?}")
 	EmptyMessage    = say("empty message", "; its message is empty")
 	LikelyMessage   = say("likely message", ", likely with the message: {message}")

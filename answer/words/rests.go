@@ -35,7 +35,7 @@ var conclusions = []struct {
 	{recorded, []*Sentence{CantBeJudged,
 		SignalSentItself, SignalFromOutside, SignalFromProcess, SignalAlone, ExceptionCode, OnDemand, RecordMissing, RecordMissingBut, OwnReason,
 		ReasonAborted, ReasonSegment, ReasonBus, ReasonAlignment, ReasonShrank, ReasonArithmetic, ReasonIllegal, ReasonQuit, ReasonTrap, ReasonKilled, ReasonSeccomp, ReasonNoAddress, ReasonManaged, ReasonAccess, ReasonInPage, ReasonCPP, ReasonParameter, ReasonCParameter, ReasonPrivileged, ReasonOverflow, ReasonFastFail, ReasonFailFast, ReasonNativeHeap, ReasonDivided, ReasonBreakpoint, ReasonStep, ReasonEngine, ReasonReport, ReasonNoSignal, ReasonNoneMarked,
-		OwnRecord, Accessed, RaisedException, Faulted, FatalError, CrashUnknown, ReportException,
+		OwnRecord, Accessed, RaisedException, Faulted, FatalError, FatalMessage, CrashUnknown, ReportException,
 		PoolUnknown, PoolUncounted, MayKeepUp, WorkersUnknown,
 		KeeperUnknown, UnreachedReadable, HoldersUnread, LeakMayHide, RootsUnproved, TypesNameless, LittleRead,
 		InitializerFailed, AllocationFailed, HeapLimit, Follows, UsuallyMeans}},

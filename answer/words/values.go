@@ -163,6 +163,9 @@ func thread(t answer.Thread, words string) answer.Statement {
 	if t.Name != "" {
 		words += fmt.Sprintf(" %q", t.Name)
 	}
+	if t.Finalizer {
+		words += " (finalizer)"
+	}
 	return threadAs(t, words)
 }
 

@@ -133,6 +133,7 @@ type describer struct {
 	died   *Crash
 	out    *answer.Crash
 	fatal  *stackwalk.Frame // outermost frame of Environment.FailFast on the stack, or nil
+	argued target.Addr      // exception among the references of FailFast's frames, or 0
 	fault  *fault           // fault of native code, or nil
 	// raised is the record of the fault on the stack of the thread that died, if the dump has no record; otherwise nil.
 	raised *target.Exception
@@ -191,8 +192,12 @@ func (d *describer) describe() {
 	d.stack()
 	d.beforeMain()
 	thrown := d.died.Thrown
-	if d.out.FailFast != nil && d.died.fatal() {
+	switch {
+	case d.out.FailFast == nil:
+	case d.died.fatal():
 		thrown = d.argument(thrown)
+	case d.argued != 0:
+		thrown = d.argued
 	}
 	d.causes(thrown)
 	d.raise()
@@ -723,6 +728,14 @@ func (d *describer) nullUse(root *Fault, x *answer.Exception) {
 	if root.Type != nullReference || root.Unusual || d.rt == nil || len(x.Frames) == 0 {
 		return
 	}
+	strength := answer.StrengthLikely
+	switch t := d.out.Touched; {
+	case t == nil:
+	case t.What == reportedZero:
+		strength = answer.StrengthPossible // the reference may be damaged
+	case t.Address >= nullRange:
+		return // no null reference
+	}
 	f := &x.Frames[0]
 	if throws, err := code.Of(d.rt).Throws(f.IP); throws || err != nil {
 		return // a throw of null, or code without a map or IL
@@ -732,7 +745,7 @@ func (d *describer) nullUse(root *Fault, x *answer.Exception) {
 		return
 	}
 	evidence := []answer.Statement{words.StatementIL.Of(words.Method(f.Function.S))}
-	if t := d.out.Touched; t != nil && t.What != reportedZero && t.Address < nullRange {
+	if t := d.out.Touched; t != nil && t.What != reportedZero {
 		if fits := touching(uses, int64(t.Address)); len(fits) < len(uses) {
 			uses = fits
 			evidence = append(evidence, words.OtherUses.Of(words.Address(t.Address)))
@@ -747,7 +760,7 @@ func (d *describer) nullUse(root *Fault, x *answer.Exception) {
 	if n := len(names); n == 0 || n > mostUses {
 		return
 	}
-	d.conclusion(words.NullUses.Of(words.Text(strings.Join(names, ", or "))), answer.StrengthLikely, evidence...)
+	d.conclusion(words.NullUses.Of(words.Text(strings.Join(names, ", or "))), strength, evidence...)
 }
 
 // touching returns the uses that touch memory at offset at, else the calls and the uses with an unknown offset, else

@@ -46,7 +46,7 @@ func (d *describer) failFast(w *stackwalk.Walker) {
 	d.out.FailFast = &answer.FailFast{Strength: answer.StrengthUnknown, Message: answer.Text{Err: target.ErrNotInDump},
 		Source: "the frames of the call do not refer to the message"}
 	found, err := d.messageOfFrames(w)
-	if err == nil && found == nil {
+	if found == nil && err == nil {
 		found = cmp.Or(d.messageOfStack(), d.messageOfReport())
 	}
 	if found != nil {
@@ -57,22 +57,25 @@ func (d *describer) failFast(w *stackwalk.Walker) {
 }
 
 // messageOfFrames finds the message among the GC references in the frames of the call: a string, or a pinned pointer to
-// its characters. The first one is the message, the call's first argument.
-func (d *describer) messageOfFrames(w *stackwalk.Walker) (*answer.FailFast, error) {
+// its characters. The first one is the message, the call's first argument. An exception there is the call's other argument.
+func (d *describer) messageOfFrames(w *stackwalk.Walker) (found *answer.FailFast, err error) {
 	t := d.died.Thread
 	reader := objects.New(d.rt)
 	for r, err := range w.Roots(d.ctx, t.Managed, t.OS.Registers) {
 		if err != nil {
-			return nil, fmt.Errorf("message of FailFast: %w", err)
+			return found, fmt.Errorf("arguments of FailFast: %w", err)
 		}
 		if r.FrameSP > d.fatal.SP {
-			return nil, nil
+			break
 		}
-		if text, ok := stringAt(d.rt, reader, r.Object, r.Interior); ok {
-			return &answer.FailFast{Message: text, Strength: answer.StrengthProved, Source: "reference in a frame of Environment.FailFast"}, nil
+		if e, err := d.rt.Exception(r.Object); err == nil && !r.Interior && d.argued == 0 {
+			d.argued = e.Addr
+		}
+		if text, ok := stringAt(d.rt, reader, r.Object, r.Interior); ok && found == nil {
+			found = &answer.FailFast{Message: text, Strength: answer.StrengthProved, Source: "reference in a frame of Environment.FailFast"}
 		}
 	}
-	return nil, nil
+	return found, nil
 }
 
 // messageOfStack finds the message in the stack words above FailFast's caller, where the runtime's native code keeps
@@ -194,6 +197,9 @@ func (d *describer) concludeFailFast() {
 		case d.died.fatal():
 			exception = words.ItsExceptionIs.Of(itsException(path)).Plus(unthrown)
 			evidence = append(evidence, words.InnerOfFatal.Of())
+		case d.argued != 0:
+			exception = words.ItsExceptionIs.Of(itsException(path)).Plus(unthrown)
+			evidence = append(evidence, words.PassedException.Of())
 		case x != nil && x.in != nil:
 			evidence = append(evidence, words.LedToCall.Of(itsException(path)).Plus(unthrown))
 		}

@@ -216,15 +216,21 @@ func (d *describer) caller() string {
 	return ""
 }
 
-// stoodAt returns the innermost managed method of the thread that died, for an exception without a stack trace.
+// stoodAt returns where the thread that died stood, for an exception without a stack trace: the innermost method of the program, and the
+// framework's methods that it called.
 func (d *describer) stoodAt() []Place {
+	var out []Place
 	for i := range d.out.Stack {
 		f := &d.out.Stack[i]
-		if f.Method.Err == nil && !strings.HasPrefix(f.Method.S, "System.Runtime.EH.") {
-			return []Place{{Function: f.Method.S, File: f.File, Line: f.Line}}
+		if f.Method.Err != nil || strings.HasPrefix(f.Method.S, "System.Runtime.EH.") {
+			continue
+		}
+		out = append(out, Place{Function: f.Method.S, File: f.File, Line: f.Line})
+		if !answer.LibraryMethod(f.Method.S) {
+			break // helpers of the framework, and the program's method that called them
 		}
 	}
-	return nil
+	return out
 }
 
 // aborted reports whether native code called by managed code ended the process: the thread sent itself SIGABRT, and the

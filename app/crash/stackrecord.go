@@ -1,11 +1,14 @@
 package crash
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
+	"strings"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/answer/words"
+	"github.com/sosgo/sosgo/internal/encoding/utf16text"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -125,9 +128,64 @@ func (d *describer) recordAt(stack target.Range, a target.Addr) *stackRecord {
 func (d *describer) faultRecord() *target.Exception { return cmp.Or(d.died.Exception, d.raised) }
 
 // concludeFatal describes a fatal error with an unknown fault. The runtime sets the same exception for an error in
-// itself and for a fault in native code.
+// itself, for a fault in native code, and for what it reports in words.
 func (d *describer) concludeFatal() {
+	if text := d.fatalMessage(); text != "" {
+		d.blame(words.FatalMessage.Of(words.Text(text), d.calledFrom()), answer.StrengthLikely, words.FatalErrorSet.Of(threadSays(d.died.Thread)),
+			words.FatalMessageFound.Of())
+		return
+	}
 	says := words.FatalError.Of()
 	d.likely(says.Plus(words.FatalCauses.Of(d.calledFrom())))
 	d.conclusion(says, answer.StrengthProved, words.FatalErrorSet.Of(threadSays(d.died.Thread)))
+}
+
+// fatalMessages are how messages begin with which the runtime ends a process (CoreCLR, EEPOLICY_HANDLE_FATAL_ERROR_WITH_MESSAGE).
+var fatalMessages = []string{
+	"A callback was made on a garbage collected delegate of type ",
+	"Invalid Program: attempted to call a UnmanagedCallersOnly method from managed code",
+}
+
+// fatalMessage finds such a message, in UTF-16, in the stack memory of the thread that died, or where a word of the stack refers to it. It
+// returns "" if there is none.
+func (d *describer) fatalMessage() string {
+	sp, ok := d.died.Thread.OS.Registers.SP()
+	if !ok {
+		return ""
+	}
+	mem, stack := d.p.Memory(), make([]byte, failFastStack)
+	n, _ := mem.ReadMemory(stack, sp)
+	stack = stack[:n]
+	for _, begin := range fatalMessages {
+		text := utf16Bytes(begin)
+		if i := bytes.Index(stack, text); i >= 0 {
+			return fatalText(stack[i:])
+		}
+		there := make([]byte, len(text))
+		for i := 0; i+8 <= n; i += 8 {
+			a := target.Addr(binary.LittleEndian.Uint64(stack[i:]))
+			if k, _ := mem.ReadMemory(there, a); k == len(text) && bytes.Equal(there, text) {
+				whole := make([]byte, 2*maxFatalMessage)
+				k, _ = mem.ReadMemory(whole, a)
+				return fatalText(whole[:k])
+			}
+		}
+	}
+	return ""
+}
+
+// maxFatalMessage is the maximum number of UTF-16 code units of a message.
+const maxFatalMessage = 1 << 10
+
+// fatalText returns the UTF-16 text at the start of b up to its NUL, without the full stop.
+func fatalText(b []byte) string {
+	var text []uint16
+	for ; len(b) >= 2 && len(text) < maxFatalMessage; b = b[2:] {
+		c := binary.LittleEndian.Uint16(b)
+		if c == 0 {
+			break
+		}
+		text = append(text, c)
+	}
+	return strings.TrimRight(utf16text.FromUnits(text), ".\r\n")
 }

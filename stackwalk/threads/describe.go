@@ -19,7 +19,7 @@ func (t *Thread) Describe(g *answer.Gaps) answer.Thread {
 		d.Index = &t.Index
 	}
 	if t.Managed != nil {
-		d.ManagedID, d.Thread, d.OSID = t.Managed.ManagedID, t.Managed.Addr, t.Managed.OSID
+		d.ManagedID, d.Thread, d.OSID, d.Finalizer = t.Managed.ManagedID, t.Managed.Addr, t.Managed.OSID, t.Managed.Finalizer
 	}
 	return d
 }

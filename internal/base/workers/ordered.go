@@ -2,7 +2,6 @@ package workers
 
 import (
 	"context"
-
 )
 
 // Ordered runs n pieces of work on several goroutines and passes the results to take, in order, on

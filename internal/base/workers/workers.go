@@ -10,7 +10,6 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
-
 )
 
 // A Panic is the value that Wait panics with: the first panic of a goroutine, with its stack.

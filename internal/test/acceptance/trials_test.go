@@ -110,7 +110,7 @@ var deaths = []struct {
 	{"filter", "System.ArgumentException was not caught: deep", answer.StrengthProved, "X.M.Inner()"},
 	{"dyn", "System.ArgumentException was not caught: deep", answer.StrengthProved, "X.M.Inner()"},
 	{"av", "(a reference or pointer that is not a canonical address was used, which .NET also reports as a null reference)", answer.StrengthProved, "X.M.Main("},
-	{"avmanaged", "System.AccessViolationException was not caught: Attempted to read or write protected memory", answer.StrengthLikely, "System.Runtime.InteropServices.Marshal.ReadInt32("},
+	{"avmanaged", "System.AccessViolationException was not caught: Attempted to read or write protected memory", answer.StrengthLikely, "X.M.Main("},
 	{"handnull", "System.NullReferenceException was not caught: thrown by hand, in", answer.StrengthProved, "X.M.Main("},
 	{"handav", "System.AccessViolationException was not caught: thrown by hand, in", answer.StrengthProved, "X.M.Main("},
 	{"handoom", "System.OutOfMemoryException was not caught: thrown by hand, in", answer.StrengthProved, "X.M.Main("},
