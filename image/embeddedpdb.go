@@ -19,7 +19,7 @@ const (
 )
 
 // EmbeddedPDB returns the portable PDB inside of the image if it has the given GUID. It is
-// target.ErrUnsupported if there is none.
+// target.ErrUnsupported if it is missing.
 func (im *Image) EmbeddedPDB(guid target.GUID) ([]byte, error) {
 	entries, err := im.debugEntries(debugEmbeddedPDB)
 	if err != nil {

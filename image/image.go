@@ -102,7 +102,7 @@ func (im *Image) Kind() Kind { return im.kind }
 func (im *Image) Layout() Layout { return im.layout }
 
 // LayoutKnown reports whether the image itself, its mappings or the loader determine its Layout. If
-// the dump holds none of them, Loaded is assumed.
+// the dump lacks all of them, Loaded is assumed.
 func (im *Image) LayoutKnown() bool { return !im.guessed }
 
 // Arch returns the processor of the image, or ArchUnknown for images without native code or

@@ -56,7 +56,7 @@ func completeModule(t target.Target, mem target.Memory, m *target.Module) {
 	}
 }
 
-// ModuleAt returns the image that contains a. The error is target.ErrNotInDump if there is none.
+// ModuleAt returns the image that contains a. The error is target.ErrNotInDump if no image does.
 func ModuleAt(t target.Target, mem target.Memory, a target.Addr) (Module, error) {
 	for _, m := range Modules(t, mem) {
 		if m.Base == a || m.Contains(a) {

@@ -147,7 +147,7 @@ var fatalMessages = []string{
 }
 
 // fatalMessage finds such a message, in UTF-16, in the stack memory of the thread that died, or where a word of the stack refers to it. It
-// returns "" if there is none.
+// returns "" without one.
 func (d *describer) fatalMessage() string {
 	sp, ok := d.died.Thread.OS.Registers.SP()
 	if !ok {
