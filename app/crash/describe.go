@@ -1088,8 +1088,34 @@ func describeRecord(r *Record, modules []target.Module) *answer.Crash {
 		x := describeRecorded(r.Exception, modules)
 		record.Exception = &x
 		out.Exceptions = flatten(nil, &x)
+		if chain := recordedFaults(&x); r.Reason == recordUnhandled {
+			says := notCaught(chain, false)
+			out.Verdicts = append(out.Verdicts, answer.Conclude(answer.NoFinding, says, answer.StrengthProved, words.RecordNames.Of()))
+			out.Likely, out.Cause, out.Usual, out.Blames = LikelyCause(chain).Text, says, chain[len(chain)-1].usual(), len(out.Verdicts)
+		}
 	}
 	return out
+}
+
+// recordUnhandled is the reason of a crash record for an exception that nothing caught.
+const recordUnhandled = 1
+
+// recordedFaults returns an exception and its first inner ones, up to the last that was thrown.
+func recordedFaults(x *answer.RecordedException) []Fault {
+	var out []Fault
+	for n := 0; ; x = &x.Inners[0] {
+		f := Fault{Type: x.Type.S, Message: x.Message.S}
+		for _, frame := range x.Frames {
+			f.Trace = append(f.Trace, Place{Function: frame.Function.S})
+		}
+		out = append(out, f)
+		if len(x.Frames) > 0 {
+			n = len(out)
+		}
+		if len(x.Inners) == 0 {
+			return out[:max(n, 1)]
+		}
+	}
 }
 
 func describeRecorded(r *RecordedException, modules []target.Module) answer.RecordedException {

@@ -32,7 +32,7 @@ func TestDescribeReadsWhatTheProcessPrinted(t *testing.T) {
 		"nativeaot-crash": {
 			[]string{"System.InvalidOperationException", "System.FormatException"},
 			[]string{"order 994 can't be shipped", "bad address of customer 994"},
-			"", "a managed exception was not handled",
+			"", "System.InvalidOperationException was not caught: order 994 can't be shipped; caused by System.FormatException: bad address of customer 994, in aot!Program.Ship(",
 		},
 	} {
 		d := testdump.Open(t, name)
@@ -48,6 +48,7 @@ func TestDescribeReadsWhatTheProcessPrinted(t *testing.T) {
 		assert.Equal(t, want.types, types, name)
 		assert.Equal(t, want.messages, messages, name)
 		assert.Contains(t, x.Likely, want.likely)
+		assert.NotZero(t, x.Blames, "a conclusion names the cause")
 		if want.top == "" {
 			continue
 		}

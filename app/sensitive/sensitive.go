@@ -114,6 +114,9 @@ func (r *Reader) statics(ctx context.Context, m *secrets.Masker, g *answer.Gaps)
 		if err != nil {
 			continue // the scan notes the types of objects
 		}
+		if name, err := t.ManagedName(); err == nil && answer.LibraryMethod(name) {
+			continue // static fields of the class library hold the names of settings and headers
+		}
 		fields, _ := t.OwnFields()
 		for _, f := range fields {
 			if !f.Static || f.Thread || !secrets.Strong(f.Name) || !refers(f) {

@@ -13,6 +13,7 @@ import (
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/sensitive"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/base/secrets"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
@@ -112,4 +113,30 @@ func TestSettings(t *testing.T) {
 	sensitive.Settings(m, nil)
 	assert.Equal(t, []string{"five-66", "four-55", "one-11", "six-88", "three-33", "two-22"}, m.Values())
 	require.Error(t, new(sensitive.Reader).Objects(context.Background(), m, nil, scan, nil))
+}
+
+// TestNamesStay checks that no name of the class library counts as a secret in a web application: its constants for the names of headers and
+// settings have names of secrets.
+func TestNamesStay(t *testing.T) {
+	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
+		v, err := d.View("")
+		require.NoError(t, err)
+		m, err := sensitive.Mask(t.Context(), v.Process)
+		require.NoError(t, err)
+		types := 0
+		rt, err := v.Runtime()
+		require.NoError(t, err)
+		for mt, err := range rt.LoadedTypes() {
+			if err != nil {
+				continue
+			}
+			name, err := rt.TypeName(mt.Addr, dac.NameManaged)
+			if err != nil || !answer.LibraryMethod(name) {
+				continue
+			}
+			types++
+			assert.Equal(t, name, m(name))
+		}
+		return types
+	})
 }

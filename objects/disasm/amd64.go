@@ -2,6 +2,7 @@ package disasm
 
 import (
 	"bytes"
+	"math"
 	"strconv"
 	"strings"
 
@@ -60,6 +61,12 @@ func text(inst x86asm.Inst, at, ref target.Addr) (s string) {
 			s = strings.ToLower(inst.Op.String())
 		}
 	}()
+	for i, arg := range inst.Args {
+		if m, ok := arg.(x86asm.Mem); ok && m.Disp > math.MaxInt32 && m.Disp <= math.MaxUint32 && (m.Base != 0 || m.Index != 0) {
+			m.Disp = int64(int32(m.Disp)) // x86asm does not extend the sign of 32 bits
+			inst.Args[i] = m
+		}
+	}
 	s = x86asm.IntelSyntax(inst, uint64(at), nil)
 	if before, after, ok := strings.Cut(s, ripOperand); ok {
 		if _, rest, ok := strings.Cut(after, "]"); ok {

@@ -50,9 +50,22 @@ func (m *Masker) LearnSetting(name, value string) {
 	for _, s := range found {
 		m.Add(value[s.Start:s.End], s.Kind)
 	}
-	if len(found) == 0 && Hides(name, value) && (Strong(name) || !word(value)) {
+	if len(found) == 0 && Hides(name, value) && (Strong(name) || !word(value)) && !namesItself(name, value) {
 		m.Add(value, KindNamed)
 	}
+}
+
+// namesItself reports whether a value only repeats its name, as constants for names do: HeaderNames.Authorization = "Authorization".
+func namesItself(name, value string) bool {
+	letters := func(s string) string {
+		return strings.Map(func(r rune) rune {
+			if !unicode.IsLetter(r) {
+				return -1
+			}
+			return unicode.ToLower(r)
+		}, s)
+	}
+	return strings.IndexFunc(value, unicode.IsDigit) < 0 && letters(name) == letters(value)
 }
 
 // word reports whether a value consists of letters. For a name such as AuthMode, a word is probably

@@ -69,6 +69,8 @@ func TestMasker(t *testing.T) {
 	m.LearnSetting("AUTH_MODE", "Negotiate")
 	m.LearnSetting("ConnectionStrings:Shop", "redis://:pw-of-redis@host:6379")
 	m.LearnSetting("PIN", "1234")
+	m.LearnSetting("Authorization", "Authorization") // constants that hold names
+	m.LearnSetting("ServerCertificatePassword", "Server Certificate Password")
 	m.Learn("k3Jx9Qw2Lm5Zt8Vb1Nc4Rf7Y")
 	m.Add("postgres", secrets.KindPair)
 	for text, want := range map[string]string{
@@ -80,6 +82,8 @@ func TestMasker(t *testing.T) {
 		"tiger-…":                       "<hidden>…",
 		"tige... and tig...":            "<hidden>... and tig...",
 		"Negotiate":                     "Negotiate",
+		"UseAuthorizationMiddleware":    "UseAuthorizationMiddleware",
+		"Server Certificate Password":   "Server Certificate Password",
 		"pw-of-redis":                   "<hidden>",
 		`a\tiger-99`:                    "a<hidden>",
 		"1234 of 1234":                  "1234 of 1234",
