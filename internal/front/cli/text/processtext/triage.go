@@ -9,11 +9,15 @@ import (
 	"github.com/sosgo/sosgo/internal/front/report"
 )
 
-// mostFindings is how many findings fit on a screen. JSON has all.
-const mostFindings = 8
+// mostFindings is how many findings have their evidence, so that they fit on a screen. The others, up to mostListed, have a line each.
+const (
+	mostFindings = 8
+	mostListed   = 100
+)
 
 // Triage is the text of triage: the findings, what was looked at without one, and what could not be looked at.
 func Triage(p *report.Page, t *answer.Triage) {
+	incomplete(p, t)
 	switch n := len(t.Findings); {
 	case n == 0 && len(t.Unknown) > 0:
 		p.Print("Nothing wrong was found in what could be looked at.\n")
@@ -27,14 +31,37 @@ func Triage(p *report.Page, t *answer.Triage) {
 	for i := range t.Findings[:min(len(t.Findings), mostFindings)] {
 		finding(p, i+1, &t.Findings[i])
 	}
-	if n := len(t.Findings) - mostFindings; n > 0 {
-		p.Printf("\n... and %d more: --json lists all\n", n)
+	for i := mostFindings; i < min(len(t.Findings), mostListed); i++ {
+		if i == mostFindings {
+			p.Print("\n")
+		}
+		headline(p, i+1, &t.Findings[i])
+	}
+	if n := len(t.Findings) - mostListed; n > 0 {
+		p.Printf("... and %d more: --json lists all\n", n)
 	}
 	p.Print("\n")
 	if len(t.Quiet) > 0 {
 		p.Printf("%-16s %s\n", "Nothing found:", strings.Join(t.Quiet, ", "))
 	}
 	absences(p, t.Unknown)
+}
+
+// incomplete begins the page with what was not looked at, if that is at least half.
+func incomplete(p *report.Page, t *answer.Triage) {
+	unknown := 0
+	for i := range t.Unknown {
+		if t.Unknown[i].Err != nil {
+			unknown++
+		}
+	}
+	kinds := map[answer.FindingKind]bool{}
+	for i := range t.Findings {
+		kinds[t.Findings[i].Kind] = true
+	}
+	if all := unknown + len(t.Quiet) + len(kinds); unknown > 0 && 2*unknown >= all {
+		p.Printf("Incomplete: %d of about %d subjects were not looked at, or only in part: the end of this page says why.\n", unknown, all)
+	}
 }
 
 // absences lists what could not be looked at, each reason and each advice once.
@@ -67,9 +94,15 @@ func absences(p *report.Page, list []answer.TriageAbsent) {
 	}
 }
 
+// headline writes a finding on a line.
+func headline(p *report.Page, number int, f *answer.Finding) {
+	p.Printf("%d. %s (%s): %s [%s]\n", number, strings.ToUpper(string(f.Kind)), f.Severity, report.Escape(f.Text), f.Strength)
+}
+
 // finding writes a finding, its evidence and the next commands.
 func finding(p *report.Page, number int, f *answer.Finding) {
-	p.Printf("\n%d. %s (%s): %s [%s]\n", number, strings.ToUpper(string(f.Kind)), f.Severity, report.Escape(f.Text), f.Strength)
+	p.Print("\n")
+	headline(p, number, f)
 	shown := 0
 	for i := range f.Clauses {
 		c := &f.Clauses[i]
