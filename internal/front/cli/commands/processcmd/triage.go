@@ -40,10 +40,10 @@ func askTriage(c *cli.Context, o *triageOptions) (*answer.Triage, error) {
 		return nil, err
 	}
 	t, err := triage.Triage(ask.Context(c), ask.View(c), triage.Options{NoHeap: o.NoHeap, Rules: rules})
-	if err != nil {
+	if t == nil {
 		return nil, err
 	}
-	var missing error
+	missing := err // nothing could be looked at: the page says why
 	for i := range t.Unknown {
 		u := &t.Unknown[i]
 		if u.Settles == "" {

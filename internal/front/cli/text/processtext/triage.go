@@ -17,8 +17,14 @@ const (
 
 // Triage is the text of triage: the findings, what was looked at without one, and what could not be looked at.
 func Triage(p *report.Page, t *answer.Triage) {
-	incomplete(p, t)
+	partly := func(u answer.TriageAbsent) bool { return u.Partly }
+	nothing := len(t.Findings) == 0 && len(t.Quiet) == 0 && !slices.ContainsFunc(t.Unknown, partly)
+	if !nothing {
+		incomplete(p, t)
+	}
 	switch n := len(t.Findings); {
+	case nothing:
+		p.Print("Nothing could be looked at.\n")
 	case n == 0 && len(t.Unknown) > 0:
 		p.Print("Nothing wrong was found in what could be looked at.\n")
 	case n == 0:
