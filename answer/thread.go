@@ -1,6 +1,8 @@
 package answer
 
 import (
+	"slices"
+
 	"iter"
 	"strings"
 
@@ -148,6 +150,12 @@ type ThreadActivity struct {
 	Top    Text   `json:"topFrame,omitzero" doc:"the topmost managed method"`
 	Caller Text   `json:"callerFrame,omitzero" doc:"the topmost method that is not the framework's"`
 }
+
+// waiting are the kinds of activities in which a thread waits for what another thread or operation does.
+var waiting = []string{"lock", "monitor", "event", "task", "join", "static constructor", "queue"}
+
+// Waits reports whether the thread waits for what another thread or operation does. A thread that waits for input or output does not.
+func (a *ThreadActivity) Waits() bool { return slices.Contains(waiting, a.Kind) }
 
 // SpecialThreads lists the runtime's own threads.
 type SpecialThreads struct {

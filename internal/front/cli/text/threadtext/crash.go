@@ -322,7 +322,7 @@ func (w *crashWriter) waiting(x *answer.Waiting) {
 		w.p.Printf("    %s %s owned by %s, %s waiting%s\n", report.Hex16(m.Object), report.Escape(m.Type.String()), owner,
 			report.Commas(uint64(m.Waiters)), found)
 	}
-	if slices.ContainsFunc(x.Threads, func(t answer.WaitingThread) bool { return strings.HasPrefix(t.Text, "waits ") }) {
+	if slices.ContainsFunc(x.Threads, func(t answer.WaitingThread) bool { return t.Waits() }) {
 		w.p.Print("\nSee waits for chains of waits, locks for owners.\n")
 	}
 }
