@@ -34,7 +34,10 @@ var conclusions = []struct {
 	// A record, a flag or a counter of the process says it. Sentences that leave a question open rest on nothing either.
 	{recorded, []*Sentence{CantBeJudged,
 		SignalSentItself, SignalFromOutside, SignalFromProcess, SignalAlone, ExceptionCode, OnDemand, RecordMissing, RecordMissingBut, OwnReason,
-		ReasonAborted, ReasonSegment, ReasonBus, ReasonAlignment, ReasonShrank, ReasonArithmetic, ReasonIllegal, ReasonQuit, ReasonTrap, ReasonKilled, ReasonSeccomp, ReasonNoAddress, ReasonManaged, ReasonAccess, ReasonInPage, ReasonCPP, ReasonParameter, ReasonCParameter, ReasonPrivileged, ReasonOverflow, ReasonFastFail, ReasonFailFast, ReasonNativeHeap, ReasonDivided, ReasonBreakpoint, ReasonStep, ReasonEngine, ReasonReport, ReasonNoSignal, ReasonNoneMarked,
+		ReasonAborted, ReasonSegment, ReasonBus, ReasonAlignment, ReasonShrank, ReasonArithmetic, ReasonIllegal, ReasonQuit, ReasonTrap,
+		ReasonKilled, ReasonSeccomp, ReasonNoAddress, ReasonManaged, ReasonAccess, ReasonInPage, ReasonCPP, ReasonParameter, ReasonCParameter,
+		ReasonPrivileged, ReasonOverflow, ReasonFastFail, ReasonFailFast, ReasonNativeHeap, ReasonDivided, ReasonBreakpoint, ReasonStep,
+		ReasonEngine, ReasonReport, ReasonNoSignal, ReasonNoneMarked,
 		OwnRecord, Accessed, RaisedException, Faulted, FatalError, FatalMessage, CrashUnknown, ReportException,
 		PoolUnknown, PoolUncounted, MayKeepUp, WorkersUnknown,
 		KeeperUnknown, UnreachedReadable, HoldersUnread, LeakMayHide, RootsUnproved, TypesNameless, LittleRead,

@@ -11,7 +11,7 @@ import (
 // piece that take has finished with, for its memory. At most two pieces per worker exist at a time.
 // Ordered ends with the first error of produce or take, or with ctx's.
 func Ordered[S, T any](ctx context.Context, jobs, n int, state func() S, produce func(s S, piece int, reuse T) (T, error), take func(T) error) error {
-	ctx, jobs = ctx, max(1, min(jobs, n))
+	jobs = max(1, min(jobs, n))
 	slots := 2 * jobs
 	o := ordered[T]{slots: make([]slot[T], slots), turn: make(chan int, slots), died: make(chan struct{}, jobs)}
 	for i := range o.slots {

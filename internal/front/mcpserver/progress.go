@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -30,11 +31,11 @@ func (p *progress) String() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.at == nil {
-		return p.work
+		return cmp.Or(p.work, "runs")
 	}
 	done, total, runs := p.at()
 	switch {
-	case !runs:
+	case !runs || p.work == "":
 		return "runs" // what follows has no name
 	case total == 0:
 		return p.work

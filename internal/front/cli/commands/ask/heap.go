@@ -92,7 +92,7 @@ func (f *Filter) Of(c *cli.Context, h *heap.Heap) (*heap.Filter, error) {
 	if f.Max != 0 && f.Min > f.Max {
 		return nil, c.Usagef("-min is larger than -max")
 	}
-	out := &heap.Filter{MinSize: uint64(f.Min), MaxSize: uint64(f.Max)}
+	out := &heap.Filter{MinSize: f.Min, MaxSize: f.Max}
 	if f.Gen != nil {
 		out.Generations = []heap.Generation{heap.Generation(*f.Gen)}
 	}
