@@ -286,4 +286,5 @@ type TaskException struct {
 	Type    Text        `json:"type" doc:"its type"`
 	Message Text        `json:"message" doc:"its message, empty for none" text:"+: %"`
 	Thrown  Text        `json:"thrownIn,omitzero" doc:"the innermost method of the program in its stack trace; absent if there is none" text:"+, in %"`
+	Began   Text        `json:"began,omitzero" doc:"the outermost method of the program in its stack trace; absent if there is none" text:"-"`
 }

@@ -225,30 +225,37 @@ func (r *Reader) exception(g *answer.Gaps, info target.Addr) (answer.TaskExcepti
 		out.Message.S, _, err = e.Message.Text(x, messageChars)
 	}
 	out.Message = g.Text(out.Message.S, err)
-	out.Thrown.S, out.Thrown.Err = r.thrownIn(o.Addr) // a detail: without it, nothing counts as missing
+	out.Thrown.S, out.Began.S, out.Thrown.Err = r.thrownIn(o.Addr) // a detail: without it, nothing counts as missing
 	return out, nil
 }
 
-// thrownIn returns the innermost method of the program in the stack trace of an exception, or "". Methods of NativeAOT programs are not read.
-func (r *Reader) thrownIn(exception target.Addr) (string, error) {
+// thrownIn returns the innermost and the outermost method of the program in the stack trace of an exception, or "". Methods of NativeAOT programs are not read.
+func (r *Reader) thrownIn(exception target.Addr) (thrown, began string, err error) {
 	rt := r.r.Runtime()
 	if rt.Check(dac.FeatureMethods) != nil {
-		return "", nil
+		return "", "", nil
 	}
 	e, err := rt.Exception(exception)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	frames, err := rt.StackTrace(&e)
 	for i := range frames {
 		md, err := r.code.TrustedMethodDesc(frames[i].Method)
-		if err != nil {
-			return "", err
+		name := ""
+		if err == nil {
+			name, err = r.code.MethodName(md, code.MethodQualified)
 		}
-		name, err := r.code.MethodName(md, code.MethodQualified)
-		if err != nil || !answer.LibraryMethod(name) {
-			return strings.TrimSuffix(compilernames.Pretty(name), " [state machine]"), err
+		if err != nil && thrown != "" {
+			return thrown, "", nil // where the trace begins is unknown
+		}
+		if err != nil {
+			return "", "", err
+		}
+		if !answer.LibraryMethod(name) {
+			began = strings.TrimSuffix(compilernames.Pretty(name), " [state machine]")
+			thrown = cmp.Or(thrown, began)
 		}
 	}
-	return "", err
+	return thrown, began, err
 }

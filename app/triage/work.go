@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/answer/words"
@@ -192,7 +193,11 @@ func failedTasks(_ context.Context, q *Answers) (view, error) {
 			}
 			exception = words.Failure(&x)
 		}
-		failed := words.FailedTask.Of(words.Text(t.Name.String()), exception)
+		name := t.Name.String()
+		if strings.HasPrefix(name, "System.Threading.Tasks.Task") && len(t.Exceptions) > 0 && t.Exceptions[0].Began.S != "" {
+			name = t.Exceptions[0].Began.S // the task has ended, and no longer has its delegate
+		}
+		failed := words.FailedTask.Of(words.Text(name), exception)
 		says[failed.Text] = failed
 		counts[failed.Text]++
 	}
