@@ -139,6 +139,9 @@ type Verdict struct {
 	// circle of waits they are in its order; otherwise the order is arbitrary.
 	Sites []Site `json:"-"`
 
+	// Severity is the severity of a finding made of it if it differs from its kind's.
+	Severity Severity `json:"-"`
+
 	// Thing names the lock or handle that all threads of Sites wait for, if there is one.
 	Thing string `json:"-"`
 }

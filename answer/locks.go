@@ -151,9 +151,10 @@ func (w *OperationWait) Caller() string { return cmp.Or(w.Request, w.From) }
 
 // An OperationHolder is a suspended async method that holds, or may hold, what others wait for.
 type OperationHolder struct {
-	Object   target.Addr `json:"object" doc:"its task or box"`
+	Object   target.Addr `json:"object,omitzero" doc:"its task or box; absent for a thread"`
+	Thread   *Thread     `json:"thread,omitempty" doc:"the thread, if it is no suspended method"`
 	Method   Text        `json:"method" doc:"the method"`
-	File     string      `json:"file,omitempty" doc:"source file of the await at which it stands"`
+	File     string      `json:"file,omitempty" doc:"source file of the await or call at which it stands"`
 	Line     int         `json:"line,omitempty" doc:"line in it"`
 	Strength Strength    `json:"strength" doc:"likely (it is past its own wait for the object), possible (a release of the object lies between, or its code is not in the dump)"`
 	Waits    string      `json:"waits,omitempty" doc:"what it waits for itself, in words"`

@@ -73,6 +73,7 @@ var conclusions = []struct {
 
 	// Other suspended code could refute it.
 	{Suspended, []*Sentence{OperationsWait, OnePromise, AwaitsItself, AwaitRing, Reentered, ReenteredMany}},
+	{waits, []*Sentence{ThreadReenters}},
 }
 
 // restsOn returns the premises of conclusions by kind.

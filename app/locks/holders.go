@@ -13,22 +13,24 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A holder is a suspended method that has entered a semaphore, or may have.
+// A holder is a suspended method or a thread that has entered a semaphore, or may have.
 type holder struct {
 	box      target.Addr
+	thread   *threads.Thread // nil for a suspended method
 	method   answer.Text
 	place    *answer.AsyncPlace
 	strength answer.Strength
 }
 
-// A semaphoreUse describes the holders of a semaphore that suspended code waits for.
+// A semaphoreUse describes the holders of a semaphore that suspended code or threads wait for.
 type semaphoreUse struct {
-	holders []holder
-	gives   bool // a waiting method releases it later
+	holders   []holder
+	suspended bool // suspended code waits for it
+	gives     bool // a waiting method releases it later
 	// blindWaiters reports that the code of a waiting method could not be read.
 	blindWaiters bool
 	unread       int      // suspended methods with unreadable code
-	inside       int      // threads in a method that calls a semaphore
+	inside       int      // threads in a method that calls a semaphore, perhaps this one, and that did not call it just to wait
 	blind        int      // threads with a method with unreadable code
 	partial      bool     // not all async methods of the heap could be read
 	entries      []string // methods that enter it for their callers
@@ -58,14 +60,19 @@ func givesBack(method string) bool {
 	return false
 }
 
-// semaphores determines the holders of the semaphores that suspended code waits for.
+// semaphores determines the holders of the semaphores that suspended code waits for, or threads that release them later.
 func (s *survey) semaphores() error {
 	s.uses = map[*lock]*semaphoreUse{}
 	waits := map[target.Addr]*operation{} // by box
 	for _, op := range s.ops {
 		if l := op.thing.lock; l != nil {
-			s.use(l)
+			s.use(l).suspended = true
 			waits[op.box] = op
+		}
+	}
+	for _, w := range s.waits {
+		if l := w.lock; l != nil && l.Kind == answer.LockSemaphore && l.count <= 0 && s.releases(w) != nil {
+			s.use(l).gives = true
 		}
 	}
 	if len(s.uses) == 0 {
@@ -80,20 +87,6 @@ func (s *survey) semaphores() error {
 	}
 	s.threadsInside(entries)
 	return nil
-}
-
-// usersOf determines the holders of a semaphore that only threads wait for, if the waiting methods release it later.
-func (s *survey) usersOf(l *lock) (*semaphoreUse, error) {
-	others := s.uses
-	defer func() { s.uses = others }()
-	s.uses = map[*lock]*semaphoreUse{l: {partial: s.partial, gives: true}}
-	if s.set != nil {
-		if _, err := s.entered(nil); err != nil {
-			return nil, err
-		}
-	}
-	s.threadsInside(nil)
-	return s.uses[l], s.ctx.Err()
 }
 
 // use returns the use of l, and adds it if it is missing.
@@ -157,7 +150,7 @@ func (s *survey) unreadHolder() {
 
 // add adds a method that is past its wait. released reports that a release lies between the wait and the present await.
 func (u *semaphoreUse) add(m *tasks.Suspended, released bool) {
-	h := holder{m.Object, m.Name, m.Place, answer.StrengthLikely}
+	h := holder{box: m.Object, method: m.Name, place: m.Place, strength: answer.StrengthLikely}
 	if released {
 		h.strength = answer.StrengthPossible
 	}
@@ -224,15 +217,18 @@ func (s *survey) enteredThrough(entries []entry) error {
 }
 
 // stands reports whether a method waits for a lock, directly or through others.
-func (s *survey) stands(box target.Addr, l *lock) bool { return s.outer[box] == l && l != nil }
+func (s *survey) stands(box target.Addr, l *lock) bool {
+	op := s.standing[box]
+	return op != nil && l != nil && op.thing.lock == l
+}
 
-// threadsInside counts, for each semaphore, the threads in methods that call a semaphore or enter this one through
-// another method.
+// threadsInside finds, for each semaphore, the threads that are past their own wait for it, and counts those in methods
+// that call a semaphore or enter this one through another method. A method in which a thread just waits for it does not count.
 func (s *survey) threadsInside(entries []entry) {
 	wanted := func(method string) bool {
 		return wantsSemaphore(method) || slices.ContainsFunc(entries, func(e entry) bool { return e.method == method })
 	}
-	known := map[target.Addr][]string{}
+	known := map[target.Addr]*methodCalls{}
 	waits := map[*threads.Thread]*lock{}
 	for _, w := range s.waits {
 		waits[w.thread] = w.lock
@@ -242,8 +238,8 @@ func (s *survey) threadsInside(entries []entry) {
 		if t.Managed == nil || t.OS == nil || s.ctx.Err() != nil {
 			continue
 		}
-		var calls []string
-		blind := false
+		used := map[*semaphoreUse]bool{} // true for a holder
+		blind, waiting := false, waits[t]
 		for f := range s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
 			blind = blind || f.Missing() != nil
 			if f.Kind != stackwalk.FrameManaged {
@@ -251,15 +247,16 @@ func (s *survey) threadsInside(entries []entry) {
 			}
 			md, err := f.Method()
 			if err == nil && md != nil {
-				var list []string
-				if list, err = s.calls(f.Runtime, md, known, wanted); err == nil {
-					calls = append(calls, list...)
+				var m *methodCalls
+				if m, err = s.calls(f.Runtime, md, known, wanted); err == nil && m.own {
+					s.frameUses(used, t, &f, m, waiting)
+					waiting = nil // its callers do not stand in this wait
 				}
 			}
 			blind = blind || err != nil
 		}
-		for l, u := range s.uses {
-			if waits[t] != l && slices.ContainsFunc(calls, func(method string) bool { return wantsSemaphore(method) || slices.Contains(u.entries, method) }) {
+		for _, u := range s.uses {
+			if holds, in := used[u]; in && !holds {
 				u.inside++
 			}
 			if blind {
@@ -269,22 +266,120 @@ func (s *survey) threadsInside(entries []entry) {
 	}
 }
 
+// frameUses records in used which semaphores the method of a frame has entered, or may have. waits is what the thread
+// waits for in this frame.
+func (s *survey) frameUses(used map[*semaphoreUse]bool, t *threads.Thread, f *stackwalk.Frame, m *methodCalls, waits *lock) {
+	if len(m.list) == 0 {
+		return
+	}
+	around, err := s.around(t, f, m.method)
+	for l, u := range s.uses {
+		through := slices.ContainsFunc(m.list, func(name string) bool { return slices.Contains(u.entries, name) })
+		switch {
+		case err == nil && pastWait(around, l.Address):
+			if !used[u] {
+				u.holders = append(u.holders, s.threadHolder(t, f, m))
+			}
+			used[u] = true
+		case used[u] || waits == l:
+		case through, err != nil, slices.ContainsFunc(slices.Concat(around.Before, around.Later), func(c tasks.Call) bool {
+			return wantsSemaphore(c.Method) && (c.Object == 0 || c.Object == l.Address)
+		}):
+			used[u] = false
+		}
+	}
+}
+
+// pastWait reports whether a method is past its own wait for a semaphore and releases it later.
+func pastWait(around *tasks.Around, semaphore target.Addr) bool {
+	in := false
+	for _, c := range around.Before {
+		switch {
+		case enters(c.Method) && c.Object == semaphore:
+			in = true
+		case gives(c.Method) && (c.Object == semaphore || c.Object == 0):
+			in = false
+		}
+	}
+	return in && slices.ContainsFunc(around.Later, func(c tasks.Call) bool {
+		return gives(c.Method) && (c.Object == semaphore || c.Object == 0)
+	})
+}
+
+// threadHolder describes a thread that is past its wait in a frame.
+func (s *survey) threadHolder(t *threads.Thread, f *stackwalk.Frame, m *methodCalls) holder {
+	h := holder{thread: t, method: answer.Text{S: m.name}, strength: answer.StrengthLikely}
+	if line, err := f.SourceLine(); err == nil {
+		h.place = &answer.AsyncPlace{File: line.File, Line: line.Line}
+	}
+	return h
+}
+
+// around returns the calls of a frame's method before and after the instruction at which the frame stands.
+func (s *survey) around(t *threads.Thread, f *stackwalk.Frame, md *code.MethodDesc) (*tasks.Around, error) {
+	il, ok, err := code.Of(f.Runtime).ILOffset(f.CallSite())
+	if err == nil && !ok {
+		err = target.Unsupportedf("no IL offset")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.found.tasks.CallsAround(md, il, s.receiver(t, f, md))
+}
+
+// receiver returns the object on which a frame's method was called: the only object of the method's class that the frame
+// refers to. It is 0 if there is no such object, or more than one.
+func (s *survey) receiver(t *threads.Thread, f *stackwalk.Frame, md *code.MethodDesc) target.Addr {
+	found := target.Addr(0)
+	for root, err := range s.r.walker.Roots(s.ctx, t.Managed, t.OS.Registers) {
+		if err != nil {
+			break
+		}
+		if root.Interior || root.Object == 0 || root.FrameSP != f.SP || root.Method == nil || root.Method.Addr != md.Addr || root.Object == found {
+			continue
+		}
+		o, err := s.r.b.Objects().Object(root.Object)
+		if err != nil {
+			continue
+		}
+		for typ := o.Type; typ != nil && err == nil; typ, err = typ.Base() {
+			if typ.MT.Addr != md.MethodTable {
+				continue
+			}
+			if found != 0 {
+				return 0
+			}
+			found = o.Addr
+			break
+		}
+	}
+	return found
+}
+
+// methodCalls are the calls of a method.
+type methodCalls struct {
+	method *code.MethodDesc
+	name   string
+	own    bool     // the program's, and not a library's
+	list   []string // those that are wanted
+}
+
 // calls returns the calls of a program's method that wanted selects.
-func (s *survey) calls(rt *dac.Runtime, md *code.MethodDesc, known map[target.Addr][]string, wanted func(string) bool) ([]string, error) {
-	if list, ok := known[md.Addr]; ok {
-		return list, nil
+func (s *survey) calls(rt *dac.Runtime, md *code.MethodDesc, known map[target.Addr]*methodCalls, wanted func(string) bool) (*methodCalls, error) {
+	if m, ok := known[md.Addr]; ok {
+		return m, nil
 	}
 	name, err := code.Of(rt).MethodName(md, code.MethodQualified)
 	if err != nil {
 		return nil, err
 	}
-	var list []string
-	if !answer.LibraryMethod(name) {
-		if list, err = s.found.tasks.CallsOf(md); err != nil {
+	m := &methodCalls{method: md, name: name, own: !answer.LibraryMethod(name)}
+	if m.own {
+		if m.list, err = s.found.tasks.CallsOf(md); err != nil {
 			return nil, err
 		}
-		list = slices.DeleteFunc(list, func(method string) bool { return !wanted(method) })
+		m.list = slices.DeleteFunc(m.list, func(method string) bool { return !wanted(method) })
 	}
-	known[md.Addr] = list
-	return list, nil
+	known[md.Addr] = m
+	return m, nil
 }

@@ -63,7 +63,7 @@ func TestNobody(t *testing.T) {
 		{semaphoreUse{gives: true, partial: true}, false, answer.StrengthUnknown, "parts of the heap"},
 		{semaphoreUse{blindWaiters: true}, false, answer.StrengthUnknown, "the code that waits"},
 		{semaphoreUse{gives: true}, true, answer.StrengthUnknown, "parts of the heap or of the threads"},
-		{semaphoreUse{gives: true, inside: 1}, false, answer.StrengthPossible, "1 thread is in a method that uses a semaphore"},
+		{semaphoreUse{gives: true, inside: 1}, false, answer.StrengthPossible, "1 other thread is in a method that uses a semaphore"},
 		{semaphoreUse{gives: true, holders: []holder{{strength: answer.StrengthPossible}}}, false, answer.StrengthPossible, "may have entered it"},
 		{semaphoreUse{}, false, "", ""}, // a signal
 	} {
@@ -98,10 +98,10 @@ func TestSeveralHolders(t *testing.T) {
 			ops = append(ops, op)
 			use.holders = append(use.holders, holder{box: op.box, strength: answer.StrengthLikely})
 		}
-		s := &survey{gaps: &answer.Gaps{}, ops: ops, byBox: map[target.Addr]*operation{}, uses: map[*lock]*semaphoreUse{
+		s := &survey{gaps: &answer.Gaps{}, ops: ops, standing: map[target.Addr]*operation{}, uses: map[*lock]*semaphoreUse{
 			pool: use, mine: {holders: []holder{{box: 10, strength: answer.StrengthLikely}}}}}
 		for _, op := range ops {
-			s.byBox[op.box] = op
+			s.standing[op.box] = op
 		}
 		g := newGrapher(s)
 		g.nodes()
@@ -111,4 +111,75 @@ func TestSeveralHolders(t *testing.T) {
 			assert.Equal(t, answer.StrengthLikely, v.Strength)
 		}
 	}
+}
+
+// TestPastWait checks that a method has entered a semaphore if it is past its own wait and releases it later.
+func TestPastWait(t *testing.T) {
+	const gate, other = 0x10, 0x20
+	wait, release := tasks.Call{Method: "SemaphoreSlim.Wait", Object: gate}, tasks.Call{Method: "SemaphoreSlim.Release", Object: gate}
+	list := func(calls ...tasks.Call) []tasks.Call { return calls }
+	for _, c := range []struct {
+		why           string
+		before, later []tasks.Call
+		want          bool
+	}{
+		{"past it", list(wait), list(release), true},
+		{"in it", nil, list(wait, release), false},
+		{"released", list(wait, release), list(release), false},
+		{"released, and entered again", list(wait, release, wait), list(release), true},
+		{"a release of an unknown one lies between", list(wait, tasks.Call{Method: "SemaphoreSlim.Release"}), list(release), false},
+		{"never releases it", list(wait), nil, false},
+		{"releases another one", list(wait), list(tasks.Call{Method: "SemaphoreSlim.Release", Object: other}), false},
+		{"releases an unknown one", list(wait), list(tasks.Call{Method: "SemaphoreSlim.Release"}), true},
+		{"waited for another one", list(tasks.Call{Method: "SemaphoreSlim.Wait", Object: other}), list(release), false},
+		{"waited for an unknown one", list(tasks.Call{Method: "SemaphoreSlim.Wait"}), list(release), false},
+	} {
+		assert.Equal(t, c.want, pastWait(&tasks.Around{Before: c.before, Later: c.later}, gate), c.why)
+	}
+}
+
+// TestThreadHolder checks conclusions about a semaphore that a thread has entered: a thread that waits for it again is in a
+// deadlock, unless its wait ends by itself, and a thread in a short timed wait goes on.
+func TestThreadHolder(t *testing.T) {
+	for _, c := range []struct {
+		why      string
+		again    bool
+		timeout  int32
+		ends     answer.Statement
+		kind     answer.FindingKind
+		severity answer.Severity
+	}{
+		{"waits again", true, -1, answer.Statement{}, answer.FindingDeadlock, ""},
+		{"waits again for a minute", true, 60000, words.EndsCanceled.Of(), "", ""},
+		{"waits for something else", false, -1, answer.Statement{}, "", ""},
+		{"waits for something else for an instant", false, 100, answer.Statement{}, "", answer.SeverityWarning},
+	} {
+		l, other := &lock{Lock: answer.Lock{Kind: answer.LockSemaphore}, most: 1}, &lock{Lock: answer.Lock{Kind: answer.LockMonitor}}
+		thread := &threads.Thread{OS: &target.Thread{ID: 7}}
+		w := &wait{thread: thread, lock: other, how: answer.HowRecorded, timeout: c.timeout, ends: c.ends}
+		if c.again {
+			w.lock = l
+		}
+		h := holder{thread: thread, method: answer.Text{S: "Store.Save"}, strength: answer.StrengthLikely}
+		g := newGrapher(&survey{gaps: &answer.Gaps{}, waits: []*wait{w}, uses: map[*lock]*semaphoreUse{l: {gives: true, holders: []holder{h}}}})
+		g.nodes()
+		g.rows[thread] = &answer.ThreadWait{Type: answer.Text{S: "System.Object"}, Object: 1}
+		var v answer.Verdict
+		assert.True(t, g.permits(&v, words.Text("2 threads wait"), l), c.why)
+		assert.Equal(t, c.kind, v.Kind, c.why)
+		assert.Equal(t, c.severity, v.Severity, c.why)
+		assert.Equal(t, answer.StrengthLikely, v.Strength)
+		assert.Contains(t, v.Text, "in Store.Save, ")
+	}
+}
+
+// TestAlikeCircles checks that cycles through several tasks of one wait are one if the threads that run them wait for the
+// same.
+func TestAlikeCircles(t *testing.T) {
+	l, other := &lock{}, &lock{}
+	all := &wait{tasks: []target.Addr{1, 2, 3}}
+	first, second, third := &wait{lock: l}, &wait{lock: l}, &wait{lock: other}
+	one := &wait{tasks: []target.Addr{1}}
+	got := alikeCircles([][]*wait{{first, all}, {all, second}, {all, third}, {one, first}, {one, second}})
+	assert.Equal(t, [][][]*wait{{{all, first}, {all, second}}, {{all, third}}, {{one, first}}, {{one, second}}}, got)
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/tasks"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -90,6 +92,39 @@ func (w *wait) entryIdles() bool {
 		}
 		return true
 	})
+}
+
+// joinsWorkers reports whether the program's entry point joins a thread that waits for work: for a signal that anybody may
+// give, and for nothing that is held.
+func (g *grapher) joinsWorkers(w *wait) bool {
+	if !w.join || !g.s.runsMain(w.thread) {
+		return false
+	}
+	return !slices.ContainsFunc(w.runners, func(t *threads.Thread) bool {
+		n := g.of[t]
+		switch {
+		case n == nil:
+			return false
+		case len(n.runners) > 0 || len(n.behind) > 0 || len(n.tasks) > 0 || n.class != 0 || n.join || n.serves != "" || n.unread != "":
+			return true
+		case n.lock == nil:
+			is, err := shapes.Is[*mutex](g.s.r.b, n.object.Type)
+			return is || err != nil
+		case n.lock.Kind == answer.LockSemaphore:
+			collection, _ := g.fullCollection(n)
+			return collection != 0 || g.s.releases(n) != nil
+		}
+		return !n.pulse && n.lock.Kind != answer.LockEvent
+	})
+}
+
+// runsMain reports whether the outermost method of the program on a thread's stack is its entry point.
+func (s *survey) runsMain(t *threads.Thread) (main bool) {
+	for md := range s.methodsOf(t) {
+		name, err := md.Name()
+		main = err == nil && slices.Contains(entryPoints, name)
+	}
+	return main
 }
 
 // libraryIdles reports whether a library's own thread waits for an event, a pulse or a handle, as a loop without work

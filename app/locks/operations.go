@@ -71,7 +71,7 @@ func (s *survey) operations(o heap.ScanOptions) error {
 		return err
 	}
 	s.readChannels()
-	s.outer, s.byBox = map[target.Addr]*lock{}, map[target.Addr]*operation{}
+	s.standing = map[target.Addr]*operation{}
 	known := map[target.Addr]*thing{}
 	if s.r.served != nil {
 		s.served = s.r.served(s.gaps)
@@ -118,10 +118,9 @@ func (s *survey) stack(stack *answer.AsyncStack, known map[target.Addr]*thing) {
 		op.leaf, op.thing = leaf, t
 		op.request = s.requestOf(path)
 		s.ops = append(s.ops, op)
-		s.byBox[op.box] = op
-		if t.lock != nil {
-			for _, f := range path {
-				s.outer[f.Object] = t.lock
+		for _, f := range path {
+			if s.standing[f.Object] == nil || t.lock != nil || f.Object == op.box {
+				s.standing[f.Object] = op
 			}
 		}
 	}

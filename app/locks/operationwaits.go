@@ -6,12 +6,14 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/app/tasks"
 	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
@@ -78,11 +80,15 @@ func (g *grapher) holders(u *semaphoreUse) (out []answer.OperationHolder) {
 	for i := range u.holders {
 		h := &u.holders[i]
 		d := answer.OperationHolder{Object: h.box, Method: h.method, Strength: h.strength}
+		if h.thread != nil {
+			thread := h.thread.Describe(g.s.gaps)
+			d.Thread = &thread
+		}
 		if h.place != nil {
 			d.File, d.Line = h.place.File, h.place.Line
 		}
-		if op := g.s.byBox[h.box]; op != nil {
-			d.Thing = g.thingText(op.thing)
+		if w := g.waitOf(h); w != nil {
+			d.Thing = g.what(w)
 			d.Waits = d.Thing.Text
 		}
 		if out = append(out, d); len(out) == listedHolders {
@@ -143,6 +149,9 @@ func (g *grapher) nodes() {
 			g.ops = append(g.ops, w)
 		}
 	}
+	for _, w := range g.s.waits {
+		g.of[w.thread] = w
+	}
 	leaves := map[target.Addr]*operation{}
 	for _, op := range g.s.ops {
 		if leaves[op.leaf] == nil {
@@ -159,12 +168,14 @@ func (g *grapher) nodes() {
 	for l, u := range g.s.uses {
 		var list []*wait
 		for _, h := range u.holders {
-			g.holding[h.box] = true
-			if op := g.s.byBox[h.box]; op != nil && h.strength == answer.StrengthLikely {
-				list = append(list, op.wait)
-			} else {
-				list = append(list, nil)
+			if h.thread == nil {
+				g.holding[h.box] = true
 			}
+			w := g.waitOf(&h)
+			if h.strength != answer.StrengthLikely {
+				w = nil
+			}
+			list = append(list, w)
 		}
 		if l.most < math.MaxInt32 && int64(len(list)) < l.most {
 			list = nil // a holder that was not found may release a permit
@@ -366,25 +377,33 @@ func (g *grapher) permits(v *answer.Verdict, start answer.Statement, l *lock) bo
 	default:
 		g.nobody(v, start, u)
 	}
-	for _, h := range append(sure, perhaps...)[:min(len(u.holders), listedOperations)] {
+	list := append(sure, perhaps...)
+	if slices.ContainsFunc(list, g.moves) {
+		v.Severity = answer.SeverityWarning // the next waiter is about to go on
+	}
+	for _, h := range list[:min(len(list), listedOperations)] {
 		v.Because(g.holderEvidence(h, l))
-		v.Show = append(v.Show, "dumpasync -address "+addressText(h.box))
+		v.Show = append(v.Show, g.showHolder(h)...)
 	}
 	return true
 }
 
-// reentered concludes that all holders of a semaphore wait for it again, in methods that they await, so that it is
+// reentered concludes that all holders of a semaphore wait for it again, in methods that they await or call, so that it is
 // never released.
 func (g *grapher) reentered(v *answer.Verdict, start answer.Statement, l *lock, u *semaphoreUse, sure []*holder) bool {
 	all := int64(len(sure)) >= l.most || l.most == math.MaxInt32 && u.inside == 0 // no other holder is possible, or none was found
 	if len(sure) == 0 || len(sure) < len(u.holders) || !all ||
-		slices.ContainsFunc(sure, func(h *holder) bool { return !g.s.stands(h.box, l) }) {
+		slices.ContainsFunc(sure, func(h *holder) bool { w := g.waitOf(h); return w == nil || w.lock != l || !w.ends.IsZero() }) {
 		return false
 	}
 	v.Kind, v.Strength = answer.FindingDeadlock, answer.StrengthLikely
-	first := words.MethodObject.Of(words.Method(sure[0].method.String()), words.Object(sure[0].box))
-	v.Statement = words.Reentered.Of(first, g.lockText(l), start)
-	if len(sure) > 1 {
+	first := g.holderName(sure[0])
+	switch {
+	case len(sure) == 1 && sure[0].thread != nil:
+		v.Statement = words.ThreadReenters.Of(first, g.lockText(l), start)
+	case len(sure) == 1:
+		v.Statement = words.Reentered.Of(first, g.lockText(l), start)
+	default:
 		v.Statement = words.ReenteredMany.Of(first, words.N(len(sure)-1), g.lockText(l), start)
 	}
 	return true
@@ -413,21 +432,69 @@ func (g *grapher) nobody(v *answer.Verdict, start answer.Statement, u *semaphore
 	v.Because(words.PermitLost.Of())
 }
 
-// holderText names the holders of a semaphore, and what the first of them waits for.
+// holderText names the holders of a semaphore, and what the first of them does.
 func (g *grapher) holderText(list []*holder) answer.Statement {
-	h, wait := list[0], answer.Statement{}
-	first := words.MethodObject.Of(words.Method(h.method.String()), words.Object(h.box))
-	op := g.s.byBox[h.box]
+	h, does := list[0], answer.Statement{}
+	w := g.waitOf(h)
+	switch {
+	case w != nil && len(list) == 1:
+		does = words.AndWaits.Of(g.what(w))
+	case w != nil:
+		does = words.AndFirstWaits.Of(g.what(w))
+	case h.thread != nil:
+		does = g.doing(h.thread)
+	}
 	if len(list) == 1 {
-		if op != nil {
-			wait = words.AndWaits.Of(g.thingText(op.thing))
-		}
-		return words.HolderOf.Of(first, entered(h.strength), wait)
+		return words.HolderOf.Of(g.holderName(h), entered(h.strength), does)
 	}
-	if op != nil {
-		wait = words.AndFirstWaits.Of(g.thingText(op.thing))
+	return words.HoldersOf.Of(g.holderName(h), words.N(len(list)-1), entered(h.strength), does)
+}
+
+// holderName names a suspended method or a thread that has entered a semaphore.
+func (g *grapher) holderName(h *holder) answer.Statement {
+	if h.thread != nil {
+		return words.ThreadIn.Of(g.name(h.thread), words.Method(compilernames.Pretty(h.method.String())))
 	}
-	return words.HoldersOf.Of(first, words.N(len(list)-1), entered(h.strength), wait)
+	return words.MethodObject.Of(words.Method(h.method.String()), words.Object(h.box))
+}
+
+// showHolder returns the commands that show a holder of a semaphore.
+func (g *grapher) showHolder(h *holder) []string {
+	if h.thread != nil {
+		return showThread(h.thread.Describe(g.s.gaps))
+	}
+	return []string{"dumpasync -address " + addressText(h.box)}
+}
+
+// briefly bounds the waits after which a holder is about to go on.
+const briefly = time.Second
+
+// moves reports whether a holder of a semaphore goes on, or is about to: it runs, sleeps, or stands in a short timed wait.
+func (g *grapher) moves(h *holder) bool {
+	if h.thread != nil {
+		return g.threadMoves(h.thread)
+	}
+	op := g.s.standing[h.box]
+	switch {
+	case op == nil:
+		return true // what it awaits has completed
+	case op.thing.cause == tasks.CauseRunning:
+		t := g.s.runs(op.leaf)
+		return t != nil && g.threadMoves(t)
+	case op.thing.cause != tasks.CauseDelay:
+		return false
+	}
+	length, err := g.s.found.tasks.DelayOf(op.leaf)
+	return err == nil && length <= briefly
+}
+
+// threadMoves reports whether a thread runs, sleeps, or stands in a short timed wait.
+func (g *grapher) threadMoves(t *threads.Thread) bool {
+	if w := g.of[t]; w != nil {
+		return w.timeout >= 0 && w.how == answer.HowRecorded && time.Duration(w.timeout)*time.Millisecond <= briefly
+	}
+	a := t.Activity(g.s.r.walker.Walk(g.s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}))
+	return a.Activity == threads.ActivityRunning || a.Activity == threads.ActivitySleep
 }
 
 // entered states that a method has entered a semaphore, worded by strength.
@@ -447,7 +514,7 @@ func (g *grapher) holderEvidence(h *holder, l *lock) answer.Statement {
 	if h.strength == answer.StrengthPossible {
 		release = words.PastRelease.Of()
 	}
-	return words.PastItsWait.Of(words.MethodObject.Of(words.Method(h.method.String()), words.Object(h.box)), g.lockText(l), line, release)
+	return words.PastItsWait.Of(g.holderName(h), g.lockText(l), line, release)
 }
 
 // channel concludes which methods read a full channel.
@@ -458,7 +525,7 @@ func (g *grapher) channel(v *answer.Verdict, start answer.Statement, c *channelW
 		return
 	}
 	h, wait := readers[0], answer.Statement{}
-	if op := g.s.byBox[h.box]; op != nil {
+	if op := g.s.standing[h.box]; op != nil {
 		wait = words.AndWaitsFor.Of(g.thingText(op.thing))
 	}
 	v.Strength = answer.StrengthLikely
@@ -480,7 +547,7 @@ func (g *grapher) readers(c *channelWait) (out []holder) {
 			if o, err := g.s.r.b.Objects().Object(m.Calls[i].Object); err == nil {
 				if k, x, is, err := shapes.Try[*channelReader](g.s.r.b, o); is && err == nil {
 					if p, err := k.Parent.Addr(x); err == nil && p == c.object.Addr {
-						out = append(out, holder{m.Object, m.Name, m.Place, answer.StrengthLikely})
+						out = append(out, holder{box: m.Object, method: m.Name, place: m.Place, strength: answer.StrengthLikely})
 						break
 					}
 				}

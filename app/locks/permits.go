@@ -24,6 +24,9 @@ type boundedCollection struct {
 	Free     shapes.Ref  `field:"_freeNodes"`
 }
 
+// freeNodes is the field of a BlockingCollection that has the semaphore of its free places.
+const freeNodes = "_freeNodes"
+
 // fullSemaphores describes the semaphores without permits that threads wait for, if the waiting methods release them
 // later or a full BlockingCollection owns them. Other semaphores are signals, as for a worker without work.
 func (g *grapher) fullSemaphores() []answer.Verdict {
@@ -31,7 +34,7 @@ func (g *grapher) fullSemaphores() []answer.Verdict {
 	of := map[*lock][]*wait{}
 	for _, w := range g.s.waits {
 		l := w.lock
-		if l == nil || l.Kind != answer.LockSemaphore || l.count > 0 || g.circled[w] || g.described[w] || w.remote != "" || w.libraryIdles() || g.s.uses[l] != nil {
+		if l == nil || l.Kind != answer.LockSemaphore || l.count > 0 || g.circled[w] || g.described[w] || w.remote != "" || w.libraryIdles() || g.s.uses[l] != nil && g.s.uses[l].suspended {
 			continue // reported with the suspended code that waits for it
 		}
 		if of[l] == nil {
@@ -47,28 +50,15 @@ func (g *grapher) fullSemaphores() []answer.Verdict {
 		v.Because(g.evidences(list)...)
 		switch collection, state := g.fullCollection(list[0]); {
 		case collection != 0:
-			v.Statement = words.FullCollection.Of(g.waiting(list), words.Object(collection), limitOf(list), words.Text(state))
+			name := words.Object(collection)
+			if field, ok := strings.CutSuffix(g.s.names[l.Address], "."+freeNodes); ok {
+				name = words.NamedObject.Of(name, words.Field(field))
+			}
+			v.Statement = words.FullCollection.Of(g.waiting(list), name, limitOf(list), words.Text(state), g.taker(&v, collection))
 			v.Show[0] = "dumpobj " + addressText(collection)
 		default:
-			in := map[target.Addr]bool{}
-			for _, w := range list {
-				if md := g.releases(w); md != nil {
-					in[md.Addr] = true
-				}
-			}
-			if len(in) == 0 {
+			if !g.permits(&v, words.FullSemaphore.Of(g.waiting(list), g.lockText(l), limitOf(list), words.Text(l.State)), l) {
 				continue
-			}
-			perhaps := g.inside(l, in)
-			does := answer.Statement{}
-			if len(perhaps) > 0 {
-				does = words.PerhapsThread.Of(g.name(perhaps[0]), g.doing(perhaps[0]))
-			}
-			v.Statement = words.FullSemaphore.Of(g.waiting(list), g.lockText(l), limitOf(list), words.Text(l.State), does)
-			if len(perhaps) > 0 {
-				v.Show = append(v.Show, showThread(perhaps[0].Describe(g.s.gaps))...)
-			} else {
-				g.permitsOf(&v, l)
 			}
 		}
 		for _, w := range list {
@@ -82,23 +72,54 @@ func (g *grapher) fullSemaphores() []answer.Verdict {
 	return out
 }
 
-// permitsOf describes the possible holders of a semaphore that only threads wait for. The text of v names the wait.
-func (g *grapher) permitsOf(v *answer.Verdict, l *lock) {
-	u, err := g.s.usersOf(l)
+// taker names a thread that takes from a BlockingCollection: its stack refers to an enumerator over it. v becomes as strong
+// and as severe as that allows.
+func (g *grapher) taker(v *answer.Verdict, collection target.Addr) answer.Statement {
+	for i := range g.s.r.threads {
+		t := &g.s.r.threads[i]
+		if t.OS == nil || t.Managed == nil || g.s.ctx.Err() != nil {
+			continue
+		}
+		for root, err := range g.s.r.walker.Roots(g.s.ctx, t.Managed, t.OS.Registers) {
+			if err != nil {
+				break
+			}
+			if root.Interior || root.Object == 0 || !g.s.enumerates(root.Object, collection) {
+				continue
+			}
+			v.Strength = answer.Weakest(v.Strength, answer.StrengthLikely)
+			v.Because(words.HasEnumerator.Of(g.name(t), words.Object(root.Object)))
+			v.Show = append(v.Show, showThread(t.Describe(g.s.gaps))...)
+			if g.threadMoves(t) {
+				v.Severity = answer.SeverityWarning
+			}
+			return words.Takes.Of(g.name(t), g.doing(t))
+		}
+	}
+	return words.TakerUnknown.Of()
+}
+
+// enumerates reports whether the object at a is an enumerator over a BlockingCollection: the state machine of its
+// GetConsumingEnumerable.
+func (s *survey) enumerates(a, collection target.Addr) bool {
+	o, err := s.r.b.Objects().Object(a)
 	if err != nil {
-		return // the context's
+		return false
 	}
-	switch {
-	case len(u.holders) > 0:
-		v.Strength = u.holders[0].strength
-		v.Statement = v.Plus(words.CommaHolder.Of(g.holderText([]*holder{&u.holders[0]})))
-		v.Show = append(v.Show, "dumpasync -address "+addressText(u.holders[0].box))
-	case u.inside > 0:
-		v.Strength = answer.StrengthPossible
-		v.Statement = v.Plus(words.ThreadsInside.Of(words.N(u.inside)))
-	default:
-		g.nobody(v, v.Statement, u)
+	name, err := o.Type.Name()
+	if err != nil || !strings.HasPrefix(name, "System.Collections.Concurrent.BlockingCollection`1+<GetConsumingEnumerable>") {
+		return false
 	}
+	fields, err := o.Type.Fields()
+	if err != nil {
+		return false
+	}
+	for _, f := range fields {
+		if at, err := o.Value(f).Addr(); !f.Static && err == nil && at == collection {
+			return true
+		}
+	}
+	return false
 }
 
 // fullCollection returns the BlockingCollection that a thread adds to, with its state. If it finds no collection it
@@ -142,11 +163,11 @@ func (g *grapher) fullCollection(w *wait) (target.Addr, string) {
 
 // releases returns the method of the program in which a thread waits for a semaphore if it releases a semaphore later,
 // or nil.
-func (g *grapher) releases(w *wait) *code.MethodDesc {
-	for md := range g.own(w.thread) {
-		list, err := g.s.found.tasks.CallsOf(md)
+func (s *survey) releases(w *wait) *code.MethodDesc {
+	for md := range s.methodsOf(w.thread) {
+		list, err := s.found.tasks.CallsOf(md)
 		if err != nil {
-			g.s.gaps.Note(fmt.Errorf("whether a method releases the semaphore that it waits for: %w", err))
+			s.gaps.Note(fmt.Errorf("whether a method releases the semaphore that it waits for: %w", err))
 		}
 		if slices.ContainsFunc(list, gives) {
 			return md
@@ -156,11 +177,11 @@ func (g *grapher) releases(w *wait) *code.MethodDesc {
 	return nil
 }
 
-// own iterates over the program's methods on a thread's stack, the innermost first. It ends at a method without a
+// methodsOf iterates over the program's methods on a thread's stack, the innermost first. It ends at a method without a
 // readable name.
-func (g *grapher) own(t *threads.Thread) iter.Seq[*code.MethodDesc] {
+func (s *survey) methodsOf(t *threads.Thread) iter.Seq[*code.MethodDesc] {
 	return func(yield func(*code.MethodDesc) bool) {
-		for f := range g.s.r.walker.Walk(g.s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
+		for f := range s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
 			md, err := f.Method()
 			if f.Kind != stackwalk.FrameManaged || err != nil || md == nil {
 				continue
@@ -171,21 +192,4 @@ func (g *grapher) own(t *threads.Thread) iter.Seq[*code.MethodDesc] {
 			}
 		}
 	}
-}
-
-// inside returns the threads in one of the methods that do not wait for the semaphore there. They may have entered it.
-func (g *grapher) inside(l *lock, in map[target.Addr]bool) (out []*threads.Thread) {
-	for i := range g.s.r.threads {
-		t := &g.s.r.threads[i]
-		if t.OS == nil || t.Managed == nil || g.of[t] != nil && g.of[t].lock == l || g.s.ctx.Err() != nil {
-			continue
-		}
-		for md := range g.own(t) {
-			if in[md.Addr] {
-				out = append(out, t)
-				break
-			}
-		}
-	}
-	return out
 }

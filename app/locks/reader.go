@@ -77,41 +77,40 @@ func (l *lock) holders(t *threads.Thread) (out []*threads.Thread) {
 
 // A survey collects locks and waits.
 type survey struct {
-	r       *Reader
-	ctx     context.Context
-	lose    func(error)
-	gaps    *answer.Gaps
-	locks   []*lock
-	byObj   map[target.Addr]*lock          // by address, without monitors
-	mons    map[target.Addr]*lock          // monitors by object
-	blocks  map[target.Addr]*dac.SyncBlock // by System.Threading.Lock: the sync block with this monitor (.NET 11)
-	on      map[target.Addr]target.Addr    // by a monitor's object: the lock built on it
-	inner   map[target.Addr]target.Addr    // by event: the lock built on it
-	tasks   map[target.Addr]bool           // the events that wait for tasks
-	nodes   map[target.Addr]*lock          // by task: the SemaphoreSlim that it waits for
-	running *running                       // set by findRunning
-	lazy    map[target.Addr]objects.Object // by a monitor's object: the Lazy built on it
-	handles map[target.Addr]objects.Object // by SafeWaitHandle: its WaitHandle
-	spins   map[target.Addr]*lock          // by address
-	found   *finds                         // set by find
-	ops     []*operation                   // set by operations
-	served  func([]target.Addr) string     // names the request that a chain of boxes serves; nil if none is named
-	circles [][]*answer.AsyncFrame         // async methods that await each other; set by operations
-	byBox   map[target.Addr]*operation     // the operations by task or box; set by operations
-	roles   map[target.Addr]channelRole    // by operation of a channel; set by readChannels
-	outer   map[target.Addr]*lock          // by task or box: the semaphore that it waits for, also by way of others
-	uses    map[*lock]*semaphoreUse        // set by semaphores
-	names   map[target.Addr]string         // set by nameObjects
-	lost    bool                           // parts of the heap or of the threads could not be read
-	partial bool                           // not all async methods of the heap could be read
-	set     *tasks.Set                     // set by taskSet
-	setLost bool
-	unread  map[*threads.Thread]bool // threads already recorded as having an unreadable stack
-	waits   []*wait
-	looked  int                             // threads with a stack or notes that show whether they wait
-	pool    *answer.ThreadPool              // nil unless a thread waits for a task
-	items   map[target.Addr]bool            // the items queued in it
-	ctors   map[target.Addr]*threads.Thread // the classes with running static constructors
+	r        *Reader
+	ctx      context.Context
+	lose     func(error)
+	gaps     *answer.Gaps
+	locks    []*lock
+	byObj    map[target.Addr]*lock          // by address, without monitors
+	mons     map[target.Addr]*lock          // monitors by object
+	blocks   map[target.Addr]*dac.SyncBlock // by System.Threading.Lock: the sync block with this monitor (.NET 11)
+	on       map[target.Addr]target.Addr    // by a monitor's object: the lock built on it
+	inner    map[target.Addr]target.Addr    // by event: the lock built on it
+	tasks    map[target.Addr]bool           // the events that wait for tasks
+	nodes    map[target.Addr]*lock          // by task: the SemaphoreSlim that it waits for
+	running  *running                       // set by findRunning
+	lazy     map[target.Addr]objects.Object // by a monitor's object: the Lazy built on it
+	handles  map[target.Addr]objects.Object // by SafeWaitHandle: its WaitHandle
+	spins    map[target.Addr]*lock          // by address
+	found    *finds                         // set by find
+	ops      []*operation                   // set by operations
+	served   func([]target.Addr) string     // names the request that a chain of boxes serves; nil if none is named
+	circles  [][]*answer.AsyncFrame         // async methods that await each other; set by operations
+	standing map[target.Addr]*operation     // by task or box: the operation in which a method stands, with the methods that await it; set by operations
+	roles    map[target.Addr]channelRole    // by operation of a channel; set by readChannels
+	uses     map[*lock]*semaphoreUse        // set by semaphores
+	names    map[target.Addr]string         // set by nameObjects
+	lost     bool                           // parts of the heap or of the threads could not be read
+	partial  bool                           // not all async methods of the heap could be read
+	set      *tasks.Set                     // set by taskSet
+	setLost  bool
+	unread   map[*threads.Thread]bool // threads already recorded as having an unreadable stack
+	waits    []*wait
+	looked   int                             // threads with a stack or notes that show whether they wait
+	pool     *answer.ThreadPool              // nil unless a thread waits for a task
+	items    map[target.Addr]bool            // the items queued in it
+	ctors    map[target.Addr]*threads.Thread // the classes with running static constructors
 }
 
 // Describe lists the locks that are held or waited for, and records what could not be read. The error is ctx's.

@@ -393,16 +393,25 @@ func frameName(f *answer.AsyncFrame) string {
 	return f.Kind
 }
 
-// circles finds the cycles of threads that wait for each other, each once. A cycle closes where the search returns to a
-// wait on its path.
+// circles describes the cycles of threads that wait for each other. Cycles through several tasks of one wait that differ
+// only in the threads that run them are one conclusion.
 func (g *grapher) circles() []answer.Verdict {
 	out := []answer.Verdict{}
+	for _, alike := range alikeCircles(g.cycles()) {
+		out = append(out, g.circle(alike))
+	}
+	slices.SortStableFunc(out, func(a, b answer.Verdict) int { return cmp.Or(byKind(a, b), byStrength(a, b)) })
+	return out
+}
+
+// cycles finds the cycles of waits, each once. A cycle closes where the search returns to a wait on its path.
+func (g *grapher) cycles() (out [][]*wait) {
 	var path []*wait
 	done := map[*wait]bool{}
 	var visit func(*wait)
 	visit = func(w *wait) {
 		if from := slices.Index(path, w); from >= 0 {
-			out = append(out, g.circle(path[from:]))
+			out = append(out, slices.Clone(path[from:]))
 			return
 		}
 		if done[w] {
@@ -418,7 +427,30 @@ func (g *grapher) circles() []answer.Verdict {
 	for _, w := range slices.Concat(g.s.waits, g.ops) {
 		visit(w)
 	}
-	slices.SortStableFunc(out, func(a, b answer.Verdict) int { return cmp.Or(byKind(a, b), byStrength(a, b)) })
+	return out
+}
+
+// alikeCircles groups the cycles through one wait for several tasks whose other waits are for the same things.
+func alikeCircles(cycles [][]*wait) (out [][][]*wait) {
+	at := map[string]int{}
+	for _, path := range cycles {
+		from := slices.IndexFunc(path, func(w *wait) bool { return len(w.tasks) > 1 })
+		if from < 0 {
+			out = append(out, [][]*wait{path})
+			continue
+		}
+		path = slices.Concat(path[from:], path[:from])
+		key := fmt.Sprintf("%p", path[0])
+		for _, w := range path[1:] {
+			key += fmt.Sprintf("|%p %x %x %x", w.lock, w.class, w.object.Addr, w.tasks)
+		}
+		if i, ok := at[key]; ok {
+			out[i] = append(out[i], path)
+			continue
+		}
+		at[key] = len(out)
+		out = append(out, [][]*wait{path})
+	}
 	return out
 }
 
@@ -433,19 +465,20 @@ func byKind(a, b answer.Verdict) int {
 	return 1
 }
 
-// circle describes the waits of a cycle.
-func (g *grapher) circle(path []*wait) answer.Verdict {
+// circle describes the waits of a cycle, and names the threads of the others, which are alike.
+func (g *grapher) circle(alike [][]*wait) answer.Verdict {
+	path := alike[0]
 	v := answer.Verdict{Kind: answer.FindingDeadlock, Strength: answer.StrengthProved}
 	var says, ends []answer.Statement
 	for i, w := range path {
 		before := path[(i+len(path)-1)%len(path)]
-		says = append(says, words.WaitInCircle.Of(g.who(w), g.keeps(before, w), g.what(w)))
+		says = append(says, words.WaitInCircle.Of(g.holdsFor(before, w), g.keeps(before, w), g.what(w)))
 		if w.op != nil {
 			v.Rests = words.Suspended
 		}
-		if w.op != nil && before.lock != nil {
+		if h := g.holderOf(before.lock, w); h != nil {
 			v.Strength = answer.Weakest(v.Strength, answer.StrengthLikely) // a semaphore does not record who has entered
-			v.Because(g.keepsEvidence(before.lock, w.op))
+			v.Because(g.holderEvidence(h, before.lock))
 		}
 		if w.how != answer.HowRecorded || !w.proved || !w.ends.IsZero() {
 			v.Strength = answer.Weakest(v.Strength, answer.StrengthLikely)
@@ -458,13 +491,33 @@ func (g *grapher) circle(path []*wait) answer.Verdict {
 		v.Sites = append(v.Sites, g.site(w))
 		g.circled[w] = true
 	}
-	more := g.alsoWait(path)
+	more := words.Join("", g.alsoRun(&v, alike[1:]), g.alsoWait(path))
 	v.Statement = words.Deadlock.Of(words.Join(", ", says...), more)
 	if len(ends) > 0 {
 		v.Kind = answer.FindingCircle
 		v.Statement = words.CircleOfWaits.Of(words.Join(", ", says...), words.Join(", ", ends...))
 	}
 	return v
+}
+
+// alsoRun names the threads that run other tasks of a wait in cycles like the one that v describes.
+func (g *grapher) alsoRun(v *answer.Verdict, alike [][]*wait) answer.Statement {
+	var others []*wait
+	var names []answer.Statement
+	for _, path := range alike {
+		for _, w := range path[1:] {
+			g.circled[w] = true
+		}
+		if w := path[1]; w.thread != nil && !slices.Contains(others, w) {
+			others, names = append(others, w), append(names, g.name(w.thread))
+		}
+	}
+	if len(others) == 0 {
+		return answer.Statement{}
+	}
+	v.Because(g.evidences(others)...)
+	v.Sites, v.Count = append(v.Sites, g.sites(others)...), len(others)+len(v.Sites)
+	return words.AlsoRun.Of(words.N(len(others)), words.Join(", ", names[:min(len(names), listedWaiters)]...), moreThan(len(names), listedWaiters))
 }
 
 // alsoWait counts the suspended code outside a cycle that waits for something held in it.
@@ -530,21 +583,43 @@ func (g *grapher) show(w *wait) []string {
 	return showThread(w.thread.Describe(g.s.gaps))
 }
 
-// keepsEvidence states why suspended code holds a semaphore.
-func (g *grapher) keepsEvidence(l *lock, op *operation) answer.Statement {
+// holderOf returns the holder of a semaphore that stands in the wait w, or nil.
+func (g *grapher) holderOf(l *lock, w *wait) *holder {
 	u := g.s.uses[l]
+	if u == nil {
+		return nil
+	}
 	for i := range u.holders {
-		if u.holders[i].box == op.box {
-			return g.holderEvidence(&u.holders[i], l)
+		if g.waitOf(&u.holders[i]) == w {
+			return &u.holders[i]
 		}
 	}
-	return answer.Statement{}
+	return nil
+}
+
+// waitOf returns the wait in which the holder of a semaphore stands, or nil.
+func (g *grapher) waitOf(h *holder) *wait {
+	if h.thread != nil {
+		return g.of[h.thread]
+	}
+	if op := g.s.standing[h.box]; op != nil {
+		return op.wait
+	}
+	return nil
+}
+
+// holdsFor names the thread or method that keeps w waiting by its own wait by.
+func (g *grapher) holdsFor(w, by *wait) answer.Statement {
+	if h := g.holderOf(w.lock, by); h != nil {
+		return g.holderName(h)
+	}
+	return g.who(by)
 }
 
 // keeps describes how by makes w wait.
 func (g *grapher) keeps(w, by *wait) answer.Statement {
 	switch {
-	case by.op != nil && w.lock != nil:
+	case g.holderOf(w.lock, by) != nil:
 		return words.HasEntered.Of(g.lockText(w.lock))
 	case w.op != nil && w.lock == nil:
 		return words.RunsAwaited.Of(g.who(w))
@@ -554,12 +629,24 @@ func (g *grapher) keeps(w, by *wait) answer.Statement {
 		return words.Text(w.serves)
 	case w.class != 0:
 		return words.Runs.Of(g.what(w))
+	case len(w.tasks) > 1:
+		return g.runsOneOf(w, by)
 	case w.lock == nil && len(w.chain) > 1:
 		return words.RunsAwaited.Of(g.what(w))
 	case w.lock == nil:
 		return words.Runs.Of(g.what(w))
 	}
 	return words.Holds.Of(g.what(w))
+}
+
+// runsOneOf names the task of those that w waits for that the thread of by runs.
+func (g *grapher) runsOneOf(w, by *wait) answer.Statement {
+	for _, a := range w.tasks {
+		if by.thread != nil && g.s.runs(a) == by.thread {
+			return words.Runs.Of(words.TaskAt.Of(words.Object(a)))
+		}
+	}
+	return words.RunsAwaited.Of(g.who(w))
 }
 
 // evidence states where a thread waits and how that is known.
@@ -650,6 +737,8 @@ func (g *grapher) what(w *wait) answer.Statement {
 		return words.Text(w.unread)
 	case w.serves != "":
 		return words.TheFinalizer.Of()
+	case len(w.tasks) > 1:
+		return words.SeveralTasks.Of(words.N(len(w.tasks)))
 	case w.lock == nil && w.object.Addr == 0:
 		return words.TaskAt.Of(words.Object(row.Object))
 	}
@@ -881,8 +970,7 @@ func (g *grapher) end(w *wait) answer.Statement {
 		return words.WhichWaitsFor.Of(words.Text(w.until))
 	case w.lock != nil && w.lock.Kind == answer.LockSemaphore:
 		if u := g.s.uses[w.lock]; u != nil && len(u.holders) > 0 {
-			h := &u.holders[0]
-			return words.StateHolder.Of(words.Text(w.lock.State), words.Method(h.method.String()), words.Object(h.box), entered(h.strength))
+			return words.StateHolder.Of(words.Text(w.lock.State), g.holderName(&u.holders[0]), entered(u.holders[0].strength))
 		}
 		return words.StateUnknown.Of(words.Text(w.lock.State))
 	}
@@ -910,7 +998,7 @@ func (g *grapher) doing(t *threads.Thread) answer.Statement {
 func (g *grapher) others() []answer.Verdict {
 	var out []answer.Verdict
 	for _, w := range g.s.waits {
-		if g.circled[w] || g.described[w] || w.lock != nil || len(w.tasks) > 0 || !slices.ContainsFunc(w.runners, func(t *threads.Thread) bool { return g.of[t] != nil }) {
+		if g.circled[w] || g.described[w] || w.lock != nil || len(w.tasks) > 0 || !slices.ContainsFunc(w.runners, func(t *threads.Thread) bool { return g.of[t] != nil }) || g.joinsWorkers(w) {
 			continue
 		}
 		v := answer.Conclude(answer.FindingWait, words.OtherWait.Of(g.name(w.thread), g.does(w, true), g.placeOf(w), g.end(w), g.onward(w.runners, w)), answer.StrengthLikely, g.evidence(w))
@@ -949,7 +1037,7 @@ func (g *grapher) held() []answer.Verdict {
 		if len(names) == 1 {
 			waiting = words.OneWaits.Of(names[0])
 		}
-		var onward, perhaps answer.Statement
+		var onward answer.Statement
 		kind := answer.FindingHeld
 		switch {
 		case len(first.runners) == 1 && first.runners[0].OS == nil:
@@ -959,9 +1047,9 @@ func (g *grapher) held() []answer.Verdict {
 			kind, strength = answer.FindingAbandoned, answer.Weakest(strength, answer.StrengthLikely)
 			onward = words.LeftHeld.Of(g.name(first.runners[0]))
 		default:
-			onward, perhaps = g.onward(first.runners, first), g.perhapsMutual(first.runners, alike)
+			onward = g.onward(first.runners, first)
 		}
-		v := answer.Conclude(kind, words.HeldLock.Of(g.holds(l, first), g.lockName(l), waiting, limitOf(alike), onward, perhaps), strength, g.evidences(alike)...)
+		v := answer.Conclude(kind, words.HeldLock.Of(g.holds(l, first), g.lockName(l), waiting, limitOf(alike), onward), strength, g.evidences(alike)...)
 		v.Count, v.Sites, v.Thing = len(names), g.sites(alike), g.lockName(l).Text
 		v.Show = append([]string{"dumpobj " + addressText(l.Address)}, g.showRunner(first)...)
 		if kind == answer.FindingAbandoned {
@@ -970,24 +1058,6 @@ func (g *grapher) held() []answer.Verdict {
 		out = append(out, v)
 	}
 	return out
-}
-
-// perhapsMutual describes a possible deadlock: the holder of a lock waits for a semaphore that a waiter for the lock
-// may have entered, because it is in a method that later releases one. A semaphore does not record who has entered.
-func (g *grapher) perhapsMutual(holders []*threads.Thread, waiters []*wait) answer.Statement {
-	if len(holders) != 1 {
-		return answer.Statement{}
-	}
-	w := g.of[holders[0]]
-	if w == nil || w.lock == nil || w.lock.Kind != answer.LockSemaphore || w.lock.count > 0 || len(w.runners) > 0 || g.s.uses[w.lock] != nil {
-		return answer.Statement{}
-	}
-	for _, other := range waiters {
-		if g.releases(other) != nil {
-			return words.PerhapsMutual.Of(g.name(other.thread))
-		}
-	}
-	return answer.Statement{}
 }
 
 // lockName names a lock by its kind, its address and the field that holds it.

@@ -521,6 +521,31 @@ func (r *Reader) delayWords(s *delayPromise, x shapes.Instance) (string, error) 
 	return "a Task.Delay of " + (time.Duration(due) * time.Millisecond).String(), err
 }
 
+// DelayOf returns the length of the Task.Delay at a, counted from its start.
+func (r *Reader) DelayOf(a target.Addr) (time.Duration, error) {
+	o, err := r.r.Object(a)
+	if err != nil {
+		return 0, err
+	}
+	s, x, err := shapes.BindObject[*delayPromise](r.b, o)
+	if err != nil {
+		return 0, err
+	}
+	timer, err := s.Timer.Object(x)
+	if err != nil {
+		return 0, err
+	}
+	t, x, err := shapes.BindObject[*queueTimer](r.b, timer)
+	if err != nil {
+		return 0, err
+	}
+	due, err := t.Due.Uint(x)
+	if err == nil && due == elapsed {
+		err = target.Unsupportedf("the delay has elapsed")
+	}
+	return time.Duration(due) * time.Millisecond, err
+}
+
 // runningWords names the method of a delegate that is running.
 func (r *Reader) runningWords(delegate target.Addr) string {
 	call, err := r.call(delegate)

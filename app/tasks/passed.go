@@ -143,6 +143,39 @@ func (r *Reader) CallsOf(md *code.MethodDesc) ([]string, error) {
 	return out, err
 }
 
+// An Around has the calls in a method around an instruction, in code order.
+type Around struct{ Before, Later []Call }
+
+// CallsAround returns the calls in md's IL before the instruction at il, and those from there on. this is the receiver of
+// md, 0 if it is unknown or md is static.
+func (r *Reader) CallsAround(md *code.MethodDesc, il int, this target.Addr) (*Around, error) {
+	if r == nil || r.code == nil || md == nil {
+		return nil, target.Unsupportedf("no method")
+	}
+	sites, err := r.callSites(md)
+	if err != nil {
+		return nil, err
+	}
+	var class *objects.Type
+	if this != 0 {
+		o, err := r.r.Object(this)
+		if err != nil {
+			return nil, err
+		}
+		class = o.Type
+	}
+	out := &Around{}
+	for i := range sites {
+		c := Call{Method: sites[i].Method, Object: r.follow(class, this, sites[i].On)}
+		if sites[i].Offset < il {
+			out.Before = append(out.Before, c)
+		} else {
+			out.Later = append(out.Later, c)
+		}
+	}
+	return out, nil
+}
+
 // A machineCalls caches the calls in the code of a state machine.
 type machineCalls = lazy.Value[[]ilcalls.Site]
 
@@ -173,8 +206,14 @@ func (r *Reader) callSites(md *code.MethodDesc) ([]ilcalls.Site, error) {
 	return ilcalls.Of(meta, body.Code)
 }
 
-// evaluate returns the object to which a path now leads, or 0.
+// evaluate returns the object to which a path from a state machine now leads, or 0.
 func (r *Reader) evaluate(m *machine, x shapes.Instance, p *ilcalls.Path) target.Addr {
+	return r.follow(m.typ, target.Addr(x), p)
+}
+
+// follow returns the object to which a path now leads, or 0. Its fields begin at a static field, or in the object of type
+// class at at.
+func (r *Reader) follow(class *objects.Type, at target.Addr, p *ilcalls.Path) target.Addr {
 	if p == nil || len(p.Fields) == 0 {
 		return 0
 	}
@@ -186,11 +225,14 @@ func (r *Reader) evaluate(m *machine, x shapes.Instance, p *ilcalls.Path) target
 		}
 		v = f.StaticValue().Value
 	} else {
-		f := instanceField(m.typ, p.Fields[0])
+		if at == 0 {
+			return 0
+		}
+		f := instanceField(class, p.Fields[0])
 		if f == nil {
 			return 0
 		}
-		v = f.At(target.Addr(x))
+		v = f.At(at)
 	}
 	for _, name := range p.Fields[1:] {
 		if v = memberOf(v, name); v.Err() != nil {

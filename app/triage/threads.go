@@ -22,6 +22,7 @@ func waits(ctx context.Context, q *Answers) (view, error) {
 		if x.Kind == answer.FindingHeld && x.Count < manyWaiters || x.Kind == answer.FindingPermits && x.Count > 0 && x.Count < manyWaiters {
 			f.Severity = answer.SeverityWarning // a lock is often held when a dump is written
 		}
+		f.Severity = cmp.Or(x.Severity, f.Severity)
 		if len(x.Show) > 0 {
 			f.Next = append(slices.Clone(x.Show), f.Next...)
 		}
