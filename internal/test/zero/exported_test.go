@@ -579,6 +579,7 @@ var exportedTypes = map[string]any{
 	"app/sqlpools.Reader":                (*sosgo_app_sqlpools.Reader)(nil),
 	"app/stacks.ManagedOptions":          (*sosgo_app_stacks.ManagedOptions)(nil),
 	"app/stacks.Options":                 (*sosgo_app_stacks.Options)(nil),
+	"app/tasks.Around":                   (*sosgo_app_tasks.Around)(nil),
 	"app/tasks.AsyncType":                (*sosgo_app_tasks.AsyncType)(nil),
 	"app/tasks.Call":                     (*sosgo_app_tasks.Call)(nil),
 	"app/tasks.Cause":                    (*sosgo_app_tasks.Cause)(nil),
