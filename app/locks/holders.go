@@ -60,7 +60,7 @@ func givesBack(method string) bool {
 	return false
 }
 
-// semaphores determines the holders of the semaphores that suspended code waits for, or threads that release them later.
+// semaphores determines the holders of the semaphores that suspended code or threads wait for.
 func (s *survey) semaphores() error {
 	s.uses = map[*lock]*semaphoreUse{}
 	waits := map[target.Addr]*operation{} // by box
@@ -71,8 +71,9 @@ func (s *survey) semaphores() error {
 		}
 	}
 	for _, w := range s.waits {
-		if l := w.lock; l != nil && l.Kind == answer.LockSemaphore && l.count <= 0 && s.releases(w) != nil {
-			s.use(l).gives = true
+		if l := w.lock; l != nil && l.Kind == answer.LockSemaphore && l.count <= 0 {
+			u := s.use(l)
+			u.gives = u.gives || s.releases(w) != nil
 		}
 	}
 	if len(s.uses) == 0 {
@@ -121,6 +122,9 @@ func (s *survey) entered(waits map[target.Addr]*operation) (entries []entry, err
 			u := s.uses[l]
 			if u == nil || !enters(c.Method) || c.Awaits && s.stands(m.Object, l) {
 				continue
+			}
+			if !u.suspended && !u.gives && !slices.ContainsFunc(m.Later, gives) {
+				continue // a signal that it has received
 			}
 			after := func(later tasks.Call) bool {
 				return gives(later.Method) && (later.Object == c.Object || later.Object == 0)

@@ -28,7 +28,7 @@ type boundedCollection struct {
 const freeNodes = "_freeNodes"
 
 // fullSemaphores describes the semaphores without permits that threads wait for, if the waiting methods release them
-// later or a full BlockingCollection owns them. Other semaphores are signals, as for a worker without work.
+// later, code that is past its own wait does, or a full BlockingCollection owns them. Other semaphores are signals, as for a worker without work.
 func (g *grapher) fullSemaphores() []answer.Verdict {
 	var order []*lock
 	of := map[*lock][]*wait{}
@@ -57,7 +57,7 @@ func (g *grapher) fullSemaphores() []answer.Verdict {
 			v.Statement = words.FullCollection.Of(g.waiting(list), name, limitOf(list), words.Text(state), g.taker(&v, collection))
 			v.Show[0] = "dumpobj " + addressText(collection)
 		default:
-			if !g.permits(&v, words.FullSemaphore.Of(g.waiting(list), g.lockText(l), limitOf(list), words.Text(l.State)), l) {
+			if u := g.s.uses[l]; u == nil || !u.gives && len(u.holders) == 0 || !g.permits(&v, words.FullSemaphore.Of(g.waiting(list), g.lockText(l), limitOf(list), words.Text(l.State)), l) {
 				continue
 			}
 		}

@@ -414,7 +414,7 @@ export interface GrowthSuspect {
 
 export interface HTTPClient {
   address: string; baseAddress?: string | null; disposed?: boolean | null; factory?: boolean; handler?: string | null; name?: string;
-  timeoutMs?: number | null; used?: boolean | null;
+  ownHandler?: string | null; timeoutMs?: number | null; used?: boolean | null;
 }
 
 export interface HTTPPool {
@@ -499,9 +499,9 @@ export interface LostSegment {
 
 export interface ManagedThread {
   activity?: ThreadActivity; allocLimit: string | null; allocPointer: string | null; apartment: string | null; domain: string | null;
-  exception?: ThrownObject; gcMode: string | null; index?: number; lockCount?: number; managedId?: number; name?: string;
-  nestedExceptions?: boolean; osId?: number; special?: Array<string> | null; stackHigh?: string; stackLow?: string; state: string | null;
-  thread?: string;
+  exception?: ThrownObject; finalizer?: boolean; gcMode: string | null; index?: number; lockCount?: number; managedId?: number;
+  name?: string; nestedExceptions?: boolean; osId?: number; special?: Array<string> | null; stackHigh?: string; stackLow?: string;
+  state: string | null; thread?: string;
 }
 
 export interface ManagedWrapper {
@@ -663,8 +663,8 @@ export interface RuntimeDiagnosis {
 }
 
 export interface SQLFailure {
-  code?: string; command?: SQLCommand; connection?: string; count: number; message: string | null; method?: string | null; object: string;
-  pool?: string; strength?: string; type: string | null;
+  began?: string | null; code?: string; command?: SQLCommand; connection?: string; count: number; message: string | null;
+  method?: string | null; object: string; pool?: string; strength?: string; thrownIn?: string | null; type: string | null;
 }
 
 export interface SQLPool {
@@ -738,11 +738,12 @@ export interface ThinLock {
 }
 
 export interface Thread {
-  index?: number; managedId?: number; name?: string; osId?: number; thread?: string;
+  finalizer?: boolean; index?: number; managedId?: number; name?: string; osId?: number; thread?: string;
 }
 
 export interface ThreadAllocated {
-  allocated?: number | null; index?: number; left: number; managedId?: number; name?: string; osId?: number; thread?: string;
+  allocated?: number | null; finalizer?: boolean; index?: number; left: number; managedId?: number; name?: string; osId?: number;
+  thread?: string;
 }
 
 export interface ThreadCounts {
@@ -989,7 +990,7 @@ export interface OldModule {
 }
 
 export interface OperationHolder {
-  file?: string; line?: number; method: string | null; object: string; strength: string; thing?: Statement; waits?: string;
+  file?: string; line?: number; method: string | null; object?: string; strength: string; thing?: Statement; thread?: Thread; waits?: string;
 }
 
 export interface PDB {
@@ -1072,7 +1073,7 @@ export interface SpecialThread {
 }
 
 export interface TaskException {
-  message: string | null; object: string; type: string | null;
+  began?: string | null; message: string | null; object: string; thrownIn?: string | null; type: string | null;
 }
 
 export interface TaskLink {
@@ -1109,8 +1110,8 @@ export interface Variable {
 }
 
 export interface WaitingThread {
-  callerFrame?: string | null; how?: string; index?: number; kind: string; managedId?: number; monitor?: string; name?: string;
-  osId?: number; text: string; thread?: string; timeoutMs?: number; topFrame?: string | null;
+  callerFrame?: string | null; finalizer?: boolean; how?: string; index?: number; kind: string; managedId?: number; monitor?: string;
+  name?: string; osId?: number; text: string; thread?: string; timeoutMs?: number; topFrame?: string | null;
 }
 
 export interface WasteHolder {
@@ -1127,7 +1128,8 @@ export interface WorkQueue {
 }
 
 export interface Worker {
-  does?: string; index?: number; managedId?: number; method?: string | null; name?: string; osId?: number; thread?: string;
+  does?: string; finalizer?: boolean; index?: number; managedId?: number; method?: string | null; name?: string; osId?: number;
+  thread?: string;
 }
 
 export interface AsyncFrame {

@@ -35,7 +35,7 @@ func TestStuck(t *testing.T) {
 	dead := got[answer.FindingDeadlock]
 	require.Len(t, dead, 3)
 	for i, parts := range [][]string{
-		{`thread 5 runs finalizers and waits for System.Object `, `(Stuck.Res.Sync), thread 11 "holder" holds System.Object `, ` and waits for the finalizer thread`},
+		{`thread 5 (finalizer) runs finalizers and waits for System.Object `, `(Stuck.Res.Sync), thread 11 "holder" holds System.Object `, ` and waits for the finalizer thread`},
 		{`thread 12 "ui" blocks in Stuck.M.Show.<lambda> until a task completes: Stuck.M.Load, which can go on: what it awaits has completed; it likely has to go on in this thread, whose SynchronizationContext is a Stuck.Pump`},
 		{`Stuck.M.Outer `, ` has likely entered Stuck.M.once (SemaphoreSlim) and waits for it once more, in a method that it awaits; 3 suspended operations wait for Stuck.M.once (SemaphoreSlim), 0 of 1 may enter`},
 	} {

@@ -505,7 +505,7 @@ var services = []struct {
 	{"rwreader", answer.FindingHeld, "thread 7 \"report\" holds a ReaderWriterLockSlim", ""},
 	{"rwlost", answer.FindingAbandoned, "held by a reader; no thread of the process has it among the locks that it reads", ""},
 	{"lockleak", answer.FindingAbandoned, "waits for work of the thread pool: what took the lock has returned and still holds it", ""},
-	{"locksem", answer.FindingDeadlock, "thread 8 \"second\", in Ferry.", ""},
+	{"locksem", answer.FindingDeadlock, "thread 8 \"second\", in ", ""},
 	{"newlock", answer.FindingDeadlock, "System.Threading.Lock", ""},
 	{"gatestarved", answer.FindingPermits, "wait for Ferry.Dock.seats (SemaphoreSlim), 0 of 1 may enter", answer.FindingStarved},
 	{"poolmax", answer.FindingStarved, "all 4 workers wait for something themselves", ""},
