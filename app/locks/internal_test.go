@@ -183,3 +183,12 @@ func TestAlikeCircles(t *testing.T) {
 	got := alikeCircles([][]*wait{{first, all}, {all, second}, {all, third}, {one, first}, {one, second}})
 	assert.Equal(t, [][][]*wait{{{all, first}, {all, second}}, {{all, third}}, {{one, first}}, {{one, second}}}, got)
 }
+
+// TestIsNode checks that a part of a collection is told from the collection.
+func TestIsNode(t *testing.T) {
+	const pending = "System.Collections.Concurrent.ConcurrentDictionary<System.Int32, System.Threading.Tasks.TaskCompletionSource<Clinic.Result>>"
+	for class, want := range map[string]bool{pending: false, pending + "+Node": true, pending + "+Node[]": false,
+		"Clinic.Gateway<System.Threading.Tasks.TaskCompletionSource>+Queue": false} {
+		assert.Equal(t, want, isNode(class), class)
+	}
+}

@@ -2,6 +2,7 @@ package locks
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/sosgo/sosgo/app/flows"
 	"github.com/sosgo/sosgo/app/tasks"
@@ -59,18 +60,19 @@ func (s *survey) promiseOwners() {
 		if t.addr = s.collection(at, holder); t.addr != 0 {
 			t.typ = s.typeOf(t.addr)
 		}
+		t.removed = t.addr == 0 && len(holder[at]) > 0
 		op.thing = &t
 	}
 }
 
 // collection returns the outermost collection that holds a promise, or 0. It prefers collections to unreferenced
-// arrays, which a collection has outgrown.
+// arrays, which a collection has outgrown. A node of a collection that nothing refers to has been removed.
 func (s *survey) collection(promise target.Addr, holders map[target.Addr][]target.Addr) target.Addr {
 	best := target.Addr(0)
 	var climb func(a target.Addr, depth int)
 	climb = func(a target.Addr, depth int) {
 		up := holders[a]
-		if len(up) == 0 && a != promise && (best == 0 || s.isArray(best) && !s.isArray(a)) {
+		if len(up) == 0 && a != promise && !isNode(s.typeOf(a).S) && (best == 0 || s.isArray(best) && !s.isArray(a)) {
 			best = a
 		}
 		if depth == maxCarried {
@@ -82,6 +84,11 @@ func (s *survey) collection(promise target.Addr, holders map[target.Addr][]targe
 	}
 	climb(promise, 0)
 	return best
+}
+
+// isNode reports whether a class is a part of a collection of the class library, such as a node.
+func isNode(class string) bool {
+	return strings.HasPrefix(class, "System.Collections.") && strings.Contains(class, ">+") && !strings.HasSuffix(class, "[]")
 }
 
 // isArray reports whether an object is an array.

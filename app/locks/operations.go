@@ -28,6 +28,7 @@ type thing struct {
 	writes  bool         // waits for room in the channel
 	queued  int64        // set for a rate limiter
 	source  target.Addr  // set for a promise: its TaskCompletionSource
+	removed bool         // only nodes that a collection has dropped refer to the promise: they give it no name
 }
 
 // An operation is a suspended async method with what it waits for.

@@ -109,7 +109,7 @@ func (s *survey) waitedFor() map[target.Addr]bool {
 		switch {
 		case t.addr != 0:
 			out[t.addr] = true
-		case t.source != 0 && !named[op.method.S]: // the promises of one method have the same kind of holder
+		case t.source != 0 && !t.removed && !named[op.method.S]: // the promises of one method have the same kind of holder
 			out[t.source], named[op.method.S] = true, true
 		}
 	}
