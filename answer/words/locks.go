@@ -107,10 +107,7 @@ var (
 	OwnerWords    = say("owner of a Mutex", "who owns it {owner}")
 	NoEntryRecord = say("semaphore records nobody", "it does not record who has entered, and threads without work may wait like this")
 
-	FullCollection = say("full collection", "{waiters} for room in BlockingCollection {collection}{limit?}, {state}; {taker}")
-	TakerUnknown   = say("no taker recorded", "the dump does not record who takes from it")
-	Takes          = say("thread takes from a collection", "thread {thread} takes from it{does?}")
-	HasEnumerator  = say("enumerator on a stack", "the stack of thread {thread} has an enumerator over the collection {object}")
+	FullCollection = say("full collection", "{waiters} for room in BlockingCollection {collection}{limit?}, {state}; the dump does not record who takes from it")
 	FullSemaphore  = say("semaphore without permits", "{waiters} for {lock}{limit?}, {state}; it does not record who has entered")
 
 	OperationsWait = say("suspended operations wait", "{operations suspended operation waits|suspended operations wait} for {thing}{state?}")

@@ -184,7 +184,7 @@ func TestAlikeCircles(t *testing.T) {
 	assert.Equal(t, [][][]*wait{{{all, first}, {all, second}}, {{all, third}}, {{one, first}}, {{one, second}}}, got)
 }
 
-// TestIsNode checks that a part of a collection is told from the collection.
+// TestIsNode checks that a part of a collection is no collection.
 func TestIsNode(t *testing.T) {
 	const pending = "System.Collections.Concurrent.ConcurrentDictionary<System.Int32, System.Threading.Tasks.TaskCompletionSource<Clinic.Result>>"
 	for class, want := range map[string]bool{pending: false, pending + "+Node": true, pending + "+Node[]": false,

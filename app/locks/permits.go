@@ -54,7 +54,7 @@ func (g *grapher) fullSemaphores() []answer.Verdict {
 			if field, ok := strings.CutSuffix(g.s.names[l.Address], "."+freeNodes); ok {
 				name = words.NamedObject.Of(name, words.Field(field))
 			}
-			v.Statement = words.FullCollection.Of(g.waiting(list), name, limitOf(list), words.Text(state), g.taker(&v, collection))
+			v.Statement = words.FullCollection.Of(g.waiting(list), name, limitOf(list), words.Text(state))
 			v.Show[0] = "dumpobj " + addressText(collection)
 		default:
 			if u := g.s.uses[l]; u == nil || !u.gives && len(u.holders) == 0 || !g.permits(&v, words.FullSemaphore.Of(g.waiting(list), g.lockText(l), limitOf(list), words.Text(l.State)), l) {
@@ -70,56 +70,6 @@ func (g *grapher) fullSemaphores() []answer.Verdict {
 		out = append(out, v)
 	}
 	return out
-}
-
-// taker names a thread that takes from a BlockingCollection: its stack refers to an enumerator over it. v becomes as strong
-// and as severe as that allows.
-func (g *grapher) taker(v *answer.Verdict, collection target.Addr) answer.Statement {
-	for i := range g.s.r.threads {
-		t := &g.s.r.threads[i]
-		if t.OS == nil || t.Managed == nil || g.s.ctx.Err() != nil {
-			continue
-		}
-		for root, err := range g.s.r.walker.Roots(g.s.ctx, t.Managed, t.OS.Registers) {
-			if err != nil {
-				break
-			}
-			if root.Interior || root.Object == 0 || !g.s.enumerates(root.Object, collection) {
-				continue
-			}
-			v.Strength = answer.Weakest(v.Strength, answer.StrengthLikely)
-			v.Because(words.HasEnumerator.Of(g.name(t), words.Object(root.Object)))
-			v.Show = append(v.Show, showThread(t.Describe(g.s.gaps))...)
-			if g.threadMoves(t) {
-				v.Severity = answer.SeverityWarning
-			}
-			return words.Takes.Of(g.name(t), g.doing(t))
-		}
-	}
-	return words.TakerUnknown.Of()
-}
-
-// enumerates reports whether the object at a is an enumerator over a BlockingCollection: the state machine of its
-// GetConsumingEnumerable.
-func (s *survey) enumerates(a, collection target.Addr) bool {
-	o, err := s.r.b.Objects().Object(a)
-	if err != nil {
-		return false
-	}
-	name, err := o.Type.Name()
-	if err != nil || !strings.HasPrefix(name, "System.Collections.Concurrent.BlockingCollection`1+<GetConsumingEnumerable>") {
-		return false
-	}
-	fields, err := o.Type.Fields()
-	if err != nil {
-		return false
-	}
-	for _, f := range fields {
-		if at, err := o.Value(f).Addr(); !f.Static && err == nil && at == collection {
-			return true
-		}
-	}
-	return false
 }
 
 // fullCollection returns the BlockingCollection that a thread adds to, with its state. If it finds no collection it
