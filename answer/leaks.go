@@ -36,14 +36,16 @@ type LeakThresholds struct {
 
 // The kinds of suspects.
 const (
-	SuspectAccumulation = "accumulation"    // many objects of one type, owned by one object
-	SuspectObject       = "object"          // one object that retains much, not through many objects of one type
-	SuspectGroup        = "group"           // many objects of one type without a single owner
-	SuspectEvent        = "event"           // a delegate with many handlers
-	SuspectTimers       = "timers"          // many timers with the same callback
-	SuspectCancellation = "cancellation"    // many callbacks registered with one CancellationTokenSource
-	SuspectRootScope    = "root scope"      // many disposables kept by the root scope of a service provider
-	SuspectWeak         = "weak references" // many weak references of one owner, most of them dead
+	SuspectAccumulation = "accumulation"     // many objects of one type, owned by one object
+	SuspectObject       = "object"           // one object that retains much, not through many objects of one type
+	SuspectGroup        = "group"            // many objects of one type without a single owner
+	SuspectEvent        = "event"            // a delegate with many handlers
+	SuspectTimers       = "timers"           // many timers with the same callback
+	SuspectCancellation = "cancellation"     // many callbacks registered with one CancellationTokenSource
+	SuspectRootScope    = "root scope"       // many disposables kept by the root scope of a service provider
+	SuspectThreadStatic = "thread static"    // a thread static field with values of several threads
+	SuspectInterned     = "interned strings" // strings in the runtime's arrays for literals and interned strings
+	SuspectWeak         = "weak references"  // many weak references of one owner, most of them dead
 )
 
 // The verdicts of suspects.
@@ -54,7 +56,7 @@ const (
 
 // A Suspect is a holder of much memory, or a pattern that usually leaks.
 type Suspect struct {
-	Kind string `json:"kind" doc:"\"accumulation\", \"object\", \"group\", \"event\", \"timers\", \"cancellation\", \"root scope\" or \"weak references\""`
+	Kind string `json:"kind" doc:"\"accumulation\", \"object\", \"group\", \"event\", \"timers\", \"cancellation\", \"root scope\", \"weak references\", \"thread static\" or \"interned strings\""`
 	Statement
 	Remedy  Statement `json:"remedy,omitzero" doc:"why it is not collected, and what would free it"`
 	Verdict string    `json:"verdict" doc:"\"suspect\" if it retains its share of a heap that is not small, else \"notable\""`
@@ -64,9 +66,12 @@ type Suspect struct {
 	Owner    *PathObject   `json:"owner,omitempty" doc:"the collection, delegate or other object that the point belongs to, if that is another one"`
 	Elements Maybe[uint64] `json:"elements,omitzero" doc:"elements that the collection says it has, or handlers, registrations, timers, weak references"`
 	AtLeast  bool          `json:"atLeast,omitempty" doc:"there are more elements than were looked at"`
+	Roots    int           `json:"roots,omitempty" doc:"how many threads have a value of the thread static field, or how many arrays have the interned strings"`
 	Dead     uint64        `json:"dead,omitempty" doc:"of weak references: how many of the elements lead to nothing any more, or to garbage"`
 	Retained uint64        `json:"retained" doc:"bytes that would be free without it"`
 	Share    float64       `json:"share" doc:"that in percent of all that lives"`
+	// Kept is empty if the root of Path alone keeps it alive.
+	Kept Statement `json:"kept,omitzero" doc:"what keeps it alive, if that is not the root of its path alone"`
 	// Members are the many objects of one type.
 	Members *TypeCount `json:"members,omitempty" doc:"the numerous objects, and what they retain together"`
 	// Path leads to the point, or to one of the members.

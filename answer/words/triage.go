@@ -28,6 +28,7 @@ var (
 	MostOfIt        = say("most of what is held", ", most of it by {objects} {type}")
 	LocalHolds      = say("held by an AsyncLocal", ", {size} of it held by AsyncLocal {local} in the execution contexts of {count} of them")
 	KeptBy          = say("kept by", ", kept by {root}")
+	KeptSo          = say("how it is kept", ", {kept}")
 	KeptByTimers    = say("kept by the timer queue", ", kept by the timer queue ({root})")
 	Objects         = say("objects of a type", "{count} {type}")
 	ObjectOfType    = say("object of a type", "{type} {object}")

@@ -6,7 +6,6 @@ import (
 	"iter"
 	"runtime"
 	"slices"
-	"strings"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
@@ -66,7 +65,7 @@ func Find(ctx context.Context, x *graph.Holders, r *objects.Reader, o Options) (
 	defer done()
 	b := shapes.New(r, func() (*heap.Heap, error) { return x.Graph().Heap(), nil })
 	f := &finder{x: x, g: x.Graph(), r: r, b: b, collections: collections.New(b), o: o.withDefaults(), a: &answer.Leaks{Suspects: []answer.Suspect{}},
-		part: map[graph.Node]bool{}, unknown: map[string]*answer.UnknownCollection{}}
+		part: map[graph.Node]bool{}, covered: map[graph.Node]uint64{}, unknown: map[string]*answer.UnknownCollection{}}
 	var beside workers.Group // computes the input of the last steps in parallel with the others, which use one goroutine
 	defer beside.Wait()
 	for _, step := range []func(context.Context) error{f.prepare, f.pick, func(ctx context.Context) error {
@@ -74,7 +73,7 @@ func Find(ctx context.Context, x *graph.Holders, r *objects.Reader, o Options) (
 			beside.Go(func() { _, _ = f.g.Referrers(ctx) }) // callers of Referrers get the error
 		}
 		return nil
-	}, f.events, f.timers, f.cancellations, f.scopes, f.weakReferences, f.accumulations, f.groups, f.single,
+	}, f.events, f.timers, f.cancellations, f.scopes, f.weakReferences, f.threadStatics, f.interned, f.shared, f.groups, f.accumulations, f.single,
 		f.report, f.finalization} {
 		if err := step(ctx); err != nil {
 			return nil, err
@@ -100,16 +99,19 @@ type finder struct {
 
 	collections *collections.Reader
 
-	live   *graph.Liveness
-	doms   *graph.Dominators
-	least  uint64 // bytes
-	names  []string
-	masks  []uint8                // by type: a bit for each pattern to which its objects may belong
-	picked [patterns][]graph.Node // by pattern
-	large  *graph.Set             // objects of patternLarge, which may be most objects, as in a long list
-	isLink []bool                 // by type; nil until the first search for a path
-	found  []suspect
-	part   map[graph.Node]bool // points that belong to a pattern
+	live    *graph.Liveness
+	doms    *graph.Dominators
+	least   uint64 // bytes
+	names   []string
+	masks   []uint8                // by type: a bit for each pattern to which its objects may belong
+	picked  [patterns][]graph.Node // by pattern
+	large   *graph.Set             // objects of patternLarge, which may be most objects, as in a long list
+	isLink  []bool                 // by type; nil until the first search for a path
+	isInner []bool                 // by type; nil until the first search for a collection
+	found   []suspect
+	part    map[graph.Node]bool   // points that belong to a pattern
+	covered map[graph.Node]uint64 // by outermost owner: bytes that suspects below it retain
+	summed  *graph.Set            // nodes that a sum has counted
 
 	unknown map[string]*answer.UnknownCollection
 }
@@ -121,6 +123,8 @@ type suspect struct {
 	owner    graph.Node // or NoNode
 	member   graph.Node // the member with the shown path if there is no point
 	retained uint64
+	roots    int          // nodes of a sum
+	pieces   []graph.Node // parts of the collection at point that something else keeps alive, too
 	elements answer.Maybe[uint64]
 	atLeast  bool // there may be more elements than were examined
 	typ      int  // the members' type, or -1
@@ -191,7 +195,7 @@ func (f *finder) pick(ctx context.Context) error {
 			}
 		}
 	}
-	f.masks, f.large = masks, f.g.NewSet()
+	f.masks, f.large, f.summed = masks, f.g.NewSet(), f.g.NewSet()
 	type picked struct {
 		n    graph.Node
 		mask uint8
@@ -288,14 +292,14 @@ func (f *finder) accumulations(ctx context.Context) error {
 	return f.deepest(ctx, all[:min(len(all), maxFound)])
 }
 
-// group sums up objects by type, except objects in without.
-func (f *finder) group(ctx context.Context, types map[int]*groupBy, list []graph.Node, without map[graph.Node]bool) error {
+// group sums up objects by type, except objects that without selects.
+func (f *finder) group(ctx context.Context, types map[int]*groupBy, list []graph.Node, without func(graph.Node) bool) error {
 	last, t := -1, (*groupBy)(nil)
 	for i, c := range list {
 		if i%lookStep == lookStep-1 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if !f.g.IsObject(c) || len(without) > 0 && without[c] {
+		if !f.g.IsObject(c) || without != nil && without(c) {
 			continue
 		}
 		if typ := f.g.TypeIndex(c); typ != last { // objects of a type are close together
@@ -346,11 +350,20 @@ func (f *finder) deepest(ctx context.Context, all []suspect) error {
 		}
 		taken[s.point] = i
 	}
+	byOwner := map[graph.Node]int{} // index in found: a collection may have its elements in several arrays
 	for i := range all {
-		if at, ok := taken[all[i].point]; ok && at == i && !drops[i] {
+		if at, ok := taken[all[i].point]; ok && at == i && !drops[i] && !f.inSum(all[i].point) {
 			s := all[i]
 			s.owner = f.ownerOf(s.point)
+			if k, ok := byOwner[s.owner]; ok && f.found[k].typ == s.typ {
+				x := &f.found[k]
+				x.point, x.retained, x.count, x.size = s.owner, f.doms.Retained(s.owner), x.count+s.count, x.size+s.size
+				continue
+			}
 			s.elements = f.elements(s.owner, s.point)
+			if s.owner != graph.NoNode {
+				byOwner[s.owner] = len(f.found)
+			}
 			f.found = append(f.found, s)
 		}
 	}
@@ -380,29 +393,32 @@ func (f *finder) ownerOf(n graph.Node) graph.Node {
 	if !f.g.Type(n).IsArray() {
 		return graph.NoNode
 	}
-	for range maxClimb {
+	for i := 0; i < maxClimb; {
 		up := f.doms.Idom(n)
 		if up == n || !f.g.IsObject(up) || up >= graph.Node(f.g.Objects()) {
 			return graph.NoNode
 		}
-		name := f.typeName(up)
-		if n = up; !f.g.Type(up).IsArray() && !strings.Contains(name, "+") {
-			return up
+		if n = up; f.inner(n) {
+			continue // a queue may have many segments
 		}
+		if !f.g.Type(n).IsArray() && !nested(f.typeName(n)) {
+			return n
+		}
+		i++
 	}
 	return graph.NoNode
 }
 
 // single finds objects with a large retained size that only a root owns, unless the suspects below represent them.
 func (f *finder) single(ctx context.Context) error {
-	covered := map[graph.Node]uint64{}
+	covered := f.covered
 	for i := range f.found {
 		if s := &f.found[i]; s.point != graph.NoNode {
 			covered[f.top(s.point)] += s.retained
 		}
 	}
 	return f.each(ctx, patternLarge, func(n graph.Node) error {
-		if f.g.IsObject(f.doms.Idom(n)) || float64(covered[n]) >= minShare*float64(f.doms.Retained(n)) {
+		if f.g.IsObject(f.doms.Idom(n)) || f.inSum(n) || float64(covered[n]) >= minShare*float64(f.doms.Retained(n)) {
 			return nil
 		}
 		point, err := f.point(ctx, n)
@@ -429,7 +445,7 @@ func (f *finder) top(n graph.Node) graph.Node {
 }
 
 // point returns where the retained size of n accumulates. It follows the largest child while that child has most of the
-// size. A chain of objects of one type counts at its first object.
+// size. A chain of objects of one type counts at its first object, and a part of a collection at the collection.
 func (f *finder) point(ctx context.Context, n graph.Node) (graph.Node, error) {
 	for range maxKept {
 		top, _, _, err := f.doms.Largest(ctx, n, 1)
@@ -438,42 +454,50 @@ func (f *finder) point(ctx context.Context, n graph.Node) (graph.Node, error) {
 		}
 		if len(top) == 0 || !f.g.IsObject(top[0]) || float64(f.doms.Retained(top[0])) < drop*float64(f.doms.Retained(n)) ||
 			f.g.TypeIndex(top[0]) == f.g.TypeIndex(n) {
-			return n, nil
+			return f.whole(n), nil
 		}
 		n = top[0]
 	}
 	return n, nil
 }
 
-// groups finds types with a large common retained size and without a single owner of their objects.
+// groups finds types with a large common retained size and without a single owner of their objects. Objects that are
+// suspects themselves do not count. Few objects are a group if they are a suspect together.
 func (f *finder) groups(ctx context.Context) error {
 	types := map[int]*groupBy{}
-	if err := f.unowned(ctx, func(list []graph.Node) error { return f.group(ctx, types, list, f.part) }); err != nil {
+	if err := f.unowned(ctx, func(list []graph.Node) error { return f.group(ctx, types, list, f.notInGroup) }); err != nil {
 		return err
 	}
 	byType := make([]int, len(f.names)) // index in found, + 1
 	for typ := range f.names {
 		t := types[typ]
-		if t == nil || t.count < uint64(f.o.Count) || t.size < f.least || float64(t.largest) > minShare*float64(t.size) {
+		if t == nil || t.size < f.least || float64(t.largest) > minShare*float64(t.size) {
+			continue
+		}
+		if t.count < uint64(f.o.Count) && (f.a.Small || !f.suspect(t.size)) {
 			continue
 		}
 		byType[typ] = len(f.found) + 1
 		f.found = append(f.found, suspect{kind: answer.SuspectGroup, point: graph.NoNode, owner: graph.NoNode, member: t.first, retained: t.size, typ: typ, count: t.count, size: t.size})
 	}
-	seen := make([]uint64, len(f.names))
-	return f.unowned(ctx, func(list []graph.Node) error {
+	seen, members := make([]uint64, len(f.names)), f.g.NewSet()
+	err := f.unowned(ctx, func(list []graph.Node) error {
 		for i, n := range list {
 			if i%lookStep == lookStep-1 && ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if !f.g.IsObject(n) || f.part[n] {
+			if !f.g.IsObject(n) || f.notInGroup(n) {
 				continue
 			}
 			typ := f.g.TypeIndex(n)
 			if byType[typ] == 0 {
 				continue
 			}
-			s := &f.found[byType[typ]-1] // a sample at regular distances
+			s := &f.found[byType[typ]-1]
+			if f.suspect(s.size) {
+				members.Add(n)
+			}
+			// The sample is at regular distances.
 			if step := max(1, s.count/sampled); seen[typ]%step == 0 && len(s.sample) < sampled {
 				s.sample = append(s.sample, n)
 			}
@@ -481,6 +505,20 @@ func (f *finder) groups(ctx context.Context) error {
 		}
 		return nil
 	})
+	for n := range members.All {
+		f.summed.Add(n)
+	}
+	return err
+}
+
+// suspect reports whether a retained size makes a suspect.
+func (f *finder) suspect(size uint64) bool {
+	return float64(size) >= f.o.Share/100*float64(f.a.Live.Size)
+}
+
+// notInGroup reports whether n belongs to a pattern or a sum, or is a suspect without a group.
+func (f *finder) notInGroup(n graph.Node) bool {
+	return f.part[n] || f.summed.Has(n) || f.suspect(f.doms.Retained(n))
 }
 
 // unowned calls visit with the direct children of the root and of the Sources.
@@ -491,6 +529,9 @@ func (f *finder) unowned(ctx context.Context, visit func([]graph.Node) error) er
 		}
 		if n != f.g.Root() && f.g.IsObject(f.doms.Idom(n)) {
 			continue // the referents of a static field in an object have an owner
+		}
+		if f.summed.Has(n) {
+			continue
 		}
 		children, err := f.doms.Children(ctx, n)
 		if err != nil {

@@ -155,7 +155,7 @@ func TestGroupReferrers(t *testing.T) {
 		return r == n
 	}
 	rows := 0
-	for _, s := range find(t, d, leaks.Options{Count: 10, Bytes: 1, Least: 0.0001, Share: 0.0001}).Suspects {
+	for _, s := range find(t, d, leaks.Options{Count: 10, Bytes: 1, Least: 0.0001, Share: 1, Top: 1000}).Suspects {
 		if s.Kind != answer.SuspectGroup || s.Members.Count > 200 { // the referrers of larger groups are sampled
 			continue
 		}

@@ -39,15 +39,15 @@ const (
 // services is the namespace in which a service provider keeps its services.
 const services = "Microsoft.Extensions.DependencyInjection.ServiceLookup."
 
-// Owners, the most useful in a report first.
+// The rank of a path is the number of its objects, and as many more as its root and each of its detours weigh: the
+// nearest owner is the one to name. A root weighs more if less can be said about it.
 const (
-	ownStatic   = iota // a static field of a class of the program
-	ownService         // a service provider
-	ownTimers          // the timer queue
-	ownLibrary         // another static field
-	ownOther           // what preferred lists after static fields, in that order
-	ownNone     = ownOther + 10
-	ownUnproved = ownNone + 1 // a word of a stack that only looks like a reference
+	ownStatic   = 0  // a static field of a class of the program
+	ownLibrary  = 4  // another static field
+	ownOther    = 4  // and as many for each kind that preferred lists before it
+	ownDetour   = 12 // a service provider, or a delegate: they refer to objects of others
+	ownNone     = 1 << 28
+	ownUnproved = 1 << 29 // a word of a stack that only looks like a reference
 )
 
 // mostOwners bounds the paths compared for an object.
@@ -55,7 +55,7 @@ const mostOwners = 64
 
 // path returns a shortest path to n from the best owner, or nil.
 func (f *finder) path(ctx context.Context, n graph.Node) ([]graph.Node, error) {
-	through := func(r graph.Node) bool { return f.g.IsObject(r) && f.link(f.g.TypeIndex(r)) }
+	through := f.through
 	if f.typeName(n) == timerType {
 		through = func(r graph.Node) bool {
 			return f.g.IsObject(r) && !strings.HasPrefix(f.typeName(r), timerQueue) // which timers begin with, too
@@ -72,10 +72,13 @@ func (f *finder) path(ctx context.Context, n graph.Node) ([]graph.Node, error) {
 	return best, err
 }
 
+// through reports whether a path through n names no owner.
+func (f *finder) through(n graph.Node) bool { return f.g.IsObject(n) && f.link(f.g.TypeIndex(n)) }
+
 // bestPath returns the best path to n without the nodes that skip selects, and its rank.
 func (f *finder) bestPath(ctx context.Context, n graph.Node, skip func(graph.Node) bool) ([]graph.Node, int, error) {
 	var best []graph.Node
-	rank, seen := ownUnproved+1, 0
+	rank, seen := 2*ownUnproved, 0
 	for p, err := range f.g.Paths(ctx, n, graph.PathOptions{Each: graph.EachSource, Skip: skip}) {
 		if err != nil {
 			return nil, rank, err
@@ -83,7 +86,7 @@ func (f *finder) bestPath(ctx context.Context, n graph.Node, skip func(graph.Nod
 		if at := f.owner(p.Nodes); at < rank {
 			best, rank = p.Nodes, at
 		}
-		if seen++; rank == 0 || seen == mostOwners {
+		if seen++; rank < len(p.Nodes)-slices.IndexFunc(p.Nodes, f.g.IsObject) || seen == mostOwners {
 			break
 		}
 	}
@@ -101,36 +104,46 @@ func (f *finder) link(typ int) bool {
 	return f.isLink[typ]
 }
 
-// owner returns the rank of the owner at the start of a path.
+// owner returns the rank of a path.
 func (f *finder) owner(nodes []graph.Node) int {
 	first := slices.IndexFunc(nodes, f.g.IsObject)
 	if first > 0 && f.unproved(nodes[first-1], nodes[first]) {
 		return ownUnproved
 	}
-	rank := ownNone
-	for _, n := range nodes {
-		if f.g.IsObject(n) {
-			if strings.HasPrefix(f.typeName(n), services) {
-				rank = min(rank, ownService)
-			}
+	root, length, provider := ownNone, 0, false
+	for i, n := range nodes {
+		if !f.g.IsObject(n) {
+			root = min(root, f.rootRank(n))
 			continue
 		}
-		s := f.g.Source(n)
-		if i := slices.Index(preferred, s.Kind); i >= 0 {
-			rank = min(rank, ownOther+i)
+		if i == len(nodes)-1 {
+			continue // the object itself
 		}
-		if s.Kind == graph.SourceField && s.Static != nil && s.Thread == nil {
-			rank = min(rank, ownLibrary)
-			switch name, err := s.Static.Name(); {
-			case err != nil:
-			case strings.HasPrefix(name, timerQueue+"."):
-				rank = min(rank, ownTimers)
-			case !answer.LibraryMethod(name):
-				rank = min(rank, ownStatic)
-			}
+		length++
+		switch services := strings.HasPrefix(f.typeName(n), services); {
+		case services && !provider:
+			provider = true
+			length += ownDetour
+		case f.is(n, patternEvent):
+			length += ownDetour
 		}
 	}
-	return rank
+	return root + length
+}
+
+// rootRank returns how much a root weighs.
+func (f *finder) rootRank(n graph.Node) int {
+	s, rank := f.g.Source(n), ownNone
+	if i := slices.Index(preferred, s.Kind); i >= 0 {
+		rank = ownOther * (i + 1)
+	}
+	if s.Kind != graph.SourceField || s.Static == nil || s.Thread != nil {
+		return rank
+	}
+	if name, err := s.Static.Name(); err == nil && !answer.LibraryMethod(name) {
+		return ownStatic
+	}
+	return ownLibrary
 }
 
 // unproved reports whether all references from a Source to an object are unverified.

@@ -145,6 +145,7 @@ func bundled[K comparable](m map[K]*bundle, order *[]K, key K, n graph.Node) *bu
 // timers finds many timers that call the same method.
 func (f *finder) timers(ctx context.Context) error {
 	byMethod, order, seen := map[string]*bundle{}, []string(nil), 0
+	tops := map[graph.Node]graph.Node{}
 	err := f.living(ctx, patternTimer, func(n graph.Node) {
 		if seen++; seen > maxRead {
 			return
@@ -171,7 +172,11 @@ func (f *finder) timers(ctx context.Context) error {
 	})
 	for _, method := range order {
 		if b := byMethod[method]; len(b.nodes) >= f.o.Count {
-			first, count, size := b.nodes[0], uint64(len(b.nodes)), together.Retained(f.g, f.doms, b.nodes)
+			first, count := b.nodes[0], uint64(len(b.nodes))
+			size, cerr := f.coverTimers(ctx, b.nodes, tops)
+			if cerr != nil {
+				return cerr
+			}
 			f.take(b.nodes)
 			locals, lerr := f.locals(ctx, b.nodes)
 			if lerr != nil {
@@ -182,6 +187,43 @@ func (f *finder) timers(ctx context.Context) error {
 		}
 	}
 	return err
+}
+
+// coverTimers returns what timers retain without the timers behind them in the lists of their queue. tops keeps the
+// outermost owners of timers.
+func (f *finder) coverTimers(ctx context.Context, nodes []graph.Node, tops map[graph.Node]graph.Node) (size uint64, err error) {
+	var children, passed []graph.Node
+	for _, n := range nodes {
+		own := f.doms.Retained(n)
+		if children, err = f.doms.AppendChildren(ctx, children[:0], n); err != nil {
+			return 0, err
+		}
+		for _, c := range children {
+			if f.g.IsObject(c) && f.is(c, patternTimer) {
+				own -= f.doms.Retained(c)
+			}
+		}
+		size += own
+		top, passed := n, passed[:0]
+		for {
+			known, ok := tops[top]
+			if ok {
+				top = known
+				break
+			}
+			passed = append(passed, top)
+			up := f.doms.Idom(top)
+			if up == top || !f.g.IsObject(up) {
+				break
+			}
+			top = up
+		}
+		for _, p := range passed {
+			tops[p] = top
+		}
+		f.covered[top] += own
+	}
+	return size, nil
 }
 
 // take marks the nodes of a pattern, so that their size does not count for another suspect.

@@ -74,7 +74,7 @@ func keys[K comparable, V any](m map[K]V) func(func(K) bool) {
 }
 
 func (f *finder) describe(ctx context.Context, s *suspect) (*answer.Suspect, error) {
-	out := &answer.Suspect{Kind: s.kind, Retained: s.weight(), Elements: s.elements, AtLeast: s.atLeast, Dead: s.dead, Name: s.name, Locals: s.locals, Verdict: answer.VerdictNotable}
+	out := &answer.Suspect{Kind: s.kind, Retained: s.weight(), Elements: s.elements, AtLeast: s.atLeast, Dead: s.dead, Name: s.name, Locals: s.locals, Roots: s.roots, Verdict: answer.VerdictNotable}
 	if f.a.Live.Size > 0 {
 		out.Share = 100 * float64(out.Retained) / float64(f.a.Live.Size)
 	}
@@ -103,7 +103,10 @@ func (f *finder) describe(ctx context.Context, s *suspect) (*answer.Suspect, err
 		out.Types = types
 	}
 	if len(s.sample) > 0 {
-		return out, f.holders(ctx, out, s)
+		if err := f.holders(ctx, out, s); err != nil {
+			return out, err
+		}
+		return out, f.kept(ctx, out, s)
 	}
 	if s.kind == answer.SuspectAccumulation && s.typ >= 0 {
 		var err error
@@ -113,7 +116,7 @@ func (f *finder) describe(ctx context.Context, s *suspect) (*answer.Suspect, err
 	}
 	path, err := f.path(ctx, at)
 	if err != nil || path == nil {
-		return out, err
+		return out, cmp.Or(err, f.kept(ctx, out, s))
 	}
 	p := f.x.DescribePath(ctx, &f.a.Gaps, path)
 	out.Path = &p
@@ -126,7 +129,7 @@ func (f *finder) describe(ctx context.Context, s *suspect) (*answer.Suspect, err
 	if out.Weak == "" && s.kind == answer.SuspectAccumulation {
 		out.Weak, err = f.entries(ctx, s.member)
 	}
-	return out, err
+	return out, cmp.Or(err, f.kept(ctx, out, s))
 }
 
 // entryDepth is the maximum depth of a cache entry in an element of a collection. A MemoryCache's entry is the value of

@@ -176,25 +176,16 @@ func holders(_ context.Context, q *Answers) (view, error) {
 	return v, nil
 }
 
-// interned describes the strings in the runtime's arrays for interned strings and literals if together they are a
-// finding. Each array alone holds too few.
+// interned describes the strings in the runtime's arrays for interned strings and literals if they are a finding.
 func interned(l *answer.Leaks) (answer.Finding, bool) {
-	var n, retained uint64
-	var share float64
-	arrays := 0
-	for i := range l.Suspects {
-		s := &l.Suspects[i]
-		if !s.Literals || s.Members == nil || s.Verdict == answer.VerdictSuspect {
-			continue
-		}
-		arrays++
-		n, retained, share = n+s.Members.Count, retained+s.Retained, share+s.Share
-	}
-	if arrays < 2 || share < holderShare || retained < internedBytes {
+	i := slices.IndexFunc(l.Suspects, func(s answer.Suspect) bool { return s.Kind == answer.SuspectInterned && s.Members != nil })
+	if i < 0 || l.Suspects[i].Share < holderShare || l.Suspects[i].Retained < internedBytes {
 		return answer.Finding{}, false
 	}
-	x := answer.Conclude(answer.FindingHolder, words.Interned.Of(words.N(n), words.Bytes(retained), words.Percent(share), words.N(arrays)), answer.StrengthLikely, words.InternedArrays.Of())
-	x.Show, x.Count, x.Sites = []string{"leaks"}, arrays, []answer.Site{{Does: "interned"}}
+	s := &l.Suspects[i]
+	x := answer.Conclude(answer.FindingHolder, words.Interned.Of(words.N(s.Members.Count), words.Bytes(s.Retained), words.Percent(s.Share), words.N(s.Roots)),
+		answer.StrengthLikely, words.InternedArrays.Of())
+	x.Show, x.Count, x.Sites = []string{"leaks"}, s.Roots, []answer.Site{{Does: "interned"}}
 	return finding(answer.FindingHolder, x), true
 }
 
@@ -211,7 +202,7 @@ func alike(suspects []answer.Suspect) (out [][]*answer.Suspect) {
 	share := map[string]float64{}
 	for i := range suspects {
 		s := &suspects[i]
-		if s.Verdict != answer.VerdictSuspect {
+		if s.Verdict != answer.VerdictSuspect || s.Kind == answer.SuspectInterned {
 			continue
 		}
 		id, _ := signature.Suspect(s)
@@ -282,7 +273,7 @@ func holderSays(list []*answer.Suspect, h held) answer.Statement {
 	s := list[0]
 	name := holderName(list)
 	switch m := members(s); {
-	case s.Kind == answer.SuspectGroup:
+	case s.Kind == answer.SuspectGroup || s.Kind == answer.SuspectThreadStatic:
 		return words.Holders.Of(name, h.size, h.share, answer.Statement{}, h.local, h.keeper)
 	case s.Kind == answer.SuspectTimers && s.Elements.Err == nil:
 		says := words.Timers
@@ -309,7 +300,7 @@ func holderName(list []*answer.Suspect) answer.Statement {
 		return words.Objects.Of(words.N(len(list)), words.Type(p.Type.String()))
 	case p != nil:
 		return words.ObjectOfType.Of(words.Type(p.Type.String()), words.ShortObject(p.Address))
-	case s.Name.S == "" && s.Members != nil:
+	case s.Members != nil && (s.Name.S == "" || s.Kind == answer.SuspectThreadStatic):
 		return words.Objects.Of(words.N(s.Members.Count), words.Type(s.Members.Type.String()))
 	}
 	return words.Text(s.Name.S)
@@ -333,6 +324,8 @@ func mostOf(list []*answer.Suspect) answer.Statement {
 // keptBy names what keeps a suspect alive, if known.
 func keptBy(s *answer.Suspect, root string) answer.Statement {
 	switch {
+	case !s.Kept.IsZero():
+		return words.KeptSo.Of(s.Kept)
 	case strings.HasPrefix(root, "static "+timerQueue+"."):
 		return words.KeptByTimers.Of(words.Type(timerQueue))
 	case root == "stack":

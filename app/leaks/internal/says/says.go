@@ -2,6 +2,8 @@
 package says
 
 import (
+	"slices"
+
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/answer/words"
 )
@@ -69,6 +71,10 @@ func Title(s *answer.Suspect) answer.Statement {
 		return words.RegisteredWith.Of(n, typeOf(s.Point))
 	case answer.SuspectRootScope:
 		return words.RootScopeKeeps.Of(n)
+	case answer.SuspectThreadStatic:
+		return words.InThreads.Of(words.Field(s.Name.String()), words.N(s.Roots))
+	case answer.SuspectInterned:
+		return words.InternedInAll.Of(words.Commas(s.Members.Count), words.N(s.Roots))
 	case answer.SuspectWeak:
 		return words.WeakDead.Of(words.Commas(s.Dead), n, typeOf(collection(s)))
 	}
@@ -106,6 +112,8 @@ var remedies = map[string]*words.Sentence{
 	answer.SuspectCancellation: words.FreedCallback,
 	answer.SuspectRootScope:    words.FreedScope,
 	answer.SuspectWeak:         words.FreedWeak,
+	answer.SuspectThreadStatic: words.FreedThread,
+	answer.SuspectInterned:     words.FreedInterned,
 }
 
 // Remedy states why a suspect is not collected, and what would free it. It returns the zero Statement if that is
@@ -122,6 +130,8 @@ func Remedy(s *answer.Suspect) answer.Statement {
 		return answer.Statement{}
 	case s.Literals:
 		return words.FreedLiterals.Of()
+	case !s.Kept.IsZero():
+		return words.FreedWays.Of()
 	}
 	return rootRemedy(&s.Path.Root)
 }
@@ -156,4 +166,52 @@ func EachRemedy(h *answer.GroupHolder) answer.Statement {
 		return words.FreedStacks.Of()
 	}
 	return answer.Statement{}
+}
+
+// InThreads states in how many threads a field keeps a suspect alive.
+func InThreads(s *answer.Suspect) answer.Statement {
+	return words.KeptInThreads.Of(words.Field(s.Name.String()), words.N(s.Roots))
+}
+
+// InWays states that several roots keep a suspect alive, given the names of the first ones.
+func InWays(names []string, ways int, more bool) answer.Statement {
+	var roots []answer.Statement
+	for _, name := range names {
+		roots = append(roots, words.Text(name))
+	}
+	list := words.Join(", ", roots...)
+	switch {
+	case more:
+		return words.KeptInLeast.Of(words.N(ways), list)
+	case len(names) < ways:
+		return words.KeptInMany.Of(words.N(ways), list)
+	}
+	return words.KeptInWays.Of(words.N(ways), list)
+}
+
+// AndWaits states that a root and operations that wait keep a suspect alive.
+func AndWaits(root string) answer.Statement { return words.KeptAndWaits.Of(words.Text(root)) }
+
+// ByHolders states what keeps the members of a group alive. No member has a single owner, except for a handle.
+func ByHolders(holders []answer.GroupHolder) answer.Statement {
+	var names []string
+	for i := range holders {
+		switch h := &holders[i]; {
+		case h.Handle != "" && h.Share == 100 && len(holders) == 1:
+			return words.KeptByHandles.Of(words.Text(h.Handle))
+		case h.Path != nil:
+			names = append(names, h.Path.Root.Words())
+		case h.Root.Err == nil && h.Root.S != "":
+			names = append(names, h.Root.S)
+		}
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	switch len(names) {
+	case 0:
+		return answer.Statement{}
+	case 1:
+		return words.KeptOneWay.Of(words.Text(names[0]))
+	}
+	return InWays(names, len(names), false)
 }

@@ -54,6 +54,9 @@ func suspect(p *report.Page, s *answer.Suspect) {
 	if s.Kind == answer.SuspectGroup {
 		groupHolders(p, s)
 	}
+	if s.Point != nil && !s.Kept.IsZero() {
+		p.Printf("   %s\n", report.Escape(s.Kept.Text))
+	}
 	if s.Path != nil {
 		what := "Held by"
 		if s.Point == nil {
