@@ -29,8 +29,11 @@ func (f *finder) kept(ctx context.Context, out *answer.Suspect, s *suspect) erro
 	linked := false
 	for _, top := range f.tops(s) {
 		if !f.several(top) {
-			top = f.doms.Idom(top)
-			ways = append(ways, way{nodes: f.g.SourceChain(top), source: top})
+			nodes, err := f.path(ctx, top)
+			if err != nil {
+				return err
+			}
+			ways = append(ways, way{nodes: nodes, source: f.start(nodes)})
 			continue
 		}
 		found, err := f.ways(ctx, top, f.through)
@@ -122,10 +125,6 @@ func (f *finder) nameWays(ctx context.Context, out *answer.Suspect, ways []way, 
 	}
 	var names []string
 	for _, w := range ways[:min(len(ways), maxFirst)] {
-		if !slices.ContainsFunc(w.nodes, f.g.IsObject) {
-			names = append(names, f.x.Names().Text(&f.a.Gaps, w.source).String())
-			continue
-		}
 		p := f.x.DescribePath(ctx, &f.a.Gaps, w.nodes)
 		if names = append(names, p.Root.Name); p.Root.Kind == "stack" && p.Root.Thread != nil {
 			names[len(names)-1] = "the stack of thread " + p.Root.Thread.Words()

@@ -89,8 +89,10 @@ func (f *finder) shared(ctx context.Context) error {
 	return err
 }
 
-// partOfCollection returns the live collection that refers to n through its parts, or NoNode.
+// partOfCollection returns the only live collection that refers to n through its parts, or NoNode. Immutable collections
+// share parts.
 func (f *finder) partOfCollection(ctx context.Context, n graph.Node) (graph.Node, error) {
+	found := graph.NoNode
 	held, err := f.g.Referrers(ctx)
 	if err != nil {
 		return graph.NoNode, err
@@ -110,9 +112,12 @@ func (f *finder) partOfCollection(ctx context.Context, n graph.Node) (graph.Node
 					queue = append(queue, r)
 				}
 			case hasPrefix(f.typeName(r), collectionTypes) && !f.g.Type(r).IsArray():
-				return r, nil
+				if found != graph.NoNode && found != r {
+					return graph.NoNode, nil
+				}
+				found = r
 			}
 		}
 	}
-	return graph.NoNode, nil
+	return found, nil
 }

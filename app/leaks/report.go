@@ -127,6 +127,11 @@ func (f *finder) describe(ctx context.Context, s *suspect) (*answer.Suspect, err
 		}
 	}
 	if out.Weak == "" && s.kind == answer.SuspectAccumulation {
+		if strength := f.x.Names().Strength(s.point, s.member); strength != graph.Strong {
+			out.Weak = strength.String()
+		}
+	}
+	if out.Weak == "" && s.kind == answer.SuspectAccumulation {
 		out.Weak, err = f.entries(ctx, s.member)
 	}
 	return out, cmp.Or(err, f.kept(ctx, out, s))

@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A sum adds up what several nodes retain. None of them retains a part of another one.
+// A sum adds up what several nodes retain. They do not overlap.
 type sum struct {
 	nodes   []graph.Node
 	retains uint64
@@ -26,7 +26,7 @@ func (s *sum) listed(f *finder) bool {
 	return s.retains >= f.least && float64(s.largest) <= minShare*float64(s.retains)
 }
 
-// take makes a suspect of a sum. No other suspect repeats what its nodes retain.
+// takeSum makes a suspect of a sum. No other suspect repeats what its nodes retain.
 func (f *finder) takeSum(ctx context.Context, kind string, s *sum) (*suspect, error) {
 	types := map[int]*groupBy{}
 	for _, n := range s.nodes {

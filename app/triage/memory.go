@@ -168,6 +168,10 @@ func holders(_ context.Context, q *Answers) (view, error) {
 		if _, share := sums(list); l.Small || share < holderShare {
 			continue
 		}
+		if handleAlone(list[0]) {
+			v.beside = true // the finding of the handles has it
+			continue
+		}
 		v.found = append(v.found, holder(list, l))
 		if len(v.found) == mostHolders {
 			break
@@ -254,7 +258,30 @@ func holder(list []*answer.Suspect, l *answer.Leaks) answer.Finding {
 		f.Object = p.Address
 		f.Next = append(f.Next, fmt.Sprintf("gcroot %x", uint64(p.Address)))
 	}
+	if copied(list) {
+		f.Next = append(f.Next, "waste")
+	}
 	return f
+}
+
+// handleAlone reports whether so many objects have only a handle each that the handles are a finding.
+func handleAlone(s *answer.Suspect) bool {
+	return s.Verdict == answer.VerdictSuspect && s.Share >= holderShare && s.Kind == answer.SuspectGroup && s.Members != nil && len(s.Holders) == 1 && s.Holders[0].Handle != "" && s.Holders[0].Share == 100 &&
+		s.Holders[0].Sampled >= muchHandles
+}
+
+// copied reports whether most of what suspects retain are strings. The command waste counts their copies.
+func copied(list []*answer.Suspect) bool {
+	var strings, all uint64
+	for _, s := range list {
+		all += s.Retained
+		for i := range s.Types {
+			if s.Types[i].Type.S == "System.String" {
+				strings += s.Types[i].Size
+			}
+		}
+	}
+	return 2*strings > all
 }
 
 // sums returns the retained bytes of a group of suspects and their percentage of live bytes.
@@ -470,7 +497,12 @@ func handles(ctx context.Context, q *Answers) (view, error) {
 		x := answer.Conclude(answer.FindingHandles, words.ManyHandles.Of(words.N(c.Count), words.Text(k.handle), objects, effect), answer.StrengthRecorded,
 			words.HandleTable.Of(words.Bytes(c.Size)))
 		x.Count, x.Show, x.Sites = int(c.Count), []string{"gchandles -type " + k.handle}, []answer.Site{{Method: c.Type, Does: k.handle}}
-		f := finding(answer.FindingHandles, x)
+		clauses := []answer.Verdict{x}
+		if s := handleHolder(q, k.handle, k.mt); s != nil {
+			clauses = append(clauses, answer.Conclude(answer.NoFinding, words.Holders.Of(objects, words.Bytes(s.Retained), words.Percent(s.Share), answer.Statement{},
+				answer.Statement{}, keptBy(s, "")), answer.StrengthProved, words.AllReferences.Of()))
+		}
+		f := finding(answer.FindingHandles, clauses...)
 		f.Next = append(slices.Clone(x.Show), f.Next...)
 		v.found = append(v.found, f)
 	}
@@ -478,6 +510,23 @@ func handles(ctx context.Context, q *Answers) (view, error) {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Text, b.Text))
 	})
 	return v, ctx.Err()
+}
+
+// handleHolder returns the suspect that consists of the objects of one type of handles, if it has no finding of its own.
+func handleHolder(q *Answers, handle string, mt target.Addr) *answer.Suspect {
+	if !q.Leaks.read {
+		return nil
+	}
+	l, err := q.Leaks.get()
+	if err != nil {
+		return nil
+	}
+	for i := range l.Suspects {
+		if s := &l.Suspects[i]; handleAlone(s) && s.Holders[0].Handle == handle && s.Members.MethodTable == mt {
+			return s
+		}
+	}
+	return nil
 }
 
 // handleEffects describes the effect of many handles, by type.

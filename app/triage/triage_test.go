@@ -309,6 +309,59 @@ func TestAlikeHolders(t *testing.T) {
 	assert.Len(t, texts(part(0x10, 1, 60), other), 2)
 }
 
+// TestSums checks that what roots hold together is a finding with the roots, and that objects with a handle each are told
+// with the handles.
+func TestSums(t *testing.T) {
+	q := healthy()
+	field := answer.Suspect{Kind: answer.SuspectThreadStatic, Verdict: answer.VerdictSuspect, Retained: 240 << 20, Share: 60, Roots: 60, Name: answer.Text{S: "Shop.Cart.t_items"},
+		Members: &answer.TypeCount{Count: 60, Type: answer.Text{S: "System.Byte[]"}}, Kept: words.KeptInThreads.Of(words.Field("Shop.Cart.t_items"), words.N(60)),
+		Path: &answer.RootPath{Root: answer.GCRoot{Kind: "thread static"}}}
+	strings := answer.Suspect{Kind: answer.SuspectInterned, Verdict: answer.VerdictSuspect, Retained: 80 << 20, Share: 20, Roots: 31,
+		Members: &answer.TypeCount{Count: 400, Type: answer.Text{S: "System.String"}}}
+	pinned := answer.Suspect{Kind: answer.SuspectGroup, Verdict: answer.VerdictSuspect, Retained: 80 << 20, Share: 20,
+		Members: &answer.TypeCount{MethodTable: 8, Count: 3 * muchHandles, Type: answer.Text{S: "System.Char[]"}},
+		Holders: []answer.GroupHolder{{Handle: "Pinned", Kind: "handles", Share: 100, Sampled: muchHandles}}, Kept: words.KeptByHandles.Of(words.Text("Pinned"))}
+	q.Leaks = Got(&answer.Leaks{Suspects: []answer.Suspect{field, strings, pinned}}, nil)
+	q.Handles = Got(&answer.Handles{Handles: func(yield func(answer.Handle, error) bool) {
+		for range muchHandles {
+			yield(answer.Handle{Type: "Pinned", MethodTable: 8, ObjectType: answer.Text{S: "System.Char[]"}, Size: 100}, nil)
+		}
+	}}, nil)
+	out, err := Judge(context.Background(), q, Options{})
+	require.NoError(t, err)
+	require.Len(t, out.Findings, 3)
+	handles := &out.Findings[0]
+	assert.Equal(t, answer.FindingHandles, handles.Kind)
+	require.Len(t, handles.Clauses, 2)
+	assert.Equal(t, "objects of System.Char[] hold 80.0 MB, 20% of what lives, each kept by a handle of its own (Pinned)", handles.Clauses[1].Text)
+	texts := out.Findings[1].Text + "\n" + out.Findings[2].Text
+	assert.Contains(t, texts, "60 System.Byte[] hold 240.0 MB, 60% of what lives, kept by thread static Shop.Cart.t_items in 60 threads")
+	assert.Contains(t, texts, "400 strings that are interned (String.Intern) or literals hold 80.0 MB")
+	assert.NotContains(t, out.Quiet, "holders of memory")
+
+	q.Handles = Got(&answer.Handles{}, nil)
+	pinned.Holders[0].Sampled = muchHandles - 1
+	q.Leaks = Got(&answer.Leaks{Suspects: []answer.Suspect{pinned}}, nil)
+	out, err = Judge(context.Background(), q, Options{})
+	require.NoError(t, err)
+	require.Len(t, out.Findings, 1)
+	assert.Equal(t, answer.FindingHolder, out.Findings[0].Kind, "so few handles are no finding")
+}
+
+// TestCopies checks that a holder of many strings leads to their copies.
+func TestCopies(t *testing.T) {
+	q := healthy()
+	s := answer.Suspect{Kind: answer.SuspectObject, Verdict: answer.VerdictSuspect, Retained: 100, Share: 50, Point: &answer.PathObject{Address: 0x20},
+		Types: []answer.TypeCount{{Type: answer.Text{S: "System.String"}, Size: 51}}}
+	for size, next := range map[uint64]bool{51: true, 50: false} {
+		s.Types[0].Size = size
+		q.Leaks = Got(&answer.Leaks{Suspects: []answer.Suspect{s}}, nil)
+		out, err := Judge(context.Background(), q, Options{})
+		require.NoError(t, err)
+		assert.Equal(t, next, slices.Contains(out.Findings[0].Next, "waste"))
+	}
+}
+
 // TestTimers checks that timers have the timer queue as their owner, and a method name as in the source.
 func TestTimers(t *testing.T) {
 	q := healthy()

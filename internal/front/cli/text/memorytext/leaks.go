@@ -14,8 +14,11 @@ func Leaks(p *report.Page, l *answer.Leaks) {
 	for i := range l.Verdicts {
 		p.Printf("%s\n", report.Escape(l.Verdicts[i].Text))
 	}
-	if l.Small && len(l.Suspects) > 0 {
+	switch {
+	case l.Small && len(l.Suspects) > 0:
 		p.Print("\nLargest holders of live memory (possibly normal):\n")
+	case len(l.Suspects) > 0 && l.Suspects[0].Verdict == answer.VerdictSuspect:
+		p.Print("\nSuspects:\n")
 	}
 	minor := l.Small
 	for i := range l.Suspects {
