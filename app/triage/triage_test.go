@@ -309,7 +309,7 @@ func TestAlikeHolders(t *testing.T) {
 	assert.Len(t, texts(part(0x10, 1, 60), other), 2)
 }
 
-// TestSums checks that what roots hold together is a finding with the roots, and that objects with a handle each are told
+// TestSums checks that what roots hold together is a finding with the roots, and that objects with a handle each are reported
 // with the handles.
 func TestSums(t *testing.T) {
 	q := healthy()
