@@ -105,13 +105,17 @@ func distinct(ways []way) (out []way) {
 	return out
 }
 
-// start returns the last Source at the start of a path, or the thread of a frame.
+// start returns the last Source of a path, or the thread of a frame. A static field stands before the roots of its table.
 func (f *finder) start(nodes []graph.Node) graph.Node {
-	at := slices.IndexFunc(nodes, f.g.IsObject)
-	if at < 1 {
-		return graph.NoNode
+	n := graph.NoNode
+	for _, at := range nodes {
+		if !f.g.IsObject(at) {
+			n = at
+		}
 	}
-	n := nodes[at-1]
+	if n == graph.NoNode {
+		return n
+	}
 	if s := f.g.Source(n); s.Kind == graph.SourceFrame && s.Parent >= 0 {
 		return f.g.SourceNode(s.Parent)
 	}
@@ -125,6 +129,10 @@ func (f *finder) nameWays(ctx context.Context, out *answer.Suspect, ways []way, 
 	}
 	var names []string
 	for _, w := range ways[:min(len(ways), maxFirst)] {
+		if s := f.g.Source(w.source); s != nil && s.Parent == graph.InTable {
+			names = append(names, "static "+f.x.Names().Text(&f.a.Gaps, w.source).String())
+			continue
+		}
 		p := f.x.DescribePath(ctx, &f.a.Gaps, w.nodes)
 		if names = append(names, p.Root.Name); p.Root.Kind == "stack" && p.Root.Thread != nil {
 			names[len(names)-1] = "the stack of thread " + p.Root.Thread.Words()
