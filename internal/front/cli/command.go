@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
@@ -364,5 +365,6 @@ func (c *Command) check() error {
 			}
 		}
 	}
-	return c.declaration().err
+	d := c.declaration()
+	return cmp.Or(d.err, d.checkTags())
 }

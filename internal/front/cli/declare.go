@@ -245,6 +245,36 @@ func (d *declaration) add(f *reflect.StructField) error {
 	return nil
 }
 
+// tagKeys lists the keys of tags that declare options and arguments.
+const tagKeys = "opt arg help value kind choices range default excludes requires required reveals"
+
+// checkTags reports a key of a tag that add does not read.
+func (d *declaration) checkTags() error {
+	check := func(p *param) error {
+		f := d.defaults.Type().FieldByIndex(p.index)
+		for _, key := range tagKey().FindAllStringSubmatch(string(f.Tag), -1) {
+			if !slices.Contains(strings.Fields(tagKeys), key[1]) {
+				return fmt.Errorf("field %s: unknown key %q in its tag", f.Name, key[1])
+			}
+		}
+		return nil
+	}
+	for i := range d.options {
+		if err := check(&d.options[i].param); err != nil {
+			return err
+		}
+	}
+	for i := range d.args {
+		if err := check(&d.args[i].param); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tagKey matches a key of a tag with its value.
+var tagKey = lazyRegexp(`(\w+):"(?:[^"\\]|\\.)*"`)
+
 func list(text, separator string) []string {
 	if text == "" {
 		return nil

@@ -132,6 +132,9 @@ func TestDeclareWrong(t *testing.T) {
 		struct {
 			A string `arg:"a,maybe" help:"h"`
 		}{},
+		struct {
+			A int `opt:"a" min:"1" help:"h"`
+		}{},
 	} {
 		c := Command{Name: "x", Summary: "s", Group: GroupShell, Ask: func(*Context) (report.Answer, error) { return report.Answer{}, nil }}
 		c.params = reflect.TypeOf(wrong)

@@ -36,9 +36,9 @@ type fleetOptions struct {
 	Label     []string      `opt:"label" value:"NAME=VALUE" help:"add: a label of the dumps, such as service=shop; may be repeated"`
 	Rules     ask.RulesFile `opt:"rules" kind:"file" value:"FILE" help:"add: sign crashes by these rules"`
 	Again     bool          `opt:"again" help:"add: try dumps again that failed before and have not changed"`
-	Tries     int           `opt:"tries" min:"1" max:"10" default:"2" help:"add: attempts for a dump whose server does not answer or whose process was killed"`
+	Tries     int           `opt:"tries" range:"1:10" default:"2" help:"add: attempts for a dump whose server does not answer or whose process was killed"`
 	Timeout   time.Duration `opt:"timeout" help:"add: how long a dump may take (1h)"`
-	Processes int           `opt:"processes" min:"1" max:"64" default:"1" help:"add: dumps that are read at a time"`
+	Processes int           `opt:"processes" range:"1:64" default:"1" help:"add: dumps that are read at a time"`
 	cli.Sent
 	Action  fleetAction `arg:"action" help:"what to do"`
 	Fleet   string      `arg:"fleet" kind:"file" help:"the folder of the fleet"`
