@@ -50,14 +50,16 @@ func (x *Holders) Object(a target.Addr) (Node, error) {
 
 // HoldOptions selects paths from roots to an object.
 type HoldOptions struct {
-	All      bool // a path from each handle and each Source that leads to the object, instead of each kind
-	NoStacks bool // ignore stacks
-	Limit    int  // maximum number of paths; 0 for no limit
-	Disjoint int  // if not 0, select at most that many paths that have only the object in common
+	// All selects a path from each handle and each Source that leads to the object.
+	All      bool `opt:"all" excludes:"paths" help:"a path from each root, and not only from each kind"`
+	NoStacks bool `opt:"nostacks" help:"no stacks: what lives once the methods that run now have returned"`
 	// Condemned, if not nil, is the generation that is assumed to be collected. Objects of older generations keep
 	// their referents alive.
-	Condemned *int
-	Retained  bool // add the object's retained size
+	Condemned *int `opt:"gcgen" range:"0:2" help:"what keeps it alive in a collection of generation N (0, 1 or 2): older objects do"`
+	Limit     int  `opt:"limit" range:"1:1048576" help:"at most N paths"` // 0 for no limit
+	Retained  bool `opt:"retained" help:"also the object's retained size"`
+	// Disjoint, if not 0, selects at most that many paths that have only the object in common.
+	Disjoint int `opt:"paths" range:"1:1048576" help:"up to N paths that share only the object: all of them have to be cut to free it"`
 	// Order chooses among the paths. OrderSOS ignores All, Disjoint and Retained, and has no effect with Condemned.
 	Order PathOrder
 }

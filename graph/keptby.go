@@ -11,10 +11,10 @@ import (
 
 // KeepOptions selects the parts of an answer about reachable objects.
 type KeepOptions struct {
-	OnlyStatistics bool             // omit the list of objects
-	Strings        bool             // list only strings, and count them by content
+	OnlyStatistics bool             `opt:"stat,summary" help:"only the statistics"`
+	Retained       bool             `opt:"retained" excludes:"mt" help:"for one object: also the part that nothing else keeps alive"`
+	Strings        bool             `opt:"strings" help:"only strings, counted by their content"`
 	Scan           heap.ScanOptions // for Strings
-	Retained       bool             // add the object's retained size
 }
 
 // KeptBy returns what an object keeps alive, including itself: everything reachable from it, even if something else

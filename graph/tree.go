@@ -13,7 +13,7 @@ import (
 type TreeOptions struct {
 	Least   uint64  // smallest retained size of a row in bytes
 	Percent float64 // the same as a percentage of the live bytes, if Least is 0
-	Depth   int     // maximum number of levels; 0 for maxTreeDepth
+	Depth   int     `opt:"depth" range:"1:" default:"12" excludes:"address" help:"of the tree: levels at most"` // 0 for maxTreeDepth
 }
 
 const (
@@ -213,8 +213,8 @@ func (x *Holders) DominatorsOf(ctx context.Context, a target.Addr, top int) (*an
 // ChildOptions selects children of a node of the dominator tree.
 type ChildOptions struct {
 	Object target.Addr // 0 for the root: objects without an owner
-	From   int         // number of the largest to skip
-	Top    int         // maximum number of the following to list; 0 for all
+	Top    int         `opt:"top" range:"0:" default:"10" help:"of an object, and of -children: objects at most, 0 for all of -children"`
+	From   int         `opt:"from" range:"0:" requires:"children" help:"of -children: objects to leave out in front"`
 }
 
 // DominatorChildren lists the objects that an object owns directly, or the objects without an owner, the largest first.

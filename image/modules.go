@@ -138,8 +138,8 @@ func (im *Image) DescribePDB() (*answer.PDB, error) {
 // ListOptions select the images and the details that List describes.
 type ListOptions struct {
 	Match    func(name string) bool // if not nil, selects images by the last part of their paths
-	At       *target.Addr           // if not nil, selects the image that contains the address
-	Sections bool                   // list the sections or segments of each image
+	At       *target.Addr           `opt:"address,a" help:"only the image that holds this address"`
+	Sections bool                   `opt:"segments,s" help:"print the sections or segments of each"`
 	Exports  []string               // symbols to look up in each image
 }
 

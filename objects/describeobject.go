@@ -19,8 +19,8 @@ const contentChars = 128
 
 // DescribeOptions selects parts of the answer about an object.
 type DescribeOptions struct {
-	NoFields   bool // omit the fields
-	References bool // list outgoing references
+	NoFields   bool `opt:"nofields" help:"no fields"`
+	References bool `opt:"refs" help:"the objects that it refers to, as the GC sees them"`
 }
 
 // Describe describes the object at a. The error is target.ErrCorrupt if there is no object.

@@ -15,11 +15,12 @@ import (
 
 // DescribeOptions selects what a Describer adds to frames.
 type DescribeOptions struct {
-	Source            bool // source files and lines
-	Pretty            bool // methods in source form (metadata.PrettyMethod)
-	Registers         bool
-	Arguments, Locals bool
-	Symbols           *image.Symbols // names native code; if nil, native code has only its module
+	Arguments bool           `opt:"p" help:"arguments"`
+	Locals    bool           `opt:"l" help:"locals"`
+	Registers bool           `opt:"r" help:"the registers of each frame"`
+	Pretty    bool           `opt:"pretty" help:"lambdas, local functions and async methods by the names in the source"` // metadata.PrettyMethod
+	Source    bool           // source files and lines
+	Symbols   *image.Symbols // names native code; if nil, native code has only its module
 }
 
 // A Describer describes frames. It caches facts that frames share. It is not safe for concurrent use.

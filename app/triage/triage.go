@@ -17,7 +17,7 @@ import (
 
 // Options selects the subjects. The zero value selects all.
 type Options struct {
-	NoHeap bool   // skip what is slow on a large heap: holders of memory, load contexts, and soundness of the heap
+	NoHeap bool   `opt:"noheap" help:"leave out what takes long on a large heap: holders of memory, load contexts, whether the heap is sound, and an exception from before Main ran"`
 	Brief  bool   // skip load contexts, and soundness of the heap
 	Jobs   int    // number of subjects checked in parallel, at least 1
 	Rules  string // text of the rules for the crash signature (docs/fleet.md); empty for the default

@@ -25,8 +25,9 @@ import (
 // DescribeOptions selects parts of an object's description.
 type DescribeOptions struct {
 	objects.DescribeOptions
+	// Show has expressions about the object; the caller then shows the fields.
+	Show  string `opt:"show" kind:"expression" value:"EXPR" help:"the values of expressions about it, instead of its fields: Customer.Name, size"`
 	Plain bool   // leave out the elements of a collection and the state of a task
-	Show  string // expressions about the object, such as "Customer.Name, size"; the caller then shows the fields
 
 	// Env returns the environment for Show, with its thread and variables. If nil, Show is evaluated without either.
 	Env func() (*query.Env, error)

@@ -39,15 +39,15 @@ func onOSThreads(list []Thread) []*Thread {
 // StackOptions selects what Stacks lists.
 type StackOptions struct {
 	stackwalk.DescribeOptions
-	Native     bool // also frames of native code
-	References bool // references that each frame holds
-	From       int  // number of frames of a thread to skip, from the leaf on
-	Limit      *int // maximum number of further frames of a thread, nil for all
-	Fold       bool // list repeated calls once
-	Now        bool // start at the thread's current position; see stackwalk.WalkOptions
-	Carried    bool // SOS's registers; see stackwalk.WalkOptions
+	References bool `opt:"gc" help:"the references that each frame holds"`
 	// Debug adds the first thread's stack in the form of the debugging API.
-	Debug bool
+	Debug   bool `opt:"i" help:"the form of the debugging API: native code between managed frames, signatures of metadata"`
+	Native  bool `opt:"native" help:"native frames too, also of a thread that never ran managed code"`
+	Fold    bool `opt:"fold" help:"one round of repeated calls, and their number (a stack overflow)"`
+	Now     bool `opt:"now" help:"the stack at the time of the dump, also for the thread that raised its exception"` // see stackwalk.WalkOptions
+	Limit   *int `opt:"c" range:"0:" help:"frames at most"`                                                          // of a thread; nil for all
+	From    int  // number of frames of a thread to skip, from the leaf on
+	Carried bool // SOS's registers; see stackwalk.WalkOptions
 	// Walk walks the stack of the thread with an OS id. If it is nil, the Walker is used. In a process with several
 	// runtimes it can yield the frames of all (sosgo.Dump.MergedWalk).
 	Walk func(ctx context.Context, osThread uint32, o stackwalk.WalkOptions) iter.Seq[stackwalk.Frame]

@@ -80,13 +80,12 @@ func or[T any](given *T, otherwise T) T {
 }
 
 type dominatorOptions struct {
-	Tree     bool       `opt:"tree" excludes:"address" help:"the tree of owners, as without an address"`
-	Min      *share     `opt:"min" excludes:"address" help:"of the tree: what a row retains at least, of all that lives or in bytes (1%)"`
-	Depth    *int       `opt:"depth" range:"1:" excludes:"address" help:"of the tree: levels at most (12)"`
-	Top      int        `opt:"top" range:"0:" default:"10" help:"of an object, and of -children: objects at most, 0 for all of -children"`
-	Children bool       `opt:"children" excludes:"tree,min,depth" help:"the objects that ADDRESS owns at first hand, or without one those that no other object owns: the largest first"`
-	From     int        `opt:"from" range:"0:" requires:"children" help:"of -children: objects to leave out in front"`
-	Object   cli.Object `arg:"address,optional" help:"an object"`
+	Tree     bool  `opt:"tree" excludes:"address" help:"the tree of owners, as without an address"`
+	Min      share `opt:"min" default:"1%" excludes:"address" help:"of the tree: what a row retains at least, of all that lives or in bytes"`
+	Children bool  `opt:"children" excludes:"tree,min,depth" help:"the objects that ADDRESS owns at first hand, or without one those that no other object owns: the largest first"`
+	graph.TreeOptions
+	graph.ChildOptions
+	Object cli.Object `arg:"address,optional" help:"an object"`
 }
 
 // A share is a percentage of the live memory, or a number of bytes.
@@ -126,13 +125,14 @@ func dominatorsCommand() cli.Command {
 
 func askDominators(c *cli.Context, o *dominatorOptions) (*answer.Dominators, error) {
 	if o.Children {
-		return memory.DominatorChildren(ask.Context(c), ask.View(c), graph.ChildOptions{Object: o.Object.Addr, From: o.From, Top: o.Top})
+		o.ChildOptions.Object = o.Object.Addr
+		return memory.DominatorChildren(ask.Context(c), ask.View(c), o.ChildOptions)
 	}
 	if o.Object.Given {
 		return memory.DominatorsOf(ask.Context(c), ask.View(c), o.Object.Addr, o.Top)
 	}
-	least := or(o.Min, share{percent: 1})
-	return memory.Dominators(ask.Context(c), ask.View(c), graph.TreeOptions{Percent: least.percent, Least: least.size, Depth: or(o.Depth, 12)})
+	o.Percent, o.Least = o.Min.percent, o.Min.size
+	return memory.Dominators(ask.Context(c), ask.View(c), o.TreeOptions)
 }
 
 func referrersCommand() cli.Command {
@@ -166,13 +166,8 @@ func linksCommand(name, summary, help, example string,
 }
 
 type gcRootOptions struct {
-	All      bool       `opt:"all" excludes:"paths" help:"a path from each root, and not only from each kind"`
-	NoStacks bool       `opt:"nostacks" help:"no stacks: what lives once the methods that run now have returned"`
-	Gen      *int       `opt:"gcgen" range:"0:2" help:"what keeps it alive in a collection of generation N (0, 1 or 2): older objects do"`
-	Limit    int        `opt:"limit" range:"1:1048576" help:"at most N paths"`
-	Retained bool       `opt:"retained" help:"also the object's retained size"`
-	Paths    int        `opt:"paths" range:"1:1048576" help:"up to N paths that share only the object: all of them have to be cut to free it"`
-	Object   cli.Object `arg:"address" help:"the object"`
+	graph.HoldOptions
+	Object cli.Object `arg:"address" help:"the object"`
 }
 
 func gcRootCommand() cli.Command {
@@ -191,8 +186,8 @@ func gcRootCommand() cli.Command {
 }
 
 func askGCRoot(c *cli.Context, o *gcRootOptions) (*answer.RootPaths, error) {
-	out, err := memory.GCRoot(ask.Context(c), ask.View(c), o.Object.Addr, graph.HoldOptions{All: o.All, NoStacks: o.NoStacks, Condemned: o.Gen, Limit: o.Limit,
-		Retained: o.Retained, Disjoint: o.Paths, Order: ask.FormOf(c).Paths})
+	o.Order = ask.FormOf(c).Paths
+	out, err := memory.GCRoot(ask.Context(c), ask.View(c), o.Object.Addr, o.HoldOptions)
 	if err != nil || !c.SOS {
 		return out, err
 	}

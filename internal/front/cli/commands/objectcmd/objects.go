@@ -21,10 +21,8 @@ import (
 )
 
 type objOptions struct {
-	NoFields bool       `opt:"nofields" help:"no fields"`
-	Show     string     `opt:"show" kind:"expression" value:"EXPR" help:"the values of expressions about it, instead of its fields: Customer.Name, size"`
-	Refs     bool       `opt:"refs" help:"the objects that it refers to, as the GC sees them"`
-	Object   cli.Object `arg:"address" help:"the object"`
+	values.DescribeOptions
+	Object cli.Object `arg:"address" help:"the object"`
 }
 
 func dumpObjCommand() cli.Command {
@@ -48,9 +46,8 @@ func dumpObjCommand() cli.Command {
 }
 
 func askDumpObj(c *cli.Context, o *objOptions) (*answer.Object, error) {
-	x, err := values.Describe(ask.Context(c), ask.View(c), o.Object.Addr, values.DescribeOptions{
-		DescribeOptions: objects.DescribeOptions{NoFields: o.NoFields, References: o.Refs}, Plain: ask.FormOf(c).Plain, Show: o.Show,
-		Env: func() (*query.Env, error) { return ask.Env(c) }})
+	o.Plain, o.Env = ask.FormOf(c).Plain, func() (*query.Env, error) { return ask.Env(c) }
+	x, err := values.Describe(ask.Context(c), ask.View(c), o.Object.Addr, o.DescribeOptions)
 	if x == nil {
 		return nil, invalidObject(ask.Misread(c, err))
 	}

@@ -12,12 +12,10 @@ import (
 )
 
 type sizeOptions struct {
-	MT       *target.Addr `opt:"mt" excludes:"address" help:"all objects of this MethodTable together"`
-	Stat     bool         `opt:"stat,summary" help:"only the statistics"`
-	Short    bool         `opt:"short" help:"only addresses, one a line, for scripts"`
-	Retained bool         `opt:"retained" excludes:"mt" help:"for one object: also the part that nothing else keeps alive"`
-	Strings  bool         `opt:"strings" help:"only strings, counted by their content"`
-	Object   cli.Object   `arg:"address,optional" help:"the object"`
+	MT    *target.Addr `opt:"mt" excludes:"address" help:"all objects of this MethodTable together"`
+	Short bool         `opt:"short" help:"only addresses, one a line, for scripts"`
+	graph.KeepOptions
+	Object cli.Object `arg:"address,optional" help:"the object"`
 }
 
 func objSizeCommand() cli.Command {
@@ -37,11 +35,10 @@ func askObjSize(c *cli.Context, o *sizeOptions) (*answer.Closure, error) {
 	if !o.Object.Given && o.MT == nil {
 		return nil, c.Usagef("objsize needs the address of an object, or -mt and a type")
 	}
-	ko := graph.KeepOptions{OnlyStatistics: o.Stat, Strings: o.Strings, Retained: o.Retained}
 	if o.MT != nil {
-		return memory.ClosureOfType(ask.Context(c), ask.View(c), *o.MT, ko)
+		return memory.ClosureOfType(ask.Context(c), ask.View(c), *o.MT, o.KeepOptions)
 	}
-	return memory.Closure(ask.Context(c), ask.View(c), o.Object.Addr, ko)
+	return memory.Closure(ask.Context(c), ask.View(c), o.Object.Addr, o.KeepOptions)
 }
 
 type unreachableOptions struct {

@@ -30,18 +30,18 @@ func (f *nameFilter) UnmarshalText(text []byte) error {
 func (nameFilter) Placeholder() string { return "REGEX" }
 
 type imageOptions struct {
-	Name     nameFilter   `opt:"name,n" help:"only images whose file name, without folder, matches"`
-	Address  *target.Addr `opt:"address,a" help:"only the image that holds this address"`
-	Verbose  bool         `opt:"verbose,v" help:"print all details of each"`
-	Segments bool         `opt:"segments,s" help:"print the sections or segments of each"`
+	Name    nameFilter `opt:"name,n" help:"only images whose file name, without folder, matches"`
+	Verbose bool       `opt:"verbose,v" help:"print all details of each"`
+	image.ListOptions
 }
 
 func modulesCommand() cli.Command {
 	return cli.AskWith(cli.Command{Name: "modules", Aliases: []string{"lm"}, Summary: "list the images that the process had mapped"},
 		func(c *cli.Context, o *imageOptions) (*answer.Images, error) {
-			return modules.Images(ask.Context(c), ask.View(c), image.ListOptions{Match: o.Name, Sections: o.Segments, At: o.Address})
+			o.Match = o.Name
+			return modules.Images(ask.Context(c), ask.View(c), o.ListOptions)
 		}, func(p *report.Page, a *answer.Images, o *imageOptions) {
-			processtext.Images(p, a, processtext.ImagesOptions{Verbose: o.Verbose, Sections: o.Segments, Total: o.Address == nil})
+			processtext.Images(p, a, processtext.ImagesOptions{Verbose: o.Verbose, Sections: o.Sections, Total: o.At == nil})
 		})
 }
 

@@ -13,8 +13,8 @@ import (
 )
 
 type triageOptions struct {
-	NoHeap bool          `opt:"noheap" help:"leave out what takes long on a large heap: holders of memory, load contexts, whether the heap is sound, and an exception from before Main ran"`
-	Rules  ask.RulesFile `opt:"rules" kind:"file" value:"FILE" help:"sign the crash by these rules; \"signature rules\" prints the default"`
+	triage.Options
+	Rules ask.RulesFile `opt:"rules" kind:"file" value:"FILE" help:"sign the crash by these rules; \"signature rules\" prints the default"`
 	cli.DumpFile
 }
 
@@ -35,11 +35,11 @@ func triageCommand() cli.Command {
 }
 
 func askTriage(c *cli.Context, o *triageOptions) (*answer.Triage, error) {
-	rules, err := o.Rules.Read()
-	if err != nil {
+	var err error
+	if o.Options.Rules, err = o.Rules.Read(); err != nil {
 		return nil, err
 	}
-	t, err := triage.Triage(ask.Context(c), ask.View(c), triage.Options{NoHeap: o.NoHeap, Rules: rules})
+	t, err := triage.Triage(ask.Context(c), ask.View(c), o.Options)
 	if t == nil {
 		return nil, err
 	}

@@ -16,21 +16,12 @@ import (
 
 type stackOptions struct {
 	ask.ThreadIDs
-	All       bool   `opt:"all" help:"all managed threads"`
-	Variables bool   `opt:"a" help:"arguments and locals"`
-	Arguments bool   `opt:"p" help:"arguments"`
-	Locals    bool   `opt:"l" help:"locals"`
-	GC        bool   `opt:"gc" help:"the references that each frame holds"`
-	Debug     bool   `opt:"i" help:"the form of the debugging API: native code between managed frames, signatures of metadata"`
-	Full      bool   `opt:"f" help:"modules and offsets"`
-	Registers bool   `opt:"r" help:"the registers of each frame"`
-	NoSource  bool   `opt:"n" help:"no source files and lines"`
-	Native    bool   `opt:"native" help:"native frames too, also of a thread that never ran managed code"`
-	Pretty    bool   `opt:"pretty" help:"lambdas, local functions and async methods by the names in the source"`
-	Fold      bool   `opt:"fold" help:"one round of repeated calls, and their number (a stack overflow)"`
-	Now       bool   `opt:"now" help:"the stack at the time of the dump, also for the thread that raised its exception"`
-	Limit     *int   `opt:"c" range:"0:" help:"frames at most"`
-	Thread    string `arg:"thread,optional" help:"the thread"`
+	All       bool `opt:"all" help:"all managed threads"`
+	Variables bool `opt:"a" help:"arguments and locals"`
+	Full      bool `opt:"f" help:"modules and offsets"`
+	NoSource  bool `opt:"n" help:"no source files and lines"`
+	stacks.Options
+	Thread string `arg:"thread,optional" help:"the thread"`
 }
 
 func clrStackCommand() cli.Command {
@@ -54,22 +45,10 @@ func clrStackCommand() cli.Command {
 
 func askCLRStack(c *cli.Context, o *stackOptions) (*answer.Stacks, error) {
 	form := ask.FormOf(c)
-	so := stacks.Options{StackOptions: threads.StackOptions{
-		DescribeOptions: stackwalk.DescribeOptions{
-			Source:    !o.NoSource,
-			Pretty:    o.Pretty,
-			Registers: o.Registers,
-			Arguments: o.Variables || o.Arguments,
-			Locals:    o.Variables || o.Locals,
-		},
-		Native:     o.Native,
-		Now:        form.Now || o.Now,
-		Carried:    form.Carried,
-		References: o.GC,
-		Fold:       o.Fold,
-		Debug:      o.Debug && !o.All,
-		Limit:      o.Limit,
-	}}
+	so := o.Options
+	so.Source, so.Carried, so.Now = !o.NoSource, form.Carried, form.Now || o.Now
+	so.Arguments, so.Locals = o.Arguments || o.Variables, o.Locals || o.Variables
+	so.Debug = o.Debug && !o.All
 	switch {
 	case form.OneRuntime:
 		so.Runtimes = stacks.OneRuntime
