@@ -51,7 +51,7 @@ type Seconds float64
 // A MemoryCounter is a number of bytes that the dump records.
 type MemoryCounter struct {
 	Name  string `json:"name" doc:"what is counted; system: of the whole machine"`
-	Bytes uint64 `json:"bytes" doc:"how much"`
+	Bytes uint64 `json:"bytes" doc:"how much" text:"%;size"`
 }
 
 // A CrashAnnotation is a program's note for its crash reports.

@@ -149,7 +149,7 @@ func (c *cards) field(r *record, f *jsonenc.Field, tag *cardTag, v reflect.Value
 	case core.Kind() == jsonenc.Object:
 		c.inner(r, tag, c.read(core, v))
 	default:
-		if value, form := tag.leaf(f.Name, v); !tag.leavesOut(v) && (!omitted || form < len(tag.forms)) {
+		if value, form := tag.leaf(f.Name, v); !tag.leavesOut(v) && (!omitted || form < len(tag.forms) || tag.has("zero")) {
 			r.add(tag, form, value)
 		}
 	}
@@ -370,6 +370,8 @@ func (t *cardTag) plain(name string, v reflect.Value) (text string, form int) {
 		text = strconv.FormatInt(v.Int(), 10)
 	case v.CanInt():
 		text = Commas(uint64(v.Int()))
+	case v.CanUint() && t.has("size"):
+		text = Size(v.Uint())
 	case v.CanUint() && t.has("plain"):
 		text = strconv.FormatUint(v.Uint(), 10)
 	case v.CanUint():

@@ -148,7 +148,7 @@ Others:
 
 // TestTextTags: the tags of package answer have no options but those that a card knows.
 func TestTextTags(t *testing.T) {
-	known := []string{"line", "nonzero", "limit", "plain", "cut", "row", "table", "heading", "first", "count"}
+	known := []string{"line", "nonzero", "zero", "size", "limit", "plain", "cut", "row", "table", "heading", "first", "count"}
 	files, err := filepath.Glob("../../../answer/*.go")
 	require.NoError(t, err)
 	found := 0

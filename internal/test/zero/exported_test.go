@@ -339,6 +339,7 @@ var exportedTypes = map[string]any{
 	"answer.NativeOwner":                 (*sosgo_answer.NativeOwner)(nil),
 	"answer.NativeSizes":                 (*sosgo_answer.NativeSizes)(nil),
 	"answer.NativeSum":                   (*sosgo_answer.NativeSum)(nil),
+	"answer.NativeWords":                 (*sosgo_answer.NativeWords)(nil),
 	"answer.NativeWrapper":               (*sosgo_answer.NativeWrapper)(nil),
 	"answer.Neighbour":                   (*sosgo_answer.Neighbour)(nil),
 	"answer.Neighbours":                  (*sosgo_answer.Neighbours)(nil),

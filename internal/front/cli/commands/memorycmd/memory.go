@@ -4,7 +4,7 @@ import (
 	"github.com/sosgo/sosgo/app/memorymap"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
-	"github.com/sosgo/sosgo/internal/front/cli/text/memorytext"
+	"github.com/sosgo/sosgo/internal/front/report"
 )
 
 func memoryCommand() cli.Command {
@@ -21,5 +21,5 @@ func memoryCommand() cli.Command {
 			{Line: "memory", Text: "where did the memory go?"},
 			{Line: "memory -malloc", Text: "who allocated native memory?"},
 		},
-	}, ask.With(memorymap.Memory), memorytext.MemoryMap)
+	}, ask.With(memorymap.Memory), report.Card)
 }
