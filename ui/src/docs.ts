@@ -715,11 +715,11 @@ export interface StringCount {
 }
 
 export interface Suspect {
-  args?: Array<Arg> | null; atLeast?: boolean; dead?: number; elements?: number | null; holders?: Array<GroupHolder> | null; kind: string;
-  literals?: boolean; locals?: Array<AsyncLocalValues> | null; members?: TypeCount; name?: string | null;
+  args?: Array<Arg> | null; atLeast?: boolean; dead?: number; elements?: number | null; holders?: Array<GroupHolder> | null;
+  kept?: Statement; kind: string; literals?: boolean; locals?: Array<AsyncLocalValues> | null; members?: TypeCount; name?: string | null;
   others?: Array<GroupReferrers> | null; owner?: PathObject; path?: RootPath; point?: PathObject; remedy?: Statement; retained: number;
-  says?: string; share: number; strength?: string; targets?: Array<TypeCount> | null; text: string; types?: Array<TypeCount> | null;
-  verdict: string;
+  roots?: number; says?: string; share: number; strength?: string; targets?: Array<TypeCount> | null; text: string;
+  types?: Array<TypeCount> | null; verdict: string;
 }
 
 export interface TaskCount {
