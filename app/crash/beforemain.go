@@ -26,7 +26,7 @@ func (d *describer) beforeMain() {
 		d.died.Thrown != 0 || d.out.Frames > 0 || t == nil || t.Managed == nil || t.Managed.Finalizer {
 		return
 	}
-	list, err := d.p.Threads()
+	list, err := d.died.list, d.died.lost
 	if err != nil || d.unreadThreads() {
 		return
 	}

@@ -30,6 +30,8 @@ type Crash struct {
 	// Deduced is the evidence that Thrown likely ended the process, set if no record of the thread refers to Thrown.
 	Deduced answer.Statement
 	carried []carried
+	list    []threads.Thread // of the process
+	lost    error            // why list may be incomplete
 }
 
 // Options selects where Read searches for the exception of a crash.
@@ -38,22 +40,6 @@ type Options struct {
 	// up to 64 MB is read if no record of the thread refers to an exception. Answers note the skipped search.
 	NoHeap bool
 }
-
-// A subject is the examined process with its threads.
-type subject struct {
-	*process.Process
-	list []threads.Thread
-	lost error // why list may be incomplete
-}
-
-func newSubject(p *process.Process) *subject {
-	s := &subject{Process: p}
-	s.list, s.lost = p.Threads()
-	return s
-}
-
-// Threads returns the threads that newSubject listed.
-func (s *subject) Threads() ([]threads.Thread, error) { return s.list, s.lost }
 
 // ThreadID returns the OS id of the thread that raised the exception or took the signal for which t was written. ok is
 // false if the dump does not record it.
@@ -68,7 +54,7 @@ func Died(p *process.Process) (id uint32, ok bool) {
 	if id, ok := ThreadID(p.Target()); ok {
 		return id, true
 	}
-	c, _ := read(newSubject(p)) // an unread thread is not known to have died
+	c, _ := read(p) // an unread thread is not known to have died
 	switch {
 	case !c.ended():
 		return 0, false
@@ -94,13 +80,12 @@ func (x *carried) ended() bool {
 // Read returns why the process died. It returns nil if the dump shows no crash: no signal or exception record, and no
 // thread with an unhandled exception. The error describes the unreadable parts.
 func Read(p *process.Process, o Options) (*Crash, error) {
-	s := newSubject(p)
-	c, err := read(s)
+	c, err := read(p)
 	if !c.ended() {
 		return nil, err
 	}
 	if rt, none := p.Runtime(); none == nil && c.Record == nil {
-		d := &describer{ctx: context.Background(), p: s, noHeap: o.NoHeap, rt: rt, died: c, out: &answer.Crash{Address: noAddress}}
+		d := &describer{ctx: context.Background(), p: p, noHeap: o.NoHeap, rt: rt, died: c, out: &answer.Crash{Address: noAddress}}
 		d.beforeMain()
 		for _, missing := range d.out.Noted() {
 			err = cmp.Or(err, missing)
@@ -113,8 +98,14 @@ func Read(p *process.Process, o Options) (*Crash, error) {
 func (c *Crash) ended() bool { return c.Exception != nil || c.Record != nil || c.Unhandled }
 
 // read is Read for any process, including one that had not crashed.
-func read(p *subject) (*Crash, error) {
-	c := &Crash{}
+func read(p *process.Process) (*Crash, error) {
+	list, lost := p.Threads()
+	return readFrom(p, list, lost)
+}
+
+// readFrom is read with a list of the threads. lost is why it may be incomplete.
+func readFrom(p *process.Process, list []threads.Thread, lost error) (*Crash, error) {
+	c := &Crash{list: list, lost: lost}
 	if x, ok := p.Target().Exception(); ok && !x.Requested {
 		c.Exception = &x
 	}
@@ -125,9 +116,8 @@ func read(p *subject) (*Crash, error) {
 	if c.Record != nil {
 		return c, err // a NativeAOT process has no managed threads
 	}
-	list, terr := p.Threads()
 	if err == nil {
-		err = terr
+		err = lost
 	}
 	if id, ok := ThreadID(p.Target()); ok {
 		c.Thread = threads.ByID(list, id)

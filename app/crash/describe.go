@@ -31,7 +31,7 @@ var noAddress = answer.Maybe[target.Addr]{Err: target.ErrNotInDump}
 // what the threads wait for. The error is ctx's, if ctx ended before anything was found.
 func Describe(ctx context.Context, p *process.Process, o Options) (*answer.Crash, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, _ *process.Call) (*answer.Crash, error) {
-		return settled(p, describe(ctx, newSubject(p), o)), nil
+		return settled(p, describe(ctx, p, o)), nil
 	})
 }
 
@@ -47,11 +47,17 @@ func settled(p *process.Process, out *answer.Crash) *answer.Crash {
 	return out
 }
 
-func describe(ctx context.Context, p *subject, o Options) *answer.Crash {
+func describe(ctx context.Context, p *process.Process, o Options) *answer.Crash {
+	list, lost := p.Threads()
+	return describeFrom(ctx, p, list, lost, o)
+}
+
+// describeFrom is describe with a list of the threads. lost is why it may be incomplete.
+func describeFrom(ctx context.Context, p *process.Process, list []threads.Thread, lost error, o Options) *answer.Crash {
 	if r := p.Dump().File().Report(); r != nil {
 		return r.Crash()
 	}
-	died, err := read(p)
+	died, err := readFrom(p, list, lost)
 	if died.Record != nil {
 		if rt, rerr := p.Runtime(); rerr == nil {
 			died.Record.Exception.locate(rt, p.Memory())
@@ -78,15 +84,14 @@ func describeBriefly(p *process.Process, o Options) *answer.Crash {
 	if r := p.Dump().File().Report(); r != nil {
 		return r.Crash()
 	}
-	s := newSubject(p)
-	died, _ := read(s) // Describe reports the error
+	died, _ := read(p) // Describe reports the error
 	if !died.ended() {
 		return waitedFor(p)
 	}
 	if died.Record != nil {
 		return describeRecord(died.Record, nil)
 	}
-	d := &describer{p: s, noHeap: o.NoHeap, died: died, out: &answer.Crash{Address: noAddress}}
+	d := &describer{p: p, noHeap: o.NoHeap, died: died, out: &answer.Crash{Address: noAddress}}
 	d.record()
 	rt, err := p.Runtime()
 	if err != nil {
@@ -127,7 +132,7 @@ func waitedFor(p *process.Process) *answer.Crash {
 // A describer describes one crash of a CLR, or of a process without one.
 type describer struct {
 	ctx    context.Context
-	p      *subject
+	p      *process.Process
 	noHeap bool
 	rt     *dac.Runtime // nil if no runtime can be read
 	died   *Crash
@@ -347,7 +352,7 @@ func (d *describer) touch(a target.Addr, access, source string) {
 	case source == faultingInstruction || !canonical(d.p.Target().Platform(), a):
 		t.What = "not a canonical address"
 	case d.ctx != nil:
-		t.What = whatIs(resolve.Address(d.ctx, d.p.Process, a))
+		t.What = whatIs(resolve.Address(d.ctx, d.p, a))
 	}
 	d.out.Touched = t
 }
@@ -963,7 +968,7 @@ func (d *describer) concludeAlive() {
 
 // unreadThreads reports whether the exception of a thread could not be read.
 func (d *describer) unreadThreads() bool {
-	list, err := d.p.Threads()
+	list, err := d.died.list, d.died.lost
 	if err != nil {
 		return true
 	}
@@ -978,7 +983,7 @@ func (d *describer) waiting() {
 		d.out.Note(err)
 		return
 	}
-	list, unread := d.p.Threads()
+	list, unread := d.died.list, d.died.lost
 	d.out.Note(unread)
 	w, err := threads.Waiting(d.ctx, walker, list)
 	if err != nil {

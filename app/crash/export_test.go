@@ -12,7 +12,10 @@ import (
 )
 
 // A Subject is a process with the examined threads.
-type Subject = subject
+type Subject struct {
+	*process.Process
+	list []threads.Thread
+}
 
 // NewSubject returns a process with list in place of its own threads.
 func NewSubject(p *process.Process, list ...threads.Thread) *Subject {
@@ -21,12 +24,12 @@ func NewSubject(p *process.Process, list ...threads.Thread) *Subject {
 
 // DescribeSubject is Describe.
 func DescribeSubject(ctx context.Context, s *Subject) *answer.Crash {
-	return describe(ctx, s, Options{})
+	return describeFrom(ctx, s.Process, s.list, nil, Options{})
 }
 
 // FailFastAt returns the FailFast description of t if f were a frame of Environment.FailFast.
 func FailFastAt(p *Subject, rt *dac.Runtime, w *stackwalk.Walker, t *threads.Thread, f *stackwalk.Frame) *answer.FailFast {
-	d := &describer{ctx: context.Background(), p: p, rt: rt, died: &Crash{Thread: t}, out: &answer.Crash{}, fatal: f}
+	d := &describer{ctx: context.Background(), p: p.Process, rt: rt, died: &Crash{Thread: t}, out: &answer.Crash{}, fatal: f}
 	d.failFast(w)
 	return d.out.FailFast
 }
@@ -40,7 +43,7 @@ var IsFailFast = isFailFast
 // Unreported returns the described access for an exception with its CONTEXT at context and the reported address a.
 func Unreported(p *Subject, context, a target.Addr) *answer.Touched {
 	state := carried{thread: &threads.Thread{}, in: &dac.ExceptionState{Context: context}}
-	d := &describer{p: p, died: &Crash{Thread: state.thread, carried: []carried{state}}, out: &answer.Crash{}}
+	d := &describer{p: p.Process, died: &Crash{Thread: state.thread, carried: []carried{state}}, out: &answer.Crash{}}
 	a, source := d.unreported(a, "the record")
 	d.touch(a, "", source)
 	return d.out.Touched
@@ -66,7 +69,7 @@ func ExitFrame(rt *dac.Runtime, w *stackwalk.Walker, t *threads.Thread, handlers
 
 // Meaning is meaning. It returns root as well.
 func Meaning(p *Subject, rt *dac.Runtime, root Fault, x *answer.Exception) (Fault, string) {
-	evidence := (&describer{p: p, rt: rt}).meaning(&root, x)
+	evidence := (&describer{p: p.Process, rt: rt}).meaning(&root, x)
 	return root, evidence.Text
 }
 
