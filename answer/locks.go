@@ -51,6 +51,7 @@ type Lock struct {
 	Readers   []Thread      `json:"readers,omitempty" doc:"of a ReaderWriterLockSlim: the threads that hold it as readers, as far as they are known"`
 	Recursion uint32        `json:"recursion,omitempty" doc:"times that the owner entered again"`
 	State     string        `json:"state,omitempty" doc:"of what is no lock: its counts in words"`
+	Counts    Statement     `json:"counts,omitzero" doc:"state with its arguments"`
 	Waiters   Maybe[int64]  `json:"waiters,omitzero" doc:"threads that wait, by its own count"`
 	Waiting   []LockWaiter  `json:"waiting,omitempty" doc:"the threads that were found to wait"`
 	Async     []AsyncWaiter `json:"asyncWaiters,omitempty" doc:"tasks of WaitAsync that wait, the next one first"`
@@ -141,6 +142,7 @@ type OperationWait struct {
 	Type    Text        `json:"type,omitzero" doc:"its type"`
 	Name    string      `json:"name,omitempty" doc:"the field that holds the object, if one was found: behind its class for a static field, behind the type or the static field of its object for another"`
 	State   string      `json:"state,omitempty" doc:"counts of the object, in words"`
+	Counts  Statement   `json:"counts,omitzero" doc:"state with its arguments"`
 	Statement
 	Holders []OperationHolder `json:"holders,omitempty" doc:"who has to go on first, as far as that is known"`
 	First   []target.Addr     `json:"first" doc:"tasks or boxes of the first of them"`

@@ -1,5 +1,31 @@
 package words
 
+// States of locks and of what they wait for.
+var (
+	ValueInTheMaking    = say("value in the making", "its value is being created")
+	WaitingForPulse     = say("threads waiting for a pulse", "{threads} waiting for a pulse (its own count)")
+	JustEntered         = say("lock just entered", "held; its owner is not recorded yet")
+	HeldUnrecorded      = say("lock held by an unrecorded thread", "held; it does not record by whom")
+	MayEnter            = say("permits", "{free} may enter")
+	SomeMayEnter        = say("permits of a maximum", "{free} of {max} may enter")
+	EventNotSet         = say("event not set", "not set")
+	EventSet            = say("event set", "set")
+	HeldByWriter        = say("lock held by a writer", "held by a writer")
+	HeldByUpgradeable   = say("lock held by an upgradeable reader", "held by an upgradeable reader")
+	HeldByReader        = say("lock held by a reader", "held by a reader")
+	HeldByReaders       = say("lock held by readers", "held by {readers} readers")
+	LockFree            = say("lock free", "free")
+	SignalsMissing      = say("signals missing", "{missing} of {all} signals are missing")
+	BarrierPhase        = say("phase of a barrier", "phase {phase}")
+	ItemsOfCapacity     = say("items of a capacity", "{items} of {capacity} items")
+	PermitsQueued       = say("permits queued", "{permits} permits queued")
+	PermitsLeased       = say("permits leased", "{leased} of {permits} permits leased, {queued} of {limit} queued")
+	IsFull              = say("collection full", "which is full")
+	HasAllItems         = say("collection with all its items", "which has all of its {items} items")
+	PoolWorker          = say("a worker of the pool", "a thread pool worker (it is queued)")
+	SemaphoreUnrecorded = say("a semaphore that records no holder", "a SemaphoreSlim ({semaphore}, {state}; it does not record who has entered)")
+)
+
 // Conclusions of app/locks.
 var (
 	NamedObject        = say("object with its field", "{object} ({field})")

@@ -35,13 +35,14 @@ func TestThreadStatics(t *testing.T) {
 	}
 	summed, points := map[string]bool{}, []target.Addr(nil)
 	for _, s := range find(t, d, every).Suspects {
-		if s.Kind == answer.SuspectThreadStatic {
+		switch s.Kind {
+		case answer.SuspectThreadStatic:
 			summed[s.Name.S] = true
 			assert.Equal(t, sizes[s.Name.S], s.Retained, s.Name.S)
 			assert.Equal(t, threads[s.Name.S], s.Roots, s.Name.S)
 			assert.Contains(t, s.Kept.Text, s.Name.S)
 			assert.Greater(t, s.Roots, 1)
-		} else if s.Kind == answer.SuspectObject || s.Kind == answer.SuspectAccumulation {
+		case answer.SuspectObject, answer.SuspectAccumulation:
 			points = append(points, s.Point.Address)
 		}
 	}

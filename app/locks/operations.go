@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/app/tasks"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/base/limits"
@@ -20,7 +21,7 @@ type thing struct {
 	kind    string
 	addr    target.Addr // 0 if the code waits for no object that others can wait for
 	typ     answer.Text
-	state   string
+	state   answer.Statement
 	words   string // what it is, if it is not an object
 	cause   tasks.Cause
 	lock    *lock        // set for a SemaphoreSlim
@@ -260,7 +261,7 @@ func (s *survey) thingOf(leaf target.Addr, stack *answer.AsyncStack, known map[t
 	t := &thing{cause: cause, addr: object, words: stack.Reason.String()}
 	switch {
 	case l != nil:
-		t.kind, t.typ, t.state, t.lock, t.cause = l.Kind, l.Type, l.State, l, tasks.CauseSemaphore
+		t.kind, t.typ, t.state, t.lock, t.cause = l.Kind, l.Type, l.Counts, l, tasks.CauseSemaphore
 	case role.channel != nil:
 		s.channelThing(t, role)
 	case limits != nil:
@@ -392,7 +393,7 @@ func (s *survey) channelThing(t *thing, role channelRole) {
 		t.cause, t.words = tasks.CauseChannelWrite, "room in a channel"
 	}
 	if c.capacity.Err == nil && c.items.Err == nil {
-		t.state = fmt.Sprintf("%d of %d items", c.items.Value, c.capacity.Value)
+		t.state = words.ItemsOfCapacity.Of(words.N(c.items.Value), words.N(c.capacity.Value))
 	}
 }
 
@@ -415,7 +416,7 @@ func (s *survey) limiterOf(promise target.Addr) *thing {
 			t.queued, err = b.Queued.Int(x)
 		}
 		s.gaps.Note(err)
-		t.typ, t.state = s.gaps.Text(o.Type.ManagedName()), fmt.Sprintf("%d permits queued", t.queued)
+		t.typ, t.state = s.gaps.Text(o.Type.ManagedName()), words.PermitsQueued.Of(words.N(t.queued))
 		return t
 	}
 	l, x, is, err := shapes.Try[*limiter](s.r.b, o)
@@ -449,6 +450,6 @@ func (s *survey) limiterState(t *thing, l *limiter, x shapes.Instance) error {
 	if err != nil {
 		return err
 	}
-	t.state = fmt.Sprintf("%d of %d permits leased, %d of %d queued", limit[0]-v[0], limit[0], v[1], limit[1])
+	t.state = words.PermitsLeased.Of(words.N(limit[0]-v[0]), words.N(limit[0]), words.N(v[1]), words.N(limit[1]))
 	return nil
 }

@@ -51,7 +51,7 @@ func (g *grapher) grouped(idle *idleCount) []*waiters {
 		w := known[k]
 		if w == nil {
 			w = &waiters{thing: t, OperationWait: answer.OperationWait{Method: op.method, File: op.file, Line: op.line, From: op.from, Request: op.request,
-				Kind: t.kind, Object: cmp.Or(t.addr, t.source), Type: t.typ, State: t.state, Name: g.nameOf(t), Statement: words.WaitsFor.Of(g.thingText(t))}}
+				Kind: t.kind, Object: cmp.Or(t.addr, t.source), Type: t.typ, State: t.state.Text, Counts: t.state, Name: g.nameOf(t), Statement: words.WaitsFor.Of(g.thingText(t))}}
 			known[k] = w
 			out = append(out, w)
 		}
@@ -266,8 +266,8 @@ func (g *grapher) suspended(groups []*waiters) []answer.Verdict {
 			v.Sites = append(v.Sites, answer.Site{Method: w.Method, Does: t.kind, Count: w.Count})
 		}
 		state := answer.Statement{}
-		if t.state != "" {
-			state = words.CommaState.Of(words.Text(t.state))
+		if !t.state.IsZero() {
+			state = words.CommaState.Of(t.state)
 		}
 		start := words.OperationsWait.Of(words.N(s.count), g.thingText(t), state)
 		told := s.count > 0

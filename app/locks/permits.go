@@ -54,10 +54,10 @@ func (g *grapher) fullSemaphores() []answer.Verdict {
 			if field, ok := strings.CutSuffix(g.s.names[l.Address], "."+freeNodes); ok {
 				name = words.NamedObject.Of(name, words.Field(field))
 			}
-			v.Statement = words.FullCollection.Of(g.waiting(list), name, limitOf(list), words.Text(state))
+			v.Statement = words.FullCollection.Of(g.waiting(list), name, limitOf(list), state)
 			v.Show[0] = "dumpobj " + addressText(collection)
 		default:
-			if u := g.s.uses[l]; u == nil || !u.gives && len(u.holders) == 0 || !g.permits(&v, words.FullSemaphore.Of(g.waiting(list), g.lockText(l), limitOf(list), words.Text(l.State)), l) {
+			if u := g.s.uses[l]; u == nil || !u.gives && len(u.holders) == 0 || !g.permits(&v, words.FullSemaphore.Of(g.waiting(list), g.lockText(l), limitOf(list), l.Counts), l) {
 				continue
 			}
 		}
@@ -74,10 +74,10 @@ func (g *grapher) fullSemaphores() []answer.Verdict {
 
 // fullCollection returns the BlockingCollection that a thread adds to, with its state. If it finds no collection it
 // returns 0 and notes what it could not read.
-func (g *grapher) fullCollection(w *wait) (target.Addr, string) {
+func (g *grapher) fullCollection(w *wait) (target.Addr, answer.Statement) {
 	name, _, _ := strings.Cut(w.called, "(")
 	if !strings.HasPrefix(name, "System.Collections.Concurrent.BlockingCollection") || !strings.Contains(name[strings.LastIndexByte(name, '.')+1:], "Add") {
-		return 0, ""
+		return 0, answer.Statement{}
 	}
 	var unread error
 	for root := range g.s.framework(w.thread) {
@@ -101,14 +101,14 @@ func (g *grapher) fullCollection(w *wait) (target.Addr, string) {
 		n, err := k.Capacity.Int(x)
 		if err != nil {
 			g.s.gaps.Note(err)
-			return o.Addr, "which is full"
+			return o.Addr, words.IsFull.Of()
 		}
-		return o.Addr, fmt.Sprintf("which has all of its %d items", n)
+		return o.Addr, words.HasAllItems.Of(words.N(n))
 	}
 	if unread != nil {
 		g.s.gaps.Note(fmt.Errorf("the collection that a thread adds to: %w", unread))
 	}
-	return 0, ""
+	return 0, answer.Statement{}
 }
 
 // releases returns the method of the program in which a thread waits for a semaphore if it releases a semaphore later,

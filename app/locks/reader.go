@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/app/tasks"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
@@ -60,6 +61,9 @@ type lock struct {
 	unread      bool  // not all readers of a ReaderWriterLockSlim could be searched for
 	count, most int64 // a semaphore's free permits and its maximum
 }
+
+// says sets the state of the lock.
+func (l *lock) says(state answer.Statement) { l.State, l.Counts = state.Text, state }
 
 // holders returns the threads that must leave the lock before t may enter. An upgradeable reader that becomes the
 // writer waits for the other readers.
@@ -202,7 +206,7 @@ func (s *survey) made(l *lock) {
 		return
 	}
 	l.Kind, l.Address, l.Type = answer.LockLazy, o.Addr, s.gaps.Text(o.Type.ManagedName())
-	l.State = "its value is being created"
+	l.says(words.ValueInTheMaking.Of())
 }
 
 // add adds a lock.
@@ -281,7 +285,8 @@ func (s *survey) unfound() {
 			}
 		}
 		if m, err := s.r.rt.ManagedLock(a); err == nil && m.Pulse > found {
-			l.pulse, l.State = true, fmt.Sprintf("%d waiting for a pulse (its own count)", m.Pulse)
+			l.pulse = true
+			l.says(words.WaitingForPulse.Of(words.N(m.Pulse)))
 		}
 	}
 }
@@ -299,15 +304,12 @@ func (s *survey) monitor(b *dac.SyncBlock) *lock {
 			l.Recursion-- // the runtime counts the first entry
 		}
 		if s.ownedBy(l, s.ownerOf(b)); b.OwnerID == 0 && b.OwnerThread == 0 {
-			l.State = justEntered
+			l.says(words.JustEntered.Of())
 		}
 	}
 	s.add(l)
 	return l
 }
-
-// justEntered is the state of a lock before its owner has written its id.
-const justEntered = "held; its owner is not recorded yet"
 
 func (s *survey) ownerOf(b *dac.SyncBlock) *threads.Thread {
 	for i := range s.r.threads {
@@ -373,7 +375,7 @@ func (s *survey) managedLock(l *lock, o objects.Object) (bool, error) {
 	switch {
 	case err != nil || !v.Held:
 	case v.OwnerID == 0:
-		l.State = justEntered
+		l.says(words.JustEntered.Of())
 	case v.ManagedID:
 		s.ownedBy(l, threads.ByManagedID(s.r.threads, v.OwnerID))
 	default:
@@ -419,9 +421,9 @@ func (s *survey) semaphore(l *lock, o objects.Object) (bool, error) {
 	if err != nil {
 		return true, err
 	}
-	l.State = fmt.Sprintf("%d may enter", v[0])
+	l.says(words.MayEnter.Of(words.N(v[0])))
 	if v[1] != 1<<31-1 {
-		l.State = fmt.Sprintf("%d of %d may enter", v[0], v[1])
+		l.says(words.SomeMayEnter.Of(words.N(v[0]), words.N(v[1])))
 	}
 	l.Waiters.Value, l.count, l.most = v[2], v[0], v[1]
 	monitor, err := k.Monitor.Addr(at)
@@ -466,9 +468,10 @@ func (s *survey) event(l *lock, o objects.Object) (bool, error) {
 	if s.tasks[o.Addr], err = shapes.Is[*taskEvent](s.r.b, o.Type); err != nil || s.tasks[o.Addr] {
 		return true, err
 	}
-	l.Kind, l.State = answer.LockEvent, "not set"
+	l.Kind = answer.LockEvent
+	l.says(words.EventNotSet.Of())
 	if state&eventSet != 0 {
-		l.State = "set"
+		l.says(words.EventSet.Of())
 	}
 	l.Waiters.Value = int64(state & eventWaiters)
 	return true, nil
@@ -491,26 +494,27 @@ func (s *survey) readerWriter(l *lock, o objects.Object) (bool, error) {
 	l.Waiters.Value = v[2] + v[3] + v[4] + v[5]
 	switch {
 	case v[0] > 0:
-		l.State = "held by a writer"
+		l.says(words.HeldByWriter.Of())
 		s.own(l, uint32(v[0]))
 	case v[1] > 0:
-		l.State = "held by an upgradeable reader"
+		l.says(words.HeldByUpgradeable.Of())
 		s.own(l, uint32(v[1]))
 		return true, s.readers(l, k, at)
 	case owners&readersMask != 0:
-		l.Held, l.State = true, held(owners&readersMask)
+		l.Held = true
+		l.says(heldBy(owners & readersMask))
 		return true, s.readers(l, k, at)
 	default:
-		l.State = "free"
+		l.says(words.LockFree.Of())
 	}
 	return true, nil
 }
 
-func held(readers uint64) string {
+func heldBy(readers uint64) answer.Statement {
 	if readers == 1 {
-		return "held by a reader"
+		return words.HeldByReader.Of()
 	}
-	return fmt.Sprintf("held by %d readers", readers)
+	return words.HeldByReaders.Of(words.N(readers))
 }
 
 // readers finds the threads that hold a lock as readers, from their lists of entered locks.
@@ -605,7 +609,7 @@ func (s *survey) countdown(l *lock, o objects.Object) (bool, error) {
 	if err != nil {
 		return true, err
 	}
-	l.State = fmt.Sprintf("%d of %d signals are missing", v[0], v[1])
+	l.says(words.SignalsMissing.Of(words.N(v[0]), words.N(v[1])))
 	e, err := k.Event.Addr(at)
 	s.inner[e] = o.Addr
 	return true, err
@@ -621,7 +625,7 @@ func (s *survey) barrier(l *lock, o objects.Object) (bool, error) {
 	if err != nil {
 		return true, err
 	}
-	l.State = fmt.Sprintf("phase %d", phase)
+	l.says(words.BarrierPhase.Of(words.N(phase)))
 	for _, f := range []*shapes.Ref{&k.Odd, &k.Even} {
 		e, err := f.Addr(at)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/app/flows"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
@@ -149,7 +150,8 @@ func (s *survey) spin(o *heap.Object, p *spinPlace, name string) error {
 	case owner&spinAnonymous == 0 && owner != 0:
 		s.own(l, uint32(owner))
 	case owner&spinAnonymous != 0 && owner&spinHeld != 0:
-		l.Held, l.State = true, "held; it does not record by whom"
+		l.Held = true
+		l.says(words.HeldUnrecorded.Of())
 	}
 	s.spins[at] = l
 	s.locks = append(s.locks, l)

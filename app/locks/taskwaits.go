@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/app/tasks"
 	"github.com/sosgo/sosgo/app/threadpool"
 	"github.com/sosgo/sosgo/dac"
@@ -112,9 +113,6 @@ func (s *survey) queued() error {
 	return nil
 }
 
-// inPool describes what a queued task waits for.
-const inPool = "a thread pool worker (it is queued)"
-
 // awaited finds, for the tasks that threads wait for, the async methods between them, what those wait for, and the
 // thread that runs it.
 func (s *survey) awaited(wanted map[target.Addr]bool, o heap.ScanOptions) error {
@@ -126,7 +124,7 @@ func (s *survey) awaited(wanted map[target.Addr]bool, o heap.ScanOptions) error 
 				w.add(t)
 			}
 			if s.items[a] {
-				w.until = inPool
+				w.until = words.PoolWorker.Of()
 			}
 		}
 	}
@@ -161,15 +159,15 @@ func (s *survey) through(w *wait, a target.Addr, stack *answer.AsyncStack) {
 		for _, f := range chain {
 			w.chain = append(w.chain, frameName(f))
 		}
-		if w.ready = s.ready(stack, a); !w.ready && w.until == "" && stack.Reason.Err == nil {
-			w.until = stack.Reason.S
+		if w.ready = s.ready(stack, a); !w.ready && w.until.IsZero() && stack.Reason.Err == nil {
+			w.until = words.Text(stack.Reason.S)
 			w.proved = len(w.runners) > 0
 		}
 		if s.waitsInPool(stack) {
-			w.until = inPool
+			w.until = words.PoolWorker.Of()
 		}
 		if l := s.nodes[stack.Frames[0].Object]; l != nil {
-			w.until = "a SemaphoreSlim (" + l.Address.String() + ", " + l.State + "; it does not record who has entered)"
+			w.until = words.SemaphoreUnrecorded.Of(words.Object(l.Address), l.Counts)
 		}
 	}
 	leaf := stack.Frames[0].Object
@@ -178,6 +176,10 @@ func (s *survey) through(w *wait, a target.Addr, stack *answer.AsyncStack) {
 	}
 	cause, err := s.found.tasks.CauseOf(leaf)
 	s.gaps.Note(err)
+	if cause == tasks.CausePool && w.scheduler == "" {
+		w.scheduler, err = s.found.tasks.SchedulerOf(leaf)
+		s.gaps.Note(err)
+	}
 	w.leaves = append(w.leaves, leafOf{leaf, cause, s.nodes[leaf] != nil})
 	if t := s.runs(leaf); t != nil {
 		if leaf != a {

@@ -49,9 +49,11 @@ type wait struct {
 	ends   answer.Statement // how the wait can end by itself
 	entry  bool             // the program's entry point waits, as an async Main does
 	chain  []string         // for a task: the async methods from it to the one that waits for something else
-	until  string           // for a task: what that method waits for
-	ready  bool             // for a task: that method can go on
-	proved bool             // runners are recorded by themselves or by the runtime
+	until  answer.Statement // for a task: what that method waits for
+	// scheduler is the class of the TaskScheduler that the task is queued in, if it is not the thread pool's.
+	scheduler string
+	ready     bool // for a task: that method can go on
+	proved    bool // runners are recorded by themselves or by the runtime
 
 	unread string // what it waits for in words, where the object could not be read
 }

@@ -163,7 +163,7 @@ func (g *grapher) describe() {
 				row.Object, row.Type = w.object.Addr, g.s.gaps.Text(w.object.Type.ManagedName())
 			}
 		case w.async:
-			row.Kind, row.Object, row.Chain, row.Until = "task", w.tasks[0], w.chain, w.until
+			row.Kind, row.Object, row.Chain, row.Until = "task", w.tasks[0], w.chain, w.until.Text
 		case w.object.Addr != 0:
 			row.Kind, row.Object, row.Type, row.Name = "wait handle", w.object.Addr, g.s.gaps.Text(w.object.Type.ManagedName()), g.s.names[w.object.Addr]
 			if ok, err := shapes.Is[*mutex](g.s.r.b, w.object.Type); ok && err == nil && w.more == 0 && len(w.runners) == 0 {
@@ -175,7 +175,7 @@ func (g *grapher) describe() {
 		case len(w.tasks) == 0:
 			row.Kind, row.Object = "task", w.event
 		default:
-			row.Kind, row.Object, row.Type, row.Chain, row.Until = "task", w.tasks[0], g.s.typeOf(w.tasks[0]), w.chain, w.until
+			row.Kind, row.Object, row.Type, row.Chain, row.Until = "task", w.tasks[0], g.s.typeOf(w.tasks[0]), w.chain, w.until.Text
 		}
 		if w.remote != "" {
 			row.Kind = w.remote
@@ -856,7 +856,7 @@ func (g *grapher) blocks(alike ...*wait) answer.Verdict {
 	if !w.proved {
 		v.Strength = answer.StrengthLikely // concluded from the awaited objects
 	}
-	if g.s.pool != nil && len(g.s.pool.Verdicts) > 0 && row.Until == inPool {
+	if g.s.pool != nil && len(g.s.pool.Verdicts) > 0 && w.until.Says == words.PoolWorker.Kind() {
 		v.Strength = g.s.pool.Verdicts[0].Strength
 		v.Because(g.s.pool.Verdicts[0].Statement)
 	}
@@ -893,7 +893,7 @@ func (g *grapher) sameScheduler(alike []*wait) (n int) {
 		return 0
 	}
 	for _, w := range alike {
-		if _, name, ok := strings.Cut(w.until, tasks.TurnIn); ok {
+		if name := w.scheduler; name != "" {
 			for task, t := range g.s.running.tasks {
 				if t != w.thread {
 					continue
@@ -966,13 +966,13 @@ func (g *grapher) end(w *wait) answer.Statement {
 		return words.WhichServes.Of(g.name(w.runners[0]), words.Text(w.serves))
 	case len(w.runners) > 0:
 		return words.WhichRuns.Of(g.name(w.runners[0]))
-	case w.until != "":
-		return words.WhichWaitsFor.Of(words.Text(w.until))
+	case !w.until.IsZero():
+		return words.WhichWaitsFor.Of(w.until)
 	case w.lock != nil && w.lock.Kind == answer.LockSemaphore:
 		if u := g.s.uses[w.lock]; u != nil && len(u.holders) > 0 {
-			return words.StateHolder.Of(words.Text(w.lock.State), g.holderName(&u.holders[0]), entered(u.holders[0].strength))
+			return words.StateHolder.Of(w.lock.Counts, g.holderName(&u.holders[0]), entered(u.holders[0].strength))
 		}
-		return words.StateUnknown.Of(words.Text(w.lock.State))
+		return words.StateUnknown.Of(w.lock.Counts)
 	}
 	return answer.Statement{}
 }
@@ -1091,7 +1091,7 @@ func (g *grapher) unheld() []answer.Verdict {
 		if len(alike) == 0 {
 			continue
 		}
-		v := answer.Conclude(answer.FindingAbandoned, words.Unheld.Of(g.waiting(alike), g.lockName(l), words.Text(l.State), limitOf(alike)), answer.StrengthLikely, g.evidences(alike)...)
+		v := answer.Conclude(answer.FindingAbandoned, words.Unheld.Of(g.waiting(alike), g.lockName(l), l.Counts, limitOf(alike)), answer.StrengthLikely, g.evidences(alike)...)
 		v.Count, v.Sites, v.Thing = len(alike), g.sites(alike), g.lockName(l).Text
 		v.Show = append([]string{"dumpobj " + addressText(l.Address)}, g.show(alike[0])...)
 		v.Because(words.EnteredLists.Of())

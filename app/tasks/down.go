@@ -382,10 +382,6 @@ func (r *Reader) taskWords(w waiter) (string, error) {
 	return "a promise (TaskCompletionSource)", nil
 }
 
-// TurnIn is the prefix of the reason of a task queued in a TaskScheduler other than the thread pool's. The name of the
-// scheduler's class follows.
-const TurnIn = "its turn in the task scheduler "
-
 // turnWords describes the queue that a task waits in.
 func (r *Reader) turnWords(w waiter) (string, error) {
 	name, err := r.SchedulerOf(w.addr)
@@ -395,7 +391,7 @@ func (r *Reader) turnWords(w waiter) (string, error) {
 	case name == "":
 		return "its turn in the thread pool", nil
 	}
-	return TurnIn + name, nil
+	return "its turn in the task scheduler " + name, nil
 }
 
 // SchedulerOf returns the class of a task's TaskScheduler, or "" for the thread pool's.

@@ -266,8 +266,11 @@ func holder(list []*answer.Suspect, l *answer.Leaks) answer.Finding {
 
 // handleAlone reports whether so many objects have only a handle each that the handles are a finding.
 func handleAlone(s *answer.Suspect) bool {
-	return s.Verdict == answer.VerdictSuspect && s.Share >= holderShare && s.Kind == answer.SuspectGroup && s.Members != nil && len(s.Holders) == 1 && s.Holders[0].Handle != "" && s.Holders[0].Share == 100 &&
-		s.Holders[0].Sampled >= muchHandles
+	if s.Verdict != answer.VerdictSuspect || s.Share < holderShare || s.Kind != answer.SuspectGroup || s.Members == nil || len(s.Holders) != 1 {
+		return false
+	}
+	h := &s.Holders[0]
+	return h.Handle != "" && h.Share == 100 && h.Sampled >= muchHandles
 }
 
 // copied reports whether most of what suspects retain are strings. The command waste counts their copies.

@@ -488,8 +488,8 @@ export interface LoaderHeap {
 }
 
 export interface Lock {
-  address: string; asyncWaiters?: Array<AsyncWaiter> | null; held: boolean; kind: string; name?: string; owner?: Thread; ownerId?: number;
-  readers?: Array<Thread> | null; recursion?: number; state?: string; type: string | null; waiters?: number | null;
+  address: string; asyncWaiters?: Array<AsyncWaiter> | null; counts?: Statement; held: boolean; kind: string; name?: string; owner?: Thread;
+  ownerId?: number; readers?: Array<Thread> | null; recursion?: number; state?: string; type: string | null; waiters?: number | null;
   waiting?: Array<LockWaiter> | null;
 }
 
@@ -573,7 +573,7 @@ export interface OmittedCauses {
 }
 
 export interface OperationWait {
-  args?: Array<Arg> | null; count: number; file?: string; first: Array<string> | null; from?: string;
+  args?: Array<Arg> | null; count: number; counts?: Statement; file?: string; first: Array<string> | null; from?: string;
   holders?: Array<OperationHolder> | null; kind: string; line?: number; method: string | null; name?: string; object?: string;
   request?: string; says?: string; state?: string; text: string; type?: string | null;
 }

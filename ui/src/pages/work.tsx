@@ -92,9 +92,9 @@ function waitGraph(w: Waits): { nodes: GraphNode[]; edges: GraphEdge[] } {
   }
   for (const [i, p] of (w.operations ?? []).entries()) {
     if (!p.object && !p.name) continue;
-    const o = thing(p.kind, p.name, p.object);
-    edges.push({ from: node({ id: "p" + i, label: `${p.count > 1 ? `${p.count} × ` : ""}${shortMethod(p.method ?? "?")}`, kind: "code", note: p.text, href: p.first?.[0] && hasObject(p.first[0]) ? link("object", p.first[0]) : undefined }), to: o, label: p.count === 1 ? "waits for" : "wait for" });
-    for (const h of p.holders ?? []) edges.push({ from: o, to: node({ id: "o" + h.object, label: shortMethod(h.method ?? "?"), kind: "code", note: h.waits ? `waits for ${h.waits}` : undefined, href: hasObject(h.object) ? link("object", h.object) : undefined }), label: `entered by (${h.strength})` });
+    const o = thing(p.kind, p.name, p.object), first = p.first?.[0];
+    edges.push({ from: node({ id: "p" + i, label: `${p.count > 1 ? `${p.count} × ` : ""}${shortMethod(p.method ?? "?")}`, kind: "code", note: p.text, href: first && hasObject(first) ? link("object", first) : undefined }), to: o, label: p.count === 1 ? "waits for" : "wait for" });
+    for (const h of p.holders ?? []) edges.push({ from: o, to: h.thread ? thread(h.thread) : node({ id: "o" + h.object, label: shortMethod(h.method ?? "?"), kind: "code", note: h.waits ? `waits for ${h.waits}` : undefined, href: h.object && hasObject(h.object) ? link("object", h.object) : undefined }), label: `entered by (${h.strength})` });
   }
   return { nodes: [...nodes.values()], edges };
 }
