@@ -225,7 +225,8 @@ func (r *Reader) exception(g *answer.Gaps, info target.Addr) (answer.TaskExcepti
 		out.Message.S, _, err = e.Message.Text(x, messageChars)
 	}
 	out.Message = g.Text(out.Message.S, err)
-	out.Thrown.S, out.Began.S, out.Thrown.Err = r.thrownIn(o.Addr) // a detail: without it, nothing counts as missing
+	thrown, began, err := r.thrownIn(o.Addr)
+	out.Thrown, out.Began = g.Text(thrown, err), answer.Text{S: began, Err: err}
 	return out, nil
 }
 

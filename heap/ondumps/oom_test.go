@@ -59,7 +59,7 @@ func TestOutOfMemory(t *testing.T) {
 				require.NotZero(t, heaps[i].OOMHistoryAt)
 				process.records[heaps[i].OOMHistoryAt] = make([]byte, recordSize)
 			}
-			assert.Equal(t, &answer.OutOfMemory{Heaps: len(heaps)}, h.OutOfMemory())
+			assert.Equal(t, &answer.OutOfMemory{Heaps: len(heaps), Failures: []answer.FailedAllocation{}}, h.OutOfMemory())
 			last := heaps[len(heaps)-1]
 			// oom_cant_commit, 1 MB for large objects, fgm_commit_segment_beg (gcinterface.dac.h).
 			record := words(2, 1<<20, 0, 0, 17, 2, 2<<20, 512, 1)
@@ -88,7 +88,7 @@ func TestOutOfMemoryAlone(t *testing.T) {
 	require.ErrorIs(t, err, target.ErrNotInDump)
 	got, err := heap.OutOfMemory(rt, raw)
 	require.NoError(t, err)
-	assert.Equal(t, &answer.OutOfMemory{Heaps: 1}, got)
+	assert.Equal(t, &answer.OutOfMemory{Heaps: 1, Failures: []answer.FailedAllocation{}}, got)
 }
 
 // unread checks that h reports an unreadable record.
@@ -114,7 +114,7 @@ func TestNoOutOfMemory(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("*-zoo-withheap", "*-servergc-withheap"), func(t *testing.T, d *testdump.Dump) int {
 		h, err := d.Heap()
 		require.NoError(t, err)
-		assert.Equal(t, &answer.OutOfMemory{Heaps: len(h.SubHeaps())}, h.OutOfMemory())
+		assert.Equal(t, &answer.OutOfMemory{Heaps: len(h.SubHeaps()), Failures: []answer.FailedAllocation{}}, h.OutOfMemory())
 		return 1
 	})
 }

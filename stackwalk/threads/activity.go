@@ -234,13 +234,13 @@ func (a *activityFinder) examine(f *stackwalk.Frame) bool {
 		a.out.Top = md
 	}
 	class, method := methodNames(f.Runtime, md)
-	if a.framework && (class == "" || method == "") {
+	if class == "" || method == "" {
 		_, err := f.Runtime.TypeName(md.MethodTable, dac.NameNative)
 		if err == nil {
 			_, err = md.Name()
 		}
-		if errors.Is(err, target.ErrNotInDump) {
-			a.unnamed = true
+		if errors.Is(err, target.ErrNotInDump) || errors.Is(err, target.ErrCorrupt) {
+			a.unnamed = a.unnamed || a.framework
 			a.out.Err = cmp.Or(a.out.Err, err)
 		}
 	}
