@@ -3,12 +3,14 @@ package threads
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"iter"
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/image/unwind"
 	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/internal/base/enum"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -212,6 +214,8 @@ func (a *activityFinder) examine(f *stackwalk.Frame) bool {
 	if a.first == nil {
 		first := *f
 		a.first = &first
+	} else if f.Kind == stackwalk.FrameManaged && f.Trust <= unwind.TrustFP && a.out.Err == nil {
+		a.out.Err = fmt.Errorf("frames before %#x, which the chain of frame pointers leads to, may be missing: unwind data is %w", uint64(f.SP), target.ErrNotInDump)
 	}
 	md, err := f.Method()
 	if err != nil {
@@ -239,7 +243,7 @@ func (a *activityFinder) examine(f *stackwalk.Frame) bool {
 		if err == nil {
 			_, err = md.Name()
 		}
-		if errors.Is(err, target.ErrNotInDump) || errors.Is(err, target.ErrCorrupt) {
+		if err != nil && !errors.Is(err, target.ErrUnsupported) {
 			a.unnamed = a.unnamed || a.framework
 			a.out.Err = cmp.Or(a.out.Err, err)
 		}
