@@ -12,7 +12,6 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/internal/encoding/utf16text"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
@@ -119,15 +118,8 @@ func (d *describer) messageOfReport() *answer.FailFast {
 	if !ok {
 		return nil
 	}
-	var text []uint16
-	for ; len(rest) >= 2 && len(text) < maxMessage; rest = rest[2:] {
-		c := binary.LittleEndian.Uint16(rest)
-		if c == 0 || c == '\n' && bytes.HasPrefix(rest[2:], utf16Bytes("Stack:")) {
-			break
-		}
-		text = append(text, c)
-	}
-	return &answer.FailFast{Message: answer.Text{S: strings.TrimRight(utf16text.FromUnits(text), "\r\n")}, Strength: answer.StrengthLikely,
+	rest, _, _ = bytes.Cut(rest, utf16Bytes("\nStack:"))
+	return &answer.FailFast{Message: answer.Text{S: strings.TrimRight(textBeforeNUL(rest, maxMessage), "\r\n")}, Strength: answer.StrengthLikely,
 		Source: "the text on the stack that the runtime composed for the event log"}
 }
 

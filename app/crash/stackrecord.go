@@ -159,7 +159,7 @@ func (d *describer) fatalMessage() string {
 	for _, begin := range fatalMessages {
 		text := utf16Bytes(begin)
 		if i := bytes.Index(stack, text); i >= 0 {
-			return fatalText(stack[i:])
+			return strings.TrimRight(textBeforeNUL(stack[i:], maxFatalMessage), ".\r\n")
 		}
 		there := make([]byte, len(text))
 		for i := 0; i+8 <= n; i += 8 {
@@ -167,7 +167,7 @@ func (d *describer) fatalMessage() string {
 			if k, _ := mem.ReadMemory(there, a); k == len(text) && bytes.Equal(there, text) {
 				whole := make([]byte, 2*maxFatalMessage)
 				k, _ = mem.ReadMemory(whole, a)
-				return fatalText(whole[:k])
+				return strings.TrimRight(textBeforeNUL(whole[:k], maxFatalMessage), ".\r\n")
 			}
 		}
 	}
@@ -177,15 +177,15 @@ func (d *describer) fatalMessage() string {
 // maxFatalMessage is the maximum number of UTF-16 code units of a message.
 const maxFatalMessage = 1 << 10
 
-// fatalText returns the UTF-16 text at the start of b up to its NUL, without the full stop.
-func fatalText(b []byte) string {
+// textBeforeNUL returns the UTF-16 text at the start of b, of most code units at most.
+func textBeforeNUL(b []byte, most int) string {
 	var text []uint16
-	for ; len(b) >= 2 && len(text) < maxFatalMessage; b = b[2:] {
+	for ; len(b) >= 2 && len(text) < most; b = b[2:] {
 		c := binary.LittleEndian.Uint16(b)
 		if c == 0 {
 			break
 		}
 		text = append(text, c)
 	}
-	return strings.TrimRight(utf16text.FromUnits(text), ".\r\n")
+	return utf16text.FromUnits(text)
 }
