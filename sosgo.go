@@ -59,12 +59,18 @@ type SymbolServer = process.SymbolServer
 // A ProgressFunc receives the progress of a piece of work; see WithProgress.
 type ProgressFunc = process.ProgressFunc
 
-// The reasons why something is missing. Every error of the library matches one of them, or is the context's or an I/O
-// error of this machine.
+// Every error of the library matches one of these, or is the context's or an I/O error of this machine. The first three
+// say why something is missing from the dump, the others what is wrong with the question.
 var (
 	ErrNotInDump   = target.ErrNotInDump   // the dump's writer omitted the data
 	ErrCorrupt     = target.ErrCorrupt     // the data is in the dump and is impossible
 	ErrUnsupported = target.ErrUnsupported // the data is in the dump and cannot be interpreted
+
+	ErrClosed   = target.ErrClosed   // the dump has been closed
+	ErrLimit    = target.ErrLimit    // the answer needs more memory or steps than its limit allows
+	ErrNoSuch   = target.ErrNoSuch   // no type, field, thread, module or runtime has this name or number
+	ErrNull     = target.ErrNull     // a reference is null
+	ErrArgument = target.ErrArgument // an argument can't be right
 )
 
 // A Dump is an open dump. It has the methods of process.Dump.

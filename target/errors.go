@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Every error that a package of sosgo returns wraps one of these, or is an I/O error of the host.
+// What is missing from a dump is one of these errors.
 var (
 	// ErrNotInDump means that the writer of the dump left the data out.
 	ErrNotInDump = errors.New("not in the dump")
@@ -16,6 +16,22 @@ var (
 	// ErrLeftOut is the ErrNotInDump of memory that sosgo shrink left out; the original dump has
 	// it.
 	ErrLeftOut error = &wrapped{errors.New("left out when the dump was shrunk"), ErrNotInDump}
+)
+
+// What is wrong with a question, and not with the dump, is one of these errors.
+var (
+	// ErrClosed means that the dump, or the part of it that was asked, has been closed.
+	ErrClosed = errors.New("closed")
+	// ErrLimit means that the answer needs more memory or steps than its limit allows.
+	ErrLimit = errors.New("a limit is reached")
+	// ErrNoSuch means that no type, field, thread, module or runtime has the name or number that
+	// was given.
+	ErrNoSuch = errors.New("there is no such thing")
+	// ErrNull means that a reference is null where an object is needed.
+	ErrNull = errors.New("null")
+	// ErrArgument means that an argument can't be right: an address that is no object, a value of
+	// another kind, a field of another type.
+	ErrArgument = errors.New("wrong argument")
 )
 
 // A MemoryError reports a target address that could not be read.
@@ -43,6 +59,21 @@ func Corruptf(format string, args ...any) error {
 // interpreted.
 func Unsupportedf(format string, args ...any) error {
 	return &wrapped{fmt.Errorf(format, args...), ErrUnsupported}
+}
+
+// NoSuchf returns an error that wraps ErrNoSuch. The message states what was sought.
+func NoSuchf(format string, args ...any) error {
+	return &wrapped{fmt.Errorf(format, args...), ErrNoSuch}
+}
+
+// Argumentf returns an error that wraps ErrArgument. The message states what is wrong.
+func Argumentf(format string, args ...any) error {
+	return &wrapped{fmt.Errorf(format, args...), ErrArgument}
+}
+
+// Closedf returns an error that wraps ErrClosed. The message states what was closed.
+func Closedf(format string, args ...any) error {
+	return &wrapped{fmt.Errorf(format, args...), ErrClosed}
 }
 
 // wrapped joins a message to a sentinel error without repeating the sentinel's text.
