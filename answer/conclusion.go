@@ -68,6 +68,12 @@ type Arg struct {
 	End     int         `json:"end" doc:"where it ends"`
 }
 
+// same reports whether a and b are one value, wherever they stand in their texts.
+func (a Arg) same(b Arg) bool {
+	a.Start, a.End, b.Start, b.End = 0, 0, 0, 0
+	return reflect.DeepEqual(a, b)
+}
+
 // An ArgType is the type of an argument.
 type ArgType string
 

@@ -1,6 +1,8 @@
 package answer
 
 import (
+	"slices"
+
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -87,6 +89,20 @@ type Finding struct {
 	Count   int         `json:"count,omitempty" doc:"how many threads, tasks or objects are concerned alike, if more than one"`
 	Next    []string    `json:"next,omitempty" doc:"commands that show more, the best first"`
 	Identity
+}
+
+// Repeats reports whether the finding's own statement says what c says: it begins with it, or c is a phrase of it.
+func (f *Finding) Repeats(c *Verdict) bool {
+	says := Arg{Type: ArgPhrase, Value: f.Says}
+	for i := range len(f.Args) - len(c.Args) + 1 {
+		if i > 0 {
+			says = f.Args[i-1]
+		}
+		if says.Type == ArgPhrase && says.Value == c.Says && slices.EqualFunc(c.Args, f.Args[i:i+len(c.Args)], Arg.same) {
+			return true
+		}
+	}
+	return false
 }
 
 // A Triage lists the problems of a process, the most severe first.

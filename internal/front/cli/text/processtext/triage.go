@@ -112,9 +112,9 @@ func finding(p *report.Page, number int, f *answer.Finding) {
 	shown := 0
 	for i := range f.Clauses {
 		c := &f.Clauses[i]
-		if !strings.Contains(c.Text, f.Text) && !strings.Contains(f.Text, c.Text) && i < mostClauses {
+		if i < mostClauses && !f.Repeats(c) {
 			count := ""
-			if c.Count > 1 && !strings.HasPrefix(c.Text, fmt.Sprint(c.Count)) {
+			if c.Count > 1 && !(len(c.Args) > 0 && c.Args[0].Start == 0 && c.Args[0].Type == answer.ArgCount) {
 				count = fmt.Sprintf("%d × ", c.Count)
 			}
 			p.Printf("     %s%s [%s]\n", count, report.Escape(c.Text), c.Strength)
