@@ -14,6 +14,7 @@ package words
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/sosgo/sosgo/answer"
 )
@@ -25,7 +26,10 @@ import (
 //	{name item|items}    a number and its noun: "1 item", "2 items"
 //	{name:waits|wait}    the verb for a number, without the number
 type Sentence struct {
-	says  string
+	says     string
+	template string
+
+	once  sync.Once // for what is parsed from template
 	parts []part
 	names []string // of the arguments, in the order in which they appear first
 	may   []bool   // whether an argument may be missing
@@ -39,13 +43,13 @@ type part struct {
 	bare      bool // one or many without the number
 }
 
-// sentences lists all kinds, for tests.
-var sentences []*Sentence
+// say defines a kind of sentence. It only fills a struct, which the compiler does for package variables: a program that starts parses no
+// template. Of parses it at its first call, and TestKinds parses all.
+func say(says, template string) *Sentence { return &Sentence{says: says, template: template} }
 
-// say defines a kind of sentence. It panics if the template is malformed, as regexp.MustCompile does.
-func say(says, template string) *Sentence {
-	s := &Sentence{says: says}
-	for rest := template; rest != ""; {
+// parse parses the template. It panics if the template is malformed.
+func (s *Sentence) parse() {
+	for rest := s.template; rest != ""; {
 		text, behind, found := strings.Cut(rest, "{")
 		if text != "" {
 			s.parts = append(s.parts, part{text: text, arg: -1})
@@ -55,13 +59,11 @@ func say(says, template string) *Sentence {
 		}
 		place, after, closed := strings.Cut(behind, "}")
 		if !closed {
-			panic(fmt.Sprintf("words: %q: a brace is not closed", says))
+			panic(fmt.Sprintf("words: %q: a brace is not closed", s.says))
 		}
 		s.place(place)
 		rest = after
 	}
-	sentences = append(sentences, s)
-	return s
 }
 
 // place adds the place of an argument.
@@ -104,6 +106,7 @@ func (s *Sentence) Kind() string { return s.says }
 
 // Of returns the sentence with its arguments, in the order in which the template names them first.
 func (s *Sentence) Of(args ...answer.Statement) answer.Statement {
+	s.once.Do(s.parse)
 	out := answer.Statement{}
 	for i := range s.parts {
 		p := &s.parts[i]

@@ -19,30 +19,28 @@ import (
 	"github.com/sosgo/sosgo/answer"
 )
 
-// TestKinds checks that every sentence has a unique kind.
+// TestKinds checks that every sentence has a unique kind, and a template that can be parsed.
 func TestKinds(t *testing.T) {
 	seen := map[string]bool{}
-	for _, s := range sentences {
+	for name, s := range definedKinds(t) {
 		assert.NotEmpty(t, s.says)
 		assert.False(t, seen[s.says], "two sentences are of the kind %q", s.says)
 		seen[s.says] = true
-		assert.NotEmpty(t, s.parts, s.says)
+		assert.NotPanics(t, s.parse, name)
+		assert.NotEmpty(t, s.parts, name)
 	}
+	assert.Greater(t, len(seen), 500)
 }
 
-// TestMalformed checks that say rejects malformed templates.
+// TestMalformed checks that malformed templates are rejected.
 func TestMalformed(t *testing.T) {
-	all := sentences
-	t.Cleanup(func() { sentences = all })
 	for _, template := range []string{"{", "a {b", "{}", "{n item}", "{n:is}", "{ a|b}"} {
-		assert.Panics(t, func() { say("made for a test", template) }, template)
+		assert.Panics(t, say("made for a test", template).parse, template)
 	}
 }
 
 // TestArguments checks the positions of arguments in UTF-16 units, including arguments of parts.
 func TestArguments(t *testing.T) {
-	all := sentences
-	t.Cleanup(func() { sentences = all })
 	part := say("a part", " in {method}")
 	whole := say("a whole", "{items item waits|items wait} for {thing}{where?}{more?}; {items:it is|they are} {list}")
 	s := whole.Of(N(2), Text("𝄞 \"x\""), part.Of(Method("A.B()")), answer.Statement{}, Join(", ", N(1), Duration(3*time.Second)))
@@ -208,6 +206,7 @@ func TestCalls(t *testing.T) {
 			said[name] = true
 			for _, c := range call {
 				if c != nil && !c.Ellipsis.IsValid() {
+					s.once.Do(s.parse)
 					assert.Len(t, c.Args, len(s.names), "%s: arguments of %s", files.Position(c.Pos()), name)
 				}
 			}
@@ -274,7 +273,7 @@ func sentencesSaid(f *ast.File) map[string][]*ast.CallExpr {
 // names are the variables that hold sentences.
 var names = map[string]bool{}
 
-// definedKinds returns the sentences by the names of their variables.
+// definedKinds returns sentences as the source defines them, by the names of their variables.
 func definedKinds(t *testing.T) map[string]*Sentence {
 	t.Helper()
 	out := map[string]*Sentence{}
@@ -298,14 +297,20 @@ func definedKinds(t *testing.T) map[string]*Sentence {
 			if f, ok := call.Fun.(*ast.Ident); !ok || f.Name != "say" {
 				return true
 			}
-			says, err := strconv.Unquote(call.Args[0].(*ast.BasicLit).Value)
-			require.NoError(t, err)
-			i := slices.IndexFunc(sentences, func(s *Sentence) bool { return s.says == says })
-			require.GreaterOrEqual(t, i, 0, says)
-			out[v.Names[0].Name], names[v.Names[0].Name] = sentences[i], true
+			out[v.Names[0].Name], names[v.Names[0].Name] = say(literal(t, call.Args[0]), literal(t, call.Args[1])), true
 			return true
 		})
 	}
-	require.Len(t, out, len(sentences))
 	return out
+}
+
+// literal returns a string of the source, which may be a sum of strings.
+func literal(t *testing.T, e ast.Expr) string {
+	t.Helper()
+	if sum, ok := e.(*ast.BinaryExpr); ok {
+		return literal(t, sum.X) + literal(t, sum.Y)
+	}
+	s, err := strconv.Unquote(e.(*ast.BasicLit).Value)
+	require.NoError(t, err)
+	return s
 }
