@@ -266,7 +266,7 @@ func (x *Holders) judge(ctx context.Context, out *answer.RootPaths, n Node) erro
 
 // pathless concludes what it means that no path leads to an object.
 func pathless(out *answer.RootPaths) *answer.Verdict {
-	var v answer.Verdict
+	v := answer.Conclude(answer.NoFinding, words.OnlyStacks.Of(), answer.StrengthProved)
 	switch {
 	case out.Verdict == answer.Held:
 		return unreached(&out.Object, false)
@@ -276,8 +276,6 @@ func pathless(out *answer.RootPaths) *answer.Verdict {
 		v = answer.Conclude(answer.NoFinding, words.HoldersUnread.Of(), answer.StrengthUnknown)
 	case out.Condemned != nil:
 		v = answer.Conclude(answer.NoFinding, words.NoPathForCollection.Of(words.N(*out.Condemned)), answer.StrengthProved)
-	default:
-		v = answer.Conclude(answer.NoFinding, words.OnlyStacks.Of(), answer.StrengthProved)
 	}
 	return &v
 }

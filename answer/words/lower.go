@@ -29,7 +29,9 @@ func LowerOne(v answer.Verdict, state func(answer.Premise) answer.PremiseState) 
 		switch state(p) {
 		case answer.PremiseHolds:
 		case answer.PremiseBroken:
-			return answer.Verdict{Statement: CantBeJudged.Of(Text(p.Broken())), Strength: answer.StrengthUnknown, Rests: v.Rests}
+			broken := answer.Conclude(answer.NoFinding, CantBeJudged.Of(Text(p.Broken())), answer.StrengthUnknown)
+			broken.Rests = v.Rests
+			return broken
 		default:
 			v.Strength = answer.Weakest(v.Strength, answer.StrengthLikely)
 		}

@@ -330,8 +330,8 @@ func verdicts(h *answer.Host) []answer.Verdict {
 	if h.State.S != answer.HostStopping {
 		return out
 	}
-	v := answer.Conclude(answer.FindingStopping, answer.Statement{}, answer.StrengthRecorded, words.TokenCanceled.Of(words.ShortObject(h.Address)))
-	v.Show = show
+	facts := []answer.Statement{words.TokenCanceled.Of(words.ShortObject(h.Address))}
+	var sites []answer.Site
 	var waits []answer.Statement
 	for i := range h.Services {
 		if s := &h.Services[i]; s.Stopping != nil {
@@ -340,16 +340,17 @@ func verdicts(h *answer.Host) []answer.Verdict {
 				wait = words.WhichWaitsFor.Of(words.Text(why.S))
 			}
 			waits = append(waits, words.ServiceWaits.Of(words.Type(s.Type.String()), wait))
-			v.Sites = append(v.Sites, answer.Site{Method: s.Type, Does: "StopAsync"})
-			v.Because(words.StopStandsAt.Of(words.ShortObject(s.Address)))
-			v.Show = append(v.Show, fmt.Sprintf("dumpasync -address %x", uint64(s.Stopping.Frames[0].Object)))
+			sites = append(sites, answer.Site{Method: s.Type, Does: "StopAsync"})
+			facts = append(facts, words.StopStandsAt.Of(words.ShortObject(s.Address)))
+			show = append(show, fmt.Sprintf("dumpasync -address %x", uint64(s.Stopping.Frames[0].Object)))
 		}
 	}
 	stops := answer.Statement{}
 	if len(waits) > 0 {
 		stops = words.StopWaits.Of(words.Join("; and of ", waits...))
 	}
-	v.Statement = words.HostStopping.Of(stops)
+	v := answer.Conclude(answer.FindingStopping, words.HostStopping.Of(stops), answer.StrengthRecorded, facts...)
+	v.Show, v.Sites = show, sites
 	if h.Application.S != "" {
 		v.Statement = words.HostOfStopping.Of(words.Text(h.Application.S), stops)
 	}

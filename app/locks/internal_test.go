@@ -69,14 +69,14 @@ func TestNobody(t *testing.T) {
 	} {
 		l := &lock{most: 1}
 		g := newGrapher(&survey{gaps: &answer.Gaps{}, lost: c.lost, uses: map[*lock]*semaphoreUse{l: &c.use}})
-		var v answer.Verdict
-		assert.Equal(t, c.want != "", g.permits(&v, words.Text("1 waits"), l))
+		v := answer.Conclude(answer.FindingPermits, words.Text("1 waits"), "")
+		assert.Equal(t, c.want != "", g.permits(&v, l))
 		assert.Equal(t, c.want, v.Strength)
 		assert.Contains(t, v.Text, c.text)
 	}
 	l := &lock{count: 1, most: 1}
 	g := newGrapher(&survey{gaps: &answer.Gaps{}, uses: map[*lock]*semaphoreUse{l: {gives: true}}})
-	assert.False(t, g.permits(&answer.Verdict{}, answer.Statement{}, l), "a permit is free")
+	assert.False(t, g.permits(&answer.Verdict{}, l), "a permit is free")
 }
 
 // TestSeveralHolders checks that a cycle through a semaphore needs all holders, and as many as there are permits.
@@ -164,8 +164,8 @@ func TestThreadHolder(t *testing.T) {
 		g := newGrapher(&survey{gaps: &answer.Gaps{}, waits: []*wait{w}, uses: map[*lock]*semaphoreUse{l: {gives: true, holders: []holder{h}}}})
 		g.nodes()
 		g.rows[thread] = &answer.ThreadWait{Type: answer.Text{S: "System.Object"}, Object: 1}
-		var v answer.Verdict
-		assert.True(t, g.permits(&v, words.Text("2 threads wait"), l), c.why)
+		v := answer.Conclude(answer.NoFinding, words.Text("2 threads wait"), "")
+		assert.True(t, g.permits(&v, l), c.why)
 		assert.Equal(t, c.kind, v.Kind, c.why)
 		assert.Equal(t, c.severity, v.Severity, c.why)
 		assert.Equal(t, answer.StrengthLikely, v.Strength)

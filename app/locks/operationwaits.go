@@ -257,7 +257,12 @@ func (g *grapher) suspended(groups []*waiters) []answer.Verdict {
 	out = append(out, g.onePromise(groups)...)
 	for _, s := range list {
 		t := s.thing
-		v := answer.Verdict{Kind: answer.FindingPermits, Show: []string{"dumpobj " + addressText(t.addr)}}
+		state := answer.Statement{}
+		if !t.state.IsZero() {
+			state = words.CommaState.Of(t.state)
+		}
+		v := answer.Conclude(answer.FindingPermits, words.OperationsWait.Of(words.N(s.count), g.thingText(t), state), answer.StrengthRecorded)
+		v.Show = []string{"dumpobj " + addressText(t.addr)}
 		for _, w := range s.groups[:min(len(s.groups), listedOperations)] {
 			v.Because(g.groupText(w))
 			v.Show = append(v.Show, "dumpasync -address "+addressText(w.First[0]))
@@ -265,22 +270,16 @@ func (g *grapher) suspended(groups []*waiters) []answer.Verdict {
 		for _, w := range s.groups {
 			v.Sites = append(v.Sites, answer.Site{Method: w.Method, Does: t.kind, Count: w.Count})
 		}
-		state := answer.Statement{}
-		if !t.state.IsZero() {
-			state = words.CommaState.Of(t.state)
-		}
-		start := words.OperationsWait.Of(words.N(s.count), g.thingText(t), state)
 		told := s.count > 0
 		switch {
 		case !told:
 		case t.lock != nil:
-			told = g.permits(&v, start, t.lock)
+			told = g.permits(&v, t.lock)
 		case t.channel != nil && t.writes:
-			g.channel(&v, start, t.channel)
+			g.channel(&v, t.channel)
 		case t.kind == answer.WaitLimiter:
-			v.Strength, v.Statement = answer.StrengthRecorded, start
 		case t.kind == answer.WaitPromise && s.count > 1 && isQueue(t.typ.S):
-			v.Kind, v.Strength, v.Statement = answer.FindingPromises, answer.StrengthRecorded, start.Plus(words.PromisesNobody.Of())
+			v.Kind, v.Statement = answer.FindingPromises, v.Plus(words.PromisesNobody.Of())
 		default:
 			told = false
 		}
@@ -295,22 +294,23 @@ func (g *grapher) suspended(groups []*waiters) []answer.Verdict {
 func (g *grapher) rings() []answer.Verdict {
 	var out []answer.Verdict
 	for _, list := range g.s.circles {
-		v := answer.Verdict{Kind: answer.FindingDeadlock, Strength: answer.StrengthProved}
 		var methods []answer.Statement
+		var show []string
+		var sites []answer.Site
 		for _, f := range list[:min(len(list), listedOperations)] {
 			method, _ := methodOf(f)
 			methods = append(methods, words.MethodObject.Of(words.Method(compilernames.Pretty(method.String())), words.Object(f.Object)))
-			v.Show = append(v.Show, "dumpasync -address "+addressText(f.Object))
-			v.Sites = append(v.Sites, answer.Site{Method: method, Does: answer.WaitTask})
+			show = append(show, "dumpasync -address "+addressText(f.Object))
+			sites = append(sites, answer.Site{Method: method, Does: answer.WaitTask})
 		}
 		if more := len(list) - listedOperations; more > 0 {
 			methods = append(methods, words.MoreMethods.Of(words.N(more)))
 		}
-		v.Statement = words.AwaitsItself.Of(methods[0])
+		v := answer.Conclude(answer.FindingDeadlock, words.AwaitsItself.Of(methods[0]), answer.StrengthProved, words.Continuations.Of())
 		if len(list) > 1 {
 			v.Statement = words.AwaitRing.Of(methods[0], words.Join(", which awaits ", methods[1:]...))
 		}
-		v.Because(words.Continuations.Of())
+		v.Show, v.Sites = show, sites
 		out = append(out, v)
 	}
 	return out
@@ -349,8 +349,8 @@ func (g *grapher) groupText(w *waiters) answer.Statement {
 		words.WaitsFor.Of(g.thingText(w.thing)), words.Object(w.First[0]))
 }
 
-// permits concludes which methods have entered a semaphore, and reports whether it found a conclusion.
-func (g *grapher) permits(v *answer.Verdict, start answer.Statement, l *lock) bool {
+// permits adds to v, which says who waits for a semaphore, the methods that have entered it. It returns false if the wait is nothing to report.
+func (g *grapher) permits(v *answer.Verdict, l *lock) bool {
 	u := g.s.uses[l]
 	if u == nil || l.count > 0 {
 		return false // a permit is free: a waiter is about to go on
@@ -364,18 +364,17 @@ func (g *grapher) permits(v *answer.Verdict, start answer.Statement, l *lock) bo
 		}
 	}
 	switch {
-	case g.reentered(v, start, l, u, sure):
+	case g.reentered(v, l, u, sure):
 	case len(sure) > 0:
-		v.Strength, v.Statement = answer.StrengthLikely, start.Plus(words.SemiHolder.Of(g.holderText(sure)))
+		v.Strength, v.Statement = answer.StrengthLikely, v.Plus(words.SemiHolder.Of(g.holderText(sure)))
 	case len(perhaps) > 0:
-		v.Strength, v.Statement = answer.StrengthPossible, start.Plus(words.SemiHolder.Of(g.holderText(perhaps)))
+		v.Strength, v.Statement = answer.StrengthPossible, v.Plus(words.SemiHolder.Of(g.holderText(perhaps)))
 	case u.inside > 0:
-		v.Strength = answer.StrengthPossible
-		v.Statement = start.Plus(words.MayHaveEntered.Of(words.N(u.inside)))
+		v.Strength, v.Statement = answer.StrengthPossible, v.Plus(words.MayHaveEntered.Of(words.N(u.inside)))
 	case !u.gives && !u.blindWaiters:
 		return false // a signal: the waiters never release it
 	default:
-		g.nobody(v, start, u)
+		g.nobody(v, u)
 	}
 	list := append(sure, perhaps...)
 	if slices.ContainsFunc(list, g.moves) {
@@ -390,7 +389,7 @@ func (g *grapher) permits(v *answer.Verdict, start answer.Statement, l *lock) bo
 
 // reentered concludes that all holders of a semaphore wait for it again, in methods that they await or call, so that it is
 // never released.
-func (g *grapher) reentered(v *answer.Verdict, start answer.Statement, l *lock, u *semaphoreUse, sure []*holder) bool {
+func (g *grapher) reentered(v *answer.Verdict, l *lock, u *semaphoreUse, sure []*holder) bool {
 	all := int64(len(sure)) >= l.most || l.most == math.MaxInt32 && u.inside == 0 // no other holder is possible, or none was found
 	if len(sure) == 0 || len(sure) < len(u.holders) || !all ||
 		slices.ContainsFunc(sure, func(h *holder) bool { w := g.waitOf(h); return w == nil || w.lock != l || !w.ends.IsZero() }) {
@@ -400,17 +399,17 @@ func (g *grapher) reentered(v *answer.Verdict, start answer.Statement, l *lock, 
 	first := g.holderName(sure[0])
 	switch {
 	case len(sure) == 1 && sure[0].thread != nil:
-		v.Statement = words.ThreadReenters.Of(first, g.lockText(l), start)
+		v.Statement = words.ThreadReenters.Of(first, g.lockText(l), v.Statement)
 	case len(sure) == 1:
-		v.Statement = words.Reentered.Of(first, g.lockText(l), start)
+		v.Statement = words.Reentered.Of(first, g.lockText(l), v.Statement)
 	default:
-		v.Statement = words.ReenteredMany.Of(first, words.N(len(sure)-1), g.lockText(l), start)
+		v.Statement = words.ReenteredMany.Of(first, words.N(len(sure)-1), g.lockText(l), v.Statement)
 	}
 	return true
 }
 
 // nobody concludes that a semaphore without permits has no holder among the suspended methods.
-func (g *grapher) nobody(v *answer.Verdict, start answer.Statement, u *semaphoreUse) {
+func (g *grapher) nobody(v *answer.Verdict, u *semaphoreUse) {
 	var unread []answer.Statement
 	if u.partial || g.s.incomplete() {
 		unread = append(unread, words.UnreadParts.Of())
@@ -425,10 +424,10 @@ func (g *grapher) nobody(v *answer.Verdict, start answer.Statement, u *semaphore
 		unread = append(unread, words.UnreadThreads.Of(words.N(u.blind)))
 	}
 	if len(unread) > 0 {
-		v.Strength, v.Statement = answer.StrengthUnknown, start.Plus(words.NobodyUnread.Of(words.Join(", ", unread...)))
+		v.Strength, v.Statement = answer.StrengthUnknown, v.Plus(words.NobodyUnread.Of(words.Join(", ", unread...)))
 		return
 	}
-	v.Strength, v.Statement, v.Rests = answer.StrengthLikely, start.Plus(words.NobodyEntered.Of()), leftBehind
+	v.Strength, v.Statement, v.Rests = answer.StrengthLikely, v.Plus(words.NobodyEntered.Of()), leftBehind
 	v.Because(words.PermitLost.Of())
 }
 
@@ -518,10 +517,10 @@ func (g *grapher) holderEvidence(h *holder, l *lock) answer.Statement {
 }
 
 // channel concludes which methods read a full channel.
-func (g *grapher) channel(v *answer.Verdict, start answer.Statement, c *channelWait) {
+func (g *grapher) channel(v *answer.Verdict, c *channelWait) {
 	readers := g.readers(c)
 	if len(readers) == 0 {
-		v.Strength, v.Statement = answer.StrengthRecorded, start.Plus(words.NoReader.Of())
+		v.Statement = v.Plus(words.NoReader.Of())
 		return
 	}
 	h, wait := readers[0], answer.Statement{}
@@ -529,7 +528,7 @@ func (g *grapher) channel(v *answer.Verdict, start answer.Statement, c *channelW
 		wait = words.AndWaitsFor.Of(g.thingText(op.thing))
 	}
 	v.Strength = answer.StrengthLikely
-	v.Statement = start.Plus(words.ReadsIt.Of(words.MethodObject.Of(words.Method(h.method.String()), words.Object(h.box)), wait))
+	v.Statement = v.Plus(words.ReadsIt.Of(words.MethodObject.Of(words.Method(h.method.String()), words.Object(h.box)), wait))
 	v.Show = append(v.Show, "dumpasync -address "+addressText(h.box))
 }
 

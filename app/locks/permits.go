@@ -44,32 +44,34 @@ func (g *grapher) fullSemaphores() []answer.Verdict {
 	}
 	var out []answer.Verdict
 	for _, l := range order {
-		list := of[l]
-		v := answer.Verdict{Kind: answer.FindingPermits, Strength: answer.StrengthRecorded, Count: len(list),
-			Show: []string{"dumpobj " + addressText(l.Address)}, Sites: g.sites(list), Thing: g.lockText(l).Text}
-		v.Because(g.evidences(list)...)
-		switch collection, state := g.fullCollection(list[0]); {
-		case collection != 0:
-			name := words.Object(collection)
-			if field, ok := strings.CutSuffix(g.s.names[l.Address], "."+freeNodes); ok {
-				name = words.NamedObject.Of(name, words.Field(field))
-			}
-			v.Statement = words.FullCollection.Of(g.waiting(list), name, limitOf(list), state)
-			v.Show[0] = "dumpobj " + addressText(collection)
-		default:
-			if u := g.s.uses[l]; u == nil || !u.gives && len(u.holders) == 0 || !g.permits(&v, words.FullSemaphore.Of(g.waiting(list), g.lockText(l), limitOf(list), l.Counts), l) {
-				continue
-			}
+		if v := g.fullSemaphore(l, of[l]); v != nil {
+			out = append(out, *v)
 		}
-		for _, w := range list {
-			if w.how != answer.HowRecorded {
-				v.Strength = answer.Weakest(v.Strength, answer.StrengthLikely)
-			}
-		}
-		v.Show = append(v.Show, g.show(list[0])...)
-		out = append(out, v)
 	}
 	return out
+}
+
+// fullSemaphore describes a semaphore without permits and the threads that wait for it. It returns nil if the semaphore is a signal.
+func (g *grapher) fullSemaphore(l *lock, list []*wait) *answer.Verdict {
+	v := answer.Conclude(answer.FindingPermits, words.FullSemaphore.Of(g.waiting(list), g.lockText(l), limitOf(list), l.Counts), answer.StrengthRecorded, g.evidences(list)...)
+	v.Count, v.Show, v.Sites, v.Thing = len(list), []string{"dumpobj " + addressText(l.Address)}, g.sites(list), g.lockText(l).Text
+	if collection, state := g.fullCollection(list[0]); collection != 0 {
+		name := words.Object(collection)
+		if field, ok := strings.CutSuffix(g.s.names[l.Address], "."+freeNodes); ok {
+			name = words.NamedObject.Of(name, words.Field(field))
+		}
+		v.Statement = words.FullCollection.Of(g.waiting(list), name, limitOf(list), state)
+		v.Show[0] = "dumpobj " + addressText(collection)
+	} else if u := g.s.uses[l]; u == nil || !u.gives && len(u.holders) == 0 || !g.permits(&v, l) {
+		return nil
+	}
+	for _, w := range list {
+		if w.how != answer.HowRecorded {
+			v.Strength = answer.Weakest(v.Strength, answer.StrengthLikely)
+		}
+	}
+	v.Show = append(v.Show, g.show(list[0])...)
+	return &v
 }
 
 // fullCollection returns the BlockingCollection that a thread adds to, with its state. If it finds no collection it

@@ -129,8 +129,8 @@ func (g *grapher) standing() []answer.Verdict {
 		case p.text != "" && len(list) >= manyThreads:
 			out = append(out, g.manyThreads(list))
 		case p.text == "":
-			if v, ok := g.spinning(list); ok {
-				out = append(out, v)
+			if v := g.spinning(list); v != nil {
+				out = append(out, *v)
 			}
 		}
 	}
@@ -166,9 +166,9 @@ func (g *grapher) manyThreads(list []stand) answer.Verdict {
 	return v
 }
 
-// spinning describes threads that run one method. ok reports whether it is a finding: the threads only wait there, have
-// used much processor time, or are many.
-func (g *grapher) spinning(list []stand) (v answer.Verdict, ok bool) {
+// spinning describes threads that run one method. It returns nil unless the threads only wait there, have used much
+// processor time, or are many.
+func (g *grapher) spinning(list []stand) *answer.Verdict {
 	at := &list[0]
 	var used, listed, all, least time.Duration
 	if t := g.s.r.process.Process().Times; t != nil {
@@ -209,18 +209,18 @@ func (g *grapher) spinning(list []stand) (v answer.Verdict, ok bool) {
 		}
 		cpu = says.Of(words.Duration(used.Round(100*time.Millisecond)), words.Percent(100*float64(used)/float64(all)))
 	}
-	conclude := func(strength answer.Strength, says answer.Statement, facts ...answer.Statement) (answer.Verdict, bool) {
+	conclude := func(strength answer.Strength, says answer.Statement, facts ...answer.Statement) *answer.Verdict {
 		if used == 0 {
 			facts = append(facts, words.NoCPUTimes.Of())
 		}
 		v := answer.Conclude(answer.FindingSpin, says, strength, facts...)
 		v.Count, v.Show = len(list), showThread(at.thread.Describe(g.s.gaps))
 		v.Sites = []answer.Site{{Method: answer.Text{S: at.name}, Does: "runs", Count: len(list)}}
-		return v, true
+		return &v
 	}
 	switch {
 	case follows && len(list) < manyFollowing && !busy:
-		return v, false
+		return nil
 	case follows && busy:
 		return conclude(answer.StrengthLikely, words.FollowsLoop.Of(said(words.IsThread, words.AreThreads), method, cpu), words.FollowsIL.Of())
 	case follows:
@@ -232,7 +232,7 @@ func (g *grapher) spinning(list []stand) (v answer.Verdict, ok bool) {
 	case !at.pool && used == 0 && len(list) >= max(manyRunning, g.s.r.process.Platform().CPUs):
 		return conclude(answer.StrengthPossible, words.ThreadsRan.Of(said(words.AThread, words.FirstOf), method))
 	}
-	return v, false
+	return nil
 }
 
 // waitingCalls are methods of the class library that a loop without work calls.

@@ -468,11 +468,23 @@ func byKind(a, b answer.Verdict) int {
 // circle describes the waits of a cycle, and names the threads of the others, which are alike.
 func (g *grapher) circle(alike [][]*wait) answer.Verdict {
 	path := alike[0]
-	v := answer.Verdict{Kind: answer.FindingDeadlock, Strength: answer.StrengthProved}
 	var says, ends []answer.Statement
 	for i, w := range path {
 		before := path[(i+len(path)-1)%len(path)]
 		says = append(says, words.WaitInCircle.Of(g.holdsFor(before, w), g.keeps(before, w), g.what(w)))
+		if !w.ends.IsZero() {
+			ends = append(ends, words.EndsIn.Of(g.who(w), w.ends))
+		}
+		g.circled[w] = true
+	}
+	others, more := g.alsoRun(alike[1:])
+	v := answer.Conclude(answer.FindingDeadlock, words.Deadlock.Of(words.Join(", ", says...), words.Join("", more, g.alsoWait(path))), answer.StrengthProved)
+	if len(ends) > 0 {
+		v.Kind = answer.FindingCircle
+		v.Statement = words.CircleOfWaits.Of(words.Join(", ", says...), words.Join(", ", ends...))
+	}
+	for i, w := range path {
+		before := path[(i+len(path)-1)%len(path)]
 		if w.op != nil {
 			v.Rests = words.Suspended
 		}
@@ -483,26 +495,19 @@ func (g *grapher) circle(alike [][]*wait) answer.Verdict {
 		if w.how != answer.HowRecorded || !w.proved || !w.ends.IsZero() {
 			v.Strength = answer.Weakest(v.Strength, answer.StrengthLikely)
 		}
-		if !w.ends.IsZero() {
-			ends = append(ends, words.EndsIn.Of(g.who(w), w.ends))
-		}
 		v.Because(g.evidence(w))
 		v.Show = append(v.Show, g.show(w)...)
 		v.Sites = append(v.Sites, g.site(w))
-		g.circled[w] = true
 	}
-	more := words.Join("", g.alsoRun(&v, alike[1:]), g.alsoWait(path))
-	v.Statement = words.Deadlock.Of(words.Join(", ", says...), more)
-	if len(ends) > 0 {
-		v.Kind = answer.FindingCircle
-		v.Statement = words.CircleOfWaits.Of(words.Join(", ", says...), words.Join(", ", ends...))
+	if len(others) > 0 {
+		v.Because(g.evidences(others)...)
+		v.Sites, v.Count = append(v.Sites, g.sites(others)...), len(others)+len(path)
 	}
 	return v
 }
 
-// alsoRun names the threads that run other tasks of a wait in cycles like the one that v describes.
-func (g *grapher) alsoRun(v *answer.Verdict, alike [][]*wait) answer.Statement {
-	var others []*wait
+// alsoRun returns the waits of threads that run other tasks of a wait, in cycles like the one that circle describes, and names the threads.
+func (g *grapher) alsoRun(alike [][]*wait) (others []*wait, says answer.Statement) {
 	var names []answer.Statement
 	for _, path := range alike {
 		for _, w := range path[1:] {
@@ -513,11 +518,9 @@ func (g *grapher) alsoRun(v *answer.Verdict, alike [][]*wait) answer.Statement {
 		}
 	}
 	if len(others) == 0 {
-		return answer.Statement{}
+		return nil, answer.Statement{}
 	}
-	v.Because(g.evidences(others)...)
-	v.Sites, v.Count = append(v.Sites, g.sites(others)...), len(others)+len(v.Sites)
-	return words.AlsoRun.Of(words.N(len(others)), words.Join(", ", names[:min(len(names), listedWaiters)]...), moreThan(len(names), listedWaiters))
+	return others, words.AlsoRun.Of(words.N(len(others)), words.Join(", ", names[:min(len(names), listedWaiters)]...), moreThan(len(names), listedWaiters))
 }
 
 // alsoWait counts the suspended code outside a cycle that waits for something held in it.
@@ -815,14 +818,6 @@ func (g *grapher) blocks(alike ...*wait) answer.Verdict {
 	if len(w.chain) > 0 {
 		block = block.Plus(awaitChain(w))
 	}
-	v := answer.Conclude(answer.FindingBlocked, answer.Statement{}, answer.StrengthProved, g.evidences(alike)...)
-	v.Show = g.show(w)
-	if len(alike) > 1 {
-		v.Count = len(alike)
-	}
-	if w.entry {
-		v.Kind = answer.FindingEntryPoint
-	}
 	deadlock := ""
 	switch {
 	case len(w.runners) > 0:
@@ -833,17 +828,20 @@ func (g *grapher) blocks(alike ...*wait) answer.Verdict {
 		block = block.Plus(words.CanGoOn.Of())
 		if name := g.s.postsTo(w.thread); name != "" && w.ends.IsZero() {
 			deadlock = name
-			v.Because(words.ContextOf.Of(g.name(w.thread)))
 			w.proved = false
 		}
+	}
+	v := answer.Conclude(answer.FindingBlocked, words.SyncOverAsync.Of(block), answer.StrengthProved, g.evidences(alike)...)
+	v.Show = g.show(w)
+	if len(alike) > 1 {
+		v.Count = len(alike)
 	}
 	switch {
 	case deadlock != "":
 		v.Kind, v.Statement = answer.FindingDeadlock, words.ContextDeadlock.Of(block, words.Type(deadlock))
+		v.Because(words.ContextOf.Of(g.name(w.thread)))
 	case w.entry:
-		v.Statement = block
-	default:
-		v.Statement = words.SyncOverAsync.Of(block)
+		v.Kind, v.Statement = answer.FindingEntryPoint, block
 	}
 	if n := g.sameScheduler(alike); n > 0 {
 		meanwhile := words.ThreadsRunScheduler.Of(words.N(n))
