@@ -28,6 +28,7 @@ type TaskState struct {
 	Suspended []AsyncPlace `json:"suspended,omitempty" doc:"of methods that the runtime itself suspends: where they stand, the innermost first"`
 	WaitsOn   *TaskLink    `json:"waitsOn,omitempty" doc:"the task or the other object that it waits for"`
 	WaitsFor  Text         `json:"waitsFor,omitzero" doc:"what it waits for, in words, if that is no object"`
+	Why       Statement    `json:"why,omitzero" doc:"waitsFor with its arguments"`
 	Then      []TaskLink   `json:"then,omitempty" doc:"who waits for it: what goes on when it completes"`
 }
 
@@ -64,7 +65,8 @@ type AsyncStack struct {
 	// Waits lists what the first frame awaits, what that awaits, and so on.
 	Waits []AsyncFrame `json:"waits,omitempty" doc:"what the first frame awaits, what that awaits, and so on"`
 	// Reason describes what the whole stack waits for.
-	Reason Text `json:"reason,omitzero" doc:"what all of it waits for, in words"`
+	Reason Text      `json:"reason,omitzero" doc:"what all of it waits for, in words"`
+	Why    Statement `json:"why,omitzero" doc:"reason with its arguments"`
 	// Remote is WaitConnection or WaitServer if a client library waits for a server.
 	Remote string `json:"remote,omitempty" doc:"of code that waits by way of a client library of databases, HTTP or Redis: connection (for one to be free or opened), server (for its answer)"`
 	// Frames is depth first: what continues when a frame completes follows it, one level deeper.
@@ -75,6 +77,9 @@ type AsyncStack struct {
 	Roots *RootPaths `json:"roots,omitempty" doc:"with -roots: what keeps the first frame alive"`
 	More  bool       `json:"more,omitempty" doc:"there are more frames than an answer has"`
 }
+
+// Explain records what the whole stack waits for.
+func (s *AsyncStack) Explain(why Statement) { s.Reason.S, s.Why = why.Text, why }
 
 // Awaited returns the frames from an object's down to the first frame: each awaits the next. It returns nil if the
 // object has no frame.
@@ -247,8 +252,9 @@ type AsyncCall struct {
 
 // An AsyncEnd is the final thing that calls wait for.
 type AsyncEnd struct {
-	Count  uint64 `json:"count" doc:"how many wait for it"`
-	Reason string `json:"reason" doc:"what it is, in words"`
+	Count  uint64    `json:"count" doc:"how many wait for it"`
+	Reason string    `json:"reason" doc:"what it is, in words"`
+	Why    Statement `json:"why,omitzero" doc:"reason with its arguments"`
 }
 
 // Tasks counts the tasks of a heap and lists those that failed.

@@ -101,7 +101,7 @@ func (r *Reader) stack(s *answer.AsyncStack, out []*answer.AsyncWork, of func(ob
 			if out[n] != nil && len(path) <= len(out[n].Frames) {
 				continue
 			}
-			work := &answer.AsyncWork{Reason: s.Reason, Remote: s.Remote}
+			work := &answer.AsyncWork{Reason: s.Reason, Why: s.Why, Remote: s.Remote}
 			for _, at := range path {
 				work.Frames = append(work.Frames, s.Frames[at])
 			}

@@ -246,7 +246,7 @@ func (r *Reader) stopping(in shapes.Reading, h *heap.Heap, hosts []answer.Host, 
 		}
 	}
 	if found != nil && found.Stopping == nil {
-		found.Stopping = &answer.AsyncWork{Reason: s.Reason, Frames: path}
+		found.Stopping = &answer.AsyncWork{Reason: s.Reason, Why: s.Why, Frames: path}
 	}
 }
 
@@ -336,8 +336,8 @@ func verdicts(h *answer.Host) []answer.Verdict {
 	for i := range h.Services {
 		if s := &h.Services[i]; s.Stopping != nil {
 			wait := answer.Statement{}
-			if why := s.Stopping.Reason; why.S != "" {
-				wait = words.WhichWaitsFor.Of(words.Text(why.S))
+			if why := s.Stopping.Why; !why.IsZero() {
+				wait = words.WhichWaitsFor.Of(why)
 			}
 			waits = append(waits, words.ServiceWaits.Of(words.Type(s.Type.String()), wait))
 			sites = append(sites, answer.Site{Method: s.Type, Does: "StopAsync"})

@@ -22,7 +22,7 @@ type thing struct {
 	addr    target.Addr // 0 if the code waits for no object that others can wait for
 	typ     answer.Text
 	state   answer.Statement
-	words   string // what it is, if it is not an object
+	says    answer.Statement // what it is, if it is not an object
 	cause   tasks.Cause
 	lock    *lock        // set for a SemaphoreSlim
 	channel *channelWait // set for a channel
@@ -239,8 +239,12 @@ func isEntryPoint(method string) bool {
 func (s *survey) thingOf(leaf target.Addr, stack *answer.AsyncStack, known map[target.Addr]*thing) *thing {
 	cause, err := s.found.tasks.CauseOf(leaf)
 	s.gaps.Note(err)
+	says := stack.Why
+	if stack.Reason.Err != nil {
+		says = words.Text(stack.Reason.String())
+	}
 	if stack.Remote != "" && cause != tasks.CauseNone {
-		return &thing{kind: stack.Remote, cause: tasks.CauseStream, words: stack.Reason.String()}
+		return &thing{kind: stack.Remote, cause: tasks.CauseStream, says: says}
 	}
 	l, role := s.nodes[leaf], s.roles[leaf]
 	object := target.Addr(0)
@@ -258,7 +262,7 @@ func (s *survey) thingOf(leaf target.Addr, stack *answer.AsyncStack, known map[t
 	if t := known[object]; t != nil && t.writes == role.writes {
 		return t
 	}
-	t := &thing{cause: cause, addr: object, words: stack.Reason.String()}
+	t := &thing{cause: cause, addr: object, says: says}
 	switch {
 	case l != nil:
 		t.kind, t.typ, t.state, t.lock, t.cause = l.Kind, l.Type, l.Counts, l, tasks.CauseSemaphore
@@ -388,9 +392,9 @@ func (s *survey) channelThing(t *thing, role channelRole) {
 	c := role.channel
 	t.kind, t.channel, t.writes, t.typ = answer.WaitChannel, c, role.writes, s.gaps.Text(c.object.Type.ManagedName())
 	t.cause = tasks.CauseChannelRead
-	t.words = "an item in a channel"
+	t.says = words.AnItem.Of()
 	if role.writes {
-		t.cause, t.words = tasks.CauseChannelWrite, "room in a channel"
+		t.cause, t.says = tasks.CauseChannelWrite, words.Room.Of()
 	}
 	if c.capacity.Err == nil && c.items.Err == nil {
 		t.state = words.ItemsOfCapacity.Of(words.N(c.items.Value), words.N(c.capacity.Value))
@@ -410,7 +414,7 @@ func (s *survey) limiterOf(promise target.Addr) *thing {
 	if o, err = k.State.Object(x); err != nil || o.Addr == 0 {
 		return nil
 	}
-	t := &thing{kind: answer.WaitLimiter, addr: o.Addr, words: "a rate limiter"}
+	t := &thing{kind: answer.WaitLimiter, addr: o.Addr}
 	if b, x, is, err := shapes.Try[*bucket](s.r.b, o); is {
 		if err == nil {
 			t.queued, err = b.Queued.Int(x)

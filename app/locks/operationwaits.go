@@ -47,7 +47,7 @@ func (g *grapher) grouped(idle *idleCount) []*waiters {
 			continue
 		}
 		t := op.thing
-		k := key{t.addr, t.kind, t.words, op.method.String(), op.file, op.from, g.s.names[t.source], op.request, op.line}
+		k := key{t.addr, t.kind, t.says.Text, op.method.String(), op.file, op.from, g.s.names[t.source], op.request, op.line}
 		w := known[k]
 		if w == nil {
 			w = &waiters{thing: t, OperationWait: answer.OperationWait{Method: op.method, File: op.file, Line: op.line, From: op.from, Request: op.request,
@@ -108,9 +108,9 @@ func (g *grapher) thingText(t *thing) answer.Statement {
 	case t.lock != nil:
 		return g.lockText(t.lock)
 	case t.channel != nil && name == "":
-		return words.ThingAt.Of(words.Text(t.words), words.Object(t.addr))
+		return words.ThingAt.Of(t.says, words.Object(t.addr))
 	case t.channel != nil:
-		return words.ThingIn.Of(words.Text(t.words), words.Field(name))
+		return words.ThingIn.Of(t.says, words.Field(name))
 	case t.kind == answer.WaitLimiter && name != "":
 		return words.LimiterNamed.Of(words.Field(name))
 	case t.kind == answer.WaitLimiter:
@@ -120,7 +120,7 @@ func (g *grapher) thingText(t *thing) answer.Statement {
 	case t.kind == answer.WaitPromise && t.addr != 0:
 		return words.PromiseAt.Of(words.Type(t.typ.String()), words.Object(t.addr))
 	}
-	return words.Text(t.words)
+	return t.says
 }
 
 // lockText describes a lock by the field that holds it, or by its type and address.

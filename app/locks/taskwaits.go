@@ -160,7 +160,7 @@ func (s *survey) through(w *wait, a target.Addr, stack *answer.AsyncStack) {
 			w.chain = append(w.chain, frameName(f))
 		}
 		if w.ready = s.ready(stack, a); !w.ready && w.until.IsZero() && stack.Reason.Err == nil {
-			w.until = words.Text(stack.Reason.S)
+			w.until = stack.Why
 			w.proved = len(w.runners) > 0
 		}
 		if s.waitsInPool(stack) {

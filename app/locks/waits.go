@@ -823,7 +823,7 @@ func (g *grapher) blocks(alike ...*wait) answer.Verdict {
 	case len(w.runners) > 0:
 		block = block.Plus(words.WhichRuns.Of(g.name(w.runners[0])))
 	case row.Until != "":
-		block = block.Plus(words.WhichWaitsFor.Of(words.Text(row.Until)))
+		block = block.Plus(words.WhichWaitsFor.Of(w.until))
 	case w.ready:
 		block = block.Plus(words.CanGoOn.Of())
 		if name := g.s.postsTo(w.thread); name != "" && w.ends.IsZero() {

@@ -20,7 +20,7 @@ func (s *Set) Calls(ctx context.Context, o StackOptions) (*answer.AsyncCalls, er
 	}
 	locals := o.Variables
 	o.Variables = false // not read for every call
-	c := &caller{builder: s.builder(o), locals: locals, ctx: ctx, out: out, path: make([]int32, len(s.items)), at: make([]int32, len(s.items)), ends: map[int32]string{}}
+	c := &caller{builder: s.builder(o), locals: locals, ctx: ctx, out: out, path: make([]int32, len(s.items)), at: make([]int32, len(s.items)), ends: map[int32]answer.AsyncEnd{}}
 	first := c.outermost()
 	out.Stacks = uint64(len(first))
 	c.level(first, 0)
@@ -57,9 +57,9 @@ type caller struct {
 	ctx    context.Context
 	locals bool // with the variables of the first of equal calls
 	out    *answer.AsyncCalls
-	path   []int32          // by item: how many enclosing calls contain it
-	at     []int32          // by item in awaited: its place in the list plus one, 0 if it is not listed
-	ends   map[int32]string // by item without awaited items: what it waits for
+	path   []int32                   // by item: how many enclosing calls contain it
+	at     []int32                   // by item in awaited: its place in the list plus one, 0 if it is not listed
+	ends   map[int32]answer.AsyncEnd // by item without awaited items: what it waits for
 }
 
 // A call is an item and how often it is awaited.
@@ -182,12 +182,12 @@ func (c *caller) awaited(g *mergedCall) (list []call, ends []answer.AsyncEnd) {
 		if some {
 			continue
 		}
-		words := c.end(x.item)
-		n, ok := reasons[words]
+		end := c.end(x.item)
+		n, ok := reasons[end.Reason]
 		if !ok {
 			n = len(ends)
-			reasons[words] = n
-			ends = append(ends, answer.AsyncEnd{Reason: words})
+			reasons[end.Reason] = n
+			ends = append(ends, end)
 		}
 		ends[n].Count += x.times
 	}
@@ -199,13 +199,13 @@ func (c *caller) awaited(g *mergedCall) (list []call, ends []answer.AsyncEnd) {
 }
 
 // end describes what an item without awaited items waits for.
-func (c *caller) end(i int32) string {
-	words, ok := c.ends[i]
+func (c *caller) end(i int32) answer.AsyncEnd {
+	end, ok := c.ends[i]
 	if !ok {
 		s := c.stack(i, false) // with its frames, which show what a client library waits for
 		c.out.NoteAll(s.Noted())
-		words = s.Reason.String()
-		c.ends[i] = words
+		end = answer.AsyncEnd{Reason: s.Reason.String(), Why: s.Why}
+		c.ends[i] = end
 	}
-	return words
+	return end
 }

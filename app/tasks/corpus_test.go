@@ -12,6 +12,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/app/rows"
 	"github.com/sosgo/sosgo/app/tasks"
 	"github.com/sosgo/sosgo/heap"
@@ -306,7 +307,7 @@ func TestCalls(t *testing.T) {
 	}
 	assert.Equal(t, []string{"Debuggee.AsyncWork.Scenario.Outer", "Debuggee.AsyncWork.Scenario.Middle", "Debuggee.AsyncWork.Scenario.Inner",
 		"System.Threading.Tasks.Task<System.String>"}, first)
-	assert.Equal(t, []answer.AsyncEnd{{Count: 5, Reason: "a promise (TaskCompletionSource)"}}, out.Calls[3].Ends)
+	assert.Equal(t, []answer.AsyncEnd{{Count: 5, Reason: "a promise (TaskCompletionSource)", Why: words.APromise.Of()}}, out.Calls[3].Ends)
 }
 
 // TestFaulted finds the failed task with its exception.

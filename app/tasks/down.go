@@ -1,11 +1,11 @@
 package tasks
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
@@ -14,14 +14,14 @@ import (
 )
 
 // down describes what the first frame of a stack waits for: the awaited object, what that object awaits in turn, and
-// the last cause in words.
+// the last cause.
 func (b *builder) down(out *answer.AsyncStack, i int32) {
 	it := &b.items[i]
 	var seen map[target.Addr]bool
 	at := waiter{addr: it.addr, kind: it.kind}
 	first := true
 	for range limits.AsyncWaits {
-		next, words, awaiter, err := b.r.waitsFor(at)
+		next, says, awaiter, err := b.r.waitsFor(at)
 		if first {
 			out.Awaiter = awaiter
 			first = false
@@ -32,7 +32,7 @@ func (b *builder) down(out *answer.AsyncStack, i int32) {
 			return
 		}
 		if next == 0 {
-			out.Reason.S = words
+			out.Explain(says)
 			b.remote(out)
 			return
 		}
@@ -40,7 +40,7 @@ func (b *builder) down(out *answer.AsyncStack, i int32) {
 			seen = map[target.Addr]bool{it.addr: true}
 		}
 		if seen[next] {
-			out.Reason.S = "itself: the chain of awaits is a ring"
+			out.Explain(words.AwaitsARing.Of())
 			out.Ring = next
 			return
 		}
@@ -100,25 +100,25 @@ func (r *Reader) machineIn(k *kind, a target.Addr) (shapes.Instance, *machine, e
 
 // waitsFor returns what an object waits for: the next object of the chain, or 0 and a description. It also returns a
 // state machine's awaiter.
-func (r *Reader) waitsFor(w waiter) (next target.Addr, words string, awaiter *answer.AsyncAwaiter, err error) {
+func (r *Reader) waitsFor(w waiter) (next target.Addr, says answer.Statement, awaiter *answer.AsyncAwaiter, err error) {
 	if w.kind.task != nil && w.kind.machine() {
 		flags, err := w.kind.task.Flags.Uint(shapes.OfAddr(w.addr))
 		if err != nil || Flags(flags).Completed() {
-			return 0, "nothing: it has completed", nil, err
+			return 0, words.HasCompleted.Of(answer.Statement{}), nil, err
 		}
 	}
 	x, m, err := r.machineIn(w.kind, w.addr)
 	if err != nil {
-		return 0, "", nil, err
+		return 0, answer.Statement{}, nil, err
 	}
 	if m == nil {
-		next, words, err = r.ends(w)
-		return next, words, nil, err
+		next, says, err = r.ends(w)
+		return next, says, nil, err
 	}
 	state, ok, err := m.state(x)
 	switch {
 	case err != nil:
-		return 0, "", nil, err
+		return 0, answer.Statement{}, nil, err
 	case !ok:
 		return r.statelessWait(m, x)
 	case state < 0:
@@ -126,19 +126,19 @@ func (r *Reader) waitsFor(w waiter) (next target.Addr, words string, awaiter *an
 	}
 	f, value, guessed, err := m.awaiter(r, x, state)
 	if err != nil || f == nil {
-		return 0, "an unknown awaiter", nil, err
+		return 0, words.UnknownAwaiter.Of(), nil, err
 	}
-	awaiter, next, words, err = r.awaited(f, value)
+	awaiter, next, says, err = r.awaited(f, value)
 	if awaiter != nil {
 		awaiter.Guessed = guessed
 	}
-	return next, words, awaiter, err
+	return next, says, awaiter, err
 }
 
 // statelessWait is waitsFor for a stateless machine. The machine waits for the only incomplete task of its awaiters. An
 // unreadable field may be another awaiter and is an error.
-func (r *Reader) statelessWait(m *machine, x shapes.Instance) (next target.Addr, words string, awaiter *answer.AsyncAwaiter, err error) {
-	const unknown = "something unknown: its state machine was written by hand"
+func (r *Reader) statelessWait(m *machine, x shapes.Instance) (next target.Addr, says answer.Statement, awaiter *answer.AsyncAwaiter, err error) {
+	unknown := words.ByHand.Of()
 	fields, err := m.typ.Fields()
 	if err != nil {
 		return 0, unknown, nil, err
@@ -162,7 +162,7 @@ func (r *Reader) statelessWait(m *machine, x shapes.Instance) (next target.Addr,
 	if next == 0 {
 		return 0, unknown, nil, nil
 	}
-	return next, "", awaiter, nil
+	return next, answer.Statement{}, awaiter, nil
 }
 
 // openTask returns the incomplete task of the awaiter in a field. It returns 0 if the task has completed or the field
@@ -198,14 +198,14 @@ func (r *Reader) openTask(f *objects.Field, x shapes.Instance) (awaiter *answer.
 }
 
 // unsuspended describes the position of a method that is not suspended at an await.
-func unsuspended(state int32) string {
+func unsuspended(state int32) answer.Statement {
 	switch state {
 	case -1:
-		return "nothing: it runs or is about to run"
+		return words.RunsNow.Of()
 	case -2:
-		return "nothing: it has ended"
+		return words.HasEnded.Of()
 	}
-	return "a request for its next element"
+	return words.NextElement.Of()
 }
 
 // awaiter returns the field that holds the awaiter of a suspended method, or nil if it is unknown. The code names the
@@ -268,20 +268,20 @@ func isEmpty(v objects.Value) (bool, error) {
 }
 
 // awaited describes what an awaiter waits for.
-func (r *Reader) awaited(f *objects.Field, v objects.Value) (a *answer.AsyncAwaiter, next target.Addr, words string, err error) {
+func (r *Reader) awaited(f *objects.Field, v objects.Value) (a *answer.AsyncAwaiter, next target.Addr, says answer.Statement, err error) {
 	var t *objects.Type
 	var x shapes.Instance
 	a = &answer.AsyncAwaiter{Field: f.Name}
 	if v.Kind() == objects.KindReference {
 		o, err := v.Object()
 		if err != nil {
-			return nil, 0, "", err
+			return nil, 0, answer.Statement{}, err
 		}
 		t, x, a.Address = o.Type, shapes.Of(o), o.Addr
 	} else {
 		s, err := v.Struct()
 		if err != nil {
-			return nil, 0, "", err
+			return nil, 0, answer.Statement{}, err
 		}
 		t, x, a.Address = s.Type, shapes.In(s), s.Addr
 	}
@@ -290,63 +290,62 @@ func (r *Reader) awaited(f *objects.Field, v objects.Value) (a *answer.AsyncAwai
 	a.Type = answer.Text{S: name, Err: err}
 	if s, err := shapes.Bind[*taskAwaiter](r.b, t); err == nil {
 		next, err := s.Task.Addr(x)
-		return a, next, "a task that its awaiter no longer refers to", err
+		return a, next, words.TaskLeft.Of(), err
 	}
 	if s, err := shapes.Bind[*valueTaskAwaiter](r.b, t); err == nil {
 		next, err := s.Object.Addr(x)
-		return a, next, "a ValueTask that has completed", err
+		return a, next, words.ValueTaskDone.Of(), err
 	}
 	if is, err := shapes.Is[*yieldAwaiter](r.b, t); is && err == nil {
-		return a, 0, "its turn in the thread pool (Task.Yield)", nil
+		return a, 0, words.TurnAfterYield.Of(), nil
 	}
 	if v.Kind() == objects.KindReference {
-		return a, a.Address, "", nil
+		return a, a.Address, answer.Statement{}, nil
 	}
-	return a, 0, "its awaiter, a " + a.Type.String(), nil
+	return a, 0, words.ItsAwaiter.Of(words.Type(a.Type.String())), nil
 }
 
 // ends returns what an object that is not a state machine waits for.
-func (r *Reader) ends(w waiter) (next target.Addr, words string, err error) {
+func (r *Reader) ends(w waiter) (next target.Addr, says answer.Statement, err error) {
 	x := shapes.OfAddr(w.addr)
 	if s, err := shapes.Bind[*antecedent](r.b, w.kind.typ); err == nil {
 		a, err := s.Task.Addr(x)
-		return a, "a task that is gone", err
+		return a, words.TaskGone.Of(), err
 	}
 	if s, err := shapes.Bind[*sourceAsTask](r.b, w.kind.typ); err == nil {
 		a, err := s.Source.Addr(x)
-		return a, "a value task source that is gone", err
+		return a, words.SourceGone.Of(), err
 	}
 	if s, err := shapes.Bind[*cancellationPromise](r.b, w.kind.typ); err == nil {
 		a, err := s.Task.Addr(x)
-		return a, "a task, its cancellation or a timeout (Task.WaitAsync)", err
+		return a, words.TaskOrTimeout.Of(), err
 	}
 	if w.kind.runtimeAsync {
 		if a, err := r.awaitedBy(w); a != 0 || err != nil {
-			return a, "", err
+			return a, answer.Statement{}, err
 		}
 	}
-	if w.kind.fsharp() {
-		words, err := r.fsharpWords(w)
-		return 0, words, err
+	switch {
+	case w.kind.fsharp():
+		says, err = r.fsharpWords(w)
+	case w.kind.task == nil:
+		says, err = r.sourceWords(w.kind.typ)
+	default:
+		says, err = r.taskWords(w)
 	}
-	if w.kind.task == nil {
-		words, err := r.sourceWords(w.kind.typ)
-		return 0, words, err
-	}
-	words, err = r.taskWords(w)
-	return 0, words, err
+	return 0, says, err
 }
 
 // taskWords describes what a task waits for if it does not belong to an async method.
-func (r *Reader) taskWords(w waiter) (string, error) {
+func (r *Reader) taskWords(w waiter) (answer.Statement, error) {
 	x := shapes.OfAddr(w.addr)
 	bits, err := w.kind.task.Flags.Uint(x)
 	if err != nil {
-		return "", err
+		return answer.Statement{}, err
 	}
 	flags := Flags(bits)
 	if flags.Completed() {
-		return "nothing: it has completed (" + flags.Status() + ")", nil
+		return words.HasCompleted.Of(words.StatusOfTask.Of(words.Text(flags.Status()))), nil
 	}
 	if w.kind.runtimeAsync {
 		return r.suspendedWords(w)
@@ -356,42 +355,42 @@ func (r *Reader) taskWords(w waiter) (string, error) {
 	}
 	if s, err := shapes.Bind[*whenAll](r.b, w.kind.typ); err == nil {
 		n, err := s.Remaining.Int(x)
-		return fmt.Sprintf("%d tasks of a Task.WhenAll that have not completed", n), err
+		return words.AllOfTasks.Of(words.N(n)), err
 	}
 	name, err := r.b.Definition(w.kind.typ)
 	if err != nil {
-		return "", err
+		return answer.Statement{}, err
 	}
-	if words := promises[name]; words != "" {
-		return words, nil
+	if says := promises[name]; says != nil {
+		return says.Of(), nil
 	}
 	action, err := w.kind.task.Action.Addr(x)
 	switch {
 	case err != nil:
-		return "", err
+		return answer.Statement{}, err
 	case action != 0 && flags&FlagDelegateInvoked != 0:
 		return r.runningWords(action), nil
 	case action != 0 && flags&FlagStarted != 0:
 		return r.turnWords(w)
 	case action != 0 && flags&FlagWaitingForActivation == 0:
-		return "its start", nil
+		return words.ItsStart.Of(), nil
 	}
 	if limits, err := r.limited(w); limits || err != nil {
-		return "a permit of a rate limiter", err
+		return words.ALimiter.Of(), err
 	}
-	return "a promise (TaskCompletionSource)", nil
+	return words.APromise.Of(), nil
 }
 
 // turnWords describes the queue that a task waits in.
-func (r *Reader) turnWords(w waiter) (string, error) {
+func (r *Reader) turnWords(w waiter) (answer.Statement, error) {
 	name, err := r.SchedulerOf(w.addr)
 	switch {
 	case err != nil:
-		return "", err
+		return answer.Statement{}, err
 	case name == "":
-		return "its turn in the thread pool", nil
+		return words.TurnInPool.Of(), nil
 	}
-	return "its turn in the task scheduler " + name, nil
+	return words.TurnIn.Of(words.Type(name)), nil
 }
 
 // SchedulerOf returns the class of a task's TaskScheduler, or "" for the thread pool's.
@@ -436,53 +435,53 @@ func (r *Reader) limited(w waiter) (bool, error) {
 }
 
 // promises describes what tasks of each class wait for.
-var promises = map[string]string{
-	"System.Threading.SemaphoreSlim+TaskNode":                      "a SemaphoreSlim",
-	"System.Threading.Tasks.UnwrapPromise`1":                       "the task that another task will return (Task.Unwrap, Task.Run)",
-	"System.Threading.Tasks.Task+TwoTaskWhenAnyPromise`1":          "the first of two tasks (Task.WhenAny)",
-	"System.Threading.Tasks.TaskFactory+CompleteOnInvokePromise":   "the first of several tasks (Task.WhenAny)",
-	"System.Threading.Tasks.TaskFactory+CompleteOnInvokePromise`1": "the first of several tasks (Task.WhenAny)",
+var promises = map[string]*words.Sentence{
+	"System.Threading.SemaphoreSlim+TaskNode":                      words.ASemaphore,
+	"System.Threading.Tasks.UnwrapPromise`1":                       words.TaskOfTask,
+	"System.Threading.Tasks.Task+TwoTaskWhenAnyPromise`1":          words.FirstOfTwo,
+	"System.Threading.Tasks.TaskFactory+CompleteOnInvokePromise":   words.FirstOfTasks,
+	"System.Threading.Tasks.TaskFactory+CompleteOnInvokePromise`1": words.FirstOfTasks,
 }
 
 // sources describes what value task sources of each class wait for. .NET 10 and later have a class for each kind of
 // wait on a channel. Before, only a blocked write has its own class (Channels/AsyncOperation.cs, .NET 6 to 11).
-var sources = map[string]string{
-	"System.Net.Sockets.Socket+AwaitableSocketAsyncEventArgs":                                 "an operation of a socket",
-	"System.IO.Pipelines.Pipe+DefaultPipeReader":                                              "data in a pipe",
-	"System.IO.Pipelines.Pipe+DefaultPipeWriter":                                              "room in a pipe",
-	"System.Threading.PeriodicTimer+State":                                                    "the next tick of a PeriodicTimer",
-	"System.Threading.Channels.BlockedReadAsyncOperation`1":                                   "an item in a channel",
-	"System.Threading.Channels.WaitingReadAsyncOperation":                                     "an item in a channel",
-	"System.Threading.Channels.BlockedWriteAsyncOperation`1":                                  "room in a channel",
-	"System.Threading.Channels.WaitingWriteAsyncOperation":                                    "room in a channel",
-	"System.Threading.Channels.VoidAsyncOperationWithData`1":                                  "room in a channel",
-	"System.Threading.Channels.AsyncOperation":                                                "an item, or room, in a channel",
-	"System.Threading.Channels.AsyncOperation`1":                                              "an item, or room, in a channel",
-	"Microsoft.AspNetCore.Server.Kestrel.Transport.Sockets.Internal.SocketAwaitableEventArgs": "an operation of a socket",
+var sources = map[string]*words.Sentence{
+	"System.Net.Sockets.Socket+AwaitableSocketAsyncEventArgs":                                 words.OfASocket,
+	"System.IO.Pipelines.Pipe+DefaultPipeReader":                                              words.PipeData,
+	"System.IO.Pipelines.Pipe+DefaultPipeWriter":                                              words.PipeRoom,
+	"System.Threading.PeriodicTimer+State":                                                    words.PeriodicTick,
+	"System.Threading.Channels.BlockedReadAsyncOperation`1":                                   words.AnItem,
+	"System.Threading.Channels.WaitingReadAsyncOperation":                                     words.AnItem,
+	"System.Threading.Channels.BlockedWriteAsyncOperation`1":                                  words.Room,
+	"System.Threading.Channels.WaitingWriteAsyncOperation":                                    words.Room,
+	"System.Threading.Channels.VoidAsyncOperationWithData`1":                                  words.Room,
+	"System.Threading.Channels.AsyncOperation":                                                words.AnItemOrRoom,
+	"System.Threading.Channels.AsyncOperation`1":                                              words.AnItemOrRoom,
+	"Microsoft.AspNetCore.Server.Kestrel.Transport.Sockets.Internal.SocketAwaitableEventArgs": words.OfASocket,
 }
 
 // sourceWords describes what an object that is not a task waits for, by its class or a base class.
-func (r *Reader) sourceWords(t *objects.Type) (string, error) {
+func (r *Reader) sourceWords(t *objects.Type) (answer.Statement, error) {
 	own, err := r.b.Definition(t)
 	if err != nil {
-		return "", err
+		return answer.Statement{}, err
 	}
 	for range limits.ParentChain {
 		name, err := r.b.Definition(t)
-		if words := sources[name]; words != "" && err == nil {
+		if says := sources[name]; says != nil && err == nil {
 			if name == anOperation && !ofBool(t) {
-				return "an item in a channel", nil // a wait for permission to read or write returns a Boolean
+				return words.AnItem.Of(), nil // a wait for permission to read or write returns a Boolean
 			}
-			return words, nil
+			return says.Of(), nil
 		}
 		if t, err = t.Base(); t == nil || err != nil {
 			break
 		}
 	}
 	if isTimerAwaitable(own) {
-		return "the next tick of a timer (TimerAwaitable)", nil
+		return words.AwaitableTick.Of(), nil
 	}
-	return "an object of class " + own, nil
+	return words.OfClass.Of(words.Type(own)), nil
 }
 
 // anOperation is the class of channel operations up to .NET 9.
@@ -498,23 +497,23 @@ func ofBool(t *objects.Type) bool {
 const elapsed = 1<<32 - 1
 
 // delayWords describes the length of a Task.Delay.
-func (r *Reader) delayWords(s *delayPromise, x shapes.Instance) (string, error) {
+func (r *Reader) delayWords(s *delayPromise, x shapes.Instance) (answer.Statement, error) {
 	timer, err := s.Timer.Object(x)
 	if err != nil {
-		return "", err
+		return answer.Statement{}, err
 	}
 	if timer.Addr == 0 {
-		return "its cancellation (infinite Task.Delay)", nil
+		return words.DelayForever.Of(), nil
 	}
 	t, err := shapes.Bind[*queueTimer](r.b, timer.Type)
 	if err != nil {
-		return "a Task.Delay of the program's TimeProvider", nil
+		return words.DelayProvider.Of(), nil
 	}
 	due, err := t.Due.Uint(shapes.Of(timer))
 	if due == elapsed {
-		return "the callback of a Task.Delay that has elapsed: it runs or waits for a worker", err
+		return words.DelayElapsed.Of(), err
 	}
-	return "a Task.Delay of " + (time.Duration(due) * time.Millisecond).String(), err
+	return words.Delay.Of(words.Duration(time.Duration(due) * time.Millisecond)), err
 }
 
 // DelayOf returns the length of the Task.Delay at a, counted from its start.
@@ -543,14 +542,14 @@ func (r *Reader) DelayOf(a target.Addr) (time.Duration, error) {
 }
 
 // runningWords names the method of a delegate that is running.
-func (r *Reader) runningWords(delegate target.Addr) string {
+func (r *Reader) runningWords(delegate target.Addr) answer.Statement {
 	call, err := r.call(delegate)
 	if err != nil {
-		return "a method that is running"
+		return words.SomeRunning.Of()
 	}
 	method, err := r.methodName(call, code.MethodQualified)
 	if err != nil {
-		return "a method that is running"
+		return words.SomeRunning.Of()
 	}
-	return method + ", which is running"
+	return words.IsRunning.Of(words.Method(method))
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/internal/base/limits"
@@ -64,12 +65,8 @@ type computation struct {
 	result *objects.Field   // ResultCell of Async.RunSynchronously
 }
 
-// Words of what asyncs wait for.
-const (
-	messageWords = "a message (MailboxProcessor)"
-	sleepWords   = "an Async.Sleep"
-	blockedWords = "a thread blocked until then (Async.RunSynchronously)"
-)
+// blockedWords describes the continuation of an async that a thread runs.
+const blockedWords = "a thread blocked until then (Async.RunSynchronously)"
 
 const fsharpCore = "Microsoft.FSharp."
 
@@ -420,16 +417,16 @@ func (r *Reader) captured(g *answer.Gaps, k *kind, a target.Addr) []answer.Async
 	return out
 }
 
-// fsharpWords describes what asyncs wait for at a mailbox or timer; "" for other kinds.
-func (r *Reader) fsharpWords(w waiter) (string, error) {
+// fsharpWords describes what asyncs wait for at a mailbox or timer. It returns the zero Statement for other kinds.
+func (r *Reader) fsharpWords(w waiter) (answer.Statement, error) {
 	switch {
 	case w.kind.mailbox != nil:
-		return messageWords, nil
+		return words.AMessage.Of(), nil
 	case w.kind.timer != nil:
 		due, err := w.kind.timer.Due.Uint(shapes.OfAddr(w.addr))
-		return sleepWords + " of " + (time.Duration(due) * time.Millisecond).String(), err
+		return words.Sleep.Of(words.Duration(time.Duration(due) * time.Millisecond)), err
 	}
-	return "", nil
+	return answer.Statement{}, nil
 }
 
 // computing describes a waiting async. It does not read the earlier calls of its functions.

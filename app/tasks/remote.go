@@ -1,9 +1,11 @@
 package tasks
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/answer/words"
 )
 
 // A remote is a kind of wait of a client library on behalf of the program.
@@ -117,14 +119,13 @@ func remoteName(f *answer.AsyncFrame) string {
 // remoteWords sets the reason of a stack: what it waits for, and through which method.
 func (b *builder) remoteWords(out *answer.AsyncStack, kind, call, by string) {
 	out.Remote = kind
-	out.Reason.S = "the server's answer"
+	method := answer.Statement{}
+	if name := cmp.Or(call, by); name != "" {
+		method = words.InBrackets.Of(words.Method(name))
+	}
 	if kind == answer.WaitConnection {
-		out.Reason.S = "a connection"
-	}
-	if call == "" {
-		call = by
-	}
-	if call != "" {
-		out.Reason.S += " (" + call + ")"
+		out.Explain(words.Connection.Of(method))
+	} else {
+		out.Explain(words.ServersAnswer.Of(method))
 	}
 }

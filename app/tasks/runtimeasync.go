@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/heap"
@@ -187,19 +188,19 @@ func standing(at []answer.AsyncPlace) string {
 
 // suspendedWords describes what a task of runtime-suspended methods waits for. Its continuations don't record what the
 // innermost method awaits.
-func (r *Reader) suspendedWords(w waiter) (string, error) {
+func (r *Reader) suspendedWords(w waiter) (answer.Statement, error) {
 	s, err := shapes.Bind[*suspendedTask](r.b, w.kind.typ)
 	if err != nil {
-		return "", err
+		return answer.Statement{}, err
 	}
 	at, err := s.State.Addr(shapes.OfAddr(w.addr))
 	if err != nil {
-		return "", err
+		return answer.Statement{}, err
 	}
 	if at == 0 {
-		return "nothing: its methods run or are about to run", nil
+		return words.MethodsRun.Of(), nil
 	}
-	return "the await of its innermost method, which the runtime does not record", nil
+	return words.InnermostAwait.Of(), nil
 }
 
 // continuationPlace returns where a continuation's method is suspended and, if recorded, the code position. It returns

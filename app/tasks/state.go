@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
@@ -107,7 +108,8 @@ func (r *Reader) describeWaits(out *answer.TaskState, w waiter) {
 	if p := w.kind.pooled; p != nil {
 		idle, err := r.idleBox(w)
 		if err == nil && idle {
-			out.WaitsFor.S = "nothing: it is in its pool"
+			out.Why = words.InItsPool.Of()
+			out.WaitsFor.S = out.Why.Text
 			return
 		}
 		out.Note(err)
@@ -135,7 +137,7 @@ func (r *Reader) describeWaits(out *answer.TaskState, w waiter) {
 		out.Suspended, _ = r.suspended(&out.Gaps, w.kind, w.addr, false)
 	}
 	if !done {
-		next, words, _, err := r.waitsFor(w)
+		next, says, _, err := r.waitsFor(w)
 		switch {
 		case err != nil:
 			out.Note(err)
@@ -144,7 +146,7 @@ func (r *Reader) describeWaits(out *answer.TaskState, w waiter) {
 			l := r.link(&out.Gaps, next)
 			out.WaitsOn = &l
 		default:
-			out.WaitsFor.S = words
+			out.WaitsFor.S, out.Why = says.Text, says
 		}
 	}
 	if err != nil {
