@@ -89,14 +89,17 @@ type Touched struct {
 	Address target.Addr `json:"address" doc:"address"`
 	Access  string      `json:"access,omitempty" doc:"read, write or execute; absent if not in the dump"`
 	What    string      `json:"what" doc:"what the address is"`
+	Is      Statement   `json:"is,omitzero" doc:"what with its arguments"`
 	Source  string      `json:"source" doc:"the record that has it"`
+	By      Statement   `json:"by,omitzero" doc:"source as a statement"`
 }
 
 // A FailFast is a call of Environment.FailFast.
 type FailFast struct {
-	Message  Text     `json:"message" doc:"the message"`
-	Strength Strength `json:"strength" doc:"how sure it is that this is the message"`
-	Source   string   `json:"source" doc:"where it was found"`
+	Message  Text      `json:"message" doc:"the message"`
+	Strength Strength  `json:"strength" doc:"how sure it is that this is the message"`
+	Source   string    `json:"source" doc:"where it was found"`
+	Found    Statement `json:"found,omitzero" doc:"source as a statement"`
 }
 
 // A CrashContext is the position of a thread.

@@ -130,8 +130,9 @@ var helpers = map[string]string{
 
 // A Fault is the part of a managed exception that LikelyCause uses.
 type Fault struct {
-	Type    string // type name
-	Message string // may be empty
+	Type    string           // type name
+	Message string           // may be empty
+	Details answer.Statement // what its fields hold beyond the message
 	Trace   []Place
 	Cause   answer.Statement // the proved meaning here; zero if only the usual meaning is known
 	Unusual bool             // the usual meaning of Type does not apply, for example because the program throws it
@@ -164,8 +165,8 @@ func causeSays(sentence *words.Sentence, chain []Fault, usual bool) answer.State
 	root := &chain[len(chain)-1]
 	var message, caused answer.Statement
 	if len(chain) > 1 {
-		if text := clipped(chain[0].Message); text != "" && !announces(chain[0].Type, text) {
-			message = words.ColonMessage.Of(words.Text(text))
+		if says := chain[0].message(); !says.IsZero() && !announces(chain[0].Type, says.Text) {
+			message = words.ColonMessage.Of(says)
 		}
 		caused = words.CausedBy.Of(words.Type(root.Type))
 	}
@@ -175,8 +176,8 @@ func causeSays(sentence *words.Sentence, chain []Fault, usual bool) answer.State
 // rootDetails describes an exception without its type.
 func rootDetails(root *Fault, usual bool) answer.Statement {
 	var message, meaning, place answer.Statement
-	if root.Message != "" {
-		message = words.ColonMessage.Of(words.Text(clipped(root.Message)))
+	if root.Message != "" || !root.Details.IsZero() {
+		message = words.ColonMessage.Of(root.message())
 	}
 	if !root.Cause.IsZero() {
 		meaning = words.ThisMeans.Of(root.Cause)
@@ -187,6 +188,18 @@ func rootDetails(root *Fault, usual bool) answer.Statement {
 		place = inFunction(p)
 	}
 	return words.RootDetails.Of(message, meaning, place)
+}
+
+// message returns the message of an exception for use in a sentence, with what its fields hold beyond it.
+func (f *Fault) message() answer.Statement {
+	text := words.Text(clipped(f.Message))
+	switch {
+	case f.Details.IsZero():
+		return text
+	case text.IsZero():
+		return words.FieldsAlone.Of(f.Details)
+	}
+	return words.WithFields.Of(text, f.Details)
 }
 
 // usual returns the usual meaning of an exception, or the zero Statement if its meaning here is known.

@@ -260,7 +260,7 @@ func (d *describer) record() {
 	}
 	d.conclusion(out.Why, answer.StrengthRecorded, source.Of(words.Text(x.Words), thread))
 	if a, access, ok := touchedBy(x); ok {
-		d.touch(a, access, "the dump's record")
+		d.touch(a, access, words.ByDumpsRecord)
 	}
 }
 
@@ -336,26 +336,28 @@ func (d *describer) blame(says answer.Statement, strength answer.Strength, facts
 // nullRange is the distance from 0 within which .NET reports an access as a null reference (NULL_AREA_SIZE, frames.h).
 const nullRange = 64 << 10
 
-// reportedZero describes an address reported as 0, which also stands for non-canonical addresses.
-const reportedZero = "near 0, or not a canonical address, for which 0 is reported"
-
-// touch describes the accessed memory.
-func (d *describer) touch(a target.Addr, access, source string) {
-	t := &answer.Touched{Address: a, Access: access, Source: source}
+// touch describes the accessed memory. by is the record that has the address, or words.ByInstruction for an address
+// that was derived from the code.
+func (d *describer) touch(a target.Addr, access string, by *words.Sentence) {
+	t := &answer.Touched{Address: a, Access: access, By: by.Of()}
 	switch {
 	case d.hidden && a == 0:
-		t.What = reportedZero
+		t.Is = words.AddressHidden.Of()
 	case a < nullRange:
-		t.What = "near 0: nothing can be mapped there"
+		t.Is = words.AddressNearZero.Of()
 	case a == ^target.Addr(0):
-		t.What = "reported by Windows for addresses that are not canonical"
-	case source == faultingInstruction || !canonical(d.p.Target().Platform(), a):
-		t.What = "not a canonical address"
+		t.Is = words.AddressOfWindows.Of()
+	case by == words.ByInstruction || !canonical(d.p.Target().Platform(), a):
+		t.Is = words.AddressNotCanonical.Of()
 	case d.ctx != nil:
-		t.What = whatIs(resolve.Address(d.ctx, d.p, a))
+		t.Is = whatIs(resolve.Address(d.ctx, d.p, a))
 	}
+	t.What, t.Source = t.Is.Text, t.By.Text
 	d.out.Touched = t
 }
+
+// reportedZero reports whether an address was reported as 0, which also stands for non-canonical addresses.
+func reportedZero(t *answer.Touched) bool { return t.Is.Says == words.AddressHidden.Kind() }
 
 // canonical reports whether a can be an address of a process, with any kind of paging.
 func canonical(p target.Platform, a target.Addr) bool {
@@ -367,18 +369,19 @@ func canonical(p target.Platform, a target.Addr) bool {
 func reportedAsZero(a target.Addr) bool { return a >= 1<<47 }
 
 // whatIs describes an answer.Address.
-func whatIs(a *answer.Address) string {
-	words := string(a.Kind)
-	if a.Kind == answer.AddressUnknown {
-		words = "not in the dump"
-	}
+func whatIs(a *answer.Address) answer.Statement {
+	var name, offset answer.Statement
 	if !a.Name.IsZero() {
-		words += " " + a.Name.String()
+		name = words.BehindName.Of(words.Text(a.Name.String()))
 	}
 	if a.Start != 0 && a.Start < a.Address {
-		words += fmt.Sprintf("+%#x", uint64(a.Address-a.Start))
+		n := uint64(a.Address - a.Start)
+		offset = words.PlusOffset.Of(words.Value(answer.Arg{Type: answer.ArgBytes, Number: &n}, fmt.Sprintf("%#x", n)))
 	}
-	return words
+	if a.Kind == answer.AddressUnknown {
+		return words.AddressNotInDump.Of(name, offset)
+	}
+	return words.AddressIn.Of(words.Text(string(a.Kind)), name, offset)
 }
 
 // contexts describes the thread's position at the exception, as recorded by the dump or the runtime, and when the dump
@@ -673,12 +676,12 @@ func (d *describer) runtimeRecord() {
 		return
 	}
 	if a, access, ok := touchedBy(x); ok {
-		source := "the runtime's record of the exception"
+		by := words.ByRuntimesRecord
 		if d.p.Target().Platform().FaultsAreSignals() {
 			access = "" // 0 for any access
-			a, source = d.unreported(a, source)
+			a, by = d.unreported(a, by)
 		}
-		d.touch(a, access, source)
+		d.touch(a, access, by)
 	}
 }
 
@@ -688,7 +691,7 @@ func (d *describer) concludeThrown() {
 	path, last, unthrown := d.path()
 	if t := out.Touched; len(path) == 1 && t != nil && path[0].Type == nullReference {
 		switch {
-		case t.What == reportedZero:
+		case reportedZero(t):
 			path[0].Cause = words.MeansNullDamaged.Of()
 		case t.Address >= nullRange:
 			path[0].Cause = words.MeansNotCanonical.Of()
@@ -736,7 +739,7 @@ func (d *describer) nullUse(root *Fault, x *answer.Exception) {
 	strength := answer.StrengthLikely
 	switch t := d.out.Touched; {
 	case t == nil:
-	case t.What == reportedZero:
+	case reportedZero(t):
 		strength = answer.StrengthPossible // the reference may be damaged
 	case t.Address >= nullRange:
 		return // no null reference
@@ -750,7 +753,7 @@ func (d *describer) nullUse(root *Fault, x *answer.Exception) {
 		return
 	}
 	evidence := []answer.Statement{words.StatementIL.Of(words.Method(f.Function.S))}
-	if t := d.out.Touched; t != nil && t.What != reportedZero {
+	if t := d.out.Touched; t != nil && !reportedZero(t) {
 		if fits := touching(uses, int64(t.Address)); len(fits) < len(uses) {
 			uses = fits
 			evidence = append(evidence, words.OtherUses.Of(words.Address(t.Address)))
@@ -923,16 +926,16 @@ func (d *describer) argument(a target.Addr) target.Addr {
 // touchedEvidence describes how an address explains an exception.
 func touchedEvidence(t *answer.Touched) answer.Statement {
 	explained := words.AboveNullLimit
-	if t.What == reportedZero {
+	if reportedZero(t) {
 		explained = words.NullOrDamaged
 	} else if t.Address < nullRange {
 		explained = words.BelowNullLimit
 	}
-	text := words.Text(readAsText(t.Address))
+	text := readAsText(t.Address)
 	if t.Access != "" {
-		return words.AccessOf.Of(words.Text(t.Access), words.Address(t.Address), words.Text(t.Source), text, explained.Of())
+		return words.AccessOf.Of(words.Text(t.Access), words.Address(t.Address), t.By, text, explained.Of())
 	}
-	return words.FaultingAddress.Of(words.Address(t.Address), words.Text(t.Source), text, explained.Of())
+	return words.FaultingAddress.Of(words.Address(t.Address), t.By, text, explained.Of())
 }
 
 // leading returns the path from the first exception along the first causes.
@@ -1069,9 +1072,7 @@ func (d *describer) faults(list []answer.Exception) []Fault {
 		if x.Message != nil && x.Message.Err == nil {
 			out[i].Message = x.Message.S
 		}
-		if more := d.details(x.Address, out[i].Message); more != "" {
-			out[i].Message = strings.TrimPrefix(clipped(out[i].Message)+" ("+more+")", " ")
-		}
+		out[i].Details = d.details(x.Address, out[i].Message)
 		for _, f := range x.Frames {
 			if f.Function.Err != nil {
 				continue

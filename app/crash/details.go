@@ -1,7 +1,7 @@
 package crash
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
@@ -13,29 +13,29 @@ import (
 )
 
 // detailFields maps the fields from which framework exceptions compose their Message to descriptions.
-var detailFields = map[string]string{
-	"_paramName":  "parameter",   // ArgumentException
-	"_objectName": "object name", // ObjectDisposedException
-	"_fileName":   "file name",   // FileNotFoundException, FileLoadException, BadImageFormatException
+var detailFields = map[string]*words.Sentence{
+	"_paramName":  words.ItsParameter, // ArgumentException
+	"_objectName": words.ItsObject,    // ObjectDisposedException
+	"_fileName":   words.ItsFile,      // FileNotFoundException, FileLoadException, BadImageFormatException
 }
 
 // wrappedField is the field of RuntimeWrappedException with the thrown object.
 const wrappedField = "_wrappedException"
 
-// details describes what the fields of the exception at a hold beyond its text. It returns "" for nothing or unreadable
-// fields.
-func (d *describer) details(a target.Addr, text string) string {
+// details describes what the fields of the exception at a hold beyond its text. It returns the zero Statement for nothing
+// or unreadable fields.
+func (d *describer) details(a target.Addr, text string) answer.Statement {
 	if d.rt == nil || a == 0 {
-		return ""
+		return answer.Statement{}
 	}
 	o, err := objects.New(d.rt).Object(a)
 	if err != nil {
-		return ""
+		return answer.Statement{}
 	}
-	var parts []string
+	var parts []answer.Statement
 	for f, v := range o.Fields() {
-		words := detailFields[f.Name]
-		if words == "" && f.Name != wrappedField || f.Static || v.IsNull() || !declaredByFramework(f) {
+		says := detailFields[f.Name]
+		if says == nil && f.Name != wrappedField || f.Static || v.IsNull() || !declaredByFramework(f) {
 			continue
 		}
 		value, err := v.Object()
@@ -43,13 +43,13 @@ func (d *describer) details(a target.Addr, text string) string {
 			continue
 		}
 		switch s, err := value.Text(maxDetail); {
-		case words == "":
-			parts = append(parts, "thrown: "+value.Inline(maxDetail))
+		case says == nil:
+			parts = append(parts, words.ThrownObject.Of(words.Text(value.Inline(maxDetail))))
 		case err == nil && s != "" && !strings.Contains(text, "'"+s+"'"):
-			parts = append(parts, fmt.Sprintf("%s '%s'", words, s))
+			parts = append(parts, says.Of(words.Text(s)))
 		}
 	}
-	return strings.Join(parts, ", ")
+	return words.Join(", ", parts...)
 }
 
 // maxDetail is how many characters of a detail are shown.
@@ -91,8 +91,9 @@ func (d *describer) composed(x *answer.Exception) answer.Statement {
 	return answer.Statement{}
 }
 
-// readAsText returns the text of an address made of characters, such as a reference that text has overwritten, or "".
-func readAsText(a target.Addr) string {
+// readAsText returns the text of an address made of characters, such as a reference that text has overwritten, or the zero
+// Statement.
+func readAsText(a target.Addr) answer.Statement {
 	const fewest16, fewest8 = 3, 6 // enough characters to exclude chance
 	var text string
 	for word := a; word != 0 && word&0xffff >= ' ' && word&0xffff < 0x7f; word >>= 16 {
@@ -105,8 +106,8 @@ func readAsText(a target.Addr) string {
 			text += string(rune(word & 0xff))
 		}
 		if len(text) < fewest8 || len(text) < 8 && uint64(a)>>(8*len(text)) != 0 {
-			return ""
+			return answer.Statement{}
 		}
 	}
-	return fmt.Sprintf(", which is the %s text %q", kind, text)
+	return words.WhichIsText.Of(words.Text(kind), words.Value(answer.Arg{Type: answer.ArgText, Value: text}, strconv.Quote(text)))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -44,8 +45,8 @@ var IsFailFast = isFailFast
 func Unreported(p *Subject, context, a target.Addr) *answer.Touched {
 	state := carried{thread: &threads.Thread{}, in: &dac.ExceptionState{Context: context}}
 	d := &describer{p: p.Process, died: &Crash{Thread: state.thread, carried: []carried{state}}, out: &answer.Crash{}}
-	a, source := d.unreported(a, "the record")
-	d.touch(a, "", source)
+	a, by := d.unreported(a, words.ByRuntimesRecord)
+	d.touch(a, "", by)
 	return d.out.Touched
 }
 
@@ -73,8 +74,8 @@ func Meaning(p *Subject, rt *dac.Runtime, root Fault, x *answer.Exception) (Faul
 	return root, evidence.Text
 }
 
-// ReadAsText is readAsText.
-var ReadAsText = readAsText
+// ReadAsText returns the text of readAsText.
+func ReadAsText(a target.Addr) string { return readAsText(a).Text }
 
 // Touching is touching.
 var Touching = touching

@@ -42,8 +42,7 @@ func (d *describer) failFast(w *stackwalk.Walker) {
 	if d.fatal == nil {
 		return
 	}
-	d.out.FailFast = &answer.FailFast{Strength: answer.StrengthUnknown, Message: answer.Text{Err: target.ErrNotInDump},
-		Source: "the frames of the call do not refer to the message"}
+	d.out.FailFast = foundMessage(answer.Text{Err: target.ErrNotInDump}, answer.StrengthUnknown, words.InNoFrame)
 	found, err := d.messageOfFrames(w)
 	if found == nil && err == nil {
 		found = cmp.Or(d.messageOfStack(), d.messageOfReport())
@@ -53,6 +52,13 @@ func (d *describer) failFast(w *stackwalk.Walker) {
 	}
 	d.out.Note(err)
 	d.ended(words.ReasonFailFast.Of())
+}
+
+// foundMessage describes a message and where it was found.
+func foundMessage(message answer.Text, strength answer.Strength, found *words.Sentence) *answer.FailFast {
+	f := &answer.FailFast{Message: message, Strength: strength, Found: found.Of()}
+	f.Source = f.Found.Text
+	return f
 }
 
 // messageOfFrames finds the message among the GC references in the frames of the call: a string, or a pinned pointer to
@@ -71,7 +77,7 @@ func (d *describer) messageOfFrames(w *stackwalk.Walker) (found *answer.FailFast
 			d.argued = e.Addr
 		}
 		if text, ok := stringAt(d.rt, reader, r.Object, r.Interior); ok && found == nil {
-			found = &answer.FailFast{Message: text, Strength: answer.StrengthProved, Source: "reference in a frame of Environment.FailFast"}
+			found = foundMessage(text, answer.StrengthProved, words.InAFrame)
 		}
 	}
 	return found, nil
@@ -100,7 +106,7 @@ func (d *describer) messageOfStack() *answer.FailFast {
 			return nil
 		}
 		at = word
-		found = &answer.FailFast{Message: text, Strength: answer.StrengthLikely, Source: "the only string that the stack above the call refers to"}
+		found = foundMessage(text, answer.StrengthLikely, words.OnlyString)
 	}
 	return found
 }
@@ -119,8 +125,7 @@ func (d *describer) messageOfReport() *answer.FailFast {
 		return nil
 	}
 	rest, _, _ = bytes.Cut(rest, utf16Bytes("\nStack:"))
-	return &answer.FailFast{Message: answer.Text{S: strings.TrimRight(textBeforeNUL(rest, maxMessage), "\r\n")}, Strength: answer.StrengthLikely,
-		Source: "the text on the stack that the runtime composed for the event log"}
+	return foundMessage(answer.Text{S: strings.TrimRight(textBeforeNUL(rest, maxMessage), "\r\n")}, answer.StrengthLikely, words.InTheReport)
 }
 
 func utf16Bytes(s string) []byte {
@@ -197,7 +202,7 @@ func (d *describer) concludeFailFast() {
 		}
 	}
 	if f.Message.Err == nil {
-		evidence = append(evidence, words.MessageFrom.Of(words.Text(f.Source), words.Text(string(f.Strength))))
+		evidence = append(evidence, words.MessageFrom.Of(f.Found, words.Text(string(f.Strength))))
 	}
 	d.blame(says.Of(message, place, exception), answer.StrengthProved, evidence...)
 }

@@ -24,7 +24,7 @@ type fault struct {
 // position.
 func (d *describer) interruptedContext() {
 	x, t := d.died.Exception, d.died.Thread
-	if x == nil || x.Signal == nil || t == nil || t.OS == nil || false {
+	if x == nil || x.Signal == nil || t == nil || t.OS == nil {
 		return
 	}
 	s := x.Signal
@@ -46,7 +46,7 @@ func (d *describer) interruptedContext() {
 	d.fault.where = d.where(ip)
 	if !s.Faulted() { // the record of a non-canonical address has no information
 		for _, a := range d.unreportable(&d.fault.regs) {
-			d.touch(a, "", faultingInstruction)
+			d.touch(a, "", words.ByInstruction)
 		}
 	}
 }
@@ -59,9 +59,6 @@ func (d *describer) unreportable(regs *target.Registers) []target.Addr {
 	}
 	return slices.DeleteFunc(disasm.Touches(regs, d.instruction(ip)), func(a target.Addr) bool { return !reportedAsZero(a) })
 }
-
-// faultingInstruction is the source of an address that was derived from the code.
-const faultingInstruction = "the faulting instruction and its registers"
 
 // interrupted returns the position that the thread's signal handler interrupted, or nil if it is unknown.
 func (d *describer) interrupted() *fault {
@@ -115,42 +112,42 @@ func (d *describer) instruction(ip target.Addr) []byte {
 	return b[:n]
 }
 
-// decoded returns " (text)" for the instruction at ip, or "" if it can't be read.
-func (d *describer) decoded(ip target.Addr) string {
+// decoded returns the instruction at ip as text, or the zero Statement if it can't be read.
+func (d *describer) decoded(ip target.Addr) answer.Statement {
 	for in := range disasm.Decode(d.p.Target().Platform().Arch, d.instruction(ip), ip) {
 		if in.Text != "" {
-			return " (" + in.Text + ")"
+			return words.Decoded.Of(words.Text(in.Text))
 		}
 		break
 	}
-	return ""
+	return answer.Statement{}
 }
 
-// unreported returns the accessed address and its source for a managed exception with the reported address a. A
+// unreported returns the accessed address and the record that has it, for a managed exception with the reported address a. A
 // reported 0 also stands for non-canonical addresses; the code then shows the real address.
-func (d *describer) unreported(a target.Addr, source string) (target.Addr, string) {
+func (d *describer) unreported(a target.Addr, by *words.Sentence) (target.Addr, *words.Sentence) {
 	if a != 0 || !d.p.Target().Platform().HidesAddresses() {
-		return a, source
+		return a, by
 	}
 	s := d.died.state()
 	if s == nil || s.Context == 0 {
 		d.hidden = true
-		return a, source
+		return a, by
 	}
 	regs, err := d.readContext(s.Context)
 	if err != nil {
 		d.hidden = true
-		return a, source
+		return a, by
 	}
 	ip, _ := regs.IP()
 	list := disasm.Touches(&regs, d.instruction(ip))
 	for _, to := range list {
 		if reportedAsZero(to) {
-			return to, faultingInstruction
+			return to, words.ByInstruction
 		}
 	}
 	d.hidden = !slices.Contains(list, 0)
-	return a, source
+	return a, by
 }
 
 // concludeFault describes the faulting code if no managed exception represents the fault.
@@ -159,10 +156,10 @@ func (d *describer) concludeFault() {
 	ip, _ := f.regs.IP()
 	a, access, touched := touchedBy(d.faultRecord())
 	says := d.faultSays(ip, a, access, touched)
-	evidence := []answer.Statement{words.FaultAt.Of(f.how, words.Address(ip), words.Text(d.decoded(ip)))}
+	evidence := []answer.Statement{words.FaultAt.Of(f.how, words.Address(ip), d.decoded(ip))}
 	if out.Touched != nil {
-		if text := readAsText(out.Touched.Address); text != "" {
-			evidence = append(evidence, words.ReadsAsText.Of(words.Address(out.Touched.Address), words.Text(text)))
+		if text := readAsText(out.Touched.Address); !text.IsZero() {
+			evidence = append(evidence, words.ReadsAsText.Of(words.Address(out.Touched.Address), text))
 		}
 	}
 	if d.rt != nil && d.rt.Instance().Module.Contains(ip) {

@@ -55,16 +55,15 @@ func (d *describer) raise() {
 	d.ended(Reason(x, 0))
 	d.out.Code, d.out.Address = x.Words, answer.Known(x.Address)
 	d.out.Records, d.out.Where = append(d.out.Records, describeExceptionRecord(x)), d.where(x.Address)
-	const source = "an exception record on the thread's stack"
 	if a, access, ok := touchedBy(x); ok {
-		d.touch(a, access, source)
+		d.touch(a, access, words.ByRecordOnStack)
 	}
 	beside := answer.Statement{}
 	if best.exact {
 		beside = words.RegistersBeside.Of()
 		later := d.out.Contexts
 		d.out.Contexts = nil
-		d.context(source, &best.regs)
+		d.context(words.ByRecordOnStack.Of().Text, &best.regs)
 		d.out.Contexts = append(d.out.Contexts, later...)
 	}
 	d.fault = &fault{regs: best.regs, how: words.RecordOnStack.Of(words.Address(best.at), words.Text(x.Words), beside), where: d.out.Where}
