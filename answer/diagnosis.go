@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"slices"
 	"time"
 
 	"github.com/sosgo/sosgo/target"
@@ -221,10 +222,23 @@ type ModuleFile struct {
 
 // A WantedFile is a file that would complete the dump.
 type WantedFile struct {
-	Path     string `json:"path" doc:"the module, as the dump names it"`
-	Identity string `json:"identity" doc:"what the file must be"`
-	Key      string `json:"key,omitempty" doc:"under which symbol servers keep it"`
-	Why      string `json:"why" doc:"what it would supply"`
+	Path     string      `json:"path" doc:"the module, as the dump names it"`
+	Identity string      `json:"identity" doc:"what the file must be"`
+	Is       Statement   `json:"is,omitzero" doc:"identity with its arguments"`
+	Key      string      `json:"key,omitempty" doc:"under which symbol servers keep it"`
+	Why      string      `json:"why" doc:"what it would supply"`
+	Gives    []Statement `json:"gives,omitempty" doc:"the parts of why"`
+}
+
+// Give adds what the file would supply, if it is not known yet.
+func (w *WantedFile) Give(what Statement) {
+	if slices.ContainsFunc(w.Gives, func(s Statement) bool { return s.Text == what.Text }) {
+		return
+	}
+	if w.Why != "" {
+		w.Why += "; "
+	}
+	w.Why, w.Gives = w.Why+what.Text, append(w.Gives, what)
 }
 
 // A Pack is a dump and its module files in one file.

@@ -108,6 +108,7 @@ var (
 	ItselfWaits         = say("thread itself waits", "; thread {thread} itself {does}{place?}{end?}")
 	DescribedAbove      = say("circle described above", "; thread {thread} is in a circle described above")
 	ThreadDoes          = say("thread does", "; thread {thread} {activity}{where?}")
+	IsIdle              = say("thread that is idle", "is {activity}")
 	AwaitedChain        = say("awaited chain", "{does} ({methods})")
 	DoesObject          = say("waits for an object", "{does} {object}")
 	WhichHolds          = say("which a thread holds", ", which thread {thread} {holds}")

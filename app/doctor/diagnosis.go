@@ -5,6 +5,7 @@
 package doctor
 
 import (
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -106,7 +107,7 @@ func (g *builder) parts() {
 		g.stacksOnly()
 	} else if err != nil {
 		if g.chosen.Flavor == dac.FlavorCoreCLR {
-			g.want(&g.chosen.Module, "the runtime itself: its version and its contract descriptor")
+			g.want(&g.chosen.Module, words.GivesContract.Of())
 		}
 	}
 	if err != nil {
@@ -127,7 +128,9 @@ func (g *builder) parts() {
 // stacksOnly diagnoses a dump with only stacks. Module files turn guessed frames into frames by unwind data.
 func (g *builder) stacksOnly() {
 	stacks := g.stacks()
-	g.Parts = []answer.PartDiagnosis{{Part: answer.PartHeap, State: answer.PartMissing, Detail: "the dump holds stacks alone", Advice: words.ObjectsNoFile.Of().Text}, stacks}
+	heap := answer.PartDiagnosis{Part: answer.PartHeap, State: answer.PartMissing, Advice: words.ObjectsNoFile.Of().Text}
+	heap.Measure(words.StacksAlone.Of())
+	g.Parts = []answer.PartDiagnosis{heap, stacks}
 	var lacking []*target.Module
 	found := map[string]bool{} // by path: assemblies are mapped twice, with one file
 	modules := g.file.Modules()
@@ -141,7 +144,7 @@ func (g *builder) stacksOnly() {
 	}
 	for _, m := range lacking {
 		if !found[m.Path] {
-			g.want(m, "frames of its code by unwind data instead of guesses, and names")
+			g.want(m, words.GivesFrames.Of())
 		}
 	}
 }
@@ -303,23 +306,22 @@ func (g *builder) headless() {
 		if f, _ := g.Dump().ModuleFile(&m); len(f.Refused) > 0 {
 			g.Used = append(g.Used, f)
 		}
-		why := "the runtime itself: everything but threads and modules"
+		gives := words.GivesRuntime
 		if !target.NamedLibrary(m.Path) {
-			why = "the runtime itself, if the program is a single-file app: everything but threads and modules"
+			gives = words.MayGiveRuntime
 		}
-		g.want(&m, why)
+		g.want(&m, gives.Of())
 	}
 }
 
 // wantMetadata requests the file with the metadata of m: its own, or the program that bundles it.
 func (g *builder) wantMetadata(rt *dac.Runtime, m *dac.Module) {
-	const why = "names of types and members"
 	if offset, err := m.BundleOffset(); err == nil && offset != 0 && rt.Instance().SingleFile {
-		g.want(&rt.Instance().Module, why)
+		g.want(&rt.Instance().Module, words.GivesNames.Of())
 		return
 	}
 	if at, err := m.Image(); err == nil && at.Start != 0 {
-		g.wantAt(at.Start, m, why)
+		g.wantAt(at.Start, m, words.GivesNames.Of())
 	}
 }
 
@@ -372,7 +374,7 @@ func (g *builder) code(rt *dac.Runtime) answer.PartDiagnosis {
 		}
 		there += n
 		if n < dir.Size {
-			g.wantAt(img.Base(), m, "unwind data of its precompiled code")
+			g.wantAt(img.Base(), m, words.GivesUnwindData.Of())
 		}
 	}
 	p = measured(p, there, all)
@@ -419,34 +421,36 @@ func failed(p answer.PartDiagnosis, err error) answer.PartDiagnosis {
 
 // wantAt requests the file of the dump's module at a, the image of a runtime's module. In cores without file names the
 // runtime supplies the name.
-func (g *builder) wantAt(a target.Addr, of *dac.Module, why string) {
+func (g *builder) wantAt(a target.Addr, of *dac.Module, gives answer.Statement) {
 	if m := target.ModuleAt(g.file.Modules(), a); m != nil {
 		named := *m
 		if named.Path == "" {
 			named.Path, _ = of.Path()
 		}
-		g.want(&named, why)
+		g.want(&named, gives)
 	}
 }
 
-func (g *builder) want(m *target.Module, why string) {
-	for i := range g.Files {
-		if g.Files[i].Path == m.Path {
-			if g.Files[i].Why != why {
-				g.Files[i].Why += "; " + why
-			}
-			return
-		}
+// want requests the file of a module for what it gives.
+func (g *builder) want(m *target.Module, gives answer.Statement) {
+	i := slices.IndexFunc(g.Files, func(f answer.WantedFile) bool { return f.Path == m.Path })
+	if i < 0 {
+		id := image.IdentityOf(g.file, m)
+		w := answer.WantedFile{Path: m.Path, Key: symstore.FileKey(m.Path, &id), Is: identified(&id)}
+		w.Identity = w.Is.Text
+		i, g.Files = len(g.Files), append(g.Files, w)
 	}
-	id := image.IdentityOf(g.file, m)
-	w := answer.WantedFile{Path: m.Path, Key: symstore.FileKey(m.Path, &id), Why: why}
+	g.Files[i].Give(gives)
+}
+
+// identified describes which file an image must be.
+func identified(id *image.Identity) answer.Statement {
 	switch {
 	case len(id.BuildID) > 0:
-		w.Identity = fmt.Sprintf("build id %x", id.BuildID)
+		return words.BuildID.Of(words.Text(hex.EncodeToString(id.BuildID)))
 	case id.SizeOfImage != 0:
-		w.Identity = fmt.Sprintf("time stamp %08x, size %x", id.TimeDateStamp, id.SizeOfImage)
-	default:
-		w.Identity = "known by its structure: the dump lacks the parts of the file that name it, and no symbol server can be asked"
+		size := uint64(id.SizeOfImage)
+		return words.StampAndSize.Of(words.Text(fmt.Sprintf("%08x", id.TimeDateStamp)), words.Value(answer.Arg{Type: answer.ArgBytes, Number: &size}, fmt.Sprintf("%x", size)))
 	}
-	g.Files = append(g.Files, w)
+	return words.ByStructure.Of()
 }

@@ -980,16 +980,16 @@ func (g *grapher) doing(t *threads.Thread) answer.Statement {
 	if t.OS == nil || t.Managed == nil {
 		return answer.Statement{}
 	}
-	a := t.DescribeActivity(g.s.gaps, t.Activity(g.s.r.walker.Walk(g.s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{})))
-	does := a.Text
-	if strings.HasPrefix(does, "idle ") {
-		does = "is " + does
+	activity := t.Activity(g.s.r.walker.Walk(g.s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}))
+	a, does := t.DescribeActivity(g.s.gaps, activity), words.Text(activity.Text)
+	if activity.Activity == threads.ActivityIdle {
+		does = words.IsIdle.Of(does)
 	}
 	where := answer.Statement{}
 	if !a.Caller.IsZero() {
 		where = words.InMethod.Of(words.Method(compilernames.Pretty(a.Caller.String())))
 	}
-	return words.ThreadDoes.Of(g.name(t), words.Text(does), where)
+	return words.ThreadDoes.Of(g.name(t), does, where)
 }
 
 // others describes where waits for a thread's end or a static constructor lead.

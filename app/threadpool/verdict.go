@@ -137,7 +137,11 @@ func fills(p *answer.ThreadPool, q *answer.WorkQueues) []answer.Statement {
 			out = append(out, words.QueuedOthers.Of(words.N(len(rows)-i)))
 			break
 		}
-		out = append(out, words.QueuedAlike.Of(words.N(rows[i].Count), words.N(p.Queued.Value), words.Method(rows[i].Method.S+rows[i].Does)))
+		timers := answer.Statement{}
+		if rows[i].Does != "" {
+			timers = words.OfTimers.Of()
+		}
+		out = append(out, words.QueuedAlike.Of(words.N(rows[i].Count), words.N(p.Queued.Value), words.Method(rows[i].Method.S), timers))
 	}
 	return out
 }
@@ -155,7 +159,7 @@ func queuedSites(q *answer.WorkQueues) (out []answer.Site) {
 				k.name, unread = item.Type.String(), item.Type.Err
 			}
 			if item.Kind == answer.ItemTimer {
-				k.does = " (of timers)"
+				k.does = words.OfTimers.Of().Text
 			}
 			n, ok := at[k]
 			if !ok {
