@@ -180,7 +180,9 @@ type SQLPools struct {
 
 // A SQLFailure is a failed command, or several similar ones.
 type SQLFailure struct {
-	TaskException
+	Object     target.Addr `json:"object" doc:"the exception" text:"="`
+	Type       Text        `json:"type" doc:"its type"`
+	Message    Text        `json:"message" doc:"its message, empty for none" text:"+: %"`
 	Count      int         `json:"count" doc:"how many such exceptions there are; the object and the message are those of the first" text:"|% like it"`
 	Code       string      `json:"code,omitempty" doc:"the server's error number (SqlClient) or SQLSTATE (Npgsql)"`
 	Method     Text        `json:"method,omitzero" doc:"the innermost method of the program in the exception's stack trace" text:"thrown in"`

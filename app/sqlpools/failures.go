@@ -123,8 +123,8 @@ func (q *query) failures() {
 
 // failure describes the exception of a failed command.
 func (q *query) failure(o objects.Object) answer.SQLFailure {
-	out := answer.SQLFailure{Count: 1, Method: q.thrower(o)}
-	out.TaskException, _ = flows.Exception(q.Reading, o)
+	x, _ := flows.Exception(q.Reading, o)
+	out := answer.SQLFailure{Object: x.Object, Type: x.Type, Message: x.Message, Count: 1, Method: q.thrower(o)}
 	if s, x := shapes.As[*clientException](q.Reading, o); s != nil {
 		q.clientFailure(&out, s, x)
 	} else if s, x := shapes.As[*sourceException](q.Reading, o); s != nil {

@@ -178,7 +178,7 @@ func TestFailedCommand(t *testing.T) {
 	q := healthy()
 	q.Crash = Got(&answer.Crash{Reason: "SIGABRT", Verdicts: []answer.Verdict{{Statement: answer.Statement{Text: "SIGABRT"}, Strength: answer.StrengthRecorded}},
 		ExceptionTree: answer.ExceptionTree{Exceptions: []answer.Exception{{Address: 8, Type: answer.Text{S: "Shop.StoreException"}}, {Address: 16, Type: answer.Text{S: "Microsoft.Data.SqlClient.SqlException"}}}}}, nil)
-	failure := answer.SQLFailure{TaskException: answer.TaskException{Object: 16, Type: answer.Text{S: "Microsoft.Data.SqlClient.SqlException"}}, Strength: answer.StrengthLikely,
+	failure := answer.SQLFailure{Object: 16, Type: answer.Text{S: "Microsoft.Data.SqlClient.SqlException"}, Strength: answer.StrengthLikely,
 		Command: &answer.SQLCommand{Text: answer.Text{S: "UPDATE dbo.Stock"}}}
 	clauses := func() []answer.Verdict {
 		q.SQLPools = Got(&answer.SQLPools{Failures: []answer.SQLFailure{failure}}, nil)
