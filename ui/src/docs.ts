@@ -328,7 +328,7 @@ export interface ExceptionRecord {
 }
 
 export interface FailFast {
-  message: string | null; source: string; strength: string;
+  found?: Statement; message: string | null; source: string; strength: string;
 }
 
 export interface FailedAllocation {
@@ -663,8 +663,8 @@ export interface RuntimeDiagnosis {
 }
 
 export interface SQLFailure {
-  began?: string | null; code?: string; command?: SQLCommand; connection?: string; count: number; message: string | null;
-  method?: string | null; object: string; pool?: string; strength?: string; thrownIn?: string | null; type: string | null;
+  code?: string; command?: SQLCommand; connection?: string; count: number; message: string | null; method?: string | null; object: string;
+  pool?: string; strength?: string; type: string | null;
 }
 
 export interface SQLPool {
@@ -730,7 +730,7 @@ export interface TaskState {
   at?: AsyncPlace; cancellationSource?: string; exceptions?: Array<TaskException> | null; flags: string; id?: number | null;
   name?: string | null; names: Array<string> | null; observed?: boolean; result?: string; status: string;
   suspended?: Array<AsyncPlace> | null; task?: string; then?: Array<TaskLink> | null; type?: string | null; waitsFor?: string | null;
-  waitsOn?: TaskLink;
+  waitsOn?: TaskLink; why?: Statement;
 }
 
 export interface ThinLock {
@@ -771,7 +771,7 @@ export interface Timer {
 }
 
 export interface Touched {
-  access?: string; address: string; source: string; what: string;
+  access?: string; address: string; by?: Statement; is?: Statement; source: string; what: string;
 }
 
 export interface TriageAbsent {
@@ -796,7 +796,7 @@ export interface Waiting {
 }
 
 export interface WantedFile {
-  identity: string; key?: string; path: string; why: string;
+  gives?: Array<Statement> | null; identity: string; is?: Statement; key?: string; path: string; why: string;
 }
 
 export interface WasteKind {
@@ -824,7 +824,7 @@ export interface Arg {
 }
 
 export interface AsyncEnd {
-  count: number; reason: string;
+  count: number; reason: string; why?: Statement;
 }
 
 export interface AsyncLocalValues {
@@ -844,7 +844,7 @@ export interface AsyncWaiter {
 }
 
 export interface AsyncWork {
-  frames: Array<AsyncFrame> | null; reason?: string | null; remote?: string;
+  frames: Array<AsyncFrame> | null; reason?: string | null; remote?: string; why?: Statement;
 }
 
 export interface AuxEntry {
