@@ -349,7 +349,8 @@ func (g *grapher) groupText(w *waiters) answer.Statement {
 		words.WaitsFor.Of(g.thingText(w.thing)), words.Object(w.First[0]))
 }
 
-// permits adds to v, which says who waits for a semaphore, the methods that have entered it. It returns false if the wait is nothing to report.
+// permits adds the methods that have entered a semaphore to v, which says who waits for it. It
+// returns false if the wait is nothing to report.
 func (g *grapher) permits(v *answer.Verdict, l *lock) bool {
 	u := g.s.uses[l]
 	if u == nil || l.count > 0 {

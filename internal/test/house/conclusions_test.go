@@ -18,8 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestConclusionsAreConcluded checks that answer.Conclude makes every conclusion outside package answer, with a kind of finding that is a constant
-// or a variable, and with a statement.
+// TestConclusionsAreConcluded checks that answer.Conclude makes every conclusion outside package answer, with a kind of finding that is a
+// constant or a variable, and with a statement.
 func TestConclusionsAreConcluded(t *testing.T) {
 	concluded := 0
 	require.NoError(t, filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
