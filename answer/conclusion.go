@@ -161,34 +161,50 @@ func Conclude(kind FindingKind, says Statement, strength Strength, facts ...Stat
 
 // VerdictsOf returns the conclusions of an answer: those in its field Verdicts, and those in fields of type *Verdict of the answer and of the
 // parts that it has once.
-func VerdictsOf(a any) []*Verdict { return appendVerdicts(nil, reflect.ValueOf(a), 0) }
+func VerdictsOf(a any) []*Verdict {
+	var out []*Verdict
+	eachPart(reflect.ValueOf(a), 0, func(part any) {
+		switch x := part.(type) {
+		case *[]Verdict:
+			for i := range *x {
+				out = append(out, &(*x)[i])
+			}
+		case **Verdict:
+			if *x != nil {
+				out = append(out, *x)
+			}
+		}
+	})
+	return out
+}
+
+// ReasonsOf returns the reasons that an answer has beside its Gaps for what is missing: the fields of type error of the answer and of the parts
+// that it has once.
+func ReasonsOf(a any) []*error {
+	var out []*error
+	eachPart(reflect.ValueOf(a), 0, func(part any) {
+		if x, ok := part.(*error); ok && *x != nil {
+			out = append(out, x)
+		}
+	})
+	return out
+}
 
 // mostNested bounds the depth of parts in parts of an answer.
 const mostNested = 4
 
-func appendVerdicts(out []*Verdict, v reflect.Value, depth int) []*Verdict {
-	v = reflect.Indirect(v)
-	if v.Kind() != reflect.Struct || depth > mostNested {
-		return out
+// eachPart passes f a pointer to each exported field of v and of the structs in it, but not of those in lists.
+func eachPart(v reflect.Value, depth int, f func(any)) {
+	v = reflect.Indirect(reflect.Indirect(v))
+	if v.Kind() != reflect.Struct || !v.CanAddr() || depth > mostNested {
+		return
 	}
-	for _, f := range v.Fields() {
-		if !f.CanInterface() {
-			continue
-		}
-		switch x := f.Interface().(type) {
-		case []Verdict:
-			for i := range x {
-				out = append(out, &x[i])
-			}
-		case *Verdict:
-			if x != nil {
-				out = append(out, x)
-			}
-		default:
-			out = appendVerdicts(out, f, depth+1)
+	for _, field := range v.Fields() {
+		if field.CanInterface() {
+			f(field.Addr().Interface())
+			eachPart(field, depth+1, f)
 		}
 	}
-	return out
 }
 
 // Because adds facts to the evidence. Empty statements are skipped.

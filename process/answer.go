@@ -45,8 +45,11 @@ func Answer[T any](ctx context.Context, p *Process, compute func(ctx context.Con
 	if err != nil && ctx.Err() != nil {
 		return none, ctx.Err() // the dump was closed, or the caller's context ended
 	}
-	for _, v := range answer.VerdictsOf(out) {
+	for _, v := range answer.VerdictsOf(&out) {
 		*v = words.LowerOne(*v, p.State)
+	}
+	for _, reason := range answer.ReasonsOf(&out) {
+		*reason = p.collected(*reason)
 	}
 	if gaps := answer.GapsOf(out); gaps != nil {
 		gaps.NoteFirst(c.notes)
