@@ -23,6 +23,7 @@ type stand struct {
 	thread   *threads.Thread
 	activity threads.ThreadActivity
 	method   *code.MethodDesc // the innermost method of the program
+	frame    stackwalk.Frame  // of method
 	entry    *code.MethodDesc // the outermost method of the program
 	name     string           // of method
 	called   string           // the class library's method that method called, or empty
@@ -82,7 +83,7 @@ func (s *survey) standOf(t *threads.Thread) (out stand, ok bool) {
 			continue
 		}
 		if out.entry = md; out.method == nil {
-			out.method, out.called = md, last
+			out.method, out.frame, out.called = md, f, last
 			if out.name, err = code.Of(f.Runtime).MethodName(md, code.MethodQualified); err != nil {
 				return out, false
 			}
@@ -218,7 +219,13 @@ func (g *grapher) spinning(list []stand) *answer.Verdict {
 		v.Sites = []answer.Site{{Method: answer.Text{S: at.name}, Does: "runs", Count: len(list)}}
 		return &v
 	}
+	ring, round, unread := g.s.firstCircle(list)
+	if err == nil { // else it is the same error
+		g.s.gaps.Note(unread)
+	}
 	switch {
+	case round && (ring.onlyNull || follows && (busy || len(list) >= manyFollowing)):
+		return ring.conclude(conclude, method, said(words.IsThread, words.AreThreads), cpu)
 	case follows && len(list) < manyFollowing && !busy:
 		return nil
 	case follows && busy:

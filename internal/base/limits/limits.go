@@ -137,6 +137,7 @@ const (
 	HeapBeforeMain      = 64 << 20 // bytes of a heap to search for an exception from before Main
 	ConstructedTypes    = 1 << 22  // arrays, pointers and generic instances of a module
 	WorkItems           = 1 << 20  // listed items of a thread pool's queues, and timers
+	ChainedObjects      = 1 << 22  // objects of a linked list to follow
 	QueueSegments       = 1 << 20  // of one queue; a segment has up to a million items
 	TokenCallbacks      = 1 << 24  // registered with one CancellationTokenSource
 	HeldReaderLocks     = 100_000  // reader-writer locks that one thread holds or held for reading

@@ -512,7 +512,9 @@ var services = []struct {
 	{"backoff", answer.FindingStarved, "workers wait for something themselves", ""},
 	{"overlap", answer.FindingHeld, "(Ferry.Dock.gate), for which ", ""}, // whether a tick is queued varies
 	{"filterhang", answer.FindingHeld, "(Ferry.Dock.gate), for which 3 threads wait", ""},
-	{"ring", answer.FindingSpin, "in a loop of Ferry.M.Finds that follows references", ""},
+	{"ring", answer.FindingSpin, "in a loop of Ferry.M.Finds that stores nothing, and the 2 Ferry.Leg that it follows by next form a circle", ""},
+	{"endless", answer.FindingSpin, "\"counter\" is in a loop of Ferry.M.Counts that ends only at null, and the 500 Ferry.Leg that it follows by next form a circle", ""},
+	{"leadin", answer.FindingSpin, "\"walker\" is in a loop of Ferry.M.Walks that ends only at null, and the 7 Ferry.Leg that it follows by next form a circle", ""},
 	{"linked", answer.FindingHolder, "60000 System.Threading.CancellationTokenSource+Linked1CancellationTokenSource, kept by static Ferry.Dock.stopping", ""},
 	{"intern", answer.FindingHolder, "strings that are interned (String.Intern) or literals hold ", ""},
 	{"builder", answer.FindingHolder, "kept by static Ferry.Dock.log", ""},
@@ -525,6 +527,8 @@ var services = []struct {
 	{"poll", "", "", ""},
 	{"taken", "", "", ""},
 	{"foreground", "", "", ""},
+	{"rounds", "", "", ""},
+	{"laps", "", "", ""},
 }
 
 // TestServices checks that a triage finds the cause of each trouble first, and its consequence

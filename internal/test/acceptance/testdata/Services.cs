@@ -72,6 +72,12 @@ namespace Ferry
         [MethodImpl(MethodImplOptions.NoInlining)] static bool Finds(int id) { for (Leg l = Dock.ring; l != null; l = l.next) if (l.id == id) return true; return false; }
         [MethodImpl(MethodImplOptions.NoInlining)] static bool Hangs(Exception e) { lock (Dock.gate) return e.Message.Length > 0; }
         [MethodImpl(MethodImplOptions.NoInlining)] static void Guarded() { try { throw new FormatException("bad harbor code"); } catch (Exception e) when (Hangs(e)) { } }
+        // The list of Counts may end, but does not; those of Rounds and Laps are circles by design.
+        [MethodImpl(MethodImplOptions.NoInlining)] static int Counts() { int n = 0; for (Leg l = Dock.ring; l != null; l = l.next) if (l.id % 2 == 0) n++; return n; }
+        [MethodImpl(MethodImplOptions.NoInlining)] static void Walks(Leg l) { while ((l = l.next) != null) Dock.sum += l.id; }
+        [MethodImpl(MethodImplOptions.NoInlining)] static void Rounds(Leg l) { while (true) { Dock.sum += l.id; l = l.next; } }
+        [MethodImpl(MethodImplOptions.NoInlining)] static int Laps(Leg first) { int n = 0; Leg l = first; do { n += l.id; l = l.next; } while (l != first); return n; }
+        static Leg Circle(int n, int before) { var last = new Leg(0); var first = last; for (int i = 1; i < n; i++) first = new Leg(0) { next = first, id = i }; last.next = first; for (int i = 0; i < before; i++) first = new Leg(0) { next = first, id = i }; return first; }
         [MethodImpl(MethodImplOptions.NoInlining)] static int Depth(Leg l) { return l == null ? 0 : 1 + Depth(l.next); }
         [MethodImpl(MethodImplOptions.NoInlining)] static void Fill(int n) { for (int i = 0; i < n; i++) { var t = new Trip(); Dock.stopped.Task.ContinueWith(t.Left); } }
         [MethodImpl(MethodImplOptions.NoInlining)] static void Imports(int n) { var all = new List<Leg>(); for (int i = 0; i < n; i++) all.Add(new Leg(500)); Thread.Sleep(-1); GC.KeepAlive(all); }
@@ -97,6 +103,8 @@ namespace Ferry
                 case "spinlockended": { object[] box = { new SpinLock(true) }; keep.Add(box); T("taker", () => { bool b = false; typeof(SpinLock).GetMethod("Enter").Invoke(box[0], new object[] { b }); }).Join(); for (int i = 0; i < 3; i++) T("waiter " + i, () => { typeof(SpinLock).GetMethod("Enter").Invoke(box[0], new object[] { false }); }); Thread.Sleep(1500); break; }
                 // busy
                 case "ring": Dock.ring = new Leg(10); Dock.ring.next = new Leg(10) { next = Dock.ring }; for (int i = 0; i < 3; i++) T("finder " + i, () => Dock.sum += Finds(7) ? 1 : 0); Thread.Sleep(3000); break;
+                case "endless": Dock.ring = Circle(500, 0); T("counter", () => Dock.sum += Counts()); Thread.Sleep(1500); break;
+                case "leadin": Dock.ring = Circle(7, 100); T("walker", () => Walks(Dock.ring)); Thread.Sleep(1500); break;
                 // memory
                 case "linked": for (int i = 0; i < 60000; i++) { var t = new Trip(); t.own = CancellationTokenSource.CreateLinkedTokenSource(Dock.stopping.Token); t.own.Token.Register(() => GC.KeepAlive(t)); } break;
                 case "intern": for (int i = 0; i < 300000; i++) string.Intern("customer-" + i + "-of-the-ferry-line-and-its-partners"); break;
@@ -107,6 +115,8 @@ namespace Ferry
                 case "closures": for (int i = 0; i < 60000; i++) { var t = new Trip(); Dock.callbacks.Add(() => GC.KeepAlive(t)); } break;
                 case "lohchurn": T("buffers", () => { while (true) { var b = new byte[1000000]; b[5] = 1; GC.KeepAlive(b); } }); Thread.Sleep(2000); break;
                 // nothing is wrong
+                case "rounds": Dock.ring = Circle(5, 0); T("dealer", () => Rounds(Dock.ring)); break;
+                case "laps": Dock.ring = Circle(100000, 0); T("dealer", () => { while (true) Dock.sum += Laps(Dock.ring); }); break;
                 case "iterators": Iterates(); break;
                 case "periodic": { object t = New("System.Threading.PeriodicTimer", TimeSpan.FromMilliseconds(100)); keep.Add(t); for (int i = 0; i < 12; i++) keep.Add(Ticks(New("System.Threading.PeriodicTimer", TimeSpan.FromSeconds(5 + i)))); break; }
                 case "poll": { var fds = new int[2]; pipe(fds); for (int i = 0; i < 3; i++) T("poller " + i, () => { var p = new PollFd { fd = fds[0], events = 1 }; poll(ref p, 1, -1); }); break; }

@@ -1,0 +1,72 @@
+package locks
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestChases checks which loops end only at null, in the forms in which compilers write them.
+func TestChases(t *testing.T) {
+	const nop, ldloc0, ldloc1, stloc0, stloc1, ldlocaS, ldarg0, stargS, ldargS = 0x00, 0x06, 0x07, 0x0A, 0x0B, 0x12, 0x02, 0x10, 0x0E
+	const ldnull, dup, ret, call, ldfld, stfld, pop, two = 0x14, 0x25, 0x2A, 0x28, 0x7B, 0x7D, 0x26, 0xFE
+	const br, brfalse, brtrue, beq, bneUn, ceq, cgtUn = 0x2B, 0x2C, 0x2D, 0x2E, 0x33, 0x01, 0x03
+	back := func(n int) byte { return byte(-n) }
+	local, argument := variable{number: 0}, variable{argument: true, number: 0}
+	for name, c := range map[string]struct {
+		il   []byte
+		want []chase
+	}{
+		"for (; x != null; x = x.next), optimised": {[]byte{br, 7, ldloc0, ldfld, 1, 0, 0, 4, stloc0, ldloc0, brtrue, back(10), ret},
+			[]chase{{variable: local, field: 0x04000001, onlyNull: true}}},
+		"the same, as compiled for debugging": {[]byte{br, 7, ldloc0, ldfld, 1, 0, 0, 4, stloc0, ldloc0, ldnull, two, cgtUn, stloc1, ldloc1, brtrue, back(15), ret},
+			[]chase{{variable: local, field: 0x04000001, onlyNull: true}}},
+		"while ((x = x.next) != null)": {[]byte{ldloc0, ldfld, 1, 0, 0, 4, dup, stloc0, brtrue, back(10), ret},
+			[]chase{{variable: local, field: 0x04000001, onlyNull: true}}},
+		"while (true) if (x == null) break": {[]byte{ldloc0, ldnull, beq, 9, ldloc0, ldfld, 1, 0, 0, 4, stloc0, br, back(13), ret},
+			[]chase{{variable: local, field: 0x04000001, onlyNull: true}}},
+		"of an argument": {[]byte{ldarg0, ldfld, 1, 0, 0, 4, stargS, 0, ldargS, 0, brtrue, back(12), ret},
+			[]chase{{variable: argument, field: 0x04000001, onlyNull: true}}},
+		"with a call": {[]byte{nop, call, 1, 0, 0, 6, ldloc0, ldfld, 1, 0, 0, 4, stloc0, ldloc0, brtrue, back(15), ret},
+			[]chase{{variable: local, field: 0x04000001, onlyNull: true, calls: true}}},
+		"while (x != y)": {[]byte{ldloc0, ldfld, 1, 0, 0, 4, stloc0, ldloc0, ldloc1, bneUn, back(11), ret},
+			[]chase{{variable: local, field: 0x04000001}}},
+		"while (true)": {[]byte{ldloc0, ldfld, 1, 0, 0, 4, stloc0, br, back(9), ret},
+			[]chase{{variable: local, field: 0x04000001}}},
+		"if (y) return": {[]byte{ldloc1, brfalse, 1, ret, ldloc0, ldfld, 1, 0, 0, 4, stloc0, ldloc0, brtrue, back(14), ret},
+			[]chase{{variable: local, field: 0x04000001}}},
+		"another test of a flag": {[]byte{ldloc0, ldfld, 1, 0, 0, 4, stloc0, ldloc0, ldnull, two, ceq, stloc1, ldloc0, stloc1, ldloc1, brfalse, back(17), ret},
+			[]chase{{variable: local, field: 0x04000001}}},
+		"x = y":                    {[]byte{ldloc0, ldfld, 1, 0, 0, 4, stloc0, ldloc1, stloc0, ldloc0, brtrue, back(12), ret}, nil},
+		"x = x.next or x.previous": {[]byte{ldloc0, ldfld, 1, 0, 0, 4, stloc0, ldloc0, ldfld, 2, 0, 0, 4, stloc0, ldloc0, brtrue, back(17), ret}, nil},
+		"out x":                    {[]byte{ldlocaS, 0, pop, ldloc0, ldfld, 1, 0, 0, 4, stloc0, ldloc0, brtrue, back(13), ret}, nil},
+		"x.next = y":               {[]byte{ldloc0, ldloc1, stfld, 1, 0, 0, 4, ldloc0, ldfld, 1, 0, 0, 4, stloc0, ldloc0, brtrue, back(17), ret}, nil},
+		"y = x.next":               {[]byte{ldloc0, ldfld, 1, 0, 0, 4, stloc1, ldloc0, brtrue, back(10), ret}, nil},
+		"no loop":                  {[]byte{ldloc0, ldfld, 1, 0, 0, 4, stloc0, ret}, nil},
+	} {
+		got, err := chases(c.il)
+		require.NoError(t, err, name)
+		assert.Equal(t, c.want, got, name)
+		for n := range c.il {
+			_, _ = chases(c.il[:n]) // an error or an answer, and no panic
+		}
+	}
+}
+
+// FuzzChases checks that damaged IL gives an error or an answer about variables that IL can name.
+func FuzzChases(f *testing.F) {
+	f.Add([]byte{0x2B, 7, 0x06, 0x7B, 1, 0, 0, 4, 0x0A, 0x06, 0x2D, 0xF6, 0x2A})
+	f.Add([]byte{0x45, 0xFF, 0xFF, 0xFF, 0xFF})
+	f.Fuzz(func(t *testing.T, il []byte) {
+		list, err := chases(il)
+		if err != nil && list != nil {
+			t.Fatal("an answer with an error")
+		}
+		for _, c := range list {
+			if c.variable.number < 0 || c.variable.number > 0xFFFF {
+				t.Fatalf("%+v", c)
+			}
+		}
+	})
+}
