@@ -150,6 +150,9 @@ type Verdict struct {
 
 	// Thing names the lock or handle that all threads of Sites wait for, if there is one.
 	Thing string `json:"-"`
+
+	// Class has the field that holds what is waited for, if there is one.
+	Class string `json:"-"`
 }
 
 // Conclude returns a conclusion of a kind, drawn from facts. kind is NoFinding if the conclusion is no finding.

@@ -141,6 +141,7 @@ type OperationWait struct {
 	Object  target.Addr `json:"object,omitempty" doc:"the object that it waits for; of several promises what holds them"`
 	Type    Text        `json:"type,omitzero" doc:"its type"`
 	Name    string      `json:"name,omitempty" doc:"the field that holds the object, if one was found: behind its class for a static field, behind the type or the static field of its object for another"`
+	Class   string      `json:"class,omitempty" doc:"the class with the field of name"`
 	State   string      `json:"state,omitempty" doc:"counts of the object, in words"`
 	Counts  Statement   `json:"counts,omitzero" doc:"state with its arguments"`
 	Statement

@@ -44,7 +44,7 @@ var conclusions = []struct {
 		InitializerFailed, AllocationFailed, HeapLimit, Follows, UsuallyMeans}},
 
 	// The objects that it names are read from the heap. More such objects would not refute it.
-	{onHeap, []*Sentence{RefersToAllocator, NotCaught, FailedCommand, FailedTask, ServiceFailed, HostStopping, HostOfStopping, ClientsUnshared}},
+	{onHeap, []*Sentence{RefersToAllocator, NotCaught, FailedCommand, FailedTask, OfClassFailed, ServiceFailed, HostStopping, HostOfStopping, ClientsUnshared}},
 	{queue, []*Sentence{Backlog, OneInBacklog, WaitForConnection, RequestsWait, PoolWithoutWork}},
 
 	// An object that is missing, or a root, would change the numbers or refute it.
@@ -73,7 +73,7 @@ var conclusions = []struct {
 	{slices.Concat(waits, []answer.Premise{answer.HeapAtRest}), []*Sentence{Unheld}}, // a collector at work leaves no lock behind
 
 	// Other suspended code could refute it.
-	{Suspended, []*Sentence{OperationsWait, OnePromise, AwaitsItself, AwaitRing, Reentered, ReenteredMany}},
+	{Suspended, []*Sentence{OperationsWait, OnePromise, Unanswered, AwaitsItself, AwaitRing, Reentered, ReenteredMany}},
 	{waits, []*Sentence{ThreadReenters}},
 }
 

@@ -61,6 +61,9 @@ var (
 	OpeningVariables   = say("variables that refer to opening connections", "variables that refer to connections that are being opened")
 
 	FailedTask     = say("failed task", "{task}{exception?}")
+	OfClassFailed  = say("failed task of the class", "a task of the same class has failed: {task}")
+	Unanswered     = say("promises after a failure", "{operations suspended operation waits|suspended operations wait} for promises in {field}; {failure}")
+	Waiting        = say("waiting operations", "{count} × {method} {waits}")
 	ColonException = say("exception of a failure", ": {type}{message?}{method?}")
 	ThrownIn       = say("method of a failure", ", in {method}")
 	ColonMessage   = say("message of a failure", ": {message}")

@@ -18,11 +18,17 @@ type delegate struct {
 	_ shapes.Type `of:"System.MulticastDelegate"`
 }
 
+// A Name is the field that holds an object.
+type Name struct {
+	Text  string // the field behind its class for a static one, else behind the static field or the type of its object
+	Class string // the class with the field; of a field in an object of a library, the class with the static field of that object
+}
+
 // Names returns the names of objects by the fields that hold them. Static fields come first. If walk is set, one walk
 // of the heap finds the fields of other objects. Objects without such a field have no name. The error is ctx's, or
 // reports that the heap was not completely read.
-func Names(ctx context.Context, b *shapes.Binder, h *heap.Heap, wanted map[target.Addr]bool, walk bool, o heap.ScanOptions) (map[target.Addr]string, error) {
-	s := &namer{ctx: ctx, b: b, heap: h, names: map[target.Addr]string{}}
+func Names(ctx context.Context, b *shapes.Binder, h *heap.Heap, wanted map[target.Addr]bool, walk bool, o heap.ScanOptions) (map[target.Addr]Name, error) {
+	s := &namer{ctx: ctx, b: b, heap: h, names: map[target.Addr]Name{}}
 	delete(wanted, 0)
 	if len(wanted) == 0 {
 		return s.names, nil
@@ -42,7 +48,7 @@ func StaticNames(ctx context.Context, b *shapes.Binder, h *heap.Heap, wanted map
 	statics, whole := s.statics()
 	for a := range wanted {
 		if f := statics[a]; f != nil {
-			names[a] = staticName(f)
+			names[a] = staticName(f).Text
 		}
 	}
 	return names, whole
@@ -53,7 +59,7 @@ type namer struct {
 	ctx   context.Context
 	b     *shapes.Binder
 	heap  *heap.Heap
-	names map[target.Addr]string
+	names map[target.Addr]Name
 }
 
 func (s *namer) name(wanted map[target.Addr]bool, walk bool, o heap.ScanOptions) error {
@@ -84,7 +90,7 @@ func (s *namer) name(wanted map[target.Addr]bool, walk bool, o heap.ScanOptions)
 		return s.ctx.Err()
 	}
 	for a, f := range best {
-		if name := s.fieldName(&f, statics); name != "" {
+		if name := s.fieldName(&f, statics); name.Text != "" {
 			s.names[a] = name
 		}
 	}
@@ -119,12 +125,12 @@ func ownClass(f *objects.Field) bool {
 }
 
 // staticName returns a static field with its class, "Contoso.Ledger.sync".
-func staticName(f *objects.Field) string {
+func staticName(f *objects.Field) Name {
 	class, err := f.Declaring.ManagedName()
 	if err != nil || f.Err() != nil {
-		return ""
+		return Name{}
 	}
-	return class + "." + property(f.Name)
+	return Name{class + "." + property(f.Name), class}
 }
 
 // property returns the automatic property of a backing field, or the field itself.
@@ -235,10 +241,10 @@ func (c *referrers) Corrupt(*heap.Corruption) {}
 func (c *referrers) Reset() { c.found = c.found[:0] }
 
 // fieldName returns the field of a referrer, after the static field that holds the referrer or else after its type.
-func (s *namer) fieldName(f *referrer, statics map[target.Addr]*objects.Field) string {
+func (s *namer) fieldName(f *referrer, statics map[target.Addr]*objects.Field) Name {
 	o, err := s.b.Objects().Of(f.from)
 	if err != nil {
-		return ""
+		return Name{}
 	}
 	field := ""
 	s.heap.Edges(heap.EdgeOptions{}).Slots(&f.from, f.to, 0, f.from.Size, func(off uint64) bool {
@@ -247,13 +253,16 @@ func (s *namer) fieldName(f *referrer, statics map[target.Addr]*objects.Field) s
 	})
 	class, err := o.Type.ManagedName()
 	if err != nil || field == "" || strings.HasPrefix(class, s.typeName(f.to)+"+") {
-		return "" // a part of the object refers back to it
+		return Name{} // a part of the object refers back to it
 	}
-	owner := ""
+	owner := Name{class, class}
 	if f := statics[o.Addr]; f != nil {
 		owner = staticName(f)
 	}
-	return cmp.Or(owner, class) + "." + field
+	if !answer.LibraryMethod(class) {
+		owner.Class = class
+	}
+	return Name{cmp.Or(owner.Text, class) + "." + field, owner.Class}
 }
 
 // typeName returns the name of an object's type, or "" if it can't be read.

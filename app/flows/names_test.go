@@ -46,7 +46,7 @@ func TestNames(t *testing.T) {
 		names, err := flows.Names(ctx, b, h, wanted, walk, heap.ScanOptions{})
 		out := map[string][]string{}
 		for a, name := range names {
-			out[of[a]] = append(out[of[a]], name)
+			out[of[a]] = append(out[of[a]], name.Text)
 		}
 		return out, err
 	}

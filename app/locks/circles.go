@@ -315,7 +315,7 @@ func (s *survey) firstCircle(list []stand) (out circle, ok bool, err error) {
 }
 
 // conclude describes threads in a loop round the circle. Where nothing ends the loop but null, it never ends.
-func (c *circle) conclude(as func(answer.Strength, answer.Statement, ...answer.Statement) (answer.Verdict, bool), method, threads, cpu answer.Statement) (answer.Verdict, bool) {
+func (c *circle) conclude(as func(answer.Strength, answer.Statement, ...answer.Statement) *answer.Verdict, method, threads, cpu answer.Statement) *answer.Verdict {
 	strength, says := answer.StrengthLikely, words.FollowsCircle
 	if c.onlyNull {
 		says = words.GoesRound
@@ -323,10 +323,10 @@ func (c *circle) conclude(as func(answer.Strength, answer.Statement, ...answer.S
 			strength = answer.StrengthProved
 		}
 	}
-	v, ok := as(strength, says.Of(threads, method, words.N(c.number), words.Type(c.class), words.Field(c.name), cpu),
+	v := as(strength, says.Of(threads, method, words.N(c.number), words.Type(c.class), words.Field(c.name), cpu),
 		words.InCircle.Of(words.ObjectOfType.Of(words.Type(c.class), words.ShortObject(c.first.Addr))))
 	if c.onlyNull {
 		v.Severity = answer.SeverityHigh
 	}
-	return v, ok
+	return v
 }

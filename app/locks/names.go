@@ -18,7 +18,10 @@ func (s *survey) nameObjects(wanted map[target.Addr]bool, walk bool, o heap.Scan
 		return s.ctx.Err()
 	}
 	s.gaps.Note(err)
-	s.names = names
+	s.names, s.classes = map[target.Addr]string{}, map[target.Addr]string{}
+	for a, name := range names {
+		s.names[a], s.classes[a] = name.Text, name.Class
+	}
 	return nil
 }
 

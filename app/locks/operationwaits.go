@@ -51,7 +51,7 @@ func (g *grapher) grouped(idle *idleCount) []*waiters {
 		w := known[k]
 		if w == nil {
 			w = &waiters{thing: t, OperationWait: answer.OperationWait{Method: op.method, File: op.file, Line: op.line, From: op.from, Request: op.request,
-				Kind: t.kind, Object: cmp.Or(t.addr, t.source), Type: t.typ, State: t.state.Text, Counts: t.state, Name: g.nameOf(t), Statement: words.WaitsFor.Of(g.thingText(t))}}
+				Kind: t.kind, Object: cmp.Or(t.addr, t.source), Type: t.typ, State: t.state.Text, Counts: t.state, Name: g.nameOf(t), Class: cmp.Or(g.s.classes[t.addr], g.s.classes[t.source]), Statement: words.WaitsFor.Of(g.thingText(t))}}
 			known[k] = w
 			out = append(out, w)
 		}
@@ -262,7 +262,7 @@ func (g *grapher) suspended(groups []*waiters) []answer.Verdict {
 			state = words.CommaState.Of(t.state)
 		}
 		v := answer.Conclude(answer.FindingPermits, words.OperationsWait.Of(words.N(s.count), g.thingText(t), state), answer.StrengthRecorded)
-		v.Show = []string{"dumpobj " + addressText(t.addr)}
+		v.Class, v.Show = s.groups[0].Class, []string{"dumpobj " + addressText(t.addr)}
 		for _, w := range s.groups[:min(len(s.groups), listedOperations)] {
 			v.Because(g.groupText(w))
 			v.Show = append(v.Show, "dumpasync -address "+addressText(w.First[0]))

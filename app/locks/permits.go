@@ -55,6 +55,7 @@ func (g *grapher) fullSemaphores() []answer.Verdict {
 func (g *grapher) fullSemaphore(l *lock, list []*wait) *answer.Verdict {
 	v := answer.Conclude(answer.FindingPermits, words.FullSemaphore.Of(g.waiting(list), g.lockText(l), limitOf(list), l.Counts), answer.StrengthRecorded, g.evidences(list)...)
 	v.Count, v.Show, v.Sites, v.Thing = len(list), []string{"dumpobj " + addressText(l.Address)}, g.sites(list), g.lockText(l).Text
+	v.Class = g.s.classes[l.Address]
 	if collection, state := g.fullCollection(list[0]); collection != 0 {
 		name := words.Object(collection)
 		if field, ok := strings.CutSuffix(g.s.names[l.Address], "."+freeNodes); ok {

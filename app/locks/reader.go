@@ -105,6 +105,7 @@ type survey struct {
 	roles    map[target.Addr]channelRole    // by operation of a channel; set by readChannels
 	uses     map[*lock]*semaphoreUse        // set by semaphores
 	names    map[target.Addr]string         // set by nameObjects
+	classes  map[target.Addr]string         // by object: the class with the field of its name; set by nameObjects
 	lost     bool                           // parts of the heap or of the threads could not be read
 	partial  bool                           // not all async methods of the heap could be read
 	set      *tasks.Set                     // set by taskSet

@@ -5,8 +5,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -26,9 +28,48 @@ func waits(ctx context.Context, q *Answers) (view, error) {
 		if len(x.Show) > 0 {
 			f.Next = append(slices.Clone(x.Show), f.Next...)
 		}
+		if failed := q.failedIn(x.Class); failed != nil {
+			f.Clauses = append(f.Clauses, *failed)
+		}
 		v.found = append(v.found, f)
 	}
+	v.found = append(v.found, unanswered(w, q)...)
 	return v, nil
+}
+
+// unanswered describes the promises in dictionaries, such as the answers to requests by their number, that suspended code waits for although
+// a task of the class with the dictionary has failed. Without the failure they are the normal state of a client.
+func unanswered(w *answer.Waits, q *Answers) []answer.Finding {
+	var list []answer.Verdict
+	of := map[target.Addr]int{}
+	for i := range w.Operations {
+		o := &w.Operations[i]
+		if o.Kind != answer.WaitPromise || !strings.Contains(o.Type.S, "Dictionary") {
+			continue
+		}
+		failed := q.failedIn(o.Class)
+		if failed == nil {
+			continue
+		}
+		at, known := of[o.Object]
+		if !known {
+			at, of[o.Object] = len(list), len(list)
+			list = append(list, answer.Conclude(answer.FindingPromises, failed.Statement, answer.StrengthLikely))
+			list[at].Show = []string{"tasks -faulted", "dumpobj " + fmt.Sprintf("%016x", uint64(o.Object))}
+		}
+		x := &list[at]
+		x.Count += o.Count
+		x.Statement = words.Unanswered.Of(words.N(x.Count), words.Field(o.Name), failed.Statement)
+		x.Because(words.Waiting.Of(words.N(o.Count), words.Method(o.Method.String()), o.Statement))
+		x.Sites = append(x.Sites, answer.Site{Method: o.Method, Does: o.Kind, Count: o.Count})
+	}
+	var out []answer.Finding
+	for _, x := range list {
+		f := finding(x.Kind, x)
+		f.Next = append(slices.Clone(x.Show), f.Next...)
+		out = append(out, f)
+	}
+	return out
 }
 
 // manyWaiters is how many waiting threads make a lock more than briefly contended.

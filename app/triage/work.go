@@ -168,6 +168,56 @@ func grouped(counts map[string]int, clause func(name string, n int) answer.Verdi
 	return out
 }
 
+// failedTask describes a failed task.
+func failedTask(t *answer.FaultedTask) answer.Statement {
+	exception := answer.Statement{}
+	if len(t.Exceptions) > 0 {
+		x := t.Exceptions[0]
+		if x.Thrown.S == t.Name.S {
+			x.Thrown = answer.Text{} // the task's name says it
+		}
+		exception = words.Failure(&x)
+	}
+	return words.FailedTask.Of(words.Text(failedMethod(t)), exception)
+}
+
+// failedMethod returns the method of a failed task, or its type. A task that has ended no longer has its delegate: its exception has the method.
+func failedMethod(t *answer.FaultedTask) string {
+	if name := t.Name.String(); !strings.HasPrefix(name, "System.Threading.Tasks.Task") || len(t.Exceptions) == 0 || t.Exceptions[0].Began.S == "" {
+		return name
+	}
+	return t.Exceptions[0].Began.S
+}
+
+// failedIn returns the conclusion that a task with a method of a class of the program has failed, or nil. A method with several failures, or one
+// that runs, is called for each request: it is not what completes the others.
+func (q *Answers) failedIn(class string) *answer.Verdict {
+	list, err := q.Tasks.get()
+	if err != nil || class == "" || answer.LibraryMethod(class) {
+		return nil
+	}
+	times := map[string]int{}
+	for i := range list.Faults {
+		times[failedMethod(&list.Faults[i])]++
+	}
+	if w, err := q.Waits.get(); err == nil {
+		for i := range w.Operations {
+			times[w.Operations[i].Method.S] += w.Operations[i].Count
+			times[w.Operations[i].From] += w.Operations[i].Count
+		}
+	}
+	for i := range list.Faults {
+		t := &list.Faults[i]
+		name := failedMethod(t)
+		if method, ok := strings.CutPrefix(name, class+"."); ok && !strings.Contains(method, ".") && times[name] == 1 {
+			v := answer.Conclude(answer.FindingTasks, words.OfClassFailed.Of(failedTask(t)), answer.StrengthLikely)
+			v.Show = []string{"tasks -faulted"}
+			return &v
+		}
+	}
+	return nil
+}
+
 // failedTasks checks for tasks with unobserved exceptions.
 func failedTasks(_ context.Context, q *Answers) (view, error) {
 	list, err := q.Tasks.get()
@@ -185,19 +235,7 @@ func failedTasks(_ context.Context, q *Answers) (view, error) {
 	for i := range list.Faults {
 		t := &list.Faults[i]
 		sites = append(sites, answer.FailedSite(t.Name, t.Exceptions))
-		exception := answer.Statement{}
-		if len(t.Exceptions) > 0 {
-			x := t.Exceptions[0]
-			if x.Thrown.S == t.Name.S {
-				x.Thrown = answer.Text{} // the task's name says it
-			}
-			exception = words.Failure(&x)
-		}
-		name := t.Name.String()
-		if strings.HasPrefix(name, "System.Threading.Tasks.Task") && len(t.Exceptions) > 0 && t.Exceptions[0].Began.S != "" {
-			name = t.Exceptions[0].Began.S // the task has ended, and no longer has its delegate
-		}
-		failed := words.FailedTask.Of(words.Text(name), exception)
+		failed := failedTask(t)
 		says[failed.Text] = failed
 		counts[failed.Text]++
 	}

@@ -147,7 +147,7 @@ func (r *Reader) Clients(ctx context.Context, h *heap.Heap, o ClientOptions) (*a
 	names, err := flows.Names(ctx, r.b, h, wanted, true, o.Scan)
 	g.Note(err)
 	for i := range out.List {
-		out.List[i].Name = names[out.List[i].Address]
+		out.List[i].Name = names[out.List[i].Address].Text
 	}
 	return out, ctx.Err()
 }

@@ -44,7 +44,7 @@ func (r *Reader) ObjectPools(ctx context.Context, h *heap.Heap, o heap.ScanOptio
 	names, err := flows.Names(ctx, r.b, h, wanted, true, o)
 	g.Note(err)
 	for i := range out.Pools {
-		out.Pools[i].Name = names[out.Pools[i].Address]
+		out.Pools[i].Name = names[out.Pools[i].Address].Text
 	}
 	return out, ctx.Err()
 }

@@ -573,7 +573,7 @@ export interface OmittedCauses {
 }
 
 export interface OperationWait {
-  args?: Array<Arg> | null; count: number; counts?: Statement; file?: string; first: Array<string> | null; from?: string;
+  args?: Array<Arg> | null; class?: string; count: number; counts?: Statement; file?: string; first: Array<string> | null; from?: string;
   holders?: Array<OperationHolder> | null; kind: string; line?: number; method: string | null; name?: string; object?: string;
   request?: string; says?: string; state?: string; text: string; type?: string | null;
 }

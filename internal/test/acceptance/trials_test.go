@@ -513,6 +513,8 @@ var services = []struct {
 	{"overlap", answer.FindingHeld, "(Ferry.Dock.gate), for which ", ""}, // whether a tick is queued varies
 	{"filterhang", answer.FindingHeld, "(Ferry.Dock.gate), for which 3 threads wait", ""},
 	{"ring", answer.FindingSpin, "in a loop of Ferry.M.Finds that stores nothing, and the 2 Ferry.Leg that it follows by next form a circle", ""},
+	{"listener", answer.FindingPromises, "suspended operations wait for promises in Ferry.Radio.pending; a task of the same class has failed: Ferry.Radio.Listens: System.FormatException", ""},
+	{"timeouts", answer.FindingTasks, "20 tasks failed", ""}, // one by one, and not the listener
 	{"endless", answer.FindingSpin, "\"counter\" is in a loop of Ferry.M.Counts that ends only at null, and the 500 Ferry.Leg that it follows by next form a circle", ""},
 	{"leadin", answer.FindingSpin, "\"walker\" is in a loop of Ferry.M.Walks that ends only at null, and the 7 Ferry.Leg that it follows by next form a circle", ""},
 	{"linked", answer.FindingHolder, "60000 System.Threading.CancellationTokenSource+Linked1CancellationTokenSource, kept by static Ferry.Dock.stopping", ""},
@@ -548,6 +550,9 @@ func TestServices(t *testing.T) {
 			f := out.Findings[0]
 			assert.Equal(t, c.finding, f.Kind)
 			assert.Contains(t, f.Text, c.says)
+			if c.finding == answer.FindingTasks {
+				assert.Len(t, out.Findings, 1, "the calls that wait are no finding")
+			}
 			if c.kind == "stackheld" {
 				assert.Regexp(t, `kept by the stack of thread 7 \(0x[0-9a-f]+, managed \d+\) "importer", in Ferry\.M\.Imports\(Int32\)$`, f.Text)
 			}

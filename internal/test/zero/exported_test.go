@@ -562,6 +562,7 @@ var exportedTypes = map[string]any{
 	"app/crash.Record":                   (*sosgo_app_crash.Record)(nil),
 	"app/crash.RecordedException":        (*sosgo_app_crash.RecordedException)(nil),
 	"app/crash.RecordedFrame":            (*sosgo_app_crash.RecordedFrame)(nil),
+	"app/flows.Name":                     (*sosgo_app_flows.Name)(nil),
 	"app/flows.Options":                  (*sosgo_app_flows.Options)(nil),
 	"app/flows.Reader":                   (*sosgo_app_flows.Reader)(nil),
 	"app/hosting.Reader":                 (*sosgo_app_hosting.Reader)(nil),

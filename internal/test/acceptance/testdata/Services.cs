@@ -34,6 +34,13 @@ namespace Ferry
         protected override bool TryExecuteTaskInline(Task t, bool queued) { return false; }
         protected override IEnumerable<Task> GetScheduledTasks() { return queue; }
     }
+    public sealed class Radio // answers by number; the listener completes them
+    {
+        readonly Dictionary<int, TaskCompletionSource<int>> pending = new Dictionary<int, TaskCompletionSource<int>>(); readonly Queue<string> air = new Queue<string>();
+        public async void Ask(int n, int limit) { try { Dock.sum += await Call(n, limit); } catch (TimeoutException) { } }
+        public async Task<int> Call(int n, int limit) { var t = new TaskCompletionSource<int>(); lock (pending) { pending[n] = t; air.Enqueue(n + (n == 12 ? ";?" : ";1")); } if (limit > 0) { await Task.WhenAny(t.Task, Task.Delay(limit)); throw new TimeoutException("call " + n); } return await t.Task; }
+        public async Task Listens() { while (true) { lock (pending) while (air.Count > 0) { var f = air.Dequeue().Split(';'); int n = int.Parse(f[0]); pending[n].SetResult(int.Parse(f[1])); pending.Remove(n); } await Task.Delay(20); } }
+    }
     public static class M
     {
         [StructLayout(LayoutKind.Sequential)] struct PollFd { public int fd; public short events, revents; }
@@ -101,6 +108,7 @@ namespace Ferry
                 case "overlap": { var t = new Timer(o => { lock (Dock.gate) Thread.Sleep(4000); }, null, 10, 200); keep.Add(t); Thread.Sleep(4000); break; }
                 case "filterhang": T("holder", () => { lock (Dock.gate) Thread.Sleep(-1); }); Thread.Sleep(200); for (int i = 0; i < 3; i++) T("parser " + i, Guarded); break;
                 case "spinlockended": { object[] box = { new SpinLock(true) }; keep.Add(box); T("taker", () => { bool b = false; typeof(SpinLock).GetMethod("Enter").Invoke(box[0], new object[] { b }); }).Join(); for (int i = 0; i < 3; i++) T("waiter " + i, () => { typeof(SpinLock).GetMethod("Enter").Invoke(box[0], new object[] { false }); }); Thread.Sleep(1500); break; }
+                case "listener": { var r = new Radio(); keep.Add(r); keep.Add(r.Listens()); for (int i = 0; i < 30; i++) { r.Ask(i, 0); Thread.Sleep(10); } break; }
                 // busy
                 case "ring": Dock.ring = new Leg(10); Dock.ring.next = new Leg(10) { next = Dock.ring }; for (int i = 0; i < 3; i++) T("finder " + i, () => Dock.sum += Finds(7) ? 1 : 0); Thread.Sleep(3000); break;
                 case "endless": Dock.ring = Circle(500, 0); T("counter", () => Dock.sum += Counts()); Thread.Sleep(1500); break;
@@ -122,6 +130,7 @@ namespace Ferry
                 case "poll": { var fds = new int[2]; pipe(fds); for (int i = 0; i < 3; i++) T("poller " + i, () => { var p = new PollFd { fd = fds[0], events = 1 }; poll(ref p, 1, -1); }); break; }
                 case "taken": { Type bc = Type.GetType("System.Collections.Concurrent.BlockingCollection`1, System.Collections.Concurrent").MakeGenericType(typeof(string)); object q = Activator.CreateInstance(bc); keep.Add(q); var take = (Func<string>)Delegate.CreateDelegate(typeof(Func<string>), q, bc.GetMethod("Take", Type.EmptyTypes)); for (int i = 0; i < 4; i++) T("consumer " + i, () => take()); break; }
                 case "foreground": { var e = new ManualResetEvent(false); T("listener", () => e.WaitOne(), false); Task.Run(() => { Thread.Sleep(3000); Say("READY 0"); }); return; }
+                case "timeouts": { var r = new Radio(); keep.Add(r); for (int i = 0; i < 20; i++) { r.Ask(100 + i, 0); keep.Add(r.Call(200 + i, 100)); } break; } // calls that failed, and others that wait for an answer
                 // ends
                 case "abandoned": { var m = new Mutex(); T("taker", () => m.WaitOne()).Join(); m.WaitOne(); break; }
                 case "fifty": { var l = new List<Exception>(); for (int i = 0; i < 50; i++) try { throw new TimeoutException("stop " + i); } catch (Exception e) { l.Add(e); } throw new AggregateException("no stop answered", l); }
