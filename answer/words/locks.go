@@ -134,7 +134,13 @@ var (
 	OwnerWords    = say("owner of a Mutex", "who owns it {owner}")
 	NoEntryRecord = say("semaphore records nobody", "it does not record who has entered, and threads without work may wait like this")
 
-	FullCollection = say("full collection", "{waiters} for room in BlockingCollection {collection}{limit?}, {state}; the dump does not record who takes from it")
+	FullCollection = say("full collection", "{waiters} for room in BlockingCollection {collection}{limit?}, {state}")
+	NobodyTakes    = say("nobody known who takes", "; the dump does not record who takes from it")
+	TakesFromIt    = say("taker", "; thread {thread} takes from it{does?}")
+	TakeFromIt     = say("takers", "; thread {thread} and {threads more|more} take from it{does?}")
+	AndDoes        = say("and does", ", and {does}{where?}")
+	InMethodWaits  = say("in a method, and waits", " in {method}, and waits for {thing}")
+	TakesItsIL     = say("IL of a taker", "thread {thread} is past a call that takes from it")
 	FullSemaphore  = say("semaphore without permits", "{waiters} for {lock}{limit?}, {state}; it does not record who has entered")
 
 	OperationsWait = say("suspended operations wait", "{operations suspended operation waits|suspended operations wait} for {thing}{state?}")

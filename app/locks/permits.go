@@ -63,6 +63,11 @@ func (g *grapher) fullSemaphore(l *lock, list []*wait) *answer.Verdict {
 		}
 		v.Statement = words.FullCollection.Of(g.waiting(list), name, limitOf(list), state)
 		v.Show[0] = "dumpobj " + addressText(collection)
+		if takers := g.s.takers(collection); len(takers) > 0 {
+			g.taken(&v, takers)
+		} else {
+			v.Statement = v.Plus(words.NobodyTakes.Of())
+		}
 	} else if u := g.s.uses[l]; u == nil || !u.gives && len(u.holders) == 0 || !g.permits(&v, l) {
 		return nil
 	}

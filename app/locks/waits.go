@@ -980,16 +980,22 @@ func (g *grapher) doing(t *threads.Thread) answer.Statement {
 	if t.OS == nil || t.Managed == nil {
 		return answer.Statement{}
 	}
+	does, where := g.activity(t)
+	return words.ThreadDoes.Of(g.name(t), does, where)
+}
+
+// activity returns what a thread does, and in which method of the program.
+func (g *grapher) activity(t *threads.Thread) (does, where answer.Statement) {
 	activity := t.Activity(g.s.r.walker.Walk(g.s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}))
-	a, does := t.DescribeActivity(g.s.gaps, activity), words.Text(activity.Text)
+	a := t.DescribeActivity(g.s.gaps, activity)
+	does = words.Text(activity.Text)
 	if activity.Activity == threads.ActivityIdle {
 		does = words.IsIdle.Of(does)
 	}
-	where := answer.Statement{}
 	if !a.Caller.IsZero() {
 		where = words.InMethod.Of(words.Method(compilernames.Pretty(a.Caller.String())))
 	}
-	return words.ThreadDoes.Of(g.name(t), does, where)
+	return does, where
 }
 
 // others describes where waits for a thread's end or a static constructor lead.
