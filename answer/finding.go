@@ -44,6 +44,7 @@ const (
 	FindingInitializer FindingKind = "failed type initializer"   // a static constructor threw an exception
 	FindingAbandoned   FindingKind = "abandoned lock"            // the owner of a lock has ended
 	FindingExhausted   FindingKind = "exhausted pool"            // all connections of a pool are in use, and code waits for one
+	FindingDependency  FindingKind = "silent dependency"         // many requests to a server wait long for a connection or for its answer
 	FindingHeld        FindingKind = "held lock"                 // threads wait for a lock that another thread holds
 	FindingPermits     FindingKind = "no permits"                // suspended code waits for a semaphore, a channel or a rate limiter
 	FindingPromises    FindingKind = "promises"                  // suspended code waits for promises that nothing has completed

@@ -3,6 +3,7 @@ package triage
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/async"
@@ -86,7 +87,7 @@ func read(ctx context.Context, p *process.Process, o Options) (*Answers, error) 
 		func() { a.Waits = Got(locks.Waits(ctx, p, locks.Options{})) },
 		func() { a.ThreadPool = Got(threadpool.Pool(ctx, p, threadpool.Options{})) },
 		func() { a.SQLPools = Got(sqlpools.SQLPools(ctx, p, sqlpools.Options{})) },
-		func() { a.HTTPClients = Got(web.HTTPClients(ctx, p, web.ClientOptions{Brief: true})) },
+		func() { a.HTTPClients = Got(clients(ctx, p)) },
 		func() { a.Redis = Got(web.Redis(ctx, p)) },
 		func() { a.Tasks = Got(async.Tasks(ctx, p, tasks.ListOptions{Faulted: true})) },
 		func() { a.Hosts = Got(hosting.Hosts(ctx, p)) },
@@ -107,4 +108,13 @@ func read(ctx context.Context, p *process.Process, o Options) (*Answers, error) 
 		}
 	}
 	return a, workers.Each(ctx, max(o.Jobs, 1), len(steps), func(i int) { steps[i]() })
+}
+
+// clients reads the HttpClients. The code behind requests and their ages take long: they are read if some server has enough requests to judge.
+func clients(ctx context.Context, p *process.Process) (*answer.HTTPClients, error) {
+	list, err := web.HTTPClients(ctx, p, web.ClientOptions{Brief: true})
+	if err != nil || !slices.ContainsFunc(list.Pools, func(p answer.HTTPPool) bool { return len(p.Waiting)+len(p.Running) >= manySlow }) {
+		return list, err
+	}
+	return web.HTTPClients(ctx, p, web.ClientOptions{Unnamed: true})
 }

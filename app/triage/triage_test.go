@@ -263,6 +263,47 @@ func TestHTTPClients(t *testing.T) {
 	assert.Equal(t, answer.FindingClients, out.Findings[1].Kind)
 }
 
+// TestSilentServers checks that many old requests to one server are a finding, unlike young ones, a few, and long polls.
+func TestSilentServers(t *testing.T) {
+	requests := func(n int, age answer.Maybe[int64], remote string) (out []answer.HTTPWait) {
+		for range n {
+			out = append(out, answer.HTTPWait{Age: age, Stack: &answer.AsyncWork{Remote: remote}})
+		}
+		return out
+	}
+	old, young := answer.Known[int64](12_000), answer.Known[int64](300)
+	unread := answer.Maybe[int64]{Err: target.ErrNotInDump}
+	for name, c := range map[string]struct {
+		waiting, running []answer.HTTPWait
+		says             string
+		severity         answer.Severity
+	}{
+		"connections": {requests(5, old, answer.WaitConnection), nil, "5 of 5 requests to api:80 wait for a connection (4 are being opened), the oldest for at least 12s", answer.SeverityHigh},
+		"answers":     {requests(1, young, answer.WaitConnection), requests(20, old, answer.WaitServer), "20 of 21 requests to api:80 wait for its answer, the oldest for at least 12s", answer.SeverityHigh},
+		"fewer":       {nil, requests(6, old, answer.WaitServer), "6 of 6 requests to api:80 wait for its answer, the oldest for at least 12s", answer.SeverityWarning},
+		"few":         {nil, requests(4, old, answer.WaitServer), "", ""},
+		"young":       {nil, requests(50, young, answer.WaitServer), "", ""},
+		"unknown":     {requests(50, unread, answer.WaitConnection), nil, "", ""},
+		"most answer": {nil, append(requests(6, old, answer.WaitServer), requests(20, young, answer.WaitServer)...), "", ""},
+		"feeds":       {nil, requests(50, old, ""), "", ""}, // the answer has begun
+		"not awaited": {nil, []answer.HTTPWait{{Age: old}, {Age: old}, {Age: old}, {Age: old}, {Age: old}}, "", ""},
+	} {
+		q := healthy()
+		q.HTTPClients = Got(&answer.HTTPClients{Pools: []answer.HTTPPool{{Host: answer.Text{S: "api"}, Port: answer.Known[int64](80), Max: unread, Opening: answer.Known[int64](4),
+			Waiting: c.waiting, Running: c.running}}}, nil)
+		out, err := Judge(context.Background(), q, Options{})
+		require.NoError(t, err)
+		if c.says == "" {
+			assert.Empty(t, out.Findings, name)
+			continue
+		}
+		require.Len(t, out.Findings, 1, name)
+		assert.Equal(t, answer.FindingDependency, out.Findings[0].Kind, name)
+		assert.Equal(t, c.says, out.Findings[0].Text, name)
+		assert.Equal(t, c.severity, out.Findings[0].Severity, name)
+	}
+}
+
 func TestMemory(t *testing.T) {
 	q := healthy()
 	s := answer.Suspect{Kind: answer.SuspectAccumulation, Verdict: answer.VerdictSuspect, Retained: 3 << 30, Share: 61.5,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/answer/words"
@@ -59,6 +60,9 @@ func httpClients(_ context.Context, q *Answers) (view, error) {
 	}
 	for i := range list.Pools {
 		p := &list.Pools[i]
+		if f := silentServer(p, len(list.Noted()) == 0); f != nil {
+			v.found = append(v.found, *f)
+		}
 		if len(p.Waiting) == 0 || p.Disposed || p.Max.Err != nil || p.Count.Err != nil || p.Count.Value < p.Max.Value || p.Idle.Err != nil || p.Idle.Value > 0 {
 			continue // a connection is free or being opened
 		}
@@ -78,6 +82,66 @@ func httpClients(_ context.Context, q *Answers) (view, error) {
 		v.found = append(v.found, f)
 	}
 	return v, nil
+}
+
+// Thresholds for a server that does not answer. Normal traffic is young, or small; a few calls may be long polls.
+const (
+	slowRequest = 5 * time.Second
+	manySlow    = 5  // requests to one server, at least half of them
+	manyAnswers = 20 // of them that wait for an answer are no long polls
+	millisecond = int64(time.Millisecond)
+)
+
+// silentServer describes the requests of a pool that have waited long for a connection or an answer, or returns nil. whole is false if requests
+// may be missing.
+func silentServer(p *answer.HTTPPool, whole bool) *answer.Finding {
+	var slow, connecting int
+	var oldest time.Duration
+	of := map[string]int{}
+	add := func(w *answer.HTTPWait) bool {
+		age := time.Duration(w.Age.Value) * time.Millisecond
+		if w.Age.Err != nil || age < slowRequest {
+			return false
+		}
+		slow, oldest = slow+1, max(oldest, age)
+		if w.Stack != nil {
+			of[asyncName(w.Stack)]++
+		}
+		return true
+	}
+	for i := range p.Waiting {
+		if add(&p.Waiting[i]) {
+			connecting++
+		}
+	}
+	for i := range p.Running {
+		if w := &p.Running[i]; w.Stack != nil && w.Stack.Remote == answer.WaitServer {
+			add(w)
+		}
+	}
+	all := len(p.Waiting) + len(p.Running)
+	if p.Disposed || slow < manySlow || 2*slow < all {
+		return nil
+	}
+	what := words.AnAnswer.Of()
+	if 2*connecting >= slow {
+		what = words.AConnection.Of(words.N(p.Opening.Value))
+	}
+	x := answer.Conclude(answer.FindingDependency, words.ServerSilent.Of(words.N(slow), words.N(all), words.Text(p.Host.String()), words.N(p.Port.Value), what, words.Duration(oldest)),
+		answer.StrengthRecorded, words.QueueOfPool.Of(words.ShortObject(p.Address)))
+	x.Count, x.Show = slow, []string{"httpclients"}
+	if !whole {
+		x = words.LowerOne(x, answer.Premises{answer.ListComplete: answer.PremiseDoubtful}.State)
+	}
+	clauses := grouped(of, func(method string, n int) answer.Verdict {
+		x.Sites = append(x.Sites, answer.Site{Method: answer.Text{S: method}, Does: answer.WaitServer, Count: n})
+		return alikeClause(words.CallsWaitIn.Of(words.N(n), words.Method(method)), n, words.AwaitingCode.Of())
+	})
+	f := finding(answer.FindingDependency, append([]answer.Verdict{x}, clauses...)...)
+	if f.Object = p.Address; connecting == 0 && slow < manyAnswers {
+		f.Severity = answer.SeverityWarning
+	}
+	return &f
 }
 
 // redis checks for commands that can't be sent to a Redis server.

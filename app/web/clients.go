@@ -95,6 +95,8 @@ type ClientOptions struct {
 	Scan  heap.ScanOptions
 	Clock answer.Maybe[int64] // the newest time that the process recorded (internal/base/ticks), from which ages are computed
 	Brief bool                `opt:"brief" help:"without the code that awaits requests, their ages, and the fields that hold clients"`
+
+	Unnamed bool // without the fields that hold clients alone
 }
 
 // Clients lists the HttpClients and their connection pools, with the requests that wait for or have a connection. The
@@ -139,6 +141,9 @@ func (r *Reader) Clients(ctx context.Context, h *heap.Heap, o ClientOptions) (*a
 	}
 	if err := r.senders(ctx, g, h, o, out); err != nil {
 		return nil, err
+	}
+	if o.Unnamed {
+		return out, nil
 	}
 	wanted := map[target.Addr]bool{}
 	for i := range out.List {
