@@ -398,7 +398,31 @@ func members(s *answer.Suspect) *answer.TypeCount {
 	return s.Members
 }
 
-// loadContexts checks for load contexts that were unloaded but remain.
+// manyMade is how many assemblies that were made at run time are too many. Serializers and proxies make a few dozen.
+const manyMade = 300
+
+// madeAssemblies describes the assemblies of a context that were made at run time and can't be unloaded, or returns nil if they are few.
+func madeAssemblies(c *answer.AssemblyContext) *answer.Finding {
+	made := 0
+	for _, a := range c.Assemblies {
+		if a.Name.Err == nil && a.Name.S == "" {
+			made++
+		}
+	}
+	if made < manyMade || c.Collectible.Err == nil && c.Collectible.Value {
+		return nil
+	}
+	name := words.Text(c.Name.String())
+	if c.Default {
+		name = words.TheDefaultContext.Of()
+	}
+	x := answer.Conclude(answer.FindingAssemblies, words.MadeAssemblies.Of(words.N(made)), answer.StrengthRecorded, words.OfAssemblies.Of(words.N(len(c.Assemblies)), name))
+	x.Count, x.Show = made, []string{"contexts"}
+	f := finding(answer.FindingAssemblies, x)
+	return &f
+}
+
+// loadContexts checks for load contexts that were unloaded but remain, and for assemblies that were made at run time.
 func loadContexts(_ context.Context, q *Answers) (view, error) {
 	list, err := q.Contexts.get()
 	if err != nil {
@@ -407,6 +431,9 @@ func loadContexts(_ context.Context, q *Answers) (view, error) {
 	v := view{partly: firstOf(list.Noted(), nil)}
 	for i := range list.Contexts {
 		c := &list.Contexts[i]
+		if f := madeAssemblies(c); f != nil {
+			v.found = append(v.found, *f)
+		}
 		if c.State.S != answer.ContextUnloading || c.Verdict != answer.Held {
 			continue // garbage goes with the next collection
 		}

@@ -46,6 +46,7 @@ var ranks = []ranked{
 	{answer.FindingHolder, answer.SeverityWarning, []string{"leaks"}},
 	{answer.FindingNative, answer.SeverityWarning, []string{"memory -malloc"}},
 	{answer.FindingUnload, answer.SeverityWarning, []string{"contexts"}},
+	{answer.FindingAssemblies, answer.SeverityWarning, []string{"contexts", "memory"}},
 	{answer.FindingClients, answer.SeverityWarning, []string{"httpclients"}},
 	{answer.FindingTasks, answer.SeverityWarning, []string{"tasks -faulted"}},
 }

@@ -263,6 +263,24 @@ func TestHTTPClients(t *testing.T) {
 	assert.Equal(t, answer.FindingClients, out.Findings[1].Kind)
 }
 
+// TestMadeAssemblies counts assemblies without a file in contexts that stay.
+func TestMadeAssemblies(t *testing.T) {
+	made := func(n int) []answer.ContextAssembly {
+		return append(make([]answer.ContextAssembly, n), answer.ContextAssembly{Name: answer.Text{S: "/app/app.dll"}}, answer.ContextAssembly{Name: answer.Text{Err: target.ErrNotInDump}})
+	}
+	q := healthy()
+	q.Contexts = Got(&answer.LoadContexts{Contexts: []answer.AssemblyContext{
+		{Default: true, Assemblies: made(300)}, {Name: answer.Text{S: "few"}, Assemblies: made(299)},
+		{Name: answer.Text{S: "goes"}, Collectible: answer.Known(true), Assemblies: made(1000)},
+	}}, nil)
+	out, err := Judge(context.Background(), q, Options{})
+	require.NoError(t, err)
+	require.Len(t, out.Findings, 1)
+	assert.Equal(t, "300 assemblies were made at run time (Reflection.Emit) and stay loaded until the process ends", out.Findings[0].Text)
+	assert.Equal(t, []string{"of 302 assemblies of the default load context"}, out.Findings[0].Clauses[0].Evidence)
+	assert.Equal(t, answer.SeverityWarning, out.Findings[0].Severity)
+}
+
 // TestSilentServers checks that many old requests to one server are a finding, unlike young ones, a few, and long polls.
 func TestSilentServers(t *testing.T) {
 	requests := func(n int, age answer.Maybe[int64], remote string) (out []answer.HTTPWait) {
