@@ -57,12 +57,16 @@ type Referred struct {
 }
 
 // CollectionItems is the elements of a collection, which may be millions. They are read while they are listed.
-type CollectionItems struct{ source CollectionSource }
+type CollectionItems struct {
+	gaps   *Gaps
+	source CollectionSource
+}
 
-// A CollectionSource reads the elements of a CollectionItems.
+// A CollectionSource reads the elements of a CollectionItems. The errors of its methods say what kept them from reading
+// all.
 type CollectionSource interface {
-	// All is what CollectionItems.All returns.
-	All() iter.Seq2[CollectionItem, error]
+	// Each calls yield with the elements until it returns false. An unreadable element is an error.
+	Each(yield func(CollectionItem, error) bool) error
 	// Format is what CollectionItems.Format does.
 	Format(newRow func() AppendItem, emit func(rows []byte) error) error
 }
@@ -70,25 +74,28 @@ type CollectionSource interface {
 // An AppendItem appends the row of an element to b. The element is valid only during the call.
 type AppendItem = func(b []byte, i *CollectionItem) []byte
 
-// NewCollectionItems returns a list that reads from source.
-func NewCollectionItems(source CollectionSource) *CollectionItems { return &CollectionItems{source} }
+// NewCollectionItems returns a list that reads from source, for an answer with the gaps g; see NewObjects.
+func NewCollectionItems(g *Gaps, source CollectionSource) *CollectionItems {
+	return &CollectionItems{g, source}
+}
 
-// All iterates over the elements. An unreadable element yields an error. A nil list is empty.
+// All iterates over the elements. An unreadable element yields an error. All ends with what kept the list from being
+// whole. A nil list is empty.
 func (l *CollectionItems) All() iter.Seq2[CollectionItem, error] {
 	if l == nil || l.source == nil {
 		return func(func(CollectionItem, error) bool) {}
 	}
-	return l.source.All()
+	return NewRows(l.gaps, l.source.Each)
 }
 
 // Format formats the elements with several workers. It calls emit on the caller's goroutine, with many rows at a
 // time, in the order of the list. Each worker appends rows with its own function from newRow. Unreadable elements are
-// noted in the answer. The error is emit's or the context's. A nil list is empty.
+// noted in the answer. The error is emit's, or what kept the list from being whole. A nil list is empty.
 func (l *CollectionItems) Format(newRow func() AppendItem, emit func(rows []byte) error) error {
 	if l == nil || l.source == nil {
 		return nil
 	}
-	return l.source.Format(newRow, emit)
+	return formatted(l.gaps, emit, func(emit func([]byte) error) error { return l.source.Format(newRow, emit) })
 }
 
 // StreamJSON calls emit with JSON rows, separated by a comma and a line feed.

@@ -55,7 +55,7 @@ func (d *Definition) String() string {
 // A ThrownException is an exception with those that its thread was handling when it was thrown.
 type ThrownException struct {
 	Gaps
-	*Exception // nil if the thread threw no exception
+	*Exception // nil if the thread threw none; Others and Ended are then set
 	// Nested is nil if there are no nested exceptions or they were not requested. An unreadable one has its address
 	// beside the error.
 	Nested iter.Seq2[*Exception, error] `json:"nested,omitempty" doc:"with -nested: exceptions that were being handled when it was thrown"`

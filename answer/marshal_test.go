@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"iter"
 	"os"
 	"reflect"
 	"slices"
@@ -129,12 +128,12 @@ func TestListsMarshal(t *testing.T) {
 
 // TestLongListsMarshal checks that lists without a source are empty.
 func TestLongListsMarshal(t *testing.T) {
-	for _, list := range []any{&answer.Objects{}, &answer.StringCounts{}, &answer.CollectionItems{}, answer.NewObjects(nil)} {
+	for _, list := range []any{&answer.Objects{}, &answer.StringCounts{}, &answer.CollectionItems{}, answer.NewObjects(nil, nil)} {
 		b, err := json.Marshal(list)
 		require.NoError(t, err)
 		assert.Equal(t, "[]", string(b), "%T", list)
 	}
-	b, err := json.Marshal(&answer.Listing{Objects: answer.NewObjects(oneObject{})})
+	b, err := json.Marshal(&answer.Listing{Objects: answer.NewObjects(nil, oneObject{})})
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"objects":[{"address":"0x10","methodTable":"0x20","size":24}]}`, string(b))
 }
@@ -142,10 +141,9 @@ func TestLongListsMarshal(t *testing.T) {
 // oneObject is a source of one object.
 type oneObject struct{}
 
-func (oneObject) All() iter.Seq2[answer.HeapObject, error] {
-	return func(yield func(answer.HeapObject, error) bool) {
-		yield(answer.HeapObject{Address: 0x10, MethodTable: 0x20, Size: 24}, nil)
-	}
+func (oneObject) Each(yield func(answer.HeapObject, error) bool) error {
+	yield(answer.HeapObject{Address: 0x10, MethodTable: 0x20, Size: 24}, nil)
+	return nil
 }
 
 func (oneObject) Format(_ int, newRow func() answer.AppendObject, emit func([]byte) error) error {

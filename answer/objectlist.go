@@ -25,12 +25,15 @@ type Excerpt struct {
 }
 
 // Objects is a long list of objects. They are read while the list is: once, in order, without allocations.
-type Objects struct{ source ObjectSource }
+type Objects struct {
+	gaps   *Gaps
+	source ObjectSource
+}
 
-// An ObjectSource reads the objects of an Objects.
+// An ObjectSource reads the objects of an Objects. The errors of its methods say what kept them from reading all.
 type ObjectSource interface {
-	// All is what Objects.All returns.
-	All() iter.Seq2[HeapObject, error]
+	// Each calls yield with the objects, without the text of strings, until it returns false.
+	Each(yield func(HeapObject, error) bool) error
 	// Format is what Objects.Format does.
 	Format(chars int, newRow func() AppendObject, emit func(rows []byte) error) error
 }
@@ -38,25 +41,26 @@ type ObjectSource interface {
 // AppendObject appends the row of an object to b. The object is valid during the call.
 type AppendObject = func(b []byte, o *HeapObject) []byte
 
-// NewObjects returns the list of what source reads.
-func NewObjects(source ObjectSource) *Objects { return &Objects{source} }
+// NewObjects returns the list of what source reads, for an answer with the gaps g. As in NewRows, the error of source
+// becomes the failure of g, and the list ends with the failure of g.
+func NewObjects(g *Gaps, source ObjectSource) *Objects { return &Objects{g, source} }
 
-// All iterates over the objects, without the text of strings.
+// All iterates over the objects, without the text of strings. It ends with what kept the list from being whole.
 func (l *Objects) All() iter.Seq2[HeapObject, error] {
 	if l.source == nil {
 		return func(func(HeapObject, error) bool) {}
 	}
-	return l.source.All()
+	return NewRows(l.gaps, l.source.Each)
 }
 
 // Format formats the objects with several workers. It calls emit on the caller's goroutine, with many rows at a time,
 // in the order of the list. Each worker appends rows with its own function from newRow. chars bounds the characters of
-// a string that the rows receive; 0 means none. The error is emit's or ctx's.
+// a string that the rows receive; 0 means none. The error is emit's, or what kept the list from being whole.
 func (l *Objects) Format(chars int, newRow func() AppendObject, emit func(rows []byte) error) error {
 	if l.source == nil {
 		return nil
 	}
-	return l.source.Format(chars, newRow, emit)
+	return formatted(l.gaps, emit, func(emit func([]byte) error) error { return l.source.Format(chars, newRow, emit) })
 }
 
 // StreamJSON calls emit with JSON rows, which are separated by a comma and a line feed.
@@ -88,12 +92,16 @@ type StringCount struct {
 
 // StringCounts lists strings counted by content, ordered by total size and then by their first object. They are
 // counted and read while the list is: once, in order, without an allocation per row.
-type StringCounts struct{ source StringSource }
+type StringCounts struct {
+	gaps   *Gaps
+	source StringSource
+}
 
-// A StringSource counts and reads the strings of a StringCounts.
+// A StringSource counts and reads the strings of a StringCounts. The errors of its methods say what kept them from
+// reading all.
 type StringSource interface {
-	// All is what StringCounts.All returns.
-	All() iter.Seq2[StringCount, error]
+	// Each calls yield with the contents until it returns false.
+	Each(yield func(StringCount, error) bool) error
 	// Format is what StringCounts.Format does.
 	Format(newRow func() AppendStringCount, emit func(rows []byte) error) error
 }
@@ -101,24 +109,23 @@ type StringSource interface {
 // AppendStringCount appends a row to b. The StringCount is valid during the call.
 type AppendStringCount = func(b []byte, s *StringCount) []byte
 
-// NewStringCounts returns a list that reads from source.
-func NewStringCounts(source StringSource) *StringCounts { return &StringCounts{source} }
+// NewStringCounts returns a list that reads from source, for an answer with the gaps g; see NewObjects.
+func NewStringCounts(g *Gaps, source StringSource) *StringCounts { return &StringCounts{g, source} }
 
-// All iterates over the contents.
+// All iterates over the contents. It ends with what kept the list from being whole.
 func (l *StringCounts) All() iter.Seq2[StringCount, error] {
 	if l.source == nil {
 		return func(func(StringCount, error) bool) {}
 	}
-	return l.source.All()
+	return NewRows(l.gaps, l.source.Each)
 }
 
-// Format formats the contents with several workers; see Objects.Format. The error is emit's or the context's. The
-// answer notes why strings could not be counted.
+// Format formats the contents with several workers; see Objects.Format.
 func (l *StringCounts) Format(newRow func() AppendStringCount, emit func(rows []byte) error) error {
 	if l.source == nil {
 		return nil
 	}
-	return l.source.Format(newRow, emit)
+	return formatted(l.gaps, emit, func(emit func([]byte) error) error { return l.source.Format(newRow, emit) })
 }
 
 // StreamJSON calls emit with JSON rows, which are separated by a comma and a line feed.

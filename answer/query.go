@@ -161,9 +161,9 @@ type Query struct {
 	Gaps
 	Columns []QueryColumn              `json:"columns"`
 	Rows    iter.Seq2[QueryRow, error] `json:"rows"`
-	// Total and Looked are known once Rows are read.
-	Total  uint64 `json:"count" doc:"number of rows"`
-	Looked uint64 `json:"looked" doc:"number of objects, or rows of another source, that the query looked at"`
+	// Total and Looked are known once Rows are read. Total is the number of all rows, Looked also of rows that failed.
+	Total  Maybe[uint64] `json:"count,omitzero" doc:"number of rows; absent if not all were read"`
+	Looked Maybe[uint64] `json:"looked,omitzero" doc:"number of objects, or rows of another source, that the query looked at"`
 	// Strength is known once Rows are read.
 	Strength Strength `json:"strength,omitempty" doc:"\"possible\" if the query counts objects as live that only words which look like references hold"`
 	// More reports that the query or a limit cut the list.
@@ -173,12 +173,12 @@ type Query struct {
 // Listing returns the rows as a Listing.
 func (q *Query) Listing() *Listing {
 	l := &Listing{Columns: q.Columns}
-	l.Rows = func(yield func(QueryRow, error) bool) {
+	l.Rows = NewRows(&l.Gaps, func(yield func(QueryRow, error) bool) error {
 		q.Rows(yield)
 		l.NoteAll(q.Noted())
 		l.Strength = q.Strength
-		l.Fail(q.Failure())
-	}
+		return nil
+	})
 	return l
 }
 

@@ -22,17 +22,28 @@ type Stacks struct {
 
 // NewStacks returns an answer about threads.
 func NewStacks(threads iter.Seq2[*ThreadStack, error]) *Stacks {
-	return &Stacks{Threads: threads, Frames: flatten(threads, func(t *ThreadStack) iter.Seq2[*Frame, error] { return t.Frames })}
+	s := &Stacks{}
+	s.Threads = passed(&s.Gaps, threads)
+	s.Frames = flatten(s.Threads, func(t *ThreadStack) iter.Seq2[*Frame, error] { return t.Frames })
+	return s
 }
 
-// flatten yields the rows of all threads, one thread after the other.
+// passed returns rows as the list of an answer with the gaps g.
+func passed[T any](g *Gaps, rows iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return NewRows(g, func(yield func(T, error) bool) error {
+		rows(yield)
+		return nil
+	})
+}
+
+// flatten yields the rows of all threads, one thread after the other. It fails if the threads or the rows of one do.
 func flatten[T, R any](threads iter.Seq2[*T, error], rows func(*T) iter.Seq2[R, error]) iter.Seq2[R, error] {
-	return func(yield func(R, error) bool) {
+	return NewRows(nil, func(yield func(R, error) bool) error {
 		for t, err := range threads {
 			if err != nil {
 				var none R
 				if !yield(none, err) {
-					return
+					return nil
 				}
 				continue
 			}
@@ -42,11 +53,12 @@ func flatten[T, R any](threads iter.Seq2[*T, error], rows func(*T) iter.Seq2[R, 
 			}
 			for r, err := range list {
 				if !yield(r, err) {
-					return
+					return nil
 				}
 			}
 		}
-	}
+		return nil
+	})
 }
 
 // A ThreadID identifies a thread by its numbers.
@@ -255,12 +267,12 @@ type MergedStack struct {
 // NewParallelStacks returns an answer about the calls of threads.
 func NewParallelStacks(roots []*StackCall, threads int) *ParallelStacks {
 	s := &ParallelStacks{Roots: roots, Threads: threads}
-	s.Stacks = s.stacks
+	s.Stacks = NewRows(&s.Gaps, s.stacks)
 	return s
 }
 
 // stacks yields each distinct stack once.
-func (s *ParallelStacks) stacks(yield func(MergedStack, error) bool) {
+func (s *ParallelStacks) stacks(yield func(MergedStack, error) bool) error {
 	type place struct {
 		call  *StackCall
 		depth int
@@ -283,11 +295,12 @@ func (s *ParallelStacks) stacks(yield func(MergedStack, error) bool) {
 				row.Methods = append(row.Methods, c.FullName)
 			}
 			if !yield(row, nil) {
-				return
+				return nil
 			}
 		}
 		push(at.call.Calls, at.depth+1)
 	}
+	return nil
 }
 
 // Returns lists the words of stacks that look like return addresses.
@@ -299,7 +312,10 @@ type Returns struct {
 
 // NewReturns returns an answer about threads.
 func NewReturns(threads iter.Seq2[*ThreadReturns, error]) *Returns {
-	return &Returns{Threads: threads, Returns: flatten(threads, func(t *ThreadReturns) iter.Seq2[Return, error] { return t.Returns })}
+	r := &Returns{}
+	r.Threads = passed(&r.Gaps, threads)
+	r.Returns = flatten(r.Threads, func(t *ThreadReturns) iter.Seq2[Return, error] { return t.Returns })
+	return r
 }
 
 // ThreadReturns are the return addresses on the stack of one thread.
@@ -329,7 +345,10 @@ type StackObjects struct {
 
 // NewStackObjects returns an answer about threads.
 func NewStackObjects(threads iter.Seq2[*ThreadObjects, error]) *StackObjects {
-	return &StackObjects{Threads: threads, Objects: flatten(threads, func(t *ThreadObjects) iter.Seq2[StackObject, error] { return t.Objects })}
+	s := &StackObjects{}
+	s.Threads = passed(&s.Gaps, threads)
+	s.Objects = flatten(s.Threads, func(t *ThreadObjects) iter.Seq2[StackObject, error] { return t.Objects })
+	return s
 }
 
 // ThreadObjects are the objects that one thread refers to.
@@ -406,7 +425,7 @@ type ThreadSample struct {
 // NewProfile returns an empty Profile.
 func NewProfile() *Profile {
 	p := &Profile{index: map[ProfileFrame]int{}}
-	p.Rows = p.samples
+	p.Rows = NewRows(&p.Gaps, p.samples)
 	return p
 }
 
@@ -431,7 +450,7 @@ func (p *Profile) Written(file string) *Profile {
 	return &out
 }
 
-func (p *Profile) samples(yield func(ThreadSample, error) bool) {
+func (p *Profile) samples(yield func(ThreadSample, error) bool) error {
 	for i := range p.Threads {
 		t := &p.Threads[i]
 		row := ThreadSample{OSID: t.OSID, ManagedID: t.ManagedID, Name: t.Name, Frames: make([]ProfileFrame, len(t.Frames))}
@@ -439,7 +458,8 @@ func (p *Profile) samples(yield func(ThreadSample, error) bool) {
 			row.Frames[k] = p.Frames[at]
 		}
 		if !yield(row, nil) {
-			return
+			return nil
 		}
 	}
+	return nil
 }

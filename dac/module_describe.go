@@ -117,7 +117,7 @@ func (m *Module) types(g *answer.Gaps, kind Map) iter.Seq2[answer.ModuleType, er
 	if kind == MapTypeRef {
 		table = metadata.TableTypeRef
 	}
-	return func(yield func(answer.ModuleType, error) bool) {
+	return answer.NewRows(g, func(yield func(answer.ModuleType, error) bool) error {
 		for e, err := range m.Entries(kind) {
 			t := answer.ModuleType{}
 			if err == nil {
@@ -125,10 +125,11 @@ func (m *Module) types(g *answer.Gaps, kind Map) iter.Seq2[answer.ModuleType, er
 				t = answer.ModuleType{MethodTable: e.Value, Token: answer.Hex(token), Name: g.Text(m.rowName(token, e.Value))}
 			}
 			if !yield(t, err) {
-				return
+				break
 			}
 		}
-	}
+		return nil
+	})
 }
 
 // rowName returns the name of a type in a lookup map. It prefers metadata, which works without the MethodTable.

@@ -74,28 +74,23 @@ func (x *Holders) keep(ctx, later context.Context, out *answer.Closure, from ite
 			return ok && in.Has(n)
 		}}
 		list := heap.ListOptions{Filter: f, Scan: o.Scan}
-		noted := out.Gaps
-		if o.OnlyStatistics {
-			out.Listing = *x.g.h.CountStrings(later, list)
-		} else {
-			out.Listing = *x.g.h.ListStrings(later, list)
-		}
-		out.NoteAll(noted.Noted())
+		x.g.h.AddStrings(later, &out.Listing, list, !o.OnlyStatistics)
 		return nil
 	}
 	out.Statistics = x.statistics(&out.Gaps, nodes)
 	if !o.OnlyStatistics {
-		out.Objects = x.g.h.ListOf(later, func(yield func(target.Addr) bool) {
+		out.Objects = x.g.h.ListOf(later, &out.Gaps, func(yield func(target.Addr) bool) error {
 			_, done, err := x.g.Use(later)
 			if err != nil {
-				return
+				return err
 			}
 			defer done()
 			for _, n := range nodes {
 				if !yield(x.g.Address(n)) {
-					return
+					break
 				}
 			}
+			return nil
 		})
 	}
 	return nil

@@ -2,7 +2,6 @@ package heap
 
 import (
 	"context"
-	"iter"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/base/workers"
@@ -23,8 +22,8 @@ type stringContents struct {
 	stats  Stats
 }
 
-// count returns the counted contents in order, or nil if counting failed.
-func (c *stringContents) count() *sortedStrings {
+// count returns the counted contents in order.
+func (c *stringContents) count() (*sortedStrings, error) {
 	var err error
 	if c.sorted == nil {
 		c.sorted, c.gap, c.stats, err = c.h.countStrings(c.ctx, c.f, c.o)
@@ -33,51 +32,41 @@ func (c *stringContents) count() *sortedStrings {
 		err = noteCorrupt(c.gaps, &c.stats)
 	}
 	if err != nil {
-		c.gaps.Fail(err)
-		return nil
+		return nil, err
 	}
 	c.gaps.Note(c.gap)
 	sorted := c.sorted
 	c.sorted = nil
-	return sorted
+	return sorted, nil
 }
 
-func (c *stringContents) All() iter.Seq2[answer.StringCount, error] {
-	return func(yield func(answer.StringCount, error) bool) {
-		sorted := c.count()
-		if sorted == nil {
-			return
+func (c *stringContents) Each(yield func(answer.StringCount, error) bool) error {
+	sorted, err := c.count()
+	if err != nil {
+		return err
+	}
+	read := func() func(int, *[]answer.StringCount) {
+		r := newContentReader(c.h, sorted)
+		return func(i int, list *[]answer.StringCount) {
+			*list = (*list)[:0]
+			r.read(i, func(s *answer.StringCount) { *list = append(*list, *s) })
 		}
-		read := func() func(int, *[]answer.StringCount) {
-			r := newContentReader(c.h, sorted)
-			return func(i int, list *[]answer.StringCount) {
-				*list = (*list)[:0]
-				r.read(i, func(s *answer.StringCount) { *list = append(*list, *s) })
+	}
+	return inOrder(c.ctx, sorted.ranges(), c.o.jobs(), read, func(list *[]answer.StringCount) error {
+		for _, s := range *list {
+			c.gaps.Note(s.Text.Err)
+			if !yield(s, nil) {
+				return errEnough
 			}
 		}
-		c.end(inOrder(c.ctx, sorted.ranges(), c.o.jobs(), read, func(list *[]answer.StringCount) error {
-			for _, s := range *list {
-				c.gaps.Note(s.Text.Err)
-				if !yield(s, nil) {
-					return errEnough
-				}
-			}
-			return nil
-		}))
-	}
-}
-
-// end records why a list ended. A caller that stops early is not a failure.
-func (c *stringContents) end(err error) {
-	if err != nil && c.ctx.Err() != nil {
-		c.gaps.Fail(err)
-	}
+		return nil
+	})
 }
 
 func (c *stringContents) Format(newRow func() answer.AppendStringCount, emit func(rows []byte) error) error {
-	sorted := c.count()
-	if sorted == nil {
-		return nil // c.gaps has the reason
+	sorted, err := c.count()
+	if err != nil {
+		return err
 	}
 	type rows struct {
 		out     []byte
@@ -95,15 +84,13 @@ func (c *stringContents) Format(newRow func() answer.AppendStringCount, emit fun
 			})
 		}
 	}
-	err := inOrder(c.ctx, sorted.ranges(), c.o.jobs(), read, func(b *rows) error {
+	return inOrder(c.ctx, sorted.ranges(), c.o.jobs(), read, func(b *rows) error {
 		c.gaps.NoteAll(b.missing)
 		if len(b.out) == 0 {
 			return nil
 		}
 		return emit(b.out)
 	})
-	c.end(err)
-	return err
 }
 
 // A contentReader reads the text of counted strings. It is for one goroutine.

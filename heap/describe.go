@@ -1,6 +1,7 @@
 package heap
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,7 +32,7 @@ func (h *Heap) Describe(ctx context.Context, o ScanOptions) (*answer.HeapGraph, 
 }
 
 func (h *Heap) graphObjects(ctx context.Context, g *answer.HeapGraph, f *Filter, o ScanOptions, ids map[target.Addr]int) iter.Seq2[*answer.GraphObject, error] {
-	return func(yield func(*answer.GraphObject, error) bool) {
+	return answer.NewRows(&g.Gaps, func(yield func(*answer.GraphObject, error) bool) error {
 		blind := map[target.Addr]bool{} // types with unknown references that are already reported
 		var row answer.GraphObject
 		s, err := h.Graph(ctx, f, EdgeOptions{}, o, func(n *Node) error {
@@ -43,14 +44,8 @@ func (h *Heap) graphObjects(ctx context.Context, g *answer.HeapGraph, f *Filter,
 			}
 			return nil
 		})
-		switch {
-		case err == errEnough:
-			return
-		case err == nil:
-			err = noteCorrupt(&g.Gaps, &s)
-		}
-		g.Fail(err)
-	}
+		return cmp.Or(err, noteCorrupt(&g.Gaps, &s))
+	})
 }
 
 // noteReferences records why references of an object are missing, once per type.

@@ -46,7 +46,7 @@ func (h *Heap) ListFinalizers(o FinalizerOptions) (*answer.Finalizers, error) {
 		return a, noted[len(noted)-1]
 	}
 	a.Note(a.SyncBlocks.Err)
-	a.Objects = answer.NewObjects(&sliceList{h: h, list: objects})
+	a.Objects = answer.NewObjects(&a.Gaps, &sliceList{h: h, list: objects})
 	s := total.Stats()
 	a.Statistics = h.statistics(&a.Gaps, &s, o.ByCount)
 	return a, nil

@@ -196,6 +196,6 @@ func (h *Heap) UnreachableIn(r target.Range, live func(target.Addr) bool) (*answ
 		}
 	}
 	s := total.Stats()
-	out.Objects, out.Statistics = answer.NewObjects(&sliceList{h: h, list: objects}), h.statistics(&out.Gaps, &s, false)
+	out.Objects, out.Statistics = answer.NewObjects(&out.Gaps, &sliceList{h: h, list: objects}), h.statistics(&out.Gaps, &s, false)
 	return out, nil
 }

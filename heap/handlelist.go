@@ -44,7 +44,7 @@ func (h *Heap) ListHandles(ctx context.Context, types ...HandleType) (*answer.Ha
 	if noted := a.Noted(); len(list) == 0 && len(noted) > 0 {
 		a.Gaps = answer.Gaps{}
 		a.Fail(noted[0])
-		a.Handles = func(func(answer.Handle, error) bool) {}
+		a.Handles = answer.NewRows(&a.Gaps, func(func(answer.Handle, error) bool) error { return nil })
 		return a, nil
 	}
 	slices.SortStableFunc(list, func(a, b Handle) int {
@@ -60,18 +60,17 @@ func (h *Heap) ListHandles(ctx context.Context, types ...HandleType) (*answer.Ha
 
 // handleRows yields the rows of handles and then adds their counts to a.
 func (h *Heap) handleRows(ctx context.Context, a *answer.Handles, list []Handle) iter.Seq2[answer.Handle, error] {
-	return func(yield func(answer.Handle, error) bool) {
+	return answer.NewRows(&a.Gaps, func(yield func(answer.Handle, error) bool) error {
 		var tally answer.HandleTally
 		names := map[target.Addr]answer.Text{}
 		for i := range list {
 			if err := ctx.Err(); err != nil {
-				yield(answer.Handle{}, err)
-				return
+				return err
 			}
 			row := h.handleRow(&a.Gaps, &list[i], names)
 			tally.Add(&row)
 			if !yield(row, nil) {
-				return
+				return nil
 			}
 		}
 		a.Types, a.Counts, a.Count = tally.Types(), nil, answer.Known(tally.Count)
@@ -80,7 +79,8 @@ func (h *Heap) handleRows(ctx context.Context, a *answer.Handles, list []Handle)
 				a.Counts = append(a.Counts, answer.HandleCount{Type: t.String(), Count: n})
 			}
 		}
-	}
+		return nil
+	})
 }
 
 func (h *Heap) handleRow(g *answer.Gaps, e *Handle, names map[target.Addr]answer.Text) answer.Handle {

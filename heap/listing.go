@@ -22,12 +22,12 @@ type ListOptions struct {
 // places where the walk had to skip memory, and fails if no object is readable.
 func (h *Heap) List(ctx context.Context, o ListOptions) *answer.Listing {
 	l := &answer.Listing{}
-	l.Objects = h.list(ctx, o.Filter, o.Scan, func(s *Stats) {
-		if err := noteCorrupt(&l.Gaps, s); err != nil {
-			l.Fail(err)
-		} else if !o.OnlyObjects {
+	l.Objects = h.list(ctx, &l.Gaps, o.Filter, o.Scan, func(s *Stats) error {
+		err := noteCorrupt(&l.Gaps, s)
+		if err == nil && !o.OnlyObjects {
 			l.Statistics = h.statistics(&l.Gaps, s, o.ByCount)
 		}
+		return err
 	})
 	return l
 }
@@ -49,20 +49,29 @@ func (h *Heap) Count(ctx context.Context, o ListOptions) (*answer.Listing, error
 // ListStrings lists strings in address order, and counts them by content, those with most bytes last.
 func (h *Heap) ListStrings(ctx context.Context, o ListOptions) *answer.Listing {
 	l := &answer.Listing{}
-	list := &scanList{h: h, ctx: ctx, f: h.StringFilter(o.Filter), o: o.Scan, end: func(*Stats) {}}
-	l.Objects = answer.NewObjects(list)
-	if !o.OnlyObjects {
-		list.contents = &stringContents{h: h, ctx: ctx, gaps: &l.Gaps, f: o.Filter, o: o.Scan}
-		l.Strings = answer.NewStringCounts(list.contents)
-	}
+	h.AddStrings(ctx, l, o, true)
 	return l
 }
 
 // CountStrings counts strings by content, as ListStrings does.
 func (h *Heap) CountStrings(ctx context.Context, o ListOptions) *answer.Listing {
 	l := &answer.Listing{}
-	l.Strings = answer.NewStringCounts(&stringContents{h: h, ctx: ctx, gaps: &l.Gaps, f: o.Filter, o: o.Scan})
+	h.AddStrings(ctx, l, o, false)
 	return l
+}
+
+// AddStrings adds to l what ListStrings lists or, unless list is set, what CountStrings counts.
+func (h *Heap) AddStrings(ctx context.Context, l *answer.Listing, o ListOptions, list bool) {
+	contents := &stringContents{h: h, ctx: ctx, gaps: &l.Gaps, f: o.Filter, o: o.Scan}
+	if list {
+		scan := &scanList{h: h, ctx: ctx, f: h.StringFilter(o.Filter), o: o.Scan, end: func(*Stats) error { return nil }}
+		l.Objects = answer.NewObjects(&l.Gaps, scan)
+		if o.OnlyObjects {
+			return
+		}
+		scan.contents = contents
+	}
+	l.Strings = answer.NewStringCounts(&l.Gaps, contents)
 }
 
 // ListLocks lists the objects with thin locks in their headers.
@@ -98,12 +107,12 @@ var errUnread = errors.New("the objects were not read")
 // ListGeneration lists the objects of one generation in address order and counts them.
 func (h *Heap) ListGeneration(ctx context.Context, g Generation, o ListOptions) *answer.GenerationObjects {
 	l := &answer.GenerationObjects{Count: answer.Maybe[uint64]{Err: errUnread}}
-	l.Objects = h.list(ctx, o.Filter.within(g), o.Scan, func(s *Stats) {
-		if err := cmp.Or(h.checkGeneration(g), noteCorrupt(&l.Gaps, s)); err != nil {
-			l.Fail(err)
-			return
+	l.Objects = h.list(ctx, &l.Gaps, o.Filter.within(g), o.Scan, func(s *Stats) error {
+		err := cmp.Or(h.checkGeneration(g), noteCorrupt(&l.Gaps, s))
+		if err == nil {
+			l.Count = answer.Known(s.Count)
 		}
-		l.Count = answer.Known(s.Count)
+		return err
 	})
 	return l
 }
@@ -128,9 +137,9 @@ func (f *Filter) within(g Generation) *Filter {
 	return &in
 }
 
-// list lists the objects that f selects. It calls end with their counts.
-func (h *Heap) list(ctx context.Context, f *Filter, o ScanOptions, end func(*Stats)) *answer.Objects {
-	return answer.NewObjects(&scanList{h: h, ctx: ctx, f: f, o: o, end: end})
+// list lists the objects that f selects. It calls end with their counts. If end returns an error, the list fails.
+func (h *Heap) list(ctx context.Context, g *answer.Gaps, f *Filter, o ScanOptions, end func(*Stats) error) *answer.Objects {
+	return answer.NewObjects(g, &scanList{h: h, ctx: ctx, f: f, o: o, end: end})
 }
 
 // noteCorrupt notes the unreadable places of a scan. It returns an error if the scan read nothing.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"iter"
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
@@ -18,7 +17,7 @@ type scanList struct {
 	ctx context.Context
 	f   *Filter
 	o   ScanOptions
-	end func(*Stats) // called with the counts after a complete scan
+	end func(*Stats) error // called with the counts after a complete scan
 	// contents, if not nil, receives the strings hashed by this scan. That saves a scan.
 	contents *stringContents
 }
@@ -26,22 +25,17 @@ type scanList struct {
 // errEnough stops a scan for a caller that stopped early.
 var errEnough = errors.New("enough")
 
-func (l *scanList) All() iter.Seq2[answer.HeapObject, error] {
-	return func(yield func(answer.HeapObject, error) bool) {
-		err := scanRows(l, func() *rowCollector {
-			return &rowCollector{listCollector: l.collector()}
-		}, func(c *rowCollector) error {
-			for i := range c.rows {
-				if !yield(c.rows[i], nil) {
-					return errEnough
-				}
+func (l *scanList) Each(yield func(answer.HeapObject, error) bool) error {
+	return scanRows(l, func() *rowCollector {
+		return &rowCollector{listCollector: l.collector()}
+	}, func(c *rowCollector) error {
+		for i := range c.rows {
+			if !yield(c.rows[i], nil) {
+				return errEnough
 			}
-			return nil
-		})
-		if err != nil && err != errEnough {
-			yield(answer.HeapObject{}, err)
 		}
-	}
+		return nil
+	})
 }
 
 func (l *scanList) Format(chars int, newRow func() answer.AppendObject, emit func([]byte) error) error {
@@ -116,10 +110,10 @@ func scanRows[C interface {
 			l.contents.sorted, l.contents.gap, l.contents.stats = sorted, gap, s
 		}
 	}
-	if err == nil {
-		l.end(&s)
+	if err != nil {
+		return err
 	}
-	return err
+	return l.end(&s)
 }
 
 // A rowCollector collects objects as rows of an answer.
@@ -233,15 +227,14 @@ type sliceList struct {
 	list []Object
 }
 
-func (l *sliceList) All() iter.Seq2[answer.HeapObject, error] {
-	return func(yield func(answer.HeapObject, error) bool) {
-		var r rowReader
-		for i := range l.list {
-			if !yield(*r.read(&l.list[i]), nil) {
-				return
-			}
+func (l *sliceList) Each(yield func(answer.HeapObject, error) bool) error {
+	var r rowReader
+	for i := range l.list {
+		if !yield(*r.read(&l.list[i]), nil) {
+			break
 		}
 	}
+	return nil
 }
 
 // sliceRows is the number of rows that a sliceList emits at once.
@@ -264,28 +257,26 @@ func (h *Heap) typeName(g *answer.Gaps, mt *dac.MethodTable) answer.Text {
 	return g.Text(h.Runtime().TypeName(mt.Addr, dac.NameManaged))
 }
 
-// ListOf lists the objects at addresses, in that order, without walking the heap. It omits addresses without an
-// object.
-func (h *Heap) ListOf(ctx context.Context, addresses iter.Seq[target.Addr]) *answer.Objects {
-	return answer.NewObjects(&addressList{h: h, ctx: ctx, addresses: addresses})
+// ListOf lists the objects at addresses, in that order, without walking the heap, for an answer with the gaps g. It
+// omits addresses without an object. The list fails with the error of addresses.
+func (h *Heap) ListOf(ctx context.Context, g *answer.Gaps, addresses func(yield func(target.Addr) bool) error) *answer.Objects {
+	return answer.NewObjects(g, &addressList{h: h, ctx: ctx, addresses: addresses})
 }
 
 // An addressList is an answer.ObjectSource over objects with known addresses.
 type addressList struct {
 	h         *Heap
 	ctx       context.Context
-	addresses iter.Seq[target.Addr]
+	addresses func(yield func(target.Addr) bool) error
 }
 
-func (l *addressList) All() iter.Seq2[answer.HeapObject, error] {
-	return func(yield func(answer.HeapObject, error) bool) {
-		var r rowReader
-		for a := range l.addresses {
-			if o, err := l.h.ObjectAt(a); err == nil && !yield(*r.read(&o), nil) {
-				return
-			}
-		}
-	}
+func (l *addressList) Each(yield func(answer.HeapObject, error) bool) error {
+	var r rowReader
+	err := l.addresses(func(a target.Addr) bool {
+		o, err := l.h.ObjectAt(a)
+		return l.ctx.Err() == nil && (err != nil || yield(*r.read(&o), nil))
+	})
+	return cmp.Or(err, l.ctx.Err())
 }
 
 func (l *addressList) Format(chars int, newRow func() answer.AppendObject, emit func([]byte) error) error {
@@ -300,16 +291,19 @@ func (l *addressList) Format(chars int, newRow func() answer.AppendObject, emit 
 		}
 		return cmp.Or(l.ctx.Err(), emit(out))
 	}
-	for a := range l.addresses {
+	var failed error
+	err := l.addresses(func(a target.Addr) bool {
 		o, err := l.h.ObjectAt(a)
 		if err != nil {
-			continue
+			return true
 		}
 		if batch = append(batch, o); len(batch) == cap(batch) {
-			if err := send(); err != nil {
-				return err
-			}
+			failed = send()
 		}
+		return failed == nil
+	})
+	if failed = cmp.Or(failed, err); failed != nil {
+		return failed
 	}
 	return send()
 }

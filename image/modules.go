@@ -171,11 +171,10 @@ func List(ctx context.Context, t target.Target, mem target.Memory, o ListOptions
 }
 
 func describeAll(ctx context.Context, a *answer.Images, mem target.Memory, modules []Module, o *ListOptions) iter.Seq2[answer.Image, error] {
-	return func(yield func(answer.Image, error) bool) {
+	return answer.NewRows(&a.Gaps, func(yield func(answer.Image, error) bool) error {
 		for i := range modules {
 			if err := ctx.Err(); err != nil {
-				yield(answer.Image{}, err)
-				return
+				return err
 			}
 			row := answer.Image{MappedImage: a.List[i], BuildID: hex.EncodeToString(modules[i].BuildID), BuildIDCut: modules[i].BuildIDCut}
 			if img, err := OpenMemory(mem, &modules[i].Module); err != nil {
@@ -186,10 +185,11 @@ func describeAll(ctx context.Context, a *answer.Images, mem target.Memory, modul
 				row.Version = DescribeVersion(&a.Gaps, mem, &modules[i].Module)
 			}
 			if !yield(row, nil) {
-				return
+				break
 			}
 		}
-	}
+		return nil
+	})
 }
 
 func describe(row *answer.Image, img *Image, o *ListOptions) {

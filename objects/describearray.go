@@ -72,7 +72,7 @@ func (r *Reader) DescribeArray(ctx context.Context, a target.Addr, options Array
 	res.Type = res.Text(o.Type.Name())
 	res.ElementType = res.Text(r.Runtime().TypeName(o.Type.MT.PerInstInfo, dac.NameNative))
 	res.Class = d.class(o.Type)
-	res.Elements = arr.elements(ctx, first, n, &options)
+	res.Elements = arr.elements(ctx, &res.Gaps, first, n, &options)
 	res.Size, err = o.Size()
 	return res, err
 }
@@ -104,27 +104,26 @@ func (a *Array) choose(o *ArrayOptions) (first, n uint32, err error) {
 
 // elements reads n elements from position first on. It yields the missing parts of an element as errors before the
 // element.
-func (a *Array) elements(ctx context.Context, first, n uint32, o *ArrayOptions) iter.Seq2[answer.Element, error] {
-	return func(yield func(answer.Element, error) bool) {
+func (a *Array) elements(ctx context.Context, g *answer.Gaps, first, n uint32, o *ArrayOptions) iter.Seq2[answer.Element, error] {
+	return answer.NewRows(g, func(yield func(answer.Element, error) bool) error {
 		var lacks []error
 		d := &describer{r: a.Type.r}
 		missing := 0
 		n, beyond := a.inSegment(first, n)
 		for i := first; i < first+n; i++ {
 			if ctx.Err() != nil {
-				yield(answer.Element{}, ctx.Err())
-				return
+				return ctx.Err()
 			}
 			lacks = lacks[:0]
 			d.note = func(err error) { lacks = append(lacks, err) }
 			e, gaps := d.element(ctx, a, i, o)
 			for _, err := range append(lacks, gaps.Noted()...) {
 				if !yield(answer.Element{}, err) {
-					return
+					return nil
 				}
 			}
 			if !yield(e, nil) {
-				return
+				return nil
 			}
 			if missing++; target.Available(a.Type.r.Runtime().Memory(), e.Address, 1) {
 				missing = 0
@@ -132,7 +131,7 @@ func (a *Array) elements(ctx context.Context, first, n uint32, o *ArrayOptions) 
 			if missing == limits.MissingElements {
 				next := min(a.nextStored(i), first+n)
 				if next > i+1 && !yield(answer.Element{}, a.gapError(i+1, next)) {
-					return
+					return nil
 				}
 				missing, i = 0, next-1
 			}
@@ -140,7 +139,8 @@ func (a *Array) elements(ctx context.Context, first, n uint32, o *ArrayOptions) 
 		if beyond != nil {
 			yield(answer.Element{}, beyond)
 		}
-	}
+		return nil
+	})
 }
 
 // inSegment returns how many of n elements from first on lie in the array's segment. If it is fewer than n, the array's

@@ -27,26 +27,22 @@ func (r *Reader) Exceptions(ctx context.Context, h *heap.Heap, f *heap.Filter, o
 		is, err := r.Runtime().IsException(mt)
 		return err == nil && is && (also == nil || also(mt))
 	}
-	a.Exceptions = func(yield func(answer.HeapException, error) bool) {
+	a.Exceptions = answer.NewRows(&a.Gaps, func(yield func(answer.HeapException, error) bool) error {
 		n := uint64(0)
 		list := h.List(ctx, heap.ListOptions{Filter: &only, OnlyObjects: true, Scan: o})
 		for x, err := range list.Objects.All() {
-			if err != nil { // err ends the list
-				a.Fail(err)
-				return
+			if err != nil {
+				return err // no single object can fail
 			}
 			n++
 			if !yield(r.exception(&a.Gaps, &x), nil) {
-				return
+				return nil
 			}
 		}
-		for _, err := range list.Noted() {
-			a.Note(err)
-		}
-		if a.Fail(list.Failure()); list.Failure() == nil {
-			a.Count = answer.Known(n)
-		}
-	}
+		a.NoteAll(list.Noted())
+		a.Count = answer.Known(n)
+		return nil
+	})
 	return a
 }
 

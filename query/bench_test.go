@@ -43,7 +43,7 @@ func BenchmarkQuery(b *testing.B) {
 				for _, err := range a.Rows {
 					require.NoError(b, err)
 				}
-				n += a.Looked
+				n += a.Looked.Value
 			}
 			b.ReportMetric(float64(n)/b.Elapsed().Seconds()/1e6, "Mobjects/s")
 		})

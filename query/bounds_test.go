@@ -141,10 +141,12 @@ func TestLimits(t *testing.T) {
 	failure := func(text string, o query.Options) error {
 		q, err := query.Run(t.Context(), p, text, o)
 		require.NoError(t, err)
-		for range q.Rows {
-			t.Fatal("there is a row")
+		for _, end := range q.Rows {
+			require.Error(t, end, "there is a row")
+			err = end
 		}
-		return q.Failure()
+		assert.Error(t, q.Total.Err, "not all rows were read")
+		return err
 	}
 	assert.ErrorIs(t, failure("from objects | group by address", query.Options{Memory: 10_000}), query.ErrLimit)
 	assert.ErrorIs(t, failure("from objects | order by size", query.Options{Memory: 10_000}), query.ErrLimit)
@@ -234,10 +236,9 @@ func TestUnreadHeap(t *testing.T) {
 	for _, text := range []string{"objects", "select count() from objects", "strings", "exceptions", "live", "from Zoo.Dog", "tasks", "select count() from tasks"} {
 		q, err := query.Run(t.Context(), p, text, query.Options{})
 		if err == nil {
-			for _, err := range q.Rows {
+			for _, err = range q.Rows {
 				assert.Error(t, err, text)
 			}
-			err = q.Failure()
 		}
 		assert.ErrorIs(t, err, target.ErrCorrupt, text)
 	}

@@ -3,6 +3,7 @@ package query_test
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -323,10 +324,10 @@ func TestNothingIsNotZero(t *testing.T) {
 	p := envOf(t, testdump.Open(t, "win-net10-zoo-triage").Dump)
 	q, err := query.Run(t.Context(), p, "from objects | select count()", query.Options{})
 	if err == nil {
-		for range q.Rows {
-			t.Fatal("there is a row")
+		for _, end := range q.Rows {
+			require.Error(t, end, "there is a row")
+			err = end
 		}
-		err = q.Failure()
 	}
 	assert.ErrorIs(t, err, target.ErrNotInDump)
 	_, err = query.Evaluate(t.Context(), p, "Debuggee.Zoo.Scenario.Root.Dog ?? 5")
@@ -366,11 +367,17 @@ func askAll(t *testing.T, p *query.Env, s query.Source) (n int) {
 	}
 	q, err := query.Run(t.Context(), p, "select "+strings.Join(names, ", ")+" from "+s.Name, query.Options{})
 	require.NoError(t, err, s.Name)
+	require.Error(t, q.Total.Err, "not read yet")
 	for row, err := range q.Rows {
+		if errors.Is(err, target.ErrNotInDump) && n == 0 {
+			require.Error(t, q.Total.Err, "nothing could be read")
+			return 0
+		}
 		require.NoError(t, err, s.Name)
 		require.Len(t, row.Cells, len(names))
 		n++
 	}
+	assert.Equal(t, answer.Known(uint64(n)), q.Total)
 	return n
 }
 

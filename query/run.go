@@ -95,8 +95,8 @@ func (e *engine) run(q *plan, o Options) (*answer.Query, error) {
 			return nil, err
 		}
 	}
-	r.out = &answer.Query{Columns: r.columns()}
-	r.out.Rows = r.rows
+	r.out = &answer.Query{Columns: r.columns(), Total: answer.Maybe[uint64]{Err: errUnread}, Looked: answer.Maybe[uint64]{Err: errUnread}}
+	r.out.Rows = answer.NewRows(&r.out.Gaps, r.rows)
 	return r.out, nil
 }
 
@@ -459,7 +459,7 @@ func (r *run) columns() []answer.QueryColumn {
 	return out
 }
 
-func (r *run) rows(yield func(answer.QueryRow, error) bool) {
+func (r *run) rows(yield func(answer.QueryRow, error) bool) error {
 	if r.o.Time > 0 {
 		ctx, cancel := context.WithTimeout(r.e.ctx, r.o.Time)
 		defer cancel()
@@ -472,34 +472,29 @@ func (r *run) rows(yield func(answer.QueryRow, error) bool) {
 	if err == nil {
 		err = s.finish()
 	}
-	r.out.Total = s.yielded
 	r.note(&s.all)
-	if err == nil || errors.Is(err, errEnough) {
-		return
+	switch {
+	case s.stopped:
+		return nil
+	case err == nil || errors.Is(err, errEnough):
+		r.out.Total = answer.Known(s.yielded)
+		return nil
 	}
 	if errors.Is(err, context.DeadlineExceeded) && r.o.Time > 0 {
 		err = &limitError{fmt.Sprintf("the query took more than its limit of %v; what was found until then is not all", r.o.Time)}
 	}
-	if s.stopped {
-		return
-	}
-	if !isGap(err) && r.e.ctx.Err() == nil {
-		r.out.Fail(err)
-		return
-	}
-	if errors.Is(err, ErrLimit) || errors.As(err, new(*unreadError)) {
-		r.out.Fail(err)
-		return
-	}
-	yield(answer.QueryRow{}, err)
+	return err
 }
+
+// errUnread is in facts about the rows until they are read.
+var errUnread = errors.New("the rows were not read")
 
 // errEnough ends a query that has all its rows.
 var errEnough = errors.New("enough rows")
 
 // note reports what is missing from the rows.
 func (r *run) note(p *partial) {
-	r.out.Looked = p.looked
+	r.out.Looked = answer.Known(p.looked)
 	if r.onHeap() && r.o.Filter == nil {
 		if h, err := r.e.heap(); err == nil { // on an error there are no rows
 			r.out.NoteAll(h.Warnings())

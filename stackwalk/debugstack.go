@@ -16,10 +16,10 @@ import (
 // starts where Walk does. It notes unreadable names in gaps.
 func (w *Walker) DebugStack(ctx context.Context, t *dac.Thread, regs target.Registers, o WalkOptions,
 	gaps *answer.Gaps) iter.Seq2[answer.DebugFrame, error] {
-	return func(yield func(answer.DebugFrame, error) bool) {
+	return answer.NewRows(gaps, func(yield func(answer.DebugFrame, error) bool) error {
 		if w.rt == nil {
 			yield(answer.DebugFrame{}, errNoRuntime)
-			return
+			return nil
 		}
 		internal := w.internalFrames(t, gaps)
 		at, _ := w.start(ctx, t, &regs, o)
@@ -28,27 +28,27 @@ func (w *Walker) DebugStack(ctx context.Context, t *dac.Thread, regs target.Regi
 		for f := range snap.Frames(ctx) {
 			for len(internal) > 0 && internal[0].SP < f.SP {
 				if !yield(internal[0], nil) {
-					return
+					return nil
 				}
 				internal = internal[1:]
 			}
 			if !yield(w.debugFrame(&f, gaps), nil) {
-				return
+				return nil
 			}
 		}
 		if err := ctx.Err(); err != nil {
-			yield(answer.DebugFrame{}, err)
-			return
+			return err
 		}
 		for _, f := range internal {
 			if !yield(f, nil) {
-				return
+				return nil
 			}
 		}
 		if err := snap.Err(); err != nil {
 			yield(answer.DebugFrame{}, err)
 		}
-	}
+		return nil
+	})
 }
 
 // internalFrames returns the explicit frames that the debugging API shows.

@@ -49,10 +49,11 @@ func Analyze(ctx context.Context, w *stackwalk.Walker, t *threads.Thread, o thre
 
 // noted passes on the frames of a stack. At the end it adds the gaps of the walk to g.
 func noted(frames iter.Seq2[*answer.Frame, error], s *answer.Stacks, g *answer.Gaps) iter.Seq2[*answer.Frame, error] {
-	return func(yield func(*answer.Frame, error) bool) {
-		defer func() { g.NoteAll(s.Noted()) }()
+	return answer.NewRows(g, func(yield func(*answer.Frame, error) bool) error {
 		frames(yield)
-	}
+		g.NoteAll(s.Noted())
+		return nil
+	})
 }
 
 // managedFrames passes on the managed frames.

@@ -58,9 +58,9 @@ func (d *describer) beforeMain() {
 	d.died.Deduced = words.OnlyPreparing.Of(threadSays(t), method)
 }
 
-// Ending describes the exception that ended rt's process if no thread record refers to it, only the evidence in
+// ending describes the exception that ended rt's process if no thread record refers to it, only the evidence in
 // Deduced. Otherwise it returns nil. It records unreadable parts in g.
-func Ending(rt *dac.Runtime, c *Crash, g *answer.Gaps) *answer.EndingException {
+func ending(rt *dac.Runtime, c *Crash, g *answer.Gaps) *answer.EndingException {
 	if c == nil || c.Deduced.IsZero() || c.Thread == nil {
 		return nil
 	}
@@ -125,8 +125,8 @@ func (d *describer) preparing(root target.Addr, t *dac.Thread) (found target.Add
 		}
 		found, method = a, name
 	}
-	if err := cmp.Or(unread, objects.Failure()); err != nil {
-		return 0, method, err
+	if unread != nil {
+		return 0, method, unread
 	}
 	if missing := objects.Noted(); len(missing) > 0 {
 		return 0, method, missing[0] // the exception may be among the objects that the walk skipped

@@ -510,14 +510,6 @@ func (d *describer) carried() {
 	d.out.Carried = describeCarried(d.rt, d.died.carried, &d.out.Gaps)
 }
 
-// Exceptions lists the exceptions of the threads in list that rt knows: the exceptions that a thread is handling,
-// innermost first, or else the one that it threw last. It records unreadable parts in g.
-func Exceptions(rt *dac.Runtime, list []threads.Thread, g *answer.Gaps) []answer.CarriedException {
-	all, err := carriedBy(rt, list)
-	g.Note(err)
-	return describeCarried(rt, all, g)
-}
-
 func describeCarried(rt *dac.Runtime, list []carried, g *answer.Gaps) []answer.CarriedException {
 	var out []answer.CarriedException
 	for i := range list {

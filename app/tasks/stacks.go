@@ -449,6 +449,9 @@ func (s *Set) Listed(ctx context.Context, o StackOptions) (*answer.Async, error)
 	if err := s.Note(&out.Gaps); err != nil {
 		return nil, err
 	}
-	out.Stacks = s.Stacks(ctx, o)
+	out.Stacks = answer.NewRows(&out.Gaps, func(yield func(*answer.AsyncStack, error) bool) error {
+		s.Stacks(ctx, o)(yield)
+		return nil
+	})
 	return out, nil
 }

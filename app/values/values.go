@@ -12,7 +12,6 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/tasks"
-	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/collections"
@@ -244,16 +243,5 @@ func Struct(ctx context.Context, p *process.Process, methodTable, at target.Addr
 func References(ctx context.Context, p *process.Process, object target.Addr) (iter.Seq2[answer.Reference, error], error) {
 	return process.WithObjects(ctx, p, func(ctx context.Context, c *process.Call, r *objects.Reader) (iter.Seq2[answer.Reference, error], error) {
 		return r.References(ctx, object)
-	})
-}
-
-// Exception describes an exception object, or the one that thread t throws, with its stack. If nested is set it
-// includes the exceptions thrown while others were handled. The error for another object is dac.ErrNotException.
-func Exception(ctx context.Context, p *process.Process, t *threads.Thread, exception target.Addr, nested bool) (*answer.ThrownException, error) {
-	return process.WithRuntime(ctx, p, func(ctx context.Context, c *process.Call, rt *dac.Runtime) (*answer.ThrownException, error) {
-		if t == nil {
-			return nil, process.ErrNoThread
-		}
-		return t.DescribeException(rt, exception, nested)
 	})
 }

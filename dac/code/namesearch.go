@@ -164,23 +164,25 @@ func (s nameSearch) file(m *dac.Module) answer.Text {
 // similar lists found, and the loaded types with names that contain name. If found is a member it lists only
 // found.
 func (s nameSearch) similar(m *dac.Module, found []dac.Match, name string) iter.Seq2[answer.NameMatch, error] {
-	return func(yield func(answer.NameMatch, error) bool) {
+	return answer.NewRows(&s.Gaps, func(yield func(answer.NameMatch, error) bool) error {
+		matches := found
 		if len(found) == 0 || found[0].Member.IsNil() {
 			loaded, err := m.FindLoaded(name)
 			if err != nil && len(found) > 0 && !yield(answer.NameMatch{}, err) {
-				return
+				return nil
 			}
 			if len(found) > 0 && slices.Contains(loaded, found[0]) {
-				found = nil
+				matches = nil
 			}
-			found = append(slices.Clone(found), loaded...)
+			matches = append(slices.Clone(matches), loaded...)
 		}
-		for _, f := range found {
+		for _, f := range matches {
 			if !yield(s.resolve(m, s.file(m), f), nil) {
-				return
+				break
 			}
 		}
-	}
+		return nil
+	})
 }
 
 // resolve finds the runtime's structures for a match.

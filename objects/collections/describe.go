@@ -91,7 +91,7 @@ func (r *Reader) Describe(ctx context.Context, a target.Addr, options Options) (
 	}
 	l := newLister(r, c, options)
 	l.ctx, l.res = ctx, res
-	res.Items = answer.NewCollectionItems(l)
+	res.Items = answer.NewCollectionItems(&res.Gaps, l)
 	return res, nil
 }
 

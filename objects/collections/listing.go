@@ -79,39 +79,38 @@ func (t *rower) item(i *Item) *answer.CollectionItem {
 	return &t.row
 }
 
-// All implements answer.CollectionItems.
-func (l *lister) All() iter.Seq2[answer.CollectionItem, error] {
-	return func(yield func(answer.CollectionItem, error) bool) {
-		rows := l.rower()
-		found, items := l.items()
-		chosen := found
-		for i, err := range items {
-			if err == nil {
-				err = l.ctx.Err()
-			}
-			if err != nil {
-				if !yield(answer.CollectionItem{}, err) || l.ctx.Err() != nil {
-					return
-				}
-				continue
-			}
-			found++
-			if !l.wants(&i) {
-				continue
-			}
-			chosen++
-			if chosen <= l.o.Offset {
-				continue
-			}
-			if !yield(*rows.item(&i), nil) {
-				return
-			}
-			if l.o.Limit > 0 && chosen == l.o.Offset+l.o.Limit {
-				return
-			}
+// Each implements answer.CollectionSource.
+func (l *lister) Each(yield func(answer.CollectionItem, error) bool) error {
+	rows := l.rower()
+	found, items := l.items()
+	chosen := found
+	for i, err := range items {
+		if l.ctx.Err() != nil {
+			break
 		}
-		l.res.Found = answer.Known(found)
+		if err != nil {
+			if !yield(answer.CollectionItem{}, err) {
+				return nil
+			}
+			continue
+		}
+		found++
+		if !l.wants(&i) {
+			continue
+		}
+		chosen++
+		if chosen <= l.o.Offset {
+			continue
+		}
+		if !yield(*rows.item(&i), nil) || l.o.Limit > 0 && chosen == l.o.Offset+l.o.Limit {
+			return nil
+		}
 	}
+	if err := l.ctx.Err(); err != nil {
+		return err
+	}
+	l.res.Found = answer.Known(found)
+	return nil
 }
 
 // listBatch is the number of elements that a batch formats.
@@ -144,7 +143,7 @@ type listing struct {
 	inline  func(*batch)
 }
 
-// Format implements answer.CollectionItems. The walk runs a few batches ahead of the emitted rows.
+// Format implements answer.CollectionSource. The walk runs a few batches ahead of the emitted rows.
 func (l *lister) Format(newRow func() answer.AppendItem, emit func([]byte) error) error {
 	f := &listing{lister: l, newRow: newRow, emit: emit, skip: l.o.Offset, left: l.o.Limit}
 	err := f.walk()

@@ -111,22 +111,22 @@ func (b *ilBody) setNames(md *metadata.Metadata) { b.md, b.name = md, tokenNames
 func (b *ilBody) list() *answer.IL {
 	out := &answer.IL{MaxStack: b.MaxStack, InitLocals: b.InitLocals, CodeSize: len(b.Code)}
 	if b.md != nil && !b.LocalSig.IsNil() {
-		out.Locals = b.locals
+		out.Locals = answer.NewRows(&out.Gaps, b.locals)
 	}
 	for i := range b.Clauses {
 		out.Clauses = append(out.Clauses, b.clause(&b.Clauses[i], &out.Gaps))
 	}
-	out.Instructions = func(yield func(answer.ILInstruction, error) bool) {
+	out.Instructions = answer.NewRows(&out.Gaps, func(yield func(answer.ILInstruction, error) bool) error {
 		for in, err := range metadata.Instructions(b.Code) {
 			if err != nil {
-				out.Fail(fmt.Errorf("IL: %w", err))
-				return
+				return fmt.Errorf("IL: %w", err)
 			}
 			if !yield(b.instruction(&in, &out.Gaps), nil) {
-				return
+				return nil
 			}
 		}
-	}
+		return nil
+	})
 	return out
 }
 
@@ -177,15 +177,16 @@ func (b *ilBody) clause(c *metadata.Clause, g *answer.Gaps) answer.ILClause {
 }
 
 // locals yields the types of the local variables.
-func (b *ilBody) locals(yield func(string, error) bool) {
+func (b *ilBody) locals(yield func(string, error) bool) error {
 	sig, err := b.md.LocalSig(b.LocalSig.Row())
 	if err != nil {
-		yield("", fmt.Errorf("local variables: %w", err))
-		return
+		yield("", fmt.Errorf("local variables: %w", err)) // the instructions can be read without them
+		return nil
 	}
 	for i := range sig {
 		if !yield(b.md.FormatTypeIL(&sig[i]), nil) {
-			return
+			break
 		}
 	}
+	return nil
 }

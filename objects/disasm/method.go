@@ -60,7 +60,7 @@ func (l *Lister) Method(ctx context.Context, a target.Addr, o MethodOptions) (*a
 		m.il, out.ILErr = l.instructionsOf(info.Method, &out.Gaps)
 		out.Note(out.ILErr)
 	}
-	out.Instructions = m.instructions(ctx)
+	out.Instructions = m.instructions(ctx, &out.Gaps)
 	return out, nil
 }
 
@@ -118,18 +118,15 @@ func (m *machineCode) ranges() []answer.ILRange {
 	return out
 }
 
-func (m *machineCode) instructions(ctx context.Context) iter.Seq2[answer.MachineInstruction, error] {
-	return func(yield func(answer.MachineInstruction, error) bool) {
+func (m *machineCode) instructions(ctx context.Context, g *answer.Gaps) iter.Seq2[answer.MachineInstruction, error] {
+	return answer.NewRows(g, func(yield func(answer.MachineInstruction, error) bool) error {
 		for in := range Decode(m.l.arch(), m.bytes, m.info.Start) {
-			if err := ctx.Err(); err != nil {
-				yield(answer.MachineInstruction{}, err)
-				return
-			}
-			if !yield(m.instruction(&in), nil) {
-				return
+			if ctx.Err() != nil || !yield(m.instruction(&in), nil) {
+				break
 			}
 		}
-	}
+		return ctx.Err()
+	})
 }
 
 func (m *machineCode) instruction(in *Instruction) answer.MachineInstruction {

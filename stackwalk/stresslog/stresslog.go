@@ -209,16 +209,16 @@ func (l *Log) Describe(ctx context.Context, thread uint64) *answer.StressLog {
 
 // messages merges the logs of threads by time.
 func (l *Log) messages(ctx context.Context, queue newest, gaps *answer.Gaps) iter.Seq2[answer.StressMessage, error] {
-	return func(yield func(answer.StressMessage, error) bool) {
+	return answer.NewRows(gaps, func(yield func(answer.StressMessage, error) bool) error {
+		queue := queue.copy()
 		heap.Init(&queue)
 		for len(queue) > 0 {
 			if err := ctx.Err(); err != nil {
-				yield(answer.StressMessage{}, err)
-				return
+				return err
 			}
 			t := queue[0]
 			if !yield(l.describe(t), nil) {
-				return
+				return nil
 			}
 			err := t.next()
 			if err != nil {
@@ -230,7 +230,8 @@ func (l *Log) messages(ctx context.Context, queue newest, gaps *answer.Gaps) ite
 				heap.Pop(&queue)
 			}
 		}
-	}
+		return nil
+	})
 }
 
 func (l *Log) describe(t *threadLog) answer.StressMessage {
@@ -248,6 +249,16 @@ func (l *Log) describe(t *threadLog) answer.StressMessage {
 
 // newest is a heap of threads' logs by the time of their next message.
 type newest []*threadLog
+
+// copy returns the logs at their current messages, so that they can be read again.
+func (q newest) copy() newest {
+	out := make(newest, len(q))
+	for i, t := range q {
+		at := *t
+		out[i] = &at
+	}
+	return out
+}
 
 func (q newest) Len() int { return len(q) }
 func (q newest) Less(i, j int) bool {

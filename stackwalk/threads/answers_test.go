@@ -298,7 +298,9 @@ func TestReturns(t *testing.T) {
 		assert.Less(t, busy, len(p.running(t)), "most threads wait")
 
 		gone := threads.Returns(context.Background(), p.walker, &threads.Thread{Index: -1, Managed: worker.Managed}, threads.ReturnOptions{})
-		assert.Empty(t, rows(t, gone.Returns))
+		for _, err := range gone.Returns {
+			assert.ErrorIs(t, err, target.ErrNotInDump)
+		}
 		assert.ErrorIs(t, gone.Failure(), target.ErrNotInDump)
 	})
 }
@@ -388,9 +390,12 @@ func TestThrownExceptions(t *testing.T) {
 		assert.Nil(t, brief.Nested, "were not asked for")
 		assert.Equal(t, x.HasNested, brief.HasNested)
 
-		none, err := th.DescribeException(p.rt, 0, true)
+		own, err := th.DescribeException(p.rt, 0, true)
 		require.NoError(t, err)
-		assert.Nil(t, none.Exception)
+		assert.Equal(t, x.Exception, own.Exception, "of the thread")
+		none, err := (&threads.Thread{OS: th.OS}).DescribeException(p.rt, 0, true)
+		require.NoError(t, err)
+		assert.Nil(t, none.Exception, "an unmanaged thread")
 		_, err = th.DescribeException(p.rt, p.named(t, "deep").Managed.Addr, true)
 		assert.Error(t, err, "a Thread is no exception")
 

@@ -9,9 +9,15 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// DescribeException describes the exception object at a of rt. If nested is set, it adds the other exceptions that t
-// was handling. Address 0 is an empty answer. It fails if a is not an exception.
+// DescribeException describes the exception object at a of rt, or for address 0 what t threw last; the answer is empty if
+// t threw none. If nested is set, it adds the other exceptions that t was handling. It fails if a is not an exception.
 func (t *Thread) DescribeException(rt *dac.Runtime, a target.Addr, nested bool) (*answer.ThrownException, error) {
+	if a == 0 && t.Managed != nil {
+		if err := t.Managed.LastThrownError; err != nil {
+			return nil, err
+		}
+		a = t.Managed.LastThrown
+	}
 	if a == 0 {
 		return &answer.ThrownException{}, nil
 	}
@@ -31,7 +37,7 @@ func (t *Thread) DescribeException(rt *dac.Runtime, a target.Addr, nested bool) 
 	if out.HasNested = len(others) > 0; !out.HasNested || !nested {
 		return out, nil
 	}
-	out.Nested = func(yield func(*answer.Exception, error) bool) {
+	out.Nested = answer.NewRows(&out.Gaps, func(yield func(*answer.Exception, error) bool) error {
 		for _, n := range others {
 			x, err := code.Of(rt).DescribeException(n, code.ExceptionOptions{})
 			if err != nil {
@@ -39,9 +45,10 @@ func (t *Thread) DescribeException(rt *dac.Runtime, a target.Addr, nested bool) 
 			}
 			out.NoteAll(x.Noted())
 			if !yield(x, err) {
-				return
+				break
 			}
 		}
-	}
+		return nil
+	})
 	return out, nil
 }

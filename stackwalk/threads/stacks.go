@@ -210,7 +210,7 @@ func (s *stackLister) references(t *Thread) (heldReferences, error) {
 // debug lists the stack of t as the debugging API does.
 func (s *stackLister) debug(t *Thread) iter.Seq2[answer.DebugFrame, error] {
 	if t.Managed == nil || t.OS == nil {
-		return func(func(answer.DebugFrame, error) bool) {}
+		return answer.NewRows(s.gaps, func(func(answer.DebugFrame, error) bool) error { return nil })
 	}
 	return s.w.DebugStack(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{Now: s.o.Now}, s.gaps)
 }

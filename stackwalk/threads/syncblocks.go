@@ -22,20 +22,18 @@ func (o *SyncBlockOptions) selects(b *dac.SyncBlock, err error) bool {
 	return b.Held || b.Waiters > 0 || o.All || err != nil
 }
 
-// SyncBlocks lists the sync blocks of rt and the threads of a List that own them. If there is no table, the answer
-// fails when its blocks are read.
+// SyncBlocks lists the sync blocks of rt and the threads of a List that own them. If there is no table, the list of
+// blocks fails.
 func SyncBlocks(ctx context.Context, rt *dac.Runtime, list []Thread, o SyncBlockOptions) *answer.SyncBlocks {
 	out := &answer.SyncBlocks{}
-	out.Blocks = func(yield func(answer.SyncBlock, error) bool) {
+	out.Blocks = answer.NewRows(&out.Gaps, func(yield func(answer.SyncBlock, error) bool) error {
 		var counts answer.SyncBlockCounts
 		for b, err := range rt.SyncBlocks() {
 			if ctx.Err() != nil {
-				yield(answer.SyncBlock{}, ctx.Err())
-				return
+				return ctx.Err()
 			}
 			if err != nil && b.Index <= 1 && b.Addr == 0 {
-				out.Fail(err) // there is no table
-				return
+				return err // there is no table
 			}
 			if b.Index == 0 {
 				continue
@@ -45,11 +43,12 @@ func SyncBlocks(ctx context.Context, rt *dac.Runtime, list []Thread, o SyncBlock
 				counts.Free++
 			}
 			if o.selects(&b, err) && !yield(describeSyncBlock(&out.Gaps, rt, list, &b, err)) {
-				return
+				return nil
 			}
 		}
 		out.SyncBlockCounts = &counts
-	}
+		return nil
+	})
 	return out
 }
 

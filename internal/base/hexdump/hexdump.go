@@ -20,7 +20,7 @@ type Shape struct {
 }
 
 // Rows returns the memory from a on. An element that is not in the dump is nil in its row; the gap
-// is recorded once. If no element is in the dump, the answer has a failure. An impossible shape is
+// is recorded once. If no element is in the dump, the list fails. An impossible shape is
 // target.ErrUnsupported.
 func Rows(ctx context.Context, mem target.Memory, a target.Addr, s Shape) (*answer.Memory, error) {
 	if err := checkLength(s.Length); err != nil {
@@ -30,13 +30,12 @@ func Rows(ctx context.Context, mem target.Memory, a target.Addr, s Shape) (*answ
 		return nil, target.Unsupportedf("%d elements in rows of %d", s.Count, s.Width)
 	}
 	m := &answer.Memory{Address: a, Length: s.Length, Width: s.Width}
-	m.Rows = func(yield func(answer.MemoryRow, error) bool) {
+	m.Rows = answer.NewRows(&m.Gaps, func(yield func(answer.MemoryRow, error) bool) error {
 		var missing error
 		held := false
 		for n := 0; n < s.Count; n += s.Width {
 			if err := ctx.Err(); err != nil {
-				yield(answer.MemoryRow{}, err)
-				return
+				return err
 			}
 			row := answer.MemoryRow{Address: a + target.Addr(n*s.Length)}
 			row.Elements = make([]*answer.Hex, min(s.Width, s.Count-n))
@@ -50,15 +49,15 @@ func Rows(ctx context.Context, mem target.Memory, a target.Addr, s Shape) (*answ
 				row.Elements[i], held = &v, true
 			}
 			if !yield(row, nil) {
-				return
+				return nil
 			}
 		}
-		if held {
-			m.Note(missing)
-		} else {
-			m.Fail(missing)
+		if !held {
+			return missing
 		}
-	}
+		m.Note(missing)
+		return nil
+	})
 	return m, nil
 }
 

@@ -73,12 +73,14 @@ func TestRowsThatTheDumpLacks(t *testing.T) {
 	require.NoError(t, err)
 	n := 0
 	for row, err := range m.Rows {
+		if n++; n == 3 {
+			require.ErrorIs(t, err, target.ErrNotInDump)
+			continue
+		}
 		require.NoError(t, err)
 		assert.Equal(t, []int{2, 0}, []int{len(row.Elements), count(row.Elements)})
-		n++
 	}
-	assert.Equal(t, 2, n)
-	require.ErrorIs(t, m.Failure(), target.ErrNotInDump)
+	assert.Equal(t, 3, n)
 
 	m, err = hexdump.Rows(t.Context(), mem, 0x1000, hexdump.Shape{Length: 4, Count: 2, Width: 2})
 	require.NoError(t, err)

@@ -32,7 +32,8 @@ type Encoder struct {
 	depth int
 }
 
-// Marshal returns v as JSON. A missing row of an iterator becomes {"missing": reason}.
+// Marshal returns v as JSON. A missing row of an iterator becomes {"missing": reason}, the failure of the list
+// {"error": reason} at its end.
 func Marshal(v any) ([]byte, error) {
 	var e Encoder
 	e.Value(v)
@@ -353,7 +354,17 @@ func (e *Encoder) list(p *Plan, v reflect.Value) {
 	})
 }
 
-// iterate appends the rows of an iterator. A missing row becomes an object with the reason.
+// problem appends an object with the reason why a row is missing, or why the list ends.
+func (e *Encoder) problem(err error) {
+	key := `{"missing":`
+	if Ends(err) {
+		key = `{"error":`
+	}
+	e.Buf = append(AppendString(append(e.Buf, key...), err.Error()), '}')
+}
+
+// iterate appends the rows of an iterator. A missing row becomes an object with the reason, and so does the failure of
+// the list.
 func (e *Encoder) iterate(p *Plan, v reflect.Value) {
 	if v.IsNil() {
 		e.Buf = append(e.Buf, "[]"...)
@@ -371,7 +382,7 @@ func (e *Encoder) iterate(p *Plan, v reflect.Value) {
 		}
 		first = false
 		if err != nil {
-			e.Buf = append(AppendString(append(e.Buf, `{"missing":`...), err.Error()), '}')
+			e.problem(err)
 			return true
 		}
 		e.nested(func() { e.encode(p.elem, row) })
@@ -396,6 +407,12 @@ func (p *Plan) Range(v reflect.Value, yield func(row reflect.Value, err error) b
 	}
 }
 
+// Ends reports whether err, of the last row of a list, is what kept the list from being whole. It has a method EndsList.
+func Ends(err error) bool {
+	_, ok := err.(interface{ EndsList() })
+	return ok
+}
+
 // IsStop reports whether err ends a list because it was cancelled.
 func IsStop(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
@@ -413,7 +430,15 @@ func (e *Encoder) rows(s RowStreamer) {
 		e.flush()
 		return e.Err
 	})
-	e.Err = cmp.Or(e.Err, err)
+	switch {
+	case IsStop(err) || !Ends(err):
+		e.Err = cmp.Or(e.Err, err)
+	case first:
+		e.problem(err)
+	default:
+		e.Buf = append(e.Buf, ',', '\n')
+		e.problem(err)
+	}
 	e.Buf = append(e.Buf, ']')
 }
 

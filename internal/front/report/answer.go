@@ -86,11 +86,20 @@ func (p *Page) Warn(err error) {
 // Fail records the error that ends the answer. It keeps the first error and ignores nil.
 func (p *Page) Fail(err error) { p.err = cmp.Or(p.err, err) }
 
+// Ended reports whether err ends a list, as its failure or the context's error does. It then fails the page.
+func (p *Page) Ended(err error) bool {
+	ended := jsonenc.IsStop(err) || jsonenc.Ends(err)
+	if ended {
+		p.Fail(err)
+	}
+	return ended
+}
+
 // Err returns the first error of the writer, or of Fail.
 func (p *Page) Err() error { return p.err }
 
 // Each iterates over the rows of an answer. It skips missing rows with a warning, and passes on warnings in a row's
-// own Gaps. The loop ends with the context or with a write error.
+// own Gaps. The loop ends with the context or with a write error. The failure of the list is an error of the page.
 func Each[T any](p *Page, rows iter.Seq2[T, error]) iter.Seq[T] {
 	gaps := gapsOf(reflect.TypeFor[T]())
 	return func(yield func(T) bool) {
@@ -99,8 +108,7 @@ func Each[T any](p *Page, rows iter.Seq2[T, error]) iter.Seq[T] {
 		}
 		for row, err := range rows {
 			switch {
-			case jsonenc.IsStop(err):
-				p.Fail(err)
+			case p.Ended(err):
 				return
 			case err != nil:
 				p.Warn(err)

@@ -54,6 +54,8 @@ type JSONEncoder struct {
 	window  *Window // nil for all
 	parts   map[string]*ListPart
 	counted bool // the items have already been selected
+
+	failed error // the failure of a list; the fields after it are written
 }
 
 // NewJSONEncoder starts the document of a command.
@@ -71,7 +73,7 @@ func NewJSONEncoder(w io.Writer, command string) *JSONEncoder {
 func EncodeJSON(v any) ([]byte, error) { return jsonenc.Marshal(v) }
 
 // Answer writes an answer as the whole result: a struct field by field, its lists row by row. It calls warn with the
-// reasons for missing rows.
+// reasons for missing rows. It returns the failure of a list after it has written the rest.
 func (e *JSONEncoder) Answer(v any, warn func(error)) error {
 	rv := reflect.ValueOf(v)
 	for rv.Kind() == reflect.Pointer && !rv.IsNil() {
@@ -83,12 +85,12 @@ func (e *JSONEncoder) Answer(v any, warn func(error)) error {
 	rv = addressable(rv)
 	switch p := jsonenc.PlanOf(rv.Type()); {
 	case p.IsIterator(), p.IsSlice():
-		return e.rows("", p, rv, warn)
+		return cmp.Or(e.rows("", p, rv, warn), e.failed)
 	case p.IsStruct():
 		if err := e.startObject(); err != nil {
 			return err
 		}
-		return cmp.Or(p.Each(rv, func(f *jsonenc.Field, v reflect.Value) error { return e.field(f, v, warn) }), e.enc.Err)
+		return cmp.Or(p.Each(rv, func(f *jsonenc.Field, v reflect.Value) error { return e.field(f, v, warn) }), e.enc.Err, e.failed)
 	}
 	return e.Value(v)
 }
@@ -114,7 +116,7 @@ func (e *JSONEncoder) field(f *jsonenc.Field, v reflect.Value, warn func(error))
 			if err := e.List(f.Name); err != nil {
 				return err
 			}
-			return s.StreamJSON(func(rows []byte) error { return e.rawItems(f.Name, rows) })
+			return e.ended(s.StreamJSON(func(rows []byte) error { return e.rawItems(f.Name, rows) }))
 		}
 	}
 	if f.Plan.IsTable() {
@@ -147,8 +149,8 @@ func (e *JSONEncoder) rows(name string, p *jsonenc.Plan, v reflect.Value, warn f
 	gaps := gapsOf(p.Elem().Type)
 	p.Range(v, func(row reflect.Value, err error) bool {
 		switch {
-		case jsonenc.IsStop(err):
-			failed = err
+		case jsonenc.IsStop(err), jsonenc.Ends(err):
+			failed = e.ended(err)
 			return false
 		case err != nil:
 			warn(err)
@@ -161,6 +163,15 @@ func (e *JSONEncoder) rows(name string, p *jsonenc.Plan, v reflect.Value, warn f
 		return failed == nil
 	})
 	return failed
+}
+
+// ended keeps the failure of a list. It returns other errors.
+func (e *JSONEncoder) ended(err error) error {
+	if jsonenc.IsStop(err) || !jsonenc.Ends(err) {
+		return err
+	}
+	e.failed = cmp.Or(e.failed, err)
+	return nil
 }
 
 // startObject starts a result that is an object, possibly empty.

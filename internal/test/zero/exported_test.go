@@ -556,6 +556,7 @@ var exportedTypes = map[string]any{
 	"answer.Worker":                      (*sosgo_answer.Worker)(nil),
 	"app/async.StackOptions":             (*sosgo_app_async.StackOptions)(nil),
 	"app/crash.Crash":                    (*sosgo_app_crash.Crash)(nil),
+	"app/crash.ExceptionOptions":         (*sosgo_app_crash.ExceptionOptions)(nil),
 	"app/crash.Fault":                    (*sosgo_app_crash.Fault)(nil),
 	"app/crash.Options":                  (*sosgo_app_crash.Options)(nil),
 	"app/crash.Place":                    (*sosgo_app_crash.Place)(nil),

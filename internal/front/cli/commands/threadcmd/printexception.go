@@ -6,7 +6,6 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/crash"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/threadtext"
@@ -16,9 +15,8 @@ import (
 )
 
 type thrownOptions struct {
-	Lines  bool         `opt:"lines" help:"also source files and lines in SOS's form; other forms always have them"`
-	Nested bool         `opt:"nested" help:"also the exceptions that the thread was handling when it threw"`
-	All    bool         `opt:"all" help:"the exceptions of all threads"`
+	Lines bool `opt:"lines" help:"also source files and lines in SOS's form; other forms always have them"`
+	crash.ExceptionOptions
 	CCW    *target.Addr `opt:"ccw" help:"not supported: needs the tables of COM interop"`
 	Object cli.Object   `arg:"address,optional" help:"the exception"`
 }
@@ -39,92 +37,31 @@ func askPrintException(c *cli.Context, o *thrownOptions) (*answer.ThrownExceptio
 	if o.CCW != nil {
 		return nil, target.Unsupportedf("-ccw: exceptions are not looked up by their COM wrappers")
 	}
-	rt, err := ask.Runtime(c)
-	if err != nil {
+	if _, err := ask.Runtime(c); err != nil {
 		return nil, err
 	}
-	list, err := ask.Threads(c)
-	if err != nil {
-		return nil, err
+	list, _ := ask.View(c).Threads() // the answer has the reason why some are missing
+	var t *threads.Thread
+	if len(list) > 0 {
+		t = ask.CurrentThread(c, list)
 	}
-	if o.All {
-		x := allExceptions(rt, list)
-		ending(c, rt, x)
-		return x, nil
+	if t != nil && t.Managed == nil && !o.All && !o.Object.Given && ask.FormOf(c).NoAdvice {
+		return nil, target.Unsupportedf("the current thread is unmanaged; clrthreads lists the managed ones")
 	}
-	t, a := ask.CurrentThread(c, list), o.Object.Addr
-	if !o.Object.Given {
-		if a, err = lastThrown(t); err != nil && ask.FormOf(c).NoAdvice {
-			return nil, err
-		}
-	} else if err := provenObject(c, a); err != nil {
-		return nil, invalidException(a, err)
-	}
-	if a == 0 && err == nil || err != nil && t.Managed == nil {
-		x := &answer.ThrownException{}
-		x.Others = crash.Exceptions(rt, list, &x.Gaps)
-		ending(c, rt, x)
-		return x, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	x, err := t.DescribeException(rt, a, o.Nested)
+	o.Address = o.Object.Addr
+	x, err := crash.Exception(c.Context(), ask.View(c), t, o.ExceptionOptions)
 	if o.Object.Given && errors.Is(err, dac.ErrNotException) { // the address is wrong, not the dump
-		err = c.Usagef("object %016x is not an exception: use dumpobj", uint64(a))
+		err = c.Usagef("object %016x is not an exception: use dumpobj", uint64(o.Address))
 	}
-	if err != nil {
-		return nil, invalidException(a, err)
+	if err != nil && o.Address == 0 && t != nil && t.Managed != nil {
+		o.Address = t.Managed.LastThrown
 	}
-	return x, nil
-}
-
-// ending adds the exception that ended the process, if it is not a thread's exception. Errors about the threads are
-// already noted.
-func ending(c *cli.Context, rt *dac.Runtime, x *answer.ThrownException) {
-	record, err := crash.Read(ask.View(c), crash.Options{})
-	if len(x.Noted()) == 0 {
-		x.Note(err)
+	if err != nil && o.Address != 0 {
+		err = invalidException(o.Address, err)
 	}
-	x.Ended = crash.Ending(rt, record, &x.Gaps)
+	return x, err
 }
 
 func invalidException(a target.Addr, err error) error {
 	return cli.WithText(func(p *report.Page) { threadtext.InvalidException(p, a) }, err)
-}
-
-// allExceptions describes the exceptions of all threads.
-func allExceptions(rt *dac.Runtime, list []threads.Thread) *answer.ThrownException {
-	x := &answer.ThrownException{}
-	rows := crash.Exceptions(rt, list, &x.Gaps)
-	x.All = func(yield func(*answer.ThreadException, error) bool) {
-		for _, row := range rows {
-			e, err := code.Of(rt).DescribeException(row.Exception, code.ExceptionOptions{})
-			if err == nil {
-				x.NoteAll(e.Noted())
-			}
-			if !yield(&answer.ThreadException{Carried: row, Exception: e}, err) {
-				return
-			}
-		}
-	}
-	return x
-}
-
-// lastThrown returns the exception that a thread threw last, or 0.
-func lastThrown(t *threads.Thread) (target.Addr, error) {
-	if t.Managed == nil {
-		return 0, target.Unsupportedf("the current thread is unmanaged; clrthreads lists the managed ones")
-	}
-	return t.Managed.LastThrown, t.Managed.LastThrownError
-}
-
-// provenObject returns an error if a is neither 0 nor an object.
-func provenObject(c *cli.Context, a target.Addr) error {
-	r, err := ask.Objects(c)
-	if err != nil || a == 0 {
-		return err
-	}
-	_, err = r.Proven(a)
-	return err
 }

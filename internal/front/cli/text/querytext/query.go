@@ -20,26 +20,26 @@ const widest = 60
 
 // Query is the text of query.
 func Query(p *report.Page, q *answer.Query) {
-	if n := rows(p, q.Columns, q.Rows, q.Failure); n >= 0 {
+	if n := rows(p, q.Columns, q.Rows); n >= 0 {
 		foot(p, n, q.More, q.Strength)
 	}
 }
 
 // Listing is the text of dumpheap -select.
 func Listing(p *report.Page, l *answer.Listing) {
-	if n := rows(p, l.Columns, l.Rows, l.Failure); n >= 0 {
+	if n := rows(p, l.Columns, l.Rows); n >= 0 {
 		foot(p, n, false, l.Strength)
 	}
 }
 
-// rows writes the rows and returns their number, or -1 if the answer has failed.
-func rows(p *report.Page, columns []answer.QueryColumn, list iter.Seq2[answer.QueryRow, error], failure func() error) int {
+// rows writes the rows and returns their number, or -1 if the list has failed.
+func rows(p *report.Page, columns []answer.QueryColumn, list iter.Seq2[answer.QueryRow, error]) int {
 	t, n := table{page: p, columns: columns}, 0
 	for row := range report.Each(p, list) {
 		t.row(row.Cells)
 		n++
 	}
-	if failure() != nil {
+	if p.Err() != nil {
 		return -1
 	}
 	t.flush()

@@ -39,6 +39,9 @@ func ThrownException(p *report.Page, x *answer.ThrownException, o ExceptionOptio
 		return
 	}
 	for n, err := range x.Nested {
+		if p.Ended(err) {
+			return
+		}
 		p.Print("\nNested exception -------------------------------------------------------------\n")
 		if err != nil {
 			InvalidException(p, n.Address)
@@ -78,6 +81,9 @@ func endingException(p *report.Page, x *answer.EndingException, lines bool) {
 func allExceptions(p *report.Page, x *answer.ThrownException, o ExceptionOptions) {
 	n := 0
 	for row, err := range x.All {
+		if p.Ended(err) {
+			return
+		}
 		p.Printf("Thread %s: %s\n", threadName(&row.Carried.Thread), carriedWords[row.Carried.State])
 		n++
 		if err != nil {

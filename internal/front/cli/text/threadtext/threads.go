@@ -118,14 +118,11 @@ func SyncBlocks(p *report.Page, l *answer.SyncBlocks) {
 	p.Print("Index         SyncBlock MonitorHeld Recursion Owning Thread Info          SyncBlock Owner\n")
 	for b, err := range l.Blocks {
 		switch {
-		case p.Err() != nil:
+		case p.Err() != nil || p.Ended(err):
 			return
-		case errors.Is(err, target.ErrNotInDump), errors.Is(err, target.ErrCorrupt), errors.Is(err, target.ErrUnsupported):
+		case err != nil:
 			p.Warn(err)
 			p.Printf("%5d %s\n", b.Index, answer.Absent(err))
-		case err != nil: // canceled
-			p.Fail(err)
-			return
 		default:
 			syncBlock(p, &b)
 		}

@@ -36,7 +36,7 @@ func IL(p *report.Page, il *answer.IL) {
 		l.blocks(in.Offset)
 		l.line(fmt.Sprintf("IL_%04x: %s %s", in.Offset, in.Opcode, l.operand(&in.Operand)))
 	}
-	if il.Failure() == nil {
+	if p.Err() == nil {
 		l.blocks(il.CodeSize)
 	}
 }

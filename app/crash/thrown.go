@@ -1,0 +1,83 @@
+package crash
+
+import (
+	"context"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/process"
+	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/target"
+)
+
+// ExceptionOptions select what Exception describes. The zero value is the exception that the thread threw last.
+type ExceptionOptions struct {
+	Address target.Addr // an exception object, or 0 for the exception of the thread
+	Nested  bool        `opt:"nested" help:"also the exceptions that the thread was handling when it threw"`
+	All     bool        `opt:"all" help:"the exceptions of all threads"`
+}
+
+// Exception describes an exception with its stack trace: the object at o.Address, or what thread t threw last. If t
+// threw none, or runs no managed code, the answer lists the exceptions of the other threads. With o.All it describes
+// those of all threads; t may then be nil. Both have the exception that ended the process if no thread has it. The
+// error for an object of another type is dac.ErrNotException.
+func Exception(ctx context.Context, p *process.Process, t *threads.Thread, o ExceptionOptions) (*answer.ThrownException, error) {
+	return process.WithRuntime(ctx, p, func(_ context.Context, c *process.Call, rt *dac.Runtime) (*answer.ThrownException, error) {
+		list, err := c.ThreadList()
+		if err != nil {
+			return nil, err
+		}
+		if o.All {
+			return carriedByAll(c, rt, list, true), nil
+		}
+		if t == nil {
+			return nil, process.ErrNoThread
+		}
+		if o.Address != 0 {
+			r, err := c.Objects()
+			if err == nil {
+				_, err = r.Proven(o.Address)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		x, err := t.DescribeException(rt, o.Address, o.Nested)
+		if err == nil && x.Exception == nil {
+			return carriedByAll(c, rt, list, false), nil
+		}
+		return x, err
+	})
+}
+
+// carriedByAll lists the exceptions of all threads, with their stack traces if described is set, and the one that ended
+// the process.
+func carriedByAll(c *process.Call, rt *dac.Runtime, list []threads.Thread, described bool) *answer.ThrownException {
+	x := &answer.ThrownException{}
+	all, err := carriedBy(rt, list)
+	x.Note(err)
+	rows := describeCarried(rt, all, &x.Gaps)
+	if !described {
+		x.Others = rows
+	} else {
+		x.All = answer.NewRows(&x.Gaps, func(yield func(*answer.ThreadException, error) bool) error {
+			for _, row := range rows {
+				e, err := code.Of(rt).DescribeException(row.Exception, code.ExceptionOptions{})
+				if err == nil {
+					x.NoteAll(e.Noted())
+				}
+				if !yield(&answer.ThreadException{Carried: row, Exception: e}, err) {
+					break
+				}
+			}
+			return nil
+		})
+	}
+	record, err := Read(c.Process, Options{})
+	if len(x.Noted()) == 0 {
+		x.Note(err) // otherwise it is noted
+	}
+	x.Ended = ending(rt, record, &x.Gaps)
+	return x
+}
