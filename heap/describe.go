@@ -1,7 +1,6 @@
 package heap
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,7 +43,10 @@ func (h *Heap) graphObjects(ctx context.Context, g *answer.HeapGraph, f *Filter,
 			}
 			return nil
 		})
-		return cmp.Or(err, noteCorrupt(&g.Gaps, &s))
+		if err != nil {
+			return err
+		}
+		return noteCorrupt(&g.Gaps, &s)
 	})
 }
 

@@ -27,23 +27,25 @@ func ParseHandleType(name string) (HandleType, bool) {
 	return 0, false
 }
 
-// ListHandles lists and counts the handles of the given types, or of all types, that refer to an object. It
-// notes unreadable parts; if everything is unreadable, the answer has a failure. It returns ctx's error.
+// ListHandles lists and counts the handles of the given types, or of all types, that refer to an object. An unreadable
+// part of a table is a missing row. The list fails if all are unreadable. ListHandles returns ctx's error.
 func (h *Heap) ListHandles(ctx context.Context, types ...HandleType) (*answer.Handles, error) {
 	a := &answer.Handles{Heaps: len(h.subHeaps), All: len(types) == 0, Count: answer.Maybe[uint64]{Err: errUnread}}
 	var list []Handle
+	var lost []error
 	for e, err := range h.Handles() {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		a.Note(err)
+		if err != nil {
+			lost = append(lost, err)
+		}
 		if e.Object != 0 && (a.All || slices.Contains(types, e.Type)) {
 			list = append(list, e)
 		}
 	}
-	if noted := a.Noted(); len(list) == 0 && len(noted) > 0 {
-		a.Gaps = answer.Gaps{}
-		a.Fail(noted[0])
+	if len(list) == 0 && len(lost) > 0 {
+		a.Fail(lost[0])
 		a.Handles = answer.NewRows(&a.Gaps, func(func(answer.Handle, error) bool) error { return nil })
 		return a, nil
 	}
@@ -54,12 +56,12 @@ func (h *Heap) ListHandles(ctx context.Context, types ...HandleType) (*answer.Ha
 	a.SystemDomain = answer.Maybe[target.Addr]{Value: system, Err: err}
 	domain, err := h.Runtime().AppDomain()
 	a.AppDomain = answer.Maybe[target.Addr]{Value: domain.Addr, Err: err}
-	a.Handles = h.handleRows(ctx, a, list)
+	a.Handles = h.handleRows(ctx, a, list, lost)
 	return a, nil
 }
 
-// handleRows yields the rows of handles and then adds their counts to a.
-func (h *Heap) handleRows(ctx context.Context, a *answer.Handles, list []Handle) iter.Seq2[answer.Handle, error] {
+// handleRows yields the rows of handles and what was lost, and then adds their counts to a.
+func (h *Heap) handleRows(ctx context.Context, a *answer.Handles, list []Handle, lost []error) iter.Seq2[answer.Handle, error] {
 	return answer.NewRows(&a.Gaps, func(yield func(answer.Handle, error) bool) error {
 		var tally answer.HandleTally
 		names := map[target.Addr]answer.Text{}
@@ -70,6 +72,11 @@ func (h *Heap) handleRows(ctx context.Context, a *answer.Handles, list []Handle)
 			row := h.handleRow(&a.Gaps, &list[i], names)
 			tally.Add(&row)
 			if !yield(row, nil) {
+				return nil
+			}
+		}
+		for _, err := range lost {
+			if !yield(answer.Handle{}, err) {
 				return nil
 			}
 		}

@@ -1,7 +1,6 @@
 package heap
 
 import (
-	"cmp"
 	"context"
 	"errors"
 
@@ -18,16 +17,15 @@ type ListOptions struct {
 	Scan        ScanOptions
 }
 
-// List lists objects in address order and counts them by type, the types with the most bytes last. It notes
-// places where the walk had to skip memory, and fails if no object is readable.
+// List lists objects in address order and counts them by type, the types with the most bytes last. A place where the
+// walk had to skip memory is a missing row. The list fails if no object is readable.
 func (h *Heap) List(ctx context.Context, o ListOptions) *answer.Listing {
 	l := &answer.Listing{}
 	l.Objects = h.list(ctx, &l.Gaps, o.Filter, o.Scan, func(s *Stats) error {
-		err := noteCorrupt(&l.Gaps, s)
-		if err == nil && !o.OnlyObjects {
+		if !o.OnlyObjects {
 			l.Statistics = h.statistics(&l.Gaps, s, o.ByCount)
 		}
-		return err
+		return nil
 	})
 	return l
 }
@@ -64,7 +62,7 @@ func (h *Heap) CountStrings(ctx context.Context, o ListOptions) *answer.Listing 
 func (h *Heap) AddStrings(ctx context.Context, l *answer.Listing, o ListOptions, list bool) {
 	contents := &stringContents{h: h, ctx: ctx, gaps: &l.Gaps, f: o.Filter, o: o.Scan}
 	if list {
-		scan := &scanList{h: h, ctx: ctx, f: h.StringFilter(o.Filter), o: o.Scan, end: func(*Stats) error { return nil }}
+		scan := &scanList{h: h, ctx: ctx, gaps: &l.Gaps, f: h.StringFilter(o.Filter), o: o.Scan, end: func(*Stats) error { return nil }}
 		l.Objects = answer.NewObjects(&l.Gaps, scan)
 		if o.OnlyObjects {
 			return
@@ -108,7 +106,7 @@ var errUnread = errors.New("the objects were not read")
 func (h *Heap) ListGeneration(ctx context.Context, g Generation, o ListOptions) *answer.GenerationObjects {
 	l := &answer.GenerationObjects{Count: answer.Maybe[uint64]{Err: errUnread}}
 	l.Objects = h.list(ctx, &l.Gaps, o.Filter.within(g), o.Scan, func(s *Stats) error {
-		err := cmp.Or(h.checkGeneration(g), noteCorrupt(&l.Gaps, s))
+		err := h.checkGeneration(g)
 		if err == nil {
 			l.Count = answer.Known(s.Count)
 		}
@@ -139,7 +137,7 @@ func (f *Filter) within(g Generation) *Filter {
 
 // list lists the objects that f selects. It calls end with their counts. If end returns an error, the list fails.
 func (h *Heap) list(ctx context.Context, g *answer.Gaps, f *Filter, o ScanOptions, end func(*Stats) error) *answer.Objects {
-	return answer.NewObjects(g, &scanList{h: h, ctx: ctx, f: f, o: o, end: end})
+	return answer.NewObjects(g, &scanList{h: h, ctx: ctx, gaps: g, f: f, o: o, end: end})
 }
 
 // noteCorrupt notes the unreadable places of a scan. It returns an error if the scan read nothing.
@@ -147,13 +145,19 @@ func noteCorrupt(g *answer.Gaps, s *Stats) error {
 	if err := s.unread(); err != nil {
 		return err
 	}
+	g.NoteAll(s.lost())
+	return nil
+}
+
+// lost returns the places that the scan could not read.
+func (s *Stats) lost() (out []error) {
 	for _, e := range s.Corruptions {
-		g.Note(e)
+		out = append(out, e)
 	}
 	if more := s.Corrupt - len(s.Corruptions); more > 0 {
-		g.Note(target.Corruptf("%d further places of the heap can't be read", more))
+		out = append(out, target.Corruptf("%d further places of the heap can't be read", more))
 	}
-	return nil
+	return out
 }
 
 // Note notes in g the unreadable places of the scan. It returns an error if the scan read nothing.

@@ -13,11 +13,12 @@ import (
 
 // A scanList is an answer.ObjectSource that scans the heap.
 type scanList struct {
-	h   *Heap
-	ctx context.Context
-	f   *Filter
-	o   ScanOptions
-	end func(*Stats) error // called with the counts after a complete scan
+	h    *Heap
+	ctx  context.Context
+	gaps *answer.Gaps
+	f    *Filter
+	o    ScanOptions
+	end  func(*Stats) error // called with the counts after a complete scan
 	// contents, if not nil, receives the strings hashed by this scan. That saves a scan.
 	contents *stringContents
 }
@@ -26,7 +27,7 @@ type scanList struct {
 var errEnough = errors.New("enough")
 
 func (l *scanList) Each(yield func(answer.HeapObject, error) bool) error {
-	return scanRows(l, func() *rowCollector {
+	s, err := scanRows(l, func() *rowCollector {
 		return &rowCollector{listCollector: l.collector()}
 	}, func(c *rowCollector) error {
 		for i := range c.rows {
@@ -36,10 +37,19 @@ func (l *scanList) Each(yield func(answer.HeapObject, error) bool) error {
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	for _, lost := range s.lost() {
+		if !yield(answer.HeapObject{}, lost) {
+			return nil
+		}
+	}
+	return l.end(&s)
 }
 
 func (l *scanList) Format(chars int, newRow func() answer.AppendObject, emit func([]byte) error) error {
-	return scanRows(l, func() *lineCollector {
+	s, err := scanRows(l, func() *lineCollector {
 		return &lineCollector{listCollector: l.collector(), reader: newRowReader(l.h, chars), row: newRow()}
 	}, func(c *lineCollector) error {
 		if len(c.out) == 0 {
@@ -47,6 +57,13 @@ func (l *scanList) Format(chars int, newRow func() answer.AppendObject, emit fun
 		}
 		return emit(c.out)
 	})
+	if err != nil {
+		return err
+	}
+	if l.contents == nil { // otherwise they are noted with the contents
+		l.gaps.NoteAll(s.lost())
+	}
+	return l.end(&s)
 }
 
 // A listCollector is the common part of the row collectors.
@@ -86,10 +103,11 @@ func (c *listCollector) Reset() {
 
 func (c *listCollector) common() *listCollector { return c }
 
+// scanRows scans the objects of l. It fails if no object is readable.
 func scanRows[C interface {
 	Collector
 	common() *listCollector
-}](l *scanList, create func() C, merge func(C) error) error {
+}](l *scanList, create func() C, merge func(C) error) (Stats, error) {
 	total := NewCounter(l.h, l.f)
 	ctx, cancel := context.WithCancel(l.ctx)
 	defer cancel()
@@ -110,10 +128,7 @@ func scanRows[C interface {
 			l.contents.sorted, l.contents.gap, l.contents.stats = sorted, gap, s
 		}
 	}
-	if err != nil {
-		return err
-	}
-	return l.end(&s)
+	return s, cmp.Or(err, s.unread())
 }
 
 // A rowCollector collects objects as rows of an answer.

@@ -14,8 +14,8 @@ import (
 var errUnread = errors.New("the objects were not read")
 
 // Exceptions lists the exception objects on the heap that f selects, in the order of addresses. A nil f selects all.
-// Each row has the message and the innermost frame. The answer records places where the heap walk failed after the list
-// was read.
+// Each row has the message and the innermost frame. A place where the walk of the heap had to skip memory is a missing
+// row.
 func (r *Reader) Exceptions(ctx context.Context, h *heap.Heap, f *heap.Filter, o heap.ScanOptions) *answer.Exceptions {
 	a := &answer.Exceptions{Count: answer.Maybe[uint64]{Err: errUnread}}
 	only := heap.Filter{}
@@ -31,16 +31,18 @@ func (r *Reader) Exceptions(ctx context.Context, h *heap.Heap, f *heap.Filter, o
 		n := uint64(0)
 		list := h.List(ctx, heap.ListOptions{Filter: &only, OnlyObjects: true, Scan: o})
 		for x, err := range list.Objects.All() {
-			if err != nil {
-				return err // no single object can fail
+			var row answer.HeapException
+			if err == nil {
+				n++
+				row = r.exception(&a.Gaps, &x)
 			}
-			n++
-			if !yield(r.exception(&a.Gaps, &x), nil) {
+			if !yield(row, err) {
 				return nil
 			}
 		}
-		a.NoteAll(list.Noted())
-		a.Count = answer.Known(n)
+		if list.Failure() == nil {
+			a.Count = answer.Known(n)
+		}
 		return nil
 	})
 	return a

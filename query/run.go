@@ -473,6 +473,9 @@ func (r *run) rows(yield func(answer.QueryRow, error) bool) error {
 		err = s.finish()
 	}
 	r.note(&s.all)
+	for _, lost := range s.all.lost() {
+		s.stopped = s.stopped || !yield(answer.QueryRow{}, lost)
+	}
 	switch {
 	case s.stopped:
 		return nil
@@ -492,7 +495,7 @@ var errUnread = errors.New("the rows were not read")
 // errEnough ends a query that has all its rows.
 var errEnough = errors.New("enough rows")
 
-// note reports what is missing from the rows.
+// note completes the answer after its rows.
 func (r *run) note(p *partial) {
 	r.out.Looked = answer.Known(p.looked)
 	if r.onHeap() && r.o.Filter == nil {
@@ -504,20 +507,23 @@ func (r *run) note(p *partial) {
 	if r.e.guessed.Load() {
 		r.out.Strength = answer.StrengthPossible
 	}
-	for _, g := range p.gaps {
-		if g.count > 0 {
-			r.out.Note(fmt.Errorf("%d %s: %w", g.count, g.what, g.err))
-		}
-	}
-	for _, err := range p.corrupt {
-		r.out.Note(err)
-	}
-	for _, mt := range slices.Sorted(maps.Keys(p.doubts)) {
-		r.out.Note(p.doubts[mt])
-	}
 	for _, n := range r.e.rowNames {
 		r.out.Note(n.err())
 	}
+}
+
+// lost returns the errors of rows that could not be read or selected.
+func (p *partial) lost() (out []error) {
+	for _, g := range p.gaps {
+		if g.count > 0 {
+			out = append(out, fmt.Errorf("%d %s: %w", g.count, g.what, g.err))
+		}
+	}
+	out = append(out, p.corrupt...)
+	for _, mt := range slices.Sorted(maps.Keys(p.doubts)) {
+		out = append(out, p.doubts[mt])
+	}
+	return out
 }
 
 // feed passes the rows of the source to s.

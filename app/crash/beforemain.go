@@ -101,7 +101,7 @@ func (d *describer) preparing(root target.Addr, t *dac.Thread) (found target.Add
 	objects := h.List(d.ctx, heap.ListOptions{Filter: &only, OnlyObjects: true})
 	for o, err := range objects.Objects.All() {
 		if err != nil {
-			return 0, method, err
+			return 0, method, err // the exception may be among the objects that the walk skipped
 		}
 		e, err := d.rt.Exception(o.Address)
 		if err != nil {
@@ -127,9 +127,6 @@ func (d *describer) preparing(root target.Addr, t *dac.Thread) (found target.Add
 	}
 	if unread != nil {
 		return 0, method, unread
-	}
-	if missing := objects.Noted(); len(missing) > 0 {
-		return 0, method, missing[0] // the exception may be among the objects that the walk skipped
 	}
 	return found, method, nil
 }

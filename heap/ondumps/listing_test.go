@@ -1,6 +1,7 @@
 package ondumps_test
 
 import (
+	"errors"
 	"iter"
 	"slices"
 	"testing"
@@ -114,7 +115,7 @@ func TestCountStrings(t *testing.T) {
 	cannedHeaps(t, func(t *testing.T, d *testdump.Dump, h *heap.Heap) {
 		l := h.ListStrings(t.Context(), heap.ListOptions{})
 		var listed, counted uint64
-		require.NoError(t, l.Objects.Format(8, func() answer.AppendObject {
+		err := l.Objects.Format(8, func() answer.AppendObject {
 			return func(b []byte, o *answer.HeapObject) []byte {
 				require.NotNil(t, o.String)
 				if s := o.String; s.Text.Err == nil && !s.Whole {
@@ -125,7 +126,8 @@ func TestCountStrings(t *testing.T) {
 		}, func(rows []byte) error {
 			listed += uint64(len(rows))
 			return nil
-		}))
+		})
+		require.Equal(t, l.Failure(), errors.Unwrap(err))
 		var counts []answer.StringCount
 		for s, err := range l.Strings.All() {
 			if err != nil {
