@@ -26,20 +26,19 @@ func Example_stackObjects() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for i := range all {
-		if name, _ := all[i].Name(); name != "zoo worker" {
-			continue
-		}
-		list, err := stacks.StackObjects(ctx, v.Process, &all[i], threads.ObjectOptions{})
+	worker := threads.ByID(all, 0x2ce6)
+	if worker == nil {
+		log.Fatal("no such thread")
+	}
+	list, err := stacks.StackObjects(ctx, v.Process, worker, threads.ObjectOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for o, err := range list.Objects {
 		if err != nil {
 			log.Fatal(err)
 		}
-		for o, err := range list.Objects {
-			if err != nil {
-				log.Fatal(err)
-			}
-			fmt.Println(o.Slot, o.Object, o.Type.S)
-		}
+		fmt.Println(o.Slot, o.Object, o.Type.S)
 	}
 	// Output:
 	// 00007efbae9fda98 00007efbcd80d060 System.Threading.ThreadStart
