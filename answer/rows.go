@@ -51,7 +51,7 @@ type endError struct{ error }
 
 func (e endError) Unwrap() error { return e.error }
 
-// EndsList tells jsonenc.Ends that no row is missing.
+// EndsList marks the error for jsonenc.Ends.
 func (endError) EndsList() {}
 
 // formatted calls format, which formats the rows of a list for emit, and records the failure of the list in g.

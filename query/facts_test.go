@@ -41,7 +41,7 @@ func evaluate(p *query.Env, expression string) string {
 	return c.Plain()
 }
 
-// rowsOf returns the rows of a query of which nothing is missing.
+// rowsOf returns the rows of a query that has all its rows.
 func rowsOf(t testing.TB, p *query.Env, text string, o query.Options) ([]string, *answer.Query) {
 	t.Helper()
 	out, lost, q := readRows(t, p, text, o)

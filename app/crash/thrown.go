@@ -19,8 +19,8 @@ type ExceptionOptions struct {
 }
 
 // Exception describes an exception with its stack trace: the object at o.Address, or what thread t threw last. If t
-// threw none, or runs no managed code, the answer lists the exceptions of the other threads. With o.All it describes
-// those of all threads; t may then be nil. Both have the exception that ended the process if no thread has it. The
+// threw none, or runs no managed code, the answer lists the exceptions of the other threads. With o.All it describes the
+// exceptions of all threads, and t may be nil. Both have the exception that ended the process if no thread has it. The
 // error for an object of another type is dac.ErrNotException.
 func Exception(ctx context.Context, p *process.Process, t *threads.Thread, o ExceptionOptions) (*answer.ThrownException, error) {
 	return process.WithRuntime(ctx, p, func(_ context.Context, c *process.Call, rt *dac.Runtime) (*answer.ThrownException, error) {

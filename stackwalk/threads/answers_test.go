@@ -155,7 +155,11 @@ func TestMergedWalkOfStacks(t *testing.T) {
 	list := p.running(t)
 	kinds := map[string]int{}
 	s := threads.Stacks(context.Background(), p.walker, list, threads.StackOptions{Native: true, Walk: p.MergedWalk})
-	for _, f := range rows(t, s.Frames) {
+	for f, err := range s.Frames {
+		if err != nil {
+			require.ErrorIs(t, err, target.ErrNotInDump, "a part of a stack that the dump was cut without")
+			continue
+		}
 		kinds[f.Kind]++
 	}
 	assert.NotZero(t, kinds[answer.FrameManaged])

@@ -121,25 +121,25 @@ func (f *folder[T]) flush() {
 // foldFrames folds the repetitions in a stack's frames.
 func foldFrames(frames iter.Seq2[*answer.Frame, error]) iter.Seq2[*answer.Frame, error] {
 	return func(yield func(*answer.Frame, error) bool) {
-		var failed error
-		rows := func(yield func(*answer.Frame) bool) {
+		type row struct {
+			frame *answer.Frame
+			err   error // of missing frames
+		}
+		rows := func(yield func(row) bool) {
 			for f, err := range frames {
-				if failed = err; err != nil || !yield(f) {
+				if !yield(row{f, err}) {
 					return
 				}
 			}
 		}
-		same := func(a, b **answer.Frame) bool { return sameCall(*a, *b) }
+		same := func(a, b *row) bool { return a.err == nil && b.err == nil && sameCall(a.frame, b.frame) }
 		for f := range Fold(rows, same) {
 			if f.Cycle > 0 {
-				f.Row.Cycle, f.Row.Repeat = f.Cycle, f.Times
+				f.Row.frame.Cycle, f.Row.frame.Repeat = f.Cycle, f.Times
 			}
-			if !yield(f.Row, nil) {
+			if !yield(f.Row.frame, f.Row.err) {
 				return
 			}
-		}
-		if failed != nil {
-			yield(nil, failed)
 		}
 	}
 }

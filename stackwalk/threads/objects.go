@@ -37,8 +37,8 @@ func StackObjects(ctx context.Context, s *stackscan.Scanner, t *Thread, o Object
 	return out, nil
 }
 
-// AllStackObjects lists the objects that the registers and stacks of all OS threads refer to. It notes stacks that are
-// not in the dump.
+// AllStackObjects lists the objects that the registers and stacks of all OS threads refer to. A stack that is not in the
+// dump is a missing row.
 func AllStackObjects(ctx context.Context, s *stackscan.Scanner, list []Thread, o ObjectOptions) *answer.StackObjects {
 	l := &objectLister{ctx: ctx, scanner: s, o: o}
 	out := answer.NewStackObjects(func(yield func(*answer.ThreadObjects, error) bool) {
@@ -47,8 +47,7 @@ func AllStackObjects(ctx context.Context, s *stackscan.Scanner, list []Thread, o
 				continue
 			}
 			row, err := l.thread(&list[i])
-			l.gaps.Note(err)
-			if !yield(row, nil) {
+			if !yield(row, nil) || err != nil && !yield(nil, err) {
 				return
 			}
 		}

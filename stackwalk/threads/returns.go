@@ -27,23 +27,27 @@ type ReturnOptions struct {
 
 // Returns lists the return addresses on the stack of t. The answer fails if the stack is not in the dump.
 func Returns(ctx context.Context, w *stackwalk.Walker, t *Thread, o ReturnOptions) *answer.Returns {
-	return listReturns(ctx, w, []*Thread{t}, o, (*answer.Gaps).Fail)
+	return listReturns(ctx, w, []*Thread{t}, o, true)
 }
 
-// AllReturns lists the return addresses on the stacks of threads. It notes stacks that are not in the dump.
+// AllReturns lists the return addresses on the stacks of threads. A stack that is not in the dump is a missing row.
 func AllReturns(ctx context.Context, w *stackwalk.Walker, list []*Thread, o ReturnOptions) *answer.Returns {
-	return listReturns(ctx, w, list, o, (*answer.Gaps).Note)
+	return listReturns(ctx, w, list, o, false)
 }
 
-func listReturns(ctx context.Context, w *stackwalk.Walker, list []*Thread, o ReturnOptions, note func(*answer.Gaps, error)) *answer.Returns {
+func listReturns(ctx context.Context, w *stackwalk.Walker, list []*Thread, o ReturnOptions, single bool) *answer.Returns {
 	l := &returnLister{ctx: ctx, w: w, code: code.Of(w.Runtime()), o: o}
 	out := answer.NewReturns(func(yield func(*answer.ThreadReturns, error) bool) {
 		for _, t := range list {
-			row := &answer.ThreadReturns{ThreadID: t.answerID()}
+			row, err := &answer.ThreadReturns{ThreadID: t.answerID()}, error(nil)
 			if !o.BusyOnly || l.isBusy(t) {
-				note(l.gaps, l.thread(t, row))
+				err = l.thread(t, row)
 			}
-			if !yield(row, nil) {
+			if single {
+				l.gaps.Fail(err)
+				err = nil
+			}
+			if !yield(row, nil) || err != nil && !yield(nil, err) {
 				return
 			}
 		}

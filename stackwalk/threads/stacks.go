@@ -121,11 +121,8 @@ func (s *stackLister) frames(t *Thread) iter.Seq2[*answer.Frame, error] {
 				yield(nil, err)
 				return
 			}
-			if f.Err != nil {
-				s.gaps.Note(fmt.Errorf("stack of thread %#x ends at %#x: %w", t.OS.ID, uint64(f.SP), f.Err))
-			}
-			if f.Lost != nil {
-				s.gaps.Note(fmt.Errorf("stack of thread %#x: %w", t.OS.ID, f.Lost))
+			if f.Lost != nil && !yield(nil, fmt.Errorf("stack of thread %#x: %w", t.OS.ID, f.Lost)) {
+				return
 			}
 			row := s.describer.Frame(&f)
 			row.OSID = t.OS.ID
@@ -133,6 +130,9 @@ func (s *stackLister) frames(t *Thread) iter.Seq2[*answer.Frame, error] {
 				row.References = append(row.References, stackwalk.DescribeRoot(&r, s.objects, s.gaps))
 			}
 			if !yield(row, nil) {
+				return
+			}
+			if f.Err != nil && !yield(nil, fmt.Errorf("stack of thread %#x ends at %#x: %w", t.OS.ID, uint64(f.SP), f.Err)) {
 				return
 			}
 			n++

@@ -143,7 +143,7 @@ export interface ProcessResult {
 }
 
 export interface QueryResult {
-  columns?: Array<QueryColumn> | null; count?: number; looked?: number; more?: boolean; rows?: Array<Record<string, Json>>;
+  columns?: Array<QueryColumn> | null; count?: number | null; looked?: number | null; more?: boolean; rows?: Array<Record<string, Json>>;
   strength?: string;
 }
 

@@ -147,11 +147,12 @@ func (s *session) walk(ctx context.Context, t *thread, d stackwalk.DescribeOptio
 	}
 	for f, err := range list.Frames {
 		if err != nil {
-			return out, list.Noted(), err
+			lacks = append(lacks, err)
+			continue
 		}
 		out = append(out, f)
 	}
-	return out, list.Noted(), ctx.Err()
+	return out, append(lacks, list.Noted()...), ctx.Err()
 }
 
 func (s *session) stackTrace(ctx context.Context, a *dap.StackTraceArguments) (any, error) {
