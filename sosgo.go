@@ -13,7 +13,27 @@
 // options). Package answer has their results.
 //
 // A Dump is safe for concurrent use, including Close. After Close all reads fail. No function logs, prints or panics.
-// errors.Is matches each error to target.ErrNotInDump, target.ErrCorrupt or target.ErrUnsupported.
+// errors.Is matches each error to one of the variables below.
+//
+// # Errors
+//
+// A function without an answer returns an error. Long lists of an answer are read while they are ranged over, and a loop
+// sees the errors of a list:
+//
+//	for row, err := range list.Objects.All() {
+//		if err != nil {
+//			return err // or keep it and continue
+//		}
+//	}
+//
+// An error beside a row reports missing rows; the list continues. What kept a list from being read to its end is the
+// error of its last row, which is zero: memory that is not in the dump, or the context. A list is never empty because
+// nothing could be read.
+//
+// A missing value in a row is an [answer.Text] or an [answer.Maybe] with an error, never zero. Counts that are known
+// only after a list, such as Total of [answer.Query], have the error "not read" until then. Failure of an answer is the
+// error of the last row; Noted lists why values are missing or doubtful, as the program's warnings do. JSON has missing
+// rows as {"missing": reason}, and the error of the last row as {"error": reason}.
 //
 // # How do I …
 //

@@ -1,12 +1,15 @@
 // Package answer holds the results of sosgo's functions as plain values: one type per question, such as [Where].
 // Packages such as heap, objects and app fill them in; other packages write them as text or JSON. It reads no dump.
 //
-// Structs have json and doc tags, from which docs/json.md is made. Long lists are iterators, iter.Seq2[T, error]. A
-// list is read while it is ranged over, once, before the dump is closed. A row with an error is missing; the list
-// continues, except after the context's error.
+// Structs have json and doc tags, from which docs/json.md is made. Long lists are iterators, iter.Seq2[T, error], made by
+// [NewRows]. A list is read while it is ranged over, before the dump is closed. A row with an error stands for missing
+// rows, and the list continues. The last row has the error that kept the list from being whole, if any; in JSON they are
+// {"missing": reason} and {"error": reason}. The lists that are formatted by several workers ([Objects], [StringCounts],
+// [CollectionItems]) note missing rows in [Gaps] when they are formatted or encoded.
 //
-// A part that could not be read is never zero: it is a [Text] or a [Maybe] with an error, or it is left out. [Gaps]
-// has the reasons. errors.Is matches each to target.ErrNotInDump, target.ErrCorrupt or target.ErrUnsupported.
+// A part that could not be read is never zero: it is a [Text] or a [Maybe] with an error, or it is left out. A fact that
+// is known after a list only is missing until the list is read. [Gaps] has the reasons for missing values. errors.Is
+// matches each to target.ErrNotInDump, target.ErrCorrupt or target.ErrUnsupported.
 //
 // Start at Gaps in answer.go.
 //
@@ -99,18 +102,18 @@ func (g *Gaps) Reword(f func(error) error) {
 	}
 }
 
-// Noted returns the notes in order, including duplicates.
+// Noted returns the notes in order, including duplicates. Errors of rows are not among them.
 func (g Gaps) Noted() []error { return g.noted }
 
-// Fail records that the whole answer is unusable. This may become known only while its rows are read. The first
-// failure is kept; nil is ignored.
+// Fail records that the whole answer is unusable. Lists of the answer end with this error; they record their own
+// failures (see NewRows). The first failure is kept; nil is ignored.
 func (g *Gaps) Fail(err error) {
 	if g != nil {
 		g.failure = cmp.Or(g.failure, err)
 	}
 }
 
-// Failure returns the error given to Fail, or nil.
+// Failure returns the error given to Fail, or nil. It is the error of the last row of each list.
 func (g Gaps) Failure() error { return g.failure }
 
 // Text makes a Text and notes its error.

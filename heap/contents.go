@@ -2,6 +2,7 @@ package heap
 
 import (
 	"context"
+	"slices"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/base/workers"
@@ -22,26 +23,27 @@ type stringContents struct {
 	stats  Stats
 }
 
-// count returns the counted contents in order.
-func (c *stringContents) count() (*sortedStrings, error) {
-	var err error
+// count returns the counted contents in order, and the errors of missing ones.
+func (c *stringContents) count() (sorted *sortedStrings, lost []error, err error) {
 	if c.sorted == nil {
 		c.sorted, c.gap, c.stats, err = c.h.countStrings(c.ctx, c.f, c.o)
 	}
 	if err == nil {
-		err = noteCorrupt(c.gaps, &c.stats)
+		err = c.stats.unread()
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	c.gaps.Note(c.gap)
-	sorted := c.sorted
-	c.sorted = nil
-	return sorted, nil
+	lost = c.stats.lost()
+	if c.gap != nil {
+		lost = append(lost, c.gap)
+	}
+	sorted, c.sorted = c.sorted, nil
+	return sorted, lost, nil
 }
 
 func (c *stringContents) Each(yield func(answer.StringCount, error) bool) error {
-	sorted, err := c.count()
+	sorted, lost, err := c.count()
 	if err != nil {
 		return err
 	}
@@ -52,7 +54,7 @@ func (c *stringContents) Each(yield func(answer.StringCount, error) bool) error 
 			r.read(i, func(s *answer.StringCount) { *list = append(*list, *s) })
 		}
 	}
-	return inOrder(c.ctx, sorted.ranges(), c.o.jobs(), read, func(list *[]answer.StringCount) error {
+	err = inOrder(c.ctx, sorted.ranges(), c.o.jobs(), read, func(list *[]answer.StringCount) error {
 		for _, s := range *list {
 			c.gaps.Note(s.Text.Err)
 			if !yield(s, nil) {
@@ -61,13 +63,23 @@ func (c *stringContents) Each(yield func(answer.StringCount, error) bool) error 
 		}
 		return nil
 	})
-}
-
-func (c *stringContents) Format(newRow func() answer.AppendStringCount, emit func(rows []byte) error) error {
-	sorted, err := c.count()
 	if err != nil {
 		return err
 	}
+	for _, err := range append(slices.Clone(c.h.Warnings()), lost...) {
+		if !yield(answer.StringCount{}, err) {
+			break
+		}
+	}
+	return nil
+}
+
+func (c *stringContents) Format(newRow func() answer.AppendStringCount, emit func(rows []byte) error) error {
+	sorted, lost, err := c.count()
+	if err != nil {
+		return err
+	}
+	c.gaps.NoteAll(lost)
 	type rows struct {
 		out     []byte
 		missing []error

@@ -17,8 +17,9 @@ type ListOptions struct {
 	Scan        ScanOptions
 }
 
-// List lists objects in address order and counts them by type, the types with the most bytes last. A place where the
-// walk had to skip memory is a missing row. The list fails if no object is readable.
+// List lists objects in address order and counts them by type, the types with the most bytes last. Missing rows are the
+// parts that Open left out (Warnings), and places where the walk had to skip memory. The list fails if no object is
+// readable.
 func (h *Heap) List(ctx context.Context, o ListOptions) *answer.Listing {
 	l := &answer.Listing{}
 	l.Objects = h.list(ctx, &l.Gaps, o.Filter, o.Scan, func(s *Stats) error {

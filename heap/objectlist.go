@@ -40,7 +40,7 @@ func (l *scanList) Each(yield func(answer.HeapObject, error) bool) error {
 	if err != nil {
 		return err
 	}
-	for _, lost := range s.lost() {
+	for _, lost := range append(slices.Clone(l.h.Warnings()), s.lost()...) {
 		if !yield(answer.HeapObject{}, lost) {
 			return nil
 		}

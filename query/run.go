@@ -472,8 +472,7 @@ func (r *run) rows(yield func(answer.QueryRow, error) bool) error {
 	if err == nil {
 		err = s.finish()
 	}
-	r.note(&s.all)
-	for _, lost := range s.all.lost() {
+	for _, lost := range append(r.note(&s.all), s.all.lost()...) {
 		s.stopped = s.stopped || !yield(answer.QueryRow{}, lost)
 	}
 	switch {
@@ -495,12 +494,12 @@ var errUnread = errors.New("the rows were not read")
 // errEnough ends a query that has all its rows.
 var errEnough = errors.New("enough rows")
 
-// note completes the answer after its rows.
-func (r *run) note(p *partial) {
+// note completes the answer after its rows. It returns the parts of the heap that lack rows.
+func (r *run) note(p *partial) (lost []error) {
 	r.out.Looked = answer.Known(p.looked)
 	if r.onHeap() && r.o.Filter == nil {
 		if h, err := r.e.heap(); err == nil { // on an error there are no rows
-			r.out.NoteAll(h.Warnings())
+			lost = slices.Clone(h.Warnings())
 		}
 	}
 	r.out.NoteAll(r.e.graphGaps())
@@ -510,6 +509,7 @@ func (r *run) note(p *partial) {
 	for _, n := range r.e.rowNames {
 		r.out.Note(n.err())
 	}
+	return lost
 }
 
 // lost returns the errors of rows that could not be read or selected.

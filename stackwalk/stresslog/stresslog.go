@@ -187,14 +187,17 @@ func (l *Log) Describe(ctx context.Context, thread uint64) *answer.StressLog {
 	out := &answer.StressLog{Enabled: h.threads != 0, Facilities: h.facilities, FacilityNames: Facilities(h.facilities), Level: h.level,
 		MaxPerThread: h.perThread, MaxTotal: h.total, Chunks: h.chunks, Frequency: h.frequency}
 	logs, err := l.threadLogs()
-	out.Note(err)
+	var lost []error
+	if err != nil {
+		lost = append(lost, err)
+	}
 	for _, t := range logs {
 		out.Threads++
 		if thread != 0 && t.id != thread {
 			continue
 		}
 		if err := t.rewind(); err != nil {
-			out.Note(fmt.Errorf("log of thread %#x: %w", t.id, err))
+			lost = append(lost, fmt.Errorf("log of thread %#x: %w", t.id, err))
 		}
 	}
 	var queue newest
@@ -203,15 +206,20 @@ func (l *Log) Describe(ctx context.Context, thread uint64) *answer.StressLog {
 			queue = append(queue, t)
 		}
 	}
-	out.Messages = l.messages(ctx, queue, &out.Gaps)
+	out.Messages = l.messages(ctx, queue, lost, &out.Gaps)
 	return out
 }
 
-// messages merges the logs of threads by time.
-func (l *Log) messages(ctx context.Context, queue newest, gaps *answer.Gaps) iter.Seq2[answer.StressMessage, error] {
+// messages merges the logs of threads by time. lost are the errors of logs that can't be read.
+func (l *Log) messages(ctx context.Context, queue newest, lost []error, gaps *answer.Gaps) iter.Seq2[answer.StressMessage, error] {
 	return answer.NewRows(gaps, func(yield func(answer.StressMessage, error) bool) error {
 		queue := queue.copy()
 		heap.Init(&queue)
+		for _, err := range lost {
+			if !yield(answer.StressMessage{}, err) {
+				return nil
+			}
+		}
 		for len(queue) > 0 {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -221,8 +229,8 @@ func (l *Log) messages(ctx context.Context, queue newest, gaps *answer.Gaps) ite
 				return nil
 			}
 			err := t.next()
-			if err != nil {
-				gaps.Note(fmt.Errorf("log of thread %#x: %w", t.id, err))
+			if err != nil && !yield(answer.StressMessage{}, fmt.Errorf("log of thread %#x: %w", t.id, err)) {
+				return nil
 			}
 			if t.has {
 				heap.Fix(&queue, 0)

@@ -18,6 +18,14 @@ import (
 // ScannedHeap is like Heap for commands that need objects. It fails if the heap has no segments. It warns if a
 // collection was in progress, unless ignoreGCState is set.
 func ScannedHeap(c *cli.Context, ignoreGCState bool) (*heap.Heap, error) {
+	if _, err := ListedHeap(c, ignoreGCState); err != nil {
+		return nil, err
+	}
+	return Heap(c)
+}
+
+// ListedHeap is ScannedHeap for lists that have the heap's warnings as missing rows.
+func ListedHeap(c *cli.Context, ignoreGCState bool) (*heap.Heap, error) {
 	h, err := View(c).Heap()
 	if err != nil {
 		return nil, err
@@ -28,7 +36,7 @@ func ScannedHeap(c *cli.Context, ignoreGCState bool) (*heap.Heap, error) {
 	if h.InGC() && !ignoreGCState {
 		c.Warn(target.Unsupportedf("the dump was taken during a garbage collection: the heap is read as far as it is sound"))
 	}
-	return Heap(c)
+	return h, nil
 }
 
 // Scan returns the options for a scan of the heap. Each scan has its own progress display.

@@ -175,7 +175,7 @@ func dumpExceptionsCommand() cli.Command {
 }
 
 func askDumpExceptions(c *cli.Context, o *exceptionOptions) (*answer.Exceptions, error) {
-	h, err := ask.ScannedHeap(c, false)
+	h, err := ask.ListedHeap(c, false)
 	if err != nil {
 		return nil, err
 	}
