@@ -40,10 +40,17 @@ func (l *scanList) Each(yield func(answer.HeapObject, error) bool) error {
 	if err != nil {
 		return err
 	}
-	for _, lost := range append(slices.Clone(l.h.Warnings()), s.lost()...) {
-		if !yield(answer.HeapObject{}, lost) {
+	lost, unread := slices.Clone(l.h.Warnings()), s.unread()
+	if unread == nil {
+		lost = append(lost, s.lost()...)
+	}
+	for _, err := range lost {
+		if !yield(answer.HeapObject{}, err) {
 			return nil
 		}
+	}
+	if unread != nil {
+		return unread
 	}
 	return l.end(&s)
 }
@@ -57,7 +64,7 @@ func (l *scanList) Format(chars int, newRow func() answer.AppendObject, emit fun
 		}
 		return emit(c.out)
 	})
-	if err != nil {
+	if err = cmp.Or(err, s.unread()); err != nil {
 		return err
 	}
 	if l.contents == nil { // otherwise they are noted with the contents
@@ -103,7 +110,7 @@ func (c *listCollector) Reset() {
 
 func (c *listCollector) common() *listCollector { return c }
 
-// scanRows scans the objects of l. It fails if no object is readable.
+// scanRows scans the objects of l and counts them.
 func scanRows[C interface {
 	Collector
 	common() *listCollector
@@ -128,7 +135,7 @@ func scanRows[C interface {
 			l.contents.sorted, l.contents.gap, l.contents.stats = sorted, gap, s
 		}
 	}
-	return s, cmp.Or(err, s.unread())
+	return s, err
 }
 
 // A rowCollector collects objects as rows of an answer.
