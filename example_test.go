@@ -66,8 +66,7 @@ func Example_library() {
 	}
 	for obj, err := range heap.Objects() {
 		if err != nil {
-			fmt.Println("a hole in the heap:", err) // the walk goes on behind it
-			continue
+			log.Fatal(err) // a part of the heap can't be read; the walk could go on behind it
 		}
 		if obj.Size >= 85_000 {
 			fmt.Println(obj.Addr, obj.Size, "bytes")

@@ -145,7 +145,7 @@ func marshalled(t *testing.T, dump string, lines []string, compared func()) {
 		require.NoError(t, json.Unmarshal(out.Bytes(), &doc), line)
 		want, known := tokens(doc.Result)
 		known = append(known, doc.Error.Text) // of a list that failed
-		for _, w := range doc.Warnings { // the program warns of rows that are missing from its lists
+		for _, w := range doc.Warnings {      // the program warns of rows that are missing from its lists
 			known = append(known, w.Text)
 		}
 		for i, b := range got.twice {

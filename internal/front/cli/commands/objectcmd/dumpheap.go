@@ -179,12 +179,15 @@ func askDumpExceptions(c *cli.Context, o *exceptionOptions) (*answer.Exceptions,
 	if err != nil {
 		return nil, err
 	}
-	f, err := ask.Chosen(c, h, &o.Filter, &o.Liveness)
+	r, err := ask.Objects(c)
 	if err != nil {
 		return nil, err
 	}
-	r, err := ask.Objects(c)
+	f, err := ask.Chosen(c, h, &o.Filter, &o.Liveness)
 	if err != nil {
+		for _, w := range h.Warnings() {
+			c.Warn(w) // the list would have them
+		}
 		return nil, err
 	}
 	return r.Exceptions(c.Context(), h, f, ask.Scan(c, "scanning the heap")), nil
