@@ -50,7 +50,8 @@
 //   - walk a stack: [View.Stacks], [process.Process.Walk]; with frames of several runtimes:
 //     [process.Dump.MergedWalk]; with arguments and locals: [stackwalk.Variables]
 //   - find possible objects on a stack: [stacks.StackObjects]
-//   - find why the process died: [View.Crash]; what is wrong with it: [View.Triage]
+//   - find why the process died: [View.Crash]; what is wrong with it: [View.Triage]; what a thread threw:
+//     [crash.Exception]
 //   - find what is missing from the dump: [View.Diagnose]; move it with its module files: [process.Dump.Pack]
 //   - name native code: [process.Dump.Symbols]; list the images: [modules.Images]; save one: [image.SaveFile]
 //
