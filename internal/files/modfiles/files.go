@@ -26,9 +26,10 @@ type Files struct {
 	Wrap    func(*target.Module, target.Memory) target.Memory
 	Context func() context.Context // if not nil, returns a context for searches
 
-	mu    sync.Mutex
-	files map[fileKey]*moduleFile
-	pdbs  []io.Closer
+	mu     sync.Mutex
+	files  map[fileKey]*moduleFile
+	opened []io.Closer // files that were found on this machine
+	closed bool
 
 	appsMu      sync.Mutex
 	apps        map[fileKey]*appEntry
@@ -116,9 +117,9 @@ func (f *Files) DebugFile(m *target.Module) (*image.Image, error) {
 	for _, end := range []string{".dbg", ".debug"} {
 		found, _, _, err := f.Finder.Find(f.context(), &target.Module{Path: withoutDeleted(m.Path) + end}, &image.Identity{}, judge)
 		if err == nil {
-			f.mu.Lock()
-			f.pdbs = append(f.pdbs, found)
-			f.mu.Unlock()
+			err = f.own(found)
+		}
+		if err == nil {
 			return found, nil
 		}
 		first = cmp.Or(first, err)
@@ -208,7 +209,11 @@ func (f *Files) look(ctx context.Context, m *target.Module, p *Policy) Result {
 	}
 	img, proof, tried, err := f.Finder.Find(ctx, m, &id, judge)
 	tried = append(refused, tried...)
-	if err != nil && ctx.Err() == nil {
+	if err == nil {
+		if err = f.own(img); err != nil {
+			return Result{Tried: tried, Err: err}
+		}
+	} else if ctx.Err() == nil {
 		img, proof, err = f.extracted(ctx, m, judge)
 	}
 	if refusedThere != nil {
@@ -220,22 +225,27 @@ func (f *Files) look(ctx context.Context, m *target.Module, p *Policy) Result {
 	return Result{img, proof, tried, err}
 }
 
-// Close closes all files that were found.
+// own makes Close close a file that was found. If Close has run, own closes the file and fails.
+func (f *Files) own(file io.Closer) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return errors.Join(target.Closedf("the dump is closed"), file.Close())
+	}
+	f.opened = append(f.opened, file)
+	return nil
+}
+
+// Close closes all files that were found. Files that a running search finds later are closed by the search.
 func (f *Files) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.closed = true
 	var errs []error
-	for _, found := range f.files {
-		if found.alone.Image != nil {
-			errs = append(errs, found.alone.Image.Close())
-		}
-		if img := found.all.Image; img != nil && img != found.alone.Image {
-			errs = append(errs, img.Close())
-		}
+	for _, file := range f.opened {
+		errs = append(errs, file.Close())
 	}
-	for _, pdb := range f.pdbs {
-		errs = append(errs, pdb.Close())
-	}
+	f.opened = nil
 	return errors.Join(errs...)
 }
 
@@ -295,8 +305,8 @@ func (f *Files) FindPDB(ctx context.Context, m *target.Module, id target.PDBID, 
 		}
 		return nil, "", noPDB(m, tried)
 	}
-	f.mu.Lock()
-	f.pdbs = append(f.pdbs, file)
-	f.mu.Unlock()
+	if err := f.own(file); err != nil {
+		return nil, "", err
+	}
 	return file.Data, file.Path, nil
 }
