@@ -98,22 +98,22 @@ func TestAfterClose(t *testing.T) {
 
 	for name := range answers.All {
 		_, err := answers.Call(t.Context(), name, v.Process)
-		assert.ErrorIs(t, err, target.ErrUnsupported, name)
+		assert.ErrorIs(t, err, target.ErrClosed, name)
 		assert.ErrorContains(t, err, "closed", name)
 	}
 	_, err = h.Stats(t.Context(), nil, heap.ScanOptions{})
-	assert.ErrorIs(t, err, target.ErrUnsupported)
+	assert.ErrorIs(t, err, target.ErrClosed)
 	_, err = d.Memory().ReadMemory(make([]byte, 8), at)
-	assert.ErrorIs(t, err, target.ErrUnsupported)
+	assert.ErrorIs(t, err, target.ErrClosed)
 	_, err = d.Target().ReadMemory(make([]byte, 8), at)
-	assert.ErrorIs(t, err, target.ErrUnsupported)
+	assert.ErrorIs(t, err, target.ErrClosed)
 	assert.Nil(t, d.Memory().Span(at))
 	_, ok := d.Memory().View(at, 8)
 	assert.False(t, ok)
 	_, err = d.Pack(t.Context(), io.Discard, nil)
 	assert.Error(t, err)
 	_, err = holders.Retained(t.Context(), graph.RetainedOptions{})
-	assert.ErrorIs(t, err, target.ErrUnsupported)
+	assert.ErrorIs(t, err, target.ErrClosed)
 	for o, err := range h.Objects() {
 		if !assert.Error(t, err, "%v", o) {
 			break

@@ -60,7 +60,7 @@ func TestProcessIsOne(t *testing.T) {
 func TestViewOfNothing(t *testing.T) {
 	d := testdump.Open(t, "net8-zoo")
 	v, err := d.View("99")
-	require.ErrorIs(t, err, target.ErrUnsupported)
+	require.ErrorIs(t, err, target.ErrNoSuch)
 	_, ierr := v.Instance()
 	_, rerr := v.Runtime()
 	_, herr := v.Heap()
@@ -93,7 +93,7 @@ func TestRuntimeByVersion(t *testing.T) {
 		}
 	}
 	_, err := d.View("7.0.1")
-	require.ErrorIs(t, err, target.ErrUnsupported)
+	require.ErrorIs(t, err, target.ErrNoSuch)
 	for _, inst := range all {
 		assert.ErrorContains(t, err, inst.Title())
 	}
@@ -102,7 +102,7 @@ func TestRuntimeByVersion(t *testing.T) {
 // TestNoRuntime checks that the process without the named runtime answers with an answer or an error to everything.
 func TestNoRuntime(t *testing.T) {
 	v, err := testdump.Open(t, "net10-zoo").View("no such runtime")
-	require.ErrorIs(t, err, sosgo.ErrUnsupported)
+	require.ErrorIs(t, err, sosgo.ErrNoSuch)
 	for name := range answers.All {
 		out, err := answers.Call(t.Context(), name, v.Process)
 		assert.True(t, err != nil || out.IsValid(), name)
@@ -173,7 +173,7 @@ func TestStaticsNameTheirThreads(t *testing.T) {
 			got, err := rows.Evaluate(t.Context(), v.Process, field, rows.EvaluateOptions{Thread: &threads[i]})
 			assert.NotErrorIs(t, err, query.ErrNoThread)
 			if threads[i].Managed == nil {
-				assert.ErrorIs(t, err, target.ErrUnsupported)
+				assert.ErrorIs(t, err, target.ErrArgument)
 			}
 			if err == nil {
 				values[got.Values[0].Value.Plain()] = true

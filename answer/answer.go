@@ -205,15 +205,16 @@ func Count(n int, one, many string) string {
 
 // Absent returns the words shown in place of a value that is missing because of err.
 func Absent(err error) string {
-	switch {
-	case errors.Is(err, target.ErrLeftOut):
+	if errors.Is(err, target.ErrLeftOut) {
 		return "<left out>"
-	case errors.Is(err, target.ErrNotInDump):
-		return "<not in dump>"
-	case errors.Is(err, target.ErrUnsupported):
-		return "<not supported>"
 	}
-	return "<corrupt>"
+	switch target.Kind(err) {
+	case target.ErrNotInDump:
+		return "<not in dump>"
+	case target.ErrCorrupt, nil:
+		return "<corrupt>"
+	}
+	return "<not supported>"
 }
 
 // A Range is a range of addresses.

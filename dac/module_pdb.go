@@ -135,5 +135,5 @@ func (m *Module) Source(file string) (*answer.SourceFile, error) {
 		out.Note(err)
 		return out, nil
 	}
-	return nil, fmt.Errorf("source file %s: %w", file, target.Unsupportedf("the PDB of %s has no such file", m.Label()))
+	return nil, fmt.Errorf("source file %s: %w", file, target.NoSuchf("the PDB of %s has no such file", m.Label()))
 }

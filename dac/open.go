@@ -41,7 +41,7 @@ func (i *Instance) Open() (*Runtime, error) {
 		return r, nil
 	}
 	if i.tgt == nil {
-		return nil, target.Unsupportedf("no process is open")
+		return nil, target.Argumentf("no process is open")
 	}
 	platform := i.tgt.Platform()
 	if platform.Arch.PointerSize() == 4 {

@@ -23,7 +23,7 @@ func (o *Options) ceiling(size int64, f *os.File) ceiling {
 		c.bytes = o.MaxDecompressed
 	}
 	c.err = func() error {
-		return target.Unsupportedf("the unpacked dump is larger than the limit of %d bytes (Options.MaxDecompressed, --limit unpacked=SIZE)", c.bytes)
+		return target.Limitf("the unpacked dump is larger than the limit of %d bytes (Options.MaxDecompressed, --limit unpacked=SIZE)", c.bytes)
 	}
 	ratio := int64(limits.DecompressedRatio)
 	if o.MaxRatio > 0 {
@@ -31,7 +31,7 @@ func (o *Options) ceiling(size int64, f *os.File) ceiling {
 	}
 	if n := max(product(size, ratio), limits.DecompressedFree); n < c.bytes {
 		c = ceiling{n, func() error {
-			return target.Unsupportedf("the dump unpacks to more than %d times its size, which is what files made to do harm do: if it is honest, "+
+			return target.Limitf("the dump unpacks to more than %d times its size, which is what files made to do harm do: if it is honest, "+
 				"raise the limit (Options.MaxRatio, --limit ratio=N)", ratio)
 		}}
 	}

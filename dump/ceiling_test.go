@@ -41,7 +41,7 @@ func TestBomb(t *testing.T) {
 	read := int64(0)
 	o := dump.Options{TempDir: t.TempDir(), Progress: func(done, _ int64) { read = done }}
 	_, err := dump.OpenReaderAt(bytes.NewReader(file), int64(len(file)), o)
-	require.ErrorIs(t, err, target.ErrUnsupported)
+	require.ErrorIs(t, err, target.ErrLimit)
 	assert.ErrorContains(t, err, "--limit ratio")
 	assert.NotZero(t, read)
 	if !testcase.Complete() { // unpacks more than a gigabyte
@@ -87,7 +87,7 @@ func TestStream(t *testing.T) {
 		require.NoError(t, f.Close())
 	}
 	_, err := dump.OpenStream(bytes.NewReader(filled(1)), dump.Options{MaxDecompressed: 1000})
-	assert.ErrorIs(t, err, target.ErrUnsupported)
+	assert.ErrorIs(t, err, target.ErrLimit)
 	_, err = dump.OpenStream(bytes.NewReader(nil), dump.Options{})
 	assert.ErrorIs(t, err, target.ErrCorrupt)
 }
@@ -104,7 +104,7 @@ func TestLimits(t *testing.T) {
 		return dump.OpenReaderAt(bytes.NewReader(b), int64(len(b)), dump.Options{Limits: l})
 	}
 	_, err := open(target.Limits{Ranges: 10})
-	assert.ErrorIs(t, err, target.ErrUnsupported)
+	assert.ErrorIs(t, err, target.ErrLimit)
 	f, err := open(target.Limits{Threads: 5})
 	require.NoError(t, err)
 	assert.Len(t, f.Threads(), 5)

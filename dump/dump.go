@@ -301,7 +301,7 @@ func (s *closingSource) Bytes(off int64, n int) []byte {
 // ReadAt reads from the source and fails after Close.
 func (s *closingSource) ReadAt(p []byte, off int64) (int, error) {
 	if s.closed.Load() {
-		return 0, target.Unsupportedf("the dump is closed")
+		return 0, target.Closedf("the dump is closed")
 	}
 	return s.Source.ReadAt(p, off)
 }

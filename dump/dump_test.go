@@ -181,7 +181,7 @@ func TestMaxDecompressed(t *testing.T) {
 		}
 		assert.NoError(t, open(size))
 		err := open(size - 1)
-		assert.ErrorIs(t, err, target.ErrUnsupported)
+		assert.ErrorIs(t, err, target.ErrLimit)
 		assert.ErrorContains(t, err, "Options.MaxDecompressed")
 		assert.Error(t, open(1))
 	}

@@ -176,7 +176,7 @@ func (b *builder) prepare() error {
 	err := b.x.make(b.budget)
 	// The 40 bits of a wide target can address 8 TB.
 	if err == nil && b.granules+uint64(len(b.inTable)) >= 1<<40 {
-		return target.Unsupportedf("a heap of %d GB", b.granules>>27)
+		return target.Limitf("a heap of %d GB", b.granules>>27)
 	}
 	objects, edges := uint64(0), uint64(len(b.r.Dependents)+len(b.r.Edges)+2*len(b.r.Sources)+1)
 	for _, r := range b.h.Stored() {

@@ -13,4 +13,4 @@ package graph
 
 import "github.com/sosgo/sosgo/target"
 
-var errClosed = target.Unsupportedf("the graph is closed")
+var errClosed = target.Closedf("the graph is closed")

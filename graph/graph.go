@@ -254,7 +254,7 @@ func (g *Graph) Allow(maxMemory int64) { g.budget.Raise(maxMemory) }
 
 // Use prevents Close from freeing memory until done is called. Until then, the methods of g and of computed data can be
 // used. The returned context is cancelled when Close is called, which waits for done. The error is
-// target.ErrUnsupported if g is closed. Methods that take a context call Use themselves.
+// target.ErrClosed if g is closed. Methods that take a context call Use themselves.
 func (g *Graph) Use(ctx context.Context) (used context.Context, done func(), err error) {
 	return g.users.Use(ctx)
 }

@@ -43,7 +43,7 @@ func (x *Holders) Object(a target.Addr) (Node, error) {
 	case errors.Is(err, target.ErrNotInDump):
 		return NoNode, err
 	case err == nil && o.Free && x.g.h.Segment(a) != nil:
-		return NoNode, target.Unsupportedf("%016x is a free block, not an object", uint64(a))
+		return NoNode, target.Argumentf("%016x is a free block, not an object", uint64(a))
 	}
 	return NoNode, target.Corruptf("%016x is not an object", uint64(a))
 }

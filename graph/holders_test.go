@@ -315,11 +315,11 @@ func TestFreeBlock(t *testing.T) {
 				continue
 			}
 			_, err = x.Object(o.Addr)
-			require.ErrorIs(t, err, target.ErrUnsupported)
+			require.ErrorIs(t, err, target.ErrArgument)
 			require.NotErrorIs(t, err, target.ErrCorrupt)
 			require.ErrorContains(t, err, "not an object")
 			_, err = x.Object(o.Addr + 8)
-			require.NotErrorIs(t, err, target.ErrUnsupported, "its middle is no block")
+			require.NotErrorIs(t, err, target.ErrArgument, "its middle is no block")
 			free++
 			break
 		}

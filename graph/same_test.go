@@ -292,7 +292,7 @@ func TestMemory(t *testing.T) {
 			}()
 		}
 		if err != nil {
-			require.ErrorIs(t, err, target.ErrUnsupported)
+			require.ErrorIs(t, err, target.ErrLimit)
 			require.Contains(t, err.Error(), "more than the limit")
 		}
 	}

@@ -38,7 +38,7 @@ func TestCloseWaits(t *testing.T) {
 	var wg sync.WaitGroup
 	wg.Go(func() { g.Close(); closed.Store(true) })
 	<-ctx.Done()
-	require.ErrorIs(t, ctx.Err(), target.ErrUnsupported, "not that the caller wants no more")
+	require.ErrorIs(t, ctx.Err(), target.ErrClosed, "not that the caller wants no more")
 	require.NoError(t, t.Context().Err())
 	sum := uint64(0)
 	for n := range graph.Node(g.Objects()) {
@@ -49,10 +49,10 @@ func TestCloseWaits(t *testing.T) {
 	_, want := live.Count()
 	require.Equal(t, want, sum)
 	_, refused, err := g.Use(t.Context())
-	require.ErrorIs(t, err, target.ErrUnsupported)
+	require.ErrorIs(t, err, target.ErrClosed)
 	refused()
 	_, err = g.CountTypes(t.Context())
-	require.ErrorIs(t, err, target.ErrUnsupported)
+	require.ErrorIs(t, err, target.ErrClosed)
 	require.False(t, closed.Load())
 	done()
 	wg.Wait()
@@ -71,11 +71,11 @@ func TestCloseWaits(t *testing.T) {
 	assert.Equal(t, graph.NoNode, doms.Idom(0))
 	assert.Empty(t, referrers.Of(0))
 	_, err = doms.Children(t.Context(), 0)
-	assert.ErrorIs(t, err, target.ErrUnsupported)
+	assert.ErrorIs(t, err, target.ErrClosed)
 	_, err = g.Reach(t.Context())
-	assert.ErrorIs(t, err, target.ErrUnsupported)
+	assert.ErrorIs(t, err, target.ErrClosed)
 	_, err = g.CountTypes(t.Context())
-	assert.ErrorIs(t, err, target.ErrUnsupported)
+	assert.ErrorIs(t, err, target.ErrClosed)
 }
 
 // TestUseEnds: a call under Use ends with its own context, and returns that context's error.

@@ -40,7 +40,7 @@ func (q *FinalizerQueue) FReachable() target.Range {
 func (h *Heap) FinalizerQueue(subHeap int) (FinalizerQueue, error) {
 	q := FinalizerQueue{SubHeap: subHeap}
 	if subHeap < 0 || subHeap >= len(h.subHeaps) {
-		return q, target.Unsupportedf("finalizer queue: there is no heap %d", subHeap)
+		return q, target.NoSuchf("finalizer queue: there is no heap %d", subHeap)
 	}
 	if q.Addr = h.subHeaps[subHeap].FinalizeQueue; q.Addr == 0 {
 		return q, nil

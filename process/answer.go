@@ -17,7 +17,7 @@ import (
 )
 
 // ErrNoThread is the error of an answer about a thread if the caller gives no thread.
-var ErrNoThread = errors.New("no thread was given")
+var ErrNoThread = target.Argumentf("no thread was given")
 
 // A Call computes one answer about a process and records what could not be read for it. It is for one goroutine.
 type Call struct {

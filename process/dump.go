@@ -182,12 +182,12 @@ func (d *Dump) Like(path string, folders ...string) (*Dump, error) {
 // check returns an error for invalid options.
 func (o *Options) check() error {
 	if slices.Contains(o.SymbolServers, nil) {
-		return errors.New("a symbol server is nil")
+		return target.Argumentf("a symbol server is nil")
 	}
 	for _, dir := range o.Modules {
 		info, err := os.Stat(dir)
 		if err == nil && !info.IsDir() {
-			err = &fs.PathError{Op: "open", Path: dir, Err: errors.New("it is no folder")}
+			err = &fs.PathError{Op: "open", Path: dir, Err: target.Argumentf("it is no folder")}
 		}
 		if err != nil {
 			return fmt.Errorf("folder of module files: %w", err)
@@ -218,10 +218,10 @@ func newDump(f *dump.File, o Options) *Dump {
 }
 
 // ErrClosed is the error of a read or an answer after Close.
-var ErrClosed = target.Unsupportedf("the dump is closed")
+var ErrClosed = target.Closedf("the dump is closed")
 
 // Close releases the dump. It stops running calls, which fail, and waits for them. Later reads of the dump's memory
-// fail with target.ErrUnsupported. Values read before, such as rows of metadata, stay readable: the file stays mapped
+// fail with target.ErrClosed. Values read before, such as rows of metadata, stay readable: the file stays mapped
 // while anything refers to it. Close may be called at any time, by any goroutine, and more than once.
 func (d *Dump) Close() error {
 	if !d.users.Close() {

@@ -130,7 +130,7 @@ func (d *Dump) FileProblems() []error {
 // ModuleFile returns the result of the search for m's file.
 func (d *Dump) ModuleFile(m *target.Module) (answer.ModuleFile, error) {
 	if m == nil {
-		return answer.ModuleFile{}, target.Unsupportedf("no module was given")
+		return answer.ModuleFile{}, target.Argumentf("no module was given")
 	}
 	r := d.files.Look(d.searching(), m)
 	f := answer.ModuleFile{Path: m.Path, Proof: string(r.Proof)}

@@ -137,7 +137,7 @@ func (d *Dump) choose(want string) (*dac.Instance, error) {
 	for i, inst := range all {
 		titles[i] = inst.Title()
 	}
-	return nil, target.Unsupportedf("the process has no runtime %q; it has %s", want, strings.Join(titles, ", "))
+	return nil, target.NoSuchf("the process has no runtime %q; it has %s", want, strings.Join(titles, ", "))
 }
 
 // Dump returns the dump that p belongs to.

@@ -482,7 +482,7 @@ func (n *rowName) err() error {
 	if !n.seen || n.found {
 		return nil
 	}
-	return target.Unsupportedf("no column is named %s, and no field of the rows' objects; %s", n.name, suggestColumn(n.name, n.columns))
+	return target.NoSuchf("no column is named %s, and no field of the rows' objects; %s", n.name, suggestColumn(n.name, n.columns))
 }
 
 func (m *memberReader) read(f *frame, v Value) Value {
@@ -585,7 +585,7 @@ type memberError struct{ text string }
 
 func (e *memberError) Error() string { return e.text }
 
-func (e *memberError) Unwrap() error { return target.ErrUnsupported }
+func (e *memberError) Unwrap() error { return target.ErrNoSuch }
 
 func (f *frame) noMember(v Value, name string) error {
 	text := "there is no " + name + " in " + f.describeKind(v)

@@ -2,7 +2,6 @@ package query
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -53,7 +52,7 @@ func NewEnv(p *process.Process) (*Env, error) {
 }
 
 // ErrNoThread is the error of a register or a thread static if no thread was chosen, by Options.Thread or Env.Thread.
-var ErrNoThread = target.Unsupportedf("no thread was chosen, by EvaluateOptions.Thread, Options.Thread or Env.Thread")
+var ErrNoThread = target.Argumentf("no thread was chosen, by EvaluateOptions.Thread, Options.Thread or Env.Thread")
 
 // OfThread returns a copy of e with the current thread t. If t is nil, it returns e itself.
 func (e *Env) OfThread(t *threads.Thread) *Env {
@@ -188,7 +187,7 @@ func (f *frame) threadStatic(field *objects.Field) Value {
 	}
 	t, err := f.e.env.Thread()
 	if err == nil && t.Managed == nil {
-		err = target.Unsupportedf("%s is a thread's, and the current thread is none of the runtime", field.Name)
+		err = target.Argumentf("%s is a thread's, and the current thread is none of the runtime", field.Name)
 	}
 	if err != nil {
 		return Failed(err)
@@ -196,7 +195,5 @@ func (f *frame) threadStatic(field *objects.Field) Value {
 	return f.fromValue(field.ThreadStatic(t.Managed).Value)
 }
 
-// isGap reports whether err is one of the three errors of package target.
-func isGap(err error) bool {
-	return errors.Is(err, target.ErrNotInDump) || errors.Is(err, target.ErrCorrupt) || errors.Is(err, target.ErrUnsupported)
-}
+// isGap reports whether err is one of the errors of package target.
+func isGap(err error) bool { return target.Kind(err) != nil }

@@ -141,7 +141,7 @@ func TestRegisters(t *testing.T) {
 	for _, text := range []string{"@rip", "Debuggee.Zoo.Statics.PerThreadString"} {
 		_, err := query.Evaluate(t.Context(), p, text)
 		assert.ErrorIs(t, err, query.ErrNoThread)
-		assert.ErrorIs(t, err, target.ErrUnsupported)
+		assert.ErrorIs(t, err, target.ErrArgument)
 		assert.ErrorContains(t, err, "is a thread's: no thread was chosen, by EvaluateOptions.Thread", text)
 	}
 	values = map[string]bool{}

@@ -29,7 +29,7 @@ type Options struct {
 }
 
 // ErrLimit reports that a query exceeded one of its limits.
-var ErrLimit = target.Unsupportedf("a limit of the query")
+var ErrLimit = target.Limitf("a limit of the query")
 
 type limitError struct{ text string }
 

@@ -76,6 +76,25 @@ func Closedf(format string, args ...any) error {
 	return &wrapped{fmt.Errorf(format, args...), ErrClosed}
 }
 
+// Limitf returns an error that wraps ErrLimit. The message states the limit.
+func Limitf(format string, args ...any) error {
+	return &wrapped{fmt.Errorf(format, args...), ErrLimit}
+}
+
+// kinds are the errors that Kind returns.
+var kinds = [...]error{ErrNotInDump, ErrCorrupt, ErrUnsupported, ErrClosed, ErrLimit, ErrNoSuch, ErrNull, ErrArgument}
+
+// Kind returns the first of ErrNotInDump, ErrCorrupt, ErrUnsupported, ErrClosed, ErrLimit, ErrNoSuch, ErrNull and
+// ErrArgument that err wraps, or nil.
+func Kind(err error) error {
+	for _, kind := range kinds {
+		if errors.Is(err, kind) {
+			return kind
+		}
+	}
+	return nil
+}
+
 // wrapped joins a message to a sentinel error without repeating the sentinel's text.
 type wrapped struct{ msg, kind error }
 

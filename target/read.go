@@ -24,7 +24,7 @@ func Bytes(m Memory, a Addr, n int) ([]byte, error) {
 }
 
 // errNoProcess is the error of a nil Memory.
-var errNoProcess = Unsupportedf("no process is open")
+var errNoProcess = Argumentf("no process is open")
 
 // Uint64 reads the little-endian quadword at a.
 func Uint64(m Memory, a Addr) (uint64, error) {

@@ -253,7 +253,7 @@ type noModuleError string
 
 func (e noModuleError) Error() string { return "no module is named " + strconv.Quote(string(e)) }
 
-func (noModuleError) Unwrap() error { return target.ErrUnsupported }
+func (noModuleError) Unwrap() error { return target.ErrNoSuch }
 
 // Advice names the command that lists the names.
 func (noModuleError) Advice() string { return "clrmodules lists the modules; * stands for all" }

@@ -245,7 +245,7 @@ func readSegments(src target.Source, h header, limit int64) ([]segment, error) {
 		return nil, &FormatError{Format: format, Off: 56, Msg: fmt.Sprintf("%d program headers, the file has room for %d", h.progCount, fit)}
 	}
 	if h.progCount > uint64(limit) {
-		return nil, target.Unsupportedf("an ELF core of %d segments: the limit (ranges) is %d", h.progCount, limit)
+		return nil, target.Limitf("an ELF core of %d segments: the limit (ranges) is %d", h.progCount, limit)
 	}
 	b, err := corefile.ReadAt(src, h.progOff, h.progCount*progSize)
 	if err != nil {

@@ -364,7 +364,7 @@ func TestBombs(t *testing.T) {
 	// More program headers than the limit.
 	many := (&synth.ELFCore{Segments: segment, ManySegments: true, ClaimSegments: limits.MemoryRanges + 1}).Bytes()
 	n, _, err = allocated(append(many, make([]byte, 56*(limits.MemoryRanges+1))...))
-	assert.ErrorIs(t, err, target.ErrUnsupported)
+	assert.ErrorIs(t, err, target.ErrLimit)
 	assert.Less(t, n, uint64(1<<20))
 }
 

@@ -138,7 +138,7 @@ func (b *builder) readCommands(h *macho.Header) error {
 		switch c.Kind {
 		case macho.CmdSegment:
 			if int64(len(b.segments)) >= b.limits.Ranges {
-				return target.Unsupportedf("a Mach-O core of more than %d segments: the limit (ranges)", b.limits.Ranges)
+				return target.Limitf("a Mach-O core of more than %d segments: the limit (ranges)", b.limits.Ranges)
 			}
 			s, err := c.Segment()
 			if err != nil {

@@ -292,7 +292,7 @@ func TestRefused(t *testing.T) {
 		})
 	}
 	_, err := machocore.OpenLimited(target.BytesSource(good), target.Limits{Ranges: 3})
-	require.ErrorIs(t, err, target.ErrUnsupported)
+	require.ErrorIs(t, err, target.ErrLimit)
 	f, err := machocore.OpenLimited(target.BytesSource(noted().Bytes()), target.Limits{Threads: 1, Notes: 2})
 	require.NoError(t, err)
 	assert.Len(t, f.Threads(), 1)

@@ -87,7 +87,7 @@ func (f *Fleet) Has(id string) (folder string, found bool) {
 // of the dump, nil if unknown; it selects the partition. added is false if the fleet already has the dump.
 func (f *Fleet) Add(id string, when *time.Time, create func(folder string) error) (folder string, added bool, err error) {
 	if !validID(id) {
-		return "", false, target.Unsupportedf("%q is no id of a dump", id)
+		return "", false, target.Argumentf("%q is no id of a dump", id)
 	}
 	if folder, found := f.Has(id); found {
 		return folder, false, nil

@@ -130,7 +130,7 @@ func TestFleet(t *testing.T) {
 	assert.False(t, added)
 	assert.Equal(t, filepath.Join("date=2026-11-26", "part=0000000000000001"), strings.TrimPrefix(folder, f.dir+string(filepath.Separator)))
 	_, _, err = f.Add("../x", nil, nil)
-	require.ErrorIs(t, err, target.ErrUnsupported)
+	require.ErrorIs(t, err, target.ErrArgument)
 	folder, _, err = f.Add("ff", nil, fill(t, "ff", "Shop.C()"))
 	require.NoError(t, err)
 	assert.Contains(t, folder, "date=unknown")

@@ -144,7 +144,7 @@ func (f *Fleet) eachRow(ctx context.Context, table string, texts, numbers []stri
 					return c.Name == name && (c.Type == parquetfile.Text) == (i < len(texts))
 				})
 				if k < 0 {
-					return target.Unsupportedf("there is no column %q", name)
+					return target.NoSuchf("there is no column %q", name)
 				}
 				at = append(at, &values[k])
 			}

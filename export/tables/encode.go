@@ -43,7 +43,7 @@ func newEncoder(o Options, t *Table, w io.Writer) (encoder, error) {
 	case NDJSON:
 		return &textEncoder{w: bufio.NewWriterSize(w, 1<<20), row: appendJSON}, nil
 	}
-	return nil, target.Unsupportedf("there is no form %q of tables", string(o.Form))
+	return nil, target.Argumentf("there is no form %q of tables", string(o.Form))
 }
 
 // A textEncoder writes rows as lines.

@@ -294,7 +294,7 @@ func TestWriterFails(t *testing.T) {
 		require.ErrorIs(t, err, full, form)
 	}
 	_, err := tables.Write(t.Context(), p, tables.Options{Form: "dbase"}, &answer.Gaps{}, func(_ string, write func(io.Writer) error) error { return write(io.Discard) })
-	require.ErrorIs(t, err, target.ErrUnsupported)
+	require.ErrorIs(t, err, target.ErrArgument)
 }
 
 type writer func([]byte) (int, error)

@@ -24,7 +24,7 @@ const PathShare = 100
 func Compare(list []*Summary, o Options) *answer.HeapDiff {
 	if len(list) == 0 || slices.Contains(list, nil) {
 		a := &answer.HeapDiff{Generations: []answer.Growth{}, Types: []answer.Growth{}}
-		a.Fail(target.Unsupportedf("compare heaps: a summary is missing"))
+		a.Fail(target.Argumentf("compare heaps: a summary is missing"))
 		return a
 	}
 	a := &answer.HeapDiff{Generations: []answer.Growth{}, Types: []answer.Growth{}}

@@ -77,7 +77,7 @@ func (b *Budget) spend(n int) error {
 		total = limits.Downloads
 	}
 	if b.spent.Add(int64(n)) > total {
-		return target.Unsupportedf("the downloads for this dump have more than %d bytes in all", total)
+		return target.Limitf("the downloads for this dump have more than %d bytes in all", total)
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ const (
 	MaxEdges = 1<<32 - 1
 )
 
-// A SizeError reports a graph that is too large for 32-bit numbers. It wraps target.ErrUnsupported.
+// A SizeError reports a graph that is too large for 32-bit numbers. It wraps target.ErrLimit.
 type SizeError struct{ Nodes, Edges uint64 }
 
 func (e *SizeError) Error() string {
@@ -45,8 +45,8 @@ func (e *SizeError) Error() string {
 		uint64(MaxNodes), uint64(MaxEdges))
 }
 
-// Unwrap returns target.ErrUnsupported.
-func (e *SizeError) Unwrap() error { return target.ErrUnsupported }
+// Unwrap returns target.ErrLimit.
+func (e *SizeError) Unwrap() error { return target.ErrLimit }
 
 // CheckSize returns a *SizeError if there are more than MaxNodes or MaxEdges.
 func CheckSize(nodes, edges uint64) error {

@@ -127,7 +127,7 @@ func TestCheck(t *testing.T) {
 	}
 	require.NoError(t, digraph.CheckSize(digraph.MaxNodes, digraph.MaxEdges))
 	err := digraph.CheckSize(1, digraph.MaxEdges+1)
-	require.ErrorIs(t, err, target.ErrUnsupported)
+	require.ErrorIs(t, err, target.ErrLimit)
 	require.EqualError(t, err, "a graph of 1 nodes and 4294967296 edges: 4294967293 nodes and 4294967295 edges are the most that can be numbered")
 }
 

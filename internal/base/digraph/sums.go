@@ -94,7 +94,7 @@ func (d *Dominators) Retained(ctx context.Context, sizes []uint32, more map[uint
 		all += size
 	}
 	if all >= 1<<48 {
-		return nil, target.Unsupportedf("sizes of %d bytes and more", all)
+		return nil, target.Limitf("sizes of %d bytes and more", all)
 	}
 	if all >= 1<<32 {
 		if s.high, err = offheap.Make[uint16](opt.Budget, len(d.Idom)); err != nil {

@@ -144,7 +144,7 @@ func (m *File) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-func (m *File) closedError() error { return target.Unsupportedf("%s is closed", m.f.Name()) }
+func (m *File) closedError() error { return target.Closedf("%s is closed", m.f.Name()) }
 
 // Close ends reading: Bytes lends nothing more and ReadAt fails. Bytes that were lent stay readable
 // until the File is unreachable and the garbage collector unmaps the file. Closing again does

@@ -109,7 +109,7 @@ func (b *Budget) give(bytes int64) {
 }
 
 // A LimitError reports work that needs more memory than its budget has. It wraps
-// target.ErrUnsupported.
+// target.ErrLimit.
 type LimitError struct {
 	What               string // the work that needs the memory
 	Need, InUse, Limit int64  // bytes
@@ -123,8 +123,8 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("%s needs %s of memory%s: more than the limit of %s", e.What, Bytes(e.Need), beside, Bytes(e.Limit))
 }
 
-// Unwrap returns target.ErrUnsupported.
-func (e *LimitError) Unwrap() error { return target.ErrUnsupported }
+// Unwrap returns target.ErrLimit.
+func (e *LimitError) Unwrap() error { return target.ErrLimit }
 
 // Bytes formats a number of bytes in the largest unit among B, KB, MB and GB (powers of 1,024) that
 // yields at least 1. It rounds up, so that a need is never understated.

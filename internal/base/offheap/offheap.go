@@ -62,7 +62,7 @@ func newArray[T any](budget *Budget, n int, all bool) (*Array[T], error) {
 	case !plain(reflect.TypeFor[T]()):
 		return nil, fmt.Errorf("an array outside Go's heap can't have elements with pointers: %v", reflect.TypeFor[T]())
 	case n < 0 || int64(n) > (math.MaxInt-1<<20)/max(size, 1):
-		return nil, target.Unsupportedf("an array of %d elements of %d bytes is more than this machine can address", n, size)
+		return nil, target.Limitf("an array of %d elements of %d bytes is more than this machine can address", n, size)
 	}
 	a := &Array[T]{budget: budget}
 	bytes := n * int(size)

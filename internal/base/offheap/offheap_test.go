@@ -76,9 +76,9 @@ func TestRefusals(t *testing.T) {
 	_, err = offheap.Make[struct{ a [2]string }](nil, 1)
 	require.ErrorContains(t, err, "pointers")
 	_, err = offheap.Make[uint64](nil, math.MaxInt/4)
-	require.ErrorIs(t, err, target.ErrUnsupported)
+	require.ErrorIs(t, err, target.ErrLimit)
 	_, err = offheap.Make[uint64](nil, -1)
-	require.ErrorIs(t, err, target.ErrUnsupported)
+	require.ErrorIs(t, err, target.ErrLimit)
 	if strconv.IntSize == 64 { // 32 bits have room for all that can be asked for
 		_, err = offheap.Reserve[uint64](nil, math.MaxInt/16)
 		require.ErrorContains(t, err, "the system gives no")
@@ -93,7 +93,7 @@ func TestBudget(t *testing.T) {
 	var limit *offheap.LimitError
 	require.ErrorAs(t, err, &limit)
 	require.Equal(t, offheap.LimitError{What: "an array", Need: 2<<20 + 1, InUse: 8 << 20, Limit: 10 << 20}, *limit)
-	require.ErrorIs(t, err, target.ErrUnsupported)
+	require.ErrorIs(t, err, target.ErrLimit)
 	require.EqualValues(t, 8<<20, budget.InUse(), "what was refused is not charged")
 	require.EqualValues(t, 8<<20, budget.Peak())
 	require.NoError(t, budget.Need("a small thing", 2<<20))

@@ -89,7 +89,7 @@ var exitCodes = [...]struct {
 	{ExitOpen, "The dump, or another file, can't be opened, read or written."},
 	{ExitNotInDump, "The answer needs memory that the dump does not have."},
 	{ExitCorrupt, "The data is there and impossible."},
-	{ExitUnsupported, "The data is there and sosgo can't interpret it."},
+	{ExitUnsupported, "The data is there and sosgo can't interpret it, or the question can't be answered: a name is unknown, a limit is reached."},
 	{ExitBug, "sosgo itself is wrong: please report it. In a session the other commands are still run."},
 	{ExitGate, "The command answered, and the answer is beyond what an option allows (diff -fail-above, -fail-growth)."},
 	{ExitWrite, "The answer, or a file, can't be written."},

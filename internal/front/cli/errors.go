@@ -20,7 +20,7 @@ const (
 	ExitOpen        = 2   // the dump, or another file, can't be opened, read or written
 	ExitNotInDump   = 3   // the answer needs memory that the dump does not have
 	ExitCorrupt     = 4   // the data is present but impossible
-	ExitUnsupported = 5   // the data is present but sosgo cannot interpret it
+	ExitUnsupported = 5   // sosgo cannot interpret the data, or the question cannot be answered
 	ExitBug         = 6   // sosgo panicked
 	ExitGate        = 7   // the answer exceeds a limit given on the command line
 	ExitWrite       = 8   // the answer, or a file, can't be written
@@ -119,14 +119,16 @@ func ExitCode(err error) int {
 		return ExitOpen
 	case errors.Is(err, errInterrupted) || errors.Is(err, context.Canceled):
 		return ExitInterrupted
-	case errors.Is(err, target.ErrNotInDump):
-		return ExitNotInDump
-	case errors.Is(err, target.ErrCorrupt):
-		return ExitCorrupt
-	case errors.Is(err, target.ErrUnsupported):
-		return ExitUnsupported
 	}
-	return ExitOpen
+	switch target.Kind(err) {
+	case nil:
+		return ExitOpen
+	case target.ErrNotInDump:
+		return ExitNotInDump
+	case target.ErrCorrupt:
+		return ExitCorrupt
+	}
+	return ExitUnsupported
 }
 
 // kindWord returns the kind of err for the JSON envelope and warnings.
@@ -187,7 +189,7 @@ func Advice(err error) string {
 			"a dump of kind heap or full has it; --modules DIR adds module files from disk"
 	case errors.Is(err, target.ErrCorrupt):
 		return CheckAddress + "the process overwrote this memory or the dump is damaged"
-	case errors.Is(err, target.ErrUnsupported):
+	case target.Kind(err) != nil:
 		return `"sosgo doctor" describes the dump and how its runtimes are read`
 	}
 	return ""

@@ -326,13 +326,13 @@ const (
 )
 
 func errorID(err error) int {
-	switch {
-	case errors.Is(err, target.ErrNotInDump):
+	switch target.Kind(err) {
+	case nil:
+		return idUsage
+	case target.ErrNotInDump:
 		return idNotInDump
-	case errors.Is(err, target.ErrCorrupt):
+	case target.ErrCorrupt:
 		return idCorrupt
-	case errors.Is(err, target.ErrUnsupported):
-		return idUnsupported
 	}
-	return idUsage
+	return idUnsupported
 }

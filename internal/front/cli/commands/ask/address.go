@@ -147,7 +147,7 @@ func explained(c *cli.Context, run func() (report.Answer, error)) (report.Answer
 	if errors.As(err, &foreign) {
 		return askOwner(c, foreign, run)
 	}
-	if !errors.Is(err, target.ErrCorrupt) && !errors.Is(err, target.ErrNotInDump) && !errors.Is(err, target.ErrUnsupported) {
+	if target.Kind(err) == nil {
 		return out, err
 	}
 	for _, a := range given {
