@@ -8,8 +8,8 @@
 // [CollectionItems]) note missing rows in [Gaps] when they are formatted or encoded.
 //
 // A part that could not be read is never zero: it is a [Text] or a [Maybe] with an error, or it is left out. A fact that
-// is known after a list only is missing until the list is read. [Gaps] has the reasons for missing values. errors.Is
-// matches each to target.ErrNotInDump, target.ErrCorrupt or target.ErrUnsupported.
+// is known after a list only is missing until the list is read. [Gaps] has the reasons for missing values, and
+// target.Kind returns the kind of each.
 //
 // Start at Gaps in answer.go.
 //

@@ -440,7 +440,7 @@ func stacksOf(t target.Target) map[uint32]target.Range {
 func (i *Instance) openFile() (*image.Image, error) {
 	i.fileOnce.Do(func() {
 		if i.files == nil {
-			i.fileErr = errors.New("no module files were searched")
+			i.fileErr = target.Unsupportedf("no module files were searched")
 			return
 		}
 		i.file, i.fileErr = i.files.File(&i.Module, i.Image)

@@ -2,7 +2,6 @@ package dac
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -232,7 +231,7 @@ func decodeDescriptorHeader(b []byte) (descriptorHeader, error) {
 // with parts concerns sub-descriptors.
 func (i *Instance) descriptorInDump() ([]ownPart, error) {
 	if i.descriptor == 0 {
-		return nil, errors.New("the runtime exports none")
+		return nil, target.Unsupportedf("the runtime exports none")
 	}
 	p, h, err := i.descriptorAt(i.descriptor, "contract descriptor in the dump")
 	if err != nil {

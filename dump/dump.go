@@ -220,7 +220,7 @@ func Open(path string, o Options) (*File, error) {
 // is in use; Close does not close it.
 func OpenReaderAt(r io.ReaderAt, size int64, o Options) (*File, error) {
 	if size < 0 {
-		return nil, fmt.Errorf("open dump: negative size %d", size)
+		return nil, target.Argumentf("open dump: negative size %d", size)
 	}
 	var in target.Source
 	if s, ok := r.(target.Source); ok && s.Size() == size {

@@ -3,7 +3,6 @@ package graph
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
@@ -94,7 +93,7 @@ func (x *Holders) neighbours(ctx context.Context, n Node, referrers bool, nodes 
 }
 
 // errNoObject is the error for the retained size of a node that is not an object.
-var errNoObject = errors.New("a root is no object")
+var errNoObject = target.Unsupportedf("a root is no object")
 
 // neighbour describes the reference between n and m. It returns the object that represents m, or NoNode.
 func (x *Holders) neighbour(ctx context.Context, g *answer.Gaps, b *answer.Link, n, m Node, referrer bool) Node {

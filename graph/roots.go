@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"fmt"
 
 	"github.com/sosgo/sosgo/graph/roots"
 	"github.com/sosgo/sosgo/heap"
@@ -91,12 +90,12 @@ func (r *Roots) Add(s Source) int {
 func (r *Roots) check() error {
 	for i := range r.Sources {
 		if p := r.Sources[i].Parent; p < InTable || p >= i {
-			return fmt.Errorf("source %d of the graph has the parent %d", i, p)
+			return target.Argumentf("source %d of the graph has the parent %d", i, p)
 		}
 	}
 	for i := range r.Edges {
 		if s := r.Edges[i].Source; s < 0 || s >= len(r.Sources) {
-			return fmt.Errorf("root %d of the graph is of source %d", i, s)
+			return target.Argumentf("root %d of the graph is of source %d", i, s)
 		}
 	}
 	return nil

@@ -31,6 +31,9 @@ type RangeError struct {
 	Value  int64
 }
 
+// Unwrap returns target.ErrArgument.
+func (e *RangeError) Unwrap() error { return target.ErrArgument }
+
 func (e *RangeError) Error() string {
 	if e.Array == nil {
 		return "elements that an array does not have"

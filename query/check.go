@@ -258,6 +258,9 @@ type Error struct {
 	Hint   string // a suggestion; may be empty
 }
 
+// Unwrap returns target.ErrArgument.
+func (e *Error) Unwrap() error { return target.ErrArgument }
+
 func (e *Error) Error() string {
 	var b strings.Builder
 	if e.Column > 0 {

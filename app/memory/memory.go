@@ -25,7 +25,7 @@ import (
 )
 
 // ErrNotInHeap is the error for an address outside of the segments' objects, if the heap can be read.
-var ErrNotInHeap = errors.New("is not in the objects of a segment")
+var ErrNotInHeap = target.Argumentf("is not in the objects of a segment")
 
 // HeapOptions selects objects of the heap.
 type HeapOptions struct {

@@ -12,13 +12,13 @@ package heappprof
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/export"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/target"
 )
 
 // Options select the details of a profile.
@@ -179,7 +179,7 @@ func (r *reader) object(s step) int32 {
 	if len(r.p.nodes) >= limits.PathNodes && s.path != noNode {
 		if !r.cut {
 			r.cut = true
-			r.p.Note(fmt.Errorf("the heap has more than %d paths: what is beyond stands with its owners", limits.PathNodes))
+			r.p.Note(target.Unsupportedf("the heap has more than %d paths: what is beyond stands with its owners", limits.PathNodes))
 		}
 		return s.path
 	}

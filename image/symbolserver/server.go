@@ -131,7 +131,7 @@ func (s *Server) Problem() error {
 func (s *Server) checkAddress() error {
 	base, err := url.Parse(s.URL)
 	if err != nil || base.Scheme != "https" && base.Scheme != "http" || base.Host == "" {
-		return fmt.Errorf("%q is not an http or https address", s.URL)
+		return target.Argumentf("%q is not an http or https address", s.URL)
 	}
 	return nil
 }
@@ -141,7 +141,7 @@ func (s *Server) checkAddress() error {
 // download is not repeated, unless it failed because the context ended.
 func (s *Server) Get(ctx context.Context, key string, check func(path string) error) (string, error) {
 	if !filepath.IsLocal(filepath.FromSlash(key)) {
-		return "", fmt.Errorf("%q is no key of a symbol store", key)
+		return "", target.Argumentf("%q is no key of a symbol store", key)
 	}
 	cache := symstore.Cache{Dir: s.Cache}
 	if s.Cache == "" {
@@ -262,7 +262,7 @@ func (s *Server) download(ctx context.Context, key, dst string, check func(path 
 	case resp.StatusCode != http.StatusOK:
 		return fmt.Errorf("%s for %s", resp.Status, key)
 	case resp.ContentLength > s.Budget.file():
-		return fmt.Errorf("%s has %d bytes, more than %d", key, resp.ContentLength, s.Budget.file())
+		return target.Limitf("%s has %d bytes, more than %d", key, resp.ContentLength, s.Budget.file())
 	}
 	return s.store(ctx, resp, key, dst, cancel, check)
 }
@@ -304,7 +304,7 @@ func (s *Server) receive(ctx context.Context, w io.Writer, resp *http.Response, 
 				counted = n
 			}
 			if n > s.Budget.file() {
-				return fmt.Errorf("%s has more than %d bytes", key, s.Budget.file())
+				return target.Limitf("%s has more than %d bytes", key, s.Budget.file())
 			}
 			if err := s.Budget.spend(got); err != nil {
 				return err

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-dap"
 
+	"github.com/sosgo/sosgo/query"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -326,6 +327,9 @@ const (
 )
 
 func errorID(err error) int {
+	if errors.As(err, new(*query.Error)) {
+		return idUsage
+	}
 	switch target.Kind(err) {
 	case nil:
 		return idUsage
