@@ -1,6 +1,7 @@
 package sosgo_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/graph/roots"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/test/answers"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/target"
 )
@@ -216,4 +218,36 @@ func TestGraphDir(t *testing.T) {
 	beside, err := os.ReadDir(folder)
 	require.NoError(t, err)
 	require.Len(t, beside, 1, "nothing is written that nobody asked for")
+}
+
+// TestMaxMemory checks that no answer exceeds Options.MaxMemory: those that need a graph fail with ErrLimit, and the
+// others are as without a limit.
+func TestMaxMemory(t *testing.T) {
+	c := testdump.Open(t, "net10-zoo")
+	o := c.Options()
+	o.MaxMemory = -1
+	_, err := sosgo.Open(c.Plain(), o)
+	require.ErrorIs(t, err, sosgo.ErrArgument)
+	o.MaxMemory = 1
+	d, err := sosgo.Open(c.Plain(), o)
+	require.NoError(t, err)
+	defer d.Close()
+	v, err := d.View("")
+	require.NoError(t, err)
+	free, err := c.View("")
+	require.NoError(t, err)
+	limited := 0
+	for name := range answers.All {
+		_, err := answers.Call(t.Context(), name, v.Process)
+		_, unlimited := answers.Call(t.Context(), name, free.Process)
+		if errors.Is(err, sosgo.ErrLimit) {
+			limited++
+			assert.NotErrorIs(t, unlimited, sosgo.ErrLimit, name)
+		} else {
+			assert.Equal(t, unlimited == nil, err == nil, "%s: %v", name, err)
+		}
+	}
+	assert.Greater(t, limited, 10)
+	_, err = v.Graph(t.Context(), graph.Options{})
+	assert.ErrorIs(t, err, sosgo.ErrLimit)
 }

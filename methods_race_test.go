@@ -91,6 +91,7 @@ var dumpCalls = map[string]call{
 	"Threads":         func(d *sosgo.Dump, _ *sosgo.View, _ string) any { t, err := d.Threads(); return said(len(t), err) },
 	"Truncated":       func(d *sosgo.Dump, _ *sosgo.View, _ string) any { return d.Truncated() },
 	"View":            func(d *sosgo.Dump, _ *sosgo.View, _ string) any { v, err := d.View("0"); return said(v != nil, err) },
+	"WithMaxMemory":   func(d *sosgo.Dump, _ *sosgo.View, _ string) any { return d.WithMaxMemory(context.Background()).Err() },
 	"Walker":          func(d *sosgo.Dump, _ *sosgo.View, _ string) any { w, err := d.Walker(); return said(w != nil, err) },
 }
 

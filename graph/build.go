@@ -18,16 +18,13 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Options controls how a graph is built and queried. The zero value uses all processors and unlimited memory.
+// Options controls how a graph is built and queried. The zero value uses all processors.
 type Options struct {
 	Jobs int // goroutines; 0 means one per processor
 	// Progress, if not nil, is called with the state of the work, including later computations. Calls do not overlap.
 	Progress func(Progress)
-	// MaxMemory is the maximum number of bytes for the graph and everything computed from it, apart from the dump;
-	// 0 means no limit. Work that needs more fails with target.ErrUnsupported; the error has the amount.
-	MaxMemory int64
-	Keep      *Keep // if not nil, files that keep computed data for the next start
-	Census    bool  // take the census of the heap in the same walk
+	Keep     *Keep // if not nil, files that keep computed data for the next start
+	Census   bool  // take the census of the heap in the same walk
 }
 
 // Progress is the state of the work, which may have several phases.
@@ -40,7 +37,8 @@ type Progress struct {
 // has a graph. References that lead to no object are counted by Fault and not followed; Stats describes the missing
 // parts. Build fails with the error of ctx, and if a limit is exceeded.
 //
-// All arrays are outside of Go's heap, and count against Options.MaxMemory. In bytes, for n objects, m references and b
+// All arrays are outside of Go's heap, and count against process.Options.MaxMemory. Work that needs more fails with
+// target.ErrLimit; the error has the amount. In bytes, for n objects, m references and b
 // bytes of heap, where m is 1.1 to 2.1 n on real heaps:
 //
 //	index (address to node and back)   b/64 + b/1024; 1.5 n if objects have 88 bytes
@@ -77,7 +75,7 @@ func Build(ctx context.Context, h *heap.Heap, r *Roots, o Options) (*Graph, erro
 
 // newBuilder returns a builder that has the roots and the heap's extent, and no object.
 func newBuilder(ctx context.Context, h *heap.Heap, r *Roots, o Options) *builder {
-	b := &builder{ctx: ctx, h: h, r: r, o: o, claims: target.ClaimsOf(h.Memory()), budget: offheap.NewBudget(o.MaxMemory), blind: map[*dac.MethodTable]error{},
+	b := &builder{ctx: ctx, h: h, r: r, o: o, claims: target.ClaimsOf(h.Memory()), budget: budgetOf(ctx), blind: map[*dac.MethodTable]error{},
 		x: newIndex(h)}
 	b.points, b.field, b.inTable = pointsOf(r)
 	b.granules = b.x.granules()
@@ -85,6 +83,14 @@ func newBuilder(ctx context.Context, h *heap.Heap, r *Roots, o Options) *builder
 	b.tuned.DeferFrom, b.tuned.Piece = cmp.Or(b.tuned.DeferFrom, deferSize), cmp.Or(b.tuned.Piece, pieceSize)
 	b.wide = b.tuned.Wide || b.granules+uint64(len(b.inTable)) >= uint64(digraph.None)
 	return b
+}
+
+// budgetOf returns the budget of ctx, or a new one with the host's limit.
+func budgetOf(ctx context.Context) *offheap.Budget {
+	if b := offheap.BudgetOf(ctx); b != nil {
+		return b
+	}
+	return offheap.NewBudget(0)
 }
 
 // buildOrFree builds the graph. If that fails, it frees all memory.

@@ -246,11 +246,9 @@ func (g *Graph) Unproved() int {
 // Stats returns the counts made by Build.
 func (g *Graph) Stats() *Stats { return &g.stats }
 
-// Memory returns the number of bytes that the graph uses now, and its maximum so far, apart from the dump.
+// Memory returns the number of bytes that count against the limit of g's memory now, and their maximum so far. Graphs of
+// one process.Dump share the limit.
 func (g *Graph) Memory() (now, peak int64) { return g.budget.InUse(), g.budget.Peak() }
-
-// Allow raises the memory limit to maxMemory bytes, if that is higher; 0 removes the limit. See Options.MaxMemory.
-func (g *Graph) Allow(maxMemory int64) { g.budget.Raise(maxMemory) }
 
 // Use prevents Close from freeing memory until done is called. Until then, the methods of g and of computed data can be
 // used. The returned context is cancelled when Close is called, which waits for done. The error is

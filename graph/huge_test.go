@@ -14,6 +14,7 @@ import (
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/graph/roots"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/base/offheap"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/target"
@@ -230,7 +231,7 @@ func TestHugeObjects(t *testing.T) {
 			require.Empty(t, h.Warnings())
 			var one string
 			for _, jobs := range []int{1, 3} {
-				g, err := graph.Build(t.Context(), h, r, graph.Options{Jobs: jobs, MaxMemory: 2 << 30})
+				g, err := graph.Build(offheap.WithBudget(t.Context(), offheap.NewBudget(2<<30)), h, r, graph.Options{Jobs: jobs})
 				if strconv.IntSize == 32 && name != "heads" {
 					require.ErrorIs(t, err, target.ErrLimit, "32 bits address no array of 1.4 billion references")
 					continue

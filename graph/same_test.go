@@ -16,6 +16,7 @@ import (
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/graph/internal/tuning"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/base/offheap"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/target"
@@ -280,7 +281,7 @@ func TestMemory(t *testing.T) {
 	require.NotZero(t, now)
 	require.GreaterOrEqual(t, peak, now)
 	for limit := int64(1); limit < peak; limit += peak/16 + 1 {
-		small, err := graph.Build(t.Context(), g.Heap(), r, graph.Options{MaxMemory: limit})
+		small, err := graph.Build(offheap.WithBudget(t.Context(), offheap.NewBudget(limit)), g.Heap(), r, graph.Options{})
 		if err == nil {
 			if _, err = small.Dominators(t.Context()); err == nil {
 				_, err = small.Referrers(t.Context())

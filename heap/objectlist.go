@@ -120,7 +120,7 @@ func scanRows[C interface {
 	defer cancel()
 	var keepers *stringKeepers
 	if l.contents != nil {
-		keepers = keepStrings(l.o.jobs(), cancel)
+		keepers = keepStrings(ctx, l.o.jobs(), cancel)
 	}
 	err := Scan(ctx, l.h, l.f, l.o, create, func(c C) error {
 		total.Add(c.common().Counter)

@@ -15,8 +15,8 @@ type Contents struct {
 
 // NewContents returns empty Contents that use jobs goroutines. Close ends them, and Free releases the
 // memory. A goroutine that fails calls cancel.
-func (h *Heap) NewContents(jobs int, cancel func()) *Contents {
-	return &Contents{keepers: keepStrings(max(jobs, 1), cancel)}
+func (h *Heap) NewContents(ctx context.Context, jobs int, cancel func()) *Contents {
+	return &Contents{keepers: keepStrings(ctx, max(jobs, 1), cancel)}
 }
 
 // Add counts the contents hashed by by, and resets it. Of equal contents, the one added first is First.

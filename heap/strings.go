@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/base/offheap"
 	"github.com/sosgo/sosgo/internal/base/workers"
 	"github.com/sosgo/sosgo/target"
 )
@@ -53,7 +54,7 @@ func (h *Heap) countStrings(ctx context.Context, f *Filter, o ScanOptions) (sort
 	total := NewCounter(h, sf)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	keepers := keepStrings(o.jobs(), cancel)
+	keepers := keepStrings(ctx, o.jobs(), cancel)
 	err = Scan(ctx, h, sf, o, func() *stringCollector {
 		return &stringCollector{Counter: *NewCounter(h, sf), stringHasher: newStringHasher(h)}
 	}, func(c *stringCollector) error {
@@ -202,9 +203,9 @@ type stringBatch struct {
 	left  atomic.Int32 // keepers still using it
 }
 
-// keepStrings starts filling a table. A keeper that fails calls cancel.
-func keepStrings(jobs int, cancel func()) *stringKeepers {
-	k := &stringKeepers{table: newStringTable(), queue: make([]chan *stringBatch, min(jobs, stringLanes))}
+// keepStrings starts filling a table, with memory of the budget of ctx. A keeper that fails calls cancel.
+func keepStrings(ctx context.Context, jobs int, cancel func()) *stringKeepers {
+	k := &stringKeepers{table: newStringTable(offheap.BudgetOf(ctx)), queue: make([]chan *stringBatch, min(jobs, stringLanes))}
 	for i := range k.queue {
 		k.queue[i] = make(chan *stringBatch, 4)
 		k.group.Go(func() {

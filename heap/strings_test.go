@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/internal/base/offheap"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -69,7 +70,7 @@ func TestStringTable(t *testing.T) {
 	for _, jobs := range []int{1, 2, 8, 20} {
 		for _, batch := range []int{1000, len(list)} {
 			t.Run(fmt.Sprint(jobs, batch), func(t *testing.T) {
-				keepers := keepStrings(jobs, func() {})
+				keepers := keepStrings(t.Context(), jobs, func() {})
 				for part := range slices.Chunk(list, batch) {
 					keepers.add(t.Context(), &stringHasher{hashed: *lanes(part)})
 				}
@@ -87,7 +88,7 @@ func TestStringCeiling(t *testing.T) {
 	list := hashes(20_000, 10_000)
 	var first []StringStats
 	for _, jobs := range []int{1, 3, 8} {
-		keepers := keepStrings(jobs, func() {})
+		keepers := keepStrings(t.Context(), jobs, func() {})
 		keepers.table.most = 4
 		keepers.add(t.Context(), &stringHasher{hashed: *lanes(list)})
 		table := keepers.end()
@@ -115,7 +116,7 @@ func TestStringRanges(t *testing.T) {
 		for i := range 20 * rangeRows {
 			list = append(list, hashedString{a: r.Uint64(), b: r.Uint64(), addr: 0x7fff_0000_0000 + target.Addr(32*i), size: 22 + r.Uint64N(sizes)})
 		}
-		keepers := keepStrings(2, func() {})
+		keepers := keepStrings(t.Context(), 2, func() {})
 		keepers.add(t.Context(), &stringHasher{hashed: *lanes(list)})
 		sorted := keepers.end().sort(2)
 		require.Greater(t, sorted.ranges(), 10)
@@ -161,6 +162,19 @@ func TestInOrder(t *testing.T) {
 	})
 }
 
+// TestStringBudget checks that strings without room in the budget are reported as a limit, and that sorting returns all
+// memory.
+func TestStringBudget(t *testing.T) {
+	budget := offheap.NewBudget(stringSlab * 32)
+	keepers := keepStrings(offheap.WithBudget(t.Context(), budget), 2, func() {})
+	keepers.add(t.Context(), &stringHasher{hashed: *lanes(hashes(800_000, 700_000))})
+	table := keepers.end()
+	assert.ErrorIs(t, table.gap(), target.ErrLimit)
+	assert.LessOrEqual(t, budget.Peak(), int64(stringSlab*32))
+	assert.NotEmpty(t, ordered(table.sort(2)))
+	assert.Zero(t, budget.InUse())
+}
+
 // TestTextOfStrings: ASCII and other text.
 func TestTextOfStrings(t *testing.T) {
 	for _, s := range []string{"", "plain", "of four and more", "of four and m\u00f6re", "tab\there", "na\u00efve", "\u4e2d\u6587", "a\U0001f600"} {
@@ -190,7 +204,7 @@ func BenchmarkStringTable(b *testing.B) {
 	all := lanes(list)
 	b.Run("count", func(b *testing.B) {
 		for b.Loop() {
-			t := newStringTable()
+			t := newStringTable(nil)
 			for _, lane := range all {
 				t.addAll(lane)
 			}
@@ -200,7 +214,7 @@ func BenchmarkStringTable(b *testing.B) {
 	b.Run("sort", func(b *testing.B) {
 		for b.Loop() {
 			b.StopTimer()
-			t := newStringTable()
+			t := newStringTable(nil)
 			for _, lane := range all {
 				t.addAll(lane)
 			}

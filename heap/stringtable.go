@@ -23,15 +23,17 @@ const (
 type stringTable struct {
 	parts  [stringParts]stringPart
 	most   int // maximum entries of a part
+	budget *offheap.Budget
 	room   stringRoom
 	unread unreadStrings
 }
 
 // A stringRoom holds the entries of all parts of a table.
 type stringRoom struct {
-	mu    sync.Mutex
-	slabs []*offheap.Array[stringEntry]
-	left  []stringEntry // rest of the last slab
+	mu     sync.Mutex
+	budget *offheap.Budget
+	slabs  []*offheap.Array[stringEntry]
+	left   []stringEntry // rest of the last slab
 }
 
 // chunk returns room for stringChunk entries.
@@ -39,7 +41,7 @@ func (r *stringRoom) chunk() ([]stringEntry, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.left) == 0 {
-		slab, err := offheap.Make[stringEntry](nil, stringSlab)
+		slab, err := offheap.Make[stringEntry](r.budget, stringSlab)
 		if err != nil {
 			return nil, err
 		}
@@ -82,7 +84,9 @@ type stringEntry struct {
 	size  uint64 // bytes of one string
 }
 
-func newStringTable() *stringTable { return &stringTable{most: limits.StringContents / stringParts} }
+func newStringTable(budget *offheap.Budget) *stringTable {
+	return &stringTable{most: limits.StringContents / stringParts, budget: budget, room: stringRoom{budget: budget}}
+}
 
 // addAll adds strings of one lane. It first loads the slots of several strings at once: the table
 // exceeds any cache, and one string after another would wait for memory twice. (This halves the time.)
@@ -127,7 +131,7 @@ func (p *stringPart) again(s *hashedString, slot uint64) bool {
 
 func (p *stringPart) add(s *hashedString, t *stringTable) {
 	if 4*p.n >= 3*len(p.slots) && p.full == nil {
-		p.full = p.grow()
+		p.full = p.grow(t.budget)
 	}
 	if len(p.slots) == 0 {
 		p.beyond++
@@ -158,12 +162,12 @@ func (p *stringPart) add(s *hashedString, t *stringTable) {
 func (p *stringPart) entry(i int) *stringEntry { return &p.chunks[i/stringChunk][i%stringChunk] }
 
 // grow doubles the slots. Without memory for that they stay as they are.
-func (p *stringPart) grow() error {
+func (p *stringPart) grow(budget *offheap.Budget) error {
 	old, before := p.slots, p.own
 	if n := max(64, 2*len(old)); n < ownSlots {
 		p.slots = make([]uint64, n)
 	} else {
-		own, err := offheap.Make[uint64](nil, n)
+		own, err := offheap.Make[uint64](budget, n)
 		if err != nil {
 			return err
 		}

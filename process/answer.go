@@ -40,6 +40,7 @@ func Answer[T any](ctx context.Context, p *Process, compute func(ctx context.Con
 		return none, err
 	}
 	defer done()
+	ctx = p.dump.WithMaxMemory(ctx)
 	c := &Call{Process: p, ctx: ctx}
 	out, err := compute(ctx, c)
 	if err != nil && ctx.Err() != nil {

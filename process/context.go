@@ -5,6 +5,7 @@ import (
 
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/base/offheap"
 )
 
 type (
@@ -26,6 +27,12 @@ func WithProgress(ctx context.Context, f ProgressFunc) context.Context {
 // WithJobs returns a copy of ctx. Answers computed with it use at most n goroutines instead of Options.Jobs.
 func WithJobs(ctx context.Context, n int) context.Context {
 	return context.WithValue(ctx, jobsKey{}, n)
+}
+
+// WithMaxMemory returns a copy of ctx. Functions of packages below process, such as heap.Heap.Strings, keep to
+// Options.MaxMemory if they are called with it. Answer, Process.Graph and package query do so themselves.
+func (d *Dump) WithMaxMemory(ctx context.Context) context.Context {
+	return offheap.WithBudget(ctx, d.budget)
 }
 
 // WithNotes returns a copy of ctx. An answer computed with it that has no answer.Gaps, usually because it failed,

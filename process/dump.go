@@ -20,6 +20,7 @@ import (
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/base/inuse"
 	"github.com/sosgo/sosgo/internal/base/lazy"
+	"github.com/sosgo/sosgo/internal/base/offheap"
 	"github.com/sosgo/sosgo/internal/base/workers"
 	"github.com/sosgo/sosgo/internal/files/modfiles"
 	"github.com/sosgo/sosgo/objects"
@@ -56,6 +57,11 @@ type Options struct {
 	MaxDecompressed int64
 	// MaxRatio limits the compression ratio of a dump that unpacks to more than 1 GB; 0 means 1000.
 	MaxRatio int64
+	// MaxMemory limits the memory of graphs, and of the other large tables that answers make, in bytes; 0 means no
+	// limit. It is one limit for all answers of the dump. Not counted are the dump's file, which is mapped, and what
+	// Go's heap holds, such as types, rows and texts. An answer that needs more fails with target.ErrLimit, or notes
+	// what it left out.
+	MaxMemory int64
 	// Limits bound the memory that the content of a dump can make sosgo allocate.
 	Limits target.Limits
 	// Cache is a folder for unpacked copies of large compressed dumps; dump.DefaultCache is the usual one. Empty
@@ -97,7 +103,8 @@ type Dump struct {
 
 	life     context.Context // ends when the dump is closed
 	end      context.CancelFunc
-	users    *inuse.Gate // calls that compute answers; Close waits for them
+	budget   *offheap.Budget // of MaxMemory
+	users    *inuse.Gate     // calls that compute answers; Close waits for them
 	runtimes lazy.Value[[]*dac.Instance]
 	witness  lazy.Value[[]*dac.Runtime]
 	// stackWords are words on stacks that may be return addresses (fitReturnAddresses).
@@ -184,6 +191,9 @@ func (o *Options) check() error {
 	if slices.Contains(o.SymbolServers, nil) {
 		return target.Argumentf("a symbol server is nil")
 	}
+	if o.MaxMemory < 0 {
+		return target.Argumentf("the limit of memory is negative: %d", o.MaxMemory)
+	}
 	for _, dir := range o.Modules {
 		info, err := os.Stat(dir)
 		if err == nil && !info.IsDir() {
@@ -207,6 +217,7 @@ func newDump(f *dump.File, o Options) *Dump {
 	}
 	d := &Dump{file: f, options: o, processes: map[*dac.Instance]*Process{}}
 	d.life, d.end = context.WithCancel(context.Background())
+	d.budget = offheap.NewBudget(o.MaxMemory)
 	d.users = inuse.New(ErrClosed)
 	d.files = d.moduleFiles()
 	d.mem = image.Complete(f, d.files.Found, d.files.Bundled)

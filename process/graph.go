@@ -15,17 +15,12 @@ import (
 )
 
 // Graph returns the graph of the heap's objects and roots. The first call builds it with its options, and all callers
-// share it. o.Jobs of 0 means Options.Jobs. The largest o.MaxMemory of all callers limits its memory.
+// share it. o.Jobs of 0 means Options.Jobs.
 //
 // A failed build is not kept: the next call builds again. It fails if no object of the heap is readable. Dump.Close
 // closes the graph.
 func (p *Process) Graph(ctx context.Context, o graph.Options) (*graph.Graph, error) {
-	g, err := p.graph.GetContext(ctx, func(ctx context.Context) (*graph.Graph, error) { return p.buildGraph(ctx, o) })
-	if err != nil {
-		return nil, err
-	}
-	g.Allow(o.MaxMemory)
-	return g, nil
+	return p.graph.GetContext(ctx, func(ctx context.Context) (*graph.Graph, error) { return p.buildGraph(ctx, o) })
 }
 
 // buildGraph builds the graph while the dump is open.
@@ -35,6 +30,7 @@ func (p *Process) buildGraph(ctx context.Context, o graph.Options) (*graph.Graph
 		return nil, err
 	}
 	defer done()
+	ctx = p.dump.WithMaxMemory(ctx)
 	h, err := p.Heap()
 	if err != nil {
 		return nil, err

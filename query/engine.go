@@ -89,7 +89,7 @@ type engine struct {
 }
 
 func newEngine(ctx context.Context, env *Env, src string) *engine {
-	return &engine{ctx: ctx, env: env, src: src}
+	return &engine{ctx: env.process.Dump().WithMaxMemory(ctx), env: env, src: src}
 }
 
 // heap returns the heap of the process.

@@ -8,6 +8,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/base/offheap"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
@@ -222,8 +223,7 @@ func (s *sink) take(p *partial) error {
 		return p.fatal
 	}
 	s.all.merge(p)
-	memory := s.r.o.Memory
-	memory = cmp.Or(memory, limits.QueryMemory)
+	memory := cmp.Or(s.r.o.Memory, limits.QueryMemory)
 	waiting := s.r.grouped || len(s.r.q.orders) > 0
 	if !waiting {
 		for _, res := range s.all.results {
@@ -238,6 +238,9 @@ func (s *sink) take(p *partial) error {
 		s.sort()
 		s.all.results = slices.Clone(s.all.results[:top])
 		s.all.bytes = 0 // for top rows, which were there before
+	}
+	if err := offheap.BudgetOf(s.r.e.ctx).Need("the query", s.all.bytes); err != nil {
+		return err
 	}
 	switch {
 	case s.all.bytes > memory:

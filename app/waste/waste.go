@@ -98,7 +98,7 @@ func (f *finder) survey(ctx context.Context) error {
 	if jobs <= 0 {
 		jobs = runtime.GOMAXPROCS(0)
 	}
-	f.strings, f.boxes = f.h.NewContents(jobs, cancel), f.h.NewContents(1, cancel)
+	f.strings, f.boxes = f.h.NewContents(ctx, jobs, cancel), f.h.NewContents(ctx, 1, cancel)
 	f.a = &answer.Waste{Live: f.o.Live != nil}
 	total := heap.NewCounter(f.h, nil)
 	err := heap.Scan(ctx, f.h, nil, f.o.Scan, func() *survey { return newSurvey(f) }, func(s *survey) error {

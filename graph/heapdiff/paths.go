@@ -12,6 +12,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/base/offheap"
 	"github.com/sosgo/sosgo/internal/base/workers"
 	"github.com/sosgo/sosgo/target"
 )
@@ -41,7 +42,12 @@ func (s *Summary) summarizePaths(ctx context.Context, g *graph.Graph, names *gra
 	if err != nil {
 		return err
 	}
-	m := &pathMerger{g: g, reach: reach, names: names, types: newTypeNames(g.Heap().Runtime()), most: cmp.Or(o.most, limits.PathNodes), place: make([]uint32, g.Nodes()),
+	places, err := offheap.Make[uint32](offheap.BudgetOf(ctx), g.Nodes())
+	if err != nil {
+		return err
+	}
+	defer places.Free()
+	m := &pathMerger{g: g, reach: reach, names: names, types: newTypeNames(g.Heap().Runtime()), most: cmp.Or(o.most, limits.PathNodes), place: places.Slice(),
 		labels: make([]string, len(g.Types()))}
 	if err = m.run(ctx, cmp.Or(o.Jobs, runtime.GOMAXPROCS(0))); err == nil && m.isFull() && o.Jobs != 1 {
 		clear(m.place)

@@ -2,6 +2,7 @@ package offheap
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"runtime"
 	"strconv"
@@ -13,8 +14,9 @@ import (
 // A Budget counts the bytes of the arrays made with it and refuses arrays beyond its limit. It is
 // safe for concurrent use. A nil Budget counts nothing and has no limit.
 type Budget struct {
-	limit, inUse, peak atomic.Int64
-	spare              spares
+	limit       int64 // 0 means none
+	inUse, peak atomic.Int64
+	spare       spares
 }
 
 // hostLimit is the limit of budgets without an explicit one. On a host with 32-bit addresses, an
@@ -31,20 +33,20 @@ func hostLimit() int64 {
 
 // NewBudget returns a budget of limit bytes; 0 means the limit of the host.
 func NewBudget(limit int64) *Budget {
-	b := &Budget{}
-	b.limit.Store(cmp.Or(limit, hostLimit()))
-	return b
+	return &Budget{limit: cmp.Or(limit, hostLimit())}
 }
 
-// Raise raises the limit to limit bytes unless it is higher already; 0 means the limit of the host.
-func (b *Budget) Raise(limit int64) {
-	limit = cmp.Or(limit, hostLimit())
-	for b != nil {
-		now := b.limit.Load()
-		if now == 0 || limit != 0 && limit <= now || b.limit.CompareAndSwap(now, limit) {
-			return
-		}
-	}
+type budgetKey struct{}
+
+// WithBudget returns a copy of ctx. Work that it is passed to charges its arrays to b.
+func WithBudget(ctx context.Context, b *Budget) context.Context {
+	return context.WithValue(ctx, budgetKey{}, b)
+}
+
+// BudgetOf returns the budget of ctx, or nil.
+func BudgetOf(ctx context.Context) *Budget {
+	b, _ := ctx.Value(budgetKey{}).(*Budget)
+	return b
 }
 
 // InUse returns the bytes of all usable elements of arrays that are not freed.
@@ -77,9 +79,8 @@ func (b *Budget) Need(what string, bytes int64) error {
 	if b == nil {
 		return nil
 	}
-	limit := b.limit.Load()
-	if used := b.inUse.Load(); limit != 0 && bytes > limit-used {
-		return &LimitError{What: what, Need: bytes, InUse: used, Limit: limit}
+	if used := b.inUse.Load(); b.limit != 0 && bytes > b.limit-used {
+		return &LimitError{What: what, Need: bytes, InUse: used, Limit: b.limit}
 	}
 	return nil
 }
@@ -89,9 +90,9 @@ func (b *Budget) take(bytes int64) error {
 		return nil
 	}
 	now := b.inUse.Add(bytes)
-	if limit := b.limit.Load(); limit != 0 && now > limit {
+	if b.limit != 0 && now > b.limit {
 		b.inUse.Add(-bytes)
-		return &LimitError{What: "an array", Need: bytes, InUse: now - bytes, Limit: limit}
+		return &LimitError{What: "an array", Need: bytes, InUse: now - bytes, Limit: b.limit}
 	}
 	for {
 		peak := b.peak.Load()
@@ -122,6 +123,9 @@ func (e *LimitError) Error() string {
 	}
 	return fmt.Sprintf("%s needs %s of memory%s: more than the limit of %s", e.What, Bytes(e.Need), beside, Bytes(e.Limit))
 }
+
+// Advice names the option that sets the limit.
+func (e *LimitError) Advice() string { return "--max-memory SIZE sets the limit" }
 
 // Unwrap returns target.ErrLimit.
 func (e *LimitError) Unwrap() error { return target.ErrLimit }

@@ -73,6 +73,11 @@ func (c *Context) OpenDump() (Dump, error) {
 	d, err := c.Session.Open(c.ctx, p.Set)
 	if err == nil {
 		c.dump = d
+		if m, ok := d.(interface {
+			WithMaxMemory(context.Context) context.Context
+		}); ok {
+			c.ctx = m.WithMaxMemory(c.ctx)
+		}
 		if t, ok := d.(interface{ Truncated() error }); ok && t.Truncated() != nil {
 			c.Warn(t.Truncated())
 		}

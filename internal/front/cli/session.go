@@ -26,6 +26,7 @@ type OpenOptions struct {
 	NoMmap        bool     `opt:"no-mmap" help:"read the dump instead of mapping it, for files that may shrink or network drives"`
 	NoCache       bool     `opt:"no-cache" help:"unpack a compressed dump anew: else a large one is kept unpacked for a week, in the user's cache folder"`
 	GraphDir      string   `opt:"graph-dir" kind:"file" value:"DIR" help:"keep the graph of the heap's objects in this folder: gcroot, retained and the like have it at once the next time"`
+	MaxMemory     int64    `opt:"max-memory" kind:"size" value:"SIZE" help:"most memory for graphs and large tables, beside the dump's file: a command that needs more fails"`
 
 	RemotePages     string `opt:"remote-pages" kind:"file" value:"DIR" help:"of a dump at an address: keep what was read of it in this folder for the next time"`
 	RemoteRedirects bool   `opt:"remote-redirects" help:"of a dump at an address: let the server redirect to other hosts"`
