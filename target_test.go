@@ -16,7 +16,6 @@ import (
 	"github.com/sosgo/sosgo/app/stacks"
 	"github.com/sosgo/sosgo/export/summary"
 	"github.com/sosgo/sosgo/internal/test/testdump"
-	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
@@ -97,7 +96,7 @@ func TestSlowReader(t *testing.T) {
 	require.NoError(t, err)
 	_, err = crash.Describe(t.Context(), v.Process, crash.Options{})
 	require.NoError(t, err)
-	stacks, err := stacks.Stacks(t.Context(), v.Process, stacks.Options{StackOptions: threads.StackOptions{DescribeOptions: stackwalk.DescribeOptions{Source: true}}})
+	stacks, err := stacks.Stacks(t.Context(), v.Process, stacks.Options{StackOptions: threads.StackOptions{Source: true}})
 	require.NoError(t, err)
 	frames := 0
 	for _, err := range stacks.Frames {

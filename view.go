@@ -115,6 +115,10 @@ func (v *View) Evaluate(ctx context.Context, expression string, o rows.EvaluateO
 	return rows.Evaluate(ctx, v.Process, expression, o)
 }
 
-// Diagnose reports everything that may prevent answers: what the dump holds and how it is read. With members it also
-// lists every member of the runtime's layout; see doctor.Of.
-func (v *View) Diagnose(members bool) *answer.Diagnosis { return doctor.Of(v.Process, members) }
+// DiagnoseOptions select the content of a diagnosis.
+type DiagnoseOptions struct {
+	Members bool // lists every member of the runtime's layout
+}
+
+// Diagnose reports everything that may prevent answers: what the dump holds and how it is read.
+func (v *View) Diagnose(o DiagnoseOptions) *answer.Diagnosis { return doctor.Of(v.Process, o.Members) }

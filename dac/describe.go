@@ -17,7 +17,7 @@ func (inst *Instance) Describe() answer.Runtime {
 	r := answer.Runtime{
 		Index: inst.Index, Flavor: inst.Flavor.String(), Version: inst.Version(), Text: inst.VersionText(),
 		Address: inst.Module.Base, Size: inst.Module.Size, Path: inst.Module.Path, SingleFile: inst.SingleFile,
-		Exports: Exports(inst.Image, inst.Module.Base, true),
+		Exports: exports(inst.Image, inst.Module.Base),
 	}
 	if inst.headless {
 		for i := range r.Exports {
@@ -32,18 +32,18 @@ func (inst *Instance) Describe() answer.Runtime {
 	return r
 }
 
-// Exports returns the symbols for debuggers that the image at base exports. With all, it also returns the
-// others: without an address if the image does not export them, with an error if the dump lacks them.
-func Exports(img *image.Image, base target.Addr, all bool) []answer.Export {
+// exports returns the symbols for debuggers: without an address if the image at base does not export them, with an
+// error if the dump lacks them.
+func exports(img *image.Image, base target.Addr) []answer.Export {
 	var out []answer.Export
 	for _, name := range ExportedSymbols() {
 		rva, _, err := img.Symbol(name)
 		switch {
 		case err == nil:
 			out = append(out, answer.Export{Name: name, Address: base + target.Addr(rva)})
-		case all && errors.Is(err, image.ErrNoSymbol):
+		case errors.Is(err, image.ErrNoSymbol):
 			out = append(out, answer.Export{Name: name})
-		case all:
+		default:
 			out = append(out, answer.Export{Name: name, Err: answer.Reason{Err: err}})
 		}
 	}

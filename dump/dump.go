@@ -55,9 +55,9 @@ type Options struct {
 	// (4 MB).
 	CacheSize, CacheLeast int64
 	TempDir               string // the folder for unpacked dumps; empty means os.TempDir
-	// Context, if not nil, returns a context. When it ends, unpacking stops and Open returns its
+	// OpenContext, if not nil, returns a context. When it ends, unpacking stops and Open returns its
 	// error.
-	Context func() context.Context
+	OpenContext func() context.Context
 	// Progress, if not nil, is called during unpacking with the number of compressed bytes that are
 	// done, and the total.
 	Progress func(done, total int64)
@@ -436,8 +436,8 @@ func readHead(r interface {
 
 // context returns the context that ends unpacking.
 func (o *Options) context() context.Context {
-	if o.Context == nil {
+	if o.OpenContext == nil {
 		return context.Background()
 	}
-	return o.Context()
+	return o.OpenContext()
 }

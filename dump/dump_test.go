@@ -160,7 +160,7 @@ func TestUnpackingEnds(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		dir := t.TempDir()
 		_, err := dump.OpenReaderAt(bytes.NewReader(file), int64(len(file)), dump.Options{TempDir: dir,
-			Context: func() context.Context { return ctx }, Progress: func(int64, int64) { cancel() }})
+			OpenContext: func() context.Context { return ctx }, Progress: func(int64, int64) { cancel() }})
 		assert.ErrorIs(t, err, context.Canceled, name)
 		assert.NotErrorIs(t, err, target.ErrCorrupt, name)
 		left, err := os.ReadDir(dir)

@@ -43,9 +43,9 @@ type Options struct {
 	// SymbolServers are asked in order for module files that are not on this machine. Package image/symbolserver has
 	// servers for HTTP.
 	SymbolServers []SymbolServer
-	// Context, if not nil, returns the context for opening and, later, for each download from a symbol server. A
+	// OpenContext, if not nil, returns the context for opening and, later, for each download from a symbol server. A
 	// download may start at any read of memory: a module's file is fetched at the first read of memory that it holds.
-	Context func() context.Context
+	OpenContext func() context.Context
 	// Runtime selects the runtime of the default View: its number in Runtimes, or the start of its version. Empty
 	// selects the first CLR.
 	Runtime string
@@ -208,7 +208,7 @@ func (o *Options) check() error {
 
 func dumpOptions(o Options) dump.Options {
 	return dump.Options{NoMmap: o.NoMmap, MaxDecompressed: o.MaxDecompressed, MaxRatio: o.MaxRatio, Limits: o.Limits,
-		Cache: o.Cache, CacheSize: o.CacheSize, Context: o.Context, Progress: o.Progress}
+		Cache: o.Cache, CacheSize: o.CacheSize, OpenContext: o.OpenContext, Progress: o.Progress}
 }
 
 func newDump(f *dump.File, o Options) *Dump {

@@ -42,10 +42,10 @@ func (d *Dump) moduleFiles() *modfiles.Files {
 	return files
 }
 
-// searching returns the context for a search that starts at a read of memory: Options.Context's, or the dump's.
+// searching returns the context for a search that starts at a read of memory: Options.OpenContext's, or the dump's.
 func (d *Dump) searching() context.Context {
-	if d.options.Context != nil {
-		return d.options.Context()
+	if d.options.OpenContext != nil {
+		return d.options.OpenContext()
 	}
 	return d.life
 }

@@ -15,10 +15,10 @@ import (
 
 // DescribeOptions selects what a Describer adds to frames.
 type DescribeOptions struct {
-	Arguments bool           `opt:"p" help:"arguments"`
-	Locals    bool           `opt:"l" help:"locals"`
-	Registers bool           `opt:"r" help:"the registers of each frame"`
-	Pretty    bool           `opt:"pretty" help:"lambdas, local functions and async methods by the names in the source"` // metadata.PrettyMethod
+	Arguments bool
+	Locals    bool
+	Registers bool
+	Pretty    bool           // lambdas, local functions and async methods by the names in the source; see metadata.PrettyMethod
 	Source    bool           // source files and lines
 	Symbols   *image.Symbols // names native code; if nil, native code has only its module
 }

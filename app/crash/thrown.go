@@ -43,7 +43,7 @@ func Exception(ctx context.Context, p *process.Process, t *threads.Thread, o Exc
 				return nil, err
 			}
 		}
-		x, err := t.DescribeException(rt, o.Address, o.Nested)
+		x, err := t.DescribeException(rt, o.Address, threads.ExceptionOptions{Nested: o.Nested})
 		if err == nil && x.Exception == nil {
 			return carriedByAll(c, rt, list, false), nil
 		}

@@ -24,16 +24,21 @@ type Name struct {
 	Class string // the class with the field; of a field in an object of a library, the class with the static field of that object
 }
 
-// Names returns the names of objects by the fields that hold them. Static fields come first. If walk is set, one walk
-// of the heap finds the fields of other objects. Objects without such a field have no name. The error is ctx's, or
+// NamesOptions select the fields that Names looks at.
+type NamesOptions struct {
+	Walk bool // one walk of the heap finds the fields of objects
+	Scan heap.ScanOptions
+}
+
+// Names returns the names of objects by the fields that hold them. Static fields come first. Objects without such a field have no name. The error is ctx's, or
 // reports that the heap was not completely read.
-func Names(ctx context.Context, b *shapes.Binder, h *heap.Heap, wanted map[target.Addr]bool, walk bool, o heap.ScanOptions) (map[target.Addr]Name, error) {
+func Names(ctx context.Context, b *shapes.Binder, h *heap.Heap, wanted map[target.Addr]bool, o NamesOptions) (map[target.Addr]Name, error) {
 	s := &namer{ctx: ctx, b: b, heap: h, names: map[target.Addr]Name{}}
 	delete(wanted, 0)
 	if len(wanted) == 0 {
 		return s.names, nil
 	}
-	err := s.name(wanted, walk, o)
+	err := s.name(wanted, o.Walk, o.Scan)
 	return s.names, err
 }
 

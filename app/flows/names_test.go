@@ -10,7 +10,6 @@ import (
 
 	"github.com/sosgo/sosgo/app/flows"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/target"
 )
@@ -43,7 +42,7 @@ func TestNames(t *testing.T) {
 		for a := range of {
 			wanted[a] = true
 		}
-		names, err := flows.Names(ctx, b, h, wanted, walk, heap.ScanOptions{})
+		names, err := flows.Names(ctx, b, h, wanted, flows.NamesOptions{Walk: walk})
 		out := map[string][]string{}
 		for a, name := range names {
 			out[of[a]] = append(out[of[a]], name.Text)
@@ -67,7 +66,7 @@ func TestNames(t *testing.T) {
 	cancel()
 	_, err = ask(ctx, true)
 	assert.ErrorIs(t, err, context.Canceled)
-	none, err := flows.Names(t.Context(), b, h, nil, true, heap.ScanOptions{})
+	none, err := flows.Names(t.Context(), b, h, nil, flows.NamesOptions{Walk: true})
 	require.NoError(t, err)
 	assert.Empty(t, none)
 }

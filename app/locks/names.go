@@ -13,7 +13,7 @@ import (
 
 // nameObjects finds the fields that hold objects. Without walk it only reads the static fields.
 func (s *survey) nameObjects(wanted map[target.Addr]bool, walk bool, o heap.ScanOptions) error {
-	names, err := flows.Names(s.ctx, s.r.b, s.r.heap, wanted, walk, o)
+	names, err := flows.Names(s.ctx, s.r.b, s.r.heap, wanted, flows.NamesOptions{Walk: walk, Scan: o})
 	if s.ctx.Err() != nil {
 		return s.ctx.Err()
 	}

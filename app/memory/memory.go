@@ -29,9 +29,12 @@ var ErrNotInHeap = target.Argumentf("is not in the objects of a segment")
 
 // HeapOptions selects objects of the heap.
 type HeapOptions struct {
-	heap.ListOptions
-	Live bool // only reachable objects
-	Dead bool // only unreachable objects and free blocks; with Live, all objects
+	Filter      *heap.Filter
+	OnlyObjects bool // omits the statistics after a list
+	ByCount     bool // sorts statistics by number of objects instead of size
+	Live        bool // only reachable objects
+	Dead        bool // only unreachable objects and free blocks; with Live, all objects
+	Scan        heap.ScanOptions
 }
 
 // heapAnswer computes an answer about selected objects of the heap.
@@ -41,8 +44,7 @@ func heapAnswer[T any](ctx context.Context, p *process.Process, o HeapOptions, c
 		if err != nil {
 			return none, err
 		}
-		list := o.ListOptions
-		list.Scan = c.Scan("scanning the heap", list.Scan)
+		list := heap.ListOptions{Filter: o.Filter, OnlyObjects: o.OnlyObjects, ByCount: o.ByCount, Scan: c.Scan("scanning the heap", o.Scan)}
 		if o.Live != o.Dead {
 			if list.Filter, err = byLiveness(ctx, c, list.Filter, o.Live); err != nil {
 				return none, err
@@ -106,15 +108,20 @@ func Exceptions(ctx context.Context, p *process.Process, o HeapOptions) (*answer
 	})
 }
 
-// Generations counts the bytes of each generation in each heap. If dead is set it also counts unreachable objects.
-func Generations(ctx context.Context, p *process.Process, dead bool) (*answer.GenerationSizes, error) {
+// GenerationsOptions select what Generations counts.
+type GenerationsOptions struct {
+	Dead bool // also unreachable objects
+}
+
+// Generations counts the bytes of each generation in each heap.
+func Generations(ctx context.Context, p *process.Process, o GenerationsOptions) (*answer.GenerationSizes, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.GenerationSizes, error) {
 		h, err := c.ObjectHeap()
 		if err != nil {
 			return nil, err
 		}
 		var live func(target.Addr) bool
-		if dead {
+		if o.Dead {
 			if live, err = c.Live(); err != nil {
 				return nil, err
 			}
@@ -267,20 +274,27 @@ func allocated(c *process.Call, rt *dac.Runtime, out *answer.GC) {
 	}
 }
 
-// HeapMap draws the heap in cells. If live is set it marks unreachable objects.
-func HeapMap(ctx context.Context, p *process.Process, live bool, o heap.MapOptions) (*answer.HeapMap, error) {
+// HeapMapOptions select the content of a HeapMap.
+type HeapMapOptions struct {
+	CellSize uint64 // see heap.MapOptions
+	Dead     bool   // marks unreachable objects
+	Scan     heap.ScanOptions
+}
+
+// HeapMap draws the heap in cells.
+func HeapMap(ctx context.Context, p *process.Process, o HeapMapOptions) (*answer.HeapMap, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.HeapMap, error) {
 		h, err := c.ObjectHeap()
 		if err != nil {
 			return nil, err
 		}
-		if live && o.Live == nil {
-			if o.Live, err = c.Live(); err != nil {
+		m := heap.MapOptions{CellSize: o.CellSize, Scan: c.Scan("scanning the heap", o.Scan)}
+		if o.Dead {
+			if m.Live, err = c.Live(); err != nil {
 				return nil, err
 			}
 		}
-		o.Scan = c.Scan("scanning the heap", o.Scan)
-		return h.Map(ctx, o)
+		return h.Map(ctx, m)
 	})
 }
 
@@ -399,9 +413,13 @@ func LargeReferences(ctx context.Context, p *process.Process) (*answer.LargeRefe
 	})
 }
 
-// Unreachable lists the unreachable objects in a range of addresses. If withoutFinalizers is set, the finalizer queue
-// keeps no object alive.
-func Unreachable(ctx context.Context, p *process.Process, r target.Range, withoutFinalizers bool) (*answer.Unreachable, error) {
+// UnreachableOptions select what keeps objects alive.
+type UnreachableOptions struct {
+	NoFinalizer bool // the finalizer queue does not
+}
+
+// Unreachable lists the unreachable objects in a range of addresses.
+func Unreachable(ctx context.Context, p *process.Process, r target.Range, o UnreachableOptions) (*answer.Unreachable, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.Unreachable, error) {
 		h, err := c.ObjectHeap()
 		if err != nil {
@@ -412,7 +430,7 @@ func Unreachable(ctx context.Context, p *process.Process, r target.Range, withou
 			return nil, err
 		}
 		live := g.LiveStarts
-		if withoutFinalizers {
+		if o.NoFinalizer {
 			live = func(ctx context.Context) (func(target.Addr) bool, error) {
 				return g.LiveWithout(ctx, graph.SourceFinalizer)
 			}

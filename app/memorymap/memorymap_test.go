@@ -241,7 +241,7 @@ func TestHeap(t *testing.T) {
 			m := describe(t, d.Dump)
 			v, err := d.View("")
 			require.NoError(t, err)
-			sizes, err := memory.Generations(context.Background(), v.Process, false)
+			sizes, err := memory.Generations(context.Background(), v.Process, memory.GenerationsOptions{})
 			require.NoError(t, err)
 			for g, k := range kinds {
 				var live, free, committed uint64
@@ -262,7 +262,7 @@ func TestSegments(t *testing.T) {
 	m := describe(t, d.Dump)
 	v, err := d.View("")
 	require.NoError(t, err)
-	sizes, err := memory.Generations(context.Background(), v.Process, false)
+	sizes, err := memory.Generations(context.Background(), v.Process, memory.GenerationsOptions{})
 	require.NoError(t, err)
 	list := sizes.Heaps[0].Generations
 	shared := list[len(list)-1]

@@ -98,26 +98,28 @@ func running(c *process.Call, w *stackwalk.Walker) ([]*threads.Thread, error) {
 	return list, nil
 }
 
-// ParallelStacks merges the stacks of all managed threads into trees. If explicit is set they include the runtime's
-// explicit frames.
-func ParallelStacks(ctx context.Context, p *process.Process, explicit bool) (*answer.ParallelStacks, error) {
+// ParallelStacks merges the stacks of all managed threads into trees.
+func ParallelStacks(ctx context.Context, p *process.Process, o threads.ParallelOptions) (*answer.ParallelStacks, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.ParallelStacks, error) {
 		w, list, err := ownStacks(c, false)
 		if err != nil {
 			return nil, err
 		}
-		return threads.ParallelStacks(ctx, w, list, explicit)
+		return threads.ParallelStacks(ctx, w, list, o)
 	})
 }
 
-// Profile collects the stacks of all managed threads for profile viewers.
-func Profile(ctx context.Context, p *process.Process, native bool) (*answer.Profile, error) {
+// Profile collects the stacks of all managed threads for profile viewers. Symbols of o default to the dump's.
+func Profile(ctx context.Context, p *process.Process, o threads.ProfileOptions) (*answer.Profile, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.Profile, error) {
-		w, list, err := ownStacks(c, native)
+		w, list, err := ownStacks(c, o.Native)
 		if err != nil {
 			return nil, err
 		}
-		return threads.Profile(ctx, w, list, threads.ProfileOptions{Native: native, Symbols: p.Dump().Symbols()})
+		if o.Symbols == nil {
+			o.Symbols = p.Dump().Symbols()
+		}
+		return threads.Profile(ctx, w, list, o)
 	})
 }
 

@@ -24,7 +24,7 @@ func TestShortWays(t *testing.T) {
 			t.Skip(err)
 		}
 		short, err := h.Fragmentation(t.Context(), heap.ScanOptions{})
-		long, lerr := waste.Waste(t.Context(), v.Process, waste.LiveOptions{})
+		long, lerr := waste.Waste(t.Context(), v.Process, waste.Options{})
 		if err != nil || lerr != nil {
 			require.Equal(t, err == nil, lerr == nil)
 			return

@@ -28,7 +28,7 @@ func TestPins(t *testing.T) {
 	t.Cleanup(func() { _ = d.Close() })
 	v, err := d.View("")
 	require.NoError(t, err)
-	w, err := waste.Waste(context.Background(), v.Process, waste.LiveOptions{})
+	w, err := waste.Waste(context.Background(), v.Process, waste.Options{})
 	require.NoError(t, err)
 	assert.Empty(t, w.Noted())
 	free := map[string]answer.FreeSpace{}
@@ -63,7 +63,7 @@ func TestPinsBesideFreeBlocks(t *testing.T) {
 		if err != nil || h.Unread() != nil {
 			return
 		}
-		w, err := waste.Waste(context.Background(), v.Process, waste.LiveOptions{})
+		w, err := waste.Waste(context.Background(), v.Process, waste.Options{})
 		if err != nil {
 			return // the dump has too little of the heap
 		}

@@ -11,14 +11,8 @@ import (
 	"github.com/sosgo/sosgo/process"
 )
 
-// LiveOptions are Options for a process.
-type LiveOptions struct {
-	Options
-	OnlyLive bool `opt:"live" help:"only what lives: garbage wastes nothing any more"`
-}
-
 // Waste finds memory without content or with repeated content, and the places that refer to it.
-func Waste(ctx context.Context, p *process.Process, o LiveOptions) (*answer.Waste, error) {
+func Waste(ctx context.Context, p *process.Process, o Options) (*answer.Waste, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.Waste, error) {
 		o.Scan = c.Scan("searching for waste", o.Scan)
 		h, err := c.ObjectHeap()
@@ -44,7 +38,7 @@ func Waste(ctx context.Context, p *process.Process, o LiveOptions) (*answer.Wast
 				return nil, err
 			}
 		}
-		return Find(ctx, h, r, o.Options)
+		return Find(ctx, h, r, o)
 	})
 }
 

@@ -19,10 +19,11 @@ import (
 // The known collections are List, Dictionary, HashSet, Queue, Stack, SortedList, PriorityQueue, LinkedList and
 // SortedSet, ArrayList, Hashtable and the other nongeneric ones, StringBuilder and MemoryStream.
 type Options struct {
-	Top   int                    `opt:"top" range:"0:" default:"10" help:"rows of each list at most, 0 for all"`
-	Kinds []KindName             `opt:"kind" help:"only this kind of waste; may repeat"`
-	Min   uint64                 `opt:"min" kind:"size" help:"least waste of a row; sums have the others"`
-	Live  func(target.Addr) bool // if not nil, reports whether an object is live; dead objects are omitted
+	Top      int                    `opt:"top" range:"0:" default:"10" help:"rows of each list at most, 0 for all"`
+	Kinds    []KindName             `opt:"kind" help:"only this kind of waste; may repeat"`
+	Min      uint64                 `opt:"min" kind:"size" help:"least waste of a row; sums have the others"`
+	OnlyLive bool                   `opt:"live" help:"only what lives: garbage wastes nothing any more"` // Waste then sets Live
+	Live     func(target.Addr) bool // if not nil, reports whether an object is live; dead objects are omitted
 	// Statics are the static fields that refer to objects. They count as holders, by name.
 	Statics []Static
 	// Locals are the references on the stacks of threads. They count as holders too.

@@ -149,7 +149,7 @@ func (r *Reader) Clients(ctx context.Context, h *heap.Heap, o ClientOptions) (*a
 	for i := range out.List {
 		wanted[out.List[i].Address] = true
 	}
-	names, err := flows.Names(ctx, r.b, h, wanted, true, o.Scan)
+	names, err := flows.Names(ctx, r.b, h, wanted, flows.NamesOptions{Walk: true, Scan: o.Scan})
 	g.Note(err)
 	for i := range out.List {
 		out.List[i].Name = names[out.List[i].Address].Text

@@ -41,7 +41,7 @@ func (r *Reader) ObjectPools(ctx context.Context, h *heap.Heap, o heap.ScanOptio
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	names, err := flows.Names(ctx, r.b, h, wanted, true, o)
+	names, err := flows.Names(ctx, r.b, h, wanted, flows.NamesOptions{Walk: true, Scan: o})
 	g.Note(err)
 	for i := range out.Pools {
 		out.Pools[i].Name = names[out.Pools[i].Address].Text

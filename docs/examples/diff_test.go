@@ -7,6 +7,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/graph/heapdiff"
+	"github.com/sosgo/sosgo/heap"
 )
 
 // Compare two dumps: what grew?
@@ -21,7 +22,7 @@ func Example_diff() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		s, err := heapdiff.Summarize(context.Background(), name, h)
+		s, err := heapdiff.Summarize(context.Background(), name, h, heap.ScanOptions{})
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -30,7 +30,7 @@ func Example_ofType() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	list, err := v.HeapObjects(ctx, memory.HeapOptions{ListOptions: heap.ListOptions{Filter: &heap.Filter{Type: heap.TypeIs(dog.MT.Addr)}}})
+	list, err := v.HeapObjects(ctx, memory.HeapOptions{Filter: &heap.Filter{Type: heap.TypeIs(dog.MT.Addr)}})
 	if err != nil {
 		log.Fatal(err)
 	}

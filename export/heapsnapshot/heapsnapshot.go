@@ -52,16 +52,13 @@ type Options struct {
 // Write writes the heap. If no reader of the format could open it, Write returns target.ErrUnsupported before
 // it writes anything. The bytes are the same for any number of workers. Beside the graph it takes a few
 // megabytes.
-func Write(ctx context.Context, w io.Writer, h *export.Heap, o ...Options) (*Summary, error) {
+func Write(ctx context.Context, w io.Writer, h *export.Heap, o Options) (*Summary, error) {
 	ctx, done, err := h.Use(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	e := &encoder{ctx: ctx, h: h, g: h.Graph, summary: &Summary{}, w: bufio.NewWriterSize(w, 1<<20)}
-	if len(o) > 0 {
-		e.mask = o[0].Mask
-	}
+	e := &encoder{ctx: ctx, h: h, g: h.Graph, summary: &Summary{}, w: bufio.NewWriterSize(w, 1<<20), mask: o.Mask}
 	if err := e.plan(); err != nil {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ type snapshot struct {
 
 func written(t *testing.T, h *export.Heap) (*snapshot, *heapsnapshot.Summary, []byte) {
 	var b bytes.Buffer
-	s, err := heapsnapshot.Write(t.Context(), &b, h)
+	s, err := heapsnapshot.Write(t.Context(), &b, h, heapsnapshot.Options{})
 	require.NoError(t, err)
 	var f snapshot
 	require.NoError(t, json.Unmarshal(b.Bytes(), &f))
@@ -219,7 +219,7 @@ func TestWriterFails(t *testing.T) {
 				return 0, full
 			}
 			return len(b), nil
-		}), h)
+		}), h, heapsnapshot.Options{})
 		assert.ErrorIs(t, err, full)
 	}
 }
@@ -248,7 +248,7 @@ func ExampleWrite() {
 		panic(err)
 	}
 	var file bytes.Buffer
-	s, err := heapsnapshot.Write(context.Background(), &file, &export.Heap{Graph: g, Objects: names})
+	s, err := heapsnapshot.Write(context.Background(), &file, &export.Heap{Graph: g, Objects: names}, heapsnapshot.Options{})
 	fmt.Println(err, s.Objects > 1000, json.Valid(file.Bytes()))
 	// Output: <nil> true true
 }

@@ -19,7 +19,7 @@ func ExampleFolded() {
 		{OSID: 2, Frames: []int{parse, program}},
 		{OSID: 3, Frames: []int{wait, program}},
 	}
-	if err := stackexport.Folded(os.Stdout, p, false); err != nil {
+	if err := stackexport.Folded(os.Stdout, p, stackexport.FoldedOptions{}); err != nil {
 		log.Fatal(err)
 	}
 	// Output:

@@ -14,17 +14,22 @@ import (
 // foldedName replaces the separators of the format in names.
 var foldedName = strings.NewReplacer(";", ",")
 
+// FoldedOptions select the lines of Folded.
+type FoldedOptions struct {
+	PerThread bool // each stack starts with its thread, and stacks are not merged
+}
+
 // Folded writes one line for each distinct stack: its frames from the outermost caller on, separated by
 // semicolons, and the number of threads with that stack (github.com/brendangregg/FlameGraph, stackcollapse).
-// With threads, each stack starts with its thread, and stacks are not merged. Lines are sorted.
-func Folded(w io.Writer, p *answer.Profile, threads bool) error {
+// Lines are sorted.
+func Folded(w io.Writer, p *answer.Profile, o FoldedOptions) error {
 	counts := map[string]int{}
 	for i := range p.Threads {
 		s := &p.Threads[i]
 		if len(s.Frames) == 0 {
 			continue
 		}
-		counts[foldedStack(p, s, threads)]++
+		counts[foldedStack(p, s, o.PerThread)]++
 	}
 	lines := make([]string, 0, len(counts))
 	for s, n := range counts {

@@ -38,10 +38,10 @@ func TestFrameIsHeldOnce(t *testing.T) {
 
 func TestFolded(t *testing.T) {
 	var b bytes.Buffer
-	require.NoError(t, Folded(&b, sample(), false))
+	require.NoError(t, Folded(&b, sample(), FoldedOptions{}))
 	assert.Equal(t, "App.Main();App.Work(Int32, String);App.Work(Int32, String) 2\na,b\\n9 \\x1b[2J 1\n", b.String())
 	b.Reset()
-	require.NoError(t, Folded(&b, sample(), true))
+	require.NoError(t, Folded(&b, sample(), FoldedOptions{PerThread: true}))
 	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 	require.Len(t, lines, 3)
 	assert.Equal(t, "pool (0x2);App.Main();App.Work(Int32, String);App.Work(Int32, String) 1", lines[0])
@@ -101,14 +101,14 @@ var errFull = errors.New("the disk is full")
 func (fullDisk) Write([]byte) (int, error) { return 0, errFull }
 
 func TestWriteErrors(t *testing.T) {
-	assert.ErrorIs(t, Folded(fullDisk{}, sample(), false), errFull)
+	assert.ErrorIs(t, Folded(fullDisk{}, sample(), FoldedOptions{}), errFull)
 	assert.ErrorIs(t, Speedscope(fullDisk{}, sample(), ""), errFull)
 	assert.ErrorIs(t, Pprof(fullDisk{}, sample()), errFull)
 }
 
 func TestNoStacks(t *testing.T) {
 	var b bytes.Buffer
-	require.NoError(t, Folded(&b, answer.NewProfile(), false))
+	require.NoError(t, Folded(&b, answer.NewProfile(), FoldedOptions{}))
 	assert.Empty(t, b.String())
 	require.NoError(t, Speedscope(&b, answer.NewProfile(), "empty"))
 	assert.NotContains(t, b.String(), "null")

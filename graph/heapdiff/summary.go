@@ -39,14 +39,10 @@ type Summary struct {
 }
 
 // Summarize scans a heap once and counts its objects. Gaps has the unreadable parts.
-func Summarize(ctx context.Context, name string, h *heap.Heap, o ...heap.ScanOptions) (*Summary, error) {
-	var scan heap.ScanOptions
-	if len(o) > 0 {
-		scan = o[0]
-	}
+func Summarize(ctx context.Context, name string, h *heap.Heap, o heap.ScanOptions) (*Summary, error) {
 	s := &Summary{Name: name, Types: map[TypeKey]Count{}}
 	total := newCollector(h)
-	err := heap.Scan(ctx, h, nil, scan, func() *collector { return newCollector(h) }, func(c *collector) error {
+	err := heap.Scan(ctx, h, nil, o, func() *collector { return newCollector(h) }, func(c *collector) error {
 		total.Add(c.Counter)
 		s.Free += c.free
 		for g := range s.Generations {

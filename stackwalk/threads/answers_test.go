@@ -113,7 +113,7 @@ func TestLookups(t *testing.T) {
 func TestStacks(t *testing.T) {
 	eachScenario(t, "zoo", func(t *testing.T, p *process) {
 		root := p.fact(t, "root")
-		o := threads.StackOptions{References: true, DescribeOptions: stackwalk.DescribeOptions{Arguments: true}}
+		o := threads.StackOptions{References: true, Arguments: true}
 		worker := p.named(t, "zoo worker")
 		s := threads.Stacks(context.Background(), p.walker, p.running(t), o)
 		waits := 0
@@ -196,7 +196,7 @@ func TestParallelStacks(t *testing.T) {
 		if p.Manifest.Scenario == "stacks" {
 			assert.Equal(t, 201, deepest)
 		}
-		with, err := threads.ParallelStacks(context.Background(), p.walker, p.running(t), true)
+		with, err := threads.ParallelStacks(context.Background(), p.walker, p.running(t), threads.ParallelOptions{Explicit: true})
 		require.NoError(t, err)
 		assert.GreaterOrEqual(t, with.Threads, s.Threads, "explicit frames are calls too")
 	}
@@ -378,7 +378,7 @@ func itoa(n uint32) string { return strconv.FormatUint(uint64(n), 10) }
 func TestThrownExceptions(t *testing.T) {
 	eachScenario(t, "stacks", func(t *testing.T, p *process) {
 		th := p.named(t, "nested throw")
-		x, err := th.DescribeException(p.rt, th.Managed.LastThrown, true)
+		x, err := th.DescribeException(p.rt, th.Managed.LastThrown, threads.ExceptionOptions{Nested: true})
 		require.NoError(t, err)
 		assert.Equal(t, "System.ApplicationException", x.Type.String())
 		require.NotNil(t, x.Message)
@@ -389,18 +389,18 @@ func TestThrownExceptions(t *testing.T) {
 			require.NotEmpty(t, nested)
 			assert.Equal(t, x.Inner, nested[0].Address)
 		}
-		brief, err := th.DescribeException(p.rt, th.Managed.LastThrown, false)
+		brief, err := th.DescribeException(p.rt, th.Managed.LastThrown, threads.ExceptionOptions{})
 		require.NoError(t, err)
 		assert.Nil(t, brief.Nested, "were not asked for")
 		assert.Equal(t, x.HasNested, brief.HasNested)
 
-		own, err := th.DescribeException(p.rt, 0, true)
+		own, err := th.DescribeException(p.rt, 0, threads.ExceptionOptions{Nested: true})
 		require.NoError(t, err)
 		assert.Equal(t, x.Exception, own.Exception, "of the thread")
-		none, err := (&threads.Thread{OS: th.OS}).DescribeException(p.rt, 0, true)
+		none, err := (&threads.Thread{OS: th.OS}).DescribeException(p.rt, 0, threads.ExceptionOptions{Nested: true})
 		require.NoError(t, err)
 		assert.Nil(t, none.Exception, "an unmanaged thread")
-		_, err = th.DescribeException(p.rt, p.named(t, "deep").Managed.Addr, true)
+		_, err = th.DescribeException(p.rt, p.named(t, "deep").Managed.Addr, threads.ExceptionOptions{Nested: true})
 		assert.Error(t, err, "a Thread is no exception")
 
 		first, err := threads.FirstThrower(p.list, p.rt)
@@ -426,7 +426,7 @@ func TestAnswersEndWithTheContext(t *testing.T) {
 		cancel()
 		list := p.running(t)
 		began := time.Now()
-		_, err = threads.ParallelStacks(ended, p.walker, list, true)
+		_, err = threads.ParallelStacks(ended, p.walker, list, threads.ParallelOptions{Explicit: true})
 		assert.ErrorIs(t, err, context.Canceled)
 		assert.ErrorIs(t, lastError(threads.Stacks(ended, p.walker, list[:1], threads.StackOptions{References: true}).Frames), context.Canceled)
 		assert.ErrorIs(t, lastError(threads.Stacks(ended, p.walker, list[:1], threads.StackOptions{}).Frames), context.Canceled)

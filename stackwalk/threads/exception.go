@@ -9,9 +9,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
+// ExceptionOptions control DescribeException.
+type ExceptionOptions struct {
+	Nested bool // with the other exceptions that the thread was handling
+}
+
 // DescribeException describes the exception object at a of rt, or for address 0 what t threw last; the answer is empty if
-// t threw none. If nested is set, it adds the other exceptions that t was handling. It fails if a is not an exception.
-func (t *Thread) DescribeException(rt *dac.Runtime, a target.Addr, nested bool) (*answer.ThrownException, error) {
+// t threw none. It fails if a is not an exception.
+func (t *Thread) DescribeException(rt *dac.Runtime, a target.Addr, o ExceptionOptions) (*answer.ThrownException, error) {
 	if a == 0 && t.Managed != nil {
 		if err := t.Managed.LastThrownError; err != nil {
 			return nil, err
@@ -34,7 +39,7 @@ func (t *Thread) DescribeException(rt *dac.Runtime, a target.Addr, nested bool) 
 	if err != nil {
 		out.Note(fmt.Errorf("nested exceptions of thread %d: %w", t.Managed.ManagedID, err))
 	}
-	if out.HasNested = len(others) > 0; !out.HasNested || !nested {
+	if out.HasNested = len(others) > 0; !out.HasNested || !o.Nested {
 		return out, nil
 	}
 	out.Nested = answer.NewRows(&out.Gaps, func(yield func(*answer.Exception, error) bool) error {

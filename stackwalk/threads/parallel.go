@@ -12,9 +12,13 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// ParallelStacks merges the stacks of threads from Running. It includes managed frames and, if explicit is set, the
-// runtime's explicit frames. It fails only with the error of ctx.
-func ParallelStacks(ctx context.Context, w *stackwalk.Walker, list []*Thread, explicit bool) (*answer.ParallelStacks, error) {
+// ParallelOptions select the content of ParallelStacks.
+type ParallelOptions struct {
+	Explicit bool // also the runtime's explicit frames
+}
+
+// ParallelStacks merges the managed frames of threads from Running. It fails only with the error of ctx.
+func ParallelStacks(ctx context.Context, w *stackwalk.Walker, list []*Thread, o ParallelOptions) (*answer.ParallelStacks, error) {
 	rt := w.Runtime()
 	if rt == nil {
 		return nil, target.Unsupportedf("the program has no managed frames to merge: stacks merges native ones")
@@ -23,7 +27,7 @@ func ParallelStacks(ctx context.Context, w *stackwalk.Walker, list []*Thread, ex
 	if w.AllNative() {
 		own = stackwalk.FrameNative
 	}
-	wanted := func(f *stackwalk.Frame) bool { return f.Kind == own || explicit }
+	wanted := func(f *stackwalk.Frame) bool { return f.Kind == own || o.Explicit }
 	var gaps answer.Gaps
 	tree := stackwalk.StackTree{Program: code.Of(rt)}
 	for _, t := range list {

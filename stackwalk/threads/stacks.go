@@ -9,6 +9,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/image/unwind"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -38,8 +39,13 @@ func onOSThreads(list []Thread) []*Thread {
 
 // StackOptions selects what Stacks lists.
 type StackOptions struct {
-	stackwalk.DescribeOptions
-	References bool `opt:"gc" help:"the references that each frame holds"`
+	Arguments  bool           `opt:"p" help:"arguments"`
+	Locals     bool           `opt:"l" help:"locals"`
+	Registers  bool           `opt:"r" help:"the registers of each frame"`
+	Pretty     bool           `opt:"pretty" help:"lambdas, local functions and async methods by the names in the source"` // metadata.PrettyMethod
+	Source     bool           // source files and lines
+	Symbols    *image.Symbols // names native code; if nil, native code has only its module
+	References bool           `opt:"gc" help:"the references that each frame holds"`
 	// Debug adds the first thread's stack in the form of the debugging API.
 	Debug   bool `opt:"i" help:"the form of the debugging API: native code between managed frames, signatures of metadata"`
 	Native  bool `opt:"native" help:"native frames too, also of a thread that never ran managed code"`
@@ -69,7 +75,8 @@ func Stacks(ctx context.Context, w *stackwalk.Walker, list []*Thread, o StackOpt
 		}
 	})
 	s.gaps = &out.Gaps
-	s.describer = stackwalk.NewDescriber(o.DescribeOptions, s.gaps)
+	s.describer = stackwalk.NewDescriber(stackwalk.DescribeOptions{Arguments: o.Arguments, Locals: o.Locals, Registers: o.Registers,
+		Pretty: o.Pretty, Source: o.Source, Symbols: o.Symbols}, s.gaps)
 	if rt := w.Runtime(); rt != nil && (o.Arguments || o.Locals) {
 		out.Note(rt.Check(dac.FeatureVariables))
 	}

@@ -34,7 +34,7 @@ func TestStacksAgree(t *testing.T) {
 		running, err := threads.Running(list, rt)
 		require.NoError(t, err)
 		ctx, cancel := context.WithCancel(context.Background())
-		o := threads.StackOptions{References: true, DescribeOptions: stackwalk.DescribeOptions{Registers: true, Arguments: true, Locals: true}}
+		o := threads.StackOptions{References: true, Registers: true, Arguments: true, Locals: true}
 		p, err := threads.Profile(ctx, w, running, threads.ProfileOptions{})
 		require.NoError(t, err)
 		managed := map[uint32]int{}
@@ -49,7 +49,7 @@ func TestStacksAgree(t *testing.T) {
 			assert.Len(t, p.Threads[i].Frames, managed[p.Threads[i].OSID])
 		}
 		cancel()
-		_, err = threads.ParallelStacks(ctx, w, running, false)
+		_, err = threads.ParallelStacks(ctx, w, running, threads.ParallelOptions{})
 		if len(running) > 0 {
 			assert.ErrorIs(t, err, context.Canceled)
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/rows"
 	"github.com/sosgo/sosgo/query"
-	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -148,7 +148,7 @@ func (s *session) inFrame(ctx context.Context, id int, text string) (v *dap.Vari
 	if err != nil || f.Kind != answer.FrameManaged || f.later != nil {
 		return nil, "", err
 	}
-	d, err := s.described(ctx, f, stackwalk.DescribeOptions{Arguments: true, Locals: true})
+	d, err := s.described(ctx, f, threads.StackOptions{Arguments: true, Locals: true})
 	if err != nil {
 		return nil, "", ctx.Err()
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/sosgo/sosgo/app/async"
 	"github.com/sosgo/sosgo/app/resolve"
 	"github.com/sosgo/sosgo/process"
-	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -194,7 +194,7 @@ var errNoThis = fmt.Errorf("%w: this was optimised away", target.ErrNotInDump)
 
 // boxOf returns the object that holds the state machine of a MoveNext frame.
 func (s *session) boxOf(ctx context.Context, f *frame) (target.Addr, *process.Process, error) {
-	list, noted, err := s.walk(ctx, f.thread, stackwalk.DescribeOptions{Arguments: true}, f.index, 1)
+	list, noted, err := s.walk(ctx, f.thread, threads.StackOptions{Arguments: true}, f.index, 1)
 	if err != nil {
 		return 0, nil, err
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/sosgo/sosgo/app/values"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/process"
-	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -59,7 +59,7 @@ func (s *session) scopes(ctx context.Context, id int) (any, error) {
 }
 
 // described returns a frame with the details that a scope shows.
-func (s *session) described(ctx context.Context, f *frame, d stackwalk.DescribeOptions) (*answer.Frame, error) {
+func (s *session) described(ctx context.Context, f *frame, d threads.StackOptions) (*answer.Frame, error) {
 	list, _, err := s.walk(ctx, f.thread, d, f.index, 1)
 	if err == nil && len(list) == 0 {
 		err = target.Corruptf("the stack ends before this frame")
@@ -71,7 +71,7 @@ func (s *session) described(ctx context.Context, f *frame, d stackwalk.DescribeO
 }
 
 func (s *session) listArguments(ctx context.Context, f *frame) ([]dap.Variable, error) {
-	d, err := s.described(ctx, f, stackwalk.DescribeOptions{Arguments: true})
+	d, err := s.described(ctx, f, threads.StackOptions{Arguments: true})
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func (s *session) listArguments(ctx context.Context, f *frame) ([]dap.Variable, 
 }
 
 func (s *session) listLocals(ctx context.Context, f *frame) ([]dap.Variable, error) {
-	d, err := s.described(ctx, f, stackwalk.DescribeOptions{Locals: true})
+	d, err := s.described(ctx, f, threads.StackOptions{Locals: true})
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func (s *session) listStatics(ctx context.Context, f *frame) ([]dap.Variable, er
 }
 
 func (s *session) listRegisters(ctx context.Context, f *frame) ([]dap.Variable, error) {
-	d, err := s.described(ctx, f, stackwalk.DescribeOptions{Registers: true})
+	d, err := s.described(ctx, f, threads.StackOptions{Registers: true})
 	if err != nil {
 		return nil, err
 	}

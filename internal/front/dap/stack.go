@@ -9,7 +9,6 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/stacks"
-	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
@@ -122,7 +121,7 @@ func (s *session) frames(ctx context.Context, t *thread, want int) (list []*fram
 		return st.frames, st.whole, st.err
 	}
 	limit := max(want, 2*len(st.frames), firstFrames)
-	walked, _, err := s.walk(ctx, t, stackwalk.DescribeOptions{Source: true}, 0, limit)
+	walked, _, err := s.walk(ctx, t, threads.StackOptions{Source: true}, 0, limit)
 	if ctx.Err() != nil {
 		return nil, false, ctx.Err()
 	}
@@ -139,9 +138,10 @@ func (s *session) frames(ctx context.Context, t *thread, want int) (list []*fram
 }
 
 // walk returns frames of a thread from one on, the errors of their missing parts, and the error that ended the walk.
-func (s *session) walk(ctx context.Context, t *thread, d stackwalk.DescribeOptions, from, limit int) (out []*answer.Frame, lacks []error, err error) {
+func (s *session) walk(ctx context.Context, t *thread, o threads.StackOptions, from, limit int) (out []*answer.Frame, lacks []error, err error) {
+	o.Native, o.From, o.Limit = true, from, &limit
 	list, err := stacks.Stacks(ctx, t.view, stacks.Options{Threads: []*threads.Thread{t.of},
-		StackOptions: threads.StackOptions{DescribeOptions: d, Native: true, From: from, Limit: &limit}})
+		StackOptions: o})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -270,7 +270,7 @@ func TestNativeVersions(t *testing.T) {
 				running = append(running, &list[i])
 			}
 		}
-		merged, err := threads.ParallelStacks(context.Background(), w, running, false)
+		merged, err := threads.ParallelStacks(context.Background(), w, running, threads.ParallelOptions{})
 		require.NoError(t, err)
 		names := ""
 		for s, err := range merged.Stacks {

@@ -13,7 +13,6 @@ import (
 	"github.com/sosgo/sosgo/app/stacks"
 	"github.com/sosgo/sosgo/app/threadpool"
 	"github.com/sosgo/sosgo/internal/test/testdump"
-	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
@@ -142,7 +141,7 @@ func stacksAgree(t *testing.T, v *sosgo.View) (n int) {
 		}
 		return out
 	}
-	together, err := stacks.Stacks(t.Context(), v.Process, stacks.Options{StackOptions: threads.StackOptions{DescribeOptions: stackwalk.DescribeOptions{Source: true}}})
+	together, err := stacks.Stacks(t.Context(), v.Process, stacks.Options{StackOptions: threads.StackOptions{Source: true}})
 	if err != nil {
 		return 0
 	}

@@ -18,7 +18,6 @@ import (
 	"github.com/sosgo/sosgo/export/summary"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/test/testdump"
-	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
@@ -95,7 +94,7 @@ func TestNothingVanishes(t *testing.T) {
 		}},
 		{"heap", "net10-zoo", func(v *sosgo.View) (any, []error, error) { return asked(memory.RuntimeHeaps(ctx, v.Process)) }},
 		{"stacks", "net10-crash-nested", func(v *sosgo.View) (any, []error, error) {
-			a, err := stacks.Stacks(ctx, v.Process, stacks.Options{StackOptions: threads.StackOptions{DescribeOptions: stackwalk.DescribeOptions{Source: true}}})
+			a, err := stacks.Stacks(ctx, v.Process, stacks.Options{StackOptions: threads.StackOptions{Source: true}})
 			if err != nil {
 				return nil, nil, err
 			}

@@ -36,6 +36,7 @@ import (
 	sosgo_export_gcdump "github.com/sosgo/sosgo/export/gcdump"
 	sosgo_export_heappprof "github.com/sosgo/sosgo/export/heappprof"
 	sosgo_export_heapsnapshot "github.com/sosgo/sosgo/export/heapsnapshot"
+	sosgo_export_stackexport "github.com/sosgo/sosgo/export/stackexport"
 	sosgo_export_summary "github.com/sosgo/sosgo/export/summary"
 	sosgo_export_tables "github.com/sosgo/sosgo/export/tables"
 	sosgo_graph "github.com/sosgo/sosgo/graph"
@@ -64,6 +65,7 @@ import (
 
 // exportedTypes has pointers to the types: they are data, and no code, which would take the compiler ten times as long.
 var exportedTypes = map[string]any{
+	"..DiagnoseOptions":                  (*sosgo.DiagnoseOptions)(nil),
 	"..Dump":                             (*sosgo.Dump)(nil),
 	"..Options":                          (*sosgo.Options)(nil),
 	"..ProgressFunc":                     (*sosgo.ProgressFunc)(nil),
@@ -564,6 +566,7 @@ var exportedTypes = map[string]any{
 	"app/crash.RecordedException":        (*sosgo_app_crash.RecordedException)(nil),
 	"app/crash.RecordedFrame":            (*sosgo_app_crash.RecordedFrame)(nil),
 	"app/flows.Name":                     (*sosgo_app_flows.Name)(nil),
+	"app/flows.NamesOptions":             (*sosgo_app_flows.NamesOptions)(nil),
 	"app/flows.Options":                  (*sosgo_app_flows.Options)(nil),
 	"app/flows.Reader":                   (*sosgo_app_flows.Reader)(nil),
 	"app/hosting.Reader":                 (*sosgo_app_hosting.Reader)(nil),
@@ -571,7 +574,10 @@ var exportedTypes = map[string]any{
 	"app/leaks.Options":                  (*sosgo_app_leaks.Options)(nil),
 	"app/locks.Options":                  (*sosgo_app_locks.Options)(nil),
 	"app/locks.Reader":                   (*sosgo_app_locks.Reader)(nil),
+	"app/memory.GenerationsOptions":      (*sosgo_app_memory.GenerationsOptions)(nil),
+	"app/memory.HeapMapOptions":          (*sosgo_app_memory.HeapMapOptions)(nil),
 	"app/memory.HeapOptions":             (*sosgo_app_memory.HeapOptions)(nil),
+	"app/memory.UnreachableOptions":      (*sosgo_app_memory.UnreachableOptions)(nil),
 	"app/memorymap.Map":                  (*sosgo_app_memorymap.Map)(nil),
 	"app/memorymap.Native":               (*sosgo_app_memorymap.Native)(nil),
 	"app/memorymap.Options":              (*sosgo_app_memorymap.Options)(nil),
@@ -601,7 +607,6 @@ var exportedTypes = map[string]any{
 	"app/triage.Part":                    (*sosgo_app_triage.Part[int64])(nil),
 	"app/values.DescribeOptions":         (*sosgo_app_values.DescribeOptions)(nil),
 	"app/waste.KindName":                 (*sosgo_app_waste.KindName)(nil),
-	"app/waste.LiveOptions":              (*sosgo_app_waste.LiveOptions)(nil),
 	"app/waste.Local":                    (*sosgo_app_waste.Local)(nil),
 	"app/waste.Options":                  (*sosgo_app_waste.Options)(nil),
 	"app/waste.Static":                   (*sosgo_app_waste.Static)(nil),
@@ -726,6 +731,7 @@ var exportedTypes = map[string]any{
 	"export/heappprof.Profile":           (*sosgo_export_heappprof.Profile)(nil),
 	"export/heapsnapshot.Options":        (*sosgo_export_heapsnapshot.Options)(nil),
 	"export/heapsnapshot.Summary":        (*sosgo_export_heapsnapshot.Summary)(nil),
+	"export/stackexport.FoldedOptions":   (*sosgo_export_stackexport.FoldedOptions)(nil),
 	"export/summary.Options":             (*sosgo_export_summary.Options)(nil),
 	"export/tables.Batch":                (*sosgo_export_tables.Batch)(nil),
 	"export/tables.Column":               (*sosgo_export_tables.Column)(nil),
@@ -1058,9 +1064,11 @@ var exportedTypes = map[string]any{
 	"stackwalk/stresslog.Names":          (*sosgo_stackwalk_stresslog.Names)(nil),
 	"stackwalk/threads.Activity":         (*sosgo_stackwalk_threads.Activity)(nil),
 	"stackwalk/threads.Apartment":        (*sosgo_stackwalk_threads.Apartment)(nil),
+	"stackwalk/threads.ExceptionOptions": (*sosgo_stackwalk_threads.ExceptionOptions)(nil),
 	"stackwalk/threads.Folded":           (*sosgo_stackwalk_threads.Folded[int64])(nil),
 	"stackwalk/threads.ManagedOptions":   (*sosgo_stackwalk_threads.ManagedOptions)(nil),
 	"stackwalk/threads.ObjectOptions":    (*sosgo_stackwalk_threads.ObjectOptions)(nil),
+	"stackwalk/threads.ParallelOptions":  (*sosgo_stackwalk_threads.ParallelOptions)(nil),
 	"stackwalk/threads.ProfileOptions":   (*sosgo_stackwalk_threads.ProfileOptions)(nil),
 	"stackwalk/threads.RegisterOptions":  (*sosgo_stackwalk_threads.RegisterOptions)(nil),
 	"stackwalk/threads.ReturnOptions":    (*sosgo_stackwalk_threads.ReturnOptions)(nil),

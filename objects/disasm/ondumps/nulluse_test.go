@@ -12,7 +12,6 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/disasm"
-	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
@@ -26,7 +25,7 @@ func TestNullUses(t *testing.T) {
 		require.NoError(t, err)
 		rt, err := v.Runtime()
 		require.NoError(t, err)
-		stacks, err := stacks.Stacks(t.Context(), v.Process, stacks.Options{StackOptions: threads.StackOptions{DescribeOptions: stackwalk.DescribeOptions{Source: true}}})
+		stacks, err := stacks.Stacks(t.Context(), v.Process, stacks.Options{StackOptions: threads.StackOptions{Source: true}})
 		if err != nil {
 			return // a dump without stacks
 		}

@@ -42,7 +42,7 @@ var all = sync.OnceValue(func() []cli.Command {
 // Open opens a dump for the command line. The session selects the runtime.
 func Open(_ context.Context, path string, o cli.OpenOptions) (cli.Dump, error) {
 	options := opening{Options: process.Options{Modules: o.Modules,
-		Offline: o.Offline, NoMmap: o.NoMmap, GraphDir: o.GraphDir, MaxMemory: o.MaxMemory, Jobs: o.Jobs, Context: o.Context}}
+		Offline: o.Offline, NoMmap: o.NoMmap, GraphDir: o.GraphDir, MaxMemory: o.MaxMemory, Jobs: o.Jobs, OpenContext: o.Context}}
 	for _, url := range o.SymbolServers {
 		options.SymbolServers = append(options.SymbolServers, &symbolserver.Server{URL: url, Cache: o.SymbolCache, Redirects: o.Redirects, Budget: &options.downloads})
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/sosgo/sosgo/app/stacks"
 	"github.com/sosgo/sosgo/internal/test/testdump"
-	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 )
 
@@ -40,7 +39,7 @@ func TestSignedAddresses(t *testing.T) {
 func managedIP(t *testing.T, d *testdump.Dump) uint64 {
 	v, err := d.View("")
 	require.NoError(t, err)
-	stacks, err := stacks.Stacks(t.Context(), v.Process, stacks.Options{StackOptions: threads.StackOptions{DescribeOptions: stackwalk.DescribeOptions{Source: true}}})
+	stacks, err := stacks.Stacks(t.Context(), v.Process, stacks.Options{StackOptions: threads.StackOptions{Source: true}})
 	require.NoError(t, err)
 	for f, err := range stacks.Frames {
 		if err == nil && f.Kind == "managed" && f.Trust == "unwind" {

@@ -32,7 +32,7 @@ func heapMapCommand() cli.Command {
 
 func askHeapMap(c *cli.Context, o *heapMapOptions) (*answer.HeapMap, error) {
 	o.Blocks = !o.ASCII && (o.Blocks || c.Terminal())
-	return memory.HeapMap(ask.Context(c), ask.View(c), o.Live, o.MapOptions)
+	return memory.HeapMap(ask.Context(c), ask.View(c), memory.HeapMapOptions{CellSize: o.CellSize, Dead: o.Live})
 }
 
 func ephRefsCommand() cli.Command {

@@ -83,7 +83,7 @@ func gcHeapStatCommand() cli.Command {
 		Name: "gcheapstat", Aliases: []string{"heapstat"},
 		Summary: "show how full the generations of each heap are",
 	}, func(c *cli.Context, o *heapStatOptions) (*answer.GenerationSizes, error) {
-		return memory.Generations(ask.Context(c), ask.View(c), o.Unreachable)
+		return memory.Generations(ask.Context(c), ask.View(c), memory.GenerationsOptions{Dead: o.Unreachable})
 	}, objecttext.GenerationSizes)
 }
 

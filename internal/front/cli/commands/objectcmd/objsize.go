@@ -62,5 +62,5 @@ func askNotReachable(c *cli.Context, o *unreachableOptions) (*answer.Unreachable
 	if o.End < o.Start {
 		return nil, c.Usagef("the range ends before it starts")
 	}
-	return memory.Unreachable(ask.Context(c), ask.View(c), target.Range{Start: o.Start, End: o.End}, o.NoFinalizer)
+	return memory.Unreachable(ask.Context(c), ask.View(c), target.Range{Start: o.Start, End: o.End}, memory.UnreachableOptions{NoFinalizer: o.NoFinalizer})
 }

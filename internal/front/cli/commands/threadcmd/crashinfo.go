@@ -11,7 +11,6 @@ import (
 	"github.com/sosgo/sosgo/internal/front/cli/text/threadtext"
 	"github.com/sosgo/sosgo/internal/front/report"
 	"github.com/sosgo/sosgo/process"
-	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 )
 
@@ -70,7 +69,7 @@ func askCLRMA(c *cli.Context, o *threadOptions) (*answer.ThreadAnalysis, error) 
 	if err != nil {
 		return nil, err
 	}
-	so := threads.StackOptions{Now: ask.FormOf(c).Now, Walk: walkOfAll(c), DescribeOptions: stackwalk.DescribeOptions{Source: true, Symbols: ask.Dump(c).Symbols()}}
+	so := threads.StackOptions{Now: ask.FormOf(c).Now, Walk: walkOfAll(c), Source: true, Symbols: ask.Dump(c).Symbols()}
 	return stacks.Analyze(ask.Context(c), ask.View(c), t, so)
 }
 

@@ -95,5 +95,5 @@ func askParallelStacks(c *cli.Context, o *parallelOptions) (*answer.ParallelStac
 	if err != nil {
 		return nil, err
 	}
-	return threads.ParallelStacks(c.Context(), walker, list, o.Runtime)
+	return threads.ParallelStacks(c.Context(), walker, list, threads.ParallelOptions{Explicit: o.Runtime})
 }

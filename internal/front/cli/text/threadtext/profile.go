@@ -26,7 +26,7 @@ func Profile(p *report.Page, v *answer.Profile, o ProfileOptions) {
 		e := report.NewJSONEncoder(p, "stacks")
 		p.Fail(errors.Join(e.Answer(v, p.Warn), e.Close(nil, nil)))
 	default:
-		p.Fail(stackexport.Folded(p, v, o.PerThread))
+		p.Fail(stackexport.Folded(p, v, stackexport.FoldedOptions{PerThread: o.PerThread}))
 	}
 }
 
