@@ -170,7 +170,7 @@ func TestMergedWalkOfStacks(t *testing.T) {
 func TestParallelStacks(t *testing.T) {
 	for _, name := range []string{"net10-stacks", "win-net10-zoo"} {
 		p := open(t, testdump.Open(t, name))
-		s, err := threads.ParallelStacks(context.Background(), p.walker, p.running(t), false)
+		s, err := threads.ParallelStacks(context.Background(), p.walker, p.running(t), threads.ParallelOptions{})
 		require.NoError(t, err)
 		stand := map[uint32]int{}
 		deepest := 0
