@@ -205,8 +205,11 @@ func Count(n int, one, many string) string {
 
 // Absent returns the words shown in place of a value that is missing because of err.
 func Absent(err error) string {
-	if errors.Is(err, target.ErrLeftOut) {
+	switch {
+	case errors.Is(err, target.ErrLeftOut):
 		return "<left out>"
+	case errors.As(err, new(*target.AddressError)):
+		return "<corrupt>"
 	}
 	switch target.Kind(err) {
 	case target.ErrNotInDump:

@@ -48,9 +48,13 @@ func isRef(et metadata.ElementType) bool {
 // struct type with boxed values.
 func (fd *FieldDesc) RefersToObject() bool { return !fd.RVA && isRef(fd.ElementType) }
 
-// StaticField locates the static field fd of mt. Use ThreadStaticField for thread statics. Before .NET 9 it
+// StaticField locates the static field fd that mt declares. It returns target.ErrArgument for an instance field,
+// for a thread static, which ThreadStaticField locates, and for a field of another type. Before .NET 9 it
 // returns target.ErrUnsupported for collectible types and for non-generic types of Reflection.Emit.
 func (r *Runtime) StaticField(mt *MethodTable, fd *FieldDesc) (StaticAddr, error) {
+	if err := fd.staticOf(mt, false); err != nil {
+		return StaticAddr{}, err
+	}
 	if mt.IsOpen() {
 		return StaticAddr{State: StaticNone}, nil
 	}
@@ -75,9 +79,29 @@ func (r *Runtime) StaticField(mt *MethodTable, fd *FieldDesc) (StaticAddr, error
 	return s, nil
 }
 
-// ThreadStaticField locates the thread static fd of mt in thread t. It returns target.ErrUnsupported for the
-// same types as StaticField.
+// staticOf returns an error unless fd is a static field of mt, and a thread static if thread is true.
+func (fd *FieldDesc) staticOf(mt *MethodTable, thread bool) error {
+	switch {
+	case mt == nil || fd == nil:
+		return target.Argumentf("no type or no field was given")
+	case fd.MethodTable != mt.Canonical && fd.MethodTable != mt.Addr:
+		return target.Argumentf("field %v belongs to type %016x, and not to %016x", fd.Token, uint64(fd.MethodTable), uint64(mt.Addr))
+	case !fd.Static:
+		return target.Argumentf("field %v is an instance field", fd.Token)
+	case fd.Thread && !thread:
+		return target.Argumentf("field %v is a thread static: ThreadStaticField locates it", fd.Token)
+	case !fd.Thread && thread:
+		return target.Argumentf("field %v is not a thread static: StaticField locates it", fd.Token)
+	}
+	return nil
+}
+
+// ThreadStaticField locates the thread static fd that mt declares in thread t. It returns target.ErrArgument for
+// other fields and for a nil thread, and target.ErrUnsupported for the same types as StaticField.
 func (r *Runtime) ThreadStaticField(mt *MethodTable, fd *FieldDesc, t *Thread) (StaticAddr, error) {
+	if err := fd.staticOf(mt, true); err != nil {
+		return StaticAddr{}, err
+	}
 	if t == nil {
 		return StaticAddr{}, errNoThread
 	}

@@ -65,7 +65,7 @@ type threadList struct {
 }
 
 // errNoThread is the error for a nil Thread.
-var errNoThread = target.Unsupportedf("no thread")
+var errNoThread = target.Argumentf("no thread was given")
 
 // Threads returns the managed threads in the order of the thread store. It returns the threads found together
 // with the first error.

@@ -46,7 +46,7 @@ func TestDescribe(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, s.Text, v.Text)
 		_, err = r.DescribeStruct(a.MethodTable, o.Addr)
-		assert.ErrorIs(t, err, target.ErrUnsupported)
+		assert.ErrorIs(t, err, target.ErrArgument)
 	})
 }
 
@@ -58,11 +58,11 @@ func TestDescribeNothing(t *testing.T) {
 		var invalid *objects.InvalidError
 		require.ErrorAs(t, err, &invalid)
 		assert.Equal(t, o.Addr+4, invalid.Addr)
-		assert.ErrorIs(t, err, target.ErrCorrupt)
+		assert.ErrorIs(t, err, target.ErrArgument)
 		_, err = r.DescribeArray(ctx, o.Addr, objects.ArrayOptions{})
 		assert.ErrorIs(t, err, objects.ErrNotArray)
 		_, err = r.DescribeString(o.Addr)
-		assert.ErrorIs(t, err, target.ErrUnsupported)
+		assert.ErrorIs(t, err, target.ErrArgument)
 		_, err = r.DelegateCalls(o.Addr)
 		var not *objects.NotDelegateError
 		require.ErrorAs(t, err, &not)

@@ -25,7 +25,8 @@ type Array struct {
 	typ  *Type // the elements' type, nil for pointers
 }
 
-// Array returns o as an array. The error is target.ErrCorrupt if the bounds do not multiply to the number of elements.
+// Array returns o as an array. The error is target.ErrArgument for other objects, and target.ErrCorrupt if the bounds do
+// not multiply to the number of elements.
 func (o Object) Array() (Array, error) {
 	a, err := o.array()
 	if err != nil {
@@ -40,7 +41,7 @@ func (o Object) array() (Array, error) {
 	}
 	mt, r := o.Type.MT, o.Type.r
 	if !mt.IsArray() {
-		return Array{}, target.Unsupportedf("not an array")
+		return Array{}, target.Argumentf("not an array")
 	}
 	a := Array{Object: o}
 	var err error
@@ -100,7 +101,7 @@ func (a *Array) readElement() error {
 	if err != nil {
 		return err
 	}
-	if a.typ, err = a.Type.r.Type(mt); err != nil {
+	if a.typ, err = a.Type.r.TrustedType(mt); err != nil {
 		return err
 	}
 	if !a.typ.MT.IsValueType() {
@@ -118,19 +119,19 @@ func (a *Array) ElementType() metadata.ElementType { return a.elem }
 func (a *Array) Element() *Type { return a.typ }
 
 // ElementAddr returns the address of an element. It takes one index for each dimension, counted from the lower bound.
-// The error is target.ErrUnsupported if an index is out of bounds.
+// The error is target.ErrArgument if an index is out of bounds.
 func (a *Array) ElementAddr(index ...int32) (target.Addr, error) {
 	if a.Type == nil {
 		return 0, errNoObject
 	}
 	if len(index) != a.Rank {
-		return 0, target.Unsupportedf("%d indexes for an array of rank %d", len(index), a.Rank)
+		return 0, target.Argumentf("%d indexes for an array of rank %d", len(index), a.Rank)
 	}
 	n := uint64(0)
 	for d, i := range index {
 		k := int64(i) - int64(a.LowerBounds[d])
 		if k < 0 || k >= int64(a.Lengths[d]) {
-			return 0, target.Unsupportedf("index %d out of bounds in dimension %d", i, d)
+			return 0, target.Argumentf("index %d out of bounds in dimension %d", i, d)
 		}
 		n = n*uint64(a.Lengths[d]) + uint64(k)
 	}
@@ -141,10 +142,10 @@ func (a *Array) addr(n uint64) target.Addr {
 	return a.data + target.Addr(n*uint64(a.Type.MT.ComponentSize))
 }
 
-// At returns the n-th element in memory order, 0 <= n < Len.
+// At returns the n-th element in memory order, 0 <= n < Len. The value's error is target.ErrArgument for any other n.
 func (a *Array) At(n uint32) Value {
 	if n >= a.Len {
-		return Value{err: target.Unsupportedf("element %d of %d", n, a.Len)}
+		return Value{err: target.Argumentf("element %d of %d", n, a.Len)}
 	}
 	return a.Type.r.value(a.elem, a.addr(uint64(n)), nil, a.typ)
 }

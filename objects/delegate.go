@@ -2,7 +2,6 @@ package objects
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"iter"
 
@@ -32,8 +31,8 @@ func (c DelegateCall) Method() (*code.MethodDesc, error) {
 // maxInvocations bounds the list of a multicast delegate.
 const maxInvocations = 1 << 20
 
-// Delegate returns the calls that a delegate makes, in order. The error is target.ErrUnsupported if the object does not
-// have the fields of System.MulticastDelegate. Calls before an unreadable part are returned with the error.
+// Delegate returns the calls that a delegate makes, in order. The error is target.ErrArgument if the object does not have
+// the fields of System.MulticastDelegate. Calls before an unreadable part are returned with the error.
 func (o Object) Delegate() ([]DelegateCall, error) {
 	call, err := o.delegateCall()
 	if err != nil {
@@ -97,14 +96,14 @@ func invokedDelegate(v Value) (Object, error) {
 		if err != nil {
 			return Object{}, err
 		}
-		return s.Type.r.Object(a)
+		return s.Type.r.TrustedObject(a)
 	}
 	return v.Object()
 }
 
 // fieldOr returns the field with the first name that the type has.
 func (o Object) fieldOr(name, since11 string) Value {
-	if v := o.Field(name); !errors.Is(v.Err(), target.ErrUnsupported) {
+	if v := o.Field(name); !otherShape(v.Err()) {
 		return v
 	}
 	return o.Field(since11)
@@ -119,12 +118,12 @@ func (o Object) delegateCall() (DelegateCall, error) {
 		return DelegateCall{}, errNoObject
 	}
 	call := DelegateCall{Delegate: o.Addr, r: o.Type.r}
-	if f := o.Field("_methodPtr"); f.Err() != nil && errors.Is(f.Err(), target.ErrUnsupported) {
+	if otherShape(o.Field("_methodPtr").Err()) {
 		name, err := o.Type.ManagedName()
 		if err != nil {
 			return DelegateCall{}, err
 		}
-		return DelegateCall{}, target.Unsupportedf("it is not a delegate but a %s", name)
+		return DelegateCall{}, target.Argumentf("it is not a delegate but a %s", name)
 	}
 	var err error
 	read := func(name string) target.Addr {
@@ -145,7 +144,7 @@ func (o Object) delegateCall() (DelegateCall, error) {
 		return call, nil
 	}
 	call.Entry = aux
-	if list := o.Field("_invocationList"); count != 0 && (list.IsNull() || errors.Is(list.Err(), target.ErrUnsupported)) {
+	if list := o.Field("_invocationList"); count != 0 && (list.IsNull() || otherShape(list.Err())) {
 		if _, err := code.Of(call.r.Runtime()).TrustedMethodDesc(count); err == nil {
 			call.Entry, call.MethodDesc = 0, count
 		}

@@ -207,7 +207,7 @@ func missingMember(err error) answer.Member {
 // Fields lists the fields of the type mt without an instance: statics have values, instance fields only offsets. It
 // calls note with the error of each missing part.
 func (r *Reader) Fields(mt target.Addr, note func(error)) (*answer.FieldList, error) {
-	t, err := r.Type(mt)
+	t, err := r.TrustedType(mt)
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ type ArrayOptions struct {
 }
 
 // ErrNotArray reports that an object is not an array.
-var ErrNotArray = target.Unsupportedf("not an array")
+var ErrNotArray = target.Argumentf("not an array")
 
 // A RangeError reports that an array does not have the elements that ArrayOptions selects.
 type RangeError struct {

@@ -59,7 +59,7 @@ func (r *Reader) methodTable(a target.Addr) (*dac.MethodTable, error) {
 	case errors.Is(err, target.ErrCorrupt) && a&3 != 0:
 		err = target.Corruptf("%016x is not a MethodTable", uint64(a))
 	}
-	return mt, err
+	return mt, target.WrongAddress(err)
 }
 
 func (r *Reader) describeType(mt *dac.MethodTable, o TypeOptions) *answer.Type {

@@ -48,7 +48,7 @@ func TestDescribeTypes(t *testing.T) {
 	})
 }
 
-// TestDescribeFreeType: the type of free space belongs to no module, and an address without a type is corrupt.
+// TestDescribeFreeType: the type of free space belongs to no module, and an address without a type is an error of the caller.
 func TestDescribeFreeType(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	rt, err := d.Runtime()
@@ -60,11 +60,11 @@ func TestDescribeFreeType(t *testing.T) {
 	assert.True(t, free.Free)
 	assert.Nil(t, free.MethodList)
 	_, err = r.DescribeType(rt.WellKnown().Object+8, objects.TypeOptions{})
-	require.ErrorIs(t, err, target.ErrCorrupt)
+	require.ErrorIs(t, err, target.ErrArgument)
 	_, err = r.DescribeClass(rt.WellKnown().Object+8, objects.TypeOptions{})
 	require.Error(t, err)
 	_, err = r.DescribeType(1, objects.TypeOptions{})
-	require.ErrorIs(t, err, target.ErrCorrupt)
+	require.ErrorIs(t, err, target.ErrArgument)
 	require.ErrorContains(t, err, "0000000000000001 is not", "the address as it was given, with the bits of a TypeHandle")
 }
 

@@ -32,7 +32,7 @@ func (t *Type) IsEnum() bool {
 	return err == nil && name == "System.Enum"
 }
 
-// Enum returns the members of an enum type.
+// Enum returns the members of an enum type. The error is target.ErrArgument for other types.
 func (t *Type) Enum() (*Enum, error) {
 	if t == nil {
 		return nil, errNoObject
@@ -45,7 +45,7 @@ const fieldLiteral = 0x0040
 
 func (t *Type) readEnum() (*Enum, error) {
 	if !t.IsEnum() {
-		return nil, target.Unsupportedf("type %016x is not an enum", uint64(t.MT.Addr))
+		return nil, target.Argumentf("type %016x is not an enum", uint64(t.MT.Addr))
 	}
 	md, err := t.metadata()
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/target"
 )
 
 // Limits of a one-line value.
@@ -199,10 +198,10 @@ func (o Object) boxed() Value {
 	return o.Type.r.value(et, o.data(), nil, o.Type)
 }
 
-// Boxed returns the value in the box.
+// Boxed returns the value in the box. Its error is target.ErrArgument if the object is not a boxed value.
 func (o Object) Boxed() Value {
 	if !o.IsBoxed() {
-		return Value{err: target.Unsupportedf("object %016x is not a boxed value", uint64(o.Addr))}
+		return Value{err: notBoxed(o)}
 	}
 	return o.boxed()
 }
@@ -272,12 +271,9 @@ type lineForm struct {
 // lineForm returns how values of the type are written on one line.
 func (t *Type) lineForm() (lineForm, error) {
 	return t.form.Get(func() (lineForm, error) {
-		name, err := t.Name()
+		name, err := t.openName()
 		if err != nil {
 			return lineForm{}, err
-		}
-		if i := strings.IndexByte(name, '['); i > 0 {
-			name = name[:i]
 		}
 		return lineForm{nullable: name == "System.Nullable`1", text: textForm(name), part: partForm(name), object: objectForm(name)}, nil
 	})

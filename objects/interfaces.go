@@ -71,7 +71,7 @@ func (t *Type) readInterfaces() ([]Interface, error) {
 	list := make([]Interface, 0, len(addrs))
 	var declared declaredInterfaces
 	for _, a := range addrs {
-		i, err := t.r.Type(a)
+		i, err := t.r.TrustedType(a)
 		if err != nil {
 			return list, fmt.Errorf("interfaces of %016x: %w", uint64(t.MT.Addr), err)
 		}
@@ -118,7 +118,7 @@ func (t *Type) resolveMarker(i *Type, declared *declaredInterfaces) (Interface, 
 	// If the instance is not in the dump, the definition and the arguments are the answer.
 	if th, _ := t.r.Runtime().GenericInstance(i.MT, out.Arguments); th != 0 {
 		var err error
-		if out.Type, err = t.r.Type(th); err != nil {
+		if out.Type, err = t.r.TrustedType(th); err != nil {
 			return out, err
 		}
 	}

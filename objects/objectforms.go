@@ -3,7 +3,6 @@ package objects
 import (
 	"cmp"
 	"encoding/binary"
-	"errors"
 	"math"
 	"math/big"
 	"net/netip"
@@ -52,7 +51,7 @@ func objectForm(name string) func(Object, int) answer.Line {
 
 // formless returns the line of an object with unreadable fields: the error, or no line if the class does not have them.
 func formless(err error) answer.Line {
-	if errors.Is(err, target.ErrUnsupported) {
+	if otherShape(err) {
 		return nil
 	}
 	return appendMissing(nil, err)
@@ -135,7 +134,7 @@ func (o Object) cancellation() (string, error) {
 	switch p := o.Field("_callbackPartitions"); {
 	case p.Kind() == KindReference:
 		n--
-	case p.Err() != nil && !errors.Is(p.Err(), target.ErrUnsupported):
+	case p.Err() != nil && !otherShape(p.Err()):
 		return "", p.Err()
 	}
 	switch n {
@@ -195,7 +194,7 @@ func textOf(names ...string) func(Object, int) answer.Line {
 	return func(o Object, limit int) answer.Line {
 		for _, n := range names {
 			v := o.Field(n)
-			if err := v.Err(); err != nil && !errors.Is(err, target.ErrUnsupported) {
+			if err := v.Err(); err != nil && !otherShape(err) {
 				return appendMissing(nil, err)
 			}
 			if v.Kind() != KindReference || v.bits == 0 {

@@ -3,8 +3,10 @@ package objects_test
 import (
 	"errors"
 	"math"
+	"math/big"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -192,10 +194,10 @@ func TestArrays(t *testing.T) {
 		assert.Equal(t, "6", m.At(5).Plain(10))
 		assert.Equal(t, []int32{1, 2}, m.Index(5, make([]int32, 2)))
 		_, err = m.ElementAddr(2, 0)
-		assert.ErrorIs(t, err, target.ErrUnsupported)
+		assert.ErrorIs(t, err, target.ErrArgument)
 		_, err = m.ElementAddr(1)
-		assert.ErrorIs(t, err, target.ErrUnsupported)
-		assert.ErrorIs(t, m.At(6).Err(), target.ErrUnsupported)
+		assert.ErrorIs(t, err, target.ErrArgument)
+		assert.ErrorIs(t, m.At(6).Err(), target.ErrArgument)
 
 		low := array("NonZeroBased")
 		assert.Equal(t, []int32{5}, low.LowerBounds)
@@ -229,24 +231,27 @@ func TestNotAnObject(t *testing.T) {
 		s, err := o.Field("String").Object()
 		require.NoError(t, err)
 		_, err = s.Array()
-		assert.ErrorIs(t, err, target.ErrUnsupported)
+		assert.ErrorIs(t, err, target.ErrArgument)
 		_, err = s.Unbox()
-		assert.ErrorIs(t, err, target.ErrUnsupported)
+		assert.ErrorIs(t, err, target.ErrArgument)
 		_, err = o.Text(-1)
-		assert.ErrorIs(t, err, target.ErrUnsupported)
+		assert.ErrorIs(t, err, target.ErrArgument)
 		_, err = o.Field("Null").Object()
-		assert.ErrorIs(t, err, target.ErrUnsupported)
+		assert.ErrorIs(t, err, target.ErrNull)
 		_, err = o.Field("True").Int()
-		assert.ErrorIs(t, err, target.ErrUnsupported)
-		assert.ErrorIs(t, o.Field("nothing of that name").Err(), target.ErrUnsupported)
+		assert.ErrorIs(t, err, target.ErrArgument)
+		assert.ErrorIs(t, o.Field("nothing of that name").Err(), target.ErrNoSuch)
 		assert.Equal(t, objects.KindUnknown, o.Field("nothing of that name").Kind())
 	})
 	d := testdump.Open(t, "net10-zoo")
 	r, err := d.Objects()
 	require.NoError(t, err)
-	for a, want := range map[target.Addr]error{0: target.ErrCorrupt, 0x1001: target.ErrCorrupt, 0x1000: target.ErrCorrupt, ^target.Addr(7): target.ErrCorrupt} {
+	for _, a := range []target.Addr{0, 0x1001, 0x1000, ^target.Addr(7)} {
 		_, err := r.Object(a)
-		assert.ErrorIs(t, err, want, "%x", uint64(a))
+		assert.ErrorIs(t, err, target.ErrArgument, "%x", uint64(a))
+		assert.NotErrorIs(t, err, target.ErrCorrupt, "%x", uint64(a))
+		_, err = r.TrustedObject(a)
+		assert.ErrorIs(t, err, target.ErrCorrupt, "%x", uint64(a))
 	}
 }
 
@@ -280,6 +285,29 @@ func FuzzObject(f *testing.F) {
 	})
 }
 
+// readTyped reads a value as each Go type.
+func readTyped(v objects.Value) {
+	_ = v.IsNull()
+	_, _ = v.Enum()
+	_, _ = objects.As[time.Time](v)
+	_, _ = objects.As[time.Duration](v)
+	_, _ = objects.As[target.GUID](v)
+	_, _ = objects.As[*big.Rat](v)
+	_, _ = objects.As[*string](v)
+	_, _ = objects.As[float32](v)
+	_, _ = objects.As[int8](v)
+	s, err := v.Slice()
+	if err != nil {
+		return
+	}
+	for i, e := range s.All() {
+		if _, err := objects.As[*int](e); err != nil || i > 100 {
+			break
+		}
+	}
+	_, _ = s.Text(1 << 16)
+}
+
 // exercise calls all methods of an object. Errors are accepted; panics and endless loops are not.
 func exercise(o objects.Object) {
 	_, _ = o.Size()
@@ -290,6 +318,7 @@ func exercise(o objects.Object) {
 	for f, v := range o.Fields() {
 		_ = v.Plain(64)
 		_, _ = f.TypeName(dac.NameManaged)
+		readTyped(v)
 	}
 	a, err := o.Array()
 	if err != nil {

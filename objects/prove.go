@@ -18,18 +18,29 @@ func NewIn(rt *dac.Runtime, open func() (*heap.Heap, error)) *Reader {
 
 // Proven returns the object at an address of any origin. It proves that a heap walk reaches a. If the heap is not in
 // the dump, the object's type is the only proof, as for Object. The error is an *InvalidError if there is no object at
-// a.
+// a: with target.ErrCorrupt if the heap is damaged there, and else with a *target.AddressError.
 func (r *Reader) Proven(a target.Addr) (Object, error) {
-	o, err := r.Object(a)
+	o, err := r.object(a)
 	if err == nil {
-		if err = r.prove(o); err != nil {
-			err = &InvalidError{Addr: a, Err: err}
-		}
+		err = r.prove(o)
 	}
 	if err != nil {
-		return Object{}, err
+		if !r.damaged(a) {
+			err = target.WrongAddress(err)
+		}
+		return Object{}, &InvalidError{Addr: a, Err: err}
 	}
 	return o, nil
+}
+
+// damaged reports whether a walk of the heap finds damage at a, or an object at a that r refuses.
+func (r *Reader) damaged(a target.Addr) bool {
+	h := r.walkable()
+	if h == nil || h.Segment(a) == nil {
+		return false
+	}
+	at, err := h.ObjectContaining(a)
+	return err == nil && at.Addr == a || errors.As(err, new(*heap.Corruption))
 }
 
 // prove returns an error if something contradicts that o is an object.

@@ -34,8 +34,16 @@ func New(rt *dac.Runtime) *Reader {
 // Runtime returns the runtime that the objects belong to.
 func (r *Reader) Runtime() *dac.Runtime { return r.rt }
 
-// Type returns the type with the MethodTable at mt. The error is target.ErrCorrupt if there is no MethodTable.
+// Type returns the type with the MethodTable at mt, an address of any origin. The error is a *target.AddressError if there
+// is no MethodTable.
 func (r *Reader) Type(mt target.Addr) (*Type, error) {
+	t, err := r.TrustedType(mt)
+	return t, target.WrongAddress(err)
+}
+
+// TrustedType is Type for an address in the runtime's own structures. The error is target.ErrCorrupt if there is no
+// MethodTable.
+func (r *Reader) TrustedType(mt target.Addr) (*Type, error) {
 	r.mu.RLock()
 	t := r.types[mt]
 	r.mu.RUnlock()
@@ -75,9 +83,9 @@ func (r *Reader) typeOf(mt *dac.MethodTable) *Type {
 }
 
 // errNoObject is the error for the zero Object, the zero Struct and the nil Type.
-var errNoObject = target.Unsupportedf("the zero value is not an object")
+var errNoObject = target.Argumentf("the zero value is not an object")
 
-// An Object is an object on the heap. Methods of the zero Object fail with target.ErrUnsupported.
+// An Object is an object on the heap. Methods of the zero Object fail with target.ErrArgument.
 type Object struct {
 	Addr target.Addr
 	Type *Type
@@ -98,16 +106,26 @@ func (o Object) Heap() (heap.Object, error) {
 // An InvalidError reports that there is no object at an address.
 type InvalidError struct {
 	Addr target.Addr
-	Err  error // target.ErrCorrupt or target.ErrNotInDump
+	Err  error // a *target.AddressError, target.ErrCorrupt or target.ErrNotInDump
 }
 
 func (e *InvalidError) Error() string { return fmt.Sprintf("object %016x: %v", uint64(e.Addr), e.Err) }
 
 func (e *InvalidError) Unwrap() error { return e.Err }
 
-// Object returns the object at a, which must be a reference from the dump: the object's type is the only proof. Use
-// Proven for other addresses. The error is an *InvalidError if there is no object at a.
+// Object returns the object at a, an address of any origin. The object's type is the only proof: Proven also asks the
+// heap. The error is an *InvalidError with a *target.AddressError if there is no object at a.
 func (r *Reader) Object(a target.Addr) (Object, error) {
+	o, err := r.object(a)
+	if err != nil {
+		return Object{}, &InvalidError{Addr: a, Err: target.WrongAddress(err)}
+	}
+	return o, nil
+}
+
+// TrustedObject is Object for a reference that the dump contains. The error is an *InvalidError with target.ErrCorrupt
+// if there is no object at a.
+func (r *Reader) TrustedObject(a target.Addr) (Object, error) {
 	o, err := r.object(a)
 	if err != nil {
 		return Object{}, &InvalidError{Addr: a, Err: err}
@@ -123,7 +141,7 @@ func (r *Reader) object(a target.Addr) (Object, error) {
 	if err != nil {
 		return Object{}, err
 	}
-	t, err := r.Type(mt)
+	t, err := r.TrustedType(mt)
 	if err != nil {
 		return Object{}, err
 	}
@@ -163,22 +181,28 @@ func (o Object) IsString() bool { return o.Type.IsString() }
 // IsBoxed reports whether the object is a boxed value type.
 func (o Object) IsBoxed() bool { return o.Type != nil && o.Type.MT.IsValueType() }
 
-// Unbox returns the value in the box.
+// Unbox returns the value in the box. The error is target.ErrArgument if the object is not a boxed value.
 func (o Object) Unbox() (Struct, error) {
 	if !o.IsBoxed() {
-		return Struct{}, target.Unsupportedf("object %016x is not a boxed value", uint64(o.Addr))
+		return Struct{}, notBoxed(o)
 	}
 	return Struct{Addr: o.data(), Type: o.Type}, nil
+}
+
+func notBoxed(o Object) error {
+	return target.Argumentf("object %016x is not a boxed value", uint64(o.Addr))
 }
 
 // data returns the address of the fields.
 func (o Object) data() target.Addr { return o.Addr + dac.ObjectHeaderBytes }
 
-// Field returns the value of an instance field. If several classes declare the name, the most derived one is used.
+// Field returns the value of an instance field. If several classes declare the name, the most derived one is used. The
+// value's error is target.ErrNoSuch if no class declares it.
 func (o Object) Field(name string) Value { return o.Type.read(o.data(), name) }
 
-// Value returns the value of one instance field of the object's type.
-func (o Object) Value(f *Field) Value { return f.At(o.data()) }
+// Value returns the value of one instance field of the object's type or a base class. The value's error is
+// target.ErrArgument for a static field and for a field of another type.
+func (o Object) Value(f *Field) Value { return o.Type.value(o.data(), f) }
 
 // Fields iterates over the instance fields with their values, base classes first. If fields can't be listed, it stops;
 // Type.Fields returns the error.
@@ -190,23 +214,25 @@ type Struct struct {
 	Type *Type
 }
 
-// Struct returns the value of type mt at a.
+// Struct returns the value of type mt at a. The error is target.ErrArgument if mt is not the MethodTable of a value
+// type. The memory at a is read with the fields.
 func (r *Reader) Struct(mt, a target.Addr) (Struct, error) {
 	t, err := r.Type(mt)
 	if err != nil {
 		return Struct{}, err
 	}
 	if !t.MT.IsValueType() {
-		return Struct{}, target.Unsupportedf("%016x is not a value type", uint64(mt))
+		return Struct{}, target.Argumentf("%016x is not a value type", uint64(mt))
 	}
 	return Struct{Addr: a, Type: t}, nil
 }
 
-// Field returns the value of a field by name.
+// Field returns the value of a field by name. The value's error is target.ErrNoSuch if there is no such field.
 func (s Struct) Field(name string) Value { return s.Type.read(s.Addr, name) }
 
-// Value returns the value of one field of the struct's type.
-func (s Struct) Value(f *Field) Value { return f.At(s.Addr) }
+// Value returns the value of one instance field of the struct's type. The value's error is target.ErrArgument for a
+// static field and for a field of another type.
+func (s Struct) Value(f *Field) Value { return s.Type.value(s.Addr, f) }
 
 // Fields iterates over the fields with their values.
 func (s Struct) Fields() iter.Seq2[*Field, Value] { return s.Type.values(s.Addr) }

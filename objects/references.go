@@ -61,7 +61,7 @@ func (o Object) reference(ref heap.Reference) answer.Reference {
 }
 
 func (r *Reader) typeNameAt(a target.Addr) (string, error) {
-	o, err := r.Object(a)
+	o, err := r.TrustedObject(a)
 	if err != nil {
 		return "", err
 	}
@@ -127,7 +127,7 @@ func (f *Field) embedded() (*Type, error) {
 	if err != nil || th == 0 || th&2 != 0 || th == f.Declaring.MT.Addr {
 		return nil, err
 	}
-	t, err := f.Declaring.r.Type(th)
+	t, err := f.Declaring.r.TrustedType(th)
 	if err != nil || !t.MT.IsValueType() {
 		return nil, err
 	}

@@ -46,7 +46,7 @@ func (r *Reader) RuntimeTypes(ctx context.Context, h *heap.Heap) (iter.Seq2[answ
 // runtimeType returns the row of a System.RuntimeType object. It returns a row with an Address and an error if only the
 // name is unknown.
 func (r *Reader) runtimeType(a target.Addr) (answer.RuntimeType, error) {
-	o, err := r.Object(a)
+	o, err := r.TrustedObject(a)
 	if err != nil {
 		return answer.RuntimeType{}, err
 	}

@@ -27,22 +27,36 @@ type Static struct {
 	Stored Value
 }
 
-// StaticValue reads a static field that all threads share. The type must be the one that declares it.
+// StaticValue reads a static field that all threads share. The error is target.ErrArgument for an instance field and for
+// a thread static.
 func (f *Field) StaticValue() Static {
-	if f.Declaring == nil {
-		return f.static(dac.StaticAddr{}, errNoObject)
+	if f == nil || f.Declaring == nil {
+		return noStatic()
+	}
+	if !f.Static || f.Thread {
+		return f.static(dac.StaticAddr{}, f.misused())
 	}
 	at, err := f.Declaring.r.Runtime().StaticField(f.Declaring.MT, &f.FieldDesc)
 	return f.static(at, err)
 }
 
-// ThreadStatic reads thread t's value of a thread static.
+// ThreadStatic reads thread t's value of a thread static. The error is target.ErrArgument for other fields and for a nil
+// thread.
 func (f *Field) ThreadStatic(t *dac.Thread) Static {
-	if f.Declaring == nil {
-		return f.static(dac.StaticAddr{}, errNoObject)
+	if f == nil || f.Declaring == nil {
+		return noStatic()
+	}
+	if !f.Thread {
+		return f.static(dac.StaticAddr{}, f.misused())
 	}
 	at, err := f.Declaring.r.Runtime().ThreadStaticField(f.Declaring.MT, &f.FieldDesc, t)
 	return f.static(at, err)
+}
+
+// noStatic is the value of a nil Field.
+func noStatic() Static {
+	v := Value{err: errNoField}
+	return Static{Err: errNoField, Value: v, Stored: v}
 }
 
 func (f *Field) static(at dac.StaticAddr, err error) Static {
@@ -51,7 +65,7 @@ func (f *Field) static(at dac.StaticAddr, err error) Static {
 		f.readStatic(&s)
 	}
 	s.Value = s.Stored
-	if err := s.valueErr(); err != nil && f.Declaring != nil {
+	if err := s.valueErr(); err != nil {
 		s.Value = Value{r: f.Declaring.r, at: s.Stored.at, elem: f.ElementType, field: f, err: err}
 	}
 	return s

@@ -62,7 +62,7 @@ func (l *staticsLister) listType(mt *dac.MethodTable) {
 	if !strings.Contains(strings.ToLower(name.String()), l.pattern) {
 		return
 	}
-	t, err := l.r.Type(mt.Addr)
+	t, err := l.r.TrustedType(mt.Addr)
 	if err != nil {
 		l.note(err)
 		return

@@ -1,7 +1,6 @@
 package objects
 
 import (
-	"encoding/binary"
 	"math"
 	"math/big"
 	"strconv"
@@ -10,8 +9,6 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/base/ticks"
-	"github.com/sosgo/sosgo/metadata"
-	"github.com/sosgo/sosgo/target"
 )
 
 // textForm returns the short form of a struct of System.Private.CoreLib, or nil. A form finds fields by name. A struct
@@ -54,70 +51,34 @@ func textForm(name string) func(Struct) (string, bool) {
 
 // number returns the bits of the integer field that has one of the names.
 func (s Struct) number(names ...string) (uint64, bool) {
-	for _, n := range names {
-		v := s.Field(n)
-		switch v.Kind() {
-		case KindInt:
-			i, err := v.Int()
-			return uint64(i), err == nil
-		case KindUint, KindBool, KindChar:
-			return v.bits, true
-		}
-	}
-	return 0, false
-}
-
-// DateTime returns the time in the field of a DateTime, in UTC whatever its kind. The low 62 bits are ticks; the upper
-// two are the kind (0 unspecified, 1 UTC, 2 and 3 local). An unset DateTime is the zero Time.
-func DateTime(data uint64) (time.Time, error) {
-	n := data & (1<<62 - 1)
-	if n > ticks.Max {
-		return time.Time{}, target.Corruptf("a DateTime of %#x", data)
-	}
-	return ticks.Time(int64(n)), nil
+	n, err := s.integer(names...)
+	return n, err == nil
 }
 
 // dateTime formats a DateTime.
 func (s Struct) dateTime() (string, bool) {
-	data, ok := s.number("_dateData", "dateData")
-	if !ok {
-		return "", false
-	}
-	t, err := DateTime(data)
+	t, err := s.readDateTime()
 	if err != nil {
 		return "", false
 	}
 	text := t.Format("2006-01-02T15:04:05.9999999")
-	switch data >> 62 {
-	case 1:
+	switch t.Location() {
+	case time.UTC:
 		text += "Z"
-	case 2, 3:
+	case localTime:
 		text += " (local)"
 	}
 	return text, true
 }
 
 func (s Struct) dateTimeOffset() (string, bool) {
-	d, err := s.Field("_dateTime").Struct()
-	if err != nil {
-		return "", false
-	}
-	data, ok := d.number("_dateData", "dateData")
-	if !ok {
-		return "", false
-	}
-	minutes, ok := s.number("_offsetMinutes")
-	n := data & (1<<62 - 1)
-	if !ok || n > ticks.Max || int64(minutes) > 14*60 || int64(minutes) < -14*60 {
-		return "", false
-	}
-	zone := time.FixedZone("", int(int64(minutes))*60)
-	return ticks.Time(int64(n)).In(zone).Format("2006-01-02T15:04:05.9999999-07:00"), true
+	t, err := s.readDateTimeOffset()
+	return t.Format("2006-01-02T15:04:05.9999999-07:00"), err == nil
 }
 
 func (s Struct) timeSpan() (string, bool) {
-	n, ok := s.number("_ticks")
-	return ticks.Span(int64(n)), ok
+	n, err := s.readTimeSpan()
+	return ticks.Span(n), err == nil
 }
 
 func (s Struct) dateOnly() (string, bool) {
@@ -137,59 +98,24 @@ func (s Struct) timeOnly() (string, bool) {
 }
 
 func (s Struct) guid() (string, bool) {
-	var g metadata.GUID
-	a, ok := s.number("_a")
-	if !ok {
-		return "", false
-	}
-	binary.LittleEndian.PutUint32(g[0:], uint32(a))
-	for i, name := range []string{"_b", "_c"} {
-		v, ok := s.number(name)
-		if !ok {
-			return "", false
-		}
-		binary.LittleEndian.PutUint16(g[4+2*i:], uint16(v))
-	}
-	for i := range 8 {
-		v, ok := s.number("_" + string(rune('d'+i)))
-		if !ok {
-			return "", false
-		}
-		g[8+i] = byte(v)
-	}
-	return g.String(), true
+	g, err := s.readGUID()
+	return g.String(), err == nil
 }
 
-// decimal formats a Decimal: 96 bits, a scale in bits 16 to 23 of the flags, and a sign in bit 31.
+// decimal formats a Decimal with all decimal places that it stores.
 func (s Struct) decimal() (string, bool) {
-	flags, ok := s.number("_flags", "flags")
-	hi, ok2 := s.number("_hi32", "hi")
-	if !ok || !ok2 {
+	d, err := s.readDecimal()
+	if err != nil {
 		return "", false
 	}
-	lo64, ok := s.number("_lo64")
-	if !ok { // two words before .NET 5
-		lo, ok1 := s.number("lo")
-		mid, ok2 := s.number("mid")
-		if !ok1 || !ok2 {
-			return "", false
-		}
-		lo64 = uint64(uint32(mid))<<32 | uint64(uint32(lo))
+	digits := d.digits.String()
+	if len(digits) <= d.scale {
+		digits = strings.Repeat("0", d.scale-len(digits)+1) + digits
 	}
-	scale := int(uint32(flags) >> 16 & 0xff)
-	if scale > 28 {
-		return "", false
+	if d.scale > 0 {
+		digits = digits[:len(digits)-d.scale] + "." + digits[len(digits)-d.scale:]
 	}
-	n := new(big.Int).SetUint64(uint64(uint32(hi)))
-	n.Lsh(n, 64).Or(n, new(big.Int).SetUint64(lo64))
-	digits := n.String()
-	if len(digits) <= scale {
-		digits = strings.Repeat("0", scale-len(digits)+1) + digits
-	}
-	if scale > 0 {
-		digits = digits[:len(digits)-scale] + "." + digits[len(digits)-scale:]
-	}
-	if uint32(flags)>>31 != 0 {
+	if d.negative {
 		digits = "-" + digits
 	}
 	return digits, true
@@ -246,13 +172,12 @@ func (s Struct) native() (string, bool) {
 // appendNullable appends the value of a Nullable<T>. It appends nothing if the struct does not have the expected
 // fields.
 func (s Struct) appendNullable(l answer.Line, limit, depth int) answer.Line {
-	has, err := s.Field("hasValue").Bool()
+	v, has, err := s.readNullable()
 	if err != nil {
 		return l
 	}
 	if !has {
 		return appendWords(l, "null")
 	}
-	v := s.Field("value")
 	return v.appendPlain(l, limit, depth+1)
 }

@@ -74,7 +74,7 @@ func (o Object) WriteText(w io.Writer) error {
 
 func (o Object) text(limit int, emit func([]byte) error) error {
 	if !o.IsString() {
-		return target.Unsupportedf("object %016x is not a string", uint64(o.Addr))
+		return target.Argumentf("object %016x is not a string", uint64(o.Addr))
 	}
 	at, length, err := o.Type.r.Runtime().StringChars(o.Addr)
 	if err != nil {
@@ -112,7 +112,7 @@ func decode(d *utf16text.Decoder, mem target.Memory, a target.Addr, n int64) err
 // errEnough ends the writing of a text when the consumer stops.
 var errEnough = errors.New("enough")
 
-// DescribeString returns the whole text of the string at a. The error is target.ErrUnsupported for other objects.
+// DescribeString returns the whole text of the string at a. The error is target.ErrArgument for other objects.
 func (r *Reader) DescribeString(a target.Addr) (*answer.String, error) {
 	o, err := r.Proven(a)
 	if err != nil {
@@ -120,7 +120,7 @@ func (r *Reader) DescribeString(a target.Addr) (*answer.String, error) {
 	}
 	if !o.IsString() {
 		name, _ := o.Type.Name() // used only in the message
-		return nil, target.Unsupportedf("object %016x is not a string but %s", uint64(a), name)
+		return nil, target.Argumentf("object %016x is not a string but %s", uint64(a), name)
 	}
 	n, err := o.Length()
 	if err != nil {

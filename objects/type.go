@@ -57,7 +57,7 @@ func (t *Type) Base() (*Type, error) {
 	if t.MT.Parent == 0 {
 		return nil, nil
 	}
-	return t.r.Type(t.MT.Parent)
+	return t.r.TrustedType(t.MT.Parent)
 }
 
 // Module returns the module that defines the type.
@@ -98,13 +98,14 @@ func (t *Type) ElementType() (metadata.ElementType, error) {
 	return t.r.Runtime().ElementType(t.MT)
 }
 
-// Element returns the type of an array's elements.
+// Element returns the type of an array's elements. The error is target.ErrArgument if t is not an array, and
+// target.ErrUnsupported if the elements are pointers, which have no MethodTable.
 func (t *Type) Element() (*Type, error) {
 	if t == nil {
 		return nil, errNoObject
 	}
 	if !t.MT.IsArray() {
-		return nil, target.Unsupportedf("type %016x is not an array", uint64(t.MT.Addr))
+		return nil, target.Argumentf("type %016x is not an array", uint64(t.MT.Addr))
 	}
 	th := t.MT.PerInstInfo
 	mt, err := t.r.Runtime().TypeHandleMethodTable(th)
@@ -114,7 +115,7 @@ func (t *Type) Element() (*Type, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.r.Type(mt)
+	return t.r.TrustedType(mt)
 }
 
 // Arguments returns the TypeHandle of each generic argument.
@@ -196,7 +197,7 @@ func (t *Type) readFields() ([]*Field, error) {
 }
 
 // InstanceField returns an instance field by name. If several classes declare the name, it returns the most derived
-// field.
+// field. The error is target.ErrNoSuch if no class declares it.
 func (t *Type) InstanceField(name string) (*Field, error) {
 	if t == nil {
 		return nil, errNoObject
@@ -215,12 +216,13 @@ func (t *Type) InstanceField(name string) (*Field, error) {
 		return f, nil
 	}
 	if err == nil {
-		err = target.Unsupportedf("type %016x has no field %s", uint64(t.MT.Addr), name)
+		err = target.NoSuchf("type %016x has no field %s", uint64(t.MT.Addr), name)
 	}
 	return nil, err
 }
 
-// StaticField returns a static field that the type itself declares.
+// StaticField returns a static field that the type itself declares, including thread statics. The error is
+// target.ErrNoSuch if the type declares no such field.
 func (t *Type) StaticField(name string) (*Field, error) {
 	own, err := t.OwnFields()
 	for _, f := range own {
@@ -229,7 +231,7 @@ func (t *Type) StaticField(name string) (*Field, error) {
 		}
 	}
 	if err == nil {
-		err = target.Unsupportedf("type %016x has no static field %s", uint64(t.MT.Addr), name)
+		err = target.NoSuchf("type %016x has no static field %s", uint64(t.MT.Addr), name)
 	}
 	return nil, err
 }
@@ -353,7 +355,7 @@ func (f *Field) declared() (*Type, error) {
 		if err != nil || th == 0 {
 			return nil, err
 		}
-		return r.Type(th)
+		return r.TrustedType(th)
 	})
 }
 
@@ -364,7 +366,7 @@ func (f *Field) SharedTypeHandle() (target.Addr, error) {
 		if f.Declaring == nil {
 			return 0, errNoObject
 		}
-		canon, err := f.Declaring.r.Type(f.Declaring.MT.Canonical)
+		canon, err := f.Declaring.r.TrustedType(f.Declaring.MT.Canonical)
 		if errors.Is(err, target.ErrNotInDump) {
 			canon, err = f.Declaring, nil
 		}
@@ -399,10 +401,69 @@ func (f *Field) TypeName(style dac.NameStyle) (string, error) {
 }
 
 // At reads an instance field. data is the address of the instance's fields: the object's address plus eight, or the
-// address of a struct.
+// address of a struct. At does not prove that the instance is of the field's type: Object.Value and Struct.Value do. The
+// value's error is target.ErrArgument for a static field.
 func (f *Field) At(data target.Addr) Value {
 	if f == nil || f.Declaring == nil {
-		return Value{err: target.Unsupportedf("no field")}
+		return Value{err: errNoField}
+	}
+	if f.Static {
+		return Value{r: f.Declaring.r, elem: f.ElementType, field: f, err: f.misused()}
 	}
 	return f.Declaring.r.value(f.ElementType, data+target.Addr(f.Offset), f, nil)
+}
+
+// otherShape reports whether err means that an object does not have the fields that were sought: another version of its
+// class, or another class.
+func otherShape(err error) bool {
+	return errors.Is(err, target.ErrNoSuch) || errors.Is(err, target.ErrArgument) || errors.Is(err, target.ErrNull) ||
+		errors.Is(err, target.ErrUnsupported)
+}
+
+// errNoField is the error for a nil Field.
+var errNoField = target.Argumentf("no field was given")
+
+// misused returns the error for a field of another kind than its reader needs.
+func (f *Field) misused() error {
+	kind, call := "an instance field", "Object.Value and Struct.Value read it"
+	switch {
+	case f.Thread:
+		kind, call = "a thread static", "ThreadStatic reads it"
+	case f.Static:
+		kind, call = "static", "StaticValue reads it"
+	}
+	return target.Argumentf("field %s of %016x is %s: %s", f.Name, uint64(f.Declaring.MT.Addr), kind, call)
+}
+
+// value reads the instance field f, which t or a base class declares, from the fields at data.
+func (t *Type) value(data target.Addr, f *Field) Value {
+	if t == nil {
+		return Value{err: errNoObject}
+	}
+	if f == nil || f.Declaring == nil {
+		return Value{err: errNoField}
+	}
+	if err := t.inherits(f); err != nil {
+		return Value{r: t.r, elem: f.ElementType, field: f, err: err}
+	}
+	return f.At(data)
+}
+
+// inherits returns an error unless t or one of its base classes declares f.
+func (t *Type) inherits(f *Field) error {
+	at := t
+	for range limits.ParentChain {
+		if at == f.Declaring {
+			return nil
+		}
+		base, err := at.Base()
+		if err != nil {
+			return fmt.Errorf("base class of %016x: %w", uint64(at.MT.Addr), err)
+		}
+		if base == nil {
+			break
+		}
+		at = base
+	}
+	return target.Argumentf("field %s belongs to type %016x, and not to %016x", f.Name, uint64(f.Declaring.MT.Addr), uint64(t.MT.Addr))
 }

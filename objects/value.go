@@ -1,6 +1,8 @@
 package objects
 
 import (
+	"cmp"
+	"fmt"
 	"math"
 
 	"github.com/sosgo/sosgo/answer"
@@ -60,7 +62,7 @@ var kinds = [...]struct {
 }
 
 // A Value is the value of a field or element, or the reason why it is unknown. It does not allocate. A method that
-// returns the value fails with that reason, or with target.ErrUnsupported if the value is of another kind.
+// returns the value fails with that reason, or with target.ErrArgument if the value is of another kind.
 type Value struct {
 	r    *Reader
 	at   target.Addr // address of the value
@@ -137,7 +139,7 @@ func (v Value) Bits() (uint64, error) { return v.bits, v.err }
 
 func (v Value) want(k Kind) error {
 	if v.err == nil && v.kind() != k {
-		return target.Unsupportedf("a value of kind %v is not a %v", v.kind(), k)
+		return target.Argumentf("the value is of kind %v, not %v", v.kind(), k)
 	}
 	return v.err
 }
@@ -148,14 +150,34 @@ func (v Value) Bool() (bool, error) { return v.bits != 0, v.want(KindBool) }
 // Char returns the value of a System.Char: a UTF-16 code unit.
 func (v Value) Char() (uint16, error) { return uint16(v.bits), v.want(KindChar) }
 
-// Int returns the value of a signed integer or enum.
+// Int returns the value of an integer or enum of any size, signed or not. The error is target.ErrArgument if an unsigned
+// value does not fit.
 func (v Value) Int() (int64, error) {
-	shift := 64 - 8*v.Size()
-	return int64(v.bits<<shift) >> shift, v.want(KindInt)
+	if v.kind() == KindUint {
+		if v.bits > math.MaxInt64 {
+			return 0, cmp.Or(v.err, target.Argumentf("%d does not fit in a signed integer", v.bits))
+		}
+		return int64(v.bits), v.err
+	}
+	return v.signed(), v.want(KindInt)
 }
 
-// Uint returns the value of an unsigned integer or enum.
-func (v Value) Uint() (uint64, error) { return v.bits, v.want(KindUint) }
+// signed returns the stored bits with their sign.
+func (v Value) signed() int64 {
+	shift := 64 - 8*v.Size()
+	return int64(v.bits<<shift) >> shift
+}
+
+// Uint returns the value of an integer or enum of any size. The error is target.ErrArgument for a negative value.
+func (v Value) Uint() (uint64, error) {
+	if v.kind() == KindInt {
+		if v.signed() < 0 {
+			return 0, cmp.Or(v.err, target.Argumentf("%d does not fit in an unsigned integer", v.signed()))
+		}
+		return v.bits, v.err
+	}
+	return v.bits, v.want(KindUint)
+}
 
 // Float returns the value of a System.Single or System.Double.
 func (v Value) Float() (float64, error) {
@@ -174,21 +196,25 @@ func (v Value) Addr() (target.Addr, error) {
 	return 0, v.want(KindPointer)
 }
 
-// IsNull reports whether the value is a null reference or pointer.
+// IsNull reports whether the value is a null reference, a null pointer or a Nullable<T> without a value.
 func (v Value) IsNull() bool {
+	if v.kind() == KindStruct {
+		_, has, err := v.Nullable()
+		return err == nil && !has
+	}
 	a, err := v.Addr()
 	return err == nil && a == 0
 }
 
-// Object returns the object that a reference refers to. The error is target.ErrUnsupported for null.
+// Object returns the object that a reference refers to. The error is target.ErrNull for null.
 func (v Value) Object() (Object, error) {
 	if err := v.want(KindReference); err != nil {
 		return Object{}, err
 	}
 	if v.bits == 0 {
-		return Object{}, target.Unsupportedf("a null reference")
+		return Object{}, errNull
 	}
-	return v.r.Object(target.Addr(v.bits))
+	return v.r.TrustedObject(target.Addr(v.bits))
 }
 
 // Type returns the declared type of the value, or nil if it is not loaded. The object of a reference may be of a
@@ -226,6 +252,12 @@ func (v Value) Text(limit int) (string, error) {
 	}
 	return o.Text(limit)
 }
+
+// errNull is the error for a null reference where an object is needed.
+var errNull = fmt.Errorf("a reference is %w", target.ErrNull)
+
+// Unreadable returns a Value that fails with err, for a value that can't be located.
+func Unreadable(err error) Value { return Value{err: err} }
 
 // ValueAt reads the value of a variable at a. et is how it is stored. t is the type of a struct or enum, and may be nil
 // for other values.

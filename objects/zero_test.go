@@ -40,14 +40,14 @@ func TestZeroValues(t *testing.T) {
 		"Assignable":   func() error { _, err := (*objects.Type)(nil).IsAssignableTo(nil); return err },
 		"Of":           func() error { _, err := new(objects.Reader).Of(heap.Object{}); return err },
 	} {
-		require.ErrorIs(t, ask(), target.ErrUnsupported, name)
+		require.ErrorIs(t, ask(), target.ErrArgument, name)
 	}
 	for typ, err := range reader(t).TypeByName("System.String", "") {
 		require.NoError(t, err)
 		_, err = typ.Implements(nil)
-		require.ErrorIs(t, err, target.ErrUnsupported)
+		require.ErrorIs(t, err, target.ErrArgument)
 		_, err = typ.IsAssignableTo(nil)
-		require.ErrorIs(t, err, target.ErrUnsupported)
+		require.ErrorIs(t, err, target.ErrArgument)
 	}
 	require.False(t, o.IsFree() || o.IsString() || o.IsBoxed())
 	require.Empty(t, o.Inline(10)+s.Inline(10)+v.Inline(10))

@@ -332,7 +332,7 @@ func (f *frame) typeOf(v Value) (*objects.Type, error) {
 	if err == nil && f.lastType != nil && f.lastType.MT.Addr == mt {
 		return f.lastType, nil
 	}
-	o, err := f.e.env.objects.Object(v.Addr())
+	o, err := f.e.env.objects.TrustedObject(v.Addr())
 	if err != nil {
 		return nil, err
 	}
@@ -345,7 +345,7 @@ func (f *frame) object(v Value) (objects.Object, error) {
 	if v.typ != nil {
 		return objects.Object{Addr: v.Addr(), Type: v.typ}, nil
 	}
-	return f.e.env.objects.Object(v.Addr())
+	return f.e.env.objects.TrustedObject(v.Addr())
 }
 
 func (f *frame) isString(v Value) bool {

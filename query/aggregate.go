@@ -341,7 +341,7 @@ func reason(err error) byte {
 	switch {
 	case errors.Is(err, target.ErrNotInDump):
 		return 0
-	case errors.Is(err, target.ErrCorrupt):
+	case errors.Is(err, target.ErrCorrupt), errors.As(err, new(*target.AddressError)):
 		return 1
 	}
 	return 2

@@ -655,7 +655,7 @@ func (s *scope) typePath(n *node) (code, bool, error) {
 		if err != nil || len(list) == 0 {
 			continue
 		}
-		typ, err := s.e.env.objects.Type(list[0].mt.Addr)
+		typ, err := s.e.env.objects.TrustedType(list[0].mt.Addr)
 		if err != nil {
 			return code{}, false, err
 		}
@@ -732,7 +732,7 @@ func (s *scope) typeCode(n *node) (code, error) {
 	if err != nil {
 		return code{}, err
 	}
-	t, err := s.e.env.objects.Type(list[0].mt.Addr)
+	t, err := s.e.env.objects.TrustedType(list[0].mt.Addr)
 	if err != nil {
 		return code{}, err
 	}

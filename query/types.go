@@ -241,7 +241,7 @@ func (e *engine) newTypeSet(list []*namedType, exact bool) (*typeSet, error) {
 	s := &typeSet{e: e, types: map[*objects.Type]bool{}, exact: exact}
 	var first error
 	for _, n := range list {
-		t, err := e.env.objects.Type(n.mt.Addr)
+		t, err := e.env.objects.TrustedType(n.mt.Addr)
 		if err != nil {
 			first = cmp.Or(first, err)
 			continue

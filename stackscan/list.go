@@ -68,7 +68,7 @@ func (l *lister) value(s *Slot) string {
 	if ok, err := l.s.rt.IsException(s.Type); ok && err == nil {
 		return l.message(s.Object)
 	}
-	o, err := l.objects.Object(s.Object)
+	o, err := l.objects.TrustedObject(s.Object)
 	switch {
 	case err != nil:
 		return ""

@@ -220,7 +220,7 @@ func (a *arguments) value(sig *metadata.TypeSig) (*structValue, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := a.reader.Type(th)
+	t, err := a.reader.TrustedType(th)
 	if err != nil || !t.MT.IsValueType() {
 		return nil, err
 	}

@@ -225,7 +225,7 @@ func DescribeRoot(root *Root, r *objects.Reader, gaps *answer.Gaps) answer.Root 
 
 // describeObject returns an object's type. For a string it also returns the text.
 func describeObject(a target.Addr, r *objects.Reader, gaps *answer.Gaps) (name answer.Text, text answer.QuotedText) {
-	o, err := r.Object(a)
+	o, err := r.TrustedObject(a)
 	if err == nil {
 		name.S, err = o.Type.Name()
 	}

@@ -230,7 +230,7 @@ func (v *variables) loadedType(sig *metadata.TypeSig) (*objects.Type, error) {
 	if err != nil || th == 0 {
 		return nil, err
 	}
-	return v.reader.Type(th)
+	return v.reader.TrustedType(th)
 }
 
 func (v *variables) locate(out *Variable, number int32) {

@@ -150,7 +150,7 @@ func stringAt(rt *dac.Runtime, r *objects.Reader, a target.Addr, interior bool) 
 	if a%8 != 0 {
 		return answer.Text{}, false
 	}
-	o, err := r.Object(a)
+	o, err := r.TrustedObject(a)
 	if err != nil || !o.IsString() {
 		return answer.Text{}, false
 	}

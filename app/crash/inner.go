@@ -41,7 +41,7 @@ func (in *innerFinder) add(a target.Addr) {
 
 // fields searches the fields of the object at a for lists of exceptions.
 func (in *innerFinder) fields(r *objects.Reader, a target.Addr) error {
-	o, err := r.Object(a)
+	o, err := r.TrustedObject(a)
 	if err != nil {
 		return err
 	}

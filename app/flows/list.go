@@ -95,7 +95,7 @@ func (l *list) methods(ctx context.Context, set *tasks.Set) error {
 }
 
 func (l *list) method(f *answer.AsyncFrame) {
-	box, err := l.Binder.Objects().Object(f.Object)
+	box, err := l.Binder.Objects().TrustedObject(f.Object)
 	if err != nil {
 		l.Note(err)
 		return

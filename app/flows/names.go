@@ -222,7 +222,7 @@ func rankOf(b *shapes.Binder, o *heap.Object) uint8 {
 	if o.Type.IsArray() {
 		return rankNone
 	}
-	t, err := b.Objects().Type(o.Type.Addr)
+	t, err := b.Objects().TrustedType(o.Type.Addr)
 	if err != nil {
 		return rankNone
 	}
@@ -272,7 +272,7 @@ func (s *namer) fieldName(f *referrer, statics map[target.Addr]*objects.Field) N
 
 // typeName returns the name of an object's type, or "" if it can't be read.
 func (s *namer) typeName(a target.Addr) string {
-	o, err := s.b.Objects().Object(a)
+	o, err := s.b.Objects().TrustedObject(a)
 	if err != nil {
 		return ""
 	}

@@ -85,7 +85,7 @@ func (r *Reader) stack(s *answer.AsyncStack, out []*answer.AsyncWork, of func(ob
 		if f.State == nil && i > 0 || f.Again {
 			continue
 		}
-		box, err := r.Binder.Objects().Object(f.Object)
+		box, err := r.Binder.Objects().TrustedObject(f.Object)
 		if err != nil {
 			r.Note(err)
 			continue

@@ -289,7 +289,7 @@ func serviceAt(hosts []answer.Host, of, a target.Addr) *answer.HostedService {
 
 // current returns the current element of a Linq iterator, or 0 for another object.
 func (r *Reader) current(in shapes.Reading, a target.Addr) target.Addr {
-	o, err := r.b.Objects().Object(a)
+	o, err := r.b.Objects().TrustedObject(a)
 	if err != nil {
 		in.Note(err)
 		return 0

@@ -91,7 +91,7 @@ func (f *finder) nodeAt(r *shapes.Ref, x shapes.Instance) (graph.Node, error) {
 func typesOf[S any](f *finder) []bool {
 	var out []bool
 	for i, mt := range f.g.Types() {
-		t, err := f.r.Type(mt.Addr)
+		t, err := f.r.TrustedType(mt.Addr)
 		if err != nil {
 			continue
 		}

@@ -105,7 +105,7 @@ func (p *probeTypes) look(mt *dac.MethodTable) *probeType {
 	if out.async != nil {
 		out.what |= probeAsync
 	}
-	t, err := b.Objects().Type(mt.Addr)
+	t, err := b.Objects().TrustedType(mt.Addr)
 	if err != nil {
 		return out
 	}

@@ -342,7 +342,7 @@ func (s *survey) receiver(t *threads.Thread, f *stackwalk.Frame, md *code.Method
 		if root.Interior || root.Object == 0 || root.FrameSP != f.SP || root.Method == nil || root.Method.Addr != md.Addr || root.Object == found {
 			continue
 		}
-		o, err := s.r.b.Objects().Object(root.Object)
+		o, err := s.r.b.Objects().TrustedObject(root.Object)
 		if err != nil {
 			continue
 		}

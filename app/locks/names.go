@@ -39,7 +39,7 @@ func (s *survey) promiseOwners() {
 	source := map[target.Addr]target.Addr{} // by task
 	inside := map[target.Addr]bool{}        // objects to which a carrier may refer
 	for _, a := range s.found.promises {
-		o, err := s.r.b.Objects().Object(a)
+		o, err := s.r.b.Objects().TrustedObject(a)
 		if err != nil {
 			continue
 		}
@@ -96,7 +96,7 @@ func isNode(class string) bool {
 
 // isArray reports whether an object is an array.
 func (s *survey) isArray(a target.Addr) bool {
-	o, err := s.r.b.Objects().Object(a)
+	o, err := s.r.b.Objects().TrustedObject(a)
 	return err == nil && o.Type.MT.IsArray()
 }
 

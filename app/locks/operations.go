@@ -292,7 +292,7 @@ var kindsOfCauses = map[tasks.Cause]string{
 func (s *survey) readChannels() {
 	s.roles = map[target.Addr]channelRole{}
 	for _, a := range s.found.channels {
-		o, err := s.r.b.Objects().Object(a)
+		o, err := s.r.b.Objects().TrustedObject(a)
 		var k *channel
 		var x shapes.Instance
 		if err == nil {
@@ -403,7 +403,7 @@ func (s *survey) channelThing(t *thing, role channelRole) {
 
 // limiterOf returns the rate limiter that a promise belongs to, or nil.
 func (s *survey) limiterOf(promise target.Addr) *thing {
-	o, err := s.r.b.Objects().Object(promise)
+	o, err := s.r.b.Objects().TrustedObject(promise)
 	if err != nil {
 		return nil
 	}

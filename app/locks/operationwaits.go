@@ -544,7 +544,7 @@ func (g *grapher) readers(c *channelWait) (out []holder) {
 			continue
 		}
 		for i := range m.Calls {
-			if o, err := g.s.r.b.Objects().Object(m.Calls[i].Object); err == nil {
+			if o, err := g.s.r.b.Objects().TrustedObject(m.Calls[i].Object); err == nil {
 				if k, x, is, err := shapes.Try[*channelReader](g.s.r.b, o); is && err == nil {
 					if p, err := k.Parent.Addr(x); err == nil && p == c.object.Addr {
 						out = append(out, holder{box: m.Object, method: m.Name, place: m.Place, strength: answer.StrengthLikely})

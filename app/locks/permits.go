@@ -92,7 +92,7 @@ func (g *grapher) fullCollection(w *wait) (target.Addr, answer.Statement) {
 		if root.Interior {
 			continue
 		}
-		o, err := g.s.r.b.Objects().Object(root.Object)
+		o, err := g.s.r.b.Objects().TrustedObject(root.Object)
 		if err != nil {
 			unread = cmp.Or(unread, err)
 			continue

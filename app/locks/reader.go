@@ -235,7 +235,7 @@ func (s *survey) ownedBy(l *lock, t *threads.Thread) {
 
 // typeOf returns the name of an object's type.
 func (s *survey) typeOf(a target.Addr) answer.Text {
-	o, err := s.r.b.Objects().Object(a)
+	o, err := s.r.b.Objects().TrustedObject(a)
 	if err != nil {
 		return s.gaps.Text("", err)
 	}

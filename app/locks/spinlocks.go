@@ -51,7 +51,7 @@ func (f *spinFinder) places(mt *dac.MethodTable) []spinPlace {
 const spinLockName = "System.Threading.SpinLock"
 
 func (f *spinFinder) look(mt *dac.MethodTable) (list []spinPlace, err error) {
-	t, err := f.r.b.Objects().Type(mt.Addr)
+	t, err := f.r.b.Objects().TrustedType(mt.Addr)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func (f *spinFinder) lockIn(x *objects.Field) (*spinLock, error) {
 	if th == 0 {
 		return nil, nil // the type is not loaded, so no object was locked with it
 	}
-	t, err := f.r.b.Objects().Type(th)
+	t, err := f.r.b.Objects().TrustedType(th)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func (s *survey) spinLocks() {
 
 // isBox reports whether an object is a boxed SpinLock: the value of a static field, or a copy.
 func (s *survey) isBox(o *heap.Object) bool {
-	t, err := s.r.b.Objects().Type(o.Type.Addr)
+	t, err := s.r.b.Objects().TrustedType(o.Type.Addr)
 	if err != nil {
 		return false
 	}

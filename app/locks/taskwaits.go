@@ -210,7 +210,7 @@ func (s *survey) postsTo(t *threads.Thread) string {
 	if err != nil || at == 0 {
 		return ""
 	}
-	o, err := s.r.b.Objects().Object(at)
+	o, err := s.r.b.Objects().TrustedObject(at)
 	if err != nil {
 		return ""
 	}
@@ -265,7 +265,7 @@ func (s *survey) runs(a target.Addr) *threads.Thread {
 	if t := s.running.tasks[a]; t != nil || len(s.running.inside) == 0 {
 		return t
 	}
-	o, err := s.r.b.Objects().Object(a)
+	o, err := s.r.b.Objects().TrustedObject(a)
 	if err != nil {
 		return nil
 	}
@@ -338,14 +338,14 @@ func (s *survey) dispatched(out *running, t *threads.Thread) {
 
 // boxOn records that a thread runs a box if a method of the box's own class refers to it.
 func (s *survey) boxOn(out *running, root *stackwalk.Root, t *threads.Thread) {
-	o, err := s.r.b.Objects().Object(root.Object)
+	o, err := s.r.b.Objects().TrustedObject(root.Object)
 	if err != nil || out.tasks[o.Addr] != nil {
 		return
 	}
 	if is, err := shapes.Is[*box](s.r.b, o.Type); !is || err != nil {
 		return
 	}
-	if class, err := s.r.b.Objects().Type(root.Method.MethodTable); err == nil {
+	if class, err := s.r.b.Objects().TrustedType(root.Method.MethodTable); err == nil {
 		if is, err := shapes.Is[*box](s.r.b, class); is && err == nil {
 			out.tasks[o.Addr] = t
 		}

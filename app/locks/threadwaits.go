@@ -263,7 +263,7 @@ func (s *survey) tasksOf(t *threads.Thread, event target.Addr) (out []target.Add
 			continue
 		}
 		seen[root.Object] = true
-		o, err := s.r.b.Objects().Object(root.Object)
+		o, err := s.r.b.Objects().TrustedObject(root.Object)
 		if err != nil {
 			continue
 		}
@@ -275,7 +275,7 @@ func (s *survey) tasksOf(t *threads.Thread, event target.Addr) (out []target.Add
 				continue
 			}
 			seen[e] = true
-			if o, err := s.r.b.Objects().Object(e); err == nil && s.sets(o, event) {
+			if o, err := s.r.b.Objects().TrustedObject(e); err == nil && s.sets(o, event) {
 				out = append(out, o.Addr)
 			}
 		}
@@ -470,7 +470,7 @@ func (s *survey) mentioned(t *threads.Thread, a *threads.ThreadActivity) iter.Se
 			if root.Interior {
 				continue
 			}
-			if o, err := s.r.b.Objects().Object(root.Object); err == nil && !yield(o) {
+			if o, err := s.r.b.Objects().TrustedObject(root.Object); err == nil && !yield(o) {
 				return
 			}
 		}
@@ -487,7 +487,7 @@ func (s *survey) joined(t *threads.Thread, a *threads.ThreadActivity) (own objec
 		if root.Interior {
 			continue
 		}
-		o, err := s.r.b.Objects().Object(root.Object)
+		o, err := s.r.b.Objects().TrustedObject(root.Object)
 		if err != nil {
 			continue
 		}

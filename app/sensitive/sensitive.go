@@ -110,7 +110,7 @@ func (r *Reader) statics(ctx context.Context, m *secrets.Masker, g *answer.Gaps)
 			g.Note(err)
 			continue
 		}
-		t, err := r.r.Type(mt.Addr)
+		t, err := r.r.TrustedType(mt.Addr)
 		if err != nil {
 			continue // the scan notes the types of objects
 		}
@@ -227,7 +227,7 @@ func (c *collector) plan(mt *dac.MethodTable) *plan {
 			}
 		}
 	default:
-		t, err := c.r.Type(mt.Addr)
+		t, err := c.r.TrustedType(mt.Addr)
 		if err != nil {
 			return p
 		}

@@ -175,7 +175,7 @@ func (q *query) ownerOf(p *clientParser, x shapes.Instance) (objects.Object, err
 	if owner.Err != nil || owner.Value == 0 {
 		return objects.Object{}, owner.Err
 	}
-	o, err := q.Binder.Objects().Object(owner.Value)
+	o, err := q.Binder.Objects().TrustedObject(owner.Value)
 	if err == nil {
 		if r, at := shapes.As[*clientReader](q.Reading, o); r != nil {
 			o, err = r.Command.Object(at)

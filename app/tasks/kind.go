@@ -88,7 +88,7 @@ func (r *Reader) kindAt(mt target.Addr) *kind {
 	}
 	k := &kind{mt: mt}
 	k.items = true
-	if k.typ, k.err = r.r.Type(mt); k.err == nil {
+	if k.typ, k.err = r.r.TrustedType(mt); k.err == nil {
 		k.err = r.bind(k)
 	}
 	got, _ := r.kinds.LoadOrStore(mt, k)
@@ -97,7 +97,7 @@ func (r *Reader) kindAt(mt target.Addr) *kind {
 
 // kindOf returns the kind of the object at a.
 func (r *Reader) kindOf(a target.Addr) (*kind, error) {
-	o, err := r.r.Object(a)
+	o, err := r.r.TrustedObject(a)
 	if err != nil {
 		return nil, err
 	}

@@ -207,7 +207,7 @@ const messageChars = 1024
 
 // exception describes the exception in an ExceptionDispatchInfo.
 func (r *Reader) exception(g *answer.Gaps, info target.Addr) (answer.TaskException, error) {
-	o, err := r.r.Object(info)
+	o, err := r.r.TrustedObject(info)
 	if err != nil {
 		return answer.TaskException{}, err
 	}

@@ -59,7 +59,7 @@ func (k *kind) running(method string, err error) actionName {
 
 // call returns the call that a delegate makes; for a multicast delegate, the last one.
 func (r *Reader) call(delegate target.Addr) (objects.DelegateCall, error) {
-	o, err := r.r.Object(delegate)
+	o, err := r.r.TrustedObject(delegate)
 	if err != nil {
 		return objects.DelegateCall{}, err
 	}

@@ -158,7 +158,7 @@ func (r *Reader) CallsAround(md *code.MethodDesc, il int, this target.Addr) (*Ar
 	}
 	var class *objects.Type
 	if this != 0 {
-		o, err := r.r.Object(this)
+		o, err := r.r.TrustedObject(this)
 		if err != nil {
 			return nil, err
 		}

@@ -22,7 +22,7 @@ var plainTypes = map[string]bool{
 // item describes a queued item.
 func (r *Reader) item(g *answer.Gaps, a target.Addr) answer.WorkItem {
 	out := answer.WorkItem{Address: a, Kind: answer.ItemOther}
-	o, err := r.b.Objects().Object(a)
+	o, err := r.b.Objects().TrustedObject(a)
 	if err != nil {
 		g.Note(fmt.Errorf("queued item %016x: %w", uint64(a), err))
 		out.Type = answer.Text{Err: err}
@@ -179,7 +179,7 @@ func (r *Reader) continuation(g *answer.Gaps, o objects.Object) answer.Text {
 		}
 	}
 	if calls, err := o.Delegate(); err == nil && len(calls) > 0 {
-		if t, err := r.b.Objects().Object(calls[0].Target); err == nil {
+		if t, err := r.b.Objects().TrustedObject(calls[0].Target); err == nil {
 			if s, at := shapes.As[*box](in, t); s != nil {
 				return r.asyncMethod(g, s, at)
 			}

@@ -109,7 +109,7 @@ func (r *Reader) method(delegate objects.Object) (call, error) {
 	}
 	c := call{name: class + "." + name, static: calls[0].Target == calls[0].Delegate}
 	c.on = c.name
-	if o, err := r.b.Objects().Object(calls[0].Target); err == nil && !c.static {
+	if o, err := r.b.Objects().TrustedObject(calls[0].Target); err == nil && !c.static {
 		if class, err := o.Type.ManagedName(); err == nil {
 			c.on = class + "." + name
 		}

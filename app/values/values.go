@@ -60,7 +60,7 @@ func summarize(c *process.Call, r *objects.Reader, out *answer.Object) {
 	if err != nil {
 		return
 	}
-	object, err := r.Object(out.Address)
+	object, err := r.TrustedObject(out.Address)
 	if err != nil {
 		return
 	}

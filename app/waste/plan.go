@@ -104,7 +104,7 @@ func (p *plans) make(mt *dac.MethodTable) *plan {
 
 // ofReferences reports whether an array type's eight-byte elements are references, not structs with one reference.
 func (p *plans) ofReferences(mt *dac.MethodTable) bool {
-	t, err := p.r.Type(mt.Addr)
+	t, err := p.r.TrustedType(mt.Addr)
 	if err != nil {
 		return true
 	}
@@ -114,7 +114,7 @@ func (p *plans) ofReferences(mt *dac.MethodTable) bool {
 
 // plain checks whether a type without components is a collection.
 func (p *plans) plain(e *plan) {
-	t, err := p.r.Type(e.mt.Addr)
+	t, err := p.r.TrustedType(e.mt.Addr)
 	if err != nil {
 		return
 	}
@@ -128,7 +128,7 @@ func (p *plans) plain(e *plan) {
 // hasFields reports whether objects of the type have known fields.
 func (p *plans) hasFields(e *plan) bool {
 	e.fields.once.Do(func() {
-		t, err := p.r.Type(e.mt.Addr)
+		t, err := p.r.TrustedType(e.mt.Addr)
 		if err != nil {
 			return
 		}

@@ -251,7 +251,7 @@ func (f *finder) holderName(at *place) answer.Text {
 		}
 		return text
 	}
-	t, err := f.plans.r.Type(p.mt.Addr)
+	t, err := f.plans.r.TrustedType(p.mt.Addr)
 	if err != nil {
 		return f.a.Text("", err)
 	}

@@ -170,7 +170,7 @@ func (r *Reader) senders(ctx context.Context, g shapes.Reading, h *heap.Heap, o 
 					continue
 				}
 				at[w.Request] = len(all)
-				if c, err := r.b.Objects().Object(w.Connection); w.Connection != 0 && err == nil && is[*connection1](r, c) {
+				if c, err := r.b.Objects().TrustedObject(w.Connection); w.Connection != 0 && err == nil && is[*connection1](r, c) {
 					at[w.Connection] = len(all) // an HTTP/2 connection serves several requests
 				}
 				all = append(all, w)
@@ -197,7 +197,7 @@ func (r *Reader) senders(ctx context.Context, g shapes.Reading, h *heap.Heap, o 
 		}
 		if strings.Contains(g.TypeText(box).S, "System.Net.Http.HttpClient+") {
 			for a := range reader.Variables(box) {
-				if v, err := r.b.Objects().Object(a); err == nil {
+				if v, err := r.b.Objects().TrustedObject(a); err == nil {
 					r.began(g, all[n], v, o.Clock)
 				}
 			}

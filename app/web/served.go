@@ -42,7 +42,7 @@ func (s *server) box(a target.Addr) string {
 	if ok {
 		return name
 	}
-	o, err := s.b.Objects().Object(a)
+	o, err := s.b.Objects().TrustedObject(a)
 	if err != nil {
 		s.out.Note(err)
 		return ""
@@ -60,7 +60,7 @@ func (s *server) box(a target.Addr) string {
 func (s *server) object(a target.Addr) string {
 	n, ok := s.index[a]
 	if !ok {
-		o, err := s.b.Objects().Object(a)
+		o, err := s.b.Objects().TrustedObject(a)
 		if err != nil {
 			s.out.Note(err)
 			return ""

@@ -107,7 +107,7 @@ func (p *planner) make(o *heap.Object) plan {
 		return p.array(mt)
 	case mt.HasComponents():
 	default:
-		t, err := p.r.Type(mt.Addr)
+		t, err := p.r.TrustedType(mt.Addr)
 		size := uint64(mt.BaseSize) - min(uint64(mt.BaseSize), headerSize+wordSize)
 		parts, keeps := p.parts(t, err, size)
 		if is, _ := p.h.Runtime().IsException(mt); is {
@@ -131,7 +131,7 @@ func (p plan) orNone() plan {
 // array returns the plan of an array. Its base size includes its header and the word before it.
 func (p *planner) array(mt *dac.MethodTable) plan {
 	data, size := uint64(mt.BaseSize)-min(uint64(mt.BaseSize), wordSize), uint64(mt.ComponentSize)
-	t, err := p.r.Type(mt.Addr)
+	t, err := p.r.TrustedType(mt.Addr)
 	var element *objects.Type
 	elem := metadata.ElementType(0)
 	if err == nil {

@@ -388,7 +388,7 @@ func (p *planner) spare(o *heap.Object) plan {
 		}
 		return plan{kind: planString, data: uint64(chars - o.Addr)}
 	}
-	t, err := p.r.Type(mt.Addr)
+	t, err := p.r.TrustedType(mt.Addr)
 	if err != nil || mt.HasComponents() && !mt.IsArray() {
 		return plan{}
 	}

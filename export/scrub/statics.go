@@ -23,7 +23,7 @@ func (r *runtimeOf) statics(j *job, stored []memmap.Range) (edits []edit) {
 		if class, err := r.rt.EEClass(mt); err != nil || class.NumStaticFields == 0 {
 			continue
 		}
-		t, err := r.planner.r.Type(mt.Addr)
+		t, err := r.planner.r.TrustedType(mt.Addr)
 		if err != nil {
 			continue
 		}

@@ -85,7 +85,7 @@ func (s *staticsScan) yieldType(mt *dac.MethodTable) {
 	if class.NumStaticFields == 0 {
 		return
 	}
-	t, err := s.r.objects.Type(mt.Addr)
+	t, err := s.r.objects.TrustedType(mt.Addr)
 	if err != nil {
 		s.emit(Static{}, err)
 		return

@@ -38,7 +38,7 @@ func AsyncLocal(r *objects.Reader, o objects.Object, name string, slot target.Ad
 	if err != nil || key == 0 {
 		return local, false
 	}
-	if local, err = r.Object(key); err != nil {
+	if local, err = r.TrustedObject(key); err != nil {
 		return local, false
 	}
 	typ, err = local.Type.Name()

@@ -39,7 +39,7 @@ type jsonDocument struct {
 // jsonRoot returns the text of a whole document.
 func (r *Reader) jsonRoot(_ *jsonDocument, f *reading) content {
 	return content{count: unknown, text: func() (string, error) {
-		o, err := r.b.Objects().Object(f.x.Object())
+		o, err := r.b.Objects().TrustedObject(f.x.Object())
 		if err != nil {
 			return "", err
 		}

@@ -57,7 +57,7 @@ func (n *nodes[S]) at(a target.Addr) (none S, x shapes.Instance, err error) {
 		return none, 0, err
 	}
 	if n.typ == nil || n.typ.MT.Addr != mt {
-		o, err := n.r.b.Objects().Object(a)
+		o, err := n.r.b.Objects().TrustedObject(a)
 		if err != nil {
 			return none, 0, err
 		}

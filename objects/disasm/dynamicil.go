@@ -66,10 +66,10 @@ func (l *Lister) dynamicResolver(a target.Addr) (*objects.Object, *code.MethodDe
 		if err != nil {
 			return nil, nil, err
 		}
-		o, err := l.objects.Object(at)
+		o, err := l.objects.TrustedObject(at)
 		return &o, m, err
 	}
-	o, err := l.objects.Object(a)
+	o, err := l.objects.TrustedObject(a)
 	if err != nil {
 		return nil, nil, nil
 	}
@@ -211,12 +211,12 @@ func handleField(o objects.Object) (next objects.Object, handle target.Addr, err
 			if err == nil {
 				handle, err = s.Field("m_handle").Addr()
 			}
-			if err == nil || !errors.Is(err, target.ErrUnsupported) {
+			if err == nil || !otherShape(err) {
 				return objects.Object{}, handle, err
 			}
 			inner, err := v.Object()
 			switch {
-			case errors.Is(err, target.ErrUnsupported): // null, or not a reference
+			case otherShape(err): // null, or not a reference
 			case err != nil:
 				return objects.Object{}, 0, err
 			default:
@@ -231,4 +231,10 @@ func handleField(o objects.Object) (next objects.Object, handle target.Addr, err
 		unnamed = nil
 	}
 	return next, 0, unnamed
+}
+
+// otherShape reports whether err means that a wrapper has no such field, or one of another kind.
+func otherShape(err error) bool {
+	return errors.Is(err, target.ErrNoSuch) || errors.Is(err, target.ErrArgument) || errors.Is(err, target.ErrNull) ||
+		errors.Is(err, target.ErrUnsupported)
 }

@@ -134,7 +134,7 @@ func (n *Names) data(a target.Addr) string {
 			return "MT: " + name
 		}
 	}
-	if o, err := n.objects.Object(a); err == nil {
+	if o, err := n.objects.TrustedObject(a); err == nil {
 		return n.object(o)
 	}
 	if m, err := n.reader.MethodDesc(a); err == nil {

@@ -240,7 +240,7 @@ func (b *Binder) valueType(f *objects.Field) (*objects.Type, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.reader.Type(th)
+	return b.reader.TrustedType(th)
 }
 
 // assign sets dst, a field of a shape, to a place. It reports whether the managed field is of the right kind.

@@ -111,7 +111,7 @@ type typeError struct {
 
 // selects reports whether the shape is for a type and fits it.
 func (k *finder) selects(mt *dac.MethodTable) bool {
-	t, err := k.b.reader.Type(mt.Addr)
+	t, err := k.b.reader.TrustedType(mt.Addr)
 	var is bool
 	if err == nil {
 		is, err = k.b.isFor(k.shape, t)
@@ -212,7 +212,7 @@ func (b *Binder) Unnamed() error {
 	}
 	var unnamed workers.Lowest
 	named := func(mt *dac.MethodTable) bool {
-		t, err := b.reader.Type(mt.Addr)
+		t, err := b.reader.TrustedType(mt.Addr)
 		if err == nil {
 			_, err = b.findDefinition([]string{"<none>"}, t)
 		}
@@ -272,7 +272,11 @@ func Loaded[S any](b *Binder) iter.Seq2[S, error] {
 // eachLoaded calls yield for each type that Loaded lists, until it returns false.
 func (b *Binder) eachLoaded(shape reflect.Type, yield func(any, error) bool) {
 	for _, n := range b.tableOf(shape).schema.names {
-		for t, err := range b.Objects().TypeByName(n, "") {
+		for mt, err := range b.Objects().Runtime().TypesNamed(n, "") {
+			var t *objects.Type
+			if err == nil {
+				t, err = b.Objects().TrustedType(mt)
+			}
 			var s any
 			if err == nil {
 				s, err = b.bind(shape, t)
@@ -307,10 +311,10 @@ func (a *Array) Instance(n uint32) Instance { return Instance(a.data + target.Ad
 // Ref returns the n-th element of an array of references, 0 for null.
 func (a *Array) Ref(n uint32) (target.Addr, error) {
 	if n >= a.Len {
-		return 0, target.Unsupportedf("element %d of %d", n, a.Len)
+		return 0, target.Argumentf("element %d of %d", n, a.Len)
 	}
 	if a.Element() == nil || a.Element().MT.IsValueType() {
-		return 0, target.Unsupportedf("the elements are not references")
+		return 0, target.Argumentf("the elements are not references")
 	}
 	return a.At(n).Addr()
 }

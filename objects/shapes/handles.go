@@ -41,7 +41,7 @@ func (b *Binder) Handle(h target.Addr) (objects.Object, error) {
 	if err != nil || a == 0 {
 		return objects.Object{}, err
 	}
-	return b.reader.Object(a)
+	return b.reader.TrustedObject(a)
 }
 
 // Dependent returns the two objects of a dependent handle, each with an Addr of 0 for null. The first keeps the second
@@ -67,10 +67,10 @@ func (b *Binder) Dependent(h target.Addr) (first, second objects.Object, err err
 	if e.Object == 0 {
 		return
 	}
-	if first, err = b.reader.Object(e.Object); err != nil || e.Dependent() == 0 {
+	if first, err = b.reader.TrustedObject(e.Object); err != nil || e.Dependent() == 0 {
 		return
 	}
-	second, err = b.reader.Object(e.Dependent())
+	second, err = b.reader.TrustedObject(e.Dependent())
 	return
 }
 

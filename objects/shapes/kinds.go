@@ -73,7 +73,7 @@ func (p *place) Offset() uint32 {
 // value returns the field's value with its declared type.
 func (p *place) value(x Instance) objects.Value {
 	if p.field == nil {
-		return (*objects.Field)(nil).At(0)
+		return objects.Unreadable(errAbsent)
 	}
 	return p.field.At(target.Addr(x) + target.Addr(p.base))
 }
@@ -113,7 +113,7 @@ func (r *Ref) Object(x Instance) (objects.Object, error) {
 	if err != nil || a == 0 {
 		return objects.Object{}, err
 	}
-	return r.reader.Object(a)
+	return r.reader.TrustedObject(a)
 }
 
 // Value returns the reference as a value, with its declared type.
@@ -227,7 +227,7 @@ func (s *Static) Has() bool { return s.field != nil }
 // Value returns the field's value, or the reason why it can't be read.
 func (s *Static) Value() objects.Value {
 	if s.field == nil {
-		return (*objects.Field)(nil).At(0)
+		return objects.Unreadable(errAbsent)
 	}
 	return s.field.StaticValue().Value
 }
@@ -236,7 +236,7 @@ func (s *Static) Value() objects.Value {
 // some fields.
 func (s *Static) Stored() objects.Value {
 	if s.field == nil {
-		return (*objects.Field)(nil).At(0)
+		return objects.Unreadable(errAbsent)
 	}
 	return s.field.StaticValue().Stored
 }
@@ -252,7 +252,7 @@ func (s *ThreadStatic) Has() bool { return s.field != nil }
 // Of returns a thread's value of the field. The error is objects.ErrNotInitialised if the thread never used it.
 func (s *ThreadStatic) Of(t *dac.Thread) objects.Value {
 	if s.field == nil {
-		return (*objects.Field)(nil).At(0)
+		return objects.Unreadable(errAbsent)
 	}
 	return s.field.ThreadStatic(t).Value
 }

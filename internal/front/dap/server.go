@@ -327,8 +327,11 @@ const (
 )
 
 func errorID(err error) int {
-	if errors.As(err, new(*query.Error)) {
+	switch {
+	case errors.As(err, new(*query.Error)):
 		return idUsage
+	case errors.As(err, new(*target.AddressError)):
+		return idCorrupt
 	}
 	switch target.Kind(err) {
 	case nil:

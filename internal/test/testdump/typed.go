@@ -6,8 +6,13 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Typed reports whether an error is not in the dump, corrupt, or not supported. Every error of a
-// reader is.
+// Typed reports whether an error is one of the errors of package target. Every error of a reader is.
 func Typed(err error) bool {
-	return errors.Is(err, target.ErrNotInDump) || errors.Is(err, target.ErrCorrupt) || errors.Is(err, target.ErrUnsupported)
+	for _, kind := range []error{target.ErrNotInDump, target.ErrCorrupt, target.ErrUnsupported, target.ErrClosed, target.ErrLimit, target.ErrNoSuch,
+		target.ErrNull, target.ErrArgument} {
+		if errors.Is(err, kind) {
+			return true
+		}
+	}
+	return false
 }

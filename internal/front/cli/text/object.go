@@ -26,7 +26,7 @@ func InvalidObject(p *report.Page, err error) {
 	if !p.SOS {
 		return
 	}
-	if errors.Is(err, target.ErrCorrupt) || errors.Is(err, target.ErrNotInDump) {
+	if errors.Is(err, target.ErrArgument) || errors.Is(err, target.ErrCorrupt) || errors.Is(err, target.ErrNotInDump) {
 		p.Print("<Note: this object has an invalid CLASS field>\n")
 	}
 	p.Print("Invalid object\n")

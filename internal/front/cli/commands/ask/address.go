@@ -157,7 +157,7 @@ func explained(c *cli.Context, run func() (report.Answer, error)) (report.Answer
 		switch at.Kind {
 		case answer.AddressHeap: // damage may be the reason that no object was found
 		case answer.AddressUnmapped, answer.AddressUnknown:
-			if errors.Is(err, target.ErrCorrupt) {
+			if cli.ExitCode(err) == cli.ExitCorrupt {
 				err = &strayError{err}
 			}
 		default:

@@ -1,0 +1,25 @@
+package target
+
+import "errors"
+
+// An AddressError reports that an address from a caller is not the address of an object or a structure. It is
+// ErrArgument and not ErrCorrupt: only the address is known to be wrong.
+type AddressError struct {
+	Err error // what contradicts the address
+}
+
+func (e *AddressError) Error() string { return e.Err.Error() }
+
+// Is reports whether kind is ErrArgument.
+func (e *AddressError) Is(kind error) bool { return kind == ErrArgument }
+
+// As finds the types of Err and of the errors that it wraps.
+func (e *AddressError) As(kind any) bool { return errors.As(e.Err, kind) }
+
+// WrongAddress returns an ErrCorrupt that a caller's address led to as an *AddressError, and other errors as they are.
+func WrongAddress(err error) error {
+	if !errors.Is(err, ErrCorrupt) {
+		return err
+	}
+	return &AddressError{err}
+}
