@@ -2,6 +2,7 @@ package sosgo
 
 import (
 	"context"
+	"slices"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/async"
@@ -21,6 +22,7 @@ import (
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/query"
+	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -28,6 +30,12 @@ import (
 // methods calls a function of another package; that package also has functions for related questions.
 type View struct {
 	*process.Process
+}
+
+// Threads returns a copy of the list of threads; see process.Process.Threads.
+func (v *View) Threads() ([]threads.Thread, error) {
+	list, err := v.Process.Threads()
+	return slices.Clone(list), err
 }
 
 // Triage lists the problems of the process by severity; see triage.Triage.

@@ -219,5 +219,5 @@ func TestItemsInPlace(t *testing.T) {
 	}
 	assert.Equal(t, []string{"2", "3", "4"}, got)
 	_, err = values.Items(t.Context(), v.Process, segment.Address, collections.Options{})
-	assert.ErrorIs(t, err, target.ErrCorrupt, "it is no object")
+	assert.ErrorIs(t, err, target.ErrArgument, "it is no object")
 }

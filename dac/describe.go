@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -79,7 +80,7 @@ func (r *Runtime) DescribeLayout() []answer.LayoutMember {
 }
 
 // LayoutSources lists the sources of the layout in the order of precedence: contract descriptors and tables.
-func (r *Runtime) LayoutSources() []string { return r.layout.Sources() }
+func (r *Runtime) LayoutSources() []string { return slices.Clone(r.layout.Sources()) }
 
 // ForeignLayout returns the major version on which the runtime's layout was measured ("8.0") if it differs from
 // the runtime's own, with the processor if that differs ("8.0 on x64"). Only the probes support such a layout.

@@ -3,6 +3,7 @@ package dac
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/files/layout"
@@ -62,10 +63,11 @@ func (r *Runtime) SystemDomain() (target.Addr, error) {
 	return r.GlobalPointer("SystemDomain")
 }
 
-// Modules returns the modules of the application domain in load order, with the first error if some are
-// unreadable.
+// Modules returns a copy of the list of modules of the application domain, in load order, with the first error if
+// some are unreadable.
 func (r *Runtime) Modules() ([]*Module, error) {
-	return r.assembled.Get(r.readModules)
+	list, err := r.assembled.Get(r.readModules)
+	return slices.Clone(list), err
 }
 
 func (r *Runtime) readModules() ([]*Module, error) {

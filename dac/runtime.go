@@ -15,6 +15,7 @@ package dac
 import (
 	"cmp"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 
@@ -118,7 +119,7 @@ type Layout interface {
 }
 
 // Probes lists the checks that the layout passed when the runtime was opened.
-func (r *Runtime) Probes() []Probe { return r.probes }
+func (r *Runtime) Probes() []Probe { return slices.Clone(r.probes) }
 
 // WellKnown returns the MethodTables that the runtime's globals identify.
 func (r *Runtime) WellKnown() WellKnown { return r.known }

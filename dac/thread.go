@@ -3,6 +3,7 @@ package dac
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/files/layout"
@@ -67,11 +68,11 @@ type threadList struct {
 // errNoThread is the error for a nil Thread.
 var errNoThread = target.Argumentf("no thread was given")
 
-// Threads returns the managed threads in the order of the thread store. It returns the threads found together
-// with the first error.
+// Threads returns a copy of the list of managed threads, in the order of the thread store. It returns the threads
+// found together with the first error.
 func (r *Runtime) Threads() ([]Thread, error) {
 	l, err := r.threads.Get(r.impl.readThreads)
-	return l.threads, err
+	return slices.Clone(l.threads), err
 }
 
 // ThreadCounts returns the thread store's counters.

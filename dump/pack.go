@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/sosgo/sosgo/internal/base/limits"
@@ -38,7 +39,7 @@ type PackedFile struct {
 func (p *PackedFile) Source() target.Source { return p.src }
 
 // PackedFiles lists the module files of a dump that was opened from a pack.
-func (f *File) PackedFiles() []PackedFile { return f.packed }
+func (f *File) PackedFiles() []PackedFile { return slices.Clone(f.packed) }
 
 // tarMagic is at offset tarMagicAt of every tar archive (POSIX.1-1988, ustar).
 const (

@@ -235,8 +235,9 @@ type generationRun struct {
 func (g *Graph) generationRuns(ctx context.Context) ([]generationRun, error) {
 	var runs []generationRun
 	last := Node(0)
-	for i := range g.h.Segments() {
-		s := &g.h.Segments()[i]
+	segments := g.h.Segments()
+	for i := range segments {
+		s := &segments[i]
 		from := max(last, g.index.firstFrom(s.Objects.Start))
 		to := g.index.firstFrom(s.Objects.End)
 		for from < to {

@@ -160,7 +160,7 @@ func (g *Graph) TypeIndex(n Node) int {
 	return int(g.typ[n])
 }
 
-// Types returns the types of all objects, in the order of their first objects.
+// Types returns the types of all objects, in the order of their first objects. The slice belongs to the graph.
 func (g *Graph) Types() []*dac.MethodTable { return g.types }
 
 // Generation returns the generation of an object.
@@ -183,7 +183,8 @@ func (g *Graph) Referents(n Node) []Node {
 }
 
 // Statics returns the static fields with values in the object n, a table of the runtime, that depend on SourceStatics
-// or a thread. The object refers to the values but has no edges to them. The order is as in RootsOf.
+// or a thread. The object refers to the values but has no edges to them. The order is as in RootsOf. The slice
+// belongs to the graph.
 func (g *Graph) Statics(n Node) []Node { return g.tables[n] }
 
 // A RootRef is one of the references of a Source.

@@ -94,8 +94,9 @@ func build() string {
 // heapKey writes what identifies the places of a heap's objects.
 func heapKey(w hash.Hash, b *builder) {
 	fmt.Fprintln(w, b.h.Runtime().WellKnown().Free, b.h.Regions(), b.h.Server(), b.h.Stored(), b.h.AllocContexts())
-	for i := range b.h.Segments() {
-		s := &b.h.Segments()[i]
+	segments := b.h.Segments()
+	for i := range segments {
+		s := &segments[i]
 		fmt.Fprintln(w, s.Addr, s.Kind, s.Objects, s.Gen0, s.Gen1, s.Gen2)
 	}
 }

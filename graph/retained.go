@@ -261,8 +261,9 @@ type span struct {
 
 func (g *Graph) spans() []span {
 	var out []span
-	for i := range g.h.Segments() {
-		if s := &g.h.Segments()[i]; s.Kind == heap.KindFrozen {
+	segments := g.h.Segments()
+	for i := range segments {
+		if s := &segments[i]; s.Kind == heap.KindFrozen {
 			out = append(out, span{g.index.firstFrom(s.Objects.Start), g.index.firstFrom(s.Objects.End), true})
 		}
 	}

@@ -96,17 +96,18 @@ func (h *Heap) Regions() bool { return h.regions }
 // InGC reports whether the dump was taken while a collection moved objects. The heap is then read as far as sound.
 func (h *Heap) InGC() bool { return h.inGC }
 
-// SubHeaps returns the heaps.
-func (h *Heap) SubHeaps() []SubHeap { return h.subHeaps }
+// SubHeaps returns a copy of the list of heaps.
+func (h *Heap) SubHeaps() []SubHeap { return slices.Clone(h.subHeaps) }
 
-// Segments returns the segments or regions by the address of their objects.
-func (h *Heap) Segments() []Segment { return h.segments }
+// Segments returns a copy of the list of segments or regions, by the address of their objects. Segment finds one
+// without a copy.
+func (h *Heap) Segments() []Segment { return slices.Clone(h.segments) }
 
-// Lost returns the unreadable segments of the heap, in the order of each sub heap's generations.
-func (h *Heap) Lost() []LostSegment { return h.lost }
+// Lost returns a copy of the list of unreadable segments, in the order of each sub heap's generations.
+func (h *Heap) Lost() []LostSegment { return slices.Clone(h.lost) }
 
-// AllocContexts returns the allocation contexts in use, by address.
-func (h *Heap) AllocContexts() []dac.AllocContext { return h.contexts }
+// AllocContexts returns a copy of the list of allocation contexts in use, by address.
+func (h *Heap) AllocContexts() []dac.AllocContext { return slices.Clone(h.contexts) }
 
 // DATAS returns the mode of dynamic adaptation to application sizes, and whether the runtime publishes it.
 func (h *Heap) DATAS() (uint64, bool) {
@@ -116,8 +117,8 @@ func (h *Heap) DATAS() (uint64, bool) {
 	return *h.datas, true
 }
 
-// Warnings returns the parts that Open had to leave out.
-func (h *Heap) Warnings() []error { return h.warnings }
+// Warnings returns a copy of the list of parts that Open had to leave out.
+func (h *Heap) Warnings() []error { return slices.Clone(h.warnings) }
 
 // Missing returns how many bytes of the segments' objects are not in the dump, and the size of the segments. Unused memory of allocation
 // contexts counts as neither. Lost segments have no known size.

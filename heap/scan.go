@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/sosgo/sosgo/dac"
@@ -105,7 +106,7 @@ func (h *Heap) TypeAt(a target.Addr) (*dac.MethodTable, error) {
 }
 
 // Stored returns the stored parts of the segments' objects, by address. No part spans two segments.
-func (h *Heap) Stored() []target.Range { return h.held }
+func (h *Heap) Stored() []target.Range { return slices.Clone(h.held) }
 
 // Memory returns the memory in the dump itself. Objects are read only there; module files do not supply them.
 func (h *Heap) Memory() target.Memory { return h.mem }

@@ -33,11 +33,11 @@ type startBits [startChunk / 8 / 64]uint64
 // NewStarts returns an index of a heap. It does not read the heap yet.
 func NewStarts(h *Heap) *Starts {
 	var cuts []target.Addr
-	for _, c := range h.AllocContexts() {
+	for _, c := range h.contexts {
 		// After the limit there is room for the smallest object (see walk).
 		cuts = append(cuts, c.Limit+minObjectSize)
 	}
-	segments := h.Segments()
+	segments := h.segments
 	for i := range segments {
 		if s := &segments[i]; s.Kind == KindEphemeral {
 			cuts = append(cuts, s.Gen1.Start, s.Gen0.Start)

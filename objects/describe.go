@@ -149,7 +149,7 @@ func (d *describer) lister(t *Type) func(at target.Addr, depth int) []answer.Mem
 const mostMembers = 256
 
 func (d *describer) listMembers(s Struct, depth int) []answer.Member {
-	fields, err := s.Type.Fields()
+	fields, err := s.Type.allFields()
 	var out []answer.Member
 	from := len(d.parts)
 	if d.scratch {
@@ -221,7 +221,7 @@ const objectHeader = 8
 // fields lists all fields of t. data is the address of the fields, or 0 without an instance. header is added to
 // offsets.
 func (d *describer) fields(t *Type, data target.Addr, header uint32) *answer.FieldList {
-	fields, err := t.Fields()
+	fields, err := t.allFields()
 	if err != nil {
 		d.note(err)
 	}

@@ -32,7 +32,8 @@ func (t *Type) IsEnum() bool {
 	return err == nil && name == "System.Enum"
 }
 
-// Enum returns the members of an enum type. The error is target.ErrArgument for other types.
+// Enum returns the members of an enum type. All callers share them, and must not change them. The error is
+// target.ErrArgument for other types.
 func (t *Type) Enum() (*Enum, error) {
 	if t == nil {
 		return nil, errNoObject

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"time"
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/target"
 )
 
 // zooDump is a dump of this project's tests: a program on .NET 10 for Linux
@@ -74,4 +76,34 @@ func Example() {
 	// Debuggee.Zoo.Dog <nil> has 4 legs and a friend
 	// s_created 13 false <nil>
 	// LastName "local dog" false <nil>
+}
+
+// Read fields as Go values.
+func ExampleAs() {
+	d, err := sosgo.Open(zooDump, sosgo.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer d.Close()
+	r, err := d.Objects()
+	if err != nil {
+		log.Fatal(err)
+	}
+	o, err := r.Object(0x7efbcd805c98)
+	if err != nil {
+		log.Fatal(err)
+	}
+	made, err := objects.As[time.Time](o.Field("DateTime"))
+	fmt.Println(made, err)
+	some, err := objects.As[int](o.Field("Some"))
+	fmt.Println(some, err)
+	none, err := objects.As[*int](o.Field("None")) // int? without a value
+	fmt.Println(none, err)
+	_, err = objects.As[int](o.Field("some"))
+	fmt.Println(errors.Is(err, target.ErrNoSuch))
+	// Output:
+	// 2013-02-28 01:02:03 +0000 UTC <nil>
+	// 17 <nil>
+	// <nil> <nil>
+	// true
 }

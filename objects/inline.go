@@ -335,7 +335,7 @@ func (s Struct) appendBraces(l answer.Line, limit, depth int) answer.Line {
 	if len(labels) == 0 {
 		return appendMissing(l, err)
 	}
-	fields, _ := s.Type.Fields()
+	fields, _ := s.Type.allFields()
 	memory, n := s.Type.view(s.Addr), 0
 	for _, f := range fields {
 		if f.Static {
@@ -357,7 +357,7 @@ func (s Struct) appendBraces(l answer.Line, limit, depth int) answer.Line {
 // bracedLabels returns the text before the value of each instance field in braces: "{X=", ", Y=".
 func (t *Type) bracedLabels() ([]string, error) {
 	return t.labels.Get(func() ([]string, error) {
-		fields, err := t.Fields()
+		fields, err := t.allFields()
 		var out []string
 		for _, f := range fields {
 			if f.Static || len(out) == inlineFields {

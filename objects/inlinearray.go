@@ -65,7 +65,7 @@ func (t *Type) countElements() (int, error) {
 	if n, err := t.InlineLength(); n > 0 || err != nil {
 		return n, err
 	}
-	fields, err := t.OwnFields()
+	fields, err := t.ownFields()
 	if err != nil || len(fields) != 1 || fields[0].Static || fields[0].Offset != 0 || fields[0].Name != fixedField {
 		return 0, err
 	}
@@ -96,7 +96,7 @@ func (t *Type) layout() (metadata.ClassLayoutRow, error) {
 // fillsBox reports whether the type's fields leave no room for further elements, so that it can't be an inline array.
 // An inline array has one field and room for several.
 func (t *Type) fillsBox() bool {
-	fields, err := t.Fields()
+	fields, err := t.allFields()
 	if err != nil {
 		return false
 	}
@@ -159,7 +159,7 @@ func (f *Field) extent(depth int) (size, align uint64, err error) {
 
 // extent returns the size and alignment of a value of the type in place.
 func (t *Type) extent(depth int) (size, align uint64, err error) {
-	fields, err := t.Fields()
+	fields, err := t.allFields()
 	align = 1
 	for _, part := range fields {
 		if part.Static {

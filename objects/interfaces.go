@@ -61,7 +61,14 @@ func (i *Interface) matches(t *Type, args []target.Addr) bool {
 // it can derive (methodtable.h, IsSpecialMarkerTypeForGenericCasting, since .NET 6). The map of System.Decimal has
 // IEquatable<T> for IEquatable<System.Decimal>. Since .NET 9 the map of IList<System.Char> has ICollection<T> for
 // ICollection<System.Char>. The map of a partly loaded type has definitions in all versions. Interfaces resolves these.
-func (t *Type) Interfaces() ([]Interface, error) { return t.ifaces.Get(t.readInterfaces) }
+//
+// The list is a copy. Its Arguments are shared, and must not be changed.
+func (t *Type) Interfaces() ([]Interface, error) {
+	list, err := t.interfaces()
+	return slices.Clone(list), err
+}
+
+func (t *Type) interfaces() ([]Interface, error) { return t.ifaces.Get(t.readInterfaces) }
 
 func (t *Type) readInterfaces() ([]Interface, error) {
 	addrs, err := t.r.Runtime().Interfaces(t.MT)
@@ -76,7 +83,7 @@ func (t *Type) readInterfaces() ([]Interface, error) {
 			return list, fmt.Errorf("interfaces of %016x: %w", uint64(t.MT.Addr), err)
 		}
 		if !i.MT.IsOpen() || t.MT.IsOpen() {
-			args, err := i.Arguments()
+			args, err := i.arguments()
 			if err != nil {
 				return list, err
 			}
@@ -105,7 +112,7 @@ func (t *Type) resolveMarker(i *Type, declared *declaredInterfaces) (Interface, 
 		}
 	}
 	if out.Arguments == nil {
-		params, err := i.Arguments()
+		params, err := i.arguments()
 		if err != nil {
 			return out, err
 		}
@@ -128,7 +135,7 @@ func (t *Type) resolveMarker(i *Type, declared *declaredInterfaces) (Interface, 
 // markerArgument returns the type argument of a marker in t's map (methodtable.h, GetSpecialInstantiationType). For a
 // generic interface it is the first argument, for other types the type itself.
 func (t *Type) markerArgument() (target.Addr, error) {
-	args, err := t.Arguments()
+	args, err := t.arguments()
 	if err == nil && t.MT.IsInterface() && len(args) > 0 {
 		return args[0], nil
 	}
@@ -234,8 +241,8 @@ func (t *Type) Implements(i *Type) (bool, error) {
 	if t == nil || i == nil {
 		return false, errNoObject
 	}
-	list, err := t.Interfaces()
-	args, aerr := i.Arguments()
+	list, err := t.interfaces()
+	args, aerr := i.arguments()
 	if aerr != nil {
 		return false, aerr
 	}

@@ -28,7 +28,7 @@ func (t *Type) leaves(out []Leaf, offset uint64, depth int) ([]Leaf, error) {
 	if depth > limits.SignatureDepth {
 		return out, target.Corruptf("type %016x is nested too deeply", uint64(t.MT.Addr))
 	}
-	fields, err := t.Fields()
+	fields, err := t.allFields()
 	if err != nil {
 		return out, err
 	}

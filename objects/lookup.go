@@ -230,7 +230,7 @@ func (t *Type) Methods() iter.Seq2[*code.MethodDesc, error] {
 // Statics returns the static fields that the type itself declares, including thread statics. Readable fields are
 // returned even with an error.
 func (t *Type) Statics() ([]*Field, error) {
-	own, err := t.OwnFields()
+	own, err := t.ownFields()
 	var out []*Field
 	for _, f := range own {
 		if f.Static {

@@ -114,7 +114,7 @@ func (s Struct) span() (part, error) {
 
 // setElement sets the elements' type and size. The type is the argument of a generic type.
 func (p *part) setElement(t *Type) error {
-	args, err := t.Arguments()
+	args, err := t.arguments()
 	if err != nil {
 		return err
 	}

@@ -66,7 +66,7 @@ func (r *Reader) walkable() *heap.Heap {
 		return nil
 	}
 	h, err := r.open()
-	if err != nil || len(h.Segments()) == 0 {
+	if err != nil || h.Bounds() == (target.Range{}) {
 		return nil
 	}
 	return h

@@ -101,7 +101,7 @@ func (t *Type) fieldAt(offset uint64) (*Field, error) {
 	if t.MT.IsArray() {
 		return nil, nil
 	}
-	fields, err := t.Fields()
+	fields, err := t.allFields()
 	var best *Field
 	for _, f := range fields {
 		if !f.Static && uint64(f.Offset) <= offset && (best == nil || f.Offset >= best.Offset) {

@@ -67,7 +67,7 @@ func (l *staticsLister) listType(mt *dac.MethodTable) {
 		l.note(err)
 		return
 	}
-	fields, err := t.OwnFields()
+	fields, err := t.ownFields()
 	if err != nil {
 		l.note(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/base/cursor"
@@ -118,8 +119,13 @@ func (t *Type) Element() (*Type, error) {
 	return t.r.TrustedType(mt)
 }
 
-// Arguments returns the TypeHandle of each generic argument.
+// Arguments returns a copy of the list of TypeHandles of the generic arguments.
 func (t *Type) Arguments() ([]target.Addr, error) {
+	list, err := t.arguments()
+	return slices.Clone(list), err
+}
+
+func (t *Type) arguments() ([]target.Addr, error) {
 	if t == nil {
 		return nil, errNoObject
 	}
@@ -132,12 +138,18 @@ func (t *Type) context() (dac.SigContext, error) {
 	if err != nil {
 		return dac.SigContext{}, err
 	}
-	args, err := t.Arguments()
+	args, err := t.arguments()
 	return dac.SigContext{Module: m, TypeArgs: args}, err
 }
 
-// OwnFields returns the fields that the type itself declares, in the runtime's order: instance fields, then statics.
+// OwnFields returns a copy of the list of fields that the type itself declares, in the runtime's order: instance fields,
+// then statics.
 func (t *Type) OwnFields() ([]*Field, error) {
+	list, err := t.ownFields()
+	return slices.Clone(list), err
+}
+
+func (t *Type) ownFields() ([]*Field, error) {
 	if t == nil {
 		return nil, errNoObject
 	}
@@ -162,9 +174,14 @@ func (t *Type) readOwnFields() ([]*Field, error) {
 	return out, err
 }
 
-// Fields returns all fields, instance and static, base classes first, in the order of dumpobj. If a class is
-// unreadable, the other fields are returned with the error.
+// Fields returns a copy of the list of all fields, instance and static, base classes first, in the order of dumpobj. If a
+// class is unreadable, the other fields are returned with the error.
 func (t *Type) Fields() ([]*Field, error) {
+	list, err := t.allFields()
+	return slices.Clone(list), err
+}
+
+func (t *Type) allFields() ([]*Field, error) {
 	if t == nil {
 		return nil, errNoObject
 	}
@@ -187,7 +204,7 @@ func (t *Type) readFields() ([]*Field, error) {
 	}
 	var out []*Field
 	for i := len(chain) - 1; i >= 0; i-- {
-		own, err := chain[i].OwnFields()
+		own, err := chain[i].ownFields()
 		out = append(out, own...)
 		if err != nil && firstErr == nil {
 			firstErr = err
@@ -203,7 +220,7 @@ func (t *Type) InstanceField(name string) (*Field, error) {
 		return nil, errNoObject
 	}
 	m, err := t.byName.Get(func() (map[string]*Field, error) {
-		fields, err := t.Fields()
+		fields, err := t.allFields()
 		m := make(map[string]*Field, len(fields))
 		for _, f := range fields {
 			if !f.Static {
@@ -224,7 +241,7 @@ func (t *Type) InstanceField(name string) (*Field, error) {
 // StaticField returns a static field that the type itself declares, including thread statics. The error is
 // target.ErrNoSuch if the type declares no such field.
 func (t *Type) StaticField(name string) (*Field, error) {
-	own, err := t.OwnFields()
+	own, err := t.ownFields()
 	for _, f := range own {
 		if f.Static && f.Name == name {
 			return f, nil
@@ -252,7 +269,7 @@ func (t *Type) values(data target.Addr) iter.Seq2[*Field, Value] {
 		if t == nil {
 			return
 		}
-		fields, _ := t.Fields()
+		fields, _ := t.allFields()
 		for _, f := range fields {
 			if !f.Static && !yield(f, f.At(data)) {
 				return

@@ -190,7 +190,7 @@ func TestTypedReadersAgree(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"System.DateTime", "System.TimeSpan", "System.Guid", "System.Decimal", "System.DateTimeOffset", "System.Nullable`1",
-		"System.Memory`1", "System.ReadOnlyMemory`1", "System.ArraySegment`1", "System.Collections.Immutable.ImmutableArray`1"} {
+		"System.Memory`1", "System.ReadOnlyMemory`1", "System.Collections.Immutable.ImmutableArray`1"} {
 		assert.Positive(t, seen[name], name)
 	}
 }
@@ -278,7 +278,7 @@ func TestTypedTruncated(t *testing.T) {
 		"DateTime": func(v objects.Value) (any, error) { return objects.As[time.Time](v) },
 		"TimeSpan": func(v objects.Value) (any, error) { return objects.As[time.Duration](v) },
 		"Guid":     func(v objects.Value) (any, error) { return objects.As[target.GUID](v) },
-		"Decimal":  func(v objects.Value) (any, error) { n, err := v.Decimal(); return n.String(), err },
+		"Decimal":  func(v objects.Value) (any, error) { return objects.As[*big.Rat](v) },
 		"Some":     func(v objects.Value) (any, error) { return objects.As[int](v) },
 		"Enum":     func(v objects.Value) (any, error) { return v.Enum() },
 	}

@@ -271,7 +271,7 @@ func (d *Dump) MemorySource(a target.Addr) string { return d.mem.Source(a) }
 // Jobs returns the number of goroutines for walks.
 func (d *Dump) Jobs() int { return d.options.Jobs }
 
-// Runtimes returns the .NET runtimes in the process, oldest version first.
+// Runtimes returns the .NET runtimes in the process, oldest version first. The caller may change the slice.
 func (d *Dump) Runtimes() []*dac.Instance {
 	list, _ := d.runtimes.Get(func() ([]*dac.Instance, error) {
 		if d.file.Report() != nil {
@@ -284,7 +284,7 @@ func (d *Dump) Runtimes() []*dac.Instance {
 		}
 		return found, nil
 	})
-	return list
+	return slices.Clone(list)
 }
 
 // Modules returns the images of the process, sorted by address; see image.Modules.
@@ -339,5 +339,8 @@ func (d *Dump) Scanner() (*stackscan.Scanner, error) { return d.Default().Scanne
 // Walker returns the stack walker of the default runtime.
 func (d *Dump) Walker() (*stackwalk.Walker, error) { return d.Default().Walker() }
 
-// Threads returns the threads of the process, joined with the default runtime's threads.
-func (d *Dump) Threads() ([]threads.Thread, error) { return d.Default().Threads() }
+// Threads returns a copy of the list of threads of the process, joined with the default runtime's threads.
+func (d *Dump) Threads() ([]threads.Thread, error) {
+	list, err := d.Default().Threads()
+	return slices.Clone(list), err
+}

@@ -8,7 +8,12 @@ type AddressError struct {
 	Err error // what contradicts the address
 }
 
-func (e *AddressError) Error() string { return e.Err.Error() }
+func (e *AddressError) Error() string {
+	if e.Err == nil {
+		return ErrArgument.Error()
+	}
+	return e.Err.Error()
+}
 
 // Is reports whether kind is ErrArgument.
 func (e *AddressError) Is(kind error) bool { return kind == ErrArgument }

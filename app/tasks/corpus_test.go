@@ -286,7 +286,7 @@ func TestNotTask(t *testing.T) {
 	require.ErrorIs(t, err, target.ErrUnsupported)
 	assert.Equal(t, "Debuggee.Zoo.Dog", not.Type.S)
 	_, err = r.DescribeState(0x10)
-	require.ErrorIs(t, err, target.ErrCorrupt)
+	require.ErrorIs(t, err, target.ErrArgument)
 }
 
 // TestCalls checks the stacks of the async program merged from their outermost calls.

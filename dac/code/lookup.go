@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/image/codeinfo"
@@ -311,7 +312,7 @@ func (r *Reader) Functions(info Info) ([]RuntimeFunction, error) {
 		if err != nil {
 			return nil, err
 		}
-		return b.functions, nil
+		return slices.Clone(b.functions), nil
 	case ReadyToRun:
 		return r.imageFunctions(c, info)
 	}

@@ -185,7 +185,8 @@ func (r *Reader) RangeSections() ([]*RangeSection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.sectionList(c)
+	list, err := r.sectionList(c)
+	return slices.Clone(list), err
 }
 
 func (r *Reader) sectionList(c *members) ([]*RangeSection, error) {

@@ -168,7 +168,7 @@ func (r *Report) Process() target.Process { return r.process }
 
 // Modules implements target.Target. They are the modules of frames. A native module ends, as far as
 // known, after its last frame.
-func (r *Report) Modules() []target.Module { return r.modules }
+func (r *Report) Modules() []target.Module { return slices.Clone(r.modules) }
 
 // Threads implements target.Target.
 func (r *Report) Threads() []target.Thread {
@@ -191,7 +191,7 @@ func (r *Report) Exception() (target.Exception, bool) {
 }
 
 // Warnings implements target.Target.
-func (r *Report) Warnings() []error { return r.warnings }
+func (r *Report) Warnings() []error { return slices.Clone(r.warnings) }
 
 // ReadMemory implements target.Memory. It always fails.
 func (r *Report) ReadMemory(p []byte, a target.Addr) (int, error) {

@@ -117,8 +117,8 @@ func (s *Summary) takeStats(h *heap.Heap, stats *heap.Stats) error {
 		return err
 	}
 	s.Unread = stats.Corrupt + len(h.Lost())
-	for i := range h.Segments() {
-		s.Committed += h.Segments()[i].Committed.Size()
+	for _, segment := range h.Segments() {
+		s.Committed += segment.Committed.Size()
 	}
 	s.Program = program(h.Runtime())
 	names := newTypeNames(h.Runtime())

@@ -58,7 +58,7 @@ func TestDamagedSegments(t *testing.T) {
 			for r := range d.Target().Regions() {
 				memory += r.Size
 			}
-			lost, err := sound.Stats(t.Context(), &heap.Filter{Segments: func(x *heap.Segment) bool { return x == s }}, heap.ScanOptions{})
+			lost, err := sound.Stats(t.Context(), &heap.Filter{Segments: func(x *heap.Segment) bool { return x.Addr == s.Addr }}, heap.ScanOptions{})
 			require.NoError(t, err)
 			var list []testdump.Damage
 			for off := target.Addr(0); off < 0x50; off += 8 {

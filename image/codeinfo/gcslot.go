@@ -97,7 +97,7 @@ func (s Slot) Address(regs *target.Registers, callerSP target.Addr) (target.Addr
 // then the untracked ones. The slice is valid until the next Reset.
 func (d *GCDecoder) Slots() []Slot { return d.slots }
 
-// Untracked returns the slots that are live in the whole method.
+// Untracked returns the slots that are live in the whole method. The slice is valid until the next Reset.
 func (d *GCDecoder) Untracked() []Slot { return d.slots[d.tracked:] }
 
 func (d *GCDecoder) readSlots() error {

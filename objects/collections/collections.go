@@ -240,6 +240,43 @@ func (c *Collection) Text() (string, bool, error) {
 // count differs from the number of elements, the last entry is an error.
 func (c *Collection) Items() iter.Seq2[Item, error] { return c.items(0, c.content.each) }
 
+// Values iterates over the elements, or the values of a dictionary, with their indexes in enumeration order. An
+// unreadable element is a Value with the error, and so is the last Value if the collection's count differs.
+func (c *Collection) Values() iter.Seq2[uint64, objects.Value] {
+	return func(yield func(uint64, objects.Value) bool) {
+		n := uint64(0)
+		for item, err := range c.Items() {
+			if err != nil {
+				item.Value = objects.Unreadable(err)
+			}
+			if !yield(n, item.Value) {
+				return
+			}
+			n++
+		}
+	}
+}
+
+// Pairs iterates over the keys and values of a dictionary, or the priorities and elements of a priority queue. An
+// unreadable entry is a pair of Values with the error. A collection without keys is one pair with target.ErrArgument.
+func (c *Collection) Pairs() iter.Seq2[objects.Value, objects.Value] {
+	return func(yield func(key, value objects.Value) bool) {
+		if !c.HasKeys {
+			none := objects.Unreadable(target.Argumentf("the collection has no keys"))
+			yield(none, none)
+			return
+		}
+		for item, err := range c.Items() {
+			if err != nil {
+				item.Key, item.Value = objects.Unreadable(err), objects.Unreadable(err)
+			}
+			if !yield(item.Key, item.Value) {
+				return
+			}
+		}
+	}
+}
+
 // after returns how many of the first n elements it could skip, and lists the others as Items does.
 func (c *Collection) after(n uint64, stopped func() bool) (skipped uint64, rest iter.Seq2[Item, error]) {
 	each := c.content.each

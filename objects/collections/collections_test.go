@@ -114,6 +114,7 @@ func TestZoo(t *testing.T) {
 				}
 				have = append(have, text)
 			}
+			assert.Equal(t, have, iterated(t, c), name)
 			if rest, sorted := strings.CutPrefix(want, "sorted "); sorted {
 				want = rest
 				slices.Sort(have)
@@ -384,4 +385,23 @@ func TestFreeBlock(t *testing.T) {
 		assert.NoError(t, err, name)
 		assert.Empty(t, fields)
 	}
+}
+
+// iterated returns what Pairs or Values yields.
+func iterated(t *testing.T, c *collections.Collection) (out []string) {
+	if c.HasKeys {
+		for k, v := range c.Pairs() {
+			out = append(out, describe(t, k)+":"+describe(t, v))
+		}
+		return out
+	}
+	for n, v := range c.Values() {
+		assert.EqualValues(t, len(out), n)
+		out = append(out, describe(t, v))
+	}
+	for k, v := range c.Pairs() {
+		assert.ErrorIs(t, k.Err(), target.ErrArgument)
+		assert.ErrorIs(t, v.Err(), target.ErrArgument)
+	}
+	return out
 }

@@ -5,6 +5,7 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/collections"
 )
 
@@ -31,17 +32,18 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for item, err := range c.Items() {
+	squares := map[string]int{}
+	for k, v := range c.Pairs() {
+		key, err := objects.As[string](k)
 		if err != nil {
 			log.Print(err) // the list continues
 			continue
 		}
-		if item.Index < 3 {
-			fmt.Println(item.Key.Plain(20), item.Value.Plain(20))
+		if squares[key], err = objects.As[int](v); err != nil {
+			log.Print(err)
 		}
 	}
+	fmt.Println(len(squares), squares["key2"], squares["key9"])
 	// Output:
-	// "key0" 0
-	// "key1" 1
-	// "key2" 4
+	// 9 4 81
 }
