@@ -146,3 +146,30 @@ func TestRefusesNames(t *testing.T) {
 	_, err := r.Named("System.Byte[]", "Debuggee")
 	assert.ErrorIs(t, err, target.ErrNoSuch)
 }
+
+// FuzzName looks up arbitrary names: a type is found once, and in the given assembly.
+func FuzzName(f *testing.F) {
+	r, err := testdump.Open(f, "net10-zoo").Objects()
+	require.NoError(f, err)
+	for _, name := range []string{"System.Collections.Generic.Dictionary<string, int>+Entry[]", "System.Collections.Generic.List`1[[System.Int32, System.Private.CoreLib]]",
+		"System.Collections.Generic.List`1[System.Int32]", "int?", "System.Int32[,]", "Debuggee.Zoo.Outer`1+Inner`1[[", "Debuggee.Zoo.Outer<string>.Inner<int>", "A, B"} {
+		f.Add(name, "")
+		f.Add(name[:len(name)/2], "Debuggee")
+	}
+	f.Fuzz(func(t *testing.T, name, assembly string) {
+		found := map[target.Addr]bool{}
+		for typ, err := range r.TypeByName(name, assembly) {
+			if err != nil {
+				assert.True(t, testdump.Typed(err), "%v", err)
+				continue
+			}
+			assert.False(t, found[typ.MT.Addr], "found twice")
+			found[typ.MT.Addr] = true
+			if assembly != "" {
+				own, err := r.Runtime().TypeAssembly(typ.MT.Addr)
+				require.NoError(t, err)
+				assert.True(t, strings.EqualFold(own, assembly))
+			}
+		}
+	})
+}
