@@ -3,7 +3,12 @@ package answer
 import (
 	"cmp"
 	"iter"
+
+	"github.com/sosgo/sosgo/target"
 )
+
+// ErrUnread is in facts about a list until it has been read to its end.
+var ErrUnread = target.Unsupportedf("the list was not read to its end")
 
 // NewRows returns the list of an answer with the gaps g, which may be nil. read passes the rows to yield until yield
 // returns false, and returns what kept it from reading the whole list, or nil.

@@ -74,7 +74,11 @@ func (x *Holders) keep(ctx, later context.Context, out *answer.Closure, from ite
 			return ok && in.Has(n)
 		}}
 		list := heap.ListOptions{Filter: f, Scan: o.Scan}
-		x.g.h.AddStrings(later, &out.Listing, list, !o.OnlyStatistics)
+		if o.OnlyStatistics {
+			x.g.h.AddStringCounts(later, &out.Listing, list)
+		} else {
+			x.g.h.AddStrings(later, &out.Listing, list)
+		}
 		return nil
 	}
 	out.Statistics = x.statistics(&out.Gaps, nodes)

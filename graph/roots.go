@@ -1,7 +1,6 @@
 package graph
 
 import (
-
 	"github.com/sosgo/sosgo/graph/roots"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/base/enum"

@@ -43,7 +43,7 @@ func DescribeGC(rt *dac.Runtime, t target.Target) (*answer.GC, error) {
 	out := &answer.GC{Settings: []answer.GCSetting{}, Recorded: []answer.GCRecord{}, Generations: []answer.GenerationSize{},
 		Threads: []answer.ThreadAllocated{}, Absent: []answer.AbsentFact{},
 		Server: answer.Known(v.server), Regions: answer.Known(v.genOffsets[genAllocationStart] < 0)}
-	out.Pinned.Err, out.AsyncPinned.Err = errUnread, errUnread
+	out.Pinned.Err, out.AsyncPinned.Err = answer.ErrUnread, answer.ErrUnread
 	h.readMode(v)
 	v.describeMode(h, out)
 	places, err := h.subHeapPlaces(v)

@@ -30,7 +30,7 @@ func ParseHandleType(name string) (HandleType, bool) {
 // ListHandles lists and counts the handles of the given types, or of all types, that refer to an object. An unreadable
 // part of a table is a missing row. The list fails if all are unreadable. ListHandles returns ctx's error.
 func (h *Heap) ListHandles(ctx context.Context, types ...HandleType) (*answer.Handles, error) {
-	a := &answer.Handles{Heaps: len(h.subHeaps), All: len(types) == 0, Count: answer.Maybe[uint64]{Err: errUnread}}
+	a := &answer.Handles{Heaps: len(h.subHeaps), All: len(types) == 0, Count: answer.Maybe[uint64]{Err: answer.ErrUnread}}
 	var list []Handle
 	var lost []error
 	for e, err := range h.Handles() {

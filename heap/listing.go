@@ -2,7 +2,6 @@ package heap
 
 import (
 	"context"
-	"errors"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
@@ -48,29 +47,35 @@ func (h *Heap) Count(ctx context.Context, o ListOptions) (*answer.Listing, error
 // ListStrings lists strings in address order, and counts them by content, those with most bytes last.
 func (h *Heap) ListStrings(ctx context.Context, o ListOptions) *answer.Listing {
 	l := &answer.Listing{}
-	h.AddStrings(ctx, l, o, true)
+	h.AddStrings(ctx, l, o)
 	return l
 }
 
 // CountStrings counts strings by content, as ListStrings does.
 func (h *Heap) CountStrings(ctx context.Context, o ListOptions) *answer.Listing {
 	l := &answer.Listing{}
-	h.AddStrings(ctx, l, o, false)
+	h.AddStringCounts(ctx, l, o)
 	return l
 }
 
-// AddStrings adds to l what ListStrings lists or, unless list is set, what CountStrings counts.
-func (h *Heap) AddStrings(ctx context.Context, l *answer.Listing, o ListOptions, list bool) {
-	contents := &stringContents{h: h, ctx: ctx, gaps: &l.Gaps, f: o.Filter, o: o.Scan}
-	if list {
-		scan := &scanList{h: h, ctx: ctx, gaps: &l.Gaps, f: h.StringFilter(o.Filter), o: o.Scan, end: func(*Stats) error { return nil }}
-		l.Objects = answer.NewObjects(&l.Gaps, scan)
-		if o.OnlyObjects {
-			return
-		}
-		scan.contents = contents
+// AddStrings adds to l what ListStrings lists.
+func (h *Heap) AddStrings(ctx context.Context, l *answer.Listing, o ListOptions) {
+	scan := &scanList{h: h, ctx: ctx, gaps: &l.Gaps, f: h.StringFilter(o.Filter), o: o.Scan, end: func(*Stats) error { return nil }}
+	l.Objects = answer.NewObjects(&l.Gaps, scan)
+	if !o.OnlyObjects {
+		scan.contents = h.addStringCounts(ctx, l, o)
 	}
+}
+
+// AddStringCounts adds to l what CountStrings counts.
+func (h *Heap) AddStringCounts(ctx context.Context, l *answer.Listing, o ListOptions) {
+	h.addStringCounts(ctx, l, o)
+}
+
+func (h *Heap) addStringCounts(ctx context.Context, l *answer.Listing, o ListOptions) *stringContents {
+	contents := &stringContents{h: h, ctx: ctx, gaps: &l.Gaps, f: o.Filter, o: o.Scan}
 	l.Strings = answer.NewStringCounts(&l.Gaps, contents)
+	return contents
 }
 
 // ListLocks lists the objects with thin locks in their headers.
@@ -100,12 +105,9 @@ func (h *Heap) ListLocks(ctx context.Context, o ListOptions) (*answer.Listing, e
 	return l, nil
 }
 
-// errUnread is in the results of a list that was not read, or failed.
-var errUnread = errors.New("the objects were not read")
-
 // ListGeneration lists the objects of one generation in address order and counts them.
 func (h *Heap) ListGeneration(ctx context.Context, g Generation, o ListOptions) *answer.GenerationObjects {
-	l := &answer.GenerationObjects{Count: answer.Maybe[uint64]{Err: errUnread}}
+	l := &answer.GenerationObjects{Count: answer.Maybe[uint64]{Err: answer.ErrUnread}}
 	l.Objects = h.list(ctx, &l.Gaps, o.Filter.within(g), o.Scan, func(s *Stats) error {
 		err := h.checkGeneration(g)
 		if err == nil {

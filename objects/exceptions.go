@@ -2,7 +2,6 @@ package objects
 
 import (
 	"context"
-	"errors"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
@@ -10,14 +9,11 @@ import (
 	"github.com/sosgo/sosgo/heap"
 )
 
-// errUnread is the error for a fact that is known only after a list has been read.
-var errUnread = errors.New("the objects were not read")
-
 // Exceptions lists the exception objects on the heap that f selects, in the order of addresses. A nil f selects all.
 // Each row has the message and the innermost frame. A place where the walk of the heap had to skip memory is a missing
 // row.
 func (r *Reader) Exceptions(ctx context.Context, h *heap.Heap, f *heap.Filter, o heap.ScanOptions) *answer.Exceptions {
-	a := &answer.Exceptions{Count: answer.Maybe[uint64]{Err: errUnread}}
+	a := &answer.Exceptions{Count: answer.Maybe[uint64]{Err: answer.ErrUnread}}
 	only := heap.Filter{}
 	if f != nil {
 		only = *f

@@ -95,7 +95,7 @@ func (e *engine) run(q *plan, o Options) (*answer.Query, error) {
 			return nil, err
 		}
 	}
-	r.out = &answer.Query{Columns: r.columns(), Total: answer.Maybe[uint64]{Err: errUnread}, Looked: answer.Maybe[uint64]{Err: errUnread}}
+	r.out = &answer.Query{Columns: r.columns(), Total: answer.Maybe[uint64]{Err: answer.ErrUnread}, Looked: answer.Maybe[uint64]{Err: answer.ErrUnread}}
 	r.out.Rows = answer.NewRows(&r.out.Gaps, r.rows)
 	return r.out, nil
 }
@@ -487,9 +487,6 @@ func (r *run) rows(yield func(answer.QueryRow, error) bool) error {
 	}
 	return err
 }
-
-// errUnread is in facts about the rows until they are read.
-var errUnread = errors.New("the rows were not read")
 
 // errEnough ends a query that has all its rows.
 var errEnough = errors.New("enough rows")

@@ -59,7 +59,7 @@ func (r *Reader) Describe(ctx context.Context, a target.Addr, options Options) (
 	if err != nil {
 		return nil, err
 	}
-	res := &answer.Collection{Address: a, MethodTable: o.Type.MT.Addr, Found: answer.Maybe[uint64]{Err: errUnread}}
+	res := &answer.Collection{Address: a, MethodTable: o.Type.MT.Addr, Found: answer.Maybe[uint64]{Err: answer.ErrUnread}}
 	res.Type = res.Gaps.Text(o.Type.ManagedName())
 	if options.Only != "" {
 		if name, err := r.b.Definition(o.Type); err == nil && !strings.HasPrefix(name, options.Only) {
@@ -138,8 +138,6 @@ func (r *Reader) Summary(o objects.Object, most int) (*answer.CollectionSummary,
 	}
 	return s, first
 }
-
-var errUnread = target.Unsupportedf("the elements were not read")
 
 // contains reports whether the text of v contains find, which must be in lower case. Strings are searched whole.
 func contains(v objects.Value, find string) bool {
