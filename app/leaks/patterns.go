@@ -41,7 +41,9 @@ func (f *finder) living(ctx context.Context, p pattern, visit func(graph.Node)) 
 // is reports whether an object's type belongs to a pattern.
 func (f *finder) is(n graph.Node, p pattern) bool { return f.masks[f.g.TypeIndex(n)]&(1<<p) != 0 }
 
-func (f *finder) object(n graph.Node) (objects.Object, error) { return f.r.TrustedObject(f.g.Address(n)) }
+func (f *finder) object(n graph.Node) (objects.Object, error) {
+	return f.r.TrustedObject(f.g.Address(n))
+}
 
 // events finds delegates with many handlers.
 func (f *finder) events(ctx context.Context) error {
