@@ -12,8 +12,9 @@
 // packages in app, query and export have functions for all other questions, package.Function(ctx, view.Process,
 // options). Package answer has their results.
 //
-// A Dump is safe for concurrent use, including Close. After Close all reads fail with ErrClosed. No function logs,
-// prints or panics. errors.Is matches each error to one of the errors below, or to the context's or the host's.
+// A Dump is safe for concurrent use, including Close. After Close all reads fail with ErrClosed. No function
+// logs or prints, or panics because of what is in a dump. errors.Is matches each error to one of the errors below, or to
+// the context's or the host's.
 //
 // # Errors
 //

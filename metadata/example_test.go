@@ -32,7 +32,10 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for rid := range fields.All() {
+	for rid, err := range fields.All() {
+		if err != nil {
+			log.Fatal(err)
+		}
 		row, err := md.Field(rid)
 		if err != nil {
 			log.Fatal(err)
