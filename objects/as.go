@@ -147,7 +147,7 @@ func (v Value) intoPrimitive(out reflect.Value) error {
 	if v.kind() == KindChar { // a code unit is a number, too
 		v.elem = metadata.ElementU2
 	}
-	fits := true
+	var fits bool
 	switch {
 	case out.Kind() == reflect.Bool:
 		b, err := v.Bool()

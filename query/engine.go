@@ -194,6 +194,3 @@ func (f *frame) threadStatic(field *objects.Field) Value {
 	}
 	return f.fromValue(field.ThreadStatic(t.Managed).Value)
 }
-
-// isGap reports whether err is one of the errors of package target.
-func isGap(err error) bool { return target.Kind(err) != nil }

@@ -51,7 +51,8 @@ func (g *grapher) grouped(idle *idleCount) []*waiters {
 		w := known[k]
 		if w == nil {
 			w = &waiters{thing: t, OperationWait: answer.OperationWait{Method: op.method, File: op.file, Line: op.line, From: op.from, Request: op.request,
-				Kind: t.kind, Object: cmp.Or(t.addr, t.source), Type: t.typ, State: t.state.Text, Counts: t.state, Name: g.nameOf(t), Class: cmp.Or(g.s.classes[t.addr], g.s.classes[t.source]), Statement: words.WaitsFor.Of(g.thingText(t))}}
+				Kind: t.kind, Object: cmp.Or(t.addr, t.source), Type: t.typ, State: t.state.Text, Counts: t.state, Name: g.nameOf(t),
+				Class: cmp.Or(g.s.classes[t.addr], g.s.classes[t.source]), Statement: words.WaitsFor.Of(g.thingText(t))}}
 			known[k] = w
 			out = append(out, w)
 		}

@@ -46,8 +46,9 @@ func (s *survey) takers(collection target.Addr) (out []holder) {
 
 // taken adds who takes from a full collection to the conclusion that threads wait for room in it.
 func (g *grapher) taken(v *answer.Verdict, list []holder) {
-	h, does := &list[0], answer.Statement{}
+	h := &list[0]
 	name := g.name(h.thread)
+	var does answer.Statement
 	if w := g.waitOf(h); w != nil {
 		does = words.InMethodWaits.Of(words.Method(compilernames.Pretty(h.method.String())), g.what(w))
 	} else {

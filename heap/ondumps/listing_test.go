@@ -161,17 +161,6 @@ func read[T any](list iter.Seq2[T, error]) (rows []T, lost []error) {
 	return rows, lost
 }
 
-// rows returns the rows of a list without errors.
-func rows[T any](t *testing.T, list iter.Seq2[T, error]) iter.Seq[T] {
-	return func(yield func(T) bool) {
-		for row, err := range list {
-			if require.NoError(t, err); !yield(row) {
-				return
-			}
-		}
-	}
-}
-
 // TestListFinalizers compares the statistics of the queues with their objects.
 func TestListFinalizers(t *testing.T) {
 	cannedHeaps(t, func(t *testing.T, d *testdump.Dump, h *heap.Heap) {
