@@ -75,7 +75,7 @@ func TestDescribeLivingProcess(t *testing.T) {
 func TestDescribeWithoutARuntime(t *testing.T) {
 	d := testdump.Open(t, "net10-crash-nested")
 	p, err := d.Process("no such runtime")
-	require.ErrorIs(t, err, target.ErrUnsupported)
+	require.ErrorIs(t, err, target.ErrNoSuch)
 	x, err := crash.Describe(context.Background(), p, crash.Options{})
 	require.NoError(t, err)
 	assert.Equal(t, "SIGABRT", strings.Split(x.Code, "/")[0])

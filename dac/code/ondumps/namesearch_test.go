@@ -94,5 +94,5 @@ func TestFindMembers(t *testing.T) {
 		assert.NotZero(t, n.MethodTable.Value, "%s is not loaded", n.Name.S)
 	}
 	_, err = r.FindName("no such module", "x")
-	require.ErrorIs(t, err, target.ErrUnsupported)
+	require.ErrorIs(t, err, target.ErrNoSuch)
 }

@@ -90,7 +90,7 @@ func TestRefused(t *testing.T) {
 	_, err = arrayfile.Open(ctx, name, key, arrayfile.Options{})
 	require.ErrorIs(t, err, context.Canceled)
 	_, err = arrayfile.Open(t.Context(), name, key, arrayfile.Options{NoMmap: true, Budget: offheap.NewBudget(1000)})
-	require.ErrorIs(t, err, target.ErrUnsupported)
+	require.ErrorIs(t, err, target.ErrLimit)
 }
 
 // TestFlips: a flipped bit is either detected, or lies in padding and changes no section.
