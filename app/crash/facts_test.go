@@ -81,7 +81,7 @@ func TestDescribeWithoutARuntime(t *testing.T) {
 	assert.Equal(t, "SIGABRT", strings.Split(x.Code, "/")[0])
 	assert.NotZero(t, x.ThreadID)
 	assert.Empty(t, x.Exceptions)
-	assert.True(t, errors.Is(errors.Join(x.Noted()...), target.ErrUnsupported))
+	assert.True(t, errors.Is(errors.Join(x.Noted()...), target.ErrNoSuch))
 	brief := crash.DescribeBriefly(p, crash.Options{})
 	require.NotNil(t, brief)
 	assert.Equal(t, x.Reason, brief.Reason)
