@@ -54,6 +54,7 @@
 //   - find why the process died: [View.Crash]; what is wrong with it: [View.Triage]; what a thread threw:
 //     [crash.Exception]
 //   - find what is missing from the dump: [View.Diagnose]; move it with its module files: [process.Dump.Pack]
+//   - write an answer as the commands print it: package text
 //   - name native code: [process.Dump.Symbols]; list the images: [modules.Images]; save one: [image.SaveFile]
 //
 // Packages that can be used by themselves: target (the process), minidump, elfcore, machocore and dump (file formats),

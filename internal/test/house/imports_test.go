@@ -45,6 +45,7 @@ var floors = []struct{ name, packages string }{
 	{"forms", "internal/front/report"},
 	{"exports", "export/gcdump export/heappprof export/heapsnapshot export/internal export/stackexport export/tables export/fleet export/scrub"},
 	{"front", "internal/front"},
+	{"text", "text"},
 	{"programs", "cmd docs/examples ui"},
 }
 
@@ -55,6 +56,7 @@ var only = map[string]string{
 	"answer": "target internal/encoding/jsonenc internal/encoding/utf16text",
 	// Renderers receive answers and cannot read a dump.
 	"internal/front/cli/text/...": "answer target internal/base/compilernames internal/front/report internal/encoding/utf16text export/stackexport internal/front/cli/text",
+	"text":                        "answer target internal/front/report internal/front/cli/text/objecttext internal/front/cli/text/processtext internal/front/cli/text/threadtext",
 	"internal/front/report":       "answer answer/words target internal/encoding/jsonenc internal/encoding/utf16text",
 	// The engine of the command line knows no commands, and the web page runs commands and reads
 	// nothing itself.

@@ -61,6 +61,7 @@ import (
 	sosgo_stackwalk_stresslog "github.com/sosgo/sosgo/stackwalk/stresslog"
 	sosgo_stackwalk_threads "github.com/sosgo/sosgo/stackwalk/threads"
 	sosgo_target "github.com/sosgo/sosgo/target"
+	sosgo_text "github.com/sosgo/sosgo/text"
 )
 
 // exportedTypes has pointers to the types: they are data, and no code, which would take the compiler ten times as long.
@@ -1120,4 +1121,5 @@ var exportedTypes = map[string]any{
 	"target.VectorFile":                  (*sosgo_target.VectorFile)(nil),
 	"target.Wide":                        (*sosgo_target.Wide)(nil),
 	"target.Window":                      (*sosgo_target.Window)(nil),
+	"text.Options":                       (*sosgo_text.Options)(nil),
 }

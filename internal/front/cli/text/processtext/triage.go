@@ -35,13 +35,15 @@ func Triage(p *report.Page, t *answer.Triage) {
 		p.Printf("%d findings, the most severe first:\n", n)
 	}
 	for i := range t.Findings[:min(len(t.Findings), mostFindings)] {
-		finding(p, i+1, &t.Findings[i])
+		p.Printf("\n%d. ", i+1)
+		Finding(p, &t.Findings[i])
 	}
 	for i := mostFindings; i < min(len(t.Findings), mostListed); i++ {
 		if i == mostFindings {
 			p.Print("\n")
 		}
-		headline(p, i+1, &t.Findings[i])
+		p.Printf("%d. ", i+1)
+		headline(p, &t.Findings[i])
 	}
 	if n := len(t.Findings) - mostListed; n > 0 {
 		p.Printf("... and %d more: --json lists all\n", n)
@@ -101,14 +103,13 @@ func absences(p *report.Page, list []answer.TriageAbsent) {
 }
 
 // headline writes a finding on a line.
-func headline(p *report.Page, number int, f *answer.Finding) {
-	p.Printf("%d. %s (%s): %s [%s]\n", number, strings.ToUpper(string(f.Kind)), f.Severity, report.Escape(f.Text), f.Strength)
+func headline(p *report.Page, f *answer.Finding) {
+	p.Printf("%s (%s): %s [%s]\n", strings.ToUpper(string(f.Kind)), f.Severity, report.Escape(f.Text), f.Strength)
 }
 
-// finding writes a finding, its evidence and the next commands.
-func finding(p *report.Page, number int, f *answer.Finding) {
-	p.Print("\n")
-	headline(p, number, f)
+// Finding writes a finding, its evidence and the next commands.
+func Finding(p *report.Page, f *answer.Finding) {
+	headline(p, f)
 	shown := 0
 	for i := range f.Clauses {
 		c := &f.Clauses[i]
