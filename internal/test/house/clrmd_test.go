@@ -16,15 +16,28 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testcase"
 )
 
-// TestClrMD checks that every name of sosgo in docs/clrmd.md exists, and that the document has its rows.
+// TestClrMD checks that every name of sosgo in docs/clrmd.md exists, that the document has its rows, that each row of
+// the first table names something of sosgo, and that it names a member of ClrMD once.
 func TestClrMD(t *testing.T) {
-	const rows = 30
+	const rows = 70
 	root, err := testcase.ModuleRoot()
 	require.NoError(t, err)
 	text, err := os.ReadFile(filepath.Join(root, "docs", "clrmd.md"))
 	require.NoError(t, err)
+	name := regexp.MustCompile("`([a-z]+\\.[A-Z][\\w.]*)`")
 	table, _, _ := strings.Cut(string(text), "## Which")
-	assert.GreaterOrEqual(t, strings.Count(table, "\n| `")+strings.Count(table, "\n| a ")+strings.Count(table, "\n| parsers"), rows)
+	count, members := 0, map[string]bool{}
+	for line := range strings.Lines(table) {
+		cells := strings.Split(line, "|")
+		if len(cells) != 5 || cells[1] == " ClrMD " || cells[1] == "---" {
+			continue
+		}
+		count++
+		assert.Regexp(t, name, cells[2], line)
+		assert.False(t, members[cells[1]], "two rows for %s", cells[1])
+		members[cells[1]] = true
+	}
+	assert.GreaterOrEqual(t, count, rows)
 	names := exportedNames(t, root)
 	require.Contains(t, names, "sosgo.View.Stacks")
 	seen := 0
@@ -33,7 +46,7 @@ func TestClrMD(t *testing.T) {
 		if len(cells) != 5 {
 			continue
 		}
-		for _, m := range regexp.MustCompile("`([a-z]+\\.[A-Z][\\w.]*)`").FindAllStringSubmatch(cells[2]+cells[3], -1) {
+		for _, m := range name.FindAllStringSubmatch(cells[2]+cells[3], -1) {
 			seen++
 			assert.Contains(t, names, m[1], "docs/clrmd.md")
 		}
