@@ -81,10 +81,7 @@ func describe(ctx context.Context, w io.Writer, path string) error {
 		}
 		return errors.Join(err, text.Stacks(&p.body, list, o)) // the error of the list is text.Stacks's
 	})
-	if _, err := io.WriteString(w, mask(p.out.String())); err != nil {
-		return err
-	}
-	return p.err
+	return p.write(w, mask)
 }
 
 // A page collects the text, which is masked as a whole.
@@ -92,6 +89,12 @@ type page struct {
 	out  bytes.Buffer
 	body bytes.Buffer // of a section
 	err  error        // errPartly if a section is incomplete
+}
+
+// write writes the text without secrets.
+func (p *page) write(w io.Writer, mask func(string) string) error {
+	_, err := io.WriteString(w, mask(p.out.String()))
+	return errors.Join(err, p.err)
 }
 
 func (p *page) printf(format string, args ...any) { fmt.Fprintf(&p.out, format, args...) }

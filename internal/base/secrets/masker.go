@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -50,7 +51,7 @@ func (m *Masker) LearnSetting(name, value string) {
 	for _, s := range found {
 		m.Add(value[s.Start:s.End], s.Kind)
 	}
-	if len(found) == 0 && Hides(name, value) && (Strong(name) || !word(value)) && !namesItself(name, value) {
+	if len(found) == 0 && Hides(name, value) && (Strong(name) || !word(value)) && !namesItself(name, value) && !isSecretsName(value) {
 		m.Add(value, KindNamed)
 	}
 }
@@ -66,6 +67,14 @@ func namesItself(name, value string) bool {
 		}, s)
 	}
 	return strings.IndexFunc(value, unicode.IsDigit) < 0 && letters(name) == letters(value)
+}
+
+// wholeStrong matches what is nothing but a name of a secret.
+var wholeStrong = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?i:` + strong + `)$`) })
+
+// isSecretsName reports whether a value is a name of a secret itself, as in a table of the keywords of connection strings: "pwd" means "Password".
+func isSecretsName(value string) bool {
+	return wholeStrong().MatchString(strings.ReplaceAll(value, " ", ""))
 }
 
 // word reports whether a value consists of letters. For a name such as AuthMode, a word is probably

@@ -70,6 +70,8 @@ func TestMasker(t *testing.T) {
 	m.LearnSetting("ConnectionStrings:Shop", "redis://:pw-of-redis@host:6379")
 	m.LearnSetting("PIN", "1234")
 	m.LearnSetting("Authorization", "Authorization") // constants that hold names
+	m.LearnSetting("pwd", "Password")                // keywords of connection strings
+	m.LearnSetting("secret", "Access Key")
 	m.LearnSetting("ServerCertificatePassword", "Server Certificate Password")
 	m.Learn("k3Jx9Qw2Lm5Zt8Vb1Nc4Rf7Y")
 	m.Add("postgres", secrets.KindPair)
@@ -84,6 +86,7 @@ func TestMasker(t *testing.T) {
 		"Negotiate":                     "Negotiate",
 		"UseAuthorizationMiddleware":    "UseAuthorizationMiddleware",
 		"Server Certificate Password":   "Server Certificate Password",
+		"Password, Access Key":          "Password, Access Key",
 		"pw-of-redis":                   "<hidden>",
 		`a\tiger-99`:                    "a<hidden>",
 		"1234 of 1234":                  "1234 of 1234",
