@@ -12,6 +12,7 @@ func TestChases(t *testing.T) {
 	const nop, ldloc0, ldloc1, stloc0, stloc1, ldlocaS, ldarg0, stargS, ldargS = 0x00, 0x06, 0x07, 0x0A, 0x0B, 0x12, 0x02, 0x10, 0x0E
 	const ldnull, dup, ret, call, ldfld, stfld, pop, two = 0x14, 0x25, 0x2A, 0x28, 0x7B, 0x7D, 0x26, 0xFE
 	const br, brfalse, brtrue, beq, bneUn, ceq, cgtUn = 0x2B, 0x2C, 0x2D, 0x2E, 0x33, 0x01, 0x03
+	const ldci0, ldsfld, ldflda, stindRef, ldelemI4, castclass, div, add, leaveS = 0x16, 0x7E, 0x7C, 0x51, 0x94, 0x74, 0x5B, 0x58, 0xDE
 	back := func(n int) byte { return byte(-n) }
 	local, argument := variable{number: 0}, variable{argument: true, number: 0}
 	for name, c := range map[string]struct {
@@ -31,7 +32,37 @@ func TestChases(t *testing.T) {
 		"with a call": {[]byte{nop, call, 1, 0, 0, 6, ldloc0, ldfld, 1, 0, 0, 4, stloc0, ldloc0, brtrue, back(15), ret},
 			[]chase{{variable: local, field: 0x04000001, onlyNull: true, calls: true}}},
 		"while (x != y)": {[]byte{ldloc0, ldfld, 1, 0, 0, 4, stloc0, ldloc0, ldloc1, bneUn, back(11), ret},
+			[]chase{{variable: local, field: 0x04000001, compares: true}}},
+		"do … while (x != null && x != this.head)": {[]byte{ldloc0, ldfld, 1, 0, 0, 4, stloc0, ldloc0, brfalse, 9, ldloc0, ldarg0, ldfld, 2, 0, 0, 4, bneUn, back(19), ret},
+			[]chase{{variable: local, field: 0x04000001, compares: true, throws: true}}},
+		"if (x.next == y) break": {[]byte{ldloc0, ldfld, 1, 0, 0, 4, ldloc1, beq, 9, ldloc0, ldfld, 1, 0, 0, 4, stloc0, br, back(18), ret},
+			[]chase{{variable: local, field: 0x04000001, compares: true}}},
+		"if (x.id == y) break": {[]byte{ldloc0, ldfld, 2, 0, 0, 4, ldloc1, beq, 9, ldloc0, ldfld, 1, 0, 0, 4, stloc0, br, back(18), ret},
 			[]chase{{variable: local, field: 0x04000001}}},
+		"while (x.value != null)": {[]byte{ldloc0, ldfld, 1, 0, 0, 4, stloc0, ldloc0, ldfld, 2, 0, 0, 4, brtrue, back(15), ret},
+			[]chase{{variable: local, field: 0x04000001}}},
+		"while ((y ? x : z) != null)": {[]byte{ldloc0, ldfld, 1, 0, 0, 4, stloc0, ldloc1, brtrue, 4, ldarg0, nop, br, 1, ldloc0, brtrue, back(17), ret},
+			[]chase{{variable: local, field: 0x04000001}}},
+		"flag = y ? false : x != null": {[]byte{ldloc0, ldfld, 1, 0, 0, 4, stloc0, ldloc0, brfalse, 4, ldci0, stloc1, br, 5, ldloc0, ldnull, two, cgtUn, stloc1, ldloc1, brtrue, back(22), ret},
+			[]chase{{variable: local, field: 0x04000001}}},
+		"a[0] in the body": {[]byte{ldloc1, ldci0, ldelemI4, pop, ldloc0, ldfld, 1, 0, 0, 4, stloc0, ldloc0, brtrue, back(14), ret},
+			[]chase{{variable: local, field: 0x04000001, onlyNull: true, throws: true}}},
+		"a quotient in the body": {[]byte{ldci0, ldloc1, div, pop, ldloc0, ldfld, 1, 0, 0, 4, stloc0, ldloc0, brtrue, back(14), ret},
+			[]chase{{variable: local, field: 0x04000001, onlyNull: true, throws: true}}},
+		"a half in the body": {[]byte{ldloc1, ldci0 + 2, div, pop, ldloc0, ldfld, 1, 0, 0, 4, stloc0, ldloc0, brtrue, back(14), ret},
+			[]chase{{variable: local, field: 0x04000001, onlyNull: true}}},
+		"a division by zero in the body": {[]byte{ldloc1, ldci0, div, pop, ldloc0, ldfld, 1, 0, 0, 4, stloc0, ldloc0, brtrue, back(14), ret},
+			[]chase{{variable: local, field: 0x04000001, onlyNull: true, throws: true}}},
+		"a cast in the body": {[]byte{ldloc1, castclass, 1, 0, 0, 2, pop, ldloc0, ldfld, 1, 0, 0, 4, stloc0, ldloc0, brtrue, back(17), ret},
+			[]chase{{variable: local, field: 0x04000001, onlyNull: true, throws: true}}},
+		"y.id in the body": {[]byte{ldloc1, ldfld, 2, 0, 0, 4, pop, ldloc0, ldfld, 1, 0, 0, 4, stloc0, ldloc0, brtrue, back(17), ret},
+			[]chase{{variable: local, field: 0x04000001, onlyNull: true, throws: true}}},
+		"a sum of x.id in the body": {[]byte{ldsfld, 9, 0, 0, 4, ldloc0, ldfld, 2, 0, 0, 4, add, pop, ldloc0, ldfld, 1, 0, 0, 4, stloc0, ldloc0, brtrue, back(23), ret},
+			[]chase{{variable: local, field: 0x04000001, onlyNull: true}}},
+		"leave": {[]byte{ldloc0, ldfld, 1, 0, 0, 4, stloc0, leaveS, 0, ldloc0, brtrue, back(12), ret},
+			[]chase{{variable: local, field: 0x04000001}}},
+		"ref y = ref x; y = null": {[]byte{ldlocaS, 0, stloc1, ldloc1, ldnull, stindRef, ldloc0, ldfld, 1, 0, 0, 4, stloc0, ldloc0, brtrue, back(13), ret}, nil},
+		"ref x.next":              {[]byte{ldloc0, ldflda, 1, 0, 0, 4, pop, ldloc0, ldfld, 1, 0, 0, 4, stloc0, ldloc0, brtrue, back(17), ret}, nil},
 		"while (true)": {[]byte{ldloc0, ldfld, 1, 0, 0, 4, stloc0, br, back(9), ret},
 			[]chase{{variable: local, field: 0x04000001}}},
 		"if (y) return": {[]byte{ldloc1, brfalse, 1, ret, ldloc0, ldfld, 1, 0, 0, 4, stloc0, ldloc0, brtrue, back(14), ret},
@@ -47,11 +78,24 @@ func TestChases(t *testing.T) {
 	} {
 		got, err := chases(c.il)
 		require.NoError(t, err, name)
+		for i := range got {
+			assert.Less(t, got[i].start, got[i].end, name)
+			assert.Less(t, got[i].end, len(c.il), name)
+			got[i].start, got[i].end = 0, 0
+		}
 		assert.Equal(t, c.want, got, name)
 		for n := range c.il {
 			_, _ = chases(c.il[:n]) // an error or an answer, and no panic
 		}
 	}
+}
+
+// TestExtents checks where loops start and end: a thread behind a loop is in it no more.
+func TestExtents(t *testing.T) {
+	got, err := chases([]byte{0x2B, 7, 0x06, 0x7B, 1, 0, 0, 4, 0x0A, 0x06, 0x2D, 0xF6, 0x2B, 0xFE, 0x2A})
+	require.NoError(t, err)
+	require.Len(t, got, 1)
+	assert.Equal(t, [2]int{2, 12}, [2]int{got[0].start, got[0].end})
 }
 
 // FuzzChases checks that damaged IL gives an error or an answer about variables that IL can name.

@@ -130,9 +130,7 @@ func (g *grapher) standing() []answer.Verdict {
 		case p.text != "" && len(list) >= manyThreads:
 			out = append(out, g.manyThreads(list))
 		case p.text == "":
-			if v := g.spinning(list); v != nil {
-				out = append(out, *v)
-			}
+			out = append(out, g.running(list)...)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b answer.Verdict) int { return cmp.Compare(b.Count, a.Count) })
@@ -167,9 +165,29 @@ func (g *grapher) manyThreads(list []stand) answer.Verdict {
 	return v
 }
 
-// spinning describes threads that run one method. It returns nil unless the threads only wait there, have used much
+// running describes threads that run one method, the threads that go round a circle of objects there apart. A loop that compares its
+// references with another ends at that one, in a circle by design.
+func (g *grapher) running(list []stand) (out []answer.Verdict) {
+	rings, rest, unread := g.s.rings(list)
+	add := func(v *answer.Verdict) {
+		if v != nil {
+			out = append(out, *v)
+		}
+	}
+	for i := range rings {
+		if !rings[i].compares {
+			add(g.spinning(rings[i].threads, &rings[i], nil))
+		}
+	}
+	if len(rest) > 0 {
+		add(g.spinning(rest, nil, unread))
+	}
+	return out
+}
+
+// spinning describes threads that run one method, and the circle that they go round there. unread is why a circle may be missing. It returns nil unless the threads only wait there, have used much
 // processor time, or are many.
-func (g *grapher) spinning(list []stand) *answer.Verdict {
+func (g *grapher) spinning(list []stand, ring *circle, unread error) *answer.Verdict {
 	at := &list[0]
 	var used, listed, all, least time.Duration
 	if t := g.s.r.process.Process().Times; t != nil {
@@ -219,13 +237,12 @@ func (g *grapher) spinning(list []stand) *answer.Verdict {
 		v.Sites = []answer.Site{{Method: answer.Text{S: at.name}, Does: "runs", Count: len(list)}}
 		return &v
 	}
-	ring, round, unread := g.s.firstCircle(list)
 	if err == nil { // else it is the same error
 		g.s.gaps.Note(unread)
 	}
 	switch {
-	case round && (ring.onlyNull || follows && (busy || len(list) >= manyFollowing)):
-		return ring.conclude(conclude, method, said(words.IsThread, words.AreThreads), cpu)
+	case ring != nil && (ring.onlyNull || follows && (busy || len(list) >= manyFollowing)):
+		return ring.conclude(conclude, busy, method, said(words.IsThread, words.AreThreads), cpu)
 	case follows && len(list) < manyFollowing && !busy:
 		return nil
 	case follows && busy:

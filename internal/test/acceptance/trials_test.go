@@ -517,6 +517,7 @@ var services = []struct {
 	{"timeouts", answer.FindingTasks, "20 tasks failed", ""}, // one by one, and not the listener
 	{"endless", answer.FindingSpin, "\"counter\" is in a loop of Ferry.M.Counts that ends only at null, and the 500 Ferry.Leg that it follows by next form a circle", ""},
 	{"leadin", answer.FindingSpin, "\"walker\" is in a loop of Ferry.M.Walks that ends only at null, and the 7 Ferry.Leg that it follows by next form a circle", ""},
+	{"onering", answer.FindingSpin, "thread 8 \"adder 1\" is in a loop of Ferry.M.Ids that ends only at null, and the 5 Ferry.Leg", ""}, // the others follow a list with an end
 	{"linked", answer.FindingHolder, "60000 System.Threading.CancellationTokenSource+Linked1CancellationTokenSource, kept by static Ferry.Dock.stopping", ""},
 	{"intern", answer.FindingHolder, "strings that are interned (String.Intern) or literals hold ", ""},
 	{"builder", answer.FindingHolder, "kept by static Ferry.Dock.log", ""},
@@ -531,6 +532,8 @@ var services = []struct {
 	{"foreground", "", "", ""},
 	{"rounds", "", "", ""},
 	{"laps", "", "", ""},
+	{"passed", "", "", ""},
+	{"seekers", "", "", ""},
 }
 
 // TestServices checks that a triage finds the cause of each trouble first, and its consequence

@@ -84,6 +84,11 @@ namespace Ferry
         [MethodImpl(MethodImplOptions.NoInlining)] static void Walks(Leg l) { while ((l = l.next) != null) Dock.sum += l.id; }
         [MethodImpl(MethodImplOptions.NoInlining)] static void Rounds(Leg l) { while (true) { Dock.sum += l.id; l = l.next; } }
         [MethodImpl(MethodImplOptions.NoInlining)] static int Laps(Leg first) { int n = 0; Leg l = first; do { n += l.id; l = l.next; } while (l != first); return n; }
+        // The first loop of Deals is over, or never began.
+        [MethodImpl(MethodImplOptions.NoInlining | MethodImplOptions.NoOptimization)] static void Deals(Leg l) { if (Dock.open) while (l != null) { Dock.sum += l.id; l = l.next; } while (!Dock.open) Dock.sum++; }
+        [MethodImpl(MethodImplOptions.NoInlining)] static Leg Seeks(Leg first) { Leg l = first, f = null; do { if (l.id == 7) f = l; l = l.next; } while (l != first); return f; }
+        [MethodImpl(MethodImplOptions.NoInlining)] static int Ids(Leg l) { int n = 0; while (l != null) { n += l.id; l = l.next; } return n; }
+        static Leg Line(int n) { Leg first = null; for (int i = 0; i < n; i++) first = new Leg(0) { next = first, id = i }; return first; }
         static Leg Circle(int n, int before) { var last = new Leg(0); var first = last; for (int i = 1; i < n; i++) first = new Leg(0) { next = first, id = i }; last.next = first; for (int i = 0; i < before; i++) first = new Leg(0) { next = first, id = i }; return first; }
         [MethodImpl(MethodImplOptions.NoInlining)] static int Depth(Leg l) { return l == null ? 0 : 1 + Depth(l.next); }
         [MethodImpl(MethodImplOptions.NoInlining)] static void Fill(int n) { for (int i = 0; i < n; i++) { var t = new Trip(); Dock.stopped.Task.ContinueWith(t.Left); } }
@@ -113,6 +118,7 @@ namespace Ferry
                 case "ring": Dock.ring = new Leg(10); Dock.ring.next = new Leg(10) { next = Dock.ring }; for (int i = 0; i < 3; i++) T("finder " + i, () => Dock.sum += Finds(7) ? 1 : 0); Thread.Sleep(3000); break;
                 case "endless": Dock.ring = Circle(500, 0); T("counter", () => Dock.sum += Counts()); Thread.Sleep(1500); break;
                 case "leadin": Dock.ring = Circle(7, 100); T("walker", () => Walks(Dock.ring)); Thread.Sleep(1500); break;
+                case "onering": Dock.ring = Circle(5, 0); Dock.route = Line(300000); for (int i = 0; i < 3; i++) { var l = i == 1 ? Dock.ring : Dock.route; T("adder " + i, () => { while (true) Dock.sum += Ids(l); }); } break;
                 // memory
                 case "linked": for (int i = 0; i < 60000; i++) { var t = new Trip(); t.own = CancellationTokenSource.CreateLinkedTokenSource(Dock.stopping.Token); t.own.Token.Register(() => GC.KeepAlive(t)); } break;
                 case "intern": for (int i = 0; i < 300000; i++) string.Intern("customer-" + i + "-of-the-ferry-line-and-its-partners"); break;
@@ -125,6 +131,8 @@ namespace Ferry
                 // nothing is wrong
                 case "rounds": Dock.ring = Circle(5, 0); T("dealer", () => Rounds(Dock.ring)); break;
                 case "laps": Dock.ring = Circle(100000, 0); T("dealer", () => { while (true) Dock.sum += Laps(Dock.ring); }); break;
+                case "passed": Dock.ring = Circle(5, 0); T("dealer", () => Deals(Dock.ring)); break;
+                case "seekers": Dock.ring = Circle(100000, 0); for (int i = 0; i < 3; i++) T("seeker " + i, () => { while (true) Dock.route = Seeks(Dock.ring); }); break;
                 case "iterators": Iterates(); break;
                 case "periodic": { object t = New("System.Threading.PeriodicTimer", TimeSpan.FromMilliseconds(100)); keep.Add(t); for (int i = 0; i < 12; i++) keep.Add(Ticks(New("System.Threading.PeriodicTimer", TimeSpan.FromSeconds(5 + i)))); break; }
                 case "poll": { var fds = new int[2]; pipe(fds); for (int i = 0; i < 3; i++) T("poller " + i, () => { var p = new PollFd { fd = fds[0], events = 1 }; poll(ref p, 1, -1); }); break; }
