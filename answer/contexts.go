@@ -34,8 +34,9 @@ type AssemblyContext struct {
 
 // A ContextAssembly is an assembly of a context.
 type ContextAssembly struct {
-	Name   Text        `json:"name" doc:"file or name of the assembly"`
-	Module target.Addr `json:"module" doc:"the runtime's Module"`
+	Name        Text        `json:"name" doc:"file or name of the assembly"`
+	Module      target.Addr `json:"module" doc:"the runtime's Module"`
+	Collectible Maybe[bool] `json:"collectible,omitzero" doc:"it can be unloaded: with its context, or by itself if it was emitted so (AssemblyBuilderAccess.RunAndCollect)"`
 }
 
 // The kinds of an UnloadBlocker.

@@ -109,9 +109,11 @@ func (l *lister) find() error {
 // assign adds the modules to their contexts. A context without a managed object, or with one that is not in the dump,
 // has a row without it.
 func (l *lister) assign(modules []*dac.Module) {
+	global, gerr := l.rt.GlobalLoaderAllocator()
 	for _, m := range modules {
 		object, err := m.LoadContext()
 		allocator, aerr := m.LoaderAllocator()
+		collectible := answer.Maybe[bool]{Value: aerr == nil && gerr == nil && allocator != global, Err: cmp.Or(aerr, gerr)}
 		var keeper target.Addr
 		if aerr == nil {
 			keeper, aerr = m.LoaderAllocatorObject()
@@ -137,7 +139,7 @@ func (l *lister) assign(modules []*dac.Module) {
 			l.out.Contexts = append(l.out.Contexts, c)
 		}
 		c := &l.out.Contexts[i]
-		row := answer.ContextAssembly{Module: m.Addr, Name: l.out.Text(m.File())}
+		row := answer.ContextAssembly{Module: m.Addr, Name: l.out.Text(m.File()), Collectible: collectible}
 		c.Assemblies = append(c.Assemblies, row)
 		if keeper != 0 && !c.Default { // an emitted assembly may be collectible by itself
 			c.Allocator, c.Keeper = allocator, keeper

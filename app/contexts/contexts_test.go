@@ -46,6 +46,7 @@ func TestBlockers(t *testing.T) {
 	require.Len(t, got, 7)
 	assert.True(t, out.Contexts[0].Default)
 	assert.Greater(t, len(out.Contexts[0].Assemblies), 5)
+	assert.Equal(t, answer.Known(false), out.Contexts[0].Assemblies[0].Collectible)
 	assert.Equal(t, answer.ContextAlive, got["alive"].State.S)
 	assert.Empty(t, got["alive"].Blockers, "it was not asked to unload")
 	assert.NotContains(t, got, "gone")
@@ -60,7 +61,8 @@ func TestBlockers(t *testing.T) {
 		assert.Equal(t, answer.ContextUnloading, c.State.S, name)
 		assert.Equal(t, answer.Known(true), c.Collectible, name)
 		assert.Equal(t, answer.Held, c.Verdict, name)
-		assert.Len(t, c.Assemblies, 1, name)
+		require.Len(t, c.Assemblies, 1, name)
+		assert.Equal(t, answer.Known(true), c.Assemblies[0].Collectible, name)
 		found := false
 		for _, b := range c.Blockers {
 			found = found || b.Kind == want[0] && strings.Contains(b.Text, want[1])

@@ -405,11 +405,11 @@ const manyMade = 300
 func madeAssemblies(c *answer.AssemblyContext) *answer.Finding {
 	made := 0
 	for _, a := range c.Assemblies {
-		if a.Name.Err == nil && a.Name.S == "" {
+		if a.Name.Err == nil && a.Name.S == "" && a.Collectible.Err == nil && !a.Collectible.Value {
 			made++
 		}
 	}
-	if made < manyMade || c.Collectible.Err == nil && c.Collectible.Value {
+	if made < manyMade {
 		return nil
 	}
 	name := words.Text(c.Name.String())

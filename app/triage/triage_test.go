@@ -265,13 +265,14 @@ func TestHTTPClients(t *testing.T) {
 
 // TestMadeAssemblies counts assemblies without a file in contexts that stay.
 func TestMadeAssemblies(t *testing.T) {
-	made := func(n int) []answer.ContextAssembly {
-		return append(make([]answer.ContextAssembly, n), answer.ContextAssembly{Name: answer.Text{S: "/app/app.dll"}}, answer.ContextAssembly{Name: answer.Text{Err: target.ErrNotInDump}})
+	made := func(n int, collectible answer.Maybe[bool]) []answer.ContextAssembly {
+		return append(slices.Repeat([]answer.ContextAssembly{{Collectible: collectible}}, n), answer.ContextAssembly{Name: answer.Text{S: "/app/app.dll"}}, answer.ContextAssembly{Name: answer.Text{Err: target.ErrNotInDump}})
 	}
 	q := healthy()
 	q.Contexts = Got(&answer.LoadContexts{Contexts: []answer.AssemblyContext{
-		{Default: true, Assemblies: made(300)}, {Name: answer.Text{S: "few"}, Assemblies: made(299)},
-		{Name: answer.Text{S: "goes"}, Collectible: answer.Known(true), Assemblies: made(1000)},
+		{Default: true, Assemblies: made(300, answer.Known(false))}, {Name: answer.Text{S: "few"}, Assemblies: made(299, answer.Known(false))},
+		{Name: answer.Text{S: "goes"}, Assemblies: made(1000, answer.Known(true))},
+		{Name: answer.Text{S: "may go"}, Assemblies: made(1000, answer.Maybe[bool]{Err: target.ErrNotInDump})},
 	}}, nil)
 	out, err := Judge(context.Background(), q, Options{})
 	require.NoError(t, err)
