@@ -7,8 +7,11 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/app/tasks"
+	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/base/compilernames"
+	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -18,7 +21,7 @@ func takes(method string) bool {
 	return strings.HasPrefix(class, "BlockingCollection") && (name == "Take" || name == "TryTake" || name == "GetConsumingEnumerable")
 }
 
-// takers finds the threads with a method that takes from a collection.
+// takers finds the threads with a method that takes from a collection again and again. A thread that has taken once may take no more.
 func (s *survey) takers(collection target.Addr) (out []holder) {
 	known := map[target.Addr]*methodCalls{}
 	for i := range s.r.threads {
@@ -26,22 +29,88 @@ func (s *survey) takers(collection target.Addr) (out []holder) {
 		if t.Managed == nil || t.OS == nil || s.ctx.Err() != nil {
 			continue
 		}
+		var taker *holder // its method has a call that takes
 		for f := range s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
 			md, err := f.Method()
 			if f.Kind != stackwalk.FrameManaged || err != nil || md == nil {
 				continue // a taker may be missing: the conclusion without one says so
 			}
 			m, err := s.calls(f.Runtime, md, known, takes)
-			if err != nil || !m.own || len(m.list) == 0 {
+			if err != nil || !m.own || taker == nil && len(m.list) == 0 {
 				continue
 			}
-			if around, err := s.around(t, &f, md); err == nil && slices.ContainsFunc(around.Before, func(c tasks.Call) bool { return takes(c.Method) && c.Object == collection }) {
-				out = append(out, s.threadHolder(t, &f, m))
+			again := false
+			if taker != nil {
+				_, loops, err := s.loopsOf(&f, md)
+				again = err == nil && len(loops) > 0
+			} else if h := s.threadHolder(t, &f, m); s.takesIn(t, &f, md, collection, &again) {
+				taker = &h
+			}
+			if again {
+				out = append(out, *taker)
 				break
 			}
 		}
 	}
 	return out
+}
+
+// takesIn reports whether a frame's method is past a call that takes from a collection. It sets again if that call is in a loop that the frame
+// is in, or if the loop goes through GetConsumingEnumerable.
+func (s *survey) takesIn(t *threads.Thread, f *stackwalk.Frame, md *code.MethodDesc, collection target.Addr, again *bool) bool {
+	il, loops, err := s.loopsOf(f, md)
+	if err != nil {
+		return false
+	}
+	this := s.receiver(t, f, md)
+	before := func(il int) []tasks.Call {
+		if around, err := s.found.tasks.CallsAround(md, il, this); err == nil {
+			return around.Before
+		}
+		return nil
+	}
+	is := func(c tasks.Call) bool { return takes(c.Method) && c.Object == collection }
+	past := before(il)
+	if !slices.ContainsFunc(past, is) {
+		return false
+	}
+	for start, end := range loops {
+		first := len(before(start))
+		*again = *again || slices.ContainsFunc(before(end)[first:], is) ||
+			slices.ContainsFunc(past[:first], func(c tasks.Call) bool { return is(c) && strings.HasSuffix(c.Method, ".GetConsumingEnumerable") })
+	}
+	return true
+}
+
+// loopsOf returns the IL offset at which a frame stands, and the loops of its method around it: their ends by their starts.
+func (s *survey) loopsOf(f *stackwalk.Frame, md *code.MethodDesc) (at int, loops map[int]int, err error) {
+	at, ok, err := code.Of(f.Runtime).ILOffset(f.CallSite())
+	if err == nil && !ok {
+		err = target.Unsupportedf("no IL offset")
+	}
+	if err != nil {
+		return 0, nil, err
+	}
+	body, err := code.Of(f.Runtime).IL(md)
+	if err != nil {
+		return 0, nil, err
+	}
+	loops, err = loopsAround(body.Code, at)
+	return at, loops, err
+}
+
+// loopsAround returns the loops of il around an offset: their ends by their starts.
+func loopsAround(il []byte, at int) (map[int]int, error) {
+	loops := map[int]int{}
+	for in, err := range metadata.Instructions(il) {
+		if err != nil {
+			return nil, err
+		}
+		if isBranch(&in) && in.Target() <= at && at < in.Offset+in.Size {
+			loops[in.Target()] = in.Offset + in.Size // the last jump to a start ends the loop
+		}
+	}
+	return loops, nil
 }
 
 // taken adds who takes from a full collection to the conclusion that threads wait for room in it.
