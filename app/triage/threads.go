@@ -38,7 +38,8 @@ func waits(ctx context.Context, q *Answers) (view, error) {
 }
 
 // unanswered describes the promises in dictionaries, such as the answers to requests by their number, that suspended code waits for although
-// a task of the class with the dictionary has failed. Without the failure they are the normal state of a client.
+// a task of the class with the dictionary has failed. Without the failure they are the normal state of a client. The failed task may be another
+// than what completes the promises: the conclusion is no more than possible.
 func unanswered(w *answer.Waits, q *Answers) []answer.Finding {
 	var list []answer.Verdict
 	of := map[target.Addr]int{}
@@ -54,7 +55,7 @@ func unanswered(w *answer.Waits, q *Answers) []answer.Finding {
 		at, known := of[o.Object]
 		if !known {
 			at, of[o.Object] = len(list), len(list)
-			list = append(list, answer.Conclude(answer.FindingPromises, failed.Statement, answer.StrengthLikely))
+			list = append(list, answer.Conclude(answer.FindingPromises, failed.Statement, answer.StrengthPossible))
 			list[at].Show = []string{"tasks -faulted", "dumpobj " + fmt.Sprintf("%016x", uint64(o.Object))}
 		}
 		x := &list[at]
@@ -66,7 +67,7 @@ func unanswered(w *answer.Waits, q *Answers) []answer.Finding {
 	var out []answer.Finding
 	for _, x := range list {
 		f := finding(x.Kind, x)
-		f.Next = append(slices.Clone(x.Show), f.Next...)
+		f.Severity, f.Next = answer.SeverityWarning, append(slices.Clone(x.Show), f.Next...)
 		out = append(out, f)
 	}
 	return out

@@ -568,6 +568,47 @@ func TestHosts(t *testing.T) {
 	assert.NotContains(t, out.Quiet, "hosted services")
 }
 
+// TestUnanswered joins promises in a dictionary with the failed task of the class, which may or may not have been to complete them.
+func TestUnanswered(t *testing.T) {
+	wait := func(typ, class string) answer.OperationWait {
+		return answer.OperationWait{Count: 3, Kind: answer.WaitPromise, Object: 0x10, Type: answer.Text{S: typ}, Name: class + ".pending", Class: class, Method: answer.Text{S: class + ".Call"},
+			Statement: answer.Statement{Text: "waits for a promise"}}
+	}
+	const dictionary = "System.Collections.Generic.Dictionary<int, System.Threading.Tasks.TaskCompletionSource<int>>"
+	for name, c := range map[string]struct {
+		wait   answer.OperationWait
+		failed []string
+		want   bool
+	}{
+		"a failed listener":       {wait(dictionary, "Shop.Radio"), []string{"Shop.Radio.Listens"}, true},
+		"a failure elsewhere":     {wait(dictionary, "Shop.Radio"), []string{"Shop.Bill.Pays"}, false},
+		"calls that failed":       {wait(dictionary, "Shop.Radio"), []string{"Shop.Radio.Send", "Shop.Radio.Send"}, false},
+		"a call like those":       {wait(dictionary, "Shop.Radio"), []string{"Shop.Radio.Call"}, false},
+		"a list of promises":      {wait("System.Collections.Generic.List<int>", "Shop.Radio"), []string{"Shop.Radio.Listens"}, false},
+		"a class of the library":  {wait(dictionary, "System.Net.Radio"), []string{"System.Net.Radio.Listens"}, false},
+		"a class of the class":    {wait(dictionary, "Shop"), []string{"Shop.Radio.Listens"}, false},
+		"nothing failed, as ever": {wait(dictionary, "Shop.Radio"), nil, false},
+	} {
+		q := healthy()
+		q.Waits = Got(&answer.Waits{Operations: []answer.OperationWait{c.wait}}, nil)
+		list := &answer.Tasks{}
+		for _, method := range c.failed {
+			list.Faults = append(list.Faults, answer.FaultedTask{Name: answer.Text{S: method}})
+		}
+		q.Tasks = Got(list, nil)
+		out, err := Judge(context.Background(), q, Options{})
+		require.NoError(t, err, name)
+		at := slices.IndexFunc(out.Findings, func(f answer.Finding) bool { return f.Kind == answer.FindingPromises })
+		require.Equal(t, c.want, at >= 0, name)
+		if c.want {
+			f := &out.Findings[at]
+			assert.Contains(t, f.Text, "3 suspended operations wait for promises in Shop.Radio.pending; a task of the same class has failed: Shop.Radio.Listens", name)
+			assert.Equal(t, answer.SeverityWarning, f.Severity, name)
+			assert.Equal(t, answer.StrengthPossible, f.Clauses[0].Strength, name)
+		}
+	}
+}
+
 // TestInitializers checks that failed initializers are one finding.
 func TestInitializers(t *testing.T) {
 	q := healthy()
