@@ -864,7 +864,7 @@ export interface ConfigurationKey {
 }
 
 export interface ContextAssembly {
-  module: string; name: string | null;
+  collectible?: boolean | null; module: string; name: string | null;
 }
 
 export interface Contract {
