@@ -300,6 +300,8 @@ func TestSilentServers(t *testing.T) {
 		"connections": {requests(5, old, answer.WaitConnection), nil, "5 of 5 requests to api:80 wait for a connection (4 are being opened), the oldest for at least 12s", answer.SeverityHigh},
 		"answers":     {requests(1, young, answer.WaitConnection), requests(20, old, answer.WaitServer), "20 of 21 requests to api:80 wait for its answer, the oldest for at least 12s", answer.SeverityHigh},
 		"fewer":       {nil, requests(6, old, answer.WaitServer), "6 of 6 requests to api:80 wait for its answer, the oldest for at least 12s", answer.SeverityWarning},
+		"both":        {requests(3, old, answer.WaitConnection), requests(3, old, answer.WaitServer), "6 of 6 requests to api:80 wait for its answer or, 3 of them, for a connection (4 are being opened), the oldest for at least 12s", answer.SeverityHigh},
+		"few connect": {requests(1, old, answer.WaitConnection), requests(6, old, answer.WaitServer), "7 of 7 requests to api:80 wait for its answer or, 1 of them, for a connection (4 are being opened), the oldest for at least 12s", answer.SeverityWarning},
 		"few":         {nil, requests(4, old, answer.WaitServer), "", ""},
 		"young":       {nil, requests(50, young, answer.WaitServer), "", ""},
 		"unknown":     {requests(50, unread, answer.WaitConnection), nil, "", ""},

@@ -123,9 +123,14 @@ func silentServer(p *answer.HTTPPool, whole bool) *answer.Finding {
 	if p.Disposed || slow < manySlow || 2*slow < all {
 		return nil
 	}
-	what := words.AnAnswer.Of()
-	if 2*connecting >= slow {
-		what = words.AConnection.Of(words.N(p.Opening.Value))
+	what, opening := words.AnAnswer.Of(), answer.Statement{}
+	if p.Opening.Err == nil && p.Opening.Value > 0 { // those of HTTP/2 are not counted
+		opening = words.BeingOpened.Of(words.N(p.Opening.Value))
+	}
+	if connecting == slow {
+		what = words.AConnection.Of(opening)
+	} else if connecting > 0 {
+		what = words.AnAnswerOr.Of(words.N(connecting), opening)
 	}
 	x := answer.Conclude(answer.FindingDependency, words.ServerSilent.Of(words.N(slow), words.N(all), words.Text(p.Host.String()), words.N(p.Port.Value), what, words.Duration(oldest)),
 		answer.StrengthRecorded, words.QueueOfPool.Of(words.ShortObject(p.Address)))
@@ -138,7 +143,7 @@ func silentServer(p *answer.HTTPPool, whole bool) *answer.Finding {
 		return alikeClause(words.CallsWaitIn.Of(words.N(n), words.Method(method)), n, words.AwaitingCode.Of())
 	})
 	f := finding(answer.FindingDependency, append([]answer.Verdict{x}, clauses...)...)
-	if f.Object = p.Address; connecting == 0 && slow < manyAnswers {
+	if f.Object = p.Address; 2*connecting < slow && slow < manyAnswers {
 		f.Severity = answer.SeverityWarning
 	}
 	return &f
