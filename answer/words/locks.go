@@ -183,6 +183,7 @@ var (
 	FirstOf       = say("threads, the first", "{threads} threads, the first {thread},")
 	FollowsLoop   = say("loop that follows references", "{threads} in a loop of {method} that follows references and stores nothing: it has no end if they form a circle{used?}")
 	GoesRound     = say("loop round a circle", "{threads} in a loop of {method} that ends only at null, and the {objects} {type} that it follows by {field} form a circle{used?}")
+	GoesRoundOr   = say("loop round a circle that can throw", "{threads} in a loop of {method} that ends only at null or by an exception, and the {objects} {type} that it follows by {field} form a circle{used?}")
 	FollowsCircle = say("loop that follows a circle", "{threads} in a loop of {method} that stores nothing, and the {objects} {type} that it follows by {field} form a circle{used?}")
 	InCircle      = say("object that a loop has reached", "the variable of the loop has {object}")
 	IsThread      = say("thread is", "thread {thread} is")

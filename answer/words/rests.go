@@ -59,7 +59,7 @@ var conclusions = []struct {
 	{stacks, []*Sentence{Overflowed, FailFast, AssertionFailed, FinalizerDoes, CalledExit, RunsExit}},
 	{frames, []*Sentence{ThreadRuns, ManyThreads, ThreadsRun, ThreadsRan}},
 	{il, []*Sentence{FollowsLoop, ThreadSpins, ThreadsSpin}},
-	{append(slices.Clip(il), answer.NoCollection), []*Sentence{GoesRound, FollowsCircle}},
+	{append(slices.Clip(il), answer.NoCollection), []*Sentence{GoesRound, GoesRoundOr, FollowsCircle}},
 	{[]answer.Premise{answer.CodeFound}, []*Sentence{JumpedTo, CodeFaulted}},
 	{[]answer.Premise{answer.CodeFound, answer.FilesThere}, []*Sentence{NullUses}},
 	{variables, []*Sentence{InHandsOf, CallsWaitIn}},

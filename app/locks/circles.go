@@ -467,7 +467,7 @@ func (c *circle) conclude(as func(answer.Strength, answer.Statement, ...answer.S
 	case c.onlyNull && !c.calls && !c.throws:
 		strength, says = answer.StrengthProved, words.GoesRound
 	case c.onlyNull:
-		says = words.GoesRound
+		says = words.GoesRoundOr
 	case !busy:
 		strength = answer.StrengthPossible
 	}
