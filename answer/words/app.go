@@ -2,7 +2,9 @@ package words
 
 // Conclusions of app/web, app/hosting, app/contexts and app/doctor, and of app/locks about type initializers.
 var (
-	ClientsUnshared = say("unshared clients", "{pools} pools of connections lead to {host}:{port}: HttpClients are made for each use, and not shared")
+	ServerPort      = say("server", "{host}{port?}")
+	ColonPort       = say("port of a server", ":{port}")
+	ClientsUnshared = say("unshared clients", "{pools} pools of connections lead to {server}: HttpClients are made for each use, and not shared")
 	HandlersOnHeap  = say("handlers on the heap", "{handlers} SocketsHttpHandlers on the heap, each with pools of its own")
 	ClientsKept     = say("clients kept", "{clients} HttpClients are not disposed and belong to no IHttpClientFactory")
 

@@ -185,3 +185,12 @@ func Failure(e *answer.TaskException) answer.Statement {
 	}
 	return ColonException.Of(Type(e.Type.String()), message, method)
 }
+
+// Server names a server by its host, and by its port if that is known.
+func Server(host answer.Text, port answer.Maybe[int64]) answer.Statement {
+	colon := answer.Statement{}
+	if port.Err == nil {
+		colon = ColonPort.Of(N(port.Value))
+	}
+	return ServerPort.Of(Text(host.String()), colon)
+}

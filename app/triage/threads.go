@@ -19,6 +19,7 @@ func waits(ctx context.Context, q *Answers) (view, error) {
 		return view{}, err
 	}
 	v := view{partly: cmp.Or(err, w.Lost, firstOf(w.Noted(), nil))}
+	failedIn := q.failures()
 	for _, x := range v.findings(w.Verdicts) {
 		f := finding(x.Kind, x)
 		if x.Kind == answer.FindingHeld && x.Count < manyWaiters || x.Kind == answer.FindingPermits && x.Count > 0 && x.Count < manyWaiters {
@@ -28,19 +29,19 @@ func waits(ctx context.Context, q *Answers) (view, error) {
 		if len(x.Show) > 0 {
 			f.Next = append(slices.Clone(x.Show), f.Next...)
 		}
-		if failed := q.failedIn(x.Class); failed != nil {
+		if failed := failedIn(x.Class); failed != nil {
 			f.Clauses = append(f.Clauses, *failed)
 		}
 		v.found = append(v.found, f)
 	}
-	v.found = append(v.found, unanswered(w, q)...)
+	v.found = append(v.found, unanswered(w, failedIn)...)
 	return v, nil
 }
 
 // unanswered describes the promises in dictionaries, such as the answers to requests by their number, that suspended code waits for although
 // a task of the class with the dictionary has failed. Without the failure they are the normal state of a client. The failed task may be another
 // than what completes the promises: the conclusion is no more than possible.
-func unanswered(w *answer.Waits, q *Answers) []answer.Finding {
+func unanswered(w *answer.Waits, failedIn func(class string) *answer.Verdict) []answer.Finding {
 	var list []answer.Verdict
 	of := map[target.Addr]int{}
 	for i := range w.Operations {
@@ -48,7 +49,7 @@ func unanswered(w *answer.Waits, q *Answers) []answer.Finding {
 		if o.Kind != answer.WaitPromise || !strings.Contains(o.Type.S, "Dictionary") {
 			continue
 		}
-		failed := q.failedIn(o.Class)
+		failed := failedIn(o.Class)
 		if failed == nil {
 			continue
 		}

@@ -261,6 +261,12 @@ func TestHTTPClients(t *testing.T) {
 	assert.Equal(t, "3 requests wait for a connection to api:80, 2 of at most 2 are in use", out.Findings[0].Text)
 	assert.Equal(t, []string{"httpclients"}, out.Findings[0].Next)
 	assert.Equal(t, answer.FindingClients, out.Findings[1].Kind)
+
+	full.Port.Err = target.ErrNotInDump
+	q.HTTPClients = Got(&answer.HTTPClients{Pools: []answer.HTTPPool{full}}, nil)
+	out, err = Judge(context.Background(), q, Options{})
+	require.NoError(t, err)
+	assert.Equal(t, "3 requests wait for a connection to api, 2 of at most 2 are in use", out.Findings[0].Text)
 }
 
 // TestMadeAssemblies counts assemblies without a file in contexts that stay.
@@ -583,6 +589,7 @@ func TestUnanswered(t *testing.T) {
 		want   bool
 	}{
 		"a failed listener":       {wait(dictionary, "Shop.Radio"), []string{"Shop.Radio.Listens"}, true},
+		"failures not listed":     {wait(dictionary, "Shop.Radio"), []string{"Shop.Radio.Listens"}, false},
 		"a failure elsewhere":     {wait(dictionary, "Shop.Radio"), []string{"Shop.Bill.Pays"}, false},
 		"calls that failed":       {wait(dictionary, "Shop.Radio"), []string{"Shop.Radio.Send", "Shop.Radio.Send"}, false},
 		"a call like those":       {wait(dictionary, "Shop.Radio"), []string{"Shop.Radio.Call"}, false},
@@ -594,6 +601,9 @@ func TestUnanswered(t *testing.T) {
 		q := healthy()
 		q.Waits = Got(&answer.Waits{Operations: []answer.OperationWait{c.wait}}, nil)
 		list := &answer.Tasks{}
+		if name == "failures not listed" {
+			list.More = 1
+		}
 		for _, method := range c.failed {
 			list.Faults = append(list.Faults, answer.FaultedTask{Name: answer.Text{S: method}})
 		}

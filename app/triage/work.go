@@ -66,7 +66,7 @@ func httpClients(_ context.Context, q *Answers) (view, error) {
 		if len(p.Waiting) == 0 || p.Disposed || p.Max.Err != nil || p.Count.Err != nil || p.Count.Value < p.Max.Value || p.Idle.Err != nil || p.Idle.Value > 0 {
 			continue // a connection is free or being opened
 		}
-		x := answer.Conclude(answer.FindingExhausted, words.RequestsWait.Of(words.N(len(p.Waiting)), words.Text(p.Host.String()), words.N(p.Port.Value), words.N(p.Count.Value), words.N(p.Max.Value)),
+		x := answer.Conclude(answer.FindingExhausted, words.RequestsWait.Of(words.N(len(p.Waiting)), words.Server(p.Host, p.Port), words.N(p.Count.Value), words.N(p.Max.Value)),
 			answer.StrengthProved, words.QueueOfPool.Of(words.ShortObject(p.Address)))
 		x.Count, x.Show = len(p.Waiting), []string{"httpclients"}
 		for k := range p.Waiting {
@@ -89,7 +89,6 @@ const (
 	slowRequest = 5 * time.Second
 	manySlow    = 5  // requests to one server, at least half of them
 	manyAnswers = 20 // of them that wait for an answer are no long polls
-	millisecond = int64(time.Millisecond)
 )
 
 // silentServer describes the requests of a pool that have waited long for a connection or an answer, or returns nil. whole is false if requests
@@ -132,7 +131,7 @@ func silentServer(p *answer.HTTPPool, whole bool) *answer.Finding {
 	} else if connecting > 0 {
 		what = words.AnAnswerOr.Of(words.N(connecting), opening)
 	}
-	x := answer.Conclude(answer.FindingDependency, words.ServerSilent.Of(words.N(slow), words.N(all), words.Text(p.Host.String()), words.N(p.Port.Value), what, words.Duration(oldest)),
+	x := answer.Conclude(answer.FindingDependency, words.ServerSilent.Of(words.N(slow), words.N(all), words.Server(p.Host, p.Port), what, words.Duration(oldest)),
 		answer.StrengthRecorded, words.QueueOfPool.Of(words.ShortObject(p.Address)))
 	x.Count, x.Show = slow, []string{"httpclients"}
 	if !whole {
@@ -258,12 +257,13 @@ func failedMethod(t *answer.FaultedTask) string {
 	return t.Exceptions[0].Began.S
 }
 
-// failedIn returns the conclusion that a task with a method of a class of the program has failed, or nil. A method with several failures, or one
-// that runs, is called for each request: it is not what completes the others.
-func (q *Answers) failedIn(class string) *answer.Verdict {
+// failures returns a function that returns the conclusion that a task with a method of a class of the program has failed, or nil. A method with
+// several failures, or one that runs, is called for each request: it is not what completes the others. Where tasks are not listed, none is known
+// to have failed once.
+func (q *Answers) failures() func(class string) *answer.Verdict {
 	list, err := q.Tasks.get()
-	if err != nil || class == "" || answer.LibraryMethod(class) {
-		return nil
+	if err != nil || list.More > 0 {
+		return func(string) *answer.Verdict { return nil }
 	}
 	times := map[string]int{}
 	for i := range list.Faults {
@@ -275,16 +275,25 @@ func (q *Answers) failedIn(class string) *answer.Verdict {
 			times[w.Operations[i].From] += w.Operations[i].Count
 		}
 	}
+	of := map[string]*answer.FaultedTask{} // by class
 	for i := range list.Faults {
 		t := &list.Faults[i]
 		name := failedMethod(t)
-		if method, ok := strings.CutPrefix(name, class+"."); ok && !strings.Contains(method, ".") && times[name] == 1 {
-			v := answer.Conclude(answer.FindingTasks, words.OfClassFailed.Of(failedTask(t)), answer.StrengthLikely)
-			v.Show = []string{"tasks -faulted"}
-			return &v
+		dot := strings.LastIndexByte(name, '.')
+		if dot < 0 || times[name] != 1 || answer.LibraryMethod(name) || of[name[:dot]] != nil {
+			continue
 		}
+		of[name[:dot]] = t
 	}
-	return nil
+	return func(class string) *answer.Verdict {
+		t := of[class]
+		if t == nil {
+			return nil
+		}
+		v := answer.Conclude(answer.FindingTasks, words.OfClassFailed.Of(failedTask(t)), answer.StrengthLikely)
+		v.Show = []string{"tasks -faulted"}
+		return &v
+	}
 }
 
 // failedTasks checks for tasks with unobserved exceptions.

@@ -125,7 +125,7 @@ func Unshared(a *answer.HTTPClients) []answer.Verdict {
 		if pools[s] < unshared {
 			continue
 		}
-		v := answer.Conclude(answer.FindingClients, words.ClientsUnshared.Of(words.N(pools[s]), words.Text(s.host), words.N(s.port)), answer.StrengthLikely,
+		v := answer.Conclude(answer.FindingClients, words.ClientsUnshared.Of(words.N(pools[s]), words.Server(answer.Text{S: s.host}, answer.Known(s.port))), answer.StrengthLikely,
 			words.HandlersOnHeap.Of(words.N(a.Handlers)), words.ClientsKept.Of(words.N(kept)))
 		v.Count, v.Show = pools[s], []string{"httpclients"}
 		if kept < pools[s] {
