@@ -321,14 +321,20 @@ func (s *survey) threadHolder(t *threads.Thread, f *stackwalk.Frame, m *methodCa
 
 // around returns the calls of a frame's method before and after the instruction at which the frame stands.
 func (s *survey) around(t *threads.Thread, f *stackwalk.Frame, md *code.MethodDesc) (*tasks.Around, error) {
-	il, ok, err := code.Of(f.Runtime).ILOffset(f.CallSite())
-	if err == nil && !ok {
-		err = target.Unsupportedf("no IL offset")
-	}
+	il, err := ilOffset(f)
 	if err != nil {
 		return nil, err
 	}
 	return s.found.tasks.CallsAround(md, il, s.receiver(t, f, md))
+}
+
+// ilOffset returns the IL offset at which a frame stands.
+func ilOffset(f *stackwalk.Frame) (int, error) {
+	il, ok, err := code.Of(f.Runtime).ILOffset(f.CallSite())
+	if err == nil && !ok {
+		err = target.Unsupportedf("no IL offset")
+	}
+	return il, err
 }
 
 // receiver returns the object on which a frame's method was called: the only object of the method's class that the frame

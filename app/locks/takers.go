@@ -84,11 +84,7 @@ func (s *survey) takesIn(t *threads.Thread, f *stackwalk.Frame, md *code.MethodD
 
 // loopsOf returns the IL offset at which a frame stands, and the loops of its method around it: their ends by their starts.
 func (s *survey) loopsOf(f *stackwalk.Frame, md *code.MethodDesc) (at int, loops map[int]int, err error) {
-	at, ok, err := code.Of(f.Runtime).ILOffset(f.CallSite())
-	if err == nil && !ok {
-		err = target.Unsupportedf("no IL offset")
-	}
-	if err != nil {
+	if at, err = ilOffset(f); err != nil {
 		return 0, nil, err
 	}
 	body, err := code.Of(f.Runtime).IL(md)
