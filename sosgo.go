@@ -76,7 +76,7 @@ import (
 // Options control how a dump is opened. The zero value suits most callers.
 type Options = process.Options
 
-// A SymbolServer fetches files by their keys in a symbol store. Package image/symbolserver has servers for HTTP.
+// A SymbolServer fetches files by their keys in a symbol store. Package internal/files/symbolserver has servers for HTTP.
 type SymbolServer = process.SymbolServer
 
 // A ProgressFunc receives the progress of a piece of work; see WithProgress.

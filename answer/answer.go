@@ -16,7 +16,7 @@
 // # Chapters
 //
 //   - Parts of all answers: answer, value, line, marshal
-//   - Conclusions: conclusion, finding, premises, and package answer/words
+//   - Conclusions: conclusion, finding, premises, and package internal/words
 //   - The dump and its files: diagnosis, image, source, export, scrubbed, shrunk, secrets
 //   - The process: process, crash, exception, memory, memorymap, stresslog
 //   - Threads and code that waits: thread, stack, locks, threadpool, tasks, flows

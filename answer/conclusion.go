@@ -46,7 +46,7 @@ func Weakest(list ...Strength) Strength {
 // otherwise.
 func CompareStrength(a, b Strength) int { return a.rank() - b.rank() }
 
-// A Statement is a sentence or a part of one, made from arguments by package answer/words.
+// A Statement is a sentence or a part of one, made from arguments by package internal/words.
 type Statement struct {
 	Text string `json:"text" doc:"the sentence"`
 	Says string `json:"says,omitempty" doc:"the kind of sentence; absent for one that is a value alone"`

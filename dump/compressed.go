@@ -11,8 +11,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/sosgo/sosgo/dump/elfcore"
-	"github.com/sosgo/sosgo/dump/machocore"
+	"github.com/sosgo/sosgo/internal/dump/elfcore"
+	"github.com/sosgo/sosgo/internal/dump/machocore"
 	"github.com/sosgo/sosgo/minidump"
 	"github.com/sosgo/sosgo/target"
 )

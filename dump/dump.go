@@ -16,11 +16,11 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/sosgo/sosgo/dump/crashreport"
-	"github.com/sosgo/sosgo/dump/elfcore"
-	"github.com/sosgo/sosgo/dump/machocore"
 	"github.com/sosgo/sosgo/internal/base/mmapfile"
 	"github.com/sosgo/sosgo/internal/base/pagecache"
+	"github.com/sosgo/sosgo/internal/dump/crashreport"
+	"github.com/sosgo/sosgo/internal/dump/elfcore"
+	"github.com/sosgo/sosgo/internal/dump/machocore"
 	"github.com/sosgo/sosgo/minidump"
 	"github.com/sosgo/sosgo/target"
 )

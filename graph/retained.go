@@ -8,11 +8,11 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/base/enum"
 	"github.com/sosgo/sosgo/internal/base/offheap"
+	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/target"
 )
 

@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sosgo/sosgo/dump/elfcore"
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/base/mmapfile"
+	"github.com/sosgo/sosgo/internal/dump/elfcore"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/minidump"
 	"github.com/sosgo/sosgo/target"

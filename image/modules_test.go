@@ -13,8 +13,8 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dump"
-	"github.com/sosgo/sosgo/dump/elfcore"
 	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/dump/elfcore"
 	"github.com/sosgo/sosgo/internal/test/synth"
 	"github.com/sosgo/sosgo/target"
 )

@@ -6,10 +6,10 @@ import (
 	"fmt"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/answer/words"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/stackwalk/threads"

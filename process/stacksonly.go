@@ -8,9 +8,9 @@ import (
 
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/image"
-	"github.com/sosgo/sosgo/image/unwind"
 	"github.com/sosgo/sosgo/internal/base/lazy"
 	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/image/unwind"
 	"github.com/sosgo/sosgo/target"
 )
 

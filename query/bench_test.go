@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/app/rows"
+	"github.com/sosgo/sosgo/internal/app/rows"
 	"github.com/sosgo/sosgo/query"
 )
 

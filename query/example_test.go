@@ -6,7 +6,7 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/app/rows"
+	"github.com/sosgo/sosgo/internal/app/rows"
 	"github.com/sosgo/sosgo/query"
 )
 

@@ -13,8 +13,8 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/app/rows"
 	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/internal/app/rows"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/query"

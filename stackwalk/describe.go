@@ -7,7 +7,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/image"
-	"github.com/sosgo/sosgo/image/unwind"
+	"github.com/sosgo/sosgo/internal/image/unwind"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"

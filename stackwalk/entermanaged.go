@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/image/unwind"
+	"github.com/sosgo/sosgo/internal/image/unwind"
 	"github.com/sosgo/sosgo/target"
 )
 

@@ -2,7 +2,7 @@ package stackwalk
 
 import (
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/image/unwind"
+	"github.com/sosgo/sosgo/internal/image/unwind"
 	"github.com/sosgo/sosgo/target"
 )
 

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/sosgo/sosgo/dac/code"
-	"github.com/sosgo/sosgo/image/unwind"
+	"github.com/sosgo/sosgo/internal/image/unwind"
 	"github.com/sosgo/sosgo/target"
 )
 

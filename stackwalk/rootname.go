@@ -3,7 +3,7 @@ package stackwalk
 import (
 	"strconv"
 
-	"github.com/sosgo/sosgo/image/codeinfo"
+	"github.com/sosgo/sosgo/internal/image/codeinfo"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"

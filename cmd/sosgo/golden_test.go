@@ -163,7 +163,7 @@ var goldenLines = map[string][]string{
 	"web":              {}, // runs until stopped: tested by webui and ui/browsertest
 	"mcp":              {}, // needs a client: tested by mcpserver and mcpcmd
 	"fleet":            {}, // writes files: tested by TestFleet
-	"signature":        {}, // needs a fleet: tested by TestFleet and export/fleet
+	"signature":        {}, // needs a fleet: tested by TestFleet and internal/export/fleet
 	"dap":              {}, // needs an editor: tested by dap
 	"report":           {}, // writes a file: tested by webui
 	"pack":             {}, // writes a file: tested by dump (packing)

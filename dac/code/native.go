@@ -5,9 +5,9 @@ import (
 
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/image"
-	"github.com/sosgo/sosgo/image/codeinfo"
-	"github.com/sosgo/sosgo/image/unwind"
 	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/image/codeinfo"
+	"github.com/sosgo/sosgo/internal/image/unwind"
 	"github.com/sosgo/sosgo/target"
 )
 

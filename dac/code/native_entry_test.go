@@ -7,9 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/dac/code"
-	"github.com/sosgo/sosgo/dump/elfcore"
-	"github.com/sosgo/sosgo/dump/machocore"
-	"github.com/sosgo/sosgo/image/unwind"
+	"github.com/sosgo/sosgo/internal/dump/elfcore"
+	"github.com/sosgo/sosgo/internal/dump/machocore"
+	"github.com/sosgo/sosgo/internal/image/unwind"
 	"github.com/sosgo/sosgo/internal/test/synth"
 	"github.com/sosgo/sosgo/target"
 )

@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/image"
-	"github.com/sosgo/sosgo/image/codeinfo"
-	"github.com/sosgo/sosgo/image/unwind"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/files/nativeformat"
+	"github.com/sosgo/sosgo/internal/image/codeinfo"
+	"github.com/sosgo/sosgo/internal/image/unwind"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
 )

@@ -1,8 +1,8 @@
 package code
 
 import (
-	"github.com/sosgo/sosgo/image/codeinfo"
 	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/image/codeinfo"
 	"github.com/sosgo/sosgo/target"
 )
 

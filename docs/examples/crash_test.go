@@ -6,7 +6,7 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/app/crash"
+	"github.com/sosgo/sosgo/internal/app/crash"
 )
 
 // Explain why a process died.

@@ -6,8 +6,8 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/graph/heapdiff"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/heapdiff"
 )
 
 // Compare two dumps: what grew?

@@ -6,7 +6,7 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/app/memory"
+	"github.com/sosgo/sosgo/internal/app/memory"
 )
 
 // Which strings are there several times?

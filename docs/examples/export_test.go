@@ -7,8 +7,8 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/export"
-	"github.com/sosgo/sosgo/export/gcdump"
+	"github.com/sosgo/sosgo/internal/export"
+	"github.com/sosgo/sosgo/internal/export/gcdump"
 )
 
 // Write the heap for PerfView.

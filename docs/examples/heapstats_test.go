@@ -6,7 +6,7 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/app/memory"
+	"github.com/sosgo/sosgo/internal/app/memory"
 )
 
 // Count the objects of the heap by type: what fills it?

@@ -6,7 +6,7 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/app/leaks"
+	"github.com/sosgo/sosgo/internal/app/leaks"
 )
 
 // Look for leaks.

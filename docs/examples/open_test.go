@@ -6,7 +6,7 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/app/modules"
+	"github.com/sosgo/sosgo/internal/app/modules"
 )
 
 // Open a dump, and find which runtime the process ran.

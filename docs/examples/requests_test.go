@@ -6,7 +6,7 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/app/web"
+	"github.com/sosgo/sosgo/internal/app/web"
 )
 
 // Which web requests was the process working on?

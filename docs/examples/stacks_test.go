@@ -6,7 +6,7 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/app/stacks"
+	"github.com/sosgo/sosgo/internal/app/stacks"
 )
 
 // Print the stacks of all managed threads.

@@ -6,8 +6,8 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/app/async"
-	"github.com/sosgo/sosgo/app/tasks"
+	"github.com/sosgo/sosgo/internal/app/async"
+	"github.com/sosgo/sosgo/internal/app/tasks"
 )
 
 // Count the tasks by state and method.

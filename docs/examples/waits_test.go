@@ -6,7 +6,7 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/app/locks"
+	"github.com/sosgo/sosgo/internal/app/locks"
 )
 
 // List the threads that wait for each other. The verdicts include deadlocks.

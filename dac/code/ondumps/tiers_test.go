@@ -9,8 +9,8 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/app/methods"
 	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/internal/app/methods"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/target"
 )

@@ -23,8 +23,8 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/export/summary"
-	"github.com/sosgo/sosgo/export/tables"
+	"github.com/sosgo/sosgo/internal/export/summary"
+	"github.com/sosgo/sosgo/internal/export/tables"
 )
 
 func main() {

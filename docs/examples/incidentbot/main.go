@@ -19,10 +19,10 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/app/crash"
-	"github.com/sosgo/sosgo/app/sensitive"
-	"github.com/sosgo/sosgo/app/stacks"
-	"github.com/sosgo/sosgo/app/triage"
+	"github.com/sosgo/sosgo/internal/app/crash"
+	"github.com/sosgo/sosgo/internal/app/sensitive"
+	"github.com/sosgo/sosgo/internal/app/stacks"
+	"github.com/sosgo/sosgo/internal/app/triage"
 	"github.com/sosgo/sosgo/text"
 )
 

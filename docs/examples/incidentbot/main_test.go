@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/app/sensitive"
+	"github.com/sosgo/sosgo/internal/app/sensitive"
 	"github.com/sosgo/sosgo/text"
 )
 

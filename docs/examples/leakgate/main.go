@@ -18,8 +18,8 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/graph/heapdiff"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/heapdiff"
 )
 
 const (

@@ -1,6 +1,6 @@
 // Package corefile holds what ELF and Mach-O cores have in common: the process while a core is
 // being opened (Core), and the opened core (File), which implements target.Target. The formats are
-// decoded in dump/elfcore and dump/machocore.
+// decoded in internal/dump/elfcore and internal/dump/machocore.
 package corefile
 
 import (

@@ -1,6 +1,6 @@
 // Package macho decodes the common parts of 64-bit Mach-O files: the header and the load commands
 // (xnu: EXTERNAL_HEADERS/mach-o/loader.h). The load commands describe the memory and threads of a
-// core, and the segments, identity and symbols of an image. Cores are read by dump/machocore,
+// core, and the segments, identity and symbols of an image. Cores are read by internal/dump/machocore,
 // images by package image.
 package macho
 

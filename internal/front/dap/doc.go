@@ -4,7 +4,7 @@
 // Start with Serve, which answers the requests of one client. server.go orders the work; wire.go reads and writes
 // messages. A session is the state of one client. threads.go, stack.go, scopes.go, variables.go, exception.go,
 // sources.go, evaluate.go, memory.go and modules.go each hold one group of requests. They show values of package
-// answer, which packages such as app/stacks compute. They compute no facts.
+// answer, which packages such as internal/app/stacks compute. They compute no facts.
 //
 // A missing value is shown as its reason (answer.Absent), never as empty or zero.
 package dap

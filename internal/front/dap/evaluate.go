@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-dap"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/app/rows"
+	"github.com/sosgo/sosgo/internal/app/rows"
 	"github.com/sosgo/sosgo/query"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-dap"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/app/async"
-	"github.com/sosgo/sosgo/app/resolve"
+	"github.com/sosgo/sosgo/internal/app/async"
+	"github.com/sosgo/sosgo/internal/app/resolve"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"

@@ -11,7 +11,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/app/async"
+	"github.com/sosgo/sosgo/internal/app/async"
 	adapter "github.com/sosgo/sosgo/internal/front/dap"
 )
 

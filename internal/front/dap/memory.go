@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-dap"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/app/methods"
-	"github.com/sosgo/sosgo/objects/disasm"
+	"github.com/sosgo/sosgo/internal/app/methods"
+	"github.com/sosgo/sosgo/internal/disasm"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/target"
 )

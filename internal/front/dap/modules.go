@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-dap"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/app/modules"
 	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/app/modules"
 	"github.com/sosgo/sosgo/target"
 )
 

@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-dap"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/app/methods"
-	"github.com/sosgo/sosgo/app/values"
+	"github.com/sosgo/sosgo/internal/app/methods"
+	"github.com/sosgo/sosgo/internal/app/values"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/stackwalk/threads"

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-dap"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/app/methods"
+	"github.com/sosgo/sosgo/internal/app/methods"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/target"
 )

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-dap"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/app/async"
-	"github.com/sosgo/sosgo/app/values"
+	"github.com/sosgo/sosgo/internal/app/async"
+	"github.com/sosgo/sosgo/internal/app/values"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/collections"
 	"github.com/sosgo/sosgo/process"

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/sosgo/sosgo/answer/words"
+	"github.com/sosgo/sosgo/internal/words"
 )
 
 const hexDigits = "0123456789abcdef"

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/app/triage"
+	"github.com/sosgo/sosgo/internal/app/triage"
 )
 
 // reports are programs that show what people reported in public: the first finding of each, and a part of its text.

@@ -11,9 +11,9 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/app/leaks"
-	"github.com/sosgo/sosgo/app/signature"
-	"github.com/sosgo/sosgo/app/triage"
+	"github.com/sosgo/sosgo/internal/app/leaks"
+	"github.com/sosgo/sosgo/internal/app/signature"
+	"github.com/sosgo/sosgo/internal/app/triage"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/app/triage"
+	"github.com/sosgo/sosgo/internal/app/triage"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 

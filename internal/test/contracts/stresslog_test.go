@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/stackwalk/stresslog"
+	"github.com/sosgo/sosgo/internal/stresslog"
 	"github.com/sosgo/sosgo/target"
 )
 

@@ -11,9 +11,9 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/app/async"
-	"github.com/sosgo/sosgo/app/tasks"
 	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/internal/app/async"
+	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/test/disguise"
 	"github.com/sosgo/sosgo/internal/test/synth"
 	"github.com/sosgo/sosgo/internal/test/testcase"

@@ -46,7 +46,7 @@ func exported(t *testing.T, dirs ...string) map[string]bool {
 
 // TestInterfaceTable checks docs/isosdac.md: each method has an answer, and the names in the answers exist.
 func TestInterfaceTable(t *testing.T) {
-	names := exported(t, ".", "app/interop", "app/memory", "process", "dac", "dac/code", "heap", "objects", "stackscan", "stackwalk", "image/codeinfo", "target", "stackwalk/threads")
+	names := exported(t, ".", "internal/app/interop", "internal/app/memory", "process", "dac", "dac/code", "heap", "objects", "stackscan", "stackwalk", "internal/image/codeinfo", "target", "stackwalk/threads")
 	text, err := os.ReadFile(filepath.Join("docs", "isosdac.md"))
 	require.NoError(t, err)
 	code := regexp.MustCompile("`([a-z]+\\.[A-Z][A-Za-z.]*)`")

@@ -40,10 +40,10 @@ var floors = []struct{ name, packages string }{
 	{"process", "process"},
 	{"queries", "query"},
 	{"application", "app"},
-	{"formats", "export export/summary"},
+	{"formats", "export internal/export/summary"},
 	{"façade", "sosgo"},
 	{"forms", "internal/front/report"},
-	{"exports", "export/gcdump export/heappprof export/heapsnapshot export/internal export/stackexport export/tables export/fleet export/scrub"},
+	{"exports", "internal/export/gcdump internal/export/heappprof internal/export/heapsnapshot internal/export/internal internal/export/stackexport internal/export/tables internal/export/fleet internal/export/scrub"},
 	{"front", "internal/front"},
 	{"text", "text"},
 	{"programs", "cmd docs/examples ui"},
@@ -55,9 +55,9 @@ var only = map[string]string{
 	// Answers are plain values.
 	"answer": "target internal/encoding/jsonenc internal/encoding/utf16text",
 	// Renderers receive answers and cannot read a dump.
-	"internal/front/cli/text/...": "answer target internal/base/compilernames internal/front/report internal/encoding/utf16text export/stackexport internal/front/cli/text",
+	"internal/front/cli/text/...": "answer target internal/base/compilernames internal/front/report internal/encoding/utf16text internal/export/stackexport internal/front/cli/text",
 	"text":                        "answer target internal/front/report internal/front/cli/text/objecttext internal/front/cli/text/processtext internal/front/cli/text/threadtext",
-	"internal/front/report":       "answer answer/words target internal/encoding/jsonenc internal/encoding/utf16text",
+	"internal/front/report":       "answer internal/words target internal/encoding/jsonenc internal/encoding/utf16text",
 	// The engine of the command line knows no commands, and the web page runs commands and reads
 	// nothing itself.
 	"internal/front/cli":       "target internal/base/outfile internal/front/report internal/base/secrets internal/base/workers",
@@ -70,11 +70,11 @@ var only = map[string]string{
 
 // importers restricts who may import some packages; all other packages use target.
 var importers = map[string]string{
-	"minidump":         "dump export/scrub internal/front/cli/commands",
-	"dump/elfcore":     "dump process internal/front/cli/commands",
-	"dump/machocore":   "dump",
-	"dump/crashreport": "dump process app/doctor app/stacks internal/front/cli/commands/ask",
-	"dump":             "process app/doctor export/scrub internal/front/cli/commands/ask internal/front/cli/commands/processcmd internal/front/cli/commands/objectcmd internal/front/cli/commands",
+	"minidump":                  "dump internal/export/scrub internal/front/cli/commands",
+	"internal/dump/elfcore":     "dump process internal/front/cli/commands",
+	"internal/dump/machocore":   "dump",
+	"internal/dump/crashreport": "dump process internal/app/doctor internal/app/stacks internal/front/cli/commands/ask",
+	"dump":                      "process internal/app/doctor internal/export/scrub internal/front/cli/commands/ask internal/front/cli/commands/processcmd internal/front/cli/commands/objectcmd internal/front/cli/commands",
 }
 
 // thirdParty lists which packages may import packages of other modules.
@@ -84,10 +84,10 @@ var thirdParty = map[string]string{
 	"github.com/spf13/cobra":                 "internal/front/cli",
 	"golang.org/x/term":                      "internal/front/cli",
 	"golang.org/x/sys":                       "internal/base/mmapfile internal/base/offheap internal/base/outfile dump internal/front/cli internal/front/sandbox",
-	"github.com/klauspost/compress":          "dump internal/front/cli export/scrub export/internal/parquetfile",
+	"github.com/klauspost/compress":          "dump internal/front/cli internal/export/scrub internal/export/internal/parquetfile",
 	"github.com/olekukonko/tablewriter":      "internal/front/report",
-	"github.com/go-delve/delve":              "image/unwind",
-	"golang.org/x/arch":                      "objects/disasm",
+	"github.com/go-delve/delve":              "internal/image/unwind",
+	"golang.org/x/arch":                      "internal/disasm",
 }
 
 // testFolder contains packages that only tests and the project's tools import.

@@ -19,7 +19,7 @@ import (
 
 // flavorsKnown are the packages that may read the flavor of a dac.Instance: they select one of a process's runtimes
 // before it is opened.
-var flavorsKnown = []string{"process", "app/doctor", "app/resolve"}
+var flavorsKnown = []string{"process", "internal/app/doctor", "internal/app/resolve"}
 
 // TestNobodyAsksForTheKind checks that code outside of dac mentions no flavor, and that dac never asserts or compares
 // the kind that it selected. A CLR and a NativeAOT program are two implementations behind dac.Runtime; code calls

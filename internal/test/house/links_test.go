@@ -13,7 +13,7 @@ import (
 )
 
 // TestTheLibraryLinksNoNetwork checks that a program that imports the root package links no network
-// code and no code that starts processes. Such code is in package image/symbolserver.
+// code and no code that starts processes. Such code is in package internal/files/symbolserver.
 func TestTheLibraryLinksNoNetwork(t *testing.T) {
 	root, err := testcase.ModuleRoot()
 	require.NoError(t, err)

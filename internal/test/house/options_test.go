@@ -11,7 +11,7 @@ import (
 )
 
 // facts are functions with a bool that is a value or a fact, and not an option.
-var facts = []string{"image/codeinfo.DebugInfo.ILMap", "image/codeinfo.DebugInfo.Variables", "image/codeinfo.Variables", "process.UnlessEmpty",
+var facts = []string{"internal/image/codeinfo.DebugInfo.ILMap", "internal/image/codeinfo.DebugInfo.Variables", "internal/image/codeinfo.Variables", "process.UnlessEmpty",
 	"query.Bool", "query.SomeIf", "target.NewClaims"}
 
 // TestOptions checks the style of options in public packages: a struct by value is the last parameter but for callbacks and what they fill in, with options of

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/export"
 	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/internal/export"
 	"github.com/sosgo/sosgo/target"
 )
 

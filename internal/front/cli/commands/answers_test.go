@@ -15,16 +15,16 @@ import (
 
 // elsewhere are the commands with answers that no function of a process returns, and where importers get them.
 var elsewhere = map[string]string{
-	"diff":         "package graph/heapdiff: it compares dumps",
+	"diff":         "package internal/heapdiff: it compares dumps",
 	"export":       "the packages below export: it writes files",
-	"fleet":        "package export/fleet: it writes files",
-	"signature":    "package export/fleet: it compares rules over a fleet",
+	"fleet":        "package internal/export/fleet: it writes files",
+	"signature":    "package internal/export/fleet: it compares rules over a fleet",
 	"traverseheap": "the packages below export: it writes a file",
 	"report":       "package ui: it writes a page",
 	"web":          "package ui: it serves a page",
 	"savemodule":   "image.SaveFile: it writes a file",
-	"scrub":        "export/scrub.Write: it writes a file, and asks what the command line asks",
-	"shrink":       "export/scrub.Shrink: likewise",
+	"scrub":        "internal/export/scrub.Write: it writes a file, and asks what the command line asks",
+	"shrink":       "internal/export/scrub.Shrink: likewise",
 	"dumpsig":      "dac.Runtime.DescribeSignature",
 	"dumpsigelem":  "dac.Runtime.DescribeTypeSignature",
 	"threadstate":  "dac.ThreadState.Words: it needs no dump",

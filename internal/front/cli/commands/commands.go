@@ -14,9 +14,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/sosgo/sosgo/app/sensitive"
 	"github.com/sosgo/sosgo/dump"
-	"github.com/sosgo/sosgo/image/symbolserver"
+	"github.com/sosgo/sosgo/internal/app/sensitive"
+	"github.com/sosgo/sosgo/internal/files/symbolserver"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/dapcmd"

@@ -11,10 +11,10 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dump/elfcore"
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/base/memmap"
 	"github.com/sosgo/sosgo/internal/base/mmapfile"
+	"github.com/sosgo/sosgo/internal/dump/elfcore"
 	"github.com/sosgo/sosgo/target"
 )
 

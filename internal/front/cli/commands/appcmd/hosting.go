@@ -1,7 +1,7 @@
 package appcmd
 
 import (
-	"github.com/sosgo/sosgo/app/hosting"
+	"github.com/sosgo/sosgo/internal/app/hosting"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/apptext"

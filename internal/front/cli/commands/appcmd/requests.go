@@ -2,7 +2,7 @@ package appcmd
 
 import (
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/app/web"
+	"github.com/sosgo/sosgo/internal/app/web"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/apptext"

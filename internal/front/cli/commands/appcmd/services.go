@@ -1,9 +1,9 @@
 package appcmd
 
 import (
-	"github.com/sosgo/sosgo/app/interop"
-	"github.com/sosgo/sosgo/app/tracing"
-	"github.com/sosgo/sosgo/app/web"
+	"github.com/sosgo/sosgo/internal/app/interop"
+	"github.com/sosgo/sosgo/internal/app/tracing"
+	"github.com/sosgo/sosgo/internal/app/web"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/apptext"

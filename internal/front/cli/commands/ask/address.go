@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/app/resolve"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/export/heapsnapshot"
+	"github.com/sosgo/sosgo/internal/app/resolve"
+	"github.com/sosgo/sosgo/internal/export/heapsnapshot"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/report"
 	"github.com/sosgo/sosgo/query"

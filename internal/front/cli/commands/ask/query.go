@@ -3,7 +3,7 @@ package ask
 import (
 	"errors"
 
-	"github.com/sosgo/sosgo/app/rows"
+	"github.com/sosgo/sosgo/internal/app/rows"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/query"
 	"github.com/sosgo/sosgo/stackwalk/threads"

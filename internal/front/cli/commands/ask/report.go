@@ -4,7 +4,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/sosgo/sosgo/dump/crashreport"
+	"github.com/sosgo/sosgo/internal/dump/crashreport"
 	"github.com/sosgo/sosgo/internal/front/cli"
 )
 

@@ -4,7 +4,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/sosgo/sosgo/app/signature"
+	"github.com/sosgo/sosgo/internal/app/signature"
 	"github.com/sosgo/sosgo/internal/front/cli"
 )
 

@@ -6,8 +6,8 @@ import (
 	"math"
 	"strings"
 
-	"github.com/sosgo/sosgo/app/crash"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/app/crash"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/stackwalk/threads"

@@ -5,7 +5,7 @@ package exportcmd
 
 import (
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/export/summary"
+	"github.com/sosgo/sosgo/internal/export/summary"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/exporttext"

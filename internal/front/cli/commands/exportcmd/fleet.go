@@ -19,8 +19,8 @@ import (
 	"time"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/export/fleet"
 	"github.com/sosgo/sosgo/internal/base/workers"
+	"github.com/sosgo/sosgo/internal/export/fleet"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/exporttext"

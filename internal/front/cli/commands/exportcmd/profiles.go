@@ -4,7 +4,7 @@ import (
 	"io"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/export/heappprof"
+	"github.com/sosgo/sosgo/internal/export/heappprof"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/threadtext"

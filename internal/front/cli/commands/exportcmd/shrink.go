@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/export/scrub"
+	"github.com/sosgo/sosgo/internal/export/scrub"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/text/exporttext"
 )

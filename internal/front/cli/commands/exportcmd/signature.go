@@ -5,8 +5,8 @@ import (
 	"os"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/app/signature"
-	"github.com/sosgo/sosgo/export/fleet"
+	"github.com/sosgo/sosgo/internal/app/signature"
+	"github.com/sosgo/sosgo/internal/export/fleet"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/exporttext"

@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/app/crash"
-	"github.com/sosgo/sosgo/app/rows"
-	"github.com/sosgo/sosgo/export/fleet"
-	"github.com/sosgo/sosgo/export/summary"
-	"github.com/sosgo/sosgo/export/tables"
+	"github.com/sosgo/sosgo/internal/app/crash"
+	"github.com/sosgo/sosgo/internal/app/rows"
+	"github.com/sosgo/sosgo/internal/export/fleet"
+	"github.com/sosgo/sosgo/internal/export/summary"
+	"github.com/sosgo/sosgo/internal/export/tables"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 )

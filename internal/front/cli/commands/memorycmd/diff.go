@@ -8,11 +8,11 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/graph"
-	"github.com/sosgo/sosgo/graph/heapdiff"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/memorytext"
+	"github.com/sosgo/sosgo/internal/heapdiff"
 	"github.com/sosgo/sosgo/process"
 )
 

@@ -1,8 +1,8 @@
 package memorycmd
 
 import (
-	"github.com/sosgo/sosgo/app/leaks"
-	"github.com/sosgo/sosgo/app/waste"
+	"github.com/sosgo/sosgo/internal/app/leaks"
+	"github.com/sosgo/sosgo/internal/app/waste"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/memorytext"

@@ -1,7 +1,7 @@
 package memorycmd
 
 import (
-	"github.com/sosgo/sosgo/app/memorymap"
+	"github.com/sosgo/sosgo/internal/app/memorymap"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/report"

@@ -2,7 +2,7 @@ package objectcmd
 
 import (
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/app/memory"
+	"github.com/sosgo/sosgo/internal/app/memory"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/objecttext"

@@ -4,9 +4,9 @@ import (
 	"fmt"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/app/memory"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/app/memory"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/objecttext"

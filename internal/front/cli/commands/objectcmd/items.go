@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/app/values"
+	"github.com/sosgo/sosgo/internal/app/values"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/objecttext"

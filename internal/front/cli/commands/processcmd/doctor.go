@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/app/doctor"
-	"github.com/sosgo/sosgo/app/sensitive"
+	"github.com/sosgo/sosgo/internal/app/doctor"
+	"github.com/sosgo/sosgo/internal/app/sensitive"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/processtext"

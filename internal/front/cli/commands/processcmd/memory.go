@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/app/resolve"
+	"github.com/sosgo/sosgo/internal/app/resolve"
 	"github.com/sosgo/sosgo/internal/base/hexdump"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/front/cli"

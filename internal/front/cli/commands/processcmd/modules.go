@@ -5,8 +5,8 @@ import (
 	"regexp"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/app/modules"
 	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/app/modules"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/processtext"

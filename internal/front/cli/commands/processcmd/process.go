@@ -1,7 +1,7 @@
 package processcmd
 
 import (
-	"github.com/sosgo/sosgo/app/settings"
+	"github.com/sosgo/sosgo/internal/app/settings"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/report"

@@ -2,8 +2,8 @@ package taskcmd
 
 import (
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/app/async"
-	"github.com/sosgo/sosgo/app/tasks"
+	"github.com/sosgo/sosgo/internal/app/async"
+	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/tasktext"

@@ -2,7 +2,7 @@ package taskcmd
 
 import (
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/app/threadpool"
+	"github.com/sosgo/sosgo/internal/app/threadpool"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/tasktext"

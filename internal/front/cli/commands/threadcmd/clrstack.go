@@ -5,7 +5,7 @@ import (
 	"iter"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/app/stacks"
+	"github.com/sosgo/sosgo/internal/app/stacks"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/threadtext"

@@ -1,7 +1,7 @@
 package typecmd
 
 import (
-	"github.com/sosgo/sosgo/app/contexts"
+	"github.com/sosgo/sosgo/internal/app/contexts"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/typetext"

@@ -4,12 +4,12 @@ import (
 	"errors"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/app/methods"
+	"github.com/sosgo/sosgo/internal/app/methods"
+	"github.com/sosgo/sosgo/internal/disasm"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/typetext"
 	"github.com/sosgo/sosgo/internal/front/report"
-	"github.com/sosgo/sosgo/objects/disasm"
 	"github.com/sosgo/sosgo/target"
 )
 

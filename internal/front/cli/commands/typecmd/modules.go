@@ -5,9 +5,9 @@ import (
 	"iter"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/app/modules"
-	"github.com/sosgo/sosgo/app/values"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/app/modules"
+	"github.com/sosgo/sosgo/internal/app/values"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/typetext"

@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/export/stackexport"
+	"github.com/sosgo/sosgo/internal/export/stackexport"
 	"github.com/sosgo/sosgo/internal/front/report"
 )
 

@@ -1,0 +1,244 @@
+package crash_test
+
+import (
+	"encoding/binary"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dump"
+	"github.com/sosgo/sosgo/internal/app/crash"
+	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/process"
+	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A faulty process is a canned dump with a first thread that died of a signal. The thread runs the handler on a stack
+// of its own.
+type faulty struct {
+	target.Target
+	x     target.Exception
+	other target.Range // the handler's stack
+	bytes map[target.Addr]byte
+}
+
+func (p *faulty) Exception() (target.Exception, bool) { return p.x, p.x.Words != "" }
+
+func (p *faulty) ReadMemory(b []byte, a target.Addr) (int, error) {
+	n, err := p.Target.ReadMemory(b, a)
+	if p.other.Contains(a) && a+target.Addr(len(b)) <= p.other.End {
+		n, err = len(b), nil
+		clear(b)
+	}
+	for i := range b {
+		v, ok := p.bytes[a+target.Addr(i)]
+		if !ok {
+			continue
+		}
+		if b[i] = v; i >= n {
+			n, err = i+1, nil
+		}
+	}
+	if n < len(b) && err == nil {
+		err = target.ErrNotInDump
+	}
+	return n, err
+}
+
+func (p *faulty) View(target.Addr, int) ([]byte, bool) { return nil, false }
+func (p *faulty) Span(target.Addr) []byte              { return []byte{} } // not nil: no block of it is cached
+
+func (p *faulty) set(a target.Addr, b ...byte) {
+	for i, v := range b {
+		p.bytes[a+target.Addr(i)] = v
+	}
+}
+
+func (p *faulty) word(a target.Addr, v uint64) {
+	p.set(a, binary.LittleEndian.AppendUint64(nil, v)...)
+}
+
+// interrupt writes a signal frame, as the kernel does, for code at ip with its stack at sp.
+func (p *faulty) interrupt(ip, sp target.Addr, rbx uint64) {
+	a := p.other.Start + 0x400
+	for off := target.Addr(0); off < 304; off += 8 {
+		p.word(a+off, 0)
+	}
+	const rbxAt, rspAt, ripAt = 40 + 8*11, 40 + 8*15, 40 + 8*16
+	p.word(a+rbxAt, rbx)
+	p.word(a+rspAt, uint64(sp))
+	p.word(a+ripAt, uint64(ip))
+	p.word(a, 7)
+	p.word(a+184, 0x2b<<48|0x33)
+	p.word(a+224, uint64(a+0x200)&^63)
+}
+
+func openFaulty(t *testing.T) (*faulty, func() *crash.Subject, *dac.Runtime, *threads.Thread) {
+	return openFaultyOf(t, "net10-zoo")
+}
+
+func openFaultyOf(t *testing.T, name string) (*faulty, func() *crash.Subject, *dac.Runtime, *threads.Thread) {
+	d := testdump.Open(t, name)
+	raw, err := dump.Open(d.Case.Path, dump.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { raw.Close() })
+	p := &faulty{Target: raw, bytes: map[target.Addr]byte{}, other: target.Range{Start: 0x10000000, End: 0x10010000}}
+	rt, err := dac.Find(p, p, nil)[0].Open()
+	require.NoError(t, err)
+	list, err := d.Threads()
+	require.NoError(t, err)
+	died := list[0]
+	require.NotNil(t, died.Managed)
+	regs := target.Registers{Arch: target.ArchAMD64}
+	regs.SetIP(0x7fff00001000) // code without unwind data
+	regs.SetSP(p.other.Start + 0x100)
+	died.OS = &target.Thread{ID: died.OS.ID, Registers: regs}
+	subject := func() *crash.Subject {
+		opened, err := process.OpenTarget(p, process.Options{Offline: true})
+		require.NoError(t, err)
+		t.Cleanup(func() { opened.Close() })
+		return crash.NewSubject(opened.Default(), died)
+	}
+	return p, subject, rt, &died
+}
+
+// TestFaults checks that a fault in native code has its position and its caller, including dumps that the process wrote
+// in the signal handler, and its address if the kernel reports none.
+func TestFaults(t *testing.T) {
+	p, subject, rt, died := openFaulty(t)
+	module := rt.Instance().Module
+	ip := module.Base + 0x1230
+	sp := died.Managed.Stack.End - 0x4000
+	signal := func(number, code int32, a target.Addr) {
+		s := &target.Signal{Number: number, Known: true, Code: code, Address: a, PID: p.Process().ID}
+		p.x = target.Exception{ThreadID: died.OS.ID, Signal: s, Words: s.String()}
+	}
+	p.set(ip, 0x8b, 0x43, 0x08) // mov eax, [rbx+8]
+	describe := func() *answer.Crash {
+		return crash.DescribeSubject(t.Context(), subject())
+	}
+
+	signal(target.SIGSEGV, 1, 0x18)
+	p.interrupt(ip, sp, 0x10)
+	x := describe()
+	assert.Regexp(t, `^libcoreclr.so\+0x1230 accessed 0x18, called from Debuggee\.`, strings.ReplaceAll(x.Likely, "System.Threading.Thread.Sleep(Int32)", "Debuggee."))
+	require.NotEmpty(t, x.Contexts)
+	assert.Equal(t, answer.Known(ip), x.Contexts[0].IP)
+	assert.Equal(t, "what the signal interrupted", x.Contexts[0].Source)
+	last := x.Verdicts[len(x.Verdicts)-1]
+	assert.Equal(t, answer.StrengthLikely, last.Strength)
+	assert.Contains(t, strings.Join(last.Evidence, "\n"), "found by pattern only")
+	assert.Contains(t, strings.Join(last.Evidence, "\n"), "verifyheap")
+
+	signal(target.SIGSEGV, target.SIKernel, 0)
+	p.interrupt(ip, sp, 0xcdcdcdcdcdcdcdcd)
+	x = describe()
+	require.NotNil(t, x.Touched)
+	assert.Equal(t, target.Addr(0xcdcdcdcdcdcdcdd5), x.Touched.Address)
+	assert.Contains(t, x.Likely, "accessed 0xcdcdcdcdcdcdcdd5")
+
+	signal(target.SIGSEGV, 1, 0x4242)
+	p.interrupt(0x4242, sp, 0)
+	assert.Contains(t, describe().Likely, "execution jumped to 0x4242, where there is no code")
+
+	signal(target.SIGSEGV, target.SIUser, 0)
+	assert.Empty(t, describe().Likely, "a process sent it: nothing had failed")
+
+	signal(target.SIGABRT, target.SITkill, 0)
+	assert.Contains(t, describe().Likely, "native code aborted the process")
+	signal(target.SIGABRT, target.SIUser, 0)
+	assert.Empty(t, describe().Likely, "whichever thread took it")
+
+	// Without a handler the thread is at its fault, as in the kernel's own cores. Another position is rejected.
+	clear(p.bytes)
+	p.set(ip, 0x8b, 0x43, 0x08)
+	regs := target.Registers{Arch: target.ArchAMD64}
+	regs.SetIP(ip)
+	regs.SetSP(sp)
+	regs.Set(target.RBX, 0x10)
+	died.OS.Registers = regs
+	signal(target.SIGSEGV, 1, 0x18)
+	assert.Contains(t, describe().Likely, "libcoreclr.so+0x1230 accessed 0x18")
+	signal(target.SIGSEGV, 1, 0x123456)
+	assert.Empty(t, describe().Likely)
+	p.x.Final = true
+	assert.Empty(t, describe().Likely, "the instruction accesses another place")
+
+	// The kernel wrote the dump, without the code.
+	clear(p.bytes)
+	_, err := target.Bytes(p, ip, 1)
+	require.ErrorIs(t, err, target.ErrNotInDump)
+	assert.Contains(t, describe().Likely, "libcoreclr.so+0x1230 accessed 0x123456, called from ")
+	signal(target.SIGSEGV, 1, 0x123456)
+	assert.Empty(t, describe().Likely, "the process may have written it in a handler")
+}
+
+// TestUnreported checks that the faulting instruction supplies the address that the runtime's record reports as 0.
+func TestUnreported(t *testing.T) {
+	p, subject, rt, _ := openFaulty(t)
+	ip, context := rt.Instance().Module.Base+0x1230, p.other.Start+0x2000
+	p.set(ip, 0x8b, 0x43, 0x08)
+	layout := target.AMD64().Context
+	for _, r := range layout.Registers {
+		if r.Reg == target.RIP && r.Size == 8 {
+			p.word(context+target.Addr(r.Offset), uint64(ip))
+		}
+	}
+	set := func(rbx uint64) {
+		for _, r := range layout.Registers {
+			if r.Reg == target.RBX {
+				p.word(context+target.Addr(r.Offset), rbx)
+			}
+		}
+	}
+	p.set(context+target.Addr(0x30), 0x0b, 0x00, 0x10, 0x00) // ContextFlags: AMD64, control, integer, floating point
+	set(0x6f6f6f6f6f6f6f6f)
+	got := crash.Unreported(subject(), context, 0)
+	assert.Equal(t, target.Addr(0x6f6f6f6f6f6f6f77), got.Address)
+	assert.Equal(t, "not a canonical address", got.What)
+	for _, rbx := range []uint64{0x64006300620061, 0xdead00000000, 1 << 47} { // not canonical with 4-level paging
+		set(rbx)
+		got = crash.Unreported(subject(), context, 0)
+		assert.Equal(t, target.Addr(rbx+8), got.Address)
+		assert.Equal(t, "not a canonical address", got.What)
+		assert.Equal(t, target.Addr(0x55), crash.Unreported(subject(), context, 0x55).Address)
+	}
+	set(0x7fff00000000) // canonical: the fault was elsewhere
+	got = crash.Unreported(subject(), context, 0)
+	assert.Zero(t, got.Address)
+	assert.Contains(t, got.What, "or not a canonical address")
+	set(^uint64(7)) // and 8 is 0
+	got = crash.Unreported(subject(), context, 0)
+	assert.Zero(t, got.Address)
+	assert.Equal(t, "near 0: nothing can be mapped there", got.What)
+	delete(p.bytes, ip)
+	p.set(ip, 0x06)
+	got = crash.Unreported(subject(), context, 0)
+	assert.Zero(t, got.Address)
+	assert.Contains(t, got.What, "or not a canonical address")
+	assert.Contains(t, crash.Unreported(subject(), 0, 0).What, "or not a canonical address", "without a CONTEXT")
+	assert.Equal(t, target.Addr(0x55), crash.Unreported(subject(), context, 0x55).Address, "what is reported is believed")
+}
+
+// TestInvoked checks that native code is also named by the method that managed code calls.
+func TestInvoked(t *testing.T) {
+	p, subject, rt, died := openFaultyOf(t, "net10-stacks")
+	list, err := testdump.Open(t, "net10-stacks").Threads()
+	require.NoError(t, err)
+	for i := range list {
+		if list[i].OS != nil && list[i].OS.ID == 0x1876 {
+			died.Managed = list[i].Managed
+		}
+	}
+	ip := rt.Instance().Module.Base + 0x1230
+	s := &target.Signal{Number: target.SIGSEGV, Known: true, Code: 1, Address: 0x18}
+	p.x = target.Exception{ThreadID: died.OS.ID, Signal: s, Words: s.String()}
+	p.interrupt(ip, died.Managed.Stack.End-0x4000, 0x10)
+	x := crash.DescribeSubject(t.Context(), subject())
+	assert.Regexp(t, `called as Debuggee.Stacks.Scenario.pause_unix\(\), called from Debuggee\.`, x.Likely)
+}

@@ -1,0 +1,100 @@
+package crash
+
+import (
+	"errors"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/words"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/target"
+)
+
+// namedThreads is the maximum number of threads that a conclusion names.
+const namedThreads = 5
+
+// returned concludes that Main has returned, and which threads keep the process alive. The runtime makes the thread
+// that runs Main a foreground thread (Assembly::ExecuteMainMethod), and a background thread when Main has returned
+// (RunMainPost). It then waits for the other foreground threads.
+func (d *describer) returned(walker *stackwalk.Walker, list []threads.Thread) {
+	if root, err := d.rt.RootAssembly(); err != nil || root == 0 {
+		if err != nil && !errors.Is(err, target.ErrUnsupported) {
+			d.out.Note(err)
+		}
+		return // the process has no Main
+	}
+	main := d.initialThread(list)
+	if main == nil || main.Managed == nil || main.Managed.Finalizer || main.Managed.State&dac.ThreadBackground == 0 || d.outermost(walker, main) != "" {
+		return
+	}
+	var others []answer.Statement
+	for i := range list {
+		t := &list[i]
+		if t == main || t.Managed == nil || t.Managed.State&(dac.ThreadBackground|dac.ThreadUnstarted|dac.ThreadDead) != 0 {
+			continue
+		}
+		if t.OS != nil {
+			switch d.outermost(walker, t) {
+			case "Main", "<Main>$", "<Main>", "main@", unknownFrame:
+				return // a host may have used another thread
+			}
+		}
+		others = append(others, threadSays(t))
+	}
+	evidence := words.FirstThreadIdle.Of(threadSays(main))
+	if len(others) == 0 {
+		d.finding(answer.FindingEnding, words.MainReturned.Of(), answer.StrengthLikely, evidence)
+		return
+	}
+	more := answer.Statement{}
+	names := others[:min(len(others), namedThreads)]
+	if n := len(others) - len(names); n > 0 {
+		more = words.AndMore.Of(words.N(n))
+	}
+	d.finding(answer.FindingEnding, words.MainReturnedBut.Of(words.Join(", ", names...), more), answer.StrengthLikely, evidence)
+}
+
+// initialThread returns the first thread of the process. If threads and processes share ids, it is the one with the
+// process's id; otherwise the first in the dump.
+func (d *describer) initialThread(list []threads.Thread) *threads.Thread {
+	var first *threads.Thread
+	for i := range list {
+		t := &list[i]
+		if t.OS == nil {
+			continue
+		}
+		if t.ID() == d.p.Target().Process().ID {
+			return t
+		}
+		if t.Index == 0 {
+			first = t
+		}
+	}
+	return first
+}
+
+// unknownFrame stands for a method without a readable name, or a stack that can't be walked.
+const unknownFrame = "?"
+
+// outermost returns the method of a thread's outermost managed frame, or "".
+func (d *describer) outermost(walker *stackwalk.Walker, t *threads.Thread) (name string) {
+	for f := range walker.Walk(d.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
+		if f.Missing() != nil {
+			return unknownFrame
+		}
+		if f.Kind != stackwalk.FrameManaged {
+			continue
+		}
+		name = unknownFrame
+		if md, err := f.Method(); err == nil && md != nil {
+			if n, err := md.Name(); err == nil {
+				name = n
+			}
+		}
+	}
+	if d.ctx.Err() != nil {
+		return unknownFrame
+	}
+	return name
+}

@@ -1,0 +1,88 @@
+package crash_test
+
+import (
+	"encoding/binary"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/app/crash"
+	"github.com/sosgo/sosgo/internal/test/testcase"
+	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/target"
+)
+
+// TestMainReturned checks that Main has returned if the first thread is a background thread outside managed code, and
+// that the threads that keep the process alive are named. Another process's dump is changed to be so.
+func TestMainReturned(t *testing.T) {
+	for name, in := range map[string]struct{ root, background, frames, others bool }{
+		"returned":      {root: true, background: true, others: true},
+		"ending":        {root: true, background: true},
+		"in Main":       {root: true, background: true, frames: true, others: true},
+		"foreground":    {root: true, others: true},
+		"no .NET's own": {background: true, others: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sound := testdump.Open(t, "net10-stacks")
+			rt, err := sound.Runtime()
+			require.NoError(t, err)
+			offset := func(structure, member string) target.Addr {
+				off, err := rt.Layout().Offset(structure, member)
+				require.NoError(t, err)
+				return target.Addr(off)
+			}
+			root, err := rt.RootAssembly()
+			require.NoError(t, err)
+			require.NotZero(t, root)
+			domain, err := rt.AppDomain()
+			require.NoError(t, err)
+			var damage []testcase.Damage
+			if !in.root {
+				damage = append(damage, testdump.Words(domain.Addr+offset("AppDomain", "RootAssembly"), 0))
+			}
+			list, err := rt.Threads()
+			require.NoError(t, err)
+			kept := 0
+			for _, th := range list {
+				state := th.State
+				switch {
+				case th.OSID == sound.Target().Process().ID:
+					if state &^= dac.ThreadBackground; in.background {
+						state |= dac.ThreadBackground
+					}
+					if !in.frames {
+						damage = append(damage, testdump.Words(th.Addr+offset("Thread", "Frame"), ^uint64(0)))
+					}
+				case th.Finalizer || th.OSID == 0 || th.ManagedID < 4:
+				case in.others && kept < 2:
+					kept++
+					state &^= dac.ThreadBackground
+				}
+				damage = append(damage, testcase.Damage{At: th.Addr + offset("Thread", "State"), Bytes: binary.LittleEndian.AppendUint32(nil, uint32(state))})
+			}
+			v, err := sound.Damaged(t, damage...).View("")
+			require.NoError(t, err)
+			page, err := crash.Describe(t.Context(), v.Process, crash.Options{})
+			require.NoError(t, err)
+			var said []string
+			for _, v := range page.Verdicts {
+				if len(v.Text) > 4 && v.Text[:4] == "Main" {
+					said = append(said, v.Text)
+					assert.Equal(t, answer.StrengthLikely, v.Strength)
+				}
+			}
+			switch name {
+			case "returned":
+				require.Len(t, said, 1)
+				assert.Regexp(t, `^Main has returned; foreground threads keep the process alive: \d+ \(0x[0-9a-f]+\) ".*", \d+ \(0x[0-9a-f]+\) ".*"$`, said[0])
+			case "ending":
+				assert.Equal(t, []string{"Main has returned, and no foreground thread is left: the process is ending"}, said)
+			default:
+				assert.Empty(t, said)
+			}
+		})
+	}
+}

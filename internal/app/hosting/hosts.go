@@ -1,0 +1,358 @@
+package hosting
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/app/tasks"
+	"github.com/sosgo/sosgo/internal/base/ticks"
+	"github.com/sosgo/sosgo/internal/words"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/target"
+)
+
+// Types of Microsoft.Extensions.Hosting, versions 3.1 to 11.
+type (
+	host struct {
+		_           shapes.Type `of:"Microsoft.Extensions.Hosting.Internal.Host"`
+		Lifetime    shapes.Ref  `field:"_applicationLifetime"`
+		Options     shapes.Ref  `field:"_options,optional"`
+		Environment shapes.Ref  `field:"_hostEnvironment,optional"`
+		Services    shapes.Ref  `field:"_hostedServices"`
+		Starting    shapes.Int  `field:"_hostStarting,optional"`
+	}
+	hostLifetime struct {
+		_        shapes.Type `of:"Microsoft.Extensions.Hosting.Internal.ApplicationLifetime"`
+		Started  shapes.Ref  `field:"_startedSource"`
+		Stopping shapes.Ref  `field:"_stoppingSource"`
+		Stopped  shapes.Ref  `field:"_stoppedSource"`
+	}
+	hostOptions struct {
+		_        shapes.Type `of:"Microsoft.Extensions.Hosting.HostOptions"`
+		Behavior shapes.Int  `field:"<BackgroundServiceExceptionBehavior>,optional"`
+		Shutdown shapes.Int  `field:"<ShutdownTimeout>._ticks"`
+	}
+	hostEnvironment struct {
+		_           shapes.Type `of:"Microsoft.Extensions.Hosting.Internal.HostingEnvironment"`
+		Application shapes.Ref  `field:"<ApplicationName>"`
+		Environment shapes.Ref  `field:"<EnvironmentName>"`
+	}
+	// A backgroundService keeps the task of its ExecuteAsync. Up to .NET 5 the field has another name.
+	backgroundService struct {
+		_    shapes.Type `of:"Microsoft.Extensions.Hosting.BackgroundService"`
+		Task shapes.Ref  `field:"_executeTask|_executingTask"`
+	}
+	// A tokenSource counts its states from 1 if it has partitions, else from 0 (CancellationTokenSource.cs).
+	tokenSource struct {
+		_          shapes.Type `of:"System.Threading.CancellationTokenSource"`
+		State      shapes.Int  `field:"_state"`
+		Partitions shapes.Ref  `field:"_callbackPartitions,optional"`
+	}
+	// A servicesIterator walks over the services of a host while the host stops them.
+	servicesIterator struct {
+		_       shapes.Type `of:"System.Linq.Enumerable+Iterator<>"`
+		Current shapes.Ref  `field:"_current"`
+	}
+)
+
+// hostMachines is the prefix of the names of a host's state machines.
+const hostMachines = "Microsoft.Extensions.Hosting.Internal.Host+<"
+
+// stopMachine is in the name of the state machine of Host.StopAsync.
+const stopMachine = hostMachines + "StopAsync>"
+
+// Hosts lists the generic hosts with the states of their services, and concludes which services failed and what a
+// stopping host waits for. It records what could not be read. The error is ctx's.
+func (r *Reader) Hosts(ctx context.Context, h *heap.Heap, t *tasks.Reader, o heap.ScanOptions) (*answer.Hosts, error) {
+	out := &answer.Hosts{Hosts: []answer.Host{}, Verdicts: []answer.Verdict{}}
+	in := shapes.Reading{Gaps: &out.Gaps, Binder: r.b}
+	stopping := false
+	for object, f := range shapes.OnObjects[*host](ctx, in, h, o) {
+		out.Hosts = append(out.Hosts, r.host(in, t, object, f.Shape, f.At()))
+		stopping = stopping || out.Hosts[len(out.Hosts)-1].State.S == answer.HostStopping
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if stopping {
+		set, err := t.Collect(ctx, h, o)
+		if err != nil {
+			return nil, err
+		}
+		in.Note(set.Note(in.Gaps))
+		for s, err := range set.Stacks(ctx, tasks.StackOptions{Type: stopMachine}) {
+			if err != nil {
+				return nil, err
+			}
+			r.stopping(in, h, out.Hosts, s)
+		}
+	}
+	for i := range out.Hosts {
+		out.Verdicts = append(out.Verdicts, verdicts(&out.Hosts[i])...)
+	}
+	return out, ctx.Err()
+}
+
+// host describes one host.
+func (r *Reader) host(in shapes.Reading, t *tasks.Reader, o objects.Object, s *host, x shapes.Instance) answer.Host {
+	out := answer.Host{Address: o.Addr, Services: []answer.HostedService{}}
+	if e, ex := shapes.At[*hostEnvironment](in, &s.Environment, x); e != nil {
+		out.Application, out.Environment = in.TextAt(&e.Application, ex), in.TextAt(&e.Environment, ex)
+	}
+	if p, px := shapes.At[*hostOptions](in, &s.Options, x); p != nil {
+		out.OnException = in.EnumAt(&p.Behavior, px)
+		n := in.IntAt(&p.Shutdown, px)
+		out.ShutdownTimeout = answer.Text{S: ticks.Span(n.Value), Err: n.Err}
+	}
+	state, err := r.hostState(s, x)
+	in.Note(err)
+	out.State = answer.Text{S: state, Err: err}
+	for service, err := range r.items.Objects(&s.Services, x) {
+		if err != nil {
+			in.Note(fmt.Errorf("services of host %016x: %w", uint64(o.Addr), err))
+			continue
+		}
+		out.Services = append(out.Services, r.service(in, t, service))
+	}
+	return out
+}
+
+// hostState returns the state of a host.
+func (r *Reader) hostState(s *host, x shapes.Instance) (string, error) {
+	lifetime, err := s.Lifetime.Object(x)
+	if err != nil {
+		return "", err
+	}
+	l, lx, err := shapes.BindObject[*hostLifetime](r.b, lifetime)
+	if err != nil {
+		return "", err
+	}
+	for _, token := range []struct {
+		source *shapes.Ref
+		state  string
+	}{{&l.Stopped, answer.HostStopped}, {&l.Stopping, answer.HostStopping}, {&l.Started, answer.HostRunning}} {
+		if is, err := r.canceled(token.source, lx); is || err != nil {
+			return token.state, err
+		}
+	}
+	starting := false
+	if s.Starting.Has() {
+		starting, err = s.Starting.Bool(x)
+	} else {
+		var services target.Addr
+		services, err = s.Services.Addr(x)
+		starting = services != 0
+	}
+	if starting {
+		return answer.HostStarting, err
+	}
+	return answer.HostNotStarted, err
+}
+
+// canceled reports whether the CancellationTokenSource in a field is canceled.
+func (r *Reader) canceled(f *shapes.Ref, x shapes.Instance) (bool, error) {
+	o, err := f.Object(x)
+	if err != nil || o.Addr == 0 {
+		return false, err
+	}
+	s, sx, err := shapes.BindObject[*tokenSource](r.b, o)
+	if err != nil {
+		return false, err
+	}
+	n, err := s.State.Int(sx)
+	if s.Partitions.Has() {
+		n--
+	}
+	return n > 0, err
+}
+
+// service describes a hosted service.
+func (r *Reader) service(in shapes.Reading, t *tasks.Reader, o objects.Object) answer.HostedService {
+	out := answer.HostedService{Address: o.Addr, Type: in.TypeText(o)}
+	s, x, is, err := shapes.Try[*backgroundService](r.b, o)
+	if !is && err == nil {
+		return out
+	}
+	out.Background = is
+	if err == nil {
+		out.Task, err = s.Task.Addr(x)
+	}
+	switch {
+	case err != nil:
+		out.State = in.Text("", err)
+		return out
+	case out.Task == 0:
+		out.State.S = answer.ServiceNotStarted
+		return out
+	}
+	state, err := t.DescribeState(out.Task)
+	if err != nil {
+		out.State = in.Text("", err)
+		return out
+	}
+	out.State.S = serviceState(tasks.Flags(state.Flags))
+	out.Exceptions = state.Exceptions
+	if out.State.S == answer.ServiceFailed {
+		in.NoteAll(state.Noted())
+	}
+	return out
+}
+
+// serviceState returns the state of a service from the flags of its task.
+func serviceState(f tasks.Flags) string {
+	switch {
+	case !f.Completed():
+		return answer.ServiceRunning
+	case f&tasks.FlagFaulted != 0:
+		return answer.ServiceFailed
+	case f&tasks.FlagCanceled != 0:
+		return answer.ServiceCanceled
+	}
+	return answer.ServiceCompleted
+}
+
+// stopping finds the service that a host stops in a stack, by awaiting its StopAsync. It is the current one of the
+// iterator in the host's own method, or else the service that the outermost awaited method refers to.
+func (r *Reader) stopping(in shapes.Reading, h *heap.Heap, hosts []answer.Host, s *answer.AsyncStack) {
+	path := stopPath(s.Frames)
+	var found *answer.HostedService
+	of := target.Addr(0) // the host
+	for _, f := range slices.Backward(path) {
+		own := strings.Contains(f.Type.S, hostMachines)
+		box, err := h.ObjectAt(f.Object)
+		if err != nil {
+			in.Note(err)
+			continue
+		}
+		for ref, err := range h.Edges(heap.EdgeOptions{}).Of(&box) {
+			if err != nil {
+				in.Note(err)
+				continue
+			}
+			a := ref.Target
+			if slices.ContainsFunc(hosts, func(h answer.Host) bool { return h.Address == a }) {
+				of = a
+			} else if own {
+				a = r.current(in, a)
+			}
+			if found == nil {
+				found = serviceAt(hosts, of, a)
+			}
+		}
+	}
+	if found != nil && found.Stopping == nil {
+		found.Stopping = &answer.AsyncWork{Reason: s.Reason, Why: s.Why, Frames: path}
+	}
+}
+
+// stopPath returns the frames of a stack from the innermost to Host.StopAsync, or nil if StopAsync is not suspended
+// there.
+func stopPath(frames []answer.AsyncFrame) []answer.AsyncFrame {
+	is := func(f answer.AsyncFrame) bool {
+		return f.AsyncName != nil && strings.Contains(f.Type.S, stopMachine) && f.State != nil && *f.State >= 0
+	}
+	at := slices.IndexFunc(frames, is)
+	if at < 0 {
+		return nil
+	}
+	path := []answer.AsyncFrame{frames[at]}
+	for depth := frames[at].Depth - 1; at > 0 && depth >= 0; at-- {
+		if f := frames[at-1]; f.Depth == depth && f.AsyncName != nil {
+			path = append(path, f)
+			depth--
+		}
+	}
+	slices.Reverse(path)
+	return path
+}
+
+// serviceAt returns the service at address a in the host of, or in any host if of is 0. It returns nil if there is no
+// such service.
+func serviceAt(hosts []answer.Host, of, a target.Addr) *answer.HostedService {
+	for i := range hosts {
+		if of != 0 && hosts[i].Address != of {
+			continue
+		}
+		for n := range hosts[i].Services {
+			if s := &hosts[i].Services[n]; s.Address == a {
+				return s
+			}
+		}
+	}
+	return nil
+}
+
+// current returns the current element of a Linq iterator, or 0 for another object.
+func (r *Reader) current(in shapes.Reading, a target.Addr) target.Addr {
+	o, err := r.b.Objects().TrustedObject(a)
+	if err != nil {
+		in.Note(err)
+		return 0
+	}
+	s, x := shapes.As[*servicesIterator](in, o)
+	if s == nil {
+		return 0
+	}
+	return in.PointerAt(&s.Current, x).Value
+}
+
+// verdicts draws the conclusions about a host.
+func verdicts(h *answer.Host) []answer.Verdict {
+	var out []answer.Verdict
+	show := []string{"host"}
+	for i := range h.Services {
+		s := &h.Services[i]
+		if s.State.S != answer.ServiceFailed {
+			continue
+		}
+		var exception, effect answer.Statement
+		if len(s.Exceptions) > 0 {
+			exception = words.Failure(&s.Exceptions[0])
+		}
+		switch {
+		case h.OnException.S == "Ignore" && h.State.S == answer.HostRunning:
+			effect = words.HostGoesOn.Of()
+		case h.OnException.S == "StopHost" && h.State.S == answer.HostStopping:
+			effect = words.HostStops.Of()
+		}
+		v := answer.Conclude(answer.FindingService, words.ServiceFailed.Of(words.Type(s.Type.String()), exception, effect), answer.StrengthRecorded, words.ExecuteFaulted.Of(words.ShortObject(s.Task)))
+		v.Sites, v.Show = []answer.Site{answer.FailedSite(s.Type, s.Exceptions)}, append(show, fmt.Sprintf("taskstate %x", uint64(s.Task)))
+		if len(s.Exceptions) > 0 {
+			v.Show = append(v.Show, fmt.Sprintf("printexception %x", uint64(s.Exceptions[0].Object)))
+		}
+		out = append(out, v)
+	}
+	if h.State.S != answer.HostStopping {
+		return out
+	}
+	facts := []answer.Statement{words.TokenCanceled.Of(words.ShortObject(h.Address))}
+	var sites []answer.Site
+	var waits []answer.Statement
+	for i := range h.Services {
+		if s := &h.Services[i]; s.Stopping != nil {
+			wait := answer.Statement{}
+			if why := s.Stopping.Why; !why.IsZero() {
+				wait = words.WhichWaitsFor.Of(why)
+			}
+			waits = append(waits, words.ServiceWaits.Of(words.Type(s.Type.String()), wait))
+			sites = append(sites, answer.Site{Method: s.Type, Does: "StopAsync"})
+			facts = append(facts, words.StopStandsAt.Of(words.ShortObject(s.Address)))
+			show = append(show, fmt.Sprintf("dumpasync -address %x", uint64(s.Stopping.Frames[0].Object)))
+		}
+	}
+	stops := answer.Statement{}
+	if len(waits) > 0 {
+		stops = words.StopWaits.Of(words.Join("; and of ", waits...))
+	}
+	v := answer.Conclude(answer.FindingStopping, words.HostStopping.Of(stops), answer.StrengthRecorded, facts...)
+	v.Show, v.Sites = show, sites
+	if h.Application.S != "" {
+		v.Statement = words.HostOfStopping.Of(words.Text(h.Application.S), stops)
+	}
+	return append(out, v)
+}

@@ -1,0 +1,217 @@
+// Package says states what package leaks found: what the heap and its suspects are, and what would free them.
+package says
+
+import (
+	"slices"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/words"
+)
+
+// Judge returns what the sizes of the heap and of its suspects mean, and what may be missing.
+func Judge(l *answer.Leaks) []answer.Verdict {
+	var out []answer.Verdict
+	say := func(says answer.Statement, strength answer.Strength) {
+		out = append(out, answer.Conclude(answer.NoFinding, says, strength))
+	}
+	if l.Incomplete {
+		say(words.LeakMayHide.Of(), answer.StrengthPossible)
+	}
+	if l.Unproved > 0 {
+		say(words.RootsUnproved.Of(words.N(l.Unproved)), answer.StrengthRecorded)
+	}
+	if l.Nameless > 0 {
+		say(words.TypesNameless.Of(words.N(l.Nameless)), answer.StrengthRecorded)
+	}
+	t := &l.Thresholds
+	switch {
+	case l.Small && l.Garbage.Size >= t.Small:
+		say(words.LittleLives.Of(words.Bytes(l.Garbage.Size)), answer.StrengthProved)
+	case l.Small && l.Incomplete:
+		say(words.LittleRead.Of(words.Bytes(t.Small)), answer.StrengthProved)
+	case l.Small:
+		say(words.HeapSmall.Of(words.Bytes(t.Small)), answer.StrengthProved)
+	case len(l.Suspects) > 0 && l.Suspects[0].Verdict == answer.VerdictSuspect:
+		say(words.NoProofOfLeak.Of(words.Share(t.Share)), answer.StrengthProved)
+	}
+	if len(l.Suspects) == 0 {
+		say(words.NoHolder.Of(words.Share(t.Least), words.Bytes(t.Bytes)), answer.StrengthProved)
+	}
+	return out
+}
+
+// Title states what a suspect is.
+func Title(s *answer.Suspect) answer.Statement {
+	n := elementsOf(s)
+	switch s.Kind {
+	case answer.SuspectAccumulation:
+		members := func(sentence *words.Sentence, owner *answer.PathObject) answer.Statement {
+			return sentence.Of(words.Commas(s.Members.Count), words.Type(s.Members.Type.String()), typeOf(owner))
+		}
+		switch {
+		case s.Elements.Err == nil:
+			return words.ElementsInOne.Of(n, typeOf(collection(s)))
+		case s.Owner != nil:
+			return members(words.MembersInOne, s.Owner)
+		}
+		return members(words.MembersOfOne, s.Point)
+	case answer.SuspectGroup:
+		return words.MembersOfNone.Of(words.Commas(s.Members.Count), words.Type(s.Members.Type.String()))
+	case answer.SuspectEvent:
+		switch {
+		case s.Name.IsZero():
+			return words.OneHandlers.Of(n, typeOf(s.Point))
+		case s.Owner != nil:
+			return words.EventHandlers.Of(n, words.Field(s.Name.String()), typeOf(s.Owner))
+		}
+		return words.StaticHandlers.Of(n, words.Field(s.Name.String()))
+	case answer.SuspectTimers:
+		return words.TimersCall.Of(n, words.Method(s.Name.String()))
+	case answer.SuspectCancellation:
+		return words.RegisteredWith.Of(n, typeOf(s.Point))
+	case answer.SuspectRootScope:
+		return words.RootScopeKeeps.Of(n)
+	case answer.SuspectThreadStatic:
+		return words.InThreads.Of(words.Field(s.Name.String()), words.N(s.Roots))
+	case answer.SuspectInterned:
+		return words.InternedInAll.Of(words.Commas(s.Members.Count), words.N(s.Roots))
+	case answer.SuspectWeak:
+		return words.WeakDead.Of(words.Commas(s.Dead), n, typeOf(collection(s)))
+	}
+	if s.Elements.Err == nil {
+		return words.OneWithElements.Of(typeOf(collection(s)), words.Commas(s.Elements.Value))
+	}
+	return words.OneObject.Of(typeOf(s.Point))
+}
+
+// elementsOf returns the number of a suspect's elements, as far as it is known.
+func elementsOf(s *answer.Suspect) answer.Statement {
+	switch {
+	case s.Elements.Err != nil:
+		return words.ManyElements.Of()
+	case s.AtLeast:
+		return words.LeastElements.Of(words.Commas(s.Elements.Value))
+	}
+	return words.Commas(s.Elements.Value)
+}
+
+// collection returns the object that has the elements.
+func collection(s *answer.Suspect) *answer.PathObject {
+	if s.Owner != nil {
+		return s.Owner
+	}
+	return s.Point
+}
+
+func typeOf(o *answer.PathObject) answer.Statement { return words.Type(o.Type.String()) }
+
+// remedies state why suspects of a kind are not collected, and what would free them.
+var remedies = map[string]*words.Sentence{
+	answer.SuspectEvent:        words.FreedEvent,
+	answer.SuspectTimers:       words.FreedTimer,
+	answer.SuspectCancellation: words.FreedCallback,
+	answer.SuspectRootScope:    words.FreedScope,
+	answer.SuspectWeak:         words.FreedWeak,
+	answer.SuspectThreadStatic: words.FreedThread,
+	answer.SuspectInterned:     words.FreedInterned,
+}
+
+// Remedy states why a suspect is not collected, and what would free it. It returns the zero Statement if that is
+// unknown.
+func Remedy(s *answer.Suspect) answer.Statement {
+	switch says := remedies[s.Kind]; {
+	case says != nil:
+		return says.Of()
+	case s.Weak == "cached":
+		return words.FreedCached.Of()
+	case s.Weak == "attached":
+		return words.FreedAttached.Of()
+	case s.Weak != "" || s.Path == nil || s.Kind == answer.SuspectGroup:
+		return answer.Statement{}
+	case s.Literals:
+		return words.FreedLiterals.Of()
+	case !s.Kept.IsZero():
+		return words.FreedWays.Of()
+	}
+	return rootRemedy(&s.Path.Root)
+}
+
+// rootRemedy states how long a root keeps what it leads to.
+func rootRemedy(r *answer.GCRoot) answer.Statement {
+	switch r.Kind {
+	case "static field":
+		return words.FreedStatic.Of()
+	case "thread static":
+		return words.FreedThread.Of()
+	case "stack":
+		return words.FreedStack.Of()
+	case "finalizer":
+		return words.FreedFinalizer.Of()
+	case "handle":
+		if r.Handle == "Strong" || r.Handle == "Pinned" {
+			return words.FreedHandle.Of()
+		}
+	}
+	return answer.Statement{}
+}
+
+// EachRemedy states how long a root keeps each of many objects.
+func EachRemedy(h *answer.GroupHolder) answer.Statement {
+	switch {
+	case h.Handle == "Strong" || h.Handle == "Pinned":
+		return words.FreedHandles.Of()
+	case h.Kind == "finalizer queue":
+		return words.FreedFinalizers.Of()
+	case h.Kind == "frame":
+		return words.FreedStacks.Of()
+	}
+	return answer.Statement{}
+}
+
+// InThreads states in how many threads a field keeps a suspect alive.
+func InThreads(s *answer.Suspect) answer.Statement {
+	return words.KeptInThreads.Of(words.Field(s.Name.String()), words.N(s.Roots))
+}
+
+// InWays states that several roots keep a suspect alive, given the names of the first ones.
+func InWays(names []string, ways int, more bool) answer.Statement {
+	var roots []answer.Statement
+	for _, name := range names {
+		roots = append(roots, words.Text(name))
+	}
+	list := words.Join(", ", roots...)
+	switch {
+	case more:
+		return words.KeptInLeast.Of(words.N(ways), list)
+	case len(names) < ways:
+		return words.KeptInMany.Of(words.N(ways), list)
+	}
+	return words.KeptInWays.Of(words.N(ways), list)
+}
+
+// AndWaits states that a root and operations that wait keep a suspect alive.
+func AndWaits(root string) answer.Statement { return words.KeptAndWaits.Of(words.Text(root)) }
+
+// ByHolders states what keeps the members of a group alive. No member has a single owner, except for a handle.
+func ByHolders(holders []answer.GroupHolder) answer.Statement {
+	var names []string
+	for i := range holders {
+		switch h := &holders[i]; {
+		case h.Handle != "" && h.Share == 100 && len(holders) == 1:
+			return words.KeptByHandles.Of(words.Text(h.Handle))
+		case h.Path != nil:
+			names = append(names, h.Path.Root.Words())
+		case h.Root.Err == nil && h.Root.S != "":
+			names = append(names, h.Root.S)
+		}
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	switch len(names) {
+	case 0:
+		return answer.Statement{}
+	case 1:
+		return words.KeptOneWay.Of(words.Text(names[0]))
+	}
+	return InWays(names, len(names), false)
+}

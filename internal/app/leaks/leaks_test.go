@@ -1,0 +1,361 @@
+package leaks_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/internal/app/leaks"
+	"github.com/sosgo/sosgo/internal/test/testcase"
+	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/target"
+)
+
+// find looks for leaks in a dump.
+func find(t *testing.T, d *testdump.Dump, o leaks.Options) *answer.Leaks {
+	t.Helper()
+	return findIn(t, d.Dump, o)
+}
+
+func findIn(t *testing.T, d *sosgo.Dump, o leaks.Options) *answer.Leaks {
+	t.Helper()
+	v, err := d.View("")
+	require.NoError(t, err)
+	x, err := v.Holders(t.Context(), graph.Options{})
+	require.NoError(t, err)
+	r, err := v.Objects()
+	require.NoError(t, err)
+	a, err := leaks.Find(t.Context(), x, r, o)
+	require.NoError(t, err)
+	return a
+}
+
+// fact returns where the object of a fact of the manifest is.
+func fact(t *testing.T, d *testdump.Dump, name string) target.Addr {
+	t.Helper()
+	text, ok := d.Manifest.Fact(name)
+	require.True(t, ok, "%s is no fact", name)
+	a, _, _ := strings.Cut(text, " ")
+	return testdump.Address(a)
+}
+
+func of(t *testing.T, a *answer.Leaks, is func(*answer.Suspect) bool) *answer.Suspect {
+	t.Helper()
+	i := slices.IndexFunc(a.Suspects, func(s answer.Suspect) bool { return is(&s) })
+	require.GreaterOrEqual(t, i, 0, "not among %d suspects", len(a.Suspects))
+	return &a.Suspects[i]
+}
+
+// TestKnownLeaks finds the deliberate leaks of the debuggee first, with their fields and counts: an event with 500
+// handlers, a static dictionary of 1,000 sessions, a list that is never emptied, and two finalizers that never return.
+func TestKnownLeaks(t *testing.T) {
+	for _, name := range []string{"net10-heap-withheap", "net8-heap-withheap", "net31-heap-withheap", "win-net6-heap-withheap"} {
+		t.Run(name, func(t *testing.T) {
+			d := testdump.OpenCase(t, name)
+			a := find(t, d, leaks.Options{})
+			assert.True(t, a.Small)
+			assert.Zero(t, a.Nameless)
+			event := of(t, a, func(s *answer.Suspect) bool { return s.Kind == answer.SuspectEvent })
+			assert.Equal(t, uint64(500), event.Elements.Value)
+			assert.Equal(t, "Changed", event.Name.S)
+			assert.Equal(t, fact(t, d, "bus"), event.Owner.Address)
+			assert.Contains(t, event.Path.Root.Name, "Debuggee.Heap.Scenario.Bus")
+			require.Len(t, event.Targets, 1)
+			assert.Equal(t, "Debuggee.Heap.Subscriber", event.Targets[0].Type.S)
+			assert.Equal(t, uint64(500), event.Targets[0].Count)
+
+			cache := of(t, a, func(s *answer.Suspect) bool { return s.Members != nil && s.Members.Type.S == "Debuggee.Heap.Session" })
+			assert.Equal(t, answer.SuspectAccumulation, cache.Kind)
+			assert.Equal(t, uint64(1000), cache.Elements.Value)
+			assert.Contains(t, cache.Path.Root.Name, "Debuggee.Heap.Scenario.Cache")
+			require.NotNil(t, cache.Owner)
+			assert.Equal(t, fact(t, d, "cache"), cache.Owner.Address)
+
+			kept := of(t, a, func(s *answer.Suspect) bool {
+				return s.Path != nil && strings.Contains(s.Path.Root.Name, "Debuggee.Heap.Scenario.s_keep")
+			})
+			assert.Equal(t, &a.Suspects[0], kept)
+			assert.LessOrEqual(t, len(a.Suspects), 4)
+
+			assert.GreaterOrEqual(t, a.Finalizers.Ready, uint64(10))
+			require.NotEmpty(t, a.Finalizers.Running)
+			assert.Contains(t, a.Finalizers.Running[0].S, "Debuggee.Heap.Stuck.Finalize")
+			for _, s := range a.Suspects {
+				assert.Equal(t, answer.VerdictNotable, s.Verdict, "no alarm about 2 MB")
+			}
+		})
+	}
+}
+
+// TestHealthy checks that a program without leaks has no suspects. Its one large array is listed.
+func TestHealthy(t *testing.T) {
+	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+		if _, ok := d.Manifest.Fact("root.Arrays.Large"); !ok {
+			t.Skip("another debuggee")
+		}
+		v, err := d.View("")
+		require.NoError(t, err)
+		if h, err := v.Heap(); err != nil || len(h.Segments()) == 0 {
+			t.Skip("no heap in the dump")
+		}
+		x, err := v.Holders(t.Context(), graph.Options{})
+		require.NoError(t, err)
+		if x.Graph().Objects() == 0 {
+			r, err := v.Objects()
+			require.NoError(t, err)
+			_, err = leaks.Find(t.Context(), x, r, leaks.Options{})
+			require.ErrorIs(t, err, target.ErrNotInDump, "nothing was looked at")
+			return
+		}
+		a := find(t, d, leaks.Options{})
+		assert.True(t, a.Small)
+		for _, s := range a.Suspects {
+			assert.Equal(t, answer.VerdictNotable, s.Verdict)
+			assert.Equal(t, answer.SuspectObject, s.Kind)
+			assert.Equal(t, fact(t, d, "root.Arrays.Large"), s.Point.Address)
+		}
+		assert.Len(t, a.Suspects, 1)
+	})
+}
+
+// owners returns the graph of a dump, its live objects, and its dominators.
+func owners(t *testing.T, d *testdump.Dump) (*graph.Graph, *graph.Liveness, *graph.Dominators) {
+	t.Helper()
+	v, err := d.View("")
+	require.NoError(t, err)
+	x, err := v.Holders(t.Context(), graph.Options{})
+	require.NoError(t, err)
+	g := x.Graph()
+	live, err := g.Live(t.Context())
+	require.NoError(t, err)
+	doms, err := g.Dominators(t.Context())
+	require.NoError(t, err)
+	return g, live, doms
+}
+
+// TestGroupReferrers checks that objects that refer to the members of a group one by one are named beside the group's
+// holders, if they are live and no part of a member. Each count is the number of edges.
+func TestGroupReferrers(t *testing.T) {
+	d := testdump.OpenCase(t, "web-net10-withheap")
+	g, live, doms := owners(t, d)
+	held, err := g.Referrers(t.Context())
+	require.NoError(t, err)
+	owns := func(n, r graph.Node) bool { // r would go with n
+		for r != n && g.IsObject(r) && doms.Idom(r) != r {
+			r = doms.Idom(r)
+		}
+		return r == n
+	}
+	rows := 0
+	for _, s := range find(t, d, leaks.Options{Count: 10, Bytes: 1, Least: 0.0001, Share: 1, Top: 1000}).Suspects {
+		if s.Kind != answer.SuspectGroup || s.Members.Count > 200 { // the referrers of larger groups are sampled
+			continue
+		}
+		holders := map[target.Addr]bool{}
+		for _, h := range s.Holders {
+			if h.Object != nil {
+				holders[h.Object.Address] = true
+				assert.NotNil(t, h.Path, "garbage holds nothing")
+			}
+		}
+		members, owned := map[target.Addr]map[graph.Node]bool{}, uint64(0)
+		for n := range graph.Node(g.Objects()) {
+			if g.Type(n).Addr != s.Members.MethodTable || !live.Live(n) || g.IsObject(doms.Idom(n)) {
+				continue
+			}
+			owned++
+			for _, r := range held.Of(n) {
+				if g.IsObject(r) && live.Live(r) && !holders[g.Address(r)] && g.Type(r) != g.Type(n) && !owns(n, r) {
+					mt := g.Type(r).Addr
+					if members[mt] == nil {
+						members[mt] = map[graph.Node]bool{}
+					}
+					members[mt][n] = true
+				}
+			}
+		}
+		if owned != s.Members.Count {
+			continue // some belong to a pattern
+		}
+		for _, o := range s.Others {
+			rows++
+			require.NotNil(t, o.Path, "%s", o.Type)
+			assert.GreaterOrEqual(t, o.Share, 10.0)
+			assert.InDelta(t, 100*float64(len(members[o.MethodTable]))/float64(owned), o.Share, 1e-9, "%s refer to %s", o.Type, s.Members.Type)
+		}
+	}
+	assert.Positive(t, rows)
+}
+
+// TestThresholds checks that options select the listed suspects.
+func TestThresholds(t *testing.T) {
+	d := testdump.Open(t, "net10-zoo")
+	few := find(t, d, leaks.Options{Bytes: 1 << 20})
+	assert.Empty(t, few.Suspects)
+	many := find(t, d, leaks.Options{Bytes: 1, Least: 0.01, Count: 2})
+	assert.Greater(t, len(many.Suspects), 5)
+	top := find(t, d, leaks.Options{Bytes: 1, Least: 0.01, Count: 2, Top: 3})
+	assert.Equal(t, many.Suspects[:3], top.Suspects)
+	assert.Positive(t, top.More)
+	event := of(t, many, func(s *answer.Suspect) bool { return s.Kind == answer.SuspectEvent })
+	assert.Equal(t, fact(t, d, "root.Delegates.Multicast"), event.Point.Address)
+}
+
+// TestPatterns finds a web server's timers, registrations and disposables by type and field names, with a low
+// threshold.
+func TestPatterns(t *testing.T) {
+	d := testdump.OpenCase(t, "web-net10-withheap")
+	a := find(t, d, leaks.Options{Count: 2, Bytes: 1, Least: 0.0001})
+	assert.Empty(t, a.Unknown)
+	timers := of(t, a, func(s *answer.Suspect) bool {
+		return s.Kind == answer.SuspectTimers && strings.Contains(s.Name.S, "CancellationTokenSource.TimerCallback")
+	})
+	assert.Equal(t, timers.Elements.Value, timers.Members.Count)
+	assert.Equal(t, "System.Threading.TimerQueueTimer", timers.Members.Type.S)
+	for _, target := range timers.Targets {
+		assert.Contains(t, target.Type.S, "CancellationTokenSource", "the state of such a timer")
+	}
+	scope := of(t, a, func(s *answer.Suspect) bool { return s.Kind == answer.SuspectRootScope })
+	var disposables uint64
+	for _, target := range scope.Targets {
+		disposables += target.Count
+	}
+	assert.GreaterOrEqual(t, scope.Elements.Value, disposables)
+	assert.Contains(t, scope.Point.Type.S, "ServiceProviderEngineScope")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	v, err := d.View("")
+	require.NoError(t, err)
+	x, err := v.Holders(t.Context(), graph.Options{})
+	require.NoError(t, err)
+	r, err := v.Objects()
+	require.NoError(t, err)
+	_, err = leaks.Find(ctx, x, r, leaks.Options{})
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+// TestWeakReferences finds collections of dead weak references. The counts must match the handles, first for all weak
+// references and then for every second one, by owner.
+func TestWeakReferences(t *testing.T) {
+	d := testdump.Open(t, "net10-zoo")
+	g, live, doms := owners(t, d)
+	handles := map[graph.Node]target.Addr{}
+	var weak []graph.Node
+	for n := range graph.Node(g.Objects()) {
+		name, err := g.Heap().Runtime().TypeName(g.Type(n).Addr, dac.NameManaged)
+		if err != nil || !strings.HasPrefix(name, "System.WeakReference") || !live.Live(n) {
+			continue
+		}
+		h, err := target.Pointer(d.Target(), g.Address(n)+8) // its only field
+		require.NoError(t, err)
+		handles[n] = h &^ 7
+		weak = append(weak, n)
+	}
+	require.NotEmpty(t, weak)
+	for _, step := range []int{1, 2} {
+		var gone []testdump.Damage
+		dead := map[graph.Node]bool{}
+		for i, n := range weak {
+			switch {
+			case handles[n] == 0:
+			case i%step == 0:
+				gone = append(gone, testdump.Words(handles[n], 0))
+			default:
+				continue
+			}
+			dead[n] = true
+		}
+		changed := d.Damaged(t, gone...)
+		t.Cleanup(func() { assert.NoError(t, changed.Close()) })
+		a := findIn(t, changed, leaks.Options{Count: 1, Bytes: 1, Least: 0.0001})
+		found := 0
+		for i := range a.Suspects {
+			s := &a.Suspects[i]
+			if s.Kind != answer.SuspectWeak {
+				continue
+			}
+			found++
+			point, ok := g.Node(s.Point.Address)
+			require.True(t, ok)
+			var all, lost uint64
+			for _, n := range weak {
+				owner := doms.Idom(n) // an array that it is in, or an element of one
+				if up := doms.Idom(owner); g.IsObject(owner) && !g.Type(owner).IsArray() && g.IsObject(up) {
+					owner = up
+				}
+				if owner == point {
+					all++
+					if dead[n] {
+						lost++
+					}
+				}
+			}
+			assert.Equal(t, all, s.Elements.Value, "%x", uint64(s.Point.Address))
+			assert.Equal(t, lost, s.Dead, "%x", uint64(s.Point.Address))
+			assert.Equal(t, all, s.Members.Count)
+		}
+		assert.Positive(t, found)
+	}
+}
+
+// TestOwners checks the owners in dumps of web servers: containers, services and static fields of the program, never
+// waiting code.
+func TestOwners(t *testing.T) {
+	testdump.Corpus(t, testcase.Named("web-*"), func(t *testing.T, d *testdump.Dump) int {
+		v, err := d.View("")
+		require.NoError(t, err)
+		l, err := leaks.Leaks(t.Context(), v.Process, leaks.Options{Bytes: 16 << 10, Least: 0.1})
+		require.NoError(t, err)
+		owned := 0
+		for i := range l.Suspects {
+			p := l.Suspects[i].Path
+			if p == nil || !strings.HasPrefix(p.Root.Kind, "static") {
+				continue
+			}
+			owned++
+			for _, step := range p.Objects[:len(p.Objects)-1] {
+				assert.NotContains(t, step.Type.S, "AsyncStateMachineBox", p.Root.Name)
+				assert.NotContains(t, step.Type.S, "SemaphoreSlim+TaskNode", p.Root.Name)
+				assert.NotContains(t, step.Type.S, "System.Threading.TimerQueueTimer", p.Root.Name)
+			}
+		}
+		return owned
+	})
+}
+
+// TestUnprovedRoots checks that the answer counts unverified roots, and lists suspects with only such roots last.
+func TestUnprovedRoots(t *testing.T) {
+	assert.Zero(t, find(t, testdump.Open(t, "net10-zoo"), leaks.Options{}).Unproved)
+	d := testdump.Open(t, "win-net10-zoo")
+	v, err := d.View("")
+	require.NoError(t, err)
+	want := 0
+	for root, err := range v.Roots(t.Context()) {
+		if err == nil && root.Conservative {
+			want++
+		}
+	}
+	require.NotZero(t, want)
+	a := find(t, d, leaks.Options{Share: 0.01, Least: 0.01, Bytes: 24})
+	assert.Equal(t, want, a.Unproved)
+	ranks := []bool{}
+	for i := range a.Suspects {
+		s := &a.Suspects[i]
+		p := s.Path
+		if p == nil && len(s.Holders) > 0 {
+			p = s.Holders[0].Path
+		}
+		ranks = append(ranks, p != nil && p.Root.Conservative)
+	}
+	require.Contains(t, ranks, true)
+	require.Contains(t, ranks, false)
+	assert.False(t, slices.Contains(ranks[slices.Index(ranks, true):], false), "%v", ranks)
+}

@@ -1,0 +1,92 @@
+package leaks_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/internal/app/leaks"
+	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/target"
+)
+
+// every lists holders of any size.
+var every = leaks.Options{Bytes: 1, Least: 0.00001, Count: 2, Top: 10_000}
+
+// TestThreadStatics checks that the values of one thread static field in several threads are one holder: it retains
+// what the dominator tree has below the field in each thread, and no other suspect is in one of them.
+func TestThreadStatics(t *testing.T) {
+	d := testdump.OpenCase(t, "web-net10-withheap")
+	g, _, doms := owners(t, d)
+	sizes, threads := map[string]uint64{}, map[string]int{}
+	for n := graph.Node(g.Objects()); n < g.Root(); n++ {
+		s := g.Source(n)
+		if s.Kind != graph.SourceField || s.Thread == nil || doms.Retained(n) == 0 {
+			continue
+		}
+		name, err := s.Static.Name()
+		require.NoError(t, err)
+		sizes[name] += doms.Retained(n)
+		threads[name]++
+	}
+	summed, points := map[string]bool{}, []target.Addr(nil)
+	for _, s := range find(t, d, every).Suspects {
+		switch s.Kind {
+		case answer.SuspectThreadStatic:
+			summed[s.Name.S] = true
+			assert.Equal(t, sizes[s.Name.S], s.Retained, s.Name.S)
+			assert.Equal(t, threads[s.Name.S], s.Roots, s.Name.S)
+			assert.Contains(t, s.Kept.Text, s.Name.S)
+			assert.Greater(t, s.Roots, 1)
+		case answer.SuspectObject, answer.SuspectAccumulation:
+			points = append(points, s.Point.Address)
+		}
+	}
+	assert.NotEmpty(t, summed)
+	for _, a := range points {
+		n, ok := g.Node(a)
+		require.True(t, ok)
+		for g.IsObject(n) {
+			n = doms.Idom(n)
+		}
+		if s := g.Source(n); s != nil && s.Kind == graph.SourceField && s.Thread != nil {
+			name, err := s.Static.Name()
+			require.NoError(t, err)
+			assert.False(t, summed[name], "%s at %s is a part of a sum", name, a)
+		}
+	}
+}
+
+// TestKept checks that what several roots keep alive is not kept by one of them: the dominator of the outermost owner
+// decides.
+func TestKept(t *testing.T) {
+	d := testdump.OpenCase(t, "web-net10-withheap")
+	g, _, doms := owners(t, d)
+	one, more := 0, 0
+	for _, s := range find(t, d, every).Suspects {
+		if s.Kind != answer.SuspectObject || s.Point == nil {
+			continue
+		}
+		n, ok := g.Node(s.Point.Address)
+		require.True(t, ok)
+		for g.IsObject(n) {
+			n = doms.Idom(n)
+		}
+		source := g.Source(n)
+		if source != nil && source.Kind == graph.SourceField {
+			one++
+			if !strings.HasPrefix(s.Point.Type.S, "System.Collections.") { // parts of collections may have other roots
+				assert.Empty(t, s.Kept.Text, "%s", s.Text)
+			}
+		} else if strings.HasPrefix(s.Kept.Text, "kept in ") {
+			more++
+			assert.NotEqual(t, "a static field keeps it alive until the program removes it or sets the field to null", s.Remedy.Text)
+		}
+	}
+	assert.Positive(t, one)
+	assert.Positive(t, more)
+}

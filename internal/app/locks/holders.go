@@ -1,0 +1,395 @@
+package locks
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/internal/app/tasks"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A holder is a suspended method or a thread that has entered a semaphore, or may have.
+type holder struct {
+	box      target.Addr
+	thread   *threads.Thread // nil for a suspended method
+	method   answer.Text
+	place    *answer.AsyncPlace
+	strength answer.Strength
+}
+
+// A semaphoreUse describes the holders of a semaphore that suspended code or threads wait for.
+type semaphoreUse struct {
+	holders   []holder
+	suspended bool // suspended code waits for it
+	gives     bool // a waiting method releases it later
+	// blindWaiters reports that the code of a waiting method could not be read.
+	blindWaiters bool
+	unread       int      // suspended methods with unreadable code
+	inside       int      // threads in a method that calls a semaphore, perhaps this one, and that did not call it just to wait
+	blind        int      // threads with a method with unreadable code
+	partial      bool     // not all async methods of the heap could be read
+	entries      []string // methods that enter it for their callers
+}
+
+// An entry is a method that enters a semaphore for its caller, as AsyncLock.LockAsync does: it waits for the semaphore
+// and does not release it.
+type entry struct {
+	method string      // with its type but without the namespace
+	this   target.Addr // the receiver of the method
+	lock   *lock
+}
+
+// wantsSemaphore selects the methods of SemaphoreSlim.
+func wantsSemaphore(method string) bool { return strings.HasPrefix(method, "SemaphoreSlim.") }
+
+// enters and gives report whether a method of SemaphoreSlim enters or releases one.
+func enters(method string) bool { return strings.HasPrefix(method, "SemaphoreSlim.Wait") }
+func gives(method string) bool  { return method == "SemaphoreSlim.Release" }
+
+// givesBack reports whether a method may release what another method has entered.
+func givesBack(method string) bool {
+	switch method[strings.LastIndexByte(method, '.')+1:] {
+	case "Dispose", "DisposeAsync", "Release", "Exit", "Unlock":
+		return true
+	}
+	return false
+}
+
+// semaphores determines the holders of the semaphores that suspended code or threads wait for.
+func (s *survey) semaphores() error {
+	s.uses = map[*lock]*semaphoreUse{}
+	waits := map[target.Addr]*operation{} // by box
+	for _, op := range s.ops {
+		if l := op.thing.lock; l != nil {
+			s.use(l).suspended = true
+			waits[op.box] = op
+		}
+	}
+	for _, w := range s.waits {
+		if l := w.lock; l != nil && l.Kind == answer.LockSemaphore && l.count <= 0 {
+			u := s.use(l)
+			u.gives = u.gives || s.releases(w) != nil
+		}
+	}
+	if len(s.uses) == 0 {
+		return nil
+	}
+	entries, err := s.entered(waits)
+	if err != nil {
+		return err
+	}
+	if err := s.enteredThrough(entries); err != nil {
+		return err
+	}
+	s.threadsInside(entries)
+	return nil
+}
+
+// use returns the use of l, and adds it if it is missing.
+func (s *survey) use(l *lock) *semaphoreUse {
+	u := s.uses[l]
+	if u == nil {
+		u = &semaphoreUse{partial: s.partial}
+		s.uses[l] = u
+	}
+	return u
+}
+
+// entered finds the methods that are past their own wait for a semaphore, and the methods that enter one for their
+// callers.
+func (s *survey) entered(waits map[target.Addr]*operation) (entries []entry, err error) {
+	for m, err := range s.set.Suspended(s.ctx, wantsSemaphore) {
+		if err != nil {
+			return nil, err
+		}
+		op := waits[m.Object]
+		if m.Err != nil {
+			if op == nil {
+				s.unreadHolder()
+			} else {
+				s.use(op.thing.lock).blindWaiters = true
+			}
+			continue
+		}
+		for i := range m.Calls {
+			c := &m.Calls[i]
+			l := s.byObj[c.Object]
+			u := s.uses[l]
+			if u == nil || !enters(c.Method) || c.Awaits && s.stands(m.Object, l) {
+				continue
+			}
+			if !u.suspended && !u.gives && !slices.ContainsFunc(m.Later, gives) {
+				continue // a signal that it has received
+			}
+			after := func(later tasks.Call) bool {
+				return gives(later.Method) && (later.Object == c.Object || later.Object == 0)
+			}
+			u.add(m, slices.ContainsFunc(m.Calls[i+1:], after))
+		}
+		if op == nil {
+			continue
+		}
+		if slices.ContainsFunc(m.Later, gives) {
+			s.use(op.thing.lock).gives = true
+		} else if !slices.ContainsFunc(m.Calls, func(c tasks.Call) bool { return gives(c.Method) }) {
+			if e := (entry{shortMethod(m.Name.S), m.This, op.thing.lock}); !slices.Contains(entries, e) {
+				entries = append(entries, e)
+			}
+		}
+	}
+	return entries, nil
+}
+
+// unreadHolder records a suspended method with unreadable code. It may hold any semaphore.
+func (s *survey) unreadHolder() {
+	for _, u := range s.uses {
+		u.unread++
+	}
+}
+
+// add adds a method that is past its wait. released reports that a release lies between the wait and the present await.
+func (u *semaphoreUse) add(m *tasks.Suspended, released bool) {
+	h := holder{box: m.Object, method: m.Name, place: m.Place, strength: answer.StrengthLikely}
+	if released {
+		h.strength = answer.StrengthPossible
+	}
+	for i := range u.holders {
+		if u.holders[i].box == h.box {
+			u.holders[i].strength = answer.Weakest(h.strength, u.holders[i].strength)
+			return
+		}
+	}
+	u.holders = append(u.holders, h)
+}
+
+// shortMethod strips namespaces and enclosing types from a method's name, as the names of IL calls have them.
+func shortMethod(name string) string {
+	at := strings.LastIndexByte(name, '.')
+	if at < 0 {
+		return name
+	}
+	class := name[:at]
+	if i := strings.LastIndexAny(class, ".+"); i >= 0 {
+		class = class[i+1:]
+	}
+	class, _, _ = strings.Cut(class, "<")
+	class, _, _ = strings.Cut(class, "`")
+	return class + name[at:]
+}
+
+// enteredThrough finds the methods that have entered a semaphore by one of the entries.
+func (s *survey) enteredThrough(entries []entry) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	wanted := func(method string) bool {
+		return givesBack(method) || slices.ContainsFunc(entries, func(e entry) bool { return e.method == method })
+	}
+	for m, err := range s.set.Suspended(s.ctx, wanted) {
+		if err != nil {
+			return err
+		}
+		if m.Err != nil {
+			continue // counted
+		}
+		for i := range m.Calls {
+			c := &m.Calls[i]
+			for _, e := range entries {
+				if e.method != c.Method || e.this != 0 && c.Object != 0 && e.this != c.Object {
+					continue
+				}
+				given := slices.ContainsFunc(m.Calls[i+1:], func(later tasks.Call) bool { return givesBack(later.Method) })
+				if !given && !slices.ContainsFunc(m.Later, givesBack) {
+					continue // it is no lock for this method
+				}
+				u := s.use(e.lock)
+				u.gives = true
+				u.entries = append(u.entries, e.method)
+				if c.Awaits && s.stands(m.Object, e.lock) {
+					continue
+				}
+				u.add(m, c.Object == 0 || given)
+			}
+		}
+	}
+	return nil
+}
+
+// stands reports whether a method waits for a lock, directly or through others.
+func (s *survey) stands(box target.Addr, l *lock) bool {
+	op := s.standing[box]
+	return op != nil && l != nil && op.thing.lock == l
+}
+
+// threadsInside finds, for each semaphore, the threads that are past their own wait for it, and counts those in methods
+// that call a semaphore or enter this one through another method. A method in which a thread just waits for it does not count.
+func (s *survey) threadsInside(entries []entry) {
+	wanted := func(method string) bool {
+		return wantsSemaphore(method) || slices.ContainsFunc(entries, func(e entry) bool { return e.method == method })
+	}
+	known := map[target.Addr]*methodCalls{}
+	waits := map[*threads.Thread]*lock{}
+	for _, w := range s.waits {
+		waits[w.thread] = w.lock
+	}
+	for i := range s.r.threads {
+		t := &s.r.threads[i]
+		if t.Managed == nil || t.OS == nil || s.ctx.Err() != nil {
+			continue
+		}
+		used := map[*semaphoreUse]bool{} // true for a holder
+		blind, waiting := false, waits[t]
+		for f := range s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
+			blind = blind || f.Missing() != nil
+			if f.Kind != stackwalk.FrameManaged {
+				continue
+			}
+			md, err := f.Method()
+			if err == nil && md != nil {
+				var m *methodCalls
+				if m, err = s.calls(f.Runtime, md, known, wanted); err == nil && m.own {
+					s.frameUses(used, t, &f, m, waiting)
+					waiting = nil // its callers do not stand in this wait
+				}
+			}
+			blind = blind || err != nil
+		}
+		for _, u := range s.uses {
+			if holds, in := used[u]; in && !holds {
+				u.inside++
+			}
+			if blind {
+				u.blind++
+			}
+		}
+	}
+}
+
+// frameUses records in used which semaphores the method of a frame has entered, or may have. waits is what the thread
+// waits for in this frame.
+func (s *survey) frameUses(used map[*semaphoreUse]bool, t *threads.Thread, f *stackwalk.Frame, m *methodCalls, waits *lock) {
+	if len(m.list) == 0 {
+		return
+	}
+	around, err := s.around(t, f, m.method)
+	for l, u := range s.uses {
+		through := slices.ContainsFunc(m.list, func(name string) bool { return slices.Contains(u.entries, name) })
+		switch {
+		case err == nil && pastWait(around, l.Address):
+			if !used[u] {
+				u.holders = append(u.holders, s.threadHolder(t, f, m))
+			}
+			used[u] = true
+		case used[u] || waits == l:
+		case through, err != nil, slices.ContainsFunc(slices.Concat(around.Before, around.Later), func(c tasks.Call) bool {
+			return wantsSemaphore(c.Method) && (c.Object == 0 || c.Object == l.Address)
+		}):
+			used[u] = false
+		}
+	}
+}
+
+// pastWait reports whether a method is past its own wait for a semaphore and releases it later.
+func pastWait(around *tasks.Around, semaphore target.Addr) bool {
+	in := false
+	for _, c := range around.Before {
+		switch {
+		case enters(c.Method) && c.Object == semaphore:
+			in = true
+		case gives(c.Method) && (c.Object == semaphore || c.Object == 0):
+			in = false
+		}
+	}
+	return in && slices.ContainsFunc(around.Later, func(c tasks.Call) bool {
+		return gives(c.Method) && (c.Object == semaphore || c.Object == 0)
+	})
+}
+
+// threadHolder describes a thread that is past its wait in a frame.
+func (s *survey) threadHolder(t *threads.Thread, f *stackwalk.Frame, m *methodCalls) holder {
+	h := holder{thread: t, method: answer.Text{S: m.name}, strength: answer.StrengthLikely}
+	if line, err := f.SourceLine(); err == nil {
+		h.place = &answer.AsyncPlace{File: line.File, Line: line.Line}
+	}
+	return h
+}
+
+// around returns the calls of a frame's method before and after the instruction at which the frame stands.
+func (s *survey) around(t *threads.Thread, f *stackwalk.Frame, md *code.MethodDesc) (*tasks.Around, error) {
+	il, err := ilOffset(f)
+	if err != nil {
+		return nil, err
+	}
+	return s.found.tasks.CallsAround(md, il, s.receiver(t, f, md))
+}
+
+// ilOffset returns the IL offset at which a frame stands.
+func ilOffset(f *stackwalk.Frame) (int, error) {
+	il, ok, err := code.Of(f.Runtime).ILOffset(f.CallSite())
+	if err == nil && !ok {
+		err = target.Unsupportedf("no IL offset")
+	}
+	return il, err
+}
+
+// receiver returns the object on which a frame's method was called: the only object of the method's class that the frame
+// refers to. It is 0 if there is no such object, or more than one.
+func (s *survey) receiver(t *threads.Thread, f *stackwalk.Frame, md *code.MethodDesc) target.Addr {
+	found := target.Addr(0)
+	for root, err := range s.r.walker.Roots(s.ctx, t.Managed, t.OS.Registers) {
+		if err != nil {
+			break
+		}
+		if root.Interior || root.Object == 0 || root.FrameSP != f.SP || root.Method == nil || root.Method.Addr != md.Addr || root.Object == found {
+			continue
+		}
+		o, err := s.r.b.Objects().TrustedObject(root.Object)
+		if err != nil {
+			continue
+		}
+		for typ := o.Type; typ != nil && err == nil; typ, err = typ.Base() {
+			if typ.MT.Addr != md.MethodTable {
+				continue
+			}
+			if found != 0 {
+				return 0
+			}
+			found = o.Addr
+			break
+		}
+	}
+	return found
+}
+
+// methodCalls are the calls of a method.
+type methodCalls struct {
+	method *code.MethodDesc
+	name   string
+	own    bool     // the program's, and not a library's
+	list   []string // those that are wanted
+}
+
+// calls returns the calls of a program's method that wanted selects.
+func (s *survey) calls(rt *dac.Runtime, md *code.MethodDesc, known map[target.Addr]*methodCalls, wanted func(string) bool) (*methodCalls, error) {
+	if m, ok := known[md.Addr]; ok {
+		return m, nil
+	}
+	name, err := code.Of(rt).MethodName(md, code.MethodQualified)
+	if err != nil {
+		return nil, err
+	}
+	m := &methodCalls{method: md, name: name, own: !answer.LibraryMethod(name)}
+	if m.own {
+		if m.list, err = s.found.tasks.CallsOf(md); err != nil {
+			return nil, err
+		}
+		m.list = slices.DeleteFunc(m.list, func(method string) bool { return !wanted(method) })
+	}
+	known[md.Addr] = m
+	return m, nil
+}

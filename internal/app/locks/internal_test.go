@@ -1,0 +1,194 @@
+package locks
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/app/tasks"
+	"github.com/sosgo/sosgo/internal/words"
+	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/target"
+)
+
+// TestEndsByItself checks that a recorded time, a token and other tasks end a wait, and that an unrecorded time may.
+func TestEndsByItself(t *testing.T) {
+	const wait60, join = "System.Threading.Tasks.Task.Wait(Int32)", "System.Threading.Thread.Join(Int32)"
+	for _, c := range []struct {
+		w      wait
+		called string
+		want   string
+	}{
+		{wait{how: answer.HowRecorded, timeout: 60000}, wait60, "waits for at most 1m0s"},
+		{wait{how: answer.HowRecorded, timeout: -1}, wait60, ""},
+		{wait{how: answer.HowRecorded, timeout: -1}, "System.Threading.Tasks.Task.Wait(System.Threading.CancellationToken)", "can be canceled if its token can"},
+		{wait{how: answer.HowRecorded, timeout: -1}, "System.Threading.Tasks.Task.WaitAny(System.Threading.Tasks.Task[])", "waits for any of several"},
+		{wait{how: answer.HowInferred, timeout: -1}, join, "may wait for a limited time, which is unknown"},
+		{wait{how: answer.HowInferred, timeout: -1}, "System.Threading.Thread.Join()", ""},
+	} {
+		assert.Equal(t, c.want, endsByItself(&c.w, c.called).Text, c.called)
+	}
+}
+
+// TestEntryPoint checks that a Main that waits for something held is reported last and not as blocking, and that a
+// Main that waits for the program's end is not reported.
+func TestEntryPoint(t *testing.T) {
+	of := func(id uint32, entry bool) *wait {
+		return &wait{thread: &threads.Thread{OS: &target.Thread{ID: id}}, how: answer.HowRecorded, tasks: []target.Addr{1}, entry: entry}
+	}
+	first, second, third := of(1, true), of(2, false), of(3, true)
+	first.leaves = []leafOf{{1, tasks.CauseSemaphore, true}}
+	third.leaves = []leafOf{{1, tasks.CauseForever, false}}
+	g := &grapher{s: &survey{gaps: &answer.Gaps{}, waits: []*wait{first, second, third}}, of: map[*threads.Thread]*wait{}, circled: map[*wait]bool{},
+		described: map[*wait]bool{}, rows: map[*threads.Thread]*answer.ThreadWait{first.thread: {}, second.thread: {}, third.thread: {}}}
+	list := g.chains()
+	assert.Len(t, list, 2)
+	assert.Contains(t, list[0].Text, "sync over async: thread 0 ")
+	assert.Contains(t, list[1].Text, "the program's entry point")
+	assert.NotContains(t, list[1].Text, "blocks")
+}
+
+// TestNobody checks that a semaphore counts as unheld only if all possible holders were read.
+func TestNobody(t *testing.T) {
+	for _, c := range []struct {
+		use  semaphoreUse
+		lost bool
+		want answer.Strength
+		text string
+	}{
+		{semaphoreUse{gives: true}, false, answer.StrengthLikely, "nobody was found who can give a permit back"},
+		{semaphoreUse{gives: true, unread: 2}, false, answer.StrengthUnknown, "not all could be read: 2 suspended methods"},
+		{semaphoreUse{gives: true, blind: 1}, false, answer.StrengthUnknown, "methods of 1 threads"},
+		{semaphoreUse{gives: true, partial: true}, false, answer.StrengthUnknown, "parts of the heap"},
+		{semaphoreUse{blindWaiters: true}, false, answer.StrengthUnknown, "the code that waits"},
+		{semaphoreUse{gives: true}, true, answer.StrengthUnknown, "parts of the heap or of the threads"},
+		{semaphoreUse{gives: true, inside: 1}, false, answer.StrengthPossible, "1 other thread is in a method that uses a semaphore"},
+		{semaphoreUse{gives: true, holders: []holder{{strength: answer.StrengthPossible}}}, false, answer.StrengthPossible, "may have entered it"},
+		{semaphoreUse{}, false, "", ""}, // a signal
+	} {
+		l := &lock{most: 1}
+		g := newGrapher(&survey{gaps: &answer.Gaps{}, lost: c.lost, uses: map[*lock]*semaphoreUse{l: &c.use}})
+		v := answer.Conclude(answer.FindingPermits, words.Text("1 waits"), "")
+		assert.Equal(t, c.want != "", g.permits(&v, l))
+		assert.Equal(t, c.want, v.Strength)
+		assert.Contains(t, v.Text, c.text)
+	}
+	l := &lock{count: 1, most: 1}
+	g := newGrapher(&survey{gaps: &answer.Gaps{}, uses: map[*lock]*semaphoreUse{l: {gives: true}}})
+	assert.False(t, g.permits(&answer.Verdict{}, l), "a permit is free")
+}
+
+// TestSeveralHolders checks that a cycle through a semaphore needs all holders, and as many as there are permits.
+func TestSeveralHolders(t *testing.T) {
+	for _, c := range []struct {
+		most    int64
+		blocked int // of two holders, how many wait for the semaphore that the waiter holds
+		want    int
+	}{{2, 2, 1}, {2, 1, 0}, {3, 2, 0}, {1<<31 - 1, 2, 1}} {
+		pool, mine := &lock{Lock: answer.Lock{Address: 1, Kind: answer.LockSemaphore}, most: c.most}, &lock{Lock: answer.Lock{Address: 2, Kind: answer.LockSemaphore}, most: 1}
+		first := &operation{box: 10, thing: &thing{addr: 1, lock: pool}}
+		ops := []*operation{first}
+		use := &semaphoreUse{}
+		for i := range 2 {
+			op := &operation{box: target.Addr(20 + i), leaf: target.Addr(30 + i), thing: &thing{}}
+			if i < c.blocked {
+				op.thing = &thing{addr: 2, lock: mine}
+			}
+			ops = append(ops, op)
+			use.holders = append(use.holders, holder{box: op.box, strength: answer.StrengthLikely})
+		}
+		s := &survey{gaps: &answer.Gaps{}, ops: ops, standing: map[target.Addr]*operation{}, uses: map[*lock]*semaphoreUse{
+			pool: use, mine: {holders: []holder{{box: 10, strength: answer.StrengthLikely}}}}}
+		for _, op := range ops {
+			s.standing[op.box] = op
+		}
+		g := newGrapher(s)
+		g.nodes()
+		found := g.circles()
+		assert.Equal(t, c.want, min(len(found), 1), "%+v", c)
+		for _, v := range found {
+			assert.Equal(t, answer.StrengthLikely, v.Strength)
+		}
+	}
+}
+
+// TestPastWait checks that a method has entered a semaphore if it is past its own wait and releases it later.
+func TestPastWait(t *testing.T) {
+	const gate, other = 0x10, 0x20
+	wait, release := tasks.Call{Method: "SemaphoreSlim.Wait", Object: gate}, tasks.Call{Method: "SemaphoreSlim.Release", Object: gate}
+	list := func(calls ...tasks.Call) []tasks.Call { return calls }
+	for _, c := range []struct {
+		why           string
+		before, later []tasks.Call
+		want          bool
+	}{
+		{"past it", list(wait), list(release), true},
+		{"in it", nil, list(wait, release), false},
+		{"released", list(wait, release), list(release), false},
+		{"released, and entered again", list(wait, release, wait), list(release), true},
+		{"a release of an unknown one lies between", list(wait, tasks.Call{Method: "SemaphoreSlim.Release"}), list(release), false},
+		{"never releases it", list(wait), nil, false},
+		{"releases another one", list(wait), list(tasks.Call{Method: "SemaphoreSlim.Release", Object: other}), false},
+		{"releases an unknown one", list(wait), list(tasks.Call{Method: "SemaphoreSlim.Release"}), true},
+		{"waited for another one", list(tasks.Call{Method: "SemaphoreSlim.Wait", Object: other}), list(release), false},
+		{"waited for an unknown one", list(tasks.Call{Method: "SemaphoreSlim.Wait"}), list(release), false},
+	} {
+		assert.Equal(t, c.want, pastWait(&tasks.Around{Before: c.before, Later: c.later}, gate), c.why)
+	}
+}
+
+// TestThreadHolder checks conclusions about a semaphore that a thread has entered: a thread that waits for it again is in a
+// deadlock, unless its wait ends by itself, and a thread in a short timed wait goes on.
+func TestThreadHolder(t *testing.T) {
+	for _, c := range []struct {
+		why      string
+		again    bool
+		timeout  int32
+		ends     answer.Statement
+		kind     answer.FindingKind
+		severity answer.Severity
+	}{
+		{"waits again", true, -1, answer.Statement{}, answer.FindingDeadlock, ""},
+		{"waits again for a minute", true, 60000, words.EndsCanceled.Of(), "", ""},
+		{"waits for something else", false, -1, answer.Statement{}, "", ""},
+		{"waits for something else for an instant", false, 100, answer.Statement{}, "", answer.SeverityWarning},
+	} {
+		l, other := &lock{Lock: answer.Lock{Kind: answer.LockSemaphore}, most: 1}, &lock{Lock: answer.Lock{Kind: answer.LockMonitor}}
+		thread := &threads.Thread{OS: &target.Thread{ID: 7}}
+		w := &wait{thread: thread, lock: other, how: answer.HowRecorded, timeout: c.timeout, ends: c.ends}
+		if c.again {
+			w.lock = l
+		}
+		h := holder{thread: thread, method: answer.Text{S: "Store.Save"}, strength: answer.StrengthLikely}
+		g := newGrapher(&survey{gaps: &answer.Gaps{}, waits: []*wait{w}, uses: map[*lock]*semaphoreUse{l: {gives: true, holders: []holder{h}}}})
+		g.nodes()
+		g.rows[thread] = &answer.ThreadWait{Type: answer.Text{S: "System.Object"}, Object: 1}
+		v := answer.Conclude(answer.NoFinding, words.Text("2 threads wait"), "")
+		assert.True(t, g.permits(&v, l), c.why)
+		assert.Equal(t, c.kind, v.Kind, c.why)
+		assert.Equal(t, c.severity, v.Severity, c.why)
+		assert.Equal(t, answer.StrengthLikely, v.Strength)
+		assert.Contains(t, v.Text, "in Store.Save, ")
+	}
+}
+
+// TestAlikeCircles checks that cycles through several tasks of one wait are one if the threads that run them wait for the
+// same.
+func TestAlikeCircles(t *testing.T) {
+	l, other := &lock{}, &lock{}
+	all := &wait{tasks: []target.Addr{1, 2, 3}}
+	first, second, third := &wait{lock: l}, &wait{lock: l}, &wait{lock: other}
+	one := &wait{tasks: []target.Addr{1}}
+	got := alikeCircles([][]*wait{{first, all}, {all, second}, {all, third}, {one, first}, {one, second}})
+	assert.Equal(t, [][][]*wait{{{all, first}, {all, second}}, {{all, third}}, {{one, first}}, {{one, second}}}, got)
+}
+
+// TestIsNode checks that a part of a collection is no collection.
+func TestIsNode(t *testing.T) {
+	const pending = "System.Collections.Concurrent.ConcurrentDictionary<System.Int32, System.Threading.Tasks.TaskCompletionSource<Clinic.Result>>"
+	for class, want := range map[string]bool{pending: false, pending + "+Node": true, pending + "+Node[]": false,
+		"Clinic.Gateway<System.Threading.Tasks.TaskCompletionSource>+Queue": false} {
+		assert.Equal(t, want, isNode(class), class)
+	}
+}

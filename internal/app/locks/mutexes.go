@@ -1,0 +1,122 @@
+package locks
+
+import (
+	"fmt"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/words"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/target"
+)
+
+// ownedElsewhere describes where the owner of a Mutex is recorded. The class library records it only if it implements
+// wait handles itself.
+func (s *survey) ownedElsewhere() string {
+	for range shapes.Loaded[*waitable](s.r.b) {
+		return ownerUnknown
+	}
+	return "is not in managed memory"
+}
+
+// mutexOwner returns the thread that owns a Mutex. It returns nil if the Mutex is free or the class library does not
+// record the owner, and notes unreadable parts of the record.
+func (s *survey) mutexOwner(o objects.Object) *threads.Thread {
+	if is, err := shapes.Is[*mutex](s.r.b, o.Type); !is || err != nil || s.ownedElsewhere() != ownerUnknown {
+		return nil
+	}
+	owner, err := s.mutexRecord(o)
+	if err != nil {
+		s.gaps.Note(fmt.Errorf("owner of the Mutex %016x: %w", uint64(o.Addr), err))
+		return nil
+	}
+	if owner.Addr == 0 {
+		return nil
+	}
+	return s.thread(owner)
+}
+
+// mutexRecord returns the Thread object that the class library records as the owner of a Mutex, or the zero Object.
+func (s *survey) mutexRecord(o objects.Object) (owner objects.Object, err error) {
+	handle, x, err := shapes.BindObject[*waitHandle](s.r.b, o)
+	if err != nil {
+		return owner, err
+	}
+	safe, err := handle.Safe.Object(x)
+	if err != nil || safe.Addr == 0 {
+		return owner, err
+	}
+	value, x, err := shapes.BindObject[*safeHandle](s.r.b, safe)
+	if err != nil {
+		return owner, err
+	}
+	at, err := value.Handle.Value(x).Addr()
+	if err != nil || at == 0 {
+		return owner, err
+	}
+	a, err := target.Pointer(s.r.rt.Memory(), at)
+	if err != nil {
+		return owner, err
+	}
+	state, err := s.r.b.Objects().Proven(a)
+	if err != nil {
+		return owner, err
+	}
+	w, x, err := shapes.BindObject[*waitable](s.r.b, state)
+	if err != nil {
+		return owner, err
+	}
+	info, err := w.Ownership.Object(x)
+	if err != nil || info.Addr == 0 {
+		return owner, err
+	}
+	own, x, err := shapes.BindObject[*ownership](s.r.b, info)
+	if err != nil {
+		return owner, err
+	}
+	return own.Owner.Object(x)
+}
+
+// ownerUnknown describes a Mutex's owner that the class library records but that was not found.
+const ownerUnknown = "is not known"
+
+// sharedHandles describes each Mutex and Semaphore of the operating system that several threads wait for. It names no
+// holder. Events are left out: threads without work wait for them.
+func (g *grapher) sharedHandles() []answer.Verdict {
+	var order []target.Addr
+	by := map[target.Addr][]*wait{}
+	end, strength := map[target.Addr]answer.Statement{}, map[target.Addr]answer.Strength{}
+	for _, w := range g.s.waits {
+		if w.lock != nil || w.join || w.more > 0 || w.remote != "" || w.object.Addr == 0 || len(w.runners) > 0 {
+			continue
+		}
+		a := w.object.Addr
+		if is, err := shapes.Is[*mutex](g.s.r.b, w.object.Type); is && err == nil {
+			end[a], strength[a] = words.OwnerWords.Of(words.Text(g.s.ownedElsewhere())), answer.StrengthLikely
+		} else if is, err := shapes.Is[*kernelSemaphore](g.s.r.b, w.object.Type); is && err == nil && !w.libraryIdles() {
+			end[a], strength[a] = words.NoEntryRecord.Of(), answer.StrengthPossible
+		} else {
+			continue
+		}
+		if by[a] == nil {
+			order = append(order, a)
+		}
+		by[a] = append(by[a], w)
+	}
+	var out []answer.Verdict
+	for _, a := range order {
+		alike := by[a]
+		if len(alike) < 2 {
+			continue
+		}
+		names := make([]answer.Statement, len(alike))
+		for i, w := range alike {
+			names[i] = g.name(w.thread)
+		}
+		v := answer.Conclude(answer.FindingWait, words.SameHandle.Of(words.N(len(alike)), g.what(alike[0]), words.Join(", ", names...), end[a]), strength[a], g.evidences(alike)...)
+		v.Count, v.Show, v.Sites, v.Thing = len(alike), g.show(alike[0]), g.sites(alike), g.what(alike[0]).Text
+		out = append(out, v)
+	}
+	return out
+}

@@ -1,0 +1,131 @@
+package locks
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/app/flows"
+	"github.com/sosgo/sosgo/internal/app/tasks"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/target"
+)
+
+// nameObjects finds the fields that hold objects. Without walk it only reads the static fields.
+func (s *survey) nameObjects(wanted map[target.Addr]bool, walk bool, o heap.ScanOptions) error {
+	names, err := flows.Names(s.ctx, s.r.b, s.r.heap, wanted, flows.NamesOptions{Walk: walk, Scan: o})
+	if s.ctx.Err() != nil {
+		return s.ctx.Err()
+	}
+	s.gaps.Note(err)
+	s.names, s.classes = map[target.Addr]string{}, map[target.Addr]string{}
+	for a, name := range names {
+		s.names[a], s.classes[a] = name.Text, name.Class
+	}
+	return nil
+}
+
+// promiseOwners finds what holds the promises that suspended code waits for: a collection or a TaskCompletionSource.
+func (s *survey) promiseOwners() {
+	wanted := map[target.Addr]bool{}
+	for _, op := range s.ops {
+		if op.thing.cause == tasks.CausePromise && op.thing.addr == 0 {
+			wanted[op.leaf] = true
+		}
+	}
+	if len(wanted) == 0 {
+		return
+	}
+	source := map[target.Addr]target.Addr{} // by task
+	inside := map[target.Addr]bool{}        // objects to which a carrier may refer
+	for _, a := range s.found.promises {
+		o, err := s.r.b.Objects().TrustedObject(a)
+		if err != nil {
+			continue
+		}
+		if k, x, err := shapes.BindObject[*completionSource](s.r.b, o); err == nil {
+			if t, err := k.Task.Addr(x); err == nil && wanted[t] {
+				source[t], inside[a] = a, true
+			}
+		}
+	}
+	holder := s.carried(inside)
+	for _, op := range s.ops {
+		if !wanted[op.leaf] || op.thing.cause != tasks.CausePromise || op.thing.addr != 0 {
+			continue
+		}
+		at := source[op.leaf]
+		if at == 0 {
+			continue
+		}
+		t := *op.thing
+		t.source = at
+		if t.addr = s.collection(at, holder); t.addr != 0 {
+			t.typ = s.typeOf(t.addr)
+		}
+		t.removed = t.addr == 0 && len(holder[at]) > 0
+		op.thing = &t
+	}
+}
+
+// collection returns the outermost collection that holds a promise, or 0. It prefers collections to unreferenced
+// arrays, which a collection has outgrown. A node of a collection that nothing refers to has been removed.
+func (s *survey) collection(promise target.Addr, holders map[target.Addr][]target.Addr) target.Addr {
+	best := target.Addr(0)
+	var climb func(a target.Addr, depth int)
+	climb = func(a target.Addr, depth int) {
+		up := holders[a]
+		if len(up) == 0 && a != promise && !isNode(s.typeOf(a).S) && (best == 0 || s.isArray(best) && !s.isArray(a)) {
+			best = a
+		}
+		if depth == maxCarried {
+			return
+		}
+		for _, h := range up {
+			climb(h, depth+1)
+		}
+	}
+	climb(promise, 0)
+	return best
+}
+
+// isNode reports whether a class is a part of a collection of the class library, such as a node.
+func isNode(class string) bool {
+	return strings.HasPrefix(class, "System.Collections.") && strings.Contains(class, ">+") && !strings.HasSuffix(class, "[]")
+}
+
+// isArray reports whether an object is an array.
+func (s *survey) isArray(a target.Addr) bool {
+	o, err := s.r.b.Objects().TrustedObject(a)
+	return err == nil && o.Type.MT.IsArray()
+}
+
+// Bounds of the collections around a promise: the nesting depth, and the number that hold it at once.
+const (
+	maxCarried    = 6
+	maxCollecting = 32
+)
+
+// carried returns, for promises and collections, the collections that refer to them.
+func (s *survey) carried(inside map[target.Addr]bool) map[target.Addr][]target.Addr {
+	out := map[target.Addr][]target.Addr{}
+	if len(inside) == 0 {
+		return out
+	}
+	for _, a := range s.found.carriers {
+		inside[a] = true
+	}
+	edges := s.r.heap.Edges(heap.EdgeOptions{})
+	for _, a := range s.found.carriers {
+		o, err := s.r.heap.ObjectAt(a)
+		if err != nil {
+			continue
+		}
+		for ref, err := range edges.Of(&o) {
+			if list := out[ref.Target]; err == nil && inside[ref.Target] && ref.Target != a && len(list) < maxCollecting && !slices.Contains(list, a) {
+				out[ref.Target] = append(list, a)
+			}
+		}
+	}
+	return out
+}

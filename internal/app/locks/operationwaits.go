@@ -1,0 +1,559 @@
+package locks
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/app/tasks"
+	"github.com/sosgo/sosgo/internal/base/compilernames"
+	"github.com/sosgo/sosgo/internal/words"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A waiters groups operations that wait at one place for one thing.
+type waiters struct {
+	answer.OperationWait
+	thing *thing
+	ops   []*operation
+}
+
+// listedOperations is how many operations of a group the answer lists.
+const listedOperations = 5
+
+// grouped counts equal operations, the most frequent first. Normal waits are counted in idle.
+func (g *grapher) grouped(idle *idleCount) []*waiters {
+	type key struct {
+		thing                    target.Addr
+		kind, words              string
+		method, file, from, name string
+		request                  string
+		line                     int
+	}
+	known := map[key]*waiters{}
+	var out []*waiters
+	for _, op := range g.s.ops {
+		if reason := op.idle(); reason != "" && !g.holding[op.box] {
+			if !g.counted[op.leaf] {
+				idle.add(reason, op.method, op.box)
+			}
+			continue
+		}
+		t := op.thing
+		k := key{t.addr, t.kind, t.says.Text, op.method.String(), op.file, op.from, g.s.names[t.source], op.request, op.line}
+		w := known[k]
+		if w == nil {
+			w = &waiters{thing: t, OperationWait: answer.OperationWait{Method: op.method, File: op.file, Line: op.line, From: op.from, Request: op.request,
+				Kind: t.kind, Object: cmp.Or(t.addr, t.source), Type: t.typ, State: t.state.Text, Counts: t.state, Name: g.nameOf(t),
+				Class: cmp.Or(g.s.classes[t.addr], g.s.classes[t.source]), Statement: words.WaitsFor.Of(g.thingText(t))}}
+			known[k] = w
+			out = append(out, w)
+		}
+		w.Count++
+		w.ops = append(w.ops, op)
+		if len(w.First) < listedOperations {
+			w.First = append(w.First, op.box)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *waiters) int { return cmp.Compare(b.Count, a.Count) })
+	for _, w := range out {
+		if u := g.s.uses[w.thing.lock]; u != nil {
+			w.Holders = g.holders(u)
+		}
+	}
+	return out
+}
+
+// nameOf returns the field that holds what code waits for, or "".
+func (g *grapher) nameOf(t *thing) string {
+	return cmp.Or(g.s.names[t.addr], g.s.names[t.source])
+}
+
+// holders describes the methods that have entered a semaphore.
+func (g *grapher) holders(u *semaphoreUse) (out []answer.OperationHolder) {
+	for i := range u.holders {
+		h := &u.holders[i]
+		d := answer.OperationHolder{Object: h.box, Method: h.method, Strength: h.strength}
+		if h.thread != nil {
+			thread := h.thread.Describe(g.s.gaps)
+			d.Thread = &thread
+		}
+		if h.place != nil {
+			d.File, d.Line = h.place.File, h.place.Line
+		}
+		if w := g.waitOf(h); w != nil {
+			d.Thing = g.what(w)
+			d.Waits = d.Thing.Text
+		}
+		if out = append(out, d); len(out) == listedHolders {
+			break
+		}
+	}
+	return out
+}
+
+// listedHolders is how many holders of a semaphore the answer lists.
+const listedHolders = 16
+
+// thingText describes what code waits for, with its name or its address.
+func (g *grapher) thingText(t *thing) answer.Statement {
+	name := g.nameOf(t)
+	switch {
+	case t.lock != nil:
+		return g.lockText(t.lock)
+	case t.channel != nil && name == "":
+		return words.ThingAt.Of(t.says, words.Object(t.addr))
+	case t.channel != nil:
+		return words.ThingIn.Of(t.says, words.Field(name))
+	case t.kind == answer.WaitLimiter && name != "":
+		return words.LimiterNamed.Of(words.Field(name))
+	case t.kind == answer.WaitLimiter:
+		return words.LimiterAt.Of(words.Object(t.addr))
+	case t.kind == answer.WaitPromise && name != "":
+		return words.PromiseIn.Of(words.Field(name))
+	case t.kind == answer.WaitPromise && t.addr != 0:
+		return words.PromiseAt.Of(words.Type(t.typ.String()), words.Object(t.addr))
+	}
+	return t.says
+}
+
+// lockText describes a lock by the field that holds it, or by its type and address.
+func (g *grapher) lockText(l *lock) answer.Statement {
+	if name := g.s.names[l.Address]; name != "" {
+		return words.NamedLock.Of(words.Field(name), words.Text(l.Kind))
+	}
+	return words.LockAt.Of(words.Text(l.Kind), words.Object(l.Address))
+}
+
+func addressText(a target.Addr) string { return fmt.Sprintf("%016x", uint64(a)) }
+
+// nodes adds graph nodes for the operations that wait for a semaphore or for running code, or hold a semaphore.
+func (g *grapher) nodes() {
+	for _, op := range g.s.ops {
+		w := &wait{op: op, how: answer.HowRecorded, timeout: -1, lock: op.thing.lock, proved: true}
+		if slices.Contains(op.library, timedWait) {
+			w.ends = words.EndsLimited.Of()
+		}
+		if op.thing.cause == tasks.CauseRunning {
+			if t := g.s.runs(op.leaf); t != nil {
+				w.runners = []*threads.Thread{t}
+			}
+		}
+		if op.wait = w; w.lock != nil || len(w.runners) > 0 {
+			g.ops = append(g.ops, w)
+		}
+	}
+	for _, w := range g.s.waits {
+		g.of[w.thread] = w
+	}
+	leaves := map[target.Addr]*operation{}
+	for _, op := range g.s.ops {
+		if leaves[op.leaf] == nil {
+			leaves[op.leaf] = op
+		}
+	}
+	for _, w := range g.s.waits {
+		for _, l := range w.leaves {
+			if op := leaves[l.addr]; op != nil && (op.thing.lock != nil || len(op.wait.runners) > 0) {
+				w.behind = append(w.behind, op.wait)
+			}
+		}
+	}
+	for l, u := range g.s.uses {
+		var list []*wait
+		for _, h := range u.holders {
+			if h.thread == nil {
+				g.holding[h.box] = true
+			}
+			w := g.waitOf(&h)
+			if h.strength != answer.StrengthLikely {
+				w = nil
+			}
+			list = append(list, w)
+		}
+		if l.most < math.MaxInt32 && int64(len(list)) < l.most {
+			list = nil // a holder that was not found may release a permit
+		}
+		g.entered[l] = list
+	}
+	for _, w := range slices.Concat(g.s.waits, g.ops) {
+		if list := g.entered[w.lock]; len(list) == 1 && list[0] != nil && list[0] != w {
+			w.behind = append(w.behind, list[0])
+		}
+	}
+	// One of several holders is enough to go on, so they belong to a cycle only if each of them leads back to it.
+	for _, w := range slices.Concat(g.s.waits, g.ops) {
+		if list := g.entered[w.lock]; len(list) > 1 && !slices.ContainsFunc(list, func(h *wait) bool { return h == nil || h == w || !g.reaches(h, w.lock) }) {
+			w.behind = append(w.behind, list...)
+		}
+	}
+}
+
+// timedWait is the method of SemaphoreSlim that waits with a timeout or a token.
+const timedWait = "System.Threading.SemaphoreSlim.WaitUntilCountOrTimeoutAsync"
+
+// reaches reports whether a wait leads to a lock, directly or through others.
+func (g *grapher) reaches(from *wait, l *lock) bool {
+	seen := map[*wait]bool{}
+	todo := []*wait{from}
+	for len(todo) > 0 {
+		w := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if w == nil || seen[w] {
+			continue
+		}
+		if seen[w] = true; w.lock == l {
+			return true
+		}
+		todo = append(append(todo, g.next(w)...), g.entered[w.lock]...)
+	}
+	return false
+}
+
+// next returns the waits that must end before w can.
+func (g *grapher) next(w *wait) (out []*wait) {
+	for _, t := range w.runners {
+		if n := g.of[t]; n != nil {
+			out = append(out, n)
+		}
+	}
+	return append(out, w.behind...)
+}
+
+// suspended draws conclusions from the waits of suspended code outside any cycle.
+func (g *grapher) suspended(groups []*waiters) []answer.Verdict {
+	var out []answer.Verdict
+	type subject struct {
+		thing  *thing
+		groups []*waiters
+		count  int
+	}
+	var list []*subject
+	known := map[target.Addr]*subject{}
+	for _, w := range groups {
+		t := w.thing
+		if t.addr == 0 {
+			continue
+		}
+		s := known[t.addr]
+		if s == nil {
+			s = &subject{thing: t}
+			known[t.addr] = s
+			list = append(list, s)
+		}
+		s.groups = append(s.groups, w)
+		for _, op := range w.ops {
+			if op.wait == nil || !g.circled[op.wait] {
+				s.count++
+			}
+		}
+	}
+	out = append(out, g.onePromise(groups)...)
+	for _, s := range list {
+		t := s.thing
+		state := answer.Statement{}
+		if !t.state.IsZero() {
+			state = words.CommaState.Of(t.state)
+		}
+		v := answer.Conclude(answer.FindingPermits, words.OperationsWait.Of(words.N(s.count), g.thingText(t), state), answer.StrengthRecorded)
+		v.Class, v.Show = s.groups[0].Class, []string{"dumpobj " + addressText(t.addr)}
+		for _, w := range s.groups[:min(len(s.groups), listedOperations)] {
+			v.Because(g.groupText(w))
+			v.Show = append(v.Show, "dumpasync -address "+addressText(w.First[0]))
+		}
+		for _, w := range s.groups {
+			v.Sites = append(v.Sites, answer.Site{Method: w.Method, Does: t.kind, Count: w.Count})
+		}
+		told := s.count > 0
+		switch {
+		case !told:
+		case t.lock != nil:
+			told = g.permits(&v, t.lock)
+		case t.channel != nil && t.writes:
+			g.channel(&v, t.channel)
+		case t.kind == answer.WaitLimiter:
+		case t.kind == answer.WaitPromise && s.count > 1 && isQueue(t.typ.S):
+			v.Kind, v.Statement = answer.FindingPromises, v.Plus(words.PromisesNobody.Of())
+		default:
+			told = false
+		}
+		if told {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// rings describes the async methods that await each other.
+func (g *grapher) rings() []answer.Verdict {
+	var out []answer.Verdict
+	for _, list := range g.s.circles {
+		var methods []answer.Statement
+		var show []string
+		var sites []answer.Site
+		for _, f := range list[:min(len(list), listedOperations)] {
+			method, _ := methodOf(f)
+			methods = append(methods, words.MethodObject.Of(words.Method(compilernames.Pretty(method.String())), words.Object(f.Object)))
+			show = append(show, "dumpasync -address "+addressText(f.Object))
+			sites = append(sites, answer.Site{Method: method, Does: answer.WaitTask})
+		}
+		if more := len(list) - listedOperations; more > 0 {
+			methods = append(methods, words.MoreMethods.Of(words.N(more)))
+		}
+		v := answer.Conclude(answer.FindingDeadlock, words.AwaitsItself.Of(methods[0]), answer.StrengthProved, words.Continuations.Of())
+		if len(list) > 1 {
+			v.Statement = words.AwaitRing.Of(methods[0], words.Join(", which awaits ", methods[1:]...))
+		}
+		v.Show, v.Sites = show, sites
+		out = append(out, v)
+	}
+	return out
+}
+
+// manyOnOne is how many suspended operations must wait for one promise to be a finding. A few wait for the start or
+// the end of a service.
+const manyOnOne = 10
+
+// onePromise describes the promises that many suspended operations of the program wait for.
+func (g *grapher) onePromise(groups []*waiters) []answer.Verdict {
+	var out []answer.Verdict
+	for _, w := range groups {
+		op := w.ops[0]
+		if w.thing.kind != answer.WaitPromise || w.thing.addr != 0 || w.Count < manyOnOne || !op.own || slices.ContainsFunc(w.ops, func(other *operation) bool { return other.leaf != op.leaf }) {
+			continue
+		}
+		v := answer.Conclude(answer.FindingPromises, words.OnePromise.Of(words.N(w.Count), g.thingText(w.thing)), answer.StrengthRecorded, g.groupText(w))
+		v.Show = []string{"dumpobj " + addressText(op.leaf), "dumpasync -address " + addressText(w.First[0])}
+		v.Sites = []answer.Site{{Method: w.Method, Does: w.thing.kind, Count: w.Count}}
+		out = append(out, v)
+	}
+	return out
+}
+
+// isQueue reports whether a collection hands out its elements in turn. A dictionary of promises holds awaited answers.
+func isQueue(collection string) bool { return !strings.Contains(collection, "Dictionary") }
+
+// groupText describes a group on a line.
+func (g *grapher) groupText(w *waiters) answer.Statement {
+	caller := answer.Statement{}
+	if from := w.Caller(); from != "" {
+		caller = words.CallerColon.Of(words.Method(from))
+	}
+	return words.GroupWaits.Of(words.N(w.Count), caller, words.Method(compilernames.Pretty(w.Method.String())), lineOf(w.File, w.Line),
+		words.WaitsFor.Of(g.thingText(w.thing)), words.Object(w.First[0]))
+}
+
+// permits adds the methods that have entered a semaphore to v, which says who waits for it. It
+// returns false if the wait is nothing to report.
+func (g *grapher) permits(v *answer.Verdict, l *lock) bool {
+	u := g.s.uses[l]
+	if u == nil || l.count > 0 {
+		return false // a permit is free: a waiter is about to go on
+	}
+	var sure, perhaps []*holder
+	for i := range u.holders {
+		if h := &u.holders[i]; h.strength == answer.StrengthLikely {
+			sure = append(sure, h)
+		} else {
+			perhaps = append(perhaps, h)
+		}
+	}
+	switch {
+	case g.reentered(v, l, u, sure):
+	case len(sure) > 0:
+		v.Strength, v.Statement = answer.StrengthLikely, v.Plus(words.SemiHolder.Of(g.holderText(sure)))
+	case len(perhaps) > 0:
+		v.Strength, v.Statement = answer.StrengthPossible, v.Plus(words.SemiHolder.Of(g.holderText(perhaps)))
+	case u.inside > 0:
+		v.Strength, v.Statement = answer.StrengthPossible, v.Plus(words.MayHaveEntered.Of(words.N(u.inside)))
+	case !u.gives && !u.blindWaiters:
+		return false // a signal: the waiters never release it
+	default:
+		g.nobody(v, u)
+	}
+	list := append(sure, perhaps...)
+	if slices.ContainsFunc(list, g.moves) {
+		v.Severity = answer.SeverityWarning // the next waiter is about to go on
+	}
+	for _, h := range list[:min(len(list), listedOperations)] {
+		v.Because(g.holderEvidence(h, l))
+		v.Show = append(v.Show, g.showHolder(h)...)
+	}
+	return true
+}
+
+// reentered concludes that all holders of a semaphore wait for it again, in methods that they await or call, so that it is
+// never released.
+func (g *grapher) reentered(v *answer.Verdict, l *lock, u *semaphoreUse, sure []*holder) bool {
+	all := int64(len(sure)) >= l.most || l.most == math.MaxInt32 && u.inside == 0 // no other holder is possible, or none was found
+	if len(sure) == 0 || len(sure) < len(u.holders) || !all ||
+		slices.ContainsFunc(sure, func(h *holder) bool { w := g.waitOf(h); return w == nil || w.lock != l || !w.ends.IsZero() }) {
+		return false
+	}
+	v.Kind, v.Strength = answer.FindingDeadlock, answer.StrengthLikely
+	first := g.holderName(sure[0])
+	switch {
+	case len(sure) == 1 && sure[0].thread != nil:
+		v.Statement = words.ThreadReenters.Of(first, g.lockText(l), v.Statement)
+	case len(sure) == 1:
+		v.Statement = words.Reentered.Of(first, g.lockText(l), v.Statement)
+	default:
+		v.Statement = words.ReenteredMany.Of(first, words.N(len(sure)-1), g.lockText(l), v.Statement)
+	}
+	return true
+}
+
+// nobody concludes that a semaphore without permits has no holder among the suspended methods.
+func (g *grapher) nobody(v *answer.Verdict, u *semaphoreUse) {
+	var unread []answer.Statement
+	if u.partial || g.s.incomplete() {
+		unread = append(unread, words.UnreadParts.Of())
+	}
+	if u.unread > 0 {
+		unread = append(unread, words.UnreadMethods.Of(words.N(u.unread)))
+	}
+	if u.blindWaiters {
+		unread = append(unread, words.UnreadWaiters.Of())
+	}
+	if u.blind > 0 {
+		unread = append(unread, words.UnreadThreads.Of(words.N(u.blind)))
+	}
+	if len(unread) > 0 {
+		v.Strength, v.Statement = answer.StrengthUnknown, v.Plus(words.NobodyUnread.Of(words.Join(", ", unread...)))
+		return
+	}
+	v.Strength, v.Statement, v.Rests = answer.StrengthLikely, v.Plus(words.NobodyEntered.Of()), leftBehind
+	v.Because(words.PermitLost.Of())
+}
+
+// holderText names the holders of a semaphore, and what the first of them does.
+func (g *grapher) holderText(list []*holder) answer.Statement {
+	h, does := list[0], answer.Statement{}
+	w := g.waitOf(h)
+	switch {
+	case w != nil && len(list) == 1:
+		does = words.AndWaits.Of(g.what(w))
+	case w != nil:
+		does = words.AndFirstWaits.Of(g.what(w))
+	case h.thread != nil:
+		does = g.doing(h.thread)
+	}
+	if len(list) == 1 {
+		return words.HolderOf.Of(g.holderName(h), entered(h.strength), does)
+	}
+	return words.HoldersOf.Of(g.holderName(h), words.N(len(list)-1), entered(h.strength), does)
+}
+
+// holderName names a suspended method or a thread that has entered a semaphore.
+func (g *grapher) holderName(h *holder) answer.Statement {
+	if h.thread != nil {
+		return words.ThreadIn.Of(g.name(h.thread), words.Method(compilernames.Pretty(h.method.String())))
+	}
+	return words.MethodObject.Of(words.Method(h.method.String()), words.Object(h.box))
+}
+
+// showHolder returns the commands that show a holder of a semaphore.
+func (g *grapher) showHolder(h *holder) []string {
+	if h.thread != nil {
+		return showThread(h.thread.Describe(g.s.gaps))
+	}
+	return []string{"dumpasync -address " + addressText(h.box)}
+}
+
+// briefly bounds the waits after which a holder is about to go on.
+const briefly = time.Second
+
+// moves reports whether a holder of a semaphore goes on, or is about to: it runs, sleeps, or stands in a short timed wait.
+func (g *grapher) moves(h *holder) bool {
+	if h.thread != nil {
+		return g.threadMoves(h.thread)
+	}
+	op := g.s.standing[h.box]
+	switch {
+	case op == nil:
+		return true // what it awaits has completed
+	case op.thing.cause == tasks.CauseRunning:
+		t := g.s.runs(op.leaf)
+		return t != nil && g.threadMoves(t)
+	case op.thing.cause != tasks.CauseDelay:
+		return false
+	}
+	length, err := g.s.found.tasks.DelayOf(op.leaf)
+	return err == nil && length <= briefly
+}
+
+// threadMoves reports whether a thread runs, sleeps, or stands in a short timed wait.
+func (g *grapher) threadMoves(t *threads.Thread) bool {
+	if w := g.of[t]; w != nil {
+		return w.timeout >= 0 && w.how == answer.HowRecorded && time.Duration(w.timeout)*time.Millisecond <= briefly
+	}
+	a := t.Activity(g.s.r.walker.Walk(g.s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}))
+	return a.Activity == threads.ActivityRunning || a.Activity == threads.ActivitySleep
+}
+
+// entered states that a method has entered a semaphore, worded by strength.
+func entered(strength answer.Strength) answer.Statement {
+	if strength == answer.StrengthLikely {
+		return words.LikelyEntered.Of()
+	}
+	return words.MayEntered.Of()
+}
+
+// holderEvidence states why a method holds a semaphore.
+func (g *grapher) holderEvidence(h *holder, l *lock) answer.Statement {
+	var line, release answer.Statement
+	if h.place != nil && h.place.File != "" {
+		line = words.AtLine.Of(words.Place(h.place.File, h.place.Line))
+	}
+	if h.strength == answer.StrengthPossible {
+		release = words.PastRelease.Of()
+	}
+	return words.PastItsWait.Of(g.holderName(h), g.lockText(l), line, release)
+}
+
+// channel concludes which methods read a full channel.
+func (g *grapher) channel(v *answer.Verdict, c *channelWait) {
+	readers := g.readers(c)
+	if len(readers) == 0 {
+		v.Statement = v.Plus(words.NoReader.Of())
+		return
+	}
+	h, wait := readers[0], answer.Statement{}
+	if op := g.s.standing[h.box]; op != nil {
+		wait = words.AndWaitsFor.Of(g.thingText(op.thing))
+	}
+	v.Strength = answer.StrengthLikely
+	v.Statement = v.Plus(words.ReadsIt.Of(words.MethodObject.Of(words.Method(h.method.String()), words.Object(h.box)), wait))
+	v.Show = append(v.Show, "dumpasync -address "+addressText(h.box))
+}
+
+// readers returns the suspended methods that have read a channel.
+func (g *grapher) readers(c *channelWait) (out []holder) {
+	wanted := func(method string) bool { return strings.HasPrefix(method, "ChannelReader.") }
+	for m, err := range g.s.set.Suspended(g.s.ctx, wanted) {
+		if err != nil {
+			return out
+		}
+		if m.Err != nil {
+			continue
+		}
+		for i := range m.Calls {
+			if o, err := g.s.r.b.Objects().TrustedObject(m.Calls[i].Object); err == nil {
+				if k, x, is, err := shapes.Try[*channelReader](g.s.r.b, o); is && err == nil {
+					if p, err := k.Parent.Addr(x); err == nil && p == c.object.Addr {
+						out = append(out, holder{box: m.Object, method: m.Name, place: m.Place, strength: answer.StrengthLikely})
+						break
+					}
+				}
+			}
+		}
+	}
+	return out
+}

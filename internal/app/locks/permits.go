@@ -1,0 +1,153 @@
+package locks
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/internal/words"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A boundedCollection is a BlockingCollection. Adding to a full one waits for a semaphore, as taking from an empty one
+// does.
+type boundedCollection struct {
+	_        shapes.Type `of:"System.Collections.Concurrent.BlockingCollection<>"`
+	Capacity shapes.Int  `field:"_boundedCapacity"`
+	Free     shapes.Ref  `field:"_freeNodes"`
+}
+
+// freeNodes is the field of a BlockingCollection that has the semaphore of its free places.
+const freeNodes = "_freeNodes"
+
+// fullSemaphores describes the semaphores without permits that threads wait for, if the waiting methods release them
+// later, code that is past its own wait does, or a full BlockingCollection owns them. Other semaphores are signals, as for a worker without work.
+func (g *grapher) fullSemaphores() []answer.Verdict {
+	var order []*lock
+	of := map[*lock][]*wait{}
+	for _, w := range g.s.waits {
+		l := w.lock
+		if l == nil || l.Kind != answer.LockSemaphore || l.count > 0 || g.circled[w] || g.described[w] || w.remote != "" || w.libraryIdles() || g.s.uses[l] != nil && g.s.uses[l].suspended {
+			continue // reported with the suspended code that waits for it
+		}
+		if of[l] == nil {
+			order = append(order, l)
+		}
+		of[l] = append(of[l], w)
+	}
+	var out []answer.Verdict
+	for _, l := range order {
+		if v := g.fullSemaphore(l, of[l]); v != nil {
+			out = append(out, *v)
+		}
+	}
+	return out
+}
+
+// fullSemaphore describes a semaphore without permits and the threads that wait for it. It returns nil if the semaphore is a signal.
+func (g *grapher) fullSemaphore(l *lock, list []*wait) *answer.Verdict {
+	v := answer.Conclude(answer.FindingPermits, words.FullSemaphore.Of(g.waiting(list), g.lockText(l), limitOf(list), l.Counts), answer.StrengthRecorded, g.evidences(list)...)
+	v.Count, v.Show, v.Sites, v.Thing = len(list), []string{"dumpobj " + addressText(l.Address)}, g.sites(list), g.lockText(l).Text
+	v.Class = g.s.classes[l.Address]
+	if collection, state := g.fullCollection(list[0]); collection != 0 {
+		name := words.Object(collection)
+		if field, ok := strings.CutSuffix(g.s.names[l.Address], "."+freeNodes); ok {
+			name = words.NamedObject.Of(name, words.Field(field))
+		}
+		v.Statement = words.FullCollection.Of(g.waiting(list), name, limitOf(list), state)
+		v.Show[0] = "dumpobj " + addressText(collection)
+		if takers := g.s.takers(collection); len(takers) > 0 {
+			g.taken(&v, takers)
+		} else {
+			v.Statement = v.Plus(words.NobodyTakes.Of())
+		}
+	} else if u := g.s.uses[l]; u == nil || !u.gives && len(u.holders) == 0 || !g.permits(&v, l) {
+		return nil
+	}
+	for _, w := range list {
+		if w.how != answer.HowRecorded {
+			v.Strength = answer.Weakest(v.Strength, answer.StrengthLikely)
+		}
+	}
+	v.Show = append(v.Show, g.show(list[0])...)
+	return &v
+}
+
+// fullCollection returns the BlockingCollection that a thread adds to, with its state. If it finds no collection it
+// returns 0 and notes what it could not read.
+func (g *grapher) fullCollection(w *wait) (target.Addr, answer.Statement) {
+	name, _, _ := strings.Cut(w.called, "(")
+	if !strings.HasPrefix(name, "System.Collections.Concurrent.BlockingCollection") || !strings.Contains(name[strings.LastIndexByte(name, '.')+1:], "Add") {
+		return 0, answer.Statement{}
+	}
+	var unread error
+	for root := range g.s.framework(w.thread) {
+		if root.Interior {
+			continue
+		}
+		o, err := g.s.r.b.Objects().TrustedObject(root.Object)
+		if err != nil {
+			unread = cmp.Or(unread, err)
+			continue
+		}
+		k, x, is, err := shapes.Try[*boundedCollection](g.s.r.b, o)
+		if !is || err != nil {
+			unread = cmp.Or(unread, err)
+			continue
+		}
+		if free, err := k.Free.Addr(x); err != nil || free != w.lock.Address {
+			unread = cmp.Or(unread, err)
+			continue
+		}
+		n, err := k.Capacity.Int(x)
+		if err != nil {
+			g.s.gaps.Note(err)
+			return o.Addr, words.IsFull.Of()
+		}
+		return o.Addr, words.HasAllItems.Of(words.N(n))
+	}
+	if unread != nil {
+		g.s.gaps.Note(fmt.Errorf("the collection that a thread adds to: %w", unread))
+	}
+	return 0, answer.Statement{}
+}
+
+// releases returns the method of the program in which a thread waits for a semaphore if it releases a semaphore later,
+// or nil.
+func (s *survey) releases(w *wait) *code.MethodDesc {
+	for md := range s.methodsOf(w.thread) {
+		list, err := s.found.tasks.CallsOf(md)
+		if err != nil {
+			s.gaps.Note(fmt.Errorf("whether a method releases the semaphore that it waits for: %w", err))
+		}
+		if slices.ContainsFunc(list, gives) {
+			return md
+		}
+		return nil
+	}
+	return nil
+}
+
+// methodsOf iterates over the program's methods on a thread's stack, the innermost first. It ends at a method without a
+// readable name.
+func (s *survey) methodsOf(t *threads.Thread) iter.Seq[*code.MethodDesc] {
+	return func(yield func(*code.MethodDesc) bool) {
+		for f := range s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
+			md, err := f.Method()
+			if f.Kind != stackwalk.FrameManaged || err != nil || md == nil {
+				continue
+			}
+			name, err := code.Of(f.Runtime).MethodName(md, code.MethodQualified)
+			if err != nil || !answer.LibraryMethod(name) && !yield(md) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package locks
+
+import (
+	"context"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/app/web"
+	"github.com/sosgo/sosgo/process"
+)
+
+// Of returns a Reader of the locks of a process and of the waits of its threads.
+func Of(p *process.Process) (*Reader, error) {
+	b, err := p.Shapes()
+	if err != nil {
+		return nil, err
+	}
+	h, err := p.Heap()
+	if err != nil {
+		return nil, err
+	}
+	w, err := p.Walker()
+	if err != nil {
+		return nil, err
+	}
+	list, err := p.Threads()
+	if err != nil && len(list) == 0 {
+		return nil, err
+	}
+	r := New(p.Target(), b, h, w, list, err)
+	if w, err := web.Of(p); err == nil {
+		r.NameRequests(w.ServedBy)
+	}
+	return r, nil
+}
+
+// Waits lists what threads and suspended async methods wait for, and where the waits lead: deadlocks, held locks,
+// semaphores without permits, tasks that block threads. If no wait was found because something could not be read, the
+// answer comes with that error.
+func Waits(ctx context.Context, p *process.Process, o Options) (*answer.Waits, error) {
+	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.Waits, error) {
+		r, err := Of(p)
+		if err != nil {
+			return nil, err
+		}
+		o.Scan = c.Scan("looking for locks", o.Scan)
+		out, err := r.Waits(ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		return process.UnlessEmpty(out, len(out.Threads)+len(out.Operations)+len(out.Verdicts) == 0, out.Lost)
+	})
+}
+
+// Locks lists the locks that a thread or async method holds or waits for. If no lock was found because something could
+// not be read, the answer comes with that error.
+func Locks(ctx context.Context, p *process.Process, o Options) (*answer.Locks, error) {
+	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.Locks, error) {
+		r, err := Of(p)
+		if err != nil {
+			return nil, err
+		}
+		o.Scan = c.Scan("looking for locks", o.Scan)
+		out, err := r.Describe(ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		return process.UnlessEmpty(out, len(out.Locks) == 0, out.Lost)
+	})
+}
+
+// Initializers lists the classes with an initializer (static constructor) that threw an exception.
+func Initializers(ctx context.Context, p *process.Process) (*answer.Initializers, error) {
+	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.Initializers, error) {
+		b, err := c.Shapes()
+		if err != nil {
+			return nil, err
+		}
+		return findInitializers(ctx, b, c.ObjectHeap, c.Scan("looking for exceptions", heap.ScanOptions{}))
+	})
+}

@@ -1,0 +1,133 @@
+package locks
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/internal/app/tasks"
+	"github.com/sosgo/sosgo/internal/base/compilernames"
+	"github.com/sosgo/sosgo/internal/words"
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/target"
+)
+
+// takes reports whether a method takes items from a BlockingCollection.
+func takes(method string) bool {
+	class, name, _ := strings.Cut(method, ".")
+	return strings.HasPrefix(class, "BlockingCollection") && (name == "Take" || name == "TryTake" || name == "GetConsumingEnumerable")
+}
+
+// takers finds the threads with a method that takes from a collection again and again. A thread that has taken once may take no more.
+func (s *survey) takers(collection target.Addr) (out []holder) {
+	known := map[target.Addr]*methodCalls{}
+	for i := range s.r.threads {
+		t := &s.r.threads[i]
+		if t.Managed == nil || t.OS == nil || s.ctx.Err() != nil {
+			continue
+		}
+		var taker *holder // its method has a call that takes
+		for f := range s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
+			md, err := f.Method()
+			if f.Kind != stackwalk.FrameManaged || err != nil || md == nil {
+				continue // a taker may be missing: the conclusion without one says so
+			}
+			m, err := s.calls(f.Runtime, md, known, takes)
+			if err != nil || !m.own || taker == nil && len(m.list) == 0 {
+				continue
+			}
+			again := false
+			if taker != nil {
+				_, loops, err := s.loopsOf(&f, md)
+				again = err == nil && len(loops) > 0
+			} else if h := s.threadHolder(t, &f, m); s.takesIn(t, &f, md, collection, &again) {
+				taker = &h
+			}
+			if again {
+				out = append(out, *taker)
+				break
+			}
+		}
+	}
+	return out
+}
+
+// takesIn reports whether a frame's method is past a call that takes from a collection. It sets again if that call is in a loop that the frame
+// is in, or if the loop goes through GetConsumingEnumerable.
+func (s *survey) takesIn(t *threads.Thread, f *stackwalk.Frame, md *code.MethodDesc, collection target.Addr, again *bool) bool {
+	il, loops, err := s.loopsOf(f, md)
+	if err != nil {
+		return false
+	}
+	this := s.receiver(t, f, md)
+	before := func(il int) []tasks.Call {
+		if around, err := s.found.tasks.CallsAround(md, il, this); err == nil {
+			return around.Before
+		}
+		return nil
+	}
+	is := func(c tasks.Call) bool { return takes(c.Method) && c.Object == collection }
+	past := before(il)
+	if !slices.ContainsFunc(past, is) {
+		return false
+	}
+	for start, end := range loops {
+		first := len(before(start))
+		*again = *again || slices.ContainsFunc(before(end)[first:], is) ||
+			slices.ContainsFunc(past[:first], func(c tasks.Call) bool { return is(c) && strings.HasSuffix(c.Method, ".GetConsumingEnumerable") })
+	}
+	return true
+}
+
+// loopsOf returns the IL offset at which a frame stands, and the loops of its method around it: their ends by their starts.
+func (s *survey) loopsOf(f *stackwalk.Frame, md *code.MethodDesc) (at int, loops map[int]int, err error) {
+	if at, err = ilOffset(f); err != nil {
+		return 0, nil, err
+	}
+	body, err := code.Of(f.Runtime).IL(md)
+	if err != nil {
+		return 0, nil, err
+	}
+	loops, err = loopsAround(body.Code, at)
+	return at, loops, err
+}
+
+// loopsAround returns the loops of il around an offset: their ends by their starts.
+func loopsAround(il []byte, at int) (map[int]int, error) {
+	loops := map[int]int{}
+	for in, err := range metadata.Instructions(il) {
+		if err != nil {
+			return nil, err
+		}
+		if isBranch(&in) && in.Target() <= at && at < in.Offset+in.Size {
+			loops[in.Target()] = in.Offset + in.Size // the last jump to a start ends the loop
+		}
+	}
+	return loops, nil
+}
+
+// taken adds who takes from a full collection to the conclusion that threads wait for room in it.
+func (g *grapher) taken(v *answer.Verdict, list []holder) {
+	h := &list[0]
+	name := g.name(h.thread)
+	var does answer.Statement
+	if w := g.waitOf(h); w != nil {
+		does = words.InMethodWaits.Of(words.Method(compilernames.Pretty(h.method.String())), g.what(w))
+	} else {
+		activity, where := g.activity(h.thread)
+		does = words.AndDoes.Of(activity, where)
+	}
+	says := words.TakesFromIt.Of(name, does)
+	if len(list) > 1 {
+		says = words.TakeFromIt.Of(name, words.N(len(list)-1), does)
+	}
+	v.Statement, v.Strength = v.Plus(says), answer.StrengthLikely
+	if slices.ContainsFunc(list, func(h holder) bool { return g.threadMoves(h.thread) }) {
+		v.Severity = answer.SeverityWarning // there is room soon
+	}
+	v.Because(words.TakesItsIL.Of(name))
+	v.Show = append(v.Show, g.showHolder(h)...)
+}

@@ -1,0 +1,325 @@
+package locks
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/internal/base/compilernames"
+	"github.com/sosgo/sosgo/internal/words"
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A stand is the position of a thread: the top of its stack and the program's methods on it.
+type stand struct {
+	thread   *threads.Thread
+	activity threads.ThreadActivity
+	method   *code.MethodDesc // the innermost method of the program
+	frame    stackwalk.Frame  // of method
+	entry    *code.MethodDesc // the outermost method of the program
+	name     string           // of method
+	called   string           // the class library's method that method called, or empty
+	pool     bool             // a worker of the thread pool
+}
+
+// Thresholds for threads at equal positions.
+const (
+	manyThreads   = 100 // threads that wait at one place, beside the workers of the pool
+	manyFollowing = 3   // threads that follow references in one loop, if no times are recorded
+	manyRunning   = 4   // threads that run one method, if no times are recorded
+	longCPU       = 10 * time.Second
+	mostFrames    = 1 << 12 // of a stack that are read
+)
+
+// stood returns the positions of the threads that are in a method of the program.
+func (s *survey) stood() (out []stand) {
+	for i := range s.r.threads {
+		t := &s.r.threads[i]
+		if t.OS == nil || t.Managed == nil || t.Managed.Finalizer || s.ctx.Err() != nil {
+			continue
+		}
+		if at, ok := s.standOf(t); ok {
+			out = append(out, at)
+		}
+	}
+	return out
+}
+
+// standOf reads the stack of a thread. ok is false if the stack can't be read to its end.
+func (s *survey) standOf(t *threads.Thread) (out stand, ok bool) {
+	out.thread = t
+	var frames []stackwalk.Frame
+	last := ""
+	for f := range s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
+		if len(frames) == mostFrames || f.Missing() != nil {
+			return out, false
+		}
+		frames = append(frames, f)
+		md, err := f.Method()
+		if f.Kind != stackwalk.FrameManaged || md == nil && err == nil {
+			continue
+		}
+		class := ""
+		if err == nil {
+			class, err = f.Runtime.TypeName(md.MethodTable, dac.NameNative)
+		}
+		if err != nil {
+			return out, false
+		}
+		if answer.LibraryMethod(class) || strings.HasPrefix(class, "Interop") || isStub(&f, md) {
+			out.pool = out.pool || strings.HasPrefix(class, "System.Threading.PortableThreadPool") || strings.HasPrefix(class, "System.Threading.ThreadPoolWorkQueue") ||
+				strings.HasPrefix(class, "System.Threading._ThreadPoolWaitCallback") || strings.HasPrefix(class, "System.Threading.WindowsThreadPool")
+			if out.method == nil {
+				last, _ = code.Of(f.Runtime).MethodName(md, code.MethodQualified)
+			}
+			continue
+		}
+		if out.entry = md; out.method == nil {
+			out.method, out.frame, out.called = md, f, last
+			if out.name, err = code.Of(f.Runtime).MethodName(md, code.MethodQualified); err != nil {
+				return out, false
+			}
+		}
+	}
+	out.activity = t.Activity(slices.Values(frames))
+	return out, out.method != nil
+}
+
+// standing describes threads at equal positions: threads that spin, threads that run one method, and many threads that
+// wait at one place.
+func (g *grapher) standing() []answer.Verdict {
+	type place struct {
+		method, entry target.Addr
+		called, text  string
+		runs, pool    bool
+	}
+	of := map[place][]stand{}
+	var order []place
+	for _, at := range g.s.stood() {
+		p := place{method: at.method.Addr, pool: at.pool}
+		switch {
+		case spinWait(at.called):
+			p.called = at.called
+		case at.activity.Activity == threads.ActivityRunning:
+			p.runs = true
+		case waitsAlone(at.activity.Activity) && !at.pool:
+			if w := g.of[at.thread]; w != nil && (len(w.runners) > 0 || len(w.tasks) > 0 || g.circled[w]) {
+				continue // its wait is described
+			}
+			p.entry, p.text = at.entry.Addr, at.activity.Text
+		default:
+			continue
+		}
+		if of[p] == nil {
+			order = append(order, p)
+		}
+		of[p] = append(of[p], at)
+	}
+	var out []answer.Verdict
+	for _, p := range order {
+		list := of[p]
+		switch {
+		case p.text != "" && len(list) >= manyThreads:
+			out = append(out, g.manyThreads(list))
+		case p.text == "":
+			out = append(out, g.running(list)...)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b answer.Verdict) int { return cmp.Compare(b.Count, a.Count) })
+	return out
+}
+
+// spinWait reports whether a method of the class library spins until a condition changes.
+func spinWait(called string) bool { return strings.HasPrefix(called, "System.Threading.SpinWait.") }
+
+// waitsAlone reports whether an activity is a wait.
+func waitsAlone(a threads.Activity) bool {
+	switch a {
+	case threads.ActivityUnknown, threads.ActivityRunning, threads.ActivityNative, threads.ActivityRuntime, threads.ActivityCollecting, threads.ActivitySuspended:
+		return false
+	}
+	return true
+}
+
+// manyThreads describes threads that began in one method and wait at one place.
+func (g *grapher) manyThreads(list []stand) answer.Verdict {
+	at := &list[0]
+	entry, err := code.Of(g.s.r.rt).MethodName(at.entry, code.MethodQualified)
+	g.s.gaps.Note(err)
+	where := answer.Statement{}
+	if at.entry != at.method {
+		where = words.InMethod.Of(words.Method(compilernames.Pretty(at.name)))
+	}
+	v := answer.Conclude(answer.FindingThreads, words.ManyThreads.Of(words.N(len(list)), words.Method(compilernames.Pretty(entry)), words.Text(at.activity.Text), where), answer.StrengthProved,
+		words.StacksOf.Of(words.N(len(list)), g.name(at.thread)))
+	v.Count, v.Show = len(list), showThread(at.thread.Describe(g.s.gaps))
+	v.Sites = []answer.Site{{Method: answer.Text{S: entry}, Does: at.activity.Text}}
+	return v
+}
+
+// running describes threads that run one method, the threads that go round a circle of objects there apart. A loop that compares its
+// references with another ends at that one, in a circle by design.
+func (g *grapher) running(list []stand) (out []answer.Verdict) {
+	rings, rest, unread := g.s.rings(list)
+	add := func(v *answer.Verdict) {
+		if v != nil {
+			out = append(out, *v)
+		}
+	}
+	for i := range rings {
+		if !rings[i].compares {
+			add(g.spinning(rings[i].threads, &rings[i], nil))
+		}
+	}
+	if len(rest) > 0 {
+		add(g.spinning(rest, nil, unread))
+	}
+	return out
+}
+
+// spinning describes threads that run one method, and the circle that they go round there. unread is why a circle may be missing. It returns nil unless the threads only wait there, have used much
+// processor time, or are many.
+func (g *grapher) spinning(list []stand, ring *circle, unread error) *answer.Verdict {
+	at := &list[0]
+	var used, listed, all, least time.Duration
+	if t := g.s.r.process.Process().Times; t != nil {
+		all = t.User + t.Kernel
+	}
+	for i := range g.s.r.threads {
+		if t := &g.s.r.threads[i]; t.OS != nil {
+			listed += t.OS.User + t.OS.Kernel
+		}
+	}
+	all = max(all, listed)
+	for i := range list {
+		n := list[i].thread.OS.User + list[i].thread.OS.Kernel
+		if used += n; i == 0 || n < least {
+			least = n
+		}
+	}
+	busy := least >= longCPU && 2*used >= all
+	spins, follows, err := spinWait(at.called), false, error(nil)
+	why := words.ItCalls.Of(words.Method(at.called))
+	if !spins {
+		spins, follows, err = g.s.onlySpins(at.method)
+		why = words.SpinsIL.Of()
+	}
+	g.s.gaps.Note(err)
+	one, method := len(list) == 1, words.Method(compilernames.Pretty(at.name))
+	said := func(single, several *words.Sentence, rest ...answer.Statement) answer.Statement {
+		if one {
+			return single.Of(append([]answer.Statement{g.name(at.thread)}, rest...)...)
+		}
+		return several.Of(append([]answer.Statement{words.N(len(list)), g.name(at.thread)}, rest...)...)
+	}
+	cpu := answer.Statement{}
+	if used > 0 {
+		says := words.HaveUsed
+		if one {
+			says = words.HasUsed
+		}
+		cpu = says.Of(words.Duration(used.Round(100*time.Millisecond)), words.Percent(100*float64(used)/float64(all)))
+	}
+	conclude := func(strength answer.Strength, says answer.Statement, facts ...answer.Statement) *answer.Verdict {
+		if used == 0 {
+			facts = append(facts, words.NoCPUTimes.Of())
+		}
+		v := answer.Conclude(answer.FindingSpin, says, strength, facts...)
+		v.Count, v.Show = len(list), showThread(at.thread.Describe(g.s.gaps))
+		v.Sites = []answer.Site{{Method: answer.Text{S: at.name}, Does: "runs", Count: len(list)}}
+		return &v
+	}
+	if err == nil { // else it is the same error
+		g.s.gaps.Note(unread)
+	}
+	switch {
+	case ring != nil && (ring.onlyNull || follows && (busy || len(list) >= manyFollowing)):
+		return ring.conclude(conclude, busy, method, said(words.IsThread, words.AreThreads), cpu)
+	case follows && len(list) < manyFollowing && !busy:
+		return nil
+	case follows && busy:
+		return conclude(answer.StrengthLikely, words.FollowsLoop.Of(said(words.IsThread, words.AreThreads), method, cpu), words.FollowsIL.Of())
+	case follows:
+		return conclude(answer.StrengthPossible, words.FollowsLoop.Of(said(words.IsThread, words.AreThreads), method, cpu), words.FollowsIL.Of())
+	case spins && (len(list) > 1 || busy):
+		return conclude(answer.StrengthLikely, said(words.ThreadSpins, words.ThreadsSpin, method, cpu), why)
+	case busy && len(list) > 1:
+		return conclude(answer.StrengthRecorded, words.ThreadsRun.Of(said(words.AThread, words.FirstOf), method, cpu))
+	case !at.pool && used == 0 && len(list) >= max(manyRunning, g.s.r.process.Platform().CPUs):
+		return conclude(answer.StrengthPossible, words.ThreadsRan.Of(said(words.AThread, words.FirstOf), method))
+	}
+	return nil
+}
+
+// waitingCalls are methods of the class library that a loop without work calls.
+var waitingCalls = []string{"SpinWait.", "Thread.SpinWait", "Thread.Yield", "Thread.Sleep", "Thread.MemoryBarrier", "Volatile.Read", "Interlocked.CompareExchange", "Interlocked.Exchange",
+	"Interlocked.Read", "Interlocked.MemoryBarrier"}
+
+// onlySpins reports whether a method loops and only reads, compares and waits, and whether the loop follows references,
+// as from one element of a list to the next.
+func (s *survey) onlySpins(md *code.MethodDesc) (spins, follows bool, err error) {
+	body, err := code.Of(s.r.rt).IL(md)
+	if err != nil {
+		return false, false, err
+	}
+	loops, follows, err := readsInLoop(body.Code)
+	if !loops || err != nil {
+		return false, false, err
+	}
+	calls, err := s.found.tasks.CallsOf(md)
+	if err != nil {
+		return false, false, err
+	}
+	for _, name := range calls {
+		_, method, _ := strings.Cut(name, ".")
+		if !strings.HasPrefix(method, "get_") && !slices.ContainsFunc(waitingCalls, func(p string) bool { return strings.HasPrefix(name, p) }) {
+			return false, false, nil
+		}
+	}
+	return true, follows, nil
+}
+
+// readsInLoop reports whether il loops without side effects, and whether it follows a linked list (x = x.field).
+func readsInLoop(il []byte) (loops, follows bool, err error) {
+	loaded, field := "", false // the variable loaded last, and whether a field of it was read since
+	for in, err := range metadata.Instructions(il) {
+		if err != nil {
+			return false, false, err
+		}
+		name := in.Opcode.String()
+		variable := strings.TrimLeft(name, "ldst") // of ldloc.0 and stloc.0: oc.0
+		if in.Kind != metadata.OperandNone {
+			variable += fmt.Sprint(in.Int())
+		}
+		switch {
+		case strings.HasPrefix(name, "ldloc") || strings.HasPrefix(name, "ldarg"):
+			loaded, field = variable, false
+		case name == "ldfld":
+			field = loaded != ""
+		default:
+			follows = follows || field && variable == loaded && strings.HasPrefix(name, "st")
+			loaded, field = "", false
+		}
+		for _, p := range workingOpcodes {
+			if strings.HasPrefix(name, p) {
+				return false, false, nil
+			}
+		}
+		if (in.Kind == metadata.OperandBranch8 || in.Kind == metadata.OperandBranch32) && in.Target() <= in.Offset {
+			loops = true
+		}
+	}
+	return loops, follows && loops, nil
+}
+
+// workingOpcodes are prefixes of the names of IL instructions that do more than wait.
+var workingOpcodes = []string{"stfld", "stsfld", "stind", "stelem", "stobj", "starg", "cpblk", "cpobj", "initblk", "newobj", "newarr", "box", "throw", "rethrow", "calli", "jmp",
+	"add", "sub", "mul", "div", "rem", "neg", "not", "shl", "shr", "xor", "localloc"}

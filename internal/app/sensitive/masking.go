@@ -1,0 +1,106 @@
+package sensitive
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/app/settings"
+	"github.com/sosgo/sosgo/internal/base/lazy"
+	"github.com/sosgo/sosgo/internal/base/secrets"
+	"github.com/sosgo/sosgo/process"
+)
+
+// A masking holds the secrets of a process.
+type masking struct {
+	masker *secrets.Masker
+	gaps   answer.Gaps // what was not read
+}
+
+// maskings caches the masking of each process.
+var maskings = process.PerProcess(func(*process.Process) (*lazy.Value[*masking], error) { return new(lazy.Value[*masking]), nil })
+
+// Secrets counts the known secrets: settings by their names, and strings, arrays, fields and dictionary values of the
+// heap by form or name. It can't know secrets without such a sign. The error is ctx's or the process's.
+func Secrets(ctx context.Context, p *process.Process) (*answer.Secrets, error) {
+	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.Secrets, error) {
+		m, err := maskingOf(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		out := &answer.Secrets{Kinds: []answer.SecretKind{}}
+		out.NoteAll(m.gaps.Noted())
+		for kind, n := range m.masker.Known() {
+			out.Values += n
+			out.Kinds = append(out.Kinds, answer.SecretKind{Kind: string(kind), Values: n})
+		}
+		slices.SortStableFunc(out.Kinds, func(a, b answer.SecretKind) int {
+			return cmp.Or(cmp.Compare(b.Values, a.Values), cmp.Compare(a.Kind, b.Kind))
+		})
+		return out, nil
+	})
+}
+
+// Mask returns a function that replaces the secrets in a text: the secrets that Secrets counts, wherever they appear,
+// and those with a telling form. The heap is read once for all calls of Mask and Secrets. The function is safe for
+// concurrent use.
+func Mask(ctx context.Context, p *process.Process) (func(text string) string, error) {
+	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (func(string) string, error) {
+		m, err := maskingOf(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		for _, gap := range m.gaps.Noted() {
+			c.Note(gap)
+		}
+		return m.masker.Text, nil
+	})
+}
+
+// SecretValues lists the searchable values among the secrets that Secrets counts, sorted. Secrets notes what was not
+// read.
+func SecretValues(ctx context.Context, p *process.Process) ([]string, error) {
+	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) ([]string, error) {
+		m, err := maskingOf(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		return m.masker.Values(), nil
+	})
+}
+
+// maskingOf finds the secrets. The error is ctx's.
+func maskingOf(ctx context.Context, p *process.Process) (*masking, error) {
+	kept, err := maskings(p)
+	if err != nil {
+		return nil, err
+	}
+	return kept.GetContext(ctx, func(ctx context.Context) (*masking, error) {
+		m := &masking{masker: secrets.NewMasker()}
+		described, err := settings.Process(ctx, p, settings.ProcessOptions{Full: true})
+		if err != nil {
+			m.gaps.Note(err)
+		} else {
+			Settings(m.masker, described)
+		}
+		h, err := p.Heap()
+		if err != nil {
+			m.gaps.Note(err)
+			return m, ctx.Err()
+		}
+		r, err := p.Objects()
+		if err != nil {
+			m.gaps.Note(err)
+			return m, ctx.Err()
+		}
+		c, err := p.Collections()
+		if err != nil {
+			m.gaps.Note(err)
+			return m, ctx.Err()
+		}
+		m.gaps.Note(New(r, c).Objects(ctx, m.masker, h, p.Scanning(ctx, "looking for secrets", heap.ScanOptions{}), &m.gaps))
+		return m, ctx.Err()
+	})
+}

@@ -1,0 +1,331 @@
+package tasks
+
+import (
+	"context"
+	"iter"
+	"slices"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/internal/app/tasks/internal/ilcalls"
+	"github.com/sosgo/sosgo/internal/base/compilernames"
+	"github.com/sosgo/sosgo/internal/base/lazy"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Call is a call in the code of a suspended async method.
+type Call struct {
+	Method string      // the called method with its type, without the namespace: "SemaphoreSlim.WaitAsync"
+	Object target.Addr // the receiver; 0 if the code does not show it
+	Awaits bool        // the method now awaits its result
+}
+
+// A Suspended is an async method that is suspended at an await or about to resume.
+type Suspended struct {
+	Object target.Addr // the task or the box
+	Name   answer.Text // the method
+	State  int32
+	Place  *answer.AsyncPlace
+	// Calls are the calls before the present await, in code order, which may differ from execution order.
+	Calls []Call
+	Later []string    // the methods called after the present await, in code order
+	This  target.Addr // the receiver; 0 if the method is static or it is unknown
+	Err   error       // why Calls are unknown
+}
+
+// Suspended iterates over the suspended methods by address, and over the waiting F# asyncs, which have unknown calls.
+// Calls holds the calls that wanted selects. Methods without such calls are left out, unless their code can't be read.
+// Each value is valid until the next. The error is ctx's.
+func (s *Set) Suspended(ctx context.Context, wanted func(method string) bool) iter.Seq2[*Suspended, error] {
+	return func(yield func(*Suspended, error) bool) {
+		if s == nil || s.r == nil {
+			return
+		}
+		selected := map[*machine][]ilcalls.Site{}
+		for i := range s.items {
+			it := &s.items[i]
+			if it.kind.computes() && !it.completed() {
+				if !yield(s.r.computing(it), nil) {
+					return
+				}
+				continue
+			}
+			if it.completed() || !it.hasState || it.state == -1 || it.state == -2 {
+				continue // it runs or has ended
+			}
+			if err := ctx.Err(); err != nil {
+				yield(nil, err)
+				return
+			}
+			out := Suspended{Object: it.addr, State: it.state}
+			x, m, err := s.r.machineOf(it.kind, it.addr)
+			if err != nil {
+				out.Err = err
+			} else if !s.r.passed(&out, m, x, selected, wanted) {
+				continue
+			}
+			if !yield(&out, nil) {
+				return
+			}
+		}
+	}
+}
+
+// passed adds the selected calls before the present await. It reports whether calls were added or are unknown.
+func (r *Reader) passed(out *Suspended, m *machine, x shapes.Instance, selected map[*machine][]ilcalls.Site, wanted func(string) bool) bool {
+	all, err := m.calls(r)
+	if err != nil {
+		out.Err = err
+	}
+	list, known := selected[m]
+	if !known {
+		for _, c := range all {
+			if wanted(c.Method) {
+				list = append(list, c)
+			}
+		}
+		selected[m] = list
+	}
+	if err == nil && len(list) == 0 {
+		return false
+	}
+	name, err := m.methodName()
+	out.Name = answer.Text{S: name, Err: err}
+	out.Place = m.place(r, out.State, true)
+	if fields, err := m.layout(); err == nil {
+		for _, v := range fields.locals {
+			if v.kind == compilernames.This {
+				out.This = r.evaluate(m, x, &ilcalls.Path{Fields: []string{v.field.Name}})
+			}
+		}
+	}
+	if out.Err != nil {
+		return true
+	}
+	sites, err := m.sites(r)
+	site, ok := sites[out.State]
+	if err == nil && !ok { // an iterator at a yield
+		err = target.Unsupportedf("the code of %s has no await of state %d", name, out.State)
+	}
+	if err != nil {
+		out.Err = err
+		return true
+	}
+	for i := range list {
+		c := &list[i]
+		if c.Offset > site.il {
+			out.Later = append(out.Later, c.Method)
+			continue
+		}
+		call := Call{Method: c.Method, Object: r.evaluate(m, x, c.On)}
+		last := i+1 == len(list) || list[i+1].Offset > site.il
+		call.Awaits = last && property(c.Method) == site.callee
+		out.Calls = append(out.Calls, call)
+	}
+	return true
+}
+
+// CallsOf returns the methods that md's IL calls, each with its type and without the namespace.
+func (r *Reader) CallsOf(md *code.MethodDesc) ([]string, error) {
+	if r == nil || r.code == nil || md == nil {
+		return nil, target.Unsupportedf("no method")
+	}
+	sites, err := r.callSites(md)
+	var out []string
+	for i := range sites {
+		if !slices.Contains(out, sites[i].Method) {
+			out = append(out, sites[i].Method)
+		}
+	}
+	return out, err
+}
+
+// An Around has the calls in a method around an instruction, in code order.
+type Around struct{ Before, Later []Call }
+
+// CallsAround returns the calls in md's IL before the instruction at il, and those from there on. this is the receiver of
+// md, 0 if it is unknown or md is static.
+func (r *Reader) CallsAround(md *code.MethodDesc, il int, this target.Addr) (*Around, error) {
+	if r == nil || r.code == nil || md == nil {
+		return nil, target.Unsupportedf("no method")
+	}
+	sites, err := r.callSites(md)
+	if err != nil {
+		return nil, err
+	}
+	var class *objects.Type
+	if this != 0 {
+		o, err := r.r.TrustedObject(this)
+		if err != nil {
+			return nil, err
+		}
+		class = o.Type
+	}
+	out := &Around{}
+	for i := range sites {
+		c := Call{Method: sites[i].Method, Object: r.follow(class, this, sites[i].On)}
+		if sites[i].Offset < il {
+			out.Before = append(out.Before, c)
+		} else {
+			out.Later = append(out.Later, c)
+		}
+	}
+	return out, nil
+}
+
+// A machineCalls caches the calls in the code of a state machine.
+type machineCalls = lazy.Value[[]ilcalls.Site]
+
+// calls returns the calls in the code of the state machine.
+func (m *machine) calls(r *Reader) ([]ilcalls.Site, error) {
+	return m.called.Get(func() ([]ilcalls.Site, error) {
+		md, err := m.moveNext()
+		if err != nil {
+			return nil, err
+		}
+		return r.callSites(md)
+	})
+}
+
+// callSites returns the calls in the IL of a method.
+func (r *Reader) callSites(md *code.MethodDesc) ([]ilcalls.Site, error) {
+	if err := r.code.ILReplaced(md); err != nil {
+		return nil, err
+	}
+	body, err := r.code.IL(md)
+	if err != nil {
+		return nil, err
+	}
+	meta, err := md.Metadata()
+	if err != nil {
+		return nil, err
+	}
+	return ilcalls.Of(meta, body.Code)
+}
+
+// evaluate returns the object to which a path from a state machine now leads, or 0.
+func (r *Reader) evaluate(m *machine, x shapes.Instance, p *ilcalls.Path) target.Addr {
+	return r.follow(m.typ, target.Addr(x), p)
+}
+
+// follow returns the object to which a path now leads, or 0. Its fields begin at a static field, or in the object of type
+// class at at.
+func (r *Reader) follow(class *objects.Type, at target.Addr, p *ilcalls.Path) target.Addr {
+	if p == nil || len(p.Fields) == 0 {
+		return 0
+	}
+	var v objects.Value
+	if p.Class != "" {
+		f := r.staticField(p.Class, p.Fields[0])
+		if f == nil {
+			return 0
+		}
+		v = f.StaticValue().Value
+	} else {
+		if at == 0 {
+			return 0
+		}
+		f := instanceField(class, p.Fields[0])
+		if f == nil {
+			return 0
+		}
+		v = f.At(at)
+	}
+	for _, name := range p.Fields[1:] {
+		if v = memberOf(v, name); v.Err() != nil {
+			return 0
+		}
+	}
+	if v.Kind() != objects.KindReference {
+		return 0
+	}
+	a, err := v.Addr()
+	if err != nil {
+		return 0
+	}
+	return a
+}
+
+// memberOf returns a field of an object or struct.
+func memberOf(v objects.Value, name string) objects.Value {
+	if v.Kind() == objects.KindReference {
+		o, err := v.Object()
+		if err != nil || o.Addr == 0 {
+			return (*objects.Field)(nil).At(0)
+		}
+		if f := instanceField(o.Type, name); f != nil {
+			return o.Value(f)
+		}
+		return (*objects.Field)(nil).At(0)
+	}
+	s, err := v.Struct()
+	if err != nil {
+		return (*objects.Field)(nil).At(0)
+	}
+	if f := instanceField(s.Type, name); f != nil {
+		return f.At(s.Addr)
+	}
+	return (*objects.Field)(nil).At(0)
+}
+
+// instanceField returns a field of a type or its bases, or nil.
+func instanceField(t *objects.Type, name string) *objects.Field {
+	fields, _ := t.Fields() // unreadable fields are not found
+	for _, f := range slices.Backward(fields) {
+		if !f.Static && f.Name == name {
+			return f
+		}
+	}
+	return nil
+}
+
+// staticField returns a static field of a class that is not generic, or nil if the class is not loaded.
+func (r *Reader) staticField(class, field string) *objects.Field {
+	key := class + "." + field
+	if f, ok := r.statics.Load(key); ok {
+		return f.(*objects.Field)
+	}
+	var out *objects.Field
+	for t, err := range r.r.TypeByName(class, "") {
+		if err != nil || out != nil {
+			break
+		}
+		list, _ := t.Statics() // unreadable fields are not found
+		for _, f := range list {
+			if f.Name == field && !f.Thread {
+				out = f
+			}
+		}
+	}
+	r.statics.Store(key, out)
+	return out
+}
+
+// An AsyncType is a type of async method boxes or tasks.
+type AsyncType struct {
+	r *Reader
+	k *kind
+}
+
+// AsyncType returns the AsyncType of mt, or nil if mt is another type or unreadable.
+func (r *Reader) AsyncType(mt *dac.MethodTable) *AsyncType {
+	if r == nil || r.r == nil || mt == nil {
+		return nil
+	}
+	if k := r.kindAt(mt.Addr); k.err == nil && k.async() {
+		return &AsyncType{r, k}
+	}
+	return nil
+}
+
+// Suspended reports whether the object at a has not completed, or could not be read.
+func (t *AsyncType) Suspended(a target.Addr) bool {
+	if t == nil || t.k == nil || t.k.task == nil {
+		return true
+	}
+	flags, err := t.k.task.Flags.Uint(shapes.OfAddr(a))
+	return err != nil || !Flags(flags).Completed()
+}

@@ -1,0 +1,107 @@
+package threadpool_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/app/threadpool"
+	"github.com/sosgo/sosgo/target"
+)
+
+// TestVerdict checks that a pool is starved only if work waits, no worker is free and the workers are blocked.
+func TestVerdict(t *testing.T) {
+	known := answer.Known[int64]
+	pool := func(queued uint64, total, running int64, waiting ...bool) *answer.ThreadPool {
+		p := &answer.ThreadPool{Kind: answer.PoolPortable, Queued: answer.Known(queued), Total: known(total), Running: known(running),
+			Max: known(100), Dequeued: known(5), Clock: known(1005)}
+		for i, w := range waiting {
+			p.Workers = append(p.Workers, answer.PoolWorker{Thread: answer.Thread{Index: &i}, Waits: w})
+		}
+		return p
+	}
+	of := func(goal int64, idle int, p *answer.ThreadPool) *answer.ThreadPool { // with a target and parked workers
+		p.Goal = known(goal)
+		for range idle {
+			p.Workers = append(p.Workers, answer.PoolWorker{Idle: true})
+		}
+		return p
+	}
+	moving := pool(5000, 3, 2, false, false)
+	moving.Dequeued = known(1000)
+	unreadable := pool(0, 2, 2)
+	unreadable.Queued.Err = target.ErrCorrupt
+	uncounted := pool(3, 2, 2)
+	uncounted.Total.Err = target.ErrNotInDump
+	for _, c := range []struct {
+		p        *answer.ThreadPool
+		text     string
+		strength answer.Strength
+	}{
+		{pool(0, 2, 2, true, true), "no work waits for a worker", answer.StrengthProved},
+		{pool(3, 3, 2, true, true, true), "the pool keeps up: 3 items wait, and 1 worker is free", answer.StrengthLikely},
+		{pool(5, 3, 1, true, true, true), "the pool may keep up: 5 items wait, and 2 workers are free", answer.StrengthPossible},
+		{pool(468898, 7, 0), "work piles up: 468898 items wait, though 7 workers are free", answer.StrengthLikely},
+		{pool(5, 2, 2, true, true), "the pool is starved: 5 items wait for a worker, and all 2 workers wait for something themselves", answer.StrengthLikely},
+		{pool(1, 3, 3, true, true, false), "the pool is nearly starved: 1 item waits for a worker, and 2 of 3 workers wait for something themselves", answer.StrengthLikely},
+		{pool(1, 3, 3, false, true, false), "the pool is busy: 1 item waits for a worker, and 2 of 3 workers run", answer.StrengthLikely},
+		{pool(3001, 3, 3, false, true, false), "work piles up: 3001 items wait for a worker, and 2 of 3 workers run", answer.StrengthLikely},
+		{pool(4, 3, 3), "4 items wait and no worker is free; what the workers do is not known", answer.StrengthUnknown},
+		{of(2, 1, pool(59, 3, 2, true, true)), "the pool is starved: 59 items wait for a worker, and all 2 workers wait for something themselves", answer.StrengthLikely},
+		{of(2, 1, pool(867, 3, 2, false, false)), "the pool is busy: 867 items wait for a worker, and 2 of 2 workers run", answer.StrengthLikely},
+		{of(4, 1, pool(2, 3, 2, false, false)), "the pool keeps up: 2 items wait, and 1 worker is free", answer.StrengthLikely},
+		{moving, "the pool may keep up: 5000 items wait, and 1 worker is free", answer.StrengthPossible},
+		{unreadable, "whether work waits for a worker is not known", answer.StrengthUnknown},
+		{uncounted, "3 items wait for a worker; whether one is free is not known", answer.StrengthUnknown},
+	} {
+		v := threadpool.Judge(c.p, &answer.WorkQueues{})
+		assert.Equal(t, c.text, v.Text)
+		assert.Equal(t, c.strength, v.Strength, c.text)
+		assert.NotEmpty(t, v.Evidence)
+	}
+	assert.Contains(t, threadpool.Judge(pool(5, 2, 2, true, true), &answer.WorkQueues{}).Evidence, "a worker last took an item 1000 ms before the newest time that the process noted")
+}
+
+// TestWhereWorkersStand checks the order of the evidence. In a starved pool, what blocks most workers follows the
+// worker count. In a busy pool, the workers' activities come last.
+func TestWhereWorkersStand(t *testing.T) {
+	for _, c := range []struct {
+		waiting int
+		at      func(evidence []string) string
+	}{
+		{4, func(e []string) string { return e[1] }},
+		{1, func(e []string) string { return e[len(e)-2] }},
+	} {
+		p := &answer.ThreadPool{Kind: answer.PoolPortable, Queued: answer.Known(uint64(9)), Total: answer.Known(int64(5)), Running: answer.Known(int64(5)), Max: answer.Known(int64(5))}
+		for i := range 5 {
+			w := answer.PoolWorker{Thread: answer.Thread{Index: &i}, Waits: i < c.waiting}
+			w.Activity.Text = "waits for an event"
+			if i == 4 {
+				w.Activity.Text = "runs"
+			}
+			p.Workers = append(p.Workers, w)
+		}
+		v := threadpool.Judge(p, &answer.WorkQueues{Queues: []answer.WorkQueue{{Items: make([]answer.WorkItem, 9)}}})
+		assert.Contains(t, c.at(v.Evidence), "4 workers: waits for an event (threads 0, 1, 2, 3)")
+	}
+}
+
+// TestFills checks that the verdict names most queued items by method, or else by type.
+func TestFills(t *testing.T) {
+	q := &answer.WorkQueues{Queues: make([]answer.WorkQueue, 2)}
+	add := func(queue, n int, item answer.WorkItem) {
+		for range n {
+			q.Queues[queue].Items = append(q.Queues[queue].Items, item)
+		}
+	}
+	add(0, 1, answer.WorkItem{Kind: answer.ItemOther, Type: answer.Text{S: "Contoso.Item"}})
+	add(0, 2, answer.WorkItem{Kind: answer.ItemCallback, Method: answer.Text{S: "Contoso.B()"}})
+	add(1, 2, answer.WorkItem{Kind: answer.ItemTask, Method: answer.Text{S: "Contoso.A()"}})
+	add(0, 3, answer.WorkItem{Kind: answer.ItemTimer, Method: answer.Text{S: "Contoso.Tick()"}})
+	add(1, 4, answer.WorkItem{Kind: answer.ItemTimer, Method: answer.Text{S: "Contoso.Tick()"}})
+	p := &answer.ThreadPool{Kind: answer.PoolPortable, Queued: answer.Known[uint64](12), Total: answer.Known[int64](2), Running: answer.Known[int64](2)}
+	v := threadpool.Judge(p, q)
+	assert.Equal(t, []string{"2 of 2 workers are busy", "the pool may have 0 workers at most: it can't make another", "7 of 12 queued items: Contoso.Tick() (of timers)",
+		"2 of 12 queued items: Contoso.A()", "2 of 12 queued items: Contoso.B()", "the other queued items are of 1 other methods or types"}, v.Evidence)
+}

@@ -1,0 +1,66 @@
+package triage
+
+import (
+	"slices"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/words"
+)
+
+// starving are the kinds of findings that explain a starved thread pool if they block most of its workers.
+var starving = []answer.FindingKind{answer.FindingDeadlock, answer.FindingAbandoned, answer.FindingHeld, answer.FindingPermits, answer.FindingCircle, answer.FindingWait}
+
+// causeOfStarvation moves the finding that blocks more than half of the pool's workers before the starvation, which
+// then refers to it. list is ranked.
+func causeOfStarvation(list []answer.Finding, workers int) []answer.Finding {
+	at := slices.IndexFunc(list, func(f answer.Finding) bool { return f.Kind == answer.FindingStarved })
+	if at < 0 || len(list[at].Clauses) == 0 {
+		return list
+	}
+	blocked := waitingThreads(&list[at])
+	cause, most := -1, workers/2
+	for i := range list {
+		if !slices.Contains(starving, list[i].Kind) {
+			continue
+		}
+		n := 0
+		for id := range waitingThreads(&list[i]) {
+			if blocked[id] {
+				n++
+			}
+		}
+		if n > most {
+			cause, most = i, n
+		}
+	}
+	if cause < 0 {
+		return list
+	}
+	starved, by := &list[at], &list[cause]
+	why := answer.Conclude(answer.NoFinding, words.Follows.Of(words.Text(string(by.Kind))), answer.Weakest(starved.Strength, by.Strength), words.WorkersOf.Of(words.N(most), words.N(workers)))
+	if thing := by.Clauses[0].Thing; thing != "" {
+		starved.Statement = starved.Plus(words.OfThemFor.Of(words.N(most), words.Text(thing)))
+	}
+	starved.Clauses = append(starved.Clauses, why)
+	if by.Severity != answer.SeverityFatal {
+		by.Severity = starved.Severity
+	}
+	if cause > at {
+		moved := *by
+		list = slices.Insert(slices.Delete(list, cause, cause+1), at, moved)
+	}
+	return list
+}
+
+// waitingThreads returns the OS ids of the threads at a finding's sites.
+func waitingThreads(f *answer.Finding) map[uint32]bool {
+	out := map[uint32]bool{}
+	if len(f.Clauses) > 0 {
+		for _, s := range f.Clauses[0].Sites {
+			if s.Thread != 0 {
+				out[s.Thread] = true
+			}
+		}
+	}
+	return out
+}

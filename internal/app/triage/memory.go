@@ -1,0 +1,569 @@
+package triage
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/app/signature"
+	"github.com/sosgo/sosgo/internal/words"
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/target"
+)
+
+// outOfMemory checks for allocations that the collector could not make.
+func outOfMemory(_ context.Context, q *Answers) (view, error) {
+	m, err := q.OutOfMemory.get()
+	if err != nil {
+		return view{}, err
+	}
+	v := view{}
+	if m.Unread > 0 {
+		v.partly = firstOf(m.Noted(), target.ErrNotInDump)
+	}
+	var limits []answer.Verdict
+	if len(m.Failures) > 0 && q.GCSettings.read {
+		settings, err := q.GCSettings.get()
+		if limits = limitClauses(settings); err != nil {
+			v.partly = cmp.Or(v.partly, err)
+		}
+	}
+	for i := range m.Failures {
+		a := &m.Failures[i]
+		x := answer.Conclude(answer.FindingMemory, words.AllocationFailed.Of(words.Bytes(a.AllocationSize), words.Text(a.Why())), answer.StrengthRecorded,
+			words.AllocationRecord.Of(words.N(a.Heap), words.N(a.Collection)))
+		x.Show = []string{"analyzeoom"}
+		v.found = append(v.found, finding(answer.FindingMemory, append([]answer.Verdict{x}, limits...)...))
+	}
+	return v, nil
+}
+
+// outOfMemoryBy identifies failed allocations by the largest holder of memory.
+func outOfMemoryBy(list []answer.Finding) {
+	var holder answer.Identity
+	if i := slices.IndexFunc(list, func(f answer.Finding) bool { return f.Kind == answer.FindingHolder }); i >= 0 {
+		holder = list[i].Identity
+	}
+	for i := range list {
+		if list[i].Kind == answer.FindingMemory {
+			list[i].Identity = signature.OutOfMemory(holder)
+		}
+	}
+}
+
+// limitClauses describes the settings that limit the heap.
+func limitClauses(settings []answer.GCSetting) (out []answer.Verdict) {
+	for i := range settings {
+		s := &settings[i]
+		if s.Unused || !strings.Contains(s.Name, "HardLimit") {
+			continue
+		}
+		value := words.Text(s.Value)
+		base := 0
+		if s.Source == answer.GCSettingEnvironment {
+			base = 16
+		}
+		digits := s.Value
+		if base == 16 {
+			digits = strings.TrimPrefix(strings.ToLower(digits), "0x")
+		}
+		if n, err := strconv.ParseUint(digits, base, 64); err == nil && !strings.Contains(s.Name, "Percent") {
+			value = words.Bytes(n)
+		}
+		x := answer.Conclude(answer.NoFinding, words.HeapLimit.Of(words.Text(s.Name), value), answer.StrengthRecorded, words.Setting.Of(words.Text(s.Key), words.Text(s.Value)))
+		x.Show = []string{"gc"}
+		out = append(out, x)
+	}
+	return out
+}
+
+// Free space between objects is a finding from muchFree bytes and muchFreeShare percent of its generation.
+const (
+	muchFree      = 32 << 20
+	muchFreeShare = 50
+)
+
+// fragmentation checks the free space between objects that do not move: generation 2, large and pinned objects.
+func fragmentation(_ context.Context, q *Answers) (view, error) {
+	list, err := q.FreeSpace.get()
+	if err != nil {
+		return view{}, err
+	}
+	v := view{partly: firstOf(list.Noted(), nil)}
+	for i := range list.Generations {
+		g := &list.Generations[i]
+		name := freeNames[g.Generation]
+		if name == "" || g.Free < muchFree || g.Share < muchFreeShare {
+			continue
+		}
+		x := answer.Conclude(answer.FindingFragmented, words.Fragmented.Of(words.Bytes(g.Free), words.Text(name), words.Percent(g.Share), words.N(g.Blocks), words.Bytes(g.Largest)),
+			answer.StrengthRecorded, words.ObjectsHave.Of(words.Bytes(g.Objects)))
+		clauses := []answer.Verdict{x}
+		for j := range g.Pins[:min(len(g.Pins), mostClauses)] {
+			p := &g.Pins[j]
+			pinned := answer.Conclude(answer.NoFinding, words.PinnedObjects.Of(words.N(p.Objects), words.Type(p.Type.String())), answer.StrengthProved,
+				words.PinningHandles.Of(words.N(p.Handles), words.Text(p.Handle)))
+			pinned.Count, pinned.Show = int(p.Objects), []string{fmt.Sprintf("gcroot %x", uint64(p.Example))}
+			clauses = append(clauses, pinned)
+		}
+		v.found = append(v.found, finding(answer.FindingFragmented, clauses...))
+	}
+	return v, nil
+}
+
+// freeNames are the generations checked for free space. Younger ones are compacted or promoted by the next collection.
+var freeNames = map[string]string{"2": "generation 2", "large": "the large object heap", "pinned": "the pinned object heap"}
+
+// Memory of malloc is a finding from muchNative bytes and timesNative times the GC heap.
+const (
+	muchNative  = 256 << 20
+	timesNative = 2
+)
+
+// nativeMemory checks whether the GC heap explains the memory of the process. Most dumps do not have all memory of
+// malloc, and other allocators can't be read. There is a finding only if the known part suffices.
+func nativeMemory(ctx context.Context, q *Answers) (view, error) {
+	n, err := q.Native.get()
+	if err != nil || n == nil {
+		return view{beside: true}, ctx.Err()
+	}
+	v := view{beside: n.Err != nil}
+	all := n.Arenas + n.Blocks
+	if all < muchNative || all/timesNative < n.Heap {
+		return v, nil
+	}
+	x := answer.Conclude(answer.FindingNative, words.NativeMemory.Of(words.Bytes(all), words.Bytes(n.Heap)), answer.StrengthRecorded, words.Arenas.Of(words.Bytes(n.Arenas)))
+	x.Show = []string{"memory"}
+	switch {
+	case n.Counted:
+		x.Because(words.CountedBlocks.Of(words.Bytes(n.Blocks)))
+	case n.Arenas < muchNative || n.Arenas/timesNative < n.Heap:
+		x.Strength = answer.StrengthLikely
+		fallthrough
+	case n.Blocks > 0:
+		x.Because(words.LikelyBlocks.Of(words.Bytes(n.Blocks)))
+	}
+	v.found = append(v.found, finding(answer.FindingNative, x))
+	return v, nil
+}
+
+// holders checks for large holders of the heap.
+func holders(_ context.Context, q *Answers) (view, error) {
+	l, err := q.Leaks.get()
+	if err != nil {
+		return view{}, err
+	}
+	v := view{}
+	if l.Incomplete {
+		v.partly = firstOf(l.Noted(), target.ErrNotInDump)
+	}
+	if f, ok := interned(l); ok {
+		v.found = append(v.found, f)
+	}
+	for _, list := range alike(l.Suspects) {
+		if _, share := sums(list); l.Small || share < holderShare {
+			continue
+		}
+		if handleAlone(list[0]) {
+			v.beside = true // the finding of the handles has it
+			continue
+		}
+		v.found = append(v.found, holder(list, l))
+		if len(v.found) == mostHolders {
+			break
+		}
+	}
+	return v, nil
+}
+
+// interned describes the strings in the runtime's arrays for interned strings and literals if they are a finding.
+func interned(l *answer.Leaks) (answer.Finding, bool) {
+	i := slices.IndexFunc(l.Suspects, func(s answer.Suspect) bool { return s.Kind == answer.SuspectInterned && s.Members != nil })
+	if i < 0 || l.Suspects[i].Share < holderShare || l.Suspects[i].Retained < internedBytes {
+		return answer.Finding{}, false
+	}
+	s := &l.Suspects[i]
+	x := answer.Conclude(answer.FindingHolder, words.Interned.Of(words.N(s.Members.Count), words.Bytes(s.Retained), words.Percent(s.Share), words.N(s.Roots)),
+		answer.StrengthLikely, words.InternedArrays.Of())
+	x.Show, x.Count, x.Sites = []string{"leaks"}, s.Roots, []answer.Site{{Does: "interned"}}
+	return finding(answer.FindingHolder, x), true
+}
+
+// holderShare is the percentage of live bytes from which a holder is a finding. The command leaks lists smaller ones.
+const holderShare = 20
+
+// internedBytes is the size from which interned strings are a finding.
+const internedBytes = 16 << 20
+
+// alike groups suspects by signature into findings, such as the parts of a cache in several dictionaries. The suspects
+// of a group do not overlap.
+func alike(suspects []answer.Suspect) (out [][]*answer.Suspect) {
+	at := map[string]int{}
+	share := map[string]float64{}
+	for i := range suspects {
+		s := &suspects[i]
+		if s.Verdict != answer.VerdictSuspect || s.Kind == answer.SuspectInterned {
+			continue
+		}
+		id, _ := signature.Suspect(s)
+		one := (s.Kind == answer.SuspectAccumulation || s.Kind == answer.SuspectObject) && s.Point != nil && s.Path != nil && id.Signature != "" && len(s.Locals) == 0
+		nested := func(o *answer.Suspect) bool { return leadsThrough(s, o) || leadsThrough(o, s) }
+		if k, ok := at[id.Signature]; ok && one && share[id.Signature]+s.Share <= 100 && !slices.ContainsFunc(out[k], nested) {
+			share[id.Signature] += s.Share
+			out[k] = append(out[k], s)
+			continue
+		}
+		if one {
+			at[id.Signature], share[id.Signature] = len(out), s.Share
+		}
+		out = append(out, []*answer.Suspect{s})
+	}
+	return out
+}
+
+// leadsThrough reports whether the path to s leads through other.
+func leadsThrough(s, other *answer.Suspect) bool {
+	return slices.ContainsFunc(s.Path.Objects, func(step answer.PathStep) bool { return step.Address == other.Point.Address })
+}
+
+// mostHolders is how many holders become findings. The command leaks lists the others.
+const mostHolders = 3
+
+// holder describes a group of suspects. The retained size is computed from all references. A leak is not recorded
+// anywhere and not claimed.
+func holder(list []*answer.Suspect, l *answer.Leaks) answer.Finding {
+	s := list[0]
+	retained, share := sums(list)
+	sig, root := signature.Suspect(s)
+	x := answer.Conclude(answer.FindingHolder, holderSays(list, held{words.Bytes(retained), words.Percent(share), localHolds(s), keptBy(s, root)}), answer.StrengthProved, words.AllReferences.Of())
+	x.Show = []string{"leaks"}
+	if len(list) > 1 {
+		x.Count = len(list)
+	}
+	if l.Incomplete {
+		x = words.LowerOne(x, answer.Premises{answer.RootsRead: answer.PremiseDoubtful}.State)
+		x.Because(words.NotAllRead.Of())
+	}
+	if s.Path != nil && s.Path.Root.Conservative {
+		x.Strength = answer.Weakest(x.Strength, answer.StrengthPossible)
+		x.Because(words.DoubtfulRoot.Of())
+	}
+	f := finding(answer.FindingHolder, x)
+	f.Identity = sig
+	if p := s.Point; p != nil {
+		f.Object = p.Address
+		f.Next = append(f.Next, fmt.Sprintf("gcroot %x", uint64(p.Address)))
+	}
+	if copied(list) {
+		f.Next = append(f.Next, "waste")
+	}
+	return f
+}
+
+// handleAlone reports whether so many objects have only a handle each that the handles are a finding.
+func handleAlone(s *answer.Suspect) bool {
+	if s.Verdict != answer.VerdictSuspect || s.Share < holderShare || s.Kind != answer.SuspectGroup || s.Members == nil || len(s.Holders) != 1 {
+		return false
+	}
+	h := &s.Holders[0]
+	return h.Handle != "" && h.Share == 100 && h.Sampled >= muchHandles
+}
+
+// copied reports whether most of what suspects retain are strings. The command waste counts their copies.
+func copied(list []*answer.Suspect) bool {
+	var strings, all uint64
+	for _, s := range list {
+		all += s.Retained
+		for i := range s.Types {
+			if s.Types[i].Type.S == "System.String" {
+				strings += s.Types[i].Size
+			}
+		}
+	}
+	return 2*strings > all
+}
+
+// sums returns the retained bytes of a group of suspects and their percentage of live bytes.
+func sums(list []*answer.Suspect) (retained uint64, share float64) {
+	for _, s := range list {
+		retained, share = retained+s.Retained, share+s.Share
+	}
+	return retained, share
+}
+
+// held is the text for a suspect's retained memory and its holder.
+type held struct{ size, share, local, keeper answer.Statement }
+
+// holderSays describes the retained memory of a group of suspects, with its total.
+func holderSays(list []*answer.Suspect, h held) answer.Statement {
+	s := list[0]
+	name := holderName(list)
+	switch m := members(s); {
+	case s.Kind == answer.SuspectGroup || s.Kind == answer.SuspectThreadStatic:
+		return words.Holders.Of(name, h.size, h.share, answer.Statement{}, h.local, h.keeper)
+	case s.Kind == answer.SuspectTimers && s.Elements.Err == nil:
+		says := words.Timers
+		if s.AtLeast {
+			says = words.TimersAtLeast
+		}
+		return says.Of(words.N(s.Elements.Value), words.Method(metadata.PrettyMethod(name.Text)), h.size, h.share, h.local, h.keeper)
+	case s.Kind == answer.SuspectEvent && s.Elements.Err == nil && m != nil:
+		return words.Handlers.Of(words.N(s.Elements.Value), handlersOf(s, name), h.size, h.share, words.N(m.Count), words.Type(m.Type.String()), h.local, h.keeper)
+	}
+	says := words.Holder
+	if len(list) > 1 {
+		says = words.Holders
+	}
+	return says.Of(name, h.size, h.share, mostOf(list), h.local, h.keeper)
+}
+
+// holderName names a holder: objects of a type, the object to which the suspect belongs, or the object itself.
+func holderName(list []*answer.Suspect) answer.Statement {
+	s := list[0]
+	p := cmp.Or(s.Owner, s.Point)
+	switch {
+	case len(list) > 1:
+		return words.Objects.Of(words.N(len(list)), words.Type(p.Type.String()))
+	case p != nil:
+		return words.ObjectOfType.Of(words.Type(p.Type.String()), words.ShortObject(p.Address))
+	case s.Members != nil && (s.Name.S == "" || s.Kind == answer.SuspectThreadStatic):
+		return words.Objects.Of(words.N(s.Members.Count), words.Type(s.Members.Type.String()))
+	}
+	return words.Text(s.Name.S)
+}
+
+// mostOf names the largest part of a suspect's retained memory, if known.
+func mostOf(list []*answer.Suspect) answer.Statement {
+	m := members(list[0])
+	if m == nil {
+		return answer.Statement{}
+	}
+	n := m.Count
+	for _, other := range list[1:] {
+		if more := members(other); more != nil {
+			n += more.Count
+		}
+	}
+	return words.MostOfIt.Of(words.N(n), words.Type(m.Type.String()))
+}
+
+// keptBy names what keeps a suspect alive, if known.
+func keptBy(s *answer.Suspect, root string) answer.Statement {
+	switch {
+	case !s.Kept.IsZero():
+		return words.KeptSo.Of(s.Kept)
+	case strings.HasPrefix(root, "static "+timerQueue+"."):
+		return words.KeptByTimers.Of(words.Type(timerQueue))
+	case root == "stack":
+		return words.KeptBy.Of(words.Text(s.Path.Root.Words()))
+	case root != "":
+		return words.KeptBy.Of(words.Text(root))
+	}
+	return answer.Statement{}
+}
+
+// localHolds names the AsyncLocal with values that retain most of a suspect's bytes, if there is one.
+func localHolds(s *answer.Suspect) answer.Statement {
+	if len(s.Locals) == 0 || 2*s.Locals[0].Retained < s.Retained {
+		return answer.Statement{}
+	}
+	l := &s.Locals[0]
+	return words.LocalHolds.Of(words.Bytes(l.Retained), words.Field(l.Name), words.N(l.Count))
+}
+
+// handlersOf names the event of a suspect with handlers. For an instance event its owner is named too.
+func handlersOf(s *answer.Suspect, owner answer.Statement) answer.Statement {
+	switch {
+	case s.Name.S == "":
+		return words.HandlersOf.Of(owner)
+	case s.Owner == nil:
+		return words.HandlersOfEvent.Of(words.Field(s.Name.S))
+	}
+	return words.HandlersOfOwner.Of(words.Field(s.Name.S), owner)
+}
+
+// timerQueue is the class with a static field that leads to all active timers.
+const timerQueue = "System.Threading.TimerQueue"
+
+// members returns the largest part of a suspect's memory: its members, or the objects of handlers, timers or
+// registrations.
+func members(s *answer.Suspect) *answer.TypeCount {
+	if s.Members == nil && len(s.Targets) > 0 {
+		return &s.Targets[0]
+	}
+	return s.Members
+}
+
+// manyMade is how many assemblies that were made at run time are too many. Serializers and proxies make a few dozen.
+const manyMade = 300
+
+// madeAssemblies describes the assemblies of a context that were made at run time and can't be unloaded, or returns nil if they are few.
+func madeAssemblies(c *answer.AssemblyContext) *answer.Finding {
+	made := 0
+	for _, a := range c.Assemblies {
+		if a.Name.Err == nil && a.Name.S == "" && a.Collectible.Err == nil && !a.Collectible.Value {
+			made++
+		}
+	}
+	if made < manyMade {
+		return nil
+	}
+	name := words.Text(c.Name.String())
+	if c.Default {
+		name = words.TheDefaultContext.Of()
+	}
+	x := answer.Conclude(answer.FindingAssemblies, words.MadeAssemblies.Of(words.N(made)), answer.StrengthRecorded, words.OfAssemblies.Of(words.N(len(c.Assemblies)), name))
+	x.Count, x.Show = made, []string{"contexts"}
+	f := finding(answer.FindingAssemblies, x)
+	return &f
+}
+
+// loadContexts checks for load contexts that were unloaded but remain, and for assemblies that were made at run time.
+func loadContexts(_ context.Context, q *Answers) (view, error) {
+	list, err := q.Contexts.get()
+	if err != nil {
+		return view{}, err
+	}
+	v := view{partly: firstOf(list.Noted(), nil)}
+	for i := range list.Contexts {
+		c := &list.Contexts[i]
+		if f := madeAssemblies(c); f != nil {
+			v.found = append(v.found, *f)
+		}
+		if c.State.S != answer.ContextUnloading || c.Verdict != answer.Held {
+			continue // garbage goes with the next collection
+		}
+		x := answer.Conclude(answer.FindingUnload, words.ContextStays.Of(words.Text(c.Name.String()), words.N(len(c.Assemblies))), answer.StrengthProved,
+			words.ContextObject.Of(words.ShortObject(c.Address)))
+		x.Show = []string{"contexts"}
+		clauses := []answer.Verdict{x}
+		for j := range c.Blockers[:min(len(c.Blockers), mostClauses)] {
+			b := &c.Blockers[j]
+			clauses = append(clauses, answer.Conclude(answer.NoFinding, words.ItIsKept.Of(b.Statement), b.Strength))
+		}
+		f := finding(answer.FindingUnload, clauses...)
+		f.Object = c.Address
+		v.found = append(v.found, f)
+	}
+	return v, nil
+}
+
+// soundness checks whether the heap's objects are sound.
+func soundness(_ context.Context, q *Answers) (view, error) {
+	s, err := q.VerifyHeap.get()
+	if err != nil {
+		return view{}, err
+	}
+	v := view{}
+	if s.Incomplete {
+		v.partly = firstOf(s.Noted(), target.ErrNotInDump)
+	}
+	if s.Errors == 0 {
+		return v, nil
+	}
+	x := answer.Conclude(answer.FindingHeap, words.DamagedHeap.Of(words.N(s.Errors), words.N(s.Objects)), answer.StrengthProved)
+	x.Count, x.Show = s.Errors, []string{"verifyheap"}
+	for i := range s.Faults[:min(len(s.Faults), mostClauses)] {
+		fault := &s.Faults[i]
+		x.Because(words.Text(fault.Reason))
+		x.Show = append(x.Show, fmt.Sprintf("listnearobj %x", uint64(fault.Object)))
+	}
+	if s.Incomplete {
+		x = words.LowerOne(x, answer.Premises{answer.NoGap: answer.PremiseDoubtful}.State) // an object behind a gap may be none
+	}
+	v.found = append(v.found, finding(answer.FindingHeap, x))
+	return v, nil
+}
+
+// muchHandles is how many GC handles of one type to objects of one type are a finding. Healthy processes have fewer
+// than 2,000 of all types together. A ConditionalWeakTable has a Dependent handle for each key.
+const muchHandles = 10_000
+
+// handles checks for GC handles that are created and not freed.
+func handles(ctx context.Context, q *Answers) (view, error) {
+	list, err := q.Handles.get()
+	if err != nil {
+		return view{}, err
+	}
+	type alike struct {
+		handle string
+		mt     target.Addr
+	}
+	v := view{partly: firstOf(list.Noted(), nil)} // later gaps are only names and sizes
+	if list.Handles == nil {
+		return v, nil
+	}
+	counts := map[alike]*answer.TypeCount{}
+	for h, err := range list.Handles {
+		if err != nil {
+			v.partly = cmp.Or(v.partly, err)
+			continue
+		}
+		k := alike{h.Type, h.MethodTable}
+		c := counts[k]
+		if c == nil {
+			c = &answer.TypeCount{MethodTable: h.MethodTable, Type: h.ObjectType}
+			counts[k] = c
+		}
+		c.Count++
+		c.Size += h.Size
+	}
+	for k, c := range counts {
+		if c.Count < muchHandles {
+			continue
+		}
+		objects := words.ObjectsOfType.Of(words.Type(c.Type.String()))
+		if k.mt == 0 {
+			objects = words.UntypedObjects.Of()
+		}
+		effect := answer.Statement{}
+		if does := handleEffects[k.handle]; does != nil {
+			effect = does.Of()
+		}
+		x := answer.Conclude(answer.FindingHandles, words.ManyHandles.Of(words.N(c.Count), words.Text(k.handle), objects, effect), answer.StrengthRecorded,
+			words.HandleTable.Of(words.Bytes(c.Size)))
+		x.Count, x.Show, x.Sites = int(c.Count), []string{"gchandles -type " + k.handle}, []answer.Site{{Method: c.Type, Does: k.handle}}
+		clauses := []answer.Verdict{x}
+		if s := handleHolder(q, k.handle, k.mt); s != nil {
+			clauses = append(clauses, answer.Conclude(answer.NoFinding, words.Holders.Of(objects, words.Bytes(s.Retained), words.Percent(s.Share), answer.Statement{},
+				answer.Statement{}, keptBy(s, "")), answer.StrengthProved, words.AllReferences.Of()))
+		}
+		f := finding(answer.FindingHandles, clauses...)
+		f.Next = append(slices.Clone(x.Show), f.Next...)
+		v.found = append(v.found, f)
+	}
+	slices.SortStableFunc(v.found, func(a, b answer.Finding) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Text, b.Text))
+	})
+	return v, ctx.Err()
+}
+
+// handleHolder returns the suspect that consists of the objects of one type of handles, if it has no finding of its own.
+func handleHolder(q *Answers, handle string, mt target.Addr) *answer.Suspect {
+	if !q.Leaks.read {
+		return nil
+	}
+	l, err := q.Leaks.get()
+	if err != nil {
+		return nil
+	}
+	for i := range l.Suspects {
+		if s := &l.Suspects[i]; handleAlone(s) && s.Holders[0].Handle == handle && s.Members.MethodTable == mt {
+			return s
+		}
+	}
+	return nil
+}
+
+// handleEffects describes the effect of many handles, by type.
+var handleEffects = map[string]*words.Sentence{
+	"Strong":    words.HandlesKeep,
+	"Pinned":    words.HandlesPin,
+	"Dependent": words.HandlesDepend,
+	"WeakShort": words.HandlesWatch,
+	"WeakLong":  words.HandlesWatch,
+}

@@ -1,0 +1,102 @@
+package triage
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/words"
+	"github.com/sosgo/sosgo/target"
+)
+
+// waits checks for deadlocks, held locks and blocked threads.
+func waits(ctx context.Context, q *Answers) (view, error) {
+	w, err := q.Waits.get()
+	if err != nil && (w == nil || w.Looked == 0 || ctx.Err() != nil) {
+		return view{}, err
+	}
+	v := view{partly: cmp.Or(err, w.Lost, firstOf(w.Noted(), nil))}
+	failedIn := q.failures()
+	for _, x := range v.findings(w.Verdicts) {
+		f := finding(x.Kind, x)
+		if x.Kind == answer.FindingHeld && x.Count < manyWaiters || x.Kind == answer.FindingPermits && x.Count > 0 && x.Count < manyWaiters {
+			f.Severity = answer.SeverityWarning // a lock is often held when a dump is written
+		}
+		f.Severity = cmp.Or(x.Severity, f.Severity)
+		if len(x.Show) > 0 {
+			f.Next = append(slices.Clone(x.Show), f.Next...)
+		}
+		if failed := failedIn(x.Class); failed != nil {
+			f.Clauses = append(f.Clauses, *failed)
+		}
+		v.found = append(v.found, f)
+	}
+	v.found = append(v.found, unanswered(w, failedIn)...)
+	return v, nil
+}
+
+// unanswered describes the promises in dictionaries, such as the answers to requests by their number, that suspended code waits for although
+// a task of the class with the dictionary has failed. Without the failure they are the normal state of a client. The failed task may be another
+// than what completes the promises: the conclusion is no more than possible.
+func unanswered(w *answer.Waits, failedIn func(class string) *answer.Verdict) []answer.Finding {
+	var list []answer.Verdict
+	of := map[target.Addr]int{}
+	for i := range w.Operations {
+		o := &w.Operations[i]
+		if o.Kind != answer.WaitPromise || !strings.Contains(o.Type.S, "Dictionary") {
+			continue
+		}
+		failed := failedIn(o.Class)
+		if failed == nil {
+			continue
+		}
+		at, known := of[o.Object]
+		if !known {
+			at, of[o.Object] = len(list), len(list)
+			list = append(list, answer.Conclude(answer.FindingPromises, failed.Statement, answer.StrengthPossible))
+			list[at].Show = []string{"tasks -faulted", "dumpobj " + fmt.Sprintf("%016x", uint64(o.Object))}
+		}
+		x := &list[at]
+		x.Count += o.Count
+		x.Statement = words.Unanswered.Of(words.N(x.Count), words.Field(o.Name), failed.Statement)
+		x.Because(words.Waiting.Of(words.N(o.Count), words.Method(o.Method.String()), o.Statement))
+		x.Sites = append(x.Sites, answer.Site{Method: o.Method, Does: o.Kind, Count: o.Count})
+	}
+	var out []answer.Finding
+	for _, x := range list {
+		f := finding(x.Kind, x)
+		f.Severity, f.Next = answer.SeverityWarning, append(slices.Clone(x.Show), f.Next...)
+		out = append(out, f)
+	}
+	return out
+}
+
+// manyWaiters is how many waiting threads make a lock more than briefly contended.
+const manyWaiters = 3
+
+// pool checks whether the thread pool keeps up.
+func pool(_ context.Context, q *Answers) (view, error) {
+	p, err := q.ThreadPool.get()
+	if err != nil {
+		return view{}, err
+	}
+	v := view{workers: len(p.Workers)}
+	switch {
+	case p.Kind == answer.PoolUnknown:
+		return v, firstOf(p.Noted(), target.ErrNotInDump)
+	default:
+		v.partly = cmp.Or(p.Queued.Err, firstOf(p.Noted(), nil))
+	}
+	for _, x := range v.findings(p.Verdicts) {
+		v.found = append(v.found, finding(x.Kind, x))
+	}
+	for i := range p.Verdicts {
+		if x := &p.Verdicts[i]; x.Strength == answer.StrengthUnknown {
+			v.partly = cmp.Or(v.partly, p.Total.Err, p.Running.Err, fmt.Errorf("%s: %w", x.Text, target.ErrNotInDump))
+		}
+	}
+	return v, nil
+}

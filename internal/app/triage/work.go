@@ -1,0 +1,367 @@
+package triage
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/base/compilernames"
+	"github.com/sosgo/sosgo/internal/words"
+)
+
+// sqlPools checks for exhausted connection pools.
+func sqlPools(_ context.Context, q *Answers) (view, error) {
+	list, err := q.SQLPools.get()
+	if err != nil {
+		return view{}, err
+	}
+	v := view{partly: firstOf(list.Noted(), nil)}
+	for i := range list.Pools {
+		p := &list.Pools[i]
+		v.partly = cmp.Or(v.partly, p.Waiting.Err)
+		if p.Waiting.Err != nil || p.Waiting.Value == 0 || p.Idle.Err == nil && p.Idle.Value > 0 {
+			continue
+		}
+		use := answer.Statement{}
+		if p.Busy.Err == nil && p.Max.Err == nil {
+			use = words.ConnectionsInUse.Of(words.N(p.Busy.Value), words.N(p.Max.Value))
+		}
+		x := answer.Conclude(answer.FindingExhausted, words.WaitForConnection.Of(words.N(p.Waiting.Value), words.Text(p.Connection.String()), use), answer.StrengthProved,
+			words.CountsOf.Of(words.Type(p.Type.String()), words.ShortObject(p.Address)))
+		x.Count, x.Show = int(p.Waiting.Value), []string{"sqlpools", fmt.Sprintf("dumpobj %x", uint64(p.Address))}
+		if p.Idle.Err != nil || p.Busy.Err != nil || p.Max.Err != nil || p.Busy.Value < p.Max.Value {
+			x.Strength = answer.StrengthLikely // a free connection may be on its way
+		}
+		for i := range p.Opening {
+			if who := inHandsOf(p.Opening[i].Stack, p.Opening[i].Threads); who != "" {
+				x.Sites = append(x.Sites, answer.Site{Method: answer.Text{S: who}, Does: "connection"})
+			}
+		}
+		f := finding(answer.FindingExhausted, slices.Concat([]answer.Verdict{x}, borrowers(p), waiters(p))...)
+		f.Object = p.Address
+		v.found = append(v.found, f)
+	}
+	return v, nil
+}
+
+// httpClients checks for HttpClients that are not shared, and for requests that wait for a connection.
+func httpClients(_ context.Context, q *Answers) (view, error) {
+	list, err := q.HTTPClients.get()
+	if err != nil {
+		return view{}, err
+	}
+	v := view{partly: firstOf(list.Noted(), nil)}
+	for _, x := range v.findings(list.Verdicts) {
+		v.found = append(v.found, finding(x.Kind, x))
+	}
+	for i := range list.Pools {
+		p := &list.Pools[i]
+		if f := silentServer(p, len(list.Noted()) == 0); f != nil {
+			v.found = append(v.found, *f)
+		}
+		if len(p.Waiting) == 0 || p.Disposed || p.Max.Err != nil || p.Count.Err != nil || p.Count.Value < p.Max.Value || p.Idle.Err != nil || p.Idle.Value > 0 {
+			continue // a connection is free or being opened
+		}
+		x := answer.Conclude(answer.FindingExhausted, words.RequestsWait.Of(words.N(len(p.Waiting)), words.Server(p.Host, p.Port), words.N(p.Count.Value), words.N(p.Max.Value)),
+			answer.StrengthProved, words.QueueOfPool.Of(words.ShortObject(p.Address)))
+		x.Count, x.Show = len(p.Waiting), []string{"httpclients"}
+		for k := range p.Waiting {
+			if w := p.Waiting[k].Stack; w != nil {
+				x.Sites = append(x.Sites, answer.Site{Method: answer.Text{S: asyncName(w)}, Does: "connection"})
+			}
+		}
+		if len(list.Noted()) > 0 {
+			x = words.LowerOne(x, answer.Premises{answer.ListComplete: answer.PremiseDoubtful}.State)
+		}
+		f := finding(answer.FindingExhausted, x)
+		f.Object, f.Next = p.Address, []string{"httpclients"}
+		v.found = append(v.found, f)
+	}
+	return v, nil
+}
+
+// Thresholds for a server that does not answer. Normal traffic is young, or small; a few calls may be long polls.
+const (
+	slowRequest = 5 * time.Second
+	manySlow    = 5  // requests to one server, at least half of them
+	manyAnswers = 20 // of them that wait for an answer are no long polls
+)
+
+// silentServer describes the requests of a pool that have waited long for a connection or an answer, or returns nil. whole is false if requests
+// may be missing.
+func silentServer(p *answer.HTTPPool, whole bool) *answer.Finding {
+	var slow, connecting int
+	var oldest time.Duration
+	of := map[string]int{}
+	add := func(w *answer.HTTPWait) bool {
+		age := time.Duration(w.Age.Value) * time.Millisecond
+		if w.Age.Err != nil || age < slowRequest {
+			return false
+		}
+		slow, oldest = slow+1, max(oldest, age)
+		if w.Stack != nil {
+			of[asyncName(w.Stack)]++
+		}
+		return true
+	}
+	for i := range p.Waiting {
+		if add(&p.Waiting[i]) {
+			connecting++
+		}
+	}
+	for i := range p.Running {
+		if w := &p.Running[i]; w.Stack != nil && w.Stack.Remote == answer.WaitServer {
+			add(w)
+		}
+	}
+	all := len(p.Waiting) + len(p.Running)
+	if p.Disposed || slow < manySlow || 2*slow < all {
+		return nil
+	}
+	what, opening := words.AnAnswer.Of(), answer.Statement{}
+	if p.Opening.Err == nil && p.Opening.Value > 0 { // those of HTTP/2 are not counted
+		opening = words.BeingOpened.Of(words.N(p.Opening.Value))
+	}
+	if connecting == slow {
+		what = words.AConnection.Of(opening)
+	} else if connecting > 0 {
+		what = words.AnAnswerOr.Of(words.N(connecting), opening)
+	}
+	x := answer.Conclude(answer.FindingDependency, words.ServerSilent.Of(words.N(slow), words.N(all), words.Server(p.Host, p.Port), what, words.Duration(oldest)),
+		answer.StrengthRecorded, words.QueueOfPool.Of(words.ShortObject(p.Address)))
+	x.Count, x.Show = slow, []string{"httpclients"}
+	if !whole {
+		x = words.LowerOne(x, answer.Premises{answer.ListComplete: answer.PremiseDoubtful}.State)
+	}
+	clauses := grouped(of, func(method string, n int) answer.Verdict {
+		x.Sites = append(x.Sites, answer.Site{Method: answer.Text{S: method}, Does: answer.WaitServer, Count: n})
+		return alikeClause(words.CallsWaitIn.Of(words.N(n), words.Method(method)), n, words.AwaitingCode.Of())
+	})
+	f := finding(answer.FindingDependency, append([]answer.Verdict{x}, clauses...)...)
+	if f.Object = p.Address; 2*connecting < slow && slow < manyAnswers {
+		f.Severity = answer.SeverityWarning
+	}
+	return &f
+}
+
+// redis checks for commands that can't be sent to a Redis server.
+func redis(_ context.Context, q *Answers) (view, error) {
+	list, err := q.Redis.get()
+	if err != nil {
+		return view{}, err
+	}
+	v := view{partly: firstOf(list.Noted(), nil)}
+	for _, x := range v.findings(list.Verdicts) {
+		v.found = append(v.found, finding(x.Kind, x))
+	}
+	return v, nil
+}
+
+// mostClauses is how many groups a finding lists.
+const mostClauses = 3
+
+// borrowers groups the holders of a pool's connections.
+func borrowers(p *answer.SQLPool) []answer.Verdict {
+	counts := map[string]int{}
+	for i := range p.Connections {
+		if who := inHandsOf(p.Connections[i].Stack, p.Connections[i].Threads); who != "" {
+			counts[who]++
+		}
+	}
+	return grouped(counts, func(who string, n int) answer.Verdict {
+		return alikeClause(words.InHandsOf.Of(words.N(n), words.Method(who)), n, words.ReferringVariables.Of())
+	})
+}
+
+// waiters groups the code that waits for a pool's connection.
+func waiters(p *answer.SQLPool) []answer.Verdict {
+	counts := map[string]int{}
+	for i := range p.Opening {
+		if who := inHandsOf(p.Opening[i].Stack, p.Opening[i].Threads); who != "" {
+			counts[who]++
+		}
+	}
+	return grouped(counts, func(who string, n int) answer.Verdict {
+		return alikeClause(words.CallsWaitIn.Of(words.N(n), words.Method(who)), n, words.OpeningVariables.Of())
+	})
+}
+
+// alikeClause returns a clause about n equal holders or waiters, with the evidence of variables.
+func alikeClause(says answer.Statement, n int, fact answer.Statement) answer.Verdict {
+	x := answer.Conclude(answer.NoFinding, says, answer.StrengthLikely, fact)
+	x.Count = n
+	return x
+}
+
+// inHandsOf names the code that holds something, or returns "".
+func inHandsOf(stack *answer.AsyncWork, threads []answer.Worker) string {
+	switch {
+	case stack != nil:
+		return asyncName(stack)
+	case len(threads) > 0:
+		return compilernames.Pretty(threads[0].Method.String())
+	}
+	return ""
+}
+
+// asyncName returns the outermost method of the program in suspended code, else the innermost method.
+func asyncName(w *answer.AsyncWork) string {
+	for i := len(w.Frames) - 1; i >= 0; i-- {
+		f := &w.Frames[i]
+		if f.AsyncPlace != nil && f.Method.S != "" && !answer.LibraryMethod(f.Method.S) {
+			return compilernames.Pretty(f.Method.S)
+		}
+	}
+	if len(w.Frames) > 0 && w.Frames[0].AsyncName != nil {
+		return w.Frames[0].Name.String()
+	}
+	return ""
+}
+
+// grouped returns a clause for each of the largest groups.
+func grouped(counts map[string]int, clause func(name string, n int) answer.Verdict) []answer.Verdict {
+	names := make([]string, 0, len(counts))
+	for name := range counts {
+		names = append(names, name)
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) })
+	var out []answer.Verdict
+	for _, name := range names[:min(len(names), mostClauses)] {
+		out = append(out, clause(name, counts[name]))
+	}
+	return out
+}
+
+// failedTask describes a failed task.
+func failedTask(t *answer.FaultedTask) answer.Statement {
+	exception := answer.Statement{}
+	if len(t.Exceptions) > 0 {
+		x := t.Exceptions[0]
+		if x.Thrown.S == t.Name.S {
+			x.Thrown = answer.Text{} // the task's name says it
+		}
+		exception = words.Failure(&x)
+	}
+	return words.FailedTask.Of(words.Text(failedMethod(t)), exception)
+}
+
+// failedMethod returns the method of a failed task, or its type. A task that has ended no longer has its delegate: its exception has the method.
+func failedMethod(t *answer.FaultedTask) string {
+	if name := t.Name.String(); !strings.HasPrefix(name, "System.Threading.Tasks.Task") || len(t.Exceptions) == 0 || t.Exceptions[0].Began.S == "" {
+		return name
+	}
+	return t.Exceptions[0].Began.S
+}
+
+// failures returns a function that returns the conclusion that a task with a method of a class of the program has failed, or nil. A method with
+// several failures, or one that runs, is called for each request: it is not what completes the others. Where tasks are not listed, none is known
+// to have failed once.
+func (q *Answers) failures() func(class string) *answer.Verdict {
+	list, err := q.Tasks.get()
+	if err != nil || list.More > 0 {
+		return func(string) *answer.Verdict { return nil }
+	}
+	times := map[string]int{}
+	for i := range list.Faults {
+		times[failedMethod(&list.Faults[i])]++
+	}
+	if w, err := q.Waits.get(); err == nil {
+		for i := range w.Operations {
+			times[w.Operations[i].Method.S] += w.Operations[i].Count
+			times[w.Operations[i].From] += w.Operations[i].Count
+		}
+	}
+	of := map[string]*answer.FaultedTask{} // by class
+	for i := range list.Faults {
+		t := &list.Faults[i]
+		name := failedMethod(t)
+		dot := strings.LastIndexByte(name, '.')
+		if dot < 0 || times[name] != 1 || answer.LibraryMethod(name) || of[name[:dot]] != nil {
+			continue
+		}
+		of[name[:dot]] = t
+	}
+	return func(class string) *answer.Verdict {
+		t := of[class]
+		if t == nil {
+			return nil
+		}
+		v := answer.Conclude(answer.FindingTasks, words.OfClassFailed.Of(failedTask(t)), answer.StrengthLikely)
+		v.Show = []string{"tasks -faulted"}
+		return &v
+	}
+}
+
+// failedTasks checks for tasks with unobserved exceptions.
+func failedTasks(_ context.Context, q *Answers) (view, error) {
+	list, err := q.Tasks.get()
+	if err != nil {
+		return view{}, err
+	}
+	v := view{partly: firstOf(list.Noted(), nil)}
+	total := len(list.Faults) + int(list.More)
+	if total == 0 {
+		return v, nil
+	}
+	counts := map[string]int{}
+	says := map[string]answer.Statement{}
+	var sites []answer.Site
+	for i := range list.Faults {
+		t := &list.Faults[i]
+		sites = append(sites, answer.FailedSite(t.Name, t.Exceptions))
+		failed := failedTask(t)
+		says[failed.Text] = failed
+		counts[failed.Text]++
+	}
+	clauses := grouped(counts, func(name string, n int) answer.Verdict {
+		x := answer.Conclude(answer.FindingTasks, says[name], answer.StrengthRecorded)
+		x.Count, x.Show = n, []string{"tasks -faulted"}
+		return x
+	})
+	if list.More > 0 {
+		sites = append(sites, answer.Site{Count: int(list.More)})
+	}
+	clauses[0].Sites = sites
+	f := finding(answer.FindingTasks, clauses...)
+	f.Statement, f.Count = words.TasksFailed.Of(words.N(total), clauses[0].Statement), total
+	if total == 1 {
+		f.Statement = words.OneTaskFailed.Of(clauses[0].Statement)
+	}
+	v.found = append(v.found, f)
+	return v, nil
+}
+
+// hosts checks for failed hosted services and stopping hosts.
+func hosts(_ context.Context, q *Answers) (view, error) {
+	list, err := q.Hosts.get()
+	if err != nil {
+		return view{}, err
+	}
+	v := view{partly: firstOf(list.Noted(), nil)}
+	for _, x := range v.findings(list.Verdicts) {
+		v.found = append(v.found, finding(x.Kind, x))
+	}
+	return v, nil
+}
+
+// initializers checks for failed type initializers. They are one finding, because a failed one makes others fail.
+func initializers(_ context.Context, q *Answers) (view, error) {
+	list, err := q.TypeInits.get()
+	if err != nil {
+		return view{}, err
+	}
+	v := view{partly: firstOf(list.Noted(), nil)}
+	failed := v.findings(list.Verdicts)
+	if n := len(failed); n > 0 {
+		f := finding(answer.FindingInitializer, failed...)
+		if f.Count = n; n > 1 {
+			f.Statement = f.Plus(words.OthersFailed.Of(words.N(n - 1)))
+		}
+		v.found = append(v.found, f)
+	}
+	return v, nil
+}

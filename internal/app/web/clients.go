@@ -1,0 +1,419 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/app/flows"
+	"github.com/sosgo/sosgo/internal/app/tasks"
+	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/target"
+)
+
+// The pools of SocketsHttpHandler. Up to .NET 5 a pool keeps its idle connections in _idleConnections and its waiting
+// requests in _waiters. .NET 9 keeps idle connections in the stack _http11Connections.
+type (
+	clientAnchor struct {
+		_ shapes.Type `of:"System.Net.Http.HttpClient|System.Net.Http.SocketsHttpHandler|System.Net.Http.HttpConnectionPool|System.Net.Http.HttpConnection|System.Net.Http.Http2Connection|System.Net.Http.Http3Connection"`
+	}
+	httpPool struct {
+		_         shapes.Type `of:"System.Net.Http.HttpConnectionPool"`
+		Kind      shapes.Int  `field:"_kind"`
+		Authority shapes.Ref  `field:"_originAuthority,optional"`
+		Host      shapes.Ref  `field:"_host,optional"`
+		Port      shapes.Int  `field:"_port,optional"`
+		Disposed  shapes.Int  `field:"_disposed,optional"`
+		Max       shapes.Int  `field:"_maxHttp11Connections|_maxConnections,optional"`
+		Count     shapes.Int  `field:"_associatedHttp11ConnectionCount|_associatedConnectionCount,optional"`
+		Opening   shapes.Int  `field:"_pendingHttp11ConnectionCount,optional"`
+		Idle      shapes.Ref  `field:"_http11Connections|_availableHttp11Connections|_idleConnections,optional"`
+		Queue     shapes.Ref  `field:"_waiters,optional"`
+		HTTP2     shapes.Int  `field:"_associatedHttp2ConnectionCount,optional"`
+		HTTP3     shapes.Int  `field:"_associatedHttp3ConnectionCount,optional"`
+
+		Queue11Ref shapes.Value `field:"_http11RequestQueue,optional"`
+		Queue2Ref  shapes.Value `field:"_http2RequestQueue,optional"`
+		Queue3Ref  shapes.Value `field:"_http3RequestQueue,optional"`
+	}
+	authority struct {
+		_    shapes.Type `of:"System.Net.Http.HttpAuthority"`
+		Host shapes.Ref  `field:"<IdnHost>"`
+		Port shapes.Int  `field:"<Port>"`
+	}
+	// A requestQueue is a class in some versions and a value type in others. In .NET 6 it contains a Queue, which is
+	// also a ring buffer.
+	requestQueue struct {
+		_    shapes.Type `of:"System.Net.Http.RequestQueue<>|System.Net.Http.HttpConnectionPool+RequestQueue<>"`
+		Ring *queueRing
+		List *queueList
+	}
+	queueRing struct {
+		Array shapes.Ref `field:"_array"`
+		Head  shapes.Int `field:"_head"`
+		Size  shapes.Int `field:"_size"`
+	}
+	queueList struct {
+		Queue shapes.Ref `field:"_queue"`
+	}
+	queueItem struct {
+		Request shapes.Ref `field:"Request"`
+		Waiter  shapes.Ref `field:"Waiter,optional"`
+	}
+	// A queueWaiter is the promise of a connection (TaskCompletionSource). A request that was canceled or got another
+	// connection stays in the queue, with a completed promise, until a connection of the pool dequeues it.
+	queueWaiter struct {
+		Task shapes.Ref `field:"_task"`
+	}
+	waiterTask struct {
+		_     shapes.Type `of:"System.Threading.Tasks.Task<>"`
+		Flags shapes.Int  `field:"m_stateFlags"`
+	}
+	pooled struct {
+		_    shapes.Type `of:"System.Net.Http.HttpConnectionBase|System.Net.Http.HttpConnection|System.Net.Http.Http2Connection|System.Net.Http.Http3Connection"`
+		Pool shapes.Ref  `field:"_pool"`
+	}
+	connection1 struct {
+		_       shapes.Type `of:"System.Net.Http.HttpConnection"`
+		Current shapes.Ref  `field:"_currentRequest"`
+	}
+	connection2 struct {
+		_       shapes.Type `of:"System.Net.Http.Http2Connection|System.Net.Http.Http3Connection"`
+		Streams shapes.Ref  `field:"_httpStreams|_activeRequests"`
+	}
+	stream2 struct {
+		Request shapes.Ref `field:"_request"`
+	}
+)
+
+// ClientOptions selects what Clients reads.
+type ClientOptions struct {
+	Scan  heap.ScanOptions
+	Clock answer.Maybe[int64] // the newest time that the process recorded (internal/base/ticks), from which ages are computed
+	Brief bool                `opt:"brief" help:"without the code that awaits requests, their ages, and the fields that hold clients"`
+
+	Unnamed bool // without the fields that hold clients alone
+}
+
+// Clients lists the HttpClients and their connection pools, with the requests that wait for or have a connection. The
+// error is ctx's.
+func (r *Reader) Clients(ctx context.Context, h *heap.Heap, o ClientOptions) (*answer.HTTPClients, error) {
+	out := &answer.HTTPClients{Pools: []answer.HTTPPool{}, Clock: o.Clock}
+	g := r.reading(&out.Gaps)
+	index := map[target.Addr]int{}
+	var connections []objects.Object
+	for object := range shapes.OnObjects[*clientAnchor](ctx, g, h, o.Scan) {
+		if s, x := shapes.As[*httpClient](g, object); s != nil {
+			if out.Clients++; len(out.List) < limits.HTTPClients {
+				out.List = append(out.List, r.client(g, object, s, x))
+			}
+		} else if is[*socketsHandler](r, object) {
+			out.Handlers++
+		} else if s, x := shapes.As[*httpPool](g, object); s != nil {
+			index[object.Addr] = len(out.Pools)
+			out.Pools = append(out.Pools, r.pool(g, object, s, x))
+		} else {
+			connections = append(connections, object)
+		}
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	out.More = out.Clients - len(out.List)
+	for _, c := range connections {
+		s, x := shapes.As[*pooled](g, c)
+		if s == nil {
+			continue
+		}
+		a, err := s.Pool.Addr(x)
+		g.Note(err)
+		if n, ok := index[a]; ok {
+			r.running(g, &out.Pools[n], c)
+		}
+	}
+	out.Verdicts = Unshared(out)
+	if o.Brief {
+		return out, nil
+	}
+	if err := r.senders(ctx, g, h, o, out); err != nil {
+		return nil, err
+	}
+	if o.Unnamed {
+		return out, nil
+	}
+	wanted := map[target.Addr]bool{}
+	for i := range out.List {
+		wanted[out.List[i].Address] = true
+	}
+	names, err := flows.Names(ctx, r.b, h, wanted, flows.NamesOptions{Walk: true, Scan: o.Scan})
+	g.Note(err)
+	for i := range out.List {
+		out.List[i].Name = names[out.List[i].Address].Text
+	}
+	return out, ctx.Err()
+}
+
+// senders finds the code that awaits requests, and how long HttpClient has worked on each.
+func (r *Reader) senders(ctx context.Context, g shapes.Reading, h *heap.Heap, o ClientOptions, out *answer.HTTPClients) error {
+	var all []*answer.HTTPWait
+	at := map[target.Addr]int{}
+	for i := range out.Pools {
+		for _, list := range [][]answer.HTTPWait{out.Pools[i].Running, out.Pools[i].Waiting} {
+			for n := range list {
+				w := &list[n]
+				w.Age.Err, w.Timeout.Err = shapes.ErrNoField, shapes.ErrNoField
+				if w.Request == 0 {
+					continue
+				}
+				at[w.Request] = len(all)
+				if c, err := r.b.Objects().TrustedObject(w.Connection); w.Connection != 0 && err == nil && is[*connection1](r, c) {
+					at[w.Connection] = len(all) // an HTTP/2 connection serves several requests
+				}
+				all = append(all, w)
+			}
+		}
+	}
+	if len(all) == 0 || r.tasks == nil {
+		return nil
+	}
+	set, err := r.tasks.Collect(ctx, h, o.Scan)
+	if err != nil {
+		return err
+	}
+	reader := flows.New(g, r.items)
+	stacks, err := reader.Stacks(ctx, set, len(all), func(box objects.Object) (held, awaited []int) {
+		n := -1
+		for a := range reader.Variables(box) {
+			if i, ok := at[a]; ok {
+				n = i
+			}
+		}
+		if n < 0 {
+			return nil, nil
+		}
+		if strings.Contains(g.TypeText(box).S, "System.Net.Http.HttpClient+") {
+			for a := range reader.Variables(box) {
+				if v, err := r.b.Objects().TrustedObject(a); err == nil {
+					r.began(g, all[n], v, o.Clock)
+				}
+			}
+		}
+		return nil, []int{n}
+	})
+	for i, s := range stacks {
+		all[i].Stack = s
+	}
+	return err
+}
+
+// began reads the start of a request from the timer of its timeout. It ignores objects without such a timer.
+func (r *Reader) began(g shapes.Reading, w *answer.HTTPWait, source objects.Object, clock answer.Maybe[int64]) {
+	s, x := shapes.As[*cancellation](g, source)
+	if s == nil {
+		return
+	}
+	t, x := shapes.At[*queueTimer](g, &s.Timer, x)
+	if t == nil {
+		return // no timeout
+	}
+	start := g.IntAt(&t.Start, x)
+	w.Timeout = g.IntAt(&t.Due, x)
+	if w.Age.Err = cmp.Or(start.Err, clock.Err); w.Age.Err == nil {
+		w.Age.Value = max(clock.Value-start.Value, 0)
+	}
+}
+
+// is reports whether an object has one of a shape's types.
+func is[S any](r *Reader, o objects.Object) bool {
+	ok, err := shapes.Is[S](r.b, o.Type)
+	return ok && err == nil
+}
+
+// pool describes one pool.
+func (r *Reader) pool(g shapes.Reading, o objects.Object, s *httpPool, x shapes.Instance) answer.HTTPPool {
+	out := answer.HTTPPool{Address: o.Addr, Kind: g.EnumAt(&s.Kind, x), Max: g.IntAt(&s.Max, x), Count: g.IntAt(&s.Count, x), Opening: g.IntAt(&s.Opening, x),
+		HTTP2: g.IntAt(&s.HTTP2, x), HTTP3: g.IntAt(&s.HTTP3, x), Disposed: g.BoolAt(&s.Disposed, x).Value,
+		Idle: answer.Maybe[int64]{Err: shapes.ErrNoField}, Waiting: []answer.HTTPWait{}, Running: []answer.HTTPWait{}}
+	out.Host, out.Port = g.TextAt(&s.Host, x), g.IntAt(&s.Port, x)
+	if a, at := shapes.At[*authority](g, &s.Authority, x); a != nil {
+		out.Host, out.Port = g.TextAt(&a.Host, at), g.IntAt(&a.Port, at)
+	}
+	if s.Idle.Has() {
+		out.Idle = r.length(g, &s.Idle, x)
+	}
+	if s.Queue.Has() {
+		r.waiters(g, &out, &s.Queue, x)
+	}
+	// The queues of all HTTP versions have the same fields, but the types of unused queues are not loaded.
+	var layout *requestQueue
+	for _, q := range []*shapes.Value{&s.Queue11Ref, &s.Queue2Ref, &s.Queue3Ref} {
+		if !q.Has() {
+			continue
+		}
+		v := q.Value(x)
+		known, at, err := r.bindQueue(v)
+		if known == nil && layout != nil && v.Kind() == objects.KindStruct {
+			known, at, err = layout, shapes.Instance(v.Location()), nil
+		}
+		if known != nil {
+			layout = known
+			err = r.queue(g, &out, known, at)
+		}
+		g.Note(err)
+	}
+	return out
+}
+
+// length returns the number of items in the collection in a field.
+func (r *Reader) length(g shapes.Reading, f *shapes.Ref, x shapes.Instance) answer.Maybe[int64] {
+	o, err := f.Object(x)
+	if err != nil || o.Addr == 0 {
+		g.Note(err)
+		return answer.Of(int64(0), err)
+	}
+	c, err := r.items.Of(o)
+	if err != nil {
+		g.Note(err)
+		return answer.Of(int64(0), err)
+	}
+	n := int64(0)
+	for _, err := range c.Items() {
+		if err != nil {
+			g.Note(err)
+			return answer.Of(n, err)
+		}
+		n++
+	}
+	return answer.Known(n)
+}
+
+// bindQueue binds the shape of a queue, which is a value type or an object. It returns nil for null.
+func (r *Reader) bindQueue(v objects.Value) (*requestQueue, shapes.Instance, error) {
+	if v.Kind() == objects.KindStruct {
+		s, err := v.Struct()
+		if err != nil {
+			return nil, 0, err
+		}
+		q, err := shapes.Bind[*requestQueue](r.b, s.Type)
+		return q, shapes.In(s), err
+	}
+	if v.IsNull() {
+		return nil, 0, nil
+	}
+	o, err := v.Object()
+	if err != nil {
+		return nil, 0, err
+	}
+	return shapes.BindObject[*requestQueue](r.b, o)
+}
+
+// queue adds the requests of a RequestQueue, a ring buffer.
+func (r *Reader) queue(g shapes.Reading, out *answer.HTTPPool, s *requestQueue, x shapes.Instance) error {
+	if s.Ring != nil {
+		return r.ring(g, out, s.Ring, x)
+	}
+	o, err := s.List.Queue.Object(x)
+	if err != nil || o.Addr == 0 { // created when the first request waits
+		return err
+	}
+	ring, at, err := shapes.BindObject[*queueRing](r.b, o)
+	if err != nil {
+		return err
+	}
+	return r.ring(g, out, ring, at)
+}
+
+// ring adds the requests in a ring buffer.
+func (r *Reader) ring(g shapes.Reading, out *answer.HTTPPool, s *queueRing, x shapes.Instance) error {
+	size, err := s.Size.Int(x)
+	if err != nil || size == 0 {
+		return err
+	}
+	head, err := s.Head.Int(x)
+	if err != nil {
+		return err
+	}
+	o, err := s.Array.Object(x)
+	if err != nil {
+		return err
+	}
+	item, a, err := shapes.Elements[*queueItem](r.b, o)
+	if err != nil {
+		return err
+	}
+	if size < 0 || size > int64(a.Len) || head < 0 || head >= int64(a.Len) {
+		return target.Corruptf("a queue of requests has %d from %d on, in an array of %d", size, head, a.Len)
+	}
+	for i := range size {
+		at := a.Instance(uint32((head + i) % int64(a.Len)))
+		request, err := item.Request.Object(at)
+		if err != nil {
+			g.Note(err)
+			continue
+		}
+		if w, x := shapes.At[*queueWaiter](g, &item.Waiter, at); w != nil {
+			if t, x := shapes.At[*waiterTask](g, &w.Task, x); t != nil && tasks.Flags(g.IntAt(&t.Flags, x).Value).Completed() {
+				continue
+			}
+		}
+		out.Waiting = append(out.Waiting, r.wait(g, request, 0))
+	}
+	return nil
+}
+
+// waiters counts the requests that wait in a pool of .NET 5 or earlier, which keeps only their tasks.
+func (r *Reader) waiters(g shapes.Reading, out *answer.HTTPPool, f *shapes.Ref, x shapes.Instance) {
+	n := r.length(g, f, x)
+	for range n.Value {
+		out.Waiting = append(out.Waiting, answer.HTTPWait{})
+	}
+}
+
+// running adds the request in progress on a connection.
+func (r *Reader) running(g shapes.Reading, out *answer.HTTPPool, o objects.Object) {
+	if c, x := shapes.As[*connection1](g, o); c != nil {
+		request, err := c.Current.Object(x)
+		g.Note(err)
+		if err == nil && request.Addr != 0 {
+			out.Running = append(out.Running, r.wait(g, request, o.Addr))
+		}
+		return
+	}
+	c, x := shapes.As[*connection2](g, o)
+	if c == nil {
+		return
+	}
+	for item, err := range r.items.ItemsAt(&c.Streams, x) {
+		var stream objects.Object
+		if err == nil {
+			stream, err = item.Value.Object()
+		}
+		if err != nil {
+			g.Note(err)
+			continue
+		}
+		if s, x := shapes.As[*stream2](g, stream); s != nil {
+			request, err := s.Request.Object(x)
+			g.Note(err)
+			if err == nil && request.Addr != 0 {
+				out.Running = append(out.Running, r.wait(g, request, o.Addr))
+			}
+		}
+	}
+}
+
+// wait describes a request in a pool.
+func (r *Reader) wait(g shapes.Reading, request objects.Object, connection target.Addr) answer.HTTPWait {
+	out := answer.HTTPWait{Request: request.Addr, Connection: connection}
+	if request.Addr == 0 {
+		return out
+	}
+	if m := r.message(g, request); m != nil {
+		out.Method, out.URI = m.Method, m.URI
+	}
+	return out
+}

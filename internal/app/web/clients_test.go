@@ -1,0 +1,44 @@
+package web_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/app/web"
+	"github.com/sosgo/sosgo/target"
+)
+
+// TestUnshared checks that only enough pools for one server show that HttpClients are not shared.
+func TestUnshared(t *testing.T) {
+	const least = 10
+	list := func(pools, clients int, factory bool) *answer.HTTPClients {
+		out := &answer.HTTPClients{Handlers: pools, Clients: clients}
+		for range pools {
+			out.Pools = append(out.Pools, answer.HTTPPool{Kind: answer.Text{S: "Https"}, Host: answer.Text{S: "api.example"}, Port: answer.Known[int64](443)})
+		}
+		for range clients {
+			out.List = append(out.List, answer.HTTPClient{Factory: factory, Disposed: answer.Known(false)})
+		}
+		return out
+	}
+	assert.Empty(t, web.Unshared(list(least-1, least-1, false)))
+	got := web.Unshared(list(least, least, false))
+	require.Len(t, got, 1)
+	assert.Equal(t, "10 pools of connections lead to api.example:443: HttpClients are made for each use, and not shared", got[0].Text)
+	assert.Equal(t, answer.StrengthLikely, got[0].Strength)
+	assert.Equal(t, answer.StrengthPossible, web.Unshared(list(least, least, true))[0].Strength, "of a factory")
+	spread := list(least, least, false)
+	for i := range spread.Pools {
+		spread.Pools[i].Host.S = fmt.Sprint("host", i)
+	}
+	assert.Empty(t, web.Unshared(spread), "a server each")
+	unread := list(least, least, false)
+	for i := range unread.Pools {
+		unread.Pools[i].Port.Err = target.ErrNotInDump
+	}
+	assert.Empty(t, web.Unshared(unread))
+}

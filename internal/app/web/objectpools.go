@@ -1,0 +1,93 @@
+package web
+
+import (
+	"context"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/app/flows"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A defaultPool is a pool of Microsoft.Extensions.ObjectPool. It keeps one object in a field and the others in a queue.
+// Up to version 7 it keeps them in an array of wrappers, with the maximum as its length.
+type defaultPool struct {
+	_     shapes.Type `of:"Microsoft.Extensions.ObjectPool.DefaultObjectPool<>"`
+	Fast  shapes.Ref  `field:"_fastItem|_firstItem"`
+	Count shapes.Int  `field:"_numItems,optional"`
+	Most  shapes.Int  `field:"_maxCapacity,optional"`
+	Items shapes.Ref  `field:"_items"`
+}
+
+type pooledItem struct {
+	_       shapes.Type `of:"Microsoft.Extensions.ObjectPool.DefaultObjectPool<>+ObjectWrapper"`
+	Element shapes.Ref  `field:"Element"`
+}
+
+// ObjectPools lists the pools of Microsoft.Extensions.ObjectPool.
+func (r *Reader) ObjectPools(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.ObjectPools, error) {
+	out := &answer.ObjectPools{Pools: []answer.ObjectPool{}}
+	g := r.reading(&out.Gaps)
+	wanted := map[target.Addr]bool{}
+	for object := range shapes.OnObjects[*defaultPool](ctx, g, h, o) {
+		if s, x := shapes.As[*defaultPool](g, object); s != nil {
+			out.Pools = append(out.Pools, r.objectPool(g, object, s, x))
+			wanted[object.Addr] = true
+		}
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	names, err := flows.Names(ctx, r.b, h, wanted, flows.NamesOptions{Walk: true, Scan: o})
+	g.Note(err)
+	for i := range out.Pools {
+		out.Pools[i].Name = names[out.Pools[i].Address].Text
+	}
+	return out, ctx.Err()
+}
+
+// objectPool describes a pool.
+func (r *Reader) objectPool(g shapes.Reading, o objects.Object, s *defaultPool, x shapes.Instance) answer.ObjectPool {
+	out := answer.ObjectPool{Address: o.Addr, Of: g.TypeText(o), Retained: g.IntAt(&s.Count, x), Max: g.IntAt(&s.Most, x)}
+	if _, of, ok := strings.Cut(out.Of.S, "<"); ok {
+		out.Of.S = strings.TrimSuffix(of, ">")
+	}
+	if !s.Count.Has() {
+		r.wrapped(g, &out, g.ObjectAt(&s.Items, x))
+	}
+	fast := g.PointerAt(&s.Fast, x)
+	if out.Max.Err == nil {
+		out.Max.Value++ // plus the object in the field
+	}
+	if fast.Err != nil {
+		out.Retained.Err = fast.Err
+	} else if fast.Value != 0 && out.Retained.Err == nil {
+		out.Retained.Value++
+	}
+	return out
+}
+
+// wrapped counts the objects of a pool with an array.
+func (r *Reader) wrapped(g shapes.Reading, out *answer.ObjectPool, array objects.Object) {
+	if array.Addr == 0 {
+		return
+	}
+	s, a, err := shapes.Elements[*pooledItem](r.b, array)
+	if err != nil {
+		g.Note(err)
+		out.Retained.Err, out.Max.Err = err, err
+		return
+	}
+	out.Retained, out.Max = answer.Known[int64](0), answer.Known(int64(a.Len))
+	for i := range a.Len {
+		item := g.PointerAt(&s.Element, a.Instance(i))
+		if item.Err != nil {
+			out.Retained.Err = item.Err
+		} else if item.Value != 0 {
+			out.Retained.Value++
+		}
+	}
+}

@@ -1,0 +1,39 @@
+package disasm_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/sosgo/sosgo/internal/disasm"
+	"github.com/sosgo/sosgo/target"
+)
+
+func TestTouches(t *testing.T) {
+	regs := target.Registers{Arch: target.ArchAMD64}
+	regs.SetIP(0x1000)
+	regs.Set(target.RAX, 0x6f6f6f6f6f6f6f6f)
+	regs.Set(target.RBX, 0x100)
+	regs.Set(target.R12, 0x20)
+	for _, c := range []struct {
+		what string
+		code []byte
+		want []target.Addr
+	}{
+		{"mov dword ptr [rax], 1", []byte{0xc7, 0x00, 1, 0, 0, 0}, []target.Addr{0x6f6f6f6f6f6f6f6f}},
+		{"mov eax, [rbx-8]", []byte{0x8b, 0x43, 0xf8}, []target.Addr{0xf8}},
+		{"mov rax, [rbx+r12*8+0x10]", []byte{0x4a, 0x8b, 0x44, 0xe3, 0x10}, []target.Addr{0x210}},
+		{"mov rax, [rip-0x10]", []byte{0x48, 0x8b, 0x05, 0xf0, 0xff, 0xff, 0xff}, []target.Addr{0xff7}},
+		{"call [rbx]", []byte{0xff, 0x13}, []target.Addr{0x100}},
+		{"lea rax, [rbx]", []byte{0x48, 0x8d, 0x03}, nil},
+		{"mov eax, [rcx], which is not known", []byte{0x8b, 0x01}, nil},
+		{"mov rax, fs:[0x28]", []byte{0x64, 0x48, 0x8b, 0x04, 0x25, 0x28, 0, 0, 0}, nil},
+		{"mov eax, ebx", []byte{0x89, 0xd8}, nil},
+		{"no instruction", []byte{0x06}, nil},
+		{"nothing", nil, nil},
+	} {
+		assert.Equal(t, c.want, disasm.Touches(&regs, c.code), c.what)
+	}
+	regs.Arch = target.ArchARM64
+	assert.Nil(t, disasm.Touches(&regs, []byte{0xc7, 0x00, 1, 0, 0, 0}))
+}

@@ -1,0 +1,346 @@
+package fleet
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/internal/app/signature"
+	"github.com/sosgo/sosgo/internal/export/internal/parquetfile"
+	"github.com/sosgo/sosgo/target"
+)
+
+func ExampleOpen() {
+	f, err := Open(filepath.Join(os.TempDir(), "no-such-fleet"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, found := f.Has("10a2bc537d5c2f82")
+	fmt.Println(found)
+	// Output: false
+}
+
+// table writes a table of texts; columns of numbers are named offset, finding and count.
+func table(t testing.TB, path string, names []string, rows [][]string) {
+	t.Helper()
+	columns, values := make([]parquetfile.Column, len(names)), make([]parquetfile.Values, len(names))
+	for i, name := range names {
+		columns[i] = parquetfile.Column{Name: name, Type: parquetfile.Text}
+		isNumber := slices.Contains([]string{"offset", "finding", "count"}, name)
+		if isNumber {
+			columns[i].Type = parquetfile.Uint
+		}
+		for _, row := range rows {
+			v := &values[i]
+			if isNumber {
+				n, _ := strconv.ParseUint(row[i], 10, 64)
+				v.Numbers = append(v.Numbers, n)
+				continue
+			}
+			v.Text = append(v.Text, row[i]...)
+			v.Numbers = append(v.Numbers, uint64(len(v.Text)))
+		}
+	}
+	var out bytes.Buffer
+	w := parquetfile.NewWriter(&out, "t", columns)
+	g, err := w.EncodeGroup(len(rows), values)
+	require.NoError(t, err)
+	require.NoError(t, w.Write(g))
+	require.NoError(t, w.Close())
+	require.NoError(t, os.WriteFile(path, out.Bytes(), 0o600))
+}
+
+// fill makes a part with a crash in a method.
+func fill(t testing.TB, id, method string) func(string) error {
+	return func(folder string) error {
+		require.NoError(t, os.MkdirAll(folder, 0o700))
+		table(t, filepath.Join(folder, "dump.parquet"), []string{"id", "dump_id"}, [][]string{{id, id}})
+		names := []string{"role", "text", "module", "build", "offset", "dump_id"}
+		table(t, filepath.Join(folder, "crash.parquet"), names, [][]string{{"kind", "E", "", "", "", id}, {"frame", method, "", "", "", id}, {"frame", "Shop.Main()", "", "", "", id}})
+		return nil
+	}
+}
+
+// made returns a fleet of n dumps on two days, which crashed in two methods.
+func made(t testing.TB, n int) *Fleet {
+	f, err := Open(t.TempDir())
+	require.NoError(t, err)
+	for i := range n {
+		id := fmt.Sprintf("%016x", i)
+		when := time.Date(2026, 11, 25+i%2, 1, 0, 0, 0, time.UTC)
+		_, added, err := f.Add(id, &when, fill(t, id, fmt.Sprintf("Shop.F%c()", 'A'+i%2)))
+		require.NoError(t, err)
+		require.True(t, added)
+	}
+	return f
+}
+
+// held returns the ids in the tables dump, and the number of rows in all tables.
+func held(t testing.TB, f *Fleet) (ids []string, rows int) {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(f.dir, "*", "*", "*.parquet"))
+	require.NoError(t, err)
+	for _, path := range paths {
+		require.NoError(t, eachGroup(path, func(columns []parquetfile.Column, n int, values []parquetfile.Values) error {
+			rows += n
+			for i, c := range columns {
+				for r := 0; c.Name == "id" && r < n; r++ {
+					ids = append(ids, string(values[i].At(r)))
+				}
+			}
+			return nil
+		}))
+	}
+	return ids, rows
+}
+
+func isWhole(t testing.TB, f *Fleet, n int) {
+	t.Helper()
+	ids, rows := held(t, f)
+	assert.Len(t, ids, n)
+	assert.Equal(t, 4*n, rows)
+	seen := map[string]bool{}
+	for _, id := range ids {
+		assert.False(t, seen[id], "%s is there twice", id)
+		seen[id] = true
+		_, has := f.Has(id)
+		assert.True(t, has, id)
+	}
+}
+
+// TestFleet: a dump is there once, in the partition of its day; compacted, the fleet has the same rows in fewer files.
+func TestFleet(t *testing.T) {
+	const n = 9
+	f := made(t, n)
+	isWhole(t, f, n)
+	folder, added, err := f.Add("0000000000000001", nil, nil)
+	require.NoError(t, err)
+	assert.False(t, added)
+	assert.Equal(t, filepath.Join("date=2026-11-26", "part=0000000000000001"), strings.TrimPrefix(folder, f.dir+string(filepath.Separator)))
+	_, _, err = f.Add("../x", nil, nil)
+	require.ErrorIs(t, err, target.ErrArgument)
+	folder, _, err = f.Add("ff", nil, fill(t, "ff", "Shop.C()"))
+	require.NoError(t, err)
+	assert.Contains(t, folder, "date=unknown")
+
+	done, err := f.Compact(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, "2 9 20 6", fmt.Sprint(done.Dates, done.Parts, done.Before, done.After))
+	f, err = Open(f.dir)
+	require.NoError(t, err)
+	isWhole(t, f, n+1)
+	_, _, err = f.Add("fe", nil, fill(t, "fe", "Shop.C()"))
+	require.NoError(t, err)
+	done, err = f.Compact(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, "1 2 8 6", fmt.Sprint(done.Dates, done.Parts, done.Before, done.After))
+	_, err = f.Compact(t.Context())
+	require.NoError(t, err)
+	f, err = Open(f.dir)
+	require.NoError(t, err)
+	isWhole(t, f, n+2)
+}
+
+// TestInterrupted checks that the next process completes a killed compaction, or the next compaction undoes it:
+// another process may be running it.
+func TestInterrupted(t *testing.T) {
+	const n = 6
+	for stop := range 4 {
+		f := made(t, n)
+		parts, err := f.parts("2026-11-25")
+		require.NoError(t, err)
+		j := journal{Date: "2026-11-25", Whole: "part=all-1"}
+		for _, p := range parts {
+			j.Parts = append(j.Parts, p.name)
+		}
+		require.NoError(t, f.writeJournal(&j))
+		dir := filepath.Join(f.dir, "date=2026-11-25")
+		if stop > 0 {
+			to := filepath.Join(dir, j.Whole)
+			require.NoError(t, os.Mkdir(to, 0o700))
+			require.NoError(t, f.merge(t.Context(), dir, parts, to, nil))
+			var ids strings.Builder
+			for _, p := range parts {
+				ids.WriteString(p.ids[0] + "\n")
+			}
+			require.NoError(t, os.WriteFile(filepath.Join(to, idsFile), []byte(ids.String()), 0o600))
+		}
+		if stop > 1 {
+			require.NoError(t, os.RemoveAll(filepath.Join(dir, parts[0].name)))
+		}
+		if stop > 2 {
+			require.NoError(t, os.Remove(filepath.Join(dir, parts[1].name, "dump.parquet")))
+		}
+		f, err = Open(f.dir)
+		require.NoError(t, err)
+		isWhole(t, f, n)
+		if stop == 0 {
+			assert.FileExists(t, filepath.Join(f.dir, journalFile))
+		}
+		_, err = f.Compact(t.Context())
+		require.NoError(t, err)
+		isWhole(t, f, n)
+		assert.NoFileExists(t, filepath.Join(f.dir, journalFile))
+	}
+}
+
+// TestBadJournal: a journal removes nothing outside its partition.
+func TestBadJournal(t *testing.T) {
+	for _, text := range []string{"{", `{"date":"..","whole":"part=all-1","parts":["part=1/../../x"]}`, `{"date":"a/b","whole":"part=all-1"}`, `{"date":"2026","whole":"x"}`} {
+		dir := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(dir, journalFile), []byte(text), 0o600))
+		_, err := Open(dir)
+		require.ErrorIs(t, err, target.ErrCorrupt)
+	}
+}
+
+// TestFailures checks that parts that cannot be compacted stay.
+func TestFailures(t *testing.T) {
+	f := made(t, 4)
+	require.NoError(t, os.WriteFile(filepath.Join(f.dir, "date=2026-11-25", "part=0000000000000000", "dump.parquet"), []byte("no table, and long enough"), 0o600))
+	_, err := f.Compact(t.Context())
+	require.ErrorIs(t, err, target.ErrCorrupt)
+	f, err = Open(f.dir)
+	require.NoError(t, err)
+	_, has := f.Has("0000000000000002")
+	assert.True(t, has)
+
+	f = made(t, 2)
+	for _, id := range []string{"10", "11"} {
+		_, _, err := f.Add(id, nil, func(folder string) error {
+			require.NoError(t, os.MkdirAll(folder, 0o700))
+			return os.WriteFile(filepath.Join(folder, "dump.csv"), nil, 0o600)
+		})
+		require.NoError(t, err)
+	}
+	_, err = f.Compact(t.Context())
+	require.ErrorIs(t, err, target.ErrUnsupported)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	f = made(t, 4)
+	_, err = f.Compact(ctx)
+	require.ErrorIs(t, err, context.Canceled)
+	isWhole(t, f, 4)
+	_, err = f.TryRules(ctx, "", "")
+	require.ErrorIs(t, err, context.Canceled)
+	_, err = f.TryRules(t.Context(), "", "x")
+	require.ErrorIs(t, err, target.ErrUnsupported)
+	_, _, err = f.Add("12", nil, func(string) error { return io.ErrShortWrite })
+	require.ErrorIs(t, err, io.ErrShortWrite)
+	_, has = f.Has("12")
+	assert.False(t, has)
+}
+
+// TestColumns checks that a missing column becomes null, and that a missing file is an error.
+func TestColumns(t *testing.T) {
+	dir := t.TempDir()
+	one, two, three := filepath.Join(dir, "1"), filepath.Join(dir, "2"), filepath.Join(dir, "3")
+	table(t, one, []string{"a"}, [][]string{{"x"}})
+	table(t, two, []string{"a", "b"}, [][]string{{"y", "z"}})
+	var out bytes.Buffer
+	require.NoError(t, mergeTable(t.Context(), &out, "t", []string{one, two}))
+	require.NoError(t, os.WriteFile(three, out.Bytes(), 0o600))
+	require.NoError(t, eachGroup(three, func(columns []parquetfile.Column, n int, values []parquetfile.Values) error {
+		assert.Equal(t, 2, n)
+		assert.Equal(t, "b", columns[1].Name)
+		assert.Equal(t, []bool{true, false}, values[1].Null)
+		assert.Equal(t, "z", string(values[1].At(1)))
+		return nil
+	}))
+	_, err := unionColumns([]string{one, filepath.Join(dir, "none")})
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+// TestLog: the last entry of a file counts, and a line that was not written to its end is passed over.
+func TestLog(t *testing.T) {
+	f := made(t, 2)
+	e := Entry{File: "a", Size: 1, Result: Failed, Reason: "no"}
+	require.NoError(t, f.Log(e))
+	path := filepath.Join(f.dir, logFile)
+	b, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, append(b, `{"file":"b","res`...), 0o600))
+	e.Result = Added
+	require.NoError(t, f.Log(e))
+	list, err := f.Entries()
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+	assert.Equal(t, Added, list[0].Result)
+	assert.True(t, list[0].Same(&e))
+	require.NoError(t, f.shortenLog())
+	again, err := f.Entries()
+	require.NoError(t, err)
+	assert.Equal(t, list, again)
+}
+
+// TestTryRulesOnFindings checks the signatures that rules merge and split, before and after a compaction, for
+// crashes and findings. A dump without findings counts none.
+func TestTryRulesOnFindings(t *testing.T) {
+	f := made(t, 2)
+	names := []string{"dump_id", "finding", "kind", "method", "does", "failed", "count"}
+	for i, rows := range [][][]string{
+		{{"", "0", "deadlock", "Acme.V1.Shop.A()", "monitor", "", "1"}, {"", "0", "deadlock", "Acme.V1.Shop.B()", "monitor", "", "1"}, {"", "1", "failed tasks", "Acme.V1.Shop.C", "", "E", "2"}},
+		{{"", "0", "deadlock", "Acme.V2.Shop.B()", "monitor", "", "1"}, {"", "0", "deadlock", "Acme.V2.Shop.A()", "monitor", "", "1"}, {"", "1", "failed tasks", "Acme.V2.Shop.C", "", "?", "1"}},
+	} {
+		id := fmt.Sprintf("a%d", i)
+		for _, r := range rows {
+			r[0] = id
+		}
+		_, _, err := f.Add(id, nil, func(folder string) error {
+			if err := os.MkdirAll(folder, 0o700); err != nil {
+				return err
+			}
+			table(t, filepath.Join(folder, "dump.parquet"), []string{"id", "dump_id"}, [][]string{{id, id}})
+			table(t, filepath.Join(folder, "sites.parquet"), names, rows)
+			return nil
+		})
+		require.NoError(t, err)
+	}
+	for range 2 {
+		trial, err := f.TryRules(t.Context(), "", "strip Acme.V1.\nstrip Acme.V2.\n")
+		require.NoError(t, err)
+		assert.Equal(t, "2 4 4 6 5", fmt.Sprint(trial.Dumps, trial.Findings, trial.Changed, trial.Before, trial.After))
+		require.Len(t, trial.Merged, 1)
+		assert.Equal(t, []string{"deadlock", "Shop.A monitor", "Shop.B monitor"}, trial.Merged[0].One.SignatureParts)
+		assert.Equal(t, 2, trial.Merged[0].One.Dumps)
+		_, err = f.Compact(t.Context())
+		require.NoError(t, err)
+	}
+}
+
+func TestTryRules(t *testing.T) {
+	f := made(t, 10)
+	merge := "skip Shop.F"
+	for range 2 {
+		trial, err := f.TryRules(t.Context(), "", merge)
+		require.NoError(t, err)
+		assert.Equal(t, "10 10 2 1", fmt.Sprint(trial.Dumps, trial.Changed, trial.Before, trial.After))
+		require.Len(t, trial.Merged, 1)
+		assert.Empty(t, trial.Split)
+		assert.Equal(t, []string{"E", "Shop.Main"}, trial.Merged[0].One.SignatureParts)
+		assert.Equal(t, 10, trial.Merged[0].One.Dumps)
+		require.Len(t, trial.Merged[0].Several, 2)
+		assert.Equal(t, 5, trial.Merged[0].Several[0].Dumps)
+		back, err := f.TryRules(t.Context(), merge, "")
+		require.NoError(t, err)
+		require.Len(t, back.Split, 1)
+		assert.Empty(t, back.Merged)
+		same, err := f.TryRules(t.Context(), "", signature.DefaultRules)
+		require.NoError(t, err)
+		assert.Zero(t, same.Changed)
+		_, err = f.Compact(t.Context())
+		require.NoError(t, err)
+	}
+}
