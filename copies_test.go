@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/dac"
 )
 
 // TestGettersCopy overwrites the slice that each method without arguments returns. The next call returns the same as
@@ -28,7 +28,7 @@ func TestGettersCopy(t *testing.T) {
 	dog, err := r.Named("Debuggee.Zoo.Dog", "")
 	require.NoError(t, err)
 	called := map[string]bool{}
-	for _, owner := range []any{d, v, h, rt, rt.Instance(), r, dog, code.Of(rt)} {
+	for _, owner := range []any{d, v, h, rt, rt.Instance(), r, dog, dac.CodeOf(rt)} {
 		o := reflect.ValueOf(owner)
 		for i := range o.NumMethod() {
 			m := o.Type().Method(i)

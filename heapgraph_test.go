@@ -15,7 +15,6 @@ import (
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/graph"
-	"github.com/sosgo/sosgo/graph/roots"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/app/memory"
 	"github.com/sosgo/sosgo/internal/test/answers"
@@ -56,8 +55,8 @@ func TestHeapGraph(t *testing.T) {
 		kinds[r.Kind]++
 		assert.Contains(t, nodes, r.Object)
 	}
-	assert.NotZero(t, kinds[roots.KindHandle.String()])
-	assert.NotZero(t, kinds[roots.KindStack.String()])
+	assert.NotZero(t, kinds[graph.RootHandle.String()])
+	assert.NotZero(t, kinds[graph.RootStack.String()])
 
 	again, err := memory.HeapGraph(t.Context(), v.Process, heap.ScanOptions{})
 	require.NoError(t, err)

@@ -20,7 +20,6 @@ import (
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/graph"
-	"github.com/sosgo/sosgo/graph/roots"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/app/crash"
 	"github.com/sosgo/sosgo/internal/app/doctor"
@@ -148,7 +147,7 @@ var viewCalls = map[string]call{
 			return err
 		}
 		n := 0
-		for range r.All(context.Background(), roots.Options{Weak: true}) {
+		for range r.All(context.Background(), graph.RootOptions{Weak: true}) {
 			n++
 		}
 		return n

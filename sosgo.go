@@ -46,8 +46,8 @@
 //   - read a field: [objects.Reader.Object] of its object, then [objects.Object.Field]
 //   - describe an address: [View.Resolve]; find the object that contains it: [heap.Heap.ObjectContaining]
 //   - find what an object refers to: [heap.Heap.References]; what keeps it alive: [View.GCRoot], package [roots]
-//   - list the threads: [process.Process.Threads]; find one: [threads.ByID], [threads.ByManagedID]; find what it
-//     waits for: [View.Waits], [threads.Thread.Activity]
+//   - list the threads: [process.Process.Threads]; find one: [stackwalk.ThreadByID], [stackwalk.ThreadByManagedID]; find what it
+//     waits for: [View.Waits], [stackwalk.Thread.Activity]
 //   - walk a stack: [View.Stacks], [process.Process.Walk]; with frames of several runtimes:
 //     [process.Dump.MergedWalk]; with arguments and locals: [stackwalk.Variables]
 //   - find possible objects on a stack: [stacks.StackObjects]

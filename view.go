@@ -22,7 +22,7 @@ import (
 	"github.com/sosgo/sosgo/internal/app/web"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/query"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -33,7 +33,7 @@ type View struct {
 }
 
 // Threads returns a copy of the list of threads; see process.Process.Threads.
-func (v *View) Threads() ([]threads.Thread, error) {
+func (v *View) Threads() ([]stackwalk.Thread, error) {
 	list, err := v.Process.Threads()
 	return slices.Clone(list), err
 }

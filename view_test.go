@@ -22,7 +22,6 @@ import (
 	"github.com/sosgo/sosgo/internal/test/answers"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/collections"
 	"github.com/sosgo/sosgo/query"
 	"github.com/sosgo/sosgo/target"
 )
@@ -210,7 +209,7 @@ func TestItemsInPlace(t *testing.T) {
 	found, err := rows.Evaluate(t.Context(), v.Process, "obj(0x7f4ed5803ab8).Segment", rows.EvaluateOptions{})
 	require.NoError(t, err)
 	segment := found.Values[0]
-	list, err := values.Items(t.Context(), v.Process, segment.Address, collections.Options{MethodTable: segment.MethodTable})
+	list, err := values.Items(t.Context(), v.Process, segment.Address, objects.CollectionOptions{MethodTable: segment.MethodTable})
 	require.NoError(t, err)
 	var got []string
 	for item, err := range list.Items.All() {
@@ -218,6 +217,6 @@ func TestItemsInPlace(t *testing.T) {
 		got = append(got, item.Item.Plain())
 	}
 	assert.Equal(t, []string{"2", "3", "4"}, got)
-	_, err = values.Items(t.Context(), v.Process, segment.Address, collections.Options{})
+	_, err = values.Items(t.Context(), v.Process, segment.Address, objects.CollectionOptions{})
 	assert.ErrorIs(t, err, target.ErrArgument, "it is no object")
 }

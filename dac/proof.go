@@ -28,7 +28,7 @@ var strengthNames = [...]string{"unproven", "consistent", "listed"}
 func (s Strength) String() string { return enum.Name(strengthNames[:], s, "Strength") }
 
 // A Proof is the reason to accept an address as a structure of the runtime. One function per structure takes
-// addresses from any source and requires a proof: Runtime.Module, MethodTableAt, FieldDesc, code.Reader's
+// addresses from any source and requires a proof: Runtime.Module, MethodTableAt, FieldDesc, CodeReader's
 // MethodDesc and others. Functions with Trusted in their name are for addresses in the runtime's own
 // structures, and only require that nothing contradicts.
 type Proof struct {

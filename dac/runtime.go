@@ -1,13 +1,16 @@
 // Package dac reads the structures of a .NET runtime from a dumped process: types, modules, threads, frames,
-// exceptions. It replaces the runtime's own data-access library (the "DAC"), and its names are the runtime's:
-// MethodTable, EEClass, FieldDesc. It does not read objects (package objects), the GC heap (package heap) or
-// methods (package dac/code).
+// exceptions, methods and their code. It replaces the runtime's own data-access library (the "DAC"), and its names are
+// the runtime's: MethodTable, EEClass, MethodDesc. It does not read objects (package objects) or the GC heap (package
+// heap), and does not walk stacks (package stackwalk).
 //
 // Start at Find, which returns the runtimes of a process, and Instance.Open, which chooses the layout of one
 // and returns a Runtime. A layout (package internal/files/layout) has the offsets of members; no code depends
 // on a version. kind.go shows what NativeAOT does differently (nativeaot*.go).
 //
-// A Runtime is safe for concurrent use.
+// CodeOf returns the CodeReader of a Runtime. It finds the method at an address (CodeReader.MethodAt), the versions of its
+// code, its names, signature and IL, the compiler's records about the code, and source lines.
+//
+// A Runtime and a CodeReader are safe for concurrent use.
 //
 // Stability: stable.
 package dac

@@ -7,7 +7,6 @@ import (
 	"math/bits"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/graph/roots"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/base/digraph"
 	"github.com/sosgo/sosgo/internal/base/inuse"
@@ -44,7 +43,7 @@ type Graph struct {
 	sources   []Source
 	slots     []target.Addr // of the edges of Sources, from slotsFrom on
 	refs      []uint32
-	kept      []roots.Root // by refs - 1
+	kept      []Root // by refs - 1
 	slotsFrom uint32
 	fields    map[target.Addr]Node // static fields by slot
 	tables    map[Node][]Node      // static fields by the object that contains them without keeping them alive
@@ -210,24 +209,24 @@ func (g *Graph) RootRefs(n Node) iter.Seq[RootRef] {
 	}
 }
 
-// RootOf returns the root of a Source's reference, for roots.Reader.Describe. It reports false if Build did not get the
+// RootOf returns the root of a Source's reference, for RootReader.Describe. It reports false if Build did not get the
 // root.
-func (g *Graph) RootOf(n Node, r RootRef) (roots.Root, bool) {
+func (g *Graph) RootOf(n Node, r RootRef) (Root, bool) {
 	if r.ref > 0 && int(r.ref) <= len(g.kept) {
 		return g.kept[r.ref-1], true
 	}
 	a := g.Address(r.Object)
-	out := roots.Root{Object: a, Value: a, Address: r.Slot}
+	out := Root{Object: a, Value: a, Address: r.Slot}
 	switch s := g.Source(n); s.Kind {
 	case SourceHandles:
-		out.Kind, out.Handle = roots.KindHandle, s.Handle
+		out.Kind, out.Handle = RootHandle, s.Handle
 		out.Pinned = s.Handle == heap.HandlePinned || s.Handle == heap.HandleAsyncPinned
 	case SourceFinalizer:
-		out.Kind = roots.KindFinalizer
+		out.Kind = RootFinalizer
 	case SourceThread:
-		out.Kind, out.Thread = roots.KindThreadStatics, s.Thread
+		out.Kind, out.Thread = RootThreadStatics, s.Thread
 	default:
-		return roots.Root{}, false
+		return Root{}, false
 	}
 	return out, true
 }

@@ -10,8 +10,6 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
-	"github.com/sosgo/sosgo/graph/roots"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/base/digraph"
 	"github.com/sosgo/sosgo/internal/base/offheap"
@@ -24,12 +22,12 @@ import (
 type Holders struct {
 	g     *Graph
 	names *Names
-	roots *roots.Reader
+	roots *RootReader
 	rt    *dac.Runtime
 }
 
 // NewHolders returns a Holders for g. r names fields, and rr describes roots. Both are readers of g's runtime.
-func NewHolders(g *Graph, r *objects.Reader, rr *roots.Reader) *Holders {
+func NewHolders(g *Graph, r *objects.Reader, rr *RootReader) *Holders {
 	return &Holders{g: g, names: g.Names(r), roots: rr, rt: g.h.Runtime()}
 }
 
@@ -379,7 +377,7 @@ func (x *Holders) root(ctx context.Context, g *answer.Gaps, source, n Node, time
 		out.Name = fieldName(s, name.String())
 		if s.Thread != nil {
 			out.Kind = rootThreadStatic
-			out.Thread = roots.DescribeThread(s.Thread)
+			out.Thread = DescribeRootThread(s.Thread)
 		}
 		return out
 	}
@@ -422,7 +420,7 @@ func (x *Holders) sosRootPaths(ctx context.Context, n Node, o HoldOptions) (*ans
 		return nil, err
 	}
 	defer toward.Free()
-	var lost []roots.Root
+	var lost []Root
 	for root := range x.rootsOfSOS(ctx, o.NoStacks) {
 		start, ok := x.g.Node(root.Object)
 		if !ok {
@@ -462,11 +460,11 @@ func (x *Holders) sosRootPaths(ctx context.Context, n Node, o HoldOptions) (*ans
 }
 
 // rootsOfSOS returns the roots in SOS's order, with the handles of a table sorted by type.
-func (x *Holders) rootsOfSOS(ctx context.Context, noStacks bool) iter.Seq[roots.Root] {
-	return func(yield func(roots.Root) bool) {
-		var handles []roots.Root
+func (x *Holders) rootsOfSOS(ctx context.Context, noStacks bool) iter.Seq[Root] {
+	return func(yield func(Root) bool) {
+		var handles []Root
 		more := func() bool {
-			slices.SortStableFunc(handles, func(a, b roots.Root) int {
+			slices.SortStableFunc(handles, func(a, b Root) int {
 				return cmp.Or(cmp.Compare(a.Table, b.Table), cmp.Compare(a.Handle, b.Handle))
 			})
 			for _, root := range handles {
@@ -477,10 +475,10 @@ func (x *Holders) rootsOfSOS(ctx context.Context, noStacks bool) iter.Seq[roots.
 			handles = nil
 			return true
 		}
-		for root, err := range x.roots.All(ctx, roots.Options{NoStacks: noStacks}) {
+		for root, err := range x.roots.All(ctx, RootOptions{NoStacks: noStacks}) {
 			switch {
 			case err != nil && root.Object == 0:
-			case root.Kind == roots.KindHandle:
+			case root.Kind == RootHandle:
 				handles = append(handles, root)
 			case !more() || !yield(root):
 				return
@@ -490,10 +488,10 @@ func (x *Holders) rootsOfSOS(ctx context.Context, noStacks bool) iter.Seq[roots.
 	}
 }
 
-func (x *Holders) sosPath(ctx context.Context, g *answer.Gaps, root *roots.Root, nodes []Node) answer.RootPath {
+func (x *Holders) sosPath(ctx context.Context, g *answer.Gaps, root *Root, nodes []Node) answer.RootPath {
 	p := answer.RootPath{Root: *x.roots.Describe(ctx, root), Objects: x.steps(ctx, g, nodes)}
 	if root.Frame != nil && root.Frame.Method != nil {
-		p.Method = g.Text(code.Of(x.rt).MethodName(root.Frame.Method, code.MethodFull))
+		p.Method = g.Text(dac.CodeOf(x.rt).MethodName(root.Frame.Method, dac.MethodFull))
 	}
 	return p
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/graph"
-	"github.com/sosgo/sosgo/graph/roots"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/base/offheap"
 	"github.com/sosgo/sosgo/internal/test/testcase"
@@ -307,7 +306,7 @@ func TestManyRoots(t *testing.T) {
 		n := 0
 		for ref := range g.RootRefs(g.SourceNode(k)) {
 			root, ok := g.RootOf(g.SourceNode(k), ref)
-			if !ok || !root.Pinned || root.Kind != roots.KindHandle || root.Address != target.Addr(8*(n+1)) || ref.Object != graph.Node(n)%objects {
+			if !ok || !root.Pinned || root.Kind != graph.RootHandle || root.Address != target.Addr(8*(n+1)) || ref.Object != graph.Node(n)%objects {
 				t.Fatalf("handle %d: %+v %+v", n, root, ref)
 			}
 			n++

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/graph"
-	"github.com/sosgo/sosgo/graph/roots"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/target"
@@ -155,8 +154,8 @@ func TestLyingThreadTable(t *testing.T) {
 		require.NoError(t, err)
 		r, err := v.RootReader()
 		require.NoError(t, err)
-		for root, err := range r.All(t.Context(), roots.Options{}) {
-			if err != nil || root.Kind != roots.KindThreadStatics {
+		for root, err := range r.All(t.Context(), graph.RootOptions{}) {
+			if err != nil || root.Kind != graph.RootThreadStatics {
 				continue
 			}
 			if o, err := h.ObjectAt(root.Object); err != nil || o.Length == 0 {

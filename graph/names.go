@@ -7,12 +7,10 @@ import (
 	"sync"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/dac/code"
-	"github.com/sosgo/sosgo/graph/roots"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/base/enum"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/collections"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -110,7 +108,7 @@ func (x *Names) storedEdges(ctx context.Context, o *heap.Object, to Node, most i
 				named, err = x.r.Of(*o)
 			}
 			e := Edge{Kind: EdgeField, Slot: slot, Name: named.SlotName(off)}
-			if local, ok := collections.AsyncLocal(x.r, named, e.Name, e.Slot); ok {
+			if local, ok := objects.AsyncLocal(x.r, named, e.Name, e.Slot); ok {
 				e.Local = x.byStatic(local)
 			}
 			if e.Local != "" {
@@ -203,14 +201,14 @@ func (x *Names) Text(g *answer.Gaps, n Node) answer.Text {
 	return text
 }
 
-func (x *Names) frame(f *roots.Frame) (string, error) {
+func (x *Names) frame(f *RootFrame) (string, error) {
 	switch {
 	case f.Explicit != "":
 		return f.Explicit, nil
 	case f.Method == nil:
 		return fmt.Sprintf("%#x", uint64(f.IP)), nil
 	}
-	return code.Of(x.r.Runtime()).MethodName(f.Method, code.MethodFull)
+	return dac.CodeOf(x.r.Runtime()).MethodName(f.Method, dac.MethodFull)
 }
 
 // Object reads an object as a heap walk does.

@@ -1,10 +1,9 @@
 package graph
 
 import (
-	"github.com/sosgo/sosgo/graph/roots"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/base/enum"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -12,7 +11,7 @@ import (
 type SourceKind uint8
 
 // The kinds. Those up to SourceRuntime are groups and depend on the root of the graph. RootsOf does not use
-// SourceRuntime: handles keep the runtime's own objects alive, and roots.Reader.Holder describes them.
+// SourceRuntime: handles keep the runtime's own objects alive, and RootReader.Holder describes them.
 const (
 	SourceRoot          SourceKind = iota // the root of the graph, which reaches all live nodes
 	SourceStacks                          // the stacks of all threads
@@ -47,10 +46,10 @@ type Source struct {
 	Parent int // index of an earlier Source, or UnderRoot or InTable
 	// Name is the Source's name, if known in advance. Otherwise Names.Source derives it from the following fields.
 	Name   string
-	Handle heap.HandleType // for SourceHandles
-	Thread *threads.Thread // for SourceThread, SourceFrame, and a thread's SourceField
-	Frame  *roots.Frame    // for SourceFrame
-	Static *roots.Static   // for SourceField
+	Handle heap.HandleType   // for SourceHandles
+	Thread *stackwalk.Thread // for SourceThread, SourceFrame, and a thread's SourceField
+	Frame  *RootFrame        // for SourceFrame
+	Static *RootStatic       // for SourceField
 	// Slot is the place of a SourceField's value. If it is in an object[] of the runtime, the edge of that object
 	// belongs to the field.
 	Slot target.Addr
@@ -64,19 +63,13 @@ type RootEdge struct {
 	Ref    uint32      // 1 + the index of the root in Roots.Kept, or 0
 }
 
-// A Dependent is a dependent handle. Secondary is alive as long as Primary is.
-type Dependent struct {
-	Handle             target.Addr
-	Primary, Secondary target.Addr
-}
-
 // Roots are what keeps objects alive from outside of the heap.
 type Roots struct {
 	Sources    []Source // each after its parent
 	Edges      []RootEdge
 	Dependents []Dependent
-	Kept       []roots.Root // roots that need more detail than an edge has: roots of stacks
-	Errors     []error      // unreadable parts, which may have more roots
+	Kept       []Root  // roots that need more detail than an edge has: roots of stacks
+	Errors     []error // unreadable parts, which may have more roots
 }
 
 // Add adds a Source and returns its index.

@@ -3,9 +3,8 @@ package graph
 import (
 	"context"
 
-	"github.com/sosgo/sosgo/graph/roots"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -15,10 +14,10 @@ import (
 // table and its value.
 //
 // RootsOf fails only with the error of ctx. Roots.Errors has the unreadable parts.
-func RootsOf(ctx context.Context, h *heap.Heap, r *roots.Reader) (*Roots, error) {
-	c := rootCollector{out: &Roots{}, handles: map[heap.HandleType]int{}, threads: map[threadKey]int{}, frames: map[*roots.Frame]int{},
+func RootsOf(ctx context.Context, h *heap.Heap, r *RootReader) (*Roots, error) {
+	c := rootCollector{out: &Roots{}, handles: map[heap.HandleType]int{}, threads: map[threadKey]int{}, frames: map[*RootFrame]int{},
 		groups: map[SourceKind]int{}, held: map[target.Addr]bool{}}
-	for root, err := range r.All(ctx, roots.Options{}) {
+	for root, err := range r.All(ctx, RootOptions{}) {
 		c.addRoot(&root, err)
 	}
 	if ctx.Err() != nil {
@@ -45,7 +44,7 @@ type rootCollector struct {
 	groups  map[SourceKind]int
 	handles map[heap.HandleType]int
 	threads map[threadKey]int
-	frames  map[*roots.Frame]int
+	frames  map[*RootFrame]int
 	held    map[target.Addr]bool // objects kept alive by a root, or by a thread for its thread statics
 	tables  []target.Addr        // tables of thread statics
 }
@@ -71,7 +70,7 @@ func (c *rootCollector) group(k SourceKind) int {
 	return i
 }
 
-func (c *rootCollector) thread(group SourceKind, t *threads.Thread) int {
+func (c *rootCollector) thread(group SourceKind, t *stackwalk.Thread) int {
 	key := threadKey{group: group, id: t.ID()}
 	if t.Managed != nil {
 		key.addr = t.Managed.Addr
@@ -84,14 +83,14 @@ func (c *rootCollector) thread(group SourceKind, t *threads.Thread) int {
 	return i
 }
 
-func (c *rootCollector) addRoot(r *roots.Root, err error) {
+func (c *rootCollector) addRoot(r *Root, err error) {
 	c.note(err)
 	if r.Object == 0 || !r.Strong() {
 		return
 	}
 	e := RootEdge{Object: r.Object, Slot: r.Address}
 	switch r.Kind {
-	case roots.KindHandle:
+	case RootHandle:
 		c.held[r.Object] = true
 		i, ok := c.handles[r.Handle]
 		if !ok {
@@ -99,23 +98,23 @@ func (c *rootCollector) addRoot(r *roots.Root, err error) {
 			c.handles[r.Handle] = i
 		}
 		e.Source = i
-	case roots.KindFinalizer:
+	case RootFinalizer:
 		e.Source = c.group(SourceFinalizer)
-	case roots.KindStack:
+	case RootStack:
 		e.Source = c.frame(r)
-	case roots.KindThreadStatics:
+	case RootThreadStatics:
 		c.held[r.Object] = true
 		c.tables = append(c.tables, r.Object)
 		e.Source = c.thread(SourceThreadStatics, r.Thread)
 	}
-	if r.Kind == roots.KindStack || r.Kind == roots.KindFinalizer && r.Critical {
+	if r.Kind == RootStack || r.Kind == RootFinalizer && r.Critical {
 		c.out.Kept = append(c.out.Kept, *r)
 		e.Ref = uint32(len(c.out.Kept))
 	}
 	c.out.Edges = append(c.out.Edges, e)
 }
 
-func (c *rootCollector) frame(r *roots.Root) int {
+func (c *rootCollector) frame(r *Root) int {
 	if r.Frame == nil {
 		return c.thread(SourceStacks, r.Thread)
 	}
@@ -147,7 +146,7 @@ func (c *rootCollector) threadTables(ctx context.Context, h *heap.Heap) error {
 	return nil
 }
 
-func (c *rootCollector) addStatic(s *roots.Static, err error) {
+func (c *rootCollector) addStatic(s *RootStatic, err error) {
 	c.note(err)
 	if err != nil || s.Object == 0 {
 		return

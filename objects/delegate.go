@@ -6,7 +6,7 @@ import (
 	"iter"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -21,11 +21,11 @@ type DelegateCall struct {
 }
 
 // Method returns the called method.
-func (c DelegateCall) Method() (*code.MethodDesc, error) {
+func (c DelegateCall) Method() (*dac.MethodDesc, error) {
 	if c.MethodDesc != 0 {
-		return code.Of(c.r.Runtime()).TrustedMethodDesc(c.MethodDesc)
+		return dac.CodeOf(c.r.Runtime()).TrustedMethodDesc(c.MethodDesc)
 	}
-	return code.Of(c.r.Runtime()).MethodOfEntry(c.Entry)
+	return dac.CodeOf(c.r.Runtime()).MethodOfEntry(c.Entry)
 }
 
 // maxInvocations bounds the list of a multicast delegate.
@@ -145,7 +145,7 @@ func (o Object) delegateCall() (DelegateCall, error) {
 	}
 	call.Entry = aux
 	if list := o.Field("_invocationList"); count != 0 && (list.IsNull() || otherShape(list.Err())) {
-		if _, err := code.Of(call.r.Runtime()).TrustedMethodDesc(count); err == nil {
+		if _, err := dac.CodeOf(call.r.Runtime()).TrustedMethodDesc(count); err == nil {
 			call.Entry, call.MethodDesc = 0, count
 		}
 	}
@@ -199,6 +199,6 @@ func (c DelegateCall) methodName() (target.Addr, string, error) {
 	if err != nil {
 		return 0, "", err
 	}
-	name, err := code.Of(c.r.Runtime()).MethodName(md, code.MethodFull)
+	name, err := dac.CodeOf(c.r.Runtime()).MethodName(md, dac.MethodFull)
 	return md.Addr, name, err
 }

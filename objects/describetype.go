@@ -6,7 +6,6 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -81,7 +80,7 @@ func (r *Reader) describeType(mt *dac.MethodTable, o TypeOptions) *answer.Type {
 	t.Interfaces, err = r.Runtime().Interfaces(mt)
 	t.Note(err)
 	if o.Methods {
-		t.HasMethods, t.MethodList = true, code.Of(r.Runtime()).DescribeMethods(mt, &t.Gaps)
+		t.HasMethods, t.MethodList = true, dac.CodeOf(r.Runtime()).DescribeMethods(mt, &t.Gaps)
 	}
 	return t
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/heap"
 )
 
@@ -48,7 +47,7 @@ func (r *Reader) Exceptions(ctx context.Context, h *heap.Heap, f *heap.Filter, o
 func (r *Reader) exception(g *answer.Gaps, o *answer.HeapObject) answer.HeapException {
 	row := answer.HeapException{Address: o.Address, MethodTable: o.MethodTable}
 	row.Type = g.Text(r.Runtime().TypeName(o.MethodTable, dac.NameManaged))
-	x, err := code.Of(r.Runtime()).DescribeException(o.Address, code.ExceptionOptions{Brief: true})
+	x, err := dac.CodeOf(r.Runtime()).DescribeException(o.Address, dac.ExceptionOptions{Brief: true})
 	if err != nil {
 		text := g.Text("", err)
 		row.Message = &text

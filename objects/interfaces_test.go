@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
@@ -140,7 +140,7 @@ func TestTypeByName(t *testing.T) {
 	var methods []string
 	for m, err := range typeNamed(t, r, "System.Object").Methods() {
 		require.NoError(t, err)
-		name, err := code.Of(r.Runtime()).MethodName(m, code.MethodFull)
+		name, err := dac.CodeOf(r.Runtime()).MethodName(m, dac.MethodFull)
 		require.NoError(t, err)
 		methods = append(methods, name)
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/target"
@@ -220,11 +219,11 @@ func (r *Reader) Named(name, assembly string) (*Type, error) {
 
 // Methods iterates over the methods that the type itself declares, as dac.Runtime.Methods does. A generic instance
 // yields the methods of the type with its shared code.
-func (t *Type) Methods() iter.Seq2[*code.MethodDesc, error] {
+func (t *Type) Methods() iter.Seq2[*dac.MethodDesc, error] {
 	if t == nil {
-		return func(yield func(*code.MethodDesc, error) bool) { yield(nil, errNoObject) }
+		return func(yield func(*dac.MethodDesc, error) bool) { yield(nil, errNoObject) }
 	}
-	return code.Of(t.r.Runtime()).Methods(t.MT)
+	return dac.CodeOf(t.r.Runtime()).Methods(t.MT)
 }
 
 // Statics returns the static fields that the type itself declares, including thread statics. Readable fields are

@@ -11,8 +11,7 @@ import (
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -184,7 +183,7 @@ func (c *Call) Scan(work string, o heap.ScanOptions) heap.ScanOptions {
 }
 
 // ThreadList returns the threads and notes what is unreadable. An empty list is an error.
-func (c *Call) ThreadList() ([]threads.Thread, error) {
+func (c *Call) ThreadList() ([]stackwalk.Thread, error) {
 	list, err := c.Threads()
 	if len(list) == 0 {
 		if err == nil {
@@ -212,7 +211,7 @@ func Found[T any](out T, err error) (T, error) {
 		return out, err
 	}
 	for _, noted := range gaps.Noted() {
-		if errors.As(noted, new(*shapes.UnfoundError)) {
+		if errors.As(noted, new(*objects.UnfoundError)) {
 			return out, noted
 		}
 	}

@@ -26,7 +26,6 @@ import (
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackscan"
 	"github.com/sosgo/sosgo/stackwalk"
-	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -340,7 +339,7 @@ func (d *Dump) Scanner() (*stackscan.Scanner, error) { return d.Default().Scanne
 func (d *Dump) Walker() (*stackwalk.Walker, error) { return d.Default().Walker() }
 
 // Threads returns a copy of the list of threads of the process, joined with the default runtime's threads.
-func (d *Dump) Threads() ([]threads.Thread, error) {
+func (d *Dump) Threads() ([]stackwalk.Thread, error) {
 	list, err := d.Default().Threads()
 	return slices.Clone(list), err
 }

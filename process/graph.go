@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/sosgo/sosgo/graph"
-	"github.com/sosgo/sosgo/graph/roots"
 )
 
 // Graph returns the graph of the heap's objects and roots. The first call builds it with its options, and all callers
@@ -123,8 +122,8 @@ func (d *Dump) closeGraphs() {
 
 // RootReader returns the reader of the roots of the runtime's heap. If stacks cannot be walked, its All yields the
 // reason.
-func (p *Process) RootReader() (*roots.Reader, error) {
-	return p.roots.Get(func() (*roots.Reader, error) {
+func (p *Process) RootReader() (*graph.RootReader, error) {
+	return p.roots.Get(func() (*graph.RootReader, error) {
 		h, err := p.Heap()
 		if err != nil {
 			return nil, err
@@ -137,16 +136,16 @@ func (p *Process) RootReader() (*roots.Reader, error) {
 		if err != nil {
 			return nil, err
 		}
-		return roots.New(h, objects, walker, p.Threads), nil
+		return graph.NewRootReader(h, objects, walker, p.Threads), nil
 	})
 }
 
-// Roots iterates over all strong roots; see roots.Reader.All. An unreadable part yields an error, and the iteration
+// Roots iterates over all strong roots; see graph.RootReader.All. An unreadable part yields an error, and the iteration
 // continues. The context's error ends it. An object may be a root several times.
-func (p *Process) Roots(ctx context.Context) iter.Seq2[roots.Root, error] {
+func (p *Process) Roots(ctx context.Context) iter.Seq2[graph.Root, error] {
 	r, err := p.RootReader()
 	if err != nil {
-		return func(yield func(roots.Root, error) bool) { yield(roots.Root{}, err) }
+		return func(yield func(graph.Root, error) bool) { yield(graph.Root{}, err) }
 	}
-	return r.All(ctx, roots.Options{})
+	return r.All(ctx, graph.RootOptions{})
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/stackwalk"
-	"github.com/sosgo/sosgo/stackwalk/threads"
 )
 
 // SeveralRuntimes reports whether the process has more than one CLR. MergedWalk then shows more than Process.Walk.
@@ -36,7 +35,7 @@ func (d *Dump) MergedWalk(ctx context.Context, osThread uint32, o stackwalk.Walk
 			continue
 		}
 		list, _ := p.Threads() // a partial list suffices
-		t := threads.ByID(list, osThread)
+		t := stackwalk.ThreadByID(list, osThread)
 		switch {
 		case t == nil || t.OS == nil:
 		case t.Managed != nil:

@@ -9,7 +9,6 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/dump"
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/files/modfiles"
@@ -214,7 +213,7 @@ func (d *Dump) Symbols() *image.Symbols {
 // methodNamer returns a function that names methods of a NativeAOT program.
 func methodNamer(rt *dac.Runtime) func(target.Addr) (string, target.Addr) {
 	return func(a target.Addr) (string, target.Addr) {
-		m, err := code.Of(rt).NativeAt(a)
+		m, err := dac.CodeOf(rt).NativeAt(a)
 		if err != nil {
 			return "", 0 // unreadable: no name
 		}

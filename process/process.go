@@ -23,16 +23,12 @@ import (
 
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/graph"
-	"github.com/sosgo/sosgo/graph/roots"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/base/lazy"
 	"github.com/sosgo/sosgo/internal/dump/crashreport"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/collections"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/stackscan"
 	"github.com/sosgo/sosgo/stackwalk"
-	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -46,13 +42,13 @@ type Process struct {
 	runtime     lazy.Value[*dac.Runtime]
 	heap        lazy.Value[*heap.Heap]
 	objects     lazy.Value[*objects.Reader]
-	shapes      lazy.Value[*shapes.Binder]
-	collections lazy.Value[*collections.Reader]
+	shapes      lazy.Value[*objects.Binder]
+	collections lazy.Value[*objects.Collections]
 	scanner     lazy.Value[*stackscan.Scanner]
 	walker      lazy.Value[*stackwalk.Walker]
 	native      lazy.Value[*stackwalk.Walker]
-	threads     lazy.Value[[]threads.Thread]
-	roots       lazy.Value[*roots.Reader]
+	threads     lazy.Value[[]stackwalk.Thread]
+	roots       lazy.Value[*graph.RootReader]
 	graph       lazy.Value[*graph.Graph]
 	premises    sync.Map // answer.Premise -> *lazy.Value[answer.PremiseState]: State
 	above       sync.Map // *extension -> *lazy.Value[T]: the values of PerProcess
@@ -200,24 +196,24 @@ func (p *Process) Objects() (*objects.Reader, error) {
 }
 
 // Shapes returns the binder of shapes, which describe the fields of class library types, to the runtime's types.
-func (p *Process) Shapes() (*shapes.Binder, error) {
-	return p.shapes.Get(func() (*shapes.Binder, error) {
+func (p *Process) Shapes() (*objects.Binder, error) {
+	return p.shapes.Get(func() (*objects.Binder, error) {
 		r, err := p.Objects()
 		if err != nil {
 			return nil, err
 		}
-		return shapes.New(r, p.Heap), nil
+		return objects.NewBinder(r, p.Heap), nil
 	})
 }
 
 // Collections returns the reader of collections, such as lists and dictionaries.
-func (p *Process) Collections() (*collections.Reader, error) {
-	return p.collections.Get(func() (*collections.Reader, error) {
+func (p *Process) Collections() (*objects.Collections, error) {
+	return p.collections.Get(func() (*objects.Collections, error) {
 		b, err := p.Shapes()
 		if err != nil {
 			return nil, err
 		}
-		return collections.New(b), nil
+		return objects.NewCollections(b), nil
 	})
 }
 
@@ -271,13 +267,13 @@ func (p *Process) otherRuntimes() []*dac.Runtime {
 	return out
 }
 
-// Threads returns all threads of the process, joined with the runtime's threads; see threads.List. If the runtime
+// Threads returns all threads of the process, joined with the runtime's threads; see stackwalk.Threads. If the runtime
 // cannot be opened, it returns the operating system's threads and the error. If StacksOnly, that is no error. All
 // callers share the list and must not change it.
-func (p *Process) Threads() ([]threads.Thread, error) {
-	return p.threads.Get(func() ([]threads.Thread, error) {
+func (p *Process) Threads() ([]stackwalk.Thread, error) {
+	return p.threads.Get(func() ([]stackwalk.Thread, error) {
 		rt, err := p.Runtime()
-		list, lerr := threads.List(p.dump.file, rt)
+		list, lerr := stackwalk.Threads(p.dump.file, rt)
 		if err == nil || p.StacksOnly() {
 			err = lerr
 		}
@@ -287,7 +283,7 @@ func (p *Process) Threads() ([]threads.Thread, error) {
 
 // Walk walks the stack of a thread; see stackwalk.Walker.Walk. A thread unknown to the runtime has only native frames.
 // If the walk cannot start, it yields one frame with Err set.
-func (p *Process) Walk(ctx context.Context, t *threads.Thread, o stackwalk.WalkOptions) iter.Seq[stackwalk.Frame] {
+func (p *Process) Walk(ctx context.Context, t *stackwalk.Thread, o stackwalk.WalkOptions) iter.Seq[stackwalk.Frame] {
 	walker, err := p.Walker()
 	switch {
 	case err != nil:

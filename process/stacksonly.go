@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/base/lazy"
 	"github.com/sosgo/sosgo/internal/base/limits"
@@ -114,18 +114,18 @@ func (f fileAt) Span(target.Addr) []byte { return nil }
 // precompiledNamer returns a function that names precompiled methods by module files, without a runtime.
 func (d *Dump) precompiledNamer() func(target.Addr) (string, target.Addr) {
 	modules := d.file.Modules()
-	images := make([]lazy.Value[*code.Precompiled], len(modules))
+	images := make([]lazy.Value[*dac.Precompiled], len(modules))
 	return func(a target.Addr) (string, target.Addr) {
 		i := target.ModuleIndex(modules, a)
 		if i < 0 {
 			return "", 0
 		}
-		p, _ := images[i].Get(func() (*code.Precompiled, error) {
+		p, _ := images[i].Get(func() (*dac.Precompiled, error) {
 			file, err := d.files.Found(&modules[i])
 			if err != nil {
 				return nil, err
 			}
-			return code.OpenPrecompiled(file, modules[i].Base)
+			return dac.OpenPrecompiled(file, modules[i].Base)
 		})
 		return p.At(a) // no name if the file is unreadable
 	}

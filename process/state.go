@@ -5,7 +5,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/base/lazy"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -175,7 +175,7 @@ func (p *Process) stacksComplete() answer.PremiseState {
 }
 
 // stackState is broken if the top of a stack is not in the dump, and doubtful if a part below is not.
-func (p *Process) stackState(t *threads.Thread) answer.PremiseState {
+func (p *Process) stackState(t *stackwalk.Thread) answer.PremiseState {
 	stack, err := t.Stack(p.Target())
 	if err != nil {
 		return answer.PremiseBroken

@@ -6,27 +6,25 @@ import (
 
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/collections"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
 
-func isNoCollection(err error) bool { return errors.Is(err, collections.ErrNotCollection) }
+func isNoCollection(err error) bool { return errors.Is(err, objects.ErrNotCollection) }
 
 // A pair is an element of a collection.
 type pair struct{ key, value Value }
 
 // collection opens the collection that a value is.
-func (f *frame) collection(v Value) (*collections.Collection, error) {
+func (f *frame) collection(v Value) (*objects.Collection, error) {
 	t, err := f.typeOf(v)
 	if err != nil {
 		return nil, err
 	}
 	if f.e.env.collections == nil {
-		return nil, collections.ErrNotCollection
+		return nil, objects.ErrNotCollection
 	}
 	if v.kind == KindStruct {
-		return f.e.env.collections.In(t, shapes.In(objects.Struct{Addr: v.Addr(), Type: t}))
+		return f.e.env.collections.In(t, objects.InstanceIn(objects.Struct{Addr: v.Addr(), Type: t}))
 	}
 	return f.e.env.collections.Of(objects.Object{Addr: v.Addr(), Type: t})
 }
@@ -43,7 +41,7 @@ func (f *frame) items(v Value) iter.Seq2[pair, error] {
 			return
 		}
 		if v.kind != KindObject && v.kind != KindStruct {
-			yield(pair{}, collections.ErrNotCollection)
+			yield(pair{}, objects.ErrNotCollection)
 			return
 		}
 		if v.kind == KindObject {
@@ -74,7 +72,7 @@ func (f *frame) items(v Value) iter.Seq2[pair, error] {
 	}
 }
 
-func (f *frame) pairOf(item *collections.Item, keyed bool) pair {
+func (f *frame) pairOf(item *objects.CollectionItem, keyed bool) pair {
 	p := pair{value: f.fromValue(item.Value)}
 	if keyed {
 		p.key = f.fromValue(item.Key)
@@ -203,7 +201,7 @@ func (f *frame) findKey(v, key Value) (found Value, ok bool, gap error) {
 // collectionLength returns the number of elements as the collection counts them.
 func (f *frame) collectionLength(v Value) Value {
 	if v.kind != KindObject && v.kind != KindStruct {
-		return Failed(collections.ErrNotCollection)
+		return Failed(objects.ErrNotCollection)
 	}
 	c, err := f.collection(v)
 	if err != nil {

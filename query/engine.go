@@ -11,9 +11,8 @@ import (
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/base/lazy"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/collections"
 	"github.com/sosgo/sosgo/process"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -22,15 +21,15 @@ type Env struct {
 	process     *process.Process
 	runtime     *dac.Runtime
 	objects     *objects.Reader
-	collections *collections.Reader
+	collections *objects.Collections
 	types       *lazy.Value[*typeTable] // kept for the next question
 
 	// Graph has the options of the graph of the heap's objects, for retained, live, referrers and path.
 	Graph     graph.Options
-	Thread    func() (*threads.Thread, error) // the current thread, for registers and thread statics; nil if none is chosen
-	Variables map[string]Value                // values of $_ and the like, by name with the $
-	Sources   []Source                        // rows in addition to the heap's
-	Scan      heap.ScanOptions                // the options of scans of the heap
+	Thread    func() (*stackwalk.Thread, error) // the current thread, for registers and thread statics; nil if none is chosen
+	Variables map[string]Value                  // values of $_ and the like, by name with the $
+	Sources   []Source                          // rows in addition to the heap's
+	Scan      heap.ScanOptions                  // the options of scans of the heap
 }
 
 // NewEnv returns the Env of a process with only the heap's sources. It opens the runtime and its readers of objects
@@ -55,13 +54,13 @@ func NewEnv(p *process.Process) (*Env, error) {
 var ErrNoThread = target.Argumentf("no thread was chosen, by EvaluateOptions.Thread, Options.Thread or Env.Thread")
 
 // OfThread returns a copy of e with the current thread t. If t is nil, it returns e itself.
-func (e *Env) OfThread(t *threads.Thread) *Env {
+func (e *Env) OfThread(t *stackwalk.Thread) *Env {
 	if t == nil {
 		return e
 	}
 	of := *e
 	of.types = new(lazy.Value[*typeTable])
-	of.Thread = func() (*threads.Thread, error) { return t, nil }
+	of.Thread = func() (*stackwalk.Thread, error) { return t, nil }
 	return &of
 }
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/query"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -124,7 +124,7 @@ func TestRegisters(t *testing.T) {
 	values := map[string]bool{}
 	for i := range list {
 		th := &list[i]
-		p.Thread = func() (*threads.Thread, error) { return th, nil }
+		p.Thread = func() (*stackwalk.Thread, error) { return th, nil }
 		if th.OS == nil {
 			continue
 		}

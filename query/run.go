@@ -12,7 +12,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -25,7 +25,7 @@ type Options struct {
 	// the heap's Warnings; otherwise the answer includes them.
 	Filter *heap.Filter
 	// Thread is the thread for registers and thread statics; nil selects Env.Thread.
-	Thread *threads.Thread
+	Thread *stackwalk.Thread
 }
 
 // ErrLimit reports that a query exceeded one of its limits.

@@ -9,15 +9,15 @@ import (
 
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/query"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/stackwalk"
 )
 
 // TestOfThread: a copy for a thread has all fields of the process, and the thread.
 func TestOfThread(t *testing.T) {
 	p := envOf(t, testdump.Open(t, "net10-zoo").Dump)
 	p.Variables, p.Sources, p.Graph.Jobs = map[string]query.Value{"$_": {}}, []query.Source{{}}, 3
-	p.Thread = func() (*threads.Thread, error) { return nil, nil }
-	thread := &threads.Thread{}
+	p.Thread = func() (*stackwalk.Thread, error) { return nil, nil }
+	thread := &stackwalk.Thread{}
 	of := p.OfThread(thread)
 	got, err := of.Thread()
 	require.NoError(t, err)

@@ -8,7 +8,7 @@ import (
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/stackscan"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/stackwalk"
 )
 
 // List the strings that the registers and the stack of the first thread refer to.
@@ -26,7 +26,7 @@ func ExampleScanner_List() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	t := threads.ByIndex(list, 0)
+	t := stackwalk.ThreadByIndex(list, 0)
 	stack, err := t.Stack(d.Target())
 	if err != nil {
 		log.Fatal(err)

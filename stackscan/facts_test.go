@@ -17,7 +17,7 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/stackscan"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -34,7 +34,7 @@ func eachZoo(t *testing.T, f func(t *testing.T, d *testdump.Dump, s *stackscan.S
 }
 
 // optionsOf returns the options of a scan of th.
-func optionsOf(t *testing.T, d *sosgo.Dump, th *threads.Thread) stackscan.Options {
+func optionsOf(t *testing.T, d *sosgo.Dump, th *stackwalk.Thread) stackscan.Options {
 	stack, err := th.Stack(d.Target())
 	require.NoError(t, err)
 	return stackscan.Options{Ranges: stack.Ranges, Registers: &th.OS.Registers}

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
@@ -40,7 +39,7 @@ type arguments struct {
 	rt      *dac.Runtime
 	abi     *target.ABI
 	area    dac.ArgumentArea
-	method  *code.MethodDesc
+	method  *dac.MethodDesc
 	reader  *objects.Reader
 	context dac.SigContext
 

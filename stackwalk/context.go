@@ -2,7 +2,6 @@ package stackwalk
 
 import (
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/image/codeinfo"
 	"github.com/sosgo/sosgo/target"
@@ -38,7 +37,7 @@ func frameContext(f *Frame, places []codeinfo.Variable, this bool) dac.SigContex
 			c.TypeArgs = argumentsOf(rt, object, mt, c.TypeArgs)
 		}
 	case codeinfo.ContextMethodDesc:
-		if exact, err := code.Of(rt).TrustedMethodDesc(a); err == nil {
+		if exact, err := dac.CodeOf(rt).TrustedMethodDesc(a); err == nil {
 			c.TypeArgs = argumentsOf(rt, exact.MethodTable, mt, c.TypeArgs)
 			if args, err := exact.TypeArguments(); err == nil {
 				c.MethodArgs = args
@@ -87,7 +86,7 @@ func placeWord(f *Frame, places []codeinfo.Variable, number int32) target.Addr {
 // object, depending on the kind, and 0 if it is unknown.
 func genericContext(f *Frame) (codeinfo.GenericContext, target.Addr, error) {
 	var d codeinfo.GCDecoder
-	err := code.Of(f.Runtime).DecodeGCInfo(&d, f.Code)
+	err := dac.CodeOf(f.Runtime).DecodeGCInfo(&d, f.Code)
 	place, ok := d.ContextPlace()
 	if err != nil || !ok {
 		return codeinfo.ContextNone, 0, err

@@ -6,7 +6,6 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
 )
@@ -92,7 +91,7 @@ func (w *Walker) debugFrame(f *SnapshotFrame, gaps *answer.Gaps) answer.DebugFra
 	case out.Native:
 	case f.Function.Token.Row() == 0:
 		out.Unnamed = true
-		out.Method = gaps.Text(w.code.MethodName(f.Function, code.MethodFull))
+		out.Method = gaps.Text(w.code.MethodName(f.Function, dac.MethodFull))
 	default:
 		out.Method = gaps.Text(methodECMA(f.Function))
 		m, err := f.Function.Module()
@@ -107,7 +106,7 @@ func (w *Walker) debugFrame(f *SnapshotFrame, gaps *answer.Gaps) answer.DebugFra
 }
 
 // methodECMA returns a method with its signature as in metadata.
-func methodECMA(m *code.MethodDesc) (string, error) {
+func methodECMA(m *dac.MethodDesc) (string, error) {
 	sig, md, err := m.Signature()
 	if err != nil {
 		return "", err

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/image/unwind"
 	"github.com/sosgo/sosgo/target"
 )
@@ -53,7 +52,7 @@ type Frame struct {
 	AtException bool
 
 	Runtime  *dac.Runtime  // owner of the frame; nil for FrameNative
-	Code     code.Info     // for FrameManaged
+	Code     dac.CodeInfo  // for FrameManaged
 	Explicit dac.Frame     // for FrameExplicit
 	Module   target.Module // for FrameNative: the module of IP; zero outside of modules
 	// Generated is set on a FrameNative in unreadable code that a runtime generated: a compiled method, or a stub.
@@ -84,7 +83,7 @@ func (f *Frame) Missing() error {
 }
 
 // Method returns the frame's method, or nil.
-func (f *Frame) Method() (*code.MethodDesc, error) {
+func (f *Frame) Method() (*dac.MethodDesc, error) {
 	switch f.Kind {
 	case FrameManaged:
 		return f.Code.Method, nil
@@ -96,7 +95,7 @@ func (f *Frame) Method() (*code.MethodDesc, error) {
 		if err != nil || a == 0 {
 			return nil, err
 		}
-		return code.Of(f.Runtime).TrustedMethodDesc(a)
+		return dac.CodeOf(f.Runtime).TrustedMethodDesc(a)
 	}
 	return nil, nil
 }

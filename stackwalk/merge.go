@@ -5,23 +5,23 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/target"
 )
 
 // A StackTree merges the stacks of threads, from their outermost callers on. Threads share the nodes of common calls.
 type StackTree struct {
-	Roots   []*StackNode // in order of appearance
-	Threads []uint32     // OS ids of all threads with a stack
-	Program *code.Reader // names native frames of a NativeAOT program; nil otherwise
+	Roots   []*StackNode    // in order of appearance
+	Threads []uint32        // OS ids of all threads with a stack
+	Program *dac.CodeReader // names native frames of a NativeAOT program; nil otherwise
 }
 
 // A StackNode is one call in a StackTree.
 type StackNode struct {
-	Method  *code.MethodDesc  // nil for a NativeAOT program
-	Native  code.NativeMethod // for a NativeAOT program
-	Threads []uint32          // with this call on their stack
-	Calls   []*StackNode      // callees, in order of appearance
+	Method  *dac.MethodDesc  // nil for a NativeAOT program
+	Native  dac.NativeMethod // for a NativeAOT program
+	Threads []uint32         // with this call on their stack
+	Calls   []*StackNode     // callees, in order of appearance
 }
 
 // Add merges the stack of a thread, given its frames, the leaf first. It omits frames that are not wanted or have no
@@ -70,7 +70,7 @@ func (t *StackTree) call(f *Frame) (StackNode, error) {
 	}
 	m, err := t.Program.NativeAt(ip)
 	switch {
-	case errors.Is(err, code.ErrNoCode), err == nil && m.Name == "":
+	case errors.Is(err, dac.ErrNoCode), err == nil && m.Name == "":
 		return StackNode{}, nil
 	case err != nil:
 		return StackNode{}, err

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/image/codeinfo"
 	"github.com/sosgo/sosgo/target"
 )
@@ -18,7 +17,7 @@ func (f *Frame) Name() (string, error) {
 	if err != nil || md == nil {
 		return "", err
 	}
-	return code.Of(f.Runtime).MethodName(md, code.MethodFull)
+	return dac.CodeOf(f.Runtime).MethodName(md, dac.MethodFull)
 }
 
 // ExactName returns Name with the exact type arguments of GenericContext in place of System.__Canon. If they are
@@ -28,13 +27,13 @@ func (f *Frame) ExactName() (string, error) {
 	if err != nil || len(c.TypeArgs) == 0 && len(c.MethodArgs) == 0 {
 		return f.Name()
 	}
-	return code.Of(f.Runtime).MethodNameIn(f.Code.Method, c)
+	return dac.CodeOf(f.Runtime).MethodNameIn(f.Code.Method, c)
 }
 
 // CallSite returns the place of the frame in its method. The instruction pointer of a calling frame is after the call,
 // and may be in the next line, scope, exception clause or method. CallSite moves it back by a byte, into the call. It
 // does not move an Exact frame.
-func (f *Frame) CallSite() code.Info {
+func (f *Frame) CallSite() dac.CodeInfo {
 	at := f.Code
 	if !f.Exact && at.Offset > 0 {
 		at.Offset--
@@ -45,14 +44,14 @@ func (f *Frame) CallSite() code.Info {
 // SourceLine returns the place of the frame in the source: the line of its call, or of its instruction (see CallSite).
 // The error is target.ErrUnsupported for a frame without source, such as native code or a stub. If the module's PDB is
 // not available, it is the error of Module.PDB.
-func (f *Frame) SourceLine() (code.SourceLine, error) {
+func (f *Frame) SourceLine() (dac.SourceLine, error) {
 	if f.unplaced != nil {
-		return code.SourceLine{}, f.unplaced
+		return dac.SourceLine{}, f.unplaced
 	}
 	if f.Kind != FrameManaged || f.Runtime == nil {
-		return code.SourceLine{}, target.Unsupportedf("a frame of kind %v has no source", f.Kind)
+		return dac.SourceLine{}, target.Unsupportedf("a frame of kind %v has no source", f.Kind)
 	}
-	return code.Of(f.Runtime).SourceLine(f.CallSite())
+	return dac.CodeOf(f.Runtime).SourceLine(f.CallSite())
 }
 
 // GenericContext returns the meaning of the type parameters in the signature and code of the frame's method. Shared
@@ -66,15 +65,15 @@ func (f *Frame) GenericContext() (dac.SigContext, error) {
 		return dac.SigContext{}, err
 	}
 	var places []codeinfo.Variable // not every method has them
-	if v, err := code.Of(f.Runtime).Variables(f.Code); err == nil {
+	if v, err := dac.CodeOf(f.Runtime).Variables(f.Code); err == nil {
 		places = v
 	}
 	return frameContext(f, places, sig.Conv.HasThis()), nil
 }
 
 // ShortName returns a method's name for diagrams of many stacks: the type in full, the parameters without namespaces.
-func ShortName(rt *dac.Runtime, md *code.MethodDesc) (string, error) {
-	full, err := code.Of(rt).MethodName(md, code.MethodFull)
+func ShortName(rt *dac.Runtime, md *dac.MethodDesc) (string, error) {
+	full, err := dac.CodeOf(rt).MethodName(md, dac.MethodFull)
 	if err != nil {
 		return "", err
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/image/unwind"
 	"github.com/sosgo/sosgo/target"
 )
@@ -14,14 +14,14 @@ import (
 // A codeMap describes all code of the process to the unwinder: the code of runtimes and of modules. It implements
 // unwind.CodeMap.
 type codeMap struct {
-	runtimes []*code.Reader
+	runtimes []*dac.CodeReader
 	native   *nativeCode
 }
 
 // FindCode implements unwind.CodeMap.
 func (m *codeMap) FindCode(ip target.Addr) (unwind.Code, bool) {
 	for _, rt := range m.runtimes {
-		if info, err := rt.MethodAt(ip); err == nil && info.Kind != code.Stub {
+		if info, err := rt.MethodAt(ip); err == nil && info.Kind != dac.CodeStub {
 			return managedCode(&info), true
 		}
 	}
@@ -43,7 +43,7 @@ func (m *codeMap) InCode(ip target.Addr) bool {
 			return true
 		}
 		if errors.Is(err, target.ErrNotInDump) { // compiled code, but its method is not in the dump
-			if kind, err := rt.KindAt(ip); err == nil && kind == code.JIT {
+			if kind, err := rt.KindAt(ip); err == nil && kind == dac.CodeJIT {
 				return true
 			}
 		}
@@ -52,7 +52,7 @@ func (m *codeMap) InCode(ip target.Addr) bool {
 }
 
 // managedCode returns managed code in the unwinder's form. Its unwind data have the format of Windows on every OS.
-func managedCode(c *code.Info) unwind.Code {
+func managedCode(c *dac.CodeInfo) unwind.Code {
 	return unwind.Code{
 		Range:  target.Range{Start: c.Function.Begin, End: c.Function.End},
 		Format: unwind.FormatWindows, Base: c.Base, Info: c.Function.Unwind, Packed: c.Function.Packed,
@@ -103,7 +103,7 @@ func IsGenerated(m *target.Module) bool {
 // moduleCode is the code of one module.
 type moduleCode struct {
 	once sync.Once
-	code.Native
+	dac.NativeCode
 }
 
 func newNativeCode(t target.Target, mem target.Memory) *nativeCode {
@@ -126,7 +126,7 @@ func (n *nativeCode) codeAt(a target.Addr) *moduleCode {
 		return nil
 	}
 	m := &n.tables[i]
-	m.once.Do(func() { m.Native = code.OpenNative(n.mem, n.arch, &n.modules[i]) })
+	m.once.Do(func() { m.NativeCode = dac.OpenNative(n.mem, n.arch, &n.modules[i]) })
 	return m
 }
 

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/image/codeinfo"
 	"github.com/sosgo/sosgo/internal/image/unwind"
 	"github.com/sosgo/sosgo/metadata"
@@ -24,7 +23,7 @@ type Root struct {
 	Frame int
 	// FrameIP and FrameSP identify the frame that holds the reference.
 	FrameIP, FrameSP target.Addr
-	Method           *code.MethodDesc
+	Method           *dac.MethodDesc
 	// Explicit is the class of the explicit frame that holds the reference, empty for an activation. Such a
 	// reference has no Slot, and has a Method only if it is an argument of a call.
 	Explicit string

@@ -7,7 +7,6 @@ import (
 	"iter"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -43,7 +42,7 @@ type SnapshotOptions struct {
 // A SnapshotFrame is one entry of a Snapshot.
 type SnapshotFrame struct {
 	// Function is the method of a managed frame. It is nil for a run of unmanaged frames ("function 0").
-	Function *code.MethodDesc
+	Function *dac.MethodDesc
 	// Class is the MethodTable that declares Function. For shared code it is the canonical one.
 	Class target.Addr
 	// IP and SP are the registers of the frame, or of the leaf of a run.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/image/codeinfo"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
@@ -49,7 +48,7 @@ func Variables(f *Frame, r *objects.Reader) (args, locals []Variable, err error)
 		return nil, nil, target.Unsupportedf("a frame of kind %v has no variables", f.Kind)
 	}
 	v := newVariables(f, r)
-	if v.places, v.placesErr = v.code.Variables(f.Code); code.NoDebugInfo(v.placesErr) {
+	if v.places, v.placesErr = v.code.Variables(f.Code); dac.NoDebugInfo(v.placesErr) {
 		v.placesErr = nil
 	}
 	return v.read()
@@ -58,7 +57,7 @@ func Variables(f *Frame, r *objects.Reader) (args, locals []Variable, err error)
 // Saved returns the arguments and locals that a method keeps while the runtime itself suspends it (runtime async),
 // including variables without a value there. The values are in the object at continuation. at is the suspension point
 // and saved its variables. r reads the values.
-func Saved(r *objects.Reader, at code.Info, continuation target.Addr, saved []codeinfo.SavedVariable) (args, locals []Variable, err error) {
+func Saved(r *objects.Reader, at dac.CodeInfo, continuation target.Addr, saved []codeinfo.SavedVariable) (args, locals []Variable, err error) {
 	if r == nil || at.Method == nil {
 		return nil, nil, target.Unsupportedf("no method")
 	}
@@ -75,7 +74,7 @@ func Saved(r *objects.Reader, at code.Info, continuation target.Addr, saved []co
 }
 
 func newVariables(f *Frame, r *objects.Reader) *variables {
-	return &variables{frame: f, rt: f.Runtime, code: code.Of(f.Runtime), method: f.Code.Method, reader: r}
+	return &variables{frame: f, rt: f.Runtime, code: dac.CodeOf(f.Runtime), method: f.Code.Method, reader: r}
 }
 
 // read returns the arguments and locals, given the places in v.
@@ -93,8 +92,8 @@ func (v *variables) read() (args, locals []Variable, err error) {
 type variables struct {
 	frame  *Frame
 	rt     *dac.Runtime
-	code   *code.Reader // of rt
-	method *code.MethodDesc
+	code   *dac.CodeReader // of rt
+	method *dac.MethodDesc
 	reader *objects.Reader
 
 	places    []codeinfo.Variable
@@ -166,7 +165,7 @@ func (v *variables) parameterNames(md *metadata.Metadata, n int) ([]string, erro
 
 // locals returns the locals. Their numbers follow the numbers of the args arguments.
 func (v *variables) locals(args int) ([]Variable, error) {
-	if v.method.Kind != code.MethodIL && v.method.Kind != code.MethodInstantiated || v.method.Token.Row() == 0 {
+	if v.method.Kind != dac.MethodIL && v.method.Kind != dac.MethodInstantiated || v.method.Token.Row() == 0 {
 		return nil, nil
 	}
 	body, err := v.code.IL(v.method)

@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/image/unwind"
 	"github.com/sosgo/sosgo/target"
@@ -18,8 +17,8 @@ import (
 type Walker struct {
 	target   target.Target
 	mem      target.Memory
-	rt       *dac.Runtime // nil for native code
-	code     *code.Reader // of rt; nil if rt is nil
+	rt       *dac.Runtime    // nil for native code
+	code     *dac.CodeReader // of rt; nil if rt is nil
 	codes    *codeMap
 	unwinder *unwind.Unwinder
 	raised   func() *raised // returns nil if every walk starts at its thread's registers
@@ -29,10 +28,10 @@ type Walker struct {
 // does not yield it.
 func NewWalker(rt *dac.Runtime, others ...*dac.Runtime) *Walker {
 	w := NewNativeWalker(rt.Target(), rt.Memory())
-	w.rt, w.code = rt, code.Of(rt)
+	w.rt, w.code = rt, dac.CodeOf(rt)
 	w.codes.runtimes = append(w.codes.runtimes, w.code)
 	for _, other := range others {
-		w.codes.runtimes = append(w.codes.runtimes, code.Of(other))
+		w.codes.runtimes = append(w.codes.runtimes, dac.CodeOf(other))
 	}
 	return w
 }
@@ -112,7 +111,7 @@ type walk struct {
 	cur     *unwind.Cursor
 
 	at        unwind.Frame
-	code      code.Info
+	code      dac.CodeInfo
 	managed   bool      // at is in managed code: code
 	codeErr   error     // why managed is unknown
 	frame     dac.Frame // the next explicit frame
@@ -183,7 +182,7 @@ func (s *walk) lookup() {
 	info, err := s.w.code.MethodAt(ip)
 	if s.managed = err == nil && info.Method != nil; s.managed {
 		s.code, s.blind = info, false
-	} else if err != nil && !errors.Is(err, code.ErrNoCode) {
+	} else if err != nil && !errors.Is(err, dac.ErrNoCode) {
 		s.codeErr = err
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/target"
@@ -99,7 +98,7 @@ func TestNativeSymbols(t *testing.T) {
 	for i := range threads {
 		thrown = max(thrown, threads[i].LastThrown)
 	}
-	exception, err := code.Of(rt).DescribeException(thrown, code.ExceptionOptions{})
+	exception, err := dac.CodeOf(rt).DescribeException(thrown, dac.ExceptionOptions{})
 	require.NoError(t, err)
 	require.Len(t, exception.Frames, 3)
 	last := exception.Frames[2]
@@ -113,7 +112,7 @@ func TestNativeSymbols(t *testing.T) {
 			inst := dac.Find(d.Target(), d.Memory(), files)[0]
 			rt, err := inst.Open()
 			require.NoError(t, err)
-			m, err := code.Of(rt).NativeAt(last.IP - 1)
+			m, err := dac.CodeOf(rt).NativeAt(last.IP - 1)
 			require.NoError(t, err)
 			assert.Equal(t, "<Module>.StartupCodeMain", m.Name)
 			typeName, err := rt.TypeName(orders[0], dac.NameManaged)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/internal/app/values"
-	"github.com/sosgo/sosgo/objects/collections"
+	"github.com/sosgo/sosgo/objects"
 )
 
 // List the elements of a dictionary.
@@ -22,7 +22,7 @@ func Example_items() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	list, err := values.Items(ctx, v.Process, 0x7efbcd806bc0, collections.Options{})
+	list, err := values.Items(ctx, v.Process, 0x7efbcd806bc0, objects.CollectionOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -7,7 +7,8 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/internal/app/stacks"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/internal/threads"
+	"github.com/sosgo/sosgo/stackwalk"
 )
 
 // List the objects on the stack of a thread, as dso does.
@@ -26,7 +27,7 @@ func Example_stackObjects() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	worker := threads.ByID(all, 0x2ce6)
+	worker := stackwalk.ThreadByID(all, 0x2ce6)
 	if worker == nil {
 		log.Fatal("no such thread")
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
@@ -50,13 +49,13 @@ func (l *Lister) dynamicIL(a target.Addr) (*answer.IL, error) {
 	out.Dynamic, out.Items = true, out.Pointer(items.Addr, itemsErr)
 	out.Name = answer.Maybe[string]{Err: errUnnamed}
 	if m != nil {
-		out.MethodDesc, out.Name = m.Addr, answer.Of(l.code.MethodName(m, code.MethodFull))
+		out.MethodDesc, out.Name = m.Addr, answer.Of(l.code.MethodName(m, dac.MethodFull))
 	}
 	return out, nil
 }
 
 // dynamicResolver returns the resolver object for a, or nil if a is not a dynamic method.
-func (l *Lister) dynamicResolver(a target.Addr) (*objects.Object, *code.MethodDesc, error) {
+func (l *Lister) dynamicResolver(a target.Addr) (*objects.Object, *dac.MethodDesc, error) {
 	m, err := l.code.MethodDesc(a)
 	if err == nil {
 		if lcg, err := m.IsLCG(); err != nil || !lcg {
@@ -168,7 +167,7 @@ func (l *Lister) dynamicItem(o objects.Object) (string, error) {
 	}
 	m, err := l.code.MethodDesc(h)
 	if err == nil {
-		return l.code.MethodName(m, code.MethodFull)
+		return l.code.MethodName(m, dac.MethodFull)
 	}
 	name, typeErr := l.rt.TypeName(h, dac.NameNative)
 	if errors.Is(typeErr, target.ErrCorrupt) {

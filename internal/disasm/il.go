@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
 )
@@ -22,16 +22,16 @@ func (l *Lister) IL(a target.Addr) (*answer.IL, error) {
 		return nil, &NoMethodError{err}
 	}
 	b, err := l.methodIL(m)
-	if errors.Is(err, code.ErrNoIL) {
-		compiled := m.Kind == code.MethodIL || m.Kind == code.MethodInstantiated
-		return &answer.IL{MethodDesc: m.Addr, Name: answer.Of(l.code.MethodName(m, code.MethodFull)), NoBody: true, Compiled: compiled,
+	if errors.Is(err, dac.ErrNoIL) {
+		compiled := m.Kind == dac.MethodIL || m.Kind == dac.MethodInstantiated
+		return &answer.IL{MethodDesc: m.Addr, Name: answer.Of(l.code.MethodName(m, dac.MethodFull)), NoBody: true, Compiled: compiled,
 			Instructions: func(func(answer.ILInstruction, error) bool) {}}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
 	out := b.list()
-	out.MethodDesc, out.Name = m.Addr, answer.Of(l.code.MethodName(m, code.MethodFull))
+	out.MethodDesc, out.Name = m.Addr, answer.Of(l.code.MethodName(m, dac.MethodFull))
 	out.Address = out.Pointer(l.code.ILAddress(m))
 	out.Note(l.code.ILReplaced(m))
 	return out, nil
@@ -57,7 +57,7 @@ func (l *Lister) ILAt(a target.Addr) (*answer.IL, error) {
 var errUnnamed = target.Unsupportedf("IL at an address has no name")
 
 // methodOrCode returns the method of a MethodDesc or of an address in code.
-func (l *Lister) methodOrCode(a target.Addr) (*code.MethodDesc, error) {
+func (l *Lister) methodOrCode(a target.Addr) (*dac.MethodDesc, error) {
 	m, err := l.code.MethodDesc(a)
 	if err == nil {
 		return m, nil
@@ -90,7 +90,7 @@ type ilBody struct {
 	md   *metadata.Metadata // nil for tokens of a dynamic method
 }
 
-func (l *Lister) methodIL(m *code.MethodDesc) (*ilBody, error) {
+func (l *Lister) methodIL(m *dac.MethodDesc) (*ilBody, error) {
 	body, err := l.code.IL(m)
 	if err != nil {
 		return nil, err

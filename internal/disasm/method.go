@@ -9,7 +9,6 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/image/codeinfo"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
@@ -32,7 +31,7 @@ func (l *Lister) Method(ctx context.Context, a target.Addr, o MethodOptions) (*a
 		return nil, err
 	}
 	out := &answer.Disassembly{Method: info.Method.Addr, Kind: info.Kind.String(), Start: info.Start, Size: info.Size, At: a}
-	out.Name = out.Text(l.code.MethodName(info.Method, code.MethodFull))
+	out.Name = out.Text(l.code.MethodName(info.Method, dac.MethodFull))
 	if info.Start == 0 {
 		return out, nil
 	}
@@ -44,7 +43,7 @@ func (l *Lister) Method(ctx context.Context, a target.Addr, o MethodOptions) (*a
 		return nil, err
 	}
 	m := machineCode{l: l, info: info, bytes: b, mapped: map[uint32]int{}}
-	if m.ilMap, err = l.code.ILMap(info); err != nil && !code.NoDebugInfo(err) {
+	if m.ilMap, err = l.code.ILMap(info); err != nil && !dac.NoDebugInfo(err) {
 		out.Note(err)
 	}
 	for _, at := range m.ilMap {
@@ -65,7 +64,7 @@ func (l *Lister) Method(ctx context.Context, a target.Addr, o MethodOptions) (*a
 }
 
 // addTables adds what the compiler recorded about the code.
-func (l *Lister) addTables(info code.Info, o MethodOptions, out *answer.Disassembly) {
+func (l *Lister) addTables(info dac.CodeInfo, o MethodOptions, out *answer.Disassembly) {
 	if o.GCInfo {
 		if out.GC, out.GCErr = l.code.GCInfo(info); out.GCErr == nil {
 			out.GC.Method, out.GC.Name = out.Method, out.Name
@@ -79,9 +78,9 @@ func (l *Lister) addTables(info code.Info, o MethodOptions, out *answer.Disassem
 }
 
 // instructionsOf returns the instructions of a method's IL. It returns nothing for a method without IL.
-func (l *Lister) instructionsOf(m *code.MethodDesc, g *answer.Gaps) ([]answer.ILInstruction, error) {
+func (l *Lister) instructionsOf(m *dac.MethodDesc, g *answer.Gaps) ([]answer.ILInstruction, error) {
 	b, err := l.methodIL(m)
-	if errors.Is(err, code.ErrNoIL) {
+	if errors.Is(err, dac.ErrNoIL) {
 		return nil, nil
 	}
 	if err != nil {
@@ -100,7 +99,7 @@ func (l *Lister) instructionsOf(m *code.MethodDesc, g *answer.Gaps) ([]answer.IL
 // A machineCode is the code of a method with its map to IL.
 type machineCode struct {
 	l      *Lister
-	info   code.Info
+	info   dac.CodeInfo
 	bytes  []byte
 	ilMap  []codeinfo.ILMapping
 	mapped map[uint32]int // from code offset to IL offset
@@ -176,14 +175,14 @@ func (m *machineCode) ilFrom(start int) []answer.ILInstruction {
 // A Lister disassembles methods, in IL and machine code, with names. It is safe for concurrent use.
 type Lister struct {
 	rt      *dac.Runtime
-	code    *code.Reader
+	code    *dac.CodeReader
 	objects *objects.Reader
 	names   *Names
 }
 
 // NewLister returns a Lister for a runtime's methods.
 func NewLister(rt *dac.Runtime, r *objects.Reader) *Lister {
-	return &Lister{rt: rt, code: code.Of(rt), objects: r, names: NewNames(rt, r)}
+	return &Lister{rt: rt, code: dac.CodeOf(rt), objects: r, names: NewNames(rt, r)}
 }
 
 // arch returns the processor of the machine code.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
@@ -12,14 +11,14 @@ import (
 // Names describes the addresses that instructions refer to. It is safe for concurrent use.
 type Names struct {
 	rt      *dac.Runtime
-	reader  *code.Reader // of rt
+	reader  *dac.CodeReader // of rt
 	objects *objects.Reader
 	modules []target.Module // sorted by Base
 }
 
 // NewNames returns the names of a process with the runtime rt.
 func NewNames(rt *dac.Runtime, r *objects.Reader) *Names {
-	return &Names{rt: rt, reader: code.Of(rt), objects: r, modules: rt.Target().Modules()}
+	return &Names{rt: rt, reader: dac.CodeOf(rt), objects: r, modules: rt.Target().Modules()}
 }
 
 // longestString is the maximum quoted length of a string literal, in UTF-16 code units.
@@ -110,8 +109,8 @@ func (n *Names) stubEnd(a target.Addr) (Instruction, bool) {
 	return Instruction{}, false
 }
 
-func (n *Names) method(m *code.MethodDesc, offset uint32) string {
-	name, err := n.reader.MethodName(m, code.MethodFull)
+func (n *Names) method(m *dac.MethodDesc, offset uint32) string {
+	name, err := n.reader.MethodName(m, dac.MethodFull)
 	if err != nil {
 		return ""
 	}

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
 )
@@ -20,7 +19,7 @@ type NullUse struct {
 }
 
 // NullUses returns how the statement with the code at ip uses references, in the order of its IL instructions. It fails
-// as code.Reader.Statement does, and if a name is unreadable.
+// as dac.CodeReader.Statement does, and if a name is unreadable.
 func (l *Lister) NullUses(ip target.Addr) ([]NullUse, error) {
 	m, statement, err := l.code.Statement(ip)
 	if err != nil || len(statement) == 0 {
@@ -69,7 +68,7 @@ func (l *Lister) NullUses(ip target.Addr) ([]NullUse, error) {
 }
 
 // fieldAt returns the offset of a field from the start of its object, or -1 if it is unreadable or not resolved yet.
-func (l *Lister) fieldAt(m *code.MethodDesc, t metadata.Token) int64 {
+func (l *Lister) fieldAt(m *dac.MethodDesc, t metadata.Token) int64 {
 	of := dac.MapFieldDef
 	if t.Table() == metadata.TableMemberRef {
 		of = dac.MapMemberRef

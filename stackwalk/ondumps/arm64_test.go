@@ -10,7 +10,6 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/stackwalk"
-	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -45,7 +44,7 @@ func TestWithoutUnwindData(t *testing.T) {
 }
 
 // nativeIPs returns the instruction pointers of a thread's activations.
-func nativeIPs(t *testing.T, w *stackwalk.Walker, th *threads.Thread) (out []target.Addr) {
+func nativeIPs(t *testing.T, w *stackwalk.Walker, th *stackwalk.Thread) (out []target.Addr) {
 	for f := range w.Walk(t.Context(), th.Managed, th.OS.Registers, stackwalk.WalkOptions{Native: true}) {
 		assert.NoError(t, f.Err)
 		if f.Kind != stackwalk.FrameExplicit {

@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/stackwalk"
-	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -32,7 +32,7 @@ func openDamaged(t *testing.T, name string) (*sosgo.Dump, *stackMemory) {
 
 // walkDamaged opens a canned dump as openDamaged does. It returns its walker, and the thread worker with its undamaged
 // managed frames.
-func walkDamaged(t *testing.T, name string) (d *sosgo.Dump, mem *stackMemory, w *stackwalk.Walker, th *threads.Thread, whole []target.Addr) {
+func walkDamaged(t *testing.T, name string) (d *sosgo.Dump, mem *stackMemory, w *stackwalk.Walker, th *stackwalk.Thread, whole []target.Addr) {
 	d, mem = openDamaged(t, name)
 	w, err := d.Walker()
 	require.NoError(t, err)
@@ -44,7 +44,7 @@ func walkDamaged(t *testing.T, name string) (d *sosgo.Dump, mem *stackMemory, w 
 }
 
 // worker returns the thread of the scenario "zoo" that holds locks.
-func worker(t *testing.T, d *sosgo.Dump) *threads.Thread {
+func worker(t *testing.T, d *sosgo.Dump) *stackwalk.Thread {
 	list, err := d.Threads()
 	require.NoError(t, err)
 	for i := range list {
@@ -58,7 +58,7 @@ func worker(t *testing.T, d *sosgo.Dump) *threads.Thread {
 
 // managedFrames returns the instruction pointers of the managed frames of a walk, and
 // why it ended.
-func managedFrames(w *stackwalk.Walker, th *threads.Thread, regs target.Registers, o stackwalk.WalkOptions) (ips []target.Addr, err error) {
+func managedFrames(w *stackwalk.Walker, th *stackwalk.Thread, regs target.Registers, o stackwalk.WalkOptions) (ips []target.Addr, err error) {
 	for f := range w.Walk(context.Background(), th.Managed, regs, o) {
 		if f.Kind == stackwalk.FrameManaged {
 			ips = append(ips, f.IP)
@@ -197,7 +197,7 @@ func TestReturnsHaveTheFrames(t *testing.T) {
 			t.Skip("no runtime, or no heap")
 		}
 		compared := 0
-		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *threads.Thread) {
+		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *stackwalk.Thread) {
 			assert.NotNil(t, w.Runtime())
 			stack, err := th.Stack(d.Target())
 			require.NoError(t, err)
@@ -232,7 +232,7 @@ func TestContextsThatEnd(t *testing.T) {
 		d := testdump.Open(t, name)
 		ended, cancel := context.WithCancel(context.Background())
 		cancel()
-		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *threads.Thread) {
+		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *stackwalk.Thread) {
 			began := time.Now()
 			frames := slices.Collect(w.Walk(ended, th.Managed, th.OS.Registers, stackwalk.WalkOptions{}))
 			assert.ErrorIs(t, frames[len(frames)-1].Err, context.Canceled)
@@ -258,7 +258,7 @@ func TestModules(t *testing.T) {
 	for _, name := range []string{"net10-zoo", "win-net10-zoo"} {
 		d := testdump.Open(t, name)
 		native := 0
-		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *threads.Thread) {
+		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *stackwalk.Thread) {
 			for f := range w.Walk(context.Background(), th.Managed, th.OS.Registers, stackwalk.WalkOptions{Native: true}) {
 				m, ok := w.Module(f.IP)
 				if f.Kind == stackwalk.FrameNative && ok {
@@ -303,9 +303,9 @@ func codeMaps(t *testing.T, d *sosgo.Dump) (out []target.Range) {
 		Map   int `layout:"HeaderMap"`
 	}
 	require.NoError(t, rt.Layout().Bind("CodeHeapListNode", &node))
-	sections, _ := code.Of(rt).RangeSections() // the readable ones
+	sections, _ := dac.CodeOf(rt).RangeSections() // the readable ones
 	for _, s := range sections {
-		if s.Kind != code.JIT {
+		if s.Kind != dac.CodeJIT {
 			continue
 		}
 		var words [3]target.Addr

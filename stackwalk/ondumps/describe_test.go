@@ -15,7 +15,6 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk"
-	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -184,7 +183,7 @@ func TestDescribeRoots(t *testing.T) {
 		r, err := d.Objects()
 		require.NoError(t, err)
 		found := 0
-		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *threads.Thread) {
+		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *stackwalk.Thread) {
 			for root, err := range w.Roots(context.Background(), th.Managed, th.OS.Registers) {
 				if err != nil || root.Object != want {
 					continue
@@ -218,7 +217,7 @@ func TestDebugStack(t *testing.T) {
 			t.Skip("no runtime, or no heap")
 		}
 		labels := map[string]int{}
-		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *threads.Thread) {
+		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *stackwalk.Thread) {
 			var want, got []target.Addr
 			for f := range w.Walk(context.Background(), th.Managed, th.OS.Registers, stackwalk.WalkOptions{}) {
 				if f.Kind == stackwalk.FrameManaged {
@@ -258,7 +257,7 @@ func TestDebugStackThrow(t *testing.T) {
 		offset, err := rt.Layout().Offset("HelperMethodFrame", "Attribs")
 		require.NoError(t, err)
 		frames := 0
-		eachStack(t, over, func(w *stackwalk.Walker, th *threads.Thread) {
+		eachStack(t, over, func(w *stackwalk.Walker, th *stackwalk.Thread) {
 			labels := func() (out []string) {
 				var gaps answer.Gaps
 				for f := range w.DebugStack(t.Context(), th.Managed, th.OS.Registers, stackwalk.WalkOptions{Now: true}, &gaps) {
@@ -289,7 +288,7 @@ func TestDebugStackNames(t *testing.T) {
 	for _, name := range []string{"net10-zoo", "win-net10-zoo"} {
 		d := testdump.Open(t, name)
 		var names []string
-		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *threads.Thread) {
+		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *stackwalk.Thread) {
 			var gaps answer.Gaps
 			for f, err := range w.DebugStack(context.Background(), th.Managed, th.OS.Registers, stackwalk.WalkOptions{Now: true}, &gaps) {
 				if err == nil {
@@ -325,7 +324,7 @@ func TestStackTree(t *testing.T) {
 		var tree stackwalk.StackTree
 		managed := func(f *stackwalk.Frame) bool { return f.Kind == stackwalk.FrameManaged }
 		frames := map[uint32]int{}
-		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *threads.Thread) {
+		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *stackwalk.Thread) {
 			walk := w.Walk(context.Background(), th.Managed, th.OS.Registers, stackwalk.WalkOptions{})
 			require.NoError(t, tree.Add(th.ID(), walk, managed))
 			for f := range walk {

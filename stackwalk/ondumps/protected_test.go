@@ -13,7 +13,6 @@ import (
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk"
-	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -166,7 +165,7 @@ func (p *protectedCase) roots(t *testing.T, d *testdump.Dump, class string, dama
 	require.NoError(t, err)
 	list, err := bad.Threads()
 	require.NoError(t, err)
-	i := slices.IndexFunc(list, func(th threads.Thread) bool { return th.OS != nil && th.OS.ID == p.thread })
+	i := slices.IndexFunc(list, func(th stackwalk.Thread) bool { return th.OS != nil && th.OS.ID == p.thread })
 	require.GreaterOrEqual(t, i, 0)
 	for r, err := range w.Roots(context.Background(), list[i].Managed, list[i].OS.Registers) {
 		switch {

@@ -14,7 +14,6 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/stackwalk"
-	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -131,7 +130,7 @@ func TestRootsOfGCFrames(t *testing.T) {
 		h, err := d.Heap()
 		require.NoError(t, err)
 		protected, alone := 0, 0
-		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *threads.Thread) {
+		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *stackwalk.Thread) {
 			held, chained := map[target.Addr]bool{}, map[target.Addr]int{}
 			for r, err := range w.Roots(context.Background(), th.Managed, th.OS.Registers) {
 				if err != nil {

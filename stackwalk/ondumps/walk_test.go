@@ -13,7 +13,6 @@ import (
 	"github.com/sosgo/sosgo/internal/image/unwind"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/stackwalk"
-	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -27,7 +26,7 @@ func registersByName(arch target.Arch) map[string]target.Reg {
 }
 
 // eachStack calls f for each thread of d that has a managed stack.
-func eachStack(t testing.TB, d *sosgo.Dump, f func(w *stackwalk.Walker, th *threads.Thread)) {
+func eachStack(t testing.TB, d *sosgo.Dump, f func(w *stackwalk.Walker, th *stackwalk.Thread)) {
 	threads, err := d.Threads()
 	if err != nil {
 		t.Logf("threads: %v", err)
@@ -57,7 +56,7 @@ func TestWalkAgainstOracle(t *testing.T) {
 		})
 		frames, registers, wrong := 0, 0, 0
 		byName := registersByName(d.Dump.Target().Platform().Arch)
-		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *threads.Thread) {
+		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *stackwalk.Thread) {
 			list := want[th.OS.ID]
 			if len(list) == 1 && list[0]["method"] == nil && list[0]["frame"] == nil {
 				list = nil // the oracle's form for a thread without frames
@@ -103,7 +102,7 @@ func TestWalkAgainstOracle(t *testing.T) {
 // walk ends.
 func TestWalkCanned(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
-		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *threads.Thread) {
+		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *stackwalk.Thread) {
 			for _, native := range []bool{false, true} {
 				var last target.Addr
 				leaf := false // a leaf may have the stack pointer of its caller
@@ -118,7 +117,7 @@ func TestWalkCanned(t *testing.T) {
 	})
 }
 
-func snapshot(w *stackwalk.Walker, th *threads.Thread, o stackwalk.SnapshotOptions) ([]stackwalk.SnapshotFrame, error) {
+func snapshot(w *stackwalk.Walker, th *stackwalk.Thread, o stackwalk.SnapshotOptions) ([]stackwalk.SnapshotFrame, error) {
 	s := w.Snapshot(th.Managed, th.OS.Registers, o)
 	var out []stackwalk.SnapshotFrame
 	for f := range s.Frames(context.Background()) {
@@ -133,7 +132,7 @@ func TestSnapshotContract(t *testing.T) {
 		if !d.HasRuntime() {
 			t.Skip("no runtime with managed frames")
 		}
-		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *threads.Thread) {
+		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *stackwalk.Thread) {
 			var managed []stackwalk.Frame
 			for f := range w.Walk(context.Background(), th.Managed, th.OS.Registers, stackwalk.WalkOptions{}) {
 				if f.Kind == stackwalk.FrameManaged {
@@ -166,7 +165,7 @@ func TestSnapshotContract(t *testing.T) {
 }
 
 // checkSeeds: if the runtime is on top of the stack, only a seed helps. Otherwise it is ignored.
-func checkSeeds(t *testing.T, w *stackwalk.Walker, th *threads.Thread, managed []stackwalk.Frame, whole []stackwalk.SnapshotFrame) {
+func checkSeeds(t *testing.T, w *stackwalk.Walker, th *stackwalk.Thread, managed []stackwalk.Frame, whole []stackwalk.SnapshotFrame) {
 	seed := managed[len(managed)-1].Regs
 	unseeded, err := snapshot(w, th, stackwalk.SnapshotOptions{})
 	seeded, seededErr := snapshot(w, th, stackwalk.SnapshotOptions{Seed: &seed})
@@ -184,7 +183,7 @@ func checkSeeds(t *testing.T, w *stackwalk.Walker, th *threads.Thread, managed [
 	assert.Equal(t, err, seededErr)
 }
 
-func checkAbort(t *testing.T, w *stackwalk.Walker, th *threads.Thread) {
+func checkAbort(t *testing.T, w *stackwalk.Walker, th *stackwalk.Thread) {
 	s := w.Snapshot(th.Managed, th.OS.Registers, stackwalk.SnapshotOptions{Synchronous: true})
 	for range s.Frames(context.Background()) {
 		break
@@ -194,7 +193,7 @@ func checkAbort(t *testing.T, w *stackwalk.Walker, th *threads.Thread) {
 
 func TestSnapshotUnsafe(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
-	eachStack(t, d.Dump, func(w *stackwalk.Walker, th *threads.Thread) {
+	eachStack(t, d.Dump, func(w *stackwalk.Walker, th *stackwalk.Thread) {
 		gone := *th
 		os := *th.OS
 		os.Registers = target.Registers{Arch: target.ArchAMD64}
@@ -286,9 +285,9 @@ func FuzzWalk(f *testing.F) {
 		f.Skip(err)
 	}
 	defer fuzzed.Close()
-	var all []threads.Thread
+	var all []stackwalk.Thread
 	var walker *stackwalk.Walker
-	eachStack(f, fuzzed, func(w *stackwalk.Walker, th *threads.Thread) { walker, all = w, append(all, *th) })
+	eachStack(f, fuzzed, func(w *stackwalk.Walker, th *stackwalk.Thread) { walker, all = w, append(all, *th) })
 	if len(all) == 0 {
 		f.Skip("no managed threads")
 	}

@@ -9,12 +9,11 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/words"
-	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
@@ -22,11 +21,11 @@ import (
 
 // loadContext is an AssemblyLoadContext, or an object of a derived class.
 type loadContext struct {
-	_           shapes.Type `of:"System.Runtime.Loader.AssemblyLoadContext"`
-	Name        shapes.Ref  `field:"_name"`
-	ID          shapes.Int  `field:"_id"`
-	State       shapes.Int  `field:"_state"`
-	Collectible shapes.Int  `field:"_isCollectible"`
+	_           objects.Shape    `of:"System.Runtime.Loader.AssemblyLoadContext"`
+	Name        objects.RefField `field:"_name"`
+	ID          objects.IntField `field:"_id"`
+	State       objects.IntField `field:"_state"`
+	Collectible objects.IntField `field:"_isCollectible"`
 }
 
 // unloading is the value of AssemblyLoadContext.InternalState after Unload was called.
@@ -84,8 +83,8 @@ func (l *lister) find() error {
 		l.Note(err)
 		return nil
 	}
-	in := shapes.Reading{Gaps: &l.out.Gaps, Binder: b}
-	for o, f := range shapes.OnObjects[*loadContext](l.ctx, in, h, l.Scan("looking for load contexts", heap.ScanOptions{})) {
+	in := objects.Reading{Gaps: &l.out.Gaps, Binder: b}
+	for o, f := range objects.ReadObjects[*loadContext](l.ctx, in, h, l.Scan("looking for load contexts", heap.ScanOptions{})) {
 		s, x := f.Shape, f.At()
 		c := answer.AssemblyContext{Address: o.Addr, Name: in.TextAt(&s.Name, x), Type: in.TypeText(o), ID: in.IntAt(&s.ID, x), Collectible: in.BoolAt(&s.Collectible, x),
 			Assemblies: []answer.ContextAssembly{}}
@@ -297,7 +296,7 @@ func (l *lister) running() map[target.Addr][]answer.UnloadBlocker {
 			seen[allocator] = true
 			who := t.Describe(&l.out.Gaps)
 			b := answer.UnloadBlocker{Kind: answer.BlockedByCode, Strength: answer.StrengthProved, Times: 1, Thread: &who,
-				Frame: l.out.Text(code.Of(f.Runtime).MethodName(f.Code.Method, code.MethodQualified))}
+				Frame: l.out.Text(dac.CodeOf(f.Runtime).MethodName(f.Code.Method, dac.MethodQualified))}
 			b.Statement = words.ThreadRuns.Of(words.ThreadAndID(who), words.Method(b.Frame.String()))
 			out[allocator] = append(out[allocator], b)
 		}

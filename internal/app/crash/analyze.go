@@ -6,14 +6,14 @@ import (
 	"iter"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/stackwalk"
-	"github.com/sosgo/sosgo/stackwalk/threads"
 )
 
 // Analyze describes what a thread of w's runtime ran and threw last, whether or not it died of that. The answer has the
 // managed frames, the exception with its causes, and the other exceptions being handled, as in the analysis for Windows
 // Error Reporting (clrma.h). o selects what the frames show. The answer records the unreadable parts.
-func Analyze(ctx context.Context, w *stackwalk.Walker, t *threads.Thread, o threads.StackOptions) *answer.ThreadAnalysis {
+func Analyze(ctx context.Context, w *stackwalk.Walker, t *stackwalk.Thread, o threads.StackOptions) *answer.ThreadAnalysis {
 	if t == nil {
 		return &answer.ThreadAnalysis{}
 	}
@@ -21,7 +21,7 @@ func Analyze(ctx context.Context, w *stackwalk.Walker, t *threads.Thread, o thre
 	if t.Index >= 0 {
 		out.Index = &t.Index
 	}
-	stacks := threads.Stacks(ctx, w, []*threads.Thread{t}, o)
+	stacks := threads.Stacks(ctx, w, []*stackwalk.Thread{t}, o)
 	rt := w.Runtime()
 	if out.Frames = stacks.Frames; !w.AllNative() {
 		out.Frames = managedFrames(stacks.Frames)

@@ -10,7 +10,8 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/app/crash"
 	"github.com/sosgo/sosgo/internal/test/testdump"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/internal/threads"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -25,7 +26,7 @@ func TestAnalyze(t *testing.T) {
 	require.NoError(t, err)
 	id, ok := crash.ThreadID(d.Target())
 	require.True(t, ok)
-	died := threads.ByID(list, id)
+	died := stackwalk.ThreadByID(list, id)
 	a := crash.Analyze(context.Background(), w, died, threads.StackOptions{})
 	var methods []string
 	for f, err := range a.Frames {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/words"
@@ -64,7 +63,7 @@ func ending(rt *dac.Runtime, c *Crash, g *answer.Gaps) *answer.EndingException {
 	if c == nil || c.Deduced.IsZero() || c.Thread == nil {
 		return nil
 	}
-	x, err := code.Of(rt).DescribeException(c.Thrown, code.ExceptionOptions{})
+	x, err := dac.CodeOf(rt).DescribeException(c.Thrown, dac.ExceptionOptions{})
 	if err != nil {
 		g.Note(err)
 		return nil
@@ -138,7 +137,7 @@ func (d *describer) prepared(root target.Addr, t *dac.Thread, e *dac.Exception) 
 	if err != nil || !outOfPreparation(trace, t.Stack) {
 		return method, false, err
 	}
-	r := code.Of(d.rt)
+	r := dac.CodeOf(d.rt)
 	md, err := r.MethodDesc(trace[0].Method)
 	if err != nil {
 		return method, false, err
@@ -150,7 +149,7 @@ func (d *describer) prepared(root target.Addr, t *dac.Thread, e *dac.Exception) 
 	if n, err := md.Name(); err == nil && n == ".cctor" {
 		return method, false, nil
 	}
-	name, err := r.MethodName(md, code.MethodFull)
+	name, err := r.MethodName(md, dac.MethodFull)
 	if err != nil {
 		return method, true, nil
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -53,11 +53,11 @@ func TestConcludeOverflow(t *testing.T) {
 		{Method: answer.Text{S: "A.Step()"}},
 		{Method: answer.Text{S: "A.Main()"}},
 	}}
-	d := &describer{died: &Crash{Thread: &threads.Thread{}}, out: out}
+	d := &describer{died: &Crash{Thread: &stackwalk.Thread{}}, out: out}
 	assert.True(t, d.overflowed())
 	d.concludeOverflow()
 	assert.Equal(t, "the stack overflowed: A.Walk() called itself through A.Step() [walk.cs @ 7]", out.Likely)
-	none := &describer{died: &Crash{Thread: &threads.Thread{}}, out: &answer.Crash{}}
+	none := &describer{died: &Crash{Thread: &stackwalk.Thread{}}, out: &answer.Crash{}}
 	assert.False(t, none.overflowed())
 	none.concludeOverflow()
 	assert.Equal(t, "the stack overflowed", none.out.Likely)
@@ -65,7 +65,7 @@ func TestConcludeOverflow(t *testing.T) {
 
 // TestFinalizing checks that the finalizer thread's work is reported, and its idleness is not.
 func TestFinalizing(t *testing.T) {
-	list := []threads.Thread{{OS: &target.Thread{ID: 6}, Managed: &dac.Thread{}}, {OS: &target.Thread{ID: 7}, Managed: &dac.Thread{Finalizer: true}}}
+	list := []stackwalk.Thread{{OS: &target.Thread{ID: 6}, Managed: &dac.Thread{}}, {OS: &target.Thread{ID: 7}, Managed: &dac.Thread{Finalizer: true}}}
 	row := func(id uint32, kind, text, top string) (w answer.WaitingThread) {
 		w.OSID, w.Kind, w.Text, w.Top.S = id, kind, text, top
 		return w
@@ -75,8 +75,8 @@ func TestFinalizing(t *testing.T) {
 		d.finalizing(list, &answer.Waiting{Threads: rows})
 		return d.out.Verdicts
 	}
-	got := conclude(row(6, threads.ActivitySleep.String(), "sleeps", "A()"), row(7, threads.ActivitySleep.String(), "sleeps", "B.Finalize()"))
+	got := conclude(row(6, stackwalk.ActivitySleep.String(), "sleeps", "A()"), row(7, stackwalk.ActivitySleep.String(), "sleeps", "B.Finalize()"))
 	require.Len(t, got, 1)
 	assert.Equal(t, "the finalizer thread sleeps in B.Finalize()", got[0].Text)
-	assert.Empty(t, conclude(row(6, threads.ActivitySleep.String(), "sleeps", "A()"), row(7, threads.ActivityIdle.String(), "idle (finalizer)", "")))
+	assert.Empty(t, conclude(row(6, stackwalk.ActivitySleep.String(), "sleeps", "A()"), row(7, stackwalk.ActivityIdle.String(), "idle (finalizer)", "")))
 }

@@ -15,14 +15,14 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/process"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
 // A Crash describes why the process died, as far as the dump shows.
 type Crash struct {
 	Exception *target.Exception // signal or exception record, or nil
-	Thread    *threads.Thread   // the thread that died, or nil if unknown
+	Thread    *stackwalk.Thread // the thread that died, or nil if unknown
 	Thrown    target.Addr       // the exception that the thread was handling or threw last, or that Deduced explains; or 0
 	Record    *Record           // the crash record of a NativeAOT process, or nil
 	// Unhandled reports that the runtime found no handler for Thrown, or created it for a fatal error.
@@ -30,8 +30,8 @@ type Crash struct {
 	// Deduced is the evidence that Thrown likely ended the process, set if no record of the thread refers to Thrown.
 	Deduced answer.Statement
 	carried []carried
-	list    []threads.Thread // of the process
-	lost    error            // why list may be incomplete
+	list    []stackwalk.Thread // of the process
+	lost    error              // why list may be incomplete
 }
 
 // Options selects where Read searches for the exception of a crash.
@@ -66,7 +66,7 @@ func Died(p *process.Process) (id uint32, ok bool) {
 
 // A carried is an exception of a thread, handled or thrown last.
 type carried struct {
-	thread *threads.Thread
+	thread *stackwalk.Thread
 	thrown target.Addr
 	state  string              // answer.CarriedUnhandled …
 	in     *dac.ExceptionState // nil if it is not being handled
@@ -104,7 +104,7 @@ func read(p *process.Process) (*Crash, error) {
 }
 
 // readFrom is read with a list of the threads. lost is why it may be incomplete.
-func readFrom(p *process.Process, list []threads.Thread, lost error) (*Crash, error) {
+func readFrom(p *process.Process, list []stackwalk.Thread, lost error) (*Crash, error) {
 	c := &Crash{list: list, lost: lost}
 	if x, ok := p.Target().Exception(); ok && !x.Requested {
 		c.Exception = &x
@@ -120,7 +120,7 @@ func readFrom(p *process.Process, list []threads.Thread, lost error) (*Crash, er
 		err = lost
 	}
 	if id, ok := ThreadID(p.Target()); ok {
-		c.Thread = threads.ByID(list, id)
+		c.Thread = stackwalk.ThreadByID(list, id)
 	}
 	if rt, rerr := p.Runtime(); rerr == nil {
 		var xerr error
@@ -134,7 +134,7 @@ func readFrom(p *process.Process, list []threads.Thread, lost error) (*Crash, er
 
 // carriedBy collects the exceptions that threads are handling, outermost last. For a thread that handles no exception,
 // it has the last thrown one.
-func carriedBy(rt *dac.Runtime, list []threads.Thread) ([]carried, error) {
+func carriedBy(rt *dac.Runtime, list []stackwalk.Thread) ([]carried, error) {
 	var out []carried
 	var first error
 	for i := range list {

@@ -10,16 +10,15 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/app/resolve"
 	"github.com/sosgo/sosgo/internal/disasm"
+	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/stackwalk"
-	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -53,7 +52,7 @@ func describe(ctx context.Context, p *process.Process, o Options) *answer.Crash 
 }
 
 // describeFrom is describe with a list of the threads. lost is why it may be incomplete.
-func describeFrom(ctx context.Context, p *process.Process, list []threads.Thread, lost error, o Options) *answer.Crash {
+func describeFrom(ctx context.Context, p *process.Process, list []stackwalk.Thread, lost error, o Options) *answer.Crash {
 	if r := p.Dump().File().Report(); r != nil {
 		return r.Crash()
 	}
@@ -102,7 +101,7 @@ func describeBriefly(p *process.Process, o Options) *answer.Crash {
 	if died.Thrown == 0 || !d.blames() {
 		return d.out
 	}
-	x, err := code.Of(rt).DescribeException(died.Thrown, code.ExceptionOptions{Brief: true})
+	x, err := dac.CodeOf(rt).DescribeException(died.Thrown, dac.ExceptionOptions{Brief: true})
 	if err == nil && x.Type.Err == nil {
 		d.out.Exceptions = []answer.Exception{*x}
 		strength, evidence := d.blamed()
@@ -452,9 +451,9 @@ func known(a target.Addr, ok bool) answer.Maybe[target.Addr] {
 // where returns the method of an instruction, or its module and offset.
 func (d *describer) where(ip target.Addr) string {
 	if d.rt != nil {
-		r := code.Of(d.rt)
+		r := dac.CodeOf(d.rt)
 		if info, err := r.PlaceAt(ip); err == nil {
-			if name, err := r.MethodName(info.Method, code.MethodFull); err == nil {
+			if name, err := r.MethodName(info.Method, dac.MethodFull); err == nil {
 				return name
 			}
 		}
@@ -515,7 +514,7 @@ func describeCarried(rt *dac.Runtime, list []carried, g *answer.Gaps) []answer.C
 	for i := range list {
 		c := &list[i]
 		row := answer.CarriedException{Thread: c.thread.Describe(g), State: c.state, Exception: c.thrown}
-		x, err := code.Of(rt).DescribeException(c.thrown, code.ExceptionOptions{Brief: true})
+		x, err := dac.CodeOf(rt).DescribeException(c.thrown, dac.ExceptionOptions{Brief: true})
 		if err != nil {
 			row.Type = g.Text("", err)
 		} else {
@@ -586,7 +585,7 @@ func (d *describer) outside(f *stackwalk.Frame) {
 		return
 	}
 	if md, err := f.Method(); err == nil && md != nil {
-		d.invoked, _ = code.Of(f.Runtime).MethodName(md, code.MethodFull)
+		d.invoked, _ = dac.CodeOf(f.Runtime).MethodName(md, dac.MethodFull)
 	}
 }
 
@@ -737,7 +736,7 @@ func (d *describer) nullUse(root *Fault, x *answer.Exception) {
 		return // no null reference
 	}
 	f := &x.Frames[0]
-	if throws, err := code.Of(d.rt).Throws(f.IP); throws || err != nil {
+	if throws, err := dac.CodeOf(d.rt).Throws(f.IP); throws || err != nil {
 		return // a throw of null, or code without a map or IL
 	}
 	uses, err := disasm.NewLister(d.rt, objects.New(d.rt)).NullUses(f.IP)
@@ -827,7 +826,7 @@ func (d *describer) meaning(root *Fault, x *answer.Exception) answer.Statement {
 			return words.RuntimeThrows.Of(words.Method(f.Function.S))
 		}
 		if !ofFramework(f.Function.S) {
-			throws, err := code.Of(d.rt).Throws(f.IP)
+			throws, err := dac.CodeOf(d.rt).Throws(f.IP)
 			if throws {
 				root.Unusual = true
 				if root.Type == nullReference {
@@ -1026,14 +1025,14 @@ func (d *describer) circle(w *answer.Waiting, circle []answer.Thread) {
 }
 
 // finalizing describes the finalizer thread while it runs code of the program.
-func (d *describer) finalizing(list []threads.Thread, w *answer.Waiting) {
+func (d *describer) finalizing(list []stackwalk.Thread, w *answer.Waiting) {
 	for i := range list {
 		t := &list[i]
 		if t.Managed == nil || !t.Managed.Finalizer {
 			continue
 		}
 		for j := range w.Threads {
-			if row := &w.Threads[j]; row.OSID == t.ID() && row.Kind != threads.ActivityIdle.String() && row.Top.S != "" {
+			if row := &w.Threads[j]; row.OSID == t.ID() && row.Kind != stackwalk.ActivityIdle.String() && row.Top.S != "" {
 				where := row.Top.S
 				if row.Caller.S != "" {
 					where = row.Caller.S
@@ -1047,7 +1046,7 @@ func (d *describer) finalizing(list []threads.Thread, w *answer.Waiting) {
 }
 
 // threadSays names a thread.
-func threadSays(t *threads.Thread) answer.Statement { return words.ThreadAndID(t.Describe(nil)) }
+func threadSays(t *stackwalk.Thread) answer.Statement { return words.ThreadAndID(t.Describe(nil)) }
 
 // faults converts exceptions for LikelyCause.
 func (d *describer) faults(list []answer.Exception) []Fault {

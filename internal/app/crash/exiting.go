@@ -4,19 +4,18 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk"
-	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
 // exiting reports in the answer that the process is exiting: a thread is in Environment.Exit, or runs an exit handler
 // of the program. finalizer reports whether that thread is the finalizer thread.
-func (d *describer) exiting(walker *stackwalk.Walker, list []threads.Thread, w *answer.Waiting) (finalizer bool) {
+func (d *describer) exiting(walker *stackwalk.Walker, list []stackwalk.Thread, w *answer.Waiting) (finalizer bool) {
 	for i := range w.Threads {
-		if row := &w.Threads[i]; row.Kind == threads.ActivityExit.String() {
+		if row := &w.Threads[i]; row.Kind == stackwalk.ActivityExit.String() {
 			where := answer.Statement{}
 			if row.Caller.S != "" {
 				where = words.InMethod.Of(words.Method(row.Caller.S))
@@ -40,13 +39,13 @@ func (d *describer) exiting(walker *stackwalk.Walker, list []threads.Thread, w *
 }
 
 // exitFrame describes the frame of a thread that belongs to the process's exit, or returns the zero Statement.
-func (d *describer) exitFrame(walker *stackwalk.Walker, t *threads.Thread, handlers []target.Addr) answer.Statement {
+func (d *describer) exitFrame(walker *stackwalk.Walker, t *stackwalk.Thread, handlers []target.Addr) answer.Statement {
 	for f := range walker.Walk(d.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
 		md, err := f.Method()
 		if err != nil || md == nil || f.Kind != stackwalk.FrameManaged {
 			continue
 		}
-		name, err := code.Of(f.Runtime).MethodName(md, code.MethodFull)
+		name, err := dac.CodeOf(f.Runtime).MethodName(md, dac.MethodFull)
 		switch {
 		case err != nil: // the walk continues
 		case name == "System.AppContext.OnProcessExit()":

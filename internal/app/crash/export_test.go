@@ -8,18 +8,17 @@ import (
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/stackwalk"
-	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
 // A Subject is a process with the examined threads.
 type Subject struct {
 	*process.Process
-	list []threads.Thread
+	list []stackwalk.Thread
 }
 
 // NewSubject returns a process with list in place of its own threads.
-func NewSubject(p *process.Process, list ...threads.Thread) *Subject {
+func NewSubject(p *process.Process, list ...stackwalk.Thread) *Subject {
 	return &Subject{Process: p, list: list}
 }
 
@@ -29,7 +28,7 @@ func DescribeSubject(ctx context.Context, s *Subject) *answer.Crash {
 }
 
 // FailFastAt returns the FailFast description of t if f were a frame of Environment.FailFast.
-func FailFastAt(p *Subject, rt *dac.Runtime, w *stackwalk.Walker, t *threads.Thread, f *stackwalk.Frame) *answer.FailFast {
+func FailFastAt(p *Subject, rt *dac.Runtime, w *stackwalk.Walker, t *stackwalk.Thread, f *stackwalk.Frame) *answer.FailFast {
 	d := &describer{ctx: context.Background(), p: p.Process, rt: rt, died: &Crash{Thread: t}, out: &answer.Crash{}, fatal: f}
 	d.failFast(w)
 	return d.out.FailFast
@@ -43,7 +42,7 @@ var IsFailFast = isFailFast
 
 // Unreported returns the described access for an exception with its CONTEXT at context and the reported address a.
 func Unreported(p *Subject, context, a target.Addr) *answer.Touched {
-	state := carried{thread: &threads.Thread{}, in: &dac.ExceptionState{Context: context}}
+	state := carried{thread: &stackwalk.Thread{}, in: &dac.ExceptionState{Context: context}}
 	d := &describer{p: p.Process, died: &Crash{Thread: state.thread, carried: []carried{state}}, out: &answer.Crash{}}
 	a, by := d.unreported(a, words.ByRuntimesRecord)
 	d.touch(a, "", by)
@@ -64,7 +63,7 @@ func Exiting(rt *dac.Runtime, w *answer.Waiting) []answer.Verdict {
 func ExitHandlers(rt *dac.Runtime) []target.Addr { return (&describer{rt: rt}).exitHandlers() }
 
 // ExitFrame is exitFrame.
-func ExitFrame(rt *dac.Runtime, w *stackwalk.Walker, t *threads.Thread, handlers []target.Addr) string {
+func ExitFrame(rt *dac.Runtime, w *stackwalk.Walker, t *stackwalk.Thread, handlers []target.Addr) string {
 	return (&describer{ctx: context.Background(), rt: rt}).exitFrame(w, t, handlers).Text
 }
 

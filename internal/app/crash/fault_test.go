@@ -14,7 +14,7 @@ import (
 	"github.com/sosgo/sosgo/internal/app/crash"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/process"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -78,11 +78,11 @@ func (p *faulty) interrupt(ip, sp target.Addr, rbx uint64) {
 	p.word(a+224, uint64(a+0x200)&^63)
 }
 
-func openFaulty(t *testing.T) (*faulty, func() *crash.Subject, *dac.Runtime, *threads.Thread) {
+func openFaulty(t *testing.T) (*faulty, func() *crash.Subject, *dac.Runtime, *stackwalk.Thread) {
 	return openFaultyOf(t, "net10-zoo")
 }
 
-func openFaultyOf(t *testing.T, name string) (*faulty, func() *crash.Subject, *dac.Runtime, *threads.Thread) {
+func openFaultyOf(t *testing.T, name string) (*faulty, func() *crash.Subject, *dac.Runtime, *stackwalk.Thread) {
 	d := testdump.Open(t, name)
 	raw, err := dump.Open(d.Case.Path, dump.Options{})
 	require.NoError(t, err)

@@ -7,14 +7,14 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
 // TestReplaced checks that the outermost unhandled exception of a thread is blamed, as the runtime reports it. A
 // handled exception and another thread's exception are not blamed.
 func TestReplaced(t *testing.T) {
-	died, other := &threads.Thread{Managed: &dac.Thread{ManagedID: 1}}, &threads.Thread{Managed: &dac.Thread{ManagedID: 2}}
+	died, other := &stackwalk.Thread{Managed: &dac.Thread{ManagedID: 1}}, &stackwalk.Thread{Managed: &dac.Thread{ManagedID: 2}}
 	const handling, unhandled = answer.CarriedHandling, answer.CarriedUnhandled
 	list := func(states ...string) (out []carried) {
 		out = append(out, carried{thread: other, thrown: 0x900, state: handling})

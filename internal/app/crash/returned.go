@@ -7,7 +7,6 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/stackwalk"
-	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -17,7 +16,7 @@ const namedThreads = 5
 // returned concludes that Main has returned, and which threads keep the process alive. The runtime makes the thread
 // that runs Main a foreground thread (Assembly::ExecuteMainMethod), and a background thread when Main has returned
 // (RunMainPost). It then waits for the other foreground threads.
-func (d *describer) returned(walker *stackwalk.Walker, list []threads.Thread) {
+func (d *describer) returned(walker *stackwalk.Walker, list []stackwalk.Thread) {
 	if root, err := d.rt.RootAssembly(); err != nil || root == 0 {
 		if err != nil && !errors.Is(err, target.ErrUnsupported) {
 			d.out.Note(err)
@@ -57,8 +56,8 @@ func (d *describer) returned(walker *stackwalk.Walker, list []threads.Thread) {
 
 // initialThread returns the first thread of the process. If threads and processes share ids, it is the one with the
 // process's id; otherwise the first in the dump.
-func (d *describer) initialThread(list []threads.Thread) *threads.Thread {
-	var first *threads.Thread
+func (d *describer) initialThread(list []stackwalk.Thread) *stackwalk.Thread {
+	var first *stackwalk.Thread
 	for i := range list {
 		t := &list[i]
 		if t.OS == nil {
@@ -78,7 +77,7 @@ func (d *describer) initialThread(list []threads.Thread) *threads.Thread {
 const unknownFrame = "?"
 
 // outermost returns the method of a thread's outermost managed frame, or "".
-func (d *describer) outermost(walker *stackwalk.Walker, t *threads.Thread) (name string) {
+func (d *describer) outermost(walker *stackwalk.Walker, t *stackwalk.Thread) (name string) {
 	for f := range walker.Walk(d.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
 		if f.Missing() != nil {
 			return unknownFrame

@@ -5,9 +5,8 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/process"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -22,7 +21,7 @@ type ExceptionOptions struct {
 // threw none, or runs no managed code, the answer lists the exceptions of the other threads. With o.All it describes the
 // exceptions of all threads, and t may be nil. Both have the exception that ended the process if no thread has it. The
 // error for an object of another type is dac.ErrNotException.
-func Exception(ctx context.Context, p *process.Process, t *threads.Thread, o ExceptionOptions) (*answer.ThrownException, error) {
+func Exception(ctx context.Context, p *process.Process, t *stackwalk.Thread, o ExceptionOptions) (*answer.ThrownException, error) {
 	return process.WithRuntime(ctx, p, func(_ context.Context, c *process.Call, rt *dac.Runtime) (*answer.ThrownException, error) {
 		list, err := c.ThreadList()
 		if err != nil {
@@ -43,7 +42,7 @@ func Exception(ctx context.Context, p *process.Process, t *threads.Thread, o Exc
 				return nil, err
 			}
 		}
-		x, err := t.DescribeException(rt, o.Address, threads.ExceptionOptions{Nested: o.Nested})
+		x, err := t.DescribeException(rt, o.Address, stackwalk.ExceptionOptions{Nested: o.Nested})
 		if err == nil && x.Exception == nil {
 			return carriedByAll(c, rt, list, false), nil
 		}
@@ -53,7 +52,7 @@ func Exception(ctx context.Context, p *process.Process, t *threads.Thread, o Exc
 
 // carriedByAll lists the exceptions of all threads, with their stack traces if described is set, and the one that ended
 // the process.
-func carriedByAll(c *process.Call, rt *dac.Runtime, list []threads.Thread, described bool) *answer.ThrownException {
+func carriedByAll(c *process.Call, rt *dac.Runtime, list []stackwalk.Thread, described bool) *answer.ThrownException {
 	x := &answer.ThrownException{}
 	all, err := carriedBy(rt, list)
 	x.Note(err)
@@ -63,7 +62,7 @@ func carriedByAll(c *process.Call, rt *dac.Runtime, list []threads.Thread, descr
 	} else {
 		x.All = answer.NewRows(&x.Gaps, func(yield func(*answer.ThreadException, error) bool) error {
 			for _, row := range rows {
-				e, err := code.Of(rt).DescribeException(row.Exception, code.ExceptionOptions{})
+				e, err := dac.CodeOf(rt).DescribeException(row.Exception, dac.ExceptionOptions{})
 				if err == nil {
 					x.NoteAll(e.Noted())
 				}

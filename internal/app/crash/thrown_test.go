@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/app/crash"
 	"github.com/sosgo/sosgo/internal/test/testdump"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -22,7 +22,7 @@ func TestException(t *testing.T) {
 	require.NoError(t, err)
 	id, ok := crash.Died(p)
 	require.True(t, ok)
-	thread := threads.ByID(list, id)
+	thread := stackwalk.ThreadByID(list, id)
 	x, err := crash.Exception(t.Context(), p, thread, crash.ExceptionOptions{})
 	require.NoError(t, err)
 	assert.Equal(t, "Debuggee.Crash.OrderException", x.Type.S)
@@ -38,7 +38,7 @@ func TestException(t *testing.T) {
 		addresses = append(addresses, row.Address)
 	}
 	assert.Contains(t, addresses, x.Address)
-	others, err := crash.Exception(t.Context(), p, &threads.Thread{Index: -1}, crash.ExceptionOptions{})
+	others, err := crash.Exception(t.Context(), p, &stackwalk.Thread{Index: -1}, crash.ExceptionOptions{})
 	require.NoError(t, err)
 	assert.Nil(t, others.Exception)
 	assert.Len(t, others.Others, len(addresses))

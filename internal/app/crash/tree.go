@@ -3,7 +3,6 @@ package crash
 import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -32,7 +31,7 @@ func (t *trees) add(a target.Addr, depth int) int {
 		t.gaps.Note(target.Unsupportedf("more than %d exceptions cause each other", maxExceptions))
 		return -1
 	}
-	x, err := code.Of(t.rt).DescribeException(a, code.ExceptionOptions{})
+	x, err := dac.CodeOf(t.rt).DescribeException(a, dac.ExceptionOptions{})
 	if err != nil {
 		t.gaps.Note(err)
 		return -1

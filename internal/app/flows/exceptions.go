@@ -4,21 +4,20 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
 )
 
 // An anyException is an exception.
 type anyException struct {
-	_       shapes.Type `of:"System.Exception"`
-	Message shapes.Ref  `field:"_message"`
-	Inner   shapes.Ref  `field:"_innerException,optional"`
+	_       objects.Shape    `of:"System.Exception"`
+	Message objects.RefField `field:"_message"`
+	Inner   objects.RefField `field:"_innerException,optional"`
 }
 
 // Exception describes the exception o and returns its inner exception, or the zero Object. It notes unreadable parts in
 // in.
-func Exception(in shapes.Reading, o objects.Object) (answer.TaskException, objects.Object) {
+func Exception(in objects.Reading, o objects.Object) (answer.TaskException, objects.Object) {
 	out := answer.TaskException{Object: o.Addr, Type: in.TypeText(o)}
-	s, x := shapes.As[*anyException](in, o)
+	s, x := objects.BindAs[*anyException](in, o)
 	if s == nil {
 		return out, objects.Object{}
 	}
@@ -27,7 +26,7 @@ func Exception(in shapes.Reading, o objects.Object) (answer.TaskException, objec
 }
 
 // Causes describes the exception o and its inner exceptions, the innermost last.
-func Causes(in shapes.Reading, o objects.Object) []answer.TaskException {
+func Causes(in objects.Reading, o objects.Object) []answer.TaskException {
 	var out []answer.TaskException
 	for o.Addr != 0 && len(out) < limits.WrappedExceptions {
 		var x answer.TaskException

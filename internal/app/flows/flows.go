@@ -7,9 +7,7 @@ import (
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/collections"
-	"github.com/sosgo/sosgo/objects/shapes"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -17,56 +15,56 @@ import (
 // with one value has its own type.
 type (
 	thread struct {
-		_       shapes.Type `of:"System.Threading.Thread"`
-		Context shapes.Ref  `field:"_executionContext"`
+		_       objects.Shape    `of:"System.Threading.Thread"`
+		Context objects.RefField `field:"_executionContext"`
 	}
 	executionContext struct {
-		_      shapes.Type `of:"System.Threading.ExecutionContext"`
-		Values shapes.Ref  `field:"m_localValues"`
+		_      objects.Shape    `of:"System.Threading.ExecutionContext"`
+		Values objects.RefField `field:"m_localValues"`
 	}
 	fewValues struct {
-		_     shapes.Type `of:"System.Threading.AsyncLocalValueMap+OneElementAsyncLocalValueMap|System.Threading.AsyncLocalValueMap+TwoElementAsyncLocalValueMap|System.Threading.AsyncLocalValueMap+ThreeElementAsyncLocalValueMap|System.Threading.AsyncLocalValueMap+FourElementAsyncLocalValueMap"`
-		One   shapes.Ref  `field:"_item0.value|_value1"`
-		Two   shapes.Ref  `field:"_item1.value|_value2,optional"`
-		Three shapes.Ref  `field:"_item2.value|_value3,optional"`
-		Four  shapes.Ref  `field:"_item3.value,optional"`
+		_     objects.Shape    `of:"System.Threading.AsyncLocalValueMap+OneElementAsyncLocalValueMap|System.Threading.AsyncLocalValueMap+TwoElementAsyncLocalValueMap|System.Threading.AsyncLocalValueMap+ThreeElementAsyncLocalValueMap|System.Threading.AsyncLocalValueMap+FourElementAsyncLocalValueMap"`
+		One   objects.RefField `field:"_item0.value|_value1"`
+		Two   objects.RefField `field:"_item1.value|_value2,optional"`
+		Three objects.RefField `field:"_item2.value|_value3,optional"`
+		Four  objects.RefField `field:"_item3.value,optional"`
 	}
 	severalValues struct {
-		_     shapes.Type `of:"System.Threading.AsyncLocalValueMap+MultiElementAsyncLocalValueMap"`
-		Pairs shapes.Ref  `field:"_keyValues"`
+		_     objects.Shape    `of:"System.Threading.AsyncLocalValueMap+MultiElementAsyncLocalValueMap"`
+		Pairs objects.RefField `field:"_keyValues"`
 	}
 	noValues struct {
-		_ shapes.Type `of:"System.Threading.AsyncLocalValueMap+EmptyAsyncLocalValueMap"`
+		_ objects.Shape `of:"System.Threading.AsyncLocalValueMap+EmptyAsyncLocalValueMap"`
 	}
 	pair struct {
-		_     shapes.Type `of:"System.Collections.Generic.KeyValuePair<,>"`
-		Value shapes.Ref  `field:"value"`
+		_     objects.Shape    `of:"System.Collections.Generic.KeyValuePair<,>"`
+		Value objects.RefField `field:"value"`
 	}
 )
 
 // A boxShape is the box of an async method's state machine. Since .NET 8 a task's box keeps its ExecutionContext in the
 // task's state object field.
 type boxShape struct {
-	_       shapes.Type  `of:"System.Runtime.CompilerServices.AsyncTaskMethodBuilder<>+AsyncStateMachineBox<>|System.Runtime.CompilerServices.PoolingAsyncValueTaskMethodBuilder<>+StateMachineBox<>"`
-	Machine shapes.Value `field:"StateMachine"`
-	Context shapes.Ref   `field:"Context|m_stateObject"`
+	_       objects.Shape      `of:"System.Runtime.CompilerServices.AsyncTaskMethodBuilder<>+AsyncStateMachineBox<>|System.Runtime.CompilerServices.PoolingAsyncValueTaskMethodBuilder<>+StateMachineBox<>"`
+	Machine objects.ValueField `field:"StateMachine"`
+	Context objects.RefField   `field:"Context|m_stateObject"`
 }
 
 // A Reader finds what code refers to, for one answer. It records unreadable parts in the answer's gaps. It is not safe
 // for concurrent use.
 type Reader struct {
-	shapes.Reading
-	items    *collections.Reader
+	objects.Reading
+	items    *objects.Collections
 	machines map[*objects.Type][]*objects.Field // by state machine type: the fields that refer to objects
 }
 
 // New returns a Reader.
-func New(r shapes.Reading, c *collections.Reader) *Reader {
+func New(r objects.Reading, c *objects.Collections) *Reader {
 	return &Reader{Reading: r, items: c, machines: map[*objects.Type][]*objects.Field{}}
 }
 
 // OfThread returns the ExecutionContext of a managed thread, or the zero Object.
-func (r *Reader) OfThread(t *threads.Thread) objects.Object {
+func (r *Reader) OfThread(t *stackwalk.Thread) objects.Object {
 	if t == nil || t.Managed == nil {
 		return objects.Object{}
 	}
@@ -81,7 +79,7 @@ func (r *Reader) OfThread(t *threads.Thread) objects.Object {
 		r.Note(err)
 		return objects.Object{}
 	}
-	s, x := shapes.As[*thread](r.Reading, o)
+	s, x := objects.BindAs[*thread](r.Reading, o)
 	if s == nil {
 		return objects.Object{}
 	}
@@ -91,7 +89,7 @@ func (r *Reader) OfThread(t *threads.Thread) objects.Object {
 // OfMethod returns the ExecutionContext with which the suspended async method of box will resume. It returns the zero
 // Object if there is no context or box is another object.
 func (r *Reader) OfMethod(box objects.Object) objects.Object {
-	s, x := shapes.As[*boxShape](r.Reading, box)
+	s, x := objects.BindAs[*boxShape](r.Reading, box)
 	if s == nil {
 		return objects.Object{}
 	}
@@ -101,7 +99,7 @@ func (r *Reader) OfMethod(box objects.Object) objects.Object {
 // Values iterates over the AsyncLocal values of an ExecutionContext that are objects.
 func (r *Reader) Values(context objects.Object) iter.Seq[objects.Object] {
 	return func(yield func(objects.Object) bool) {
-		c, x := shapes.As[*executionContext](r.Reading, context)
+		c, x := objects.BindAs[*executionContext](r.Reading, context)
 		if c == nil {
 			return
 		}
@@ -109,18 +107,18 @@ func (r *Reader) Values(context objects.Object) iter.Seq[objects.Object] {
 		if o.Addr == 0 {
 			return
 		}
-		if s, _ := shapes.As[*noValues](r.Reading, o); s != nil {
+		if s, _ := objects.BindAs[*noValues](r.Reading, o); s != nil {
 			return
 		}
-		if s, x := shapes.As[*fewValues](r.Reading, o); s != nil {
-			for _, f := range []*shapes.Ref{&s.One, &s.Two, &s.Three, &s.Four} {
+		if s, x := objects.BindAs[*fewValues](r.Reading, o); s != nil {
+			for _, f := range []*objects.RefField{&s.One, &s.Two, &s.Three, &s.Four} {
 				if o := r.ObjectAt(f, x); o.Addr != 0 && !yield(o) {
 					return
 				}
 			}
 			return
 		}
-		if s, x := shapes.As[*severalValues](r.Reading, o); s != nil {
+		if s, x := objects.BindAs[*severalValues](r.Reading, o); s != nil {
 			r.pairs(r.ObjectAt(&s.Pairs, x), yield)
 			return
 		}
@@ -133,7 +131,7 @@ func (r *Reader) pairs(array objects.Object, yield func(objects.Object) bool) {
 	if array.Addr == 0 {
 		return
 	}
-	s, a, err := shapes.Elements[*pair](r.Binder, array)
+	s, a, err := objects.BindElements[*pair](r.Binder, array)
 	if err != nil {
 		r.Note(err)
 		return
@@ -160,7 +158,7 @@ func (r *Reader) many(o objects.Object, yield func(objects.Object) bool) {
 // that live across an await, and compiler-generated ones. Objects other than boxes have no variables.
 func (r *Reader) Variables(box objects.Object) iter.Seq[target.Addr] {
 	return func(yield func(target.Addr) bool) {
-		s, x := shapes.As[*boxShape](r.Reading, box)
+		s, x := objects.BindAs[*boxShape](r.Reading, box)
 		if s == nil {
 			return
 		}

@@ -17,8 +17,7 @@ import (
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -32,7 +31,7 @@ func reader(t testing.TB, d *sosgo.Dump) (*flows.Reader, *answer.Flows, *sosgo.V
 	items, err := v.Collections()
 	require.NoError(t, err)
 	out := &answer.Flows{Flows: []answer.Flow{}}
-	return flows.New(shapes.Reading{Gaps: &out.Gaps, Binder: b}, items), out, v
+	return flows.New(objects.Reading{Gaps: &out.Gaps, Binder: b}, items), out, v
 }
 
 // listed returns everything that flows in a process.
@@ -257,7 +256,7 @@ func TestOtherObjects(t *testing.T) {
 	assert.Positive(t, texts, "the program's AsyncLocal")
 
 	assert.Zero(t, r.OfThread(nil).Addr)
-	assert.Zero(t, r.OfThread(&threads.Thread{}).Addr, "a thread without a managed one")
+	assert.Zero(t, r.OfThread(&stackwalk.Thread{}).Addr, "a thread without a managed one")
 	list, err := v.Threads()
 	require.NoError(t, err)
 	named := 0

@@ -10,16 +10,15 @@ import (
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/process"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
 // List adds to out the ExecutionContexts with values and their code: the running threads and, if set is not nil, its
 // suspended async methods, in the order of threads and stacks. It records unreadable parts in the Reader's gaps, which
 // must be out's. The error is ctx's, or explains why nothing was found.
-func (r *Reader) List(ctx context.Context, p *process.Process, running []threads.Thread, set *tasks.Set, out *answer.Flows) error {
+func (r *Reader) List(ctx context.Context, p *process.Process, running []stackwalk.Thread, set *tasks.Set, out *answer.Flows) error {
 	l := &list{Reader: r, out: out, at: map[target.Addr]int{}}
 	for i := range running {
 		t := &running[i]
@@ -162,7 +161,7 @@ var errNoFlow = target.Unsupportedf("nothing flows with it: it is not a System.T
 // ExecutionContext. The list has at most one element.
 func (r *Reader) Of(o objects.Object) ([]answer.Flow, error) {
 	context := o
-	is, err := shapes.Is[*executionContext](r.Binder, o.Type)
+	is, err := objects.IsShape[*executionContext](r.Binder, o.Type)
 	if err == nil && !is {
 		context, err = r.contextOf(o)
 	}
@@ -177,18 +176,18 @@ func (r *Reader) Of(o objects.Object) ([]answer.Flow, error) {
 
 // contextOf returns the ExecutionContext of a thread or an async method.
 func (r *Reader) contextOf(o objects.Object) (objects.Object, error) {
-	t, x, err := shapes.BindObject[*thread](r.Binder, o)
+	t, x, err := objects.BindObject[*thread](r.Binder, o)
 	if err == nil {
 		return t.Context.Object(x)
 	}
-	if !errors.Is(err, shapes.ErrOtherType) {
+	if !errors.Is(err, objects.ErrOtherType) {
 		return objects.Object{}, err
 	}
-	b, x, err := shapes.BindObject[*boxShape](r.Binder, o)
+	b, x, err := objects.BindObject[*boxShape](r.Binder, o)
 	if err == nil {
 		return b.Context.Object(x)
 	}
-	if !errors.Is(err, shapes.ErrOtherType) {
+	if !errors.Is(err, objects.ErrOtherType) {
 		return objects.Object{}, err
 	}
 	return objects.Object{}, errNoFlow

@@ -6,16 +6,15 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/graph/roots"
+	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
 type delegate struct {
-	_ shapes.Type `of:"System.MulticastDelegate"`
+	_ objects.Shape `of:"System.MulticastDelegate"`
 }
 
 // A Name is the field that holds an object.
@@ -32,7 +31,7 @@ type NamesOptions struct {
 
 // Names returns the names of objects by the fields that hold them. Static fields come first. Objects without such a field have no name. The error is ctx's, or
 // reports that the heap was not completely read.
-func Names(ctx context.Context, b *shapes.Binder, h *heap.Heap, wanted map[target.Addr]bool, o NamesOptions) (map[target.Addr]Name, error) {
+func Names(ctx context.Context, b *objects.Binder, h *heap.Heap, wanted map[target.Addr]bool, o NamesOptions) (map[target.Addr]Name, error) {
 	s := &namer{ctx: ctx, b: b, heap: h, names: map[target.Addr]Name{}}
 	delete(wanted, 0)
 	if len(wanted) == 0 {
@@ -44,7 +43,7 @@ func Names(ctx context.Context, b *shapes.Binder, h *heap.Heap, wanted map[targe
 
 // StaticNames returns the names of static fields that hold objects, by object, and reports whether all static fields
 // could be read.
-func StaticNames(ctx context.Context, b *shapes.Binder, h *heap.Heap, wanted map[target.Addr]bool) (names map[target.Addr]string, whole bool) {
+func StaticNames(ctx context.Context, b *objects.Binder, h *heap.Heap, wanted map[target.Addr]bool) (names map[target.Addr]string, whole bool) {
 	names = map[target.Addr]string{}
 	if len(wanted) == 0 {
 		return names, true
@@ -62,7 +61,7 @@ func StaticNames(ctx context.Context, b *shapes.Binder, h *heap.Heap, wanted map
 // A namer finds the names of objects.
 type namer struct {
 	ctx   context.Context
-	b     *shapes.Binder
+	b     *objects.Binder
 	heap  *heap.Heap
 	names map[target.Addr]Name
 }
@@ -107,7 +106,7 @@ func (s *namer) name(wanted map[target.Addr]bool, walk bool, o heap.ScanOptions)
 func (s *namer) statics() (out map[target.Addr]*objects.Field, whole bool) {
 	out, whole = map[target.Addr]*objects.Field{}, true
 	own := map[target.Addr]bool{}
-	r := roots.New(s.heap, s.b.Objects(), nil, func() ([]threads.Thread, error) { return nil, nil })
+	r := graph.NewRootReader(s.heap, s.b.Objects(), nil, func() ([]stackwalk.Thread, error) { return nil, nil })
 	for f, err := range r.Statics(s.ctx) {
 		whole = whole && err == nil
 		if err != nil || f.Thread != nil {
@@ -218,7 +217,7 @@ func (c *referrers) rank(o *heap.Object) uint8 {
 	return c.ranks[n] - 1
 }
 
-func rankOf(b *shapes.Binder, o *heap.Object) uint8 {
+func rankOf(b *objects.Binder, o *heap.Object) uint8 {
 	if o.Type.IsArray() {
 		return rankNone
 	}
@@ -230,7 +229,7 @@ func rankOf(b *shapes.Binder, o *heap.Object) uint8 {
 	if err != nil || strings.Contains(name, "StateMachineBox<") {
 		return rankNone
 	}
-	switch is, err := shapes.Is[*delegate](b, t); {
+	switch is, err := objects.IsShape[*delegate](b, t); {
 	case is, err != nil:
 		return rankNone
 	case answer.LibraryMethod(name):

@@ -5,16 +5,16 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/app/tasks"
-	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/process"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
 // Options selects code. The zero value selects all threads and all suspended async methods.
 type Options struct {
-	Object *target.Addr    // if not nil, only the flow of this Thread, ExecutionContext or async method
-	Thread *threads.Thread // if not nil, only the flow of this thread
+	Object *target.Addr      // if not nil, only the flow of this Thread, ExecutionContext or async method
+	Thread *stackwalk.Thread // if not nil, only the flow of this thread
 }
 
 // Flows lists the values that flow with threads and async methods: activities with their trace ids, log scopes, and
@@ -30,7 +30,7 @@ func Flows(ctx context.Context, p *process.Process, o Options) (*answer.Flows, e
 			return nil, err
 		}
 		out := &answer.Flows{Flows: []answer.Flow{}}
-		r := New(shapes.Reading{Gaps: &out.Gaps, Binder: b}, items)
+		r := New(objects.Reading{Gaps: &out.Gaps, Binder: b}, items)
 		if o.Object != nil {
 			object, err := b.Objects().Proven(*o.Object)
 			if err != nil {
@@ -40,7 +40,7 @@ func Flows(ctx context.Context, p *process.Process, o Options) (*answer.Flows, e
 			return out, err
 		}
 		if o.Thread != nil {
-			return out, r.List(ctx, p, []threads.Thread{*o.Thread}, nil, out)
+			return out, r.List(ctx, p, []stackwalk.Thread{*o.Thread}, nil, out)
 		}
 		list, err := c.ThreadList()
 		if err != nil {

@@ -11,40 +11,38 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/collections"
-	"github.com/sosgo/sosgo/objects/shapes"
 )
 
 // Objects that libraries let flow.
 type (
 	// An activity is one span of a distributed trace.
 	activity struct {
-		_         shapes.Type `of:"System.Diagnostics.Activity"`
-		Trace     shapes.Ref  `field:"_traceId"`
-		Span      shapes.Ref  `field:"_spanId"`
-		ParentID  shapes.Ref  `field:"_parentSpanId"`
-		ID        shapes.Ref  `field:"_id"`
-		Operation shapes.Ref  `field:"<OperationName>"`
-		Start     shapes.Int  `field:"<StartTimeUtc>._dateData"`
-		Duration  shapes.Int  `field:"<Duration>._ticks"`
-		Parent    shapes.Ref  `field:"<Parent>"`
+		_         objects.Shape    `of:"System.Diagnostics.Activity"`
+		Trace     objects.RefField `field:"_traceId"`
+		Span      objects.RefField `field:"_spanId"`
+		ParentID  objects.RefField `field:"_parentSpanId"`
+		ID        objects.RefField `field:"_id"`
+		Operation objects.RefField `field:"<OperationName>"`
+		Start     objects.IntField `field:"<StartTimeUtc>._dateData"`
+		Duration  objects.IntField `field:"<Duration>._ticks"`
+		Parent    objects.RefField `field:"<Parent>"`
 	}
 	logScope struct {
-		_      shapes.Type `of:"Microsoft.Extensions.Logging.LoggerFactoryScopeProvider+Scope|Microsoft.Extensions.Logging.LoggerExternalScopeProvider+Scope"`
-		State  shapes.Ref  `field:"<State>"`
-		Parent shapes.Ref  `field:"<Parent>"`
+		_      objects.Shape    `of:"Microsoft.Extensions.Logging.LoggerFactoryScopeProvider+Scope|Microsoft.Extensions.Logging.LoggerExternalScopeProvider+Scope"`
+		State  objects.RefField `field:"<State>"`
+		Parent objects.RefField `field:"<Parent>"`
 	}
 )
 
 // IsActivity reports whether an object is a System.Diagnostics.Activity that can be read.
 func (r *Reader) IsActivity(o objects.Object) bool {
-	s, _ := shapes.As[*activity](r.Reading, o)
+	s, _ := objects.BindAs[*activity](r.Reading, o)
 	return s != nil
 }
 
 // Activity describes a System.Diagnostics.Activity. It returns nil for another object.
 func (r *Reader) Activity(o objects.Object) *answer.Activity {
-	s, x := shapes.As[*activity](r.Reading, o)
+	s, x := objects.BindAs[*activity](r.Reading, o)
 	if s == nil {
 		return nil
 	}
@@ -63,7 +61,7 @@ const tick = 100 * time.Nanosecond
 func (r *Reader) Activities(o objects.Object) iter.Seq[objects.Object] {
 	return func(yield func(objects.Object) bool) {
 		for range limits.RequestScopes {
-			s, x := shapes.As[*activity](r.Reading, o)
+			s, x := objects.BindAs[*activity](r.Reading, o)
 			if s == nil || !yield(o) {
 				return
 			}
@@ -74,7 +72,7 @@ func (r *Reader) Activities(o objects.Object) iter.Seq[objects.Object] {
 
 // IsScope reports whether an object is a readable logging scope.
 func (r *Reader) IsScope(o objects.Object) bool {
-	s, _ := shapes.As[*logScope](r.Reading, o)
+	s, _ := objects.BindAs[*logScope](r.Reading, o)
 	return s != nil
 }
 
@@ -82,7 +80,7 @@ func (r *Reader) IsScope(o objects.Object) bool {
 func (r *Reader) Scopes(o objects.Object) []string {
 	var out []string
 	for range limits.RequestScopes {
-		s, x := shapes.As[*logScope](r.Reading, o)
+		s, x := objects.BindAs[*logScope](r.Reading, o)
 		if s == nil {
 			break
 		}
@@ -106,7 +104,7 @@ func (r *Reader) scope(o objects.Object) string {
 	name, err := o.Type.ManagedName()
 	r.Note(err)
 	c, err := r.items.Of(o)
-	if err != nil && !errors.Is(err, collections.ErrNotCollection) {
+	if err != nil && !errors.Is(err, objects.ErrNotCollection) {
 		r.Note(err)
 	}
 	if err == nil {

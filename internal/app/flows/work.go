@@ -11,12 +11,11 @@ import (
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/stackwalk"
-	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
 // Worker describes the activity of a thread.
-func (r *Reader) Worker(ctx context.Context, p *process.Process, t *threads.Thread) answer.Worker {
+func (r *Reader) Worker(ctx context.Context, p *process.Process, t *stackwalk.Thread) answer.Worker {
 	if t == nil {
 		return answer.Worker{}
 	}

@@ -10,35 +10,34 @@ import (
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
 )
 
 // A MemoryCache of Microsoft.Extensions.Caching.Memory. Its entries are read by package collections.
 type (
 	memoryCache struct {
-		_       shapes.Type `of:"Microsoft.Extensions.Caching.Memory.MemoryCache"`
-		State   shapes.Ref  `field:"_coherentState,optional"`
-		Size    shapes.Int  `field:"_cacheSize,optional"`
-		Options shapes.Ref  `field:"_options,optional"`
+		_       objects.Shape    `of:"Microsoft.Extensions.Caching.Memory.MemoryCache"`
+		State   objects.RefField `field:"_coherentState,optional"`
+		Size    objects.IntField `field:"_cacheSize,optional"`
+		Options objects.RefField `field:"_options,optional"`
 	}
 	cacheState struct {
-		_    shapes.Type `of:"Microsoft.Extensions.Caching.Memory.MemoryCache+CoherentState"`
-		Size shapes.Int  `field:"_cacheSize"`
+		_    objects.Shape    `of:"Microsoft.Extensions.Caching.Memory.MemoryCache+CoherentState"`
+		Size objects.IntField `field:"_cacheSize"`
 	}
 	cacheOptions struct {
-		_     shapes.Type  `of:"Microsoft.Extensions.Caching.Memory.MemoryCacheOptions"`
-		Limit shapes.Value `field:"_sizeLimit"`
+		_     objects.Shape      `of:"Microsoft.Extensions.Caching.Memory.MemoryCacheOptions"`
+		Limit objects.ValueField `field:"_sizeLimit"`
 	}
 	cacheEntry struct {
-		_        shapes.Type  `of:"Microsoft.Extensions.Caching.Memory.CacheEntry"`
-		Key      shapes.Value `field:"<Key>"`
-		Value    shapes.Value `field:"_value|<Value>"`
-		Size     shapes.Value `field:"_size,optional"`
-		Expired  shapes.Int   `field:"_isExpired,optional"`
-		Flags    shapes.Int   `field:"_state._flags,optional"` // .NET 6
-		Accessed shapes.Int   `field:"<LastAccessed>._dateData|<LastAccessed>._dateTime._dateData,optional"`
-		Expires  shapes.Int   `field:"_absoluteExpirationTicks|<AbsoluteExpiration>.value._dateTime._dateData|_absoluteExpiration.value._dateTime._dateData,optional"`
-		Sliding  shapes.Value `field:"_slidingExpiration,optional"`
+		_        objects.Shape      `of:"Microsoft.Extensions.Caching.Memory.CacheEntry"`
+		Key      objects.ValueField `field:"<Key>"`
+		Value    objects.ValueField `field:"_value|<Value>"`
+		Size     objects.ValueField `field:"_size,optional"`
+		Expired  objects.IntField   `field:"_isExpired,optional"`
+		Flags    objects.IntField   `field:"_state._flags,optional"` // .NET 6
+		Accessed objects.IntField   `field:"<LastAccessed>._dateData|<LastAccessed>._dateTime._dateData,optional"`
+		Expires  objects.IntField   `field:"_absoluteExpirationTicks|<AbsoluteExpiration>.value._dateTime._dateData|_absoluteExpiration.value._dateTime._dateData,optional"`
+		Sliding  objects.ValueField `field:"_slidingExpiration,optional"`
 	}
 )
 
@@ -52,8 +51,8 @@ const expiredFlag = 1 << 1
 // what could not be read. The error is ctx's.
 func (r *Reader) Caches(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.MemoryCaches, error) {
 	out := &answer.MemoryCaches{Caches: []answer.MemoryCache{}}
-	in := shapes.Reading{Gaps: &out.Gaps, Binder: r.b}
-	for cache, f := range shapes.OnObjects[*memoryCache](ctx, in, h, o) {
+	in := objects.Reading{Gaps: &out.Gaps, Binder: r.b}
+	for cache, f := range objects.ReadObjects[*memoryCache](ctx, in, h, o) {
 		out.Caches = append(out.Caches, r.cache(in, cache, f.Shape, f.At()))
 	}
 	if ctx.Err() != nil {
@@ -63,16 +62,16 @@ func (r *Reader) Caches(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (
 }
 
 // cache describes one cache.
-func (r *Reader) cache(in shapes.Reading, o objects.Object, s *memoryCache, x shapes.Instance) answer.MemoryCache {
-	out := answer.MemoryCache{Address: o.Addr, Size: in.IntAt(&s.Size, x), Limit: answer.Maybe[*int64]{Err: shapes.ErrNoField}, Entries: []answer.CacheEntry{}}
+func (r *Reader) cache(in objects.Reading, o objects.Object, s *memoryCache, x objects.Instance) answer.MemoryCache {
+	out := answer.MemoryCache{Address: o.Addr, Size: in.IntAt(&s.Size, x), Limit: answer.Maybe[*int64]{Err: objects.ErrNoField}, Entries: []answer.CacheEntry{}}
 	if s.State.Has() {
-		if c, at, err := shapes.AtOr[*cacheState](in, &s.State, x, shapes.ErrNoField); err != nil {
+		if c, at, err := objects.BindAtOr[*cacheState](in, &s.State, x, objects.ErrNoField); err != nil {
 			out.Size.Err = err
 		} else {
 			out.Size = in.IntAt(&c.Size, at)
 		}
 	}
-	if c, at, err := shapes.AtOr[*cacheOptions](in, &s.Options, x, shapes.ErrNoField); err != nil {
+	if c, at, err := objects.BindAtOr[*cacheOptions](in, &s.Options, x, objects.ErrNoField); err != nil {
 		out.Limit.Err = err
 	} else {
 		out.Limit = r.number(in, &c.Limit, at)
@@ -84,10 +83,10 @@ func (r *Reader) cache(in shapes.Reading, o objects.Object, s *memoryCache, x sh
 			failed = cmp.Or(failed, err)
 			continue
 		}
-		if s, x := shapes.As[*cacheEntry](in, e); s != nil {
+		if s, x := objects.BindAs[*cacheEntry](in, e); s != nil {
 			out.Entries = append(out.Entries, r.entry(in, e, s, x))
 		} else {
-			failed = cmp.Or(failed, shapes.ErrNoField)
+			failed = cmp.Or(failed, objects.ErrNoField)
 		}
 	}
 	out.Count = answer.Of(int64(len(out.Entries)), failed)
@@ -106,9 +105,9 @@ func declared(e *answer.CacheEntry) int64 {
 }
 
 // entry describes one entry.
-func (r *Reader) entry(in shapes.Reading, o objects.Object, s *cacheEntry, x shapes.Instance) answer.CacheEntry {
+func (r *Reader) entry(in objects.Reading, o objects.Object, s *cacheEntry, x objects.Instance) answer.CacheEntry {
 	out := answer.CacheEntry{Address: o.Addr, Key: in.Plain(s.Key.Value(x), limits.RequestText), Size: r.number(in, &s.Size, x), Expired: in.BoolAt(&s.Expired, x),
-		Accessed: answer.Maybe[time.Time]{Err: shapes.ErrNoField}, Bytes: answer.Maybe[int64]{Err: shapes.ErrNoField}}
+		Accessed: answer.Maybe[time.Time]{Err: objects.ErrNoField}, Bytes: answer.Maybe[int64]{Err: objects.ErrNoField}}
 	if !s.Expired.Has() && s.Flags.Has() {
 		flags := in.IntAt(&s.Flags, x)
 		out.Expired = answer.Of(flags.Value&expiredFlag != 0, flags.Err)
@@ -145,9 +144,9 @@ func (r *Reader) entry(in shapes.Reading, o objects.Object, s *cacheEntry, x sha
 }
 
 // number returns a number kept as a Nullable or as a plain number, or nil if it was not set.
-func (r *Reader) number(in shapes.Reading, f *shapes.Value, x shapes.Instance) answer.Maybe[*int64] {
+func (r *Reader) number(in objects.Reading, f *objects.ValueField, x objects.Instance) answer.Maybe[*int64] {
 	if !f.Has() {
-		return answer.Maybe[*int64]{Err: shapes.ErrNoField}
+		return answer.Maybe[*int64]{Err: objects.ErrNoField}
 	}
 	v := f.Value(x)
 	if s, err := v.Struct(); err == nil {

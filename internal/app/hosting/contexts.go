@@ -9,7 +9,6 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -17,25 +16,25 @@ import (
 type (
 	// A contextPart is a context or the object with the state of its entities.
 	contextPart struct {
-		_ shapes.Type `of:"Microsoft.EntityFrameworkCore.DbContext|Microsoft.EntityFrameworkCore.ChangeTracking.Internal.StateManager"`
+		_ objects.Shape `of:"Microsoft.EntityFrameworkCore.DbContext|Microsoft.EntityFrameworkCore.ChangeTracking.Internal.StateManager"`
 	}
 	dbContext struct {
-		_        shapes.Type `of:"Microsoft.EntityFrameworkCore.DbContext"`
-		Disposed shapes.Int  `field:"_disposed"`
+		_        objects.Shape    `of:"Microsoft.EntityFrameworkCore.DbContext"`
+		Disposed objects.IntField `field:"_disposed"`
 	}
 	stateManager struct {
-		_       shapes.Type `of:"Microsoft.EntityFrameworkCore.ChangeTracking.Internal.StateManager"`
-		Context shapes.Ref  `field:"<Context>"`
-		Changed shapes.Int  `field:"<ChangedCount>,optional"`
-		Map     shapes.Ref  `field:"_entityReferenceMap"`
+		_       objects.Shape    `of:"Microsoft.EntityFrameworkCore.ChangeTracking.Internal.StateManager"`
+		Context objects.RefField `field:"<Context>"`
+		Changed objects.IntField `field:"<ChangedCount>,optional"`
+		Map     objects.RefField `field:"_entityReferenceMap"`
 	}
 	entityMap struct {
-		_         shapes.Type `of:"Microsoft.EntityFrameworkCore.ChangeTracking.Internal.EntityReferenceMap"`
-		Unchanged shapes.Ref  `field:"_unchangedReferenceMap"`
-		Added     shapes.Ref  `field:"_addedReferenceMap"`
-		Modified  shapes.Ref  `field:"_modifiedReferenceMap"`
-		Deleted   shapes.Ref  `field:"_deletedReferenceMap"`
-		Shared    shapes.Ref  `field:"_sharedTypeReferenceMap|_dependentTypeReferenceMap,optional"`
+		_         objects.Shape    `of:"Microsoft.EntityFrameworkCore.ChangeTracking.Internal.EntityReferenceMap"`
+		Unchanged objects.RefField `field:"_unchangedReferenceMap"`
+		Added     objects.RefField `field:"_addedReferenceMap"`
+		Modified  objects.RefField `field:"_modifiedReferenceMap"`
+		Deleted   objects.RefField `field:"_deletedReferenceMap"`
+		Shared    objects.RefField `field:"_sharedTypeReferenceMap|_dependentTypeReferenceMap,optional"`
 	}
 )
 
@@ -43,11 +42,11 @@ type (
 // records what could not be read. The error is ctx's.
 func (r *Reader) DbContexts(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.DbContexts, error) {
 	out := &answer.DbContexts{Contexts: []answer.DbContext{}}
-	in := shapes.Reading{Gaps: &out.Gaps, Binder: r.b}
+	in := objects.Reading{Gaps: &out.Gaps, Binder: r.b}
 	at := map[target.Addr]int{}
 	var managers []objects.Object
-	for part := range shapes.OnObjects[*contextPart](ctx, in, h, o) {
-		if s, x := shapes.As[*dbContext](in, part); s != nil {
+	for part := range objects.ReadObjects[*contextPart](ctx, in, h, o) {
+		if s, x := objects.BindAs[*dbContext](in, part); s != nil {
 			at[part.Addr] = len(out.Contexts)
 			out.Contexts = append(out.Contexts, answer.DbContext{Address: part.Addr, Type: in.TypeText(part), Disposed: in.BoolAt(&s.Disposed, x), Entities: []answer.TrackedEntities{}})
 		} else {
@@ -58,7 +57,7 @@ func (r *Reader) DbContexts(ctx context.Context, h *heap.Heap, o heap.ScanOption
 		return nil, ctx.Err()
 	}
 	for _, o := range managers {
-		s, x := shapes.As[*stateManager](in, o)
+		s, x := objects.BindAs[*stateManager](in, o)
 		if s == nil {
 			continue
 		}
@@ -74,9 +73,9 @@ func (r *Reader) DbContexts(ctx context.Context, h *heap.Heap, o heap.ScanOption
 }
 
 // tracked describes the entities that a context tracks.
-func (r *Reader) tracked(in shapes.Reading, out *answer.DbContext, s *stateManager, x shapes.Instance) {
+func (r *Reader) tracked(in objects.Reading, out *answer.DbContext, s *stateManager, x objects.Instance) {
 	out.Used, out.Changed = true, in.IntAt(&s.Changed, x)
-	m, mx, err := shapes.AtOr[*entityMap](in, &s.Map, x, shapes.ErrNoField)
+	m, mx, err := objects.BindAtOr[*entityMap](in, &s.Map, x, objects.ErrNoField)
 	if err != nil {
 		out.Tracked.Err = err
 		return
@@ -87,7 +86,7 @@ func (r *Reader) tracked(in shapes.Reading, out *answer.DbContext, s *stateManag
 
 // A tally counts the entities of a context by type and state.
 type tally struct {
-	in   shapes.Reading
+	in   objects.Reading
 	out  *answer.DbContext
 	rows map[tallyKey]int // index of each row in out.Entities
 }
@@ -99,7 +98,7 @@ type tallyKey struct {
 
 // count counts the entities of a map. If shared is set it includes nested maps: owned types and types that share a
 // table each have a map. It records what could not be read and returns the first error.
-func (r *Reader) count(t *tally, m *entityMap, mx shapes.Instance, shared bool) error {
+func (r *Reader) count(t *tally, m *entityMap, mx objects.Instance, shared bool) error {
 	var bad error
 	fail := func(err error) {
 		t.in.Note(err)
@@ -107,7 +106,7 @@ func (r *Reader) count(t *tally, m *entityMap, mx shapes.Instance, shared bool) 
 	}
 	for _, part := range []struct {
 		state string
-		field *shapes.Ref
+		field *objects.RefField
 	}{{"Unchanged", &m.Unchanged}, {"Added", &m.Added}, {"Modified", &m.Modified}, {"Deleted", &m.Deleted}} {
 		for o, err := range r.keys(part.field, mx) {
 			if err != nil {
@@ -134,9 +133,9 @@ func (r *Reader) count(t *tally, m *entityMap, mx shapes.Instance, shared bool) 
 			inner, err = i.Value.Object()
 		}
 		var s *entityMap
-		var at shapes.Instance
+		var at objects.Instance
 		if err == nil {
-			s, at, err = shapes.BindObject[*entityMap](r.b, inner)
+			s, at, err = objects.BindObject[*entityMap](r.b, inner)
 		}
 		if err != nil {
 			fail(err)
@@ -148,7 +147,7 @@ func (r *Reader) count(t *tally, m *entityMap, mx shapes.Instance, shared bool) 
 }
 
 // keys iterates over the keys of the dictionary that a field refers to. The keys are objects. A null field has no keys.
-func (r *Reader) keys(f *shapes.Ref, x shapes.Instance) iter.Seq2[objects.Object, error] {
+func (r *Reader) keys(f *objects.RefField, x objects.Instance) iter.Seq2[objects.Object, error] {
 	return func(yield func(objects.Object, error) bool) {
 		for i, err := range r.items.ItemsAt(f, x) {
 			var key objects.Object

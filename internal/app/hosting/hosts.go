@@ -12,51 +12,50 @@ import (
 	"github.com/sosgo/sosgo/internal/base/ticks"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
 
 // Types of Microsoft.Extensions.Hosting, versions 3.1 to 11.
 type (
 	host struct {
-		_           shapes.Type `of:"Microsoft.Extensions.Hosting.Internal.Host"`
-		Lifetime    shapes.Ref  `field:"_applicationLifetime"`
-		Options     shapes.Ref  `field:"_options,optional"`
-		Environment shapes.Ref  `field:"_hostEnvironment,optional"`
-		Services    shapes.Ref  `field:"_hostedServices"`
-		Starting    shapes.Int  `field:"_hostStarting,optional"`
+		_           objects.Shape    `of:"Microsoft.Extensions.Hosting.Internal.Host"`
+		Lifetime    objects.RefField `field:"_applicationLifetime"`
+		Options     objects.RefField `field:"_options,optional"`
+		Environment objects.RefField `field:"_hostEnvironment,optional"`
+		Services    objects.RefField `field:"_hostedServices"`
+		Starting    objects.IntField `field:"_hostStarting,optional"`
 	}
 	hostLifetime struct {
-		_        shapes.Type `of:"Microsoft.Extensions.Hosting.Internal.ApplicationLifetime"`
-		Started  shapes.Ref  `field:"_startedSource"`
-		Stopping shapes.Ref  `field:"_stoppingSource"`
-		Stopped  shapes.Ref  `field:"_stoppedSource"`
+		_        objects.Shape    `of:"Microsoft.Extensions.Hosting.Internal.ApplicationLifetime"`
+		Started  objects.RefField `field:"_startedSource"`
+		Stopping objects.RefField `field:"_stoppingSource"`
+		Stopped  objects.RefField `field:"_stoppedSource"`
 	}
 	hostOptions struct {
-		_        shapes.Type `of:"Microsoft.Extensions.Hosting.HostOptions"`
-		Behavior shapes.Int  `field:"<BackgroundServiceExceptionBehavior>,optional"`
-		Shutdown shapes.Int  `field:"<ShutdownTimeout>._ticks"`
+		_        objects.Shape    `of:"Microsoft.Extensions.Hosting.HostOptions"`
+		Behavior objects.IntField `field:"<BackgroundServiceExceptionBehavior>,optional"`
+		Shutdown objects.IntField `field:"<ShutdownTimeout>._ticks"`
 	}
 	hostEnvironment struct {
-		_           shapes.Type `of:"Microsoft.Extensions.Hosting.Internal.HostingEnvironment"`
-		Application shapes.Ref  `field:"<ApplicationName>"`
-		Environment shapes.Ref  `field:"<EnvironmentName>"`
+		_           objects.Shape    `of:"Microsoft.Extensions.Hosting.Internal.HostingEnvironment"`
+		Application objects.RefField `field:"<ApplicationName>"`
+		Environment objects.RefField `field:"<EnvironmentName>"`
 	}
 	// A backgroundService keeps the task of its ExecuteAsync. Up to .NET 5 the field has another name.
 	backgroundService struct {
-		_    shapes.Type `of:"Microsoft.Extensions.Hosting.BackgroundService"`
-		Task shapes.Ref  `field:"_executeTask|_executingTask"`
+		_    objects.Shape    `of:"Microsoft.Extensions.Hosting.BackgroundService"`
+		Task objects.RefField `field:"_executeTask|_executingTask"`
 	}
 	// A tokenSource counts its states from 1 if it has partitions, else from 0 (CancellationTokenSource.cs).
 	tokenSource struct {
-		_          shapes.Type `of:"System.Threading.CancellationTokenSource"`
-		State      shapes.Int  `field:"_state"`
-		Partitions shapes.Ref  `field:"_callbackPartitions,optional"`
+		_          objects.Shape    `of:"System.Threading.CancellationTokenSource"`
+		State      objects.IntField `field:"_state"`
+		Partitions objects.RefField `field:"_callbackPartitions,optional"`
 	}
 	// A servicesIterator walks over the services of a host while the host stops them.
 	servicesIterator struct {
-		_       shapes.Type `of:"System.Linq.Enumerable+Iterator<>"`
-		Current shapes.Ref  `field:"_current"`
+		_       objects.Shape    `of:"System.Linq.Enumerable+Iterator<>"`
+		Current objects.RefField `field:"_current"`
 	}
 )
 
@@ -70,9 +69,9 @@ const stopMachine = hostMachines + "StopAsync>"
 // stopping host waits for. It records what could not be read. The error is ctx's.
 func (r *Reader) Hosts(ctx context.Context, h *heap.Heap, t *tasks.Reader, o heap.ScanOptions) (*answer.Hosts, error) {
 	out := &answer.Hosts{Hosts: []answer.Host{}, Verdicts: []answer.Verdict{}}
-	in := shapes.Reading{Gaps: &out.Gaps, Binder: r.b}
+	in := objects.Reading{Gaps: &out.Gaps, Binder: r.b}
 	stopping := false
-	for object, f := range shapes.OnObjects[*host](ctx, in, h, o) {
+	for object, f := range objects.ReadObjects[*host](ctx, in, h, o) {
 		out.Hosts = append(out.Hosts, r.host(in, t, object, f.Shape, f.At()))
 		stopping = stopping || out.Hosts[len(out.Hosts)-1].State.S == answer.HostStopping
 	}
@@ -99,12 +98,12 @@ func (r *Reader) Hosts(ctx context.Context, h *heap.Heap, t *tasks.Reader, o hea
 }
 
 // host describes one host.
-func (r *Reader) host(in shapes.Reading, t *tasks.Reader, o objects.Object, s *host, x shapes.Instance) answer.Host {
+func (r *Reader) host(in objects.Reading, t *tasks.Reader, o objects.Object, s *host, x objects.Instance) answer.Host {
 	out := answer.Host{Address: o.Addr, Services: []answer.HostedService{}}
-	if e, ex := shapes.At[*hostEnvironment](in, &s.Environment, x); e != nil {
+	if e, ex := objects.BindAt[*hostEnvironment](in, &s.Environment, x); e != nil {
 		out.Application, out.Environment = in.TextAt(&e.Application, ex), in.TextAt(&e.Environment, ex)
 	}
-	if p, px := shapes.At[*hostOptions](in, &s.Options, x); p != nil {
+	if p, px := objects.BindAt[*hostOptions](in, &s.Options, x); p != nil {
 		out.OnException = in.EnumAt(&p.Behavior, px)
 		n := in.IntAt(&p.Shutdown, px)
 		out.ShutdownTimeout = answer.Text{S: ticks.Span(n.Value), Err: n.Err}
@@ -123,17 +122,17 @@ func (r *Reader) host(in shapes.Reading, t *tasks.Reader, o objects.Object, s *h
 }
 
 // hostState returns the state of a host.
-func (r *Reader) hostState(s *host, x shapes.Instance) (string, error) {
+func (r *Reader) hostState(s *host, x objects.Instance) (string, error) {
 	lifetime, err := s.Lifetime.Object(x)
 	if err != nil {
 		return "", err
 	}
-	l, lx, err := shapes.BindObject[*hostLifetime](r.b, lifetime)
+	l, lx, err := objects.BindObject[*hostLifetime](r.b, lifetime)
 	if err != nil {
 		return "", err
 	}
 	for _, token := range []struct {
-		source *shapes.Ref
+		source *objects.RefField
 		state  string
 	}{{&l.Stopped, answer.HostStopped}, {&l.Stopping, answer.HostStopping}, {&l.Started, answer.HostRunning}} {
 		if is, err := r.canceled(token.source, lx); is || err != nil {
@@ -155,12 +154,12 @@ func (r *Reader) hostState(s *host, x shapes.Instance) (string, error) {
 }
 
 // canceled reports whether the CancellationTokenSource in a field is canceled.
-func (r *Reader) canceled(f *shapes.Ref, x shapes.Instance) (bool, error) {
+func (r *Reader) canceled(f *objects.RefField, x objects.Instance) (bool, error) {
 	o, err := f.Object(x)
 	if err != nil || o.Addr == 0 {
 		return false, err
 	}
-	s, sx, err := shapes.BindObject[*tokenSource](r.b, o)
+	s, sx, err := objects.BindObject[*tokenSource](r.b, o)
 	if err != nil {
 		return false, err
 	}
@@ -172,9 +171,9 @@ func (r *Reader) canceled(f *shapes.Ref, x shapes.Instance) (bool, error) {
 }
 
 // service describes a hosted service.
-func (r *Reader) service(in shapes.Reading, t *tasks.Reader, o objects.Object) answer.HostedService {
+func (r *Reader) service(in objects.Reading, t *tasks.Reader, o objects.Object) answer.HostedService {
 	out := answer.HostedService{Address: o.Addr, Type: in.TypeText(o)}
-	s, x, is, err := shapes.Try[*backgroundService](r.b, o)
+	s, x, is, err := objects.TryBind[*backgroundService](r.b, o)
 	if !is && err == nil {
 		return out
 	}
@@ -218,7 +217,7 @@ func serviceState(f tasks.Flags) string {
 
 // stopping finds the service that a host stops in a stack, by awaiting its StopAsync. It is the current one of the
 // iterator in the host's own method, or else the service that the outermost awaited method refers to.
-func (r *Reader) stopping(in shapes.Reading, h *heap.Heap, hosts []answer.Host, s *answer.AsyncStack) {
+func (r *Reader) stopping(in objects.Reading, h *heap.Heap, hosts []answer.Host, s *answer.AsyncStack) {
 	path := stopPath(s.Frames)
 	var found *answer.HostedService
 	of := target.Addr(0) // the host
@@ -288,13 +287,13 @@ func serviceAt(hosts []answer.Host, of, a target.Addr) *answer.HostedService {
 }
 
 // current returns the current element of a Linq iterator, or 0 for another object.
-func (r *Reader) current(in shapes.Reading, a target.Addr) target.Addr {
+func (r *Reader) current(in objects.Reading, a target.Addr) target.Addr {
 	o, err := r.b.Objects().TrustedObject(a)
 	if err != nil {
 		in.Note(err)
 		return 0
 	}
-	s, x := shapes.As[*servicesIterator](in, o)
+	s, x := objects.BindAs[*servicesIterator](in, o)
 	if s == nil {
 		return 0
 	}

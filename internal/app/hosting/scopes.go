@@ -8,41 +8,39 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/collections"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
 
 // A Reader reads the objects of hosts. It is safe for concurrent use.
 type Reader struct {
-	b     *shapes.Binder
-	items *collections.Reader
+	b     *objects.Binder
+	items *objects.Collections
 }
 
 // New returns a Reader that binds types with b.
-func New(b *shapes.Binder, c *collections.Reader) *Reader { return &Reader{b, c} }
+func New(b *objects.Binder, c *objects.Collections) *Reader { return &Reader{b, c} }
 
 // A serviceScope is a scope of dependency injection. Up to .NET 5 it refers to its engine instead of its provider.
 type serviceScope struct {
-	_           shapes.Type `of:"Microsoft.Extensions.DependencyInjection.ServiceLookup.ServiceProviderEngineScope"`
-	Disposed    shapes.Int  `field:"_disposed"`
-	Disposables shapes.Ref  `field:"_disposables"`
-	Resolved    shapes.Ref  `field:"<ResolvedServices>"`
-	Root        shapes.Int  `field:"<IsRootScope>,optional"`
-	Provider    shapes.Ref  `field:"<RootProvider>|<Engine>,optional"`
+	_           objects.Shape    `of:"Microsoft.Extensions.DependencyInjection.ServiceLookup.ServiceProviderEngineScope"`
+	Disposed    objects.IntField `field:"_disposed"`
+	Disposables objects.RefField `field:"_disposables"`
+	Resolved    objects.RefField `field:"<ResolvedServices>"`
+	Root        objects.IntField `field:"<IsRootScope>,optional"`
+	Provider    objects.RefField `field:"<RootProvider>|<Engine>,optional"`
 }
 
 // A rooted is an object that refers to its root scope: a provider or its engine.
 type rooted struct {
-	Root shapes.Ref `field:"<Root>"`
+	Root objects.RefField `field:"<Root>"`
 }
 
 // Scopes lists the undisposed scopes of dependency injection, the most disposables first, and counts the others. It
 // records what could not be read. The error is ctx's.
 func (r *Reader) Scopes(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.ServiceScopes, error) {
 	out := &answer.ServiceScopes{Scopes: []answer.ServiceScope{}}
-	in := shapes.Reading{Gaps: &out.Gaps, Binder: r.b}
-	for f, err := range shapes.On[*serviceScope](ctx, r.b, h, nil, o) {
+	in := objects.Reading{Gaps: &out.Gaps, Binder: r.b}
+	for f, err := range objects.BoundObjects[*serviceScope](ctx, r.b, h, nil, o) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -62,7 +60,7 @@ func (r *Reader) Scopes(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (
 }
 
 // scope describes one scope.
-func (r *Reader) scope(in shapes.Reading, a target.Addr, s *serviceScope, x shapes.Instance) answer.ServiceScope {
+func (r *Reader) scope(in objects.Reading, a target.Addr, s *serviceScope, x objects.Instance) answer.ServiceScope {
 	out := answer.ServiceScope{Address: a, Root: r.isRoot(in, a, s, x), Types: []answer.DisposableType{}}
 	cached := map[target.Addr]bool{}
 	var unread error
@@ -112,13 +110,13 @@ func Accumulates(root answer.Maybe[bool], uncached int64) bool {
 }
 
 // isRoot reports whether a scope is its provider's root scope, which lives as long as the provider.
-func (r *Reader) isRoot(in shapes.Reading, a target.Addr, s *serviceScope, x shapes.Instance) answer.Maybe[bool] {
+func (r *Reader) isRoot(in objects.Reading, a target.Addr, s *serviceScope, x objects.Instance) answer.Maybe[bool] {
 	if s.Root.Has() {
 		return in.BoolAt(&s.Root, x)
 	}
-	p, at := shapes.At[*rooted](in, &s.Provider, x)
+	p, at := objects.BindAt[*rooted](in, &s.Provider, x)
 	if p == nil {
-		return answer.Maybe[bool]{Err: shapes.ErrNoField}
+		return answer.Maybe[bool]{Err: objects.ErrNoField}
 	}
 	root := in.PointerAt(&p.Root, at)
 	return answer.Of(root.Value == a, root.Err)

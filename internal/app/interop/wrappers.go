@@ -7,40 +7,39 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
 
 type (
 	anchor struct {
-		_ shapes.Type `of:"System.Runtime.InteropServices.ComWrappers|System.Runtime.InteropServices.ComWrappers+ManagedObjectWrapperHolder|System.Runtime.InteropServices.ComWrappers+NativeObjectWrapper"`
+		_ objects.Shape `of:"System.Runtime.InteropServices.ComWrappers|System.Runtime.InteropServices.ComWrappers+ManagedObjectWrapperHolder|System.Runtime.InteropServices.ComWrappers+NativeObjectWrapper"`
 	}
 	// A factory is an instance of a class derived from ComWrappers. Before .NET 10 it has no managed state.
 	factory struct {
-		_     shapes.Type `of:"System.Runtime.InteropServices.ComWrappers"`
-		Table shapes.Ref  `field:"_managedObjectWrapperTable,optional"`
+		_     objects.Shape    `of:"System.Runtime.InteropServices.ComWrappers"`
+		Table objects.RefField `field:"_managedObjectWrapperTable,optional"`
 	}
 	// A holder keeps the managed object of a wrapper. The wrapper is a structure in native memory.
 	holder struct {
-		_       shapes.Type `of:"System.Runtime.InteropServices.ComWrappers+ManagedObjectWrapperHolder"`
-		Object  shapes.Ref  `field:"_wrappedObject"`
-		Wrapper shapes.Int  `field:"_wrapper"`
+		_       objects.Shape    `of:"System.Runtime.InteropServices.ComWrappers+ManagedObjectWrapperHolder"`
+		Object  objects.RefField `field:"_wrappedObject"`
+		Wrapper objects.IntField `field:"_wrapper"`
 	}
 	managedWrapper struct {
-		_          shapes.Type `of:"System.Runtime.InteropServices.ComWrappers+ManagedObjectWrapper"`
-		Holder     shapes.Int  `field:"HolderHandle"`
-		References shapes.Int  `field:"RefCount"`
-		Interfaces shapes.Int  `field:"UserDefinedCount"`
-		Dispatches shapes.Int  `field:"Dispatches"`
+		_          objects.Shape    `of:"System.Runtime.InteropServices.ComWrappers+ManagedObjectWrapper"`
+		Holder     objects.IntField `field:"HolderHandle"`
+		References objects.IntField `field:"RefCount"`
+		Interfaces objects.IntField `field:"UserDefinedCount"`
+		Dispatches objects.IntField `field:"Dispatches"`
 	}
 	nativeWrapper struct {
-		_          shapes.Type `of:"System.Runtime.InteropServices.ComWrappers+NativeObjectWrapper"`
-		Factory    shapes.Ref  `field:"_comWrappers"`
-		External   shapes.Int  `field:"_externalComObject"`
-		Inner      shapes.Int  `field:"_inner"`
-		Proxy      shapes.Int  `field:"_proxyHandle._handle"`
-		Aggregated shapes.Int  `field:"_aggregatedManagedObjectWrapper"`
-		Unique     shapes.Int  `field:"_uniqueInstance"`
+		_          objects.Shape    `of:"System.Runtime.InteropServices.ComWrappers+NativeObjectWrapper"`
+		Factory    objects.RefField `field:"_comWrappers"`
+		External   objects.IntField `field:"_externalComObject"`
+		Inner      objects.IntField `field:"_inner"`
+		Proxy      objects.IntField `field:"_proxyHandle._handle"`
+		Aggregated objects.IntField `field:"_aggregatedManagedObjectWrapper"`
+		Unique     objects.IntField `field:"_uniqueInstance"`
 	}
 )
 
@@ -52,21 +51,21 @@ const (
 )
 
 // A Reader reads wrappers. It is safe for concurrent use.
-type Reader struct{ b *shapes.Binder }
+type Reader struct{ b *objects.Binder }
 
 // New returns a Reader that binds types with b.
-func New(b *shapes.Binder) *Reader { return &Reader{b} }
+func New(b *objects.Binder) *Reader { return &Reader{b} }
 
 // Wrappers lists the wrappers of ComWrappers by their addresses.
 func (r *Reader) Wrappers(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.ComWrappers, error) {
 	out := &answer.ComWrappers{Managed: []answer.ManagedWrapper{}, Native: []answer.NativeWrapper{}}
-	g := shapes.Reading{Gaps: &out.Gaps, Binder: r.b}
-	for object := range shapes.OnObjects[*anchor](ctx, g, h, o) {
-		if s, x := shapes.As[*holder](g, object); s != nil {
+	g := objects.Reading{Gaps: &out.Gaps, Binder: r.b}
+	for object := range objects.ReadObjects[*anchor](ctx, g, h, o) {
+		if s, x := objects.BindAs[*holder](g, object); s != nil {
 			out.Managed = append(out.Managed, r.managed(g, object, s, x))
-		} else if s, x := shapes.As[*nativeWrapper](g, object); s != nil {
+		} else if s, x := objects.BindAs[*nativeWrapper](g, object); s != nil {
 			out.Native = append(out.Native, r.native(g, object, s, x))
-		} else if s, _ := shapes.As[*factory](g, object); s != nil && !s.Table.Has() {
+		} else if s, _ := objects.BindAs[*factory](g, object); s != nil && !s.Table.Has() {
 			g.Note(target.Unsupportedf("the wrappers of %s are structures of the runtime, which are not read: before .NET 10 they are not managed objects", g.TypeText(object)))
 		}
 	}
@@ -74,8 +73,8 @@ func (r *Reader) Wrappers(ctx context.Context, h *heap.Heap, o heap.ScanOptions)
 }
 
 // managed describes a wrapper of a managed object.
-func (r *Reader) managed(g shapes.Reading, o objects.Object, s *holder, x shapes.Instance) answer.ManagedWrapper {
-	none := answer.Maybe[int64]{Err: shapes.ErrNoField}
+func (r *Reader) managed(g objects.Reading, o objects.Object, s *holder, x objects.Instance) answer.ManagedWrapper {
+	none := answer.Maybe[int64]{Err: objects.ErrNoField}
 	out := answer.ManagedWrapper{Holder: o.Addr, References: none, Trackers: none, Interfaces: none}
 	if of := g.ObjectAt(&s.Object, x); of.Addr != 0 {
 		out.Object, out.Type = of.Addr, g.TypeText(of)
@@ -86,7 +85,7 @@ func (r *Reader) managed(g shapes.Reading, o objects.Object, s *holder, x shapes
 		return out
 	}
 	w, err := r.wrapper()
-	in := shapes.Instance(at.Value)
+	in := objects.Instance(at.Value)
 	if err == nil {
 		err = r.belongs(w, in, o.Addr)
 	}
@@ -106,7 +105,7 @@ func (r *Reader) managed(g shapes.Reading, o objects.Object, s *holder, x shapes
 // wrapper returns the fields of the structure in native memory.
 func (r *Reader) wrapper() (*managedWrapper, error) {
 	err := target.Unsupportedf("ComWrappers.ManagedObjectWrapper is not loaded")
-	for w, failed := range shapes.Loaded[*managedWrapper](r.b) {
+	for w, failed := range objects.LoadedShapes[*managedWrapper](r.b) {
 		if failed == nil {
 			return w, nil
 		}
@@ -116,7 +115,7 @@ func (r *Reader) wrapper() (*managedWrapper, error) {
 }
 
 // belongs verifies that a structure and its holder refer to each other.
-func (r *Reader) belongs(w *managedWrapper, at shapes.Instance, holder target.Addr) error {
+func (r *Reader) belongs(w *managedWrapper, at objects.Instance, holder target.Addr) error {
 	handle, err := w.Holder.Uint(at)
 	if err != nil {
 		return err
@@ -129,7 +128,7 @@ func (r *Reader) belongs(w *managedWrapper, at shapes.Instance, holder target.Ad
 }
 
 // native describes a wrapper of a native object.
-func (r *Reader) native(g shapes.Reading, o objects.Object, s *nativeWrapper, x shapes.Instance) answer.NativeWrapper {
+func (r *Reader) native(g objects.Reading, o objects.Object, s *nativeWrapper, x objects.Instance) answer.NativeWrapper {
 	out := answer.NativeWrapper{Address: o.Addr, Unique: g.BoolAt(&s.Unique, x), Aggregated: g.BoolAt(&s.Aggregated, x)}
 	e, i := g.IntAt(&s.External, x), g.IntAt(&s.Inner, x)
 	out.External, out.Inner = answer.Of(target.Addr(e.Value), e.Err), answer.Of(target.Addr(i.Value), i.Err)

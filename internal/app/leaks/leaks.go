@@ -13,8 +13,6 @@ import (
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/base/workers"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/collections"
-	"github.com/sosgo/sosgo/objects/shapes"
 )
 
 // Options selects the listed suspects. The zero value of a field selects its default.
@@ -63,8 +61,8 @@ func Find(ctx context.Context, x *graph.Holders, r *objects.Reader, o Options) (
 		return nil, err
 	}
 	defer done()
-	b := shapes.New(r, func() (*heap.Heap, error) { return x.Graph().Heap(), nil })
-	f := &finder{x: x, g: x.Graph(), r: r, b: b, collections: collections.New(b), o: o.withDefaults(), a: &answer.Leaks{Suspects: []answer.Suspect{}},
+	b := objects.NewBinder(r, func() (*heap.Heap, error) { return x.Graph().Heap(), nil })
+	f := &finder{x: x, g: x.Graph(), r: r, b: b, collections: objects.NewCollections(b), o: o.withDefaults(), a: &answer.Leaks{Suspects: []answer.Suspect{}},
 		part: map[graph.Node]bool{}, covered: map[graph.Node]uint64{}, unknown: map[string]*answer.UnknownCollection{}}
 	var beside workers.Group // computes the input of the last steps in parallel with the others, which use one goroutine
 	defer beside.Wait()
@@ -93,11 +91,11 @@ type finder struct {
 	x *graph.Holders
 	g *graph.Graph
 	r *objects.Reader
-	b *shapes.Binder
+	b *objects.Binder
 	o Options
 	a *answer.Leaks
 
-	collections *collections.Reader
+	collections *objects.Collections
 
 	live    *graph.Liveness
 	doms    *graph.Dominators
@@ -188,7 +186,7 @@ const (
 func (f *finder) pick(ctx context.Context) error {
 	masks := make([]uint8, len(f.g.Types()))
 	for p, types := range [...][]bool{patternEvent: typesOf[*multicast](f), patternTimer: typesOf[*timer](f), patternCallback: typesOf[*callback](f),
-		patternScope: typesOf[*scope](f), patternWeak: typesOf[*shapes.WeakReference](f)} {
+		patternScope: typesOf[*scope](f), patternWeak: typesOf[*objects.WeakReference](f)} {
 		for i, is := range types {
 			if is {
 				masks[i] |= 1 << p

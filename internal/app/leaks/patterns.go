@@ -6,12 +6,11 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/app/leaks/internal/together"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -255,7 +254,7 @@ func (f *finder) method(v objects.Value) (string, error) {
 	if err != nil || m == nil {
 		return "(unknown method)", nil // precodes may not be in the dump
 	}
-	return code.Of(f.r.Runtime()).MethodName(m, code.MethodFull)
+	return dac.CodeOf(f.r.Runtime()).MethodName(m, dac.MethodFull)
 }
 
 // cancellations finds many callbacks registered with one CancellationTokenSource.
@@ -478,7 +477,7 @@ func (f *finder) elements(owner, point graph.Node) answer.Maybe[uint64] {
 			return answer.Known(count)
 		}
 	}
-	var unknown *shapes.UnknownLayoutError
+	var unknown *objects.UnknownLayoutError
 	if errors.As(err, &unknown) || err != nil && !errors.Is(err, target.ErrUnsupported) {
 		f.missing(n, err)
 	}

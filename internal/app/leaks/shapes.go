@@ -2,80 +2,80 @@ package leaks
 
 import (
 	"github.com/sosgo/sosgo/graph"
-	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
 
 // The shapes of the patterns.
 type (
 	multicast struct {
-		_     shapes.Type  `of:"System.MulticastDelegate"`
-		Count shapes.Value `field:"_invocationCount|_extraData"`
+		_     objects.Shape      `of:"System.MulticastDelegate"`
+		Count objects.ValueField `field:"_invocationCount|_extraData"`
 	}
 	delegate struct {
-		_      shapes.Type `of:"System.Delegate"`
-		Target shapes.Ref  `field:"_target"`
+		_      objects.Shape    `of:"System.Delegate"`
+		Target objects.RefField `field:"_target"`
 	}
 	timer struct {
-		_        shapes.Type `of:"System.Threading.TimerQueueTimer"`
-		Callback shapes.Ref  `field:"_timerCallback"`
-		State    shapes.Ref  `field:"_state"`
+		_        objects.Shape    `of:"System.Threading.TimerQueueTimer"`
+		Callback objects.RefField `field:"_timerCallback"`
+		State    objects.RefField `field:"_state"`
 	}
 	// callback is a registration with a CancellationTokenSource. Before .NET 6 it was in one of several lists.
 	callback struct {
-		_        shapes.Type `of:"System.Threading.CancellationTokenSource+CallbackNode"`
-		Callback shapes.Ref  `field:"Callback"`
-		State    shapes.Ref  `field:"CallbackState"`
-		List     shapes.Ref  `field:"Registrations|Partition"`
+		_        objects.Shape    `of:"System.Threading.CancellationTokenSource+CallbackNode"`
+		Callback objects.RefField `field:"Callback"`
+		State    objects.RefField `field:"CallbackState"`
+		List     objects.RefField `field:"Registrations|Partition"`
 	}
 	callbacks struct {
-		_      shapes.Type `of:"System.Threading.CancellationTokenSource+Registrations|System.Threading.CancellationTokenSource+CallbackPartition"`
-		Source shapes.Ref  `field:"Source"`
+		_      objects.Shape    `of:"System.Threading.CancellationTokenSource+Registrations|System.Threading.CancellationTokenSource+CallbackPartition"`
+		Source objects.RefField `field:"Source"`
 	}
 	// scope is a scope of a service provider. Since .NET 6 it records whether it is the root scope; before, the engine
 	// does. In .NET 5 the disposables are in an object that scopes share, and a disposed scope no longer refers to it.
 	scope struct {
-		_           shapes.Type `of:"Microsoft.Extensions.DependencyInjection.ServiceLookup.ServiceProviderEngineScope"`
-		IsRoot      shapes.Int  `field:"<IsRootScope>,optional"`
-		Engine      shapes.Ref  `field:"<Engine>,optional"`
-		Disposables shapes.Ref  `field:"_disposables,optional"`
-		State       shapes.Ref  `field:"_state,optional"`
+		_           objects.Shape    `of:"Microsoft.Extensions.DependencyInjection.ServiceLookup.ServiceProviderEngineScope"`
+		IsRoot      objects.IntField `field:"<IsRootScope>,optional"`
+		Engine      objects.RefField `field:"<Engine>,optional"`
+		Disposables objects.RefField `field:"_disposables,optional"`
+		State       objects.RefField `field:"_state,optional"`
 	}
 	scopeState struct {
-		_           shapes.Type `of:"Microsoft.Extensions.DependencyInjection.ServiceLookup.ScopePool+State|Microsoft.Extensions.DependencyInjection.ServiceLookup.ScopeState"`
-		Disposables shapes.Ref  `field:"<Disposables>"`
+		_           objects.Shape    `of:"Microsoft.Extensions.DependencyInjection.ServiceLookup.ScopePool+State|Microsoft.Extensions.DependencyInjection.ServiceLookup.ScopeState"`
+		Disposables objects.RefField `field:"<Disposables>"`
 	}
 	scopeEngine struct {
-		_    shapes.Type `of:"Microsoft.Extensions.DependencyInjection.ServiceLookup.ServiceProviderEngine"`
-		Root shapes.Ref  `field:"<Root>,optional"` // absent since .NET 6, where it is not needed
+		_    objects.Shape    `of:"Microsoft.Extensions.DependencyInjection.ServiceLookup.ServiceProviderEngine"`
+		Root objects.RefField `field:"<Root>,optional"` // absent since .NET 6, where it is not needed
 	}
 	list struct {
-		_     shapes.Type `of:"System.Collections.Generic.List<>"`
-		Items shapes.Ref  `field:"_items"`
+		_     objects.Shape    `of:"System.Collections.Generic.List<>"`
+		Items objects.RefField `field:"_items"`
 	}
 )
 
 var errScope = target.Unsupportedf("the service provider's scope has none of the known fields")
 
-func bind[S any](f *finder, n graph.Node) (s S, x shapes.Instance, err error) {
+func bind[S any](f *finder, n graph.Node) (s S, x objects.Instance, err error) {
 	o, err := f.object(n)
 	if err != nil {
 		return s, 0, err
 	}
-	return shapes.BindObject[S](f.b, o)
+	return objects.BindObject[S](f.b, o)
 }
 
 // bindAt binds a shape to the object that a field refers to. It returns the zero values for null.
-func bindAt[S any](f *finder, r *shapes.Ref, x shapes.Instance) (s S, at shapes.Instance, err error) {
+func bindAt[S any](f *finder, r *objects.RefField, x objects.Instance) (s S, at objects.Instance, err error) {
 	o, err := r.Object(x)
 	if err != nil || o.Addr == 0 {
 		return s, 0, err
 	}
-	return shapes.BindObject[S](f.b, o)
+	return objects.BindObject[S](f.b, o)
 }
 
 // nodeAt returns the object that a field refers to, or NoNode for null.
-func (f *finder) nodeAt(r *shapes.Ref, x shapes.Instance) (graph.Node, error) {
+func (f *finder) nodeAt(r *objects.RefField, x objects.Instance) (graph.Node, error) {
 	a, err := r.Addr(x)
 	if err != nil {
 		return graph.NoNode, err
@@ -95,7 +95,7 @@ func typesOf[S any](f *finder) []bool {
 		if err != nil {
 			continue
 		}
-		if is, err := shapes.Is[S](f.b, t); err == nil && is {
+		if is, err := objects.IsShape[S](f.b, t); err == nil && is {
 			if out == nil {
 				out = make([]bool, len(f.g.Types()))
 			}
@@ -105,7 +105,7 @@ func typesOf[S any](f *finder) []bool {
 	return out
 }
 
-func (f *finder) isRoot(s *scope, x shapes.Instance) (bool, error) {
+func (f *finder) isRoot(s *scope, x objects.Instance) (bool, error) {
 	switch {
 	case s.IsRoot.Has():
 		return s.IsRoot.Bool(x)
@@ -124,7 +124,7 @@ func (f *finder) isRoot(s *scope, x shapes.Instance) (bool, error) {
 }
 
 // disposables returns the array of a scope's list, or NoNode.
-func (f *finder) disposables(s *scope, x shapes.Instance) (graph.Node, error) {
+func (f *finder) disposables(s *scope, x objects.Instance) (graph.Node, error) {
 	from := &s.Disposables
 	switch {
 	case from.Has():

@@ -9,16 +9,16 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/words"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
 // TestBlockedAlike checks that blocked groups only threads that block at one place, for the same methods, in the same
 // way.
 func TestBlockedAlike(t *testing.T) {
-	g := &grapher{s: &survey{}, rows: map[*threads.Thread]*answer.ThreadWait{}, circled: map[*wait]bool{}}
+	g := &grapher{s: &survey{}, rows: map[*stackwalk.Thread]*answer.ThreadWait{}, circled: map[*wait]bool{}}
 	add := func(method string, chain string, w wait) *wait {
-		w.thread, w.tasks = &threads.Thread{}, []target.Addr{target.Addr(len(g.s.waits) + 1)}
+		w.thread, w.tasks = &stackwalk.Thread{}, []target.Addr{target.Addr(len(g.s.waits) + 1)}
 		if chain != "" {
 			w.chain = []string{chain}
 		}
@@ -31,7 +31,7 @@ func TestBlockedAlike(t *testing.T) {
 	elsewhere := add("Shop.Save", "Shop.LoadAsync", wait{})
 	other := add("Shop.Load", "Shop.SaveAsync", wait{})
 	limited := add("Shop.Load", "Shop.LoadAsync", wait{ends: words.EndsAtMost.Of(words.Duration(time.Second))})
-	known := add("Shop.Load", "Shop.LoadAsync", wait{runners: []*threads.Thread{{}}})
+	known := add("Shop.Load", "Shop.LoadAsync", wait{runners: []*stackwalk.Thread{{}}})
 	nameless := add("", "Shop.LoadAsync", wait{})
 	nameless2 := add("", "Shop.LoadAsync", wait{})
 	add("Main", "Shop.Main", wait{entry: true})

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/metadata"
@@ -329,7 +329,7 @@ func (s *survey) rings(list []stand) (rings []circle, rest []stand, err error) {
 // circleOf returns the circle that the innermost method of the program on a thread's stack goes round. ok is false if it goes round none, or if
 // that can't be read.
 func (s *survey) circleOf(at *stand, steps *int) (out circle, ok bool, err error) {
-	body, err := code.Of(s.r.rt).IL(at.method)
+	body, err := dac.CodeOf(s.r.rt).IL(at.method)
 	if err != nil {
 		return out, false, err
 	}
@@ -337,8 +337,8 @@ func (s *survey) circleOf(at *stand, steps *int) (out circle, ok bool, err error
 	if err != nil || len(loops) == 0 {
 		return out, false, err
 	}
-	il, mapped, err := code.Of(at.frame.Runtime).ILOffset(at.frame.CallSite())
-	if err != nil && !code.NoDebugInfo(err) {
+	il, mapped, err := dac.CodeOf(at.frame.Runtime).ILOffset(at.frame.CallSite())
+	if err != nil && !dac.NoDebugInfo(err) {
 		return out, false, err
 	}
 	loops = slices.DeleteFunc(loops, func(c chase) bool { return !mapped || il < c.start || il >= c.end })

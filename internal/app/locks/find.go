@@ -7,7 +7,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/app/tasks"
-	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -109,10 +109,10 @@ func (p *probeTypes) look(mt *dac.MethodTable) *probeType {
 	if err != nil {
 		return out
 	}
-	if is, err := shapes.Is[*channel](b, t); is && err == nil {
+	if is, err := objects.IsShape[*channel](b, t); is && err == nil {
 		out.what |= probeChannel
 	}
-	if is, err := shapes.Is[*completionSource](b, t); is && err == nil {
+	if is, err := objects.IsShape[*completionSource](b, t); is && err == nil {
 		out.what |= probePromise
 	} else if name, err := t.ManagedName(); err == nil && strings.Contains(name, "TaskCompletionSource") && !strings.Contains(name, "AsyncStateMachineBox") {
 		out.what |= probeCarrier

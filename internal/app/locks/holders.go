@@ -6,17 +6,15 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/stackwalk"
-	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
 // A holder is a suspended method or a thread that has entered a semaphore, or may have.
 type holder struct {
 	box      target.Addr
-	thread   *threads.Thread // nil for a suspended method
+	thread   *stackwalk.Thread // nil for a suspended method
 	method   answer.Text
 	place    *answer.AsyncPlace
 	strength answer.Strength
@@ -233,7 +231,7 @@ func (s *survey) threadsInside(entries []entry) {
 		return wantsSemaphore(method) || slices.ContainsFunc(entries, func(e entry) bool { return e.method == method })
 	}
 	known := map[target.Addr]*methodCalls{}
-	waits := map[*threads.Thread]*lock{}
+	waits := map[*stackwalk.Thread]*lock{}
 	for _, w := range s.waits {
 		waits[w.thread] = w.lock
 	}
@@ -272,7 +270,7 @@ func (s *survey) threadsInside(entries []entry) {
 
 // frameUses records in used which semaphores the method of a frame has entered, or may have. waits is what the thread
 // waits for in this frame.
-func (s *survey) frameUses(used map[*semaphoreUse]bool, t *threads.Thread, f *stackwalk.Frame, m *methodCalls, waits *lock) {
+func (s *survey) frameUses(used map[*semaphoreUse]bool, t *stackwalk.Thread, f *stackwalk.Frame, m *methodCalls, waits *lock) {
 	if len(m.list) == 0 {
 		return
 	}
@@ -311,7 +309,7 @@ func pastWait(around *tasks.Around, semaphore target.Addr) bool {
 }
 
 // threadHolder describes a thread that is past its wait in a frame.
-func (s *survey) threadHolder(t *threads.Thread, f *stackwalk.Frame, m *methodCalls) holder {
+func (s *survey) threadHolder(t *stackwalk.Thread, f *stackwalk.Frame, m *methodCalls) holder {
 	h := holder{thread: t, method: answer.Text{S: m.name}, strength: answer.StrengthLikely}
 	if line, err := f.SourceLine(); err == nil {
 		h.place = &answer.AsyncPlace{File: line.File, Line: line.Line}
@@ -320,7 +318,7 @@ func (s *survey) threadHolder(t *threads.Thread, f *stackwalk.Frame, m *methodCa
 }
 
 // around returns the calls of a frame's method before and after the instruction at which the frame stands.
-func (s *survey) around(t *threads.Thread, f *stackwalk.Frame, md *code.MethodDesc) (*tasks.Around, error) {
+func (s *survey) around(t *stackwalk.Thread, f *stackwalk.Frame, md *dac.MethodDesc) (*tasks.Around, error) {
 	il, err := ilOffset(f)
 	if err != nil {
 		return nil, err
@@ -330,7 +328,7 @@ func (s *survey) around(t *threads.Thread, f *stackwalk.Frame, md *code.MethodDe
 
 // ilOffset returns the IL offset at which a frame stands.
 func ilOffset(f *stackwalk.Frame) (int, error) {
-	il, ok, err := code.Of(f.Runtime).ILOffset(f.CallSite())
+	il, ok, err := dac.CodeOf(f.Runtime).ILOffset(f.CallSite())
 	if err == nil && !ok {
 		err = target.Unsupportedf("no IL offset")
 	}
@@ -339,7 +337,7 @@ func ilOffset(f *stackwalk.Frame) (int, error) {
 
 // receiver returns the object on which a frame's method was called: the only object of the method's class that the frame
 // refers to. It is 0 if there is no such object, or more than one.
-func (s *survey) receiver(t *threads.Thread, f *stackwalk.Frame, md *code.MethodDesc) target.Addr {
+func (s *survey) receiver(t *stackwalk.Thread, f *stackwalk.Frame, md *dac.MethodDesc) target.Addr {
 	found := target.Addr(0)
 	for root, err := range s.r.walker.Roots(s.ctx, t.Managed, t.OS.Registers) {
 		if err != nil {
@@ -368,18 +366,18 @@ func (s *survey) receiver(t *threads.Thread, f *stackwalk.Frame, md *code.Method
 
 // methodCalls are the calls of a method.
 type methodCalls struct {
-	method *code.MethodDesc
+	method *dac.MethodDesc
 	name   string
 	own    bool     // the program's, and not a library's
 	list   []string // those that are wanted
 }
 
 // calls returns the calls of a program's method that wanted selects.
-func (s *survey) calls(rt *dac.Runtime, md *code.MethodDesc, known map[target.Addr]*methodCalls, wanted func(string) bool) (*methodCalls, error) {
+func (s *survey) calls(rt *dac.Runtime, md *dac.MethodDesc, known map[target.Addr]*methodCalls, wanted func(string) bool) (*methodCalls, error) {
 	if m, ok := known[md.Addr]; ok {
 		return m, nil
 	}
-	name, err := code.Of(rt).MethodName(md, code.MethodQualified)
+	name, err := dac.CodeOf(rt).MethodName(md, dac.MethodQualified)
 	if err != nil {
 		return nil, err
 	}

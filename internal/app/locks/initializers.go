@@ -9,26 +9,24 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/app/flows"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
 
 // An initializationException is thrown by each use of a class after its initializer has failed.
 type initializationException struct {
-	_        shapes.Type `of:"System.TypeInitializationException"`
-	TypeName shapes.Ref  `field:"_typeName"`
-	Inner    shapes.Ref  `field:"_innerException"`
+	_        objects.Shape    `of:"System.TypeInitializationException"`
+	TypeName objects.RefField `field:"_typeName"`
+	Inner    objects.RefField `field:"_innerException"`
 }
 
 // findInitializers lists the classes with an initializer that threw, and the exceptions, for which it opens the heap.
 // It records what could not be read. The error is ctx's, or the runtime does not record initializers. If no initializer
 // is known to have failed, the error is the first reason why the state of a class is unknown.
-func findInitializers(ctx context.Context, b *shapes.Binder, open func() (*heap.Heap, error), o heap.ScanOptions) (*answer.Initializers, error) {
+func findInitializers(ctx context.Context, b *objects.Binder, open func() (*heap.Heap, error), o heap.ScanOptions) (*answer.Initializers, error) {
 	rt := b.Objects().Runtime()
 	if err := rt.Check(dac.FeatureStatics); err != nil {
 		return nil, err
@@ -66,7 +64,7 @@ func findInitializers(ctx context.Context, b *shapes.Binder, open func() (*heap.
 		if err != nil {
 			out.Note(err)
 		} else {
-			thrown(ctx, shapes.Reading{Gaps: &out.Gaps, Binder: b}, out, at, h, o)
+			thrown(ctx, objects.Reading{Gaps: &out.Gaps, Binder: b}, out, at, h, o)
 		}
 	}
 	for _, derived := range []bool{false, true} { // failures caused by another failed class come last
@@ -81,8 +79,8 @@ func findInitializers(ctx context.Context, b *shapes.Binder, open func() (*heap.
 }
 
 // thrown finds the exceptions of classes. at maps their names to indexes in out.
-func thrown(ctx context.Context, in shapes.Reading, out *answer.Initializers, at map[string][]int, h *heap.Heap, o heap.ScanOptions) {
-	for e, f := range shapes.OnObjects[*initializationException](ctx, in, h, o) {
+func thrown(ctx context.Context, in objects.Reading, out *answer.Initializers, at map[string][]int, h *heap.Heap, o heap.ScanOptions) {
+	for e, f := range objects.ReadObjects[*initializationException](ctx, in, h, o) {
 		name := in.TextAt(&f.Shape.TypeName, f.At())
 		for _, n := range at[name.S] {
 			i := &out.Failed[n]
@@ -107,7 +105,7 @@ func recordedName(full string) string {
 }
 
 // constructs reports whether an exception left the static constructor of a class.
-func constructs(in shapes.Reading, o objects.Object, class target.Addr) bool {
+func constructs(in objects.Reading, o objects.Object, class target.Addr) bool {
 	if o.Addr == 0 {
 		return false
 	}
@@ -120,7 +118,7 @@ func constructs(in shapes.Reading, o objects.Object, class target.Addr) bool {
 	frames, err := rt.StackTrace(&e)
 	in.Note(err)
 	for _, f := range frames {
-		if md, err := code.Of(rt).MethodDesc(f.Method); err == nil && md.MethodTable == class {
+		if md, err := dac.CodeOf(rt).MethodDesc(f.Method); err == nil && md.MethodTable == class {
 			if name, err := md.Name(); err == nil && name == ".cctor" {
 				return true
 			}
@@ -130,7 +128,7 @@ func constructs(in shapes.Reading, o objects.Object, class target.Addr) bool {
 }
 
 // cause describes an exception. It returns nil for a null reference.
-func cause(in shapes.Reading, o objects.Object) *answer.TaskException {
+func cause(in objects.Reading, o objects.Object) *answer.TaskException {
 	if o.Addr == 0 {
 		return nil
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/words"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -35,13 +35,13 @@ func TestEndsByItself(t *testing.T) {
 // Main that waits for the program's end is not reported.
 func TestEntryPoint(t *testing.T) {
 	of := func(id uint32, entry bool) *wait {
-		return &wait{thread: &threads.Thread{OS: &target.Thread{ID: id}}, how: answer.HowRecorded, tasks: []target.Addr{1}, entry: entry}
+		return &wait{thread: &stackwalk.Thread{OS: &target.Thread{ID: id}}, how: answer.HowRecorded, tasks: []target.Addr{1}, entry: entry}
 	}
 	first, second, third := of(1, true), of(2, false), of(3, true)
 	first.leaves = []leafOf{{1, tasks.CauseSemaphore, true}}
 	third.leaves = []leafOf{{1, tasks.CauseForever, false}}
-	g := &grapher{s: &survey{gaps: &answer.Gaps{}, waits: []*wait{first, second, third}}, of: map[*threads.Thread]*wait{}, circled: map[*wait]bool{},
-		described: map[*wait]bool{}, rows: map[*threads.Thread]*answer.ThreadWait{first.thread: {}, second.thread: {}, third.thread: {}}}
+	g := &grapher{s: &survey{gaps: &answer.Gaps{}, waits: []*wait{first, second, third}}, of: map[*stackwalk.Thread]*wait{}, circled: map[*wait]bool{},
+		described: map[*wait]bool{}, rows: map[*stackwalk.Thread]*answer.ThreadWait{first.thread: {}, second.thread: {}, third.thread: {}}}
 	list := g.chains()
 	assert.Len(t, list, 2)
 	assert.Contains(t, list[0].Text, "sync over async: thread 0 ")
@@ -155,7 +155,7 @@ func TestThreadHolder(t *testing.T) {
 		{"waits for something else for an instant", false, 100, answer.Statement{}, "", answer.SeverityWarning},
 	} {
 		l, other := &lock{Lock: answer.Lock{Kind: answer.LockSemaphore}, most: 1}, &lock{Lock: answer.Lock{Kind: answer.LockMonitor}}
-		thread := &threads.Thread{OS: &target.Thread{ID: 7}}
+		thread := &stackwalk.Thread{OS: &target.Thread{ID: 7}}
 		w := &wait{thread: thread, lock: other, how: answer.HowRecorded, timeout: c.timeout, ends: c.ends}
 		if c.again {
 			w.lock = l

@@ -6,15 +6,14 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
 // ownedElsewhere describes where the owner of a Mutex is recorded. The class library records it only if it implements
 // wait handles itself.
 func (s *survey) ownedElsewhere() string {
-	for range shapes.Loaded[*waitable](s.r.b) {
+	for range objects.LoadedShapes[*waitable](s.r.b) {
 		return ownerUnknown
 	}
 	return "is not in managed memory"
@@ -22,8 +21,8 @@ func (s *survey) ownedElsewhere() string {
 
 // mutexOwner returns the thread that owns a Mutex. It returns nil if the Mutex is free or the class library does not
 // record the owner, and notes unreadable parts of the record.
-func (s *survey) mutexOwner(o objects.Object) *threads.Thread {
-	if is, err := shapes.Is[*mutex](s.r.b, o.Type); !is || err != nil || s.ownedElsewhere() != ownerUnknown {
+func (s *survey) mutexOwner(o objects.Object) *stackwalk.Thread {
+	if is, err := objects.IsShape[*mutex](s.r.b, o.Type); !is || err != nil || s.ownedElsewhere() != ownerUnknown {
 		return nil
 	}
 	owner, err := s.mutexRecord(o)
@@ -39,7 +38,7 @@ func (s *survey) mutexOwner(o objects.Object) *threads.Thread {
 
 // mutexRecord returns the Thread object that the class library records as the owner of a Mutex, or the zero Object.
 func (s *survey) mutexRecord(o objects.Object) (owner objects.Object, err error) {
-	handle, x, err := shapes.BindObject[*waitHandle](s.r.b, o)
+	handle, x, err := objects.BindObject[*waitHandle](s.r.b, o)
 	if err != nil {
 		return owner, err
 	}
@@ -47,7 +46,7 @@ func (s *survey) mutexRecord(o objects.Object) (owner objects.Object, err error)
 	if err != nil || safe.Addr == 0 {
 		return owner, err
 	}
-	value, x, err := shapes.BindObject[*safeHandle](s.r.b, safe)
+	value, x, err := objects.BindObject[*safeHandle](s.r.b, safe)
 	if err != nil {
 		return owner, err
 	}
@@ -63,7 +62,7 @@ func (s *survey) mutexRecord(o objects.Object) (owner objects.Object, err error)
 	if err != nil {
 		return owner, err
 	}
-	w, x, err := shapes.BindObject[*waitable](s.r.b, state)
+	w, x, err := objects.BindObject[*waitable](s.r.b, state)
 	if err != nil {
 		return owner, err
 	}
@@ -71,7 +70,7 @@ func (s *survey) mutexRecord(o objects.Object) (owner objects.Object, err error)
 	if err != nil || info.Addr == 0 {
 		return owner, err
 	}
-	own, x, err := shapes.BindObject[*ownership](s.r.b, info)
+	own, x, err := objects.BindObject[*ownership](s.r.b, info)
 	if err != nil {
 		return owner, err
 	}
@@ -92,9 +91,9 @@ func (g *grapher) sharedHandles() []answer.Verdict {
 			continue
 		}
 		a := w.object.Addr
-		if is, err := shapes.Is[*mutex](g.s.r.b, w.object.Type); is && err == nil {
+		if is, err := objects.IsShape[*mutex](g.s.r.b, w.object.Type); is && err == nil {
 			end[a], strength[a] = words.OwnerWords.Of(words.Text(g.s.ownedElsewhere())), answer.StrengthLikely
-		} else if is, err := shapes.Is[*kernelSemaphore](g.s.r.b, w.object.Type); is && err == nil && !w.libraryIdles() {
+		} else if is, err := objects.IsShape[*kernelSemaphore](g.s.r.b, w.object.Type); is && err == nil && !w.libraryIdles() {
 			end[a], strength[a] = words.NoEntryRecord.Of(), answer.StrengthPossible
 		} else {
 			continue

@@ -7,7 +7,7 @@ import (
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/app/flows"
 	"github.com/sosgo/sosgo/internal/app/tasks"
-	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -43,7 +43,7 @@ func (s *survey) promiseOwners() {
 		if err != nil {
 			continue
 		}
-		if k, x, err := shapes.BindObject[*completionSource](s.r.b, o); err == nil {
+		if k, x, err := objects.BindObject[*completionSource](s.r.b, o); err == nil {
 			if t, err := k.Task.Addr(x); err == nil && wanted[t] {
 				source[t], inside[a] = a, true
 			}

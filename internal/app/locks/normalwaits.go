@@ -7,8 +7,8 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/app/tasks"
-	"github.com/sosgo/sosgo/objects/shapes"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -100,7 +100,7 @@ func (g *grapher) joinsWorkers(w *wait) bool {
 	if !w.join || !g.s.runsMain(w.thread) {
 		return false
 	}
-	return !slices.ContainsFunc(w.runners, func(t *threads.Thread) bool {
+	return !slices.ContainsFunc(w.runners, func(t *stackwalk.Thread) bool {
 		n := g.of[t]
 		switch {
 		case n == nil:
@@ -108,7 +108,7 @@ func (g *grapher) joinsWorkers(w *wait) bool {
 		case len(n.runners) > 0 || len(n.behind) > 0 || len(n.tasks) > 0 || n.class != 0 || n.join || n.serves != "" || n.unread != "":
 			return true
 		case n.lock == nil:
-			is, err := shapes.Is[*mutex](g.s.r.b, n.object.Type)
+			is, err := objects.IsShape[*mutex](g.s.r.b, n.object.Type)
 			return is || err != nil
 		case n.lock.Kind == answer.LockSemaphore:
 			collection, _ := g.fullCollection(n)
@@ -119,7 +119,7 @@ func (g *grapher) joinsWorkers(w *wait) bool {
 }
 
 // runsMain reports whether the outermost method of the program on a thread's stack is its entry point.
-func (s *survey) runsMain(t *threads.Thread) (main bool) {
+func (s *survey) runsMain(t *stackwalk.Thread) (main bool) {
 	for md := range s.methodsOf(t) {
 		name, err := md.Name()
 		main = err == nil && slices.Contains(entryPoints, name)

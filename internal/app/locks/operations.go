@@ -12,7 +12,6 @@ import (
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -294,9 +293,9 @@ func (s *survey) readChannels() {
 	for _, a := range s.found.channels {
 		o, err := s.r.b.Objects().TrustedObject(a)
 		var k *channel
-		var x shapes.Instance
+		var x objects.Instance
 		if err == nil {
-			k, x, err = shapes.BindObject[*channel](s.r.b, o)
+			k, x, err = objects.BindObject[*channel](s.r.b, o)
 		}
 		if err != nil {
 			s.lose(fmt.Errorf("channel %v: %w", a, err))
@@ -304,7 +303,7 @@ func (s *survey) readChannels() {
 		}
 		c := &channelWait{object: o, capacity: answer.Of[int64](0, errUnbounded), items: answer.Of[int64](0, errUnbounded)}
 		for _, list := range []struct {
-			f      *shapes.Ref
+			f      *objects.RefField
 			writes bool
 		}{{&k.BlockedReaders, false}, {&k.WaitingReaders, false}, {&k.BlockedWriters, true}, {&k.WaitingWriters, true}} {
 			if list.f.Has() {
@@ -322,14 +321,14 @@ func (s *survey) readChannels() {
 var errUnbounded = target.Unsupportedf("the channel has no limit")
 
 // channelCounts reads the capacity of a bounded channel and the number of its items.
-func (s *survey) channelCounts(c *channelWait, k *channel, x shapes.Instance) {
+func (s *survey) channelCounts(c *channelWait, k *channel, x objects.Instance) {
 	c.capacity = answer.Of(k.Capacity.Int(x))
 	s.gaps.Note(c.capacity.Err)
 	items, err := k.Items.Object(x)
 	if err == nil && items.Addr != 0 {
 		var d *deque
-		var at shapes.Instance
-		if d, at, err = shapes.BindObject[*deque](s.r.b, items); err == nil {
+		var at objects.Instance
+		if d, at, err = objects.BindObject[*deque](s.r.b, items); err == nil {
 			c.items = answer.Of(d.Size.Int(at))
 			err = c.items.Err
 		}
@@ -341,7 +340,7 @@ func (s *survey) channelCounts(c *channelWait, k *channel, x shapes.Instance) {
 }
 
 // channelList records the operations of one list of a channel: a ring, or a Deque.
-func (s *survey) channelList(c *channelWait, f *shapes.Ref, x shapes.Instance, writes bool) error {
+func (s *survey) channelList(c *channelWait, f *objects.RefField, x objects.Instance, writes bool) error {
 	o, err := f.Object(x)
 	if err != nil || o.Addr == 0 {
 		return err
@@ -354,7 +353,7 @@ func (s *survey) channelList(c *channelWait, f *shapes.Ref, x shapes.Instance, w
 			c.readers++
 		}
 	}
-	if d, at, is, err := shapes.Try[*deque](s.r.b, o); is {
+	if d, at, is, err := objects.TryBind[*deque](s.r.b, o); is {
 		if err != nil {
 			return err
 		}
@@ -376,7 +375,7 @@ func (s *survey) channelList(c *channelWait, f *shapes.Ref, x shapes.Instance, w
 		}
 		seen[o.Addr] = true
 		add(o.Addr)
-		k, at, err := shapes.BindObject[*channelOperation](s.r.b, o)
+		k, at, err := objects.BindObject[*channelOperation](s.r.b, o)
 		if err != nil || !k.Next.Has() {
 			return err
 		}
@@ -407,7 +406,7 @@ func (s *survey) limiterOf(promise target.Addr) *thing {
 	if err != nil {
 		return nil
 	}
-	k, x, is, err := shapes.Try[*taskState](s.r.b, o)
+	k, x, is, err := objects.TryBind[*taskState](s.r.b, o)
 	if !is || err != nil {
 		return nil
 	}
@@ -415,7 +414,7 @@ func (s *survey) limiterOf(promise target.Addr) *thing {
 		return nil
 	}
 	t := &thing{kind: answer.WaitLimiter, addr: o.Addr}
-	if b, x, is, err := shapes.Try[*bucket](s.r.b, o); is {
+	if b, x, is, err := objects.TryBind[*bucket](s.r.b, o); is {
 		if err == nil {
 			t.queued, err = b.Queued.Int(x)
 		}
@@ -423,7 +422,7 @@ func (s *survey) limiterOf(promise target.Addr) *thing {
 		t.typ, t.state = s.gaps.Text(o.Type.ManagedName()), words.PermitsQueued.Of(words.N(t.queued))
 		return t
 	}
-	l, x, is, err := shapes.Try[*limiter](s.r.b, o)
+	l, x, is, err := objects.TryBind[*limiter](s.r.b, o)
 	if !is {
 		return nil
 	}
@@ -436,7 +435,7 @@ func (s *survey) limiterOf(promise target.Addr) *thing {
 }
 
 // limiterState reads the counts of a rate limiter.
-func (s *survey) limiterState(t *thing, l *limiter, x shapes.Instance) error {
+func (s *survey) limiterState(t *thing, l *limiter, x objects.Instance) error {
 	v, err := ints(x, &l.Permits, &l.Queued)
 	if err != nil {
 		return err
@@ -446,7 +445,7 @@ func (s *survey) limiterState(t *thing, l *limiter, x shapes.Instance) error {
 	if err != nil || o.Addr == 0 {
 		return err
 	}
-	k, x, err := shapes.BindObject[*limiterOptions](s.r.b, o)
+	k, x, err := objects.BindObject[*limiterOptions](s.r.b, o)
 	if err != nil {
 		return err
 	}

@@ -12,9 +12,8 @@ import (
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/internal/words"
-	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk"
-	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -143,7 +142,7 @@ func (g *grapher) nodes() {
 		}
 		if op.thing.cause == tasks.CauseRunning {
 			if t := g.s.runs(op.leaf); t != nil {
-				w.runners = []*threads.Thread{t}
+				w.runners = []*stackwalk.Thread{t}
 			}
 		}
 		if op.wait = w; w.lock != nil || len(w.runners) > 0 {
@@ -490,12 +489,12 @@ func (g *grapher) moves(h *holder) bool {
 }
 
 // threadMoves reports whether a thread runs, sleeps, or stands in a short timed wait.
-func (g *grapher) threadMoves(t *threads.Thread) bool {
+func (g *grapher) threadMoves(t *stackwalk.Thread) bool {
 	if w := g.of[t]; w != nil {
 		return w.timeout >= 0 && w.how == answer.HowRecorded && time.Duration(w.timeout)*time.Millisecond <= briefly
 	}
 	a := t.Activity(g.s.r.walker.Walk(g.s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}))
-	return a.Activity == threads.ActivityRunning || a.Activity == threads.ActivitySleep
+	return a.Activity == stackwalk.ActivityRunning || a.Activity == stackwalk.ActivitySleep
 }
 
 // entered states that a method has entered a semaphore, worded by strength.
@@ -546,7 +545,7 @@ func (g *grapher) readers(c *channelWait) (out []holder) {
 		}
 		for i := range m.Calls {
 			if o, err := g.s.r.b.Objects().TrustedObject(m.Calls[i].Object); err == nil {
-				if k, x, is, err := shapes.Try[*channelReader](g.s.r.b, o); is && err == nil {
+				if k, x, is, err := objects.TryBind[*channelReader](g.s.r.b, o); is && err == nil {
 					if p, err := k.Parent.Addr(x); err == nil && p == c.object.Addr {
 						out = append(out, holder{box: m.Object, method: m.Name, place: m.Place, strength: answer.StrengthLikely})
 						break

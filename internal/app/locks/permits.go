@@ -8,20 +8,19 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/words"
-	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk"
-	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
 // A boundedCollection is a BlockingCollection. Adding to a full one waits for a semaphore, as taking from an empty one
 // does.
 type boundedCollection struct {
-	_        shapes.Type `of:"System.Collections.Concurrent.BlockingCollection<>"`
-	Capacity shapes.Int  `field:"_boundedCapacity"`
-	Free     shapes.Ref  `field:"_freeNodes"`
+	_        objects.Shape    `of:"System.Collections.Concurrent.BlockingCollection<>"`
+	Capacity objects.IntField `field:"_boundedCapacity"`
+	Free     objects.RefField `field:"_freeNodes"`
 }
 
 // freeNodes is the field of a BlockingCollection that has the semaphore of its free places.
@@ -97,7 +96,7 @@ func (g *grapher) fullCollection(w *wait) (target.Addr, answer.Statement) {
 			unread = cmp.Or(unread, err)
 			continue
 		}
-		k, x, is, err := shapes.Try[*boundedCollection](g.s.r.b, o)
+		k, x, is, err := objects.TryBind[*boundedCollection](g.s.r.b, o)
 		if !is || err != nil {
 			unread = cmp.Or(unread, err)
 			continue
@@ -121,7 +120,7 @@ func (g *grapher) fullCollection(w *wait) (target.Addr, answer.Statement) {
 
 // releases returns the method of the program in which a thread waits for a semaphore if it releases a semaphore later,
 // or nil.
-func (s *survey) releases(w *wait) *code.MethodDesc {
+func (s *survey) releases(w *wait) *dac.MethodDesc {
 	for md := range s.methodsOf(w.thread) {
 		list, err := s.found.tasks.CallsOf(md)
 		if err != nil {
@@ -137,14 +136,14 @@ func (s *survey) releases(w *wait) *code.MethodDesc {
 
 // methodsOf iterates over the program's methods on a thread's stack, the innermost first. It ends at a method without a
 // readable name.
-func (s *survey) methodsOf(t *threads.Thread) iter.Seq[*code.MethodDesc] {
-	return func(yield func(*code.MethodDesc) bool) {
+func (s *survey) methodsOf(t *stackwalk.Thread) iter.Seq[*dac.MethodDesc] {
+	return func(yield func(*dac.MethodDesc) bool) {
 		for f := range s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
 			md, err := f.Method()
 			if f.Kind != stackwalk.FrameManaged || err != nil || md == nil {
 				continue
 			}
-			name, err := code.Of(f.Runtime).MethodName(md, code.MethodQualified)
+			name, err := dac.CodeOf(f.Runtime).MethodName(md, dac.MethodQualified)
 			if err != nil || !answer.LibraryMethod(name) && !yield(md) {
 				return
 			}

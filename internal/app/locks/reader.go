@@ -14,19 +14,17 @@ import (
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/stackwalk"
-	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
 // A Reader reads the locks of one runtime. It is safe for concurrent use.
 type Reader struct {
-	b       *shapes.Binder
+	b       *objects.Binder
 	rt      *dac.Runtime
 	heap    *heap.Heap
 	walker  *stackwalk.Walker
-	threads []threads.Thread
+	threads []stackwalk.Thread
 	unread  error // why threads may be incomplete
 	process target.Target
 	served  func(*answer.Gaps) func([]target.Addr) string // nil if no requests are named
@@ -38,9 +36,9 @@ func (r *Reader) NameRequests(served func(*answer.Gaps) func(boxes []target.Addr
 	r.served = served
 }
 
-// New returns a Reader of the locks in h. list holds the threads that may hold them or wait (see threads.List).
+// New returns a Reader of the locks in h. list holds the threads that may hold them or wait (see stackwalk.Threads).
 // unread is the reason why list is incomplete, or nil.
-func New(p target.Target, b *shapes.Binder, h *heap.Heap, w *stackwalk.Walker, list []threads.Thread, unread error) *Reader {
+func New(p target.Target, b *objects.Binder, h *heap.Heap, w *stackwalk.Walker, list []stackwalk.Thread, unread error) *Reader {
 	return &Reader{process: p, b: b, rt: b.Objects().Runtime(), heap: h, walker: w, threads: list, unread: unread}
 }
 
@@ -53,8 +51,8 @@ type Options struct {
 // A lock is a lock with its holders and waiters.
 type lock struct {
 	answer.Lock
-	owner   *threads.Thread
-	readers []*threads.Thread
+	owner   *stackwalk.Thread
+	readers []*stackwalk.Thread
 	folded  bool // reported with the lock that it is part of
 	pulse   bool // more threads wait for a pulse than were found
 
@@ -67,7 +65,7 @@ func (l *lock) says(state answer.Statement) { l.State, l.Counts = state.Text, st
 
 // holders returns the threads that must leave the lock before t may enter. An upgradeable reader that becomes the
 // writer waits for the other readers.
-func (l *lock) holders(t *threads.Thread) (out []*threads.Thread) {
+func (l *lock) holders(t *stackwalk.Thread) (out []*stackwalk.Thread) {
 	if l.owner != nil && l.owner != t {
 		out = append(out, l.owner)
 	}
@@ -110,12 +108,12 @@ type survey struct {
 	partial  bool                           // not all async methods of the heap could be read
 	set      *tasks.Set                     // set by taskSet
 	setLost  bool
-	unread   map[*threads.Thread]bool // threads already recorded as having an unreadable stack
+	unread   map[*stackwalk.Thread]bool // threads already recorded as having an unreadable stack
 	waits    []*wait
-	looked   int                             // threads with a stack or notes that show whether they wait
-	pool     *answer.ThreadPool              // nil unless a thread waits for a task
-	items    map[target.Addr]bool            // the items queued in it
-	ctors    map[target.Addr]*threads.Thread // the classes with running static constructors
+	looked   int                               // threads with a stack or notes that show whether they wait
+	pool     *answer.ThreadPool                // nil unless a thread waits for a task
+	items    map[target.Addr]bool              // the items queued in it
+	ctors    map[target.Addr]*stackwalk.Thread // the classes with running static constructors
 }
 
 // Describe lists the locks that are held or waited for, and records what could not be read. The error is ctx's.
@@ -148,7 +146,7 @@ func (r *Reader) Describe(ctx context.Context, o Options) (*answer.Locks, error)
 func (r *Reader) survey(ctx context.Context, g *answer.Gaps, lose func(error), o heap.ScanOptions) (*survey, error) {
 	s := &survey{r: r, ctx: ctx, gaps: g, byObj: map[target.Addr]*lock{}, mons: map[target.Addr]*lock{}, blocks: map[target.Addr]*dac.SyncBlock{},
 		on: map[target.Addr]target.Addr{}, nodes: map[target.Addr]*lock{}, inner: map[target.Addr]target.Addr{}, tasks: map[target.Addr]bool{},
-		lazy: map[target.Addr]objects.Object{}, handles: map[target.Addr]objects.Object{}, unread: map[*threads.Thread]bool{}, spins: map[target.Addr]*lock{}}
+		lazy: map[target.Addr]objects.Object{}, handles: map[target.Addr]objects.Object{}, unread: map[*stackwalk.Thread]bool{}, spins: map[target.Addr]*lock{}}
 	s.lose = func(err error) {
 		s.lost = s.lost || err != nil
 		lose(err)
@@ -159,7 +157,7 @@ func (r *Reader) survey(ctx context.Context, g *answer.Gaps, lose func(error), o
 		return nil, err
 	}
 	s.thin()
-	for found, err := range shapes.On[*primitive](ctx, r.b, r.heap, nil, o) {
+	for found, err := range objects.BoundObjects[*primitive](ctx, r.b, r.heap, nil, o) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -223,10 +221,10 @@ func (s *survey) add(l *lock) {
 // own records the owner of a lock, given by managed thread id.
 func (s *survey) own(l *lock, id uint32) {
 	l.Held, l.OwnerID = true, id
-	s.ownedBy(l, threads.ByManagedID(s.r.threads, id))
+	s.ownedBy(l, stackwalk.ThreadByManagedID(s.r.threads, id))
 }
 
-func (s *survey) ownedBy(l *lock, t *threads.Thread) {
+func (s *survey) ownedBy(l *lock, t *stackwalk.Thread) {
 	if l.owner = t; t != nil {
 		d := t.Describe(s.gaps)
 		l.Owner = &d
@@ -312,7 +310,7 @@ func (s *survey) monitor(b *dac.SyncBlock) *lock {
 	return l
 }
 
-func (s *survey) ownerOf(b *dac.SyncBlock) *threads.Thread {
+func (s *survey) ownerOf(b *dac.SyncBlock) *stackwalk.Thread {
 	for i := range s.r.threads {
 		t := &s.r.threads[i]
 		if m := t.Managed; m != nil && (b.OwnerThread != 0 && m.Addr == b.OwnerThread || b.OwnerID != 0 && m.ManagedID == b.OwnerID) {
@@ -351,7 +349,7 @@ func (s *survey) primitive(o objects.Object) error {
 }
 
 // ints reads several fields and returns the first error.
-func ints(at shapes.Instance, fields ...*shapes.Int) ([]int64, error) {
+func ints(at objects.Instance, fields ...*objects.IntField) ([]int64, error) {
 	out := make([]int64, len(fields))
 	for i, f := range fields {
 		var err error
@@ -363,7 +361,7 @@ func ints(at shapes.Instance, fields ...*shapes.Int) ([]int64, error) {
 }
 
 func (s *survey) managedLock(l *lock, o objects.Object) (bool, error) {
-	is, err := shapes.Is[*managedLock](s.r.b, o.Type)
+	is, err := objects.IsShape[*managedLock](s.r.b, o.Type)
 	if !is || err != nil {
 		return is, err
 	}
@@ -378,7 +376,7 @@ func (s *survey) managedLock(l *lock, o objects.Object) (bool, error) {
 	case v.OwnerID == 0:
 		l.says(words.JustEntered.Of())
 	case v.ManagedID:
-		s.ownedBy(l, threads.ByManagedID(s.r.threads, v.OwnerID))
+		s.ownedBy(l, stackwalk.ThreadByManagedID(s.r.threads, v.OwnerID))
 	default:
 		s.ownedBy(l, s.lockOwner(v.OwnerID))
 	}
@@ -387,8 +385,8 @@ func (s *survey) managedLock(l *lock, o objects.Object) (bool, error) {
 
 // lockOwner returns the thread with the given id of the locks of .NET 9 and 10, which each thread keeps in a thread
 // static.
-func (s *survey) lockOwner(id uint32) *threads.Thread {
-	for k, err := range shapes.Loaded[*lockID](s.r.b) {
+func (s *survey) lockOwner(id uint32) *stackwalk.Thread {
+	for k, err := range objects.LoadedShapes[*lockID](s.r.b) {
 		if err != nil {
 			s.lose(err)
 			continue
@@ -413,7 +411,7 @@ func (s *survey) lockOwner(id uint32) *threads.Thread {
 }
 
 func (s *survey) semaphore(l *lock, o objects.Object) (bool, error) {
-	k, at, is, err := shapes.Try[*semaphore](s.r.b, o)
+	k, at, is, err := objects.TryBind[*semaphore](s.r.b, o)
 	if !is || err != nil {
 		return is, err
 	}
@@ -442,8 +440,8 @@ func (s *survey) semaphore(l *lock, o objects.Object) (bool, error) {
 		l.Async = append(l.Async, answer.AsyncWaiter{Task: node.Addr})
 		s.nodes[node.Addr] = l
 		var n *waitNode
-		var x shapes.Instance
-		if n, x, err = shapes.BindObject[*waitNode](s.r.b, node); err == nil {
+		var x objects.Instance
+		if n, x, err = objects.BindObject[*waitNode](s.r.b, node); err == nil {
 			node, err = n.Next.Object(x)
 		}
 	}
@@ -451,7 +449,7 @@ func (s *survey) semaphore(l *lock, o objects.Object) (bool, error) {
 }
 
 func (s *survey) event(l *lock, o objects.Object) (bool, error) {
-	k, at, is, err := shapes.Try[*event](s.r.b, o)
+	k, at, is, err := objects.TryBind[*event](s.r.b, o)
 	if !is || err != nil {
 		return is, err
 	}
@@ -466,7 +464,7 @@ func (s *survey) event(l *lock, o objects.Object) (bool, error) {
 	if monitor != 0 {
 		s.on[monitor] = o.Addr
 	}
-	if s.tasks[o.Addr], err = shapes.Is[*taskEvent](s.r.b, o.Type); err != nil || s.tasks[o.Addr] {
+	if s.tasks[o.Addr], err = objects.IsShape[*taskEvent](s.r.b, o.Type); err != nil || s.tasks[o.Addr] {
 		return true, err
 	}
 	l.Kind = answer.LockEvent
@@ -479,7 +477,7 @@ func (s *survey) event(l *lock, o objects.Object) (bool, error) {
 }
 
 func (s *survey) readerWriter(l *lock, o objects.Object) (bool, error) {
-	k, at, is, err := shapes.Try[*readerWriter](s.r.b, o)
+	k, at, is, err := objects.TryBind[*readerWriter](s.r.b, o)
 	if !is || err != nil {
 		return is, err
 	}
@@ -519,7 +517,7 @@ func heldBy(readers uint64) answer.Statement {
 }
 
 // readers finds the threads that hold a lock as readers, from their lists of entered locks.
-func (s *survey) readers(l *lock, k *readerWriter, at shapes.Instance) error {
+func (s *survey) readers(l *lock, k *readerWriter, at objects.Instance) error {
 	id, err := k.ID.Int(at)
 	if err != nil {
 		return err
@@ -553,7 +551,7 @@ func (s *survey) reads(k *readerWriter, t *dac.Thread, id int64) (bool, error) {
 		if err != nil || node.Addr == 0 {
 			return false, err
 		}
-		c, x, err := shapes.BindObject[*readerCount](s.r.b, node)
+		c, x, err := objects.BindObject[*readerCount](s.r.b, node)
 		if err != nil {
 			return false, err
 		}
@@ -573,7 +571,7 @@ func (s *survey) reads(k *readerWriter, t *dac.Thread, id int64) (bool, error) {
 
 // lazyValue records the monitor that a Lazy is built on.
 func (s *survey) lazyValue(_ *lock, o objects.Object) (bool, error) {
-	k, at, is, err := shapes.Try[*lazyValue](s.r.b, o)
+	k, at, is, err := objects.TryBind[*lazyValue](s.r.b, o)
 	if !is || err != nil {
 		return is, err
 	}
@@ -586,7 +584,7 @@ func (s *survey) lazyValue(_ *lock, o objects.Object) (bool, error) {
 
 // waitHandle records the SafeWaitHandle of a WaitHandle, to which waiting frames refer.
 func (s *survey) waitHandle(_ *lock, o objects.Object) (bool, error) {
-	k, at, is, err := shapes.Try[*waitHandle](s.r.b, o)
+	k, at, is, err := objects.TryBind[*waitHandle](s.r.b, o)
 	if !is || err != nil {
 		return is, err
 	}
@@ -601,7 +599,7 @@ func (s *survey) waitHandle(_ *lock, o objects.Object) (bool, error) {
 const readersMask = 0x0fffffff
 
 func (s *survey) countdown(l *lock, o objects.Object) (bool, error) {
-	k, at, is, err := shapes.Try[*countdown](s.r.b, o)
+	k, at, is, err := objects.TryBind[*countdown](s.r.b, o)
 	if !is || err != nil {
 		return is, err
 	}
@@ -617,7 +615,7 @@ func (s *survey) countdown(l *lock, o objects.Object) (bool, error) {
 }
 
 func (s *survey) barrier(l *lock, o objects.Object) (bool, error) {
-	k, at, is, err := shapes.Try[*barrier](s.r.b, o)
+	k, at, is, err := objects.TryBind[*barrier](s.r.b, o)
 	if !is || err != nil {
 		return is, err
 	}
@@ -627,7 +625,7 @@ func (s *survey) barrier(l *lock, o objects.Object) (bool, error) {
 		return true, err
 	}
 	l.says(words.BarrierPhase.Of(words.N(phase)))
-	for _, f := range []*shapes.Ref{&k.Odd, &k.Even} {
+	for _, f := range []*objects.RefField{&k.Odd, &k.Even} {
 		e, err := f.Addr(at)
 		if err != nil {
 			return true, err

@@ -11,7 +11,6 @@ import (
 	"github.com/sosgo/sosgo/internal/base/workers"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -55,10 +54,10 @@ func (f *spinFinder) look(mt *dac.MethodTable) (list []spinPlace, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if is, err := shapes.Is[*spinLock](f.r.b, t); err != nil {
+	if is, err := objects.IsShape[*spinLock](f.r.b, t); err != nil {
 		return nil, err
 	} else if is {
-		s, err := shapes.Bind[*spinLock](f.r.b, t)
+		s, err := objects.Bind[*spinLock](f.r.b, t)
 		return []spinPlace{{offset: dac.ObjectHeaderBytes, shape: s}}, err
 	}
 	fields, err := t.Fields()
@@ -93,10 +92,10 @@ func (f *spinFinder) lockIn(x *objects.Field) (*spinLock, error) {
 	if err != nil {
 		return nil, err
 	}
-	if is, err := shapes.Is[*spinLock](f.r.b, t); !is || err != nil {
+	if is, err := objects.IsShape[*spinLock](f.r.b, t); !is || err != nil {
 		return nil, err
 	}
-	return shapes.Bind[*spinLock](f.r.b, t)
+	return objects.Bind[*spinLock](f.r.b, t)
 }
 
 // spinLocks adds the SpinLocks that were found: in fields of objects, or boxed in static fields.
@@ -131,14 +130,14 @@ func (s *survey) isBox(o *heap.Object) bool {
 	if err != nil {
 		return false
 	}
-	is, err := shapes.Is[*spinLock](s.r.b, t)
+	is, err := objects.IsShape[*spinLock](s.r.b, t)
 	return is && err == nil
 }
 
 // spin adds a SpinLock.
 func (s *survey) spin(o *heap.Object, p *spinPlace, name string) error {
 	at := o.Addr + p.offset
-	owner, err := p.shape.Owner.Uint(shapes.Instance(at))
+	owner, err := p.shape.Owner.Uint(objects.Instance(at))
 	if err != nil {
 		return err
 	}

@@ -5,13 +5,12 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/stackwalk"
-	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -57,7 +56,7 @@ func (s *survey) takers(collection target.Addr) (out []holder) {
 
 // takesIn reports whether a frame's method is past a call that takes from a collection. It sets again if that call is in a loop that the frame
 // is in, or if the loop goes through GetConsumingEnumerable.
-func (s *survey) takesIn(t *threads.Thread, f *stackwalk.Frame, md *code.MethodDesc, collection target.Addr, again *bool) bool {
+func (s *survey) takesIn(t *stackwalk.Thread, f *stackwalk.Frame, md *dac.MethodDesc, collection target.Addr, again *bool) bool {
 	il, loops, err := s.loopsOf(f, md)
 	if err != nil {
 		return false
@@ -83,11 +82,11 @@ func (s *survey) takesIn(t *threads.Thread, f *stackwalk.Frame, md *code.MethodD
 }
 
 // loopsOf returns the IL offset at which a frame stands, and the loops of its method around it: their ends by their starts.
-func (s *survey) loopsOf(f *stackwalk.Frame, md *code.MethodDesc) (at int, loops map[int]int, err error) {
+func (s *survey) loopsOf(f *stackwalk.Frame, md *dac.MethodDesc) (at int, loops map[int]int, err error) {
 	if at, err = ilOffset(f); err != nil {
 		return 0, nil, err
 	}
-	body, err := code.Of(f.Runtime).IL(md)
+	body, err := dac.CodeOf(f.Runtime).IL(md)
 	if err != nil {
 		return 0, nil, err
 	}

@@ -10,9 +10,8 @@ import (
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/app/threadpool"
 	"github.com/sosgo/sosgo/internal/words"
-	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk"
-	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -82,7 +81,7 @@ func (s *survey) asyncs(o heap.ScanOptions) error {
 }
 
 // runsSynchronously reports whether a thread is in a method of FSharp.Core that waits until an async is done.
-func (s *survey) runsSynchronously(t *threads.Thread) bool {
+func (s *survey) runsSynchronously(t *stackwalk.Thread) bool {
 	for f := range s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
 		md, err := f.Method()
 		if f.Kind != stackwalk.FrameManaged || err != nil || md == nil {
@@ -202,7 +201,7 @@ func (s *survey) ready(stack *answer.AsyncStack, a target.Addr) bool {
 
 // postsTo returns the type of a thread's SynchronizationContext, which resumes the awaits of that thread. It is empty
 // if the thread has no context or one that uses the thread pool.
-func (s *survey) postsTo(t *threads.Thread) string {
+func (s *survey) postsTo(t *stackwalk.Thread) string {
 	if t.Managed == nil || t.Managed.ExposedHandle == 0 {
 		return ""
 	}
@@ -214,7 +213,7 @@ func (s *survey) postsTo(t *threads.Thread) string {
 	if err != nil {
 		return ""
 	}
-	k, x, is, err := shapes.Try[*threadObject](s.r.b, o)
+	k, x, is, err := objects.TryBind[*threadObject](s.r.b, o)
 	if !is || err != nil || !k.Context.Has() {
 		return ""
 	}
@@ -239,7 +238,7 @@ func (s *survey) waitsInPool(stack *answer.AsyncStack) bool {
 }
 
 // add adds a thread that must proceed before w can. A thread that indirectly waits for its own task does not run it.
-func (w *wait) add(t *threads.Thread) {
+func (w *wait) add(t *stackwalk.Thread) {
 	if t != w.thread && !slices.Contains(w.runners, t) {
 		w.runners = append(w.runners, t)
 	}
@@ -247,18 +246,18 @@ func (w *wait) add(t *threads.Thread) {
 
 // running holds the tasks and async method boxes that threads run.
 type running struct {
-	tasks  map[target.Addr]*threads.Thread
+	tasks  map[target.Addr]*stackwalk.Thread
 	inside []insideOf
 }
 
 // insideOf is a reference into a box, held by the code of its state machine.
 type insideOf struct {
 	at     target.Addr
-	thread *threads.Thread
+	thread *stackwalk.Thread
 }
 
 // runs returns the thread that runs a task: the task is its current one, or is on its stack and running.
-func (s *survey) runs(a target.Addr) *threads.Thread {
+func (s *survey) runs(a target.Addr) *stackwalk.Thread {
 	if s.running == nil {
 		s.running = s.findRunning()
 	}
@@ -283,13 +282,13 @@ func (s *survey) runs(a target.Addr) *threads.Thread {
 
 // findRunning searches the stacks of all threads.
 func (s *survey) findRunning() *running {
-	out := &running{tasks: map[target.Addr]*threads.Thread{}}
+	out := &running{tasks: map[target.Addr]*stackwalk.Thread{}}
 	for i := range s.r.threads {
 		t := &s.r.threads[i]
 		if t.OS == nil || t.Managed == nil || s.ctx.Err() != nil {
 			continue
 		}
-		for k, err := range shapes.Loaded[*task](s.r.b) {
+		for k, err := range objects.LoadedShapes[*task](s.r.b) {
 			if err != nil || !k.Current.Has() {
 				continue
 			}
@@ -318,35 +317,35 @@ func (s *survey) findRunning() *running {
 }
 
 // dispatched records the tasks of the suspended methods that a thread resumes.
-func (s *survey) dispatched(out *running, t *threads.Thread) {
-	for k, err := range shapes.Loaded[*dispatcher](s.r.b) {
+func (s *survey) dispatched(out *running, t *stackwalk.Thread) {
+	for k, err := range objects.LoadedShapes[*dispatcher](s.r.b) {
 		if err != nil {
 			continue
 		}
 		at, err := k.First.Of(t.Managed).Addr()
 		for last := target.Addr(0); err == nil && at > last && t.Managed.Stack.Contains(at); {
-			if task, err := k.Current.Addr(shapes.Instance(at)); err == nil && task != 0 {
+			if task, err := k.Current.Addr(objects.Instance(at)); err == nil && task != 0 {
 				out.tasks[task] = t
 			}
 			last = at // outer dispatchers are nearer to the stack's base
 			var next uint64
-			next, err = k.Next.Uint(shapes.Instance(at))
+			next, err = k.Next.Uint(objects.Instance(at))
 			at = target.Addr(next)
 		}
 	}
 }
 
 // boxOn records that a thread runs a box if a method of the box's own class refers to it.
-func (s *survey) boxOn(out *running, root *stackwalk.Root, t *threads.Thread) {
+func (s *survey) boxOn(out *running, root *stackwalk.Root, t *stackwalk.Thread) {
 	o, err := s.r.b.Objects().TrustedObject(root.Object)
 	if err != nil || out.tasks[o.Addr] != nil {
 		return
 	}
-	if is, err := shapes.Is[*box](s.r.b, o.Type); !is || err != nil {
+	if is, err := objects.IsShape[*box](s.r.b, o.Type); !is || err != nil {
 		return
 	}
 	if class, err := s.r.b.Objects().TrustedType(root.Method.MethodTable); err == nil {
-		if is, err := shapes.Is[*box](s.r.b, class); is && err == nil {
+		if is, err := objects.IsShape[*box](s.r.b, class); is && err == nil {
 			out.tasks[o.Addr] = t
 		}
 	}

@@ -9,25 +9,23 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/stackwalk"
-	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
 // A stand is the position of a thread: the top of its stack and the program's methods on it.
 type stand struct {
-	thread   *threads.Thread
-	activity threads.ThreadActivity
-	method   *code.MethodDesc // the innermost method of the program
-	frame    stackwalk.Frame  // of method
-	entry    *code.MethodDesc // the outermost method of the program
-	name     string           // of method
-	called   string           // the class library's method that method called, or empty
-	pool     bool             // a worker of the thread pool
+	thread   *stackwalk.Thread
+	activity stackwalk.ThreadActivity
+	method   *dac.MethodDesc // the innermost method of the program
+	frame    stackwalk.Frame // of method
+	entry    *dac.MethodDesc // the outermost method of the program
+	name     string          // of method
+	called   string          // the class library's method that method called, or empty
+	pool     bool            // a worker of the thread pool
 }
 
 // Thresholds for threads at equal positions.
@@ -54,7 +52,7 @@ func (s *survey) stood() (out []stand) {
 }
 
 // standOf reads the stack of a thread. ok is false if the stack can't be read to its end.
-func (s *survey) standOf(t *threads.Thread) (out stand, ok bool) {
+func (s *survey) standOf(t *stackwalk.Thread) (out stand, ok bool) {
 	out.thread = t
 	var frames []stackwalk.Frame
 	last := ""
@@ -78,13 +76,13 @@ func (s *survey) standOf(t *threads.Thread) (out stand, ok bool) {
 			out.pool = out.pool || strings.HasPrefix(class, "System.Threading.PortableThreadPool") || strings.HasPrefix(class, "System.Threading.ThreadPoolWorkQueue") ||
 				strings.HasPrefix(class, "System.Threading._ThreadPoolWaitCallback") || strings.HasPrefix(class, "System.Threading.WindowsThreadPool")
 			if out.method == nil {
-				last, _ = code.Of(f.Runtime).MethodName(md, code.MethodQualified)
+				last, _ = dac.CodeOf(f.Runtime).MethodName(md, dac.MethodQualified)
 			}
 			continue
 		}
 		if out.entry = md; out.method == nil {
 			out.method, out.frame, out.called = md, f, last
-			if out.name, err = code.Of(f.Runtime).MethodName(md, code.MethodQualified); err != nil {
+			if out.name, err = dac.CodeOf(f.Runtime).MethodName(md, dac.MethodQualified); err != nil {
 				return out, false
 			}
 		}
@@ -108,7 +106,7 @@ func (g *grapher) standing() []answer.Verdict {
 		switch {
 		case spinWait(at.called):
 			p.called = at.called
-		case at.activity.Activity == threads.ActivityRunning:
+		case at.activity.Activity == stackwalk.ActivityRunning:
 			p.runs = true
 		case waitsAlone(at.activity.Activity) && !at.pool:
 			if w := g.of[at.thread]; w != nil && (len(w.runners) > 0 || len(w.tasks) > 0 || g.circled[w]) {
@@ -141,9 +139,9 @@ func (g *grapher) standing() []answer.Verdict {
 func spinWait(called string) bool { return strings.HasPrefix(called, "System.Threading.SpinWait.") }
 
 // waitsAlone reports whether an activity is a wait.
-func waitsAlone(a threads.Activity) bool {
+func waitsAlone(a stackwalk.Activity) bool {
 	switch a {
-	case threads.ActivityUnknown, threads.ActivityRunning, threads.ActivityNative, threads.ActivityRuntime, threads.ActivityCollecting, threads.ActivitySuspended:
+	case stackwalk.ActivityUnknown, stackwalk.ActivityRunning, stackwalk.ActivityNative, stackwalk.ActivityRuntime, stackwalk.ActivityCollecting, stackwalk.ActivitySuspended:
 		return false
 	}
 	return true
@@ -152,7 +150,7 @@ func waitsAlone(a threads.Activity) bool {
 // manyThreads describes threads that began in one method and wait at one place.
 func (g *grapher) manyThreads(list []stand) answer.Verdict {
 	at := &list[0]
-	entry, err := code.Of(g.s.r.rt).MethodName(at.entry, code.MethodQualified)
+	entry, err := dac.CodeOf(g.s.r.rt).MethodName(at.entry, dac.MethodQualified)
 	g.s.gaps.Note(err)
 	where := answer.Statement{}
 	if at.entry != at.method {
@@ -265,8 +263,8 @@ var waitingCalls = []string{"SpinWait.", "Thread.SpinWait", "Thread.Yield", "Thr
 
 // onlySpins reports whether a method loops and only reads, compares and waits, and whether the loop follows references,
 // as from one element of a list to the next.
-func (s *survey) onlySpins(md *code.MethodDesc) (spins, follows bool, err error) {
-	body, err := code.Of(s.r.rt).IL(md)
+func (s *survey) onlySpins(md *dac.MethodDesc) (spins, follows bool, err error) {
+	body, err := dac.CodeOf(s.r.rt).IL(md)
 	if err != nil {
 		return false, false, err
 	}

@@ -9,28 +9,25 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/stackwalk"
-	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
 // A wait is what a thread waits for.
 type wait struct {
-	thread  *threads.Thread
-	lock    *lock             // nil for a task or a class
-	tasks   []target.Addr     // the tasks that it waits for: one, except for Task.WaitAll
-	event   target.Addr       // the event that completion of the tasks sets
-	class   target.Addr       // the MethodTable of the class that it waits for: its static constructor runs
-	object  objects.Object    // the Thread or WaitHandle that it waits for
-	join    bool              // object is a Thread
-	serves  string            // waits for the finalizer thread, which does this for it
-	more    int               // how many other WaitHandles it waits for
-	runners []*threads.Thread // the threads that must proceed first, as far as they are known
-	pulse   bool              // waits for a pulse and has released the monitor
+	thread  *stackwalk.Thread
+	lock    *lock               // nil for a task or a class
+	tasks   []target.Addr       // the tasks that it waits for: one, except for Task.WaitAll
+	event   target.Addr         // the event that completion of the tasks sets
+	class   target.Addr         // the MethodTable of the class that it waits for: its static constructor runs
+	object  objects.Object      // the Thread or WaitHandle that it waits for
+	join    bool                // object is a Thread
+	serves  string              // waits for the finalizer thread, which does this for it
+	more    int                 // how many other WaitHandles it waits for
+	runners []*stackwalk.Thread // the threads that must proceed first, as far as they are known
+	pulse   bool                // waits for a pulse and has released the monitor
 	timeout int32
 	steps   bool // the class library waits in steps, each for a limited time: the program's wait has no limit that is recorded
 	how     string
@@ -89,7 +86,7 @@ func (s *survey) blocked() {
 // notes returns the class library's notes of t if it keeps any, else the runtime's.
 func (s *survey) notes(t *dac.Thread) ([]note, error) {
 	var unread error
-	for k, err := range shapes.Loaded[*blockingInfo](s.r.b) {
+	for k, err := range objects.LoadedShapes[*blockingInfo](s.r.b) {
 		if err != nil {
 			unread = err
 			continue
@@ -124,12 +121,12 @@ func (s *survey) managedNotes(k *blockingInfo, t *dac.Thread) ([]note, error) {
 		}
 		last = at
 		var n note
-		if n, err = s.managedNote(k, shapes.Instance(at)); err != nil {
+		if n, err = s.managedNote(k, objects.Instance(at)); err != nil {
 			return out, err
 		}
 		out = append(out, n)
 		var next uint64
-		next, err = k.Next.Uint(shapes.Instance(at))
+		next, err = k.Next.Uint(objects.Instance(at))
 		at = target.Addr(next)
 	}
 	return out, err
@@ -137,7 +134,7 @@ func (s *survey) managedNotes(k *blockingInfo, t *dac.Thread) ([]note, error) {
 
 // managedNote reads one note. Up to .NET 10 a monitor's note names the lock in its sync block. Other
 // notes name a variable that refers to a Lock, or to the Condition of one.
-func (s *survey) managedNote(k *blockingInfo, at shapes.Instance) (note, error) {
+func (s *survey) managedNote(k *blockingInfo, at objects.Instance) (note, error) {
 	v, err := ints(at, &k.Kind, &k.Timeout)
 	if err != nil {
 		return note{}, err
@@ -172,7 +169,7 @@ func (s *survey) managedNote(k *blockingInfo, at shapes.Instance) (note, error) 
 
 // noted adds a recorded wait. A wait for a pulse of a monitor inside a lock of the class library
 // counts as a wait for that lock.
-func (s *survey) noted(t *threads.Thread, n *note) {
+func (s *survey) noted(t *stackwalk.Thread, n *note) {
 	w := &wait{thread: t, pulse: n.pulse, timeout: n.timeout, how: answer.HowRecorded}
 	switch {
 	case n.pulse:
@@ -193,7 +190,7 @@ func (s *survey) noted(t *threads.Thread, n *note) {
 
 // inSteps reports whether the class library chose the time limit of a thread's wait: the method that the program
 // called takes no time, or is known to wait in steps.
-func (s *survey) inSteps(t *threads.Thread) bool {
+func (s *survey) inSteps(t *stackwalk.Thread) bool {
 	called := ""
 	for f := range s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
 		if f.Missing() != nil {
@@ -205,7 +202,7 @@ func (s *survey) inSteps(t *threads.Thread) bool {
 		}
 		name := ""
 		if err == nil {
-			name, err = code.Of(f.Runtime).MethodName(md, code.MethodFull)
+			name, err = dac.CodeOf(f.Runtime).MethodName(md, dac.MethodFull)
 		}
 		if err != nil {
 			return false
@@ -256,7 +253,7 @@ func (s *survey) pulsed(w *wait, n *note) {
 
 // tasksOf finds the tasks that set an event when they complete. It searches the objects on the thread's frames and in
 // the arrays and lists that they refer to.
-func (s *survey) tasksOf(t *threads.Thread, event target.Addr) (out []target.Addr) {
+func (s *survey) tasksOf(t *stackwalk.Thread, event target.Addr) (out []target.Addr) {
 	seen := map[target.Addr]bool{}
 	for root, err := range s.r.walker.Roots(s.ctx, t.Managed, t.OS.Registers) {
 		if err != nil || root.Interior || root.Object == 0 || seen[root.Object] {
@@ -285,7 +282,7 @@ func (s *survey) tasksOf(t *threads.Thread, event target.Addr) (out []target.Add
 
 // sets reports whether an object is a task that sets event when it completes.
 func (s *survey) sets(o objects.Object, event target.Addr) bool {
-	k, at, is, err := shapes.Try[*task](s.r.b, o)
+	k, at, is, err := objects.TryBind[*task](s.r.b, o)
 	if !is || err != nil {
 		return false
 	}
@@ -295,7 +292,7 @@ func (s *survey) sets(o objects.Object, event target.Addr) bool {
 
 // elements returns the readable references of an array or list, and nothing for other objects.
 func (s *survey) elements(o objects.Object) (out []target.Addr) {
-	if k, at, is, err := shapes.Try[*list](s.r.b, o); is {
+	if k, at, is, err := objects.TryBind[*list](s.r.b, o); is {
 		if err != nil {
 			return nil
 		}
@@ -303,7 +300,7 @@ func (s *survey) elements(o objects.Object) (out []target.Addr) {
 			return nil
 		}
 	}
-	a, err := shapes.ArrayOf(o)
+	a, err := objects.BindArray(o)
 	if err != nil {
 		return nil
 	}
@@ -339,33 +336,33 @@ func (s *survey) addWait(w *wait) {
 
 // inferred guesses what a thread waits for when nothing was recorded: an object that the waiting
 // frames of the class library refer to, or a static constructor.
-func (s *survey) inferred(t *threads.Thread) {
+func (s *survey) inferred(t *stackwalk.Thread) {
 	a := t.Activity(s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}))
 	if a.Err == nil {
 		s.looked++
 	}
 	w := &wait{thread: t, how: answer.HowInferred, timeout: -1}
 	switch a.Activity {
-	case threads.ActivityLock, threads.ActivityEvent, threads.ActivityMonitorWait:
+	case stackwalk.ActivityLock, stackwalk.ActivityEvent, stackwalk.ActivityMonitorWait:
 		if w.lock = s.referred(t, &a); w.lock == nil {
 			w.object, w.more = s.handle(t, &a)
 		}
-	case threads.ActivityJoin:
+	case stackwalk.ActivityJoin:
 		w.join = true
 		w.object = s.joined(t, &a)
 		if t := s.thread(w.object); t != nil {
 			w.runners = append(w.runners, t)
 		}
-	case threads.ActivityExit:
+	case stackwalk.ActivityExit:
 		s.finalizers(w, "runs the handlers of ProcessExit")
-	case threads.ActivityStaticInit, threads.ActivityRuntime:
+	case stackwalk.ActivityStaticInit, stackwalk.ActivityRuntime:
 		if a.By != nil {
 			if name, err := a.By.Name(); err == nil && strings.HasSuffix(name, "WaitForPendingFinalizers") {
 				s.finalizers(w, "runs finalizers")
 				break
 			}
 		}
-		var runner *threads.Thread
+		var runner *stackwalk.Thread
 		if w.class, runner = s.constructor(t, &a); runner != nil {
 			w.runners = append(w.runners, runner)
 		}
@@ -382,7 +379,7 @@ func (s *survey) inferred(t *threads.Thread) {
 
 // someMonitor returns what a thread inside a method of Monitor waits for, and "" for other threads.
 // The method proves the wait even if the object is unknown.
-func (s *survey) someMonitor(a *threads.ThreadActivity) string {
+func (s *survey) someMonitor(a *stackwalk.ThreadActivity) string {
 	if a.By == nil {
 		return ""
 	}
@@ -390,9 +387,9 @@ func (s *survey) someMonitor(a *threads.ThreadActivity) string {
 	switch {
 	case err != nil || class != "System.Threading.Monitor":
 		return ""
-	case a.Activity == threads.ActivityLock:
+	case a.Activity == stackwalk.ActivityLock:
 		return "the monitor of an object that could not be determined"
-	case a.Activity == threads.ActivityMonitorWait:
+	case a.Activity == stackwalk.ActivityMonitorWait:
 		return "a pulse of an object that could not be determined"
 	}
 	return ""
@@ -407,13 +404,13 @@ func (s *survey) finalizers(w *wait, does string) {
 		}
 		a := t.Activity(s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}))
 		if a.Caller != nil {
-			w.serves, w.runners = does, []*threads.Thread{t}
+			w.serves, w.runners = does, []*stackwalk.Thread{t}
 		}
 	}
 }
 
 // framework iterates over the references of the class library's frames at the top of a stack.
-func (s *survey) framework(t *threads.Thread) iter.Seq[stackwalk.Root] {
+func (s *survey) framework(t *stackwalk.Thread) iter.Seq[stackwalk.Root] {
 	return func(yield func(stackwalk.Root) bool) {
 		for root, err := range s.r.walker.Roots(s.ctx, t.Managed, t.OS.Registers) {
 			if err != nil {
@@ -438,7 +435,7 @@ func (s *survey) framework(t *threads.Thread) iter.Seq[stackwalk.Root] {
 
 // referred returns the lock that the class library's frames at the top of the stack refer to: its class declares the
 // waiting method, and its own count shows a waiter.
-func (s *survey) referred(t *threads.Thread, a *threads.ThreadActivity) *lock {
+func (s *survey) referred(t *stackwalk.Thread, a *stackwalk.ThreadActivity) *lock {
 	if a.By == nil {
 		return nil
 	}
@@ -453,7 +450,7 @@ func (s *survey) referred(t *threads.Thread, a *threads.ThreadActivity) *lock {
 		if l := s.byObj[object]; l != nil && !root.Interior && l.Waiters.Value > 0 {
 			return l
 		}
-		if l := s.mons[root.Object]; l != nil && !root.Interior && a.Activity == threads.ActivityLock && l.Waiters.Value > 0 {
+		if l := s.mons[root.Object]; l != nil && !root.Interior && a.Activity == stackwalk.ActivityLock && l.Waiters.Value > 0 {
 			return l
 		}
 	}
@@ -461,7 +458,7 @@ func (s *survey) referred(t *threads.Thread, a *threads.ThreadActivity) *lock {
 }
 
 // mentioned iterates over the objects that the class library's frames at the top of the stack refer to.
-func (s *survey) mentioned(t *threads.Thread, a *threads.ThreadActivity) iter.Seq[objects.Object] {
+func (s *survey) mentioned(t *stackwalk.Thread, a *stackwalk.ThreadActivity) iter.Seq[objects.Object] {
 	return func(yield func(objects.Object) bool) {
 		if a.By == nil {
 			return
@@ -479,7 +476,7 @@ func (s *survey) mentioned(t *threads.Thread, a *threads.ThreadActivity) iter.Se
 
 // joined returns the Thread that t joins, or the zero Object if it is unknown. The frames in which a thread starts
 // refer to its own Thread. So t's own counts only if the frames refer to no other and Join's frames refer to it.
-func (s *survey) joined(t *threads.Thread, a *threads.ThreadActivity) (own objects.Object) {
+func (s *survey) joined(t *stackwalk.Thread, a *stackwalk.ThreadActivity) (own objects.Object) {
 	if a.By == nil {
 		return own
 	}
@@ -491,7 +488,7 @@ func (s *survey) joined(t *threads.Thread, a *threads.ThreadActivity) (own objec
 		if err != nil {
 			continue
 		}
-		if is, err := shapes.Is[*threadObject](s.r.b, o.Type); !is || err != nil {
+		if is, err := objects.IsShape[*threadObject](s.r.b, o.Type); !is || err != nil {
 			continue
 		}
 		if s.thread(o) != t {
@@ -508,12 +505,12 @@ func (s *survey) joined(t *threads.Thread, a *threads.ThreadActivity) (own objec
 }
 
 // handle returns the first WaitHandle that t waits for and the number of others, or the zero Object if it is unknown.
-func (s *survey) handle(t *threads.Thread, a *threads.ThreadActivity) (first objects.Object, more int) {
+func (s *survey) handle(t *stackwalk.Thread, a *stackwalk.ThreadActivity) (first objects.Object, more int) {
 	for o := range s.mentioned(t, a) {
 		if h, ok := s.handles[o.Addr]; ok {
 			return h, 0
 		}
-		if is, err := shapes.Is[*waitHandle](s.r.b, o.Type); is && err == nil {
+		if is, err := objects.IsShape[*waitHandle](s.r.b, o.Type); is && err == nil {
 			return o, 0
 		}
 		if first, n := s.several(o); n > 0 {
@@ -525,7 +522,7 @@ func (s *survey) handle(t *threads.Thread, a *threads.ThreadActivity) (first obj
 
 // several returns the first handle of an array of SafeWaitHandles and their number.
 func (s *survey) several(o objects.Object) (first objects.Object, n int) {
-	a, err := shapes.ArrayOf(o)
+	a, err := objects.BindArray(o)
 	if err != nil {
 		return first, 0
 	}
@@ -544,11 +541,11 @@ func (s *survey) several(o objects.Object) (first objects.Object, n int) {
 }
 
 // thread returns the thread of a Thread object, or nil for another object or an ended thread.
-func (s *survey) thread(o objects.Object) *threads.Thread {
+func (s *survey) thread(o objects.Object) *stackwalk.Thread {
 	if o.Addr == 0 {
 		return nil
 	}
-	k, at, is, err := shapes.Try[*threadObject](s.r.b, o)
+	k, at, is, err := objects.TryBind[*threadObject](s.r.b, o)
 	if !is || err != nil {
 		return nil
 	}
@@ -556,5 +553,5 @@ func (s *survey) thread(o objects.Object) *threads.Thread {
 	if err != nil {
 		return nil
 	}
-	return threads.ByManagedID(s.r.threads, uint32(id))
+	return stackwalk.ThreadByManagedID(s.r.threads, uint32(id))
 }

@@ -10,13 +10,11 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/internal/words"
-	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk"
-	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -123,21 +121,21 @@ func (s *survey) waitedFor() map[target.Addr]bool {
 func (s *survey) incomplete() bool { return s.lost }
 
 func newGrapher(s *survey) *grapher {
-	return &grapher{s: s, rows: map[*threads.Thread]*answer.ThreadWait{}, of: map[*threads.Thread]*wait{},
+	return &grapher{s: s, rows: map[*stackwalk.Thread]*answer.ThreadWait{}, of: map[*stackwalk.Thread]*wait{},
 		circled: map[*wait]bool{}, described: map[*wait]bool{}, entered: map[*lock][]*wait{}, holding: map[target.Addr]bool{}, counted: map[target.Addr]bool{}}
 }
 
 // A grapher describes waits and where they lead.
 type grapher struct {
 	s         *survey
-	rows      map[*threads.Thread]*answer.ThreadWait
-	of        map[*threads.Thread]*wait // what each thread waits for
-	circled   map[*wait]bool            // the waits in cycles
-	described map[*wait]bool            // the waits already described as blocking another thread
-	ops       []*wait                   // the waits of suspended code
-	entered   map[*lock][]*wait         // the waits of a semaphore's holders; nil for a holder that does not wait
-	counted   map[target.Addr]bool      // what the entry point waits for, if that is normal
-	holding   map[target.Addr]bool      // the suspended methods that hold, or may hold, a semaphore
+	rows      map[*stackwalk.Thread]*answer.ThreadWait
+	of        map[*stackwalk.Thread]*wait // what each thread waits for
+	circled   map[*wait]bool              // the waits in cycles
+	described map[*wait]bool              // the waits already described as blocking another thread
+	ops       []*wait                     // the waits of suspended code
+	entered   map[*lock][]*wait           // the waits of a semaphore's holders; nil for a holder that does not wait
+	counted   map[target.Addr]bool        // what the entry point waits for, if that is normal
+	holding   map[target.Addr]bool        // the suspended methods that hold, or may hold, a semaphore
 }
 
 // describe adds a row for each wait.
@@ -166,7 +164,7 @@ func (g *grapher) describe() {
 			row.Kind, row.Object, row.Chain, row.Until = "task", w.tasks[0], w.chain, w.until.Text
 		case w.object.Addr != 0:
 			row.Kind, row.Object, row.Type, row.Name = "wait handle", w.object.Addr, g.s.gaps.Text(w.object.Type.ManagedName()), g.s.names[w.object.Addr]
-			if ok, err := shapes.Is[*mutex](g.s.r.b, w.object.Type); ok && err == nil && w.more == 0 && len(w.runners) == 0 {
+			if ok, err := objects.IsShape[*mutex](g.s.r.b, w.object.Type); ok && err == nil && w.more == 0 && len(w.runners) == 0 {
 				row.Note = "its owner " + g.s.ownedElsewhere()
 			}
 		case w.class != 0:
@@ -309,7 +307,7 @@ func (g *grapher) place(row *answer.ThreadWait, w *wait) {
 			continue
 		}
 		if err != nil || waitsForCallers(class) || isStub(&f, md) {
-			called, _ = code.Of(f.Runtime).MethodName(md, code.MethodFull)
+			called, _ = dac.CodeOf(f.Runtime).MethodName(md, dac.MethodFull)
 			continue
 		}
 		g.program(row, &f)
@@ -328,8 +326,8 @@ func (g *grapher) place(row *answer.ThreadWait, w *wait) {
 }
 
 // isStub reports whether a method is a stub that reflection generates to call another method.
-func isStub(f *stackwalk.Frame, md *code.MethodDesc) bool {
-	name, err := code.Of(f.Runtime).MethodName(md, code.MethodQualified)
+func isStub(f *stackwalk.Frame, md *dac.MethodDesc) bool {
+	name, err := dac.CodeOf(f.Runtime).MethodName(md, dac.MethodQualified)
 	return err == nil && strings.HasPrefix(name, reflectionStub)
 }
 
@@ -342,7 +340,7 @@ func (g *grapher) program(row *answer.ThreadWait, f *stackwalk.Frame) {
 	if err != nil || md == nil {
 		return
 	}
-	row.Method = g.s.gaps.Text(code.Of(f.Runtime).MethodName(md, code.MethodQualified))
+	row.Method = g.s.gaps.Text(dac.CodeOf(f.Runtime).MethodName(md, dac.MethodQualified))
 	row.File, row.Line = "", 0
 	if line, err := f.SourceLine(); err == nil {
 		row.File, row.Line = line.File, line.Line
@@ -757,7 +755,7 @@ func (g *grapher) addressName(a target.Addr) answer.Statement {
 }
 
 // name names a thread.
-func (g *grapher) name(t *threads.Thread) answer.Statement {
+func (g *grapher) name(t *stackwalk.Thread) answer.Statement {
 	d := t.Describe(g.s.gaps)
 	if d.Index == nil && t.OS == nil && t.Managed != nil {
 		return words.ManagedThread(d)
@@ -917,11 +915,11 @@ func (g *grapher) placeOf(w *wait) answer.Statement {
 
 // onward describes, one after another, the waits of the threads for which from waits. It ends at a thread that does not
 // wait for another, or at a wait already described.
-func (g *grapher) onward(list []*threads.Thread, from *wait) answer.Statement {
+func (g *grapher) onward(list []*stackwalk.Thread, from *wait) answer.Statement {
 	var out []answer.Statement
 	seen := map[*wait]bool{from: true}
 	for len(list) > 0 {
-		at := max(slices.IndexFunc(list, func(t *threads.Thread) bool { return g.of[t] != nil }), 0)
+		at := max(slices.IndexFunc(list, func(t *stackwalk.Thread) bool { return g.of[t] != nil }), 0)
 		w := g.of[list[at]]
 		if w == nil {
 			out = append(out, g.doing(list[at]))
@@ -976,7 +974,7 @@ func (g *grapher) end(w *wait) answer.Statement {
 }
 
 // doing describes the activity of a thread that does not wait for another.
-func (g *grapher) doing(t *threads.Thread) answer.Statement {
+func (g *grapher) doing(t *stackwalk.Thread) answer.Statement {
 	if t.OS == nil || t.Managed == nil {
 		return answer.Statement{}
 	}
@@ -985,11 +983,11 @@ func (g *grapher) doing(t *threads.Thread) answer.Statement {
 }
 
 // activity returns what a thread does, and in which method of the program.
-func (g *grapher) activity(t *threads.Thread) (does, where answer.Statement) {
+func (g *grapher) activity(t *stackwalk.Thread) (does, where answer.Statement) {
 	activity := t.Activity(g.s.r.walker.Walk(g.s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}))
 	a := t.DescribeActivity(g.s.gaps, activity)
 	does = words.Text(activity.Text)
-	if activity.Activity == threads.ActivityIdle {
+	if activity.Activity == stackwalk.ActivityIdle {
 		does = words.IsIdle.Of(does)
 	}
 	if !a.Caller.IsZero() {
@@ -1002,7 +1000,7 @@ func (g *grapher) activity(t *threads.Thread) (does, where answer.Statement) {
 func (g *grapher) others() []answer.Verdict {
 	var out []answer.Verdict
 	for _, w := range g.s.waits {
-		if g.circled[w] || g.described[w] || w.lock != nil || len(w.tasks) > 0 || !slices.ContainsFunc(w.runners, func(t *threads.Thread) bool { return g.of[t] != nil }) || g.joinsWorkers(w) {
+		if g.circled[w] || g.described[w] || w.lock != nil || len(w.tasks) > 0 || !slices.ContainsFunc(w.runners, func(t *stackwalk.Thread) bool { return g.of[t] != nil }) || g.joinsWorkers(w) {
 			continue
 		}
 		v := answer.Conclude(answer.FindingWait, words.OtherWait.Of(g.name(w.thread), g.does(w, true), g.placeOf(w), g.end(w), g.onward(w.runners, w)), answer.StrengthLikely, g.evidence(w))
@@ -1070,12 +1068,12 @@ func (g *grapher) lockName(l *lock) answer.Statement {
 }
 
 // idles reports whether a thread is a thread pool worker without work: its stack has no code of the program.
-func (g *grapher) idles(t *threads.Thread) bool {
+func (g *grapher) idles(t *stackwalk.Thread) bool {
 	if t.OS == nil || t.Managed == nil || t.Managed.Finalizer || g.of[t] != nil {
 		return false
 	}
 	a := t.Activity(g.s.r.walker.Walk(g.s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}))
-	return a.Activity == threads.ActivityIdle && a.Caller == nil && a.Err == nil
+	return a.Activity == stackwalk.ActivityIdle && a.Caller == nil && a.Err == nil
 }
 
 // unheld describes the ReaderWriterLockSlims that readers hold although no reader was found. Those readers have ended

@@ -14,7 +14,6 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/image"
@@ -447,7 +446,7 @@ func Unreachable(ctx context.Context, p *process.Process, r target.Range, o Unre
 // than 0.
 func StressLog(ctx context.Context, p *process.Process, thread uint32) (*answer.StressLog, error) {
 	return process.WithRuntime(ctx, p, func(ctx context.Context, c *process.Call, rt *dac.Runtime) (*answer.StressLog, error) {
-		l, err := stresslog.Open(rt, stressNames{code.Of(rt), p.Dump().Symbols()})
+		l, err := stresslog.Open(rt, stressNames{dac.CodeOf(rt), p.Dump().Symbols()})
 		if err != nil {
 			return nil, err
 		}
@@ -457,7 +456,7 @@ func StressLog(ctx context.Context, p *process.Process, thread uint32) (*answer.
 
 // stressNames names methods and code in messages of the stress log.
 type stressNames struct {
-	code    *code.Reader
+	code    *dac.CodeReader
 	symbols *image.Symbols
 }
 
@@ -466,12 +465,12 @@ func (n stressNames) Method(a target.Addr) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return n.code.MethodName(m, code.MethodQualified)
+	return n.code.MethodName(m, dac.MethodQualified)
 }
 
 func (n stressNames) Code(a target.Addr) (string, error) {
 	if info, err := n.code.PlaceAt(a); err == nil && info.Method != nil {
-		return n.code.MethodName(info.Method, code.MethodQualified)
+		return n.code.MethodName(info.Method, dac.MethodQualified)
 	}
 	if s, ok := n.symbols.At(a); ok {
 		return s.String(), nil

@@ -11,7 +11,6 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/disasm"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
@@ -49,28 +48,28 @@ func ILAt(ctx context.Context, p *process.Process, address target.Addr) (*answer
 // FindName searches the loaded modules with a name for a type, method or field. "*" matches all modules.
 func FindName(ctx context.Context, p *process.Process, module, name string) (*answer.NameSearch, error) {
 	return process.WithRuntime(ctx, p, func(ctx context.Context, c *process.Call, rt *dac.Runtime) (*answer.NameSearch, error) {
-		return code.Of(rt).FindName(module, name)
+		return dac.CodeOf(rt).FindName(module, name)
 	})
 }
 
 // FindToken searches the loaded modules with a name for the type, method or field with a metadata token.
 func FindToken(ctx context.Context, p *process.Process, module string, token metadata.Token) (*answer.NameSearch, error) {
 	return process.WithRuntime(ctx, p, func(ctx context.Context, c *process.Call, rt *dac.Runtime) (*answer.NameSearch, error) {
-		return code.Of(rt).FindToken(module, token)
+		return dac.CodeOf(rt).FindToken(module, token)
 	})
 }
 
 // Method describes a method by its MethodDesc.
 func Method(ctx context.Context, p *process.Process, method target.Addr) (*answer.Method, error) {
 	return process.WithRuntime(ctx, p, func(ctx context.Context, c *process.Call, rt *dac.Runtime) (*answer.Method, error) {
-		return code.Of(rt).DescribeMethod(method)
+		return dac.CodeOf(rt).DescribeMethod(method)
 	})
 }
 
 // Source describes a source file by its path in the PDB of a method's module, with its text if the PDB embeds it.
 func Source(ctx context.Context, p *process.Process, method target.Addr, file string) (*answer.SourceFile, error) {
 	return process.WithRuntime(ctx, p, func(ctx context.Context, c *process.Call, rt *dac.Runtime) (*answer.SourceFile, error) {
-		m, err := code.Of(rt).MethodDesc(method)
+		m, err := dac.CodeOf(rt).MethodDesc(method)
 		if err != nil {
 			return nil, err
 		}
@@ -105,20 +104,20 @@ func SourceFiles(ctx context.Context, p *process.Process) (iter.Seq2[*answer.Sou
 // GCInfo describes the GC information of a method, by its MethodDesc or an address in its code.
 func GCInfo(ctx context.Context, p *process.Process, method target.Addr) (*answer.GCInfo, error) {
 	return process.WithRuntime(ctx, p, func(ctx context.Context, c *process.Call, rt *dac.Runtime) (*answer.GCInfo, error) {
-		return code.Of(rt).DescribeGCInfo(method)
+		return dac.CodeOf(rt).DescribeGCInfo(method)
 	})
 }
 
 // Handlers lists the exception handlers of a method, by its MethodDesc or an address in its code.
 func Handlers(ctx context.Context, p *process.Process, method target.Addr) (*answer.Handlers, error) {
 	return process.WithRuntime(ctx, p, func(ctx context.Context, c *process.Call, rt *dac.Runtime) (*answer.Handlers, error) {
-		return code.Of(rt).DescribeHandlers(method)
+		return dac.CodeOf(rt).DescribeHandlers(method)
 	})
 }
 
 // Tiers counts the code compiled in the process by tier, and lists the methods that a profiler replaced.
 func Tiers(ctx context.Context, p *process.Process) (*answer.Tiers, error) {
 	return process.WithRuntime(ctx, p, func(ctx context.Context, _ *process.Call, rt *dac.Runtime) (*answer.Tiers, error) {
-		return code.Of(rt).DescribeTiers(ctx)
+		return dac.CodeOf(rt).DescribeTiers(ctx)
 	})
 }

@@ -14,10 +14,9 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/app/memorymap"
 	"github.com/sosgo/sosgo/process"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -133,7 +132,7 @@ func (r *resolver) stack(rt *dac.Runtime) bool {
 }
 
 // frame searches for the address in the thread's chain of explicit frames.
-func (r *resolver) frame(rt *dac.Runtime, t *threads.Thread) {
+func (r *resolver) frame(rt *dac.Runtime, t *stackwalk.Thread) {
 	if rt == nil || t.Managed == nil {
 		return
 	}
@@ -153,10 +152,10 @@ func (r *resolver) code(rt *dac.Runtime) bool {
 	if rt == nil {
 		return false
 	}
-	reader := code.Of(rt)
+	reader := dac.CodeOf(rt)
 	info, err := reader.PlaceAt(r.at())
 	if err != nil {
-		if !errors.Is(err, code.ErrNoCode) {
+		if !errors.Is(err, dac.ErrNoCode) {
 			r.Note(err)
 		}
 		return false
@@ -167,7 +166,7 @@ func (r *resolver) code(rt *dac.Runtime) bool {
 		return true
 	}
 	r.Kind, r.MethodDesc = answer.AddressCode, info.Method.Addr
-	r.Name = r.Text(reader.MethodName(info.Method, code.MethodQualified))
+	r.Name = r.Text(reader.MethodName(info.Method, dac.MethodQualified))
 	return true
 }
 
@@ -257,13 +256,13 @@ func (r *resolver) eeClass(rt *dac.Runtime) bool {
 }
 
 func (r *resolver) methodDesc(rt *dac.Runtime) bool {
-	reader := code.Of(rt)
+	reader := dac.CodeOf(rt)
 	md, err := reader.MethodDesc(r.at())
 	if err != nil {
 		return false
 	}
 	r.Kind, r.MethodDesc = answer.AddressMethodDesc, md.Addr
-	r.Name = r.Text(reader.MethodName(md, code.MethodQualified))
+	r.Name = r.Text(reader.MethodName(md, dac.MethodQualified))
 	return true
 }
 

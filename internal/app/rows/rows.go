@@ -12,7 +12,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/graph/roots"
+	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/app/web"
@@ -20,7 +20,6 @@ import (
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/query"
 	"github.com/sosgo/sosgo/stackwalk"
-	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -59,7 +58,7 @@ func Query(ctx context.Context, p *process.Process, text string, o query.Options
 
 // EvaluateOptions selects the context of an expression.
 type EvaluateOptions struct {
-	Thread *threads.Thread // the thread for registers (@rip) and thread statics
+	Thread *stackwalk.Thread // the thread for registers (@rip) and thread statics
 }
 
 // Evaluate evaluates an expression in C# syntax, or several separated by commas: "Contoso.Cache.s_items.Count". A value
@@ -177,7 +176,7 @@ func threadRows(_ context.Context, p *process.Process) iter.Seq2[threadRow, erro
 	return rowsOf(listed(list, err), newThreadRow)
 }
 
-func newThreadRow(t threads.Thread) threadRow {
+func newThreadRow(t stackwalk.Thread) threadRow {
 	row := threadRow{Index: query.SomeIf(int64(t.Index), t.Index >= 0), Name: query.SomeOr(t.Name())}
 	if t.OS != nil {
 		row.OSID = query.Some(target.Addr(t.ID()))
@@ -231,7 +230,7 @@ func frameRows(ctx context.Context, p *process.Process) iter.Seq2[frameRow, erro
 }
 
 // framesOf yields the frames of a managed thread. An early end of the walk is an error of the sequence.
-func framesOf(ctx context.Context, p *process.Process, t *threads.Thread, yield func(frameRow, error) bool) bool {
+func framesOf(ctx context.Context, p *process.Process, t *stackwalk.Thread, yield func(frameRow, error) bool) bool {
 	if t.Managed == nil || t.OS == nil {
 		return true
 	}
@@ -407,9 +406,9 @@ func rootRows(ctx context.Context, p *process.Process) iter.Seq2[rootRow, error]
 	return rowsOf(p.Roots(ctx), newRootRow)
 }
 
-func newRootRow(r roots.Root) rootRow {
+func newRootRow(r graph.Root) rootRow {
 	row := rootRow{Kind: r.Kind.String(), Object: query.Ref(r.Object), Root: addressOrNull(r.Address), Pinned: r.Pinned}
-	if r.Kind == roots.KindHandle {
+	if r.Kind == graph.RootHandle {
 		row.Handle = query.Some(r.Handle.String())
 	}
 	if r.Thread != nil {

@@ -18,18 +18,17 @@ import (
 	"github.com/sosgo/sosgo/internal/base/secrets"
 	"github.com/sosgo/sosgo/internal/encoding/utf16text"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/collections"
 	"github.com/sosgo/sosgo/target"
 )
 
 // A Reader finds the secrets of one process. It is safe for concurrent use.
 type Reader struct {
 	r     *objects.Reader
-	items *collections.Reader
+	items *objects.Collections
 }
 
 // New returns a Reader.
-func New(r *objects.Reader, c *collections.Reader) *Reader { return &Reader{r, c} }
+func New(r *objects.Reader, c *objects.Collections) *Reader { return &Reader{r, c} }
 
 // Settings adds the secrets among settings to m. p must have unhidden values.
 func Settings(m *secrets.Masker, p *answer.Process) {

@@ -10,42 +10,40 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/collections"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
 
 // A Reader reads the configuration of a process. It is safe for concurrent use.
 type Reader struct {
-	b     *shapes.Binder
-	items *collections.Reader
+	b     *objects.Binder
+	items *objects.Collections
 }
 
 // New returns a Reader that binds types with b.
-func New(b *shapes.Binder, c *collections.Reader) *Reader { return &Reader{b, c} }
+func New(b *objects.Binder, c *objects.Collections) *Reader { return &Reader{b, c} }
 
 // appContext has the host's properties, including those of runtimeconfig.json, and the switches that the program read
 // or set.
 type appContext struct {
-	_        shapes.Type   `of:"System.AppContext"`
-	Data     shapes.Static `static:"s_dataStore"`
-	Switches shapes.Static `static:"s_switches,optional"`
+	_        objects.Shape       `of:"System.AppContext"`
+	Data     objects.StaticField `static:"s_dataStore"`
+	Switches objects.StaticField `static:"s_switches,optional"`
 }
 
 // Properties lists the properties of AppContext by name: configProperties of runtimeconfig.json and the host's
 // additions. Unreadable properties are noted in g. The error explains why there are no properties.
 func (r *Reader) Properties(g *answer.Gaps) ([]answer.NamedValue, error) {
-	return r.appContext(g, "properties of AppContext", func(a *appContext) *shapes.Static { return &a.Data })
+	return r.appContext(g, "properties of AppContext", func(a *appContext) *objects.StaticField { return &a.Data })
 }
 
 // Switches lists the switches of AppContext that the program set or read, by name. Errors are as for Properties.
 func (r *Reader) Switches(g *answer.Gaps) ([]answer.NamedValue, error) {
-	return r.appContext(g, "switches of AppContext", func(a *appContext) *shapes.Static { return &a.Switches })
+	return r.appContext(g, "switches of AppContext", func(a *appContext) *objects.StaticField { return &a.Switches })
 }
 
-func (r *Reader) appContext(g *answer.Gaps, what string, field func(*appContext) *shapes.Static) ([]answer.NamedValue, error) {
+func (r *Reader) appContext(g *answer.Gaps, what string, field func(*appContext) *objects.StaticField) ([]answer.NamedValue, error) {
 	list := []answer.NamedValue{}
-	for a, err := range shapes.Loaded[*appContext](r.b) {
+	for a, err := range objects.LoadedShapes[*appContext](r.b) {
 		var o objects.Object
 		if err == nil && !field(a).Has() {
 			return list, nil
@@ -61,7 +59,7 @@ func (r *Reader) appContext(g *answer.Gaps, what string, field func(*appContext)
 		if errors.Is(err, objects.ErrNotInitialised) || err == nil && o.Addr == 0 {
 			return list, nil // nothing was set or read
 		}
-		var c *collections.Collection
+		var c *objects.Collection
 		if err == nil {
 			c, err = r.items.Of(o)
 		}
@@ -87,7 +85,7 @@ func (r *Reader) appContext(g *answer.Gaps, what string, field func(*appContext)
 
 // valueOf returns the value of a static field that the runtime may set before the class constructor runs, as
 // AppContext.Setup does.
-func valueOf(s *shapes.Static) objects.Value {
+func valueOf(s *objects.StaticField) objects.Value {
 	v := s.Value()
 	if stored := s.Stored(); errors.Is(v.Err(), objects.ErrNotInitialised) && stored.Err() == nil && !stored.IsNull() {
 		return stored
@@ -96,7 +94,7 @@ func valueOf(s *shapes.Static) objects.Value {
 }
 
 // pair returns an entry of a dictionary from names to values. A string is its text, another value its one-line form.
-func (r *Reader) pair(g *answer.Gaps, i collections.Item) answer.NamedValue {
+func (r *Reader) pair(g *answer.Gaps, i objects.CollectionItem) answer.NamedValue {
 	name, err := i.Key.Text(limits.RequestText)
 	if err != nil {
 		g.Note(err)

@@ -11,7 +11,6 @@ import (
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -19,41 +18,41 @@ import (
 type (
 	// A configuration is one of the kinds of roots.
 	configuration struct {
-		_ shapes.Type `of:"Microsoft.Extensions.Configuration.ConfigurationRoot|Microsoft.Extensions.Configuration.ConfigurationManager"`
+		_ objects.Shape `of:"Microsoft.Extensions.Configuration.ConfigurationRoot|Microsoft.Extensions.Configuration.ConfigurationManager"`
 	}
 	configurationRoot struct {
-		_         shapes.Type `of:"Microsoft.Extensions.Configuration.ConfigurationRoot"`
-		Providers shapes.Ref  `field:"_providers"`
+		_         objects.Shape    `of:"Microsoft.Extensions.Configuration.ConfigurationRoot"`
+		Providers objects.RefField `field:"_providers"`
 	}
 	// A configurationManager is the root of a host that is built and changed at the same time (.NET 6 and later).
 	configurationManager struct {
-		_       shapes.Type `of:"Microsoft.Extensions.Configuration.ConfigurationManager"`
-		Manager shapes.Ref  `field:"_providerManager,optional"`
+		_       objects.Shape    `of:"Microsoft.Extensions.Configuration.ConfigurationManager"`
+		Manager objects.RefField `field:"_providerManager,optional"`
 	}
 	providerManager struct {
-		_         shapes.Type `of:"Microsoft.Extensions.Configuration.ReferenceCountedProviderManager"`
-		Providers shapes.Ref  `field:"_refCountedProviders"`
+		_         objects.Shape    `of:"Microsoft.Extensions.Configuration.ReferenceCountedProviderManager"`
+		Providers objects.RefField `field:"_refCountedProviders"`
 	}
 	countedProviders struct {
-		_         shapes.Type `of:"Microsoft.Extensions.Configuration.ReferenceCountedProviders+ActiveReferenceCountedProviders"`
-		Providers shapes.Ref  `field:"_providers"`
+		_         objects.Shape    `of:"Microsoft.Extensions.Configuration.ReferenceCountedProviders+ActiveReferenceCountedProviders"`
+		Providers objects.RefField `field:"_providers"`
 	}
 	configurationProvider struct {
-		_    shapes.Type `of:"Microsoft.Extensions.Configuration.ConfigurationProvider"`
-		Data shapes.Ref  `field:"<Data>"`
+		_    objects.Shape    `of:"Microsoft.Extensions.Configuration.ConfigurationProvider"`
+		Data objects.RefField `field:"<Data>"`
 	}
 	fileProvider struct {
-		_      shapes.Type `of:"Microsoft.Extensions.Configuration.FileConfigurationProvider"`
-		Source shapes.Ref  `field:"<Source>"`
+		_      objects.Shape    `of:"Microsoft.Extensions.Configuration.FileConfigurationProvider"`
+		Source objects.RefField `field:"<Source>"`
 	}
 	fileSource struct {
-		_    shapes.Type `of:"Microsoft.Extensions.Configuration.FileConfigurationSource"`
-		Path shapes.Ref  `field:"<Path>"`
+		_    objects.Shape    `of:"Microsoft.Extensions.Configuration.FileConfigurationSource"`
+		Path objects.RefField `field:"<Path>"`
 	}
 	// A chainedProvider has the keys of another configuration.
 	chainedProvider struct {
-		_      shapes.Type `of:"Microsoft.Extensions.Configuration.ChainedConfigurationProvider"`
-		Config shapes.Ref  `field:"_config"`
+		_      objects.Shape    `of:"Microsoft.Extensions.Configuration.ChainedConfigurationProvider"`
+		Config objects.RefField `field:"_config"`
 	}
 )
 
@@ -67,8 +66,8 @@ func (r *Reader) Configurations(ctx context.Context, h *heap.Heap, o heap.ScanOp
 	if g == nil {
 		g = &answer.Gaps{}
 	}
-	in := shapes.Reading{Gaps: g, Binder: r.b}
-	for root := range shapes.OnObjects[*configuration](ctx, in, h, o) {
+	in := objects.Reading{Gaps: g, Binder: r.b}
+	for root := range objects.ReadObjects[*configuration](ctx, in, h, o) {
 		m := merger{r: r, in: in, keys: map[string]int{}, out: answer.Configuration{Address: root.Addr, Type: in.TypeText(root), Providers: []string{}, Keys: []answer.ConfigurationKey{}}}
 		m.root(root, 0)
 		if len(m.out.Providers) == 0 {
@@ -85,7 +84,7 @@ func (r *Reader) Configurations(ctx context.Context, h *heap.Heap, o heap.ScanOp
 // A merger merges the providers of one configuration.
 type merger struct {
 	r    *Reader
-	in   shapes.Reading
+	in   objects.Reading
 	keys map[string]int // index in out.Keys, by lower-case name
 	out  answer.Configuration
 	full bool
@@ -97,26 +96,26 @@ func (m *merger) root(o objects.Object, depth int) {
 		m.in.Note(target.Corruptf("configuration %016x: more than %d chained ones", uint64(o.Addr), chainDepth))
 		return
 	}
-	if s, x := shapes.As[*configurationRoot](m.in, o); s != nil {
+	if s, x := objects.BindAs[*configurationRoot](m.in, o); s != nil {
 		m.providers(&s.Providers, x, depth)
 		return
 	}
-	if s, x := shapes.As[*configurationManager](m.in, o); s != nil {
-		if p, at := shapes.At[*providerManager](m.in, &s.Manager, x); p != nil {
-			if c, cx := shapes.At[*countedProviders](m.in, &p.Providers, at); c != nil {
+	if s, x := objects.BindAs[*configurationManager](m.in, o); s != nil {
+		if p, at := objects.BindAt[*providerManager](m.in, &s.Manager, x); p != nil {
+			if c, cx := objects.BindAt[*countedProviders](m.in, &p.Providers, at); c != nil {
 				m.providers(&c.Providers, cx, depth)
 			}
 		}
 	}
 }
 
-func (m *merger) providers(list *shapes.Ref, x shapes.Instance, depth int) {
+func (m *merger) providers(list *objects.RefField, x objects.Instance, depth int) {
 	for p, err := range m.r.items.Objects(list, x) {
 		if err != nil {
 			m.in.Note(fmt.Errorf("providers of configuration %016x: %w", uint64(m.out.Address), err))
 			continue
 		}
-		if c, cx := shapes.As[*chainedProvider](m.in, p); c != nil {
+		if c, cx := objects.BindAs[*chainedProvider](m.in, p); c != nil {
 			if inner := m.in.ObjectAt(&c.Config, cx); inner.Addr != 0 {
 				m.root(inner, depth+1)
 			}
@@ -124,7 +123,7 @@ func (m *merger) providers(list *shapes.Ref, x shapes.Instance, depth int) {
 		}
 		name := m.name(p)
 		m.out.Providers = append(m.out.Providers, name)
-		if s, sx := shapes.As[*configurationProvider](m.in, p); s != nil {
+		if s, sx := objects.BindAs[*configurationProvider](m.in, p); s != nil {
 			m.data(&s.Data, sx, name)
 		}
 	}
@@ -134,8 +133,8 @@ func (m *merger) providers(list *shapes.Ref, x shapes.Instance, depth int) {
 func (m *merger) name(p objects.Object) string {
 	name := m.in.TypeText(p).String()
 	name = strings.TrimSuffix(name[strings.LastIndexByte(name, '.')+1:], "ConfigurationProvider")
-	if f, x := shapes.As[*fileProvider](m.in, p); f != nil {
-		if s, sx := shapes.At[*fileSource](m.in, &f.Source, x); s != nil {
+	if f, x := objects.BindAs[*fileProvider](m.in, p); f != nil {
+		if s, sx := objects.BindAt[*fileSource](m.in, &f.Source, x); s != nil {
 			name += " " + m.in.TextAt(&s.Path, sx).String()
 		}
 	}
@@ -143,7 +142,7 @@ func (m *merger) name(p objects.Object) string {
 }
 
 // data adds the keys of a provider, which override keys of earlier providers.
-func (m *merger) data(f *shapes.Ref, x shapes.Instance, provider string) {
+func (m *merger) data(f *objects.RefField, x objects.Instance, provider string) {
 	for i, err := range m.r.items.ItemsAt(f, x) {
 		if err != nil {
 			m.in.Note(fmt.Errorf("keys of provider %s: %w", provider, err))

@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/base/ticks"
-	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/objects"
 )
 
 // gcNames are the GC settings with different names as variable and property (gcconfig.h). Others have the same name in
@@ -71,38 +71,38 @@ func GCSettings(environment []string, properties []answer.NamedValue) []answer.G
 
 // gcMemoryInfo has the figures of one collection. .NET Core 3.1 and earlier don't keep them.
 type gcMemoryInfo struct {
-	_              shapes.Type `of:"System.GCMemoryInfoData"`
-	Index          shapes.Int  `field:"_index"`
-	Generation     shapes.Int  `field:"_generation"`
-	Compacted      shapes.Int  `field:"_compacted"`
-	Concurrent     shapes.Int  `field:"_concurrent"`
-	Pause          shapes.Int  `field:"_pauseDuration0._ticks,optional"`
-	SecondPause    shapes.Int  `field:"_pauseDuration1._ticks,optional"`
-	PauseShare     shapes.Int  `field:"_pauseTimePercentage"`
-	HeapSize       shapes.Int  `field:"_heapSizeBytes"`
-	Fragmented     shapes.Int  `field:"_fragmentedBytes"`
-	Committed      shapes.Int  `field:"_totalCommittedBytes"`
-	Promoted       shapes.Int  `field:"_promotedBytes"`
-	Pinned         shapes.Int  `field:"_pinnedObjectsCount"`
-	Finalizing     shapes.Int  `field:"_finalizationPendingCount"`
-	MemoryLoad     shapes.Int  `field:"_memoryLoadBytes"`
-	HighMemoryLoad shapes.Int  `field:"_highMemoryLoadThresholdBytes"`
-	Available      shapes.Int  `field:"_totalAvailableMemoryBytes"`
+	_              objects.Shape    `of:"System.GCMemoryInfoData"`
+	Index          objects.IntField `field:"_index"`
+	Generation     objects.IntField `field:"_generation"`
+	Compacted      objects.IntField `field:"_compacted"`
+	Concurrent     objects.IntField `field:"_concurrent"`
+	Pause          objects.IntField `field:"_pauseDuration0._ticks,optional"`
+	SecondPause    objects.IntField `field:"_pauseDuration1._ticks,optional"`
+	PauseShare     objects.IntField `field:"_pauseTimePercentage"`
+	HeapSize       objects.IntField `field:"_heapSizeBytes"`
+	Fragmented     objects.IntField `field:"_fragmentedBytes"`
+	Committed      objects.IntField `field:"_totalCommittedBytes"`
+	Promoted       objects.IntField `field:"_promotedBytes"`
+	Pinned         objects.IntField `field:"_pinnedObjectsCount"`
+	Finalizing     objects.IntField `field:"_finalizationPendingCount"`
+	MemoryLoad     objects.IntField `field:"_memoryLoadBytes"`
+	HighMemoryLoad objects.IntField `field:"_highMemoryLoadThresholdBytes"`
+	Available      objects.IntField `field:"_totalAvailableMemoryBytes"`
 
-	Generation0 shapes.Struct `field:"_generationInfo0,optional"`
-	Generation1 shapes.Struct `field:"_generationInfo1,optional"`
-	Generation2 shapes.Struct `field:"_generationInfo2,optional"`
-	Large       shapes.Struct `field:"_generationInfo3,optional"`
-	PinnedHeap  shapes.Struct `field:"_generationInfo4,optional"`
+	Generation0 objects.StructField `field:"_generationInfo0,optional"`
+	Generation1 objects.StructField `field:"_generationInfo1,optional"`
+	Generation2 objects.StructField `field:"_generationInfo2,optional"`
+	Large       objects.StructField `field:"_generationInfo3,optional"`
+	PinnedHeap  objects.StructField `field:"_generationInfo4,optional"`
 }
 
 // gcGenerationInfo has the effect of a collection on a generation.
 type gcGenerationInfo struct {
-	_                shapes.Type `of:"System.GCGenerationInfo"`
-	Before           shapes.Int  `field:"<SizeBeforeBytes>"`
-	After            shapes.Int  `field:"<SizeAfterBytes>"`
-	FragmentedBefore shapes.Int  `field:"<FragmentationBeforeBytes>"`
-	FragmentedAfter  shapes.Int  `field:"<FragmentationAfterBytes>"`
+	_                objects.Shape    `of:"System.GCGenerationInfo"`
+	Before           objects.IntField `field:"<SizeBeforeBytes>"`
+	After            objects.IntField `field:"<SizeAfterBytes>"`
+	FragmentedBefore objects.IntField `field:"<FragmentationBeforeBytes>"`
+	FragmentedAfter  objects.IntField `field:"<FragmentationAfterBytes>"`
 }
 
 // Collections adds the collections with figures that the program has read, including unreachable ones, the newest
@@ -111,8 +111,8 @@ func (r *Reader) Collections(ctx context.Context, h *heap.Heap, o heap.ScanOptio
 	if out == nil {
 		out = &answer.GC{}
 	}
-	in := shapes.Reading{Gaps: &out.Gaps, Binder: r.b}
-	for object, f := range shapes.OnObjects[*gcMemoryInfo](ctx, in, h, o) {
+	in := objects.Reading{Gaps: &out.Gaps, Binder: r.b}
+	for object, f := range objects.ReadObjects[*gcMemoryInfo](ctx, in, h, o) {
 		s, x := f.Shape, f.At()
 		c := answer.GCRecord{Address: object.Addr, Index: in.IntAt(&s.Index, x), Generation: in.IntAt(&s.Generation, x), Compacted: in.BoolAt(&s.Compacted, x),
 			Concurrent: in.BoolAt(&s.Concurrent, x), PauseShare: in.IntAt(&s.PauseShare, x), HeapSize: in.IntAt(&s.HeapSize, x), Fragmented: in.IntAt(&s.Fragmented, x),
@@ -123,11 +123,11 @@ func (r *Reader) Collections(ctx context.Context, h *heap.Heap, o heap.ScanOptio
 		}
 		pause, second := in.IntAt(&s.Pause, x), in.IntAt(&s.SecondPause, x)
 		c.Pause = answer.Of(answer.Seconds(float64(pause.Value+second.Value)/ticks.PerSecond), cmp.Or(pause.Err, second.Err))
-		for i, g := range []*shapes.Struct{&s.Generation0, &s.Generation1, &s.Generation2, &s.Large, &s.PinnedHeap} {
+		for i, g := range []*objects.StructField{&s.Generation0, &s.Generation1, &s.Generation2, &s.Large, &s.PinnedHeap} {
 			if !g.Has() { // since .NET 11 the generations and pauses are inline arrays
 				break
 			}
-			part, err := shapes.Bind[*gcGenerationInfo](r.b, g.Type())
+			part, err := objects.Bind[*gcGenerationInfo](r.b, g.Type())
 			if err != nil {
 				in.Note(err)
 				continue

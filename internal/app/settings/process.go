@@ -10,20 +10,19 @@ import (
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/base/secrets"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
 
 // environmentClass holds the command line.
 type environmentClass struct {
-	_         shapes.Type   `of:"System.Environment"`
-	Arguments shapes.Static `static:"s_commandLineArgs"`
+	_         objects.Shape       `of:"System.Environment"`
+	Arguments objects.StaticField `static:"s_commandLineArgs"`
 }
 
 // Arguments lists the command line as the runtime passed it to the program, the program first. It notes unreadable
 // parts in g. The error explains why there are no arguments.
 func (r *Reader) Arguments(g *answer.Gaps) ([]answer.NamedValue, error) {
-	for e, err := range shapes.Loaded[*environmentClass](r.b) {
+	for e, err := range objects.LoadedShapes[*environmentClass](r.b) {
 		var o objects.Object
 		var v objects.Value
 		if err == nil {

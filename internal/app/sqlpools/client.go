@@ -6,17 +6,16 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
 
 // running maps a command to its connection and, while it executes, to its parser.
-func (q *query) running(o objects.Object, s *clientCommand, x shapes.Instance) {
+func (q *query) running(o objects.Object, s *clientCommand, x objects.Instance) {
 	if a := q.PointerAt(&s.Connection, x).Value; a != 0 {
 		q.made[a] = o
 		q.commandsOf[a]++
 	}
-	if state, at := shapes.At[*clientState](q.Reading, &s.State, x); state != nil {
+	if state, at := objects.BindAt[*clientState](q.Reading, &s.State, x); state != nil {
 		if a := q.PointerAt(&state.Parser, at).Value; a != 0 {
 			q.commands[a] = o
 		}
@@ -24,12 +23,12 @@ func (q *query) running(o objects.Object, s *clientCommand, x shapes.Instance) {
 }
 
 // client describes a pool of SqlClient.
-func (q *query) client(o objects.Object, s *clientPool, x shapes.Instance) {
+func (q *query) client(o objects.Object, s *clientPool, x objects.Instance) {
 	out := q.clientPool(o, &s.State, &s.Group, &s.Options, x)
 	out.Open, out.Blocked = q.IntAt(&s.Total, x), q.BoolAt(&s.Blocked, x)
 	all, err := q.list(q.items.Objects(&s.Objects, x))
 	var idle []objects.Object
-	for _, f := range []*shapes.Ref{&s.New, &s.Old} {
+	for _, f := range []*objects.RefField{&s.New, &s.Old} {
 		some, ierr := q.list(q.items.Objects(f, x))
 		idle = append(idle, some...)
 		err = cmp.Or(err, ierr)
@@ -46,23 +45,23 @@ func (q *query) client(o objects.Object, s *clientPool, x shapes.Instance) {
 }
 
 // clientChannels describes a pool of SqlClient that keeps idle connections in a channel.
-func (q *query) clientChannels(o objects.Object, s *clientChannels, x shapes.Instance) {
+func (q *query) clientChannels(o objects.Object, s *clientChannels, x objects.Instance) {
 	out := q.clientPool(o, &s.State, &s.Group, &s.Options, x)
 	slots := q.ObjectAt(&s.Slots, x)
-	if c, at := shapes.As[*clientSlots](q.Reading, slots); c != nil {
+	if c, at := objects.BindAs[*clientSlots](q.Reading, slots); c != nil {
 		out.Open = q.IntAt(&c.Reserved, at)
 		slots = q.ObjectAt(&c.Connections, at)
 	}
 	all, err := q.list(q.items.ObjectsIn(slots))
-	if out.Open.Err == shapes.ErrNoField {
+	if out.Open.Err == objects.ErrNoField {
 		out.Open = answer.Of(int64(len(all)), err)
 	}
 	reader := q.ObjectAt(&s.Idle, x)
-	if c, at := shapes.As[*clientIdle](q.Reading, reader); c != nil {
+	if c, at := objects.BindAs[*clientIdle](q.Reading, reader); c != nil {
 		reader = q.ObjectAt(&c.Reader, at)
 	}
 	var idle []objects.Object
-	r, at := shapes.As[*channelReader](q.Reading, reader)
+	r, at := objects.BindAs[*channelReader](q.Reading, reader)
 	if r == nil {
 		err = cmp.Or(err, target.Unsupportedf("the idle connections of pool %#x have an unknown layout", uint64(o.Addr)))
 		q.Note(err)
@@ -78,17 +77,17 @@ func (q *query) clientChannels(o objects.Object, s *clientChannels, x shapes.Ins
 }
 
 // clientPool describes the common fields of SqlClient's pools.
-func (q *query) clientPool(o objects.Object, state *shapes.Int, group, options *shapes.Ref, x shapes.Instance) answer.SQLPool {
-	none := answer.Maybe[int64]{Err: shapes.ErrNoField}
+func (q *query) clientPool(o objects.Object, state *objects.IntField, group, options *objects.RefField, x objects.Instance) answer.SQLPool {
+	none := answer.Maybe[int64]{Err: objects.ErrNoField}
 	out := answer.SQLPool{Address: o.Addr, Type: q.TypeText(o), State: q.EnumAt(state, x), Min: none, Max: none, Open: none,
-		Blocked: answer.Maybe[bool]{Err: shapes.ErrNoField}, Connections: []answer.SQLConnection{}}
-	if g, at := shapes.At[*clientGroup](q.Reading, group, x); g != nil {
-		if k, at := shapes.At[*clientKey](q.Reading, &g.Key, at); k != nil {
+		Blocked: answer.Maybe[bool]{Err: objects.ErrNoField}, Connections: []answer.SQLConnection{}}
+	if g, at := objects.BindAt[*clientGroup](q.Reading, group, x); g != nil {
+		if k, at := objects.BindAt[*clientKey](q.Reading, &g.Key, at); k != nil {
 			out.Connection = q.TextAt(&k.String, at)
 		}
 	}
 	timeout := none
-	if g, at := shapes.At[*clientOptions](q.Reading, options, x); g != nil {
+	if g, at := objects.BindAt[*clientOptions](q.Reading, options, x); g != nil {
 		out.Min, out.Max, timeout = q.IntAt(&g.Min, at), q.IntAt(&g.Max, at), q.IntAt(&g.Timeout, at)
 	}
 	q.opened(&out, q.PointerAt(group, x).Value, timeout)
@@ -113,10 +112,10 @@ func (q *query) clientConnections(out *answer.SQLPool, all, idle []objects.Objec
 // clientBusy describes a connection in use.
 func (q *query) clientBusy(out *answer.SQLPool, o objects.Object) {
 	unknown := target.Unsupportedf("the driver does not record it")
-	c := answer.SQLConnection{Address: o.Addr, ProcessID: answer.Maybe[int64]{Err: shapes.ErrNoField}, Transaction: answer.Maybe[bool]{Err: unknown},
+	c := answer.SQLConnection{Address: o.Addr, ProcessID: answer.Maybe[int64]{Err: objects.ErrNoField}, Transaction: answer.Maybe[bool]{Err: unknown},
 		Command: answer.Maybe[*answer.SQLCommand]{Err: unknown}}
 	defer func() { out.Connections = append(out.Connections, c) }()
-	s, x := shapes.As[*clientConnection](q.Reading, o)
+	s, x := objects.BindAs[*clientConnection](q.Reading, o)
 	if s == nil {
 		c.Owner.Err = unknown
 		return
@@ -129,7 +128,7 @@ func (q *query) clientBusy(out *answer.SQLPool, o objects.Object) {
 		c.Transaction.Err, c.Command.Err = err, err
 		return
 	}
-	p, at := shapes.As[*clientParser](q.Reading, parser)
+	p, at := objects.BindAs[*clientParser](q.Reading, parser)
 	if p == nil {
 		return
 	}
@@ -151,7 +150,7 @@ func (q *query) clientBusy(out *answer.SQLPool, o objects.Object) {
 }
 
 // weak returns the target of the weak reference in a field.
-func (q *query) weak(f *shapes.Ref, x shapes.Instance) answer.Pointer {
+func (q *query) weak(f *objects.RefField, x objects.Instance) answer.Pointer {
 	o, err := f.Object(x)
 	if err == nil && o.Addr != 0 {
 		o, err = q.Binder.Weak(o)
@@ -161,13 +160,13 @@ func (q *query) weak(f *shapes.Ref, x shapes.Instance) answer.Pointer {
 
 // ownerOf returns the command that a parser works for: the owner of its state, or of the reader that owns the state. It
 // returns the zero Object if there is no command.
-func (q *query) ownerOf(p *clientParser, x shapes.Instance) (objects.Object, error) {
+func (q *query) ownerOf(p *clientParser, x objects.Instance) (objects.Object, error) {
 	state, err := p.State.Object(x)
 	if err != nil {
 		q.Note(err)
 		return objects.Object{}, err
 	}
-	s, at := shapes.As[*clientState](q.Reading, state)
+	s, at := objects.BindAs[*clientState](q.Reading, state)
 	if s == nil {
 		return objects.Object{}, nil
 	}
@@ -177,7 +176,7 @@ func (q *query) ownerOf(p *clientParser, x shapes.Instance) (objects.Object, err
 	}
 	o, err := q.Binder.Objects().TrustedObject(owner.Value)
 	if err == nil {
-		if r, at := shapes.As[*clientReader](q.Reading, o); r != nil {
+		if r, at := objects.BindAs[*clientReader](q.Reading, o); r != nil {
 			o, err = r.Command.Object(at)
 		}
 	}
@@ -185,15 +184,15 @@ func (q *query) ownerOf(p *clientParser, x shapes.Instance) (objects.Object, err
 		q.Note(err)
 		return objects.Object{}, err
 	}
-	if c, _ := shapes.As[*clientCommand](q.Reading, o); c == nil {
+	if c, _ := objects.BindAs[*clientCommand](q.Reading, o); c == nil {
 		return objects.Object{}, nil
 	}
 	return o, nil
 }
 
 // clientCommand describes a command. It returns nil for other objects. state is the field with the connection's state.
-func (q *query) clientCommand(o objects.Object, running bool, state *shapes.Ref, at shapes.Instance) *answer.SQLCommand {
-	s, x := shapes.As[*clientCommand](q.Reading, o)
+func (q *query) clientCommand(o objects.Object, running bool, state *objects.RefField, at objects.Instance) *answer.SQLCommand {
+	s, x := objects.BindAs[*clientCommand](q.Reading, o)
 	if s == nil {
 		return nil
 	}
@@ -202,13 +201,13 @@ func (q *query) clientCommand(o objects.Object, running bool, state *shapes.Ref,
 	out.Running, out.Timeout = running, q.timeout(&s.Timeout, x)
 	out.Procedure = answer.Of(kind.Value == storedProcedure, kind.Err)
 	if running {
-		if own, ownAt := shapes.At[*clientState](q.Reading, &s.State, x); own != nil {
+		if own, ownAt := objects.BindAt[*clientState](q.Reading, &s.State, x); own != nil {
 			q.waits(out, own, ownAt)
-		} else if whole, wholeAt := shapes.At[*clientState](q.Reading, state, at); whole != nil {
+		} else if whole, wholeAt := objects.BindAt[*clientState](q.Reading, state, at); whole != nil {
 			q.waits(out, whole, wholeAt)
 		}
 	}
-	if p, at := shapes.At[*clientParameters](q.Reading, &s.Parameters, x); p != nil {
+	if p, at := objects.BindAt[*clientParameters](q.Reading, &s.Parameters, x); p != nil {
 		out.Parameters = q.clientValues(&p.Items, at)
 	} else if a := q.PointerAt(&s.Parameters, x); a.Err == nil && a.Value == 0 {
 		out.Parameters = []answer.SQLParameter{}
@@ -217,14 +216,14 @@ func (q *query) clientCommand(o objects.Object, running bool, state *shapes.Ref,
 }
 
 // clientValues returns the parameters in a list, or nil if they can't be read.
-func (q *query) clientValues(f *shapes.Ref, x shapes.Instance) []answer.SQLParameter {
+func (q *query) clientValues(f *objects.RefField, x objects.Instance) []answer.SQLParameter {
 	list, err := q.list(q.items.Objects(f, x))
 	if err != nil {
 		return nil
 	}
 	out := []answer.SQLParameter{}
 	for _, o := range list {
-		if s, x := shapes.As[*clientParameter](q.Reading, o); s != nil {
+		if s, x := objects.BindAs[*clientParameter](q.Reading, o); s != nil {
 			out = append(out, answer.SQLParameter{Name: q.TextAt(&s.Name, x), Value: q.plain(&s.Value, x)})
 		}
 	}
@@ -236,7 +235,7 @@ const filetimeToTicks = 504911232000000000
 
 // waits adds the deadline and the start of the client's wait for the server. The client sets the deadline when it has
 // sent a command and when it wants more results. A command being canceled has another deadline.
-func (q *query) waits(out *answer.SQLCommand, s *clientState, x shapes.Instance) {
+func (q *query) waits(out *answer.SQLCommand, s *clientState, x objects.Instance) {
 	breaking, deadline := q.BoolAt(&s.Breaking, x), q.IntAt(&s.Deadline, x)
 	switch {
 	case deadline.Err != nil:

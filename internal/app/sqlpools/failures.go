@@ -5,11 +5,9 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/app/flows"
 	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
@@ -19,38 +17,38 @@ import (
 type (
 	// A clientLink is a connection of SqlClient. The id of a connection changes when it is routed.
 	clientLink struct {
-		_     shapes.Type  `of:"Microsoft.Data.SqlClient.Connection.SqlConnectionInternal|Microsoft.Data.SqlClient.SqlInternalConnectionTds|System.Data.SqlClient.SqlInternalConnectionTds"`
-		ID    shapes.Value `field:"_clientConnectionId,optional"`
-		First shapes.Value `field:"_originalClientConnectionId,optional"`
-		Owner shapes.Ref   `field:"_owningObject"`
-		Pool  shapes.Ref   `field:"<Pool>|_connectionPool,optional"`
+		_     objects.Shape      `of:"Microsoft.Data.SqlClient.Connection.SqlConnectionInternal|Microsoft.Data.SqlClient.SqlInternalConnectionTds|System.Data.SqlClient.SqlInternalConnectionTds"`
+		ID    objects.ValueField `field:"_clientConnectionId,optional"`
+		First objects.ValueField `field:"_originalClientConnectionId,optional"`
+		Owner objects.RefField   `field:"_owningObject"`
+		Pool  objects.RefField   `field:"<Pool>|_connectionPool,optional"`
 	}
 	clientException struct {
-		_      shapes.Type  `of:"Microsoft.Data.SqlClient.SqlException|System.Data.SqlClient.SqlException"`
-		ID     shapes.Value `field:"_clientConnectionId,optional"`
-		Errors shapes.Ref   `field:"_errors,optional"`
-		Batch  shapes.Ref   `field:"_batchCommand,optional"`
+		_      objects.Shape      `of:"Microsoft.Data.SqlClient.SqlException|System.Data.SqlClient.SqlException"`
+		ID     objects.ValueField `field:"_clientConnectionId,optional"`
+		Errors objects.RefField   `field:"_errors,optional"`
+		Batch  objects.RefField   `field:"_batchCommand,optional"`
 	}
 	clientErrors struct {
-		List shapes.Ref `field:"_errors"`
+		List objects.RefField `field:"_errors"`
 	}
 	clientError struct {
-		Number shapes.Int `field:"_number|<Number>|number"`
+		Number objects.IntField `field:"_number|<Number>|number"`
 	}
 	clientBatchCommand struct {
-		Text shapes.Ref `field:"_text|_commandText"`
+		Text objects.RefField `field:"_text|_commandText"`
 	}
 	sourceException struct {
-		_       shapes.Type `of:"Npgsql.NpgsqlException"`
-		Command shapes.Ref  `field:"<BatchCommand>,optional"`
+		_       objects.Shape    `of:"Npgsql.NpgsqlException"`
+		Command objects.RefField `field:"<BatchCommand>,optional"`
 	}
 	serverException struct {
-		_     shapes.Type `of:"Npgsql.PostgresException"`
-		State shapes.Ref  `field:"<SqlState>"`
+		_     objects.Shape    `of:"Npgsql.PostgresException"`
+		State objects.RefField `field:"<SqlState>"`
 	}
 	sourceBatchCommand struct {
-		Text  shapes.Ref `field:"_commandText"`
-		Final shapes.Ref `field:"<FinalCommandText>,optional"`
+		Text  objects.RefField `field:"_commandText"`
+		Final objects.RefField `field:"<FinalCommandText>,optional"`
 	}
 )
 
@@ -59,15 +57,15 @@ const noID = "00000000-0000-0000-0000-000000000000"
 
 // failed records an exception of a command or a connection of SqlClient, and reports whether o is one.
 func (q *query) failed(o objects.Object) bool {
-	if s, x := shapes.As[*clientLink](q.Reading, o); s != nil {
-		for _, f := range []*shapes.Value{&s.ID, &s.First} {
+	if s, x := objects.BindAs[*clientLink](q.Reading, o); s != nil {
+		for _, f := range []*objects.ValueField{&s.ID, &s.First} {
 			if id := q.id(f, x); id != "" {
 				q.links[id] = o
 			}
 		}
 		return true
 	}
-	for _, is := range []func(*shapes.Binder, *objects.Type) (bool, error){shapes.Is[*clientException], shapes.Is[*sourceException]} {
+	for _, is := range []func(*objects.Binder, *objects.Type) (bool, error){objects.IsShape[*clientException], objects.IsShape[*sourceException]} {
 		if ok, _ := is(q.Binder, o.Type); ok {
 			q.exceptions = append(q.exceptions, o)
 			return true
@@ -77,7 +75,7 @@ func (q *query) failed(o objects.Object) bool {
 }
 
 // id returns the Guid in a field as text, or "" if it was not set or is unreadable.
-func (q *query) id(f *shapes.Value, x shapes.Instance) string {
+func (q *query) id(f *objects.ValueField, x objects.Instance) string {
 	if !f.Has() {
 		return ""
 	}
@@ -125,13 +123,13 @@ func (q *query) failures() {
 func (q *query) failure(o objects.Object) answer.SQLFailure {
 	x, _ := flows.Exception(q.Reading, o)
 	out := answer.SQLFailure{Object: x.Object, Type: x.Type, Message: x.Message, Count: 1, Method: q.thrower(o)}
-	if s, x := shapes.As[*clientException](q.Reading, o); s != nil {
+	if s, x := objects.BindAs[*clientException](q.Reading, o); s != nil {
 		q.clientFailure(&out, s, x)
-	} else if s, x := shapes.As[*sourceException](q.Reading, o); s != nil {
-		if p, at := shapes.As[*serverException](q.Reading, o); p != nil {
+	} else if s, x := objects.BindAs[*sourceException](q.Reading, o); s != nil {
+		if p, at := objects.BindAs[*serverException](q.Reading, o); p != nil {
 			out.Code = q.TextAt(&p.State, at).S
 		}
-		if c, at := shapes.At[*sourceBatchCommand](q.Reading, &s.Command, x); c != nil {
+		if c, at := objects.BindAt[*sourceBatchCommand](q.Reading, &s.Command, x); c != nil {
 			text := q.TextAt(&c.Text, at)
 			if text.IsZero() {
 				text = q.TextAt(&c.Final, at)
@@ -145,18 +143,18 @@ func (q *query) failure(o objects.Object) answer.SQLFailure {
 
 // clientFailure adds the command of a batch that failed, or the connection of an exception and the command created for
 // it.
-func (q *query) clientFailure(out *answer.SQLFailure, s *clientException, x shapes.Instance) {
-	if e, at := shapes.At[*clientErrors](q.Reading, &s.Errors, x); e != nil {
+func (q *query) clientFailure(out *answer.SQLFailure, s *clientException, x objects.Instance) {
+	if e, at := objects.BindAt[*clientErrors](q.Reading, &s.Errors, x); e != nil {
 		list, _ := q.list(q.items.Objects(&e.List, at))
 		if len(list) > 0 {
-			if first, at := shapes.As[*clientError](q.Reading, list[0]); first != nil {
+			if first, at := objects.BindAs[*clientError](q.Reading, list[0]); first != nil {
 				if n := q.IntAt(&first.Number, at); n.Err == nil {
 					out.Code = fmt.Sprint(n.Value)
 				}
 			}
 		}
 	}
-	if c, at := shapes.At[*clientBatchCommand](q.Reading, &s.Batch, x); c != nil {
+	if c, at := objects.BindAt[*clientBatchCommand](q.Reading, &s.Batch, x); c != nil {
 		out.Command = newCommand(q.PointerAt(&s.Batch, x).Value, q.TextAt(&c.Text, at))
 		out.Strength = answer.StrengthRecorded
 	}
@@ -164,7 +162,7 @@ func (q *query) clientFailure(out *answer.SQLFailure, s *clientException, x shap
 	if !ok {
 		return
 	}
-	c, at := shapes.As[*clientLink](q.Reading, link)
+	c, at := objects.BindAs[*clientLink](q.Reading, link)
 	if c == nil {
 		return
 	}
@@ -174,7 +172,7 @@ func (q *query) clientFailure(out *answer.SQLFailure, s *clientException, x shap
 		return // the failed one of several commands is unknown
 	}
 	command := q.made[owner.Value]
-	if s, x := shapes.As[*clientCommand](q.Reading, command); s != nil && q.PointerAt(&s.State, x).Value == 0 {
+	if s, x := objects.BindAs[*clientCommand](q.Reading, command); s != nil && q.PointerAt(&s.State, x).Value == 0 {
 		out.Command = q.clientCommand(command, false, nil, 0)
 		out.Strength = answer.StrengthLikely
 	}
@@ -189,7 +187,7 @@ func (q *query) thrower(o objects.Object) answer.Text {
 	}
 	frames, err := rt.StackTrace(&e)
 	for i := range frames {
-		md, merr := code.Of(rt).MethodDesc(frames[i].Method)
+		md, merr := dac.CodeOf(rt).MethodDesc(frames[i].Method)
 		if merr != nil {
 			continue
 		}

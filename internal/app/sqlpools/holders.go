@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/process"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -120,9 +120,9 @@ func (q *query) threads(ctx context.Context, p *process.Process, f *flows.Reader
 	}
 	list, err := p.Threads()
 	q.Note(err)
-	workers := map[*threads.Thread]answer.Worker{}
+	workers := map[*stackwalk.Thread]answer.Worker{}
 	type pair struct {
-		t *threads.Thread
+		t *stackwalk.Thread
 		n int
 	}
 	seen := map[pair]bool{}

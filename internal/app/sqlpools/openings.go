@@ -5,7 +5,6 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -13,32 +12,32 @@ import (
 // of a special class.
 type (
 	clientOpening struct {
-		_     shapes.Type `of:"Microsoft.Data.SqlClient.SqlConnection|System.Data.SqlClient.SqlConnection"`
-		Inner shapes.Ref  `field:"_innerConnection,optional"`
-		Group shapes.Ref  `field:"_poolGroup,optional"`
+		_     objects.Shape    `of:"Microsoft.Data.SqlClient.SqlConnection|System.Data.SqlClient.SqlConnection"`
+		Inner objects.RefField `field:"_innerConnection,optional"`
+		Group objects.RefField `field:"_poolGroup,optional"`
 	}
 	connecting struct {
-		_ shapes.Type `of:"Microsoft.Data.ProviderBase.DbConnectionClosedConnecting|System.Data.ProviderBase.DbConnectionClosedConnecting"`
+		_ objects.Shape `of:"Microsoft.Data.ProviderBase.DbConnectionClosedConnecting|System.Data.ProviderBase.DbConnectionClosedConnecting"`
 	}
 	// A pendingOpen is an OpenAsync that waits for a free connection. Its time is a file time.
 	pendingOpen struct {
-		_     shapes.Type `of:"Microsoft.Data.SqlClient.ConnectionPool.WaitHandleDbConnectionPool+PendingGetConnection|Microsoft.Data.ProviderBase.DbConnectionPool+PendingGetConnection|System.Data.ProviderBase.DbConnectionPool+PendingGetConnection"`
-		Due   shapes.Int  `field:"<DueTime>,optional"`
-		Owner shapes.Ref  `field:"<Owner>"`
+		_     objects.Shape    `of:"Microsoft.Data.SqlClient.ConnectionPool.WaitHandleDbConnectionPool+PendingGetConnection|Microsoft.Data.ProviderBase.DbConnectionPool+PendingGetConnection|System.Data.ProviderBase.DbConnectionPool+PendingGetConnection"`
+		Due   objects.IntField `field:"<DueTime>,optional"`
+		Owner objects.RefField `field:"<Owner>"`
 	}
 	// An openRetry leads from the task of an OpenAsync to the SqlConnection.
 	openRetry struct {
-		_      shapes.Type `of:"Microsoft.Data.SqlClient.SqlConnection+OpenAsyncRetry|System.Data.SqlClient.SqlConnection+OpenAsyncRetry"`
-		Parent shapes.Ref  `field:"_parent"`
-		Result shapes.Ref  `field:"_result"`
+		_      objects.Shape    `of:"Microsoft.Data.SqlClient.SqlConnection+OpenAsyncRetry|System.Data.SqlClient.SqlConnection+OpenAsyncRetry"`
+		Parent objects.RefField `field:"_parent"`
+		Result objects.RefField `field:"_result"`
 	}
 	completion struct {
-		Task shapes.Ref `field:"_task"`
+		Task objects.RefField `field:"_task"`
 	}
 	sourceOpening struct {
-		_     shapes.Type `of:"Npgsql.NpgsqlConnection"`
-		State shapes.Int  `field:"_fullState"`
-		Pool  shapes.Ref  `field:"_dataSource,optional"`
+		_     objects.Shape    `of:"Npgsql.NpgsqlConnection"`
+		State objects.IntField `field:"_fullState"`
+		Pool  objects.RefField `field:"_dataSource,optional"`
 	}
 )
 
@@ -54,23 +53,23 @@ type opening struct {
 // opening records an object that is part of an attempt to open a connection, and reports whether o is one.
 func (q *query) opening(o objects.Object) bool {
 	g := q.Reading
-	if s, x := shapes.As[*clientOpening](g, o); s != nil {
+	if s, x := objects.BindAs[*clientOpening](g, o); s != nil {
 		inner := q.ObjectAt(&s.Inner, x)
 		if inner.Addr != 0 {
-			if c, _ := shapes.As[*connecting](g, inner); c != nil {
+			if c, _ := objects.BindAs[*connecting](g, inner); c != nil {
 				q.opens(o, q.PointerAt(&s.Group, x).Value)
 			}
 		}
-	} else if s, x := shapes.As[*sourceOpening](g, o); s != nil {
+	} else if s, x := objects.BindAs[*sourceOpening](g, o); s != nil {
 		if n := q.IntAt(&s.State, x); n.Err == nil && n.Value == stateConnecting {
 			q.opens(o, q.PointerAt(&s.Pool, x).Value)
 		}
-	} else if s, x := shapes.As[*pendingOpen](g, o); s != nil {
+	} else if s, x := objects.BindAs[*pendingOpen](g, o); s != nil {
 		if due := q.IntAt(&s.Due, x); due.Err == nil && due.Value > 0 {
 			q.due[q.PointerAt(&s.Owner, x).Value] = due.Value
 		}
-	} else if s, x := shapes.As[*openRetry](g, o); s != nil {
-		if c, at := shapes.At[*completion](g, &s.Result, x); c != nil {
+	} else if s, x := objects.BindAs[*openRetry](g, o); s != nil {
+		if c, at := objects.BindAt[*completion](g, &s.Result, x); c != nil {
 			q.results[q.PointerAt(&c.Task, at).Value] = q.PointerAt(&s.Parent, x).Value
 		}
 	} else {
@@ -80,7 +79,7 @@ func (q *query) opening(o objects.Object) bool {
 }
 
 func (q *query) opens(o objects.Object, of target.Addr) {
-	none := answer.Maybe[time.Time]{Err: shapes.ErrNoField}
+	none := answer.Maybe[time.Time]{Err: objects.ErrNoField}
 	q.openings = append(q.openings, opening{answer.SQLOpening{Owner: o.Addr, Since: none, Deadline: none}, of})
 }
 

@@ -9,20 +9,18 @@ import (
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/collections"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/target"
 )
 
 // A Reader reads the pools of one runtime. It is safe for concurrent use.
 type Reader struct {
-	b     *shapes.Binder
-	items *collections.Reader
+	b     *objects.Binder
+	items *objects.Collections
 }
 
 // New returns a Reader that binds types with b.
-func New(b *shapes.Binder, c *collections.Reader) *Reader { return &Reader{b, c} }
+func New(b *objects.Binder, c *objects.Collections) *Reader { return &Reader{b, c} }
 
 // Options selects what is reported of pools.
 type Options struct {
@@ -35,7 +33,7 @@ type Options struct {
 // A query builds one answer.
 type query struct {
 	*Reader
-	shapes.Reading
+	objects.Reading
 	out        *answer.SQLPools
 	commands   map[target.Addr]objects.Object // by parser: the SqlClient command running on it
 	made       map[target.Addr]objects.Object // by SqlConnection: its last command
@@ -51,13 +49,13 @@ type query struct {
 // Pools lists the pools of database connections. It records what could not be read. The error is ctx's.
 func (r *Reader) Pools(ctx context.Context, p *process.Process, h *heap.Heap, o Options) (*answer.SQLPools, error) {
 	out := &answer.SQLPools{Pools: []answer.SQLPool{}}
-	q := &query{Reader: r, Reading: shapes.Reading{Gaps: &out.Gaps, Binder: r.b}, out: out,
+	q := &query{Reader: r, Reading: objects.Reading{Gaps: &out.Gaps, Binder: r.b}, out: out,
 		commands: map[target.Addr]objects.Object{}, made: map[target.Addr]objects.Object{}, commandsOf: map[target.Addr]int{},
 		links: map[string]objects.Object{}, due: map[target.Addr]int64{}, results: map[target.Addr]target.Addr{}}
 	q.lite = sqlite{strings: map[target.Addr]answer.Text{}, commands: map[target.Addr]objects.Object{}, contexts: map[target.Addr]objects.Object{}}
 	var pools []objects.Object
-	for object := range shapes.OnObjects[*anchor](ctx, q.Reading, h, o.Scan) {
-		if s, x := shapes.As[*clientCommand](q.Reading, object); s != nil {
+	for object := range objects.ReadObjects[*anchor](ctx, q.Reading, h, o.Scan) {
+		if s, x := objects.BindAs[*clientCommand](q.Reading, object); s != nil {
 			q.running(object, s, x)
 		} else if !q.opening(object) && !q.sqliteObject(object) && !q.failed(object) {
 			pools = append(pools, object)
@@ -67,11 +65,11 @@ func (r *Reader) Pools(ctx context.Context, p *process.Process, h *heap.Heap, o 
 		return nil, ctx.Err()
 	}
 	for _, o := range pools {
-		if s, x := shapes.As[*clientPool](q.Reading, o); s != nil {
+		if s, x := objects.BindAs[*clientPool](q.Reading, o); s != nil {
 			q.client(o, s, x)
-		} else if s, x := shapes.As[*clientChannels](q.Reading, o); s != nil {
+		} else if s, x := objects.BindAs[*clientChannels](q.Reading, o); s != nil {
 			q.clientChannels(o, s, x)
-		} else if s, x := shapes.As[*sourcePool](q.Reading, o); s != nil {
+		} else if s, x := objects.BindAs[*sourcePool](q.Reading, o); s != nil {
 			q.source(o, s, x)
 		}
 	}
@@ -132,12 +130,12 @@ func (q *query) list(all iter.Seq2[objects.Object, error]) ([]objects.Object, er
 // zero time would be a date.
 func newCommand(a target.Addr, text answer.Text) *answer.SQLCommand {
 	c := &answer.SQLCommand{Address: a, Text: text}
-	c.Procedure.Err, c.Timeout.Err, c.Deadline.Err, c.Since.Err = shapes.ErrNoField, shapes.ErrNoField, shapes.ErrNoField, shapes.ErrNoField
+	c.Procedure.Err, c.Timeout.Err, c.Deadline.Err, c.Since.Err = objects.ErrNoField, objects.ErrNoField, objects.ErrNoField, objects.ErrNoField
 	return c
 }
 
 // timeout returns a command's timeout, from a Nullable or a number, or nil if it was not set.
-func (q *query) timeout(f *shapes.Value, x shapes.Instance) answer.Maybe[*int64] {
+func (q *query) timeout(f *objects.ValueField, x objects.Instance) answer.Maybe[*int64] {
 	v := f.Value(x)
 	if s, err := v.Struct(); err == nil {
 		var has bool
@@ -155,7 +153,7 @@ func (q *query) timeout(f *shapes.Value, x shapes.Instance) answer.Maybe[*int64]
 }
 
 // plain returns the value that a field refers to as text.
-func (q *query) plain(f *shapes.Ref, x shapes.Instance) string {
+func (q *query) plain(f *objects.RefField, x objects.Instance) string {
 	o, err := f.Object(x)
 	if err == nil && o.IsString() {
 		var s string

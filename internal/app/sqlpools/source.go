@@ -3,7 +3,6 @@ package sqlpools
 import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -17,9 +16,9 @@ var connectorStates = []struct {
 const pendingTransaction = 0xff
 
 // source describes a pool of Npgsql.
-func (q *query) source(o objects.Object, s *sourcePool, x shapes.Instance) {
+func (q *query) source(o objects.Object, s *sourcePool, x objects.Instance) {
 	out := answer.SQLPool{Address: o.Addr, Type: q.TypeText(o), Connection: q.TextAt(&s.String, x), Min: q.IntAt(&s.Min, x), Max: q.IntAt(&s.Max, x),
-		Open: q.IntAt(&s.Open, x), Idle: q.IntAt(&s.Idle, x), Waiting: q.blocked(s, x), Blocked: answer.Maybe[bool]{Err: shapes.ErrNoField}, Connections: []answer.SQLConnection{}}
+		Open: q.IntAt(&s.Open, x), Idle: q.IntAt(&s.Idle, x), Waiting: q.blocked(s, x), Blocked: answer.Maybe[bool]{Err: objects.ErrNoField}, Connections: []answer.SQLConnection{}}
 	out.Busy = answer.Of(out.Open.Value-out.Idle.Value, out.Open.Err)
 	if out.Busy.Err == nil {
 		out.Busy.Err = out.Idle.Err
@@ -30,16 +29,16 @@ func (q *query) source(o objects.Object, s *sourcePool, x shapes.Instance) {
 	}
 	list, _ := q.list(q.items.Objects(&s.Connectors, x))
 	for _, c := range list {
-		if s, x := shapes.As[*connector](q.Reading, c); s != nil && q.PointerAt(&s.Connection, x).Value != 0 {
+		if s, x := objects.BindAs[*connector](q.Reading, c); s != nil && q.PointerAt(&s.Connection, x).Value != 0 {
 			out.Connections = append(out.Connections, q.connector(c, s, x))
 		}
 	}
-	q.opened(&out, o.Addr, answer.Maybe[int64]{Err: shapes.ErrNoField})
+	q.opened(&out, o.Addr, answer.Maybe[int64]{Err: objects.ErrNoField})
 	q.out.Pools = append(q.out.Pools, out)
 }
 
 // connector describes a connection in use.
-func (q *query) connector(o objects.Object, s *connector, x shapes.Instance) answer.SQLConnection {
+func (q *query) connector(o objects.Object, s *connector, x objects.Instance) answer.SQLConnection {
 	transaction := q.IntAt(&s.Transaction, x)
 	n := transaction.Value
 	out := answer.SQLConnection{Address: o.Addr, Owner: q.PointerAt(&s.Connection, x), Opened: q.TimeAt(&s.Opened, x), ProcessID: q.IntAt(&s.Process, x),
@@ -58,7 +57,7 @@ func (q *query) connector(o objects.Object, s *connector, x shapes.Instance) ans
 		return out // it still names a command that has completed
 	}
 	if out.Command.Value = q.sourceCommand(&s.Command, x); out.Command.Value == nil {
-		if r, at := shapes.At[*sourceReader](q.Reading, &s.Reader, x); r != nil {
+		if r, at := objects.BindAt[*sourceReader](q.Reading, &s.Reader, x); r != nil {
 			out.Command.Value = q.sourceCommand(&r.Command, at)
 		}
 	}
@@ -69,8 +68,8 @@ func (q *query) connector(o objects.Object, s *connector, x shapes.Instance) ans
 }
 
 // sourceCommand describes a command of Npgsql. It returns nil for null.
-func (q *query) sourceCommand(f *shapes.Ref, x shapes.Instance) *answer.SQLCommand {
-	s, at := shapes.At[*sourceCommand](q.Reading, f, x)
+func (q *query) sourceCommand(f *objects.RefField, x objects.Instance) *answer.SQLCommand {
+	s, at := objects.BindAt[*sourceCommand](q.Reading, f, x)
 	if s == nil {
 		return nil
 	}
@@ -78,7 +77,7 @@ func (q *query) sourceCommand(f *shapes.Ref, x shapes.Instance) *answer.SQLComma
 	out := newCommand(q.PointerAt(f, x).Value, q.TextAt(&s.Text, at))
 	out.Running, out.Timeout = true, q.timeout(&s.Timeout, at)
 	out.Procedure = answer.Of(kind.Value == storedProcedure, kind.Err)
-	p, at := shapes.At[*sourceParameters](q.Reading, &s.Parameters, at)
+	p, at := objects.BindAt[*sourceParameters](q.Reading, &s.Parameters, at)
 	if p == nil {
 		return out
 	}
@@ -88,7 +87,7 @@ func (q *query) sourceCommand(f *shapes.Ref, x shapes.Instance) *answer.SQLComma
 	}
 	out.Parameters = []answer.SQLParameter{}
 	for _, o := range list {
-		if s, x := shapes.As[*sourceParameter](q.Reading, o); s != nil {
+		if s, x := objects.BindAs[*sourceParameter](q.Reading, o); s != nil {
 			out.Parameters = append(out.Parameters, answer.SQLParameter{Name: q.TextAt(&s.Name, x), Value: q.plain(&s.Value, x)})
 		}
 	}
@@ -96,22 +95,22 @@ func (q *query) sourceCommand(f *shapes.Ref, x shapes.Instance) *answer.SQLComma
 }
 
 // blocked returns how many calls wait for a connection, as readers of the channel of idle connections.
-func (q *query) blocked(s *sourcePool, x shapes.Instance) answer.Maybe[int64] {
-	r, at := shapes.At[*channelReader](q.Reading, &s.Channel, x)
+func (q *query) blocked(s *sourcePool, x objects.Instance) answer.Maybe[int64] {
+	r, at := objects.BindAt[*channelReader](q.Reading, &s.Channel, x)
 	if r == nil {
-		return answer.Maybe[int64]{Err: shapes.ErrNoField}
+		return answer.Maybe[int64]{Err: objects.ErrNoField}
 	}
 	return q.blockedReaders(q.ObjectAt(&r.Parent, at))
 }
 
 // blockedReaders counts the readers that wait at a channel.
 func (q *query) blockedReaders(o objects.Object) answer.Maybe[int64] {
-	none := answer.Maybe[int64]{Err: shapes.ErrNoField}
-	c, at := shapes.As[*channel](q.Reading, o)
+	none := answer.Maybe[int64]{Err: objects.ErrNoField}
+	c, at := objects.BindAs[*channel](q.Reading, o)
 	if c == nil {
 		return none
 	}
-	if d, at := shapes.At[*deque](q.Reading, &c.Readers, at); d != nil {
+	if d, at := objects.BindAt[*deque](q.Reading, &c.Readers, at); d != nil {
 		return q.IntAt(&d.Size, at)
 	}
 	if !c.Head.Has() {
@@ -127,7 +126,7 @@ func (q *query) blockedReaders(o objects.Object) answer.Maybe[int64] {
 		}
 		seen[o.Addr] = true
 		n++
-		next, on := shapes.As[*blockedReader](q.Reading, o)
+		next, on := objects.BindAs[*blockedReader](q.Reading, o)
 		if next == nil {
 			return answer.Of(n, target.Unsupportedf("the waiting readers of a channel have an unknown layout"))
 		}

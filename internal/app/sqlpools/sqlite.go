@@ -3,7 +3,6 @@ package sqlpools
 import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -11,40 +10,40 @@ import (
 // connection string. The names come from the sources of 6.0 to 10.0 and are not tested on a dump.
 type (
 	sqlitePool struct {
-		_           shapes.Type `of:"Microsoft.Data.Sqlite.SqliteConnectionPool"`
-		Connections shapes.Ref  `field:"_connections"`
-		Warm        shapes.Ref  `field:"_warmPool"`
-		Cold        shapes.Ref  `field:"_coldPool"`
-		State       shapes.Int  `field:"_state,optional"`
+		_           objects.Shape    `of:"Microsoft.Data.Sqlite.SqliteConnectionPool"`
+		Connections objects.RefField `field:"_connections"`
+		Warm        objects.RefField `field:"_warmPool"`
+		Cold        objects.RefField `field:"_coldPool"`
+		State       objects.IntField `field:"_state,optional"`
 	}
 	sqliteGroup struct {
-		_      shapes.Type `of:"Microsoft.Data.Sqlite.SqliteConnectionPoolGroup"`
-		Pool   shapes.Ref  `field:"_pool"`
-		String shapes.Ref  `field:"<ConnectionString>"`
+		_      objects.Shape    `of:"Microsoft.Data.Sqlite.SqliteConnectionPoolGroup"`
+		Pool   objects.RefField `field:"_pool"`
+		String objects.RefField `field:"<ConnectionString>"`
 	}
 	sqliteConnection struct {
-		_           shapes.Type `of:"Microsoft.Data.Sqlite.SqliteConnection"`
-		String      shapes.Ref  `field:"_connectionString"`
-		State       shapes.Int  `field:"_state"`
-		Inner       shapes.Ref  `field:"_innerConnection,optional"`
-		Transaction shapes.Ref  `field:"<Transaction>,optional"`
+		_           objects.Shape    `of:"Microsoft.Data.Sqlite.SqliteConnection"`
+		String      objects.RefField `field:"_connectionString"`
+		State       objects.IntField `field:"_state"`
+		Inner       objects.RefField `field:"_innerConnection,optional"`
+		Transaction objects.RefField `field:"<Transaction>,optional"`
 	}
 	sqliteCommand struct {
-		_          shapes.Type  `of:"Microsoft.Data.Sqlite.SqliteCommand"`
-		Connection shapes.Ref   `field:"_connection"`
-		Text       shapes.Ref   `field:"_commandText"`
-		Reader     shapes.Ref   `field:"<DataReader>,optional"`
-		Timeout    shapes.Value `field:"_commandTimeout"`
+		_          objects.Shape      `of:"Microsoft.Data.Sqlite.SqliteCommand"`
+		Connection objects.RefField   `field:"_connection"`
+		Text       objects.RefField   `field:"_commandText"`
+		Reader     objects.RefField   `field:"<DataReader>,optional"`
+		Timeout    objects.ValueField `field:"_commandTimeout"`
 	}
 	sqliteReader struct {
-		_      shapes.Type `of:"Microsoft.Data.Sqlite.SqliteDataReader"`
-		Closed shapes.Int  `field:"_closed"`
+		_      objects.Shape    `of:"Microsoft.Data.Sqlite.SqliteDataReader"`
+		Closed objects.IntField `field:"_closed"`
 	}
 	// A contextConnection is Entity Framework's object for a connection.
 	contextConnection struct {
-		_          shapes.Type `of:"Microsoft.EntityFrameworkCore.Storage.RelationalConnection"`
-		Connection shapes.Ref  `field:"_connection"`
-		Context    shapes.Ref  `field:"<Context>,optional"`
+		_          objects.Shape    `of:"Microsoft.EntityFrameworkCore.Storage.RelationalConnection"`
+		Connection objects.RefField `field:"_connection"`
+		Context    objects.RefField `field:"<Context>,optional"`
 	}
 )
 
@@ -62,23 +61,23 @@ type sqlite struct {
 // sqliteObject records an object of Microsoft.Data.Sqlite, and reports whether o is one.
 func (q *query) sqliteObject(o objects.Object) bool {
 	g := q.Reading
-	if s, _ := shapes.As[*sqlitePool](g, o); s != nil {
+	if s, _ := objects.BindAs[*sqlitePool](g, o); s != nil {
 		q.lite.pools = append(q.lite.pools, o)
-	} else if s, _ := shapes.As[*sqliteConnection](g, o); s != nil {
+	} else if s, _ := objects.BindAs[*sqliteConnection](g, o); s != nil {
 		q.lite.connections = append(q.lite.connections, o)
-	} else if s, x := shapes.As[*sqliteGroup](g, o); s != nil {
+	} else if s, x := objects.BindAs[*sqliteGroup](g, o); s != nil {
 		if a := q.PointerAt(&s.Pool, x).Value; a != 0 {
 			q.lite.strings[a] = q.TextAt(&s.String, x)
 		}
-	} else if s, x := shapes.As[*sqliteCommand](g, o); s != nil {
-		r, at := shapes.At[*sqliteReader](g, &s.Reader, x)
+	} else if s, x := objects.BindAs[*sqliteCommand](g, o); s != nil {
+		r, at := objects.BindAt[*sqliteReader](g, &s.Reader, x)
 		if r == nil {
 			return true
 		}
 		if closed := q.BoolAt(&r.Closed, at); closed.Err == nil && !closed.Value {
 			q.lite.commands[q.PointerAt(&s.Connection, x).Value] = o
 		}
-	} else if s, x := shapes.As[*contextConnection](g, o); s != nil {
+	} else if s, x := objects.BindAs[*contextConnection](g, o); s != nil {
 		if c := q.ObjectAt(&s.Context, x); c.Addr != 0 {
 			q.lite.contexts[q.PointerAt(&s.Connection, x).Value] = c
 		}
@@ -93,14 +92,14 @@ func (q *query) sqlitePools() {
 	outer := map[target.Addr]objects.Object{} // by inner connection
 	listed := map[target.Addr]bool{}
 	for _, o := range q.lite.connections {
-		if s, x := shapes.As[*sqliteConnection](q.Reading, o); s != nil {
+		if s, x := objects.BindAs[*sqliteConnection](q.Reading, o); s != nil {
 			if a := q.PointerAt(&s.Inner, x).Value; a != 0 {
 				outer[a] = o
 			}
 		}
 	}
 	for _, o := range q.lite.pools {
-		s, x := shapes.As[*sqlitePool](q.Reading, o)
+		s, x := objects.BindAs[*sqlitePool](q.Reading, o)
 		if s == nil {
 			continue
 		}
@@ -110,7 +109,7 @@ func (q *query) sqlitePools() {
 		}
 		all, err := q.list(q.items.Objects(&s.Connections, x))
 		idle := map[target.Addr]bool{}
-		for _, f := range []*shapes.Ref{&s.Warm, &s.Cold} {
+		for _, f := range []*objects.RefField{&s.Warm, &s.Cold} {
 			some, ierr := q.list(q.items.Objects(f, x))
 			for _, c := range some {
 				idle[c.Addr] = true
@@ -135,7 +134,7 @@ func (q *query) sqlitePools() {
 func (q *query) sqliteAlone(listed map[target.Addr]bool) {
 	at := map[string]int{}
 	for _, o := range q.lite.connections {
-		s, x := shapes.As[*sqliteConnection](q.Reading, o)
+		s, x := objects.BindAs[*sqliteConnection](q.Reading, o)
 		if s == nil || listed[o.Addr] {
 			continue
 		}
@@ -160,9 +159,9 @@ func (q *query) sqliteAlone(listed map[target.Addr]bool) {
 
 // sqlitePool describes a pool without its connections. o is the zero Object for connections outside of pools.
 func (q *query) sqlitePool(o objects.Object, text answer.Text) answer.SQLPool {
-	none := answer.Maybe[int64]{Err: shapes.ErrNoField}
+	none := answer.Maybe[int64]{Err: objects.ErrNoField}
 	out := answer.SQLPool{Address: o.Addr, Connection: text, Min: none, Max: none, Waiting: none, Idle: none,
-		Blocked: answer.Maybe[bool]{Err: shapes.ErrNoField}, Connections: []answer.SQLConnection{}}
+		Blocked: answer.Maybe[bool]{Err: objects.ErrNoField}, Connections: []answer.SQLConnection{}}
 	if o.Addr != 0 {
 		out.Type = q.TypeText(o)
 	}
@@ -174,8 +173,8 @@ var errOwnerGone = target.Unsupportedf("the SqliteConnection that knew it is gon
 
 // sqliteBusy describes a connection in use. outer is the SqliteConnection, or the zero Object if it is gone.
 func (q *query) sqliteBusy(inner target.Addr, outer objects.Object) answer.SQLConnection {
-	c := answer.SQLConnection{Address: inner, ProcessID: answer.Maybe[int64]{Err: shapes.ErrNoField}, Owner: q.Pointer(outer.Addr, nil)}
-	s, x := shapes.As[*sqliteConnection](q.Reading, outer)
+	c := answer.SQLConnection{Address: inner, ProcessID: answer.Maybe[int64]{Err: objects.ErrNoField}, Owner: q.Pointer(outer.Addr, nil)}
+	s, x := objects.BindAs[*sqliteConnection](q.Reading, outer)
 	if s == nil {
 		c.Transaction.Err, c.Command.Err = errOwnerGone, errOwnerGone
 		return c
@@ -183,7 +182,7 @@ func (q *query) sqliteBusy(inner target.Addr, outer objects.Object) answer.SQLCo
 	transaction := q.PointerAt(&s.Transaction, x)
 	c.Transaction = answer.Of(transaction.Value != 0, transaction.Err)
 	command := q.lite.commands[outer.Addr]
-	if s, x := shapes.As[*sqliteCommand](q.Reading, command); s != nil {
+	if s, x := objects.BindAs[*sqliteCommand](q.Reading, command); s != nil {
 		c.Command.Value = newCommand(command.Addr, q.TextAt(&s.Text, x))
 		c.Command.Value.Running, c.Command.Value.Timeout = true, q.timeout(&s.Timeout, x)
 	}

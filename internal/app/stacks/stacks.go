@@ -1,5 +1,5 @@
 // Package stacks answers queries about the threads of a process and their stacks. It only opens the readers in packages
-// stackwalk, stackwalk/threads and stackscan, and merges the frames of several runtimes. Start with Stacks and
+// stackwalk, internal/threads and stackscan, and merges the frames of several runtimes. Start with Stacks and
 // ManagedThreads.
 //
 // Stability: unstable.
@@ -13,9 +13,9 @@ import (
 	"github.com/sosgo/sosgo/internal/app/crash"
 	"github.com/sosgo/sosgo/internal/app/threadpool"
 	"github.com/sosgo/sosgo/internal/dump/crashreport"
+	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/stackwalk"
-	"github.com/sosgo/sosgo/stackwalk/threads"
 )
 
 // Values of Options.Runtimes for a process with several runtimes.
@@ -28,8 +28,8 @@ const (
 // Options selects threads and frames.
 type Options struct {
 	threads.StackOptions
-	Threads  []*threads.Thread // in this order; nil for all managed threads with an OS thread
-	Runtimes int               // AllRuntimes, FoldedRuntimes or OneRuntime
+	Threads  []*stackwalk.Thread // in this order; nil for all managed threads with an OS thread
+	Runtimes int                 // AllRuntimes, FoldedRuntimes or OneRuntime
 }
 
 // Stacks lists the stacks of threads. Frames are walked during iteration. Native frames are left out unless o.Native is
@@ -65,7 +65,7 @@ func Stacks(ctx context.Context, p *process.Process, o Options) (*answer.Stacks,
 }
 
 // reportOptions converts options for a crash report. Lacking is set for options that a report can't satisfy.
-func reportOptions(o *Options, list []*threads.Thread) crashreport.StackOptions {
+func reportOptions(o *Options, list []*stackwalk.Thread) crashreport.StackOptions {
 	out := crashreport.StackOptions{Native: o.Native, Limit: o.Limit, Lacking: o.Arguments || o.Locals || o.References || o.Registers}
 	for _, t := range list {
 		out.Threads = append(out.Threads, t.ID())
@@ -88,12 +88,12 @@ func stackWalker(c *process.Call, native bool) (*stackwalk.Walker, error) {
 }
 
 // running returns the managed threads with an OS thread. Unreadable parts of the list are noted.
-func running(c *process.Call, w *stackwalk.Walker) ([]*threads.Thread, error) {
+func running(c *process.Call, w *stackwalk.Walker) ([]*stackwalk.Thread, error) {
 	all, err := c.ThreadList()
 	if err != nil {
 		return nil, err
 	}
-	list, err := threads.Running(all, w.Runtime())
+	list, err := stackwalk.RunningThreads(all, w.Runtime())
 	c.Note(err)
 	return list, nil
 }
@@ -125,7 +125,7 @@ func Profile(ctx context.Context, p *process.Process, o threads.ProfileOptions) 
 
 // ownStacks returns the walker and threads of the process's own runtime. If the process has other runtimes, that is
 // noted.
-func ownStacks(c *process.Call, native bool) (*stackwalk.Walker, []*threads.Thread, error) {
+func ownStacks(c *process.Call, native bool) (*stackwalk.Walker, []*stackwalk.Thread, error) {
 	w, err := stackWalker(c, native)
 	if err != nil {
 		return nil, nil, err
@@ -180,7 +180,7 @@ func OSThreads(ctx context.Context, p *process.Process) (*answer.OSThreads, erro
 		}
 		current := &list[0]
 		if id, ok := crash.Died(p); ok {
-			if t := threads.ByID(list, id); t != nil {
+			if t := stackwalk.ThreadByID(list, id); t != nil {
 				current = t
 			}
 		}
@@ -190,7 +190,7 @@ func OSThreads(ctx context.Context, p *process.Process) (*answer.OSThreads, erro
 
 // StackObjects lists the objects that a thread's registers and stack may refer to. If o.Precise is set it lists the
 // objects that the GC would consider live.
-func StackObjects(ctx context.Context, p *process.Process, t *threads.Thread, o threads.ObjectOptions) (*answer.StackObjects, error) {
+func StackObjects(ctx context.Context, p *process.Process, t *stackwalk.Thread, o threads.ObjectOptions) (*answer.StackObjects, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.StackObjects, error) {
 		if t == nil {
 			return nil, process.ErrNoThread
@@ -220,7 +220,7 @@ func AllStackObjects(ctx context.Context, p *process.Process, o threads.ObjectOp
 
 // ReturnAddresses lists the return addresses on a thread's stack. It needs no unwind data; some addresses may be left
 // over from earlier calls.
-func ReturnAddresses(ctx context.Context, p *process.Process, t *threads.Thread, o threads.ReturnOptions) (*answer.Returns, error) {
+func ReturnAddresses(ctx context.Context, p *process.Process, t *stackwalk.Thread, o threads.ReturnOptions) (*answer.Returns, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.Returns, error) {
 		if t == nil {
 			return nil, process.ErrNoThread
@@ -256,7 +256,7 @@ func SyncBlocks(ctx context.Context, p *process.Process, o threads.SyncBlockOpti
 }
 
 // Analyze describes a thread for debuggers' automatic analysis: its stack and its exceptions.
-func Analyze(ctx context.Context, p *process.Process, t *threads.Thread, o threads.StackOptions) (*answer.ThreadAnalysis, error) {
+func Analyze(ctx context.Context, p *process.Process, t *stackwalk.Thread, o threads.StackOptions) (*answer.ThreadAnalysis, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.ThreadAnalysis, error) {
 		if t == nil {
 			return nil, process.ErrNoThread

@@ -6,7 +6,6 @@ import (
 
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -74,7 +73,7 @@ func (r *Reader) CauseOf(a target.Addr) (Cause, error) {
 		return r.causeOfMachine(m, x)
 	}
 	if k.timer != nil {
-		return r.causeOfSleep(k, shapes.OfAddr(a))
+		return r.causeOfSleep(k, objects.InstanceAt(a))
 	}
 	if c, err := r.causeOfType(k.typ); c != CauseUnknown || err != nil {
 		return c, err
@@ -86,7 +85,7 @@ func (r *Reader) CauseOf(a target.Addr) (Cause, error) {
 }
 
 // causeOfMachine returns the cause of a method that awaits no object.
-func (r *Reader) causeOfMachine(m *machine, x shapes.Instance) (Cause, error) {
+func (r *Reader) causeOfMachine(m *machine, x objects.Instance) (Cause, error) {
 	state, ok, err := m.state(x)
 	switch {
 	case err != nil:
@@ -107,7 +106,7 @@ func (r *Reader) causeOfMachine(m *machine, x shapes.Instance) (Cause, error) {
 	if t == nil {
 		return CauseUnknown, nil
 	}
-	if is, err := shapes.Is[*yieldAwaiter](r.b, t); is || err != nil {
+	if is, err := objects.IsShape[*yieldAwaiter](r.b, t); is || err != nil {
 		return CausePool, err
 	}
 	return CauseUnknown, nil
@@ -141,7 +140,7 @@ func isTimerAwaitable(name string) bool {
 
 // causeOfTask returns the cause of a task by its flags.
 func (r *Reader) causeOfTask(w waiter) (Cause, error) {
-	x := shapes.OfAddr(w.addr)
+	x := objects.InstanceAt(w.addr)
 	bits, err := w.kind.task.Flags.Uint(x)
 	if err != nil {
 		return CauseUnknown, err
@@ -151,7 +150,7 @@ func (r *Reader) causeOfTask(w waiter) (Cause, error) {
 		return CauseNone, nil
 	}
 	if w.kind.runtimeAsync {
-		s, err := shapes.Bind[*suspendedTask](r.b, w.kind.typ)
+		s, err := objects.Bind[*suspendedTask](r.b, w.kind.typ)
 		if err != nil {
 			return CauseUnknown, err
 		}
@@ -160,9 +159,9 @@ func (r *Reader) causeOfTask(w waiter) (Cause, error) {
 		}
 		return CauseUnknown, nil
 	}
-	if s, err := shapes.Bind[*delayPromise](r.b, w.kind.typ); err == nil {
+	if s, err := objects.Bind[*delayPromise](r.b, w.kind.typ); err == nil {
 		return r.causeOfDelay(s, x)
-	} else if !errors.Is(err, shapes.ErrOtherType) {
+	} else if !errors.Is(err, objects.ErrOtherType) {
 		return CauseUnknown, err
 	}
 	action, err := w.kind.task.Action.Addr(x)
@@ -178,7 +177,7 @@ func (r *Reader) causeOfTask(w waiter) (Cause, error) {
 }
 
 // causeOfSleep distinguishes a finite Async.Sleep of F# from an infinite one.
-func (r *Reader) causeOfSleep(k *kind, x shapes.Instance) (Cause, error) {
+func (r *Reader) causeOfSleep(k *kind, x objects.Instance) (Cause, error) {
 	due, err := k.timer.Due.Uint(x)
 	switch {
 	case err != nil:
@@ -191,7 +190,7 @@ func (r *Reader) causeOfSleep(k *kind, x shapes.Instance) (Cause, error) {
 
 // causeOfDelay distinguishes infinite Task.Delays, which have no timer, and ones that have elapsed. The callback of the latter runs or waits for a
 // worker of the pool.
-func (r *Reader) causeOfDelay(s *delayPromise, x shapes.Instance) (Cause, error) {
+func (r *Reader) causeOfDelay(s *delayPromise, x objects.Instance) (Cause, error) {
 	timer, err := s.Timer.Object(x)
 	if err != nil {
 		return CauseUnknown, err
@@ -199,11 +198,11 @@ func (r *Reader) causeOfDelay(s *delayPromise, x shapes.Instance) (Cause, error)
 	if timer.Addr == 0 {
 		return CauseForever, nil
 	}
-	t, err := shapes.Bind[*queueTimer](r.b, timer.Type)
+	t, err := objects.Bind[*queueTimer](r.b, timer.Type)
 	if err != nil {
 		return CauseDelay, nil // of the program's TimeProvider
 	}
-	due, err := t.Due.Uint(shapes.Of(timer))
+	due, err := t.Due.Uint(objects.InstanceOf(timer))
 	if err != nil {
 		return CauseUnknown, err
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -129,7 +129,7 @@ func unknownTypes(kinds map[*kind]bool) (out []error) {
 	var first error
 	n := 0
 	for _, k := range list {
-		var layout *shapes.UnknownLayoutError
+		var layout *objects.UnknownLayoutError
 		if errors.As(k.err, &layout) {
 			out = append(out, k.err)
 			continue
@@ -177,7 +177,7 @@ func (s *Set) never() bool {
 	if len(s.items) > 0 || s.failure != nil || s.r == nil || s.r.r.Runtime().Check(dac.FeatureTypeLists) != nil {
 		return false
 	}
-	for range shapes.Loaded[*sentinels](s.r.b) { // loaded, or unreadable
+	for range objects.LoadedShapes[*sentinels](s.r.b) { // loaded, or unreadable
 		return false
 	}
 	return true
@@ -259,7 +259,7 @@ func (c *collector) add(a target.Addr, k *kind) {
 		return
 	}
 	it := item{addr: a, kind: k}
-	x := shapes.OfAddr(a)
+	x := objects.InstanceAt(a)
 	var next target.Addr
 	var err error
 	if k.task != nil {
@@ -307,7 +307,7 @@ func (c *collector) follow(a target.Addr, value bool) {
 // state reads the state of an item's state machine. iterates is the waiter for the next element of an async iterator,
 // or 0; idle reports an unused pooled box.
 func (c *collector) state(it *item) (iterates target.Addr, idle bool) {
-	if p := it.kind.pooled; p != nil && p.Machine.Value(shapes.OfAddr(it.addr)).IsNull() {
+	if p := it.kind.pooled; p != nil && p.Machine.Value(objects.InstanceAt(it.addr)).IsNull() {
 		return 0, true // a state machine that is a class leaves its box when the box returns to the pool
 	}
 	x, m, err := c.r.machineOf(it.kind, it.addr)

@@ -2,7 +2,6 @@ package tasks
 
 import (
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -32,7 +31,7 @@ const maxContinuationHops = 8
 
 // hop returns the next object on the way to what continues, or 0 at the end.
 func (r *Reader) hop(k *kind, a target.Addr) (target.Addr, error) {
-	x := shapes.OfAddr(a)
+	x := objects.InstanceAt(a)
 	switch {
 	case k.item():
 		return 0, nil
@@ -83,7 +82,7 @@ func (r *Reader) expand(a target.Addr, visit func(target.Addr)) error {
 // listed then yields only the elements of the array.
 func (r *Reader) listed(l *objectList, a target.Addr) func(func(target.Addr, error) bool) {
 	return func(yield func(target.Addr, error) bool) {
-		x := shapes.OfAddr(a)
+		x := objects.InstanceAt(a)
 		size, err := l.Size.Int(x)
 		var items objects.Object
 		if err == nil {
@@ -120,7 +119,7 @@ func (r *Reader) listed(l *objectList, a target.Addr) func(func(target.Addr, err
 
 // waiter returns what continues when a value task source completes: the state passed with the callback, usually a box,
 // or the callback's target.
-func (s *valueTaskSource) waiter(at shapes.Instance) (target.Addr, error) {
+func (s *valueTaskSource) waiter(at objects.Instance) (target.Addr, error) {
 	state, err := s.State.Addr(at)
 	if err != nil || state != 0 {
 		return state, err

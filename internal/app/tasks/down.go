@@ -5,11 +5,10 @@ import (
 	"time"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -88,21 +87,21 @@ func (b *builder) stranger(g *answer.Gaps, f *answer.AsyncFrame) (waiter, error)
 
 // machineIn returns the state machine in a box, or the object itself if it is an iterator. It returns nil for other
 // objects.
-func (r *Reader) machineIn(k *kind, a target.Addr) (shapes.Instance, *machine, error) {
+func (r *Reader) machineIn(k *kind, a target.Addr) (objects.Instance, *machine, error) {
 	if k.machine() {
 		return r.machineOf(k, a)
 	}
-	if _, err := shapes.Bind[*iteratorShape](r.b, k.typ); err != nil {
+	if _, err := objects.Bind[*iteratorShape](r.b, k.typ); err != nil {
 		return 0, nil, nil
 	}
-	return shapes.OfAddr(a), r.machineType(k.typ), nil
+	return objects.InstanceAt(a), r.machineType(k.typ), nil
 }
 
 // waitsFor returns what an object waits for: the next object of the chain, or 0 and a description. It also returns a
 // state machine's awaiter.
 func (r *Reader) waitsFor(w waiter) (next target.Addr, says answer.Statement, awaiter *answer.AsyncAwaiter, err error) {
 	if w.kind.task != nil && w.kind.machine() {
-		flags, err := w.kind.task.Flags.Uint(shapes.OfAddr(w.addr))
+		flags, err := w.kind.task.Flags.Uint(objects.InstanceAt(w.addr))
 		if err != nil || Flags(flags).Completed() {
 			return 0, words.HasCompleted.Of(answer.Statement{}), nil, err
 		}
@@ -137,7 +136,7 @@ func (r *Reader) waitsFor(w waiter) (next target.Addr, says answer.Statement, aw
 
 // statelessWait is waitsFor for a stateless machine. The machine waits for the only incomplete task of its awaiters. An
 // unreadable field may be another awaiter and is an error.
-func (r *Reader) statelessWait(m *machine, x shapes.Instance) (next target.Addr, says answer.Statement, awaiter *answer.AsyncAwaiter, err error) {
+func (r *Reader) statelessWait(m *machine, x objects.Instance) (next target.Addr, says answer.Statement, awaiter *answer.AsyncAwaiter, err error) {
 	unknown := words.ByHand.Of()
 	fields, err := m.typ.Fields()
 	if err != nil {
@@ -167,7 +166,7 @@ func (r *Reader) statelessWait(m *machine, x shapes.Instance) (next target.Addr,
 
 // openTask returns the incomplete task of the awaiter in a field. It returns 0 if the task has completed or the field
 // holds no task awaiter.
-func (r *Reader) openTask(f *objects.Field, x shapes.Instance) (awaiter *answer.AsyncAwaiter, task target.Addr, err error) {
+func (r *Reader) openTask(f *objects.Field, x objects.Instance) (awaiter *answer.AsyncAwaiter, task target.Addr, err error) {
 	if f.Err() != nil {
 		return nil, 0, f.Err()
 	}
@@ -179,7 +178,7 @@ func (r *Reader) openTask(f *objects.Field, x shapes.Instance) (awaiter *answer.
 	if err != nil {
 		return nil, 0, err
 	}
-	if is, err := shapes.Is[*taskAwaiter](r.b, s.Type); err != nil || !is {
+	if is, err := objects.IsShape[*taskAwaiter](r.b, s.Type); err != nil || !is {
 		return nil, 0, err
 	}
 	awaiter, on, _, err := r.awaited(f, v)
@@ -190,7 +189,7 @@ func (r *Reader) openTask(f *objects.Field, x shapes.Instance) (awaiter *answer.
 	if err != nil || k.task == nil {
 		return nil, 0, err
 	}
-	flags, err := k.task.Flags.Uint(shapes.OfAddr(on))
+	flags, err := k.task.Flags.Uint(objects.InstanceAt(on))
 	if err != nil || Flags(flags).Completed() {
 		return nil, 0, err
 	}
@@ -211,7 +210,7 @@ func unsuspended(state int32) answer.Statement {
 // awaiter returns the field that holds the awaiter of a suspended method, or nil if it is unknown. The code names the
 // field. Without code it is the only awaiter field, the first field for the first await, or the only field that is not
 // empty: compilers clear awaiters after use. guessed reports a choice without code.
-func (m *machine) awaiter(r *Reader, x shapes.Instance, state int32) (f *objects.Field, v objects.Value, guessed bool, err error) {
+func (m *machine) awaiter(r *Reader, x objects.Instance, state int32) (f *objects.Field, v objects.Value, guessed bool, err error) {
 	fields, err := m.layout()
 	if err != nil && len(fields.awaiters) == 0 {
 		return nil, v, false, err
@@ -270,33 +269,33 @@ func isEmpty(v objects.Value) (bool, error) {
 // awaited describes what an awaiter waits for.
 func (r *Reader) awaited(f *objects.Field, v objects.Value) (a *answer.AsyncAwaiter, next target.Addr, says answer.Statement, err error) {
 	var t *objects.Type
-	var x shapes.Instance
+	var x objects.Instance
 	a = &answer.AsyncAwaiter{Field: f.Name}
 	if v.Kind() == objects.KindReference {
 		o, err := v.Object()
 		if err != nil {
 			return nil, 0, answer.Statement{}, err
 		}
-		t, x, a.Address = o.Type, shapes.Of(o), o.Addr
+		t, x, a.Address = o.Type, objects.InstanceOf(o), o.Addr
 	} else {
 		s, err := v.Struct()
 		if err != nil {
 			return nil, 0, answer.Statement{}, err
 		}
-		t, x, a.Address = s.Type, shapes.In(s), s.Addr
+		t, x, a.Address = s.Type, objects.InstanceIn(s), s.Addr
 	}
 	a.MethodTable = t.MT.Addr
 	name, err := t.ManagedName()
 	a.Type = answer.Text{S: name, Err: err}
-	if s, err := shapes.Bind[*taskAwaiter](r.b, t); err == nil {
+	if s, err := objects.Bind[*taskAwaiter](r.b, t); err == nil {
 		next, err := s.Task.Addr(x)
 		return a, next, words.TaskLeft.Of(), err
 	}
-	if s, err := shapes.Bind[*valueTaskAwaiter](r.b, t); err == nil {
+	if s, err := objects.Bind[*valueTaskAwaiter](r.b, t); err == nil {
 		next, err := s.Object.Addr(x)
 		return a, next, words.ValueTaskDone.Of(), err
 	}
-	if is, err := shapes.Is[*yieldAwaiter](r.b, t); is && err == nil {
+	if is, err := objects.IsShape[*yieldAwaiter](r.b, t); is && err == nil {
 		return a, 0, words.TurnAfterYield.Of(), nil
 	}
 	if v.Kind() == objects.KindReference {
@@ -307,16 +306,16 @@ func (r *Reader) awaited(f *objects.Field, v objects.Value) (a *answer.AsyncAwai
 
 // ends returns what an object that is not a state machine waits for.
 func (r *Reader) ends(w waiter) (next target.Addr, says answer.Statement, err error) {
-	x := shapes.OfAddr(w.addr)
-	if s, err := shapes.Bind[*antecedent](r.b, w.kind.typ); err == nil {
+	x := objects.InstanceAt(w.addr)
+	if s, err := objects.Bind[*antecedent](r.b, w.kind.typ); err == nil {
 		a, err := s.Task.Addr(x)
 		return a, words.TaskGone.Of(), err
 	}
-	if s, err := shapes.Bind[*sourceAsTask](r.b, w.kind.typ); err == nil {
+	if s, err := objects.Bind[*sourceAsTask](r.b, w.kind.typ); err == nil {
 		a, err := s.Source.Addr(x)
 		return a, words.SourceGone.Of(), err
 	}
-	if s, err := shapes.Bind[*cancellationPromise](r.b, w.kind.typ); err == nil {
+	if s, err := objects.Bind[*cancellationPromise](r.b, w.kind.typ); err == nil {
 		a, err := s.Task.Addr(x)
 		return a, words.TaskOrTimeout.Of(), err
 	}
@@ -338,7 +337,7 @@ func (r *Reader) ends(w waiter) (next target.Addr, says answer.Statement, err er
 
 // taskWords describes what a task waits for if it does not belong to an async method.
 func (r *Reader) taskWords(w waiter) (answer.Statement, error) {
-	x := shapes.OfAddr(w.addr)
+	x := objects.InstanceAt(w.addr)
 	bits, err := w.kind.task.Flags.Uint(x)
 	if err != nil {
 		return answer.Statement{}, err
@@ -350,10 +349,10 @@ func (r *Reader) taskWords(w waiter) (answer.Statement, error) {
 	if w.kind.runtimeAsync {
 		return r.suspendedWords(w)
 	}
-	if s, err := shapes.Bind[*delayPromise](r.b, w.kind.typ); err == nil {
+	if s, err := objects.Bind[*delayPromise](r.b, w.kind.typ); err == nil {
 		return r.delayWords(s, x)
 	}
-	if s, err := shapes.Bind[*whenAll](r.b, w.kind.typ); err == nil {
+	if s, err := objects.Bind[*whenAll](r.b, w.kind.typ); err == nil {
 		n, err := s.Remaining.Int(x)
 		return words.AllOfTasks.Of(words.N(n)), err
 	}
@@ -399,7 +398,7 @@ func (r *Reader) SchedulerOf(task target.Addr) (string, error) {
 	if err != nil || k.task == nil {
 		return "", err
 	}
-	o, err := k.task.Scheduler.Object(shapes.OfAddr(task))
+	o, err := k.task.Scheduler.Object(objects.InstanceAt(task))
 	if err != nil || o.Addr == 0 {
 		return "", err
 	}
@@ -413,11 +412,11 @@ func (r *Reader) SchedulerOf(task target.Addr) (string, error) {
 // limited reports whether a promise is a request in the queue of a rate limiter. The limiter is its state object
 // (ConcurrencyLimiter.cs, System.Threading.RateLimiting 7 and later).
 func (r *Reader) limited(w waiter) (bool, error) {
-	s, err := shapes.Bind[*promiseState](r.b, w.kind.typ)
+	s, err := objects.Bind[*promiseState](r.b, w.kind.typ)
 	if err != nil {
 		return false, nil // promises of limiters always have this shape
 	}
-	o, err := s.State.Object(shapes.OfAddr(w.addr))
+	o, err := s.State.Object(objects.InstanceAt(w.addr))
 	if err != nil || o.Addr == 0 {
 		return false, err
 	}
@@ -497,7 +496,7 @@ func ofBool(t *objects.Type) bool {
 const elapsed = 1<<32 - 1
 
 // delayWords describes the length of a Task.Delay.
-func (r *Reader) delayWords(s *delayPromise, x shapes.Instance) (answer.Statement, error) {
+func (r *Reader) delayWords(s *delayPromise, x objects.Instance) (answer.Statement, error) {
 	timer, err := s.Timer.Object(x)
 	if err != nil {
 		return answer.Statement{}, err
@@ -505,11 +504,11 @@ func (r *Reader) delayWords(s *delayPromise, x shapes.Instance) (answer.Statemen
 	if timer.Addr == 0 {
 		return words.DelayForever.Of(), nil
 	}
-	t, err := shapes.Bind[*queueTimer](r.b, timer.Type)
+	t, err := objects.Bind[*queueTimer](r.b, timer.Type)
 	if err != nil {
 		return words.DelayProvider.Of(), nil
 	}
-	due, err := t.Due.Uint(shapes.Of(timer))
+	due, err := t.Due.Uint(objects.InstanceOf(timer))
 	if due == elapsed {
 		return words.DelayElapsed.Of(), err
 	}
@@ -522,7 +521,7 @@ func (r *Reader) DelayOf(a target.Addr) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	s, x, err := shapes.BindObject[*delayPromise](r.b, o)
+	s, x, err := objects.BindObject[*delayPromise](r.b, o)
 	if err != nil {
 		return 0, err
 	}
@@ -530,7 +529,7 @@ func (r *Reader) DelayOf(a target.Addr) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	t, x, err := shapes.BindObject[*queueTimer](r.b, timer)
+	t, x, err := objects.BindObject[*queueTimer](r.b, timer)
 	if err != nil {
 		return 0, err
 	}
@@ -547,7 +546,7 @@ func (r *Reader) runningWords(delegate target.Addr) answer.Statement {
 	if err != nil {
 		return words.SomeRunning.Of()
 	}
-	method, err := r.methodName(call, code.MethodQualified)
+	method, err := r.methodName(call, dac.MethodQualified)
 	if err != nil {
 		return words.SomeRunning.Of()
 	}

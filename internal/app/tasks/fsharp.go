@@ -12,7 +12,6 @@ import (
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -24,35 +23,35 @@ import (
 type (
 	// An activation is a struct.
 	activation struct {
-		_        shapes.Type `of:"Microsoft.FSharp.Control.AsyncActivation<>"`
-		Contents shapes.Ref  `field:"contents"`
+		_        objects.Shape    `of:"Microsoft.FSharp.Control.AsyncActivation<>"`
+		Contents objects.RefField `field:"contents"`
 	}
 	activationContents struct {
-		_    shapes.Type `of:"Microsoft.FSharp.Control.AsyncActivationContents<>"`
-		Next shapes.Ref  `field:"cont@"`
+		_    objects.Shape    `of:"Microsoft.FSharp.Control.AsyncActivationContents<>"`
+		Next objects.RefField `field:"cont@"`
 	}
 	// A mailbox's savedCont is set while the body of its MailboxProcessor waits for a message.
 	mailbox struct {
-		_     shapes.Type `of:"Microsoft.FSharp.Control.Mailbox<>"`
-		Saved shapes.Ref  `field:"savedCont"`
+		_     objects.Shape    `of:"Microsoft.FSharp.Control.Mailbox<>"`
+		Saved objects.RefField `field:"savedCont"`
 	}
 	someClosure struct {
-		_     shapes.Type `of:"Microsoft.FSharp.Core.FSharpOption<>"`
-		Value shapes.Ref  `field:"value|item"`
+		_     objects.Shape    `of:"Microsoft.FSharp.Core.FSharpOption<>"`
+		Value objects.RefField `field:"value|item"`
 	}
 	resultCell struct {
-		_     shapes.Type `of:"Microsoft.FSharp.Control.AsyncPrimitives+ResultCell<>"`
-		Event shapes.Ref  `field:"resEvent"`
+		_     objects.Shape    `of:"Microsoft.FSharp.Control.AsyncPrimitives+ResultCell<>"`
+		Event objects.RefField `field:"resEvent"`
 	}
 	promiseSource struct {
-		_    shapes.Type `of:"System.Threading.Tasks.TaskCompletionSource<>"`
-		Task shapes.Ref  `field:"_task"`
+		_    objects.Shape    `of:"System.Threading.Tasks.TaskCompletionSource<>"`
+		Task objects.RefField `field:"_task"`
 	}
 	// A callbackTimer is the timer of an Async.Sleep, if its callback is a closure with an activation.
 	callbackTimer struct {
-		_        shapes.Type `of:"System.Threading.TimerQueueTimer"`
-		Callback shapes.Ref  `field:"_timerCallback"`
-		Due      shapes.Int  `field:"_dueTime"`
+		_        objects.Shape    `of:"System.Threading.TimerQueueTimer"`
+		Callback objects.RefField `field:"_timerCallback"`
+		Due      objects.IntField `field:"_dueTime"`
 	}
 )
 
@@ -78,7 +77,7 @@ func (r *Reader) bindFSharp(k *kind) bool {
 		return true
 	case isOf(r, k.typ, &k.timer):
 		k.items = false // an unreadable timer is not a missing task
-		if k.timer, k.err = shapes.Bind[*callbackTimer](r.b, k.typ); k.err != nil {
+		if k.timer, k.err = objects.Bind[*callbackTimer](r.b, k.typ); k.err != nil {
 			k.timer = nil
 		}
 		if errors.Is(k.err, target.ErrUnsupported) {
@@ -123,7 +122,7 @@ func (r *Reader) bindFSharp(k *kind) bool {
 
 // userCode returns the program's closure that continues in a computation, and its kind. It returns 0 if only
 // FSharp.Core continues.
-func (r *Reader) userCode(c *computation, x shapes.Instance) (target.Addr, *kind, error) {
+func (r *Reader) userCode(c *computation, x objects.Instance) (target.Addr, *kind, error) {
 	for _, f := range c.next {
 		a, err := f.At(target.Addr(x)).Addr()
 		if err != nil {
@@ -153,7 +152,7 @@ func (r *Reader) computes(a target.Addr) (target.Addr, error) {
 		if err != nil || k.computation == nil {
 			return 0, err
 		}
-		x := shapes.OfAddr(a)
+		x := objects.InstanceAt(a)
 		c := k.computation
 		if c.at == nil {
 			return c.end(r, a, x)
@@ -169,7 +168,7 @@ func (r *Reader) computes(a target.Addr) (target.Addr, error) {
 }
 
 // end returns what receives the result of an async: a task, or the closure that wakes a thread.
-func (c *computation) end(r *Reader, a target.Addr, x shapes.Instance) (target.Addr, error) {
+func (c *computation) end(r *Reader, a target.Addr, x objects.Instance) (target.Addr, error) {
 	if c.source == nil {
 		return a, nil
 	}
@@ -177,7 +176,7 @@ func (c *computation) end(r *Reader, a target.Addr, x shapes.Instance) (target.A
 	if err != nil || o.Addr == 0 {
 		return 0, err
 	}
-	s, at, err := shapes.BindObject[*promiseSource](r.b, o)
+	s, at, err := objects.BindObject[*promiseSource](r.b, o)
 	if err != nil {
 		return 0, err
 	}
@@ -191,11 +190,11 @@ func (r *Reader) Releases(a target.Addr) (target.Addr, error) {
 	if err != nil || k.computation == nil || k.computation.result == nil {
 		return 0, err
 	}
-	o, err := k.computation.result.At(target.Addr(shapes.OfAddr(a))).Object()
+	o, err := k.computation.result.At(target.Addr(objects.InstanceAt(a))).Object()
 	if err != nil || o.Addr == 0 {
 		return 0, err
 	}
-	cell, x, err := shapes.BindObject[*resultCell](r.b, o)
+	cell, x, err := objects.BindObject[*resultCell](r.b, o)
 	if err != nil {
 		return 0, err
 	}
@@ -203,20 +202,20 @@ func (r *Reader) Releases(a target.Addr) (target.Addr, error) {
 }
 
 // follows returns the closure that continues after a computation.
-func (r *Reader) follows(c *computation, x shapes.Instance) (target.Addr, error) {
+func (r *Reader) follows(c *computation, x objects.Instance) (target.Addr, error) {
 	s, err := c.at.At(target.Addr(x)).Struct()
 	if err != nil {
 		return 0, err
 	}
-	shape, err := shapes.Bind[*activation](r.b, s.Type)
+	shape, err := objects.Bind[*activation](r.b, s.Type)
 	if err != nil {
 		return 0, err
 	}
-	o, err := shape.Contents.Object(shapes.In(s))
+	o, err := shape.Contents.Object(objects.InstanceIn(s))
 	if err != nil || o.Addr == 0 {
 		return 0, err
 	}
-	contents, at, err := shapes.BindObject[*activationContents](r.b, o)
+	contents, at, err := objects.BindObject[*activationContents](r.b, o)
 	if err != nil {
 		return 0, err
 	}
@@ -225,13 +224,13 @@ func (r *Reader) follows(c *computation, x shapes.Instance) (target.Addr, error)
 
 // waitingClosure returns the closure that continues after a mailbox or timer, or 0.
 func (r *Reader) waitingClosure(k *kind, a target.Addr) (target.Addr, error) {
-	x := shapes.OfAddr(a)
+	x := objects.InstanceAt(a)
 	if k.timer != nil {
 		o, err := k.timer.Callback.Object(x)
 		if err != nil || o.Addr == 0 {
 			return 0, err
 		}
-		d, at, is, err := shapes.Try[*delegate](r.b, o)
+		d, at, is, err := objects.TryBind[*delegate](r.b, o)
 		if !is || err != nil {
 			return 0, err
 		}
@@ -241,7 +240,7 @@ func (r *Reader) waitingClosure(k *kind, a target.Addr) (target.Addr, error) {
 	if err != nil || o.Addr == 0 {
 		return 0, err
 	}
-	some, at, is, err := shapes.Try[*someClosure](r.b, o)
+	some, at, is, err := objects.TryBind[*someClosure](r.b, o)
 	if !is || err != nil {
 		return 0, err // not an FSharpOption: nothing waits, or it is unreadable
 	}
@@ -253,7 +252,7 @@ func (c *collector) addFSharp(a target.Addr, k *kind) {
 	var next target.Addr
 	var err error
 	if k.computation != nil {
-		x := shapes.OfAddr(a)
+		x := objects.InstanceAt(a)
 		if k.computation.at == nil {
 			return
 		}
@@ -285,14 +284,14 @@ func (c *collector) addFSharp(a target.Addr, k *kind) {
 
 // followAction adds the F# async that continues in the action of a continuation task.
 func (c *collector) followAction(k *kind, a target.Addr) {
-	if is, err := shapes.Is[*antecedent](c.r.b, k.typ); !is || err != nil {
+	if is, err := objects.IsShape[*antecedent](c.r.b, k.typ); !is || err != nil {
 		return
 	}
-	action, err := k.task.Action.Object(shapes.OfAddr(a))
+	action, err := k.task.Action.Object(objects.InstanceAt(a))
 	if err != nil || action.Addr == 0 {
 		return // code that uses the action reports the error
 	}
-	d, at, is, err := shapes.Try[*delegate](c.r.b, action)
+	d, at, is, err := objects.TryBind[*delegate](c.r.b, action)
 	if !is || err != nil {
 		return
 	}
@@ -338,7 +337,7 @@ func (b *builder) describeFSharp(g *answer.Gaps, f *answer.AsyncFrame, it *item)
 		return
 	}
 	f.Kind = answer.AsyncComputation
-	user, k, err := b.r.userCode(it.kind.computation, shapes.OfAddr(it.addr))
+	user, k, err := b.r.userCode(it.kind.computation, objects.InstanceAt(it.addr))
 	if err != nil || user == 0 {
 		g.Note(err)
 		return
@@ -409,7 +408,7 @@ func (r *Reader) captured(g *answer.Gaps, k *kind, a target.Addr) []answer.Async
 		if f.Static || f.Err() != nil || strings.HasPrefix(f.Name, "builder@") {
 			continue
 		}
-		v := f.At(target.Addr(shapes.OfAddr(a)))
+		v := f.At(target.Addr(objects.InstanceAt(a)))
 		g.Note(v.Err())
 		name, err := f.TypeName(dac.NameManaged)
 		out = append(out, answer.AsyncVariable{Name: f.Name, Kind: compilernames.Local, Type: answer.Text{S: name, Err: err}, Value: v.Plain(variableChars)})
@@ -423,7 +422,7 @@ func (r *Reader) fsharpWords(w waiter) (answer.Statement, error) {
 	case w.kind.mailbox != nil:
 		return words.AMessage.Of(), nil
 	case w.kind.timer != nil:
-		due, err := w.kind.timer.Due.Uint(shapes.OfAddr(w.addr))
+		due, err := w.kind.timer.Due.Uint(objects.InstanceAt(w.addr))
 		return words.Sleep.Of(words.Duration(time.Duration(due) * time.Millisecond)), err
 	}
 	return answer.Statement{}, nil
@@ -432,7 +431,7 @@ func (r *Reader) fsharpWords(w waiter) (answer.Statement, error) {
 // computing describes a waiting async. It does not read the earlier calls of its functions.
 func (r *Reader) computing(it *item) *Suspended {
 	out := &Suspended{Object: it.addr, Err: target.Unsupportedf("the calls of F#'s asyncs are not read")}
-	if user, k, err := r.userCode(it.kind.computation, shapes.OfAddr(it.addr)); err != nil {
+	if user, k, err := r.userCode(it.kind.computation, objects.InstanceAt(it.addr)); err != nil {
 		out.Err = err
 	} else if user != 0 {
 		out.Place = r.closurePlace(k)

@@ -6,18 +6,17 @@ import (
 	"sync"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/base/lazy"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
 
 // A Reader reads the tasks of one runtime and caches facts about types. It is safe for concurrent use.
 type Reader struct {
-	b    *shapes.Binder
+	b    *objects.Binder
 	r    *objects.Reader
-	code *code.Reader
+	code *dac.CodeReader
 
 	kinds          sync.Map // target.Addr of a MethodTable -> *kind
 	machines       sync.Map // *objects.Type -> *machine
@@ -28,8 +27,8 @@ type Reader struct {
 }
 
 // New returns a Reader that binds types with b.
-func New(b *shapes.Binder) *Reader {
-	return &Reader{b: b, r: b.Objects(), code: code.Of(b.Objects().Runtime())}
+func New(b *objects.Binder) *Reader {
+	return &Reader{b: b, r: b.Objects(), code: dac.CodeOf(b.Objects().Runtime())}
 }
 
 // A kind describes a type with objects that may take part in asynchronous code.
@@ -121,7 +120,7 @@ func (r *Reader) bind(k *kind) error {
 	case isOf(r, k.typ, &k.pooled):
 		bindShape(r, k, &k.pooled)
 		if k.pooled != nil {
-			k.source, k.err = shapes.Bind[*valueTaskSource](r.b, k.pooled.Source.Type())
+			k.source, k.err = objects.Bind[*valueTaskSource](r.b, k.pooled.Source.Type())
 		}
 		return k.err
 	case isOf(r, k.typ, &k.delegate):
@@ -139,7 +138,7 @@ func (r *Reader) bind(k *kind) error {
 	case r.bindFSharp(k):
 		return k.err
 	default:
-		_, err := shapes.Is[*taskShape](r.b, k.typ)
+		_, err := objects.IsShape[*taskShape](r.b, k.typ)
 		return err
 	}
 	k.items = false
@@ -148,13 +147,13 @@ func (r *Reader) bind(k *kind) error {
 
 // isOf reports whether t is one of a shape's definitions.
 func isOf[S any](r *Reader, t *objects.Type, _ *S) bool {
-	ok, err := shapes.Is[S](r.b, t)
+	ok, err := objects.IsShape[S](r.b, t)
 	return ok && err == nil
 }
 
 // bindShape binds a shape of a kind, or records the error.
 func bindShape[S any](r *Reader, k *kind, to *S) {
-	s, err := shapes.Bind[S](r.b, k.typ)
+	s, err := objects.Bind[S](r.b, k.typ)
 	if err != nil {
 		if k.err == nil {
 			k.err = err
@@ -186,7 +185,7 @@ func (k *kind) names() (kindName, error) {
 // completionSentinel returns the object that replaces the continuation of a completed task.
 func (r *Reader) completionSentinel() (target.Addr, error) {
 	return r.sentinel.Get(func() (target.Addr, error) {
-		for s, err := range shapes.Loaded[*sentinels](r.b) {
+		for s, err := range objects.LoadedShapes[*sentinels](r.b) {
 			if err != nil {
 				return 0, err
 			}
@@ -202,7 +201,7 @@ func (r *Reader) completionSentinel() (target.Addr, error) {
 
 // sourceDone reports whether a valueTaskSource has completed. Since .NET 11 a completed one has the sentinel as its
 // continuation (dotnet/runtime pull request 127256).
-func (r *Reader) sourceDone(s *valueTaskSource, at shapes.Instance) (bool, error) {
+func (r *Reader) sourceDone(s *valueTaskSource, at objects.Instance) (bool, error) {
 	if s.Completed.Has() {
 		return s.Completed.Bool(at)
 	}
@@ -211,7 +210,7 @@ func (r *Reader) sourceDone(s *valueTaskSource, at shapes.Instance) (bool, error
 		return false, err
 	}
 	done, err := r.sourceSentinel.Get(func() (target.Addr, error) {
-		for s, err := range shapes.Loaded[*sourceSentinels](r.b) {
+		for s, err := range objects.LoadedShapes[*sourceSentinels](r.b) {
 			if err != nil {
 				return 0, err
 			}
@@ -232,8 +231,8 @@ var errCleared = target.Unsupportedf("the box has no state machine: its method h
 
 // machineOf returns the state machine in a box: the address of its fields, and its type. For a box without one it returns errCleared with the
 // type of the box's field.
-func (r *Reader) machineOf(k *kind, box target.Addr) (shapes.Instance, *machine, error) {
-	field := &shapes.Value{}
+func (r *Reader) machineOf(k *kind, box target.Addr) (objects.Instance, *machine, error) {
+	field := &objects.ValueField{}
 	switch {
 	case k.box != nil:
 		field = &k.box.Machine
@@ -242,7 +241,7 @@ func (r *Reader) machineOf(k *kind, box target.Addr) (shapes.Instance, *machine,
 	default:
 		return 0, nil, target.Unsupportedf("%v is not the box of a state machine", box)
 	}
-	v := field.Value(shapes.OfAddr(box))
+	v := field.Value(objects.InstanceAt(box))
 	if v.IsNull() {
 		t, err := v.Type()
 		if err != nil {
@@ -255,13 +254,13 @@ func (r *Reader) machineOf(k *kind, box target.Addr) (shapes.Instance, *machine,
 		if err != nil {
 			return 0, nil, err
 		}
-		return shapes.Of(o), r.machineType(o.Type), nil
+		return objects.InstanceOf(o), r.machineType(o.Type), nil
 	}
 	s, err := v.Struct()
 	if err != nil {
 		return 0, nil, err
 	}
-	return shapes.In(s), r.machineType(s.Type), nil
+	return objects.InstanceIn(s), r.machineType(s.Type), nil
 }
 
 // machineType returns the cached description of a state machine's type.

@@ -9,9 +9,8 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/base/compilernames"
-	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -154,34 +153,34 @@ func (r *Reader) Exceptions(g *answer.Gaps, a target.Addr) ([]answer.TaskExcepti
 }
 
 // faultHolder returns the object that holds the exceptions of a task, or nil.
-func (r *Reader) faultHolder(k *kind, a target.Addr) (*faultHolder, shapes.Instance, error) {
-	detail, err := shapes.Bind[*taskDetail](r.b, k.typ)
+func (r *Reader) faultHolder(k *kind, a target.Addr) (*faultHolder, objects.Instance, error) {
+	detail, err := objects.Bind[*taskDetail](r.b, k.typ)
 	if err != nil {
 		return nil, 0, err
 	}
-	o, err := detail.Contingent.Object(shapes.OfAddr(a))
+	o, err := detail.Contingent.Object(objects.InstanceAt(a))
 	if err != nil || o.Addr == 0 {
 		return nil, 0, err
 	}
-	c, x, err := shapes.BindObject[*contingent](r.b, o)
+	c, x, err := objects.BindObject[*contingent](r.b, o)
 	if err != nil {
 		return nil, 0, err
 	}
 	if o, err = c.Exceptions.Object(x); err != nil || o.Addr == 0 {
 		return nil, 0, err
 	}
-	return shapes.BindObject[*faultHolder](r.b, o)
+	return objects.BindObject[*faultHolder](r.b, o)
 }
 
 // exceptions returns the exceptions in a holder. A task with unobserved exceptions reports them to
 // TaskScheduler.UnobservedTaskException when it is finalized. Missing texts are noted in g.
-func (r *Reader) exceptions(g *answer.Gaps, h *faultHolder, x shapes.Instance) (list []answer.TaskException, err error) {
+func (r *Reader) exceptions(g *answer.Gaps, h *faultHolder, x objects.Instance) (list []answer.TaskException, err error) {
 	list = []answer.TaskException{}
 	faults, err := h.Faults.Object(x)
 	if err != nil || faults.Addr == 0 {
 		return list, err
 	}
-	l, err := shapes.Bind[*objectList](r.b, faults.Type)
+	l, err := objects.Bind[*objectList](r.b, faults.Type)
 	if err != nil {
 		return list, err
 	}
@@ -211,7 +210,7 @@ func (r *Reader) exception(g *answer.Gaps, info target.Addr) (answer.TaskExcepti
 	if err != nil {
 		return answer.TaskException{}, err
 	}
-	d, x, err := shapes.BindObject[*dispatchInfo](r.b, o)
+	d, x, err := objects.BindObject[*dispatchInfo](r.b, o)
 	if err != nil {
 		return answer.TaskException{}, err
 	}
@@ -220,7 +219,7 @@ func (r *Reader) exception(g *answer.Gaps, info target.Addr) (answer.TaskExcepti
 	}
 	name, err := o.Type.ManagedName()
 	out := answer.TaskException{Object: o.Addr, Type: g.Text(name, err)}
-	e, x, err := shapes.BindObject[*exceptionShape](r.b, o)
+	e, x, err := objects.BindObject[*exceptionShape](r.b, o)
 	if err == nil {
 		out.Message.S, _, err = e.Message.Text(x, messageChars)
 	}
@@ -245,7 +244,7 @@ func (r *Reader) thrownIn(exception target.Addr) (thrown, began string, err erro
 		md, err := r.code.TrustedMethodDesc(frames[i].Method)
 		name := ""
 		if err == nil {
-			name, err = r.code.MethodName(md, code.MethodQualified)
+			name, err = r.code.MethodName(md, dac.MethodQualified)
 		}
 		if err != nil && thrown != "" {
 			return thrown, "", nil // where the trace begins is unknown

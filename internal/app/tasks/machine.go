@@ -7,7 +7,6 @@ import (
 	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/internal/base/lazy"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -19,7 +18,7 @@ type machine struct {
 	// stateless reports that the type was written by hand. Its state may be in a field of any name, or missing.
 	stateless bool
 	// promise is the value task source of an async iterator's next element; nil for other methods.
-	promise *shapes.Struct
+	promise *objects.StructField
 	source  *valueTaskSource
 	pooled  *pooledMachine // nil if the builder of pooled boxes is unknown
 
@@ -45,17 +44,17 @@ type hoisted struct {
 
 func newMachine(r *Reader, t *objects.Type) *machine {
 	m := &machine{typ: t}
-	m.shape, m.err = shapes.Bind[*machineShape](r.b, t)
+	m.shape, m.err = objects.Bind[*machineShape](r.b, t)
 	if m.err == nil && !m.shape.State.Has() && !m.shape.Mono.Has() {
-		_, m.err = shapes.Bind[*stateField](r.b, t) // the error names the fields that the type has
+		_, m.err = objects.Bind[*stateField](r.b, t) // the error names the fields that the type has
 		name, err := r.b.Definition(t)
 		if m.stateless = err == nil && errors.Is(m.err, target.ErrUnsupported) && !compilernames.Generated(name); m.stateless {
 			m.err = nil
 		}
 	}
-	m.pooled, _ = shapes.Bind[*pooledMachine](r.b, t)
-	if s, err := shapes.Bind[*iteratorShape](r.b, t); err == nil {
-		if source, err := shapes.Bind[*valueTaskSource](r.b, s.Promise.Type()); err == nil {
+	m.pooled, _ = objects.Bind[*pooledMachine](r.b, t)
+	if s, err := objects.Bind[*iteratorShape](r.b, t); err == nil {
+		if source, err := objects.Bind[*valueTaskSource](r.b, s.Promise.Type()); err == nil {
 			m.promise, m.source = &s.Promise, source
 		}
 	}
@@ -65,7 +64,7 @@ func newMachine(r *Reader, t *objects.Type) *machine {
 // state returns the number of the await at which the method is suspended, counted from 0. It is -1 before the first
 // await and while the method runs, and -2 at its end. Iterators use values below -2 for their yields. ok is false for a
 // stateless machine.
-func (m *machine) state(x shapes.Instance) (state int32, ok bool, err error) {
+func (m *machine) state(x objects.Instance) (state int32, ok bool, err error) {
 	if m.err != nil || m.stateless {
 		return 0, false, m.err
 	}
@@ -78,7 +77,7 @@ func (m *machine) state(x shapes.Instance) (state int32, ok bool, err error) {
 }
 
 // idle reports whether a pooled box with this state machine waits in its pool for reuse.
-func (m *machine) idle(x shapes.Instance) (bool, error) {
+func (m *machine) idle(x objects.Instance) (bool, error) {
 	if m.pooled == nil {
 		return false, nil
 	}
@@ -88,7 +87,7 @@ func (m *machine) idle(x shapes.Instance) (bool, error) {
 
 // iterates returns the waiter for the next element of an async iterator with this state machine. It returns 0 for other
 // methods, and after the element has arrived.
-func (m *machine) iterates(r *Reader, x shapes.Instance) (target.Addr, error) {
+func (m *machine) iterates(r *Reader, x objects.Instance) (target.Addr, error) {
 	if m.promise == nil {
 		return 0, nil
 	}

@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
@@ -37,8 +37,8 @@ func (r *Reader) actionName(k *kind, delegate target.Addr) actionName {
 	if n, ok := r.actions.known.Load(key); ok {
 		return n.(actionName)
 	}
-	out := k.running(r.methodName(call, code.MethodQualified))
-	sos := k.running(r.methodName(call, code.MethodFull))
+	out := k.running(r.methodName(call, dac.MethodQualified))
+	sos := k.running(r.methodName(call, dac.MethodFull))
 	out.name.SOS, out.err = sos.name.Name, cmp.Or(out.err, sos.err)
 	r.actions.known.Store(key, out)
 	return out
@@ -71,7 +71,7 @@ func (r *Reader) call(delegate target.Addr) (objects.DelegateCall, error) {
 }
 
 // methodName returns the name of a delegate's method.
-func (r *Reader) methodName(call objects.DelegateCall, style code.MethodStyle) (string, error) {
+func (r *Reader) methodName(call objects.DelegateCall, style dac.MethodStyle) (string, error) {
 	m, err := call.Method()
 	if err != nil {
 		return "", err

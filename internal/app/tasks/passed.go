@@ -7,12 +7,10 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/app/tasks/internal/ilcalls"
 	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/internal/base/lazy"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -75,7 +73,7 @@ func (s *Set) Suspended(ctx context.Context, wanted func(method string) bool) it
 }
 
 // passed adds the selected calls before the present await. It reports whether calls were added or are unknown.
-func (r *Reader) passed(out *Suspended, m *machine, x shapes.Instance, selected map[*machine][]ilcalls.Site, wanted func(string) bool) bool {
+func (r *Reader) passed(out *Suspended, m *machine, x objects.Instance, selected map[*machine][]ilcalls.Site, wanted func(string) bool) bool {
 	all, err := m.calls(r)
 	if err != nil {
 		out.Err = err
@@ -129,7 +127,7 @@ func (r *Reader) passed(out *Suspended, m *machine, x shapes.Instance, selected 
 }
 
 // CallsOf returns the methods that md's IL calls, each with its type and without the namespace.
-func (r *Reader) CallsOf(md *code.MethodDesc) ([]string, error) {
+func (r *Reader) CallsOf(md *dac.MethodDesc) ([]string, error) {
 	if r == nil || r.code == nil || md == nil {
 		return nil, target.Unsupportedf("no method")
 	}
@@ -148,7 +146,7 @@ type Around struct{ Before, Later []Call }
 
 // CallsAround returns the calls in md's IL before the instruction at il, and those from there on. this is the receiver of
 // md, 0 if it is unknown or md is static.
-func (r *Reader) CallsAround(md *code.MethodDesc, il int, this target.Addr) (*Around, error) {
+func (r *Reader) CallsAround(md *dac.MethodDesc, il int, this target.Addr) (*Around, error) {
 	if r == nil || r.code == nil || md == nil {
 		return nil, target.Unsupportedf("no method")
 	}
@@ -191,7 +189,7 @@ func (m *machine) calls(r *Reader) ([]ilcalls.Site, error) {
 }
 
 // callSites returns the calls in the IL of a method.
-func (r *Reader) callSites(md *code.MethodDesc) ([]ilcalls.Site, error) {
+func (r *Reader) callSites(md *dac.MethodDesc) ([]ilcalls.Site, error) {
 	if err := r.code.ILReplaced(md); err != nil {
 		return nil, err
 	}
@@ -207,7 +205,7 @@ func (r *Reader) callSites(md *code.MethodDesc) ([]ilcalls.Site, error) {
 }
 
 // evaluate returns the object to which a path from a state machine now leads, or 0.
-func (r *Reader) evaluate(m *machine, x shapes.Instance, p *ilcalls.Path) target.Addr {
+func (r *Reader) evaluate(m *machine, x objects.Instance, p *ilcalls.Path) target.Addr {
 	return r.follow(m.typ, target.Addr(x), p)
 }
 
@@ -326,6 +324,6 @@ func (t *AsyncType) Suspended(a target.Addr) bool {
 	if t == nil || t.k == nil || t.k.task == nil {
 		return true
 	}
-	flags, err := t.k.task.Flags.Uint(shapes.OfAddr(a))
+	flags, err := t.k.task.Flags.Uint(objects.InstanceAt(a))
 	return err != nil || !Flags(flags).Completed()
 }

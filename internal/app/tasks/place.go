@@ -6,12 +6,10 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/app/tasks/internal/ilcalls"
 	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -58,7 +56,7 @@ func (m *machine) locate(r *Reader, state int32, p *answer.AsyncPlace) {
 	p.Await.S = site.callee
 	moveNext, err := m.moveNext()
 	if err == nil {
-		var at code.SourceLine
+		var at dac.SourceLine
 		if at, err = r.code.SourceLineOfIL(moveNext, site.il); err == nil {
 			p.File, p.Line = at.File, at.Line
 		}
@@ -80,7 +78,7 @@ func (m *machine) methodName() (string, error) {
 }
 
 // moveNext returns the method that contains the async method's code.
-func (m *machine) moveNext() (*code.MethodDesc, error) {
+func (m *machine) moveNext() (*dac.MethodDesc, error) {
 	for md, err := range m.typ.Methods() {
 		if err != nil {
 			return nil, err
@@ -209,7 +207,7 @@ func property(method string) string {
 }
 
 // variables returns the async method's variables that became fields.
-func (r *Reader) variables(g *answer.Gaps, m *machine, x shapes.Instance) []answer.AsyncVariable {
+func (r *Reader) variables(g *answer.Gaps, m *machine, x objects.Instance) []answer.AsyncVariable {
 	fields, err := m.layout()
 	g.Note(err)
 	out := make([]answer.AsyncVariable, 0, len(fields.locals))
@@ -227,7 +225,7 @@ const variableChars = 64
 
 // fieldList returns the fields of an item's state machine, or of the task if it has no state machine.
 func (r *Reader) fieldList(g *answer.Gaps, it *item) []answer.AsyncField {
-	t, at := it.kind.typ, target.Addr(shapes.OfAddr(it.addr))
+	t, at := it.kind.typ, target.Addr(objects.InstanceAt(it.addr))
 	if it.kind.machine() {
 		switch x, m, err := r.machineOf(it.kind, it.addr); {
 		case err == nil:

@@ -7,13 +7,11 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/image/codeinfo"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
@@ -23,21 +21,21 @@ import (
 // sources of .NET 11 (AsyncHelpers.CoreCLR.cs). They are not tested on a dump of such a program.
 type (
 	suspendedTask struct {
-		_     shapes.Type `of:"System.Threading.Tasks.Task"`
-		State shapes.Ref  `field:"m_stateObject"` // the innermost continuation, null while the methods run
+		_     objects.Shape    `of:"System.Threading.Tasks.Task"`
+		State objects.RefField `field:"m_stateObject"` // the innermost continuation, null while the methods run
 	}
 	continuation struct {
-		_      shapes.Type `of:"System.Runtime.CompilerServices.Continuation"`
-		Next   shapes.Ref  `field:"Next"`
-		Resume shapes.Int  `field:"Resume,optional"`     // .NET 10: the code that resumes the method
-		Info   shapes.Int  `field:"ResumeInfo,optional"` // .NET 11: points to a CORINFO_AsyncResumeInfo
+		_      objects.Shape    `of:"System.Runtime.CompilerServices.Continuation"`
+		Next   objects.RefField `field:"Next"`
+		Resume objects.IntField `field:"Resume,optional"`     // .NET 10: the code that resumes the method
+		Info   objects.IntField `field:"ResumeInfo,optional"` // .NET 11: points to a CORINFO_AsyncResumeInfo
 	}
 	// awaitedContinuation is the innermost continuation of methods that await a task or a value task source directly
 	// (AsyncHelpers.TaskContinuation.cs, AsyncHelpers.ValueTaskContinuation.cs; .NET 11).
 	awaitedContinuation struct {
-		_     shapes.Type `of:"System.Runtime.CompilerServices.AsyncHelpers+TaskContinuation|System.Runtime.CompilerServices.AsyncHelpers+ValueTaskContinuation"`
-		On    shapes.Ref  `field:"Task|Source"`
-		Owner shapes.Ref  `field:"RuntimeAsyncTask,optional"` // the task of the methods
+		_     objects.Shape    `of:"System.Runtime.CompilerServices.AsyncHelpers+TaskContinuation|System.Runtime.CompilerServices.AsyncHelpers+ValueTaskContinuation"`
+		On    objects.RefField `field:"Task|Source"`
+		Owner objects.RefField `field:"RuntimeAsyncTask,optional"` // the task of the methods
 	}
 )
 
@@ -46,11 +44,11 @@ const diagnosticIP = 8
 
 // awaitedBy returns the task or value task source that the methods of a task await, or 0 if it is not recorded.
 func (r *Reader) awaitedBy(w waiter) (target.Addr, error) {
-	s, err := shapes.Bind[*suspendedTask](r.b, w.kind.typ)
+	s, err := objects.Bind[*suspendedTask](r.b, w.kind.typ)
 	if err != nil {
 		return 0, err
 	}
-	at, err := s.State.Addr(shapes.OfAddr(w.addr))
+	at, err := s.State.Addr(objects.InstanceAt(w.addr))
 	if err != nil || at == 0 {
 		return 0, err
 	}
@@ -58,18 +56,18 @@ func (r *Reader) awaitedBy(w waiter) (target.Addr, error) {
 	if err != nil || k.awaited == nil {
 		return 0, err
 	}
-	return k.awaited.On.Addr(shapes.OfAddr(at))
+	return k.awaited.On.Addr(objects.InstanceAt(at))
 }
 
 // suspended returns the methods of a task that the runtime suspended, the innermost first, and their variables if
 // requested.
 func (r *Reader) suspended(g *answer.Gaps, k *kind, task target.Addr, variables bool) (out []answer.AsyncPlace, saved [][]answer.AsyncVariable) {
-	s, err := shapes.Bind[*suspendedTask](r.b, k.typ)
+	s, err := objects.Bind[*suspendedTask](r.b, k.typ)
 	if err != nil {
 		g.Note(err)
 		return nil, nil
 	}
-	at, err := s.State.Object(shapes.OfAddr(task))
+	at, err := s.State.Object(objects.InstanceAt(task))
 	seen := map[target.Addr]bool{}
 	for err == nil && at.Addr != 0 {
 		if seen[at.Addr] || len(seen) == limits.AsyncWaits {
@@ -77,7 +75,7 @@ func (r *Reader) suspended(g *answer.Gaps, k *kind, task target.Addr, variables 
 			break
 		}
 		seen[at.Addr] = true
-		c, x, is, bad := shapes.Try[*continuation](r.b, at)
+		c, x, is, bad := objects.TryBind[*continuation](r.b, at)
 		if err = bad; !is || err != nil {
 			break // another state object, of a task created in another way
 		}
@@ -100,7 +98,7 @@ func (r *Reader) suspended(g *answer.Gaps, k *kind, task target.Addr, variables 
 // saved returns the variables in a continuation. The debug information of .NET 11 has their offsets by suspension
 // point, which the continuation names (corinfo.h, CORINFO_AsyncResumeInfo). The variables must lie after the members
 // common to all continuations. The GC's reference map of that range must match the references among them.
-func (r *Reader) saved(g *answer.Gaps, at objects.Object, info code.Info) ([]answer.AsyncVariable, error) {
+func (r *Reader) saved(g *answer.Gaps, at objects.Object, info dac.CodeInfo) ([]answer.AsyncVariable, error) {
 	if info.Header == 0 && info.Image == nil {
 		return nil, target.Unsupportedf("the continuation does not name its place in the code")
 	}
@@ -189,11 +187,11 @@ func standing(at []answer.AsyncPlace) string {
 // suspendedWords describes what a task of runtime-suspended methods waits for. Its continuations don't record what the
 // innermost method awaits.
 func (r *Reader) suspendedWords(w waiter) (answer.Statement, error) {
-	s, err := shapes.Bind[*suspendedTask](r.b, w.kind.typ)
+	s, err := objects.Bind[*suspendedTask](r.b, w.kind.typ)
 	if err != nil {
 		return answer.Statement{}, err
 	}
-	at, err := s.State.Addr(shapes.OfAddr(w.addr))
+	at, err := s.State.Addr(objects.InstanceAt(w.addr))
 	if err != nil {
 		return answer.Statement{}, err
 	}
@@ -205,26 +203,26 @@ func (r *Reader) suspendedWords(w waiter) (answer.Statement, error) {
 
 // continuationPlace returns where a continuation's method is suspended and, if recorded, the code position. It returns
 // nil if the continuation belongs to no method.
-func (r *Reader) continuationPlace(c *continuation, x shapes.Instance) (*answer.AsyncPlace, code.Info) {
+func (r *Reader) continuationPlace(c *continuation, x objects.Instance) (*answer.AsyncPlace, dac.CodeInfo) {
 	ip, err := r.resumes(c, x)
 	if ip == 0 && err == nil {
-		return nil, code.Info{}
+		return nil, dac.CodeInfo{}
 	}
 	p := &answer.AsyncPlace{}
 	if err != nil {
 		p.Method.Err = err
-		return p, code.Info{}
+		return p, dac.CodeInfo{}
 	}
 	info, err := r.code.PlaceAt(ip)
 	if err == nil && info.Method == nil || err != nil {
 		m, entryErr := r.code.MethodOfEntry(ip)
 		if entryErr != nil {
 			p.Method.Err = entryErr
-			return p, code.Info{}
+			return p, dac.CodeInfo{}
 		}
-		info = code.Info{Method: m}
+		info = dac.CodeInfo{Method: m}
 	}
-	p.Method.S, p.Method.Err = r.code.MethodName(info.Method, code.MethodQualified)
+	p.Method.S, p.Method.Err = r.code.MethodName(info.Method, dac.MethodQualified)
 	if line, err := r.code.SourceLine(info); err != nil {
 		p.Missing.Err = err
 	} else {
@@ -234,7 +232,7 @@ func (r *Reader) continuationPlace(c *continuation, x shapes.Instance) (*answer.
 }
 
 // resumes returns the instruction address that identifies where a method is suspended, or 0.
-func (r *Reader) resumes(c *continuation, x shapes.Instance) (target.Addr, error) {
+func (r *Reader) resumes(c *continuation, x objects.Instance) (target.Addr, error) {
 	if !c.Info.Has() {
 		if !c.Resume.Has() {
 			return 0, target.Unsupportedf("a Continuation with neither Resume nor ResumeInfo")
@@ -257,26 +255,26 @@ func (r *Reader) resumes(c *continuation, x shapes.Instance) (target.Addr, error
 // detail holds what taskstate reports beyond the state: the result, the failure, the id, and whether the task can be
 // canceled.
 type detail struct {
-	_          shapes.Type  `of:"System.Threading.Tasks.Task"`
-	ID         shapes.Int   `field:"m_taskId"`
-	Contingent shapes.Ref   `field:"m_contingentProperties"`
-	Result     shapes.Value `field:"m_result,optional"`
+	_          objects.Shape      `of:"System.Threading.Tasks.Task"`
+	ID         objects.IntField   `field:"m_taskId"`
+	Contingent objects.RefField   `field:"m_contingentProperties"`
+	Result     objects.ValueField `field:"m_result,optional"`
 }
 
 // A tokenShape is the cancellation state of a task.
 type tokenShape struct {
-	_      shapes.Type `of:"System.Threading.Tasks.Task+ContingentProperties"`
-	Source shapes.Ref  `field:"m_cancellationToken._source"`
+	_      objects.Shape    `of:"System.Threading.Tasks.Task+ContingentProperties"`
+	Source objects.RefField `field:"m_cancellationToken._source"`
 }
 
 // describeTask adds the details of a task to its state.
 func (r *Reader) describeTask(out *answer.TaskState, k *kind, o objects.Object) {
-	d, err := shapes.Bind[*detail](r.b, k.typ)
+	d, err := objects.Bind[*detail](r.b, k.typ)
 	if err != nil {
 		out.Note(err)
 		return
 	}
-	x := shapes.Of(o)
+	x := objects.InstanceOf(o)
 	id, err := d.ID.Uint(x)
 	out.ID = answer.Of(id, err)
 	out.Note(err)
@@ -301,7 +299,7 @@ func (r *Reader) describeTask(out *answer.TaskState, k *kind, o objects.Object) 
 		out.Note(err)
 		return
 	}
-	t, cx, err := shapes.BindObject[*tokenShape](r.b, c)
+	t, cx, err := objects.BindObject[*tokenShape](r.b, c)
 	if err == nil {
 		out.CancellationSource, err = t.Source.Addr(cx)
 	}

@@ -1,178 +1,178 @@
 package tasks
 
-import "github.com/sosgo/sosgo/objects/shapes"
+import "github.com/sosgo/sosgo/objects"
 
 // A taskShape is a Task or a derived class.
 type taskShape struct {
-	_            shapes.Type `of:"System.Threading.Tasks.Task"`
-	Action       shapes.Ref  `field:"m_action"`
-	Flags        shapes.Int  `field:"m_stateFlags"`
-	Scheduler    shapes.Ref  `field:"m_taskScheduler"`
-	Continuation shapes.Ref  `field:"m_continuationObject"`
+	_            objects.Shape    `of:"System.Threading.Tasks.Task"`
+	Action       objects.RefField `field:"m_action"`
+	Flags        objects.IntField `field:"m_stateFlags"`
+	Scheduler    objects.RefField `field:"m_taskScheduler"`
+	Continuation objects.RefField `field:"m_continuationObject"`
 }
 
 // A taskDetail reads further fields of a Task.
 type taskDetail struct {
-	_          shapes.Type `of:"System.Threading.Tasks.Task"`
-	Contingent shapes.Ref  `field:"m_contingentProperties"`
+	_          objects.Shape    `of:"System.Threading.Tasks.Task"`
+	Contingent objects.RefField `field:"m_contingentProperties"`
 }
 
 // sentinels holds the static fields of Task.
 type sentinels struct {
-	_         shapes.Type   `of:"System.Threading.Tasks.Task"`
-	Completed shapes.Static `static:"s_taskCompletionSentinel"`
+	_         objects.Shape       `of:"System.Threading.Tasks.Task"`
+	Completed objects.StaticField `static:"s_taskCompletionSentinel"`
 }
 
 // A contingent holds the properties that few tasks need.
 type contingent struct {
-	_          shapes.Type `of:"System.Threading.Tasks.Task+ContingentProperties"`
-	Exceptions shapes.Ref  `field:"m_exceptionsHolder"`
+	_          objects.Shape    `of:"System.Threading.Tasks.Task+ContingentProperties"`
+	Exceptions objects.RefField `field:"m_exceptionsHolder"`
 }
 
 // A faultHolder holds the exceptions of a task. Handled is set once they have been observed.
 type faultHolder struct {
-	_       shapes.Type `of:"System.Threading.Tasks.TaskExceptionHolder"`
-	Faults  shapes.Ref  `field:"m_faultExceptions"`
-	Handled shapes.Int  `field:"m_isHandled"`
+	_       objects.Shape    `of:"System.Threading.Tasks.TaskExceptionHolder"`
+	Faults  objects.RefField `field:"m_faultExceptions"`
+	Handled objects.IntField `field:"m_isHandled"`
 }
 
 // A dispatchInfo is an exception with the stack at which it was caught.
 type dispatchInfo struct {
-	_         shapes.Type `of:"System.Runtime.ExceptionServices.ExceptionDispatchInfo"`
-	Exception shapes.Ref  `field:"_exception"`
+	_         objects.Shape    `of:"System.Runtime.ExceptionServices.ExceptionDispatchInfo"`
+	Exception objects.RefField `field:"_exception"`
 }
 
 // An exceptionShape is an exception.
 type exceptionShape struct {
-	_       shapes.Type `of:"System.Exception"`
-	Message shapes.Ref  `field:"_message"`
+	_       objects.Shape    `of:"System.Exception"`
+	Message objects.RefField `field:"_message"`
 }
 
 // A boxShape is the task of an async method: the box into which its state machine moves at its first suspension. Since
 // .NET 8 m_stateObject holds the ExecutionContext and m_action the delegate. Earlier versions have a field for each.
 type boxShape struct {
-	_       shapes.Type  `of:"System.Runtime.CompilerServices.AsyncTaskMethodBuilder<>+AsyncStateMachineBox<>"`
-	Machine shapes.Value `field:"StateMachine"`
+	_       objects.Shape      `of:"System.Runtime.CompilerServices.AsyncTaskMethodBuilder<>+AsyncStateMachineBox<>"`
+	Machine objects.ValueField `field:"StateMachine"`
 }
 
 // A pooledShape is the pooled box of an async method that returns a ValueTask. It is not a task.
 type pooledShape struct {
-	_       shapes.Type   `of:"System.Runtime.CompilerServices.PoolingAsyncValueTaskMethodBuilder<>+StateMachineBox<>"`
-	Source  shapes.Struct `field:"_valueTaskSource"`
-	Machine shapes.Value  `field:"StateMachine"`
+	_       objects.Shape       `of:"System.Runtime.CompilerServices.PoolingAsyncValueTaskMethodBuilder<>+StateMachineBox<>"`
+	Source  objects.StructField `field:"_valueTaskSource"`
+	Machine objects.ValueField  `field:"StateMachine"`
 }
 
 // A valueTaskSource is the core of an object behind a ValueTask.
 type valueTaskSource struct {
-	_            shapes.Type `of:"System.Threading.Tasks.Sources.ManualResetValueTaskSourceCore<>"`
-	Continuation shapes.Ref  `field:"_continuation"`
-	State        shapes.Ref  `field:"_continuationState"`
-	Completed    shapes.Int  `field:"_completed,optional"` // until .NET 10; since then, see Reader.sourceDone
-	Error        shapes.Ref  `field:"_error"`
+	_            objects.Shape    `of:"System.Threading.Tasks.Sources.ManualResetValueTaskSourceCore<>"`
+	Continuation objects.RefField `field:"_continuation"`
+	State        objects.RefField `field:"_continuationState"`
+	Completed    objects.IntField `field:"_completed,optional"` // until .NET 10; since then, see Reader.sourceDone
+	Error        objects.RefField `field:"_error"`
 }
 
 // sourceSentinels holds the delegate that replaces the continuation of a completed valueTaskSource.
 type sourceSentinels struct {
-	_         shapes.Type   `of:"System.Threading.Tasks.Sources.ManualResetValueTaskSourceCoreShared"`
-	Completed shapes.Static `static:"s_sentinel"`
+	_         objects.Shape       `of:"System.Threading.Tasks.Sources.ManualResetValueTaskSourceCoreShared"`
+	Completed objects.StaticField `static:"s_sentinel"`
 }
 
 // A machineShape is a state machine generated by the compiler of C#, Visual Basic, F# or Mono.
 type machineShape struct {
-	State shapes.Int `field:"<>1__state|$State|ResumptionPoint,optional"`
-	Mono  shapes.Int `field:"$PC,optional"` // Mono: 0 before the start, awaits count from 1
+	State objects.IntField `field:"<>1__state|$State|ResumptionPoint,optional"`
+	Mono  objects.IntField `field:"$PC,optional"` // Mono: 0 before the start, awaits count from 1
 }
 
 // A stateField is the required part of a machineShape.
 type stateField struct {
-	State shapes.Int `field:"<>1__state|$State|ResumptionPoint|$PC"`
+	State objects.IntField `field:"<>1__state|$State|ResumptionPoint|$PC"`
 }
 
 // A pooledMachine is the state machine in a pooled box. It is cleared while the box is in its pool.
 type pooledMachine struct {
-	Box shapes.Ref `field:"<>t__builder.m_task"`
+	Box objects.RefField `field:"<>t__builder.m_task"`
 }
 
 // A boxedMachine is a state machine that is an object of its own and refers to the box that runs it.
 type boxedMachine struct {
-	Box shapes.Ref `field:"<>t__builder.m_task|<>t__builder.m_builder.m_task|<>t__builder._methodBuilder.m_task|<>t__builder._methodBuilder.m_builder.m_task"`
+	Box objects.RefField `field:"<>t__builder.m_task|<>t__builder.m_builder.m_task|<>t__builder._methodBuilder.m_task|<>t__builder._methodBuilder.m_builder.m_task"`
 }
 
 // An iteratorShape is the state machine of an async iterator, which is the value task source of its next element.
 type iteratorShape struct {
-	Promise shapes.Struct `field:"<>v__promiseOfValueOrEnd"`
+	Promise objects.StructField `field:"<>v__promiseOfValueOrEnd"`
 }
 
 // Awaiters of the class library, with the field that holds what they wait for.
 type (
 	taskAwaiter struct {
-		_    shapes.Type `of:"System.Runtime.CompilerServices.TaskAwaiter|System.Runtime.CompilerServices.TaskAwaiter<>|System.Runtime.CompilerServices.ConfiguredTaskAwaitable+ConfiguredTaskAwaiter|System.Runtime.CompilerServices.ConfiguredTaskAwaitable<>+ConfiguredTaskAwaiter|System.Threading.SemaphoreSlim+ConfiguredNoThrowAwaiter<>"`
-		Task shapes.Ref  `field:"m_task|_task"`
+		_    objects.Shape    `of:"System.Runtime.CompilerServices.TaskAwaiter|System.Runtime.CompilerServices.TaskAwaiter<>|System.Runtime.CompilerServices.ConfiguredTaskAwaitable+ConfiguredTaskAwaiter|System.Runtime.CompilerServices.ConfiguredTaskAwaitable<>+ConfiguredTaskAwaiter|System.Threading.SemaphoreSlim+ConfiguredNoThrowAwaiter<>"`
+		Task objects.RefField `field:"m_task|_task"`
 	}
 	valueTaskAwaiter struct {
-		_      shapes.Type `of:"System.Runtime.CompilerServices.ValueTaskAwaiter|System.Runtime.CompilerServices.ValueTaskAwaiter<>|System.Runtime.CompilerServices.ConfiguredValueTaskAwaitable+ConfiguredValueTaskAwaiter|System.Runtime.CompilerServices.ConfiguredValueTaskAwaitable<>+ConfiguredValueTaskAwaiter"`
-		Object shapes.Ref  `field:"_value._obj"`
+		_      objects.Shape    `of:"System.Runtime.CompilerServices.ValueTaskAwaiter|System.Runtime.CompilerServices.ValueTaskAwaiter<>|System.Runtime.CompilerServices.ConfiguredValueTaskAwaitable+ConfiguredValueTaskAwaiter|System.Runtime.CompilerServices.ConfiguredValueTaskAwaitable<>+ConfiguredValueTaskAwaiter"`
+		Object objects.RefField `field:"_value._obj"`
 	}
 	yieldAwaiter struct {
-		_ shapes.Type `of:"System.Runtime.CompilerServices.YieldAwaitable+YieldAwaiter"`
+		_ objects.Shape `of:"System.Runtime.CompilerServices.YieldAwaitable+YieldAwaiter"`
 	}
 )
 
 // Tasks with a field that holds what they wait for.
 type (
 	delayPromise struct {
-		_     shapes.Type `of:"System.Threading.Tasks.Task+DelayPromise"`
-		Timer shapes.Ref  `field:"_timer"`
+		_     objects.Shape    `of:"System.Threading.Tasks.Task+DelayPromise"`
+		Timer objects.RefField `field:"_timer"`
 	}
 	queueTimer struct {
-		_   shapes.Type `of:"System.Threading.TimerQueueTimer"`
-		Due shapes.Int  `field:"_dueTime"`
+		_   objects.Shape    `of:"System.Threading.TimerQueueTimer"`
+		Due objects.IntField `field:"_dueTime"`
 	}
 	promiseState struct {
-		_     shapes.Type `of:"System.Threading.Tasks.Task"`
-		State shapes.Ref  `field:"m_stateObject"`
+		_     objects.Shape    `of:"System.Threading.Tasks.Task"`
+		State objects.RefField `field:"m_stateObject"`
 	}
 	whenAll struct { // since .NET 8 a WhenAll only counts its tasks
-		_         shapes.Type `of:"System.Threading.Tasks.Task+WhenAllPromise|System.Threading.Tasks.Task+WhenAllPromise<>"`
-		Remaining shapes.Int  `field:"_remainingToComplete|m_count"`
+		_         objects.Shape    `of:"System.Threading.Tasks.Task+WhenAllPromise|System.Threading.Tasks.Task+WhenAllPromise<>"`
+		Remaining objects.IntField `field:"_remainingToComplete|m_count"`
 	}
 	antecedent struct { // the task of a ContinueWith
-		_    shapes.Type `of:"System.Threading.Tasks.ContinuationTaskFromTask|System.Threading.Tasks.ContinuationResultTaskFromTask<>|System.Threading.Tasks.ContinuationTaskFromResultTask<>|System.Threading.Tasks.ContinuationResultTaskFromResultTask<,>"`
-		Task shapes.Ref  `field:"m_antecedent"`
+		_    objects.Shape    `of:"System.Threading.Tasks.ContinuationTaskFromTask|System.Threading.Tasks.ContinuationResultTaskFromTask<>|System.Threading.Tasks.ContinuationTaskFromResultTask<>|System.Threading.Tasks.ContinuationResultTaskFromResultTask<,>"`
+		Task objects.RefField `field:"m_antecedent"`
 	}
 	sourceAsTask struct {
-		_      shapes.Type `of:"System.Threading.Tasks.ValueTask+ValueTaskSourceAsTask|System.Threading.Tasks.ValueTask<>+ValueTaskSourceAsTask"`
-		Source shapes.Ref  `field:"_source"`
+		_      objects.Shape    `of:"System.Threading.Tasks.ValueTask+ValueTaskSourceAsTask|System.Threading.Tasks.ValueTask<>+ValueTaskSourceAsTask"`
+		Source objects.RefField `field:"_source"`
 	}
 	cancellationPromise struct { // the task of a WaitAsync
-		_    shapes.Type `of:"System.Threading.Tasks.Task+CancellationPromise<>"`
-		Task shapes.Ref  `field:"_task"`
+		_    objects.Shape    `of:"System.Threading.Tasks.Task+CancellationPromise<>"`
+		Task objects.RefField `field:"_task"`
 	}
 )
 
 // Other objects in m_continuationObject. .NET Core 3.1 has StandardTaskContinuation.
 type (
 	delegate struct {
-		_      shapes.Type `of:"System.MulticastDelegate"`
-		Target shapes.Ref  `field:"_target"`
+		_      objects.Shape    `of:"System.MulticastDelegate"`
+		Target objects.RefField `field:"_target"`
 	}
 	wrapper struct { // around an async method's continuation, for debuggers and EventSources
-		_            shapes.Type `of:"System.Runtime.CompilerServices.AsyncMethodBuilderCore+ContinuationWrapper"`
-		Continuation shapes.Ref  `field:"_continuation"`
-		Inner        shapes.Ref  `field:"_innerTask"`
+		_            objects.Shape    `of:"System.Runtime.CompilerServices.AsyncMethodBuilderCore+ContinuationWrapper"`
+		Continuation objects.RefField `field:"_continuation"`
+		Inner        objects.RefField `field:"_innerTask"`
 	}
 	continueWith struct {
-		_         shapes.Type `of:"System.Threading.Tasks.ContinueWithTaskContinuation|System.Threading.Tasks.StandardTaskContinuation"`
-		Task      shapes.Ref  `field:"m_task"`
-		Scheduler shapes.Ref  `field:"m_taskScheduler"`
+		_         objects.Shape    `of:"System.Threading.Tasks.ContinueWithTaskContinuation|System.Threading.Tasks.StandardTaskContinuation"`
+		Task      objects.RefField `field:"m_task"`
+		Scheduler objects.RefField `field:"m_taskScheduler"`
 	}
 	awaitContinuation struct {
-		_      shapes.Type `of:"System.Threading.Tasks.AwaitTaskContinuation"`
-		Action shapes.Ref  `field:"m_action"`
+		_      objects.Shape    `of:"System.Threading.Tasks.AwaitTaskContinuation"`
+		Action objects.RefField `field:"m_action"`
 	}
 	objectList struct {
-		_     shapes.Type `of:"System.Collections.Generic.List<>"`
-		Items shapes.Ref  `field:"_items"`
-		Size  shapes.Int  `field:"_size"`
+		_     objects.Shape    `of:"System.Collections.Generic.List<>"`
+		Items objects.RefField `field:"_items"`
+		Size  objects.IntField `field:"_size"`
 	}
 )

@@ -9,7 +9,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/base/limits"
-	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -411,7 +411,7 @@ func (b *builder) fields(g *answer.Gaps, f *answer.AsyncFrame, it *item) {
 // nameOf returns the name of an object, and notes in g what could not be read.
 func (r *Reader) nameOf(g *answer.Gaps, k *kind, a target.Addr) *answer.AsyncName {
 	if k.task != nil && !k.machine() {
-		action, err := k.task.Action.Addr(shapes.OfAddr(a))
+		action, err := k.task.Action.Addr(objects.InstanceAt(a))
 		g.Note(err)
 		if err == nil && action != 0 {
 			n := r.actionName(k, action)
@@ -420,7 +420,7 @@ func (r *Reader) nameOf(g *answer.Gaps, k *kind, a target.Addr) *answer.AsyncNam
 		}
 	}
 	if k.computes() {
-		if user, of, err := r.userCode(k.computation, shapes.OfAddr(a)); err == nil && user != 0 {
+		if user, of, err := r.userCode(k.computation, objects.InstanceAt(a)); err == nil && user != 0 {
 			return of.answerName()
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -59,7 +58,7 @@ func (r *Reader) DescribeState(a target.Addr) (*answer.TaskState, error) {
 		}
 		return nil, &NotTaskError{Addr: a, Type: answer.Text{S: name, Err: nameErr}}
 	}
-	flags, err := k.task.Flags.Uint(shapes.Of(o))
+	flags, err := k.task.Flags.Uint(objects.InstanceOf(o))
 	if err != nil {
 		return nil, err
 	}
@@ -73,11 +72,11 @@ func (r *Reader) DescribeState(a target.Addr) (*answer.TaskState, error) {
 // boxOf returns the task that runs the state machine o, and its kind. It returns nil if o is another object or has no
 // task yet.
 func (r *Reader) boxOf(o objects.Object) (target.Addr, *kind) {
-	m, err := shapes.Bind[*boxedMachine](r.b, o.Type)
+	m, err := objects.Bind[*boxedMachine](r.b, o.Type)
 	if err != nil {
 		return 0, nil
 	}
-	box, err := m.Box.Addr(shapes.Of(o))
+	box, err := m.Box.Addr(objects.InstanceOf(o))
 	if err != nil || box == 0 {
 		return 0, nil
 	}
@@ -113,7 +112,7 @@ func (r *Reader) describeWaits(out *answer.TaskState, w waiter) {
 			return
 		}
 		out.Note(err)
-		done, err = r.sourceDone(w.kind.source, p.Source.At(shapes.OfAddr(w.addr)))
+		done, err = r.sourceDone(w.kind.source, p.Source.At(objects.InstanceAt(w.addr)))
 		out.Note(err)
 	}
 	if k := w.kind; k.machine() && !done {
@@ -155,9 +154,9 @@ func (r *Reader) describeWaits(out *answer.TaskState, w waiter) {
 	}
 	var after target.Addr
 	if p := w.kind.pooled; p != nil {
-		after, err = w.kind.source.waiter(p.Source.At(shapes.OfAddr(w.addr)))
+		after, err = w.kind.source.waiter(p.Source.At(objects.InstanceAt(w.addr)))
 	} else {
-		after, err = w.kind.task.Continuation.Addr(shapes.OfAddr(w.addr))
+		after, err = w.kind.task.Continuation.Addr(objects.InstanceAt(w.addr))
 	}
 	out.Note(err)
 	then(after, false)
@@ -165,7 +164,7 @@ func (r *Reader) describeWaits(out *answer.TaskState, w waiter) {
 
 // idleBox reports whether a pooled box is in its pool. A state machine that is a class then is no longer in the box.
 func (r *Reader) idleBox(w waiter) (bool, error) {
-	if w.kind.pooled.Machine.Value(shapes.OfAddr(w.addr)).IsNull() {
+	if w.kind.pooled.Machine.Value(objects.InstanceAt(w.addr)).IsNull() {
 		return true, nil
 	}
 	x, m, err := r.machineOf(w.kind, w.addr)
@@ -186,7 +185,7 @@ func (r *Reader) link(g *answer.Gaps, a target.Addr) answer.TaskLink {
 	}
 	out.Name = r.calledAt(g, waiter{a, k})
 	if k.task != nil {
-		flags, err := k.task.Flags.Uint(shapes.OfAddr(a))
+		flags, err := k.task.Flags.Uint(objects.InstanceAt(a))
 		if g.Note(err); err == nil {
 			out.Status = Flags(flags).Status()
 		}

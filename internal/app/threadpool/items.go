@@ -8,7 +8,6 @@ import (
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -43,7 +42,7 @@ func (r *Reader) item(g *answer.Gaps, a target.Addr) answer.WorkItem {
 
 // describeItem determines what an item will run.
 func (r *Reader) describeItem(g *answer.Gaps, out *answer.WorkItem, o objects.Object) error {
-	if s, at, is, err := shapes.Try[*callbackItem](r.b, o); is || err != nil {
+	if s, at, is, err := objects.TryBind[*callbackItem](r.b, o); is || err != nil {
 		if err != nil {
 			return err
 		}
@@ -51,7 +50,7 @@ func (r *Reader) describeItem(g *answer.Gaps, out *answer.WorkItem, o objects.Ob
 		r.state(g, out, s.State.Value(at))
 		return r.setMethod(g, &out.Method, &s.Callback, at)
 	}
-	if s, at, is, err := shapes.Try[*box](r.b, o); is || err != nil {
+	if s, at, is, err := objects.TryBind[*box](r.b, o); is || err != nil {
 		if err != nil {
 			return err
 		}
@@ -59,7 +58,7 @@ func (r *Reader) describeItem(g *answer.Gaps, out *answer.WorkItem, o objects.Ob
 		out.Method = r.asyncMethod(g, s, at)
 		return r.taskStatus(g, out, o)
 	}
-	if s, at, is, err := shapes.Try[*task](r.b, o); is || err != nil {
+	if s, at, is, err := objects.TryBind[*task](r.b, o); is || err != nil {
 		if err != nil {
 			return err
 		}
@@ -70,7 +69,7 @@ func (r *Reader) describeItem(g *answer.Gaps, out *answer.WorkItem, o objects.Ob
 		}
 		return r.taskStatus(g, out, o)
 	}
-	if s, at, is, err := shapes.Try[*queuedTimer](r.b, o); is || err != nil {
+	if s, at, is, err := objects.TryBind[*queuedTimer](r.b, o); is || err != nil {
 		if err != nil {
 			return err
 		}
@@ -83,7 +82,7 @@ func (r *Reader) describeItem(g *answer.Gaps, out *answer.WorkItem, o objects.Ob
 }
 
 // setMethod sets the name of the method that the delegate in a field calls. A null delegate has no name.
-func (r *Reader) setMethod(g *answer.Gaps, to *answer.Text, f *shapes.Ref, at shapes.Instance) error {
+func (r *Reader) setMethod(g *answer.Gaps, to *answer.Text, f *objects.RefField, at objects.Instance) error {
 	d, err := f.Object(at)
 	if err == nil && d.Addr != 0 {
 		*to, _ = r.call(g, d)
@@ -128,7 +127,7 @@ func (r *Reader) value(g *answer.Gaps, v objects.Value) (target.Addr, answer.Tex
 }
 
 // asyncMethod returns the async method of a box from the name of the state machine's type.
-func (r *Reader) asyncMethod(g *answer.Gaps, s *box, at shapes.Instance) answer.Text {
+func (r *Reader) asyncMethod(g *answer.Gaps, s *box, at objects.Instance) answer.Text {
 	t, err := s.Machine.Value(at).Type()
 	if v := s.Machine.Value(at); err == nil && v.Kind() == objects.KindReference {
 		var o objects.Object
@@ -147,7 +146,7 @@ func (r *Reader) asyncMethod(g *answer.Gaps, s *box, at shapes.Instance) answer.
 
 // taskStatus adds the status of a task and what continues it. The box of a ValueTask is not a task.
 func (r *Reader) taskStatus(g *answer.Gaps, out *answer.WorkItem, o objects.Object) error {
-	s, at, is, err := shapes.Try[*task](r.b, o)
+	s, at, is, err := objects.TryBind[*task](r.b, o)
 	if !is || err != nil {
 		return err
 	}
@@ -166,12 +165,12 @@ func (r *Reader) taskStatus(g *answer.Gaps, out *answer.WorkItem, o objects.Obje
 
 // continuation names what runs when a task completes.
 func (r *Reader) continuation(g *answer.Gaps, o objects.Object) answer.Text {
-	in := shapes.Reading{Gaps: g, Binder: r.b}
-	if s, at := shapes.As[*box](in, o); s != nil {
+	in := objects.Reading{Gaps: g, Binder: r.b}
+	if s, at := objects.BindAs[*box](in, o); s != nil {
 		return r.asyncMethod(g, s, at)
 	}
-	if s, at := shapes.As[*continueWith](in, o); s != nil {
-		if s, at := shapes.At[*task](in, &s.Task, at); s != nil {
+	if s, at := objects.BindAs[*continueWith](in, o); s != nil {
+		if s, at := objects.BindAt[*task](in, &s.Task, at); s != nil {
 			if d := in.ObjectAt(&s.Action, at); d.Addr != 0 {
 				name, _ := r.call(g, d)
 				return name
@@ -180,7 +179,7 @@ func (r *Reader) continuation(g *answer.Gaps, o objects.Object) answer.Text {
 	}
 	if calls, err := o.Delegate(); err == nil && len(calls) > 0 {
 		if t, err := r.b.Objects().TrustedObject(calls[0].Target); err == nil {
-			if s, at := shapes.As[*box](in, t); s != nil {
+			if s, at := objects.BindAs[*box](in, t); s != nil {
 				return r.asyncMethod(g, s, at)
 			}
 		}

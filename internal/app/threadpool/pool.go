@@ -11,10 +11,9 @@ import (
 	"github.com/sosgo/sosgo/internal/app/threadpool/internal/parts"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/base/ticks"
+	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/stackwalk"
-	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -93,7 +92,7 @@ func unused(out *answer.ThreadPool) {
 
 // windowsPool returns the shape of the Windows pool and its number of threads, which is 0 unless the program uses it.
 func (r *Reader) windowsPool() (*windowsPool, int64) {
-	for s, err := range shapes.Loaded[*windowsPool](r.b) {
+	for s, err := range objects.LoadedShapes[*windowsPool](r.b) {
 		if err != nil {
 			continue
 		}
@@ -126,7 +125,7 @@ func (r *Reader) windows(out *answer.ThreadPool) bool {
 // portable reads the pool of .NET 6 and later, and reports whether the process has it. The error is
 // why that is unknown.
 func (r *Reader) portable(out *answer.ThreadPool, c *ticks.Clock) (bool, error) {
-	pool, err := static(r.b, "System.Threading.PortableThreadPool", func(s *portable) *shapes.Static { return &s.Instance })
+	pool, err := static(r.b, "System.Threading.PortableThreadPool", func(s *portable) *objects.StaticField { return &s.Instance })
 	if err != nil {
 		out.Note(fmt.Errorf("the thread pool: %w", err))
 		return false, err
@@ -135,7 +134,7 @@ func (r *Reader) portable(out *answer.ThreadPool, c *ticks.Clock) (bool, error) 
 		return false, nil
 	}
 	out.Kind = answer.PoolPortable
-	s, at, err := shapes.BindObject[*portablePool](r.b, pool)
+	s, at, err := objects.BindObject[*portablePool](r.b, pool)
 	if err != nil {
 		out.Note(err)
 		noCounters(out, err)
@@ -149,7 +148,7 @@ func (r *Reader) portable(out *answer.ThreadPool, c *ticks.Clock) (bool, error) 
 	out.Note(err)
 	for _, f := range []struct {
 		to    *answer.Maybe[int64]
-		field *shapes.Int
+		field *objects.IntField
 	}{{&out.CPU, &s.CPU}, {&out.Min, &s.Min}, {&out.Max, &s.Max}, {&out.Blocked, &s.Blocked}, {&out.Requested, &s.Requested}, {&out.Dequeued, &s.Dequeued}} {
 		if !f.field.Has() {
 			f.to.Err = target.Unsupportedf("this version of the pool does not count it")
@@ -165,7 +164,7 @@ func (r *Reader) portable(out *answer.ThreadPool, c *ticks.Clock) (bool, error) 
 }
 
 // waitThreads reads the list of threads that wait for registered handles.
-func (r *Reader) waitThreads(out *answer.ThreadPool, f *shapes.Ref, at shapes.Instance) {
+func (r *Reader) waitThreads(out *answer.ThreadPool, f *objects.RefField, at objects.Instance) {
 	if !f.Has() {
 		return
 	}
@@ -176,8 +175,8 @@ func (r *Reader) waitThreads(out *answer.ThreadPool, f *shapes.Ref, at shapes.In
 			break
 		}
 		var s *waitNode
-		var x shapes.Instance
-		if s, x, err = shapes.BindObject[*waitNode](r.b, node); err != nil {
+		var x objects.Instance
+		if s, x, err = objects.BindObject[*waitNode](r.b, node); err != nil {
 			break
 		}
 		var o objects.Object
@@ -185,7 +184,7 @@ func (r *Reader) waitThreads(out *answer.ThreadPool, f *shapes.Ref, at shapes.In
 			break
 		}
 		w := answer.PoolWaitThread{Address: o.Addr}
-		if t, x, err := shapes.BindObject[*waitThread](r.b, o); err == nil {
+		if t, x, err := objects.BindObject[*waitThread](r.b, o); err == nil {
 			w.Waits = answer.Of(t.Count.Int(x))
 		} else {
 			w.Waits.Err = err
@@ -212,20 +211,20 @@ func completionPorts(p *dac.NativePool) *answer.CompletionPorts {
 
 // legacyQueue is the queue of the pool up to .NET 5.
 type legacyQueue struct {
-	_     shapes.Type   `of:"System.Threading.ThreadPoolGlobals"`
-	Queue shapes.Static `static:"workQueue"`
+	_     objects.Shape       `of:"System.Threading.ThreadPoolGlobals"`
+	Queue objects.StaticField `static:"workQueue"`
 }
 
 // modernQueue is the queue of the pool since .NET 6.
 type modernQueue struct {
-	_     shapes.Type   `of:"System.Threading.ThreadPool"`
-	Queue shapes.Static `static:"s_workQueue"`
+	_     objects.Shape       `of:"System.Threading.ThreadPool"`
+	Queue objects.StaticField `static:"s_workQueue"`
 }
 
 // native reads the runtime's own pool (.NET 5 and earlier). A pool without a limit was never used. lost is why it is
 // unknown whether the class library has a pool; it is the result if the runtime has no pool of its own.
 func (r *Reader) native(out *answer.ThreadPool, lost error) {
-	queue, unread := static(r.b, "System.Threading.ThreadPoolWorkQueue", func(s *legacyQueue) *shapes.Static { return &s.Queue })
+	queue, unread := static(r.b, "System.Threading.ThreadPoolWorkQueue", func(s *legacyQueue) *objects.StaticField { return &s.Queue })
 	if unread != nil && r.rt.Check(dac.FeatureStatics) != nil { // it may have another pool, such as the Windows one
 		out.Kind = answer.PoolUnknown
 		noCounters(out, unread)
@@ -265,7 +264,7 @@ func (r *Reader) native(out *answer.ThreadPool, lost error) {
 
 // sinceSix reports whether the loaded types show a class library of .NET 6 or later.
 func (r *Reader) sinceSix() bool {
-	for _, err := range shapes.Loaded[*modernQueue](r.b) {
+	for _, err := range objects.LoadedShapes[*modernQueue](r.b) {
 		if err == nil {
 			return true
 		}
@@ -305,7 +304,7 @@ func (r *Reader) log(out *answer.ThreadPool, c *ticks.Clock) {
 		}
 		return
 	}
-	climber, err := static(r.b, "System.Threading.PortableThreadPool+HillClimbing", func(s *hillClimber) *shapes.Static { return &s.Instance })
+	climber, err := static(r.b, "System.Threading.PortableThreadPool+HillClimbing", func(s *hillClimber) *objects.StaticField { return &s.Instance })
 	if err == nil && climber.Addr != 0 {
 		out.HillClimbing, err = r.steps(climber)
 	}
@@ -319,7 +318,7 @@ func (r *Reader) log(out *answer.ThreadPool, c *ticks.Clock) {
 
 // steps reads the log of a HillClimbing, a ring buffer.
 func (r *Reader) steps(climber objects.Object) ([]answer.HillClimbingStep, error) {
-	s, at, err := shapes.BindObject[*hillClimber](r.b, climber)
+	s, at, err := objects.BindObject[*hillClimber](r.b, climber)
 	if err != nil {
 		return nil, err
 	}
@@ -335,7 +334,7 @@ func (r *Reader) steps(climber objects.Object) ([]answer.HillClimbingStep, error
 	if err != nil {
 		return nil, err
 	}
-	e, a, err := shapes.Elements[*hillClimbingStep](r.b, list)
+	e, a, err := objects.BindElements[*hillClimbingStep](r.b, list)
 	if err != nil {
 		return nil, err
 	}
@@ -353,7 +352,7 @@ func (r *Reader) steps(climber objects.Object) ([]answer.HillClimbingStep, error
 	return out, nil
 }
 
-func (e *hillClimbingStep) read(x shapes.Instance) (answer.HillClimbingStep, error) {
+func (e *hillClimbingStep) read(x objects.Instance) (answer.HillClimbingStep, error) {
 	ticks, err := e.Ticks.Int(x)
 	if err != nil {
 		return answer.HillClimbingStep{}, err
@@ -377,7 +376,7 @@ func (e *hillClimbingStep) read(x shapes.Instance) (answer.HillClimbingStep, err
 // MarkWorkers marks the workers of the Windows pool in out. The runtime does not mark them in its thread state. If it
 // marks any thread, the process has the portable pool, and MarkWorkers reads no metadata.
 func (r *Reader) MarkWorkers(out *answer.ManagedThreads) {
-	if slices.ContainsFunc(r.threads, func(t threads.Thread) bool { return t.Managed != nil && t.Managed.State&dac.ThreadPoolWorker != 0 }) {
+	if slices.ContainsFunc(r.threads, func(t stackwalk.Thread) bool { return t.Managed != nil && t.Managed.State&dac.ThreadPoolWorker != 0 }) {
 		return
 	}
 	if s, _ := r.windowsPool(); s == nil {
@@ -421,19 +420,19 @@ func (r *Reader) workers(ctx context.Context, out *answer.ThreadPool) error {
 		}
 		a := t.Activity(r.walker.Walk(ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}))
 		if used[t.Managed.Addr] && a.Top == nil && a.Err == nil { // between callbacks no managed code is on its stack
-			a.Activity, a.Text = threads.ActivityIdle, "idle (worker of the thread pool)"
+			a.Activity, a.Text = stackwalk.ActivityIdle, "idle (worker of the thread pool)"
 		}
 		if r.aside(&a) {
 			continue
 		}
 		out.Workers = append(out.Workers, answer.PoolWorker{Thread: t.Describe(&out.Gaps), Activity: *t.DescribeActivity(&out.Gaps, a),
-			Waits: waits(a.Activity), Idle: a.Activity == threads.ActivityIdle})
+			Waits: waits(a.Activity), Idle: a.Activity == stackwalk.ActivityIdle})
 	}
 	return nil
 }
 
 // aside reports whether a worker by the runtime's mark is another thread of the pool: its gate or its timers.
-func (r *Reader) aside(a *threads.ThreadActivity) bool {
+func (r *Reader) aside(a *stackwalk.ThreadActivity) bool {
 	if a.By == nil {
 		return false
 	}
@@ -442,10 +441,10 @@ func (r *Reader) aside(a *threads.ThreadActivity) bool {
 }
 
 // waits reports whether an activity is waiting for something other than work.
-func waits(a threads.Activity) bool {
+func waits(a stackwalk.Activity) bool {
 	switch a {
-	case threads.ActivitySleep, threads.ActivityLock, threads.ActivityMonitorWait, threads.ActivityEvent, threads.ActivityTask, threads.ActivityJoin,
-		threads.ActivityStaticInit, threads.ActivitySocket, threads.ActivityFile, threads.ActivityConsole, threads.ActivityProcess, threads.ActivityQueue:
+	case stackwalk.ActivitySleep, stackwalk.ActivityLock, stackwalk.ActivityMonitorWait, stackwalk.ActivityEvent, stackwalk.ActivityTask, stackwalk.ActivityJoin,
+		stackwalk.ActivityStaticInit, stackwalk.ActivitySocket, stackwalk.ActivityFile, stackwalk.ActivityConsole, stackwalk.ActivityProcess, stackwalk.ActivityQueue:
 		return true
 	}
 	return false

@@ -10,8 +10,7 @@ import (
 	"github.com/sosgo/sosgo/internal/app/threadpool/internal/parts"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -35,14 +34,14 @@ type queueReader struct {
 
 // shared reads the shared queues in the order in which workers search them.
 func (q *queueReader) shared() {
-	root, err := static(q.r.b, "System.Threading.ThreadPoolWorkQueue", func(s *poolQueue) *shapes.Static { return &s.Queue })
+	root, err := static(q.r.b, "System.Threading.ThreadPoolWorkQueue", func(s *poolQueue) *objects.StaticField { return &s.Queue })
 	if err != nil {
 		q.out.Lose(fmt.Errorf("the thread pool's queue: %w", err))
 	}
 	if root.Addr == 0 {
 		return
 	}
-	s, at, err := shapes.BindObject[*workQueue](q.r.b, root)
+	s, at, err := objects.BindObject[*workQueue](q.r.b, root)
 	if err != nil {
 		q.out.Lose(err)
 		return
@@ -55,7 +54,7 @@ func (q *queueReader) shared() {
 }
 
 // assignable reads the queues that the pool creates on machines with many processors, one for each group of workers.
-func (q *queueReader) assignable(f *shapes.Ref, at shapes.Instance) {
+func (q *queueReader) assignable(f *objects.RefField, at objects.Instance) {
 	if !f.Has() {
 		return
 	}
@@ -104,7 +103,7 @@ func refs(o objects.Object) iter.Seq2[objects.Object, error] {
 	}
 }
 
-func (q *queueReader) concurrent(kind string, f *shapes.Ref, at shapes.Instance) {
+func (q *queueReader) concurrent(kind string, f *objects.RefField, at objects.Instance) {
 	if !f.Has() {
 		return
 	}
@@ -146,9 +145,9 @@ type queued struct {
 
 // concurrentItems returns the items of a ConcurrentQueue, the next one first. A slot holds an item if its sequence
 // number is one more than its position. The queue tests the same, regardless of its tail.
-func concurrentItems(b *shapes.Binder, o objects.Object) iter.Seq2[queued, error] {
+func concurrentItems(b *objects.Binder, o objects.Object) iter.Seq2[queued, error] {
 	return func(yield func(queued, error) bool) {
-		s, at, err := shapes.BindObject[*concurrentQueue](b, o)
+		s, at, err := objects.BindObject[*concurrentQueue](b, o)
 		var seg objects.Object
 		if err == nil {
 			seg, err = s.Head.Object(at)
@@ -173,8 +172,8 @@ func concurrentItems(b *shapes.Binder, o objects.Object) iter.Seq2[queued, error
 
 // segmentItems yields the items of a segment and returns the next segment. more is false if the caller stops. base is
 // the number of slots before the segment.
-func segmentItems(b *shapes.Binder, o objects.Object, base *int, yield func(queued, error) bool) (next objects.Object, more bool, err error) {
-	seg, at, err := shapes.BindObject[*segment](b, o)
+func segmentItems(b *objects.Binder, o objects.Object, base *int, yield func(queued, error) bool) (next objects.Object, more bool, err error) {
+	seg, at, err := objects.BindObject[*segment](b, o)
 	if err != nil {
 		return next, true, err
 	}
@@ -182,7 +181,7 @@ func segmentItems(b *shapes.Binder, o objects.Object, base *int, yield func(queu
 	if err != nil {
 		return next, true, err
 	}
-	sl, slots, err := shapes.Elements[*slot](b, list)
+	sl, slots, err := objects.BindElements[*slot](b, list)
 	if err != nil {
 		return next, true, err
 	}
@@ -222,7 +221,7 @@ func segmentItems(b *shapes.Binder, o objects.Object, base *int, yield func(queu
 
 // local reads the workers' queues.
 func (q *queueReader) local() {
-	list, err := static(q.r.b, "System.Threading.ThreadPoolWorkQueue+WorkStealingQueue", func(s *localQueues) *shapes.Static { return &s.Queues })
+	list, err := static(q.r.b, "System.Threading.ThreadPoolWorkQueue+WorkStealingQueue", func(s *localQueues) *objects.StaticField { return &s.Queues })
 	if err != nil {
 		q.out.Lose(fmt.Errorf("the workers' own queues: %w", err))
 	}
@@ -254,7 +253,7 @@ func (q *queueReader) local() {
 // localItems reads the items of a worker's queue. Its owner adds and removes items at the tail, thieves remove them at
 // the head. A slot is empty if its item was removed out of order.
 func (q *queueReader) localItems(to *answer.WorkQueue, o objects.Object) {
-	s, at, err := shapes.BindObject[*localQueue](q.r.b, o)
+	s, at, err := objects.BindObject[*localQueue](q.r.b, o)
 	var list objects.Object
 	if err == nil {
 		list, err = s.Items.Object(at)
@@ -266,7 +265,7 @@ func (q *queueReader) localItems(to *answer.WorkQueue, o objects.Object) {
 	if list.Addr == 0 {
 		return
 	}
-	a, err := shapes.ArrayOf(list)
+	a, err := objects.BindArray(list)
 	head, err1 := s.Head.Int(at)
 	tail, err2 := s.Tail.Int(at)
 	mask, err3 := s.Mask.Int(at)
@@ -298,10 +297,10 @@ func (q *queueReader) localItems(to *answer.WorkQueue, o objects.Object) {
 }
 
 // queueOwners returns the threads by local queue. The error is why some may be missing.
-func (r *Reader) queueOwners() (map[target.Addr]*threads.Thread, error) {
-	out := map[target.Addr]*threads.Thread{}
+func (r *Reader) queueOwners() (map[target.Addr]*stackwalk.Thread, error) {
+	out := map[target.Addr]*stackwalk.Thread{}
 	unread := r.unread
-	for s, err := range shapes.Loaded[*threadLocals](r.b) {
+	for s, err := range objects.LoadedShapes[*threadLocals](r.b) {
 		if err != nil {
 			unread = err
 			continue
@@ -328,11 +327,11 @@ func (r *Reader) ownQueue(s *threadLocals, t *dac.Thread) (target.Addr, error) {
 	if err != nil || o.Addr == 0 {
 		return 0, err
 	}
-	return s.Queue.Addr(shapes.Of(o))
+	return s.Queue.Addr(objects.InstanceOf(o))
 }
 
 // threadStatic returns the object in a thread's thread static, or the zero Object for null or an unused static.
-func threadStatic(s *shapes.ThreadStatic, t *dac.Thread) (objects.Object, error) {
+func threadStatic(s *objects.ThreadStaticField, t *dac.Thread) (objects.Object, error) {
 	v := s.Of(t)
 	if noValue(v) {
 		return objects.Object{}, nil

@@ -8,24 +8,22 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/stackwalk"
-	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
 // A Reader reads the thread pool of one runtime. It has no state and is safe for concurrent use.
 type Reader struct {
-	b       *shapes.Binder
+	b       *objects.Binder
 	rt      *dac.Runtime
 	walker  *stackwalk.Walker
-	threads []threads.Thread
+	threads []stackwalk.Thread
 	unread  error
 }
 
-// New returns a Reader. w finds the activities of workers; list (see threads.List) owns the local queues. unread is why
+// New returns a Reader. w finds the activities of workers; list (see stackwalk.Threads) owns the local queues. unread is why
 // list may be incomplete, or nil.
-func New(b *shapes.Binder, w *stackwalk.Walker, list []threads.Thread, unread error) *Reader {
+func New(b *objects.Binder, w *stackwalk.Walker, list []stackwalk.Thread, unread error) *Reader {
 	return &Reader{b: b, rt: b.Objects().Runtime(), walker: w, threads: list, unread: unread}
 }
 
@@ -34,10 +32,10 @@ func New(b *shapes.Binder, w *stackwalk.Walker, list []threads.Thread, unread er
 //
 // A runtime without type lists may not list classes with only static fields. For these the result is unknown, unless
 // the object's type held is not loaded and the heap has no object that may be of it.
-func static[S any](b *shapes.Binder, held string, field func(S) *shapes.Static) (objects.Object, error) {
+func static[S any](b *objects.Binder, held string, field func(S) *objects.StaticField) (objects.Object, error) {
 	var failed error
 	known := false
-	for s, err := range shapes.Loaded[S](b) {
+	for s, err := range objects.LoadedShapes[S](b) {
 		known = true
 		if err != nil {
 			failed = err

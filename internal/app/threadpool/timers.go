@@ -11,7 +11,6 @@ import (
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/base/ticks"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -25,7 +24,7 @@ func (r *Reader) Timers(ctx context.Context) (*answer.Timers, error) {
 	c := &ticks.Clock{}
 	err := r.eachTimer(ctx, out.Lose, func(queue int, short bool, s *queuedTimer, o objects.Object) {
 		t := answer.Timer{Address: o.Addr, Queue: queue, Short: short, Place: len(out.Timers)}
-		if err := r.timer(&out.Gaps, &t, s, shapes.Of(o)); err != nil {
+		if err := r.timer(&out.Gaps, &t, s, objects.InstanceOf(o)); err != nil {
 			out.Lose(fmt.Errorf("timer %016x: %w", uint64(o.Addr), err))
 			return
 		}
@@ -46,7 +45,7 @@ func (r *Reader) Timers(ctx context.Context) (*answer.Timers, error) {
 // eachTimer calls visit for the timers of each queue, and adds the time stamps of queues and timers to c. It calls lose
 // with the reason if timers are missing.
 func (r *Reader) eachTimer(ctx context.Context, lose func(error), visit func(queue int, short bool, s *queuedTimer, o objects.Object), c *ticks.Clock) error {
-	list, err := static(r.b, "System.Threading.TimerQueue", func(s *timerQueues) *shapes.Static { return &s.Instances })
+	list, err := static(r.b, "System.Threading.TimerQueue", func(s *timerQueues) *objects.StaticField { return &s.Instances })
 	if err != nil {
 		lose(fmt.Errorf("timer queues: %w", err))
 	}
@@ -56,9 +55,9 @@ func (r *Reader) eachTimer(ctx context.Context, lose func(error), visit func(que
 	n := 0
 	for o, err := range refs(list) {
 		var s *timerQueue
-		var at shapes.Instance
+		var at objects.Instance
 		if err == nil {
-			s, at, err = shapes.BindObject[*timerQueue](r.b, o)
+			s, at, err = objects.BindObject[*timerQueue](r.b, o)
 		}
 		if err != nil {
 			lose(fmt.Errorf("timer queue: %w", err))
@@ -73,7 +72,7 @@ func (r *Reader) eachTimer(ctx context.Context, lose func(error), visit func(que
 				first = &s.Short
 			}
 			err := r.chain(ctx, first, at, func(s *queuedTimer, o objects.Object) {
-				c.Note64(s.Start.Int(shapes.Of(o)))
+				c.Note64(s.Start.Int(objects.InstanceOf(o)))
 				visit(n, short, s, o)
 			})
 			if ctx.Err() != nil {
@@ -87,7 +86,7 @@ func (r *Reader) eachTimer(ctx context.Context, lose func(error), visit func(que
 }
 
 // chain follows the timers of one list.
-func (r *Reader) chain(ctx context.Context, first *shapes.Ref, at shapes.Instance, visit func(*queuedTimer, objects.Object)) error {
+func (r *Reader) chain(ctx context.Context, first *objects.RefField, at objects.Instance, visit func(*queuedTimer, objects.Object)) error {
 	o, err := first.Object(at)
 	seen := map[target.Addr]bool{}
 	for err == nil && o.Addr != 0 && ctx.Err() == nil {
@@ -96,8 +95,8 @@ func (r *Reader) chain(ctx context.Context, first *shapes.Ref, at shapes.Instanc
 		}
 		seen[o.Addr] = true
 		var s *queuedTimer
-		var x shapes.Instance
-		if s, x, err = shapes.BindObject[*queuedTimer](r.b, o); err != nil {
+		var x objects.Instance
+		if s, x, err = objects.BindObject[*queuedTimer](r.b, o); err != nil {
 			break
 		}
 		visit(s, o)
@@ -110,7 +109,7 @@ func (r *Reader) chain(ctx context.Context, first *shapes.Ref, at shapes.Instanc
 }
 
 // timer reads one timer.
-func (r *Reader) timer(g *answer.Gaps, t *answer.Timer, s *queuedTimer, at shapes.Instance) error {
+func (r *Reader) timer(g *answer.Gaps, t *answer.Timer, s *queuedTimer, at objects.Instance) error {
 	due, err := s.Due.Uint(at)
 	if err != nil {
 		return err
@@ -160,31 +159,31 @@ func (r *Reader) timer(g *answer.Gaps, t *answer.Timer, s *queuedTimer, at shape
 // Shapes of objects for which the class library creates timers.
 type (
 	delay struct {
-		_ shapes.Type `of:"System.Threading.Tasks.Task+DelayPromise"`
+		_ objects.Shape `of:"System.Threading.Tasks.Task+DelayPromise"`
 	}
 	waitAsync struct {
-		_ shapes.Type `of:"System.Threading.Tasks.Task+CancellationPromise<>"`
+		_ objects.Shape `of:"System.Threading.Tasks.Task+CancellationPromise<>"`
 	}
 )
 
 // purpose determines the purpose of a timer from the argument of its callback.
 func (r *Reader) purpose(g *answer.Gaps, t *answer.Timer, state objects.Object) {
-	if is, _ := shapes.Is[*delay](r.b, state.Type); is {
+	if is, _ := objects.IsShape[*delay](r.b, state.Type); is {
 		t.Kind, t.Owner, t.Awaits = "Task.Delay", state.Addr, r.awaitedBy(g, state)
 		return
 	}
-	if is, _ := shapes.Is[*waitAsync](r.b, state.Type); is {
+	if is, _ := objects.IsShape[*waitAsync](r.b, state.Type); is {
 		t.Kind, t.Owner, t.Awaits = "Task.WaitAsync", state.Addr, r.awaitedBy(g, state)
 		return
 	}
-	if is, _ := shapes.Is[*tokenSource](r.b, state.Type); is {
+	if is, _ := objects.IsShape[*tokenSource](r.b, state.Type); is {
 		t.Kind, t.Owner = "CancellationTokenSource", state.Addr
 		source, err := r.tokenSource(g, state)
 		g.Note(err)
 		t.Cancels = source
 		return
 	}
-	s, at, err := shapes.BindObject[*periodicState](r.b, state)
+	s, at, err := objects.BindObject[*periodicState](r.b, state)
 	if err != nil {
 		return
 	}
@@ -214,7 +213,7 @@ const tokenCallbacks = 16
 
 // tokenSource describes a CancellationTokenSource. Before .NET 6 its callbacks are in several lists.
 func (r *Reader) tokenSource(g *answer.Gaps, o objects.Object) (*answer.TokenSource, error) {
-	s, at, err := shapes.BindObject[*tokenSource](r.b, o)
+	s, at, err := objects.BindObject[*tokenSource](r.b, o)
 	if err != nil {
 		return nil, err
 	}
@@ -268,7 +267,7 @@ func tokenState(n int64, partitions bool) string {
 
 // registered adds the callbacks of a list.
 func (r *Reader) registered(g *answer.Gaps, out *answer.TokenSource, list objects.Object) error {
-	s, at, err := shapes.BindObject[*registrations](r.b, list)
+	s, at, err := objects.BindObject[*registrations](r.b, list)
 	if err != nil {
 		return err
 	}
@@ -281,7 +280,7 @@ func (r *Reader) registered(g *answer.Gaps, out *answer.TokenSource, list object
 		if steps&(steps-1) == 0 {
 			mark = o.Addr
 		}
-		n, x, bad := shapes.BindObject[*callbackNode](r.b, o)
+		n, x, bad := objects.BindObject[*callbackNode](r.b, o)
 		if bad != nil {
 			return bad
 		}
@@ -293,7 +292,7 @@ func (r *Reader) registered(g *answer.Gaps, out *answer.TokenSource, list object
 	return err
 }
 
-func (r *Reader) cancellationTarget(g *answer.Gaps, o objects.Object, n *callbackNode, at shapes.Instance) answer.CancellationTarget {
+func (r *Reader) cancellationTarget(g *answer.Gaps, o objects.Object, n *callbackNode, at objects.Instance) answer.CancellationTarget {
 	out := answer.CancellationTarget{Node: o.Addr}
 	if err := r.setMethod(g, &out.Method, &n.Callback, at); err != nil {
 		out.Method = g.Text("", err)

@@ -12,7 +12,7 @@ import (
 	"github.com/sosgo/sosgo/internal/app/stacks"
 	"github.com/sosgo/sosgo/internal/app/threadpool"
 	"github.com/sosgo/sosgo/internal/test/testdump"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/internal/threads"
 )
 
 // TestWindowsPool reads the Windows pool: three workers block, seven items wait. The runtime does not mark its workers.

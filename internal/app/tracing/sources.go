@@ -11,58 +11,56 @@ import (
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/collections"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
 
 type (
 	sourceAnchor struct {
-		_ shapes.Type `of:"System.Diagnostics.Tracing.EventSource|System.Diagnostics.Tracing.CounterGroup"`
+		_ objects.Shape `of:"System.Diagnostics.Tracing.EventSource|System.Diagnostics.Tracing.CounterGroup"`
 	}
 	eventSource struct {
-		_           shapes.Type `of:"System.Diagnostics.Tracing.EventSource"`
-		Name        shapes.Ref  `field:"m_name"`
-		Enabled     shapes.Int  `field:"m_eventSourceEnabled"`
-		Disposed    shapes.Int  `field:"m_eventSourceDisposed"`
-		Level       shapes.Int  `field:"m_level"`
-		Keywords    shapes.Int  `field:"m_matchAnyKeyword"`
-		Failure     shapes.Ref  `field:"m_constructionException"`
-		Dispatchers shapes.Ref  `field:"m_Dispatchers"`
-		EventPipe   shapes.Ref  `field:"m_eventPipeProvider,optional"`
-		ETW         shapes.Ref  `field:"m_etwProvider,optional"`
+		_           objects.Shape    `of:"System.Diagnostics.Tracing.EventSource"`
+		Name        objects.RefField `field:"m_name"`
+		Enabled     objects.IntField `field:"m_eventSourceEnabled"`
+		Disposed    objects.IntField `field:"m_eventSourceDisposed"`
+		Level       objects.IntField `field:"m_level"`
+		Keywords    objects.IntField `field:"m_matchAnyKeyword"`
+		Failure     objects.RefField `field:"m_constructionException"`
+		Dispatchers objects.RefField `field:"m_Dispatchers"`
+		EventPipe   objects.RefField `field:"m_eventPipeProvider,optional"`
+		ETW         objects.RefField `field:"m_etwProvider,optional"`
 	}
 	// A dispatcher sends the events of a source to a listener.
 	dispatcher struct {
-		_        shapes.Type `of:"System.Diagnostics.Tracing.EventDispatcher"`
-		Listener shapes.Ref  `field:"m_Listener"`
-		Events   shapes.Ref  `field:"m_EventEnabled"` // bool[]; since .NET 10 a dictionary
-		Next     shapes.Ref  `field:"m_Next"`
+		_        objects.Shape    `of:"System.Diagnostics.Tracing.EventDispatcher"`
+		Listener objects.RefField `field:"m_Listener"`
+		Events   objects.RefField `field:"m_EventEnabled"` // bool[]; since .NET 10 a dictionary
+		Next     objects.RefField `field:"m_Next"`
 	}
 	// A provider connects a source to EventPipe or ETW. Before .NET 8 it has the fields of providerState itself.
 	provider struct {
-		_        shapes.Type `of:"System.Diagnostics.Tracing.EventProvider"`
-		State    shapes.Ref  `field:"_eventProvider|m_eventProvider"`
-		Enabled  shapes.Int  `field:"m_enabled,optional"`
-		Level    shapes.Int  `field:"m_level,optional"`
-		Keywords shapes.Int  `field:"m_anyKeywordMask,optional"`
+		_        objects.Shape    `of:"System.Diagnostics.Tracing.EventProvider"`
+		State    objects.RefField `field:"_eventProvider|m_eventProvider"`
+		Enabled  objects.IntField `field:"m_enabled,optional"`
+		Level    objects.IntField `field:"m_level,optional"`
+		Keywords objects.IntField `field:"m_anyKeywordMask,optional"`
 	}
 	providerState struct {
-		_        shapes.Type `of:"System.Diagnostics.Tracing.EventProviderImpl"`
-		Enabled  shapes.Int  `field:"_enabled"`
-		Level    shapes.Int  `field:"_level"`
-		Keywords shapes.Int  `field:"_anyKeywordMask"`
+		_        objects.Shape    `of:"System.Diagnostics.Tracing.EventProviderImpl"`
+		Enabled  objects.IntField `field:"_enabled"`
+		Level    objects.IntField `field:"_level"`
+		Keywords objects.IntField `field:"_anyKeywordMask"`
 	}
 	pipeProvider struct {
-		_      shapes.Type `of:"System.Diagnostics.Tracing.EventPipeEventProvider"`
-		Handle shapes.Int  `field:"_provHandle|m_provHandle"`
+		_      objects.Shape    `of:"System.Diagnostics.Tracing.EventPipeEventProvider"`
+		Handle objects.IntField `field:"_provHandle|m_provHandle"`
 	}
 	counterGroup struct {
-		_        shapes.Type `of:"System.Diagnostics.Tracing.CounterGroup"`
-		Source   shapes.Ref  `field:"_eventSource"`
-		Counters shapes.Ref  `field:"_counters"`
-		Millis   shapes.Int  `field:"_pollingIntervalInMilliseconds,optional"`
-		Ticks    shapes.Int  `field:"_pollingInterval._ticks,optional"` // .NET 11
+		_        objects.Shape    `of:"System.Diagnostics.Tracing.CounterGroup"`
+		Source   objects.RefField `field:"_eventSource"`
+		Counters objects.RefField `field:"_counters"`
+		Millis   objects.IntField `field:"_pollingIntervalInMilliseconds,optional"`
+		Ticks    objects.IntField `field:"_pollingInterval._ticks,optional"` // .NET 11
 	}
 )
 
@@ -72,17 +70,19 @@ const ticksInMilli = 10_000
 // A Reader reads the event sources of a process and their listeners. It is safe for concurrent use.
 type Reader struct {
 	rt    *dac.Runtime
-	b     *shapes.Binder
-	items *collections.Reader
+	b     *objects.Binder
+	items *objects.Collections
 }
 
 // New returns a Reader that binds types with b.
-func New(rt *dac.Runtime, b *shapes.Binder, c *collections.Reader) *Reader { return &Reader{rt, b, c} }
+func New(rt *dac.Runtime, b *objects.Binder, c *objects.Collections) *Reader {
+	return &Reader{rt, b, c}
+}
 
 // A search gathers the connections of a process's sources.
 type search struct {
 	*Reader
-	g        shapes.Reading
+	g        objects.Reading
 	out      *answer.EventSources
 	native   map[target.Addr]*dac.EventPipeProvider // the providers of EventPipe by address
 	nativeOf error                                  // why native is empty
@@ -92,12 +92,12 @@ type search struct {
 
 // Sources lists the EventSources, enabled ones first, with their listeners and EventPipe providers. The error is ctx's.
 func (r *Reader) Sources(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.EventSources, error) {
-	out := &answer.EventSources{Sources: []answer.EventSource{}, Sessions: answer.Maybe[int64]{Err: shapes.ErrNoField}}
-	s := &search{r, shapes.Reading{Gaps: &out.Gaps, Binder: r.b}, out, nil, nil, map[target.Addr]target.Addr{}, map[target.Addr]*answer.EventCounters{}}
-	for object := range shapes.OnObjects[*sourceAnchor](ctx, s.g, h, o) {
-		if e, x := shapes.As[*eventSource](s.g, object); e != nil {
+	out := &answer.EventSources{Sources: []answer.EventSource{}, Sessions: answer.Maybe[int64]{Err: objects.ErrNoField}}
+	s := &search{r, objects.Reading{Gaps: &out.Gaps, Binder: r.b}, out, nil, nil, map[target.Addr]target.Addr{}, map[target.Addr]*answer.EventCounters{}}
+	for object := range objects.ReadObjects[*sourceAnchor](ctx, s.g, h, o) {
+		if e, x := objects.BindAs[*eventSource](s.g, object); e != nil {
 			out.Sources = append(out.Sources, s.source(object, e, x))
-		} else if c, x := shapes.As[*counterGroup](s.g, object); c != nil {
+		} else if c, x := objects.BindAs[*counterGroup](s.g, object); c != nil {
 			s.group(c, x)
 		}
 	}
@@ -140,7 +140,7 @@ func sessions(bits uint64) answer.EventSessions {
 }
 
 // source describes a source.
-func (s *search) source(o objects.Object, e *eventSource, x shapes.Instance) answer.EventSource {
+func (s *search) source(o objects.Object, e *eventSource, x objects.Instance) answer.EventSource {
 	g := s.g
 	out := answer.EventSource{Address: o.Addr, Name: g.TextAt(&e.Name, x), Type: g.TypeText(o), Enabled: g.BoolAt(&e.Enabled, x), Disposed: g.BoolAt(&e.Disposed, x),
 		Level: g.EnumAt(&e.Level, x), Keywords: hex(g.IntAt(&e.Keywords, x)), Listeners: []answer.EventListener{}}
@@ -148,7 +148,7 @@ func (s *search) source(o objects.Object, e *eventSource, x shapes.Instance) ans
 		out.Failure = g.TypeText(f)
 	}
 	out.EventPipe, out.ETW = s.provider(o.Addr, &e.EventPipe, x), s.provider(0, &e.ETW, x)
-	d, at := shapes.At[*dispatcher](g, &e.Dispatchers, x)
+	d, at := objects.BindAt[*dispatcher](g, &e.Dispatchers, x)
 	for n := 0; d != nil; n++ {
 		if n == limits.EventListeners {
 			g.Note(target.Corruptf("event source %016x has more than %d listeners", uint64(o.Addr), n))
@@ -162,7 +162,7 @@ func (s *search) source(o objects.Object, e *eventSource, x shapes.Instance) ans
 		if l.Events.Err != nil || l.Events.Value > 0 {
 			out.Listeners = append(out.Listeners, l)
 		}
-		d, at = shapes.At[*dispatcher](g, &d.Next, at)
+		d, at = objects.BindAt[*dispatcher](g, &d.Next, at)
 	}
 	return out
 }
@@ -199,15 +199,15 @@ func (s *search) enabled(o objects.Object) answer.Maybe[int64] {
 
 // provider describes a connection of a source, and records the handle of EventPipe's provider if source is not 0. It
 // returns nil for a null field.
-func (s *search) provider(source target.Addr, f *shapes.Ref, x shapes.Instance) *answer.EventProvider {
+func (s *search) provider(source target.Addr, f *objects.RefField, x objects.Instance) *answer.EventProvider {
 	g := s.g
-	p, at := shapes.At[*provider](g, f, x)
+	p, at := objects.BindAt[*provider](g, f, x)
 	if p == nil {
 		return nil
 	}
-	out := &answer.EventProvider{Sessions: answer.Maybe[answer.EventSessions]{Err: shapes.ErrNoField}}
+	out := &answer.EventProvider{Sessions: answer.Maybe[answer.EventSessions]{Err: objects.ErrNoField}}
 	state := g.ObjectAt(&p.State, at)
-	if n, in := shapes.As[*pipeProvider](g, state); n != nil && source != 0 {
+	if n, in := objects.BindAs[*pipeProvider](g, state); n != nil && source != 0 {
 		if h := g.IntAt(&n.Handle, in); h.Err == nil && h.Value != 0 {
 			s.handles[source] = target.Addr(h.Value)
 		}
@@ -216,7 +216,7 @@ func (s *search) provider(source target.Addr, f *shapes.Ref, x shapes.Instance) 
 		out.Enabled, out.Level, out.Keywords = g.BoolAt(&p.Enabled, at), g.IntAt(&p.Level, at), hex(g.IntAt(&p.Keywords, at))
 		return out
 	}
-	i, in := shapes.As[*providerState](g, state)
+	i, in := objects.BindAs[*providerState](g, state)
 	if i == nil {
 		return nil
 	}
@@ -225,9 +225,9 @@ func (s *search) provider(source target.Addr, f *shapes.Ref, x shapes.Instance) 
 }
 
 // group records how often the counters of a source are read.
-func (s *search) group(c *counterGroup, x shapes.Instance) {
+func (s *search) group(c *counterGroup, x objects.Instance) {
 	g := s.g
-	out := &answer.EventCounters{Count: answer.Maybe[int64]{Err: shapes.ErrNoField}}
+	out := &answer.EventCounters{Count: answer.Maybe[int64]{Err: objects.ErrNoField}}
 	if list := g.ObjectAt(&c.Counters, x); list.Addr != 0 {
 		var n uint64
 		l, err := s.items.Of(list)

@@ -14,10 +14,9 @@ import (
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/collections"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/query"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -104,7 +103,7 @@ func show(ctx context.Context, c *process.Call, out *answer.Object, o DescribeOp
 }
 
 // Items lists the elements of a collection. Another object is an error.
-func Items(ctx context.Context, p *process.Process, collection target.Addr, o collections.Options) (*answer.Collection, error) {
+func Items(ctx context.Context, p *process.Process, collection target.Addr, o objects.CollectionOptions) (*answer.Collection, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.Collection, error) {
 		r, err := c.Collections()
 		if err != nil {
@@ -140,13 +139,13 @@ func Statics(ctx context.Context, p *process.Process, o objects.StaticsOptions) 
 }
 
 // named completes the threads of thread statics from list.
-func named(fields iter.Seq2[answer.StaticField, error], list []threads.Thread) iter.Seq2[answer.StaticField, error] {
+func named(fields iter.Seq2[answer.StaticField, error], list []stackwalk.Thread) iter.Seq2[answer.StaticField, error] {
 	return func(yield func(answer.StaticField, error) bool) {
 		owners := map[uint32]*answer.Thread{} // by managed id
 		for f, err := range fields {
 			if f.Thread != nil {
 				id := f.Thread.ManagedID
-				if t := threads.ByManagedID(list, id); owners[id] == nil && t != nil {
+				if t := stackwalk.ThreadByManagedID(list, id); owners[id] == nil && t != nil {
 					var gaps answer.Gaps
 					d := t.Describe(&gaps)
 					owners[id] = &d

@@ -9,8 +9,7 @@ import (
 	"github.com/sosgo/sosgo/internal/app/waste/internal/marks"
 	"github.com/sosgo/sosgo/internal/app/waste/internal/stores"
 	"github.com/sosgo/sosgo/internal/test/testdump"
-	"github.com/sosgo/sosgo/objects/collections"
-	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -19,7 +18,7 @@ func TestCollectionOf(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	r, err := d.Objects()
 	require.NoError(t, err)
-	known := collections.New(shapes.New(r, nil))
+	known := objects.NewCollections(objects.NewBinder(r, nil))
 	for name, want := range map[string]int{"System.Text.StringBuilder": 1, "System.Collections.Hashtable": 1, "System.Collections.ArrayList": 1, "System.Exception": -1} {
 		found := false
 		for typ, err := range r.TypeByName(name, "") {

@@ -8,8 +8,6 @@ import (
 	"github.com/sosgo/sosgo/internal/app/waste/internal/stores"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/collections"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -48,7 +46,7 @@ type plan struct {
 // plans is safe for concurrent use.
 type plans struct {
 	r           *objects.Reader
-	collections *collections.Reader
+	collections *objects.Collections
 	string      target.Addr
 
 	mu     sync.RWMutex
@@ -57,7 +55,7 @@ type plans struct {
 }
 
 func newPlans(r *objects.Reader) *plans {
-	return &plans{r: r, collections: collections.New(shapes.New(r, nil)), string: r.Runtime().WellKnown().String, byType: map[*dac.MethodTable]*plan{}}
+	return &plans{r: r, collections: objects.NewCollections(objects.NewBinder(r, nil)), string: r.Runtime().WellKnown().String, byType: map[*dac.MethodTable]*plan{}}
 }
 
 func (p *plans) of(mt *dac.MethodTable) *plan {

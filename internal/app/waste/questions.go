@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/graph/roots"
+	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/process"
 )
@@ -79,11 +79,11 @@ func locals(ctx context.Context, c *process.Call) ([]Local, error) {
 	}
 	var list []Local
 	missing, first := 0, error(nil)
-	for root, err := range reader.All(ctx, roots.Options{}) {
+	for root, err := range reader.All(ctx, graph.RootOptions{}) {
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
-		case root.Kind != roots.KindStack:
+		case root.Kind != graph.RootStack:
 		case err != nil:
 			missing, first = missing+1, cmp.Or(first, err)
 		default:

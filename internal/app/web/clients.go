@@ -11,7 +11,6 @@ import (
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -19,74 +18,74 @@ import (
 // requests in _waiters. .NET 9 keeps idle connections in the stack _http11Connections.
 type (
 	clientAnchor struct {
-		_ shapes.Type `of:"System.Net.Http.HttpClient|System.Net.Http.SocketsHttpHandler|System.Net.Http.HttpConnectionPool|System.Net.Http.HttpConnection|System.Net.Http.Http2Connection|System.Net.Http.Http3Connection"`
+		_ objects.Shape `of:"System.Net.Http.HttpClient|System.Net.Http.SocketsHttpHandler|System.Net.Http.HttpConnectionPool|System.Net.Http.HttpConnection|System.Net.Http.Http2Connection|System.Net.Http.Http3Connection"`
 	}
 	httpPool struct {
-		_         shapes.Type `of:"System.Net.Http.HttpConnectionPool"`
-		Kind      shapes.Int  `field:"_kind"`
-		Authority shapes.Ref  `field:"_originAuthority,optional"`
-		Host      shapes.Ref  `field:"_host,optional"`
-		Port      shapes.Int  `field:"_port,optional"`
-		Disposed  shapes.Int  `field:"_disposed,optional"`
-		Max       shapes.Int  `field:"_maxHttp11Connections|_maxConnections,optional"`
-		Count     shapes.Int  `field:"_associatedHttp11ConnectionCount|_associatedConnectionCount,optional"`
-		Opening   shapes.Int  `field:"_pendingHttp11ConnectionCount,optional"`
-		Idle      shapes.Ref  `field:"_http11Connections|_availableHttp11Connections|_idleConnections,optional"`
-		Queue     shapes.Ref  `field:"_waiters,optional"`
-		HTTP2     shapes.Int  `field:"_associatedHttp2ConnectionCount,optional"`
-		HTTP3     shapes.Int  `field:"_associatedHttp3ConnectionCount,optional"`
+		_         objects.Shape    `of:"System.Net.Http.HttpConnectionPool"`
+		Kind      objects.IntField `field:"_kind"`
+		Authority objects.RefField `field:"_originAuthority,optional"`
+		Host      objects.RefField `field:"_host,optional"`
+		Port      objects.IntField `field:"_port,optional"`
+		Disposed  objects.IntField `field:"_disposed,optional"`
+		Max       objects.IntField `field:"_maxHttp11Connections|_maxConnections,optional"`
+		Count     objects.IntField `field:"_associatedHttp11ConnectionCount|_associatedConnectionCount,optional"`
+		Opening   objects.IntField `field:"_pendingHttp11ConnectionCount,optional"`
+		Idle      objects.RefField `field:"_http11Connections|_availableHttp11Connections|_idleConnections,optional"`
+		Queue     objects.RefField `field:"_waiters,optional"`
+		HTTP2     objects.IntField `field:"_associatedHttp2ConnectionCount,optional"`
+		HTTP3     objects.IntField `field:"_associatedHttp3ConnectionCount,optional"`
 
-		Queue11Ref shapes.Value `field:"_http11RequestQueue,optional"`
-		Queue2Ref  shapes.Value `field:"_http2RequestQueue,optional"`
-		Queue3Ref  shapes.Value `field:"_http3RequestQueue,optional"`
+		Queue11Ref objects.ValueField `field:"_http11RequestQueue,optional"`
+		Queue2Ref  objects.ValueField `field:"_http2RequestQueue,optional"`
+		Queue3Ref  objects.ValueField `field:"_http3RequestQueue,optional"`
 	}
 	authority struct {
-		_    shapes.Type `of:"System.Net.Http.HttpAuthority"`
-		Host shapes.Ref  `field:"<IdnHost>"`
-		Port shapes.Int  `field:"<Port>"`
+		_    objects.Shape    `of:"System.Net.Http.HttpAuthority"`
+		Host objects.RefField `field:"<IdnHost>"`
+		Port objects.IntField `field:"<Port>"`
 	}
 	// A requestQueue is a class in some versions and a value type in others. In .NET 6 it contains a Queue, which is
 	// also a ring buffer.
 	requestQueue struct {
-		_    shapes.Type `of:"System.Net.Http.RequestQueue<>|System.Net.Http.HttpConnectionPool+RequestQueue<>"`
+		_    objects.Shape `of:"System.Net.Http.RequestQueue<>|System.Net.Http.HttpConnectionPool+RequestQueue<>"`
 		Ring *queueRing
 		List *queueList
 	}
 	queueRing struct {
-		Array shapes.Ref `field:"_array"`
-		Head  shapes.Int `field:"_head"`
-		Size  shapes.Int `field:"_size"`
+		Array objects.RefField `field:"_array"`
+		Head  objects.IntField `field:"_head"`
+		Size  objects.IntField `field:"_size"`
 	}
 	queueList struct {
-		Queue shapes.Ref `field:"_queue"`
+		Queue objects.RefField `field:"_queue"`
 	}
 	queueItem struct {
-		Request shapes.Ref `field:"Request"`
-		Waiter  shapes.Ref `field:"Waiter,optional"`
+		Request objects.RefField `field:"Request"`
+		Waiter  objects.RefField `field:"Waiter,optional"`
 	}
 	// A queueWaiter is the promise of a connection (TaskCompletionSource). A request that was canceled or got another
 	// connection stays in the queue, with a completed promise, until a connection of the pool dequeues it.
 	queueWaiter struct {
-		Task shapes.Ref `field:"_task"`
+		Task objects.RefField `field:"_task"`
 	}
 	waiterTask struct {
-		_     shapes.Type `of:"System.Threading.Tasks.Task<>"`
-		Flags shapes.Int  `field:"m_stateFlags"`
+		_     objects.Shape    `of:"System.Threading.Tasks.Task<>"`
+		Flags objects.IntField `field:"m_stateFlags"`
 	}
 	pooled struct {
-		_    shapes.Type `of:"System.Net.Http.HttpConnectionBase|System.Net.Http.HttpConnection|System.Net.Http.Http2Connection|System.Net.Http.Http3Connection"`
-		Pool shapes.Ref  `field:"_pool"`
+		_    objects.Shape    `of:"System.Net.Http.HttpConnectionBase|System.Net.Http.HttpConnection|System.Net.Http.Http2Connection|System.Net.Http.Http3Connection"`
+		Pool objects.RefField `field:"_pool"`
 	}
 	connection1 struct {
-		_       shapes.Type `of:"System.Net.Http.HttpConnection"`
-		Current shapes.Ref  `field:"_currentRequest"`
+		_       objects.Shape    `of:"System.Net.Http.HttpConnection"`
+		Current objects.RefField `field:"_currentRequest"`
 	}
 	connection2 struct {
-		_       shapes.Type `of:"System.Net.Http.Http2Connection|System.Net.Http.Http3Connection"`
-		Streams shapes.Ref  `field:"_httpStreams|_activeRequests"`
+		_       objects.Shape    `of:"System.Net.Http.Http2Connection|System.Net.Http.Http3Connection"`
+		Streams objects.RefField `field:"_httpStreams|_activeRequests"`
 	}
 	stream2 struct {
-		Request shapes.Ref `field:"_request"`
+		Request objects.RefField `field:"_request"`
 	}
 )
 
@@ -106,14 +105,14 @@ func (r *Reader) Clients(ctx context.Context, h *heap.Heap, o ClientOptions) (*a
 	g := r.reading(&out.Gaps)
 	index := map[target.Addr]int{}
 	var connections []objects.Object
-	for object := range shapes.OnObjects[*clientAnchor](ctx, g, h, o.Scan) {
-		if s, x := shapes.As[*httpClient](g, object); s != nil {
+	for object := range objects.ReadObjects[*clientAnchor](ctx, g, h, o.Scan) {
+		if s, x := objects.BindAs[*httpClient](g, object); s != nil {
 			if out.Clients++; len(out.List) < limits.HTTPClients {
 				out.List = append(out.List, r.client(g, object, s, x))
 			}
 		} else if is[*socketsHandler](r, object) {
 			out.Handlers++
-		} else if s, x := shapes.As[*httpPool](g, object); s != nil {
+		} else if s, x := objects.BindAs[*httpPool](g, object); s != nil {
 			index[object.Addr] = len(out.Pools)
 			out.Pools = append(out.Pools, r.pool(g, object, s, x))
 		} else {
@@ -125,7 +124,7 @@ func (r *Reader) Clients(ctx context.Context, h *heap.Heap, o ClientOptions) (*a
 	}
 	out.More = out.Clients - len(out.List)
 	for _, c := range connections {
-		s, x := shapes.As[*pooled](g, c)
+		s, x := objects.BindAs[*pooled](g, c)
 		if s == nil {
 			continue
 		}
@@ -158,14 +157,14 @@ func (r *Reader) Clients(ctx context.Context, h *heap.Heap, o ClientOptions) (*a
 }
 
 // senders finds the code that awaits requests, and how long HttpClient has worked on each.
-func (r *Reader) senders(ctx context.Context, g shapes.Reading, h *heap.Heap, o ClientOptions, out *answer.HTTPClients) error {
+func (r *Reader) senders(ctx context.Context, g objects.Reading, h *heap.Heap, o ClientOptions, out *answer.HTTPClients) error {
 	var all []*answer.HTTPWait
 	at := map[target.Addr]int{}
 	for i := range out.Pools {
 		for _, list := range [][]answer.HTTPWait{out.Pools[i].Running, out.Pools[i].Waiting} {
 			for n := range list {
 				w := &list[n]
-				w.Age.Err, w.Timeout.Err = shapes.ErrNoField, shapes.ErrNoField
+				w.Age.Err, w.Timeout.Err = objects.ErrNoField, objects.ErrNoField
 				if w.Request == 0 {
 					continue
 				}
@@ -211,12 +210,12 @@ func (r *Reader) senders(ctx context.Context, g shapes.Reading, h *heap.Heap, o 
 }
 
 // began reads the start of a request from the timer of its timeout. It ignores objects without such a timer.
-func (r *Reader) began(g shapes.Reading, w *answer.HTTPWait, source objects.Object, clock answer.Maybe[int64]) {
-	s, x := shapes.As[*cancellation](g, source)
+func (r *Reader) began(g objects.Reading, w *answer.HTTPWait, source objects.Object, clock answer.Maybe[int64]) {
+	s, x := objects.BindAs[*cancellation](g, source)
 	if s == nil {
 		return
 	}
-	t, x := shapes.At[*queueTimer](g, &s.Timer, x)
+	t, x := objects.BindAt[*queueTimer](g, &s.Timer, x)
 	if t == nil {
 		return // no timeout
 	}
@@ -229,17 +228,17 @@ func (r *Reader) began(g shapes.Reading, w *answer.HTTPWait, source objects.Obje
 
 // is reports whether an object has one of a shape's types.
 func is[S any](r *Reader, o objects.Object) bool {
-	ok, err := shapes.Is[S](r.b, o.Type)
+	ok, err := objects.IsShape[S](r.b, o.Type)
 	return ok && err == nil
 }
 
 // pool describes one pool.
-func (r *Reader) pool(g shapes.Reading, o objects.Object, s *httpPool, x shapes.Instance) answer.HTTPPool {
+func (r *Reader) pool(g objects.Reading, o objects.Object, s *httpPool, x objects.Instance) answer.HTTPPool {
 	out := answer.HTTPPool{Address: o.Addr, Kind: g.EnumAt(&s.Kind, x), Max: g.IntAt(&s.Max, x), Count: g.IntAt(&s.Count, x), Opening: g.IntAt(&s.Opening, x),
 		HTTP2: g.IntAt(&s.HTTP2, x), HTTP3: g.IntAt(&s.HTTP3, x), Disposed: g.BoolAt(&s.Disposed, x).Value,
-		Idle: answer.Maybe[int64]{Err: shapes.ErrNoField}, Waiting: []answer.HTTPWait{}, Running: []answer.HTTPWait{}}
+		Idle: answer.Maybe[int64]{Err: objects.ErrNoField}, Waiting: []answer.HTTPWait{}, Running: []answer.HTTPWait{}}
 	out.Host, out.Port = g.TextAt(&s.Host, x), g.IntAt(&s.Port, x)
-	if a, at := shapes.At[*authority](g, &s.Authority, x); a != nil {
+	if a, at := objects.BindAt[*authority](g, &s.Authority, x); a != nil {
 		out.Host, out.Port = g.TextAt(&a.Host, at), g.IntAt(&a.Port, at)
 	}
 	if s.Idle.Has() {
@@ -250,14 +249,14 @@ func (r *Reader) pool(g shapes.Reading, o objects.Object, s *httpPool, x shapes.
 	}
 	// The queues of all HTTP versions have the same fields, but the types of unused queues are not loaded.
 	var layout *requestQueue
-	for _, q := range []*shapes.Value{&s.Queue11Ref, &s.Queue2Ref, &s.Queue3Ref} {
+	for _, q := range []*objects.ValueField{&s.Queue11Ref, &s.Queue2Ref, &s.Queue3Ref} {
 		if !q.Has() {
 			continue
 		}
 		v := q.Value(x)
 		known, at, err := r.bindQueue(v)
 		if known == nil && layout != nil && v.Kind() == objects.KindStruct {
-			known, at, err = layout, shapes.Instance(v.Location()), nil
+			known, at, err = layout, objects.Instance(v.Location()), nil
 		}
 		if known != nil {
 			layout = known
@@ -269,7 +268,7 @@ func (r *Reader) pool(g shapes.Reading, o objects.Object, s *httpPool, x shapes.
 }
 
 // length returns the number of items in the collection in a field.
-func (r *Reader) length(g shapes.Reading, f *shapes.Ref, x shapes.Instance) answer.Maybe[int64] {
+func (r *Reader) length(g objects.Reading, f *objects.RefField, x objects.Instance) answer.Maybe[int64] {
 	o, err := f.Object(x)
 	if err != nil || o.Addr == 0 {
 		g.Note(err)
@@ -292,14 +291,14 @@ func (r *Reader) length(g shapes.Reading, f *shapes.Ref, x shapes.Instance) answ
 }
 
 // bindQueue binds the shape of a queue, which is a value type or an object. It returns nil for null.
-func (r *Reader) bindQueue(v objects.Value) (*requestQueue, shapes.Instance, error) {
+func (r *Reader) bindQueue(v objects.Value) (*requestQueue, objects.Instance, error) {
 	if v.Kind() == objects.KindStruct {
 		s, err := v.Struct()
 		if err != nil {
 			return nil, 0, err
 		}
-		q, err := shapes.Bind[*requestQueue](r.b, s.Type)
-		return q, shapes.In(s), err
+		q, err := objects.Bind[*requestQueue](r.b, s.Type)
+		return q, objects.InstanceIn(s), err
 	}
 	if v.IsNull() {
 		return nil, 0, nil
@@ -308,11 +307,11 @@ func (r *Reader) bindQueue(v objects.Value) (*requestQueue, shapes.Instance, err
 	if err != nil {
 		return nil, 0, err
 	}
-	return shapes.BindObject[*requestQueue](r.b, o)
+	return objects.BindObject[*requestQueue](r.b, o)
 }
 
 // queue adds the requests of a RequestQueue, a ring buffer.
-func (r *Reader) queue(g shapes.Reading, out *answer.HTTPPool, s *requestQueue, x shapes.Instance) error {
+func (r *Reader) queue(g objects.Reading, out *answer.HTTPPool, s *requestQueue, x objects.Instance) error {
 	if s.Ring != nil {
 		return r.ring(g, out, s.Ring, x)
 	}
@@ -320,7 +319,7 @@ func (r *Reader) queue(g shapes.Reading, out *answer.HTTPPool, s *requestQueue, 
 	if err != nil || o.Addr == 0 { // created when the first request waits
 		return err
 	}
-	ring, at, err := shapes.BindObject[*queueRing](r.b, o)
+	ring, at, err := objects.BindObject[*queueRing](r.b, o)
 	if err != nil {
 		return err
 	}
@@ -328,7 +327,7 @@ func (r *Reader) queue(g shapes.Reading, out *answer.HTTPPool, s *requestQueue, 
 }
 
 // ring adds the requests in a ring buffer.
-func (r *Reader) ring(g shapes.Reading, out *answer.HTTPPool, s *queueRing, x shapes.Instance) error {
+func (r *Reader) ring(g objects.Reading, out *answer.HTTPPool, s *queueRing, x objects.Instance) error {
 	size, err := s.Size.Int(x)
 	if err != nil || size == 0 {
 		return err
@@ -341,7 +340,7 @@ func (r *Reader) ring(g shapes.Reading, out *answer.HTTPPool, s *queueRing, x sh
 	if err != nil {
 		return err
 	}
-	item, a, err := shapes.Elements[*queueItem](r.b, o)
+	item, a, err := objects.BindElements[*queueItem](r.b, o)
 	if err != nil {
 		return err
 	}
@@ -355,8 +354,8 @@ func (r *Reader) ring(g shapes.Reading, out *answer.HTTPPool, s *queueRing, x sh
 			g.Note(err)
 			continue
 		}
-		if w, x := shapes.At[*queueWaiter](g, &item.Waiter, at); w != nil {
-			if t, x := shapes.At[*waiterTask](g, &w.Task, x); t != nil && tasks.Flags(g.IntAt(&t.Flags, x).Value).Completed() {
+		if w, x := objects.BindAt[*queueWaiter](g, &item.Waiter, at); w != nil {
+			if t, x := objects.BindAt[*waiterTask](g, &w.Task, x); t != nil && tasks.Flags(g.IntAt(&t.Flags, x).Value).Completed() {
 				continue
 			}
 		}
@@ -366,7 +365,7 @@ func (r *Reader) ring(g shapes.Reading, out *answer.HTTPPool, s *queueRing, x sh
 }
 
 // waiters counts the requests that wait in a pool of .NET 5 or earlier, which keeps only their tasks.
-func (r *Reader) waiters(g shapes.Reading, out *answer.HTTPPool, f *shapes.Ref, x shapes.Instance) {
+func (r *Reader) waiters(g objects.Reading, out *answer.HTTPPool, f *objects.RefField, x objects.Instance) {
 	n := r.length(g, f, x)
 	for range n.Value {
 		out.Waiting = append(out.Waiting, answer.HTTPWait{})
@@ -374,8 +373,8 @@ func (r *Reader) waiters(g shapes.Reading, out *answer.HTTPPool, f *shapes.Ref, 
 }
 
 // running adds the request in progress on a connection.
-func (r *Reader) running(g shapes.Reading, out *answer.HTTPPool, o objects.Object) {
-	if c, x := shapes.As[*connection1](g, o); c != nil {
+func (r *Reader) running(g objects.Reading, out *answer.HTTPPool, o objects.Object) {
+	if c, x := objects.BindAs[*connection1](g, o); c != nil {
 		request, err := c.Current.Object(x)
 		g.Note(err)
 		if err == nil && request.Addr != 0 {
@@ -383,7 +382,7 @@ func (r *Reader) running(g shapes.Reading, out *answer.HTTPPool, o objects.Objec
 		}
 		return
 	}
-	c, x := shapes.As[*connection2](g, o)
+	c, x := objects.BindAs[*connection2](g, o)
 	if c == nil {
 		return
 	}
@@ -396,7 +395,7 @@ func (r *Reader) running(g shapes.Reading, out *answer.HTTPPool, o objects.Objec
 			g.Note(err)
 			continue
 		}
-		if s, x := shapes.As[*stream2](g, stream); s != nil {
+		if s, x := objects.BindAs[*stream2](g, stream); s != nil {
 			request, err := s.Request.Object(x)
 			g.Note(err)
 			if err == nil && request.Addr != 0 {
@@ -407,7 +406,7 @@ func (r *Reader) running(g shapes.Reading, out *answer.HTTPPool, o objects.Objec
 }
 
 // wait describes a request in a pool.
-func (r *Reader) wait(g shapes.Reading, request objects.Object, connection target.Addr) answer.HTTPWait {
+func (r *Reader) wait(g objects.Reading, request objects.Object, connection target.Addr) answer.HTTPWait {
 	out := answer.HTTPWait{Request: request.Addr, Connection: connection}
 	if request.Addr == 0 {
 		return out

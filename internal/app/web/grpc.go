@@ -10,7 +10,6 @@ import (
 	"github.com/sosgo/sosgo/internal/app/flows"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -18,54 +17,54 @@ import (
 // 2.80 and are not tested on a dump.
 type (
 	grpcAnchor struct {
-		_ shapes.Type `of:"Grpc.Net.Client.Internal.GrpcCall<,>|Grpc.AspNetCore.Server.Internal.HttpContextServerCallContext"`
+		_ objects.Shape `of:"Grpc.Net.Client.Internal.GrpcCall<,>|Grpc.AspNetCore.Server.Internal.HttpContextServerCallContext"`
 	}
 	// A grpcSent is a call that the process sends. Since 2.29 some of its fields are in a base class.
 	grpcSent struct {
-		_        shapes.Type `of:"Grpc.Net.Client.Internal.GrpcCall<,>"`
-		Method   shapes.Ref  `field:"<Method>"`
-		Info     shapes.Ref  `field:"_grpcMethodInfo"`
-		Done     shapes.Ref  `field:"_callTcs"`
-		Deadline shapes.Int  `field:"_deadline._dateData,optional"`
-		Attempt  shapes.Int  `field:"_attemptCount,optional"`
-		Sent     shapes.Int  `field:"<MessagesWritten>,optional"`
-		Received shapes.Int  `field:"<MessagesRead>,optional"`
-		Response shapes.Ref  `field:"<HttpResponse>,optional"`
+		_        objects.Shape    `of:"Grpc.Net.Client.Internal.GrpcCall<,>"`
+		Method   objects.RefField `field:"<Method>"`
+		Info     objects.RefField `field:"_grpcMethodInfo"`
+		Done     objects.RefField `field:"_callTcs"`
+		Deadline objects.IntField `field:"_deadline._dateData,optional"`
+		Attempt  objects.IntField `field:"_attemptCount,optional"`
+		Sent     objects.IntField `field:"<MessagesWritten>,optional"`
+		Received objects.IntField `field:"<MessagesRead>,optional"`
+		Response objects.RefField `field:"<HttpResponse>,optional"`
 	}
 	grpcMethod struct {
-		_    shapes.Type `of:"Grpc.Core.Method<,>"`
-		Kind shapes.Int  `field:"type"`
-		Name shapes.Ref  `field:"fullName"`
+		_    objects.Shape    `of:"Grpc.Core.Method<,>"`
+		Kind objects.IntField `field:"type"`
+		Name objects.RefField `field:"fullName"`
 	}
 	grpcMethodInfo struct {
-		_   shapes.Type `of:"Grpc.Net.Client.Internal.GrpcMethodInfo"`
-		URI shapes.Ref  `field:"<CallUri>"`
+		_   objects.Shape    `of:"Grpc.Net.Client.Internal.GrpcMethodInfo"`
+		URI objects.RefField `field:"<CallUri>"`
 	}
 	// A grpcOutcome is the task that completes with a call. Its result is the status.
 	grpcOutcome struct {
-		Task shapes.Ref `field:"_task"`
+		Task objects.RefField `field:"_task"`
 	}
 	grpcTask struct {
-		_      shapes.Type `of:"System.Threading.Tasks.Task<>"`
-		Flags  shapes.Int  `field:"m_stateFlags"`
-		Status shapes.Int  `field:"m_result.<StatusCode>,optional"`
-		Detail shapes.Ref  `field:"m_result.<Detail>,optional"`
+		_      objects.Shape    `of:"System.Threading.Tasks.Task<>"`
+		Flags  objects.IntField `field:"m_stateFlags"`
+		Status objects.IntField `field:"m_result.<StatusCode>,optional"`
+		Detail objects.RefField `field:"m_result.<Detail>,optional"`
 	}
 	// A grpcServed is a call that the process answers.
 	grpcServed struct {
-		_        shapes.Type `of:"Grpc.AspNetCore.Server.Internal.HttpContextServerCallContext"`
-		Context  shapes.Ref  `field:"<HttpContext>"`
-		Peer     shapes.Ref  `field:"_peer,optional"`
-		Deadline shapes.Ref  `field:"DeadlineManager,optional"`
+		_        objects.Shape    `of:"Grpc.AspNetCore.Server.Internal.HttpContextServerCallContext"`
+		Context  objects.RefField `field:"<HttpContext>"`
+		Peer     objects.RefField `field:"_peer,optional"`
+		Deadline objects.RefField `field:"DeadlineManager,optional"`
 	}
 	grpcDeadline struct {
-		_    shapes.Type `of:"Grpc.AspNetCore.Server.Internal.ServerCallDeadlineManager"`
-		Time shapes.Int  `field:"<Deadline>._dateData"`
+		_    objects.Shape    `of:"Grpc.AspNetCore.Server.Internal.ServerCallDeadlineManager"`
+		Time objects.IntField `field:"<Deadline>._dateData"`
 	}
 	// An extraFeatures is Kestrel's object for a request, with the features set in addition to its own.
 	extraFeatures struct {
-		_     shapes.Type `of:"Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.HttpProtocol"`
-		Extra shapes.Ref  `field:"MaybeExtra"`
+		_     objects.Shape    `of:"Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.HttpProtocol"`
+		Extra objects.RefField `field:"MaybeExtra"`
 	}
 )
 
@@ -75,11 +74,11 @@ func (r *Reader) GRPC(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*a
 	out := &answer.GRPCCalls{Calls: []answer.GRPCCall{}}
 	g := r.reading(&out.Gaps)
 	at := map[target.Addr]int{}
-	for call := range shapes.OnObjects[*grpcAnchor](ctx, g, h, o) {
-		if s, x := shapes.As[*grpcSent](g, call); s != nil {
+	for call := range objects.ReadObjects[*grpcAnchor](ctx, g, h, o) {
+		if s, x := objects.BindAs[*grpcSent](g, call); s != nil {
 			at[call.Addr] = len(out.Calls)
 			out.Calls = append(out.Calls, r.sent(g, call, s, x))
-		} else if s, x := shapes.As[*grpcServed](g, call); s != nil {
+		} else if s, x := objects.BindAs[*grpcServed](g, call); s != nil {
 			at[call.Addr] = len(out.Calls)
 			out.Calls = append(out.Calls, r.served(g, call, s, x))
 		}
@@ -93,7 +92,7 @@ func (r *Reader) GRPC(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*a
 
 // inHand finds the async code that refers to objects. at maps the objects' addresses to their numbers, which found
 // gets.
-func (r *Reader) inHand(ctx context.Context, g shapes.Reading, h *heap.Heap, o heap.ScanOptions, at map[target.Addr]int, found func(int, *answer.AsyncWork)) error {
+func (r *Reader) inHand(ctx context.Context, g objects.Reading, h *heap.Heap, o heap.ScanOptions, at map[target.Addr]int, found func(int, *answer.AsyncWork)) error {
 	if len(at) == 0 || r.tasks == nil {
 		return nil
 	}
@@ -117,21 +116,21 @@ func (r *Reader) inHand(ctx context.Context, g shapes.Reading, h *heap.Heap, o h
 }
 
 // sent describes a call that the process sends.
-func (r *Reader) sent(g shapes.Reading, o objects.Object, s *grpcSent, x shapes.Instance) answer.GRPCCall {
-	none := answer.Maybe[int64]{Err: shapes.ErrNoField}
+func (r *Reader) sent(g objects.Reading, o objects.Object, s *grpcSent, x objects.Instance) answer.GRPCCall {
+	none := answer.Maybe[int64]{Err: objects.ErrNoField}
 	out := answer.GRPCCall{Address: o.Addr, Attempt: g.IntAt(&s.Attempt, x), Sent: g.IntAt(&s.Sent, x), Received: g.IntAt(&s.Received, x), HTTPStatus: none}
-	if m, at := shapes.At[*grpcMethod](g, &s.Method, x); m != nil {
+	if m, at := objects.BindAt[*grpcMethod](g, &s.Method, x); m != nil {
 		out.Method, out.Kind = g.TextAt(&m.Name, at), g.EnumAt(&m.Kind, at)
 	}
-	if i, at := shapes.At[*grpcMethodInfo](g, &s.Info, x); i != nil {
-		if u, at := shapes.At[*uri](g, &i.URI, at); u != nil {
+	if i, at := objects.BindAt[*grpcMethodInfo](g, &s.Info, x); i != nil {
+		if u, at := objects.BindAt[*uri](g, &i.URI, at); u != nil {
 			out.URI = g.TextAt(&u.Text, at)
 		}
 	}
 	if t := g.TimeAt(&s.Deadline, x); t != nil && t.Year() < 9999 { // DateTime.MaxValue means no deadline
 		out.Deadline = t
 	}
-	if p, at := shapes.At[*responseMessage](g, &s.Response, x); p != nil {
+	if p, at := objects.BindAt[*responseMessage](g, &s.Response, x); p != nil {
 		out.HTTPStatus = g.IntAt(&p.Status, at)
 	}
 	r.outcome(g, &out, &s.Done, x)
@@ -139,11 +138,11 @@ func (r *Reader) sent(g shapes.Reading, o objects.Object, s *grpcSent, x shapes.
 }
 
 // outcome adds how a completed call ended.
-func (r *Reader) outcome(g shapes.Reading, out *answer.GRPCCall, f *shapes.Ref, x shapes.Instance) {
-	source, at, err := shapes.AtOr[*grpcOutcome](g, f, x, shapes.ErrNoField)
+func (r *Reader) outcome(g objects.Reading, out *answer.GRPCCall, f *objects.RefField, x objects.Instance) {
+	source, at, err := objects.BindAtOr[*grpcOutcome](g, f, x, objects.ErrNoField)
 	var t *grpcTask
 	if err == nil {
-		t, at, err = shapes.AtOr[*grpcTask](g, &source.Task, at, shapes.ErrNoField)
+		t, at, err = objects.BindAtOr[*grpcTask](g, &source.Task, at, objects.ErrNoField)
 	}
 	if err != nil {
 		out.Done.Err = err
@@ -158,10 +157,10 @@ func (r *Reader) outcome(g shapes.Reading, out *answer.GRPCCall, f *shapes.Ref, 
 }
 
 // served describes a call that the process answers.
-func (r *Reader) served(g shapes.Reading, o objects.Object, s *grpcServed, x shapes.Instance) answer.GRPCCall {
-	none := answer.Maybe[int64]{Err: shapes.ErrNoField}
+func (r *Reader) served(g objects.Reading, o objects.Object, s *grpcServed, x objects.Instance) answer.GRPCCall {
+	none := answer.Maybe[int64]{Err: objects.ErrNoField}
 	out := answer.GRPCCall{Address: o.Addr, Server: true, Peer: g.TextAt(&s.Peer, x), Attempt: none, Sent: none, Received: none, HTTPStatus: none}
-	if d, at := shapes.At[*grpcDeadline](g, &s.Deadline, x); d != nil {
+	if d, at := objects.BindAt[*grpcDeadline](g, &s.Deadline, x); d != nil {
 		if t := g.TimeAt(&d.Time, at); t != nil && t.Year() < 9999 {
 			out.Deadline = t
 		}
@@ -177,7 +176,7 @@ func (r *Reader) served(g shapes.Reading, o objects.Object, s *grpcServed, x sha
 	if out.Done.Err != nil || out.Done.Value {
 		return out
 	}
-	if c, at := shapes.As[*httpContext](g, of); c != nil {
+	if c, at := objects.BindAs[*httpContext](g, of); c != nil {
 		request := answer.Request{Context: of.Addr}
 		q := &query{Reader: r, out: &answer.Requests{}}
 		q.flows = flows.New(q.reading(), r.items)
@@ -192,16 +191,16 @@ func (r *Reader) served(g shapes.Reading, o objects.Object, s *grpcServed, x sha
 
 // left reports whether a request has moved on from the gRPC call at an address. A running call is a feature of its
 // request, but contexts and Kestrel's objects are reused.
-func (r *Reader) left(g shapes.Reading, of objects.Object, call target.Addr) answer.Maybe[bool] {
+func (r *Reader) left(g objects.Reading, of objects.Object, call target.Addr) answer.Maybe[bool] {
 	unbound := func(err error) answer.Maybe[bool] {
-		if err == nil || errors.Is(err, shapes.ErrOtherType) {
+		if err == nil || errors.Is(err, objects.ErrOtherType) {
 			err = target.Unsupportedf("its request's features are not Kestrel's")
 		} else {
 			g.Note(err)
 		}
 		return answer.Maybe[bool]{Err: err}
 	}
-	c, at, err := shapes.BindObject[*httpContext](r.b, of)
+	c, at, err := objects.BindObject[*httpContext](r.b, of)
 	if of.Addr == 0 || err != nil {
 		return unbound(err)
 	}
@@ -213,7 +212,7 @@ func (r *Reader) left(g shapes.Reading, of objects.Object, call target.Addr) ans
 	if features.Addr == 0 {
 		return answer.Known(true)
 	}
-	p, at, err := shapes.BindObject[*extraFeatures](r.b, features)
+	p, at, err := objects.BindObject[*extraFeatures](r.b, features)
 	if err != nil {
 		return unbound(err)
 	}

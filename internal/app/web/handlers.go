@@ -7,48 +7,47 @@ import (
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
 
 // The objects around the pools. An HttpClient sends through a chain of handlers; the last one owns the pools.
 type (
 	httpClient struct {
-		_        shapes.Type `of:"System.Net.Http.HttpClient"`
-		Handler  shapes.Ref  `field:"_handler"`
-		Disposed shapes.Int  `field:"_disposed,optional"`
-		Used     shapes.Int  `field:"_operationStarted,optional"`
-		Timeout  shapes.Int  `field:"_timeout._ticks,optional"`
-		Base     shapes.Ref  `field:"_baseAddress,optional"`
+		_        objects.Shape    `of:"System.Net.Http.HttpClient"`
+		Handler  objects.RefField `field:"_handler"`
+		Disposed objects.IntField `field:"_disposed,optional"`
+		Used     objects.IntField `field:"_operationStarted,optional"`
+		Timeout  objects.IntField `field:"_timeout._ticks,optional"`
+		Base     objects.RefField `field:"_baseAddress,optional"`
 	}
 	socketsHandler struct {
-		_        shapes.Type `of:"System.Net.Http.SocketsHttpHandler"`
-		Disposed shapes.Int  `field:"_disposed,optional"`
+		_        objects.Shape    `of:"System.Net.Http.SocketsHttpHandler"`
+		Disposed objects.IntField `field:"_disposed,optional"`
 	}
 	// A wrapper passes requests on to another handler.
 	wrapper struct {
-		_     shapes.Type `of:"System.Net.Http.DelegatingHandler|System.Net.Http.HttpClientHandler|System.Net.Http.DiagnosticsHandler"`
-		Inner shapes.Ref  `field:"_innerHandler|_underlyingHandler|_socketsHttpHandler"`
+		_     objects.Shape    `of:"System.Net.Http.DelegatingHandler|System.Net.Http.HttpClientHandler|System.Net.Http.DiagnosticsHandler"`
+		Inner objects.RefField `field:"_innerHandler|_underlyingHandler|_socketsHttpHandler"`
 	}
 	// A factoryHandler belongs to IHttpClientFactory, which disposes handlers itself.
 	factoryHandler struct {
-		_ shapes.Type `of:"Microsoft.Extensions.Http.LifetimeTrackingHttpMessageHandler"`
+		_ objects.Shape `of:"Microsoft.Extensions.Http.LifetimeTrackingHttpMessageHandler"`
 	}
 	// A cancellation is the source of the token that ends a request after HttpClient's timeout. Its timer started with
 	// the request.
 	cancellation struct {
-		_     shapes.Type `of:"System.Threading.CancellationTokenSource"`
-		Timer shapes.Ref  `field:"_timer"`
+		_     objects.Shape    `of:"System.Threading.CancellationTokenSource"`
+		Timer objects.RefField `field:"_timer"`
 	}
 	queueTimer struct {
-		_     shapes.Type `of:"System.Threading.TimerQueueTimer"`
-		Start shapes.Int  `field:"_startTicks"`
-		Due   shapes.Int  `field:"_dueTime"`
+		_     objects.Shape    `of:"System.Threading.TimerQueueTimer"`
+		Start objects.IntField `field:"_startTicks"`
+		Due   objects.IntField `field:"_dueTime"`
 	}
 )
 
 // client describes an HttpClient.
-func (r *Reader) client(g shapes.Reading, o objects.Object, s *httpClient, x shapes.Instance) answer.HTTPClient {
+func (r *Reader) client(g objects.Reading, o objects.Object, s *httpClient, x objects.Instance) answer.HTTPClient {
 	out := answer.HTTPClient{Address: o.Addr, Disposed: g.BoolAt(&s.Disposed, x), Used: g.BoolAt(&s.Used, x), Timeout: g.IntAt(&s.Timeout, x)}
 	if out.Timeout.Err == nil {
 		out.Timeout.Value /= ticksPerMillisecond
@@ -56,7 +55,7 @@ func (r *Reader) client(g shapes.Reading, o objects.Object, s *httpClient, x sha
 			out.Timeout.Value = -1
 		}
 	}
-	if u, at := shapes.At[*uri](g, &s.Base, x); u != nil {
+	if u, at := objects.BindAt[*uri](g, &s.Base, x); u != nil {
 		out.Base = g.TextAt(&u.Text, at)
 	}
 	h, err := s.Handler.Object(x)
@@ -71,7 +70,7 @@ func (r *Reader) client(g shapes.Reading, o objects.Object, s *httpClient, x sha
 		if is[*factoryHandler](r, h) {
 			out.Factory = true
 		}
-		w, at := shapes.As[*wrapper](g, h)
+		w, at := objects.BindAs[*wrapper](g, h)
 		if w == nil {
 			if out.Own = g.TypeText(h); out.Own.Err != nil || strings.HasPrefix(out.Own.S, "System.Net.Http.") {
 				err = target.Unsupportedf("a handler of type %s", out.Own)

@@ -6,19 +6,17 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/collections"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
 
 // headers adds the headers of a request. The Host header is always read.
-func (q *query) headers(out *answer.Request, f *shapes.Ref, x shapes.Instance) {
+func (q *query) headers(out *answer.Request, f *objects.RefField, x objects.Instance) {
 	if !f.Has() {
 		return
 	}
 	g := q.reading()
 	all := q.o.Headers || q.o.Header != ""
-	if s, at := shapes.At[*kestrelHeaders](g, f, x); s != nil {
+	if s, at := objects.BindAt[*kestrelHeaders](g, f, x); s != nil {
 		known, err := s.Known.Value(at).Struct()
 		if err != nil {
 			g.Note(err)
@@ -30,7 +28,7 @@ func (q *query) headers(out *answer.Request, f *shapes.Ref, x shapes.Instance) {
 		}
 		return
 	}
-	if s, at := shapes.At[*headerDictionary](g, f, x); s != nil {
+	if s, at := objects.BindAt[*headerDictionary](g, f, x); s != nil {
 		q.storedHeaders(out, &s.Store, at)
 	}
 }
@@ -47,7 +45,7 @@ func (q *query) knownHeaders(out *answer.Request, s objects.Struct, all bool) {
 }
 
 // storedHeaders adds the headers in a dictionary.
-func (q *query) storedHeaders(out *answer.Request, f *shapes.Ref, x shapes.Instance) {
+func (q *query) storedHeaders(out *answer.Request, f *objects.RefField, x objects.Instance) {
 	g := q.reading()
 	for item, err := range q.items.ItemsAt(f, x) {
 		if err != nil {
@@ -58,7 +56,7 @@ func (q *query) storedHeaders(out *answer.Request, f *shapes.Ref, x shapes.Insta
 	}
 }
 
-func (q *query) item(out *answer.Request, item collections.Item) {
+func (q *query) item(out *answer.Request, item objects.CollectionItem) {
 	name, err := item.Key.Text(limits.RequestText)
 	if err != nil {
 		q.out.Note(err)
@@ -90,11 +88,11 @@ func (q *query) stringValues(v objects.Value) (string, bool, error) {
 	if err != nil {
 		return "", false, err
 	}
-	s, err := shapes.Bind[*stringValues](q.b, st.Type)
+	s, err := objects.Bind[*stringValues](q.b, st.Type)
 	if err != nil {
 		return "", false, err
 	}
-	o, err := s.Values.Object(shapes.In(st))
+	o, err := s.Values.Object(objects.InstanceIn(st))
 	if err != nil || o.Addr == 0 {
 		return "", false, err
 	}

@@ -8,32 +8,31 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
 
 // Requests sent by HttpClient. Before .NET Core the fields had names without underscores.
 type (
 	messageAnchor struct {
-		_ shapes.Type `of:"System.Net.Http.HttpRequestMessage|System.Net.Http.HttpResponseMessage"`
+		_ objects.Shape `of:"System.Net.Http.HttpRequestMessage|System.Net.Http.HttpResponseMessage"`
 	}
 	requestMessage struct {
-		_      shapes.Type `of:"System.Net.Http.HttpRequestMessage"`
-		Method shapes.Ref  `field:"_method|method"`
-		URI    shapes.Ref  `field:"_requestUri|requestUri"`
+		_      objects.Shape    `of:"System.Net.Http.HttpRequestMessage"`
+		Method objects.RefField `field:"_method|method"`
+		URI    objects.RefField `field:"_requestUri|requestUri"`
 	}
 	responseMessage struct {
-		_       shapes.Type `of:"System.Net.Http.HttpResponseMessage"`
-		Status  shapes.Int  `field:"_statusCode|statusCode"`
-		Request shapes.Ref  `field:"_requestMessage|requestMessage"`
+		_       objects.Shape    `of:"System.Net.Http.HttpResponseMessage"`
+		Status  objects.IntField `field:"_statusCode|statusCode"`
+		Request objects.RefField `field:"_requestMessage|requestMessage"`
 	}
 	httpMethod struct {
-		_    shapes.Type `of:"System.Net.Http.HttpMethod"`
-		Name shapes.Ref  `field:"_method|method"`
+		_    objects.Shape    `of:"System.Net.Http.HttpMethod"`
+		Name objects.RefField `field:"_method|method"`
 	}
 	uri struct {
-		_    shapes.Type `of:"System.Uri"`
-		Text shapes.Ref  `field:"_string|m_String"`
+		_    objects.Shape    `of:"System.Uri"`
+		Text objects.RefField `field:"_string|m_String"`
 	}
 )
 
@@ -57,8 +56,8 @@ func (r *Reader) Messages(ctx context.Context, h *heap.Heap, o MessageOptions) (
 	g := r.reading(&out.Gaps)
 	var answered, alone []answer.Message
 	seen := map[target.Addr]bool{}
-	for object := range shapes.OnObjects[*messageAnchor](ctx, g, h, o.Scan) {
-		if s, x := shapes.As[*responseMessage](g, object); s != nil {
+	for object := range objects.ReadObjects[*messageAnchor](ctx, g, h, o.Scan) {
+		if s, x := objects.BindAs[*responseMessage](g, object); s != nil {
 			if m := r.response(g, s, x); m != nil && !seen[m.Address] {
 				seen[m.Address] = true
 				answered = append(answered, *m)
@@ -92,7 +91,7 @@ func (o *MessageOptions) matches(m *answer.Message) bool {
 }
 
 // response describes the request of a response. It returns nil if the response has no request.
-func (r *Reader) response(g shapes.Reading, s *responseMessage, x shapes.Instance) *answer.Message {
+func (r *Reader) response(g objects.Reading, s *responseMessage, x objects.Instance) *answer.Message {
 	o, err := s.Request.Object(x)
 	if err != nil || o.Addr == 0 {
 		g.Note(err)
@@ -112,16 +111,16 @@ func (r *Reader) response(g shapes.Reading, s *responseMessage, x shapes.Instanc
 }
 
 // message describes a request by its own fields. It returns nil for other objects.
-func (r *Reader) message(g shapes.Reading, o objects.Object) *answer.Message {
-	s, x := shapes.As[*requestMessage](g, o)
+func (r *Reader) message(g objects.Reading, o objects.Object) *answer.Message {
+	s, x := objects.BindAs[*requestMessage](g, o)
 	if s == nil {
 		return nil
 	}
 	out := &answer.Message{Address: o.Addr, MethodTable: o.Type.MT.Addr}
-	if m, at := shapes.At[*httpMethod](g, &s.Method, x); m != nil {
+	if m, at := objects.BindAt[*httpMethod](g, &s.Method, x); m != nil {
 		out.Method = g.TextAt(&m.Name, at)
 	}
-	if u, at := shapes.At[*uri](g, &s.URI, x); u != nil {
+	if u, at := objects.BindAt[*uri](g, &s.URI, x); u != nil {
 		out.URI = g.TextAt(&u.Text, at)
 	}
 	return out

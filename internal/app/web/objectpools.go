@@ -8,23 +8,22 @@ import (
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/app/flows"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
 
 // A defaultPool is a pool of Microsoft.Extensions.ObjectPool. It keeps one object in a field and the others in a queue.
 // Up to version 7 it keeps them in an array of wrappers, with the maximum as its length.
 type defaultPool struct {
-	_     shapes.Type `of:"Microsoft.Extensions.ObjectPool.DefaultObjectPool<>"`
-	Fast  shapes.Ref  `field:"_fastItem|_firstItem"`
-	Count shapes.Int  `field:"_numItems,optional"`
-	Most  shapes.Int  `field:"_maxCapacity,optional"`
-	Items shapes.Ref  `field:"_items"`
+	_     objects.Shape    `of:"Microsoft.Extensions.ObjectPool.DefaultObjectPool<>"`
+	Fast  objects.RefField `field:"_fastItem|_firstItem"`
+	Count objects.IntField `field:"_numItems,optional"`
+	Most  objects.IntField `field:"_maxCapacity,optional"`
+	Items objects.RefField `field:"_items"`
 }
 
 type pooledItem struct {
-	_       shapes.Type `of:"Microsoft.Extensions.ObjectPool.DefaultObjectPool<>+ObjectWrapper"`
-	Element shapes.Ref  `field:"Element"`
+	_       objects.Shape    `of:"Microsoft.Extensions.ObjectPool.DefaultObjectPool<>+ObjectWrapper"`
+	Element objects.RefField `field:"Element"`
 }
 
 // ObjectPools lists the pools of Microsoft.Extensions.ObjectPool.
@@ -32,8 +31,8 @@ func (r *Reader) ObjectPools(ctx context.Context, h *heap.Heap, o heap.ScanOptio
 	out := &answer.ObjectPools{Pools: []answer.ObjectPool{}}
 	g := r.reading(&out.Gaps)
 	wanted := map[target.Addr]bool{}
-	for object := range shapes.OnObjects[*defaultPool](ctx, g, h, o) {
-		if s, x := shapes.As[*defaultPool](g, object); s != nil {
+	for object := range objects.ReadObjects[*defaultPool](ctx, g, h, o) {
+		if s, x := objects.BindAs[*defaultPool](g, object); s != nil {
 			out.Pools = append(out.Pools, r.objectPool(g, object, s, x))
 			wanted[object.Addr] = true
 		}
@@ -50,7 +49,7 @@ func (r *Reader) ObjectPools(ctx context.Context, h *heap.Heap, o heap.ScanOptio
 }
 
 // objectPool describes a pool.
-func (r *Reader) objectPool(g shapes.Reading, o objects.Object, s *defaultPool, x shapes.Instance) answer.ObjectPool {
+func (r *Reader) objectPool(g objects.Reading, o objects.Object, s *defaultPool, x objects.Instance) answer.ObjectPool {
 	out := answer.ObjectPool{Address: o.Addr, Of: g.TypeText(o), Retained: g.IntAt(&s.Count, x), Max: g.IntAt(&s.Most, x)}
 	if _, of, ok := strings.Cut(out.Of.S, "<"); ok {
 		out.Of.S = strings.TrimSuffix(of, ">")
@@ -71,11 +70,11 @@ func (r *Reader) objectPool(g shapes.Reading, o objects.Object, s *defaultPool, 
 }
 
 // wrapped counts the objects of a pool with an array.
-func (r *Reader) wrapped(g shapes.Reading, out *answer.ObjectPool, array objects.Object) {
+func (r *Reader) wrapped(g objects.Reading, out *answer.ObjectPool, array objects.Object) {
 	if array.Addr == 0 {
 		return
 	}
-	s, a, err := shapes.Elements[*pooledItem](r.b, array)
+	s, a, err := objects.BindElements[*pooledItem](r.b, array)
 	if err != nil {
 		g.Note(err)
 		out.Retained.Err, out.Max.Err = err, err

@@ -6,50 +6,49 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
 )
 
 // Queues of Serilog and MassTransit. The names come from the sources of Serilog 2 to 4 with Serilog.Sinks.Async 1 and 2
 // and Serilog.Sinks.PeriodicBatching 3 to 5, and of MassTransit 8. They are not tested on a dump of a real program.
 type (
 	queueAnchor struct {
-		_ shapes.Type `of:"Serilog.Sinks.Async.BackgroundWorkerSink|Serilog.Core.Sinks.Batching.BatchingSink|Serilog.Sinks.PeriodicBatching.PeriodicBatchingSink|MassTransit.Transports.Fabric.MessageQueue<,>|MassTransit.Transports.ReceivePipeDispatcher"`
+		_ objects.Shape `of:"Serilog.Sinks.Async.BackgroundWorkerSink|Serilog.Core.Sinks.Batching.BatchingSink|Serilog.Sinks.PeriodicBatching.PeriodicBatchingSink|MassTransit.Transports.Fabric.MessageQueue<,>|MassTransit.Transports.ReceivePipeDispatcher"`
 	}
 	// An asyncSink writes log events on a thread of its own.
 	asyncSink struct {
-		_       shapes.Type `of:"Serilog.Sinks.Async.BackgroundWorkerSink"`
-		Target  shapes.Ref  `field:"_wrappedSink|_pipeline"`
-		Queue   shapes.Ref  `field:"_queue"`
-		Dropped shapes.Int  `field:"_droppedMessages,optional"`
-		Blocks  shapes.Int  `field:"_blockWhenFull,optional"`
+		_       objects.Shape    `of:"Serilog.Sinks.Async.BackgroundWorkerSink"`
+		Target  objects.RefField `field:"_wrappedSink|_pipeline"`
+		Queue   objects.RefField `field:"_queue"`
+		Dropped objects.IntField `field:"_droppedMessages,optional"`
+		Blocks  objects.IntField `field:"_blockWhenFull,optional"`
 	}
 	// A batchingSink collects log events. The events of the current batch have left the queue.
 	batchingSink struct {
-		_      shapes.Type `of:"Serilog.Core.Sinks.Batching.BatchingSink|Serilog.Sinks.PeriodicBatching.PeriodicBatchingSink"`
-		Target shapes.Ref  `field:"_targetSink|_batchedLogEventSink"`
-		Queue  shapes.Ref  `field:"_queue"`
-		Batch  shapes.Ref  `field:"_currentBatch|_waitingBatch"`
+		_      objects.Shape    `of:"Serilog.Core.Sinks.Batching.BatchingSink|Serilog.Sinks.PeriodicBatching.PeriodicBatchingSink"`
+		Target objects.RefField `field:"_targetSink|_batchedLogEventSink"`
+		Queue  objects.RefField `field:"_queue"`
+		Batch  objects.RefField `field:"_currentBatch|_waitingBatch"`
 	}
 	// A messageQueue is a queue of MassTransit's in-memory transport.
 	messageQueue struct {
-		_     shapes.Type `of:"MassTransit.Transports.Fabric.MessageQueue<,>"`
-		Name  shapes.Ref  `field:"<Name>"`
-		Queue shapes.Ref  `field:"_channel"`
+		_     objects.Shape    `of:"MassTransit.Transports.Fabric.MessageQueue<,>"`
+		Name  objects.RefField `field:"<Name>"`
+		Queue objects.RefField `field:"_channel"`
 	}
 	// A dispatcher hands the messages of an endpoint to the consumers.
 	dispatcher struct {
-		_      shapes.Type `of:"MassTransit.Transports.ReceivePipeDispatcher"`
-		Name   shapes.Ref  `field:"_endpointName"`
-		Active shapes.Int  `field:"_activeDispatchCount"`
-		Most   shapes.Int  `field:"_maxConcurrentDispatchCount"`
-		Begun  shapes.Int  `field:"_dispatchCount"`
+		_      objects.Shape    `of:"MassTransit.Transports.ReceivePipeDispatcher"`
+		Name   objects.RefField `field:"_endpointName"`
+		Active objects.IntField `field:"_activeDispatchCount"`
+		Most   objects.IntField `field:"_maxConcurrentDispatchCount"`
+		Begun  objects.IntField `field:"_dispatchCount"`
 	}
 	boundedQueue struct {
-		Capacity shapes.Int `field:"_boundedCapacity|_bufferedCapacity"`
+		Capacity objects.IntField `field:"_boundedCapacity|_bufferedCapacity"`
 	}
 	blockingCollection struct {
-		_     shapes.Type `of:"System.Collections.Concurrent.BlockingCollection<>"`
-		Items shapes.Ref  `field:"_collection"`
+		_     objects.Shape    `of:"System.Collections.Concurrent.BlockingCollection<>"`
+		Items objects.RefField `field:"_collection"`
 	}
 )
 
@@ -57,14 +56,14 @@ type (
 func (r *Reader) Queues(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.Queues, error) {
 	out := &answer.Queues{Queues: []answer.Queue{}}
 	g := r.reading(&out.Gaps)
-	none := answer.Maybe[int64]{Err: shapes.ErrNoField}
-	for object := range shapes.OnObjects[*queueAnchor](ctx, g, h, o) {
+	none := answer.Maybe[int64]{Err: objects.ErrNoField}
+	for object := range objects.ReadObjects[*queueAnchor](ctx, g, h, o) {
 		q := answer.Queue{Address: object.Addr, Type: g.TypeText(object), Items: none, Capacity: none, Dropped: none,
-			Active: none, Most: none, Begun: none, Blocks: answer.Maybe[bool]{Err: shapes.ErrNoField}}
-		if s, x := shapes.As[*asyncSink](g, object); s != nil {
+			Active: none, Most: none, Begun: none, Blocks: answer.Maybe[bool]{Err: objects.ErrNoField}}
+		if s, x := objects.BindAs[*asyncSink](g, object); s != nil {
 			q.Name, q.Dropped, q.Blocks = g.TypeText(g.ObjectAt(&s.Target, x)), g.IntAt(&s.Dropped, x), g.BoolAt(&s.Blocks, x)
 			r.queued(g, &q, &s.Queue, x)
-		} else if s, x := shapes.As[*batchingSink](g, object); s != nil {
+		} else if s, x := objects.BindAs[*batchingSink](g, object); s != nil {
 			q.Name = g.TypeText(g.ObjectAt(&s.Target, x))
 			r.queued(g, &q, &s.Queue, x)
 			batch := r.counted(g, g.ObjectAt(&s.Batch, x))
@@ -72,10 +71,10 @@ func (r *Reader) Queues(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (
 			if q.Items.Err == nil {
 				q.Items.Err = batch.Err
 			}
-		} else if s, x := shapes.As[*messageQueue](g, object); s != nil {
+		} else if s, x := objects.BindAs[*messageQueue](g, object); s != nil {
 			q.Name = g.TextAt(&s.Name, x)
 			r.queued(g, &q, &s.Queue, x)
-		} else if s, x := shapes.As[*dispatcher](g, object); s != nil {
+		} else if s, x := objects.BindAs[*dispatcher](g, object); s != nil {
 			q.Name, q.Active, q.Most, q.Begun = g.TextAt(&s.Name, x), g.IntAt(&s.Active, x), g.IntAt(&s.Most, x), g.IntAt(&s.Begun, x)
 		} else {
 			continue
@@ -87,14 +86,14 @@ func (r *Reader) Queues(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (
 
 // queued adds the number of items in the collection or channel that a field refers to, and its capacity if it is
 // bounded.
-func (r *Reader) queued(g shapes.Reading, q *answer.Queue, f *shapes.Ref, x shapes.Instance) {
+func (r *Reader) queued(g objects.Reading, q *answer.Queue, f *objects.RefField, x objects.Instance) {
 	o := g.ObjectAt(f, x)
-	if s, at, err := shapes.BindObject[*boundedQueue](r.b, o); err == nil {
+	if s, at, err := objects.BindObject[*boundedQueue](r.b, o); err == nil {
 		if n := g.IntAt(&s.Capacity, at); n.Err != nil || n.Value > 0 { // -1: no bound
 			q.Capacity = n
 		}
 	}
-	if s, at, is, err := shapes.Try[*blockingCollection](r.b, o); is {
+	if s, at, is, err := objects.TryBind[*blockingCollection](r.b, o); is {
 		g.Note(err)
 		if err == nil {
 			o = g.ObjectAt(&s.Items, at)
@@ -104,9 +103,9 @@ func (r *Reader) queued(g shapes.Reading, q *answer.Queue, f *shapes.Ref, x shap
 }
 
 // counted counts the items of a collection.
-func (r *Reader) counted(g shapes.Reading, o objects.Object) answer.Maybe[int64] {
+func (r *Reader) counted(g objects.Reading, o objects.Object) answer.Maybe[int64] {
 	if o.Addr == 0 {
-		return answer.Maybe[int64]{Err: shapes.ErrNoField}
+		return answer.Maybe[int64]{Err: objects.ErrNoField}
 	}
 	var n answer.Maybe[int64]
 	for _, err := range r.items.ObjectsIn(o) {

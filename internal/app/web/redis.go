@@ -7,7 +7,6 @@ import (
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -16,31 +15,31 @@ import (
 // The names come from the sources of 2.0 to 3.1 and are not tested on a dump.
 type (
 	redisAnchor struct {
-		_ shapes.Type `of:"StackExchange.Redis.ConnectionMultiplexer|StackExchange.Redis.PhysicalBridge"`
+		_ objects.Shape `of:"StackExchange.Redis.ConnectionMultiplexer|StackExchange.Redis.PhysicalBridge"`
 	}
 	multiplexer struct {
-		_             shapes.Type `of:"StackExchange.Redis.ConnectionMultiplexer"`
-		Disposed      shapes.Int  `field:"_isDisposed,optional"`
-		SyncTimeouts  shapes.Int  `field:"syncTimeouts,optional"`
-		AsyncTimeouts shapes.Int  `field:"asyncTimeouts,optional"`
+		_             objects.Shape    `of:"StackExchange.Redis.ConnectionMultiplexer"`
+		Disposed      objects.IntField `field:"_isDisposed,optional"`
+		SyncTimeouts  objects.IntField `field:"syncTimeouts,optional"`
+		AsyncTimeouts objects.IntField `field:"asyncTimeouts,optional"`
 	}
 	bridge struct {
-		_           shapes.Type `of:"StackExchange.Redis.PhysicalBridge"`
-		Name        shapes.Ref  `field:"Name"`
-		Multiplexer shapes.Ref  `field:"<Multiplexer>"`
-		State       shapes.Int  `field:"state"`
-		Backlog     shapes.Ref  `field:"_backlog"`
-		Connection  shapes.Ref  `field:"physical"`
-		Disposed    shapes.Int  `field:"isDisposed,optional"`
+		_           objects.Shape    `of:"StackExchange.Redis.PhysicalBridge"`
+		Name        objects.RefField `field:"Name"`
+		Multiplexer objects.RefField `field:"<Multiplexer>"`
+		State       objects.IntField `field:"state"`
+		Backlog     objects.RefField `field:"_backlog"`
+		Connection  objects.RefField `field:"physical"`
+		Disposed    objects.IntField `field:"isDisposed,optional"`
 	}
 	bridgeConnection struct {
-		_    shapes.Type `of:"StackExchange.Redis.PhysicalConnection"`
-		Sent shapes.Ref  `field:"_writtenAwaitingResponse"`
+		_    objects.Shape    `of:"StackExchange.Redis.PhysicalConnection"`
+		Sent objects.RefField `field:"_writtenAwaitingResponse"`
 	}
 	redisMessage struct {
-		_       shapes.Type `of:"StackExchange.Redis.Message"`
-		Command shapes.Int  `field:"command"`
-		Created shapes.Int  `field:"CreatedDateTime._dateData,optional"`
+		_       objects.Shape    `of:"StackExchange.Redis.Message"`
+		Command objects.IntField `field:"command"`
+		Created objects.IntField `field:"CreatedDateTime._dateData,optional"`
 	}
 )
 
@@ -54,8 +53,8 @@ func (r *Reader) Redis(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*
 	g := r.reading(&out.Gaps)
 	index := map[target.Addr]int{}
 	var bridges []objects.Object
-	for object := range shapes.OnObjects[*redisAnchor](ctx, g, h, o) {
-		s, x := shapes.As[*multiplexer](g, object)
+	for object := range objects.ReadObjects[*redisAnchor](ctx, g, h, o) {
+		s, x := objects.BindAs[*multiplexer](g, object)
 		if s == nil {
 			bridges = append(bridges, object)
 			continue
@@ -65,7 +64,7 @@ func (r *Reader) Redis(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*
 			AsyncTimeouts: g.IntAt(&s.AsyncTimeouts, x), Connections: []answer.RedisConnection{}})
 	}
 	for _, object := range bridges {
-		s, x := shapes.As[*bridge](g, object)
+		s, x := objects.BindAs[*bridge](g, object)
 		if s == nil || g.BoolAt(&s.Disposed, x).Value {
 			continue
 		}
@@ -81,7 +80,7 @@ func (r *Reader) Redis(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*
 }
 
 // bridge describes a connection.
-func (r *Reader) bridge(g shapes.Reading, o objects.Object, s *bridge, x shapes.Instance) answer.RedisConnection {
+func (r *Reader) bridge(g objects.Reading, o objects.Object, s *bridge, x objects.Instance) answer.RedisConnection {
 	out := answer.RedisConnection{Address: o.Addr, Name: g.TextAt(&s.Name, x)}
 	state := g.IntAt(&s.State, x)
 	if out.State.Err = state.Err; state.Err == nil {
@@ -92,14 +91,14 @@ func (r *Reader) bridge(g shapes.Reading, o objects.Object, s *bridge, x shapes.
 		}
 	}
 	out.Backlog = r.messages(g, &s.Backlog, x)
-	if c, at := shapes.At[*bridgeConnection](g, &s.Connection, x); c != nil {
+	if c, at := objects.BindAt[*bridgeConnection](g, &s.Connection, x); c != nil {
 		out.Sent = r.messages(g, &c.Sent, at)
 	}
 	return out
 }
 
 // messages describes a queue of commands.
-func (r *Reader) messages(g shapes.Reading, f *shapes.Ref, x shapes.Instance) answer.RedisQueue {
+func (r *Reader) messages(g objects.Reading, f *objects.RefField, x objects.Instance) answer.RedisQueue {
 	var out answer.RedisQueue
 	for o, err := range r.items.Objects(f, x) {
 		if err != nil {
@@ -108,7 +107,7 @@ func (r *Reader) messages(g shapes.Reading, f *shapes.Ref, x shapes.Instance) an
 			continue
 		}
 		out.Count.Value++
-		s, at := shapes.As[*redisMessage](g, o)
+		s, at := objects.BindAs[*redisMessage](g, o)
 		if s == nil || out.First != 0 {
 			continue
 		}

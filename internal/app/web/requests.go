@@ -12,7 +12,6 @@ import (
 	"github.com/sosgo/sosgo/internal/app/flows"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/target"
 )
@@ -87,14 +86,14 @@ func (r *Reader) Requests(ctx context.Context, p *process.Process, h *heap.Heap,
 func (q *query) collect(ctx context.Context) ([]objects.Object, error) {
 	var contexts []objects.Object
 	g := q.reading()
-	for o := range shapes.OnObjects[*anchor](ctx, g, q.h, q.o.Scan) {
-		if ok, _ := shapes.Is[*httpContext](q.b, o.Type); ok {
+	for o := range objects.ReadObjects[*anchor](ctx, g, q.h, q.o.Scan) {
+		if ok, _ := objects.IsShape[*httpContext](q.b, o.Type); ok {
 			contexts = append(contexts, o)
-		} else if ok, _ := shapes.Is[*protocol](q.b, o.Type); ok {
+		} else if ok, _ := objects.IsShape[*protocol](q.b, o.Type); ok {
 			q.protocols = append(q.protocols, o)
-		} else if h, x := shapes.As[*hostContext](g, o); h != nil {
+		} else if h, x := objects.BindAs[*hostContext](g, o); h != nil {
 			q.host(o.Addr, h, x)
-		} else if d, x := shapes.As[*dateValues](g, o); d != nil {
+		} else if d, x := objects.BindAs[*dateValues](g, o); d != nil {
 			q.dateHeader(d, x)
 		}
 	}
@@ -105,10 +104,10 @@ func (q *query) collect(ctx context.Context) ([]objects.Object, error) {
 }
 
 // reading returns a Reading that records gaps in the answer.
-func (q *query) reading() shapes.Reading { return q.Reader.reading(&q.out.Gaps) }
+func (q *query) reading() objects.Reading { return q.Reader.reading(&q.out.Gaps) }
 
 // host adds the hosting layer's record of a request.
-func (q *query) host(a target.Addr, h *hostContext, x shapes.Instance) {
+func (q *query) host(a target.Addr, h *hostContext, x objects.Instance) {
 	g := q.reading()
 	of, err := h.Context.Addr(x)
 	if err != nil {
@@ -128,7 +127,7 @@ func (q *query) host(a target.Addr, h *hostContext, x shapes.Instance) {
 }
 
 // dateHeader records the time of a Date header. The latest time counts.
-func (q *query) dateHeader(d *dateValues, x shapes.Instance) {
+func (q *query) dateHeader(d *dateValues, x objects.Instance) {
 	s := q.reading().TextAt(&d.Text, x)
 	if t, err := time.Parse(time.RFC1123, s.S); s.Err == nil && err == nil && t.After(q.date) {
 		q.date = t.UTC()
@@ -138,7 +137,7 @@ func (q *query) dateHeader(d *dateValues, x shapes.Instance) {
 // request adds the request of a context, if it has one.
 func (q *query) request(o objects.Object) {
 	g := q.reading()
-	s, x := shapes.As[*httpContext](g, o)
+	s, x := objects.BindAs[*httpContext](g, o)
 	if s == nil {
 		return
 	}
@@ -150,7 +149,7 @@ func (q *query) request(o objects.Object) {
 	if features.Addr == 0 {
 		return // between two requests
 	}
-	out := answer.Request{Context: o.Addr, Status: answer.Maybe[int64]{Err: shapes.ErrNoField}}
+	out := answer.Request{Context: o.Addr, Status: answer.Maybe[int64]{Err: objects.ErrNoField}}
 	q.features(&out, features)
 	known := q.hosts[o.Addr]
 	if out.Trace == nil {
@@ -180,7 +179,7 @@ func (q *query) unfinished() {
 		if _, ok := q.index[o.Addr]; ok {
 			continue
 		}
-		s, x := shapes.As[*protocol](q.reading(), o)
+		s, x := objects.BindAs[*protocol](q.reading(), o)
 		if s == nil {
 			continue
 		}
@@ -192,7 +191,7 @@ func (q *query) unfinished() {
 		if status.S != "ParsingRequestLine" && status.S != "ParsingHeaders" {
 			continue // not a request, or already answered
 		}
-		out := answer.Request{Status: answer.Maybe[int64]{Err: shapes.ErrNoField}}
+		out := answer.Request{Status: answer.Maybe[int64]{Err: objects.ErrNoField}}
 		q.kestrel(&out, o, s, x)
 		q.add(out)
 	}
@@ -202,19 +201,19 @@ func (q *query) unfinished() {
 func (q *query) features(out *answer.Request, o objects.Object) {
 	g := q.reading()
 	for range limits.RequestFeatures {
-		if s, x := shapes.As[*protocol](g, o); s != nil {
+		if s, x := objects.BindAs[*protocol](g, o); s != nil {
 			q.kestrel(out, o, s, x)
 			return
 		}
-		if s, x := shapes.As[*iisContext](g, o); s != nil {
+		if s, x := objects.BindAs[*iisContext](g, o); s != nil {
 			q.iis(out, o, s, x)
 			return
 		}
-		if s, x := shapes.As[*sysFeatures](g, o); s != nil {
+		if s, x := objects.BindAs[*sysFeatures](g, o); s != nil {
 			q.httpSys(out, s, x)
 			return
 		}
-		s, x := shapes.As[*featureCollection](g, o)
+		s, x := objects.BindAs[*featureCollection](g, o)
 		if s == nil {
 			if out.Server == "" {
 				out.Server = "unknown"
@@ -238,7 +237,7 @@ func (q *query) features(out *answer.Request, o objects.Object) {
 }
 
 // collection adds the features of a FeatureCollection. A value found earlier wins, as in the program.
-func (q *query) collection(out *answer.Request, s *featureCollection, x shapes.Instance) {
+func (q *query) collection(out *answer.Request, s *featureCollection, x objects.Instance) {
 	g := q.reading()
 	if out.Server == "" {
 		out.Server = "features"
@@ -259,18 +258,18 @@ func (q *query) collection(out *answer.Request, s *featureCollection, x shapes.I
 // feature adds the request data in one feature.
 func (q *query) feature(out *answer.Request, o objects.Object) {
 	g := q.reading()
-	if f, x := shapes.As[*requestFeature](g, o); f != nil {
+	if f, x := objects.BindAs[*requestFeature](g, o); f != nil {
 		out.Object = o.Addr
 		out.Protocol, out.Scheme, out.Method = g.TextAt(&f.Protocol, x), g.TextAt(&f.Scheme, x), g.TextAt(&f.Method, x)
 		out.PathBase, out.Path, out.Query = g.TextAt(&f.PathBase, x), g.TextAt(&f.Path, x), g.TextAt(&f.Query, x)
 		q.headers(out, &f.Headers, x)
-	} else if f, x := shapes.As[*responseFeature](g, o); f != nil {
+	} else if f, x := objects.BindAs[*responseFeature](g, o); f != nil {
 		out.Status = g.IntAt(&f.StatusCode, x)
-	} else if f, x := shapes.As[*endpointFeature](g, o); f != nil {
+	} else if f, x := objects.BindAs[*endpointFeature](g, o); f != nil {
 		q.endpoint(out, &f.Endpoint, x)
-	} else if f, x := shapes.As[*userFeature](g, o); f != nil {
+	} else if f, x := objects.BindAs[*userFeature](g, o); f != nil {
 		q.user(out, &f.User, x)
-	} else if f, x := shapes.As[*sessionFeature](g, o); f != nil {
+	} else if f, x := objects.BindAs[*sessionFeature](g, o); f != nil {
 		out.Session = g.PointerAt(&f.Session, x).Value
 	} else {
 		q.activityOf(out, o)
@@ -289,7 +288,7 @@ var states = map[string]string{
 }
 
 // kestrel adds the request data in Kestrel's object.
-func (q *query) kestrel(out *answer.Request, o objects.Object, s *protocol, x shapes.Instance) {
+func (q *query) kestrel(out *answer.Request, o objects.Object, s *protocol, x objects.Instance) {
 	g := q.reading()
 	out.Object, out.Server = o.Addr, "Kestrel"
 	out.Protocol = kestrelVersion(g.EnumAt(&s.Version, x))
@@ -312,7 +311,7 @@ func (q *query) kestrel(out *answer.Request, o objects.Object, s *protocol, x sh
 	out.Remote, out.Local = q.address(g, &s.RemoteIP, &s.RemotePort, x), q.address(g, &s.LocalIP, &s.LocalPort, x)
 	q.headers(out, &s.Headers, x)
 	q.endpoint(out, &s.Endpoint, x)
-	if f, at := shapes.At[*endpointFeature](g, &s.EndpointSlot, x); f != nil {
+	if f, at := objects.BindAt[*endpointFeature](g, &s.EndpointSlot, x); f != nil {
 		q.endpoint(out, &f.Endpoint, at)
 	}
 	q.slots(out, &s.Activity, &s.User, &s.Session, x)
@@ -331,9 +330,9 @@ func kestrelVersion(t answer.Text) answer.Text {
 }
 
 // slots adds the activity, the user and the session that a server keeps as features.
-func (q *query) slots(out *answer.Request, trace, user, session *shapes.Ref, x shapes.Instance) {
+func (q *query) slots(out *answer.Request, trace, user, session *objects.RefField, x objects.Instance) {
 	g := q.reading()
-	if f, at := shapes.At[*sessionFeature](g, session, x); f != nil {
+	if f, at := objects.BindAt[*sessionFeature](g, session, x); f != nil {
 		out.Session = g.PointerAt(&f.Session, at).Value
 	}
 	if trace.Has() {
@@ -343,13 +342,13 @@ func (q *query) slots(out *answer.Request, trace, user, session *shapes.Ref, x s
 			q.activityOf(out, o)
 		}
 	}
-	if f, at := shapes.At[*userFeature](g, user, x); f != nil {
+	if f, at := objects.BindAt[*userFeature](g, user, x); f != nil {
 		q.user(out, &f.User, at)
 	}
 }
 
 // iis adds the request data of the module in an IIS worker process.
-func (q *query) iis(out *answer.Request, o objects.Object, s *iisContext, x shapes.Instance) {
+func (q *query) iis(out *answer.Request, o objects.Object, s *iisContext, x objects.Instance) {
 	g := q.reading()
 	out.Object, out.Server, out.State = o.Addr, "IIS", "in the application"
 	out.Method, out.Scheme = g.TextAt(&s.Method, x), g.TextAt(&s.Scheme, x)
@@ -366,7 +365,7 @@ func (q *query) iis(out *answer.Request, o objects.Object, s *iisContext, x shap
 }
 
 // httpSys adds the request data of the HTTP.sys server.
-func (q *query) httpSys(out *answer.Request, s *sysFeatures, x shapes.Instance) {
+func (q *query) httpSys(out *answer.Request, s *sysFeatures, x objects.Instance) {
 	g := q.reading()
 	out.Server = "HTTP.sys"
 	o, err := s.Context.Object(x)
@@ -374,18 +373,18 @@ func (q *query) httpSys(out *answer.Request, s *sysFeatures, x shapes.Instance) 
 		g.Note(err)
 		return
 	}
-	if f, at := shapes.As[*sysFeatureContext](g, o); f != nil {
+	if f, at := objects.BindAs[*sysFeatureContext](g, o); f != nil {
 		if o, err = f.Context.Object(at); err != nil {
 			g.Note(err)
 			return
 		}
 	}
-	c, at := shapes.As[*sysContext](g, o)
+	c, at := objects.BindAs[*sysContext](g, o)
 	if c == nil {
 		return
 	}
 	out.Object = o.Addr
-	if r, at := shapes.At[*sysRequest](g, &c.Request, at); r != nil {
+	if r, at := objects.BindAt[*sysRequest](g, &c.Request, at); r != nil {
 		out.Method, out.PathBase, out.Path = g.TextAt(&r.Method, at), g.TextAt(&r.PathBase, at), g.TextAt(&r.Path, at)
 		if target := g.TextAt(&r.Target, at); target.Err == nil {
 			if _, query, ok := strings.Cut(target.S, "?"); ok {
@@ -396,15 +395,15 @@ func (q *query) httpSys(out *answer.Request, s *sysFeatures, x shapes.Instance) 
 }
 
 // endpoint adds the endpoint that handles a request.
-func (q *query) endpoint(out *answer.Request, f *shapes.Ref, x shapes.Instance) {
+func (q *query) endpoint(out *answer.Request, f *objects.RefField, x objects.Instance) {
 	g := q.reading()
-	s, at := shapes.At[*endpoint](g, f, x)
+	s, at := objects.BindAt[*endpoint](g, f, x)
 	if s == nil {
 		return
 	}
 	out.Endpoint = g.TextAt(&s.Name, at)
-	if route, at := shapes.At[*routeEndpoint](g, f, x); route != nil {
-		if p, at := shapes.At[*routePattern](g, &route.Pattern, at); p != nil {
+	if route, at := objects.BindAt[*routeEndpoint](g, f, x); route != nil {
+		if p, at := objects.BindAt[*routePattern](g, &route.Pattern, at); p != nil {
 			out.Route = g.TextAt(&p.Text, at)
 		}
 	}
@@ -413,7 +412,7 @@ func (q *query) endpoint(out *answer.Request, f *shapes.Ref, x shapes.Instance) 
 // activityOf adds the activity of a request. o is the activity, or the feature that holds it.
 func (q *query) activityOf(out *answer.Request, o objects.Object) {
 	g := q.reading()
-	if f, x := shapes.As[*activityFeature](g, o); f != nil {
+	if f, x := objects.BindAs[*activityFeature](g, o); f != nil {
 		var err error
 		if o, err = f.Activity.Object(x); err != nil {
 			g.Note(err)
@@ -431,20 +430,20 @@ func (q *query) activityOf(out *answer.Request, o objects.Object) {
 }
 
 // user adds the name of a request's user.
-func (q *query) user(out *answer.Request, f *shapes.Ref, x shapes.Instance) {
+func (q *query) user(out *answer.Request, f *objects.RefField, x objects.Instance) {
 	g := q.reading()
-	p, at := shapes.At[*principal](g, f, x)
+	p, at := objects.BindAt[*principal](g, f, x)
 	if p == nil {
 		return
 	}
 	for o := range q.each(&p.Identities, at) {
-		id, at := shapes.As[*identity](g, o)
+		id, at := objects.BindAs[*identity](g, o)
 		if id == nil {
 			continue
 		}
 		want := g.TextAt(&id.Name, at)
 		for c := range q.each(&id.Claims, at) {
-			s, at := shapes.As[*claim](g, c)
+			s, at := objects.BindAs[*claim](g, c)
 			if s != nil && g.TextAt(&s.Type, at).S == want.S {
 				out.User = g.TextAt(&s.Value, at)
 				return
@@ -454,7 +453,7 @@ func (q *query) user(out *answer.Request, f *shapes.Ref, x shapes.Instance) {
 }
 
 // each iterates over the objects of the collection that a field refers to.
-func (q *query) each(f *shapes.Ref, x shapes.Instance) iter.Seq[objects.Object] {
+func (q *query) each(f *objects.RefField, x objects.Instance) iter.Seq[objects.Object] {
 	return func(yield func(objects.Object) bool) {
 		for o, err := range q.items.Objects(f, x) {
 			if err != nil {

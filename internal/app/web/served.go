@@ -4,7 +4,6 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/app/flows"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -80,19 +79,19 @@ func (s *server) object(a target.Addr) string {
 // read adds the request of an object, if the application works on it.
 func (s *server) read(o objects.Object) {
 	g := s.reading()
-	if ok, _ := shapes.Is[*httpContext](s.b, o.Type); ok {
+	if ok, _ := objects.IsShape[*httpContext](s.b, o.Type); ok {
 		s.request(o)
 		return
 	}
 	out := answer.Request{}
-	if p, x := shapes.As[*protocol](g, o); p != nil {
+	if p, x := objects.BindAs[*protocol](g, o); p != nil {
 		if status := g.EnumAt(&p.Status, x); status.Err != nil || status.S != "AppStarted" && status.S != "HeadersCommitted" && status.S != "HeadersFlushed" {
 			s.out.Note(status.Err)
 			return
 		}
 		s.kestrel(&out, o, p, x)
 		s.add(out)
-	} else if c, x := shapes.As[*iisContext](g, o); c != nil {
+	} else if c, x := objects.BindAs[*iisContext](g, o); c != nil {
 		s.iis(&out, o, c, x)
 		s.add(out)
 	}

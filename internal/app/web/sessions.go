@@ -18,7 +18,6 @@ import (
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/base/secrets"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/target"
 )
@@ -28,48 +27,48 @@ import (
 // names come from the sources of 3.1 to 10.
 type (
 	sessionAnchor struct {
-		_ shapes.Type `of:"Microsoft.AspNetCore.Session.DistributedSessionStore|Microsoft.AspNetCore.Session.DistributedSession"`
+		_ objects.Shape `of:"Microsoft.AspNetCore.Session.DistributedSessionStore|Microsoft.AspNetCore.Session.DistributedSession"`
 	}
 	sessionStore struct {
-		_     shapes.Type `of:"Microsoft.AspNetCore.Session.DistributedSessionStore"`
-		Cache shapes.Ref  `field:"_cache"`
+		_     objects.Shape    `of:"Microsoft.AspNetCore.Session.DistributedSessionStore"`
+		Cache objects.RefField `field:"_cache"`
 	}
 	session struct {
-		_         shapes.Type `of:"Microsoft.AspNetCore.Session.DistributedSession"`
-		Cache     shapes.Ref  `field:"_cache"`
-		Key       shapes.Ref  `field:"_sessionKey"`
-		Store     shapes.Ref  `field:"_store"`
-		Modified  shapes.Int  `field:"_isModified"`
-		Loaded    shapes.Int  `field:"_loaded"`
-		Available shapes.Int  `field:"_isAvailable"`
-		New       shapes.Int  `field:"_isNewSessionKey"`
-		ID        shapes.Ref  `field:"_sessionIdBytes"`
+		_         objects.Shape    `of:"Microsoft.AspNetCore.Session.DistributedSession"`
+		Cache     objects.RefField `field:"_cache"`
+		Key       objects.RefField `field:"_sessionKey"`
+		Store     objects.RefField `field:"_store"`
+		Modified  objects.IntField `field:"_isModified"`
+		Loaded    objects.IntField `field:"_loaded"`
+		Available objects.IntField `field:"_isAvailable"`
+		New       objects.IntField `field:"_isNewSessionKey"`
+		ID        objects.RefField `field:"_sessionIdBytes"`
 	}
 	// A sessionValues holds the values of a loaded session. Up to .NET 5 they are in a dictionary of the session.
 	sessionValues struct {
-		_     shapes.Type `of:"Microsoft.AspNetCore.Session.DefaultDistributedSessionStore"`
-		Store shapes.Ref  `field:"_store"`
+		_     objects.Shape    `of:"Microsoft.AspNetCore.Session.DefaultDistributedSessionStore"`
+		Store objects.RefField `field:"_store"`
 	}
 	sessionKey struct {
-		_     shapes.Type `of:"Microsoft.AspNetCore.Session.EncodedKey"`
-		Bytes shapes.Ref  `field:"<KeyBytes>"`
+		_     objects.Shape    `of:"Microsoft.AspNetCore.Session.EncodedKey"`
+		Bytes objects.RefField `field:"<KeyBytes>"`
 	}
 	sessionFeature struct {
-		_       shapes.Type `of:"Microsoft.AspNetCore.Session.SessionFeature|Microsoft.AspNetCore.Http.Features.DefaultSessionFeature"`
-		Session shapes.Ref  `field:"<Session>"`
+		_       objects.Shape    `of:"Microsoft.AspNetCore.Session.SessionFeature|Microsoft.AspNetCore.Http.Features.DefaultSessionFeature"`
+		Session objects.RefField `field:"<Session>"`
 	}
 	// A memoryStore is the IDistributedCache in the process's memory.
 	memoryStore struct {
-		_     shapes.Type `of:"Microsoft.Extensions.Caching.Distributed.MemoryDistributedCache"`
-		Cache shapes.Ref  `field:"_memCache"`
+		_     objects.Shape    `of:"Microsoft.Extensions.Caching.Distributed.MemoryDistributedCache"`
+		Cache objects.RefField `field:"_memCache"`
 	}
 	storedSession struct {
-		_        shapes.Type  `of:"Microsoft.Extensions.Caching.Memory.CacheEntry"`
-		Key      shapes.Value `field:"<Key>"`
-		Value    shapes.Value `field:"_value|<Value>"`
-		Accessed shapes.Int   `field:"<LastAccessed>._dateData|<LastAccessed>._dateTime._dateData,optional"`
-		Expires  shapes.Int   `field:"_absoluteExpirationTicks|<AbsoluteExpiration>.value._dateTime._dateData|_absoluteExpiration.value._dateTime._dateData,optional"`
-		Sliding  shapes.Value `field:"_slidingExpiration,optional"`
+		_        objects.Shape      `of:"Microsoft.Extensions.Caching.Memory.CacheEntry"`
+		Key      objects.ValueField `field:"<Key>"`
+		Value    objects.ValueField `field:"_value|<Value>"`
+		Accessed objects.IntField   `field:"<LastAccessed>._dateData|<LastAccessed>._dateTime._dateData,optional"`
+		Expires  objects.IntField   `field:"_absoluteExpirationTicks|<AbsoluteExpiration>.value._dateTime._dateData|_absoluteExpiration.value._dateTime._dateData,optional"`
+		Sliding  objects.ValueField `field:"_slidingExpiration,optional"`
 	}
 )
 
@@ -94,7 +93,7 @@ type SessionOptions struct {
 // A sessionQuery builds one answer.
 type sessionQuery struct {
 	*Reader
-	g   shapes.Reading
+	g   objects.Reading
 	o   SessionOptions
 	out *answer.Sessions
 
@@ -109,13 +108,13 @@ func (r *Reader) Sessions(ctx context.Context, p *process.Process, h *heap.Heap,
 		stores: map[target.Addr]int{}, byKey: map[string]int{}}
 	q.g = r.reading(&q.out.Gaps)
 	var live []objects.Object
-	for object := range shapes.OnObjects[*sessionAnchor](ctx, q.g, h, o.Scan) {
-		if s, x := shapes.As[*sessionStore](q.g, object); s != nil {
+	for object := range objects.ReadObjects[*sessionAnchor](ctx, q.g, h, o.Scan) {
+		if s, x := objects.BindAs[*sessionStore](q.g, object); s != nil {
 			q.store(q.g.ObjectAt(&s.Cache, x))
 			continue
 		}
 		live = append(live, object)
-		if s, x := shapes.As[*session](q.g, object); s != nil {
+		if s, x := objects.BindAs[*session](q.g, object); s != nil {
 			q.store(q.g.ObjectAt(&s.Cache, x))
 		}
 	}
@@ -150,7 +149,7 @@ func (q *sessionQuery) store(o objects.Object) {
 	n := len(q.out.Stores)
 	q.stores[o.Addr] = n
 	q.out.Stores = append(q.out.Stores, answer.SessionStore{Address: o.Addr, Type: q.g.TypeText(o)})
-	m, x := shapes.As[*memoryStore](q.g, o)
+	m, x := objects.BindAs[*memoryStore](q.g, o)
 	if m == nil {
 		return
 	}
@@ -159,7 +158,7 @@ func (q *sessionQuery) store(o objects.Object) {
 	sessions, others := answer.Maybe[int64]{}, answer.Maybe[int64]{}
 	cache := q.g.ObjectAt(&m.Cache, x)
 	if cache.Addr == 0 {
-		sessions.Err, others.Err = shapes.ErrNoField, shapes.ErrNoField
+		sessions.Err, others.Err = objects.ErrNoField, objects.ErrNoField
 	} else {
 		for e, err := range q.items.CacheEntries(cache) {
 			var is bool
@@ -190,13 +189,13 @@ func (q *sessionQuery) row(store target.Addr, key answer.Text, of target.Addr) *
 		return &q.out.Sessions[n]
 	}
 	q.byKey[name] = len(q.out.Sessions)
-	q.out.Sessions = append(q.out.Sessions, answer.Session{Store: store, Key: key, ID: answer.Text{Err: shapes.ErrNoField}})
+	q.out.Sessions = append(q.out.Sessions, answer.Session{Store: store, Key: key, ID: answer.Text{Err: objects.ErrNoField}})
 	return &q.out.Sessions[len(q.out.Sessions)-1]
 }
 
 // rests adds the session of a cache entry, and reports whether the entry holds a session.
 func (q *sessionQuery) rests(store target.Addr, o objects.Object) (bool, error) {
-	s, x, err := shapes.BindObject[*storedSession](q.b, o)
+	s, x, err := objects.BindObject[*storedSession](q.b, o)
 	if err != nil {
 		return false, err
 	}
@@ -223,7 +222,7 @@ func (q *sessionQuery) rests(store target.Addr, o objects.Object) (bool, error) 
 	key := q.g.Text(s.Key.Value(x).Text(limits.RequestText))
 	row := q.row(store, key, o.Addr)
 	row.ID = answer.Text{S: guid(id)}
-	rest := &answer.RestingSession{Entry: o.Addr, Address: value.Addr, Bytes: int64(a.Len), Accessed: answer.Maybe[time.Time]{Err: shapes.ErrNoField}}
+	rest := &answer.RestingSession{Entry: o.Addr, Address: value.Addr, Bytes: int64(a.Len), Accessed: answer.Maybe[time.Time]{Err: objects.ErrNoField}}
 	if t := q.g.TimeAt(&s.Accessed, x); t != nil {
 		rest.Accessed = answer.Known(*t)
 	}
@@ -255,7 +254,7 @@ func (q *sessionQuery) bytes(a *objects.Array) ([]byte, error) {
 }
 
 // bytesAt returns the bytes of the array that a field refers to.
-func (q *sessionQuery) bytesAt(f *shapes.Ref, x shapes.Instance) ([]byte, error) {
+func (q *sessionQuery) bytesAt(f *objects.RefField, x objects.Instance) ([]byte, error) {
 	o, err := f.Object(x)
 	if err != nil || o.Addr == 0 {
 		return nil, err
@@ -325,7 +324,7 @@ func guid(b [sessionIDBytes]byte) string {
 
 // live adds the session of a request.
 func (q *sessionQuery) live(o objects.Object, of *answer.Request) {
-	s, x := shapes.As[*session](q.g, o)
+	s, x := objects.BindAs[*session](q.g, o)
 	if s == nil {
 		return
 	}
@@ -344,9 +343,9 @@ func (q *sessionQuery) live(o objects.Object, of *answer.Request) {
 	case err != nil:
 		live.State.Err, live.Bytes.Err = err, err
 	case !loaded.Value:
-		live.State.S, live.Bytes.Err = "not loaded", shapes.ErrNoField
+		live.State.S, live.Bytes.Err = "not loaded", objects.ErrNoField
 	case !available.Value:
-		live.State.S, live.Bytes.Err = "could not be loaded", shapes.ErrNoField
+		live.State.S, live.Bytes.Err = "could not be loaded", objects.ErrNoField
 	default:
 		live.State.S = "loaded"
 		if modified.Value {
@@ -373,9 +372,9 @@ func (q *sessionQuery) live(o objects.Object, of *answer.Request) {
 
 // loaded returns the values of a session that a request has loaded, by name. With an error, it returns the values read
 // before.
-func (q *sessionQuery) loaded(f *shapes.Ref, x shapes.Instance) ([]sessionValue, error) {
+func (q *sessionQuery) loaded(f *objects.RefField, x objects.Instance) ([]sessionValue, error) {
 	var values []sessionValue
-	if s, at := shapes.At[*sessionValues](q.g, f, x); s != nil {
+	if s, at := objects.BindAt[*sessionValues](q.g, f, x); s != nil {
 		f, x = &s.Store, at
 	}
 	for item, err := range q.items.ItemsAt(f, x) {
@@ -398,7 +397,7 @@ func (q *sessionQuery) value(key, value objects.Value) (sessionValue, error) {
 	if err != nil {
 		return sessionValue{}, err
 	}
-	s, x, err := shapes.BindObject[*sessionKey](q.b, k)
+	s, x, err := objects.BindObject[*sessionKey](q.b, k)
 	if err != nil {
 		return sessionValue{}, err
 	}

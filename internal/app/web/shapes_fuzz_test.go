@@ -19,7 +19,7 @@ import (
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/app/web"
 	"github.com/sosgo/sosgo/internal/test/testdump"
-	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -137,7 +137,7 @@ func askers(f *testing.F, v *sosgo.View, h *heap.Heap) []func(*testing.T) ([]err
 			if err != nil {
 				return nil, err
 			}
-			err = flows.New(shapes.Reading{Gaps: &out.Gaps, Binder: b}, items).List(t.Context(), v.Process, threads, set, out)
+			err = flows.New(objects.Reading{Gaps: &out.Gaps, Binder: b}, items).List(t.Context(), v.Process, threads, set, out)
 			return out.Noted(), err
 		},
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -16,46 +15,46 @@ import (
 // are not tested on a dump.
 type (
 	hubAnchor struct {
-		_ shapes.Type `of:"Microsoft.AspNetCore.SignalR.DefaultHubLifetimeManager<>|Microsoft.AspNetCore.SignalR.StackExchangeRedis.RedisHubLifetimeManager<>|Microsoft.AspNetCore.Components.Server.Circuits.CircuitHost"`
+		_ objects.Shape `of:"Microsoft.AspNetCore.SignalR.DefaultHubLifetimeManager<>|Microsoft.AspNetCore.SignalR.StackExchangeRedis.RedisHubLifetimeManager<>|Microsoft.AspNetCore.Components.Server.Circuits.CircuitHost"`
 	}
 	hubManager struct {
-		_           shapes.Type `of:"Microsoft.AspNetCore.SignalR.DefaultHubLifetimeManager<>|Microsoft.AspNetCore.SignalR.StackExchangeRedis.RedisHubLifetimeManager<>"`
-		Connections shapes.Ref  `field:"_connections"`
-		Groups      shapes.Ref  `field:"_groups"`
+		_           objects.Shape    `of:"Microsoft.AspNetCore.SignalR.DefaultHubLifetimeManager<>|Microsoft.AspNetCore.SignalR.StackExchangeRedis.RedisHubLifetimeManager<>"`
+		Connections objects.RefField `field:"_connections"`
+		Groups      objects.RefField `field:"_groups"`
 	}
 	hubConnections struct {
-		_    shapes.Type `of:"Microsoft.AspNetCore.SignalR.HubConnectionStore"`
-		List shapes.Ref  `field:"_connections"`
+		_    objects.Shape    `of:"Microsoft.AspNetCore.SignalR.HubConnectionStore"`
+		List objects.RefField `field:"_connections"`
 	}
 	hubGroups struct {
-		_    shapes.Type `of:"Microsoft.AspNetCore.SignalR.Internal.HubGroupList"`
-		List shapes.Ref  `field:"_groups"`
+		_    objects.Shape    `of:"Microsoft.AspNetCore.SignalR.Internal.HubGroupList"`
+		List objects.RefField `field:"_groups"`
 	}
 	hubConnection struct {
-		_       shapes.Type `of:"Microsoft.AspNetCore.SignalR.HubConnectionContext"`
-		User    shapes.Ref  `field:"<UserIdentifier>"`
-		Hub     shapes.Ref  `field:"<Protocol>,optional"`
-		Aborted shapes.Int  `field:"_connectionAborted|_connectedAborted,optional"`
-		Lock    shapes.Ref  `field:"_writeLock,optional"`
+		_       objects.Shape    `of:"Microsoft.AspNetCore.SignalR.HubConnectionContext"`
+		User    objects.RefField `field:"<UserIdentifier>"`
+		Hub     objects.RefField `field:"<Protocol>,optional"`
+		Aborted objects.IntField `field:"_connectionAborted|_connectedAborted,optional"`
+		Lock    objects.RefField `field:"_writeLock,optional"`
 	}
 	semaphore struct {
-		_    shapes.Type `of:"System.Threading.SemaphoreSlim"`
-		Head shapes.Ref  `field:"m_asyncHead"`
+		_    objects.Shape    `of:"System.Threading.SemaphoreSlim"`
+		Head objects.RefField `field:"m_asyncHead"`
 	}
 	semaphoreWait struct {
-		_    shapes.Type `of:"System.Threading.SemaphoreSlim+TaskNode"`
-		Next shapes.Ref  `field:"Next"`
+		_    objects.Shape    `of:"System.Threading.SemaphoreSlim+TaskNode"`
+		Next objects.RefField `field:"Next"`
 	}
 	circuit struct {
-		_        shapes.Type `of:"Microsoft.AspNetCore.Components.Server.Circuits.CircuitHost"`
-		ID       shapes.Ref  `field:"<CircuitId>.<Id>"`
-		Client   shapes.Ref  `field:"<Client>"`
-		Disposed shapes.Int  `field:"_disposed"`
+		_        objects.Shape    `of:"Microsoft.AspNetCore.Components.Server.Circuits.CircuitHost"`
+		ID       objects.RefField `field:"<CircuitId>.<Id>"`
+		Client   objects.RefField `field:"<Client>"`
+		Disposed objects.IntField `field:"_disposed"`
 	}
 	circuitClient struct {
-		_         shapes.Type `of:"Microsoft.AspNetCore.Components.Server.Circuits.CircuitClientProxy"`
-		Connected shapes.Int  `field:"<Connected>"`
-		ID        shapes.Ref  `field:"<ConnectionId>"`
+		_         objects.Shape    `of:"Microsoft.AspNetCore.Components.Server.Circuits.CircuitClientProxy"`
+		Connected objects.IntField `field:"<Connected>"`
+		ID        objects.RefField `field:"<ConnectionId>"`
 	}
 )
 
@@ -63,12 +62,12 @@ type (
 func (r *Reader) SignalR(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.SignalR, error) {
 	out := &answer.SignalR{Hubs: []answer.SignalRHub{}, Circuits: []answer.BlazorCircuit{}}
 	g := r.reading(&out.Gaps)
-	for object := range shapes.OnObjects[*hubAnchor](ctx, g, h, o) {
-		if s, x := shapes.As[*hubManager](g, object); s != nil {
+	for object := range objects.ReadObjects[*hubAnchor](ctx, g, h, o) {
+		if s, x := objects.BindAs[*hubManager](g, object); s != nil {
 			out.Hubs = append(out.Hubs, r.hub(g, object, s, x))
-		} else if s, x := shapes.As[*circuit](g, object); s != nil {
-			c := answer.BlazorCircuit{Address: object.Addr, ID: g.TextAt(&s.ID, x), Disposed: g.BoolAt(&s.Disposed, x), Connected: answer.Maybe[bool]{Err: shapes.ErrNoField}}
-			if p, at := shapes.At[*circuitClient](g, &s.Client, x); p != nil {
+		} else if s, x := objects.BindAs[*circuit](g, object); s != nil {
+			c := answer.BlazorCircuit{Address: object.Addr, ID: g.TextAt(&s.ID, x), Disposed: g.BoolAt(&s.Disposed, x), Connected: answer.Maybe[bool]{Err: objects.ErrNoField}}
+			if p, at := objects.BindAt[*circuitClient](g, &s.Client, x); p != nil {
 				c.Connected, c.Connection = g.BoolAt(&p.Connected, at), g.TextAt(&p.ID, at)
 			}
 			out.Circuits = append(out.Circuits, c)
@@ -78,12 +77,12 @@ func (r *Reader) SignalR(ctx context.Context, h *heap.Heap, o heap.ScanOptions) 
 }
 
 // hub describes a hub.
-func (r *Reader) hub(g shapes.Reading, o objects.Object, s *hubManager, x shapes.Instance) answer.SignalRHub {
+func (r *Reader) hub(g objects.Reading, o objects.Object, s *hubManager, x objects.Instance) answer.SignalRHub {
 	out := answer.SignalRHub{Address: o.Addr, Hub: g.TypeText(o), Connections: []answer.SignalRConnection{}, Groups: []answer.SignalRGroup{}}
 	if _, of, ok := strings.Cut(out.Hub.S, "<"); ok {
 		out.Hub.S = strings.TrimSuffix(of, ">")
 	}
-	if list, at := shapes.At[*hubConnections](g, &s.Connections, x); list != nil {
+	if list, at := objects.BindAt[*hubConnections](g, &s.Connections, x); list != nil {
 		for item, err := range r.items.ItemsAt(&list.List, at) {
 			if err != nil {
 				g.Note(err)
@@ -102,7 +101,7 @@ func (r *Reader) hub(g shapes.Reading, o objects.Object, s *hubManager, x shapes
 			out.Connections = append(out.Connections, c)
 		}
 	}
-	if list, at := shapes.At[*hubGroups](g, &s.Groups, x); list != nil {
+	if list, at := objects.BindAt[*hubGroups](g, &s.Groups, x); list != nil {
 		for item, err := range r.items.ItemsAt(&list.List, at) {
 			if err != nil {
 				g.Note(err)
@@ -133,9 +132,9 @@ func (r *Reader) hub(g shapes.Reading, o objects.Object, s *hubManager, x shapes
 }
 
 // hubConnection describes a client of a hub.
-func (r *Reader) hubConnection(g shapes.Reading, out *answer.SignalRConnection, o objects.Object) {
-	out.Address, out.Waiting = o.Addr, answer.Maybe[int64]{Err: shapes.ErrNoField}
-	s, x := shapes.As[*hubConnection](g, o)
+func (r *Reader) hubConnection(g objects.Reading, out *answer.SignalRConnection, o objects.Object) {
+	out.Address, out.Waiting = o.Addr, answer.Maybe[int64]{Err: objects.ErrNoField}
+	s, x := objects.BindAs[*hubConnection](g, o)
 	if s == nil {
 		return
 	}
@@ -143,13 +142,13 @@ func (r *Reader) hubConnection(g shapes.Reading, out *answer.SignalRConnection, 
 	if p := g.ObjectAt(&s.Hub, x); p.Addr != 0 {
 		out.Protocol = g.TypeText(p)
 	}
-	if l, at := shapes.At[*semaphore](g, &s.Lock, x); l != nil {
+	if l, at := objects.BindAt[*semaphore](g, &s.Lock, x); l != nil {
 		out.Waiting = r.waitersOf(g, l, at)
 	}
 }
 
 // waitersOf counts the asynchronous waits for a semaphore.
-func (r *Reader) waitersOf(g shapes.Reading, s *semaphore, x shapes.Instance) answer.Maybe[int64] {
+func (r *Reader) waitersOf(g objects.Reading, s *semaphore, x objects.Instance) answer.Maybe[int64] {
 	seen := map[target.Addr]bool{}
 	node := g.ObjectAt(&s.Head, x)
 	for node.Addr != 0 {
@@ -157,7 +156,7 @@ func (r *Reader) waitersOf(g shapes.Reading, s *semaphore, x shapes.Instance) an
 			return answer.Of(int64(len(seen)), target.Corruptf("the list of waits for a semaphore does not end"))
 		}
 		seen[node.Addr] = true
-		n, at := shapes.As[*semaphoreWait](g, node)
+		n, at := objects.BindAs[*semaphoreWait](g, node)
 		if n == nil {
 			return answer.Of(int64(len(seen)), target.Unsupportedf("a wait of type %s", g.TypeText(node)))
 		}

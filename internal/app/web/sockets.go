@@ -5,21 +5,21 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
 
 // A webSocket is one end of a WebSocket: a server's or a ClientWebSocket's.
 type webSocket struct {
-	_             shapes.Type  `of:"System.Net.WebSockets.ManagedWebSocket"`
-	Server        shapes.Int   `field:"_isServer"`
-	State         shapes.Int   `field:"_state"`
-	Protocol      shapes.Ref   `field:"_subprotocol"`
-	Disposed      shapes.Int   `field:"_disposed"`
-	SentClose     shapes.Int   `field:"_sentCloseFrame,optional"`
-	ReceivedClose shapes.Int   `field:"_receivedCloseFrame,optional"`
-	CloseStatus   shapes.Value `field:"_closeStatus,optional"`
-	CloseText     shapes.Ref   `field:"_closeStatusDescription,optional"`
+	_             objects.Shape      `of:"System.Net.WebSockets.ManagedWebSocket"`
+	Server        objects.IntField   `field:"_isServer"`
+	State         objects.IntField   `field:"_state"`
+	Protocol      objects.RefField   `field:"_subprotocol"`
+	Disposed      objects.IntField   `field:"_disposed"`
+	SentClose     objects.IntField   `field:"_sentCloseFrame,optional"`
+	ReceivedClose objects.IntField   `field:"_receivedCloseFrame,optional"`
+	CloseStatus   objects.ValueField `field:"_closeStatus,optional"`
+	CloseText     objects.RefField   `field:"_closeStatusDescription,optional"`
 }
 
 // WebSockets lists the WebSockets that clients opened and the process opened itself, with the async code that refers to
@@ -28,7 +28,7 @@ func (r *Reader) WebSockets(ctx context.Context, h *heap.Heap, o heap.ScanOption
 	out := &answer.WebSockets{Sockets: []answer.WebSocket{}}
 	g := r.reading(&out.Gaps)
 	at := map[target.Addr]int{}
-	for f, err := range shapes.On[*webSocket](ctx, r.b, h, nil, o) {
+	for f, err := range objects.BoundObjects[*webSocket](ctx, r.b, h, nil, o) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -44,7 +44,7 @@ func (r *Reader) WebSockets(ctx context.Context, h *heap.Heap, o heap.ScanOption
 }
 
 // socket describes one end of a WebSocket.
-func (r *Reader) socket(g shapes.Reading, a target.Addr, s *webSocket, x shapes.Instance) answer.WebSocket {
+func (r *Reader) socket(g objects.Reading, a target.Addr, s *webSocket, x objects.Instance) answer.WebSocket {
 	out := answer.WebSocket{Address: a, Server: g.BoolAt(&s.Server, x), State: g.EnumAt(&s.State, x), Protocol: g.TextAt(&s.Protocol, x),
 		Disposed: g.BoolAt(&s.Disposed, x), SentClose: g.BoolAt(&s.SentClose, x), ReceivedClose: g.BoolAt(&s.ReceivedClose, x), CloseText: g.TextAt(&s.CloseText, x)}
 	if !s.CloseStatus.Has() {

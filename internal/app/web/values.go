@@ -8,27 +8,27 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/collections"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
 
 // A Reader reads the requests of one runtime. It is safe for concurrent use.
 type Reader struct {
-	b     *shapes.Binder
-	items *collections.Reader
+	b     *objects.Binder
+	items *objects.Collections
 	tasks *tasks.Reader
 }
 
 // New returns a Reader that binds types with b.
-func New(b *shapes.Binder, c *collections.Reader, t *tasks.Reader) *Reader { return &Reader{b, c, t} }
+func New(b *objects.Binder, c *objects.Collections, t *tasks.Reader) *Reader { return &Reader{b, c, t} }
 
 // reading returns a Reading that records gaps in g.
-func (r *Reader) reading(g *answer.Gaps) shapes.Reading { return shapes.Reading{Gaps: g, Binder: r.b} }
+func (r *Reader) reading(g *answer.Gaps) objects.Reading {
+	return objects.Reading{Gaps: g, Binder: r.b}
+}
 
 // address formats an IPAddress with a port.
-func (r *Reader) address(g shapes.Reading, f *shapes.Ref, port *shapes.Int, x shapes.Instance) string {
-	s, at := shapes.At[*ipAddress](g, f, x)
+func (r *Reader) address(g objects.Reading, f *objects.RefField, port *objects.IntField, x objects.Instance) string {
+	s, at := objects.BindAt[*ipAddress](g, f, x)
 	if s == nil {
 		return ""
 	}

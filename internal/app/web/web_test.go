@@ -17,7 +17,7 @@ import (
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/app/web"
 	"github.com/sosgo/sosgo/internal/test/testdump"
-	"github.com/sosgo/sosgo/objects/collections"
+	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -175,7 +175,7 @@ func TestSecretHeaders(t *testing.T) {
 		require.NoError(t, err)
 		b, err := v.Shapes()
 		require.NoError(t, err)
-		c, err := collections.New(b).Of(unknown)
+		c, err := objects.NewCollections(b).Of(unknown)
 		require.NoError(t, err)
 		var key target.Addr
 		for item, err := range c.Items() {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/shapes"
 )
 
 // A flow is the request data in an ExecutionContext.
@@ -52,7 +51,7 @@ func (q *query) flowOf(o objects.Object) flow {
 // value records an AsyncLocal's value: the accessor of the HttpContext, an activity or a logging scope.
 func (q *query) value(out *flow, o objects.Object) {
 	g := q.reading()
-	if h, x := shapes.As[*contextHolder](g, o); h != nil {
+	if h, x := objects.BindAs[*contextHolder](g, o); h != nil {
 		a, err := h.Context.Addr(x)
 		g.Note(err)
 		if n, ok := q.index[a]; ok {

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/disasm"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
@@ -22,11 +22,11 @@ func TestCorpus(t *testing.T) {
 		require.NoError(t, err)
 		names := disasm.NewNames(rt, r)
 		methods, calls, named := 0, 0, 0
-		for info, err := range code.Of(rt).JITCode() {
+		for info, err := range dac.CodeOf(rt).JITCode() {
 			if err != nil || info.Method == nil {
 				continue
 			}
-			code, err := code.Of(rt).Code(info)
+			code, err := dac.CodeOf(rt).Code(info)
 			if err != nil {
 				continue
 			}

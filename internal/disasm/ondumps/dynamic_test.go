@@ -12,7 +12,6 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/disasm"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/objects"
@@ -60,10 +59,10 @@ func lines(t *testing.T, il *answer.IL) []string {
 }
 
 // dynamicMethods returns the compiled dynamic methods by their names.
-func dynamicMethods(t *testing.T, rt *dac.Runtime) map[string]*code.MethodDesc {
+func dynamicMethods(t *testing.T, rt *dac.Runtime) map[string]*dac.MethodDesc {
 	t.Helper()
-	out := map[string]*code.MethodDesc{}
-	for info, err := range code.Of(rt).JITCode() {
+	out := map[string]*dac.MethodDesc{}
+	for info, err := range dac.CodeOf(rt).JITCode() {
 		if err != nil { // the headers of some images are not in the dump
 			assert.ErrorIs(t, err, target.ErrNotInDump)
 			continue
@@ -72,7 +71,7 @@ func dynamicMethods(t *testing.T, rt *dac.Runtime) map[string]*code.MethodDesc {
 			continue
 		}
 		if lcg, err := info.Method.IsLCG(); err == nil && lcg {
-			name, err := code.Of(rt).MethodName(info.Method, code.MethodFull)
+			name, err := dac.CodeOf(rt).MethodName(info.Method, dac.MethodFull)
 			require.NoError(t, err)
 			out[name] = info.Method
 		}
@@ -162,7 +161,7 @@ func TestDynamicCode(t *testing.T) {
 // TestILAt: the IL at an address is the method's. In the image of a module its tokens have the same names.
 func TestILAt(t *testing.T) {
 	n := 0
-	eachMethod(t, func(t *testing.T, l *disasm.Lister, m *code.MethodDesc) {
+	eachMethod(t, func(t *testing.T, l *disasm.Lister, m *dac.MethodDesc) {
 		il, err := l.IL(m.Addr)
 		if err != nil || il.NoBody || il.Address.Err != nil {
 			return
@@ -191,7 +190,7 @@ func TestDynamicWithoutItems(t *testing.T) {
 	rt, r, _, d := withStacks(t)
 	m := dynamicMethods(t, rt)["DynamicClass.emitted(System.String)"]
 	require.NotNil(t, m)
-	at, err := code.Of(rt).DynamicResolver(m)
+	at, err := dac.CodeOf(rt).DynamicResolver(m)
 	require.NoError(t, err)
 	resolver, err := r.Object(at)
 	require.NoError(t, err)

@@ -13,7 +13,6 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/disasm"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/objects"
@@ -69,7 +68,7 @@ func TestEmittedIL(t *testing.T) {
 // TestEmittedILBelief: a damaged table of the module's IL is rejected, whatever word of it is damaged.
 func TestEmittedILBelief(t *testing.T) {
 	rt, methods := openEmitted(t)
-	m, err := code.Of(rt).MethodDesc(methods["Kept.Add0"])
+	m, err := dac.CodeOf(rt).MethodDesc(methods["Kept.Add0"])
 	require.NoError(t, err)
 	mod, err := m.Module()
 	require.NoError(t, err)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/disasm"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/target"
@@ -19,7 +19,7 @@ import (
 const methodsPerDump = 60
 
 // eachMethod calls f with methods of the types in the program's manifest.
-func eachMethod(t *testing.T, f func(t *testing.T, l *disasm.Lister, m *code.MethodDesc)) {
+func eachMethod(t *testing.T, f func(t *testing.T, l *disasm.Lister, m *dac.MethodDesc)) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
 		if !d.HasRuntime() {
 			t.Skip("no CLR")
@@ -35,7 +35,7 @@ func eachMethod(t *testing.T, f func(t *testing.T, l *disasm.Lister, m *code.Met
 			if err != nil {
 				continue
 			}
-			for m, err := range code.Of(rt).Methods(mt) {
+			for m, err := range dac.CodeOf(rt).Methods(mt) {
 				if err != nil || n == methodsPerDump {
 					break
 				}
@@ -48,7 +48,7 @@ func eachMethod(t *testing.T, f func(t *testing.T, l *disasm.Lister, m *code.Met
 
 // TestIL: instructions cover the body, branches lead to instructions, and tokens have names or errors.
 func TestIL(t *testing.T) {
-	eachMethod(t, func(t *testing.T, l *disasm.Lister, m *code.MethodDesc) {
+	eachMethod(t, func(t *testing.T, l *disasm.Lister, m *dac.MethodDesc) {
 		il, err := l.IL(m.Addr)
 		if err != nil {
 			require.True(t, errors.Is(err, target.ErrNotInDump) || errors.Is(err, target.ErrUnsupported), err)
@@ -89,10 +89,10 @@ func TestIL(t *testing.T) {
 // TestMethod: instructions cover the code without a gap, and the recorded places lie inside it.
 func TestMethod(t *testing.T) {
 	o := disasm.MethodOptions{GCInfo: true, Handlers: true, IL: true, Map: true}
-	eachMethod(t, func(t *testing.T, l *disasm.Lister, m *code.MethodDesc) {
+	eachMethod(t, func(t *testing.T, l *disasm.Lister, m *dac.MethodDesc) {
 		d, err := l.Method(context.Background(), m.Addr, o)
 		if err != nil {
-			require.True(t, errors.Is(err, target.ErrNotInDump) || errors.Is(err, target.ErrUnsupported) || errors.Is(err, code.ErrNoCode), err)
+			require.True(t, errors.Is(err, target.ErrNotInDump) || errors.Is(err, target.ErrUnsupported) || errors.Is(err, dac.ErrNoCode), err)
 			return
 		}
 		assert.Equal(t, m.Addr, d.Method)
@@ -129,7 +129,7 @@ func TestMethod(t *testing.T) {
 // TestMap: if the map has a place in IL, the code has it too, with the instructions of the method's own listing there.
 func TestMap(t *testing.T) {
 	n := 0
-	eachMethod(t, func(t *testing.T, l *disasm.Lister, m *code.MethodDesc) {
+	eachMethod(t, func(t *testing.T, l *disasm.Lister, m *dac.MethodDesc) {
 		d, err := l.Method(context.Background(), m.Addr, disasm.MethodOptions{Map: true, IL: true})
 		if err != nil || d.ILErr != nil || len(d.Map) == 0 {
 			return
@@ -164,7 +164,7 @@ func TestMap(t *testing.T) {
 
 // TestMethodStops: the end of the context ends the list.
 func TestMethodStops(t *testing.T) {
-	eachMethod(t, func(t *testing.T, l *disasm.Lister, m *code.MethodDesc) {
+	eachMethod(t, func(t *testing.T, l *disasm.Lister, m *dac.MethodDesc) {
 		ctx, cancel := context.WithCancel(context.Background())
 		d, err := l.Method(ctx, m.Addr, disasm.MethodOptions{})
 		cancel()

@@ -7,12 +7,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/app/stacks"
 	"github.com/sosgo/sosgo/internal/disasm"
 	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -40,7 +40,7 @@ func TestNullUses(t *testing.T) {
 				assert.True(t, errors.Is(err, target.ErrCorrupt) || errors.Is(err, target.ErrNotInDump) || errors.Is(err, target.ErrUnsupported), err)
 				continue
 			}
-			_, statement, err := code.Of(rt).Statement(ip)
+			_, statement, err := dac.CodeOf(rt).Statement(ip)
 			require.NoError(t, err)
 			assert.LessOrEqual(t, len(uses), len(statement))
 			for _, u := range uses {

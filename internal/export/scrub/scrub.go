@@ -21,7 +21,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dump"
-	"github.com/sosgo/sosgo/graph/roots"
+	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/app/sensitive"
 	"github.com/sosgo/sosgo/internal/base/memmap"
@@ -250,7 +250,7 @@ func (r *runtimeOf) explore(ctx context.Context, d *process.Dump, runtime string
 	if err != nil {
 		return
 	}
-	for range reader.All(ctx, roots.Options{Weak: true}) {
+	for range reader.All(ctx, graph.RootOptions{Weak: true}) {
 	}
 	for s := range reader.Statics(ctx) {
 		_, _ = s.Name()

@@ -11,8 +11,8 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/app/rows"
+	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/query"
-	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/app/stacks"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/internal/threads"
 )
 
 func (s *session) exceptionInfo(ctx context.Context, id int) (any, error) {

@@ -11,7 +11,6 @@ import (
 	"github.com/sosgo/sosgo/internal/app/async"
 	"github.com/sosgo/sosgo/internal/app/values"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/collections"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/target"
 )
@@ -336,7 +335,7 @@ func indexText(index []int32) string {
 
 // collection returns the elements of a collection, and its raw view.
 func (n *object) collection(ctx context.Context, s *session, p part) ([]dap.Variable, error) {
-	c, err := values.Items(ctx, n.view, n.at, collections.Options{Limit: 1})
+	c, err := values.Items(ctx, n.view, n.at, objects.CollectionOptions{Limit: 1})
 	if err != nil {
 		return nil, err
 	}
@@ -346,7 +345,7 @@ func (n *object) collection(ctx context.Context, s *session, p part) ([]dap.Vari
 	}
 	q.read = func(ctx context.Context, s *session, start, count uint64) iter.Seq2[dap.Variable, error] {
 		return func(yield func(dap.Variable, error) bool) {
-			c, err := values.Items(ctx, n.view, n.at, collections.Options{Offset: start, Limit: count})
+			c, err := values.Items(ctx, n.view, n.at, objects.CollectionOptions{Offset: start, Limit: count})
 			if err != nil {
 				yield(dap.Variable{}, err)
 				return

@@ -10,9 +10,9 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/app/methods"
 	"github.com/sosgo/sosgo/internal/app/values"
+	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/process"
-	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 

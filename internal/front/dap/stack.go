@@ -9,7 +9,8 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/app/stacks"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/internal/threads"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -140,7 +141,7 @@ func (s *session) frames(ctx context.Context, t *thread, want int) (list []*fram
 // walk returns frames of a thread from one on, the errors of their missing parts, and the error that ended the walk.
 func (s *session) walk(ctx context.Context, t *thread, o threads.StackOptions, from, limit int) (out []*answer.Frame, lacks []error, err error) {
 	o.Native, o.From, o.Limit = true, from, &limit
-	list, err := stacks.Stacks(ctx, t.view, stacks.Options{Threads: []*threads.Thread{t.of},
+	list, err := stacks.Stacks(ctx, t.view, stacks.Options{Threads: []*stackwalk.Thread{t.of},
 		StackOptions: o})
 	if err != nil {
 		return nil, nil, err

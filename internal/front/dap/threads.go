@@ -12,14 +12,14 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/app/stacks"
 	"github.com/sosgo/sosgo/process"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/stackwalk"
 )
 
 // A thread is a thread of the operating system.
 type thread struct {
 	id      int // its OS id
 	os      answer.OSThread
-	of      *threads.Thread
+	of      *stackwalk.Thread
 	managed *answer.ManagedThread // nil if no runtime knows the thread
 	carried string                // the state of its last thrown exception; empty if none or unknown
 	view    *process.Process      // the view of the runtime that knows the thread, or else the session's
@@ -60,7 +60,7 @@ func (s *session) readThreads(ctx context.Context) ([]*thread, error) {
 	byID := map[uint32]*thread{}
 	for i := range list.Threads {
 		t := &thread{id: int(list.Threads[i].OSID), os: list.Threads[i], view: s.view, rank: rankNative}
-		if t.of = threads.ByID(known, list.Threads[i].OSID); t.of == nil || byID[t.os.OSID] != nil {
+		if t.of = stackwalk.ThreadByID(known, list.Threads[i].OSID); t.of == nil || byID[t.os.OSID] != nil {
 			continue // clients can't distinguish two threads with one id
 		}
 		out, byID[t.os.OSID] = append(out, t), t
@@ -133,10 +133,10 @@ func rankOf(m *answer.ManagedThread) int {
 		return rankOther
 	}
 	switch m.Activity.Kind {
-	case threads.ActivityLock.String(), threads.ActivityMonitorWait.String(), threads.ActivityEvent.String(), threads.ActivityTask.String(),
-		threads.ActivityJoin.String(), threads.ActivityStaticInit.String():
+	case stackwalk.ActivityLock.String(), stackwalk.ActivityMonitorWait.String(), stackwalk.ActivityEvent.String(), stackwalk.ActivityTask.String(),
+		stackwalk.ActivityJoin.String(), stackwalk.ActivityStaticInit.String():
 		return rankBlocked
-	case threads.ActivityIdle.String():
+	case stackwalk.ActivityIdle.String():
 		return rankIdle
 	}
 	return rankOther

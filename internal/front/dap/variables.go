@@ -12,7 +12,6 @@ import (
 	"github.com/sosgo/sosgo/internal/app/async"
 	"github.com/sosgo/sosgo/internal/app/values"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/collections"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/target"
 )
@@ -122,7 +121,7 @@ func (s *session) reference(ctx context.Context, v *process.Process, n named, a 
 
 // showCollection adds the text of a collection, or its number of elements.
 func (s *session) showCollection(ctx context.Context, v *process.Process, a target.Addr, out *dap.Variable) {
-	c, err := values.Items(ctx, v, a, collections.Options{Limit: 1})
+	c, err := values.Items(ctx, v, a, objects.CollectionOptions{Limit: 1})
 	if err != nil {
 		out.Value = cmpText(out.Value, words(err))
 		return
@@ -195,8 +194,8 @@ func (c *kindCache) of(ctx context.Context, v *process.Process, o *answer.Object
 	if ok || o.Length != nil || o.Free {
 		return k
 	}
-	_, err := values.Items(ctx, v, o.Address, collections.Options{Limit: 1})
-	k.collection = !errors.Is(err, collections.ErrNotCollection)
+	_, err := values.Items(ctx, v, o.Address, objects.CollectionOptions{Limit: 1})
+	k.collection = !errors.Is(err, objects.ErrNotCollection)
 	if !k.collection {
 		_, err = values.DelegateCalls(ctx, v, o.Address)
 		k.delegate = err == nil

@@ -14,7 +14,6 @@ import (
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/app/doctor"
 	"github.com/sosgo/sosgo/internal/test/testcase"
@@ -237,7 +236,7 @@ func framesNamed(t *testing.T, d *sosgo.Dump) (named, nameless int) {
 			}
 			md, err := f.Method()
 			if err == nil {
-				_, err = code.Of(f.Runtime).MethodName(md, code.MethodQualified)
+				_, err = dac.CodeOf(f.Runtime).MethodName(md, dac.MethodQualified)
 			}
 			if err != nil || f.Err != nil {
 				nameless++

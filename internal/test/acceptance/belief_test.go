@@ -10,7 +10,6 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
@@ -103,7 +102,7 @@ func newBeliefs(t *testing.T, v *sosgo.View, rt *dac.Runtime) *beliefs {
 		"LoaderAllocator": func(a target.Addr) error { _, err := rt.LoaderAllocator(a); return err },
 		"MethodTable":     func(a target.Addr) error { _, _, err := rt.MethodTableAt(a); return err },
 		"EEClass":         func(a target.Addr) error { _, err := rt.MethodTableOfClass(a); return err },
-		"MethodDesc":      func(a target.Addr) error { _, err := code.Of(rt).MethodDesc(a); return err },
+		"MethodDesc":      func(a target.Addr) error { _, err := dac.CodeOf(rt).MethodDesc(a); return err },
 		"FieldDesc":       func(a target.Addr) error { _, err := rt.FieldDesc(a); return err },
 	}
 	if h, err := v.Heap(); err == nil && len(h.Segments()) > 0 {
@@ -160,7 +159,7 @@ func (b *beliefs) addType(mt *dac.MethodTable) {
 	if class, err := b.rt.EEClass(mt); err == nil {
 		b.lists["EEClass"][class.Addr] = true
 	}
-	for m, err := range code.Of(b.rt).Methods(mt) {
+	for m, err := range dac.CodeOf(b.rt).Methods(mt) {
 		if err == nil {
 			b.lists["MethodDesc"][m.Addr] = true
 		}
@@ -195,11 +194,11 @@ func (b *beliefs) confirms(what string, a target.Addr) bool {
 		}
 		return mt.Token.Row() == 0 && mt.Parent == 0 // the class of a module's dynamic methods has no metadata
 	case "MethodDesc":
-		m, err := code.Of(b.rt).MethodDesc(a)
+		m, err := dac.CodeOf(b.rt).MethodDesc(a)
 		if err != nil {
 			return false
 		}
-		if m.Kind == code.MethodInstantiated || m.Kind == code.MethodDynamic {
+		if m.Kind == dac.MethodInstantiated || m.Kind == dac.MethodDynamic {
 			return b.confirms("MethodTable", m.MethodTable)
 		}
 		return b.mapHas(dac.MapMethodDef, m.MethodTable, m.Token, a)

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/target"
 )
@@ -29,8 +28,8 @@ func TestInstead(t *testing.T) {
 	require.NoError(t, err)
 	m, err := rt.Module(mt.Module)
 	require.NoError(t, err)
-	var md *code.MethodDesc
-	for md, err = range code.Of(rt).Methods(mt) {
+	var md *dac.MethodDesc
+	for md, err = range dac.CodeOf(rt).Methods(mt) {
 		require.NoError(t, err)
 		break
 	}

@@ -14,15 +14,14 @@ import (
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
-	"github.com/sosgo/sosgo/graph/roots"
+	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/app/crash"
 	"github.com/sosgo/sosgo/internal/app/threadpool"
 	"github.com/sosgo/sosgo/internal/test/testdump"
-	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/internal/threads"
+	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk"
-	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -94,27 +93,27 @@ func TestNativeShapes(t *testing.T) {
 	h, err := v.Heap()
 	require.NoError(t, err)
 	type request struct {
-		_ shapes.Type `of:"Microsoft.AspNetCore.Http.DefaultHttpContext"`
+		_ objects.Shape `of:"Microsoft.AspNetCore.Http.DefaultHttpContext"`
 	}
-	for f, err := range shapes.On[*request](t.Context(), b, h, nil, heap.ScanOptions{}) {
+	for f, err := range objects.BoundObjects[*request](t.Context(), b, h, nil, heap.ScanOptions{}) {
 		assert.NoError(t, err)
 		assert.Fail(t, "a request", "%x", uint64(f.Object.Addr))
 	}
 	type task struct {
-		_ shapes.Type `of:"System.Threading.Tasks.Task"`
+		_ objects.Shape `of:"System.Threading.Tasks.Task"`
 	}
 	tasks := 0
-	for _, err := range shapes.On[*task](t.Context(), b, h, nil, heap.ScanOptions{}) {
+	for _, err := range objects.BoundObjects[*task](t.Context(), b, h, nil, heap.ScanOptions{}) {
 		require.NoError(t, err)
 		tasks++
 	}
 	assert.Equal(t, 1, tasks, "by its name")
 	type thread struct {
-		_    shapes.Type `of:"System.Threading.Thread"`
-		Name shapes.Ref  `field:"_name"`
+		_    objects.Shape    `of:"System.Threading.Thread"`
+		Name objects.RefField `field:"_name"`
 	}
 	var errs []error
-	for _, err := range shapes.On[*thread](t.Context(), b, h, nil, heap.ScanOptions{}) {
+	for _, err := range objects.BoundObjects[*thread](t.Context(), b, h, nil, heap.ScanOptions{}) {
 		errs = append(errs, err)
 	}
 	require.Len(t, errs, 1)
@@ -199,17 +198,17 @@ func TestNativeThreads(t *testing.T) {
 // on stacks are only possible ones.
 func TestNativeRoots(t *testing.T) {
 	v := nativeView(t)
-	kinds := map[roots.Kind]int{}
+	kinds := map[graph.RootKind]int{}
 	for root, err := range v.Roots(context.Background()) {
 		require.NoError(t, err)
 		kinds[root.Kind]++
-		if root.Kind == roots.KindStack || root.Kind == roots.KindThreadStatics {
+		if root.Kind == graph.RootStack || root.Kind == graph.RootThreadStatics {
 			assert.True(t, root.Conservative)
 		}
 	}
-	assert.NotZero(t, kinds[roots.KindHandle])
-	assert.NotZero(t, kinds[roots.KindStack])
-	assert.NotZero(t, kinds[roots.KindThreadStatics])
+	assert.NotZero(t, kinds[graph.RootHandle])
+	assert.NotZero(t, kinds[graph.RootStack])
+	assert.NotZero(t, kinds[graph.RootThreadStatics])
 }
 
 // TestNativeVersions reads crashed programs of .NET 8, 9 and 10: all types have names, threads are
@@ -264,7 +263,7 @@ func TestNativeVersions(t *testing.T) {
 		assert.Equal(t, 1, recorded, "the program's own record")
 		w, err := v.Walker()
 		require.NoError(t, err)
-		var running []*threads.Thread
+		var running []*stackwalk.Thread
 		for i := range list {
 			if list[i].OS != nil {
 				running = append(running, &list[i])
@@ -291,7 +290,7 @@ func TestNativeVersions(t *testing.T) {
 		thing, err := rt.Exception(thrown)
 		require.NoError(t, err)
 		assert.True(t, refers[thing.Message], "an exception refers to its message")
-		x, err := code.Of(rt).DescribeException(thrown, code.ExceptionOptions{})
+		x, err := dac.CodeOf(rt).DescribeException(thrown, dac.ExceptionOptions{})
 		require.NoError(t, err)
 		var got []string
 		for _, f := range x.Frames {

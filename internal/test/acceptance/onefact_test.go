@@ -13,7 +13,8 @@ import (
 	"github.com/sosgo/sosgo/internal/app/stacks"
 	"github.com/sosgo/sosgo/internal/app/threadpool"
 	"github.com/sosgo/sosgo/internal/test/testdump"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/internal/threads"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -152,7 +153,7 @@ func stacksAgree(t *testing.T, v *sosgo.View) (n int) {
 		if len(all[id]) == 0 || len(all[id]) > 10_000 {
 			continue
 		}
-		alone, err := stacks.Stacks(t.Context(), v.Process, stacks.Options{Threads: []*threads.Thread{&list[i]}})
+		alone, err := stacks.Stacks(t.Context(), v.Process, stacks.Options{Threads: []*stackwalk.Thread{&list[i]}})
 		require.NoError(t, err)
 		assert.Equal(t, all[id], frames(alone)[id], "the stack of %#x", id)
 		n++

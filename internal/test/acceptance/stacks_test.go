@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/stackwalk"
 )
@@ -25,7 +25,7 @@ func TestMergedWalk(t *testing.T) {
 		}
 		md, err := f.Method()
 		require.NoError(t, err)
-		method, err := code.Of(f.Runtime).MethodName(md, code.MethodQualified)
+		method, err := dac.CodeOf(f.Runtime).MethodName(md, dac.MethodQualified)
 		require.NoError(t, err)
 		if strings.HasPrefix(method, "Sxs.Relay.") {
 			method, _, _ = strings.Cut(method, "(")

@@ -13,7 +13,6 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/app/doctor"
 	"github.com/sosgo/sosgo/internal/export/summary"
@@ -119,7 +118,7 @@ func TestStacksOnly(t *testing.T) {
 				if f.Kind == stackwalk.FrameManaged {
 					md, err := f.Method()
 					require.NoError(t, err)
-					shared, err := code.Of(f.Runtime).MethodName(md, code.MethodFull)
+					shared, err := dac.CodeOf(f.Runtime).MethodName(md, dac.MethodFull)
 					require.NoError(t, err)
 					names = append(names, shared)
 				}
@@ -255,14 +254,14 @@ func TestPrecompiledNames(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("net10-stacks-full"), func(t *testing.T, whole *testdump.Dump) int {
 		rt, err := whole.Runtime()
 		require.NoError(t, err)
-		r := code.Of(rt)
+		r := dac.CodeOf(rt)
 		compared, instances, funclets, foreign := 0, 0, 0, 0
 		for _, m := range whole.Target().Modules() {
 			img, err := image.OpenMemory(rt.Memory(), &m)
 			if err != nil {
 				continue
 			}
-			p, err := code.OpenPrecompiled(img, m.Base)
+			p, err := dac.OpenPrecompiled(img, m.Base)
 			if err != nil {
 				continue
 			}
@@ -278,7 +277,7 @@ func TestPrecompiledNames(t *testing.T) {
 					if err != nil {
 						continue // the process has not prepared the method
 					}
-					want, err := r.MethodName(info.Method, code.MethodFull)
+					want, err := r.MethodName(info.Method, dac.MethodFull)
 					require.NoError(t, err)
 					name, start := p.At(ip)
 					if name == "" {

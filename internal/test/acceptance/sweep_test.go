@@ -18,7 +18,7 @@ import (
 	"github.com/sosgo/sosgo/internal/app/values"
 	"github.com/sosgo/sosgo/internal/export/summary"
 	"github.com/sosgo/sosgo/internal/test/testdump"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/target"
 )
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/stackwalk"
-	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -39,7 +38,7 @@ func TestWalkOfEveryThread(t *testing.T) {
 	}
 	assert.Positive(t, native)
 
-	for f := range d.Default().Walk(t.Context(), &threads.Thread{}, stackwalk.WalkOptions{}) {
+	for f := range d.Default().Walk(t.Context(), &stackwalk.Thread{}, stackwalk.WalkOptions{}) {
 		assert.ErrorIs(t, f.Err, target.ErrNotInDump)
 	}
 }

@@ -14,7 +14,6 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/files/layout"
 	"github.com/sosgo/sosgo/internal/test/synth"
@@ -94,7 +93,7 @@ var readings = []reading{
 		}},
 	{contract: "RuntimeTypeSystem", name: "method", types: "MethodDescChunk", want: "06000005 of {object}", opens: true,
 		read: func(p *tiny, rt *dac.Runtime, _ target.Target) (string, error) {
-			m, err := code.Of(rt).MethodDesc(target.Addr(p.method))
+			m, err := dac.CodeOf(rt).MethodDesc(target.Addr(p.method))
 			if err != nil {
 				return "", err
 			}
@@ -102,7 +101,7 @@ var readings = []reading{
 		}},
 	{contract: "ExecutionManager", name: "nibble map", opens: true, types: "RangeSection", want: "{method} from {code}, 32 bytes",
 		read: func(p *tiny, rt *dac.Runtime, _ target.Target) (string, error) {
-			i, err := code.Of(rt).MethodAt(target.Addr(p.code + 4))
+			i, err := dac.CodeOf(rt).MethodAt(target.Addr(p.code + 4))
 			if err != nil {
 				return "", err
 			}
@@ -110,12 +109,12 @@ var readings = []reading{
 		}},
 	{contract: "ExecutionManager", name: "byte code", opens: true, types: "InterpreterRealCodeHeader", from11: true, want: "{method} from {bytes}, at 21",
 		read: func(p *tiny, rt *dac.Runtime, _ target.Target) (string, error) {
-			i, err := code.Of(rt).PlaceAt(target.Addr(p.byteCode + 21))
+			i, err := dac.CodeOf(rt).PlaceAt(target.Addr(p.byteCode + 21))
 			if err != nil {
 				return "", err
 			}
-			_, err = code.Of(rt).MethodAt(target.Addr(p.byteCode + 21)) // not code of the processor
-			if !errors.Is(err, code.ErrNoCode) {
+			_, err = dac.CodeOf(rt).MethodAt(target.Addr(p.byteCode + 21)) // not code of the processor
+			if !errors.Is(err, dac.ErrNoCode) {
 				return "", fmt.Errorf("compiled code: %w", err)
 			}
 			return fmt.Sprintf("%x from %x, at %d", uint64(i.Method.Addr), uint64(i.Start), i.Offset), nil
@@ -124,11 +123,11 @@ var readings = []reading{
 		read: func(p *tiny, rt *dac.Runtime, _ target.Target) (string, error) {
 			var out []string
 			for _, at := range []uint64{40, 39, 20, 7} {
-				i, err := code.Of(rt).PlaceAt(target.Addr(p.byteCode + at))
+				i, err := dac.CodeOf(rt).PlaceAt(target.Addr(p.byteCode + at))
 				if err != nil {
 					return "", err
 				}
-				il, ok, err := code.Of(rt).ILOffset(i)
+				il, ok, err := dac.CodeOf(rt).ILOffset(i)
 				switch {
 				case err != nil:
 					return "", err
@@ -142,11 +141,11 @@ var readings = []reading{
 		}},
 	{contract: "CodeVersions", name: "versions", opens: true, types: "NativeCodeVersionNode", want: "2 versions, ReJIT 7 active at 1000",
 		read: func(p *tiny, rt *dac.Runtime, _ target.Target) (string, error) {
-			m, err := code.Of(rt).MethodDesc(target.Addr(p.method))
+			m, err := dac.CodeOf(rt).MethodDesc(target.Addr(p.method))
 			if err != nil {
 				return "", err
 			}
-			list, err := code.Of(rt).CodeVersions(m)
+			list, err := dac.CodeOf(rt).CodeVersions(m)
 			if len(list) < 2 {
 				return fmt.Sprintf("%d versions", len(list)), err
 			}
@@ -155,7 +154,7 @@ var readings = []reading{
 	{contract: "CodeVersions", name: "versions of IL", opens: true, types: "ILCodeVersioningState ILCodeVersionNode", needs: "Loader",
 		want: "ReJIT 7 has its IL true; ReJIT 6 the profiler is asked for the IL false; ReJIT 5 requested false; ",
 		read: func(p *tiny, rt *dac.Runtime, _ target.Target) (string, error) {
-			out, err := code.Of(rt).DescribeTiers(context.Background())
+			out, err := dac.CodeOf(rt).DescribeTiers(context.Background())
 			if err != nil {
 				return "", err
 			}
@@ -318,9 +317,9 @@ func TestUnnamedFormats(t *testing.T) {
 		}
 		assert.Equal(t, 1, unnamed, "%s is in the list of contracts", contract)
 		if contract == "DebugInfo" {
-			info, err := code.Of(rt).MethodAt(target.Addr(p.code + 4))
+			info, err := dac.CodeOf(rt).MethodAt(target.Addr(p.code + 4))
 			require.NoError(t, err)
-			_, err = code.Of(rt).ILMap(info)
+			_, err = dac.CodeOf(rt).ILMap(info)
 			require.True(t, layout.IsRefused(err), "%v", err)
 			require.ErrorContains(t, err, "contract DebugInfo")
 		}

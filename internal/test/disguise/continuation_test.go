@@ -11,7 +11,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/app/async"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/test/disguise"
@@ -79,7 +79,7 @@ func suspendedFrame(t *testing.T, native, saved uint32) suspendedAnswer {
 	defer plain.Close()
 	rt, err := plain.Runtime()
 	require.NoError(t, err)
-	r := code.Of(rt)
+	r := dac.CodeOf(rt)
 	method, err := r.MethodOfEntry(innerEntry)
 	require.NoError(t, err)
 	versions, err := r.CodeVersions(method)

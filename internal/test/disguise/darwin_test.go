@@ -14,7 +14,6 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/app/crash"
 	"github.com/sosgo/sosgo/internal/app/doctor"
 	"github.com/sosgo/sosgo/internal/app/locks"
@@ -162,7 +161,7 @@ func managedFrames(t *testing.T, d *sosgo.Dump) []string {
 			}
 			md, err := f.Method()
 			require.NoError(t, err)
-			method, err := code.Of(f.Runtime).MethodName(md, code.MethodQualified)
+			method, err := dac.CodeOf(f.Runtime).MethodName(md, dac.MethodQualified)
 			require.NoError(t, err)
 			out = append(out, fmt.Sprintf("%x %v %v %s", threads[i].ID(), f.IP, f.SP, method))
 		}

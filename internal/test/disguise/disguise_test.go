@@ -18,7 +18,6 @@ import (
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/app/async"
 	"github.com/sosgo/sosgo/internal/app/crash"
@@ -369,7 +368,7 @@ func codeAddress(t *testing.T, c *testdump.Dump) (target.Addr, string) {
 		}
 		for f := range w.Walk(t.Context(), list[i].Managed, list[i].OS.Registers, stackwalk.WalkOptions{}) {
 			if md, err := f.Method(); f.Kind == stackwalk.FrameManaged && err == nil && md != nil {
-				name, err := code.Of(f.Runtime).MethodName(md, code.MethodQualified)
+				name, err := dac.CodeOf(f.Runtime).MethodName(md, dac.MethodQualified)
 				require.NoError(t, err)
 				return f.IP, name
 			}

@@ -11,14 +11,12 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/image/codeinfo"
 	"github.com/sosgo/sosgo/internal/test/disguise"
 	"github.com/sosgo/sosgo/internal/test/synth"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/stackwalk"
-	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -58,11 +56,11 @@ func compiled(t *testing.T, v *sosgo.View, lines bool) (*dac.Thread, stackwalk.F
 			continue
 		}
 		for f := range w.Walk(t.Context(), th.Managed, th.OS.Registers, stackwalk.WalkOptions{}) {
-			if f.Kind != stackwalk.FrameManaged || f.Code.Kind != code.JIT {
+			if f.Kind != stackwalk.FrameManaged || f.Code.Kind != dac.CodeJIT {
 				continue
 			}
-			il, ok, err := code.Of(rt).ILOffset(f.CallSite())
-			vars, varsErr := code.Of(rt).Variables(f.Code)
+			il, ok, err := dac.CodeOf(rt).ILOffset(f.CallSite())
+			vars, varsErr := dac.CodeOf(rt).Variables(f.Code)
 			if line, lineErr := f.SourceLine(); ok && il > 0 && err == nil && varsErr == nil && len(vars) > 0 && (!lines || lineErr == nil && line.Line > 0) {
 				return th.Managed, f
 			}
@@ -93,7 +91,7 @@ func interpret(t *testing.T, c *testdump.Dump, lines bool) {
 	rt, err := plain.Runtime()
 	require.NoError(t, err)
 	thread, f := compiled(t, plain, lines)
-	r := code.Of(rt)
+	r := dac.CodeOf(rt)
 	want, lineErr := f.SourceLine()
 	wantName, err := f.Name()
 	require.NoError(t, err)
@@ -165,10 +163,10 @@ func interpret(t *testing.T, c *testdump.Dump, lines bool) {
 	require.NoError(t, err)
 	all, err := v.Threads()
 	require.NoError(t, err)
-	i := slices.IndexFunc(all, func(th threads.Thread) bool { return th.Managed != nil && th.Managed.Addr == thread.Addr })
+	i := slices.IndexFunc(all, func(th stackwalk.Thread) bool { return th.Managed != nil && th.Managed.Addr == thread.Addr })
 	var got []stackwalk.Frame
 	for f := range w.Walk(t.Context(), all[i].Managed, all[i].OS.Registers, stackwalk.WalkOptions{}) {
-		if f.Kind == stackwalk.FrameManaged && f.Code.Kind == code.Interpreted || strings.HasPrefix(f.Explicit.Class, "Interpreter") {
+		if f.Kind == stackwalk.FrameManaged && f.Code.Kind == dac.CodeInterpreted || strings.HasPrefix(f.Explicit.Class, "Interpreter") {
 			got = append(got, f)
 		}
 	}
@@ -181,14 +179,14 @@ func interpret(t *testing.T, c *testdump.Dump, lines bool) {
 		name, err := f.Name()
 		require.NoError(t, err)
 		assert.Equal(t, wantName, name)
-		offset, ok, err := code.Of(f.Runtime).ILOffset(f.CallSite())
+		offset, ok, err := dac.CodeOf(f.Runtime).ILOffset(f.CallSite())
 		require.NoError(t, err)
 		assert.True(t, ok)
 		assert.Equal(t, il, offset, "method %d", i)
 		line, err := f.SourceLine()
 		assert.Equal(t, want, line, "method %d", i)
 		assert.Equal(t, lineErr, err)
-		vars, err := code.Of(f.Runtime).Variables(f.Code)
+		vars, err := dac.CodeOf(f.Runtime).Variables(f.Code)
 		require.NoError(t, err)
 		place, ok := codeinfo.Locate(vars, 0, f.Code.Offset)
 		require.True(t, ok)
@@ -204,7 +202,7 @@ func interpret(t *testing.T, c *testdump.Dump, lines bool) {
 		}
 	}
 	assert.Equal(t, 3, unread)
-	answer, err := code.Of(got[0].Runtime).DescribeMethodAt(start + 40)
+	answer, err := dac.CodeOf(got[0].Runtime).DescribeMethodAt(start + 40)
 	require.NoError(t, err)
 	assert.Equal(t, wantName, answer.Name.Value)
 	assert.Equal(t, start, answer.Code.Value)

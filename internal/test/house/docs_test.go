@@ -18,7 +18,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
@@ -46,7 +45,7 @@ func exported(t *testing.T, dirs ...string) map[string]bool {
 
 // TestInterfaceTable checks docs/isosdac.md: each method has an answer, and the names in the answers exist.
 func TestInterfaceTable(t *testing.T) {
-	names := exported(t, ".", "internal/app/interop", "internal/app/memory", "process", "dac", "dac/code", "heap", "objects", "stackscan", "stackwalk", "internal/image/codeinfo", "target", "stackwalk/threads")
+	names := exported(t, ".", "internal/app/interop", "internal/app/memory", "process", "dac", "dac/code", "heap", "objects", "stackscan", "stackwalk", "internal/image/codeinfo", "target", "internal/threads")
 	text, err := os.ReadFile(filepath.Join("docs", "isosdac.md"))
 	require.NoError(t, err)
 	code := regexp.MustCompile("`([a-z]+\\.[A-Z][A-Za-z.]*)`")
@@ -100,9 +99,9 @@ var answers = map[string]func(rt *dac.Runtime, h *heap.Heap) (int, error){
 		return len(h.AllocContexts()), err
 	},
 	"5 GetTieredVersions": func(rt *dac.Runtime, _ *heap.Heap) (int, error) {
-		for info, err := range code.Of(rt).JITCode() {
+		for info, err := range dac.CodeOf(rt).JITCode() {
 			if err == nil && info.Method != nil {
-				list, err := code.Of(rt).CodeVersions(info.Method)
+				list, err := dac.CodeOf(rt).CodeVersions(info.Method)
 				return len(list), err
 			}
 		}

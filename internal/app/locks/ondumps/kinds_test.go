@@ -18,7 +18,7 @@ import (
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/app/locks"
 	"github.com/sosgo/sosgo/internal/test/testdump"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -170,7 +170,7 @@ func TestJoins(t *testing.T) {
 	require.NotNil(t, was)
 	list, err := view(t, clean).Threads()
 	require.NoError(t, err)
-	joins := slices.IndexFunc(list, func(w threads.Thread) bool { return w.ID() == was.Thread.OSID })
+	joins := slices.IndexFunc(list, func(w stackwalk.Thread) bool { return w.ID() == was.Thread.OSID })
 	require.GreaterOrEqual(t, joins, 0)
 	self, err := target.Pointer(clean.Memory(), list[joins].Managed.ExposedHandle)
 	require.NoError(t, err)

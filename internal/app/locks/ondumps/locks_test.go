@@ -22,7 +22,7 @@ import (
 	"github.com/sosgo/sosgo/internal/app/triage"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -274,7 +274,7 @@ func fuzzWaits(f *testing.F, d *testdump.Draft, at []target.Addr, words uint8) {
 	list, err := v.Threads()
 	require.NoError(f, err)
 	var readers []*locks.Reader
-	for some := range slices.Chunk(slices.DeleteFunc(slices.Clone(list), func(t threads.Thread) bool { return t.Managed == nil }), 5) {
+	for some := range slices.Chunk(slices.DeleteFunc(slices.Clone(list), func(t stackwalk.Thread) bool { return t.Managed == nil }), 5) {
 		readers = append(readers, locks.New(d.Target(), b, h, w, some, nil))
 	}
 	for i := range max(min(len(at), 16), len(readers)) {

@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/front/cli/commands"
 	functions "github.com/sosgo/sosgo/internal/test/answers"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/stackwalk"
 )
 
 // elsewhere are the commands with answers that no function of a process returns, and where importers get them.
@@ -37,7 +37,7 @@ func TestAnswersHaveFunctions(t *testing.T) {
 	for _, f := range functions.All {
 		methods[answerType(reflect.TypeOf(f).Out(0))] = true
 	}
-	for _, of := range []reflect.Type{reflect.TypeFor[*root.View](), reflect.TypeFor[*root.Dump](), reflect.TypeFor[*threads.Thread]()} {
+	for _, of := range []reflect.Type{reflect.TypeFor[*root.View](), reflect.TypeFor[*root.Dump](), reflect.TypeFor[*stackwalk.Thread]()} {
 		for m := range of.Methods() {
 			for r := range m.Type.Outs() {
 				methods[answerType(r)] = true

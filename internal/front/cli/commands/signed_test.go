@@ -10,7 +10,7 @@ import (
 
 	"github.com/sosgo/sosgo/internal/app/stacks"
 	"github.com/sosgo/sosgo/internal/test/testdump"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/internal/threads"
 )
 
 // TestSignedAddresses passes ARM64 return addresses with a signature in the upper bits. The answer equals the one

@@ -3,14 +3,14 @@ package parts
 
 import (
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
 // NoWorker reports whether a thread that waits in a class of the pool is not a worker.
-func NoWorker(class string, does threads.Activity) bool {
+func NoWorker(class string, does stackwalk.Activity) bool {
 	return class == "System.Threading.PortableThreadPool+WaitThread" ||
-		class != "System.Threading.PortableThreadPool+WorkerThread" && does == threads.ActivityIdle
+		class != "System.Threading.PortableThreadPool+WorkerThread" && does == stackwalk.ActivityIdle
 }
 
 // A Lister lists the items of queues.

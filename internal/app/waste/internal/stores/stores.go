@@ -7,8 +7,6 @@ import (
 
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/collections"
-	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -20,9 +18,9 @@ type Collection struct {
 }
 
 // Of returns the Collection of t or of its base class, or nil for other types. The error reports unknown fields.
-func Of(r *collections.Reader, t *objects.Type) (*Collection, error) {
+func Of(r *objects.Collections, t *objects.Type) (*Collection, error) {
 	s, err := r.Store(t)
-	var unknown *shapes.UnknownLayoutError
+	var unknown *objects.UnknownLayoutError
 	switch {
 	case errors.As(err, &unknown):
 		return nil, err

@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/front/cli"
@@ -64,12 +63,12 @@ func With[O, T any](answer func(context.Context, *process.Process, O) (T, error)
 func Runtime(c *cli.Context) (*dac.Runtime, error) { return View(c).Runtime() }
 
 // Code returns the reader of the session runtime's methods and code.
-func Code(c *cli.Context) (*code.Reader, error) {
+func Code(c *cli.Context) (*dac.CodeReader, error) {
 	rt, err := Runtime(c)
 	if err != nil {
 		return nil, err
 	}
-	return code.Of(rt), nil
+	return dac.CodeOf(rt), nil
 }
 
 // Heap opens the GC heap of the session's runtime and passes its warnings on.

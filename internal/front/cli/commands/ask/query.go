@@ -6,7 +6,7 @@ import (
 	"github.com/sosgo/sosgo/internal/app/rows"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/query"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -18,7 +18,7 @@ func Env(c *cli.Context) (*query.Env, error) {
 		return nil, err
 	}
 	p.Graph = GraphOptions(c)
-	p.Thread = func() (*threads.Thread, error) {
+	p.Thread = func() (*stackwalk.Thread, error) {
 		list, err := Threads(c)
 		if err != nil {
 			return nil, err

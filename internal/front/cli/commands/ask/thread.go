@@ -10,7 +10,6 @@ import (
 	"github.com/sosgo/sosgo/internal/app/crash"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/stackwalk"
-	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -22,7 +21,7 @@ type ThreadIDs struct {
 
 // Threads returns the threads, at least one. It only warns of unreadable managed threads, since the OS threads alone
 // answer much.
-func Threads(c *cli.Context) ([]threads.Thread, error) {
+func Threads(c *cli.Context) ([]stackwalk.Thread, error) {
 	list, err := View(c).Threads()
 	if len(list) == 0 {
 		if err == nil {
@@ -37,7 +36,7 @@ func Threads(c *cli.Context) ([]threads.Thread, error) {
 }
 
 // Thread returns the thread that text names, as Find does, or the current thread if text is empty.
-func (by *ThreadIDs) Thread(c *cli.Context, list []threads.Thread, text string) (*threads.Thread, error) {
+func (by *ThreadIDs) Thread(c *cli.Context, list []stackwalk.Thread, text string) (*stackwalk.Thread, error) {
 	if text != "" {
 		return by.Find(c, list, text)
 	}
@@ -46,13 +45,13 @@ func (by *ThreadIDs) Thread(c *cli.Context, list []threads.Thread, text string) 
 
 // CurrentThread returns the thread selected by setthread. The default is the crashed thread, or in SOS's form the
 // first one.
-func CurrentThread(c *cli.Context, list []threads.Thread) *threads.Thread {
+func CurrentThread(c *cli.Context, list []stackwalk.Thread) *stackwalk.Thread {
 	id, ok := c.Session.Thread()
 	if !ok && !FormOf(c).FirstThread {
 		id, ok = crash.Died(View(c))
 	}
 	if ok {
-		if t := threads.ByID(list, id); t != nil {
+		if t := stackwalk.ThreadByID(list, id); t != nil {
 			return t
 		}
 	}
@@ -62,33 +61,33 @@ func CurrentThread(c *cli.Context, list []threads.Thread) *threads.Thread {
 // Find returns the thread with an index, an OS id or a managed id. Without options, a decimal number is an index, as
 // in SOS. If no thread has that index, it is a hexadecimal OS id as printed. OS ids may have the prefix 0x, decimal
 // numbers 0n.
-func (by *ThreadIDs) Find(c *cli.Context, list []threads.Thread, text string) (*threads.Thread, error) {
+func (by *ThreadIDs) Find(c *cli.Context, list []stackwalk.Thread, text string) (*stackwalk.Thread, error) {
 	decimal, decimalErr := cli.ParseInt(text)
 	hex, hexErr := cli.ParseAddress(text)
-	printed := func() *threads.Thread {
+	printed := func() *stackwalk.Thread {
 		if hexErr != nil {
 			return nil
 		}
-		return threadBy(threads.ByID, list, int64(min(hex, math.MaxInt64)))
+		return threadBy(stackwalk.ThreadByID, list, int64(min(hex, math.MaxInt64)))
 	}
-	counted := func(find func([]threads.Thread, uint32) *threads.Thread) *threads.Thread {
+	counted := func(find func([]stackwalk.Thread, uint32) *stackwalk.Thread) *stackwalk.Thread {
 		if decimalErr != nil {
 			return nil
 		}
 		return threadBy(find, list, decimal)
 	}
-	kind, found := "index or OS id", (*threads.Thread)(nil)
+	kind, found := "index or OS id", (*stackwalk.Thread)(nil)
 	switch {
 	case decimalErr != nil && hexErr != nil:
 		return nil, c.Usagef("%q is not a thread: neither a number nor an OS id in hexadecimal", text)
 	case by.Managed:
-		found, kind = counted(threads.ByManagedID), "managed id"
+		found, kind = counted(stackwalk.ThreadByManagedID), "managed id"
 	case by.TID:
-		found, kind = cmp.Or(counted(threads.ByID), printed()), "OS id"
+		found, kind = cmp.Or(counted(stackwalk.ThreadByID), printed()), "OS id"
 	case strings.HasPrefix(strings.ToLower(text), "0x"):
 		found, kind = printed(), "OS id"
 	default:
-		found = cmp.Or(counted(byIndex), printed(), counted(threads.ByID))
+		found = cmp.Or(counted(byIndex), printed(), counted(stackwalk.ThreadByID))
 	}
 	if found == nil {
 		return nil, c.Usagef("no thread has the %s %s; threads lists them", kind, text)
@@ -96,10 +95,12 @@ func (by *ThreadIDs) Find(c *cli.Context, list []threads.Thread, text string) (*
 	return found, nil
 }
 
-func byIndex(list []threads.Thread, n uint32) *threads.Thread { return threads.ByIndex(list, int(n)) }
+func byIndex(list []stackwalk.Thread, n uint32) *stackwalk.Thread {
+	return stackwalk.ThreadByIndex(list, int(n))
+}
 
 // threadBy returns the thread with an id, or nil. n may be out of range.
-func threadBy(find func([]threads.Thread, uint32) *threads.Thread, list []threads.Thread, n int64) *threads.Thread {
+func threadBy(find func([]stackwalk.Thread, uint32) *stackwalk.Thread, list []stackwalk.Thread, n int64) *stackwalk.Thread {
 	if n < 0 || n > math.MaxUint32 {
 		return nil
 	}
@@ -138,8 +139,8 @@ func WarnOfOthers(c *cli.Context, rt *dac.Runtime) {
 }
 
 // RunningThreads returns the managed threads of the list with an OS thread, in the runtime's order.
-func RunningThreads(c *cli.Context, list []threads.Thread, rt *dac.Runtime) []*threads.Thread {
-	out, err := threads.Running(list, rt)
+func RunningThreads(c *cli.Context, list []stackwalk.Thread, rt *dac.Runtime) []*stackwalk.Thread {
+	out, err := stackwalk.RunningThreads(list, rt)
 	if err != nil {
 		c.Warn(err)
 	}
@@ -148,7 +149,7 @@ func RunningThreads(c *cli.Context, list []threads.Thread, rt *dac.Runtime) []*t
 
 // Stacks returns the managed threads with an OS thread, and their Walker. With native set, it also walks the stacks
 // of a process without a usable runtime; see Walker.
-func Stacks(c *cli.Context, native bool) (*stackwalk.Walker, []*threads.Thread, error) {
+func Stacks(c *cli.Context, native bool) (*stackwalk.Walker, []*stackwalk.Thread, error) {
 	walker, err := View(c).Walker()
 	if native {
 		walker, err = Walker(c, true)

@@ -10,12 +10,11 @@ import (
 	"github.com/sosgo/sosgo/internal/front/cli/text/objecttext"
 	"github.com/sosgo/sosgo/internal/front/report"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/collections"
 	"github.com/sosgo/sosgo/target"
 )
 
 type itemOptions struct {
-	collections.Options
+	objects.CollectionOptions
 	Object cli.Object `arg:"address" kind:"value" help:"the collection"`
 }
 
@@ -47,7 +46,7 @@ func dumpDictionaryCommand() cli.Command {
 
 func askItems(c *cli.Context, o *itemOptions, keyed bool) (*answer.Collection, error) {
 	o.Keyed, o.MethodTable = keyed, o.Object.MethodTable
-	l, err := values.Items(ask.Context(c), ask.View(c), o.Object.Addr, o.Options)
+	l, err := values.Items(ask.Context(c), ask.View(c), o.Object.Addr, o.CollectionOptions)
 	if err != nil {
 		return nil, invalidObject(err)
 	}
@@ -75,8 +74,8 @@ func concurrentCommand(name, alias, class string, text func(*report.Page, *answe
 
 func askConcurrent(c *cli.Context, a target.Addr, class string) (*answer.Collection, error) {
 	form := ask.FormOf(c)
-	l, err := values.Items(ask.Context(c), ask.View(c), a, collections.Options{Only: class, SlotOrder: form.SlotOrder, Referred: form.Referred})
-	var other *collections.KindError
+	l, err := values.Items(ask.Context(c), ask.View(c), a, objects.CollectionOptions{Only: class, SlotOrder: form.SlotOrder, Referred: form.Referred})
+	var other *objects.NotCollectionError
 	var invalid *objects.InvalidError
 	switch {
 	case errors.As(err, &other):

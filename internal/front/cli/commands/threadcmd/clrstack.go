@@ -11,7 +11,6 @@ import (
 	"github.com/sosgo/sosgo/internal/front/cli/text/threadtext"
 	"github.com/sosgo/sosgo/internal/front/report"
 	"github.com/sosgo/sosgo/stackwalk"
-	"github.com/sosgo/sosgo/stackwalk/threads"
 )
 
 type stackOptions struct {
@@ -64,7 +63,7 @@ func askCLRStack(c *cli.Context, o *stackOptions) (*answer.Stacks, error) {
 		if err != nil {
 			return nil, err
 		}
-		so.Threads = []*threads.Thread{t}
+		so.Threads = []*stackwalk.Thread{t}
 	}
 	return stacks.Stacks(ask.Context(c), ask.View(c), so)
 }

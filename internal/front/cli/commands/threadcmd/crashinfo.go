@@ -10,8 +10,8 @@ import (
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/threadtext"
 	"github.com/sosgo/sosgo/internal/front/report"
+	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/process"
-	"github.com/sosgo/sosgo/stackwalk/threads"
 )
 
 type crashOptions struct {

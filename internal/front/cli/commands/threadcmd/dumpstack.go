@@ -6,7 +6,8 @@ import (
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/threadtext"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/internal/threads"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -17,7 +18,7 @@ type place struct {
 }
 
 // of returns the thread, by default the current one, and the range if two addresses were given.
-func (p *place) of(c *cli.Context) (*threads.Thread, *target.Range, error) {
+func (p *place) of(c *cli.Context) (*stackwalk.Thread, *target.Range, error) {
 	list, err := ask.Threads(c)
 	if err != nil {
 		return nil, nil, err

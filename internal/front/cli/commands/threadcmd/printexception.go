@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/threadtext"
 	"github.com/sosgo/sosgo/internal/front/report"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -41,7 +41,7 @@ func askPrintException(c *cli.Context, o *thrownOptions) (*answer.ThrownExceptio
 		return nil, err
 	}
 	list, _ := ask.View(c).Threads() // the answer has the reason why some are missing
-	var t *threads.Thread
+	var t *stackwalk.Thread
 	if len(list) > 0 {
 		t = ask.CurrentThread(c, list)
 	}

@@ -10,7 +10,8 @@ import (
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/threadtext"
 	"github.com/sosgo/sosgo/internal/front/report"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/internal/threads"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -46,7 +47,7 @@ func askThreads(c *cli.Context, o *osThreadOptions) (*answer.OSThreads, error) {
 	return threads.DescribeOS(ask.Dump(c).Target(), list, ask.CurrentThread(c, list)), nil
 }
 
-func (o *osThreadOptions) setThread(c *cli.Context, list []threads.Thread) error {
+func (o *osThreadOptions) setThread(c *cli.Context, list []stackwalk.Thread) error {
 	t, err := o.Find(c, list, o.Thread)
 	if err != nil {
 		return err
@@ -80,7 +81,7 @@ func askRegisters(c *cli.Context, o *registerOptions) (*answer.Registers, error)
 	if err != nil {
 		return nil, err
 	}
-	ro := threads.RegisterOptions{Float: o.Verbose}
+	ro := stackwalk.RegisterOptions{Float: o.Verbose}
 	if x, ok := ask.Dump(c).Target().Exception(); ok && !o.Now && !ask.FormOf(c).Now {
 		ro.Exception = &x
 	}

@@ -1,0 +1,211 @@
+package dac
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/target"
+)
+
+// ErrNoIL is the error for a method without an IL body: native, provided by the runtime, or abstract. It wraps
+// target.ErrUnsupported.
+var ErrNoIL = target.Unsupportedf("the method has no IL body")
+
+// ILAddress returns the address of the header of m's IL body. The body itself need not be in the dump.
+func (r *CodeReader) ILAddress(m *MethodDesc) (target.Addr, error) {
+	p, err := m.ilPlace()
+	if err != nil || p.image == nil {
+		return p.at, err
+	}
+	return p.image.Address(p.rva)
+}
+
+// ILReplaced returns nil if m runs the IL of the metadata. Otherwise it returns the reason as a
+// target.ErrUnsupported: a profiler has replaced the IL (ReJIT), or the module can be edited while it runs.
+func (r *CodeReader) ILReplaced(m *MethodDesc) error {
+	c, err := r.members()
+	if err != nil {
+		return err
+	}
+	versions, err := r.versionsOf(c, m)
+	for i := range versions {
+		if v := &versions[i]; v.Active && v.ReJITErr == nil && v.ReJIT != 0 {
+			return rejitted(v)
+		}
+	}
+	if mod, merr := m.Module(); merr == nil && mod.Editable() {
+		return target.Unsupportedf("the module can be changed while it runs (hot reload, Edit and Continue): its IL and metadata are shown as it was built")
+	}
+	if errors.Is(err, target.ErrNotInDump) {
+		return nil // the dump does not show a replacement
+	}
+	return err
+}
+
+func rejitted(v *CodeVersion) error {
+	return target.Unsupportedf("a profiler has replaced the method's IL (ReJIT %d): the metadata's IL is not what runs", v.ReJIT)
+}
+
+// An ilPlace locates a method's IL: in the image of its module, or at an address for a method of
+// Reflection.Emit.
+type ilPlace struct {
+	image *image.Image // or nil
+	rva   image.RVA
+	at    target.Addr
+}
+
+func (m *MethodDesc) ilPlace() (ilPlace, error) {
+	if m == nil {
+		return ilPlace{}, ErrNoIL
+	}
+	if m.Token.IsNil() {
+		return ilPlace{}, ErrNoIL
+	}
+	_, row, err := m.def()
+	if err != nil {
+		return ilPlace{}, err
+	}
+	if row.RVA == 0 || m.Kind != MethodIL && m.Kind != MethodInstantiated {
+		return ilPlace{}, ErrNoIL
+	}
+	mod, err := m.Module()
+	if err != nil {
+		return ilPlace{}, err
+	}
+	if at, err := mod.Image(); err == nil && at.Start == 0 {
+		il, err := mod.EmittedIL(m.Token)
+		if err == nil && il == 0 {
+			err = ErrNoIL
+		}
+		return ilPlace{at: il}, err
+	}
+	im, err := mod.PEImage()
+	return ilPlace{image: im, rva: image.RVA(row.RVA)}, err
+}
+
+// IL returns the IL body of m from the dump or the module's file.
+func (r *CodeReader) IL(m *MethodDesc) (metadata.MethodBody, error) {
+	p, err := m.ilPlace()
+	if err != nil {
+		return metadata.MethodBody{}, err
+	}
+	if p.image == nil {
+		return r.ILAt(p.at)
+	}
+	im, rva := p.image, p.rva
+	body, err := readBody(func(off, n int) ([]byte, error) { return im.BytesRVA(rva+image.RVA(off), n) })
+	if err == nil {
+		return body, nil
+	}
+	if mod, merr := m.Module(); merr == nil {
+		if file, ferr := mod.OpenFile(im); ferr == nil {
+			if body, ferr := readBody(func(off, n int) ([]byte, error) { return file.BytesRVA(rva+image.RVA(off), n) }); ferr == nil {
+				return body, nil
+			}
+		}
+	}
+	return metadata.MethodBody{}, fmt.Errorf("IL of method %016x: %w", uint64(m.Addr), err)
+}
+
+// ILAt returns the IL body with its header at a.
+func (r *CodeReader) ILAt(a target.Addr) (metadata.MethodBody, error) {
+	body, err := readBody(func(off, n int) ([]byte, error) { return target.Bytes(r.mem, a+target.Addr(off), n) })
+	if err != nil {
+		return body, fmt.Errorf("IL at %016x: %w", uint64(a), err)
+	}
+	return body, nil
+}
+
+// Headers of bodies and of the sections after them (ECMA-335 II.25.4).
+const (
+	ilFormatMask    = 0x3
+	ilTiny          = 0x2
+	ilMoreSections  = 0x8
+	ilFatHeader     = 12
+	ilSectionFat    = 0x40
+	ilSectionMore   = 0x80
+	ilSectionHeader = 4
+	ilSmallClause   = 12
+	ilFatClause     = 24
+)
+
+// readBody reads a body with read: first the header, then the size recorded there. It does not read past the
+// body.
+func readBody(read func(off, n int) ([]byte, error)) (metadata.MethodBody, error) {
+	size, err := bodySize(read)
+	if err != nil {
+		return metadata.MethodBody{}, err
+	}
+	b, err := read(0, size)
+	if err != nil {
+		return metadata.MethodBody{}, err
+	}
+	return metadata.ParseMethodBody(b)
+}
+
+func bodySize(read func(off, n int) ([]byte, error)) (int, error) {
+	b, err := read(0, 1)
+	if err != nil {
+		return 0, err
+	}
+	if b[0]&ilFormatMask == ilTiny {
+		return 1 + int(b[0]>>2), nil
+	}
+	if b, err = read(0, ilFatHeader); err != nil {
+		return 0, err
+	}
+	flags, code := binary.LittleEndian.Uint16(b), binary.LittleEndian.Uint32(b[4:])
+	if code > limits.ILBytes {
+		return 0, target.Corruptf("%d bytes of IL", code)
+	}
+	size := 4*int(flags>>12) + int(code)
+	for more := flags&ilMoreSections != 0; more; {
+		start := (size + 3) &^ 3
+		if b, err = read(start, ilSectionHeader); err != nil {
+			return 0, err
+		}
+		n, clause := int(b[1]), ilSmallClause
+		if b[0]&ilSectionFat != 0 {
+			n, clause = n|int(b[2])<<8|int(b[3])<<16, ilFatClause
+		}
+		if n < ilSectionHeader || size > limits.ILBytes {
+			return 0, target.Corruptf("section of %d bytes after IL", n)
+		}
+		// Some compilers leave the section's header out of the size.
+		size, more = start+max(n, ilSectionHeader+n/clause*clause), b[0]&ilSectionMore != 0
+	}
+	return size, nil
+}
+
+// DynamicResolver returns the address of the managed DynamicResolver of a DynamicMethod, which holds its IL and
+// the objects of its tokens (dynamicmethod.h, LCGMethodResolver). It returns 0 if the object is gone.
+func (r *CodeReader) DynamicResolver(m *MethodDesc) (target.Addr, error) {
+	if lcg, err := m.IsLCG(); err != nil || !lcg {
+		return 0, cmp.Or(err, ErrNoIL)
+	}
+	c, err := r.members()
+	if err != nil {
+		return 0, err
+	}
+	resolver, err := r.ptr(m.Addr, c.Dynamic.Resolver, "DynamicMethodDesc.Resolver")
+	if err != nil {
+		return 0, err
+	}
+	back, err := r.ptr(resolver, c.LCGResolver.Method, "LCGMethodResolver.DynamicMethod")
+	if err != nil {
+		return 0, err
+	}
+	if back != m.Addr {
+		return 0, target.Corruptf("resolver %016x of method %016x names method %016x", uint64(resolver), uint64(m.Addr), uint64(back))
+	}
+	handle, err := r.ptr(resolver, c.LCGResolver.Managed, "LCGMethodResolver.ManagedResolver")
+	if err != nil || handle == 0 {
+		return 0, err
+	}
+	return target.Pointer(r.mem, handle)
+}

@@ -1,0 +1,34 @@
+package threads
+
+import (
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/target"
+)
+
+// DescribeOS describes the OS threads of a List. It marks current, which may be nil, and the thread that crashed.
+func DescribeOS(p target.Target, list []stackwalk.Thread, current *stackwalk.Thread) *answer.OSThreads {
+	out := &answer.OSThreads{}
+	crash, _ := p.Exception()
+	for i := range list {
+		t := &list[i]
+		if t.OS == nil {
+			continue
+		}
+		regs := &t.OS.Registers
+		d := answer.OSThread{Thread: t.Describe(&out.Gaps), Current: t == current, TEB: t.OS.TEB, Signal: t.OS.Signal,
+			IP: pointer(regs.IP()), SP: pointer(regs.SP()), FP: pointer(regs.FP())}
+		if t.OS.ID != 0 && t.OS.ID == crash.ThreadID && !crash.Requested {
+			d.Crashed = crash.Words
+		}
+		out.Threads = append(out.Threads, d)
+	}
+	return out
+}
+
+func pointer(a target.Addr, known bool) answer.Maybe[target.Addr] {
+	if !known {
+		return answer.Maybe[target.Addr]{Err: target.ErrNotInDump}
+	}
+	return answer.Known(a)
+}

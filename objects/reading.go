@@ -1,0 +1,184 @@
+package objects
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"iter"
+	"time"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Reading reads objects for one answer. It notes unreadable parts in the answer's gaps. A caller tries one shape
+// after another where a field may refer to objects of several types.
+type Reading struct {
+	*answer.Gaps
+	Binder *Binder
+}
+
+// ErrNoField reports that a version of a library does not have a field. It wraps target.ErrUnsupported.
+var ErrNoField = target.Unsupportedf("this version of the library does not record it")
+
+// TryBind is BindObject for objects that may be of another type. It reports whether the shape is for the object's type.
+func TryBind[S any](b *Binder, o Object) (s S, x Instance, is bool, err error) {
+	if is, err = IsShape[S](b, o.Type); !is || err != nil {
+		return s, 0, false, err
+	}
+	s, x, err = BindObject[S](b, o)
+	return s, x, true, err
+}
+
+// BindAs binds the shape that S points to, to an object. It returns nil for null and for an object of another type. For an
+// unreadable object it notes the error and returns nil.
+func BindAs[S any](r Reading, o Object) (s S, x Instance) {
+	if o.Addr == 0 {
+		return s, 0
+	}
+	s, x, err := BindObject[S](r.Binder, o)
+	if err == nil {
+		return s, x
+	}
+	if !errors.Is(err, ErrOtherType) {
+		r.Note(err)
+	}
+	return s, 0
+}
+
+// BindAt is As for the object that a field refers to. It returns nil if there is no such field.
+func BindAt[S any](r Reading, f *RefField, x Instance) (S, Instance) {
+	return BindAs[S](r, r.ObjectAt(f, x))
+}
+
+// BindAtOr is At with an error instead of nil: the noted error of an unreadable object, or else other.
+func BindAtOr[S any](r Reading, f *RefField, x Instance, other error) (s S, at Instance, err error) {
+	if f == nil || !f.Has() {
+		return s, 0, other
+	}
+	o, err := f.Object(x)
+	if err == nil && o.Addr != 0 {
+		if s, at, err = BindObject[S](r.Binder, o); err == nil {
+			return s, at, nil
+		}
+	}
+	if err == nil || errors.Is(err, ErrOtherType) {
+		return s, 0, other
+	}
+	r.Note(err)
+	return s, 0, err
+}
+
+// ObjectAt returns the object that a field refers to. Its Addr is 0 for null and if there is no such field. If the
+// object is unreadable, ObjectAt notes the error, and Addr is 0.
+func (r Reading) ObjectAt(f *RefField, x Instance) Object {
+	if f == nil || !f.Has() {
+		return Object{}
+	}
+	o, err := f.Object(x)
+	if err != nil {
+		r.Note(err)
+		return Object{}
+	}
+	return o
+}
+
+// Plain formats a value as one line and notes what is unreadable. Strings are cut after limit characters.
+func (r Reading) Plain(v Value, limit int) string {
+	r.Note(cmp.Or(v.Err(), v.Line(limit).Err()))
+	return v.Plain(limit)
+}
+
+// PointerAt returns the address in a field, 0 for null and if there is no such field.
+func (r Reading) PointerAt(f *RefField, x Instance) answer.Pointer {
+	if f == nil || !f.Has() {
+		return answer.Pointer{}
+	}
+	return r.Pointer(f.Addr(x))
+}
+
+// TextAt returns the string that a field refers to, at most limits.RequestText UTF-16 code units. It is empty for null
+// and if there is no such field.
+func (r Reading) TextAt(f *RefField, x Instance) answer.Text {
+	if f == nil || !f.Has() {
+		return answer.Text{}
+	}
+	s, _, err := f.Text(x, limits.RequestText)
+	return r.Text(s, err)
+}
+
+// IntAt returns the integer in a field. If there is no such field, the error is ErrNoField, which is not noted.
+func (r Reading) IntAt(f *IntField, x Instance) answer.Maybe[int64] {
+	if f == nil || !f.Has() {
+		return answer.Maybe[int64]{Err: ErrNoField}
+	}
+	n, err := f.Int(x)
+	r.Note(err)
+	return answer.Of(n, err)
+}
+
+// BoolAt reports whether the integer in a field is not zero. If there is no such field, the error is ErrNoField, which
+// is not noted.
+func (r Reading) BoolAt(f *IntField, x Instance) answer.Maybe[bool] {
+	n := r.IntAt(f, x)
+	return answer.Of(n.Value != 0, n.Err)
+}
+
+// EnumAt returns the name of an enum value in a field, or its number. It is empty if there is no such field.
+func (r Reading) EnumAt(f *IntField, x Instance) answer.Text {
+	if f == nil || !f.Has() {
+		return answer.Text{}
+	}
+	v := f.Value(x)
+	if v.Err() != nil {
+		return r.Text("", v.Err())
+	}
+	t, err := v.Type()
+	if err == nil && t.IsEnum() {
+		_, err = t.Enum()
+	}
+	r.Note(err) // the number stands for the name
+	return answer.Text{S: v.Plain(0)}
+}
+
+// TimeAt returns the time in a DateTime field, in UTC. It is nil if the time is unset or there is no such field.
+func (r Reading) TimeAt(f *IntField, x Instance) *time.Time {
+	if f == nil || !f.Has() {
+		return nil
+	}
+	data, err := f.Uint(x)
+	t := time.Time{}
+	if err == nil {
+		t, err = DateTime(data)
+	}
+	if err != nil || t.IsZero() {
+		r.Note(err)
+		return nil
+	}
+	return &t
+}
+
+// TypeText returns the name of an object's type, as in metadata.
+func (r Reading) TypeText(o Object) answer.Text { return r.Text(o.Type.ManagedName()) }
+
+// ReadObjects lists the objects of On and notes its errors. The list ends early when ctx is done.
+func ReadObjects[S any](ctx context.Context, r Reading, h *heap.Heap, o heap.ScanOptions) iter.Seq2[Object, Found[S]] {
+	return func(yield func(Object, Found[S]) bool) {
+		for f, err := range BoundObjects[S](ctx, r.Binder, h, nil, o) {
+			var object Object
+			if err == nil {
+				object, err = r.Binder.Objects().Of(f.Object)
+			}
+			switch {
+			case ctx.Err() != nil:
+				return
+			case err != nil:
+				r.Note(err)
+			case !yield(object, f):
+				return
+			}
+		}
+	}
+}
