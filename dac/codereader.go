@@ -6,6 +6,7 @@ import (
 
 	"github.com/sosgo/sosgo/internal/base/lazy"
 	"github.com/sosgo/sosgo/internal/files/layout"
+	"github.com/sosgo/sosgo/internal/image/nativecode"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -15,10 +16,10 @@ type CodeReader struct {
 	mem target.Memory // memory of the runtime
 
 	bound    lazy.Value[*members]
-	native   lazy.Value[*NativeCode] // code of a NativeAOT program
-	methods  sync.Map                // target.Addr -> *MethodDesc
-	names    sync.Map                // methodNameKey -> string
-	sections sync.Map                // target.Addr -> *RangeSection
+	native   lazy.Value[*nativecode.Code] // code of a NativeAOT program
+	methods  sync.Map                     // target.Addr -> *MethodDesc
+	names    sync.Map                     // methodNameKey -> string
+	sections sync.Map                     // target.Addr -> *RangeSection
 	list     lazy.Value[[]*RangeSection]
 	bodies   sync.Map // entry point, target.Addr -> *body
 	versions lazy.Value[map[target.Addr]target.Addr]

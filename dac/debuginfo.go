@@ -11,7 +11,7 @@ import (
 // ILMap returns the map from the code described by info to the method's IL, in the order of native offsets. It
 // returns target.ErrUnsupported for code without a map, such as a stub. The map belongs to this body of the
 // method.
-func (r *CodeReader) ILMap(info CodeInfo) ([]codeinfo.ILMapping, error) {
+func (r *CodeReader) ILMap(info CodeInfo) ([]ILMapping, error) {
 	d, packed, err := r.debugInfo(info)
 	if err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func (r *CodeReader) ILOffset(info CodeInfo) (int, bool, error) {
 
 // Variables returns the locations of the arguments and locals of the code described by info, in the compiler's
 // order. It returns target.ErrUnsupported for code without debug information (see NoDebugInfo).
-func (r *CodeReader) Variables(info CodeInfo) ([]codeinfo.Variable, error) {
+func (r *CodeReader) Variables(info CodeInfo) ([]VariableRange, error) {
 	d, packed, err := r.debugInfo(info)
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (r *CodeReader) Variables(info CodeInfo) ([]codeinfo.Variable, error) {
 
 // Suspensions returns the points at which the runtime can suspend the code described by info, in the order of
 // their states. It returns target.ErrUnsupported for code without debug information.
-func (r *CodeReader) Suspensions(info CodeInfo) ([]codeinfo.Suspension, error) {
+func (r *CodeReader) Suspensions(info CodeInfo) ([]Suspension, error) {
 	d, _, err := r.debugInfo(info)
 	if err != nil {
 		return nil, err

@@ -30,7 +30,7 @@ const (
 
 // DecodeGCInfo prepares d to decode the GC info of the code described by info: the registers and stack slots
 // with references.
-func (r *CodeReader) DecodeGCInfo(d *codeinfo.GCDecoder, info CodeInfo) error {
+func (r *CodeReader) DecodeGCInfo(d *GCDecoder, info CodeInfo) error {
 	if info.GCInfo == 0 {
 		return info.unknown("GC info")
 	}
@@ -72,7 +72,7 @@ func (r *CodeReader) gcCodeLength(mem target.Memory, info CodeInfo) (uint64, err
 }
 
 // EHClauses returns the exception clauses of the code described by info.
-func (r *CodeReader) EHClauses(info CodeInfo) ([]codeinfo.EHClause, error) {
+func (r *CodeReader) EHClauses(info CodeInfo) ([]EHClause, error) {
 	switch info.Kind {
 	case CodeJIT:
 		c, err := r.members()

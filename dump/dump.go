@@ -132,12 +132,6 @@ func (f *File) Contents() []target.Content {
 	return nil
 }
 
-// Report returns the crash report if the file is one, and nil for a dump.
-func (f *File) Report() *crashreport.Report {
-	r, _ := f.Target.(*crashreport.Report)
-	return r
-}
-
 // LeftOut reports whether sosgo shrink wrote the dump. Reads of memory that was left out fail with
 // target.ErrLeftOut.
 func (f *File) LeftOut() bool {

@@ -4,7 +4,6 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/base/enum"
-	"github.com/sosgo/sosgo/internal/image/codeinfo"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
@@ -65,7 +64,7 @@ type Root struct {
 	Thread *stackwalk.Thread // thread of KindStack and KindThreadStatics, nil for others
 	// Frame is the frame of a KindStack. Roots share it. Slot is the place in the frame if Frame.Explicit is empty.
 	Frame *RootFrame
-	Slot  codeinfo.Slot
+	Slot  dac.GCSlot
 }
 
 // Strong reports whether the root keeps its object alive by itself. All roots except weak and dependent handles do.

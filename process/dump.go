@@ -22,6 +22,7 @@ import (
 	"github.com/sosgo/sosgo/internal/base/lazy"
 	"github.com/sosgo/sosgo/internal/base/offheap"
 	"github.com/sosgo/sosgo/internal/base/workers"
+	"github.com/sosgo/sosgo/internal/dump/crashreport"
 	"github.com/sosgo/sosgo/internal/files/modfiles"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackscan"
@@ -273,7 +274,7 @@ func (d *Dump) Jobs() int { return d.options.Jobs }
 // Runtimes returns the .NET runtimes in the process, oldest version first. The caller may change the slice.
 func (d *Dump) Runtimes() []*dac.Instance {
 	list, _ := d.runtimes.Get(func() ([]*dac.Instance, error) {
-		if d.file.Report() != nil {
+		if crashreport.Of(d.file.Target) != nil {
 			return nil, nil // a crash report has only the runtimes' names; Process returns the reason
 		}
 		found := dac.Find(d.file, d.read, d.files)

@@ -92,7 +92,7 @@ func (d *Dump) Processes() []*Process {
 
 // choose returns the runtime that want selects; see Process. The error lists the runtimes of the process.
 func (d *Dump) choose(want string) (*dac.Instance, error) {
-	if d.file.Report() != nil {
+	if crashreport.Of(d.file.Target) != nil {
 		return nil, &crashreport.NoMemoryError{}
 	}
 	if want == "" {
@@ -162,7 +162,7 @@ func (p *Process) Runtime() (*dac.Runtime, error) {
 // their stacks.
 func (p *Process) StacksOnly() bool {
 	_, err := p.Runtime()
-	return errors.As(err, new(*dac.StacksOnlyError)) || p.dump.file.Report() != nil
+	return errors.As(err, new(*dac.StacksOnlyError)) || crashreport.Of(p.dump.file.Target) != nil
 }
 
 // Heap opens the runtime's GC heap.

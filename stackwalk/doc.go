@@ -3,7 +3,7 @@
 // joins the operating system's threads with the runtime's, and [Walker.Walk]; [Variables] and [Walker.Roots] read what a
 // frame holds. [Thread.Activity] says what a thread does or waits for.
 //
-// Each Frame records how it was found (unwind.Trust). The last one records why the walk ended early (Frame.Err). A
+// Each Frame records how it was found ([Trust]). The last one records why the walk ended early (Frame.Err). A
 // Describer turns frames into answers. docs/stackwalk.md has the rules of the walk, and what it is checked against.
 //
 // Stability: stable.

@@ -43,7 +43,7 @@ type Frame struct {
 	// Regs are the registers of the activation. Except in the leaf, registers that a callee may destroy are
 	// unknown.
 	Regs  target.Registers
-	Trust unwind.Trust
+	Trust Trust
 	// CallerSP is the stack pointer of the caller after a FrameManaged has returned, 0 if the caller is unknown.
 	CallerSP target.Addr
 	// Exact is set if IP is the instruction that runs next or that faulted, and not the one after a call.
@@ -99,3 +99,17 @@ func (f *Frame) Method() (*dac.MethodDesc, error) {
 	}
 	return nil, nil
 }
+
+// A Trust says how a frame was found, from a guess to a record: by a word of the stack that looks like a return address
+// (TrustScan), by the chain of frame pointers (TrustFP), by unwind data (TrustUnwind), by recorded registers
+// (TrustContext).
+type Trust = unwind.Trust
+
+// The kinds of Trust.
+const (
+	TrustNone    = unwind.TrustNone
+	TrustScan    = unwind.TrustScan
+	TrustFP      = unwind.TrustFP
+	TrustUnwind  = unwind.TrustUnwind
+	TrustContext = unwind.TrustContext
+)

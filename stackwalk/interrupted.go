@@ -10,7 +10,7 @@ import (
 // the signal's handler. The trust is the trust of the unwound handler. On a stack other than the thread's own, it is
 // unwind.TrustScan: the registers are the first data in the shape of the kernel's signal frame. It reports false if the
 // thread handles no signal, or if that is unknown. t is nil for a thread without a managed Thread.
-func (w *Walker) Interrupted(t *dac.Thread, regs target.Registers) (target.Registers, unwind.Trust, bool) {
+func (w *Walker) Interrupted(t *dac.Thread, regs target.Registers) (target.Registers, Trust, bool) {
 	if w.unwinder == nil {
 		return target.Registers{}, 0, false
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/image/nativecode"
 	"github.com/sosgo/sosgo/internal/image/unwind"
 	"github.com/sosgo/sosgo/target"
 )
@@ -103,7 +104,7 @@ func IsGenerated(m *target.Module) bool {
 // moduleCode is the code of one module.
 type moduleCode struct {
 	once sync.Once
-	dac.NativeCode
+	nativecode.Code
 }
 
 func newNativeCode(t target.Target, mem target.Memory) *nativeCode {
@@ -126,7 +127,7 @@ func (n *nativeCode) codeAt(a target.Addr) *moduleCode {
 		return nil
 	}
 	m := &n.tables[i]
-	m.once.Do(func() { m.NativeCode = dac.OpenNative(n.mem, n.arch, &n.modules[i]) })
+	m.once.Do(func() { m.Code = nativecode.Open(n.mem, n.arch, &n.modules[i]) })
 	return m
 }
 
@@ -145,13 +146,13 @@ func (n *nativeCode) InCode(ip target.Addr) bool {
 	if m == nil {
 		return false
 	}
-	if x := n.mapped(); len(m.Code) == 0 && x.known {
+	if x := n.mapped(); len(m.Ranges) == 0 && x.known {
 		return x.contains(ip)
 	}
-	for _, r := range m.Code {
+	for _, r := range m.Ranges {
 		if r.Contains(ip) {
 			return true
 		}
 	}
-	return len(m.Code) == 0
+	return len(m.Ranges) == 0
 }

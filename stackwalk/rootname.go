@@ -3,6 +3,7 @@ package stackwalk
 import (
 	"strconv"
 
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/image/codeinfo"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
@@ -13,7 +14,7 @@ import (
 // for a part and, without a name, "local 2" or "argument 0". It is empty if the slot is not in a variable, such as a
 // temporary of the compiler. address is the address of the slot, 0 for a register. An error means that not all
 // variables are known.
-func VariableOf(f *Frame, slot codeinfo.Slot, address target.Addr, r *objects.Reader) (string, error) {
+func VariableOf(f *Frame, slot dac.GCSlot, address target.Addr, r *objects.Reader) (string, error) {
 	args, locals, err := Variables(f, r)
 	for i := range args {
 		if name, ok := args[i].holds(slot, address, "argument "); ok {
@@ -29,7 +30,7 @@ func VariableOf(f *Frame, slot codeinfo.Slot, address target.Addr, r *objects.Re
 }
 
 // holds reports whether the slot is in the variable, and returns the name of that part of the variable.
-func (a *Variable) holds(slot codeinfo.Slot, address target.Addr, nameless string) (string, bool) {
+func (a *Variable) holds(slot dac.GCSlot, address target.Addr, nameless string) (string, bool) {
 	if !a.Located || a.frame == nil {
 		return "", false
 	}

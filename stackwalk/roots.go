@@ -31,7 +31,7 @@ type Root struct {
 	// yield. FrameSP is its address, and FrameIP is 0.
 	Chained bool
 
-	Slot codeinfo.Slot
+	Slot dac.GCSlot
 	Addr target.Addr // of the word, 0 for a register
 	// Object is the content of the word or register: null, the address of an object, or any address if Interior is
 	// set.

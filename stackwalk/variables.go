@@ -24,7 +24,7 @@ type Variable struct {
 	// Located is set if the compiler recorded the variable's place at the frame's instruction. Otherwise the
 	// variable was optimised away or has no value here.
 	Located  bool
-	Location codeinfo.Location
+	Location dac.VariableLocation
 	// Addr is the place in memory, 0 for a variable in registers.
 	Addr target.Addr
 
@@ -57,7 +57,7 @@ func Variables(f *Frame, r *objects.Reader) (args, locals []Variable, err error)
 // Saved returns the arguments and locals that a method keeps while the runtime itself suspends it (runtime async),
 // including variables without a value there. The values are in the object at continuation. at is the suspension point
 // and saved its variables. r reads the values.
-func Saved(r *objects.Reader, at dac.CodeInfo, continuation target.Addr, saved []codeinfo.SavedVariable) (args, locals []Variable, err error) {
+func Saved(r *objects.Reader, at dac.CodeInfo, continuation target.Addr, saved []dac.SavedVariable) (args, locals []Variable, err error) {
 	if r == nil || at.Method == nil {
 		return nil, nil, target.Unsupportedf("no method")
 	}

@@ -6,7 +6,6 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/internal/app/crash"
 )
 
 // Explain why a process died.
@@ -21,7 +20,7 @@ func Example_crash() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	crash, err := v.Crash(ctx, crash.Options{})
+	crash, err := v.Crash(ctx, sosgo.CrashOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/internal/app/values"
 )
 
 // Describe one object with its fields.
@@ -21,7 +20,7 @@ func Example_describe() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	dog, err := v.Describe(ctx, 0x7efbcd80b550, values.DescribeOptions{})
+	dog, err := v.Describe(ctx, 0x7efbcd80b550, sosgo.DescribeOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}

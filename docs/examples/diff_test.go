@@ -6,30 +6,28 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/heapdiff"
 )
 
 // Compare two dumps: what grew?
 func Example_diff() {
-	var list []*heapdiff.Summary
+	var list []*sosgo.HeapSummary
 	for _, name := range []string{"net8-zoo", "net10-zoo"} {
 		d, err := sosgo.Open("../../testdata/dumps/"+name+"/"+name+".dmp.zst", sosgo.Options{})
 		if err != nil {
 			log.Fatal(err)
 		}
-		h, err := d.Heap()
+		v, err := d.View("")
 		if err != nil {
 			log.Fatal(err)
 		}
-		s, err := heapdiff.Summarize(context.Background(), name, h, heap.ScanOptions{})
+		s, err := v.SummarizeHeap(context.Background(), name)
 		if err != nil {
 			log.Fatal(err)
 		}
 		list = append(list, s)
 		d.Close() // the summary needs it no longer
 	}
-	diff := heapdiff.Compare(list, heapdiff.Options{Top: 2})
+	diff := sosgo.CompareHeaps(list, sosgo.CompareOptions{Top: 2})
 	for _, t := range diff.Types {
 		fmt.Println(t.Name, t.Counts, t.SizeChange)
 	}

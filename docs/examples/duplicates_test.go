@@ -6,7 +6,6 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/internal/app/memory"
 )
 
 // Which strings are there several times?
@@ -21,7 +20,7 @@ func Example_duplicates() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	list, err := memory.Duplicates(ctx, v.Process, memory.HeapOptions{})
+	list, err := v.Duplicates(ctx, sosgo.HeapOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -7,8 +7,7 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/internal/export"
-	"github.com/sosgo/sosgo/internal/export/gcdump"
+	"github.com/sosgo/sosgo/export"
 )
 
 // Write the heap for PerfView.
@@ -22,12 +21,7 @@ func Example_export() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	ctx := context.Background()
-	h, err := export.Of(ctx, v.Process)
-	if err != nil {
-		log.Fatal(err)
-	}
-	written, err := gcdump.Write(ctx, io.Discard, h, gcdump.Options{})
+	written, err := export.GCDump(context.Background(), io.Discard, v.Process, export.GCDumpOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/internal/app/memory"
 )
 
 // Count the objects of the heap by type: what fills it?
@@ -21,7 +20,7 @@ func Example_heapStats() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	stats, err := v.HeapStats(ctx, memory.HeapOptions{})
+	stats, err := v.HeapStats(ctx, sosgo.HeapOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}

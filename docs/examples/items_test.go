@@ -6,7 +6,6 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/internal/app/values"
 	"github.com/sosgo/sosgo/objects"
 )
 
@@ -22,7 +21,7 @@ func Example_items() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	list, err := values.Items(ctx, v.Process, 0x7efbcd806bc0, objects.CollectionOptions{})
+	list, err := v.Items(ctx, 0x7efbcd806bc0, objects.CollectionOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}

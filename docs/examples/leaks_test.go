@@ -6,7 +6,6 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/internal/app/leaks"
 )
 
 // Look for leaks.
@@ -21,7 +20,7 @@ func Example_leaks() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	leaks, err := v.Leaks(ctx, leaks.Options{Share: 1, Least: 1, Bytes: 1, Top: 3})
+	leaks, err := v.Leaks(ctx, sosgo.LeakOptions{Share: 1, Least: 1, Bytes: 1, Top: 3})
 	if err != nil {
 		log.Fatal(err)
 	}

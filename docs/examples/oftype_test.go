@@ -7,7 +7,6 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/app/memory"
 )
 
 // Read a field of all objects of a type.
@@ -30,7 +29,7 @@ func Example_ofType() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	list, err := v.HeapObjects(ctx, memory.HeapOptions{Filter: &heap.Filter{Type: heap.TypeIs(dog.MT.Addr)}})
+	list, err := v.HeapObjects(ctx, sosgo.HeapOptions{Filter: &heap.Filter{Type: heap.TypeIs(dog.MT.Addr)}})
 	if err != nil {
 		log.Fatal(err)
 	}

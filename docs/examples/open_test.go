@@ -6,7 +6,6 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/internal/app/modules"
 )
 
 // Open a dump, and find which runtime the process ran.
@@ -20,7 +19,7 @@ func Example_open() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	version, err := modules.EEVersion(context.Background(), v.Process)
+	version, err := v.EEVersion(context.Background())
 	if err != nil {
 		log.Fatal(err)
 	}

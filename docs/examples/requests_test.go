@@ -6,7 +6,6 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/internal/app/web"
 )
 
 // Which web requests was the process working on?
@@ -21,7 +20,7 @@ func Example_requests() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	requests, err := v.Requests(ctx, web.RequestOptions{})
+	requests, err := v.Requests(ctx, sosgo.RequestOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}

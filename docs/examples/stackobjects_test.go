@@ -6,8 +6,6 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/internal/app/stacks"
-	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/stackwalk"
 )
 
@@ -31,7 +29,7 @@ func Example_stackObjects() {
 	if worker == nil {
 		log.Fatal("no such thread")
 	}
-	list, err := stacks.StackObjects(ctx, v.Process, worker, threads.ObjectOptions{})
+	list, err := v.StackObjects(ctx, worker, sosgo.StackObjectOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}

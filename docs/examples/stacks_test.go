@@ -6,7 +6,6 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/internal/app/stacks"
 )
 
 // Print the stacks of all managed threads.
@@ -21,7 +20,7 @@ func Example_stacks() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	var o stacks.Options
+	var o sosgo.StackOptions
 	o.Source = true // source lines
 	stacks, err := v.Stacks(ctx, o)
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/internal/app/values"
 	"github.com/sosgo/sosgo/objects"
 )
 
@@ -22,7 +21,7 @@ func Example_statics() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	fields, err := values.Statics(ctx, v.Process, objects.StaticsOptions{Type: "Debuggee.Zoo.Statics"})
+	fields, err := v.Statics(ctx, objects.StaticsOptions{Type: "Debuggee.Zoo.Statics"})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -6,8 +6,6 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/internal/app/async"
-	"github.com/sosgo/sosgo/internal/app/tasks"
 )
 
 // Count the tasks by state and method.
@@ -22,7 +20,7 @@ func Example_tasks() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	tasks, err := async.Tasks(ctx, v.Process, tasks.ListOptions{})
+	tasks, err := v.Tasks(ctx, sosgo.TaskOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/internal/app/locks"
 )
 
 // List the threads that wait for each other. The verdicts include deadlocks.
@@ -21,7 +20,7 @@ func Example_waits() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	waits, err := v.Waits(ctx, locks.Options{})
+	waits, err := v.Waits(ctx, sosgo.WaitOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}

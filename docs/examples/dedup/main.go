@@ -23,8 +23,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/export/summary"
-	"github.com/sosgo/sosgo/internal/export/tables"
+	"github.com/sosgo/sosgo/export"
 )
 
 func main() {
@@ -76,7 +75,7 @@ func summarize(r *http.Request, dump io.Reader) (*answer.Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := summary.Summary(r.Context(), v.Process, summary.Options{NoHeap: true})
+	s, err := v.Summary(r.Context(), sosgo.SummaryOptions{NoHeap: true})
 	if err == nil && s.Signature == "" {
 		err = errors.New("the dump does not show a crash that can be recognized")
 	}
@@ -102,15 +101,15 @@ func (s *service) table(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	out, gaps := new(bytes.Buffer), new(answer.Gaps)
-	in := &tables.Input{Summary: c.First, Labels: map[string]string{"count": strconv.Itoa(c.Count)}}
-	_, err := tables.Write(r.Context(), in, tables.Options{Form: tables.Parquet}, gaps, func(name string, write func(io.Writer) error) error {
+	out := new(bytes.Buffer)
+	o := export.TableOptions{Labels: map[string]string{"count": strconv.Itoa(c.Count)}}
+	written, err := export.SummaryTables(r.Context(), c.First, o, func(name string, write func(io.Writer) error) error {
 		if name != "dump.parquet" {
 			return nil
 		}
 		return write(out)
 	})
-	if err = errors.Join(append(gaps.Noted(), err)...); err != nil {
+	if err = errors.Join(append(written.Noted(), err)...); err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}

@@ -19,10 +19,6 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/internal/app/crash"
-	"github.com/sosgo/sosgo/internal/app/sensitive"
-	"github.com/sosgo/sosgo/internal/app/stacks"
-	"github.com/sosgo/sosgo/internal/app/triage"
 	"github.com/sosgo/sosgo/text"
 )
 
@@ -51,7 +47,7 @@ func describe(ctx context.Context, w io.Writer, path string) error {
 	p := &page{}
 	p.printf("# Incident\n\n")
 	unsearched := 0
-	mask, err := sensitive.Mask(sosgo.WithNotes(ctx, func(error) { unsearched++ }), v.Process)
+	mask, err := v.Mask(sosgo.WithNotes(ctx, func(error) { unsearched++ }))
 	switch {
 	case err != nil:
 		return fmt.Errorf("nothing is shown, because its secrets are unknown: %w", err)
@@ -59,21 +55,21 @@ func describe(ctx context.Context, w io.Writer, path string) error {
 		p.printf("**Secrets may be in this text**: %d parts of the process could not be searched for them.\n\n", unsearched)
 	}
 	p.section("What is wrong", noRuntime, func(o text.Options) error {
-		found, err := v.Triage(ctx, triage.Options{})
+		found, err := v.Triage(ctx, sosgo.TriageOptions{})
 		if found == nil {
 			return err
 		}
 		return errors.Join(err, text.Triage(&p.body, found, o))
 	})
 	p.section("Crash", nil, func(o text.Options) error {
-		c, err := v.Crash(ctx, crash.Options{})
+		c, err := v.Crash(ctx, sosgo.CrashOptions{})
 		if c == nil {
 			return err
 		}
 		return errors.Join(err, text.Crash(&p.body, c, o))
 	})
 	p.section("Stacks", nil, func(o text.Options) error {
-		var so stacks.Options
+		var so sosgo.StackOptions
 		so.Source = true
 		list, err := v.Stacks(ctx, so)
 		if list == nil {

@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/internal/app/sensitive"
 	"github.com/sosgo/sosgo/text"
 )
 
@@ -55,9 +54,9 @@ func TestMasks(t *testing.T) {
 	defer d.Close()
 	v, err := d.View("")
 	require.NoError(t, err)
-	mask, err := sensitive.Mask(t.Context(), v.Process)
+	mask, err := v.Mask(t.Context())
 	require.NoError(t, err)
-	secrets, err := sensitive.SecretValues(t.Context(), v.Process)
+	secrets, err := v.SecretValues(t.Context())
 	require.NoError(t, err)
 	require.NotEmpty(t, secrets)
 	p, out := &page{}, &strings.Builder{}

@@ -18,8 +18,6 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/heapdiff"
 )
 
 const (
@@ -41,7 +39,7 @@ func gate(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "leakgate: %q is no number of bytes\n", args[2])
 		return undecided
 	}
-	var list []*heapdiff.Summary
+	var list []*sosgo.HeapSummary
 	for _, path := range args[:2] {
 		s, err := summarize(ctx, path)
 		if err != nil {
@@ -50,7 +48,7 @@ func gate(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		}
 		list = append(list, s)
 	}
-	diff := heapdiff.Compare(list, heapdiff.Options{Top: 10})
+	diff := sosgo.CompareHeaps(list, sosgo.CompareOptions{Top: 10})
 	if err := comparable(diff); err != nil {
 		fmt.Fprintf(stderr, "leakgate: %v\n", err)
 		return undecided
@@ -66,20 +64,24 @@ func gate(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 }
 
 // summarize counts the objects of a dump. The summary does not need the dump.
-func summarize(ctx context.Context, path string) (*heapdiff.Summary, error) {
+func summarize(ctx context.Context, path string) (*sosgo.HeapSummary, error) {
 	d, err := sosgo.Open(path, sosgo.Options{Offline: true})
 	if err != nil {
 		return nil, err
 	}
 	defer d.Close()
-	h, err := d.Heap()
+	v, err := d.View("")
+	if err != nil {
+		return nil, err
+	}
+	h, err := v.Heap()
 	if err != nil {
 		return nil, err
 	}
 	if warnings := h.Warnings(); len(warnings) > 0 { // such as lost segments, or a collection in progress
 		return nil, errors.Join(warnings...)
 	}
-	return heapdiff.Summarize(ctx, path, h, heap.ScanOptions{})
+	return v.SummarizeHeap(ctx, path)
 }
 
 // comparable returns why the difference shows no growth, or nil.

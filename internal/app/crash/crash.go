@@ -34,7 +34,7 @@ type Crash struct {
 	lost    error              // why list may be incomplete
 }
 
-// Options selects where Read searches for the exception of a crash.
+// Options selects where the exception of a crash is sought.
 type Options struct {
 	// NoHeap skips the search of the heap for an exception that prevented Main from starting. Without NoHeap a heap of
 	// up to 64 MB is read if no record of the thread refers to an exception. Answers note the skipped search.

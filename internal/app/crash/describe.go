@@ -14,6 +14,7 @@ import (
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/app/resolve"
 	"github.com/sosgo/sosgo/internal/disasm"
+	"github.com/sosgo/sosgo/internal/dump/crashreport"
 	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/objects"
@@ -53,7 +54,7 @@ func describe(ctx context.Context, p *process.Process, o Options) *answer.Crash 
 
 // describeFrom is describe with a list of the threads. lost is why it may be incomplete.
 func describeFrom(ctx context.Context, p *process.Process, list []stackwalk.Thread, lost error, o Options) *answer.Crash {
-	if r := p.Dump().File().Report(); r != nil {
+	if r := crashreport.Of(p.Dump().File().Target); r != nil {
 		return r.Crash()
 	}
 	died, err := readFrom(p, list, lost)
@@ -80,7 +81,7 @@ func DescribeBriefly(p *process.Process, o Options) *answer.Crash {
 }
 
 func describeBriefly(p *process.Process, o Options) *answer.Crash {
-	if r := p.Dump().File().Report(); r != nil {
+	if r := crashreport.Of(p.Dump().File().Target); r != nil {
 		return r.Crash()
 	}
 	died, _ := read(p) // Describe reports the error

@@ -45,7 +45,7 @@ func Of(p *process.Process, members bool) *answer.Diagnosis {
 	for _, inst := range d.Runtimes() {
 		g.Diagnosis.Runtimes = append(g.Diagnosis.Runtimes, s.runtime(inst))
 	}
-	if s.file.Report() != nil {
+	if crashreport.Of(s.file.Target) != nil {
 		g.NoMemory = new(crashreport.NoMemoryError).Error()
 	} else if len(d.Runtimes()) == 0 {
 		g.headless()

@@ -17,7 +17,7 @@ import (
 
 // Options selects the listed suspects. The zero value of a field selects its default.
 type Options struct {
-	// Share and Least are percentages of all live bytes. DefaultShare is the value of Eclipse MAT. Groups of objects
+	// Share and Least are percentages of all live bytes; 0 selects 10, the value of Eclipse MAT, and 2. Groups of objects
 	// without a common referrer are listed only if they are suspects.
 	Share float64 `opt:"share" value:"N%" default:"10%" help:"least share of a suspect"`
 	Least float64 `opt:"min" value:"N%" default:"2%" help:"least share of a listed holder"`

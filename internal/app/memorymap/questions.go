@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/dump/crashreport"
 	"github.com/sosgo/sosgo/process"
 )
 
@@ -12,7 +13,7 @@ import (
 // the rest. Without a runtime it shows less.
 func Memory(ctx context.Context, p *process.Process, o Options) (*answer.MemoryMap, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.MemoryMap, error) {
-		if p.Dump().File().Report() != nil {
+		if crashreport.Of(p.Dump().File().Target) != nil {
 			_, err := p.Instance()
 			return nil, err
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/dump/crashreport"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/target"
 )
@@ -44,7 +45,7 @@ func Images(ctx context.Context, p *process.Process, o image.ListOptions) (*answ
 			o.Exports = dac.ExportedSymbols()
 		}
 		out, err := image.List(ctx, p.Dump().File(), p.Dump().Memory(), o)
-		if r := p.Dump().File().Report(); r != nil && err == nil {
+		if r := crashreport.Of(p.Dump().File().Target); r != nil && err == nil {
 			out.Note(r.ModulesNote())
 		}
 		return out, err

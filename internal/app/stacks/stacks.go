@@ -46,7 +46,7 @@ func Stacks(ctx context.Context, p *process.Process, o Options) (*answer.Stacks,
 				return nil, err
 			}
 		}
-		if r := p.Dump().File().Report(); r != nil {
+		if r := crashreport.Of(p.Dump().File().Target); r != nil {
 			return r.Stacks(ctx, reportOptions(&o, list)), nil
 		}
 		if o.Symbols == nil {
@@ -147,7 +147,7 @@ type ManagedOptions struct {
 // ManagedThreads lists the runtime's threads. From a crash report they only have OS ids and exceptions.
 func ManagedThreads(ctx context.Context, p *process.Process, o ManagedOptions) (*answer.ManagedThreads, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.ManagedThreads, error) {
-		if r := p.Dump().File().Report(); r != nil {
+		if r := crashreport.Of(p.Dump().File().Target); r != nil {
 			return r.ManagedThreads(), nil
 		}
 		rt, err := c.Runtime()

@@ -257,3 +257,9 @@ func (x *exception) name() answer.Text {
 	}
 	return answer.Text{S: x.typ}
 }
+
+// Of returns the crash report if t is one, and nil for a dump.
+func Of(t target.Target) *Report {
+	r, _ := t.(*Report)
+	return r
+}

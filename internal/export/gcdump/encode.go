@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/encoding/utf16text"
-	"github.com/sosgo/sosgo/internal/export"
+	"github.com/sosgo/sosgo/internal/export/pieces"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -48,7 +48,7 @@ type fileType struct {
 type encoder struct {
 	out
 	ctx     context.Context
-	h       *export.Heap
+	h       *pieces.Heap
 	g       *graph.Graph
 	summary *Summary
 
@@ -74,7 +74,7 @@ func (e *encoder) plan() error {
 		edges       uint64
 		shortened   int
 	}
-	err := export.Pieces(e.ctx, e.h, export.None, func(_ struct{}, p *export.Piece, _ sums) (s sums, _ error) {
+	err := pieces.InOrder(e.ctx, e.h, pieces.None, func(_ struct{}, p *pieces.Piece, _ sums) (s sums, _ error) {
 		for n := range e.nodesOf.between(p.From, p.To) {
 			length, size := e.nodeLength(n)
 			s.bytes += int64(length)
@@ -251,7 +251,7 @@ func (e *encoder) graph() {
 
 // labels writes the offset of each node in the blob.
 func (e *encoder) labels() {
-	e.eachPiece(func(p *export.Piece, dst []byte) []byte {
+	e.eachPiece(func(p *pieces.Piece, dst []byte) []byte {
 		at := e.pieces[p.Index]
 		for n := range e.nodesOf.between(p.From, p.To) {
 			dst = le.AppendUint32(dst, uint32(at))
@@ -269,7 +269,7 @@ func (e *encoder) labels() {
 func (e *encoder) blob() {
 	e.byte(0) // the undefined node: type 0
 	e.byte(0) // without children
-	e.eachPiece(func(p *export.Piece, dst []byte) []byte {
+	e.eachPiece(func(p *pieces.Piece, dst []byte) []byte {
 		for n := range e.nodesOf.between(p.From, p.To) {
 			dst = e.appendNode(dst, n)
 		}
@@ -282,7 +282,7 @@ func (e *encoder) blob() {
 
 // addresses writes the addresses of objects.
 func (e *encoder) addresses() {
-	e.eachPiece(func(p *export.Piece, dst []byte) []byte {
+	e.eachPiece(func(p *pieces.Piece, dst []byte) []byte {
 		for n := range e.nodesOf.between(p.From, p.To) {
 			dst = le.AppendUint64(dst, uint64(p.Address(n)))
 		}
@@ -293,11 +293,11 @@ func (e *encoder) addresses() {
 	}
 }
 
-func (e *encoder) eachPiece(encode func(*export.Piece, []byte) []byte) {
+func (e *encoder) eachPiece(encode func(*pieces.Piece, []byte) []byte) {
 	if e.err != nil {
 		return
 	}
-	err := export.Pieces(e.ctx, e.h, export.None, func(_ struct{}, p *export.Piece, reuse []byte) ([]byte, error) {
+	err := pieces.InOrder(e.ctx, e.h, pieces.None, func(_ struct{}, p *pieces.Piece, reuse []byte) ([]byte, error) {
 		return encode(p, reuse[:0]), nil
 	}, func(b []byte) error {
 		e.bytes(b)

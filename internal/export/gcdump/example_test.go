@@ -7,8 +7,8 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/graph"
-	"github.com/sosgo/sosgo/internal/export"
 	"github.com/sosgo/sosgo/internal/export/gcdump"
+	"github.com/sosgo/sosgo/internal/export/pieces"
 )
 
 // Write the heap of a dump for PerfView.
@@ -31,7 +31,7 @@ func ExampleWrite() {
 		panic(err)
 	}
 	var file bytes.Buffer
-	s, err := gcdump.Write(context.Background(), &file, &export.Heap{Graph: g, Objects: names}, gcdump.Options{})
+	s, err := gcdump.Write(context.Background(), &file, &pieces.Heap{Graph: g, Objects: names}, gcdump.Options{})
 	fmt.Println(err, s.Objects+s.Garbage > 1000, file.Len() > 10000)
 	// Output: <nil> true true
 }

@@ -19,7 +19,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/base/ticks"
-	"github.com/sosgo/sosgo/internal/export"
+	"github.com/sosgo/sosgo/internal/export/pieces"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -59,7 +59,7 @@ type Summary struct {
 // Write writes the heap. If no reader of the format could open it, Write returns target.ErrUnsupported before
 // it writes anything. The bytes are the same for any number of workers. Beside the graph it takes a few
 // megabytes, and a bit and a half for each object.
-func Write(ctx context.Context, w io.Writer, h *export.Heap, o Options) (*Summary, error) {
+func Write(ctx context.Context, w io.Writer, h *pieces.Heap, o Options) (*Summary, error) {
 	ctx, done, err := h.Use(ctx)
 	if err != nil {
 		return nil, err

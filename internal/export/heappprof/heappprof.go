@@ -17,7 +17,7 @@ import (
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/base/limits"
-	"github.com/sosgo/sosgo/internal/export"
+	"github.com/sosgo/sosgo/internal/export/pieces"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -60,7 +60,7 @@ type sum struct{ objects, size int64 }
 const noNode = -1
 
 // Read makes the profile of a heap.
-func Read(ctx context.Context, h *export.Heap, o Options) (*Profile, error) {
+func Read(ctx context.Context, h *pieces.Heap, o Options) (*Profile, error) {
 	ctx, done, err := h.Use(ctx)
 	if err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func Read(ctx context.Context, h *export.Heap, o Options) (*Profile, error) {
 // A reader walks down the dominators.
 type reader struct {
 	p     *Profile
-	h     *export.Heap
+	h     *pieces.Heap
 	g     *graph.Graph
 	d     *graph.Dominators
 	names *graph.Names

@@ -14,8 +14,8 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/graph"
-	"github.com/sosgo/sosgo/internal/export"
 	"github.com/sosgo/sosgo/internal/export/heappprof"
+	"github.com/sosgo/sosgo/internal/export/pieces"
 	"github.com/sosgo/sosgo/internal/test/exportread"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/internal/test/testheap"
@@ -60,7 +60,7 @@ func TestPprof(t *testing.T) {
 }
 
 // holdTo holds sums of a profile to the graph.
-func holdTo(t *testing.T, h *export.Heap, flat, cum map[string]uint64, least uint64) {
+func holdTo(t *testing.T, h *pieces.Heap, flat, cum map[string]uint64, least uint64) {
 	g := h.Graph
 	d, err := g.Dominators(t.Context())
 	require.NoError(t, err)
@@ -91,7 +91,7 @@ func holdTo(t *testing.T, h *export.Heap, flat, cum map[string]uint64, least uin
 }
 
 // unique reports whether one type alone has a name.
-func unique(h *export.Heap, p *heappprof.Profile, name string) bool {
+func unique(h *pieces.Heap, p *heappprof.Profile, name string) bool {
 	n := 0
 	for _, t := range h.Types(&p.Gaps) {
 		if t.Name == name {
@@ -161,7 +161,7 @@ func ExampleRead() {
 	if err != nil {
 		panic(err)
 	}
-	p, err := heappprof.Read(context.Background(), &export.Heap{Graph: g, Objects: names}, heappprof.Options{})
+	p, err := heappprof.Read(context.Background(), &pieces.Heap{Graph: g, Objects: names}, heappprof.Options{})
 	if err != nil {
 		panic(err)
 	}

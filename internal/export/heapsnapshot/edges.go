@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/encoding/jsonenc"
-	"github.com/sosgo/sosgo/internal/export"
+	"github.com/sosgo/sosgo/internal/export/pieces"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
@@ -145,7 +145,7 @@ func (e *encoder) edges() {
 		flush()
 	}
 	_ = e.write(b) // kept in e
-	e.eachPiece(func(r *edgeReader, p *export.Piece, b []byte) []byte {
+	e.eachPiece(func(r *edgeReader, p *pieces.Piece, b []byte) []byte {
 		for n := p.From; n < p.To; n++ {
 			b = r.append(b, n, p.Address(n))
 		}
@@ -206,12 +206,12 @@ func (r *edgeReader) appendOthers(b []byte, o *heap.Object, to []graph.Node, dea
 	return b
 }
 
-func (e *encoder) eachPiece(encode func(*edgeReader, *export.Piece, []byte) []byte) {
+func (e *encoder) eachPiece(encode func(*edgeReader, *pieces.Piece, []byte) []byte) {
 	if e.err != nil {
 		return
 	}
 	state := func() *edgeReader { return &edgeReader{e, e.g.Heap().Edges(heap.EdgeOptions{})} }
-	err := export.Pieces(e.ctx, e.h, state, func(r *edgeReader, p *export.Piece, reuse []byte) ([]byte, error) {
+	err := pieces.InOrder(e.ctx, e.h, state, func(r *edgeReader, p *pieces.Piece, reuse []byte) ([]byte, error) {
 		return encode(r, p, reuse[:0]), nil
 	}, e.write)
 	e.err = cmp.Or(e.err, err)

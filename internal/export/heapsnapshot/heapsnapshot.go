@@ -20,7 +20,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/internal/encoding/jsonenc"
-	"github.com/sosgo/sosgo/internal/export"
+	"github.com/sosgo/sosgo/internal/export/pieces"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -52,7 +52,7 @@ type Options struct {
 // Write writes the heap. If no reader of the format could open it, Write returns target.ErrUnsupported before
 // it writes anything. The bytes are the same for any number of workers. Beside the graph it takes a few
 // megabytes.
-func Write(ctx context.Context, w io.Writer, h *export.Heap, o Options) (*Summary, error) {
+func Write(ctx context.Context, w io.Writer, h *pieces.Heap, o Options) (*Summary, error) {
 	ctx, done, err := h.Use(ctx)
 	if err != nil {
 		return nil, err
@@ -71,13 +71,13 @@ func Write(ctx context.Context, w io.Writer, h *export.Heap, o Options) (*Summar
 
 type encoder struct {
 	ctx     context.Context
-	h       *export.Heap
+	h       *pieces.Heap
 	g       *graph.Graph
 	summary *Summary
 	w       *bufio.Writer
 	err     error
 
-	types   []export.Type
+	types   []pieces.Type
 	slots   []slots // by TypeIndex
 	live    *graph.Liveness
 	dead    []graph.Node
@@ -176,7 +176,7 @@ func (e *encoder) planTexts() error {
 			base = uint64(e.types[i].BaseSize)
 		}
 	}
-	err := export.Pieces(e.ctx, e.h, export.None, func(_ struct{}, p *export.Piece, _ sums) (s sums, _ error) {
+	err := pieces.InOrder(e.ctx, e.h, pieces.None, func(_ struct{}, p *pieces.Piece, _ sums) (s sums, _ error) {
 		for n := p.From; n < p.To; n++ {
 			size := e.g.Size(n)
 			s.size += min(size, maxSize)
@@ -315,7 +315,7 @@ func (e *encoder) nodes() {
 	}
 	_ = e.write(appendNode(b, nodeObject, e.own.unreachable, 2*uint64(e.g.Nodes())+1, 0, len(e.dead))) // kept in e
 	firstText := uint32(len(e.names.list))
-	e.eachPiece(func(_ *edgeReader, p *export.Piece, b []byte) []byte {
+	e.eachPiece(func(_ *edgeReader, p *pieces.Piece, b []byte) []byte {
 		text := firstText + e.texts[p.Index]
 		for n := p.From; n < p.To; n++ {
 			i := e.g.TypeIndex(n)
@@ -368,7 +368,7 @@ func (e *encoder) strings() {
 		texts int
 		err   error
 	}
-	err := export.Pieces(e.ctx, e.h, e.textState, func(s *textState, p *export.Piece, reuse piece) (piece, error) {
+	err := pieces.InOrder(e.ctx, e.h, e.textState, func(s *textState, p *pieces.Piece, reuse piece) (piece, error) {
 		out := piece{text: reuse.text[:0]}
 		for n := p.From; n < p.To; n++ {
 			if e.isText[e.g.TypeIndex(n)] {

@@ -13,8 +13,8 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/graph"
-	"github.com/sosgo/sosgo/internal/export"
 	"github.com/sosgo/sosgo/internal/export/heapsnapshot"
+	"github.com/sosgo/sosgo/internal/export/pieces"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/internal/test/testheap"
 )
@@ -28,7 +28,7 @@ type snapshot struct {
 	Strings      []string
 }
 
-func written(t *testing.T, h *export.Heap) (*snapshot, *heapsnapshot.Summary, []byte) {
+func written(t *testing.T, h *pieces.Heap) (*snapshot, *heapsnapshot.Summary, []byte) {
 	var b bytes.Buffer
 	s, err := heapsnapshot.Write(t.Context(), &b, h, heapsnapshot.Options{})
 	require.NoError(t, err)
@@ -136,7 +136,7 @@ const weak = 6
 
 // holdRetained computes dominators as readers do (Cooper, Harvey and Kennedy), and compares their sums with the
 // graph's.
-func holdRetained(t *testing.T, h *export.Heap, f *snapshot, starts []int) {
+func holdRetained(t *testing.T, h *pieces.Heap, f *snapshot, starts []int) {
 	n := f.Snapshot.NodeCount
 	order, number := make([]int, 0, n), make([]int, n) // postorder
 	type visit struct{ node, edge int }
@@ -248,7 +248,7 @@ func ExampleWrite() {
 		panic(err)
 	}
 	var file bytes.Buffer
-	s, err := heapsnapshot.Write(context.Background(), &file, &export.Heap{Graph: g, Objects: names}, heapsnapshot.Options{})
+	s, err := heapsnapshot.Write(context.Background(), &file, &pieces.Heap{Graph: g, Objects: names}, heapsnapshot.Options{})
 	fmt.Println(err, s.Objects > 1000, json.Valid(file.Bytes()))
 	// Output: <nil> true true
 }

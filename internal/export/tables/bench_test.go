@@ -8,7 +8,7 @@ import (
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/graph"
-	"github.com/sosgo/sosgo/internal/export"
+	"github.com/sosgo/sosgo/internal/export/pieces"
 	"github.com/sosgo/sosgo/internal/export/tables"
 )
 
@@ -41,7 +41,7 @@ func BenchmarkParquet(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	p := &tables.Input{Summary: &answer.Summary{}, Heap: &export.Heap{Graph: g, Objects: names, Jobs: 2}}
+	p := &tables.Input{Summary: &answer.Summary{}, Heap: &pieces.Heap{Graph: g, Objects: names, Jobs: 2}}
 	for b.Loop() {
 		var gaps answer.Gaps
 		if _, err := tables.Write(b.Context(), p, tables.Options{Form: tables.Parquet}, &gaps, func(_ string, write func(io.Writer) error) error { return write(io.Discard) }); err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/export"
+	"github.com/sosgo/sosgo/internal/export/pieces"
 	"github.com/sosgo/sosgo/query"
 	"github.com/sosgo/sosgo/target"
 )
@@ -29,7 +29,7 @@ func (p *Input) objectTable() *Table {
 	return pieceTable("objects", "all objects of the heap, by address", p.Heap, p.objectPieces)
 }
 
-func (p *Input) objectPieces(ctx context.Context) (func(*export.Piece, *objectRow, func()), error) {
+func (p *Input) objectPieces(ctx context.Context) (func(*pieces.Piece, *objectRow, func()), error) {
 	g := p.Heap.Graph
 	d, err := g.Dominators(ctx)
 	if err != nil {
@@ -47,7 +47,7 @@ func (p *Input) objectPieces(ctx context.Context) (func(*export.Piece, *objectRo
 	for i := range names {
 		names[i] = heap.Generation(i).String()
 	}
-	return func(piece *export.Piece, row *objectRow, add func()) {
+	return func(piece *pieces.Piece, row *objectRow, add func()) {
 		for n := piece.From; n < piece.To; n++ {
 			gen, owner := piece.Generation(n), d.Idom(n)
 			*row = objectRow{
@@ -169,14 +169,14 @@ func (p *Input) stringTable() *Table {
 	return pieceTable("strings", "the strings of the heap, by address", p.Heap, p.stringPieces)
 }
 
-func (p *Input) stringPieces(context.Context) (func(*export.Piece, *stringRow, func()), error) {
+func (p *Input) stringPieces(context.Context) (func(*pieces.Piece, *stringRow, func()), error) {
 	g := p.Heap.Graph
 	known := p.Heap.Objects.Runtime().WellKnown().String
 	isText := make([]bool, len(g.Types()))
 	for i, t := range g.Types() {
 		isText[i] = t.Addr == known && known != 0
 	}
-	return func(piece *export.Piece, row *stringRow, add func()) {
+	return func(piece *pieces.Piece, row *stringRow, add func()) {
 		texts, hash := g.Heap().Texts(), fnv.New64a()
 		var raw []byte
 		for n := piece.From; n < piece.To; n++ {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"math"
 
-	"github.com/sosgo/sosgo/internal/export"
+	"github.com/sosgo/sosgo/internal/export/pieces"
 	"github.com/sosgo/sosgo/query"
 	"github.com/sosgo/sosgo/target"
 )
@@ -28,15 +28,15 @@ func rowTable[R any](name, summary string, rows func(ctx context.Context, w *wri
 }
 
 // pieceTable returns a table with the columns of R. Several workers make its rows from pieces of the heap.
-// pieces returns a function that sets the row and calls add, for each row of a piece.
-func pieceTable[R any](name, summary string, h *export.Heap, pieces func(context.Context) (func(p *export.Piece, row *R, add func()), error)) *Table {
+// open returns a function that sets the row and calls add, for each row of a piece.
+func pieceTable[R any](name, summary string, h *pieces.Heap, open func(context.Context) (func(p *pieces.Piece, row *R, add func()), error)) *Table {
 	t := &Table{Name: name, Summary: summary, Columns: columnsOf[R](), heap: h}
-	t.pieces = func(ctx context.Context) (func(*export.Piece, *Batch), error) {
-		fill, err := pieces(ctx)
+	t.pieces = func(ctx context.Context) (func(*pieces.Piece, *Batch), error) {
+		fill, err := open(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return func(p *export.Piece, b *Batch) {
+		return func(p *pieces.Piece, b *Batch) {
 			row := new(R)
 			_, fields := query.Fields(row)
 			fill(p, row, func() {

@@ -15,8 +15,8 @@ import (
 	"io"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/export"
 	"github.com/sosgo/sosgo/internal/export/internal/parquetfile"
+	"github.com/sosgo/sosgo/internal/export/pieces"
 	"github.com/sosgo/sosgo/query"
 )
 
@@ -51,8 +51,8 @@ type Table struct {
 	Columns []Column
 
 	rows   func(ctx context.Context, w *writer) error
-	pieces func(ctx context.Context) (func(*export.Piece, *Batch), error)
-	heap   *export.Heap // of pieces
+	pieces func(ctx context.Context) (func(*pieces.Piece, *Batch), error)
+	heap   *pieces.Heap // of pieces
 	dump   string       // value of the last column of each row, dump_id; "" without one
 }
 
@@ -69,7 +69,7 @@ const (
 // An Input is what tables are made of: answers about one process.
 type Input struct {
 	Summary *answer.Summary
-	Heap    *export.Heap // nil if the heap is unreadable; its tables are then omitted
+	Heap    *pieces.Heap // nil if the heap is unreadable; its tables are then omitted
 	// Sources are the sources of rows of internal/app/rows. The tables with the same names contain them.
 	Sources []query.Source
 	Tool    string // version of the writing program, for the table dump
@@ -196,7 +196,7 @@ func (w *writer) writePieces() error {
 	if err != nil {
 		return err
 	}
-	return export.Pieces(w.ctx, w.t.heap, w.newBatch, func(b *Batch, p *export.Piece, reuse part) (part, error) {
+	return pieces.InOrder(w.ctx, w.t.heap, w.newBatch, func(b *Batch, p *pieces.Piece, reuse part) (part, error) {
 		b.reset()
 		fill(p, b)
 		return w.enc.encode(b, reuse)

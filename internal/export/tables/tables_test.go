@@ -20,7 +20,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/internal/app/rows"
-	"github.com/sosgo/sosgo/internal/export"
+	"github.com/sosgo/sosgo/internal/export/pieces"
 	"github.com/sosgo/sosgo/internal/export/tables"
 	"github.com/sosgo/sosgo/internal/test/exportread"
 	"github.com/sosgo/sosgo/internal/test/testdump"
@@ -41,7 +41,7 @@ func processOf(t testing.TB, d *sosgo.Dump) *tables.Input {
 	r, err := v.Objects()
 	require.NoError(t, err)
 	if g, err := v.Graph(t.Context(), graph.Options{}); err == nil {
-		p.Heap = &export.Heap{Graph: g, Objects: r, Jobs: 3}
+		p.Heap = &pieces.Heap{Graph: g, Objects: r, Jobs: 3}
 	}
 	return p
 }

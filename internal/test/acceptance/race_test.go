@@ -74,13 +74,13 @@ func inventory(d *sosgo.Dump) string {
 		note("heap", err)
 		return b.String()
 	}
-	objects(&b, h)
+	writeObjects(&b, h)
 	writeStacks(&b, d)
 	return b.String()
 }
 
-// objects writes each type with its objects and a checksum of their addresses.
-func objects(b *strings.Builder, h *heap.Heap) {
+// writeObjects writes each type with its objects and a checksum of their addresses.
+func writeObjects(b *strings.Builder, h *heap.Heap) {
 	sum, n := fnv.New64a(), 0
 	for o, err := range h.Objects() {
 		if err != nil {

@@ -34,7 +34,7 @@ type publicFile struct {
 }
 
 // serving lists folders of packages that only this module's commands use. They are no part of the API.
-var serving = []string{"internal/words", "internal/app/doctor", "internal/app/sensitive", "internal/app/signature", "internal/export/scrub"}
+var serving = []string{}
 
 // publicFiles parses them once for all tests.
 var publicFiles = sync.OnceValues(func() (files []publicFile, err error) {

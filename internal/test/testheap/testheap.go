@@ -9,13 +9,13 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/graph"
-	"github.com/sosgo/sosgo/internal/export"
+	"github.com/sosgo/sosgo/internal/export/pieces"
 	"github.com/sosgo/sosgo/target"
 )
 
 // Of returns the heap of a dump, for three workers. It skips the test, with a reason, if the dump
 // has no heap; any other error fails the test.
-func Of(t testing.TB, d *sosgo.Dump) *export.Heap {
+func Of(t testing.TB, d *sosgo.Dump) *pieces.Heap {
 	t.Helper()
 	v, err := d.View("")
 	require.NoError(t, err)
@@ -23,7 +23,7 @@ func Of(t testing.TB, d *sosgo.Dump) *export.Heap {
 	skip(t, err)
 	g, err := v.Graph(t.Context(), graph.Options{})
 	skip(t, err)
-	return &export.Heap{Graph: g, Objects: r, Jobs: 3}
+	return &pieces.Heap{Graph: g, Objects: r, Jobs: 3}
 }
 
 func skip(t testing.TB, err error) {

@@ -4,17 +4,13 @@ import (
 	"cmp"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/export"
-	"github.com/sosgo/sosgo/internal/export/gcdump"
-	"github.com/sosgo/sosgo/internal/export/heapsnapshot"
-	"github.com/sosgo/sosgo/internal/export/tables"
+	"github.com/sosgo/sosgo/export"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/exporttext"
-	"github.com/sosgo/sosgo/target"
+	"github.com/sosgo/sosgo/process"
 )
 
 // A form is an output form of export.
@@ -28,12 +24,12 @@ func forms() []form {
 	return []form{
 		{"gcdump", askGCDump},
 		{"heapsnapshot", askHeapSnapshot},
-		{"pprof", askPprof},
-		{"speedscope", askSpeedscope},
-		{"folded", askFolded},
-		{"parquet", askTables(tables.Parquet)},
-		{"csv", askTables(tables.CSV)},
-		{"ndjson", askTables(tables.NDJSON)},
+		{"pprof", askProfile(export.Pprof)},
+		{"speedscope", askProfile(export.Speedscope)},
+		{"folded", askProfile(export.Folded)},
+		{"parquet", askTables(export.Parquet)},
+		{"csv", askTables(export.CSV)},
+		{"ndjson", askTables(export.NDJSON)},
 	}
 }
 
@@ -103,76 +99,25 @@ func askExport(c *cli.Context, o *exportOptions) (*answer.Exported, error) {
 	return out, nil
 }
 
-// heapOf returns the heap of the session's runtime. It fails if no object is readable, since an empty file would
-// claim that there are no objects.
-func heapOf(c *cli.Context) (*export.Heap, error) {
-	holders, err := ask.Holders(c)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := holders.Incomplete(&answer.Gaps{}); err != nil { // writers note other missing parts
-		return nil, err
-	}
-	r, err := ask.Objects(c)
-	if err != nil {
-		return nil, err
-	}
-	return &export.Heap{Graph: holders.Graph(), Objects: r, Jobs: c.Jobs}, nil
+// heap writes the heap to a file.
+func heap(c *cli.Context, o *exportOptions, write func(w io.Writer, p *process.Process) (*answer.Exported, error)) (out *answer.Exported, err error) {
+	err = c.WriteFile(o.Path, cli.New, func(w io.Writer) (err error) {
+		if _, err = ask.Holders(c); err == nil {
+			out, err = write(w, ask.View(c))
+		}
+		return err
+	})
+	return out, err
 }
 
 func askGCDump(c *cli.Context, o *exportOptions) (*answer.Exported, error) {
-	process := ask.Dump(c).Target().Process()
-	out := &answer.Exported{Of: "heap"}
-	return out, c.WriteFile(o.Path, cli.New, func(w io.Writer) error {
-		h, err := heapOf(c)
-		if err != nil {
-			return err
-		}
-		s, err := gcdump.Write(c.Context(), w, h, gcdump.Options{Process: masked(c, process.Command), ID: process.ID, Machine: machine(ask.Dump(c).Target()),
-			Time: process.DumpTime, Garbage: o.Garbage})
-		if err != nil {
-			return err
-		}
-		out.Gaps, out.Objects, out.Size, out.Edges, out.Types = s.Gaps, s.Objects, s.Size, s.Edges, s.Types
-		out.Garbage, out.WithGarbage = s.Garbage, o.Garbage
-		return nil
+	return heap(c, o, func(w io.Writer, p *process.Process) (*answer.Exported, error) {
+		return export.GCDump(c.Context(), w, p, export.GCDumpOptions{Garbage: o.Garbage, Mask: c.Mask()})
 	})
 }
 
-// masked returns text with its secrets masked, if requested.
-func masked(c *cli.Context, text string) string {
-	if mask := c.Mask(); mask != nil {
-		return mask(text)
-	}
-	return text
-}
-
-// machine returns the machine's name from the process's environment, or "" if it is unknown.
-func machine(t target.Target) string {
-	p, ok := t.(interface{ Environment() []string })
-	if !ok {
-		return ""
-	}
-	for _, v := range p.Environment() {
-		if name, value, _ := strings.Cut(v, "="); value != "" && (name == "HOSTNAME" || name == "COMPUTERNAME") {
-			return value
-		}
-	}
-	return ""
-}
-
 func askHeapSnapshot(c *cli.Context, o *exportOptions) (*answer.Exported, error) {
-	out := &answer.Exported{Of: "heap"}
-	return out, c.WriteFile(o.Path, cli.New, func(w io.Writer) error {
-		h, err := heapOf(c)
-		if err != nil {
-			return err
-		}
-		s, err := heapsnapshot.Write(c.Context(), w, h, heapsnapshot.Options{Mask: c.Mask()})
-		if err != nil {
-			return err
-		}
-		out.Gaps, out.Objects, out.Size, out.Edges, out.Types = s.Gaps, s.Objects, s.Size, s.Edges, len(h.Graph.Types())
-		return nil
+	return heap(c, o, func(w io.Writer, p *process.Process) (*answer.Exported, error) {
+		return export.HeapSnapshot(c.Context(), w, p, export.HeapSnapshotOptions{Mask: c.Mask()})
 	})
 }

@@ -4,46 +4,25 @@ import (
 	"io"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/export/heappprof"
+	"github.com/sosgo/sosgo/export"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/threadtext"
 	"github.com/sosgo/sosgo/internal/threads"
+	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/target"
 )
 
-func askPprof(c *cli.Context, o *exportOptions) (*answer.Exported, error) {
-	return askProfile(c, o, "pprof", (*heappprof.Profile).Pprof)
-}
-
-func askFolded(c *cli.Context, o *exportOptions) (*answer.Exported, error) {
-	return askProfile(c, o, "folded", (*heappprof.Profile).Folded)
-}
-
-func askSpeedscope(c *cli.Context, o *exportOptions) (*answer.Exported, error) {
-	return askProfile(c, o, "speedscope", func(p *heappprof.Profile, w io.Writer) error {
-		return p.Speedscope(w, target.BaseName(c.Session.Path()))
-	})
-}
-
-// askProfile writes the stacks, or with -heap the heap by calling write.
-func askProfile(c *cli.Context, o *exportOptions, form string, write func(*heappprof.Profile, io.Writer) error) (*answer.Exported, error) {
-	if !o.Heap {
-		return askStacks(c, o, form)
+// askProfile returns a function that writes the stacks, or with -heap the heap.
+func askProfile(form export.ProfileForm) func(*cli.Context, *exportOptions) (*answer.Exported, error) {
+	return func(c *cli.Context, o *exportOptions) (*answer.Exported, error) {
+		if !o.Heap {
+			return askStacks(c, o, string(form))
+		}
+		return heap(c, o, func(w io.Writer, p *process.Process) (*answer.Exported, error) {
+			return export.HeapProfile(c.Context(), w, p, export.HeapProfileOptions{Form: form, Title: target.BaseName(c.Session.Path()), Garbage: o.Garbage, Least: o.Min})
+		})
 	}
-	out := &answer.Exported{Of: "heap"}
-	return out, c.WriteFile(o.Path, cli.New, func(w io.Writer) error {
-		h, err := heapOf(c)
-		if err != nil {
-			return err
-		}
-		p, err := heappprof.Read(c.Context(), h, heappprof.Options{Garbage: o.Garbage, Least: o.Min})
-		if err != nil {
-			return err
-		}
-		out.Gaps, out.Objects, out.Size, out.Stacks = p.Gaps, p.Objects, p.Size, p.Paths()
-		return write(p, w)
-	})
 }
 
 // askStacks writes the stacks, like the command stacks.
@@ -59,8 +38,10 @@ func askStacks(c *cli.Context, o *exportOptions, form string) (*answer.Exported,
 			return err
 		}
 		out.Gaps, out.Stacks = profile.Gaps, len(profile.Threads)
-		for i := range profile.Threads {
-			profile.Threads[i].Name = masked(c, profile.Threads[i].Name)
+		if mask := c.Mask(); mask != nil {
+			for i := range profile.Threads {
+				profile.Threads[i].Name = mask(profile.Threads[i].Name)
+			}
 		}
 		page := c.Page(w)
 		threadtext.Profile(page, profile, threadtext.ProfileOptions{Form: form, Title: target.BaseName(c.Session.Path()), PerThread: o.PerThread})

@@ -8,17 +8,15 @@ import (
 	"time"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/app/crash"
-	"github.com/sosgo/sosgo/internal/app/rows"
+	"github.com/sosgo/sosgo/export"
 	"github.com/sosgo/sosgo/internal/export/fleet"
 	"github.com/sosgo/sosgo/internal/export/summary"
-	"github.com/sosgo/sosgo/internal/export/tables"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 )
 
 // askTables returns a function that writes tables of a form to a folder, or with -summary to a fleet.
-func askTables(form tables.Form) func(*cli.Context, *exportOptions) (*answer.Exported, error) {
+func askTables(form export.TableForm) func(*cli.Context, *exportOptions) (*answer.Exported, error) {
 	return func(c *cli.Context, o *exportOptions) (*answer.Exported, error) {
 		out := &answer.Exported{Of: "tables", Path: o.Path}
 		given, err := o.times(c)
@@ -47,20 +45,25 @@ func askTables(form tables.Form) func(*cli.Context, *exportOptions) (*answer.Exp
 				return out, nil
 			}
 		}
-		p, err := tablesOf(c, &out.Gaps, rules)
+		if _, err := ask.Holders(c); err != nil {
+			out.Note(err)
+		}
+		s, err := summary.Summary(ask.Context(c), ask.View(c), summary.Options{Rules: rules})
 		if err != nil {
 			return nil, err
 		}
-		given.set(p, c.Session.Path())
-		p.Labels = labels
+		out.NoteAll(s.Noted())
+		own := *s // a copy with another time
+		options := export.TableOptions{Form: form, Brief: o.Summary, RawCSV: o.RawCSV, Labels: labels, Tool: c.Version(), Mask: c.Mask(),
+			Summary: &own, TimeFrom: given.set(&own, c.Session.Path())}
 		write := func(folder string) error {
 			return c.WriteDir(folder, func(dir string) error {
-				options := tables.Options{Form: form, Brief: o.Summary, RawCSV: o.RawCSV, Mask: c.Mask()}
-				written, err := tables.Write(c.Context(), p, options, &out.Gaps, func(name string, write func(io.Writer) error) error {
+				written, err := export.Tables(ask.Context(c), ask.View(c), options, func(name string, write func(io.Writer) error) error {
 					return c.WriteFile(filepath.Join(dir, name), cli.New, write)
 				})
-				for _, w := range written {
-					out.Files = append(out.Files, answer.ExportedFile{Name: w.Name, Rows: w.Rows})
+				if written != nil {
+					out.Files = written.Files
+					out.NoteAll(written.Noted())
 				}
 				return err
 			})
@@ -69,7 +72,7 @@ func askTables(form tables.Form) func(*cli.Context, *exportOptions) (*answer.Exp
 			return out, write(out.Path)
 		}
 		added := false
-		out.Path, added, err = into.Add(id, p.Summary.Time, write)
+		out.Path, added, err = into.Add(id, own.Time, write)
 		out.Skipped = err == nil && !added
 		return out, err
 	}
@@ -110,47 +113,23 @@ func (o *exportOptions) times(c *cli.Context) (times, error) {
 	return out, nil
 }
 
-// set sets the time of a process from the option, the dump or the file, in this order.
-func (t times) set(p *tables.Input, path string) {
-	switch s := p.Summary; {
+// set sets the time of a process from the option, the dump or the file, in this order. It returns the origin.
+func (t times) set(s *answer.Summary, path string) (from string) {
+	switch {
 	case t.dump != nil:
-		s.Time, p.TimeFrom = t.dump, "option"
+		s.Time = t.dump
+		return "option"
 	case s.Time != nil:
-		p.TimeFrom = "dump"
+		return "dump"
 	case t.file != nil:
-		s.Time, p.TimeFrom = t.file, "file"
-	default:
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-			at := info.ModTime().UTC()
-			s.Time, p.TimeFrom = &at, "file"
-		}
+		s.Time = t.file
+		return "file"
 	}
-}
-
-// tablesOf returns the process to make tables of. It notes unreadable parts.
-func tablesOf(c *cli.Context, g *answer.Gaps, rules string) (*tables.Input, error) {
-	s, err := summary.Summary(ask.Context(c), ask.View(c), summary.Options{Rules: rules})
-	if err != nil {
-		return nil, err
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return ""
 	}
-	g.NoteAll(s.Noted())
-	own := *s // a copy, since set changes its time
-	s = &own
-	p := &tables.Input{Summary: s, Tool: c.Version()}
-	if s.Crashed {
-		if p.Crash, err = crash.Describe(ask.Context(c), ask.View(c), crash.Options{}); err != nil {
-			return nil, err
-		}
-	}
-	env, err := rows.Env(ask.View(c))
-	if err != nil {
-		return nil, err
-	}
-	env.Graph = ask.GraphOptions(c)
-	p.Sources = env.Sources
-	if p.Heap, err = heapOf(c); err != nil {
-		g.Note(err)
-		p.Heap = nil
-	}
-	return p, c.Context().Err()
+	at := info.ModTime().UTC()
+	s.Time = &at
+	return "file"
 }

@@ -1,4 +1,4 @@
-package export_test
+package pieces_test
 
 import (
 	"context"
@@ -6,11 +6,11 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/graph"
-	"github.com/sosgo/sosgo/internal/export"
+	"github.com/sosgo/sosgo/internal/export/pieces"
 )
 
 // Count the objects of each generation with two workers, as an encoder goes over a heap.
-func ExamplePieces() {
+func ExampleInOrder() {
 	d, err := sosgo.Open("../../testdata/dumps/net8-zoo/net8-zoo.dmp.zst", sosgo.Options{})
 	if err != nil {
 		panic(err)
@@ -28,9 +28,9 @@ func ExamplePieces() {
 	if err != nil {
 		panic(err)
 	}
-	h := &export.Heap{Graph: g, Objects: names, Jobs: 2}
+	h := &pieces.Heap{Graph: g, Objects: names, Jobs: 2}
 	all := 0
-	err = export.Pieces(context.Background(), h, export.None, func(_ struct{}, p *export.Piece, _ int) (int, error) {
+	err = pieces.InOrder(context.Background(), h, pieces.None, func(_ struct{}, p *pieces.Piece, _ int) (int, error) {
 		n := 0
 		for o := p.From; o < p.To; o++ {
 			if p.Generation(o) <= 2 {

@@ -1,4 +1,4 @@
-package dac_test
+package nativecode_test
 
 import (
 	"testing"
@@ -6,9 +6,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/dump/elfcore"
 	"github.com/sosgo/sosgo/internal/dump/machocore"
+	"github.com/sosgo/sosgo/internal/image/nativecode"
 	"github.com/sosgo/sosgo/internal/image/unwind"
 	"github.com/sosgo/sosgo/internal/test/synth"
 	"github.com/sosgo/sosgo/target"
@@ -26,7 +26,7 @@ func TestProgramEntry(t *testing.T) {
 		if !assert.NoError(t, err) {
 			return
 		}
-		n := dac.OpenNative(f, target.ArchARM64, &target.Module{Base: base, Size: 0x1000, Path: "/app"})
+		n := nativecode.Open(f, target.ArchARM64, &target.Module{Base: base, Size: 0x1000, Path: "/app"})
 		found, _ := n.Find(base + 0x400)
 		assert.Equal(t, want, found.Format, "%#x", entry)
 	}
@@ -46,7 +46,7 @@ func TestCompactNative(t *testing.T) {
 		core := &synth.MachOCore{CPU: 0x0100000c, Segments: []synth.MachOSegment{{Addr: base, Data: text, Prot: 5}}}
 		f, err := machocore.Open(target.BytesSource(core.Bytes()))
 		require.NoError(t, err)
-		n := dac.OpenNative(f, target.ArchARM64, &target.Module{Base: base, Size: 0x2000, Path: "/libx.dylib"})
+		n := nativecode.Open(f, target.ArchARM64, &target.Module{Base: base, Size: 0x2000, Path: "/libx.dylib"})
 		found, ok := n.Find(base + 0x700)
 		if name != "of this image" {
 			assert.False(t, ok, name)

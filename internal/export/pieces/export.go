@@ -7,7 +7,7 @@
 // escapes or encodes them.
 //
 // Stability: stable.
-package export
+package pieces
 
 import (
 	"context"
@@ -111,7 +111,7 @@ func (p *Piece) Generation(n graph.Node) heap.Generation {
 
 // Pieces calls produce for all objects in pieces, on several workers, and take with the results in order; see
 // workers.Ordered. A piece is valid during the call.
-func Pieces[S, T any](ctx context.Context, h *Heap, state func() S, produce func(s S, p *Piece, reuse T) (T, error), take func(T) error) error {
+func InOrder[S, T any](ctx context.Context, h *Heap, state func() S, produce func(s S, p *Piece, reuse T) (T, error), take func(T) error) error {
 	n := (h.Graph.Objects() + pieceNodes - 1) / pieceNodes
 	type own struct {
 		s S
