@@ -46,7 +46,7 @@ func TestGettersCopy(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"Heap.Segments", "Heap.SubHeaps", "Heap.AllocContexts", "Dump.Runtimes", "Dump.Modules", "View.Threads", "Runtime.Threads",
-		"Runtime.Modules", "Runtime.KnownModules", "Runtime.Probes", "Type.Fields", "Type.OwnFields", "Type.Interfaces", "Reader.RangeSections"} {
+		"Runtime.Modules", "Runtime.KnownModules", "Runtime.Probes", "Type.Fields", "Type.OwnFields", "Type.Interfaces", "CodeReader.RangeSections"} {
 		assert.True(t, called[name], "%s was called and returned elements", name)
 	}
 	_, err = h.ObjectContaining(0x7efbcd806bc8)

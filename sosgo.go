@@ -7,10 +7,10 @@
 //	heap, err := d.Heap()
 //	for obj, err := range heap.Objects() { … }
 //
-// A Dump is an open file. A View is the process in it as one of its runtimes sees it, with methods for the common
-// questions. A View embeds a *process.Process, which has readers of the runtime, the heap, objects and stacks. The
-// packages in app, query and export have functions for all other questions, package.Function(ctx, view.Process,
-// options). Package answer has their results.
+// A Dump is an open file. A View is the process in it as one of its runtimes sees it, with a method for each question:
+// its documentation lists them by subject. A View embeds a *process.Process, which has readers of the runtime, the heap,
+// objects and stacks. Package answer has the results, package text writes them as the commands do, package export writes
+// files for other tools, and package remote opens dumps at addresses.
 //
 // A Dump is safe for concurrent use, including Close. After Close all reads fail with ErrClosed. No function
 // logs or prints, or panics because of what is in a dump. errors.Is matches each error to one of the errors below, or to
@@ -45,21 +45,21 @@
 //     [objects.Type.Fields], [objects.Type.Statics]
 //   - read a field: [objects.Reader.Object] of its object, then [objects.Object.Field]
 //   - describe an address: [View.Resolve]; find the object that contains it: [heap.Heap.ObjectContaining]
-//   - find what an object refers to: [heap.Heap.References]; what keeps it alive: [View.GCRoot], package [roots]
-//   - list the threads: [process.Process.Threads]; find one: [stackwalk.ThreadByID], [stackwalk.ThreadByManagedID]; find what it
-//     waits for: [View.Waits], [stackwalk.Thread.Activity]
+//   - find what an object refers to: [heap.Heap.References]; what keeps it alive: [View.GCRoot],
+//     [graph.RootReader]
+//   - list the threads: [process.Process.Threads]; find one: [stackwalk.ThreadByID],
+//     [stackwalk.ThreadByManagedID]; find what it waits for: [View.Waits], [stackwalk.Thread.Activity]
 //   - walk a stack: [View.Stacks], [process.Process.Walk]; with frames of several runtimes:
 //     [process.Dump.MergedWalk]; with arguments and locals: [stackwalk.Variables]
-//   - find possible objects on a stack: [stacks.StackObjects]
+//   - find possible objects on a stack: [View.StackObjects]
 //   - find why the process died: [View.Crash]; what is wrong with it: [View.Triage]; what a thread threw:
-//     [crash.Exception]
+//     [View.Exception]
 //   - find what is missing from the dump: [View.Diagnose]; move it with its module files: [process.Dump.Pack]
 //   - write an answer as the commands print it: package text
-//   - name native code: [process.Dump.Symbols]; list the images: [modules.Images]; save one: [image.SaveFile]
+//   - name native code: [process.Dump.Symbols]; list the images: [View.Images]; save one: [image.SaveFile]
 //
-// Packages that can be used by themselves: target (the process), minidump, elfcore, machocore and dump (file formats),
-// image and metadata (the contents of modules), dac and dac/code (the runtime's structures; methods and code), heap
-// (the GC heap), graph (references and retained sizes), objects (values), stackwalk (stacks and frames), stackscan
+// Packages that can be used by themselves: target (the process), minidump and dump (file formats), image and metadata
+// (the contents of modules), dac (the runtime's structures; methods and code), heap (the GC heap), graph (references and retained sizes), objects (values), stackwalk (stacks and frames), stackscan
 // (possible objects on stacks).
 //
 // Stability: stable.

@@ -5,7 +5,7 @@ import "github.com/sosgo/sosgo/internal/image/codeinfo"
 // The compiler's records about the code of a method.
 type (
 	// An ILMapping maps an offset in a method's code (Native, bytes) to an offset in its IL (IL, bytes; negative in the
-	// prolog and the epilog, and where there is none).
+	// prolog, in the epilog, and for code without IL).
 	ILMapping = codeinfo.ILMapping
 
 	// A VariableRange is an argument, a local or a hidden argument (Number), with its Location while the instruction

@@ -41,7 +41,7 @@ type TableOptions struct {
 type CreateFunc func(name string, write func(io.Writer) error) error
 
 // Tables writes tables about a process: the dump, findings, types, objects, strings, threads, frames, roots, handles,
-// statics, tasks and requests. A table of which nothing can be read is left out and noted: an empty table means that
+// statics, tasks and requests. A table that can't be read at all is left out and noted: an empty table means that
 // there are no rows.
 func Tables(ctx context.Context, p *process.Process, o TableOptions, create CreateFunc) (*answer.Exported, error) {
 	out, in := &answer.Exported{}, &tables.Input{Summary: o.Summary}

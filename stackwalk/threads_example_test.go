@@ -4,22 +4,23 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dump"
 	"github.com/sosgo/sosgo/stackwalk"
 )
 
 // List the threads that have run managed code, with their names.
 func ExampleThreads() {
-	d, err := sosgo.Open("../../testdata/dumps/net10-zoo/net10-zoo.dmp.zst", sosgo.Options{})
+	d, err := dump.Open("../testdata/dumps/net10-zoo/net10-zoo.dmp.zst", dump.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer d.Close()
-	rt, err := d.Runtime()
+	rt, err := dac.Find(d, d, nil)[0].Open() // the one runtime in this process
 	if err != nil {
 		log.Fatal(err)
 	}
-	list, err := stackwalk.Threads(d.Target(), rt)
+	list, err := stackwalk.Threads(d, rt)
 	if err != nil {
 		log.Fatal(err)
 	}

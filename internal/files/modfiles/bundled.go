@@ -291,7 +291,7 @@ func (f *Files) lookInBundle(ctx context.Context, m *target.Module, p *Policy) (
 	return Result{Err: err}, &Candidate{m.Bundle.Program, err}
 }
 
-// errNotExtracted is the error for a module with a path that is not that of an extracted file.
+// errNotExtracted is the error for a module with the path of no extracted file.
 var errNotExtracted = fmt.Errorf("no file that a program of the process has in its bundle: %w", os.ErrNotExist)
 
 // extracted searches for an extracted file m in the bundle of the program that wrote it. Programs write files

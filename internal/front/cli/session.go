@@ -87,7 +87,7 @@ type Session struct {
 
 	source *lost // of the dump
 
-	changed bool // a command has changed the options, so those of the command line are ignored
+	changed bool // a command has changed the options, so the options of the command line are ignored
 	lent    bool // the dump belongs to another session and must not be closed
 
 	reported map[string]bool // problems with files that have been reported

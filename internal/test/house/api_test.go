@@ -19,7 +19,17 @@ import (
 
 // publicPackages calls f with each file of the public packages.
 func publicPackages(t *testing.T, f func(dir string, file *ast.File, fset *token.FileSet)) {
-	files, err := publicFiles()
+	eachFile(t, publicFiles, f)
+}
+
+// libraryPackages calls f with each file of the public packages and of those behind them that an importer's call reaches.
+func libraryPackages(t *testing.T, f func(dir string, file *ast.File, fset *token.FileSet)) {
+	eachFile(t, publicFiles, f)
+	eachFile(t, innerFiles, f)
+}
+
+func eachFile(t *testing.T, list func() ([]publicFile, error), f func(dir string, file *ast.File, fset *token.FileSet)) {
+	files, err := list()
 	require.NoError(t, err)
 	require.Greater(t, len(files), 100)
 	for _, p := range files {
@@ -33,31 +43,41 @@ type publicFile struct {
 	fset *token.FileSet
 }
 
-// serving lists folders of packages that only this module's commands use. They are no part of the API.
-var serving = []string{}
-
-// publicFiles parses them once for all tests.
-var publicFiles = sync.OnceValues(func() (files []publicFile, err error) {
-	err = filepath.WalkDir(".", func(p string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if name := d.Name(); d.IsDir() && (name == "testdata" || name == "internal" || name == "cmd" || strings.HasPrefix(name, ".") && name != "." || slices.Contains(serving, filepath.ToSlash(p))) {
-			return fs.SkipDir
-		}
-		if !strings.HasSuffix(p, ".go") || strings.HasSuffix(p, "_test.go") {
-			return nil
-		}
-		fset := token.NewFileSet()
-		file, err := parser.ParseFile(fset, p, nil, parser.ParseComments|parser.SkipObjectResolution)
-		if err != nil {
-			return err
-		}
-		files = append(files, publicFile{path.Clean(filepath.ToSlash(filepath.Dir(p))), file, fset})
-		return nil
+// publicFiles and innerFiles parse their files once for all tests.
+var (
+	publicFiles = sync.OnceValues(func() ([]publicFile, error) { return filesBelow(".") })
+	innerFiles  = sync.OnceValues(func() ([]publicFile, error) {
+		return filesBelow("internal/app", "internal/disasm", "internal/dump", "internal/export", "internal/files/symbolserver", "internal/heapdiff", "internal/image", "internal/stresslog", "internal/threads")
 	})
-	return files, err
-})
+)
+
+// filesBelow parses the files of packages in folders, without tests, commands, and internal packages below the folders.
+func filesBelow(folders ...string) (files []publicFile, err error) {
+	for _, folder := range folders {
+		err := filepath.WalkDir(folder, func(p string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			if name := d.Name(); d.IsDir() && (name == "testdata" || name == "internal" || name == "cmd" || strings.HasPrefix(name, ".") && name != ".") {
+				return fs.SkipDir
+			}
+			if !strings.HasSuffix(p, ".go") || strings.HasSuffix(p, "_test.go") {
+				return nil
+			}
+			fset := token.NewFileSet()
+			file, err := parser.ParseFile(fset, p, nil, parser.ParseComments|parser.SkipObjectResolution)
+			if err != nil {
+				return err
+			}
+			files = append(files, publicFile{path.Clean(filepath.ToSlash(filepath.Dir(p))), file, fset})
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
 
 // TestNoInternalTypesInTheAPI: an importer can name every type in an exported declaration.
 func TestNoInternalTypesInTheAPI(t *testing.T) {
@@ -109,7 +129,7 @@ func exportedTypes(decl ast.Decl) []ast.Node {
 					out = append(out, s.Type)
 				}
 			case *ast.TypeSpec:
-				if s.Name.IsExported() {
+				if s.Name.IsExported() && !s.Assign.IsValid() { // an alias is the name by which importers know a type
 					out = append(out, typeParts(s.Type)...)
 				}
 			}

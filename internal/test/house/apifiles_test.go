@@ -80,7 +80,7 @@ func changedLines(have, want string) (changes []string) {
 	return changes
 }
 
-// apiFiles returns the text of each file of the folder api by name. dac.code.txt is for package dac/code.
+// apiFiles returns the text of each file of the folder api by name. x.y.txt is for package x/y.
 func apiFiles(t *testing.T) map[string]string {
 	out, imported := map[string]string{}, sources(t)
 	for _, dir := range publicFolders(t) {

@@ -32,7 +32,6 @@ var ownErrors = map[string]string{
 	"internal/files/symbolserver.notOnServer":          "is fs.ErrNotExist",
 	"internal/image/unwind.errEnd":                     "stays in the package",
 	"objects.errEnough":                                "stays in the package",
-	"objects/collections.errEnough":                    "stays in the package",
 	"process.Dump.fitStructure":                        "the reason why a file is refused: the error of the search is os.ErrNotExist",
 	"process.errFewReturns":                            "the reason why a file is refused: the error of the search is os.ErrNotExist",
 	"query.ErrNoAnswer":                                "its errors are target.ErrUnsupported too",
@@ -47,7 +46,7 @@ var ownErrors = map[string]string{
 // errors.New, or fmt.Errorf without %w, and each type of errors has a method Unwrap. ownErrors lists the exceptions.
 func TestErrorsHaveAKind(t *testing.T) {
 	found, unwrapped := map[string]string{}, map[string]bool{}
-	publicPackages(t, func(dir string, file *ast.File, fset *token.FileSet) {
+	libraryPackages(t, func(dir string, file *ast.File, fset *token.FileSet) {
 		if top, _, _ := strings.Cut(dir, "/"); top == "docs" || top == "ui" || dir == "target" {
 			return
 		}

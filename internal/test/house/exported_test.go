@@ -12,6 +12,7 @@ import (
 	"go/types"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -51,7 +52,8 @@ func exportedSource(t *testing.T) (exported, answers []byte) {
 		if err != nil || !d.IsDir() {
 			return err
 		}
-		if name := d.Name(); name == "testdata" || name == "internal" || name == "cmd" || name == "ui" || strings.HasPrefix(name, ".") && name != "." || slices.Contains(serving, filepath.ToSlash(dir)) {
+		public, asking := !strings.HasPrefix(filepath.ToSlash(dir), "internal"), isAsking(filepath.ToSlash(dir))
+		if name := d.Name(); name == "testdata" || name == "cmd" || name == "ui" || strings.HasPrefix(name, ".") && name != "." || !public && !asking {
 			return fs.SkipDir
 		}
 		pkg, err := build.ImportDir(dir, 0)
@@ -67,14 +69,14 @@ func exportedSource(t *testing.T) (exported, answers []byte) {
 			for _, decl := range file.Decls {
 				switch d := decl.(type) {
 				case *ast.FuncDecl:
-					if d.Recv == nil && d.Name.IsExported() && isAnswer(d.Type) {
-						asked = append(asked, fmt.Sprintf("%q: %s.%s,", rel+"."+d.Name.Name, alias, d.Name.Name))
+					if asking && d.Recv == nil && d.Name.IsExported() && isAnswer(d.Type) {
+						asked = append(asked, fmt.Sprintf("%q: %s.%s,", strings.TrimPrefix(rel, "internal/")+"."+d.Name.Name, alias, d.Name.Name))
 						askedImports = append(askedImports, alias+` "`+imported+`"`)
 					}
 				case *ast.GenDecl:
 					for _, spec := range d.Specs {
 						s, ok := spec.(*ast.TypeSpec)
-						if !ok || !s.Name.IsExported() || isConstraint(s.Type) {
+						if !ok || !public || !s.Name.IsExported() || isConstraint(s.Type) {
 							continue
 						}
 						typeList = append(typeList, fmt.Sprintf("%q: (*%s.%s%s)(nil),", rel+"."+s.Name.Name, alias, s.Name.Name, arguments(s.TypeParams, alias)))
@@ -102,6 +104,11 @@ func exportedSource(t *testing.T) (exported, answers []byte) {
 	answers, err = format.Source(b.Bytes())
 	require.NoError(t, err)
 	return exported, answers
+}
+
+// isAsking reports whether a folder is one with functions that answer questions, or one above them.
+func isAsking(dir string) bool {
+	return dir == "internal" || dir == "internal/app" || dir == "internal/export" || dir == "internal/export/summary" || path.Dir(dir) == "internal/app"
 }
 
 // isAnswer reports whether a function takes a context and a process, and returns an answer and an error.

@@ -40,12 +40,12 @@ var floors = []struct{ name, packages string }{
 	{"process", "process"},
 	{"queries", "query"},
 	{"application", "internal/app"},
-	{"formats", "internal/export internal/export/summary"},
+	{"summaries", "internal/export/pieces internal/export/summary"},
 	{"façade", "sosgo"},
 	{"forms", "internal/front/report"},
-	{"exports", "internal/export/gcdump internal/export/heappprof internal/export/heapsnapshot internal/export/internal internal/export/stackexport internal/export/tables internal/export/fleet internal/export/scrub"},
+	{"exports", "internal/export/gcdump internal/export/heappprof internal/export/heapsnapshot internal/export/internal internal/export/stackexport internal/export/tables internal/export/fleet internal/export/scrub export"},
 	{"front", "internal/front"},
-	{"text", "text"},
+	{"doors", "text remote"},
 	{"programs", "cmd docs/examples ui"},
 }
 
@@ -73,7 +73,7 @@ var importers = map[string]string{
 	"minidump":                  "dump internal/export/scrub internal/front/cli/commands",
 	"internal/dump/elfcore":     "dump process internal/front/cli/commands",
 	"internal/dump/machocore":   "dump",
-	"internal/dump/crashreport": "dump process internal/app internal/front/cli/commands/ask",
+	"internal/dump/crashreport": "dump process internal/app/... internal/front/cli/commands/ask",
 	"dump":                      "process internal/app/doctor internal/export/scrub internal/front/cli/commands/ask internal/front/cli/commands/processcmd internal/front/cli/commands/objectcmd internal/front/cli/commands",
 }
 
@@ -121,7 +121,7 @@ func TestImportDirections(t *testing.T) {
 				assert.Contains(t, may, imported, "%s may not import %s", pkg, imported)
 			}
 			if who, limited := importers[imported]; limited {
-				assert.Contains(t, strings.Fields(who), pkg, "%s may not import %s", pkg, imported)
+				assert.True(t, isBelow(pkg, strings.Fields(who)), "%s may not import %s", pkg, imported)
 			}
 		}
 		for _, imported := range others[pkg] {
@@ -139,6 +139,14 @@ func TestImportDirections(t *testing.T) {
 	if *drawImports != "" {
 		require.NoError(t, os.WriteFile(*drawImports, []byte(drawing(imports)), 0o644))
 	}
+}
+
+// isBelow reports whether a package is one of a list, or below a folder of it that ends in /....
+func isBelow(pkg string, list []string) bool {
+	return slices.ContainsFunc(list, func(l string) bool {
+		folder, all := strings.CutSuffix(l, "/...")
+		return pkg == folder || all && strings.HasPrefix(pkg, folder+"/")
+	})
 }
 
 // allowed returns what a package with a rule in only may import.

@@ -26,8 +26,8 @@ func TestTheLibraryLinksNoNetwork(t *testing.T) {
 	}
 	library := deps(".")
 	require.Contains(t, library, modulePath+"/heap")
-	for _, pkg := range []string{"net", "net/http", "crypto/tls", "os/exec", modulePath + "/image/symbolserver", "testing"} {
+	for _, pkg := range []string{"net", "net/http", "crypto/tls", "os/exec", modulePath + "/internal/files/symbolserver", "testing"} {
 		assert.NotContains(t, library, pkg)
 	}
-	assert.Contains(t, deps("./image/symbolserver"), "net/http", "the list has what a package links")
+	assert.Contains(t, deps("./remote"), "net/http", "the list has what a package links")
 }

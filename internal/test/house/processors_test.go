@@ -21,7 +21,7 @@ var inProcessorNames = [][]byte{[]byte("AMD64"), []byte("ARM64"), []byte("target
 
 // processorRooms are the packages and the file that distinguish processors: the table of registers
 // and conventions, formats and compilers, and containers.
-var processorRooms = []string{"target", "image", "internal/disasm", "dac/code/precode.go", "internal/dump/elfcore", "internal/dump/machocore", "internal/base/macho", "internal/dump/crashreport", "minidump", "internal/test/synth", "internal/test/disguise/darwin.go"}
+var processorRooms = []string{"target", "image", "internal/disasm", "dac/precode.go", "internal/image", "internal/dump/elfcore", "internal/dump/machocore", "internal/base/macho", "internal/dump/crashreport", "minidump", "internal/test/synth", "internal/test/disguise/darwin.go"}
 
 // TestProcessorsHaveRooms: no other package distinguishes processors.
 func TestProcessorsHaveRooms(t *testing.T) {

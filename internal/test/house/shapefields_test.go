@@ -2,7 +2,6 @@ package house_test
 
 import (
 	"bufio"
-	"bytes"
 	"flag"
 	"fmt"
 	"go/ast"
@@ -288,7 +287,7 @@ func readShapes(t *testing.T) []*shapeStruct {
 	t.Helper()
 	files, err := filepath.Glob("*/*.go")
 	require.NoError(t, err)
-	deeper, err := filepath.Glob("*/*/*.go")
+	deeper, err := filepath.Glob("internal/app/*/*.go")
 	require.NoError(t, err)
 	files = append(files, deeper...)
 	structs := map[string]map[string]*ast.StructType{}
@@ -325,21 +324,17 @@ func readShapes(t *testing.T) []*shapeStruct {
 	return out
 }
 
-// TestShapesAreGivenAsPointers: functions of package shapes need pointers as their type parameter.
+// TestShapesAreGivenAsPointers: functions that bind shapes need pointers as their type parameter.
 // A struct would compile too, but matches no type.
 func TestShapesAreGivenAsPointers(t *testing.T) {
-	calls := regexp.MustCompile(`\b(Bind|BindObject|Is|Try|As|At|AtOr|On|OnObjects|Loaded|Elements|Found)\[([^\[\]]+)\]`)
+	calls := regexp.MustCompile(`\b(Bind|BindObject|IsShape|TryBind|BindAs|BindAt|BindAtOr|BoundObjects|ReadObjects|LoadedShapes|BindElements|objects\.Found)\[([^\[\]]+)\]`)
 	seen := 0
-	for _, pattern := range []string{"*/*.go", "*/*/*.go"} {
+	for _, pattern := range []string{"objects/*.go", "internal/*/*/*.go"} {
 		files, err := filepath.Glob(pattern)
 		require.NoError(t, err)
 		for _, file := range files {
 			text, err := os.ReadFile(file)
 			require.NoError(t, err)
-			// process.Found is another function.
-			if filepath.Dir(file) == "process" || !bytes.Contains(text, []byte("objects/shapes\"")) && filepath.Dir(file) != filepath.Join("objects", "shapes") {
-				continue
-			}
 			for _, call := range calls.FindAllStringSubmatch(string(text), -1) {
 				if call[2] != "S" && call[2] != "S any" {
 					seen++
@@ -393,7 +388,7 @@ func (s *shapeStruct) read(known map[string]*ast.StructType, st *ast.StructType,
 		for _, key := range []string{"field", "static", "threadstatic"} {
 			if names := tag.Get(key); names != "" {
 				names, optional := strings.CutSuffix(names, ",optional")
-				s.slots = append(s.slots, shapeSlot{strings.Split(names, "|"), id.Name, optional})
+				s.slots = append(s.slots, shapeSlot{strings.Split(names, "|"), strings.TrimSuffix(id.Name, "Field"), optional})
 			}
 		}
 	}
@@ -574,92 +569,92 @@ func writeFieldTable(t *testing.T, all []*shapeStruct, files []string) {
 
 // nameless are the types of shapes without a definition.
 var nameless = map[string][]string{
-	"collections.concurrentTables":   {"System.Collections.Concurrent.ConcurrentDictionary`2+Tables"},
-	"collections.concurrentNode":     {"System.Collections.Concurrent.ConcurrentDictionary`2+Node"},
-	"collections.queueSegment":       {"System.Collections.Concurrent.ConcurrentQueueSegment`1"},
-	"collections.queueSlot":          {"System.Collections.Concurrent.ConcurrentQueueSegment`1+Slot"},
-	"collections.stackNode":          {"System.Collections.Concurrent.ConcurrentStack`1+Node"},
-	"collections.bagQueue":           {"System.Collections.Concurrent.ConcurrentBag`1+WorkStealingQueue"},
-	"collections.entry":              {"System.Collections.Generic.Dictionary`2+Entry", "System.Collections.Generic.OrderedDictionary`2+Entry"},
-	"collections.setEntry":           {"System.Collections.Generic.HashSet`1+Entry"},
-	"collections.setSlot":            {"System.Collections.Generic.HashSet`1+Slot"},
-	"collections.linkedNode":         {"System.Collections.Generic.LinkedListNode`1"},
-	"collections.sortedNode":         {"System.Collections.Generic.SortedSet`1+Node"},
-	"collections.bucketTree":         {"System.Collections.Immutable.ImmutableHashSet`1", "System.Collections.Immutable.ImmutableDictionary`2"},
-	"collections.treeBucket":         {"System.Collections.Immutable.ImmutableHashSet`1+HashBucket", "System.Collections.Immutable.ImmutableDictionary`2+HashBucket"},
-	"collections.sortedPair":         {"System.Collections.Immutable.ImmutableSortedDictionary`2+Node"},
-	"collections.hashBucket":         {"System.Collections.Hashtable+bucket", "System.Collections.Hashtable+Bucket"},
-	"collections.listDictionaryNode": {"System.Collections.ListDictionaryInternal+DictionaryNode", "System.Collections.Specialized.ListDictionary+DictionaryNode"},
-	"collections.nameEntry":          {"System.Collections.Specialized.NameObjectCollectionBase+NameObjectEntry"},
-	"collections.weakContainer":      {"System.Runtime.CompilerServices.ConditionalWeakTable`2+Container"},
-	"collections.weakEntry":          {"System.Runtime.CompilerServices.ConditionalWeakTable`2+Entry"},
-	"collections.linkedSlot":         {"System.Threading.ThreadLocal`1+LinkedSlot"},
-	"collections.group":              {"System.Linq.Grouping`2"},
-	"collections.expandoData":        {"System.Dynamic.ExpandoObject+ExpandoData"},
-	"collections.expandoClass":       {"System.Dynamic.ExpandoClass"},
-	"sqlpools.clientGroup":           {"Microsoft.Data.SqlClient.ConnectionPool.DbConnectionPoolGroup", "Microsoft.Data.ProviderBase.DbConnectionPoolGroup", "System.Data.ProviderBase.DbConnectionPoolGroup"},
-	"sqlpools.clientKey":             {"Microsoft.Data.Common.DbConnectionPoolKey", "Microsoft.Data.SqlClient.ConnectionPool.DbConnectionPoolKey", "Microsoft.Data.SqlClient.ConnectionPool.ConnectionPoolKey", "System.Data.Common.DbConnectionPoolKey"},
-	"sqlpools.clientOptions":         {"Microsoft.Data.SqlClient.ConnectionPool.DbConnectionPoolGroupOptions", "Microsoft.Data.ProviderBase.DbConnectionPoolGroupOptions", "System.Data.ProviderBase.DbConnectionPoolGroupOptions"},
-	"sqlpools.clientConnection":      {"Microsoft.Data.SqlClient.SqlInternalConnectionTds", "Microsoft.Data.SqlClient.Connection.SqlConnectionInternal", "System.Data.SqlClient.SqlInternalConnectionTds"},
-	"sqlpools.clientParser":          {"Microsoft.Data.SqlClient.TdsParser", "System.Data.SqlClient.TdsParser"},
-	"sqlpools.clientState":           {"Microsoft.Data.SqlClient.TdsParserStateObject", "System.Data.SqlClient.TdsParserStateObject"},
-	"sqlpools.clientParameters":      {"Microsoft.Data.SqlClient.SqlParameterCollection", "System.Data.SqlClient.SqlParameterCollection"},
-	"sqlpools.clientParameter":       {"Microsoft.Data.SqlClient.SqlParameter", "System.Data.SqlClient.SqlParameter"},
-	"sqlpools.sourceReader":          {"Npgsql.NpgsqlDataReader"},
-	"sqlpools.sourceParameters":      {"Npgsql.NpgsqlParameterCollection"},
-	"sqlpools.sourceParameter":       {"Npgsql.NpgsqlParameter"},
-	"sqlpools.channelReader":         {"System.Threading.Channels.UnboundedChannel`1+UnboundedChannelReader", "System.Threading.Channels.BoundedChannel`1+BoundedChannelReader", "System.Threading.Channels.SingleConsumerUnboundedChannel`1+UnboundedChannelReader"},
-	"sqlpools.channel":               {"System.Threading.Channels.UnboundedChannel`1", "System.Threading.Channels.BoundedChannel`1"},
-	"sqlpools.deque":                 {"System.Collections.Generic.Deque`1"},
-	"threadpool.hillClimbingStep":    {"System.Threading.PortableThreadPool+HillClimbing+LogEntry"},
-	"threadpool.slot":                {"System.Collections.Concurrent.ConcurrentQueueSegment`1+Slot"},
-	"web.queueItem":                  {"System.Net.Http.HttpConnectionPool+RequestQueue`1+QueueItem", "System.Net.Http.RequestQueue`1+QueueItem"},
-	"web.grpcOutcome":                {"System.Threading.Tasks.TaskCompletionSource`1"},
-	"web.stream2":                    {"System.Net.Http.Http2Connection+Http2Stream", "System.Net.Http.Http3RequestStream"},
+	"objects.concurrentTables":    {"System.Collections.Concurrent.ConcurrentDictionary`2+Tables"},
+	"objects.concurrentNode":      {"System.Collections.Concurrent.ConcurrentDictionary`2+Node"},
+	"objects.queueSegment":        {"System.Collections.Concurrent.ConcurrentQueueSegment`1"},
+	"objects.queueSlot":           {"System.Collections.Concurrent.ConcurrentQueueSegment`1+Slot"},
+	"objects.stackNode":           {"System.Collections.Concurrent.ConcurrentStack`1+Node"},
+	"objects.bagQueue":            {"System.Collections.Concurrent.ConcurrentBag`1+WorkStealingQueue"},
+	"objects.entry":               {"System.Collections.Generic.Dictionary`2+Entry", "System.Collections.Generic.OrderedDictionary`2+Entry"},
+	"objects.setEntry":            {"System.Collections.Generic.HashSet`1+Entry"},
+	"objects.setSlot":             {"System.Collections.Generic.HashSet`1+Slot"},
+	"objects.linkedNode":          {"System.Collections.Generic.LinkedListNode`1"},
+	"objects.sortedNode":          {"System.Collections.Generic.SortedSet`1+Node"},
+	"objects.bucketTree":          {"System.Collections.Immutable.ImmutableHashSet`1", "System.Collections.Immutable.ImmutableDictionary`2"},
+	"objects.treeBucket":          {"System.Collections.Immutable.ImmutableHashSet`1+HashBucket", "System.Collections.Immutable.ImmutableDictionary`2+HashBucket"},
+	"objects.sortedPair":          {"System.Collections.Immutable.ImmutableSortedDictionary`2+Node"},
+	"objects.hashBucket":          {"System.Collections.Hashtable+bucket", "System.Collections.Hashtable+Bucket"},
+	"objects.listDictionaryNode":  {"System.Collections.ListDictionaryInternal+DictionaryNode", "System.Collections.Specialized.ListDictionary+DictionaryNode"},
+	"objects.nameEntry":           {"System.Collections.Specialized.NameObjectCollectionBase+NameObjectEntry"},
+	"objects.weakContainer":       {"System.Runtime.CompilerServices.ConditionalWeakTable`2+Container"},
+	"objects.weakEntry":           {"System.Runtime.CompilerServices.ConditionalWeakTable`2+Entry"},
+	"objects.linkedSlot":          {"System.Threading.ThreadLocal`1+LinkedSlot"},
+	"objects.group":               {"System.Linq.Grouping`2"},
+	"objects.expandoData":         {"System.Dynamic.ExpandoObject+ExpandoData"},
+	"objects.expandoClass":        {"System.Dynamic.ExpandoClass"},
+	"sqlpools.clientGroup":        {"Microsoft.Data.SqlClient.ConnectionPool.DbConnectionPoolGroup", "Microsoft.Data.ProviderBase.DbConnectionPoolGroup", "System.Data.ProviderBase.DbConnectionPoolGroup"},
+	"sqlpools.clientKey":          {"Microsoft.Data.Common.DbConnectionPoolKey", "Microsoft.Data.SqlClient.ConnectionPool.DbConnectionPoolKey", "Microsoft.Data.SqlClient.ConnectionPool.ConnectionPoolKey", "System.Data.Common.DbConnectionPoolKey"},
+	"sqlpools.clientOptions":      {"Microsoft.Data.SqlClient.ConnectionPool.DbConnectionPoolGroupOptions", "Microsoft.Data.ProviderBase.DbConnectionPoolGroupOptions", "System.Data.ProviderBase.DbConnectionPoolGroupOptions"},
+	"sqlpools.clientConnection":   {"Microsoft.Data.SqlClient.SqlInternalConnectionTds", "Microsoft.Data.SqlClient.Connection.SqlConnectionInternal", "System.Data.SqlClient.SqlInternalConnectionTds"},
+	"sqlpools.clientParser":       {"Microsoft.Data.SqlClient.TdsParser", "System.Data.SqlClient.TdsParser"},
+	"sqlpools.clientState":        {"Microsoft.Data.SqlClient.TdsParserStateObject", "System.Data.SqlClient.TdsParserStateObject"},
+	"sqlpools.clientParameters":   {"Microsoft.Data.SqlClient.SqlParameterCollection", "System.Data.SqlClient.SqlParameterCollection"},
+	"sqlpools.clientParameter":    {"Microsoft.Data.SqlClient.SqlParameter", "System.Data.SqlClient.SqlParameter"},
+	"sqlpools.sourceReader":       {"Npgsql.NpgsqlDataReader"},
+	"sqlpools.sourceParameters":   {"Npgsql.NpgsqlParameterCollection"},
+	"sqlpools.sourceParameter":    {"Npgsql.NpgsqlParameter"},
+	"sqlpools.channelReader":      {"System.Threading.Channels.UnboundedChannel`1+UnboundedChannelReader", "System.Threading.Channels.BoundedChannel`1+BoundedChannelReader", "System.Threading.Channels.SingleConsumerUnboundedChannel`1+UnboundedChannelReader"},
+	"sqlpools.channel":            {"System.Threading.Channels.UnboundedChannel`1", "System.Threading.Channels.BoundedChannel`1"},
+	"sqlpools.deque":              {"System.Collections.Generic.Deque`1"},
+	"threadpool.hillClimbingStep": {"System.Threading.PortableThreadPool+HillClimbing+LogEntry"},
+	"threadpool.slot":             {"System.Collections.Concurrent.ConcurrentQueueSegment`1+Slot"},
+	"web.queueItem":               {"System.Net.Http.HttpConnectionPool+RequestQueue`1+QueueItem", "System.Net.Http.RequestQueue`1+QueueItem"},
+	"web.grpcOutcome":             {"System.Threading.Tasks.TaskCompletionSource`1"},
+	"web.stream2":                 {"System.Net.Http.Http2Connection+Http2Stream", "System.Net.Http.Http3RequestStream"},
 }
 
 // absent lists shapes with types that are missing in some versions of their library, and the reasons.
 var absent = map[string]string{
-	"interop.anchor":                "31: ComWrappers is of .NET 5 and later",
-	"interop.factory":               "31: ComWrappers is of .NET 5 and later",
-	"interop.holder":                "31 6 8 9: the wrappers are native there",
-	"interop.managedWrapper":        "31 6 8 9: the wrappers are native there",
-	"interop.nativeWrapper":         "31 6 8 9: the wrappers are native there",
-	"tracing.providerState":         "31 6: the provider has the state itself there",
-	"settings.gcMemoryInfo":         "31: nothing keeps the figures of a collection",
-	"settings.gcGenerationInfo":     "31: nothing keeps the figures of a collection",
-	"collections.frozenCodes":       "31 6: frozen collections are of .NET 8 and later",
-	"collections.frozenDictionary":  "31 6: frozen collections are of .NET 8 and later",
-	"collections.frozenHashed":      "31 6: frozen collections are of .NET 8 and later",
-	"collections.frozenSet":         "31 6: frozen collections are of .NET 8 and later",
-	"collections.orderedDictionary": "31 6 8: of .NET 9 and later",
-	"collections.priorityQueue":     "31: of .NET 6 and later",
-	"collections.setEntry":          "31: a HashSet has slots there, see setSlot",
-	"collections.setSlot":           "6 8 9 10: a HashSet has entries there, see setEntry",
-	"collections.volatileNode":      "31 6: the buckets are the nodes there",
-	"locks.blockingInfo":            "31 6 8: threads note in native code there what they wait for",
-	"dac.lockFields":                "31 6 8: System.Threading.Lock is of .NET 9 and later",
-	"locks.lockID":                  "31 6 8: System.Threading.Lock is of .NET 9 and later",
-	"locks.managedLock":             "31 6 8: System.Threading.Lock is of .NET 9 and later",
-	"sqlpools.clientChannels":       "mds1 mds2 mds3 mds4 mds5 mds5.2 mds6: the second pool is of 6.1 and later",
-	"sqlpools.clientIdle":           "mds1 mds2 mds3 mds4 mds5 mds5.2 mds6 mds6.1 mds7: there the pool has the channel itself",
-	"sqlpools.clientSlots":          "mds1 mds2 mds3 mds4 mds5 mds5.2 mds6 mds6.1: of the second pool, which is written in 7.0",
-	"web.activityFeature":           "asp3.1 asp5: the context of the host has the activity itself there",
-	"web.sysFeatureContext":         "asp6 asp7 asp8: the context of the request is the collection there",
-	"web.grpcMethod":                "grpc2.27 grpc2.38: the source of Grpc.Core.Api was elsewhere",
-	"tasks.cancellationPromise":     "31: WaitAsync is of .NET 6 and later",
-	"tasks.continuation":            "31 6 8 9: async methods of the runtime are of .NET 10 and later",
-	"tasks.pooledShape":             "31: pooled boxes are of .NET 6 and later",
-	"threadpool.hillClimber":        "31: the pool is native there",
-	"threadpool.hillClimbingStep":   "31: the pool is native there",
-	"threadpool.legacyQueue":        "6 8 9 10: the queue is a static of ThreadPool there",
-	"threadpool.periodicState":      "31: PeriodicTimer is of .NET 6 and later",
-	"threadpool.portable":           "31: the pool is native there",
-	"threadpool.portablePool":       "31: the pool is native there",
-	"threadpool.waitAsync":          "31: WaitAsync is of .NET 6 and later",
-	"threadpool.waitNode":           "31: the pool is native there",
-	"threadpool.waitThread":         "31: the pool is native there",
-	"threadpool.windowsPool":        "31 6: of .NET 8 and later",
+	"interop.anchor":              "31: ComWrappers is of .NET 5 and later",
+	"interop.factory":             "31: ComWrappers is of .NET 5 and later",
+	"interop.holder":              "31 6 8 9: the wrappers are native there",
+	"interop.managedWrapper":      "31 6 8 9: the wrappers are native there",
+	"interop.nativeWrapper":       "31 6 8 9: the wrappers are native there",
+	"tracing.providerState":       "31 6: the provider has the state itself there",
+	"settings.gcMemoryInfo":       "31: nothing keeps the figures of a collection",
+	"settings.gcGenerationInfo":   "31: nothing keeps the figures of a collection",
+	"objects.frozenCodes":         "31 6: frozen collections are of .NET 8 and later",
+	"objects.frozenDictionary":    "31 6: frozen collections are of .NET 8 and later",
+	"objects.frozenHashed":        "31 6: frozen collections are of .NET 8 and later",
+	"objects.frozenSet":           "31 6: frozen collections are of .NET 8 and later",
+	"objects.orderedDictionary":   "31 6 8: of .NET 9 and later",
+	"objects.priorityQueue":       "31: of .NET 6 and later",
+	"objects.setEntry":            "31: a HashSet has slots there, see setSlot",
+	"objects.setSlot":             "6 8 9 10: a HashSet has entries there, see setEntry",
+	"objects.volatileNode":        "31 6: the buckets are the nodes there",
+	"locks.blockingInfo":          "31 6 8: threads note in native code there what they wait for",
+	"dac.lockFields":              "31 6 8: System.Threading.Lock is of .NET 9 and later",
+	"locks.lockID":                "31 6 8: System.Threading.Lock is of .NET 9 and later",
+	"locks.managedLock":           "31 6 8: System.Threading.Lock is of .NET 9 and later",
+	"sqlpools.clientChannels":     "mds1 mds2 mds3 mds4 mds5 mds5.2 mds6: the second pool is of 6.1 and later",
+	"sqlpools.clientIdle":         "mds1 mds2 mds3 mds4 mds5 mds5.2 mds6 mds6.1 mds7: there the pool has the channel itself",
+	"sqlpools.clientSlots":        "mds1 mds2 mds3 mds4 mds5 mds5.2 mds6 mds6.1: of the second pool, which is written in 7.0",
+	"web.activityFeature":         "asp3.1 asp5: the context of the host has the activity itself there",
+	"web.sysFeatureContext":       "asp6 asp7 asp8: the context of the request is the collection there",
+	"web.grpcMethod":              "grpc2.27 grpc2.38: the source of Grpc.Core.Api was elsewhere",
+	"tasks.cancellationPromise":   "31: WaitAsync is of .NET 6 and later",
+	"tasks.continuation":          "31 6 8 9: async methods of the runtime are of .NET 10 and later",
+	"tasks.pooledShape":           "31: pooled boxes are of .NET 6 and later",
+	"threadpool.hillClimber":      "31: the pool is native there",
+	"threadpool.hillClimbingStep": "31: the pool is native there",
+	"threadpool.legacyQueue":      "6 8 9 10: the queue is a static of ThreadPool there",
+	"threadpool.periodicState":    "31: PeriodicTimer is of .NET 6 and later",
+	"threadpool.portable":         "31: the pool is native there",
+	"threadpool.portablePool":     "31: the pool is native there",
+	"threadpool.waitAsync":        "31: WaitAsync is of .NET 6 and later",
+	"threadpool.waitNode":         "31: the pool is native there",
+	"threadpool.waitThread":       "31: the pool is native there",
+	"threadpool.windowsPool":      "31 6: of .NET 8 and later",
 }
 
 // unseen are the types and fields in shapes that no version in the table has, and their sources.
@@ -810,15 +805,15 @@ var unseen = map[string]string{
 	"tasks.mailbox savedCont":                                       "of FSharp.Core 4.7, and of the library's source",
 	"tasks.someClosure value":                                       "of FSharp.Core 4.7, and of the library's source",
 	"tasks.someClosure item":                                        "of FSharp.Core 4.7, and of the library's source",
-	"collections.fsharpList head":                                   "of FSharp.Core 4.7, and of the library's source",
-	"collections.fsharpList tail":                                   "of FSharp.Core 4.7, and of the library's source",
-	"collections.fsharpMap tree@":                                   "of FSharp.Core 4.7, and of the library's source",
-	"collections.fsharpMap tree":                                    "of FSharp.Core 4.7, and of the library's source",
-	"collections.fsharpSet tree@":                                   "of FSharp.Core 4.7, and of the library's source",
-	"collections.fsharpSet tree":                                    "of FSharp.Core 4.7, and of the library's source",
-	"collections.mailboxProcessor mailbox":                          "of FSharp.Core 4.7, and of the library's source",
-	"collections.mailbox inboxStore":                                "of FSharp.Core 4.7, and of the library's source",
-	"collections.mailbox arrivals":                                  "of FSharp.Core 4.7, and of the library's source",
+	"objects.fsharpList head":                                       "of FSharp.Core 4.7, and of the library's source",
+	"objects.fsharpList tail":                                       "of FSharp.Core 4.7, and of the library's source",
+	"objects.fsharpMap tree@":                                       "of FSharp.Core 4.7, and of the library's source",
+	"objects.fsharpMap tree":                                        "of FSharp.Core 4.7, and of the library's source",
+	"objects.fsharpSet tree@":                                       "of FSharp.Core 4.7, and of the library's source",
+	"objects.fsharpSet tree":                                        "of FSharp.Core 4.7, and of the library's source",
+	"objects.mailboxProcessor mailbox":                              "of FSharp.Core 4.7, and of the library's source",
+	"objects.mailbox inboxStore":                                    "of FSharp.Core 4.7, and of the library's source",
+	"objects.mailbox arrivals":                                      "of FSharp.Core 4.7, and of the library's source",
 	"System.Threading.WaitSubsystem+WaitableObject":                 "of NativeAOT's class library, by its source",
 	"System.Threading.WaitSubsystem+WaitableObject+OwnershipInfo":   "of NativeAOT's class library, by its source",
 	"locks.waitable _ownershipInfo":                                 "of NativeAOT's class library, by its source",
@@ -836,8 +831,8 @@ var unseen = map[string]string{
 	"System.Threading.Semaphore":                                  "no field is read",
 
 	// Fields of type arguments, which the table does not resolve.
-	"collections.jsonNode _jsonElement.value._parent":                   "the type is an argument of Nullable",
-	"collections.jsonNode _jsonElement.value._idx":                      "the type is an argument of Nullable",
+	"objects.jsonNode _jsonElement.value._parent":                       "the type is an argument of Nullable",
+	"objects.jsonNode _jsonElement.value._idx":                          "the type is an argument of Nullable",
 	"hosting.backgroundService _executingTask":                          "of .NET 5, by its source",
 	"hosting.cacheEntry <AbsoluteExpiration>.value._dateTime._dateData": "the type is an argument of Nullable",
 	"hosting.cacheEntry _absoluteExpiration.value._dateTime._dateData":  "the type is an argument of Nullable",

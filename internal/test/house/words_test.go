@@ -169,6 +169,9 @@ func goProse(file string) (list []passage, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if ast.IsGenerated(f) {
+		return nil, nil // the words of another file
+	}
 	add := func(n ast.Node, text string, comment bool) {
 		list = append(list, passage{filepath.ToSlash(file), fset.Position(n.Pos()).Line, text, comment})
 	}

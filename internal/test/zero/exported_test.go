@@ -7,7 +7,10 @@ import (
 	sosgo_answer "github.com/sosgo/sosgo/answer"
 	sosgo_dac "github.com/sosgo/sosgo/dac"
 	sosgo_dump "github.com/sosgo/sosgo/dump"
+	sosgo_export "github.com/sosgo/sosgo/export"
 	sosgo_graph "github.com/sosgo/sosgo/graph"
+	sosgo_graph_internal_sosorder "github.com/sosgo/sosgo/graph/internal/sosorder"
+	sosgo_graph_internal_tuning "github.com/sosgo/sosgo/graph/internal/tuning"
 	sosgo_heap "github.com/sosgo/sosgo/heap"
 	sosgo_image "github.com/sosgo/sosgo/image"
 	sosgo_metadata "github.com/sosgo/sosgo/metadata"
@@ -15,6 +18,7 @@ import (
 	sosgo_objects "github.com/sosgo/sosgo/objects"
 	sosgo_process "github.com/sosgo/sosgo/process"
 	sosgo_query "github.com/sosgo/sosgo/query"
+	sosgo_remote "github.com/sosgo/sosgo/remote"
 	sosgo_stackscan "github.com/sosgo/sosgo/stackscan"
 	sosgo_stackwalk "github.com/sosgo/sosgo/stackwalk"
 	sosgo_target "github.com/sosgo/sosgo/target"
@@ -23,12 +27,47 @@ import (
 
 // exportedTypes has pointers to the types: they are data, and no code, which would take the compiler ten times as long.
 var exportedTypes = map[string]any{
+	"..AnalyzeOptions":                   (*sosgo.AnalyzeOptions)(nil),
+	"..AsyncCallOptions":                 (*sosgo.AsyncCallOptions)(nil),
+	"..AsyncOptions":                     (*sosgo.AsyncOptions)(nil),
+	"..CompareOptions":                   (*sosgo.CompareOptions)(nil),
+	"..CrashOptions":                     (*sosgo.CrashOptions)(nil),
+	"..DescribeOptions":                  (*sosgo.DescribeOptions)(nil),
 	"..DiagnoseOptions":                  (*sosgo.DiagnoseOptions)(nil),
+	"..DisassemblyOptions":               (*sosgo.DisassemblyOptions)(nil),
 	"..Dump":                             (*sosgo.Dump)(nil),
+	"..EvaluateOptions":                  (*sosgo.EvaluateOptions)(nil),
+	"..ExceptionOptions":                 (*sosgo.ExceptionOptions)(nil),
+	"..FlowOptions":                      (*sosgo.FlowOptions)(nil),
+	"..GenerationOptions":                (*sosgo.GenerationOptions)(nil),
+	"..HeapMapOptions":                   (*sosgo.HeapMapOptions)(nil),
+	"..HeapOptions":                      (*sosgo.HeapOptions)(nil),
+	"..HeapSummary":                      (*sosgo.HeapSummary)(nil),
+	"..LeakOptions":                      (*sosgo.LeakOptions)(nil),
+	"..ManagedThreadOptions":             (*sosgo.ManagedThreadOptions)(nil),
+	"..MemoryOptions":                    (*sosgo.MemoryOptions)(nil),
+	"..MessageOptions":                   (*sosgo.MessageOptions)(nil),
 	"..Options":                          (*sosgo.Options)(nil),
+	"..ParallelStackOptions":             (*sosgo.ParallelStackOptions)(nil),
+	"..ProfileOptions":                   (*sosgo.ProfileOptions)(nil),
 	"..ProgressFunc":                     (*sosgo.ProgressFunc)(nil),
+	"..RequestOptions":                   (*sosgo.RequestOptions)(nil),
+	"..ReturnAddressOptions":             (*sosgo.ReturnAddressOptions)(nil),
+	"..SQLPoolOptions":                   (*sosgo.SQLPoolOptions)(nil),
+	"..SessionOptions":                   (*sosgo.SessionOptions)(nil),
+	"..SettingsOptions":                  (*sosgo.SettingsOptions)(nil),
+	"..StackObjectOptions":               (*sosgo.StackObjectOptions)(nil),
+	"..StackOptions":                     (*sosgo.StackOptions)(nil),
+	"..SummaryOptions":                   (*sosgo.SummaryOptions)(nil),
 	"..SymbolServer":                     (*sosgo.SymbolServer)(nil),
+	"..SyncBlockOptions":                 (*sosgo.SyncBlockOptions)(nil),
+	"..TaskOptions":                      (*sosgo.TaskOptions)(nil),
+	"..ThreadPoolOptions":                (*sosgo.ThreadPoolOptions)(nil),
+	"..TriageOptions":                    (*sosgo.TriageOptions)(nil),
+	"..UnreachableOptions":               (*sosgo.UnreachableOptions)(nil),
 	"..View":                             (*sosgo.View)(nil),
+	"..WaitOptions":                      (*sosgo.WaitOptions)(nil),
+	"..WasteOptions":                     (*sosgo.WasteOptions)(nil),
 	"answer.AbsentFact":                  (*sosgo_answer.AbsentFact)(nil),
 	"answer.Activity":                    (*sosgo_answer.Activity)(nil),
 	"answer.Address":                     (*sosgo_answer.Address)(nil),
@@ -530,6 +569,7 @@ var exportedTypes = map[string]any{
 	"dac.DomainLocalModule":              (*sosgo_dac.DomainLocalModule)(nil),
 	"dac.DynamicClass":                   (*sosgo_dac.DynamicClass)(nil),
 	"dac.EEClass":                        (*sosgo_dac.EEClass)(nil),
+	"dac.EHClause":                       (*sosgo_dac.EHClause)(nil),
 	"dac.EventPipeProvider":              (*sosgo_dac.EventPipeProvider)(nil),
 	"dac.Exception":                      (*sosgo_dac.Exception)(nil),
 	"dac.ExceptionFlags":                 (*sosgo_dac.ExceptionFlags)(nil),
@@ -543,11 +583,14 @@ var exportedTypes = map[string]any{
 	"dac.Frame":                          (*sosgo_dac.Frame)(nil),
 	"dac.FrameCaller":                    (*sosgo_dac.FrameCaller)(nil),
 	"dac.FrameKind":                      (*sosgo_dac.FrameKind)(nil),
+	"dac.GCDecoder":                      (*sosgo_dac.GCDecoder)(nil),
 	"dac.GCFrame":                        (*sosgo_dac.GCFrame)(nil),
+	"dac.GCSlot":                         (*sosgo_dac.GCSlot)(nil),
 	"dac.HandleUse":                      (*sosgo_dac.HandleUse)(nil),
 	"dac.HeldHandle":                     (*sosgo_dac.HeldHandle)(nil),
 	"dac.HeldWord":                       (*sosgo_dac.HeldWord)(nil),
 	"dac.HillClimbingEntry":              (*sosgo_dac.HillClimbingEntry)(nil),
+	"dac.ILMapping":                      (*sosgo_dac.ILMapping)(nil),
 	"dac.Instance":                       (*sosgo_dac.Instance)(nil),
 	"dac.InterpretedMethod":              (*sosgo_dac.InterpretedMethod)(nil),
 	"dac.Layout":                         (*sosgo_dac.Layout)(nil),
@@ -570,7 +613,6 @@ var exportedTypes = map[string]any{
 	"dac.ModuleFiles":                    (*sosgo_dac.ModuleFiles)(nil),
 	"dac.ModuleOptions":                  (*sosgo_dac.ModuleOptions)(nil),
 	"dac.NameStyle":                      (*sosgo_dac.NameStyle)(nil),
-	"dac.NativeCode":                     (*sosgo_dac.NativeCode)(nil),
 	"dac.NativeMethod":                   (*sosgo_dac.NativeMethod)(nil),
 	"dac.NativePool":                     (*sosgo_dac.NativePool)(nil),
 	"dac.NativePoolCounter":              (*sosgo_dac.NativePoolCounter)(nil),
@@ -585,12 +627,14 @@ var exportedTypes = map[string]any{
 	"dac.RangeSection":                   (*sosgo_dac.RangeSection)(nil),
 	"dac.Runtime":                        (*sosgo_dac.Runtime)(nil),
 	"dac.RuntimeFunction":                (*sosgo_dac.RuntimeFunction)(nil),
+	"dac.SavedVariable":                  (*sosgo_dac.SavedVariable)(nil),
 	"dac.SigContext":                     (*sosgo_dac.SigContext)(nil),
 	"dac.SourceLine":                     (*sosgo_dac.SourceLine)(nil),
 	"dac.StacksOnlyError":                (*sosgo_dac.StacksOnlyError)(nil),
 	"dac.StaticAddr":                     (*sosgo_dac.StaticAddr)(nil),
 	"dac.StaticState":                    (*sosgo_dac.StaticState)(nil),
 	"dac.Strength":                       (*sosgo_dac.Strength)(nil),
+	"dac.Suspension":                     (*sosgo_dac.Suspension)(nil),
 	"dac.SyncBlock":                      (*sosgo_dac.SyncBlock)(nil),
 	"dac.ThinLock":                       (*sosgo_dac.ThinLock)(nil),
 	"dac.Thread":                         (*sosgo_dac.Thread)(nil),
@@ -598,6 +642,8 @@ var exportedTypes = map[string]any{
 	"dac.ThreadState":                    (*sosgo_dac.ThreadState)(nil),
 	"dac.Tier":                           (*sosgo_dac.Tier)(nil),
 	"dac.TraceFrame":                     (*sosgo_dac.TraceFrame)(nil),
+	"dac.VariableLocation":               (*sosgo_dac.VariableLocation)(nil),
+	"dac.VariableRange":                  (*sosgo_dac.VariableRange)(nil),
 	"dac.WellKnown":                      (*sosgo_dac.WellKnown)(nil),
 	"dump.AuxEntry":                      (*sosgo_dump.AuxEntry)(nil),
 	"dump.File":                          (*sosgo_dump.File)(nil),
@@ -606,6 +652,14 @@ var exportedTypes = map[string]any{
 	"dump.PackFinder":                    (*sosgo_dump.PackFinder)(nil),
 	"dump.Packed":                        (*sosgo_dump.Packed)(nil),
 	"dump.PackedFile":                    (*sosgo_dump.PackedFile)(nil),
+	"export.CreateFunc":                  (*sosgo_export.CreateFunc)(nil),
+	"export.GCDumpOptions":               (*sosgo_export.GCDumpOptions)(nil),
+	"export.HeapProfileOptions":          (*sosgo_export.HeapProfileOptions)(nil),
+	"export.HeapSnapshotOptions":         (*sosgo_export.HeapSnapshotOptions)(nil),
+	"export.ProfileForm":                 (*sosgo_export.ProfileForm)(nil),
+	"export.StackProfileOptions":         (*sosgo_export.StackProfileOptions)(nil),
+	"export.TableForm":                   (*sosgo_export.TableForm)(nil),
+	"export.TableOptions":                (*sosgo_export.TableOptions)(nil),
 	"graph.ChildOptions":                 (*sosgo_graph.ChildOptions)(nil),
 	"graph.Class":                        (*sosgo_graph.Class)(nil),
 	"graph.Dependent":                    (*sosgo_graph.Dependent)(nil),
@@ -650,6 +704,9 @@ var exportedTypes = map[string]any{
 	"graph.Stats":                        (*sosgo_graph.Stats)(nil),
 	"graph.Strength":                     (*sosgo_graph.Strength)(nil),
 	"graph.TreeOptions":                  (*sosgo_graph.TreeOptions)(nil),
+	"graph/internal/sosorder.Node":       (*sosgo_graph_internal_sosorder.Node)(nil),
+	"graph/internal/sosorder.Search":     (*sosgo_graph_internal_sosorder.Search)(nil),
+	"graph/internal/tuning.Bounds":       (*sosgo_graph_internal_tuning.Bounds)(nil),
 	"heap.Bookkeeping":                   (*sosgo_heap.Bookkeeping)(nil),
 	"heap.Census":                        (*sosgo_heap.Census)(nil),
 	"heap.Collector":                     (*sosgo_heap.Collector)(nil),
@@ -853,6 +910,8 @@ var exportedTypes = map[string]any{
 	"query.Ref":                          (*sosgo_query.Ref)(nil),
 	"query.Source":                       (*sosgo_query.Source)(nil),
 	"query.Value":                        (*sosgo_query.Value)(nil),
+	"remote.Options":                     (*sosgo_remote.Options)(nil),
+	"remote.SymbolServerOptions":         (*sosgo_remote.SymbolServerOptions)(nil),
 	"stackscan.Options":                  (*sosgo_stackscan.Options)(nil),
 	"stackscan.Scanner":                  (*sosgo_stackscan.Scanner)(nil),
 	"stackscan.Slot":                     (*sosgo_stackscan.Slot)(nil),
@@ -876,6 +935,7 @@ var exportedTypes = map[string]any{
 	"stackwalk.Thread":                   (*sosgo_stackwalk.Thread)(nil),
 	"stackwalk.ThreadActivity":           (*sosgo_stackwalk.ThreadActivity)(nil),
 	"stackwalk.ThreadStack":              (*sosgo_stackwalk.ThreadStack)(nil),
+	"stackwalk.Trust":                    (*sosgo_stackwalk.Trust)(nil),
 	"stackwalk.Variable":                 (*sosgo_stackwalk.Variable)(nil),
 	"stackwalk.WalkOptions":              (*sosgo_stackwalk.WalkOptions)(nil),
 	"stackwalk.Walker":                   (*sosgo_stackwalk.Walker)(nil),

@@ -13,8 +13,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// corpus calls f for the methods of each case of the corpus. f returns the number of comparisons.
-func corpus(t *testing.T, f func(t *testing.T, d *testdump.Dump, methods *dac.CodeReader) int) {
+// codeCorpus calls f for the methods of each case of the corpus. f returns the number of comparisons.
+func codeCorpus(t *testing.T, f func(t *testing.T, d *testdump.Dump, methods *dac.CodeReader) int) {
 	testdump.CorpusRuntimes(t, func(t *testing.T, d *testdump.Dump) int {
 		rt, err := d.Runtime()
 		require.NoError(t, err)
@@ -24,7 +24,7 @@ func corpus(t *testing.T, f func(t *testing.T, d *testdump.Dump, methods *dac.Co
 
 // TestILMaps compares IL maps with the oracle.
 func TestILMaps(t *testing.T) {
-	corpus(t, func(t *testing.T, d *testdump.Dump, methods *dac.CodeReader) int {
+	codeCorpus(t, func(t *testing.T, d *testdump.Dump, methods *dac.CodeReader) int {
 		good, bad, none := 0, 0, 0
 		d.Oracle(t, "methods", func(m map[string]any) {
 			rows, _ := m["map"].([]any)
@@ -76,7 +76,7 @@ func TestILMaps(t *testing.T) {
 // TestMethods compares the name of every method with the oracle, and looks up the start, middle and end of its
 // code.
 func TestMethods(t *testing.T) {
-	corpus(t, func(t *testing.T, d *testdump.Dump, methods *dac.CodeReader) int {
+	codeCorpus(t, func(t *testing.T, d *testdump.Dump, methods *dac.CodeReader) int {
 		testcase.NeedModules(t, d.Case)
 		good, bad, sizes, wrongSizes := 0, 0, 0, 0
 		d.Oracle(t, "methods", func(m map[string]any) {
@@ -126,7 +126,7 @@ func TestMethods(t *testing.T) {
 
 // TestStackMethods looks up every instruction pointer of the oracle's stacks.
 func TestStackMethods(t *testing.T) {
-	corpus(t, func(t *testing.T, d *testdump.Dump, methods *dac.CodeReader) int {
+	codeCorpus(t, func(t *testing.T, d *testdump.Dump, methods *dac.CodeReader) int {
 		good, bad, offsets, wrongOffsets := 0, 0, 0, 0
 		d.Oracle(t, "stacks", func(m map[string]any) {
 			if m["kind"] != "ManagedMethod" || m["method"] == nil {
@@ -163,7 +163,7 @@ func TestStackMethods(t *testing.T) {
 
 // TestSourceLines finds the source line of every frame in the debuggee.
 func TestSourceLines(t *testing.T) {
-	corpus(t, func(t *testing.T, d *testdump.Dump, methods *dac.CodeReader) int {
+	codeCorpus(t, func(t *testing.T, d *testdump.Dump, methods *dac.CodeReader) int {
 		testcase.NeedModules(t, d.Case)
 		found, missing := 0, 0
 		d.Oracle(t, "stacks", func(m map[string]any) {

@@ -18,7 +18,7 @@ import (
 // TestTiers compares the counts of code by tier with the program: it called Hot until it was compiled again,
 // ran a long loop once, called Cold once, and never called Never.
 func TestTiers(t *testing.T) {
-	const observed = "../../../testdata/dumps/observed/net10-observed/net10-observed.dmp.zst"
+	const observed = "../../testdata/dumps/observed/net10-observed/net10-observed.dmp.zst"
 	if _, err := os.Stat(observed); err != nil {
 		t.Skip("testdata/dumps is not here: it is a module of its own")
 	}

@@ -70,8 +70,8 @@ func describeCode(t *testing.T, r *dac.CodeReader, m *answer.Method) {
 	}
 }
 
-// TestDescribeWrong checks that other addresses than methods are errors.
-func TestDescribeWrong(t *testing.T) {
+// TestDescribeWrongMethods checks that other addresses than methods are errors.
+func TestDescribeWrongMethods(t *testing.T) {
 	rt, err := testdump.Open(t, "net10-zoo").Runtime()
 	require.NoError(t, err)
 	r := dac.CodeOf(rt)

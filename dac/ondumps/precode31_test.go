@@ -17,7 +17,7 @@ import (
 // chunk or by their own word.
 func TestPrecodesOf31OnARM64(t *testing.T) {
 	const fixup, stub = 0x1000000c, 0x10000089 // adr x12, 0; adr x9, 16
-	const path = "../../../testdata/dumps/arm64/net31-arm64/net31-arm64.dmp.zst"
+	const path = "../../testdata/dumps/arm64/net31-arm64/net31-arm64.dmp.zst"
 	if _, err := os.Stat(path); err != nil {
 		t.Skip("there are no canned dumps here")
 	}

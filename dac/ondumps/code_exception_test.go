@@ -14,7 +14,7 @@ import (
 
 // TestDescribeException compares descriptions of exceptions with the oracle.
 func TestDescribeException(t *testing.T) {
-	corpus(t, func(t *testing.T, d *testdump.Dump, methods *dac.CodeReader) int {
+	codeCorpus(t, func(t *testing.T, d *testdump.Dump, methods *dac.CodeReader) int {
 		compared := 0
 		d.Oracle(t, "exceptions", func(m map[string]any) {
 			text, _ := m["address"].(string)

@@ -13,8 +13,8 @@ import (
 // faultyMethods bounds the methods of a sweep.
 const faultyMethods = 20
 
-// TestFaults describes methods and their code while parts of the dump are missing or garbage.
-func TestFaults(t *testing.T) {
+// TestCodeFaults describes methods and their code while parts of the dump are missing or garbage.
+func TestCodeFaults(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads the same thousands of times")
 	}
