@@ -10,7 +10,7 @@ import (
 
 // Print the method that contains an instruction pointer.
 func ExampleCodeReader_MethodAt() {
-	d, err := dump.Open("../../testdata/dumps/net10-zoo/net10-zoo.dmp.zst", dump.Options{})
+	d, err := dump.Open("../testdata/dumps/net10-zoo/net10-zoo.dmp.zst", dump.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -2,7 +2,7 @@
 // content of the file, never by its name, unpacks a compressed file, and leaves the rest to
 // packages elfcore, machocore, minidump and crashreport. Start reading at Open.
 //
-// Stability: unstable.
+// Stability: stable.
 package dump
 
 import (

@@ -82,4 +82,6 @@ func StackProfile(w io.Writer, s *answer.Profile, o StackProfileOptions) error {
 	return noForm(o.Form)
 }
 
-func noForm(form ProfileForm) error { return target.Argumentf("there is no profile of the form %q", form) }
+func noForm(form ProfileForm) error {
+	return target.Argumentf("there is no profile of the form %q", form)
+}

@@ -22,7 +22,7 @@ import (
 
 // interrupted is a dump of a process in which a fault interrupted a method with a local in an untracked slot. Its
 // program is Interrupted.cs.
-var interrupted = &testdump.Dump{Case: &testcase.Case{Path: "../../testdata/dumps/roots/net10-interrupted/net10-interrupted.dmp.zst"}}
+var interrupted = &testdump.Dump{Case: &testcase.Case{Path: "../testdata/dumps/roots/net10-interrupted/net10-interrupted.dmp.zst"}}
 
 // interruptedObjects returns the object that the local refers to, and an object without a reference.
 func interruptedObjects(t *testing.T) (held, dropped target.Addr) {

@@ -11,7 +11,7 @@ import (
 
 // Count the roots of each kind, and name the roots that are arguments of a method.
 func ExampleRootReader() {
-	d, err := sosgo.Open("../../testdata/dumps/net10-zoo/net10-zoo.dmp.zst", sosgo.Options{})
+	d, err := sosgo.Open("../testdata/dumps/net10-zoo/net10-zoo.dmp.zst", sosgo.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

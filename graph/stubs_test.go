@@ -20,7 +20,7 @@ import (
 )
 
 // stubs is the folder of a dump with threads in stubs of the runtime. Its program is Stubs.cs there.
-const stubs = "../../testdata/dumps/roots/net10-stubs"
+const stubs = "../testdata/dumps/roots/net10-stubs"
 
 // openStubs opens the dump with other bytes in places. It returns the dump's objects by name.
 func openStubs(t *testing.T, patches map[target.Addr][]byte) (*sosgo.View, map[string]target.Addr) {

@@ -11,7 +11,7 @@
 // with GNU extensions (refspecs.linuxbase.org), mach-o/loader.h of xnu, ECMA-335 partition II.25,
 // readytorun-format.md of the runtime.
 //
-// Stability: unstable.
+// Stability: stable.
 package image
 
 import (

@@ -10,7 +10,7 @@ import (
 
 // List the elements of a dictionary.
 func ExampleCollections() {
-	d, err := sosgo.Open("../../testdata/dumps/net10-zoo/net10-zoo.dmp.zst", sosgo.Options{})
+	d, err := sosgo.Open("../testdata/dumps/net10-zoo/net10-zoo.dmp.zst", sosgo.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

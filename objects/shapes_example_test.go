@@ -20,7 +20,7 @@ type Timer struct {
 
 // List all timers of the process.
 func ExampleBindObject() {
-	d, err := sosgo.Open("../../testdata/dumps/net10-zoo/net10-zoo.dmp.zst", sosgo.Options{})
+	d, err := sosgo.Open("../testdata/dumps/net10-zoo/net10-zoo.dmp.zst", sosgo.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -9,7 +9,7 @@
 // Start at Process (process.go) and Dump (dump.go). To write such a function, read Answer (answer.go) and PerProcess
 // (extend.go).
 //
-// Stability: unstable.
+// Stability: stable.
 package process
 
 import (

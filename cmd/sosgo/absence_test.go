@@ -61,8 +61,8 @@ func poorDumps(t *testing.T) map[string]string {
 	return out
 }
 
-// A question is a method of View and the command that asks the same. args are the parameters after the context; further
-// ones are zero.
+// A question is a method of View and the command that asks the same, if there is one. args are the parameters after the
+// context; further ones are zero.
 type question struct {
 	line string
 	args []any
@@ -71,31 +71,46 @@ type question struct {
 // Objects of net10-zoo, and the questions about them.
 const (
 	aDog        = target.Addr(0x7efbcd80b550)
+	aDogsType   = target.Addr(0x7f07a5b48748)
 	aDictionary = target.Addr(0x7efbcd806bc0)
+	aName       = target.Addr(0x7f079cc008b8)
+	aModule     = target.Addr(0x7f07a4a54000)
+	anAssembly  = target.Addr(0x557934770190)
 	someStrings = "from strings | top 3"
 	aStatic     = "Debuggee.Zoo.Statics.Int"
 )
 
+func about(command string, a target.Addr) question { return question{command + " " + a.String(), []any{a}} }
+
 // viewQuestions has each method of View.
 var viewQuestions = map[string]question{
-	"AsyncStacks": {"dumpasync", nil},
-	"Crash":       {"crashinfo", nil},
-	"Describe":    {"dumpobj " + aDog.String(), []any{aDog}},
-	"Diagnose":    {"doctor", nil},
-	"Evaluate":    {"eval " + aStatic, []any{aStatic}},
-	"GCRoot":      {"gcroot " + aDog.String(), []any{aDog}},
-	"HeapObjects": {"dumpheap", nil},
-	"HeapStats":   {"dumpheap -stat", nil},
-	"Leaks":       {"leaks", nil},
-	"Memory":      {"memory", nil},
-	"Query":       {"query " + someStrings, []any{someStrings}},
-	"Requests":    {"requests", nil},
-	"Resolve":     {"whatis " + aDog.String(), []any{aDog}},
-	"Retained":    {"retained", nil},
-	"Stacks":      {"clrstack -all", nil},
-	"ThreadPool":  {"threadpool", nil},
-	"Triage":      {"triage", nil},
-	"Waits":       {"waits", nil},
+	"AllStackObjects": {"dso -all", nil}, "AnalyzeThread": {}, "AppDomain": about("findappdomain", aDog), "Array": about("dumparray", aDog),
+	"Assemblies": {"clrmodules", nil}, "Assembly": about("dumpassembly", anAssembly), "AsyncCalls": {"asyncstacks", nil}, "AsyncStacks": {"dumpasync", nil},
+	"Closure": about("objsize", aDog), "ClosureOfType": {"", []any{aDogsType}}, "ComWrappers": {"comwrappers", nil}, "Crash": {"crashinfo", nil},
+	"DbContexts": {"dbcontexts", nil}, "DelegateCalls": about("dumpdelegate", aDog), "Describe": about("dumpobj", aDog), "DescribeRuntimes": {"runtimes", nil},
+	"Diagnose": {"doctor", nil}, "Disassembly": {}, "Domains": {"dumpdomain", nil}, "DominatorChildren": {}, "Dominators": {"dominators", nil},
+	"DominatorsOf": about("dominators", aDog), "Duplicates": {"dumpheap -strings", nil}, "EEVersion": {"eeversion", nil},
+	"Evaluate": {"eval " + aStatic, []any{aStatic}}, "EventSources": {"eventsources", nil}, "Exception": {}, "Exceptions": {"dumpexceptions", nil},
+	"Finalizers": {"finalizequeue", nil}, "FindName": {}, "FindToken": {}, "Flows": {"flows", nil}, "Fragmentation": {}, "GC": {"gc", nil}, "GCInfo": {},
+	"GCRoot": about("gcroot", aDog), "GRPCCalls": {"grpc", nil}, "GenerationObjects": {}, "GenerationStats": {"dumpgen gen0", nil}, "Generations": {"gcheapstat", nil},
+	"Handlers": {}, "Handles": {"gchandles", nil}, "HandlesHold": {}, "HTTPClients": {"httpclients", nil}, "HeapGraph": {}, "HeapMap": {"heapmap", nil},
+	"HeapObjects": {"dumpheap", nil}, "HeapStats": {"dumpheap -stat", nil}, "Hosts": {"host", nil}, "IL": {}, "ILAt": {}, "Images": {"modules", nil},
+	"Initializers": {"initializers", nil}, "Items": about("items", aDictionary), "LargeReferences": {"ephtoloh", nil}, "Leaks": {"leaks", nil},
+	"LoadContext": about("dumpalc", aDog), "LoadContexts": {"contexts", nil}, "Locks": {"locks", nil}, "ManagedThreads": {"clrthreads", nil}, "Mask": {},
+	"Memory": {"memory", nil}, "MemoryCaches": {"caches", nil}, "Messages": {"dumphttp", nil}, "Method": {}, "Module": about("dumpmodule", aModule),
+	"Neighbours": about("listnearobj", aDog), "OSThreads": {"threads", nil}, "ObjectPools": {"objectpools", nil}, "OldReferences": {"ephrefs", nil},
+	"OutOfMemory": {"analyzeoom", nil}, "ParallelStacks": {"parallelstacks", nil}, "PathTo": {"pathto " + aDog.String() + " " + aName.String(), []any{aDog, aName}},
+	"Profile": {}, "Query": {"query " + someStrings, []any{someStrings}}, "Queues": {"queues", nil}, "ReadString": about("dumpstring", aName), "Redis": {"redis", nil},
+	"References": about("dumpobjgcrefs", aDog), "Referents": about("referents", aDog), "Referrers": about("referrers", aDog), "Requests": {"requests", nil},
+	"Resolve": about("whatis", aDog), "Retained": {"retained", nil}, "RetainedBy": {"retained " + aDog.String(), []any{[]target.Addr{aDog}}}, "ReturnAddresses": {},
+	"RuntimeHeaps": {"eeheap", nil}, "RuntimeTypes": {"dumpruntimetypes", nil}, "SQLPools": {"sqlpools", nil}, "SecretValues": {}, "Secrets": {},
+	"ServiceScopes": {"services", nil}, "Sessions": {"sessions", nil}, "Settings": {"process", nil}, "SignalR": {"signalr", nil}, "SizeStatistics": {"sizestats", nil},
+	"Soundness": {}, "Source": {}, "SourceFiles": {}, "StackObjects": {}, "Stacks": {"clrstack -all", nil}, "Statics": {"statics -all", nil}, "StressLog": {"dumplog", nil},
+	"Struct": {"dumpvc " + aDogsType.String() + " " + aDog.String(), []any{aDogsType, aDog}}, "Summary": {"summarize", nil}, "SummarizeHeap": {"dumpheap -stat", nil},
+	"SyncBlocks": {"syncblk", nil}, "TaskState": {}, "Tasks": {"tasks", nil}, "ThreadPool": {"threadpool", nil}, "Tiers": {"tiers", nil}, "Timers": {"timerinfo", nil},
+	"Triage": {"triage", nil}, "Type": about("dumpmt", aDogsType), "Types": {"types", nil}, "Unreachable": {}, "VerifyHeap": {"verifyheap", nil},
+	"VerifyObject": about("verifyobj", aDog), "Waits": {"waits", nil}, "Waste": {"waste", nil}, "WebSockets": {"websockets", nil}, "Where": about("gcwhere", aDog),
+	"WorkQueues": {"threadpoolqueue", nil},
 }
 
 // listErrors reads all lists of an answer and returns the errors of each.
@@ -128,6 +143,9 @@ func listErrors(v reflect.Value) (out [][]error) {
 func askView(t *testing.T, v *sosgo.View, m reflect.Method, args []any) (reflect.Value, error) {
 	in := []reflect.Value{reflect.ValueOf(v)}
 	for i := 1; i < m.Type.NumIn(); i++ {
+		if m.Type.IsVariadic() && i == m.Type.NumIn()-1 {
+			break
+		}
 		switch typ := m.Type.In(i); {
 		case typ == reflect.TypeFor[context.Context]():
 			in = append(in, reflect.ValueOf(t.Context()))
@@ -165,13 +183,18 @@ func TestAbsenceInViews(t *testing.T) {
 		require.NoError(t, err, kind)
 		v, _ := d.View("") // a View without a runtime has an error for each question
 		for name, q := range viewQuestions {
-			_, stderr, code := run(t, append([]string{"-d", path, "--offline"}, shellWords(q.line)...)...)
 			a, err := askView(t, v, methods[name], q.args)
 			errs := []error{err}
 			if err == nil {
 				errs = slices.Concat(listErrors(a)...)
-				marshalledTwice(t, a.Interface(), kind+": "+name)
+				if a.Kind() == reflect.Pointer && name != "SummarizeHeap" {
+					marshalledTwice(t, a.Interface(), kind+": "+name)
+				}
 			}
+			if q.line == "" {
+				continue
+			}
+			_, stderr, code := run(t, append([]string{"-d", path, "--offline"}, shellWords(q.line)...)...)
 			switch {
 			case code == 0:
 				assert.NoError(t, err, "%s: %s", kind, name)

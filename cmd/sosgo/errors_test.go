@@ -52,7 +52,7 @@ func TestGoldenErrors(t *testing.T) {
 	paths := map[string]string{
 		"net10-zoo": zoo, "net10-crash-null-triage": testdump.Open(t, "net10-crash-null-triage").Path,
 		"nativeaot10":  filepath.Join(moduleRoot, "testdata", "dumps", "nativeaot", "nativeaot10", "nativeaot10.dmp.zst"),
-		"crash report": filepath.Join(moduleRoot, "dump", "crashreport", "testdata", "net8-x64.crashreport.json"),
+		"crash report": filepath.Join(moduleRoot, "internal", "dump", "crashreport", "testdata", "net8-x64.crashreport.json"),
 		"missing file": filepath.Join(dir, "none.dmp"), "text file": text, "cut file": cut, "folder": dir,
 	}
 	var got strings.Builder

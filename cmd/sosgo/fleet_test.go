@@ -135,7 +135,7 @@ func TestFleet(t *testing.T) {
 	again := ask("add", fleet, dumps, "--again").Added
 	assert.Equal(t, fmt.Sprint(0, n, 1), fmt.Sprint(again.Added, again.Present, len(again.Failures)))
 
-	out, errs, code := run(t, "signature", "test", filepath.Join(moduleRoot, "app", "signature", "default.rules"), fleet)
+	out, errs, code := run(t, "signature", "test", filepath.Join(moduleRoot, "internal", "app", "signature", "default.rules"), fleet)
 	require.Zero(t, code, errs)
 	assert.Contains(t, out, "0 get another signature")
 	for _, line := range []string{"fleet add", "fleet add x", "fleet compact a b", "signature test", "signature rules x", "signature test default.rules no-such-fleet", "signature test none.rules " + fleet} {

@@ -180,7 +180,7 @@ func TestFleetOfStore(t *testing.T) {
 	parts, err := filepath.Glob(filepath.Join(fleet, "date=*", "part=*"))
 	require.NoError(t, err)
 	assert.Len(t, parts, n)
-	out, errs, code := run(t, "signature", "test", filepath.Join(moduleRoot, "app", "signature", "default.rules"), fleet)
+	out, errs, code := run(t, "signature", "test", filepath.Join(moduleRoot, "internal", "app", "signature", "default.rules"), fleet)
 	require.Zero(t, code, errs)
 	assert.Contains(t, out, "0 get another signature")
 

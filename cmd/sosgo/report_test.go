@@ -17,7 +17,7 @@ func TestGoldenReports(t *testing.T) {
 	refused := []string{"clrthreads -managedexception", "dumpheap", "dumpobj 1000", "registers", "db 1000", "pack -o x.tar.zst", "runtimes"}
 	var got strings.Builder
 	for _, name := range []string{"net8-x64", "net10-arm64-overflow", "net11-inprocess"} {
-		path := filepath.Join(moduleRoot, "dump", "crashreport", "testdata", name+".crashreport.json")
+		path := filepath.Join(moduleRoot, "internal", "dump", "crashreport", "testdata", name+".crashreport.json")
 		for i, line := range slices.Concat(answered, refused) {
 			for _, form := range []string{"-json=false", "-json"} {
 				out, errs, code := run(t, "-d", path, form, "-c", line)

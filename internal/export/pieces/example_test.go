@@ -11,7 +11,7 @@ import (
 
 // Count the objects of each generation with two workers, as an encoder goes over a heap.
 func ExampleInOrder() {
-	d, err := sosgo.Open("../../testdata/dumps/net8-zoo/net8-zoo.dmp.zst", sosgo.Options{})
+	d, err := sosgo.Open("../../../testdata/dumps/net8-zoo/net8-zoo.dmp.zst", sosgo.Options{})
 	if err != nil {
 		panic(err)
 	}

@@ -53,7 +53,7 @@ func exportedSource(t *testing.T) (exported, answers []byte) {
 			return err
 		}
 		public, asking := !strings.HasPrefix(filepath.ToSlash(dir), "internal"), isAsking(filepath.ToSlash(dir))
-		if name := d.Name(); name == "testdata" || name == "cmd" || name == "ui" || strings.HasPrefix(name, ".") && name != "." || !public && !asking {
+		if name := d.Name(); name == "testdata" || name == "internal" && dir != "internal" || name == "cmd" || name == "ui" || strings.HasPrefix(name, ".") && name != "." || !public && !asking {
 			return fs.SkipDir
 		}
 		pkg, err := build.ImportDir(dir, 0)

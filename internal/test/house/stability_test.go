@@ -1,11 +1,14 @@
 package house_test
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"path"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -16,7 +19,7 @@ import (
 )
 
 // TestStability checks that the comment of each public package states its stability, and that few
-// packages are stable.
+// packages are stable, which have no types of the others in their declarations.
 func TestStability(t *testing.T) {
 	const most = 15
 	mark := regexp.MustCompile(`(?m)^Stability: (stable|unstable)\.`)
@@ -60,4 +63,36 @@ func TestStability(t *testing.T) {
 	}
 	assert.Greater(t, len(marks), most, "packages")
 	assert.LessOrEqual(t, stable, most)
+	publicPackages(t, func(dir string, file *ast.File, fset *token.FileSet) {
+		if strings.Join(marks[dir], "") == "stable" {
+			onlyStable(t, file, fset, marks)
+		}
+	})
+}
+
+// onlyStable checks that the exported declarations of a file have types of stable packages.
+func onlyStable(t *testing.T, file *ast.File, fset *token.FileSet, marks map[string][]string) {
+	imports := map[string]string{}
+	for _, spec := range file.Imports {
+		imported, err := strconv.Unquote(spec.Path.Value)
+		require.NoError(t, err)
+		if dir, ours := strings.CutPrefix(imported, modulePath+"/"); ours {
+			imports[path.Base(dir)] = dir
+			if spec.Name != nil {
+				imports[spec.Name.Name] = dir
+			}
+		}
+	}
+	for _, decl := range file.Decls {
+		for _, node := range exportedTypes(decl) {
+			ast.Inspect(node, func(n ast.Node) bool {
+				if sel, ok := n.(*ast.SelectorExpr); ok {
+					if x, ok := sel.X.(*ast.Ident); ok && imports[x.Name] != "" {
+						assert.Equal(t, "stable", strings.Join(marks[imports[x.Name]], ""), "%s: a stable package has the type %s.%s", fset.Position(sel.Pos()), x.Name, sel.Sel.Name)
+					}
+				}
+				return true
+			})
+		}
+	}
 }

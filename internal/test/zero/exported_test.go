@@ -9,8 +9,6 @@ import (
 	sosgo_dump "github.com/sosgo/sosgo/dump"
 	sosgo_export "github.com/sosgo/sosgo/export"
 	sosgo_graph "github.com/sosgo/sosgo/graph"
-	sosgo_graph_internal_sosorder "github.com/sosgo/sosgo/graph/internal/sosorder"
-	sosgo_graph_internal_tuning "github.com/sosgo/sosgo/graph/internal/tuning"
 	sosgo_heap "github.com/sosgo/sosgo/heap"
 	sosgo_image "github.com/sosgo/sosgo/image"
 	sosgo_metadata "github.com/sosgo/sosgo/metadata"
@@ -704,9 +702,6 @@ var exportedTypes = map[string]any{
 	"graph.Stats":                        (*sosgo_graph.Stats)(nil),
 	"graph.Strength":                     (*sosgo_graph.Strength)(nil),
 	"graph.TreeOptions":                  (*sosgo_graph.TreeOptions)(nil),
-	"graph/internal/sosorder.Node":       (*sosgo_graph_internal_sosorder.Node)(nil),
-	"graph/internal/sosorder.Search":     (*sosgo_graph_internal_sosorder.Search)(nil),
-	"graph/internal/tuning.Bounds":       (*sosgo_graph_internal_tuning.Bounds)(nil),
 	"heap.Bookkeeping":                   (*sosgo_heap.Bookkeeping)(nil),
 	"heap.Census":                        (*sosgo_heap.Census)(nil),
 	"heap.Collector":                     (*sosgo_heap.Collector)(nil),

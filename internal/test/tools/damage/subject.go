@@ -109,7 +109,7 @@ func lone() ([]source, error) {
 	if err != nil {
 		return nil, err
 	}
-	name := filepath.Join(root, "dump", "crashreport", "testdata", "net8-x64.crashreport.json")
+	name := filepath.Join(root, "internal", "dump", "crashreport", "testdata", "net8-x64.crashreport.json")
 	out := []source{{name: "crash report", kind: report, read: func() ([]byte, error) { return os.ReadFile(name) }}}
 	const foreign = "game-server__1.dmp"
 	if _, err := testcase.ForeignFile(foreign); err == nil {

@@ -36,10 +36,10 @@ type source struct {
 type generator struct {
 	root    string
 	sources map[string]*source
-	options map[string][]field  // of an importer's struct, by its key in names
-	docs    map[string]string   // of these structs
-	imports map[string]bool     // of the questions' file
-	extra   map[string]bool     // of the options' file
+	options map[string][]field // of an importer's struct, by its key in names
+	docs    map[string]string  // of these structs
+	imports map[string]bool    // of the questions' file
+	extra   map[string]bool    // of the options' file
 	methods bytes.Buffer
 }
 
