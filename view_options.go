@@ -22,6 +22,7 @@ type AnalyzeOptions struct {
 	Now        bool // see stackwalk.WalkOptions
 	Limit      *int // of a thread; nil for all
 	From       int  // number of frames of a thread to skip, from the leaf on
+	Carried    bool // SOS's registers; see stackwalk.WalkOptions
 }
 
 // AsyncCallOptions selects stacks and the parts of their frames. The zero value selects the stacks with an async method
@@ -217,6 +218,7 @@ type StackOptions struct {
 	Now        bool                // see stackwalk.WalkOptions
 	Limit      *int                // of a thread; nil for all
 	From       int                 // number of frames of a thread to skip, from the leaf on
+	Carried    bool                // SOS's registers; see stackwalk.WalkOptions
 	Threads    []*stackwalk.Thread // in this order; nil for all managed threads with an OS thread
 	Runtimes   int                 // AllRuntimes, FoldedRuntimes or OneRuntime
 }

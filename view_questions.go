@@ -234,7 +234,7 @@ func (v *View) Exceptions(ctx context.Context, o HeapOptions) (*answer.Exception
 
 // AnalyzeThread describes a thread for debuggers' automatic analysis: its stack and its exceptions.
 func (v *View) AnalyzeThread(ctx context.Context, t *stackwalk.Thread, o AnalyzeOptions) (*answer.ThreadAnalysis, error) {
-	return stacks.Analyze(ctx, v.Process, t, threads.StackOptions{Arguments: o.Arguments, Locals: o.Locals, Registers: o.Registers, Pretty: o.Pretty, Source: o.Source, References: o.References, Debug: o.Debug, Native: o.Native, Fold: o.Fold, Now: o.Now, Limit: o.Limit, From: o.From})
+	return stacks.Analyze(ctx, v.Process, t, threads.StackOptions{Arguments: o.Arguments, Locals: o.Locals, Registers: o.Registers, Pretty: o.Pretty, Source: o.Source, References: o.References, Debug: o.Debug, Native: o.Native, Fold: o.Fold, Now: o.Now, Limit: o.Limit, From: o.From, Carried: o.Carried})
 }
 
 // OutOfMemory describes the last failed allocations of the GC. It does not need the heap itself.
@@ -257,7 +257,7 @@ func (v *View) Summary(ctx context.Context, o SummaryOptions) (*answer.Summary, 
 // Stacks lists the stacks of threads. Frames are walked during iteration. Native frames are left out unless o.Native is
 // set.
 func (v *View) Stacks(ctx context.Context, o StackOptions) (*answer.Stacks, error) {
-	return stacks.Stacks(ctx, v.Process, stacks.Options{StackOptions: threads.StackOptions{Arguments: o.Arguments, Locals: o.Locals, Registers: o.Registers, Pretty: o.Pretty, Source: o.Source, References: o.References, Debug: o.Debug, Native: o.Native, Fold: o.Fold, Now: o.Now, Limit: o.Limit, From: o.From}, Threads: o.Threads, Runtimes: o.Runtimes})
+	return stacks.Stacks(ctx, v.Process, stacks.Options{StackOptions: threads.StackOptions{Arguments: o.Arguments, Locals: o.Locals, Registers: o.Registers, Pretty: o.Pretty, Source: o.Source, References: o.References, Debug: o.Debug, Native: o.Native, Fold: o.Fold, Now: o.Now, Limit: o.Limit, From: o.From, Carried: o.Carried}, Threads: o.Threads, Runtimes: o.Runtimes})
 }
 
 // ParallelStacks merges the stacks of all managed threads into trees.

@@ -17,10 +17,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/app/crash"
 	"github.com/sosgo/sosgo/internal/app/stacks"
-	"github.com/sosgo/sosgo/internal/app/triage"
-	"github.com/sosgo/sosgo/internal/app/values"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands"
 	"github.com/sosgo/sosgo/internal/test/testcase"
@@ -78,11 +75,11 @@ func TestWritesWhatCommandsPrint(t *testing.T) {
 			p := open(t, name)
 			for _, sos := range []bool{false, true} {
 				o := text.Options{SOS: sos}
-				c, err := p.Crash(t.Context(), crash.Options{})
+				c, err := p.Crash(t.Context(), sosgo.CrashOptions{})
 				require.NoError(t, err)
 				assert.Equal(t, p.prints(t, sos, "crashinfo"), written(t, func(w io.Writer, o text.Options) error { return text.Crash(w, c, o) }, o))
 
-				found, err := p.Triage(t.Context(), triage.Options{})
+				found, err := p.Triage(t.Context(), sosgo.TriageOptions{})
 				require.NoError(t, err)
 				page := p.prints(t, sos, "triage")
 				advice, whole := strings.CutPrefix(page, written(t, func(w io.Writer, o text.Options) error { return text.Triage(w, found, o) }, o))
@@ -111,7 +108,7 @@ func TestStacks(t *testing.T) {
 			{"-a", text.Options{All: true, Variables: true}},
 			{"-a", text.Options{All: true, Variables: true, SOS: true}},
 		} {
-			var so stacks.Options
+			var so sosgo.StackOptions
 			so.Source, so.Registers = test.option != "-n", test.o.Registers
 			so.Arguments, so.Locals = test.o.Variables, test.o.Variables
 			if test.o.SOS {
@@ -129,7 +126,7 @@ func TestObject(t *testing.T) {
 	p := open(t, "net10-zoo")
 	for _, sos := range []bool{false, true} {
 		for _, a := range []target.Addr{0x7efbcd80b550, 0x7efbcd806bc0} { // a Dog, a Dictionary
-			x, err := p.Describe(t.Context(), a, values.DescribeOptions{Plain: sos})
+			x, err := p.Describe(t.Context(), a, sosgo.DescribeOptions{Plain: sos})
 			require.NoError(t, err)
 			got := written(t, func(w io.Writer, o text.Options) error { return text.Object(w, x, o) }, text.Options{SOS: sos})
 			assert.Equal(t, p.prints(t, sos, "dumpobj", a.String()), got)
@@ -182,7 +179,7 @@ func ExampleFinding() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	found, err := v.Triage(context.Background(), triage.Options{})
+	found, err := v.Triage(context.Background(), sosgo.TriageOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -80,7 +80,9 @@ const (
 	aStatic     = "Debuggee.Zoo.Statics.Int"
 )
 
-func about(command string, a target.Addr) question { return question{command + " " + a.String(), []any{a}} }
+func about(command string, a target.Addr) question {
+	return question{command + " " + a.String(), []any{a}}
+}
 
 // viewQuestions has each method of View.
 var viewQuestions = map[string]question{

@@ -65,7 +65,7 @@ func TestCrossing(t *testing.T) {
 	}
 	areas := areas{{Range: target.Range{Start: 0x1000, End: 0x1008}, kind: areaKeep}}
 	m := &marks{pages: map[target.Addr]*page{}, isPointer: func(uint64) bool { return false }}
-	r := &recorder{Target: fakeProcess{Memory: memory{at: 0x1000, b: b}}, areas: &areas, marks: m}
+	r := &recorder{Target: fakeProcess{Memory: pokedMemory{at: 0x1000, b: b}}, areas: &areas, marks: m}
 	assert.Len(t, r.Span(0x1000), 8)
 	assert.Nil(t, m.page(0x1000))
 	_, err := r.ReadMemory(make([]byte, 16), 0x1000)
@@ -90,11 +90,11 @@ func (p fakeProcess) ReadMemory(b []byte, a target.Addr) (int, error) {
 func (p fakeProcess) View(a target.Addr, n int) ([]byte, bool) { return p.Memory.View(a, n) }
 func (p fakeProcess) Span(a target.Addr) []byte                { return p.Memory.Span(a) }
 
-type memory struct {
+type pokedMemory struct {
 	at target.Addr
 	b  []byte
 }
 
-func (m memory) ReadMemory(b []byte, a target.Addr) (int, error) { return copy(b, m.b[a-m.at:]), nil }
-func (m memory) View(a target.Addr, n int) ([]byte, bool)        { return m.b[a-m.at:][:n], true }
-func (m memory) Span(a target.Addr) []byte                       { return m.b[a-m.at:] }
+func (m pokedMemory) ReadMemory(b []byte, a target.Addr) (int, error) { return copy(b, m.b[a-m.at:]), nil }
+func (m pokedMemory) View(a target.Addr, n int) ([]byte, bool)        { return m.b[a-m.at:][:n], true }
+func (m pokedMemory) Span(a target.Addr) []byte                       { return m.b[a-m.at:] }

@@ -228,19 +228,19 @@ func isCode(name string) bool {
 	return false
 }
 
-// values lists structs of the class library that are a number, a time or an id for their users.
-var values = []string{"System.Decimal", "System.Guid", "System.DateTime", "System.DateTimeOffset", "System.TimeSpan", "System.DateOnly", "System.TimeOnly",
+// numeric lists structs of the class library that are a number, a time or an id for their users.
+var numeric = []string{"System.Decimal", "System.Guid", "System.DateTime", "System.DateTimeOffset", "System.TimeSpan", "System.DateOnly", "System.TimeOnly",
 	"System.Half", "System.Int128", "System.UInt128", "System.Numerics.BigInteger", "System.Numerics.Complex"}
 
 // isValue reports whether a leaf is data of the program: a number declared in its own types, a boxed number, a
-// type argument, or a part of one of values. Fields of the class library and states of async methods are not
+// type argument, or a part of one of numeric. Fields of the class library and states of async methods are not
 // data.
 func isValue(l *objects.Leaf) bool {
 	name, err := l.Field.Declaring.ManagedName()
 	if err != nil {
 		return true
 	}
-	if slices.Contains(values, name) || l.Field.Name == "m_value" {
+	if slices.Contains(numeric, name) || l.Field.Name == "m_value" {
 		return true
 	}
 	if s := l.Field.Signature(); s != nil && s.Unmodified() != nil && s.Unmodified().Kind == metadata.ElementVar {

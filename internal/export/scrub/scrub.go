@@ -34,9 +34,6 @@ import (
 type Options struct {
 	Numbers  bool // replace numbers that are data of the program, too
 	Compress bool // write zstd in frames that can be read one by one
-	// Exercise runs commands over the dump. The native memory that they read stays. It is called once for each
-	// runtime, with its number.
-	Exercise func(ctx context.Context, d *process.Dump, runtime string)
 	Progress func(done, total uint64)
 }
 
@@ -100,7 +97,7 @@ func prepare(ctx context.Context, d *process.Dump, o Options, out *answer.Scrubb
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := j.learn(ctx, d, src, mem.Ranges(), runtimes, o); err != nil {
+	if err := j.learn(ctx, d, src, mem.Ranges(), runtimes, structure); err != nil {
 		return nil, nil, err
 	}
 	for _, t := range f.Threads() {
@@ -188,8 +185,8 @@ func (j *job) findRuntimes(ctx context.Context, d *process.Dump, images *imageSc
 	return list, nil
 }
 
-// learn marks the reads of opening and exercising the dump.
-func (j *job) learn(ctx context.Context, d *process.Dump, src target.Source, stored []memmap.Range, runtimes []*runtimeOf, o Options) error {
+// learn marks the reads of opening the dump and of questions about it.
+func (j *job) learn(ctx context.Context, d *process.Dump, src target.Source, stored []memmap.Range, runtimes []*runtimeOf, questions []question) error {
 	byOffset := slices.Clone(stored)
 	slices.SortStableFunc(byOffset, func(a, b memmap.Range) int { return cmp.Compare(a.Offset, b.Offset) })
 	f := &recordingFile{src, func(off int64, b []byte) {
@@ -209,7 +206,7 @@ func (j *job) learn(ctx context.Context, d *process.Dump, src target.Source, sto
 	if err != nil {
 		return err
 	}
-	if err := opened.Close(); err != nil || o.Exercise == nil {
+	if err := opened.Close(); err != nil {
 		return err
 	}
 	for i := range runtimes {
@@ -218,7 +215,7 @@ func (j *job) learn(ctx context.Context, d *process.Dump, src target.Source, sto
 			return err
 		}
 		runtimes[i].explore(ctx, again, strconv.Itoa(i))
-		o.Exercise(ctx, again, strconv.Itoa(i))
+		exercise(ctx, again, strconv.Itoa(i), questions)
 		if err := errors.Join(ctx.Err(), again.Close()); err != nil {
 			return err
 		}

@@ -29,7 +29,7 @@ import (
 // shrunk before.
 func Shrink(ctx context.Context, d *process.Dump, w io.Writer, o Options) (*answer.Shrunk, error) {
 	out := &answer.Shrunk{Kinds: []answer.ShrunkKind{}}
-	s, err := newShrinker(ctx, d, o, out)
+	s, err := newShrinker(ctx, d, out)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ type shrinker struct {
 }
 
 // newShrinker decides what is left out.
-func newShrinker(ctx context.Context, d *process.Dump, o Options, out *answer.Shrunk) (*shrinker, error) {
+func newShrinker(ctx context.Context, d *process.Dump, out *answer.Shrunk) (*shrinker, error) {
 	f := d.File()
 	if f.Content() == nil {
 		return nil, target.Unsupportedf("a target that is no dump's")
@@ -118,7 +118,7 @@ func newShrinker(ctx context.Context, d *process.Dump, o Options, out *answer.Sh
 	if err != nil {
 		return nil, err
 	}
-	return s, j.learn(ctx, d, s.src, mem.Ranges(), runtimes, o)
+	return s, j.learn(ctx, d, s.src, mem.Ranges(), runtimes, slices.Concat(structure, reasons))
 }
 
 // findRuntimes opens the runtimes, finds the objects with memory to omit, and collects the areas. If a heap
@@ -422,7 +422,7 @@ func isNative(e metadata.ElementType) bool {
 
 // isSpare reports whether structs of a type contain only data of the program.
 func (p *planner) isSpare(t *objects.Type) bool {
-	if name, err := t.ManagedName(); err == nil && slices.Contains(values, name) {
+	if name, err := t.ManagedName(); err == nil && slices.Contains(numeric, name) {
 		return true
 	}
 	framework := isFramework(t)

@@ -655,6 +655,8 @@ var exportedTypes = map[string]any{
 	"export.HeapProfileOptions":          (*sosgo_export.HeapProfileOptions)(nil),
 	"export.HeapSnapshotOptions":         (*sosgo_export.HeapSnapshotOptions)(nil),
 	"export.ProfileForm":                 (*sosgo_export.ProfileForm)(nil),
+	"export.ScrubOptions":                (*sosgo_export.ScrubOptions)(nil),
+	"export.ShrinkOptions":               (*sosgo_export.ShrinkOptions)(nil),
 	"export.StackProfileOptions":         (*sosgo_export.StackProfileOptions)(nil),
 	"export.TableForm":                   (*sosgo_export.TableForm)(nil),
 	"export.TableOptions":                (*sosgo_export.TableOptions)(nil),

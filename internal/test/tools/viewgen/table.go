@@ -83,7 +83,7 @@ var names = map[string]string{
 // inside are fields of options that sosgo's own packages set, by name or by type and name: progress and processors come
 // from the context, and readers from the process.
 var inside = map[string]bool{
-	"Scan": true, "Jobs": true, "Walk": true, "Walker": true, "Symbols": true, "Env": true, "Brief": true, "Carried": true,
+	"Scan": true, "Jobs": true, "Walk": true, "Walker": true, "Symbols": true, "Env": true, "Brief": true,
 	"app/tasks.StackOptions.Any": true, "app/tasks.StackOptions.Machines": true, "app/tasks.StackOptions.Roots": true,
 	"app/waste.Options.Kinds": true, "app/waste.Options.Live": true, "app/waste.Options.Locals": true, "app/waste.Options.Statics": true,
 	"app/web.ClientOptions.Clock": true, "app/web.ClientOptions.Unnamed": true,

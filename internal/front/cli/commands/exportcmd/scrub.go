@@ -11,7 +11,6 @@ import (
 	"github.com/sosgo/sosgo/internal/export/scrub"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
-	"github.com/sosgo/sosgo/internal/front/cli/commands/reading"
 	"github.com/sosgo/sosgo/internal/front/cli/text/exporttext"
 	"github.com/sosgo/sosgo/process"
 )
@@ -36,7 +35,7 @@ func scrubCommand() cli.Command {
 }
 
 func askScrub(c *cli.Context, o *scrubOptions) (*answer.Scrubbed, error) {
-	out, err := writeDump(c, o.Out, scrub.Options{Numbers: o.Numbers, Exercise: exercise(Exercised)}, scrub.Write)
+	out, err := writeDump(c, o.Out, scrub.Options{Numbers: o.Numbers}, scrub.Write)
 	if err != nil {
 		return nil, err
 	}
@@ -77,25 +76,4 @@ func verify(ctx context.Context, d *process.Dump, w io.Writer) error {
 		return err
 	}
 	return errors.Join(scrub.Verify(ctx, d, written), written.Close())
-}
-
-// Exercised lists the commands that determine which native memory stays readable. Objects stay in any case.
-var Exercised = []string{
-	"runtimes", "eeversion", "modules -v", "clrmodules -v", "clrthreads", "threads", "clrthreads -special", "eeheap", "gcheapstat", "gchandles -stat", "syncblk -all", "dumpdomain", "threadpool",
-	"clrstack -all", "clrstack -all -f", "dumpstackobjects -all", "dumpstack", "printexception", "dumpexceptions", "finalizequeue -stat", "crashinfo", "triage -noheap", "locks", "waits", "tasks",
-	"memory", "assemblies", "contexts", "timerinfo", "process", "initializers", "dumplog", "statics -all", "doctor", "analyzeoom", "requests", "dumpasync", "stacks",
-}
-
-// exercise returns a function that runs commands over a dump.
-func exercise(commands []string) func(ctx context.Context, d *process.Dump, runtime string) {
-	return func(ctx context.Context, d *process.Dump, runtime string) {
-		args := []string{"-d", "dump", "--runtime", runtime}
-		for _, line := range commands {
-			args = append(args, "-c", line)
-		}
-		cli.Main(ctx, args, strings.NewReader(""), io.Discard, io.Discard, cli.Env{
-			Commands: reading.Commands(), KeepOpen: true,
-			Open: func(context.Context, string, cli.OpenOptions) (cli.Dump, error) { return d, nil },
-		})
-	}
 }

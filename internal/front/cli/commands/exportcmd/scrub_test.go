@@ -28,7 +28,6 @@ import (
 	"github.com/sosgo/sosgo/internal/encoding/utf16text"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands"
-	"github.com/sosgo/sosgo/internal/front/cli/commands/exportcmd"
 	"github.com/sosgo/sosgo/internal/test/synth"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/target"
@@ -413,17 +412,6 @@ func TestScrubSecrets(t *testing.T) {
 		}
 	}
 	assert.Greater(t, found, 60, "they are in the dump")
-}
-
-// TestExercised checks that all exercised commands exist.
-func TestExercised(t *testing.T) {
-	args := []string{"-d", unpacked(t, "net10-crash-null-triage")}
-	for _, line := range slices.Concat(exportcmd.Exercised, exportcmd.Explaining) {
-		args = append(args, "-c", line)
-	}
-	_, errs, _ := run(t, args...)
-	require.NotEmpty(t, errs, "a dump without a heap lacks answers")
-	assert.NotContains(t, errs, "usage:")
 }
 
 // TestScrubMinidump checks that comments and thread names are replaced, and unknown streams removed.

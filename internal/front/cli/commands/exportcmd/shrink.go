@@ -1,8 +1,6 @@
 package exportcmd
 
 import (
-	"slices"
-
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/export/scrub"
 	"github.com/sosgo/sosgo/internal/front/cli"
@@ -30,18 +28,10 @@ func shrinkCommand() cli.Command {
 }
 
 func askShrink(c *cli.Context, o *shrinkOptions) (*answer.Shrunk, error) {
-	out, err := writeDump(c, o.Out, scrub.Options{Exercise: exercise(slices.Concat(Exercised, Explaining))}, scrub.Shrink)
+	out, err := writeDump(c, o.Out, scrub.Options{}, scrub.Shrink)
 	if err != nil {
 		return nil, err
 	}
 	out.File = o.Out
 	return out, nil
-}
-
-// Explaining lists further commands with reads that must stay possible in a shrunk dump, including texts and numbers
-// of objects.
-var Explaining = []string{
-	"triage", "leaks", "retained", "dominators", "dumpheap -stat", "dumprequests", "dumphttp", "httpclients", "sqlpools", "dbcontexts", "caches", "flows",
-	"grpc", "host", "objectpools", "redis", "services", "signalr", "sessions", "websockets", "asyncstacks",
-	"threadpoolqueue", "queues", "gchandles", "eeheap", "clrstack -all -a", "parallelstacks", "finalizequeue", "gc", "verifyheap",
 }
