@@ -8,6 +8,7 @@ import (
 	"github.com/sosgo/sosgo/internal/app/async"
 	"github.com/sosgo/sosgo/internal/app/doctor"
 	"github.com/sosgo/sosgo/internal/app/resolve"
+	"github.com/sosgo/sosgo/internal/app/signature"
 	"github.com/sosgo/sosgo/internal/app/stacks"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
@@ -47,3 +48,7 @@ const (
 	Merged  = async.Merged  // trees of calls
 	Counted = async.Counted // equal stacks once, with their number
 )
+
+// SignatureRules returns the default rules that make the crashes of one cause have one signature (docs/fleet.md).
+// SummaryOptions and TriageOptions take changed ones.
+func SignatureRules() string { return signature.DefaultRules }

@@ -1,6 +1,7 @@
 package ui_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -33,6 +34,21 @@ func ExampleHandler() {
 	mux.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/dumps/17/api/threads?count=1", nil))
 	fmt.Println(w.Code, w.Header().Get("Content-Type"))
 	// Output: 200 application/json
+}
+
+// Write the page of a dump as one file, without the secrets of its process.
+func ExampleReport() {
+	d, err := sosgo.Open(filepath.Join("..", "testdata", "dumps", "net10-zoo", "net10-zoo.dmp.zst"), sosgo.Options{Offline: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer d.Close()
+	var page strings.Builder
+	if err := ui.Report(context.Background(), &page, d, ui.ReportOptions{}); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(strings.HasPrefix(page.String(), "<!doctype html>"), strings.Contains(page.String(), "Debuggee.Zoo.Dog"))
+	// Output: true true
 }
 
 // TestHandler serves the page, its files and documents below a prefix, and changes nothing.

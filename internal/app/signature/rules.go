@@ -47,7 +47,7 @@ var defaultRules = sync.OnceValue(func() *Rules {
 // asterisk in it matches any text. Text after " #" is a comment. An error names the line.
 func ParseRules(text string) (*Rules, error) {
 	if len(text) > MaxRules {
-		return nil, target.Unsupportedf("the rules have %d bytes, and may have %d", len(text), MaxRules)
+		return nil, target.Argumentf("the rules have %d bytes, and may have %d", len(text), MaxRules)
 	}
 	r := &Rules{}
 	if text != DefaultRules {
@@ -57,7 +57,7 @@ func ParseRules(text string) (*Rules, error) {
 	n := 0
 	for line := range strings.Lines(text) {
 		if n++; n > maxRuleLines {
-			return nil, target.Unsupportedf("the rules have more than %d lines", maxRuleLines)
+			return nil, target.Argumentf("the rules have more than %d lines", maxRuleLines)
 		}
 		line, _, _ = strings.Cut(strings.TrimSpace(line), " #")
 		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
@@ -76,7 +76,7 @@ func ParseRules(text string) (*Rules, error) {
 func (r *Rules) add(line string) error {
 	kind, pattern, _ := strings.Cut(line, " ")
 	if pattern = strings.TrimSpace(pattern); strings.Trim(pattern, "*") == "" {
-		return target.Unsupportedf("the rule %q has no pattern", kind)
+		return target.Argumentf("the rule %q has no pattern", kind)
 	}
 	switch kind {
 	case "skip":
@@ -92,11 +92,11 @@ func (r *Rules) add(line string) error {
 	case "frames":
 		n, err := strconv.Atoi(pattern)
 		if err != nil || n < 1 || n > maxFrames || r.frames != 0 {
-			return target.Unsupportedf("frames is a number from 1 to %d, once", maxFrames)
+			return target.Argumentf("frames is a number from 1 to %d, once", maxFrames)
 		}
 		r.frames = n
 	default:
-		return target.Unsupportedf("there is no rule %q: skip, library, strip, sentinel, module and frames are rules", kind)
+		return target.Argumentf("there is no rule %q: skip, library, strip, sentinel, module and frames are rules", kind)
 	}
 	return nil
 }
