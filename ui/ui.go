@@ -41,8 +41,8 @@ type ReportOptions struct {
 }
 
 // Report writes the page of a dump, except what is made on request, as one HTML file of at most 5 MB. It has the top of
-// each list, and needs no server and no network. It has names, texts and values of the process, of which only known
-// secrets are masked.
+// each list, and needs no server and no network. It has names, texts and values of the process: only
+// known secrets are masked.
 func Report(ctx context.Context, w io.Writer, d *sosgo.Dump, o ReportOptions) error {
 	desk := deskOf(d, &o.Options)
 	desk.Redact = !o.Secrets
