@@ -99,13 +99,13 @@ type OldModule struct {
 
 // A MemoryRegion is a range of addresses with one set of properties.
 type MemoryRegion struct {
-	Start  target.Addr `json:"start" doc:"first address"`
-	Size   uint64      `json:"size" doc:"bytes"`
-	Stored uint64      `json:"stored" doc:"bytes that the dump holds, from the start"`
-	Access string      `json:"access" doc:"r, w, x, or - in place of each"`
-	Kind   string      `json:"kind,omitempty" doc:"image, mapped, private, stack, free; absent if it is unknown"`
-	Path   string      `json:"path,omitempty" doc:"of the mapped file"`
-	Offset uint64      `json:"offset,omitempty" doc:"of the start in that file, in bytes; absent where the dump or its reader has none"`
+	Start  target.Addr       `json:"start" doc:"first address"`
+	Size   uint64            `json:"size" doc:"bytes"`
+	Stored uint64            `json:"stored" doc:"bytes that the dump holds, from the start"`
+	Access string            `json:"access" doc:"r, w, x, or - in place of each"`
+	Kind   target.RegionKind `json:"kind,omitempty" doc:"image, mapped, private, stack, free; absent if it is unknown"`
+	Path   string            `json:"path,omitempty" doc:"of the mapped file"`
+	Offset uint64            `json:"offset,omitempty" doc:"of the start in that file, in bytes; absent where the dump or its reader has none"`
 }
 
 // A RuntimeDiagnosis describes how a runtime is read.

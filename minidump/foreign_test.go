@@ -79,7 +79,7 @@ func TestBreakpadOfLinux(t *testing.T) {
 
 	var kinds []string
 	for r := range f.Regions() {
-		kinds = append(kinds, r.Kind+" "+r.Prot.String()+" "+r.Path)
+		kinds = append(kinds, string(r.Kind)+" "+r.Prot.String()+" "+r.Path)
 	}
 	assert.Equal(t, []string{"image r-x /opt/app/app", "image rw- /opt/app/app", "image r-- /lib/libc.so.6", "stack rw- ", "stack rw- "}, kinds)
 	_, ok := f.Exception()

@@ -258,14 +258,14 @@ func parseMapping(line string) (m mapping, ok bool) {
 
 // region returns the mapping as a region.
 func (m *mapping) region() target.Region {
-	r := target.Region{Start: m.Start, Size: uint64(m.End - m.Start), Prot: m.prot, Kind: "private", Path: m.path}
+	r := target.Region{Start: m.Start, Size: uint64(m.End - m.Start), Prot: m.prot, Kind: target.RegionPrivate, Path: m.path}
 	switch {
 	case strings.HasPrefix(m.path, "[stack"):
 		r.Kind, r.Path = "stack", ""
 	case strings.HasPrefix(m.path, "["):
 		r.Path = ""
 	case m.path != "":
-		r.Kind = "mapped"
+		r.Kind = target.RegionMapped
 	}
 	return r
 }

@@ -39,18 +39,18 @@ type MemoryInfo struct {
 
 func (i *MemoryInfo) end() target.Addr { return i.Start + target.Addr(i.Size) }
 
-func (i *MemoryInfo) kind() string {
+func (i *MemoryInfo) kind() target.RegionKind {
 	switch {
 	case i.State == memFree:
-		return "free"
+		return target.RegionFree
 	case i.Type == memPrivate:
-		return "private"
+		return target.RegionPrivate
 	case i.Type == memMapped:
-		return "mapped"
+		return target.RegionMapped
 	case i.Type == memImage:
-		return "image"
+		return target.RegionImage
 	}
-	return ""
+	return target.RegionUnknown
 }
 
 // protection converts PAGE_xxx. Copy-on-write counts as writable.
@@ -229,7 +229,7 @@ func (w *regionWalk) drop(limit target.Addr) {
 
 // yieldRegion yields r with the path of its module.
 func (w *regionWalk) yieldRegion(r target.Region) bool {
-	if r.Kind == "" || r.Kind == "image" || r.Kind == "mapped" && r.Path != "" {
+	if r.Kind == target.RegionUnknown || r.Kind == target.RegionImage || r.Kind == target.RegionMapped && r.Path != "" {
 		if m := w.module(r.Start); m != nil {
 			r.Kind, r.Path = "image", m.Path
 		}

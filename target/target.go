@@ -312,13 +312,26 @@ func (p Protection) String() string {
 	return string(b[:])
 }
 
+// A RegionKind is what a region was mapped for.
+type RegionKind string
+
+// The kinds of regions.
+const (
+	RegionUnknown RegionKind = "" // not recorded; of a region that createdump made up, too
+	RegionImage   RegionKind = "image"
+	RegionMapped  RegionKind = "mapped" // a file that is no image
+	RegionPrivate RegionKind = "private"
+	RegionStack   RegionKind = "stack"
+	RegionFree    RegionKind = "free" // nothing is mapped
+)
+
 // A Region is a range of the address space with one set of properties.
 type Region struct {
 	Start  Addr
 	Size   uint64
 	Stored uint64 // bytes from Start that the dump holds
 	Prot   Protection
-	Kind   string // "image", "mapped", "private", "stack", "free"; empty if unknown
+	Kind   RegionKind
 	Path   string // of the mapped file
 	Offset uint64 // of Start in that file, in bytes; 0 if not recorded
 }

@@ -119,7 +119,7 @@ func (b *builder) claim(r target.Range, kind answer.MemoryKind, detail string, r
 // only stored memory have no such entries.
 func (b *builder) readRegions() {
 	for r := range b.p.Target().Regions() {
-		if r.Kind == "free" || r.Size == 0 {
+		if r.Kind == target.RegionFree || r.Size == 0 {
 			continue
 		}
 		b.complete = b.complete || noAccess(&r)
@@ -330,23 +330,27 @@ func (b *builder) cut(claims []claim) []piece {
 
 // noAccess reports whether a mapping is inaccessible. File mappings are excluded: dumps without recorded access show
 // them so.
-func noAccess(r *target.Region) bool { return r.Prot == 0 && r.Kind != "" && r.Path == "" }
+func noAccess(r *target.Region) bool {
+	return r.Prot == 0 && r.Kind != target.RegionUnknown && r.Path == ""
+}
 
 // idle reports whether a mapping may be reserved and unused memory. gcore records all memory as readable.
-func idle(r *target.Region) bool { return r.Prot&^target.ProtRead == 0 && r.Kind != "" && r.Path == "" }
+func idle(r *target.Region) bool {
+	return r.Prot&^target.ProtRead == 0 && r.Kind != target.RegionUnknown && r.Path == ""
+}
 
 // kindOf returns the kind of a mapping from the list of mappings alone.
 func kindOf(r *target.Region) answer.MemoryKind {
 	switch {
 	case strings.HasPrefix(r.Path, "/memfd:doublemapper"):
 		return answer.MemoryExecutable
-	case r.Kind == "image":
+	case r.Kind == target.RegionImage:
 		return answer.MemoryImage
 	case r.Path == "[vdso]" || r.Path == "[vvar]" || r.Path == "[vsyscall]":
 		return answer.MemorySystem
 	case r.Path != "" && r.Path[0] != '[':
 		return answer.MemoryFile
-	case r.Kind == "stack" || strings.HasPrefix(r.Path, "[stack"):
+	case r.Kind == target.RegionStack || strings.HasPrefix(r.Path, "[stack"):
 		return answer.MemoryStack
 	case noAccess(r):
 		return answer.MemoryReserved

@@ -201,7 +201,7 @@ func TestSums(t *testing.T) {
 		m := describe(t, d.Dump)
 		var size, stored uint64
 		for r := range d.Target().Regions() {
-			if r.Kind != "free" {
+			if r.Kind != target.RegionFree {
 				size, stored = size+r.Size, stored+r.Stored
 			}
 		}

@@ -291,7 +291,7 @@ func (r *resolver) memory(ctx context.Context) {
 		}
 		r.Start, r.Size, r.Name = region.Start, region.Size, answer.Text{S: region.Path}
 		r.Kind = answer.AddressMapped
-		if region.Kind == "free" {
+		if region.Kind == target.RegionFree {
 			r.Kind = answer.AddressUnmapped
 			return
 		}

@@ -77,14 +77,6 @@ func ReadAt(src target.Source, off, n uint64) ([]byte, error) {
 	return b, nil
 }
 
-// The kinds of regions of a core. A region that createdump made up has no kind.
-const (
-	KindImage   = "image"
-	KindMapped  = "mapped"
-	KindPrivate = "private"
-	KindStack   = "stack"
-)
-
 // stackPage is the alignment of the lower end of a stack, in bytes.
 const stackPage = 4096
 
@@ -101,14 +93,14 @@ func (c *Core) FindStacks() {
 		}
 		if r := c.regionAt(sp); r >= 0 {
 			t.Stack = target.Range{Start: max(c.Regions[r].Start, sp&^(stackPage-1)), End: ends[r]}
-			if c.Regions[r].Kind == KindPrivate {
-				c.Regions[r].Kind = KindStack
+			if c.Regions[r].Kind == target.RegionPrivate {
+				c.Regions[r].Kind = target.RegionStack
 			}
 		}
 	}
 	for i := 1; i < len(c.Regions); i++ {
-		if c.Regions[i-1].Kind == KindStack && c.sameMapping(i-1, i) {
-			c.Regions[i].Kind = KindStack
+		if c.Regions[i-1].Kind == target.RegionStack && c.sameMapping(i-1, i) {
+			c.Regions[i].Kind = target.RegionStack
 		}
 	}
 }
@@ -141,7 +133,7 @@ func (c *Core) regionAt(a target.Addr) int {
 // sameMapping reports whether region j, the one after i, continues i.
 func (c *Core) sameMapping(i, j int) bool {
 	x, y := &c.Regions[i], &c.Regions[j]
-	return x.Start+target.Addr(x.Size) == y.Start && x.Prot == y.Prot && x.Path == "" && y.Path == "" && y.Kind != ""
+	return x.Start+target.Addr(x.Size) == y.Start && x.Prot == y.Prot && x.Path == "" && y.Path == "" && y.Kind != target.RegionUnknown
 }
 
 // claims returns the memory that the process had, stored or not. A core of the kernel lists all
@@ -151,7 +143,7 @@ func (c *Core) claims() *target.Claims {
 	listed := make([]target.Range, 0, len(c.Regions)+len(c.Modules))
 	for i := range c.Regions {
 		r := &c.Regions[i]
-		if r.Kind != "" && (r.Prot != 0 || r.Path != "" || r.Stored > 0) {
+		if r.Kind != target.RegionUnknown && (r.Prot != 0 || r.Path != "" || r.Stored > 0) {
 			listed = append(listed, target.Range{Start: r.Start, End: r.Start + target.Addr(r.Size)})
 		}
 	}

@@ -51,11 +51,11 @@ func TestFindStacks(t *testing.T) {
 	c := corefile.Core{
 		Platform: target.Platform{OS: target.OSLinux, Arch: target.ArchAMD64},
 		Regions: []target.Region{
-			{Start: 0x1000, Size: 0x1000, Prot: target.ProtRead, Kind: corefile.KindPrivate},
-			{Start: 0x2000, Size: 0x2000, Prot: rw, Kind: corefile.KindPrivate},
-			{Start: 0x4000, Size: 0x1000, Prot: rw, Kind: corefile.KindPrivate},
+			{Start: 0x1000, Size: 0x1000, Prot: target.ProtRead, Kind: target.RegionPrivate},
+			{Start: 0x2000, Size: 0x2000, Prot: rw, Kind: target.RegionPrivate},
+			{Start: 0x4000, Size: 0x1000, Prot: rw, Kind: target.RegionPrivate},
 			{Start: 0x5000, Size: 0x1000, Prot: rw}, // made up
-			{Start: 0x6000, Size: 0x1000, Prot: rw, Kind: corefile.KindMapped, Path: "file"},
+			{Start: 0x6000, Size: 0x1000, Prot: rw, Kind: target.RegionMapped, Path: "file"},
 		},
 	}
 	for _, sp := range []uint64{0x3008, 0x7000, 0x6800} {
@@ -71,11 +71,11 @@ func TestFindStacks(t *testing.T) {
 		stacks = append(stacks, th.Stack)
 	}
 	assert.Equal(t, []target.Range{{Start: 0x3000, End: 0x5000}, {}, {Start: 0x6000, End: 0x7000}, {}}, stacks)
-	var kinds []string
+	var kinds []target.RegionKind
 	for r := range f.Regions() {
 		kinds = append(kinds, r.Kind)
 	}
-	assert.Equal(t, []string{"private", "stack", "stack", "", "mapped"}, kinds)
+	assert.Equal(t, []target.RegionKind{"private", "stack", "stack", "", "mapped"}, kinds)
 }
 
 // TestWarnings limits the warnings of one core; the last one names its format.

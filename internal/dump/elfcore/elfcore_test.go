@@ -175,11 +175,11 @@ func TestStackOfPieces(t *testing.T) {
 		},
 	})
 	assert.Equal(t, target.Range{Start: 0x101000, End: 0x104000}, f.Threads()[0].Stack)
-	var kinds []string
+	var kinds []target.RegionKind
 	for r := range f.Regions() {
 		kinds = append(kinds, r.Kind)
 	}
-	assert.Equal(t, []string{"private", "stack", "stack", "stack", "private"}, kinds)
+	assert.Equal(t, []target.RegionKind{"private", "stack", "stack", "stack", "private"}, kinds)
 }
 
 func TestManySegments(t *testing.T) {

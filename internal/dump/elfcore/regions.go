@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/sosgo/sosgo/internal/base/corefile"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -26,7 +25,7 @@ func (b *builder) buildRegions() {
 				b.fileRegion(files[0], at, files[0].End, images)
 				at, files = max(at, files[0].End), files[1:]
 			}
-			r := target.Region{Start: start, Prot: s.prot(), Kind: corefile.KindPrivate}
+			r := target.Region{Start: start, Prot: s.prot(), Kind: target.RegionPrivate}
 			stop := end
 			switch {
 			case len(files) == 0 || files[0].Start >= end:
@@ -59,11 +58,11 @@ func (b *builder) fileRegion(m fileMapping, from, to target.Addr, images map[tar
 	}
 }
 
-func kindOfFile(image bool) string {
+func kindOfFile(image bool) target.RegionKind {
 	if image {
-		return corefile.KindImage
+		return target.RegionImage
 	}
-	return corefile.KindMapped
+	return target.RegionMapped
 }
 
 // sortedLoads returns the segments that describe memory, by address. It drops segments that wrap

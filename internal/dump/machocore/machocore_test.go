@@ -253,11 +253,11 @@ func TestMemory(t *testing.T) {
 		_, err := f.ReadMemory(make([]byte, 8), a)
 		assert.ErrorIs(t, err, want, "%x", uint64(a))
 	}
-	var kinds []string
+	var kinds []target.RegionKind
 	for r := range f.Regions() {
 		kinds = append(kinds, r.Kind)
 	}
-	assert.Equal(t, []string{"image", "image", "image", "image", "image", "stack", "stack", "stack", "", ""}, kinds)
+	assert.Equal(t, []target.RegionKind{"image", "image", "image", "image", "image", "stack", "stack", "stack", "", ""}, kinds)
 	assert.Equal(t, "rw-", slices.Collect(f.Regions())[1].Prot.String())
 }
 

@@ -1,7 +1,6 @@
 package machocore
 
 import (
-	"github.com/sosgo/sosgo/internal/base/corefile"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -15,13 +14,13 @@ func (b *builder) buildRegions() {
 		if start >= end {
 			continue
 		}
-		r := target.Region{Start: start, Size: uint64(end - start), Prot: s.Prot, Kind: corefile.KindPrivate}
+		r := target.Region{Start: start, Size: uint64(end - start), Prot: s.Prot, Kind: target.RegionPrivate}
 		r.Stored = b.Stored(start, r.Size)
 		switch m := target.ModuleAt(b.Modules, start); {
 		case isMadeUp(s.Addr):
 			r.Kind = ""
 		case m != nil:
-			r.Kind, r.Path = corefile.KindImage, m.Path
+			r.Kind, r.Path = target.RegionImage, m.Path
 		}
 		b.Regions = append(b.Regions, r)
 		at = end

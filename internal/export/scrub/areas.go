@@ -31,18 +31,18 @@ func regionAreas(t target.Target) (out areas, mapped []target.Range) {
 	}
 	for r := range t.Regions() {
 		a := area{Range: target.Range{Start: r.Start, End: r.Start + target.Addr(r.Size)}}
-		if a.Start >= a.End || r.Kind == "free" {
+		if a.Start >= a.End || r.Kind == target.RegionFree {
 			continue
 		}
 		mapped = append(mapped, a.Range)
 		switch {
-		case r.Kind == "" && isDescription(t, r.Start):
+		case r.Kind == target.RegionUnknown && isDescription(t, r.Start):
 			a.kind = areaKeep
-		case r.Kind == "stack":
+		case r.Kind == target.RegionStack:
 			a.kind = areaStack
 		case r.Prot&target.ProtWrite != 0:
 			a.kind = areaWords
-		case r.Kind == "image" || isImageFile(r.Path):
+		case r.Kind == target.RegionImage || isImageFile(r.Path):
 			a.kind = areaKeep
 		default:
 			continue

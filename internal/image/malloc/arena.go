@@ -113,8 +113,8 @@ func (f *finder) readRegions() {
 	for r := range f.t.Regions() {
 		of := target.Range{Start: r.Start, End: r.Start + target.Addr(r.Size)}
 		switch {
-		case r.Prot&target.ProtWrite == 0 && r.Kind != "":
-		case r.Path == "" && r.Kind != "image" && r.Kind != "free":
+		case r.Prot&target.ProtWrite == 0 && r.Kind != target.RegionUnknown:
+		case r.Path == "" && r.Kind != target.RegionImage && r.Kind != target.RegionFree:
 			if n := len(f.private); n > 0 && f.private[n-1].End == of.Start {
 				f.private[n-1].End = of.End
 			} else {

@@ -144,7 +144,7 @@ func (c *darwin) add(s synth.MachOSegment) {
 // memory adds a segment for each region that is partly in the core.
 func (c *darwin) memory() {
 	for r := range c.from.Regions() {
-		if r.Kind == "" || r.Stored == 0 && r.Prot == 0 {
+		if r.Kind == target.RegionUnknown || r.Stored == 0 && r.Prot == 0 {
 			continue // createdump's page, or a mapping without memory
 		}
 		data, err := target.Bytes(c.from, r.Start, int(r.Stored))

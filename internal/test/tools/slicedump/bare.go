@@ -34,7 +34,7 @@ func (j *job) runBare(ctx context.Context) ([]byte, error) {
 	proof := newRecorder(pageSize)
 	kept := map[string]uint64{}
 	for r := range d.Target().Regions() {
-		if r.Kind == "image" && !strings.HasPrefix(r.Path, "/memfd:") && kept[r.Path] < mostOfImage {
+		if r.Kind == target.RegionImage && !strings.HasPrefix(r.Path, "/memfd:") && kept[r.Path] < mostOfImage {
 			n := min(r.Stored, mostOfImage-kept[r.Path])
 			kept[r.Path] += n
 			proof.note(uint64(r.Start), n)

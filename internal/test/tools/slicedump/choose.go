@@ -51,7 +51,7 @@ func (j *job) choose(d *sosgo.Dump, box container, offsets, addrs *reads) []piec
 func ownMemory(d *sosgo.Dump) func(a uint64) bool {
 	var regions []target.Region
 	for r := range d.Target().Regions() {
-		file := r.Kind == "image" || r.Path != "" && !strings.HasPrefix(r.Path, "/memfd:")
+		file := r.Kind == target.RegionImage || r.Path != "" && !strings.HasPrefix(r.Path, "/memfd:")
 		if file && !isVariables(d, r) {
 			regions = append(regions, r)
 		}

@@ -35,7 +35,7 @@ func dumpContents(p *report.Page, c *answer.DumpContents) {
 	}
 	if heading(len(c.Regions), "Regions of memory") {
 		for _, r := range c.Regions {
-			p.Printf("  %016x %10s %10s stored  %s  %-7s %s\n", uint64(r.Start), report.Size(r.Size), report.Size(r.Stored), r.Access, report.Escape(r.Kind), report.Escape(r.Path))
+			p.Printf("  %016x %10s %10s stored  %s  %-7s %s\n", uint64(r.Start), report.Size(r.Size), report.Size(r.Stored), r.Access, report.Escape(string(r.Kind)), report.Escape(r.Path))
 		}
 	}
 }
