@@ -50,13 +50,13 @@ func TestHeapGraph(t *testing.T) {
 	for to := range edges {
 		assert.Contains(t, nodes, to)
 	}
-	kinds := map[string]int{}
+	kinds := map[answer.RootKind]int{}
 	for _, r := range g.Roots {
 		kinds[r.Kind]++
 		assert.Contains(t, nodes, r.Object)
 	}
-	assert.NotZero(t, kinds[graph.RootHandle.String()])
-	assert.NotZero(t, kinds[graph.RootStack.String()])
+	assert.NotZero(t, kinds[answer.RootHandle])
+	assert.NotZero(t, kinds[answer.RootStack])
 
 	again, err := memory.HeapGraph(t.Context(), v.Process, heap.ScanOptions{})
 	require.NoError(t, err)

@@ -67,17 +67,25 @@ type Handlers struct {
 
 // A HandlerClause is one exception handler with the code that it protects.
 type HandlerClause struct {
-	Kind      string   `json:"kind" doc:"TYPED, FILTER, FINALLY or FAULT"`
-	Catches   Text     `json:"catches,omitzero" doc:"type that a TYPED clause catches"`
-	Try       CodeSpan `json:"try" doc:"code that is covered"`
-	Handler   CodeSpan `json:"handler" doc:"code of the handler"`
-	Filter    *uint32  `json:"filter,omitempty" doc:"offset of the filter"`
-	Duplicate bool     `json:"duplicate,omitempty" doc:"repeats another clause for code that the compiler moved"`
-	Cloned    bool     `json:"clonedFinally,omitempty" doc:"marks the copy of a finally for the way without an exception"`
+	Kind      HandlerKind `json:"kind" doc:"TYPED, FILTER, FINALLY or FAULT"`
+	Catches   Text        `json:"catches,omitzero" doc:"type that a TYPED clause catches"`
+	Try       CodeSpan    `json:"try" doc:"code that is covered"`
+	Handler   CodeSpan    `json:"handler" doc:"code of the handler"`
+	Filter    *uint32     `json:"filter,omitempty" doc:"offset of the filter"`
+	Duplicate bool        `json:"duplicate,omitempty" doc:"repeats another clause for code that the compiler moved"`
+	Cloned    bool        `json:"clonedFinally,omitempty" doc:"marks the copy of a finally for the way without an exception"`
 }
 
-// HandlerTyped is the Kind of a clause that catches a type.
-const HandlerTyped = "TYPED"
+// A HandlerKind is the kind of a HandlerClause.
+type HandlerKind string
+
+// The kinds of a HandlerClause.
+const (
+	HandlerTyped   HandlerKind = "TYPED" // catches a type
+	HandlerFilter  HandlerKind = "FILTER"
+	HandlerFinally HandlerKind = "FINALLY"
+	HandlerFault   HandlerKind = "FAULT"
+)
 
 // A GCInfo lists the registers and stack slots of a method that hold references, by code offset.
 type GCInfo struct {
@@ -166,18 +174,23 @@ type ILInstruction struct {
 
 // An ILClause is an exception handler in IL.
 type ILClause struct {
-	Kind    string    `json:"kind" doc:"\"catch\", \"filter\", \"finally\" or \"fault\""`
-	Try     [2]uint32 `json:"try" doc:"offset and length of what is protected"`
-	Handler [2]uint32 `json:"handler" doc:"offset and length of the handler"`
-	Type    Text      `json:"type,omitzero" doc:"of the exceptions that a catch takes"`
-	Token   Hex       `json:"token,omitempty" doc:"of that type"`
-	Filter  uint32    `json:"filter,omitempty" doc:"offset of the filter"`
+	Kind    ILClauseKind `json:"kind" doc:"\"catch\", \"filter\", \"finally\" or \"fault\""`
+	Try     [2]uint32    `json:"try" doc:"offset and length of what is protected"`
+	Handler [2]uint32    `json:"handler" doc:"offset and length of the handler"`
+	Type    Text         `json:"type,omitzero" doc:"of the exceptions that a catch takes"`
+	Token   Hex          `json:"token,omitempty" doc:"of that type"`
+	Filter  uint32       `json:"filter,omitempty" doc:"offset of the filter"`
 }
 
-// The kinds of ILClause with a name of their own in listings.
+// An ILClauseKind is the kind of an ILClause.
+type ILClauseKind string
+
+// The kinds of an ILClause.
 const (
-	ILFinally = "finally"
-	ILFault   = "fault"
+	ILCatch   ILClauseKind = "catch"
+	ILFilter  ILClauseKind = "filter"
+	ILFinally ILClauseKind = "finally"
+	ILFault   ILClauseKind = "fault"
 )
 
 // An ILOperandKind is the kind of an instruction's operand.
@@ -336,11 +349,14 @@ type Tiers struct {
 	VersionsMissing Reason `json:"versionsMissing,omitzero" doc:"why versions lacks some, or all" text:"requests of ReJIT"`
 }
 
+// A ReJITState is how far the substitution of an ILVersion has come.
+type ReJITState string
+
 // The states of an ILVersion.
 const (
-	ReJITRequested = "requested"
-	ReJITAsking    = "the profiler is asked for the IL"
-	ReJITReady     = "has its IL"
+	ReJITRequested ReJITState = "requested"
+	ReJITAsking    ReJITState = "the profiler is asked for the IL"
+	ReJITReady     ReJITState = "has its IL"
 )
 
 // An ILVersion is IL that a profiler substitutes for a method's own (ReJIT).
@@ -350,7 +366,7 @@ type ILVersion struct {
 	Token    uint32      `json:"token" doc:"token of the method in its module" text:"-"`
 	Name     Text        `json:"name,omitzero" doc:"the method" text:"-"`
 	ReJIT    uint64      `json:"rejit" doc:"ReJIT ID of the IL" text:"ReJIT;plain"`
-	State    string      `json:"state" doc:"\"requested\", \"the profiler is asked for the IL\" or \"has its IL\"" text:"%"`
+	State    ReJITState  `json:"state" doc:"\"requested\", \"the profiler is asked for the IL\" or \"has its IL\"" text:"%"`
 	Active   bool        `json:"active" doc:"calls are to run it" text:"active|not active"`
 	Reverted bool        `json:"reverted" doc:"calls are to run the original IL: the profiler took all its versions back" text:"reverted: calls run the original IL"`
 }

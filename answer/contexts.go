@@ -26,7 +26,7 @@ type AssemblyContext struct {
 	Assemblies  []ContextAssembly `json:"assemblies" doc:"its assemblies in the order of loading"`
 	Allocator   target.Addr       `json:"loaderAllocator,omitempty" doc:"the runtime's LoaderAllocator of a collectible context"`
 	Keeper      target.Addr       `json:"loaderAllocatorObject,omitempty" doc:"the managed LoaderAllocator, which keeps the assemblies loaded while it is alive"`
-	Verdict     string            `json:"verdict,omitempty" doc:"of one that is unloading: \"held\", \"garbage\" if nothing keeps it, so that a collection can unload it, or \"unknown\""`
+	Verdict     Reachability      `json:"verdict,omitempty" doc:"of one that is unloading: \"held\", \"garbage\" if nothing keeps it, so that a collection can unload it, or \"unknown\""`
 	Conclusion  *Verdict          `json:"conclusion,omitempty" doc:"of one that is unloading without blockers: what that means"`
 	Blockers    []UnloadBlocker   `json:"blockers,omitempty" doc:"what keeps one that is unloading"`
 	More        bool              `json:"moreBlockers,omitempty" doc:"there may be more than are listed"`
@@ -39,18 +39,21 @@ type ContextAssembly struct {
 	Collectible Maybe[bool] `json:"collectible,omitzero" doc:"it can be unloaded: with its context, or by itself if it was emitted so (AssemblyBuilderAccess.RunAndCollect)"`
 }
 
+// A BlockerKind is what an UnloadBlocker keeps a context alive by.
+type BlockerKind string
+
 // The kinds of an UnloadBlocker.
 const (
-	BlockedByStatic = "static"
-	BlockedByHandle = "handle"
-	BlockedByStack  = "stack"
-	BlockedByCode   = "code"
-	BlockedByOther  = "other"
+	BlockedByStatic BlockerKind = "static"
+	BlockedByHandle BlockerKind = "handle"
+	BlockedByStack  BlockerKind = "stack"
+	BlockedByCode   BlockerKind = "code"
+	BlockedByOther  BlockerKind = "other"
 )
 
 // An UnloadBlocker is a reason why a context cannot be unloaded.
 type UnloadBlocker struct {
-	Kind string `json:"kind" doc:"\"static\", \"handle\", \"stack\", \"code\" for a thread that runs code of the context, or \"other\""`
+	Kind BlockerKind `json:"kind" doc:"\"static\", \"handle\", \"stack\", \"code\" for a thread that runs code of the context, or \"other\""`
 	Statement
 	Strength Strength  `json:"strength" doc:"how sure it is: \"proved\", or \"possible\" for a word that only looks like a reference"`
 	Times    int       `json:"times" doc:"in how many places the same frame keeps the same object; else 1"`

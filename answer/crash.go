@@ -119,22 +119,25 @@ type CodePlace struct {
 	Offset Hex    `json:"offset" doc:"of the instruction from the module's base"`
 }
 
+// A CarriedState is what the runtime does with a CarriedException.
+type CarriedState string
+
 // The states of a CarriedException.
 const (
-	CarriedUnhandled = "unhandled" // the runtime found no handler
-	CarriedHandling  = "handling"  // it is being handled, or a handler is looked for
-	CarriedLast      = "last"      // the thread threw it last; it is not being handled any more
-	CarriedFatal     = "fatal"     // the runtime's own, never thrown: it set it for a fatal error
-	CarriedReported  = "reported"  // a crash report names it: the thread handles it, or threw it last
+	CarriedUnhandled CarriedState = "unhandled" // the runtime found no handler
+	CarriedHandling  CarriedState = "handling"  // it is being handled, or a handler is looked for
+	CarriedLast      CarriedState = "last"      // the thread threw it last; it is not being handled any more
+	CarriedFatal     CarriedState = "fatal"     // the runtime's own, never thrown: it set it for a fatal error
+	CarriedReported  CarriedState = "reported"  // a crash report names it: the thread handles it, or threw it last
 )
 
 // A CarriedException is the exception of a thread.
 type CarriedException struct {
-	Thread    Thread      `json:"thread" doc:"the thread"`
-	State     string      `json:"state" doc:"unhandled (the runtime found no handler), handling (it is being handled), last (thrown last, and handled no more), fatal (set by the runtime for a fatal error), reported (by a crash report: handled, or thrown last)"`
-	Exception target.Addr `json:"exception,omitempty" doc:"the exception object; absent if a crash report has no address"`
-	Type      Text        `json:"type" doc:"its type"`
-	Message   *Text       `json:"message,omitempty" doc:"its message"`
+	Thread    Thread       `json:"thread" doc:"the thread"`
+	State     CarriedState `json:"state" doc:"unhandled (the runtime found no handler), handling (it is being handled), last (thrown last, and handled no more), fatal (set by the runtime for a fatal error), reported (by a crash report: handled, or thrown last)"`
+	Exception target.Addr  `json:"exception,omitempty" doc:"the exception object; absent if a crash report has no address"`
+	Type      Text         `json:"type" doc:"its type"`
+	Message   *Text        `json:"message,omitempty" doc:"its message"`
 }
 
 // A CrashFrame is a frame of the stack of a thread that died.

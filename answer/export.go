@@ -73,29 +73,32 @@ type FindingSummary struct {
 
 // A SuspectSummary is a Suspect in short.
 type SuspectSummary struct {
-	Kind     string  `json:"kind" doc:"as leaks has it"`
-	Verdict  string  `json:"verdict" doc:"\"suspect\" or \"notable\""`
-	Type     string  `json:"type,omitempty" doc:"type of what holds the memory"`
-	Members  string  `json:"members,omitempty" doc:"type of the numerous objects"`
-	Root     string  `json:"root,omitempty" doc:"what keeps it alive"`
-	Retained uint64  `json:"retained" doc:"bytes that would be free without it"`
-	Share    float64 `json:"share" doc:"that in percent of all that lives"`
+	Kind     SuspectKind    `json:"kind" doc:"as leaks has it"`
+	Verdict  SuspectVerdict `json:"verdict" doc:"\"suspect\" or \"notable\""`
+	Type     string         `json:"type,omitempty" doc:"type of what holds the memory"`
+	Members  string         `json:"members,omitempty" doc:"type of the numerous objects"`
+	Root     string         `json:"root,omitempty" doc:"what keeps it alive"`
+	Retained uint64         `json:"retained" doc:"bytes that would be free without it"`
+	Share    float64        `json:"share" doc:"that in percent of all that lives"`
 	Identity
 }
 
-// The values of Identity.SignatureStrength.
+// A SignatureStrength is how reliably a signature identifies its subject in other dumps.
+type SignatureStrength string
+
+// The strengths of signatures.
 const (
-	SignatureStrong = "strong" // all that it is made of was read, and does not depend on versions; overloads and lambdas of one method share it
-	SignatureWeak   = "weak"   // something that it is made of could not be read or depends on versions: the same thing may have another one
+	SignatureStrong SignatureStrength = "strong" // all that it is made of was read, and does not depend on versions; overloads and lambdas of one method share it
+	SignatureWeak   SignatureStrength = "weak"   // something that it is made of could not be read or depends on versions: the same thing may have another one
 )
 
 // An Identity identifies a crash, a holder of memory or another finding across dumps.
 type Identity struct {
-	Signature         string   `json:"signature,omitempty" doc:"equal for the same crash or finding in other dumps of the program; absent for what has none"`
-	SignatureStrength string   `json:"signatureStrength,omitempty" doc:"strong, or weak if the same crash or finding may have another signature elsewhere: something that it is made of could not be read, or changes with versions"`
-	SignatureVersion  int      `json:"signatureVersion,omitempty" doc:"version of the algorithm of the signature; those of different versions are not comparable"`
-	SignatureParts    []string `json:"signatureParts,omitempty" doc:"what the signature is made of: for a crash the exception or signal, then frames, the innermost first"`
-	SignatureRules    string   `json:"signatureRules,omitempty" doc:"hash of the rules that the signature is made by; absent for the default; those of different rules are not comparable"`
+	Signature         string            `json:"signature,omitempty" doc:"equal for the same crash or finding in other dumps of the program; absent for what has none"`
+	SignatureStrength SignatureStrength `json:"signatureStrength,omitempty" doc:"strong, or weak if the same crash or finding may have another signature elsewhere: something that it is made of could not be read, or changes with versions"`
+	SignatureVersion  int               `json:"signatureVersion,omitempty" doc:"version of the algorithm of the signature; those of different versions are not comparable"`
+	SignatureParts    []string          `json:"signatureParts,omitempty" doc:"what the signature is made of: for a crash the exception or signal, then frames, the innermost first"`
+	SignatureRules    string            `json:"signatureRules,omitempty" doc:"hash of the rules that the signature is made by; absent for the default; those of different rules are not comparable"`
 }
 
 // WebPage is the page that was served for a dump.

@@ -135,9 +135,3 @@ func (a *GC) Saw(n uint64) {
 		a.AtLeast = Known(n)
 	}
 }
-
-// The values of GCSetting.Source.
-const (
-	SettingOfEnvironment   = "environment"
-	SettingOfRuntimeConfig = "runtimeconfig"
-)

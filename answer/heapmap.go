@@ -94,7 +94,7 @@ type HeapGraph struct {
 
 // A HeapRoot keeps an object alive.
 type HeapRoot struct {
-	Kind   string // "handle", "finalizer" or "stack"
+	Kind   RootKind
 	Object target.Addr
 }
 

@@ -34,32 +34,38 @@ type LeakThresholds struct {
 	Majority float64 `json:"majority" doc:"percent of these that what is called their holder refers to"`
 }
 
+// A SuspectKind is the pattern that a Suspect fits.
+type SuspectKind string
+
 // The kinds of suspects.
 const (
-	SuspectAccumulation = "accumulation"     // many objects of one type, owned by one object
-	SuspectObject       = "object"           // one object that retains much, not through many objects of one type
-	SuspectGroup        = "group"            // many objects of one type without a single owner
-	SuspectEvent        = "event"            // a delegate with many handlers
-	SuspectTimers       = "timers"           // many timers with the same callback
-	SuspectCancellation = "cancellation"     // many callbacks registered with one CancellationTokenSource
-	SuspectRootScope    = "root scope"       // many disposables kept by the root scope of a service provider
-	SuspectThreadStatic = "thread static"    // a thread static field with values of several threads
-	SuspectInterned     = "interned strings" // strings in the runtime's arrays for literals and interned strings
-	SuspectWeak         = "weak references"  // many weak references of one owner, most of them dead
+	SuspectAccumulation SuspectKind = "accumulation"     // many objects of one type, owned by one object
+	SuspectObject       SuspectKind = "object"           // one object that retains much, not through many objects of one type
+	SuspectGroup        SuspectKind = "group"            // many objects of one type without a single owner
+	SuspectEvent        SuspectKind = "event"            // a delegate with many handlers
+	SuspectTimers       SuspectKind = "timers"           // many timers with the same callback
+	SuspectCancellation SuspectKind = "cancellation"     // many callbacks registered with one CancellationTokenSource
+	SuspectRootScope    SuspectKind = "root scope"       // many disposables kept by the root scope of a service provider
+	SuspectThreadStatic SuspectKind = "thread static"    // a thread static field with values of several threads
+	SuspectInterned     SuspectKind = "interned strings" // strings in the runtime's arrays for literals and interned strings
+	SuspectWeak         SuspectKind = "weak references"  // many weak references of one owner, most of them dead
 )
+
+// A SuspectVerdict is how important a Suspect is.
+type SuspectVerdict string
 
 // The verdicts of suspects.
 const (
-	VerdictSuspect = "suspect" // it retains at least the share of the thresholds
-	VerdictNotable = "notable" // it retains less, or the heap is small
+	VerdictSuspect SuspectVerdict = "suspect" // it retains at least the share of the thresholds
+	VerdictNotable SuspectVerdict = "notable" // it retains less, or the heap is small
 )
 
 // A Suspect is a holder of much memory, or a pattern that usually leaks.
 type Suspect struct {
-	Kind string `json:"kind" doc:"\"accumulation\", \"object\", \"group\", \"event\", \"timers\", \"cancellation\", \"root scope\", \"weak references\", \"thread static\" or \"interned strings\""`
+	Kind SuspectKind `json:"kind" doc:"\"accumulation\", \"object\", \"group\", \"event\", \"timers\", \"cancellation\", \"root scope\", \"weak references\", \"thread static\" or \"interned strings\""`
 	Statement
-	Remedy  Statement `json:"remedy,omitzero" doc:"why it is not collected, and what would free it"`
-	Verdict string    `json:"verdict" doc:"\"suspect\" if it retains its share of a heap that is not small, else \"notable\""`
+	Remedy  Statement      `json:"remedy,omitzero" doc:"why it is not collected, and what would free it"`
+	Verdict SuspectVerdict `json:"verdict" doc:"\"suspect\" if it retains its share of a heap that is not small, else \"notable\""`
 	// Point is the object where memory accumulates. Groups have no point.
 	Point *PathObject `json:"point,omitempty" doc:"the object by which all of it is held: the one to look at"`
 	// Owner is the object to name in a report: the collection that contains the array Point.
@@ -75,8 +81,8 @@ type Suspect struct {
 	// Members are the many objects of one type.
 	Members *TypeCount `json:"members,omitempty" doc:"the numerous objects, and what they retain together"`
 	// Path leads to the point, or to one of the members.
-	Path *RootPath `json:"path,omitempty" doc:"a path to the point, or to one of the members: from a static field, if one holds it, else from a thread static, a handle, a stack"`
-	Weak string    `json:"strength,omitempty" doc:"\"cached\" if the path leads through a cache, or the members are its entries, which it evicts by its own rules; \"attached\" if through a ConditionalWeakTable"`
+	Path *RootPath    `json:"path,omitempty" doc:"a path to the point, or to one of the members: from a static field, if one holds it, else from a thread static, a handle, a stack"`
+	Weak LinkStrength `json:"strength,omitempty" doc:"\"cached\" if the path leads through a cache, or the members are its entries, which it evicts by its own rules; \"attached\" if through a ConditionalWeakTable"`
 	// Holders lists objects that refer to most of a group's members.
 	Holders []GroupHolder `json:"holders,omitempty" doc:"of a group: what refers to most of its members"`
 	// Others lists types of further objects that refer to members. They would have to release them, too.

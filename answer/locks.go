@@ -24,26 +24,30 @@ func (l *Locks) Lose(err error) {
 	}
 }
 
-// The values of Lock.Kind.
+// A WaitKind is the kind of thing that threads and suspended code wait for: one of the constants below, or the name of a
+// class that has none.
+type WaitKind string
+
+// The kinds of locks.
 const (
-	LockMonitor      = "monitor"
-	LockThin         = "thin monitor"
-	LockLock         = "Lock"
-	LockSemaphore    = "SemaphoreSlim"
-	LockReaderWriter = "ReaderWriterLockSlim"
-	LockEvent        = "ManualResetEventSlim"
-	LockLazy         = "Lazy"
-	LockSpin         = "SpinLock"
-	LockCountdown    = "CountdownEvent"
-	LockBarrier      = "Barrier"
-	LockConstructor  = "static constructor" // a running one: other threads wait until it ends
+	LockMonitor      WaitKind = "monitor"
+	LockThin         WaitKind = "thin monitor"
+	LockLock         WaitKind = "Lock"
+	LockSemaphore    WaitKind = "SemaphoreSlim"
+	LockReaderWriter WaitKind = "ReaderWriterLockSlim"
+	LockEvent        WaitKind = "ManualResetEventSlim"
+	LockLazy         WaitKind = "Lazy"
+	LockSpin         WaitKind = "SpinLock"
+	LockCountdown    WaitKind = "CountdownEvent"
+	LockBarrier      WaitKind = "Barrier"
+	LockConstructor  WaitKind = "static constructor" // a running one: other threads wait until it ends
 )
 
 // A Lock is something that threads wait for.
 type Lock struct {
 	Address   target.Addr   `json:"address" doc:"the object; of a monitor the object that is locked, of a static constructor the MethodTable"`
 	Name      string        `json:"name,omitempty" doc:"the field that holds the object; absent if there is none"`
-	Kind      string        `json:"kind" doc:"monitor (with a sync block), thin monitor (in the object's header), static constructor (that runs), or the class"`
+	Kind      WaitKind      `json:"kind" doc:"monitor (with a sync block), thin monitor (in the object's header), static constructor (that runs), or the class"`
 	Type      Text          `json:"type" doc:"type of the object; of a static constructor its class"`
 	Held      bool          `json:"held" doc:"somebody holds it"`
 	OwnerID   uint32        `json:"ownerId,omitempty" doc:"the id by which the lock knows the thread that holds it: of a Lock before .NET 11 that of the OS, of others the managed one"`
@@ -99,7 +103,7 @@ type Waits struct {
 type ThreadWait struct {
 	Thread Thread `json:"thread" doc:"the thread"`
 	Statement
-	Kind   string      `json:"kind" doc:"what it waits for: a kind of lock, task, static constructor, thread, finalizer (the finalizer thread), wait handle, connection (to a server: to be free or opened), server (its answer)"`
+	Kind   WaitKind    `json:"kind" doc:"what it waits for: a kind of lock, task, static constructor, thread, finalizer (the finalizer thread), wait handle, connection (to a server: to be free or opened), server (its answer)"`
 	Object target.Addr `json:"object,omitempty" doc:"the lock, the task, the Thread, the WaitHandle, or the MethodTable of the class"`
 	Type   Text        `json:"type,omitzero" doc:"its type"`
 	Note   string      `json:"note,omitempty" doc:"why the owner of a Mutex is not known"`
@@ -114,19 +118,22 @@ type ThreadWait struct {
 	Until  string      `json:"until,omitempty" doc:"of a task: what that one waits for"`
 }
 
-// The values of OperationWait.Kind, in addition to those of Lock.Kind.
+// The kinds of waits for what is no lock.
 const (
-	WaitChannel = "channel"
-	WaitLimiter = "rate limiter"
-	WaitPromise = "promise" // a TaskCompletionSource
-	WaitStream  = "stream"  // a socket or a pipe
-	WaitTimer   = "timer"
-	WaitPool    = "thread pool"
-	WaitTask    = "task"
-	WaitOther   = "other"
+	WaitChannel   WaitKind = "channel"
+	WaitLimiter   WaitKind = "rate limiter"
+	WaitPromise   WaitKind = "promise" // a TaskCompletionSource
+	WaitStream    WaitKind = "stream"  // a socket or a pipe
+	WaitTimer     WaitKind = "timer"
+	WaitPool      WaitKind = "thread pool"
+	WaitTask      WaitKind = "task"
+	WaitThread    WaitKind = "thread"    // for its end
+	WaitFinalizer WaitKind = "finalizer" // the finalizer thread
+	WaitHandle    WaitKind = "wait handle"
+	WaitOther     WaitKind = "other"
 
-	WaitConnection = "connection" // to a server: a free or newly opened one
-	WaitServer     = "server"     // a server's answer
+	WaitConnection WaitKind = "connection" // to a server: a free or newly opened one
+	WaitServer     WaitKind = "server"     // a server's answer
 )
 
 // An OperationWait is suspended async code that waits at one place for one thing. Equal ones are counted together.
@@ -137,7 +144,7 @@ type OperationWait struct {
 	Line    int         `json:"line,omitempty" doc:"line in it"`
 	From    string      `json:"from,omitempty" doc:"the outermost async method that awaits it, if it is another"`
 	Request string      `json:"request,omitempty" doc:"the HTTP request that it serves, by its method and route, where the chain of awaits leads to it"`
-	Kind    string      `json:"kind" doc:"what it waits for: a kind of lock, channel, rate limiter, promise (TaskCompletionSource), connection (to a server: to be free or opened), server (its answer), stream, timer, thread pool, task, other"`
+	Kind    WaitKind    `json:"kind" doc:"what it waits for: a kind of lock, channel, rate limiter, promise (TaskCompletionSource), connection (to a server: to be free or opened), server (its answer), stream, timer, thread pool, task, other"`
 	Object  target.Addr `json:"object,omitempty" doc:"the object that it waits for; of several promises what holds them"`
 	Type    Text        `json:"type,omitzero" doc:"its type"`
 	Name    string      `json:"name,omitempty" doc:"the field that holds the object, if one was found: behind its class for a static field, behind the type or the static field of its object for another"`

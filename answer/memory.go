@@ -79,11 +79,22 @@ type AddressMemory struct {
 	Block  *NativeBlock `json:"block,omitempty" doc:"the block of malloc that holds the address"`
 }
 
+// A BlockState is the state of a NativeBlock.
+type BlockState string
+
+// The states of blocks.
+const (
+	BlockInUse  BlockState = "in use"
+	BlockFree   BlockState = "free"
+	BlockCached BlockState = "cached" // free, and kept for a thread or a size
+	BlockTop    BlockState = "top"    // the unused end of an arena
+)
+
 // A NativeBlock is a block of malloc.
 type NativeBlock struct {
 	Address target.Addr `json:"address" doc:"as malloc returned it"`
 	Size    uint64      `json:"size" doc:"bytes, with malloc's header of 16 bytes before the address"`
-	State   string      `json:"state" doc:"\"in use\", \"free\", \"cached\" for a free block that is kept for a thread or a size, \"top\" for the unused end of an arena"`
+	State   BlockState  `json:"state" doc:"\"in use\", \"free\", \"cached\" for a free block that is kept for a thread or a size, \"top\" for the unused end of an arena"`
 }
 
 // Nameless reports whether no structure of a runtime was found at the address.

@@ -98,7 +98,7 @@ type Field struct {
 	Type        Text               `json:"type" doc:"its declared type"`
 	MethodTable Maybe[target.Addr] `json:"methodTable,omitzero" doc:"MethodTable of its type, 0x0 if that is not loaded"`
 	InObject    uint32             `json:"offset" doc:"bytes from the start of the object, as the text has it in hexadecimal; of a value type in place from its first field; of a static from its class's statics, and the 8 that SOS adds"`
-	Kind        string             `json:"kind" doc:"\"instance\", \"static\" or \"threadStatic\""`
+	Kind        FieldKind          `json:"kind" doc:"\"instance\", \"static\" or \"threadStatic\""`
 	Place
 	Threads []ThreadValue `json:"threads,omitempty" doc:"values of a thread static"`
 
@@ -129,12 +129,15 @@ type TypeName struct {
 	Name        Text
 }
 
+// A FieldKind is where a field is stored.
+type FieldKind string
+
 // The kinds of fields.
 const (
-	FieldInstance     = "instance"
-	FieldStatic       = "static"
-	FieldThreadStatic = "threadStatic"
-	FieldRVA          = "rva" // a static stored in the module's image
+	FieldInstance     FieldKind = "instance"
+	FieldStatic       FieldKind = "static"
+	FieldThreadStatic FieldKind = "threadStatic"
+	FieldRVA          FieldKind = "rva" // a static stored in the module's image
 )
 
 // A ThreadValue is one thread's value of a thread static.
@@ -193,7 +196,7 @@ type StaticField struct {
 	MethodTable   target.Addr `json:"methodTable" doc:"its MethodTable"`
 	Name          Text        `json:"name" doc:"name of the field"`
 	Type          Text        `json:"type" doc:"its declared type"`
-	Kind          string      `json:"kind" doc:"\"static\", \"threadStatic\" or \"rva\": stored in the module's image"`
+	Kind          FieldKind   `json:"kind" doc:"\"static\", \"threadStatic\" or \"rva\": stored in the module's image"`
 	Thread        *Thread     `json:"thread,omitempty" doc:"the thread that this value of a thread static belongs to"`
 	Place
 }

@@ -28,12 +28,16 @@ const (
 	CellObject  // Bits is the address, Text its value on one line, Type its type
 	CellStruct  // as CellObject, for a value type in place
 	CellType    // Text is the name, Bits the MethodTable
+	CellList    // of an Evaluation alone: its Items
 )
 
-var cellWords = [...]string{"missing", "null", "bool", "int", "uint", "address", "float", "decimal", "text", "enum", "object", "struct", "type"}
+var cellWords = [...]string{"missing", "null", "bool", "int", "uint", "address", "float", "decimal", "text", "enum", "object", "struct", "type", "list"}
 
 // String returns the kind's name.
 func (k CellKind) String() string { return cellWords[k] }
+
+// MarshalText returns the kind's name.
+func (k CellKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // A Cell is the value of an expression. In JSON it is null, a boolean, a number (a string if it exceeds 53 bits or is a
 // decimal), a string, the name of an enum value, or the address of an object or struct. A value that the dump does not
@@ -186,7 +190,7 @@ func (q *Query) Listing() *Listing {
 type Evaluation struct {
 	Expression  string      `json:"expression" doc:"the expression"`
 	Value       Cell        `json:"value" doc:"its value"`
-	Kind        string      `json:"kind" doc:"\"null\", \"bool\", \"int\", \"uint\", \"address\", \"float\", \"decimal\", \"text\", \"enum\", \"object\", \"struct\", \"type\", \"list\" or \"missing\""`
+	Kind        CellKind    `json:"kind" doc:"\"null\", \"bool\", \"int\", \"uint\", \"address\", \"float\", \"decimal\", \"text\", \"enum\", \"object\", \"struct\", \"type\", \"list\" or \"missing\""`
 	Type        string      `json:"type,omitempty" doc:"the type of an object, struct or enum"`
 	Address     target.Addr `json:"address,omitempty" doc:"where the object or struct is"`
 	MethodTable target.Addr `json:"methodTable,omitempty" doc:"the MethodTable of a struct, for dumpvc"`

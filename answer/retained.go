@@ -104,13 +104,23 @@ type Links struct {
 	Types     []LinkType `json:"types,omitempty" doc:"all neighbours by type, the most frequent first"`
 }
 
+// A LinkStrength is how firmly a reference holds its object. All of them keep it alive.
+type LinkStrength string
+
+// The strengths of links.
+const (
+	LinkStrong   LinkStrength = "strong"
+	LinkCached   LinkStrength = "cached"   // an entry of a cache, which evicts it by its own rules
+	LinkAttached LinkStrength = "attached" // by a dependent handle
+)
+
 // A Link is an object, or a root, at one end of a reference.
 type Link struct {
 	Object   *PathObject   `json:"object,omitempty" doc:"the object"`
 	Root     *GCRoot       `json:"root,omitempty" doc:"the root: what refers to the object from outside of the heap"`
 	Edge     *PathEdge     `json:"edge,omitempty" doc:"the first reference of the one to the other"`
 	Count    int           `json:"count" doc:"how many references there are"`
-	Strength string        `json:"strength" doc:"\"strong\", \"cached\" (an entry of a cache) or \"attached\" (by a dependent handle)"`
+	Strength LinkStrength  `json:"strength" doc:"\"strong\", \"cached\" (an entry of a cache) or \"attached\" (by a dependent handle)"`
 	Live     bool          `json:"live" doc:"something keeps it alive"`
 	Retained Maybe[uint64] `json:"retained,omitzero" doc:"bytes that would be free without it; of objects"`
 }

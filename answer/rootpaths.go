@@ -6,19 +6,22 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The verdicts of RootPaths.
+// A Reachability is whether something keeps an object alive.
+type Reachability string
+
+// The verdicts of RootPaths and AssemblyContext.
 const (
-	Held     = "held"
-	Garbage  = "garbage"
-	NotKnown = "unknown"
+	Held     Reachability = "held"
+	Garbage  Reachability = "garbage"
+	NotKnown Reachability = "unknown"
 )
 
 // RootPaths lists what keeps an object alive.
 type RootPaths struct {
 	Gaps
-	Object   PathObject `json:"object" doc:"the object that was asked for"`
-	Retained *uint64    `json:"retained,omitempty" doc:"bytes that would be free without it; with -retained"`
-	Verdict  string     `json:"verdict" doc:"\"held\", \"garbage\" if nothing keeps it alive, or \"unknown\" if no path was found and not all roots or references can be read"`
+	Object   PathObject   `json:"object" doc:"the object that was asked for"`
+	Retained *uint64      `json:"retained,omitempty" doc:"bytes that would be free without it; with -retained"`
+	Verdict  Reachability `json:"verdict" doc:"\"held\", \"garbage\" if nothing keeps it alive, or \"unknown\" if no path was found and not all roots or references can be read"`
 	// Conclusion is set if there is no path.
 	Conclusion *Verdict   `json:"conclusion,omitempty" doc:"if no path was found: what that means"`
 	Paths      []RootPath `json:"paths" doc:"one from each root that was asked for, the shortest first"`
@@ -63,11 +66,22 @@ type PathStep struct {
 	Edge *PathEdge `json:"edge,omitempty" doc:"the reference to it of the object before; absent for the first"`
 }
 
+// An EdgeKind is how one object refers to another.
+type EdgeKind string
+
+// The kinds of a PathEdge.
+const (
+	EdgeField     EdgeKind = "field"            // a field or an element
+	EdgeStatic    EdgeKind = "static field"     // from the array with the values of static fields
+	EdgeDependent EdgeKind = "dependent handle" // an entry of a ConditionalWeakTable
+	EdgeAllocator EdgeKind = "loader allocator" // the object's type, which can be unloaded
+)
+
 // A PathEdge is a reference from one object to another.
 type PathEdge struct {
-	Kind string `json:"kind" doc:"\"field\", \"static field\", \"dependent handle\" or \"loader allocator\""`
-	Name Text   `json:"name,omitzero" doc:"\"_items\", \"[3]\", \"_entries[5].value\", \"Contoso.Cache.s_items\""`
-	More bool   `json:"more,omitempty" doc:"it refers to it more than once"`
+	Kind EdgeKind `json:"kind" doc:"\"field\", \"static field\", \"dependent handle\" or \"loader allocator\""`
+	Name Text     `json:"name,omitzero" doc:"\"_items\", \"[3]\", \"_entries[5].value\", \"Contoso.Cache.s_items\""`
+	More bool     `json:"more,omitempty" doc:"it refers to it more than once"`
 }
 
 // An ObjectPath leads from one object to another.
@@ -88,9 +102,23 @@ type Closure struct {
 	Listing
 }
 
+// A RootKind is the kind of place of a root.
+type RootKind string
+
+// The kinds of a GCRoot.
+const (
+	RootHandle        RootKind = "handle"
+	RootFinalizer     RootKind = "finalizer" // an entry of the finalizer queue
+	RootStack         RootKind = "stack"
+	RootThreadStatics RootKind = "thread statics" // the array of a thread's thread statics
+	RootStatic        RootKind = "static field"
+	RootThreadStatic  RootKind = "thread static"    // one thread's value of a field
+	RootOlder         RootKind = "older generation" // an object that the assumed collection leaves alone
+)
+
 // A GCRoot describes a root of the garbage collector.
 type GCRoot struct {
-	Kind         string        `json:"kind" doc:"\"handle\", \"finalizer\", \"stack\" or \"thread statics\""`
+	Kind         RootKind      `json:"kind" doc:"\"handle\", \"finalizer\", \"stack\" or \"thread statics\""`
 	Name         string        `json:"name" doc:"the root in a few words"`
 	Object       target.Addr   `json:"object" doc:"the object that it refers to, or into"`
 	Address      target.Addr   `json:"address,omitempty" doc:"the handle, or where the reference is; absent for a register"`
@@ -110,7 +138,7 @@ type GCRoot struct {
 // Words names the root in a sentence about what keeps an object alive. For a stack it names the thread and the
 // method.
 func (r *GCRoot) Words() string {
-	if r.Kind != "stack" {
+	if r.Kind != RootStack {
 		return r.Name
 	}
 	text := "the stack of a thread"

@@ -74,12 +74,15 @@ type ThreadStack struct {
 	Frames iter.Seq2[*Frame, error]
 }
 
+// A FrameKind is the kind of a Frame.
+type FrameKind string
+
 // The kinds of a Frame.
 const (
-	FrameManaged  = "managed"
-	FrameExplicit = "explicit"
-	FrameNative   = "native"
-	FrameOther    = "other" // a run of frames of another runtime
+	FrameManaged  FrameKind = "managed"
+	FrameExplicit FrameKind = "explicit"
+	FrameNative   FrameKind = "native"
+	FrameOther    FrameKind = "other" // a run of frames of another runtime
 )
 
 // TrustReport is the Trust of a frame that a crash report lists.
@@ -88,7 +91,7 @@ const TrustReport = "report"
 // A Frame is one entry of a stack. Fields that were not requested, or that do not apply to its kind, are zero.
 type Frame struct {
 	OSID         uint32             `json:"osId" doc:"OS id of the thread"`
-	Kind         string             `json:"kind" doc:"managed, explicit (the runtime's own frame), native, or other: a run of frames of another runtime of the process"`
+	Kind         FrameKind          `json:"kind" doc:"managed, explicit (the runtime's own frame), native, or other: a run of frames of another runtime of the process"`
 	SP           Maybe[target.Addr] `json:"sp,omitzero" doc:"stack pointer; of an explicit frame its address; absent if it is not known"`
 	IP           Maybe[target.Addr] `json:"ip,omitzero" doc:"instruction pointer; absent if it is not known"`
 	Trust        string             `json:"trust" doc:"how the frame was found: context, unwind, frame pointer, scan, report (a crash report lists it)"`
@@ -159,22 +162,26 @@ func (r FrameRegisters) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&
 // JSONType returns a pointer to the type that MarshalJSON writes, for documentation.
 func (FrameRegisters) JSONType() any { return new(map[string]target.Addr) }
 
+// A VariableState is whether the value of a Variable is known. If an error keeps it from being known, the state has the
+// words of Absent without their brackets, such as "not in dump".
+type VariableState string
+
 // The states of a Variable that are not errors.
 const (
-	VariableValue  = "value"
-	VariableNoData = "no data"
+	VariableValue  VariableState = "value"
+	VariableNoData VariableState = "no data"
 )
 
 // A Variable is an argument or a local of a frame.
 type Variable struct {
-	Name     string      `json:"name,omitempty" doc:"name, from metadata or the PDB; absent if neither has it"`
-	Index    int         `json:"index" doc:"number among the arguments or among the locals"`
-	Type     Text        `json:"type" doc:"declared type"`
-	State    string      `json:"state" doc:"value, no data (optimised away, or not live here), not in dump, not supported or corrupt"`
-	Register string      `json:"register,omitempty" doc:"register that it is in"`
-	Address  target.Addr `json:"address,omitempty" doc:"place in memory that it is in"`
-	Word     Hex         `json:"word,omitempty" doc:"the number that stands there"`
-	Value    string      `json:"value,omitempty" doc:"the value as text"`
+	Name     string        `json:"name,omitempty" doc:"name, from metadata or the PDB; absent if neither has it"`
+	Index    int           `json:"index" doc:"number among the arguments or among the locals"`
+	Type     Text          `json:"type" doc:"declared type"`
+	State    VariableState `json:"state" doc:"value, no data (optimised away, or not live here), not in dump, not supported or corrupt"`
+	Register string        `json:"register,omitempty" doc:"register that it is in"`
+	Address  target.Addr   `json:"address,omitempty" doc:"place in memory that it is in"`
+	Word     Hex           `json:"word,omitempty" doc:"the number that stands there"`
+	Value    string        `json:"value,omitempty" doc:"the value as text"`
 
 	Located  bool  `json:"-"` // its place is known
 	Split    bool  `json:"-"` // it is in two places at once

@@ -7,13 +7,29 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
+// A TaskStatus is what Task.Status says, or StatusPooled.
+type TaskStatus string
+
+// The statuses of tasks.
+const (
+	StatusCreated                      TaskStatus = "Created"
+	StatusWaitingForActivation         TaskStatus = "WaitingForActivation"
+	StatusWaitingToRun                 TaskStatus = "WaitingToRun"
+	StatusRunning                      TaskStatus = "Running"
+	StatusWaitingForChildrenToComplete TaskStatus = "WaitingForChildrenToComplete"
+	StatusRanToCompletion              TaskStatus = "RanToCompletion"
+	StatusCanceled                     TaskStatus = "Canceled"
+	StatusFaulted                      TaskStatus = "Faulted"
+	StatusPooled                       TaskStatus = "Pooled" // no task: the box of a pooled async method
+)
+
 // A TaskState is the state of a task, from its flags.
 type TaskState struct {
 	Gaps
 	Task   target.Addr `json:"task,omitzero" doc:"the task, if one was asked about"`
 	Type   Text        `json:"type,omitzero" doc:"its type"`
 	Flags  Hex         `json:"flags" doc:"m_stateFlags; 0 of a pooled async method, which has none"`
-	Status string      `json:"status" doc:"what Task.Status says: \"Created\", \"WaitingForActivation\", \"WaitingToRun\", \"Running\", \"WaitingForChildrenToComplete\", \"RanToCompletion\", \"Canceled\" or \"Faulted\"; of the box of a pooled async method \"Pooled\""`
+	Status TaskStatus  `json:"status" doc:"what Task.Status says: \"Created\", \"WaitingForActivation\", \"WaitingToRun\", \"Running\", \"WaitingForChildrenToComplete\", \"RanToCompletion\", \"Canceled\" or \"Faulted\"; of the box of a pooled async method \"Pooled\""`
 	Names  []string    `json:"names" doc:"the flags by their names in the framework, the lowest bit first: options of the task, then what happened to it"`
 
 	ID     Maybe[uint64] `json:"id,omitzero" doc:"Task.Id, 0 for a task that nobody has asked for its id"`
@@ -36,7 +52,7 @@ type TaskState struct {
 type TaskLink struct {
 	Object  target.Addr `json:"object" doc:"the task, the box or the other object"`
 	Name    Text        `json:"name" doc:"its async method, or its type with the method that it runs"`
-	Status  string      `json:"status,omitempty" doc:"of a task: what Task.Status says"`
+	Status  TaskStatus  `json:"status,omitempty" doc:"of a task: what Task.Status says"`
 	Meaning string      `json:"meaning,omitempty" doc:"of what is no task: what it does"`
 	Element bool        `json:"element,omitempty" doc:"it waits for the next element of an async iterator, not for its end"`
 }
@@ -68,7 +84,7 @@ type AsyncStack struct {
 	Reason Text      `json:"reason,omitzero" doc:"what all of it waits for, in words"`
 	Why    Statement `json:"why,omitzero" doc:"reason with its arguments"`
 	// Remote is WaitConnection or WaitServer if a client library waits for a server.
-	Remote string `json:"remote,omitempty" doc:"of code that waits by way of a client library of databases, HTTP or Redis: connection (for one to be free or opened), server (for its answer)"`
+	Remote WaitKind `json:"remote,omitempty" doc:"of code that waits by way of a client library of databases, HTTP or Redis: connection (for one to be free or opened), server (for its answer)"`
 	// Frames is depth first: what continues when a frame completes follows it, one level deeper.
 	Frames []AsyncFrame `json:"frames" doc:"the frames, depth first: what continues when a frame completes follows it with a depth of one more"`
 	// Ring is the object at which the chain of awaits closes a cycle; 0 if there is no cycle.
@@ -108,14 +124,17 @@ type AsyncAwaiter struct {
 	Guessed bool `json:"guessed,omitempty" doc:"the method's code is not in the dump, or its state machine was written by hand: it is the awaiter that is not empty"`
 }
 
+// An AsyncKind is the kind of an AsyncFrame.
+type AsyncKind string
+
 // The kinds of an AsyncFrame.
 const (
-	AsyncMethod = "async method"        // a task that is the box of a state machine
-	AsyncPooled = "pooled async method" // a box from a pool
-	AsyncTask   = "task"                // any other task
+	AsyncMethod AsyncKind = "async method"        // a task that is the box of a state machine
+	AsyncPooled AsyncKind = "pooled async method" // a box from a pool
+	AsyncTask   AsyncKind = "task"                // any other task
 	// AsyncComputation is a closure of an F# async expression.
-	AsyncComputation = "async computation"
-	AsyncOther       = "other" // no task: an object of the program, or a waiting thread
+	AsyncComputation AsyncKind = "async computation"
+	AsyncOther       AsyncKind = "other" // no task: an object of the program, or a waiting thread
 )
 
 // An AsyncFrame is a task, the box of an async method, or anything else that continues after such an operation.
@@ -123,11 +142,11 @@ type AsyncFrame struct {
 	Depth       int         `json:"depth" doc:"how many frames have to complete before"`
 	Object      target.Addr `json:"object" doc:"the task or the box"`
 	MethodTable target.Addr `json:"methodTable" doc:"its type"`
-	Kind        string      `json:"kind" doc:"\"async method\", \"pooled async method\", \"async computation\" (of F#), \"task\" or \"other\""`
+	Kind        AsyncKind   `json:"kind" doc:"\"async method\", \"pooled async method\", \"async computation\" (of F#), \"task\" or \"other\""`
 	*AsyncName
-	State  *int32 `json:"state,omitempty" doc:"of an async method: the number of the await at which it is suspended, from 0; -1 before the first one and while it runs, -2 at its end; of iterators numbers below -2 are yields. Absent if its state machine was written by hand, without the field of a compiler"`
-	Flags  Hex    `json:"flags,omitempty" doc:"m_stateFlags of a task"`
-	Status string `json:"status,omitempty" doc:"what Task.Status says"`
+	State  *int32     `json:"state,omitempty" doc:"of an async method: the number of the await at which it is suspended, from 0; -1 before the first one and while it runs, -2 at its end; of iterators numbers below -2 are yields. Absent if its state machine was written by hand, without the field of a compiler"`
+	Flags  Hex        `json:"flags,omitempty" doc:"m_stateFlags of a task"`
+	Status TaskStatus `json:"status,omitempty" doc:"what Task.Status says"`
 	// Meaning describes an object that is not a task.
 	Meaning string `json:"meaning,omitempty" doc:"of what is no task: what it does when the frame before it completes"`
 	// Words holds the flags as SOS prints them.
@@ -164,12 +183,22 @@ type AsyncPlace struct {
 	Missing Reason `json:"placeMissing,omitzero" doc:"why the await, or its line, is not known"`
 }
 
+// An AsyncVariableKind is the kind of an AsyncVariable.
+type AsyncVariableKind string
+
+// The kinds of an AsyncVariable.
+const (
+	AsyncThis      AsyncVariableKind = "this"
+	AsyncParameter AsyncVariableKind = "parameter"
+	AsyncLocal     AsyncVariableKind = "local"
+)
+
 // An AsyncVariable is a variable of an async method, stored in a field of its state machine.
 type AsyncVariable struct {
-	Name  string `json:"name" doc:"its name"`
-	Kind  string `json:"kind" doc:"\"this\", \"parameter\" or \"local\""`
-	Type  Text   `json:"type" doc:"its declared type"`
-	Value string `json:"value" doc:"the value as text"`
+	Name  string            `json:"name" doc:"its name"`
+	Kind  AsyncVariableKind `json:"kind" doc:"\"this\", \"parameter\" or \"local\""`
+	Type  Text              `json:"type" doc:"its declared type"`
+	Value string            `json:"value" doc:"the value as text"`
 }
 
 // An AsyncField is a field of a state machine or of a task.
@@ -193,7 +222,7 @@ type AsyncArray struct {
 type AsyncGroup struct {
 	Depth       int         `json:"depth" doc:"how many frames have to complete before"`
 	Count       uint64      `json:"count" doc:"frames in the group"`
-	Kind        string      `json:"kind" doc:"what they are, as for a frame"`
+	Kind        AsyncKind   `json:"kind" doc:"what they are, as for a frame"`
 	MethodTable target.Addr `json:"methodTable" doc:"type of the first of them"`
 	Name        Text        `json:"name" doc:"what they are called"`
 	SOS         Text        `json:"-"` // SOS's name
@@ -236,7 +265,7 @@ type AsyncCalls struct {
 type AsyncCall struct {
 	Depth  int         `json:"depth" doc:"calls around it"`
 	Count  uint64      `json:"count" doc:"how many there are"`
-	Kind   string      `json:"kind" doc:"\"async method\", \"pooled async method\" or \"task\""`
+	Kind   AsyncKind   `json:"kind" doc:"\"async method\", \"pooled async method\" or \"task\""`
 	Name   Text        `json:"name" doc:"the state machine, or the type with the method that a task runs"`
 	State  *int32      `json:"state,omitempty" doc:"state of their state machines"`
 	Object target.Addr `json:"object" doc:"the first of them"`
@@ -272,7 +301,7 @@ type Tasks struct {
 
 // A TaskCount counts the tasks of one state and name.
 type TaskCount struct {
-	Status      string      `json:"status" doc:"what Task.Status says; of a pooled async method \"Pooled\""`
+	Status      TaskStatus  `json:"status" doc:"what Task.Status says; of a pooled async method \"Pooled\""`
 	Count       uint64      `json:"count" doc:"how many there are"`
 	MethodTable target.Addr `json:"methodTable" doc:"type of the first of them"`
 	Name        Text        `json:"name" doc:"the async method, or the type with the method that a task runs"`

@@ -140,19 +140,43 @@ type ThrownObject struct {
 	Type    Text        `json:"type,omitzero" doc:"its type"`
 }
 
-// UnknownActivity is the Kind of an unknown activity.
-const UnknownActivity = "unknown"
+// An ActivityKind is the kind of a ThreadActivity.
+type ActivityKind string
+
+// The kinds of activities.
+const (
+	ActivityUnknown    ActivityKind = "unknown"
+	ActivityRunning    ActivityKind = "running"    // runs managed code
+	ActivityNative     ActivityKind = "native"     // runs native code
+	ActivityRuntime    ActivityKind = "runtime"    // runs code of the runtime
+	ActivityCollecting ActivityKind = "collecting" // collects garbage
+	ActivitySuspended  ActivityKind = "suspended"  // stopped by the runtime, mostly for a collection
+	ActivityIdle       ActivityKind = "idle"       // waits for work: the runtime's own threads and pool workers
+	ActivitySleep      ActivityKind = "sleep"      // waits for time to pass
+	ActivityLock       ActivityKind = "lock"
+	ActivityMonitor    ActivityKind = "monitor" // waits for a pulse (Monitor.Wait)
+	ActivityEvent      ActivityKind = "event"   // waits for an event, a semaphore or a barrier
+	ActivityTask       ActivityKind = "task"
+	ActivityJoin       ActivityKind = "join" // waits for another thread to end
+	ActivityStaticInit ActivityKind = "static constructor"
+	ActivitySocket     ActivityKind = "socket"
+	ActivityFile       ActivityKind = "file" // waits for files, pipes or changes of the file system
+	ActivityConsole    ActivityKind = "console"
+	ActivityProcess    ActivityKind = "process" // waits for another process to end
+	ActivityQueue      ActivityKind = "queue"   // waits for items of a queue
+	ActivityExit       ActivityKind = "exit"    // ends the process at its own request
+)
 
 // A ThreadActivity is what a thread does or waits for.
 type ThreadActivity struct {
-	Kind   string `json:"kind" doc:"a word for the kind, such as \"running\", \"lock\", \"sleep\", \"idle\""`
-	Text   string `json:"text" doc:"what the thread does or waits for, concluded from the names of the methods on its stack"`
-	Top    Text   `json:"topFrame,omitzero" doc:"the topmost managed method"`
-	Caller Text   `json:"callerFrame,omitzero" doc:"the topmost method that is not the framework's"`
+	Kind   ActivityKind `json:"kind" doc:"a word for the kind, such as \"running\", \"lock\", \"sleep\", \"idle\""`
+	Text   string       `json:"text" doc:"what the thread does or waits for, concluded from the names of the methods on its stack"`
+	Top    Text         `json:"topFrame,omitzero" doc:"the topmost managed method"`
+	Caller Text         `json:"callerFrame,omitzero" doc:"the topmost method that is not the framework's"`
 }
 
 // waiting are the kinds of activities in which a thread waits for what another thread or operation does.
-var waiting = []string{"lock", "monitor", "event", "task", "join", "static constructor", "queue"}
+var waiting = []ActivityKind{ActivityLock, ActivityMonitor, ActivityEvent, ActivityTask, ActivityJoin, ActivityStaticInit, ActivityQueue}
 
 // Waits reports whether the thread waits for what another thread or operation does. A thread that waits for input or output does not.
 func (a *ThreadActivity) Waits() bool { return slices.Contains(waiting, a.Kind) }

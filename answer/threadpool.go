@@ -9,7 +9,7 @@ import (
 // A ThreadPool describes the thread pool of a runtime.
 type ThreadPool struct {
 	Gaps
-	Kind         string             `json:"kind" doc:"portable (the class library's, .NET 6 and later), native (the runtime's own, before), windows (that of the system, .NET 8 and later), none (not used yet), unknown (not in the dump)"`
+	Kind         PoolKind           `json:"kind" doc:"portable (the class library's, .NET 6 and later), native (the runtime's own, before), windows (that of the system, .NET 8 and later), none (not used yet), unknown (not in the dump)"`
 	CPU          Maybe[int64]       `json:"cpu,omitzero" doc:"percent of the processors in use, as the pool measured it last"`
 	Total        Maybe[int64]       `json:"workers,omitzero" doc:"worker threads"`
 	Running      Maybe[int64]       `json:"running,omitzero" doc:"workers that work, or look for work"`
@@ -29,13 +29,16 @@ type ThreadPool struct {
 	Queues       *WorkQueues        `json:"queues,omitempty" doc:"with -wi or -stat: what is queued"`
 }
 
-// The values of ThreadPool.Kind.
+// A PoolKind is the implementation of a ThreadPool.
+type PoolKind string
+
+// The kinds of thread pools.
 const (
-	PoolPortable = "portable"
-	PoolNative   = "native"
-	PoolWindows  = "windows"
-	PoolNone     = "none"
-	PoolUnknown  = "unknown"
+	PoolPortable PoolKind = "portable"
+	PoolNative   PoolKind = "native"
+	PoolWindows  PoolKind = "windows"
+	PoolNone     PoolKind = "none"
+	PoolUnknown  PoolKind = "unknown"
 )
 
 // CompletionPorts describes the threads of the runtime's completion ports.
@@ -86,19 +89,22 @@ func (q *WorkQueues) Lose(err error) {
 	q.Lost = cmp.Or(q.Lost, err)
 }
 
-// The values of WorkQueue.Kind.
+// A QueueKind is the kind of a WorkQueue.
+type QueueKind string
+
+// The kinds of queues.
 const (
-	QueueGlobal        = "global"
-	QueueHighPriority  = "high priority"
-	QueueLowPriority   = "low priority"
-	QueueTimeSensitive = "time sensitive"
-	QueueAssignable    = "assignable"
-	QueueLocal         = "local"
+	QueueGlobal        QueueKind = "global"
+	QueueHighPriority  QueueKind = "high priority"
+	QueueLowPriority   QueueKind = "low priority"
+	QueueTimeSensitive QueueKind = "time sensitive"
+	QueueAssignable    QueueKind = "assignable"
+	QueueLocal         QueueKind = "local"
 )
 
 // A WorkQueue is a queue of a pool.
 type WorkQueue struct {
-	Kind    string      `json:"kind" doc:"global, high priority, low priority, time sensitive (.NET 6), assignable (of a group of workers), local (of one worker)"`
+	Kind    QueueKind   `json:"kind" doc:"global, high priority, low priority, time sensitive (.NET 6), assignable (of a group of workers), local (of one worker)"`
 	Number  int         `json:"number" doc:"number among those of its kind"`
 	Address target.Addr `json:"address" doc:"the queue"`
 	Owner   *Thread     `json:"owner,omitempty" doc:"of a local queue the worker whose it is"`
@@ -109,13 +115,16 @@ type WorkQueue struct {
 	OwnerErr error `json:"-"`
 }
 
-// The values of WorkItem.Kind.
+// An ItemKind is the kind of a WorkItem.
+type ItemKind string
+
+// The kinds of items.
 const (
-	ItemTask     = "task"
-	ItemCallback = "callback"
-	ItemAsync    = "async method"
-	ItemTimer    = "timer"
-	ItemOther    = "item"
+	ItemTask     ItemKind = "task"
+	ItemCallback ItemKind = "callback"
+	ItemAsync    ItemKind = "async method"
+	ItemTimer    ItemKind = "timer"
+	ItemOther    ItemKind = "item"
 )
 
 // A WorkItem is an item of a queue.
@@ -124,9 +133,9 @@ type WorkItem struct {
 	MethodTable  target.Addr `json:"methodTable,omitempty" doc:"MethodTable of its type"`
 	Size         uint64      `json:"size,omitempty" doc:"bytes of it"`
 	Type         Text        `json:"type" doc:"its type"`
-	Kind         string      `json:"kind" doc:"task, callback (of QueueUserWorkItem), async method (the rest of one), timer (whose time has come), item (anything else)"`
+	Kind         ItemKind    `json:"kind" doc:"task, callback (of QueueUserWorkItem), async method (the rest of one), timer (whose time has come), item (anything else)"`
 	Method       Text        `json:"method,omitzero" doc:"what it will run: the method of a delegate, the async method"`
-	Status       string      `json:"status,omitempty" doc:"of a task: Task.Status"`
+	Status       TaskStatus  `json:"status,omitempty" doc:"of a task: Task.Status"`
 	State        Line        `json:"state,omitempty" doc:"what the method will get: a value, a string; of another object its simple fields"`
 	StateObject  target.Addr `json:"stateObject,omitempty" doc:"the object that it will get"`
 	StateType    Text        `json:"stateType,omitzero" doc:"its type"`
@@ -154,10 +163,23 @@ func (t *Timers) Lose(err error) {
 	t.Lost = cmp.Or(t.Lost, err)
 }
 
+// A TimerKind is the class or method that a Timer was made by.
+type TimerKind string
+
+// The kinds of timers.
+const (
+	TimerPlain        TimerKind = "Timer" // of System.Threading, for no purpose that is known
+	TimerComponent    TimerKind = "System.Timers.Timer"
+	TimerPeriodic     TimerKind = "PeriodicTimer"
+	TimerDelay        TimerKind = "Task.Delay"
+	TimerWaitAsync    TimerKind = "Task.WaitAsync"
+	TimerCancellation TimerKind = "CancellationTokenSource"
+)
+
 // A Timer is a timer that is scheduled.
 type Timer struct {
 	Address   target.Addr  `json:"address" doc:"the TimerQueueTimer"`
-	Kind      string       `json:"kind" doc:"what it is the timer of: Timer, Task.Delay, CancellationTokenSource, PeriodicTimer, System.Timers.Timer, task timeout (WaitAsync); empty where that is not known"`
+	Kind      TimerKind    `json:"kind" doc:"what it is the timer of: Timer, Task.Delay, CancellationTokenSource, PeriodicTimer, System.Timers.Timer, task timeout (WaitAsync); empty where that is not known"`
 	Queue     int          `json:"queue" doc:"number of the timer queue"`
 	Short     bool         `json:"short" doc:"it is in the list of those that are due within a third of a second"`
 	Due       uint32       `json:"dueMs" doc:"milliseconds from start to when it is due"`
@@ -181,11 +203,21 @@ type Timer struct {
 	Place int `json:"-"`
 }
 
+// A TokenState is how far the cancellation of a TokenSource has come. An unknown state has its number: "state 7".
+type TokenState string
+
+// The states of a TokenSource.
+const (
+	TokenNotCanceled TokenState = "not canceled"
+	TokenCanceling   TokenState = "canceling" // callbacks run
+	TokenCanceled    TokenState = "canceled"
+)
+
 // A TokenSource is a CancellationTokenSource.
 type TokenSource struct {
 	Address   target.Addr          `json:"address" doc:"the source"`
 	Type      Text                 `json:"type" doc:"its type"`
-	State     string               `json:"state" doc:"not canceled, canceling (callbacks run), canceled"`
+	State     TokenState           `json:"state" doc:"not canceled, canceling (callbacks run), canceled"`
 	Callbacks []CancellationTarget `json:"callbacks,omitempty" doc:"what is registered to be called, the newest first"`
 	Total     uint64               `json:"total" doc:"how many are registered, also beyond those that are listed"`
 }

@@ -55,11 +55,20 @@ type Assembly struct {
 	Name     Text               `json:"name,omitzero" doc:"path of the module, or what it is"`
 }
 
+// A DomainKind is the kind of a Domain.
+type DomainKind string
+
+// The kinds of domains.
+const (
+	DomainSystem      DomainKind = "system"
+	DomainApplication DomainKind = "application"
+)
+
 // A Domain is the system domain or the application domain.
 type Domain struct {
 	Gaps
 	Address    target.Addr  `json:"address" doc:"of the domain"`
-	Kind       string       `json:"kind" doc:"\"system\" or \"application\""`
+	Kind       DomainKind   `json:"kind" doc:"\"system\" or \"application\""`
 	Name       Text         `json:"name,omitzero" doc:"friendly name"`
 	Heaps      []DomainHeap `json:"heaps,omitempty" doc:"native heaps that the domain's structures lie in"`
 	Assemblies []Assembly   `json:"assemblies,omitempty" doc:"in the order in which they were loaded"`
@@ -114,7 +123,7 @@ type SearchedModule struct {
 type NameMatch struct {
 	Module      target.Addr `json:"module" doc:"address of the Module"`
 	File        Text        `json:"file,omitzero" doc:"file name of the module"`
-	Kind        string      `json:"kind" doc:"\"type\", \"method\" or \"field\""`
+	Kind        MatchKind   `json:"kind" doc:"\"type\", \"method\" or \"field\""`
 	Token       Hex         `json:"token" doc:"metadata token of the type or method, of a field that of its type"`
 	FieldToken  Hex         `json:"fieldToken,omitempty" doc:"metadata token of a field"`
 	Field       Text        `json:"field,omitzero" doc:"name of a field"`
@@ -126,11 +135,14 @@ type NameMatch struct {
 	InitializerFailed bool `json:"initializerFailed,omitempty" doc:"the type's class constructor threw an exception"`
 }
 
+// A MatchKind is the kind of a NameMatch.
+type MatchKind string
+
 // The kinds of matches.
 const (
-	MatchType   = "type"
-	MatchMethod = "method"
-	MatchField  = "field"
+	MatchType   MatchKind = "type"
+	MatchMethod MatchKind = "method"
+	MatchField  MatchKind = "field"
 )
 
 // A Type describes a type by its MethodTable.

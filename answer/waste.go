@@ -17,26 +17,29 @@ type Waste struct {
 	Unread  uint64              `json:"unread,omitempty" doc:"objects that could not be looked at, because the dump lacks a part of them or they are damaged"`
 }
 
+// A WasteForm is a way in which the heap wastes memory.
+type WasteForm string
+
 // The kinds of waste.
 const (
-	WasteStrings          = "strings"           // strings with the same content
-	WasteSparse           = "sparse"            // arrays of references with many nulls
-	WasteZeros            = "zeros"             // arrays of values, all zero
-	WasteConstant         = "constant"          // arrays of values, all equal
-	WasteTails            = "tails"             // arrays of values that end in zeros
-	WasteEmptyArrays      = "empty-arrays"      // arrays without elements
-	WasteEmptyCollections = "empty-collections" // collections without elements
-	WasteUnderfilled      = "underfilled"       // collections with far more capacity than elements
-	WasteBoxes            = "boxes"             // boxed values
-	WasteZeroObjects      = "zero-objects"      // objects with only null and zero fields
+	WasteStrings          WasteForm = "strings"           // strings with the same content
+	WasteSparse           WasteForm = "sparse"            // arrays of references with many nulls
+	WasteZeros            WasteForm = "zeros"             // arrays of values, all zero
+	WasteConstant         WasteForm = "constant"          // arrays of values, all equal
+	WasteTails            WasteForm = "tails"             // arrays of values that end in zeros
+	WasteEmptyArrays      WasteForm = "empty-arrays"      // arrays without elements
+	WasteEmptyCollections WasteForm = "empty-collections" // collections without elements
+	WasteUnderfilled      WasteForm = "underfilled"       // collections with far more capacity than elements
+	WasteBoxes            WasteForm = "boxes"             // boxed values
+	WasteZeroObjects      WasteForm = "zero-objects"      // objects with only null and zero fields
 )
 
 // A WasteKind is one kind of waste.
 type WasteKind struct {
-	Kind    string  `json:"kind" doc:"\"strings\", \"sparse\", \"zeros\", \"constant\", \"tails\", \"empty-arrays\", \"empty-collections\", \"underfilled\", \"boxes\" or \"zero-objects\""`
-	Objects uint64  `json:"objects" doc:"objects that waste memory in this way; of strings and boxes those that repeat another's value"`
-	Wasted  uint64  `json:"wasted" doc:"bytes that could be saved"`
-	Share   float64 `json:"share" doc:"that in percent of the size of all objects"`
+	Kind    WasteForm `json:"kind" doc:"\"strings\", \"sparse\", \"zeros\", \"constant\", \"tails\", \"empty-arrays\", \"empty-collections\", \"underfilled\", \"boxes\" or \"zero-objects\""`
+	Objects uint64    `json:"objects" doc:"objects that waste memory in this way; of strings and boxes those that repeat another's value"`
+	Wasted  uint64    `json:"wasted" doc:"bytes that could be saved"`
+	Share   float64   `json:"share" doc:"that in percent of the size of all objects"`
 	// All counts all objects of the kind, including those that waste nothing.
 	All         uint64           `json:"all,omitempty" doc:"all strings, or all boxes"`
 	AllSize     uint64           `json:"allSize,omitempty" doc:"their size in bytes"`

@@ -70,7 +70,7 @@ func (r *CodeReader) Handlers(info CodeInfo, g *answer.Gaps) ([]answer.HandlerCl
 	out := make([]answer.HandlerClause, len(clauses))
 	for i := range clauses {
 		c := &clauses[i]
-		out[i] = answer.HandlerClause{Kind: c.Kind.String(), Try: answer.CodeSpan(c.Try), Handler: answer.CodeSpan(c.Handler),
+		out[i] = answer.HandlerClause{Kind: answer.HandlerKind(c.Kind.String()), Try: answer.CodeSpan(c.Try), Handler: answer.CodeSpan(c.Handler),
 			Duplicate: c.Duplicated, Cloned: c.ClonedFinally()}
 		switch c.Kind {
 		case codeinfo.EHTyped:

@@ -21,7 +21,7 @@ const (
 )
 
 // rejitStates describes the states.
-var rejitStates = [...]string{answer.ReJITRequested, answer.ReJITAsking, answer.ReJITReady}
+var rejitStates = [...]answer.ReJITState{answer.ReJITRequested, answer.ReJITAsking, answer.ReJITReady}
 
 // describeILVersions adds the versions of IL that profilers requested.
 func (r *CodeReader) describeILVersions(ctx context.Context, out *answer.Tiers) {

@@ -191,7 +191,7 @@ func (r *Runtime) DescribeDomains(only ...target.Addr) (iter.Seq2[*answer.Domain
 		if heapsErr != nil && !yield(nil, heapsErr) {
 			return
 		}
-		if wanted(system) && !yield(&answer.Domain{Address: system, Kind: "system", Heaps: heaps}, nil) {
+		if wanted(system) && !yield(&answer.Domain{Address: system, Kind: answer.DomainSystem, Heaps: heaps}, nil) {
 			return
 		}
 		if wanted(app.Addr) {
@@ -201,7 +201,7 @@ func (r *Runtime) DescribeDomains(only ...target.Addr) (iter.Seq2[*answer.Domain
 }
 
 func (r *Runtime) describeAppDomain(a target.Addr, name answer.Text, heaps []answer.DomainHeap) *answer.Domain {
-	d := &answer.Domain{Address: a, Kind: "application", Heaps: heaps}
+	d := &answer.Domain{Address: a, Kind: answer.DomainApplication, Heaps: heaps}
 	d.Name = d.Text(name.S, name.Err)
 	mods, err := r.Modules()
 	d.Note(err)

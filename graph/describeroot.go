@@ -31,7 +31,7 @@ const keptFrames = 1 << 10
 // Describe describes a root. Unknown parts carry the reason. It walks the stack of the root's thread and caches it, so
 // callers should describe many roots thread by thread.
 func (r *RootReader) Describe(ctx context.Context, root *Root) *answer.GCRoot {
-	out := &answer.GCRoot{Kind: root.Kind.String(), Object: root.Object, Address: root.Address, Strong: root.Strong(),
+	out := &answer.GCRoot{Kind: answer.RootKind(root.Kind.String()), Object: root.Object, Address: root.Address, Strong: root.Strong(),
 		Interior: root.Interior, Pinned: root.Pinned, Conservative: root.Conservative, Critical: root.Critical}
 	if root.Kind == RootHandle {
 		out.Handle, out.Holder = root.Handle.String(), r.Holder(root.Address)

@@ -319,7 +319,7 @@ func (x *Holders) steps(ctx context.Context, g *answer.Gaps, nodes []Node) []ans
 	var static *answer.PathEdge
 	for _, n := range nodes {
 		if !x.g.IsObject(n) {
-			static = &answer.PathEdge{Kind: EdgeStatic.String(), Name: x.names.Text(g, n)}
+			static = &answer.PathEdge{Kind: answer.EdgeStatic, Name: x.names.Text(g, n)}
 			continue
 		}
 		step := answer.PathStep{PathObject: x.object(g, n), Edge: static}
@@ -341,7 +341,7 @@ func (x *Holders) edge(ctx context.Context, g *answer.Gaps, from, to Node) *answ
 	if len(list) == 0 {
 		return x.staticEdge(g, from, to, err)
 	}
-	return &answer.PathEdge{Kind: list[0].Kind.String(), Name: answer.Text{S: list[0].Name}, More: len(list) > 1}
+	return &answer.PathEdge{Kind: answer.EdgeKind(list[0].Kind.String()), Name: answer.Text{S: list[0].Name}, More: len(list) > 1}
 }
 
 // staticEdge describes the reference of a table of static fields to a field's value. In the graph, the field has that
@@ -353,30 +353,23 @@ func (x *Holders) staticEdge(g *answer.Gaps, from, to Node, err error) *answer.P
 				continue
 			}
 			if s, ok := x.g.fields[r.Slot]; ok {
-				return &answer.PathEdge{Kind: EdgeStatic.String(), Name: x.names.Text(g, s)}
+				return &answer.PathEdge{Kind: answer.EdgeStatic, Name: x.names.Text(g, s)}
 			}
 		}
 	}
 	g.Note(err)
-	return &answer.PathEdge{Kind: EdgeField.String(), Name: answer.Text{Err: err}}
+	return &answer.PathEdge{Kind: answer.EdgeField, Name: answer.Text{Err: err}}
 }
-
-// Kinds of roots in addition to the kinds of package roots.
-const (
-	rootStatic       = "static field"
-	rootThreadStatic = "thread static"
-	rootOlder        = "older generation"
-)
 
 // root describes a reference of a Source to the object n: the one with the index time among several.
 func (x *Holders) root(ctx context.Context, g *answer.Gaps, source, n Node, time int) answer.GCRoot {
 	s := x.g.Source(source)
 	if s.Kind == SourceField {
-		out := answer.GCRoot{Kind: rootStatic, Object: x.g.Address(n), Address: s.Slot, Strong: true}
+		out := answer.GCRoot{Kind: answer.RootStatic, Object: x.g.Address(n), Address: s.Slot, Strong: true}
 		name := x.names.Text(g, source)
 		out.Name = fieldName(s, name.String())
 		if s.Thread != nil {
-			out.Kind = rootThreadStatic
+			out.Kind = answer.RootThreadStatic
 			out.Thread = DescribeRootThread(s.Thread)
 		}
 		return out
@@ -393,7 +386,7 @@ func (x *Holders) root(ctx context.Context, g *answer.Gaps, source, n Node, time
 		}
 	}
 	name := x.names.Text(g, source)
-	return answer.GCRoot{Kind: s.Kind.String(), Name: name.String(), Object: x.g.Address(n), Strong: true}
+	return answer.GCRoot{Kind: answer.RootKind(s.Kind.String()), Name: name.String(), Object: x.g.Address(n), Strong: true}
 }
 
 // fieldName returns the name of a static field, or of a thread's value of one.
@@ -407,7 +400,7 @@ func fieldName(s *Source, name string) string {
 // oldObject describes an object that is not collected and so keeps younger ones alive.
 func (x *Holders) oldObject(g *answer.Gaps, n Node) answer.GCRoot {
 	o := x.object(g, n)
-	return answer.GCRoot{Kind: rootOlder, Object: o.Address, Strong: true, Name: fmt.Sprintf("an object of generation %s", o.Generation)}
+	return answer.GCRoot{Kind: answer.RootOlder, Object: o.Address, Strong: true, Name: fmt.Sprintf("an object of generation %s", o.Generation)}
 }
 
 func (x *Holders) sosRootPaths(ctx context.Context, n Node, o HoldOptions) (*answer.RootPaths, error) {

@@ -48,7 +48,7 @@ func edgesHold(t *testing.T, g *graph.Graph, steps []answer.PathStep) {
 	t.Helper()
 	for i := 1; i < len(steps); i++ {
 		require.NotNil(t, steps[i].Edge)
-		if steps[i].Edge.Kind == graph.EdgeDependent.String() || steps[i].Edge.Kind == graph.EdgeLoaderAllocator.String() {
+		if steps[i].Edge.Kind == answer.EdgeDependent || steps[i].Edge.Kind == answer.EdgeAllocator {
 			continue
 		}
 		o, err := g.Heap().ObjectAt(steps[i-1].Address)
@@ -119,7 +119,7 @@ func TestRootPaths(t *testing.T) {
 			quiet, err := x.RootPaths(t.Context(), fact.Addr, graph.HoldOptions{All: true, NoStacks: true})
 			require.NoError(t, err)
 			for _, p := range quiet.Paths {
-				assert.NotEqual(t, "stack", p.Root.Kind)
+				assert.NotEqual(t, answer.RootStack, p.Root.Kind)
 			}
 			one, err := x.RootPaths(t.Context(), fact.Addr, graph.HoldOptions{All: true, Limit: 1})
 			require.NoError(t, err)
@@ -200,7 +200,7 @@ func TestStackOnly(t *testing.T) {
 		out, err := x.RootPaths(t.Context(), a, graph.HoldOptions{})
 		require.NoError(t, err)
 		require.Len(t, out.Paths, 1)
-		assert.Equal(t, "stack", out.Paths[0].Root.Kind)
+		assert.Equal(t, answer.RootStack, out.Paths[0].Root.Kind)
 		assert.Contains(t, out.Paths[0].Root.Name, "Debuggee.Zoo.Scenario.")
 		quiet, err := x.RootPaths(t.Context(), a, graph.HoldOptions{NoStacks: true})
 		require.NoError(t, err)
@@ -260,7 +260,7 @@ func TestYoungPaths(t *testing.T) {
 			asked++
 			for _, p := range out.Paths {
 				steps := p.Objects
-				if p.Root.Kind == "older generation" {
+				if p.Root.Kind == answer.RootOlder {
 					assert.NotEqual(t, "0", steps[0].Generation)
 					steps = steps[1:]
 				}

@@ -51,10 +51,10 @@ func TestInterruptedFrame(t *testing.T) {
 	}
 	r := verdict(d, held)
 	require.Len(t, r.Paths, 1)
-	assert.Equal(t, "held", r.Verdict)
+	assert.Equal(t, answer.Held, r.Verdict)
 	assert.Equal(t, "Program.Interrupted(Int32)", r.Paths[0].Root.Frame.Method.S)
 	garbage := verdict(d, dropped)
-	assert.Equal(t, "garbage", garbage.Verdict)
+	assert.Equal(t, answer.Garbage, garbage.Verdict)
 	assert.Empty(t, garbage.Noted())
 
 	v, err := d.View("")
@@ -73,7 +73,7 @@ func TestInterruptedFrame(t *testing.T) {
 		assert.True(t, r.Paths[0].Root.Conservative, "%s: a word of the frame that only looks like a reference", name)
 		assert.NotEmpty(t, r.Noted(), name)
 		r = verdict(d, dropped)
-		assert.Equal(t, "unknown", r.Verdict, name)
+		assert.Equal(t, answer.NotKnown, r.Verdict, name)
 		assert.NotEmpty(t, r.Noted(), name)
 	}
 }

@@ -101,7 +101,7 @@ func (x *Holders) neighbour(ctx context.Context, g *answer.Gaps, b *answer.Link,
 	if referrer {
 		from, to = m, n
 	}
-	b.Strength = x.names.Strength(from, to).String()
+	b.Strength = answer.LinkStrength(x.names.Strength(from, to).String())
 	switch {
 	case x.g.IsObject(m):
 		o := x.object(g, m)
@@ -111,7 +111,7 @@ func (x *Holders) neighbour(ctx context.Context, g *answer.Gaps, b *answer.Link,
 		root := x.root(ctx, g, m, n, 0)
 		b.Root = &root
 	default: // the value of a static field
-		b.Edge = &answer.PathEdge{Kind: EdgeStatic.String(), Name: g.Text(x.names.Source(m))}
+		b.Edge = &answer.PathEdge{Kind: answer.EdgeStatic, Name: g.Text(x.names.Source(m))}
 		if value := x.g.Referents(m); len(value) > 0 {
 			o := x.object(g, value[0])
 			b.Object = &o

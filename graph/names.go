@@ -27,7 +27,7 @@ const (
 	EdgeGroup                           // from a Source to one that depends on it
 )
 
-var edgeNames = [...]string{"field", "static field", "dependent handle", "loader allocator", "root", "group"}
+var edgeNames = [...]answer.EdgeKind{answer.EdgeField, answer.EdgeStatic, answer.EdgeDependent, answer.EdgeAllocator, "root", "group"}
 
 // String returns the kind in words.
 func (k EdgeKind) String() string { return enum.Name(edgeNames[:], k, "EdgeKind") }

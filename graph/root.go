@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/base/enum"
@@ -32,7 +33,7 @@ const (
 	RootThreadStatics                 // the object[] of a thread's thread statics (.NET 9 and later)
 )
 
-var kindNames = [...]string{"handle", "finalizer", "stack", "thread statics"}
+var kindNames = [...]answer.RootKind{answer.RootHandle, answer.RootFinalizer, answer.RootStack, answer.RootThreadStatics}
 
 // String returns the kind in words.
 func (k RootKind) String() string { return enum.Name(kindNames[:], k, "Kind") }

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/graph/internal/caches"
 	"github.com/sosgo/sosgo/internal/base/enum"
@@ -21,7 +22,7 @@ const (
 	Attached
 )
 
-var strengthNames = [...]string{"strong", "cached", "attached"}
+var strengthNames = [...]answer.LinkStrength{answer.LinkStrong, answer.LinkCached, answer.LinkAttached}
 
 // String returns the strength in a word.
 func (s Strength) String() string { return enum.Name(strengthNames[:], s, "Strength") }

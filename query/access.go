@@ -447,7 +447,7 @@ func registerValue(r *target.Registers, name string) (v uint64, known, is bool) 
 // pathText formats the first path: the root, then the objects with the fields between them.
 func pathText(p *answer.RootPaths) Value {
 	if len(p.Paths) == 0 {
-		if p.Verdict == "garbage" {
+		if p.Verdict == answer.Garbage {
 			return null
 		}
 		return Text("no path found (some roots or references can't be read)")

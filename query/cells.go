@@ -109,7 +109,7 @@ func (f *frame) evaluation(expression string, v Value) answer.Evaluation {
 		}
 	}
 	out := answer.Evaluation{Expression: expression, Value: f.cell(v)}
-	out.Kind, out.Type = out.Value.Kind.String(), out.Value.Type
+	out.Kind, out.Type = out.Value.Kind, out.Value.Type
 	switch v.kind {
 	case KindObject, KindStruct:
 		out.Address, out.Text = target.Addr(v.bits), out.Value.Text
@@ -125,7 +125,7 @@ func (f *frame) evaluation(expression string, v Value) answer.Evaluation {
 	case KindType:
 		out.Address = v.typ.MT.Addr
 	case KindList:
-		out.Kind, out.Value = "list", answer.Cell{Kind: answer.CellNull}
+		out.Kind, out.Value = answer.CellList, answer.Cell{Kind: answer.CellNull}
 		for item := range v.list.all {
 			if out.Count++; out.Count > limits.ExpressionItems {
 				break

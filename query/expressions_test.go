@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/query"
@@ -127,7 +128,7 @@ func TestLists(t *testing.T) {
 	p := envOf(t, testdump.Open(t, "net10-zoo").Dump)
 	e, err := query.Evaluate(t.Context(), p, "refs(Debuggee.Zoo.Scenario.Root.Arrays), referrers(Debuggee.Zoo.Scenario.Root.Arrays)")
 	require.NoError(t, err)
-	require.Equal(t, "list", e.Values[0].Kind)
+	require.Equal(t, answer.CellList, e.Values[0].Kind)
 	assert.Len(t, e.Values[0].Items, int(e.Values[0].Count))
 	assert.Greater(t, int(e.Values[0].Count), 4, "one for each field with an array")
 	require.EqualValues(t, 1, e.Values[1].Count)

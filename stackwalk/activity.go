@@ -42,8 +42,10 @@ const (
 	ActivityExit                 // ends the process at its own request
 )
 
-var activityNames = [...]string{answer.UnknownActivity, "running", "native", "runtime", "collecting", "suspended", "idle", "sleep", "lock",
-	"monitor", "event", "task", "join", "static constructor", "socket", "file", "console", "process", "queue", "exit"}
+var activityNames = [...]answer.ActivityKind{answer.ActivityUnknown, answer.ActivityRunning, answer.ActivityNative, answer.ActivityRuntime,
+	answer.ActivityCollecting, answer.ActivitySuspended, answer.ActivityIdle, answer.ActivitySleep, answer.ActivityLock, answer.ActivityMonitor,
+	answer.ActivityEvent, answer.ActivityTask, answer.ActivityJoin, answer.ActivityStaticInit, answer.ActivitySocket, answer.ActivityFile,
+	answer.ActivityConsole, answer.ActivityProcess, answer.ActivityQueue, answer.ActivityExit}
 
 func (a Activity) String() string { return enum.Name(activityNames[:], a, "Activity") }
 
@@ -366,5 +368,5 @@ func (t *Thread) DescribeActivity(g *answer.Gaps, a ThreadActivity) *answer.Thre
 		}
 		return g.Text(dac.CodeOf(t.rt).MethodName(md, dac.MethodFull))
 	}
-	return &answer.ThreadActivity{Kind: a.Activity.String(), Text: a.Text, Top: name(a.Top), Caller: name(a.Caller)}
+	return &answer.ThreadActivity{Kind: answer.ActivityKind(a.Activity.String()), Text: a.Text, Top: name(a.Top), Caller: name(a.Caller)}
 }

@@ -50,7 +50,7 @@ func NewDescriber(o DescribeOptions, gaps *answer.Gaps) *Describer {
 // Frame describes f, except OSID and References.
 func (d *Describer) Frame(f *Frame) *answer.Frame {
 	_, known := f.Regs.IP()
-	out := &answer.Frame{Kind: f.Kind.String(), IP: f.place(f.IP, known), Trust: f.Trust.String(), Guessed: f.Trust < unwind.TrustUnwind,
+	out := &answer.Frame{Kind: answer.FrameKind(f.Kind.String()), IP: f.place(f.IP, known), Trust: f.Trust.String(), Guessed: f.Trust < unwind.TrustUnwind,
 		AtException: f.AtException, Generated: f.Generated, Err: answer.Reason{Err: f.Err}}
 	_, known = f.Regs.SP()
 	out.SP = f.place(f.SP, known)
@@ -189,7 +189,7 @@ func (d *Describer) variable(v *Variable) answer.Variable {
 	value, err := v.Value()
 	if err != nil {
 		d.gaps.Note(err)
-		out.State, out.Stored.Missing.Err = strings.Trim(answer.Absent(err), "<>"), err
+		out.State, out.Stored.Missing.Err = answer.VariableState(strings.Trim(answer.Absent(err), "<>")), err
 		return out
 	}
 	out.Value, out.Stored = variableText(value), value.Stored()

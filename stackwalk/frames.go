@@ -3,7 +3,9 @@ package stackwalk
 import (
 	"fmt"
 
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/base/enum"
 	"github.com/sosgo/sosgo/internal/image/unwind"
 	"github.com/sosgo/sosgo/target"
 )
@@ -19,19 +21,9 @@ const (
 	FrameOther                     // Count frames of another runtime (FoldOthers)
 )
 
-func (k FrameKind) String() string {
-	switch k {
-	case FrameManaged:
-		return "managed"
-	case FrameExplicit:
-		return "explicit"
-	case FrameNative:
-		return "native"
-	case FrameOther:
-		return "other"
-	}
-	return fmt.Sprintf("FrameKind(%d)", uint8(k))
-}
+var frameNames = [...]answer.FrameKind{answer.FrameManaged, answer.FrameExplicit, answer.FrameNative, answer.FrameOther}
+
+func (k FrameKind) String() string { return enum.Name(frameNames[:], k, "FrameKind") }
 
 // A Frame is one entry of a stack walk.
 type Frame struct {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/target"
@@ -98,14 +99,14 @@ func TestDescribeDomains(t *testing.T) {
 			require.ErrorIs(t, err, target.ErrNotInDump)
 			return
 		}
-		var kinds []string
+		var kinds []answer.DomainKind
 		for domain, err := range domains {
 			if err != nil {
 				require.ErrorIs(t, err, target.ErrNotInDump)
 				continue
 			}
 			kinds = append(kinds, domain.Kind)
-			if domain.Kind == "application" {
+			if domain.Kind == answer.DomainApplication {
 				assert.Len(t, domain.Assemblies, len(mods))
 			}
 			one, err := rt.DescribeDomains(domain.Address)
@@ -116,7 +117,7 @@ func TestDescribeDomains(t *testing.T) {
 				}
 			}
 		}
-		assert.Equal(t, []string{"system", "application"}, kinds)
+		assert.Equal(t, []answer.DomainKind{answer.DomainSystem, answer.DomainApplication}, kinds)
 		for _, o := range d.Manifest.Objects() {
 			if of, err := rt.AppDomainOf(o.Addr); err == nil {
 				assert.Equal(t, 1, of.ID)

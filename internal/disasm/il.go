@@ -167,7 +167,7 @@ func (b *ilBody) operand(in *metadata.Instruction, g *answer.Gaps) answer.ILOper
 }
 
 func (b *ilBody) clause(c *metadata.Clause, g *answer.Gaps) answer.ILClause {
-	out := answer.ILClause{Kind: c.Kind.String(), Try: [2]uint32{c.TryOffset, c.TryLength}, Handler: [2]uint32{c.HandlerOffset, c.HandlerLength},
+	out := answer.ILClause{Kind: answer.ILClauseKind(c.Kind.String()), Try: [2]uint32{c.TryOffset, c.TryLength}, Handler: [2]uint32{c.HandlerOffset, c.HandlerLength},
 		Token: answer.Hex(c.CatchType), Filter: c.FilterOffset}
 	if c.Kind == metadata.ClauseCatch && b.md != nil {
 		typ, err := tokenNames{b.md}.owner(c.CatchType)

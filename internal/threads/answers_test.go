@@ -153,7 +153,7 @@ func TestStacks(t *testing.T) {
 func TestMergedWalkOfStacks(t *testing.T) {
 	p := open(t, testdump.Open(t, "sxs"))
 	list := p.running(t)
-	kinds := map[string]int{}
+	kinds := map[answer.FrameKind]int{}
 	s := threads.Stacks(context.Background(), p.walker, list, threads.StackOptions{Native: true, Walk: p.MergedWalk})
 	for f, err := range s.Frames {
 		if err != nil {
@@ -359,8 +359,8 @@ func TestManagedThreads(t *testing.T) {
 			assert.Equal(t, strings.HasSuffix(fact, "Stopped") || strings.HasSuffix(fact, "Unstarted"), byName[name].Index == nil)
 		}
 		assert.Equal(t, "Cooperative", byName["spinning"].GCMode.S)
-		assert.Equal(t, "running", byName["spinning"].Activity.Kind)
-		assert.Equal(t, "sleep", byName["deep"].Activity.Kind)
+		assert.Equal(t, answer.ActivityRunning, byName["spinning"].Activity.Kind)
+		assert.Equal(t, answer.ActivitySleep, byName["deep"].Activity.Kind)
 		assert.Contains(t, byName["deep"].Activity.Caller.String(), "Debuggee.Stacks.Scenario.Park")
 		thrown := byName["nested throw"].Exception
 		require.NotNil(t, thrown)

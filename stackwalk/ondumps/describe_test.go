@@ -121,7 +121,7 @@ func TestDescribeVariablesInRegisters(t *testing.T) {
 		lost := *f
 		lost.Regs = target.Registers{Arch: f.Regs.Arch}
 		row = stackwalk.NewDescriber(stackwalk.DescribeOptions{Arguments: true}, &gaps).Frame(&lost)
-		assert.Equal(t, "not supported", row.Arguments[0].State)
+		assert.Equal(t, answer.VariableState("not supported"), row.Arguments[0].State)
 		assert.ErrorIs(t, row.Arguments[0].WordErr, target.ErrUnsupported)
 		assert.Empty(t, row.Arguments[0].Value)
 	})

@@ -233,16 +233,16 @@ func blocker(p *answer.RootPath) answer.UnloadBlocker {
 	b := answer.UnloadBlocker{Kind: answer.BlockedByOther, Strength: answer.StrengthProved, Path: p, Times: 1}
 	from := words.Text(p.Root.Name)
 	switch p.Root.Kind {
-	case "handle":
+	case answer.RootHandle:
 		b.Kind = answer.BlockedByHandle
 		from = words.RootAt.Of(from, words.ShortAddress(p.Root.Address))
-	case "stack":
+	case answer.RootStack:
 		b.Kind = answer.BlockedByStack
-	case "static field", "thread static", "thread statics":
+	case answer.RootStatic, answer.RootThreadStatic, answer.RootThreadStatics:
 		b.Kind = answer.BlockedByStatic
 	}
 	for _, s := range p.Objects {
-		if s.Edge != nil && s.Edge.Kind == graph.EdgeStatic.String() {
+		if s.Edge != nil && s.Edge.Kind == answer.EdgeStatic {
 			b.Kind, from = answer.BlockedByStatic, words.StaticNamed.Of(words.Field(s.Edge.Name.String()))
 		}
 	}
@@ -255,7 +255,7 @@ func blocker(p *answer.RootPath) answer.UnloadBlocker {
 		return b
 	}
 	says := words.KeepsReferrer
-	if e := p.Objects[n-1].Edge; e != nil && e.Kind == graph.EdgeLoaderAllocator.String() {
+	if e := p.Objects[n-1].Edge; e != nil && e.Kind == answer.EdgeAllocator {
 		says = words.KeepsInstance
 	}
 	b.Statement = says.Of(from, words.Type(p.Objects[n-2].Type.String()), words.ShortObject(p.Objects[n-2].Address))

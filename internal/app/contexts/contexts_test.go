@@ -50,7 +50,10 @@ func TestBlockers(t *testing.T) {
 	assert.Equal(t, answer.ContextAlive, got["alive"].State.S)
 	assert.Empty(t, got["alive"].Blockers, "it was not asked to unload")
 	assert.NotContains(t, got, "gone")
-	for name, want := range map[string][2]string{
+	for name, want := range map[string]struct {
+		kind answer.BlockerKind
+		text string
+	}{
 		"in a list":   {answer.BlockedByStatic, "static Setup.Registry.Plugins keeps Setup.Plugin"},
 		"in a handle": {answer.BlockedByHandle, "strong handle"},
 		"subscribed":  {answer.BlockedByStatic, "static Setup.Registry.Changed keeps System.EventHandler"},
@@ -65,7 +68,7 @@ func TestBlockers(t *testing.T) {
 		assert.Equal(t, answer.Known(true), c.Assemblies[0].Collectible, name)
 		found := false
 		for _, b := range c.Blockers {
-			found = found || b.Kind == want[0] && strings.Contains(b.Text, want[1])
+			found = found || b.Kind == want.kind && strings.Contains(b.Text, want.text)
 			assert.Equal(t, answer.StrengthProved, b.Strength, name)
 			if b.Path != nil {
 				assert.Equal(t, c.Keeper, b.Path.Objects[len(b.Path.Objects)-1].Address, "%s: the path ends at the LoaderAllocator", name)

@@ -66,7 +66,7 @@ func TestConcludeOverflow(t *testing.T) {
 // TestFinalizing checks that the finalizer thread's work is reported, and its idleness is not.
 func TestFinalizing(t *testing.T) {
 	list := []stackwalk.Thread{{OS: &target.Thread{ID: 6}, Managed: &dac.Thread{}}, {OS: &target.Thread{ID: 7}, Managed: &dac.Thread{Finalizer: true}}}
-	row := func(id uint32, kind, text, top string) (w answer.WaitingThread) {
+	row := func(id uint32, kind answer.ActivityKind, text, top string) (w answer.WaitingThread) {
 		w.OSID, w.Kind, w.Text, w.Top.S = id, kind, text, top
 		return w
 	}
@@ -75,8 +75,8 @@ func TestFinalizing(t *testing.T) {
 		d.finalizing(list, &answer.Waiting{Threads: rows})
 		return d.out.Verdicts
 	}
-	got := conclude(row(6, stackwalk.ActivitySleep.String(), "sleeps", "A()"), row(7, stackwalk.ActivitySleep.String(), "sleeps", "B.Finalize()"))
+	got := conclude(row(6, answer.ActivitySleep, "sleeps", "A()"), row(7, answer.ActivitySleep, "sleeps", "B.Finalize()"))
 	require.Len(t, got, 1)
 	assert.Equal(t, "the finalizer thread sleeps in B.Finalize()", got[0].Text)
-	assert.Empty(t, conclude(row(6, stackwalk.ActivitySleep.String(), "sleeps", "A()"), row(7, stackwalk.ActivityIdle.String(), "idle (finalizer)", "")))
+	assert.Empty(t, conclude(row(6, answer.ActivitySleep, "sleeps", "A()"), row(7, answer.ActivityIdle, "idle (finalizer)", "")))
 }

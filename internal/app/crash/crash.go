@@ -68,7 +68,7 @@ func Died(p *process.Process) (id uint32, ok bool) {
 type carried struct {
 	thread *stackwalk.Thread
 	thrown target.Addr
-	state  string              // answer.CarriedUnhandled …
+	state  answer.CarriedState
 	in     *dac.ExceptionState // nil if it is not being handled
 }
 
@@ -175,7 +175,7 @@ const (
 
 // lastState distinguishes a thrown exception from one that the runtime created in advance for a fatal error and never
 // threw.
-func lastState(rt *dac.Runtime, a target.Addr) string {
+func lastState(rt *dac.Runtime, a target.Addr) answer.CarriedState {
 	e, err := rt.Exception(a)
 	if err != nil || e.HResult != resultEngine && e.HResult != resultStackOverflow {
 		return answer.CarriedLast

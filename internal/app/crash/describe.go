@@ -1033,14 +1033,14 @@ func (d *describer) finalizing(list []stackwalk.Thread, w *answer.Waiting) {
 			continue
 		}
 		for j := range w.Threads {
-			if row := &w.Threads[j]; row.OSID == t.ID() && row.Kind != stackwalk.ActivityIdle.String() && row.Top.S != "" {
+			if row := &w.Threads[j]; row.OSID == t.ID() && row.Kind != answer.ActivityIdle && row.Top.S != "" {
 				where := row.Top.S
 				if row.Caller.S != "" {
 					where = row.Caller.S
 				}
 				d.finding(answer.FindingFinalizers, words.FinalizerDoes.Of(words.Text(row.Text), words.Method(where)), answer.StrengthRecorded, words.FinalizerFrames.Of())
 				last := &d.out.Verdicts[len(d.out.Verdicts)-1]
-				last.Sites = []answer.Site{{Method: row.Caller, Does: row.Kind}}
+				last.Sites = []answer.Site{{Method: row.Caller, Does: string(row.Kind)}}
 			}
 		}
 	}

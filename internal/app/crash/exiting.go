@@ -15,7 +15,7 @@ import (
 // of the program. finalizer reports whether that thread is the finalizer thread.
 func (d *describer) exiting(walker *stackwalk.Walker, list []stackwalk.Thread, w *answer.Waiting) (finalizer bool) {
 	for i := range w.Threads {
-		if row := &w.Threads[i]; row.Kind == stackwalk.ActivityExit.String() {
+		if row := &w.Threads[i]; row.Kind == answer.ActivityExit {
 			where := answer.Statement{}
 			if row.Caller.S != "" {
 				where = words.InMethod.Of(words.Method(row.Caller.S))

@@ -20,7 +20,7 @@ func TestExiting(t *testing.T) {
 	rt, err := testdump.Open(t, "net10-zoo").Runtime()
 	require.NoError(t, err)
 	row := answer.WaitingThread{Thread: answer.Thread{OSID: 7}}
-	row.Kind, row.Caller.S = stackwalk.ActivityExit.String(), "App.Stop()"
+	row.Kind, row.Caller.S = answer.ActivityExit, "App.Stop()"
 	said := crash.Exiting(rt, &answer.Waiting{Threads: []answer.WaitingThread{{}, row}})
 	require.Len(t, said, 1)
 	assert.Equal(t, "the process is ending: thread 0x7 called Environment.Exit in App.Stop()", said[0].Text)

@@ -16,7 +16,7 @@ import (
 func TestReplaced(t *testing.T) {
 	died, other := &stackwalk.Thread{Managed: &dac.Thread{ManagedID: 1}}, &stackwalk.Thread{Managed: &dac.Thread{ManagedID: 2}}
 	const handling, unhandled = answer.CarriedHandling, answer.CarriedUnhandled
-	list := func(states ...string) (out []carried) {
+	list := func(states ...answer.CarriedState) (out []carried) {
 		out = append(out, carried{thread: other, thrown: 0x900, state: handling})
 		for i, s := range states {
 			out = append(out, carried{thread: died, thrown: target.Addr(0x10 * (i + 1)), state: s})
@@ -24,17 +24,17 @@ func TestReplaced(t *testing.T) {
 		return append(out, carried{thread: other, thrown: 0x910, state: unhandled})
 	}
 	for _, c := range []struct {
-		states    []string
+		states    []answer.CarriedState
 		thrown    target.Addr
 		unhandled bool
 		later     int
 	}{
-		{[]string{unhandled}, 0x10, true, 0},
-		{[]string{unhandled, unhandled}, 0x20, true, 1},
-		{[]string{unhandled, handling}, 0x10, true, 0},
-		{[]string{handling, unhandled}, 0x20, true, 0},
-		{[]string{unhandled, handling, unhandled}, 0x30, true, 1},
-		{[]string{handling, handling}, 0x10, false, 0},
+		{[]answer.CarriedState{unhandled}, 0x10, true, 0},
+		{[]answer.CarriedState{unhandled, unhandled}, 0x20, true, 1},
+		{[]answer.CarriedState{unhandled, handling}, 0x10, true, 0},
+		{[]answer.CarriedState{handling, unhandled}, 0x20, true, 0},
+		{[]answer.CarriedState{unhandled, handling, unhandled}, 0x30, true, 1},
+		{[]answer.CarriedState{handling, handling}, 0x10, false, 0},
 	} {
 		x := &Crash{Thread: died, carried: list(c.states...)}
 		x.choose()

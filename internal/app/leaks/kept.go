@@ -134,7 +134,7 @@ func (f *finder) nameWays(ctx context.Context, out *answer.Suspect, ways []way, 
 			continue
 		}
 		p := f.x.DescribePath(ctx, &f.a.Gaps, w.nodes)
-		if names = append(names, p.Root.Name); p.Root.Kind == "stack" && p.Root.Thread != nil {
+		if names = append(names, p.Root.Name); p.Root.Kind == answer.RootStack && p.Root.Thread != nil {
 			names[len(names)-1] = "the stack of thread " + p.Root.Thread.Words()
 		}
 	}

@@ -116,7 +116,7 @@ type finder struct {
 
 // A suspect is a possible leak.
 type suspect struct {
-	kind     string
+	kind     answer.SuspectKind
 	point    graph.Node // or NoNode
 	owner    graph.Node // or NoNode
 	member   graph.Node // the member with the shown path if there is no point

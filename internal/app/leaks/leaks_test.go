@@ -317,7 +317,7 @@ func TestOwners(t *testing.T) {
 		owned := 0
 		for i := range l.Suspects {
 			p := l.Suspects[i].Path
-			if p == nil || !strings.HasPrefix(p.Root.Kind, "static") {
+			if p == nil || p.Root.Kind != answer.RootStatic {
 				continue
 			}
 			owned++

@@ -123,12 +123,12 @@ func (f *finder) describe(ctx context.Context, s *suspect) (*answer.Suspect, err
 	out.Literals = s.kind == answer.SuspectAccumulation && f.literals(s, &p.Root)
 	for i := range path[1:] {
 		if strength := f.x.Names().Strength(path[i], path[i+1]); strength != graph.Strong {
-			out.Weak = strength.String()
+			out.Weak = answer.LinkStrength(strength.String())
 		}
 	}
 	if out.Weak == "" && s.kind == answer.SuspectAccumulation {
 		if strength := f.x.Names().Strength(s.point, s.member); strength != graph.Strong {
-			out.Weak = strength.String()
+			out.Weak = answer.LinkStrength(strength.String())
 		}
 	}
 	if out.Weak == "" && s.kind == answer.SuspectAccumulation {
@@ -142,14 +142,14 @@ func (f *finder) describe(ctx context.Context, s *suspect) (*answer.Suspect, err
 const entryDepth = 3
 
 // entries returns the strength of the cache entry that retains most of a member's size, or "".
-func (f *finder) entries(ctx context.Context, n graph.Node) (string, error) {
+func (f *finder) entries(ctx context.Context, n graph.Node) (answer.LinkStrength, error) {
 	for range entryDepth {
 		top, _, _, err := f.doms.Largest(ctx, n, 1)
 		if err != nil || len(top) == 0 {
 			return "", err
 		}
 		if strength := f.x.Names().Strength(n, top[0]); strength == graph.Cached {
-			return strength.String(), nil
+			return answer.LinkCached, nil
 		}
 		n = top[0]
 	}

@@ -27,7 +27,7 @@ func (s *sum) listed(f *finder) bool {
 }
 
 // takeSum makes a suspect of a sum. No other suspect repeats what its nodes retain.
-func (f *finder) takeSum(ctx context.Context, kind string, s *sum) (*suspect, error) {
+func (f *finder) takeSum(ctx context.Context, kind answer.SuspectKind, s *sum) (*suspect, error) {
 	types := map[int]*groupBy{}
 	for _, n := range s.nodes {
 		f.summed.Add(n)

@@ -17,7 +17,7 @@ import (
 
 // A thing is what suspended code waits for.
 type thing struct {
-	kind    string
+	kind    answer.WaitKind
 	addr    target.Addr // 0 if the code waits for no object that others can wait for
 	typ     answer.Text
 	state   answer.Statement
@@ -217,7 +217,7 @@ func methodOf(f *answer.AsyncFrame) (answer.Text, *answer.AsyncPlace) {
 	if f.AsyncName != nil {
 		return f.Name, nil
 	}
-	return answer.Text{S: f.Kind}, nil
+	return answer.Text{S: string(f.Kind)}, nil
 }
 
 // outerOf returns the outermost method of a frame.
@@ -280,7 +280,7 @@ func (s *survey) thingOf(leaf target.Addr, stack *answer.AsyncStack, known map[t
 }
 
 // kindsOfCauses maps causes other than locks to kinds of waits.
-var kindsOfCauses = map[tasks.Cause]string{
+var kindsOfCauses = map[tasks.Cause]answer.WaitKind{
 	tasks.CauseUnknown: answer.WaitOther, tasks.CauseSemaphore: answer.LockSemaphore, tasks.CauseChannelRead: answer.WaitChannel, tasks.CauseChannelWrite: answer.WaitChannel,
 	tasks.CauseChannel: answer.WaitChannel, tasks.CauseDelay: answer.WaitTimer, tasks.CauseForever: answer.WaitTimer, tasks.CauseTick: answer.WaitTimer,
 	tasks.CausePromise: answer.WaitPromise, tasks.CauseStream: answer.WaitStream, tasks.CausePool: answer.WaitPool, tasks.CauseRunning: answer.WaitTask,

@@ -31,7 +31,8 @@ const listedOperations = 5
 func (g *grapher) grouped(idle *idleCount) []*waiters {
 	type key struct {
 		thing                    target.Addr
-		kind, words              string
+		kind                     answer.WaitKind
+		words                    string
 		method, file, from, name string
 		request                  string
 		line                     int
@@ -126,9 +127,9 @@ func (g *grapher) thingText(t *thing) answer.Statement {
 // lockText describes a lock by the field that holds it, or by its type and address.
 func (g *grapher) lockText(l *lock) answer.Statement {
 	if name := g.s.names[l.Address]; name != "" {
-		return words.NamedLock.Of(words.Field(name), words.Text(l.Kind))
+		return words.NamedLock.Of(words.Field(name), words.Text(string(l.Kind)))
 	}
-	return words.LockAt.Of(words.Text(l.Kind), words.Object(l.Address))
+	return words.LockAt.Of(words.Text(string(l.Kind)), words.Object(l.Address))
 }
 
 func addressText(a target.Addr) string { return fmt.Sprintf("%016x", uint64(a)) }
@@ -268,7 +269,7 @@ func (g *grapher) suspended(groups []*waiters) []answer.Verdict {
 			v.Show = append(v.Show, "dumpasync -address "+addressText(w.First[0]))
 		}
 		for _, w := range s.groups {
-			v.Sites = append(v.Sites, answer.Site{Method: w.Method, Does: t.kind, Count: w.Count})
+			v.Sites = append(v.Sites, answer.Site{Method: w.Method, Does: string(t.kind), Count: w.Count})
 		}
 		told := s.count > 0
 		switch {
@@ -301,7 +302,7 @@ func (g *grapher) rings() []answer.Verdict {
 			method, _ := methodOf(f)
 			methods = append(methods, words.MethodObject.Of(words.Method(compilernames.Pretty(method.String())), words.Object(f.Object)))
 			show = append(show, "dumpasync -address "+addressText(f.Object))
-			sites = append(sites, answer.Site{Method: method, Does: answer.WaitTask})
+			sites = append(sites, answer.Site{Method: method, Does: string(answer.WaitTask)})
 		}
 		if more := len(list) - listedOperations; more > 0 {
 			methods = append(methods, words.MoreMethods.Of(words.N(more)))
@@ -330,7 +331,7 @@ func (g *grapher) onePromise(groups []*waiters) []answer.Verdict {
 		}
 		v := answer.Conclude(answer.FindingPromises, words.OnePromise.Of(words.N(w.Count), g.thingText(w.thing)), answer.StrengthRecorded, g.groupText(w))
 		v.Show = []string{"dumpobj " + addressText(op.leaf), "dumpasync -address " + addressText(w.First[0])}
-		v.Sites = []answer.Site{{Method: w.Method, Does: w.thing.kind, Count: w.Count}}
+		v.Sites = []answer.Site{{Method: w.Method, Does: string(w.thing.kind), Count: w.Count}}
 		out = append(out, v)
 	}
 	return out

@@ -32,7 +32,7 @@ type wait struct {
 	steps   bool // the class library waits in steps, each for a limited time: the program's wait has no limit that is recorded
 	how     string
 
-	remote string // answer.WaitConnection or answer.WaitServer, if a client library waits for a server
+	remote answer.WaitKind // answer.WaitConnection or answer.WaitServer, if a client library waits for a server
 
 	library bool // a thread of a library waits: no method of the program is on its stack
 

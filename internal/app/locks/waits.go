@@ -154,26 +154,26 @@ func (g *grapher) describe() {
 		case w.unread != "":
 			row.Kind = answer.LockMonitor
 		case w.serves != "":
-			row.Kind = "finalizer"
+			row.Kind = answer.WaitFinalizer
 		case w.join:
-			row.Kind = "thread"
+			row.Kind = answer.WaitThread
 			if w.object.Addr != 0 {
 				row.Object, row.Type = w.object.Addr, g.s.gaps.Text(w.object.Type.ManagedName())
 			}
 		case w.async:
-			row.Kind, row.Object, row.Chain, row.Until = "task", w.tasks[0], w.chain, w.until.Text
+			row.Kind, row.Object, row.Chain, row.Until = answer.WaitTask, w.tasks[0], w.chain, w.until.Text
 		case w.object.Addr != 0:
-			row.Kind, row.Object, row.Type, row.Name = "wait handle", w.object.Addr, g.s.gaps.Text(w.object.Type.ManagedName()), g.s.names[w.object.Addr]
+			row.Kind, row.Object, row.Type, row.Name = answer.WaitHandle, w.object.Addr, g.s.gaps.Text(w.object.Type.ManagedName()), g.s.names[w.object.Addr]
 			if ok, err := objects.IsShape[*mutex](g.s.r.b, w.object.Type); ok && err == nil && w.more == 0 && len(w.runners) == 0 {
 				row.Note = "its owner " + g.s.ownedElsewhere()
 			}
 		case w.class != 0:
-			row.Kind, row.Object = "static constructor", w.class
+			row.Kind, row.Object = answer.LockConstructor, w.class
 			row.Type = g.s.gaps.Text(g.s.r.rt.TypeName(w.class, dac.NameManaged))
 		case len(w.tasks) == 0:
-			row.Kind, row.Object = "task", w.event
+			row.Kind, row.Object = answer.WaitTask, w.event
 		default:
-			row.Kind, row.Object, row.Type, row.Chain, row.Until = "task", w.tasks[0], g.s.typeOf(w.tasks[0]), w.chain, w.until.Text
+			row.Kind, row.Object, row.Type, row.Chain, row.Until = answer.WaitTask, w.tasks[0], g.s.typeOf(w.tasks[0]), w.chain, w.until.Text
 		}
 		if w.remote != "" {
 			row.Kind = w.remote
@@ -250,10 +250,10 @@ func kindOf(l *lock) answer.Statement {
 	case answer.LockMonitor, answer.LockThin:
 		return words.MonitorOf.Of(class)
 	}
-	if strings.HasSuffix(l.Type.S, "."+l.Kind) {
-		return article(words.Type(l.Kind))
+	if strings.HasSuffix(l.Type.S, "."+string(l.Kind)) {
+		return article(words.Type(string(l.Kind)))
 	}
-	return words.LockOfType.Of(article(words.Type(l.Kind)), class)
+	return words.LockOfType.Of(article(words.Type(string(l.Kind))), class)
 }
 
 // article returns a name behind an indefinite article.
@@ -388,7 +388,7 @@ func frameName(f *answer.AsyncFrame) string {
 	if f.AsyncName != nil {
 		return f.Name.String()
 	}
-	return f.Kind
+	return string(f.Kind)
 }
 
 // circles describes the cycles of threads that wait for each other. Cycles through several tasks of one wait that differ
@@ -548,13 +548,13 @@ func (g *grapher) alsoWait(path []*wait) answer.Statement {
 func (g *grapher) site(w *wait) answer.Site {
 	var s answer.Site
 	if w.op != nil {
-		s.Method, s.Does = w.op.method, w.op.thing.kind
+		s.Method, s.Does = w.op.method, string(w.op.thing.kind)
 	} else {
 		row := g.rows[w.thread]
-		s.Method, s.Does, s.Thread = row.Method, row.Kind, row.Thread.OSID
+		s.Method, s.Does, s.Thread = row.Method, string(row.Kind), row.Thread.OSID
 	}
 	if l := w.lock; l != nil && (l.Kind == answer.LockMonitor || l.Kind == answer.LockThin) {
-		s.Does = answer.LockMonitor + " of " + l.Type.S
+		s.Does = string(answer.LockMonitor) + " of " + l.Type.S
 	}
 	return s
 }

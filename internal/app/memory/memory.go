@@ -503,7 +503,7 @@ func HeapGraph(ctx context.Context, p *process.Process, o heap.ScanOptions) (*an
 				g.Note(err)
 				continue
 			}
-			g.Roots = append(g.Roots, answer.HeapRoot{Kind: r.Kind.String(), Object: r.Object})
+			g.Roots = append(g.Roots, answer.HeapRoot{Kind: answer.RootKind(r.Kind.String()), Object: r.Object})
 		}
 		return g, nil
 	})

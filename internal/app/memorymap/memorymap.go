@@ -422,12 +422,12 @@ func (m *Map) At(ctx context.Context, a target.Addr) (answer.AddressMemory, bool
 	switch p.kind {
 	case answer.MemoryMalloc:
 		if c, ok := m.malloc.ChunkAt(ctx, a); ok {
-			out.Block = &answer.NativeBlock{Address: c.Data(), Size: c.Size, State: c.State.String()}
+			out.Block = &answer.NativeBlock{Address: c.Data(), Size: c.Size, State: answer.BlockState(c.State.String())}
 		}
 	case answer.MemoryMallocMapped:
 		for i := range m.mapped {
 			if c := &m.mapped[i]; a >= c.Addr && uint64(a-c.Addr) < c.Size {
-				out.Block = &answer.NativeBlock{Address: c.Data(), Size: c.Size, State: c.State.String()}
+				out.Block = &answer.NativeBlock{Address: c.Data(), Size: c.Size, State: answer.BlockState(c.State.String())}
 			}
 		}
 	}

@@ -240,7 +240,7 @@ func framesOf(ctx context.Context, p *process.Process, t *stackwalk.Thread, yiel
 	for f := range p.Walk(ctx, t, stackwalk.WalkOptions{}) {
 		a := d.Frame(&f)
 		row := frameRow{
-			Thread: target.Addr(t.ID()), Number: n, File: orNull(a.File), Line: lineOrNull(a.Line), Kind: a.Kind, Module: orNull(a.Module),
+			Thread: target.Addr(t.ID()), Number: n, File: orNull(a.File), Line: lineOrNull(a.Line), Kind: string(a.Kind), Module: orNull(a.Module),
 			IP: query.SomeOr(a.IP.Value, a.IP.Err), SP: query.SomeOr(a.SP.Value, a.SP.Err), MethodDesc: addressOrNull(a.MethodDesc), Name: textOf(a.Method),
 		}
 		if f.Kind == stackwalk.FrameManaged {
@@ -301,9 +301,9 @@ func taskRows(ctx context.Context, p *process.Process) iter.Seq2[taskRow, error]
 }
 
 func newTaskRow(f *answer.AsyncFrame) taskRow {
-	row := taskRow{Task: query.Ref(f.Object), Status: f.Status, Name: textOf(f.AsyncName.Name)}
+	row := taskRow{Task: query.Ref(f.Object), Status: string(f.Status), Name: textOf(f.AsyncName.Name)}
 	if f.Kind == answer.AsyncPooled {
-		row.Status = "Pooled"
+		row.Status = string(answer.StatusPooled)
 	} else {
 		row.Flags = query.Some(target.Addr(f.Flags))
 	}
@@ -453,7 +453,7 @@ func staticRows(ctx context.Context, p *process.Process) iter.Seq2[staticRow, er
 }
 
 func newStaticRow(s answer.StaticField) staticRow {
-	row := staticRow{Type: textOf(s.DeclaringType), Field: textOf(s.Name), Value: storedValue(&s.Stored), Kind: s.Kind}
+	row := staticRow{Type: textOf(s.DeclaringType), Field: textOf(s.Name), Value: storedValue(&s.Stored), Kind: string(s.Kind)}
 	if s.Thread != nil {
 		row.Thread = query.Some(target.Addr(s.Thread.OSID))
 	}

@@ -51,13 +51,13 @@ func GCSettings(environment []string, properties []answer.NamedValue) []answer.G
 	for _, v := range variables(environment) {
 		if rest, r, ok := runtimeSetting(v.name); ok {
 			if name, ok := settingOfVariable(rest); ok {
-				add(answer.GCSetting{Name: name, Value: v.value, Source: answer.SettingOfEnvironment, Key: v.name}, r)
+				add(answer.GCSetting{Name: name, Value: v.value, Source: answer.GCSettingEnvironment, Key: v.name}, r)
 			}
 		}
 	}
 	for _, p := range properties {
 		if name, ok := strings.CutPrefix(p.Name, propertyPrefix); ok && name != "" {
-			add(answer.GCSetting{Name: name, Value: p.Value.String(), Source: answer.SettingOfRuntimeConfig, Key: p.Name}, len(runtimePrefixes))
+			add(answer.GCSetting{Name: name, Value: p.Value.String(), Source: answer.GCSettingRuntimeConfig, Key: p.Name}, len(runtimePrefixes))
 		}
 	}
 	for i := range out {

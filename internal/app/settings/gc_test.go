@@ -86,8 +86,8 @@ func TestGC(t *testing.T) {
 	assert.Equal(t, 3, threads)
 	assert.EqualValues(t, 8, out.Pinned.Value, "the runtime has one, and the program seven")
 	assert.Equal(t, []answer.GCSetting{
-		{Name: "ConserveMemory", Value: "3", Source: answer.SettingOfEnvironment, Key: "DOTNET_GCConserveMemory"},
-		{Name: "HeapHardLimit", Value: "0x10000000", Source: answer.SettingOfEnvironment, Key: "DOTNET_GCHeapHardLimit"},
+		{Name: "ConserveMemory", Value: "3", Source: answer.GCSettingEnvironment, Key: "DOTNET_GCConserveMemory"},
+		{Name: "HeapHardLimit", Value: "0x10000000", Source: answer.GCSettingEnvironment, Key: "DOTNET_GCHeapHardLimit"},
 	}, out.Settings)
 	for _, g := range out.Generations {
 		assert.NoError(t, g.Err)
@@ -105,7 +105,7 @@ func TestGCSettings(t *testing.T) {
 	got := settings.GCSettings([]string{"PATH=/bin", "COMPlus_gcServer=1", "DOTNET_gcServer=0", "DOTNET_GCHighMemPercent=5A", "DOTNET_gcConcurrent", "=C:=C:\\", "", "DOTNET_gc=1", "DOTNET_TieredPGO=0"},
 		[]answer.NamedValue{{Name: "System.GC.Server", Value: answer.Text{S: "true"}}, {Name: "System.GC.HighMemoryPercent", Value: answer.Text{S: "80"}}, {Name: "System.GC.RetainVM", Value: answer.Text{S: "true"}},
 			{Name: "System.GC.", Value: answer.Text{S: "x"}}, {Name: "APP_PATHS"}})
-	env, config := answer.SettingOfEnvironment, answer.SettingOfRuntimeConfig
+	env, config := answer.GCSettingEnvironment, answer.GCSettingRuntimeConfig
 	assert.Equal(t, []answer.GCSetting{
 		{Name: "HighMemoryPercent", Value: "5A", Source: env, Key: "DOTNET_GCHighMemPercent"},
 		{Name: "HighMemoryPercent", Value: "80", Source: config, Key: "System.GC.HighMemoryPercent", Unused: true},

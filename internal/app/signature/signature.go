@@ -42,7 +42,7 @@ func sign(of string, version int, parts []string, sound bool) answer.Identity {
 // It is weak if a type is unreadable, or if the owner is unknown, unverified, or in a class library, where fields
 // change between versions.
 func Suspect(x *answer.Suspect) (id answer.Identity, kept string) {
-	parts, sound := []string{x.Kind}, true
+	parts, sound := []string{string(x.Kind)}, true
 	add := func(t answer.Text) {
 		parts = append(parts, t.S)
 		sound = sound && t.Err == nil
@@ -116,22 +116,22 @@ func root(p *answer.RootPath) string {
 	switch {
 	case p.Method.Err == nil && p.Method.S != "":
 		return withoutOffset(p.Method.S)
-	case p.Root.Kind == "handle" && p.Root.Handle != "":
+	case p.Root.Kind == answer.RootHandle && p.Root.Handle != "":
 		return p.Root.Handle + " handle"
 	case p.Root.Kind == "":
 		return p.Root.Name
 	}
-	return p.Root.Kind
+	return string(p.Root.Kind)
 }
 
 // staticOf returns the static field at the start of a path, or "".
 func staticOf(p *answer.RootPath) string {
 	for _, step := range p.Objects {
-		if step.Edge != nil && step.Edge.Kind == "static field" && step.Edge.Name.Err == nil {
+		if step.Edge != nil && step.Edge.Kind == answer.EdgeStatic && step.Edge.Name.Err == nil {
 			return strings.TrimPrefix(step.Edge.Name.S, "static ")
 		}
 	}
-	if strings.Contains(p.Root.Kind, "static") {
+	if strings.Contains(string(p.Root.Kind), "static") {
 		name, _, _ := strings.Cut(p.Root.Name, " of thread ")
 		return strings.TrimPrefix(name, "static ")
 	}

@@ -141,7 +141,7 @@ func TestCrashParts(t *testing.T) {
 		name     string
 		crash    *answer.Crash
 		parts    string
-		strength string
+		strength answer.SignatureStrength
 	}{
 		{"recursion", trace("E", "Shop.A.R()", "Shop.A.R()", "Shop.A.Main()"), "E Shop.A.R Shop.A.Main", answer.SignatureStrong},
 		{"library alone", trace("E", "System.Threading.Tasks.Task.ThrowIfExceptional(Boolean)", "System.X.Y()", "System.Threading.Thread.StartCallback()"), "E System.X.Y", answer.SignatureWeak},

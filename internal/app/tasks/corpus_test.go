@@ -88,7 +88,7 @@ func TestFactsOfTasks(t *testing.T) {
 			require.Len(t, list, 2, name)
 			state, err := r.DescribeState(testdump.Address(strings.Fields(list[1])[0]))
 			require.NoError(t, err, name)
-			assert.Equal(t, list[0], state.Status, name)
+			assert.Equal(t, answer.TaskStatus(list[0]), state.Status, name)
 			n++
 		}
 		assert.Equal(t, 16, n)
@@ -138,7 +138,7 @@ func TestAsyncStacks(t *testing.T) {
 			continue
 		}
 		for _, v := range f.Variables {
-			values[strings.TrimPrefix(f.Method.S, scenario+".")+"."+v.Name] = v.Kind + " " + v.Type.S + " " + v.Value
+			values[strings.TrimPrefix(f.Method.S, scenario+".")+"."+v.Name] = string(v.Kind) + " " + v.Type.S + " " + v.Value
 		}
 	}
 	assert.Equal(t, "local Debuggee.Zoo.Point {X=51, Y=52}", values["Locals.point"])
@@ -192,7 +192,7 @@ func TestStackScenario(t *testing.T) {
 		assert.Equal(t, "nothing: it runs or is about to run", s.Reason.String())
 		require.Len(t, s.Frames, 2)
 		assert.Equal(t, "Debuggee.Stacks.Scenario.AsyncMethod", s.Frames[0].Method.S)
-		assert.Equal(t, []answer.AsyncVariable{{Name: "text", Kind: "parameter", Type: answer.Text{S: "System.String"}, Value: `"argument"`}}, s.Frames[0].Variables)
+		assert.Equal(t, []answer.AsyncVariable{{Name: "text", Kind: answer.AsyncParameter, Type: answer.Text{S: "System.String"}, Value: `"argument"`}}, s.Frames[0].Variables)
 		assert.Contains(t, s.Frames[1].Meaning, "a thread blocked")
 		versions[strings.Split(d.Manifest.Runtime, ".")[0]+d.Manifest.OS] = true
 		return 1
@@ -218,7 +218,7 @@ func TestWebStacks(t *testing.T) {
 					pooled++
 					state, err := r.DescribeState(f.Object)
 					require.NoError(t, err)
-					assert.Equal(t, "Pooled", state.Status)
+					assert.Equal(t, answer.StatusPooled, state.Status)
 					require.NotNil(t, state.At, "%v", state.Name)
 					assert.Equal(t, f.Method.S, state.At.Method.S)
 					if i+1 < len(s.Frames) && s.Frames[i+1].Depth == f.Depth+1 {
@@ -323,7 +323,7 @@ func TestFaulted(t *testing.T) {
 	assert.Equal(t, "faulted task", f.Exceptions[0].Message.S)
 	assert.Zero(t, out.Seen)
 
-	out, err = s.List(context.Background(), tasks.ListOptions{Status: tasks.Canceled})
+	out, err = s.List(context.Background(), tasks.ListOptions{Status: answer.StatusCanceled})
 	require.NoError(t, err)
 	assert.Equal(t, uint64(1), out.Count)
 	out, err = s.List(context.Background(), tasks.ListOptions{Type: "DelayPromise"})

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/app/async"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/test/testdump"
@@ -104,7 +105,7 @@ func TestTaskWaits(t *testing.T) {
 	assert.Equal(t, "Debuggee.AsyncWork.Scenario.Inner", s.WaitsOn.Name.S)
 	require.Len(t, s.Then, 1)
 	assert.Equal(t, "Debuggee.AsyncWork.Scenario.Outer", s.Then[0].Name.S)
-	assert.Equal(t, tasks.WaitingForActivation, s.Then[0].Status)
+	assert.Equal(t, answer.StatusWaitingForActivation, s.Then[0].Status)
 
 	inner, err := r.DescribeState(0x7fea85805bb8) // a TaskCompletionSource's task
 	require.NoError(t, err)
@@ -125,7 +126,7 @@ func TestTaskDetail(t *testing.T) {
 	require.NoError(t, err)
 	faulted, err := r.DescribeState(0x7fea85811918)
 	require.NoError(t, err)
-	assert.Equal(t, tasks.Faulted, faulted.Status)
+	assert.Equal(t, answer.StatusFaulted, faulted.Status)
 	require.Len(t, faulted.Exceptions, 1)
 	assert.Equal(t, "System.InvalidOperationException", faulted.Exceptions[0].Type.S)
 	assert.Equal(t, "faulted task", faulted.Exceptions[0].Message.S)
@@ -133,7 +134,7 @@ func TestTaskDetail(t *testing.T) {
 	assert.Empty(t, faulted.Noted())
 	canceled, err := r.DescribeState(0x7fea85811ab0)
 	require.NoError(t, err)
-	assert.Equal(t, tasks.Canceled, canceled.Status)
+	assert.Equal(t, answer.StatusCanceled, canceled.Status)
 	assert.NotZero(t, canceled.CancellationSource)
 	waiting, err := r.DescribeState(0x7fea85808250)
 	require.NoError(t, err)

@@ -344,7 +344,7 @@ func (r *Reader) taskWords(w waiter) (answer.Statement, error) {
 	}
 	flags := Flags(bits)
 	if flags.Completed() {
-		return words.HasCompleted.Of(words.StatusOfTask.Of(words.Text(flags.Status()))), nil
+		return words.HasCompleted.Of(words.StatusOfTask.Of(words.Text(string(flags.Status())))), nil
 	}
 	if w.kind.runtimeAsync {
 		return r.suspendedWords(w)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/bits"
 	"strings"
+
+	"github.com/sosgo/sosgo/answer"
 )
 
 // Flags is a task's m_stateFlags. The low half holds how the task was created, the high half what happened to it.
@@ -38,35 +40,23 @@ var flagNames = [32]string{
 	29: "ExecutionContextIsNull", 30: "TaskScheduledWasFired",
 }
 
-// The values of System.Threading.Tasks.TaskStatus.
-const (
-	Created                      = "Created"
-	WaitingForActivation         = "WaitingForActivation"
-	WaitingToRun                 = "WaitingToRun"
-	Running                      = "Running"
-	WaitingForChildrenToComplete = "WaitingForChildrenToComplete"
-	RanToCompletion              = "RanToCompletion"
-	Canceled                     = "Canceled"
-	Faulted                      = "Faulted"
-)
-
 // Status returns the value of Task.Status for the flags.
-func (f Flags) Status() string {
+func (f Flags) Status() answer.TaskStatus {
 	for _, s := range statuses {
 		if f&s.flag != 0 {
 			return s.status
 		}
 	}
-	return Created
+	return answer.StatusCreated
 }
 
 // statuses are in the order in which Task.Status tests them. The first that is set counts.
 var statuses = []struct {
 	flag   Flags
-	status string
+	status answer.TaskStatus
 }{
-	{FlagFaulted, Faulted}, {FlagCanceled, Canceled}, {FlagRanToCompletion, RanToCompletion}, {FlagWaitingOnChildren, WaitingForChildrenToComplete},
-	{FlagDelegateInvoked, Running}, {FlagStarted, WaitingToRun}, {FlagWaitingForActivation, WaitingForActivation},
+	{FlagFaulted, answer.StatusFaulted}, {FlagCanceled, answer.StatusCanceled}, {FlagRanToCompletion, answer.StatusRanToCompletion}, {FlagWaitingOnChildren, answer.StatusWaitingForChildrenToComplete},
+	{FlagDelegateInvoked, answer.StatusRunning}, {FlagStarted, answer.StatusWaitingToRun}, {FlagWaitingForActivation, answer.StatusWaitingForActivation},
 }
 
 // Completed reports whether the task has completed: successfully, faulted or canceled.

@@ -411,7 +411,7 @@ func (r *Reader) captured(g *answer.Gaps, k *kind, a target.Addr) []answer.Async
 		v := f.At(target.Addr(objects.InstanceAt(a)))
 		g.Note(v.Err())
 		name, err := f.TypeName(dac.NameManaged)
-		out = append(out, answer.AsyncVariable{Name: f.Name, Kind: compilernames.Local, Type: answer.Text{S: name, Err: err}, Value: v.Plain(variableChars)})
+		out = append(out, answer.AsyncVariable{Name: f.Name, Kind: answer.AsyncLocal, Type: answer.Text{S: name, Err: err}, Value: v.Plain(variableChars)})
 	}
 	return out
 }

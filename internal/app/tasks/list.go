@@ -16,19 +16,16 @@ import (
 
 // ListOptions selects tasks. The zero value selects all.
 type ListOptions struct {
-	Faulted bool   `opt:"faulted" excludes:"status" help:"only tasks that failed and whose exceptions nobody has looked at, each with these"`
-	Status  string `opt:"status" value:"STATUS" choices:"Created|WaitingForActivation|WaitingToRun|Running|WaitingForChildrenToComplete|RanToCompletion|Canceled|Faulted" help:"only tasks in this state"`
-	Type    string `opt:"type" kind:"type" help:"only objects of types whose name contains this"`
-	Limit   int    `opt:"limit" range:"0:" default:"100" help:"list at most N tasks that failed, 0 for all"`
+	Faulted bool              `opt:"faulted" excludes:"status" help:"only tasks that failed and whose exceptions nobody has looked at, each with these"`
+	Status  answer.TaskStatus `opt:"status" value:"STATUS" choices:"Created|WaitingForActivation|WaitingToRun|Running|WaitingForChildrenToComplete|RanToCompletion|Canceled|Faulted" help:"only tasks in this state"`
+	Type    string            `opt:"type" kind:"type" help:"only objects of types whose name contains this"`
+	Limit   int               `opt:"limit" range:"0:" default:"100" help:"list at most N tasks that failed, 0 for all"`
 }
 
-// statusPooled is the status of a pooled box, which is not a task.
-const statusPooled = "Pooled"
-
 // status returns the status of an item as one word.
-func (i *item) status() string {
+func (i *item) status() answer.TaskStatus {
 	if i.kind.task == nil {
-		return statusPooled
+		return answer.StatusPooled
 	}
 	return i.flags.Status()
 }
@@ -40,10 +37,13 @@ func (s *Set) List(ctx context.Context, o ListOptions) (*answer.Tasks, error) {
 		return nil, err
 	}
 	if o.Faulted {
-		o.Status = Faulted
+		o.Status = answer.StatusFaulted
 		out.Faults = []answer.FaultedTask{}
 	}
-	type key struct{ status, name string }
+	type key struct {
+		status answer.TaskStatus
+		name   string
+	}
 	known := map[key]int{}
 	matching := StackOptions{Type: o.Type}
 	for i := range s.items {

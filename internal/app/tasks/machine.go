@@ -4,6 +4,7 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/internal/base/lazy"
 	"github.com/sosgo/sosgo/objects"
@@ -38,7 +39,7 @@ type machineFields struct {
 // A hoisted variable is a variable that became a field.
 type hoisted struct {
 	name  string
-	kind  string // one of the Variable kinds of package answer
+	kind  answer.AsyncVariableKind
 	field *objects.Field
 }
 

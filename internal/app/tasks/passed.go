@@ -8,7 +8,6 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/app/tasks/internal/ilcalls"
-	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/internal/base/lazy"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
@@ -95,7 +94,7 @@ func (r *Reader) passed(out *Suspended, m *machine, x objects.Instance, selected
 	out.Place = m.place(r, out.State, true)
 	if fields, err := m.layout(); err == nil {
 		for _, v := range fields.locals {
-			if v.kind == compilernames.This {
+			if v.kind == answer.AsyncThis {
 				out.This = r.evaluate(m, x, &ilcalls.Path{Fields: []string{v.field.Name}})
 			}
 		}

@@ -10,8 +10,8 @@ import (
 
 // A remote is a kind of wait of a client library on behalf of the program.
 type remote struct {
-	kind  string   // answer.WaitConnection or answer.WaitServer
-	parts []string // prefixes of methods, or of the types of tasks
+	kind  answer.WaitKind // answer.WaitConnection or answer.WaitServer
+	parts []string        // prefixes of methods, or of the types of tasks
 }
 
 // remoteMethods are methods of client libraries, with their namespaces. The first match counts: a pool's method is
@@ -44,9 +44,9 @@ var remoteTypes = []remote{
 
 // Remote returns what a client library's method waits for: answer.WaitConnection or answer.WaitServer. It returns ""
 // for other methods. method begins with its namespace.
-func Remote(method string) string { return remoteIn(remoteMethods, method, strings.HasPrefix) }
+func Remote(method string) answer.WaitKind { return remoteIn(remoteMethods, method, strings.HasPrefix) }
 
-func remoteIn(list []remote, name string, fits func(string, string) bool) string {
+func remoteIn(list []remote, name string, fits func(string, string) bool) answer.WaitKind {
 	for i := range list {
 		for _, part := range list[i].parts {
 			if fits(name, part) {
@@ -60,8 +60,8 @@ func remoteIn(list []remote, name string, fits func(string, string) bool) string
 // remote sets a stack's reason in the program's terms if a client library waits for a server. The innermost method of
 // the program, or HttpClient, must await it. Loops of libraries that read from idle connections keep their reason.
 func (b *builder) remote(out *answer.AsyncStack) {
-	kind, by := "", ""
-	see := func(k, name string) {
+	kind, by := answer.WaitKind(""), ""
+	see := func(k answer.WaitKind, name string) {
 		if k != "" && (kind == "" || k == answer.WaitConnection) {
 			kind, by = k, name
 		}
@@ -117,7 +117,7 @@ func remoteName(f *answer.AsyncFrame) string {
 }
 
 // remoteWords sets the reason of a stack: what it waits for, and through which method.
-func (b *builder) remoteWords(out *answer.AsyncStack, kind, call, by string) {
+func (b *builder) remoteWords(out *answer.AsyncStack, kind answer.WaitKind, call, by string) {
 	out.Remote = kind
 	method := answer.Statement{}
 	if name := cmp.Or(call, by); name != "" {

@@ -118,7 +118,7 @@ func (r *Reader) saved(g *answer.Gaps, at objects.Object, info dac.CodeInfo) ([]
 		return nil, err
 	}
 	out := []answer.AsyncVariable{}
-	add := func(kind string, v *stackwalk.Variable) {
+	add := func(kind answer.AsyncVariableKind, v *stackwalk.Variable) {
 		if !v.Located && v.Err == nil {
 			return // dead, or unchanged
 		}
@@ -127,9 +127,9 @@ func (r *Reader) saved(g *answer.Gaps, at objects.Object, info dac.CodeInfo) ([]
 		out = append(out, answer.AsyncVariable{Name: v.Name, Kind: kind, Type: g.Text(v.TypeName(dac.NameManaged)), Value: value.Plain(variableChars)})
 	}
 	for i := range args {
-		kind := "parameter"
+		kind := answer.AsyncParameter
 		if args[i].Type == nil {
-			kind = "this"
+			kind = answer.AsyncThis
 		}
 		add(kind, &args[i])
 	}
@@ -278,12 +278,12 @@ func (r *Reader) describeTask(out *answer.TaskState, k *kind, o objects.Object) 
 	id, err := d.ID.Uint(x)
 	out.ID = answer.Of(id, err)
 	out.Note(err)
-	if d.Result.Has() && out.Status == RanToCompletion {
+	if d.Result.Has() && out.Status == answer.StatusRanToCompletion {
 		v := d.Result.Value(x)
 		out.Note(v.Err())
 		out.Result = v.Plain(variableChars)
 	}
-	if out.Status == Faulted {
+	if out.Status == answer.StatusFaulted {
 		h, hx, err := r.faultHolder(k, o.Addr)
 		out.Exceptions = []answer.TaskException{}
 		if err == nil && h != nil {

@@ -49,7 +49,7 @@ func (r *Reader) DescribeState(a target.Addr) (*answer.TaskState, error) {
 	case k.err != nil:
 		return nil, k.err
 	case k.pooled != nil:
-		out := &answer.TaskState{Task: a, Type: answer.Text{S: name, Err: nameErr}, Status: statusPooled, ID: answer.Of[uint64](0, errPooled)}
+		out := &answer.TaskState{Task: a, Type: answer.Text{S: name, Err: nameErr}, Status: answer.StatusPooled, ID: answer.Of[uint64](0, errPooled)}
 		r.describeWaits(out, waiter{o.Addr, k})
 		return out, nil
 	case k.task == nil:

@@ -152,13 +152,13 @@ func isTimer(g *answer.Timer, w *timerFact) bool {
 	if g.Period != nil {
 		period = int64(*g.Period)
 	}
-	if w.DueMs >= 0 && (int64(g.Due) != w.DueMs || period != w.PeriodMs) || !strings.HasSuffix(w.Kind, g.Kind) {
+	if w.DueMs >= 0 && (int64(g.Due) != w.DueMs || period != w.PeriodMs) || !strings.HasSuffix(w.Kind, string(g.Kind)) {
 		return false
 	}
 	method := strings.TrimPrefix(g.Method.S, "WebDebuggee.")
 	awaits, awaited := strings.CutPrefix(w.Callback, "awaited by ")
 	switch {
-	case g.Kind == "CancellationTokenSource":
+	case g.Kind == answer.TimerCancellation:
 		for _, c := range g.Cancels.Callbacks {
 			if strings.HasSuffix(c.Method.S, w.Callback) && len(c.Text) == 1 && c.Text[0].Text == strings.Trim(w.State, `"`) {
 				return true
@@ -167,7 +167,7 @@ func isTimer(g *answer.Timer, w *timerFact) bool {
 		return false
 	case awaited:
 		return strings.HasSuffix(g.Awaits.S, "."+awaits)
-	case g.Kind == "System.Timers.Timer":
+	case g.Kind == answer.TimerComponent:
 		return true
 	}
 	return method == w.Callback && len(g.StateLine) == 1 && g.StateLine[0].Text == w.State
@@ -184,7 +184,7 @@ func TestAsyncPool(t *testing.T) {
 		counts := map[string]int{}
 		for _, q := range p.Queues.Queues {
 			for _, i := range q.Items {
-				counts[i.Kind+" "+i.Method.S]++
+				counts[string(i.Kind)+" "+i.Method.S]++
 			}
 		}
 		assert.Equal(t, map[string]int{"callback Debuggee.AsyncWork.Scenario.Queued": 18,
@@ -203,7 +203,7 @@ func TestZooTimer(t *testing.T) {
 			require.NoError(t, err)
 			require.Len(t, got.Timers, 1)
 			timer := got.Timers[0]
-			assert.Equal(t, "Timer", timer.Kind)
+			assert.Equal(t, answer.TimerPlain, timer.Kind)
 			assert.EqualValues(t, 100000, timer.Due)
 			require.NotNil(t, timer.Period)
 			assert.EqualValues(t, 100000, *timer.Period)

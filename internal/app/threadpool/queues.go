@@ -103,7 +103,7 @@ func refs(o objects.Object) iter.Seq2[objects.Object, error] {
 	}
 }
 
-func (q *queueReader) concurrent(kind string, f *objects.RefField, at objects.Instance) {
+func (q *queueReader) concurrent(kind answer.QueueKind, f *objects.RefField, at objects.Instance) {
 	if !f.Has() {
 		return
 	}
@@ -117,7 +117,7 @@ func (q *queueReader) concurrent(kind string, f *objects.RefField, at objects.In
 }
 
 // queue adds a ConcurrentQueue.
-func (q *queueReader) queue(kind string, n int, o objects.Object) {
+func (q *queueReader) queue(kind answer.QueueKind, n int, o objects.Object) {
 	out := answer.WorkQueue{Kind: kind, Number: n, Address: o.Addr, Items: []answer.WorkItem{}}
 	for item, err := range concurrentItems(q.r.b, o) {
 		if err != nil {

@@ -143,12 +143,12 @@ func (r *Reader) timer(g *answer.Gaps, t *answer.Timer, s *queuedTimer, at objec
 	}
 	v := s.State.Value(at)
 	t.State, t.StateType, t.StateLine = r.value(g, v)
-	t.Kind = "Timer"
+	t.Kind = answer.TimerPlain
 	if state, err := v.Object(); err == nil {
 		r.purpose(g, t, state)
 	}
 	if t.Method.S == "System.Timers.Timer.MyTimerCallback" {
-		t.Kind = "System.Timers.Timer"
+		t.Kind = answer.TimerComponent
 		if calls, _ := callback.Delegate(); len(calls) == 1 {
 			t.Owner = calls[0].Target
 		}
@@ -169,15 +169,15 @@ type (
 // purpose determines the purpose of a timer from the argument of its callback.
 func (r *Reader) purpose(g *answer.Gaps, t *answer.Timer, state objects.Object) {
 	if is, _ := objects.IsShape[*delay](r.b, state.Type); is {
-		t.Kind, t.Owner, t.Awaits = "Task.Delay", state.Addr, r.awaitedBy(g, state)
+		t.Kind, t.Owner, t.Awaits = answer.TimerDelay, state.Addr, r.awaitedBy(g, state)
 		return
 	}
 	if is, _ := objects.IsShape[*waitAsync](r.b, state.Type); is {
-		t.Kind, t.Owner, t.Awaits = "Task.WaitAsync", state.Addr, r.awaitedBy(g, state)
+		t.Kind, t.Owner, t.Awaits = answer.TimerWaitAsync, state.Addr, r.awaitedBy(g, state)
 		return
 	}
 	if is, _ := objects.IsShape[*tokenSource](r.b, state.Type); is {
-		t.Kind, t.Owner = "CancellationTokenSource", state.Addr
+		t.Kind, t.Owner = answer.TimerCancellation, state.Addr
 		source, err := r.tokenSource(g, state)
 		g.Note(err)
 		t.Cancels = source
@@ -187,7 +187,7 @@ func (r *Reader) purpose(g *answer.Gaps, t *answer.Timer, state objects.Object) 
 	if err != nil {
 		return
 	}
-	t.Kind, t.Owner = "PeriodicTimer", state.Addr
+	t.Kind, t.Owner = answer.TimerPeriodic, state.Addr
 	if !s.Continuation.Has() {
 		return
 	}
@@ -250,19 +250,19 @@ func (r *Reader) tokenSource(g *answer.Gaps, o objects.Object) (*answer.TokenSou
 
 // tokenState describes the state of a CancellationTokenSource. The constants begin at 1 if the callbacks are in
 // partitions, and at 0 in later versions.
-func tokenState(n int64, partitions bool) string {
+func tokenState(n int64, partitions bool) answer.TokenState {
 	if partitions {
 		n--
 	}
 	switch n {
 	case 0:
-		return "not canceled"
+		return answer.TokenNotCanceled
 	case 1:
-		return "canceling"
+		return answer.TokenCanceling
 	case 2:
-		return "canceled"
+		return answer.TokenCanceled
 	}
-	return fmt.Sprintf("state %d", n)
+	return answer.TokenState(fmt.Sprintf("state %d", n))
 }
 
 // registered adds the callbacks of a list.

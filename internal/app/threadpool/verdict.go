@@ -176,7 +176,7 @@ func queuedSites(q *answer.WorkQueues) (out []answer.Site) {
 func standing(p *answer.ThreadPool) (out []answer.Site) {
 	for i := range p.Workers {
 		if w := &p.Workers[i]; w.Waits {
-			out = append(out, answer.Site{Method: w.Activity.Caller, Does: w.Activity.Kind, Thread: w.Thread.OSID})
+			out = append(out, answer.Site{Method: w.Activity.Caller, Does: string(w.Activity.Kind), Thread: w.Thread.OSID})
 		}
 	}
 	return out

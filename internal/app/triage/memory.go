@@ -358,7 +358,7 @@ func keptBy(s *answer.Suspect, root string) answer.Statement {
 		return words.KeptSo.Of(s.Kept)
 	case strings.HasPrefix(root, "static "+timerQueue+"."):
 		return words.KeptByTimers.Of(words.Type(timerQueue))
-	case root == "stack":
+	case root == string(answer.RootStack):
 		return words.KeptBy.Of(words.Text(s.Path.Root.Words()))
 	case root != "":
 		return words.KeptBy.Of(words.Text(root))

@@ -63,7 +63,7 @@ func unanswered(w *answer.Waits, failedIn func(class string) *answer.Verdict) []
 		x.Count += o.Count
 		x.Statement = words.Unanswered.Of(words.N(x.Count), words.Field(o.Name), failed.Statement)
 		x.Because(words.Waiting.Of(words.N(o.Count), words.Method(o.Method.String()), o.Statement))
-		x.Sites = append(x.Sites, answer.Site{Method: o.Method, Does: o.Kind, Count: o.Count})
+		x.Sites = append(x.Sites, answer.Site{Method: o.Method, Does: string(o.Kind), Count: o.Count})
 	}
 	var out []answer.Finding
 	for _, x := range list {

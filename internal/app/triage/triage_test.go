@@ -290,7 +290,7 @@ func TestMadeAssemblies(t *testing.T) {
 
 // TestSilentServers checks that many old requests to one server are a finding, unlike young ones, a few, and long polls.
 func TestSilentServers(t *testing.T) {
-	requests := func(n int, age answer.Maybe[int64], remote string) (out []answer.HTTPWait) {
+	requests := func(n int, age answer.Maybe[int64], remote answer.WaitKind) (out []answer.HTTPWait) {
 		for range n {
 			out = append(out, answer.HTTPWait{Age: age, Stack: &answer.AsyncWork{Remote: remote}})
 		}

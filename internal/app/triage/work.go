@@ -138,7 +138,7 @@ func silentServer(p *answer.HTTPPool, whole bool) *answer.Finding {
 		x = words.LowerOne(x, answer.Premises{answer.ListComplete: answer.PremiseDoubtful}.State)
 	}
 	clauses := grouped(of, func(method string, n int) answer.Verdict {
-		x.Sites = append(x.Sites, answer.Site{Method: answer.Text{S: method}, Does: answer.WaitServer, Count: n})
+		x.Sites = append(x.Sites, answer.Site{Method: answer.Text{S: method}, Does: string(answer.WaitServer), Count: n})
 		return alikeClause(words.CallsWaitIn.Of(words.N(n), words.Method(method)), n, words.AwaitingCode.Of())
 	})
 	f := finding(answer.FindingDependency, append([]answer.Verdict{x}, clauses...)...)

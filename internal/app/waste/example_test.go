@@ -6,6 +6,7 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/app/waste"
 )
 
@@ -24,7 +25,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	w, err := waste.Find(context.Background(), h, r, waste.Options{Kinds: []waste.KindName{"strings"}, Top: 2})
+	w, err := waste.Find(context.Background(), h, r, waste.Options{Kinds: []answer.WasteForm{answer.WasteStrings}, Top: 2})
 	if err != nil {
 		log.Fatal(err)
 	}

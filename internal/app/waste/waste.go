@@ -20,7 +20,7 @@ import (
 // SortedSet, ArrayList, Hashtable and the other nongeneric ones, StringBuilder and MemoryStream.
 type Options struct {
 	Top      int                    `opt:"top" range:"0:" default:"10" help:"rows of each list at most, 0 for all"`
-	Kinds    []KindName             `opt:"kind" help:"only this kind of waste; may repeat"`
+	Kinds    []answer.WasteForm     `opt:"kind" choices:"strings|sparse|zeros|constant|tails|empty-arrays|empty-collections|underfilled|boxes|zero-objects" help:"only this kind of waste; may repeat"`
 	Min      uint64                 `opt:"min" kind:"size" help:"least waste of a row; sums have the others"`
 	OnlyLive bool                   `opt:"live" help:"only what lives: garbage wastes nothing any more"` // Waste then sets Live
 	Live     func(target.Addr) bool // if not nil, reports whether an object is live; dead objects are omitted
@@ -274,22 +274,13 @@ const (
 	kinds
 )
 
-var kindNames = [kinds]string{answer.WasteStrings, answer.WasteSparse, answer.WasteZeros, answer.WasteConstant, answer.WasteTails,
+var kindNames = [kinds]answer.WasteForm{answer.WasteStrings, answer.WasteSparse, answer.WasteZeros, answer.WasteConstant, answer.WasteTails,
 	answer.WasteEmptyArrays, answer.WasteEmptyCollections, answer.WasteUnderfilled, answer.WasteBoxes, answer.WasteZeroObjects}
 
-// Kinds returns the names of the kinds of waste, as in package answer.
-func Kinds() []string { return slices.Clone(kindNames[:]) }
-
-// A KindName is an element of Kinds.
-type KindName string
-
-// Choices returns Kinds.
-func (KindName) Choices() []string { return Kinds() }
-
 // wanted returns the kinds with the given names, or all kinds for no names.
-func wanted(names []KindName) (w [kinds]bool) {
+func wanted(names []answer.WasteForm) (w [kinds]bool) {
 	for k := range w {
-		w[k] = len(names) == 0 || slices.Contains(names, KindName(kindNames[k]))
+		w[k] = len(names) == 0 || slices.Contains(names, kindNames[k])
 	}
 	return w
 }

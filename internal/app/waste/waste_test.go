@@ -1,6 +1,7 @@
 package waste_test
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -29,7 +30,7 @@ func find(t *testing.T, d *testdump.Dump, o waste.Options) *answer.Waste {
 	return w
 }
 
-func kindOf(t *testing.T, w *answer.Waste, name string) *answer.WasteKind {
+func kindOf(t *testing.T, w *answer.Waste, name answer.WasteForm) *answer.WasteKind {
 	t.Helper()
 	for i := range w.Kinds {
 		if w.Kinds[i].Kind == name {
@@ -87,7 +88,7 @@ func TestSums(t *testing.T) {
 func TestHeapScenario(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("*-heap-withheap"), func(t *testing.T, d *testdump.Dump) int {
 		w := find(t, d, waste.Options{})
-		holders := func(kind string) map[string]answer.WasteHolder {
+		holders := func(kind answer.WasteForm) map[string]answer.WasteHolder {
 			m := map[string]answer.WasteHolder{}
 			for _, h := range kindOf(t, w, kind).Holders {
 				require.NoError(t, h.Holder.Err)
@@ -125,7 +126,13 @@ func TestHeapScenario(t *testing.T) {
 func TestOptions(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	all := find(t, d, waste.Options{})
-	w := find(t, d, waste.Options{Kinds: []waste.KindName{answer.WasteBoxes}})
+	offered, _ := reflect.TypeFor[waste.Options]().FieldByName("Kinds")
+	var kinds []string
+	for _, k := range all.Kinds {
+		kinds = append(kinds, string(k.Kind))
+	}
+	assert.ElementsMatch(t, kinds, strings.Split(offered.Tag.Get("choices"), "|"))
+	w := find(t, d, waste.Options{Kinds: []answer.WasteForm{answer.WasteBoxes}})
 	require.Len(t, w.Kinds, 1)
 	assert.Equal(t, kindOf(t, all, answer.WasteBoxes), &w.Kinds[0])
 	w = find(t, d, waste.Options{Top: 2})
@@ -213,13 +220,14 @@ func TestMarkedArrays(t *testing.T) {
 	size := 4 * uint64(array.Length)
 	none := fill(1, 2)
 	for _, c := range []struct {
-		kind        string
+		kind        answer.WasteForm
 		first, rest byte
 		wasted      uint64
 	}{{answer.WasteZeros, 0, 0, size}, {answer.WasteConstant, 7, 7, size - 4}, {answer.WasteTails, 1, 0, size - (size/4+3)/4*4}} {
 		w := fill(c.first, c.rest)
-		for _, k := range waste.Kinds() {
-			before, after := kindOf(t, none, k), kindOf(t, w, k)
+		for i := range none.Kinds {
+			k := none.Kinds[i].Kind
+			before, after := &none.Kinds[i], kindOf(t, w, k)
 			if k == c.kind {
 				assert.Equal(t, before.Objects+1, after.Objects, k)
 				assert.Equal(t, before.Wasted+c.wasted, after.Wasted, k)
@@ -341,7 +349,7 @@ func TestNameless(t *testing.T) {
 		assert.NotEqual(t, answer.WasteUnderfilled, k.Kind)
 		assert.NotEqual(t, answer.WasteEmptyCollections, k.Kind)
 		for _, h := range k.Holders {
-			name := k.Kind + h.Holder.String()
+			name := string(k.Kind) + h.Holder.String()
 			assert.False(t, holders[name], "%s twice", name)
 			holders[name] = true
 		}

@@ -151,7 +151,7 @@ func (r *Reader) outcome(g objects.Reading, out *answer.GRPCCall, f *objects.Ref
 	flags := g.IntAt(&t.Flags, at)
 	state := tasks.Flags(flags.Value)
 	out.Done = answer.Of(state.Completed(), flags.Err)
-	if flags.Err == nil && state.Status() == tasks.RanToCompletion {
+	if flags.Err == nil && state.Status() == answer.StatusRanToCompletion {
 		out.Status, out.Detail = g.EnumAt(&t.Status, at), g.TextAt(&t.Detail, at)
 	}
 }

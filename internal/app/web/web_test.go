@@ -440,7 +440,7 @@ func TestClientCode(t *testing.T) {
 				u, err := url.Parse(w.URI.S)
 				require.NoError(t, err)
 				require.NotNil(t, w.Stack, w.URI.S)
-				who[u.Path] = w.Stack.Remote + " " + w.Stack.Frames[len(w.Stack.Frames)-1].Method.S
+				who[u.Path] = string(w.Stack.Remote) + " " + w.Stack.Frames[len(w.Stack.Frames)-1].Method.S
 				if w.Age.Err == nil {
 					assert.Less(t, w.Age.Value, int64(60_000), "%s: the program sent it within the last minute", w.URI)
 					assert.Equal(t, answer.Known[int64](4*60*60*1000), w.Timeout)

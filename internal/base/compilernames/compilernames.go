@@ -5,7 +5,11 @@
 // Method and Pretty.
 package compilernames
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+)
 
 // Method returns the method from which the named state machine was made. It returns other names
 // unchanged.
@@ -156,24 +160,17 @@ func IsAwaiter(name string) bool {
 	return strings.HasPrefix(name, "<>u__") || strings.HasPrefix(name, "$awaiter") || strings.HasPrefix(name, "$A") && len(name) > 2 && name[2] >= '0' && name[2] <= '9'
 }
 
-// The kind of variable that became a field.
-const (
-	This      = "this"
-	Local     = "local"
-	Parameter = "parameter"
-)
-
 // Variable returns the name and the kind of the variable that became the named field. variable is
 // "" for a field without one.
-func Variable(name string) (variable, kind string) {
+func Variable(name string) (variable string, kind answer.AsyncVariableKind) {
 	switch {
 	case name == "<>4__this" || name == "$VB$Me" || name == "$this":
-		return "this", This
+		return "this", answer.AsyncThis
 	case strings.HasPrefix(name, "<>") || strings.HasPrefix(name, "$State") || strings.HasPrefix(name, "$Builder") || strings.HasPrefix(name, "$Current"):
 		return "", ""
 	case strings.HasPrefix(name, "<"): // <local>5__2; Mono's <local>__2
 		if v, rest, ok := strings.Cut(name[1:], ">"); ok && (strings.HasPrefix(rest, "5__") || strings.HasPrefix(rest, "__")) {
-			return v, Local
+			return v, answer.AsyncLocal
 		}
 		return "", ""
 	case strings.HasPrefix(name, "$VB$ResumableLocal_"): // $VB$ResumableLocal_local$0
@@ -181,13 +178,13 @@ func Variable(name string) (variable, kind string) {
 		if i := strings.LastIndexByte(v, '$'); i > 0 {
 			v = v[:i]
 		}
-		return v, Local
+		return v, answer.AsyncLocal
 	case strings.HasPrefix(name, "$VB$Local_"):
-		return strings.TrimPrefix(name, "$VB$Local_"), Parameter
+		return strings.TrimPrefix(name, "$VB$Local_"), answer.AsyncParameter
 	case strings.HasPrefix(name, "$"):
 		return "", ""
 	}
-	return name, Parameter
+	return name, answer.AsyncParameter
 }
 
 // Path splits a path of fields at its dots. "<X>" becomes the backing field of property X; X may

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/base/compilernames"
 )
 
@@ -53,13 +54,17 @@ func TestMethod(t *testing.T) {
 
 // TestVariable covers the fields of all compilers.
 func TestVariable(t *testing.T) {
-	for field, want := range map[string][2]string{
-		"<point>5__2": {"point", compilernames.Local}, "text": {"text", compilernames.Parameter}, "<>4__this": {"this", compilernames.This}, "<>1__state": {}, "<>u__1": {},
-		"<>7__wrap1": {}, "<>8__1": {}, "<i>5__2": {"i", compilernames.Local}, "$State": {}, "$VB$ResumableLocal_x$0": {"x", compilernames.Local}, "$VB$Me": {"this", compilernames.This},
-		"$VB$Local_y": {"y", compilernames.Parameter}, "<broken": {}, "<own>__0": {"own", compilernames.Local}, "$this": {"this", compilernames.This}, "$PC": {}, "$awaiter0": {},
+	for field, want := range map[string]struct {
+		name string
+		kind answer.AsyncVariableKind
+	}{
+		"<point>5__2": {"point", answer.AsyncLocal}, "text": {"text", answer.AsyncParameter}, "<>4__this": {"this", answer.AsyncThis}, "<>1__state": {}, "<>u__1": {},
+		"<>7__wrap1": {}, "<>8__1": {}, "<i>5__2": {"i", answer.AsyncLocal}, "$State": {}, "$VB$ResumableLocal_x$0": {"x", answer.AsyncLocal}, "$VB$Me": {"this", answer.AsyncThis},
+		"$VB$Local_y": {"y", answer.AsyncParameter}, "<broken": {}, "<own>__0": {"own", answer.AsyncLocal}, "$this": {"this", answer.AsyncThis}, "$PC": {}, "$awaiter0": {},
 	} {
 		name, kind := compilernames.Variable(field)
-		assert.Equal(t, want, [2]string{name, kind}, field)
+		assert.Equal(t, want.name, name, field)
+		assert.Equal(t, want.kind, kind, field)
 	}
 }
 

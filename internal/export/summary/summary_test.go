@@ -40,7 +40,7 @@ func TestCrashSignature(t *testing.T) {
 	assert.Equal(t, one.Signature, summed(crash("Contoso.Oops", "a.dll!System.X.Throw()+0x99", "b.dll!Contoso.A.Run()+0x1")).Signature)
 	assert.NotEqual(t, one.Signature, summed(crash("Contoso.Ouch", "a.dll!System.X.Throw()+0x10", "b.dll!Contoso.A.Run()+0x2f")).Signature)
 	assert.Equal(t, one.Signature, summed(crash("Contoso.Oops", "b.dll!Contoso.A.Run()+0x2f")).Signature, "the class library's own methods change with its versions")
-	assert.Equal(t, "strong", one.SignatureStrength)
+	assert.Equal(t, answer.SignatureStrong, one.SignatureStrength)
 
 	native := &answer.Crash{Reason: "SIGSEGV", Code: "11", Where: "libc.so.6+0x1234"}
 	assert.Equal(t, summed(native).Signature, summed(&answer.Crash{Code: "11", Where: "libc.so.6+0x99"}).Signature)

@@ -86,7 +86,7 @@ func numberOrNull(n *uint64) query.Opt[uint64] {
 }
 
 // textOrNull returns a column with s, or null if s is empty.
-func textOrNull(s string) query.Opt[string] { return query.SomeIf(s, s != "") }
+func textOrNull[S ~string](s S) query.Opt[string] { return query.SomeIf(string(s), s != "") }
 
 type findingRow struct {
 	Kind      string             `row:"kind" doc:"crash, the kind of a suspect of the command leaks, or the kind of one of the first findings of the command triage"`
@@ -123,7 +123,7 @@ func (p *Input) findingRows(_ context.Context, _ *writer, add func(findingRow) e
 	}
 	for _, x := range p.Summary.Suspects {
 		row := findingRow{
-			Kind: x.Kind, Verdict: textOrNull(x.Verdict), What: textOrNull(x.Type), Members: textOrNull(x.Members),
+			Kind: string(x.Kind), Verdict: textOrNull(x.Verdict), What: textOrNull(x.Type), Members: textOrNull(x.Members),
 			Root: textOrNull(x.Root), Retained: query.Some(x.Retained), Share: query.Some(x.Share),
 		}
 		if err := add(row.signed(&x.Identity)); err != nil {
@@ -257,7 +257,7 @@ func (p *Input) stackRows(ctx context.Context, w *writer, add func(stackRow) err
 			end()
 			last = id
 		}
-		if k, _ := row[kind].Plain(); k != answer.FrameManaged {
+		if k, _ := row[kind].Plain(); k != string(answer.FrameManaged) {
 			continue // the runtime's own frames differ between its versions
 		}
 		if text, known := row[name].Plain(); known {

@@ -72,8 +72,8 @@ func (s *session) evaluated(ctx context.Context, e *answer.Evaluation) (any, err
 		return dap.EvaluateResponseBody{Result: v.Value + possible(e), Type: v.Type, VariablesReference: v.VariablesReference, NamedVariables: v.NamedVariables,
 			IndexedVariables: v.IndexedVariables, MemoryReference: v.MemoryReference}, nil
 	}
-	body := dap.EvaluateResponseBody{Result: cmpText(e.Text, e.Value.Plain()) + possible(e), Type: cmpText(e.Type, e.Kind)}
-	if e.Kind == "list" {
+	body := dap.EvaluateResponseBody{Result: cmpText(e.Text, e.Value.Plain()) + possible(e), Type: cmpText(e.Type, e.Kind.String())}
+	if e.Kind == answer.CellList {
 		body.Result = answer.Count(int(min(e.Count, 1<<31-1)), "item", "items") + possible(e)
 		body.VariablesReference = s.values.add(cells(e.Items))
 	}

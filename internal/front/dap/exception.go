@@ -48,7 +48,7 @@ func (s *session) exceptionInfo(ctx context.Context, id int) (any, error) {
 }
 
 // howCarried returns the protocol's break mode for the state of a thread's exception, and a description.
-func howCarried(state string) (mode dap.ExceptionBreakMode, text string) {
+func howCarried(state answer.CarriedState) (mode dap.ExceptionBreakMode, text string) {
 	switch state {
 	case answer.CarriedUnhandled, answer.CarriedFatal:
 		return "unhandled", "no handler was found"

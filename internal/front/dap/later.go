@@ -222,7 +222,7 @@ func (s *session) showLater(ctx context.Context, f *frame, out dap.StackFrame) d
 		return out
 	}
 	out.Name = "[async] " + l.link.Name.String()
-	if more := cmpText(l.link.Meaning, l.link.Status); more != "" {
+	if more := cmpText(l.link.Meaning, string(l.link.Status)); more != "" {
 		out.Name += " (" + more + ")"
 	}
 	if l.at != nil {

@@ -75,8 +75,8 @@ func (n *object) fields(ctx context.Context, s *session, o *answer.Object) ([]da
 		}
 		return out, nil
 	}
-	out = append(out, s.fields(ctx, n.view, o.Fields, reference(n.at), func(kind string) bool { return kind == answer.FieldInstance })...)
-	isStatic := func(kind string) bool { return kind != answer.FieldInstance }
+	out = append(out, s.fields(ctx, n.view, o.Fields, reference(n.at), func(kind answer.FieldKind) bool { return kind == answer.FieldInstance })...)
+	isStatic := func(kind answer.FieldKind) bool { return kind != answer.FieldInstance }
 	for i := range o.Fields {
 		if isStatic(o.Fields[i].Kind) {
 			fields, name := o.Fields, o.Type.S
@@ -130,7 +130,7 @@ func (n *object) task(ctx context.Context, s *session) ([]dap.Variable, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := []dap.Variable{{Name: "Status", Value: t.Status}}
+	out := []dap.Variable{{Name: "Status", Value: string(t.Status)}}
 	text := func(name, value string) {
 		if value != "" {
 			out = append(out, dap.Variable{Name: name, Value: value})
@@ -155,7 +155,7 @@ func (n *object) task(ctx context.Context, s *session) ([]dap.Variable, error) {
 	link := func(name string, l *answer.TaskLink) {
 		v := s.reference(ctx, n.view, named{name: name}, l.Object)
 		v.Value = l.Name.String()
-		if more := cmpText(l.Status, l.Meaning); more != "" {
+		if more := cmpText(string(l.Status), l.Meaning); more != "" {
 			v.Value += " (" + more + ")"
 		}
 		out = append(out, v)

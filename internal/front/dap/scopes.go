@@ -146,7 +146,7 @@ func (s *session) listStatics(ctx context.Context, f *frame) ([]dap.Variable, er
 	if t.Name.Err == nil {
 		name = t.Name.Value
 	}
-	return s.fields(ctx, v, t.Fields, name, func(kind string) bool { return kind != answer.FieldInstance }), nil
+	return s.fields(ctx, v, t.Fields, name, func(kind answer.FieldKind) bool { return kind != answer.FieldInstance }), nil
 }
 
 func (s *session) listRegisters(ctx context.Context, f *frame) ([]dap.Variable, error) {

@@ -21,7 +21,7 @@ type thread struct {
 	os      answer.OSThread
 	of      *stackwalk.Thread
 	managed *answer.ManagedThread // nil if no runtime knows the thread
-	carried string                // the state of its last thrown exception; empty if none or unknown
+	carried answer.CarriedState   // the state of its last thrown exception; empty if none or unknown
 	view    *process.Process      // the view of the runtime that knows the thread, or else the session's
 	rank    int
 }
@@ -133,10 +133,9 @@ func rankOf(m *answer.ManagedThread) int {
 		return rankOther
 	}
 	switch m.Activity.Kind {
-	case stackwalk.ActivityLock.String(), stackwalk.ActivityMonitorWait.String(), stackwalk.ActivityEvent.String(), stackwalk.ActivityTask.String(),
-		stackwalk.ActivityJoin.String(), stackwalk.ActivityStaticInit.String():
+	case answer.ActivityLock, answer.ActivityMonitor, answer.ActivityEvent, answer.ActivityTask, answer.ActivityJoin, answer.ActivityStaticInit:
 		return rankBlocked
-	case stackwalk.ActivityIdle.String():
+	case answer.ActivityIdle:
 		return rankIdle
 	}
 	return rankOther

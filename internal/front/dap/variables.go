@@ -233,7 +233,7 @@ func (n members) children(ctx context.Context, s *session, p part) ([]dap.Variab
 }
 
 // fields shows the fields that want selects. of is an expression for the containing value, or empty.
-func (s *session) fields(ctx context.Context, v *process.Process, list []answer.Field, of string, want func(kind string) bool) []dap.Variable {
+func (s *session) fields(ctx context.Context, v *process.Process, list []answer.Field, of string, want func(kind answer.FieldKind) bool) []dap.Variable {
 	var out []dap.Variable
 	for i := range list {
 		f := &list[i]

@@ -45,7 +45,7 @@ func TestSignaturesHoldAcrossDumps(t *testing.T) {
 			if owner == nil {
 				owner = s.Point
 			}
-			words[sig] = s.Kind + " " + kept
+			words[sig] = string(s.Kind) + " " + kept
 			if owner != nil {
 				words[sig] += " " + owner.Type.String()
 			}
@@ -79,7 +79,7 @@ func TestHangSignatures(t *testing.T) {
 			if f.Signature == "" {
 				continue
 			}
-			assert.Contains(t, []string{answer.SignatureStrong, answer.SignatureWeak}, f.SignatureStrength)
+			assert.Contains(t, []answer.SignatureStrength{answer.SignatureStrong, answer.SignatureWeak}, f.SignatureStrength)
 			if f.SignatureStrength == answer.SignatureStrong {
 				seen[name][string(f.Kind)+": "+strings.Join(f.SignatureParts[1:], "; ")] = f.Signature
 			}

@@ -59,7 +59,7 @@ func TestStuck(t *testing.T) {
 			workers++
 		}
 		if x.Thread.Name == "holder" {
-			assert.Equal(t, "finalizer", x.Kind)
+			assert.Equal(t, answer.WaitFinalizer, x.Kind)
 			assert.Equal(t, "waits for the finalizer thread", x.Text)
 		}
 	}

@@ -58,7 +58,7 @@ func TestInitializers(t *testing.T) {
 func TestRunningConstructor(t *testing.T) {
 	out, err := locks.Locks(t.Context(), initializersView(t).Process, locks.Options{})
 	require.NoError(t, err)
-	names := map[string]string{}
+	names := map[answer.WaitKind]string{}
 	for i := range out.Locks {
 		l := &out.Locks[i]
 		names[l.Kind] = l.Name
@@ -71,7 +71,7 @@ func TestRunningConstructor(t *testing.T) {
 		require.Len(t, l.Waiting, 1)
 		assert.Equal(t, "waits for Slow", l.Waiting[0].Thread.Name)
 	}
-	assert.Equal(t, map[string]string{answer.LockMonitor: "Shop.Program.gate", answer.LockConstructor: ""}, names)
+	assert.Equal(t, map[answer.WaitKind]string{answer.LockMonitor: "Shop.Program.gate", answer.LockConstructor: ""}, names)
 }
 
 // TestInitializersMissingParts repeats the query, each time without one of the pieces of memory that the answer was

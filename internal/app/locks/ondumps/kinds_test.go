@@ -76,7 +76,7 @@ func TestKindsOfLocks(t *testing.T) {
 			}
 			words = append(words, strings.Join(a.Stack, " < "))
 		}
-		key := l.Kind
+		key := string(l.Kind)
 		for said[key] != "" {
 			key += "'"
 		}
@@ -115,7 +115,7 @@ func TestKindsOfWaits(t *testing.T) {
 	got, err := reader(t, d).Waits(context.Background(), locks.Options{})
 	require.NoError(t, err)
 	assert.Empty(t, got.Noted())
-	kind := map[string]string{}
+	kind := map[string]answer.WaitKind{}
 	for i := range got.Threads {
 		w := &got.Threads[i]
 		kind[names[w.Thread.ManagedID]] = w.Kind
@@ -137,8 +137,8 @@ func TestKindsOfWaits(t *testing.T) {
 			assert.Equal(t, "waits for 2 wait handles, the first a System.Threading.AutoResetEvent", w.Text)
 		}
 	}
-	for name, want := range map[string]string{"joiner": "thread", "kernel": "wait handle", "mutex waiter": "wait handle", "wait any": "wait handle",
-		"spinner": answer.LockSpin, "lazy waiter": answer.LockLazy, "writer": answer.LockReaderWriter, "blocked on slots": "task"} {
+	for name, want := range map[string]answer.WaitKind{"joiner": answer.WaitThread, "kernel": answer.WaitHandle, "mutex waiter": answer.WaitHandle, "wait any": answer.WaitHandle,
+		"spinner": answer.LockSpin, "lazy waiter": answer.LockLazy, "writer": answer.LockReaderWriter, "blocked on slots": answer.WaitTask} {
 		assert.Equal(t, want, kind[name], name)
 	}
 	circles := 0
@@ -196,7 +196,7 @@ func TestJoins(t *testing.T) {
 	got, _ := refer(0)
 	require.NotNil(t, got)
 	assert.Equal(t, "waits for the end of an unknown thread", got.Text)
-	assert.Equal(t, "thread", got.Kind)
+	assert.Equal(t, answer.WaitThread, got.Kind)
 	assert.Zero(t, got.Object)
 
 	got, all := refer(self)
@@ -232,7 +232,7 @@ func TestStaticConstructorUnread(t *testing.T) {
 	got, err := reader(t, d).Waits(context.Background(), locks.Options{})
 	require.NoError(t, err)
 	for i := range got.Threads {
-		assert.NotEqual(t, "static constructor", got.Threads[i].Kind)
+		assert.NotEqual(t, answer.LockConstructor, got.Threads[i].Kind)
 	}
 	require.Error(t, got.Lost)
 	said := false

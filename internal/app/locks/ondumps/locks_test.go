@@ -120,7 +120,7 @@ func deadlock(t *testing.T, d *testdump.Dump, r *locks.Reader) int {
 	assert.Equal(t, 1, tasks, "%+v", got.Verdicts)
 	constructors := 0
 	for i := range got.Threads {
-		if w := &got.Threads[i]; w.Kind == "static constructor" {
+		if w := &got.Threads[i]; w.Kind == answer.LockConstructor {
 			constructors++
 			assert.Equal(t, "waits for the static constructor", nameOf(d, &w.Thread))
 			assert.Equal(t, "static constructor", nameOf(d, w.Owner))

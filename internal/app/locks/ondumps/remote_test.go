@@ -22,20 +22,20 @@ func TestRemoteWaits(t *testing.T) {
 		require.NoError(t, err)
 		kinds := map[string]string{}
 		for _, w := range waits.Operations {
-			kinds[w.Method.S] = w.Kind + ": " + w.Text
+			kinds[w.Method.S] = string(w.Kind) + ": " + w.Text
 		}
 		for method, want := range map[string]string{
-			"WebDebuggee.SqlPools.Query":                            answer.WaitServer + ": waits for the server's answer (SqlCommand.ExecuteReaderAsync)",
-			"WebDebuggee.SqlPools.OpenLater":                        answer.WaitConnection + ": waits for a connection (DbConnection.OpenAsync)",
-			"WebDebuggee.NpgsqlPool.Read":                           answer.WaitServer + ": waits for the server's answer (NpgsqlCommand.ExecuteReaderAsync)",
-			"WebDebuggee.ReportStore.FetchPageAsync":                answer.WaitPromise + ": waits for a promise in WebDebuggee.Gates.Report",
-			"WebDebuggee.AuditMiddleware.WriteAuditRecord":          answer.WaitPromise + ": waits for a promise in WebDebuggee.Gates.Audit",
-			"WebDebuggee.PoolWork.EnterLock":                        answer.LockSemaphore + ": waits for WebDebuggee.PoolWork.AsyncLock (SemaphoreSlim)",
-			"WebDebuggee.PoolWork.WriteFourth":                      answer.WaitChannel + ": waits for room in a channel (WebDebuggee.PoolWork.Messages)",
-			"WebDebuggee.Client.Chat":                               answer.WaitStream + ": waits for an operation of a socket",
-			"WebDebuggee.Client.ReadFeed":                           answer.WaitServer + ": waits for the server's answer (TextReader.ReadLineAsync)",
-			"WebDebuggee.Handlers.CopyBody":                         answer.WaitStream + ": waits for data in a pipe",
-			"WebDebuggee.Client+SlowContent.SerializeToStreamAsync": answer.WaitPromise + ": waits for a promise in WebDebuggee.Client.RestOfUpload",
+			"WebDebuggee.SqlPools.Query":                            string(answer.WaitServer) + ": waits for the server's answer (SqlCommand.ExecuteReaderAsync)",
+			"WebDebuggee.SqlPools.OpenLater":                        string(answer.WaitConnection) + ": waits for a connection (DbConnection.OpenAsync)",
+			"WebDebuggee.NpgsqlPool.Read":                           string(answer.WaitServer) + ": waits for the server's answer (NpgsqlCommand.ExecuteReaderAsync)",
+			"WebDebuggee.ReportStore.FetchPageAsync":                string(answer.WaitPromise) + ": waits for a promise in WebDebuggee.Gates.Report",
+			"WebDebuggee.AuditMiddleware.WriteAuditRecord":          string(answer.WaitPromise) + ": waits for a promise in WebDebuggee.Gates.Audit",
+			"WebDebuggee.PoolWork.EnterLock":                        string(answer.LockSemaphore) + ": waits for WebDebuggee.PoolWork.AsyncLock (SemaphoreSlim)",
+			"WebDebuggee.PoolWork.WriteFourth":                      string(answer.WaitChannel) + ": waits for room in a channel (WebDebuggee.PoolWork.Messages)",
+			"WebDebuggee.Client.Chat":                               string(answer.WaitStream) + ": waits for an operation of a socket",
+			"WebDebuggee.Client.ReadFeed":                           string(answer.WaitServer) + ": waits for the server's answer (TextReader.ReadLineAsync)",
+			"WebDebuggee.Handlers.CopyBody":                         string(answer.WaitStream) + ": waits for data in a pipe",
+			"WebDebuggee.Client+SlowContent.SerializeToStreamAsync": string(answer.WaitPromise) + ": waits for a promise in WebDebuggee.Client.RestOfUpload",
 		} {
 			assert.Equal(t, want, kinds[method], method)
 		}
@@ -43,7 +43,7 @@ func TestRemoteWaits(t *testing.T) {
 		for i := range waits.Threads {
 			threads[waits.Threads[i].Thread.Name] = &waits.Threads[i]
 		}
-		for name, kind := range map[string]string{"sql scalar": answer.WaitServer, "sql open waiter": answer.WaitConnection, "pg export": answer.WaitServer, "waits for NeverSet": answer.LockEvent} {
+		for name, kind := range map[string]answer.WaitKind{"sql scalar": answer.WaitServer, "sql open waiter": answer.WaitConnection, "pg export": answer.WaitServer, "waits for NeverSet": answer.LockEvent} {
 			if w := threads[name]; assert.NotNil(t, w, name) {
 				assert.Equal(t, kind, w.Kind, name)
 				assert.True(t, strings.HasPrefix(w.Method.S, "WebDebuggee."), "%s: %s", name, w.Method)

@@ -51,9 +51,11 @@ func TestAsyncWaits(t *testing.T) {
 	got := waitsOf(t, asyncWaits)
 	assert.Empty(t, got.Threads, "no thread waits")
 	type row struct {
-		count                          int
-		from, method, kind, name, text string
-		holders                        int
+		count        int
+		from, method string
+		kind         answer.WaitKind
+		name, text   string
+		holders      int
 	}
 	var rows []row
 	for i := range got.Operations {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/app/stacks"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/internal/threads"
@@ -42,7 +43,7 @@ func managedIP(t *testing.T, d *testdump.Dump) uint64 {
 	stacks, err := stacks.Stacks(t.Context(), v.Process, stacks.Options{StackOptions: threads.StackOptions{Source: true}})
 	require.NoError(t, err)
 	for f, err := range stacks.Frames {
-		if err == nil && f.Kind == "managed" && f.Trust == "unwind" {
+		if err == nil && f.Kind == answer.FrameManaged && f.Trust == "unwind" {
 			return uint64(f.IP.Value)
 		}
 	}

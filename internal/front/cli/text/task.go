@@ -79,7 +79,7 @@ func taskPlace(p *report.Page, at *answer.AsyncPlace) {
 func taskLink(l *answer.TaskLink) string {
 	out := report.Hex12(l.Object) + " " + report.Escape(l.Name.String())
 	if l.Status != "" {
-		out += ", " + l.Status
+		out += ", " + string(l.Status)
 	}
 	if l.Meaning != "" {
 		out += ": " + l.Meaning

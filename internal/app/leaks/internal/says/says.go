@@ -106,7 +106,7 @@ func collection(s *answer.Suspect) *answer.PathObject {
 func typeOf(o *answer.PathObject) answer.Statement { return words.Type(o.Type.String()) }
 
 // remedies state why suspects of a kind are not collected, and what would free them.
-var remedies = map[string]*words.Sentence{
+var remedies = map[answer.SuspectKind]*words.Sentence{
 	answer.SuspectEvent:        words.FreedEvent,
 	answer.SuspectTimers:       words.FreedTimer,
 	answer.SuspectCancellation: words.FreedCallback,
@@ -122,9 +122,9 @@ func Remedy(s *answer.Suspect) answer.Statement {
 	switch says := remedies[s.Kind]; {
 	case says != nil:
 		return says.Of()
-	case s.Weak == "cached":
+	case s.Weak == answer.LinkCached:
 		return words.FreedCached.Of()
-	case s.Weak == "attached":
+	case s.Weak == answer.LinkAttached:
 		return words.FreedAttached.Of()
 	case s.Weak != "" || s.Path == nil || s.Kind == answer.SuspectGroup:
 		return answer.Statement{}
@@ -139,15 +139,15 @@ func Remedy(s *answer.Suspect) answer.Statement {
 // rootRemedy states how long a root keeps what it leads to.
 func rootRemedy(r *answer.GCRoot) answer.Statement {
 	switch r.Kind {
-	case "static field":
+	case answer.RootStatic:
 		return words.FreedStatic.Of()
-	case "thread static":
+	case answer.RootThreadStatic:
 		return words.FreedThread.Of()
-	case "stack":
+	case answer.RootStack:
 		return words.FreedStack.Of()
-	case "finalizer":
+	case answer.RootFinalizer:
 		return words.FreedFinalizer.Of()
-	case "handle":
+	case answer.RootHandle:
 		if r.Handle == "Strong" || r.Handle == "Pinned" {
 			return words.FreedHandle.Of()
 		}

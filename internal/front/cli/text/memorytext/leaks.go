@@ -82,7 +82,7 @@ func suspect(p *report.Page, s *answer.Suspect) {
 }
 
 // targetWords label the targets of each kind of suspect.
-var targetWords = map[string]string{
+var targetWords = map[answer.SuspectKind]string{
 	answer.SuspectEvent:        "Handler targets",
 	answer.SuspectTimers:       "State",
 	answer.SuspectCancellation: "Callback targets and state",

@@ -202,8 +202,8 @@ func Links(p *report.Page, l *answer.Links) {
 
 func link(n *answer.Link) []string {
 	by := edge(n.Edge)
-	if n.Strength != "strong" {
-		by += " (" + n.Strength + ")"
+	if n.Strength != answer.LinkStrong {
+		by += " (" + string(n.Strength) + ")"
 	}
 	if n.Root != nil {
 		name := rootName(n.Root)

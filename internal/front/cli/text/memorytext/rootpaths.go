@@ -54,9 +54,9 @@ func retained(r *answer.RootPaths) string {
 func rootName(r *answer.GCRoot) string {
 	name := r.Name
 	switch r.Kind {
-	case "handle", "finalizer":
+	case answer.RootHandle, answer.RootFinalizer:
 		name += " " + report.Hex12(r.Address)
-	case "stack":
+	case answer.RootStack:
 		if t := r.Thread; t != nil {
 			name += threadIDs(t)
 		}
@@ -120,7 +120,7 @@ func edge(e *answer.PathEdge) string {
 	}
 	name := report.Escape(e.Name.String())
 	switch {
-	case e.Kind == "static field":
+	case e.Kind == answer.EdgeStatic:
 		name = "static " + name
 	case !strings.HasPrefix(name, "[") && !strings.HasPrefix(name, "(") && !strings.HasPrefix(name, "<"):
 		name = "." + name
@@ -196,31 +196,31 @@ func sosGeneration(name string) string {
 // sosRoot writes what a path starts at, with the headings that differ from the last one's.
 func sosRoot(p *report.Page, path, last *answer.RootPath) {
 	r := &path.Root
-	kind := ""
+	var kind answer.RootKind
 	if last != nil {
 		kind = last.Root.Kind
 	}
 	switch r.Kind {
-	case "stack":
+	case answer.RootStack:
 		sosStackRoot(p, path, last)
-	case "handle":
+	case answer.RootHandle:
 		if kind != r.Kind {
 			p.Print("HandleTable:\n")
 		}
 		p.Printf("    %s (%s)\n", report.Hex16(r.Address), sosHandle(r.Handle))
-	case "finalizer":
+	case answer.RootFinalizer:
 		if kind != r.Kind {
 			p.Print("Finalizer Queue:\n")
 		}
 		p.Printf("    %s (finalizer root)\n", report.Hex16(r.Address))
-	case "older generation":
+	case answer.RootOlder:
 		if kind != r.Kind {
 			p.Print("Older Generation:\n")
 		}
 		p.Printf("    %x\n", uint64(r.Object))
 	default:
 		if kind != r.Kind {
-			p.Printf("%s:\n", strings.ToUpper(r.Kind[:1])+r.Kind[1:])
+			p.Printf("%s:\n", strings.ToUpper(string(r.Kind[:1]))+string(r.Kind[1:]))
 		}
 		p.Printf("    %s\n", strings.TrimSpace(fmt.Sprintf("%s (%s)", report.Hex16(r.Address), report.Escape(r.Name))))
 	}
@@ -241,7 +241,7 @@ func sosHandle(kind string) string {
 
 func sosStackRoot(p *report.Page, path, last *answer.RootPath) {
 	r := &path.Root
-	onStack := last != nil && last.Root.Kind == "stack"
+	onStack := last != nil && last.Root.Kind == answer.RootStack
 	if r.Thread != nil && (!onStack || !sameThread(last.Root.Thread, r.Thread)) {
 		p.Printf("Thread %x:\n", r.Thread.OSID)
 		onStack = false
@@ -285,9 +285,9 @@ func sosSteps(p *report.Page, list []answer.PathStep, statics bool) {
 		s, extra := &list[i], ""
 		switch e := s.Edge; {
 		case e == nil:
-		case e.Kind == "dependent handle":
+		case e.Kind == answer.EdgeDependent:
 			extra = "(dependent handle)"
-		case e.Kind == "static field" && i == 1 && statics:
+		case e.Kind == answer.EdgeStatic && i == 1 && statics:
 			extra = fmt.Sprintf("(static variable: %s)", report.Escape(e.Name.String()))
 		}
 		p.Printf("          -> %-16s %s %s\n", report.Hex12(s.Address), report.Escape(s.Type.String()), extra)

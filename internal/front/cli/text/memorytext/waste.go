@@ -8,7 +8,7 @@ import (
 )
 
 // wasteTitles say what a kind of waste is.
-var wasteTitles = map[string]string{
+var wasteTitles = map[answer.WasteForm]string{
 	answer.WasteStrings:          "Duplicate strings",
 	answer.WasteSparse:           "Arrays of mostly null references",
 	answer.WasteZeros:            "Arrays of zeros",
@@ -31,7 +31,7 @@ func Waste(p *report.Page, w *answer.Waste) {
 	var rows [][]string
 	for i := range w.Kinds {
 		k := &w.Kinds[i]
-		rows = append(rows, []string{k.Kind, report.Commas(k.Objects), report.Size(k.Wasted), report.Percent(k.Share), wasteTitles[k.Kind]})
+		rows = append(rows, []string{string(k.Kind), report.Commas(k.Objects), report.Size(k.Wasted), report.Percent(k.Share), wasteTitles[k.Kind]})
 	}
 	p.Fail(report.Summary(p, []string{"Kind", "Objects", "Wasted", "Share", ""}, rows))
 	for i := range w.Kinds {

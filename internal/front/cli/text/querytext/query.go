@@ -179,7 +179,7 @@ func Evaluations(p *report.Page, e *answer.Evaluations) {
 }
 
 func evaluation(p *report.Page, v *answer.Evaluation) {
-	if v.Kind == "list" {
+	if v.Kind == answer.CellList {
 		list(p, v)
 		return
 	}

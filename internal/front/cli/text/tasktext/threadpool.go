@@ -256,7 +256,7 @@ func workQueue(p *report.Page, q *answer.WorkQueue, limit int) {
 	if q.Count == 0 && q.Kind != answer.QueueGlobal {
 		return
 	}
-	title := q.Kind + " queue"
+	title := string(q.Kind) + " queue"
 	switch {
 	case q.Owner != nil:
 		title += " of thread " + threadName(q.Owner)
@@ -289,7 +289,7 @@ func itemWords(i *answer.WorkItem) string {
 			b.WriteString(": " + report.Escape(i.Method.String()))
 		}
 	default:
-		b.WriteString(i.Kind + " " + report.Escape(i.Method.String()))
+		b.WriteString(string(i.Kind) + " " + report.Escape(i.Method.String()))
 	}
 	if len(i.State) > 0 {
 		b.WriteString(" (" + report.Escape(i.State.Cut(lineChars)) + ")")
@@ -297,7 +297,7 @@ func itemWords(i *answer.WorkItem) string {
 		b.WriteString(" (" + report.Escape(i.StateType.String()) + " " + report.Hex12(i.StateObject) + ")")
 	}
 	if i.Status != "" {
-		b.WriteString(", " + i.Status)
+		b.WriteString(", " + string(i.Status))
 	}
 	if !i.Continuation.IsZero() {
 		b.WriteString(", then " + report.Escape(i.Continuation.String()))

@@ -203,7 +203,7 @@ func (w *crashWriter) causes(x *answer.Crash, i int, number []string) {
 }
 
 // carriedWords describe how a thread has an exception.
-var carriedWords = map[string]string{
+var carriedWords = map[answer.CarriedState]string{
 	answer.CarriedUnhandled: "not handled",
 	answer.CarriedHandling:  "being handled",
 	answer.CarriedLast:      "last thrown, no longer handled",
@@ -295,7 +295,7 @@ func (w *crashWriter) waiting(x *answer.Waiting) {
 		}
 		switch c := report.Escape(t.Caller.String()); {
 		case t.Caller.S == "":
-		case t.Kind == answer.UnknownActivity: // of other methods the names can't be read
+		case t.Kind == answer.ActivityUnknown: // of other methods the names can't be read
 			text += ", but for " + c
 		default:
 			text += " in " + c

@@ -249,7 +249,7 @@ func variable(v *answer.Variable, argument bool) string {
 	}
 	value := v.Value
 	if v.State != answer.VariableValue {
-		value = "<" + v.State + ">"
+		value = "<" + string(v.State) + ">"
 	}
 	return fmt.Sprintf("%s: %s = %s", report.Escape(name), report.Escape(v.Type.String()), report.Escape(value))
 }

@@ -87,14 +87,14 @@ func TestSyncBlocks(t *testing.T) {
 
 // TestUnnamedActivity checks that a method's name is not used as the place if names cannot be read.
 func TestUnnamedActivity(t *testing.T) {
-	write := func(kind, text string) string {
+	write := func(kind answer.ActivityKind, text string) string {
 		row := answer.WaitingThread{ThreadActivity: answer.ThreadActivity{Kind: kind, Text: text, Caller: answer.Text{S: "A.B()"}}}
 		return page(false, func(p *report.Page) {
 			Crash(p, &answer.Crash{Alive: true, Waiting: &answer.Waiting{Threads: []answer.WaitingThread{row}}}, CrashOptions{})
 		})
 	}
-	assert.Contains(t, write(answer.UnknownActivity, "not known: the names of its methods can't be read"), "can't be read, but for A.B()\n")
-	assert.Contains(t, write("sleep", "sleeps"), "sleeps in A.B()\n")
+	assert.Contains(t, write(answer.ActivityUnknown, "not known: the names of its methods can't be read"), "can't be read, but for A.B()\n")
+	assert.Contains(t, write(answer.ActivitySleep, "sleeps"), "sleeps in A.B()\n")
 }
 
 // TestNoParallelStacks checks that unreadable stacks are not reported as missing.

@@ -76,7 +76,7 @@ func Domains(p *report.Page, domains iter.Seq2[*answer.Domain, error]) {
 
 func domain(p *report.Page, d *answer.Domain) {
 	title, name := "System Domain:", "None"
-	if d.Kind == "application" {
+	if d.Kind == answer.DomainApplication {
 		title, name = "Domain 1:", d.Name.String()
 	}
 	p.Printf("--------------------------------------\n%-19s %s\n", title, report.Hex16(d.Address))
