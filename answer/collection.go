@@ -106,8 +106,11 @@ func (l *CollectionItems) StreamJSON(emit func(rows []byte) error) error {
 	return streamRows(l.Format, emit)
 }
 
-// MarshalJSON encodes the list.
+// MarshalJSON encodes the list, with the reason in place of a missing row.
 func (l *CollectionItems) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(l) }
 
-// JSONType returns a pointer to the type that StreamJSON writes, for documentation.
+// JSONValue returns All, which MarshalJSON encodes.
+func (l *CollectionItems) JSONValue() any { return l.All() }
+
+// JSONType returns a pointer to the type of the JSON, for documentation.
 func (CollectionItems) JSONType() any { return new([]CollectionItem) }

@@ -138,6 +138,41 @@ func TestLongListsMarshal(t *testing.T) {
 	assert.JSONEq(t, `{"objects":[{"address":"0x10","methodTable":"0x20","size":24}]}`, string(b))
 }
 
+// TestMissingRowsMarshal checks that long lists have the reasons for missing rows in JSON, as lists with iterators do.
+func TestMissingRowsMarshal(t *testing.T) {
+	items := answer.NewCollectionItems(nil, gap[answer.CollectionItem]{answer.CollectionItem{Index: 7}})
+	contents := answer.NewStringCounts(nil, gap[answer.StringCount]{answer.StringCount{Count: 7}})
+	objects := answer.NewObjects(nil, gapOfObjects{gap[answer.HeapObject]{answer.HeapObject{Size: 7}}})
+	for list, row := range map[any]any{
+		items: answer.CollectionItem{Index: 7}, contents: answer.StringCount{Count: 7}, objects: answer.HeapObject{Size: 7},
+	} {
+		want, err := json.Marshal(row)
+		require.NoError(t, err)
+		got, err := json.Marshal(list)
+		require.NoError(t, err)
+		assert.Equal(t, "["+string(want)+`,{"missing":"not in the dump"},`+string(want)+"]", string(got), "%T", list)
+	}
+}
+
+// gap is a source of two rows with a missing one between them.
+type gap[T any] struct{ row T }
+
+func (g gap[T]) Each(yield func(T, error) bool) error {
+	var none T
+	_ = yield(g.row, nil) && yield(none, target.ErrNotInDump) && yield(g.row, nil)
+	return nil
+}
+
+func (gap[T]) Format(func() func([]byte, *T) []byte, func([]byte) error) error {
+	return target.ErrUnsupported
+}
+
+type gapOfObjects struct{ gap[answer.HeapObject] }
+
+func (gapOfObjects) Format(int, func() answer.AppendObject, func([]byte) error) error {
+	return target.ErrUnsupported
+}
+
 // oneObject is a source of one object.
 type oneObject struct{}
 

@@ -45,9 +45,10 @@ type AppendObject = func(b []byte, o *HeapObject) []byte
 // becomes the failure of g, and the list ends with the failure of g.
 func NewObjects(g *Gaps, source ObjectSource) *Objects { return &Objects{g, source} }
 
-// All iterates over the objects, without the text of strings. It ends with what kept the list from being whole.
+// All iterates over the objects, without the text of strings. It ends with what kept the list from being whole. A nil
+// list is empty.
 func (l *Objects) All() iter.Seq2[HeapObject, error] {
-	if l.source == nil {
+	if l == nil || l.source == nil {
 		return func(func(HeapObject, error) bool) {}
 	}
 	return NewRows(l.gaps, l.source.Each)
@@ -71,10 +72,13 @@ func (l *Objects) StreamJSON(emit func(rows []byte) error) error {
 	return streamRows(func(newRow func() AppendObject, emit func([]byte) error) error { return l.Format(0, newRow, emit) }, emit)
 }
 
-// MarshalJSON encodes the list.
+// MarshalJSON encodes the list, with the reason in place of a missing row.
 func (l *Objects) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(l) }
 
-// JSONType returns a pointer to the type that StreamJSON writes, for documentation.
+// JSONValue returns All, which MarshalJSON encodes.
+func (l *Objects) JSONValue() any { return l.All() }
+
+// JSONType returns a pointer to the type of the JSON, for documentation.
 func (Objects) JSONType() any { return new([]HeapObject) }
 
 // streamRows passes on the JSON rows of format without the last separator.
@@ -112,9 +116,9 @@ type AppendStringCount = func(b []byte, s *StringCount) []byte
 // NewStringCounts returns a list that reads from source, for an answer with the gaps g; see NewObjects.
 func NewStringCounts(g *Gaps, source StringSource) *StringCounts { return &StringCounts{g, source} }
 
-// All iterates over the contents. It ends with what kept the list from being whole.
+// All iterates over the contents. It ends with what kept the list from being whole. A nil list is empty.
 func (l *StringCounts) All() iter.Seq2[StringCount, error] {
-	if l.source == nil {
+	if l == nil || l.source == nil {
 		return func(func(StringCount, error) bool) {}
 	}
 	return NewRows(l.gaps, l.source.Each)
@@ -136,8 +140,11 @@ func (l *StringCounts) StreamJSON(emit func(rows []byte) error) error {
 	return streamRows(l.Format, emit)
 }
 
-// MarshalJSON encodes the list.
+// MarshalJSON encodes the list, with the reason in place of a missing row.
 func (l *StringCounts) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(l) }
 
-// JSONType returns a pointer to the type that StreamJSON writes, for documentation.
+// JSONValue returns All, which MarshalJSON encodes.
+func (l *StringCounts) JSONValue() any { return l.All() }
+
+// JSONType returns a pointer to the type of the JSON, for documentation.
 func (StringCounts) JSONType() any { return new([]StringCount) }

@@ -40,8 +40,8 @@ func Marshal(v any) ([]byte, error) {
 	return e.Buf, e.Err
 }
 
-// Row returns a function that appends a T as JSON and the separator of a RowStreamer. The function
-// is for one goroutine.
+// Row returns a function that appends a T as JSON and the separator of rows, a comma and a line
+// feed. The function is for one goroutine.
 func Row[T any]() func(b []byte, row *T) []byte {
 	p, e := PlanOf(reflect.TypeFor[T]()), &Encoder{}
 	return func(b []byte, row *T) []byte {
@@ -178,8 +178,6 @@ func (e *Encoder) encodeRare(p *Plan, v reflect.Value) {
 		e.marshaled(v.Addr().Interface().(interface{ MarshalJSON() ([]byte, error) }).MarshalJSON())
 	case codeText:
 		e.text(v.Addr().Interface().(TextStreamer))
-	case codeRows:
-		e.rows(v.Addr().Interface().(RowStreamer))
 	case codeIterator:
 		e.iterate(p, v)
 	case codeBytes:
@@ -416,30 +414,6 @@ func Ends(err error) bool {
 // IsStop reports whether err ends a list because it was cancelled.
 func IsStop(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
-}
-
-func (e *Encoder) rows(s RowStreamer) {
-	e.Buf = append(e.Buf, '[')
-	first := true
-	err := s.StreamJSON(func(rows []byte) error {
-		if !first {
-			e.Buf = append(e.Buf, ',', '\n')
-		}
-		first = false
-		e.Buf = append(e.Buf, rows...)
-		e.flush()
-		return e.Err
-	})
-	switch {
-	case IsStop(err) || !Ends(err):
-		e.Err = cmp.Or(e.Err, err)
-	case first:
-		e.problem(err)
-	default:
-		e.Buf = append(e.Buf, ',', '\n')
-		e.problem(err)
-	}
-	e.Buf = append(e.Buf, ']')
 }
 
 // text appends a long text piece by piece. An error ends the string.

@@ -19,21 +19,13 @@ type Valuer interface {
 	JSONValue() any
 }
 
-// A RowStreamer is a list that formats its rows with several workers.
-type RowStreamer interface {
-	// StreamJSON calls emit with encoded rows, in order, separated by a comma and a line feed. It
-	// never calls emit for an empty list.
-	StreamJSON(emit func(rows []byte) error) error
-}
-
 // A TextStreamer is a string that may be too long for memory.
 type TextStreamer interface {
 	// StreamText calls emit with pieces of the text. A piece holds whole characters.
 	StreamText(emit func(part string) error) error
 }
 
-// A Typed value declares, for documents and schemas, the type of what its Appender, Valuer or
-// RowStreamer writes.
+// A Typed value declares, for documents and schemas, the type of what its Appender or Valuer writes.
 type Typed interface {
 	// JSONType returns a pointer to a value of the type.
 	JSONType() any
@@ -49,7 +41,7 @@ const (
 	Any     Kind = iota // depends on the value
 	Object              // a struct, described by Fields
 	Map                 // an object with arbitrary names; Elem describes its values
-	List                // a slice, an array, an iterator or a RowStreamer; Elem describes its items
+	List                // a slice, an array, or an iterator; Elem describes its items
 	String              // text
 	Address             // a number in hexadecimal, as a string
 	Integer
@@ -64,7 +56,6 @@ const (
 	codeUnsupported code = iota
 	codeAppender
 	codeValuer
-	codeRows
 	codeText
 	codeMarshalText
 	codeMarshalJSON
@@ -92,7 +83,6 @@ type Plan struct {
 	code code
 
 	elem   *Plan // of a pointer, list or map; for codeAbsent of the value
-	kind   Kind  // for codes that represent several kinds
 	fields []Field
 	value  []int // codeAbsent: index of the value
 	err    []int // codeAbsent: index of the error
@@ -224,8 +214,6 @@ func (c compiler) byMethod(p *Plan) bool {
 		p.code = codeAppender
 	case pointer.Implements(reflect.TypeFor[Valuer]()):
 		p.code = codeValuer
-	case pointer.Implements(reflect.TypeFor[RowStreamer]()):
-		p.code, p.kind = codeRows, List
 	case pointer.Implements(reflect.TypeFor[TextStreamer]()):
 		p.code = codeText
 		return true
@@ -405,7 +393,7 @@ func (p *Plan) Kind() Kind {
 	switch p.code {
 	case codePointer, codeAbsent:
 		return p.elem.Kind()
-	case codeAppender, codeValuer, codeRows:
+	case codeAppender, codeValuer:
 		if p.elem != nil {
 			return p.elem.Kind()
 		}
@@ -435,7 +423,7 @@ func (p *Plan) Core() *Plan {
 	for {
 		switch p.code {
 		case codePointer, codeAbsent:
-		case codeAppender, codeValuer, codeRows:
+		case codeAppender, codeValuer:
 			if p.elem == nil {
 				return p
 			}

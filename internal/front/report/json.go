@@ -105,6 +105,13 @@ func addressable(v reflect.Value) reflect.Value {
 	return p
 }
 
+// A rowStreamer is a list that formats its rows with several workers.
+type rowStreamer interface {
+	// StreamJSON calls emit with encoded rows, in order, separated by a comma and a line feed. It never calls emit for
+	// an empty list.
+	StreamJSON(emit func(rows []byte) error) error
+}
+
 // field writes a field of an answer; lists are streamed.
 func (e *JSONEncoder) field(f *jsonenc.Field, v reflect.Value, warn func(error)) error {
 	list := v
@@ -112,7 +119,7 @@ func (e *JSONEncoder) field(f *jsonenc.Field, v reflect.Value, warn func(error))
 		list = list.Elem()
 	}
 	if list.CanAddr() {
-		if s, ok := list.Addr().Interface().(jsonenc.RowStreamer); ok {
+		if s, ok := list.Addr().Interface().(rowStreamer); ok {
 			if err := e.List(f.Name); err != nil {
 				return err
 			}

@@ -73,7 +73,7 @@ func (e *JSONEncoder) wantedOf(list string, n int) (from, end int) {
 	return from, end
 }
 
-// wanted keeps the rows that are in the window, of rows that are separated by a comma and a line feed, as RowStreamer
+// wanted keeps the rows that are in the window, of rows that are separated by a comma and a line feed, as rowStreamer
 // has them: a line feed does not stand inside of JSON's strings.
 func (e *JSONEncoder) wanted(list string, rows []byte) []byte {
 	if !e.cuts(list) {
