@@ -70,6 +70,31 @@ func TestHeapGraph(t *testing.T) {
 	assert.NoError(t, again.Failure())
 }
 
+// TestHeapGraphMissing checks that an unreadable place of the heap is a missing row.
+func TestHeapGraphMissing(t *testing.T) {
+	d := testdump.Open(t, "net10-zoo")
+	v, err := d.Damaged(t, testdump.Words(d.Manifest.Objects()[0].Addr, 0x12345678)).View("")
+	require.NoError(t, err)
+	g, err := memory.HeapGraph(t.Context(), v.Process, heap.ScanOptions{})
+	require.NoError(t, err)
+	rows, missing := 0, 0
+	for o, err := range g.Objects {
+		if err == nil {
+			rows++
+			continue
+		}
+		require.ErrorIs(t, err, target.ErrCorrupt)
+		assert.Nil(t, o)
+		missing++
+	}
+	assert.Positive(t, rows)
+	assert.Equal(t, 1, missing)
+	assert.NoError(t, g.Failure())
+	for _, err := range g.Noted() {
+		assert.NotErrorIs(t, err, target.ErrCorrupt)
+	}
+}
+
 // TestGraphOfAClosedDump checks that calls after Close return an answer or an error, and never read the graph's
 // unmapped memory.
 func TestGraphOfAClosedDump(t *testing.T) {

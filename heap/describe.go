@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
@@ -12,7 +13,8 @@ import (
 )
 
 // Describe returns the heap as a graph. It counts types at once, and reads objects while the answer's list is
-// consumed. The answer has the Roots of the heap; callers add roots on stacks. Describe notes unreadable parts.
+// consumed. The answer has the Roots of the heap; callers add roots on stacks. Objects that
+// can't be read are missing rows of the list; references that can't be read are notes.
 func (h *Heap) Describe(ctx context.Context, o ScanOptions) (*answer.HeapGraph, error) {
 	free := h.Runtime().WellKnown().Free
 	f := &Filter{Type: func(mt *dac.MethodTable) bool { return mt.Addr != free }}
@@ -43,10 +45,18 @@ func (h *Heap) graphObjects(ctx context.Context, g *answer.HeapGraph, f *Filter,
 			}
 			return nil
 		})
+		if err == nil {
+			err = s.unread()
+		}
 		if err != nil {
 			return err
 		}
-		return noteCorrupt(&g.Gaps, &s)
+		for _, err := range append(slices.Clone(h.Warnings()), s.lost()...) {
+			if !yield(nil, err) {
+				break
+			}
+		}
+		return nil
 	})
 }
 

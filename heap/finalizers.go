@@ -1,6 +1,8 @@
 package heap
 
 import (
+	"slices"
+
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/target"
 )
@@ -16,7 +18,8 @@ type FinalizerOptions struct {
 }
 
 // ListFinalizers lists the objects in the finalizer queues of all heaps: registered ones, the oldest generation
-// first, then those that await finalization. It notes unreadable parts. If no queue is readable it returns an
+// first, then those that await finalization. It notes unreadable parts, which
+// are also missing rows of the list. If no queue is readable it returns an
 // error and an answer with only these notes.
 func (h *Heap) ListFinalizers(o FinalizerOptions) (*answer.Finalizers, error) {
 	a := &answer.Finalizers{}
@@ -42,11 +45,16 @@ func (h *Heap) ListFinalizers(o FinalizerOptions) (*answer.Finalizers, error) {
 			}
 		})
 	}
-	if noted := a.Noted(); len(a.Queues) == 0 && len(noted) > 0 {
-		return a, noted[len(noted)-1]
+	lost := a.Noted()
+	if len(a.Queues) == 0 && len(lost) > 0 {
+		return a, lost[len(lost)-1]
 	}
 	a.Note(a.SyncBlocks.Err)
-	a.Objects = answer.NewObjects(&a.Gaps, &sliceList{h: h, list: objects})
+	list := &sliceList{h: h}
+	if !o.OnlyStatistics {
+		list.list, list.lost = objects, slices.Clone(lost)
+	}
+	a.Objects = answer.NewObjects(&a.Gaps, list)
 	s := total.Stats()
 	a.Statistics = h.statistics(&a.Gaps, &s, o.ByCount)
 	return a, nil

@@ -247,12 +247,18 @@ func (r *rowReader) readAll(objects []Object, visit func(*answer.HeapObject)) {
 type sliceList struct {
 	h    *Heap
 	list []Object
+	lost []error // why others are missing; the answer notes it too
 }
 
 func (l *sliceList) Each(yield func(answer.HeapObject, error) bool) error {
 	var r rowReader
 	for i := range l.list {
 		if !yield(*r.read(&l.list[i]), nil) {
+			return nil
+		}
+	}
+	for _, err := range l.lost {
+		if !yield(answer.HeapObject{}, err) {
 			break
 		}
 	}

@@ -72,6 +72,10 @@ func (c *Call) Note(err error) {
 	}
 }
 
+// Reword returns err as Answer puts a note, for the missing rows of a list: during a collection nothing is known to be
+// damaged.
+func (c *Call) Reword(err error) error { return c.collected(err) }
+
 // TakeNotes returns the notes and removes them. Answers that place the notes themselves use it.
 func (c *Call) TakeNotes() []error {
 	notes := c.notes

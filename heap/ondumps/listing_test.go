@@ -1,6 +1,7 @@
 package ondumps_test
 
 import (
+	"encoding/json"
 	"errors"
 	"iter"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/encoding/jsonenc"
 	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/target"
 )
 
 // cannedHeaps calls f for each canned dump with a readable heap.
@@ -178,7 +180,10 @@ func TestListFinalizers(t *testing.T) {
 			}
 		}
 		for row, err := range f.Objects.All() {
-			require.NoError(t, err)
+			if err != nil {
+				assert.Contains(t, f.Noted(), err)
+				continue
+			}
 			assert.False(t, row.Free)
 			rows++
 		}
@@ -188,4 +193,42 @@ func TestListFinalizers(t *testing.T) {
 			assert.NotZero(t, rows, addr)
 		}
 	})
+}
+
+// TestListFinalizersMissing checks that an unreadable object of a queue is a missing row, of JSON too.
+func TestListFinalizersMissing(t *testing.T) {
+	d := testdump.Open(t, "net10-zoo")
+	h, err := d.Heap()
+	require.NoError(t, err)
+	f, err := h.ListFinalizers(heap.FinalizerOptions{})
+	require.NoError(t, err)
+	var first answer.HeapObject
+	for o, err := range f.Objects.All() {
+		require.NoError(t, err)
+		first = o
+		break
+	}
+	bad, err := d.Damaged(t, testdump.Words(first.Address, 0x12345678)).Heap()
+	require.NoError(t, err)
+	f, err = bad.ListFinalizers(heap.FinalizerOptions{})
+	require.NoError(t, err)
+	assert.Positive(t, f.Unread)
+	var missing uint64
+	for o, err := range f.Objects.All() {
+		if err != nil {
+			require.ErrorIs(t, err, target.ErrCorrupt)
+			assert.Zero(t, o)
+			missing++
+		}
+	}
+	assert.Equal(t, f.Unread, missing)
+	text, err := json.Marshal(f)
+	require.NoError(t, err)
+	assert.Contains(t, string(text), `{"missing":`)
+
+	f, err = bad.ListFinalizers(heap.FinalizerOptions{OnlyStatistics: true})
+	require.NoError(t, err)
+	for range f.Objects.All() {
+		t.Error("the list is left out")
+	}
 }

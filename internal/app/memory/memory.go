@@ -486,7 +486,7 @@ func OutOfMemory(ctx context.Context, p *process.Process) (*answer.OutOfMemory, 
 }
 
 // HeapGraph describes the heap as a graph: types, roots, and objects with their references, which are read during
-// iteration. It records what can't be read. It does not use Process.Graph: one walk without arrays of all objects is
+// iteration. Its list has missing rows for unreadable objects; the answer notes what else can't be read. It does not use Process.Graph: one walk without arrays of all objects is
 // faster and takes less memory, because each reference is reported once, in memory order.
 func HeapGraph(ctx context.Context, p *process.Process, o heap.ScanOptions) (*answer.HeapGraph, error) {
 	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.HeapGraph, error) {

@@ -25,7 +25,8 @@ type Set struct {
 	start []uint32
 	edges []edge
 
-	errs    []error // what could not be read, one error of each kind
+	lost    []error // why items are missing
+	errs    []error // what else could not be read, one error of each kind
 	failure error   // set if no object of the heap, or no object of a possible task type, could be read
 }
 
@@ -100,12 +101,12 @@ func (r *Reader) Collect(ctx context.Context, h *heap.Heap, o heap.ScanOptions) 
 	s.start = append(s.start, uint32(len(s.edges)))
 	var g answer.Gaps
 	s.failure = stats.Note(&g)
-	s.errs = append(s.errs, g.Noted()...)
+	s.lost = append(s.lost, g.Noted()...)
 	missing := unknownTypes(unknown)
 	if len(s.items) == 0 && len(missing) > 0 {
 		s.failure, missing = cmp.Or(s.failure, missing[0]), missing[1:]
 	}
-	s.errs = append(s.errs, missing...)
+	s.lost = append(s.lost, missing...)
 	if runtimeAsync > 0 {
 		s.errs = append(s.errs, target.Unsupportedf("%d tasks belong to methods that the runtime itself suspends (runtime async): "+
 			"their positions are read by field names that were not tested on such a dump", runtimeAsync))
@@ -168,6 +169,7 @@ func (s *Set) Note(g *answer.Gaps) error {
 	if s == nil {
 		return nil
 	}
+	g.NoteAll(s.lost)
 	g.NoteAll(s.errs)
 	return s.failure
 }

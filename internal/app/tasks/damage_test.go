@@ -106,6 +106,30 @@ func TestLyingList(t *testing.T) {
 	}
 }
 
+// TestMissingStacks checks that tasks in an unreadable place of the heap are missing rows of a list of stacks.
+func TestMissingStacks(t *testing.T) {
+	d := testdump.Open(t, "net10-async")
+	bad := d.Damaged(t, testdump.Words(neverTask, 0x12345678))
+	defer bad.Close()
+	out, err := async.Stacks(t.Context(), view(t, bad).Process, async.StackOptions{})
+	require.NoError(t, err)
+	rows, missing := 0, 0
+	for s, err := range out.Stacks {
+		if err == nil {
+			rows++
+			continue
+		}
+		require.ErrorIs(t, err, target.ErrCorrupt)
+		assert.Nil(t, s)
+		missing++
+	}
+	assert.Positive(t, rows)
+	assert.Equal(t, 1, missing)
+	for _, err := range out.Noted() {
+		assert.NotErrorIs(t, err, target.ErrCorrupt)
+	}
+}
+
 // TestWithoutContinuation checks that missing memory is reported, not read as the end of a chain.
 func TestWithoutContinuation(t *testing.T) {
 	d := testdump.Open(t, "net10-async")

@@ -29,5 +29,12 @@ func Collected(ctx context.Context, c *process.Call) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.Collect(ctx, h, c.Scan("looking for tasks", heap.ScanOptions{}))
+	s, err := r.Collect(ctx, h, c.Scan("looking for tasks", heap.ScanOptions{}))
+	if err != nil {
+		return nil, err
+	}
+	for i, err := range s.lost {
+		s.lost[i] = c.Reword(err)
+	}
+	return s, nil
 }

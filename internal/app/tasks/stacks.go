@@ -443,13 +443,20 @@ func (b *builder) wordsOf(f Flags) string {
 	return w
 }
 
-// Listed returns the selected stacks as an answer. It fails if no part of the heap can be read.
+// Listed returns the selected stacks as an answer. Tasks that could not be read are missing rows at the start of the
+// list. Listed fails if no part of the heap can be read.
 func (s *Set) Listed(ctx context.Context, o StackOptions) (*answer.Async, error) {
-	out := &answer.Async{Never: s.never()}
-	if err := s.Note(&out.Gaps); err != nil {
-		return nil, err
+	if s.failure != nil {
+		return nil, s.failure
 	}
+	out := &answer.Async{Never: s.never()}
+	out.NoteAll(s.errs)
 	out.Stacks = answer.NewRows(&out.Gaps, func(yield func(*answer.AsyncStack, error) bool) error {
+		for _, err := range s.lost {
+			if !yield(nil, err) {
+				return nil
+			}
+		}
 		s.Stacks(ctx, o)(yield)
 		return nil
 	})

@@ -209,7 +209,7 @@ func traverseHeapCommand() cli.Command {
 }
 
 func askTraverseHeap(c *cli.Context, o *traverseOptions) (*answer.GraphFile, error) {
-	if _, err := ask.ScannedHeap(c, false); err != nil {
+	if _, err := ask.ListedHeap(c, false); err != nil {
 		return nil, err
 	}
 	g, err := memory.HeapGraph(c.Context(), ask.View(c), ask.Scan(c, "scanning the heap"))

@@ -2,6 +2,7 @@ package objecttext
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -16,8 +17,8 @@ func GraphFile(p *report.Page, f *answer.GraphFile) {
 	p.Printf("file %s saved: %d types, %d roots, %d objects\n", report.Escape(f.File), f.Types, f.Roots, f.Objects)
 }
 
-// WriteGraph writes a graph as a CLR Profiler log and returns the number of objects. The error is a write error or
-// the graph's error.
+// WriteGraph writes a graph as a CLR Profiler log and returns the number of objects. It notes missing objects in g. The
+// error is a write error or the graph's error.
 func WriteGraph(w io.Writer, g *answer.HeapGraph) (objects uint64, err error) {
 	b := bufio.NewWriter(w) // Flush returns the first write error
 	for i, name := range g.Types {
@@ -28,10 +29,8 @@ func WriteGraph(w io.Writer, g *answer.HeapGraph) (objects uint64, err error) {
 		writeAddress(b, " 0x", r.Object, "")
 	}
 	b.WriteByte('\n')
-	for o, err := range g.Objects {
-		if err != nil {
-			return objects, err
-		}
+	page := report.NewPage(b, false, g.Note)
+	for o := range report.Each(page, g.Objects) {
 		objects++
 		a, typ := uint64(o.Address), o.Type+1
 		fmt.Fprintf(b, "n %d 1 %d %d\n! 1 0x%016x %d\no 0x%016x %d %d ", objects, typ, o.Size, a, objects, a, typ, o.Size)
@@ -42,7 +41,7 @@ func WriteGraph(w io.Writer, g *answer.HeapGraph) (objects uint64, err error) {
 			return objects, err
 		}
 	}
-	return objects, b.Flush()
+	return objects, cmp.Or(page.Err(), b.Flush())
 }
 
 // WriteGraphXML is like WriteGraph, in XML.
@@ -59,14 +58,15 @@ func WriteGraphXML(w io.Writer, g *answer.HeapGraph) (objects uint64, err error)
 		fmt.Fprintf(b, "<root kind=\"%s\" address=\"0x%016x\"/>\n", r.Kind, uint64(r.Object))
 	}
 	b.WriteString("</roots>\n<objects>\n")
-	for o, err := range g.Objects {
-		if err != nil {
-			return objects, err
-		}
+	page := report.NewPage(b, false, g.Note)
+	for o := range report.Each(page, g.Objects) {
 		objects++
 		if err := writeXMLObject(b, o); err != nil {
 			return objects, err
 		}
+	}
+	if err := page.Err(); err != nil {
+		return objects, err
 	}
 	b.WriteString("</objects>\n</gcheap>\n")
 	return objects, b.Flush()

@@ -8,7 +8,7 @@ import (
 // Calls is the text of asyncstacks.
 func Calls(p *report.Page, a *answer.AsyncCalls) {
 	if len(a.Calls) == 0 {
-		nothing(p, a.Noted())
+		nothing(p, len(a.Noted()))
 		return
 	}
 	for i := range a.Calls {

@@ -1,6 +1,7 @@
 package tasktext
 
 import (
+	"iter"
 	"strconv"
 
 	"github.com/sosgo/sosgo/answer"
@@ -9,9 +10,9 @@ import (
 
 // stacks writes the stacks of dumpasync for people.
 func stacks(p *report.Page, a *answer.Async) {
-	n := 0
+	n, missing := 0, len(a.Noted())
 	w := &frameWriter{p: p}
-	for s := range report.Each(p, a.Stacks) {
+	for s := range report.Each(p, countMissing(a.Stacks, &missing)) {
 		if s.Part {
 			continue
 		}
@@ -27,13 +28,30 @@ func stacks(p *report.Page, a *answer.Async) {
 		p.Print("\n")
 	}
 	if n == 0 {
-		nothing(p, a.Noted())
+		nothing(p, missing)
+	}
+}
+
+// countMissing returns a list that counts its missing rows in n.
+func countMissing[T any](rows iter.Seq2[T, error], n *int) iter.Seq2[T, error] {
+	if rows == nil {
+		return nil
+	}
+	return func(yield func(T, error) bool) {
+		for row, err := range rows {
+			if err != nil {
+				*n++
+			}
+			if !yield(row, err) {
+				return
+			}
+		}
 	}
 }
 
 // nothing reports that no stack was found, and whether some data is missing.
-func nothing(p *report.Page, missing []error) {
-	if len(missing) > 0 {
+func nothing(p *report.Page, missing int) {
+	if missing > 0 {
 		p.Print("No matching stacks found; some data could not be read.\n")
 		return
 	}
