@@ -205,13 +205,10 @@ func Count(n int, one, many string) string {
 
 // Absent returns the words shown in place of a value that is missing because of err.
 func Absent(err error) string {
-	switch {
-	case errors.Is(err, target.ErrLeftOut):
+	if errors.Is(err, target.ErrLeftOut) {
 		return "<left out>"
-	case errors.As(err, new(*target.AddressError)):
-		return "<corrupt>"
 	}
-	switch target.Kind(err) {
+	switch target.ReportedKind(err) {
 	case target.ErrNotInDump:
 		return "<not in dump>"
 	case target.ErrCorrupt, nil:

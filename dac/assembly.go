@@ -21,14 +21,15 @@ type Assembly struct {
 	LoaderAllocator target.Addr // 0 if the layout lacks it
 }
 
-// Assembly reads the assembly at a. The proof: the assembly and its module refer to each other.
+// Assembly reads the assembly at a. The proof: the assembly and its module refer to each other. It returns a
+// *target.AddressError for another address.
 func (r *Runtime) Assembly(a target.Addr) (*Assembly, error) {
 	if err := r.Check(FeatureModules); err != nil {
 		return nil, err
 	}
 	as, err := r.readAssembly(a)
 	if err != nil {
-		return nil, fmt.Errorf("Assembly %016x: %w", uint64(a), err)
+		return nil, target.WrongAddress(fmt.Errorf("Assembly %016x: %w", uint64(a), err))
 	}
 	return as, nil
 }
@@ -51,7 +52,7 @@ func (r *Runtime) readAssembly(a target.Addr) (*Assembly, error) {
 		return nil, rd.Err
 	}
 	var err error
-	if as.Module, err = r.Module(module); err != nil {
+	if as.Module, err = r.provenModule(module); err != nil {
 		var foreign *ForeignError
 		if errors.As(err, &foreign) {
 			err = &ForeignError{Addr: a, What: "Assembly", Owner: foreign.Owner}

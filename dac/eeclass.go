@@ -102,21 +102,21 @@ func (r *Runtime) readEEClass(mt *MethodTable) (*EEClass, error) {
 func (r *Runtime) CanonicalForClass() bool { return r.off.MethodTable.Module != layout.Absent }
 
 // MethodTableOfClass returns the MethodTable that owns the EEClass at a. Each must refer to the other. It
-// returns target.ErrCorrupt for another address.
+// returns a *target.AddressError for another address.
 func (r *Runtime) MethodTableOfClass(a target.Addr) (*MethodTable, error) {
 	if err := r.Check(FeatureFields); err != nil {
 		return nil, err
 	}
 	mt, err := r.ptr(a, r.off.EEClass.MethodTable, "EEClass.MethodTable")
 	if err != nil {
-		return nil, fmt.Errorf("EEClass %016x: %w", uint64(a), err)
+		return nil, target.WrongAddress(fmt.Errorf("EEClass %016x: %w", uint64(a), err))
 	}
-	owner, _, err := r.MethodTableAt(mt)
+	owner, _, err := r.impl.methodTableAt(mt)
 	if err == nil && owner.EEClass != a {
 		err = target.Corruptf("its MethodTable names another one")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("EEClass %016x: %w", uint64(a), err)
+		return nil, target.WrongAddress(fmt.Errorf("EEClass %016x: %w", uint64(a), err))
 	}
 	return owner, nil
 }

@@ -22,11 +22,11 @@ type FieldDesc struct {
 }
 
 // FieldDesc returns the field with its FieldDesc at a. The proof: its type has a field there, and the type's
-// metadata has its token. It returns target.ErrCorrupt for any other address.
+// metadata has its token. It returns a *target.AddressError for any other address.
 func (r *Runtime) FieldDesc(a target.Addr) (*FieldDesc, error) {
 	f, err := r.readFieldDesc(a)
 	if err != nil {
-		return nil, fmt.Errorf("FieldDesc %016x: %w", uint64(a), err)
+		return nil, target.WrongAddress(fmt.Errorf("FieldDesc %016x: %w", uint64(a), err))
 	}
 	return f, nil
 }
@@ -44,7 +44,7 @@ func (r *Runtime) readFieldDesc(a target.Addr) (*FieldDesc, error) {
 		return nil, err
 	}
 	read := r.decodeFieldDesc(a, b)
-	mt, _, err := r.MethodTableAt(read.MethodTable)
+	mt, _, err := r.impl.methodTableAt(read.MethodTable)
 	if err != nil {
 		return nil, err
 	}

@@ -78,6 +78,7 @@ func (r *CodeReader) ilVersionsOf(c *members, m *Module, e MapEntry, out *answer
 			v.Method = desc
 			v.Name.S, err = r.MethodName(method, MethodFull)
 		}
+		err = target.CorruptAddress(err)
 	}
 	if err != nil {
 		v.Name = out.Text("", err)

@@ -102,14 +102,14 @@ func (r *Runtime) checkLoaderAllocator(a target.Addr) error {
 	return fmt.Errorf("LoaderAllocator %016x: %w", uint64(a), err)
 }
 
-// LoaderAllocator reads the heaps of the allocator at a, which a domain or a module must refer to. It returns
-// target.ErrCorrupt for any other address. The Err of a heap describes what is not in a partial dump.
+// LoaderAllocator reads the heaps of the allocator at a, which a domain or a module must refer to. It returns a
+// *target.AddressError for any other address. The Err of a heap describes what is not in a partial dump.
 func (r *Runtime) LoaderAllocator(a target.Addr) (*LoaderAllocator, error) {
 	if err := r.Check(FeatureModules); err != nil {
 		return nil, err
 	}
 	if err := r.checkLoaderAllocator(a); err != nil {
-		return nil, err
+		return nil, target.WrongAddress(err)
 	}
 	o, err := r.loaderLayout()
 	if err != nil {

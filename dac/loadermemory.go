@@ -70,7 +70,7 @@ func (m *loaderMemory) isReserved(a target.Addr) bool {
 // allocator adds the heaps of one LoaderAllocator.
 func (m *loaderMemory) allocator(a target.Addr) {
 	l, err := m.r.LoaderAllocator(a)
-	m.out.Note(err)
+	m.out.Note(target.CorruptAddress(err))
 	if l == nil {
 		m.out.Partial = true
 		return

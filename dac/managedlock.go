@@ -63,7 +63,7 @@ func (r *Runtime) bindManaged(a target.Addr, dst any) error {
 		v.Set(known.(reflect.Value))
 		return nil
 	}
-	mt, _, err := r.MethodTableAt(word)
+	mt, _, err := r.impl.methodTableAt(word)
 	if err != nil {
 		return fmt.Errorf("%s %016x: %w", of, uint64(a), err)
 	}

@@ -72,13 +72,16 @@ func (m *MethodDesc) IsStatic() bool { return m.Flags&mdStatic != 0 }
 
 // MethodDesc returns the method with its MethodDesc at a, an address from any source. It requires proof: the
 // method is in its chunk, the chunk is in the list of its type's class or the module's map leads back to the
-// method, and the type is proved. The result is shared and must not be changed. It returns target.ErrCorrupt if
-// a is not a MethodDesc, a *dac.ForeignError for a MethodDesc of another runtime, and target.ErrNotInDump if
-// the proof is not in the dump.
+// method, and the type is proved. The result is shared and must not be changed. It returns a
+// *target.AddressError if a is not a MethodDesc, with a *dac.ForeignError for a MethodDesc of another runtime,
+// and target.ErrNotInDump if the proof is not in the dump.
 func (r *CodeReader) MethodDesc(a target.Addr) (*MethodDesc, error) {
+	if _, err := r.members(); err != nil {
+		return nil, fmt.Errorf("MethodDesc %016x: %w", uint64(a), err) // the layout is wrong, not the address
+	}
 	m, err := r.TrustedMethodDesc(a)
 	if err != nil {
-		return nil, err
+		return nil, target.WrongAddress(err)
 	}
 	if err := m.Proof.Unproven(); err != nil {
 		return nil, fmt.Errorf("MethodDesc %016x: %w", uint64(a), err)
@@ -184,6 +187,7 @@ func (r *CodeReader) readChunk(l *members, a target.Addr) (*chunk, error) {
 	}
 	// Partial dumps have chunks without the class of their type.
 	mt, _, err := r.Runtime().MethodTableAt(c.mt)
+	err = target.CorruptAddress(err)
 	if err != nil && !errors.Is(err, target.ErrNotInDump) {
 		return nil, err
 	}

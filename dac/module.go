@@ -46,9 +46,15 @@ type MetadataSource struct {
 
 // Module returns the module at a. The proof is the runtime's list of loaded modules or the module's vtable. If
 // parts of the list are not in the dump, an image of the process at the module's place suffices; otherwise the
-// error is target.ErrNotInDump. It returns target.ErrCorrupt if something contradicts, such as a vtable outside
-// the runtime, and a *ForeignError for a module of another runtime.
+// error is target.ErrNotInDump. It returns a *target.AddressError if something contradicts, such as a vtable
+// outside the runtime, with a *ForeignError for a module of another runtime.
 func (r *Runtime) Module(a target.Addr) (*Module, error) {
+	m, err := r.provenModule(a)
+	return m, target.WrongAddress(err)
+}
+
+// provenModule is Module for an address in the process's memory: one that is wrong is target.ErrCorrupt.
+func (r *Runtime) provenModule(a target.Addr) (*Module, error) {
 	if canonical(a) {
 		if other := r.owner(a); other != nil {
 			return nil, &ForeignError{Addr: a, What: "Module", Owner: other}

@@ -46,15 +46,15 @@ func (r *Runtime) DescribeModule(a target.Addr, o ModuleOptions) (*answer.Module
 	return d, nil
 }
 
-// wrongAddress returns the error for an address a that is not the structure what. It keeps a ForeignError, and an
-// error about a missing proof.
+// wrongAddress returns the error for an address a that is not the structure what. It keeps a *target.AddressError with a
+// ForeignError, and an error about a missing proof.
 func wrongAddress(a target.Addr, what string, err error) error {
 	var foreign *ForeignError
 	switch {
 	case errors.As(err, &foreign):
-		return foreign
-	case errors.Is(err, target.ErrCorrupt):
-		return target.Corruptf("%016x is not %s", uint64(a), what)
+		return &target.AddressError{Err: foreign}
+	case errors.As(err, new(*target.AddressError)):
+		return &target.AddressError{Err: target.Corruptf("%016x is not %s", uint64(a), what)}
 	}
 	return fmt.Errorf("%016x can't be proved to be %s: %w", uint64(a), what, err)
 }
@@ -182,7 +182,7 @@ func (r *Runtime) DescribeDomains(only ...target.Addr) (iter.Seq2[*answer.Domain
 	}
 	for _, a := range only {
 		if a != system && a != app.Addr {
-			return nil, fmt.Errorf("%016x is not a domain: %w", uint64(a), target.ErrCorrupt)
+			return nil, target.WrongAddress(fmt.Errorf("%016x is not a domain: %w", uint64(a), target.ErrCorrupt))
 		}
 	}
 	wanted := func(a target.Addr) bool { return len(only) == 0 || slices.Contains(only, a) }
@@ -241,7 +241,7 @@ func (r *Runtime) AppDomainOf(a target.Addr) (*answer.AppDomain, error) {
 		_, err = r.MethodTable(mt)
 	}
 	if errors.Is(err, target.ErrCorrupt) || a == 0 {
-		return nil, fmt.Errorf("%016x is not a managed object: %w", uint64(a), err)
+		return nil, target.WrongAddress(fmt.Errorf("%016x is not a managed object: %w", uint64(a), err))
 	}
 	domain, err := r.AppDomain()
 	if err != nil && domain.Addr == 0 {

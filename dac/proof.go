@@ -29,7 +29,7 @@ func (s Strength) String() string { return enum.Name(strengthNames[:], s, "Stren
 
 // A Proof is the reason to accept an address as a structure of the runtime. One function per structure takes
 // addresses from any source and requires a proof: Runtime.Module, MethodTableAt, FieldDesc, CodeReader's
-// MethodDesc and others. Functions with Trusted in their name are for addresses in the runtime's own
+// MethodDesc and others. A contradicted address is a *target.AddressError. Functions with Trusted in their name are for addresses in the runtime's own
 // structures, and only require that nothing contradicts.
 type Proof struct {
 	Strength Strength
@@ -49,7 +49,7 @@ func (p Proof) Unproven() error {
 }
 
 // A ForeignError reports that a structure belongs to another runtime of the process. It wraps
-// target.ErrCorrupt: the address is wrong for this runtime.
+// target.ErrCorrupt: the address is wrong for this runtime. If a caller gave it, a *target.AddressError has it.
 type ForeignError struct {
 	Addr  target.Addr
 	What  string    // "MethodTable"
@@ -95,10 +95,12 @@ const (
 )
 
 // MethodTableAt returns the type with its MethodTable at a, an address from any source, and the proof: its
-// EEClass or, if that is not in the dump, its module. It returns target.ErrCorrupt if a is not a MethodTable,
-// and a *ForeignError for a MethodTable of another runtime.
+// EEClass or, if that is not in the dump, its module. It returns a *target.AddressError if a is not a
+// MethodTable, with a *ForeignError for a MethodTable of another runtime. target.CorruptAddress makes an
+// error of it for an address that the process's memory contains.
 func (r *Runtime) MethodTableAt(a target.Addr) (*MethodTable, Proof, error) {
-	return r.impl.methodTableAt(a)
+	mt, p, err := r.impl.methodTableAt(a)
+	return mt, p, target.WrongAddress(err)
 }
 
 func (r clr) methodTableAt(a target.Addr) (*MethodTable, Proof, error) {
@@ -128,7 +130,7 @@ func (r clr) methodTableAt(a target.Addr) (*MethodTable, Proof, error) {
 // hasHome reports whether the module or the base class of mt can be one. That excludes two structures that
 // point at each other, as on a stack. One of the two suffices, so that damage does not hide a type.
 func (r *Runtime) hasHome(mt *MethodTable) bool {
-	if _, err := r.Module(mt.Module); mt.Addr == r.known.Free || !errors.Is(err, target.ErrCorrupt) {
+	if _, err := r.provenModule(mt.Module); mt.Addr == r.known.Free || !errors.Is(err, target.ErrCorrupt) {
 		return true
 	}
 	if mt.Parent == 0 || mt.Parent == mt.Addr {
@@ -150,7 +152,7 @@ func (r *Runtime) partialMethodTable(a target.Addr) (*MethodTable, error) {
 	if !canonical(mt.Module) || !canonical(mt.Canonical) || mt.Parent != 0 && !canonical(mt.Parent) {
 		return nil, notMethodTable(a)
 	}
-	if _, err := r.Module(mt.Module); err != nil {
+	if _, err := r.provenModule(mt.Module); err != nil {
 		if errors.Is(err, target.ErrCorrupt) {
 			err = notMethodTable(a)
 		}

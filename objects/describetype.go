@@ -55,10 +55,10 @@ func (r *Reader) methodTable(a target.Addr) (*dac.MethodTable, error) {
 	switch {
 	case errors.Is(err, target.ErrNotInDump):
 		err = fmt.Errorf("%016x may not be a MethodTable: %w", uint64(a), err)
-	case errors.Is(err, target.ErrCorrupt) && a&3 != 0:
-		err = target.Corruptf("%016x is not a MethodTable", uint64(a))
+	case errors.As(err, new(*target.AddressError)) && a&3 != 0:
+		err = &target.AddressError{Err: target.Corruptf("%016x is not a MethodTable", uint64(a))}
 	}
-	return mt, target.WrongAddress(err)
+	return mt, err
 }
 
 func (r *Reader) describeType(mt *dac.MethodTable, o TypeOptions) *answer.Type {

@@ -52,7 +52,7 @@ func (r *Reader) TrustedType(mt target.Addr) (*Type, error) {
 	}
 	m, _, err := r.Runtime().MethodTableAt(mt)
 	if err != nil {
-		return nil, err
+		return nil, target.CorruptAddress(err)
 	}
 	return r.typeOf(m), nil
 }

@@ -99,8 +99,7 @@ func (e *collectedError) Unwrap() error { return target.ErrUnsupported }
 // collected returns err. During a collection nothing is known to be damaged, and an object may be on its way: an error of the kind
 // target.ErrCorrupt, or an address that was refused, is then one of the kind target.ErrUnsupported.
 func (p *Process) collected(err error) error {
-	corrupt := errors.Is(err, target.ErrCorrupt) || errors.As(err, new(*target.AddressError))
-	if corrupt && p.State(answer.HeapAtRest) != answer.PremiseHolds {
+	if target.ReportedKind(err) == target.ErrCorrupt && p.State(answer.HeapAtRest) != answer.PremiseHolds {
 		return &collectedError{err}
 	}
 	return err

@@ -3,7 +3,6 @@ package query
 import (
 	"cmp"
 	"encoding/binary"
-	"errors"
 	"math"
 	"math/big"
 	"math/bits"
@@ -338,10 +337,10 @@ func (f *frame) appendStructKey(b []byte, v Value) []byte {
 
 // reason numbers the reasons for which a value is missing. Rows with the same reason are one group.
 func reason(err error) byte {
-	switch {
-	case errors.Is(err, target.ErrNotInDump):
+	switch target.ReportedKind(err) {
+	case target.ErrNotInDump:
 		return 0
-	case errors.Is(err, target.ErrCorrupt), errors.As(err, new(*target.AddressError)):
+	case target.ErrCorrupt:
 		return 1
 	}
 	return 2

@@ -28,3 +28,21 @@ func WrongAddress(err error) error {
 	}
 	return &AddressError{err}
 }
+
+// CorruptAddress returns the ErrCorrupt of an *AddressError for an address that the process's own memory contains, and
+// other errors as they are.
+func CorruptAddress(err error) error {
+	if wrong, ok := err.(*AddressError); ok {
+		return wrong.Err
+	}
+	return err
+}
+
+// ReportedKind returns Kind(err), and ErrCorrupt for an *AddressError: outputs and exit codes do not distinguish a wrong
+// address from a damaged structure.
+func ReportedKind(err error) error {
+	if errors.As(err, new(*AddressError)) {
+		return ErrCorrupt
+	}
+	return Kind(err)
+}

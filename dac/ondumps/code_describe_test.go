@@ -76,7 +76,7 @@ func TestDescribeWrongMethods(t *testing.T) {
 	require.NoError(t, err)
 	r := dac.CodeOf(rt)
 	_, err = r.DescribeMethod(rt.WellKnown().Object)
-	require.ErrorIs(t, err, target.ErrCorrupt)
+	require.ErrorAs(t, err, new(*target.AddressError))
 	_, err = r.DescribeMethodAt(0)
 	require.ErrorIs(t, err, dac.ErrNoCode)
 	_, err = r.DescribeMethodAt(rt.WellKnown().Object)

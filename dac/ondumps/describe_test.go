@@ -1,6 +1,7 @@
 package ondumps_test
 
 import (
+	"errors"
 	"path"
 	"strings"
 	"testing"
@@ -69,17 +70,17 @@ func describedTypes(t *testing.T, rt *dac.Runtime, module target.Addr) map[targe
 	return types
 }
 
-// TestDescribeWrong checks that an address of another structure is corrupt.
+// TestDescribeWrong checks that an address of another structure is the caller's error.
 func TestDescribeWrong(t *testing.T) {
 	rt, err := testdump.Open(t, "net10-zoo").Runtime()
 	require.NoError(t, err)
 	object := rt.WellKnown().Object
 	_, err = rt.DescribeModule(object+1, dac.ModuleOptions{})
-	require.ErrorIs(t, err, target.ErrCorrupt)
+	require.ErrorAs(t, err, new(*target.AddressError))
 	_, err = rt.DescribeAssembly(object)
-	require.ErrorIs(t, err, target.ErrCorrupt)
+	require.ErrorAs(t, err, new(*target.AddressError))
 	_, err = rt.DescribeDomains(object)
-	require.ErrorIs(t, err, target.ErrCorrupt)
+	require.ErrorAs(t, err, new(*target.AddressError))
 	_, err = rt.AppDomainOf(0)
 	require.Error(t, err)
 }
@@ -134,5 +135,38 @@ func TestDescribeSignature(t *testing.T) {
 	_, err = rt.DescribeSignature(0, 0)
 	require.ErrorIs(t, err, target.ErrCorrupt)
 	_, err = rt.DescribeTypeSignature(0, rt.WellKnown().Object)
-	require.ErrorIs(t, err, target.ErrCorrupt, "the module is none")
+	require.ErrorAs(t, err, new(*target.AddressError), "the module is none")
+}
+
+// TestWrongAddresses checks that the address of another structure is the caller's error, and ErrCorrupt where the dump
+// has it.
+func TestWrongAddresses(t *testing.T) {
+	rt, err := testdump.Open(t, "net10-zoo").Runtime()
+	require.NoError(t, err)
+	core, err := rt.CoreLib()
+	require.NoError(t, err)
+	ask := map[string]func(target.Addr) error{
+		"MethodTable":     func(a target.Addr) error { _, _, err := rt.MethodTableAt(a); return err },
+		"Module":          func(a target.Addr) error { _, err := rt.Module(a); return err },
+		"Assembly":        func(a target.Addr) error { _, err := rt.Assembly(a); return err },
+		"LoaderAllocator": func(a target.Addr) error { _, err := rt.LoaderAllocator(a); return err },
+		"EEClass":         func(a target.Addr) error { _, err := rt.MethodTableOfClass(a); return err },
+		"FieldDesc":       func(a target.Addr) error { _, err := rt.FieldDesc(a); return err },
+	}
+	wrong := 0
+	for name, ask := range ask {
+		for _, a := range []target.Addr{1, rt.WellKnown().Object, core.Addr, core.Assembly} {
+			err := ask(a)
+			if err == nil || errors.Is(err, target.ErrNotInDump) {
+				continue
+			}
+			wrong++
+			assert.ErrorAs(t, err, new(*target.AddressError), "%s %v", name, a)
+			assert.ErrorIs(t, err, target.ErrArgument, "%s %v", name, a)
+			assert.NotErrorIs(t, err, target.ErrCorrupt, "%s %v", name, a)
+			assert.ErrorIs(t, target.CorruptAddress(err), target.ErrCorrupt, "%s %v", name, a)
+			assert.Equal(t, target.ErrCorrupt, target.ReportedKind(err), "%s %v", name, a)
+		}
+	}
+	assert.Greater(t, wrong, 15)
 }

@@ -171,7 +171,7 @@ func (l *Lister) dynamicItem(o objects.Object) (string, error) {
 	}
 	name, typeErr := l.rt.TypeName(h, dac.NameNative)
 	if errors.Is(typeErr, target.ErrCorrupt) {
-		typeErr = err // not a type, so report the error as a method
+		typeErr = target.CorruptAddress(err) // not a type, so report the error as a method
 	}
 	return name, typeErr
 }

@@ -140,7 +140,7 @@ func (d *describer) prepared(root target.Addr, t *dac.Thread, e *dac.Exception) 
 	r := dac.CodeOf(d.rt)
 	md, err := r.MethodDesc(trace[0].Method)
 	if err != nil {
-		return method, false, err
+		return method, false, target.CorruptAddress(err)
 	}
 	m, err := md.Module()
 	if err != nil || m.Assembly != root {

@@ -463,7 +463,7 @@ type stressNames struct {
 func (n stressNames) Method(a target.Addr) (string, error) {
 	m, err := n.code.MethodDesc(a)
 	if err != nil {
-		return "", err
+		return "", target.CorruptAddress(err)
 	}
 	return n.code.MethodName(m, dac.MethodQualified)
 }

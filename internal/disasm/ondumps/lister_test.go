@@ -187,5 +187,5 @@ func TestNoMethod(t *testing.T) {
 	_, err = disasm.NewLister(rt, r).IL(rt.WellKnown().Object)
 	var none *disasm.NoMethodError
 	require.ErrorAs(t, err, &none)
-	require.ErrorIs(t, err, target.ErrCorrupt)
+	require.ErrorAs(t, err, new(*target.AddressError))
 }

@@ -119,10 +119,8 @@ func ExitCode(err error) int {
 		return ExitOpen
 	case errors.Is(err, errInterrupted) || errors.Is(err, context.Canceled):
 		return ExitInterrupted
-	case errors.As(err, new(*target.AddressError)):
-		return ExitCorrupt
 	}
-	switch target.Kind(err) {
+	switch target.ReportedKind(err) {
 	case nil:
 		return ExitOpen
 	case target.ErrNotInDump:
@@ -189,7 +187,7 @@ func Advice(err error) string {
 	case errors.Is(err, target.ErrNotInDump):
 		return `the writer of the dump left this memory out; "sosgo doctor" shows the kind of dump, ` +
 			"a dump of kind heap or full has it; --modules DIR adds module files from disk"
-	case errors.Is(err, target.ErrCorrupt), errors.As(err, new(*target.AddressError)):
+	case target.ReportedKind(err) == target.ErrCorrupt:
 		return CheckAddress + "the process overwrote this memory or the dump is damaged"
 	case target.Kind(err) != nil:
 		return `"sosgo doctor" describes the dump and how its runtimes are read`

@@ -327,13 +327,10 @@ const (
 )
 
 func errorID(err error) int {
-	switch {
-	case errors.As(err, new(*query.Error)):
+	if errors.As(err, new(*query.Error)) {
 		return idUsage
-	case errors.As(err, new(*target.AddressError)):
-		return idCorrupt
 	}
-	switch target.Kind(err) {
+	switch target.ReportedKind(err) {
 	case nil:
 		return idUsage
 	case target.ErrNotInDump:
