@@ -3,6 +3,7 @@
 package sosgo
 
 import (
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
@@ -238,10 +239,10 @@ type SyncBlockOptions struct {
 
 // TaskOptions selects tasks. The zero value selects all.
 type TaskOptions struct {
-	Faulted bool   // only tasks that failed and whose exceptions nobody has looked at, each with these
-	Status  string // only tasks in this state
-	Type    string // only objects of types whose name contains this
-	Limit   int    // list at most N tasks that failed, 0 for all
+	Faulted bool              // only tasks that failed and whose exceptions nobody has looked at, each with these
+	Status  answer.TaskStatus // only tasks in this state
+	Type    string            // only objects of types whose name contains this
+	Limit   int               // list at most N tasks that failed, 0 for all
 }
 
 // ThreadPoolOptions selects what Describe reports besides the counters.

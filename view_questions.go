@@ -618,7 +618,7 @@ func (v *View) HandlesHold(ctx context.Context, o graph.HandleOptions) (*answer.
 }
 
 // HeapGraph describes the heap as a graph: types, roots, and objects with their references, which are read during
-// iteration. It records what can't be read. It does not use Process.Graph: one walk without arrays of all objects is
+// iteration. Its list has missing rows for unreadable objects; the answer notes what else can't be read. It does not use Process.Graph: one walk without arrays of all objects is
 // faster and takes less memory, because each reference is reported once, in memory order.
 func (v *View) HeapGraph(ctx context.Context, o heap.ScanOptions) (*answer.HeapGraph, error) {
 	return memory.HeapGraph(ctx, v.Process, o)

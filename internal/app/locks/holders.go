@@ -18,6 +18,7 @@ type holder struct {
 	method   answer.Text
 	place    *answer.AsyncPlace
 	strength answer.Strength
+	gives    bool // its code releases the semaphore
 }
 
 // A semaphoreUse describes the holders of a semaphore that suspended code or threads wait for.
@@ -48,6 +49,20 @@ func wantsSemaphore(method string) bool { return strings.HasPrefix(method, "Sema
 // enters and gives report whether a method of SemaphoreSlim enters or releases one.
 func enters(method string) bool { return strings.HasPrefix(method, "SemaphoreSlim.Wait") }
 func gives(method string) bool  { return method == "SemaphoreSlim.Release" }
+
+// releasedBy reports whether a call may release what code has entered by another call: it calls Release, of the same object as far as that is
+// known, or disposes of what a wrapper has returned.
+func releasedBy(entered, later *tasks.Call) bool {
+	if gives(later.Method) {
+		return later.Object == entered.Object || later.Object == 0 || entered.Object == 0
+	}
+	return entered.Releaser && later.Through == "" && givesBack(later.Method)
+}
+
+// releasedIn reports whether one of the calls may release what code has entered.
+func releasedIn(entered *tasks.Call, list []tasks.Call) bool {
+	return slices.ContainsFunc(list, func(later tasks.Call) bool { return releasedBy(entered, &later) })
+}
 
 // givesBack reports whether a method may release what another method has entered.
 func givesBack(method string) bool {
@@ -84,6 +99,11 @@ func (s *survey) semaphores() error {
 	if err := s.enteredThrough(entries); err != nil {
 		return err
 	}
+	for _, u := range s.uses {
+		if !u.gives { // who waits does not release it: it may be a signal, which these have received
+			u.holders = slices.DeleteFunc(u.holders, func(h holder) bool { return !h.gives })
+		}
+	}
 	s.threadsInside(entries)
 	return nil
 }
@@ -101,7 +121,7 @@ func (s *survey) use(l *lock) *semaphoreUse {
 // entered finds the methods that are past their own wait for a semaphore, and the methods that enter one for their
 // callers.
 func (s *survey) entered(waits map[target.Addr]*operation) (entries []entry, err error) {
-	for m, err := range s.set.Suspended(s.ctx, wantsSemaphore) {
+	for m, err := range s.set.Suspended(s.ctx, wantsSemaphore, givesBack) {
 		if err != nil {
 			return nil, err
 		}
@@ -121,26 +141,30 @@ func (s *survey) entered(waits map[target.Addr]*operation) (entries []entry, err
 			if u == nil || !enters(c.Method) || c.Awaits && s.stands(m.Object, l) {
 				continue
 			}
-			if !u.suspended && !u.gives && !slices.ContainsFunc(m.Later, gives) {
-				continue // a signal that it has received
-			}
-			after := func(later tasks.Call) bool {
-				return gives(later.Method) && (later.Object == c.Object || later.Object == 0)
-			}
-			u.add(m, slices.ContainsFunc(m.Calls[i+1:], after))
+			u.add(m, releasedIn(c, m.Calls[i+1:]), releasedIn(c, m.Later) || releasedIn(c, m.Calls))
 		}
 		if op == nil {
 			continue
 		}
-		if slices.ContainsFunc(m.Later, gives) {
+		if gone := waitsIn(m, op.thing.lock); releasedIn(&gone, m.Later) {
 			s.use(op.thing.lock).gives = true
-		} else if !slices.ContainsFunc(m.Calls, func(c tasks.Call) bool { return gives(c.Method) }) {
+		} else if !releasedIn(&gone, m.Calls) {
 			if e := (entry{shortMethod(m.Name.S), m.This, op.thing.lock}); !slices.Contains(entries, e) {
 				entries = append(entries, e)
 			}
 		}
 	}
 	return entries, nil
+}
+
+// waitsIn returns the call by which a method waits for a semaphore, or one of an unknown semaphore.
+func waitsIn(m *tasks.Suspended, l *lock) tasks.Call {
+	for i := range m.Calls {
+		if c := &m.Calls[i]; c.Awaits && enters(c.Method) && (c.Object == 0 || c.Object == l.Address) {
+			return *c
+		}
+	}
+	return tasks.Call{Object: l.Address}
 }
 
 // unreadHolder records a suspended method with unreadable code. It may hold any semaphore.
@@ -150,15 +174,17 @@ func (s *survey) unreadHolder() {
 	}
 }
 
-// add adds a method that is past its wait. released reports that a release lies between the wait and the present await.
-func (u *semaphoreUse) add(m *tasks.Suspended, released bool) {
-	h := holder{box: m.Object, method: m.Name, place: m.Place, strength: answer.StrengthLikely}
+// add adds a method that is past its wait. released reports that a release lies between the wait and the present await, gives that the method
+// releases the semaphore somewhere.
+func (u *semaphoreUse) add(m *tasks.Suspended, released, gives bool) {
+	h := holder{box: m.Object, method: m.Name, place: m.Place, strength: answer.StrengthLikely, gives: gives}
 	if released {
 		h.strength = answer.StrengthPossible
 	}
 	for i := range u.holders {
 		if u.holders[i].box == h.box {
 			u.holders[i].strength = answer.Weakest(h.strength, u.holders[i].strength)
+			u.holders[i].gives = u.holders[i].gives || gives
 			return
 		}
 	}
@@ -188,7 +214,7 @@ func (s *survey) enteredThrough(entries []entry) error {
 	wanted := func(method string) bool {
 		return givesBack(method) || slices.ContainsFunc(entries, func(e entry) bool { return e.method == method })
 	}
-	for m, err := range s.set.Suspended(s.ctx, wanted) {
+	for m, err := range s.set.Suspended(s.ctx, wanted, nil) {
 		if err != nil {
 			return err
 		}
@@ -201,8 +227,9 @@ func (s *survey) enteredThrough(entries []entry) error {
 				if e.method != c.Method || e.this != 0 && c.Object != 0 && e.this != c.Object {
 					continue
 				}
-				given := slices.ContainsFunc(m.Calls[i+1:], func(later tasks.Call) bool { return givesBack(later.Method) })
-				if !given && !slices.ContainsFunc(m.Later, givesBack) {
+				gives := func(later tasks.Call) bool { return givesBack(later.Method) }
+				given := slices.ContainsFunc(m.Calls[i+1:], gives)
+				if !given && !slices.ContainsFunc(m.Later, gives) {
 					continue // it is no lock for this method
 				}
 				u := s.use(e.lock)
@@ -211,7 +238,7 @@ func (s *survey) enteredThrough(entries []entry) error {
 				if c.Awaits && s.stands(m.Object, e.lock) {
 					continue
 				}
-				u.add(m, c.Object == 0 || given)
+				u.add(m, c.Object == 0 || given, true)
 			}
 		}
 	}
@@ -252,7 +279,9 @@ func (s *survey) threadsInside(entries []entry) {
 				var m *methodCalls
 				if m, err = s.calls(f.Runtime, md, known, wanted); err == nil && m.own {
 					s.frameUses(used, t, &f, m, waiting)
-					waiting = nil // its callers do not stand in this wait
+					if wraps, _ := s.found.tasks.EntersFor(md); !wraps {
+						waiting = nil // its callers do not stand in this wait
+					}
 				}
 			}
 			blind = blind || err != nil
@@ -294,23 +323,21 @@ func (s *survey) frameUses(used map[*semaphoreUse]bool, t *stackwalk.Thread, f *
 
 // pastWait reports whether a method is past its own wait for a semaphore and releases it later.
 func pastWait(around *tasks.Around, semaphore target.Addr) bool {
-	in := false
-	for _, c := range around.Before {
-		switch {
+	var in *tasks.Call
+	for i := range around.Before {
+		switch c := &around.Before[i]; {
 		case enters(c.Method) && c.Object == semaphore:
-			in = true
-		case gives(c.Method) && (c.Object == semaphore || c.Object == 0):
-			in = false
+			in = c
+		case in != nil && releasedBy(in, c):
+			in = nil
 		}
 	}
-	return in && slices.ContainsFunc(around.Later, func(c tasks.Call) bool {
-		return gives(c.Method) && (c.Object == semaphore || c.Object == 0)
-	})
+	return in != nil && releasedIn(in, around.Later)
 }
 
 // threadHolder describes a thread that is past its wait in a frame.
 func (s *survey) threadHolder(t *stackwalk.Thread, f *stackwalk.Frame, m *methodCalls) holder {
-	h := holder{thread: t, method: answer.Text{S: m.name}, strength: answer.StrengthLikely}
+	h := holder{thread: t, method: answer.Text{S: m.name}, strength: answer.StrengthLikely, gives: true}
 	if line, err := f.SourceLine(); err == nil {
 		h.place = &answer.AsyncPlace{File: line.File, Line: line.Line}
 	}

@@ -537,7 +537,7 @@ func (g *grapher) channel(v *answer.Verdict, c *channelWait) {
 // readers returns the suspended methods that have read a channel.
 func (g *grapher) readers(c *channelWait) (out []holder) {
 	wanted := func(method string) bool { return strings.HasPrefix(method, "ChannelReader.") }
-	for m, err := range g.s.set.Suspended(g.s.ctx, wanted) {
+	for m, err := range g.s.set.Suspended(g.s.ctx, wanted, nil) {
 		if err != nil {
 			return out
 		}

@@ -118,18 +118,21 @@ func (g *grapher) fullCollection(w *wait) (target.Addr, answer.Statement) {
 	return 0, answer.Statement{}
 }
 
-// releases returns the method of the program in which a thread waits for a semaphore if it releases a semaphore later,
-// or nil.
+// releases returns the method of the program in which a thread waits for a semaphore, directly or by a wrapper, if it releases a semaphore
+// later, or nil.
 func (s *survey) releases(w *wait) *dac.MethodDesc {
+	wrapped, returns := false, false
 	for md := range s.methodsOf(w.thread) {
 		list, err := s.found.tasks.CallsOf(md)
 		if err != nil {
 			s.gaps.Note(fmt.Errorf("whether a method releases the semaphore that it waits for: %w", err))
 		}
-		if slices.ContainsFunc(list, gives) {
+		if slices.ContainsFunc(list, gives) || returns && slices.ContainsFunc(list, givesBack) {
 			return md
 		}
-		return nil
+		if wrapped, returns = s.found.tasks.EntersFor(md); !wrapped {
+			return nil
+		}
 	}
 	return nil
 }

@@ -24,6 +24,7 @@ type Reader struct {
 	sourceSentinel lazy.Value[target.Addr]
 	actions        actionNames
 	statics        sync.Map // class and field -> *objects.Field; nil if missing
+	wrappers       sync.Map // wrapperKey -> wrapperMethod
 }
 
 // New returns a Reader that binds types with b.

@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"slices"
@@ -18,6 +19,11 @@ type Call struct {
 	Method string      // the called method with its type, without the namespace: "SemaphoreSlim.WaitAsync"
 	Object target.Addr // the receiver; 0 if the code does not show it
 	Awaits bool        // the method now awaits its result
+	// Through is the method of the program that the code calls, if that method makes the call and does nothing else: "Gate.EnterAsync"
+	// for Task EnterAsync() => semaphore.WaitAsync(). It is empty for a call of the code itself.
+	Through string
+	// Releaser reports that Through returns an object, or creates one, that may end what it has begun: the result of LockAsync is disposed.
+	Releaser bool
 }
 
 // A Suspended is an async method that is suspended at an await or about to resume.
@@ -28,20 +34,21 @@ type Suspended struct {
 	Place  *answer.AsyncPlace
 	// Calls are the calls before the present await, in code order, which may differ from execution order.
 	Calls []Call
-	Later []string    // the methods called after the present await, in code order
+	Later []Call      // the calls after the present await, in code order
 	This  target.Addr // the receiver; 0 if the method is static or it is unknown
 	Err   error       // why Calls are unknown
 }
 
 // Suspended iterates over the suspended methods by address, and over the waiting F# asyncs, which have unknown calls.
-// Calls holds the calls that wanted selects. Methods without such calls are left out, unless their code can't be read.
+// Calls and Later hold the calls that wanted or besides selects. Methods without a call that wanted selects are left out, unless their code
+// can't be read. besides may be nil.
 // Each value is valid until the next. The error is ctx's.
-func (s *Set) Suspended(ctx context.Context, wanted func(method string) bool) iter.Seq2[*Suspended, error] {
+func (s *Set) Suspended(ctx context.Context, wanted, besides func(method string) bool) iter.Seq2[*Suspended, error] {
 	return func(yield func(*Suspended, error) bool) {
 		if s == nil || s.r == nil {
 			return
 		}
-		selected := map[*machine][]ilcalls.Site{}
+		sel := callSelection{wanted, besides, map[*machine][]ilcalls.Site{}}
 		for i := range s.items {
 			it := &s.items[i]
 			if it.kind.computes() && !it.completed() {
@@ -61,7 +68,7 @@ func (s *Set) Suspended(ctx context.Context, wanted func(method string) bool) it
 			x, m, err := s.r.machineOf(it.kind, it.addr)
 			if err != nil {
 				out.Err = err
-			} else if !s.r.passed(&out, m, x, selected, wanted) {
+			} else if !s.r.passed(&out, m, x, &sel) {
 				continue
 			}
 			if !yield(&out, nil) {
@@ -72,20 +79,12 @@ func (s *Set) Suspended(ctx context.Context, wanted func(method string) bool) it
 }
 
 // passed adds the selected calls before the present await. It reports whether calls were added or are unknown.
-func (r *Reader) passed(out *Suspended, m *machine, x objects.Instance, selected map[*machine][]ilcalls.Site, wanted func(string) bool) bool {
+func (r *Reader) passed(out *Suspended, m *machine, x objects.Instance, sel *callSelection) bool {
 	all, err := m.calls(r)
 	if err != nil {
 		out.Err = err
 	}
-	list, known := selected[m]
-	if !known {
-		for _, c := range all {
-			if wanted(c.Method) {
-				list = append(list, c)
-			}
-		}
-		selected[m] = list
-	}
+	list := sel.of(m, all)
 	if err == nil && len(list) == 0 {
 		return false
 	}
@@ -114,18 +113,41 @@ func (r *Reader) passed(out *Suspended, m *machine, x objects.Instance, selected
 	for i := range list {
 		c := &list[i]
 		if c.Offset > site.il {
-			out.Later = append(out.Later, c.Method)
+			out.Later = append(out.Later, Call{Method: c.Method, Object: r.evaluate(m, x, c.On), Through: c.Through, Releaser: c.Releaser})
 			continue
 		}
-		call := Call{Method: c.Method, Object: r.evaluate(m, x, c.On)}
+		call := Call{Method: c.Method, Object: r.evaluate(m, x, c.On), Through: c.Through, Releaser: c.Releaser}
 		last := i+1 == len(list) || list[i+1].Offset > site.il
-		call.Awaits = last && property(c.Method) == site.callee
+		call.Awaits = last && property(cmp.Or(c.Through, c.Method)) == site.callee
 		out.Calls = append(out.Calls, call)
 	}
 	return true
 }
 
-// CallsOf returns the methods that md's IL calls, each with its type and without the namespace.
+// A callSelection selects calls of state machines.
+type callSelection struct {
+	wanted, besides func(method string) bool
+	known           map[*machine][]ilcalls.Site
+}
+
+// of returns the selected calls of a state machine, and nothing if wanted selects none.
+func (s *callSelection) of(m *machine, all []ilcalls.Site) []ilcalls.Site {
+	list, known := s.known[m]
+	if known {
+		return list
+	}
+	if slices.ContainsFunc(all, func(c ilcalls.Site) bool { return s.wanted(c.Method) }) {
+		for _, c := range all {
+			if s.wanted(c.Method) || s.besides != nil && s.besides(c.Method) {
+				list = append(list, c)
+			}
+		}
+	}
+	s.known[m] = list
+	return list
+}
+
+// CallsOf returns the methods that md's IL calls, directly or by a wrapper, each with its type and without the namespace.
 func (r *Reader) CallsOf(md *dac.MethodDesc) ([]string, error) {
 	if r == nil || r.code == nil || md == nil {
 		return nil, target.Unsupportedf("no method")
@@ -153,6 +175,9 @@ func (r *Reader) CallsAround(md *dac.MethodDesc, il int, this target.Addr) (*Aro
 	if err != nil {
 		return nil, err
 	}
+	if md.IsStatic() {
+		this = 0 // the first argument is another object
+	}
 	var class *objects.Type
 	if this != 0 {
 		o, err := r.r.TrustedObject(this)
@@ -163,7 +188,7 @@ func (r *Reader) CallsAround(md *dac.MethodDesc, il int, this target.Addr) (*Aro
 	}
 	out := &Around{}
 	for i := range sites {
-		c := Call{Method: sites[i].Method, Object: r.follow(class, this, sites[i].On)}
+		c := Call{Method: sites[i].Method, Object: r.follow(class, this, sites[i].On), Through: sites[i].Through, Releaser: sites[i].Releaser}
 		if sites[i].Offset < il {
 			out.Before = append(out.Before, c)
 		} else {
@@ -187,7 +212,7 @@ func (m *machine) calls(r *Reader) ([]ilcalls.Site, error) {
 	})
 }
 
-// callSites returns the calls in the IL of a method.
+// callSites returns the calls in the IL of a method, with those of the wrappers that it calls.
 func (r *Reader) callSites(md *dac.MethodDesc) ([]ilcalls.Site, error) {
 	if err := r.code.ILReplaced(md); err != nil {
 		return nil, err
@@ -200,7 +225,8 @@ func (r *Reader) callSites(md *dac.MethodDesc) ([]ilcalls.Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ilcalls.Of(meta, body.Code)
+	sites, err := ilcalls.Of(meta, body.Code)
+	return r.withWrappers(md, meta, sites), err
 }
 
 // evaluate returns the object to which a path from a state machine now leads, or 0.
@@ -211,7 +237,7 @@ func (r *Reader) evaluate(m *machine, x objects.Instance, p *ilcalls.Path) targe
 // follow returns the object to which a path now leads, or 0. Its fields begin at a static field, or in the object of type
 // class at at.
 func (r *Reader) follow(class *objects.Type, at target.Addr, p *ilcalls.Path) target.Addr {
-	if p == nil || len(p.Fields) == 0 {
+	if p == nil || len(p.Fields) == 0 || p.Arg != 0 {
 		return 0
 	}
 	var v objects.Value

@@ -13,20 +13,28 @@ import (
 // A Site is a call in IL.
 type Site struct {
 	Offset int
-	Method string // with its type, but without the namespace
-	On     *Path  // nil if the receiver is unknown
+	Token  metadata.Token
+	Method string  // with its type, but without the namespace
+	On     *Path   // nil if the receiver is unknown
+	Args   []*Path // the receiver, if there is one, and the arguments; nil for an unknown one
+	// Through is the method that the code calls if the call is in a wrapper: Method and On are the wrapper's.
+	Through string
+	// Releaser reports that Through returns or creates an object.
+	Releaser bool
 }
 
 // Of returns the calls in a method's IL, in code order. With an error, it returns the calls before it.
 func Of(md *metadata.Metadata, il []byte) ([]Site, error) {
-	e := evaluator{md: md, locals: map[int64]*Path{}}
+	e := newEvaluator(md)
 	err := e.run(il)
 	return e.calls, err
 }
 
-// A Path leads to an object through fields. It starts at a static field, or at a field of the state machine.
+// A Path leads to an object through fields. It starts at a static field, or at an argument of the method: number 0 is
+// the object that an instance method is called on, such as the state machine.
 type Path struct {
-	Class  string   // the class of the static field; empty for the state machine
+	Class  string // the class of the static field; empty for an argument
+	Arg    int
 	Fields []string // "<X>k__BackingField" for an automatic property X
 }
 
@@ -35,7 +43,22 @@ func (p *Path) then(field string) *Path {
 	if p == nil || len(p.Fields) == maxPathFields || field == "" {
 		return nil
 	}
-	return &Path{Class: p.Class, Fields: append(slices.Clip(p.Fields), field)}
+	return &Path{Class: p.Class, Arg: p.Arg, Fields: append(slices.Clip(p.Fields), field)}
+}
+
+// From returns a path of a called method as a path of its caller, which passes args.
+func (p *Path) From(args []*Path) *Path {
+	if p == nil || p.Class != "" {
+		return p
+	}
+	if p.Arg >= len(args) {
+		return nil
+	}
+	out := args[p.Arg]
+	for _, field := range p.Fields {
+		out = out.then(field)
+	}
+	return out
 }
 
 // maxPathFields bounds the fields of a path.
@@ -46,7 +69,12 @@ type evaluator struct {
 	md     *metadata.Metadata
 	stack  []*Path
 	locals map[int64]*Path
+	stored map[int64]bool // arguments that the method assigns
 	calls  []Site
+}
+
+func newEvaluator(md *metadata.Metadata) *evaluator {
+	return &evaluator{md: md, locals: map[int64]*Path{}, stored: map[int64]bool{}}
 }
 
 func (e *evaluator) push(p *Path) {
@@ -99,8 +127,13 @@ func (e *evaluator) step(in *metadata.Instruction) {
 		return
 	}
 	switch name := in.Opcode.String(); name {
-	case "ldarg.0":
-		e.push(&Path{})
+	case "ldarg.0", "ldarg.1", "ldarg.2", "ldarg.3":
+		e.argument(int64(name[len(name)-1] - '0'))
+	case "ldarg", "ldarg.s", "ldarga", "ldarga.s":
+		e.argument(in.Int())
+	case "starg", "starg.s":
+		e.pop()
+		e.stored[in.Int()] = true
 	case "nop", "castclass", "isinst", "volatile.", "constrained.", "readonly.", "unaligned.", "tail.":
 	case "dup":
 		p := e.pop()
@@ -112,7 +145,7 @@ func (e *evaluator) step(in *metadata.Instruction) {
 		e.push(staticPath(e.md, in.Token()))
 	case "call", "callvirt", "newobj":
 		e.call(in, name == "newobj")
-	case "pop", "stsfld", "brtrue", "brfalse", "brtrue.s", "brfalse.s", "switch", "starg", "starg.s", "initobj":
+	case "pop", "stsfld", "brtrue", "brfalse", "brtrue.s", "brfalse.s", "switch", "initobj":
 		e.pop()
 	case "stfld":
 		e.pop()
@@ -123,6 +156,18 @@ func (e *evaluator) step(in *metadata.Instruction) {
 		e.other(name)
 	}
 }
+
+// argument pushes an argument of the method.
+func (e *evaluator) argument(n int64) {
+	if n < 0 || n > maxArgument || e.stored[n] {
+		e.push(nil)
+		return
+	}
+	e.push(&Path{Arg: int(n)})
+}
+
+// maxArgument bounds the numbers of arguments.
+const maxArgument = 0xffff
 
 // other follows an instruction that does not produce a reference of interest.
 func (e *evaluator) other(name string) {
@@ -159,19 +204,23 @@ func (e *evaluator) call(in *metadata.Instruction, creates bool) {
 		e.stack = e.stack[:0]
 		return
 	}
-	for range sig.Params {
-		e.pop()
+	args := make([]*Path, len(sig.Params))
+	for i := range slices.Backward(args) {
+		args[i] = e.pop()
 	}
+	var on *Path
+	if sig.Conv.HasThis() {
+		if !creates {
+			on = e.pop()
+		}
+		args = slices.Insert(args, 0, on)
+	}
+	method := MemberName(e.md, in.Token())
+	e.calls = append(e.calls, Site{Offset: in.Offset, Token: in.Token(), Method: method, On: on, Args: args})
 	if creates {
 		e.push(nil)
 		return
 	}
-	var on *Path
-	if sig.Conv.HasThis() {
-		on = e.pop()
-	}
-	method := MemberName(e.md, in.Token())
-	e.calls = append(e.calls, Site{Offset: in.Offset, Method: method, On: on})
 	if sig.Return.Kind == metadata.ElementVoid {
 		return
 	}
@@ -214,6 +263,77 @@ func methodSig(md *metadata.Metadata, t metadata.Token) (metadata.MethodSig, err
 		return md.MethodSig(m.Signature)
 	}
 	return metadata.MethodSig{}, target.Unsupportedf("token %v names no method", t)
+}
+
+// Callee returns the class that declares the method of a call, with its namespace and without type arguments, and the
+// row of the method in md if md defines it, else 0.
+func Callee(md *metadata.Metadata, t metadata.Token) (class string, row uint32) {
+	if t.Table() == metadata.TableMethodSpec {
+		s, err := md.MethodSpec(t.Row())
+		if err != nil {
+			return "", 0
+		}
+		t = s.Method
+	}
+	if t.Table() == metadata.TableMethodDef {
+		return ownerName(md, t), t.Row()
+	}
+	if t.Table() != metadata.TableMemberRef {
+		return "", 0
+	}
+	m, err := md.MemberRef(t.Row())
+	if err != nil {
+		return "", 0
+	}
+	owner := m.Class
+	if owner.Table() == metadata.TableTypeSpec {
+		sig, err := md.TypeSpecSig(owner.Row())
+		if err != nil {
+			return "", 0
+		}
+		if owner = sig.Token; sig.Elem != nil {
+			owner = sig.Elem.Token
+		}
+	}
+	if owner.Row() == 0 {
+		return "", 0
+	}
+	if class, err = md.TypeFullName(owner); err != nil {
+		return "", 0
+	}
+	if owner.Table() == metadata.TableTypeDef {
+		row = methodRow(md, owner.Row(), m)
+	}
+	return class, row
+}
+
+// methodRow returns the row of the method of a type that a reference names, or 0: references to methods of generic types are by name and signature.
+func methodRow(md *metadata.Metadata, typeDef uint32, ref metadata.MemberRefRow) uint32 {
+	rows, err := md.Methods(typeDef)
+	if err != nil {
+		return 0
+	}
+	name, err := md.String(ref.Name)
+	if err != nil {
+		return 0
+	}
+	want, err := md.Blob(ref.Signature)
+	if err != nil {
+		return 0
+	}
+	for row := range rows.All() {
+		def, err := md.MethodDef(row)
+		if err != nil {
+			return 0
+		}
+		if n, err := md.String(def.Name); err != nil || n != name {
+			continue
+		}
+		if sig, err := md.Blob(def.Signature); err == nil && slices.Equal(sig, want) {
+			return row
+		}
+	}
+	return 0
 }
 
 // ownerName returns the full name of the class that declares a member, or "" for a generic class.
