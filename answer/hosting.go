@@ -101,11 +101,12 @@ type Hosts struct {
 
 // The states of a Host.
 const (
-	HostNotStarted = "not started"
-	HostStarting   = "starting"
-	HostRunning    = "running"
-	HostStopping   = "stopping"
-	HostStopped    = "stopped"
+	HostNotStarted  = "not started"
+	HostStarting    = "starting"
+	HostStartFailed = "start failed" // its StartAsync has ended, and it has not started
+	HostRunning     = "running"
+	HostStopping    = "stopping"
+	HostStopped     = "stopped"
 )
 
 // A Host is a generic host, which runs hosted services.
@@ -113,7 +114,8 @@ type Host struct {
 	Address         target.Addr     `json:"address" doc:"the Host" text:"=Host %"`
 	Application     Text            `json:"application,omitzero" doc:"the name of the application" text:"application;line"`
 	Environment     Text            `json:"environment,omitzero" doc:"the name of the environment, such as Production" text:"environment;line"`
-	State           Text            `json:"state" doc:"not started, starting, running, stopping or stopped, by the tokens of IHostApplicationLifetime" text:"%"`
+	State           Text            `json:"state" doc:"not started, starting, start failed, running, stopping or stopped, by the tokens of IHostApplicationLifetime and by its StartAsync" text:"%"`
+	Failure         *TaskException  `json:"failure,omitempty" doc:"the exception that came out of its StartAsync, if a thread handles it" text:"failed by"`
 	OnException     Text            `json:"onException,omitzero" doc:"what it does when a BackgroundService fails (BackgroundServiceExceptionBehavior): StopHost or Ignore; absent before .NET 6, which ignores it" text:"on exception;line"`
 	ShutdownTimeout Text            `json:"shutdownTimeout,omitzero" doc:"how long its services may take to stop" text:"shutdown timeout;line"`
 	Services        []HostedService `json:"services" doc:"its hosted services, in the order in which they start; the last one stops first"`

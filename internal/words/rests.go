@@ -66,6 +66,7 @@ var conclusions = []struct {
 
 	// Another thread could refute it.
 	{[]answer.Premise{answer.ThreadsListed}, []*Sentence{NoCrash}},
+	{append(slices.Clip(Suspended), answer.ThreadsListed, answer.StackComplete), []*Sentence{HostNotStarted, HostOfNotStarted}},
 	{threads, []*Sentence{Aborted, MainReturned, MainReturnedBut}},
 	{workers, []*Sentence{PilesUpThoughFree, PilesUp, KeepsUp, Starved, NearlyStarved, PoolBusy}},
 	{waits, []*Sentence{MonitorDeadlock, MonitorCircle, Deadlock, CircleOfWaits, ContextDeadlock, SyncOverAsync, EntryWaits, OtherWait, HeldLock, SameHandle,

@@ -68,22 +68,31 @@ const stopMachine = hostMachines + "StopAsync>"
 // Hosts lists the generic hosts with the states of their services, and concludes which services failed and what a
 // stopping host waits for. It records what could not be read. The error is ctx's.
 func (r *Reader) Hosts(ctx context.Context, h *heap.Heap, t *tasks.Reader, o heap.ScanOptions) (*answer.Hosts, error) {
+	return r.hosts(ctx, h, t, o, func(*answer.Gaps) start { return start{running: true} })
+}
+
+// hosts is Hosts with what the threads know about starts.
+func (r *Reader) hosts(ctx context.Context, h *heap.Heap, t *tasks.Reader, o heap.ScanOptions, threads func(*answer.Gaps) start) (*answer.Hosts, error) {
 	out := &answer.Hosts{Hosts: []answer.Host{}, Verdicts: []answer.Verdict{}}
 	in := objects.Reading{Gaps: &out.Gaps, Binder: r.b}
-	stopping := false
+	var stopping, starting bool
 	for object, f := range objects.ReadObjects[*host](ctx, in, h, o) {
 		out.Hosts = append(out.Hosts, r.host(in, t, object, f.Shape, f.At()))
-		stopping = stopping || out.Hosts[len(out.Hosts)-1].State.S == answer.HostStopping
+		state := out.Hosts[len(out.Hosts)-1].State.S
+		stopping, starting = stopping || state == answer.HostStopping, starting || state == answer.HostStarting
 	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if stopping {
+	if stopping || starting {
 		set, err := t.Collect(ctx, h, o)
 		if err != nil {
 			return nil, err
 		}
 		in.Note(set.Note(in.Gaps))
+		if err := r.starting(ctx, in, h, set, out.Hosts, func() start { return threads(in.Gaps) }); err != nil {
+			return nil, err
+		}
 		for s, err := range set.Stacks(ctx, tasks.StackOptions{Type: stopMachine}) {
 			if err != nil {
 				return nil, err
@@ -326,6 +335,9 @@ func verdicts(h *answer.Host) []answer.Verdict {
 		}
 		out = append(out, v)
 	}
+	if h.State.S == answer.HostStartFailed {
+		out = append(out, startFailed(h))
+	}
 	if h.State.S != answer.HostStopping {
 		return out
 	}
@@ -354,4 +366,23 @@ func verdicts(h *answer.Host) []answer.Verdict {
 		v.Statement = words.HostOfStopping.Of(words.Text(h.Application.S), stops)
 	}
 	return append(out, v)
+}
+
+// startFailed concludes that a host did not start.
+func startFailed(h *answer.Host) answer.Verdict {
+	var exception answer.Statement
+	if h.Failure != nil {
+		exception = words.Failure(h.Failure)
+	}
+	v := answer.Conclude(answer.FindingService, words.HostNotStarted.Of(exception), answer.StrengthLikely, words.StartEnded.Of(words.ShortObject(h.Address)))
+	if h.Application.S != "" {
+		v.Statement = words.HostOfNotStarted.Of(words.Text(h.Application.S), exception)
+	}
+	v.Show = []string{"host"}
+	if h.Failure != nil {
+		v.Because(words.TraceOfStart.Of())
+		v.Sites = []answer.Site{answer.FailedSite(answer.Text{S: "Host.StartAsync"}, []answer.TaskException{*h.Failure})}
+		v.Show = append(v.Show, fmt.Sprintf("printexception %x", uint64(h.Failure.Object)))
+	}
+	return v
 }

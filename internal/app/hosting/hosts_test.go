@@ -20,12 +20,15 @@ import (
 // stoppingHost is a dump of testdata/dumps/host/net10-host/HostState.cs, run with "background".
 const stoppingHost = "../../../testdata/dumps/host/net10-host/net10-host.dmp.zst"
 
-func hostView(t *testing.T) *sosgo.View {
+// failedHost is a dump of testdata/dumps/host/net10-hostfails/HostFails.cs.
+const failedHost = "../../../testdata/dumps/host/net10-hostfails/net10-hostfails.dmp.zst"
+
+func hostView(t *testing.T, path string) *sosgo.View {
 	t.Helper()
-	if _, err := os.Stat(stoppingHost); err != nil {
+	if _, err := os.Stat(path); err != nil {
 		t.Skip("there are no canned dumps here")
 	}
-	d, err := sosgo.Open(stoppingHost, sosgo.Options{Offline: true})
+	d, err := sosgo.Open(path, sosgo.Options{Offline: true})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = d.Close() })
 	v, err := d.View("")
@@ -36,7 +39,7 @@ func hostView(t *testing.T) *sosgo.View {
 // TestHostThatStops compares the services of a host with the source of the program: one has failed, one has completed,
 // and the StopAsync of another one waits.
 func TestHostThatStops(t *testing.T) {
-	v := hostView(t)
+	v := hostView(t, stoppingHost)
 	out, err := hosting.Hosts(t.Context(), v.Process)
 	require.NoError(t, err)
 	for _, err := range out.Noted() { // this dump was cut before anything read the methods of a failure's stack trace
@@ -91,6 +94,24 @@ func TestHostThatStops(t *testing.T) {
 	assert.Empty(t, tasks.Faults, "the host has observed the exception")
 	require.Len(t, tasks.Services, 1)
 	assert.Equal(t, h.Services[2].Address, tasks.Services[0].Address)
+}
+
+// TestHostThatFailed tells a host that did not start from one that is starting, and names the exception that unwinds.
+func TestHostThatFailed(t *testing.T) {
+	out, err := hosting.Hosts(t.Context(), hostView(t, failedHost).Process)
+	require.NoError(t, err)
+	require.Len(t, out.Hosts, 2)
+	failed, starting := out.Hosts[0], out.Hosts[1]
+	assert.Equal(t, answer.HostStartFailed, failed.State.S)
+	require.NotNil(t, failed.Failure)
+	assert.Equal(t, "System.IO.IOException", failed.Failure.Type.S)
+	assert.Equal(t, answer.HostStarting, starting.State.S, "its StartAsync is suspended")
+	assert.Nil(t, starting.Failure)
+	require.Len(t, out.Verdicts, 1)
+	assert.Equal(t, answer.FindingService, out.Verdicts[0].Kind)
+	assert.Equal(t, answer.StrengthLikely, out.Verdicts[0].Strength)
+	assert.Equal(t, "the host of prog did not start: its StartAsync has ended: System.IO.IOException: Failed to bind to address http://127.0.0.1:5000: address already in use., "+
+		"in Depot.Server.<Bind>c__async0.MoveNext", out.Verdicts[0].Text)
 }
 
 // TestWebHost finds the running host of the web program. Its only service is the server.

@@ -46,7 +46,7 @@ func Hosts(ctx context.Context, p *process.Process) (*answer.Hosts, error) {
 		if err != nil {
 			return nil, err
 		}
-		return r.Hosts(ctx, h, t, o)
+		return r.hosts(ctx, h, t, o, func(g *answer.Gaps) start { return startOn(ctx, p, t, g) })
 	})
 }
 

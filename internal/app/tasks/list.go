@@ -214,7 +214,17 @@ func (r *Reader) exception(g *answer.Gaps, info target.Addr) (answer.TaskExcepti
 	if err != nil {
 		return answer.TaskException{}, err
 	}
-	if o, err = d.Exception.Object(x); err != nil || o.Addr == 0 {
+	a, err := d.Exception.Addr(x)
+	if err != nil || a == 0 {
+		return answer.TaskException{}, err
+	}
+	return r.Exception(g, a)
+}
+
+// Exception describes the exception at a. It notes missing texts in g.
+func (r *Reader) Exception(g *answer.Gaps, a target.Addr) (answer.TaskException, error) {
+	o, err := r.r.TrustedObject(a)
+	if err != nil {
 		return answer.TaskException{}, err
 	}
 	name, err := o.Type.ManagedName()

@@ -14,6 +14,7 @@ import (
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands"
 	"github.com/sosgo/sosgo/internal/front/report"
+	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -86,10 +87,10 @@ func answers(ctx context.Context, open func() (*sosgo.Dump, error), lines []stri
 // inventory returns a command that prints everything that the library finds.
 func inventory() cli.Command {
 	return cli.Print(cli.Command{Name: inventoryName, Group: cli.GroupShell, Summary: "prints what the library finds", Hidden: true, NeedsDump: true},
-		func(c *cli.Context, _ *cli.None, p *report.Page) { p.Fail(writeInventory(p, c.Dump().(*sosgo.Dump))) })
+		func(c *cli.Context, _ *cli.None, p *report.Page) { p.Fail(writeInventory(p, c.Dump().(*process.Dump))) })
 }
 
-func writeInventory(p *report.Page, d *sosgo.Dump) error {
+func writeInventory(p *report.Page, d *process.Dump) error {
 	for _, inst := range d.Runtimes() {
 		p.Printf("runtime %s %v\n", inst.Version(), inst.Module.Base)
 	}
