@@ -11,6 +11,7 @@ const (
 	RootsRead     Premise = "all roots read"              // what keeps objects alive is known
 	ThreadsListed Premise = "all threads listed"          // including threads that a runtime is creating or ending
 	StackComplete Premise = "stacks complete"             // the stacks used as evidence are readable to their ends
+	AllStacks     Premise = "all stacks complete"         // no thread is missing among those that a conclusion counts or did not find
 	CodeFound     Premise = "code found"                  // the code and metadata of methods are readable
 	NoGap         Premise = "not behind a gap"            // the evidence does not follow memory that is missing
 	ListComplete  Premise = "list complete"               // a list or queue of the program was read to its end
@@ -21,7 +22,7 @@ const (
 
 // AllPremises lists the premises. A conclusion that does not declare its premises rests on all of them.
 func AllPremises() []Premise {
-	return []Premise{HeapWhole, NoCollection, HeapAtRest, RootsRead, ThreadsListed, StackComplete, CodeFound, NoGap, ListComplete, FilesThere, TablesWhole, HandlesRead}
+	return []Premise{HeapWhole, NoCollection, HeapAtRest, RootsRead, ThreadsListed, StackComplete, AllStacks, CodeFound, NoGap, ListComplete, FilesThere, TablesWhole, HandlesRead}
 }
 
 // Broken returns what is the case if the premise does not hold.
@@ -39,6 +40,7 @@ var broken = map[Premise]string{
 	RootsRead:     "not all roots can be read",
 	ThreadsListed: "not all threads are listed",
 	StackComplete: "a stack can't be read to its end",
+	AllStacks:     "the stack of some thread can't be read to its end",
 	CodeFound:     "code can't be read",
 	NoGap:         "it lies behind a gap",
 	ListComplete:  "a list can't be read to its end",

@@ -46,7 +46,7 @@ func Answer[T any](ctx context.Context, p *Process, compute func(ctx context.Con
 		return none, ctx.Err() // the dump was closed, or the caller's context ended
 	}
 	for _, v := range answer.VerdictsOf(&out) {
-		*v = words.LowerOne(*v, p.State)
+		*v = words.LowerOne(*v, words.StateFor(v, p.State, p.StackState))
 	}
 	for _, reason := range answer.ReasonsOf(&out) {
 		*reason = p.collected(*reason)

@@ -30,7 +30,7 @@ func (p *Process) readState(premise answer.Premise) answer.PremiseState {
 		return p.rootsRead()
 	case answer.ThreadsListed:
 		return p.threadsListed()
-	case answer.StackComplete:
+	case answer.StackComplete, answer.AllStacks:
 		return p.stacksComplete()
 	case answer.CodeFound:
 		return p.codeFound()
@@ -171,6 +171,16 @@ func (p *Process) stacksComplete() answer.PremiseState {
 		return answer.PremiseDoubtful
 	}
 	return part(lost, all)
+}
+
+// StackState returns the state of the stack of a thread, by its OS id, as evidence (answer.StackComplete). The stack of an unknown thread is broken.
+func (p *Process) StackState(thread uint32) answer.PremiseState {
+	list, _ := p.Threads() // a thread that is missing is unknown
+	t := stackwalk.ThreadByID(list, thread)
+	if t == nil || t.OS == nil {
+		return answer.PremiseBroken
+	}
+	return p.stackState(t)
 }
 
 // stackState is broken if the top of a stack is not in the dump, and doubtful if a part below is not.

@@ -39,6 +39,29 @@ func LowerOne(v answer.Verdict, state func(answer.Premise) answer.PremiseState) 
 	return v
 }
 
+// StateFor returns the states of premises for one conclusion. Where it names threads, the stacks that are its evidence are theirs: stack returns
+// the state of a thread's stack, by the thread's OS id. state returns the states for the process.
+func StateFor(v *answer.Verdict, state func(answer.Premise) answer.PremiseState, stack func(thread uint32) answer.PremiseState) func(answer.Premise) answer.PremiseState {
+	named := map[uint32]bool{}
+	for _, list := range append([]answer.Statement{v.Statement}, v.Facts...) {
+		for i := range list.Args {
+			if a := &list.Args[i]; a.Type == answer.ArgThread {
+				named[a.OSID] = true
+			}
+		}
+	}
+	return func(p answer.Premise) answer.PremiseState {
+		if p != answer.StackComplete || len(named) == 0 || named[0] || len(named) < v.Count {
+			return state(p) // one of the threads is not known by its OS id
+		}
+		worst := answer.PremiseHolds
+		for id := range named {
+			worst = max(worst, stack(id))
+		}
+		return worst
+	}
+}
+
 // Premises returns what a conclusion rests on: the premises of its kind of sentence, and those in Rests. A kind without a row in the table
 // rests on all premises. A text that this package did not make has those in Rests alone.
 func Premises(v answer.Verdict) []answer.Premise {

@@ -17,8 +17,8 @@ var (
 	stacks    = []answer.Premise{answer.StackComplete}
 	frames    = []answer.Premise{answer.StackComplete, answer.CodeFound}
 	il        = []answer.Premise{answer.StackComplete, answer.CodeFound, answer.FilesThere}
-	threads   = []answer.Premise{answer.ThreadsListed, answer.StackComplete}
-	workers   = []answer.Premise{answer.ThreadsListed, answer.StackComplete, answer.ListComplete, answer.NoCollection}
+	threads   = []answer.Premise{answer.ThreadsListed, answer.AllStacks}
+	workers   = []answer.Premise{answer.ThreadsListed, answer.AllStacks, answer.ListComplete, answer.NoCollection}
 	waits     = []answer.Premise{answer.ThreadsListed, answer.StackComplete, answer.TablesWhole, answer.NoCollection}
 	variables = []answer.Premise{answer.StackComplete, answer.HeapWhole, answer.NoCollection, answer.CodeFound}
 )
@@ -66,7 +66,7 @@ var conclusions = []struct {
 
 	// Another thread could refute it.
 	{[]answer.Premise{answer.ThreadsListed}, []*Sentence{NoCrash}},
-	{append(slices.Clip(Suspended), answer.ThreadsListed, answer.StackComplete), []*Sentence{HostNotStarted, HostOfNotStarted}},
+	{append(slices.Clip(Suspended), answer.ThreadsListed, answer.AllStacks), []*Sentence{HostNotStarted, HostOfNotStarted}},
 	{threads, []*Sentence{Aborted, MainReturned, MainReturnedBut}},
 	{workers, []*Sentence{PilesUpThoughFree, PilesUp, KeepsUp, Starved, NearlyStarved, PoolBusy}},
 	{waits, []*Sentence{MonitorDeadlock, MonitorCircle, Deadlock, CircleOfWaits, ContextDeadlock, SyncOverAsync, EntryWaits, OtherWait, HeldLock, SameHandle,

@@ -314,3 +314,30 @@ func literal(t *testing.T, e ast.Expr) string {
 	require.NoError(t, err)
 	return s
 }
+
+// TestStateFor checks that the stacks that a conclusion rests on are those of the threads that it names.
+func TestStateFor(t *testing.T) {
+	stack := func(thread uint32) answer.PremiseState {
+		if thread == 7 {
+			return answer.PremiseBroken
+		}
+		return answer.PremiseHolds
+	}
+	named := func(ids ...uint32) *answer.Verdict {
+		v := answer.Conclude(answer.FindingWait, answer.Statement{Text: "x"}, answer.StrengthProved)
+		for _, id := range ids {
+			v.Because(AThread.Of(Thread(answer.Thread{OSID: id})))
+		}
+		return &v
+	}
+	state := answer.Premises{answer.StackComplete: answer.PremiseDoubtful, answer.HeapWhole: answer.PremiseBroken}.State
+	of := func(v *answer.Verdict, p answer.Premise) answer.PremiseState { return StateFor(v, state, stack)(p) }
+	assert.Equal(t, answer.PremiseHolds, of(named(1, 2), answer.StackComplete))
+	assert.Equal(t, answer.PremiseBroken, of(named(1, 7), answer.StackComplete))
+	assert.Equal(t, answer.PremiseDoubtful, of(named(), answer.StackComplete), "it names none")
+	assert.Equal(t, answer.PremiseDoubtful, of(named(1, 0), answer.StackComplete), "one has no id of the system")
+	assert.Equal(t, answer.PremiseBroken, of(named(1), answer.HeapWhole))
+	more := named(1)
+	more.Count = 3
+	assert.Equal(t, answer.PremiseDoubtful, of(more, answer.StackComplete), "it is about more threads than it names")
+}

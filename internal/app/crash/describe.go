@@ -40,7 +40,9 @@ func settled(p *process.Process, out *answer.Crash) *answer.Crash {
 	if out == nil {
 		return nil
 	}
-	out.Verdicts = words.Lower(out.Verdicts, p.State)
+	for i, v := range out.Verdicts {
+		out.Verdicts[i] = words.LowerOne(v, words.StateFor(&v, p.State, p.StackState))
+	}
 	if n := out.Blames; n > 0 && out.Verdicts[n-1].Says == words.CantBeJudged.Kind() {
 		out.Blames, out.Likely, out.Cause, out.Usual = 0, "", answer.Statement{}, answer.Statement{}
 	}

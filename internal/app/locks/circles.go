@@ -2,6 +2,7 @@ package locks
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -353,23 +354,20 @@ func (s *survey) circleOf(at *stand, steps *int) (out circle, ok bool, err error
 	if err != nil {
 		return out, false, err
 	}
+	var unread error // why a loop that may have no end was not followed
 	for _, loop := range loops {
 		list := locals
 		if loop.variable.argument {
 			list = args
 		}
-		if loop.variable.number >= int64(len(list)) || !list[loop.variable.number].Located {
-			continue
+		first, err := loopObject(list, loop.variable.number)
+		if err != nil && loop.onlyNull {
+			unread = cmp.Or(unread, fmt.Errorf("what a loop follows: %w", err))
 		}
-		value, err := list[loop.variable.number].Value()
-		if err != nil || value.IsNull() {
+		if err != nil || first.Addr == 0 {
 			continue
 		}
 		out = circle{chase: loop}
-		first, err := value.Object()
-		if err != nil {
-			continue
-		}
 		if out.name, err = fieldName(md, loop.field); err != nil {
 			return out, false, err
 		}
@@ -386,7 +384,23 @@ func (s *survey) circleOf(at *stand, steps *int) (out circle, ok bool, err error
 			return out, err == nil, err
 		}
 	}
-	return out, false, nil
+	return out, false, unread
+}
+
+// loopObject returns the object that a variable of a frame refers to, or the zero Object for null.
+func loopObject(list []stackwalk.Variable, number int64) (objects.Object, error) {
+	if number >= int64(len(list)) {
+		return objects.Object{}, target.Unsupportedf("variable %d of %d", number, len(list))
+	}
+	v := &list[number]
+	if v.Err != nil || !v.Located {
+		return objects.Object{}, cmp.Or(v.Err, target.Unsupportedf("variable %d of the method has no place at this instruction", number))
+	}
+	value, err := v.Value()
+	if err != nil || value.IsNull() {
+		return objects.Object{}, err
+	}
+	return value.Object()
 }
 
 // fieldName returns the name of the field that an IL token names.

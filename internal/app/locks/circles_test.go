@@ -5,6 +5,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/target"
 )
 
 // TestChases checks which loops end only at null, in the forms in which compilers write them.
@@ -113,4 +116,12 @@ func FuzzChases(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestLoopObject checks that a variable of a loop that can't be read is an error, and not the end of the loop's objects.
+func TestLoopObject(t *testing.T) {
+	for _, list := range [][]stackwalk.Variable{nil, {{}}, {{Located: true, Err: target.ErrNotInDump}}} {
+		_, err := loopObject(list, 0)
+		assert.Error(t, err)
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -123,6 +124,35 @@ func (s *survey) runsMain(t *stackwalk.Thread) (main bool) {
 	for md := range s.methodsOf(t) {
 		name, err := md.Name()
 		main = err == nil && slices.Contains(entryPoints, name)
+	}
+	return main
+}
+
+// mainCalls reports whether the program's entry point calls the method in which a thread waits, with nothing but methods of the program between
+// them: Main runs a service and waits for its end. A handler of a message loop is called by a library.
+func (s *survey) mainCalls(t *stackwalk.Thread) bool {
+	if t.OS == nil || t.Managed == nil {
+		return false
+	}
+	program, main := false, false
+	for f := range s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
+		if f.Missing() != nil {
+			return false
+		}
+		md, err := f.Method()
+		if f.Kind != stackwalk.FrameManaged || err == nil && md == nil {
+			continue
+		}
+		name := ""
+		if err == nil {
+			name, err = dac.CodeOf(f.Runtime).MethodName(md, dac.MethodQualified)
+		}
+		switch own := err == nil && !answer.LibraryMethod(name); {
+		case err != nil, main, program && !own: // a caller of Main is no entry point's
+			return false
+		case own:
+			program, main = true, isEntryPoint(name)
+		}
 	}
 	return main
 }

@@ -9,9 +9,11 @@ import (
 	"time"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/internal/words"
+	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
@@ -489,13 +491,81 @@ func (g *grapher) moves(h *holder) bool {
 	return err == nil && length <= briefly
 }
 
-// threadMoves reports whether a thread runs, sleeps, or stands in a short timed wait.
+// threadMoves reports whether a thread runs, or stands in a short timed wait or sleep. A sleep of unknown length may be short.
 func (g *grapher) threadMoves(t *stackwalk.Thread) bool {
 	if w := g.of[t]; w != nil {
 		return w.timeout >= 0 && w.how == answer.HowRecorded && time.Duration(w.timeout)*time.Millisecond <= briefly
 	}
 	a := t.Activity(g.s.r.walker.Walk(g.s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}))
-	return a.Activity == stackwalk.ActivityRunning || a.Activity == stackwalk.ActivitySleep
+	if a.Activity == stackwalk.ActivitySleep {
+		length, known := g.s.sleepOf(t)
+		return !known || length >= 0 && length <= briefly
+	}
+	return a.Activity == stackwalk.ActivityRunning
+}
+
+// sleepOf returns for how long a thread sleeps, negative for ever, if the program's method calls Thread.Sleep with a constant.
+func (s *survey) sleepOf(t *stackwalk.Thread) (length time.Duration, known bool) {
+	called := ""
+	for f := range s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
+		md, err := f.Method()
+		if f.Missing() != nil || err != nil {
+			return 0, false
+		}
+		if f.Kind != stackwalk.FrameManaged || md == nil {
+			continue
+		}
+		name, err := dac.CodeOf(f.Runtime).MethodName(md, dac.MethodQualified)
+		if err != nil {
+			return 0, false
+		}
+		if answer.LibraryMethod(name) {
+			called = name
+			continue
+		}
+		if called != "System.Threading.Thread.Sleep" {
+			return 0, false
+		}
+		ms, known := s.constantArgument(&f, md)
+		return time.Duration(ms) * time.Millisecond, known
+	}
+	return 0, false
+}
+
+// constantArgument returns the constant that a frame's method passes to the method that it is in, if the call has one argument.
+func (s *survey) constantArgument(f *stackwalk.Frame, md *dac.MethodDesc) (value int64, known bool) {
+	il, err := ilOffset(f)
+	if err != nil || dac.CodeOf(f.Runtime).ILReplaced(md) != nil {
+		return 0, false
+	}
+	body, err := dac.CodeOf(f.Runtime).IL(md)
+	if err != nil {
+		return 0, false
+	}
+	for in, err := range metadata.Instructions(body.Code) {
+		if err != nil {
+			return 0, false
+		}
+		if at := in.Offset+in.Size > il; at && in.Opcode.String() == "call" {
+			return value, known
+		} else if value, known = constantOf(&in); at && !known {
+			return 0, false // another call may follow
+		}
+	}
+	return 0, false
+}
+
+// constantOf returns the number that an instruction loads.
+func constantOf(in *metadata.Instruction) (value int64, ok bool) {
+	switch name := in.Opcode.String(); {
+	case name == "ldc.i4.m1":
+		return -1, true
+	case name == "ldc.i4" || name == "ldc.i4.s":
+		return in.Int(), true
+	case strings.HasPrefix(name, "ldc.i4."):
+		return int64(name[len(name)-1] - '0'), true
+	}
+	return 0, false
 }
 
 // entered states that a method has entered a semaphore, worded by strength.

@@ -810,7 +810,8 @@ func (g *grapher) blocks(alike ...*wait) answer.Verdict {
 	if len(alike) > 1 {
 		block = words.BlockAlike.Of(words.N(len(alike)), g.name(w.thread), g.placeOf(w), completes(w))
 	}
-	if w.entry { // as an async Main does
+	main := len(alike) == 1 && (w.entry || g.s.mainCalls(w.thread) && g.s.postsTo(w.thread) == "")
+	if main { // as an async Main does
 		block = words.EntryWaits.Of(g.name(w.thread), g.placeOf(w), completes(w))
 	}
 	if len(w.chain) > 0 {
@@ -838,7 +839,7 @@ func (g *grapher) blocks(alike ...*wait) answer.Verdict {
 	case deadlock != "":
 		v.Kind, v.Statement = answer.FindingDeadlock, words.ContextDeadlock.Of(block, words.Type(deadlock))
 		v.Because(words.ContextOf.Of(g.name(w.thread)))
-	case w.entry:
+	case main:
 		v.Kind, v.Statement = answer.FindingEntryPoint, block
 	}
 	if n := g.sameScheduler(alike); n > 0 {

@@ -45,9 +45,18 @@ type Answers struct {
 	VerifyHeap  Part[*answer.Soundness]
 	Contexts    Part[*answer.LoadContexts]
 
-	Premises answer.Premises // of the process; nil if all of them hold
+	Premises answer.Premises                // of the process; nil if all of them hold
+	Stacks   map[uint32]answer.PremiseState // of threads by OS id; nil if Premises says it for all of them
 
 	rules *signature.Rules // of Options
+}
+
+// stack returns the state of the stack of a thread.
+func (q *Answers) stack(thread uint32) answer.PremiseState {
+	if state, ok := q.Stacks[thread]; ok {
+		return state
+	}
+	return q.Premises.State(answer.StackComplete)
 }
 
 // A Part is one answer with its error. The zero Part was not read.
@@ -82,6 +91,13 @@ func Read(ctx context.Context, p *process.Process, o Options) (*Answers, error) 
 
 func read(ctx context.Context, p *process.Process, o Options) (*Answers, error) {
 	a := &Answers{Premises: p.Premises()}
+	if a.Premises[answer.StackComplete] != answer.PremiseHolds {
+		a.Stacks = map[uint32]answer.PremiseState{}
+		list, _ := p.Threads() // Premises has the error
+		for i := range list {
+			a.Stacks[list[i].ID()] = p.StackState(list[i].ID())
+		}
+	}
 	steps := []func(){
 		func() { a.Crash = Got(crash.Describe(ctx, p, crash.Options{NoHeap: o.NoHeap})) },
 		func() { a.Waits = Got(locks.Waits(ctx, p, locks.Options{})) },

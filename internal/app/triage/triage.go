@@ -119,7 +119,7 @@ func Judge(ctx context.Context, q *Answers, o Options) (*answer.Triage, error) {
 	seen := false
 	for i := range subjects {
 		s, v := &subjects[i], &views[i]
-		v.lower(q.Premises)
+		v.lower(q)
 		out.Findings = append(out.Findings, v.found...)
 		switch err := errs[i]; {
 		case s.heap && o.NoHeap, err == errNotRead:
@@ -155,11 +155,13 @@ func Judge(ctx context.Context, q *Answers, o Options) (*answer.Triage, error) {
 
 // lower makes the findings of a subject as strong as the premises of the process allow. A finding that has lost a premise can't be judged, and
 // neither can its subject.
-func (v *view) lower(premises answer.Premises) {
+func (v *view) lower(q *Answers) {
 	var kept []answer.Finding
 	for _, f := range v.found {
 		of := max(0, slices.IndexFunc(f.Clauses, func(c answer.Verdict) bool { return c.Says == f.Says }))
-		f.Clauses = words.Lower(f.Clauses, premises.State)
+		for i, c := range f.Clauses {
+			f.Clauses[i] = words.LowerOne(c, words.StateFor(&c, q.Premises.State, q.stack))
+		}
 		if of < len(f.Clauses) {
 			if c := &f.Clauses[of]; c.Says == words.CantBeJudged.Kind() {
 				v.partly = cmp.Or(v.partly, target.Unsupportedf("%s", c.Text))

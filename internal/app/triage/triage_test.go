@@ -296,6 +296,12 @@ func TestSilentServers(t *testing.T) {
 		}
 		return out
 	}
+	served := func(list []answer.HTTPWait) []answer.HTTPWait {
+		for i := range list {
+			list[i].Stack.Frames = []answer.AsyncFrame{{AsyncPlace: &answer.AsyncPlace{Method: answer.Text{S: "Shop.Prices.GetAsync"}}}}
+		}
+		return list
+	}
 	old, young := answer.Known[int64](12_000), answer.Known[int64](300)
 	unread := answer.Maybe[int64]{Err: target.ErrNotInDump}
 	for name, c := range map[string]struct {
@@ -305,9 +311,10 @@ func TestSilentServers(t *testing.T) {
 	}{
 		"connections": {requests(5, old, answer.WaitConnection), nil, "5 of 5 requests to api:80 wait for a connection (4 are being opened), the oldest for at least 12s", answer.SeverityHigh},
 		"answers":     {requests(1, young, answer.WaitConnection), requests(20, old, answer.WaitServer), "20 of 21 requests to api:80 wait for its answer, the oldest for at least 12s", answer.SeverityHigh},
-		"fewer":       {nil, requests(6, old, answer.WaitServer), "6 of 6 requests to api:80 wait for its answer, the oldest for at least 12s", answer.SeverityWarning},
+		"fewer":       {nil, served(requests(6, old, answer.WaitServer)), "6 of 6 requests to api:80 wait for its answer, the oldest for at least 12s", answer.SeverityWarning},
+		"long polls":  {nil, requests(19, old, answer.WaitServer), "", ""},
 		"both":        {requests(3, old, answer.WaitConnection), requests(3, old, answer.WaitServer), "6 of 6 requests to api:80 wait for its answer or, 3 of them, for a connection (4 are being opened), the oldest for at least 12s", answer.SeverityHigh},
-		"few connect": {requests(1, old, answer.WaitConnection), requests(6, old, answer.WaitServer), "7 of 7 requests to api:80 wait for its answer or, 1 of them, for a connection (4 are being opened), the oldest for at least 12s", answer.SeverityWarning},
+		"few connect": {served(requests(1, old, answer.WaitConnection)), requests(6, old, answer.WaitServer), "7 of 7 requests to api:80 wait for its answer or, 1 of them, for a connection (4 are being opened), the oldest for at least 12s", answer.SeverityWarning},
 		"few":         {nil, requests(4, old, answer.WaitServer), "", ""},
 		"young":       {nil, requests(50, young, answer.WaitServer), "", ""},
 		"unknown":     {requests(50, unread, answer.WaitConnection), nil, "", ""},
@@ -316,6 +323,7 @@ func TestSilentServers(t *testing.T) {
 		"not awaited": {nil, []answer.HTTPWait{{Age: old}, {Age: old}, {Age: old}, {Age: old}, {Age: old}}, "", ""},
 	} {
 		q := healthy()
+		q.Waits = Got(&answer.Waits{Operations: []answer.OperationWait{{Method: answer.Text{S: "Shop.Prices.GetAsync"}, Kind: answer.WaitServer, Request: "GET /prices"}}}, nil)
 		q.HTTPClients = Got(&answer.HTTPClients{Pools: []answer.HTTPPool{{Host: answer.Text{S: "api"}, Port: answer.Known[int64](80), Max: unread, Opening: answer.Known[int64](4),
 			Waiting: c.waiting, Running: c.running}}}, nil)
 		out, err := Judge(context.Background(), q, Options{})

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -54,13 +55,13 @@ func httpClients(_ context.Context, q *Answers) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	v := view{partly: firstOf(list.Noted(), nil)}
+	v, serving := view{partly: firstOf(list.Noted(), nil)}, q.serving()
 	for _, x := range v.findings(list.Verdicts) {
 		v.found = append(v.found, finding(x.Kind, x))
 	}
 	for i := range list.Pools {
 		p := &list.Pools[i]
-		if f := silentServer(p, len(list.Noted()) == 0); f != nil {
+		if f := silentServer(p, len(list.Noted()) == 0, serving); f != nil {
 			v.found = append(v.found, *f)
 		}
 		if len(p.Waiting) == 0 || p.Disposed || p.Max.Err != nil || p.Count.Err != nil || p.Count.Value < p.Max.Value || p.Idle.Err != nil || p.Idle.Value > 0 {
@@ -84,16 +85,34 @@ func httpClients(_ context.Context, q *Answers) (view, error) {
 	return v, nil
 }
 
-// Thresholds for a server that does not answer. Normal traffic is young, or small; a few calls may be long polls.
+// Thresholds for a server that does not answer. What looks alike and is normal traffic stays quiet:
+//   - most requests are young: they wait less than slowRequest
+//   - a few requests are slow: fewer than manySlow, or fewer than half
+//   - loops of the program's own wait for events by long polls: fewer than manyAnswers wait for an answer, and none of them on behalf of a request
+//   - an answer has begun, as a feed of events does: its request waits no more
 const (
 	slowRequest = 5 * time.Second
-	manySlow    = 5  // requests to one server, at least half of them
-	manyAnswers = 20 // of them that wait for an answer are no long polls
+	manySlow    = 5
+	manyAnswers = 20
 )
 
+// serving returns the async methods that wait for a server on behalf of a request that the process serves. It is empty if that is not known.
+func (q *Answers) serving() map[string]bool {
+	out := map[string]bool{}
+	if w, err := q.Waits.get(); err == nil {
+		for i := range w.Operations {
+			if op := &w.Operations[i]; op.Request != "" && op.Kind == answer.WaitServer {
+				out[compilernames.Pretty(op.Method.S)], out[compilernames.Pretty(op.From)] = true, true
+			}
+		}
+	}
+	delete(out, "")
+	return out
+}
+
 // silentServer describes the requests of a pool that have waited long for a connection or an answer, or returns nil. whole is false if requests
-// may be missing.
-func silentServer(p *answer.HTTPPool, whole bool) *answer.Finding {
+// may be missing. serving has the methods that wait on behalf of requests.
+func silentServer(p *answer.HTTPPool, whole bool, serving map[string]bool) *answer.Finding {
 	var slow, connecting int
 	var oldest time.Duration
 	of := map[string]int{}
@@ -119,7 +138,8 @@ func silentServer(p *answer.HTTPPool, whole bool) *answer.Finding {
 		}
 	}
 	all := len(p.Waiting) + len(p.Running)
-	if p.Disposed || slow < manySlow || 2*slow < all {
+	few := 2*connecting < slow && slow < manyAnswers
+	if p.Disposed || slow < manySlow || 2*slow < all || few && !slices.ContainsFunc(slices.Collect(maps.Keys(of)), func(method string) bool { return serving[method] }) {
 		return nil
 	}
 	what, opening := words.AnAnswer.Of(), answer.Statement{}
@@ -142,7 +162,7 @@ func silentServer(p *answer.HTTPPool, whole bool) *answer.Finding {
 		return alikeClause(words.CallsWaitIn.Of(words.N(n), words.Method(method)), n, words.AwaitingCode.Of())
 	})
 	f := finding(answer.FindingDependency, append([]answer.Verdict{x}, clauses...)...)
-	if f.Object = p.Address; 2*connecting < slow && slow < manyAnswers {
+	if f.Object = p.Address; few {
 		f.Severity = answer.SeverityWarning
 	}
 	return &f

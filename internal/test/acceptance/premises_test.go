@@ -213,6 +213,8 @@ func breakages(t *testing.T, sound *testdump.Altered, p *process.Process) []brea
 	}
 	add("ends of stacks", answer.StackComplete, answer.PremiseDoubtful, tops...)
 	add("stacks", answer.StackComplete, answer.PremiseBroken, stacks...)
+	add("ends of all stacks", answer.AllStacks, answer.PremiseDoubtful, tops...)
+	add("all stacks", answer.AllStacks, answer.PremiseBroken, stacks...)
 	rt, err := p.Runtime()
 	require.NoError(t, err)
 	if managed, err := rt.Threads(); err == nil && len(managed) > 0 {
