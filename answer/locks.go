@@ -129,6 +129,7 @@ const (
 	WaitTask      WaitKind = "task"
 	WaitThread    WaitKind = "thread"    // for its end
 	WaitFinalizer WaitKind = "finalizer" // the finalizer thread
+	WaitCallback  WaitKind = "callback"  // the end of a callback, such as of a timer or a cancellation token
 	WaitHandle    WaitKind = "wait handle"
 	WaitOther     WaitKind = "other"
 

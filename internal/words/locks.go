@@ -46,6 +46,7 @@ var (
 	EndUnknown         = say("end of an unknown thread", "the end of an unknown thread")
 	EndEnded           = say("end of an ended thread", "the end of a thread that has ended")
 	EndOwn             = say("its own end", "its own end")
+	EndOfCallback      = say("end of a callback", "the end of {callback}")
 	EndOf              = say("end of a thread", "the end of thread {thread}")
 	WaitsFor           = say("waits for", "waits for {thing}")
 	WaitsForConnection = say("waits for a connection", "waits for a connection, with {thing}")

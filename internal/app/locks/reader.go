@@ -114,6 +114,7 @@ type survey struct {
 	pool     *answer.ThreadPool                // nil unless a thread waits for a task
 	items    map[target.Addr]bool              // the items queued in it
 	ctors    map[target.Addr]*stackwalk.Thread // the classes with running static constructors
+	ticks    map[target.Addr]*stackwalk.Thread // set by lastTicks
 }
 
 // Describe lists the locks that are held or waited for, and records what could not be read. The error is ctx's.

@@ -26,6 +26,9 @@ func (s *survey) follow(o heap.ScanOptions) error {
 		if w.object.Addr != 0 && !w.join && w.more == 0 {
 			if t := s.mutexOwner(w.object); t != nil {
 				w.add(t)
+			} else if t := s.lastTicks()[w.object.Addr]; t != nil && t != w.thread {
+				w.callback = callbackOfTimer
+				w.add(t)
 			}
 		}
 		for _, a := range w.tasks {

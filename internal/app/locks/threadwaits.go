@@ -17,20 +17,22 @@ import (
 
 // A wait is what a thread waits for.
 type wait struct {
-	thread  *stackwalk.Thread
-	lock    *lock               // nil for a task or a class
-	tasks   []target.Addr       // the tasks that it waits for: one, except for Task.WaitAll
-	event   target.Addr         // the event that completion of the tasks sets
-	class   target.Addr         // the MethodTable of the class that it waits for: its static constructor runs
-	object  objects.Object      // the Thread or WaitHandle that it waits for
-	join    bool                // object is a Thread
-	serves  string              // waits for the finalizer thread, which does this for it
-	more    int                 // how many other WaitHandles it waits for
-	runners []*stackwalk.Thread // the threads that must proceed first, as far as they are known
-	pulse   bool                // waits for a pulse and has released the monitor
-	timeout int32
-	steps   bool // the class library waits in steps, each for a limited time: the program's wait has no limit that is recorded
-	how     string
+	thread *stackwalk.Thread
+	lock   *lock          // nil for a task or a class
+	tasks  []target.Addr  // the tasks that it waits for: one, except for Task.WaitAll
+	event  target.Addr    // the event that completion of the tasks sets
+	class  target.Addr    // the MethodTable of the class that it waits for: its static constructor runs
+	object objects.Object // the Thread or WaitHandle that it waits for
+	join   bool           // object is a Thread
+	// callback is what must end first, where the class library waits for a callback that runners run.
+	callback string
+	serves   string              // waits for the finalizer thread, which does this for it
+	more     int                 // how many other WaitHandles it waits for
+	runners  []*stackwalk.Thread // the threads that must proceed first, as far as they are known
+	pulse    bool                // waits for a pulse and has released the monitor
+	timeout  int32
+	steps    bool // the class library waits in steps, each for a limited time: the program's wait has no limit that is recorded
+	how      string
 
 	remote answer.WaitKind // answer.WaitConnection or answer.WaitServer, if a client library waits for a server
 
@@ -367,10 +369,13 @@ func (s *survey) inferred(t *stackwalk.Thread) {
 			w.runners = append(w.runners, runner)
 		}
 	}
+	if w.lock == nil && w.object.Addr == 0 && !w.join {
+		s.callback(w)
+	}
 	if s.lost && w.lock == nil && w.object.Addr == 0 {
 		w.unread = s.someMonitor(&a)
 	}
-	if w.lock != nil || w.class != 0 || w.object.Addr != 0 || w.join || w.serves != "" || w.unread != "" {
+	if w.lock != nil || w.class != 0 || w.object.Addr != 0 || w.join || w.serves != "" || w.callback != "" || w.unread != "" {
 		s.addWait(w)
 	} else if a.Err != nil && !errors.Is(a.Err, target.ErrUnsupported) { // a frame that is missing may be the one that waits
 		s.lose(fmt.Errorf("what thread %#x waits for: %w", t.ID(), a.Err))

@@ -155,6 +155,8 @@ func (g *grapher) describe() {
 			row.Kind = answer.LockMonitor
 		case w.serves != "":
 			row.Kind = answer.WaitFinalizer
+		case w.callback == callbackOfToken:
+			row.Kind = answer.WaitCallback
 		case w.join:
 			row.Kind = answer.WaitThread
 			if w.object.Addr != 0 {
@@ -206,6 +208,8 @@ func (g *grapher) awaited(w *wait, typed bool) answer.Statement {
 		return words.Text(w.unread)
 	case w.serves != "":
 		return words.TheFinalizer.Of()
+	case w.callback == callbackOfToken:
+		return words.EndOfCallback.Of(words.Text(w.callback))
 	case w.join:
 		return g.ended(w)
 	case w.async:
@@ -628,6 +632,8 @@ func (g *grapher) keeps(w, by *wait) answer.Statement {
 		return words.HasNotEnded.Of()
 	case w.serves != "":
 		return words.Text(w.serves)
+	case w.callback != "":
+		return words.Runs.Of(words.Text(w.callback))
 	case w.class != 0:
 		return words.Runs.Of(g.what(w))
 	case len(w.tasks) > 1:
@@ -738,6 +744,8 @@ func (g *grapher) what(w *wait) answer.Statement {
 		return words.Text(w.unread)
 	case w.serves != "":
 		return words.TheFinalizer.Of()
+	case w.callback == callbackOfToken:
+		return words.EndOfCallback.Of(words.Text(w.callback))
 	case len(w.tasks) > 1:
 		return words.SeveralTasks.Of(words.N(len(w.tasks)))
 	case w.lock == nil && w.object.Addr == 0:
@@ -946,7 +954,7 @@ func (g *grapher) waits(w *wait) answer.Statement {
 	switch {
 	case len(w.chain) > 0:
 		return words.AwaitedChain.Of(g.does(w, false), chainMethods(w))
-	case w.join || w.serves != "":
+	case w.join || w.serves != "" || w.callback == callbackOfToken:
 		return g.does(w, true)
 	}
 	return words.DoesObject.Of(g.does(w, true), g.addressName(row.Object))
