@@ -148,6 +148,8 @@ var (
 	CommaState     = say("state of a thing", ", {state}")
 	PromisesNobody = say("promises without a completer", "; the dump does not record who completes them")
 	OnePromise     = say("operations wait for one promise", "{operations suspended operation|suspended operations} wait for one task, {thing}, which nothing has completed; the dump does not record who should")
+	Forgotten      = say("operations wait for promises that nothing can complete", "{operations suspended operation waits|suspended operations wait} in {method} for promises that nothing can complete")
+	OnlyWaiters    = say("promises that only their waiters reach", "no root of the heap leads to these promises but through the code that waits for them")
 	GroupWaits     = say("operations wait alike", "{operations} × {caller?}{method}{line?} {does}, the first {object} [recorded]")
 	CallerColon    = say("caller of an operation", "{caller}: ")
 	AwaitsItself   = say("method awaits itself", "deadlock: {method} awaits itself")

@@ -52,6 +52,7 @@ var conclusions = []struct {
 	{reachable, []*Sentence{Interned, Holder, Holders, Timers, TimersAtLeast, Handlers, ContextStays, ItIsKept,
 		IsGarbage, GarbageUntil, UnreachedFrozen, OnlyStacks, NoPathForCollection, CanBeUnloaded, LittleLives, HeapSmall, NoProofOfLeak, NoHolder}},
 	{[]answer.Premise{answer.HeapAtRest, answer.HeapWhole, answer.NoGap}, []*Sentence{DamagedHeap}},
+	{append(slices.Clip(reachable), answer.CodeFound), []*Sentence{Forgotten}},
 	{[]answer.Premise{answer.HandlesRead}, []*Sentence{ManyHandles}},
 	{[]answer.Premise{answer.HandlesRead, answer.NoCollection}, []*Sentence{PinnedObjects}},
 

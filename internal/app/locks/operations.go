@@ -42,9 +42,12 @@ type operation struct {
 	request string // the request that it serves, by its route
 	entry   bool   // the outermost method is the program's entry point
 	library []string
-	leaf    target.Addr // the object at the end of the chain of awaits
+	path    []target.Addr // the methods on the way to the outermost one
+	leaf    target.Addr   // the object at the end of the chain of awaits
 	thing   *thing
 	wait    *wait // its node in the graph of waits
+	// forgotten reports that no code can complete the promise that it waits for.
+	forgotten bool
 }
 
 // A channelWait is a channel with its waiters.
@@ -117,6 +120,9 @@ func (s *survey) stack(stack *answer.AsyncStack, known map[target.Addr]*thing) {
 			}
 		}
 		op.leaf, op.thing = leaf, t
+		for _, f := range path {
+			op.path = append(op.path, f.Object)
+		}
 		op.request = s.requestOf(path)
 		s.ops = append(s.ops, op)
 		for _, f := range path {

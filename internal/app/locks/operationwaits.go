@@ -258,6 +258,7 @@ func (g *grapher) suspended(groups []*waiters) []answer.Verdict {
 		}
 	}
 	out = append(out, g.onePromise(groups)...)
+	out = append(out, g.unreached(groups)...)
 	for _, s := range list {
 		t := s.thing
 		state := answer.Statement{}
@@ -328,7 +329,7 @@ func (g *grapher) onePromise(groups []*waiters) []answer.Verdict {
 	var out []answer.Verdict
 	for _, w := range groups {
 		op := w.ops[0]
-		if w.thing.kind != answer.WaitPromise || w.thing.addr != 0 || w.Count < manyOnOne || !op.own || slices.ContainsFunc(w.ops, func(other *operation) bool { return other.leaf != op.leaf }) {
+		if w.thing.kind != answer.WaitPromise || w.thing.addr != 0 || w.Count < manyOnOne || !op.own || op.forgotten || slices.ContainsFunc(w.ops, func(other *operation) bool { return other.leaf != op.leaf }) {
 			continue
 		}
 		v := answer.Conclude(answer.FindingPromises, words.OnePromise.Of(words.N(w.Count), g.thingText(w.thing)), answer.StrengthRecorded, g.groupText(w))

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/app/web"
 	"github.com/sosgo/sosgo/process"
@@ -44,6 +45,9 @@ func Waits(ctx context.Context, p *process.Process, o Options) (*answer.Waits, e
 			return nil, err
 		}
 		o.Scan = c.Scan("looking for locks", o.Scan)
+		if whole := p.State(answer.HeapWhole) == answer.PremiseHolds && p.State(answer.NoCollection) == answer.PremiseHolds; whole && !o.NoGraph {
+			o.graph = func() (*graph.Graph, error) { return p.Graph(ctx, graph.Options{}) }
+		}
 		out, err := r.Waits(ctx, o)
 		if err != nil {
 			return nil, err

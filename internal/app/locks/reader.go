@@ -9,6 +9,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/base/limits"
@@ -46,6 +47,10 @@ func New(p target.Target, b *objects.Binder, h *heap.Heap, w *stackwalk.Walker, 
 type Options struct {
 	All  bool `opt:"all" help:"also free locks without waiters"`
 	Scan heap.ScanOptions
+	// NoGraph leaves out which promises can be completed: that needs the graph of the heap.
+	NoGraph bool
+
+	graph func() (*graph.Graph, error)
 }
 
 // A lock is a lock with its holders and waiters.

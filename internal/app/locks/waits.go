@@ -42,6 +42,9 @@ func (r *Reader) Waits(ctx context.Context, o Options) (*answer.Waits, error) {
 		return nil, err
 	}
 	s.promiseOwners()
+	if err := s.forgotten(ctx, o.graph); err != nil {
+		return nil, err
+	}
 	// Names of locks that only threads use do not justify a walk of the heap.
 	if err := s.nameObjects(s.waitedFor(), s.found.suspended, o.Scan); err != nil {
 		return nil, err

@@ -100,7 +100,7 @@ func read(ctx context.Context, p *process.Process, o Options) (*Answers, error) 
 	}
 	steps := []func(){
 		func() { a.Crash = Got(crash.Describe(ctx, p, crash.Options{NoHeap: o.NoHeap})) },
-		func() { a.Waits = Got(locks.Waits(ctx, p, locks.Options{})) },
+		func() { a.Waits = Got(locks.Waits(ctx, p, locks.Options{NoGraph: o.NoHeap})) },
 		func() { a.ThreadPool = Got(threadpool.Pool(ctx, p, threadpool.Options{})) },
 		func() { a.SQLPools = Got(sqlpools.SQLPools(ctx, p, sqlpools.Options{})) },
 		func() { a.HTTPClients = Got(clients(ctx, p)) },

@@ -53,3 +53,53 @@ func TestServicesWithWrappers(t *testing.T) {
 		})
 	}
 }
+
+// stalls are the kinds of Stalls.cs: the first finding, its severity and strength, and a part of its text. Those without a finding end, go on, or
+// may.
+var stalls = []struct {
+	kind     string
+	finding  answer.FindingKind
+	severity answer.Severity
+	strength answer.Strength
+	says     string
+}{
+	{"mainruns", "", "", "", ""},
+	{"mainparks", "", "", "", ""},
+	{"callbackruns", "", "", "", ""},
+	{"pending", "", "", "", ""},
+	{"weakly", "", "", "", ""},
+	{"finalized", "", "", "", ""},
+	{"registered", "", "", "", ""},
+	{"timed", "", "", "", ""},
+	{"delayed", "", "", "", ""},
+	{"dropped", "", "", "", ""},
+	{"napper", answer.FindingPermits, answer.SeverityWarning, answer.StrengthLikely, "thread 7 \"holder\" sleeps in Pier.M.Main.<lambda>()"},
+	{"handler", answer.FindingBlocked, answer.SeverityWarning, answer.StrengthLikely, "thread 0 blocks in Pier.M.Handles"},
+	{"sleeper", answer.FindingPermits, answer.SeverityHigh, answer.StrengthLikely, "thread 7 \"holder\" sleeps in Pier.M.Main.<lambda>()"},
+	{"callback", answer.FindingDeadlock, answer.SeverityFatal, answer.StrengthLikely, "\"canceler\" runs a callback of a CancellationToken and waits for System.Object "},
+	{"lasttick", answer.FindingCircle, answer.SeverityHigh, answer.StrengthLikely, " runs the callback of a Timer and waits for System.Object "},
+	{"forgotten", answer.FindingPromises, answer.SeverityHigh, answer.StrengthProved, "12 suspended operations wait in Pier.M.Waits for promises that nothing can complete"},
+	{"behind", answer.FindingPromises, answer.SeverityHigh, answer.StrengthProved, "12 suspended operations wait in Pier.M.Waits for promises that nothing can complete"},
+}
+
+// TestServicesThatStall checks that waits without an end are told from those that end.
+func TestServicesThatStall(t *testing.T) {
+	p := newTrial(t, "Stalls.cs")
+	for _, c := range stalls {
+		t.Run(c.kind, func(t *testing.T) {
+			out, err := triage.Triage(t.Context(), p.open(t, "trial", c.kind).Process, triage.Options{})
+			require.NoError(t, err)
+			assert.Empty(t, out.Unknown)
+			if c.finding == "" {
+				assert.Empty(t, out.Findings)
+				return
+			}
+			require.NotEmpty(t, out.Findings)
+			f := out.Findings[0]
+			assert.Equal(t, c.finding, f.Kind)
+			assert.Equal(t, c.severity, f.Severity)
+			assert.Equal(t, c.strength, f.Strength)
+			assert.Contains(t, f.Text, c.says)
+		})
+	}
+}

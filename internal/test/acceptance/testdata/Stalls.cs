@@ -8,6 +8,7 @@ namespace System.Private.CoreLib { internal static class Anchor { } }
 namespace Pier
 {
     public sealed class Post { public TaskCompletionSource<int> Letter = new TaskCompletionSource<int>(); public void Arrives() { Letter.TrySetResult(1); } }
+    public sealed class Ticket { readonly TaskCompletionSource<int> stamp = new TaskCompletionSource<int>(); public Task<int> Stamped { get { return stamp.Task; } } ~Ticket() { stamp.TrySetResult(1); } }
     public static class M
     {
         static readonly object gate = new object(); static readonly SemaphoreSlim seats = new SemaphoreSlim(1); static readonly List<object> keep = new List<object>();
@@ -22,6 +23,7 @@ namespace Pier
         static void Handles(int i) { Reads().GetAwaiter().GetResult(); }
         static async Task Waits(Task<int> t) { sum += await t; }
         [MethodImpl(MethodImplOptions.NoInlining)] static Task<int> Forgotten() { return new TaskCompletionSource<int>().Task; }
+        [MethodImpl(MethodImplOptions.NoInlining)] static Task<int> Finalized() { return new Ticket().Stamped; }
         [MethodImpl(MethodImplOptions.NoInlining)] static Task<int> Weakly() { var t = new TaskCompletionSource<int>(); weak.Add(new WeakReference(t)); return t.Task; }
         [MethodImpl(MethodImplOptions.NoInlining)] static Task<int> Registered() { var p = new Post(); stopping.Token.Register(p.Arrives); return p.Letter.Task; }
         [MethodImpl(MethodImplOptions.NoInlining)] static Task<int> Pending(int i) { var t = new TaskCompletionSource<int>(); pending[i] = t; return t.Task; }
@@ -44,6 +46,7 @@ namespace Pier
                 case "callbackruns": { var r = stopping.Token.Register(() => Thread.Sleep(30000)); T("canceler", () => stopping.Cancel()); Thread.Sleep(200); T("closer", () => { lock (gate) r.Dispose(); }); break; } // the callback ends
                 case "pending": for (int i = 0; i < 12; i++) keep.Add(Waits(Pending(i))); break; // answers may come
                 case "weakly": for (int i = 0; i < 12; i++) keep.Add(Waits(Weakly())); break;
+                case "finalized": for (int i = 0; i < 12; i++) keep.Add(Waits(Finalized())); break; // the next collection lets finalizers complete them
                 case "registered": for (int i = 0; i < 12; i++) keep.Add(Waits(Registered())); break;
                 case "timed": for (int i = 0; i < 12; i++) keep.Add(Waits(Timed())); break;
                 case "delayed": for (int i = 0; i < 12; i++) keep.Add(Waits(Delayed())); break; // suspended code completes them
