@@ -1,0 +1,354 @@
+package acceptance_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/app/async"
+	"github.com/sosgo/sosgo/internal/app/crash"
+	"github.com/sosgo/sosgo/internal/app/leaks"
+	"github.com/sosgo/sosgo/internal/app/locks"
+	"github.com/sosgo/sosgo/internal/app/memory"
+	"github.com/sosgo/sosgo/internal/app/tasks"
+	"github.com/sosgo/sosgo/internal/app/threadpool"
+	"github.com/sosgo/sosgo/internal/app/triage"
+	"github.com/sosgo/sosgo/internal/app/web"
+	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/internal/words"
+	"github.com/sosgo/sosgo/process"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/target"
+)
+
+// statements are answers of several commands about one process. One that could not be read is nil.
+type statements struct {
+	triage     *answer.Triage
+	crash      *answer.Crash
+	waits      *answer.Waits
+	locks      *answer.Locks
+	pool       *answer.ThreadPool
+	tasks      *answer.Tasks
+	requests   *answer.Requests
+	leaks      *answer.Leaks
+	soundness  *answer.Soundness
+	collecting bool
+
+	compared int
+	found    []string
+}
+
+// read asks a process.
+func (s *statements) read(t *testing.T, p *process.Process) {
+	t.Helper()
+	ctx := t.Context()
+	s.triage = asked(triage.Triage(ctx, p, triage.Options{}))
+	s.crash = asked(crash.Describe(ctx, p, crash.Options{}))
+	s.waits = asked(locks.Waits(ctx, p, locks.Options{}))
+	s.locks = asked(locks.Locks(ctx, p, locks.Options{All: true}))
+	s.pool = asked(threadpool.Pool(ctx, p, threadpool.Options{}))
+	s.tasks = asked(async.Tasks(ctx, p, tasks.ListOptions{Faulted: true}))
+	s.requests = asked(web.Requests(ctx, p, web.RequestOptions{}))
+	s.leaks = asked(leaks.Leaks(ctx, p, leaks.Options{}))
+	s.soundness = asked(memory.Soundness(ctx, p))
+	if h, err := p.Heap(); err == nil {
+		s.collecting = h.InGC()
+	}
+}
+
+// asked returns an answer without an error, or nil.
+func asked[T any](x *T, err error) *T {
+	if err != nil {
+		return nil
+	}
+	return x
+}
+
+// holds records a contradiction unless two statements about one subject can both be true.
+func (s *statements) holds(can bool, format string, args ...any) {
+	s.compared++
+	if !can {
+		s.found = append(s.found, fmt.Sprintf(format, args...))
+	}
+}
+
+// compare compares what the answers say about each subject.
+func (s *statements) compare() {
+	if s.triage != nil {
+		s.quiet()
+		s.crashes()
+		s.holders()
+	}
+	if s.waits != nil {
+		s.ofLocks()
+		s.ofThreads()
+		s.ofTasks()
+	}
+	if s.collecting {
+		s.collection()
+	}
+}
+
+// concludes reports whether a list has a conclusion that a triage ranks.
+func concludes(list []answer.Verdict) bool {
+	return slices.ContainsFunc(list, func(v answer.Verdict) bool {
+		return v.Kind != answer.NoFinding && v.Kind != answer.FindingEntryPoint && v.Kind != answer.FindingPoolKeepsUp
+	})
+}
+
+// quiet compares the subjects in which a triage found nothing with what the commands of these subjects conclude.
+func (s *statements) quiet() {
+	finds := map[string]bool{"soundness of the heap": s.soundness != nil && s.soundness.Errors > 0, "failed tasks": s.tasks != nil && len(s.tasks.Faults) > 0}
+	if s.waits != nil {
+		finds["locks and blocked threads"] = concludes(s.waits.Verdicts)
+	}
+	if s.pool != nil {
+		finds["thread pool"] = concludes(s.pool.Verdicts)
+	}
+	if s.crash != nil {
+		finds["crash"] = slices.ContainsFunc(s.crash.Verdicts, func(v answer.Verdict) bool { return v.Kind == answer.FindingCrash })
+	}
+	for subject, found := range finds {
+		s.holds(!found || !slices.Contains(s.triage.Quiet, subject), "triage found nothing in %s, the command did", subject)
+	}
+}
+
+// crashes compares the crash of a triage with crashinfo.
+func (s *statements) crashes() {
+	has := func(kind answer.FindingKind) bool {
+		return slices.ContainsFunc(s.triage.Findings, func(f answer.Finding) bool { return f.Kind == kind })
+	}
+	if s.crash != nil && !s.crash.Undecided {
+		s.holds(!has(answer.FindingCrash) || !s.crash.Alive, "triage has a crash, crashinfo says that the process lives")
+	}
+	if s.soundness != nil {
+		s.holds(!has(answer.FindingHeap) || s.soundness.Errors > 0, "triage has a damaged heap, verifyheap found no fault")
+	}
+}
+
+// holders compares the large holders of a triage with leaks.
+func (s *statements) holders() {
+	if s.leaks == nil {
+		return
+	}
+	share := 0.0
+	for i := range s.leaks.Suspects {
+		x := &s.leaks.Suspects[i]
+		s.holds(x.Retained <= s.leaks.Live.Size, "a suspect of leaks retains %d bytes of %d", x.Retained, s.leaks.Live.Size)
+		share = max(share, x.Share)
+	}
+	s.holds(share <= 100.05, "leaks: a suspect has %.1f%%", share)
+	if s.leaks.Small {
+		s.holds(!slices.ContainsFunc(s.triage.Findings, func(f answer.Finding) bool { return f.Kind == answer.FindingHolder }), "triage has a large holder, leaks says that the heap is small")
+	}
+}
+
+// ofLocks compares waits with locks: owners, states, and locks that nobody holds.
+func (s *statements) ofLocks() {
+	if s.locks == nil {
+		return
+	}
+	of := map[target.Addr]*answer.Lock{}
+	for i := range s.locks.Locks {
+		of[s.locks.Locks[i].Address] = &s.locks.Locks[i]
+	}
+	for i := range s.waits.Threads {
+		w := &s.waits.Threads[i]
+		l := of[w.Object]
+		if l == nil || l.Kind != w.Kind {
+			continue
+		}
+		s.holds(w.Owner == nil || l.Held, "waits: a thread holds lock %v, locks: it is free", w.Object)
+		again := l.Kind == answer.LockReaderWriter // an upgradeable reader waits to write
+		pulse := slices.ContainsFunc(l.Waiting, func(x answer.LockWaiter) bool { return x.Thread.OSID == w.Thread.OSID && x.Pulse })
+		s.holds(again || pulse || l.Owner == nil || l.Owner.OSID != w.Thread.OSID || l.Owner.OSID == 0, "waits: thread %#x waits for lock %v, locks: it holds it", w.Thread.OSID, w.Object)
+	}
+	for i := range s.waits.Operations {
+		if o := &s.waits.Operations[i]; of[o.Object] != nil {
+			s.holds(o.State == of[o.Object].State, "waits: %s is %q, locks: %q", o.Name, o.State, of[o.Object].State)
+		}
+	}
+	for i := range s.waits.Verdicts {
+		v := &s.waits.Verdicts[i]
+		if !claims(v, words.NobodyEntered.Kind()) && !claims(v, words.Unheld.Kind()) {
+			continue
+		}
+		for _, line := range v.Show {
+			a, ok := strings.CutPrefix(line, "dumpobj ")
+			for address, l := range of {
+				if ok && a == fmt.Sprintf("%016x", uint64(address)) {
+					s.holds(l.Owner == nil && len(l.Readers) == 0, "waits: nobody holds lock %v, locks: a thread does", address)
+				}
+			}
+			for k := range s.waits.Operations {
+				o := &s.waits.Operations[k]
+				s.holds(a != fmt.Sprintf("%016x", uint64(o.Object)) || len(o.Holders) == 0, "waits: nobody has entered %v, and a method has", o.Object)
+			}
+		}
+	}
+}
+
+// claims reports whether a conclusion is, or has, a sentence of a kind.
+func claims(v *answer.Verdict, kind string) bool {
+	return v.Says == kind || slices.ContainsFunc(v.Args, func(a answer.Arg) bool { return a.Type == answer.ArgPhrase && a.Value == kind })
+}
+
+// ofThreads compares what threads do, by waits, crashinfo, the thread pool and conclusions about threads that run.
+func (s *statements) ofThreads() {
+	waiting := map[uint32]*answer.ThreadWait{}
+	for i := range s.waits.Threads {
+		waiting[s.waits.Threads[i].Thread.OSID] = &s.waits.Threads[i]
+	}
+	if s.crash != nil && s.crash.Waiting != nil {
+		for i := range s.crash.Waiting.Threads {
+			x := &s.crash.Waiting.Threads[i]
+			if w := waiting[x.OSID]; w != nil && w.How == answer.HowRecorded {
+				s.holds(x.Kind != stackwalk.ActivityRunning.String() && x.Kind != stackwalk.ActivityIdle.String(), "waits: thread %#x %s, crashinfo: it %s", x.OSID, w.Text, x.ThreadActivity.Text)
+			}
+		}
+		s.holds(len(s.crash.Waiting.Deadlocks) == 0 || slices.ContainsFunc(s.waits.Verdicts, func(v answer.Verdict) bool {
+			return v.Kind == answer.FindingDeadlock || v.Kind == answer.FindingCircle
+		}), "crashinfo has a deadlock, waits has none")
+	}
+	if s.pool != nil {
+		for i := range s.pool.Workers {
+			x := &s.pool.Workers[i]
+			if w := waiting[x.Thread.OSID]; w != nil {
+				s.holds(!x.Idle, "waits: thread %#x %s, threadpool: it is idle", x.Thread.OSID, w.Text)
+			}
+		}
+	}
+	for i := range s.waits.Verdicts {
+		v := &s.waits.Verdicts[i]
+		if v.Kind != answer.FindingSpin {
+			continue
+		}
+		for _, a := range v.Args {
+			if w := waiting[a.OSID]; a.Type == answer.ArgThread && w != nil {
+				s.holds(w.How != answer.HowRecorded, "waits: thread %#x runs without an end, and %s", a.OSID, w.Text)
+			}
+		}
+	}
+}
+
+// ofTasks compares suspended operations with failed tasks and with the requests that the process serves.
+func (s *statements) ofTasks() {
+	failed := map[target.Addr]bool{}
+	if s.tasks != nil {
+		for i := range s.tasks.Faults {
+			failed[s.tasks.Faults[i].Task] = true
+		}
+	}
+	for i := range s.waits.Operations {
+		o := &s.waits.Operations[i]
+		for _, a := range o.First {
+			s.holds(!failed[a], "waits: task %v waits, tasks: it has failed", a)
+		}
+		if o.Request != "" && s.requests != nil {
+			s.holds(len(s.requests.Requests) > 0, "waits: code serves %s, requests: there is no request", o.Request)
+		}
+	}
+	for i := range s.waits.Threads {
+		s.holds(!failed[s.waits.Threads[i].Object], "waits: a thread waits for task %v, tasks: it has failed", s.waits.Threads[i].Object)
+	}
+}
+
+// collection checks what is said of a heap that a collection was changing: no damage, and nothing that only a heap at rest proves.
+func (s *statements) collection() {
+	if s.triage != nil {
+		for i := range s.triage.Findings {
+			f := &s.triage.Findings[i]
+			s.holds(f.Kind != answer.FindingHeap, "gc: a collection was changing the heap, triage: %s", f.Text)
+			for k := range f.Clauses {
+				c := &f.Clauses[k]
+				s.holds(!slices.Contains(c.Rests, answer.NoCollection) || answer.CompareStrength(c.Strength, answer.StrengthLikely) >= 0, "gc: a collection was changing the heap, triage: %s [%s]", c.Text, c.Strength)
+			}
+		}
+	}
+}
+
+// TestContradictions checks that no two answers about one process exclude each other.
+func TestContradictions(t *testing.T) {
+	compared := 0
+	look := func(t *testing.T, v *sosgo.View) {
+		t.Helper()
+		s := statements{}
+		s.read(t, v.Process)
+		s.compare()
+		assert.Empty(t, s.found)
+		compared += s.compared
+	}
+	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
+		v, err := d.View("")
+		require.NoError(t, err)
+		look(t, v)
+	})
+	for _, name := range []string{"locks/net10-locks", "locks/net10-mixed", "waits/net10-asyncwaits", "waits/net10-idle", "pool/net10-winpool", "host/net10-host", "libraries/net10-libraries"} {
+		path := filepath.Join("testdata/dumps", name, filepath.Base(name)+".dmp.zst")
+		if _, err := os.Stat(path); err != nil {
+			t.Skip("testdata/dumps is not here: it is a module of its own")
+		}
+		d, err := sosgo.Open(path, sosgo.Options{Offline: true})
+		require.NoError(t, err)
+		defer d.Close()
+		v, err := d.View("")
+		require.NoError(t, err)
+		look(t, v)
+	}
+	assert.Greater(t, compared, 1000)
+}
+
+// TestContradictionsAreFound checks that each comparison finds a contradiction, and none in what agrees.
+func TestContradictionsAreFound(t *testing.T) {
+	thread := answer.Thread{OSID: 7}
+	nobody := answer.Conclude(answer.FindingPermits, words.OperationsWait.Of(words.N(1), words.Text("x"), answer.Statement{}).Plus(words.NobodyEntered.Of()), answer.StrengthLikely)
+	nobody.Says, nobody.Show = words.NobodyEntered.Kind(), []string{"dumpobj 0000000000000010"}
+	dead := answer.Conclude(answer.FindingDeadlock, words.Text("deadlock"), answer.StrengthProved)
+	spin := answer.Conclude(answer.FindingSpin, words.AThread.Of(words.Thread(thread)), answer.StrengthLikely)
+	waits := func(x answer.ThreadWait) *answer.Waits { return &answer.Waits{Threads: []answer.ThreadWait{x}} }
+	held := func(owner *answer.Thread) *answer.Locks {
+		return &answer.Locks{Locks: []answer.Lock{{Address: 0x10, Kind: answer.LockMonitor, Held: owner != nil, Owner: owner, State: "0 may enter"}}}
+	}
+	recorded := answer.ThreadWait{Thread: thread, Kind: answer.LockMonitor, Object: 0x10, How: answer.HowRecorded}
+	owned := recorded
+	owned.Owner = &answer.Thread{OSID: 8}
+	running := answer.WaitingThread{Thread: thread, ThreadActivity: answer.ThreadActivity{Kind: stackwalk.ActivityRunning.String()}}
+	rests := dead
+	rests.Rests = []answer.Premise{answer.NoCollection}
+	for name, s := range map[string]statements{
+		"quiet":           {triage: &answer.Triage{Quiet: []string{"locks and blocked threads"}}, waits: &answer.Waits{Verdicts: []answer.Verdict{dead}}},
+		"crash":           {triage: &answer.Triage{Findings: []answer.Finding{{Kind: answer.FindingCrash}}}, crash: &answer.Crash{Alive: true}},
+		"heap":            {triage: &answer.Triage{Findings: []answer.Finding{{Kind: answer.FindingHeap}}}, soundness: &answer.Soundness{}},
+		"share":           {triage: &answer.Triage{}, leaks: &answer.Leaks{Suspects: []answer.Suspect{{Share: 120}}}},
+		"small heap":      {triage: &answer.Triage{Findings: []answer.Finding{{Kind: answer.FindingHolder}}}, leaks: &answer.Leaks{Small: true}},
+		"free":            {waits: waits(owned), locks: held(nil)},
+		"own lock":        {waits: waits(recorded), locks: held(&thread)},
+		"state":           {waits: &answer.Waits{Operations: []answer.OperationWait{{Object: 0x10, State: "1 may enter"}}}, locks: held(nil)},
+		"nobody":          {waits: &answer.Waits{Verdicts: []answer.Verdict{nobody}}, locks: held(&thread)},
+		"nobody entered":  {waits: &answer.Waits{Verdicts: []answer.Verdict{nobody}, Operations: []answer.OperationWait{{Object: 0x10, State: "0 may enter", Holders: []answer.OperationHolder{{}}}}}, locks: held(nil)},
+		"running":         {waits: waits(recorded), crash: &answer.Crash{Waiting: &answer.Waiting{Threads: []answer.WaitingThread{running}}}},
+		"deadlock":        {waits: &answer.Waits{}, crash: &answer.Crash{Waiting: &answer.Waiting{Deadlocks: [][]answer.Thread{{thread}}}}},
+		"idle worker":     {waits: waits(recorded), pool: &answer.ThreadPool{Workers: []answer.PoolWorker{{Thread: thread, Idle: true}}}},
+		"runs and waits":  {waits: &answer.Waits{Threads: []answer.ThreadWait{recorded}, Verdicts: []answer.Verdict{spin}}},
+		"failed":          {waits: &answer.Waits{Operations: []answer.OperationWait{{First: []target.Addr{0x20}}}}, tasks: &answer.Tasks{Faults: []answer.FaultedTask{{Task: 0x20}}}},
+		"waits for it":    {waits: waits(answer.ThreadWait{Object: 0x20}), tasks: &answer.Tasks{Faults: []answer.FaultedTask{{Task: 0x20}}}},
+		"no request":      {waits: &answer.Waits{Operations: []answer.OperationWait{{Request: "GET /"}}}, requests: &answer.Requests{}},
+		"damage":          {triage: &answer.Triage{Findings: []answer.Finding{{Kind: answer.FindingHeap}}}, collecting: true},
+		"proved, and not": {triage: &answer.Triage{Findings: []answer.Finding{{Kind: answer.FindingDeadlock, Clauses: []answer.Verdict{rests}}}}, collecting: true},
+	} {
+		s.compare()
+		assert.Len(t, s.found, 1, name)
+	}
+	agree := statements{triage: &answer.Triage{}, waits: &answer.Waits{Threads: []answer.ThreadWait{owned}, Verdicts: []answer.Verdict{dead}}, locks: held(owned.Owner), crash: &answer.Crash{Alive: true}, leaks: &answer.Leaks{Live: answer.HeapPart{Size: 10}}}
+	agree.compare()
+	assert.Empty(t, agree.found)
+	assert.Positive(t, agree.compared)
+}
