@@ -69,6 +69,8 @@ type AsyncWaiter struct {
 	// Blocked reports that a thread is blocked until the task completes. SemaphoreSlim.Wait does this while others
 	// wait asynchronously.
 	Blocked bool `json:"blocked,omitempty" doc:"a thread blocks until it completes"`
+	// Abandoned reports that nothing continues when the task completes. The program may have kept the task, to await it later.
+	Abandoned bool `json:"abandoned,omitempty" doc:"no code awaits it: a permit that it gets is lost unless the program has kept the task"`
 }
 
 // The ways in which it is known what a thread waits for.

@@ -45,7 +45,7 @@ var conclusions = []struct {
 
 	// The objects that it names are read from the heap. More such objects would not refute it.
 	{onHeap, []*Sentence{RefersToAllocator, NotCaught, FailedCommand, FailedTask, OfClassFailed, ServiceFailed, HostStopping, HostOfStopping, ClientsUnshared}},
-	{queue, []*Sentence{ServerSilent, Backlog, OneInBacklog, WaitForConnection, RequestsWait, PoolWithoutWork}},
+	{queue, []*Sentence{AbandonedWaiters, ServerSilent, Backlog, OneInBacklog, WaitForConnection, RequestsWait, PoolWithoutWork}},
 
 	// An object that is missing, or a root, would change the numbers or refute it.
 	{wholeHeap, []*Sentence{Fragmented, NativeMemory}},
@@ -75,7 +75,7 @@ var conclusions = []struct {
 	{slices.Concat(waits, []answer.Premise{answer.HeapAtRest}), []*Sentence{Unheld}}, // a collector at work leaves no lock behind
 
 	// Other suspended code could refute it.
-	{Suspended, []*Sentence{OperationsWait, OnePromise, Unanswered, AwaitsItself, AwaitRing, Reentered, ReenteredMany}},
+	{Suspended, []*Sentence{OperationsWait, OnePromise, ChainBehind, Unanswered, AwaitsItself, AwaitRing, Reentered, ReenteredMany}},
 	{waits, []*Sentence{ThreadReenters}},
 }
 

@@ -46,6 +46,7 @@ type operation struct {
 	leaf    target.Addr   // the object at the end of the chain of awaits
 	thing   *thing
 	wait    *wait // its node in the graph of waits
+	behind  int   // tasks in a chain that continue one another behind it
 	// forgotten reports that no code can complete the promise that it waits for.
 	forgotten bool
 }
@@ -122,6 +123,11 @@ func (s *survey) stack(stack *answer.AsyncStack, known map[target.Addr]*thing) {
 		op.leaf, op.thing = leaf, t
 		for _, f := range path {
 			op.path = append(op.path, f.Object)
+			if f.Object == op.box {
+				op.behind = 0
+			} else if f.Kind == answer.AsyncTask && len(f.Suspended) == 0 {
+				op.behind++
+			}
 		}
 		op.request = s.requestOf(path)
 		s.ops = append(s.ops, op)

@@ -259,6 +259,7 @@ func (g *grapher) suspended(groups []*waiters) []answer.Verdict {
 	}
 	out = append(out, g.onePromise(groups)...)
 	out = append(out, g.unreached(groups)...)
+	out = append(out, g.chained(groups)...)
 	for _, s := range list {
 		t := s.thing
 		state := answer.Statement{}

@@ -443,7 +443,7 @@ func (s *survey) semaphore(l *lock, o objects.Object) (bool, error) {
 			return true, target.Corruptf("the list of asynchronous waiters does not end")
 		}
 		seen[node.Addr] = true
-		l.Async = append(l.Async, answer.AsyncWaiter{Task: node.Addr})
+		l.Async = append(l.Async, answer.AsyncWaiter{Task: node.Addr, Abandoned: s.abandoned(node)})
 		s.nodes[node.Addr] = l
 		var n *waitNode
 		var x objects.Instance
@@ -452,6 +452,41 @@ func (s *survey) semaphore(l *lock, o objects.Object) (bool, error) {
 		}
 	}
 	return true, err
+}
+
+// abandoned reports whether nothing goes on when a task completes: it has no continuation, or only those of Task.WhenAny that other tasks have
+// completed.
+func (s *survey) abandoned(o objects.Object) bool {
+	k, at, is, err := objects.TryBind[*task](s.r.b, o)
+	if !is || err != nil {
+		return false
+	}
+	next, err := k.Continuation.Object(at)
+	if err != nil {
+		return false
+	}
+	then := []target.Addr{next.Addr}
+	if next.Addr != 0 {
+		if several, err := objects.IsShape[*list](s.r.b, next.Type); err != nil {
+			return false
+		} else if several {
+			then = s.elements(next)
+		}
+	}
+	return !slices.ContainsFunc(then, func(a target.Addr) bool {
+		if a == 0 {
+			return false
+		}
+		o, err := s.r.b.Objects().TrustedObject(a)
+		if err != nil {
+			return true
+		}
+		if is, err := objects.IsShape[*task](s.r.b, o.Type); !is || err != nil {
+			return true // a delegate, or a method
+		}
+		cause, err := s.found.tasks.CauseOf(a)
+		return err != nil || cause != tasks.CauseNone
+	})
 }
 
 func (s *survey) event(l *lock, o objects.Object) (bool, error) {

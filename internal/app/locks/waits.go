@@ -74,7 +74,7 @@ func (r *Reader) Waits(ctx context.Context, o Options) (*answer.Waits, error) {
 	}
 	out.Idle = idle.sorted()
 	out.Verdicts = g.circles()
-	rest := slices.Concat(g.chains(), g.suspended(groups), g.rings(), g.standing())
+	rest := slices.Concat(g.chains(), g.suspended(groups), g.rings(), g.abandonedWaiters(), g.standing())
 	slices.SortStableFunc(rest, func(a, b answer.Verdict) int { return cmp.Or(byKind(a, b), byStrength(a, b)) })
 	out.Verdicts = append(out.Verdicts, rest...)
 	return out, ctx.Err()
@@ -116,6 +116,11 @@ func (s *survey) waitedFor() map[target.Addr]bool {
 	}
 	for l := range s.uses {
 		out[l.Address] = true
+	}
+	for _, l := range s.locks {
+		if len(l.Async) >= manyBehind {
+			out[l.Address] = true
+		}
 	}
 	return out
 }

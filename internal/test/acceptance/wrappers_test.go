@@ -103,3 +103,19 @@ func TestServicesThatStall(t *testing.T) {
 		})
 	}
 }
+
+// TestServicesThatPileUp checks the first finding of long chains of tasks, and of many waiters that no code awaits.
+func TestServicesThatPileUp(t *testing.T) {
+	for source, says := range map[string]string{
+		"ContinueChain.cs": "20000 tasks stand one behind the other behind Watcher.M.First ",
+		"LostWaiters.cs":   "20000 tasks of WaitAsync wait for Watch.Poller.Wake (SemaphoreSlim), 0 of 1 may enter, and no code awaits them",
+	} {
+		t.Run(source, func(t *testing.T) {
+			out, err := triage.Triage(t.Context(), newTrial(t, source).open(t, "trial", "x").Process, triage.Options{})
+			require.NoError(t, err)
+			require.NotEmpty(t, out.Findings)
+			assert.Contains(t, out.Findings[0].Text, says)
+			assert.Equal(t, 20000, out.Findings[0].Count)
+		})
+	}
+}

@@ -117,10 +117,13 @@ func members(p *report.Page, g *answer.AsyncGroup) {
 	}
 }
 
-func indent(depth int) string { return strings.Repeat("  ", depth) }
+func indent(depth int) string { return strings.Repeat("  ", min(depth, maxIndent)) }
+
+// maxIndent bounds how far in lines begin.
+const maxIndent = 64
 
 func appendIndent(b []byte, depth int) []byte {
-	for range depth {
+	for range min(depth, maxIndent) {
 		b = append(b, "  "...)
 	}
 	return b

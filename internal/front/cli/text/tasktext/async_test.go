@@ -2,7 +2,10 @@ package tasktext
 
 import (
 	"io"
+	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/front/report"
@@ -31,4 +34,22 @@ func TestAsyncAllocatesNothingPerFrame(t *testing.T) {
 			t.Errorf("SOS's form %v: %v allocations for %d stacks of %d frames", sos, n, stacks, frames)
 		}
 	}
+}
+
+// TestLinks checks that a long chain of equal tasks has three lines: its first task, a count, and its last task.
+func TestLinks(t *testing.T) {
+	name := &answer.AsyncName{Name: answer.Text{S: "Task {Shop.Add}"}}
+	s := &answer.AsyncStack{Reason: answer.Text{S: "a promise"}}
+	for i := range 5000 {
+		s.Frames = append(s.Frames, answer.AsyncFrame{Depth: i, Object: target.Addr(0x7000 + i), Kind: answer.AsyncTask, AsyncName: name})
+	}
+	a := &answer.Async{Stacks: func(yield func(*answer.AsyncStack, error) bool) { yield(s, nil) }}
+	var b strings.Builder
+	Async(report.NewPage(&b, false, nil), a)
+	assert.Equal(t, "STACK 1 waits for a promise\n000000007000 Task {Shop.Add}\n  … 4,998 more, each the continuation of the one before\n"+
+		strings.Repeat(" ", 2*maxIndent)+"000000008387 Task {Shop.Add}\n\n", b.String())
+	s.Frames = s.Frames[:shownLinks]
+	b.Reset()
+	Async(report.NewPage(&b, false, nil), a)
+	assert.Equal(t, shownLinks+2, strings.Count(b.String(), "\n"), "a short one is written whole")
 }

@@ -19,7 +19,11 @@ func TestAwaitersHaveLines(t *testing.T) {
 		"    task 7f15b04d1380 waits; a thread blocks on it\n":                                                  {Task: 0x7f15b04d1380, Blocked: true, Stack: []string{"A", "B"}},
 	} {
 		var b strings.Builder
-		asyncWaiter(report.NewPage(&b, false, nil), &w)
+		asyncWaiters(report.NewPage(&b, false, nil), []answer.AsyncWaiter{w})
 		assert.Equal(t, strings.ReplaceAll(want, "\x1b", `\x1b`), b.String())
 	}
+	var b strings.Builder
+	lost := answer.AsyncWaiter{Task: 0x10, Abandoned: true}
+	asyncWaiters(report.NewPage(&b, false, nil), []answer.AsyncWaiter{lost, {Task: 0x20, Stack: []string{"A"}}, lost})
+	assert.Equal(t, "    2 tasks, the first 000000000010, alike: each is awaited by no code\n    task 000000000020 is awaited by A\n", b.String())
 }

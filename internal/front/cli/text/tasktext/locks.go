@@ -58,21 +58,41 @@ func lock(p *report.Page, l *answer.Lock) {
 	for i := range l.Readers {
 		p.Printf("    thread %s reads\n", threadName(&l.Readers[i]))
 	}
-	for i := range l.Async {
-		asyncWaiter(p, &l.Async[i])
+	asyncWaiters(p, l.Async)
+}
+
+// asyncWaiters writes the code that continues when a SemaphoreSlim is released, equal waiters on one line.
+func asyncWaiters(p *report.Page, list []answer.AsyncWaiter) {
+	var order []string
+	alike := map[string][]*answer.AsyncWaiter{}
+	for i := range list {
+		words := awaiter(&list[i])
+		if alike[words] == nil {
+			order = append(order, words)
+		}
+		alike[words] = append(alike[words], &list[i])
+	}
+	for _, words := range order {
+		first := report.Hex12(alike[words][0].Task)
+		if n := len(alike[words]); n > 1 {
+			p.Printf("    %s tasks, the first %s, alike: each %s\n", report.Commas(uint64(n)), first, words)
+			continue
+		}
+		p.Printf("    task %s %s\n", first, words)
 	}
 }
 
-// asyncWaiter writes the code that continues when a SemaphoreSlim is released.
-func asyncWaiter(p *report.Page, w *answer.AsyncWaiter) {
-	words := "waits asynchronously"
+// awaiter describes what goes on when a task of WaitAsync completes.
+func awaiter(w *answer.AsyncWaiter) string {
 	switch {
 	case w.Blocked:
-		words = "waits; a thread blocks on it"
+		return "waits; a thread blocks on it"
 	case len(w.Stack) > 0:
-		words = "is awaited by " + escapedStack(w.Stack)
+		return "is awaited by " + escapedStack(w.Stack)
+	case w.Abandoned:
+		return "is awaited by no code"
 	}
-	p.Printf("    task %s %s\n", report.Hex12(w.Task), words)
+	return "waits asynchronously"
 }
 
 // escapedStack returns async methods, each but the first on a line of its own.

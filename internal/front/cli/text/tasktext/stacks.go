@@ -21,8 +21,12 @@ func stacks(p *report.Page, a *answer.Async) {
 		for i := len(s.Waits) - 1; i >= 0; i-- {
 			w.write(&s.Waits[i], "  ↑ ")
 		}
-		for i := range s.Frames {
+		for i := 0; i < len(s.Frames); i++ {
 			w.write(&s.Frames[i], "")
+			if n := links(s.Frames[i:]); n > shownLinks {
+				p.Printf("%s… %s more, each the continuation of the one before\n", indent(s.Frames[i].Depth+1), report.Commas(uint64(n-2)))
+				i += n - 2 // the last one follows
+			}
 		}
 		roots(p, s.Roots)
 		p.Print("\n")
@@ -47,6 +51,22 @@ func countMissing[T any](rows iter.Seq2[T, error], n *int) iter.Seq2[T, error] {
 			}
 		}
 	}
+}
+
+// shownLinks is how many equal links of a chain are shown.
+const shownLinks = 8
+
+// links returns how many tasks at the start of frames are equal but for their addresses, each the continuation of the one before.
+func links(frames []answer.AsyncFrame) int {
+	first := &frames[0]
+	for i := range frames {
+		f := &frames[i]
+		if f.Kind != answer.AsyncTask || f.AsyncName == nil || f.AsyncName.Name.String() != first.AsyncName.Name.String() || f.Status != first.Status || f.Depth != first.Depth+i ||
+			f.Again || len(f.Suspended)+len(f.Fields)+len(f.Variables) > 0 {
+			return i
+		}
+	}
+	return len(frames)
 }
 
 // nothing reports that no stack was found, and whether some data is missing.
