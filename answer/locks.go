@@ -108,7 +108,7 @@ type ThreadWait struct {
 	Kind   WaitKind    `json:"kind" doc:"what it waits for: a kind of lock, task, static constructor, thread, finalizer (the finalizer thread), wait handle, connection (to a server: to be free or opened), server (its answer)"`
 	Object target.Addr `json:"object,omitempty" doc:"the lock, the task, the Thread, the WaitHandle, or the MethodTable of the class"`
 	Type   Text        `json:"type,omitzero" doc:"its type"`
-	Note   string      `json:"note,omitempty" doc:"why the owner of a Mutex is not known"`
+	Note   string      `json:"note,omitempty" doc:"why the owner of a Mutex is not known, or the counts of a CountdownEvent or Barrier"`
 	Name   string      `json:"name,omitempty" doc:"the field that holds the object, if one was found"`
 	Owner  *Thread     `json:"owner,omitempty" doc:"the thread that it waits for: the owner of the lock or its first reader, who runs the task or the constructor, whose end is waited for"`
 	How    string      `json:"how" doc:"recorded (the runtime notes it), inferred (from the frames that wait)"`

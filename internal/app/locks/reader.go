@@ -58,8 +58,9 @@ type lock struct {
 	answer.Lock
 	owner   *stackwalk.Thread
 	readers []*stackwalk.Thread
-	folded  bool // reported with the lock that it is part of
-	pulse   bool // more threads wait for a pulse than were found
+	arrived answer.Statement // of a Barrier: how many participants have arrived
+	folded  bool             // reported with the lock that it is part of
+	pulse   bool             // more threads wait for a pulse than were found
 
 	unread      bool  // not all readers of a ReaderWriterLockSlim could be searched for
 	count, most int64 // a semaphore's free permits and its maximum
@@ -655,6 +656,13 @@ func (s *survey) countdown(l *lock, o objects.Object) (bool, error) {
 	return true, err
 }
 
+// Barrier._currentTotalCount has the participants in its lowest 15 bits, and those that have arrived in the 15 bits from barrierCurrent on, the same
+// in all versions.
+const (
+	barrierTotal   = 0x7fff
+	barrierCurrent = 16
+)
+
 func (s *survey) barrier(l *lock, o objects.Object) (bool, error) {
 	k, at, is, err := objects.TryBind[*barrier](s.r.b, o)
 	if !is || err != nil {
@@ -666,6 +674,13 @@ func (s *survey) barrier(l *lock, o objects.Object) (bool, error) {
 		return true, err
 	}
 	l.says(words.BarrierPhase.Of(words.N(phase)))
+	if k.Total.Has() {
+		n, err := k.Total.Int(at)
+		if err != nil {
+			return true, err
+		}
+		l.arrived = words.Arrived.Of(words.N(n>>barrierCurrent&barrierTotal), words.N(n&barrierTotal))
+	}
 	for _, f := range []*objects.RefField{&k.Odd, &k.Even} {
 		e, err := f.Addr(at)
 		if err != nil {

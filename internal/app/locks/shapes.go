@@ -109,6 +109,7 @@ type (
 	barrier struct {
 		_     objects.Shape    `of:"System.Threading.Barrier"`
 		Phase objects.IntField `field:"_currentPhase"`
+		Total objects.IntField `field:"_currentTotalCount,optional"`
 		Odd   objects.RefField `field:"_oddEvent"`
 		Even  objects.RefField `field:"_evenEvent"`
 	}

@@ -77,6 +77,11 @@ func (r *Reader) Waits(ctx context.Context, o Options) (*answer.Waits, error) {
 	rest := slices.Concat(g.chains(), g.suspended(groups), g.rings(), g.abandonedWaiters(), g.standing())
 	slices.SortStableFunc(rest, func(a, b answer.Verdict) int { return cmp.Or(byKind(a, b), byStrength(a, b)) })
 	out.Verdicts = append(out.Verdicts, rest...)
+	queued, err := g.queuedItems()
+	if err != nil {
+		return nil, err
+	}
+	out.Verdicts = append(out.Verdicts, queued...)
 	return out, ctx.Err()
 }
 
@@ -159,6 +164,9 @@ func (g *grapher) describe() {
 		switch {
 		case w.lock != nil:
 			row.Kind, row.Object, row.Type, row.Name = w.lock.Kind, w.lock.Address, w.lock.Type, g.s.names[w.lock.Address]
+			if row.Note = w.lock.arrived.Text; w.lock.Kind == answer.LockCountdown {
+				row.Note = w.lock.Counts.Text
+			}
 		case w.unread != "":
 			row.Kind = answer.LockMonitor
 		case w.serves != "":

@@ -77,6 +77,22 @@ func unanswered(w *answer.Waits, failedIn func(class string) *answer.Verdict) []
 // manyWaiters is how many waiting threads make a lock more than briefly contended.
 const manyWaiters = 3
 
+// itemsThatSignal returns the conclusions that threads wait for what queued items of the pool were given: no worker takes these items while the
+// workers wait for them.
+func (q *Answers) itemsThatSignal() []answer.Verdict {
+	w, err := q.Waits.get()
+	if err != nil {
+		return nil
+	}
+	var out []answer.Verdict
+	for _, v := range w.Verdicts {
+		if v.Says == words.ItemsSignal.Kind() {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
 // pool checks whether the thread pool keeps up.
 func pool(_ context.Context, q *Answers) (view, error) {
 	p, err := q.ThreadPool.get()
@@ -91,7 +107,11 @@ func pool(_ context.Context, q *Answers) (view, error) {
 		v.partly = cmp.Or(p.Queued.Err, firstOf(p.Noted(), nil))
 	}
 	for _, x := range v.findings(p.Verdicts) {
-		v.found = append(v.found, finding(x.Kind, x))
+		f := finding(x.Kind, x)
+		if x.Kind == answer.FindingStarved {
+			f.Clauses = append(f.Clauses, q.itemsThatSignal()...)
+		}
+		v.found = append(v.found, f)
 	}
 	for i := range p.Verdicts {
 		if x := &p.Verdicts[i]; x.Strength == answer.StrengthUnknown {

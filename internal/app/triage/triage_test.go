@@ -288,6 +288,23 @@ func TestMadeAssemblies(t *testing.T) {
 	assert.Equal(t, answer.SeverityWarning, out.Findings[0].Severity)
 }
 
+// TestItemsThatSignal checks that a starved pool names the queued items that its workers wait for, and that a pool that keeps up does not.
+func TestItemsThatSignal(t *testing.T) {
+	queued := answer.Conclude(answer.NoFinding, words.ItemsSignal.Of(words.N(6), words.N(24), words.Method("Shop.Report.Part")), answer.StrengthLikely)
+	for kind, want := range map[answer.FindingKind]int{answer.FindingStarved: 1, answer.FindingPoolKeepsUp: 0} {
+		q := healthy()
+		q.ThreadPool = Got(&answer.ThreadPool{Kind: answer.PoolPortable, Verdicts: []answer.Verdict{answer.Conclude(kind, words.Text("pool"), answer.StrengthLikely)}}, nil)
+		q.Waits = Got(&answer.Waits{Looked: 1, Verdicts: []answer.Verdict{queued}}, nil)
+		out, err := Judge(context.Background(), q, Options{})
+		require.NoError(t, err)
+		require.Len(t, out.Findings, want)
+		if want > 0 {
+			clauses := out.Findings[0].Clauses
+			assert.Equal(t, "6 threads wait for the arguments of 24 queued items: Shop.Report.Part", clauses[len(clauses)-1].Text)
+		}
+	}
+}
+
 // TestSilentServers checks that many old requests to one server are a finding, unlike young ones, a few, and long polls.
 func TestSilentServers(t *testing.T) {
 	requests := func(n int, age answer.Maybe[int64], remote answer.WaitKind) (out []answer.HTTPWait) {

@@ -133,6 +133,10 @@ func TestKindsOfWaits(t *testing.T) {
 			assert.Equal(t, "waits for a System.Threading.Mutex", w.Text)
 			assert.Equal(t, "its owner is not in managed memory", w.Note)
 			assert.Nil(t, w.Owner)
+		case "countdown":
+			assert.Equal(t, "3 of 3 signals are missing", w.Note)
+		case "at barrier":
+			assert.Equal(t, "1 of 3 participants have arrived", w.Note)
 		case "wait any":
 			assert.Equal(t, "waits for 2 wait handles, the first a System.Threading.AutoResetEvent", w.Text)
 		}
