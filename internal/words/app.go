@@ -10,6 +10,8 @@ var (
 
 	Backlog      = say("redis backlog", "{least?}{commands} commands wait to be sent to {server}, which is {state}")
 	OneInBacklog = say("redis backlog of one", "{least?}a command waits to be sent to {server}, which is {state}")
+	RedisSilent  = say("redis server silent", "{least?}{commands} commands that {server} was sent wait for its answer, the first ({command}) for {time}")
+	SentBy       = say("commands sent by a bridge", "the commands of PhysicalBridge {bridge} that are sent and not answered, and the time of the dump")
 	AtLeast      = say("at least", "at least ")
 	BacklogOf    = say("backlog of a bridge", "the backlog of PhysicalBridge {bridge}{first?}")
 	FirstCommand = say("first command of a backlog", ", the first command ({command}) since {time}")

@@ -176,7 +176,9 @@ func redis(_ context.Context, q *Answers) (view, error) {
 	}
 	v := view{partly: firstOf(list.Noted(), nil)}
 	for _, x := range v.findings(list.Verdicts) {
-		v.found = append(v.found, finding(x.Kind, x))
+		f := finding(x.Kind, x)
+		f.Next = []string{"redis"}
+		v.found = append(v.found, f)
 	}
 	return v, nil
 }

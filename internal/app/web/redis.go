@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"time"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
@@ -71,8 +72,11 @@ func (r *Reader) Redis(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*
 		if n, ok := index[g.PointerAt(&s.Multiplexer, x).Value]; ok {
 			m := &out.Multiplexers[n]
 			m.Connections = append(m.Connections, r.bridge(g, object, s, x))
-			if v := backlog(&m.Connections[len(m.Connections)-1]); v != nil && !m.Disposed.Value {
-				out.Verdicts = append(out.Verdicts, *v)
+			c := &m.Connections[len(m.Connections)-1]
+			for _, v := range []*answer.Verdict{backlog(c), silent(c, h.Runtime().Target().Process().DumpTime)} {
+				if v != nil && !m.Disposed.Value {
+					out.Verdicts = append(out.Verdicts, *v)
+				}
 			}
 		}
 	}
@@ -114,6 +118,29 @@ func (r *Reader) messages(g objects.Reading, f *objects.RefField, x objects.Inst
 		out.First, out.Command, out.Since = o.Addr, g.EnumAt(&s.Command, at), g.TimeAt(&s.Created, at)
 	}
 	return out
+}
+
+// Thresholds for a server that does not answer. It answers commands in their order, each within milliseconds, and a client gives up after five
+// seconds (asyncTimeout). A single slow command, such as a script, has few behind it.
+const (
+	unanswered  = 5 // commands
+	slowCommand = 5 * time.Second
+)
+
+// silent concludes that a server does not answer the commands that it was sent. now is the time of the dump; without it nothing is concluded.
+func silent(c *answer.RedisConnection, now time.Time) *answer.Verdict {
+	n := c.Sent.Count.Value
+	if now.IsZero() || n < unanswered || c.Sent.Since == nil || c.State.Err != nil || c.State.S != "ConnectedEstablished" || now.Sub(*c.Sent.Since) < slowCommand {
+		return nil
+	}
+	least := answer.Statement{}
+	if c.Sent.Count.Err != nil {
+		least = words.AtLeast.Of() // the rest of the queue can't be read
+	}
+	v := answer.Conclude(answer.FindingDependency, words.RedisSilent.Of(least, words.N(n), words.Text(c.Name.String()), words.Text(c.Sent.Command.String()), words.Duration(now.Sub(*c.Sent.Since).Round(time.Second))),
+		answer.StrengthRecorded, words.SentBy.Of(words.ShortObject(c.Address)))
+	v.Count, v.Show = int(n), []string{"redis"}
+	return &v
 }
 
 // backlogged is how many commands in the backlog of an established connection are a finding.
