@@ -315,7 +315,7 @@ func literal(t *testing.T, e ast.Expr) string {
 	return s
 }
 
-// TestStateFor checks that the stacks that a conclusion rests on are those of the threads that it names.
+// TestStateFor checks that a conclusion rests on the stacks of the threads that it names.
 func TestStateFor(t *testing.T) {
 	stack := func(thread uint32) answer.PremiseState {
 		if thread == 7 {

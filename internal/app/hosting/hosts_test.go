@@ -96,7 +96,7 @@ func TestHostThatStops(t *testing.T) {
 	assert.Equal(t, h.Services[2].Address, tasks.Services[0].Address)
 }
 
-// TestHostThatFailed tells a host that did not start from one that is starting, and names the exception that unwinds.
+// TestHostThatFailed checks that a host that did not start differs from one that is starting, and the exception that unwinds.
 func TestHostThatFailed(t *testing.T) {
 	out, err := hosting.Hosts(t.Context(), hostView(t, failedHost).Process)
 	require.NoError(t, err)

@@ -15,12 +15,12 @@ import (
 type (
 	registrations struct {
 		_         objects.Shape    `of:"System.Threading.CancellationTokenSource+Registrations"`
-		Executing objects.IntField `field:"ExecutingCallbackId"`
-		Thread    objects.IntField `field:"ThreadIDExecutingCallbacks"`
+		Executing objects.IntField `field:"ExecutingCallbackId,optional"`
+		Thread    objects.IntField `field:"ThreadIDExecutingCallbacks,optional"`
 	}
 	disposedTimer struct {
 		_      objects.Shape    `of:"System.Threading.TimerQueueTimer"`
-		Notify objects.RefField `field:"_notifyWhenNoCallbacksRunning"`
+		Notify objects.RefField `field:"_notifyWhenNoCallbacksRunning,optional"`
 	}
 )
 
@@ -53,7 +53,7 @@ func (s *survey) callback(w *wait) {
 				continue
 			}
 			k, x, is, err := objects.TryBind[*registrations](s.r.b, o)
-			if !is {
+			if !is || err == nil && !(k.Executing.Has() && k.Thread.Has()) {
 				continue
 			}
 			var v []int64
@@ -100,7 +100,7 @@ func (s *survey) lastTicks() map[target.Addr]*stackwalk.Thread {
 				continue
 			}
 			k, x, is, err := objects.TryBind[*disposedTimer](s.r.b, o)
-			if !is || err != nil {
+			if !is || err != nil || !k.Notify.Has() {
 				continue
 			}
 			if event, err := k.Notify.Addr(x); err == nil && event != 0 {

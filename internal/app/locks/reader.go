@@ -455,8 +455,8 @@ func (s *survey) semaphore(l *lock, o objects.Object) (bool, error) {
 	return true, err
 }
 
-// abandoned reports whether nothing goes on when a task completes: it has no continuation, or only those of Task.WhenAny that other tasks have
-// completed.
+// abandoned reports whether nothing goes on when a task completes: it has no continuation, or only promises of Task.WhenAny, which other
+// tasks have completed.
 func (s *survey) abandoned(o objects.Object) bool {
 	k, at, is, err := objects.TryBind[*task](s.r.b, o)
 	if !is || err != nil {

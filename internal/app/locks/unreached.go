@@ -93,8 +93,8 @@ func (x *search) start() bool {
 	return true
 }
 
-// promised reports whether an operation waits for a promise of the program: a task of the class Task itself. Other classes are those of libraries,
-// which complete them in ways of their own.
+// promised reports whether an operation waits for a promise of the program: a task of the class Task itself. Libraries derive other classes,
+// which they complete in ways of their own.
 func (s *survey) promised(op *operation) bool {
 	if op.thing.cause != tasks.CausePromise {
 		return false

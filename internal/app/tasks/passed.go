@@ -212,7 +212,7 @@ func (m *machine) calls(r *Reader) ([]ilcalls.Site, error) {
 	})
 }
 
-// callSites returns the calls in the IL of a method, with those of the wrappers that it calls.
+// callSites returns the calls in the IL of a method, and the calls that wrappers make for it.
 func (r *Reader) callSites(md *dac.MethodDesc) ([]ilcalls.Site, error) {
 	if err := r.code.ILReplaced(md); err != nil {
 		return nil, err

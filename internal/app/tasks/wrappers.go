@@ -47,7 +47,7 @@ type wrapperKey struct {
 	depth  int
 }
 
-// wrapper reads a method as a wrapper. It returns the zero wrapperMethod for a method that is none, or that can't be read.
+// wrapper reads a method as a wrapper. It returns the zero wrapperMethod for other methods, and for one that can't be read.
 func (r *Reader) wrapper(md *dac.MethodDesc, depth int) wrapperMethod {
 	key := wrapperKey{md.Addr, depth}
 	if w, ok := r.wrappers.Load(key); ok {
@@ -124,7 +124,7 @@ func (r *Reader) through(caller *dac.MethodDesc, meta *metadata.Metadata, s *ilc
 	return inner, w.plain
 }
 
-// releaser reports whether a method creates an object or returns one, by itself or by a task. Numbers, texts and tasks without a result are none.
+// releaser reports whether a method creates an object or returns one, by itself or by a task. Numbers, texts and tasks without a result do not count.
 func releaser(md *dac.MethodDesc) bool {
 	if name, err := md.Name(); err == nil && name == ".ctor" {
 		return true

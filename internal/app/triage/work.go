@@ -88,7 +88,7 @@ func httpClients(_ context.Context, q *Answers) (view, error) {
 // Thresholds for a server that does not answer. What looks alike and is normal traffic stays quiet:
 //   - most requests are young: they wait less than slowRequest
 //   - a few requests are slow: fewer than manySlow, or fewer than half
-//   - loops of the program's own wait for events by long polls: fewer than manyAnswers wait for an answer, and none of them on behalf of a request
+//   - loops of the program's own wait for events by long polls: fewer than manyAnswers wait for an answer, and no request that the process serves is among them
 //   - an answer has begun, as a feed of events does: its request waits no more
 const (
 	slowRequest = 5 * time.Second

@@ -11,7 +11,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestSilent checks that many old commands without an answer are a finding, unlike young ones, a few, and those of a lost connection.
+// TestSilent checks that many old commands without an answer are a finding, unlike young ones, a few, and commands of a lost connection.
 func TestSilent(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 30, 0, time.UTC)
 	sent := func(n int64, ago time.Duration) *answer.RedisConnection {

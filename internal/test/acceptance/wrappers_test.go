@@ -82,7 +82,7 @@ var stalls = []struct {
 	{"behind", answer.FindingPromises, answer.SeverityHigh, answer.StrengthProved, "12 suspended operations wait in Pier.M.Waits for promises that nothing can complete"},
 }
 
-// TestServicesThatStall checks that waits without an end are told from those that end.
+// TestServicesThatStall checks that waits without an end are findings, and that waits with an end are not.
 func TestServicesThatStall(t *testing.T) {
 	p := newTrial(t, "Stalls.cs")
 	for _, c := range stalls {

@@ -615,6 +615,7 @@ var nameless = map[string][]string{
 
 // absent lists shapes with types that are missing in some versions of their library, and the reasons.
 var absent = map[string]string{
+	"locks.registrations":         "31: a partition of the CancellationTokenSource has the callbacks",
 	"interop.anchor":              "31: ComWrappers is of .NET 5 and later",
 	"interop.factory":             "31: ComWrappers is of .NET 5 and later",
 	"interop.holder":              "31 6 8 9: the wrappers are native there",
