@@ -266,7 +266,8 @@ type UnreachableOptions struct {
 
 // WaitOptions selects locks.
 type WaitOptions struct {
-	All bool // also free locks without waiters
+	All     bool // also free locks without waiters
+	NoGraph bool // NoGraph leaves out which promises can be completed: that needs the graph of the heap.
 }
 
 // WasteOptions selects kinds of waste and rows. The zero value selects everything.

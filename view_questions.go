@@ -301,13 +301,13 @@ func (v *View) ReturnAddresses(ctx context.Context, t *stackwalk.Thread, o Retur
 // semaphores without permits, tasks that block threads. If no wait was found because something could not be read, the
 // answer comes with that error.
 func (v *View) Waits(ctx context.Context, o WaitOptions) (*answer.Waits, error) {
-	return locks.Waits(ctx, v.Process, locks.Options{All: o.All})
+	return locks.Waits(ctx, v.Process, locks.Options{All: o.All, NoGraph: o.NoGraph})
 }
 
 // Locks lists the locks that a thread or async method holds or waits for. If no lock was found because something could
 // not be read, the answer comes with that error.
 func (v *View) Locks(ctx context.Context, o WaitOptions) (*answer.Locks, error) {
-	return locks.Locks(ctx, v.Process, locks.Options{All: o.All})
+	return locks.Locks(ctx, v.Process, locks.Options{All: o.All, NoGraph: o.NoGraph})
 }
 
 // SyncBlocks lists the sync blocks of the runtime with the threads that own them.

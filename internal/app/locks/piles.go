@@ -22,7 +22,7 @@ func (g *grapher) chained(groups []*waiters) []answer.Verdict {
 			v := answer.Conclude(answer.FindingPromises, words.ChainBehind.Of(words.N(op.behind), words.MethodObject.Of(words.Method(op.method.String()), words.Object(op.box)), g.thingText(op.thing)),
 				answer.StrengthRecorded, words.ContinueEachOther.Of())
 			v.Count, v.Show = op.behind, []string{"dumpasync -address " + addressText(op.box)}
-			v.Sites = []answer.Site{{Method: op.method, Does: op.thing.kind, Count: op.behind}}
+			v.Sites = []answer.Site{{Method: op.method, Does: string(op.thing.kind), Count: op.behind}}
 			out = append(out, v)
 		}
 	}

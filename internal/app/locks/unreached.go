@@ -184,7 +184,7 @@ func (g *grapher) unreached(groups []*waiters) []answer.Verdict {
 		}
 		v := answer.Conclude(answer.FindingPromises, words.Forgotten.Of(words.N(n), words.Method(w.Method.String())), answer.StrengthProved, g.groupText(w), words.OnlyWaiters.Of())
 		v.Count, v.Show = n, []string{"dumpasync -address " + addressText(first), "gcroot " + addressText(w.ops[0].leaf)}
-		v.Sites = []answer.Site{{Method: w.Method, Does: w.thing.kind, Count: n}}
+		v.Sites = []answer.Site{{Method: w.Method, Does: string(w.thing.kind), Count: n}}
 		if n < manyOnOne {
 			v.Severity = answer.SeverityWarning
 		}
