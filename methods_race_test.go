@@ -120,7 +120,9 @@ var viewCalls = map[string]call{
 	"BriefCrash": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
 		return crash.DescribeBriefly(v.Process, crash.Options{}) != nil
 	},
-	"Diagnose": func(_ *sosgo.Dump, v *sosgo.View, _ string) any { return doctor.Of(v.Process, true).Modules },
+	"Diagnose": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
+		return doctor.Of(v.Process, doctor.Options{Members: true}).Modules
+	},
 	"FoldedWalk": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
 		return frames(slices.Collect(v.FoldedWalk(context.Background(), v.Dump().Target().Threads()[0].ID, stackwalk.WalkOptions{})))
 	},

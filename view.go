@@ -33,7 +33,9 @@ type DiagnoseOptions struct {
 }
 
 // Diagnose reports everything that may prevent answers: what the dump holds and how it is read.
-func (v *View) Diagnose(o DiagnoseOptions) *answer.Diagnosis { return doctor.Of(v.Process, o.Members) }
+func (v *View) Diagnose(o DiagnoseOptions) *answer.Diagnosis {
+	return doctor.Of(v.Process, doctor.Options{Members: o.Members})
+}
 
 // Values of StackOptions.Runtimes, for a process with several runtimes.
 const (

@@ -12,11 +12,11 @@ import (
 // returns target.ErrUnsupported for code without a map, such as a stub. The map belongs to this body of the
 // method.
 func (r *CodeReader) ILMap(info CodeInfo) ([]ILMapping, error) {
-	d, packed, err := r.debugInfo(info)
+	d, err := r.debugInfo(info)
 	if err != nil {
 		return nil, err
 	}
-	list, err := d.ILMap(packed)
+	list, err := d.ILMap()
 	if err != nil && !errors.Is(err, target.ErrNotInDump) {
 		err = fmt.Errorf("IL map of the code at %016x: %w", uint64(info.Start), err)
 	}
@@ -37,11 +37,11 @@ func (r *CodeReader) ILOffset(info CodeInfo) (int, bool, error) {
 // Variables returns the locations of the arguments and locals of the code described by info, in the compiler's
 // order. It returns target.ErrUnsupported for code without debug information (see NoDebugInfo).
 func (r *CodeReader) Variables(info CodeInfo) ([]VariableRange, error) {
-	d, packed, err := r.debugInfo(info)
+	d, err := r.debugInfo(info)
 	if err != nil {
 		return nil, err
 	}
-	vars, err := d.Variables(r.Runtime().Target().Platform().Arch, packed)
+	vars, err := d.Variables(r.Runtime().Target().Platform().Arch)
 	if err != nil && !errors.Is(err, target.ErrNotInDump) {
 		err = fmt.Errorf("variables of the code at %016x: %w", uint64(info.Start), err)
 	}
@@ -51,7 +51,7 @@ func (r *CodeReader) Variables(info CodeInfo) ([]VariableRange, error) {
 // Suspensions returns the points at which the runtime can suspend the code described by info, in the order of
 // their states. It returns target.ErrUnsupported for code without debug information.
 func (r *CodeReader) Suspensions(info CodeInfo) ([]Suspension, error) {
-	d, _, err := r.debugInfo(info)
+	d, err := r.debugInfo(info)
 	if err != nil {
 		return nil, err
 	}
@@ -68,17 +68,16 @@ var errNoDebugInfo = target.Unsupportedf("the code has no map to IL")
 // NoDebugInfo reports whether err means that the compiler recorded no map of the code.
 func NoDebugInfo(err error) bool { return errors.Is(err, errNoDebugInfo) }
 
-// debugInfo finds the compiler's debug information of a body. The bool reports whether its bounds are packed,
-// as compilers with support for APX do.
-func (r *CodeReader) debugInfo(info CodeInfo) (codeinfo.DebugInfo, bool, error) {
+// debugInfo finds the compiler's debug information of a body.
+func (r *CodeReader) debugInfo(info CodeInfo) (codeinfo.DebugInfo, error) {
 	var none codeinfo.DebugInfo
 	c, err := r.members()
 	if err != nil {
-		return none, false, err
+		return none, err
 	}
 	f := &c.debugInfo
 	if c.debugInfoErr != nil {
-		return none, false, c.debugInfoErr
+		return none, c.debugInfoErr
 	}
 	switch info.Kind {
 	case CodeJIT, CodeInterpreted:
@@ -91,13 +90,12 @@ func (r *CodeReader) debugInfo(info CodeInfo) (codeinfo.DebugInfo, bool, error) 
 			err = errNoDebugInfo
 		}
 		if err != nil {
-			return none, false, err
+			return none, err
 		}
-		h := codeinfo.DebugInfoHeader{Flags: f.FlagByte != 0, PatchpointSize: f.PatchpointSize, PatchpointNumLocal: f.PatchpointNumLocal, Chunks: f.Chunks != 0}
-		d, err := h.Open(r.mem, at)
-		return d, f.BoundsPacked != 0, err
+		h := codeinfo.DebugInfoHeader{Flags: f.FlagByte != 0, PatchpointSize: f.PatchpointSize, PatchpointNumLocal: f.PatchpointNumLocal, Chunks: f.Chunks != 0, Packed: f.BoundsPacked != 0}
+		return h.Open(r.mem, at)
 	case CodeReadyToRun:
 		return r.imageDebugInfo(c, info)
 	}
-	return none, false, errNoDebugInfo
+	return none, errNoDebugInfo
 }

@@ -20,33 +20,33 @@ type r2rDebug struct {
 }
 
 // imageDebugInfo finds the debug information of a precompiled method by the index of its RUNTIME_FUNCTION.
-func (r *CodeReader) imageDebugInfo(c *members, info CodeInfo) (codeinfo.DebugInfo, bool, error) {
+func (r *CodeReader) imageDebugInfo(c *members, info CodeInfo) (codeinfo.DebugInfo, error) {
 	var none codeinfo.DebugInfo
 	im, err := r.imageOf(c, info)
 	if err != nil {
-		return none, false, err
+		return none, err
 	}
 	d, err := im.debug.Get(func() (*r2rDebug, error) { return r.readR2RDebug(info) })
 	if err != nil {
-		return none, false, err
+		return none, err
 	}
 	entry, ok, err := d.methods.at(uint32(info.index))
 	if err == nil && !ok {
 		err = errNoDebugInfo
 	}
 	if err != nil {
-		return none, false, err
+		return none, err
 	}
 	// Methods with the same information share it: the number is the distance back to it.
 	data := nativeReader{b: d.section, pos: entry}
 	if back := int64(data.uint()); back != 0 {
 		if back > int64(entry) {
-			return none, false, target.Corruptf("debug information %d bytes before the start", back-int64(entry))
+			return none, target.Corruptf("debug information %d bytes before the start", back-int64(entry))
 		}
 		data.pos = entry - int(back)
 	}
 	// The contract describes one format for images and for code compiled in the process.
-	return codeinfo.DebugInfo{Mem: im.mem, At: d.at + target.Addr(data.pos), Chunks: c.debugInfo.Chunks != 0}, d.packed, data.err
+	return codeinfo.DebugInfo{Mem: im.mem, At: d.at + target.Addr(data.pos), Chunks: c.debugInfo.Chunks != 0, Packed: d.packed}, data.err
 }
 
 func (r *CodeReader) readR2RDebug(info CodeInfo) (*r2rDebug, error) {

@@ -36,7 +36,7 @@ func (h *Heap) graphObjects(ctx context.Context, g *answer.HeapGraph, f *Filter,
 	return answer.NewRows(&g.Gaps, func(yield func(*answer.GraphObject, error) bool) error {
 		blind := map[target.Addr]bool{} // types with unknown references that are already reported
 		var row answer.GraphObject
-		s, err := h.Graph(ctx, f, EdgeOptions{}, o, func(n *Node) error {
+		s, err := h.Graph(ctx, f, GraphOptions{ScanOptions: o}, func(n *Node) error {
 			noteReferences(g, n, blind)
 			mt := n.Object.Type.Addr
 			row = answer.GraphObject{Address: n.Object.Addr, MethodTable: mt, Type: ids[mt], Size: n.Object.Size, References: n.References}

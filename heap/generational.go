@@ -17,7 +17,7 @@ func (h *Heap) OldReferences(ctx context.Context, o ScanOptions) (*answer.OldRef
 	c := oldReferences{h: h, out: &answer.OldReferences{Groups: []answer.OldReferenceGroup{}}, index: map[[2]Generation]int{}, young: map[target.Addr]bool{}}
 	// Frozen objects refer only to frozen objects.
 	f := &Filter{Generations: []Generation{Generation1, Generation2, GenerationLarge, GenerationPinned}}
-	stats, err := h.Graph(ctx, f, EdgeOptions{LoaderAllocators: true}, o, c.object)
+	stats, err := h.Graph(ctx, f, GraphOptions{EdgeOptions{LoaderAllocators: true}, o}, c.object)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func (h *Heap) LargeReferences(ctx context.Context, o ScanOptions) (*answer.Larg
 		out.Note(err)
 	}
 	f := &Filter{Generations: []Generation{Generation0, Generation1, GenerationLarge}}
-	stats, err := h.Graph(ctx, f, EdgeOptions{LoaderAllocators: true}, o, func(n *Node) error {
+	stats, err := h.Graph(ctx, f, GraphOptions{EdgeOptions{LoaderAllocators: true}, o}, func(n *Node) error {
 		unread(n.Err)
 		from := h.generationOf(n.Object.Addr)
 		for _, a := range n.References {

@@ -13,13 +13,19 @@ type Node struct {
 	Err        error         // why References are incomplete: the first *GCDescError or *target.MemoryError
 }
 
+// GraphOptions control Graph.
+type GraphOptions struct {
+	EdgeOptions
+	ScanOptions
+}
+
 // Graph calls visit with the objects that f selects and their references. It calls in address order from the caller's
 // goroutine, independent of the number of workers that read them. A nil f selects all. See Roots for references outside
 // of objects. Graph returns ctx's error or the first error of visit. The Stats count the visited objects.
-func (h *Heap) Graph(ctx context.Context, f *Filter, e EdgeOptions, o ScanOptions, visit func(*Node) error) (Stats, error) {
+func (h *Heap) Graph(ctx context.Context, f *Filter, o GraphOptions, visit func(*Node) error) (Stats, error) {
 	total := NewCounter(h, f)
-	err := Scan(ctx, h, f, o, func() *graphCollector {
-		return &graphCollector{Counter: NewCounter(h, f), edges: h.Edges(e)}
+	err := Scan(ctx, h, f, o.ScanOptions, func() *graphCollector {
+		return &graphCollector{Counter: NewCounter(h, f), edges: h.Edges(o.EdgeOptions)}
 	}, func(c *graphCollector) error {
 		total.Add(c.Counter)
 		return c.each(visit)

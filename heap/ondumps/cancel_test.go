@@ -30,7 +30,7 @@ func TestCancel(t *testing.T) {
 		"Sizes":          func(ctx context.Context) error { _, err := h.Sizes(ctx, o); return err },
 		"SizeHistograms": func(ctx context.Context) error { _, err := h.SizeHistograms(ctx, o); return err },
 		"Graph": func(ctx context.Context) error {
-			_, err := h.Graph(ctx, nil, heap.EdgeOptions{}, o, func(*heap.Node) error { return nil })
+			_, err := h.Graph(ctx, nil, heap.GraphOptions{ScanOptions: o}, func(*heap.Node) error { return nil })
 			return err
 		},
 		"Walk": func(ctx context.Context) (last error) {

@@ -43,7 +43,7 @@ func TestNilFilter(t *testing.T) {
 		},
 		"Graph": func(f *heap.Filter) answer {
 			n := 0
-			s, err := h.Graph(ctx, f, heap.EdgeOptions{}, o, func(node *heap.Node) error {
+			s, err := h.Graph(ctx, f, heap.GraphOptions{ScanOptions: o}, func(node *heap.Node) error {
 				n += len(node.References)
 				return nil
 			})

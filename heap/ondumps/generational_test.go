@@ -26,7 +26,7 @@ func TestOldReferences(t *testing.T) {
 			return heap.GenerationUnknown
 		}
 		young, count := map[target.Addr]bool{}, uint64(0)
-		_, err = h.Graph(t.Context(), nil, heap.EdgeOptions{}, heap.ScanOptions{}, func(n *heap.Node) error {
+		_, err = h.Graph(t.Context(), nil, heap.GraphOptions{}, func(n *heap.Node) error {
 			from := gen(n.Object.Addr)
 			if n.Err != nil && from >= heap.Generation1 && from < heap.GenerationFrozen {
 				require.True(t, out.Incomplete, "%v is not known whole: %v", n.Object.Addr, n.Err)

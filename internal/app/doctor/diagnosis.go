@@ -21,12 +21,17 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
+// Options select the content of a diagnosis.
+type Options struct {
+	Members bool `opt:"members" help:"list every member of the layout with its source"`
+}
+
 // Of checks everything that can prevent an answer. It opens every runtime of the process, and checks the heap, stacks
-// and modules of the selected one. It does not walk the heap. members also lists the members of the runtime's layout.
-func Of(p *process.Process, members bool) *answer.Diagnosis {
+// and modules of the selected one. It does not walk the heap.
+func Of(p *process.Process, o Options) *answer.Diagnosis {
 	chosen, _ := p.Instance()
 	d := p.Dump()
-	s := &source{Process: p, file: d.File(), chosen: chosen, members: members}
+	s := &source{Process: p, file: d.File(), chosen: chosen, members: o.Members}
 	platform, info := s.file.Platform(), s.file.Process()
 	g := &builder{source: s, Diagnosis: &answer.Diagnosis{
 		File: s.file.Path, Format: s.file.Format, Packed: s.file.Compressed, Size: s.file.Size,

@@ -22,7 +22,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, p := range doctor.Of(view.Process, false).Parts {
+	for _, p := range doctor.Of(view.Process, doctor.Options{}).Parts {
 		fmt.Printf("%s: %s, %s\n", p.Part, p.State, p.Detail)
 	}
 	// Output:

@@ -65,7 +65,7 @@ var structure = []question{
 	as(settings.Process, settings.ProcessOptions{}), plain(locks.Initializers),
 	func(ctx context.Context, p *process.Process) (any, error) { return memory.StressLog(ctx, p, 0) },
 	as(values.Statics, objects.StaticsOptions{}),
-	func(_ context.Context, p *process.Process) (any, error) { return doctor.Of(p, false), nil },
+	func(_ context.Context, p *process.Process) (any, error) { return doctor.Of(p, doctor.Options{}), nil },
 	plain(memory.OutOfMemory), as(web.Requests, web.RequestOptions{}), as(async.Stacks, async.StackOptions{}), as(stacks.Profile, threads.ProfileOptions{}),
 }
 

@@ -18,6 +18,9 @@ type DebugInfo struct {
 	Mem    target.Memory
 	At     target.Addr // the sizes
 	Chunks bool        // chunks instead of two parts (contract DebugInfo, since .NET 11)
+	// Packed is set for compilers since .NET 10: bounds are bits and not nibbles, and the numbers of
+	// AMD64's registers have room for those of APX.
+	Packed bool
 }
 
 // A DebugInfoHeader describes the header that the compiler in the process puts before DebugInfo. In
@@ -27,6 +30,7 @@ type DebugInfoHeader struct {
 	PatchpointSize     int  // size in bytes of a PatchpointInfo without its locals
 	PatchpointNumLocal int  // offset in it of the number of locals
 	Chunks             bool // there is no header, but chunks
+	Packed             bool // of the DebugInfo behind the header
 }
 
 // The flags (runtime: debuginfostore.cpp, EXTRA_DEBUG_INFO_TYPE).
@@ -38,7 +42,7 @@ const (
 // Open returns the debug information after the header at an address. It skips the flags, the
 // information about on-stack replacement, and the scopes of inlined code (DOTNET_RichDebugInfo=1).
 func (h DebugInfoHeader) Open(mem target.Memory, at target.Addr) (DebugInfo, error) {
-	d := DebugInfo{Mem: mem, At: at, Chunks: h.Chunks}
+	d := DebugInfo{Mem: mem, At: at, Chunks: h.Chunks, Packed: h.Packed}
 	if !h.Flags || h.Chunks {
 		return d, nil
 	}
@@ -132,19 +136,19 @@ func (d DebugInfo) read(part target.Range, err error) ([]byte, error) {
 	return target.Bytes(d.Mem, part.Start, int(part.Size()))
 }
 
-// Variables returns the variables; see the function Variables.
-func (d DebugInfo) Variables(arch target.Arch, apx bool) ([]Variable, error) {
+// Variables returns the locations of variables. The numbers of registers depend on the processor. An
+// unknown one is target.ErrUnsupported.
+func (d DebugInfo) Variables(arch target.Arch) ([]Variable, error) {
 	p, err := d.parts()
 	b, err := d.read(p.variables, err)
 	if err != nil {
 		return nil, err
 	}
-	return variables(b, arch, apx, d.Chunks)
+	return variables(b, arch, d.Packed, d.Chunks)
 }
 
-// ILMap returns the map from code to IL, sorted by native offset. packed selects the encoding of
-// bounds: bits since .NET 10, nibbles before.
-func (d DebugInfo) ILMap(packed bool) ([]ILMapping, error) {
+// ILMap returns the map from code to IL, sorted by native offset.
+func (d DebugInfo) ILMap() ([]ILMapping, error) {
 	p, err := d.parts()
 	b, err := d.read(p.bounds, err)
 	if err != nil || len(b) == 0 {
@@ -154,7 +158,7 @@ func (d DebugInfo) ILMap(packed bool) ([]ILMapping, error) {
 	switch {
 	case d.Chunks:
 		list, err = packedBounds(b, chunkSourceBits)
-	case packed:
+	case d.Packed:
 		list, err = packedBounds(b, packedSourceBits)
 	default:
 		list, err = plainBounds(b)

@@ -104,10 +104,10 @@ func TestDebugInfo(t *testing.T) {
 	} {
 		d, err := header.Open(lent(slices.Concat(head, sizes.B, bounds)), 0)
 		require.NoError(t, err, name)
-		got, err := d.ILMap(false)
+		got, err := d.ILMap()
 		require.NoError(t, err, name)
 		assert.Equal(t, someMappings(), got, name)
-		vars, err := d.Variables(target.ArchAMD64, false)
+		vars, err := d.Variables(target.ArchAMD64)
 		assert.NoError(t, err, name)
 		assert.Empty(t, vars, name)
 	}
@@ -118,11 +118,11 @@ func TestDebugInfo(t *testing.T) {
 	patch[8], patch[11] = 0xff, 0xff
 	_, err = header.Open(lent(append([]byte{debugHasPatchpoints}, patch...)), 0)
 	assert.ErrorIs(t, err, target.ErrCorrupt)
-	_, err = DebugInfo{Mem: lent((&synth.Nibbles{}).Uint(0x7fffffff, 0).B)}.ILMap(false)
+	_, err = DebugInfo{Mem: lent((&synth.Nibbles{}).Uint(0x7fffffff, 0).B)}.ILMap()
 	assert.ErrorIs(t, err, target.ErrCorrupt)
-	_, err = DebugInfo{Mem: lent(sizes.B)}.ILMap(false)
+	_, err = DebugInfo{Mem: lent(sizes.B)}.ILMap()
 	assert.ErrorIs(t, err, target.ErrNotInDump, "the sizes alone")
-	_, err = DebugInfo{Mem: lent{}}.Variables(target.ArchAMD64, false)
+	_, err = DebugInfo{Mem: lent{}}.Variables(target.ArchAMD64)
 	assert.ErrorIs(t, err, target.ErrNotInDump)
 }
 
@@ -130,7 +130,7 @@ func TestDebugInfo(t *testing.T) {
 func TestFatBounds(t *testing.T) {
 	bounds := plainBlob(someMappings())
 	w := (&synth.Nibbles{}).Uint(fatBounds, uint32(len(bounds)), 7, 0)
-	got, err := DebugInfo{Mem: lent(slices.Concat(w.B, bounds, make([]byte, 7)))}.ILMap(false)
+	got, err := DebugInfo{Mem: lent(slices.Concat(w.B, bounds, make([]byte, 7)))}.ILMap()
 	require.NoError(t, err)
 	assert.Equal(t, someMappings(), got)
 }
@@ -161,10 +161,10 @@ func FuzzDebugInfo(f *testing.F) {
 				t.Fatalf("%d mappings in %d bytes", len(list), len(b))
 			}
 		}
-		header := DebugInfoHeader{Flags: true, PatchpointSize: 0x20, PatchpointNumLocal: 8}
+		header := DebugInfoHeader{Flags: true, PatchpointSize: 0x20, PatchpointNumLocal: 8, Packed: true}
 		if d, err := header.Open(lent(b), 0); err == nil {
-			_, _ = d.ILMap(true)
-			_, _ = d.Variables(target.ArchAMD64, true)
+			_, _ = d.ILMap()
+			_, _ = d.Variables(target.ArchAMD64)
 		}
 	})
 }

@@ -128,15 +128,9 @@ func (l *Location) Address(regs *target.Registers) (target.Addr, bool) {
 	return 0, false
 }
 
-// Variables decodes the part of a method's debug information with the locations of variables
-// (runtime: debuginfostore.cpp). b holds exactly that part; it may be empty. It reads the form of
-// compilers before .NET 11. The numbers of registers depend on the processor; apx selects those of
-// .NET 10 for the vector registers of AMD64. An unknown processor is target.ErrUnsupported.
-func Variables(b []byte, arch target.Arch, apx bool) ([]Variable, error) {
-	return variables(b, arch, apx, false)
-}
-
-// variables is Variables for both forms. In the chunks of .NET 11 the number comes first, and
+// variables decodes the part of a method's debug information with the locations of variables
+// (runtime: debuginfostore.cpp). b holds exactly that part; it may be empty. apx selects the numbers
+// of .NET 10 for the vector registers of AMD64. In the chunks of .NET 11 the number comes first, and
 // return values of calls are included; they are skipped.
 func variables(b []byte, arch target.Arch, apx, chunks bool) ([]Variable, error) {
 	if len(b) == 0 {

@@ -28,7 +28,7 @@ func TestVariables(t *testing.T) {
 	head(VarTypeArg, LocStack2).Uint(rbp).Int(24)
 	head(VarReturnBuf, LocFloatStack).Uint(2)
 	head(VarArgsHandle, LocVarArg).Uint(8)
-	got, err := Variables(w.B, target.ArchAMD64, false)
+	got, err := variables(w.B, target.ArchAMD64, false, false)
 	require.NoError(t, err)
 	want := []Location{
 		{Kind: LocRegister, Reg: target.RCX},
@@ -66,12 +66,12 @@ func TestVariables(t *testing.T) {
 	}
 
 	for n := 1; n < len(w.B); n++ {
-		_, err := Variables(w.B[:n], target.ArchAMD64, false)
+		_, err := variables(w.B[:n], target.ArchAMD64, false, false)
 		assert.ErrorIs(t, err, target.ErrCorrupt, "%d bytes", n)
 	}
-	_, err = Variables(w.B[:len(w.B)-1], target.ArchAMD64, false)
+	_, err = variables(w.B[:len(w.B)-1], target.ArchAMD64, false, false)
 	assert.ErrorIs(t, err, io.ErrUnexpectedEOF)
-	none, err := Variables(nil, target.ArchAMD64, false)
+	none, err := variables(nil, target.ArchAMD64, false, false)
 	assert.NoError(t, err)
 	assert.Empty(t, none)
 }
@@ -95,7 +95,7 @@ func TestVariablesOfChunks(t *testing.T) {
 		{5, CodeRange{1, 3}, Location{Kind: LocRegisterRegister, Reg: target.RCX, Reg2: target.RCX}},
 	}
 	head := (&synth.Nibbles{}).Uint(fatChunks, 0, uint32(len(w.B)), 0, 0, 0, 0).B
-	got, err := DebugInfo{Mem: lent(append(head, w.B...)), Chunks: true}.Variables(target.ArchAMD64, true)
+	got, err := DebugInfo{Mem: lent(append(head, w.B...)), Chunks: true, Packed: true}.Variables(target.ArchAMD64)
 	require.NoError(t, err)
 	assert.Equal(t, want, got)
 	for n := 1; n < len(w.B); n++ {
@@ -107,13 +107,13 @@ func TestVariablesOfChunks(t *testing.T) {
 // TestVectorRegisters: .NET 10 numbers vector registers differently from earlier versions.
 func TestVectorRegisters(t *testing.T) {
 	b := (&synth.Nibbles{}).Uint(1, 0, 5, 4, uint32(LocRegisterRegister), 1, 33).B
-	old, err := Variables(b, target.ArchAMD64, false)
+	old, err := variables(b, target.ArchAMD64, false, false)
 	require.NoError(t, err)
 	assert.Equal(t, Location{Kind: LocRegisterRegister, Reg: target.RCX, Reg2: XMM0 + 17}, old[0].Location)
-	apx, err := Variables(b, target.ArchAMD64, true)
+	apx, err := variables(b, target.ArchAMD64, true, false)
 	require.NoError(t, err)
 	assert.Equal(t, XMM0+1, apx[0].Location.Reg2)
-	_, err = Variables((&synth.Nibbles{}).Uint(1, 0, 5, 4, uint32(LocRegister), 20).B, target.ArchAMD64, true)
+	_, err = variables((&synth.Nibbles{}).Uint(1, 0, 5, 4, uint32(LocRegister), 20).B, target.ArchAMD64, true, false)
 	assert.ErrorIs(t, err, target.ErrCorrupt)
 }
 
@@ -125,7 +125,7 @@ func TestRegistersOfARM64(t *testing.T) {
 		w.Uint(0, 5, 4, uint32(LocStack), base).Int(16)
 	}
 	w.Uint(0, 5, 4, uint32(LocRegister), 28).Uint(0, 5, 4, uint32(LocRegisterFloat), 33)
-	got, err := Variables(w.B, target.ArchARM64, true)
+	got, err := variables(w.B, target.ArchARM64, true, false)
 	require.NoError(t, err)
 	var bases []target.Reg
 	for _, v := range got[:5] {
@@ -135,10 +135,10 @@ func TestRegistersOfARM64(t *testing.T) {
 	assert.Equal(t, target.ARM64X0+28, got[5].Location.Reg)
 	assert.Equal(t, XMM0+1, got[6].Location.Reg)
 	for _, arch := range []target.Arch{target.Arch386, target.ArchUnknown} {
-		_, err = Variables(w.B, arch, false)
+		_, err = variables(w.B, arch, false, false)
 		assert.ErrorIs(t, err, target.ErrUnsupported)
 	}
-	_, err = Variables((&synth.Nibbles{}).Uint(1, 0, 5, 4, uint32(LocStack), 40).Int(0).B, target.ArchARM64, true)
+	_, err = variables((&synth.Nibbles{}).Uint(1, 0, 5, 4, uint32(LocStack), 40).Int(0).B, target.ArchARM64, true, false)
 	assert.ErrorIs(t, err, target.ErrCorrupt)
 }
 
@@ -155,7 +155,7 @@ func TestLyingVariables(t *testing.T) {
 		"half of an entry":    (&synth.Nibbles{}).Uint(2, 0, 0, 4, 0, 0),
 		"nothing but a count": (&synth.Nibbles{}).Uint(7),
 	} {
-		_, err := Variables(w.B, target.ArchAMD64, false)
+		_, err := variables(w.B, target.ArchAMD64, false, false)
 		assert.ErrorIs(t, err, target.ErrCorrupt, name)
 	}
 }

@@ -46,7 +46,7 @@ func openBare(t *testing.T, name string, modules ...string) *sosgo.Dump {
 
 func diagnose(t *testing.T, d *sosgo.Dump) *answer.Diagnosis {
 	v, _ := d.View("") // without a runtime there is a diagnosis, too
-	return doctor.Of(v.Process, false)
+	return doctor.Of(v.Process, doctor.Options{})
 }
 
 func wants(g *answer.Diagnosis, file string) bool {

@@ -211,7 +211,7 @@ func (s *statements) ofThreads() {
 		for i := range s.crash.Waiting.Threads {
 			x := &s.crash.Waiting.Threads[i]
 			if w := waiting[x.OSID]; w != nil && w.How == answer.HowRecorded {
-				s.holds(x.Kind != answer.ActivityKind(stackwalk.ActivityRunning.String()) && x.Kind != stackwalk.ActivityIdle.String(), "waits: thread %#x %s, crashinfo: it %s", x.OSID, w.Text, x.ThreadActivity.Text)
+				s.holds(x.Kind != answer.ActivityRunning && x.Kind != answer.ActivityIdle, "waits: thread %#x %s, crashinfo: it %s", x.OSID, w.Text, x.ThreadActivity.Text)
 			}
 		}
 		s.holds(len(s.crash.Waiting.Deadlocks) == 0 || slices.ContainsFunc(s.waits.Verdicts, func(v answer.Verdict) bool {

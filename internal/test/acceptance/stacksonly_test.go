@@ -178,7 +178,7 @@ func TestReturnAddressProof(t *testing.T) {
 			}
 			_, v := openStacksOnly(t, raw, sosgo.Options{Modules: []string{folder}})
 			found := false
-			for _, f := range doctor.Of(v.Process, false).Used {
+			for _, f := range doctor.Of(v.Process, doctor.Options{}).Used {
 				if strings.HasSuffix(f.Path, name) {
 					found = true
 					assert.Contains(t, f.Proof, "return addresses on stacks follow a call")

@@ -286,7 +286,7 @@ func TestDarwinWanted(t *testing.T) {
 	v, err := disguise.OpenDarwin(t, c.Plain(), c.Options(), nil).View("")
 	require.NoError(t, err)
 	named := 0
-	for _, f := range doctor.Of(v.Process, false).Files {
+	for _, f := range doctor.Of(v.Process, doctor.Options{}).Files {
 		assert.NotEmpty(t, f.Path, f.Why)
 		if strings.HasSuffix(f.Path, ".dll") {
 			named++

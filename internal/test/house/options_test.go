@@ -11,8 +11,7 @@ import (
 )
 
 // facts are functions with a bool that is a value or a fact, and not an option.
-var facts = []string{"internal/image/codeinfo.DebugInfo.ILMap", "internal/image/codeinfo.DebugInfo.Variables", "internal/image/codeinfo.Variables", "process.UnlessEmpty",
-	"query.Bool", "query.SomeIf", "target.NewClaims"}
+var facts = []string{"process.UnlessEmpty", "query.Bool", "query.SomeIf", "target.NewClaims"}
 
 // TestOptions checks the style of options in public packages: a struct by value is the last parameter but for callbacks and what they fill in, with options of
 // other packages at most one level deep. No exported function has a bool as a parameter, or a list of options.
@@ -71,12 +70,9 @@ func checkOptions(t *testing.T, name string, s *types.Signature) {
 	}
 }
 
-// endsBefore reports whether only options, functions and pointers that a function fills in follow from parameter i on.
+// endsBefore reports whether only functions and pointers that a function fills in follow from parameter i on.
 func endsBefore(params *types.Tuple, i int) bool {
 	for ; i < params.Len(); i++ {
-		if isOptions(params.At(i).Type()) {
-			continue // of another package or part, such as heap.EdgeOptions before heap.ScanOptions
-		}
 		switch types.Unalias(params.At(i).Type()).Underlying().(type) {
 		case *types.Signature, *types.Pointer:
 		default:

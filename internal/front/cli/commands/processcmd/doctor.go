@@ -21,7 +21,7 @@ type doctorOptions struct {
 	Files   bool `opt:"files" help:"list every module file that was refused"`
 	Content bool `opt:"contents" help:"list what the dump holds beside memory: auxiliary vector, environment variables, unloaded modules, regions"`
 	Secrets bool `opt:"secrets" help:"count the values known as secrets, which --redact masks; reads the heap"`
-	Members bool `opt:"members" help:"list every member of the layout with its source"`
+	doctor.Options
 }
 
 func doctorCommand() cli.Command {
@@ -37,7 +37,7 @@ func doctorCommand() cli.Command {
 }
 
 func askDoctor(c *cli.Context, o *doctorOptions) (*answer.Diagnosis, error) {
-	g := doctor.Of(ask.View(c), o.Members)
+	g := doctor.Of(ask.View(c), o.Options)
 	if o.Content {
 		g.Held = doctor.Contents(ask.Dump(c).File())
 	}
