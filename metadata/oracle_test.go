@@ -1,6 +1,6 @@
-// Package pe maps files, which a page cannot.
+// Package pe maps files, which WebAssembly cannot.
 
-//go:build !js
+//go:build !wasm
 
 package metadata
 
