@@ -28,12 +28,13 @@ const (
 	GroupTypes   Group = "Types and code"
 	GroupProcess Group = "Process and memory"
 	GroupExport  Group = "Exports"
+	GroupLive    Group = "Running processes"
 	GroupShell   Group = "sosgo itself"
 )
 
 // Groups lists the groups in the order of the command list.
 func Groups() []Group {
-	return []Group{GroupObjects, GroupMemory, GroupThreads, GroupTasks, GroupApp, GroupAsk, GroupTypes, GroupProcess, GroupExport, GroupShell}
+	return []Group{GroupObjects, GroupMemory, GroupThreads, GroupTasks, GroupApp, GroupAsk, GroupTypes, GroupProcess, GroupExport, GroupLive, GroupShell}
 }
 
 // A Command is an entry of the command table. Parsing, help, completion, the manual page and the documents are
@@ -62,6 +63,7 @@ type Command struct {
 	Sends     bool // the output is sent to others: secrets are masked unless the option full (Sent) is given
 	Bytes     bool // prints bytes of memory, in which nothing can be masked
 	Serves    bool // runs until stopped; skipped when all commands are run
+	Live      bool // asks running processes: for the user's own command line alone, and not with --sandbox
 	// Raw, on a line of a session, takes the text after the options unchanged as the argument, including quotes and
 	// |. A filter begins with | and its name.
 	Raw bool

@@ -85,13 +85,14 @@ func (c *Context) OpenDump() (Dump, error) {
 	return c.dump, err
 }
 
-// OpenAnother opens another dump with the session's options. The dump is closed after the answer is written.
-func (c *Context) OpenAnother(path string) (Dump, error) {
+// OpenAnother opens another dump with the session's options. The dump is closed after the answer is written. Its module
+// files are looked for in the folders, too.
+func (c *Context) OpenAnother(path string, folders ...string) (Dump, error) {
 	p := c.Progress("opening " + path)
 	defer p.Done()
 	var d Dump
 	var err error
-	c.wholly(func() { d, err = c.Session.OpenAnother(c.ctx, path, p.Set) }) // it may be unpacked to a file
+	c.wholly(func() { d, err = c.Session.OpenAnother(c.ctx, path, p.Set, folders...) }) // it may be unpacked to a file
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +125,7 @@ func (c *Context) Terminal() bool { return c.terminal }
 func (c *Context) Commands() []*Command {
 	var out []*Command
 	for _, cmd := range c.app.table.list() {
-		if !cmd.Hidden && !cmd.Serves && cmd.session == nil && cmd.Group != GroupShell {
+		if !cmd.Hidden && !cmd.Serves && !cmd.Live && cmd.session == nil && cmd.Group != GroupShell {
 			out = append(out, cmd)
 		}
 	}

@@ -116,6 +116,8 @@ var spellings = []spelling{
 	{"dae ARGS...", "dumpexceptions ARGS..."}, {"finq ARGS...", "finalizequeue ARGS..."}, {"strings", "dumpheap -strings"}, {"mk ARGS...", "clrstack ARGS..."},
 	{"mdt ADDRESS", "dumpobj ADDRESS"}, {"mroot ADDRESS", "gcroot ADDRESS"}, {"refs ADDRESS", "referrers ADDRESS"}, {"gch ARGS...", "gchandles ARGS..."}, {"mu ADDRESS", "clru ADDRESS"},
 	{"muf ADDRESS", "clru ADDRESS"}, {"mx NAME", "name2ee *!NAME"}, {"rwlock REST...", "locks"}, {"mlocks REST...", "locks"}, {"mwaits REST...", "waits"},
+	// sosgo's own, for a process instead of a dump.
+	{"triage -p PID REST...", "collect -then triage -p PID REST..."}, {"triage --pid PID REST...", "collect -then triage -p PID REST..."},
 	// The shell.
 	{"clear", "cls"},
 }

@@ -148,12 +148,16 @@ func (s *Seat) Complete(before string) (found []string, length int) {
 // errReadOnly is the error of a desk's command that would write a file.
 var errReadOnly = &UsageError{Text: "from here no file is written", Hint: "run the command in a shell"}
 
-// checkDesk rejects commands that are not allowed at a desk: they name other files or are interactive.
+// checkDesk rejects commands that are not allowed at a desk: they name other files, ask other processes or are
+// interactive. It rejects commands that ask processes in a sandbox, too.
 func (a *app) checkDesk(cmd *Command, given *binding) error {
+	if cmd.Live && a.globals.Sandbox {
+		return &UsageError{Command: cmd.Name, Text: "with --sandbox no process can be asked"}
+	}
 	if a.desk == nil {
 		return nil
 	}
-	if cmd.session != nil || cmd.Serves {
+	if cmd.session != nil || cmd.Serves || cmd.Live {
 		return &UsageError{Command: cmd.Name, Text: "this is for the command line"}
 	}
 	var files []any

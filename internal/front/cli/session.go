@@ -130,8 +130,9 @@ func (s *Session) Open(ctx context.Context, progress func(done, total uint64)) (
 	return s.dump, s.err
 }
 
-// OpenAnother opens another dump with the session's options. The caller closes it. The error is an OpenError.
-func (s *Session) OpenAnother(ctx context.Context, path string, progress func(done, total uint64)) (Dump, error) {
+// OpenAnother opens another dump with the session's options, and with folders for module files besides theirs. The
+// caller closes it. The error is an OpenError.
+func (s *Session) OpenAnother(ctx context.Context, path string, progress func(done, total uint64), folders ...string) (Dump, error) {
 	if err := s.mayOpen(path); err != nil {
 		return nil, err
 	}
@@ -140,6 +141,7 @@ func (s *Session) OpenAnother(ctx context.Context, path string, progress func(do
 		s.source = &lost{}
 	}
 	o.Progress, o.Context, o.Failed = progress, s.context, s.source.set
+	o.Modules = slices.Concat(o.Modules, folders)
 	d, err := s.open(ctx, path, o)
 	if err != nil {
 		return nil, openError(path, err)

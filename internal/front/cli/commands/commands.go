@@ -1,6 +1,6 @@
 // Package commands is the table of sosgo's commands. They are in packages by the groups that help shows: objectcmd,
 // memorycmd, threadcmd, taskcmd, appcmd, querycmd, typecmd, processcmd (all in package reading), exportcmd, mcpcmd,
-// webcmd and dapcmd.
+// webcmd, dapcmd and livecmd.
 //
 // A command turns its options into one call of the library and names the renderer of the answer. It computes and
 // prints nothing itself. Start with All.
@@ -21,6 +21,7 @@ import (
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/dapcmd"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/exportcmd"
+	"github.com/sosgo/sosgo/internal/front/cli/commands/livecmd"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/mcpcmd"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/reading"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/threadcmd"
@@ -36,7 +37,7 @@ func All() []cli.Command { return slices.Clone(all()) }
 
 // all makes the commands once. They hold no state, so all sessions of a server share them.
 var all = sync.OnceValue(func() []cli.Command {
-	return ask.Explained(slices.Concat(append(reading.Groups(), exportcmd.Commands(), mcpcmd.Commands(), webcmd.Commands(), dapcmd.Commands())...))
+	return ask.Explained(slices.Concat(append(reading.Groups(), exportcmd.Commands(), mcpcmd.Commands(), webcmd.Commands(), dapcmd.Commands(), livecmd.Commands())...))
 })
 
 // Open opens a dump for the command line. The session selects the runtime.

@@ -40,8 +40,14 @@ func askTriage(c *cli.Context, o *triageOptions) (*answer.Triage, error) {
 		return nil, err
 	}
 	t, err := triage.Triage(ask.Context(c), ask.View(c), o.Options)
+	return t, TriageEnd(t, err)
+}
+
+// TriageEnd returns the error with which a command that answers with a triage ends: what it found and what is missing
+// decide about the exit code. It completes the advice of the triage. t may be nil.
+func TriageEnd(t *answer.Triage, err error) error {
 	if t == nil {
-		return nil, err
+		return err
 	}
 	missing := err // nothing could be looked at: the page says why
 	for i := range t.Unknown {
@@ -52,7 +58,7 @@ func askTriage(c *cli.Context, o *triageOptions) (*answer.Triage, error) {
 		missing = cmp.Or(missing, u.Err)
 	}
 	if n := len(t.Findings); n > 0 {
-		return t, cli.Stated(&cli.GateError{Text: fmt.Sprintf("something is wrong: %d findings", n)})
+		return cli.Stated(&cli.GateError{Text: fmt.Sprintf("something is wrong: %d findings", n)})
 	}
-	return t, cli.Stated(missing)
+	return cli.Stated(missing)
 }

@@ -1,0 +1,327 @@
+// Package collect makes a running .NET process write a dump of itself, and puts the dump where the user wants it. The
+// runtime does the work: it starts its createdump. On failure nothing is left behind. Start with Dump.
+package collect
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"time"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/base/outfile"
+	"github.com/sosgo/sosgo/internal/live/diagport"
+	"github.com/sosgo/sosgo/internal/live/processes"
+	"github.com/sosgo/sosgo/target"
+)
+
+// Options controls Dump.
+type Options struct {
+	Kind  string // heap, full, mini or triage
+	Out   string // the dump; if empty, a name in the current folder
+	In    string // the folder in which the runtime writes, as a path of the process; if empty, the first that is suitable
+	Leave bool   // leave the dump in that folder, under a name of its own
+	Force bool   // ask the runtime even if the estimate does not fit
+	// Timeout limits the time of the dump. 0 means no limit.
+	Timeout time.Duration
+	// Verify opens a file and describes it. It fails if the file is not a dump of the process that is whole.
+	Verify func(ctx context.Context, file string) (answer.CollectedCheck, error)
+	// Progress receives the bytes that were written and the estimate, or 0 if it is unknown.
+	Progress func(done, total uint64)
+}
+
+// Times of the dialogue with a process.
+const (
+	patience   = 10 * time.Second       // until a process must have said what it is
+	glance     = 100 * time.Millisecond // between two looks at the size of the file
+	afterwards = 10 * time.Second       // to wait for a file that the runtime still creates
+	quiet      = 500 * time.Millisecond // without createdump and without a file: none follows
+)
+
+// kinds are the kinds of dumps by name.
+var kinds = map[string]diagport.Kind{"mini": diagport.Mini, "heap": diagport.Heap, "triage": diagport.Triage, "full": diagport.Full}
+
+// A job is one dump.
+type job struct {
+	o       Options
+	p       *processes.Process
+	view    *processes.View
+	mapped  *processes.Mapped // nil if it is not known
+	client  *diagport.Client
+	answer  *answer.Collected
+	dir     string        // in which the runtime writes, as a path of the process
+	part    string        // the file there
+	direct  bool          // dir is the folder of the dump
+	to      *outfile.File // the dump, if it is a copy; nil before it is created, and when it is complete
+	created string        // the dump's name in dir, if it is left there
+}
+
+// Dump makes a process write a dump.
+func Dump(ctx context.Context, p *processes.Process, o Options) (*answer.Collected, error) {
+	j := &job{o: o, p: p, client: p.Client(), answer: &answer.Collected{Kind: o.Kind}}
+	if err := j.prepare(ctx); err != nil {
+		return nil, err
+	}
+	defer j.view.Close()
+	err := j.create()
+	if err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	if err = j.request(ctx); err != nil {
+		err = j.explain(ctx, err)
+	} else {
+		j.answer.Took = answer.Seconds(time.Since(began).Round(time.Millisecond).Seconds())
+		err = j.place(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, j.discard(), j.clear())
+	}
+	return j.answer, nil
+}
+
+// create starts the file of a dump that is copied, so that it fails before the process stands still.
+func (j *job) create() (err error) {
+	if j.direct || j.o.Leave {
+		return nil
+	}
+	j.to, err = outfile.Create(j.o.Out, outfile.Options{New: true, Perm: outfile.Private})
+	return err
+}
+
+// discard removes the incomplete copy.
+func (j *job) discard() error {
+	if j.to == nil {
+		return nil
+	}
+	return j.to.Discard()
+}
+
+// prepare asks the process, and chooses the folder.
+func (j *job) prepare(ctx context.Context) (err error) {
+	if err := j.output(); err != nil {
+		return err
+	}
+	if pid := j.p.Dumper(); pid != 0 {
+		return &processes.Refusal{Text: fmt.Sprintf("another dump of process %d is being written (createdump, process %d)", j.p.PID, pid), Next: "wait until it is done, and try again"}
+	}
+	j.answer.Process = j.p.Answer(ctx, patience)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if !j.answer.Process.Answers {
+		return &processes.Refusal{Text: fmt.Sprintf("process %d can't be asked for a dump: %s", j.p.PID, j.answer.Process.Unreachable),
+			Next: cmp.Or(j.answer.Process.Next, j.p.Gcore()+" takes one without the runtime's help")}
+	}
+	if j.view, err = j.p.View(); err != nil {
+		return &processes.Refusal{Text: "the files of the process can't be reached", Err: err, Next: "run sosgo as the same user or as root, outside of the container"}
+	}
+	j.mapped, _ = j.p.Mapped() // without it, there is no estimate
+	j.answer.Estimate = estimate(j.o.Kind, j.mapped, j.p.Threads())
+	if err := errors.Join(j.tool(), j.choose(), j.fits()); err != nil {
+		return errors.Join(err, j.view.Close())
+	}
+	j.part = path.Join(filepath.ToSlash(j.dir), fmt.Sprintf(".sosgo-%d-%s.dmp", j.p.Inner, rand.Text()[:16]))
+	return nil
+}
+
+// output completes the name of the dump, and checks that it is free.
+func (j *job) output() error {
+	name := j.o.Out
+	if name == "" {
+		name = fmt.Sprintf("%s-%d-%s.dmp", fileName(j.p.Name), j.p.PID, time.Now().UTC().Format("20060102T150405"))
+	}
+	if j.o.Leave {
+		j.created = filepath.Base(name)
+		return nil
+	}
+	full, err := filepath.Abs(name)
+	if err != nil {
+		return err
+	}
+	switch _, err := os.Lstat(full); {
+	case err == nil:
+		return &fs.PathError{Op: "write", Path: name, Err: fs.ErrExist}
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	if st, err := os.Stat(filepath.Dir(full)); err != nil {
+		return err
+	} else if !st.IsDir() {
+		return &fs.PathError{Op: "write", Path: name, Err: errors.New("its parent is not a folder")}
+	}
+	j.o.Out, j.answer.File = full, full
+	return nil
+}
+
+// fileName returns a name of a program with other characters than letters, digits and ._- replaced.
+func fileName(name string) string {
+	out := []rune(name)
+	for i, r := range out {
+		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || i > 0 && (r == '.' || r == '_' || r == '-')) {
+			out[i] = '_'
+		}
+	}
+	return cmp.Or(string(out[:min(len(out), 64)]), "dotnet")
+}
+
+// request asks the runtime for the dump and waits for its answer.
+func (j *job) request(ctx context.Context) error {
+	if j.o.Timeout > 0 {
+		late := &processes.Refusal{Text: fmt.Sprintf("the dump was not complete after %v", j.o.Timeout), Next: "-timeout gives it more time; -type mini is faster"}
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, j.o.Timeout, late)
+		defer cancel()
+	}
+	done := make(chan error, 1)
+	go func() { done <- j.client.Dump(ctx, j.part, kinds[j.o.Kind]) }()
+	tick := time.NewTicker(glance)
+	defer tick.Stop()
+	for {
+		select {
+		case err := <-done:
+			return err
+		case <-tick.C:
+			if st, err := j.view.Lstat(j.part); err == nil {
+				j.progress(st.Size())
+			}
+		}
+	}
+}
+
+func (j *job) progress(done int64) {
+	if j.o.Progress != nil {
+		j.o.Progress(uint64(done), max(j.answer.Estimate, uint64(done)))
+	}
+}
+
+// A LeftBehind reports a file of the runtime that could not be removed.
+type LeftBehind struct {
+	File string
+	Err  error
+}
+
+func (l *LeftBehind) Error() string {
+	return fmt.Sprintf("%s may stay behind: %v", l.File, l.Err)
+}
+
+func (l *LeftBehind) Unwrap() error { return l.Err }
+
+// Advice returns the next step.
+func (l *LeftBehind) Advice() string { return "delete this file when createdump has ended" }
+
+// clear removes the file of the runtime. If the runtime is still about to create it, clear waits; what the runtime
+// writes afterwards goes to a file without a name.
+func (j *job) clear() error {
+	last := time.Now() // when createdump was seen
+	for start := last; ; time.Sleep(glance / 4) {
+		err := j.view.Remove(j.part)
+		switch {
+		case err == nil:
+			return nil
+		case !errors.Is(err, fs.ErrNotExist):
+			return &LeftBehind{j.view.Path(j.part), err}
+		case j.p.Dumper() != 0:
+			last = time.Now()
+		}
+		if time.Since(last) > quiet {
+			return nil
+		}
+		if time.Since(start) > afterwards {
+			return &LeftBehind{j.view.Path(j.part), errors.New("the runtime may still create it")}
+		}
+	}
+}
+
+// place checks the runtime's file and puts it where the dump belongs.
+func (j *job) place(ctx context.Context) error {
+	f, err := j.view.Open(j.part)
+	if err != nil {
+		return fmt.Errorf("the runtime reports success, but its file can't be opened: %w", err)
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	switch {
+	case err != nil:
+		return err
+	case !st.Mode().IsRegular() || !j.p.Owns(st):
+		return &processes.Refusal{Text: j.view.Path(j.part) + " is not a file that the process alone has made", Next: "-in DIR names a folder that only the process can write to"}
+	}
+	if st.Mode().Perm()&0o077 != 0 {
+		if err := f.Chmod(0o600); err != nil {
+			j.answer.Note(fmt.Errorf("others may read the dump: %w", err))
+		}
+	}
+	j.answer.Size = st.Size()
+	if !j.direct && !j.o.Leave {
+		return j.copy(ctx, f)
+	}
+	if err := j.verify(ctx, j.view.Path(j.part)); err != nil {
+		return err
+	}
+	return j.rename()
+}
+
+// verify opens a file as a dump.
+func (j *job) verify(ctx context.Context, file string) (err error) {
+	if j.o.Verify == nil {
+		return nil
+	}
+	if j.answer.Checked, err = j.o.Verify(ctx, file); errors.Is(err, target.ErrUnsupported) {
+		j.answer.Note(fmt.Errorf("the dump could not be checked: %w", err))
+	} else if err != nil {
+		return fmt.Errorf("the runtime reports success, but its dump can't be read: %w", err)
+	}
+	return nil
+}
+
+// rename gives the runtime's file its final name. It never replaces a file.
+func (j *job) rename() error {
+	name := path.Join(filepath.ToSlash(j.dir), cmp.Or(j.created, filepath.Base(j.o.Out)))
+	if err := j.view.Link(j.part, name); err != nil {
+		return err
+	}
+	if err := j.view.Remove(j.part); err != nil {
+		return errors.Join(err, j.view.Remove(name))
+	}
+	if j.o.Leave {
+		j.answer.File, j.answer.Inside = j.view.Path(name), name
+	}
+	return nil
+}
+
+// copy copies the runtime's file to the dump, and removes it.
+func (j *job) copy(ctx context.Context, from *os.File) error {
+	const piece = 64 << 20
+	for done := int64(0); ; {
+		n, err := io.CopyN(j.to.File, from, piece)
+		done += n
+		j.progress(done)
+		if err == io.EOF {
+			break
+		}
+		if err = cmp.Or(err, context.Cause(ctx)); err != nil {
+			return err
+		}
+	}
+	if err := j.verify(ctx, j.to.Name()); err != nil {
+		return err
+	}
+	to := j.to
+	j.to = nil // Commit removes it if it fails
+	if err := to.Commit(); err != nil {
+		return err
+	}
+	j.answer.Copied = true
+	if err := j.view.Remove(j.part); err != nil {
+		j.answer.Note(&LeftBehind{j.view.Path(j.part), err})
+	}
+	return nil
+}

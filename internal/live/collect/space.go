@@ -1,0 +1,120 @@
+package collect
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/sosgo/sosgo/internal/live/processes"
+	"github.com/sosgo/sosgo/internal/words"
+)
+
+// Parts of the estimate for a dump without a heap: what createdump writes of each thread's stack, and of modules.
+const (
+	perThread = 64 << 10
+	perDump   = 16 << 20
+)
+
+// estimate returns the most bytes that a dump should have, or 0 if that is not known. createdump writes the writable
+// mappings, which contain the GC's heap, and for the kind full all that can be read.
+func estimate(kind string, m *processes.Mapped, threads int) uint64 {
+	switch {
+	case m == nil:
+		return 0
+	case kind == "full":
+		return m.Readable
+	case kind == "heap":
+		return m.Writable
+	}
+	return min(m.Writable, perDump+perThread*uint64(threads))
+}
+
+// choose chooses the folder in which the runtime writes: the folder of the dump if the process can reach it and write
+// to it, else its folder for temporary files.
+func (j *job) choose() error {
+	out := filepath.Dir(j.o.Out)
+	var tried []string
+	for _, dir := range j.folders(out) {
+		st, err := j.view.Stat(dir)
+		switch {
+		case err != nil:
+			tried = append(tried, fmt.Sprintf("%s: %v", dir, cause(err)))
+			continue
+		case !st.IsDir():
+			tried = append(tried, dir+": it is not a folder")
+			continue
+		case !j.p.MayWrite(st):
+			tried = append(tried, dir+": the process may not write there")
+			continue
+		}
+		if _, readOnly, err := j.view.Space(dir); err == nil && readOnly {
+			tried = append(tried, dir+": the file system is read-only")
+			continue
+		}
+		j.dir = dir
+		if ours, err := os.Stat(out); err == nil && !j.o.Leave {
+			j.direct = os.SameFile(ours, st)
+		}
+		return nil
+	}
+	err := &processes.Refusal{Text: fmt.Sprintf("process %d has no folder for the dump", j.p.PID),
+		Next: "-in DIR names a folder that the process can write to, such as a volume of its container"}
+	for _, t := range tried {
+		err.Text += "; " + t
+	}
+	return err
+}
+
+// folders returns the folders that are suitable, as paths of the process, in order.
+func (j *job) folders(out string) []string {
+	switch {
+	case j.o.In != "":
+		return []string{j.o.In}
+	case j.o.Leave:
+		return j.p.Temp()
+	}
+	ours, err := os.Stat(out)
+	theirs, inside := j.view.Stat(out)
+	if err == nil && inside == nil && os.SameFile(ours, theirs) {
+		return append([]string{out}, j.p.Temp()...)
+	}
+	return j.p.Temp()
+}
+
+// cause returns the error below a path error.
+func cause(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
+
+// fits reports a dump that probably does not fit.
+func (j *job) fits() error {
+	need := j.answer.Estimate
+	if j.o.Force || need == 0 || j.dir == "" {
+		return nil
+	}
+	if most, ok := j.p.FileLimit(); ok && most < need {
+		return &processes.Refusal{Text: fmt.Sprintf("the process may write files of at most %s (RLIMIT_FSIZE), and the dump may take %s", words.Size(most), words.Size(need)),
+			Next: "-type mini is smaller; -force tries it"}
+	}
+	err := j.room(j.view, j.dir, need)
+	if err == nil && !j.direct && !j.o.Leave {
+		err = j.room(&processes.View{Same: true}, filepath.Dir(j.o.Out), need)
+	}
+	return err
+}
+
+// room reports a folder that probably has too little free space.
+func (j *job) room(v *processes.View, dir string, need uint64) error {
+	free, _, err := v.Space(dir)
+	if err != nil || free >= need {
+		return nil // if it is not known, the runtime finds out
+	}
+	return &processes.Refusal{Text: fmt.Sprintf("%s has %s free, and the dump may take %s", v.Path(dir), words.Size(free), words.Size(need)),
+		Next: "-o FILE and -in DIR name other folders, -type mini is smaller, -force tries it"}
+}
