@@ -75,7 +75,7 @@ func Dump(ctx context.Context, p *processes.Process, o Options) (*answer.Collect
 		return nil, err
 	}
 	began := time.Now()
-	if err = j.request(ctx); err != nil {
+	if err = j.request(ctx); err != nil && !j.isWhole(ctx, err) {
 		err = j.explain(ctx, err)
 	} else {
 		j.answer.Took = answer.Seconds(time.Since(began).Round(time.Millisecond).Seconds())
@@ -170,6 +170,27 @@ func fileName(name string) string {
 		}
 	}
 	return cmp.Or(string(out[:min(len(out), 64)]), "dotnet")
+}
+
+// isWhole reports whether the dump is complete although the runtime reports a failure without a reason. The runtime
+// waits for the end of createdump. In a program that collects the ends of all its children, as System.Diagnostics.Process
+// makes process 1 of a container do, it may not learn about it.
+func (j *job) isWhole(ctx context.Context, err error) bool {
+	var reported *diagport.RuntimeError
+	if j.o.Verify == nil || !errors.As(err, &reported) || reported.Code != diagport.CodeFailed || reported.Text != "" {
+		return false
+	}
+	for j.p.Dumper() != 0 && ctx.Err() == nil {
+		time.Sleep(glance)
+	}
+	if st, err := j.view.Lstat(j.part); err != nil || !st.Mode().IsRegular() {
+		return false
+	}
+	if _, err := j.o.Verify(ctx, j.view.Path(j.part)); err != nil {
+		return false
+	}
+	j.answer.Note(fmt.Errorf("the runtime did not see how its createdump ended; the dump is whole: %w", err))
+	return true
 }
 
 // request asks the runtime for the dump and waits for its answer.

@@ -16,6 +16,7 @@ import (
 
 // failures are what createdump writes when it fails, and what helps.
 var failures = []struct{ text, next string }{
+	{"Only full dumps are supported", "-type full"},
 	{"No space left", "-o FILE or -in DIR names a folder on a larger disk; -type mini is smaller"},
 	{"Disk quota exceeded", "-o FILE or -in DIR names a folder on a larger disk; -type mini is smaller"},
 	{"File too large", "the process may not write files that large (RLIMIT_FSIZE); -type mini is smaller"},
@@ -66,6 +67,11 @@ func (j *job) tool() error {
 			Next: "make it executable; until then: " + j.other()}
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil // it is there, or that can't be seen
+	}
+	if m.Single {
+		if has, err := j.p.HasDumper(); has || err != nil {
+			return nil
+		}
 	}
 	what := fmt.Sprintf("the runtime of process %d has no createdump, which writes the dump, in %s", j.p.PID, m.Runtime)
 	if m.Single {

@@ -53,6 +53,7 @@ const (
 	CodeUnknownCommand = 0x80131385
 	CodeNotSupported   = 0x80131515
 	CodeNotYet         = 0x8013135b
+	CodeFailed         = 0x80004005
 )
 
 func (e *RuntimeError) Error() string {

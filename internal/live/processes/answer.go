@@ -132,7 +132,7 @@ func Masked(words []string) string {
 	return secrets.NewMasker().Text(strings.Join(out, " "))
 }
 
-// Called reports whether a name is that of the process or of its assembly.
+// Called reports whether the process or its assembly has a name.
 func (p *Process) Called(ctx context.Context, name string) bool {
 	if p.Name == name {
 		return true

@@ -1,6 +1,7 @@
 package processes
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"os"
@@ -131,6 +132,35 @@ func (p *Process) Dumper() int {
 		}
 	}
 	return 0
+}
+
+// HasDumper reports whether the program itself contains createdump, as single-file programs of newer versions do.
+func (p *Process) HasDumper() (bool, error) {
+	if p.system == nil {
+		return false, errors.ErrUnsupported
+	}
+	f, err := os.Open(p.system.path(p.PID, "exe"))
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	mark := []byte("[createdump] ") // before each line that it writes
+	b := make([]byte, 1<<20)
+	for kept, read := 0, int64(0); read < maxProgram; {
+		n, err := f.Read(b[kept:])
+		if bytes.Contains(b[:kept+n], mark) {
+			return true, nil
+		}
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return false, err
+		}
+		read += int64(n)
+		kept = copy(b, b[max(0, kept+n-len(mark)):kept+n])
+	}
+	return false, nil
 }
 
 // View opens the file system of the process.

@@ -29,6 +29,7 @@ const (
 	maxNames    = 100_000  // of a folder with sockets
 	clockTicks  = 100      // in a second: USER_HZ of all processors that Linux and Go share
 	maxCommand  = 4096     // arguments
+	maxProgram  = 1 << 30  // bytes of a program that are searched
 	maxGroups   = 65_540   // of a process; the kernel allows 65,536
 	containerID = `[0-9a-f]{64}`
 )
@@ -73,7 +74,7 @@ func (s *System) absent(pid int) error {
 	return &Refusal{Text: fmt.Sprintf("process %d can't be examined", pid), Next: fmt.Sprintf("run sosgo as user %d or as root", p.UID)}
 }
 
-// What is known of a process.
+// States of a process for List.
 type knowledge uint8
 
 const (

@@ -30,6 +30,7 @@ var floors = []struct{ name, packages string }{
 	{"vocabulary", "target"},
 	{"answers", "answer internal/words"},
 	{"plumbing", "internal/base"},
+	{"processes that run", "internal/live"},
 	{"containers", "minidump dump internal/dump"},
 	{"files", "image metadata internal/image internal/files"},
 	{"runtime", "dac"},
@@ -55,7 +56,7 @@ var only = map[string]string{
 	// Answers are plain values.
 	"answer": "target internal/encoding/jsonenc internal/encoding/utf16text",
 	// Renderers receive answers and cannot read a dump.
-	"internal/front/cli/text/...": "answer target internal/base/compilernames internal/front/report internal/encoding/utf16text internal/export/stackexport internal/front/cli/text",
+	"internal/front/cli/text/...": "answer target internal/base/compilernames internal/front/report internal/encoding/utf16text internal/export/stackexport internal/front/cli/text internal/front/cli/text/processtext",
 	"text":                        "answer target internal/front/report internal/front/cli/text/objecttext internal/front/cli/text/processtext internal/front/cli/text/threadtext",
 	"internal/front/report":       "answer internal/words target internal/encoding/jsonenc internal/encoding/utf16text",
 	// The engine of the command line knows no commands, and the web page runs commands and reads
@@ -74,7 +75,12 @@ var importers = map[string]string{
 	"internal/dump/elfcore":     "dump process internal/front/cli/commands",
 	"internal/dump/machocore":   "dump",
 	"internal/dump/crashreport": "dump process internal/app/... internal/front/cli/commands/ask",
-	"dump":                      "process internal/app/doctor internal/export/scrub internal/front/cli/commands/ask internal/front/cli/commands/processcmd internal/front/cli/commands/objectcmd internal/front/cli/commands",
+	// Only the command line asks processes.
+	"internal/live/collect":   "internal/front/cli/commands/livecmd",
+	"internal/live/processes": "internal/front/cli/commands/livecmd internal/live/collect",
+	"internal/live/diagport":  "internal/live/collect internal/live/processes",
+
+	"dump": "process internal/app/doctor internal/export/scrub internal/front/cli/commands/ask internal/front/cli/commands/processcmd internal/front/cli/commands/objectcmd internal/front/cli/commands",
 }
 
 // thirdParty lists which packages may import packages of other modules.

@@ -17,9 +17,9 @@ import (
 func TestTheLibraryLinksNoNetwork(t *testing.T) {
 	root, err := testcase.ModuleRoot()
 	require.NoError(t, err)
-	deps := func(pkg string) []string {
+	deps := func(pkg string, env ...string) []string {
 		list := exec.CommandContext(t.Context(), "go", "list", "-deps", pkg)
-		list.Dir, list.Env = root, append(os.Environ(), "GOFLAGS=") // the test run's flags may request JSON
+		list.Dir, list.Env = root, append(append(os.Environ(), "GOFLAGS="), env...) // the test run's flags may request JSON
 		out, err := list.Output()
 		require.NoError(t, err)
 		return strings.Fields(string(out))
@@ -30,4 +30,8 @@ func TestTheLibraryLinksNoNetwork(t *testing.T) {
 		assert.NotContains(t, library, pkg)
 	}
 	assert.Contains(t, deps("./remote"), "net/http", "the list has what a package links")
+	const live = modulePath + "/internal/live/collect"
+	assert.NotContains(t, library, live)
+	assert.NotContains(t, deps("./cmd/sosgo-browser", "GOOS=js", "GOARCH=wasm"), live)
+	assert.Contains(t, deps("./cmd/sosgo"), live)
 }

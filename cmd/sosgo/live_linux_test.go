@@ -1,0 +1,214 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/internal/front/cli"
+)
+
+// livePrograms returns the command lines of .NET programs that SOSGO_LIVE names, separated by semicolons. They must run
+// until their standard input ends.
+func livePrograms(t *testing.T) []string {
+	t.Helper()
+	text := os.Getenv("SOSGO_LIVE")
+	if text == "" {
+		t.Skip("SOSGO_LIVE names no .NET program; .ci/run live fetches some")
+	}
+	return strings.Split(text, ";")
+}
+
+// A liveProgram is a running .NET program.
+type liveProgram struct {
+	temp string   // its folder for temporary files, as a path of the test
+	as   []string // the command that runs sosgo as the same user
+	psRow
+}
+
+// psRow is what the test reads of a row of ps.
+type psRow struct {
+	PID                     int
+	Runtime, Platform, Port string
+	Answers                 bool
+}
+
+// liveWays are the ways to run a program: before its command line and before sosgo's. The words TEMP are the folder for
+// its temporary files.
+var liveWays = map[string]struct {
+	before, as []string
+	root       bool // needs root
+}{
+	"plain":      {},
+	"namespaces": {before: []string{"unshare", "--pid", "--fork", "--mount", "--mount-proc", "--kill-child", "sh", "-c", `mount -t tmpfs -o mode=1777 none TEMP && exec "$@"`, "sh"}, root: true},
+	"user": {
+		before: []string{"setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--bounding-set", "-all", "--inh-caps", "-all"},
+		as:     []string{"setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--bounding-set", "-all", "--inh-caps", "-all"}, root: true,
+	},
+}
+
+// TestLive takes dumps of real processes: of this user, of a user without capabilities, and in namespaces of their own.
+func TestLive(t *testing.T) {
+	programs := livePrograms(t)
+	for way, w := range liveWays {
+		t.Run(way, func(t *testing.T) {
+			if w.root && os.Getuid() != 0 {
+				t.Skip("this needs root")
+			}
+			if len(w.before) > 0 {
+				if _, err := exec.LookPath(w.before[0]); err != nil {
+					t.Skip(err)
+				}
+			}
+			for _, program := range programs {
+				t.Run(filepath.Base(strings.Fields(program)[0]), func(t *testing.T) {
+					p := startLive(t, program, w.before, w.as)
+					t.Logf(".NET %s, %s", p.Runtime, p.Platform)
+					collectLive(t, p)
+				})
+			}
+		})
+	}
+}
+
+// startLive starts a program and waits until ps lists it as one that answers.
+func startLive(t *testing.T, program string, before, as []string) *liveProgram {
+	t.Helper()
+	p := &liveProgram{temp: openFolder(t), as: as}
+	var words []string
+	for _, w := range before {
+		words = append(words, strings.ReplaceAll(w, "TEMP", p.temp))
+	}
+	words = append(words, strings.Fields(program)...)
+	cmd := exec.Command(words[0], words[1:]...)
+	cmd.Env = []string{"PATH=/usr/bin:/bin:/usr/sbin:/sbin", "HOME=" + p.temp, "TMPDIR=" + p.temp, "DOTNET_SYSTEM_GLOBALIZATION_INVARIANT=1"}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
+	var printed bytes.Buffer // createdump's messages, for one
+	cmd.Stdout, cmd.Stderr = &printed, &printed
+	stdin, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() {
+		_ = stdin.Close()
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		_ = cmd.Wait()
+		if t.Failed() {
+			t.Logf("%s printed:\n%s", program, &printed)
+		}
+	})
+	require.Eventually(t, func() bool {
+		for _, l := range psLive(t, as) {
+			if l.Answers && strings.Contains(l.Port, p.temp+"/") {
+				p.psRow = l
+				return true
+			}
+		}
+		return false
+	}, 20*time.Second, 200*time.Millisecond, "%s does not answer", program)
+	return p
+}
+
+// openFolder returns a folder that all users can use.
+func openFolder(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "live")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	require.NoError(t, os.Chmod(dir, 0o777|os.ModeSticky))
+	return dir
+}
+
+// psLive returns what ps lists.
+func psLive(t *testing.T, as []string) []psRow {
+	t.Helper()
+	out, _, code := sosgoAs(t, as, "/", "--json", "ps")
+	require.Equal(t, cli.ExitOK, code, out)
+	var document struct{ Result struct{ Processes []psRow } }
+	require.NoError(t, json.Unmarshal([]byte(out), &document))
+	return document.Result.Processes
+}
+
+// sosgoAs runs sosgo behind another command.
+func sosgoAs(t *testing.T, as []string, dir string, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	text, err := json.Marshal(args)
+	require.NoError(t, err)
+	words := append(slices.Clone(as), "/proc/self/fd/3", "-test.run=^TestAsProgram$") // its own file may be closed to other users
+	if len(as) == 0 {
+		words[0] = os.Args[0]
+	}
+	cmd := exec.Command(words[0], words[1:]...)
+	self, err := os.Open(os.Args[0])
+	require.NoError(t, err)
+	defer self.Close()
+	cmd.ExtraFiles = []*os.File{self}
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), argumentsVariable+"="+string(text), "HOME=/")
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	_ = cmd.Run() // the exit code says it
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+// collectLive takes dumps of a program: of each kind, with a triage and without.
+func collectLive(t *testing.T, p *liveProgram) {
+	dir := openFolder(t)
+	id := []string{"-p", strconv.Itoa(p.PID)}
+	single := false
+	for _, kind := range []string{"mini", "heap", "full"} {
+		file := filepath.Join(dir, kind+".dmp")
+		out, errs, code := sosgoAs(t, p.as, dir, append([]string{"collect", "-type", kind, "-o", file}, id...)...)
+		if kind != "full" && strings.Contains(errs, "Only full dumps are supported by single file apps") {
+			assert.Contains(t, errs, "-type full")
+			assert.NoFileExists(t, file)
+			single = true
+			continue
+		}
+		require.Equal(t, cli.ExitOK, code, "%s%s", out, errs)
+		st, err := os.Stat(file)
+		require.NoError(t, err)
+		assert.Equal(t, os.FileMode(0o600), st.Mode())
+		assert.Contains(t, out, p.Runtime)
+		out, errs, code = sosgoAs(t, p.as, dir, "-d", file, "clrstack", "-all")
+		require.Equal(t, cli.ExitOK, code, errs)
+		assert.Contains(t, out, "Child SP")
+		require.NoError(t, os.Remove(file))
+	}
+	kind := "heap"
+	if single {
+		kind = "full"
+	}
+	out, errs, code := sosgoAs(t, p.as, dir, append([]string{"collect", "-type", kind, "-then", "triage", "-delete"}, id...)...)
+	assert.Contains(t, []int{cli.ExitOK, cli.ExitGate, cli.ExitNotInDump, cli.ExitCorrupt, cli.ExitUnsupported}, code, "%s%s", out, errs) // the program may be busy
+	assert.Contains(t, out, "Nothing found:")
+	out, errs, code = sosgoAs(t, p.as, dir, append([]string{"collect", "-type", kind, "-pack", "-o", "a.tar.zst"}, id...)...)
+	require.Equal(t, cli.ExitOK, code, "%s%s", out, errs)
+	names, err := filepath.Glob(filepath.Join(dir, "*"))
+	require.NoError(t, err)
+	assert.Equal(t, []string{filepath.Join(dir, "a.tar.zst")}, names)
+	hidden, err := filepath.Glob(filepath.Join(dir, ".*sosgo*"))
+	require.NoError(t, err)
+	assert.Empty(t, append(hidden, leftInside(t, p)...))
+}
+
+// leftInside lists the runtime's dumps that are left in the process's folder for temporary files.
+func leftInside(t *testing.T, p *liveProgram) []string {
+	t.Helper()
+	d, err := os.Open(filepath.Dir(p.Port))
+	require.NoError(t, err)
+	defer d.Close()
+	names, err := d.Readdirnames(0)
+	require.True(t, err == nil || err == io.EOF, err)
+	return slices.DeleteFunc(names, func(n string) bool { return !strings.HasPrefix(n, ".sosgo") && !strings.HasSuffix(n, ".dmp") })
+}
