@@ -45,36 +45,43 @@ type psRow struct {
 	Answers                 bool
 }
 
-// liveWays are the ways to run a program: before its command line and before sosgo's. The words TEMP are the folder for
-// its temporary files.
-var liveWays = map[string]struct {
+// A liveWay is a way to run a program: the words before its command line, in which TEMP is its folder for temporary
+// files, and the words before sosgo's.
+type liveWay struct {
+	name       string
 	before, as []string
-	root       bool // needs root
-}{
-	"plain":      {},
-	"namespaces": {before: []string{"unshare", "--pid", "--fork", "--mount", "--mount-proc", "--kill-child", "sh", "-c", `mount -t tmpfs -o mode=1777 none TEMP && exec "$@"`, "sh"}, root: true},
-	"user": {
-		before: []string{"setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--bounding-set", "-all", "--inh-caps", "-all"},
-		as:     []string{"setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--bounding-set", "-all", "--inh-caps", "-all"}, root: true,
-	},
+}
+
+// liveWays returns the ways that this user may go.
+func liveWays() []liveWay {
+	own := []string{"unshare", "--pid", "--fork", "--mount", "--mount-proc", "--kill-child"}
+	mount := []string{"sh", "-c", `mount -t tmpfs -o mode=1777 none TEMP && exec "$@"`, "sh"}
+	ways := []liveWay{{name: "plain"}}
+	if os.Getuid() != 0 {
+		return append(ways, liveWay{name: "namespaces", before: slices.Concat(own, []string{"--user", "--map-root-user"}, mount)})
+	}
+	nobody := []string{"setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--bounding-set", "-all", "--inh-caps", "-all"}
+	return append(ways, liveWay{name: "namespaces", before: slices.Concat(own, mount)}, liveWay{name: "user", before: nobody, as: nobody},
+		liveWay{name: "user and namespaces", before: slices.Concat(nobody, own, []string{"--user", "--map-root-user"}, mount), as: nobody})
 }
 
 // TestLive takes dumps of real processes: of this user, of a user without capabilities, and in namespaces of their own.
 func TestLive(t *testing.T) {
 	programs := livePrograms(t)
-	for way, w := range liveWays {
-		t.Run(way, func(t *testing.T) {
-			if w.root && os.Getuid() != 0 {
-				t.Skip("this needs root")
-			}
-			if len(w.before) > 0 {
-				if _, err := exec.LookPath(w.before[0]); err != nil {
-					t.Skip(err)
+	for _, way := range liveWays() {
+		t.Run(way.name, func(t *testing.T) {
+			if len(way.before) > 0 {
+				var words []string
+				for _, w := range way.before {
+					words = append(words, strings.ReplaceAll(w, "TEMP", "/tmp"))
+				}
+				if out, err := exec.Command(words[0], append(words[1:], "true")...).CombinedOutput(); err != nil {
+					t.Skipf("this machine does not allow it: %v: %s", err, out)
 				}
 			}
 			for _, program := range programs {
 				t.Run(filepath.Base(strings.Fields(program)[0]), func(t *testing.T) {
-					p := startLive(t, program, w.before, w.as)
+					p := startLive(t, program, way.before, way.as)
 					t.Logf(".NET %s, %s", p.Runtime, p.Platform)
 					collectLive(t, p)
 				})
