@@ -165,6 +165,8 @@ var goldenLines = map[string][]string{
 	"fleet":            {}, // writes files: tested by TestFleet
 	"signature":        {}, // needs a fleet: tested by TestFleet and internal/export/fleet
 	"dap":              {}, // needs an editor: tested by dap
+	"ps":               {}, // asks processes: tested by TestLive and internal/live
+	"collect":          {}, // likewise
 	"report":           {}, // writes a file: tested by webui
 	"pack":             {}, // writes a file: tested by dump (packing)
 	"scrub":            {}, // writes a file: tested by exportcmd

@@ -29,6 +29,8 @@ var unmarshalled = map[string]string{
 	"mcp":           "no answer: it speaks a protocol",
 	"dap":           "no answer: it speaks a protocol",
 	"web":           "runs until it is stopped",
+	"ps":            "asks the processes of this machine; TestLive reads its answer",
+	"collect":       "likewise",
 	"fleet":         "runs this program for each dump; TestFleet compares its answers",
 }
 

@@ -82,9 +82,17 @@ func Dump(ctx context.Context, p *processes.Process, o Options) (*answer.Collect
 		err = j.place(ctx)
 	}
 	if err != nil {
-		return nil, errors.Join(err, j.discard(), j.clear())
+		return nil, with(with(err, j.discard()), j.clear())
 	}
 	return j.answer, nil
+}
+
+// with adds an error, which may be nil, to another one. Errors are printed on one line.
+func with(err, more error) error {
+	if more == nil {
+		return err
+	}
+	return fmt.Errorf("%w; %w", err, more)
 }
 
 // create starts the file of a dump that is copied, so that it fails before the process stands still.
@@ -93,7 +101,15 @@ func (j *job) create() (err error) {
 		return nil
 	}
 	j.to, err = outfile.Create(j.o.Out, outfile.Options{New: true, Perm: outfile.Private})
-	return err
+	return notWritten(err)
+}
+
+// notWritten returns an error about the place of the dump, with the next step. err may be nil.
+func notWritten(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &processes.Refusal{Text: "the dump can't be written", Err: err, Next: "-o FILE names another place"}
 }
 
 // discard removes the incomplete copy.
@@ -125,7 +141,7 @@ func (j *job) prepare(ctx context.Context) (err error) {
 	}
 	j.mapped, _ = j.p.Mapped() // without it, there is no estimate
 	j.answer.Estimate = estimate(j.o.Kind, j.mapped, j.p.Threads())
-	if err := errors.Join(j.tool(), j.choose(), j.fits()); err != nil {
+	if err := errors.Join(j.tool(), j.choose(ctx), j.fits()); err != nil {
 		return errors.Join(err, j.view.Close())
 	}
 	j.part = path.Join(filepath.ToSlash(j.dir), fmt.Sprintf(".sosgo-%d-%s.dmp", j.p.Inner, rand.Text()[:16]))
@@ -146,16 +162,15 @@ func (j *job) output() error {
 	if err != nil {
 		return err
 	}
-	switch _, err := os.Lstat(full); {
-	case err == nil:
+	if _, err := os.Lstat(full); err == nil {
 		return &fs.PathError{Op: "write", Path: name, Err: fs.ErrExist}
-	case !errors.Is(err, fs.ErrNotExist):
-		return err
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return notWritten(err)
 	}
 	if st, err := os.Stat(filepath.Dir(full)); err != nil {
-		return err
+		return notWritten(err)
 	} else if !st.IsDir() {
-		return &fs.PathError{Op: "write", Path: name, Err: errors.New("its parent is not a folder")}
+		return notWritten(&fs.PathError{Op: "write", Path: name, Err: errors.New("its parent is not a folder")})
 	}
 	j.o.Out, j.answer.File = full, full
 	return nil
@@ -230,7 +245,7 @@ type LeftBehind struct {
 }
 
 func (l *LeftBehind) Error() string {
-	return fmt.Sprintf("%s may stay behind: %v", l.File, l.Err)
+	return fmt.Sprintf("%s may stay behind (%v)", l.File, l.Err)
 }
 
 func (l *LeftBehind) Unwrap() error { return l.Err }
@@ -264,8 +279,11 @@ func (j *job) clear() error {
 // place checks the runtime's file and puts it where the dump belongs.
 func (j *job) place(ctx context.Context) error {
 	f, err := j.view.Open(j.part)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &processes.Refusal{Text: "the runtime reports success, but wrote no file: its createdump was ended", Next: ended}
+	}
 	if err != nil {
-		return fmt.Errorf("the runtime reports success, but its file can't be opened: %w", err)
+		return &processes.Refusal{Text: "the runtime reports success, but its file can't be opened", Err: err, Next: "-in DIR names a folder that only the process can write to"}
 	}
 	defer f.Close()
 	st, err := f.Stat()
@@ -298,7 +316,7 @@ func (j *job) verify(ctx context.Context, file string) (err error) {
 	if j.answer.Checked, err = j.o.Verify(ctx, file); errors.Is(err, target.ErrUnsupported) {
 		j.answer.Note(fmt.Errorf("the dump could not be checked: %w", err))
 	} else if err != nil {
-		return fmt.Errorf("the runtime reports success, but its dump can't be read: %w", err)
+		return &processes.Refusal{Text: "the runtime reports success, but its dump is not whole", Err: err, Next: "if createdump was ended meanwhile: " + ended}
 	}
 	return nil
 }
@@ -306,11 +324,20 @@ func (j *job) verify(ctx context.Context, file string) (err error) {
 // rename gives the runtime's file its final name. It never replaces a file.
 func (j *job) rename() error {
 	name := path.Join(filepath.ToSlash(j.dir), cmp.Or(j.created, filepath.Base(j.o.Out)))
-	if err := j.view.Link(j.part, name); err != nil {
-		return err
-	}
-	if err := j.view.Remove(j.part); err != nil {
-		return errors.Join(err, j.view.Remove(name))
+	switch err := j.view.Link(j.part, name); {
+	case err == nil:
+		if err := j.view.Remove(j.part); err != nil {
+			return errors.Join(err, j.view.Remove(name))
+		}
+	case errors.Is(err, fs.ErrExist):
+		return &fs.PathError{Op: "write", Path: name, Err: fs.ErrExist}
+	default: // not every file system has links
+		if _, there := j.view.Lstat(name); !errors.Is(there, fs.ErrNotExist) {
+			return cmp.Or(there, err)
+		}
+		if err := j.view.Rename(j.part, name); err != nil {
+			return err
+		}
 	}
 	if j.o.Leave {
 		j.answer.File, j.answer.Inside = j.view.Path(name), name

@@ -170,7 +170,7 @@ func TestDump(t *testing.T) {
 			return answer.CollectedCheck{Threads: 3}, err
 		}})
 	require.NoError(t, err)
-	assert.Equal(t, []any{out, "", int64(4), uint64(0x2000), true, 3, "8.0.1", "dump", uint64(4)},
+	assert.Equal(t, []any{out, "", int64(4), uint64(0x2000 + 0x40 + 1<<20), true, 3, "8.0.1", "dump", uint64(4)},
 		[]any{a.File, a.Inside, a.Size, a.Estimate, a.Copied, a.Checked.Threads, a.Process.Runtime, verified, shown})
 	st, err := os.Stat(out)
 	require.NoError(t, err)
@@ -205,14 +205,15 @@ func TestFailures(t *testing.T) {
 		"no space":        {write: partly(failed, "[createdump] write: No space left on device (28)"), text: "No space left on device (28)", next: "larger disk", asked: true},
 		"seccomp":         {write: partly(failed, "[createdump] ptrace(ATTACH) FAILED Operation not permitted (1)"), text: "not permitted", next: "SYS_PTRACE", asked: true},
 		"single file":     {write: partly(failed, "[createdump] Only full dumps are supported by single file apps."), text: "Only full dumps", next: "-type full", asked: true},
+		"no library":      {write: partly(failed, "Error loading shared library libstdc++.so.6: No such file or directory"), text: "libstdc++", next: "apk add", asked: true},
 		"no reason":       {write: partly(failed, ""), text: "error 0x80004005 without a reason", next: "gcore", asked: true},
 		"not supported":   {write: func(string) (uint32, string) { return 0x80131515, "" }, text: "can't write dumps of itself", next: "gcore", code: target.ErrUnsupported, asked: true},
 		"dies":            {write: partly(hangUp, ""), text: "closed the connection", next: "gcore", asked: true},
-		"nothing written": {write: func(string) (uint32, string) { return 0, "" }, text: "its file can't be opened", code: fs.ErrNotExist, asked: true},
+		"nothing written": {write: func(string) (uint32, string) { return 0, "" }, text: "wrote no file", next: "seccomp", asked: true},
 		"a link":          {write: func(f string) (uint32, string) { _ = os.Symlink(secret, f); return 0, "" }, text: "neither a file nor a folder", asked: true},
 		"two names":       {write: func(f string) (uint32, string) { _ = os.Link(secret, f); return 0, "" }, text: "not a file that the process alone has made", asked: true},
 		"a pipe":          {write: func(f string) (uint32, string) { _ = syscall.Mkfifo(f, 0o600); return 0, "" }, text: "neither a file nor a folder", asked: true},
-		"not a dump":      {write: writes("nonsense"), o: Options{Verify: notDump}, text: "its dump can't be read: not a dump", code: target.ErrCorrupt, asked: true},
+		"not a dump":      {write: writes("nonsense"), o: Options{Verify: notDump}, text: "its dump is not whole: not a dump", next: "memory limit", code: target.ErrCorrupt, asked: true},
 		"late":            {write: func(string) (uint32, string) { time.Sleep(300 * time.Millisecond); return 0, "" }, o: Options{Timeout: 50 * time.Millisecond}, text: "not complete after 50ms", next: "-timeout", asked: true},
 		"no createdump":   {before: func(r *fakeRuntime) { _ = os.Remove(filepath.Join(r.root, "app/createdump")) }, text: "has no createdump", next: "gcore", code: target.ErrUnsupported},
 		"not executable":  {before: func(r *fakeRuntime) { _ = os.Chmod(filepath.Join(r.root, "app/createdump"), 0o600) }, text: "may not run", next: "executable", code: target.ErrUnsupported},

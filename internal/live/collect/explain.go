@@ -21,12 +21,16 @@ var failures = []struct{ text, next string }{
 	{"Disk quota exceeded", "-o FILE or -in DIR names a folder on a larger disk; -type mini is smaller"},
 	{"File too large", "the process may not write files that large (RLIMIT_FSIZE); -type mini is smaller"},
 	{"Read-only file system", "-in DIR names a folder that the process can write to, such as a volume of its container"},
+	{"shared librar", "createdump's libraries must be installed (on Alpine: apk add libstdc++)"},
 	{"execve", "createdump must be executable for the process's user, and its libraries must be installed (on Alpine: libstdc++)"},
 	{"Permission denied", "-in DIR names a folder that the process can write to; if /proc or ptrace is meant, the container needs the capability SYS_PTRACE"},
 	{"ptrace", forbidden},
 	{"Operation not permitted", forbidden},
 	{"seccomp", forbidden},
 }
+
+// ended is what to do about a createdump that a signal has ended, which the runtime does not report.
+const ended = "the container's seccomp profile or its memory limit may do that: the kernel's log says so; add the capability SYS_PTRACE, or memory for createdump"
 
 const forbidden = "createdump reads its parent by ptrace: the container's seccomp profile must allow it, or add the capability SYS_PTRACE"
 

@@ -56,6 +56,11 @@ func (p *Process) Answer(ctx context.Context, patience time.Duration) answer.Liv
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, &Refusal{Text: fmt.Sprintf("it did not answer within %v", patience), Next: p.silent()})
 	defer cancel()
 	info, err := p.Ask(ctx)
+	if err != nil && ctx.Err() != nil {
+		if pid := p.Dumper(); pid != 0 {
+			err = &Refusal{Text: fmt.Sprintf("a dump of it is being written (createdump, process %d)", pid), Next: "wait until it is done"}
+		}
+	}
 	if err != nil {
 		out.Unreachable, out.Next = err.Error(), p.Next(err)
 		return out

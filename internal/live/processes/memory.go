@@ -2,6 +2,7 @@ package processes
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -180,16 +181,26 @@ func (p *Process) Alive() bool {
 	return err == nil && start == p.start
 }
 
-// Temp returns the folders for temporary files of the process, as its own paths.
-func (p *Process) Temp() []string {
-	if p.system == nil {
-		return []string{os.TempDir()}
+// Temp returns the folders for temporary files of the process, as its own paths. Where the system does not show the
+// environment of a process, its runtime is asked.
+func (p *Process) Temp(ctx context.Context) []string {
+	if p.system != nil {
+		environment, _ := p.system.environment(p.PID) // without it, the usual folder is left
+		if dir := environment["TMPDIR"]; dir != "" && dir != "/tmp" {
+			return []string{dir, "/tmp"}
+		}
+		return []string{"/tmp"}
 	}
-	environment, _ := p.system.environment(p.PID) // without it, the usual folder is left
-	if dir := environment["TMPDIR"]; dir != "" && dir != "/tmp" {
-		return []string{dir, "/tmp"}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	var out []string
+	list, _ := p.Client().Environment(ctx) // likewise
+	for _, entry := range list {
+		if name, dir, _ := strings.Cut(entry, "="); slices.Contains([]string{"TMPDIR", "TEMP", "TMP"}, strings.ToUpper(name)) && dir != "" {
+			out = append(out, dir)
+		}
 	}
-	return []string{"/tmp"}
+	return append(out, os.TempDir())
 }
 
 // readAtMost reads a stream to its end, but no more than most bytes.

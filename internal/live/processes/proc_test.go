@@ -4,6 +4,8 @@ package processes
 
 import (
 	"fmt"
+	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -195,7 +197,8 @@ func TestView(t *testing.T) {
 			assert.Equal(t, int64(1), st.Size())
 			require.NoError(t, v.Link(base+"/file", base+"/second"))
 			require.Error(t, v.Link(base+"/file", base+"/link"))
-			for _, n := range []string{"file", "link", "second"} {
+			require.NoError(t, v.Rename(base+"/second", base+"/third"))
+			for _, n := range []string{"file", "link", "third"} {
 				require.NoError(t, v.Remove(base+"/"+n))
 			}
 			free, readOnly, err := v.Space(base + "/")
@@ -262,4 +265,28 @@ func TestNames(t *testing.T) {
 		_, _, ok := portName(name)
 		assert.False(t, ok, name)
 	}
+}
+
+// TestTemp asks the runtime where the system does not show the environment.
+func TestTemp(t *testing.T) {
+	f, root := newFake(t), t.TempDir()
+	f.process(12, 12, 5, root, 2, "TMPDIR=/var/scratch")
+	assert.Equal(t, []string{"/var/scratch", "/tmp"}, f.only().Temp(t.Context()))
+
+	port := filepath.Join(t.TempDir(), "port")
+	l, err := net.Listen("unix", port)
+	require.NoError(t, err)
+	defer l.Close()
+	go func() {
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		_, _ = io.ReadFull(conn, make([]byte, 20))
+		const block = "\x01\x00\x00\x00\x0a\x00\x00\x00T\x00M\x00P\x00D\x00I\x00R\x00=\x00/\x00t\x00\x00\x00"
+		_, _ = io.WriteString(conn, "DOTNET_IPC_V1\x00\x1a\x00\xff\x00\x00\x00"+string(rune(len(block)))+"\x00\x00\x00\x00\x00"+block)
+	}()
+	p := &Process{PID: os.Getpid(), Inner: os.Getpid(), UID: uint32(os.Getuid()), Port: port}
+	assert.Equal(t, []string{"/t", os.TempDir()}, p.Temp(t.Context()))
 }

@@ -111,6 +111,14 @@ func (v *View) Link(old, name string) error {
 	return v.root.Link(relative(old), relative(name))
 }
 
+// Rename renames a file. It replaces an existing one.
+func (v *View) Rename(old, name string) error {
+	if v.root == nil {
+		return os.Rename(old, name)
+	}
+	return v.root.Rename(relative(old), relative(name))
+}
+
 // names returns the names in a folder, at most most of them.
 func (v *View) names(inside string, most int) ([]string, error) {
 	var d *os.File

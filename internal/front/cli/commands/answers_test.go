@@ -25,6 +25,8 @@ var elsewhere = map[string]string{
 	"savemodule":   "image.SaveFile: it writes a file",
 	"scrub":        "internal/export/scrub.Write: it writes a file, and asks what the command line asks",
 	"shrink":       "internal/export/scrub.Shrink: likewise",
+	"ps":           "internal/live/processes.Describe: it asks the processes of this machine",
+	"collect":      "internal/live/collect.Dump: it asks a process for its dump",
 	"dumpsig":      "dac.Runtime.DescribeSignature",
 	"dumpsigelem":  "dac.Runtime.DescribeTypeSignature",
 	"threadstate":  "dac.ThreadState.Words: it needs no dump",

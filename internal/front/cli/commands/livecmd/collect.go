@@ -89,7 +89,7 @@ func askCollect(c *cli.Context, o *collectOptions) (*answer.Collected, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, stop := signal.NotifyContext(c.Context(), syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := signal.NotifyContext(c.Context(), syscall.SIGTERM, syscall.SIGHUP) // they leave nothing behind, either
 	defer stop()
 	out := o.Out
 	if o.Pack {
@@ -102,6 +102,7 @@ func askCollect(c *cli.Context, o *collectOptions) (*answer.Collected, error) {
 	a, err := collect.Dump(ctx, p, collect.Options{Kind: o.Type, Out: out, In: o.In, Leave: o.Leave, Force: o.Force, Timeout: o.Timeout, Progress: show.Set,
 		Verify: func(_ context.Context, file string) (answer.CollectedCheck, error) { return check(c, file) }})
 	show.Done()
+	stop()
 	if err != nil {
 		return nil, failure(c, p, err)
 	}
@@ -140,30 +141,35 @@ func unpacked(archive string) (string, error) {
 	return strings.TrimSuffix(strings.TrimSuffix(archive, ".zst"), ".tar") + ".dmp", nil
 }
 
-// check opens a new dump, and describes it. A dump that is cut off, or without a runtime or threads, is not whole. One
-// that sosgo cannot read for another reason is kept: other tools may read it.
+// check opens a new dump, and describes it. A dump that cannot be opened, is cut off or has no threads is not whole. A
+// dump in which no runtime is recognized is kept: target.ErrUnsupported says so.
 func check(c *cli.Context, file string) (out answer.CollectedCheck, err error) {
 	d, err := c.Session.OpenAnother(c.Context(), file, func(uint64, uint64) {})
 	if err != nil {
-		return out, err
+		return out, target.Corruptf("%v", err)
 	}
 	opened := d.(*process.Dump)
 	defer func() { err = errors.Join(err, opened.Close()) }()
 	if err := opened.Truncated(); err != nil {
 		return out, err
 	}
-	out.Threads = len(opened.Target().Threads())
-	runtimes := opened.Runtimes()
-	if out.Threads == 0 || len(runtimes) == 0 {
-		return out, target.Corruptf("%d threads and %d .NET runtimes are in it", out.Threads, len(runtimes))
+	if out.Threads = len(opened.Target().Threads()); out.Threads == 0 {
+		return out, target.Corruptf("it has no threads")
 	}
-	out.Runtime = runtimes[0].Version()
-	return out, nil
+	if runtimes := opened.Runtimes(); len(runtimes) > 0 {
+		out.Runtime = runtimes[0].Version()
+		return out, nil
+	}
+	return out, target.Unsupportedf("no .NET runtime is recognized in it")
 }
 
 // further does what was asked for after the dump.
 func further(c *cli.Context, o *collectOptions, a *answer.Collected, folders []string) error {
 	d, err := c.OpenAnother(a.File, folders...)
+	if o.Delete {
+		remove(c, a.File)
+		a.Deleted = true
+	}
 	if err != nil {
 		return cli.WithAnswer(err)
 	}
@@ -173,14 +179,6 @@ func further(c *cli.Context, o *collectOptions, a *answer.Collected, folders []s
 			return cli.WithAnswer(err)
 		}
 	}
-	if o.Delete {
-		c.AtEnd(func() {
-			if err := os.Remove(a.File); err != nil {
-				c.Warn(err)
-			}
-		})
-		a.Deleted = true
-	}
 	if o.Then == "" {
 		return nil
 	}
@@ -188,6 +186,19 @@ func further(c *cli.Context, o *collectOptions, a *answer.Collected, folders []s
 	var missing error
 	a.Triage, missing = triage.Triage(ask.Context(c), view, triage.Options{})
 	return processcmd.TriageEnd(a.Triage, missing)
+}
+
+// remove removes a dump that is open: at once, so that it stays in no case, or if the system does not allow that, in the
+// end.
+func remove(c *cli.Context, file string) {
+	if os.Remove(file) == nil {
+		return
+	}
+	c.AtEnd(func() {
+		if err := os.Remove(file); err != nil {
+			c.Warn(err)
+		}
+	})
 }
 
 // pack puts an archive of the dump and its module files in the place of the dump.
