@@ -81,7 +81,8 @@ func (j *job) tool() error {
 	if m.Single {
 		what = fmt.Sprintf("process %d is a single-file or NativeAOT program without a createdump, which writes the dump, beside it in %s", j.p.PID, m.Runtime)
 	}
-	return &processes.Refusal{Text: what, Kind: target.ErrUnsupported, Next: "the runtime pack of the same version (Microsoft.NETCore.App.Runtime) has it, to be copied there; until then: " + j.other()}
+	return &processes.Refusal{Text: what, Kind: target.ErrUnsupported,
+		Next: "the runtime pack of the same version (Microsoft.NETCore.App.Runtime) has it, to be copied there; until then: " + j.other()}
 }
 
 // ended reports whether the process has ended. The system closes its connections before that can be seen.

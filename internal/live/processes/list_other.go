@@ -5,6 +5,7 @@ package processes
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,13 +20,13 @@ func List() (*Listing, error) {
 		dirs = append(dirs, "/tmp")
 	}
 	for _, dir := range dirs {
-		names, err := hostView().names(dir, 0)
+		entries, err := os.ReadDir(dir)
 		if err != nil {
 			continue
 		}
-		for _, name := range names {
-			pid, _, ok := portName(name)
-			port := filepath.Join(dir, name)
+		for _, e := range entries {
+			pid, ok := portName(e.Name())
+			port := filepath.Join(dir, e.Name())
 			st, err := os.Lstat(port)
 			if !ok || err != nil || !alive(pid) {
 				continue
@@ -39,6 +40,13 @@ func List() (*Listing, error) {
 	}
 	slices.SortFunc(out.Processes, func(a, b Process) int { return cmp.Compare(a.PID, b.PID) })
 	return out, nil
+}
+
+// portName returns the process id in the name of a diagnostics port. ok is false for other names.
+func portName(name string) (pid int, ok bool) {
+	var key uint64 // the start of the process
+	_, err := fmt.Sscanf(name, "dotnet-diagnostic-%d-%d-socket", &pid, &key)
+	return pid, err == nil && name == fmt.Sprintf("dotnet-diagnostic-%d-%d-socket", pid, key)
 }
 
 // alive reports whether a process runs.

@@ -26,7 +26,6 @@ type System struct {
 // Bounds of what is read of a process.
 const (
 	maxFile     = 16 << 20 // bytes of a file of /proc
-	maxNames    = 100_000  // of a folder with sockets
 	clockTicks  = 100      // in a second: USER_HZ of all processors that Linux and Go share
 	maxCommand  = 4096     // arguments
 	maxProgram  = 1 << 30  // bytes of a program that are searched
@@ -53,7 +52,7 @@ func (s *System) List() (*Listing, error) {
 		if err != nil || pid <= 0 {
 			continue
 		}
-		p, state := s.process(pid, boot)
+		p, state := s.bounded(pid, boot)
 		switch state {
 		case isDotnet:
 			out.Processes = append(out.Processes, *p)
@@ -82,6 +81,25 @@ const (
 	isHidden                  // it could not be examined
 	isDotnet
 )
+
+// bounded is process with a limit on its time: a file system of a container may never answer.
+func (s *System) bounded(pid int, boot time.Time) (*Process, knowledge) {
+	type result struct {
+		p     *Process
+		state knowledge
+	}
+	done := make(chan result, 1)
+	go func() {
+		p, state := s.process(pid, boot)
+		done <- result{p, state}
+	}()
+	select {
+	case r := <-done:
+		return r.p, r.state
+	case <-time.After(patience):
+		return nil, isHidden
+	}
+}
 
 // process examines a process. Processes may end at any time: what cannot be read then is no error.
 func (s *System) process(pid int, boot time.Time) (*Process, knowledge) {
@@ -126,10 +144,12 @@ func (s *System) findPort(p *Process) knowledge {
 	if envErr == nil {
 		folders = []string{cmp.Or(temp, "/tmp")}
 	}
+	// The key in the name is the start of the process, so the socket of an earlier process with its id does not count.
+	name := fmt.Sprintf("dotnet-diagnostic-%d-%d-socket", p.Inner, p.start)
 	for _, dir := range folders {
-		if name := findSocket(view, dir, p); name != "" {
-			p.Port = view.Path(filepath.Join(dir, name))
-			p.Why = s.owner(p)
+		socket := filepath.Join(dir, name)
+		if _, err := view.Lstat(socket); err == nil {
+			p.Port, p.Why = view.Path(socket), s.owner(p)
 			return isDotnet
 		}
 	}
@@ -145,21 +165,6 @@ func (s *System) findPort(p *Process) knowledge {
 		return isHidden
 	}
 	return isOther
-}
-
-// findSocket returns the name of the process's socket in a folder, or "". Its key is the start of the process, so the
-// socket of an earlier process with the same id does not count.
-func findSocket(v *View, dir string, p *Process) string {
-	names, err := v.names(dir, maxNames)
-	if err != nil {
-		return ""
-	}
-	for _, name := range names {
-		if pid, key, ok := portName(name); ok && pid == p.Inner && key == p.start {
-			return name
-		}
-	}
-	return ""
 }
 
 // owner returns why this user may not ask the process, or nil.
@@ -183,7 +188,8 @@ func noPort(environment map[string]string, envErr, viewErr error, dir string) er
 			return &Refusal{Text: name + "=" + v + " switches its diagnostics port off", Next: "start it without this variable; until then only gcore or a core of the kernel helps"}
 		}
 	}
-	return &Refusal{Text: "its socket is not in " + dir, Next: "something removed it (so does the runtime when its createdump can't be started), or a setting in runtimeconfig.json switches the port off; " +
+	return &Refusal{Text: "its socket is not in " + dir, Next: "something removed it (so does the runtime when its createdump can't be started), " +
+		"or a setting in runtimeconfig.json switches the port off; " +
 		"until the program is started again, only gcore or a core of the kernel helps"}
 }
 

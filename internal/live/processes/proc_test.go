@@ -261,10 +261,6 @@ func TestNames(t *testing.T) {
 	for want, words := range map[string][]string{"shop": {"/usr/bin/dotnet", "exec", "/srv/shop.dll", "x.dll"}, "dotnet": {"dotnet", "run"}, "Shop": {`C:\app\Shop.exe`}, "fall": nil} {
 		assert.Equal(t, want, nameOf(words, "fall"))
 	}
-	for _, name := range []string{"dotnet-diagnostic-1-2-socket2", "dotnet-diagnostic-x-2-socket", "dotnet-diagnostic-+1-2-socket", "dotnet-diagnostic-1-2"} {
-		_, _, ok := portName(name)
-		assert.False(t, ok, name)
-	}
 }
 
 // TestTemp asks the runtime where the system does not show the environment.

@@ -62,12 +62,6 @@ type Listing struct {
 	Hidden int
 }
 
-// portName returns the process id in the name of a diagnostics port, and the key behind it. ok is false for other names.
-func portName(name string) (pid int, key uint64, ok bool) {
-	n, err := fmt.Sscanf(name, "dotnet-diagnostic-%d-%d-socket", &pid, &key)
-	return pid, key, err == nil && n == 2 && name == fmt.Sprintf("dotnet-diagnostic-%d-%d-socket", pid, key)
-}
-
 // Client returns a client of the process's diagnostics port.
 func (p *Process) Client() *diagport.Client {
 	return &diagport.Client{Dial: func(ctx context.Context) (io.ReadWriteCloser, error) {

@@ -19,7 +19,7 @@ func (v *View) Space(inside string) (free uint64, readOnly bool, err error) {
 		return 0, false, err
 	}
 	const isReadOnly = 1 // ST_RDONLY of Linux, MNT_RDONLY of macOS
-	return uint64(s.Bavail) * uint64(s.Bsize), s.Flags&isReadOnly != 0, nil
+	return s.Bavail * uint64(s.Bsize), s.Flags&isReadOnly != 0, nil
 }
 
 // MayWrite reports whether the permissions of a folder allow the process to create files in it.

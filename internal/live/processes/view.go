@@ -118,22 +118,3 @@ func (v *View) Rename(old, name string) error {
 	}
 	return v.root.Rename(relative(old), relative(name))
 }
-
-// names returns the names in a folder, at most most of them.
-func (v *View) names(inside string, most int) ([]string, error) {
-	var d *os.File
-	var err error
-	if v.root == nil {
-		d, err = os.Open(inside)
-	} else {
-		d, err = v.root.Open(relative(inside))
-	}
-	if err != nil {
-		return nil, err
-	}
-	names, err := d.Readdirnames(most)
-	if len(names) > 0 {
-		err = nil
-	}
-	return names, errors.Join(err, d.Close())
-}
