@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -25,19 +26,21 @@ type System struct {
 
 // Bounds of what is read of a process.
 const (
-	maxFile     = 16 << 20 // bytes of a file of /proc
-	clockTicks  = 100      // in a second: USER_HZ of all processors that Linux and Go share
-	maxCommand  = 4096     // arguments
-	maxProgram  = 1 << 30  // bytes of a program that are searched
-	maxGroups   = 65_540   // of a process; the kernel allows 65,536
-	containerID = `[0-9a-f]{64}`
+	maxFile    = 16 << 20 // bytes of a file of /proc
+	clockTicks = 100      // in a second: USER_HZ of all processors that Linux and Go share
+	maxCommand = 4096     // arguments
+	maxProgram = 1 << 30  // bytes of a program that are searched
+	maxGroups  = 65_540   // of a process; the kernel allows 65,536
 )
 
-var containerIDs = regexp.MustCompile(containerID)
+// containerIDs matches the id of a container in the name of a control group.
+var containerIDs = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[0-9a-f]{64}`) })
 
 // runsCLR matches a mapping that only a CLR has: the code of its libraries, which programs that merely read the files do
 // not map as code, or its memory for compiled code, which a single-file program has, too.
-var runsCLR = regexp.MustCompile(`(?m)^\S+ ..x. .*/lib(coreclr|clrjit)\.so$|/memfd:doublemapper`)
+var runsCLR = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^\S+ ..x. .*/lib(coreclr|clrjit)\.so$|/memfd:doublemapper`)
+})
 
 // List returns the .NET processes of the system.
 func (s *System) List() (*Listing, error) {
@@ -124,14 +127,14 @@ func (s *System) process(pid int, boot time.Time) (*Process, knowledge) {
 	}
 	p.Name = nameOf(p.Command, status["Name"])
 	groups, _ := s.read(pid, "cgroup") // without it, the container is not known
-	p.Container = containerIDs.FindString(string(groups))
+	p.Container = containerIDs().FindString(string(groups))
 	return p, s.findPort(p)
 }
 
 // findPort looks for the process's diagnostics port, and returns whether it is a .NET process.
 func (s *System) findPort(p *Process) knowledge {
 	maps, mapsErr := s.read(p.PID, "maps")
-	loaded := mapsErr == nil && runsCLR.Match(maps)
+	loaded := mapsErr == nil && runsCLR().Match(maps)
 	environment, envErr := s.environment(p.PID)
 	temp := environment["TMPDIR"]
 	view, viewErr := s.View(p)

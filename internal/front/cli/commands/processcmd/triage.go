@@ -26,7 +26,8 @@ func triageCommand() cli.Command {
 			"large holders of memory, load contexts that stay and a damaged heap, " +
 			"each in a line with its evidence and the command that shows more. What was looked at without a finding, and what could not be looked at, follows. " +
 			"The exit code is 0 if nothing wrong was found, 7 if something was, and 3, 4 or 5 if nothing was found but not everything could be looked at. " +
-			"docs/triage.md lists the kinds of findings with their order.",
+			"docs/triage.md lists the kinds of findings with their order.\n\n" +
+			"\"sosgo triage -p PID\" takes a dump of a running process first, as collect does.",
 		Examples: []cli.Example{
 			{Line: "triage core.4711", Text: "the first command for any dump"},
 			{Line: "triage -noheap core.4711", Text: "the same without the heap, for a dump of many gigabytes"},
