@@ -440,7 +440,7 @@ export interface HillClimbingStep {
 }
 
 export interface Host {
-  address: string; application?: string | null; environment?: string | null; onException?: string | null;
+  address: string; application?: string | null; environment?: string | null; failure?: TaskException; onException?: string | null;
   services: Array<HostedService> | null; shutdownTimeout?: string | null; state: string | null;
 }
 
@@ -840,7 +840,7 @@ export interface AsyncVariable {
 }
 
 export interface AsyncWaiter {
-  blocked?: boolean; stack?: Array<string> | null; task: string;
+  abandoned?: boolean; blocked?: boolean; stack?: Array<string> | null; task: string;
 }
 
 export interface AsyncWork {
