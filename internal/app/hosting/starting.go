@@ -23,8 +23,8 @@ type start struct {
 	failure *answer.TaskException // a thread handles an exception that came out of it
 }
 
-// starting sets the state of the hosts that have begun to start, have not started, and start no more: the library leaves the flag _hostStarting set
-// when StartAsync fails.
+// starting sets the state of the hosts that have begun to start, have not started, and start no more: the library leaves the flag
+// _hostStarting set when StartAsync fails.
 func (r *Reader) starting(ctx context.Context, in objects.Reading, h *heap.Heap, set *tasks.Set, hosts []answer.Host, threads func() start) error {
 	starts := map[target.Addr]bool{}
 	for s, err := range set.Stacks(ctx, tasks.StackOptions{Type: startMachine}) {

@@ -330,21 +330,9 @@ func (s *survey) rings(list []stand) (rings []circle, rest []stand, err error) {
 // circleOf returns the circle that the innermost method of the program on a thread's stack goes round. ok is false if it goes round none, or if
 // that can't be read.
 func (s *survey) circleOf(at *stand, steps *int) (out circle, ok bool, err error) {
-	body, err := dac.CodeOf(s.r.rt).IL(at.method)
-	if err != nil {
-		return out, false, err
-	}
-	loops, err := chases(body.Code)
+	loops, err := s.chasesAt(at)
 	if err != nil || len(loops) == 0 {
 		return out, false, err
-	}
-	il, mapped, err := dac.CodeOf(at.frame.Runtime).ILOffset(at.frame.CallSite())
-	if err != nil && !dac.NoDebugInfo(err) {
-		return out, false, err
-	}
-	loops = slices.DeleteFunc(loops, func(c chase) bool { return !mapped || il < c.start || il >= c.end })
-	if len(loops) == 0 {
-		return out, false, nil
 	}
 	md, err := at.method.Metadata()
 	if err != nil {
@@ -385,6 +373,23 @@ func (s *survey) circleOf(at *stand, steps *int) (out circle, ok bool, err error
 		}
 	}
 	return out, false, unread
+}
+
+// chasesAt returns the loops that go from one object to the next, and that a frame is in.
+func (s *survey) chasesAt(at *stand) ([]chase, error) {
+	body, err := dac.CodeOf(s.r.rt).IL(at.method)
+	if err != nil {
+		return nil, err
+	}
+	loops, err := chases(body.Code)
+	if err != nil || len(loops) == 0 {
+		return nil, err
+	}
+	il, mapped, err := dac.CodeOf(at.frame.Runtime).ILOffset(at.frame.CallSite())
+	if err != nil && !dac.NoDebugInfo(err) {
+		return nil, err
+	}
+	return slices.DeleteFunc(loops, func(c chase) bool { return !mapped || il < c.start || il >= c.end }), nil
 }
 
 // loopObject returns the object that a variable of a frame refers to, or the zero Object for null.

@@ -128,6 +128,11 @@ func (s *survey) runsMain(t *stackwalk.Thread) (main bool) {
 	return main
 }
 
+// mainWaits reports whether the program's entry point waits, or a method that it calls, in a thread without a message loop.
+func (g *grapher) mainWaits(w *wait) bool {
+	return w.entry || g.s.mainCalls(w.thread) && g.s.postsTo(w.thread) == ""
+}
+
 // mainCalls reports whether the program's entry point calls the method in which a thread waits, with nothing but methods of the program between
 // them: Main runs a service and waits for its end. A handler of a message loop is called by a library.
 func (s *survey) mainCalls(t *stackwalk.Thread) bool {

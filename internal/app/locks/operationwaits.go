@@ -330,7 +330,8 @@ func (g *grapher) onePromise(groups []*waiters) []answer.Verdict {
 	var out []answer.Verdict
 	for _, w := range groups {
 		op := w.ops[0]
-		if w.thing.kind != answer.WaitPromise || w.thing.addr != 0 || w.Count < manyOnOne || !op.own || op.forgotten || slices.ContainsFunc(w.ops, func(other *operation) bool { return other.leaf != op.leaf }) {
+		if w.thing.kind != answer.WaitPromise || w.thing.addr != 0 || w.Count < manyOnOne || !op.own || op.forgotten ||
+			slices.ContainsFunc(w.ops, func(other *operation) bool { return other.leaf != op.leaf }) {
 			continue
 		}
 		v := answer.Conclude(answer.FindingPromises, words.OnePromise.Of(words.N(w.Count), g.thingText(w.thing)), answer.StrengthRecorded, g.groupText(w))

@@ -6,12 +6,12 @@ import (
 	"github.com/sosgo/sosgo/internal/words"
 )
 
-// manyBehind is how many tasks, one behind the other, must stand behind suspended code to be a finding, and how many waiters that no code awaits.
-// A few of both are normal.
+// manyBehind is how many tasks, one behind the other, must stand behind suspended code to be a finding, and how many waiters that no code
+// awaits. A few of both are normal.
 const manyBehind = 1000
 
-// chained describes suspended code that waits for a promise and has a long chain of tasks behind it, each the continuation of the one before, as in
-// a queue made of ContinueWith.
+// chained describes suspended code that waits for a promise and has a long chain of tasks behind it, each the continuation of the one
+// before, as in a queue made of ContinueWith.
 func (g *grapher) chained(groups []*waiters) []answer.Verdict {
 	var out []answer.Verdict
 	for _, w := range groups {

@@ -656,8 +656,8 @@ func (s *survey) countdown(l *lock, o objects.Object) (bool, error) {
 	return true, err
 }
 
-// Barrier._currentTotalCount has the participants in its lowest 15 bits, and those that have arrived in the 15 bits from barrierCurrent on, the same
-// in all versions.
+// Barrier._currentTotalCount has the participants in its lowest 15 bits, and how many have arrived in the 15 bits from barrierCurrent on,
+// the same in all versions.
 const (
 	barrierTotal   = 0x7fff
 	barrierCurrent = 16

@@ -32,7 +32,8 @@ type search struct {
 // forgotten finds the operations that wait for promises of the program that no code can complete any more. It needs a whole heap.
 func (s *survey) forgotten(ctx context.Context, build func() (*graph.Graph, error)) error {
 	list := slices.DeleteFunc(slices.Clone(s.ops), func(op *operation) bool { return !op.own || op.idle() != "" || !s.promised(op) })
-	if len(list) == 0 || build == nil || s.lost || s.partial {
+	few := len(list) < manyForgotten && !slices.ContainsFunc(list, func(op *operation) bool { return op.request != "" })
+	if few || build == nil || s.lost || s.partial {
 		return nil
 	}
 	g, err := build()

@@ -834,7 +834,7 @@ func (g *grapher) blocks(alike ...*wait) answer.Verdict {
 	if len(alike) > 1 {
 		block = words.BlockAlike.Of(words.N(len(alike)), g.name(w.thread), g.placeOf(w), completes(w))
 	}
-	main := len(alike) == 1 && (w.entry || g.s.mainCalls(w.thread) && g.s.postsTo(w.thread) == "")
+	main := len(alike) == 1 && g.mainWaits(w)
 	if main { // as an async Main does
 		block = words.EntryWaits.Of(g.name(w.thread), g.placeOf(w), completes(w))
 	}

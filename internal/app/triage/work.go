@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -139,7 +138,7 @@ func silentServer(p *answer.HTTPPool, whole bool, serving map[string]bool) *answ
 	}
 	all := len(p.Waiting) + len(p.Running)
 	few := 2*connecting < slow && slow < manyAnswers
-	if p.Disposed || slow < manySlow || 2*slow < all || few && !slices.ContainsFunc(slices.Collect(maps.Keys(of)), func(method string) bool { return serving[method] }) {
+	if p.Disposed || slow < manySlow || 2*slow < all || few && !serves(of, serving) {
 		return nil
 	}
 	what, opening := words.AnAnswer.Of(), answer.Statement{}
@@ -166,6 +165,16 @@ func silentServer(p *answer.HTTPPool, whole bool, serving map[string]bool) *answ
 		f.Severity = answer.SeverityWarning
 	}
 	return &f
+}
+
+// serves reports whether some of the waiting methods serve requests.
+func serves(waiting map[string]int, serving map[string]bool) bool {
+	for method := range waiting {
+		if serving[method] {
+			return true
+		}
+	}
+	return false
 }
 
 // redis checks for commands that can't be sent to a Redis server.
