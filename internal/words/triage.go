@@ -57,6 +57,8 @@ var (
 	MadeAssemblies     = say("assemblies made at run time", "{assemblies} assemblies were made at run time (Reflection.Emit) and stay loaded until the process ends")
 	OfAssemblies       = say("assemblies of a context", "of {assemblies} assemblies of {context}")
 	TheDefaultContext  = say("default load context", "the default load context")
+	DatabaseSilent     = say("database silent", "{slow} of {busy} commands of the pool {pool} have waited for the server for half of their timeout and longer, the oldest for {time}")
+	DeadlinesOf        = say("deadlines of commands", "the deadlines of the commands that run on the connections of the pool {pool}, and the time of the dump")
 	ServerSilent       = say("server that does not answer", "{slow} of {requests request|requests} to {server} wait for {what}, the oldest for at least {age}")
 	AConnection        = say("connection to a server", "a connection{opening?}")
 	AnAnswer           = say("answer to a request", "its answer")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/graph"
@@ -45,6 +46,7 @@ type Answers struct {
 	VerifyHeap  Part[*answer.Soundness]
 	Contexts    Part[*answer.LoadContexts]
 
+	Taken    time.Time                      // when the dump was taken; zero if that is unknown
 	Premises answer.Premises                // of the process; nil if all of them hold
 	Stacks   map[uint32]answer.PremiseState // of threads by OS id; nil if Premises says it for all of them
 
@@ -90,7 +92,7 @@ func Read(ctx context.Context, p *process.Process, o Options) (*Answers, error) 
 }
 
 func read(ctx context.Context, p *process.Process, o Options) (*Answers, error) {
-	a := &Answers{Premises: p.Premises()}
+	a := &Answers{Premises: p.Premises(), Taken: p.Target().Process().DumpTime}
 	if a.Premises[answer.StackComplete] != answer.PremiseHolds {
 		a.Stacks = map[uint32]answer.PremiseState{}
 		list, _ := p.Threads() // Premises has the error

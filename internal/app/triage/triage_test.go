@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -353,6 +354,45 @@ func TestSilentServers(t *testing.T) {
 		assert.Equal(t, answer.FindingDependency, out.Findings[0].Kind, name)
 		assert.Equal(t, c.says, out.Findings[0].Text, name)
 		assert.Equal(t, c.severity, out.Findings[0].Severity, name)
+	}
+}
+
+// TestSilentDatabases checks that many commands beyond half of their timeout are a finding, unlike young ones, a few, and reports.
+func TestSilentDatabases(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 30, 0, time.UTC)
+	commands := func(n int, age, timeout time.Duration) (out []answer.SQLConnection) {
+		for range n {
+			since := now.Add(-age)
+			out = append(out, answer.SQLConnection{Command: answer.Known(&answer.SQLCommand{Running: true, Since: answer.Known(since), Deadline: answer.Known(since.Add(timeout))})})
+		}
+		return out
+	}
+	idle := answer.SQLConnection{Command: answer.Known[*answer.SQLCommand](nil)}
+	unknown := answer.SQLConnection{Command: answer.Known(&answer.SQLCommand{Running: true, Since: answer.Maybe[time.Time]{Err: target.ErrUnsupported}})}
+	for name, c := range map[string]struct {
+		list  []answer.SQLConnection
+		taken time.Time
+		says  string
+	}{
+		"silent":  {append(commands(6, 20*time.Second, 30*time.Second), commands(2, time.Second, 30*time.Second)...), now, "6 of 8 commands of the pool Data Source=db have waited for the server for half of their timeout and longer, the oldest for 20s"},
+		"young":   {commands(6, 10*time.Second, 30*time.Second), now, ""},
+		"reports": {commands(6, 60*time.Second, 300*time.Second), now, ""},
+		"few":     {commands(4, 20*time.Second, 30*time.Second), now, ""},
+		"most":    {append(commands(6, 20*time.Second, 30*time.Second), commands(7, time.Second, 30*time.Second)...), now, ""},
+		"npgsql":  {[]answer.SQLConnection{unknown, unknown, unknown, unknown, unknown, unknown, idle}, now, ""},
+		"no time": {commands(6, 20*time.Second, 30*time.Second), time.Time{}, ""},
+	} {
+		q := healthy()
+		q.Taken, q.SQLPools = c.taken, Got(&answer.SQLPools{Pools: []answer.SQLPool{{Connection: answer.Text{S: "Data Source=db"}, Connections: c.list}}}, nil)
+		out, err := Judge(context.Background(), q, Options{})
+		require.NoError(t, err)
+		if c.says == "" {
+			assert.Empty(t, out.Findings, name)
+			continue
+		}
+		require.Len(t, out.Findings, 1, name)
+		assert.Equal(t, answer.FindingDependency, out.Findings[0].Kind)
+		assert.Equal(t, c.says, out.Findings[0].Text)
 	}
 }
 

@@ -23,6 +23,9 @@ func sqlPools(_ context.Context, q *Answers) (view, error) {
 	for i := range list.Pools {
 		p := &list.Pools[i]
 		v.partly = cmp.Or(v.partly, p.Waiting.Err)
+		if f := silentDatabase(p, q.Taken); f != nil {
+			v.found = append(v.found, *f)
+		}
 		if p.Waiting.Err != nil || p.Waiting.Value == 0 || p.Idle.Err == nil && p.Idle.Value > 0 {
 			continue
 		}
@@ -46,6 +49,42 @@ func sqlPools(_ context.Context, q *Answers) (view, error) {
 		v.found = append(v.found, f)
 	}
 	return v, nil
+}
+
+// silentDatabase describes the commands of a pool that have waited long for the server, or returns nil. A report may take its time, and says so by
+// its timeout: a command is slow after half of that, and after five seconds at least. Only SqlClient records since when a command runs.
+func silentDatabase(p *answer.SQLPool, now time.Time) *answer.Finding {
+	var slow, busy int
+	var oldest time.Duration
+	of := map[string]int{}
+	for i := range p.Connections {
+		c := &p.Connections[i]
+		if busy++; c.Command.Err != nil || c.Command.Value == nil {
+			continue
+		}
+		x := c.Command.Value
+		if !x.Running || x.Since.Err != nil || x.Deadline.Err != nil || x.Since.Value.IsZero() {
+			continue
+		}
+		if age := now.Sub(x.Since.Value); age >= slowRequest && 2*age >= x.Deadline.Value.Sub(x.Since.Value) {
+			slow, oldest = slow+1, max(oldest, age)
+			of[inHandsOf(c.Stack, c.Threads)]++
+		}
+	}
+	if now.IsZero() || slow < manySlow || 2*slow < busy {
+		return nil
+	}
+	delete(of, "")
+	x := answer.Conclude(answer.FindingDependency, words.DatabaseSilent.Of(words.N(slow), words.N(busy), words.Text(p.Connection.String()), words.Duration(oldest.Round(time.Second))),
+		answer.StrengthRecorded, words.DeadlinesOf.Of(words.ShortObject(p.Address)))
+	x.Count, x.Show = slow, []string{"sqlpools"}
+	clauses := grouped(of, func(method string, n int) answer.Verdict {
+		x.Sites = append(x.Sites, answer.Site{Method: answer.Text{S: method}, Does: answer.WaitServer, Count: n})
+		return alikeClause(words.CallsWaitIn.Of(words.N(n), words.Method(method)), n, words.ReferringVariables.Of())
+	})
+	f := finding(answer.FindingDependency, append([]answer.Verdict{x}, clauses...)...)
+	f.Object, f.Next = p.Address, []string{"sqlpools"}
+	return &f
 }
 
 // httpClients checks for HttpClients that are not shared, and for requests that wait for a connection.
