@@ -73,7 +73,7 @@ var stalls = []struct {
 	{"timed", "", "", "", ""},
 	{"delayed", "", "", "", ""},
 	{"dropped", "", "", "", ""},
-	{"napper", answer.FindingPermits, answer.SeverityWarning, answer.StrengthLikely, "thread 7 \"holder\" sleeps in Pier.M.Main.<lambda>()"},
+	{"napper", answer.FindingPermits, answer.SeverityWarning, answer.StrengthLikely, "wait for Pier.M.seats (SemaphoreSlim), "},
 	{"handler", answer.FindingBlocked, answer.SeverityWarning, answer.StrengthLikely, "thread 0 blocks in Pier.M.Handles"},
 	{"sleeper", answer.FindingPermits, answer.SeverityHigh, answer.StrengthLikely, "thread 7 \"holder\" sleeps in Pier.M.Main.<lambda>()"},
 	{"callback", answer.FindingDeadlock, answer.SeverityFatal, answer.StrengthLikely, "\"canceler\" runs a callback of a CancellationToken and waits for System.Object "},
