@@ -28,11 +28,22 @@ type LiveProcess struct {
 	Next        string         `json:"next,omitempty" doc:"what to do about that"`
 }
 
+// A DumpKind is a kind of dump that a runtime writes of itself: what it holds.
+type DumpKind string
+
+// The kinds of dumps.
+const (
+	DumpHeap   DumpKind = "heap"   // what the runtime and its heap need
+	DumpFull   DumpKind = "full"   // all memory
+	DumpMini   DumpKind = "mini"   // stacks and what they need
+	DumpTriage DumpKind = "triage" // as mini, without paths and texts of the user
+)
+
 // Collected describes a dump that a process wrote of itself.
 type Collected struct {
 	Gaps
 	Process  LiveProcess    `json:"process" doc:"the process"`
-	Kind     string         `json:"kind" doc:"heap, full, mini or triage"`
+	Kind     DumpKind       `json:"kind" doc:"heap, full, mini or triage"`
 	File     string         `json:"file" doc:"the dump, as a path of this machine"`
 	Inside   string         `json:"inside,omitempty" doc:"the dump as a path of the process, if it was left in its file system"`
 	Size     int64          `json:"size" doc:"bytes"`

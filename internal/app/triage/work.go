@@ -79,7 +79,7 @@ func silentDatabase(p *answer.SQLPool, now time.Time) *answer.Finding {
 		answer.StrengthRecorded, words.DeadlinesOf.Of(words.ShortObject(p.Address)))
 	x.Count, x.Show = slow, []string{"sqlpools"}
 	clauses := grouped(of, func(method string, n int) answer.Verdict {
-		x.Sites = append(x.Sites, answer.Site{Method: answer.Text{S: method}, Does: answer.WaitServer, Count: n})
+		x.Sites = append(x.Sites, answer.Site{Method: answer.Text{S: method}, Does: string(answer.WaitServer), Count: n})
 		return alikeClause(words.CallsWaitIn.Of(words.N(n), words.Method(method)), n, words.ReferringVariables.Of())
 	})
 	f := finding(answer.FindingDependency, append([]answer.Verdict{x}, clauses...)...)

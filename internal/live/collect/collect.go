@@ -24,7 +24,7 @@ import (
 
 // Options controls Dump.
 type Options struct {
-	Kind  string // heap, full, mini or triage
+	Kind  answer.DumpKind
 	Out   string // the dump; if empty, a name in the current folder
 	In    string // the folder in which the runtime writes, as a path of the process; if empty, the first that is suitable
 	Leave bool   // leave the dump in that folder, under a name of its own
@@ -46,7 +46,8 @@ const (
 )
 
 // kinds are the kinds of dumps by name.
-var kinds = map[string]diagport.Kind{"mini": diagport.Mini, "heap": diagport.Heap, "triage": diagport.Triage, "full": diagport.Full}
+var kinds = map[answer.DumpKind]diagport.Kind{answer.DumpMini: diagport.Mini, answer.DumpHeap: diagport.Heap, answer.DumpTriage: diagport.Triage,
+	answer.DumpFull: diagport.Full}
 
 // A job is one dump.
 type job struct {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/live/processes"
 	"github.com/sosgo/sosgo/internal/words"
 )
@@ -22,15 +23,15 @@ const (
 
 // estimate returns the most bytes that a dump should have, or 0 if that is not known. createdump writes the writable
 // mappings, which contain the GC's heap, and for the kind full all that can be read.
-func estimate(kind string, m *processes.Mapped, threads int) uint64 {
+func estimate(kind answer.DumpKind, m *processes.Mapped, threads int) uint64 {
 	if m == nil {
 		return 0
 	}
 	bytes := min(m.Writable, perDump+perThread*uint64(threads))
 	switch kind {
-	case "full":
+	case answer.DumpFull:
 		bytes = m.Readable
-	case "heap":
+	case answer.DumpHeap:
 		bytes = m.Writable
 	}
 	return bytes + bytes/128 + headers

@@ -25,7 +25,6 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/process"
-	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -320,7 +319,7 @@ func TestContradictionsAreFound(t *testing.T) {
 	recorded := answer.ThreadWait{Thread: thread, Kind: answer.LockMonitor, Object: 0x10, How: answer.HowRecorded}
 	owned := recorded
 	owned.Owner = &answer.Thread{OSID: 8}
-	running := answer.WaitingThread{Thread: thread, ThreadActivity: answer.ThreadActivity{Kind: stackwalk.ActivityRunning.String()}}
+	running := answer.WaitingThread{Thread: thread, ThreadActivity: answer.ThreadActivity{Kind: answer.ActivityRunning}}
 	rests := dead
 	rests.Rests = []answer.Premise{answer.NoCollection}
 	for name, s := range map[string]statements{
