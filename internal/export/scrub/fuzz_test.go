@@ -95,6 +95,8 @@ type pokedMemory struct {
 	b  []byte
 }
 
-func (m pokedMemory) ReadMemory(b []byte, a target.Addr) (int, error) { return copy(b, m.b[a-m.at:]), nil }
-func (m pokedMemory) View(a target.Addr, n int) ([]byte, bool)        { return m.b[a-m.at:][:n], true }
-func (m pokedMemory) Span(a target.Addr) []byte                       { return m.b[a-m.at:] }
+func (m pokedMemory) ReadMemory(b []byte, a target.Addr) (int, error) {
+	return copy(b, m.b[a-m.at:]), nil
+}
+func (m pokedMemory) View(a target.Addr, n int) ([]byte, bool) { return m.b[a-m.at:][:n], true }
+func (m pokedMemory) Span(a target.Addr) []byte                { return m.b[a-m.at:] }
