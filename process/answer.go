@@ -34,6 +34,9 @@ type Call struct {
 // until Answer returns. Conclusions of the answer (answer.VerdictsOf) are no stronger than their premises (State).
 func Answer[T any](ctx context.Context, p *Process, compute func(ctx context.Context, c *Call) (T, error)) (T, error) {
 	var none T
+	if p == nil || p.dump == nil {
+		return none, errNoProcess
+	}
 	ctx, done, err := p.dump.users.UseLasting(ctx)
 	if err != nil {
 		return none, err
@@ -243,3 +246,5 @@ func WithObjects[T any](ctx context.Context, p *Process, compute func(ctx contex
 		return compute(ctx, c, r)
 	})
 }
+
+var errNoProcess = target.Argumentf("no process was given")

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -128,10 +129,12 @@ func Open(path string, o Options) (*Dump, error) {
 	return newDump(f, o), nil
 }
 
+var errNothing error = target.Argumentf("there is nothing to open: it is nil")
+
 // OpenStream opens the dump that r provides, such as a pipe. It copies the dump to a temporary file.
 func OpenStream(r io.Reader, o Options) (*Dump, error) {
-	if err := o.check(); err != nil {
-		return nil, err
+	if err := o.check(); err != nil || r == nil {
+		return nil, cmp.Or(err, errNothing)
 	}
 	f, err := dump.OpenStream(r, dumpOptions(o))
 	if err != nil {
@@ -142,8 +145,8 @@ func OpenStream(r io.Reader, o Options) (*Dump, error) {
 
 // OpenReaderAt opens a dump of size bytes in r. Close does not close r.
 func OpenReaderAt(r io.ReaderAt, size int64, o Options) (*Dump, error) {
-	if err := o.check(); err != nil {
-		return nil, err
+	if err := o.check(); err != nil || r == nil {
+		return nil, cmp.Or(err, errNothing)
 	}
 	f, err := dump.OpenReaderAt(r, size, dumpOptions(o))
 	if err != nil {
@@ -158,8 +161,8 @@ func OpenReaderAt(r io.ReaderAt, size int64, o Options) (*Dump, error) {
 // Memory with holes should implement target.SparseMemory, and a wrapper should forward it. Otherwise a search for the
 // next readable memory tries each word of a hole: about 1,000 failed reads per page.
 func OpenTarget(t target.Target, o Options) (*Dump, error) {
-	if err := o.check(); err != nil {
-		return nil, err
+	if err := o.check(); err != nil || t == nil {
+		return nil, cmp.Or(err, errNothing)
 	}
 	f, err := dump.OfTarget(t)
 	if err != nil {

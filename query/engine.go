@@ -35,6 +35,9 @@ type Env struct {
 // NewEnv returns the Env of a process with only the heap's sources. It opens the runtime and its readers of objects
 // and collections.
 func NewEnv(p *process.Process) (*Env, error) {
+	if p == nil {
+		return nil, errNoEnv
+	}
 	rt, err := p.Runtime()
 	if err != nil {
 		return nil, err
@@ -52,6 +55,8 @@ func NewEnv(p *process.Process) (*Env, error) {
 
 // ErrNoThread is the error of a register or a thread static if no thread was chosen, by Options.Thread or Env.Thread.
 var ErrNoThread = target.Argumentf("no thread was chosen, by EvaluateOptions.Thread, Options.Thread or Env.Thread")
+
+var errNoEnv = target.Argumentf("no process was given")
 
 // OfThread returns a copy of e with the current thread t. If t is nil, it returns e itself.
 func (e *Env) OfThread(t *stackwalk.Thread) *Env {

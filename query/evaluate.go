@@ -19,19 +19,23 @@ import (
 // the compiler made of the name, <Name>k__BackingField, or else the one that habit makes of it: _name, m_name, s_name,
 // _Name or name. A name that fits several fields is an *Error.
 func Evaluate(ctx context.Context, env *Env, src string) (*answer.Evaluations, error) {
-	return evaluate(newEngine(ctx, env, src), src, nil)
+	return evaluate(ctx, env, src, nil)
 }
 
 // EvaluateOf is Evaluate with an object: its members are names, and this is the object.
 func EvaluateOf(ctx context.Context, env *Env, o objects.Object, src string) (*answer.Evaluations, error) {
-	return evaluate(newEngine(ctx, env, src), src, &o)
+	return evaluate(ctx, env, src, &o)
 }
 
-func evaluate(e *engine, src string, of *objects.Object) (*answer.Evaluations, error) {
+func evaluate(ctx context.Context, env *Env, src string, of *objects.Object) (*answer.Evaluations, error) {
 	items, err := parseExpressions(src)
+	if err == nil && env == nil {
+		err = errNoEnv
+	}
 	if err != nil {
 		return nil, err
 	}
+	e := newEngine(ctx, env, src)
 	s, f := scope{e: e, object: -1}, e.newFrame()
 	if of != nil {
 		if err := s.enterObject(f, *of); err != nil {

@@ -41,6 +41,9 @@ func (e *limitError) Unwrap() error { return ErrLimit }
 // SQL. An *Error reports a fault in the query. The rows are read while they are iterated.
 func Run(ctx context.Context, env *Env, src string, o Options) (*answer.Query, error) {
 	q, err := parseQuery(src)
+	if err == nil && env == nil {
+		err = errNoEnv
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -50,6 +53,9 @@ func Run(ctx context.Context, env *Env, src string, o Options) (*answer.Query, e
 // Select answers a query about the objects that o.Filter selects. where is a condition, and columns a list of
 // expressions. Either may be empty.
 func Select(ctx context.Context, env *Env, where, columns string, o Options) (*answer.Query, error) {
+	if env == nil {
+		return nil, errNoEnv
+	}
 	q := &plan{source: "objects", limit: -1}
 	if columns != "" {
 		list, err := parseExpressions(columns)

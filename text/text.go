@@ -62,8 +62,8 @@ func Finding(w io.Writer, f *answer.Finding, o Options) error {
 // write writes an answer. It returns an error of w, else the failure of the answer, else the first reason for a missing
 // part that o.Missing did not receive.
 func write[T any](w io.Writer, x *T, o Options, text func(*report.Page)) error {
-	if x == nil {
-		return target.Argumentf("no answer to write")
+	if x == nil || w == nil {
+		return target.Argumentf("no answer to write, or nothing to write it to")
 	}
 	var missing error
 	note := o.Missing

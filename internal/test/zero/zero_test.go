@@ -47,6 +47,32 @@ func TestZeroRows(t *testing.T) {
 	assert.Greater(t, n, 400)
 }
 
+// doors are the packages that open dumps, ask, and write answers: they refuse nil. The functions of the levels below panic
+// for a nil reader, memory or runtime, as the standard library does.
+var doors = []string{".", "export", "process", "query", "remote", "text"}
+
+// TestZeroArguments calls the functions of doors with zero values, and those of package text with pointers to zero values,
+// as an answer may be. They return an error, or nothing.
+func TestZeroArguments(t *testing.T) {
+	n := 0
+	for name, f := range exportedFuncs {
+		door := name[:strings.LastIndex(name, ".")]
+		if !slices.Contains(doors, door) {
+			continue
+		}
+		n++
+		if failure := tryWith(reflect.ValueOf(f), reflect.Zero); failure != "" {
+			t.Errorf("%s with zero values: %s", name, failure)
+		}
+		if door == "text" {
+			if failure := try(reflect.ValueOf(f)); failure != "" {
+				t.Errorf("%s with empty values: %s", name, failure)
+			}
+		}
+	}
+	assert.Greater(t, n, 30)
+}
+
 // addRow adds a struct of the module, and what an iterator yields.
 func addRow(rows map[reflect.Type]bool, typ reflect.Type) {
 	switch {
@@ -122,8 +148,11 @@ func argument(t reflect.Type) reflect.Value {
 	return reflect.Zero(t)
 }
 
-// try calls f and returns how it panicked, or that it did not return.
-func try(f reflect.Value) (failure string) {
+// try calls f with empty values and returns how it panicked, or that it did not return.
+func try(f reflect.Value) (failure string) { return tryWith(f, argument) }
+
+// tryWith calls f with the arguments that fill returns.
+func tryWith(f reflect.Value, fill func(reflect.Type) reflect.Value) (failure string) {
 	done := make(chan string, 1)
 	go func() {
 		defer func() {
@@ -138,7 +167,9 @@ func try(f reflect.Value) (failure string) {
 			if f.Type().IsVariadic() && i == f.Type().NumIn()-1 {
 				break
 			}
-			in = append(in, argument(f.Type().In(i)))
+			if in = append(in, fill(f.Type().In(i))); f.Type().In(i) == reflect.TypeFor[context.Context]() {
+				in[i] = reflect.ValueOf(context.Background())
+			}
 		}
 		for _, out := range f.Call(in) {
 			drain(out)
