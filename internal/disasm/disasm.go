@@ -2,8 +2,6 @@
 // comes from golang.org/x/arch, in Intel and GNU syntax. Addresses are separate from the text, so that a caller can
 // describe what they refer to. The package does not find methods: see packages dac and code. Start at [Lister];
 // [Decode] works without a dump.
-//
-// Stability: unstable.
 package disasm
 
 import (

@@ -4,6 +4,4 @@
 //
 // Addresses differ between dumps, so names identify things. A type is the simple name of its assembly and its full
 // name. A node of the merged paths is the names on its path.
-//
-// Stability: unstable.
 package heapdiff

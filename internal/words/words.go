@@ -7,8 +7,6 @@
 // Statement.Args and never parse a text.
 //
 // Start with Sentence. Files are named after the packages of app; values.go has the types of arguments.
-//
-// Stability: unstable.
 package words
 
 import (

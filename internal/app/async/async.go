@@ -1,7 +1,5 @@
 // Package async answers queries about the tasks and suspended async methods of a process: what each waits for and what
 // continues after it. It only calls the reader in package tasks, and adds the hosts' services. Start with Stacks.
-//
-// Stability: unstable.
 package async
 
 import (

@@ -3,8 +3,6 @@
 // a process that had not crashed it reports what the threads wait for; package locks does so in detail.
 //
 // Start with Describe (describe.go), which makes the page, and Read (crash.go), which finds the crash.
-//
-// Stability: unstable.
 package crash
 
 import (

@@ -1,7 +1,5 @@
 // Package doctor describes what a dump holds, how it is read, which parts are missing, and which files would help. It
 // does not judge the process; see package triage. Start with Of.
-//
-// Stability: unstable.
 package doctor
 
 import (

@@ -4,6 +4,4 @@
 //
 // The package does not interpret the objects. Its callers, such as package web, select objects and get the stacks and
 // threads. Start with Flows (questions.go) and Reader (flows.go).
-//
-// Stability: unstable.
 package flows

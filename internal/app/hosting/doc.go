@@ -4,6 +4,4 @@
 //
 // It reads fields by name; a library version with other fields is reported as an unknown layout. Start with
 // questions.go.
-//
-// Stability: unstable.
 package hosting

@@ -4,6 +4,4 @@
 //
 // Since .NET 10 the wrappers are managed objects on all systems. It does not read the runtime's own structures, which
 // hold them in earlier versions and for the built-in COM of Windows.
-//
-// Stability: unstable.
 package interop

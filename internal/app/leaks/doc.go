@@ -7,6 +7,4 @@
 //
 // Owners are exact and come from package graph. Patterns are identified by type and field names; types with unknown
 // fields are listed. A suspect retains a share of the heap; that is no proof of a leak.
-//
-// Stability: unstable.
 package leaks

@@ -7,6 +7,4 @@
 // The runtime records a thread's wait while it waits: in ThreadBlockingInfo since .NET 9, and in
 // Thread::DebugBlockingInfo in all versions. The class library builds its other locks on monitors, so these records
 // cover them too. A wait that is concluded from a thread's frames is marked as inferred.
-//
-// Stability: unstable.
 package locks

@@ -61,7 +61,8 @@ func (g *grapher) queuedItems() ([]answer.Verdict, error) {
 	}
 	var out []answer.Verdict
 	for method, p := range piles {
-		v := answer.Conclude(answer.NoFinding, words.ItemsSignal.Of(words.N(len(p.waits)), words.N(p.items), words.Method(compilernames.Pretty(method))), answer.StrengthLikely, g.evidences(p.waits)...)
+		v := answer.Conclude(answer.NoFinding, words.ItemsSignal.Of(words.N(len(p.waits)), words.N(p.items), words.Method(compilernames.Pretty(method))),
+			answer.StrengthLikely, g.evidences(p.waits)...)
 		v.Count, v.Show = len(p.waits), []string{"threadpool -wi"}
 		out = append(out, v)
 	}

@@ -1,8 +1,6 @@
 // Package memory answers queries about the GC heap of a process: its objects, generations, handles and settings, and
 // what keeps objects alive. It only opens the readers in packages heap and graph and joins their answers. Start with
 // HeapStats and GCRoot (holders.go).
-//
-// Stability: unstable.
 package memory
 
 import (

@@ -5,6 +5,4 @@
 // claim parts of it; the more specific of two claims wins. So each byte has one kind, and the sums match the mappings.
 //
 // Start with Memory (questions.go) and Map (memorymap.go).
-//
-// Stability: unstable.
 package memorymap

@@ -1,7 +1,5 @@
 // Package methods answers queries about methods and their code: instructions, IL, sources, GC information. It only
 // opens the readers in packages dac/code and internal/disasm for a process. Start with Method and Disassembly.
-//
-// Stability: unstable.
 package methods
 
 import (

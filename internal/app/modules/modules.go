@@ -1,7 +1,5 @@
 // Package modules answers queries about what a process had loaded: images, runtimes, domains, assemblies and modules.
 // It only opens the readers in packages image and dac for a process. Start with Assemblies and Images.
-//
-// Stability: unstable.
 package modules
 
 import (

@@ -4,8 +4,6 @@
 // The surroundings of the address prove every answer: a heap walk reaches an object, a MethodTable and its EEClass
 // refer to each other, the runtime's code map contains code, a chain of frames leads to a frame. A number that merely
 // looks like an address does not count.
-//
-// Stability: unstable.
 package resolve
 
 import (

@@ -1,8 +1,6 @@
 // Package rows supplies the rows of queries about a process: threads, frames, tasks, requests and other sources besides
 // the heap's objects. It also runs queries and expressions with them. Package query implements the language. Start with
 // Query, Evaluate and Sources.
-//
-// Stability: unstable.
 package rows
 
 import (

@@ -2,8 +2,6 @@
 // command line and the environment by name, strings and arrays of the heap by form, and values of fields and
 // dictionaries by the names of fields and keys. Package secrets defines what counts as a secret. Start with Mask
 // (masking.go) and Reader.
-//
-// Stability: unstable.
 package sensitive
 
 import (

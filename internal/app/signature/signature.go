@@ -5,8 +5,6 @@
 // process, or after a restart, has the same signature. So has another version of the program if the names are the same.
 //
 // Start with Crash (crash.go), Finding (finding.go) and Rules (rules.go).
-//
-// Stability: unstable.
 package signature
 
 import (

@@ -7,6 +7,4 @@
 //	out, err := r.Pools(ctx, heap, sqlpools.Options{})
 //
 // It reads fields by name (package shapes). Secrets in connection strings are masked unless they are requested.
-//
-// Stability: unstable.
 package sqlpools

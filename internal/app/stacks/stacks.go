@@ -1,8 +1,6 @@
 // Package stacks answers queries about the threads of a process and their stacks. It only opens the readers in packages
 // stackwalk, internal/threads and stackscan, and merges the frames of several runtimes. Start with Stacks and
 // ManagedThreads.
-//
-// Stability: unstable.
 package stacks
 
 import (

@@ -7,6 +7,4 @@
 //	for stack, err := range set.Stacks(ctx, tasks.StackOptions{}) { … }
 //
 // Differences between versions, from .NET Core 3.1 on, are noted in shapes.go.
-//
-// Stability: unstable.
 package tasks

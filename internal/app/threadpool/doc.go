@@ -3,6 +3,4 @@
 //
 // It reads the class library's objects by field names (package shapes). Before .NET 6 the workers belong to the runtime
 // (dac.Runtime.NativePool). Start with Pool (questions.go).
-//
-// Stability: unstable.
 package threadpool

@@ -5,6 +5,4 @@
 // listed with the reason: the unread part may be what is wrong.
 //
 // Start with Triage (triage.go) and ranks (ranks.go).
-//
-// Stability: unstable.
 package triage

@@ -1,8 +1,6 @@
 // Package values answers queries about objects, collections, static fields and types of a process. It only opens the
 // readers in packages objects, objects/collections and query, and joins their answers about one object. Start with
 // Describe.
-//
-// Stability: unstable.
 package values
 
 import (

@@ -7,6 +7,4 @@
 //
 // The thresholds are constants of this package. Collections are bound by field names ([Options]). A collection with
 // other field names is reported as unknown. Types derived from a known collection count as that collection.
-//
-// Stability: unstable.
 package waste

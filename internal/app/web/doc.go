@@ -7,6 +7,4 @@
 //	out, err := web.Requests(ctx, p, web.RequestOptions{})
 //
 // It reads fields by name (package shapes). Secret headers are masked unless they are requested.
-//
-// Stability: unstable.
 package web

@@ -137,7 +137,8 @@ func silent(c *answer.RedisConnection, now time.Time) *answer.Verdict {
 	if c.Sent.Count.Err != nil {
 		least = words.AtLeast.Of() // the rest of the queue can't be read
 	}
-	v := answer.Conclude(answer.FindingDependency, words.RedisSilent.Of(least, words.N(n), words.Text(c.Name.String()), words.Text(c.Sent.Command.String()), words.Duration(now.Sub(*c.Sent.Since).Round(time.Second))),
+	since := words.Duration(now.Sub(*c.Sent.Since).Round(time.Second))
+	v := answer.Conclude(answer.FindingDependency, words.RedisSilent.Of(least, words.N(n), words.Text(c.Name.String()), words.Text(c.Sent.Command.String()), since),
 		answer.StrengthRecorded, words.SentBy.Of(words.ShortObject(c.Address)))
 	v.Count, v.Show = int(n), []string{"redis"}
 	return &v

@@ -4,8 +4,6 @@
 //
 // The format is defined by src/coreclr/debug/createdump/crashreportwriter.cpp (.NET 6 to 11) and
 // src/coreclr/debug/crashreport/inproccrashreporter.cpp (.NET 11), protocol 1.0.0.
-//
-// Stability: unstable.
 package crashreport
 
 import (

@@ -7,8 +7,6 @@
 // The format is defined by the System V ABI ("Object Files", with the PN_XNUM extension of the
 // gABI). The notes are defined by Linux: include/uapi/linux/elf.h, include/linux/elfcore.h and
 // fs/binfmt_elf.c.
-//
-// Stability: unstable.
 package elfcore
 
 import (

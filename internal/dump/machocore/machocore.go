@@ -8,8 +8,6 @@
 // and osfmk/mach/arm, _structs.h and thread_status.h). The notes are lldb's
 // (source/Plugins/ObjectFile/Mach-O/ObjectFileMachO.cpp), and the special pages are createdump's
 // (src/coreclr/debug/createdump of the runtime).
-//
-// Stability: unstable.
 package machocore
 
 import (

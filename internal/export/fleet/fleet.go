@@ -8,8 +8,6 @@
 // A part appears only when it is complete, and the existing parts are the only state: a killed process loses
 // its current dump, and never adds one twice. Several processes may add to a fleet; one at a time may compact
 // it. The package does not read dumps. Start at Open, Add and Compact.
-//
-// Stability: unstable.
 package fleet
 
 import (

@@ -6,8 +6,6 @@
 // Objects keep their sizes, types, addresses and references, below PerfView's nodes: [.NET Roots] with [static
 // vars], [thread static vars], [local vars] and [other roots]. As in files of dotnet-gcdump, garbage is left
 // out. With Options.Garbage it is below [unreachable], because some viewers only show reachable objects.
-//
-// Stability: unstable.
 package gcdump
 
 import (

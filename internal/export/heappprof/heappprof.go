@@ -6,8 +6,6 @@
 // Consecutive owners of the same type, such as the nodes of a list, share a frame. Objects that retain less
 // than Options.Least are summed by type below their owner, so that large objects bound the size of a profile.
 // No object is left out. The order is fixed.
-//
-// Stability: unstable.
 package heappprof
 
 import (

@@ -6,8 +6,6 @@
 // roots by kind, and "[unreachable]" for garbage. Retained sizes, which these tools compute, equal
 // graph.Dominators'. The id of a node, shown as @4711, is the object's position by address, because Chrome
 // keeps only 32 bits. Object maps it to the address.
-//
-// Stability: unstable.
 package heapsnapshot
 
 import (

@@ -2,8 +2,6 @@
 // arrays of numbers and other data that does not explain the process are replaced; objects, types, stacks and
 // locks are unchanged. Shrink leaves that memory out instead. The package does not decide which texts are
 // secrets; what is replaced follows from types and from what commands read. Start at Write and Shrink.
-//
-// Stability: unstable.
 package scrub
 
 import (

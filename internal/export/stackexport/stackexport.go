@@ -4,6 +4,4 @@
 //
 // Names in a dump may be hostile: the output is text without control characters, and names cannot contain a
 // format's separators.
-//
-// Stability: unstable.
 package stackexport

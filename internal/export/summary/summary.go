@@ -4,8 +4,6 @@
 // A signature is 16 hexadecimal digits: the start of a SHA-256 of names without addresses. The same crash in
 // another process or after a restart has the same signature, and so has another version of the program while
 // the names stay. A weak signature may differ for the same crash in another dump.
-//
-// Stability: unstable.
 package summary
 
 import (

@@ -4,8 +4,6 @@
 // Rows are in a fixed order, and the bytes of a file are the same for any number of workers. An unknown or
 // missing value is null: an empty cell of CSV, where empty text is "". Addresses are numbers in Parquet, and
 // text such as 0x7f10 in the other formats.
-//
-// Stability: unstable.
 package tables
 
 import (

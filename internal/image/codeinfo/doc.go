@@ -5,6 +5,4 @@
 //
 // All decoders accept arbitrary bytes: their work is bounded by the input, and they fail with
 // [target.ErrCorrupt].
-//
-// Stability: unstable.
 package codeinfo

@@ -5,6 +5,4 @@
 // of malloc_state, heap_info and other structures depends on glibc's version (glibc.json). Data of
 // the process must prove a layout: empty bins refer to themselves, other bins to chunks that refer
 // back, arenas form a ring, and heaps refer to their arenas.
-//
-// Stability: unstable.
 package malloc

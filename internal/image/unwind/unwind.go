@@ -9,8 +9,6 @@
 //
 // Without readable unwind data, the frame pointer and then a scan of the stack find a plausible
 // caller; its Trust is lower.
-//
-// Stability: unstable.
 package unwind
 
 import (

@@ -1,12 +1,8 @@
-// Package export holds what its encoders share: the object graph of a heap in the order of nodes, with names
-// for other tools. Each encoder is a package and writes one format: gcdump for PerfView and Visual Studio,
-// heapsnapshot for Chrome DevTools and memlab, heappprof for pprof, speedscope and flame graphs, tables for
-// databases. Encoders do not analyze; package graph does. Start at Heap and Pieces.
+// Package pieces holds what the encoders of formats share: the object graph of a heap in the order of nodes, cut into
+// pieces for several workers, with names for other tools. Start at Heap and InOrder.
 //
-// Output bytes do not depend on the number of workers. Names come from the dump and may be hostile: each format
-// escapes or encodes them.
-//
-// Stability: stable.
+// The bytes that encoders write do not depend on the number of workers. Names come from the dump and may be hostile: each
+// format escapes or encodes them.
 package pieces
 
 import (
@@ -109,7 +105,7 @@ func (p *Piece) Generation(n graph.Node) heap.Generation {
 	return p.segment.Generation(a)
 }
 
-// Pieces calls produce for all objects in pieces, on several workers, and take with the results in order; see
+// InOrder calls produce for all objects in pieces, on several workers, and take with the results in order; see
 // workers.Ordered. A piece is valid during the call.
 func InOrder[S, T any](ctx context.Context, h *Heap, state func() S, produce func(s S, p *Piece, reuse T) (T, error), take func(T) error) error {
 	n := (h.Graph.Objects() + pieceNodes - 1) / pieceNodes
