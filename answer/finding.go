@@ -8,7 +8,7 @@ import (
 
 // A Site is a place in the program where threads or suspended code wait, or which failed.
 type Site struct {
-	Method Text   // the method of the program, or the class that failed; zero if there is none
+	Method Text   // the method of the program, or the class that failed; else zero
 	Does   string // what it waits for, by kind and type
 	Failed []Text // types of the exceptions that it failed with
 	Count  int    // how many wait there; 0 means one

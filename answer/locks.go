@@ -24,8 +24,8 @@ func (l *Locks) Lose(err error) {
 	}
 }
 
-// A WaitKind is the kind of thing that threads and suspended code wait for: one of the constants below, or the name of a
-// class that has none.
+// A WaitKind is the kind of thing that threads and suspended code wait for: one of the constants below, or the name of
+// another class.
 type WaitKind string
 
 // The kinds of locks.

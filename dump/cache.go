@@ -51,8 +51,8 @@ type entryRecord struct {
 	Samples string    `json:"samples"` // SHA-256 of the samples
 }
 
-// DefaultCache returns the folder for unpacked dumps in the user's cache folder, or "" if the user
-// has none.
+// DefaultCache returns the folder for unpacked dumps in the user's cache folder, or "" without
+// one.
 func DefaultCache() string {
 	dir, err := os.UserCacheDir()
 	if err != nil {

@@ -80,8 +80,8 @@ func (l *computation) loadValue() *result {
 	return r
 }
 
-// take waits for a computation in progress, and forgets and returns its value. It returns nil if
-// there is none.
+// take waits for a computation in progress, and forgets and returns its value. It returns nil without
+// one.
 func (l *computation) take() *result {
 	for {
 		l.mu.Lock()

@@ -2,8 +2,6 @@
 // sosgo.Options.SymbolServers. It is separate from package sosgo so that programs without symbol
 // servers link no network code. Which files are needed, and whether they are right, is decided by
 // package symstore. Start reading at Server.
-//
-// Stability: unstable. The fields of Server may change.
 package symbolserver
 
 import (

@@ -20,3 +20,6 @@ func (p *Process) Owns(fs.FileInfo) bool { return true }
 
 // MayRun returns true: the runtime finds out.
 func (p *Process) MayRun(fs.FileInfo) bool { return true }
+
+// nonblock is no flag of these systems, which have no named pipes in folders.
+const nonblock = 0

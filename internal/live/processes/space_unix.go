@@ -57,3 +57,6 @@ func (p *Process) Owns(file fs.FileInfo) bool {
 	st, ok := file.Sys().(*syscall.Stat_t)
 	return ok && st.Uid == p.UID && st.Nlink == 1
 }
+
+// nonblock is the flag to open a named pipe without waiting for its other end.
+const nonblock = syscall.O_NONBLOCK

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 )
 
 // A View is the file system of a process. Paths of the process ("inside") are absolute. A process in a container has a
@@ -62,9 +61,9 @@ func (v *View) Open(inside string) (*os.File, error) {
 	}
 	var f *os.File
 	if v.root == nil {
-		f, err = os.OpenFile(inside, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+		f, err = os.OpenFile(inside, os.O_RDONLY|nonblock, 0)
 	} else {
-		f, err = v.root.OpenFile(relative(inside), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+		f, err = v.root.OpenFile(relative(inside), os.O_RDONLY|nonblock, 0)
 	}
 	if err != nil {
 		return nil, err
