@@ -43,7 +43,9 @@
 //   - list the objects of the heap: [heap.Heap.Objects]; count them by type: [View.HeapStats]
 //   - find a type by name: [objects.Reader.TypeByName]; examine it: [objects.Type.Implements],
 //     [objects.Type.Fields], [objects.Type.Statics]
-//   - read a field: [objects.Reader.Object] of its object, then [objects.Object.Field]
+//   - read a field: [objects.Reader.Object] of its object, then [objects.Object.Field]; as a Go value: [objects.As];
+//     static and thread-static fields: [View.Statics], [objects.Type.Statics]
+//   - list the elements of a collection: [View.Items]; as values: [process.Process.Collections]
 //   - describe an address: [View.Resolve]; find the object that contains it: [heap.Heap.ObjectContaining]
 //   - find what an object refers to: [heap.Heap.References]; what keeps it alive: [View.GCRoot],
 //     [graph.RootReader]
@@ -55,7 +57,12 @@
 //   - find why the process died: [View.Crash]; what is wrong with it: [View.Triage]; what a thread threw:
 //     [View.Exception]
 //   - find what is missing from the dump: [View.Diagnose]; move it with its module files: [process.Dump.Pack]
-//   - write an answer as the commands print it: package text
+//   - find how the process was started: [View.Settings]
+//   - recognize the same crash in another dump: the Signature of [View.Summary]
+//   - write an answer as the commands print it: package text; the heap, stacks ([View.Profile]) and tables for other
+//     tools: package export; serve the page of a dump: package ui
+//   - open a dump at an address: package remote; a process that the program reads itself: [OpenTarget]
+//   - limit the time of a question: its context; its memory: MaxMemory of [Options], and [ErrLimit]
 //   - name native code: [process.Dump.Symbols]; list the images: [View.Images]; save one: [image.SaveFile]
 //
 // Packages that can be used by themselves: target (the process), minidump and dump (file formats), image and metadata
@@ -76,7 +83,7 @@ import (
 // Options control how a dump is opened. The zero value suits most callers.
 type Options = process.Options
 
-// A SymbolServer fetches files by their keys in a symbol store. Package internal/files/symbolserver has servers for HTTP.
+// A SymbolServer fetches files by their keys in a symbol store. remote.NewSymbolServer returns one for HTTP.
 type SymbolServer = process.SymbolServer
 
 // A ProgressFunc receives the progress of a piece of work; see WithProgress.

@@ -9,21 +9,21 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// AnalyzeOptions selects what Stacks lists.
+// AnalyzeOptions selects frames and what is listed of each.
 type AnalyzeOptions struct {
 	Arguments  bool // arguments
 	Locals     bool // locals
 	Registers  bool // the registers of each frame
-	Pretty     bool // metadata.PrettyMethod
-	Source     bool // source files and lines
+	Pretty     bool // lambdas, local functions and async methods by the names in the source
+	Source     bool // source files and lines, where a module's PDB is found
 	References bool // the references that each frame holds
 	Debug      bool // Debug adds the first thread's stack in the form of the debugging API.
 	Native     bool // native frames too, also of a thread that never ran managed code
 	Fold       bool // one round of repeated calls, and their number (a stack overflow)
-	Now        bool // see stackwalk.WalkOptions
-	Limit      *int // of a thread; nil for all
+	Now        bool // the stack at the time of the dump, also for the thread that raised its exception
+	Limit      *int // frames of a thread at most; nil for all
 	From       int  // number of frames of a thread to skip, from the leaf on
-	Carried    bool // SOS's registers; see stackwalk.WalkOptions
+	Carried    bool // keeps the values of registers that an explicit frame does not record, as SOS does
 }
 
 // AsyncCallOptions selects stacks and the parts of their frames. The zero value selects the stacks with an async method
@@ -83,7 +83,7 @@ type EvaluateOptions struct {
 
 // ExceptionOptions select what Exception describes. The zero value is the exception that the thread threw last.
 type ExceptionOptions struct {
-	Address target.Addr // an exception object, or 0 for the exception of the thread
+	Address target.Addr // an exception object, or 0 for what the thread threw last
 	Nested  bool        // also the exceptions that the thread was handling when it threw
 	All     bool        // the exceptions of all threads
 }
@@ -101,8 +101,9 @@ type GenerationOptions struct {
 
 // HeapMapOptions select the content of a HeapMap.
 type HeapMapOptions struct {
-	CellSize uint64 // see heap.MapOptions
-	Dead     bool   // marks unreachable objects
+	// bytes of a cell, rounded up to a power of two of at least a page; 0 for about heap.MapCells cells
+	CellSize uint64
+	Dead     bool // marks unreachable objects
 }
 
 // HeapOptions selects objects of the heap.
@@ -128,16 +129,17 @@ type LeakOptions struct {
 
 // ManagedThreadOptions selects managed threads.
 type ManagedThreadOptions struct {
-	Live       bool // only threads that an OS thread runs
-	Special    bool // also the runtime's own threads
-	Activities bool // Activities needs a stack walk.
+	Live    bool // only threads that an OS thread runs
+	Special bool // also the runtime's own threads
+	// what each thread does or waits for, its topmost managed frame, and the topmost outside the framework
+	Activities bool
 }
 
 // MemoryOptions selects what a description lists besides the sums.
 type MemoryOptions struct {
 	List   bool // all ranges by address, too
 	Malloc bool // the arenas of malloc, its blocks by size, and what their first words point to, too
-	Top    int  // rows of -malloc at most, 0 for all
+	Top    int  // rows of each list about malloc at most; 0 for all
 }
 
 // MessageOptions selects requests. The zero value selects all.
@@ -170,7 +172,7 @@ type RequestOptions struct {
 	Scopes  bool   // with log scopes: what they add to each log line
 }
 
-// ReturnAddressOptions selects what Returns lists.
+// ReturnAddressOptions selects return addresses and stacks.
 type ReturnAddressOptions struct {
 	ManagedOnly bool           // only addresses in managed code, without callees
 	BusyOnly    bool           // BusyOnly omits threads that hold no locks, are not hijacked and do not run managed code.
@@ -197,7 +199,7 @@ type SettingsOptions struct {
 
 // StackObjectOptions selects objects of a stack.
 type StackObjectOptions struct {
-	Verify bool // Verify is stackscan.Options.Verify.
+	Verify bool // Verify omits unproven objects and damaged ones; see stackscan.Options.
 	// Precise, if not nil, walks the stack and selects only the objects that the garbage collector considers live.
 	Precise *stackwalk.Walker
 	Range   *target.Range // Range, if not nil, is scanned instead of the stack.
@@ -210,16 +212,16 @@ type StackOptions struct {
 	Arguments  bool                // arguments
 	Locals     bool                // locals
 	Registers  bool                // the registers of each frame
-	Pretty     bool                // metadata.PrettyMethod
-	Source     bool                // source files and lines
+	Pretty     bool                // lambdas, local functions and async methods by the names in the source
+	Source     bool                // source files and lines, where a module's PDB is found
 	References bool                // the references that each frame holds
 	Debug      bool                // Debug adds the first thread's stack in the form of the debugging API.
 	Native     bool                // native frames too, also of a thread that never ran managed code
 	Fold       bool                // one round of repeated calls, and their number (a stack overflow)
-	Now        bool                // see stackwalk.WalkOptions
-	Limit      *int                // of a thread; nil for all
+	Now        bool                // the stack at the time of the dump, also for the thread that raised its exception
+	Limit      *int                // frames of a thread at most; nil for all
 	From       int                 // number of frames of a thread to skip, from the leaf on
-	Carried    bool                // SOS's registers; see stackwalk.WalkOptions
+	Carried    bool                // keeps the values of registers that an explicit frame does not record, as SOS does
 	Threads    []*stackwalk.Thread // in this order; nil for all managed threads with an OS thread
 	Runtimes   int                 // AllRuntimes, FoldedRuntimes or OneRuntime
 }
@@ -245,7 +247,7 @@ type TaskOptions struct {
 	Limit   int               // list at most N tasks that failed, 0 for all
 }
 
-// ThreadPoolOptions selects what Describe reports besides the counters.
+// ThreadPoolOptions selects what is reported of the pool besides the counters.
 type ThreadPoolOptions struct {
 	Log   bool // the hill climbing log
 	Items bool // the queued items
@@ -259,9 +261,9 @@ type TriageOptions struct {
 	Rules  string // text of the rules for the crash signature (docs/fleet.md); empty for the default
 }
 
-// UnreachableOptions select what keeps objects alive.
+// UnreachableOptions select what keeps objects alive. The zero value counts all roots and the finalizer queue.
 type UnreachableOptions struct {
-	NoFinalizer bool // the finalizer queue does not
+	NoFinalizer bool // the finalizer queue keeps nothing alive
 }
 
 // WaitOptions selects locks.
@@ -277,5 +279,5 @@ type WaitOptions struct {
 type WasteOptions struct {
 	Top      int    // rows of each list at most, 0 for all
 	Min      uint64 // least waste of a row; sums have the others
-	OnlyLive bool   // Waste then sets Live
+	OnlyLive bool   // only what lives: garbage wastes nothing any more
 }

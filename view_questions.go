@@ -221,8 +221,8 @@ func (v *View) Crash(ctx context.Context, o CrashOptions) (*answer.Crash, error)
 
 // Exception describes an exception with its stack trace: the object at o.Address, or what thread t threw last. If t
 // threw none, or runs no managed code, the answer lists the exceptions of the other threads. With o.All it describes the
-// exceptions of all threads, and t may be nil. Both have the exception that ended the process if no thread has it. The
-// error for an object of another type is dac.ErrNotException.
+// exceptions of all threads. Both have the exception that ended the process if no thread has it. With o.Address or o.All,
+// t may be nil. The error for an object of another type is dac.ErrNotException.
 func (v *View) Exception(ctx context.Context, t *stackwalk.Thread, o ExceptionOptions) (*answer.ThrownException, error) {
 	return crash.Exception(ctx, v.Process, t, crash.ExceptionOptions{Address: o.Address, Nested: o.Nested, All: o.All})
 }

@@ -1,5 +1,5 @@
 // Package graph is the graph of a heap's objects: references, roots, paths from roots, and retained sizes. It does not
-// judge what it finds: see package internal/app/leaks. Start at [Build] and [Graph]; [Holders] answers questions about single
+// judge what it finds: see sosgo.View.Leaks. Start at [Build] and [Graph]; [Holders] answers questions about single
 // objects.
 //
 // Nodes are numbers: first the objects by address, then the Sources (threads, frames, handles, static fields), then one

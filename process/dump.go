@@ -41,8 +41,8 @@ type Options struct {
 	// Offline implies NoLocalFiles and ignores SymbolServers. Only the dump, the files packed with it and the folders
 	// of Modules are read.
 	Offline bool
-	// SymbolServers are asked in order for module files that are not on this machine. Package internal/files/symbolserver has
-	// servers for HTTP.
+	// SymbolServers are asked in order for module files that are not on this machine. remote.NewSymbolServer
+	// returns one for HTTP.
 	SymbolServers []SymbolServer
 	// OpenContext, if not nil, returns the context for opening and, later, for each download from a symbol server. A
 	// download may start at any read of memory: a module's file is fetched at the first read of memory that it holds.

@@ -1,6 +1,6 @@
 // Package text writes answers as the commands of the program sosgo print them: stacks, objects, crashes, triages and
 // their findings. It reads no dump and computes nothing; text of the dump is escaped for a terminal. For programs that
-// read the result, JSON and tables are better: see docs/json.md and package internal/export/tables. Start with Triage.
+// read the result, JSON and tables are better: see docs/json.md and package export. Start with Triage.
 //
 // Stability: unstable.
 package text

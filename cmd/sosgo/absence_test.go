@@ -9,6 +9,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"io"
 	"maps"
 	"os"
@@ -264,26 +265,47 @@ func TestFailuresOfLists(t *testing.T) {
 // exampleLines has a command for each example of docs/examples that asks the same.
 var exampleLines = map[string]string{
 	"address":      "whatis " + aDog.String(),
+	"cancel":       "dumpheap -stat",
+	"collections":  "items 7efbcd806ac0",
+	"concurrent":   "dumpheap -stat",
 	"crash":        "crashinfo",
 	"describe":     "dumpobj " + aDog.String(),
 	"diff":         "dumpheap -stat",
 	"duplicates":   "dumpheap -strings",
+	"exceptions":   "pe 7f2fd9807ee8",
 	"export":       "retained",
+	"fields":       "dumpobj 7efbcd805c98",
+	"gcHeap":       "eeheap -gc",
 	"gcroot":       "gcroot " + aDictionary.String(),
 	"heapStats":    "dumpheap -stat",
 	"items":        "items " + aDictionary.String(),
 	"leaks":        "leaks",
+	"memoryLimit":  "retained",
+	"metadata":     "help",
+	"minidump":     "info",
+	"nativeFrames": "clrstack -native",
 	"objects":      "dumpheap",
 	"ofType":       "dumpheap -type Debuggee.Zoo.Dog",
 	"open":         "eeversion",
+	"ownTarget":    "dumpobj " + aDog.String(),
+	"profile":      "clrstack -all",
 	"query":        "query " + someStrings,
 	"requests":     "requests",
 	"retained":     "retained",
+	"runtimeType":  "dumpmt 7f07a5b48748",
+	"runtimes":     "runtimes",
+	"scan":         "dumpstackobjects",
+	"signature":    "summarize",
 	"stackObjects": "dumpstackobjects",
 	"stacks":       "clrstack -all",
 	"statics":      "statics -type Debuggee.Zoo.Statics",
+	"tables":       "summarize",
 	"tasks":        "tasks",
+	"threadPool":   "threadpool",
+	"values":       "dumpobj 7efbcd805c98",
 	"waits":        "waits",
+	"walk":         "clrstack",
+	"web":          "help",
 }
 
 // buildExamples builds a program with all examples of docs/examples. Its arguments are an example and the file of a
@@ -313,17 +335,17 @@ func buildExamples(t *testing.T) (program string, names []string) {
 					names = append(names, name)
 				}
 			case *ast.CallExpr:
-				if f, ok := n.Fun.(*ast.SelectorExpr); ok && f.Sel.Name == "Open" {
+				if f, ok := n.Fun.(*ast.SelectorExpr); ok && f.Sel.Name == "Open" && types.ExprString(f.X) == "sosgo" {
 					from, to := n.Args[0].Pos()-file.FileStart, n.Args[0].End()-file.FileStart
-					text = slices.Concat(source[:from], []byte("os.Args[2]"), source[to:])
+					text = slices.Concat(source[:from], []byte("dumpFile"), source[to:])
 				}
 			}
 			return true
 		})
-		text = bytes.Replace(text, []byte("package examples\n"), []byte("package main\n\nimport \"os\"\n"), 1)
+		text = bytes.Replace(text, []byte("package examples\n"), []byte("package main\n"), 1)
 		add(strings.TrimSuffix(filepath.Base(path), "_test.go")+"_example.go", string(text))
 	}
-	main := "package main\n\nimport \"os\"\n\nfunc main() {\n\tswitch os.Args[1] {\n"
+	main := "package main\n\nimport \"os\"\n\nvar dumpFile = os.Args[2]\n\nfunc main() {\n\tswitch os.Args[1] {\n"
 	for _, name := range names {
 		main += fmt.Sprintf("\tcase %q:\n\t\tExample_%s()\n", name, name)
 	}

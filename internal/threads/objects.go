@@ -15,7 +15,7 @@ import (
 
 // ObjectOptions selects objects of a stack.
 type ObjectOptions struct {
-	// Verify is stackscan.Options.Verify.
+	// Verify omits unproven objects and damaged ones; see stackscan.Options.
 	Verify bool
 	// Precise, if not nil, walks the stack and selects only the objects that the garbage collector considers live.
 	Precise *stackwalk.Walker

@@ -14,7 +14,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// ReturnOptions selects what Returns lists.
+// ReturnOptions selects return addresses and stacks.
 type ReturnOptions struct {
 	Symbols     *image.Symbols // name native code
 	ManagedOnly bool           // only addresses in managed code, without callees

@@ -19,23 +19,23 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// StackOptions selects what Stacks lists.
+// StackOptions selects frames and what is listed of each.
 type StackOptions struct {
 	Arguments  bool           `opt:"p" help:"arguments"`
 	Locals     bool           `opt:"l" help:"locals"`
 	Registers  bool           `opt:"r" help:"the registers of each frame"`
-	Pretty     bool           `opt:"pretty" help:"lambdas, local functions and async methods by the names in the source"` // metadata.PrettyMethod
-	Source     bool           // source files and lines
+	Pretty     bool           `opt:"pretty" help:"lambdas, local functions and async methods by the names in the source"`
+	Source     bool           // source files and lines, where a module's PDB is found
 	Symbols    *image.Symbols // names native code; if nil, native code has only its module
 	References bool           `opt:"gc" help:"the references that each frame holds"`
 	// Debug adds the first thread's stack in the form of the debugging API.
 	Debug   bool `opt:"i" help:"the form of the debugging API: native code between managed frames, signatures of metadata"`
 	Native  bool `opt:"native" help:"native frames too, also of a thread that never ran managed code"`
 	Fold    bool `opt:"fold" help:"one round of repeated calls, and their number (a stack overflow)"`
-	Now     bool `opt:"now" help:"the stack at the time of the dump, also for the thread that raised its exception"` // see stackwalk.WalkOptions
-	Limit   *int `opt:"c" range:"0:" help:"frames at most"`                                                          // of a thread; nil for all
+	Now     bool `opt:"now" help:"the stack at the time of the dump, also for the thread that raised its exception"`
+	Limit   *int `opt:"c" range:"0:" help:"frames at most"`                                                          // frames of a thread at most; nil for all
 	From    int  // number of frames of a thread to skip, from the leaf on
-	Carried bool // SOS's registers; see stackwalk.WalkOptions
+	Carried bool // keeps the values of registers that an explicit frame does not record, as SOS does
 	// Walk walks the stack of the thread with an OS id. If it is nil, the Walker is used. In a process with several
 	// runtimes it can yield the frames of all (sosgo.Dump.MergedWalk).
 	Walk func(ctx context.Context, osThread uint32, o stackwalk.WalkOptions) iter.Seq[stackwalk.Frame]

@@ -12,15 +12,15 @@ import (
 
 // ExceptionOptions select what Exception describes. The zero value is the exception that the thread threw last.
 type ExceptionOptions struct {
-	Address target.Addr // an exception object, or 0 for the exception of the thread
+	Address target.Addr // an exception object, or 0 for what the thread threw last
 	Nested  bool        `opt:"nested" help:"also the exceptions that the thread was handling when it threw"`
 	All     bool        `opt:"all" help:"the exceptions of all threads"`
 }
 
 // Exception describes an exception with its stack trace: the object at o.Address, or what thread t threw last. If t
 // threw none, or runs no managed code, the answer lists the exceptions of the other threads. With o.All it describes the
-// exceptions of all threads, and t may be nil. Both have the exception that ended the process if no thread has it. The
-// error for an object of another type is dac.ErrNotException.
+// exceptions of all threads. Both have the exception that ended the process if no thread has it. With o.Address or o.All,
+// t may be nil. The error for an object of another type is dac.ErrNotException.
 func Exception(ctx context.Context, p *process.Process, t *stackwalk.Thread, o ExceptionOptions) (*answer.ThrownException, error) {
 	return process.WithRuntime(ctx, p, func(_ context.Context, c *process.Call, rt *dac.Runtime) (*answer.ThrownException, error) {
 		list, err := c.ThreadList()
@@ -30,8 +30,11 @@ func Exception(ctx context.Context, p *process.Process, t *stackwalk.Thread, o E
 		if o.All {
 			return carriedByAll(c, rt, list, true), nil
 		}
-		if t == nil {
+		if t == nil && o.Address == 0 {
 			return nil, process.ErrNoThread
+		}
+		if t == nil {
+			t = &stackwalk.Thread{Index: -1} // no thread's nested exceptions
 		}
 		if o.Address != 0 {
 			r, err := c.Objects()

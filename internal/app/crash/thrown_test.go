@@ -29,6 +29,10 @@ func TestException(t *testing.T) {
 	same, err := crash.Exception(t.Context(), p, thread, crash.ExceptionOptions{Address: x.Address})
 	require.NoError(t, err)
 	assert.Equal(t, x.Exception, same.Exception)
+	alone, err := crash.Exception(t.Context(), p, nil, crash.ExceptionOptions{Address: x.Address, Nested: true})
+	require.NoError(t, err)
+	assert.Equal(t, x.Exception, alone.Exception)
+	assert.Nil(t, alone.Nested)
 
 	all, err := crash.Exception(t.Context(), p, nil, crash.ExceptionOptions{All: true})
 	require.NoError(t, err)

@@ -273,7 +273,7 @@ func allocated(c *process.Call, rt *dac.Runtime, out *answer.GC) {
 
 // HeapMapOptions select the content of a HeapMap.
 type HeapMapOptions struct {
-	CellSize uint64 // see heap.MapOptions
+	CellSize uint64 // bytes of a cell, rounded up to a power of two of at least a page; 0 for about heap.MapCells cells
 	Dead     bool   // marks unreachable objects
 	Scan     heap.ScanOptions
 }
@@ -410,9 +410,9 @@ func LargeReferences(ctx context.Context, p *process.Process) (*answer.LargeRefe
 	})
 }
 
-// UnreachableOptions select what keeps objects alive.
+// UnreachableOptions select what keeps objects alive. The zero value counts all roots and the finalizer queue.
 type UnreachableOptions struct {
-	NoFinalizer bool // the finalizer queue does not
+	NoFinalizer bool // the finalizer queue keeps nothing alive
 }
 
 // Unreachable lists the unreachable objects in a range of addresses.

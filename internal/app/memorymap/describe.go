@@ -19,7 +19,7 @@ import (
 type Options struct {
 	List    bool `opt:"list" help:"all ranges by address, too"`
 	Malloc  bool `opt:"malloc" help:"the arenas of malloc, its blocks by size, and what their first words point to, too"`
-	Top     int  `opt:"top" range:"0:" default:"20" help:"rows of -malloc at most, 0 for all"`
+	Top     int  `opt:"top" range:"0:" default:"20" help:"rows of -malloc at most, 0 for all"` // rows of each list about malloc at most; 0 for all
 	Symbols *image.Symbols
 	Scan    gcheap.ScanOptions
 }

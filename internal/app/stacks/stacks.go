@@ -138,7 +138,6 @@ func ownStacks(c *process.Call, native bool) (*stackwalk.Walker, []*stackwalk.Th
 // ManagedOptions selects managed threads.
 type ManagedOptions struct {
 	threads.ManagedOptions
-	// Activities needs a stack walk.
 	Activities bool `opt:"stacks" help:"what each thread does or waits for, its topmost managed frame, and the topmost outside the framework"`
 }
 

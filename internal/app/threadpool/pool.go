@@ -17,7 +17,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Options selects what Describe reports besides the counters.
+// Options selects what is reported of the pool besides the counters.
 type Options struct {
 	Log   bool // the hill climbing log
 	Items bool // the queued items

@@ -22,7 +22,7 @@ type Options struct {
 	Top      int                    `opt:"top" range:"0:" default:"10" help:"rows of each list at most, 0 for all"`
 	Kinds    []answer.WasteForm     `opt:"kind" choices:"strings|sparse|zeros|constant|tails|empty-arrays|empty-collections|underfilled|boxes|zero-objects" help:"only this kind of waste; may repeat"`
 	Min      uint64                 `opt:"min" kind:"size" help:"least waste of a row; sums have the others"`
-	OnlyLive bool                   `opt:"live" help:"only what lives: garbage wastes nothing any more"` // Waste then sets Live
+	OnlyLive bool                   `opt:"live" help:"only what lives: garbage wastes nothing any more"`
 	Live     func(target.Addr) bool // if not nil, reports whether an object is live; dead objects are omitted
 	// Statics are the static fields that refer to objects. They count as holders, by name.
 	Statics []Static
