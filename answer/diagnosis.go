@@ -280,12 +280,12 @@ type Export struct {
 // An EEVersion describes the version of a runtime and the kind of its GC.
 type EEVersion struct {
 	Gaps
-	Version string  `json:"version" doc:"file version, or another source of the version"`
-	Text    string  `json:"versionText,omitempty" doc:"the version that the runtime gives itself, with its commit"`
-	Core3   bool    `json:"-"` // a runtime of .NET Core 3, whose file versions begin with 4
-	Server  *bool   `json:"server,omitempty" doc:"server GC; absent where the heap can't be read"`
-	NoGC    Reason  `json:"gcError,omitzero" doc:"why the heap can't be read"`
-	Heaps   int     `json:"heaps,omitempty" doc:"number of GC heaps"`
-	DATAS   *uint64 `json:"datas,omitempty" doc:"mode of dynamic adaptation to application sizes of a server GC"`
-	InGC    bool    `json:"inCollection" doc:"the dump was taken in the middle of a collection"`
+	Version string     `json:"version" doc:"file version, or another source of the version"`
+	Text    string     `json:"versionText,omitempty" doc:"the version that the runtime gives itself, with its commit"`
+	Core3   bool       `json:"-"` // a runtime of .NET Core 3, whose file versions begin with 4
+	Server  *bool      `json:"server,omitempty" doc:"server GC; absent where the heap can't be read"`
+	NoGC    Reason     `json:"gcError,omitzero" doc:"why the heap can't be read"`
+	Heaps   Maybe[int] `json:"heaps,omitzero" doc:"number of GC heaps"`
+	DATAS   *uint64    `json:"datas,omitempty" doc:"mode of dynamic adaptation to application sizes of a server GC"`
+	InGC    bool       `json:"inCollection" doc:"the dump was taken in the middle of a collection"`
 }

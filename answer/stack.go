@@ -120,7 +120,7 @@ type Frame struct {
 	Err Reason `json:"error,omitzero" doc:"why the walk ended here"`
 }
 
-// Name returns the most exact known name of the method.
+// Name returns the most exact known name of the method. It is empty for a frame without one: see NativeName and Class.
 func (f *Frame) Name() string {
 	if f.Exact != "" {
 		return f.Exact

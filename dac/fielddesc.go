@@ -15,9 +15,9 @@ type FieldDesc struct {
 	MethodTable target.Addr // MTOfEnclosingClass
 	Token       metadata.Token
 	Static      bool
-	Thread      bool // thread static
-	RVA         bool // the value is in the image
-	Offset      uint32
+	Thread      bool   // thread static
+	RVA         bool   // the value is in the image
+	Offset      uint32 // from the first field, which is 8 bytes into an object; of a static from its class's statics
 	ElementType metadata.ElementType
 }
 

@@ -23,7 +23,10 @@ func Example_open() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(version.Version, "heaps:", version.Heaps)
+	if err := version.Heaps.Err; err != nil {
+		log.Fatal(err) // the heap is not in the dump
+	}
+	fmt.Println(version.Version, "heaps:", version.Heaps.Value)
 	// Output:
 	// 10.0.1426.52326 heaps: 1
 }

@@ -33,7 +33,7 @@ type StackOptions struct {
 	Native  bool `opt:"native" help:"native frames too, also of a thread that never ran managed code"`
 	Fold    bool `opt:"fold" help:"one round of repeated calls, and their number (a stack overflow)"`
 	Now     bool `opt:"now" help:"the stack at the time of the dump, also for the thread that raised its exception"`
-	Limit   *int `opt:"c" range:"0:" help:"frames at most"`                                                          // frames of a thread at most; nil for all
+	Limit   *int `opt:"c" range:"0:" help:"frames at most"` // frames of a thread at most; nil for all
 	From    int  // number of frames of a thread to skip, from the leaf on
 	Carried bool // keeps the values of registers that an explicit frame does not record, as SOS does
 	// Walk walks the stack of the thread with an OS id. If it is nil, the Walker is used. In a process with several

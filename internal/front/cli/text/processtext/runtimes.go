@@ -88,7 +88,7 @@ func EEVersion(p *report.Page, v *answer.EEVersion) {
 	case v.Server == nil:
 		p.Print("GC Heap not initialized, so GC mode is not determined yet.\n")
 	case *v.Server:
-		p.Printf("Server mode with %d gc heaps\n", v.Heaps)
+		p.Printf("Server mode with %d gc heaps\n", v.Heaps.Value)
 		if v.DATAS != nil {
 			p.Printf("DATAS %d\n", *v.DATAS)
 		}
