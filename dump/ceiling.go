@@ -3,6 +3,7 @@ package dump
 import (
 	"math"
 	"os"
+	"syscall"
 
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/target"
@@ -37,7 +38,7 @@ func (o *Options) ceiling(size int64, f *os.File) ceiling {
 	if free, ok := freeSpace(f); ok {
 		if n := max(free-min(limits.SpaceReserve, free/10), 0); n < c.bytes {
 			c = ceiling{n, func() error {
-				return target.Limitf("the unpacked dump does not fit: %d bytes may be used where it is unpacked to (TMPDIR chooses another place)", n)
+				return target.Limitf("the unpacked dump does not fit: %d bytes may be used where it is unpacked to (TMPDIR chooses another place): %w", n, syscall.ENOSPC)
 			}}
 		}
 	}

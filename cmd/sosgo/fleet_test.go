@@ -52,6 +52,31 @@ func fleetDumps(t *testing.T, dir string, n int) {
 	}
 }
 
+// TestFleetRetries checks that a run that failed because of the machine has an exit code, and that the next run tries
+// its dumps again: after a time-out, and after a file in the place of a folder.
+func TestFleetRetries(t *testing.T) {
+	fleet, dumps := t.TempDir(), t.TempDir()
+	fleetDumps(t, dumps, 1)
+	t.Setenv(asProgram, "1")
+	add := func(args ...string) (*answers.FleetAdded, int) {
+		out, _, code := run(t, append([]string{"--json", "fleet", "add", fleet, dumps}, args...)...)
+		var said struct{ Result answers.FleetDone }
+		require.NoError(t, json.Unmarshal([]byte(out), &said), out)
+		require.NotNil(t, said.Result.Added)
+		return said.Result.Added, code
+	}
+	late, code := add("--timeout", "1ns")
+	assert.Equal(t, []int{2, 0, 1}, []int{code, late.Added, late.Retry})
+	assert.Contains(t, late.Failures[0].Reason, "it took longer than 1ns")
+	inTheWay := filepath.Join(fleet, "date=2026-11-25")
+	require.NoError(t, os.WriteFile(inTheWay, nil, 0o600))
+	barred, code := add()
+	assert.Equal(t, []int{2, 0, 1, 0}, []int{code, barred.Added, barred.Retry, barred.Before})
+	require.NoError(t, os.Remove(inTheWay))
+	added, code := add()
+	assert.Equal(t, []int{0, 1, 0, 0}, []int{code, added.Added, added.Retry, added.Before})
+}
+
 // TestFleet kills and repeats runs of add and compact. Each dump must be added once, and unreadable ones must have a
 // reason. SOSGO_FLEET sets the number of dumps, such as 2000.
 func TestFleet(t *testing.T) {

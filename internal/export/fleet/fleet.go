@@ -178,7 +178,7 @@ type Entry struct {
 	Exit     int       `json:"exit,omitempty"`
 	Reason   string    `json:"reason,omitempty"`
 	Tries    int       `json:"tries,omitempty"`
-	Damaged  bool      `json:"damaged,omitempty"` // the file was read, and is not a dump that can be opened
+	Retry    bool      `json:"retry,omitempty"` // the machine or a server failed, and not the dump
 	Seconds  float64   `json:"seconds"`
 	At       time.Time `json:"noted"`
 	Tool     string    `json:"tool,omitempty"`

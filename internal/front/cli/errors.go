@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"runtime/debug"
 	"strings"
+	"syscall"
 
 	"github.com/sosgo/sosgo/internal/base/workers"
 	"github.com/sosgo/sosgo/internal/front/report"
@@ -235,7 +236,13 @@ func openAdvice(err error) string {
 
 // problem converts err for the JSON envelope.
 func problem(err error) *report.Problem {
-	return &report.Problem{Text: err.Error(), Kind: kindWord(err), Advice: Advice(err), Exit: ExitCode(err)}
+	return &report.Problem{Text: err.Error(), Kind: kindWord(err), Advice: Advice(err), Exit: ExitCode(err), Host: hostFailed(err)}
+}
+
+// hostFailed reports whether this machine caused err: a system call failed, as on a full disk, or time ran out. The
+// same command may succeed later. A module file that does not exist is a gap of the dump.
+func hostFailed(err error) bool {
+	return errors.As(err, new(syscall.Errno)) && !inModuleFile(err) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // A BugError reports a panic, which is always a bug of sosgo.

@@ -80,6 +80,9 @@ func askFleet(c *cli.Context, o *fleetOptions) (*answer.FleetDone, error) {
 		return nil, c.Usagef("fleet add FLEET SOURCE...")
 	}
 	added, err := addAll(c, f, o)
+	if err == nil && added.Retry > 0 {
+		err = cli.WithAnswer(fmt.Errorf("%s could not be added because of this machine or a server: repeat the command", answer.Count(added.Retry, "dump", "dumps")))
+	}
 	return &answer.FleetDone{Fleet: o.Fleet, Added: added}, err
 }
 
@@ -209,7 +212,7 @@ func (a *adder) walk(root string) (out []fleet.Entry, err error) {
 		}
 		switch {
 		case err != nil:
-			a.fail(&fleet.Entry{File: path, Exit: cli.ExitOpen, Reason: err.Error()})
+			a.fail(&fleet.Entry{File: path, Exit: cli.ExitOpen, Reason: err.Error(), Retry: true})
 		case looks:
 			out = append(out, fleet.Entry{File: path, Size: info.Size(), Modified: info.ModTime().UTC()})
 		default:
@@ -257,7 +260,7 @@ func (a *adder) add(e *fleet.Entry) {
 		case last.Result != fleet.Failed && has:
 			a.count(func() { a.out.Present++ })
 			return
-		case last.Result == fleet.Failed && last.Tool == a.c.Version() && !a.o.Again && !passing(&last):
+		case last.Result == fleet.Failed && last.Tool == a.c.Version() && !a.o.Again && !last.Retry:
 			a.count(func() { a.out.Before++ })
 			return
 		}
@@ -265,7 +268,7 @@ func (a *adder) add(e *fleet.Entry) {
 	start := time.Now()
 	for e.Tries = 1; ; e.Tries++ {
 		a.run(e)
-		if e.Result != fleet.Failed || a.c.Context().Err() != nil || e.Tries >= a.o.Tries || !passing(e) {
+		if e.Result != fleet.Failed || a.c.Context().Err() != nil || e.Tries >= a.o.Tries || !mayPass(e) {
 			break
 		}
 		select {
@@ -289,9 +292,9 @@ func (a *adder) add(e *fleet.Entry) {
 	a.log(e)
 }
 
-// passing reports whether a failure may be temporary: the server did not answer, or the process was killed.
-func passing(e *fleet.Entry) bool {
-	return e.Exit < 0 || e.Exit == cli.ExitOpen && remote.Is(e.File) && !e.Damaged
+// mayPass reports whether a failure may be over in a second: the server did not answer, or the process was killed.
+func mayPass(e *fleet.Entry) bool {
+	return e.Retry && (e.Exit < 0 || e.Exit == cli.ExitOpen && remote.Is(e.File))
 }
 
 func (a *adder) count(do func()) {
@@ -314,7 +317,10 @@ func (a *adder) fail(e *fleet.Entry) {
 	e.Result = fleet.Failed
 	a.log(e)
 	a.count(func() {
-		a.out.Failures = append(a.out.Failures, answer.FleetFailure{File: e.File, Exit: e.Exit, Reason: e.Reason, Tries: e.Tries})
+		a.out.Failures = append(a.out.Failures, answer.FleetFailure{File: e.File, Exit: e.Exit, Reason: e.Reason, Tries: e.Tries, Retry: e.Retry})
+		if e.Retry {
+			a.out.Retry++
+		}
 	})
 }
 
@@ -335,7 +341,7 @@ func (a *adder) run(e *fleet.Entry) {
 	stdout, stderr := &bounded{}, &bounded{}
 	p.Stdout, p.Stderr = stdout, stderr
 	err := p.Run()
-	e.Result, e.Exit, e.Reason, e.ID, e.Damaged = fleet.Failed, -1, "", "", false
+	e.Result, e.Exit, e.Reason, e.ID, e.Retry = fleet.Failed, -1, "", "", false
 	if p.ProcessState != nil {
 		e.Exit = p.ProcessState.ExitCode()
 	}
@@ -345,7 +351,10 @@ func (a *adder) run(e *fleet.Entry) {
 			Skipped bool
 			ID      string
 		}
-		Error struct{ Text, Advice string }
+		Error struct {
+			Text, Advice string
+			Host         bool
+		}
 	}
 	_ = json.Unmarshal(stdout.Bytes(), &said) // invalid output leaves it empty
 	switch {
@@ -355,14 +364,15 @@ func (a *adder) run(e *fleet.Entry) {
 			e.Result = fleet.Present
 		}
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		e.Exit, e.Reason = 0, fmt.Sprintf("it took longer than %v", cmp.Or(a.o.Timeout, time.Hour))
+		e.Exit, e.Retry, e.Reason = 0, true, fmt.Sprintf("it took longer than %v", cmp.Or(a.o.Timeout, time.Hour))
 	case said.Error.Text != "":
 		e.Reason = said.Error.Text
-		e.Damaged = e.Exit == cli.ExitOpen && said.Error.Advice != "" // errors of servers and networks have no advice
+		// Errors of servers and networks have no advice.
+		e.Retry = said.Error.Host || e.Exit == cli.ExitOpen && remote.Is(e.File) && said.Error.Advice == ""
 	case err != nil:
 		e.Reason = strings.TrimSpace(cmp.Or(strings.TrimSpace(stderr.String()), err.Error()))
 		if e.Exit < 0 {
-			e.Reason = "its process was killed (no memory?): " + err.Error()
+			e.Retry, e.Reason = true, "its process was killed (no memory?): "+err.Error()
 		}
 	default:
 		e.Reason = "its process ended without an answer"

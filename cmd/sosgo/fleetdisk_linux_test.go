@@ -1,0 +1,60 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	answers "github.com/sosgo/sosgo/answer"
+)
+
+// TestFleetFullDisk adds dumps to a fleet on a disk that is full after some of them, and repeats the command when
+// there is room. The first run must say that the disk failed, by its exit code too, and the second run must add the
+// others: nothing is lost or doubled.
+func TestFleetFullDisk(t *testing.T) {
+	const n = 12
+	dumps, disk := t.TempDir(), t.TempDir()
+	fleetDumps(t, dumps, n)
+	require.NoError(t, os.WriteFile(filepath.Join(dumps, "cut.dmp"), []byte("MDMP, and no more"), 0o600))
+	program, err := os.Executable()
+	require.NoError(t, err)
+	own := []string{"unshare", "--mount", "--map-root-user"}
+	mount := `mount -t tmpfs -o size=1m none "$0" && `
+	if err := exec.Command(own[0], append(own[1:], "sh", "-c", mount+"true", disk)...).Run(); err != nil {
+		t.Skip("this machine makes no small disk:", err)
+	}
+	const runs = `cd "$0"; head -c 960000 /dev/zero >ballast
+"$1" --json fleet add fleet "$2"; echo $?
+rm ballast
+"$1" --json fleet add fleet "$2"; echo $?
+"$1" --json fleet add fleet "$2"; echo $?
+ls -d fleet/date=*/part=* | wc -l; find fleet -name '.sosgo-*' | wc -l`
+	c := exec.Command(own[0], append(own[1:], "sh", "-c", mount+runs, disk, program, dumps)...)
+	c.Env = append(os.Environ(), asProgram+"=1", "TMPDIR="+t.TempDir())
+	out, err := c.Output()
+	require.NoError(t, err, "%s", out)
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	require.Len(t, lines, 8, "%s", out)
+	read := func(line string) *answers.FleetAdded {
+		var said struct{ Result answers.FleetDone }
+		require.NoError(t, json.Unmarshal([]byte(line), &said), line)
+		require.NotNil(t, said.Result.Added)
+		return said.Result.Added
+	}
+	full, room, again := read(lines[0]), read(lines[2]), read(lines[4])
+	assert.Equal(t, []string{"2", "0", "0"}, []string{lines[1], lines[3], lines[5]}, "exit codes")
+	require.Positive(t, full.Added, "the disk must be full in the middle: %s", out)
+	require.Positive(t, full.Retry, "%s", out)
+	assert.Equal(t, n, full.Added+full.Retry)
+	assert.Len(t, full.Failures, full.Retry+1, "and the cut dump")
+	assert.Equal(t, []int{full.Retry, full.Added, 0}, []int{room.Added, room.Present, room.Retry})
+	assert.LessOrEqual(t, len(room.Failures)+room.Before, 1, "the cut dump, if its failure could not be logged")
+	assert.Equal(t, []int{0, n, 1, 0}, []int{again.Added, again.Present, again.Before, len(again.Failures)})
+	assert.Equal(t, []string{"12", "0"}, lines[6:], "parts, and unfinished files")
+}
