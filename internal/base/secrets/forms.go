@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"unsafe"
@@ -40,20 +41,23 @@ type form struct {
 	// may is a fast test before re, many times faster: false means that the text does not match.
 	// nil always matches.
 	may func(text string) bool
+	// not reports that a match (indexes as those of regexp) is no secret. nil never does.
+	not func(text string, match []int) bool
 }
 
 // strong matches names that mean a secret in any context. Names such as key or token may mean other
 // things.
 const strong = `password|passwd|passphrase|pwd|account_?key|shared_?access_?key|shared_?access_?signature|client_?secret|secret_?access_?key|secret_?key|api_?secret|` +
 	`app_?secret|secret|access_?token|refresh_?token|id_?token|auth_?token|session_?token|api_?token|private_?token|bearer_?token|api[_-]?key|access_?key|private_?key|encryption_?key|` +
-	`signing_?key|credentials?`
+	`signing_?key|credentials?|` +
+	`passwort|kennwort|mot_?de_?passe|contrase(?:n|\x{f1})a|senha|wachtwoord|has(?:l|\x{142})o|l(?:o|\x{f6})senord|parola`
 
 // keyPrefixes match keys with prefixes that services publish.
 var keyPrefixes = []string{
 	`(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}`,         // AWS access keys
 	`gh[pousr]_[A-Za-z0-9]{36,251}`,               // GitHub tokens
 	`github_pat_[A-Za-z0-9_]{40,}`,                // GitHub, fine-grained
-	`glpat-[\w-]{20,}`,                            // GitLab
+	`gl(?:pat|dt|rt|ptt|cbt|soat)-[\w-]{20,}`,     // GitLab
 	`xox[abeoprs]-[A-Za-z0-9-]{10,}`,              // Slack
 	`xapp-[0-9]-[A-Za-z0-9-]{10,}`,                // Slack, app level
 	`(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{16,}`,    // Stripe
@@ -74,11 +78,35 @@ var keyPrefixes = []string{
 	`NRAK-[A-Z0-9]{27}`,                           // New Relic
 	`AccountKey=[A-Za-z0-9+/]{86}==`,              // Azure Storage
 	`[A-Za-z0-9_~.-]{3}8Q~[A-Za-z0-9_~.-]{31,34}`, // Microsoft Entra clients
+	`dapi[0-9a-f]{32}(?:-\d)?`,                    // Databricks
+	`\d{8,10}:AA[\w-]{33}`,                        // Telegram bots
+	`glsa_[A-Za-z0-9]{32}_[0-9a-fA-F]{8}`,         // Grafana service accounts
+	`glc_[A-Za-z0-9+/=]{32,}`,                     // Grafana Cloud
+	`[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{60,}`,       // Terraform
+	`AT(?:ATT|CTT)3[\w=-]{20,}`,                   // Atlassian
+	`ATBB[A-Za-z0-9]{32}`,                         // Bitbucket
+	`fig[ou]?[dr]_[\w-]{40,}`,                     // Figma
+	`PMAK-[0-9a-f]{24}-[0-9a-f]{34}`,              // Postman
+	`lin_(?:api|oauth)_[A-Za-z0-9]{40,}`,          // Linear
+	`secret_[A-Za-z0-9]{43}`,                      // Notion
+	`ntn_[A-Za-z0-9]{40,}`,                        // Notion, since 2024
+	`key-[0-9a-f]{32}`,                            // Mailgun
+	`xkeysib-[0-9a-f]{64}-[A-Za-z0-9]{16}`,        // Brevo
+	`dp\.(?:pt|st|ct|sa)\.[\w.-]{40,}`,            // Doppler
+	`sntry[su]_[\w=+/-]{40,}`,                     // Sentry
+	`dt0[a-z]\d{2}\.[A-Z0-9]{24}\.[A-Z0-9]{64}`,   // Dynatrace
+	`pscale_(?:tkn|pw|oauth)_[\w.=-]{32,}`,        // PlanetScale
+	`rubygems_[0-9a-f]{48}`,                       // RubyGems
+	`pul-[0-9a-f]{40}`,                            // Pulumi
+	`AGE-SECRET-KEY-1[0-9A-Z]{58}`,                // age
+	`CfDJ8[\w-]{20,}`,                             // ASP.NET Core: what data protection wrote (antiforgery tokens, cookies)
 }
 
 // prefixCues are lower-case substrings; each key that keyPrefixes match contains one.
-var prefixCues = []string{"akia", "asia", "abia", "acca", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xox", "xapp-", "k_live_", "k_test_", "whsec_", "aiza",
-	"gocspx-", "ya29.", "sg.", "npm_", "pypi-", "dop_v1_", "hf_", "sk-", "shpat_", "shpca_", "shppa_", "shpss_", "hvs.", "hvb.", "hvr.", "dckr_pat_", "oy2", "nrak-", "8q~"}
+var prefixCues = []string{"akia", "asia", "abia", "acca", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "gldt-", "glrt-", "glptt-", "glcbt-", "glsoat-", "xox", "xapp-", "k_live_", "k_test_", "whsec_", "aiza",
+	"gocspx-", "ya29.", "sg.", "npm_", "pypi-", "dop_v1_", "hf_", "sk-", "shpat_", "shpca_", "shppa_", "shpss_", "hvs.", "hvb.", "hvr.", "dckr_pat_", "oy2", "nrak-", "8q~",
+	"dapi", ":aa", "glsa_", "glc_", ".atlasv1.", "atatt3", "atctt3", "atbb", "figd_", "figr_", "figod_", "figor_", "figud_", "figur_", "pmak-", "lin_api_", "lin_oauth_", "secret_", "ntn_", "key-",
+	"xkeysib-", "dp.pt.", "dp.st.", "dp.ct.", "dp.sa.", "sntrys_", "sntryu_", "dt0", "pscale_", "rubygems_", "pul-", "age-secret-key-1", "cfdj8"}
 
 // pem matches a character of a private key or of its headers. JSON writes line feeds as escapes.
 const pem = `[A-Za-z0-9+/=\s:,-]|\\[nr]`
@@ -91,29 +119,93 @@ func compiled(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
 
+// nameCues are lower-case substrings. Each name in strong contains one.
+var nameCues = []string{"pass", "pwd", "key", "secret", "signature", "token", "credential", "kennwort", "contrase", "senha", "wachtwoord", "haslo", "has\xc5\x82o", "senord", "parola"}
+
+// argument matches an argument of a command line, quoted or not.
+const argument = `(?:\\?"([^"\\]+)|'([^']+)'|([^\s"'\\$|-][^\s"'\\]*))`
+
 // forms returns all forms. The expressions are compiled on first use.
 var forms = sync.OnceValue(func() []form {
-	return []form{
-		{KindPEM, []string{"private key"}, compiled(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:(?:` + pem + `)*?-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|(?:` + pem + `)*)`), nil},
-		{KindPrefix, prefixCues, compiled(`(?:^|[^A-Za-z0-9_])(` + strings.Join(keyPrefixes, "|") + `)`), nil},
-		{KindJWT, []string{"eyj"}, compiled(`\beyJ[\w-]{8,}\.[\w-]{4,}\.?[\w-]*(?:\.[\w-]+){0,2}`), nil},
-		{KindURL, []string{"://"}, compiled(`[a-zA-Z][a-zA-Z0-9+.-]*://[^/@\s:"'<>?#]*:([^/@\s"'<>]+)@`), mayBeURL},
-		{KindURL, []string{"hooks.slack.com/", ".webhook.office.com/", "discord.com/api/webhooks/", "api.telegram.org/bot"},
-			compiled(`(?:hooks\.slack\.com/(?:services|workflows)|[a-z0-9-]+\.webhook\.office\.com|discord\.com/api/webhooks|api\.telegram\.org)/([\w:@/-]{16,})`), nil},
-		{KindPair, []string{"sig=", "signature="}, compiled(`(?i)[?&;](?:sig|x-amz-signature|x-goog-signature)=([^&\s"'<>;]+)`), nil},
-		{KindCookie, []string{"cookie:", "cookie="}, compiled(`(?i)\b(?:set-)?cookie\s*[:=]\s*([^\r\n"\\]+)`), nil},
-		{KindHeader, []string{"bearer ", "basic ", "digest ", "negotiate ", "ntlm ", "apikey ", "sharedaccesssignature ", "aws4-hmac"},
-			compiled(`(?i)(?:^|[\s"':=,\[(])(?:bearer|basic|negotiate|ntlm|digest|apikey|sharedaccesssignature|aws4-hmac-sha256)\s+([A-Za-z0-9+/._~=%&-]{8,})`), nil},
-		{KindHeader, []string{"x-api-key", "-key:", "-token:", "authorization:", "-secret:", "-auth:"},
-			compiled(`(?i)\b(?:(?:proxy-)?authorization|x-[a-z0-9-]*(?:api-?key|token|secret|auth|access-key)|[a-z0-9-]*(?:api-key|subscription-key|auth-token|access-token))` +
-				`\\?"?\s*[:=]\s*(?:(?:bearer|basic|negotiate|ntlm|digest|token|apikey)\s+)?` + value), nil},
-		{KindOption, []string{"pass", "pwd", "key", "secret", "signature", "token", "credential"},
-			compiled(`(?i)(?:^|[\s"'\[,])--?[a-z0-9-]*(?:` + strong + `|token|auth-?key|pass)(?:[ =:]|"?,\s*)` + value), mayBeOption},
-		{KindPair, []string{"pass", "pwd", "key", "secret", "signature", "token", "credential"},
-			compiled(`(?i)(?:^|[^a-z])(?:[a-z0-9]+[_.:-])*[a-z0-9]*(?:` + strong + `)\\?["']?\s*[=:]\s*` + value), mayBeAssigned},
-		{KindPair, []string{"<pass", "secret>", "password>", "key>"}, compiled(`(?i)<(?:` + strong + `)>([^<]+)</`), nil},
-	}
+	return slices.Concat(wholeForms(), headerForms(), namedForms(), commandForms())
 })
+
+// wholeForms are of secrets that need no name.
+func wholeForms() []form {
+	return []form{
+		{kind: KindPEM, cues: []string{"private key"}, re: compiled(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:(?:` + pem + `)*?-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|(?:` + pem + `)*)`)},
+		{kind: KindPrefix, cues: prefixCues, re: compiled(`(?:^|[^A-Za-z0-9_])(` + strings.Join(keyPrefixes, "|") + `)`)},
+		{kind: KindPrefix, cues: twilioCues(), re: compiled(`(?:^|[^A-Za-z0-9_])(SK[0-9a-f]{32})`), may: mayBeTwilio},
+		{kind: KindJWT, cues: []string{"eyj"}, re: compiled(`\beyJ[\w-]{8,}(?:\.[\w-]{4,}\.?[\w-]*(?:\.[\w-]+){0,2}|\.\.[\w-]{4,}\.[\w-]+\.[\w-]+)`)}, // the second form: a JWE without a key
+		{kind: KindURL, cues: []string{"://"}, re: compiled(`[a-zA-Z][a-zA-Z0-9+.-]*://[^/@\s:"'<>?#]*:([^/@\s"'<>]+)@`), may: mayBeURL},
+		{kind: KindURL, cues: []string{"hooks.slack.com/", ".webhook.office.com/", "discord.com/api/webhooks/", "api.telegram.org/bot"},
+			re: compiled(`(?:hooks\.slack\.com/(?:services|workflows)|[a-z0-9-]+\.webhook\.office\.com|discord\.com/api/webhooks|api\.telegram\.org)/([\w:@/-]{16,})`)},
+		{kind: KindPair, cues: []string{"sig=", "signature="}, re: compiled(`(?i)[?&;](?:sig|x-amz-signature|x-goog-signature)=([^&\s"'<>;]+)`)},
+		{kind: KindPair, cues: []string{"code=", "token="}, re: compiled(`(?i)[?&](?:code|token)=([\w.~%/+=-]{16,})`)}, // OAuth, Azure Functions
+		{kind: KindPair, cues: []string{"sessionid=", "sessid=", "connect.sid="}, re: compiled(`(?i)\b(?:jsessionid|phpsessid|asp\.net_sessionid|connect\.sid)=([^&?\s;"'<>\\]{8,})`)},
+	}
+}
+
+// headerForms are of headers of HTTP.
+func headerForms() []form {
+	return []form{
+		{kind: KindCookie, cues: []string{"cookie:", "cookie="}, re: compiled(`(?i)\b(?:set-)?cookie\s*[:=]\s*([^\r\n"\\]+)`)},
+		{kind: KindHeader, cues: []string{"bearer ", "basic ", "digest ", "negotiate ", "ntlm ", "apikey ", "sharedaccesssignature ", "aws4-hmac"},
+			re: compiled(`(?i)(?:^|[\s"':=,\[(])(?:bearer|basic|negotiate|ntlm|digest|apikey|sharedaccesssignature|aws4-hmac-sha256)\s+([A-Za-z0-9+/._~=%&-]{8,})`)},
+		{kind: KindHeader, cues: []string{"x-api-key", "-key:", "-token:", "authorization:", "-secret:", "-auth:"},
+			re: compiled(`(?i)\b(?:(?:proxy-)?authorization|x-[a-z0-9-]*(?:api-?key|token|secret|auth|access-key)|[a-z0-9-]*(?:api-key|subscription-key|auth-token|access-token|csrf-token))` +
+				`\\?"?\s*[:=]\s*(?:(?:bearer|basic|negotiate|ntlm|digest|token|apikey)\s+)?` + value)},
+		{kind: KindHeader, cues: []string{"requestverificationtoken"},
+			re: compiled(`(?i)requestverificationtoken(?:\\?"\s+(?:type=\\?"hidden\\?"\s+)?value=\\?"|\s*[:=]\s*)([\w.+/=-]{16,})`)},
+	}
+}
+
+// namedForms are of values behind the name of a secret.
+func namedForms() []form {
+	return []form{
+		{kind: KindOption, cues: nameCues, re: compiled(`(?i)(?:^|[\s"'\[,])--?[a-z0-9-]*(?:` + strong + `|token|auth-?key|pass)(?:[ =:]|"?,\s*)` + value), may: mayBeOption},
+		{kind: KindPair, cues: nameCues, re: compiled(`(?i)(?:^|[^a-z])(?:[a-z0-9]+[_.:-])*[a-z0-9]*(?:` + strong + `)\\?["']?\s*[=:]\s*` + value), may: mayBeAssigned, not: isMessage},
+		{kind: KindPair, cues: []string{"<pass", "secret>", "password>", "key>"}, re: compiled(`(?i)<(?:` + strong + `)>([^<]+)</`)},
+		{kind: KindPair, cues: []string{"<add"}, // the configuration files of .NET Framework and NuGet
+			re: compiled(`(?i)<add\s+(?:key|name)\s*=\s*\\?["'][\w:. -]*(?:` + strong + `)\\?["']\s+value\s*=\s*\\?(?:"([^"\\]+)|'([^'\\]+))`)},
+		{kind: KindPair, cues: []string{"machine "}, re: compiled(`\bmachine\s+\S+\s+(?:login\s+\S+\s+)?password\s+(\S+)`)}, // .netrc
+	}
+}
+
+// commandForms are of secrets in the arguments of common programs.
+func commandForms() []form {
+	return []form{
+		{kind: KindOption, cues: []string{"curl"}, re: compiled(`\bcurl(?:\.exe)?\s[^|\r\n]*?(?:-u\s*|-U\s*|--(?:proxy-)?user[ =])\\?["']?[^\s:"'\\]+:([^\s"'\\]+)`)},
+		{kind: KindOption, cues: []string{"mysql", "mariadb"}, re: compiled(`\b(?:mysql|mariadb)[\w-]*(?:\.exe)?\s(?:[^|;\r\n]*?\s)??-p` + argument)},
+		{kind: KindOption, cues: []string{"sshpass", "docker login", "sqlcmd", "redis-cli"},
+			re: compiled(`\b(?:sshpass(?:\s[^|;\r\n]*?)??\s-p\s*|docker login\s(?:[^|;\r\n]*?\s)??-p\s+|sqlcmd(?:\.exe)?\s(?:[^|;\r\n]*?\s)??-P\s*|redis-cli\s(?:[^|;\r\n]*?\s)??-a\s+)` + argument)},
+		{kind: KindOption, cues: []string{"convertto-securestring"}, re: compiled(`(?i)\bconvertto-securestring\s+(?:-string\s+)?` + argument)},
+	}
+}
+
+// sentence are words that follow a name of a secret and a colon in messages: "password: please enter it below".
+var sentence = map[string]bool{"please": true, "required": true, "missing": true, "invalid": true, "incorrect": true, "expired": true, "wrong": true, "must": true,
+	"may": true, "not": true, "the": true, "your": true, "is": true, "was": true, "no": true, "cannot": true, "enter": true, "too": true, "permission": true, "line": true}
+
+// isMessage reports whether the match of an assignment is a part of a message: a file and what is wrong with it
+// ("/etc/passwd: line 1"), or a word of a sentence and the next one.
+func isMessage(text string, match []int) bool {
+	from, to := secretOf(match)
+	if text[match[0]] == '/' && strings.HasSuffix(text[:from], ": ") {
+		return true
+	}
+	return sentence[strings.ToLower(text[from:to])] && strings.HasSuffix(text[:from], ": ") && to < len(text) && text[to] == ' '
+}
+
+// secretOf returns the position of the secret in a match: the first group that took part, or else the whole match.
+func secretOf(match []int) (from, to int) {
+	for g := 2; g+1 < len(match); g += 2 {
+		if match[g] >= 0 {
+			return match[g], match[g+1]
+		}
+	}
+	return match[0], match[1]
+}
 
 // shown are values that stand for a secret or for a missing value, and are not masked.
 var shown = map[string]bool{"": true, Mask: true, "***": true, "null": true, "true": true, "false": true, "none": true, "(null)": true, "{": true, "[": true, "default": true,
@@ -200,13 +292,11 @@ func Find(text string) []Span {
 			continue
 		}
 		for _, m := range f.re().FindAllStringSubmatchIndex(text, -1) {
-			s := Span{m[0], m[1], f.kind}
-			for g := 2; g+1 < len(m); g += 2 {
-				if m[g] >= 0 {
-					s.Start, s.End = m[g], m[g+1]
-					break
-				}
+			if f.not != nil && f.not(text, m) {
+				continue
 			}
+			from, to := secretOf(m)
+			s := Span{from, to, f.kind}
 			if v := text[s.Start:s.End]; !shown[strings.ToLower(strings.Trim(v, "*."))] && !placeholder(v) && (f.kind != KindHeader || !prose(v)) {
 				out = insert(out, s)
 			}

@@ -279,7 +279,8 @@ func longest(list []string, text string, i int) int {
 		for n < len(v) && i+n < len(text) && v[n] == text[i+n] {
 			n++
 		}
-		if rest := text[i+n:]; strings.HasPrefix(rest, "…") || strings.HasPrefix(rest, "...") || strings.HasPrefix(rest, `\u2026`) {
+		rest := strings.TrimPrefix(strings.TrimPrefix(text[i+n:], `\"`), `"`) // a quote may stand between the text and its ellipsis
+		if strings.HasPrefix(rest, "…") || strings.HasPrefix(rest, "...") || strings.HasPrefix(rest, `\u2026`) {
 			return n
 		}
 	}

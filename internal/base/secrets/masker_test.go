@@ -48,12 +48,48 @@ func TestFind(t *testing.T) {
 	assert.Equal(t, []secrets.Span{{Start: 2, End: 2 + len(pem), Kind: secrets.KindPEM}}, secrets.Find("a "+pem+" b"))
 }
 
+// repeat returns n characters of a word that is repeated.
+func repeat(word string, n int) string { return strings.Repeat(word, n/len(word)+1)[:n] }
+
+// TestFindPublished finds the keys with published prefixes, the arguments of common programs, the forms of configuration files, and names in other
+// languages. The secret stands between « and ».
+func TestFindPublished(t *testing.T) {
+	hex, mixed := func(n int) string { return repeat("0f3a9c7b", n) }, func(n int) string { return repeat("aB3xZ9", n) }
+	for _, form := range []string{
+		"«dapi" + hex(32) + "-2»", "bot «1234567890:AA" + mixed(33) + "»", "«glsa_" + mixed(32) + "_" + hex(8) + "»", "«glc_" + mixed(60) + "»",
+		"«" + mixed(14) + ".atlasv1." + mixed(64) + "»", "«ATATT3xFfGF0" + mixed(40) + "=1A2B»", "«ATBB" + mixed(32) + "»", "«figd_" + mixed(40) + "»",
+		"«PMAK-" + hex(24) + "-" + hex(34) + "»", "«lin_api_" + mixed(40) + "»", "«secret_" + mixed(43) + "»", "«ntn_" + mixed(46) + "»", "«key-" + hex(32) + "»",
+		"«SK" + hex(32) + "»", "«xkeysib-" + hex(64) + "-" + mixed(16) + "»", "«dp.pt." + mixed(43) + "»", "«sntrys_" + mixed(60) + "»", "«pscale_pw_" + mixed(43) + "»",
+		"«dt0c01." + repeat("A2", 24) + "." + repeat("B3", 64) + "»", "«rubygems_" + hex(48) + "»", "«pul-" + hex(40) + "»", "«AGE-SECRET-KEY-1" + repeat("Q2", 58) + "»",
+		"«gldt-" + mixed(20) + "»", "«CfDJ8" + mixed(150) + "»", // of ASP.NET Core's data protection
+		"curl -sS -u shop:«hunter22» https://h/", `curl --user "shop:«hunter22»" h`, "mysql -u shop -p«hunter22» db", "mysqldump.exe -p'«hun ter»' db", "mariadb -p«hunter22»",
+		"sshpass -p «hunter22» ssh h", "docker login -u shop -p «hunter22» h", "sqlcmd -S db -U sa -P «hunter22» -Q x", "redis-cli -h h -a «hunter22» ping",
+		`ConvertTo-SecureString "«hunter22»" -AsPlainText`, `convertto-securestring -String '«hunter 22»' -Force`, "machine h login shop password «hunter22»",
+		"https://h/callback?code=«4/0AX4XfWh-abc123def456»&state=x", "https://h/api/f?code=«" + mixed(50) + "==»", "https://h/x?a=1&token=«" + hex(20) + "»",
+		"/shop;jsessionid=«0A1B2C3D4E5F60718293A4B5C6D7E8F9»?x", "cart; ASP.NET_SessionId=«" + mixed(24) + "»",
+		`<input name="__RequestVerificationToken" type="hidden" value="«` + mixed(92) + `»" />`, "__RequestVerificationToken=«" + mixed(92) + "»&x=1", "X-CSRF-Token: «7f3a9c»",
+		"passwort=«geheim22»", `"MotDePasse": "«secret 22»"`, "db.contrase\u00f1a=«clave22»", "senha: «segredo22»", "Wachtwoord=«geheim22»;", "kennwort=«geheim22»", "--passwort «geheim22»",
+		`<add key="DbPassword" value="«hunter22»" />`, `<add key='Mail:ClientSecret' value='«hunter22»'/>`, `<add key=\"DbPassword\" value=\"«hunter22»\"/>`,
+		"got «eyJhbGciOiJkaXIifQ..aXYtMTIzNDU2.dGV4dA.dGFnMTIz», went", // alg dir: the second part of a JWE is empty
+	} {
+		before, rest, _ := strings.Cut(form, "«")
+		want, after, _ := strings.Cut(rest, "»")
+		text := before + want + after
+		spans := secrets.Find(text)
+		if assert.Len(t, spans, 1, text) {
+			assert.Equal(t, want, text[spans[0].Start:spans[0].End], text)
+		}
+	}
+}
+
 // TestNotFound: texts of dumps that resemble secrets are not masked.
 func TestNotFound(t *testing.T) {
 	for _, text := range []string{
 		"System.Private.CoreLib, Version=10.0.0.0, Culture=neutral, PublicKeyToken=7cec85d7bea7798e", "mdToken: 0000000006000123", `"token":"0x6000001"`, `"signature":"0123456789abcdef"`,
 		"password=***", "Password=<hidden>;", "Password=${DB_PASSWORD}", "http://localhost:5000/path@x", "00007f0c12345678 Contoso.PasswordHasher", "--passes 3", "secret: null",
-		"class Bearer { }", "the cookie jar", "key = value", "/usr/share/dotnet/shared", "", "abc", "System.Collections.Generic.Dictionary<System.String, Contoso.Secret>",
+		"password: please enter it below", "the token: invalid or expired", "/etc/passwd: line 1 of the rules has no pattern", "/run/db_password: permission denied", "https://h/?code=404",
+		"TaskAwaiter SKIP AskForCode", "mysql --protocol=tcp -P 3306", "curl -u shop https://h/", "a machine and its password", "RequestVerificationTokenAttribute", "key-value", "secret_store",
+		`<add key="Timeout" value="30"/>`, "JSESSIONID", "ConvertTo-SecureString $plain", "atlasv1", "PasswortRichtlinie", "class Bearer { }", "the cookie jar", "key = value", "/usr/share/dotnet/shared", "", "abc", "System.Collections.Generic.Dictionary<System.String, Contoso.Secret>",
 	} {
 		assert.Empty(t, secrets.Find(text), text)
 		assert.Equal(t, text, secrets.NewMasker().Text(text))
@@ -83,6 +119,8 @@ func TestMasker(t *testing.T) {
 		"xtiger-99x":                    "x<hidden>x",
 		"tiger-…":                       "<hidden>…",
 		"tige... and tig...":            "<hidden>... and tig...",
+		`"tiger"..., \"tiger\"...`:      `"<hidden>"..., \"<hidden>\"...`,
+		`tiger\u2026`:                   `<hidden>\u2026`,
 		"Negotiate":                     "Negotiate",
 		"UseAuthorizationMiddleware":    "UseAuthorizationMiddleware",
 		"Server Certificate Password":   "Server Certificate Password",

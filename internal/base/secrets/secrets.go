@@ -25,10 +25,12 @@ var words = map[string]bool{
 	"password": true, "passwd": true, "passphrase": true, "pwd": true, "pass": true, "secret": true, "secrets": true, "token": true, "tokens": true,
 	"credential": true, "credentials": true, "apikey": true, "key": true, "auth": true, "authorization": true, "cookie": true, "sas": true, "signature": true,
 	"connectionstring": true, "connectionstrings": true, "dsn": true, "salt": true, "pin": true, "certificate": true, "accesskey": true, "privatekey": true, "bearer": true,
+	"senha": true, "wachtwoord": true, "haslo": true, "has\u0142o": true, "l\u00f6senord": true, "losenord": true, "parola": true,
 }
 
 // joined are substrings of names without word boundaries: DBPASSWORD, mysecret.
-var joined = []string{"password", "passwd", "secret", "apikey", "accesskey", "privatekey", "connectionstring", "credential", "token"}
+var joined = []string{"password", "passwd", "secret", "apikey", "accesskey", "privatekey", "connectionstring", "credential", "token",
+	"passwort", "kennwort", "motdepasse", "mot_de_passe", "contrasena", "contrase\u00f1a"}
 
 // Strong reports whether a name means a secret in any context, such as password, but not key.
 func Strong(name string) bool {
