@@ -95,12 +95,12 @@ type Server struct {
 	// sends, or -1.
 	Progress func(name string, done, total int64)
 
-	stall  time.Duration // replaces stallTimeout if not 0, for tests
+	stall  time.Duration // replaces stallTimeout and headerTimeout if not 0, for tests
 	once   sync.Once
 	client *http.Client
 	mu     sync.Mutex
 	failed map[string]error // by key: a failed file is not requested again
-	down   error            // why the server is unreachable
+	down   error            // why the server is unreachable, or hangs
 }
 
 // String returns the server's address.
@@ -163,10 +163,18 @@ func (s *Server) Get(ctx context.Context, key string, check func(path string) er
 			s.failed = map[string]error{}
 		}
 		s.failed[key] = err
+		if errors.As(err, new(hang)) {
+			s.down = err // every other file would take as long
+		}
 		return "", err
 	}
 	return p, nil
 }
+
+// A hang is an error of a server that cannot be reached or took too long.
+type hang struct{ error }
+
+func (h hang) Unwrap() error { return h.error }
 
 // withoutURL returns the cause of a failed request, without the URL of the file.
 func withoutURL(err error) error {
@@ -183,7 +191,7 @@ func (s *Server) httpClient() *http.Client {
 				Proxy:                 http.ProxyFromEnvironment,
 				DialContext:           (&net.Dialer{Timeout: connectTimeout}).DialContext,
 				TLSHandshakeTimeout:   connectTimeout,
-				ResponseHeaderTimeout: headerTimeout,
+				ResponseHeaderTimeout: cmp.Or(s.stall, headerTimeout),
 			},
 			CheckRedirect: s.checkRedirect,
 		}
@@ -237,7 +245,7 @@ func (s *Server) download(ctx context.Context, key, dst string, check func(path 
 	if err := s.checkAddress(); err != nil {
 		return err
 	}
-	ctx, stop := context.WithTimeoutCause(ctx, downloadTimeout, fmt.Errorf("it took longer than %v", downloadTimeout))
+	ctx, stop := context.WithTimeoutCause(ctx, downloadTimeout, hang{fmt.Errorf("it took longer than %v", downloadTimeout)})
 	defer stop()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -248,8 +256,9 @@ func (s *Server) download(ctx context.Context, key, dst string, check func(path 
 	resp, err := s.httpClient().Do(req)
 	if err != nil {
 		err = withoutURL(err)
-		if opErr := (*net.OpError)(nil); errors.As(err, &opErr) && opErr.Op == "dial" && ctx.Err() == nil {
-			s.down = err // every other file would wait as long
+		opErr, late := (*net.OpError)(nil), net.Error(nil)
+		if errors.As(err, &opErr) && opErr.Op == "dial" || errors.As(err, &late) && late.Timeout() {
+			return hang{err}
 		}
 		return err
 	}
@@ -289,9 +298,8 @@ func (s *Server) store(ctx context.Context, resp *http.Response, key, dst string
 
 // receive writes the body of the response to w while it arrives fast enough.
 func (s *Server) receive(ctx context.Context, w io.Writer, resp *http.Response, key string, cancel context.CancelCauseFunc) error {
-	stall := s.stall
-	stall = cmp.Or(stall, stallTimeout)
-	watchdog := time.AfterFunc(stall, func() { cancel(fmt.Errorf("fewer than %d bytes came in %v", stallBytes, stall)) })
+	stall := cmp.Or(s.stall, stallTimeout)
+	watchdog := time.AfterFunc(stall, func() { cancel(hang{fmt.Errorf("fewer than %d bytes came in %v", stallBytes, stall)}) })
 	defer watchdog.Stop()
 	name, n, counted, buf := path.Base(key), int64(0), int64(0), make([]byte, 64<<10)
 	for {

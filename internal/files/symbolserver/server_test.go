@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -66,6 +67,42 @@ func TestDownload(t *testing.T) {
 	}
 	require.Equal(t, 1, asked, "the second one comes from the cache")
 	require.EqualValues(t, len(library), seen)
+}
+
+// TestServerHangs: a server that hangs costs the time of one file, not of each.
+func TestServerHangs(t *testing.T) {
+	for name, hangs := range map[string]http.HandlerFunc{
+		"no answer": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+		"1xx": func(w http.ResponseWriter, r *http.Request) {
+			for r.Context().Err() == nil {
+				w.WriteHeader(http.StatusEarlyHints)
+				time.Sleep(10 * time.Millisecond)
+			}
+		},
+		"drips": func(w http.ResponseWriter, r *http.Request) {
+			for r.Context().Err() == nil {
+				_, _ = w.Write([]byte{1})
+				_ = http.NewResponseController(w).Flush()
+				time.Sleep(10 * time.Millisecond)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var asked atomic.Int64
+			s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				asked.Add(1)
+				hangs(w, r)
+			})
+			began := time.Now()
+			for i := range 20 {
+				_, err := s.Get(t.Context(), fmt.Sprintf("f%d/1/f", i), func(string) error { return nil })
+				require.Error(t, err)
+			}
+			require.Less(t, time.Since(began), 3*time.Second)
+			require.EqualValues(t, 1, asked.Load())
+			require.Error(t, s.Problem())
+		})
+	}
 }
 
 // TestContextEndsADownload: the download ends at once, and the file may be requested again.

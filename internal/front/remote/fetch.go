@@ -24,7 +24,7 @@ const (
 	tries        = 5
 	firstWait    = 200 * time.Millisecond // before the second try; doubles each time
 	longestWait  = 10 * time.Second       // requested by a server
-	tryTime      = 2 * time.Minute        // for one request and its body
+	mostTime     = 2 * time.Minute        // for a part of the file, with all tries
 	maxRedirects = 5
 	maxMessage   = 4 << 10 // bytes of an error's body
 )
@@ -126,9 +126,9 @@ func (f *File) fetch(off, n int64) ([]byte, error) {
 
 // persist reads n bytes from off on, with retries.
 func (f *File) persist(ctx context.Context, off, n int64) ([]byte, error) {
-	pause := firstWait
+	pause, deadline := firstWait, time.Now().Add(cmp.Or(f.o.patience, mostTime))
 	for try := 1; ; try++ {
-		data, after, err := f.try(ctx, off, n)
+		data, after, err := f.try(ctx, deadline, off, n)
 		if err == nil {
 			return data, nil
 		}
@@ -138,8 +138,8 @@ func (f *File) persist(ctx context.Context, off, n int64) ([]byte, error) {
 			return nil, ctx.Err()
 		case errors.As(err, &never):
 			return nil, never.error
-		case try == tries:
-			return nil, fmt.Errorf("%w (tried %d times)", withoutAddress(err), tries)
+		case try == tries, !time.Now().Add(pause).Before(deadline):
+			return nil, fmt.Errorf("%w (tried %d times)", withoutAddress(err), try)
 		}
 		if err := f.o.wait(ctx, min(max(after, pause), longestWait)); err != nil {
 			return nil, err
@@ -157,9 +157,9 @@ func withoutAddress(err error) error {
 	return err
 }
 
-// try sends one request. after is the time that the server asks to wait.
-func (f *File) try(ctx context.Context, off, n int64) (data []byte, after time.Duration, err error) {
-	ctx, cancel := context.WithTimeout(ctx, tryTime)
+// try sends one request, which ends at the deadline. after is the time that the server asks to wait.
+func (f *File) try(ctx context.Context, deadline time.Time, off, n int64) (data []byte, after time.Duration, err error) {
+	ctx, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
 	r, err := f.request()
 	if err != nil {

@@ -115,7 +115,7 @@ func (f *File) listing(path string, query url.Values) (out listPage, err error) 
 }
 
 func (f *File) listOnce(ctx context.Context, path string, query url.Values) (out listPage, after time.Duration, err error) {
-	ctx, cancel := context.WithTimeout(ctx, tryTime)
+	ctx, cancel := context.WithTimeout(ctx, mostTime)
 	defer cancel()
 	r, err := f.request()
 	if err != nil {

@@ -54,7 +54,9 @@ type Options struct {
 	Failed func(error)
 
 	wait func(context.Context, time.Duration) error // between retries; nil waits
-	now  func() time.Time
+	// patience is how long a part of the file may take with all tries; 0 means mostTime
+	patience time.Duration
+	now      func() time.Time
 }
 
 // An Error reports that a file cannot be read. It is an error of the host, not of the dump.

@@ -188,6 +188,50 @@ func TestFaultsThatPass(t *testing.T) {
 	}
 }
 
+// TestServerHangs checks that a server that sends nothing, informational answers without end, or a byte at a time costs
+// one bounded time, and that later reads fail at once.
+func TestServerHangs(t *testing.T) {
+	for name, hang := range map[string]func(w http.ResponseWriter, r *http.Request){
+		"nothing": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+		"1xx": func(w http.ResponseWriter, r *http.Request) {
+			for r.Context().Err() == nil {
+				w.WriteHeader(http.StatusEarlyHints)
+				time.Sleep(10 * time.Millisecond)
+			}
+		},
+		"drips": func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Range", "bytes 524288-1048575/2000000")
+			w.WriteHeader(http.StatusPartialContent)
+			for r.Context().Err() == nil {
+				_, _ = w.Write([]byte{1})
+				_ = http.NewResponseController(w).Flush()
+				time.Sleep(10 * time.Millisecond)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var asked atomic.Int64
+			o := quick()
+			o.patience = time.Second
+			f := open(t, serve(content(2_000_000), func(n int64, w http.ResponseWriter, r *http.Request) bool {
+				if asked.Store(n); n > 1 {
+					hang(w, r)
+				}
+				return n > 1
+			}), o)
+			began := time.Now()
+			_, err := f.ReadAt(make([]byte, 100), 1_000_000)
+			require.Error(t, err)
+			assert.Less(t, time.Since(began), 5*time.Second)
+			began = time.Now()
+			_, err = f.ReadAt(make([]byte, 100), 1_900_000)
+			require.Error(t, err)
+			assert.Less(t, time.Since(began), 500*time.Millisecond, "the server is given up")
+			assert.Less(t, asked.Load(), int64(1+tries+1))
+		})
+	}
+}
+
 // TestFaultsThatStay checks that a lasting error is reported after a bounded number of tries, and that no request
 // follows it.
 func TestFaultsThatStay(t *testing.T) {
