@@ -28,11 +28,19 @@ func cleaned(v any) any {
 	return v
 }
 
-// tags matches text that a reader of prompts may take for markup. Names of .NET have none of these forms, since a
-// markup word is in one case.
+// tags matches text that a reader of prompts may take for markup, and Markdown and HTML that a client may load: images
+// and links to addresses. Names of .NET have other forms: a markup word is in one case or has attributes, and
+// ]( is followed by a type (Shop.Get[[System.__Canon]](System.String)).
 var tags = sync.OnceValue(func() *regexp.Regexp {
 	words := "system|user|assistant|human|developer|instruction|instructions|important|tool|function|invoke|thinking|context|document|prompt|result"
-	return regexp.MustCompile("</|<\\||<!|<\\?|<data-|<[a-zA-Z]+:|<(?:" + words + "|" + strings.ToUpper(words) + ")[\\w:-]*[\\s>]|```|\\[/?(?i:INST|SYS|SYSTEM)\\]|\\|>")
+	return regexp.MustCompile(strings.Join([]string{
+		`</|<\||<!|<\?|<data-|<[a-zA-Z]+:`,
+		`<(?:` + words + `|` + strings.ToUpper(words) + `)[\w:-]*[\s>]`,
+		"```|" + `\[/?(?i:INST|SYS|SYSTEM)\]|\|>`,
+		`!\[|\](?:\(|:)\s*<?(?:[a-zA-Z][\w+.-]*:|[/.#?])`,
+		`<(?i:img|image|svg|iframe|object|embed|video|audio|source|track|picture|link|input|a|base|meta|form)[\s/]`,
+		`<(?:script|style|SCRIPT|STYLE)[\s/>]`,
+	}, "|"))
 })
 
 // clean returns a text of a dump on one line, with invisible characters escaped and nothing that looks like markup.

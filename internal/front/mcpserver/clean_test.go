@@ -1,0 +1,31 @@
+package mcpserver
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// TestCleanMarkdown: no text of a dump makes a client load an image or a page, and names of .NET stay.
+func TestCleanMarkdown(t *testing.T) {
+	for text, want := range map[string]string{
+		"![a](http://evil/x.png?d=1)":       `\u0021[a\u005d(http://evil/x.png?d=1)`,
+		"![a](x.png)":                       `\u0021[a](x.png)`,
+		"![a][b] [b]: https://evil/x":       `\u0021[a][b] [b\u005d: https://evil/x`,
+		"[click]( <javascript:alert(1)>)":   `[click\u005d( <javascript:alert(1)>)`,
+		"[click](//evil/x) [c](/x) [d](#x)": `[click\u005d(//evil/x) [c\u005d(/x) [d\u005d(#x)`,
+		"<https://evil/x>":                  `\u003chttps://evil/x>`,
+		`<img src="http://evil/x"> <IMG/x>`: `\u003cimg src="http://evil/x"> \u003cIMG/x>`,
+		`<a href="http://evil/x">`:          `\u003ca href="http://evil/x">`,
+		"<style>@import 'http://evil/x'":    `\u003cstyle>@import 'http://evil/x'`,
+		"<script src=x> <svg/onload=x>":     `\u003cscript src=x> \u003csvg/onload=x>`,
+	} {
+		assert.Equal(t, want, clean(text))
+	}
+	for _, name := range []string{
+		"Shop.Get[[System.__Canon, System.Private.CoreLib]](System.String, Int32)", "Shop.Sort[T](T[], System.Func`2<T,System.Int32>)", "System.String[]", "List<A>", "Pair<Image,Source>",
+		"Shop.Program+<Main>d__0.MoveNext()", "!!0 !0[] != [0]: 5", "<Style>k__BackingField", "https://shop/cart", "Span<a>",
+	} {
+		assert.Equal(t, name, clean(name))
+	}
+}
