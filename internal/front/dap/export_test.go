@@ -18,6 +18,13 @@ func SetProgressDelay(d time.Duration) (undo func()) {
 	return func() { progressDelay = old }
 }
 
+// SetTokenTime sets how long clients take to show the token, for servers started later. undo restores the old time.
+func SetTokenTime(d time.Duration) (undo func()) {
+	old := tokenTime
+	tokenTime = d
+	return func() { tokenTime = old }
+}
+
 // Runs exports runs.
 func Runs(method string) int { return runs(method) }
 

@@ -28,6 +28,8 @@ const (
 type Options struct {
 	// Token, if not empty, is required in the arguments of launch and attach.
 	Token string
+	// Known, if not nil, is called when the client has shown the token.
+	Known func()
 	// Panicked, if not nil, receives the text of a panic. The request then fails.
 	Panicked func(text string)
 }
@@ -297,6 +299,9 @@ func (s *server) allowed(r *request) bool {
 	}
 	ok := subtle.ConstantTimeCompare([]byte(given.Token), []byte(s.options.Token)) == 1
 	s.known.Store(ok)
+	if ok && s.options.Known != nil {
+		s.options.Known()
+	}
 	return ok
 }
 

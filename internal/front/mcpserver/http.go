@@ -3,20 +3,18 @@ package mcpserver
 import (
 	"context"
 	"crypto/rand"
-	"crypto/subtle"
 	"net"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/sosgo/sosgo/internal/front/mcpguard"
+	"github.com/sosgo/sosgo/internal/front/serving"
 )
 
 const (
-	headerTime = 10 * time.Second // bounds how long a client takes to say what it wants
-	maxHeader  = 64 << 10         // the longest head of a request in bytes
-	idleTime   = time.Hour        // how long a session of a silent client stays
-	quietTime  = 2 * time.Minute  // how long a connection without a request stays
+	idleTime  = time.Hour       // how long a session of a silent client stays
+	quietTime = 2 * time.Minute // how long a connection without a request stays
+	strangers = 256             // connections that have not shown the token yet: agents make many calls at once
 )
 
 // Token returns a word that nobody guesses.
@@ -28,23 +26,23 @@ func (s *Server) ServeHTTP(ctx context.Context, l net.Listener, token string) er
 	defer s.calls.Wait()
 	protocol := mcpguard.NewHandler(s.protocol, idleTime)
 	defer protocol.Close()
-	h := &http.Server{ReadHeaderTimeout: headerTime, IdleTimeout: quietTime, MaxHeaderBytes: maxHeader, BaseContext: func(net.Listener) context.Context { return ctx },
-		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			given, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-			switch {
-			case r.Header.Get("Origin") != "":
-				http.Error(w, "this server is not for pages", http.StatusForbidden)
-			case subtle.ConstantTimeCompare([]byte(given), []byte(token)) != 1:
-				w.Header().Set("WWW-Authenticate", "Bearer")
-				http.Error(w, "the token that sosgo mcp printed is missing", http.StatusUnauthorized)
-			default:
-				protocol.ServeHTTP(w, r)
-			}
-		})}
-	defer context.AfterFunc(ctx, func() { _ = h.Close() })()
-	err := h.Serve(l)
-	if ctx.Err() != nil {
-		return nil
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		return err
 	}
-	return err
+	door := serving.Door{Port: port, Token: token}
+	return serving.HTTP(ctx, l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if why := door.Foreign(r); why != "" {
+			w.Header().Set("Connection", "close")
+			http.Error(w, why, http.StatusForbidden)
+			return
+		}
+		if !door.Opens(r) {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			w.Header().Set("Connection", "close")
+			http.Error(w, "the token that sosgo mcp printed is missing", http.StatusUnauthorized)
+			return
+		}
+		protocol.ServeHTTP(w, r)
+	}), serving.Limits{Strangers: strangers, Idle: quietTime, Body: mcpguard.MaxMessage + 1}) // mcpguard refuses longer messages with its own words
 }

@@ -21,6 +21,7 @@ import (
 
 	"github.com/sosgo/sosgo/internal/front/mcpserver"
 	"github.com/sosgo/sosgo/internal/front/report"
+	"github.com/sosgo/sosgo/internal/test/strangers"
 	"github.com/sosgo/sosgo/internal/test/testmcp"
 )
 
@@ -418,6 +419,29 @@ func TestHTTP(t *testing.T) {
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Accept", "application/json, text/event-stream")
 	}), "it is no message")
+	cancel()
+	assert.NoError(t, <-ended)
+}
+
+// TestIdleStrangers: clients without the token do not lock a client with it out.
+func TestIdleStrangers(t *testing.T) {
+	s := mcpserver.New(&fake{document: rows(1, "")}, mcpserver.Options{Dumps: []mcpserver.Dump{{ID: "it"}}})
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error)
+	go func() { ended <- s.ServeHTTP(ctx, l, "right") }()
+	atMost := strangers.Come(t, l.Addr().String(), "POST / HTTP/1.1\r\nHost: "+l.Addr().String()+"\r\n\r\n")
+	within, stop := context.WithTimeout(t.Context(), 10*time.Second)
+	defer stop()
+	r, err := http.NewRequestWithContext(within, http.MethodPost, "http://"+l.Addr().String(), strings.NewReader("{}"))
+	require.NoError(t, err)
+	r.Header.Set("Authorization", "Bearer right")
+	resp, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	resp.Body.Close()
+	assert.Equal(t, http.StatusBadRequest, resp.StatusCode, "it is no message")
+	atMost(256)
 	cancel()
 	assert.NoError(t, <-ended)
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"crypto/subtle"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -20,6 +19,7 @@ import (
 	"time"
 
 	"github.com/sosgo/sosgo/internal/front/report"
+	"github.com/sosgo/sosgo/internal/front/serving"
 )
 
 const (
@@ -28,8 +28,6 @@ const (
 	atWork    = 4       // concurrent commands; further requests wait
 	// cookiePrefix precedes the port in the cookie's name, since all ports of a host share cookies.
 	cookiePrefix = "sosgo-"
-	headerTime   = 10 * time.Second // for a client to send its request's head
-	maxHeader    = 64 << 10         // bytes of a request's head
 )
 
 // A Server shows one dump to clients with its token. It only reads: all requests are GET, and its Asker refuses to
@@ -37,10 +35,8 @@ const (
 type Server struct {
 	asker   Asker
 	subject Subject
-	token   string
 	folder  string // "/NAME/": the page's folder and the cookie's path, with a random name
-	host    string // the listening host without port; requests may use it as a name
-	port    string
+	door    serving.Door
 	slots   chan struct{}
 	mounted bool // mounted in another server, which authorizes requests
 	watches watches
@@ -65,29 +61,23 @@ func NewServer(a Asker, s Subject, l net.Listener, host string) (*Server, error)
 	if err != nil {
 		return nil, err
 	}
-	return &Server{asker: a, subject: s, token: token, folder: "/" + folder + "/", host: host, port: port,
-		slots: make(chan struct{}, atWork)}, nil
+	out := &Server{asker: a, subject: s, folder: "/" + folder + "/", slots: make(chan struct{}, atWork)}
+	out.door = serving.Door{Name: host, Port: port, Token: token, Page: true, Shown: out.shown}
+	return out, nil
 }
 
 // URL returns the page's address with the token.
 func (s *Server) URL() string {
-	host := s.host
+	host := s.door.Name
 	if a, err := netip.ParseAddr(host); host == "" || err == nil && a.IsUnspecified() {
 		host = "127.0.0.1"
 	}
-	return "http://" + net.JoinHostPort(host, s.port) + s.folder + "?token=" + s.token
+	return "http://" + net.JoinHostPort(host, s.door.Port) + s.folder + "?token=" + s.door.Token
 }
 
 // Serve answers requests until ctx ends.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
-	h := &http.Server{Handler: s, ReadHeaderTimeout: headerTime, IdleTimeout: cmp.Or(s.idle, idleTime), MaxHeaderBytes: maxHeader,
-		BaseContext: func(net.Listener) context.Context { return ctx }, ConnContext: withConn}
-	defer context.AfterFunc(ctx, func() { _ = h.Close() })()
-	err := h.Serve(&conns{Listener: l})
-	if ctx.Err() != nil {
-		return nil
-	}
-	return err
+	return serving.HTTP(ctx, l, s, serving.Limits{Strangers: serving.Strangers, Idle: cmp.Or(s.idle, idleTime)})
 }
 
 // policy allows the page only its own script and style, and requests to its own server.
@@ -120,14 +110,13 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 		s.route(w, r, r.URL.Path)
 		return
 	}
-	trust(r)
 	path := r.URL.Path
 	if rest, inside := strings.CutPrefix(path, s.folder); inside {
 		path = "/" + rest
 	}
 	if given := r.URL.Query().Get("token"); given != "" && path == "/" {
 		// All ports of a host share cookies. The path keeps the cookie from other servers on this machine.
-		http.SetCookie(w, &http.Cookie{Name: cookiePrefix + s.port, Value: s.token, Path: s.folder, HttpOnly: true, SameSite: http.SameSiteStrictMode})
+		http.SetCookie(w, &http.Cookie{Name: cookiePrefix + s.door.Port, Value: s.door.Token, Path: s.folder, HttpOnly: true, SameSite: http.SameSiteStrictMode})
 		h.Set("Location", s.folder)
 		w.WriteHeader(http.StatusSeeOther)
 		return
@@ -137,7 +126,6 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 
 // refuse returns the reason to reject a request, or status 0.
 func (s *Server) refuse(r *http.Request) (status int, why string) {
-	origin := r.Header.Get("Origin")
 	site := r.Header.Get("Sec-Fetch-Site")
 	switch {
 	case s.mounted && r.Method != http.MethodGet && r.Method != http.MethodHead:
@@ -146,44 +134,29 @@ func (s *Server) refuse(r *http.Request) (status int, why string) {
 		return http.StatusForbidden, "a page of another server asks"
 	case s.mounted:
 		return 0, ""
-	case !s.isHost(r.Host):
-		return http.StatusForbidden, "this server is not called " + strconv.QuoteToASCII(r.Host)
-	case origin != "" && origin != "http://"+r.Host:
-		return http.StatusForbidden, "a page of another server asks"
+	}
+	if why := s.door.Foreign(r); why != "" {
+		return http.StatusForbidden, why
+	}
+	switch {
 	case site != "" && site != "same-origin" && site != "none" && r.URL.Path != "/" && r.URL.Path != s.folder:
 		return http.StatusForbidden, "a page of another server asks"
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		return http.StatusMethodNotAllowed, "nothing can be changed here"
-	case !s.knowsToken(r):
+	case !s.door.Opens(r):
 		return http.StatusForbidden, "open the address that sosgo web printed: it has the token that this page is for"
 	}
 	return 0, ""
 }
 
-// isHost reports whether a request's Host header is an address or the listening name. Other names may be a page's
-// attempt to reach the server (DNS rebinding).
-func (s *Server) isHost(hostport string) bool {
-	host, port, err := net.SplitHostPort(hostport)
-	if err != nil || port != s.port {
-		return false
-	}
-	if _, err := netip.ParseAddr(host); err == nil {
-		return true
-	}
-	return strings.EqualFold(host, "localhost") || s.host != "" && strings.EqualFold(host, s.host)
-}
-
-// knowsToken reports whether a request has the token: in its address, as the browser's first request, in the cookie
-// set in reply, or in a header.
-func (s *Server) knowsToken(r *http.Request) bool {
-	given, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	if c, err := r.Cookie(cookiePrefix + s.port); err == nil && given == "" {
+// shown returns the token of a request: in its address, as the browser's first request, in the cookie set in reply, or
+// in a header.
+func (s *Server) shown(r *http.Request) string {
+	given := serving.Bearer(r)
+	if c, err := r.Cookie(cookiePrefix + s.door.Port); err == nil && given == "" {
 		given = c.Value
 	}
-	if t := r.URL.Query().Get("token"); t != "" {
-		given = t
-	}
-	return subtle.ConstantTimeCompare([]byte(given), []byte(s.token)) == 1
+	return cmp.Or(r.URL.Query().Get("token"), given)
 }
 
 // A servedFile is a file of the bundle.

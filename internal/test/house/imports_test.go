@@ -62,10 +62,11 @@ var only = map[string]string{
 	// The engine of the command line knows no commands, and the web page runs commands and reads
 	// nothing itself.
 	"internal/front/cli":       "target internal/base/outfile internal/front/report internal/base/secrets internal/base/workers",
-	"internal/front/webui":     "internal/front/report",
+	"internal/front/webui":     "internal/front/report internal/front/serving",
 	"internal/front/remote":    "target internal/base/outfile",
 	"internal/front/mcpguard":  "",
-	"internal/front/mcpserver": "internal/front/mcpguard internal/front/report",
+	"internal/front/serving":   "",
+	"internal/front/mcpserver": "internal/front/mcpguard internal/front/report internal/front/serving",
 	"cmd/...":                  "internal/front/cli internal/front/cli/commands internal/front/cli/commands/reading internal/front/report",
 }
 

@@ -49,9 +49,6 @@ func serve(c *cli.Context, o *options) (report.Answer, error) {
 	return report.Answer{}, dap.Serve(c.Context(), in, out, h, dap.Options{Panicked: h.note})
 }
 
-// mostClients is the maximum number of concurrent clients.
-const mostClients = 8
-
 // listen serves clients that connect to a local address and show the token.
 func (h *host) listen(address string) error {
 	name, _, err := net.SplitHostPort(address)
@@ -68,34 +65,7 @@ func (h *host) listen(address string) error {
 	}
 	token := rand.Text()
 	h.note(fmt.Sprintf("listening on %s, token %s; Ctrl-C ends it", l.Addr(), token))
-	stop := context.AfterFunc(ctx, func() { _ = l.Close() }) // makes Accept fail
-	defer stop()
-	var clients sync.WaitGroup
-	defer clients.Wait()
-	places := make(chan struct{}, mostClients)
-	for {
-		conn, err := l.Accept()
-		if err != nil {
-			if ctx.Err() != nil {
-				return nil
-			}
-			return err
-		}
-		select {
-		case places <- struct{}{}:
-		default:
-			_ = conn.Close() // too many clients
-			continue
-		}
-		clients.Go(func() {
-			defer func() { <-places }()
-			defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
-			defer conn.Close()
-			if err := dap.Serve(ctx, conn, conn, h, dap.Options{Token: token, Panicked: h.note}); err != nil && ctx.Err() == nil && !errors.Is(err, io.ErrUnexpectedEOF) {
-				h.note("a client: " + err.Error())
-			}
-		})
-	}
+	return dap.Listen(ctx, l, h, dap.Options{Token: token, Panicked: h.note}, h.note)
 }
 
 // A host opens dumps according to the command line.
