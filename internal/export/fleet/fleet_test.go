@@ -236,7 +236,7 @@ func TestFailures(t *testing.T) {
 	_, err = f.TryRules(ctx, "", "")
 	require.ErrorIs(t, err, context.Canceled)
 	_, err = f.TryRules(t.Context(), "", "x")
-	require.ErrorIs(t, err, target.ErrUnsupported)
+	require.ErrorIs(t, err, target.ErrArgument)
 	_, _, err = f.Add("12", nil, func(string) error { return io.ErrShortWrite })
 	require.ErrorIs(t, err, io.ErrShortWrite)
 	_, has = f.Has("12")
