@@ -103,10 +103,13 @@ var keyPrefixes = []string{
 }
 
 // prefixCues are lower-case substrings; each key that keyPrefixes match contains one.
-var prefixCues = []string{"akia", "asia", "abia", "acca", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "gldt-", "glrt-", "glptt-", "glcbt-", "glsoat-", "xox", "xapp-", "k_live_", "k_test_", "whsec_", "aiza",
-	"gocspx-", "ya29.", "sg.", "npm_", "pypi-", "dop_v1_", "hf_", "sk-", "shpat_", "shpca_", "shppa_", "shpss_", "hvs.", "hvb.", "hvr.", "dckr_pat_", "oy2", "nrak-", "8q~",
-	"dapi", ":aa", "glsa_", "glc_", ".atlasv1.", "atatt3", "atctt3", "atbb", "figd_", "figr_", "figod_", "figor_", "figud_", "figur_", "pmak-", "lin_api_", "lin_oauth_", "secret_", "ntn_", "key-",
-	"xkeysib-", "dp.pt.", "dp.st.", "dp.ct.", "dp.sa.", "sntrys_", "sntryu_", "dt0", "pscale_", "rubygems_", "pul-", "age-secret-key-1", "cfdj8"}
+var prefixCues = []string{
+	"akia", "asia", "abia", "acca", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "gldt-", "glrt-", "glptt-", "glcbt-", "glsoat-",
+	"xox", "xapp-", "k_live_", "k_test_", "whsec_", "aiza", "gocspx-", "ya29.", "sg.", "npm_", "pypi-", "dop_v1_", "hf_", "sk-", "shpat_", "shpca_",
+	"shppa_", "shpss_", "hvs.", "hvb.", "hvr.", "dckr_pat_", "oy2", "nrak-", "8q~", "dapi", ":aa", "glsa_", "glc_", ".atlasv1.", "atatt3", "atctt3",
+	"atbb", "figd_", "figr_", "figod_", "figor_", "figud_", "figur_", "pmak-", "lin_api_", "lin_oauth_", "secret_", "ntn_", "key-", "xkeysib-", "dp.pt.",
+	"dp.st.", "dp.ct.", "dp.sa.", "sntrys_", "sntryu_", "dt0", "pscale_", "rubygems_", "pul-", "age-secret-key-1", "cfdj8",
+}
 
 // pem matches a character of a private key or of its headers. JSON writes line feeds as escapes.
 const pem = `[A-Za-z0-9+/=\s:,-]|\\[nr]`
@@ -133,7 +136,8 @@ var forms = sync.OnceValue(func() []form {
 // wholeForms are of secrets that need no name.
 func wholeForms() []form {
 	return []form{
-		{kind: KindPEM, cues: []string{"private key"}, re: compiled(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:(?:` + pem + `)*?-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|(?:` + pem + `)*)`)},
+		{kind: KindPEM, cues: []string{"private key"},
+			re: compiled(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:(?:` + pem + `)*?-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|(?:` + pem + `)*)`)},
 		{kind: KindPrefix, cues: prefixCues, re: compiled(`(?:^|[^A-Za-z0-9_])(` + strings.Join(keyPrefixes, "|") + `)`)},
 		{kind: KindPrefix, cues: twilioCues(), re: compiled(`(?:^|[^A-Za-z0-9_])(SK[0-9a-f]{32})`), may: mayBeTwilio},
 		{kind: KindJWT, cues: []string{"eyj"}, re: compiled(`\beyJ[\w-]{8,}(?:\.[\w-]{4,}\.?[\w-]*(?:\.[\w-]+){0,2}|\.\.[\w-]{4,}\.[\w-]+\.[\w-]+)`)}, // the second form: a JWE without a key
