@@ -1,4 +1,4 @@
-// Ways to die that Crashes.cs doesn't have, one by kind (C# 7 for compile-debuggee).
+// Ways to die that Crashes.cs doesn't have, one by kind (C# 7).
 using System;
 using System.Collections;
 using System.Collections.Generic;

@@ -1,4 +1,4 @@
-// Faults of a service, one by kind (C# 7 for compile-debuggee): what a triage finds first stands in trials_test.go.
+// Faults of a service, one by kind (C# 7): what a triage finds first stands in trials_test.go.
 using System;
 using System.Collections.Concurrent;
 using System.Collections.Generic;

@@ -1,4 +1,4 @@
-// Async methods whose state machines a person wrote (C# 7 for compile-debuggee): no field has the number of the await at which they are.
+// Async methods whose state machines a person wrote (C# 7): no field has the number of the await at which they are.
 using System;
 using System.Reflection;
 using System.Runtime.CompilerServices;

@@ -1,4 +1,4 @@
-// Troubles of services as people write them, one by kind, that the other programs don't have (C# 7 for compile-debuggee).
+// Troubles of services as people write them, one by kind, that the other programs don't have (C# 7).
 using System;
 using System.Collections.Generic;
 using System.Reflection;

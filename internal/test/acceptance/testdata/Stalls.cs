@@ -1,4 +1,4 @@
-// Waits that end by themselves, and some that never do, one by kind (C# 7 for compile-debuggee). Each kind says what is true of it.
+// Waits that end by themselves, and some that never do, one by kind (C# 7). Each kind says what is true of it.
 using System;
 using System.Collections.Generic;
 using System.Runtime.CompilerServices;

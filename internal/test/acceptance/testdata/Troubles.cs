@@ -1,4 +1,4 @@
-// Troubles that Modes.cs and Faults.cs don't have, one by kind, and processes with which nothing is wrong (C# 7 for compile-debuggee).
+// Troubles that Modes.cs and Faults.cs don't have, one by kind, and processes with which nothing is wrong (C# 7).
 using System;
 using System.Collections;
 using System.Collections.Generic;

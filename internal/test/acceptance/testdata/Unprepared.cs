@@ -1,4 +1,4 @@
-// A Main that the runtime can't prepare: the core library lacks a method that it calls (C# 7 for compile-debuggee). As a startup hook the
+// A Main that the runtime can't prepare: the core library lacks a method that it calls (C# 7). As a startup hook the
 // program handles the unhandled exception first, and throws and catches another one there, as code that writes logs does.
 using System;
 using System.Reflection;

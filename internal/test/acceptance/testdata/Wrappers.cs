@@ -1,4 +1,4 @@
-// Locks behind methods that are no async methods, one by kind (C# 7 for compile-debuggee). Each kind says what is true of it.
+// Locks behind methods that are no async methods, one by kind (C# 7). Each kind says what is true of it.
 using System;
 using System.Collections.Generic;
 using System.Runtime.CompilerServices;
