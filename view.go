@@ -22,7 +22,7 @@ func (v *View) Threads() ([]stackwalk.Thread, error) {
 	return slices.Clone(list), err
 }
 
-// Resolve describes an address; see resolve.Address.
+// Resolve describes what is at an address: an object, a type, a method, code, a stack or an image.
 func (v *View) Resolve(ctx context.Context, a target.Addr) *answer.Address {
 	return resolve.Address(ctx, v.Process, a)
 }

@@ -25,7 +25,7 @@ type CodeReader struct {
 	versions lazy.Value[map[target.Addr]target.Addr]
 }
 
-// CodeOf returns the Reader of rt. It returns the same Reader for each call.
+// CodeOf returns the CodeReader of rt, which is the same for each call.
 func CodeOf(rt *Runtime) *CodeReader { return readers(rt) }
 
 var readers = PerRuntime(func(rt *Runtime) *CodeReader { return &CodeReader{rt: rt, mem: rt.Memory()} })

@@ -45,7 +45,7 @@ func (r *RootReader) Describe(ctx context.Context, root *Root) *answer.GCRoot {
 		}
 	}
 	if t := root.Thread; t != nil {
-		out.Thread = DescribeRootThread(t)
+		out.Thread = describeRootThread(t)
 	}
 	if root.Frame != nil {
 		r.describeFrame(ctx, root, out)
@@ -54,8 +54,8 @@ func (r *RootReader) Describe(ctx context.Context, root *Root) *answer.GCRoot {
 	return out
 }
 
-// DescribeRootThread identifies a thread.
-func DescribeRootThread(t *stackwalk.Thread) *answer.GCRootThread {
+// describeRootThread identifies a thread.
+func describeRootThread(t *stackwalk.Thread) *answer.GCRootThread {
 	if t == nil {
 		return nil
 	}

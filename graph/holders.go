@@ -370,7 +370,7 @@ func (x *Holders) root(ctx context.Context, g *answer.Gaps, source, n Node, time
 		out.Name = fieldName(s, name.String())
 		if s.Thread != nil {
 			out.Kind = answer.RootThreadStatic
-			out.Thread = DescribeRootThread(s.Thread)
+			out.Thread = describeRootThread(s.Thread)
 		}
 		return out
 	}

@@ -23,8 +23,8 @@ type RootReader struct {
 	names names
 }
 
-// NewRootReader returns a Reader of the roots of h's objects. It reads nothing yet. r names fields and variables. If w is nil, the roots of stacks are an
-// error. list returns the threads; see stackwalk.Threads.
+// NewRootReader returns a RootReader for h's objects. It reads nothing yet. r names fields and variables. If w is nil, the
+// roots of stacks are an error. list returns the threads; see stackwalk.Threads.
 func NewRootReader(h *heap.Heap, r *objects.Reader, w *stackwalk.Walker, list func() ([]stackwalk.Thread, error)) *RootReader {
 	return &RootReader{h: h, objects: r, walker: w, threads: list, rt: h.Runtime()}
 }

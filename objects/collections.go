@@ -22,7 +22,7 @@ type CollectionItem struct {
 	Value Value
 }
 
-// A Collections reads the collections of one runtime. It is safe for concurrent use.
+// Collections reads the collections of one runtime. It is safe for concurrent use.
 type Collections struct {
 	b     *Binder
 	types *sync.Map // *objects.Type -> *opener
@@ -35,7 +35,7 @@ type Collections struct {
 // maxDepth bounds the nesting of wrappers.
 const maxDepth = 16
 
-// NewCollections returns a Reader that uses the shapes of b.
+// NewCollections returns Collections that use the shapes of b.
 func NewCollections(b *Binder) *Collections {
 	return &Collections{b: b, types: &sync.Map{}, kinds: slices.Concat(derivedWrapperKinds(), genericKinds(), nongenericKinds(), concurrentKinds(),
 		immutableKinds(), fsharpKinds(), frozenKinds(), channelKinds(), wrapperKinds(), cacheKinds(), bufferKinds(), lazyKinds())}

@@ -48,12 +48,12 @@ func BindAs[S any](r Reading, o Object) (s S, x Instance) {
 	return s, 0
 }
 
-// BindAt is As for the object that a field refers to. It returns nil if there is no such field.
+// BindAt is BindAs for the object that a field refers to. It returns nil if there is no such field.
 func BindAt[S any](r Reading, f *RefField, x Instance) (S, Instance) {
 	return BindAs[S](r, r.ObjectAt(f, x))
 }
 
-// BindAtOr is At with an error instead of nil: the noted error of an unreadable object, or else other.
+// BindAtOr is BindAt with an error instead of nil: the noted error of an unreadable object, or else other.
 func BindAtOr[S any](r Reading, f *RefField, x Instance, other error) (s S, at Instance, err error) {
 	if f == nil || !f.Has() {
 		return s, 0, other
@@ -163,7 +163,7 @@ func (r Reading) TimeAt(f *IntField, x Instance) *time.Time {
 // TypeText returns the name of an object's type, as in metadata.
 func (r Reading) TypeText(o Object) answer.Text { return r.Text(o.Type.ManagedName()) }
 
-// ReadObjects lists the objects of On and notes its errors. The list ends early when ctx is done.
+// ReadObjects lists the objects of BoundObjects and notes its errors. The list ends early when ctx is done.
 func ReadObjects[S any](ctx context.Context, r Reading, h *heap.Heap, o heap.ScanOptions) iter.Seq2[Object, Found[S]] {
 	return func(yield func(Object, Found[S]) bool) {
 		for f, err := range BoundObjects[S](ctx, r.Binder, h, nil, o) {

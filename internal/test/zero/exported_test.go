@@ -1075,7 +1075,6 @@ var exportedFuncs = map[string]any{
 	"export.SummaryTables":        sosgo_export.SummaryTables,
 	"export.Tables":               sosgo_export.Tables,
 	"graph.Build":                 sosgo_graph.Build,
-	"graph.DescribeRootThread":    sosgo_graph.DescribeRootThread,
 	"graph.NewHolders":            sosgo_graph.NewHolders,
 	"graph.NewRootReader":         sosgo_graph.NewRootReader,
 	"graph.RootsOf":               sosgo_graph.RootsOf,
