@@ -11,8 +11,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Types of the class library that implement a monitor since .NET 11 (Lock.cs, Condition.cs). Package shapes,
-// which builds on this one, uses the same tags.
+// Types of the class library that implement a monitor since .NET 11 (Lock.cs, Condition.cs). The
+// shapes of package objects, which builds on this one, have the same tags.
 type (
 	lockFields struct {
 		_         typeName     `of:"System.Threading.Lock"`

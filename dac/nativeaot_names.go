@@ -335,7 +335,7 @@ func (r *nativeAOT) typeAssembly(th target.Addr) (string, error) {
 }
 
 // CodeName returns the name of the NativeAOT method with its code at an address, in the form of NativeAOT's
-// stack traces. It returns "" for an unknown name, and for a CLR: package code names its methods.
+// stack traces. It returns "" for an unknown name, and for a CLR: a CodeReader names its methods.
 func (r *Runtime) CodeName(at target.Addr) (string, error) { return r.impl.codeName(at) }
 
 func (clr) codeName(target.Addr) (string, error) { return "", nil }

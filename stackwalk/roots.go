@@ -49,7 +49,7 @@ type Root struct {
 // through a stub. Frames that an exception has abandoned hold no references. A method with a running funclet is
 // reported through the funclet.
 //
-// Roots omits references that only a conservative collection sees (DOTNET_gcConservative): see package roots.
+// Roots omits references that only a conservative collection sees (DOTNET_gcConservative): see graph.RootReader.
 //
 // If the references of a frame are unknown, the sequence has an error and continues with the next frame. An error of
 // ctx ends it. If the GCFrames are unknown, the sequence ends with an error.

@@ -12,7 +12,7 @@ import (
 	"github.com/sosgo/sosgo/objects"
 )
 
-// A MemoryCache of Microsoft.Extensions.Caching.Memory. Its entries are read by package collections.
+// A MemoryCache of Microsoft.Extensions.Caching.Memory. objects.Collections reads its entries.
 type (
 	memoryCache struct {
 		_       objects.Shape    `of:"Microsoft.Extensions.Caching.Memory.MemoryCache"`

@@ -6,5 +6,5 @@
 //	r := sqlpools.New(binder, collections)
 //	out, err := r.Pools(ctx, heap, sqlpools.Options{})
 //
-// It reads fields by name (package shapes). Secrets in connection strings are masked unless they are requested.
+// It reads fields by name (objects.Binder). Secrets in connection strings are masked unless they are requested.
 package sqlpools

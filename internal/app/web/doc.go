@@ -6,5 +6,5 @@
 //	r := web.New(binder, collections, tasks)
 //	out, err := web.Requests(ctx, p, web.RequestOptions{})
 //
-// It reads fields by name (package shapes). Secret headers are masked unless they are requested.
+// It reads fields by name (objects.Binder). Secret headers are masked unless they are requested.
 package web

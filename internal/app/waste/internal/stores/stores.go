@@ -1,4 +1,4 @@
-// Package stores finds the fields that determine how full a collection is. Package collections reads the elements.
+// Package stores finds the fields that determine how full a collection is. objects.Collections reads the elements.
 // Start with Of.
 package stores
 
@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Collection has the offsets of the fields that determine how full a collection is. Package collections defines the
+// A Collection has the offsets of the fields that determine how full a collection is. objects.Collections defines the
 // types.
 type Collection struct {
 	Arrays        []target.Addr // offsets from the object's start
