@@ -2,7 +2,7 @@
 // variables (C#, Visual Basic, Mono's C#), closures (C#, F#), backing fields of properties. It also
 // converts between the spelling of generic types in metadata and in source code. The names are
 // conventions and not a contract; they have not changed since .NET Core 3.1. Start reading at
-// Method and Pretty.
+// Method and Pretty. CSharp writes the names of types and methods as C# code does.
 package compilernames
 
 import (
