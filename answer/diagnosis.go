@@ -260,7 +260,7 @@ type Runtime struct {
 	Index      int         `json:"index" doc:"number of the runtime"`
 	Chosen     bool        `json:"chosen" doc:"the runtime that commands look at"`
 	Flavor     string      `json:"flavor" doc:"\".NET Core\" or \"NativeAOT\""`
-	Version    string      `json:"version,omitempty" doc:"file version, or another source of the version"`
+	Version    string      `json:"version,omitempty" doc:"version of the release, or of the file if the release is unknown"`
 	Text       string      `json:"versionText,omitempty" doc:"the version that the runtime gives itself"`
 	Address    target.Addr `json:"address" doc:"base of its image"`
 	Size       uint64      `json:"size" doc:"bytes of its image"`
@@ -281,6 +281,7 @@ type Export struct {
 type EEVersion struct {
 	Gaps
 	Version string     `json:"version" doc:"file version, or another source of the version"`
+	Release string     `json:"release,omitempty" doc:"version of the release, or of the file if the release is unknown"`
 	Text    string     `json:"versionText,omitempty" doc:"the version that the runtime gives itself, with its commit"`
 	Core3   bool       `json:"-"` // a runtime of .NET Core 3, whose file versions begin with 4
 	Server  *bool      `json:"server,omitempty" doc:"server GC; absent where the heap can't be read"`

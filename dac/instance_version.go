@@ -1,36 +1,24 @@
 package dac
 
 import (
+	"cmp"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/files/layout"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
 )
 
-// Release returns the version under which the runtime was released, "10.0.14", or "" if unknown. It comes from
-// the folder of a shared framework, the catalogue, or the file version of .NET 5 and later: its third part is
-// the release and two digits of the year, as in 10.0.1426.52326.
+// Release returns the version under which the runtime was released, "10.0.14". It comes from the catalogue, the
+// folder of a shared framework, or the file version. It returns Version of an unknown release.
 func (i *Instance) Release() string {
 	v := i.Version()
-	parts := strings.Split(v, ".")
-	if len(parts) != 4 {
-		return v
-	}
-	major, _ := strconv.Atoi(parts[0])
-	third, err := strconv.Atoi(parts[2])
-	if err == nil && major >= 5 && third >= 100 {
-		return fmt.Sprintf("%s.%s.%d", parts[0], parts[1], third/100)
-	}
-	if m := versionInPath().FindStringSubmatch(i.Module.Path); m != nil {
+	if m := versionInPath().FindStringSubmatch(i.Module.Path); m != nil && strings.Count(v, ".") == 3 {
 		return m[1]
 	}
-	if err == nil && major >= 5 {
-		return strings.Join(parts[:2], ".") + ".0" // 8.0.23.53103: the first release, of 2023
-	}
-	return ""
+	return cmp.Or(layout.Release(v), v)
 }
 
 // Is reports whether want is the version of the runtime, or its start up to a full stop. It accepts the release's
@@ -44,19 +32,12 @@ func (i *Instance) Is(want string) bool {
 	return false
 }
 
-// Title names the runtime in a list of several: "#1 .NET Core 10.0.14 (10.0.1426.52326)".
+// Title names the runtime in a list of several: "#1 .NET Core 10.0.14".
 func (i *Instance) Title() string {
 	if i == nil {
 		return "an unknown runtime"
 	}
-	v, release := i.Version(), i.Release()
-	switch {
-	case v == "":
-		v = "of an unknown version"
-	case release != "" && release != v:
-		v = release + " (" + v + ")"
-	}
-	return fmt.Sprintf("#%d %v %s", i.Index, i.Flavor, v)
+	return fmt.Sprintf("#%d %v %s", i.Index, i.Flavor, cmp.Or(i.Release(), "of an unknown version"))
 }
 
 // coreLibName is the file name of the core library. It is built with the runtime and has the same version.

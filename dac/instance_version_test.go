@@ -20,7 +20,8 @@ func TestRelease(t *testing.T) {
 		{[4]uint16{8, 0, 3326, 52219}, "", "8.0.33", []string{"8", "8.0.33"}, []string{"8.0.3", "8.0.332"}},
 		{[4]uint16{8, 0, 23, 53103}, "", "8.0.0", []string{"8.0.0", "8.0.23"}, []string{"8.0.2"}},
 		{[4]uint16{4, 700, 22, 55902}, `C:\dotnet\shared\Microsoft.NETCore.App\3.1.32\coreclr.dll`, "3.1.32", []string{"3", "3.1.32", "4.700"}, []string{"3.1.3"}},
-		{[4]uint16{4, 700, 22, 55902}, "coreclr.dll", "", []string{"4"}, []string{"3"}},
+		{[4]uint16{4, 700, 22, 55902}, "coreclr.dll", "3.1.32", []string{"3", "4"}, []string{"5"}},
+		{[4]uint16{4, 700, 20, 26901}, "coreclr.dll", "4.700.20.26901", []string{"4"}, []string{"3"}},
 		{[4]uint16{}, "/usr/share/dotnet/shared/Microsoft.NETCore.App/9.0.7/libcoreclr.so", "9.0.7", []string{"9", "9.0.7"}, []string{"9.0.70"}},
 	} {
 		i := &Instance{Module: target.Module{Version: c.version, Path: c.path}}
@@ -36,5 +37,5 @@ func TestRelease(t *testing.T) {
 		}
 	}
 	i := &Instance{Index: 1, Module: target.Module{Version: [4]uint16{10, 0, 1426, 52326}}}
-	assert.Equal(t, "#1 .NET Core 10.0.14 (10.0.1426.52326)", i.Title())
+	assert.Equal(t, "#1 .NET Core 10.0.14", i.Title())
 }

@@ -89,7 +89,7 @@ func rangeOf(r target.Range) *answer.Range { return &answer.Range{Start: r.Start
 // Version describes the version of a runtime and the kind of its GC. h may be nil if the heap is not in the
 // dump; err is the reason.
 func Version(inst *dac.Instance, h *Heap, err error) *answer.EEVersion {
-	v := &answer.EEVersion{Version: inst.Version(), Text: inst.VersionText(), Core3: inst.IsCore3()}
+	v := &answer.EEVersion{Version: inst.Version(), Release: inst.Release(), Text: inst.VersionText(), Core3: inst.IsCore3()}
 	if h == nil {
 		v.Note(err)
 		v.NoGC.Err, v.Heaps.Err = err, err

@@ -154,7 +154,7 @@ func (g *builder) stacksOnly() {
 
 func (d *source) runtime(inst *dac.Instance) answer.RuntimeDiagnosis {
 	r := answer.RuntimeDiagnosis{
-		Index: inst.Index, Chosen: inst == d.chosen, Kind: inst.Flavor.String(), Version: inst.Version(),
+		Index: inst.Index, Chosen: inst == d.chosen, Kind: inst.Flavor.String(), Version: inst.Release(),
 		Path: inst.Module.Path, Base: inst.Module.Base, Identity: inst.Identity.String(),
 	}
 	var file answer.ModuleFile

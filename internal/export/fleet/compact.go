@@ -18,6 +18,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/base/outfile"
 	"github.com/sosgo/sosgo/internal/export/internal/parquetfile"
+	"github.com/sosgo/sosgo/internal/files/layout"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -233,6 +234,9 @@ func mergeTable(ctx context.Context, w io.Writer, name string, paths []string) e
 					appendNulls(&values[i], n)
 					continue
 				}
+				if name == dumpTable && columns[i].Name == runtimeColumn {
+					nameReleases(&cols[at])
+				}
 				appendValues(&values[i], &columns[i], &cols[at])
 			}
 			if rows += n; rows >= mergedRows {
@@ -326,6 +330,25 @@ func appendNulls(v *parquetfile.Values, n int) {
 	for range n {
 		v.Numbers, v.Null = append(v.Numbers, uint64(len(v.Text))), append(v.Null, true)
 	}
+}
+
+// The table and the column with the runtime's version. Versions of sosgo that wrote the version of the file gave one
+// build two names.
+const (
+	dumpTable     = "dump"
+	runtimeColumn = "runtime"
+)
+
+// nameReleases replaces versions of files in a column of texts by the releases.
+func nameReleases(v *parquetfile.Values) {
+	var text []byte
+	start := uint64(0)
+	for i, end := range v.Numbers {
+		version := string(v.Text[start:end])
+		text = append(text, cmp.Or(layout.Release(version), version)...)
+		start, v.Numbers[i] = end, uint64(len(text))
+	}
+	v.Text = text
 }
 
 // appendValues appends the values of one column to another column's.

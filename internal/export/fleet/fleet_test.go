@@ -344,3 +344,22 @@ func TestTryRules(t *testing.T) {
 		require.NoError(t, err)
 	}
 }
+
+// TestOneNameOfABuild checks that compaction gives the rows of one build one name, also old rows.
+func TestOneNameOfABuild(t *testing.T) {
+	dir := t.TempDir()
+	one, two, whole := filepath.Join(dir, "1"), filepath.Join(dir, "2"), filepath.Join(dir, "3")
+	table(t, one, []string{"id", "runtime"}, [][]string{{"a", "10.0.1426.52326"}, {"b", "4.700.20.26901"}})
+	table(t, two, []string{"id", "runtime"}, [][]string{{"c", "10.0.14"}, {"d", "4.700.22.30802"}, {"e", "8.0.23.53103"}, {"f", ""}})
+	var out bytes.Buffer
+	require.NoError(t, mergeTable(t.Context(), &out, "dump", []string{one, two}))
+	require.NoError(t, os.WriteFile(whole, out.Bytes(), 0o600))
+	var names []string
+	require.NoError(t, eachGroup(whole, func(_ []parquetfile.Column, n int, values []parquetfile.Values) error {
+		for i := range n {
+			names = append(names, string(values[1].At(i)))
+		}
+		return nil
+	}))
+	assert.Equal(t, []string{"10.0.14", "4.700.20.26901", "10.0.14", "3.1.27", "8.0.0", ""}, names, "3.1.5 and 3.1.6 have the same runtime")
+}

@@ -36,7 +36,7 @@ func Summary(ctx context.Context, p *process.Process, o Options) (*answer.Summar
 			s.Time = &t
 		}
 		if inst, err := c.Instance(); err == nil {
-			s.Runtime = inst.Version()
+			s.Runtime = inst.Release()
 		}
 		list, err := c.Threads()
 		s.Note(err)

@@ -157,7 +157,7 @@ func check(c *cli.Context, file string) (out answer.CollectedCheck, err error) {
 		return out, target.Corruptf("it has no threads")
 	}
 	if runtimes := opened.Runtimes(); len(runtimes) > 0 {
-		out.Runtime = runtimes[0].Version()
+		out.Runtime = runtimes[0].Release()
 		return out, nil
 	}
 	return out, target.Unsupportedf("no .NET runtime is recognized in it")

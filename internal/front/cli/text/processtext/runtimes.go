@@ -75,7 +75,10 @@ func eeVersion(p *report.Page, v *answer.EEVersion) string {
 // EEVersion is the text of eeversion.
 func EEVersion(p *report.Page, v *answer.EEVersion) {
 	p.Print(eeVersion(p, v))
-	if v.Core3 {
+	switch {
+	case v.Release != v.Version && !p.SOS:
+		p.Printf(" (.NET %s)", report.Escape(v.Release))
+	case v.Core3:
 		p.Print(" (3.x runtime)")
 	}
 	p.Print("\n")
