@@ -50,7 +50,7 @@
 //   - find what an object refers to: [heap.Heap.References]; what keeps it alive: [View.GCRoot],
 //     [graph.RootReader]
 //   - list the threads: [process.Process.Threads]; find one: [stackwalk.ThreadByID],
-//     [stackwalk.ThreadByManagedID]; find what it waits for: [View.Waits], [stackwalk.Thread.Activity]
+//     [stackwalk.ThreadByManagedID]; find what it waits for: [View.Waits], [View.ManagedThreads]
 //   - walk a stack: [View.Stacks], [process.Process.Walk]; with frames of several runtimes:
 //     [process.Dump.MergedWalk]; with arguments and locals: [stackwalk.Variables]
 //   - find possible objects on a stack: [View.StackObjects]

@@ -105,6 +105,9 @@ func (a *arguments) hasContext(mt *dac.MethodTable) (bool, error) {
 	return len(a.context.MethodArgs) > 0 || a.method.IsStatic() || mt.IsValueType() || mt.IsInterface(), nil
 }
 
+// sharedArgument stands for a reference type in the names of shared code.
+const sharedArgument = "System.__Canon"
+
 // sharedArgument reports whether a type argument of the method is, or contains, System.__Canon.
 func (a *arguments) sharedArgument() (bool, error) {
 	for _, th := range a.context.MethodArgs {

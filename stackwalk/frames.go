@@ -56,7 +56,7 @@ type Frame struct {
 	// cooperative mode could not be unwound to its caller, or the previous explicit frame has no readable caller.
 	Lost error
 
-	unplaced error // why the place of an interpreted method is unknown
+	Unplaced error // why the place of an interpreted method is unknown
 
 	// Err is set on the last frame of a walk that did not reach the end of the stack. It is the reason.
 	Err error

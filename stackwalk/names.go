@@ -45,8 +45,8 @@ func (f *Frame) CallSite() dac.CodeInfo {
 // The error is target.ErrUnsupported for a frame without source, such as native code or a stub. If the module's PDB is
 // not available, it is the error of Module.PDB.
 func (f *Frame) SourceLine() (dac.SourceLine, error) {
-	if f.unplaced != nil {
-		return dac.SourceLine{}, f.unplaced
+	if f.Unplaced != nil {
+		return dac.SourceLine{}, f.Unplaced
 	}
 	if f.Kind != FrameManaged || f.Runtime == nil {
 		return dac.SourceLine{}, target.Unsupportedf("a frame of kind %v has no source", f.Kind)

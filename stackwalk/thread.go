@@ -3,6 +3,7 @@ package stackwalk
 import (
 	"slices"
 
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/target"
 )
@@ -130,4 +131,21 @@ func onOSThreads(list []Thread) []*Thread {
 		}
 	}
 	return out
+}
+
+// Describe identifies t. It omits an unreadable name and notes the error in g.
+func (t *Thread) Describe(g *answer.Gaps) answer.Thread {
+	if t == nil {
+		return answer.Thread{}
+	}
+	name, err := t.Name()
+	g.Note(err)
+	d := answer.Thread{OSID: t.ID(), Name: name}
+	if t.Index >= 0 {
+		d.Index = &t.Index
+	}
+	if t.Managed != nil {
+		d.ManagedID, d.Thread, d.OSID, d.Finalizer = t.Managed.ManagedID, t.Managed.Addr, t.Managed.OSID, t.Managed.Finalizer
+	}
+	return d
 }

@@ -454,7 +454,7 @@ func (s *walk) emitInterpreted(m *dac.InterpretedMethod) bool {
 	}
 	if err != nil {
 		f = s.explicitFrame()
-		f.Explicit.Interpreted, f.unplaced = *m, err
+		f.Explicit.Interpreted, f.Unplaced = *m, err
 	}
 	return s.emit(f)
 }

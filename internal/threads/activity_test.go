@@ -11,25 +11,26 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/app/crash"
 	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
 // stackActivities has the activities of the threads of the scenario "stacks" by name, from its source.
-var stackActivities = map[string]stackwalk.Activity{
-	"deep":                   stackwalk.ActivitySleep,
-	"generic":                stackwalk.ActivitySleep,
-	"spinning":               stackwalk.ActivityRunning,
-	"unmanaged":              stackwalk.ActivityNative,
-	"async":                  stackwalk.ActivityTask,
-	"monitor wait":           stackwalk.ActivityMonitorWait,
-	"deadlock one":           stackwalk.ActivityLock,
-	"deadlock two":           stackwalk.ActivityLock,
-	"waits for a Lock":       stackwalk.ActivityLock,
-	"static constructor":     stackwalk.ActivitySleep,
-	"dead":                   stackwalk.ActivityUnknown,
-	"unstarted":              stackwalk.ActivityUnknown,
-	"unmanaged callers only": stackwalk.ActivitySleep,
+var stackActivities = map[string]threads.Activity{
+	"deep":                   threads.ActivitySleep,
+	"generic":                threads.ActivitySleep,
+	"spinning":               threads.ActivityRunning,
+	"unmanaged":              threads.ActivityNative,
+	"async":                  threads.ActivityTask,
+	"monitor wait":           threads.ActivityMonitorWait,
+	"deadlock one":           threads.ActivityLock,
+	"deadlock two":           threads.ActivityLock,
+	"waits for a Lock":       threads.ActivityLock,
+	"static constructor":     threads.ActivitySleep,
+	"dead":                   threads.ActivityUnknown,
+	"unstarted":              threads.ActivityUnknown,
+	"unmanaged callers only": threads.ActivitySleep,
 }
 
 // TestActivities compares with what the threads of the dumped programs were made to do.
@@ -52,7 +53,7 @@ func TestActivities(t *testing.T) {
 			if th.OS != nil {
 				regs = th.OS.Registers
 			}
-			a := th.Activity(walker.Walk(context.Background(), th.Managed, regs, stackwalk.WalkOptions{}))
+			a := threads.ActivityOf(th, walker.Walk(context.Background(), th.Managed, regs, stackwalk.WalkOptions{}))
 			require.NotEmpty(t, a.Text)
 			name, _ := th.Name()
 			if want, ok := stackActivities[name]; ok {
@@ -60,7 +61,7 @@ func TestActivities(t *testing.T) {
 				assert.Equal(t, want.String(), a.Activity.String(), "%s: %s", name, a.Text)
 			}
 			if th.Managed.Finalizer && th.OS != nil {
-				assert.Equal(t, stackwalk.ActivityIdle, a.Activity)
+				assert.Equal(t, threads.ActivityIdle, a.Activity)
 			}
 		}
 		if d.HasHeap() { // otherwise there are no names
@@ -79,7 +80,7 @@ func TestActivityOfCrash(t *testing.T) {
 		walker, err := d.Walker()
 		require.NoError(t, err)
 		th := crash.Thread
-		a := th.Activity(walker.Walk(context.Background(), th.Managed, th.OS.Registers, stackwalk.WalkOptions{}))
+		a := threads.ActivityOf(th, walker.Walk(context.Background(), th.Managed, th.OS.Registers, stackwalk.WalkOptions{}))
 		assert.Equal(t, "handles an exception", a.Text)
 		assert.NotNil(t, a.Caller)
 	})
@@ -89,20 +90,20 @@ func TestActivityOfCrash(t *testing.T) {
 func TestActivityOfNothing(t *testing.T) {
 	none := slices.Values([]stackwalk.Frame{})
 	native := &stackwalk.Thread{OS: &target.Thread{ID: 7}}
-	assert.Equal(t, stackwalk.ActivityNative, native.Activity(none).Activity)
+	assert.Equal(t, threads.ActivityNative, threads.ActivityOf(native, none).Activity)
 	dead := &stackwalk.Thread{Index: -1, Managed: &dac.Thread{}}
-	assert.Equal(t, "has ended or has not started", dead.Activity(none).Text)
+	assert.Equal(t, "has ended or has not started", threads.ActivityOf(dead, none).Text)
 	collecting := &stackwalk.Thread{OS: native.OS, Managed: &dac.Thread{GC: true}}
-	assert.Equal(t, stackwalk.ActivityCollecting, collecting.Activity(none).Activity)
+	assert.Equal(t, threads.ActivityCollecting, threads.ActivityOf(collecting, none).Activity)
 	finalizer := &stackwalk.Thread{OS: native.OS, Managed: &dac.Thread{Finalizer: true}}
-	assert.Equal(t, "idle (finalizer)", finalizer.Activity(none).Text)
+	assert.Equal(t, "idle (finalizer)", threads.ActivityOf(finalizer, none).Text)
 	odd := slices.Values([]stackwalk.Frame{{}}) // managed without a method
-	assert.Equal(t, stackwalk.ActivityRunning, (&stackwalk.Thread{OS: native.OS, Managed: &dac.Thread{}}).Activity(odd).Activity)
+	assert.Equal(t, threads.ActivityRunning, threads.ActivityOf(&stackwalk.Thread{OS: native.OS, Managed: &dac.Thread{}}, odd).Activity)
 	broken := slices.Values([]stackwalk.Frame{{Kind: stackwalk.FrameNative, Err: target.ErrNotInDump}})
-	a := (&stackwalk.Thread{OS: native.OS, Managed: &dac.Thread{}}).Activity(broken)
+	a := threads.ActivityOf(&stackwalk.Thread{OS: native.OS, Managed: &dac.Thread{}}, broken)
 	assert.ErrorIs(t, a.Err, target.ErrNotInDump)
-	assert.Equal(t, stackwalk.ActivityUnknown, a.Activity)
+	assert.Equal(t, threads.ActivityUnknown, a.Activity)
 	assert.Equal(t, "not known: its stack can't be read", a.Text)
-	idle := (&stackwalk.Thread{OS: native.OS, Managed: &dac.Thread{Finalizer: true}}).Activity(broken)
+	idle := threads.ActivityOf(&stackwalk.Thread{OS: native.OS, Managed: &dac.Thread{Finalizer: true}}, broken)
 	assert.Equal(t, "not known: its stack can't be read", idle.Text, "a finalizer whose frames are missing may run")
 }

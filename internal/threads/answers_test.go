@@ -378,7 +378,7 @@ func itoa(n uint32) string { return strconv.FormatUint(uint64(n), 10) }
 func TestThrownExceptions(t *testing.T) {
 	eachScenario(t, "stacks", func(t *testing.T, p *process) {
 		th := p.named(t, "nested throw")
-		x, err := th.DescribeException(p.rt, th.Managed.LastThrown, stackwalk.ExceptionOptions{Nested: true})
+		x, err := threads.DescribeException(th, p.rt, th.Managed.LastThrown, threads.ExceptionOptions{Nested: true})
 		require.NoError(t, err)
 		assert.Equal(t, "System.ApplicationException", x.Type.String())
 		require.NotNil(t, x.Message)
@@ -389,18 +389,18 @@ func TestThrownExceptions(t *testing.T) {
 			require.NotEmpty(t, nested)
 			assert.Equal(t, x.Inner, nested[0].Address)
 		}
-		brief, err := th.DescribeException(p.rt, th.Managed.LastThrown, stackwalk.ExceptionOptions{})
+		brief, err := threads.DescribeException(th, p.rt, th.Managed.LastThrown, threads.ExceptionOptions{})
 		require.NoError(t, err)
 		assert.Nil(t, brief.Nested, "were not asked for")
 		assert.Equal(t, x.HasNested, brief.HasNested)
 
-		own, err := th.DescribeException(p.rt, 0, stackwalk.ExceptionOptions{Nested: true})
+		own, err := threads.DescribeException(th, p.rt, 0, threads.ExceptionOptions{Nested: true})
 		require.NoError(t, err)
 		assert.Equal(t, x.Exception, own.Exception, "of the thread")
-		none, err := (&stackwalk.Thread{OS: th.OS}).DescribeException(p.rt, 0, stackwalk.ExceptionOptions{Nested: true})
+		none, err := threads.DescribeException(&stackwalk.Thread{OS: th.OS}, p.rt, 0, threads.ExceptionOptions{Nested: true})
 		require.NoError(t, err)
 		assert.Nil(t, none.Exception, "an unmanaged thread")
-		_, err = th.DescribeException(p.rt, p.named(t, "deep").Managed.Addr, stackwalk.ExceptionOptions{Nested: true})
+		_, err = threads.DescribeException(th, p.rt, p.named(t, "deep").Managed.Addr, threads.ExceptionOptions{Nested: true})
 		assert.Error(t, err, "a Thread is no exception")
 
 		first, err := threads.FirstThrower(p.list, p.rt)

@@ -84,11 +84,11 @@ func TestSyncBlocksEndWithTheContext(t *testing.T) {
 }
 
 func TestDescribeRegisters(t *testing.T) {
-	_, err := (&stackwalk.Thread{Index: -1}).DescribeRegisters(stackwalk.RegisterOptions{})
+	_, err := threads.DescribeRegisters(&stackwalk.Thread{Index: -1}, threads.RegisterOptions{})
 	assert.ErrorIs(t, err, target.ErrNotInDump)
 
 	th := stackwalk.Thread{OS: osThread(stackAt, 0)}
-	d, err := th.DescribeRegisters(stackwalk.RegisterOptions{Float: true})
+	d, err := threads.DescribeRegisters(&th, threads.RegisterOptions{Float: true})
 	require.NoError(t, err)
 	assert.Nil(t, d.Float)
 	require.Len(t, d.Noted(), 1, "there is no FXSAVE area")
@@ -104,7 +104,7 @@ func TestDescribeRegisters(t *testing.T) {
 
 	th.OS.Registers.Float = make([]byte, 512)
 	th.OS.Registers.Float[24], th.OS.Registers.Float[32], th.OS.Registers.Float[40], th.OS.Registers.Float[168+16] = 1, 2, 3, 4
-	d, err = th.DescribeRegisters(stackwalk.RegisterOptions{Float: true})
+	d, err = threads.DescribeRegisters(&th, threads.RegisterOptions{Float: true})
 	require.NoError(t, err)
 	assert.Equal(t, answer.Hex(1), d.Float.MXCSR)
 	assert.Equal(t, answer.WideRegister{Name: "st0", High: 3, Low: 2}, d.Float.ST[0])
@@ -112,7 +112,7 @@ func TestDescribeRegisters(t *testing.T) {
 	assert.Empty(t, d.Vectors)
 
 	th.OS.Registers.Arch = target.ArchARM64
-	d, err = th.DescribeRegisters(stackwalk.RegisterOptions{Float: true})
+	d, err = threads.DescribeRegisters(&th, threads.RegisterOptions{Float: true})
 	require.NoError(t, err)
 	assert.Nil(t, d.Float)
 	require.Len(t, d.Vectors, 32)
@@ -128,20 +128,20 @@ func TestRegistersOfTheException(t *testing.T) {
 		return r
 	}
 	th := stackwalk.Thread{OS: &target.Thread{ID: 7, Registers: regs(1)}}
-	ip := func(o stackwalk.RegisterOptions) (answer.Maybe[answer.Hex], *answer.Registers) {
-		d, err := th.DescribeRegisters(o)
+	ip := func(o threads.RegisterOptions) (answer.Maybe[answer.Hex], *answer.Registers) {
+		d, err := threads.DescribeRegisters(&th, o)
 		require.NoError(t, err)
 		i := slices.IndexFunc(d.Registers, func(r answer.Register) bool { return r.Name == "rip" })
 		return d.Registers[i].Value, d
 	}
-	v, d := ip(stackwalk.RegisterOptions{Exception: &target.Exception{ThreadID: 7, Registers: regs(2)}})
+	v, d := ip(threads.RegisterOptions{Exception: &target.Exception{ThreadID: 7, Registers: regs(2)}})
 	assert.Equal(t, answer.Known(answer.Hex(2)), v)
 	assert.Equal(t, answer.RegistersException, d.Source)
 	assert.True(t, d.Others)
 	for name, x := range map[string]*target.Exception{
 		"none": nil, "another thread's": {ThreadID: 8, Registers: regs(2)}, "the same": {ThreadID: 7, Registers: regs(1)}, "without": {ThreadID: 7},
 	} {
-		v, d := ip(stackwalk.RegisterOptions{Exception: x})
+		v, d := ip(threads.RegisterOptions{Exception: x})
 		assert.Equal(t, answer.Known(answer.Hex(1)), v, name)
 		assert.Equal(t, answer.RegistersThread, d.Source, name)
 		assert.False(t, d.Others, name)

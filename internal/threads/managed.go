@@ -76,7 +76,7 @@ func describeManaged(t *stackwalk.Thread, g *answer.Gaps, p target.Target, rt *d
 		describeThrown(g, &d, rt, m)
 		return d
 	}
-	apartment, err := t.Apartment(p)
+	apartment, err := ApartmentOf(t, p)
 	if err != nil {
 		g.Note(fmt.Errorf("apartment of thread %#x: %w", t.ID(), err))
 	}
@@ -138,16 +138,16 @@ func purposes(m *dac.Thread) []string {
 // describeActivity describes what the thread does.
 func describeActivity(ctx context.Context, t *stackwalk.Thread, g *answer.Gaps, w *stackwalk.Walker) *answer.ThreadActivity {
 	_, found := activity(ctx, t, w)
-	return t.DescribeActivity(g, found)
+	return DescribeActivity(t, g, found)
 }
 
 // activity walks the thread's stack and returns what it does.
-func activity(ctx context.Context, t *stackwalk.Thread, w *stackwalk.Walker) (stackwalk.Activity, stackwalk.ThreadActivity) {
+func activity(ctx context.Context, t *stackwalk.Thread, w *stackwalk.Walker) (Activity, ThreadActivity) {
 	var regs target.Registers
 	if t.OS != nil {
 		regs = t.OS.Registers
 	}
-	a := t.Activity(w.Walk(ctx, t.Managed, regs, stackwalk.WalkOptions{}))
+	a := ActivityOf(t, w.Walk(ctx, t.Managed, regs, stackwalk.WalkOptions{}))
 	return a.Activity, a
 }
 

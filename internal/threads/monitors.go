@@ -25,8 +25,8 @@ func Waiting(ctx context.Context, w *stackwalk.Walker, list []stackwalk.Thread) 
 			return nil, ctx.Err()
 		}
 		a, found := activity(ctx, t, w)
-		row := answer.WaitingThread{Thread: t.Describe(&out.Gaps), ThreadActivity: *t.DescribeActivity(&out.Gaps, found)}
-		if a == stackwalk.ActivityLock && len(m.wanted) > 0 {
+		row := answer.WaitingThread{Thread: t.Describe(&out.Gaps), ThreadActivity: *DescribeActivity(t, &out.Gaps, found)}
+		if a == ActivityLock && len(m.wanted) > 0 {
 			if b, timeout := m.waitsFor(t); b != nil {
 				row.Monitor, m.waits[t], row.How = b.Object, b, answer.HowInferred
 				if timeout != nil {

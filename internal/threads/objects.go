@@ -185,7 +185,7 @@ func (l *objectLister) holder(names *dac.CodeReader, r *stackwalk.Root) answer.T
 }
 
 func (l *objectLister) reference(t *stackwalk.Thread, root *stackwalk.Root, holder answer.Text, r *objects.Reader) answer.StackObject {
-	ref := stackwalk.DescribeRoot(root, r, l.gaps)
+	ref := DescribeRoot(root, r, l.gaps)
 	out := answer.StackObject{OSID: t.ID(), Slot: ref.Address, Object: ref.Object, Type: ref.Type, Frame: root.FrameSP,
 		Interior: ref.Interior, Pinned: ref.Pinned,
 		Held: &answer.HeldReference{Root: ref, FrameSP: root.FrameSP, FrameIP: root.FrameIP, Holder: holder}}

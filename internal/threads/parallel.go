@@ -28,7 +28,7 @@ func ParallelStacks(ctx context.Context, w *stackwalk.Walker, list []*stackwalk.
 	}
 	wanted := func(f *stackwalk.Frame) bool { return f.Kind == own || o.Explicit }
 	var gaps answer.Gaps
-	tree := stackwalk.StackTree{Program: dac.CodeOf(rt)}
+	tree := StackTree{Program: dac.CodeOf(rt)}
 	for _, t := range list {
 		err := tree.Add(t.ID(), wholeStack(&gaps, t.ID(), w.Walk(ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{})), wanted)
 		if ctx.Err() != nil {
@@ -69,9 +69,9 @@ type callTree struct {
 type callNames struct{ short, full answer.Text }
 
 // calls converts nodes and everything below them. It does not recurse, because stacks are deep.
-func (c *callTree) calls(roots []*stackwalk.StackNode) []*answer.StackCall {
+func (c *callTree) calls(roots []*StackNode) []*answer.StackCall {
 	type level struct {
-		nodes []*stackwalk.StackNode
+		nodes []*StackNode
 		out   *[]*answer.StackCall
 	}
 	var calls []*answer.StackCall
@@ -89,7 +89,7 @@ func (c *callTree) calls(roots []*stackwalk.StackNode) []*answer.StackCall {
 	return calls
 }
 
-func (c *callTree) name(n *stackwalk.StackNode) callNames {
+func (c *callTree) name(n *StackNode) callNames {
 	md := n.Method
 	if md == nil {
 		name := answer.Text{S: n.Native.Name}

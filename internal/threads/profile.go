@@ -19,7 +19,7 @@ type ProfileOptions struct {
 // Profile collects the stacks of threads from Running. It fails only with the error of ctx.
 func Profile(ctx context.Context, w *stackwalk.Walker, list []*stackwalk.Thread, o ProfileOptions) (*answer.Profile, error) {
 	x := profiler{w: w, o: o, out: answer.NewProfile(), known: map[profilePlace]int{}}
-	x.describer = stackwalk.NewDescriber(stackwalk.DescribeOptions{Source: true}, &x.out.Gaps)
+	x.describer = NewDescriber(DescribeOptions{Source: true}, &x.out.Gaps)
 	for _, t := range list {
 		x.thread(ctx, t)
 		if ctx.Err() != nil {
@@ -39,7 +39,7 @@ type profilePlace struct {
 type profiler struct {
 	w         *stackwalk.Walker
 	o         ProfileOptions
-	describer *stackwalk.Describer
+	describer *Describer
 	out       *answer.Profile
 	known     map[profilePlace]int
 }

@@ -3,36 +3,37 @@ package threads_test
 import (
 	"testing"
 
-	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/stretchr/testify/assert"
+
+	"github.com/sosgo/sosgo/internal/threads"
 )
 
 func TestWaitRules(t *testing.T) {
 	for _, c := range []struct {
 		class, method string
-		want          stackwalk.Activity
+		want          threads.Activity
 	}{
-		{"System.Threading.Thread", "Sleep", stackwalk.ActivitySleep},
-		{"System.Environment", "Exit", stackwalk.ActivityExit},
-		{"System.Threading.Thread", "Join", stackwalk.ActivityJoin},
-		{"System.Threading.Monitor", "Wait", stackwalk.ActivityMonitorWait},
-		{"System.Threading.Monitor", "Enter_Slowpath", stackwalk.ActivityLock},
-		{"System.Threading.Tasks.Task", "InternalWaitCore", stackwalk.ActivityTask},
-		{"System.Threading.Tasks.Task`1", "GetResultCore", stackwalk.ActivityTask},
-		{"System.Net.Sockets.SocketPal", "Accept", stackwalk.ActivitySocket},
-		{"System.Net.Sockets.SocketAsyncEngine", "EventLoop", stackwalk.ActivityIdle},
-		{"System.Diagnostics.ProcessWaitState", "WaitForExit", stackwalk.ActivityProcess},
-		{"System.ConsolePal+UnixConsoleStream", "Read", stackwalk.ActivityConsole},
-		{"System.Console", "ReadLine", stackwalk.ActivityConsole},
-		{"System.IO.FileStream", "Read", stackwalk.ActivityFile},
+		{"System.Threading.Thread", "Sleep", threads.ActivitySleep},
+		{"System.Environment", "Exit", threads.ActivityExit},
+		{"System.Threading.Thread", "Join", threads.ActivityJoin},
+		{"System.Threading.Monitor", "Wait", threads.ActivityMonitorWait},
+		{"System.Threading.Monitor", "Enter_Slowpath", threads.ActivityLock},
+		{"System.Threading.Tasks.Task", "InternalWaitCore", threads.ActivityTask},
+		{"System.Threading.Tasks.Task`1", "GetResultCore", threads.ActivityTask},
+		{"System.Net.Sockets.SocketPal", "Accept", threads.ActivitySocket},
+		{"System.Net.Sockets.SocketAsyncEngine", "EventLoop", threads.ActivityIdle},
+		{"System.Diagnostics.ProcessWaitState", "WaitForExit", threads.ActivityProcess},
+		{"System.ConsolePal+UnixConsoleStream", "Read", threads.ActivityConsole},
+		{"System.Console", "ReadLine", threads.ActivityConsole},
+		{"System.IO.FileStream", "Read", threads.ActivityFile},
 	} {
-		got, text, ok := stackwalk.WaitsFor(c.class, c.method)
+		got, text, ok := threads.WaitsFor(c.class, c.method)
 		assert.True(t, ok, "%s.%s", c.class, c.method)
 		assert.Equal(t, c.want, got, "%s.%s", c.class, c.method)
 		assert.NotEmpty(t, text)
 	}
 	for class, method := range map[string]string{"System.String": "Concat", "App.Thread": "Sleep", "": ""} {
-		got, text, ok := stackwalk.WaitsFor(class, method)
+		got, text, ok := threads.WaitsFor(class, method)
 		assert.False(t, ok, "%s.%s: %v, %s", class, method, got, text)
 	}
 }

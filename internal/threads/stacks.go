@@ -57,7 +57,7 @@ func Stacks(ctx context.Context, w *stackwalk.Walker, list []*stackwalk.Thread, 
 		}
 	})
 	s.gaps = &out.Gaps
-	s.describer = stackwalk.NewDescriber(stackwalk.DescribeOptions{Arguments: o.Arguments, Locals: o.Locals, Registers: o.Registers,
+	s.describer = NewDescriber(DescribeOptions{Arguments: o.Arguments, Locals: o.Locals, Registers: o.Registers,
 		Pretty: o.Pretty, Source: o.Source, Symbols: o.Symbols}, s.gaps)
 	if rt := w.Runtime(); rt != nil && (o.Arguments || o.Locals) {
 		out.Note(rt.Check(dac.FeatureVariables))
@@ -73,7 +73,7 @@ type stackLister struct {
 	ctx       context.Context
 	w         *stackwalk.Walker
 	o         StackOptions
-	describer *stackwalk.Describer
+	describer *Describer
 	gaps      *answer.Gaps
 	objects   *objects.Reader // set if references are wanted
 }
@@ -108,7 +108,7 @@ func (s *stackLister) frames(t *stackwalk.Thread) iter.Seq2[*answer.Frame, error
 			row := s.describer.Frame(&f)
 			row.OSID = t.OS.ID
 			for _, r := range refs.of[frameKey{f.IP, f.SP}] {
-				row.References = append(row.References, stackwalk.DescribeRoot(&r, s.objects, s.gaps))
+				row.References = append(row.References, DescribeRoot(&r, s.objects, s.gaps))
 			}
 			if !yield(row, nil) {
 				return

@@ -10,6 +10,7 @@ import (
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/test/synth"
+	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
@@ -119,21 +120,21 @@ func TestApartment(t *testing.T) {
 	tests := []struct {
 		name   string
 		thread stackwalk.Thread
-		want   stackwalk.Apartment
+		want   threads.Apartment
 		err    error
 	}{
-		{"Linux", stackwalk.Thread{OS: osThread(0, 0)}, stackwalk.ApartmentUnknown, nil},
-		{"flags", stackwalk.Thread{OS: osThread(0, tebAt)}, stackwalk.ApartmentSTA, nil},
-		{"COM is not initialized", stackwalk.Thread{OS: osThread(0, teb2At)}, stackwalk.ApartmentUnknown, nil},
-		{"missing", stackwalk.Thread{OS: osThread(0, 0x900000)}, stackwalk.ApartmentUnknown, target.ErrNotInDump},
-		{"missing, but the runtime knows", stackwalk.Thread{OS: osThread(0, 0x900000), Managed: &dac.Thread{State: dac.ThreadInMTA}}, stackwalk.ApartmentMTA, nil},
-		{"missing, and the runtime does not know", stackwalk.Thread{OS: osThread(0, 0x900000), Managed: &dac.Thread{}}, stackwalk.ApartmentUnknown, target.ErrNotInDump},
+		{"Linux", stackwalk.Thread{OS: osThread(0, 0)}, threads.ApartmentUnknown, nil},
+		{"flags", stackwalk.Thread{OS: osThread(0, tebAt)}, threads.ApartmentSTA, nil},
+		{"COM is not initialized", stackwalk.Thread{OS: osThread(0, teb2At)}, threads.ApartmentUnknown, nil},
+		{"missing", stackwalk.Thread{OS: osThread(0, 0x900000)}, threads.ApartmentUnknown, target.ErrNotInDump},
+		{"missing, but the runtime knows", stackwalk.Thread{OS: osThread(0, 0x900000), Managed: &dac.Thread{State: dac.ThreadInMTA}}, threads.ApartmentMTA, nil},
+		{"missing, and the runtime does not know", stackwalk.Thread{OS: osThread(0, 0x900000), Managed: &dac.Thread{}}, threads.ApartmentUnknown, target.ErrNotInDump},
 	}
 	for _, tt := range tests {
-		got, err := tt.thread.Apartment(d.Target())
+		got, err := threads.ApartmentOf(&tt.thread, d.Target())
 		assert.Equal(t, tt.want, got, tt.name)
 		assert.ErrorIs(t, err, tt.err, tt.name)
 	}
-	assert.Equal(t, "STA", stackwalk.ApartmentSTA.String())
-	assert.Equal(t, "Ukn", stackwalk.ApartmentUnknown.String())
+	assert.Equal(t, "STA", threads.ApartmentSTA.String())
+	assert.Equal(t, "Ukn", threads.ApartmentUnknown.String())
 }

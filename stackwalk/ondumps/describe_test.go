@@ -13,6 +13,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
@@ -52,7 +53,7 @@ func TestDescribeArguments(t *testing.T) {
 		framesOf(t, d.Dump, "Hold", func(f *stackwalk.Frame, _ *objects.Reader) {
 			seen++
 			var gaps answer.Gaps
-			row := stackwalk.NewDescriber(stackwalk.DescribeOptions{Registers: true, Arguments: true, Locals: true}, &gaps).Frame(f)
+			row := threads.NewDescriber(threads.DescribeOptions{Registers: true, Arguments: true, Locals: true}, &gaps).Frame(f)
 			assert.Equal(t, answer.FrameManaged, row.Kind)
 			assert.True(t, strings.HasPrefix(row.Method.String(), "Debuggee.Zoo.Scenario.Hold("), row.Method)
 			assert.Equal(t, "Debuggee.dll", row.Module)
@@ -80,7 +81,7 @@ func TestDescribeManyArguments(t *testing.T) {
 		framesOf(t, d.Dump, "ManyArguments", func(f *stackwalk.Frame, _ *objects.Reader) {
 			seen++
 			var gaps answer.Gaps
-			row := stackwalk.NewDescriber(stackwalk.DescribeOptions{Arguments: true, Locals: true}, &gaps).Frame(f)
+			row := threads.NewDescriber(threads.DescribeOptions{Arguments: true, Locals: true}, &gaps).Frame(f)
 			assert.Empty(t, gaps.Noted())
 			_, types, text := values(row.Arguments)
 			assert.Equal(t, []string{"System.Int32", "System.Double", "System.String", "Debuggee.Zoo.Point", "System.Int64", "System.Byte",
@@ -106,7 +107,7 @@ func TestDescribeVariablesInRegisters(t *testing.T) {
 	framesOf(t, d.Dump, "Step", func(f *stackwalk.Frame, _ *objects.Reader) {
 		seen++
 		var gaps answer.Gaps
-		row := stackwalk.NewDescriber(stackwalk.DescribeOptions{Arguments: true, Locals: true}, &gaps).Frame(f)
+		row := threads.NewDescriber(threads.DescribeOptions{Arguments: true, Locals: true}, &gaps).Frame(f)
 		require.Len(t, row.Arguments, 2)
 		assert.Equal(t, "rdi", row.Arguments[0].Register)
 		assert.Zero(t, row.Arguments[0].Address)
@@ -120,7 +121,7 @@ func TestDescribeVariablesInRegisters(t *testing.T) {
 
 		lost := *f
 		lost.Regs = target.Registers{Arch: f.Regs.Arch}
-		row = stackwalk.NewDescriber(stackwalk.DescribeOptions{Arguments: true}, &gaps).Frame(&lost)
+		row = threads.NewDescriber(threads.DescribeOptions{Arguments: true}, &gaps).Frame(&lost)
 		assert.Equal(t, answer.VariableState("not supported"), row.Arguments[0].State)
 		assert.ErrorIs(t, row.Arguments[0].WordErr, target.ErrUnsupported)
 		assert.Empty(t, row.Arguments[0].Value)
@@ -136,7 +137,7 @@ func TestGenericContext(t *testing.T) {
 		require.NoError(t, err)
 		var got []string
 		var gaps answer.Gaps
-		describer := stackwalk.NewDescriber(stackwalk.DescribeOptions{}, &gaps)
+		describer := threads.NewDescriber(threads.DescribeOptions{}, &gaps)
 		framesOf(t, d.Dump, "Go", func(f *stackwalk.Frame, _ *objects.Reader) {
 			row := describer.Frame(f)
 			if strings.Contains(row.Method.S, "Work`1") {
@@ -167,8 +168,8 @@ func TestDescribePretty(t *testing.T) {
 	framesOf(t, d.Dump, "<Run>b__1", func(f *stackwalk.Frame, _ *objects.Reader) {
 		seen++
 		var gaps answer.Gaps
-		plain := stackwalk.NewDescriber(stackwalk.DescribeOptions{}, &gaps).Frame(f)
-		pretty := stackwalk.NewDescriber(stackwalk.DescribeOptions{Pretty: true}, &gaps).Frame(f)
+		plain := threads.NewDescriber(threads.DescribeOptions{}, &gaps).Frame(f)
+		pretty := threads.NewDescriber(threads.DescribeOptions{Pretty: true}, &gaps).Frame(f)
 		assert.Contains(t, plain.Method.S, "<Run>b__1")
 		assert.NotContains(t, pretty.Method.S, "b__1")
 		assert.Contains(t, pretty.Method.S, "Run")
@@ -189,7 +190,7 @@ func TestDescribeRoots(t *testing.T) {
 					continue
 				}
 				var gaps answer.Gaps
-				row := stackwalk.DescribeRoot(&root, r, &gaps)
+				row := threads.DescribeRoot(&root, r, &gaps)
 				assert.Empty(t, gaps.Noted())
 				assert.Equal(t, "Debuggee.Zoo.Segment[]", row.Type.String())
 				assert.Equal(t, want, row.Object)
@@ -201,10 +202,10 @@ func TestDescribeRoots(t *testing.T) {
 		assert.NotZero(t, found)
 
 		var gaps answer.Gaps
-		row := stackwalk.DescribeRoot(&stackwalk.Root{Object: 0x10}, r, &gaps)
+		row := threads.DescribeRoot(&stackwalk.Root{Object: 0x10}, r, &gaps)
 		assert.Error(t, row.Type.Err)
 		assert.Len(t, gaps.Noted(), 1)
-		row = stackwalk.DescribeRoot(&stackwalk.Root{Object: want + 8, Interior: true, Explicit: "GCFrame"}, r, &gaps)
+		row = threads.DescribeRoot(&stackwalk.Root{Object: want + 8, Interior: true, Explicit: "GCFrame"}, r, &gaps)
 		assert.True(t, row.Type.IsZero(), "what points inside an object has no type")
 		assert.Empty(t, row.Place)
 	})
@@ -321,7 +322,7 @@ func TestStackTree(t *testing.T) {
 		d := testdump.Open(t, name)
 		rt, err := d.Runtime()
 		require.NoError(t, err)
-		var tree stackwalk.StackTree
+		var tree threads.StackTree
 		managed := func(f *stackwalk.Frame) bool { return f.Kind == stackwalk.FrameManaged }
 		frames := map[uint32]int{}
 		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *stackwalk.Thread) {
@@ -335,8 +336,8 @@ func TestStackTree(t *testing.T) {
 		})
 		assert.Len(t, tree.Threads, len(frames))
 		own := map[uint32]int{}
-		var down func(nodes []*stackwalk.StackNode, depth int)
-		down = func(nodes []*stackwalk.StackNode, depth int) {
+		var down func(nodes []*threads.StackNode, depth int)
+		down = func(nodes []*threads.StackNode, depth int) {
 			for _, n := range nodes {
 				for _, id := range n.Own() {
 					own[id]++
@@ -362,7 +363,7 @@ func TestDescribeSpans(t *testing.T) {
 		seen := 0
 		framesOf(t, d.Dump, "Spans", func(f *stackwalk.Frame, _ *objects.Reader) {
 			var gaps answer.Gaps
-			_, types, text := values(stackwalk.NewDescriber(stackwalk.DescribeOptions{Locals: true}, &gaps).Frame(f).Locals)
+			_, types, text := values(threads.NewDescriber(threads.DescribeOptions{Locals: true}, &gaps).Frame(f).Locals)
 			for i, name := range types {
 				switch name {
 				case "System.Span<System.Byte>":

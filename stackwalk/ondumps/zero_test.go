@@ -10,6 +10,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
@@ -67,11 +68,11 @@ func TestNoRegisters(t *testing.T) {
 	require.Len(t, frames, 1)
 	assert.ErrorIs(t, frames[0].Err, target.ErrNotInDump)
 	var gaps answer.Gaps
-	x := stackwalk.NewDescriber(stackwalk.DescribeOptions{}, &gaps).Frame(&frames[0])
+	x := threads.NewDescriber(threads.DescribeOptions{}, &gaps).Frame(&frames[0])
 	assert.ErrorIs(t, x.IP.Err, target.ErrNotInDump)
 	assert.ErrorIs(t, x.SP.Err, target.ErrNotInDump)
 	regs := target.Registers{Arch: target.ArchAMD64}
 	regs.SetIP(0)
-	x = stackwalk.NewDescriber(stackwalk.DescribeOptions{}, &gaps).Frame(&stackwalk.Frame{Kind: stackwalk.FrameNative, Regs: regs})
+	x = threads.NewDescriber(threads.DescribeOptions{}, &gaps).Frame(&stackwalk.Frame{Kind: stackwalk.FrameNative, Regs: regs})
 	assert.Equal(t, answer.Known(target.Addr(0)), x.IP, "a call through a null pointer")
 }

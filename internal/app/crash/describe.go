@@ -492,7 +492,7 @@ func (d *describer) nativeStack() {
 		d.out.Note(err)
 		return
 	}
-	describer := stackwalk.NewDescriber(stackwalk.DescribeOptions{Symbols: d.symbols()}, &d.out.Gaps)
+	describer := threads.NewDescriber(threads.DescribeOptions{Symbols: d.symbols()}, &d.out.Gaps)
 	for f := range walker.Walk(d.ctx, nil, t.OS.Registers, stackwalk.WalkOptions{Native: true}) {
 		if f.Err != nil {
 			d.out.Note(fmt.Errorf("the stack ends at %#x: %w", uint64(f.SP), f.Err))
@@ -541,7 +541,7 @@ func (d *describer) stack() {
 		d.out.Note(err)
 		return
 	}
-	describer := stackwalk.NewDescriber(stackwalk.DescribeOptions{Source: true}, &d.out.Gaps)
+	describer := threads.NewDescriber(threads.DescribeOptions{Source: true}, &d.out.Gaps)
 	rows := func(yield func(answer.CrashFrame) bool) {
 		leading, began := true, false
 		for f := range walker.Walk(d.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {

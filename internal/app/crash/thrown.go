@@ -5,6 +5,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
@@ -45,7 +46,7 @@ func Exception(ctx context.Context, p *process.Process, t *stackwalk.Thread, o E
 				return nil, err
 			}
 		}
-		x, err := t.DescribeException(rt, o.Address, stackwalk.ExceptionOptions{Nested: o.Nested})
+		x, err := threads.DescribeException(t, rt, o.Address, threads.ExceptionOptions{Nested: o.Nested})
 		if err == nil && x.Exception == nil {
 			return carriedByAll(c, rt, list, false), nil
 		}

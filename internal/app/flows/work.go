@@ -8,6 +8,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/app/tasks"
+	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -20,7 +21,7 @@ func (r *Reader) Worker(ctx context.Context, p *process.Process, t *stackwalk.Th
 		return answer.Worker{}
 	}
 	out := answer.Worker{Thread: t.Describe(r.Gaps)}
-	does := t.Activity(p.Walk(ctx, t, stackwalk.WalkOptions{}))
+	does := threads.ActivityOf(t, p.Walk(ctx, t, stackwalk.WalkOptions{}))
 	if does.Err != nil {
 		r.Note(fmt.Errorf("stack of thread %#x: %w", t.ID(), does.Err))
 	}

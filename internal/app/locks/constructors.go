@@ -8,6 +8,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
@@ -19,8 +20,8 @@ const waitingStack = 16 << 10
 // constructor returns the class for which t waits and the thread that runs its static constructor, or 0. The
 // described layouts do not include the runtime's list of running constructors. constructor therefore selects a class
 // with its MethodTable in the waiting frames and its constructor on another stack.
-func (s *survey) constructor(t *stackwalk.Thread, a *stackwalk.ThreadActivity) (class target.Addr, runner *stackwalk.Thread) {
-	if a.Activity == stackwalk.ActivityRuntime && a.Entered == nil {
+func (s *survey) constructor(t *stackwalk.Thread, a *threads.ThreadActivity) (class target.Addr, runner *stackwalk.Thread) {
+	if a.Activity == threads.ActivityRuntime && a.Entered == nil {
 		return 0, nil
 	}
 	running := s.constructors()
@@ -44,7 +45,7 @@ func (s *survey) constructor(t *stackwalk.Thread, a *stackwalk.ThreadActivity) (
 // managed and at the top of the stack. In earlier versions a helper of the runtime or the preparation of a method for
 // its first call waits (MethodTable::CheckRunClassInitThrowing); the bytes are then the stack above the calling frame.
 // With an error, waitingWords returns the bytes that it could read.
-func (s *survey) waitingWords(t *stackwalk.Thread, a *stackwalk.ThreadActivity) ([]byte, error) {
+func (s *survey) waitingWords(t *stackwalk.Thread, a *threads.ThreadActivity) ([]byte, error) {
 	stack, err := t.Stack(s.r.process)
 	if err == nil && len(stack.Ranges) == 0 {
 		err = target.ErrNotInDump

@@ -12,6 +12,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/base/compilernames"
+	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
@@ -499,12 +500,12 @@ func (g *grapher) threadMoves(t *stackwalk.Thread) bool {
 	if w := g.of[t]; w != nil {
 		return w.timeout >= 0 && w.how == answer.HowRecorded && time.Duration(w.timeout)*time.Millisecond <= briefly
 	}
-	a := t.Activity(g.s.r.walker.Walk(g.s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}))
-	if a.Activity == stackwalk.ActivitySleep {
+	a := threads.ActivityOf(t, g.s.r.walker.Walk(g.s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}))
+	if a.Activity == threads.ActivitySleep {
 		length, known := g.s.sleepOf(t)
 		return !known || length >= 0 && length <= briefly
 	}
-	return a.Activity == stackwalk.ActivityRunning
+	return a.Activity == threads.ActivityRunning
 }
 
 // sleepOf returns for how long a thread sleeps, negative for ever, if the program's method calls Thread.Sleep with a constant.

@@ -10,6 +10,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/base/compilernames"
+	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -19,7 +20,7 @@ import (
 // A stand is the position of a thread: the top of its stack and the program's methods on it.
 type stand struct {
 	thread   *stackwalk.Thread
-	activity stackwalk.ThreadActivity
+	activity threads.ThreadActivity
 	method   *dac.MethodDesc // the innermost method of the program
 	frame    stackwalk.Frame // of method
 	entry    *dac.MethodDesc // the outermost method of the program
@@ -87,7 +88,7 @@ func (s *survey) standOf(t *stackwalk.Thread) (out stand, ok bool) {
 			}
 		}
 	}
-	out.activity = t.Activity(slices.Values(frames))
+	out.activity = threads.ActivityOf(t, slices.Values(frames))
 	return out, out.method != nil
 }
 
@@ -106,7 +107,7 @@ func (g *grapher) standing() []answer.Verdict {
 		switch {
 		case spinWait(at.called):
 			p.called = at.called
-		case at.activity.Activity == stackwalk.ActivityRunning:
+		case at.activity.Activity == threads.ActivityRunning:
 			p.runs = true
 		case waitsAlone(at.activity.Activity) && !at.pool:
 			if w := g.of[at.thread]; w != nil && (len(w.runners) > 0 || len(w.tasks) > 0 || g.circled[w]) {
@@ -139,9 +140,9 @@ func (g *grapher) standing() []answer.Verdict {
 func spinWait(called string) bool { return strings.HasPrefix(called, "System.Threading.SpinWait.") }
 
 // waitsAlone reports whether an activity is a wait.
-func waitsAlone(a stackwalk.Activity) bool {
+func waitsAlone(a threads.Activity) bool {
 	switch a {
-	case stackwalk.ActivityUnknown, stackwalk.ActivityRunning, stackwalk.ActivityNative, stackwalk.ActivityRuntime, stackwalk.ActivityCollecting, stackwalk.ActivitySuspended:
+	case threads.ActivityUnknown, threads.ActivityRunning, threads.ActivityNative, threads.ActivityRuntime, threads.ActivityCollecting, threads.ActivitySuspended:
 		return false
 	}
 	return true

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -112,8 +112,8 @@ func TestRings(t *testing.T) {
 
 // TestActivitiesThatWait checks that running threads, in managed or native code, do not count as waiting.
 func TestActivitiesThatWait(t *testing.T) {
-	for a, want := range map[stackwalk.Activity]bool{stackwalk.ActivitySleep: true, stackwalk.ActivityEvent: true, stackwalk.ActivitySocket: true, stackwalk.ActivityRunning: false,
-		stackwalk.ActivityNative: false, stackwalk.ActivityUnknown: false, stackwalk.ActivityRuntime: false, stackwalk.ActivitySuspended: false} {
+	for a, want := range map[threads.Activity]bool{threads.ActivitySleep: true, threads.ActivityEvent: true, threads.ActivitySocket: true, threads.ActivityRunning: false,
+		threads.ActivityNative: false, threads.ActivityUnknown: false, threads.ActivityRuntime: false, threads.ActivitySuspended: false} {
 		assert.Equal(t, want, waitsAlone(a), a.String())
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
@@ -339,25 +340,25 @@ func (s *survey) addWait(w *wait) {
 // inferred guesses what a thread waits for when nothing was recorded: an object that the waiting
 // frames of the class library refer to, or a static constructor.
 func (s *survey) inferred(t *stackwalk.Thread) {
-	a := t.Activity(s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}))
+	a := threads.ActivityOf(t, s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}))
 	if a.Err == nil {
 		s.looked++
 	}
 	w := &wait{thread: t, how: answer.HowInferred, timeout: -1}
 	switch a.Activity {
-	case stackwalk.ActivityLock, stackwalk.ActivityEvent, stackwalk.ActivityMonitorWait:
+	case threads.ActivityLock, threads.ActivityEvent, threads.ActivityMonitorWait:
 		if w.lock = s.referred(t, &a); w.lock == nil {
 			w.object, w.more = s.handle(t, &a)
 		}
-	case stackwalk.ActivityJoin:
+	case threads.ActivityJoin:
 		w.join = true
 		w.object = s.joined(t, &a)
 		if t := s.thread(w.object); t != nil {
 			w.runners = append(w.runners, t)
 		}
-	case stackwalk.ActivityExit:
+	case threads.ActivityExit:
 		s.finalizers(w, "runs the handlers of ProcessExit")
-	case stackwalk.ActivityStaticInit, stackwalk.ActivityRuntime:
+	case threads.ActivityStaticInit, threads.ActivityRuntime:
 		if a.By != nil {
 			if name, err := a.By.Name(); err == nil && strings.HasSuffix(name, "WaitForPendingFinalizers") {
 				s.finalizers(w, "runs finalizers")
@@ -384,7 +385,7 @@ func (s *survey) inferred(t *stackwalk.Thread) {
 
 // someMonitor returns what a thread inside a method of Monitor waits for, and "" for other threads.
 // The method proves the wait even if the object is unknown.
-func (s *survey) someMonitor(a *stackwalk.ThreadActivity) string {
+func (s *survey) someMonitor(a *threads.ThreadActivity) string {
 	if a.By == nil {
 		return ""
 	}
@@ -392,9 +393,9 @@ func (s *survey) someMonitor(a *stackwalk.ThreadActivity) string {
 	switch {
 	case err != nil || class != "System.Threading.Monitor":
 		return ""
-	case a.Activity == stackwalk.ActivityLock:
+	case a.Activity == threads.ActivityLock:
 		return "the monitor of an object that could not be determined"
-	case a.Activity == stackwalk.ActivityMonitorWait:
+	case a.Activity == threads.ActivityMonitorWait:
 		return "a pulse of an object that could not be determined"
 	}
 	return ""
@@ -407,7 +408,7 @@ func (s *survey) finalizers(w *wait, does string) {
 		if t == w.thread || t.OS == nil || t.Managed == nil || !t.Managed.Finalizer {
 			continue
 		}
-		a := t.Activity(s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}))
+		a := threads.ActivityOf(t, s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}))
 		if a.Caller != nil {
 			w.serves, w.runners = does, []*stackwalk.Thread{t}
 		}
@@ -440,7 +441,7 @@ func (s *survey) framework(t *stackwalk.Thread) iter.Seq[stackwalk.Root] {
 
 // referred returns the lock that the class library's frames at the top of the stack refer to: its class declares the
 // waiting method, and its own count shows a waiter.
-func (s *survey) referred(t *stackwalk.Thread, a *stackwalk.ThreadActivity) *lock {
+func (s *survey) referred(t *stackwalk.Thread, a *threads.ThreadActivity) *lock {
 	if a.By == nil {
 		return nil
 	}
@@ -455,7 +456,7 @@ func (s *survey) referred(t *stackwalk.Thread, a *stackwalk.ThreadActivity) *loc
 		if l := s.byObj[object]; l != nil && !root.Interior && l.Waiters.Value > 0 {
 			return l
 		}
-		if l := s.mons[root.Object]; l != nil && !root.Interior && a.Activity == stackwalk.ActivityLock && l.Waiters.Value > 0 {
+		if l := s.mons[root.Object]; l != nil && !root.Interior && a.Activity == threads.ActivityLock && l.Waiters.Value > 0 {
 			return l
 		}
 	}
@@ -463,7 +464,7 @@ func (s *survey) referred(t *stackwalk.Thread, a *stackwalk.ThreadActivity) *loc
 }
 
 // mentioned iterates over the objects that the class library's frames at the top of the stack refer to.
-func (s *survey) mentioned(t *stackwalk.Thread, a *stackwalk.ThreadActivity) iter.Seq[objects.Object] {
+func (s *survey) mentioned(t *stackwalk.Thread, a *threads.ThreadActivity) iter.Seq[objects.Object] {
 	return func(yield func(objects.Object) bool) {
 		if a.By == nil {
 			return
@@ -481,7 +482,7 @@ func (s *survey) mentioned(t *stackwalk.Thread, a *stackwalk.ThreadActivity) ite
 
 // joined returns the Thread that t joins, or the zero Object if it is unknown. The frames in which a thread starts
 // refer to its own Thread. So t's own counts only if the frames refer to no other and Join's frames refer to it.
-func (s *survey) joined(t *stackwalk.Thread, a *stackwalk.ThreadActivity) (own objects.Object) {
+func (s *survey) joined(t *stackwalk.Thread, a *threads.ThreadActivity) (own objects.Object) {
 	if a.By == nil {
 		return own
 	}
@@ -510,7 +511,7 @@ func (s *survey) joined(t *stackwalk.Thread, a *stackwalk.ThreadActivity) (own o
 }
 
 // handle returns the first WaitHandle that t waits for and the number of others, or the zero Object if it is unknown.
-func (s *survey) handle(t *stackwalk.Thread, a *stackwalk.ThreadActivity) (first objects.Object, more int) {
+func (s *survey) handle(t *stackwalk.Thread, a *threads.ThreadActivity) (first objects.Object, more int) {
 	for o := range s.mentioned(t, a) {
 		if h, ok := s.handles[o.Addr]; ok {
 			return h, 0

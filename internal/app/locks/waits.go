@@ -12,6 +12,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/base/compilernames"
+	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -1009,10 +1010,10 @@ func (g *grapher) doing(t *stackwalk.Thread) answer.Statement {
 
 // activity returns what a thread does, and in which method of the program.
 func (g *grapher) activity(t *stackwalk.Thread) (does, where answer.Statement) {
-	activity := t.Activity(g.s.r.walker.Walk(g.s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}))
-	a := t.DescribeActivity(g.s.gaps, activity)
+	activity := threads.ActivityOf(t, g.s.r.walker.Walk(g.s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}))
+	a := threads.DescribeActivity(t, g.s.gaps, activity)
 	does = words.Text(activity.Text)
-	if activity.Activity == stackwalk.ActivityIdle {
+	if activity.Activity == threads.ActivityIdle {
 		does = words.IsIdle.Of(does)
 	}
 	if !a.Caller.IsZero() {
@@ -1097,8 +1098,8 @@ func (g *grapher) idles(t *stackwalk.Thread) bool {
 	if t.OS == nil || t.Managed == nil || t.Managed.Finalizer || g.of[t] != nil {
 		return false
 	}
-	a := t.Activity(g.s.r.walker.Walk(g.s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}))
-	return a.Activity == stackwalk.ActivityIdle && a.Caller == nil && a.Err == nil
+	a := threads.ActivityOf(t, g.s.r.walker.Walk(g.s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}))
+	return a.Activity == threads.ActivityIdle && a.Caller == nil && a.Err == nil
 }
 
 // unheld describes the ReaderWriterLockSlims that readers hold although no reader was found. Those readers have ended

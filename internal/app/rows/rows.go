@@ -14,6 +14,7 @@ import (
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/app/web"
+	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/query"
@@ -233,7 +234,7 @@ func framesOf(ctx context.Context, p *process.Process, t *stackwalk.Thread, yiel
 		return true
 	}
 	var gaps answer.Gaps
-	d := stackwalk.NewDescriber(stackwalk.DescribeOptions{Source: true}, &gaps)
+	d := threads.NewDescriber(threads.DescribeOptions{Source: true}, &gaps)
 	n := uint64(0)
 	for f := range p.Walk(ctx, t, stackwalk.WalkOptions{}) {
 		a := d.Frame(&f)

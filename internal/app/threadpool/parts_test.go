@@ -7,15 +7,15 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/app/threadpool/internal/parts"
-	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/internal/threads"
 )
 
 // TestNoWorker checks that the gate, the timers and threads that wait for registered handles are not workers.
 func TestNoWorker(t *testing.T) {
-	assert.True(t, parts.NoWorker("System.Threading.PortableThreadPool+WaitThread", stackwalk.ActivityEvent))
-	assert.True(t, parts.NoWorker("System.Threading.TimerQueue", stackwalk.ActivityIdle))
-	assert.False(t, parts.NoWorker("System.Threading.PortableThreadPool+WorkerThread", stackwalk.ActivityIdle))
-	assert.False(t, parts.NoWorker("System.Threading.Monitor", stackwalk.ActivityLock))
+	assert.True(t, parts.NoWorker("System.Threading.PortableThreadPool+WaitThread", threads.ActivityEvent))
+	assert.True(t, parts.NoWorker("System.Threading.TimerQueue", threads.ActivityIdle))
+	assert.False(t, parts.NoWorker("System.Threading.PortableThreadPool+WorkerThread", threads.ActivityIdle))
+	assert.False(t, parts.NoWorker("System.Threading.Monitor", threads.ActivityLock))
 }
 
 // TestLongQueue checks that items beyond the limit are counted but not listed.

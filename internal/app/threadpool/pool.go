@@ -418,21 +418,21 @@ func (r *Reader) workers(ctx context.Context, out *answer.ThreadPool) error {
 		if t.OS == nil || t.Managed == nil || t.Managed.State&dac.ThreadPoolWorker == 0 && !used[t.Managed.Addr] {
 			continue
 		}
-		a := t.Activity(r.walker.Walk(ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}))
+		a := threads.ActivityOf(t, r.walker.Walk(ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}))
 		if used[t.Managed.Addr] && a.Top == nil && a.Err == nil { // between callbacks no managed code is on its stack
-			a.Activity, a.Text = stackwalk.ActivityIdle, "idle (worker of the thread pool)"
+			a.Activity, a.Text = threads.ActivityIdle, "idle (worker of the thread pool)"
 		}
 		if r.aside(&a) {
 			continue
 		}
-		out.Workers = append(out.Workers, answer.PoolWorker{Thread: t.Describe(&out.Gaps), Activity: *t.DescribeActivity(&out.Gaps, a),
-			Waits: waits(a.Activity), Idle: a.Activity == stackwalk.ActivityIdle})
+		out.Workers = append(out.Workers, answer.PoolWorker{Thread: t.Describe(&out.Gaps), Activity: *threads.DescribeActivity(t, &out.Gaps, a),
+			Waits: waits(a.Activity), Idle: a.Activity == threads.ActivityIdle})
 	}
 	return nil
 }
 
 // aside reports whether a worker by the runtime's mark is another thread of the pool: its gate or its timers.
-func (r *Reader) aside(a *stackwalk.ThreadActivity) bool {
+func (r *Reader) aside(a *threads.ThreadActivity) bool {
 	if a.By == nil {
 		return false
 	}
@@ -441,10 +441,10 @@ func (r *Reader) aside(a *stackwalk.ThreadActivity) bool {
 }
 
 // waits reports whether an activity is waiting for something other than work.
-func waits(a stackwalk.Activity) bool {
+func waits(a threads.Activity) bool {
 	switch a {
-	case stackwalk.ActivitySleep, stackwalk.ActivityLock, stackwalk.ActivityMonitorWait, stackwalk.ActivityEvent, stackwalk.ActivityTask, stackwalk.ActivityJoin,
-		stackwalk.ActivityStaticInit, stackwalk.ActivitySocket, stackwalk.ActivityFile, stackwalk.ActivityConsole, stackwalk.ActivityProcess, stackwalk.ActivityQueue:
+	case threads.ActivitySleep, threads.ActivityLock, threads.ActivityMonitorWait, threads.ActivityEvent, threads.ActivityTask, threads.ActivityJoin,
+		threads.ActivityStaticInit, threads.ActivitySocket, threads.ActivityFile, threads.ActivityConsole, threads.ActivityProcess, threads.ActivityQueue:
 		return true
 	}
 	return false

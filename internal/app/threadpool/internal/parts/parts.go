@@ -3,14 +3,14 @@ package parts
 
 import (
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
 // NoWorker reports whether a thread that waits in a class of the pool is not a worker.
-func NoWorker(class string, does stackwalk.Activity) bool {
+func NoWorker(class string, does threads.Activity) bool {
 	return class == "System.Threading.PortableThreadPool+WaitThread" ||
-		class != "System.Threading.PortableThreadPool+WorkerThread" && does == stackwalk.ActivityIdle
+		class != "System.Threading.PortableThreadPool+WorkerThread" && does == threads.ActivityIdle
 }
 
 // A Lister lists the items of queues.

@@ -81,11 +81,11 @@ func askRegisters(c *cli.Context, o *registerOptions) (*answer.Registers, error)
 	if err != nil {
 		return nil, err
 	}
-	ro := stackwalk.RegisterOptions{Float: o.Verbose}
+	ro := threads.RegisterOptions{Float: o.Verbose}
 	if x, ok := ask.Dump(c).Target().Exception(); ok && !o.Now && !ask.FormOf(c).Now {
 		ro.Exception = &x
 	}
-	current, err := ask.CurrentThread(c, list).DescribeRegisters(ro)
+	current, err := threads.DescribeRegisters(ask.CurrentThread(c, list), ro)
 	if err == nil {
 		if some := named(current, o.What); some != nil {
 			return some, nil
@@ -98,7 +98,7 @@ func askRegisters(c *cli.Context, o *registerOptions) (*answer.Registers, error)
 	if err != nil {
 		return nil, err
 	}
-	return t.DescribeRegisters(ro)
+	return threads.DescribeRegisters(t, ro)
 }
 
 // named returns only the registers with the given names. It returns nil if names is empty or contains an unknown

@@ -1,4 +1,4 @@
-package stackwalk
+package threads
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -26,7 +27,7 @@ type StackNode struct {
 
 // Add merges the stack of a thread, given its frames, the leaf first. It omits frames that are not wanted or have no
 // method. It omits a stack without remaining frames. It returns the first error for a frame's method.
-func (t *StackTree) Add(thread uint32, frames iter.Seq[Frame], wanted func(*Frame) bool) error {
+func (t *StackTree) Add(thread uint32, frames iter.Seq[stackwalk.Frame], wanted func(*stackwalk.Frame) bool) error {
 	var methods []StackNode
 	var firstErr error
 	for f := range frames {
@@ -59,8 +60,8 @@ func (t *StackTree) Add(thread uint32, frames iter.Seq[Frame], wanted func(*Fram
 }
 
 // call returns the node of a frame's method. The node of a frame without a method has no method either.
-func (t *StackTree) call(f *Frame) (StackNode, error) {
-	if t.Program == nil || f.Kind != FrameNative {
+func (t *StackTree) call(f *stackwalk.Frame) (StackNode, error) {
+	if t.Program == nil || f.Kind != stackwalk.FrameNative {
 		md, err := f.Method()
 		return StackNode{Method: md}, err
 	}

@@ -1,4 +1,4 @@
-package stackwalk
+package threads
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"github.com/sosgo/sosgo/internal/image/unwind"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -48,16 +49,16 @@ func NewDescriber(o DescribeOptions, gaps *answer.Gaps) *Describer {
 }
 
 // Frame describes f, except OSID and References.
-func (d *Describer) Frame(f *Frame) *answer.Frame {
+func (d *Describer) Frame(f *stackwalk.Frame) *answer.Frame {
 	_, known := f.Regs.IP()
-	out := &answer.Frame{Kind: answer.FrameKind(f.Kind.String()), IP: f.place(f.IP, known), Trust: f.Trust.String(), Guessed: f.Trust < unwind.TrustUnwind,
+	out := &answer.Frame{Kind: answer.FrameKind(f.Kind.String()), IP: place(f, f.IP, known), Trust: f.Trust.String(), Guessed: f.Trust < unwind.TrustUnwind,
 		AtException: f.AtException, Generated: f.Generated, Err: answer.Reason{Err: f.Err}}
 	_, known = f.Regs.SP()
-	out.SP = f.place(f.SP, known)
-	if f.Kind == FrameExplicit {
+	out.SP = place(f, f.SP, known)
+	if f.Kind == stackwalk.FrameExplicit {
 		out.Class = f.Explicit.Class
 	}
-	if f.Kind == FrameOther && f.Runtime != nil {
+	if f.Kind == stackwalk.FrameOther && f.Runtime != nil {
 		index := f.Runtime.Instance().Index
 		out.Runtime, out.Count = &index, f.Count
 	}
@@ -75,7 +76,7 @@ func (d *Describer) Frame(f *Frame) *answer.Frame {
 }
 
 // place returns a register of f. A known register of 0 is a value: it results from a call through a null pointer.
-func (f *Frame) place(a target.Addr, known bool) answer.Maybe[target.Addr] {
+func place(f *stackwalk.Frame, a target.Addr, known bool) answer.Maybe[target.Addr] {
 	if a != 0 || known {
 		return answer.Known(a)
 	}
@@ -90,8 +91,8 @@ func (f *Frame) place(a target.Addr, known bool) answer.Maybe[target.Addr] {
 const sharedArgument = "System.__Canon"
 
 // symbol names native code by the exports of its module.
-func (d *Describer) symbol(f *Frame, out *answer.Frame) {
-	if f.Kind != FrameNative || f.Generated || d.options.Symbols == nil {
+func (d *Describer) symbol(f *stackwalk.Frame, out *answer.Frame) {
+	if f.Kind != stackwalk.FrameNative || f.Generated || d.options.Symbols == nil {
 		return
 	}
 	if s, ok := d.options.Symbols.At(f.IP); ok && s.Name != "" {
@@ -100,7 +101,7 @@ func (d *Describer) symbol(f *Frame, out *answer.Frame) {
 }
 
 // method sets the name of f's method and the place in it.
-func (d *Describer) method(f *Frame, out *answer.Frame) {
+func (d *Describer) method(f *stackwalk.Frame, out *answer.Frame) {
 	md, err := f.Method()
 	if err != nil {
 		out.Method = d.gaps.Text("", err)
@@ -124,8 +125,8 @@ func (d *Describer) method(f *Frame, out *answer.Frame) {
 			out.Module = target.BaseName(file)
 		}
 	}
-	d.gaps.Note(f.unplaced)
-	if f.Kind == FrameManaged {
+	d.gaps.Note(f.Unplaced)
+	if f.Kind == stackwalk.FrameManaged {
 		offset := uint64(f.Code.Offset)
 		out.Offset = &offset
 		out.File, out.Line = d.source(f)
@@ -134,7 +135,7 @@ func (d *Describer) method(f *Frame, out *answer.Frame) {
 
 // source returns f's place in the source. It is empty if f has no source or the PDB is not available. Neither is an
 // error of the dump.
-func (d *Describer) source(f *Frame) (file string, line int) {
+func (d *Describer) source(f *stackwalk.Frame) (file string, line int) {
 	if !d.options.Source {
 		return "", 0
 	}
@@ -150,8 +151,8 @@ func (d *Describer) source(f *Frame) (file string, line int) {
 }
 
 // variables describes the selected variables.
-func (d *Describer) variables(f *Frame, out *answer.Frame) {
-	if !d.options.Arguments && !d.options.Locals || f.Kind != FrameManaged {
+func (d *Describer) variables(f *stackwalk.Frame, out *answer.Frame) {
+	if !d.options.Arguments && !d.options.Locals || f.Kind != stackwalk.FrameManaged {
 		return
 	}
 	r := d.objects[f.Runtime]
@@ -159,7 +160,7 @@ func (d *Describer) variables(f *Frame, out *answer.Frame) {
 		r = objects.New(f.Runtime)
 		d.objects[f.Runtime] = r
 	}
-	args, locals, err := Variables(f, r)
+	args, locals, err := stackwalk.Variables(f, r)
 	d.gaps.Note(err)
 	if d.options.Arguments {
 		out.Arguments = d.list(args)
@@ -169,7 +170,7 @@ func (d *Describer) variables(f *Frame, out *answer.Frame) {
 	}
 }
 
-func (d *Describer) list(vars []Variable) []answer.Variable {
+func (d *Describer) list(vars []stackwalk.Variable) []answer.Variable {
 	out := make([]answer.Variable, len(vars))
 	for i := range vars {
 		out[i] = d.variable(&vars[i])
@@ -177,11 +178,12 @@ func (d *Describer) list(vars []Variable) []answer.Variable {
 	return out
 }
 
-func (d *Describer) variable(v *Variable) answer.Variable {
+func (d *Describer) variable(v *stackwalk.Variable) answer.Variable {
 	out := answer.Variable{Name: v.Name, Index: v.Index, State: answer.VariableValue, Register: v.Register(), Address: v.Addr,
 		Type: d.gaps.Text(v.TypeName(dac.NameManaged)), Located: v.Located, Split: v.Split(), WordSize: v.Size()}
 	if !v.Located && v.Err == nil {
-		out.State, out.Stored.Missing.Err = answer.VariableNoData, errNoPlace
+		_, out.Stored.Missing.Err = v.Value()
+		out.State = answer.VariableNoData
 		return out
 	}
 	word, err := v.Word()
@@ -212,7 +214,7 @@ func variableText(v objects.Value) string {
 }
 
 // DescribeRoot describes a reference that a frame holds. r reads the objects. Unreadable parts are noted in gaps.
-func DescribeRoot(root *Root, r *objects.Reader, gaps *answer.Gaps) answer.Root {
+func DescribeRoot(root *stackwalk.Root, r *objects.Reader, gaps *answer.Gaps) answer.Root {
 	out := answer.Root{Address: root.Addr, Object: root.Object, Interior: root.Interior, Pinned: root.Pinned}
 	if root.Explicit == "" {
 		out.Place = root.Slot.String()

@@ -1,4 +1,4 @@
-package stackwalk
+package threads
 
 import (
 	"cmp"
@@ -12,6 +12,7 @@ import (
 	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/internal/base/enum"
 	"github.com/sosgo/sosgo/internal/image/unwind"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -65,6 +66,8 @@ type ThreadActivity struct {
 	Entered *dac.Frame
 	// Err is why the stack could not be walked as far as needed.
 	Err error
+
+	rt *dac.Runtime // of the methods
 }
 
 // A waitRule maps a method of the framework to an activity. A method that was renamed since .NET Core 3.1 has several
@@ -183,11 +186,11 @@ func findRule(rules []waitRule, class, method string) *waitRule {
 	return nil
 }
 
-// Activity concludes what the thread does from its stack, leaf first and without native frames. If the leaf is managed
-// code, the thread runs it. Otherwise Activity searches a table for the framework's calls at the top of the stack. Of
+// ActivityOf concludes what a thread does from its stack, leaf first and without native frames. If the leaf is managed
+// code, the thread runs it. Otherwise ActivityOf searches a table for the framework's calls at the top of the stack. Of
 // the calls that wait, the outermost is used, which is the one in the program: Task.Wait ends in Monitor.Wait. The
 // conclusion rests on names. It does not prove that the thread did not wake up a moment before the dump.
-func (t *Thread) Activity(frames iter.Seq[Frame]) ThreadActivity {
+func ActivityOf(t *stackwalk.Thread, frames iter.Seq[stackwalk.Frame]) ThreadActivity {
 	a := &activityFinder{thread: t, framework: true}
 	for f := range frames {
 		if !a.examine(&f) {
@@ -199,27 +202,27 @@ func (t *Thread) Activity(frames iter.Seq[Frame]) ThreadActivity {
 
 // An activityFinder examines one stack.
 type activityFinder struct {
-	thread    *Thread
+	thread    *stackwalk.Thread
 	out       ThreadActivity
-	first     *Frame
+	first     *stackwalk.Frame
 	framework bool // only methods of the framework so far
 	unnamed   bool // a method without a readable name may be the one that waits
 }
 
 // examine looks at the next outer frame. It reports whether it needs more.
-func (a *activityFinder) examine(f *Frame) bool {
+func (a *activityFinder) examine(f *stackwalk.Frame) bool {
 	if err := cmp.Or(f.Err, f.Lost); err != nil {
 		a.out.Err = err
 	}
 	if a.first == nil {
 		first := *f
 		a.first = &first
-	} else if f.Kind == FrameManaged && f.Trust <= unwind.TrustFP && a.out.Err == nil {
+	} else if f.Kind == stackwalk.FrameManaged && f.Trust <= unwind.TrustFP && a.out.Err == nil {
 		a.out.Err = fmt.Errorf("frames before %#x, which the chain of frame pointers leads to, may be missing: unwind data is %w", uint64(f.SP), target.ErrNotInDump)
 	}
 	md, err := f.Method()
 	if err != nil {
-		if f.Kind == FrameManaged && a.out.Err == nil {
+		if f.Kind == stackwalk.FrameManaged && a.out.Err == nil {
 			a.out.Err = err
 		}
 		return true
@@ -234,7 +237,8 @@ func (a *activityFinder) examine(f *Frame) bool {
 	if md == nil {
 		return true
 	}
-	if f.Kind == FrameManaged && a.out.Top == nil {
+	a.out.rt = f.Runtime
+	if f.Kind == stackwalk.FrameManaged && a.out.Top == nil {
 		a.out.Top = md
 	}
 	class, method := methodNames(f.Runtime, md)
@@ -250,7 +254,7 @@ func (a *activityFinder) examine(f *Frame) bool {
 	}
 	if !isFramework(class) && !isStub(f, md) {
 		a.framework = false
-		if f.Kind == FrameManaged {
+		if f.Kind == stackwalk.FrameManaged {
 			a.out.Caller = md
 		}
 		return a.out.Caller == nil
@@ -267,8 +271,8 @@ func (a *activityFinder) examine(f *Frame) bool {
 
 // throws reports whether the runtime handles an exception at f: in its managed code (9 and later), or in an explicit
 // frame of the throw. Before .NET 10 that frame belongs to a helper without a method.
-func (a *activityFinder) throws(f *Frame, md *dac.MethodDesc) bool {
-	if f.Kind == FrameManaged && md != nil {
+func (a *activityFinder) throws(f *stackwalk.Frame, md *dac.MethodDesc) bool {
+	if f.Kind == stackwalk.FrameManaged && md != nil {
 		class, _ := methodNames(f.Runtime, md)
 		return class == "System.Runtime.EH"
 	}
@@ -299,7 +303,7 @@ func isFramework(class string) bool {
 }
 
 // isStub reports whether reflection made the method to call another.
-func isStub(f *Frame, md *dac.MethodDesc) bool {
+func isStub(f *stackwalk.Frame, md *dac.MethodDesc) bool {
 	name, err := dac.CodeOf(f.Runtime).MethodName(md, dac.MethodQualified)
 	return err == nil && strings.HasPrefix(name, "DynamicClass.InvokeStub_")
 }
@@ -315,7 +319,7 @@ func (a *activityFinder) conclude() ThreadActivity {
 		out.set(ActivityUnknown, "has ended or has not started")
 	case m.GC:
 		out.set(ActivityCollecting, "collects garbage")
-	case a.first != nil && a.first.Kind == FrameManaged:
+	case a.first != nil && a.first.Kind == stackwalk.FrameManaged:
 		out.By = nil
 		out.set(ActivityRunning, "runs")
 	case a.first != nil && stopsThread(a.first.Explicit.Kind):
@@ -330,7 +334,7 @@ func (a *activityFinder) conclude() ThreadActivity {
 		out.set(ActivityUnknown, "has no managed frames")
 	case a.unnamed:
 		out.set(ActivityUnknown, "not known: the names of its methods can't be read")
-	case a.first.Kind == FrameExplicit:
+	case a.first.Kind == stackwalk.FrameExplicit:
 		out.setExit(&a.first.Explicit)
 	}
 	return *out
@@ -358,7 +362,7 @@ func (o *ThreadActivity) setExit(f *dac.Frame) {
 func stopsThread(k dac.FrameKind) bool { return k == dac.FrameRedirected || k == dac.FrameHijack }
 
 // DescribeActivity describes the activity of t.
-func (t *Thread) DescribeActivity(g *answer.Gaps, a ThreadActivity) *answer.ThreadActivity {
+func DescribeActivity(t *stackwalk.Thread, g *answer.Gaps, a ThreadActivity) *answer.ThreadActivity {
 	if a.Err != nil && t.OS != nil {
 		g.Note(fmt.Errorf("stack of thread %#x: %w", t.ID(), a.Err))
 	}
@@ -366,7 +370,7 @@ func (t *Thread) DescribeActivity(g *answer.Gaps, a ThreadActivity) *answer.Thre
 		if md == nil {
 			return answer.Text{Err: a.Err} // an unread frame may have a method
 		}
-		return g.Text(dac.CodeOf(t.rt).MethodName(md, dac.MethodFull))
+		return g.Text(dac.CodeOf(a.rt).MethodName(md, dac.MethodFull))
 	}
 	return &answer.ThreadActivity{Kind: answer.ActivityKind(a.Activity.String()), Text: a.Text, Top: name(a.Top), Caller: name(a.Caller)}
 }

@@ -1,10 +1,11 @@
-package stackwalk
+package threads
 
 import (
 	"errors"
 
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/base/teb"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -22,11 +23,11 @@ const (
 // String returns the name that clrthreads prints.
 func (a Apartment) String() string { return [...]string{"Ukn", "STA", "MTA", "NTA"}[a&3] }
 
-// Apartment returns the thread's COM apartment. It is read from the thread's environment block or, if that is not in
+// ApartmentOf returns a thread's COM apartment. It is read from the thread's environment block or, if that is not in
 // the dump, from the runtime's record. It is unknown, without an error, on systems other than Windows, and for a thread
 // that did not initialize COM.
-func (t *Thread) Apartment(mem target.Memory) (Apartment, error) {
-	a, err := t.tebApartment(mem)
+func ApartmentOf(t *stackwalk.Thread, mem target.Memory) (Apartment, error) {
+	a, err := tebApartment(t, mem)
 	if !errors.Is(err, target.ErrNotInDump) || t.Managed == nil {
 		return a, err
 	}
@@ -39,7 +40,7 @@ func (t *Thread) Apartment(mem target.Memory) (Apartment, error) {
 	return ApartmentUnknown, err
 }
 
-func (t *Thread) tebApartment(mem target.Memory) (Apartment, error) {
+func tebApartment(t *stackwalk.Thread, mem target.Memory) (Apartment, error) {
 	block := target.Addr(0)
 	switch {
 	case t.OS != nil && t.OS.TEB != 0:

@@ -1,28 +1,12 @@
-package stackwalk
+package threads
 
 import (
 	"fmt"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
-
-// Describe identifies t. It omits an unreadable name and notes the error in g.
-func (t *Thread) Describe(g *answer.Gaps) answer.Thread {
-	if t == nil {
-		return answer.Thread{}
-	}
-	name, err := t.Name()
-	g.Note(err)
-	d := answer.Thread{OSID: t.ID(), Name: name}
-	if t.Index >= 0 {
-		d.Index = &t.Index
-	}
-	if t.Managed != nil {
-		d.ManagedID, d.Thread, d.OSID, d.Finalizer = t.Managed.ManagedID, t.Managed.Addr, t.Managed.OSID, t.Managed.Finalizer
-	}
-	return d
-}
 
 // RegisterOptions selects what DescribeRegisters describes.
 type RegisterOptions struct {
@@ -33,7 +17,7 @@ type RegisterOptions struct {
 }
 
 // DescribeRegisters describes the registers of t. The error is target.ErrNotInDump if they are not in the dump.
-func (t *Thread) DescribeRegisters(o RegisterOptions) (*answer.Registers, error) {
+func DescribeRegisters(t *stackwalk.Thread, o RegisterOptions) (*answer.Registers, error) {
 	out := &answer.Registers{Source: answer.RegistersThread}
 	var none target.Registers
 	regs := &none

@@ -1,10 +1,11 @@
-package stackwalk
+package threads
 
 import (
 	"fmt"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -15,7 +16,7 @@ type ExceptionOptions struct {
 
 // DescribeException describes the exception object at a of rt, or for address 0 what t threw last; the answer is empty if
 // t threw none. It fails if a is not an exception.
-func (t *Thread) DescribeException(rt *dac.Runtime, a target.Addr, o ExceptionOptions) (*answer.ThrownException, error) {
+func DescribeException(t *stackwalk.Thread, rt *dac.Runtime, a target.Addr, o ExceptionOptions) (*answer.ThrownException, error) {
 	if a == 0 && t.Managed != nil {
 		if err := t.Managed.LastThrownError; err != nil {
 			return nil, err
