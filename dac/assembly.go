@@ -81,8 +81,8 @@ func (m *Module) MapTable(k Map) (target.Addr, error) {
 // ImageLayout flags of PEImageLayout (peimagelayout.h).
 const peLayoutMapped = 0x01
 
-// IsFlat reports whether the module's image has the layout of its file, instead of sections at their RVAs.
-func (m *Module) IsFlat() (bool, error) {
+// isFlat reports whether the module's image has the layout of its file, instead of sections at their RVAs.
+func (m *Module) isFlat() (bool, error) {
 	lay, err := m.peLayout()
 	if err != nil || lay == 0 {
 		return false, err
@@ -152,7 +152,7 @@ func (m *Module) describeLoaded(row *answer.LoadedModule) {
 	row.Note(err)
 	at, err := m.Image()
 	row.ImageBase, row.Size, row.PE = row.Pointer(at.Start, err), at.Size(), at.Start != 0
-	if flat, err := m.IsFlat(); err == nil && row.PE {
+	if flat, err := m.isFlat(); err == nil && row.PE {
 		row.Layout = "Mapped"
 		if flat {
 			row.Layout = "Flat"

@@ -28,7 +28,7 @@ func (r *CodeReader) DescribeException(a target.Addr, o ExceptionOptions) (*answ
 		return nil, fmt.Errorf("not a valid exception object: %w", err)
 	}
 	d := &answer.Exception{Address: a, MethodTable: e.Type.Addr, HResult: answer.Hex(e.HResult), Inner: e.Inner, Fault: looksLikeFault(&e)}
-	if d.Type.S, d.Type.Err = r.Runtime().TypeName(e.Type.Addr, NameNative); d.Type.Err != nil && r.Runtime().IsSystemException(e.Type.Addr) {
+	if d.Type.S, d.Type.Err = r.Runtime().TypeName(e.Type.Addr, NameNative); d.Type.Err != nil && r.Runtime().isSystemException(e.Type.Addr) {
 		d.Type = answer.Text{S: "System.Exception"}
 	}
 	if d.Type.Err != nil {
@@ -154,7 +154,7 @@ func (m *MethodDesc) Definition() *answer.Definition {
 }
 
 func definition(m *Module, token metadata.Token) *answer.Definition {
-	build, err := m.Build()
+	build, err := m.buildName()
 	if err != nil || token.IsNil() {
 		return nil
 	}

@@ -55,7 +55,7 @@ func (r *CodeReader) tokenLeadsTo(mt *MethodTable, m *MethodDesc) (bool, error) 
 	if err != nil {
 		return false, nil // the type has its own proof
 	}
-	if !mod.MayHave(m.Token) {
+	if !mod.mayHave(m.Token) {
 		return false, target.Corruptf("%v is not a method of its module", m.Token)
 	}
 	at, err := mod.Lookup(MapMethodDef, m.Token.Row())

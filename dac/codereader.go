@@ -28,7 +28,7 @@ type CodeReader struct {
 // CodeOf returns the CodeReader of rt, which is the same for each call.
 func CodeOf(rt *Runtime) *CodeReader { return readers(rt) }
 
-var readers = PerRuntime(func(rt *Runtime) *CodeReader { return &CodeReader{rt: rt, mem: rt.Memory()} })
+var readers = keptPerRuntime(func(rt *Runtime) *CodeReader { return &CodeReader{rt: rt, mem: rt.Memory()} })
 
 // Runtime returns the runtime that r reads.
 func (r *CodeReader) Runtime() *Runtime { return r.rt }

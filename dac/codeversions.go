@@ -145,7 +145,7 @@ func (r *CodeReader) defaultCode(c *members, m *MethodDesc) (target.Addr, error)
 	if err != nil || entry == 0 {
 		return 0, err
 	}
-	if r.HasRuntimeCode(m, entry) {
+	if r.hasRuntimeCode(m, entry) {
 		return entry, nil
 	}
 	switch info, err := r.MethodAt(entry); {
@@ -519,10 +519,10 @@ func (r *CodeReader) slotEntry(mt *MethodTable, m *MethodDesc, slot int) (target
 		}
 		return target.Pointer(r.mem, m.optional(c, mdNonVtableSlot))
 	}
-	return r.Runtime().SlotEntry(mt, slot)
+	return r.Runtime().slotEntry(mt, slot)
 }
 
-// HasRuntimeCode reports whether calls of m end in the runtime.
-func (r *CodeReader) HasRuntimeCode(m *MethodDesc, entry target.Addr) bool {
+// hasRuntimeCode reports whether calls of m end in the runtime.
+func (r *CodeReader) hasRuntimeCode(m *MethodDesc, entry target.Addr) bool {
 	return m != nil && m.Kind == MethodFCall && r.Runtime().Instance().Module.Contains(entry)
 }

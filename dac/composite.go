@@ -19,7 +19,7 @@ import (
 // module m with the ReadyToRunInfo info.
 func (r *CodeReader) imageMemory(c *members, m *Module, info target.Addr, code target.Range) (*imageMemory, error) {
 	mem := &imageMemory{Memory: r.mem, image: code, file: &lazy.Value[*image.Image]{}}
-	mem.open = func() (*image.Image, error) { return m.OpenFile(nil) }
+	mem.open = func() (*image.Image, error) { return m.openFile(nil) }
 	own, err := m.Image()
 	if err != nil || own.Start == 0 || own.Start == code.Start {
 		return mem, nil
@@ -48,7 +48,7 @@ func (r *CodeReader) openComposite(m *Module, owner string, at target.Addr) (*im
 		return nil, target.Unsupportedf("the code at %016x is of the composite ReadyToRun image of %s, %s, which is not a module of the process",
 			uint64(at), m.Label(), name)
 	}
-	return m.OpenFileOf(tm)
+	return m.openFileOf(tm)
 }
 
 // ownerName returns the file name of the composite image in a component's header, or "" if it is missing or not

@@ -45,9 +45,9 @@ func (r *Runtime) IsException(mt *MethodTable) (bool, error) {
 	return false, target.Corruptf("a chain of more than %d base classes", limits.ParentChain)
 }
 
-// IsSystemException reports whether the type is System.Exception itself, by a global of the runtime and without
+// isSystemException reports whether the type is System.Exception itself, by a global of the runtime and without
 // metadata.
-func (r *Runtime) IsSystemException(mt target.Addr) bool { return mt == r.known.Exception && mt != 0 }
+func (r *Runtime) isSystemException(mt target.Addr) bool { return mt == r.known.Exception && mt != 0 }
 
 // ErrNotException is the error for an object that is not an exception. It wraps target.ErrCorrupt: the runtime
 // refers to the object as an exception.

@@ -29,7 +29,7 @@ func (r *CodeReader) CodeOf(a target.Addr) (CodeInfo, error) {
 	if start == 0 {
 		return CodeInfo{Method: m}, nil
 	}
-	if r.HasRuntimeCode(m, start) {
+	if r.hasRuntimeCode(m, start) {
 		return CodeInfo{}, target.Unsupportedf("MethodDesc %016x is a function of the runtime itself, at %016x, and no managed code", uint64(m.Addr), uint64(start))
 	}
 	if info, err = r.MethodAt(start); err == nil && info.Method == nil {

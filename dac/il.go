@@ -38,7 +38,7 @@ func (r *CodeReader) ILReplaced(m *MethodDesc) error {
 			return rejitted(v)
 		}
 	}
-	if mod, merr := m.Module(); merr == nil && mod.Editable() {
+	if mod, merr := m.Module(); merr == nil && mod.editable() {
 		return target.Unsupportedf("the module can be changed while it runs (hot reload, Edit and Continue): its IL and metadata are shown as it was built")
 	}
 	if errors.Is(err, target.ErrNotInDump) {
@@ -103,7 +103,7 @@ func (r *CodeReader) IL(m *MethodDesc) (metadata.MethodBody, error) {
 		return body, nil
 	}
 	if mod, merr := m.Module(); merr == nil {
-		if file, ferr := mod.OpenFile(im); ferr == nil {
+		if file, ferr := mod.openFile(im); ferr == nil {
 			if body, ferr := readBody(func(off, n int) ([]byte, error) { return file.BytesRVA(rva+image.RVA(off), n) }); ferr == nil {
 				return body, nil
 			}

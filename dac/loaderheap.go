@@ -59,8 +59,8 @@ type LoaderAllocator struct {
 	Heaps []LoaderHeap // by Kind, without heaps that the runtime has not made
 }
 
-// Heap returns the heap of kind k, or nil.
-func (l *LoaderAllocator) Heap(k LoaderHeapKind) *LoaderHeap {
+// heap returns the heap of kind k, or nil.
+func (l *LoaderAllocator) heap(k LoaderHeapKind) *LoaderHeap {
 	for i := range l.Heaps {
 		if l.Heaps[i].Kind == k {
 			return &l.Heaps[i]

@@ -83,7 +83,7 @@ func (r *CodeReader) MethodDesc(a target.Addr) (*MethodDesc, error) {
 	if err != nil {
 		return nil, target.WrongAddress(err)
 	}
-	if err := m.Proof.Unproven(); err != nil {
+	if err := m.Proof.unproven(); err != nil {
 		return nil, fmt.Errorf("MethodDesc %016x: %w", uint64(a), err)
 	}
 	return m, nil

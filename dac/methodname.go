@@ -84,7 +84,7 @@ func (r *CodeReader) MethodNameIn(m *MethodDesc, c SigContext) (string, error) {
 	if err == nil && len(c.TypeArgs) > 0 {
 		var mt *MethodTable
 		if mt, err = r.Runtime().MethodTable(m.MethodTable); err == nil {
-			class, err = r.Runtime().InstanceName(mt, c.TypeArgs)
+			class, err = r.Runtime().instanceName(mt, c.TypeArgs)
 		}
 	}
 	if err == nil {
@@ -102,7 +102,7 @@ func (m *MethodDesc) fullName(class string, typeArgs, methodArgs []target.Addr) 
 	if err != nil {
 		return "", err
 	}
-	list, err := m.r.Runtime().TypeArgumentNames(methodArgs)
+	list, err := m.r.Runtime().typeArgumentNames(methodArgs)
 	if err != nil {
 		return "", err
 	}
@@ -110,7 +110,7 @@ func (m *MethodDesc) fullName(class string, typeArgs, methodArgs []target.Addr) 
 	if err != nil {
 		return "", err
 	}
-	return metadata.FormatMethod(class+"."+name+list, &sig, m.r.Runtime().SigNames(md, typeArgs, methodArgs)), nil
+	return metadata.FormatMethod(class+"."+name+list, &sig, m.r.Runtime().sigNames(md, typeArgs, methodArgs)), nil
 }
 
 // className returns the type's name before a method's name.
@@ -190,7 +190,7 @@ func (m *MethodDesc) arrayName() (string, error) {
 // Signature decodes the method's signature. It also returns the metadata of its tokens, nil for methods of
 // arrays.
 func (m *MethodDesc) Signature() (metadata.MethodSig, *metadata.Metadata, error) {
-	b, md, err := m.SignatureBlob()
+	b, md, err := m.signatureBlob()
 	if err != nil {
 		return metadata.MethodSig{}, nil, err
 	}
@@ -204,8 +204,8 @@ func (m *MethodDesc) Signature() (metadata.MethodSig, *metadata.Metadata, error)
 	return sig, md, err
 }
 
-// SignatureBlob returns the method's signature: from metadata, or from memory for generated methods.
-func (m *MethodDesc) SignatureBlob() ([]byte, *metadata.Metadata, error) {
+// signatureBlob returns the method's signature: from metadata, or from memory for generated methods.
+func (m *MethodDesc) signatureBlob() ([]byte, *metadata.Metadata, error) {
 	if m.Kind == MethodArray || m.Kind == MethodDynamic {
 		return m.storedSignature()
 	}

@@ -12,10 +12,10 @@ const vtableChunk = 8
 // pointer to the array.
 const mtf2SingleNonVirtual = 0x4000
 
-// SlotEntry returns the entry point in a method slot of a type, or 0 before the runtime has made it. Virtual
+// slotEntry returns the entry point in a method slot of a type, or 0 before the runtime has made it. Virtual
 // slots are in the vtable's chunks, others in the array of the canonical type (MethodTable::GetRestoredSlot).
 // It does not cover slots in a MethodDesc.
-func (r *Runtime) SlotEntry(mt *MethodTable, slot int) (target.Addr, error) {
+func (r *Runtime) slotEntry(mt *MethodTable, slot int) (target.Addr, error) {
 	if err := r.Check(FeatureMethods); err != nil {
 		return 0, err
 	}

@@ -62,7 +62,7 @@ func (r *Runtime) provenModule(a target.Addr) (*Module, error) {
 	}
 	m, err := r.TrustedModule(a)
 	if err == nil {
-		_, err = m.Proof()
+		_, err = m.proved()
 	}
 	if err != nil {
 		return nil, err
@@ -70,8 +70,8 @@ func (r *Runtime) provenModule(a target.Addr) (*Module, error) {
 	return m, nil
 }
 
-// Proof returns the proof of the module, or an error without one.
-func (m *Module) Proof() (Proof, error) { return m.proof.Get(m.prove) }
+// proved returns the proof of the module, or an error without one.
+func (m *Module) proved() (Proof, error) { return m.proof.Get(m.prove) }
 
 // TrustedModule returns the module at an address in the runtime's own structures. It does not require a proof.
 func (r *Runtime) TrustedModule(a target.Addr) (*Module, error) {
@@ -402,9 +402,9 @@ func (m *Module) fileName() (string, error) {
 	return target.UTF16String(r.mem, p, limits.PathBytes)
 }
 
-// Build identifies the module's build by the dump alone: time stamp and size, or the id of its PDB. It is the
+// buildName identifies the module's build by the dump alone: time stamp and size, or the id of its PDB. It is the
 // same with and without module files.
-func (m *Module) Build() (string, error) {
+func (m *Module) buildName() (string, error) {
 	return m.build.Get(func() (string, error) {
 		tm, err := m.imageModule()
 		if err != nil {
@@ -496,7 +496,7 @@ func (m *Module) readMetadata() (*metadata.Metadata, error) {
 		return metadata.Parse(blob.Data, metadata.Owner(m))
 	}
 	// The dump's copy is incomplete. A file that is proved to be the same completes it.
-	if file, ferr := m.OpenFile(img); ferr == nil {
+	if file, ferr := m.openFile(img); ferr == nil {
 		if fb, ferr := file.Metadata(); ferr == nil {
 			m.where = MetadataSource{Size: uint64(len(fb.Data)), Path: file.Path()}
 			if err == nil {
@@ -523,9 +523,9 @@ func outsideGaps(gaps []image.Gap) func(off, n int) bool {
 	}
 }
 
-// OpenFile opens the module's file on this machine. img is the module's image in the target, or nil. It returns
+// openFile opens the module's file on this machine. img is the module's image in the target, or nil. It returns
 // target.ErrNotInDump if module files are not in use.
-func (m *Module) OpenFile(img *image.Image) (*image.Image, error) {
+func (m *Module) openFile(img *image.Image) (*image.Image, error) {
 	if m.r.files == nil {
 		return nil, target.ErrNotInDump
 	}
@@ -536,9 +536,9 @@ func (m *Module) OpenFile(img *image.Image) (*image.Image, error) {
 	return m.r.files.File(tm, img)
 }
 
-// OpenFileOf opens the file of another module of m's process on this machine, such as the composite image with m's
+// openFileOf opens the file of another module of m's process on this machine, such as the composite image with m's
 // code. It returns target.ErrNotInDump if module files are not in use.
-func (m *Module) OpenFileOf(tm *target.Module) (*image.Image, error) {
+func (m *Module) openFileOf(tm *target.Module) (*image.Image, error) {
 	if m.r.files == nil {
 		return nil, target.ErrNotInDump
 	}
@@ -715,8 +715,8 @@ func (m *Module) rows(k Map) uint32 {
 	return md.RowCount(mapTables[k])
 }
 
-// MayHave reports whether the module can have a token: its metadata has the row, or is unreadable.
-func (m *Module) MayHave(t metadata.Token) bool {
+// mayHave reports whether the module can have a token: its metadata has the row, or is unreadable.
+func (m *Module) mayHave(t metadata.Token) bool {
 	if m.Flags&moduleEdited != 0 {
 		return true
 	}
@@ -734,9 +734,9 @@ func (m *Module) MayHave(t metadata.Token) bool {
 // (ceeload.h, IS_EDIT_AND_CONTINUE).
 const moduleEdited = 0x8
 
-// Editable reports whether the code and metadata of the module can be changed while it runs (Edit and Continue,
+// editable reports whether the code and metadata of the module can be changed while it runs (Edit and Continue,
 // hot reload). The changes are not read: the image has the original code.
-func (m *Module) Editable() bool { return m.Flags&moduleEdited != 0 }
+func (m *Module) editable() bool { return m.Flags&moduleEdited != 0 }
 
 // A MapEntry is one filled entry of a lookup map.
 type MapEntry struct {

@@ -73,7 +73,7 @@ func (m *Module) describeImage(d *answer.ModuleDetails) {
 	d.Module.ImageBase = d.Pointer(at.Start, err)
 	path, pathErr := m.Path()
 	d.Module.InMemory = pathErr == nil && path == "" && at.Start != 0
-	d.Module.Flat = answer.Of(m.IsFlat())
+	d.Module.Flat = answer.Of(m.isFlat())
 	d.Note(d.Module.Flat.Err)
 }
 
@@ -227,7 +227,7 @@ func (r *Runtime) domainHeaps() ([]answer.DomainHeap, error) {
 	}
 	var out []answer.DomainHeap
 	for _, k := range []LoaderHeapKind{LowFrequencyHeap, HighFrequencyHeap, StubHeap} {
-		if h := l.Heap(k); h != nil {
+		if h := l.heap(k); h != nil {
 			out = append(out, answer.DomainHeap{Kind: k.String(), Address: h.Addr})
 		}
 	}

@@ -41,7 +41,7 @@ func (m *Module) findPDB() (*PDB, error) {
 		return nil, err
 	}
 	id, err := im.PDB()
-	file, ferr := m.OpenFile(im)
+	file, ferr := m.openFile(im)
 	if err != nil && ferr == nil {
 		im = file
 		id, err = im.PDB()

@@ -94,9 +94,9 @@ func membersNamed(md *metadata.Metadata, t metadata.Token, name string) ([]Match
 	return out, nil
 }
 
-// FindLoaded returns the loaded types of the module with part in their names, without regard to case, in the
+// findLoaded returns the loaded types of the module with part in their names, without regard to case, in the
 // order of their tokens. With an error it returns the types found before and after the unreadable part.
-func (m *Module) FindLoaded(part string) ([]Match, error) {
+func (m *Module) findLoaded(part string) ([]Match, error) {
 	md, err := m.Metadata()
 	if err != nil {
 		return nil, err
@@ -131,8 +131,8 @@ func (m *Module) LoadedType(t metadata.Token) (target.Addr, error) {
 	return m.Lookup(kind, t.Row())
 }
 
-// MethodDefName returns the name of a method, with its type and parameters, from metadata alone.
-func (m *Module) MethodDefName(t metadata.Token) (string, error) {
+// methodDefName returns the name of a method, with its type and parameters, from metadata alone.
+func (m *Module) methodDefName(t metadata.Token) (string, error) {
 	md, err := m.Metadata()
 	if err != nil {
 		return "", err

@@ -34,7 +34,7 @@ func (r *CodeReader) FindName(module, name string) (*answer.NameSearch, error) {
 	}
 	for i, m := range mods {
 		if !exact {
-			found[i], _ = m.FindLoaded(name) // FindName found the same errors
+			found[i], _ = m.findLoaded(name) // FindName found the same errors
 		}
 		s.add(m, found[i], errs[i])
 		if exact {
@@ -166,7 +166,7 @@ func (s nameSearch) similar(m *Module, found []Match, name string) iter.Seq2[ans
 	return answer.NewRows(&s.Gaps, func(yield func(answer.NameMatch, error) bool) error {
 		matches := found
 		if len(found) == 0 || found[0].Member.IsNil() {
-			loaded, err := m.FindLoaded(name)
+			loaded, err := m.findLoaded(name)
 			if err != nil && len(found) > 0 && !yield(answer.NameMatch{}, err) {
 				return nil
 			}
@@ -243,7 +243,7 @@ func (s nameSearch) method(m *Module, t metadata.Token, n *answer.NameMatch) {
 		}
 	}
 	if n.Name.S == "" {
-		n.Name = s.Text(m.MethodDefName(t))
+		n.Name = s.Text(m.methodDefName(t))
 	}
 }
 

@@ -334,9 +334,9 @@ func (r *nativeAOT) typeAssembly(th target.Addr) (string, error) {
 	return "", target.Corruptf("type %016x is nested too deeply", uint64(th))
 }
 
-// CodeName returns the name of the NativeAOT method with its code at an address, in the form of NativeAOT's
+// codeName returns the name of the NativeAOT method with its code at an address, in the form of NativeAOT's
 // stack traces. It returns "" for an unknown name, and for a CLR: a CodeReader names its methods.
-func (r *Runtime) CodeName(at target.Addr) (string, error) { return r.impl.codeName(at) }
+func (r *Runtime) codeName(at target.Addr) (string, error) { return r.impl.codeName(at) }
 
 func (clr) codeName(target.Addr) (string, error) { return "", nil }
 
@@ -379,10 +379,10 @@ func (r *nativeAOT) invokableName(at target.Addr) (string, error) {
 	return d.meta.MethodOf(d.handle, m.at)
 }
 
-// MethodOfFunclet returns the start of the method of the NativeAOT code that begins at start. data is the
+// methodOfFunclet returns the start of the method of the NativeAOT code that begins at start. data is the
 // address of that code's language-specific data (UnixNativeCodeManager.cpp). It returns start unless the code
 // is a funclet, such as a catch block.
-func (r *Runtime) MethodOfFunclet(start, data target.Addr) (target.Addr, error) {
+func (r *Runtime) methodOfFunclet(start, data target.Addr) (target.Addr, error) {
 	return r.impl.methodOfFunclet(start, data)
 }
 

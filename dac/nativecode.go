@@ -34,13 +34,13 @@ func (r *CodeReader) NativeAt(ip target.Addr) (NativeMethod, error) {
 	}
 	m := NativeMethod{Start: found.Range.Start}
 	if data, ok := n.Data(ip); ok {
-		if main, err := r.Runtime().MethodOfFunclet(m.Start, data); err == nil {
+		if main, err := r.Runtime().methodOfFunclet(m.Start, data); err == nil {
 			m.Start = main
 		}
 	} else if n.HasFunctionTable() {
 		m.Start = r.beforeFunclets(n, found)
 	}
-	name, err := r.Runtime().CodeName(m.Start)
+	name, err := r.Runtime().codeName(m.Start)
 	if err != nil && !errors.Is(err, target.ErrUnsupported) {
 		return m, err
 	}

@@ -37,8 +37,8 @@ type Proof struct {
 	Missing  error  // memory that an unproven structure needs and the dump lacks
 }
 
-// Unproven returns the error for an unproven structure, nil for a proved one.
-func (p Proof) Unproven() error {
+// unproven returns the error for an unproven structure, nil for a proved one.
+func (p Proof) unproven() error {
 	switch {
 	case p.Strength > Unproven:
 		return nil
@@ -171,7 +171,7 @@ func (r *Runtime) listedType(mt *MethodTable) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if !m.MayHave(mt.Token) {
+	if !m.mayHave(mt.Token) {
 		return false, notMethodTable(mt.Addr)
 	}
 	at, err := m.Lookup(MapTypeDef, mt.Token.Row())

@@ -52,7 +52,7 @@ type Runtime struct {
 	names     nameCache
 	threads   lazy.Value[threadList]
 	assembled lazy.Value[[]*Module]
-	above     sync.Map // *perRuntime -> any: values of PerRuntime
+	above     sync.Map // *perRuntime -> any: values of keptPerRuntime
 	frames    lazy.Value[*frameLayout]
 	built     lazy.Value[*constructedIndex]
 	corTypes  lazy.Value[map[metadata.ElementType]corType]
@@ -241,13 +241,13 @@ func (r *Runtime) absent(member string) error {
 	return cmp.Or(err, error(&layout.Error{Type: member}))
 }
 
-// PerRuntime returns a function that returns the T of a runtime. The first call for a runtime makes the T,
-// which lives as long as the runtime. Packages built on this one keep shared state in it:
+// keptPerRuntime returns a function that returns the T of a runtime. The first call for a runtime makes the T,
+// which lives as long as the runtime. Readers with shared state are kept so:
 //
-//	var readers = dac.PerRuntime(newReader)
+//	var readers = keptPerRuntime(newReader)
 //
 // If two calls make a T at the same time, one T is dropped. make should only allocate.
-func PerRuntime[T any](make func(*Runtime) *T) func(*Runtime) *T {
+func keptPerRuntime[T any](make func(*Runtime) *T) func(*Runtime) *T {
 	key := new(perRuntime)
 	return func(r *Runtime) *T {
 		if v, ok := r.above.Load(key); ok {
@@ -258,5 +258,5 @@ func PerRuntime[T any](make func(*Runtime) *T) func(*Runtime) *T {
 	}
 }
 
-// A perRuntime identifies one call of PerRuntime.
+// A perRuntime identifies one call of keptPerRuntime.
 type perRuntime struct{ _ byte }

@@ -7,11 +7,11 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// SigNames returns a resolver for the names in a signature: tokens of md (may be nil), TypeHandles, and type
+// sigNames returns a resolver for the names in a signature: tokens of md (may be nil), TypeHandles, and type
 // parameters by the TypeHandles of their arguments. Names have the style of signatures (sigformat.cpp,
 // SigFormat::AddType): primitive types without namespace, nested types by their own name. An unknown name is
 // "".
-func (r *Runtime) SigNames(md *metadata.Metadata, typeArgs, methodArgs []target.Addr) metadata.Resolver {
+func (r *Runtime) sigNames(md *metadata.Metadata, typeArgs, methodArgs []target.Addr) metadata.Resolver {
 	s := &sigNames{r: r, typeArgs: typeArgs, methodArgs: methodArgs}
 	if md != nil {
 		s.names = md.Names()

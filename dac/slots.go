@@ -50,7 +50,7 @@ func (r *CodeReader) origin(m *MethodDesc) (string, error) {
 			return originJIT, nil
 		}
 	}
-	if r.HasRuntimeCode(m, entry) {
+	if r.hasRuntimeCode(m, entry) {
 		return originRuntime, nil
 	}
 	return originNone, nil

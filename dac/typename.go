@@ -250,20 +250,20 @@ func (f *nameFormatter) arguments(args []target.Addr, depth int) error {
 	return nil
 }
 
-// InstanceName returns the name, in the native style, of the generic type of mt with args in place of mt's type
+// instanceName returns the name, in the native style, of the generic type of mt with args in place of mt's type
 // arguments. A frame of code shared by instances has such arguments.
-func (r *Runtime) InstanceName(mt *MethodTable, args []target.Addr) (string, error) {
+func (r *Runtime) instanceName(mt *MethodTable, args []target.Addr) (string, error) {
 	name, err := r.impl.definitionName(mt)
 	if err != nil {
 		return "", err
 	}
-	list, err := r.TypeArgumentNames(args)
+	list, err := r.typeArgumentNames(args)
 	return name + list, err
 }
 
-// TypeArgumentNames formats generic arguments, given by TypeHandles, in the native style: [[System.Int32,
+// typeArgumentNames formats generic arguments, given by TypeHandles, in the native style: [[System.Int32,
 // System.Private.CoreLib]]. It returns "" for an empty list.
-func (r *Runtime) TypeArgumentNames(args []target.Addr) (string, error) {
+func (r *Runtime) typeArgumentNames(args []target.Addr) (string, error) {
 	f := nameFormatter{r: r, style: NameNative}
 	err := f.arguments(args, 0)
 	return f.b.String(), err

@@ -158,7 +158,7 @@ func (x *Holders) disjointPaths(ctx context.Context, n Node, count int, skip fun
 	root := func(u uint32) bool { return !x.g.IsObject(u) && !x.g.inTable(u) }
 	chains, err := digraph.Chains(ctx, held.rows, n, count, root, skip, x.g.lazy.options)
 	for _, c := range chains {
-		if !found(append(x.g.SourceChain(c[0]), c[1:]...)) {
+		if !found(append(x.g.sourceChain(c[0]), c[1:]...)) {
 			break
 		}
 	}
@@ -190,7 +190,7 @@ func (x *Holders) youngPaths(ctx context.Context, n Node, gen int, skip func(Nod
 			}
 			switch {
 			case !x.g.IsObject(r) && !x.g.inTable(r):
-				chain := x.g.SourceChain(r)
+				chain := x.g.sourceChain(r)
 				if kinds[chain[0]] {
 					continue
 				}
@@ -407,7 +407,7 @@ func (x *Holders) sosRootPaths(ctx context.Context, n Node, o HoldOptions) (*ans
 	out := &answer.RootPaths{Paths: []answer.RootPath{}, WithoutStacks: o.NoStacks, Verdict: answer.Held}
 	out.NoteAll(x.g.stats.Warnings())
 	out.Object = x.object(&out.Gaps, n)
-	search := x.g.SOSSearch(n)
+	search := x.g.sosSearch(n)
 	toward, err := x.g.pathsToward(ctx, n)
 	if err != nil {
 		return nil, err
@@ -423,12 +423,12 @@ func (x *Holders) sosRootPaths(ctx context.Context, n Node, o HoldOptions) (*ans
 			break
 		}
 		if toward.Slice()[start] == 0 {
-			if err := search.Pass(ctx, start); err != nil {
+			if err := search.pass(ctx, start); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		nodes, err := search.From(ctx, start)
+		nodes, err := search.from(ctx, start)
 		if err != nil {
 			return nil, err
 		}
@@ -551,7 +551,7 @@ func (x *Holders) PathTo(ctx context.Context, from, to target.Addr, order PathOr
 		out.From, out.To = x.object(&out.Gaps, a), x.object(&out.Gaps, b)
 		var nodes []Node
 		if order == OrderSOS {
-			nodes, err = x.g.SOSSearch(b).From(ctx, a) // finds every path, because nothing was searched before
+			nodes, err = x.g.sosSearch(b).from(ctx, a) // finds every path, because nothing was searched before
 		} else {
 			nodes, err = x.shortestPath(ctx, a, b)
 		}

@@ -120,7 +120,7 @@ func (g *Graph) inTable(n Node) bool {
 // yieldPath yields the path from the Source r, which refers to n, unless there was one. It reports whether more may
 // follow.
 func (s *backSearch) yieldPath(r, n Node, yield func(Path) bool) bool {
-	chain := s.g.SourceChain(r)
+	chain := s.g.sourceChain(r)
 	key := r
 	if s.o.Each == EachKind {
 		key = chain[0]
@@ -147,9 +147,9 @@ func (s *backSearch) yieldPath(r, n Node, yield func(Path) bool) bool {
 	return yield(p) && (s.o.Each != EachKind || len(s.seen) < s.kinds)
 }
 
-// SourceChain returns a Source after the Sources that it depends on, from the root on. A static field that its table
+// sourceChain returns a Source after the Sources that it depends on, from the root on. A static field that its table
 // keeps alive is alone.
-func (g *Graph) SourceChain(n Node) []Node {
+func (g *Graph) sourceChain(n Node) []Node {
 	var chain []Node
 	for i := int(n) - g.objects; i >= 0 && i < len(g.sources); i = g.sources[i].Parent {
 		chain = append(chain, g.SourceNode(i))

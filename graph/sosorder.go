@@ -8,33 +8,33 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A SOSSearch finds paths in SOS's order: the path that gcroot and pathto of SOS show (ClrMD, GCRoot.cs). It is not the
+// A sosSearch finds paths in SOS's order: the path that gcroot and pathto of SOS show (ClrMD, GCRoot.cs). It is not the
 // shortest path, and the graph alone does not determine it: package sosorder describes the search.
 //
-// A SOSSearch needs two bits per node. It is not safe for concurrent use.
-type SOSSearch struct {
+// A sosSearch needs two bits per node. It is not safe for concurrent use.
+type sosSearch struct {
 	search *sosorder.Search
 }
 
-// SOSSearch returns a search for paths to an object, for the roots of one command in SOS's order.
-func (g *Graph) SOSSearch(to Node) *SOSSearch {
+// sosSearch returns a search for paths to an object, for the roots of one command in SOS's order.
+func (g *Graph) sosSearch(to Node) *sosSearch {
 	rows := g.memoryRows(false)
 	var five, six Node
 	if g.objects > 0 {
 		five, six = g.index.firstFrom(1<<40), g.index.firstFrom(1<<48)
 	}
-	return &SOSSearch{sosorder.New(g.Nodes(), to, five, six, rows.sosRow)}
+	return &sosSearch{sosorder.New(g.Nodes(), to, five, six, rows.sosRow)}
 }
 
-// From returns the path from an object to the target, including both, or nil if SOS finds none. The result depends on
+// from returns the path from an object to the target, including both, or nil if SOS finds none. The result depends on
 // earlier searches. It fails only with the error of ctx.
-func (s *SOSSearch) From(ctx context.Context, start Node) ([]Node, error) {
+func (s *sosSearch) from(ctx context.Context, start Node) ([]Node, error) {
 	return s.search.From(ctx, start)
 }
 
-// Pass has the effect of From on later searches, for an object that does not lead to the target: everything reachable
+// pass has the effect of From on later searches, for an object that does not lead to the target: everything reachable
 // from it is marked as seen, and takes no room in a record. It fails only with the error of ctx.
-func (s *SOSSearch) Pass(ctx context.Context, start Node) error { return s.search.Pass(ctx, start) }
+func (s *sosSearch) pass(ctx context.Context, start Node) error { return s.search.Pass(ctx, start) }
 
 // A memoryRows returns the rows of objects as in memory, after references of dependent handles. A table of static
 // fields refers to the values in memory, not to the fields. It is not safe for concurrent use.

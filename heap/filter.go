@@ -67,16 +67,16 @@ func (s *Segment) generations(gens []Generation) []target.Range {
 	}
 	var parts []target.Range
 	for _, g := range [...]Generation{Generation2, Generation1, Generation0, GenerationLarge, GenerationPinned, GenerationFrozen} {
-		if r := s.GenerationRange(g); r.Size() > 0 && slices.Contains(gens, g) {
+		if r := s.generationRange(g); r.Size() > 0 && slices.Contains(gens, g) {
 			parts = append(parts, r)
 		}
 	}
 	return parts
 }
 
-// GenerationRange returns the part of s with objects of generation g, or an empty range. In an ephemeral
+// generationRange returns the part of s with objects of generation g, or an empty range. In an ephemeral
 // segment generation 2 comes first.
-func (s *Segment) GenerationRange(g Generation) target.Range {
+func (s *Segment) generationRange(g Generation) target.Range {
 	if s.Kind != KindEphemeral {
 		if s.Generation(s.Objects.Start) == g {
 			return s.Objects

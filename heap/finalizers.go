@@ -39,7 +39,7 @@ func (h *Heap) ListFinalizers(o FinalizerOptions) (*answer.Finalizers, error) {
 			if !sieve.Pass(x) || o.Live != nil && !ready.Contains(slot) && o.Live(x.Addr) {
 				return
 			}
-			total.Count(h.Segment(x.Addr), x)
+			total.countOne(h.Segment(x.Addr), x)
 			if !o.OnlyStatistics {
 				objects = append(objects, *x)
 			}

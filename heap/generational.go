@@ -192,7 +192,7 @@ func (h *Heap) UnreachableIn(r target.Range, live func(target.Addr) bool) (*answ
 			out.Others = append(out.Others, answer.BadWord{Slot: slot, Value: a, After: len(objects)})
 		case !o.Free && !live(a):
 			objects = append(objects, o)
-			total.Count(h.Segment(o.Addr), &o)
+			total.countOne(h.Segment(o.Addr), &o)
 		}
 	}
 	s := total.Stats()

@@ -50,7 +50,7 @@ type graphNode struct {
 func (c *graphCollector) Objects(s *Segment, batch []Object) {
 	for i := range batch {
 		if o := &batch[i]; c.sieve.Pass(o) {
-			c.Count(s, o)
+			c.countOne(s, o)
 			c.add(o)
 		}
 	}

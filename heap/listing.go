@@ -60,7 +60,7 @@ func (h *Heap) CountStrings(ctx context.Context, o ListOptions) *answer.Listing 
 
 // AddStrings adds to l what ListStrings lists.
 func (h *Heap) AddStrings(ctx context.Context, l *answer.Listing, o ListOptions) {
-	scan := &scanList{h: h, ctx: ctx, gaps: &l.Gaps, f: h.StringFilter(o.Filter), o: o.Scan, end: func(*Stats) error { return nil }}
+	scan := &scanList{h: h, ctx: ctx, gaps: &l.Gaps, f: h.stringFilter(o.Filter), o: o.Scan, end: func(*Stats) error { return nil }}
 	l.Objects = answer.NewObjects(&l.Gaps, scan)
 	if !o.OnlyObjects {
 		scan.contents = h.addStringCounts(ctx, l, o)

@@ -108,7 +108,7 @@ func (h *Heap) newMapper(cellSize uint64) *mapper {
 func (m *mapper) addSegment(s *Segment) {
 	at := s.Committed.Start
 	for _, g := range [...]Generation{Generation2, Generation1, Generation0, GenerationLarge, GenerationPinned, GenerationFrozen} {
-		r := s.GenerationRange(g)
+		r := s.generationRange(g)
 		if s.Kind == KindEphemeral && g > Generation2 || s.Kind != KindEphemeral && s.Generation(s.Objects.Start) != g {
 			continue
 		}

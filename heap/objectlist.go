@@ -94,7 +94,7 @@ func (c *listCollector) take(s *Segment, o *Object) bool {
 	if !c.sieve.Pass(o) {
 		return false
 	}
-	c.Count(s, o)
+	c.countOne(s, o)
 	if c.hasher != nil {
 		c.hasher.hash(o)
 	}

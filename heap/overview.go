@@ -70,7 +70,7 @@ func (h *Heap) fragment(s *Segment, o *Object) (Fragment, bool) {
 // objects.
 func (h *Heap) Where(a target.Addr) *answer.Where {
 	w := &answer.Where{Address: a}
-	s := h.SegmentAround(a)
+	s := h.segmentAround(a)
 	if s == nil {
 		w.Lost = len(h.lost)
 		return w

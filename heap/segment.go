@@ -281,8 +281,8 @@ func (h *Heap) Segment(a target.Addr) *Segment {
 	return nil
 }
 
-// SegmentAround returns the segment with a in its committed or reserved memory, or nil.
-func (h *Heap) SegmentAround(a target.Addr) *Segment {
+// segmentAround returns the segment with a in its committed or reserved memory, or nil.
+func (h *Heap) segmentAround(a target.Addr) *Segment {
 	for i := range h.segments {
 		if s := &h.segments[i]; s.Objects.Contains(a) || s.Committed.Contains(a) || s.Reserved.Contains(a) {
 			return s

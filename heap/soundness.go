@@ -41,7 +41,7 @@ func (h *Heap) HeaderSoundness(ctx context.Context, o ScanOptions) (*answer.Soun
 	if len(census.corrupt) > 0 || len(census.synced) == censusAll || len(h.lost) > 0 {
 		return h.Soundness(ctx, nil, o)
 	}
-	v := NewVerifier(h)
+	v := newVerifier(h)
 	v.out.Objects = census.Objects
 	for i := range census.Thin {
 		v.header(h.Segment(census.Thin[i].Object.Addr), &census.Thin[i].Object)
@@ -66,7 +66,7 @@ func (h *Heap) soundness(v *Verification, partial bool) *answer.Soundness {
 
 // ObjectSoundness verifies the address a, which may not be an object. It returns an error if it can't be verified.
 func (h *Heap) ObjectSoundness(a target.Addr) (*answer.ObjectSoundness, error) {
-	v := NewVerifier(h).Object(a)
+	v := newVerifier(h).verify(a)
 	if v.Missing > 0 && v.Faulty == 0 {
 		return nil, v.MissingErr
 	}

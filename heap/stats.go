@@ -122,13 +122,13 @@ func (c *Counter) Objects(s *Segment, batch []Object) {
 			e.size += o.Size
 			continue
 		}
-		c.Count(s, o)
+		c.countOne(s, o)
 		entries = c.entries
 	}
 }
 
-// Count counts one object, ignoring the filter.
-func (c *Counter) Count(s *Segment, o *Object) {
+// countOne counts one object, ignoring the filter.
+func (c *Counter) countOne(s *Segment, o *Object) {
 	if int(o.typeID) >= len(c.entries) || c.entries[o.typeID].count == 0 {
 		c.addType(o.typeID)
 	}

@@ -50,7 +50,7 @@ func (h *Heap) Strings(ctx context.Context, f *Filter, o ScanOptions) ([]StringS
 
 // countStrings counts the strings that f selects. gap reports the strings that did not fit.
 func (h *Heap) countStrings(ctx context.Context, f *Filter, o ScanOptions) (sorted *sortedStrings, gap error, s Stats, err error) {
-	sf := h.StringFilter(f)
+	sf := h.stringFilter(f)
 	total := NewCounter(h, sf)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -77,8 +77,8 @@ func (t *stringTable) sorted(failed error, jobs int) (s *sortedStrings, gap erro
 	return t.sort(jobs), gap
 }
 
-// StringFilter returns f restricted to strings.
-func (h *Heap) StringFilter(f *Filter) *Filter {
+// stringFilter returns f restricted to strings.
+func (h *Heap) stringFilter(f *Filter) *Filter {
 	f = f.orAll()
 	sf := *f
 	sf.Type = func(mt *dac.MethodTable) bool {
@@ -177,7 +177,7 @@ type stringCollector struct {
 func (c *stringCollector) Objects(s *Segment, batch []Object) {
 	for i := range batch {
 		if o := &batch[i]; c.sieve.Pass(o) {
-			c.Count(s, o)
+			c.countOne(s, o)
 			c.hash(o)
 		}
 	}

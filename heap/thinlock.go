@@ -40,7 +40,7 @@ func (c *lockCollector) Objects(s *Segment, batch []Object) {
 		if o.Free || !c.sieve.Pass(o) {
 			continue
 		}
-		c.Count(s, o)
+		c.countOne(s, o)
 		// The header of a segment's first object may not be stored; it is not locked.
 		if header, err := c.h.Runtime().ObjectHeader(o.Addr); err == nil {
 			if lock, ok := c.h.Runtime().ThinLock(header); ok {

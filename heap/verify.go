@@ -111,18 +111,18 @@ func (v *Verification) add(w *Verification) {
 	}
 }
 
-// A Verifier verifies objects for one goroutine.
-type Verifier struct {
+// A verifier verifies objects for one goroutine.
+type verifier struct {
 	h       *Heap
 	threads map[uint32]bool // managed ids
 	edges   *Edges
 	out     Verification
 }
 
-// NewVerifier returns a Verifier. It compares thin locks with the threads' ids; if these are not in the dump,
+// newVerifier returns a verifier. It compares thin locks with the threads' ids; if these are not in the dump,
 // it does not verify locks.
-func NewVerifier(h *Heap) *Verifier {
-	v := &Verifier{h: h, edges: h.Edges(EdgeOptions{})}
+func newVerifier(h *Heap) *verifier {
+	v := &verifier{h: h, edges: h.Edges(EdgeOptions{})}
 	if threads, err := h.Runtime().Threads(); err == nil {
 		v.threads = map[uint32]bool{}
 		for i := range threads {
@@ -135,11 +135,11 @@ func NewVerifier(h *Heap) *Verifier {
 // Verify verifies the headers, types and references of the objects that f selects.
 func (h *Heap) Verify(ctx context.Context, f *Filter, o ScanOptions) (Verification, error) {
 	var total Verification
-	shared := NewVerifier(h)
+	shared := newVerifier(h)
 	err := Scan(ctx, h, f, o, func() *verifyCollector {
-		v := NewVerifier(h)
+		v := newVerifier(h)
 		v.threads = shared.threads
-		return &verifyCollector{Verifier: v, sieve: NewSieve(f)}
+		return &verifyCollector{verifier: v, sieve: NewSieve(f)}
 	}, func(c *verifyCollector) error {
 		total.add(&c.out)
 		return nil
@@ -148,7 +148,7 @@ func (h *Heap) Verify(ctx context.Context, f *Filter, o ScanOptions) (Verificati
 }
 
 type verifyCollector struct {
-	*Verifier
+	*verifier
 	sieve *Sieve
 }
 
@@ -165,8 +165,8 @@ func (c *verifyCollector) Corrupt(e *Corruption) { c.head(e.Segment, e.Addr, e.E
 
 func (c *verifyCollector) Reset() { c.out = Verification{} }
 
-// Object verifies the address a, which may not be an object.
-func (v *Verifier) Object(a target.Addr) Verification {
+// verify verifies the address a, which may not be an object.
+func (v *verifier) verify(a target.Addr) Verification {
 	v.out = Verification{Objects: 1}
 	s := v.h.Segment(a)
 	switch {
@@ -186,7 +186,7 @@ func (v *Verifier) Object(a target.Addr) Verification {
 }
 
 // head records why there is no object at a.
-func (v *Verifier) head(s *Segment, a target.Addr, err error) {
+func (v *verifier) head(s *Segment, a target.Addr, err error) {
 	f := Fault{Kind: FaultMethodTable, Object: a, Segment: s, Err: err}
 	word, werr := target.Pointer(v.h.mem, a)
 	if werr != nil {
@@ -208,7 +208,7 @@ func (v *Verifier) head(s *Segment, a target.Addr, err error) {
 	v.out.fault(f)
 }
 
-func (v *Verifier) object(s *Segment, o *Object) {
+func (v *verifier) object(s *Segment, o *Object) {
 	if o.Free {
 		return
 	}
@@ -223,7 +223,7 @@ func (v *Verifier) object(s *Segment, o *Object) {
 }
 
 // unread records why references of o are unknown.
-func (v *Verifier) unread(s *Segment, o *Object, err error) {
+func (v *verifier) unread(s *Segment, o *Object, err error) {
 	if desc := (*GCDescError)(nil); errors.As(err, &desc) && !errors.Is(err, target.ErrNotInDump) {
 		v.out.fault(Fault{Kind: FaultGCDesc, Object: o.Addr, Segment: s, Err: err})
 		return
@@ -232,7 +232,7 @@ func (v *Verifier) unread(s *Segment, o *Object, err error) {
 }
 
 // reference verifies that an object starts at to, as far as its first words show.
-func (v *Verifier) reference(s *Segment, o *Object, off uint64, to target.Addr) {
+func (v *verifier) reference(s *Segment, o *Object, off uint64, to target.Addr) {
 	f := Fault{Object: o.Addr, Segment: s, Offset: off, Value: to}
 	if to%8 != 0 {
 		f.Kind = FaultReferenceAlignment
@@ -265,7 +265,7 @@ func (v *Verifier) reference(s *Segment, o *Object, off uint64, to target.Addr) 
 }
 
 // header verifies the lock in the object's header.
-func (v *Verifier) header(s *Segment, o *Object) {
+func (v *verifier) header(s *Segment, o *Object) {
 	header, err := v.h.Runtime().ObjectHeader(o.Addr)
 	if err != nil {
 		return // the header of a segment's first object may not be stored

@@ -33,7 +33,7 @@ func TestVerifyReference(t *testing.T) {
 		"not in the dump":    {hole, nil, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			v := &Verifier{h: h, edges: h.Edges(EdgeOptions{})}
+			v := &verifier{h: h, edges: h.Edges(EdgeOptions{})}
 			v.reference(s, &o, 8, test.to)
 			var kinds []FaultKind
 			for _, f := range v.out.Faults {
@@ -66,8 +66,8 @@ func TestVerifyHead(t *testing.T) {
 		{synthCode, FaultNotOnHeap, 0},
 		{large, FaultTooLarge, 24 + 1<<30},
 	} {
-		v := &Verifier{h: h, edges: h.Edges(EdgeOptions{})}
-		got := v.Object(test.a)
+		v := &verifier{h: h, edges: h.Edges(EdgeOptions{})}
+		got := v.verify(test.a)
 		require.Equal(t, 1, got.Faulty, "%x", test.a)
 		require.Equal(t, test.kind, got.Faults[0].Kind)
 		require.Equal(t, test.value, got.Faults[0].Value)

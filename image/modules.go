@@ -56,8 +56,8 @@ func completeModule(t target.Target, mem target.Memory, m *target.Module) {
 	}
 }
 
-// ModuleAt returns the image that contains a. The error is target.ErrNotInDump if no image does.
-func ModuleAt(t target.Target, mem target.Memory, a target.Addr) (Module, error) {
+// moduleAt returns the image that contains a. The error is target.ErrNotInDump if no image does.
+func moduleAt(t target.Target, mem target.Memory, a target.Addr) (Module, error) {
 	for _, m := range Modules(t, mem) {
 		if m.Base == a || m.Contains(a) {
 			return m, nil
@@ -94,10 +94,10 @@ func displaySize(m target.Module, files []mappedFile) uint64 {
 	return uint64(m.SizeOfImage)
 }
 
-// FileVersion returns the file version of a module from the dump's module list or from its version
+// fileVersion returns the file version of a module from the dump's module list or from its version
 // resource, such as "10.0.1426.52326". For an ELF image it is empty without an error. For a PE
 // image without a version it is target.ErrUnsupported.
-func FileVersion(mem target.Memory, m *target.Module) (string, error) {
+func fileVersion(mem target.Memory, m *target.Module) (string, error) {
 	if v := m.Version; v != [4]uint16{} {
 		return dotted(v), nil
 	}
@@ -116,7 +116,7 @@ func dotted(v [4]uint16) string { return fmt.Sprintf("%d.%d.%d.%d", v[0], v[1], 
 
 // DescribeVersion is FileVersion for an answer: empty for an image without a version.
 func DescribeVersion(gaps *answer.Gaps, mem target.Memory, m *target.Module) answer.Text {
-	v, err := FileVersion(mem, m)
+	v, err := fileVersion(mem, m)
 	if errors.Is(err, target.ErrUnsupported) {
 		return answer.Text{}
 	}
@@ -230,7 +230,7 @@ func describe(row *answer.Image, img *Image, o *ListOptions) {
 // SaveFile rebuilds the file of the image that contains a (see Image.Save) and writes it to a new
 // file, which appears when it is complete and only the user can read.
 func SaveFile(ctx context.Context, t target.Target, mem target.Memory, a target.Addr, name string) (*answer.SavedImage, error) {
-	m, err := ModuleAt(t, mem, a)
+	m, err := moduleAt(t, mem, a)
 	if err != nil {
 		return nil, err
 	}

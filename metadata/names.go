@@ -88,15 +88,15 @@ func (md *Metadata) AppendTypeDefFullName(dst []byte, rid uint32) ([]byte, error
 // its assembly.
 func (md *Metadata) TypeRefFullName(rid uint32) (string, error) {
 	var buf [nameBuffer]byte
-	b, err := md.AppendTypeRefFullName(buf[:0], rid)
+	b, err := md.appendTypeRefFullName(buf[:0], rid)
 	if err != nil {
 		return "", err
 	}
 	return string(b), nil
 }
 
-// AppendTypeRefFullName appends the result of TypeRefFullName. It returns dst unchanged with an error.
-func (md *Metadata) AppendTypeRefFullName(dst []byte, rid uint32) ([]byte, error) {
+// appendTypeRefFullName appends the result of TypeRefFullName. It returns dst unchanged with an error.
+func (md *Metadata) appendTypeRefFullName(dst []byte, rid uint32) ([]byte, error) {
 	var chain [limits.NestedTypeDepth]TypeRefRow // innermost first
 	n := 0
 	for {

@@ -66,11 +66,11 @@ const unknownType = "**UNKNOWN TYPE**"
 // FormatMethod returns a method's name with its parameters in SOS's style: "Ns.Type.Name(Int32, System.String,
 // Byte ByRef)".
 func FormatMethod(name string, m *MethodSig, r Resolver) string {
-	return string(AppendParams([]byte(name), m, r))
+	return string(appendParams([]byte(name), m, r))
 }
 
-// AppendParams appends the parameters of a method in SOS's style, in parentheses.
-func AppendParams(dst []byte, m *MethodSig, r Resolver) []byte {
+// appendParams appends the parameters of a method in SOS's style, in parentheses.
+func appendParams(dst []byte, m *MethodSig, r Resolver) []byte {
 	dst = append(dst, '(')
 	params := m.FixedParams()
 	for i := range params {
@@ -127,7 +127,7 @@ func AppendType(dst []byte, t *TypeSig, r Resolver) []byte {
 		return appendGeneric(dst, t, r, AppendType)
 	case ElementFnPtr:
 		dst = append(AppendType(dst, &t.Method.Return, r), ' ')
-		return AppendParams(dst, t.Method, r)
+		return appendParams(dst, t.Method, r)
 	}
 	return appendName(dst, clrName(t.Kind))
 }
@@ -208,7 +208,7 @@ func FormatMethodECMA(name string, m *MethodSig, r Resolver) string {
 		dst = strconv.AppendUint(append(dst, " [generic:"...), uint64(m.GenericParams), 10)
 		dst = append(dst, ']')
 	}
-	dst = AppendTypeECMA(append(dst, ' '), &m.Return, r)
+	dst = appendTypeECMA(append(dst, ' '), &m.Return, r)
 	if name != "" {
 		dst = append(append(dst, ' '), name...)
 	}
@@ -243,16 +243,16 @@ func appendParamsECMA(dst []byte, m *MethodSig, r Resolver) []byte {
 		if i == m.Sentinel {
 			dst = append(dst, "<ELEMENT_TYPE_SENTINEL> "...)
 		}
-		dst = AppendTypeECMA(dst, &m.Params[i], r)
+		dst = appendTypeECMA(dst, &m.Params[i], r)
 	}
 	return append(dst, ')')
 }
 
 // FormatTypeECMA returns a type in the style of dumpsigelem: "SZArray ValueType Ns.Name".
-func FormatTypeECMA(t *TypeSig, r Resolver) string { return string(AppendTypeECMA(nil, t, r)) }
+func FormatTypeECMA(t *TypeSig, r Resolver) string { return string(appendTypeECMA(nil, t, r)) }
 
-// AppendTypeECMA appends the result of FormatTypeECMA.
-func AppendTypeECMA(dst []byte, t *TypeSig, r Resolver) []byte {
+// appendTypeECMA appends the result of FormatTypeECMA.
+func appendTypeECMA(dst []byte, t *TypeSig, r Resolver) []byte {
 	if t == nil {
 		return dst
 	}
@@ -270,19 +270,19 @@ func AppendTypeECMA(dst []byte, t *TypeSig, r Resolver) []byte {
 		return appendVar(dst, "!!", t.Number, r.MVar(t.Number))
 	case ElementByRef, ElementPtr, ElementSZArray:
 		dst = append(append(dst, t.Kind.String()...), ' ')
-		return AppendTypeECMA(dst, t.Elem, r)
+		return appendTypeECMA(dst, t.Elem, r)
 	case ElementPinned:
-		return AppendTypeECMA(append(dst, "PINNED "...), t.Elem, r)
+		return appendTypeECMA(append(dst, "PINNED "...), t.Elem, r)
 	case ElementArray:
-		dst = AppendTypeECMA(append(dst, "MDArray "...), t.Elem, r)
+		dst = appendTypeECMA(append(dst, "MDArray "...), t.Elem, r)
 		return appendShapeECMA(dst, t.Shape)
 	case ElementGenericInst:
-		return appendGeneric(dst, t, r, AppendTypeECMA)
+		return appendGeneric(dst, t, r, appendTypeECMA)
 	case ElementCModReqd, ElementCModOpt, ElementCModInternal:
 		return appendModified(dst, t, r)
 	case ElementFnPtr:
 		dst = appendConv(append(dst, "FNPTR "...), t.Method.Conv)
-		dst = AppendTypeECMA(append(dst, ' '), &t.Method.Return, r)
+		dst = appendTypeECMA(append(dst, ' '), &t.Method.Return, r)
 		return appendParamsECMA(dst, t.Method, r)
 	case ElementI, ElementU, ElementTypedByRef:
 		return append(dst, clrName(t.Kind)...)
@@ -303,7 +303,7 @@ func appendModified(dst []byte, t *TypeSig, r Resolver) []byte {
 		dst = append(dst, "CMOD_OPT "...)
 	}
 	dst = append(appendName(dst, name), ' ')
-	return AppendTypeECMA(dst, t.Elem, r)
+	return appendTypeECMA(dst, t.Elem, r)
 }
 
 // appendShapeECMA appends the rank, the number of sizes and the sizes, the number of lower bounds and the lower bounds.

@@ -112,9 +112,6 @@ func (a *Array) readElement() error {
 	return err
 }
 
-// ElementType returns how the elements are stored: Class for references, the underlying type for enums.
-func (a *Array) ElementType() metadata.ElementType { return a.elem }
-
 // Element returns the type of the elements, nil for pointers.
 func (a *Array) Element() *Type { return a.typ }
 

@@ -25,7 +25,7 @@ func (r *Collections) array(o Object) (array, error) {
 	if err != nil {
 		return array{}, err
 	}
-	n, err := r.b.Fitting(&a)
+	n, err := r.b.fitting(&a)
 	return array{a, r.b.Objects().Runtime().Memory(), n}, err
 }
 

@@ -338,9 +338,9 @@ func elementsOf(o Object) (BoundArray, error) {
 	return a, err
 }
 
-// Fitting returns how many elements of an array fit in its segment of the heap. If that is fewer than its length, the
+// fitting returns how many elements of an array fit in its segment of the heap. If that is fewer than its length, the
 // error is target.ErrCorrupt. Without a heap it returns the length.
-func (b *Binder) Fitting(a *BoundArray) (uint32, error) {
+func (b *Binder) fitting(a *BoundArray) (uint32, error) {
 	if b.open == nil {
 		return a.Len, nil
 	}

@@ -39,7 +39,7 @@ func (r *Collections) weakTable(s *weakTable, f *reading) content {
 		if err != nil || h == 0 {
 			return CollectionItem{}, false, err
 		}
-		key, value, err := r.b.DependentSlots(target.Addr(h))
+		key, value, err := r.b.dependentSlots(target.Addr(h))
 		if err != nil || key.IsNull() {
 			return CollectionItem{}, false, err
 		}

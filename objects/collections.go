@@ -245,7 +245,7 @@ func (c *Collection) Values() iter.Seq2[uint64, Value] {
 		n := uint64(0)
 		for item, err := range c.Items() {
 			if err != nil {
-				item.Value = Unreadable(err)
+				item.Value = unreadable(err)
 			}
 			if !yield(n, item.Value) {
 				return
@@ -260,13 +260,13 @@ func (c *Collection) Values() iter.Seq2[uint64, Value] {
 func (c *Collection) Pairs() iter.Seq2[Value, Value] {
 	return func(yield func(key, value Value) bool) {
 		if !c.HasKeys {
-			none := Unreadable(target.Argumentf("the collection has no keys"))
+			none := unreadable(target.Argumentf("the collection has no keys"))
 			yield(none, none)
 			return
 		}
 		for item, err := range c.Items() {
 			if err != nil {
-				item.Key, item.Value = Unreadable(err), Unreadable(err)
+				item.Key, item.Value = unreadable(err), unreadable(err)
 			}
 			if !yield(item.Key, item.Value) {
 				return

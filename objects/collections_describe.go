@@ -168,7 +168,7 @@ func referred(v Value) (f answer.Referred) {
 		case o.IsBoxed():
 			f.At += dac.ObjectHeaderBytes
 			if b := o.Boxed(); b.Kind() != KindStruct && !o.Type.IsEnum() {
-				f.Boxed = b.Answer()
+				f.Boxed = b.answer()
 			}
 		}
 	}

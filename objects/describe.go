@@ -204,9 +204,9 @@ func missingMember(err error) answer.Member {
 	return answer.Member{Name: answer.Text{Err: err}, Stored: answer.Stored{Missing: answer.Reason{Err: err}}}
 }
 
-// Fields lists the fields of the type mt without an instance: statics have values, instance fields only offsets. It
+// fieldList lists the fields of the type mt without an instance: statics have values, instance fields only offsets. It
 // calls note with the error of each missing part.
-func (r *Reader) Fields(mt target.Addr, note func(error)) (*answer.FieldList, error) {
+func (r *Reader) fieldList(mt target.Addr, note func(error)) (*answer.FieldList, error) {
 	t, err := r.TrustedType(mt)
 	if err != nil {
 		return nil, err
@@ -238,7 +238,7 @@ func (d *describer) fields(t *Type, data target.Addr, header uint32) *answer.Fie
 }
 
 func (d *describer) field(a *answer.Field, f *Field, data target.Addr) {
-	*a = answer.Field{Token: f.Token.String(), Offset: f.Offset, Kind: answer.FieldInstance, InPlace: f.InPlace()}
+	*a = answer.Field{Token: f.Token.String(), Offset: f.Offset, Kind: answer.FieldInstance, InPlace: f.inPlace()}
 	a.Name = f.name()
 	if err := f.Err(); err != nil {
 		d.note(err)
@@ -279,7 +279,7 @@ func (d *describer) fieldType(a *answer.Field, f *Field) {
 	if a.Type.Err == nil {
 		a.Exact.Name = a.Type
 	}
-	a.Shared = d.typeName(f, answer.Of(f.SharedTypeHandle()))
+	a.Shared = d.typeName(f, answer.Of(f.sharedTypeHandle()))
 }
 
 // typeName returns the type name of a field as SOS prints it. A type without a MethodTable has the name of its element

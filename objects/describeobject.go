@@ -166,7 +166,7 @@ func (d *describer) array(a *answer.Object, o Object) {
 	}
 	a.Rank, a.Lengths, a.LowerBounds = arr.Rank, arr.Lengths, arr.LowerBounds
 	a.ElementWord = arr.elementWord()
-	switch arr.ElementType() {
+	switch arr.elem {
 	case metadata.ElementI1, metadata.ElementU1, metadata.ElementChar:
 		if t := arr.Element(); t == nil || !t.IsEnum() {
 			text := d.text(arr.content())
@@ -188,7 +188,7 @@ func (a *Array) elementWord() string {
 	case t.IsEnum():
 		return dac.CorTypeWord(metadata.ElementValueType)
 	}
-	return dac.CorTypeWord(a.ElementType())
+	return dac.CorTypeWord(a.elem)
 }
 
 // content returns the first elements as text if they are ASCII.

@@ -123,7 +123,7 @@ func (r *Reader) describeEEClass(mt *dac.MethodTable, o TypeOptions, t *answer.T
 	t.Attributes, t.ThreadStatics, t.NumSlots = &attributes, class.NumThreadStatics, r.Runtime().NumSlots(mt, class)
 	t.Methods, t.InstanceFields, t.StaticFields = &class.NumMethods, &class.NumInstanceFields, &class.NumStaticFields
 	if o.Fields && class.NumInstanceFields+class.NumStaticFields > 0 {
-		t.FieldList, err = r.Fields(mt.Addr, t.Note)
+		t.FieldList, err = r.fieldList(mt.Addr, t.Note)
 		t.Note(err)
 	}
 }

@@ -93,9 +93,9 @@ type nullable struct {
 	Value    ValueField `field:"value"`
 }
 
-// DependentSlots returns the two objects of a dependent handle as values with a location. The first is null if the
+// dependentSlots returns the two objects of a dependent handle as values with a location. The first is null if the
 // handle was cleared.
-func (b *Binder) DependentSlots(h target.Addr) (first, second Value, err error) {
+func (b *Binder) dependentSlots(h target.Addr) (first, second Value, err error) {
 	if b.open == nil {
 		return first, second, target.Unsupportedf("dependent handles need a heap")
 	}

@@ -81,9 +81,7 @@ func (v *Value) appendPlain(l answer.Line, limit, depth int) answer.Line {
 	return l
 }
 
-// Answer returns the value as in answers, without its text.
-func (v Value) Answer() answer.Value { return v.answer() }
-
+// answer returns the value as in answers, without its text.
 func (v Value) answer() answer.Value {
 	return answer.Value{Kind: v.Kind(), Size: v.Size(), Bits: v.bits, At: v.at}
 }

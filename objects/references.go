@@ -120,7 +120,7 @@ func (t *Type) fieldAt(offset uint64) (*Field, error) {
 // embedded returns the type of the struct that the field holds in place. It returns nil for other fields, for a struct
 // that contains itself, as primitive types do, and for a type that is not loaded.
 func (f *Field) embedded() (*Type, error) {
-	if !f.InPlace() {
+	if !f.inPlace() {
 		return nil, nil
 	}
 	th, err := f.TypeHandle()

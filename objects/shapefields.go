@@ -72,7 +72,7 @@ func (p *place) Offset() uint32 {
 // value returns the field's value with its declared type.
 func (p *place) value(x Instance) Value {
 	if p.field == nil {
-		return Unreadable(errAbsent)
+		return unreadable(errAbsent)
 	}
 	return p.field.At(target.Addr(x) + target.Addr(p.base))
 }
@@ -226,7 +226,7 @@ func (s *StaticField) Has() bool { return s.field != nil }
 // Value returns the field's value, or the reason why it can't be read.
 func (s *StaticField) Value() Value {
 	if s.field == nil {
-		return Unreadable(errAbsent)
+		return unreadable(errAbsent)
 	}
 	return s.field.StaticValue().Value
 }
@@ -235,7 +235,7 @@ func (s *StaticField) Value() Value {
 // some fields.
 func (s *StaticField) Stored() Value {
 	if s.field == nil {
-		return Unreadable(errAbsent)
+		return unreadable(errAbsent)
 	}
 	return s.field.StaticValue().Stored
 }
@@ -251,7 +251,7 @@ func (s *ThreadStaticField) Has() bool { return s.field != nil }
 // Of returns a thread's value of the field. The error is objects.ErrNotInitialised if the thread never used it.
 func (s *ThreadStaticField) Of(t *dac.Thread) Value {
 	if s.field == nil {
-		return Unreadable(errAbsent)
+		return unreadable(errAbsent)
 	}
 	return s.field.ThreadStatic(t).Value
 }

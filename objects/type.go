@@ -348,8 +348,8 @@ func (f *Field) Signature() *metadata.TypeSig {
 	return f.sig.Unmodified()
 }
 
-// InPlace reports whether the field holds a value, as opposed to a reference or pointer. SOS marks it VT.
-func (f *Field) InPlace() bool {
+// inPlace reports whether the field holds a value, as opposed to a reference or pointer. SOS marks it VT.
+func (f *Field) inPlace() bool {
 	et := f.ElementType
 	return et >= metadata.ElementBoolean && et <= metadata.ElementR8 || et == metadata.ElementValueType ||
 		et == metadata.ElementI || et == metadata.ElementU
@@ -376,9 +376,9 @@ func (f *Field) declared() (*Type, error) {
 	})
 }
 
-// SharedTypeHandle returns TypeHandle as in shared generic code and in SOS: type arguments that are references are
+// sharedTypeHandle returns TypeHandle as in shared generic code and in SOS: type arguments that are references are
 // System.__Canon.
-func (f *Field) SharedTypeHandle() (target.Addr, error) {
+func (f *Field) sharedTypeHandle() (target.Addr, error) {
 	return f.shared.Get(func() (target.Addr, error) {
 		if f.Declaring == nil {
 			return 0, errNoObject

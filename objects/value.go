@@ -256,8 +256,8 @@ func (v Value) Text(limit int) (string, error) {
 // errNull is the error for a null reference where an object is needed.
 var errNull = fmt.Errorf("a reference is %w", target.ErrNull)
 
-// Unreadable returns a Value that fails with err, for a value that can't be located.
-func Unreadable(err error) Value { return Value{err: err} }
+// unreadable returns a Value that fails with err, for a value that can't be located.
+func unreadable(err error) Value { return Value{err: err} }
 
 // ValueAt reads the value of a variable at a. et is how it is stored. t is the type of a struct or enum, and may be nil
 // for other values.

@@ -215,7 +215,7 @@ func (f *frame) sortable(v Value) Value {
 	switch {
 	case v.kind == KindType || f.isString(v):
 		s, _, err := f.textOf(v)
-		return TextOr(s, err)
+		return textOr(s, err)
 	case v.kind == KindStruct:
 		if t, ok := f.ticks(v); ok {
 			return Value{kind: KindStruct, bits: v.bits, typ: v.typ, aux: uint64(t.ticks)}

@@ -174,7 +174,7 @@ func (f *frame) anObject(v Value) (objects.Object, error) {
 	case v.kind == KindUint, v.kind == KindInt && v.bits >= leastObject:
 		return f.e.env.objects.Proven(v.Addr())
 	case v.kind == KindNull:
-		return objects.Object{}, ErrNull
+		return objects.Object{}, errNull
 	}
 	return objects.Object{}, noAnswer("%s is no object", f.describeKind(v))
 }
@@ -340,12 +340,12 @@ func callText(f *frame, v []Value) Value {
 	if v[0].kind == KindObject && !f.isString(v[0]) {
 		return f.line(v[0])
 	}
-	return TextOr(f.format(v[0]))
+	return textOr(f.format(v[0]))
 }
 
 func (f *frame) line(v Value) Value {
 	if s, ok, err := f.textOf(v); ok {
-		return TextOr(s, err)
+		return textOr(s, err)
 	}
 	o, err := f.object(v)
 	if err != nil {
@@ -661,7 +661,7 @@ func init() {
 			if v.kind != KindType {
 				return Value{}, false
 			}
-			return TextOr(v.typ.ManagedName()), true
+			return textOr(v.typ.ManagedName()), true
 		},
 		"Ticks":             tickMember(1),
 		"TotalMilliseconds": tickMember(ticks.PerSecond / 1000),

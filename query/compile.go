@@ -531,7 +531,7 @@ type nullError struct{ member string }
 
 func (e nullError) Error() string { return "." + e.member + " of a null reference; ?. is null there" }
 
-func (e nullError) Unwrap() error { return ErrNull }
+func (e nullError) Unwrap() error { return errNull }
 
 func (m *memberReader) bind(t *objects.Type) {
 	if t != m.last || m.access == nil {

@@ -33,8 +33,8 @@ func (e *noAnswerError) Unwrap() []error { return []error{ErrNoAnswer, target.Er
 
 func noAnswer(format string, args ...any) error { return &noAnswerError{fmt.Sprintf(format, args...)} }
 
-// ErrNull reports that an expression reads a member of null.
-var ErrNull = noAnswer("a null reference")
+// errNull reports that an expression reads a member of null.
+var errNull = noAnswer("a null reference")
 
 var (
 	errOverflow = noAnswer("the result has more than 64 bits")

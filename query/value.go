@@ -121,8 +121,8 @@ func Object(a target.Addr) Value {
 // Failed returns a missing value. err is one of the three errors of package target.
 func Failed(err error) Value { return Value{kind: KindError, err: err} }
 
-// TextOr returns a text or, if err is not nil, a missing value.
-func TextOr(s string, err error) Value {
+// textOr returns a text or, if err is not nil, a missing value.
+func textOr(s string, err error) Value {
 	if err != nil {
 		return Failed(err)
 	}

@@ -86,8 +86,8 @@ func (c *Claims) AsWhole() *Claims {
 	return &w
 }
 
-// Lists reports whether the dump lists memory at a.
-func (c *Claims) Lists(a Addr) bool {
+// lists reports whether the dump lists memory at a.
+func (c *Claims) lists(a Addr) bool {
 	i := sort.Search(len(c.listed), func(i int) bool { return c.listed[i].End > a })
 	return i < len(c.listed) && c.listed[i].Contains(a)
 }
@@ -114,7 +114,7 @@ func (c *Claims) Hole(r Range) (Addr, bool) {
 // had memory there, otherwise an error that wraps ErrCorrupt.
 func (c *Claims) Missing(a Addr) error {
 	switch {
-	case c.Lists(a):
+	case c.lists(a):
 		return ErrNotInDump
 	case a < lowestAddress || a >= c.top:
 		return errNoAddress
@@ -145,8 +145,8 @@ func (c *Claims) HasDeadStacks(threads []Thread) bool {
 	for i := range threads {
 		sp, ok := threads[i].Registers.SP()
 		switch {
-		case !ok || !c.Lists(sp):
-		case c.Lists(sp&^(deadStack-1) - deadStack):
+		case !ok || !c.lists(sp):
+		case c.lists(sp&^(deadStack-1) - deadStack):
 			dead++
 		default:
 			live++
