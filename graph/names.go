@@ -108,7 +108,7 @@ func (x *Names) storedEdges(ctx context.Context, o *heap.Object, to Node, most i
 				named, err = x.r.Of(*o)
 			}
 			e := Edge{Kind: EdgeField, Slot: slot, Name: named.SlotName(off)}
-			if local, ok := objects.AsyncLocal(x.r, named, e.Name, e.Slot); ok {
+			if local, ok := asyncLocal(x.r, named, e.Name, e.Slot); ok {
 				e.Local = x.byStatic(local)
 			}
 			if e.Local != "" {

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
@@ -22,9 +23,9 @@ type lostList struct {
 func TestReading(t *testing.T) {
 	shapesOfZoo(t, func(t *testing.T, b *objects.Binder, fact func(string) objects.Object, _ *testdump.Dump) {
 		var gaps answer.Gaps
-		r := objects.Reading{Gaps: &gaps, Binder: b}
+		r := shapes.Reading{Gaps: &gaps, Binder: b}
 		o := fact("root.Collections.List")
-		s, x := objects.BindAs[*list](r, o)
+		s, x := shapes.BindAs[*list](r, o)
 		if assert.NotNil(t, s) {
 			assert.Equal(t, answer.Known[int64](3), r.IntAt(&s.Size, x))
 			assert.Equal(t, answer.Known(true), r.BoolAt(&s.Size, x))
@@ -33,19 +34,19 @@ func TestReading(t *testing.T) {
 			assert.ErrorIs(t, r.IntAt(&s.Later, x).Err, objects.ErrNoField)
 			assert.Nil(t, r.TimeAt(&s.Later, x))
 		}
-		none, _ := objects.BindAs[*dictionary](r, o)
+		none, _ := shapes.BindAs[*dictionary](r, o)
 		assert.Nil(t, none)
-		none, _ = objects.BindAs[*dictionary](r, objects.Object{})
+		none, _ = shapes.BindAs[*dictionary](r, objects.Object{})
 		assert.Nil(t, none)
-		_, _, is, err := objects.TryBind[*dictionary](b, o)
+		_, _, is, err := shapes.TryBind[*dictionary](b, o)
 		assert.False(t, is)
 		assert.NoError(t, err)
 		assert.Empty(t, gaps.Noted(), "so far nothing is wrong")
 
-		lost, _ := objects.BindAs[*lostList](r, o)
+		lost, _ := shapes.BindAs[*lostList](r, o)
 		assert.Nil(t, lost)
 		assert.Len(t, gaps.Noted(), 1, "a layout that is not known is noted")
-		_, _, is, err = objects.TryBind[*lostList](b, o)
+		_, _, is, err = shapes.TryBind[*lostList](b, o)
 		assert.True(t, is)
 		assert.ErrorIs(t, err, target.ErrUnsupported)
 

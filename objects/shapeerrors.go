@@ -61,3 +61,6 @@ func newUnknownLayout(t *Type, missing []string) *UnknownLayoutError {
 	}
 	return e
 }
+
+// ErrNoField reports that a version of a library does not have a field. It wraps target.ErrUnsupported.
+var ErrNoField = target.Unsupportedf("this version of the library does not record it")

@@ -99,7 +99,7 @@ type Dump struct {
 	file    *dump.File
 	options Options
 	files   *modfiles.Files
-	mem     *image.Completed
+	mem     *completedMemory
 	read    target.Memory // mem, or the result of WrapMemory
 
 	life     context.Context // ends when the dump is closed
@@ -223,7 +223,7 @@ func newDump(f *dump.File, o Options) *Dump {
 	d.budget = offheap.NewBudget(o.MaxMemory)
 	d.users = inuse.New(ErrClosed)
 	d.files = d.moduleFiles()
-	d.mem = image.Complete(f, d.files.Found, d.files.Bundled)
+	d.mem = complete(f, d.files.Found, d.files.Bundled)
 	d.read = d.mem
 	if o.WrapMemory != nil {
 		d.read = o.WrapMemory(d.mem)

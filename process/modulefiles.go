@@ -100,7 +100,7 @@ func moduleOf(rt *dac.Runtime, m *target.Module) *dac.Module {
 func (d *Dump) witnesses() []*dac.Runtime {
 	list, _ := d.witness.Get(func() ([]*dac.Runtime, error) {
 		alone := modfiles.Alone{Files: d.files}
-		mem := image.Complete(d.file, alone.Found, nil)
+		mem := complete(d.file, alone.Found, nil)
 		var out []*dac.Runtime
 		for _, inst := range dac.Find(d.file, mem, alone) {
 			if inst.Flavor != dac.FlavorCoreCLR {

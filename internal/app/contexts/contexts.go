@@ -11,6 +11,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/objects"
@@ -83,8 +84,8 @@ func (l *lister) find() error {
 		l.Note(err)
 		return nil
 	}
-	in := objects.Reading{Gaps: &l.out.Gaps, Binder: b}
-	for o, f := range objects.ReadObjects[*loadContext](l.ctx, in, h, l.Scan("looking for load contexts", heap.ScanOptions{})) {
+	in := shapes.Reading{Gaps: &l.out.Gaps, Binder: b}
+	for o, f := range shapes.ReadObjects[*loadContext](l.ctx, in, h, l.Scan("looking for load contexts", heap.ScanOptions{})) {
 		s, x := f.Shape, f.At()
 		c := answer.AssemblyContext{Address: o.Addr, Name: in.TextAt(&s.Name, x), Type: in.TypeText(o), ID: in.IntAt(&s.ID, x), Collectible: in.BoolAt(&s.Collectible, x),
 			Assemblies: []answer.ContextAssembly{}}

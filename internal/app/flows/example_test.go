@@ -7,7 +7,7 @@ import (
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/app/flows"
-	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 )
 
 // List what flows with the threads of a web server.
@@ -34,7 +34,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	var gaps answer.Gaps
-	reader := flows.New(objects.Reading{Gaps: &gaps, Binder: binder}, items)
+	reader := flows.New(shapes.Reading{Gaps: &gaps, Binder: binder}, items)
 	for i := range list {
 		if list[i].Managed == nil {
 			continue

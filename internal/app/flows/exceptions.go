@@ -2,6 +2,7 @@ package flows
 
 import (
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
 )
@@ -15,9 +16,9 @@ type anyException struct {
 
 // Exception describes the exception o and returns its inner exception, or the zero Object. It notes unreadable parts in
 // in.
-func Exception(in objects.Reading, o objects.Object) (answer.TaskException, objects.Object) {
+func Exception(in shapes.Reading, o objects.Object) (answer.TaskException, objects.Object) {
 	out := answer.TaskException{Object: o.Addr, Type: in.TypeText(o)}
-	s, x := objects.BindAs[*anyException](in, o)
+	s, x := shapes.BindAs[*anyException](in, o)
 	if s == nil {
 		return out, objects.Object{}
 	}
@@ -26,7 +27,7 @@ func Exception(in objects.Reading, o objects.Object) (answer.TaskException, obje
 }
 
 // Causes describes the exception o and its inner exceptions, the innermost last.
-func Causes(in objects.Reading, o objects.Object) []answer.TaskException {
+func Causes(in shapes.Reading, o objects.Object) []answer.TaskException {
 	var out []answer.TaskException
 	for o.Addr != 0 && len(out) < limits.WrappedExceptions {
 		var x answer.TaskException

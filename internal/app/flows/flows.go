@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
@@ -53,13 +54,13 @@ type boxShape struct {
 // A Reader finds what code refers to, for one answer. It records unreadable parts in the answer's gaps. It is not safe
 // for concurrent use.
 type Reader struct {
-	objects.Reading
+	shapes.Reading
 	items    *objects.Collections
 	machines map[*objects.Type][]*objects.Field // by state machine type: the fields that refer to objects
 }
 
 // New returns a Reader.
-func New(r objects.Reading, c *objects.Collections) *Reader {
+func New(r shapes.Reading, c *objects.Collections) *Reader {
 	return &Reader{Reading: r, items: c, machines: map[*objects.Type][]*objects.Field{}}
 }
 
@@ -79,7 +80,7 @@ func (r *Reader) OfThread(t *stackwalk.Thread) objects.Object {
 		r.Note(err)
 		return objects.Object{}
 	}
-	s, x := objects.BindAs[*thread](r.Reading, o)
+	s, x := shapes.BindAs[*thread](r.Reading, o)
 	if s == nil {
 		return objects.Object{}
 	}
@@ -89,7 +90,7 @@ func (r *Reader) OfThread(t *stackwalk.Thread) objects.Object {
 // OfMethod returns the ExecutionContext with which the suspended async method of box will resume. It returns the zero
 // Object if there is no context or box is another object.
 func (r *Reader) OfMethod(box objects.Object) objects.Object {
-	s, x := objects.BindAs[*boxShape](r.Reading, box)
+	s, x := shapes.BindAs[*boxShape](r.Reading, box)
 	if s == nil {
 		return objects.Object{}
 	}
@@ -99,7 +100,7 @@ func (r *Reader) OfMethod(box objects.Object) objects.Object {
 // Values iterates over the AsyncLocal values of an ExecutionContext that are objects.
 func (r *Reader) Values(context objects.Object) iter.Seq[objects.Object] {
 	return func(yield func(objects.Object) bool) {
-		c, x := objects.BindAs[*executionContext](r.Reading, context)
+		c, x := shapes.BindAs[*executionContext](r.Reading, context)
 		if c == nil {
 			return
 		}
@@ -107,10 +108,10 @@ func (r *Reader) Values(context objects.Object) iter.Seq[objects.Object] {
 		if o.Addr == 0 {
 			return
 		}
-		if s, _ := objects.BindAs[*noValues](r.Reading, o); s != nil {
+		if s, _ := shapes.BindAs[*noValues](r.Reading, o); s != nil {
 			return
 		}
-		if s, x := objects.BindAs[*fewValues](r.Reading, o); s != nil {
+		if s, x := shapes.BindAs[*fewValues](r.Reading, o); s != nil {
 			for _, f := range []*objects.RefField{&s.One, &s.Two, &s.Three, &s.Four} {
 				if o := r.ObjectAt(f, x); o.Addr != 0 && !yield(o) {
 					return
@@ -118,7 +119,7 @@ func (r *Reader) Values(context objects.Object) iter.Seq[objects.Object] {
 			}
 			return
 		}
-		if s, x := objects.BindAs[*severalValues](r.Reading, o); s != nil {
+		if s, x := shapes.BindAs[*severalValues](r.Reading, o); s != nil {
 			r.pairs(r.ObjectAt(&s.Pairs, x), yield)
 			return
 		}
@@ -158,7 +159,7 @@ func (r *Reader) many(o objects.Object, yield func(objects.Object) bool) {
 // that live across an await, and compiler-generated ones. Objects other than boxes have no variables.
 func (r *Reader) Variables(box objects.Object) iter.Seq[target.Addr] {
 	return func(yield func(target.Addr) bool) {
-		s, x := objects.BindAs[*boxShape](r.Reading, box)
+		s, x := shapes.BindAs[*boxShape](r.Reading, box)
 		if s == nil {
 			return
 		}

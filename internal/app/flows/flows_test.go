@@ -14,6 +14,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/app/flows"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/objects"
@@ -31,7 +32,7 @@ func reader(t testing.TB, d *sosgo.Dump) (*flows.Reader, *answer.Flows, *sosgo.V
 	items, err := v.Collections()
 	require.NoError(t, err)
 	out := &answer.Flows{Flows: []answer.Flow{}}
-	return flows.New(objects.Reading{Gaps: &out.Gaps, Binder: b}, items), out, v
+	return flows.New(shapes.Reading{Gaps: &out.Gaps, Binder: b}, items), out, v
 }
 
 // listed returns everything that flows in a process.

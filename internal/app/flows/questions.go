@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/internal/app/tasks"
-	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
@@ -30,7 +30,7 @@ func Flows(ctx context.Context, p *process.Process, o Options) (*answer.Flows, e
 			return nil, err
 		}
 		out := &answer.Flows{Flows: []answer.Flow{}}
-		r := New(objects.Reading{Gaps: &out.Gaps, Binder: b}, items)
+		r := New(shapes.Reading{Gaps: &out.Gaps, Binder: b}, items)
 		if o.Object != nil {
 			object, err := b.Objects().Proven(*o.Object)
 			if err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
 )
@@ -36,13 +37,13 @@ type (
 
 // IsActivity reports whether an object is a System.Diagnostics.Activity that can be read.
 func (r *Reader) IsActivity(o objects.Object) bool {
-	s, _ := objects.BindAs[*activity](r.Reading, o)
+	s, _ := shapes.BindAs[*activity](r.Reading, o)
 	return s != nil
 }
 
 // Activity describes a System.Diagnostics.Activity. It returns nil for another object.
 func (r *Reader) Activity(o objects.Object) *answer.Activity {
-	s, x := objects.BindAs[*activity](r.Reading, o)
+	s, x := shapes.BindAs[*activity](r.Reading, o)
 	if s == nil {
 		return nil
 	}
@@ -61,7 +62,7 @@ const tick = 100 * time.Nanosecond
 func (r *Reader) Activities(o objects.Object) iter.Seq[objects.Object] {
 	return func(yield func(objects.Object) bool) {
 		for range limits.RequestScopes {
-			s, x := objects.BindAs[*activity](r.Reading, o)
+			s, x := shapes.BindAs[*activity](r.Reading, o)
 			if s == nil || !yield(o) {
 				return
 			}
@@ -72,7 +73,7 @@ func (r *Reader) Activities(o objects.Object) iter.Seq[objects.Object] {
 
 // IsScope reports whether an object is a readable logging scope.
 func (r *Reader) IsScope(o objects.Object) bool {
-	s, _ := objects.BindAs[*logScope](r.Reading, o)
+	s, _ := shapes.BindAs[*logScope](r.Reading, o)
 	return s != nil
 }
 
@@ -80,7 +81,7 @@ func (r *Reader) IsScope(o objects.Object) bool {
 func (r *Reader) Scopes(o objects.Object) []string {
 	var out []string
 	for range limits.RequestScopes {
-		s, x := objects.BindAs[*logScope](r.Reading, o)
+		s, x := shapes.BindAs[*logScope](r.Reading, o)
 		if s == nil {
 			break
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
 )
@@ -51,8 +52,8 @@ const expiredFlag = 1 << 1
 // what could not be read. The error is ctx's.
 func (r *Reader) Caches(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.MemoryCaches, error) {
 	out := &answer.MemoryCaches{Caches: []answer.MemoryCache{}}
-	in := objects.Reading{Gaps: &out.Gaps, Binder: r.b}
-	for cache, f := range objects.ReadObjects[*memoryCache](ctx, in, h, o) {
+	in := shapes.Reading{Gaps: &out.Gaps, Binder: r.b}
+	for cache, f := range shapes.ReadObjects[*memoryCache](ctx, in, h, o) {
 		out.Caches = append(out.Caches, r.cache(in, cache, f.Shape, f.At()))
 	}
 	if ctx.Err() != nil {
@@ -62,16 +63,16 @@ func (r *Reader) Caches(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (
 }
 
 // cache describes one cache.
-func (r *Reader) cache(in objects.Reading, o objects.Object, s *memoryCache, x objects.Instance) answer.MemoryCache {
+func (r *Reader) cache(in shapes.Reading, o objects.Object, s *memoryCache, x objects.Instance) answer.MemoryCache {
 	out := answer.MemoryCache{Address: o.Addr, Size: in.IntAt(&s.Size, x), Limit: answer.Maybe[*int64]{Err: objects.ErrNoField}, Entries: []answer.CacheEntry{}}
 	if s.State.Has() {
-		if c, at, err := objects.BindAtOr[*cacheState](in, &s.State, x, objects.ErrNoField); err != nil {
+		if c, at, err := shapes.BindAtOr[*cacheState](in, &s.State, x, objects.ErrNoField); err != nil {
 			out.Size.Err = err
 		} else {
 			out.Size = in.IntAt(&c.Size, at)
 		}
 	}
-	if c, at, err := objects.BindAtOr[*cacheOptions](in, &s.Options, x, objects.ErrNoField); err != nil {
+	if c, at, err := shapes.BindAtOr[*cacheOptions](in, &s.Options, x, objects.ErrNoField); err != nil {
 		out.Limit.Err = err
 	} else {
 		out.Limit = r.number(in, &c.Limit, at)
@@ -83,7 +84,7 @@ func (r *Reader) cache(in objects.Reading, o objects.Object, s *memoryCache, x o
 			failed = cmp.Or(failed, err)
 			continue
 		}
-		if s, x := objects.BindAs[*cacheEntry](in, e); s != nil {
+		if s, x := shapes.BindAs[*cacheEntry](in, e); s != nil {
 			out.Entries = append(out.Entries, r.entry(in, e, s, x))
 		} else {
 			failed = cmp.Or(failed, objects.ErrNoField)
@@ -105,7 +106,7 @@ func declared(e *answer.CacheEntry) int64 {
 }
 
 // entry describes one entry.
-func (r *Reader) entry(in objects.Reading, o objects.Object, s *cacheEntry, x objects.Instance) answer.CacheEntry {
+func (r *Reader) entry(in shapes.Reading, o objects.Object, s *cacheEntry, x objects.Instance) answer.CacheEntry {
 	out := answer.CacheEntry{Address: o.Addr, Key: in.Plain(s.Key.Value(x), limits.RequestText), Size: r.number(in, &s.Size, x), Expired: in.BoolAt(&s.Expired, x),
 		Accessed: answer.Maybe[time.Time]{Err: objects.ErrNoField}, Bytes: answer.Maybe[int64]{Err: objects.ErrNoField}}
 	if !s.Expired.Has() && s.Flags.Has() {
@@ -144,7 +145,7 @@ func (r *Reader) entry(in objects.Reading, o objects.Object, s *cacheEntry, x ob
 }
 
 // number returns a number kept as a Nullable or as a plain number, or nil if it was not set.
-func (r *Reader) number(in objects.Reading, f *objects.ValueField, x objects.Instance) answer.Maybe[*int64] {
+func (r *Reader) number(in shapes.Reading, f *objects.ValueField, x objects.Instance) answer.Maybe[*int64] {
 	if !f.Has() {
 		return answer.Maybe[*int64]{Err: objects.ErrNoField}
 	}

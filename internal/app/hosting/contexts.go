@@ -8,6 +8,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
@@ -42,11 +43,11 @@ type (
 // records what could not be read. The error is ctx's.
 func (r *Reader) DbContexts(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.DbContexts, error) {
 	out := &answer.DbContexts{Contexts: []answer.DbContext{}}
-	in := objects.Reading{Gaps: &out.Gaps, Binder: r.b}
+	in := shapes.Reading{Gaps: &out.Gaps, Binder: r.b}
 	at := map[target.Addr]int{}
 	var managers []objects.Object
-	for part := range objects.ReadObjects[*contextPart](ctx, in, h, o) {
-		if s, x := objects.BindAs[*dbContext](in, part); s != nil {
+	for part := range shapes.ReadObjects[*contextPart](ctx, in, h, o) {
+		if s, x := shapes.BindAs[*dbContext](in, part); s != nil {
 			at[part.Addr] = len(out.Contexts)
 			out.Contexts = append(out.Contexts, answer.DbContext{Address: part.Addr, Type: in.TypeText(part), Disposed: in.BoolAt(&s.Disposed, x), Entities: []answer.TrackedEntities{}})
 		} else {
@@ -57,7 +58,7 @@ func (r *Reader) DbContexts(ctx context.Context, h *heap.Heap, o heap.ScanOption
 		return nil, ctx.Err()
 	}
 	for _, o := range managers {
-		s, x := objects.BindAs[*stateManager](in, o)
+		s, x := shapes.BindAs[*stateManager](in, o)
 		if s == nil {
 			continue
 		}
@@ -73,9 +74,9 @@ func (r *Reader) DbContexts(ctx context.Context, h *heap.Heap, o heap.ScanOption
 }
 
 // tracked describes the entities that a context tracks.
-func (r *Reader) tracked(in objects.Reading, out *answer.DbContext, s *stateManager, x objects.Instance) {
+func (r *Reader) tracked(in shapes.Reading, out *answer.DbContext, s *stateManager, x objects.Instance) {
 	out.Used, out.Changed = true, in.IntAt(&s.Changed, x)
-	m, mx, err := objects.BindAtOr[*entityMap](in, &s.Map, x, objects.ErrNoField)
+	m, mx, err := shapes.BindAtOr[*entityMap](in, &s.Map, x, objects.ErrNoField)
 	if err != nil {
 		out.Tracked.Err = err
 		return
@@ -86,7 +87,7 @@ func (r *Reader) tracked(in objects.Reading, out *answer.DbContext, s *stateMana
 
 // A tally counts the entities of a context by type and state.
 type tally struct {
-	in   objects.Reading
+	in   shapes.Reading
 	out  *answer.DbContext
 	rows map[tallyKey]int // index of each row in out.Entities
 }

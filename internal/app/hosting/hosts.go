@@ -8,6 +8,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/base/ticks"
 	"github.com/sosgo/sosgo/internal/words"
@@ -74,9 +75,9 @@ func (r *Reader) Hosts(ctx context.Context, h *heap.Heap, t *tasks.Reader, o hea
 // hosts is Hosts with what the threads know about starts.
 func (r *Reader) hosts(ctx context.Context, h *heap.Heap, t *tasks.Reader, o heap.ScanOptions, threads func(*answer.Gaps) start) (*answer.Hosts, error) {
 	out := &answer.Hosts{Hosts: []answer.Host{}, Verdicts: []answer.Verdict{}}
-	in := objects.Reading{Gaps: &out.Gaps, Binder: r.b}
+	in := shapes.Reading{Gaps: &out.Gaps, Binder: r.b}
 	var stopping, starting bool
-	for object, f := range objects.ReadObjects[*host](ctx, in, h, o) {
+	for object, f := range shapes.ReadObjects[*host](ctx, in, h, o) {
 		out.Hosts = append(out.Hosts, r.host(in, t, object, f.Shape, f.At()))
 		state := out.Hosts[len(out.Hosts)-1].State.S
 		stopping, starting = stopping || state == answer.HostStopping, starting || state == answer.HostStarting
@@ -107,12 +108,12 @@ func (r *Reader) hosts(ctx context.Context, h *heap.Heap, t *tasks.Reader, o hea
 }
 
 // host describes one host.
-func (r *Reader) host(in objects.Reading, t *tasks.Reader, o objects.Object, s *host, x objects.Instance) answer.Host {
+func (r *Reader) host(in shapes.Reading, t *tasks.Reader, o objects.Object, s *host, x objects.Instance) answer.Host {
 	out := answer.Host{Address: o.Addr, Services: []answer.HostedService{}}
-	if e, ex := objects.BindAt[*hostEnvironment](in, &s.Environment, x); e != nil {
+	if e, ex := shapes.BindAt[*hostEnvironment](in, &s.Environment, x); e != nil {
 		out.Application, out.Environment = in.TextAt(&e.Application, ex), in.TextAt(&e.Environment, ex)
 	}
-	if p, px := objects.BindAt[*hostOptions](in, &s.Options, x); p != nil {
+	if p, px := shapes.BindAt[*hostOptions](in, &s.Options, x); p != nil {
 		out.OnException = in.EnumAt(&p.Behavior, px)
 		n := in.IntAt(&p.Shutdown, px)
 		out.ShutdownTimeout = answer.Text{S: ticks.Span(n.Value), Err: n.Err}
@@ -180,9 +181,9 @@ func (r *Reader) canceled(f *objects.RefField, x objects.Instance) (bool, error)
 }
 
 // service describes a hosted service.
-func (r *Reader) service(in objects.Reading, t *tasks.Reader, o objects.Object) answer.HostedService {
+func (r *Reader) service(in shapes.Reading, t *tasks.Reader, o objects.Object) answer.HostedService {
 	out := answer.HostedService{Address: o.Addr, Type: in.TypeText(o)}
-	s, x, is, err := objects.TryBind[*backgroundService](r.b, o)
+	s, x, is, err := shapes.TryBind[*backgroundService](r.b, o)
 	if !is && err == nil {
 		return out
 	}
@@ -226,7 +227,7 @@ func serviceState(f tasks.Flags) string {
 
 // stopping finds the service that a host stops in a stack, by awaiting its StopAsync. It is the current one of the
 // iterator in the host's own method, or else the service that the outermost awaited method refers to.
-func (r *Reader) stopping(in objects.Reading, h *heap.Heap, hosts []answer.Host, s *answer.AsyncStack) {
+func (r *Reader) stopping(in shapes.Reading, h *heap.Heap, hosts []answer.Host, s *answer.AsyncStack) {
 	path := stopPath(s.Frames)
 	var found *answer.HostedService
 	of := target.Addr(0) // the host
@@ -296,13 +297,13 @@ func serviceAt(hosts []answer.Host, of, a target.Addr) *answer.HostedService {
 }
 
 // current returns the current element of a Linq iterator, or 0 for another object.
-func (r *Reader) current(in objects.Reading, a target.Addr) target.Addr {
+func (r *Reader) current(in shapes.Reading, a target.Addr) target.Addr {
 	o, err := r.b.Objects().TrustedObject(a)
 	if err != nil {
 		in.Note(err)
 		return 0
 	}
-	s, x := objects.BindAs[*servicesIterator](in, o)
+	s, x := shapes.BindAs[*servicesIterator](in, o)
 	if s == nil {
 		return 0
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
@@ -39,7 +40,7 @@ type rooted struct {
 // records what could not be read. The error is ctx's.
 func (r *Reader) Scopes(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.ServiceScopes, error) {
 	out := &answer.ServiceScopes{Scopes: []answer.ServiceScope{}}
-	in := objects.Reading{Gaps: &out.Gaps, Binder: r.b}
+	in := shapes.Reading{Gaps: &out.Gaps, Binder: r.b}
 	for f, err := range objects.BoundObjects[*serviceScope](ctx, r.b, h, nil, o) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -60,7 +61,7 @@ func (r *Reader) Scopes(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (
 }
 
 // scope describes one scope.
-func (r *Reader) scope(in objects.Reading, a target.Addr, s *serviceScope, x objects.Instance) answer.ServiceScope {
+func (r *Reader) scope(in shapes.Reading, a target.Addr, s *serviceScope, x objects.Instance) answer.ServiceScope {
 	out := answer.ServiceScope{Address: a, Root: r.isRoot(in, a, s, x), Types: []answer.DisposableType{}}
 	cached := map[target.Addr]bool{}
 	var unread error
@@ -110,11 +111,11 @@ func Accumulates(root answer.Maybe[bool], uncached int64) bool {
 }
 
 // isRoot reports whether a scope is its provider's root scope, which lives as long as the provider.
-func (r *Reader) isRoot(in objects.Reading, a target.Addr, s *serviceScope, x objects.Instance) answer.Maybe[bool] {
+func (r *Reader) isRoot(in shapes.Reading, a target.Addr, s *serviceScope, x objects.Instance) answer.Maybe[bool] {
 	if s.Root.Has() {
 		return in.BoolAt(&s.Root, x)
 	}
-	p, at := objects.BindAt[*rooted](in, &s.Provider, x)
+	p, at := shapes.BindAt[*rooted](in, &s.Provider, x)
 	if p == nil {
 		return answer.Maybe[bool]{Err: objects.ErrNoField}
 	}

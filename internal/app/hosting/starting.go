@@ -7,8 +7,8 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/internal/app/tasks"
-	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
@@ -25,7 +25,7 @@ type start struct {
 
 // starting sets the state of the hosts that have begun to start, have not started, and start no more: the library leaves the flag
 // _hostStarting set when StartAsync fails.
-func (r *Reader) starting(ctx context.Context, in objects.Reading, h *heap.Heap, set *tasks.Set, hosts []answer.Host, threads func() start) error {
+func (r *Reader) starting(ctx context.Context, in shapes.Reading, h *heap.Heap, set *tasks.Set, hosts []answer.Host, threads func() start) error {
 	starts := map[target.Addr]bool{}
 	for s, err := range set.Stacks(ctx, tasks.StackOptions{Type: startMachine}) {
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
@@ -59,13 +60,13 @@ func New(b *objects.Binder) *Reader { return &Reader{b} }
 // Wrappers lists the wrappers of ComWrappers by their addresses.
 func (r *Reader) Wrappers(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.ComWrappers, error) {
 	out := &answer.ComWrappers{Managed: []answer.ManagedWrapper{}, Native: []answer.NativeWrapper{}}
-	g := objects.Reading{Gaps: &out.Gaps, Binder: r.b}
-	for object := range objects.ReadObjects[*anchor](ctx, g, h, o) {
-		if s, x := objects.BindAs[*holder](g, object); s != nil {
+	g := shapes.Reading{Gaps: &out.Gaps, Binder: r.b}
+	for object := range shapes.ReadObjects[*anchor](ctx, g, h, o) {
+		if s, x := shapes.BindAs[*holder](g, object); s != nil {
 			out.Managed = append(out.Managed, r.managed(g, object, s, x))
-		} else if s, x := objects.BindAs[*nativeWrapper](g, object); s != nil {
+		} else if s, x := shapes.BindAs[*nativeWrapper](g, object); s != nil {
 			out.Native = append(out.Native, r.native(g, object, s, x))
-		} else if s, _ := objects.BindAs[*factory](g, object); s != nil && !s.Table.Has() {
+		} else if s, _ := shapes.BindAs[*factory](g, object); s != nil && !s.Table.Has() {
 			g.Note(target.Unsupportedf("the wrappers of %s are structures of the runtime, which are not read: before .NET 10 they are not managed objects", g.TypeText(object)))
 		}
 	}
@@ -73,7 +74,7 @@ func (r *Reader) Wrappers(ctx context.Context, h *heap.Heap, o heap.ScanOptions)
 }
 
 // managed describes a wrapper of a managed object.
-func (r *Reader) managed(g objects.Reading, o objects.Object, s *holder, x objects.Instance) answer.ManagedWrapper {
+func (r *Reader) managed(g shapes.Reading, o objects.Object, s *holder, x objects.Instance) answer.ManagedWrapper {
 	none := answer.Maybe[int64]{Err: objects.ErrNoField}
 	out := answer.ManagedWrapper{Holder: o.Addr, References: none, Trackers: none, Interfaces: none}
 	if of := g.ObjectAt(&s.Object, x); of.Addr != 0 {
@@ -128,7 +129,7 @@ func (r *Reader) belongs(w *managedWrapper, at objects.Instance, holder target.A
 }
 
 // native describes a wrapper of a native object.
-func (r *Reader) native(g objects.Reading, o objects.Object, s *nativeWrapper, x objects.Instance) answer.NativeWrapper {
+func (r *Reader) native(g shapes.Reading, o objects.Object, s *nativeWrapper, x objects.Instance) answer.NativeWrapper {
 	out := answer.NativeWrapper{Address: o.Addr, Unique: g.BoolAt(&s.Unique, x), Aggregated: g.BoolAt(&s.Aggregated, x)}
 	e, i := g.IntAt(&s.External, x), g.IntAt(&s.Inner, x)
 	out.External, out.Inner = answer.Of(target.Addr(e.Value), e.Err), answer.Of(target.Addr(i.Value), i.Err)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
@@ -52,7 +53,7 @@ func (s *survey) callback(w *wait) {
 			if root.Interior || err != nil {
 				continue
 			}
-			k, x, is, err := objects.TryBind[*registrations](s.r.b, o)
+			k, x, is, err := shapes.TryBind[*registrations](s.r.b, o)
 			if !is || err == nil && !(k.Executing.Has() && k.Thread.Has()) {
 				continue
 			}
@@ -99,7 +100,7 @@ func (s *survey) lastTicks() map[target.Addr]*stackwalk.Thread {
 			if err != nil {
 				continue
 			}
-			k, x, is, err := objects.TryBind[*disposedTimer](s.r.b, o)
+			k, x, is, err := shapes.TryBind[*disposedTimer](s.r.b, o)
 			if !is || err != nil || !k.Notify.Has() {
 				continue
 			}

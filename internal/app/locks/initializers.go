@@ -11,6 +11,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/app/flows"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
@@ -64,7 +65,7 @@ func findInitializers(ctx context.Context, b *objects.Binder, open func() (*heap
 		if err != nil {
 			out.Note(err)
 		} else {
-			thrown(ctx, objects.Reading{Gaps: &out.Gaps, Binder: b}, out, at, h, o)
+			thrown(ctx, shapes.Reading{Gaps: &out.Gaps, Binder: b}, out, at, h, o)
 		}
 	}
 	for _, derived := range []bool{false, true} { // failures caused by another failed class come last
@@ -79,8 +80,8 @@ func findInitializers(ctx context.Context, b *objects.Binder, open func() (*heap
 }
 
 // thrown finds the exceptions of classes. at maps their names to indexes in out.
-func thrown(ctx context.Context, in objects.Reading, out *answer.Initializers, at map[string][]int, h *heap.Heap, o heap.ScanOptions) {
-	for e, f := range objects.ReadObjects[*initializationException](ctx, in, h, o) {
+func thrown(ctx context.Context, in shapes.Reading, out *answer.Initializers, at map[string][]int, h *heap.Heap, o heap.ScanOptions) {
+	for e, f := range shapes.ReadObjects[*initializationException](ctx, in, h, o) {
 		name := in.TextAt(&f.Shape.TypeName, f.At())
 		for _, n := range at[name.S] {
 			i := &out.Failed[n]
@@ -105,7 +106,7 @@ func recordedName(full string) string {
 }
 
 // constructs reports whether an exception left the static constructor of a class.
-func constructs(in objects.Reading, o objects.Object, class target.Addr) bool {
+func constructs(in shapes.Reading, o objects.Object, class target.Addr) bool {
 	if o.Addr == 0 {
 		return false
 	}
@@ -128,7 +129,7 @@ func constructs(in objects.Reading, o objects.Object, class target.Addr) bool {
 }
 
 // cause describes an exception. It returns nil for a null reference.
-func cause(in objects.Reading, o objects.Object) *answer.TaskException {
+func cause(in shapes.Reading, o objects.Object) *answer.TaskException {
 	if o.Addr == 0 {
 		return nil
 	}

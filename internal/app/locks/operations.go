@@ -8,6 +8,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/words"
@@ -365,7 +366,7 @@ func (s *survey) channelList(c *channelWait, f *objects.RefField, x objects.Inst
 			c.readers++
 		}
 	}
-	if d, at, is, err := objects.TryBind[*deque](s.r.b, o); is {
+	if d, at, is, err := shapes.TryBind[*deque](s.r.b, o); is {
 		if err != nil {
 			return err
 		}
@@ -418,7 +419,7 @@ func (s *survey) limiterOf(promise target.Addr) *thing {
 	if err != nil {
 		return nil
 	}
-	k, x, is, err := objects.TryBind[*taskState](s.r.b, o)
+	k, x, is, err := shapes.TryBind[*taskState](s.r.b, o)
 	if !is || err != nil {
 		return nil
 	}
@@ -426,7 +427,7 @@ func (s *survey) limiterOf(promise target.Addr) *thing {
 		return nil
 	}
 	t := &thing{kind: answer.WaitLimiter, addr: o.Addr}
-	if b, x, is, err := objects.TryBind[*bucket](s.r.b, o); is {
+	if b, x, is, err := shapes.TryBind[*bucket](s.r.b, o); is {
 		if err == nil {
 			t.queued, err = b.Queued.Int(x)
 		}
@@ -434,7 +435,7 @@ func (s *survey) limiterOf(promise target.Addr) *thing {
 		t.typ, t.state = s.gaps.Text(o.Type.ManagedName()), words.PermitsQueued.Of(words.N(t.queued))
 		return t
 	}
-	l, x, is, err := objects.TryBind[*limiter](s.r.b, o)
+	l, x, is, err := shapes.TryBind[*limiter](s.r.b, o)
 	if !is {
 		return nil
 	}

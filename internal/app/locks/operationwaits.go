@@ -10,12 +10,12 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/metadata"
-	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
@@ -620,7 +620,7 @@ func (g *grapher) readers(c *channelWait) (out []holder) {
 		}
 		for i := range m.Calls {
 			if o, err := g.s.r.b.Objects().TrustedObject(m.Calls[i].Object); err == nil {
-				if k, x, is, err := objects.TryBind[*channelReader](g.s.r.b, o); is && err == nil {
+				if k, x, is, err := shapes.TryBind[*channelReader](g.s.r.b, o); is && err == nil {
 					if p, err := k.Parent.Addr(x); err == nil && p == c.object.Addr {
 						out = append(out, holder{box: m.Object, method: m.Name, place: m.Place, strength: answer.StrengthLikely})
 						break

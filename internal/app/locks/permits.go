@@ -9,6 +9,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -96,7 +97,7 @@ func (g *grapher) fullCollection(w *wait) (target.Addr, answer.Statement) {
 			unread = cmp.Or(unread, err)
 			continue
 		}
-		k, x, is, err := objects.TryBind[*boundedCollection](g.s.r.b, o)
+		k, x, is, err := shapes.TryBind[*boundedCollection](g.s.r.b, o)
 		if !is || err != nil {
 			unread = cmp.Or(unread, err)
 			continue

@@ -11,6 +11,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/words"
@@ -418,7 +419,7 @@ func (s *survey) lockOwner(id uint32) *stackwalk.Thread {
 }
 
 func (s *survey) semaphore(l *lock, o objects.Object) (bool, error) {
-	k, at, is, err := objects.TryBind[*semaphore](s.r.b, o)
+	k, at, is, err := shapes.TryBind[*semaphore](s.r.b, o)
 	if !is || err != nil {
 		return is, err
 	}
@@ -458,7 +459,7 @@ func (s *survey) semaphore(l *lock, o objects.Object) (bool, error) {
 // abandoned reports whether nothing goes on when a task completes: it has no continuation, or only promises of Task.WhenAny, which other
 // tasks have completed.
 func (s *survey) abandoned(o objects.Object) bool {
-	k, at, is, err := objects.TryBind[*task](s.r.b, o)
+	k, at, is, err := shapes.TryBind[*task](s.r.b, o)
 	if !is || err != nil {
 		return false
 	}
@@ -491,7 +492,7 @@ func (s *survey) abandoned(o objects.Object) bool {
 }
 
 func (s *survey) event(l *lock, o objects.Object) (bool, error) {
-	k, at, is, err := objects.TryBind[*event](s.r.b, o)
+	k, at, is, err := shapes.TryBind[*event](s.r.b, o)
 	if !is || err != nil {
 		return is, err
 	}
@@ -519,7 +520,7 @@ func (s *survey) event(l *lock, o objects.Object) (bool, error) {
 }
 
 func (s *survey) readerWriter(l *lock, o objects.Object) (bool, error) {
-	k, at, is, err := objects.TryBind[*readerWriter](s.r.b, o)
+	k, at, is, err := shapes.TryBind[*readerWriter](s.r.b, o)
 	if !is || err != nil {
 		return is, err
 	}
@@ -613,7 +614,7 @@ func (s *survey) reads(k *readerWriter, t *dac.Thread, id int64) (bool, error) {
 
 // lazyValue records the monitor that a Lazy is built on.
 func (s *survey) lazyValue(_ *lock, o objects.Object) (bool, error) {
-	k, at, is, err := objects.TryBind[*lazyValue](s.r.b, o)
+	k, at, is, err := shapes.TryBind[*lazyValue](s.r.b, o)
 	if !is || err != nil {
 		return is, err
 	}
@@ -626,7 +627,7 @@ func (s *survey) lazyValue(_ *lock, o objects.Object) (bool, error) {
 
 // waitHandle records the SafeWaitHandle of a WaitHandle, to which waiting frames refer.
 func (s *survey) waitHandle(_ *lock, o objects.Object) (bool, error) {
-	k, at, is, err := objects.TryBind[*waitHandle](s.r.b, o)
+	k, at, is, err := shapes.TryBind[*waitHandle](s.r.b, o)
 	if !is || err != nil {
 		return is, err
 	}
@@ -641,7 +642,7 @@ func (s *survey) waitHandle(_ *lock, o objects.Object) (bool, error) {
 const readersMask = 0x0fffffff
 
 func (s *survey) countdown(l *lock, o objects.Object) (bool, error) {
-	k, at, is, err := objects.TryBind[*countdown](s.r.b, o)
+	k, at, is, err := shapes.TryBind[*countdown](s.r.b, o)
 	if !is || err != nil {
 		return is, err
 	}
@@ -664,7 +665,7 @@ const (
 )
 
 func (s *survey) barrier(l *lock, o objects.Object) (bool, error) {
-	k, at, is, err := objects.TryBind[*barrier](s.r.b, o)
+	k, at, is, err := shapes.TryBind[*barrier](s.r.b, o)
 	if !is || err != nil {
 		return is, err
 	}

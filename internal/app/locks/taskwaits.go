@@ -7,6 +7,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/app/threadpool"
 	"github.com/sosgo/sosgo/internal/words"
@@ -216,7 +217,7 @@ func (s *survey) postsTo(t *stackwalk.Thread) string {
 	if err != nil {
 		return ""
 	}
-	k, x, is, err := objects.TryBind[*threadObject](s.r.b, o)
+	k, x, is, err := shapes.TryBind[*threadObject](s.r.b, o)
 	if !is || err != nil || !k.Context.Has() {
 		return ""
 	}

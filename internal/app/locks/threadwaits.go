@@ -9,6 +9,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/objects"
@@ -285,7 +286,7 @@ func (s *survey) tasksOf(t *stackwalk.Thread, event target.Addr) (out []target.A
 
 // sets reports whether an object is a task that sets event when it completes.
 func (s *survey) sets(o objects.Object, event target.Addr) bool {
-	k, at, is, err := objects.TryBind[*task](s.r.b, o)
+	k, at, is, err := shapes.TryBind[*task](s.r.b, o)
 	if !is || err != nil {
 		return false
 	}
@@ -295,7 +296,7 @@ func (s *survey) sets(o objects.Object, event target.Addr) bool {
 
 // elements returns the readable references of an array or list, and nothing for other objects.
 func (s *survey) elements(o objects.Object) (out []target.Addr) {
-	if k, at, is, err := objects.TryBind[*list](s.r.b, o); is {
+	if k, at, is, err := shapes.TryBind[*list](s.r.b, o); is {
 		if err != nil {
 			return nil
 		}
@@ -551,7 +552,7 @@ func (s *survey) thread(o objects.Object) *stackwalk.Thread {
 	if o.Addr == 0 {
 		return nil
 	}
-	k, at, is, err := objects.TryBind[*threadObject](s.r.b, o)
+	k, at, is, err := shapes.TryBind[*threadObject](s.r.b, o)
 	if !is || err != nil {
 		return nil
 	}

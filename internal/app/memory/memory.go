@@ -101,7 +101,7 @@ func Exceptions(ctx context.Context, p *process.Process, o HeapOptions) (*answer
 		if err != nil {
 			return nil, err
 		}
-		return r.Exceptions(ctx, h, o.Filter, o.Scan), nil
+		return HeapExceptions(ctx, r, h, o.Filter, o.Scan), nil
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
@@ -66,8 +67,8 @@ func (r *Reader) Configurations(ctx context.Context, h *heap.Heap, o heap.ScanOp
 	if g == nil {
 		g = &answer.Gaps{}
 	}
-	in := objects.Reading{Gaps: g, Binder: r.b}
-	for root := range objects.ReadObjects[*configuration](ctx, in, h, o) {
+	in := shapes.Reading{Gaps: g, Binder: r.b}
+	for root := range shapes.ReadObjects[*configuration](ctx, in, h, o) {
 		m := merger{r: r, in: in, keys: map[string]int{}, out: answer.Configuration{Address: root.Addr, Type: in.TypeText(root), Providers: []string{}, Keys: []answer.ConfigurationKey{}}}
 		m.root(root, 0)
 		if len(m.out.Providers) == 0 {
@@ -84,7 +85,7 @@ func (r *Reader) Configurations(ctx context.Context, h *heap.Heap, o heap.ScanOp
 // A merger merges the providers of one configuration.
 type merger struct {
 	r    *Reader
-	in   objects.Reading
+	in   shapes.Reading
 	keys map[string]int // index in out.Keys, by lower-case name
 	out  answer.Configuration
 	full bool
@@ -96,13 +97,13 @@ func (m *merger) root(o objects.Object, depth int) {
 		m.in.Note(target.Corruptf("configuration %016x: more than %d chained ones", uint64(o.Addr), chainDepth))
 		return
 	}
-	if s, x := objects.BindAs[*configurationRoot](m.in, o); s != nil {
+	if s, x := shapes.BindAs[*configurationRoot](m.in, o); s != nil {
 		m.providers(&s.Providers, x, depth)
 		return
 	}
-	if s, x := objects.BindAs[*configurationManager](m.in, o); s != nil {
-		if p, at := objects.BindAt[*providerManager](m.in, &s.Manager, x); p != nil {
-			if c, cx := objects.BindAt[*countedProviders](m.in, &p.Providers, at); c != nil {
+	if s, x := shapes.BindAs[*configurationManager](m.in, o); s != nil {
+		if p, at := shapes.BindAt[*providerManager](m.in, &s.Manager, x); p != nil {
+			if c, cx := shapes.BindAt[*countedProviders](m.in, &p.Providers, at); c != nil {
 				m.providers(&c.Providers, cx, depth)
 			}
 		}
@@ -115,7 +116,7 @@ func (m *merger) providers(list *objects.RefField, x objects.Instance, depth int
 			m.in.Note(fmt.Errorf("providers of configuration %016x: %w", uint64(m.out.Address), err))
 			continue
 		}
-		if c, cx := objects.BindAs[*chainedProvider](m.in, p); c != nil {
+		if c, cx := shapes.BindAs[*chainedProvider](m.in, p); c != nil {
 			if inner := m.in.ObjectAt(&c.Config, cx); inner.Addr != 0 {
 				m.root(inner, depth+1)
 			}
@@ -123,7 +124,7 @@ func (m *merger) providers(list *objects.RefField, x objects.Instance, depth int
 		}
 		name := m.name(p)
 		m.out.Providers = append(m.out.Providers, name)
-		if s, sx := objects.BindAs[*configurationProvider](m.in, p); s != nil {
+		if s, sx := shapes.BindAs[*configurationProvider](m.in, p); s != nil {
 			m.data(&s.Data, sx, name)
 		}
 	}
@@ -133,8 +134,8 @@ func (m *merger) providers(list *objects.RefField, x objects.Instance, depth int
 func (m *merger) name(p objects.Object) string {
 	name := m.in.TypeText(p).String()
 	name = strings.TrimSuffix(name[strings.LastIndexByte(name, '.')+1:], "ConfigurationProvider")
-	if f, x := objects.BindAs[*fileProvider](m.in, p); f != nil {
-		if s, sx := objects.BindAt[*fileSource](m.in, &f.Source, x); s != nil {
+	if f, x := shapes.BindAs[*fileProvider](m.in, p); f != nil {
+		if s, sx := shapes.BindAt[*fileSource](m.in, &f.Source, x); s != nil {
 			name += " " + m.in.TextAt(&s.Path, sx).String()
 		}
 	}

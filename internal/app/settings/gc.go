@@ -8,6 +8,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/base/ticks"
 	"github.com/sosgo/sosgo/objects"
@@ -111,8 +112,8 @@ func (r *Reader) Collections(ctx context.Context, h *heap.Heap, o heap.ScanOptio
 	if out == nil {
 		out = &answer.GC{}
 	}
-	in := objects.Reading{Gaps: &out.Gaps, Binder: r.b}
-	for object, f := range objects.ReadObjects[*gcMemoryInfo](ctx, in, h, o) {
+	in := shapes.Reading{Gaps: &out.Gaps, Binder: r.b}
+	for object, f := range shapes.ReadObjects[*gcMemoryInfo](ctx, in, h, o) {
 		s, x := f.Shape, f.At()
 		c := answer.GCRecord{Address: object.Addr, Index: in.IntAt(&s.Index, x), Generation: in.IntAt(&s.Generation, x), Compacted: in.BoolAt(&s.Compacted, x),
 			Concurrent: in.BoolAt(&s.Concurrent, x), PauseShare: in.IntAt(&s.PauseShare, x), HeapSize: in.IntAt(&s.HeapSize, x), Fragmented: in.IntAt(&s.Fragmented, x),

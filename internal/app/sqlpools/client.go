@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
@@ -15,7 +16,7 @@ func (q *query) running(o objects.Object, s *clientCommand, x objects.Instance) 
 		q.made[a] = o
 		q.commandsOf[a]++
 	}
-	if state, at := objects.BindAt[*clientState](q.Reading, &s.State, x); state != nil {
+	if state, at := shapes.BindAt[*clientState](q.Reading, &s.State, x); state != nil {
 		if a := q.PointerAt(&state.Parser, at).Value; a != 0 {
 			q.commands[a] = o
 		}
@@ -48,7 +49,7 @@ func (q *query) client(o objects.Object, s *clientPool, x objects.Instance) {
 func (q *query) clientChannels(o objects.Object, s *clientChannels, x objects.Instance) {
 	out := q.clientPool(o, &s.State, &s.Group, &s.Options, x)
 	slots := q.ObjectAt(&s.Slots, x)
-	if c, at := objects.BindAs[*clientSlots](q.Reading, slots); c != nil {
+	if c, at := shapes.BindAs[*clientSlots](q.Reading, slots); c != nil {
 		out.Open = q.IntAt(&c.Reserved, at)
 		slots = q.ObjectAt(&c.Connections, at)
 	}
@@ -57,11 +58,11 @@ func (q *query) clientChannels(o objects.Object, s *clientChannels, x objects.In
 		out.Open = answer.Of(int64(len(all)), err)
 	}
 	reader := q.ObjectAt(&s.Idle, x)
-	if c, at := objects.BindAs[*clientIdle](q.Reading, reader); c != nil {
+	if c, at := shapes.BindAs[*clientIdle](q.Reading, reader); c != nil {
 		reader = q.ObjectAt(&c.Reader, at)
 	}
 	var idle []objects.Object
-	r, at := objects.BindAs[*channelReader](q.Reading, reader)
+	r, at := shapes.BindAs[*channelReader](q.Reading, reader)
 	if r == nil {
 		err = cmp.Or(err, target.Unsupportedf("the idle connections of pool %#x have an unknown layout", uint64(o.Addr)))
 		q.Note(err)
@@ -81,13 +82,13 @@ func (q *query) clientPool(o objects.Object, state *objects.IntField, group, opt
 	none := answer.Maybe[int64]{Err: objects.ErrNoField}
 	out := answer.SQLPool{Address: o.Addr, Type: q.TypeText(o), State: q.EnumAt(state, x), Min: none, Max: none, Open: none,
 		Blocked: answer.Maybe[bool]{Err: objects.ErrNoField}, Connections: []answer.SQLConnection{}}
-	if g, at := objects.BindAt[*clientGroup](q.Reading, group, x); g != nil {
-		if k, at := objects.BindAt[*clientKey](q.Reading, &g.Key, at); k != nil {
+	if g, at := shapes.BindAt[*clientGroup](q.Reading, group, x); g != nil {
+		if k, at := shapes.BindAt[*clientKey](q.Reading, &g.Key, at); k != nil {
 			out.Connection = q.TextAt(&k.String, at)
 		}
 	}
 	timeout := none
-	if g, at := objects.BindAt[*clientOptions](q.Reading, options, x); g != nil {
+	if g, at := shapes.BindAt[*clientOptions](q.Reading, options, x); g != nil {
 		out.Min, out.Max, timeout = q.IntAt(&g.Min, at), q.IntAt(&g.Max, at), q.IntAt(&g.Timeout, at)
 	}
 	q.opened(&out, q.PointerAt(group, x).Value, timeout)
@@ -115,7 +116,7 @@ func (q *query) clientBusy(out *answer.SQLPool, o objects.Object) {
 	c := answer.SQLConnection{Address: o.Addr, ProcessID: answer.Maybe[int64]{Err: objects.ErrNoField}, Transaction: answer.Maybe[bool]{Err: unknown},
 		Command: answer.Maybe[*answer.SQLCommand]{Err: unknown}}
 	defer func() { out.Connections = append(out.Connections, c) }()
-	s, x := objects.BindAs[*clientConnection](q.Reading, o)
+	s, x := shapes.BindAs[*clientConnection](q.Reading, o)
 	if s == nil {
 		c.Owner.Err = unknown
 		return
@@ -128,7 +129,7 @@ func (q *query) clientBusy(out *answer.SQLPool, o objects.Object) {
 		c.Transaction.Err, c.Command.Err = err, err
 		return
 	}
-	p, at := objects.BindAs[*clientParser](q.Reading, parser)
+	p, at := shapes.BindAs[*clientParser](q.Reading, parser)
 	if p == nil {
 		return
 	}
@@ -166,7 +167,7 @@ func (q *query) ownerOf(p *clientParser, x objects.Instance) (objects.Object, er
 		q.Note(err)
 		return objects.Object{}, err
 	}
-	s, at := objects.BindAs[*clientState](q.Reading, state)
+	s, at := shapes.BindAs[*clientState](q.Reading, state)
 	if s == nil {
 		return objects.Object{}, nil
 	}
@@ -176,7 +177,7 @@ func (q *query) ownerOf(p *clientParser, x objects.Instance) (objects.Object, er
 	}
 	o, err := q.Binder.Objects().TrustedObject(owner.Value)
 	if err == nil {
-		if r, at := objects.BindAs[*clientReader](q.Reading, o); r != nil {
+		if r, at := shapes.BindAs[*clientReader](q.Reading, o); r != nil {
 			o, err = r.Command.Object(at)
 		}
 	}
@@ -184,7 +185,7 @@ func (q *query) ownerOf(p *clientParser, x objects.Instance) (objects.Object, er
 		q.Note(err)
 		return objects.Object{}, err
 	}
-	if c, _ := objects.BindAs[*clientCommand](q.Reading, o); c == nil {
+	if c, _ := shapes.BindAs[*clientCommand](q.Reading, o); c == nil {
 		return objects.Object{}, nil
 	}
 	return o, nil
@@ -192,7 +193,7 @@ func (q *query) ownerOf(p *clientParser, x objects.Instance) (objects.Object, er
 
 // clientCommand describes a command. It returns nil for other objects. state is the field with the connection's state.
 func (q *query) clientCommand(o objects.Object, running bool, state *objects.RefField, at objects.Instance) *answer.SQLCommand {
-	s, x := objects.BindAs[*clientCommand](q.Reading, o)
+	s, x := shapes.BindAs[*clientCommand](q.Reading, o)
 	if s == nil {
 		return nil
 	}
@@ -201,13 +202,13 @@ func (q *query) clientCommand(o objects.Object, running bool, state *objects.Ref
 	out.Running, out.Timeout = running, q.timeout(&s.Timeout, x)
 	out.Procedure = answer.Of(kind.Value == storedProcedure, kind.Err)
 	if running {
-		if own, ownAt := objects.BindAt[*clientState](q.Reading, &s.State, x); own != nil {
+		if own, ownAt := shapes.BindAt[*clientState](q.Reading, &s.State, x); own != nil {
 			q.waits(out, own, ownAt)
-		} else if whole, wholeAt := objects.BindAt[*clientState](q.Reading, state, at); whole != nil {
+		} else if whole, wholeAt := shapes.BindAt[*clientState](q.Reading, state, at); whole != nil {
 			q.waits(out, whole, wholeAt)
 		}
 	}
-	if p, at := objects.BindAt[*clientParameters](q.Reading, &s.Parameters, x); p != nil {
+	if p, at := shapes.BindAt[*clientParameters](q.Reading, &s.Parameters, x); p != nil {
 		out.Parameters = q.clientValues(&p.Items, at)
 	} else if a := q.PointerAt(&s.Parameters, x); a.Err == nil && a.Value == 0 {
 		out.Parameters = []answer.SQLParameter{}
@@ -223,7 +224,7 @@ func (q *query) clientValues(f *objects.RefField, x objects.Instance) []answer.S
 	}
 	out := []answer.SQLParameter{}
 	for _, o := range list {
-		if s, x := objects.BindAs[*clientParameter](q.Reading, o); s != nil {
+		if s, x := shapes.BindAs[*clientParameter](q.Reading, o); s != nil {
 			out = append(out, answer.SQLParameter{Name: q.TextAt(&s.Name, x), Value: q.plain(&s.Value, x)})
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/app/flows"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -57,7 +58,7 @@ const noID = "00000000-0000-0000-0000-000000000000"
 
 // failed records an exception of a command or a connection of SqlClient, and reports whether o is one.
 func (q *query) failed(o objects.Object) bool {
-	if s, x := objects.BindAs[*clientLink](q.Reading, o); s != nil {
+	if s, x := shapes.BindAs[*clientLink](q.Reading, o); s != nil {
 		for _, f := range []*objects.ValueField{&s.ID, &s.First} {
 			if id := q.id(f, x); id != "" {
 				q.links[id] = o
@@ -123,13 +124,13 @@ func (q *query) failures() {
 func (q *query) failure(o objects.Object) answer.SQLFailure {
 	x, _ := flows.Exception(q.Reading, o)
 	out := answer.SQLFailure{Object: x.Object, Type: x.Type, Message: x.Message, Count: 1, Method: q.thrower(o)}
-	if s, x := objects.BindAs[*clientException](q.Reading, o); s != nil {
+	if s, x := shapes.BindAs[*clientException](q.Reading, o); s != nil {
 		q.clientFailure(&out, s, x)
-	} else if s, x := objects.BindAs[*sourceException](q.Reading, o); s != nil {
-		if p, at := objects.BindAs[*serverException](q.Reading, o); p != nil {
+	} else if s, x := shapes.BindAs[*sourceException](q.Reading, o); s != nil {
+		if p, at := shapes.BindAs[*serverException](q.Reading, o); p != nil {
 			out.Code = q.TextAt(&p.State, at).S
 		}
-		if c, at := objects.BindAt[*sourceBatchCommand](q.Reading, &s.Command, x); c != nil {
+		if c, at := shapes.BindAt[*sourceBatchCommand](q.Reading, &s.Command, x); c != nil {
 			text := q.TextAt(&c.Text, at)
 			if text.IsZero() {
 				text = q.TextAt(&c.Final, at)
@@ -144,17 +145,17 @@ func (q *query) failure(o objects.Object) answer.SQLFailure {
 // clientFailure adds the command of a batch that failed, or the connection of an exception and the command created for
 // it.
 func (q *query) clientFailure(out *answer.SQLFailure, s *clientException, x objects.Instance) {
-	if e, at := objects.BindAt[*clientErrors](q.Reading, &s.Errors, x); e != nil {
+	if e, at := shapes.BindAt[*clientErrors](q.Reading, &s.Errors, x); e != nil {
 		list, _ := q.list(q.items.Objects(&e.List, at))
 		if len(list) > 0 {
-			if first, at := objects.BindAs[*clientError](q.Reading, list[0]); first != nil {
+			if first, at := shapes.BindAs[*clientError](q.Reading, list[0]); first != nil {
 				if n := q.IntAt(&first.Number, at); n.Err == nil {
 					out.Code = fmt.Sprint(n.Value)
 				}
 			}
 		}
 	}
-	if c, at := objects.BindAt[*clientBatchCommand](q.Reading, &s.Batch, x); c != nil {
+	if c, at := shapes.BindAt[*clientBatchCommand](q.Reading, &s.Batch, x); c != nil {
 		out.Command = newCommand(q.PointerAt(&s.Batch, x).Value, q.TextAt(&c.Text, at))
 		out.Strength = answer.StrengthRecorded
 	}
@@ -162,7 +163,7 @@ func (q *query) clientFailure(out *answer.SQLFailure, s *clientException, x obje
 	if !ok {
 		return
 	}
-	c, at := objects.BindAs[*clientLink](q.Reading, link)
+	c, at := shapes.BindAs[*clientLink](q.Reading, link)
 	if c == nil {
 		return
 	}
@@ -172,7 +173,7 @@ func (q *query) clientFailure(out *answer.SQLFailure, s *clientException, x obje
 		return // the failed one of several commands is unknown
 	}
 	command := q.made[owner.Value]
-	if s, x := objects.BindAs[*clientCommand](q.Reading, command); s != nil && q.PointerAt(&s.State, x).Value == 0 {
+	if s, x := shapes.BindAs[*clientCommand](q.Reading, command); s != nil && q.PointerAt(&s.State, x).Value == 0 {
 		out.Command = q.clientCommand(command, false, nil, 0)
 		out.Strength = answer.StrengthLikely
 	}

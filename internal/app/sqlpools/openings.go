@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
@@ -53,23 +54,23 @@ type opening struct {
 // opening records an object that is part of an attempt to open a connection, and reports whether o is one.
 func (q *query) opening(o objects.Object) bool {
 	g := q.Reading
-	if s, x := objects.BindAs[*clientOpening](g, o); s != nil {
+	if s, x := shapes.BindAs[*clientOpening](g, o); s != nil {
 		inner := q.ObjectAt(&s.Inner, x)
 		if inner.Addr != 0 {
-			if c, _ := objects.BindAs[*connecting](g, inner); c != nil {
+			if c, _ := shapes.BindAs[*connecting](g, inner); c != nil {
 				q.opens(o, q.PointerAt(&s.Group, x).Value)
 			}
 		}
-	} else if s, x := objects.BindAs[*sourceOpening](g, o); s != nil {
+	} else if s, x := shapes.BindAs[*sourceOpening](g, o); s != nil {
 		if n := q.IntAt(&s.State, x); n.Err == nil && n.Value == stateConnecting {
 			q.opens(o, q.PointerAt(&s.Pool, x).Value)
 		}
-	} else if s, x := objects.BindAs[*pendingOpen](g, o); s != nil {
+	} else if s, x := shapes.BindAs[*pendingOpen](g, o); s != nil {
 		if due := q.IntAt(&s.Due, x); due.Err == nil && due.Value > 0 {
 			q.due[q.PointerAt(&s.Owner, x).Value] = due.Value
 		}
-	} else if s, x := objects.BindAs[*openRetry](g, o); s != nil {
-		if c, at := objects.BindAt[*completion](g, &s.Result, x); c != nil {
+	} else if s, x := shapes.BindAs[*openRetry](g, o); s != nil {
+		if c, at := shapes.BindAt[*completion](g, &s.Result, x); c != nil {
 			q.results[q.PointerAt(&c.Task, at).Value] = q.PointerAt(&s.Parent, x).Value
 		}
 	} else {

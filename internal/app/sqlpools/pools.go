@@ -7,6 +7,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/process"
@@ -33,7 +34,7 @@ type Options struct {
 // A query builds one answer.
 type query struct {
 	*Reader
-	objects.Reading
+	shapes.Reading
 	out        *answer.SQLPools
 	commands   map[target.Addr]objects.Object // by parser: the SqlClient command running on it
 	made       map[target.Addr]objects.Object // by SqlConnection: its last command
@@ -49,13 +50,13 @@ type query struct {
 // Pools lists the pools of database connections. It records what could not be read. The error is ctx's.
 func (r *Reader) Pools(ctx context.Context, p *process.Process, h *heap.Heap, o Options) (*answer.SQLPools, error) {
 	out := &answer.SQLPools{Pools: []answer.SQLPool{}}
-	q := &query{Reader: r, Reading: objects.Reading{Gaps: &out.Gaps, Binder: r.b}, out: out,
+	q := &query{Reader: r, Reading: shapes.Reading{Gaps: &out.Gaps, Binder: r.b}, out: out,
 		commands: map[target.Addr]objects.Object{}, made: map[target.Addr]objects.Object{}, commandsOf: map[target.Addr]int{},
 		links: map[string]objects.Object{}, due: map[target.Addr]int64{}, results: map[target.Addr]target.Addr{}}
 	q.lite = sqlite{strings: map[target.Addr]answer.Text{}, commands: map[target.Addr]objects.Object{}, contexts: map[target.Addr]objects.Object{}}
 	var pools []objects.Object
-	for object := range objects.ReadObjects[*anchor](ctx, q.Reading, h, o.Scan) {
-		if s, x := objects.BindAs[*clientCommand](q.Reading, object); s != nil {
+	for object := range shapes.ReadObjects[*anchor](ctx, q.Reading, h, o.Scan) {
+		if s, x := shapes.BindAs[*clientCommand](q.Reading, object); s != nil {
 			q.running(object, s, x)
 		} else if !q.opening(object) && !q.sqliteObject(object) && !q.failed(object) {
 			pools = append(pools, object)
@@ -65,11 +66,11 @@ func (r *Reader) Pools(ctx context.Context, p *process.Process, h *heap.Heap, o 
 		return nil, ctx.Err()
 	}
 	for _, o := range pools {
-		if s, x := objects.BindAs[*clientPool](q.Reading, o); s != nil {
+		if s, x := shapes.BindAs[*clientPool](q.Reading, o); s != nil {
 			q.client(o, s, x)
-		} else if s, x := objects.BindAs[*clientChannels](q.Reading, o); s != nil {
+		} else if s, x := shapes.BindAs[*clientChannels](q.Reading, o); s != nil {
 			q.clientChannels(o, s, x)
-		} else if s, x := objects.BindAs[*sourcePool](q.Reading, o); s != nil {
+		} else if s, x := shapes.BindAs[*sourcePool](q.Reading, o); s != nil {
 			q.source(o, s, x)
 		}
 	}

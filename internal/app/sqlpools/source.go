@@ -2,6 +2,7 @@ package sqlpools
 
 import (
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
@@ -29,7 +30,7 @@ func (q *query) source(o objects.Object, s *sourcePool, x objects.Instance) {
 	}
 	list, _ := q.list(q.items.Objects(&s.Connectors, x))
 	for _, c := range list {
-		if s, x := objects.BindAs[*connector](q.Reading, c); s != nil && q.PointerAt(&s.Connection, x).Value != 0 {
+		if s, x := shapes.BindAs[*connector](q.Reading, c); s != nil && q.PointerAt(&s.Connection, x).Value != 0 {
 			out.Connections = append(out.Connections, q.connector(c, s, x))
 		}
 	}
@@ -57,7 +58,7 @@ func (q *query) connector(o objects.Object, s *connector, x objects.Instance) an
 		return out // it still names a command that has completed
 	}
 	if out.Command.Value = q.sourceCommand(&s.Command, x); out.Command.Value == nil {
-		if r, at := objects.BindAt[*sourceReader](q.Reading, &s.Reader, x); r != nil {
+		if r, at := shapes.BindAt[*sourceReader](q.Reading, &s.Reader, x); r != nil {
 			out.Command.Value = q.sourceCommand(&r.Command, at)
 		}
 	}
@@ -69,7 +70,7 @@ func (q *query) connector(o objects.Object, s *connector, x objects.Instance) an
 
 // sourceCommand describes a command of Npgsql. It returns nil for null.
 func (q *query) sourceCommand(f *objects.RefField, x objects.Instance) *answer.SQLCommand {
-	s, at := objects.BindAt[*sourceCommand](q.Reading, f, x)
+	s, at := shapes.BindAt[*sourceCommand](q.Reading, f, x)
 	if s == nil {
 		return nil
 	}
@@ -77,7 +78,7 @@ func (q *query) sourceCommand(f *objects.RefField, x objects.Instance) *answer.S
 	out := newCommand(q.PointerAt(f, x).Value, q.TextAt(&s.Text, at))
 	out.Running, out.Timeout = true, q.timeout(&s.Timeout, at)
 	out.Procedure = answer.Of(kind.Value == storedProcedure, kind.Err)
-	p, at := objects.BindAt[*sourceParameters](q.Reading, &s.Parameters, at)
+	p, at := shapes.BindAt[*sourceParameters](q.Reading, &s.Parameters, at)
 	if p == nil {
 		return out
 	}
@@ -87,7 +88,7 @@ func (q *query) sourceCommand(f *objects.RefField, x objects.Instance) *answer.S
 	}
 	out.Parameters = []answer.SQLParameter{}
 	for _, o := range list {
-		if s, x := objects.BindAs[*sourceParameter](q.Reading, o); s != nil {
+		if s, x := shapes.BindAs[*sourceParameter](q.Reading, o); s != nil {
 			out.Parameters = append(out.Parameters, answer.SQLParameter{Name: q.TextAt(&s.Name, x), Value: q.plain(&s.Value, x)})
 		}
 	}
@@ -96,7 +97,7 @@ func (q *query) sourceCommand(f *objects.RefField, x objects.Instance) *answer.S
 
 // blocked returns how many calls wait for a connection, as readers of the channel of idle connections.
 func (q *query) blocked(s *sourcePool, x objects.Instance) answer.Maybe[int64] {
-	r, at := objects.BindAt[*channelReader](q.Reading, &s.Channel, x)
+	r, at := shapes.BindAt[*channelReader](q.Reading, &s.Channel, x)
 	if r == nil {
 		return answer.Maybe[int64]{Err: objects.ErrNoField}
 	}
@@ -106,11 +107,11 @@ func (q *query) blocked(s *sourcePool, x objects.Instance) answer.Maybe[int64] {
 // blockedReaders counts the readers that wait at a channel.
 func (q *query) blockedReaders(o objects.Object) answer.Maybe[int64] {
 	none := answer.Maybe[int64]{Err: objects.ErrNoField}
-	c, at := objects.BindAs[*channel](q.Reading, o)
+	c, at := shapes.BindAs[*channel](q.Reading, o)
 	if c == nil {
 		return none
 	}
-	if d, at := objects.BindAt[*deque](q.Reading, &c.Readers, at); d != nil {
+	if d, at := shapes.BindAt[*deque](q.Reading, &c.Readers, at); d != nil {
 		return q.IntAt(&d.Size, at)
 	}
 	if !c.Head.Has() {
@@ -126,7 +127,7 @@ func (q *query) blockedReaders(o objects.Object) answer.Maybe[int64] {
 		}
 		seen[o.Addr] = true
 		n++
-		next, on := objects.BindAs[*blockedReader](q.Reading, o)
+		next, on := shapes.BindAs[*blockedReader](q.Reading, o)
 		if next == nil {
 			return answer.Of(n, target.Unsupportedf("the waiting readers of a channel have an unknown layout"))
 		}

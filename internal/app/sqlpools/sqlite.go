@@ -2,6 +2,7 @@ package sqlpools
 
 import (
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
@@ -61,23 +62,23 @@ type sqlite struct {
 // sqliteObject records an object of Microsoft.Data.Sqlite, and reports whether o is one.
 func (q *query) sqliteObject(o objects.Object) bool {
 	g := q.Reading
-	if s, _ := objects.BindAs[*sqlitePool](g, o); s != nil {
+	if s, _ := shapes.BindAs[*sqlitePool](g, o); s != nil {
 		q.lite.pools = append(q.lite.pools, o)
-	} else if s, _ := objects.BindAs[*sqliteConnection](g, o); s != nil {
+	} else if s, _ := shapes.BindAs[*sqliteConnection](g, o); s != nil {
 		q.lite.connections = append(q.lite.connections, o)
-	} else if s, x := objects.BindAs[*sqliteGroup](g, o); s != nil {
+	} else if s, x := shapes.BindAs[*sqliteGroup](g, o); s != nil {
 		if a := q.PointerAt(&s.Pool, x).Value; a != 0 {
 			q.lite.strings[a] = q.TextAt(&s.String, x)
 		}
-	} else if s, x := objects.BindAs[*sqliteCommand](g, o); s != nil {
-		r, at := objects.BindAt[*sqliteReader](g, &s.Reader, x)
+	} else if s, x := shapes.BindAs[*sqliteCommand](g, o); s != nil {
+		r, at := shapes.BindAt[*sqliteReader](g, &s.Reader, x)
 		if r == nil {
 			return true
 		}
 		if closed := q.BoolAt(&r.Closed, at); closed.Err == nil && !closed.Value {
 			q.lite.commands[q.PointerAt(&s.Connection, x).Value] = o
 		}
-	} else if s, x := objects.BindAs[*contextConnection](g, o); s != nil {
+	} else if s, x := shapes.BindAs[*contextConnection](g, o); s != nil {
 		if c := q.ObjectAt(&s.Context, x); c.Addr != 0 {
 			q.lite.contexts[q.PointerAt(&s.Connection, x).Value] = c
 		}
@@ -92,14 +93,14 @@ func (q *query) sqlitePools() {
 	outer := map[target.Addr]objects.Object{} // by inner connection
 	listed := map[target.Addr]bool{}
 	for _, o := range q.lite.connections {
-		if s, x := objects.BindAs[*sqliteConnection](q.Reading, o); s != nil {
+		if s, x := shapes.BindAs[*sqliteConnection](q.Reading, o); s != nil {
 			if a := q.PointerAt(&s.Inner, x).Value; a != 0 {
 				outer[a] = o
 			}
 		}
 	}
 	for _, o := range q.lite.pools {
-		s, x := objects.BindAs[*sqlitePool](q.Reading, o)
+		s, x := shapes.BindAs[*sqlitePool](q.Reading, o)
 		if s == nil {
 			continue
 		}
@@ -134,7 +135,7 @@ func (q *query) sqlitePools() {
 func (q *query) sqliteAlone(listed map[target.Addr]bool) {
 	at := map[string]int{}
 	for _, o := range q.lite.connections {
-		s, x := objects.BindAs[*sqliteConnection](q.Reading, o)
+		s, x := shapes.BindAs[*sqliteConnection](q.Reading, o)
 		if s == nil || listed[o.Addr] {
 			continue
 		}
@@ -174,7 +175,7 @@ var errOwnerGone = target.Unsupportedf("the SqliteConnection that knew it is gon
 // sqliteBusy describes a connection in use. outer is the SqliteConnection, or the zero Object if it is gone.
 func (q *query) sqliteBusy(inner target.Addr, outer objects.Object) answer.SQLConnection {
 	c := answer.SQLConnection{Address: inner, ProcessID: answer.Maybe[int64]{Err: objects.ErrNoField}, Owner: q.Pointer(outer.Addr, nil)}
-	s, x := objects.BindAs[*sqliteConnection](q.Reading, outer)
+	s, x := shapes.BindAs[*sqliteConnection](q.Reading, outer)
 	if s == nil {
 		c.Transaction.Err, c.Command.Err = errOwnerGone, errOwnerGone
 		return c
@@ -182,7 +183,7 @@ func (q *query) sqliteBusy(inner target.Addr, outer objects.Object) answer.SQLCo
 	transaction := q.PointerAt(&s.Transaction, x)
 	c.Transaction = answer.Of(transaction.Value != 0, transaction.Err)
 	command := q.lite.commands[outer.Addr]
-	if s, x := objects.BindAs[*sqliteCommand](q.Reading, command); s != nil {
+	if s, x := shapes.BindAs[*sqliteCommand](q.Reading, command); s != nil {
 		c.Command.Value = newCommand(command.Addr, q.TextAt(&s.Text, x))
 		c.Command.Value.Running, c.Command.Value.Timeout = true, q.timeout(&s.Timeout, x)
 	}

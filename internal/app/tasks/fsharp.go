@@ -8,6 +8,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/words"
@@ -230,7 +231,7 @@ func (r *Reader) waitingClosure(k *kind, a target.Addr) (target.Addr, error) {
 		if err != nil || o.Addr == 0 {
 			return 0, err
 		}
-		d, at, is, err := objects.TryBind[*delegate](r.b, o)
+		d, at, is, err := shapes.TryBind[*delegate](r.b, o)
 		if !is || err != nil {
 			return 0, err
 		}
@@ -240,7 +241,7 @@ func (r *Reader) waitingClosure(k *kind, a target.Addr) (target.Addr, error) {
 	if err != nil || o.Addr == 0 {
 		return 0, err
 	}
-	some, at, is, err := objects.TryBind[*someClosure](r.b, o)
+	some, at, is, err := shapes.TryBind[*someClosure](r.b, o)
 	if !is || err != nil {
 		return 0, err // not an FSharpOption: nothing waits, or it is unreadable
 	}
@@ -291,7 +292,7 @@ func (c *collector) followAction(k *kind, a target.Addr) {
 	if err != nil || action.Addr == 0 {
 		return // code that uses the action reports the error
 	}
-	d, at, is, err := objects.TryBind[*delegate](c.r.b, action)
+	d, at, is, err := shapes.TryBind[*delegate](c.r.b, action)
 	if !is || err != nil {
 		return
 	}

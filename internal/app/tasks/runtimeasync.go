@@ -8,6 +8,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/image/codeinfo"
 	"github.com/sosgo/sosgo/internal/words"
@@ -75,7 +76,7 @@ func (r *Reader) suspended(g *answer.Gaps, k *kind, task target.Addr, variables 
 			break
 		}
 		seen[at.Addr] = true
-		c, x, is, bad := objects.TryBind[*continuation](r.b, at)
+		c, x, is, bad := shapes.TryBind[*continuation](r.b, at)
 		if err = bad; !is || err != nil {
 			break // another state object, of a task created in another way
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/objects"
@@ -42,7 +43,7 @@ func (r *Reader) item(g *answer.Gaps, a target.Addr) answer.WorkItem {
 
 // describeItem determines what an item will run.
 func (r *Reader) describeItem(g *answer.Gaps, out *answer.WorkItem, o objects.Object) error {
-	if s, at, is, err := objects.TryBind[*callbackItem](r.b, o); is || err != nil {
+	if s, at, is, err := shapes.TryBind[*callbackItem](r.b, o); is || err != nil {
 		if err != nil {
 			return err
 		}
@@ -50,7 +51,7 @@ func (r *Reader) describeItem(g *answer.Gaps, out *answer.WorkItem, o objects.Ob
 		r.state(g, out, s.State.Value(at))
 		return r.setMethod(g, &out.Method, &s.Callback, at)
 	}
-	if s, at, is, err := objects.TryBind[*box](r.b, o); is || err != nil {
+	if s, at, is, err := shapes.TryBind[*box](r.b, o); is || err != nil {
 		if err != nil {
 			return err
 		}
@@ -58,7 +59,7 @@ func (r *Reader) describeItem(g *answer.Gaps, out *answer.WorkItem, o objects.Ob
 		out.Method = r.asyncMethod(g, s, at)
 		return r.taskStatus(g, out, o)
 	}
-	if s, at, is, err := objects.TryBind[*task](r.b, o); is || err != nil {
+	if s, at, is, err := shapes.TryBind[*task](r.b, o); is || err != nil {
 		if err != nil {
 			return err
 		}
@@ -69,7 +70,7 @@ func (r *Reader) describeItem(g *answer.Gaps, out *answer.WorkItem, o objects.Ob
 		}
 		return r.taskStatus(g, out, o)
 	}
-	if s, at, is, err := objects.TryBind[*queuedTimer](r.b, o); is || err != nil {
+	if s, at, is, err := shapes.TryBind[*queuedTimer](r.b, o); is || err != nil {
 		if err != nil {
 			return err
 		}
@@ -146,7 +147,7 @@ func (r *Reader) asyncMethod(g *answer.Gaps, s *box, at objects.Instance) answer
 
 // taskStatus adds the status of a task and what continues it. The box of a ValueTask is not a task.
 func (r *Reader) taskStatus(g *answer.Gaps, out *answer.WorkItem, o objects.Object) error {
-	s, at, is, err := objects.TryBind[*task](r.b, o)
+	s, at, is, err := shapes.TryBind[*task](r.b, o)
 	if !is || err != nil {
 		return err
 	}
@@ -165,12 +166,12 @@ func (r *Reader) taskStatus(g *answer.Gaps, out *answer.WorkItem, o objects.Obje
 
 // continuation names what runs when a task completes.
 func (r *Reader) continuation(g *answer.Gaps, o objects.Object) answer.Text {
-	in := objects.Reading{Gaps: g, Binder: r.b}
-	if s, at := objects.BindAs[*box](in, o); s != nil {
+	in := shapes.Reading{Gaps: g, Binder: r.b}
+	if s, at := shapes.BindAs[*box](in, o); s != nil {
 		return r.asyncMethod(g, s, at)
 	}
-	if s, at := objects.BindAs[*continueWith](in, o); s != nil {
-		if s, at := objects.BindAt[*task](in, &s.Task, at); s != nil {
+	if s, at := shapes.BindAs[*continueWith](in, o); s != nil {
+		if s, at := shapes.BindAt[*task](in, &s.Task, at); s != nil {
 			if d := in.ObjectAt(&s.Action, at); d.Addr != 0 {
 				name, _ := r.call(g, d)
 				return name
@@ -179,7 +180,7 @@ func (r *Reader) continuation(g *answer.Gaps, o objects.Object) answer.Text {
 	}
 	if calls, err := o.Delegate(); err == nil && len(calls) > 0 {
 		if t, err := r.b.Objects().TrustedObject(calls[0].Target); err == nil {
-			if s, at := objects.BindAs[*box](in, t); s != nil {
+			if s, at := shapes.BindAs[*box](in, t); s != nil {
 				return r.asyncMethod(g, s, at)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
@@ -82,7 +83,7 @@ func New(rt *dac.Runtime, b *objects.Binder, c *objects.Collections) *Reader {
 // A search gathers the connections of a process's sources.
 type search struct {
 	*Reader
-	g        objects.Reading
+	g        shapes.Reading
 	out      *answer.EventSources
 	native   map[target.Addr]*dac.EventPipeProvider // the providers of EventPipe by address
 	nativeOf error                                  // why native is empty
@@ -93,11 +94,11 @@ type search struct {
 // Sources lists the EventSources, enabled ones first, with their listeners and EventPipe providers. The error is ctx's.
 func (r *Reader) Sources(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.EventSources, error) {
 	out := &answer.EventSources{Sources: []answer.EventSource{}, Sessions: answer.Maybe[int64]{Err: objects.ErrNoField}}
-	s := &search{r, objects.Reading{Gaps: &out.Gaps, Binder: r.b}, out, nil, nil, map[target.Addr]target.Addr{}, map[target.Addr]*answer.EventCounters{}}
-	for object := range objects.ReadObjects[*sourceAnchor](ctx, s.g, h, o) {
-		if e, x := objects.BindAs[*eventSource](s.g, object); e != nil {
+	s := &search{r, shapes.Reading{Gaps: &out.Gaps, Binder: r.b}, out, nil, nil, map[target.Addr]target.Addr{}, map[target.Addr]*answer.EventCounters{}}
+	for object := range shapes.ReadObjects[*sourceAnchor](ctx, s.g, h, o) {
+		if e, x := shapes.BindAs[*eventSource](s.g, object); e != nil {
 			out.Sources = append(out.Sources, s.source(object, e, x))
-		} else if c, x := objects.BindAs[*counterGroup](s.g, object); c != nil {
+		} else if c, x := shapes.BindAs[*counterGroup](s.g, object); c != nil {
 			s.group(c, x)
 		}
 	}
@@ -148,7 +149,7 @@ func (s *search) source(o objects.Object, e *eventSource, x objects.Instance) an
 		out.Failure = g.TypeText(f)
 	}
 	out.EventPipe, out.ETW = s.provider(o.Addr, &e.EventPipe, x), s.provider(0, &e.ETW, x)
-	d, at := objects.BindAt[*dispatcher](g, &e.Dispatchers, x)
+	d, at := shapes.BindAt[*dispatcher](g, &e.Dispatchers, x)
 	for n := 0; d != nil; n++ {
 		if n == limits.EventListeners {
 			g.Note(target.Corruptf("event source %016x has more than %d listeners", uint64(o.Addr), n))
@@ -162,7 +163,7 @@ func (s *search) source(o objects.Object, e *eventSource, x objects.Instance) an
 		if l.Events.Err != nil || l.Events.Value > 0 {
 			out.Listeners = append(out.Listeners, l)
 		}
-		d, at = objects.BindAt[*dispatcher](g, &d.Next, at)
+		d, at = shapes.BindAt[*dispatcher](g, &d.Next, at)
 	}
 	return out
 }
@@ -201,13 +202,13 @@ func (s *search) enabled(o objects.Object) answer.Maybe[int64] {
 // returns nil for a null field.
 func (s *search) provider(source target.Addr, f *objects.RefField, x objects.Instance) *answer.EventProvider {
 	g := s.g
-	p, at := objects.BindAt[*provider](g, f, x)
+	p, at := shapes.BindAt[*provider](g, f, x)
 	if p == nil {
 		return nil
 	}
 	out := &answer.EventProvider{Sessions: answer.Maybe[answer.EventSessions]{Err: objects.ErrNoField}}
 	state := g.ObjectAt(&p.State, at)
-	if n, in := objects.BindAs[*pipeProvider](g, state); n != nil && source != 0 {
+	if n, in := shapes.BindAs[*pipeProvider](g, state); n != nil && source != 0 {
 		if h := g.IntAt(&n.Handle, in); h.Err == nil && h.Value != 0 {
 			s.handles[source] = target.Addr(h.Value)
 		}
@@ -216,7 +217,7 @@ func (s *search) provider(source target.Addr, f *objects.RefField, x objects.Ins
 		out.Enabled, out.Level, out.Keywords = g.BoolAt(&p.Enabled, at), g.IntAt(&p.Level, at), hex(g.IntAt(&p.Keywords, at))
 		return out
 	}
-	i, in := objects.BindAs[*providerState](g, state)
+	i, in := shapes.BindAs[*providerState](g, state)
 	if i == nil {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/app/flows"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
@@ -105,14 +106,14 @@ func (r *Reader) Clients(ctx context.Context, h *heap.Heap, o ClientOptions) (*a
 	g := r.reading(&out.Gaps)
 	index := map[target.Addr]int{}
 	var connections []objects.Object
-	for object := range objects.ReadObjects[*clientAnchor](ctx, g, h, o.Scan) {
-		if s, x := objects.BindAs[*httpClient](g, object); s != nil {
+	for object := range shapes.ReadObjects[*clientAnchor](ctx, g, h, o.Scan) {
+		if s, x := shapes.BindAs[*httpClient](g, object); s != nil {
 			if out.Clients++; len(out.List) < limits.HTTPClients {
 				out.List = append(out.List, r.client(g, object, s, x))
 			}
 		} else if is[*socketsHandler](r, object) {
 			out.Handlers++
-		} else if s, x := objects.BindAs[*httpPool](g, object); s != nil {
+		} else if s, x := shapes.BindAs[*httpPool](g, object); s != nil {
 			index[object.Addr] = len(out.Pools)
 			out.Pools = append(out.Pools, r.pool(g, object, s, x))
 		} else {
@@ -124,7 +125,7 @@ func (r *Reader) Clients(ctx context.Context, h *heap.Heap, o ClientOptions) (*a
 	}
 	out.More = out.Clients - len(out.List)
 	for _, c := range connections {
-		s, x := objects.BindAs[*pooled](g, c)
+		s, x := shapes.BindAs[*pooled](g, c)
 		if s == nil {
 			continue
 		}
@@ -157,7 +158,7 @@ func (r *Reader) Clients(ctx context.Context, h *heap.Heap, o ClientOptions) (*a
 }
 
 // senders finds the code that awaits requests, and how long HttpClient has worked on each.
-func (r *Reader) senders(ctx context.Context, g objects.Reading, h *heap.Heap, o ClientOptions, out *answer.HTTPClients) error {
+func (r *Reader) senders(ctx context.Context, g shapes.Reading, h *heap.Heap, o ClientOptions, out *answer.HTTPClients) error {
 	var all []*answer.HTTPWait
 	at := map[target.Addr]int{}
 	for i := range out.Pools {
@@ -210,12 +211,12 @@ func (r *Reader) senders(ctx context.Context, g objects.Reading, h *heap.Heap, o
 }
 
 // began reads the start of a request from the timer of its timeout. It ignores objects without such a timer.
-func (r *Reader) began(g objects.Reading, w *answer.HTTPWait, source objects.Object, clock answer.Maybe[int64]) {
-	s, x := objects.BindAs[*cancellation](g, source)
+func (r *Reader) began(g shapes.Reading, w *answer.HTTPWait, source objects.Object, clock answer.Maybe[int64]) {
+	s, x := shapes.BindAs[*cancellation](g, source)
 	if s == nil {
 		return
 	}
-	t, x := objects.BindAt[*queueTimer](g, &s.Timer, x)
+	t, x := shapes.BindAt[*queueTimer](g, &s.Timer, x)
 	if t == nil {
 		return // no timeout
 	}
@@ -233,12 +234,12 @@ func is[S any](r *Reader, o objects.Object) bool {
 }
 
 // pool describes one pool.
-func (r *Reader) pool(g objects.Reading, o objects.Object, s *httpPool, x objects.Instance) answer.HTTPPool {
+func (r *Reader) pool(g shapes.Reading, o objects.Object, s *httpPool, x objects.Instance) answer.HTTPPool {
 	out := answer.HTTPPool{Address: o.Addr, Kind: g.EnumAt(&s.Kind, x), Max: g.IntAt(&s.Max, x), Count: g.IntAt(&s.Count, x), Opening: g.IntAt(&s.Opening, x),
 		HTTP2: g.IntAt(&s.HTTP2, x), HTTP3: g.IntAt(&s.HTTP3, x), Disposed: g.BoolAt(&s.Disposed, x).Value,
 		Idle: answer.Maybe[int64]{Err: objects.ErrNoField}, Waiting: []answer.HTTPWait{}, Running: []answer.HTTPWait{}}
 	out.Host, out.Port = g.TextAt(&s.Host, x), g.IntAt(&s.Port, x)
-	if a, at := objects.BindAt[*authority](g, &s.Authority, x); a != nil {
+	if a, at := shapes.BindAt[*authority](g, &s.Authority, x); a != nil {
 		out.Host, out.Port = g.TextAt(&a.Host, at), g.IntAt(&a.Port, at)
 	}
 	if s.Idle.Has() {
@@ -268,7 +269,7 @@ func (r *Reader) pool(g objects.Reading, o objects.Object, s *httpPool, x object
 }
 
 // length returns the number of items in the collection in a field.
-func (r *Reader) length(g objects.Reading, f *objects.RefField, x objects.Instance) answer.Maybe[int64] {
+func (r *Reader) length(g shapes.Reading, f *objects.RefField, x objects.Instance) answer.Maybe[int64] {
 	o, err := f.Object(x)
 	if err != nil || o.Addr == 0 {
 		g.Note(err)
@@ -311,7 +312,7 @@ func (r *Reader) bindQueue(v objects.Value) (*requestQueue, objects.Instance, er
 }
 
 // queue adds the requests of a RequestQueue, a ring buffer.
-func (r *Reader) queue(g objects.Reading, out *answer.HTTPPool, s *requestQueue, x objects.Instance) error {
+func (r *Reader) queue(g shapes.Reading, out *answer.HTTPPool, s *requestQueue, x objects.Instance) error {
 	if s.Ring != nil {
 		return r.ring(g, out, s.Ring, x)
 	}
@@ -327,7 +328,7 @@ func (r *Reader) queue(g objects.Reading, out *answer.HTTPPool, s *requestQueue,
 }
 
 // ring adds the requests in a ring buffer.
-func (r *Reader) ring(g objects.Reading, out *answer.HTTPPool, s *queueRing, x objects.Instance) error {
+func (r *Reader) ring(g shapes.Reading, out *answer.HTTPPool, s *queueRing, x objects.Instance) error {
 	size, err := s.Size.Int(x)
 	if err != nil || size == 0 {
 		return err
@@ -354,8 +355,8 @@ func (r *Reader) ring(g objects.Reading, out *answer.HTTPPool, s *queueRing, x o
 			g.Note(err)
 			continue
 		}
-		if w, x := objects.BindAt[*queueWaiter](g, &item.Waiter, at); w != nil {
-			if t, x := objects.BindAt[*waiterTask](g, &w.Task, x); t != nil && tasks.Flags(g.IntAt(&t.Flags, x).Value).Completed() {
+		if w, x := shapes.BindAt[*queueWaiter](g, &item.Waiter, at); w != nil {
+			if t, x := shapes.BindAt[*waiterTask](g, &w.Task, x); t != nil && tasks.Flags(g.IntAt(&t.Flags, x).Value).Completed() {
 				continue
 			}
 		}
@@ -365,7 +366,7 @@ func (r *Reader) ring(g objects.Reading, out *answer.HTTPPool, s *queueRing, x o
 }
 
 // waiters counts the requests that wait in a pool of .NET 5 or earlier, which keeps only their tasks.
-func (r *Reader) waiters(g objects.Reading, out *answer.HTTPPool, f *objects.RefField, x objects.Instance) {
+func (r *Reader) waiters(g shapes.Reading, out *answer.HTTPPool, f *objects.RefField, x objects.Instance) {
 	n := r.length(g, f, x)
 	for range n.Value {
 		out.Waiting = append(out.Waiting, answer.HTTPWait{})
@@ -373,8 +374,8 @@ func (r *Reader) waiters(g objects.Reading, out *answer.HTTPPool, f *objects.Ref
 }
 
 // running adds the request in progress on a connection.
-func (r *Reader) running(g objects.Reading, out *answer.HTTPPool, o objects.Object) {
-	if c, x := objects.BindAs[*connection1](g, o); c != nil {
+func (r *Reader) running(g shapes.Reading, out *answer.HTTPPool, o objects.Object) {
+	if c, x := shapes.BindAs[*connection1](g, o); c != nil {
 		request, err := c.Current.Object(x)
 		g.Note(err)
 		if err == nil && request.Addr != 0 {
@@ -382,7 +383,7 @@ func (r *Reader) running(g objects.Reading, out *answer.HTTPPool, o objects.Obje
 		}
 		return
 	}
-	c, x := objects.BindAs[*connection2](g, o)
+	c, x := shapes.BindAs[*connection2](g, o)
 	if c == nil {
 		return
 	}
@@ -395,7 +396,7 @@ func (r *Reader) running(g objects.Reading, out *answer.HTTPPool, o objects.Obje
 			g.Note(err)
 			continue
 		}
-		if s, x := objects.BindAs[*stream2](g, stream); s != nil {
+		if s, x := shapes.BindAs[*stream2](g, stream); s != nil {
 			request, err := s.Request.Object(x)
 			g.Note(err)
 			if err == nil && request.Addr != 0 {
@@ -406,7 +407,7 @@ func (r *Reader) running(g objects.Reading, out *answer.HTTPPool, o objects.Obje
 }
 
 // wait describes a request in a pool.
-func (r *Reader) wait(g objects.Reading, request objects.Object, connection target.Addr) answer.HTTPWait {
+func (r *Reader) wait(g shapes.Reading, request objects.Object, connection target.Addr) answer.HTTPWait {
 	out := answer.HTTPWait{Request: request.Addr, Connection: connection}
 	if request.Addr == 0 {
 		return out

@@ -8,6 +8,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/app/flows"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
@@ -74,11 +75,11 @@ func (r *Reader) GRPC(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*a
 	out := &answer.GRPCCalls{Calls: []answer.GRPCCall{}}
 	g := r.reading(&out.Gaps)
 	at := map[target.Addr]int{}
-	for call := range objects.ReadObjects[*grpcAnchor](ctx, g, h, o) {
-		if s, x := objects.BindAs[*grpcSent](g, call); s != nil {
+	for call := range shapes.ReadObjects[*grpcAnchor](ctx, g, h, o) {
+		if s, x := shapes.BindAs[*grpcSent](g, call); s != nil {
 			at[call.Addr] = len(out.Calls)
 			out.Calls = append(out.Calls, r.sent(g, call, s, x))
-		} else if s, x := objects.BindAs[*grpcServed](g, call); s != nil {
+		} else if s, x := shapes.BindAs[*grpcServed](g, call); s != nil {
 			at[call.Addr] = len(out.Calls)
 			out.Calls = append(out.Calls, r.served(g, call, s, x))
 		}
@@ -92,7 +93,7 @@ func (r *Reader) GRPC(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*a
 
 // inHand finds the async code that refers to objects. at maps the objects' addresses to their numbers, which found
 // gets.
-func (r *Reader) inHand(ctx context.Context, g objects.Reading, h *heap.Heap, o heap.ScanOptions, at map[target.Addr]int, found func(int, *answer.AsyncWork)) error {
+func (r *Reader) inHand(ctx context.Context, g shapes.Reading, h *heap.Heap, o heap.ScanOptions, at map[target.Addr]int, found func(int, *answer.AsyncWork)) error {
 	if len(at) == 0 || r.tasks == nil {
 		return nil
 	}
@@ -116,21 +117,21 @@ func (r *Reader) inHand(ctx context.Context, g objects.Reading, h *heap.Heap, o 
 }
 
 // sent describes a call that the process sends.
-func (r *Reader) sent(g objects.Reading, o objects.Object, s *grpcSent, x objects.Instance) answer.GRPCCall {
+func (r *Reader) sent(g shapes.Reading, o objects.Object, s *grpcSent, x objects.Instance) answer.GRPCCall {
 	none := answer.Maybe[int64]{Err: objects.ErrNoField}
 	out := answer.GRPCCall{Address: o.Addr, Attempt: g.IntAt(&s.Attempt, x), Sent: g.IntAt(&s.Sent, x), Received: g.IntAt(&s.Received, x), HTTPStatus: none}
-	if m, at := objects.BindAt[*grpcMethod](g, &s.Method, x); m != nil {
+	if m, at := shapes.BindAt[*grpcMethod](g, &s.Method, x); m != nil {
 		out.Method, out.Kind = g.TextAt(&m.Name, at), g.EnumAt(&m.Kind, at)
 	}
-	if i, at := objects.BindAt[*grpcMethodInfo](g, &s.Info, x); i != nil {
-		if u, at := objects.BindAt[*uri](g, &i.URI, at); u != nil {
+	if i, at := shapes.BindAt[*grpcMethodInfo](g, &s.Info, x); i != nil {
+		if u, at := shapes.BindAt[*uri](g, &i.URI, at); u != nil {
 			out.URI = g.TextAt(&u.Text, at)
 		}
 	}
 	if t := g.TimeAt(&s.Deadline, x); t != nil && t.Year() < 9999 { // DateTime.MaxValue means no deadline
 		out.Deadline = t
 	}
-	if p, at := objects.BindAt[*responseMessage](g, &s.Response, x); p != nil {
+	if p, at := shapes.BindAt[*responseMessage](g, &s.Response, x); p != nil {
 		out.HTTPStatus = g.IntAt(&p.Status, at)
 	}
 	r.outcome(g, &out, &s.Done, x)
@@ -138,11 +139,11 @@ func (r *Reader) sent(g objects.Reading, o objects.Object, s *grpcSent, x object
 }
 
 // outcome adds how a completed call ended.
-func (r *Reader) outcome(g objects.Reading, out *answer.GRPCCall, f *objects.RefField, x objects.Instance) {
-	source, at, err := objects.BindAtOr[*grpcOutcome](g, f, x, objects.ErrNoField)
+func (r *Reader) outcome(g shapes.Reading, out *answer.GRPCCall, f *objects.RefField, x objects.Instance) {
+	source, at, err := shapes.BindAtOr[*grpcOutcome](g, f, x, objects.ErrNoField)
 	var t *grpcTask
 	if err == nil {
-		t, at, err = objects.BindAtOr[*grpcTask](g, &source.Task, at, objects.ErrNoField)
+		t, at, err = shapes.BindAtOr[*grpcTask](g, &source.Task, at, objects.ErrNoField)
 	}
 	if err != nil {
 		out.Done.Err = err
@@ -157,10 +158,10 @@ func (r *Reader) outcome(g objects.Reading, out *answer.GRPCCall, f *objects.Ref
 }
 
 // served describes a call that the process answers.
-func (r *Reader) served(g objects.Reading, o objects.Object, s *grpcServed, x objects.Instance) answer.GRPCCall {
+func (r *Reader) served(g shapes.Reading, o objects.Object, s *grpcServed, x objects.Instance) answer.GRPCCall {
 	none := answer.Maybe[int64]{Err: objects.ErrNoField}
 	out := answer.GRPCCall{Address: o.Addr, Server: true, Peer: g.TextAt(&s.Peer, x), Attempt: none, Sent: none, Received: none, HTTPStatus: none}
-	if d, at := objects.BindAt[*grpcDeadline](g, &s.Deadline, x); d != nil {
+	if d, at := shapes.BindAt[*grpcDeadline](g, &s.Deadline, x); d != nil {
 		if t := g.TimeAt(&d.Time, at); t != nil && t.Year() < 9999 {
 			out.Deadline = t
 		}
@@ -176,7 +177,7 @@ func (r *Reader) served(g objects.Reading, o objects.Object, s *grpcServed, x ob
 	if out.Done.Err != nil || out.Done.Value {
 		return out
 	}
-	if c, at := objects.BindAs[*httpContext](g, of); c != nil {
+	if c, at := shapes.BindAs[*httpContext](g, of); c != nil {
 		request := answer.Request{Context: of.Addr}
 		q := &query{Reader: r, out: &answer.Requests{}}
 		q.flows = flows.New(q.reading(), r.items)
@@ -191,7 +192,7 @@ func (r *Reader) served(g objects.Reading, o objects.Object, s *grpcServed, x ob
 
 // left reports whether a request has moved on from the gRPC call at an address. A running call is a feature of its
 // request, but contexts and Kestrel's objects are reused.
-func (r *Reader) left(g objects.Reading, of objects.Object, call target.Addr) answer.Maybe[bool] {
+func (r *Reader) left(g shapes.Reading, of objects.Object, call target.Addr) answer.Maybe[bool] {
 	unbound := func(err error) answer.Maybe[bool] {
 		if err == nil || errors.Is(err, objects.ErrOtherType) {
 			err = target.Unsupportedf("its request's features are not Kestrel's")

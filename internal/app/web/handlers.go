@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/objects"
@@ -47,7 +48,7 @@ type (
 )
 
 // client describes an HttpClient.
-func (r *Reader) client(g objects.Reading, o objects.Object, s *httpClient, x objects.Instance) answer.HTTPClient {
+func (r *Reader) client(g shapes.Reading, o objects.Object, s *httpClient, x objects.Instance) answer.HTTPClient {
 	out := answer.HTTPClient{Address: o.Addr, Disposed: g.BoolAt(&s.Disposed, x), Used: g.BoolAt(&s.Used, x), Timeout: g.IntAt(&s.Timeout, x)}
 	if out.Timeout.Err == nil {
 		out.Timeout.Value /= ticksPerMillisecond
@@ -55,7 +56,7 @@ func (r *Reader) client(g objects.Reading, o objects.Object, s *httpClient, x ob
 			out.Timeout.Value = -1
 		}
 	}
-	if u, at := objects.BindAt[*uri](g, &s.Base, x); u != nil {
+	if u, at := shapes.BindAt[*uri](g, &s.Base, x); u != nil {
 		out.Base = g.TextAt(&u.Text, at)
 	}
 	h, err := s.Handler.Object(x)
@@ -70,7 +71,7 @@ func (r *Reader) client(g objects.Reading, o objects.Object, s *httpClient, x ob
 		if is[*factoryHandler](r, h) {
 			out.Factory = true
 		}
-		w, at := objects.BindAs[*wrapper](g, h)
+		w, at := shapes.BindAs[*wrapper](g, h)
 		if w == nil {
 			if out.Own = g.TypeText(h); out.Own.Err != nil || strings.HasPrefix(out.Own.S, "System.Net.Http.") {
 				err = target.Unsupportedf("a handler of type %s", out.Own)

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
@@ -16,7 +17,7 @@ func (q *query) headers(out *answer.Request, f *objects.RefField, x objects.Inst
 	}
 	g := q.reading()
 	all := q.o.Headers || q.o.Header != ""
-	if s, at := objects.BindAt[*kestrelHeaders](g, f, x); s != nil {
+	if s, at := shapes.BindAt[*kestrelHeaders](g, f, x); s != nil {
 		known, err := s.Known.Value(at).Struct()
 		if err != nil {
 			g.Note(err)
@@ -28,7 +29,7 @@ func (q *query) headers(out *answer.Request, f *objects.RefField, x objects.Inst
 		}
 		return
 	}
-	if s, at := objects.BindAt[*headerDictionary](g, f, x); s != nil {
+	if s, at := shapes.BindAt[*headerDictionary](g, f, x); s != nil {
 		q.storedHeaders(out, &s.Store, at)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
@@ -56,8 +57,8 @@ func (r *Reader) Messages(ctx context.Context, h *heap.Heap, o MessageOptions) (
 	g := r.reading(&out.Gaps)
 	var answered, alone []answer.Message
 	seen := map[target.Addr]bool{}
-	for object := range objects.ReadObjects[*messageAnchor](ctx, g, h, o.Scan) {
-		if s, x := objects.BindAs[*responseMessage](g, object); s != nil {
+	for object := range shapes.ReadObjects[*messageAnchor](ctx, g, h, o.Scan) {
+		if s, x := shapes.BindAs[*responseMessage](g, object); s != nil {
 			if m := r.response(g, s, x); m != nil && !seen[m.Address] {
 				seen[m.Address] = true
 				answered = append(answered, *m)
@@ -91,7 +92,7 @@ func (o *MessageOptions) matches(m *answer.Message) bool {
 }
 
 // response describes the request of a response. It returns nil if the response has no request.
-func (r *Reader) response(g objects.Reading, s *responseMessage, x objects.Instance) *answer.Message {
+func (r *Reader) response(g shapes.Reading, s *responseMessage, x objects.Instance) *answer.Message {
 	o, err := s.Request.Object(x)
 	if err != nil || o.Addr == 0 {
 		g.Note(err)
@@ -111,16 +112,16 @@ func (r *Reader) response(g objects.Reading, s *responseMessage, x objects.Insta
 }
 
 // message describes a request by its own fields. It returns nil for other objects.
-func (r *Reader) message(g objects.Reading, o objects.Object) *answer.Message {
-	s, x := objects.BindAs[*requestMessage](g, o)
+func (r *Reader) message(g shapes.Reading, o objects.Object) *answer.Message {
+	s, x := shapes.BindAs[*requestMessage](g, o)
 	if s == nil {
 		return nil
 	}
 	out := &answer.Message{Address: o.Addr, MethodTable: o.Type.MT.Addr}
-	if m, at := objects.BindAt[*httpMethod](g, &s.Method, x); m != nil {
+	if m, at := shapes.BindAt[*httpMethod](g, &s.Method, x); m != nil {
 		out.Method = g.TextAt(&m.Name, at)
 	}
-	if u, at := objects.BindAt[*uri](g, &s.URI, x); u != nil {
+	if u, at := shapes.BindAt[*uri](g, &s.URI, x); u != nil {
 		out.URI = g.TextAt(&u.Text, at)
 	}
 	return out

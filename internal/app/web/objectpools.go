@@ -7,6 +7,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/app/flows"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
@@ -31,8 +32,8 @@ func (r *Reader) ObjectPools(ctx context.Context, h *heap.Heap, o heap.ScanOptio
 	out := &answer.ObjectPools{Pools: []answer.ObjectPool{}}
 	g := r.reading(&out.Gaps)
 	wanted := map[target.Addr]bool{}
-	for object := range objects.ReadObjects[*defaultPool](ctx, g, h, o) {
-		if s, x := objects.BindAs[*defaultPool](g, object); s != nil {
+	for object := range shapes.ReadObjects[*defaultPool](ctx, g, h, o) {
+		if s, x := shapes.BindAs[*defaultPool](g, object); s != nil {
 			out.Pools = append(out.Pools, r.objectPool(g, object, s, x))
 			wanted[object.Addr] = true
 		}
@@ -49,7 +50,7 @@ func (r *Reader) ObjectPools(ctx context.Context, h *heap.Heap, o heap.ScanOptio
 }
 
 // objectPool describes a pool.
-func (r *Reader) objectPool(g objects.Reading, o objects.Object, s *defaultPool, x objects.Instance) answer.ObjectPool {
+func (r *Reader) objectPool(g shapes.Reading, o objects.Object, s *defaultPool, x objects.Instance) answer.ObjectPool {
 	out := answer.ObjectPool{Address: o.Addr, Of: g.TypeText(o), Retained: g.IntAt(&s.Count, x), Max: g.IntAt(&s.Most, x)}
 	if _, of, ok := strings.Cut(out.Of.S, "<"); ok {
 		out.Of.S = strings.TrimSuffix(of, ">")
@@ -70,7 +71,7 @@ func (r *Reader) objectPool(g objects.Reading, o objects.Object, s *defaultPool,
 }
 
 // wrapped counts the objects of a pool with an array.
-func (r *Reader) wrapped(g objects.Reading, out *answer.ObjectPool, array objects.Object) {
+func (r *Reader) wrapped(g shapes.Reading, out *answer.ObjectPool, array objects.Object) {
 	if array.Addr == 0 {
 		return
 	}

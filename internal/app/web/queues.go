@@ -5,6 +5,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/objects"
 )
 
@@ -57,13 +58,13 @@ func (r *Reader) Queues(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (
 	out := &answer.Queues{Queues: []answer.Queue{}}
 	g := r.reading(&out.Gaps)
 	none := answer.Maybe[int64]{Err: objects.ErrNoField}
-	for object := range objects.ReadObjects[*queueAnchor](ctx, g, h, o) {
+	for object := range shapes.ReadObjects[*queueAnchor](ctx, g, h, o) {
 		q := answer.Queue{Address: object.Addr, Type: g.TypeText(object), Items: none, Capacity: none, Dropped: none,
 			Active: none, Most: none, Begun: none, Blocks: answer.Maybe[bool]{Err: objects.ErrNoField}}
-		if s, x := objects.BindAs[*asyncSink](g, object); s != nil {
+		if s, x := shapes.BindAs[*asyncSink](g, object); s != nil {
 			q.Name, q.Dropped, q.Blocks = g.TypeText(g.ObjectAt(&s.Target, x)), g.IntAt(&s.Dropped, x), g.BoolAt(&s.Blocks, x)
 			r.queued(g, &q, &s.Queue, x)
-		} else if s, x := objects.BindAs[*batchingSink](g, object); s != nil {
+		} else if s, x := shapes.BindAs[*batchingSink](g, object); s != nil {
 			q.Name = g.TypeText(g.ObjectAt(&s.Target, x))
 			r.queued(g, &q, &s.Queue, x)
 			batch := r.counted(g, g.ObjectAt(&s.Batch, x))
@@ -71,10 +72,10 @@ func (r *Reader) Queues(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (
 			if q.Items.Err == nil {
 				q.Items.Err = batch.Err
 			}
-		} else if s, x := objects.BindAs[*messageQueue](g, object); s != nil {
+		} else if s, x := shapes.BindAs[*messageQueue](g, object); s != nil {
 			q.Name = g.TextAt(&s.Name, x)
 			r.queued(g, &q, &s.Queue, x)
-		} else if s, x := objects.BindAs[*dispatcher](g, object); s != nil {
+		} else if s, x := shapes.BindAs[*dispatcher](g, object); s != nil {
 			q.Name, q.Active, q.Most, q.Begun = g.TextAt(&s.Name, x), g.IntAt(&s.Active, x), g.IntAt(&s.Most, x), g.IntAt(&s.Begun, x)
 		} else {
 			continue
@@ -86,14 +87,14 @@ func (r *Reader) Queues(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (
 
 // queued adds the number of items in the collection or channel that a field refers to, and its capacity if it is
 // bounded.
-func (r *Reader) queued(g objects.Reading, q *answer.Queue, f *objects.RefField, x objects.Instance) {
+func (r *Reader) queued(g shapes.Reading, q *answer.Queue, f *objects.RefField, x objects.Instance) {
 	o := g.ObjectAt(f, x)
 	if s, at, err := objects.BindObject[*boundedQueue](r.b, o); err == nil {
 		if n := g.IntAt(&s.Capacity, at); n.Err != nil || n.Value > 0 { // -1: no bound
 			q.Capacity = n
 		}
 	}
-	if s, at, is, err := objects.TryBind[*blockingCollection](r.b, o); is {
+	if s, at, is, err := shapes.TryBind[*blockingCollection](r.b, o); is {
 		g.Note(err)
 		if err == nil {
 			o = g.ObjectAt(&s.Items, at)
@@ -103,7 +104,7 @@ func (r *Reader) queued(g objects.Reading, q *answer.Queue, f *objects.RefField,
 }
 
 // counted counts the items of a collection.
-func (r *Reader) counted(g objects.Reading, o objects.Object) answer.Maybe[int64] {
+func (r *Reader) counted(g shapes.Reading, o objects.Object) answer.Maybe[int64] {
 	if o.Addr == 0 {
 		return answer.Maybe[int64]{Err: objects.ErrNoField}
 	}

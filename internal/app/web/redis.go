@@ -6,6 +6,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/internal/words"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
@@ -54,8 +55,8 @@ func (r *Reader) Redis(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*
 	g := r.reading(&out.Gaps)
 	index := map[target.Addr]int{}
 	var bridges []objects.Object
-	for object := range objects.ReadObjects[*redisAnchor](ctx, g, h, o) {
-		s, x := objects.BindAs[*multiplexer](g, object)
+	for object := range shapes.ReadObjects[*redisAnchor](ctx, g, h, o) {
+		s, x := shapes.BindAs[*multiplexer](g, object)
 		if s == nil {
 			bridges = append(bridges, object)
 			continue
@@ -65,7 +66,7 @@ func (r *Reader) Redis(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*
 			AsyncTimeouts: g.IntAt(&s.AsyncTimeouts, x), Connections: []answer.RedisConnection{}})
 	}
 	for _, object := range bridges {
-		s, x := objects.BindAs[*bridge](g, object)
+		s, x := shapes.BindAs[*bridge](g, object)
 		if s == nil || g.BoolAt(&s.Disposed, x).Value {
 			continue
 		}
@@ -84,7 +85,7 @@ func (r *Reader) Redis(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*
 }
 
 // bridge describes a connection.
-func (r *Reader) bridge(g objects.Reading, o objects.Object, s *bridge, x objects.Instance) answer.RedisConnection {
+func (r *Reader) bridge(g shapes.Reading, o objects.Object, s *bridge, x objects.Instance) answer.RedisConnection {
 	out := answer.RedisConnection{Address: o.Addr, Name: g.TextAt(&s.Name, x)}
 	state := g.IntAt(&s.State, x)
 	if out.State.Err = state.Err; state.Err == nil {
@@ -95,14 +96,14 @@ func (r *Reader) bridge(g objects.Reading, o objects.Object, s *bridge, x object
 		}
 	}
 	out.Backlog = r.messages(g, &s.Backlog, x)
-	if c, at := objects.BindAt[*bridgeConnection](g, &s.Connection, x); c != nil {
+	if c, at := shapes.BindAt[*bridgeConnection](g, &s.Connection, x); c != nil {
 		out.Sent = r.messages(g, &c.Sent, at)
 	}
 	return out
 }
 
 // messages describes a queue of commands.
-func (r *Reader) messages(g objects.Reading, f *objects.RefField, x objects.Instance) answer.RedisQueue {
+func (r *Reader) messages(g shapes.Reading, f *objects.RefField, x objects.Instance) answer.RedisQueue {
 	var out answer.RedisQueue
 	for o, err := range r.items.Objects(f, x) {
 		if err != nil {
@@ -111,7 +112,7 @@ func (r *Reader) messages(g objects.Reading, f *objects.RefField, x objects.Inst
 			continue
 		}
 		out.Count.Value++
-		s, at := objects.BindAs[*redisMessage](g, o)
+		s, at := shapes.BindAs[*redisMessage](g, o)
 		if s == nil || out.First != 0 {
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/app/flows"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/process"
@@ -86,14 +87,14 @@ func (r *Reader) Requests(ctx context.Context, p *process.Process, h *heap.Heap,
 func (q *query) collect(ctx context.Context) ([]objects.Object, error) {
 	var contexts []objects.Object
 	g := q.reading()
-	for o := range objects.ReadObjects[*anchor](ctx, g, q.h, q.o.Scan) {
+	for o := range shapes.ReadObjects[*anchor](ctx, g, q.h, q.o.Scan) {
 		if ok, _ := objects.IsShape[*httpContext](q.b, o.Type); ok {
 			contexts = append(contexts, o)
 		} else if ok, _ := objects.IsShape[*protocol](q.b, o.Type); ok {
 			q.protocols = append(q.protocols, o)
-		} else if h, x := objects.BindAs[*hostContext](g, o); h != nil {
+		} else if h, x := shapes.BindAs[*hostContext](g, o); h != nil {
 			q.host(o.Addr, h, x)
-		} else if d, x := objects.BindAs[*dateValues](g, o); d != nil {
+		} else if d, x := shapes.BindAs[*dateValues](g, o); d != nil {
 			q.dateHeader(d, x)
 		}
 	}
@@ -104,7 +105,7 @@ func (q *query) collect(ctx context.Context) ([]objects.Object, error) {
 }
 
 // reading returns a Reading that records gaps in the answer.
-func (q *query) reading() objects.Reading { return q.Reader.reading(&q.out.Gaps) }
+func (q *query) reading() shapes.Reading { return q.Reader.reading(&q.out.Gaps) }
 
 // host adds the hosting layer's record of a request.
 func (q *query) host(a target.Addr, h *hostContext, x objects.Instance) {
@@ -137,7 +138,7 @@ func (q *query) dateHeader(d *dateValues, x objects.Instance) {
 // request adds the request of a context, if it has one.
 func (q *query) request(o objects.Object) {
 	g := q.reading()
-	s, x := objects.BindAs[*httpContext](g, o)
+	s, x := shapes.BindAs[*httpContext](g, o)
 	if s == nil {
 		return
 	}
@@ -179,7 +180,7 @@ func (q *query) unfinished() {
 		if _, ok := q.index[o.Addr]; ok {
 			continue
 		}
-		s, x := objects.BindAs[*protocol](q.reading(), o)
+		s, x := shapes.BindAs[*protocol](q.reading(), o)
 		if s == nil {
 			continue
 		}
@@ -201,19 +202,19 @@ func (q *query) unfinished() {
 func (q *query) features(out *answer.Request, o objects.Object) {
 	g := q.reading()
 	for range limits.RequestFeatures {
-		if s, x := objects.BindAs[*protocol](g, o); s != nil {
+		if s, x := shapes.BindAs[*protocol](g, o); s != nil {
 			q.kestrel(out, o, s, x)
 			return
 		}
-		if s, x := objects.BindAs[*iisContext](g, o); s != nil {
+		if s, x := shapes.BindAs[*iisContext](g, o); s != nil {
 			q.iis(out, o, s, x)
 			return
 		}
-		if s, x := objects.BindAs[*sysFeatures](g, o); s != nil {
+		if s, x := shapes.BindAs[*sysFeatures](g, o); s != nil {
 			q.httpSys(out, s, x)
 			return
 		}
-		s, x := objects.BindAs[*featureCollection](g, o)
+		s, x := shapes.BindAs[*featureCollection](g, o)
 		if s == nil {
 			if out.Server == "" {
 				out.Server = "unknown"
@@ -258,18 +259,18 @@ func (q *query) collection(out *answer.Request, s *featureCollection, x objects.
 // feature adds the request data in one feature.
 func (q *query) feature(out *answer.Request, o objects.Object) {
 	g := q.reading()
-	if f, x := objects.BindAs[*requestFeature](g, o); f != nil {
+	if f, x := shapes.BindAs[*requestFeature](g, o); f != nil {
 		out.Object = o.Addr
 		out.Protocol, out.Scheme, out.Method = g.TextAt(&f.Protocol, x), g.TextAt(&f.Scheme, x), g.TextAt(&f.Method, x)
 		out.PathBase, out.Path, out.Query = g.TextAt(&f.PathBase, x), g.TextAt(&f.Path, x), g.TextAt(&f.Query, x)
 		q.headers(out, &f.Headers, x)
-	} else if f, x := objects.BindAs[*responseFeature](g, o); f != nil {
+	} else if f, x := shapes.BindAs[*responseFeature](g, o); f != nil {
 		out.Status = g.IntAt(&f.StatusCode, x)
-	} else if f, x := objects.BindAs[*endpointFeature](g, o); f != nil {
+	} else if f, x := shapes.BindAs[*endpointFeature](g, o); f != nil {
 		q.endpoint(out, &f.Endpoint, x)
-	} else if f, x := objects.BindAs[*userFeature](g, o); f != nil {
+	} else if f, x := shapes.BindAs[*userFeature](g, o); f != nil {
 		q.user(out, &f.User, x)
-	} else if f, x := objects.BindAs[*sessionFeature](g, o); f != nil {
+	} else if f, x := shapes.BindAs[*sessionFeature](g, o); f != nil {
 		out.Session = g.PointerAt(&f.Session, x).Value
 	} else {
 		q.activityOf(out, o)
@@ -311,7 +312,7 @@ func (q *query) kestrel(out *answer.Request, o objects.Object, s *protocol, x ob
 	out.Remote, out.Local = q.address(g, &s.RemoteIP, &s.RemotePort, x), q.address(g, &s.LocalIP, &s.LocalPort, x)
 	q.headers(out, &s.Headers, x)
 	q.endpoint(out, &s.Endpoint, x)
-	if f, at := objects.BindAt[*endpointFeature](g, &s.EndpointSlot, x); f != nil {
+	if f, at := shapes.BindAt[*endpointFeature](g, &s.EndpointSlot, x); f != nil {
 		q.endpoint(out, &f.Endpoint, at)
 	}
 	q.slots(out, &s.Activity, &s.User, &s.Session, x)
@@ -332,7 +333,7 @@ func kestrelVersion(t answer.Text) answer.Text {
 // slots adds the activity, the user and the session that a server keeps as features.
 func (q *query) slots(out *answer.Request, trace, user, session *objects.RefField, x objects.Instance) {
 	g := q.reading()
-	if f, at := objects.BindAt[*sessionFeature](g, session, x); f != nil {
+	if f, at := shapes.BindAt[*sessionFeature](g, session, x); f != nil {
 		out.Session = g.PointerAt(&f.Session, at).Value
 	}
 	if trace.Has() {
@@ -342,7 +343,7 @@ func (q *query) slots(out *answer.Request, trace, user, session *objects.RefFiel
 			q.activityOf(out, o)
 		}
 	}
-	if f, at := objects.BindAt[*userFeature](g, user, x); f != nil {
+	if f, at := shapes.BindAt[*userFeature](g, user, x); f != nil {
 		q.user(out, &f.User, at)
 	}
 }
@@ -373,18 +374,18 @@ func (q *query) httpSys(out *answer.Request, s *sysFeatures, x objects.Instance)
 		g.Note(err)
 		return
 	}
-	if f, at := objects.BindAs[*sysFeatureContext](g, o); f != nil {
+	if f, at := shapes.BindAs[*sysFeatureContext](g, o); f != nil {
 		if o, err = f.Context.Object(at); err != nil {
 			g.Note(err)
 			return
 		}
 	}
-	c, at := objects.BindAs[*sysContext](g, o)
+	c, at := shapes.BindAs[*sysContext](g, o)
 	if c == nil {
 		return
 	}
 	out.Object = o.Addr
-	if r, at := objects.BindAt[*sysRequest](g, &c.Request, at); r != nil {
+	if r, at := shapes.BindAt[*sysRequest](g, &c.Request, at); r != nil {
 		out.Method, out.PathBase, out.Path = g.TextAt(&r.Method, at), g.TextAt(&r.PathBase, at), g.TextAt(&r.Path, at)
 		if target := g.TextAt(&r.Target, at); target.Err == nil {
 			if _, query, ok := strings.Cut(target.S, "?"); ok {
@@ -397,13 +398,13 @@ func (q *query) httpSys(out *answer.Request, s *sysFeatures, x objects.Instance)
 // endpoint adds the endpoint that handles a request.
 func (q *query) endpoint(out *answer.Request, f *objects.RefField, x objects.Instance) {
 	g := q.reading()
-	s, at := objects.BindAt[*endpoint](g, f, x)
+	s, at := shapes.BindAt[*endpoint](g, f, x)
 	if s == nil {
 		return
 	}
 	out.Endpoint = g.TextAt(&s.Name, at)
-	if route, at := objects.BindAt[*routeEndpoint](g, f, x); route != nil {
-		if p, at := objects.BindAt[*routePattern](g, &route.Pattern, at); p != nil {
+	if route, at := shapes.BindAt[*routeEndpoint](g, f, x); route != nil {
+		if p, at := shapes.BindAt[*routePattern](g, &route.Pattern, at); p != nil {
 			out.Route = g.TextAt(&p.Text, at)
 		}
 	}
@@ -412,7 +413,7 @@ func (q *query) endpoint(out *answer.Request, f *objects.RefField, x objects.Ins
 // activityOf adds the activity of a request. o is the activity, or the feature that holds it.
 func (q *query) activityOf(out *answer.Request, o objects.Object) {
 	g := q.reading()
-	if f, x := objects.BindAs[*activityFeature](g, o); f != nil {
+	if f, x := shapes.BindAs[*activityFeature](g, o); f != nil {
 		var err error
 		if o, err = f.Activity.Object(x); err != nil {
 			g.Note(err)
@@ -432,18 +433,18 @@ func (q *query) activityOf(out *answer.Request, o objects.Object) {
 // user adds the name of a request's user.
 func (q *query) user(out *answer.Request, f *objects.RefField, x objects.Instance) {
 	g := q.reading()
-	p, at := objects.BindAt[*principal](g, f, x)
+	p, at := shapes.BindAt[*principal](g, f, x)
 	if p == nil {
 		return
 	}
 	for o := range q.each(&p.Identities, at) {
-		id, at := objects.BindAs[*identity](g, o)
+		id, at := shapes.BindAs[*identity](g, o)
 		if id == nil {
 			continue
 		}
 		want := g.TextAt(&id.Name, at)
 		for c := range q.each(&id.Claims, at) {
-			s, at := objects.BindAs[*claim](g, c)
+			s, at := shapes.BindAs[*claim](g, c)
 			if s != nil && g.TextAt(&s.Type, at).S == want.S {
 				out.User = g.TextAt(&s.Value, at)
 				return

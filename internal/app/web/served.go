@@ -3,6 +3,7 @@ package web
 import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/app/flows"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
@@ -84,14 +85,14 @@ func (s *server) read(o objects.Object) {
 		return
 	}
 	out := answer.Request{}
-	if p, x := objects.BindAs[*protocol](g, o); p != nil {
+	if p, x := shapes.BindAs[*protocol](g, o); p != nil {
 		if status := g.EnumAt(&p.Status, x); status.Err != nil || status.S != "AppStarted" && status.S != "HeadersCommitted" && status.S != "HeadersFlushed" {
 			s.out.Note(status.Err)
 			return
 		}
 		s.kestrel(&out, o, p, x)
 		s.add(out)
-	} else if c, x := objects.BindAs[*iisContext](g, o); c != nil {
+	} else if c, x := shapes.BindAs[*iisContext](g, o); c != nil {
 		s.iis(&out, o, c, x)
 		s.add(out)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/base/secrets"
 	"github.com/sosgo/sosgo/objects"
@@ -93,7 +94,7 @@ type SessionOptions struct {
 // A sessionQuery builds one answer.
 type sessionQuery struct {
 	*Reader
-	g   objects.Reading
+	g   shapes.Reading
 	o   SessionOptions
 	out *answer.Sessions
 
@@ -108,13 +109,13 @@ func (r *Reader) Sessions(ctx context.Context, p *process.Process, h *heap.Heap,
 		stores: map[target.Addr]int{}, byKey: map[string]int{}}
 	q.g = r.reading(&q.out.Gaps)
 	var live []objects.Object
-	for object := range objects.ReadObjects[*sessionAnchor](ctx, q.g, h, o.Scan) {
-		if s, x := objects.BindAs[*sessionStore](q.g, object); s != nil {
+	for object := range shapes.ReadObjects[*sessionAnchor](ctx, q.g, h, o.Scan) {
+		if s, x := shapes.BindAs[*sessionStore](q.g, object); s != nil {
 			q.store(q.g.ObjectAt(&s.Cache, x))
 			continue
 		}
 		live = append(live, object)
-		if s, x := objects.BindAs[*session](q.g, object); s != nil {
+		if s, x := shapes.BindAs[*session](q.g, object); s != nil {
 			q.store(q.g.ObjectAt(&s.Cache, x))
 		}
 	}
@@ -149,7 +150,7 @@ func (q *sessionQuery) store(o objects.Object) {
 	n := len(q.out.Stores)
 	q.stores[o.Addr] = n
 	q.out.Stores = append(q.out.Stores, answer.SessionStore{Address: o.Addr, Type: q.g.TypeText(o)})
-	m, x := objects.BindAs[*memoryStore](q.g, o)
+	m, x := shapes.BindAs[*memoryStore](q.g, o)
 	if m == nil {
 		return
 	}
@@ -324,7 +325,7 @@ func guid(b [sessionIDBytes]byte) string {
 
 // live adds the session of a request.
 func (q *sessionQuery) live(o objects.Object, of *answer.Request) {
-	s, x := objects.BindAs[*session](q.g, o)
+	s, x := shapes.BindAs[*session](q.g, o)
 	if s == nil {
 		return
 	}
@@ -374,7 +375,7 @@ func (q *sessionQuery) live(o objects.Object, of *answer.Request) {
 // before.
 func (q *sessionQuery) loaded(f *objects.RefField, x objects.Instance) ([]sessionValue, error) {
 	var values []sessionValue
-	if s, at := objects.BindAt[*sessionValues](q.g, f, x); s != nil {
+	if s, at := shapes.BindAt[*sessionValues](q.g, f, x); s != nil {
 		f, x = &s.Store, at
 	}
 	for item, err := range q.items.ItemsAt(f, x) {

@@ -15,11 +15,11 @@ import (
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/app/flows"
 	"github.com/sosgo/sosgo/internal/app/hosting"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/internal/app/sqlpools"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/internal/app/web"
 	"github.com/sosgo/sosgo/internal/test/testdump"
-	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -137,7 +137,7 @@ func askers(f *testing.F, v *sosgo.View, h *heap.Heap) []func(*testing.T) ([]err
 			if err != nil {
 				return nil, err
 			}
-			err = flows.New(objects.Reading{Gaps: &out.Gaps, Binder: b}, items).List(t.Context(), v.Process, threads, set, out)
+			err = flows.New(shapes.Reading{Gaps: &out.Gaps, Binder: b}, items).List(t.Context(), v.Process, threads, set, out)
 			return out.Noted(), err
 		},
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
@@ -62,12 +63,12 @@ type (
 func (r *Reader) SignalR(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.SignalR, error) {
 	out := &answer.SignalR{Hubs: []answer.SignalRHub{}, Circuits: []answer.BlazorCircuit{}}
 	g := r.reading(&out.Gaps)
-	for object := range objects.ReadObjects[*hubAnchor](ctx, g, h, o) {
-		if s, x := objects.BindAs[*hubManager](g, object); s != nil {
+	for object := range shapes.ReadObjects[*hubAnchor](ctx, g, h, o) {
+		if s, x := shapes.BindAs[*hubManager](g, object); s != nil {
 			out.Hubs = append(out.Hubs, r.hub(g, object, s, x))
-		} else if s, x := objects.BindAs[*circuit](g, object); s != nil {
+		} else if s, x := shapes.BindAs[*circuit](g, object); s != nil {
 			c := answer.BlazorCircuit{Address: object.Addr, ID: g.TextAt(&s.ID, x), Disposed: g.BoolAt(&s.Disposed, x), Connected: answer.Maybe[bool]{Err: objects.ErrNoField}}
-			if p, at := objects.BindAt[*circuitClient](g, &s.Client, x); p != nil {
+			if p, at := shapes.BindAt[*circuitClient](g, &s.Client, x); p != nil {
 				c.Connected, c.Connection = g.BoolAt(&p.Connected, at), g.TextAt(&p.ID, at)
 			}
 			out.Circuits = append(out.Circuits, c)
@@ -77,12 +78,12 @@ func (r *Reader) SignalR(ctx context.Context, h *heap.Heap, o heap.ScanOptions) 
 }
 
 // hub describes a hub.
-func (r *Reader) hub(g objects.Reading, o objects.Object, s *hubManager, x objects.Instance) answer.SignalRHub {
+func (r *Reader) hub(g shapes.Reading, o objects.Object, s *hubManager, x objects.Instance) answer.SignalRHub {
 	out := answer.SignalRHub{Address: o.Addr, Hub: g.TypeText(o), Connections: []answer.SignalRConnection{}, Groups: []answer.SignalRGroup{}}
 	if _, of, ok := strings.Cut(out.Hub.S, "<"); ok {
 		out.Hub.S = strings.TrimSuffix(of, ">")
 	}
-	if list, at := objects.BindAt[*hubConnections](g, &s.Connections, x); list != nil {
+	if list, at := shapes.BindAt[*hubConnections](g, &s.Connections, x); list != nil {
 		for item, err := range r.items.ItemsAt(&list.List, at) {
 			if err != nil {
 				g.Note(err)
@@ -101,7 +102,7 @@ func (r *Reader) hub(g objects.Reading, o objects.Object, s *hubManager, x objec
 			out.Connections = append(out.Connections, c)
 		}
 	}
-	if list, at := objects.BindAt[*hubGroups](g, &s.Groups, x); list != nil {
+	if list, at := shapes.BindAt[*hubGroups](g, &s.Groups, x); list != nil {
 		for item, err := range r.items.ItemsAt(&list.List, at) {
 			if err != nil {
 				g.Note(err)
@@ -132,9 +133,9 @@ func (r *Reader) hub(g objects.Reading, o objects.Object, s *hubManager, x objec
 }
 
 // hubConnection describes a client of a hub.
-func (r *Reader) hubConnection(g objects.Reading, out *answer.SignalRConnection, o objects.Object) {
+func (r *Reader) hubConnection(g shapes.Reading, out *answer.SignalRConnection, o objects.Object) {
 	out.Address, out.Waiting = o.Addr, answer.Maybe[int64]{Err: objects.ErrNoField}
-	s, x := objects.BindAs[*hubConnection](g, o)
+	s, x := shapes.BindAs[*hubConnection](g, o)
 	if s == nil {
 		return
 	}
@@ -142,13 +143,13 @@ func (r *Reader) hubConnection(g objects.Reading, out *answer.SignalRConnection,
 	if p := g.ObjectAt(&s.Hub, x); p.Addr != 0 {
 		out.Protocol = g.TypeText(p)
 	}
-	if l, at := objects.BindAt[*semaphore](g, &s.Lock, x); l != nil {
+	if l, at := shapes.BindAt[*semaphore](g, &s.Lock, x); l != nil {
 		out.Waiting = r.waitersOf(g, l, at)
 	}
 }
 
 // waitersOf counts the asynchronous waits for a semaphore.
-func (r *Reader) waitersOf(g objects.Reading, s *semaphore, x objects.Instance) answer.Maybe[int64] {
+func (r *Reader) waitersOf(g shapes.Reading, s *semaphore, x objects.Instance) answer.Maybe[int64] {
 	seen := map[target.Addr]bool{}
 	node := g.ObjectAt(&s.Head, x)
 	for node.Addr != 0 {
@@ -156,7 +157,7 @@ func (r *Reader) waitersOf(g objects.Reading, s *semaphore, x objects.Instance) 
 			return answer.Of(int64(len(seen)), target.Corruptf("the list of waits for a semaphore does not end"))
 		}
 		seen[node.Addr] = true
-		n, at := objects.BindAs[*semaphoreWait](g, node)
+		n, at := shapes.BindAs[*semaphoreWait](g, node)
 		if n == nil {
 			return answer.Of(int64(len(seen)), target.Unsupportedf("a wait of type %s", g.TypeText(node)))
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
@@ -44,7 +45,7 @@ func (r *Reader) WebSockets(ctx context.Context, h *heap.Heap, o heap.ScanOption
 }
 
 // socket describes one end of a WebSocket.
-func (r *Reader) socket(g objects.Reading, a target.Addr, s *webSocket, x objects.Instance) answer.WebSocket {
+func (r *Reader) socket(g shapes.Reading, a target.Addr, s *webSocket, x objects.Instance) answer.WebSocket {
 	out := answer.WebSocket{Address: a, Server: g.BoolAt(&s.Server, x), State: g.EnumAt(&s.State, x), Protocol: g.TextAt(&s.Protocol, x),
 		Disposed: g.BoolAt(&s.Disposed, x), SentClose: g.BoolAt(&s.SentClose, x), ReceivedClose: g.BoolAt(&s.ReceivedClose, x), CloseText: g.TextAt(&s.CloseText, x)}
 	if !s.CloseStatus.Has() {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/internal/app/tasks"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
@@ -22,13 +23,13 @@ type Reader struct {
 func New(b *objects.Binder, c *objects.Collections, t *tasks.Reader) *Reader { return &Reader{b, c, t} }
 
 // reading returns a Reading that records gaps in g.
-func (r *Reader) reading(g *answer.Gaps) objects.Reading {
-	return objects.Reading{Gaps: g, Binder: r.b}
+func (r *Reader) reading(g *answer.Gaps) shapes.Reading {
+	return shapes.Reading{Gaps: g, Binder: r.b}
 }
 
 // address formats an IPAddress with a port.
-func (r *Reader) address(g objects.Reading, f *objects.RefField, port *objects.IntField, x objects.Instance) string {
-	s, at := objects.BindAt[*ipAddress](g, f, x)
+func (r *Reader) address(g shapes.Reading, f *objects.RefField, port *objects.IntField, x objects.Instance) string {
+	s, at := shapes.BindAt[*ipAddress](g, f, x)
 	if s == nil {
 		return ""
 	}

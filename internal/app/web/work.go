@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/app/shapes"
 	"github.com/sosgo/sosgo/objects"
 )
 
@@ -51,7 +52,7 @@ func (q *query) flowOf(o objects.Object) flow {
 // value records an AsyncLocal's value: the accessor of the HttpContext, an activity or a logging scope.
 func (q *query) value(out *flow, o objects.Object) {
 	g := q.reading()
-	if h, x := objects.BindAs[*contextHolder](g, o); h != nil {
+	if h, x := shapes.BindAs[*contextHolder](g, o); h != nil {
 		a, err := h.Context.Addr(x)
 		g.Note(err)
 		if n, ok := q.index[a]; ok {

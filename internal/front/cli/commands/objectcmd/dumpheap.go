@@ -190,7 +190,7 @@ func askDumpExceptions(c *cli.Context, o *exceptionOptions) (*answer.Exceptions,
 		}
 		return nil, err
 	}
-	return r.Exceptions(c.Context(), h, f, ask.Scan(c, "scanning the heap")), nil
+	return memory.HeapExceptions(c.Context(), r, h, f, ask.Scan(c, "scanning the heap")), nil
 }
 
 type traverseOptions struct {

@@ -1,4 +1,4 @@
-package image
+package process
 
 import (
 	"context"
@@ -7,15 +7,16 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Completed is the memory of a process, completed by module files. It searches for a module's
+// A completedMemory is the memory of a process, completed by module files. It searches for a module's
 // file when a byte in the module is missing for the first time. It is safe for concurrent use.
-type Completed struct {
+type completedMemory struct {
 	base    target.Target
-	overlay *Overlay
-	find    func(*target.Module) (*Image, error)
+	overlay *image.Overlay
+	find    func(*target.Module) (*image.Image, error)
 	listed  completions
 	more    func() []target.Module // sorted by Base; may be nil
 	late    sync.Once
@@ -38,23 +39,23 @@ type completion struct {
 	done atomic.Bool
 }
 
-// Complete returns the memory of t, completed by the files that find returns. A file that
-// contradicts the dump is ignored; see Overlay. find is called at most once for each module,
+// complete returns the memory of t, completed by the files that find returns. A file that
+// contradicts the dump is ignored; see image.Overlay. find is called at most once for each module,
 // possibly by several goroutines for different modules. If its error is a context's, it is called
 // again when a byte is missing next.
 //
 // more, if not nil, lists further images, in bundles. It is called once, when a byte outside all
 // modules of t is missing.
-func Complete(t target.Target, find func(*target.Module) (*Image, error), more func() []target.Module) *Completed {
+func complete(t target.Target, find func(*target.Module) (*image.Image, error), more func() []target.Module) *completedMemory {
 	if find == nil {
-		find = func(*target.Module) (*Image, error) { return nil, os.ErrNotExist }
+		find = func(*target.Module) (*image.Image, error) { return nil, os.ErrNotExist }
 	}
-	return &Completed{base: t, overlay: NewOverlay(t), find: find, listed: completionsOf(t.Modules()), more: more}
+	return &completedMemory{base: t, overlay: image.NewOverlay(t), find: find, listed: completionsOf(t.Modules()), more: more}
 }
 
 // addFileAt adds the file of the module at a, and reports whether the overlay may have the byte
 // now.
-func (m *Completed) addFileAt(a target.Addr) bool {
+func (m *completedMemory) addFileAt(a target.Addr) bool {
 	in := &m.listed
 	i := target.ModuleIndex(in.modules, a)
 	if i < 0 && m.more != nil {
@@ -71,7 +72,7 @@ func (m *Completed) addFileAt(a target.Addr) bool {
 	return true
 }
 
-func (m *Completed) complete(c *completion, of *target.Module) {
+func (m *completedMemory) complete(c *completion, of *target.Module) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.done.Load() {
@@ -85,7 +86,7 @@ func (m *Completed) complete(c *completion, of *target.Module) {
 }
 
 // ReadMemory implements target.Memory.
-func (m *Completed) ReadMemory(p []byte, a target.Addr) (int, error) {
+func (m *completedMemory) ReadMemory(p []byte, a target.Addr) (int, error) {
 	n, err := m.base.ReadMemory(p, a)
 	var missing *target.MemoryError
 	if err == nil || !errors.As(err, &missing) || !errors.Is(err, target.ErrNotInDump) || !m.addFileAt(missing.Addr) {
@@ -95,7 +96,7 @@ func (m *Completed) ReadMemory(p []byte, a target.Addr) (int, error) {
 }
 
 // View implements target.Memory.
-func (m *Completed) View(a target.Addr, n int) ([]byte, bool) {
+func (m *completedMemory) View(a target.Addr, n int) ([]byte, bool) {
 	if m.base == nil {
 		return nil, false
 	}
@@ -106,7 +107,7 @@ func (m *Completed) View(a target.Addr, n int) ([]byte, bool) {
 }
 
 // Span implements target.Memory.
-func (m *Completed) Span(a target.Addr) []byte {
+func (m *completedMemory) Span(a target.Addr) []byte {
 	if m.base == nil {
 		return nil
 	}
@@ -117,12 +118,12 @@ func (m *Completed) Span(a target.Addr) []byte {
 }
 
 // NextStored implements target.SparseMemory for the bytes in the dump.
-func (m *Completed) NextStored(a target.Addr) (target.Addr, bool) {
+func (m *completedMemory) NextStored(a target.Addr) (target.Addr, bool) {
 	return target.NextStored(m.base, a)
 }
 
-// Source returns the source of the byte at a; see Overlay.Source.
-func (m *Completed) Source(a target.Addr) string {
+// Source returns the source of the byte at a; see image.Overlay.Source.
+func (m *completedMemory) Source(a target.Addr) string {
 	if m.base == nil {
 		return ""
 	}

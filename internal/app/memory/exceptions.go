@@ -1,4 +1,4 @@
-package objects
+package memory
 
 import (
 	"context"
@@ -6,12 +6,13 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/objects"
 )
 
-// Exceptions lists the exception objects on the heap that f selects, in the order of addresses. A nil f selects all.
+// HeapExceptions lists the exception objects on the heap that f selects, in the order of addresses. A nil f selects all.
 // Each row has the message and the innermost frame. A place where the walk of the heap had to skip memory is a missing
 // row.
-func (r *Reader) Exceptions(ctx context.Context, h *heap.Heap, f *heap.Filter, o heap.ScanOptions) *answer.Exceptions {
+func HeapExceptions(ctx context.Context, r *objects.Reader, h *heap.Heap, f *heap.Filter, o heap.ScanOptions) *answer.Exceptions {
 	a := &answer.Exceptions{Count: answer.Maybe[uint64]{Err: answer.ErrUnread}}
 	only := heap.Filter{}
 	if f != nil {
@@ -29,7 +30,7 @@ func (r *Reader) Exceptions(ctx context.Context, h *heap.Heap, f *heap.Filter, o
 			var row answer.HeapException
 			if err == nil {
 				n++
-				row = r.exception(&a.Gaps, &x)
+				row = exception(&a.Gaps, r, &x)
 			}
 			if !yield(row, err) {
 				return nil
@@ -44,7 +45,7 @@ func (r *Reader) Exceptions(ctx context.Context, h *heap.Heap, f *heap.Filter, o
 }
 
 // exception returns the row of an exception object. It records missing parts in g.
-func (r *Reader) exception(g *answer.Gaps, o *answer.HeapObject) answer.HeapException {
+func exception(g *answer.Gaps, r *objects.Reader, o *answer.HeapObject) answer.HeapException {
 	row := answer.HeapException{Address: o.Address, MethodTable: o.MethodTable}
 	row.Type = g.Text(r.Runtime().TypeName(o.MethodTable, dac.NameManaged))
 	x, err := dac.CodeOf(r.Runtime()).DescribeException(o.Address, dac.ExceptionOptions{Brief: true})

@@ -1,8 +1,9 @@
-package objects
+package graph
 
 import (
 	"strings"
 
+	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -17,10 +18,10 @@ const (
 // referenceSize is the size of a key in a pair, in bytes.
 const referenceSize = 8
 
-// AsyncLocal returns the AsyncLocal with the value at a slot of o, which is an execution context's map of values or a
+// asyncLocal returns the AsyncLocal with the value at a slot of o, which is an execution context's map of values or a
 // part of it. name is the slot's name (objects.Object.SlotName). ok is false for other objects and slots, and if the
 // AsyncLocal is unreadable.
-func AsyncLocal(r *Reader, o Object, name string, slot target.Addr) (local Object, ok bool) {
+func asyncLocal(r *objects.Reader, o objects.Object, name string, slot target.Addr) (local objects.Object, ok bool) {
 	if o.Type == nil {
 		return local, false
 	}
