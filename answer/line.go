@@ -27,12 +27,6 @@ type LinePiece struct {
 	Err error
 }
 
-// Missing returns a Line without text, and with the reason why it is missing.
-func Missing(err error) Line { return Line{{Err: err}} }
-
-// Lacking returns a Line with the words for a value that is missing because of err.
-func Lacking(err error) Line { return Line{{Text: Absent(err), Err: err}} }
-
 // Err returns why the line is incomplete, or nil.
 func (l Line) Err() error {
 	for i := range l {

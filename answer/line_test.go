@@ -75,13 +75,14 @@ func TestStoredJSON(t *testing.T) {
 
 // TestLineMissing checks that only text, and not JSON, has words for missing parts of a line.
 func TestLineMissing(t *testing.T) {
-	l := append(answer.Words("{X="), answer.Lacking(target.ErrNotInDump)...)
+	l := append(answer.Words("{X="), answer.LinePiece{Text: answer.Absent(target.ErrNotInDump), Err: target.ErrNotInDump})
 	l = append(l, answer.Words("}")...)
 	assert.Equal(t, "{X=<not in dump>}", l.String())
 	assert.ErrorIs(t, l.Err(), target.ErrNotInDump)
 	assert.False(t, l.Blank())
-	assert.True(t, answer.Missing(target.ErrCorrupt).Blank())
-	got, err := json.Marshal([]answer.Line{l, answer.Missing(target.ErrCorrupt), answer.Words("a")})
+	missing := answer.Line{{Err: target.ErrCorrupt}}
+	assert.True(t, missing.Blank())
+	got, err := json.Marshal([]answer.Line{l, missing, answer.Words("a")})
 	require.NoError(t, err)
 	assert.Equal(t, `[null,null,"a"]`, string(got))
 	got, err = answer.Words("List<int>").MarshalJSON()

@@ -196,16 +196,6 @@ func (p *Processor) RegSize(r Reg) int {
 	return 8
 }
 
-// Canonical reports whether a is a valid virtual address: its unused bits repeat the highest used
-// one.
-func (p *Processor) Canonical(a Addr) bool {
-	if p == nil {
-		return false
-	}
-	unused := 64 - p.AddressBits
-	return Addr(int64(a)<<unused>>unused) == a
-}
-
 // Code returns the address in a code pointer, without the signature that may be stored with it.
 func (p *Processor) Code(v uint64) Addr {
 	if p == nil || p.CodeBits == 0 || v>>(p.CodeBits-1)&1 != 0 && v>>p.CodeBits == 1<<(64-p.CodeBits)-1 {

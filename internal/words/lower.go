@@ -9,20 +9,11 @@ import (
 // CantBeJudged stands in the place of a conclusion that has lost a premise.
 var CantBeJudged = say("can't be judged", "can't be judged: {premise}")
 
-// Lower returns conclusions with their premises (Premises), and no stronger than these. A conclusion that rests on a doubtful premise is at
+// LowerOne returns a conclusion with its premises (Premises), and no stronger than these. A conclusion that rests on a doubtful premise is at
 // most likely. One that rests on a broken premise says so in place of what it concluded, and is no finding.
 //
 // state returns the state of a premise: for the whole process, as process.Process.State does, or for one piece of evidence, as the reader
-// knows it. Lower may be called again on its result, with the same state or another one.
-func Lower(list []answer.Verdict, state func(answer.Premise) answer.PremiseState) []answer.Verdict {
-	out := make([]answer.Verdict, len(list))
-	for i := range list {
-		out[i] = LowerOne(list[i], state)
-	}
-	return out
-}
-
-// LowerOne is Lower for one conclusion.
+// knows it. LowerOne may be called again on its result, with the same state or another one.
 func LowerOne(v answer.Verdict, state func(answer.Premise) answer.PremiseState) answer.Verdict {
 	v.Rests = Premises(v)
 	for _, p := range v.Rests {

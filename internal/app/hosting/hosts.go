@@ -66,13 +66,9 @@ const hostMachines = "Microsoft.Extensions.Hosting.Internal.Host+<"
 // stopMachine is in the name of the state machine of Host.StopAsync.
 const stopMachine = hostMachines + "StopAsync>"
 
-// Hosts lists the generic hosts with the states of their services, and concludes which services failed and what a
-// stopping host waits for. It records what could not be read. The error is ctx's.
-func (r *Reader) Hosts(ctx context.Context, h *heap.Heap, t *tasks.Reader, o heap.ScanOptions) (*answer.Hosts, error) {
-	return r.hosts(ctx, h, t, o, func(*answer.Gaps) start { return start{running: true} })
-}
-
-// hosts is Hosts with what the threads know about starts.
+// hosts lists the generic hosts with the states of their services, and concludes which services failed and what a
+// stopping host waits for. threads returns what the threads know about starts. hosts records what could not be read.
+// The error is ctx's.
 func (r *Reader) hosts(ctx context.Context, h *heap.Heap, t *tasks.Reader, o heap.ScanOptions, threads func(*answer.Gaps) start) (*answer.Hosts, error) {
 	out := &answer.Hosts{Hosts: []answer.Host{}, Verdicts: []answer.Verdict{}}
 	in := shapes.Reading{Gaps: &out.Gaps, Binder: r.b}
