@@ -18,6 +18,14 @@ func CSharp(name string) string { return csharp(name, false) }
 // CSharpShort is CSharp without the namespace of the type.
 func CSharpShort(name string) string { return csharp(name, true) }
 
+// CSharpMethod is CSharp for the name of a method, which may lack its parameter list.
+func CSharpMethod(name string) string {
+	if !balanced(name) || outside(name, "(") >= 0 {
+		return CSharp(name)
+	}
+	return csharpMethod(name, "", false) // without parentheses
+}
+
 func csharp(name string, short bool) string {
 	if !balanced(name) {
 		return name
@@ -253,7 +261,7 @@ func joined(parts []namePart, depth int) string {
 
 // csharpMethod translates the name of a method and its parameters in parentheses.
 func csharpMethod(head, parameters string, short bool) string {
-	if end := strings.LastIndexByte(parameters, ')'); end == len(parameters)-1 {
+	if end := strings.LastIndexByte(parameters, ')'); end > 0 && end == len(parameters)-1 {
 		if inner := strings.TrimSpace(parameters[1:end]); inner != "" {
 			parameters = "(" + types(separate(inner), 1) + ")"
 		}

@@ -25,6 +25,16 @@ func TestCSharp(t *testing.T) {
 	}
 }
 
+// TestCSharpMethod: a method's name may lack the parameter list.
+func TestCSharpMethod(t *testing.T) {
+	for name, want := range map[string]string{
+		"Shop.Cart+<>c.<Pay>b__2_1": "Shop.Cart.Pay λ2_1", "Shop.Cart.Pay": "Shop.Cart.Pay", "Shop.Cart.Pay(Int32)": "Shop.Cart.Pay(int)",
+		"Shop.Cart+Line.<Pay>g__Check|3_0": "Shop.Cart.Line.Pay.Check", "Pay": "Pay", "": "", "Shop.Cart.Pay[[": "Shop.Cart.Pay[[",
+	} {
+		assert.Equal(t, want, compilernames.CSharpMethod(name), name)
+	}
+}
+
 // TestCSharpDeep: nested type arguments beyond the limit stay as they are.
 func TestCSharpDeep(t *testing.T) {
 	deep := strings.Repeat("A<", 200) + "System.Int32" + strings.Repeat(">", 200)
