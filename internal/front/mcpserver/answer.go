@@ -3,13 +3,13 @@ package mcpserver
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -20,14 +20,25 @@ import (
 const (
 	formatJSON = "json"
 	formatText = "text"
+
+	// Arguments of all tools.
+	argumentDump   = "dump"
+	argumentFormat = "format"
+	argumentCursor = "cursor" // of the tool more
 )
+
+// more is the tool that continues an answer.
+var more = Tool{Name: "more", Summary: "go on with an answer that was too long", NoText: true, Required: []string{argumentCursor},
+	Properties: map[string]any{argumentCursor: map[string]any{"type": "string", "description": "the cursor at the end of the answer"}}}
 
 // A question is a tool call with checked arguments.
 type question struct {
+	tool   *Tool
+	given  map[string]any // the arguments
+	raw    json.RawMessage
 	dump   string
 	words  []string
 	format string
-	budget int
 	from   int // items of lists, or bytes of text, already sent
 
 	watch func(work string, at func() (done, total uint64, runs bool))
@@ -42,7 +53,7 @@ type reply struct {
 	Text     string         `json:"text,omitempty"`
 	Notes    []string       `json:"notes,omitempty"`
 	Cut      []string       `json:"cut,omitempty"`
-	Next     string         `json:"next,omitempty"`
+	Next     *Call          `json:"next,omitempty"`
 }
 
 // question parses the arguments of a call.
@@ -55,12 +66,14 @@ func (s *Server) question(t *Tool, raw json.RawMessage) (*question, error) {
 			return nil, fmt.Errorf("the arguments are no JSON object: %w", err)
 		}
 	}
-	q := &question{format: formatJSON, budget: s.options.Budget}
+	if t == &more {
+		return s.continued(given)
+	}
+	q := &question{tool: t, raw: raw, format: formatJSON}
 	if len(s.options.Dumps) == 1 {
 		q.dump = s.options.Dumps[0].ID
 	}
-	cursor := ""
-	for name, to := range map[string]*string{"dump": &q.dump, "format": &q.format, "cursor": &cursor} {
+	for name, to := range map[string]*string{argumentDump: &q.dump, argumentFormat: &q.format} {
 		if v, ok := given[name]; ok {
 			if *to, ok = v.(string); !ok {
 				return nil, fmt.Errorf("%s is not a text", name)
@@ -68,18 +81,13 @@ func (s *Server) question(t *Tool, raw json.RawMessage) (*question, error) {
 			delete(given, name)
 		}
 	}
-	if v, ok := given["budget"]; ok {
-		n, _ := v.(json.Number)
-		i, err := n.Int64()
-		if err != nil || i < LeastBudget || i > int64(s.options.Budget) {
-			return nil, fmt.Errorf("budget is not a number between %d and %d", LeastBudget, s.options.Budget)
-		}
-		q.budget = int(i)
-		delete(given, "budget")
-	}
 	switch {
-	case !slices.ContainsFunc(s.options.Dumps, func(d Dump) bool { return d.ID == q.dump }):
+	case q.dump == "":
+		return nil, fmt.Errorf("the argument %s is missing; the dumps are %s", argumentDump, s.ids())
+	case !slices.Contains(s.idList(), q.dump):
 		return nil, fmt.Errorf("there is no dump %q; the dumps are %s", q.dump, s.ids())
+	case t.NoText && q.format != formatJSON:
+		return nil, fmt.Errorf("the tool %s has no format %q: it answers in %s", t.Name, q.format, formatJSON)
 	case q.format != formatJSON && q.format != formatText:
 		return nil, fmt.Errorf("format %q is neither %s nor %s", q.format, formatJSON, formatText)
 	}
@@ -89,17 +97,13 @@ func (s *Server) question(t *Tool, raw json.RawMessage) (*question, error) {
 		}
 	}
 	for _, name := range t.Required {
-		if _, ok := given[name]; !ok {
+		if v, ok := given[name]; !ok || v == nil {
 			return nil, fmt.Errorf("the argument %s is missing", name)
 		}
 	}
 	var err error
-	if q.words, err = t.Words(given); err != nil {
-		return nil, err
-	}
-	if cursor != "" {
-		q.from, err = q.parseCursor(cursor)
-	}
+	q.given = given
+	q.words, err = t.Words(given)
 	return q, err
 }
 
@@ -108,43 +112,77 @@ func (q *question) asked(part *report.Window) Question {
 	return Question{Dump: q.dump, Words: q.words, Part: part, Watch: q.watch}
 }
 
-func (s *Server) ids() string {
-	var ids []string
+func (s *Server) ids() string { return strings.Join(s.idList(), ", ") }
+
+func (s *Server) idList() (out []string) {
 	for _, d := range s.options.Dumps {
-		ids = append(ids, d.ID)
+		out = append(out, d.ID)
 	}
-	return strings.Join(ids, ", ")
+	return out
 }
 
-// A cursor is the position at which an answer continues. Its sum ties it to one question.
+// A cursor is a call and the position at which its answer continues.
 type cursor struct {
-	From int    `json:"f"`
-	Sum  string `json:"s"`
+	Tool      string          `json:"t"`
+	Arguments json.RawMessage `json:"a,omitempty"`
+	From      int             `json:"f"`
 }
 
-func (q *question) sum() string {
-	h := sha256.Sum256([]byte(q.dump + "\x00" + q.format + "\x00" + strings.Join(q.words, "\x00")))
-	return base64.RawURLEncoding.EncodeToString(h[:9])
+// next returns the call that continues the answer of q.
+func (q *question) next(from int) *Call {
+	c := base64.RawURLEncoding.EncodeToString(encode(cursor{q.tool.Name, q.raw, from}))
+	return &Call{Tool: more.Name, Arguments: map[string]any{argumentCursor: c}}
 }
 
-func (q *question) cursor(from int) string {
-	return base64.RawURLEncoding.EncodeToString(encode(cursor{from, q.sum()}))
-}
-
-func (q *question) parseCursor(text string) (int, error) {
+// continued returns the question of a cursor. A cursor that a client made up gets what the call in it may get.
+func (s *Server) continued(given map[string]any) (*question, error) {
+	text, ok := given[argumentCursor].(string)
+	switch {
+	case given[argumentCursor] == nil:
+		return nil, fmt.Errorf("the argument %s is missing", argumentCursor)
+	case !ok:
+		return nil, fmt.Errorf("%s is not a text", argumentCursor)
+	case len(given) > 1:
+		return nil, fmt.Errorf("the tool %s has no argument but %s", more.Name, argumentCursor)
+	}
 	var c cursor
 	raw, err := base64.RawURLEncoding.DecodeString(text)
-	if err != nil || json.Unmarshal(raw, &c) != nil || c.From <= 0 || c.Sum != q.sum() {
-		return 0, errors.New("the cursor is not of an answer to this question: give it with the same tool, dump, format and arguments")
+	if err != nil || json.Unmarshal(raw, &c) != nil || c.From <= 0 {
+		return nil, errBadCursor
 	}
-	return c.From, nil
+	i := slices.IndexFunc(s.options.Tools, func(t Tool) bool { return t.Name == c.Tool })
+	if i < 0 {
+		return nil, errBadCursor
+	}
+	q, err := s.question(&s.options.Tools[i], c.Arguments)
+	if err == nil {
+		q.from = c.From
+	}
+	return q, err
 }
+
+var errBadCursor = errors.New("the cursor is none of an answer: give it as it was")
 
 // answer asks q and cuts the answer to the budget.
 func (s *Server) answer(ctx context.Context, q *question) (*reply, error) {
 	a := &reply{Dump: q.dump, Replay: clean(s.asker.Line(q.dump, q.words, q.format == formatJSON))}
 	if q.format == formatText {
 		return a, s.text(ctx, q, a)
+	}
+	if q.tool.Compose != nil {
+		if make := q.tool.Compose(q.given); make != nil {
+			c, err := make(ctx, func(ctx context.Context, words ...string) (*Composed, error) { return s.whole(ctx, q, words) })
+			if err != nil {
+				return nil, err
+			}
+			a.Exit = c.Exit
+			window(c.Document, q.from)
+			err = s.document(q, a, c.Document)
+			if a.Next == nil && q.from == 0 {
+				delete(a.Document, "lists") // they are whole
+			}
+			return a, err
+		}
 	}
 	for count := pageItems; ; count /= 10 {
 		out := &bounded{most: maxAnswer}
@@ -156,29 +194,51 @@ func (s *Server) answer(ctx context.Context, q *question) (*reply, error) {
 			continue
 		}
 		a.Exit = code
-		return a, s.document(q, a, out)
+		doc, err := decode(out)
+		if err != nil {
+			return nil, err
+		}
+		return a, s.document(q, a, doc)
 	}
 }
 
-// document fills the reply from a document.
-func (s *Server) document(q *question, a *reply, out *bounded) error {
+// whole returns the whole document of a command.
+func (s *Server) whole(ctx context.Context, q *question, words []string) (*Composed, error) {
+	out := &bounded{most: maxAnswer}
+	code, err := s.asker.Ask(ctx, Question{Dump: q.dump, Words: words, Part: &report.Window{Count: math.MaxInt32}, Watch: q.watch}, out, io.Discard)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := decode(out)
+	return &Composed{doc, code}, err
+}
+
+// decode decodes a document.
+func decode(out *bounded) (map[string]any, error) {
 	var doc map[string]any
 	d := json.NewDecoder(&out.Buffer)
 	d.UseNumber()
 	if err := d.Decode(&doc); err != nil {
 		if out.full {
-			return fmt.Errorf("the answer has more than %d bytes: ask for less of it, or with format text", maxAnswer)
+			return nil, fmt.Errorf("the answer has more than %d bytes: ask for less of it, or with format text", maxAnswer)
 		}
-		return fmt.Errorf("the command has answered with no document: %w", err)
+		return nil, fmt.Errorf("the command has answered with no document: %w", err)
 	}
+	return doc, nil
+}
+
+// document fills the reply from a document.
+func (s *Server) document(q *question, a *reply, doc map[string]any) error {
+	slim(doc)
+	s.withCalls(doc)
 	cleaned(doc)
 	a.Document = doc
-	listed, more := fit(a, q.budget)
-	if len(encode(a.Document)) > q.budget {
-		return fmt.Errorf("the answer does not fit into %d bytes: ask for less of it, or with format text, which goes on", q.budget)
+	listed, more := fit(a, s.options.Budget)
+	if len(encode(a.Document)) > s.options.Budget {
+		return fmt.Errorf("the answer does not fit into %d bytes: ask for less of it, or with format text, which goes on", s.options.Budget)
 	}
 	if more {
-		a.Next = q.cursor(q.from + listed)
+		a.Next = q.next(q.from + listed)
 	}
 	return nil
 }
@@ -186,7 +246,7 @@ func (s *Server) document(q *question, a *reply, out *bounded) error {
 // text fills the reply from a command's text.
 func (s *Server) text(ctx context.Context, q *question, a *reply) error {
 	notes := &bounded{most: LeastBudget}
-	out := &textPage{clean: clean, skip: q.from, left: q.budget}
+	out := &textPage{clean: clean, skip: q.from, left: s.options.Budget}
 	code, err := s.asker.Ask(ctx, q.asked(nil), out, notes)
 	if err != nil {
 		return err
@@ -197,7 +257,7 @@ func (s *Server) text(ctx context.Context, q *question, a *reply) error {
 		a.Notes = append(a.Notes, clean(strings.TrimSuffix(line, "\n")))
 	}
 	if out.more {
-		a.Next = q.cursor(q.from + out.kept.Len())
+		a.Next = q.next(q.from + out.kept.Len())
 	}
 	return nil
 }

@@ -81,7 +81,7 @@ func TestExchanges(t *testing.T) {
 // exchange returns the two ends of a session with a server that always gives the same answers.
 func exchange(t *testing.T) (io.WriteCloser, <-chan string) {
 	f := &fake{document: rows(15, "some <text>"), text: func(w io.Writer) { _, _ = io.WriteString(w, strings.Repeat("a line of <system> text\n", 50)) }}
-	s := mcpserver.New(f, mcpserver.Options{Version: "1.2.3", Dumps: []mcpserver.Dump{{ID: "it", File: "/dumps/it"}, {ID: "at", File: "/dumps/at"}},
+	s := mcpserver.New(f, mcpserver.Options{Version: "1.2.3", Budget: 1000, Dumps: []mcpserver.Dump{{ID: "it", File: "/dumps/it"}, {ID: "at", File: "/dumps/at"}},
 		Tools: []mcpserver.Tool{{Name: "list", Summary: "list rows", Help: "It lists rows.", Properties: map[string]any{
 			"x": map[string]any{"type": "string"}, "n": map[string]any{"type": "integer", "minimum": 1}}, Required: []string{"x"},
 			Document: map[string]any{"type": "object", "properties": map[string]any{"rows": map[string]any{"type": "array"}}}, Defs: map[string]any{"Row": map[string]any{"type": "object"}},

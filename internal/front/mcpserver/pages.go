@@ -11,13 +11,19 @@ import (
 const (
 	pageScheme = "sosgo://"
 	pagePrefix = pageScheme + "commands/"
+	schemas    = pageScheme + "schemas/"
 	dumpsURI   = pageScheme + "dumps"
 )
 
-// addPages adds the documents about commands, and the list of dumps.
+// addPages adds the documents about commands, the schemas of answers, and the list of dumps.
 func (s *Server) addPages() {
 	s.addPage(mcp.Resource{URI: dumpsURI, Name: "dumps", Title: "the dumps that can be asked about", MIMEType: "application/json"},
 		clean(string(encode(s.options.Dumps))))
+	for i := range s.options.Tools {
+		if t := &s.options.Tools[i]; t.Document != nil {
+			s.addPage(mcp.Resource{URI: schemas + t.Name, Name: t.Name + " schema", Title: "the JSON schema of the tool's answers", MIMEType: "application/schema+json"}, string(encode(envelope(t))))
+		}
+	}
 	for _, p := range s.options.Pages {
 		s.addPage(mcp.Resource{URI: pagePrefix + p.Name, Name: p.Name, Title: p.Title, MIMEType: "text/plain"}, p.Text)
 	}
@@ -32,21 +38,21 @@ func (s *Server) addPage(r mcp.Resource, text string) {
 // asked are the questions that people ask most, with the way to their answers.
 var asked = []struct{ name, title, text string }{
 	{"why_did_it_crash", "Why did the process crash?", "Find out why the process of %s died.\n" +
-		"1. triage: what is wrong, the most severe first.\n" +
-		"2. crashinfo: the exception or signal, its stack, and the conclusions with their strength.\n" +
-		"3. For an exception: printexception with its address; clrstack with the thread's number for its frames; dumpobj for objects that it names.\n" +
+		"1. investigate: the crash with its exceptions and its stack, and the next calls. Follow them.\n" +
+		"2. crashinfo: the exception or signal, and the conclusions with their strength. For an exception: printexception with its address.\n" +
+		"3. clrstack with the thread's number for its frames; dumpobj for objects that it names. For damage: verifyheap by the tool command.\n" +
 		"4. Where something is not in the dump: doctor, for what is missing and what would help.\n"},
 	{"why_is_memory_high", "Why does the process use so much memory?", "Find out what fills the memory of %s and what keeps it.\n" +
-		"1. memory: which kinds of memory there are, managed or not.\n" +
-		"2. gc and dumpheap with stat: sizes of the generations, and what fills the heap by type.\n" +
-		"3. leaks: the largest holders of live memory, and known patterns. retained, for types or objects.\n" +
+		"1. investigate: the largest holder, if one was found, and the next calls. Follow them.\n" +
+		"2. memory: which kinds of memory there are, managed or not. types: what fills the heap, the largest first.\n" +
+		"3. leaks and dominators: who holds it. waste: duplicate strings and empty collections. caches: what is cached.\n" +
 		"4. gcroot with the address of an object: the path that keeps it alive. referrers, for what refers to it.\n" +
 		"5. With a second dump: diff, for what grew.\n"},
 	{"why_does_it_hang", "Why does the process hang?", "Find out what the process of %s waits for.\n" +
-		"1. triage with noheap for a first look, then waits: deadlocks, held locks, threads that block until a task completes.\n" +
-		"2. locks and threadpool: owners and waiters; whether the pool is starved.\n" +
-		"3. parallelstacks for threads, asyncstacks for suspended code: where most of them stand.\n" +
-		"4. clrstack with a thread's number, tasks, requests and sqlpools for details.\n"},
+		"1. investigate: who waits, for what, and who holds it, and the next calls. Follow them.\n" +
+		"2. requests: web requests by route and wait. waits: deadlocks, held locks, threads that block until a task completes.\n" +
+		"3. threads and stacks: what threads do, equal ones grouped. asyncstacks: where suspended code stands.\n" +
+		"4. locks, threadpool, httpclients and sqlpools: owners and waiters. clrstack with a thread's number for details.\n"},
 }
 
 const promptRules = "Answer in a few sentences: the cause, how strong the evidence is (proved, likely, possible), the addresses and the replay lines that show it, " +

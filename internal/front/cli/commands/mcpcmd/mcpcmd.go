@@ -26,6 +26,7 @@ type options struct {
 	Listen  string   `opt:"listen" value:"HOST:PORT" help:"serve HTTP at this address of this machine, port 0 for a free one, instead of standard input and output"`
 	Budget  int      `opt:"budget" range:"1000:1000000" default:"24000" help:"bytes of an answer at most; a longer one goes on with a cursor"`
 	Secrets bool     `opt:"secrets" help:"show values that look like secrets, and allow options that show them"`
+	Schemas bool     `opt:"schemas" help:"list the schemas of the tools' answers, too, which are some 240 KB"`
 	Local   bool     `opt:"local" help:"search this machine for the files of modules, too"`
 	Dumps   []string `arg:"dump,optional" kind:"file" help:"the dumps that may be asked about"`
 }
@@ -51,7 +52,7 @@ func serve(c *cli.Context, o *options) error {
 	if err := a.name(o.Dumps); err != nil {
 		return err
 	}
-	s := mcpserver.New(a, mcpserver.Options{Version: c.Version(), Dumps: a.list, Tools: a.tools(), Pages: pages(c), Budget: o.Budget, Secrets: o.Secrets})
+	s := mcpserver.New(a, mcpserver.Options{Version: c.Version(), Dumps: a.list, Tools: a.tools(), Pages: pages(c), Budget: o.Budget, Secrets: o.Secrets, Schemas: o.Schemas})
 	if o.Listen == "" {
 		in, out := c.Streams()
 		return s.Serve(c.Context(), in, out)

@@ -53,7 +53,7 @@ func overLines(t *testing.T) mcp.Transport {
 	ended := make(chan int, 1)
 	dump := testdump.Open(t, "net10-zoo").Plain()
 	go func() {
-		ended <- cli.Main(context.Background(), []string{"-offline", "mcp", dump}, in, out, io.Discard, environment())
+		ended <- cli.Main(context.Background(), []string{"-offline", "mcp", "-schemas", dump}, in, out, io.Discard, environment())
 		out.Close()
 	}()
 	t.Cleanup(func() { assert.Zero(t, <-ended) })
@@ -81,7 +81,7 @@ func listen(t *testing.T) (address, token string) {
 	ended := make(chan int, 1)
 	dump := testdump.Open(t, "net10-zoo").Plain()
 	go func() {
-		ended <- cli.Main(ctx, []string{"-offline", "mcp", "-listen", "127.0.0.1:0", dump}, strings.NewReader(""), io.Discard, w, environment())
+		ended <- cli.Main(ctx, []string{"-offline", "mcp", "-schemas", "-listen", "127.0.0.1:0", dump}, strings.NewReader(""), io.Discard, w, environment())
 		w.Close()
 	}()
 	t.Cleanup(func() {
@@ -104,11 +104,11 @@ func TestLists(t *testing.T) {
 			t.Errorf("the server describes itself as %+v", info)
 		}
 		tools, err := c.ListTools(ctx, nil)
-		if err != nil || len(tools.Tools) != 30 {
+		if err != nil || len(tools.Tools) != 37 {
 			t.Fatalf("tools: %v", err)
 		}
 		for _, tool := range tools.Tools {
-			if !tool.Annotations.ReadOnlyHint || *tool.Annotations.DestructiveHint || tool.InputSchema == nil || tool.OutputSchema == nil {
+			if !tool.Annotations.ReadOnlyHint || *tool.Annotations.DestructiveHint || tool.InputSchema == nil || tool.OutputSchema == nil && tool.Name != "more" {
 				t.Errorf("%+v", tool)
 			}
 		}
@@ -128,7 +128,7 @@ func TestLists(t *testing.T) {
 			t.Fatalf("prompts: %v", err)
 		}
 		prompt, err := c.GetPrompt(ctx, &mcp.GetPromptParams{Name: prompts.Prompts[0].Name})
-		if err != nil || !strings.Contains(prompt.Messages[0].Content.(*mcp.TextContent).Text, "triage") {
+		if err != nil || !strings.Contains(prompt.Messages[0].Content.(*mcp.TextContent).Text, "investigate") {
 			t.Errorf("%s: %v", prompts.Prompts[0].Name, err)
 		}
 		done, err := c.Complete(ctx, &mcp.CompleteParams{Ref: &mcp.CompleteReference{Type: "ref/prompt", Name: prompts.Prompts[0].Name},
@@ -150,6 +150,9 @@ func TestCalls(t *testing.T) {
 		schemas := map[string]*jsonschema.Resolved{}
 		for _, tool := range list.Tools {
 			for name, schema := range map[string]any{tool.Name: tool.OutputSchema, "in " + tool.Name: tool.InputSchema} {
+				if schema == nil {
+					continue
+				}
 				if schemas[name], err = resolved(schema); err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}
@@ -160,11 +163,11 @@ func TestCalls(t *testing.T) {
 			arguments map[string]any
 			failed    bool
 		}{
-			{"triage", nil, false}, {"crashinfo", nil, false}, {"clrthreads", nil, false}, {"clrstack", map[string]any{"all": true}, false}, {"waits", nil, false},
+			{"triage", nil, false}, {"crashinfo", nil, false}, {"threads", nil, false}, {"investigate", nil, false}, {"types", map[string]any{"top": 5}, false}, {"clrstack", map[string]any{"all": true}, false}, {"waits", nil, false},
 			{"memory", nil, false}, {"leaks", map[string]any{"share": "5%"}, false}, {"doctor", nil, false}, {"gc", nil, false},
 			{"dumpheap", map[string]any{"stat": true, "min": "100"}, false}, {"dumpobj", map[string]any{"address": "10"}, true}, {"eval", map[string]any{"expression": "-1"}, false},
 			{"query", map[string]any{"question": "from threads | select index, name"}, false},
-			{"command", map[string]any{"command": "modules", "arguments": []string{"-name=CoreLib"}}, false}, {"clrstack", map[string]any{"format": "text", "budget": 2000}, false},
+			{"command", map[string]any{"command": "modules", "arguments": []string{"-name=CoreLib"}}, false}, {"clrstack", map[string]any{"format": "text"}, false},
 			{"eval", nil, true}, {"eval", map[string]any{"expression": "1", "nothing": 1}, true}, {"clrstack", map[string]any{"all": "yes"}, true},
 		} {
 			r, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: q.tool, Arguments: q.arguments})

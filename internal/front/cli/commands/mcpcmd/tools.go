@@ -3,6 +3,7 @@ package mcpcmd
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,23 +14,38 @@ import (
 )
 
 // offered are the commands with a tool of their own; the tool "command" runs the others. Clients always keep the list
-// of tools in context, so it holds only what most questions need.
-var offered = []string{"triage", "crashinfo", "printexception", "dumpexceptions", "clrthreads", "clrstack", "parallelstacks",
-	"waits", "locks", "tasks", "asyncstacks", "threadpool", "requests", "sqlpools",
-	"memory", "gc", "dumpheap", "leaks", "retained", "gcroot", "referrers", "diff",
+// of tools in context, so it holds only what most questions need. The grouped tools come among them.
+var offered = []string{toolInvestigate, "triage", "crashinfo", "printexception", "dumpexceptions", toolThreads, toolStacks, "clrstack",
+	"waits", "locks", "tasks", "asyncstacks", "threadpool", toolRequests, "httpclients", "sqlpools",
+	"memory", "gc", toolTypes, "dumpheap", "leaks", "retained", "dominators", "gcroot", "referrers", "caches", "waste", "diff",
 	"dumpobj", "items", "statics", "eval", "query", "process", "modules", "doctor"}
 
 // anyCommand is the name of the tool that runs the other commands.
 const anyCommand = "command"
 
+// unlisted are options that tools do not have: they change nothing for agents, or the tool "command" has them for the
+// rare case. The key "" is of all tools.
+var unlisted = map[string][]string{"": {"noprogress", "ignoregcstate"}, "clrstack": {"i", "n", "f", "r", "pretty", "tid", "managed"},
+	"dumpheap": {"short", "segment", "heap"}}
+
+// lists reports whether a tool has an option of its command.
+func lists(tool, option string) bool {
+	return !slices.Contains(unlisted[""], option) && !slices.Contains(unlisted[tool], option)
+}
+
+// presets are options that tools have set, unless a call says otherwise.
+var presets = map[string]string{"clrstack": "fold"}
+
 // tools returns the tools.
 func (a *asker) tools() []mcpserver.Tool {
-	var out []mcpserver.Tool
+	out := a.grouped()
 	others := &strings.Builder{}
 	for _, cmd := range a.c.Commands() {
-		if !slices.Contains(offered, cmd.Name) {
+		switch {
+		case slices.ContainsFunc(out, func(t mcpserver.Tool) bool { return t.Name == cmd.Name }):
+		case !slices.Contains(offered, cmd.Name):
 			fmt.Fprintf(others, " %s", cmd.Name)
-		} else if cmd.Name != "diff" || len(a.list) > 1 {
+		case cmd.Name != "diff" || len(a.list) > 1:
 			out = append(out, a.tool(cmd))
 		}
 	}
@@ -83,7 +99,7 @@ func (a *asker) tool(cmd *cli.Command) mcpserver.Tool {
 	options, args := cmd.Declares()
 	var list []parameter
 	for i := range options {
-		if o := &options[i]; o.Kind != cli.File && (!o.Reveals || a.options.Secrets) {
+		if o := &options[i]; o.Kind != cli.File && (!o.Reveals || a.options.Secrets) && lists(cmd.Name, o.Name) {
 			summary := o.Summary
 			if len(o.Excludes) > 0 {
 				summary += "; not with " + strings.Join(o.Excludes, ", ")
@@ -110,10 +126,25 @@ func (a *asker) tool(cmd *cli.Command) mcpserver.Tool {
 	for i := range list {
 		t.Properties[list[i].name] = a.schema(&list[i])
 	}
-	t.Words = func(given map[string]any) ([]string, error) { return a.words(cmd.Name, list, given) }
+	t.Words = func(given map[string]any) ([]string, error) { return a.words(cmd.Name, list, preset(cmd.Name, given)) }
+	t.Compose = shaped(cmd.Name, t.Words)
 	r := report.NamedResult{Name: cmd.Name, Type: cmd.Result}
 	t.Document, t.Defs = report.SchemaOf(r)
 	return t
+}
+
+// preset returns the arguments of a call with the tool's own settings.
+func preset(tool string, given map[string]any) map[string]any {
+	option, ok := presets[tool]
+	if _, set := given[option]; !ok || set {
+		return given
+	}
+	out := maps.Clone(given)
+	if out == nil {
+		out = map[string]any{}
+	}
+	out[option] = true
+	return out
 }
 
 // schema returns the JSON Schema of a parameter.
