@@ -33,7 +33,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-const dumps = "../../../../testdata/dumps/"
+const dumps = "../../../../../testdata/dumps/"
 
 // run runs a command line and returns its output.
 func run(t *testing.T, args ...string) (out, errs string, code int) {
