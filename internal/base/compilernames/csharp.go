@@ -97,7 +97,7 @@ type namePart struct {
 	name   string
 	nested bool     // it follows a +
 	arity  int      // the number of its type parameters, if the name has it
-	args   []string // type arguments, also those of the types around it
+	args   []string // type arguments; the innermost type also has the arguments of the types around it
 }
 
 // nameParts cuts a name at the dots and pluses outside of brackets.
@@ -292,13 +292,13 @@ func csharpMethod(head, parameters string, short bool) string {
 	}
 	text, whole := written(types, &method)
 	if !whole {
-		return static + text // the parameters are those of generated code
+		return static + text // generated code has other parameters
 	}
 	return static + text + parameters
 }
 
 // written joins types and a method, with the names in the source in place of those that compilers made. whole is false
-// if the parameters are not those of the source.
+// if the source has other parameters.
 func written(types []namePart, method *namePart) (text string, whole bool) {
 	var out []string
 	lambda, whole := false, true
@@ -329,7 +329,7 @@ func written(types []namePart, method *namePart) (text string, whole bool) {
 	return strings.Join(out, "."), whole
 }
 
-// inSource returns the name of a method with that of the source in place of one that a compiler made. A lambda has the
+// inSource returns the name of a method in the source in place of one that a compiler made. A lambda has the
 // name of the method around it and its number.
 func inSource(method *namePart) string {
 	around, kind, rest := generated(method.name)

@@ -12,7 +12,7 @@ import (
 	"github.com/sosgo/sosgo/internal/base/compilernames"
 )
 
-// TestCSharp checks the names in testdata/csharp.json, which are those of types and methods in all spellings.
+// TestCSharp checks the names in testdata/csharp.json, names of types and methods in all spellings.
 func TestCSharp(t *testing.T) {
 	b, err := os.ReadFile("testdata/csharp.json")
 	require.NoError(t, err)

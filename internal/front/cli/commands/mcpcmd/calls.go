@@ -34,7 +34,7 @@ func (a *asker) Next(line string) (mcpserver.Call, bool) {
 	return mcpserver.Call{Tool: anyCommand, Arguments: map[string]any{"command": cmd.Name, "arguments": words[1:]}, Command: line}, true
 }
 
-// grouping are the commands in the place of which agents call another tool, if they have no options.
+// grouping maps commands to the tools that agents call in their place, if they have no options.
 var grouping = map[string]string{"clrthreads": toolThreads, "threads": toolThreads, "parallelstacks": toolStacks, "stacks": toolStacks, "types": toolTypes}
 
 // argumentsOf adds the options and arguments of a command line. It reports whether a tool has all of them.

@@ -40,7 +40,7 @@ func (a *asker) grouped() []mcpserver.Tool {
 	stacks := composed(toolStacks, []string{"clrstack", "-all", "-fold"}, stackGroups)
 	stacks.Summary, stacks.Help = "the managed stacks of all threads, equal ones together", "Rounds of a recursion are folded."
 	stacks.Properties["frames"] = map[string]any{"type": "boolean", "description": fmt.Sprintf("all frames, not only the %d innermost", stackLines)}
-	stacks.Properties["method"] = map[string]any{"type": "string", "description": "only stacks with a method whose name contains this"}
+	stacks.Properties["method"] = map[string]any{"type": "string", "description": "only stacks with a method that has this in its name"}
 
 	requests := composed(toolRequests, nil, requestGroups)
 	requests.Summary, requests.Help = "the web requests in progress by route and wait", "With list or stacks, or a filter, each request by itself."
@@ -293,7 +293,7 @@ func ownFrame(frames []document) string {
 	return first
 }
 
-// withoutFrames removes the frames of async code, of which the reason of the wait stays.
+// withoutFrames removes the frames of async code. The reason of the wait stays.
 func withoutFrames(v any) {
 	switch v := v.(type) {
 	case []any:

@@ -95,7 +95,7 @@ type inquiry struct {
 	docs map[string]*mcpserver.Composed
 }
 
-// doc returns the result of a command, which is empty if it has none.
+// doc returns the result of a command, or an empty one.
 func (q *inquiry) doc(ctx context.Context, words ...string) (document, error) {
 	key := strings.Join(words, " ")
 	if q.docs[key] == nil {
@@ -171,7 +171,7 @@ func (a *asker) inquire(ctx context.Context, q *inquiry, r room) (*investigation
 	return out, nil
 }
 
-// commandsOf returns the commands that a finding recommends, those of its clauses first.
+// commandsOf returns the commands that a finding and its clauses recommend, the best first.
 func commandsOf(f document) (out []string) {
 	add := func(list []string) {
 		for _, c := range list {
@@ -235,7 +235,7 @@ func unknownOf(triage document, r room) string {
 // mostNext is the number of calls that investigate recommends.
 const mostNext = 3
 
-// nextCalls returns the calls that findings recommend, those of the first finding first.
+// nextCalls returns the calls that findings recommend, in their order.
 func (a *asker) nextCalls(findings []document) []call {
 	out := []call{}
 	for i, f := range findings {
@@ -413,7 +413,7 @@ func addTypes(ctx context.Context, q *inquiry, r room, _ []string, out *investig
 	return err
 }
 
-// largestTypes returns the types whose objects take most of the heap.
+// largestTypes returns the types that take most of the heap.
 func largestTypes(ctx context.Context, q *inquiry, r room) ([]typeCount, error) {
 	ask := func(ctx context.Context, words ...string) (*mcpserver.Composed, error) {
 		_, err := q.doc(ctx, words...)

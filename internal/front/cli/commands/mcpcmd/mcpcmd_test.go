@@ -201,7 +201,7 @@ func TestGroups(t *testing.T) {
 			last = n
 			sum += g.(map[string]any)["count"].(float64)
 		}
-		if q.tool != "types" { // whose list goes on
+		if q.tool != "types" { // its list goes on
 			assert.EqualValues(t, result[q.total], sum, q.tool)
 		}
 	}
