@@ -19,6 +19,7 @@ type Memory struct {
 type MemoryRow struct {
 	Address  target.Addr `json:"address" doc:"of the first element"`
 	Elements []*Hex      `json:"elements" doc:"the row's elements; null for one that the dump does not hold"`
+	What     []string    `json:"what,omitempty" doc:"of dps: what each element is the address of; empty for a number that is none"`
 }
 
 // MemoryText is the zero-terminated text at an address.

@@ -86,7 +86,7 @@ func TestPromptSurvivesBug(t *testing.T) {
 	a.env.Recover = true
 	a.env.Names = func(Dump, string) Names { panic("types") }
 	a.session.dump = fakeDump{new(int)}
-	got, _ := completer{a}.Do("do -type x")
+	got, _ := completer{a: a}.Do("do -type x")
 	assert.Empty(t, got)
 
 	a = fakeApp(t, &out, nil)

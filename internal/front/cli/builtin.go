@@ -93,7 +93,7 @@ func (p *param) describe(value string) helpValue {
 
 // builtinCommands returns the commands of this package.
 func (a *app) builtinCommands() []Command {
-	return []Command{
+	return append(a.logCommands(),
 		AskWith(Command{Name: "help", Aliases: []string{"?"}, Group: GroupShell, Summary: "show where to start, or explain a command; help all lists all commands",
 			Examples: []Example{{"help dumpheap", "the options of dumpheap"}},
 		}, a.askHelp, a.printHelp),
@@ -121,8 +121,7 @@ func (a *app) builtinCommands() []Command {
 		moduleFilesCommand(),
 		a.promptCommand(),
 		a.completionCommand(),
-		a.docsCommand(),
-	}
+		a.docsCommand())
 }
 
 type echoOptions struct {
@@ -176,15 +175,24 @@ func (a *app) askHelp(_ *Context, o *helpOptions) ([]helpResult, error) {
 }
 
 func (a *app) printHelp(p *report.Page, _ []helpResult, o *helpOptions) {
+	text := a.overview()
 	switch one, _ := o.one(a.table); {
 	case one != nil:
-		p.Print(one.HelpText())
+		text = one.HelpText()
 	case o.Command != "":
-		p.Print(a.wholeHelp())
-	default:
-		p.Print(a.overview())
+		text = a.wholeHelp()
+	}
+	for line := range strings.Lines(text) {
+		hang := 0
+		if strings.HasPrefix(line, "  ") {
+			hang = termColumn
+		}
+		p.Sentence("", hang, strings.TrimSuffix(line, "\n"))
 	}
 }
+
+// termColumn is the column of explanations in lists of commands and options.
+const termColumn = 26
 
 // starts lists the commands that help shows first, with the question that each answers.
 var starts = []struct{ line, text string }{
@@ -294,7 +302,7 @@ func writeOptions(b *strings.Builder, options []Option) {
 
 // writeTerm writes a term and its explanation in two columns. A long term is on a line of its own.
 func writeTerm(b *strings.Builder, term, text string) {
-	const column = 26
+	const column = termColumn
 	if len(term) > column-4 {
 		fmt.Fprintf(b, "  %s\n%*s%s\n", term, column, "", text)
 		return

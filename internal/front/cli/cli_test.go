@@ -461,7 +461,7 @@ func TestCompletion(t *testing.T) {
 		{"nosuch x", nil, 1},
 		{"lines 3 ", nil, 0},
 	} {
-		got, n := completer{a}.Do(tt.line)
+		got, n := completer{a: a}.Do(tt.line)
 		assert.Equal(t, tt.want, got, tt.line)
 		assert.Equal(t, tt.length, n, tt.line)
 	}
@@ -545,7 +545,7 @@ func TestAbout(t *testing.T) {
 	table := newTable([]Command{{Name: "waits", Summary: "says why threads hang: deadlocks, held locks"}, {Name: "pools", Summary: "lists the pools of connections"},
 		{Name: "secret", Hidden: true, Summary: "a deadlock"}})
 	for typed, want := range map[string]string{"deadlock": "about that: waits;", "Hang": "about that: waits;", "connection": "about that: pools;", "pool": `did you mean "pools"`,
-		"the": `"sosgo help"`, "frobnicate": `"sosgo help"`} {
+		"the": `"sosgo help all"`, "frobnicate": `"sosgo help all"`} {
 		_, err := table.find(typed)
 		var usage *UsageError
 		require.ErrorAs(t, err, &usage, typed)
@@ -561,7 +561,7 @@ func FuzzCommandLine(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		l, err := parseLine(text)
 		a := fakeApp(t, io.Discard, nil)
-		completer{a}.Do(text)
+		completer{a: a}.Do(text)
 		if err != nil {
 			assert.Equal(t, ExitUsage, ExitCode(err))
 			return

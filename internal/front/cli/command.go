@@ -118,6 +118,7 @@ type param struct {
 	Summary     string
 	Placeholder string   // in help; if empty, the kind's word
 	Choices     []string // the only values allowed, compared without case
+	offers      []string // texts that completion offers, beside others that are valid
 	Many        bool     // an option may be repeated; an argument takes all remaining words
 	Min, Max    *int64
 	Default     string
@@ -275,7 +276,7 @@ func (t *table) find(name string) (*Command, error) {
 	if why, ok := unread[strings.ToLower(name)]; ok {
 		return nil, target.Unsupportedf("%s: %s", strings.ToLower(name), why)
 	}
-	err := &UsageError{Text: fmt.Sprintf("there is no command %q", name), Hint: `"sosgo help" lists the commands`}
+	err := &UsageError{Text: fmt.Sprintf("there is no command %q", name), Hint: listsCommands}
 	var names []string
 	for _, c := range t.list() {
 		if !c.Hidden {

@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -125,10 +128,12 @@ func (a *app) completeArg(cmd *Command, p *parser, current string) ([]candidate,
 // matchKind completes a value. before is the text of the preceding arguments.
 func (a *app) matchKind(p *param, before, current string) (found []candidate, files bool) {
 	switch {
-	case len(p.Choices) > 0:
-		for _, c := range p.Choices {
+	case len(p.Choices)+len(p.offers) > 0:
+		for _, c := range slices.Concat(p.Choices, p.offers) {
 			found = appendMatch(found, current, c, "")
 		}
+	case p.Name == "thread" && p.Kind == Str:
+		found = a.matchThreads(current)
 	case p.Kind == File:
 		return nil, true
 	case p.Kind == Address:
@@ -188,6 +193,52 @@ func (a *app) matchNames(p *param, before, current string) (found []candidate) {
 	if text != "" {
 		add(types, true)
 		add(names.Members(ctx, text, StaticFields, completionLimit), true)
+	}
+	return found
+}
+
+// matchThreads offers the indices of the threads.
+func (a *app) matchThreads(current string) (found []candidate) {
+	if a.env.Threads == nil || a.session.dump == nil {
+		return nil
+	}
+	list, err := a.env.Threads(a.session.dump, a.session.Runtime())
+	if err != nil {
+		return nil // the command reports it
+	}
+	for i, id := range list[:min(len(list), completionLimit)] {
+		found = appendMatch(found, current, strconv.Itoa(i), fmt.Sprintf("%#x", id))
+	}
+	return found
+}
+
+// matchFiles offers the files of a folder. Names with blanks would need quotes and are left out.
+func matchFiles(current string) (found []candidate) {
+	dir, _ := filepath.Split(current)
+	entries, err := os.ReadDir(cmp.Or(dir, "."))
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		if len(found) == completionLimit || strings.ContainsAny(e.Name(), " \t|>;'\"") || e.Name()[0] == '.' && dir == current {
+			continue
+		}
+		name := dir + e.Name()
+		if e.IsDir() {
+			name += string(filepath.Separator)
+		}
+		n := len(found)
+		if found = appendMatch(found, current, name, ""); len(found) > n {
+			found[n].open = e.IsDir()
+		}
+	}
+	return found
+}
+
+// matchFilters offers the filters.
+func matchFilters(current string) (found []candidate) {
+	for _, name := range filterNames {
+		found = appendMatch(found, current, name, "")
 	}
 	return found
 }
@@ -256,12 +307,14 @@ const (
 // A tailBuffer keeps the end of the output written through it, for the completion of addresses.
 type tailBuffer struct {
 	w    io.Writer
+	log  *sessionLog // nil without one, and for the output to a file
 	b    []byte
 	line []byte // the end of the last output line, at most lineBytes
 }
 
 func (t *tailBuffer) Write(p []byte) (int, error) {
 	n, err := t.w.Write(p)
+	t.log.writeLogged(p[:n])
 	t.keep(p[:n])
 	return n, err
 }

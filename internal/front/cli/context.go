@@ -43,6 +43,7 @@ type Context struct {
 	stderr *stderrWriter
 
 	terminal bool
+	screen   report.Screen
 	redact   bool
 	masking  *secrets.Writer
 	mask     func(string) string // nil until learnSecrets has read the secrets of the dump

@@ -36,7 +36,7 @@ import (
 //
 // A pointer is nil if nothing was given. A float64 is a percentage. Embedded structs, such as the options of a library
 // function, add their fields; fields without tags are no options. A type may implement encoding.TextUnmarshaler to
-// parse its text, and a method Placeholder or Choices to describe it.
+// parse its text, and a method Placeholder or Choices to describe it, or Examples for texts that completion offers.
 
 // An Object is an argument that names an object: an address, or an expression of eval that yields an object.
 type Object struct {
@@ -212,6 +212,9 @@ func (d *declaration) add(f *reflect.StructField) error {
 		zero := reflect.Zero(t).Interface()
 		if v, ok := zero.(interface{ Choices() []string }); ok {
 			what.Choices = v.Choices()
+		}
+		if v, ok := zero.(interface{ Examples() []string }); ok {
+			what.offers = v.Examples()
 		}
 		if v, ok := zero.(interface{ Placeholder() string }); ok && what.Placeholder == "" {
 			what.Placeholder = v.Placeholder()

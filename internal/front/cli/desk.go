@@ -142,7 +142,7 @@ func (s *Seat) Complete(before string) (found []string, length int) {
 		s.completer = newApp(strings.NewReader(""), io.Discard, io.Discard, &env)
 		s.completer.session = s.desk.Seat().session // Answer may be using s.session
 	}
-	return completer{s.completer}.Do(before)
+	return completer{a: s.completer}.Do(before)
 }
 
 // errReadOnly is the error of a desk's command that would write a file.

@@ -42,8 +42,7 @@ var notThere = map[string]string{
 	"loadsymbols":              "it is not needed: files are opened when an answer needs them; setsymbolserver names where they are",
 	"sosstatus":                "doctor says how the dump is read; runtimes lists its runtimes",
 	"sosflush":                 "it is not needed: a dump does not change",
-	"logopen":                  "COMMAND > FILE, or >> FILE, writes an answer to a file",
-	"logclose":                 "COMMAND > FILE, or >> FILE, writes an answer to a file",
+	"sethostruntime":           "it is not needed: sosgo needs no .NET",
 	"logging":                  "SOSGO_PANIC=1 shows where sosgo itself is wrong",
 	// WinDbg and LLDB.
 	".load":       "it is not needed: sosgo has SOS's commands itself",
@@ -55,22 +54,96 @@ var notThere = map[string]string{
 	".sympath":    "setsymbolserver DIR or URL names where files are",
 	".symfix":     "setsymbolserver -ms asks Microsoft's symbol server",
 	".exepath":    "setsymbolserver DIR names where files are",
-	".logopen":    "COMMAND > FILE, or >> FILE, writes an answer to a file",
-	".logclose":   "COMMAND > FILE, or >> FILE, writes an answer to a file",
-	".foreach":    "COMMAND --json in a script of your own; dumpheap -short lists addresses alone",
 	".dump":       "pack -o FILE makes one file of the dump and its module files",
 	".effmach":    "doctor describes the process and the dump",
 	".cxr":        "registers shows the registers of a thread",
 	".prefer_dml": "sosgo prints plain text",
 	"s":           "dumpheap -strings and -type find objects",
-	"g":           "it needs a live process",
-	"t":           "it needs a live process",
-	"bp":          "it needs a live process",
-	"heap":        "eeheap -gc lists the managed heap",
 	"target":      "doctor describes the process and the dump",
 	"up":          "clrstack -a shows each frame with its variables",
 	"down":        "clrstack -a shows each frame with its variables",
+	"tlist":       "ps lists the .NET processes of this machine",
+	".tlist":      "ps lists the .NET processes of this machine",
+	"tl":          "ps lists the .NET processes of this machine",
+	"findstack":   "parallelstacks merges the stacks, and clrstack -f -all | grep TEXT finds a frame",
+	".bugcheck":   "crashinfo explains why the process died",
+	"error":       "crashinfo and printexception explain the error of a crash",
+	"gflag":       "process shows how the process was started and configured",
+	"token":       "process shows how the process was started and configured",
+	"handle":      "gchandles -stat counts the handles of the GC; those of the system are not read",
+	"htrace":      "gchandles -stat counts the handles of the GC; those of the system are not read",
+	"df":          "dd and dq show memory; eval reads fields of any type",
+	"dyb":         "db shows memory as bytes",
+	"n":           "addresses are hexadecimal and other numbers decimal; 0x and 0n before a number choose",
+	nativeNames:   "gc and eeheap describe the collector and its heap, modules the native images",
+	// Commands of debuggers for more than one command or one dump.
+	"for_each_module": forEach,
+	"for_each_frame":  "clrstack -a shows each frame with its variables",
+	"for_each_thread": "~*e COMMAND runs a command for each thread",
+	"foreachobject":   "dumpheap -short -type TYPE | foreach COMMAND runs a command for each object; query asks about all at once",
+	"as":              forEach,
+	"ad":              forEach,
+	".if":             forEach,
+	".else":           forEach,
+	".for":            forEach,
+	".while":          forEach,
+	".block":          forEach,
+	".scriptload":     "query and eval answer questions of your own; --json is for scripts",
+	".scriptrun":      "query and eval answer questions of your own; --json is for scripts",
+	"source":          asScript,
+	"$<":              asScript,
+	".opendump":       "another sosgo opens another dump; diff compares two",
+	"core-file":       "another sosgo opens another dump; diff compares two",
+	"core":            "another sosgo opens another dump; diff compares two",
+	"|s":              "a dump has one process; another sosgo opens another dump",
+	".shell":          "it starts no program: sosgo reads dumps; COMMAND > FILE writes an answer to a file",
+	"sh":              "it starts no program: sosgo reads dumps; COMMAND > FILE writes an answer to a file",
+	"shell":           "it starts no program: sosgo reads dumps; COMMAND > FILE writes an answer to a file",
+	"settings":        "each command takes options; help COMMAND lists them",
+	"plugin":          "it is not needed: sosgo has SOS's commands itself",
+	".setdll":         "it is not needed: sosgo has SOS's commands itself",
+	".unloadall":      "it is not needed: sosgo has SOS's commands itself",
+	".srcpath":        "it is not needed: lines come from PDB files beside the modules",
+	".lines":          "it is not needed: stacks have lines where PDB files are found",
+	".sympath+":       "setsymbolserver DIR or URL names where files are",
+	".symopt":         "setsymbolserver DIR or URL names where files are",
+	".symopt+":        "setsymbolserver DIR or URL names where files are",
+	"sym":             "setsymbolserver DIR or URL names where files are; doctor -files lists what was found",
+	".exepath+":       "setsymbolserver DIR names where files are",
+	".writemem":       "pack -o FILE makes one file of the dump and its module files; db and dq show memory",
+	"createdump":      takesDump, "generate-core-file": takesDump, "gcore": takesDump,
+	"disassemble": "clru ADDRESS disassembles a method", "disas": "clru ADDRESS disassembles a method", "di": "clru ADDRESS disassembles a method",
+	// SOSEX, MEX, netext and Psscor.
+	"strings": "dumpheap -strings counts strings; query \"from objects of System.String | where this matches 'TEXT'\" finds some",
+	"bhi":     keepsGraph, "chi": keepsGraph, "lhi": keepsGraph, "windex": keepsGraph,
+	"wselect": asQuery, "wfrom": asQuery, "wevent": asQuery, "dumplinq": asQuery, "select": asQuery, "from": asQuery,
+	"dumpdatatables": asQuery, "finddebugtrue": asQuery, "finddebugmodules": asQuery,
+	"wtoken":          "dumpobj ADDRESS shows an object; flows shows the user of a request",
+	"dumpfield":       "statics lists static fields, dumpobj the fields of an object, dumpclass those of a type",
+	"convertvttodate": "dumpvc MT ADDRESS shows a DateTime in words, and dumpobj one in a field",
+	"dumpbuckets":     "memory -malloc describes native memory, sizestats the GC's free blocks",
+	"dumphistory":     "dumplog lists the messages of the stress log",
+	// What changes a process.
+	"e": changes, "ea": changes, "eb": changes, "ed": changes, "ep": changes, "eq": changes, "eu": changes, "ew": changes, "eza": changes, "ezu": changes,
+	"f": changes, "a": changes, "r=": changes, "set": changes, "fp": changes, "m": changes,
+	// What runs one.
+	"g": live, "gu": live, "gh": live, "gn": live, "gc!": live, "t": live, "ta": live, "tb": live, "tc": live, "tt": live, "p!": live, "pa": live, "pc": live, "pt": live, "pct": live,
+	"wt": live, "ba": live, "bc": live, "bd": live, "be": live, "bl": live, "bm": live, "bp": live, "bu": live, "sx": live, "sxd": live, "sxe": live, "sxi": live,
+	"sxn": live, "sxr": live, ".kill": live, ".restart": live, ".attach": live, "~f": live, "~u": live, "~n": live, "~m": live,
+	"mbp": live, "mbm": live, "mbl": live, "mbc": live, "mgo": live, "mgu": live, "call": live, "continue": live, "c": live, "step": live, "next": live, "finish": live, "run": live,
+	"start": live, "break": live, "tbreak": live, "breakpoint": live, "attach": live, "kill": live,
 }
+
+// Alternatives of several commands.
+const (
+	live       = "it needs a live process"
+	changes    = "it changes the process"
+	forEach    = ".foreach (NAME {COMMAND}) {COMMAND NAME} runs a command for each word of an answer, and COMMAND | foreach COMMAND for each line"
+	asScript   = "sosgo reads commands from standard input: sosgo DUMP < FILE"
+	takesDump  = "sosgo collect -p PID takes a dump of a running .NET process"
+	asQuery    = "query asks with conditions on fields: query \"from objects of TYPE | where FIELD > 1 | select this\""
+	keepsGraph = "it is not needed: the graph of the heap is made when an answer needs it; --graph-dir DIR keeps it"
+)
 
 // stressed is the alternative to SOS's history of an object or a root.
 const stressed = "dumplog -address ADDRESS lists the messages of the stress log that name an object or a root, its promotions and relocations among them"
@@ -96,9 +169,14 @@ func isNotThere(name string) *UsageError {
 	if !known {
 		return nil
 	}
-	e := &UsageError{Text: name + " is not supported", Hint: `"sosgo help all" lists the commands`}
+	e := &UsageError{Text: name + " is not supported", Hint: listsCommands}
+	if name == nativeNames {
+		e.Text = "names of native types and variables are not read"
+	}
 	if rest, live := strings.CutPrefix(instead, "it needs a live process"); live {
 		e.Text, instead = name+" needs a live process; sosgo reads dumps", strings.TrimPrefix(rest, "; ")
+	} else if instead == changes {
+		e.Text, instead = name+" would change the process; sosgo only reads a dump", ""
 	} else if rest, needless := strings.CutPrefix(instead, "it is not needed: "); needless {
 		e.Text, instead = name+" is not needed: "+rest, ""
 	}
@@ -157,3 +235,6 @@ func editDistance(a, b string) int {
 	}
 	return prev[len(b)]
 }
+
+// listsCommands is the hint for commands that are not known.
+const listsCommands = `"sosgo help all" lists the commands`

@@ -18,6 +18,7 @@ type line struct {
 	file    string // empty: the session's output
 	append  bool
 	threads *threadChoice // nil for the current thread
+	loop    *loop         // in place of the command; nil without one
 }
 
 // parseLine splits a line into words. Single and double quotes keep a word together and literal. A backslash is an
@@ -123,6 +124,7 @@ func (a *app) runLine(ctx context.Context, text string) (first error) {
 	if isComment(text) {
 		return nil
 	}
+	defer a.beginLog(text)()
 	for _, part := range splitCommands(text) {
 		err := a.runPart(ctx, strings.TrimSpace(part))
 		if first == nil || err == errExit {
@@ -140,24 +142,38 @@ func (a *app) runPart(ctx context.Context, text string) error {
 	if isComment(text) {
 		return nil
 	}
-	threads, text := cutThread(text)
-	l, raw, err := a.rawLine(text)
-	if !raw {
-		l, err = parseLine(text)
-	}
-	l.threads = threads
-	if err == nil {
-		for _, f := range l.filters {
-			if err = expand(f, a.session); err != nil {
-				break
-			}
-		}
-	}
+	l, err := a.parsePart(text)
 	if err != nil {
 		a.fail("", err)
 		return err
 	}
 	return a.runParsed(ctx, l)
+}
+
+// parsePart parses one command of a line, with its thread prefix and filters.
+func (a *app) parsePart(text string) (line, error) {
+	threads, text := cutThread(ofSystem(text))
+	l, isLoop, err := a.loopLine(text)
+	if !isLoop {
+		var raw bool
+		if l, raw, err = a.rawLine(text); !raw {
+			l, err = parseLine(text)
+		}
+	}
+	if err != nil {
+		return l, err
+	}
+	l.threads = threads
+	l.cutPrefixFilter()
+	if err := l.filterLoop(); err != nil {
+		return l, err
+	}
+	for _, f := range l.filters {
+		if err := expand(f, a.session); err != nil {
+			return l, err
+		}
+	}
+	return l, nil
 }
 
 // runParsed runs l's command with its filters and output file. If the command fails, the file stays unchanged.
@@ -196,24 +212,52 @@ func (a *app) runFiltered(ctx context.Context, l line, w io.Writer) error {
 	if w == a.stdout {
 		defer a.pager.begin(l.filters)()
 	}
-	a.printed.w, a.printed.line = w, a.printed.line[:0]
+	a.printed.w, a.printed.line, a.printed.log = w, a.printed.line[:0], nil
+	if w == a.stdout && a.log.file != nil {
+		a.printed.log = &a.log
+	}
 	given := a.session.given
 	w, flush, err := newPipeline(l.filters, &a.printed)
 	if err != nil {
 		a.fail("", err)
 		return err
 	}
-	if l.threads == nil {
-		err = a.run(ctx, l.command, w)
-	} else {
-		err = a.runForThreads(ctx, l.threads, func() error { return a.run(ctx, slices.Clone(l.command), w) })
-	}
+	err = a.runCommand(ctx, l, w)
 	if e := flush(); e != nil && err == nil {
 		a.stderr.print(errorLine("", e))
 		err = e
 	}
 	if last, alone := a.printed.address(); alone && a.session.given == given {
 		a.session.SetLast(last)
+	}
+	return err
+}
+
+// runCommand runs l's command, without its filters, with its output to w.
+func (a *app) runCommand(ctx context.Context, l line, w io.Writer) error {
+	run := func() error {
+		if l.loop != nil {
+			return a.runLoop(ctx, l.loop, w)
+		}
+		return a.run(ctx, slices.Clone(l.command), w)
+	}
+	if l.threads == nil {
+		return run()
+	}
+	return a.runForThreads(ctx, l.threads, run)
+}
+
+// runInto runs a command of a loop with its filters and writes the output to w.
+func (a *app) runInto(ctx context.Context, l line, w io.Writer) error {
+	out, flush, err := newPipeline(l.filters, w)
+	if err != nil {
+		a.fail("", err)
+		return err
+	}
+	err = a.runCommand(ctx, l, out)
+	if e := flush(); e != nil && err == nil {
+		a.stderr.print(errorLine("", e))
+		err = e
 	}
 	return err
 }

@@ -27,7 +27,7 @@ func typeKeys(t *testing.T, h *lineHistory, keys ...string) (lines []string, scr
 		in = append(in, strings.NewReader(k))
 	}
 	e := newLineEditor(io.MultiReader(in...), &out, -1, h)
-	e.complete = completer{a}.Do
+	e.complete = completer{a: a}.Do
 	for {
 		line, err := e.Readline()
 		switch {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"runtime"
 	"slices"
@@ -92,6 +93,7 @@ type globals struct {
 	Limit   []string `opt:"limit" value:"NAME=SIZE" help:"raise or lower a ceiling; an unknown name lists them"`
 	Runtime string   `opt:"runtime" value:"N|VERSION" help:"which runtime of the process to look at"`
 	lineGlobals
+	Color   string   `opt:"color" choices:"auto|always|never" default:"auto" help:"colors for severities and missing values: on a terminal without NO_COLOR, always or never"`
 	NoPager bool     `opt:"no-pager" help:"print long output without a pager (also SOSGO_PAGER=; else that names one, or PAGER, or it is less)"`
 	Version bool     `opt:"version" help:"print the version of sosgo"`
 	Lines   []string `opt:"c" value:"COMMAND" help:"run this command line; may repeat, all share the session"`
@@ -133,6 +135,7 @@ type app struct {
 	}
 	printed tailBuffer // by lines of the session
 	typed   []string   // at the prompt
+	log     sessionLog
 }
 
 // Main runs sosgo with the arguments after the program's name and returns the exit code. It prints results to stdout
@@ -155,9 +158,15 @@ func newApp(stdin io.Reader, stdout, stderr io.Writer, env *Env) *app {
 	a.global, a.line = bindTo(&a.globals), &a.globals.lineGlobals
 	if env.isTerminal(stdout) {
 		a.pager = &pager{app: a}
-		a.stdout = &terminalWriter{w: a.pager}
+		a.stdout = &terminalWriter{w: a.pager, color: a.colors}
 	}
 	a.stderr = &stderrWriter{w: stderr, terminal: env.isTerminal(stderr)}
+	if a.stderr.terminal {
+		a.stderr.columns = func() int {
+			width, _ := a.screenSize()
+			return width
+		}
+	}
 	a.session = &Session{open: env.Open, choose: a.chooseDump}
 	if a.session.open == nil {
 		a.session.open = func(context.Context, string, OpenOptions) (Dump, error) {
@@ -184,7 +193,13 @@ func (a *app) main(ctx context.Context, args []string) int {
 	if err != nil {
 		return a.fail("", err)
 	}
-	if a.isDumpFile(words) {
+	if a.globals.Color == "always" && a.pager == nil {
+		a.stdout = &terminalWriter{w: a.screen, color: a.colors}
+	}
+	switch isFile, missing := a.isDumpFile(words); {
+	case missing != nil:
+		return a.fail("", missing)
+	case isFile:
 		if words, err = a.nameFile(words[0].text, words[1:], p); err != nil {
 			return a.fail("", err)
 		}
@@ -205,16 +220,49 @@ func (a *app) main(ctx context.Context, args []string) int {
 }
 
 // isDumpFile reports whether the first word is a file, as in "sosgo core.1234". A command of that name takes
-// precedence.
-func (a *app) isDumpFile(words []word) bool {
+// precedence. The error is about a name that can only be a file's and that does not exist.
+func (a *app) isDumpFile(words []word) (isFile bool, missing error) {
 	if len(words) == 0 {
-		return false
+		return false, nil
 	}
+	name := words[0].text
 	if _, err := a.table.find(a.table.fromDebugger(words[:1])[0].text); err == nil {
+		return false, nil
+	}
+	st, err := os.Stat(name)
+	switch {
+	case err == nil && !st.IsDir() || IsAddress(name):
+		return true, nil
+	case err != nil && a.globals.Dump == "" && isFileName(name) && isNotThere(strings.ToLower(strings.TrimPrefix(name, "!"))) == nil:
+		return false, &OpenError{Path: name, Err: cause(err)}
+	}
+	return false, nil
+}
+
+// isFileName reports whether text must be the name of a file: it has a folder or an extension, and is no command of
+// WinDbg, which begin with a full stop.
+func isFileName(text string) bool {
+	if strings.ContainsAny(text, " \t!~") {
 		return false
 	}
-	st, err := os.Stat(words[0].text)
-	return err == nil && !st.IsDir() || IsAddress(words[0].text)
+	return strings.ContainsAny(text, "/\\") || strings.LastIndexByte(text, '.') > 0
+}
+
+// isMissing reports whether text must be the name of a file, and there is none of that name.
+func isMissing(text string) bool {
+	if !isFileName(text) || IsAddress(text) {
+		return false
+	}
+	_, err := os.Stat(text)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// cause returns the reason of an error of the file system, without the file's name.
+func cause(err error) error {
+	if e := (*fs.PathError)(nil); errors.As(err, &e) {
+		return e.Err
+	}
+	return err
 }
 
 // nameFile sets the dump to a file and parses the options after it.
@@ -237,8 +285,8 @@ func (a *app) noCommand(ctx context.Context, requested bool) int {
 
 // start runs the command of the arguments, or the lines of -c.
 func (a *app) start(ctx context.Context, words []word) int {
-	if a.isLine(words) {
-		err, _ := a.runLines(ctx, []string{words[0].text})
+	if line, ok := a.asLine(words); ok {
+		err, _ := a.runLines(ctx, []string{line})
 		return ExitCode(err)
 	}
 	if len(words) > 0 {
@@ -327,6 +375,9 @@ func (a *app) parseCommand(words []word) (*Command, *parser, error) {
 	if err := expand(words, a.session); err != nil {
 		return nil, nil, err
 	}
+	if a.inSession && len(words) > 1 && words[0].text == "sosgo" { // typed as in a shell
+		words = words[1:]
+	}
 	words = a.table.fromDebugger(words)
 	cmd, err := a.table.find(words[0].text)
 	if err != nil {
@@ -365,8 +416,10 @@ func (a *app) findFiles(cmd *Command, p *parser) {
 	switch {
 	case len(p.args) == 0:
 	case named == "" && cmd.NeedsDump && !cmd.DumpArg && !a.inSession:
+		_, args := cmd.Declares()
+		tooMany := len(p.args) > len(args) && (len(args) == 0 || !args[len(args)-1].Many)
 		for _, i := range [...]int{0, len(p.args) - 1} {
-			if name := p.args[i].text; isDump(name) {
+			if name := p.args[i].text; isDump(name) || tooMany && isMissing(name) {
 				a.globals.Dump = name
 				p.args = slices.Delete(slices.Clone(p.args), i, i+1)
 				break
@@ -396,6 +449,9 @@ func (a *app) findOutput(p *parser, named string) []word {
 				return p.args[i : i+1]
 			}
 		}
+		if isMissing(p.args[0].text) && p.own.set(&out.param, p.args[1].text) == nil {
+			return p.args[:1] // which can't be opened
+		}
 	}
 	return p.args
 }
@@ -406,17 +462,39 @@ func isDump(name string) bool {
 	return err == nil && found || IsAddress(name)
 }
 
-// isLine reports whether the only argument is a quoted command line.
-func (a *app) isLine(words []word) bool {
-	if len(words) != 1 {
-		return false
+// asLine returns the arguments as a line of a session, if they are one: a quoted command line, or a command with a
+// prefix of WinDbg's.
+func (a *app) asLine(words []word) (text string, ok bool) {
+	if len(words) == 0 {
+		return "", false
 	}
-	fields := strings.Fields(words[0].text)
-	if len(fields) < 2 || a.table.named(words[0].text) != nil {
-		return false
+	filtered := line{command: words}
+	filtered.cutPrefixFilter()
+	first := words[0].text
+	if len(filtered.filters) > 0 || strings.HasPrefix(first, "~") || ofSystem(first) != first || isBlock(first) {
+		var parts []string
+		for _, w := range words {
+			if len(words) > 1 && !isBlock(first) && strings.ContainsAny(w.text, " \t;|>") {
+				w.text = quoted(w.text)
+			}
+			parts = append(parts, w.text)
+		}
+		return strings.Join(parts, " "), true
+	}
+	fields := strings.Fields(first)
+	if len(words) != 1 || len(fields) < 2 || a.table.named(first) != nil {
+		return "", false
 	}
 	_, err := a.table.find(a.table.fromDebugger(literalWords(fields))[0].text)
-	return err == nil
+	return first, err == nil
+}
+
+// quoted returns text in quotes.
+func quoted(text string) string {
+	if strings.Contains(text, "'") {
+		return `"` + text + `"`
+	}
+	return "'" + text + "'"
 }
 
 // configure passes the global options to the session before the dump is open.
@@ -459,7 +537,12 @@ func (a *app) newContext(ctx context.Context, cmd *Command, p *parser, out *sink
 		w = c.masking
 	}
 	c.buf = bufio.NewWriterSize(w, outputBuffer)
-	c.terminal = a.env.isTerminal(a.screen) && (out.w == a.stdout || out.w == any(&a.printed) && a.printed.w == a.stdout)
+	direct := out.w == a.stdout || out.w == any(&a.printed) && a.printed.w == a.stdout
+	c.terminal = direct && a.env.isTerminal(a.screen)
+	c.screen.Color = direct && a.colors()
+	if c.terminal && !a.line.JSON {
+		c.screen.Columns, _ = a.screenSize()
+	}
 	c.out = c.buf
 	c.SOS = a.line.SOS || isTrue(a.env.getenv("SOSGO_SOS"))
 	c.Jobs = cmp.Or(a.line.Workers, runtime.GOMAXPROCS(0))
@@ -523,7 +606,7 @@ func (c *Context) write(a *report.Answer, failed bool) error {
 		}
 		err = c.json.Answer(a.Value, c.Warn)
 	case a.Text != nil && (c.json == nil || !failed):
-		page := report.NewPage(c.out, c.SOS, c.Warn)
+		page := report.NewPage(c.out, c.SOS, c.Warn).On(c.screen)
 		a.Text(page)
 		err = page.Err()
 	}

@@ -57,8 +57,9 @@ func isBrokenPipe(err error) bool {
 // A terminalWriter escapes control characters that would move the cursor or change the terminal's state. Commands
 // escape their own output; this writer catches what they missed.
 type terminalWriter struct {
-	w    io.Writer
-	part []byte // the start of an incomplete character
+	w     io.Writer
+	color func() bool // whether colors of pages pass; nil if they don't
+	part  []byte      // the start of an incomplete character
 }
 
 func (t *terminalWriter) Write(p []byte) (int, error) {
@@ -69,7 +70,7 @@ func (t *terminalWriter) Write(p []byte) (int, error) {
 			n = i
 		}
 	}
-	_, err := io.WriteString(t.w, report.EscapeText(string(b[:n])))
+	_, err := io.WriteString(t.w, report.EscapeScreen(string(b[:n]), t.color != nil && t.color()))
 	t.part = append(t.part[:0], b[n:]...)
 	return len(p), err
 }
@@ -81,6 +82,8 @@ type stderrWriter struct {
 	terminal bool
 	holding  bool // a pager uses the screen
 	held     []byte
+	log      *sessionLog // nil without one
+	columns  func() int  // of the terminal; nil if it is none
 }
 
 // Write draws a progress display. While a pager uses the screen, it discards p.
@@ -118,8 +121,36 @@ func (s *stderrWriter) print(text string) {
 		s.held = append(s.held, text...)
 		return
 	}
+	s.log.writeLogged([]byte(text))
+	if s.columns != nil {
+		text = wrapLines(text, 2, s.columns())
+	}
 	// An error of stderr cannot be reported.
 	_, _ = io.WriteString(s.w, text)
+}
+
+// wrapLines wraps each line of text.
+func wrapLines(text string, hang, columns int) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		line, end := strings.CutSuffix(line, "\n")
+		b.WriteString(report.Wrap(line, hang, columns))
+		if end {
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}
+
+// colors reports whether the output of the running command has colors. JSON has none.
+func (a *app) colors() bool {
+	switch {
+	case a.line.JSON || a.globals.Color == "never":
+		return false
+	case a.globals.Color == "always":
+		return true
+	}
+	return a.env.isTerminal(a.screen) && a.env.getenv("NO_COLOR") == "" && a.env.getenv("TERM") != "dumb"
 }
 
 // A WriteMode selects what WriteFile does with an existing file.

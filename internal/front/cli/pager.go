@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/term"
+
+	"github.com/sosgo/sosgo/internal/front/report"
 )
 
 // heldBytes is the maximum number of bytes held back while the output may fit on the screen.
@@ -99,7 +101,7 @@ func (p *pager) Write(b []byte) (int, error) {
 	p.held = append(p.held, b...)
 	width, height := p.app.screenSize()
 	for line := range strings.Lines(string(b)) {
-		p.rows += 1 + max(utf8.RuneCountInString(line)-2, 0)/width
+		p.rows += 1 + max(utf8.RuneCountInString(report.Plain(line))-2, 0)/width
 	}
 	if !p.asked && p.rows < height && len(p.held) < heldBytes {
 		return len(b), nil
@@ -117,8 +119,10 @@ func (p *pager) start() error {
 	program := exec.Command(p.command[0], p.command[1:]...)
 	program.Stdout, program.Stderr = p.app.screen, p.app.stderr.w
 	program.Env = os.Environ()
-	if _, set := os.LookupEnv("LESS"); !set {
+	if options, set := os.LookupEnv("LESS"); !set {
 		program.Env = append(program.Env, "LESS=FRX") // exit after a short output, keep colors and the screen
+	} else if p.app.colors() {
+		program.Env = append(program.Env, "LESS="+options+" -R") // keep colors
 	}
 	pipe, err := program.StdinPipe()
 	if err != nil {

@@ -37,11 +37,34 @@ func newPipeline(filters [][]word, w io.Writer) (io.Writer, func() error, error)
 }
 
 // filterUsage lists the filters, for errors and help.
-const filterUsage = "the filters are: grep [-i] [-v] [-F] TEXT, head [-n N], tail [-n N], sort [-r] [-n], wc -l, count, uniq"
+const filterUsage = "the filters are: grep [-i] [-v] [-F] TEXT, head [-n N], tail [-n N], sort [-r] [-n] [-u], wc -l, count, uniq, foreach COMMAND"
+
+// sameFilters maps filters of shells to sosgo's.
+var sameFilters = map[string][]string{
+	"findstr": {"grep"}, "egrep": {"grep"}, "fgrep": {"grep", "-f"}, "rg": {"grep"}, "find": {"grep"}, "select-string": {"grep", "-i"}, "sls": {"grep", "-i"},
+	"measure": {"count"}, "measure-object": {"count"}, "sort-object": {"sort"}, "get-unique": {"uniq"}, "more": {"less"}, "out-host": {"less"},
+}
+
+// notFilters maps programs that people put behind | to what sosgo has instead.
+var notFilters = map[string]string{
+	"awk": choosesColumns, "cut": choosesColumns, "select": choosesColumns, "select-object": choosesColumns,
+	"where": "dumpheap -where EXPR and query choose rows", "where-object": "dumpheap -where EXPR and query choose rows",
+	"sed": "grep chooses lines; query formats values", "tee": writesFile, "tee-object": writesFile, "out-file": writesFile, "clip": writesFile,
+	"jq": "sosgo --json COMMAND, in a shell, has jq behind it",
+}
+
+const (
+	choosesColumns = "dumpheap -short prints addresses alone, dumpheap -select COLUMNS and query choose columns"
+	writesFile     = "COMMAND > FILE writes an answer to a file, logopen FILE all that follows"
+)
 
 func newFilter(words []word, next lineWriter) (lineWriter, error) {
-	switch name := strings.ToLower(words[0].text); name {
-	case "grep", "findstr":
+	name := strings.ToLower(words[0].text)
+	if same := sameFilters[name]; same != nil {
+		words, name = slices.Concat(literalWords(same), words[1:]), same[0]
+	}
+	switch name {
+	case "grep":
 		return newGrep(words, next)
 	case "head", "tail":
 		n, err := lineCount(words)
@@ -57,13 +80,43 @@ func newFilter(words []word, next lineWriter) (lineWriter, error) {
 	case "wc", "count":
 		_, err := filterOptions[countOptions](words)
 		return &count{next: next}, err
-	case "less", "more": // the terminal's pager shows the output
+	case "less": // the terminal's pager shows the output
 		return &through{next}, nil
 	case "uniq":
 		_, err := filterOptions[None](words)
 		return &uniq{next: next}, err
 	}
-	return nil, &UsageError{Text: fmt.Sprintf("there is no filter %q", words[0].text), Hint: filterUsage}
+	hint := filterUsage
+	if instead := notFilters[name]; instead != "" {
+		hint = "instead: " + instead
+	}
+	return nil, &UsageError{Text: fmt.Sprintf("there is no filter %q", words[0].text), Hint: hint}
+}
+
+// cutPrefixFilter moves a filter that stands before its command behind it: MEX's !grep TEXT !dumpheap -stat, and
+// WinDbg's .shell -ci "!dumpheap -stat" findstr TEXT.
+func (l *line) cutPrefixFilter() {
+	if len(l.command) < 3 || l.command[0].literal {
+		return
+	}
+	first := strings.TrimPrefix(strings.TrimPrefix(strings.ToLower(l.command[0].text), "!"), "mex.")
+	switch {
+	case first == ".shell" && strings.EqualFold(l.command[1].text, "-ci") && len(l.command) > 3:
+		command, err := lex(l.command[2].text)
+		if err != nil || len(command) == 0 || slices.ContainsFunc(command, isOperator) {
+			return
+		}
+		l.filters = slices.Insert(l.filters, 0, l.command[3:])
+		l.command = command
+	case first == "grep" || first == "head" || first == "tail" || first == "sort":
+		i := slices.IndexFunc(l.command[1:], func(w word) bool { return !w.literal && len(w.text) > 1 && w.text[0] == '!' })
+		if i < 0 {
+			return
+		}
+		filter := slices.Concat([]word{{text: first}}, l.command[1:i+1])
+		l.filters = slices.Insert(l.filters, 0, filter)
+		l.command = l.command[i+1:]
+	}
 }
 
 // Options of the filters.
@@ -81,6 +134,7 @@ type (
 	sortOptions struct {
 		Reverse bool `opt:"r" help:"the last first"`
 		Numeric bool `opt:"n" help:"by the number at the start"`
+		Unique  bool `opt:"u" help:"equal lines once"`
 	}
 	countOptions struct {
 		Lines bool `opt:"l" help:"lines, as it does anyway"`
@@ -119,8 +173,9 @@ func lineCount(words []word) (int, error) {
 
 // A lineSplitter splits its input into lines.
 type lineSplitter struct {
-	next lineWriter
-	part []byte
+	next  lineWriter
+	part  []byte
+	ended bool // next needs no more lines
 }
 
 func (s *lineSplitter) Write(p []byte) (int, error) {
@@ -137,6 +192,7 @@ func (s *lineSplitter) Write(p []byte) (int, error) {
 			l = s.part
 		}
 		if err := s.next.writeLine(l); err != nil {
+			s.ended = true
 			return 0, err
 		}
 		s.part, rest = s.part[:0], rest[i+1:]
@@ -281,6 +337,9 @@ func newSort(words []word, next lineWriter) (lineWriter, error) {
 	o, err := filterOptions[sortOptions](words)
 	if err != nil {
 		return nil, err
+	}
+	if o.Unique {
+		next = &uniq{next: next}
 	}
 	return &sorter{next: next, reverse: o.Reverse, numeric: o.Numeric}, nil
 }

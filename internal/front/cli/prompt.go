@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -35,10 +36,15 @@ they do in a shell.
   'text' "text"    one word, taken as it stands
   CMD | grep TEXT  lines with TEXT, which may be a regular expression;
                    -i in any case, -v those without, -F not an expression
-  CMD | head -n 5, tail -n 5, sort [-r] [-n], uniq, count (or wc -l)
+  CMD | head -n 5, tail -n 5, sort [-r] [-n] [-u], uniq, count (or wc -l)
+  CMD | foreach CMD
+                   a command for each word of an answer, as its last
+                   argument or in place of {}: dumpheap -short | foreach do;
+                   .foreach (o {CMD}) {CMD o; CMD ${o}} does it with names
   CMD | less       in pages; on a terminal long output is shown so anyway,
                    unless --no-pager or an empty SOSGO_PAGER says otherwise
   CMD > FILE       into a file; >> appends
+  logopen FILE     all commands and answers into a file, until logclose
 
 When standard input is not a terminal it is read as a script: no prompt is
 printed, all lines are run, and the exit code is that of the first command
@@ -194,7 +200,7 @@ func (a *app) newReadline() lineReader {
 		fd = int(f.Fd())
 	}
 	e := newLineEditor(a.stdin, a.screen, fd, readHistory(a.historyFile()))
-	e.complete = completer{a}.Do
+	e.complete = completer{a: a, files: !a.session.options.Sandbox}.Do
 	return e
 }
 
@@ -223,7 +229,10 @@ func (a *app) historyFile() string {
 }
 
 // A completer completes words for the line editor.
-type completer struct{ a *app }
+type completer struct {
+	a     *app
+	files bool // also the names of files of this machine
+}
 
 // Do returns completions of the characters before the cursor, and the number of characters that they replace.
 func (c completer) Do(before string) (found []string, length int) {
@@ -236,14 +245,7 @@ func (c completer) Do(before string) (found []string, length int) {
 }
 
 func (c completer) do(before string) (found []string, length int) {
-	words, current := completionWords(before)
-	var candidates []candidate
-	if words == nil {
-		candidates = c.a.matchCommands(current)
-	} else {
-		// Only the shell completes file names.
-		candidates, _ = c.a.complete(words, current, bindTo(new(lineGlobals)))
-	}
+	candidates, current := c.candidates(before)
 	for _, f := range candidates {
 		if report.Escape(f.text) == f.text {
 			if !f.open {
@@ -253,6 +255,69 @@ func (c completer) do(before string) (found []string, length int) {
 		}
 	}
 	return found, utf8.RuneCountInString(current)
+}
+
+// candidates returns completions of the incomplete word at the end of a line, and that word.
+func (c completer) candidates(before string) (found []candidate, current string) {
+	parts := splitCommands(before)
+	last := strings.TrimLeft(parts[len(parts)-1], " \t")
+	if strings.HasPrefix(last, "~") {
+		if !strings.ContainsAny(last, " !") {
+			return nil, last
+		}
+		_, last = cutThread(last)
+	}
+	words, current := completionWords(last)
+	if isOperator(word{text: current}) { // nothing stands behind it yet
+		words, current = append(words, word{text: current}), ""
+	}
+	if i := lastOperator(words); i >= 0 && !c.isRaw(words[0].text) {
+		filter := words[i].text == "|"
+		words = words[i+1:]
+		switch {
+		case !filter && c.files && len(words) == 0:
+			return matchFiles(current), current
+		case filter && len(words) == 0 && !strings.HasPrefix(current, "!"):
+			return matchFilters(current), current
+		case filter && len(words) > 0 && slices.Contains(loops, words[0].text):
+			words = words[1:] // a command follows
+		case filter && len(words) == 0 || len(words) > 0 && strings.HasPrefix(words[0].text, "!"):
+		default:
+			return nil, current
+		}
+	}
+	bang := ""
+	if len(words) == 0 && strings.HasPrefix(current, "!") {
+		bang = "!"
+	}
+	if len(words) == 0 {
+		found = c.a.matchCommands(strings.TrimPrefix(current, bang))
+	} else {
+		var files bool
+		if found, files = c.a.complete(words, current, bindTo(new(lineGlobals))); files && c.files {
+			found = matchFiles(current)
+		}
+	}
+	for i := range found {
+		found[i].text = bang + found[i].text
+	}
+	return found, current
+}
+
+// isRaw reports whether a command takes the rest of its line as it stands, and so | as a step of a query.
+func (c completer) isRaw(command string) bool {
+	cmd := c.a.table.named(strings.TrimPrefix(command, "!"))
+	return cmd != nil && cmd.Raw
+}
+
+// lastOperator returns the index of the last operator in words, or -1.
+func lastOperator(words []word) int {
+	for i, w := range slices.Backward(words) {
+		if isOperator(w) {
+			return i
+		}
+	}
+	return -1
 }
 
 // completionWords splits the line before the cursor into the words of the command at the cursor and the incomplete

@@ -6,7 +6,14 @@ import (
 )
 
 // filterNames are the names of filters after |.
-var filterNames = []string{"grep", "findstr", "head", "tail", "sort", "wc", "count", "uniq", "less", "more"}
+var filterNames = []string{"grep", "head", "tail", "sort", "wc", "count", "uniq", "less", "foreach"}
+
+// isFilter reports whether a word after | begins a filter. In the text of a query, only filters that are no steps of
+// queries do.
+func isFilter(word string) bool {
+	word = strings.ToLower(word)
+	return slices.Contains(filterNames, word) || word != "select" && word != "where" && (sameFilters[word] != nil || notFilters[word] != "") || slices.Contains(loops, word)
+}
 
 // rawLine parses the line of a command with Raw set; raw is false for other lines. An argument in single quotes, or
 // entirely in double quotes, is parsed as in any other command.
@@ -83,7 +90,7 @@ func cutFilters(text string) (argument, filters string) {
 			quote = c
 		case c == '|':
 			word, _, _ := strings.Cut(strings.TrimLeft(text[i+1:], " \t"), " ")
-			if slices.Contains(filterNames, strings.ToLower(word)) {
+			if isFilter(word) {
 				return text[:i], text[i:]
 			}
 		}

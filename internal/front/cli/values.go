@@ -42,8 +42,27 @@ func parseKind(kind Kind, text string) (uint64, error) {
 }
 
 // ParseAddress parses a hexadecimal address with or without 0x. Like SOS and debuggers, it ignores backticks and
-// underscores between digits.
+// underscores between digits. As in WinDbg, a number may be added or subtracted: 7f0012345678+1c.
 func ParseAddress(text string) (target.Addr, error) {
+	a, err := parseHex(text)
+	if i := strings.LastIndexAny(text, "+-"); err != nil && i >= shortestBase {
+		base, errBase := parseHex(text[:i])
+		offset, errOffset := parseHex(text[i+1:])
+		switch sum := base + offset; {
+		case errBase != nil || errOffset != nil:
+		case text[i] == '-' && offset <= base:
+			return base - offset, nil
+		case text[i] == '+' && sum >= base:
+			return sum, nil
+		}
+	}
+	return a, err
+}
+
+// shortestBase is the least number of characters before + or - in an address: shorter texts may be parts of names.
+const shortestBase = 6
+
+func parseHex(text string) (target.Addr, error) {
 	digits := strings.NewReplacer("`", "", "_", "").Replace(text)
 	digits = trimHexPrefix(digits)
 	v, err := strconv.ParseUint(digits, 16, 64)

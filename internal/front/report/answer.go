@@ -33,9 +33,10 @@ func SayText(text func(*Page)) Answer { return Answer{Text: text} }
 type Page struct {
 	SOS bool // selects SOS's exact form, without sosgo's additions
 
-	w    io.Writer
-	warn func(error)
-	err  error
+	w      io.Writer
+	warn   func(error)
+	err    error
+	screen Screen
 }
 
 // NewPage returns a page that writes to w. It calls warn for missing parts.
@@ -70,9 +71,9 @@ func (p *Page) Columns(widths ...int) *Table { return NewColumnTable(p, widths..
 
 // Verdict writes a conclusion with its evidence.
 func (p *Page) Verdict(v *answer.Verdict) {
-	p.Printf("%s [%s]\n", Escape(v.Text), v.Strength)
+	p.Sentence("", 4, Escape(v.Text)+" ["+string(v.Strength)+"]")
 	for _, e := range v.Evidence {
-		p.Printf("  - %s\n", Escape(e))
+		p.Sentence("  - ", 4, Escape(e))
 	}
 }
 

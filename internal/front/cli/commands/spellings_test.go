@@ -3,8 +3,10 @@ package commands_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -77,8 +79,8 @@ func TestSpellings(t *testing.T) {
 		"lm":                                     "modules",
 		"lmvm coreclr":                           "modules -v -name coreclr",
 		"x/4gx OBJECT":                           "dq OBJECT -count 4",
-		"dps OBJECT L4":                          "dp OBJECT L4",
-		"dqs OBJECT":                             "dp OBJECT",
+		"dds OBJECT L4":                          "dps OBJECT L4",
+		"dqs OBJECT":                             "dps OBJECT",
 		"? 1+1":                                  "eval 1+1",
 		"?? 1+1":                                 "eval 1+1",
 		"p 1+1":                                  "eval 1+1",
@@ -199,5 +201,85 @@ func TestQueryHelp(t *testing.T) {
 		code, out, errs := runSpelling(t, "-d", dump, "-c", "dumpheap -short -type Exception"+filter, "-c", "eval $_")
 		assert.Zero(t, code, errs)
 		assert.Contains(t, out, "0x"+want+" ")
+	}
+}
+
+// readHabits returns the rows of testdata/habits.txt with words of the dump in place of their names.
+func readHabits(t *testing.T, words map[string]string) (rows [][2]string) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/habits.txt")
+	require.NoError(t, err)
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSuffix(line, "\n")
+		if line == "" || strings.HasPrefix(line, "# ") {
+			continue
+		}
+		typed, rest, found := strings.Cut(line, " => ")
+		i := strings.LastIndex(rest, " | ")
+		require.True(t, found && i > 0, line)
+		row := [2]string{typed, rest[:i]}
+		for name, word := range words {
+			named := regexp.MustCompile(`(^|[^-\w])` + name + `\b`)
+			for j := range row {
+				row[j] = named.ReplaceAllString(row[j], "${1}"+word)
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// TestHabits checks that what people type in other tools does what it means, or is refused with the command that does,
+// in a session and as the arguments of sosgo.
+func TestHabits(t *testing.T) {
+	const dump = "../../../../testdata/dumps/net10-zoo/net10-zoo.dmp.zst"
+	const kind = "Debuggee.Zoo.Dog"
+	first := func(line string) string {
+		_, out, errs := runSpelling(t, "-d", dump, "-c", line)
+		fields := strings.Fields(out)
+		require.NotEmpty(t, fields, "%s: %s", line, errs)
+		return fields[0]
+	}
+	field := func(line, label string) string {
+		_, out, _ := runSpelling(t, "-d", dump, "-c", line)
+		_, behind, found := strings.Cut(out, label)
+		require.True(t, found, "%s: %s", line, out)
+		return strings.Fields(behind)[0]
+	}
+	words := map[string]string{"TYPE": kind, "STRING": first("dumpheap -short -type System.String"),
+		"ARRAY": first("dumpheap -short -type Zoo.Point[]"), "IMAGE": first("modules -name libcoreclr"), "MT": field("name2ee *!"+kind, "MethodTable:")}
+	words["OBJECT"] = first("dumpheap -short -mt " + words["MT"])
+	_, frame, _ := runSpelling(t, "-d", dump, "-c", "clrstack | grep Scenario.Hold")
+	words["CODE"] = strings.Fields(frame)[1]
+	words["MD"], words["MODULE"] = field("ip2md "+words["CODE"], "MethodDesc:"), field("ip2md "+words["CODE"], "Module:")
+	rows := readHabits(t, words)
+	require.Greater(t, len(rows), 500)
+	dir := t.TempDir()
+	for i, row := range rows {
+		run := func(line string, asArguments bool) (int, string, string) {
+			file := filepath.Join(dir, fmt.Sprint(i))
+			_ = os.Remove(file)
+			args := []string{"-d", dump, "-c", strings.ReplaceAll(line, "FILE", file)}
+			if asArguments {
+				args = append([]string{"-d", dump}, strings.Fields(line)...)
+			}
+			code, out, errs := runSpelling(t, args...)
+			return code, strings.ReplaceAll(out, file, "FILE"), strings.ReplaceAll(errs, file, "FILE")
+		}
+		typed, plain := row[0], row[1]
+		code, out, errs := run(typed, false)
+		if refusal, refused := strings.CutPrefix(plain, "! "); refused {
+			assert.NotZero(t, code, typed)
+			assert.Contains(t, errs, refusal, typed)
+		} else {
+			wantCode, want, wantErrs := run(plain, false)
+			assert.Equal(t, []any{wantCode, want, wantErrs}, []any{code, out, errs}, typed)
+			assert.NotEqual(t, cli.ExitUsage, wantCode, "%s: %s", plain, wantErrs)
+		}
+		if strings.ContainsAny(typed, "|;'\"<>$") || strings.Contains(typed, "FILE") || strings.Contains(typed, "exit") || strings.HasPrefix(typed, "sosgo ") {
+			continue // of the shell, or of a session
+		}
+		argCode, argOut, argErrs := run(typed, true)
+		assert.Equal(t, []any{code, out, errs}, []any{argCode, argOut, argErrs}, "sosgo %s", typed)
 	}
 }

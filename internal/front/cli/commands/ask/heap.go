@@ -71,6 +71,9 @@ func (g *Generation) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// Examples returns the names of generations, for completion.
+func (Generation) Examples() []string { return []string{"gen0", "gen1", "gen2", "loh", "poh", "foh"} }
+
 // Placeholder describes a generation in help.
 func (Generation) Placeholder() string { return "GEN" }
 

@@ -3,6 +3,7 @@ package processcmd
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
@@ -22,6 +23,7 @@ type memoryFormat struct {
 	aliases       []string
 	shape         hexdump.Shape
 	text          bool // print characters next to each row
+	described     bool // say what each element is the address of
 }
 
 // The commands and their formats are dotnet-dump's. Unless the format sets a width, a row has 32 bytes.
@@ -34,6 +36,7 @@ var (
 		{name: "dd", summary: "show memory as 32-bit words", shape: hexdump.Shape{Length: 4, Count: 64}},
 		{name: "dp", summary: "show memory as pointers", shape: hexdump.Shape{Length: 8, Count: 32}},
 		{name: "dq", summary: "show memory as 64-bit words", shape: hexdump.Shape{Length: 8, Count: 32}},
+		{name: "dps", summary: "show memory as pointers, with what each refers to", shape: hexdump.Shape{Length: 8, Count: 32, Width: 1}, described: true},
 	}
 	stringFormats = []memoryFormat{
 		{name: "da", summary: "show a zero-terminated ASCII string", shape: hexdump.Shape{Length: 1}},
@@ -99,10 +102,34 @@ func (f memoryFormat) askRows(c *cli.Context, o *memoryOptions) (*answer.Memory,
 		return nil, err
 	}
 	m, err := hexdump.Rows(c.Context(), ask.Dump(c).Memory(), a, shape)
-	if err == nil {
-		c.Session.SetLast(a + target.Addr(shape.Count*shape.Length))
+	if err != nil {
+		return nil, err
 	}
-	return m, err
+	c.Session.SetLast(a + target.Addr(shape.Count*shape.Length))
+	if f.described {
+		m.Rows = described(c, m.Rows)
+	}
+	return m, nil
+}
+
+// described adds to each row of rows what its elements refer to.
+func described(c *cli.Context, rows iter.Seq2[answer.MemoryRow, error]) iter.Seq2[answer.MemoryRow, error] {
+	return func(yield func(answer.MemoryRow, error) bool) {
+		for r, err := range rows {
+			for _, e := range r.Elements {
+				what := ""
+				if e != nil {
+					if a := resolve.Address(c.Context(), ask.View(c), target.Addr(*e)); a.Kind == answer.AddressModule || !a.Kind.Nameless() {
+						what = strings.TrimPrefix(ask.Describe(a), "is ")
+					}
+				}
+				r.What = append(r.What, what)
+			}
+			if !yield(r, err) {
+				return
+			}
+		}
+	}
 }
 
 func (f memoryFormat) askText(c *cli.Context, o *memoryOptions) (*answer.MemoryText, error) {

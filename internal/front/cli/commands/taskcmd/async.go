@@ -11,8 +11,8 @@ import (
 
 type asyncOptions struct {
 	tasks.StackOptions
-	Stats    bool `opt:"stats" excludes:"coalesce" help:"count the frames by name instead of listing stacks"`
-	Coalesce bool `opt:"coalesce" help:"put equal frames of stacks together"`
+	Stats    bool `opt:"stats" help:"count the frames by name instead of listing stacks"`
+	Coalesce bool `opt:"coalesce" help:"put equal frames of stacks together; with -stats, where they are counted, it changes nothing"`
 	Stacks   bool `opt:"stacks" help:"list the stacks, which is the default; older versions of SOS need it"`
 	Fields   bool `opt:"fields,f" help:"with the fields of state machines and tasks"`
 	Locals   bool `opt:"locals,l" help:"with this, parameters and locals of async methods"`

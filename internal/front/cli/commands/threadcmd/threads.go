@@ -1,6 +1,7 @@
 package threadcmd
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
@@ -18,6 +19,7 @@ import (
 type osThreadOptions struct {
 	ask.ThreadIDs
 	Verbose bool   `opt:"verbose,v" help:"also instruction, stack and frame pointer"`
+	Current bool   `opt:"current" excludes:"thread" help:"only the current thread"`
 	Thread  string `arg:"thread,optional" help:"the thread to make the current one"`
 }
 
@@ -44,7 +46,11 @@ func askThreads(c *cli.Context, o *osThreadOptions) (*answer.OSThreads, error) {
 	if o.Thread != "" {
 		return nil, o.setThread(c, list)
 	}
-	return threads.DescribeOS(ask.Dump(c).Target(), list, ask.CurrentThread(c, list)), nil
+	out := threads.DescribeOS(ask.Dump(c).Target(), list, ask.CurrentThread(c, list))
+	if o.Current {
+		out.Threads = slices.DeleteFunc(out.Threads, func(t answer.OSThread) bool { return !t.Current })
+	}
+	return out, nil
 }
 
 func (o *osThreadOptions) setThread(c *cli.Context, list []stackwalk.Thread) error {

@@ -34,6 +34,11 @@ func Memory(p *report.Page, m *answer.Memory, o MemoryOptions) {
 				line = fmt.Appendf(line, " %s%0*x", prefix, 2*m.Length, uint64(*r.Elements[i]))
 			}
 		}
+		for _, w := range r.What {
+			if w != "" {
+				line = append(line, "  "+report.Escape(w)...)
+			}
+		}
 		if o.Text {
 			line = append(line, "  "...)
 			for _, e := range r.Elements {

@@ -35,22 +35,21 @@ func Triage(p *report.Page, t *answer.Triage) {
 		p.Printf("%d findings, the most severe first:\n", n)
 	}
 	for i := range t.Findings[:min(len(t.Findings), mostFindings)] {
-		p.Printf("\n%d. ", i+1)
-		Finding(p, &t.Findings[i])
+		p.Print("\n")
+		finding(p, fmt.Sprintf("%d. ", i+1), &t.Findings[i])
 	}
 	for i := mostFindings; i < min(len(t.Findings), mostListed); i++ {
 		if i == mostFindings {
 			p.Print("\n")
 		}
-		p.Printf("%d. ", i+1)
-		headline(p, &t.Findings[i])
+		headline(p, fmt.Sprintf("%d. ", i+1), &t.Findings[i])
 	}
 	if n := len(t.Findings) - mostListed; n > 0 {
 		p.Printf("... and %d more: --json lists all\n", n)
 	}
 	p.Print("\n")
 	if len(t.Quiet) > 0 {
-		p.Printf("%-16s %s\n", "Nothing found:", strings.Join(t.Quiet, ", "))
+		labelled(p, "Nothing found:", strings.Join(t.Quiet, ", "))
 	}
 	absences(p, t.Unknown)
 }
@@ -92,24 +91,30 @@ func absences(p *report.Page, list []answer.TriageAbsent) {
 		if u.Partly {
 			label = "Partly read:"
 		}
-		p.Printf("%-16s %s: %s\n", label, strings.Join(subjects, ", "), report.Escape(u.Reason))
+		labelled(p, label, strings.Join(subjects, ", ")+": "+report.Escape(u.Reason))
 		if u.Settles != "" && !slices.Contains(advice, u.Settles) {
 			advice = append(advice, u.Settles)
 		}
 	}
 	for _, a := range advice {
-		p.Printf("%-16s %s\n", "What would help:", report.Escape(a))
+		labelled(p, "What would help:", report.Escape(a))
 	}
 }
 
+// labelled writes a sentence behind a label.
+func labelled(p *report.Page, label, text string) { p.Sentence(fmt.Sprintf("%-16s ", label), 17, text) }
+
 // headline writes a finding on a line.
-func headline(p *report.Page, f *answer.Finding) {
-	p.Printf("%s (%s): %s [%s]\n", strings.ToUpper(string(f.Kind)), f.Severity, report.Escape(f.Text), f.Strength)
+func headline(p *report.Page, first string, f *answer.Finding) {
+	kind := fmt.Sprintf("%s (%s)", strings.ToUpper(string(f.Kind)), f.Severity)
+	p.Sentence(first, 5, fmt.Sprintf("%s: %s [%s]", p.Severe(f.Severity, kind), report.Escape(f.Text), f.Strength))
 }
 
 // Finding writes a finding, its evidence and the next commands.
-func Finding(p *report.Page, f *answer.Finding) {
-	headline(p, f)
+func Finding(p *report.Page, f *answer.Finding) { finding(p, "", f) }
+
+func finding(p *report.Page, first string, f *answer.Finding) {
+	headline(p, first, f)
 	shown := 0
 	for i := range f.Clauses {
 		c := &f.Clauses[i]
@@ -118,16 +123,16 @@ func Finding(p *report.Page, f *answer.Finding) {
 			if c.Count > 1 && !(len(c.Args) > 0 && c.Args[0].Start == 0 && c.Args[0].Type == answer.ArgCount) {
 				count = fmt.Sprintf("%d × ", c.Count)
 			}
-			p.Printf("     %s%s [%s]\n", count, report.Escape(c.Text), c.Strength)
+			p.Sentence("     ", 7, fmt.Sprintf("%s%s [%s]", count, report.Escape(c.Text), c.Strength))
 		}
 		for _, e := range c.Evidence {
 			if shown++; shown <= mostEvidence {
-				p.Printf("     - %s\n", report.Escape(e))
+				p.Sentence("     - ", 7, report.Escape(e))
 			}
 		}
 	}
 	if len(f.Next) > 0 {
-		p.Printf("     next: %s\n", strings.Join(f.Next, "; "))
+		p.Sentence("     next: ", 11, strings.Join(f.Next, "; "))
 	}
 }
 

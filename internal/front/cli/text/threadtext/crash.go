@@ -115,9 +115,9 @@ func (w *crashWriter) verdicts(list []answer.Verdict) {
 	}
 	for i := range list {
 		v := &list[i]
-		w.p.Printf("    %s [%s]\n", report.Escape(v.Text), v.Strength)
+		w.p.Sentence("    ", 6, fmt.Sprintf("%s [%s]", report.Escape(v.Text), v.Strength))
 		for _, e := range v.Evidence {
-			w.p.Printf("      - %s\n", report.Escape(e))
+			w.p.Sentence("      - ", 8, report.Escape(e))
 		}
 	}
 }

@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/sosgo/sosgo/internal/base/outfile"
+	"github.com/sosgo/sosgo/internal/front/report"
+)
+
+// A sessionLog keeps what a session is asked and answers in a file, as dotnet-dump's logopen does. Each line is added
+// with its answer when it has ended.
+type sessionLog struct {
+	name string        // empty if there is no log
+	file *outfile.File // of the running line; nil outside of one
+	err  error         // the first error of writing
+}
+
+type logOptions struct {
+	Append bool   `opt:"append,t" help:"go on with the file, if it exists"`
+	File   string `arg:"file,optional" kind:"file" help:"the file; without one, say which file is open"`
+}
+
+func (a *app) logCommands() []Command {
+	return []Command{
+		Print(Command{Name: "logopen", Group: GroupShell, Summary: "write all that follows, commands and answers, to a file, too",
+			Examples: []Example{{"logopen incident.txt", "keep a log of this session"}}}, a.openLog),
+		Print(Command{Name: "logclose", Group: GroupShell, Summary: "end the log that logopen began"}, func(_ *Context, _ *None, p *report.Page) {
+			if a.log.name == "" {
+				p.Fail(&UsageError{Command: "logclose", Text: "no log is open", Hint: "logopen FILE begins one"})
+				return
+			}
+			p.Print("Log closed: " + report.Escape(a.log.name) + "\n")
+			a.log.name = ""
+		}),
+	}
+}
+
+func (a *app) openLog(c *Context, o *logOptions, p *report.Page) {
+	switch {
+	case o.File == "" && a.log.name == "":
+		p.Print("No log is open.\n")
+		return
+	case o.File == "":
+		p.Print("Log: " + report.Escape(a.log.name) + "\n")
+		return
+	case a.desk != nil || !a.inSession:
+		p.Fail(&UsageError{Command: "logopen", Text: "a log is for a session: the prompt, a script or lines of -c", Hint: "COMMAND > FILE writes an answer to a file"})
+		return
+	}
+	if err := c.MayWrite(); err != nil {
+		p.Fail(err)
+		return
+	}
+	f, err := outfile.Create(o.File, outfile.Options{Append: o.Append, Guard: a.session.guard, Perm: a.session.perm})
+	if err == nil {
+		err = f.Commit()
+	}
+	if err != nil {
+		p.Fail(asWriteError(err, nil))
+		return
+	}
+	a.log.name, a.log.err = o.File, nil
+	p.Print("Log opened: " + report.Escape(o.File) + "\n")
+}
+
+// beginLog adds a line to the log. end adds its answer, and reports an error of the file.
+func (a *app) beginLog(text string) (end func()) {
+	if a.log.name == "" || a.log.file != nil {
+		return func() {}
+	}
+	f, err := outfile.Create(a.log.name, outfile.Options{Append: true, Guard: a.session.guard, Perm: a.session.perm})
+	if err != nil {
+		a.failLog(err)
+		return func() {}
+	}
+	a.log.file, a.stderr.log = f, &a.log
+	a.log.write("> " + report.Escape(text) + "\n")
+	return func() {
+		a.log.file, a.printed.log, a.stderr.log = nil, nil, nil
+		if err := cmp.Or(a.log.err, f.Commit()); err != nil {
+			a.failLog(err)
+		}
+	}
+}
+
+// failLog reports an error of the log's file, and ends the log.
+func (a *app) failLog(err error) {
+	a.log = sessionLog{}
+	a.stderr.print(errorLine("", asWriteError(err, nil)))
+}
+
+// write adds text to the log, without the colors of a terminal.
+func (l *sessionLog) write(text string) {
+	if l.file == nil || l.err != nil {
+		return
+	}
+	_, l.err = l.file.Write([]byte(report.Plain(text)))
+}
+
+// writeLogged adds output to the log in the background of a writer; it fails for no error of the log.
+func (l *sessionLog) writeLogged(b []byte) {
+	if l != nil {
+		l.write(strings.ToValidUTF8(string(b), "\ufffd"))
+	}
+}

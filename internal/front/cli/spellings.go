@@ -1,0 +1,289 @@
+package cli
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A spelling maps a command of another debugger to sosgo's. In typed, NAME stands for one word and NAME... for all
+// remaining words, possibly none; sosgo repeats them.
+type spelling struct{ typed, sosgo string }
+
+// spellings are tried in order; the first match is used.
+var spellings = []spelling{
+	// Stacks and threads in WinDbg.
+	{"k ARGS...", "clrstack -f ARGS..."}, {"kb ARGS...", "clrstack -f ARGS..."}, {"kc ARGS...", "clrstack -f ARGS..."}, {"kn ARGS...", "clrstack -f ARGS..."},
+	{"kp ARGS...", "clrstack -f ARGS..."}, {"kv ARGS...", "clrstack -f ARGS..."}, {"kl ARGS...", "clrstack -f ARGS..."},
+	{"km ARGS...", "clrstack -f ARGS..."}, {"kf ARGS...", "clrstack -f ARGS..."}, {"kd REST...", "dumpstack"},
+	{"!uniqstack REST...", "parallelstacks"}, {"uniqstack REST...", "parallelstacks"},
+	{".ecxr", "registers"}, {".excr", "registers"}, {".lastevent", "crashinfo"}, {"!analyze -hang REST...", "waits"}, {"!analyze REST...", "crashinfo"},
+	{".exr REST...", "crashinfo"}, {"!gle REST...", "crashinfo"},
+	{"!threads ARGS...", "clrthreads ARGS..."}, {".threads ARGS...", "threads ARGS..."}, {".thread", "threads"}, {".thread ID", "setthread ID"},
+	{"!thread REST...", "threads -current -v"}, {"!teb", "threads -v"}, {"!runaway", "clrthreads -stacks"},
+	{".frame REST...", "clrstack -a"}, {"dv REST...", "clrstack -a"},
+	// The process, its memory and its modules in WinDbg.
+	{"!peb REST...", "process"}, {"!dml_proc REST...", "process"}, {"!process REST...", "process"}, {".time REST...", "process"},
+	{"procinfo REST...", "process"}, {"processinfo REST...", "process"}, {"vmstat REST...", "memory"}, {"vmmap REST...", "memory -list"},
+	{"maddress REST...", "memory -list"}, {"!vadump REST...", "memory -list"}, {"!vprot ADDRESS", "ln ADDRESS"},
+	{"!address -summary REST...", "memory"}, {"address -summary REST...", "memory"}, {"!address", "memory -list"}, {"address", "memory -list"},
+	{"!address -a ADDRESS", "ln ADDRESS"}, {"!address ADDRESS", "ln ADDRESS"}, {"!address REST...", "memory"}, {"address ADDRESS", "ln ADDRESS"},
+	{"!heap -p -a ADDRESS", "ln ADDRESS"}, {"!heap REST...", "memory -malloc"},
+	{"!dlls REST...", "modules"}, {"!lmi NAME", "modules -v -name NAME"}, {"!dh NAME REST...", "modules -v -name NAME"}, {"!itoldyouso REST...", "doctor -files"},
+	{"vertarget", "eeversion"}, {".formats ARGS...", "eval ARGS..."},
+	{"x NAME", "name2ee NAME"}, {"dx ARGS...", "eval ARGS..."}, {"?? ARGS...", "eval ARGS..."},
+	{"dt TYPE ADDRESS", "dumpobj ADDRESS"}, {"dt NAME", "name2ee *!NAME"},
+	{"dds ARGS...", "dps ARGS..."}, {"dqs ARGS...", "dps ARGS..."}, {"dpa ARGS...", "dps ARGS..."}, {"dpu ARGS...", "dps ARGS..."}, {"dpp ARGS...", "dps ARGS..."},
+	{"uf /c ADDRESS", "clru ADDRESS"}, {"uf ADDRESS", "clru ADDRESS"}, {"ub ADDRESS REST...", "clru ADDRESS"}, {"!u ARGS...", "clru ARGS..."},
+	{"!da ARGS...", "dumparray ARGS..."}, {"!cs REST...", "locks"}, {"!dlk", "locks"}, {"dlk", "locks"},
+	// WinDbg itself.
+	{".exit", "exit"}, {".quit", "exit"}, {".detach", "exit"}, {".q", "exit"}, {"qq", "exit"}, {"qd", "exit"}, {"q", "exit"}, {"quit", "exit"},
+	{"soshelp ARGS...", "help ARGS..."}, {".help ARGS...", "help ARGS..."}, {".hh ARGS...", "help ARGS..."}, {"sosexhelp REST...", "help"},
+	{".cls", "cls"}, {".printf ARGS...", ".echo ARGS..."},
+	{".logopen ARGS...", "logopen ARGS..."}, {".logappend ARGS...", "logopen -append ARGS..."}, {".logclose", "logclose"}, {".logfile", "logopen"},
+	// gdb.
+	{"bt full REST...", "clrstack -a -f"}, {"bt all", "clrstack -f -all"}, {"bt COUNT", "clrstack -f -c COUNT"}, {"bt", "clrstack -f"}, {"where", "clrstack -f"}, {"backtrace", "clrstack -f"},
+	{"info threads", "threads"}, {"info registers ARGS...", "registers ARGS..."}, {"info reg ARGS...", "registers ARGS..."}, {"info sharedlibrary REST...", "modules"},
+	{"info proc mappings REST...", "memory -list"}, {"info proc REST...", "doctor"}, {"info symbol ADDRESS", "ln ADDRESS"}, {"info line ADDRESS", "ln ADDRESS"},
+	{"info locals", "clrstack -a"}, {"info args", "clrstack -p"}, {"info frame REST...", "clrstack -a"}, {"info files", "modules -segments"}, {"info signals REST...", "crashinfo"},
+	{"thread apply all bt REST...", "clrstack -f -all"}, {"thread apply all where", "clrstack -f -all"},
+	{"!p REST...", "process"}, {"p ARGS...", "eval ARGS..."}, {"p/x ARGS...", "eval ARGS..."}, {"print ARGS...", "eval ARGS..."},
+	{"!t REST...", "threads"}, {"t ID", "setthread ID"}, {"f NUMBER", "clrstack -a"}, {"frame REST...", "clrstack -a"},
+	// LLDB.
+	{"thread list", "threads"}, {"thread backtrace all", "clrstack -f -all"}, {"thread backtrace ARGS...", "clrstack -f ARGS..."}, {"thread select ID", "setthread ID"},
+	{"thread info", "threads -current -v"}, {"thread", "threads"}, {"thread ID", "setthread ID"}, {"image list REST...", "modules"}, {"target modules list REST...", "modules"},
+	{"image lookup -a ADDRESS", "ln ADDRESS"}, {"image lookup --address ADDRESS", "ln ADDRESS"},
+	{"register read ARGS...", "registers ARGS..."}, {"re r ARGS...", "registers ARGS..."}, {"memory read -c COUNT ADDRESS", "d -count COUNT ADDRESS"},
+	{"memory read ADDRESS ARGS...", "d ADDRESS ARGS..."}, {"memory region --all", "memory -list"}, {"memory region ADDRESS", "ln ADDRESS"}, {"po ADDRESS", "dumpobj ADDRESS"},
+	{"!di REST...", "doctor"}, {"di -s ADDRESS REST...", "clru ADDRESS"}, {"disassemble -a ADDRESS", "clru ADDRESS"}, {"disassemble -s ADDRESS REST...", "clru ADDRESS"},
+	{"disassemble ADDRESS", "clru ADDRESS"}, {"disas ADDRESS", "clru ADDRESS"}, {"process status", "crashinfo"},
+	// Short names of SOS that dotnet-dump does not use, and Psscor.
+	{"ao ARGS...", "analyzeoom ARGS..."}, {"tp ARGS...", "threadpool ARGS..."}, {"vh ARGS...", "verifyheap ARGS..."}, {"vo ADDRESS", "verifyobj ADDRESS"},
+	{"dumpallexceptions ARGS...", "dumpexceptions ARGS..."}, {"dae ARGS...", "dumpexceptions ARGS..."},
+	{"aspxpages REST...", "dumprequests"}, {"dumphttpcontext REST...", "dumprequests"}, {"dumprequesttable REST...", "dumprequests"},
+	{"gcusage REST...", "eeheap -gc"}, {"clrusage REST...", "memory"}, {"dumpthreadconfig", "threadpool"}, {"printipaddress ADDRESS", "dumpobj ADDRESS"},
+	// SOSEX.
+	{"finq ARGS...", "finalizequeue ARGS..."}, {"frq ARGS...", "finalizequeue -allready ARGS..."}, {"strings", "dumpheap -strings"}, {"mk ARGS...", "clrstack ARGS..."},
+	{"mdt ADDRESS", "dumpobj ADDRESS"}, {"mroot ADDRESS", "gcroot ADDRESS"}, {"refs -target ADDRESS", "referrers ADDRESS"}, {"refs -source ADDRESS", "referents ADDRESS"},
+	{"refs ADDRESS", "referrers ADDRESS"}, {"gch ARGS...", "gchandles ARGS..."}, {"gcgen ADDRESS", "gcwhere ADDRESS"}, {"mu ADDRESS", "clru ADDRESS"},
+	{"muf ADDRESS", "clru ADDRESS"}, {"mx NAME", "name2ee *!NAME"}, {"mln ADDRESS", "ln ADDRESS"}, {"mdso ARGS...", "dumpstackobjects ARGS..."},
+	{"mdv REST...", "clrstack -a"}, {"mframe REST...", "clrstack -a"}, {"mfrag", "eeheap -gc"}, {"rwlock REST...", "locks"}, {"mlocks REST...", "locks"}, {"mwaits REST...", "waits"},
+	// MEX.
+	{"us -a", "parallelstacks -allthreads"}, {"us REST...", "parallelstacks"}, {"mthreads REST...", "clrthreads"}, {"clrstack2 REST...", "clrstack -a"},
+	{"dotnetruntime", "eeversion"}, {"clrver", "eeversion"}, {"!ver", "eeversion"}, {"aspxpagesext REST...", "dumprequests"}, {"ddt TYPE ADDRESS", "dumpobj ADDRESS"},
+	{"do2 ADDRESS", "dumpobj ADDRESS"}, {"sqlcn REST...", "sqlpools"}, {"httpclient REST...", "httpclients"}, {"writemodule ADDRESS FILE", "savemodule ADDRESS FILE"},
+	// netext.
+	{"wheap", "dumpheap -stat"}, {"wheap ARGS...", "dumpheap ARGS..."}, {"wdo ADDRESS", "dumpobj ADDRESS"}, {"wdae", "dumpexceptions"}, {"wpe ARGS...", "printexception ARGS..."},
+	{"wthreads", "clrthreads"}, {"wclrstack", "clrstack"}, {"wstack", "dumpstackobjects"}, {"wclass ADDRESS", "dumpclass ADDRESS"}, {"wgchandle REST...", "gchandles"},
+	{"whttp REST...", "dumprequests"}, {"wruntime", "process"}, {"wconfig REST...", "process"}, {"wmodule REST...", "modules"}, {"wver", "eeversion"},
+	{"wdict ADDRESS", "items ADDRESS"}, {"wsql", "sqlpools"},
+	// sosgo's own, for a process instead of a dump.
+	{"triage -p PID REST...", "collect -then triage -p PID REST..."}, {"triage --pid PID REST...", "collect -then triage -p PID REST..."},
+	// The shell.
+	{"clear", "cls"},
+}
+
+// refined are spellings of sosgo's own commands with options and arguments of other tools.
+var refined = []spelling{
+	{"u ADDRESS LENGTH", "clru ADDRESS"}, {"clru ADDRESS LENGTH", "clru ADDRESS"},
+	{"dumpgen GENERATION -stat", "dumpgen GENERATION"}, {"dumpgen GENERATION -stat ARGS...", "dumpgen GENERATION ARGS..."},
+	{"dg GENERATION -stat", "dumpgen GENERATION"},
+	{"dumpheap -startatlowerbound ADDRESS ARGS...", "dumpheap ADDRESS ARGS..."},
+	{"heapstat -inclunrooted", "gcheapstat -unreachable"}, {"heapstat -iu", "gcheapstat -unreachable"},
+	{"gcheapstat -inclunrooted", "gcheapstat -unreachable"}, {"gcheapstat -iu", "gcheapstat -unreachable"},
+}
+
+// isPhrase reports whether more than the first word is fixed, as in "info threads".
+func (sp *spelling) isPhrase() bool {
+	fields := strings.Fields(sp.typed)
+	return len(fields) > 1 && fields[1] != strings.ToUpper(fields[1]) && !strings.HasSuffix(fields[1], "...")
+}
+
+// match translates words by sp. ok is false if words do not match.
+func (sp *spelling) match(words []word) (out []word, ok bool) {
+	named := map[string][]word{}
+	typed := strings.Fields(sp.typed)
+	for i, t := range typed {
+		fixed := i == 0 || t != strings.ToUpper(t)
+		switch {
+		case strings.HasSuffix(t, "..."):
+			named[t] = words[i:]
+			words = words[:i]
+		case i >= len(words) || words[i].literal && fixed:
+			return nil, false
+		case !fixed && words[i].isOption():
+			return nil, false
+		case !fixed:
+			named[t] = words[i : i+1]
+		case !strings.EqualFold(words[i].text, t):
+			return nil, false
+		}
+	}
+	if len(words) > len(typed) {
+		return nil, false
+	}
+	for _, f := range strings.Fields(sp.sosgo) {
+		if w, isName := named[f]; isName {
+			out = append(out, w...)
+		} else if w, isName := named[strings.TrimPrefix(f, "*!")]; isName { // all modules, unless one is named
+			w[0].text = "*!" + strings.TrimPrefix(w[0].text, "*!")
+			out = append(out, w...)
+		} else {
+			out = append(out, word{text: f})
+		}
+	}
+	return out, true
+}
+
+// fromDebugger translates another debugger's command to sosgo's.
+func (t *table) fromDebugger(words []word) []word {
+	if len(words) == 0 || words[0].literal {
+		return words
+	}
+	words = t.ofExtension(words)
+	if out := translated(words); out != nil {
+		return out
+	}
+	first := strings.ToLower(words[0].text)
+	if first == "?" && len(words) > 1 && t.named(strings.TrimPrefix(words[1].text, "!")) == nil {
+		return append([]word{{text: "eval"}}, words[1:]...) // a single ? is help
+	}
+	own := t.named(first) != nil && first != "q"
+	plain := words
+	if name, ok := strings.CutPrefix(words[0].text, "!"); ok {
+		plain = append([]word{{text: name}}, words[1:]...)
+	}
+	for i := range refined {
+		if out, ok := refined[i].match(plain); ok {
+			return out
+		}
+	}
+	if t.named(plain[0].text) != nil {
+		plain = words
+	}
+	for i := range spellings {
+		if own && !spellings[i].isPhrase() {
+			continue // sosgo's own command of that name takes precedence
+		}
+		for _, w := range [...][]word{words, plain} {
+			if out, ok := spellings[i].match(w); ok {
+				return stackArguments(out)
+			}
+		}
+	}
+	return words
+}
+
+// translated translates commands with a syntax that a spelling can't describe. It returns nil for others.
+func translated(words []word) []word {
+	name := strings.ToLower(strings.TrimPrefix(words[0].text, "!"))
+	behind := words[1:]
+	for _, try := range [...]func([]word) []word{examine, listModules} {
+		if out := try(words); out != nil {
+			return out
+		}
+	}
+	switch {
+	case isScript(name):
+		return []word{{text: "$<"}}
+	case (name == "dt" || name == "x") && len(behind) > 0 && strings.Contains(behind[0].text, "::"):
+		return []word{{text: nativeNames}}
+	case name == "x" && len(behind) == 1 && strings.Contains(strings.TrimPrefix(behind[0].text, "*!"), "*"):
+		_, pattern, found := strings.Cut(behind[0].text, "!")
+		if !found {
+			pattern = behind[0].text
+		}
+		return []word{{text: "types"}, {text: strings.Trim(pattern, "*")}}
+	case name == "r" && slices.ContainsFunc(behind, func(w word) bool { return strings.Contains(w.text, "=") }):
+		return []word{{text: "r="}}
+	}
+	return nil
+}
+
+// nativeNames is the entry of notThere for names of native types and variables.
+const nativeNames = "native names"
+
+var (
+	// listedModules matches WinDbg's lm with its options: the letters, and after m the pattern, which may be glued to them.
+	listedModules = lazyRegexp(`^(?i)lm(d?)([a-z0-9]*?)(?:m(.*))?$`)
+	isLetters     = lazyRegexp(`^(?i)[fkuvtndl1o]+$`)
+)
+
+// listModules translates WinDbg's lm: letters as options, m and a pattern, a and an address. It returns nil for other
+// commands, and for lm with options of sosgo.
+func listModules(words []word) []word {
+	name := words[0].text
+	m := listedModules().FindStringSubmatch(name)
+	if m == nil || m[2] != "" && !isLetters().MatchString(m[2]) {
+		return nil
+	}
+	out := []word{{text: "modules"}}
+	if strings.ContainsAny(m[2], "vV") {
+		out = append(out, word{text: "-v"})
+	}
+	pattern, wants := m[3], strings.HasSuffix(strings.ToLower(name[2:]), "m") && m[3] == ""
+	for i := 1; i < len(words); i++ {
+		w := words[i]
+		last := i == len(words)-1
+		switch lower := strings.ToLower(w.text); {
+		case wants:
+			pattern, wants = w.text, false
+		case w.literal || w.isOption():
+			return nil
+		case lower == "m" && !last:
+			wants = true
+		case lower == "a" && !last:
+			out = append(out, word{text: "-address"}, words[i+1])
+			i++
+		case lower == "v":
+			out = append(out, word{text: "-v"})
+		case !isLetters().MatchString(lower):
+			return nil
+		}
+	}
+	if pattern != "" {
+		out = append(out, word{text: "-name"}, word{text: fileGlob(pattern)})
+	}
+	return out
+}
+
+// fileGlob returns the regular expression of a pattern with * and ? for the name of a file, with or without its
+// extension. A pattern without either finds a part of the name.
+func fileGlob(pattern string) string {
+	if !strings.ContainsAny(pattern, "*?") {
+		return regexp.QuoteMeta(pattern)
+	}
+	expr := strings.NewReplacer(`\*`, ".*", `\?`, ".").Replace(regexp.QuoteMeta(pattern))
+	if middle, open := strings.CutPrefix(expr, ".*"); open {
+		expr = middle
+	} else {
+		expr = "^" + expr
+	}
+	if middle, open := strings.CutSuffix(expr, ".*"); open {
+		return middle
+	}
+	return expr + `(\.[^.]*)?$`
+}
+
+// extensions are the names of debugger extensions that may stand before a command: !sos.dumpheap.
+var extensions = []string{"sos", "ext", "exts", "sosex", "mex", "netext", "psscor2", "psscor4", "ntsdexts", "uext"}
+
+// ofExtension removes the name of a debugger extension: sos dumpheap, !sos.dumpheap, !mex.us.
+func (t *table) ofExtension(words []word) []word {
+	first := strings.ToLower(strings.TrimPrefix(words[0].text, "!"))
+	if (first == "sos" || first == "ext") && len(words) > 1 {
+		return bang(words[1:])
+	}
+	if extension, name, found := strings.Cut(first, "."); found && name != "" && slices.Contains(extensions, extension) {
+		return bang(append([]word{{text: name}}, words[1:]...))
+	}
+	return words
+}
+
+// bang prefixes a command with !, which selects SOS's command.
+func bang(words []word) []word {
+	if strings.HasPrefix(words[0].text, "!") {
+		return words
+	}
+	return append([]word{{text: "!" + words[0].text}}, words[1:]...)
+}
