@@ -71,8 +71,12 @@ func askWeb(c *cli.Context, o *webOptions) (*answer.WebPage, error) {
 	return &answer.WebPage{URL: s.URL()}, cli.WithAnswer(s.Serve(c.Context(), l))
 }
 
+// markdown is the format of a report as text.
+const markdown = "md"
+
 type reportOptions struct {
-	Out string `opt:"o,out" kind:"file" value:"FILE" required:"true" help:"the file to write; it must not exist"`
+	Out    string `opt:"o,out" kind:"file" value:"FILE" required:"true" help:"the file to write; it must not exist"`
+	Format string `opt:"format" choices:"html|md" default:"html" help:"html for all pages, md for a text of 200 lines at most for a ticket"`
 	comparison
 	cli.Sent
 	cli.DumpFile
@@ -81,12 +85,13 @@ type reportOptions struct {
 func reportCommand() cli.Command {
 	return cli.Ask(cli.Command{
 		Name: "report", DumpArg: true, Sends: true,
-		Summary: "write a report of the dump into one HTML file",
+		Summary: "write a report of the dump into one file",
 		Help: fmt.Sprintf("The file has the pages of web, except those made on request: it needs no server and no network, and can be sent. "+
 			"It has the top of each list, and never more than %d MB. Secrets are masked unless -full is given; it contains names, texts and values of the "+
 			"process nevertheless: review it before you share it.",
 			webui.MaxReport>>20),
-		Examples: []cli.Example{{Line: "report core.1234 -o report.html", Text: "one file for a ticket"}},
+		Examples: []cli.Example{{Line: "report core.1234 -o report.html", Text: "one file for a ticket"},
+			{Line: "report -format md core.1234 -o report.md", Text: "what is wrong, as text to paste"}},
 	}, askReport, processtext.HTMLReport)
 }
 
@@ -101,6 +106,9 @@ func askReport(c *cli.Context, o *reportOptions) (*answer.HTMLReport, error) {
 	err = c.WriteFile(o.Out, cli.New, func(w io.Writer) error {
 		n := &counter{w: w}
 		defer func() { f.Size = n.n }()
+		if o.Format == markdown {
+			return webui.WriteMarkdown(c.Context(), n, asker, subject)
+		}
 		return webui.WriteReport(c.Context(), n, asker, subject, func(done, total int) { progress.Set(uint64(done), uint64(total)) })
 	})
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -159,4 +160,32 @@ func TestReportFile(t *testing.T) {
 	second, err := os.ReadFile(again)
 	require.NoError(t, err)
 	assert.True(t, string(first) == string(second), "the same dump gives the same bytes")
+}
+
+// TestReportMarkdown checks that a report as text has the findings of triage, and no secret.
+func TestReportMarkdown(t *testing.T) {
+	d := testdump.OpenWeb(t, "web-net10").Plain()
+	file := filepath.Join(t.TempDir(), "report.md")
+	var errs strings.Builder
+	_, code := run(t.Context(), &errs, "report", "-format", "md", d, "-o", file)
+	require.Zero(t, code, errs.String())
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.LessOrEqual(t, strings.Count(string(text), "\n"), webui.MaxLines)
+	out, _ := run(t.Context(), io.Discard, "-d", d, "--redact", "--json", "triage")
+	var doc struct {
+		Result struct {
+			Findings []struct{ Kind, Severity, Strength string }
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(out), &doc))
+	require.NotEmpty(t, doc.Result.Findings)
+	for i, f := range doc.Result.Findings {
+		assert.Contains(t, string(text), fmt.Sprintf("%d. **%s** (%s, %s)", i+1, f.Kind, f.Severity, f.Strength))
+	}
+	full := file + "2"
+	_, code = run(t.Context(), io.Discard, "report", "-format", "md", "-full", d, "-o", full)
+	require.Zero(t, code)
+	_, code = run(t.Context(), io.Discard, "report", "-format", "pdf", d, "-o", file+"3")
+	assert.Equal(t, cli.ExitUsage, code)
 }
