@@ -85,8 +85,8 @@ var dumps = []canned{
 	{"web", dump("web", "web-net10", "web-net10.dmp.zst")},
 }
 
-var pages = []string{"overview", "threads", "heap", "dominators", "memory", "suspects", "object", "strings", "waste", "async", "locks", "requests", "modules", "facts", "doctor"}
-var served = []string{"diff", "console", "terminal"}
+var pages = []string{"overview", "crash", "exceptions", "waits", "requests", "threads", "async", "locks", "pools", "heap", "suspects", "dominators", "memory", "generations", "strings", "waste", "doctor", "modules", "facts"}
+var served = []string{"diff", "console", "terminal", "search/Wait"}
 
 // A browser is one that was started for a test.
 type browser struct {

@@ -55,7 +55,7 @@ export function Tip({ x, y, width, children }: { x: number; y: number; width: nu
 
 /** What a node takes of the whole. */
 export function Reading({ node, whole, unit, alone }: { node: Node; whole: number; unit: (n: number) => string; alone?: number | undefined }): JSX.Element {
-  return <><b>{node.name}</b><br />{unit(node.value)}{whole > 0 ? ` (${((100 * node.value) / whole).toFixed(1)} %)` : ""}{alone !== undefined && alone !== node.value ? `, ${unit(alone)} of it alone` : ""}
+  return <><b>{node.name}</b><br />{unit(node.value)}{whole > 0 ? ` (${((100 * node.value) / whole).toFixed(1)}%)` : ""}{alone !== undefined && alone !== node.value ? `, ${unit(alone)} of it alone` : ""}
     {node.note ? <><br />{node.note}</> : null}{node.address ? <><br />{node.address}</> : null}</>;
 }
 
@@ -69,7 +69,7 @@ export function follow(n: Node | undefined): void {
 export function Treemap({ id, root, label: title, unit }: { id: string; root: Node; label: string; unit: (n: number) => string }): JSX.Element {
   const canvas = useRef<HTMLCanvasElement>(null);
   const [at, setAt] = useState<{ node: Node; x: number; y: number }>();
-  const [path, setPath] = useParam(`zoom.${id}`);
+  const [path, setPath] = useParam(`zoom.${id}`, "", true);
   const zoom = useMemo(() => path.split(".").filter(Boolean).reduce<Node[]>((list, i) => {
     const next = list[list.length - 1]?.children?.[Number(i)];
     return next ? [...list, next] : list;

@@ -78,6 +78,25 @@ function squares(nodes: Node[], total: number, box: Box, parent: Rect): Rect[] {
 /** A stack, given from the outermost frame on. */
 export interface Stack { names: string[]; groups?: string[]; labels?: string[] }
 
+/** How many names a part that repeats has at most. */
+const longestPart = 4;
+
+/** The names of a stack without repetitions: what follows itself, alone or with others, is kept once. */
+export function unrepeated(names: string[]): { at: number; repeats: boolean }[] {
+  const out: { at: number; repeats: boolean }[] = [];
+  for (let i = 0; i < names.length;) {
+    let part = 1, times = 1;
+    for (let p = 1; p <= longestPart; p++) {
+      let n = 1;
+      while (names.slice(i, i + p).every((name, k) => names[i + n * p + k] === name)) n++;
+      if ((n - 1) * p > (times - 1) * part) { part = p; times = n; }
+    }
+    for (let k = 0; k < part; k++) out.push({ at: i + k, repeats: times > 1 });
+    i += part * times;
+  }
+  return out;
+}
+
 const childOf = (known: Map<Node, Map<string, Node>>, at: Node): Map<string, Node> => {
   let m = known.get(at);
   if (!m) known.set(at, (m = new Map()));

@@ -37,7 +37,7 @@ interface Props {
 /** A flame graph, which hangs down, or stands up. It is searched, zoomed and moved by the mouse and by keys. */
 export function Flame({ id, root, label, unit, up = false, choose, whole = root.value }: Props): JSX.Element {
   const canvas = useRef<HTMLCanvasElement>(null), map = useRef<HTMLCanvasElement>(null), search = useRef<HTMLInputElement>(null);
-  const [zoom, setZoom] = useParam(`zoom.${id}`);
+  const [zoom, setZoom] = useParam(`zoom.${id}`, "", true);
   const [wanted, setWanted] = useParam(`find.${id}`);
   const seen = read(zoom);
   const set = (s: Seen): void => setZoom(written(s));
@@ -216,7 +216,7 @@ export function Flame({ id, root, label, unit, up = false, choose, whole = root.
       <div class="tools">
         <label><span class="hidden">Search {label}</span><input ref={search} type="search" placeholder="Search the chart" value={wanted} onInput={(e) => setWanted(e.currentTarget.value)}
           onKeyDown={(e) => { if (e.key === "Enter") { e.preventDefault(); nextMatch(e.shiftKey ? -1 : 1); } }} /></label>
-        {wanted && <span class="dim" role="status" data-fact="found">{plural(found.rects.size, "frame")}{found.rects.size > 0 ? `, ${unit(found.covered)}${whole > 0 ? ` (${((100 * found.covered) / whole).toFixed(1)} %)` : ""}` : ""}</span>}
+        {wanted && <span class="dim" role="status" data-fact="found">{plural(found.rects.size, "frame")}{found.rects.size > 0 ? `, ${unit(found.covered)}${whole > 0 ? ` (${((100 * found.covered) / whole).toFixed(1)}%)` : ""}` : ""}</span>}
         <span class="buttons"><button type="button" aria-label="Zoom in" onClick={() => scaled(0.5)}>+</button><button type="button" aria-label="Zoom out" disabled={zoom === ""} onClick={() => scaled(2)}>−</button>
           <button type="button" disabled={zoom === ""} onClick={() => set(all)}>Show all</button></span>
       </div>

@@ -74,3 +74,13 @@ export function layers(nodes: GraphNode[], edges: GraphEdge[], across: number, d
     width: Math.max(1, columns.length) * across, height: Math.max(1, ...columns.map((c) => c?.length ?? 0)) * down,
   };
 }
+
+/** The nodes that edges join, in any direction, with those that are wanted. */
+export function around(nodes: GraphNode[], edges: GraphEdge[], wanted: (n: GraphNode) => boolean): GraphNode[] {
+  const beside = new Map<string, string[]>();
+  const join = (a: string, b: string): void => { beside.set(a, [...(beside.get(a) ?? []), b]); };
+  for (const e of edges) { join(e.from, e.to); join(e.to, e.from); }
+  const kept = new Set(nodes.filter(wanted).map((n) => n.id));
+  for (const id of kept) for (const next of beside.get(id) ?? []) kept.add(next);
+  return nodes.filter((n) => kept.has(n.id));
+}

@@ -4,8 +4,8 @@ import { useEffect, useState } from "preact/hooks";
 import { hasObject, hasThread, isReport, progress } from "./api";
 import type { Doc, Progress, Question } from "./api";
 import type { Address, PathObject as ObjectRef, GCRoot as Root, RootPath, Verdict } from "./docs";
-import { link, retry, stop, useParam } from "./state";
-import { bytes, count, csharp, linked, namespaceEnd, percent } from "./text";
+import { link, printing, retry, stop, useParam } from "./state";
+import { bytes, count, csharp, linked, percent, shortMethod, typeParts } from "./text";
 import type { Said as Sentence } from "./text";
 
 /** An address, which leads to the page of what is there. */
@@ -25,8 +25,17 @@ export function Text({ s }: { s: string | null | undefined }): JSX.Element | nul
   return /^0x[0-9a-f]{5,16}$/.test(s) ? <Addr a={s} /> : <Breakable s={s} />;
 }
 
-/** A sentence of an answer: the objects and threads among its arguments are links. */
-export const Said = ({ s }: { s: Sentence }): JSX.Element => <>{linked(s).map((p) => (p.address ? <Link page="object" arg={p.address} class="addr">{p.text}</Link> : p.thread ? <Link page="threads" arg={p.thread}>{p.text}</Link> : <Breakable s={p.text} />))}</>;
+/** A sentence of an answer: the objects and threads among its arguments are links. With short, names stand without their namespaces. */
+export const Said = ({ s, short = false }: { s: Sentence; short?: boolean }): JSX.Element => <>{linked(s, short).map((p) => {
+  const words = short ? p.text : <Breakable s={p.text} />;
+  const text = p.title ? <span title={p.title}>{words}{p.address ? <span class="hidden">{p.title}</span> : null}</span> : words;
+  return p.address ? <Link page="object" arg={p.address} class="addr">{text}</Link> : p.thread ? <Link page="threads" arg={p.thread}>{text}</Link> : text;
+})}</>;
+
+const strengths: Record<string, string> = { recorded: "the dump says it", proved: "it follows from what the dump says", likely: "it follows from names, or from what is usual", possible: "nothing contradicts it", unknown: "the dump does not record it" };
+
+/** How sure a sentence is: a word, and a line whose form says the same. */
+export const Strength = ({ of }: { of: string | undefined }): JSX.Element | null => (of ? <span class={`strength ${of}`} title={strengths[of] ?? ""}>{of}</span> : null);
 
 /** The id that the system gives a thread. */
 export const osThread = (id: number): string => "0x" + id.toString(16);
@@ -72,13 +81,13 @@ function Breakable({ s }: { s: string }): JSX.Element {
 /** The name of a type: its namespace stands back. */
 export function TypeName({ name: full }: { name: string | null | undefined }): JSX.Element {
   if (!full) return <span class="dim">(no name)</span>;
-  const name = csharp(full);
-  const n = namespaceEnd(name);
-  return <span class="type" title={name === full ? undefined : full}><span class="dim"><Breakable s={name.slice(0, n)} /></span><Breakable s={name.slice(n)} /></span>;
+  const [space, name] = typeParts(full);
+  return <span class="type" title={space + name === full ? undefined : full}><span class="dim"><Breakable s={space} /></span><Breakable s={name} /></span>;
 }
 
-/** A method: namespace and parameters stand back. */
-export function Method({ name }: { name: string | null | undefined }): JSX.Element {
+/** A method: namespace and parameters stand back; with brief they are left out. */
+export function Method({ name, brief = false }: { name: string | null | undefined; brief?: boolean }): JSX.Element {
+  if (brief) return <span class="type" title={name ?? undefined}><Breakable s={shortMethod(name ?? "")} /></span>;
   const s = csharp(name ?? "");
   const open = s.indexOf("(") < 0 ? s.length : s.indexOf("(");
   const head = s.slice(0, open);
@@ -145,14 +154,12 @@ export function Waiting({ what, q }: { what: string; q?: Question | undefined })
     {q && seconds > 1 ? <> <button type="button" onClick={() => stop(q)}>Stop</button></> : null}</p>;
 }
 
-const strengths: Record<string, string> = { recorded: "the dump says it", proved: "it follows", likely: "from names, or what is usual", unknown: "not in the dump" };
-
 export function Verdicts({ list }: { list: Verdict[] | null | undefined }): JSX.Element {
   return (
     <ul class="verdicts">
       {(list ?? []).map((v) => (
         <li>
-          <Said s={v} /> {v.strength && <span class={`tag ${v.strength}`} title={strengths[v.strength] ?? ""}>{v.strength}</span>}
+          <Said s={v} /> <Strength of={v.strength} />
           {v.facts && v.facts.length > 0 && <details><summary>evidence</summary><ul>{v.facts.map((e) => <li><Said s={e} /></li>)}</ul></details>}
         </li>
       ))}
@@ -181,6 +188,8 @@ export interface Column<R> {
   /** What rows are sorted by; a column without it can't be sorted. */
   by?: (row: R) => number | string | null | undefined;
   num?: boolean;
+  /** A name that stands on one line: what does not fit is cut in front, where the namespace is. All of it is its title. */
+  cut?: boolean;
 }
 
 interface TableProps<R> {
@@ -192,6 +201,9 @@ interface TableProps<R> {
   most?: number;
 }
 
+/** Rows of a table on paper. */
+const mostPrinted = 12;
+
 /** A table that is sorted by its heads and filtered, and shows so many rows until more are wanted. */
 export function Table<R>({ rows, columns, caption, text, sort, most = 50 }: TableProps<R>): JSX.Element {
   const name = caption.replaceAll(" ", "-");
@@ -200,7 +212,8 @@ export function Table<R>({ rows, columns, caption, text, sort, most = 50 }: Tabl
   const [filter, setFilter] = useParam(`filter.${name}`);
   const [shown, setShown] = useState(most);
   const wanted = filter.toLowerCase();
-  let list = text && wanted ? rows.filter((r) => (text(r) ?? "").toLowerCase().includes(wanted)) : rows;
+  const has = (s: string): boolean => s.toLowerCase().includes(wanted);
+  let list = text && wanted ? rows.filter((r) => has(text(r) ?? "") || has(csharp(text(r) ?? ""))) : rows;
   const by = order && columns[order.column]?.by;
   if (by) {
     const sign = order.down ? -1 : 1;
@@ -209,7 +222,7 @@ export function Table<R>({ rows, columns, caption, text, sort, most = 50 }: Tabl
       return sign * (typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b)));
     });
   }
-  const cells = list.slice(0, shown).map((r) => columns.map((c) => c.cell(r)));
+  const cells = list.slice(0, printing.value ? Math.min(mostPrinted, shown) : shown).map((r) => columns.map((c) => c.cell(r)));
   // A column that has nothing in any row is left out.
   const seen = columns.map((_, i) => !cells.length || cells.some((row) => !isNothing(row[i])));
   return (
@@ -225,10 +238,11 @@ export function Table<R>({ rows, columns, caption, text, sort, most = 50 }: Tabl
             <th scope="col" role="columnheader" class={c.num ? "num" : ""} aria-sort={order?.column === i ? (order.down ? "descending" : "ascending") : undefined}>
               {c.by ? <button type="button" onClick={() => setOrder(`${i}${(order?.column === i ? !order.down : c.num) ? "-" : "+"}`)}>{c.head}<span aria-hidden="true">{order?.column === i ? (order.down ? " ▾" : " ▴") : ""}</span></button> : c.head}
             </th>))}</tr></thead>
-          <tbody role="rowgroup">{cells.map((row) => <tr role="row">{columns.map((c, i) => seen[i] && <td role="cell" class={c.num ? "num" : ""} data-head={c.head}>{row[i]}</td>)}</tr>)}</tbody>
+          <tbody role="rowgroup">{cells.map((row) => <tr role="row">{columns.map((c, i) => seen[i] && <td role="cell" class={c.num ? "num" : c.cut ? "cut" : ""} data-head={c.head} onMouseEnter={c.cut ? (e) => { e.currentTarget.title = e.currentTarget.textContent ?? ""; } : undefined}>{row[i]}</td>)}</tr>)}</tbody>
         </table>
       </div>}
       {list.length === 0 && <p class="dim">{wanted ? "No row has this text." : "None."}</p>}
+      {printing.value && list.length > mostPrinted && <p class="dim small">{count(Math.min(mostPrinted, shown))} of {count(list.length)}.</p>}
       {list.length > shown && <button type="button" class="more" onClick={() => setShown(shown * 4)}>Show more of {count(list.length)}</button>}
     </div>
   );

@@ -22,18 +22,51 @@ export function address(r: Route): string {
 }
 
 export const route = signal<Route>(parseRoute(typeof location === "undefined" ? "" : location.hash));
-if (typeof addEventListener !== "undefined") addEventListener("hashchange", () => { route.value = parseRoute(location.hash); });
+
+/** How far down each place of the history was scrolled. Places have numbers, which the history keeps. */
+const scrolled = new Map<number, number>();
+let place = 0, goal = 0;
+const numberOf = (state: unknown): number | undefined => (state as { place?: number } | null)?.place;
+
+/** How far down the page stood when it was left; 0 where it is new. */
+export const lastScroll = (): number => goal;
+
+if (typeof addEventListener !== "undefined") {
+  place = numberOf(history.state) ?? 0;
+  history.replaceState({ place }, "");
+  history.scrollRestoration = "manual";
+  addEventListener("scroll", () => scrolled.set(place, scrollY), { passive: true });
+  addEventListener("hashchange", () => {
+    const known = numberOf(history.state);
+    place = known ?? Math.max(place, ...scrolled.keys()) + 1;
+    if (known === undefined) history.replaceState({ place }, "");
+    // The page that comes next may be shorter at first, which scrolls it.
+    goal = scrolled.get(place) ?? 0;
+    route.value = parseRoute(location.hash);
+  });
+}
 
 export const link = (page: string, arg = "", state: Record<string, string> = {}): string => address({ page, arg, state });
 export const go = (page: string, arg = "", state: Record<string, string> = {}): void => { location.hash = link(page, arg, state); };
 
-/** A value of the page's state, which its address has: who opens the address again, sees the same. */
-export function useParam(name: string, other = ""): [string, (v: string) => void] {
+/** When a step was last added to the history. */
+let stepped = 0;
+/** Changes that follow each other as fast as this, in ms, are one step: a wheel turns, and a pointer drags. */
+const oneStep = 1000;
+
+/** A value of the page's state, which its address has: who opens the address again, sees the same. With step, Back returns to the value before. */
+export function useParam(name: string, other = "", step = false): [string, (v: string) => void] {
   return [route.value.state[name] ?? other, (v) => {
     const state = { ...route.value.state, [name]: v };
     if (v === other) delete state[name];
     route.value = { ...route.value, state };
-    history.replaceState(null, "", address(route.value));
+    const now = Date.now();
+    if (step && now - stepped > oneStep) {
+      place = Math.max(place, ...scrolled.keys()) + 1;
+      scrolled.set(place, scrollY);
+      history.pushState({ place }, "", address(route.value));
+    } else history.replaceState({ place }, "", address(route.value));
+    if (step) stepped = now;
   }];
 }
 

@@ -41,9 +41,9 @@ export function time(s: string | null | undefined): string {
 /** A share; what is not none is not 0, and what is not all is not 100. */
 export function percent(n: number | null | undefined): string {
   if (n == null) return "";
-  if (n > 0 && n < 0.05) return "<0.1 %";
-  if (n > 99 && n < 100) return `${Math.min(99.9, n).toFixed(1)} %`;
-  return `${n >= 10 ? Math.round(n) : n.toFixed(1)} %`;
+  if (n > 0 && n < 0.05) return "<0.1%";
+  if (n > 99 && n < 100) return `${Math.min(99.9, n).toFixed(1)}%`;
+  return `${n >= 10 ? Math.round(n) : n.toFixed(1)}%`;
 }
 
 /** One thread, 2 threads. */
@@ -51,9 +51,15 @@ export function plural(n: number, one: string, many = one + "s"): string {
   return `${count(n)} ${n === 1 ? one : many}`;
 }
 
-/** A name as C# writes it: List<Int32> for List`1[[System.Int32, System.Private.CoreLib]]. */
-export function csharp(name: string): string {
-  if (!name.includes("[[") && !name.includes("`")) return name;
+const keywords: Record<string, string> = { Boolean: "bool", Byte: "byte", SByte: "sbyte", Char: "char", Decimal: "decimal", Double: "double", Single: "float", Int16: "short", UInt16: "ushort", Int32: "int", UInt32: "uint",
+  Int64: "long", UInt64: "ulong", IntPtr: "nint", UIntPtr: "nuint", Object: "object", String: "string", Void: "void" };
+const builtIn = new RegExp(`(?<![\\w.+\`])(?:System\\.)?(${Object.keys(keywords).join("|")})(?![\\w+\`<(])`, "g");
+
+/** A name as people write it: List<int> for List`1[[System.Int32, System.Private.CoreLib]], Outer.Inner for Outer+Inner, Run λ0 for a lambda. */
+export const csharp = (name: string): string => spelled(generic(name));
+
+/** A name with its type arguments as C# has them. */
+function generic(name: string): string {
   let s = name.replace(/`\d+/g, "");
   for (let before = ""; before !== s;) {
     before = s;
@@ -62,6 +68,11 @@ export function csharp(name: string): string {
       `<${[...list.matchAll(/\[([^[\]]*)\]/g)].map((m) => argument(m[1] ?? "")).join(", ")}>`);
   }
   return s;
+}
+
+/** Writes names that compilers make, keywords, and types in types. */
+function spelled(s: string): string {
+  return written(s).replace(builtIn, (_, type: string) => keywords[type] ?? type).replace(/(?<=[\w>])\+(?=[\w<])/g, ".");
 }
 
 /** The name in an argument, without the assembly behind the last comma that no list is around. */
@@ -84,25 +95,35 @@ export function namespaceEnd(name: string): number {
 
 /** The method's name without its parameters and namespace. */
 export function shortMethod(full: string): string {
-  const name = csharp(full);
+  const name = csharp(full.replace(/^[^!(<]*!/, ""));
   const open = name.indexOf("(");
-  const head = written(open < 0 ? name : name.slice(0, open));
+  const head = open < 0 ? name : name.slice(0, open);
   const angle = head.search(/[<[]/);
   const stop = (angle > 0 ? head.slice(0, angle) : head).split(".");
   const kept = stop.slice(-2).join(".");
   return kept + (angle > 0 ? head.slice(angle) : "");
 }
 
-/** Names that compilers make, as the code has them: an async method, a lambda with its number, a local function. */
+/** Names that compilers make, as the code has them: an async method or iterator, a lambda with its number, a local function. */
 function written(name: string): string {
   return name
-    .replace(/(?:[^.+<>]*\+)?([^.+<>]+)\+<([^<>]+)>d__\d+(?:<[^>]*>)?\.MoveNext$/, "$1.$2")
+    .replace(/\+<([^<>]+)>d(?:__\d+)?(?:<[^>]*>)?\.MoveNext(?:\(\))?$/, ".$1")
+    .replace(/\+<([^<>]+)>d(?:__\d+)?(?![\w.])/g, ".$1")
     .replace(/<([^<>]+)>g__([^|<>]+)\|[\d_]+/, "$1.$2")
-    .replace(/(?:\+?(?:<>c|<[^<>]*>c__)[^.]*\.)?<([^<>]*)>[bm]__(\w+)/, (all: string, method: string, number: string) => (all.startsWith("+") ? "." : "") + `${method || "…"} λ${number}`);
+    .replace(/(?:\+?(?:<>c|<[^<>]*>c__)[^.(]*\.)?<([^<>]*)>[bm]__(?:\d+_)?(\w+)/, (all: string, method: string, number: string) => (all.startsWith("+") ? "." : "") + `${method || "…"} λ${number}`);
 }
 
-/** The name of a type without namespaces: Dictionary<String, Order>. */
-export const shortType = (name: string): string => csharp(name).replace(/(?:[\p{L}_@][\p{L}\p{N}_]*\.)+(?=[\p{L}_@<])/gu, "");
+/** A name without namespaces. */
+const bare = (name: string): string => name.replace(/(?:[\p{L}_@][\p{L}\p{N}_]*\.)+(?=[\p{L}_@<])/gu, "");
+
+/** The name of a type without namespaces: Dictionary<string, Order>. */
+export const shortType = (name: string): string => spelled(bare(generic(name)));
+
+/** The name of a type, or of a member, in two parts: its namespace, and the rest, in which type arguments stand without theirs. */
+export function typeParts(full: string): [space: string, name: string] {
+  const name = csharp(full), g = generic(full), rest = g.slice(namespaceEnd(g));
+  return name.endsWith(spelled(rest)) ? [name.slice(0, name.length - spelled(rest).length), spelled(bare(rest))] : ["", spelled(bare(g))];
+}
 
 /** The part of a name that is not wider than width: all of it, what stands behind the last dot before its type arguments, or its ends with a sign between them.
  * Fewer than three characters are none. */
@@ -121,24 +142,53 @@ export function fitted(name: string, width: number, measure: (s: string) => numb
   return low < 3 ? "" : cut(low);
 }
 
-export interface Piece { text: string; address?: string; thread?: string }
+/** A part of a sentence. Its title is what it stands for, where that is longer. */
+export interface Piece { text: string; address?: string; thread?: string; title?: string }
 
 /** A sentence of a document with what it is made from. */
-export interface Said { text: string; args?: Array<{ type: string; address?: string; thread?: number; osThreadId?: number; start: number; end: number }> | null }
+export interface Said { text: string; args?: Array<{ type: string; value?: string; address?: string; thread?: number; osThreadId?: number; start: number; end: number }> | null }
 
-/** Splits a sentence at its arguments that have pages: objects and threads. */
-export function linked(s: Said): Piece[] {
+/** The last two parts of a name: Scenario.first. */
+export const lastParts = (name: string): string => csharp(name).split(".").slice(-2).join(".");
+/** Longer texts of the process are cut where a sentence is short. */
+const longest = 90;
+
+/** How a part of a sentence is written where there is little room: an address as a sign, names without their namespaces. */
+function brief(type: string, text: string): string {
+  switch (type) {
+    case "object": return "◇";
+    case "type": return shortType(text);
+    case "method": return shortMethod(text);
+    case "field": return lastParts(text);
+    case "count": return /^\d+$/.test(text) ? count(Number(text)) : text;
+    case "text": return fitted(text.trimEnd(), longest, (s) => s.length);
+  }
+  return text;
+}
+
+/** Splits a sentence at its arguments that have pages, objects and threads. With short, names and texts are cut, too. */
+export function linked(s: Said, short = false): Piece[] {
   const out: Piece[] = [];
   let end = 0;
   for (const a of s.args ?? []) {
     const thread = a.thread !== undefined ? String(a.thread) : a.osThreadId ? "0x" + a.osThreadId.toString(16) : undefined;
-    if (a.type !== "thread" && !a.address || a.type === "thread" && thread === undefined || a.start < end || a.end > s.text.length) continue;
+    const own = s.text.slice(a.start, a.end);
+    const text = short ? brief(a.type, own) : own;
+    if (a.start < end || a.end > s.text.length || a.start >= a.end) continue;
+    const to = a.type === "thread" ? (thread === undefined ? {} : { thread }) : a.type === "object" && a.address ? { address: a.address } : {};
+    if (text === own && !("thread" in to) && !("address" in to)) continue;
     if (a.start > end) out.push({ text: s.text.slice(end, a.start) });
-    out.push({ text: s.text.slice(a.start, a.end), ...(a.type === "thread" ? { thread: thread! } : { address: a.address! }) });
+    out.push({ text, ...(text === own ? {} : { title: a.address ?? own }), ...to });
     end = a.end;
   }
   if (end < s.text.length) out.push({ text: s.text.slice(end) });
   return out;
+}
+
+/** The version of a runtime as people write it: of a file, 10.0.1426.52326 is that of 10.0.14. */
+export function runtimeVersion(kind: string, version: string): string {
+  const m = /^([5-9]|\d\d)\.(\d+)\.(\d+)\d\d\.\d+$/.exec(version);
+  return `${kind.replace(/^\.NET Core$/, /^([5-9]|\d\d)\./.test(version) ? ".NET" : "$&")} ${m ? m.slice(1).join(".") : version}`.trim();
 }
 
 /** A hue for a name: the same name has the same one. */

@@ -1,10 +1,10 @@
 // Tests of what needs no browser: node --test.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { byNamespace, callees, callers, icicle, matches, merge, totals, tree, treemap, type Node } from "../src/chart";
-import { layers, type GraphEdge, type GraphNode } from "../src/graph";
+import { byNamespace, callees, callers, icicle, matches, merge, totals, tree, treemap, unrepeated, type Node } from "../src/chart";
+import { around, layers, type GraphEdge, type GraphNode } from "../src/graph";
 import { address, parseRoute } from "../src/state";
-import { bytes, count, csharp, fitted, linked, namespaceEnd, percent, shortMethod, shortType, visible } from "../src/text";
+import { bytes, count, csharp, fitted, linked, namespaceEnd, percent, shortMethod, shortType, typeParts, visible } from "../src/text";
 
 test("characters that hide or turn text are shown, and JSON stays what it was", () => {
   const text = String.raw`{"a":"x\u202ey","b":"\\u202e","c":"a\nb","d":"\u003cscript\u003e","e":"\u0007"}`;
@@ -32,7 +32,7 @@ test("the address has how a page is shown", () => {
 
 test("numbers", () => {
   assert.deepEqual([bytes(0), bytes(1023), bytes(1024), bytes(1536 * 1024), bytes(-2048), bytes(undefined)], ["0 B", "1023 B", "1.0 KB", "1.5 MB", "−2.0 KB", ""]);
-  assert.deepEqual([count(0), count(999), count(1234567), percent(56.64), percent(0.5), percent(0.01), percent(0), percent(99.99), percent(100)], ["0", "999", "1,234,567", "57 %", "0.5 %", "<0.1 %", "0.0 %", "99.9 %", "100 %"]);
+  assert.deepEqual([count(0), count(999), count(1234567), percent(56.64), percent(0.5), percent(0.01), percent(0), percent(99.99), percent(100)], ["0", "999", "1,234,567", "57%", "0.5%", "<0.1%", "0.0%", "99.9%", "100%"]);
 });
 
 test("names", () => {
@@ -42,14 +42,21 @@ test("names", () => {
   assert.equal(shortMethod("System.Threading.Monitor.Wait(System.Object, Int32)"), "Monitor.Wait");
   assert.equal(shortMethod("Locks.<Main>m__0()"), "Locks.Main λ0");
   assert.equal(shortMethod("Locks+<Main>c__AnonStorey2.<>m__1()"), "Locks.… λ1");
-  assert.equal(shortMethod("App.Work+<>c.<Run>b__0_1()"), "Work.Run λ0_1");
+  assert.equal(shortMethod("App.Work+<>c.<Run>b__0_1()"), "Work.Run λ1");
   assert.equal(shortMethod("App.Work+<>c__DisplayClass3_0.<Run>b__2()"), "Work.Run λ2");
   assert.equal(shortMethod("App.Orders+<LoadAsync>d__5.MoveNext()"), "Orders.LoadAsync");
   assert.equal(shortMethod("App.Work.<Run>g__Inner|4_0(Int32)"), "Run.Inner");
-  assert.equal(csharp("A.B`1[[System.Char, System.Private.CoreLib]].M(Int32)"), "A.B<System.Char>.M(Int32)");
-  assert.equal(csharp("D`2[[System.Int32, mscorlib, Version=4.0.0.0],[L`1[[X.Y+Z, a]], b]][]"), "D<System.Int32, L<X.Y+Z>>[]");
-  assert.equal(csharp("System.Number.ThrowFormatException[[System.Char, System.Private.CoreLib]](System.ReadOnlySpan`1<Char>)"), "System.Number.ThrowFormatException<System.Char>(System.ReadOnlySpan<Char>)");
-  assert.equal(csharp("Int32[,][]"), "Int32[,][]");
+  assert.equal(csharp("A.B`1[[System.Char, System.Private.CoreLib]].M(Int32)"), "A.B<char>.M(int)");
+  assert.equal(csharp("D`2[[System.Int32, mscorlib, Version=4.0.0.0],[L`1[[X.Y+Z, a]], b]][]"), "D<int, L<X.Y.Z>>[]");
+  assert.equal(csharp("System.Number.ThrowFormatException[[System.Char, System.Private.CoreLib]](System.ReadOnlySpan`1<Char>)"), "System.Number.ThrowFormatException<char>(System.ReadOnlySpan<char>)");
+  assert.equal(csharp("Int32[,][]"), "int[,][]");
+  assert.equal(csharp("App.Outer+Inner"), "App.Outer.Inner");
+  assert.equal(csharp("App.Orders+<LoadAsync>d__5"), "App.Orders.LoadAsync");
+  assert.equal(csharp("System.String.Concat(System.String, My.Int32, Object)"), "string.Concat(string, My.Int32, object)");
+  assert.deepEqual(typeParts("System.Collections.Generic.List`1[[System.Int32, x]]"), ["System.Collections.Generic.", "List<int>"]);
+  assert.deepEqual(typeParts("A.Func`1[[B.C+D, x]]"), ["A.", "Func<C.D>"]);
+  assert.deepEqual(typeParts("A.Big+Order.Customer"), ["A.Big.Order.", "Customer"]);
+  assert.deepEqual([typeParts("System.String"), typeParts("App.Outer+Inner")], [["", "string"], ["App.", "Outer.Inner"]]);
   assert.equal(shortMethod("A.List`1[[System.__Canon, System.Private.CoreLib]].Add(T)"), "A.List<System.__Canon>.Add");
 });
 
@@ -58,6 +65,12 @@ test("stacks merge by their names", () => {
   assert.equal(root.value, 3);
   assert.deepEqual(root.children?.map((c) => [c.name, c.value]), [["main", 3]]);
   assert.deepEqual(root.children?.[0]?.children?.map((c) => [c.name, c.value]), [["a", 2], ["d", 1]]);
+});
+
+test("frames that repeat are kept once", () => {
+  const kept = (s: string): string => unrepeated(s.split("")).map((k) => s[k.at]! + (k.repeats ? "*" : "")).join("");
+  assert.deepEqual(["abc", "aaab", "xababaz", "abcabcabc", "", "aabb", "abcdeabcde"].map(kept), ["abc", "a*b", "xa*b*az", "a*b*c*", "", "a*b*", "abcdeabcde"]);
+  assert.deepEqual(unrepeated(Array(100000).fill("f")).length, 1);
 });
 
 test("callers and callees of a method, which counts once where it calls itself", () => {
@@ -88,6 +101,14 @@ test("a graph stands in columns, and a cycle is marked", () => {
   assert.equal(layers([], [], 100, 10).width, 100);
 });
 
+test("of a graph what leads to or from a node is kept", () => {
+  const node = (id: string): GraphNode => ({ id, label: id, kind: "lock" });
+  const to = (from: string, to: string): GraphEdge => ({ from, to, label: "" });
+  const kept = around("abcde".split("").map(node), [to("a", "b"), to("c", "b"), to("d", "e")], (n) => n.id === "b");
+  assert.deepEqual(kept.map((n) => n.id), ["a", "b", "c"]);
+  assert.deepEqual(around([node("a")], [], () => false), []);
+});
+
 test("labels are cut in the middle, and short ones are left out", () => {
   const wide = (s: string): number => s.length;
   assert.equal(fitted("Foo.Bar", 7, wide), "Foo.Bar");
@@ -96,7 +117,7 @@ test("labels are cut in the middle, and short ones are left out", () => {
   assert.equal(fitted("Locks.<Main>m__0", 9, wide), "<Mai…m__0");
   assert.equal(fitted("Number.Throw<System.Char>(…)", 22, wide), "Throw<System.Char>(…)");
   assert.equal(fitted("Something", 3, wide), "");
-  assert.equal(shortType("System.Collections.Generic.Dictionary<System.String, Foo.Bar+Baz[]>"), "Dictionary<String, Bar+Baz[]>");
+  assert.equal(shortType("System.Collections.Generic.Dictionary<System.String, Foo.Bar+Baz[]>"), "Dictionary<string, Bar.Baz[]>");
   assert.equal(shortType("3 × A.B.C"), "3 × C");
 });
 

@@ -68,6 +68,8 @@ type question struct {
 	Linked []string `json:"linked"`
 	// Most is the maximum number of documents from Each and Linked.
 	Most int `json:"most"`
+	// Served reports whether only a page with a server asks it: a report has a larger answer.
+	Served bool `json:"served"`
 }
 
 // follows reports whether the question depends on values of other documents.

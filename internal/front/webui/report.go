@@ -37,6 +37,9 @@ func WriteReport(ctx context.Context, w io.Writer, a Asker, s Subject, progress 
 	d := &documents{asker: a, results: map[string]any{}, links: map[string][]string{}, asked: map[string]bool{}, left: MaxReport - frameSize()}
 	for i, name := range names {
 		progress(i, len(names))
+		if by[name].Served {
+			continue
+		}
 		if err := d.add(ctx, name, by[name]); err != nil {
 			return err
 		}

@@ -285,9 +285,9 @@ func number(text string, other, most int) (int, error) {
 	return n, err
 }
 
-// first are the overview's first questions. The page's head preloads them, so that they are computed while the
-// browser loads the application.
-var first = []string{"types", "crash", "doctor"}
+// first are the summary's first questions, which need no walk of the heap. The page's head preloads them, so that they
+// are computed while the browser loads the application.
+var first = []string{"quick", "crash", "doctor"}
 
 // preload returns the head elements that request the first questions' documents.
 var preload = sync.OnceValue(func() string {

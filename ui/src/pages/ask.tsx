@@ -1,10 +1,10 @@
 // Questions of one's own: queries, and the prompt's commands.
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { complete, isReport, runLine, type Question } from "../api";
 import type { Json, QueryResult as Rows } from "../docs";
-import { NeedsServer, Section, Show, Table, Text } from "../parts";
+import { Copy, NeedsServer, Section, Show, Table, Text } from "../parts";
 import { go, link, route, useDoc, useParam } from "../state";
 import { count } from "../text";
 
@@ -50,8 +50,21 @@ const page = 500;
 const plain = (v: Json | undefined): string => (v === null ? "null" : v === undefined ? "" : typeof v === "object" ? JSON.stringify(v) : String(v));
 
 const history = signal<{ line: string; text: string }[]>([]);
-/** What the terminal shows of one command at most, in characters. */
-const mostShown = 400_000;
+/** Longer outputs are drawn as far as they are seen, in a window of their own. */
+const mostDrawn = 400, lineHeight = 19, windowHeight = 30 * lineHeight;
+
+/** The output of a command. Of a long one the lines in view are drawn, its end first: the largest are last in SOS's tables. */
+function Output({ text }: { text: string }): JSX.Element {
+  const lines = useMemo(() => text.replace(/\n$/, "").split("\n"), [text]);
+  const box = useRef<HTMLDivElement>(null);
+  const [top, setTop] = useState(0);
+  useLayoutEffect(() => { if (box.current) box.current.scrollTop = box.current.scrollHeight; }, [text]);
+  if (lines.length <= mostDrawn) return <pre><Text s={text} /></pre>;
+  const from = Math.max(0, Math.floor(top / lineHeight) - 10), to = Math.min(lines.length, from + windowHeight / lineHeight + 20);
+  return <><p class="dim">{count(lines.length)} lines <Copy what="the output" text={text} /></p>
+    <div class="window" ref={box} tabIndex={0} role="region" aria-label="output" style={{ height: `${windowHeight}px` }} onScroll={(e) => setTop(e.currentTarget.scrollTop)}>
+      <div style={{ height: `${lines.length * lineHeight}px` }}><pre style={{ transform: `translateY(${from * lineHeight}px)`, lineHeight: `${lineHeight}px` }}>{lines.slice(from, to).join("\n")}</pre></div></div></>;
+}
 
 export function TerminalPage(): JSX.Element {
   const [busy, setBusy] = useState<AbortController>();
@@ -78,18 +91,17 @@ export function TerminalPage(): JSX.Element {
     setBack(0);
     let text = "";
     try { text = await runLine(line, stop.signal); } catch { text = stop.signal.aborted ? "stopped\n" : "the server does not answer\n"; }
-    if (text.length > mostShown) text = text.slice(0, mostShown) + "\n… the rest is not shown; | head and | grep make it less\n";
     history.value = [...history.value, { line, text }];
     setBusy(undefined);
   };
   useEffect(() => { if (!isReport && route.value.arg && history.value[history.value.length - 1]?.line !== route.value.arg) void run(route.value.arg); }, [route.value.arg]);
-  useEffect(() => { end.current?.scrollIntoView({ block: "end" }); input.current?.focus(); }, [history.value.length, busy]);
+  useEffect(() => { end.current?.scrollIntoView({ block: "end" }); input.current?.focus({ preventScroll: true }); }, [history.value.length, busy]);
   if (isReport) return <Section title="Terminal"><NeedsServer what="A command" /></Section>;
   return (
     <Section title="Commands of the prompt">
       <p class="dim">The commands of the prompt, without those that write files. <code>help</code> lists them; <code>| grep</code>, <code>| head</code>, <code>$_</code> work, Tab completes, the arrow keys bring lines back, Escape stops a command.</p>
       <div class="terminal">
-        {history.value.map((h) => <><div class="line"><span aria-hidden="true">&gt; </span>{h.line}</div><pre><Text s={h.text} /></pre></>)}
+        {history.value.map((h) => <><div class="line"><span aria-hidden="true">&gt; </span>{h.line}</div><Output text={h.text} /></>)}
         <form onSubmit={(e) => { e.preventDefault(); const i = input.current; if (i && i.value.trim() && !busy) { const line = i.value.trim(); i.value = ""; void run(line); } }}>
           <label><span aria-hidden="true">&gt; </span><span class="hidden">Command</span><input ref={input} name="line" autocomplete="off" spellcheck={false} readOnly={!!busy} onKeyDown={(e) => {
             if (e.key === "Escape") { busy?.abort(); setOffers([]); }

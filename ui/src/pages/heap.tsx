@@ -1,16 +1,22 @@
 import type { JSX } from "preact";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { isReport, question, type Question } from "../api";
 import { Treemap } from "../canvas";
 import { byNamespace } from "../chart";
 import type { MapCell as Cell, GcheapstatResult as Generations, DumpheapResult as Heap, HeapmapResult as HeapMap, Json, QueryResult as Rows, RetainedResult as Retained, EeheapResult as Segments, TypeCount } from "../docs";
 import { Addr, Facts, Notes, Section, Share, Show, Table, TypeName } from "../parts";
-import { colour, link, route, shade, theme, useDoc, useParam } from "../state";
+import { colour, link, printing, route, shade, theme, useDoc, useParam } from "../state";
 import { bytes, count, percent } from "../text";
+import { OneType } from "./type";
 
-/** Types, what they fill, generations and a map of the heap. */
+/** Types, and what they fill. */
 export function HeapPage(): JSX.Element {
-  return <><Types /><Space /><GenerationTable /><MapOfHeap /></>;
+  return <><Types />{route.value.arg ? null : <Space />}</>;
+}
+
+/** Generations, and a map of the heap. */
+export function GenerationsPage(): JSX.Element {
+  return <><GenerationTable /><MapOfHeap /></>;
 }
 
 function Types(): JSX.Element {
@@ -34,20 +40,23 @@ function Types(): JSX.Element {
     const all = list.reduce((sum, [, n]) => sum + n, 0);
     return <span class="generations">{list.map(([g, n], i) => <>{i > 0 && " "}<span class="id">{n === all ? g : `${g} ${percent((100 * n) / all)}`}{i < list.length - 1 && ","}</span></>)}</span>;
   };
+  const exact = wanted ? doc?.result?.statistics?.find((t) => t.type === wanted) : undefined;
+  if (exact) return <OneType key={wanted} t={exact} />;
   return (
-    <Section title={wanted ? "Types with this in their names" : "Types"}>
-      {wanted && <p><code>{wanted}</code> · <a href={link("heap")}>all types</a>{!isReport && <> · <a href={link("console", `from exactly "${wanted}" | select address, size, gen, retained | order by 4 desc`)}>its objects, with generation and retained size</a></>}</p>}
+    <section aria-label="Types">
+      {wanted && <p>Types with <code>{wanted}</code> in their names · <a href={link("heap")}>all types</a></p>}
       <Show doc={doc} q={q} what="counting objects">{(h, d) => {
-        const rows = (h.statistics ?? []).filter((t) => !isReport || !wanted || t.type?.includes(wanted));
+        // Free blocks are counted by the collector, and are no objects.
+        const free = h.statistics?.find((t) => t.type === "Free");
+        const rows = (h.statistics ?? []).filter((t) => t !== free && (!isReport || !wanted || t.type?.includes(wanted)));
         const part = d.lists?.["statistics"];
         return <>
-          {!isReport && <p><label>Generation <select value={gen} onChange={(e) => setGen(e.currentTarget.value)}><option value="">all</option>{["gen0", "gen1", "gen2", "loh", "poh", "foh"].map((g) => <option value={g}>{g}</option>)}</select></label></p>}
-          <p class="lead"><b data-fact="count">{count(h.count)}</b> objects, <b data-fact="size">{bytes(h.size)}</b></p>
+          <p class="lead"><b data-fact="count">{count((h.count ?? 0) - (free?.count ?? 0))}</b> objects, <b data-fact="size">{bytes((h.size ?? 0) - (free?.size ?? 0))}</b>{free ? <span class="dim">; {bytes(free.size)} free between them ({percent(100 * free.size / Math.max(1, h.size ?? 0))})</span> : null}{!isReport && <label class="beside">Generation <select value={gen} onChange={(e) => setGen(e.currentTarget.value)}><option value="">all</option>{["gen0", "gen1", "gen2", "loh", "poh", "foh"].map((g) => <option value={g}>{g}</option>)}</select></label>}</p>
           <Table<TypeCount> rows={rows} caption="types" sort={2} text={(t) => t.type} columns={[
-            { head: "Type", cell: (t) => t.type ? <a href={link("heap", t.type)}><TypeName name={t.type} /></a> : <TypeName name={t.type} />, by: (t) => t.type },
+            { head: "Type", cut: true, cell: (t) => t.type ? <a href={link("heap", t.type)}><TypeName name={t.type} /></a> : <TypeName name={t.type} />, by: (t) => t.type },
             { head: "Objects", cell: (t) => count(t.count), by: (t) => t.count, num: true },
             { head: "Bytes", cell: (t) => <Share part={t.size} of={h.size}>{bytes(t.size)}</Share>, by: (t) => t.size, num: true },
-            { head: "Retained", cell: (t) => (retains.has(t.methodTable) ? bytes(retains.get(t.methodTable)) : retained ? "" : "…"), by: (t) => retains.get(t.methodTable), num: true },
+            { head: "Retained", cell: (t) => (retains.has(t.methodTable) ? <Share part={retains.get(t.methodTable)} of={h.size}>{bytes(retains.get(t.methodTable))}</Share> : retained ? "" : "…"), by: (t) => retains.get(t.methodTable), num: true },
             { head: "Generations", cell: (t) => (generations.has(t.methodTable) ? share(generations.get(t.methodTable)!) : parts ? "" : "…") },
             { head: "MethodTable", cell: (t) => <Addr a={t.methodTable} /> },
           ]} />
@@ -56,7 +65,7 @@ function Types(): JSX.Element {
           {part && part.listed < part.of && !isReport && <button type="button" class="more" onClick={() => setMost(most * 10)}>Load more types</button>}
         </>;
       }}</Show>
-    </Section>
+    </section>
   );
 }
 
@@ -103,7 +112,7 @@ function MapOfHeap(): JSX.Element {
     <Section title="Map of the heap">
       <Show doc={doc} q={question("map")} what="drawing the heap" above={types}>{(m) => <>
         <p class="dim">A cell is {bytes(m.cellSize)}. <span class="swatch used" /> objects <span class="swatch free" /> free <span class="swatch unread" /> not readable <span class="swatch empty" /> not used yet</p>
-        <div class="map">{(m.parts ?? []).map((p) => (
+        <div class="map">{(m.parts ?? []).slice(0, printing.value ? mostOnPaper : undefined).map((p) => (
           <div class="part"><span>{p.generation} <Addr a={p.segment} /></span><Cells cells={p.cells ?? []} /><span class="dim">{bytes(p.used)} used, {p.free !== undefined ? `${bytes(p.free)} free, ` : ""}of {bytes(p.committed)}{p.pinned ? `, ${p.pinned} pinned` : ""}</span></div>
         ))}</div>
       </>}</Show>
@@ -111,12 +120,16 @@ function MapOfHeap(): JSX.Element {
   );
 }
 
+/** Parts of the map on paper. */
+const mostOnPaper = 12;
+
 const side = 7;
 
 function Cells({ cells }: { cells: Cell[] }): JSX.Element {
   const canvas = useRef<HTMLCanvasElement>(null);
   const mode = theme.value + shade.value;
-  useEffect(() => {
+  // Drawn before the page is shown, so that it is on paper, too.
+  useLayoutEffect(() => {
     const c = canvas.current;
     const g = c?.getContext("2d");
     if (!c || !g) return;

@@ -5,11 +5,10 @@ import { isReport, question, type Question } from "../api";
 import { Treemap } from "../canvas";
 import { tree, type Node } from "../chart";
 import { Flame } from "../flame";
-import type { DiffResult as Diff, DominatorsResult as Dominators, Growth, PathGrowth, Json, LeaksResult as Leaks, MemoryResult as Memory, MemorySum, RetainedResult as Retained, QueryResult as Rows, DominatorRow as TreeRow, WasteResult as Waste } from "../docs";
-import { Addr, Notes, ObjectName, PathView, Said, Section, Share, Show, Table, Text, TypeName, Verdicts, Waiting } from "../parts";
-import { link, subject, useDoc } from "../state";
+import type { DiffResult as Diff, DominatorsResult as Dominators, Growth, PathGrowth, Json, LeaksResult as Leaks, Suspect, MemoryResult as Memory, MemorySum, RetainedResult as Retained, QueryResult as Rows, DominatorRow as TreeRow, WasteHolder, WasteResult as Waste } from "../docs";
+import { Addr, Notes, ObjectName, PathView, RootName, Said, Section, Share, Show, Strength, Table, Text, TypeName, Verdicts, Waiting } from "../parts";
+import { link, printing, subject, useDoc } from "../state";
 import { beginning, bytes, count, percent, plural, shortType } from "../text";
-import { SuspectSentence } from "./overview";
 
 const rowName = (r: TreeRow): string => r.object?.type ?? r.root ?? (r.folded ? `${count(r.count)} × ${r.folded}` : `${plural(r.count ?? 0, "object")} of ${plural(r.types ?? 0, "type")}`);
 
@@ -31,7 +30,7 @@ export function DominatorsPage(): JSX.Element {
         {isReport ? <details><summary>The same as a list</summary><Table<TreeRow> rows={d.tree ?? []} caption="tree of owners" most={100} text={rowName} columns={[
           { head: "Owner", cell: (r) => <span style={{ paddingLeft: `${r.depth}em` }}>{r.object ? <ObjectName o={r.object} /> : <Text s={rowName(r)} />}</span> },
           { head: "Retains", cell: (r) => <Share part={r.retained} of={d.live?.size}>{bytes(r.retained)}</Share>, num: true }, { head: "", cell: (r) => percent(r.share), num: true }]} /></details>
-          : <><h3>The tree, to any depth</h3><ul class="owners" data-fact="owners"><Children of="" from={0} live={d.live?.size ?? 0} /></ul></>}
+          : <><h3>The tree, to any depth</h3><ul class="owners" data-fact="owners">{branches(d.tree ?? []).map((b) => <BranchView b={b} live={d.live?.size ?? 0} depth={0} />)}</ul></>}
       </>}</Show>
     </Section>
     <Section title="What the objects of a type retain together">
@@ -44,27 +43,69 @@ export function DominatorsPage(): JSX.Element {
   </>;
 }
 
-/** How many objects a step of the tree has. */
-const step = 50;
+/** A row of the tree of owners with the rows below it. */
+interface Branch { r: TreeRow; under: Branch[] }
 
-/** What an object owns at first hand, so many at a time; what no other object owns, without an object. */
+/** The tree of rows in preorder. */
+function branches(rows: TreeRow[]): Branch[] {
+  const top: Branch[] = [], way: Branch[] = [];
+  for (const r of rows) {
+    const b = { r, under: [] };
+    way.length = Math.min(way.length, r.depth);
+    (way[way.length - 1]?.under ?? top).push(b);
+    way.push(b);
+  }
+  return top;
+}
+
+/** Levels of the tree that are open at first. */
+const openAtFirst = 2;
+
+/** What an owner has: the share of live memory that it retains. */
+const Retains = ({ r, live }: { r: { retained: number; share?: number }; live: number }): JSX.Element => <span class="own"><Share part={r.retained} of={live}>{bytes(r.retained)}</Share> <span class="dim">{percent(r.share ?? 100 * r.retained / Math.max(1, live))}</span></span>;
+
+const Twist = ({ open, set, of }: { open: boolean; set: (open: boolean) => void; of: string }): JSX.Element => <button type="button" class="twist" aria-expanded={open} aria-label={`what ${of} owns`} onClick={() => set(!open)}>{open ? "▾" : "▸"}</button>;
+
+/** A root, an object, or objects of one type that lie beside each other. */
+function BranchView({ b, live, depth }: { b: Branch; live: number; depth: number }): JSX.Element {
+  const [open, setOpen] = useState(depth < openAtFirst && !b.r.object);
+  if (b.r.object) return <Owner r={b.r} live={live} owns={b.under.length > 0} />;
+  return <li>{b.under.length ? <Twist open={open} set={setOpen} of={rowName(b.r)} /> : <span class="twist" />}
+    <Retains r={b.r} live={live} /> <span class="name">{b.r.folded ? <>{count(b.r.count)} × <a href={link("heap", b.r.folded)}><TypeName name={b.r.folded} /></a></> : <Text s={rowName(b.r)} />}</span>
+    {open && <ul>{b.under.map((x) => <BranchView b={x} live={live} depth={depth + 1} />)}</ul>}</li>;
+}
+
+/** How many objects a step of the tree has, and from how many of one type on they are put together. */
+const step = 50, alike = 3;
+
+/** What an object owns at first hand, so many at a time; objects of one type are put together. */
 function Children({ of, from, live }: { of: string; from: number; live: number }): JSX.Element {
-  const q: Question = { words: ["dominators", "-children", "-from", String(from), "-top", String(step), ...(of ? [of] : [])], count: step, graph: true };
+  const q: Question = { words: ["dominators", "-children", "-from", String(from), "-top", String(step), of], count: step, graph: true };
   const doc = useDoc<Dominators>(q);
   const [more, setMore] = useState(false);
   const d = doc?.result;
+  const by = new Map<string, TreeRow[]>();
+  for (const r of d?.children ?? []) by.set(r.object?.type ?? "", [...(by.get(r.object?.type ?? "") ?? []), r]);
   return <>
     {!doc && <li><Waiting what="looking for what it owns" q={q} /></li>}
     {doc?.error && <li><Notes doc={doc} /></li>}
-    {(d?.children ?? []).map((r) => <Owner r={r} live={live} />)}
+    {[...by].map(([type, rows]) => (type && rows.length >= alike ? <Alike type={type} rows={rows} live={live} /> : rows.map((r) => <Owner r={r} live={live} />)))}
     {d?.more ? more ? <Children of={of} from={from + step} live={live} /> : <li><button type="button" class="more" onClick={() => setMore(true)}>{count(Math.min(step, d.more))} more of {count(d.more)}</button></li> : null}
   </>;
 }
 
-function Owner({ r, live }: { r: TreeRow; live: number }): JSX.Element {
+/** Objects of one type that one object owns. */
+function Alike({ type, rows, live }: { type: string; rows: TreeRow[]; live: number }): JSX.Element {
   const [open, setOpen] = useState(false);
-  return <li>{r.owns ? <button type="button" class="twist" aria-expanded={open} aria-label={`what ${r.object?.type} owns`} onClick={() => setOpen(!open)}>{open ? "▾" : "▸"}</button> : <span class="twist" />}
-    <span class="own"><Share part={r.retained} of={live}>{bytes(r.retained)}</Share> <span class="dim">{percent(r.share)}</span></span> <span class="name"><ObjectName o={r.object} />{r.owns ? <span class="dim"> owns {count(r.owns)}</span> : null}</span>
+  return <li data-alike={rows.length}><Twist open={open} set={setOpen} of={`${rows.length} ${type}`} /><Retains r={{ retained: rows.reduce((sum, r) => sum + r.retained, 0) }} live={live} /> <span class="name">{count(rows.length)} × <a href={link("heap", type)}><TypeName name={type} /></a></span>
+    {open && <ul>{rows.map((r) => <Owner r={r} live={live} />)}</ul>}</li>;
+}
+
+/** An object; what it owns is shown when it is asked for. */
+function Owner({ r, live, owns = !!r.owns }: { r: TreeRow; live: number; owns?: boolean }): JSX.Element {
+  const [open, setOpen] = useState(false);
+  return <li data-owner={r.object?.address}>{owns ? <Twist open={open} set={setOpen} of={r.object?.type ?? "it"} /> : <span class="twist" />}
+    <Retains r={r} live={live} /> <span class="name"><ObjectName o={r.object} />{r.owns ? <span class="dim"> owns {count(r.owns)}</span> : null}</span>
     {open && r.object?.address && <ul><Children of={r.object.address} from={0} live={live} /></ul>}</li>;
 }
 
@@ -74,10 +115,11 @@ export function MemoryPage(): JSX.Element {
   const root = useMemo(() => {
     const all: Node = { name: "memory of the process", value: 0, children: [] };
     for (const k of doc?.result?.kinds ?? []) {
-      const group = (k.kind ?? "?").replace(/[ ,].*/, ""), size = k.size - (k.noAccess ?? 0);
+      // A stack may have megabytes, and use kilobytes: its area is what it uses, where that is known.
+      const group = (k.kind ?? "?").replace(/[ ,].*/, ""), size = k.inUse ?? k.size - (k.noAccess ?? 0);
       const g: Node = all.children?.find((c) => c.name === group) ?? { name: group, value: 0, children: [], group };
       if (g.value === 0 && !all.children?.includes(g)) all.children?.push(g);
-      if (size > 0) g.children?.push({ name: kindName(k), value: size, group, note: `${plural(k.ranges, "range")}${k.inUse !== undefined ? `, ${bytes(k.inUse)} in use` : ""}${k.known ? `, known by ${k.known}` : ""}` });
+      if (size > 0) g.children?.push({ name: kindName(k), value: size, group, note: `${plural(k.ranges, "range")}, ${bytes(k.size)} mapped${k.inUse !== undefined ? `, ${bytes(k.inUse)} in use` : ""}${k.known ? `, known by ${k.known}` : ""}` });
       g.value += size;
       all.value += size;
     }
@@ -89,12 +131,14 @@ export function MemoryPage(): JSX.Element {
     <Section title="What memory is for">
       <Show doc={doc} q={question("memory")} what="adding up mappings">{(m) => <>
         <p class="lead"><b data-fact="mapped">{bytes(m.mappings?.size)}</b> in {plural(m.mappings?.ranges ?? 0, "range")}, {bytes(m.mappings?.noAccess ?? 0)} of it without access; the dump holds {bytes(m.mappings?.stored)}.{m.complete === false ? " The dump does not list all mappings: the process may have more." : ""}</p>
-        <Treemap id="memory" root={root} label="Memory of the process by kind, without what can't be accessed" unit={bytes} />
-        <Table rows={m.kinds ?? []} caption="kinds of memory" sort={2} text={kindName} columns={[
+        <p class="dim">Areas are what is in use; where that is not known, what is mapped and can be accessed.</p>
+        <Treemap id="memory" root={root} label="Memory in use by kind, or mapped where its use is not known" unit={bytes} />
+        <Table rows={m.kinds ?? []} caption="kinds of memory" sort={3} text={kindName} columns={[
           { head: "Kind", cell: kindName, by: kindName }, { head: "Ranges", cell: (k) => count(k.ranges), by: (k) => k.ranges, num: true },
           { head: "Mapped", cell: (k) => <Share part={k.size} of={m.mappings?.size}>{bytes(k.size)}</Share>, by: (k) => k.size, num: true },
+          { head: "In use", cell: (k) => k.inUse === undefined ? <span class="dim">not known</span> : <Share part={k.inUse} of={m.mappings?.size}>{bytes(k.inUse)}</Share>, by: (k) => k.inUse ?? k.size - (k.noAccess ?? 0), num: true },
           { head: "No access", cell: (k) => bytes(k.noAccess), by: (k) => k.noAccess, num: true }, { head: "In the dump", cell: (k) => bytes(k.stored), by: (k) => k.stored, num: true },
-          { head: "In use", cell: (k) => bytes(k.inUse), by: (k) => k.inUse, num: true }, { head: "Free", cell: (k) => bytes(k.free), by: (k) => k.free, num: true },
+          { head: "Free", cell: (k) => bytes(k.free), by: (k) => k.free, num: true },
           { head: "Known by", cell: (k) => k.known, by: (k) => k.known }]} />
       </>}</Show>
     </Section>
@@ -102,6 +146,14 @@ export function MemoryPage(): JSX.Element {
 }
 
 const kindName = (k: MemorySum): string => (k.kind ?? "?") + (k.detail ? `: ${k.detail}` : "");
+
+/** What a suspect is, what it retains, and who holds it. */
+export function SuspectSentence({ s }: { s: Suspect }): JSX.Element {
+  const o = s.owner ?? s.point;
+  return <>
+    {s.verdict && <span class={`tag ${s.verdict}`}>{s.verdict}</span>} <b>{bytes(s.retained)}</b>{s.share !== undefined ? <> ({percent(s.share)} of live memory)</> : null}: <span class={`clause ${s.strength ?? ""}`}><Said s={s} short /></span> <Addr a={o?.address} /> <Strength of={s.strength} />{s.path?.root && <>; held by <RootName r={s.path.root} /></>}{!o && s.holders?.length ? <>; referred to by {s.holders.slice(0, 3).map((h, i) => <>{i > 0 && ", "}{h.object ? <ObjectName o={h.object} /> : <Text s={h.root} />} ({percent(h.share)})</>)}</> : null}
+  </>;
+}
 
 /** Largest holders. */
 export function SuspectsPage(): JSX.Element {
@@ -127,30 +179,41 @@ export function SuspectsPage(): JSX.Element {
 const str = (v: Json | undefined): string => (typeof v === "string" ? v : "");
 const num = (v: Json | undefined): number | undefined => (typeof v === "number" ? v : undefined);
 
+/** Characters of a text in a table. */
+const longestText = (): number => (printing.value ? 60 : 120);
+
 /** Strings: those that are there more than once, and the longest. */
 export function StringsPage(): JSX.Element {
   const waste = useDoc<Waste>(question("waste"));
   const doc = useDoc<Rows>(question("strings"));
   return <>
-    <Section title="The same text again">
+    <Section title="Repeated texts">
       <Show doc={waste} q={question("waste")} what="comparing strings">{(w) => {
         const k = (w.kinds ?? []).find((x) => x.kind === "strings");
         return k ? <>
           <p class="lead">{count(k.all)} strings take {bytes(k.allSize)}; <b>{bytes(k.wasted)}</b> of them repeat another one's text.</p>
+          <HeldBy list={k.holders} of={k.wasted} what="holders of repeated texts" />
           <Table rows={k.strings ?? []} caption="repeated strings" sort={2} text={(s) => s.text} columns={[
-            { head: "Text", cell: (s) => <q>{beginning(s.text ?? "", 200)}</q>, by: (s) => s.text }, { head: "Strings", cell: (s) => count(s.count), by: (s) => s.count, num: true },
+            { head: "Text", cell: (s) => <q>{beginning(s.text ?? "", longestText())}</q>, by: (s) => s.text }, { head: "Strings", cell: (s) => count(s.count), by: (s) => s.count, num: true },
             { head: "Wasted", cell: (s) => <Share part={s.wasted} of={k.wasted}>{bytes(s.wasted)}</Share>, by: (s) => s.wasted, num: true },
-            { head: "Held by", cell: (s) => s.holders?.[0]?.holder && <span class="text"><Text s={s.holders[0].holder} /></span> }, { head: "First", cell: (s) => <Addr a={s.address} /> }]} />
+            { head: "Held by", cell: (s) => s.holders?.[0]?.holder && <TypeName name={s.holders[0].holder} /> }, { head: "First", cell: (s) => <Addr a={s.address} /> }]} />
         </> : <p>No text was found more than once.</p>;
       }}</Show>
     </Section>
     <Section title="The largest strings">
       <Show doc={doc} q={question("strings")} what="reading strings" above={waste}>{(r) => (
         <Table rows={r.rows ?? []} caption="largest strings" text={(x) => str(x["text"])} sort={1} columns={[
-          { head: "Text", cell: (x) => typeof x["text"] === "string" ? <q>{beginning(x["text"], 200)}</q> : <span class="dim">its text is not in the dump</span> }, { head: "Bytes", cell: (x) => bytes(num(x["size"])), by: (x) => num(x["size"]), num: true },
+          { head: "Text", cell: (x) => typeof x["text"] === "string" ? <q>{beginning(x["text"], longestText())}</q> : <span class="dim">its text is not in the dump</span> }, { head: "Bytes", cell: (x) => bytes(num(x["size"])), by: (x) => num(x["size"]), num: true },
           { head: "Characters", cell: (x) => count(num(x["length"])), by: (x) => num(x["length"]), num: true }, { head: "String", cell: (x) => <Addr a={str(x["address"])} /> }]} />)}</Show>
     </Section>
   </>;
+}
+
+/** Who holds what is wasted, the most first. */
+function HeldBy({ list, of, what }: { list: WasteHolder[] | null | undefined; of: number | undefined; what: string }): JSX.Element | null {
+  return list?.length ? <Table<WasteHolder> rows={list} caption={what} most={10} columns={[
+    { head: "Held by", cut: true, cell: (h) => (h.holder ? <TypeName name={h.holder} /> : "unknown"), by: (h) => h.holder }, { head: "Wasted", cell: (h) => <Share part={h.wasted} of={of}>{bytes(h.wasted)}</Share>, by: (h) => h.wasted, num: true },
+    { head: "References", cell: (h) => count(h.references), by: (h) => h.references, num: true }]} /> : null;
 }
 
 const wasteKinds: Record<string, string> = {
@@ -158,21 +221,21 @@ const wasteKinds: Record<string, string> = {
   "empty-arrays": "Duplicate empty arrays", "empty-collections": "Empty collections", underfilled: "Oversized collections", boxes: "Duplicate boxed values", "zero-objects": "Objects with all fields null or zero",
 };
 
-/** Memory that holds nothing, or the same again. */
+/** Memory that holds nothing, or what is there already. */
 export function WastePage(): JSX.Element {
   const doc = useDoc<Waste>(question("waste"));
   return (
-    <Section title="Memory that holds nothing, or the same again">
+    <Section title="Waste">
       <Show doc={doc} q={question("waste")} what="searching for waste">{(w) => <>
-        <p class="lead"><b data-fact="wasted">{bytes(w.wasted)}</b>, {percent(w.share)} of all objects, hold nothing or the same again.</p>
+        <p class="lead"><b data-fact="wasted">{bytes(w.wasted)}</b>, {percent(w.share)} of all objects, are empty, unused or repeated.</p>
         {(w.kinds ?? []).filter((k) => k.objects).map((k) => (
           <details class="card" open={(k.share ?? 0) > 5}><summary><b>{wasteKinds[k.kind] ?? k.kind}</b>: {bytes(k.wasted)} in {plural(k.objects ?? 0, "object")}</summary>
+            <HeldBy list={k.holders} of={k.wasted} what={`holders of ${k.kind}`} />
             {(k.types ?? []).length > 0 && <Table rows={k.types ?? []} caption={k.kind} columns={[
               { head: "Type", cell: (t) => <TypeName name={t.type} />, by: (t) => t.type }, { head: "Objects", cell: (t) => count(t.objects), by: (t) => t.objects, num: true },
               { head: "Wasted", cell: (t) => <Share part={t.wasted} of={k.wasted}>{bytes(t.wasted)}</Share>, by: (t) => t.wasted, num: true },
               { head: "Filled", cell: (t) => (t.capacity ? `${count(t.elements)} of ${count(t.capacity)}` : ""), num: true }, { head: "Example", cell: (t) => <Addr a={t.example} /> }]} />}
             {(k.strings ?? []).slice(0, 5).map((s) => <p><q>{beginning(s.text ?? "", 100)}</q> {plural(s.count ?? 0, "time")}, {bytes(s.wasted)}</p>)}
-            {(k.holders ?? []).length > 0 && <><h4>Held by</h4><ul>{(k.holders ?? []).slice(0, 10).map((h) => <li><Text s={h.holder} /> <span class="dim">{bytes(h.wasted)}</span></li>)}</ul></>}
           </details>))}
         {(w.kinds ?? []).some((k) => !k.objects) && <p class="dim">None were found: {(w.kinds ?? []).filter((k) => !k.objects).map((k) => (wasteKinds[k.kind] ?? k.kind).toLowerCase()).join(", ")}.</p>}
         {(w.free ?? []).length > 0 && <><h3>Free blocks between objects</h3><Table rows={w.free ?? []} caption="free blocks" columns={[

@@ -2,21 +2,13 @@ import type { JSX } from "preact";
 import { isReport, question, type Question } from "../api";
 import type { Field, GcrootResult as GCRoot, GcwhereResult as Where, CollectionItem as Item, Json, Member, Link as Neighbour, ReferrersResult as Neighbours, DumpobjResult as Obj, RetainedResult as Retained, QueryResult as Rows } from "../docs";
 import { Addr, Copy, Facts, NeedsServer, Notes, PathView, RootName, Said, Section, Share, Show, Table, Text, TypeName, Verdicts } from "../parts";
-import { go, link, route, useDoc } from "../state";
+import { link, route, useDoc } from "../state";
 import { bytes, count, percent, plural } from "../text";
 
 /** What is at an address: an object with what it refers to, what refers to it, what holds it and what it holds. */
 export function ObjectPage(): JSX.Element {
   const a = route.value.arg;
-  return <><Search /> {a ? <One key={a} a={a} /> : <p>Every address on these pages leads here.</p>}</>;
-}
-
-function Search(): JSX.Element {
-  return (
-    <form class="search" onSubmit={(e) => { e.preventDefault(); const v = new FormData(e.currentTarget).get("address"); if (typeof v === "string" && v.trim()) go("object", "0x" + v.trim().replace(/^0x/i, "").replace(/[`_]/g, "").replace(/^0+/, "")); }}>
-      <label>Address <input name="address" placeholder="0x7f10a4632890" autocomplete="off" spellcheck={false} defaultValue={route.value.arg} /></label> <button type="submit">Show</button>
-    </form>
-  );
+  return <One key={a} a={a} />;
 }
 
 function One({ a }: { a: string }): JSX.Element {

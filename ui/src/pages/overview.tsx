@@ -1,143 +1,124 @@
 import type { JSX } from "preact";
-import { question } from "../api";
-import type { CrashinfoResult as Crash, DoctorResult as Doctor, DumpheapResult as Heap, LeaksResult as Leaks, ThreadpoolResult as Pool, RequestsResult as Requests, Suspect, SqlpoolsResult as Databases, TriageResult as Triage, Verdict, WaitsResult as Waits } from "../docs";
-import { Addr, Command, Facts, Link, Method, Notes, ObjectName, osThread, Place, RootName, Said, Section, Show, Text, ThreadLink, total, TypeName, Verdicts, Waiting } from "../parts";
+import { isReport, question } from "../api";
+import type { CrashinfoResult as Crash, DoctorResult as Doctor, DumpheapResult as Heap, Finding, RequestsResult as Requests, TriageAbsent, TriageResult as Triage, WaitsResult as Waits } from "../docs";
+import { areaOf, concerned, deeds, groupRequests, oldest, requestName, stateOf, type Area, type Concerned, type State } from "../findings";
+import { Addr, Command, Link, Method, Notes, osThread, Place, Said, Strength, Text, ThreadLink, total, Verdicts, Waiting } from "../parts";
 import { link, useDoc } from "../state";
-import { bytes, count, linked, percent, plural, time } from "../text";
+import { bytes, count, linked, plural, shortType } from "../text";
 
-/** What is wrong, what killed the process, what fills it, who waits for whom: the answers to the questions that people come with. */
+/** What is wrong, whom it concerns, and where to go on: the answer to the question that people come with. */
 export function Overview(): JSX.Element {
-  return <><Head /><Wrong /><Killed /><Fills /><WaitsFor /></>;
-}
-
-/** The findings of triage, the most severe first. It needs all that the sections below ask for, and asks last. */
-function Wrong(): JSX.Element {
-  const types = useDoc<Heap>(question("types"));
-  const leaks = useDoc<Leaks>(types ? question("leaks") : undefined);
-  const doc = useDoc<Triage>(leaks ? question("triage") : undefined);
+  // What is wrong without the objects of the heap, which take long; a report has the whole answer at once.
+  const quick = useDoc<Triage>(isReport ? undefined : question("quick"));
+  const types = useDoc<Heap>(quick || isReport ? question("types") : undefined);
+  const whole = useDoc<Triage>(types ? question("triage") : undefined);
+  const doc = whole ?? quick;
   const t = doc?.result;
-  return (
-    <Section title="What is wrong" id="wrong">
-      {!doc && <Waiting what="looking for what is wrong" q={question("triage")} />}
+  const findings = t?.findings ?? [];
+  return <>
+    <section id="wrong" aria-label="What is wrong">
+      {!doc && <Waiting what="looking for what is wrong" q={question("quick")} />}
       {doc && !t && <Notes doc={doc} cuts={false} />}
-      {t && <>
-        {t.findings?.length ? <ol class="verdicts">{t.findings.map((f) => (
-          <li><span class={`tag ${f.severity}`}>{f.kind}</span> <Said s={f} /> <span class={`tag ${f.strength}`}>{f.strength}</span>
-            {f.osThreadId !== undefined && !linked(f).some((p) => p.thread) && <> <Link page="threads" arg={osThread(f.osThreadId)}>thread {osThread(f.osThreadId)}</Link></>}
-            {f.object !== undefined && !linked(f).some((p) => p.address === f.object) && <> <Addr a={f.object} /></>}
-            {f.clauses?.length ? <details><summary>evidence</summary><Verdicts list={f.clauses} /></details> : null}
-            {f.next?.length ? <p class="next">Next: {f.next.map((c) => <><Command line={c} />{" "}</>)}</p> : null}</li>
-        ))}</ol> : <p>Nothing wrong was found{t.unknown?.length ? " in what could be looked at" : ""}.</p>}
-        {t.quiet?.length ? <p class="dim">Nothing found: {t.quiet.join(", ")}.</p> : null}
-        {t.unknown?.length ? <details class="note"><summary>{plural(t.unknown.length, "subject")} could not be looked at, or not whole</summary>
-          <ul>{t.unknown.map((u) => <li>{u.partly ? "Partly read" : "Not looked at"}: {u.subject}: <Text s={u.reason} /></li>)}</ul></details> : null}
-      </>}
-    </Section>
-  );
-}
-
-function Head(): JSX.Element {
-  const doc = useDoc<Doctor>(question("doctor"));
-  return (
-    <Show doc={doc} q={question("doctor")} what="reading the dump">{(d) => {
-      const r = d.runtimes?.find((x) => x.chosen) ?? d.runtimes?.[0];
-      const lacking = (d.parts ?? []).filter((p) => p.state !== "whole");
-      return <>
-        <Facts list={[["process", d.command ? <Text s={d.command} /> : undefined], ["runtime", r ? `${r.kind ?? ""} ${r.version ?? ""}` : undefined],
-          ["system", [d.distribution ?? d.os, d.arch].filter(Boolean).join(", ")], ["taken", time(d.taken)], ["threads", d.threads !== undefined ? <a href={link("threads")}>{count(d.threads)}</a> : undefined],
-          ["dump", `${d.format ?? ""} ${bytes(d.size)}`]]} />
-        {lacking.length > 0 && <p class="note">The dump does not have all of the process: {lacking.map((p) => `${p.name} ${p.state}`).join(", ")}. <a href={link("doctor")}>What is missing</a></p>}
-      </>;
-    }}</Show>
-  );
-}
-
-function Killed(): JSX.Element {
-  const doc = useDoc<Crash>(question("crash"));
-  const c = doc?.result;
-  return (
-    <Section title={c && !c.code && !c.likely && c.osThreadId === undefined ? "Did it crash?" : "What killed it"} id="killed">
-      <Show doc={doc} q={question("crash")} what="looking for a crash">{(c) => <>
-        {c.cause && <p class="lead"><Said s={c.cause} /></p>}
-        <Verdicts list={(c.verdicts ?? []).filter((v) => v.text !== c.likely && (!v.kind || v.kind === "crash"))} />
-        {c.osThreadId !== undefined && <p>It died on <ThreadLink t={c.thread ?? { osId: c.osThreadId, ...(c.threadName ? { name: c.threadName } : {}) }} />{c.code ? `, of ${c.code}` : ""}.</p>}
-        {c.touched && <p>Touched was <Addr a={c.touched.address} /> {c.touched.access ? `(${c.touched.access})` : ""}: <Text s={c.touched.what} /></p>}
-        {(c.exceptions ?? []).map((e) => (
-          <div class="card"><p><Link page="object" arg={e.address}>{e.type ? <TypeName name={e.type} /> : "An exception whose type can’t be read"}</Link>{e.message ? <>: <q>{e.message}</q></> : e.message === null ? <span class="dim"> (its message can’t be read)</span> : null}</p>
-            <ol class="frames">{(e.frames ?? []).slice(0, 8).map((f) => <li>{f.function ? <Method name={f.function} /> : <span class="dim">a method whose name can’t be read, at <Addr a={f.ip} /></span>} <Place file={f.file} line={f.line} /></li>)}</ol></div>
-        ))}
-      </>}</Show>
-    </Section>
-  );
-}
-
-function Fills(): JSX.Element {
-  const types = useDoc<Heap>(question("types"));
-  const leaks = useDoc<Leaks>(types ? question("leaks") : undefined);
-  return (
-    <Section title="What fills it" id="fills">
-      <Show doc={types} q={question("types")} what="counting objects" cuts={false}>{(h) => {
-        const top = [...(h.statistics ?? [])].sort((a, b) => b.size - a.size).filter((t) => t.type !== "Free").slice(0, 5);
-        return <>
-          <p class="lead">{count(h.count)} objects on the heap take <b>{bytes(h.size)}</b>.</p>
-          <ul class="bars">{top.map((t) => <li><span class="share"><span class="bar" style={{ width: `${(100 * t.size) / Math.max(1, h.size ?? 1)}%` }} />
-            <a href={link("heap", t.type ?? "")}><TypeName name={t.type} /></a></span> <span>{bytes(t.size)} in {plural(t.count, "object")}</span></li>)}</ul>
-          <p><a href={link("heap")}>All types</a></p>
-        </>;
-      }}</Show>
-      {types && (leaks ? <><SuspectSentences doc={leaks.result} />{leaks.error && types.error && leaks.error.text.includes(types.error.text) ? null : <Notes doc={leaks} cuts={false} />}</> : <Waiting what="looking for what holds it" q={question("leaks")} />)}
-    </Section>
-  );
-}
-
-function SuspectSentences({ doc }: { doc: Leaks | undefined }): JSX.Element | null {
-  const list = doc?.suspects ?? [];
-  if (!doc) return null;
-  return <>
-    <Verdicts list={doc.verdicts} />
-    {list.length > 0 && <ul class="verdicts">{list.slice(0, 4).map((s) => <li><SuspectSentence s={s} /> <a href={link("suspects")}>more</a></li>)}</ul>}
+      {t && (findings[0] ? <Headline f={findings[0]} /> : <p class="headline">Nothing wrong was found{t.unknown?.length ? " in what could be looked at" : ""}{whole ? "" : " without the heap"}.</p>)}
+      {quick && !whole && <Waiting what="looking at the heap" q={question("triage")} />}
+    </section>
+    <Tiles t={t} types={types?.result} whole={!!whole} />
+    {findings.length > 1 && <section aria-label="Other findings"><h2>{plural(findings.length - 1, "other finding")}</h2>
+      <ul class="lines">{findings.slice(1).map((f) => <li><Line f={f} /></li>)}</ul></section>}
+    {t && <Rest quiet={t.quiet ?? []} unknown={t.unknown ?? []} />}
   </>;
 }
 
-/** What a suspect is, what it retains, and who holds it. */
-export function SuspectSentence({ s }: { s: Suspect }): JSX.Element {
-  const o = s.owner ?? s.point;
+/** The first finding: its sentence, whom it concerns, since when and where, and three deeds. */
+function Headline({ f }: { f: Finding }): JSX.Element {
+  const others = (f.clauses ?? []).filter((c) => c.text !== f.text && !c.text.endsWith(`: ${f.text}`) && !f.text.startsWith(c.text));
   return <>
-    <Said s={s} /> <Addr a={o?.address} />
-    : <b>{bytes(s.retained)}</b>{s.share !== undefined ? <>, {percent(s.share)} of live memory</> : null}
-    {s.path?.root && <>; held by <RootName r={s.path.root} /></>}
-    {!o && s.holders?.length ? <>; referred to by {s.holders.slice(0, 3).map((h, i) => <>{i > 0 && ", "}{h.object ? <ObjectName o={h.object} /> : <Text s={h.root} />} ({percent(h.share)})</>)}</> : null}
-    . {s.verdict && <span class={`tag ${s.verdict}`}>{s.verdict}</span>} {s.strength && <span class="tag">{s.strength}</span>}
+    <p class={`headline ${f.severity}`}><span class={`tag ${f.severity}`}>{f.kind}</span> <span class={`clause ${f.strength}`}><Said s={f} short /></span> <Strength of={f.strength} /></p>
+    {others.length > 0 && <p class="clauses">{others.slice(0, 2).map((c) => <span><span class={`clause ${c.strength}`}><Said s={c} short /></span> <Strength of={c.strength} /> </span>)}</p>}
+    <Whom f={f} />
+    <p class="deeds">{deeds(f, isReport).map((d) => <a href={d.href}>{d.text}</a>)}</p>
+    <Evidence f={f} />
   </>;
 }
 
-/** Verdicts that are not among the findings; of the others, how many they are. */
-function OtherVerdicts({ list, than }: { list: Verdict[]; than: string[] }): JSX.Element {
-  const others = list.filter((v) => !than.some((t) => v.text === t || v.text.endsWith(`: ${t}`)));
-  const above = list.length - others.length;
-  return <>{others.length > 0 && <Verdicts list={others} />}{above > 0 && <p>{plural(above, others.length ? "more" : "verdict", others.length ? "more" : undefined)} above, under “What is wrong”.</p>}</>;
+/** How many of those whom a finding concerns are listed. */
+const mostWhom = 4;
+
+/** Whom the finding concerns, and since when; the place in the code of a crash, where a file of symbols names it. */
+function Whom({ f }: { f: Finding }): JSX.Element | null {
+  const waits = useDoc<Waits>(question("waits"))?.result;
+  const requests = useDoc<Requests>(question("requests"))?.result?.requests ?? [];
+  const crash = useDoc<Crash>(question("crash"))?.result;
+  if (f.kind === "crash") {
+    const at = (crash?.exceptions ?? []).toReversed().flatMap((e) => e.frames ?? []).find((x) => x.file);
+    return at ? <dl class="facts whom"><div><dt>Where</dt><dd><Method name={at.function} brief /> <Place file={at.file} line={at.line} /></dd></div></dl> : null;
+  }
+  if (areaOf(f.kind) !== "hang") return null;
+  let list: Concerned[] = concerned(f, waits?.operations ?? [], waits?.threads ?? [], requests);
+  const mine = list.length > 0;
+  // A finding that names nobody, as a starved pool, has all requests that wait behind it.
+  if (!mine) list = groupRequests(requests, waits?.idle ?? []).filter((g) => g.waits).map((g) => ({ count: g.requests.length, request: g.name, method: g.method, file: g.file, line: g.line }));
+  if (list.length === 0) return null;
+  const served = new Set(list.map((c) => c.request)), since = oldest(requests.filter((r) => served.has(requestName(r))));
+  return <dl class="facts whom"><div><dt>{mine ? "Who waits" : "Web requests that wait"}</dt><dd>{list.slice(0, mostWhom).map((c) => <div>{c.count > 1 ? `${count(c.count)} × ` : ""}{c.request ? <b>{c.request} </b> : null}{c.thread ? <ThreadLink t={c.thread} /> : null}{c.method ? <> in <Method name={c.method} brief /></> : null} <Place file={c.file} line={c.line} /></div>)}
+    {list.length > mostWhom && <div class="dim">and {count(list.slice(mostWhom).reduce((n, c) => n + c.count, 0))} more</div>}</dd></div>
+    {since && <div><dt>Since</dt><dd>up to {since}</dd></div>}</dl>;
 }
 
-function WaitsFor(): JSX.Element {
-  // Who comes with a full heap wants to see what fills it: it is counted first.
-  const types = useDoc<Heap>(question("types"));
-  const waits = useDoc<Waits>(types ? question("waits") : undefined);
-  const pool = useDoc<Pool>(waits ? question("pool") : undefined);
-  const requests = useDoc<Requests>(waits ? question("requests") : undefined);
-  const sql = useDoc<Databases>(waits ? question("databases") : undefined);
-  // The findings above have most of it.
-  const leaks = useDoc<Leaks>(types ? question("leaks") : undefined);
-  const findings = useDoc<Triage>(leaks ? question("triage") : undefined)?.result?.findings ?? [];
-  const starved = (sql?.result?.pools ?? []).filter((p) => (p.waiting ?? 0) > 0);
-  return (
-    <Section title="Who waits for whom" id="waiting">
-      <Show doc={waits} q={question("waits")} what="reading what threads wait for" above={types}>{(w, d) => (w.verdicts ?? []).length > 0 ? <OtherVerdicts list={w.verdicts ?? []} than={findings.map((f) => f.text)} />
-        : <p>{total(d, "threads", w.threads) > 0 ? `${plural(total(d, "threads", w.threads), "thread")} wait${total(d, "threads", w.threads) === 1 ? "s" : ""} (no deadlock or chain of waits found).` : "No thread found waiting for a lock, a task or another thread."}</p>}</Show>
-      <p><a href={link("locks")}>Locks</a> · <a href={link("async")}>async code</a> · <a href={link("threads")}>threads</a></p>
-      {waits && (!pool || !requests || !sql) && <Waiting what="reading the thread pool, requests and connections" />}
-      {pool?.result?.verdicts?.length ? <><h3>Thread pool</h3><Verdicts list={pool.result.verdicts} /></> : null}
-      {requests?.result?.requests?.length ? <p><a href={link("requests")}>{plural(total(requests, "requests", requests.result.requests), "web request")}</a> {total(requests, "requests", requests.result.requests) === 1 ? "is" : "are"} at work.</p> : null}
-      {starved.map((p) => <p><a href={link("requests")}><b>{count(p.waiting)} calls wait for a database connection</b></a>: {count(p.busy)} of {count(p.max)} are in use (<TypeName name={p.type} />).</p>)}
-    </Section>
-  );
+/** What a finding rests on, and the commands that show more. */
+function Evidence({ f }: { f: Finding }): JSX.Element {
+  return <details class="evidence"><summary>Evidence and commands</summary>
+    <p><Said s={f} /> {f.osThreadId !== undefined && !linked(f).some((p) => p.thread) && <Link page="threads" arg={osThread(f.osThreadId)}>thread {osThread(f.osThreadId)}</Link>}
+      {f.object !== undefined && !linked(f).some((p) => p.address === f.object) && <> <Addr a={f.object} /></>}</p>
+    {f.clauses?.length ? <Verdicts list={f.clauses} /> : null}
+    {f.next?.length ? <p class="next">{f.next.map((c) => <><Command line={c} />{" "}</>)}</p> : null}</details>;
+}
+
+/** A finding on one line, and all of it when it is opened. */
+function Line({ f }: { f: Finding }): JSX.Element {
+  return <details><summary><span class={`tag ${f.severity}`}>{f.kind}</span> <span class="cut"><Said s={f} short /></span> <Strength of={f.strength} /></summary>
+    <p class="deeds">{deeds(f, isReport).map((d) => <a href={d.href}>{d.text}</a>)}</p><Evidence f={f} /></details>;
+}
+
+/** What was looked at, and what could not be. */
+function Rest({ quiet, unknown }: { quiet: string[]; unknown: TriageAbsent[] }): JSX.Element {
+  return <section aria-label="What was looked at" class="rest">
+    {unknown.length > 0 && <details><summary>Not all could be read: {unknown.map((u) => u.subject).join(", ")} {unknown.every((u) => u.partly) ? "in part" : "at most in part"}</summary>
+      <ul>{unknown.map((u) => <li>{u.subject}{u.partly ? " in part" : ""}: <Text s={u.reason} /></li>)}</ul>
+      {[...new Set(unknown.map((u) => u.settles))].map((s) => s && <p><Text s={s} /></p>)}</details>}
+    {quiet.length > 0 && <p class="dim small">Checked, nothing wrong: {quiet.join(", ")}.</p>}
+  </section>;
+}
+
+const states: Record<State, string> = { bad: "", notable: "", nothing: "nothing found", "in part": "nothing found in what could be read", "not readable": "not readable" };
+
+/** The four parts of the page, each with its state, one figure and the way to it. */
+function Tiles({ t, types, whole }: { t: Triage | undefined; types: Heap | undefined; whole: boolean }): JSX.Element {
+  const crash = useDoc<Crash>(question("crash"))?.result;
+  const waits = useDoc<Waits>(question("waits"));
+  const requests = useDoc<Requests>(question("requests"));
+  const d = useDoc<Doctor>(question("doctor"))?.result;
+  const free = types?.statistics?.find((s) => s.type === "Free");
+  const waiting = total(waits, "threads", waits?.result?.threads) + (waits?.result?.operations ?? []).reduce((n, o) => n + o.count, 0);
+  const groups = groupRequests(requests?.result?.requests ?? [], waits?.result?.idle ?? []);
+  const all = total(requests, "requests", requests?.result?.requests);
+  const stuck = groups.filter((g) => g.waits).reduce((n, g) => n + g.requests.length, 0);
+  const lacking = (d?.parts ?? []).filter((p) => p.state !== "whole");
+  const exception = crash?.exceptions?.[0]?.type;
+  const area = (a: Area): { state: State; says: string } => {
+    if (!t) return { state: "nothing", says: "…" };
+    const state = stateOf(a, t.findings ?? [], t.unknown ?? []);
+    const worst = (t.findings ?? []).find((f) => areaOf(f.kind) === a);
+    return { state, says: worst ? worst.kind : a === "memory" && !whole ? "…" : states[state] };
+  };
+  return <ul class="tiles">
+    <Tile title="Crash" page="crash" {...area("crash")} figure={exception ? shortType(exception) : crash?.code ?? (crash ? "none" : "…")} label={exception || crash?.code ? crash?.threadName ?? "" : "recorded"} />
+    <Tile title="Hang" page={all > 0 ? "requests" : "waits"} {...area("hang")} figure={all > 0 ? `${count(stuck)} of ${count(all)}` : waits ? count(waiting) : "…"} label={all > 0 ? "web requests wait" : "waits of threads and async code"} />
+    <Tile title="Memory" page="heap" {...area("memory")} figure={types ? bytes((types.size ?? 0) - (free?.size ?? 0)) : "…"} label={types ? `in ${plural((types.count ?? 0) - (free?.count ?? 0), "object")}${free ? `, ${bytes(free.size)} free between them` : ""}` : "objects"} />
+    <Tile title="Dump" page="doctor" state={lacking.length ? "in part" : "nothing"} says={!d ? "…" : lacking.length ? `${lacking.map((p) => p.name).join(", ")} in part` : "whole"} figure={bytes(d?.size) || "…"} label={d?.format ?? ""} />
+  </ul>;
+}
+
+function Tile({ title, page, state, says, figure, label }: { title: string; page: string; state: State; says: string; figure: string; label: string }): JSX.Element {
+  return <li><a class={`tile ${state.replace(" ", "-")}`} href={link(page)} data-tile={page}><span class="name">{title}</span><span class="state">{says}</span><b>{figure}</b><span class="label">{label}</span></a></li>;
 }

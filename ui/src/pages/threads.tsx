@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { isReport, question, type Question } from "../api";
-import { callees, callers, merge, totals, type Node, type Stack, type Total } from "../chart";
+import { callees, callers, merge, totals, unrepeated, type Node, type Stack, type Total } from "../chart";
 import { Flame } from "../flame";
 import type { CrashinfoResult as Crash, Frame, ClrstackResult as Frames, StacksResult as Stacks, ManagedThread as Thread, ThreadSample, ClrthreadsResult as Threads, Variable } from "../docs";
 import { Addr, Copy, Link, Method, Notes, osThread, Place, Section, Share, Show, Table, Text, ThreadLink, total, TypeName, Waiting } from "../parts";
@@ -11,7 +11,7 @@ import { count, csharp, plural, shortMethod } from "../text";
 /** All threads, or one of them with its variables. */
 export function ThreadsPage(): JSX.Element {
   const one = route.value.arg;
-  return one ? <OneThread id={one} /> : <><Merged /><List /></>;
+  return one ? <OneThread id={one} /> : <><List /><Merged /></>;
 }
 
 function Merged(): JSX.Element {
@@ -23,7 +23,8 @@ function Merged(): JSX.Element {
   const shown = useMemo(() => stacks.filter((s) => (s.frames ?? []).length > 0), [doc]);
   const [view, setView] = useParam("view", "largest");
   const [method, setMethod] = useParam("method");
-  const root = useMemo(() => merge(shown.map(stackOf), "threads"), [shown]);
+  const root = useMemo(() => merge(shown.map((s) => stackOf(s)), "threads"), [shown]);
+  const inverted = useMemo(() => (view === "inverted" ? merge(shown.map((s) => stackOf(s, true)), "threads") : root), [shown, view]);
   const byThread = useMemo((): Node => ({ name: "threads", value: shown.length, children: shown.map((s) => {
     const t = numbered(s);
     const name = `thread ${t.index ?? osThread(t.osId)}${t.name ? ` “${t.name}”` : ""}`;
@@ -40,10 +41,11 @@ function Merged(): JSX.Element {
   return (
     <Section title="Merged stacks">
       <Show doc={doc} what="walking stacks">{(_, d) => shown.length === 0 ? <p>No managed frame of {stacks.length === 1 ? "the thread" : `the ${plural(stacks.length, "thread")}`} is known.</p> : <>
-        <p class="dim">{plural(shown.length, "thread")} with managed frames{total(d, "stacks", stacks) > stacks.length ? ` among the first ${count(stacks.length)} of ${count(total(d, "stacks", stacks))}` : ""}; the outermost frame is on top.
+        <p class="dim">{plural(shown.length, "thread")} with managed frames{total(d, "stacks", stacks) > stacks.length ? ` among the first ${count(stacks.length)} of ${count(total(d, "stacks", stacks))}` : ""}; the {view === "inverted" ? "innermost" : "outermost"} frame is on top; ↻ marks frames that repeat, which are drawn once.
           {stacks.length > shown.length ? ` Of ${plural(stacks.length - shown.length, "thread")} no managed frame is known.` : ""}</p>
         <div class="views" role="group" aria-label="How stacks are shown">{views.map(([id, text]) => <button type="button" aria-pressed={view === id} onClick={() => setView(id)}>{text}</button>)}</div>
         {view === "threads" ? <Flame id="threads" root={byThread} label="Stacks of threads, in the order of the threads" unit={threadsOf} />
+          : view === "inverted" ? <Flame id="inverted" root={inverted} label="Stacks of all threads, from the innermost frame on" unit={threadsOf} />
           : view === "sandwich" ? <Sandwich root={root} method={method} choose={setMethod} />
           : <Flame id="stacks" root={root} label="Stacks of all threads, merged, the largest first" unit={threadsOf} choose={{ key: "c", text: "callers and callees", run: (n) => { setMethod(n.name); setView("sandwich"); } }} />}
         <details><summary>The same as a list: {plural(groups.length, "stack")}</summary>
@@ -54,13 +56,14 @@ function Merged(): JSX.Element {
   );
 }
 
-const views = [["largest", "Merged, largest first"], ["threads", "By thread"], ["sandwich", "Callers and callees"]] as const;
+const views = [["largest", "Merged, largest first"], ["inverted", "By what they stand in"], ["threads", "By thread"], ["sandwich", "Callers and callees"]] as const;
 const threadsOf = (n: number): string => plural(n, "thread");
 
-function stackOf(s: ThreadSample): Stack {
-  const f = [...(s.frames ?? [])].reverse();
-  const names = f.map((x) => csharp(x.name ?? x.module ?? "?"));
-  return { names, labels: names.map(shortMethod), groups: f.map((x) => x.module ?? "") };
+/** A stack from its outermost frame on, or from its innermost. Frames that repeat are folded. */
+function stackOf(s: ThreadSample, inverted = false): Stack {
+  const f = inverted ? s.frames ?? [] : (s.frames ?? []).toReversed();
+  const all = f.map((x) => csharp(x.name ?? x.module ?? "?")), kept = unrepeated(all);
+  return { names: kept.map((k) => all[k.at]!), labels: kept.map((k) => shortMethod(all[k.at]!) + (k.repeats ? " ↻" : "")), groups: kept.map((k) => f[k.at]?.module ?? "") };
 }
 
 /** A method with those that call it above, and those that it calls below. */
@@ -80,23 +83,44 @@ function Sandwich({ root, method, choose }: { root: Node; method: string; choose
   </>;
 }
 
+/** What threads do, the more interesting first; what is not in the list stands between waits and sleep. */
+const interest = ["exception", "lock", "task", "static constructor", "monitor", "running", "native"], dull = ["sleep", "unknown", "idle"];
+
+/** Threads that do the same in the same method. */
+interface ThreadGroup { threads: Thread[]; does: string; method: string | null | undefined; died: boolean; rank: number }
+
+function grouped(threads: Thread[], died: number | undefined): ThreadGroup[] {
+  const by = new Map<string, ThreadGroup>();
+  for (const t of threads) {
+    const a = t.activity, method = a?.callerFrame ?? a?.topFrame;
+    const own = t.osId !== undefined && t.osId === died;
+    const at = interest.indexOf(a?.kind ?? ""), down = dull.indexOf(a?.kind ?? "unknown");
+    const rank = own ? -2 : t.exception ? -1 : at >= 0 ? at : down >= 0 ? interest.length + 1 + down : interest.length;
+    const key = [own, !!t.exception, a?.text, method].join("\n");
+    const g = by.get(key) ?? { threads: [], does: a?.text ?? "", method, died: own, rank };
+    g.threads.push(t);
+    by.set(key, g);
+  }
+  return [...by.values()].sort((a, b) => a.rank - b.rank || b.threads.length - a.threads.length);
+}
+
+/** How many threads of a group are named before the others are folded. */
+const named = 3;
+
 function List(): JSX.Element {
   const doc = useDoc<Threads>(question("threads"));
   const crash = useDoc<Crash>(question("crash"));
-  return (
-    <Section title="Threads">
-      <Show doc={doc} q={question("threads")} what="listing threads">{(t) => (
-        <Table<Thread> rows={t.threads ?? []} caption="threads" text={(r) => `${r.index} ${r.name} ${r.osId} ${osThread(r.osId ?? 0)} ${r.activity?.text} ${r.activity?.callerFrame} ${r.exception?.type}`} columns={[
-          { head: "Thread", cell: (r) => <ThreadLink t={r} />, by: (r) => r.index },
-          { head: "", cell: (r) => { const died = r.osId !== undefined && r.osId === crash?.result?.osThreadId; return died || r.special?.length ? <>{died ? <span class="tag suspect">died</span> : null} {(r.special ?? []).map((s) => <span class="tag">{s}</span>)}</> : null; } },
-          { head: "Does", cell: (r) => <Text s={r.activity?.text} />, by: (r) => r.activity?.text },
-          { head: "In", cell: (r) => { const f = r.activity?.callerFrame ?? r.activity?.topFrame; return f ? <Method name={f} /> : null; }, by: (r) => r.activity?.callerFrame },
-          { head: "Exception", cell: (r) => r.exception ? <Link page="object" arg={r.exception.address}><TypeName name={r.exception.type} /></Link> : null, by: (r) => r.exception?.type },
-          { head: "System's id", cell: (r) => r.osId ? osThread(r.osId) : "ended", by: (r) => r.osId, num: true },
-          { head: "Managed id", cell: (r) => r.managedId, by: (r) => r.managedId, num: true },
-        ]} />)}</Show>
-    </Section>
-  );
+  const one = (r: Thread): JSX.Element => <div><ThreadLink t={r} /> {(r.special ?? []).map((s) => <span class="tag">{s}</span>)}</div>;
+  return <Show doc={doc} q={question("threads")} what="listing threads">{(t) => {
+    const groups = grouped(t.threads ?? [], crash?.result?.osThreadId);
+    return <Table<ThreadGroup> rows={groups} caption="threads" text={(g) => `${g.does} ${g.method} ${g.threads.map((r) => `${r.index} ${r.name} ${r.osId} ${osThread(r.osId ?? 0)} ${r.exception?.type}`).join(" ")}`} columns={[
+      { head: "Threads", cell: (g) => count(g.threads.length), by: (g) => g.threads.length, num: true },
+      { head: "Does", cell: (g) => <>{g.died ? <span class="tag suspect">died</span> : null} <Text s={g.does} /></>, by: (g) => g.does },
+      { head: "In", cell: (g) => (g.method ? <Method name={g.method} brief /> : null), by: (g) => g.method },
+      { head: "Thread", cell: (g) => <>{g.threads.slice(0, named).map(one)}{g.threads.length > named && <details><summary>{count(g.threads.length - named)} more</summary>{g.threads.slice(named).map(one)}</details>}</>, by: (g) => g.threads[0]?.index },
+      { head: "Last exception", cell: (g) => g.threads.filter((r) => r.exception).slice(0, named).map((r) => <div><Link page="object" arg={r.exception!.address}><TypeName name={r.exception!.type} /></Link></div>), by: (g) => g.threads[0]?.exception?.type },
+    ]} />;
+  }}</Show>;
 }
 
 /** A thread: id is its number, or its id of the system as 0x…. */

@@ -5,11 +5,12 @@ import { hasObject, hasThread, question, type Doc } from "../api";
 import { tree } from "../chart";
 import { Drawn } from "../drawn";
 import { Flame } from "../flame";
-import type { GraphEdge, GraphNode } from "../graph";
-import type { AsyncCall, AsyncstacksResult as AsyncStacks, AsyncWork, SqlpoolsResult as Databases, HttpclientsResult as HttpPools, HTTPWait, ObjectpoolsResult as ObjectPools, RedisResult as Redis, RedisQueue, SignalrResult as SignalR, Lock, LocksResult as Locks, ThreadpoolResult as Pool, Request, RequestsResult as Requests, TasksResult as Tasks, Thread, ThreadWait, WaitsResult as Waits, Worker } from "../docs";
-import { Addr, Facts, Method, Notes, osThread, Place, Said, Section, Show, Table, Text, ThreadLink, TypeName, Verdicts, Waiting } from "../parts";
+import { around, type GraphEdge, type GraphNode } from "../graph";
+import type { AsyncCall, AsyncstacksResult as AsyncStacks, AsyncWork, SqlpoolsResult as Databases, HttpclientsResult as HttpPools, HTTPWait, ObjectpoolsResult as ObjectPools, RedisResult as Redis, RedisQueue, SignalrResult as SignalR, Lock, LocksResult as Locks, OperationWait, ThreadpoolResult as Pool, Request, RequestsResult as Requests, TasksResult as Tasks, Thread, ThreadWait, WaitsResult as Waits, Worker } from "../docs";
+import { groupRequests, objectsOf, seconds, type RequestGroup } from "../findings";
+import { Addr, Facts, Method, Notes, osThread, Place, Said, Section, Show, Strength, Table, Text, ThreadLink, TypeName, Verdicts, Waiting } from "../parts";
 import { link, useDoc } from "../state";
-import { count, csharp, plural, shortMethod, time } from "../text";
+import { count, csharp, lastParts, plural, shortMethod, shortType, time } from "../text";
 
 const callName = (c: AsyncCall): string => c.method ?? c.name ?? "?";
 
@@ -54,7 +55,12 @@ function Locals({ of }: { of: AsyncCall }): JSX.Element | null {
 
 /** Threads, and async code, with what they wait for and who has it. */
 function WaitGraph({ w }: { w: Waits }): JSX.Element | null {
-  const { nodes, edges } = useMemo(() => waitGraph(w), [w]);
+  const { nodes, edges } = useMemo(() => {
+    const g = waitGraph(w);
+    // The rest is in the lists below: drawn is what leads to the threads and objects that a conclusion names.
+    const named = new Set((w.verdicts ?? []).flatMap((v) => [...[...objectsOf(v.args, v.show)].map((o) => "o" + o), ...(v.args ?? []).flatMap((a) => (a.type === "thread" && a.thread !== undefined ? ["t" + a.thread] : []))]));
+    return { nodes: around(g.nodes, g.edges, (n) => named.has(n.id)), edges: g.edges };
+  }, [w]);
   return <Drawn id="waits" nodes={nodes} edges={edges} label="Who waits for whom" legend="An arrow leads from a thread or method to what it waits for, and from there to who has it." />;
 }
 
@@ -118,34 +124,50 @@ function asyncGraph(calls: AsyncCall[]): { nodes: GraphNode[]; edges: GraphEdge[
   return { nodes, edges };
 }
 
-export function LocksPage(): JSX.Element {
+/** Who waits for whom. */
+export function WaitsPage(): JSX.Element {
   const waits = useDoc<Waits>(question("waits"));
+  return <Show doc={waits} q={question("waits")} what="reading what threads wait for">{(w) => <>
+    <Verdicts list={w.verdicts} />
+    <WaitGraph w={w} />
+    {(w.operations ?? []).length > 0 && <Section title="Async code that waits"><Table<OperationWait> rows={w.operations ?? []} caption="suspended async methods" sort={0} text={(o) => `${o.request} ${o.method} ${o.text} ${o.state}`} columns={[
+      { head: "How many", cell: (o) => count(o.count), by: (o) => o.count, num: true }, { head: "Request", cell: (o) => o.request && <b>{o.request}</b>, by: (o) => o.request },
+      { head: "Where", cell: (o) => <><Method name={o.method} brief /> <Place file={o.file} line={o.line} /></>, by: (o) => o.method },
+      { head: "Waits for", cell: (o) => <><Said s={o} short />{o.state ? `, ${o.state}` : ""} <Addr a={o.object} />{(o.holders ?? []).map((h) => <div class="end"><Method name={h.method} brief /> <Addr a={h.object} /> has entered it{h.waits ? <> and waits for {h.thing ? <Said s={h.thing} short /> : h.waits}</> : null} <Strength of={h.strength} /></div>)}</>, by: (o) => o.text },
+      { head: "First", cell: (o) => <Addr a={o.first?.[0]} /> }]} /></Section>}
+    <Section title="Threads that wait">{(w.threads ?? []).length === 0 ? <p>No thread found waiting.</p> : <Table<ThreadWait> rows={w.threads ?? []} caption="waiting threads" text={(t) => `${t.thread.index} ${t.thread.name} ${t.text} ${t.method}`} columns={[
+      { head: "Thread", cell: (t) => <ThreadLink t={t.thread} />, by: (t) => t.thread.index },
+      { head: "Waits for", cell: (t) => <>{t.name ? <>{shortType(t.kind)} <Text s={lastParts(t.name)} /></> : <Text s={t.text} />} <Addr a={t.object} />{t.until ? <> until <Text s={t.until} /></> : null}</>, by: (t) => t.text },
+      { head: "Held by", cell: (t) => (t.owner ? <ThreadLink t={t.owner} /> : null), by: (t) => t.owner?.index },
+      { head: "Where", cell: (t) => <><Method name={t.method} brief /> <Place file={t.file} line={t.line} /></>, by: (t) => t.method }, { head: "Known", cell: (t) => t.how, by: (t) => t.how }]} />}</Section>
+    {(w.idle ?? []).length > 0 && <p class="dim">Normal waits: {(w.idle ?? []).map((i) => `${i.reason} (${i.count})`).join("; ")}.</p>}
+  </>}</Show>;
+}
+
+/** How many waiters of a lock are listed. */
+const mostWaiters = 3;
+
+/** Who waits for a lock: threads, and tasks, equal ones together. */
+function Waiters({ of }: { of: Lock }): JSX.Element {
+  const tasks = new Map<string, { n: number; task: string }>();
+  for (const x of of.asyncWaiters ?? []) {
+    const name = x.stack?.[0] ?? "";
+    tasks.set(name, { n: (tasks.get(name)?.n ?? 0) + 1, task: tasks.get(name)?.task ?? x.task });
+  }
+  const all = [...(of.waiting ?? []).map((x) => <div><ThreadLink t={x.thread} />{x.pulse ? " for a pulse" : ""}</div>),
+    ...[...tasks].map(([name, t]) => <div>{t.n > 1 ? `${count(t.n)} × ` : ""}{name ? <Method name={name} brief /> : "task"} <Addr a={t.task} /></div>)];
+  return <>{all.slice(0, mostWaiters)}{all.length > mostWaiters && <details><summary>{count(all.length - mostWaiters)} more</summary>{all.slice(mostWaiters)}</details>}</>;
+}
+
+const waitersOf = (l: Lock): number => (l.waiters ?? 0) + (l.asyncWaiters ?? []).length;
+
+export function LocksPage(): JSX.Element {
   const locks = useDoc<Locks>(question("locks"));
-  return <>
-    <Section title="Who waits for whom">
-      <Show doc={waits} q={question("waits")} what="reading what threads wait for">{(w) => <>
-        <Verdicts list={w.verdicts} />
-        <WaitGraph w={w} />
-        <ul class="graph" aria-label="wait graph">{(w.threads ?? []).map((t) => (
-          <li><span class="node"><ThreadLink t={t.thread} /></span><span class="arrow">waits for</span><span class="node"><Text s={t.kind} /> {t.name ? <Text s={t.name} /> : null} <Addr a={t.object} /></span>
-            {t.owner && <><span class="arrow">held by</span><span class="node"><ThreadLink t={t.owner} /></span></>}
-            <span class="dim"> {t.method && <>in <Method name={t.method} /></>} <Place file={t.file} line={t.line} />{t.how ? ` [${t.how}]` : ""}{t.until ? <> until <Text s={t.until} /></> : null}</span></li>))}</ul>
-        {(w.threads ?? []).length === 0 && <p>No thread found waiting.</p>}
-        {(w.operations ?? []).length > 0 && <ul class="graph" aria-label="suspended async methods">{(w.operations ?? []).map((o) => (
-          <li>{o.count > 1 ? <><b>{count(o.count)}</b> × </> : null}<span class="node">{o.request ? <><b>{o.request}</b>: </> : o.from ? <><Method name={o.from} />: </> : null}<Method name={o.method} /></span> <Place file={o.file} line={o.line} /> <Said s={o} />{o.state ? `, ${o.state}` : ""} <Addr a={o.object} /> first <Addr a={o.first?.[0]} />
-            {(o.holders ?? []).map((h) => <div class="end"><Method name={h.method} /> <Addr a={h.object} /> has entered it{h.waits ? <> and waits for {h.thing ? <Said s={h.thing} /> : h.waits}</> : null} <span class="tag">{h.strength}</span></div>)}</li>))}</ul>}
-        {(w.idle ?? []).length > 0 && <p class="dim">Normal waits: {(w.idle ?? []).map((i) => `${i.reason} (${i.count})`).join("; ")}.</p>}
-      </>}</Show>
-    </Section>
-    <Section title="Locks">
-      <Show doc={locks} q={question("locks")} what="looking for locks" above={waits}>{(l) => (l.locks ?? []).length === 0 ? <p>No lock was found.</p> : (
-        <Table<Lock> rows={l.locks ?? []} caption="locks" text={(r) => `${r.kind} ${r.type} ${r.owner?.name} ${r.state}`} columns={[
-          { head: "Lock", cell: (r) => <Addr a={r.address} /> }, { head: "Kind", cell: (r) => r.kind, by: (r) => r.kind }, { head: "Type", cell: (r) => <TypeName name={r.type} />, by: (r) => r.type },
-          { head: "Held by", cell: (r) => r.owner ? <ThreadLink t={r.owner} /> : (r.readers ?? []).length ? <>{(r.readers ?? []).map((t) => <><ThreadLink t={t} /> (reads) </>)}</> : r.held ? "somebody" : r.state },
-          { head: "Waiters", cell: (r) => count(r.waiters), by: (r) => r.waiters, num: true },
-          { head: "Waiting", cell: (r) => <>{(r.waiting ?? []).map((x) => <div><ThreadLink t={x.thread} />{x.pulse ? " for a pulse" : ""}</div>)}{(r.asyncWaiters ?? []).map((x) => <div>task <Addr a={x.task} /> {x.stack?.[0] ? <Method name={x.stack[0]} /> : null}</div>)}</> }]} />)}</Show>
-    </Section>
-  </>;
+  return <Show doc={locks} q={question("locks")} what="looking for locks">{(l) => (l.locks ?? []).length === 0 ? <p>No lock was found.</p> : (
+    <Table<Lock> rows={l.locks ?? []} caption="locks" sort={4} text={(r) => `${r.kind} ${r.type} ${r.owner?.name} ${r.state}`} columns={[
+      { head: "Lock", cell: (r) => <Addr a={r.address} /> }, { head: "Kind", cell: (r) => r.kind, by: (r) => r.kind }, { head: "Type", cell: (r) => <TypeName name={r.type} />, by: (r) => r.type },
+      { head: "Held by", cell: (r) => r.owner ? <ThreadLink t={r.owner} /> : (r.readers ?? []).length ? <>{(r.readers ?? []).map((t) => <><ThreadLink t={t} /> (reads) </>)}</> : r.held ? "unknown" : r.state },
+      { head: "Waiters", cell: (r) => count(waitersOf(r)), by: waitersOf, num: true }, { head: "Who waits", cell: (r) => <Waiters of={r} /> }]} />)}</Show>;
 }
 
 function Work({ threads, stack }: { threads: Worker[] | null | undefined; stack: AsyncWork | undefined }): JSX.Element {
@@ -171,7 +193,7 @@ function Others({ list }: { list: [doc: Doc<unknown> | undefined, here: boolean,
   const same = failed.filter(({ doc }) => doc.error?.text === first);
   if (others.length === 0) return null;
   return (
-    <Section title={none.length + failed.length === list.length ? "Requests and connections" : "Nothing else"}>
+    <Section title="Connections">
       {none.length > 0 && <p>Looked for and not found: {none.join(", ")}.</p>}
       {others.map(([doc]) => doc && !doc.error && <Notes doc={doc} />)}
       {same.length > 0 && <p>Not known: {same.map(({ name }) => name).join(", ")}.</p>}
@@ -182,22 +204,55 @@ function Others({ list }: { list: [doc: Doc<unknown> | undefined, here: boolean,
   );
 }
 
+/** Requests that are listed one by one in a group. */
+const mostInGroup = 50;
+
+/** The web requests, by route and wait. */
 export function RequestsPage(): JSX.Element {
-  const requests = useDoc<Requests>(question("requests"));
+  const doc = useDoc<Requests>(question("requests"));
+  const idle = useDoc<Waits>(question("waits"))?.result?.idle ?? [];
+  return <Show doc={doc} q={question("requests")} what="reading web requests">{(r) => {
+    const groups = groupRequests(r.requests ?? [], idle);
+    if (groups.length === 0) return <p>No web request was found.</p>;
+    const busy = groups.filter((g) => !g.idle), normal = groups.filter((g) => g.idle);
+    return <>
+      <Groups list={busy} caption="requests by route and wait" />
+      {normal.length > 0 && <Section title="Idle connections and streams"><Groups list={normal} caption="idle requests" /></Section>}
+    </>;
+  }}</Show>;
+}
+
+function Groups({ list, caption }: { list: RequestGroup[]; caption: string }): JSX.Element | null {
+  return list.length === 0 ? null : <Table<RequestGroup> rows={list} caption={caption} text={(g) => `${g.name} ${g.does} ${g.method} ${g.requests.map((x) => `${x.path} ${x.user}`).join(" ")}`} columns={[
+    { head: "Requests", cell: (g) => count(g.requests.length), by: (g) => g.requests.length, num: true },
+    { head: "Route", cell: (g) => <><b>{g.name}</b>{g.requests.length === 1 ? <OneRequest x={g.requests[0]!} short /> : <Each of={g} />}</>, by: (g) => g.name }, { head: "Does", cell: (g) => <Text s={g.does} />, by: (g) => g.does },
+    { head: "Where", cell: (g) => (g.method ? <><Method name={g.method} brief /> <Place file={g.file} line={g.line} /></> : null), by: (g) => g.method },
+    { head: "Oldest", cell: (g) => g.age, by: (g) => seconds(g.age) || 0, num: true }]} />;
+}
+
+/** The requests of a group, one by one. */
+function Each({ of }: { of: RequestGroup }): JSX.Element {
+  return <details><summary>{plural(of.requests.length, "request")}</summary>
+    {of.requests.slice(0, mostInGroup).map((x) => <OneRequest x={x} />)}
+    {of.requests.length > mostInGroup && <div class="dim">and {count(of.requests.length - mostInGroup)} more</div>}</details>;
+}
+
+function OneRequest({ x, short = false }: { x: Request; short?: boolean }): JSX.Element {
+  return <div>{x.path}<span class="dim">{x.query}</span> <Addr a={x.context ?? x.object} /> {short ? null : x.age} <span class="dim">{x.state}</span>{x.exception ? <> threw <Addr a={x.exception} /></> : null}
+    {short ? (x.threads ?? []).map((t) => <> <ThreadLink t={t} /></>) : <Work threads={x.threads} stack={x.stack} />}</div>;
+}
+
+/** The thread pool, and pools of connections. */
+export function PoolsPage(): JSX.Element {
   const pool = useDoc<Pool>(question("pool"));
   const clients = useDoc<HttpPools>(question("clients"));
   const sql = useDoc<Databases>(question("databases"));
   const hubs = useDoc<SignalR>(question("hubs"));
   const redis = useDoc<Redis>(question("redis"));
   const pools = useDoc<ObjectPools>(question("objectpools"));
-  const here = { requests: !!requests?.result?.requests?.length, sql: !!sql?.result?.pools?.length, clients: !!clients?.result?.pools?.length, redis: !!redis?.result?.multiplexers?.length, pools: !!pools?.result?.pools?.length, hubs: !!(hubs?.result && (hubs.result.hubs ?? []).length + (hubs.result.circuits ?? []).length) };
+  const here = { sql: !!sql?.result?.pools?.length, clients: !!clients?.result?.pools?.length, redis: !!redis?.result?.multiplexers?.length, pools: !!pools?.result?.pools?.length, hubs: !!(hubs?.result && (hubs.result.hubs ?? []).length + (hubs.result.circuits ?? []).length) };
   return <>
-    {here.requests && <Section title="Web requests">
-      <Show doc={requests} q={question("requests")} what="reading them">{(r) => (
-        <Table<Request> rows={r.requests ?? []} caption="web requests" text={(x) => `${x.method} ${x.path} ${x.route} ${x.state} ${x.user}`} columns={[
-          { head: "Request", cell: (x) => <><b>{x.method}</b> {x.path}<span class="dim">{x.query}</span> <Addr a={x.context ?? x.object} /></>, by: (x) => x.path }, { head: "Age", cell: (x) => x.age },
-          { head: "State", cell: (x) => <>{x.state}{x.exception ? <> threw <Addr a={x.exception} /></> : null}</>, by: (x) => x.state }, { head: "At work", cell: (x) => <Work threads={x.threads} stack={x.stack} /> }]} />)}</Show>
-    </Section>}
+    <ThreadPool doc={pool} />
     {here.sql && <Section title="Database connections">
       <Show doc={sql} q={question("databases")} what="reading them">{(d) => <>{(d.pools ?? []).map((p) => (
         <article class="card"><h3><TypeName name={p.type} /> <Addr a={p.address} /></h3><p><code>{p.connectionString}</code></p>
@@ -235,14 +290,17 @@ export function RequestsPage(): JSX.Element {
         <Table rows={d.pools ?? []} caption="object pools" columns={[{ head: "Objects", cell: (p) => <><TypeName name={p.of} /> <Addr a={p.address} /></>, by: (p) => p.of }, { head: "Held by", cell: (p) => p.name, by: (p) => p.name },
           { head: "Kept", cell: (p) => count(p.retained), num: true }, { head: "At most", cell: (p) => count(p.max), num: true }]} />)}</Show>
     </Section>}
-    <Others list={[[requests, here.requests, "web requests"], [sql, here.sql, "pools of database connections"], [clients, here.clients, "pools of HTTP connections"], [redis, here.redis, "multiplexers of StackExchange.Redis"], [hubs, here.hubs, "hubs of SignalR"], [pools, here.pools, "pools of Microsoft.Extensions.ObjectPool"]]} />
-    <Section title="Thread pool">
-      <Show doc={pool} q={question("pool")} what="reading the thread pool" above={requests}>{(p) => <>
-        <Verdicts list={p.verdicts} />
-        <Facts list={[["kind", p.kind], ["workers", count(p.workers)], ["busy", count(p.running)], ["target", count(p.goal)], ["blocked", count(p.blocked)], ["min", count(p.min)], ["max", count(p.max)], ["queued", count(p.queued)], ["processors in use", p.cpu !== undefined ? `${p.cpu} %` : undefined]]} />
-        {(p.workerThreads ?? []).length > 0 && <Table rows={p.workerThreads ?? []} caption="workers" columns={[{ head: "Worker", cell: (w) => <ThreadLink t={w.thread} /> }, { head: "Does", cell: (w) => <Text s={w.activity?.text} />, by: (w) => w.activity?.text },
-          { head: "In", cell: (w) => { const f = w.activity?.callerFrame ?? w.activity?.topFrame; return f ? <Method name={f} /> : null; } }]} />}
-      </>}</Show>
-    </Section>
+    <Others list={[[sql, here.sql, "pools of database connections"], [clients, here.clients, "pools of HTTP connections"], [redis, here.redis, "multiplexers of StackExchange.Redis"], [hubs, here.hubs, "hubs of SignalR"], [pools, here.pools, "pools of Microsoft.Extensions.ObjectPool"]]} />
   </>;
+}
+
+function ThreadPool({ doc }: { doc: Doc<Pool> | undefined }): JSX.Element {
+  return <Section title="Thread pool">
+    <Show doc={doc} q={question("pool")} what="reading the thread pool">{(p) => <>
+      <Verdicts list={p.verdicts} />
+      <Facts list={[["workers", count(p.workers)], ["busy", count(p.running)], ["target", count(p.goal)], ["blocked", count(p.blocked)], ["min", count(p.min)], ["max", count(p.max)], ["queued", count(p.queued)], ["CPU", p.cpu !== undefined ? `${p.cpu} %` : undefined]]} />
+      {(p.workerThreads ?? []).length > 0 && <Table rows={p.workerThreads ?? []} caption="workers" columns={[{ head: "Worker", cell: (w) => <ThreadLink t={w.thread} /> }, { head: "Does", cell: (w) => <Text s={w.activity?.text} />, by: (w) => w.activity?.text },
+        { head: "Where", cell: (w) => { const f = w.activity?.callerFrame ?? w.activity?.topFrame; return f ? <Method name={f} brief /> : null; } }]} />}
+    </>}</Show>
+  </Section>;
 }

@@ -14,6 +14,15 @@ const examples: Example[] = [
   { file: "memory.dmp.zst", title: "Memory", text: "what fills the heap, and what keeps it" },
 ];
 
+/** What the program needs of a browser and this one does not have. */
+export function lacking(b: typeof globalThis): string[] {
+  const needs: [string, unknown][] = [["WebAssembly", b.WebAssembly], ["workers", b.Worker], ["DecompressionStream", b.DecompressionStream], ["Blob.arrayBuffer", b.Blob?.prototype.arrayBuffer]];
+  return needs.filter(([, there]) => !there).map(([name]) => name);
+}
+
+/** Larger dumps may need more memory than WebAssembly has: 4 GB, of which a graph of 18 million objects takes most. */
+const large = 1.6 * 2 ** 30;
+
 async function get(file: string): Promise<Response> {
   const r = await fetch(file);
   if (!r.ok) throw new Error(`${file}: the server says ${r.status}`);
@@ -47,10 +56,16 @@ function Start({ given }: { given: File[] }): JSX.Element {
   const [state, setState] = useState("");
   const [problem, setProblem] = useState<{ text: string; advice: string }>();
   const [over, setOver] = useState(false);
+  /** Files of which the dump is large: it is said before they are opened. */
+  const [doubtful, setDoubtful] = useState<File[]>();
+  const missing = lacking(globalThis);
   const busy = useRef(false);
   /** Opens one dump: what is dropped meanwhile is not. */
-  const open = async (files: File[]): Promise<void> => {
-    if (busy.current) return;
+  const open = async (files: File[], nevertheless = false): Promise<void> => {
+    if (busy.current || missing.length > 0) return;
+    const doubt = !nevertheless && files.some((f) => f.size > large);
+    setDoubtful(doubt ? files : undefined);
+    if (doubt) return;
     busy.current = true;
     try { await openOne(files); } finally { busy.current = false; }
   };
@@ -92,17 +107,29 @@ function Start({ given }: { given: File[] }): JSX.Element {
       await open([new File([await (await get("examples/" + x.file)).blob()], x.file)]);
     } catch (e) { setState(""); setProblem({ text: String(e), advice: "" }); }
   };
+  const off = !!state || missing.length > 0;
   return <main id="main" class={`start${over ? " over" : ""}`}>
     <h1>sosgo</h1>
-    <p class="lead">Opens the dump of a .NET process in this browser. The file is read here, and nothing is sent.</p>
-    <p><label class="choose">Choose a dump<input type="file" multiple class="hidden" disabled={!!state} onChange={(e) => void open([...(e.currentTarget.files ?? [])])} /></label> or drop it here:
+    <p class="lead">Opens the dump of a .NET process in this browser: what is wrong, whom it concerns, and the code. The file is read here, and nothing is sent.</p>
+    {missing.length > 0 && <p class="problem" role="alert">This browser can't open dumps: it has no {missing.join(", no ")}. Chrome or Edge 80, Firefox 113 and Safari 16.4 and later can; so can the program <code>sosgo web</code>.</p>}
+    <p class="drop"><label class="choose">Choose a dump<input type="file" multiple class="hidden" disabled={off} onChange={(e) => void open([...(e.currentTarget.files ?? [])])} /></label> or drop it here:
       a core of Linux or macOS, or a minidump, also as .gz or .zst, or a pack. Module files and PDBs can be chosen with it.</p>
     {state && <p class="waiting" role="status"><span class="spin" /> {state}</p>}
     {problem && <p class="problem" role="alert">{problem.text}{problem.advice && <><br />{problem.advice}</>}</p>}
+    {doubtful && <p class="note" role="alert">This dump has {bytes(Math.max(...doubtful.map((f) => f.size)))}. A browser gives a page 4 GB: crash, threads, locks and counts of types will be there, but what builds a graph of all objects may not. The program <code>sosgo web</code> has no such limit.{" "}
+      <button type="button" onClick={() => void open(doubtful, true)}>Open it nevertheless</button></p>}
     <h2>Or look at an example</h2>
-    <ul class="examples">{examples.map((x) => <li><button type="button" disabled={!!state} onClick={() => void example(x)}>{x.title}</button> {x.text}</li>)}</ul>
+    <ul class="examples">{examples.map((x) => <li><button type="button" disabled={off} onClick={() => void example(x)}>{x.title}</button> {x.text}</li>)}</ul>
+    <h2>What you get</h2>
+    <figure class="sample" aria-label="The first page of the example of a hang"><p class="headline fatal"><span class="tag fatal">deadlock</span> thread 33 “deadlock one” holds object (Scenario.s_first) and waits for object (Scenario.s_second), thread 34 “deadlock two” … <span class="strength proved">proved</span></p>
+      <ul class="tiles">{samples.map(([name, of, figure, tile]) => <li><div class={`tile ${tile}`}><span class="name">{name}</span><span class="state">{of}</span><b>{figure}</b></div></li>)}</ul></figure>
+    <dl class="facts"><div><dt>Sizes</dt><dd>the first facts of any dump after some seconds; all answers up to 1.6 GB or 18 million objects</dd></div>
+      <div><dt>Browsers</dt><dd>Chrome or Edge 80, Firefox 113, Safari 16.4, and later</dd></div></dl>
   </main>;
 }
+
+/** The parts of the first page, as the example of a hang has them. */
+const samples: [string, string, string, string][] = [["Crash", "nothing found", "none", ""], ["Hang", "deadlock", "6 waits", "bad"], ["Memory", "nothing found in what could be read", "122 KB", ""], ["Dump", "in part", "9.2 MB", ""]];
 
 // A file that is dropped on the pages of a dump opens in its place; the browser would show it, and the pages were gone.
 addEventListener("dragover", (e) => e.preventDefault());
