@@ -219,7 +219,7 @@ func (b *browser) picture(name string) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		b.t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(folder, name+".png"), png, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, strings.ReplaceAll(name, "/", "-")+".png"), png, 0o644); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -284,6 +284,13 @@ func serveProcess(t *testing.T, args ...string) (at string, pid int) {
 	}
 	t.Fatal("sosgo web says no address")
 	return "", 0
+}
+
+// run returns what a command prints.
+func run(t *testing.T, dump string, words ...string) string {
+	t.Helper()
+	out, _ := exec.Command(program(t), append([]string{"-offline", "-d", dump}, words...)...).Output()
+	return string(out)
 }
 
 // ask returns the document of a command.

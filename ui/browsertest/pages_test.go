@@ -267,7 +267,7 @@ func TestPlaces(t *testing.T) {
 		b.wait("document.querySelector('main').dataset.page === 'facts' && scrollY === 300")
 	}
 	b.open("threads")
-	b.chart("stacks", kb.ArrowDown, kb.ArrowDown, kb.ArrowDown, "")
+	b.chart("stacks", kb.ArrowDown, kb.ArrowDown, kb.ArrowDown, kb.Enter)
 	b.wait("location.hash.includes('zoom.stacks')")
 	b.run(chromedp.Evaluate[chromedp.Void]("history.back()"))
 	b.wait("location.hash === '#/threads'")
@@ -374,12 +374,22 @@ func TestAsks(t *testing.T) {
 	b.wait(`document.querySelector("input[name=line]").value === "clrthreads "`)
 	b.run(chromedp.SendKeys(chromedp.CSS("input[name=line]"), "-s\t"))
 	b.wait(`[...document.querySelectorAll(".offers code")].some((e) => e.textContent === "-stacks") || document.querySelector("input[name=line]").value === "clrthreads -stacks "`)
+	// Of a long output the end is in view, and only what is in view is drawn.
+	b.run(chromedp.SendKeys(chromedp.CSS("input[name=line]"), strings.Repeat("\b", 40)+"dumpheap\r"))
+	last := `(() => { const e = [...document.querySelectorAll(".terminal .window pre")].pop(); return e && e.closest(".terminal").textContent.includes(" lines ") ? e.textContent.split("\n") : []; })()`
+	b.wait(last + ".length > 20")
+	if n, _ := strconv.Atoi(b.text(last + ".length")); n > 100 {
+		t.Errorf("%d lines are drawn", n)
+	}
+	want := strings.Split(strings.TrimSpace(run(t, d.path, "dumpheap")), "\n")
+	if got := b.text(last + ".pop()"); strings.TrimSpace(got) != strings.TrimSpace(want[len(want)-1]) {
+		t.Errorf("the last line in view is %q, of the command %q", got, want[len(want)-1])
+	}
 	b.picture("hang-terminal")
 	// An answer of many rows comes in pages, which have addresses.
 	b.open("console/" + "from%20objects%20%7C%20select%20address?from=500")
 	objects := ask[struct{ Rows []struct{ Address string } }](t, d.path, "query", "from objects | select address").Rows
-	last := min(1000, len(objects))
-	if got := plain(b.text(`document.querySelector("[data-fact=rows]").textContent`)); got != fmt.Sprintf("501 to %d", last) {
+	if got := plain(b.text(`document.querySelector("[data-fact=rows]").textContent`)); got != fmt.Sprintf("501 to %d", min(1000, len(objects))) {
 		t.Errorf("the second page has rows %s of %d", got, len(objects))
 	}
 	if got := b.text(`document.querySelector("main tbody td").textContent`); got != objects[500].Address {

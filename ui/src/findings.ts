@@ -1,4 +1,5 @@
 // What the findings of a triage say beside their sentences: where they belong, whom they concern, and what to do next.
+import { hasObject, hasThread, isReport } from "./api";
 import type { Finding, OperationWait, Request, ThreadWait } from "./docs";
 import { link } from "./state";
 import { shortType } from "./text";
@@ -31,8 +32,8 @@ export function stateOf(area: Area, findings: { kind: string; severity: string }
   return lacking.some((u) => !u.partly) ? "not readable" : lacking.length > 0 ? "in part" : "nothing";
 }
 
-/** A link to a place of the page. */
-export interface Deed { text: string; href: string }
+/** A link to a place of the page, and the object or thread that it needs. */
+export interface Deed { text: string; href: string; object?: string; thread?: string }
 
 const places: Record<string, [page: string, text: string]> = {
   crashinfo: ["crash", "The crash and its stack"], waits: ["waits", "Who waits for whom"], locks: ["locks", "The locks"], threadpool: ["pools", "The thread pool"], sqlpools: ["pools", "The connections"],
@@ -46,20 +47,22 @@ export function deed(line: string, type?: string | null): Deed {
   const address = args.find((a) => /^(0x)?[0-9a-f]{5,16}$/.test(a));
   const object = address && "0x" + address.replace(/^0x/, "").replace(/^0+/, "");
   if (object && ["dumpobj", "gcroot", "retained", "pe", "dumpasync", "dominators", "items", "do"].includes(command)) {
-    return { text: command === "pe" ? "The exception" : command === "dumpasync" ? "One of their stacks" : command === "gcroot" ? "What holds it" : `The ${type ? shortType(type) : "object"}`, href: link("object", object) };
+    return { text: command === "pe" ? "The exception" : command === "dumpasync" ? "One of their stacks" : command === "gcroot" ? "What holds it" : `The ${type ? shortType(type) : "object"}`, href: link("object", object), object };
   }
-  if (command === "clrstack" && args.length === 1) return { text: `Stack of thread ${args[0]}`, href: link("threads", args[0]) };
+  const [thread] = args;
+  if (command === "clrstack" && thread && args.length === 1) return { text: `Stack of thread ${thread}`, href: link("threads", thread), thread };
   const place = places[command];
   return place ? { text: place[1], href: link(place[0]) } : { text: line, href: link("terminal", line) };
 }
 
-/** The deeds for a finding: at most three, each place once. */
-export function deeds(f: Finding, report = false): Deed[] {
+/** The deeds for a finding: at most three, each place once. A report has no terminal, and not all objects. */
+export function deeds(f: Finding): Deed[] {
   const out = new Map<string, Deed>();
   const type = f.args?.find((a) => a.type === "type")?.value;
   for (const line of f.next ?? []) {
     const d = deed(line, line.startsWith("dumpobj") ? type : undefined);
-    if (!out.has(d.href) && !(report && d.href.startsWith(link("terminal")))) out.set(d.href, d);
+    if ((d.object && !hasObject(d.object)) || (d.thread && !hasThread(d.thread)) || (isReport && d.href.startsWith(link("terminal")))) continue;
+    if (!out.has(d.href)) out.set(d.href, d);
   }
   return [...out.values()].slice(0, 3);
 }

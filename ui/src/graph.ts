@@ -1,6 +1,6 @@
 // The layout of a graph in layers, from left to right. What draws it is in drawn.tsx.
 
-export interface GraphNode { id: string; label: string; kind: "thread" | "lock" | "code"; href?: string | undefined; note?: string | undefined }
+export interface GraphNode { id: string; label: string; kind: "thread" | "lock" | "code"; href?: string | undefined; note?: string | undefined; object?: string | undefined }
 export interface GraphEdge { from: string; to: string; label: string }
 export interface Placed extends GraphNode { x: number; y: number; cycle: boolean }
 export interface Line extends GraphEdge { cycle: boolean }
@@ -75,12 +75,16 @@ export function layers(nodes: GraphNode[], edges: GraphEdge[], across: number, d
   };
 }
 
-/** The nodes that edges join, in any direction, with those that are wanted. */
+/** The nodes that are wanted, with all that leads to them and all that they lead to. */
 export function around(nodes: GraphNode[], edges: GraphEdge[], wanted: (n: GraphNode) => boolean): GraphNode[] {
-  const beside = new Map<string, string[]>();
-  const join = (a: string, b: string): void => { beside.set(a, [...(beside.get(a) ?? []), b]); };
-  for (const e of edges) { join(e.from, e.to); join(e.to, e.from); }
-  const kept = new Set(nodes.filter(wanted).map((n) => n.id));
-  for (const id of kept) for (const next of beside.get(id) ?? []) kept.add(next);
-  return nodes.filter((n) => kept.has(n.id));
+  const start = nodes.filter(wanted).map((n) => n.id);
+  const reach = (from: "from" | "to", to: "from" | "to"): Set<string> => {
+    const next = new Map<string, string[]>();
+    for (const e of edges) next.set(e[from], [...(next.get(e[from]) ?? []), e[to]]);
+    const kept = new Set(start);
+    for (const id of kept) for (const n of next.get(id) ?? []) kept.add(n);
+    return kept;
+  };
+  const after = reach("from", "to"), before = reach("to", "from");
+  return nodes.filter((n) => after.has(n.id) || before.has(n.id));
 }

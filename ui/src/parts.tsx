@@ -25,11 +25,11 @@ export function Text({ s }: { s: string | null | undefined }): JSX.Element | nul
   return /^0x[0-9a-f]{5,16}$/.test(s) ? <Addr a={s} /> : <Breakable s={s} />;
 }
 
-/** A sentence of an answer: the objects and threads among its arguments are links. With short, names stand without their namespaces. */
-export const Said = ({ s, short = false }: { s: Sentence; short?: boolean }): JSX.Element => <>{linked(s, short).map((p) => {
+/** A sentence of an answer: the objects and threads among its arguments are links. With short, names stand without their namespaces; with plain, there are no links. */
+export const Said = ({ s, short = false, plain = false }: { s: Sentence; short?: boolean; plain?: boolean }): JSX.Element => <>{linked(s, short).map((p) => {
   const words = short ? p.text : <Breakable s={p.text} />;
   const text = p.title ? <span title={p.title}>{words}{p.address ? <span class="hidden">{p.title}</span> : null}</span> : words;
-  return p.address ? <Link page="object" arg={p.address} class="addr">{text}</Link> : p.thread ? <Link page="threads" arg={p.thread}>{text}</Link> : text;
+  return plain ? text : p.address ? <Link page="object" arg={p.address} class="addr">{text}</Link> : p.thread ? <Link page="threads" arg={p.thread}>{text}</Link> : text;
 })}</>;
 
 const strengths: Record<string, string> = { recorded: "the dump says it", proved: "it follows from what the dump says", likely: "it follows from names, or from what is usual", possible: "nothing contradicts it", unknown: "the dump does not record it" };
@@ -112,9 +112,10 @@ export function Share({ part, of, children }: { part: number | null | undefined;
 /** How many items a list has, also where only a part of them is here. */
 export const total = (doc: Doc<unknown> | undefined, list: string, here: unknown[] | null | undefined): number => doc?.lists?.[list]?.of ?? (here ?? []).length;
 
-/** What a document lacks, and why it may be no answer. */
-export function Notes({ doc, cuts = true }: { doc: Doc<unknown>; cuts?: boolean }): JSX.Element | null {
-  const w = doc.warnings ?? [];
+/** What a document lacks, and why it may be no answer. What the document above lacks, too, is said there. */
+export function Notes({ doc, cuts = true, above }: { doc: Doc<unknown>; cuts?: boolean; above?: Doc<unknown> | undefined }): JSX.Element | null {
+  const said = new Set((above?.warnings ?? []).map((p) => p.text));
+  const w = (doc.warnings ?? []).filter((p) => !said.has(p.text));
   const cut = cuts ? Object.entries(doc.lists ?? {}).filter(([, l]) => l.listed < l.of) : [];
   const n = w.reduce((sum, p) => sum + Math.max(1, p.count ?? 1), 0);
   if (!doc.error && !w.length && !cut.length && !(cuts && doc.shortened)) return null;
@@ -136,7 +137,7 @@ export function Notes({ doc, cuts = true }: { doc: Doc<unknown>; cuts?: boolean 
 export function Show<T>({ doc, q, what, cuts, above, children }: { doc: Doc<T> | undefined; q?: Question | undefined; what: string; cuts?: boolean; above?: Doc<unknown> | undefined; children: (result: T, doc: Doc<T>) => ComponentChildren }): JSX.Element {
   if (!doc) return <Waiting what={what} q={q} />;
   if (doc.error && above?.error && !above.result && doc.error.text.includes(above.error.text)) return <p class="dim"><b>{doc.command}</b>: not known for the reason above.</p>;
-  return <>{doc.result !== undefined && children(doc.result, doc)}<Notes doc={doc} cuts={cuts ?? true} /></>;
+  return <>{doc.result !== undefined && children(doc.result, doc)}<Notes doc={doc} cuts={cuts ?? true} above={above} /></>;
 }
 
 export function Waiting({ what, q }: { what: string; q?: Question | undefined }): JSX.Element {

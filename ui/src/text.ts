@@ -109,6 +109,7 @@ function written(name: string): string {
   return name
     .replace(/\+<([^<>]+)>d(?:__\d+)?(?:<[^>]*>)?\.MoveNext(?:\(\))?$/, ".$1")
     .replace(/\+<([^<>]+)>d(?:__\d+)?(?![\w.])/g, ".$1")
+    .replace(/\.<lambda>/g, " λ")
     .replace(/<([^<>]+)>g__([^|<>]+)\|[\d_]+/, "$1.$2")
     .replace(/(?:\+?(?:<>c|<[^<>]*>c__)[^.(]*\.)?<([^<>]*)>[bm]__(?:\d+_)?(\w+)/, (all: string, method: string, number: string) => (all.startsWith("+") ? "." : "") + `${method || "…"} λ${number}`);
 }

@@ -2,9 +2,12 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { byNamespace, callees, callers, icicle, matches, merge, totals, tree, treemap, unrepeated, type Node } from "../src/chart";
+import type { Finding, OperationWait, Request, ThreadWait } from "../src/docs";
+import { areaOf, concerned, deed, deeds, groupRequests, seconds, stateOf } from "../src/findings";
 import { around, layers, type GraphEdge, type GraphNode } from "../src/graph";
+import { steps } from "../src/pages/type";
 import { address, parseRoute } from "../src/state";
-import { bytes, count, csharp, fitted, linked, namespaceEnd, percent, shortMethod, shortType, typeParts, visible } from "../src/text";
+import { bytes, count, csharp, fitted, linked, namespaceEnd, percent, runtimeVersion, shortMethod, shortType, typeParts, visible } from "../src/text";
 
 test("characters that hide or turn text are shown, and JSON stays what it was", () => {
   const text = String.raw`{"a":"x\u202ey","b":"\\u202e","c":"a\nb","d":"\u003cscript\u003e","e":"\u0007"}`;
@@ -44,6 +47,7 @@ test("names", () => {
   assert.equal(shortMethod("Locks+<Main>c__AnonStorey2.<>m__1()"), "Locks.… λ1");
   assert.equal(shortMethod("App.Work+<>c.<Run>b__0_1()"), "Work.Run λ1");
   assert.equal(shortMethod("App.Work+<>c__DisplayClass3_0.<Run>b__2()"), "Work.Run λ2");
+  assert.equal(shortMethod("App.Client.Start.<lambda>()"), "Client.Start λ");
   assert.equal(shortMethod("App.Orders+<LoadAsync>d__5.MoveNext()"), "Orders.LoadAsync");
   assert.equal(shortMethod("App.Work.<Run>g__Inner|4_0(Int32)"), "Run.Inner");
   assert.equal(csharp("A.B`1[[System.Char, System.Private.CoreLib]].M(Int32)"), "A.B<char>.M(int)");
@@ -104,8 +108,8 @@ test("a graph stands in columns, and a cycle is marked", () => {
 test("of a graph what leads to or from a node is kept", () => {
   const node = (id: string): GraphNode => ({ id, label: id, kind: "lock" });
   const to = (from: string, to: string): GraphEdge => ({ from, to, label: "" });
-  const kept = around("abcde".split("").map(node), [to("a", "b"), to("c", "b"), to("d", "e")], (n) => n.id === "b");
-  assert.deepEqual(kept.map((n) => n.id), ["a", "b", "c"]);
+  const kept = around("abcde".split("").map(node), [to("a", "b"), to("b", "c"), to("d", "c")], (n) => n.id === "b");
+  assert.deepEqual(kept.map((n) => n.id), ["a", "b", "c"], "what else leads to the end is another matter");
   assert.deepEqual(around([node("a")], [], () => false), []);
 });
 
@@ -147,4 +151,50 @@ test("a treemap of nothing has one node, and of much it ends", () => {
   assert.equal(treemap({ name: "x", value: 0, children: [] }, 100, 100, 10, 3).length, 1);
   const many = { name: "x", value: 1e5, children: Array.from({ length: 1e5 }, (_, i) => ({ name: String(i), value: 1 })) };
   assert.ok(treemap(many, 300, 200, 10, 3).length < 1e5);
+});
+
+test("findings belong to a part of the page, and have deeds", () => {
+  const f = (kind: string, severity: string, next: string[] = []): Finding => ({ kind, severity, strength: "proved", text: "", next });
+  assert.deepEqual([areaOf("crash"), areaOf("deadlock"), areaOf("large holder"), areaOf("a kind of tomorrow")], ["crash", "hang", "memory", "hang"]);
+  const found = [f("deadlock", "fatal"), f("large holder", "warning")];
+  assert.deepEqual([stateOf("hang", found, []), stateOf("memory", found, []), stateOf("crash", found, [])], ["bad", "notable", "nothing"]);
+  assert.equal(stateOf("crash", [], [{ subject: "crash" }]), "not readable", "what was not looked at is not fine");
+  assert.equal(stateOf("memory", [], [{ subject: "holders of memory", partly: true }]), "in part");
+  assert.deepEqual(deeds(f("deadlock", "fatal", ["clrstack 33", "clrstack 34", "waits", "locks"])).map((d) => [d.text, d.href]),
+    [["Stack of thread 33", "#/threads/33"], ["Stack of thread 34", "#/threads/34"], ["Who waits for whom", "#/waits"]]);
+  assert.deepEqual([deed("pe 7f2fd9807ee8"), deed("dumpasync -address 00007f15b0996388")].map((d) => d.href), ["#/object/0x7f2fd9807ee8", "#/object/0x7f15b0996388"]);
+  assert.equal(deed("gchandles -stat").href, "#/terminal/gchandles%20-stat");
+});
+
+test("whom a finding concerns", () => {
+  const wait = (index: number, object: string): ThreadWait => ({ thread: { index, osId: index }, text: "", kind: "monitor", how: "recorded", object, method: "A.B.C" });
+  const request: Request = { server: "Kestrel", state: "", method: "GET", route: "/orders/{id}", age: "2s", threads: [{ index: 7 }] };
+  const operation: OperationWait = { count: 60, first: ["0x99"], kind: "SemaphoreSlim", method: "Gate.Load", object: "0x20", request: "GET /x", text: "" };
+  const f: Finding = { kind: "no permits", severity: "high", strength: "proved", text: "", next: ["dumpobj 0000000000000020"], args: [{ type: "thread", thread: 7, start: 0, end: 1 }] };
+  assert.deepEqual(concerned(f, [operation, { ...operation, object: "0x30" }], [wait(7, "0x1"), wait(8, "0x20"), wait(9, "0x1")], [request]).map((c) => [c.count, c.request, c.thread?.index]),
+    [[60, "GET /x", undefined], [1, "GET /orders/{id}", 7], [1, undefined, 8]]);
+});
+
+test("requests stand in groups, those that wait first", () => {
+  const r = (route: string, does: string, age: string): Request => ({ server: "", state: "", method: "GET", route, age, threads: [{ does, method: "X.Y" }] });
+  const groups = groupRequests([r("/chat", "idle", "9s"), r("/a", "waits for a lock", "1s"), r("/a", "waits for a lock", "1m3s"), r("/b", "runs", "500ms"), { ...r("/ws", "waits", "1s"), upgraded: true }], [{ reason: "idle" }]);
+  assert.deepEqual(groups.map((g) => [g.name, g.requests.length, g.idle, g.waits, g.age]), [["GET /a", 2, false, true, "1m3s"], ["GET /b", 1, false, false, "500ms"], ["GET /chat", 1, true, false, "9s"], ["GET /ws", 1, true, false, "1s"]]);
+  assert.deepEqual([seconds("1h2m3.5s"), seconds("500ms"), seconds(undefined)], [3723.5, 0.5, NaN]);
+});
+
+test("sentences are short where there is little room", () => {
+  const s = { text: "thread 7 \"w\" holds A.B.Lock 00007f1e63806b20 (A.B.gate) of 500000 in A.B.M(System.Int32)", args: [{ type: "thread", thread: 7, start: 7, end: 12 }, { type: "phrase", start: 19, end: 55 }, { type: "type", start: 19, end: 27 },
+    { type: "object", address: "0x7f1e63806b20", start: 28, end: 44 }, { type: "field", start: 46, end: 54 }, { type: "count", start: 59, end: 65 }, { type: "method", start: 69, end: 88 }] };
+  assert.equal(linked(s, true).map((p) => p.text).join(""), "thread 7 \"w\" holds Lock ◇ (B.gate) of 500,000 in B.M");
+  assert.deepEqual(linked(s, true).filter((p) => p.address ?? p.thread).map((p) => [p.address, p.thread]), [[undefined, "7"], ["0x7f1e63806b20", undefined]]);
+  assert.equal(linked(s).map((p) => p.text).join(""), s.text, "else they are what they were");
+});
+
+test("ways from roots are alike but for addresses and indices", () => {
+  assert.deepEqual(steps("static A.B.Orders -> List<A+B> 00007faf59804b80 -> _items A+B[] 00007faf5aeca9a0 -> [58507] A+B 00007faf59802bf8").map((s) => [s.name, s.address]),
+    [["static A.B.Orders", ""], ["List<A+B>", "0x7faf59804b80"], ["_items A+B[]", "0x7faf5aeca9a0"], ["[…] A+B", "0x7faf59802bf8"]]);
+});
+
+test("versions of runtimes are those that people know", () => {
+  assert.deepEqual([runtimeVersion(".NET Core", "10.0.1426.52326"), runtimeVersion(".NET Core", "3.1.32"), runtimeVersion(".NET Core", "8.0.11")], [".NET 10.0.14", ".NET Core 3.1.32", ".NET 8.0.11"]);
 });

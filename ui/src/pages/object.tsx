@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { isReport, question, type Question } from "../api";
-import type { Field, GcrootResult as GCRoot, GcwhereResult as Where, CollectionItem as Item, Json, Member, Link as Neighbour, ReferrersResult as Neighbours, DumpobjResult as Obj, RetainedResult as Retained, QueryResult as Rows } from "../docs";
-import { Addr, Copy, Facts, NeedsServer, Notes, PathView, RootName, Said, Section, Share, Show, Table, Text, TypeName, Verdicts } from "../parts";
+import type { Field, GcrootResult as GCRoot, GcwhereResult as Where, CollectionItem as Item, Json, Member, Link as Neighbour, ReferrersResult as Neighbours, DumpobjResult as Obj, RetainedResult as Retained, RootPath, QueryResult as Rows, WaitsResult as Waits } from "../docs";
+import { Addr, Copy, Facts, Method, NeedsServer, Notes, PathView, Place, RootName, Said, Section, Share, Show, Table, Text, ThreadLink, TypeName, Verdicts } from "../parts";
 import { link, route, useDoc } from "../state";
 import { bytes, count, percent, plural } from "../text";
 
@@ -22,6 +22,7 @@ function One({ a }: { a: string }): JSX.Element {
       <Facts list={[["address", o.address && <code>{o.address}</code>], ["size", o.size !== undefined ? `${count(o.size)} bytes` : undefined], ["length", o.length !== undefined ? count(o.length) : undefined],
         ["MethodTable", <Addr a={o.methodTable} />], ["module", o.file], ["value", o.boxed], ["generation", where?.found ? where.generation : undefined], ["segment", where?.segment]]} />
       {o.string !== undefined && <pre class="string">{o.string}</pre>}
+      <WaitsOn a={a} />
       {o.collection && <Collection o={o} />}
       {(o.fields ?? []).length > 0 && <Section title="Fields"><FieldTable list={o.fields ?? []} /></Section>}
     </>}</Show>
@@ -30,6 +31,23 @@ function One({ a }: { a: string }): JSX.Element {
     {!isReport && doc?.result && <p class="dim">More in the <a href={link("terminal", `referents ${a}`)}>terminal</a>: referents, dominators, items, gcwhere, listnearobj.</p>}
   </>;
 }
+
+/** Who waits for the object, if anybody does, and who holds it. */
+function WaitsOn({ a }: { a: string }): JSX.Element | null {
+  const w = useDoc<Waits>(question("waits"))?.result;
+  const operations = (w?.operations ?? []).filter((o) => o.object === a), threads = (w?.threads ?? []).filter((t) => t.object === a);
+  if (operations.length + threads.length === 0) return null;
+  const owner = threads.find((t) => t.owner)?.owner;
+  return <Section title="Who waits for it" id="waiters">
+    {operations[0]?.state && <p class="lead">{operations[0].state}{owner ? <>, held by <ThreadLink t={owner} /></> : null}</p>}
+    {!operations[0]?.state && owner && <p class="lead">Held by <ThreadLink t={owner} /></p>}
+    <ul class="found">{operations.map((o) => <li><b>{count(o.count)} ×</b> {o.request ? <b>{o.request} </b> : null}<Method name={o.method} brief /> <Place file={o.file} line={o.line} /> <Addr a={o.first?.[0]} /></li>)}
+      {threads.map((t) => <li><ThreadLink t={t.thread} /> in <Method name={t.method} brief /> <Place file={t.file} line={t.line} /></li>)}</ul>
+  </Section>;
+}
+
+/** Roots that are certain come before words on a stack that may be none. */
+const certain = (p: RootPath): number => Number(/unverified/.test(p.root?.kind ?? ""));
 
 function Collection({ o }: { o: Obj }): JSX.Element {
   const c = o.collection;
@@ -90,7 +108,7 @@ function Path({ a }: { a: string }): JSX.Element {
     <Section title="What holds it">
       <Show doc={doc} q={question("path", a)} what="looking for paths from roots" above={keeps}>{(g) => <>
         {g.conclusion && <Verdicts list={[g.conclusion]} />}
-        {(g.paths ?? []).map((p) => <PathView path={p} />)}
+        {(g.paths ?? []).toSorted((x, y) => certain(x) - certain(y)).map((p) => <PathView path={p} />)}
       </>}</Show>
     </Section>
   );

@@ -4,7 +4,7 @@ import type { CrashinfoResult as Crash, DoctorResult as Doctor, DumpheapResult a
 import { areaOf, concerned, deeds, groupRequests, oldest, requestName, stateOf, type Area, type Concerned, type State } from "../findings";
 import { Addr, Command, Link, Method, Notes, osThread, Place, Said, Strength, Text, ThreadLink, total, Verdicts, Waiting } from "../parts";
 import { link, useDoc } from "../state";
-import { bytes, count, linked, plural, shortType } from "../text";
+import { bytes, count, linked, plural, runtimeVersion, shortType, time } from "../text";
 
 /** What is wrong, whom it concerns, and where to go on: the answer to the question that people come with. */
 export function Overview(): JSX.Element {
@@ -36,7 +36,7 @@ function Headline({ f }: { f: Finding }): JSX.Element {
     <p class={`headline ${f.severity}`}><span class={`tag ${f.severity}`}>{f.kind}</span> <span class={`clause ${f.strength}`}><Said s={f} short /></span> <Strength of={f.strength} /></p>
     {others.length > 0 && <p class="clauses">{others.slice(0, 2).map((c) => <span><span class={`clause ${c.strength}`}><Said s={c} short /></span> <Strength of={c.strength} /> </span>)}</p>}
     <Whom f={f} />
-    <p class="deeds">{deeds(f, isReport).map((d) => <a href={d.href}>{d.text}</a>)}</p>
+    <p class="deeds">{deeds(f).map((d) => <a href={d.href}>{d.text}</a>)}</p>
     <Evidence f={f} />
   </>;
 }
@@ -76,14 +76,14 @@ function Evidence({ f }: { f: Finding }): JSX.Element {
 
 /** A finding on one line, and all of it when it is opened. */
 function Line({ f }: { f: Finding }): JSX.Element {
-  return <details><summary><span class={`tag ${f.severity}`}>{f.kind}</span> <span class="cut"><Said s={f} short /></span> <Strength of={f.strength} /></summary>
-    <p class="deeds">{deeds(f, isReport).map((d) => <a href={d.href}>{d.text}</a>)}</p><Evidence f={f} /></details>;
+  return <details><summary><span class={`tag ${f.severity}`}>{f.kind}</span> <Said s={f} short plain /> <Strength of={f.strength} /></summary>
+    <p class="deeds">{deeds(f).map((d) => <a href={d.href}>{d.text}</a>)}</p><Evidence f={f} /></details>;
 }
 
 /** What was looked at, and what could not be. */
 function Rest({ quiet, unknown }: { quiet: string[]; unknown: TriageAbsent[] }): JSX.Element {
   return <section aria-label="What was looked at" class="rest">
-    {unknown.length > 0 && <details><summary>Not all could be read: {unknown.map((u) => u.subject).join(", ")} {unknown.every((u) => u.partly) ? "in part" : "at most in part"}</summary>
+    {unknown.length > 0 && <details><summary>Not all could be read: {unknown.map((u) => u.subject + (u.partly ? "" : " (not at all)")).join(", ")}</summary>
       <ul>{unknown.map((u) => <li>{u.subject}{u.partly ? " in part" : ""}: <Text s={u.reason} /></li>)}</ul>
       {[...new Set(unknown.map((u) => u.settles))].map((s) => s && <p><Text s={s} /></p>)}</details>}
     {quiet.length > 0 && <p class="dim small">Checked, nothing wrong: {quiet.join(", ")}.</p>}
@@ -103,6 +103,7 @@ function Tiles({ t, types, whole }: { t: Triage | undefined; types: Heap | undef
   const groups = groupRequests(requests?.result?.requests ?? [], waits?.result?.idle ?? []);
   const all = total(requests, "requests", requests?.result?.requests);
   const stuck = groups.filter((g) => g.waits).reduce((n, g) => n + g.requests.length, 0);
+  const runtime = d?.runtimes?.find((r) => r.chosen) ?? d?.runtimes?.[0];
   const lacking = (d?.parts ?? []).filter((p) => p.state !== "whole");
   const exception = crash?.exceptions?.[0]?.type;
   const area = (a: Area): { state: State; says: string } => {
@@ -115,7 +116,7 @@ function Tiles({ t, types, whole }: { t: Triage | undefined; types: Heap | undef
     <Tile title="Crash" page="crash" {...area("crash")} figure={exception ? shortType(exception) : crash?.code ?? (crash ? "none" : "…")} label={exception || crash?.code ? crash?.threadName ?? "" : "recorded"} />
     <Tile title="Hang" page={all > 0 ? "requests" : "waits"} {...area("hang")} figure={all > 0 ? `${count(stuck)} of ${count(all)}` : waits ? count(waiting) : "…"} label={all > 0 ? "web requests wait" : "waits of threads and async code"} />
     <Tile title="Memory" page="heap" {...area("memory")} figure={types ? bytes((types.size ?? 0) - (free?.size ?? 0)) : "…"} label={types ? `in ${plural((types.count ?? 0) - (free?.count ?? 0), "object")}${free ? `, ${bytes(free.size)} free between them` : ""}` : "objects"} />
-    <Tile title="Dump" page="doctor" state={lacking.length ? "in part" : "nothing"} says={!d ? "…" : lacking.length ? `${lacking.map((p) => p.name).join(", ")} in part` : "whole"} figure={bytes(d?.size) || "…"} label={d?.format ?? ""} />
+    <Tile title="Dump" page="doctor" state={lacking.length ? "in part" : "nothing"} says={!d ? "…" : lacking.length ? `${lacking.map((p) => p.name).join(", ")} in part` : "whole"} figure={bytes(d?.size) || "…"} label={d ? [d.format, runtime && runtimeVersion(runtime.kind, runtime.version ?? ""), [d.distribution ?? d.os, d.arch].filter(Boolean).join(" "), d.taken && `taken ${time(d.taken)}`].filter(Boolean).join(", ") : ""} />
   </ul>;
 }
 

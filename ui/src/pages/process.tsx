@@ -3,7 +3,7 @@ import { question } from "../api";
 import type { DoctorResult as Doctor, ModulesResult as Modules } from "../docs";
 import { Addr, Facts, Said, Section, Show, Table, Text } from "../parts";
 import { useDoc } from "../state";
-import { bytes, count, plural, time } from "../text";
+import { bytes, count, plural, runtimeVersion, time } from "../text";
 
 export function ModulesPage(): JSX.Element {
   const doc = useDoc<Modules>(question("modules"));
@@ -30,7 +30,7 @@ export function DoctorPage(): JSX.Element {
         <h3>What is there of the process</h3>
         <Table rows={d.parts ?? []} caption="parts" columns={[{ head: "Part", cell: (p) => p.name }, { head: "State", cell: (p) => <span class={`tag ${p.state === "whole" ? "proved" : "suspect"}`}>{p.state}</span> },
           { head: "How much", cell: (p) => p.facts ? p.facts.map((f, i) => <>{i > 0 && "; "}<Said s={f} /></>) : p.detail }, { head: "Commands that it costs", cell: (p) => (p.costs ?? []).join(", ") }]} />
-        {(d.runtimes ?? []).map((r) => <article class="card"><h3>{r.kind} {r.version}{r.chosen ? " (shown here)" : ""}</h3><p class="wrap">{r.path}</p>{r.error && <p class="problem"><Text s={r.error} /></p>}
+        {(d.runtimes ?? []).map((r) => <article class="card"><h3 title={r.version}>{runtimeVersion(r.kind, r.version ?? "")}{r.chosen ? " (shown here)" : ""}</h3><p class="wrap">{r.path}</p>{r.error && <p class="problem"><Text s={r.error} /></p>}
           <p>{plural((r.probes ?? []).filter((p) => p.result === "passed").length, "probe")} passed{(r.probes ?? []).some((p) => p.result === "failed") ? "; some failed" : ""}.</p>
           <ul>{(r.layout ?? []).map((l) => <li><Text s={l.source} />: {plural(l.members ?? 0, "member")}</li>)}</ul></article>)}
         {(d.files ?? []).length > 0 && <><h3>Files that would help</h3><Table rows={d.files ?? []} caption="files" columns={[{ head: "File", cell: (f) => <span class="wrap">{f.path}</span> }, { head: "It must be", cell: (f) => <code class="wrap">{f.identity}</code> }, { head: "It would supply", cell: (f) => f.why }]} /></>}

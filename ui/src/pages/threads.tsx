@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useMemo } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { isReport, question, type Question } from "../api";
 import { callees, callers, merge, totals, unrepeated, type Node, type Stack, type Total } from "../chart";
 import { Flame } from "../flame";
@@ -130,7 +130,10 @@ function OneThread({ id }: { id: string }): JSX.Element {
   const named = id.startsWith("0x") ? ["-tid", String(parseInt(id))] : [id];
   const q: Question = isReport ? question("frames") : { words: ["clrstack", "-a", "-native", ...named], count: 5000 };
   const doc = useDoc<Frames>(q, true);
+  const [all, setAll] = useState(false);
   const frames = (doc?.result?.frames ?? []).filter((f) => f !== null).filter((f) => !isReport || f.osId === t?.osId);
+  const first = frames.findIndex((f) => f.kind !== "native");
+  const native = first > fewNative ? first : 0;
   return (
     <Section title={`Thread ${t?.index ?? id}${t?.name ? ` “${t.name}”` : ""}`}>
       <p><a href={link("threads")}>All threads</a>{t?.osId ? ` · system's id ${osThread(t.osId)} (${t.osId})` : ""}{t?.managedId !== undefined ? ` · managed id ${t.managedId}` : ""} {(t?.special ?? []).map((s) => <span class="tag">{s}</span>)} {t?.thread && <Addr a={t.thread} />}</p>
@@ -139,7 +142,9 @@ function OneThread({ id }: { id: string }): JSX.Element {
       {doc ? <>
         {isReport && (doc.shortened || total(doc, "frames", doc.result?.frames) > (doc.result?.frames ?? []).length) && <p class="note">The report does not have the frames of all threads.</p>}
         {doc.result && <p class="dim">{plural(isReport ? frames.length : total(doc, "frames", frames), "frame")}, the innermost first. <Copy what="the stack" text={() => frames.map((f) => frameName(f) + (f.file ? ` in ${f.file}:${f.line}` : "")).join("\n") + "\n"} /></p>}
-        <ol class="stack" data-fact="frames">{frames.map((f) => <FrameRow f={f} />)}</ol><Notes doc={doc} />
+        {native > fewNative && <p><button type="button" onClick={() => setAll(!all)}>{all ? "Fold" : "Show"} the {native} native frames above the first method</button></p>}
+        <ol class="stack" data-fact="frames">{frames.map((f, i) => <FrameRow f={f} folded={i < native && !all} />)}</ol>
+        <Notes doc={doc} />
       </> : <Waiting what="walking the stack" q={q} />}
     </Section>
   );
@@ -147,11 +152,14 @@ function OneThread({ id }: { id: string }): JSX.Element {
 
 const frameName = (f: Frame): string => f.exact ?? f.method ?? f.symbol ?? (f.module ? `${f.module}+0x${(f.offset ?? 0).toString(16)}` : f.frame ?? "?");
 
-function FrameRow({ f }: { f: Frame }): JSX.Element {
+/** More native frames than these above the first method are folded. */
+const fewNative = 3;
+
+function FrameRow({ f, folded }: { f: Frame; folded: boolean }): JSX.Element {
   const variables = [...(f.arguments ?? []).map((v) => ({ v, kind: "argument" })), ...(f.locals ?? []).map((v) => ({ v, kind: "local" }))];
   const name = frameName(f);
   return (
-    <li class={f.kind ?? ""}>
+    <li class={f.kind ?? ""} hidden={folded}>
       <span class="name">{f.kind === "native" ? <span class="native">{f.module}!{f.symbol ?? `+0x${(f.offset ?? 0).toString(16)}`}</span> : <Method name={name} />}</span>
       {f.frame && f.frame !== name && <span class="tag">{f.frame}</span>} <Place file={f.file} line={f.line} /> <Addr a={f.ip} />{f.trust === "scan" && <span class="tag unknown">found by scanning</span>}
       {f.repeat && f.repeat > 1 ? <span class="tag">{count(f.repeat)} times</span> : null}

@@ -19,7 +19,8 @@ export function AsyncPage(): JSX.Element {
   const tasks = useDoc<Tasks>(question("tasks"));
   const faulted = useDoc<Tasks>(question("faulted"));
   const root = useMemo(() => tree(doc?.result?.calls ?? [], (c) => ({ name: csharp(callName(c)), label: shortMethod(callName(c)), value: c.count, note: c.await ? `awaits ${c.await}` : "", ...(c.object ? { address: c.object } : {}) }), "async code"), [doc]);
-  const graph = useMemo(() => asyncGraph(doc?.result?.calls ?? []), [doc]);
+  const waits = useDoc<Waits>(question("waits"))?.result;
+  const graph = useMemo(() => asyncGraph(doc?.result?.calls ?? [], waits), [doc, waits]);
   return <>
     <Section title="Async stacks, merged">
       <Show doc={doc} q={question("async")} what="joining async methods">{(a) => (a.calls ?? []).length === 0 ? <p>No async method was found that is suspended.</p> : <>
@@ -105,14 +106,17 @@ function waitGraph(w: Waits): { nodes: GraphNode[]; edges: GraphEdge[] } {
   return { nodes: [...nodes.values()], edges };
 }
 
-/** Async methods that await each other, and what the last ones wait for. */
-function asyncGraph(calls: AsyncCall[]): { nodes: GraphNode[]; edges: GraphEdge[] } {
+/** Nodes of a graph that is drawn as a whole. */
+const readable = 30;
+
+/** Async methods that await each other, and what the last ones wait for. Of many, those that a conclusion names are kept, with what leads to them. */
+function asyncGraph(calls: AsyncCall[], waits: Waits | undefined): { nodes: GraphNode[]; edges: GraphEdge[] } {
   const nodes: GraphNode[] = [], edges: GraphEdge[] = [], ends = new Set<string>();
   const above: string[] = [];
   for (const [i, c] of calls.entries()) {
     above.length = Math.min(above.length, c.depth);
     const id = "c" + i, parent = above[above.length - 1];
-    nodes.push({ id, label: `${c.count > 1 ? `${c.count} × ` : ""}${shortMethod(callName(c))}`, kind: "code", note: c.await ? `awaits ${c.await}` : undefined, href: c.object && hasObject(c.object) ? link("object", c.object) : undefined });
+    nodes.push({ id, label: `${c.count > 1 ? `${c.count} × ` : ""}${shortMethod(callName(c))}`, kind: "code", object: c.object, note: c.await ? `awaits ${c.await}` : undefined, href: c.object && hasObject(c.object) ? link("object", c.object) : undefined });
     if (parent) edges.push({ from: parent, to: id, label: "awaits" });
     for (const e of c.ends ?? []) {
       const end = "e" + e.reason;
@@ -120,6 +124,10 @@ function asyncGraph(calls: AsyncCall[]): { nodes: GraphNode[]; edges: GraphEdge[
       edges.push({ from: id, to: end, label: e.count > 1 ? `${e.count} wait` : "waits" });
     }
     above.push(id);
+  }
+  if (nodes.length > readable) {
+    const named = new Set((waits?.verdicts ?? []).flatMap((v) => (v.show ?? []).flatMap((c) => { const m = /^dumpasync -address (?:0x)?0*([0-9a-f]+)$/.exec(c); return m ? ["0x" + m[1]] : []; })));
+    return { nodes: around(nodes, edges, (n) => named.has(n.object ?? "")), edges };
   }
   return { nodes, edges };
 }
