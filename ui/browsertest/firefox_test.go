@@ -182,3 +182,30 @@ func TestReportInFirefox(t *testing.T) {
 		})
 	}
 }
+
+// TestWayOnInFirefox goes the ways of TestWayOn in Firefox: two clicks to the code, three to what holds the memory.
+func TestWayOnInFirefox(t *testing.T) {
+	f := startFirefox(t)
+	wait := func(condition string) {
+		t.Helper()
+		for end := time.Now().Add(limit); f.text(condition) != "true"; time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("%s: the page has %.1000s", condition, f.text("document.body.innerText"))
+			}
+		}
+	}
+	click := func(selector string) {
+		t.Helper()
+		wait(fmt.Sprintf("!document.querySelector('.waiting') && !!document.querySelector(%q)", selector))
+		f.text(fmt.Sprintf("document.querySelector(%q).click()", selector))
+	}
+	f.call("WebDriver:Navigate", map[string]any{"url": serve(t, dumps[0].path)})
+	click(".deeds a")
+	wait(`document.querySelector("main").dataset.page === "crash" && [...document.querySelectorAll(".card .frames")].some((e) => e.textContent.includes("Scenario.Validate"))`)
+	f.call("WebDriver:Navigate", map[string]any{"url": serve(t, dumps[2].path)})
+	click("[data-tile=heap]")
+	click("main tbody td a")
+	wait(`!!document.querySelector("#holders .ways li")`)
+	click("#instances td a")
+	wait(`document.querySelector("main").dataset.page === "object" && [...document.querySelectorAll("h2")].some((e) => e.textContent === "What holds it")`)
+}

@@ -28,7 +28,7 @@ export function Text({ s }: { s: string | null | undefined }): JSX.Element | nul
 /** A sentence of an answer: the objects and threads among its arguments are links. With short, names stand without their namespaces; with plain, there are no links. */
 export const Said = ({ s, short = false, plain = false }: { s: Sentence; short?: boolean; plain?: boolean }): JSX.Element => <>{linked(s, short).map((p) => {
   const words = short ? p.text : <Breakable s={p.text} />;
-  const text = p.title ? <span title={p.title}>{words}{p.address ? <span class="hidden">{p.title}</span> : null}</span> : words;
+  const text = p.title ? <span title={p.title}>{words}{p.address && short ? <span class="hidden">{p.title}</span> : null}</span> : words;
   return plain ? text : p.address ? <Link page="object" arg={p.address} class="addr">{text}</Link> : p.thread ? <Link page="threads" arg={p.thread}>{text}</Link> : text;
 })}</>;
 
@@ -128,7 +128,7 @@ export function Notes({ doc, cuts = true, above }: { doc: Doc<unknown>; cuts?: b
           <ul>{w.slice(0, 100).map((p) => <li><Text s={p.text} />{p.count ? ` (${p.count} times)` : ""}</li>)}</ul></details>
       )}
       {cuts && doc.shortened && <p class="note">Long lists and texts are cut in this report.</p>}
-      {cut.map(([name, l]) => <p class="note small">{count(l.listed)} of {count(l.of)} rows are here{name ? <> ({name})</> : null}.</p>)}
+      {cut.map(([name, l]) => <p class="note small">{count(l.listed)} of {count(l.of)} {name || "rows"} are listed.</p>)}
     </div>
   );
 }
@@ -159,7 +159,7 @@ export function Verdicts({ list }: { list: Verdict[] | null | undefined }): JSX.
   return (
     <ul class="verdicts">
       {(list ?? []).map((v) => (
-        <li>
+        <li data-text={v.text}>
           <Said s={v} /> <Strength of={v.strength} />
           {v.facts && v.facts.length > 0 && <details><summary>evidence</summary><ul>{v.facts.map((e) => <li><Said s={e} /></li>)}</ul></details>}
         </li>

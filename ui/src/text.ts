@@ -157,24 +157,31 @@ const longest = 90;
 /** How a part of a sentence is written where there is little room: an address as a sign, names without their namespaces. */
 function brief(type: string, text: string): string {
   switch (type) {
+    case "count": return plainly(type, text, undefined);
     case "object": return "◇";
     case "type": return shortType(text);
     case "method": return shortMethod(text);
     case "field": return lastParts(text);
-    case "count": return /^\d+$/.test(text) ? count(Number(text)) : text;
     case "text": return fitted(text.trimEnd(), longest, (s) => s.length);
   }
   return text;
 }
 
-/** Splits a sentence at its arguments that have pages, objects and threads. With short, names and texts are cut, too. */
+/** How a part of a sentence is written elsewhere: addresses and names have one form. */
+function plainly(type: string, text: string, address: string | undefined): string {
+  if (type === "object" && address) return address;
+  if (type === "count" && /^\d+$/.test(text)) return count(Number(text));
+  return type === "type" || type === "method" || type === "field" ? csharp(text) : text;
+}
+
+/** Splits a sentence at its arguments: objects and threads have pages, and names are written as people write them. With short, names and texts are cut, too. */
 export function linked(s: Said, short = false): Piece[] {
   const out: Piece[] = [];
   let end = 0;
   for (const a of s.args ?? []) {
     const thread = a.thread !== undefined ? String(a.thread) : a.osThreadId ? "0x" + a.osThreadId.toString(16) : undefined;
     const own = s.text.slice(a.start, a.end);
-    const text = short ? brief(a.type, own) : own;
+    const text = short ? brief(a.type, own) : plainly(a.type, own, a.address);
     if (a.start < end || a.end > s.text.length || a.start >= a.end) continue;
     const to = a.type === "thread" ? (thread === undefined ? {} : { thread }) : a.type === "object" && a.address ? { address: a.address } : {};
     if (text === own && !("thread" in to) && !("address" in to)) continue;

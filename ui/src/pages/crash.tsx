@@ -10,7 +10,7 @@ export function CrashPage(): JSX.Element {
   const doc = useDoc<Crash>(question("crash"));
   return <Show doc={doc} q={question("crash")} what="looking for a crash">{(c) => <>
     <section id="killed">
-      {c.cause && <p class="lead"><Said s={c.cause} /></p>}
+      {c.cause && <p class="lead" data-text={c.cause.text}><Said s={c.cause} /></p>}
       <Verdicts list={(c.verdicts ?? []).filter((v) => v.text !== c.likely && (!v.kind || v.kind === "crash"))} />
       {c.osThreadId !== undefined && <p>On <ThreadLink t={c.thread ?? { osId: c.osThreadId, ...(c.threadName ? { name: c.threadName } : {}) }} />{c.code ? ` (${c.code})` : ""}.</p>}
       {c.touched && <p>Faulting address <Addr a={c.touched.address} /> {c.touched.access ? `(${c.touched.access})` : ""}: <Text s={c.touched.what} /></p>}

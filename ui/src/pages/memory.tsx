@@ -155,6 +155,12 @@ export function SuspectSentence({ s }: { s: Suspect }): JSX.Element {
   </>;
 }
 
+/** How much of what a suspect retains is of types that are not listed. */
+function Others({ of }: { of: Suspect }): JSX.Element | null {
+  const rest = of.retained - (of.types ?? []).reduce((sum, t) => sum + t.size, 0);
+  return rest > 0 ? <p class="dim small">and {bytes(rest)} of other types</p> : null;
+}
+
 /** Largest holders. */
 export function SuspectsPage(): JSX.Element {
   const doc = useDoc<Leaks>(question("leaks"));
@@ -167,7 +173,7 @@ export function SuspectsPage(): JSX.Element {
             {s.path && <><h4>Held by</h4><PathView path={s.path} /></>}
             {(s.holders ?? []).length > 0 && <><h4>Referred to by</h4><ul>{(s.holders ?? []).map((h) => <li>{h.object ? <ObjectName o={h.object} /> : <Text s={h.root} />} <span class="dim">{percent(h.share)} of them</span></li>)}</ul></>}
             {(s.types ?? []).length > 0 && <><h4>It retains</h4><Table rows={s.types ?? []} caption="retained types" columns={[{ head: "Type", cell: (t) => <TypeName name={t.type} /> }, { head: "Objects", cell: (t) => count(t.count), num: true },
-              { head: "Bytes", cell: (t) => <Share part={t.size} of={s.retained}>{bytes(t.size)}</Share>, num: true }]} /></>}
+              { head: "Bytes", cell: (t) => <Share part={t.size} of={s.retained}>{bytes(t.size)}</Share>, num: true }]} /><Others of={s} /></>}
             {(s.targets ?? []).length > 0 && <><h4>They call, or are</h4><ul>{(s.targets ?? []).slice(0, 10).map((t) => <li>{count(t.count)} × <TypeName name={t.type} /></li>)}</ul></>}
           </article>))}
         {l.finalizers && (l.finalizers.ready ?? 0) > 0 && <p><b>{plural(l.finalizers.ready ?? 0, "object")}</b> wait for their finalizer: {(l.finalizers.readyTypes ?? []).slice(0, 5).map((t) => <span>{count(t.count)} × <TypeName name={t.type} /> </span>)}</p>}

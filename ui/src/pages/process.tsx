@@ -27,9 +27,9 @@ export function DoctorPage(): JSX.Element {
       <Show doc={doc} q={question("doctor")} what="reading the dump">{(d) => <>
         <Facts list={[["file", d.file], ["format", d.format], ["size", bytes(d.size)], ["memory in it", bytes(d.stored)], ["left out", d.leftOut ? bytes(d.leftOut) : undefined], ["system", [d.distribution ?? d.os, d.osVersion].filter(Boolean).join(" ")], ["processor", [d.processor, d.arch].filter(Boolean).join(", ")], ["processors", count(d.processors)],
           ["command", d.command], ["process", d.pid], ["started", time(d.started)], ["taken", time(d.taken)], ["threads", count(d.threads)], ["modules", count(d.modules)], ["comment", d.comment]]} />
-        <h3>What is there of the process</h3>
-        <Table rows={d.parts ?? []} caption="parts" columns={[{ head: "Part", cell: (p) => p.name }, { head: "State", cell: (p) => <span class={`tag ${p.state === "whole" ? "proved" : "suspect"}`}>{p.state}</span> },
-          { head: "How much", cell: (p) => p.facts ? p.facts.map((f, i) => <>{i > 0 && "; "}<Said s={f} /></>) : p.detail }, { head: "Commands that it costs", cell: (p) => (p.costs ?? []).join(", ") }]} />
+        <h3>Parts of the process</h3>
+        <Table rows={d.parts ?? []} caption="parts" columns={[{ head: "Part", cell: (p) => p.name }, { head: "State", cell: (p) => <span class="tag">{p.state}</span> },
+          { head: "How much", cell: (p) => p.facts ? p.facts.map((f, i) => <>{i > 0 && "; "}<Said s={f} /></>) : p.detail }, { head: "Commands that need it", cell: (p) => (p.costs ?? []).join(", ") }]} />
         {(d.runtimes ?? []).map((r) => <article class="card"><h3 title={r.version}>{runtimeVersion(r.kind, r.version ?? "")}{r.chosen ? " (shown here)" : ""}</h3><p class="wrap">{r.path}</p>{r.error && <p class="problem"><Text s={r.error} /></p>}
           <p>{plural((r.probes ?? []).filter((p) => p.result === "passed").length, "probe")} passed{(r.probes ?? []).some((p) => p.result === "failed") ? "; some failed" : ""}.</p>
           <ul>{(r.layout ?? []).map((l) => <li><Text s={l.source} />: {plural(l.members ?? 0, "member")}</li>)}</ul></article>)}

@@ -136,7 +136,7 @@ function OneThread({ id }: { id: string }): JSX.Element {
   const native = first > fewNative ? first : 0;
   return (
     <Section title={`Thread ${t?.index ?? id}${t?.name ? ` “${t.name}”` : ""}`}>
-      <p><a href={link("threads")}>All threads</a>{t?.osId ? ` · system's id ${osThread(t.osId)} (${t.osId})` : ""}{t?.managedId !== undefined ? ` · managed id ${t.managedId}` : ""} {(t?.special ?? []).map((s) => <span class="tag">{s}</span>)} {t?.thread && <Addr a={t.thread} />}</p>
+      <p><a href={link("threads")}>All threads</a>{t?.osId ? ` · OS id ${osThread(t.osId)} (${t.osId})` : ""}{t?.managedId !== undefined ? ` · managed id ${t.managedId}` : ""} {(t?.special ?? []).map((s) => <span class="tag">{s}</span>)} {t?.thread && <Addr a={t.thread} />}</p>
       {t?.activity && <p class="lead">{t.activity.text.replace(/^./, (c) => c.toUpperCase())}{t.activity.callerFrame ? <> in <Method name={t.activity.callerFrame} /></> : null}.</p>}
       {t?.exception && <p>It threw <Link page="object" arg={t.exception.address}><TypeName name={t.exception.type} /></Link> last.</p>}
       {doc ? <>

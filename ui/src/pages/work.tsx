@@ -167,7 +167,8 @@ function Waiters({ of }: { of: Lock }): JSX.Element {
   return <>{all.slice(0, mostWaiters)}{all.length > mostWaiters && <details><summary>{count(all.length - mostWaiters)} more</summary>{all.slice(mostWaiters)}</details>}</>;
 }
 
-const waitersOf = (l: Lock): number => (l.waiters ?? 0) + (l.asyncWaiters ?? []).length;
+/** Threads and tasks that wait for a lock, also for a pulse, which the lock does not count. */
+const waitersOf = (l: Lock): number => Math.max(l.waiters ?? 0, (l.waiting ?? []).length) + (l.asyncWaiters ?? []).length;
 
 export function LocksPage(): JSX.Element {
   const locks = useDoc<Locks>(question("locks"));
@@ -306,7 +307,7 @@ function ThreadPool({ doc }: { doc: Doc<Pool> | undefined }): JSX.Element {
   return <Section title="Thread pool">
     <Show doc={doc} q={question("pool")} what="reading the thread pool">{(p) => <>
       <Verdicts list={p.verdicts} />
-      <Facts list={[["workers", count(p.workers)], ["busy", count(p.running)], ["target", count(p.goal)], ["blocked", count(p.blocked)], ["min", count(p.min)], ["max", count(p.max)], ["queued", count(p.queued)], ["CPU", p.cpu !== undefined ? `${p.cpu} %` : undefined]]} />
+      <Facts list={[["workers", count(p.workers)], ["busy", count(p.running)], ["target", count(p.goal)], ["blocked", count(p.blocked)], ["min", count(p.min)], ["max", count(p.max)], ["queued", count(p.queued)], ["CPU", p.cpu !== undefined ? `${p.cpu}%` : undefined]]} />
       {(p.workerThreads ?? []).length > 0 && <Table rows={p.workerThreads ?? []} caption="workers" columns={[{ head: "Worker", cell: (w) => <ThreadLink t={w.thread} /> }, { head: "Does", cell: (w) => <Text s={w.activity?.text} />, by: (w) => w.activity?.text },
         { head: "Where", cell: (w) => { const f = w.activity?.callerFrame ?? w.activity?.topFrame; return f ? <Method name={f} brief /> : null; } }]} />}
     </>}</Show>
