@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -590,8 +591,9 @@ func TestGraphs(t *testing.T) {
 			deep++
 		}
 	}
-	if got, _ := strconv.Atoi(b.text(`document.querySelectorAll("[data-graph=async] .edge").length`)); deep == 0 || got == 0 {
-		t.Errorf("%d arrows for %d awaited calls", got, deep)
+	b.wait(`document.querySelector("[data-graph=async] .edge") !== null`)
+	if got, _ := strconv.Atoi(b.text(`document.querySelectorAll("[data-graph=async] .edge").length`)); got >= deep {
+		t.Errorf("%d arrows for %d awaited calls: not only those to what a conclusion names", got, deep)
 	}
 	b.picture("graph-async")
 }
@@ -749,6 +751,34 @@ func checkPrint(t *testing.T, b *browser) {
 	if got := b.text(`document.querySelector("main").dataset.page`); got != "overview" {
 		t.Errorf("after printing the page is %s", got)
 	}
+}
+
+var pdfPage = regexp.MustCompile(`/Type\s*/Page[^s]`)
+
+// TestPrint: a hang of 41 threads is at most 12 pages of paper, and every chart and map on them is drawn.
+func TestPrint(t *testing.T) {
+	b := start(t)
+	file := filepath.Join(t.TempDir(), "report.html")
+	if err := os.WriteFile(file, report(t, canned{"stacks", dump("net10-stacks", "net10-stacks.dmp.zst")}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.run(chromedp.Navigate("file://" + file))
+	b.open("overview")
+	b.run(chromedp.Evaluate[chromedp.Void](`dispatchEvent(new Event("beforeprint"))`))
+	blank := b.text(`[...document.querySelectorAll("[data-whole] canvas")].filter((c) => !c.width || !c.height || !c.getContext("2d").getImageData(0, 0, c.width, c.height).data.some((v) => v)).length + " of " + document.querySelectorAll("[data-whole] canvas").length`)
+	if !strings.HasPrefix(blank, "0 of ") || blank == "0 of 0" {
+		t.Errorf("%s charts are blank", blank)
+	}
+	b.run(chromedp.Evaluate[chromedp.Void](`dispatchEvent(new Event("afterprint"))`))
+	background := true
+	pdf, err := chromedp.Call(b.ctx, page.PrintToPDF, page.PrintToPDFParams{PrintBackground: &background})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(pdfPage.FindAll(pdf.Data, -1)); n == 0 || n > 12 {
+		t.Errorf("it takes %d pages", n)
+	}
+	b.clean("file://" + file)
 }
 
 // TestLeak: of the corpus' leaking process the largest holders are named, and their roots.

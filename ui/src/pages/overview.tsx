@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { isReport, question } from "../api";
+import { isReport, question, type Doc } from "../api";
 import type { CrashinfoResult as Crash, DoctorResult as Doctor, DumpheapResult as Heap, Finding, RequestsResult as Requests, TriageAbsent, TriageResult as Triage, WaitsResult as Waits } from "../docs";
 import { areaOf, concerned, deeds, groupRequests, oldest, requestName, stateOf, type Area, type Concerned, type State } from "../findings";
 import { Addr, Command, Link, Method, Notes, osThread, Place, Said, Strength, Text, ThreadLink, total, Verdicts, Waiting } from "../parts";
@@ -22,7 +22,7 @@ export function Overview(): JSX.Element {
       {t && (findings[0] ? <Headline f={findings[0]} /> : <p class="headline">Nothing wrong was found{t.unknown?.length ? " in what could be looked at" : ""}{whole ? "" : " without the heap"}.</p>)}
       {quick && !whole && <Waiting what="looking at the heap" q={question("triage")} />}
     </section>
-    <Tiles t={t} types={types?.result} whole={!!whole} />
+    <Tiles t={t} types={types} whole={!!whole} />
     {findings.length > 1 && <section aria-label="Other findings"><h2>{plural(findings.length - 1, "other finding")}</h2>
       <ul class="lines">{findings.slice(1).map((f) => <li><Line f={f} /></li>)}</ul></section>}
     {t && <Rest quiet={t.quiet ?? []} unknown={t.unknown ?? []} />}
@@ -92,31 +92,39 @@ function Rest({ quiet, unknown }: { quiet: string[]; unknown: TriageAbsent[] }):
 
 const states: Record<State, string> = { bad: "", notable: "", nothing: "nothing found", "in part": "nothing found in what could be read", "not readable": "not readable" };
 
+/** A figure of a document: a sign while it is not there, and where it can't be known. */
+const figure = <T,>(doc: Doc<T> | undefined, of: (result: T) => string): string => (!doc ? "…" : doc.result === undefined ? "–" : of(doc.result));
+
+/** What a figure counts, or that it is not known. */
+const label = <T,>(doc: Doc<T> | undefined, of: (result: T) => string): string => (!doc ? "" : doc.result === undefined ? "not known" : of(doc.result));
+
 /** The four parts of the page, each with its state, one figure and the way to it. */
-function Tiles({ t, types, whole }: { t: Triage | undefined; types: Heap | undefined; whole: boolean }): JSX.Element {
-  const crash = useDoc<Crash>(question("crash"))?.result;
+function Tiles({ t, types, whole }: { t: Triage | undefined; types: Doc<Heap> | undefined; whole: boolean }): JSX.Element {
+  const crash = useDoc<Crash>(question("crash"));
   const waits = useDoc<Waits>(question("waits"));
   const requests = useDoc<Requests>(question("requests"));
-  const d = useDoc<Doctor>(question("doctor"))?.result;
-  const free = types?.statistics?.find((s) => s.type === "Free");
-  const waiting = total(waits, "threads", waits?.result?.threads) + (waits?.result?.operations ?? []).reduce((n, o) => n + o.count, 0);
-  const groups = groupRequests(requests?.result?.requests ?? [], waits?.result?.idle ?? []);
+  const doctor = useDoc<Doctor>(question("doctor"));
+  const freeOf = (h: Heap): { count: number; size: number } => h.statistics?.find((s) => s.type === "Free") ?? { count: 0, size: 0 };
   const all = total(requests, "requests", requests?.result?.requests);
-  const stuck = groups.filter((g) => g.waits).reduce((n, g) => n + g.requests.length, 0);
-  const runtime = d?.runtimes?.find((r) => r.chosen) ?? d?.runtimes?.[0];
-  const lacking = (d?.parts ?? []).filter((p) => p.state !== "whole");
-  const exception = crash?.exceptions?.[0]?.type;
+  const stuck = groupRequests(requests?.result?.requests ?? [], waits?.result?.idle ?? []).filter((g) => g.waits).reduce((n, g) => n + g.requests.length, 0);
+  const lacking = (d: Doctor): string[] => (d.parts ?? []).filter((p) => p.state !== "whole").map((p) => p.name);
+  const system = (d: Doctor): string => {
+    const runtime = d.runtimes?.find((r) => r.chosen) ?? d.runtimes?.[0];
+    return [d.format, runtime && runtimeVersion(runtime.kind, runtime.version ?? ""), [d.distribution ?? d.os, d.arch].filter(Boolean).join(" "), d.taken && `taken ${time(d.taken)}`].filter(Boolean).join(", ");
+  };
   const area = (a: Area): { state: State; says: string } => {
     if (!t) return { state: "nothing", says: "…" };
     const state = stateOf(a, t.findings ?? [], t.unknown ?? []);
     const worst = (t.findings ?? []).find((f) => areaOf(f.kind) === a);
     return { state, says: worst ? worst.kind : a === "memory" && !whole ? "…" : states[state] };
   };
+  const parts = doctor?.result && lacking(doctor.result);
   return <ul class="tiles">
-    <Tile title="Crash" page="crash" {...area("crash")} figure={exception ? shortType(exception) : crash?.code ?? (crash ? "none" : "…")} label={exception || crash?.code ? crash?.threadName ?? "" : "recorded"} />
-    <Tile title="Hang" page={all > 0 ? "requests" : "waits"} {...area("hang")} figure={all > 0 ? `${count(stuck)} of ${count(all)}` : waits ? count(waiting) : "…"} label={all > 0 ? "web requests wait" : "waits of threads and async code"} />
-    <Tile title="Memory" page="heap" {...area("memory")} figure={types ? bytes((types.size ?? 0) - (free?.size ?? 0)) : "…"} label={types ? `in ${plural((types.count ?? 0) - (free?.count ?? 0), "object")}${free ? `, ${bytes(free.size)} free between them` : ""}` : "objects"} />
-    <Tile title="Dump" page="doctor" state={lacking.length ? "in part" : "nothing"} says={!d ? "…" : lacking.length ? `${lacking.map((p) => p.name).join(", ")} in part` : "whole"} figure={bytes(d?.size) || "…"} label={d ? [d.format, runtime && runtimeVersion(runtime.kind, runtime.version ?? ""), [d.distribution ?? d.os, d.arch].filter(Boolean).join(" "), d.taken && `taken ${time(d.taken)}`].filter(Boolean).join(", ") : ""} />
+    <Tile title="Crash" page="crash" {...area("crash")} figure={figure(crash, (c) => (c.exceptions?.[0]?.type ? shortType(c.exceptions[0].type) : c.code ?? "none"))} label={label(crash, (c) => (c.exceptions?.length || c.code ? c.threadName ?? "" : "recorded"))} />
+    {all > 0 ? <Tile title="Hang" page="requests" {...area("hang")} figure={`${count(stuck)} of ${count(all)}`} label="web requests wait" />
+      : <Tile title="Hang" page="waits" {...area("hang")} figure={figure(waits, (w) => count(total(waits, "threads", w.threads) + (w.operations ?? []).reduce((n, o) => n + o.count, 0)))} label={label(waits, () => "waits of threads and async code")} />}
+    <Tile title="Memory" page="heap" {...area("memory")} figure={figure(types, (h) => bytes((h.size ?? 0) - freeOf(h).size))} label={label(types, (h) => `in ${plural((h.count ?? 0) - freeOf(h).count, "object")}${freeOf(h).size ? `, ${bytes(freeOf(h).size)} free between them` : ""}`)} />
+    <Tile title="Dump" page="doctor" state={parts?.length ? "in part" : "nothing"} says={!parts ? "…" : parts.length ? `${parts.join(", ")} in part` : "whole"} figure={figure(doctor, (d) => bytes(d.size))} label={label(doctor, system)} />
   </ul>;
 }
 
