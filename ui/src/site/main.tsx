@@ -20,7 +20,7 @@ export function lacking(b: typeof globalThis): string[] {
   return needs.filter(([, there]) => !there).map(([name]) => name);
 }
 
-/** Larger dumps may need more memory than WebAssembly has: 4 GB, of which a graph of 18 million objects takes most. */
+/** Larger dumps may need more memory than WebAssembly has: 4 GB. A graph of 18 million objects takes most of that. */
 const large = 1.6 * 2 ** 30;
 
 async function get(file: string): Promise<Response> {
@@ -56,7 +56,7 @@ function Start({ given }: { given: File[] }): JSX.Element {
   const [state, setState] = useState("");
   const [problem, setProblem] = useState<{ text: string; advice: string }>();
   const [over, setOver] = useState(false);
-  /** Files of which the dump is large: it is said before they are opened. */
+  /** Files with a large dump. The page says so before it opens them. */
   const [doubtful, setDoubtful] = useState<File[]>();
   const missing = lacking(globalThis);
   const busy = useRef(false);
