@@ -399,6 +399,7 @@ type Profile struct {
 	File    string                         `json:"file,omitempty"` // that it was written to
 	Rows    iter.Seq2[ThreadSample, error] `json:"stacks,omitzero"`
 	Frames  []ProfileFrame                 `json:"-"`
+	Program string                         `json:"-"` // the module with the outermost managed frame of thread 0; empty if it has none
 	Threads []ProfileStack                 `json:"-"`
 
 	index map[ProfileFrame]int
@@ -406,6 +407,7 @@ type Profile struct {
 
 // A ProfileStack is the stack of one thread in a Profile.
 type ProfileStack struct {
+	Index     int // the thread's number in the list of threads
 	OSID      uint32
 	ManagedID uint32 // 0 if the runtime does not know it
 	Name      string // the thread's name; may be empty

@@ -47,7 +47,7 @@ type profiler struct {
 func (x *profiler) thread(ctx context.Context, t *stackwalk.Thread) {
 	name, err := t.Name()
 	x.out.Note(err)
-	s := answer.ProfileStack{OSID: t.OS.ID, Name: name}
+	s := answer.ProfileStack{Index: t.Index, OSID: t.OS.ID, Name: name}
 	if t.Managed != nil {
 		s.ManagedID = t.Managed.ManagedID
 	}
@@ -66,6 +66,9 @@ func (x *profiler) thread(ctx context.Context, t *stackwalk.Thread) {
 			x.known[at] = i
 		}
 		s.Frames = append(s.Frames, i)
+		if t.Index == 0 && (f.Kind == stackwalk.FrameManaged || x.w.AllNative()) {
+			x.out.Program = x.out.Frames[i].Module
+		}
 	}
 	x.out.Threads = append(x.out.Threads, s)
 }

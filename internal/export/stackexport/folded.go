@@ -59,10 +59,11 @@ func foldedStack(p *answer.Profile, s *answer.ProfileStack, threads bool) string
 	return b.String()
 }
 
-// title returns the name of s's thread.
+// title returns the number, OS id and name of s's thread.
 func title(s *answer.ProfileStack) string {
+	text := fmt.Sprintf("thread %d (%#x)", s.Index, s.OSID)
 	if s.Name == "" {
-		return fmt.Sprintf("thread %#x", s.OSID)
+		return text
 	}
-	return fmt.Sprintf("%s (%#x)", s.Name, s.OSID)
+	return fmt.Sprintf("%s %q", text, s.Name)
 }

@@ -13,6 +13,9 @@ import (
 func Pprof(w io.Writer, p *answer.Profile) error {
 	threads := profileproto.ValueType{Type: "threads", Unit: "count"}
 	out := profileproto.New([]profileproto.ValueType{threads}, threads.Type, threads)
+	if p.Program != "" {
+		out.Mapping(report.Escape(p.Program), true) // pprof calls a profile by its first mapping
+	}
 	locations := make([]uint64, len(p.Frames))
 	for i := range p.Frames {
 		f := &p.Frames[i]

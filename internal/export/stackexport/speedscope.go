@@ -43,7 +43,8 @@ type speedscopeProfile struct {
 }
 
 // Speedscope writes the file format of speedscope (https://www.speedscope.app/file-format-schema.json): first a
-// profile of all threads, then one for each thread. The weight of a thread is 1. name is the title of the file.
+// profile of all threads, then one for each thread that has frames. The weight of a thread is 1. name is the title of
+// the file.
 func Speedscope(w io.Writer, p *answer.Profile, name string) error {
 	f := speedscopeFile{Schema: speedscopeSchema, Name: report.Escape(name), Exporter: "sosgo"}
 	shared := speedscopeFrames(p, &f)
@@ -51,6 +52,9 @@ func Speedscope(w io.Writer, p *answer.Profile, name string) error {
 	f.Profiles = append(f.Profiles, all)
 	for i := range p.Threads {
 		s := &p.Threads[i]
+		if len(s.Frames) == 0 {
+			continue
+		}
 		sample := make([]int, 0, len(s.Frames))
 		for _, k := range slices.Backward(s.Frames) {
 			sample = append(sample, shared[k])

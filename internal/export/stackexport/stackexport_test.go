@@ -23,10 +23,11 @@ func sample() *answer.Profile {
 	evil := p.Frame(answer.ProfileFrame{Name: "a;b\n9 \x1b[2J", IP: 0x3000})
 	p.Threads = []answer.ProfileStack{
 		{OSID: 1, ManagedID: 1, Frames: []int{work, again, main}},
-		{OSID: 2, ManagedID: 4, Name: "pool", Frames: []int{work, again, main}},
-		{OSID: 3, Frames: []int{evil}},
-		{OSID: 4, Name: "no frames"},
+		{Index: 1, OSID: 2, ManagedID: 4, Name: "pool", Frames: []int{work, again, main}},
+		{Index: 2, OSID: 3, Frames: []int{evil}},
+		{Index: 3, OSID: 4, Name: "no frames"},
 	}
+	p.Program = "app.dll"
 	return p
 }
 
@@ -44,7 +45,7 @@ func TestFolded(t *testing.T) {
 	require.NoError(t, Folded(&b, sample(), FoldedOptions{PerThread: true}))
 	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 	require.Len(t, lines, 3)
-	assert.Equal(t, "pool (0x2);App.Main();App.Work(Int32, String);App.Work(Int32, String) 1", lines[0])
+	assert.Equal(t, `thread 1 (0x2) "pool";App.Main();App.Work(Int32, String);App.Work(Int32, String) 1`, lines[1])
 }
 
 func TestSpeedscope(t *testing.T) {
@@ -56,14 +57,14 @@ func TestSpeedscope(t *testing.T) {
 	require.NoError(t, d.Decode(&f))
 	assert.Equal(t, speedscopeSchema, f.Schema)
 	assert.Equal(t, "core.1", f.Name)
-	require.Len(t, f.Profiles, 5)
+	require.Len(t, f.Profiles, 4, "a thread without frames is no profile")
 	require.Len(t, f.Shared.Frames, 3, "two calls of one line are one frame")
 	for _, p := range f.Profiles {
 		assert.Equal(t, "sampled", p.Type)
 		require.Len(t, p.Weights, len(p.Samples))
 		assert.Equal(t, len(p.Samples), p.End-p.Start, "the weights add up to the range")
 		for _, s := range p.Samples {
-			require.NotNil(t, s)
+			require.NotEmpty(t, s)
 			for _, i := range s {
 				require.Less(t, i, len(f.Shared.Frames))
 			}
@@ -71,11 +72,17 @@ func TestSpeedscope(t *testing.T) {
 	}
 	first := f.Profiles[0].Samples[0]
 	assert.Equal(t, "App.Main()", f.Shared.Frames[first[0]].Name, "the outermost caller comes first")
-	assert.Equal(t, "pool (0x2)", f.Profiles[2].Name)
+	assert.Equal(t, `thread 1 (0x2) "pool"`, f.Profiles[2].Name)
 }
 
 func TestPprof(t *testing.T) {
 	var b bytes.Buffer
+	named := answer.NewProfile()
+	wait := named.Frame(answer.ProfileFrame{Name: "Monitor.Wait(Object)", Module: "System.Private.CoreLib.dll"})
+	named.Threads, named.Program = []answer.ProfileStack{{Frames: []int{wait}}}, "app.dll"
+	require.NoError(t, Pprof(&b, named))
+	assert.Equal(t, "app.dll", exportread.ReadProfile(t, b.Bytes()).Mappings[0], "the first mapping is the program")
+	b.Reset()
 	require.NoError(t, Pprof(&b, sample()))
 	p := exportread.ReadProfile(t, b.Bytes())
 	assert.Equal(t, [][2]string{{"threads", "count"}}, p.SampleTypes)

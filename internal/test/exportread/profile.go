@@ -15,6 +15,7 @@ type Profile struct {
 	SampleTypes [][2]string // type and unit
 	Default     string
 	Samples     []Sample
+	Mappings    []string // files, in their order
 }
 
 // A Sample has its frames from the leaf on. A numeric label is decimal.
@@ -62,6 +63,9 @@ func ReadProfile(t testing.TB, b []byte) *Profile {
 		return list
 	}
 	mappings, functions, locations := byID(3), byID(5), byID(4)
+	for _, b := range m.bytes[3] {
+		out.Mappings = append(out.Mappings, table[message(t, b).number(5)])
+	}
 	for _, b := range m.bytes[2] {
 		x := message(t, b)
 		s := Sample{Labels: map[string]string{}, Numbers: map[string]int64{}}
