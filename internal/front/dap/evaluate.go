@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf16"
 
@@ -11,7 +12,9 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/app/rows"
+	"github.com/sosgo/sosgo/internal/app/values"
 	"github.com/sosgo/sosgo/internal/threads"
+	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/query"
 	"github.com/sosgo/sosgo/target"
 )
@@ -32,7 +35,7 @@ func (s *session) evaluate(ctx context.Context, a *dap.EvaluateArguments) (any, 
 		switch {
 		case err != nil:
 			return nil, err
-		case v != nil && rest == "":
+		case v != nil && rest == "" && v.Name != "":
 			return dap.EvaluateResponseBody{Result: v.Value, Type: v.Type, VariablesReference: v.VariablesReference, NamedVariables: v.NamedVariables,
 				IndexedVariables: v.IndexedVariables, MemoryReference: v.MemoryReference}, nil
 		case v != nil:
@@ -133,8 +136,9 @@ func (n cells) children(ctx context.Context, s *session, p part) ([]dap.Variable
 	return out, nil
 }
 
-// inFrame returns the argument or local that an expression begins with, and the rest of the expression. v is nil if
-// the expression does not begin with a variable of the frame.
+// inFrame returns the variable that an expression begins with, and the rest of the expression: an argument or local, or
+// a member of one that is a value; else a field of this, or a static field of the frame's type. v is nil if the
+// expression begins with none of them.
 func (s *session) inFrame(ctx context.Context, id int, text string) (v *dap.Variable, rest string, err error) {
 	n := 0
 	for n < len(text) && isName(text[:n+1]) {
@@ -152,30 +156,84 @@ func (s *session) inFrame(ctx context.Context, id int, text string) (v *dap.Vari
 	if err != nil {
 		return nil, "", ctx.Err()
 	}
-	for _, list := range [][]answer.Variable{d.Locals, d.Arguments} {
-		for i := range list {
-			if list[i].Name != name {
-				continue
-			}
-			stored := &list[i].Stored
-			if rest == "" {
-				shown := s.frameVariable(ctx, f, &list[i], name)
-				return &shown, "", nil
-			}
+	for _, list := range []struct {
+		of      []answer.Variable
+		unnamed string
+	}{{d.Locals, unnamedLocal}, {d.Arguments, unnamedArgument}} {
+		for i := range list.of {
+			x := &list.of[i]
 			switch {
-			case stored.Missing.Err != nil:
-				return nil, "", fmt.Errorf("%s: %w", name, stored.Missing.Err)
-			case isNumber(stored.Value.Kind):
-				return &dap.Variable{EvaluateName: "(" + stored.Value.Plain() + ")"}, rest, nil
-			case stored.Value.Kind != answer.KindReference:
-				return nil, "", target.Unsupportedf("%s is no reference to an object: its parts are among the variables", name)
-			case stored.Value.Bits == 0:
-				return &dap.Variable{EvaluateName: "null"}, rest, nil
+			case shownName(x, list.unnamed) != name:
+			case rest == "":
+				shown := s.frameVariable(ctx, f, x, name)
+				return &shown, "", nil
+			default:
+				return s.member(ctx, f.thread.view, &x.Stored, name, rest)
 			}
-			return &dap.Variable{EvaluateName: reference(target.Addr(stored.Value.Bits))}, rest, nil
 		}
 	}
-	return nil, "", nil
+	v, err = s.ofType(ctx, f, d.Arguments, name)
+	return v, rest, err
+}
+
+// member returns the part of a variable that the rest of an expression leads to, as far as it leads through values.
+func (s *session) member(ctx context.Context, view *process.Process, stored *answer.Stored, path, rest string) (v *dap.Variable, left string, err error) {
+	for {
+		switch {
+		case rest == "":
+			shown := s.variable(ctx, view, named{name: path, stored: stored, evaluate: path})
+			return &shown, "", nil
+		case stored.Missing.Err != nil:
+			return nil, "", fmt.Errorf("%s: %w", path, stored.Missing.Err)
+		case isNumber(stored.Value.Kind):
+			return &dap.Variable{EvaluateName: "(" + stored.Value.Plain() + ")"}, rest, nil
+		case stored.Value.Kind == answer.KindReference && stored.Value.Bits == 0:
+			return &dap.Variable{EvaluateName: "null"}, rest, nil
+		case stored.Value.Kind == answer.KindReference:
+			return &dap.Variable{EvaluateName: reference(target.Addr(stored.Value.Bits))}, rest, nil
+		case stored.Members.IsZero() || !strings.HasPrefix(rest, "."):
+			return nil, "", target.Unsupportedf("%s is no reference to an object: its parts are among the variables", path)
+		}
+		n := 1
+		for n < len(rest) && isName(rest[1:n+1]) {
+			n++
+		}
+		name := rest[1:n]
+		list := stored.Members.List()
+		i := slices.IndexFunc(list, func(m answer.Member) bool { return m.Name.S == name || m.Name.S == "<"+name+">k__BackingField" })
+		if i < 0 {
+			return nil, "", fmt.Errorf("%s has no field %q", path, name)
+		}
+		stored, path, rest = &list[i].Stored, path+"."+name, rest[n:]
+	}
+}
+
+// ofType returns an expression for a field of this or a static field of the frame's type, or nil if there is none of
+// that name.
+func (s *session) ofType(ctx context.Context, f *frame, arguments []answer.Variable, name string) (*dap.Variable, error) {
+	if len(arguments) > 0 && arguments[0].Name == "this" {
+		if this := arguments[0].Stored; this.Missing.Err == nil && this.Value.Kind == answer.KindReference && this.Value.Bits != 0 {
+			at := target.Addr(this.Value.Bits)
+			o, _, err := asked(s, f.thread.view, func(v *process.Process) (*answer.Object, error) {
+				return values.Describe(ctx, v, at, values.DescribeOptions{Plain: true})
+			})
+			if err == nil && slices.ContainsFunc(o.Fields, func(x answer.Field) bool { return x.Kind == answer.FieldInstance && isField(&x, name) }) {
+				return &dap.Variable{EvaluateName: reference(at) + "." + name}, nil
+			}
+		}
+	}
+	fields, of, _, err := s.statics(ctx, f)
+	if err != nil || of == "" {
+		return nil, ctx.Err()
+	}
+	if slices.ContainsFunc(fields, func(x answer.Field) bool { return x.Kind != answer.FieldInstance && isField(&x, name) }) {
+		return &dap.Variable{EvaluateName: of + "." + name}, nil
+	}
+	return nil, nil
+}
+
+func isField(f *answer.Field, name string) bool {
+	return f.Name.S == name || f.Name.S == "<"+name+">k__BackingField"
 }
 
 func isNumber(k answer.ValueKind) bool {

@@ -31,7 +31,7 @@ func Runs(method string) int { return runs(method) }
 // NamesOf returns the names of a waiter's frames.
 func NamesOf(link answer.TaskLink, st *answer.TaskState, v *process.Process) (names []string) {
 	for _, f := range framesOf(link, st, v) {
-		names = append(names, (*session)(nil).showLater(context.Background(), &frame{later: f}, dap.StackFrame{}).Name)
+		names = append(names, (&session{runtime: true}).showLater(context.Background(), &frame{later: f}, dap.StackFrame{}).Name)
 	}
 	return names
 }

@@ -227,7 +227,7 @@ func (s *session) showLater(ctx context.Context, f *frame, out dap.StackFrame) d
 	}
 	if l.at != nil {
 		if l.at.Method.S != "" {
-			out.Name = "[async] " + l.at.Method.S
+			out.Name = "[async] " + s.method(l.at.Method.S)
 		}
 		if await := l.at.Await.String(); await != "" {
 			out.Name += " awaits " + await

@@ -64,15 +64,23 @@ func (s *session) disassemble(ctx context.Context, a *dap.DisassembleArguments) 
 	if err != nil {
 		return nil, err
 	}
-	list, here, err := s.instructions(ctx, v, d, at)
+	list, places, here, err := s.instructions(ctx, d, at)
 	if err != nil {
 		return nil, err
 	}
+	symbol, located := true, answer.SourcePlace{}
 	body := dap.DisassembleResponseBody{Instructions: make([]dap.DisassembledInstruction, a.InstructionCount)}
 	for i := range body.Instructions {
 		switch n := here + a.InstructionOffset + i; {
 		case n >= 0 && n < len(list):
 			body.Instructions[i] = list[n]
+			if symbol || n == 0 { // where the list begins
+				body.Instructions[i].Symbol, symbol = s.method(d.Name.String()), false
+			}
+			if place := &places[n]; place.Line > 0 && (located != *place) {
+				located = *place
+				body.Instructions[i].Location, body.Instructions[i].Line = s.sourceOf(ctx, v, d.Method, place.File), place.Line
+			}
 		default: // before or after the method
 			body.Instructions[i] = dap.DisassembledInstruction{Address: reference(outside(list, n, at)), Instruction: "??"}
 		}
@@ -93,14 +101,16 @@ func outside(list []dap.DisassembledInstruction, n int, at target.Addr) target.A
 	return last + target.Addr(len(list[len(list)-1].InstructionBytes)/2+n-len(list))
 }
 
-// instructions reads all instructions and returns the index of the one at or before an address.
-func (s *session) instructions(ctx context.Context, v *process.Process, d *answer.Disassembly, at target.Addr) (list []dap.DisassembledInstruction, here int, err error) {
+// instructions reads all instructions with their places in the source, and returns the index of the one at or before an
+// address.
+func (s *session) instructions(ctx context.Context, d *answer.Disassembly, at target.Addr) (list []dap.DisassembledInstruction, places []answer.SourcePlace, here int, err error) {
+	place := answer.SourcePlace{}
 	for i, err := range d.Instructions {
 		if ctx.Err() != nil {
-			return nil, 0, ctx.Err()
+			return nil, nil, 0, ctx.Err()
 		}
 		if err != nil {
-			list = append(list, dap.DisassembledInstruction{Address: reference(at), Instruction: words(err)})
+			list, places = append(list, dap.DisassembledInstruction{Address: reference(at), Instruction: words(err)}), append(places, place)
 			continue
 		}
 		a := d.Start + target.Addr(i.Offset)
@@ -111,13 +121,10 @@ func (s *session) instructions(ctx context.Context, v *process.Process, d *answe
 		if i.Name != "" {
 			out.Instruction += " ; " + i.Name
 		}
-		if len(list) == 0 {
-			out.Symbol = d.Name.String()
-		}
 		if i.Source != nil && i.Source.Line > 0 {
-			out.Location, out.Line = s.sourceOf(ctx, v, d.Method, i.Source.File), i.Source.Line
+			place = *i.Source
 		}
-		list = append(list, out)
+		list, places = append(list, out), append(places, place)
 	}
-	return list, here, nil
+	return list, places, here, nil
 }

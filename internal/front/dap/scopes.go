@@ -75,7 +75,7 @@ func (s *session) listArguments(ctx context.Context, f *frame) ([]dap.Variable, 
 	if err != nil {
 		return nil, err
 	}
-	return s.frameVariables(ctx, f, d.Arguments, "A"), nil
+	return s.frameVariables(ctx, f, d.Arguments, unnamedArgument), nil
 }
 
 func (s *session) listLocals(ctx context.Context, f *frame) ([]dap.Variable, error) {
@@ -83,7 +83,7 @@ func (s *session) listLocals(ctx context.Context, f *frame) ([]dap.Variable, err
 	if err != nil {
 		return nil, err
 	}
-	return s.frameVariables(ctx, f, d.Locals, "V"), nil
+	return s.frameVariables(ctx, f, d.Locals, unnamedLocal), nil
 }
 
 // frameVariables returns arguments or locals. A variable without a name is shown by its number.
@@ -91,13 +91,24 @@ func (s *session) frameVariables(ctx context.Context, f *frame, list []answer.Va
 	out := make([]dap.Variable, 0, len(list))
 	for i := range list {
 		v := &list[i]
-		out = append(out, s.frameVariable(ctx, f, v, cmpText(v.Name, fmt.Sprintf("%s_%d", unnamed, v.Index))))
+		out = append(out, s.frameVariable(ctx, f, v, shownName(v, unnamed)))
 	}
 	return out
 }
 
+// The beginnings of names for variables without a name.
+const (
+	unnamedArgument = "A"
+	unnamedLocal    = "V"
+)
+
+// shownName returns the name that a client sees for a variable.
+func shownName(v *answer.Variable, unnamed string) string {
+	return cmpText(v.Name, fmt.Sprintf("%s_%d", unnamed, v.Index))
+}
+
 func (s *session) frameVariable(ctx context.Context, f *frame, v *answer.Variable, name string) dap.Variable {
-	out := s.variable(ctx, f.thread.view, named{name: name, typ: v.Type.String(), stored: &v.Stored, evaluate: v.Name})
+	out := s.variable(ctx, f.thread.view, named{name: name, typ: v.Type.String(), stored: &v.Stored, evaluate: name})
 	if v.State == answer.VariableNoData {
 		out.Value = "<no data>" // optimized away, or not live here
 	}
@@ -129,24 +140,32 @@ func (s *session) listException(ctx context.Context, f *frame) ([]dap.Variable, 
 }
 
 func (s *session) listStatics(ctx context.Context, f *frame) ([]dap.Variable, error) {
-	m, v, err := asked(s, f.thread.view, func(v *process.Process) (*answer.Method, error) { return methods.Method(ctx, v, f.MethodDesc) })
+	fields, of, v, err := s.statics(ctx, f)
 	if err != nil {
 		return nil, err
+	}
+	return s.fields(ctx, v, fields, of, func(kind answer.FieldKind) bool { return kind != answer.FieldInstance }), nil
+}
+
+// statics returns the fields of the type of a frame's method, and the type's name if it is known.
+func (s *session) statics(ctx context.Context, f *frame) (fields []answer.Field, of string, v *process.Process, err error) {
+	m, v, err := asked(s, f.thread.view, func(v *process.Process) (*answer.Method, error) { return methods.Method(ctx, v, f.MethodDesc) })
+	if err != nil {
+		return nil, "", v, err
 	}
 	t, err := values.Type(ctx, v, m.MethodTable, objects.TypeOptions{Fields: true})
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, "", v, err
 	case t.FieldList == nil:
-		return nil, nil
+		return nil, "", v, nil
 	case t.FieldsErr != nil:
-		return nil, t.FieldsErr
+		return nil, "", v, t.FieldsErr
 	}
-	name := ""
 	if t.Name.Err == nil {
-		name = t.Name.Value
+		of = t.Name.Value
 	}
-	return s.fields(ctx, v, t.Fields, name, func(kind answer.FieldKind) bool { return kind != answer.FieldInstance }), nil
+	return t.Fields, of, v, nil
 }
 
 func (s *session) listRegisters(ctx context.Context, f *frame) ([]dap.Variable, error) {

@@ -6,14 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/google/go-dap"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/app/crash"
+	"github.com/sosgo/sosgo/internal/app/triage"
+	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/target"
 )
@@ -31,6 +35,7 @@ type session struct {
 	ended  sync.Once
 
 	sources sourceMap
+	runtime bool // methods have the runtime's names
 	threads threadTable
 	stacks  stackCache
 	values  handles
@@ -162,7 +167,14 @@ type arguments struct {
 	Modules      stringList `json:"modules"`
 	SymbolServer stringList `json:"symbolServer"`
 	SourceMap    sourceMap  `json:"sourceMap"`
+	Names        string     `json:"names"`
 }
+
+// The forms of methods' names in stacks.
+const (
+	namesCSharp  = "csharp"  // as C# code has them; the default
+	namesRuntime = "runtime" // as the runtime has them
+)
 
 // A stringList is a JSON string or a list of strings.
 type stringList []string
@@ -190,6 +202,9 @@ func (s *session) open(r *request, raw json.RawMessage) error {
 			return fmt.Errorf("the arguments can't be read: %w", err)
 		}
 	}
+	if a.Names != "" && a.Names != namesCSharp && a.Names != namesRuntime {
+		return fmt.Errorf("names is %q: it may be %s or %s", a.Names, namesCSharp, namesRuntime)
+	}
 	ctx, cancel := context.WithCancel(s.ctx) // the session's context: files are opened on first read
 	stop := context.AfterFunc(r.ctx, cancel)
 	o, err := s.host.Open(ctx, Open{Dump: a.Dump, Modules: a.Modules, SymbolServers: a.SymbolServer}, func(done, total uint64) {
@@ -205,16 +220,21 @@ func (s *session) open(r *request, raw json.RawMessage) error {
 	}
 	context.AfterFunc(s.ctx, cancel)
 	s.view, _ = o.Dump.Process(o.Runtime) // the process keeps the error
-	s.sources, s.opened = a.SourceMap, o
+	s.sources, s.runtime, s.opened = a.SourceMap, a.Names == namesRuntime, o
 	return nil
 }
 
-// stopped sends the stopped event, with the crash if one is recorded.
+// stopped sends the stopped event, with the crash if one is recorded, or with the first finding of a triage.
 func (s *session) stopped() {
 	info := s.opened.Dump.File().Process()
 	s.server.out.event("process", dap.ProcessEventBody{Name: cmpText(info.Command, filepath.Base(s.opened.Path)), SystemProcessId: int(info.ID), StartMethod: "attach"})
 	s.console(fmt.Sprintf("%s: each line is an expression, or a command of sosgo; help lists them.\n", filepath.Base(s.opened.Path)))
 	stop := dap.StoppedEventBody{Reason: "pause", Description: "Dump", AllThreadsStopped: true}
+	crash, crashErr := s.crash(s.ctx)
+	crashed := crashErr == nil && !crash.Alive && !crash.Undecided
+	if !crashed {
+		s.lookFor(&stop) // first, since its threads come first
+	}
 	list, err := s.threads.get(s.ctx, s)
 	if err != nil {
 		s.console("threads: " + words(err) + "\n")
@@ -222,18 +242,70 @@ func (s *session) stopped() {
 	if len(list) > 0 {
 		stop.ThreadId = list[0].id
 	}
-	crash, err := s.crash(s.ctx)
 	switch {
-	case err != nil:
-		s.console("crash: " + words(err) + "\n")
-	case !crash.Alive && !crash.Undecided:
-		stop.Reason, stop.Description, stop.Text = "exception", "Crashed", crash.Reason
+	case crashErr != nil:
+		s.console("crash: " + words(crashErr) + "\n")
+	case crashed:
+		stop.Reason, stop.Description, stop.Text = "exception", "Crashed", crashText(crash)
 		if crash.ThreadID != 0 {
 			stop.ThreadId = int(crash.ThreadID)
 		}
 		s.console(strings.Join(nonEmpty(crash.Reason, crash.Likely), "\n") + "\n")
 	}
 	s.server.out.event("stopped", stop)
+}
+
+// crashText returns the type and message of the exception that ended the process, or what is known in its place.
+func crashText(c *answer.Crash) string {
+	if len(c.Exceptions) == 0 {
+		return cmpText(c.Likely, c.Reason)
+	}
+	e := &c.Exceptions[0]
+	text := compilernames.CSharp(e.Type.String())
+	if e.Message != nil && e.Message.String() != "" {
+		text += ": " + e.Message.String()
+	}
+	return text
+}
+
+// A client waits for the first finding so long at most, and only for processes with at most so many threads.
+const (
+	mostLooking = 3 * time.Second
+	mostThreads = 500
+)
+
+// lookFor puts the first finding into the stopped event, and keeps its threads for the list.
+func (s *session) lookFor(stop *dap.StoppedEventBody) {
+	ctx, cancel := context.WithTimeout(s.ctx, mostLooking)
+	defer cancel()
+	var t *answer.Triage
+	known, err := s.view.Threads()
+	if len(known) <= mostThreads {
+		t, err = triage.Triage(ctx, s.view, triage.Options{NoHeap: true})
+	}
+	switch {
+	case ctx.Err() != nil || len(known) > mostThreads:
+		s.console("the command triage says what is wrong: it takes too long to begin with it\n")
+		return
+	case err != nil:
+		s.console("triage: " + words(err) + "\n")
+		return
+	case len(t.Findings) == 0:
+		return
+	}
+	f := &t.Findings[0]
+	stop.Description, stop.Text = string(f.Kind), f.Text
+	s.console(fmt.Sprintf("%s: %s [%s]\n", f.Kind, f.Text, f.Strength))
+	found := []uint32{}
+	if f.Thread != 0 {
+		found = append(found, f.Thread)
+	}
+	for _, a := range f.Args {
+		if a.Type == answer.ArgThread && a.OSID != 0 && !slices.Contains(found, a.OSID) {
+			found = append(found, a.OSID)
+		}
+	}
+	s.threads.found.Store(&found)
 }
 
 func (s *session) console(text string) {

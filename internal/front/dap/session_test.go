@@ -138,6 +138,8 @@ func TestEvaluate(t *testing.T) {
 		"segments": "Debuggee.Zoo.Segment[2]", "1 + 2 * 3": "7", "text == null": "false", "Debuggee.Zoo.Scenario.Root.Dog.Legs": "4"} {
 		assert.Equal(t, want, c.evaluate(expression, "hover", f.Id).Result, expression)
 	}
+	assert.Equal(t, "4", c.evaluate("Root.Dog.Legs", "watch", f.Id).Result, "a static field of the frame's type")
+	assert.Contains(t, c.refused("evaluate", map[string]any{"expression": "Rooot.Dog", "frameId": f.Id}), "Rooot")
 	perThread := map[string]string{"Scenario.Hold(": `"main thread"`, "Scenario.Wait(": `"worker thread"`}
 	for frame, want := range perThread {
 		assert.Equal(t, want, c.evaluate("Debuggee.Zoo.Statics.PerThreadString", "watch", frameOf(t, c, frame).Id).Result, frame)
@@ -163,6 +165,67 @@ func TestEvaluate(t *testing.T) {
 	assert.Contains(t, complete("dumpheap -st"), "dumpheap -stat")
 	assert.Contains(t, complete("Debuggee.Zoo.Scenario.Ro"), "Debuggee.Zoo.Scenario.Root")
 	assert.Empty(t, complete("qqqqq"))
+}
+
+// TestVariablesEvaluate: each argument and local of a stack evaluates to what is shown, and so do the members of values.
+func TestVariablesEvaluate(t *testing.T) {
+	c, _ := open(t, testdump.Open(t, "net10-stacks").Plain(), nil)
+	variables, unnamed, members := 0, 0, 0
+	for _, th := range c.threads() {
+		for _, f := range c.stack(th.Id, 0, 12) {
+			if f.PresentationHint != "" {
+				continue
+			}
+			for _, scope := range []string{"Arguments", "Locals"} {
+				for _, v := range c.scope(f.Id, scope) {
+					if strings.HasPrefix(v.Value, "<") {
+						continue
+					}
+					require.NotEmpty(t, v.EvaluateName, v.Name)
+					same := c.evaluate(v.EvaluateName, "watch", f.Id)
+					assert.Equal(t, v.Value, same.Result, "%s of %s", v.Name, f.Name)
+					variables++
+					if strings.HasPrefix(v.Name, "V_") {
+						unnamed++
+					}
+					if v.VariablesReference == 0 || v.MemoryReference != "" && v.Type != "" && strings.HasPrefix(v.EvaluateName, "0x") {
+						continue
+					}
+					for _, m := range c.variables(v.VariablesReference) {
+						if strings.HasPrefix(m.EvaluateName, v.EvaluateName+".") && !strings.HasPrefix(m.Value, "<") {
+							assert.Equal(t, m.Value, c.evaluate(m.EvaluateName, "hover", f.Id).Result, m.EvaluateName)
+							members++
+						}
+					}
+				}
+			}
+		}
+	}
+	t.Log(variables, unnamed, members)
+	assert.Greater(t, variables, 20)
+	assert.Greater(t, unnamed, 5)
+	assert.Positive(t, members)
+}
+
+// TestStops: a hang stops on the threads of the first finding and says its sentence, a crash says type and message.
+func TestStops(t *testing.T) {
+	hangs := testdump.Open(t, "net10-stacks").Plain()
+	c, stop := open(t, hangs, nil)
+	assert.Equal(t, "deadlock", stop.Body.Description)
+	assert.Contains(t, stop.Body.Text, "Debuggee.Stacks.Scenario.s_second")
+	threads := c.threads()
+	assert.Contains(t, threads[0].Name, "deadlock one")
+	assert.Contains(t, threads[1].Name, "deadlock two")
+	assert.Equal(t, threads[0].Id, stop.Body.ThreadId)
+	frameOf(t, c, "Debuggee.Stacks.Scenario.Run λ9_13()")
+	frameOf(t, c, "Debuggee.Stacks.Work<KeyValuePair<int, string>>.Generic<KeyValuePair<int, string>, string>(")
+	c, _ = open(t, hangs, map[string]any{"names": "runtime"})
+	frameOf(t, c, "Debuggee.Stacks.Scenario+<>c.<Run>b__9_13()")
+	c = start(t)
+	ask[*dap.InitializeResponse](c, "initialize", map[string]any{"adapterID": "sosgo"})
+	assert.Contains(t, c.refused("launch", map[string]any{"dump": hangs, "names": "java"}), "csharp or runtime")
+	_, stop = open(t, testdump.Open(t, "net10-crash-nested").Plain(), nil)
+	assert.Equal(t, "Debuggee.Crash.OrderException: order 1042 failed", stop.Body.Text)
 }
 
 // TestObjects checks that collections show elements and delegates show calls, with the fields in the raw view.
@@ -245,6 +308,9 @@ func TestMemory(t *testing.T) {
 	for _, i := range got {
 		if i.Instruction == "??" {
 			continue
+		}
+		if n == 0 {
+			assert.Contains(t, i.Symbol, "Scenario.Hold(")
 		}
 		assert.Equal(t, want[n]["bytes"], i.InstructionBytes)
 		assert.Contains(t, i.Instruction, want[n]["text"])

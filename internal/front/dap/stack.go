@@ -9,6 +9,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/app/stacks"
+	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/internal/threads"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
@@ -194,7 +195,7 @@ func (s *session) show(ctx context.Context, f *frame, index int) dap.StackFrame 
 	if f.later != nil {
 		return s.showLater(ctx, f, out)
 	}
-	out.Name = frameName(f.Frame)
+	out.Name = s.frameName(f.Frame)
 	if f.IP.Err == nil {
 		out.InstructionPointerReference = reference(f.IP.Value)
 	}
@@ -213,15 +214,23 @@ func (s *session) show(ctx context.Context, f *frame, index int) dap.StackFrame 
 	return out
 }
 
+// method returns a method's name in the form that the client wants.
+func (s *session) method(name string) string {
+	if s.runtime {
+		return name
+	}
+	return compilernames.CSharpMethod(name)
+}
+
 // frameName returns the name of a frame, followed by the reason if the stack ends early there.
-func frameName(f *answer.Frame) string {
+func (s *session) frameName(f *answer.Frame) string {
 	name := ""
 	switch f.Kind {
 	case answer.FrameManaged:
-		name = f.Name()
+		name = s.method(f.Name())
 	case answer.FrameExplicit:
 		name = "[" + f.Class + "]"
-		if m := f.Name(); m != "" {
+		if m := s.method(f.Name()); m != "" {
 			name += " " + m
 		}
 	case answer.FrameOther:

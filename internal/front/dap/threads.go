@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/google/go-dap"
 
@@ -24,11 +25,13 @@ type thread struct {
 	carried answer.CarriedState   // the state of its last thrown exception; empty if none or unknown
 	view    *process.Process      // the view of the runtime that knows the thread, or else the session's
 	rank    int
+	threw   bool // its last exception is on its way
 }
 
 // Ranks of threads in the list, highest first.
 const (
 	rankCrashed = iota
+	rankFound   // the first finding is about it
 	rankThrew
 	rankBlocked
 	rankOther
@@ -40,6 +43,7 @@ const (
 type threadTable struct {
 	once[[]*thread]
 	crash once[*answer.Crash]
+	found atomic.Pointer[[]uint32] // OS ids of the threads of the first finding, if it is known
 }
 
 func (t *threadTable) get(ctx context.Context, s *session) ([]*thread, error) {
@@ -67,9 +71,13 @@ func (s *session) readThreads(ctx context.Context) ([]*thread, error) {
 	}
 	s.joinManaged(ctx, byID)
 	s.joinExceptions(ctx, out)
+	found := s.threads.found.Load()
 	for _, t := range out {
-		if t.os.Crashed != "" {
+		switch {
+		case t.os.Crashed != "":
 			t.rank = rankCrashed
+		case found != nil && slices.Contains(*found, t.os.OSID):
+			t.rank = rankFound
 		}
 	}
 	slices.SortStableFunc(out, func(a, b *thread) int { return cmp.Compare(a.rank, b.rank) })
@@ -112,7 +120,7 @@ func (s *session) joinExceptions(ctx context.Context, list []*thread) {
 			}
 		}
 		if t.carried != "" && t.carried != answer.CarriedLast {
-			t.rank = rankThrew
+			t.rank, t.threw = rankThrew, true
 		}
 	}
 }
@@ -185,7 +193,7 @@ func (t *thread) name() string {
 	case t.os.Crashed != "":
 		b.WriteString(": crashed, " + t.os.Crashed)
 	case m == nil:
-	case t.rank == rankThrew:
+	case t.threw:
 		b.WriteString(": threw " + m.Exception.Type.String())
 	case m.Activity != nil && m.Activity.Text != "":
 		b.WriteString(": " + m.Activity.Text)

@@ -60,7 +60,7 @@ func (s *session) variable(ctx context.Context, v *process.Process, n named) dap
 	default:
 		out.Value = storedText(n.stored)
 		if !n.stored.Members.IsZero() {
-			out.VariablesReference = s.values.add(members{v, n.stored.Members})
+			out.VariablesReference = s.values.add(members{v, n.stored.Members, n.evaluate})
 		}
 		if value.At != 0 {
 			out.MemoryReference = reference(value.At)
@@ -218,6 +218,7 @@ func (c *kindCache) of(ctx context.Context, v *process.Process, o *answer.Object
 type members struct {
 	view *process.Process
 	list answer.Members
+	of   string // an expression for the value, or empty
 }
 
 func (n members) children(ctx context.Context, s *session, p part) ([]dap.Variable, error) {
@@ -227,7 +228,11 @@ func (n members) children(ctx context.Context, s *session, p part) ([]dap.Variab
 	list := n.list.List()
 	out := make([]dap.Variable, 0, len(list))
 	for i := range list {
-		out = append(out, s.variable(ctx, n.view, named{name: list[i].Name.String(), stored: &list[i].Stored}))
+		m := named{name: list[i].Name.String(), stored: &list[i].Stored}
+		if n.of != "" && isName(list[i].Name.S) {
+			m.evaluate = n.of + "." + list[i].Name.S
+		}
+		out = append(out, s.variable(ctx, n.view, m))
 	}
 	return out, nil
 }
