@@ -1,0 +1,95 @@
+// The extension with an editor that only records: node test.js [SOSGO DUMP]
+"use strict";
+const assert = require("assert");
+const fs = require("fs");
+const Module = require("module");
+const os = require("os");
+const path = require("path");
+const zlib = require("zlib");
+
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), "sosgo-test-"));
+const values = { path: process.argv[2] || process.execPath, modules: ["/srv/app"], names: "runtime", arguments: ["--offline"] };
+const commands = {}, context = {}, panels = [], errors = [], started = [];
+let factory, provider, files = [];
+const vscode = {
+  ProgressLocation: { Notification: 15 }, ViewColumn: { Active: -1 },
+  DebugAdapterServer: class { constructor(port, host) { Object.assign(this, { port, host }); } },
+  DebugAdapterExecutable: class { constructor(command, args) { Object.assign(this, { command, args }); } },
+  commands: {
+    registerCommand: (name, f) => { commands[name] = f; return { dispose() {} }; },
+    executeCommand: async (name, key, value) => { assert.strictEqual(name, "setContext"); context[key] = value; },
+  },
+  debug: {
+    registerDebugAdapterDescriptorFactory: (_, f) => { factory = f; return { dispose() {} }; },
+    registerDebugConfigurationProvider: (_, p) => { provider = p; return { dispose() {} }; },
+    startDebugging: async (_, c) => { started.push(c); },
+  },
+  window: {
+    showOpenDialog: async () => undefined,
+    showErrorMessage: (text) => { errors.push(text); },
+    withProgress: (_, f) => f({}, { onCancellationRequested() {} }),
+    createWebviewPanel: (type, title, column, options) => { const p = { title, options, webview: {} }; panels.push(p); return p; },
+  },
+  workspace: {
+    getConfiguration: () => ({ get: (name) => values[name] }),
+    findFiles: async () => files.map((f) => ({ scheme: "file", fsPath: f })),
+    createFileSystemWatcher: () => ({ onDidCreate() {}, onDidDelete() {}, dispose() {} }),
+  },
+};
+const load = Module._load;
+Module._load = (name, ...rest) => (name === "vscode" ? vscode : load(name, ...rest));
+
+async function main() {
+  const contributed = require("./package.json").contributes;
+  const extension = require("./extension.js");
+  const subscriptions = [];
+  extension.activate({ subscriptions });
+  assert.deepStrictEqual(Object.keys(commands).sort(), contributed.commands.map((c) => c.command).sort(), "each command is there");
+
+  // Only dumps are offered.
+  const elf = Buffer.alloc(64), library = Buffer.alloc(64), minidump = Buffer.alloc(64);
+  elf.write("\x7fELF", "latin1"); elf[5] = 1; elf.writeUInt16LE(4, 16);
+  library.write("\x7fELF", "latin1"); library[5] = 1; library.writeUInt16LE(3, 16);
+  minidump.write("MDMP");
+  const made = { "core.12": elf, "core.13": library, "a.dmp": minidump, "b.dmp": Buffer.from("nothing of the kind here"), "c.dmp.gz": zlib.gzipSync(elf),
+    "d.dmp.gz": zlib.gzipSync(library), "logs.gz": zlib.gzipSync(elf), "core": Buffer.alloc(0), "e.tar.zst": Buffer.from("not compressed, in fact") };
+  files = Object.keys(made).map((name) => path.join(folder, name));
+  files.forEach((f) => fs.writeFileSync(f, made[path.basename(f)]));
+  files.push(path.join(folder, "gone.dmp"));
+  await extension.findDumps();
+  assert.deepStrictEqual(Object.keys(context["sosgo.dumps"]).map((f) => path.basename(f)).sort(), ["a.dmp", "c.dmp.gz", "core.12"]);
+
+  // Configurations have the settings' values, unless they have their own.
+  const c = await provider.resolveDebugConfiguration(undefined, { type: "sosgo", request: "launch", dump: "x", names: "csharp" });
+  assert.deepStrictEqual(c, { type: "sosgo", request: "launch", dump: "x", names: "csharp", modules: ["/srv/app"] });
+  assert.strictEqual(await provider.resolveDebugConfiguration(undefined, {}), undefined, "no dump was chosen");
+  assert.deepStrictEqual({ ...factory.createDebugAdapterDescriptor({ configuration: c }) }, { command: values.path, args: ["--offline", "dap"] });
+  assert.deepStrictEqual({ ...factory.createDebugAdapterDescriptor({ configuration: { request: "attach", port: 4711 } }) }, { port: 4711, host: "127.0.0.1" });
+  const there = values.path;
+  values.path = "no-such-program";
+  assert.throws(() => factory.createDebugAdapterDescriptor({ configuration: c }), /was not found/);
+  values.path = there;
+  await commands["sosgo.openDump"]({ fsPath: "/dumps/core.1" });
+  assert.strictEqual(started[0].dump, "/dumps/core.1");
+
+  // The page has the script for its links, and its policy allows it.
+  const html = extension.page(`<meta content="default-src 'none'; script-src 'sha256-own'; img-src data:"><title>x</title>`);
+  assert.match(html, /script-src 'sha256-[^']+' 'sha256-own'.*<script>addEventListener.*<\/script><title>/);
+  if (process.argv[3]) {
+    values.modules = [];
+    await commands["sosgo.showPage"]({ fsPath: path.resolve(process.argv[3]) });
+    assert.deepStrictEqual(errors, []);
+    assert.strictEqual(panels.length, 1);
+    assert.match(panels[0].webview.html, /^<!doctype html>.*script-src 'sha256-[^']+' 'sha256-[^']+'; style-src/);
+    assert.deepStrictEqual(fs.readdirSync(os.tmpdir()).filter((f) => /^sosgo-[A-Za-z0-9]{6}$/.test(f)), [], "the report's file is gone");
+  }
+  await commands["sosgo.showPage"]({ fsPath: path.join(folder, "gone.dmp") });
+  assert.strictEqual(panels.length, process.argv[3] ? 1 : 0);
+  assert.strictEqual(errors.length, 1, "a failure is shown");
+  subscriptions.forEach((s) => s.dispose());
+  for (const w of contributed.walkthroughs) {
+    w.steps.forEach((s) => assert(fs.existsSync(path.join(__dirname, s.media.markdown)), s.id));
+  }
+}
+
+main().then(() => console.log("ok"), (e) => { console.error(e); process.exitCode = 1; }).finally(() => fs.rmSync(folder, { recursive: true, force: true }));
