@@ -8,6 +8,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/base/secrets"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -66,6 +67,15 @@ func (r *Reader) DescribeArray(ctx context.Context, a target.Addr, options Array
 	first, n, err := arr.choose(&options)
 	if err != nil {
 		return nil, err
+	}
+	if mask := secrets.MaskOf(ctx); mask != nil && arr.Len > 0 && !o.Type.MT.ContainsPointers() {
+		hidden, err := secrets.HidesElements(r.mem, arr.data, arr.Len, int(o.Type.MT.ComponentSize), mask)
+		if hidden {
+			err = target.Unsupportedf("the elements of an array with a secret in its text are not shown where secrets are masked")
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	res := &answer.Array{
 		Address: a, MethodTable: o.Type.MT.Addr, Rank: arr.Rank, Lengths: arr.Lengths, LowerBounds: arr.LowerBounds,

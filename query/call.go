@@ -351,7 +351,7 @@ func (f *frame) line(v Value) Value {
 	if err != nil {
 		return Failed(err)
 	}
-	return Text(o.Inline(objects.LineChars))
+	return Text(f.e.masked(o.Inline(objects.LineChars)))
 }
 
 func callHex(f *frame, v []Value) Value {
@@ -376,6 +376,9 @@ func memory(et metadata.ElementType) func(*frame, []Value) Value {
 	return func(f *frame, v []Value) Value {
 		if v[0].kind != KindObject && !v[0].isInteger() {
 			return f.kindError("an address", v[0])
+		}
+		if f.e.mask != nil {
+			return Failed(errHidden)
 		}
 		b, err := target.Bytes(f.e.env.runtime.Memory(), v[0].Addr(), int(a.size))
 		if err != nil {

@@ -271,6 +271,9 @@ func (f *frame) index(v Value, keys []Value) Value {
 }
 
 func (f *frame) indexArray(o objects.Object, keys []Value) Value {
+	if err := f.checkElements(o); err != nil {
+		return Failed(err)
+	}
 	a, err := o.Array()
 	if err != nil {
 		return Failed(err)

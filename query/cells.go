@@ -5,6 +5,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/encoding/utf16text"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
@@ -77,6 +78,26 @@ func typeTitle(t *objects.Type) string {
 	return name
 }
 
+// cellText returns the text of a string for a cell. Secrets are masked before it is cut.
+func (f *frame) cellText(o objects.Object) (string, error) {
+	if f.e.mask != nil {
+		text, err := o.Text(limits.ExpressionText)
+		if masked := f.e.mask(text); err != nil || masked != text {
+			return cutText(masked), err
+		}
+	}
+	return o.Text(cellChars)
+}
+
+// cutText cuts a text at cellChars characters.
+func cutText(s string) string {
+	units := utf16text.Units(s)
+	if len(units) <= cellChars {
+		return s
+	}
+	return utf16text.FromUnits(units[:cellChars]) + "..."
+}
+
 func (f *frame) objectCell(v Value) answer.Cell {
 	t, err := f.typeOf(v)
 	if err != nil {
@@ -86,7 +107,7 @@ func (f *frame) objectCell(v Value) answer.Cell {
 	c := answer.Cell{Kind: answer.CellObject, Bits: v.bits, Type: typeTitle(t)}
 	if t.IsString() {
 		c.String = true
-		if c.Text, err = o.Text(cellChars); err != nil {
+		if c.Text, err = f.cellText(o); err != nil {
 			return answer.Cell{Err: err}
 		}
 		return c
@@ -97,7 +118,7 @@ func (f *frame) objectCell(v Value) answer.Cell {
 			return inner
 		}
 	}
-	c.Text = o.Inline(objects.LineChars)
+	c.Text = f.e.masked(o.Inline(objects.LineChars))
 	return c
 }
 

@@ -81,6 +81,10 @@ func (f *frame) pairOf(item *objects.CollectionItem, keyed bool) pair {
 }
 
 func (f *frame) arrayItems(o objects.Object, yield func(pair, error) bool) {
+	if err := f.checkElements(o); err != nil {
+		yield(pair{}, err)
+		return
+	}
 	a, err := o.Array()
 	if err != nil {
 		yield(pair{}, err)

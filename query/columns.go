@@ -86,7 +86,7 @@ func (s *scope) column(n *node) (c code, ok bool, err error) {
 			c, err = s.heapColumn(n)
 			return c, true, err
 		}
-		return code{eval: func(f *frame) Value { return f.row[i] }}, true, nil
+		return code{eval: func(f *frame) Value { return f.column(i) }}, true, nil
 	}
 	return code{}, false, nil
 }

@@ -56,7 +56,7 @@ func (s *scope) compile(n *node) (code, error) {
 	if s.known != nil {
 		if i := s.known(n); i >= 0 {
 			i += s.output
-			return valueCode(func(f *frame) Value { return f.row[i] })
+			return valueCode(func(f *frame) Value { return f.column(i) })
 		}
 	}
 	switch n.op {
@@ -319,7 +319,7 @@ func (s *scope) this(n *node) (code, error) {
 		return valueCode((*frame).this)
 	case s.object >= 0:
 		i := s.object
-		return valueCode(func(f *frame) Value { return f.row[i] })
+		return valueCode(func(f *frame) Value { return f.column(i) })
 	}
 	return code{}, s.e.errorf(n, "there is no object that this could be")
 }

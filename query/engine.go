@@ -10,6 +10,7 @@ import (
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/base/lazy"
+	"github.com/sosgo/sosgo/internal/base/secrets"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -77,6 +78,9 @@ type engine struct {
 	ctx context.Context
 	env *Env
 	src string // what the user wrote
+	// mask hides secrets in the texts of the process before anything is computed with them; nil without masking.
+	mask   func(string) string
+	hidden sync.Map // addresses of arrays to whether mask changes the text of their elements
 
 	members sync.Map // memberKey to *access
 	boxes   sync.Map // *objects.Type to *access
@@ -93,7 +97,54 @@ type engine struct {
 }
 
 func newEngine(ctx context.Context, env *Env, src string) *engine {
-	return &engine{ctx: env.process.Dump().WithMaxMemory(ctx), env: env, src: src}
+	return &engine{ctx: env.process.Dump().WithMaxMemory(ctx), env: env, src: src, mask: secrets.MaskOf(ctx)}
+}
+
+// masked returns a text of the process as it may be computed with.
+func (e *engine) masked(text string) string {
+	if e.mask == nil {
+		return text
+	}
+	return e.mask(text)
+}
+
+// errHidden is the error of what can't be masked.
+var errHidden = noAnswer("where secrets are masked, bytes of memory and the elements of texts with secrets are not shown")
+
+// checkElements returns errHidden for an array of characters, bytes or small numbers with a secret in its text.
+func (f *frame) checkElements(o objects.Object) error {
+	if f.e.mask == nil {
+		return nil
+	}
+	known, ok := f.e.hidden.Load(o.Addr)
+	if !ok {
+		a, err := o.Array()
+		if err != nil {
+			return err
+		}
+		hidden := false
+		if a.Len > 0 && !o.Type.MT.ContainsPointers() {
+			hidden, err = secrets.HidesElements(f.e.env.runtime.Memory(), a.At(0).Location(), a.Len, int(o.Type.MT.ComponentSize), f.e.mask)
+		}
+		if err != nil {
+			return err
+		}
+		known = hidden
+		f.e.hidden.Store(o.Addr, hidden)
+	}
+	if known == true {
+		return errHidden
+	}
+	return nil
+}
+
+// column returns the value of a column of the row.
+func (f *frame) column(i int) Value {
+	v := f.row[i]
+	if v.kind == KindText {
+		v.text = f.e.masked(v.text)
+	}
+	return v
 }
 
 // heap returns the heap of the process.

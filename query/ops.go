@@ -295,7 +295,7 @@ func (f *frame) textOf(v Value) (s string, ok bool, err error) {
 	if err == nil {
 		s, err = o.Text(-1)
 	}
-	return s, true, err
+	return f.e.masked(s), true, err
 }
 
 func (f *frame) concat(a, b Value) Value {
@@ -719,7 +719,7 @@ func enumName(v Value) (string, error) {
 }
 
 func (f *frame) structText(v Value) string {
-	return objects.Struct{Addr: v.Addr(), Type: v.typ}.Inline(objects.LineChars)
+	return f.e.masked(objects.Struct{Addr: v.Addr(), Type: v.typ}.Inline(objects.LineChars))
 }
 
 // format returns a value as text, for + and text(x).

@@ -167,7 +167,7 @@ func headerForms() []form {
 // namedForms are of values behind the name of a secret.
 func namedForms() []form {
 	return []form{
-		{kind: KindOption, cues: nameCues, re: compiled(`(?i)(?:^|[\s"'\[,])--?[a-z0-9-]*(?:` + strong + `|token|auth-?key|pass)(?:[ =:]|"?,\s*)` + value), may: mayBeOption},
+		{kind: KindOption, cues: nameCues, re: compiled(`(?i)(?:^|[\s"'\[,])--?[a-z0-9-]*(?:` + strong + `|token|auth-?key|pass)(?:[ =:]|"?,\s*)` + value), may: mayBeOption, not: isPlaceholder},
 		{kind: KindPair, cues: nameCues, re: compiled(`(?i)(?:^|[^a-z])(?:[a-z0-9]+[_.:-])*[a-z0-9]*(?:` + strong + `)\\?["']?\s*[=:]\s*` + value), may: mayBeAssigned, not: isMessage},
 		{kind: KindPair, cues: []string{"<pass", "secret>", "password>", "key>"}, re: compiled(`(?i)<(?:` + strong + `)>([^<]+)</`)},
 		{kind: KindPair, cues: []string{"<add"}, // the configuration files of .NET Framework and NuGet
@@ -199,6 +199,14 @@ func isMessage(text string, match []int) bool {
 		return true
 	}
 	return sentence[strings.ToLower(text[from:to])] && strings.HasSuffix(text[:from], ": ") && to < len(text) && text[to] == ' '
+}
+
+// placeholders are words that stand for the value of an option in a text about usage: --api-key KEY.
+var placeholders = map[string]bool{"string": true, "value": true, "text": true, "key": true, "token": true, "password": true, "secret": true, "file": true, "name": true}
+
+func isPlaceholder(text string, match []int) bool {
+	from, to := secretOf(match)
+	return placeholders[strings.ToLower(text[from:to])]
 }
 
 // secretOf returns the position of the secret in a match: the first group that took part, or else the whole match.

@@ -301,7 +301,8 @@ const (
 	keptHeld = 32 << 10 // bytes of these to keep for what follows
 )
 
-// A Writer masks text line by line. Close writes the last line.
+// A Writer masks text line by line, so that what stands in other lines and columns stays. Only a private key has several
+// lines. Close writes the last line.
 type Writer struct {
 	mask func(string) string
 	w    io.Writer
@@ -324,14 +325,53 @@ func (w *Writer) Write(p []byte) (int, error) {
 	if end == 0 {
 		return len(p), nil
 	}
-	_, err := io.WriteString(w.w, w.mask(string(w.held[:end])))
+	_, err := io.WriteString(w.w, w.lines(string(w.held[:end])))
 	w.held = append(w.held[:0], w.held[end:]...)
 	return len(p), err
 }
 
 // Close writes the last line. It does not close the underlying writer.
 func (w *Writer) Close() error {
-	_, err := io.WriteString(w.w, w.mask(string(w.held)))
+	_, err := io.WriteString(w.w, w.lines(string(w.held)))
 	w.held = nil
 	return err
+}
+
+// mostKeyLines is the maximum number of lines of a private key.
+const mostKeyLines = 200
+
+// lines masks each line of text, and the lines of a private key together.
+func (w *Writer) lines(text string) string {
+	if !strings.Contains(text, "\n") {
+		return w.mask(text)
+	}
+	var b strings.Builder
+	for text != "" {
+		n := lineEnd(text)
+		if keyBegins(text[:n]) {
+			for i := 0; i < mostKeyLines && n < len(text); i++ {
+				from := n
+				if n += lineEnd(text[n:]); strings.Contains(text[from:n], "-----END ") {
+					break
+				}
+			}
+		}
+		b.WriteString(w.mask(text[:n]))
+		text = text[n:]
+	}
+	return b.String()
+}
+
+// lineEnd returns the length of the first line of text, with its end.
+func lineEnd(text string) int {
+	if i := strings.IndexByte(text, '\n'); i >= 0 {
+		return i + 1
+	}
+	return len(text)
+}
+
+// keyBegins reports whether a line begins a private key that goes on in other lines.
+func keyBegins(line string) bool {
+	_, key, found := strings.Cut(line, "-----BEGIN ")
+	return found && strings.Contains(key, "PRIVATE KEY") && !strings.Contains(key, "-----END ")
 }

@@ -27,6 +27,7 @@ func (c *Context) learnSecrets() error {
 	if c.Command.Bytes {
 		return &UsageError{Command: c.Command.Name, Text: "with --redact no bytes of memory are shown: nothing can be masked in them"}
 	}
+	defer func() { c.ctx = secrets.WithMask(c.ctx, c.masked) }()
 	c.mask = secrets.NewMasker().Text
 	if c.dump == nil || c.app.env.Mask == nil {
 		return nil

@@ -23,7 +23,7 @@ func runSpelling(t *testing.T, args ...string) (code int, stdout, stderr string)
 	t.Helper()
 	var out, errs bytes.Buffer
 	env := keep(t, args[slices.IndexFunc(args, func(a string) bool { return strings.HasSuffix(a, ".zst") })])
-	env.Commands, env.Threads, env.Limits = commands.All(), commands.Threads, commands.Limits()
+	env.Commands, env.Threads, env.Limits, env.Mask = commands.All(), commands.Threads, commands.Limits(), commands.Mask
 	code = cli.Main(t.Context(), args, strings.NewReader(""), &out, &errs, env)
 	return code, out.String(), errs.String()
 }

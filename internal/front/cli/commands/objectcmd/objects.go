@@ -74,6 +74,7 @@ type structOptions struct {
 func dumpVCCommand() cli.Command {
 	return cli.Ask(cli.Command{
 		Name:     "dumpvc",
+		Bytes:    true, // whatever is at the address
 		Summary:  "show a value type in place: its fields and values",
 		Examples: []cli.Example{{Line: "dumpvc 7f07a5b34f68 7efbcd805d40", Text: "show the struct that dumpobj listed with that MT and value"}},
 	}, func(c *cli.Context, o *structOptions) (*answer.Struct, error) {

@@ -62,5 +62,10 @@ func askNotReachable(c *cli.Context, o *unreachableOptions) (*answer.Unreachable
 	if o.End < o.Start {
 		return nil, c.Usagef("the range ends before it starts")
 	}
-	return memory.Unreachable(ask.Context(c), ask.View(c), target.Range{Start: o.Start, End: o.End}, memory.UnreachableOptions{NoFinalizer: o.NoFinalizer})
+	out, err := memory.Unreachable(ask.Context(c), ask.View(c), target.Range{Start: o.Start, End: o.End}, memory.UnreachableOptions{NoFinalizer: o.NoFinalizer})
+	if err == nil && len(out.Others) > 0 && c.Mask() != nil {
+		out.Others = nil // perhaps parts of texts
+		out.Note(target.Unsupportedf("words that are no addresses of objects are not shown where secrets are masked"))
+	}
+	return out, err
 }

@@ -2,6 +2,7 @@ package objectcmd
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
@@ -47,8 +48,21 @@ func verifyObjCommand() cli.Command {
 		Name:    "verifyobj",
 		Summary: "check one object for corruption",
 	}, func(c *cli.Context, o *object) (*answer.ObjectSoundness, error) {
-		return memory.VerifyObject(ask.Context(c), ask.View(c), o.Object.Addr)
+		out, err := memory.VerifyObject(ask.Context(c), ask.View(c), o.Object.Addr)
+		if err == nil && c.Mask() != nil {
+			hideWords(out.Faults)
+		}
+		return out, err
 	}, objecttext.ObjectSoundness)
+}
+
+// hideWords leaves out of faults what is found at an address that is no object: perhaps a part of a text.
+func hideWords(faults []answer.Fault) {
+	for i := range faults {
+		if f := &faults[i]; f.Kind == heap.FaultMethodTable.String() {
+			f.Reason = fmt.Sprintf("Object %x has an invalid method table", uint64(f.Object))
+		}
+	}
 }
 
 func listNearObjCommand() cli.Command {

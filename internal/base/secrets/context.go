@@ -1,0 +1,55 @@
+package secrets
+
+import (
+	"context"
+
+	"github.com/sosgo/sosgo/internal/encoding/utf16text"
+	"github.com/sosgo/sosgo/target"
+)
+
+type maskKey struct{}
+
+// WithMask returns a context for answers that are sent: what reads texts of the process to compute with them, such as
+// an expression that cuts them, masks them first.
+func WithMask(ctx context.Context, mask func(string) string) context.Context {
+	return context.WithValue(ctx, maskKey{}, mask)
+}
+
+// MaskOf returns the mask of a context, or nil.
+func MaskOf(ctx context.Context) func(string) string {
+	mask, _ := ctx.Value(maskKey{}).(func(string) string)
+	return mask
+}
+
+// Elements of an array are read in pieces that share their ends.
+const (
+	pieceElements  = 64 << 10
+	sharedElements = 4 << 10
+	mostElements   = 64 << 20
+)
+
+// HidesElements reports whether mask changes the text that n elements of an array at a stand for: elements of one byte are
+// UTF-8, those of two bytes UTF-16, and others no text. A text that is too long to be looked at is hidden.
+func HidesElements(mem target.Memory, a target.Addr, n uint32, size int, mask func(string) string) (bool, error) {
+	if size > 2 || n > mostElements {
+		return size <= 2, nil
+	}
+	for from := uint32(0); from < n; from += pieceElements - sharedElements {
+		piece := min(n-from, pieceElements)
+		b, err := target.Bytes(mem, a+target.Addr(from)*target.Addr(size), int(piece)*size)
+		if err != nil {
+			return false, err
+		}
+		text := string(b)
+		if size == 2 {
+			text = utf16text.String(b)
+		}
+		if mask(text) != text {
+			return true, nil
+		}
+		if from+piece == n {
+			break
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,180 @@
+package commands_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/internal/front/cli"
+	"github.com/sosgo/sosgo/internal/front/cli/commands"
+)
+
+const secretsDump = "../../../../testdata/dumps/secrets/net10-secrets/net10-secrets.dmp.zst"
+
+// A plantedString is a string of the dump with a secret in it.
+type plantedString struct {
+	text, secret string
+	object       uint64 // its address
+	at           uint64 // of an aligned word within the secret
+	word         uint64 // what is there: four characters
+}
+
+// findPlanted returns a string of the dump whose secret is masked.
+func findPlanted(t *testing.T) plantedString {
+	t.Helper()
+	const before = "Server=db;Database=shop;User Id=sa;Password="
+	_, out, errs := runSpelling(t, "-d", secretsDump, "-c", "query from objects of System.String | where this.StartsWith('"+before+"') and this.Length > 50 | select addr(this), this")
+	for line := range strings.Lines(out) {
+		_, rest, found := strings.Cut(line, before)
+		secret, _, ended := strings.Cut(rest, ";")
+		if !found || !ended {
+			continue
+		}
+		fields := strings.Fields(line)
+		object, err := strconv.ParseUint(strings.TrimPrefix(fields[0], "0x"), 16, 64)
+		require.NoError(t, err, line)
+		p := plantedString{text: before + secret, secret: secret, object: object}
+		first := object + 12 + 2*uint64(len(before))
+		p.at = (first + 7) &^ 7
+		i := int(p.at-first) / 2
+		require.LessOrEqual(t, i+4, len(secret))
+		var b [8]byte
+		for j, c := range []byte(secret[i : i+4]) {
+			b[2*j] = c
+		}
+		p.word = binary.LittleEndian.Uint64(b[:])
+		return p
+	}
+	require.Fail(t, "no string with a secret", "%s%s", out, errs)
+	return plantedString{}
+}
+
+// shows reports what of the secret is in an output.
+func (p *plantedString) shows(out string) string {
+	lower := strings.ToLower(out)
+	low := uint32(p.word)
+	for _, form := range []string{p.secret, fmt.Sprintf("%016x", p.word), fmt.Sprintf("%x", p.word), fmt.Sprint(p.word), fmt.Sprintf("%08x", low), fmt.Sprintf("%x ", low), fmt.Sprint(low)} {
+		if strings.Contains(lower, strings.ToLower(form)) {
+			return form
+		}
+	}
+	for i := range len(p.secret) - 4 {
+		if strings.Contains(out, p.secret[i:i+5]) {
+			return p.secret[i : i+5]
+		}
+	}
+	return ""
+}
+
+// TestBytesOfSecrets gives each command that takes an address those of a secret's characters, and of the structures that
+// could be read there. With masking, none prints the bytes: not as text, not as a number, and not in an error.
+func TestBytesOfSecrets(t *testing.T) {
+	p := findPlanted(t)
+	_, out, _ := runSpelling(t, "-d", secretsDump, "-c", "name2ee *!System.UInt64")
+	_, behind, found := strings.Cut(out, "MethodTable:")
+	require.True(t, found)
+	number := strings.Fields(behind)[0]
+	at, object := fmt.Sprintf("%x", p.at), fmt.Sprintf("%x", p.object)
+	var lines []string
+	for _, c := range commands.All() {
+		if c.Serves || c.Live || slices.Contains([]string{"setsymbolserver", "savemodule"}, c.Name) {
+			continue
+		}
+		options, args := c.Declares()
+		for _, o := range options {
+			if o.Kind == cli.Address || o.Kind == cli.Bool && len(args) > 0 {
+				lines = append(lines, c.Name+" -"+o.Name+" "+at)
+			}
+		}
+		if len(args) == 0 {
+			continue
+		}
+		lines = append(lines, c.Name+" "+at, c.Name+" "+object, c.Name+" "+number+" "+at, c.Name+" "+at+" "+fmt.Sprintf("%x", p.at+8), c.Name+" "+at+" L2")
+	}
+	at = "0x" + at
+	for _, e := range []string{"poi(AT)", "qwo(AT)", "dwo(AT)", "wo(AT)", "by(AT)", "hex(qwo(AT))", "(System.UInt64)AT", "(System.Guid)AT", "obj(AT)", "text(AT)", "type(AT)"} {
+		lines = append(lines, "eval "+strings.ReplaceAll(e, "AT", at), "dumpobj "+strings.ReplaceAll(e, "AT", at),
+			"query from threads | select "+strings.ReplaceAll(e, "AT", at)+" | top 1", "dumpheap -type String -select '"+strings.ReplaceAll(e, "AT", at)+"' | head -n 3")
+	}
+	shown, passed := 0, 0
+	for _, line := range lines {
+		_, out, errs := runSpelling(t, "-d", secretsDump, "-redact", "-c", line)
+		if s := p.shows(strings.ReplaceAll(out+errs, line, "")); s != "" {
+			t.Errorf("%s shows %s of the secret: %s%s", line, s, out, errs)
+		}
+		_, out, _ = runSpelling(t, "-d", secretsDump, "-redact", "-json", "-c", line)
+		if s := p.shows(strings.ReplaceAll(out, line, "")); s != "" {
+			t.Errorf("%s -json shows %s of the secret: %s", line, s, out)
+		}
+		_, plain, plainErrs := runSpelling(t, "-d", secretsDump, "-c", line)
+		passed++
+		if p.shows(plain+plainErrs) != "" {
+			shown++
+		}
+	}
+	t.Logf("%d lines, %d of which show the secret without masking", passed, shown)
+	assert.Greater(t, shown, 10)
+}
+
+// TestMembersOfSecrets cuts, searches, compares and indexes a text with a secret. With masking, each sees the mask.
+func TestMembersOfSecrets(t *testing.T) {
+	p := findPlanted(t)
+	i := strings.Index(p.text, p.secret)
+	for _, e := range []string{
+		"S", "S.Substring(%[1]d)", "S.Substring(%[1]d, 5)", "text(S).Substring(%[1]d)", "S.ToUpper().Substring(%[1]d)", "(S + '').Substring(%[1]d, 8)",
+		"S.Substring(0, %[2]d)", "S.Trim().Substring(%[1]d, 6)", "S ?? 'x'", "path(S)",
+	} {
+		line := strings.NewReplacer("S", fmt.Sprintf("obj(0x%x)", p.object)).Replace(strings.ReplaceAll(e, "Substring", "\x00"))
+		line = strings.ReplaceAll(line, "\x00", "Substring")
+		if strings.Contains(line, "%") {
+			line = fmt.Sprintf(line+"%.[2]s", i, i+6)
+			line = strings.TrimSuffix(line, "%!(BADPREC)")
+		}
+		for _, typed := range []string{"eval " + line, "query from objects of System.String | where addr(this) == " + fmt.Sprintf("0x%x", p.object) + " | select " + line} {
+			_, out, errs := runSpelling(t, "-d", secretsDump, "-redact", "-c", typed)
+			out = strings.ReplaceAll(out, line, "")
+			for j := range len(p.secret) - 3 {
+				part := p.secret[j : j+4]
+				assert.NotContains(t, strings.ToLower(out+errs), strings.ToLower(part), typed)
+			}
+		}
+	}
+	// No comparison tells what the secret is.
+	for _, test := range []string{
+		fmt.Sprintf("obj(0x%x)[%d] == '%c'", p.object, i, p.secret[0]),
+		fmt.Sprintf("obj(0x%x).StartsWith('%s')", p.object, p.text[:i+1]),
+		fmt.Sprintf("obj(0x%x).Contains('%s')", p.object, p.secret[:3]),
+		fmt.Sprintf("obj(0x%x).IndexOf('%s') >= 0", p.object, p.secret[:3]),
+		fmt.Sprintf("obj(0x%x) matches /%s/", p.object, p.secret[:3]),
+		fmt.Sprintf("obj(0x%x) like '%%%s%%'", p.object, p.secret[:3]),
+	} {
+		_, plain, errs := runSpelling(t, "-d", secretsDump, "-c", "eval "+test)
+		require.Contains(t, plain, "true", "%s: %s", test, errs)
+		_, out, _ := runSpelling(t, "-d", secretsDump, "-redact", "-c", "eval "+test)
+		assert.NotContains(t, out, "true", test)
+		for _, line := range []string{"query from objects of System.String | where " + strings.Replace(test, fmt.Sprintf("obj(0x%x)", p.object), "this", 1) + " | select addr(this)",
+			"dumpheap -short -type System.String -where \"" + strings.Replace(test, fmt.Sprintf("obj(0x%x)", p.object), "this", 1) + "\""} {
+			_, out, _ := runSpelling(t, "-d", secretsDump, "-redact", "-c", line)
+			assert.NotContains(t, out, fmt.Sprintf("%x", p.object), line)
+		}
+	}
+}
+
+// TestRowsStay checks that masking one row leaves the rows around it as they are.
+func TestRowsStay(t *testing.T) {
+	_, plain, _ := runSpelling(t, "-d", secretsDump, "-c", "dumpheap -strings")
+	_, masked, _ := runSpelling(t, "-d", secretsDump, "-redact", "-c", "dumpheap -strings")
+	list, rows := strings.Split(plain, "\n"), strings.Split(masked, "\n")
+	require.Len(t, rows, len(list))
+	for i := range list {
+		if fields := strings.Fields(list[i]); len(fields) > 3 && strings.HasPrefix(fields[3], `"`) {
+			assert.Equal(t, fields[:3], strings.Fields(rows[i])[:3])
+		}
+	}
+}
