@@ -136,7 +136,7 @@ func (t *Thread) SignalStack(sp target.Addr) target.Range {
 	if t.Stack.Contains(sp) {
 		return target.Range{}
 	}
-	return target.Range{Start: sp, End: sp + signalStack}
+	return target.RangeAt(sp, uint64(signalStack))
 }
 
 // Newer reports whether the stack address a belongs to a newer call than b. Calls on a stack for signals are

@@ -284,7 +284,7 @@ func (m *Module) readImage() (target.Range, error) {
 	if base == 0 {
 		base = lbase
 	}
-	return target.Range{Start: base, End: base + target.Addr(size)}, nil
+	return target.RangeAt(base, uint64(size)), nil
 }
 
 // peImage returns the address of the module's PEImage, or 0.

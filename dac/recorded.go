@@ -165,7 +165,7 @@ func (h *r2rHeader) find(kind uint32) target.Range {
 	for b := h.sections; len(b) >= r2rSectionSize; b = b[r2rSectionSize:] {
 		if le.Uint32(b) == kind {
 			start := h.base + target.Addr(le.Uint32(b[r2rSectionStart:]))
-			return target.Range{Start: start, End: start + target.Addr(le.Uint32(b[r2rSectionStart+4:]))}
+			return target.RangeAt(start, uint64(le.Uint32(b[r2rSectionStart+4:])))
 		}
 	}
 	return target.Range{}

@@ -167,7 +167,7 @@ func (f *File) stackDescriptor(e []byte) target.Range {
 	if start+size < start {
 		return target.Range{}
 	}
-	return target.Range{Start: start, End: start + size}
+	return target.RangeAt(start, uint64(size))
 }
 
 // stack chooses between the range in the thread list, the used part, and the limits in the TEB, the

@@ -11,6 +11,7 @@ package target
 import (
 	"fmt"
 	"iter"
+	"math"
 	"strconv"
 	"time"
 )
@@ -249,6 +250,15 @@ func (m *Module) Contains(a Addr) bool {
 
 // A Range is a half-open range of addresses.
 type Range struct{ Start, End Addr }
+
+// RangeAt returns the range of size bytes from start. One that reaches the end of the address space, or beyond it, ends
+// at the last address, so that Start <= End: the last byte of the address space is in no range.
+func RangeAt(start Addr, size uint64) Range {
+	if size > math.MaxUint64-uint64(start) {
+		return Range{start, math.MaxUint64}
+	}
+	return Range{start, start + Addr(size)}
+}
 
 // Contains reports whether a is inside r.
 func (r Range) Contains(a Addr) bool { return r.Start <= a && a < r.End }

@@ -127,7 +127,7 @@ func (s *shrinker) findRuntimes(ctx context.Context, d *process.Dump, out *answe
 	all, _ := regionAreas(d.File())
 	var images []area
 	for _, m := range d.Target().Modules() { // with what the process wrote to them
-		images = append(images, area{Range: target.Range{Start: m.Base, End: m.Base + target.Addr(m.Size)}, kind: areaKeep})
+		images = append(images, area{Range: target.RangeAt(m.Base, uint64(m.Size)), kind: areaKeep})
 	}
 	var known, heaps []area
 	for i, inst := range d.Runtimes() {
@@ -274,7 +274,7 @@ func (s *shrinker) memory(b []byte, a target.Addr) {
 	for len(b) > 0 {
 		r := s.job.areas.at(a)
 		n := r.through(a, len(b))
-		part, here := b[:n], target.Range{Start: a, End: a + target.Addr(n)}
+		part, here := b[:n], target.RangeAt(a, uint64(n))
 		switch r.kind {
 		case areaWords:
 			s.drop(part, a, here, spareNative)

@@ -31,7 +31,7 @@ func Open(mem target.Memory, arch target.Arch, mod *target.Module) Code {
 	}
 	for _, s := range img.Sections() {
 		if a, err := img.Address(s.RVA); err == nil && s.Prot&target.ProtExec != 0 {
-			n.Ranges = append(n.Ranges, target.Range{Start: a, End: a + target.Addr(s.Size)})
+			n.Ranges = append(n.Ranges, target.RangeAt(a, uint64(s.Size)))
 		}
 	}
 	if d := img.EHFrameHeader(); d.Size > 0 {
@@ -43,18 +43,18 @@ func Open(mem target.Memory, arch target.Arch, mod *target.Module) Code {
 		at, err1 := img.Address(compact.RVA)
 		eh, err2 := img.Address(frames.RVA)
 		if err1 == nil && err2 == nil {
-			n.compact, _ = unwind.OpenCompact(mem, arch, img.Base(), target.Range{Start: at, End: at + target.Addr(compact.Size)},
-				target.Range{Start: eh, End: eh + target.Addr(frames.Size)})
+			n.compact, _ = unwind.OpenCompact(mem, arch, img.Base(), target.RangeAt(at, uint64(compact.Size)),
+				target.RangeAt(eh, uint64(frames.Size)))
 		}
 	}
 	if rva, ok := img.ProgramEntry(); ok {
 		if a, err := img.Address(rva); err == nil {
-			n.entry = target.Range{Start: a, End: a + entryBytes}
+			n.entry = target.RangeAt(a, uint64(entryBytes))
 		}
 	}
 	if d := img.ExceptionDirectory(); d.Size > 0 {
 		if a, err := img.Address(d.RVA); err == nil {
-			n.pdata = unwind.OpenPData(mem, arch, img.Base(), target.Range{Start: a, End: a + target.Addr(d.Size)})
+			n.pdata = unwind.OpenPData(mem, arch, img.Base(), target.RangeAt(a, uint64(d.Size)))
 		}
 	}
 	return n

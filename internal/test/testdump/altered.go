@@ -49,7 +49,7 @@ func (a *Altered) note(at target.Addr, n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.on {
-		a.reads = append(a.reads, target.Range{Start: at, End: at + target.Addr(n)})
+		a.reads = append(a.reads, target.RangeAt(at, uint64(n)))
 	}
 }
 

@@ -93,7 +93,7 @@ func Faults(t *testing.T, name string, most int, ask func(rt *dac.Runtime, a *An
 		compare(t, at, sound, answers(false, at, nil))
 		n := min(int(at.Size()), 8)
 		garbage := [][]byte{make([]byte, n), {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, {0x03, 0, 0, 0x7f, 0, 0, 0, 0}}[i/step%3]
-		answers(false, target.Range{Start: at.Start, End: at.Start + target.Addr(n)}, garbage[:n])
+		answers(false, target.RangeAt(at.Start, uint64(n)), garbage[:n])
 	}
 }
 
@@ -140,7 +140,7 @@ func (f *faulty) set(record bool, at target.Range, with []byte) {
 func (f *faulty) touches(a target.Addr, n int) (bad target.Range, with []byte, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	r := target.Range{Start: a, End: a + target.Addr(n)}
+	r := target.RangeAt(a, uint64(n))
 	if f.record && !f.seen[r] {
 		f.seen[r] = true
 		f.reads = append(f.reads, r)

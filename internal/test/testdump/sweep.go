@@ -83,7 +83,7 @@ func sweep(t *testing.T, c *testcase.Case, o sosgo.Options, most int, cold bool,
 			with := []byte(nil)
 			if n := i / step; n%2 == 1 {
 				n := min(int(at.Size()), 8)
-				at, with = target.Range{Start: at.Start, End: at.Start + target.Addr(n)}, garbage[i/step/2%3][:n]
+				at, with = target.RangeAt(at.Start, uint64(n)), garbage[i/step/2%3][:n]
 			}
 			got, noted := answer(false, at, with)
 			for _, err := range noted {

@@ -47,7 +47,7 @@ type recorder struct {
 func (r *recorder) note(a target.Addr, n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	at := target.Range{Start: a, End: a + target.Addr(min(n, largest))}
+	at := target.RangeAt(a, uint64(min(n, largest)))
 	if n > 0 && !r.seen[at] && !r.forget[at] {
 		r.seen[at] = true
 		r.list = append(r.list, at)
