@@ -19,6 +19,7 @@ import (
 	"github.com/sosgo/sosgo/internal/app/memory"
 	"github.com/sosgo/sosgo/internal/test/answers"
 	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/query"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -274,4 +275,43 @@ func TestMaxMemory(t *testing.T) {
 	assert.Greater(t, limited, 10)
 	_, err = v.Graph(t.Context(), graph.Options{})
 	assert.ErrorIs(t, err, sosgo.ErrLimit)
+}
+
+// TestMaxMemoryOfQueries checks that what a query keeps counts against Options.MaxMemory, and is given back.
+func TestMaxMemoryOfQueries(t *testing.T) {
+	c := testdump.Open(t, "net10-zoo")
+	o := c.Options()
+	o.MaxMemory = 32 << 10
+	d, err := sosgo.Open(c.Plain(), o)
+	require.NoError(t, err)
+	defer d.Close()
+	v, err := d.View("")
+	require.NoError(t, err)
+	run := func(text string) (rows int, err error) {
+		q, err := v.Query(t.Context(), text, query.Options{})
+		require.NoError(t, err, text)
+		for _, err := range q.Rows {
+			if err != nil {
+				return rows, err
+			}
+			rows++
+		}
+		return rows, nil
+	}
+	for range 3 {
+		for _, text := range []string{
+			"from objects | order by address desc",
+			"from objects | group by address | select address",
+			"from objects | select count(distinct address)",
+			"from objects | group by gen | select gen, count(distinct address)",
+			"select distinct address from objects",
+		} {
+			_, err := run(text)
+			assert.ErrorIs(t, err, sosgo.ErrLimit, text)
+			assert.ErrorContains(t, err, "the query needs", text)
+		}
+		n, err := run("select distinct gen from objects")
+		assert.NoError(t, err)
+		assert.Positive(t, n)
+	}
 }

@@ -30,6 +30,7 @@ type accumulator struct {
 	isFloat  bool
 	best     Value
 	distinct map[string]struct{}
+	known    int64  // estimated memory of distinct
 	missing  uint64 // values that could not be computed
 	err      error  // the first reason
 }
@@ -75,6 +76,7 @@ func (a *accumulator) addDistinct(f *frame, v Value) {
 		a.distinct = map[string]struct{}{}
 	}
 	a.distinct[string(f.key)] = struct{}{}
+	a.known += entryBytes + int64(len(f.key))
 	a.count++
 }
 
@@ -122,6 +124,7 @@ func (a *accumulator) merge(b *accumulator, g *aggregate) {
 					a.distinct = map[string]struct{}{}
 				}
 				a.distinct[k] = struct{}{}
+				a.known += entryBytes + int64(len(k))
 				a.count++
 			}
 		}

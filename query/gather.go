@@ -8,7 +8,6 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/base/limits"
-	"github.com/sosgo/sosgo/internal/base/offheap"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
@@ -47,6 +46,7 @@ type partial struct {
 	names   []string // keys of order
 	results []result
 	bytes   int64 // estimated memory of groups and results
+	charged int64 // of bytes, to r.memory
 	looked  uint64
 	gaps    [gapCount]gap
 	corrupt []error
@@ -58,8 +58,24 @@ type partial struct {
 func (p *partial) reset() {
 	clear(p.groups)
 	p.order, p.names, p.results = p.order[:0], p.names[:0], p.results[:0]
-	p.bytes, p.looked, p.gaps, p.corrupt, p.doubts, p.fatal = 0, 0, [gapCount]gap{}, nil, nil, nil
+	p.bytes, p.charged, p.looked, p.gaps, p.corrupt, p.doubts, p.fatal = 0, 0, 0, [gapCount]gap{}, nil, nil, nil
 }
+
+// charge counts the part's memory against the limit of the dump if it has changed by at least step.
+func (p *partial) charge(step int64) error {
+	n := p.bytes - p.charged
+	if n > -step && n < step {
+		return nil
+	}
+	err := p.r.memory.Add(n)
+	if err == nil {
+		p.charged = p.bytes
+	}
+	return err
+}
+
+// chargeStep is the growth of a part in bytes between two charges.
+const chargeStep = 1 << 20
 
 // noteCorrupt records missing rows.
 func (p *partial) noteCorrupt(err error) {
@@ -87,7 +103,7 @@ func (p *partial) noteGap(which int, what string, err error) {
 // add processes a row.
 func (p *partial) add(f *frame, prog *program) {
 	p.looked++
-	if prog.never {
+	if prog.never || p.fatal != nil {
 		return
 	}
 	if prog.test != nil {
@@ -99,10 +115,17 @@ func (p *partial) add(f *frame, prog *program) {
 			return
 		}
 	}
+	p.keep(f, prog)
+	p.fatal = p.charge(chargeStep)
+}
+
+// keep adds a selected row to its group or to the results.
+func (p *partial) keep(f *frame, prog *program) {
 	if p.r.grouped {
 		p.addToGroup(f, prog)
 		return
 	}
+	p.bytes += resultBytes
 	res := result{cells: make([]answer.Cell, len(prog.items))}
 	for i, c := range prog.items {
 		res.cells[i] = f.cell(c.eval(f))
@@ -118,11 +141,13 @@ func (p *partial) add(f *frame, prog *program) {
 	p.results = append(p.results, res)
 }
 
-// Estimated bytes of a cell, a value and a group.
+// Estimated bytes of a result, a cell, a value, a group, and an entry of a set beside its text.
 const (
-	cellBytes  = 80
-	valueBytes = 96
-	groupBytes = 256
+	resultBytes = 64
+	cellBytes   = 80
+	valueBytes  = 96
+	groupBytes  = 256
+	entryBytes  = 96 // a map doubles when it grows
 )
 
 func (p *partial) addToGroup(f *frame, prog *program) {
@@ -142,7 +167,9 @@ func (p *partial) addToGroup(f *frame, prog *program) {
 			a.count++
 			continue
 		}
+		before := a.known
 		a.add(f, &p.r.aggregates[i], prog.args[i].eval(f))
+		p.bytes += a.known - before
 	}
 }
 
@@ -169,6 +196,9 @@ func (p *partial) put(key string, g *group) {
 	p.groups[key] = g
 	p.order, p.names = append(p.order, g), append(p.names, key)
 	p.bytes += groupBytes + int64(len(key)) + int64(len(g.keys)+len(g.accs))*2*valueBytes
+	for i := range g.accs {
+		p.bytes += g.accs[i].known
+	}
 }
 
 // merge adds the result for a later part of the rows.
@@ -180,8 +210,9 @@ func (p *partial) merge(b *partial) {
 			continue
 		}
 		for j := range g.accs {
+			before := mine.accs[j].known
 			mine.accs[j].merge(&g.accs[j], &p.r.aggregates[j])
-			p.bytes += int64(len(g.accs[j].distinct)) * valueBytes
+			p.bytes += mine.accs[j].known - before
 		}
 	}
 	p.results = append(p.results, b.results...)
@@ -209,6 +240,7 @@ type sink struct {
 	yield   func(answer.QueryRow, error) bool
 	all     partial
 	seen    map[string]struct{} // rows that were yielded, for distinct
+	known   int64               // estimated memory of seen
 	skipped int
 	yielded uint64
 	stopped bool // the caller stopped
@@ -223,7 +255,10 @@ func (s *sink) take(p *partial) error {
 		return p.fatal
 	}
 	s.all.merge(p)
-	memory := cmp.Or(s.r.o.Memory, limits.QueryMemory)
+	if err := s.r.memory.Add(-p.charged); err != nil {
+		return err
+	}
+	p.charged = 0
 	waiting := s.r.grouped || len(s.r.q.orders) > 0
 	if !waiting {
 		for _, res := range s.all.results {
@@ -239,14 +274,23 @@ func (s *sink) take(p *partial) error {
 		s.all.results = slices.Clone(s.all.results[:top])
 		s.all.bytes = 0 // for top rows, which were there before
 	}
-	if err := offheap.BudgetOf(s.r.e.ctx).Need("the query", s.all.bytes); err != nil {
+	if err := s.all.charge(1); err != nil {
+		return err
+	}
+	if err := s.r.within(s.all.bytes); err != nil {
 		return err
 	}
 	switch {
-	case s.all.bytes > memory:
-		return &limitError{fmt.Sprintf("the query wants more than %d MB of memory: ask for fewer groups or columns, or raise -memory", memory>>20)}
 	case len(s.all.results) > limits.QueryRows || len(s.all.order) > limits.QueryRows:
 		return &limitError{fmt.Sprintf("the query has more than %d rows to sort or group", limits.QueryRows)}
+	}
+	return nil
+}
+
+// within returns an error if so many bytes are more than the limit of the query.
+func (r *run) within(bytes int64) error {
+	if memory := cmp.Or(r.o.Memory, limits.QueryMemory); bytes > memory {
+		return &limitError{fmt.Sprintf("the query wants more than %d MB of memory: ask for fewer groups or columns, or raise -memory", memory>>20)}
 	}
 	return nil
 }
@@ -349,7 +393,9 @@ func (s *sink) isNew(cells []answer.Cell) (bool, error) {
 		return false, &limitError{fmt.Sprintf("the query has more than %d different rows", limits.QueryRows)}
 	}
 	s.seen[string(key)] = struct{}{}
-	return true, nil
+	grown := entryBytes + int64(len(key))
+	s.known += grown
+	return true, cmp.Or(s.r.memory.Add(grown), s.r.within(s.known))
 }
 
 // A groupCode is compiled from the expressions about a group.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/base/offheap"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
@@ -90,6 +91,7 @@ type run struct {
 	aggregates []aggregate
 	out        *answer.Query
 	scan       heap.ScanOptions
+	memory     *offheap.Charge // what rows, groups and sets keep, against the limit of the dump
 }
 
 func (e *engine) run(q *plan, o Options) (*answer.Query, error) {
@@ -473,6 +475,8 @@ func (r *run) rows(yield func(answer.QueryRow, error) bool) error {
 		r.e.ctx = ctx
 		defer func() { r.e.ctx = before }()
 	}
+	r.memory = offheap.BudgetOf(r.e.ctx).Charge("the query")
+	defer r.memory.Free()
 	s := sink{r: r, yield: yield}
 	err := r.feed(&s)
 	if err == nil {

@@ -3,6 +3,7 @@ package offheap
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"strconv"
@@ -108,6 +109,35 @@ func (b *Budget) give(bytes int64) {
 		b.inUse.Add(-bytes)
 	}
 }
+
+// A Charge counts bytes of Go's heap that one piece of work keeps, such as maps and rows. It is safe for concurrent use.
+type Charge struct {
+	budget *Budget
+	what   string
+	bytes  atomic.Int64
+}
+
+// Charge returns a Charge without bytes. what names the work in errors.
+func (b *Budget) Charge(what string) *Charge { return &Charge{budget: b, what: what} }
+
+// Add counts so many bytes more, or less if n is negative. If the budget has no room for them, it counts nothing and
+// returns a *LimitError with all that the work needs.
+func (c *Charge) Add(n int64) error {
+	if n > 0 {
+		var limit *LimitError
+		if err := c.budget.take(n); errors.As(err, &limit) {
+			own := c.bytes.Load()
+			return &LimitError{What: c.what, Need: own + n, InUse: max(0, limit.InUse-own), Limit: limit.Limit}
+		}
+	} else {
+		c.budget.give(-n)
+	}
+	c.bytes.Add(n)
+	return nil
+}
+
+// Free gives all bytes back. The Charge can be used again.
+func (c *Charge) Free() { c.budget.give(c.bytes.Swap(0)) }
 
 // A LimitError reports work that needs more memory than its budget has. It wraps
 // target.ErrLimit.

@@ -183,3 +183,27 @@ func ExampleReserve() {
 	// [0 1 4 9 16] 20
 	// an array needs 4.0 MB of memory beside the 20 B in use: more than the limit of 1.0 MB
 }
+
+// TestCharge: bytes of Go's heap and arrays share one limit, and a refused growth counts nothing.
+func TestCharge(t *testing.T) {
+	budget := offheap.NewBudget(1000)
+	c, other := budget.Charge("the rows"), budget.Charge("the groups")
+	require.NoError(t, c.Add(600))
+	require.NoError(t, other.Add(300))
+	var limit *offheap.LimitError
+	err := c.Add(200)
+	require.ErrorAs(t, err, &limit)
+	require.ErrorIs(t, err, target.ErrLimit)
+	require.Equal(t, offheap.LimitError{What: "the rows", Need: 800, InUse: 300, Limit: 1000}, *limit)
+	require.EqualValues(t, 900, budget.InUse())
+	_, err = offheap.Make[uint64](budget, 100)
+	require.ErrorIs(t, err, target.ErrLimit)
+	require.NoError(t, other.Add(-200))
+	require.NoError(t, c.Add(200))
+	c.Free()
+	c.Free()
+	require.EqualValues(t, 100, budget.InUse())
+	var none *offheap.Budget
+	require.NoError(t, none.Charge("anything").Add(1<<60))
+	none.Charge("anything").Free()
+}
