@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"os"
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/export"
+	"github.com/sosgo/sosgo/query"
 )
 
 // Write the tables of a dump as CSV.
@@ -32,4 +34,28 @@ func ExampleTables() {
 	// Output:
 	// dump.csv 1
 	// findings.csv 1
+}
+
+// Write the rows of a query as CSV.
+func ExampleQuery() {
+	d, err := sosgo.Open("../testdata/dumps/net10-zoo/net10-zoo.dmp.zst", sosgo.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer d.Close()
+	v, err := d.View("")
+	if err != nil {
+		log.Fatal(err)
+	}
+	q, err := v.Query(context.Background(), "from objects of Debuggee.Zoo.Dog | select Name, Legs, size | top 2", query.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if _, err := export.Query(os.Stdout, q, export.QueryOptions{Form: export.CSV}); err != nil {
+		log.Fatal(err) // rows are missing
+	}
+	// Output:
+	// Name,Legs,size
+	// hidden,4,56
+	// hidden,4,56
 }

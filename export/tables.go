@@ -82,13 +82,9 @@ func SummaryTables(ctx context.Context, s *answer.Summary, o TableOptions, creat
 }
 
 func writeTables(ctx context.Context, in *tables.Input, o TableOptions, out *answer.Exported, create CreateFunc) error {
-	form := tables.Form(o.Form)
-	switch form {
-	case "":
-		form = tables.Parquet
-	case tables.Parquet, tables.CSV, tables.NDJSON:
-	default:
-		return target.Argumentf("there are no tables of the form %q", o.Form)
+	form, err := tableForm(o.Form)
+	if err != nil {
+		return err
 	}
 	if create == nil {
 		return target.Argumentf("no function makes the files")
@@ -103,4 +99,15 @@ func writeTables(ctx context.Context, in *tables.Input, o TableOptions, out *ans
 		out.Files = append(out.Files, answer.ExportedFile{Name: w.Name, Rows: w.Rows})
 	}
 	return err
+}
+
+// tableForm returns the form of tables, Parquet by default.
+func tableForm(f TableForm) (tables.Form, error) {
+	switch f {
+	case "":
+		return tables.Parquet, nil
+	case Parquet, CSV, NDJSON:
+		return tables.Form(f), nil
+	}
+	return "", target.Argumentf("there are no tables of the form %q", f)
 }

@@ -41,6 +41,9 @@ func newEncoder(o Options, t *Table, w io.Writer) (encoder, error) {
 		}
 		return e, e.head(t)
 	case NDJSON:
+		for i := range t.Columns {
+			t.names = append(t.names, jsonenc.AppendString(nil, t.Columns[i].Name))
+		}
 		return &textEncoder{w: bufio.NewWriterSize(w, 1<<20), row: appendJSON}, nil
 	}
 	return nil, target.Argumentf("there is no form %q of tables", string(o.Form))
@@ -58,7 +61,7 @@ func (e *textEncoder) head(t *Table) error {
 		if i > 0 {
 			line = append(line, ',')
 		}
-		line = append(line, t.Columns[i].Name...)
+		line = appendQuoted(line, []byte(t.Columns[i].Name))
 	}
 	_, err := e.w.Write(append(line, '\n'))
 	return err
@@ -141,23 +144,32 @@ func appendJSON(dst []byte, b *Batch, r int) []byte {
 		if isNull(c, r) {
 			continue
 		}
-		dst = append(dst, first, '"')
+		dst = append(dst, first)
 		first = ','
-		dst = append(dst, b.t.Columns[i].Name...)
-		dst = append(dst, '"', ':')
+		dst = append(append(dst, b.t.names[i]...), ':')
 		switch kind := b.t.Columns[i].Kind; kind {
 		case Text:
 			dst = jsonenc.AppendString(dst, string(c.At(r)))
 		case Address:
 			dst = append(appendNumber(append(dst, '"'), Address, c.Numbers[r]), '"')
 		default:
+			from := len(dst)
 			dst = appendNumber(dst, kind, c.Numbers[r])
+			if kind == Float && !isFinite(c.Numbers[r]) {
+				dst = jsonenc.AppendString(dst[:from], string(dst[from:]))
+			}
 		}
 	}
 	if first == '{' {
 		dst = append(dst, '{')
 	}
 	return append(dst, '}')
+}
+
+// isFinite reports whether a float is a number of JSON.
+func isFinite(bits uint64) bool {
+	f := math.Float64frombits(bits)
+	return !math.IsNaN(f) && !math.IsInf(f, 0)
 }
 
 func appendNumber(dst []byte, k Kind, v uint64) []byte {

@@ -51,6 +51,7 @@ type Table struct {
 	rows   func(ctx context.Context, w *writer) error
 	pieces func(ctx context.Context) (func(*pieces.Piece, *Batch), error)
 	heap   *pieces.Heap // of pieces
+	names  [][]byte     // of the columns, as in JSON; for NDJSON
 	dump   string       // value of the last column of each row, dump_id; "" without one
 }
 
