@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -19,8 +20,9 @@ const (
 	// overlaySpan is the maximum number of bytes of a file that Span lends: to find their end it
 	// looks up each page in the dump.
 	overlaySpan      = 256 << 10
-	overlayProbes    = 64 // number of stored pages that Add compares
-	overlayTolerance = 4  // equal pages that are required for each different one
+	overlayProbes    = 64       // number of stored pages that Add compares
+	overlayPages     = 16 << 10 // the same of a managed image
+	overlayTolerance = 4        // equal pages that are required for each different one
 )
 
 // An Overlay is a dump's memory completed by module files. The dump has priority. A missing byte is
@@ -63,7 +65,11 @@ type overlayFile struct {
 	base   target.Addr
 	delta  uint64                   // added by base relocations
 	relocs func() ([]uint32, error) // RVAs of relocated quadwords, ascending
+	edited func() []fileRange       // what the writer of a dump may have overwritten
 }
+
+// A fileRange is a range of bytes in a file.
+type fileRange struct{ off, n uint64 }
 
 // Add lets img, opened from a file, supply the missing bytes of m. If img is not the loaded file,
 // because its identity or bytes in the dump differ, Add fails with target.ErrCorrupt and adds
@@ -75,7 +81,7 @@ func (o *Overlay) Add(m *target.Module, img *Image) error {
 	if err := sameIdentity(o.dump, m, img); err != nil {
 		return fmt.Errorf("overlay: %s: %w", img.path, err)
 	}
-	file := &overlayFile{im: img, base: m.Base}
+	file := &overlayFile{im: img, base: m.Base, edited: sync.OnceValue(img.debugTexts)}
 	parts, err := file.parts(o.dump, m)
 	if err == nil {
 		err = o.compare(parts)
@@ -221,47 +227,77 @@ func mergeParts(parts []part) []part {
 	return out
 }
 
-// compare compares some stored pages with the file. A few pages may differ, because the process can
-// have made them writable (libcoreclr.so of .NET 10 does so with a page of .rodata).
+// compare compares stored pages with the file. Nobody changes a managed image except where parts
+// have holes, so none of its pages may differ. A native image may have a few that do, because the
+// process can have made them writable (libcoreclr.so of .NET 10 does so with a page of .rodata).
 func (o *Overlay) compare(parts []part) error {
+	if len(parts) == 0 {
+		return nil
+	}
+	probes, tolerance := uint64(overlayProbes), overlayTolerance
+	if _, err := parts[0].file.im.CLRHeader(); err == nil {
+		probes, tolerance = overlayPages, math.MaxInt
+	}
 	var total uint64
 	for _, p := range parts {
 		total += uint64(p.end-p.start)/pageSize + 1
 	}
-	step := (total/overlayProbes + 1) * pageSize
-	same, different := 0, 0
+	step := (total/probes + 1) * pageSize
+	same, different, first := 0, 0, target.Addr(0)
 	// If there are many small parts between relocations, only some are compared.
-	for i := 0; i < len(parts); i += len(parts)/overlayProbes + 1 {
+	for i := 0; i < len(parts); i += len(parts)/int(probes) + 1 {
 		p := &parts[i]
-		for off := uint64(0); off < uint64(p.end-p.start); off += step {
-			n, equal, err := o.comparePage(p, p.start+target.Addr(off))
+		for a, ok := target.NextStored(o.dump, p.start); ok && a < p.end; {
+			n, equal, err := o.comparePage(p, a)
 			switch {
 			case err != nil:
 				return err
 			case n == 0:
-			case equal:
+			case equal == n:
 				same++
 			default:
 				different++
+				first = cmp.Or(first, a+target.Addr(equal))
 			}
+			rest := step - pageSize + uint64(pageRest(uint64(a)))
+			if uint64(p.end-a) <= rest {
+				break
+			}
+			a, ok = target.NextStored(o.dump, a+target.Addr(rest))
 		}
 	}
-	if different > same/overlayTolerance {
-		return target.Corruptf("the dump holds other bytes than the file on %d of %d pages: not the file that was loaded", different, same+different)
+	if different > same/tolerance {
+		return target.Corruptf("the dump holds other bytes than the file on %d of %d pages, the first at %v (%#x in the file): not the file that was loaded",
+			different, same+different, first, o.fileOffset(first, parts))
 	}
 	return nil
 }
 
+// fileOffset returns the offset in the file of the byte at a, which is in one of the parts.
+func (o *Overlay) fileOffset(a target.Addr, parts []part) uint64 {
+	i := slices.IndexFunc(parts, func(p part) bool { return p.start <= a && a < p.end })
+	return parts[i].off + uint64(a-parts[i].start)
+}
+
 // comparePage compares the stored bytes from a to the end of its page with the file. n is their
-// number.
-func (o *Overlay) comparePage(p *part, a target.Addr) (n int, equal bool, err error) {
+// number, and same how many of them are equal from a on.
+func (o *Overlay) comparePage(p *part, a target.Addr) (n, same int, err error) {
 	var have, want [pageSize]byte
 	n = int(min(uint64(pageRest(uint64(a))), uint64(p.end-a)))
 	n, _ = o.dump.ReadMemory(have[:n], a)
 	if err := p.read(want[:n], a); err != nil {
-		return n, false, err
+		return n, 0, err
 	}
-	return n, bytes.Equal(have[:n], want[:n]), nil
+	off := p.off + uint64(a-p.start)
+	for _, r := range p.file.edited() {
+		if from, to := max(r.off, off), min(r.off+r.n, off+uint64(n)); from < to {
+			copy(want[from-off:to-off], have[from-off:])
+		}
+	}
+	for same < n && have[same] == want[same] {
+		same++
+	}
+	return n, same, nil
 }
 
 // find returns the part that contains a, or nil.

@@ -89,11 +89,11 @@ func TestOverlayUnwindTable(t *testing.T) {
 func TestOverlayDumpFirst(t *testing.T) {
 	m := &target.Module{Base: testBase, Size: peImageSize}
 	mem := relocated()
-	mem[peTextRVA+0xff0] = 0x77 // changed by the process
+	mem[peTextRVA+peIAT] = 0x77 // changed by the process
 	o := image.NewOverlay(memory(mem, testBase, 3, 4))
 	file := peFile(t)
 	require.NoError(t, o.Add(m, file))
-	b, err := target.Uint8(o, testBase+peTextRVA+0xff0)
+	b, err := target.Uint8(o, testBase+peTextRVA+peIAT)
 	require.NoError(t, err)
 	assert.Equal(t, byte(0x77), b)
 	assert.Equal(t, image.SourceDump, o.Source(testBase+peTextRVA))
@@ -157,4 +157,49 @@ func TestOverlayRefuses(t *testing.T) {
 	require.NoError(t, err)
 	err = image.NewOverlay(elfMemory(buildELF(true, 0), testBase)).Add(&target.Module{Base: testBase}, im)
 	assert.ErrorIs(t, err, target.ErrCorrupt, "build id")
+}
+
+// importing returns a PE file with cells that the runtime fills at the RVA cells, in a read-only section.
+func importing(cells uint32) blob {
+	b := buildPE()
+	t := b[peTextOff:]
+	t.u32(peR2R+12, 3)
+	t.u32(peR2R+16+24, 101, peTextRVA+0x1d0, 20)
+	t.u32(0x1d0, cells, 0x40)
+	return b
+}
+
+// TestOverlayImportCells: cells that the runtime fills are no difference, and the file does not supply them. A changed
+// method body is a difference, also on one page of many.
+func TestOverlayImportCells(t *testing.T) {
+	const cells, body = peTextRVA + 0xb00, peTextRVA + 0xc08
+	file := importing(cells)
+	im, err := image.NewBytes(file, image.Flat)
+	require.NoError(t, err)
+	m := &target.Module{Base: testBase, Size: peImageSize, TimeDateStamp: peStamp, SizeOfImage: peImageSize}
+	running := func() blob {
+		b := loadPE(file)
+		b.u64(peTextRVA+pePointer, testBase+peDataRVA)
+		b.u64(0x98+24, testBase)
+		b.u64(peTextRVA+peIAT, 0xdddddddddddddddd)
+		b.u64(peTextRVA+0x970, 0xcccccccccccccccc)
+		for i := range 8 {
+			b.u64(cells+8*i, 0x7f0000001000+uint64(i))
+		}
+		return b
+	}
+	require.NoError(t, image.NewOverlay(memory(running(), testBase, 0)).Add(m, im), "filled cells")
+
+	o := image.NewOverlay(memory(running(), testBase, 2))
+	require.NoError(t, o.Add(m, im))
+	_, err = target.Uint64(o, testBase+cells+8)
+	require.ErrorIs(t, err, target.ErrNotInDump, "what the process had in a cell")
+	_, err = target.Uint64(o, testBase+body)
+	require.NoError(t, err)
+
+	changed := running()
+	changed[body] ^= 1
+	err = image.NewOverlay(memory(changed, testBase)).Add(m, im)
+	require.ErrorIs(t, err, target.ErrCorrupt)
+	assert.ErrorContains(t, err, "the first at 00007f0000002c08 (0x1008 in the file)")
 }

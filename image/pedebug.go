@@ -10,6 +10,7 @@ import (
 
 const (
 	debugEntrySize    = 28 // sizeof(IMAGE_DEBUG_DIRECTORY)
+	anyDebugEntry     = 0  // IMAGE_DEBUG_TYPE_UNKNOWN, which no compiler writes
 	debugCodeView     = 2
 	portablePDBMinor  = 0x504d // "MP": PE-COFF.md of dotnet/runtime, "CodeView Debug Directory Entry"
 	codeViewSignature = "RSDS"
@@ -39,7 +40,23 @@ func (im *Image) CodeViews() ([]CodeView, error) {
 	return out, err
 }
 
-// debugEntries returns the entries of a kind in the debug directory.
+// debugTexts returns where a file has the data of its debug directory, but for the identity of a PDB. Writers of
+// triage dumps overwrite the paths and checksums in it.
+func (im *Image) debugTexts() []fileRange {
+	entries, _ := im.debugEntries(anyDebugEntry) // unreadable entries are compared
+	var out []fileRange
+	for _, e := range entries {
+		off, n := uint64(le32(e, 24)), uint64(le32(e, 16))
+		if le32(e, 12) == debugCodeView {
+			head := min(n, codeViewHead)
+			off, n = off+head, n-head
+		}
+		out = append(out, fileRange{off, n})
+	}
+	return out
+}
+
+// debugEntries returns the entries of a kind in the debug directory, or all (anyDebugEntry).
 func (im *Image) debugEntries(kind uint32) (out [][]byte, err error) {
 	d, err := im.peDirectory(dirDebug, "debug directory")
 	if err != nil {
@@ -50,7 +67,7 @@ func (im *Image) debugEntries(kind uint32) (out [][]byte, err error) {
 		return nil, fmt.Errorf("debug directory: %w", err)
 	}
 	for ; len(b) >= debugEntrySize; b = b[debugEntrySize:] {
-		if le32(b, 12) == kind {
+		if kind == anyDebugEntry || le32(b, 12) == kind {
 			out = append(out, b[:debugEntrySize])
 		}
 	}

@@ -106,10 +106,36 @@ func (f *overlayFile) unrelocatedLen(rva, n uint64) uint64 {
 // (winnt.h).
 var guardPointers = [...]int{112, 120, 280, 288, 296, 304, 312}
 
-// loaderWrites returns the ranges in read-only parts of an image that the Windows loader writes to
-// when it moves the image by delta.
+// r2rImports is READYTORUN_SECTION_IMPORT_SECTIONS (readytorun.h), an array of READYTORUN_IMPORT_SECTION:
+// RVA and size of the cells, flags, type, size of a cell, RVAs of signatures and auxiliary data.
+const (
+	r2rImports    = 101
+	r2rImportSize = 20
+)
+
+// importCells returns the ranges that the runtime fills while precompiled code runs. It is empty for
+// an image without precompiled code.
+func (im *Image) importCells() []Directory {
+	h, err := im.ReadyToRun()
+	if err != nil {
+		return nil
+	}
+	table, _ := h.Section(r2rImports)
+	b, err := im.BytesRVA(table.RVA, int(min(table.Size, r2rImportSize*r2rSections)))
+	if err != nil {
+		return nil
+	}
+	var out []Directory
+	for ; len(b) >= r2rImportSize; b = b[r2rImportSize:] {
+		out = append(out, directoryAt(b, 0))
+	}
+	return out
+}
+
+// loaderWrites returns the ranges in read-only parts of an image that a loader writes to when it
+// moves the image by delta, and those that the runtime fills.
 func (im *Image) loaderWrites(delta uint64) ([]Directory, error) {
-	holes := []Directory{im.pe.dirs[dirIAT]}
+	holes := append(im.importCells(), im.pe.dirs[dirIAT])
 	if !im.pe.plus {
 		return im.loaderWrites32(holes)
 	}

@@ -35,8 +35,9 @@ func completionsOf(modules []target.Module) completions {
 
 // A completion is done once, or again if its search for the file was stopped.
 type completion struct {
-	mu   sync.Mutex
-	done atomic.Bool
+	mu      sync.Mutex
+	done    atomic.Bool
+	refused error // of the file that was found
 }
 
 // complete returns the memory of t, completed by the files that find returns. A file that
@@ -56,6 +57,17 @@ func complete(t target.Target, find func(*target.Module) (*image.Image, error), 
 // addFileAt adds the file of the module at a, and reports whether the overlay may have the byte
 // now.
 func (m *completedMemory) addFileAt(a target.Addr) bool {
+	of, c := m.moduleAt(a)
+	if of == nil {
+		return false
+	}
+	if !c.done.Load() {
+		m.complete(c, of)
+	}
+	return true
+}
+
+func (m *completedMemory) moduleAt(a target.Addr) (*target.Module, *completion) {
 	in := &m.listed
 	i := target.ModuleIndex(in.modules, a)
 	if i < 0 && m.more != nil {
@@ -64,12 +76,23 @@ func (m *completedMemory) addFileAt(a target.Addr) bool {
 		i = target.ModuleIndex(in.modules, a)
 	}
 	if i < 0 {
-		return false
+		return nil, nil
 	}
-	if c := &in.done[i]; !c.done.Load() {
-		m.complete(c, &in.modules[i])
+	return &in.modules[i], &in.done[i]
+}
+
+// fileAt returns the module that contains a, also an assembly in a bundle, and the reason why the file that was
+// found for it does not complete the memory. It is nil for an address outside all modules.
+func (m *completedMemory) fileAt(a target.Addr) (of *target.Module, refused error) {
+	of, c := m.moduleAt(a)
+	if of == nil {
+		return nil, nil
 	}
-	return true
+	m.addFileAt(a)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clone := *of
+	return &clone, c.refused
 }
 
 func (m *completedMemory) complete(c *completion, of *target.Module) {
@@ -80,7 +103,7 @@ func (m *completedMemory) complete(c *completion, of *target.Module) {
 	}
 	img, err := m.find(of)
 	if err == nil {
-		_ = m.overlay.Add(of, img) // on failure the bytes stay missing
+		c.refused = m.overlay.Add(of, img) // on failure the bytes stay missing
 	}
 	c.done.Store(!errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded))
 }

@@ -141,7 +141,20 @@ func (d *Dump) ModuleFile(m *target.Module) (answer.ModuleFile, error) {
 			f.Refused = append(f.Refused, words)
 		}
 	}
+	if r.Err == nil {
+		if _, refused := d.mem.fileAt(m.Base); refused != nil {
+			f.File, f.Proof, f.Refused = "", "", append(f.Refused, refused.Error())
+			return f, refused
+		}
+	}
 	return f, r.Err
+}
+
+// ModuleAt returns the image that contains a, which may be an assembly in the bundle of a single-file app. It returns
+// nil for an address outside all images.
+func (d *Dump) ModuleAt(a target.Addr) *target.Module {
+	m, _ := d.mem.fileAt(a)
+	return m
 }
 
 // packEntries returns the files of a module that belong into a pack. It is a dump.PackFinder.

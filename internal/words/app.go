@@ -53,7 +53,7 @@ var (
 	ModulesUnlisted  = say("list of modules incomplete", "the list of modules is incomplete: {error}")
 	UnwindTables     = say("bytes of unwind tables", "{stored} of {all} bytes of the unwind tables of {images image|images}")
 	NoUnwindTables   = say("no unwind tables", "no image has unwind tables: all methods were compiled at run time")
-	ImagesUnread     = say("images unreadable", "{images image|images} can't be read")
+	ImagesUnread     = say("images unreadable", "{images image|images} can't be read; the first: {error}")
 	PartUnreadable   = say("part of a dump unreadable", "{error}")
 	StacksAlone      = say("dump of stacks", "the dump holds stacks alone")
 	BuildID          = say("build id of a file", "build id {id}")

@@ -3,6 +3,7 @@
 package doctor
 
 import (
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -334,7 +335,7 @@ func (g *builder) moduleFile(m *dac.Module) {
 	if err != nil || at.Start == 0 {
 		return
 	}
-	tm := target.ModuleAt(g.file.Modules(), at.Start)
+	tm := g.Dump().ModuleAt(at.Start)
 	if tm == nil {
 		return
 	}
@@ -352,11 +353,18 @@ func (g *builder) code(rt *dac.Runtime) answer.PartDiagnosis {
 		return failed(p, err)
 	}
 	images, unread, all, there := 0, 0, uint64(0), uint64(0)
+	var first error
+	lose := func(m *dac.Module, err error) {
+		if unread++; first == nil {
+			path, _ := m.Path() // the error has the address
+			first = fmt.Errorf("%s: %w", cmp.Or(path, "an image without a name"), err)
+		}
+	}
 	for _, m := range modules {
 		img, err := m.PEImage()
 		if err != nil {
 			if dynamic, _ := m.IsDynamic(); !dynamic {
-				unread++
+				lose(m, err)
 			}
 			continue
 		}
@@ -366,7 +374,7 @@ func (g *builder) code(rt *dac.Runtime) answer.PartDiagnosis {
 		}
 		at, err := img.Address(dir.RVA)
 		if err != nil {
-			unread++
+			lose(m, err)
 			continue
 		}
 		images++
@@ -387,7 +395,7 @@ func (g *builder) code(rt *dac.Runtime) answer.PartDiagnosis {
 	}
 	p.Measure(words.UnwindTables.Of(words.ExactBytes(there), words.ExactBytes(all), words.N(images)))
 	if unread > 0 {
-		p.Measure(words.ImagesUnread.Of(words.N(unread)))
+		p.Measure(words.ImagesUnread.Of(words.N(unread), words.Text(first.Error())))
 		if p.State == answer.PartWhole {
 			p.State = answer.PartPartly
 		}

@@ -94,10 +94,7 @@ func (r *imageRun) add(m target.Mapping, index int, page uint64) bool {
 		switch {
 		case index != r.last+1 || m.Offset != 0 && m.Offset+page < prev.Offset || m.Offset == 0 && prev.Offset != 0:
 		case m.Offset == 0:
-			// If a whole small library fits in a page, its segments are mapped alike, one after the
-			// other.
-			alike := m.End-m.Start == prev.End-prev.Start
-			in = uint64(m.Start-prev.Start) <= smallAlign && (!alike || page > smallestPage && uint64(m.End-m.Start) == page && !namedLikePE(r.path))
+			in = uint64(m.Start-prev.Start) <= smallAlign && (m.End-m.Start != prev.End-prev.Start || r.sharesPage(m, prev, page))
 		default:
 			in = true
 		}
@@ -106,6 +103,19 @@ func (r *imageRun) add(m target.Mapping, index int, page uint64) bool {
 		r.maps, r.last = append(r.maps, m), index
 	}
 	return in
+}
+
+// sharesPage reports whether m and prev, which map the first page of a file alike, are parts of one image. If a whole
+// small library fits in a page, its segments are mapped one after the other. Sections of an assembly are mapped at
+// their alignment, with unmapped pages between, so a file that is mapped twice as a whole differs from it.
+func (r *imageRun) sharesPage(m, prev target.Mapping, page uint64) bool {
+	if uint64(m.End-m.Start) != page {
+		return false
+	}
+	if namedLikePE(r.path) {
+		return m.Start > prev.End
+	}
+	return page > smallestPage
 }
 
 // modulesOfFiles builds modules from NT_FILE.

@@ -105,6 +105,17 @@ func TestModules(t *testing.T) {
 			want: []string{"100000+30000 /a.dll x1", "200000+40000 /a.dll x3"},
 		},
 		{
+			name: "a small assembly of .NET Core 3.1 without a header in the dump: three sections begin in its first page",
+			files: []file{{0x100000, 0x105000, 0, "/a.dll"},
+				{0x200000, 0x201000, 0, "/a.dll"}, {0x210000, 0x211000, 0, "/a.dll"}, {0x220000, 0x222000, 0, "/a.dll"}, {0x232000, 0x233000, 0x2000, "/a.dll"}},
+			want: []string{"100000+5000 /a.dll x1", "200000+33000 /a.dll x4"},
+		},
+		{
+			name: "the same with sections of one page",
+			files: []file{{0x200000, 0x201000, 0, "/a.dll"}, {0x210000, 0x211000, 0, "/a.dll"}, {0x220000, 0x221000, 0, "/a.dll"}, {0x230000, 0x231000, 0, "/a.dll"}},
+			want: []string{"200000+31000 /a.dll x4"},
+		},
+		{
 			name:  "two files on disk side by side without a header in the dump",
 			files: []file{{0x100000, 0x102000, 0, "/a.dll"}, {0x102000, 0x104000, 0, "/a.dll"}},
 			want:  []string{"100000+2000 /a.dll x1", "102000+2000 /a.dll x1"},
