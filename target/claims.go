@@ -10,9 +10,10 @@ import (
 // distinguishes memory that the dump's writer left out (ErrNotInDump) from an address without
 // memory, to which only wrong data can lead (ErrCorrupt). It is immutable.
 type Claims struct {
-	listed []Range // sorted and disjoint
-	whole  bool
-	top    Addr // first address above the processes
+	listed   []Range // sorted and disjoint
+	whole    bool
+	writable bool // all memory that the process could write is listed
+	top      Addr // first address above the processes
 }
 
 // lowestAddress is the lowest address at which a process can have memory: Windows reserves the
@@ -86,21 +87,32 @@ func (c *Claims) AsWhole() *Claims {
 	return &w
 }
 
+// AsWritable returns a copy of c that lists all memory that the process could write, and perhaps not
+// what it could only read.
+func (c *Claims) AsWritable() *Claims {
+	w := *c
+	w.writable = true
+	return &w
+}
+
+// ListsWritable reports whether the dump lists all memory that the process could write.
+func (c *Claims) ListsWritable() bool { return c.whole || c.writable }
+
 // lists reports whether the dump lists memory at a.
 func (c *Claims) lists(a Addr) bool {
 	i := sort.Search(len(c.listed), func(i int) bool { return c.listed[i].End > a })
 	return i < len(c.listed) && c.listed[i].Contains(a)
 }
 
-// Hole returns the first address in r at which the process can't have had memory, and whether there
-// is one.
+// Hole returns the first address in r, memory that the process writes to, at which it can't have had
+// such memory, and whether there is one.
 func (c *Claims) Hole(r Range) (Addr, bool) {
 	switch {
 	case r.Size() == 0:
 		return 0, false
 	case r.Start < lowestAddress || r.Start >= c.top:
 		return r.Start, true
-	case c.whole:
+	case c.whole || c.writable:
 		i := sort.Search(len(c.listed), func(i int) bool { return c.listed[i].End > r.Start })
 		if i == len(c.listed) || !c.listed[i].Contains(r.Start) {
 			return r.Start, true

@@ -67,4 +67,5 @@ var (
 	GivesFrames      = say("what a file supplies to stacks", "frames of its code by unwind data instead of guesses, and names")
 	ObjectsNoFile    = say("objects are in no file", "the objects are in no file: a dump of kind heap or full has them (dotnet-dump collect --type Heap, procdump -ma)")
 	EmittedNoFile    = say("emitted modules are in no file", "of {modules} made by Reflection.Emit it is in no file: a dump of kind heap or full has it")
+	EmittedUnread    = say("emitted modules are unreadable", "a module made by Reflection.Emit can't be read: {error}")
 )

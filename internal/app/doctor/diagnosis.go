@@ -280,11 +280,14 @@ func (g *builder) metadata(rt *dac.Runtime) answer.PartDiagnosis {
 		return failed(p, err)
 	}
 	there, fromFiles, emitted := uint64(0), 0, 0
+	var first error // of an emitted module
 	for _, m := range modules {
 		g.moduleFile(m)
 		if _, err := m.Metadata(); err != nil {
-			if dynamic, err := m.IsDynamic(); err == nil && dynamic {
-				emitted++
+			if dynamic, derr := m.IsDynamic(); derr == nil && dynamic {
+				if emitted++; emitted == 1 {
+					first = err
+				}
 			}
 			g.wantMetadata(rt, m)
 			continue
@@ -298,7 +301,11 @@ func (g *builder) metadata(rt *dac.Runtime) answer.PartDiagnosis {
 	if err != nil {
 		p.Measure(words.ModulesUnlisted.Of(words.Text(err.Error())))
 	}
-	if emitted > 0 {
+	switch {
+	case emitted == 0:
+	case target.ClaimsOf(g.file).ListsWritable(): // another kind of dump has no more of its memory
+		p.Measure(words.EmittedUnread.Of(words.Text(first.Error())))
+	default:
 		p.Advice = words.EmittedNoFile.Of(words.N(emitted)).Text
 	}
 	return measured(p, there, uint64(len(modules)))

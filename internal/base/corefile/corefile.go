@@ -27,6 +27,7 @@ type Core struct {
 	Exception *target.Exception
 	Warnings  []error
 	CutNotes  uint64 // bytes of notes past the end of the file
+	ListsAll  bool   // the kernel or gdb wrote the core
 }
 
 // maxWarnings limits the warnings of one core, so that a million broken notes yield a few lines.
@@ -136,9 +137,12 @@ func (c *Core) sameMapping(i, j int) bool {
 	return x.Start+target.Addr(x.Size) == y.Start && x.Prot == y.Prot && x.Path == "" && y.Path == "" && y.Kind != target.RegionUnknown
 }
 
-// claims returns the memory that the process had, stored or not. A core of the kernel lists all
-// memory. So does a writer that takes whole regions, which shows in the dead part of stacks
-// (HasDeadStacks). Memory that was reserved without access does not count.
+// claims returns the memory that the process had, stored or not. A writer that takes whole regions
+// lists all writable memory, which shows in the dead part of stacks (HasDeadStacks). The kernel and
+// gcore also list what they do not store. createdump lists what it stores: in a full dump all that
+// the process could read, in other kinds the private memory that it could write, and what its walk
+// of the runtime touched (CrashInfo::GatherCrashInfo in createdump/crashinfo.cpp, since .NET Core
+// 3). Memory that was reserved without access does not count.
 func (c *Core) claims() *target.Claims {
 	listed := make([]target.Range, 0, len(c.Regions)+len(c.Modules))
 	for i := range c.Regions {
@@ -153,11 +157,34 @@ func (c *Core) claims() *target.Claims {
 		}
 	}
 	claims := target.NewClaims(c.Platform.Arch, listed, false)
-	if claims.HasDeadStacks(c.Threads) {
-		claims = claims.AsWhole()
+	switch {
+	case !claims.HasDeadStacks(c.Threads):
+		return claims
+	case c.ListsAll || c.listsUnstored() || c.storesFiles():
+		return claims.AsWhole()
 	}
-	return claims
+	return claims.AsWritable()
 }
+
+// listsUnstored reports whether the writer lists accessible memory that it does not store.
+func (c *Core) listsUnstored() bool {
+	return slices.ContainsFunc(c.Regions, func(r target.Region) bool { return r.Stored == 0 && r.Prot != 0 })
+}
+
+// storesFiles reports whether the core has nearly all memory of mapped files. What is left has no access.
+func (c *Core) storesFiles() bool {
+	var stored, all uint64
+	for i := range c.Regions {
+		if r := &c.Regions[i]; r.Path != "" {
+			stored, all = stored+r.Stored, all+r.Size
+		}
+	}
+	return all > 0 && all-stored <= all/fewUnstored
+}
+
+// fewUnstored: up to one in this many bytes of mapped files may have no access in a full core.
+const fewUnstored = 8
+
 
 // A File is an opened core. It implements target.Target, is immutable, and is safe for concurrent use.
 type File struct {

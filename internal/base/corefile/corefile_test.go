@@ -101,3 +101,41 @@ func TestReadAt(t *testing.T) {
 		assert.ErrorIs(t, err, io.ErrUnexpectedEOF)
 	}
 }
+
+// TestClaims checks which cores list all memory of the process. createdump's kinds with heap have the private memory
+// that can be written, dead stacks included, and omit what was made read-only.
+func TestClaims(t *testing.T) {
+	const stack, readOnly = 0x7f0000000000, 0x7f1000000000
+	thread := target.Thread{}
+	thread.Registers.Arch = target.ArchAMD64
+	thread.Registers.Set(target.RSP, stack+0x5000)
+	region := func(start target.Addr, size, stored uint64, prot target.Protection, path string) target.Region {
+		return target.Region{Start: start, Size: size, Stored: stored, Prot: prot, Path: path}
+	}
+	memory := region(stack, 0x8000, 0x8000, target.ProtRead|target.ProtWrite, "")
+	for _, c := range []struct {
+		name            string
+		regions         []target.Region
+		all             bool
+		whole, writable bool
+	}{
+		{"withheap of createdump", []target.Region{memory, region(0x10000, 0x8000, 0x1000, 0, "/lib.so")}, false, false, true},
+		{"full of createdump", []target.Region{memory, region(0x10000, 0x8000, 0x8000, target.ProtRead, "/lib.so")}, false, true, true},
+		{"kernel", []target.Region{memory, region(0x10000, 0x8000, 0, 0, "/lib.so")}, true, true, true},
+		{"lists unstored memory", []target.Region{memory, region(0x20000, 0x8000, 0, target.ProtRead, "")}, false, true, true},
+		{"only live stacks", []target.Region{region(stack+0x5000, 0x3000, 0x3000, target.ProtRead|target.ProtWrite, "")}, true, false, false},
+	} {
+		core := corefile.Core{Regions: c.regions, Threads: []target.Thread{thread}, ListsAll: c.all}
+		core.Platform.Arch = target.ArchAMD64
+		file := core.File()
+		claims := file.Claims()
+		if c.whole {
+			assert.ErrorIs(t, claims.Missing(readOnly), target.ErrCorrupt, c.name)
+		} else {
+			assert.Equal(t, target.ErrNotInDump, claims.Missing(readOnly), c.name)
+		}
+		assert.Equal(t, c.writable, claims.ListsWritable(), c.name)
+		_, hole := claims.Hole(target.Range{Start: readOnly, End: readOnly + 1})
+		assert.Equal(t, c.writable, hole, c.name)
+	}
+}

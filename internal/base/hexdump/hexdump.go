@@ -3,8 +3,10 @@
 package hexdump
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
+	"errors"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/base/limits"
@@ -42,7 +44,7 @@ func Rows(ctx context.Context, mem target.Memory, a target.Addr, s Shape) (*answ
 			for i := range row.Elements {
 				b, err := target.Bytes(mem, row.Address+target.Addr(i*s.Length), s.Length)
 				if err != nil {
-					missing = err
+					missing = cmp.Or(missing, notInDump(err))
 					continue
 				}
 				v := answer.Hex(littleEndian(b))
@@ -69,12 +71,23 @@ func Text(mem target.Memory, a target.Addr, length int) (*answer.MemoryText, err
 	}
 	t := &answer.MemoryText{Address: a}
 	units, err := characters(mem, a, length)
+	err = notInDump(err)
 	if err != nil && len(units) == 0 {
 		return nil, err
 	}
 	t.Note(err)
 	t.Units, t.Text = units, utf16text.FromUnits(units)
 	return t, nil
+}
+
+// notInDump returns err as target.ErrNotInDump if memory is missing: the address is the caller's, so memory that the
+// process did not have is no damage of the dump.
+func notInDump(err error) error {
+	var missing *target.MemoryError
+	if !errors.As(err, &missing) {
+		return err
+	}
+	return &target.MemoryError{Addr: missing.Addr, Size: missing.Size, Err: target.ErrNotInDump}
 }
 
 func checkLength(n int) error {

@@ -182,6 +182,8 @@ func (b *builder) decodeNotes() {
 			}
 			continue
 		}
+		// createdump writes no further registers, such as NT_X86_XSTATE.
+		b.ListsAll = b.ListsAll || b.Platform.OS == target.OSLinux && n.Owner == ownerLinux
 		if b.Platform.OS != target.OSLinux || n.Owner != ownerCore && (n.Owner != ownerLinux || n.Type != NoteSignatures) {
 			continue
 		}

@@ -632,7 +632,7 @@ func (a *app) finish(c *Context, out *sink, err error) error {
 		err = &OpenError{Err: why} // takes precedence over the command's own error
 		a.session.forget()
 	}
-	err = ofCutDump(c.dump, err)
+	err = ofDump(c.dump, err)
 	if endErr := c.end(err); err == nil && out.err == nil {
 		err = endErr
 	}

@@ -157,8 +157,8 @@ func explained(c *cli.Context, run func() (report.Answer, error)) (report.Answer
 		switch at.Kind {
 		case answer.AddressHeap: // damage may be the reason that no object was found
 		case answer.AddressUnmapped, answer.AddressUnknown:
-			if cli.ExitCode(err) == cli.ExitCorrupt {
-				err = &strayError{err}
+			if code := cli.ExitCode(err); code == cli.ExitCorrupt || code == cli.ExitNotInDump {
+				err = &strayError{err, code == cli.ExitNotInDump}
 			}
 		default:
 			if is != "" {
@@ -170,12 +170,18 @@ func explained(c *cli.Context, run func() (report.Answer, error)) (report.Answer
 }
 
 // A strayError reports an address that the dump knows nothing about.
-type strayError struct{ error }
+type strayError struct {
+	error
+	leftOut bool // the writer of the dump may have left out memory there
+}
 
 func (e *strayError) Unwrap() error { return e.error }
 
 // Advice returns the advice for cli.Advice.
 func (e *strayError) Advice() string {
+	if e.leftOut {
+		return "check the address: the dump knows of nothing there; if it is right, a dump of kind full has it"
+	}
 	return "check the address: the dump knows of nothing there"
 }
 
