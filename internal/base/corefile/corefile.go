@@ -185,7 +185,6 @@ func (c *Core) storesFiles() bool {
 // fewUnstored: up to one in this many bytes of mapped files may have no access in a full core.
 const fewUnstored = 8
 
-
 // A File is an opened core. It implements target.Target, is immutable, and is safe for concurrent use.
 type File struct {
 	core  Core

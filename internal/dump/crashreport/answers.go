@@ -22,9 +22,13 @@ type StackOptions struct {
 // Stacks lists the frames of threads. For a thread without managed frames it lists the native ones.
 func (r *Report) Stacks(ctx context.Context, o StackOptions) *answer.Stacks {
 	out := answer.NewStacks(func(yield func(*answer.ThreadStack, error) bool) {
+		index := make(map[uint32]int, len(r.threads))
+		for i := range slices.Backward(r.threads) {
+			index[r.threads[i].ID] = i // the first of equal ids
+		}
 		for _, id := range o.Threads {
-			i := slices.IndexFunc(r.threads, func(t thread) bool { return t.ID == id })
-			if i < 0 {
+			i, ok := index[id]
+			if !ok {
 				continue
 			}
 			out := &answer.ThreadStack{ThreadID: answer.ThreadID{OSID: id, Index: i}, Frames: r.threads[i].list(ctx, &o)}

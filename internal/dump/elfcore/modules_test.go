@@ -111,9 +111,9 @@ func TestModules(t *testing.T) {
 			want: []string{"100000+5000 /a.dll x1", "200000+33000 /a.dll x4"},
 		},
 		{
-			name: "the same with sections of one page",
+			name:  "the same with sections of one page",
 			files: []file{{0x200000, 0x201000, 0, "/a.dll"}, {0x210000, 0x211000, 0, "/a.dll"}, {0x220000, 0x221000, 0, "/a.dll"}, {0x230000, 0x231000, 0, "/a.dll"}},
-			want: []string{"200000+31000 /a.dll x4"},
+			want:  []string{"200000+31000 /a.dll x4"},
 		},
 		{
 			name:  "two files on disk side by side without a header in the dump",
